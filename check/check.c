@@ -82,7 +82,7 @@ static int say_interrupted(void)
     return 128 + interrupted;
 }
 
-static int checker(const struct options *o, const struct check_settings *by)
+static int check_captures(const struct options *o, const struct check_settings *by)
 {
     char *baseline = o->baseline ? plain_dup(o->baseline) : NULL;
     char *node = o->node ? plain_dup(o->node) : NULL, *deviations = plain_dup(o->deviations);
@@ -110,9 +110,9 @@ static int checker(const struct options *o, const struct check_settings *by)
 static int check_annotated(const struct options *o, struct check_settings *by)
 {
     if (!o->annotate)
-        return checker(o, by);
+        return check_captures(o, by);
     by->annotation = annotation_new();
-    int status = by->annotation ? checker(o, by) : EXIT_UNJUDGED;
+    int status = by->annotation ? check_captures(o, by) : EXIT_UNJUDGED;
     annotation_free(by->annotation);
     return status;
 }

@@ -37,7 +37,7 @@ static unsigned row_of(uint64_t key)
     return (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> 52) & (ROWS - 1);
 }
 
-static uint64_t get(const struct connections *c, uint64_t key)
+static uint64_t find_value(const struct connections *c, uint64_t key)
 {
     const struct slot *row = c->rows[row_of(key)];
 
@@ -117,7 +117,7 @@ static void learn_request(struct connections *c, uint16_t slid, const struct cm 
 /* If the REQ was not captured, the service of a REP is unknown. */
 static void learn_reply(struct connections *c, uint16_t slid, uint16_t dlid, const struct cm *cm)
 {
-    uint64_t request = get(c, connection_key(KEY_REQUEST, dlid, cm->remote_comm_id));
+    uint64_t request = find_value(c, connection_key(KEY_REQUEST, dlid, cm->remote_comm_id));
     enum connection_owner owner = (enum connection_owner)(request >> 32);
 
     if (owner == OWNER_UNKNOWN)
@@ -147,5 +147,5 @@ void connections_recognise(struct connections *c, uint16_t lid, uint32_t qpn)
 
 enum connection_owner connections_owner(const struct connections *c, uint16_t lid, uint32_t qpn)
 {
-    return (enum connection_owner)get(c, connection_key(KEY_QP, lid, qpn));
+    return (enum connection_owner)find_value(c, connection_key(KEY_QP, lid, qpn));
 }

@@ -77,7 +77,7 @@ static const struct record records[] = {
     {SA_MC_MEMBER_RECORD, MCM_SIZE, group_fields, group_components},
 };
 
-static const struct record *find(uint16_t attribute)
+static const struct record *find_record(uint16_t attribute)
 {
     for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++)
         if (records[i].attribute == attribute)
@@ -163,7 +163,7 @@ static void share_records(struct share_map *m, struct span data, const struct sa
 
 void share_sa(struct share_map *m, struct span s, const struct mad_payload *mad)
 {
-    const struct record *r = find(mad->mad.attribute);
+    const struct record *r = find_record(mad->mad.attribute);
     struct span data = span_part(s, SA_DATA, SA_DATA_SIZE);
 
     span_clear_part(s, SA_SM_KEY, 8);

@@ -48,7 +48,7 @@ static const struct copied {
     {PCAPNG_STATISTICS, 8, NUMBER_64, false}, /* isb_usrdeliv */
 };
 
-static const struct copied *find(enum pcapng_block block, uint16_t code)
+static const struct copied *find_copied(enum pcapng_block block, uint16_t code)
 {
     for (size_t i = 0; i < sizeof(copied) / sizeof(*copied); i++)
         if (copied[i].block == block && copied[i].code == code)
@@ -56,7 +56,7 @@ static const struct copied *find(enum pcapng_block block, uint16_t code)
     return NULL;
 }
 
-static uint64_t get(const uint8_t *p, unsigned bytes, bool big_endian)
+static uint64_t get_number(const uint8_t *p, unsigned bytes, bool big_endian)
 {
     uint64_t v = 0;
 
@@ -67,7 +67,8 @@ static uint64_t get(const uint8_t *p, unsigned bytes, bool big_endian)
 
 static void convert_time(uint8_t *value, const struct pcapng_origin *from)
 {
-    uint64_t ticks = get(value, 4, from->big_endian) << 32 | get(value + 4, 4, from->big_endian);
+    uint64_t ticks = get_number(value, 4, from->big_endian) << 32 |
+                     get_number(value + 4, 4, from->big_endian);
     int64_t ns = pcapng_ns(ticks, from->tsresol, from->tsoffset);
     uint64_t time = ns > 0 ? (uint64_t)ns : 0; /* times are unsigned */
 
@@ -82,9 +83,9 @@ static bool convert_value(uint8_t *value, uint16_t size, enum form form,
     if (form != BYTES && size != (form == NUMBER_32 ? 4 : 8))
         return false;
     if (form == NUMBER_32)
-        put_le32(value, (uint32_t)get(value, 4, from->big_endian));
+        put_le32(value, (uint32_t)get_number(value, 4, from->big_endian));
     else if (form == NUMBER_64)
-        put_le64(value, get(value, 8, from->big_endian));
+        put_le64(value, get_number(value, 8, from->big_endian));
     else if (form == TIME)
         convert_time(value, from);
     return true;
@@ -96,10 +97,10 @@ uint32_t pcapng_convert_options(uint8_t *p, uint32_t len, enum pcapng_block bloc
     uint32_t at = 0, out = 0;
 
     while (len - at >= OPTION_HEAD) {
-        uint16_t code = (uint16_t)get(p + at, 2, from->big_endian),
-                 size = (uint16_t)get(p + at + 2, 2, from->big_endian);
+        uint16_t code = (uint16_t)get_number(p + at, 2, from->big_endian),
+                 size = (uint16_t)get_number(p + at + 2, 2, from->big_endian);
         uint32_t whole = OPTION_HEAD + ((size + 3u) & ~3u);
-        const struct copied *one = find(block, code);
+        const struct copied *one = find_copied(block, code);
 
         if (code == OPT_END || whole > len - at)
             break;

@@ -65,7 +65,7 @@ static struct entry *find_entry(struct reported *t, uint64_t who)
     return NULL;
 }
 
-static struct entry *make(struct reported *t, uint64_t who)
+static struct entry *make_entry(struct reported *t, uint64_t who)
 {
     struct entry *set = t->sets[who >> 40 & (REPORTED_SETS - 1)];
     for (unsigned i = 0; i < REPORTED_WAYS; i++)
@@ -95,7 +95,7 @@ bool is_new(const struct reporter *r, enum rule_number rule, const struct subjec
     if (reporter_is_corrupt(r))
         return true;
     if (!e)
-        e = make(r->reported, who);
+        e = make_entry(r->reported, who);
     *e = (struct entry){who, value};
     r->reported->has_rule[rule] = true;
     return true;

@@ -30,7 +30,7 @@ static uint64_t power_of_x(unsigned exponent, uint32_t polynomial, unsigned widt
     return (uint64_t)reg << (64 - width);
 }
 
-static void make(struct crc *kind, uint32_t polynomial, unsigned width)
+static void make_tables(struct crc *kind, uint32_t polynomial, unsigned width)
 {
     uint32_t(*t)[256] = kind->followed_by;
     for (unsigned b = 0; b < 256; b++) {
@@ -48,10 +48,10 @@ static void make(struct crc *kind, uint32_t polynomial, unsigned width)
 static bool can_fold;
 
 /* Runs when the program is loaded, so that no packet needs a check for it. */
-__attribute__((constructor)) static void prepare(void)
+__attribute__((constructor)) static void prepare_tables(void)
 {
-    make(&made_32, CRC32_POLYNOMIAL, 32);
-    make(&made_16, CRC16_POLYNOMIAL, 16);
+    make_tables(&made_32, CRC32_POLYNOMIAL, 32);
+    make_tables(&made_16, CRC16_POLYNOMIAL, 16);
 #ifdef HAVE_FOLD
     __builtin_cpu_init();
     can_fold = __builtin_cpu_supports("pclmul");

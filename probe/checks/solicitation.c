@@ -20,8 +20,8 @@ static struct request named(const struct target *t)
     return (struct request){.grh = t->peer->needs_grh, .named = true};
 }
 
-static void add(struct target *t, enum rule_number rule, enum decision k, const struct exchange *x,
-                const char *passed, const char *failed)
+static void report_reply(struct target *t, enum rule_number rule, enum decision k,
+                         const struct exchange *x, const char *passed, const char *failed)
 {
     report_decision(
         t, rule, k,
@@ -67,15 +67,16 @@ static void check_solicitation(struct target *t)
     struct request plain = named(t), flags = named(t);
     flags.flags = FLAGS_UNKNOWN;
     enum decision k = try_variant(t, &plain, &x);
-    add(t, R_RFC4391_9_1_1_FORMAT, k, &x,
+    report_reply(
+        t, R_RFC4391_9_1_1_FORMAT, k, &x,
         "an NS with a link-layer address of 20 octets is answered",
         "an NS with a link-layer address of 20 octets in its option is not answered, one without is");
     if (k == RULE_MET) {
-        add(t, R_RFC4391_9_1_1_FLAGS_IGNORED, try_variant(t, &flags, &x), &x,
-            "answered with flags 0x3f", "not answered with flags 0x3f");
-        add(t, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, try_second_qp(t, &x), &x,
-            "the NA was sent to the QPN of the probe's address",
-            "the NA was sent to the QPN that the NS was sent from");
+        report_reply(t, R_RFC4391_9_1_1_FLAGS_IGNORED, try_variant(t, &flags, &x), &x,
+                     "answered with flags 0x3f", "not answered with flags 0x3f");
+        report_reply(t, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, try_second_qp(t, &x), &x,
+                     "the NA was sent to the QPN of the probe's address",
+                     "the NA was sent to the QPN that the NS was sent from");
         report_padding(t);
     }
 }

@@ -105,8 +105,8 @@ const struct variation group_variations[] = {
 };
 const unsigned n_group_variations = G_N_ELEMENTS(group_variations);
 
-static enum sa_result make(struct target *t, const uint8_t *mgid, const struct mc_group *like,
-                           uint16_t *status)
+static enum sa_result make_group(struct target *t, const uint8_t *mgid, const struct mc_group *like,
+                                 uint16_t *status)
 {
     struct mc_group g;
     enum sa_result result = group_join_as(t, mgid, JOIN_FULL, like, &g, status);
@@ -131,7 +131,7 @@ enum sa_result own_group_try(struct target *t, const struct variation *v, uint16
         return found;
     if (v)
         v->change(&like, mgid);
-    return make(t, mgid, &like, status);
+    return make_group(t, mgid, &like, status);
 }
 
 enum sa_result own_group_try_least(struct target *t, bool mtu, bool rate, uint16_t *status)
@@ -142,5 +142,5 @@ enum sa_result own_group_try_least(struct target *t, bool mtu, bool rate, uint16
     like.mtu = mtu ? MTU_LEAST : like.mtu;
     like.rate = rate ? RATE_LEAST : like.rate;
     enum sa_result found = find_mgid(t, mgid);
-    return found == SA_SUCCESS ? make(t, mgid, &like, status) : found;
+    return found == SA_SUCCESS ? make_group(t, mgid, &like, status) : found;
 }

@@ -18,7 +18,7 @@
 enum { ASK_MS = 1500 };
 
 /* Index of the notification about the same membership; words->len if there is none. */
-static guint find(const GArray *words, const struct guard_message *w)
+static guint find_guard_message(const GArray *words, const struct guard_message *w)
 {
     guint i = 0;
     while (i < words->len) {
@@ -32,7 +32,7 @@ static guint find(const GArray *words, const struct guard_message *w)
 
 static void apply_message(GArray *words, const struct guard_message *w)
 {
-    guint i = find(words, w);
+    guint i = find_guard_message(words, w);
     if (w->joined_now && i == words->len)
         g_array_append_vals(words, w, 1);
     else if (!w->joined_now && i < words->len)

@@ -100,7 +100,7 @@ static void pass_on(void *user, uint32_t frame, const struct finding *f)
         w->report(w->user, frame, f);
 }
 
-static void checker(struct wirelog *w, const struct frame *f)
+static void check_logged(struct wirelog *w, const struct frame *f)
 {
     if (f->direction == LOG_OF_IMPOSTOR)
         return;
@@ -130,11 +130,11 @@ void wirelog_check(struct wirelog *w, const struct deviations *known, checker_re
     fabric_take_records_as_current(w->fabric);
     w->checker = checker_new(w->fabric, known, pass_on, w);
     for (guint i = 0; i < w->root->first->len; i++)
-        checker(w, w->root->first->pdata[i]);
+        check_logged(w, w->root->first->pdata[i]);
     w->report = report;
     w->user = user;
     for (guint i = 0; w->root != w && i < w->first->len; i++)
-        checker(w, w->first->pdata[i]);
+        check_logged(w, w->first->pdata[i]);
     if (w->root != w)
         g_ptr_array_set_size(w->first, 0);
 }
@@ -149,7 +149,7 @@ static struct frame *copy_frame(const struct frame *f)
 static void take_frame(struct wirelog *w, struct frame *f)
 {
     if (w->checker)
-        checker(w, f);
+        check_logged(w, f);
     if (!w->root->checked)
         g_ptr_array_add(w->root->first, copy_frame(f));
     if (w->root != w && !w->checker)

@@ -96,7 +96,7 @@ static void add_with(struct results *r, const struct finding *f,
     verdict_add_evidence(r->checked->verdict, f, evidence);
 }
 
-static void add(struct results *r, const struct finding *f)
+static void add_finding(struct results *r, const struct finding *f)
 {
     const struct verdict_evidence evidence = {r->check, r->sent, r->received};
     if (r->held)
@@ -191,7 +191,7 @@ void results_add(struct results *r, enum rule_number rule, enum outcome outcome,
         f.outcome = OUTCOME_DEVIATION;
         f.reason = reason;
     }
-    add(r, &f);
+    add_finding(r, &f);
 }
 
 void results_add_sure(struct results *r, enum rule_number rule, enum outcome outcome,
@@ -217,7 +217,7 @@ void results_checked(void *user, uint32_t frame, const struct finding *f)
         return;
     const char *check = r->check;
     r->check = "answers";
-    add(r, f);
+    add_finding(r, f);
     r->check = check;
 }
 
