@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A finding that a frame explains which was not captured, or was captured in the place of its
-neighbour, is no violation.
+"""ipoib-check reports no violation if a frame that was not captured, or one that was captured in
+the wrong order, could explain what it sees.
 
-Each function makes a capture in which every sender conforms, without the frames that would show
-this. Another test has the same situation with a violation that no such frame explains, which the
-checks must find."""
+Most tests come in pairs. In the capture of the first one, every sender conforms, but frames that
+would show this are missing: no violation may be found. In the capture of the second one, the
+situation is the same, but the PSNs show that no such frame is missing: the violation must be
+found."""
 import glob
 import os
 
@@ -84,9 +85,9 @@ def record_with(p, change):
 
 def rejoined(change, missed=True):
     """datagram.pcap; after 68 all nodes use other parameters, and n1's join, whose response has
-    them, is not in the capture. With GRH: an ARP request of each node; without: echo requests of
-    3000 bytes if the MTU has grown. missed: n1's GSI shows that one of its requests is missing;
-    else none is."""
+    them, is not in the capture. They send with a GRH (an ARP request of each node) and without it
+    (if the MTU has grown, echo requests of 3000 bytes). missed: the PSNs of n1's GSI show that one
+    of its requests is missing; else that none is."""
     t = fixture.tape("datagram.pcap")
     for n, like, node, lid in ((72, 41, N0, 1), (75, 41, N1, 2)):
         p = t[like].copy().set(slid=lid, sgid=node.gid, srcqp=node.qpn)
@@ -162,9 +163,9 @@ def test_mlid_of_a_datagram_sent_before_the_join_response(times):
 
 
 def lost_rejoin(change, missed=True):
-    """datagram.pcap; n1's interface is restarted after 68, and n1 uses other parameters until its
-    next request, in 71. Nothing of the restart is captured, so this request is the first that shows
-    it. missed: n1 sent a request that was missed; else n1 sent none."""
+    """datagram.pcap; n1 uses other parameters after 68, as if its interface had been restarted.
+    n1's next captured request, 71, is the first packet whose PSN can show a lost request. missed:
+    it shows that n1's join with the new parameters was not captured; else that n1 sent none."""
     t = fixture.tape("datagram.pcap")
     t.drop(69, 70)  # n1 joins 239.1.2.3: request and response
     p = t[41].copy().set(slid=2, sgid=N1.gid, srcqp=N1.qpn)
@@ -192,7 +193,7 @@ def test_missed_join_that_only_the_next_request_shows(change):
 
 @pytest.mark.parametrize("change, rule", CHANGES.items(), ids=CHANGES)
 def test_other_parameters_are_found_at_the_next_request(change, rule):
-    """Two frames before 71 are removed, and two are inserted."""
+    """Frame 71 keeps its number: two frames before it are removed, and two are inserted."""
     assert (71, rule) in failures(lost_rejoin(change, missed=False))
 
 
@@ -202,9 +203,9 @@ BEFORE = {"qkey": CONTROLLED}, {"hop": 5}, {"mtu": 3}
 @pytest.mark.parametrize("earlier", BEFORE, ids=lambda earlier: next(iter(earlier)))
 @pytest.mark.parametrize("first", [6, 15, 19])
 def test_missed_record_before_a_change(earlier, first):
-    """datagram.pcap: LID 4 joins after 50 and gets other parameters. n0 and n1 use the old ones, of
-    which 20 is the only record; 20 is missed, with all frames from first on. Groups that n1 creates
-    later have the old ones, too."""
+    """datagram.pcap: LID 4 joins after 50 and gets other parameters. n0 and n1 use the old ones.
+    Their only record, 20, was not captured, nor were the frames from `first` to 20. Groups that n1
+    creates later have the old parameters, too."""
     t = fixture.tape("datagram.pcap")
     at = join_again(t, "fe80::11:7500:0:120", 4, **earlier)
     t.insert(at, t[41].copy())
@@ -322,8 +323,9 @@ def test_partition_that_no_missed_table_explains_is_found(seconds):
 
 
 def new_qpn(capture, old, new, restarted=True):
-    """The capture without the packets that the new QP sent and received before the first unicast to
-    it. restarted: the joins are in the capture."""
+    """The capture up to the first IPv4 unicast to the new QP, without the packets that the new QP
+    sent. restarted: the joins of the restarted interface are in the capture; else n1's next request
+    shows that it did not join again. Returns the capture and its number of frames."""
     t = fixture.tape(capture)
     request = t[157].copy().set(psn=t[92]["psn"])
     first = next(
@@ -366,7 +368,8 @@ def connects(restarted):
 
 
 def qpn_failures(capture):
-    """Linux's Service-ID has another first byte: a deviation."""
+    """The failures of the rules about the QPN. That Linux's Service-ID starts with another byte is
+    a known deviation and no failure here."""
     return [r for _, r in failures(capture) if r in (SERVICE_ID, UD_QPN)]
 
 
@@ -391,7 +394,7 @@ def subscribed(*missed, refused=False):
 
 
 def lacking_subscribers(capture):
-    """n1 and n2 do not subscribe in the capture, like all Linux hosts; they do not count."""
+    """How many senders do not subscribe, except n1 and n2, which never do, as all Linux hosts."""
     return len(failures(capture, TRAPS, "none")) - 2
 
 
@@ -469,9 +472,10 @@ def test_swapped_neighbouring_frames_raise_no_violation(capture):
 
 
 def before_rep(transport=0, ms=1, between=0, up=True, missed=0):
-    """The responder joins; the requester's datagram (up), or the responder's, is before the REP;
-    this number of other nodes' frames is between them. missed: this number of packets of the
-    responder's GSI is missing before the REP."""
+    """The responder joins. A datagram over the connection was captured before the REP. up: the
+    requester sent it; else the responder. between: number of frames of other nodes between the two.
+    ms: time from the frame before the REP to the REP. missed: number of packets of the responder's
+    GSI that are missing before the REP."""
     t = Tape()
     record = broadcast_record(port_gid=B.gid)
     sa(t, B, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
@@ -556,8 +560,10 @@ def test_datagram_sent_before_the_join_response():
 
 
 def asked_and_missing(*more):
-    """The SA has no such group; C requests to create it, the SA's response was missed; then A
-    sends. Without the join, A may not send."""
+    """The SA reports to C that it has no such group; then A sends to it. more: "join": before that,
+    C requests to create the group, and the SA's response was not captured, so A may send;
+    "refusal": the SA's response, a refusal, was captured, so A may not send. Without them A may not
+    send either."""
     t, group = Tape(), ib.mgid_ipv4("239.1.2.3")
     record = ib.mcmember(group, C.gid, pkey=0xFFFF, join=1)
     mask = ib.MCM["mgid"]
@@ -591,8 +597,9 @@ ROUTER_LID = 9
 
 
 def routed(src_gid, hop, sl, slid):
-    """The link's broadcast group has HopLimit 64 and SL 2; C joins, sends with these, and then a
-    datagram of another sender follows."""
+    """The link's broadcast group has HopLimit 64 and SL 2, which C gets when it joins. C sends.
+    Then an ARP request follows with this GID, HopLimit, SL and LID: those of a sender behind a
+    router, or C's own."""
     t = Tape()
     record = ib.mcmember(
         BROADCAST_MGID.replace("ff12", "ff15"),
@@ -655,9 +662,11 @@ TIMEOUT, RETRIES = 24 + 43, 24 + 51  # in the MAD: IBA 12.6.5
 
 
 def crossing(seconds, exponent=20, retries=0, repeated=()):
-    """B sends a REQ to A, which does not respond; this many seconds later A sends a REQ to B, whose
-    address is larger, and B accepts. With exponent 20, B waits for 4.3 s; without retries it sends
-    the REQ once. repeated: the times when B repeats its REQ."""
+    """B sends a REQ to A, which does not respond. This many seconds later A sends a REQ to B, and B
+    accepts it although B's own REQ is still pending, unless that has timed out; B's address is the
+    larger one, so it should refuse. exponent: of the REQ's response timeout, 4.096 us * 2^exponent
+    (20: 4.3 s). retries: how often B may repeat its REQ; repeated: the times when it does.
+    Returns the capture and the number of the REP's frame."""
     t = Tape()
     mad = bytearray(
         ib.cm_req(
@@ -728,9 +737,10 @@ def record_of(scope, node, **kw):
 
 
 def two_scopes(*sent, state=None):
-    """A joins the broadcast group of scope 5; it joined that of scope 2, with another Q_Key, before
-    the capture. sent: (source, destination, Q_Key, options). state: the SA's response about the
-    broadcast group of scope 8, which another node searches."""
+    """A partition with two broadcast groups. A joined that of scope 2 before the capture, and joins
+    that of scope 5, which has another Q_Key, in the capture. If state is given, the capture has
+    instead D's join of the broadcast group of scope 8, and the SA's response has this status.
+    sent: the datagrams that follow: (source, destination, Q_Key, options)."""
     t = Tape()
     record = record_of(5, A)
     if not state:
@@ -755,7 +765,7 @@ def scope_failures(capture):
 
 @pytest.mark.parametrize("grh", [False, True], ids=["no-grh", "grh"])
 def test_link_of_another_scope_has_another_qkey(grh):
-    """The Q_Key of B, and of A's other interface."""
+    """B, and another interface of A, use the Q_Key of scope 2; A joined scope 5 in the capture."""
     a2 = type(A)(A.lid, A.gid, 0x49, "10.2.0.1", A.ll)
     sent = [(B, C, 0x80000002, {"with_grh": grh}), (a2, C, 0x80000002, {"with_grh": grh})]
     assert scope_failures(two_scopes(*sent)) == []
@@ -780,9 +790,9 @@ def test_scope_without_a_broadcast_group_and_one_that_was_joined_before():
 
 
 def no_broadcast_group(psn, joins=False):
-    """A asks the SA for another group; the SA answers D that there is no broadcast group of scope 8, and A
-    sends on this link (13), or joins another group of it (13, 14). Then A asks again, with this PSN;
-    the first request has 1, the join 2."""
+    """A asks the SA for another group (PSN 1). The SA tells D that there is no broadcast group of
+    scope 8. Then A sends on this link (frame 13), or joins another group of it (PSN 2, frames 13
+    and 14). A's last request has the PSN that is given."""
     t = Tape()
     other = ib.mcmember(ib.mgid_ipv4("239.1.2.3"), A.gid)
     mad = ib.sa_mad(ib.GET, 0x53, ib.ATTR_MC_MEMBER, other, ib.MCM["mgid"])
@@ -809,14 +819,14 @@ JOINS_OR_SENDS = pytest.mark.parametrize("joins", [False, True], ids=["sends", "
 
 @JOINS_OR_SENDS
 def test_missed_join_that_creates_the_broadcast_group(joins):
-    """The PSN of A's second request shows that one before it was missed."""
+    """The PSN of A's last request shows that an earlier one was not captured."""
     psn = 4 if joins else 3
     assert EXISTS not in {rule for _, rule in failures(no_broadcast_group(psn, joins))}
 
 
 @JOINS_OR_SENDS
 def test_traffic_of_a_scope_without_a_broadcast_group_is_found(joins):
-    """A's second request shows that it asked for nothing between."""
+    """The PSN of A's last request shows that no request before it is missing."""
     at, psn = (15, 3) if joins else (14, 2)
     assert (at, EXISTS) in failures(no_broadcast_group(psn, joins))
 
@@ -840,9 +850,9 @@ def test_path_with_a_smaller_mtu_than_the_groups(mtu):
 
 
 def smaller_mtu(missed):
-    """datagram.pcap: n1's PortInfo has NeighborMTU 1024 when it joins the broadcast group in 20. 90
-    is its next response to the SM. missed: its PSN shows that a response is missing before it, as
-    to a Set(PortInfo) with another NeighborMTU."""
+    """datagram.pcap: n1's PortInfo has NeighborMTU 1024; n1 joins the broadcast group, whose MTU is
+    2048, in 20. 90 is n1's next response to the SM. missed: its PSN shows that a response before it
+    was not captured, for example to a Set(PortInfo) with another NeighborMTU."""
     t = fixture.tape("datagram.pcap")
     for n in (*range(9, 15), 92):
         t[n]["port.neighbor_mtu"] = 3
@@ -860,7 +870,7 @@ def test_missed_change_of_the_ports_mtu():
 
 
 def test_missed_change_of_the_ports_mtu_before_the_join():
-    """An SMP whose PSN shows that one is missing comes before the join, the next one after it."""
+    """90, whose PSN shows that an SMP is missing, comes before the join; 92 comes after it."""
     t = fixture.tape("datagram.pcap")
     t.keep((1, 20), (89, 92))
     for n in range(9, 15):
