@@ -32,6 +32,8 @@ struct cm_known {
 
 void connection_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct connection *c)
 {
+    if (!tree_is_wanted(tree))
+        return;
     proto_item *ti = proto_tree_add_uint(tree, hf_ipoib_connection, tvb, 0, 0, c->number);
     proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib_connection);
     proto_item_set_generated(ti);

@@ -134,8 +134,11 @@ struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start
         return NULL;
     struct port src = port_of_address(pinfo, &pinfo->net_src),
                 dst = port_of_address(pinfo, &pinfo->net_dst);
-    *f = (struct frame){.tvb = tvb, .number = pinfo->num, .outer = outer};
     packet_read(&f->p, &at, tvb_view(tvb), start, &src, &dst);
+    f->tvb = tvb;
+    f->number = pinfo->num;
+    f->outer = outer;
+    f->cm_is_ipoib = f->done = false;
     if (pinfo->fd->visited && f->p.classification.class == PAYLOAD_OTHER)
         recall(f, pinfo);
     current = f;

@@ -10,6 +10,7 @@
 #include "plugin/frame.h"
 #include "plugin/protocol.h"
 #include "plugin/reassembly.h"
+#include "plugin/wanted.h"
 
 #include <epan/prefs.h>
 #include <epan/reassemble.h>
@@ -49,9 +50,8 @@ static const struct whole *reassemble(tvbuff_t *tvb, const struct frame *f, pack
     return reassembly_find(p->number);
 }
 
-/* The message as a data source, with the list of its packets. */
-static tvbuff_t *add_whole(const struct whole *w, tvbuff_t *tvb, packet_info *pinfo,
-                           proto_tree *tree)
+static void add_packets(const struct whole *w, tvbuff_t *whole, packet_info *pinfo,
+                        proto_tree *tree)
 {
     fragment_item *list = wmem_alloc0_array(pinfo->pool, fragment_item, w->count);
     fragment_head head = {.next = list,
@@ -65,9 +65,18 @@ static tvbuff_t *add_whole(const struct whole *w, tvbuff_t *tvb, packet_info *pi
         list[i].len = w->pieces[i].length;
         list[i].next = i + 1 < w->count ? &list[i + 1] : NULL;
     }
+    show_fragment_seq_tree(&head, &items, tree, pinfo, whole, &ti);
+}
+
+/* The message as a data source, with the list of its packets. */
+static tvbuff_t *add_whole(const struct whole *w, tvbuff_t *tvb, packet_info *pinfo,
+                           proto_tree *tree)
+{
     tvbuff_t *whole = tvb_new_child_real_data(tvb, w->bytes, w->length, (gint)w->length);
     add_new_data_source(pinfo, whole, "Reassembled IPoIB");
-    show_fragment_seq_tree(&head, &items, tree, pinfo, whole, &ti);
+    pinfo->fragmented = FALSE;
+    if (tree_is_wanted(tree))
+        add_packets(w, whole, pinfo, tree);
     return whole;
 }
 
@@ -78,7 +87,7 @@ static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pin
         [IB_FIRST] = "First", [IB_MIDDLE] = "Middle", [IB_LAST] = "Last", [IB_ONLY] = "Only"};
     const struct stream_result *p = &f->p.classification.fragment;
     proto_item *ti = proto_tree_add_item(tree, proto_ipoib, tvb, 0, -1, ENC_NA);
-    proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib_part);
+    proto_tree *sub = tree_is_wanted(tree) ? proto_item_add_subtree(ti, ett_ipoib_part) : NULL;
 
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
     proto_item_append_text(ti, ", %s packet of a message", names[f->p.ib.position]);

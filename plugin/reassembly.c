@@ -146,16 +146,26 @@ static int by_index(gconstpointer a, gconstpointer b)
     return (i > j) - (i < j);
 }
 
-/* Sorts the parts. Returns true if each packet of the message is there once. */
+static bool is_sequence(const GArray *parts)
+{
+    for (guint i = 0; i < parts->len; i++)
+        if (g_array_index(parts, struct part, i).position != i)
+            return false;
+    return true;
+}
+
+/*
+ * Returns true if each packet of the message is there once; the parts are then sorted. Most
+ * messages were captured in order.
+ */
 static bool has_all_parts(struct open_message *m)
 {
     if (!m->has_last || m->parts->len != m->last + 1)
         return false;
+    if (is_sequence(m->parts))
+        return true;
     g_array_sort(m->parts, by_index);
-    for (guint i = 0; i < m->parts->len; i++)
-        if (g_array_index(m->parts, struct part, i).position != i)
-            return false;
-    return true;
+    return is_sequence(m->parts);
 }
 
 /* The message's bytes, in its order. Most messages were captured in order: no second copy. */
