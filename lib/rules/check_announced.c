@@ -249,9 +249,9 @@ void check_arp_in_fabric(const struct check_context *s, const struct datagram *d
     if (a->op == ARP_REPLY) {
         const uint8_t *requester = v.p + a->tha;
         check_reply(s, requester, reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN));
-        if (s->p->ib.transport == IB_UD)
-            report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
     }
+    if ((a->op == ARP_REPLY || a->op == INARP_REPLY) && s->p->ib.transport == IB_UD)
+        report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
 }
 
 static void note_routers(const struct check_context *s, struct view icmpv6)

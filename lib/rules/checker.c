@@ -144,7 +144,7 @@ static void check_datagram(const struct reporter *r, const struct check_context 
 static void check_payload(const struct reporter *r, const struct check_context *check_context,
                           const struct datagram *d, bool connected)
 {
-    check_encapsulation(r, d, connected);
+    check_encapsulation(r, d, connected, false);
     if (d->header == WIRE_OK && encapsulation_fits(d))
         check_datagram(r, check_context, d);
 }
@@ -173,7 +173,7 @@ static void check_connected(const struct check_context *s)
     if (p->classification.class == PAYLOAD_IPOIB)
         check_payload(s->r, s, &p->datagram, true);
     else
-        check_encapsulation(s->r, &p->datagram, true);
+        check_encapsulation(s->r, &p->datagram, true, true);
 }
 
 /* ---- management */

@@ -146,6 +146,31 @@ change("rfc4755.3.1.reply-to-ud-qpn", "ARP reply", "B.arp.reply", {"destqp": 0x9
 change("rfc4755.3.1.reply-to-ud-qpn", "neighbour advertisement", "B.na", {"destqp": 0x99}, ALL)
 
 
+def resolve_again(w, a, b):
+    """A second solicitation right after the exchange; its response goes to another QPN."""
+    ns, na = f"{a}.ns", f"{b}.na"
+    again = w.insert(na, f"{ns}.again", w[ns].copy())
+    wrong = w.insert(f"{ns}.again", f"{na}.again", w[na].copy())
+    w.times[f"{na}.again"] += 10**6
+    wrong["destqp"] = 0x99
+    for name in w.order[w.order.index(f"{ns}.again") :]:
+        p = w[name]
+        for sent in (again, wrong):
+            same = p.deth and p["srcqp"] == sent["srcqp"] and p["slid"] == sent["slid"]
+            if same and p["srcqp"] != 1:
+                p["psn"] += 1
+
+
+@broken("rfc4755.3.1.reply-to-ud-qpn", "second neighbour advertisement", "B.na.again", ALL)
+def second_advertisement(w):
+    resolve_again(w, "A", "B")
+
+
+@broken("rfc4391.9.1.1.traffic-to-qpn", "second neighbour advertisement", "D.na.again", ALL)
+def second_advertisement_without_flags(w):
+    resolve_again(w, "C", "D")
+
+
 def other_gid(w, name, at, text):
     w[name].payload[at + 4 : at + 20] = ib.gid(text)
     w[name].fix_checksums()
