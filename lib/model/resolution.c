@@ -58,7 +58,8 @@ static bool is_replied(const struct resolutions *r, const struct resolution *q,
 {
     for (unsigned i = 0; i < RESOLUTION_REPLIES; i++) {
         const struct resolution *reply = &r->replies[i];
-        if (!reply->answered && same_requester(reply, q) && ip_same(&reply->requester_ip, &q->requester_ip) &&
+        if (!reply->answered && same_requester(reply, q) &&
+            ip_same(&reply->requester_ip, &q->requester_ip) &&
             be24(reply->requester + LLADDR_QPN) == be24(q->requester + LLADDR_QPN) &&
             order_is_uncertain(order, reply->frame))
             return true;

@@ -247,3 +247,14 @@ def solicited_twice_in_a_moment():
     s.solicit(a, b.ll)
     echo6(s, a, b, a.ll, b.ll)
     return s
+
+
+@scenario
+def sources_next_to_the_link_local_prefix():
+    """fec0::/10 (RFC 3879, deprecated) may have any bits after its prefix; fe80::/64 any interface
+    identifier."""
+    s, a, b = link(1, 2)
+    s.resolve6(a, b)
+    echo6(s, a, b, "fec0:0:0:1::1", "fec1::1")
+    echo6(s, a, b, "fe80::1", "fe80::ffff:ffff:ffff:ffff")
+    return s

@@ -91,6 +91,23 @@ for way, (name, address) in SPEAKERS.items():
         speak_as(w, name, address.format("20").replace("fe80", "fea0"))
 
 
+SOURCES = {
+    "IPv6 multicast": "A.mcast6",
+    "IPv6 unicast": "C.ping6",
+    "IPv6 unicast with GRH": "A.ping6.grh",
+    "MLD report": "B.mld",
+    "RC, IPv6": "rc.ping6",
+    "UC, IPv6": "uc.ping6",
+}
+for way, name in SOURCES.items():
+    for source in ("fe80:0:0:1:202:c903:0:1895", "fe90::202:c903:0:1895"):
+
+        @broken("rfc4391.8.1.link-local-form", f"{way}, {source}", name)
+        def source_not_zero(w, name=name, source=source):
+            w[name]["ipv6.src"] = source
+            w[name].fix_checksums()
+
+
 # ---- RFC 4391 9.1.1, RFC 4755 3.1: the 20 octets
 
 ARP = {
