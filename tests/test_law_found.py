@@ -70,6 +70,12 @@ FOUND = [
         "the same, captured before its solicitation",
     ),
     (
+        "rfc4755.3.1.reply-to-ud-qpn.pass-2.pcap",
+        {50, *range(54, 61), 62, 64, 66, 67},
+        [Duplicate({59: 1}, INFINIBAND, 5000000)],
+        "a solicitation that was captured twice, and a missed one",
+    ),
+    (
         "unusual/lids_of_two_ports_are_exchanged",
         {14, 17, 60, 110},
         [],

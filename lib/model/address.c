@@ -79,6 +79,7 @@ static void asked(const struct observation *o, const uint8_t *requester,
                            .target = *wanted,
                            .lid = port_to_lid(o->p->src),
                            .interface = o->p->captured_on,
+                           .psn = o->p->ib.psn,
                            .frame = o->p->at.frame,
                            .ns = o->p->at.ns};
     if (packet_is_corrupt(o->p))
@@ -104,12 +105,13 @@ static void arp_replied(const struct observation *o, const uint8_t *message, con
                               .frame = o->p->at.frame},
                       *q;
     memcpy(like.requester, message + a->tha, LLADDR_SIZE);
-    replied(o, &like);
     for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)
         if (memcmp(q->requester_ip.bytes, message + a->tpa, 4) == 0) {
+            like.answered = !q->answered;
             q->answered = true;
-            return;
+            break;
         }
+    replied(o, &like);
 }
 
 static void learn_arp(const struct observation *o, const struct datagram *d)
@@ -149,12 +151,13 @@ static void advertised(const struct observation *o, const struct ip *requester,
     if (o->p->ib.transport != IB_UD || ib_is_multicast(&o->p->ib))
         return;
     put24(like.requester + LLADDR_QPN, o->p->ib.dqpn);
-    replied(o, &like);
     for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)
         if (be24(q->requester + LLADDR_QPN) == o->p->ib.dqpn) {
+            like.answered = !q->answered;
             q->answered = true;
-            return;
+            break;
         }
+    replied(o, &like);
 }
 
 static void learn_option(const struct observation *o, const struct datagram *d,

@@ -132,6 +132,8 @@ static void take_over(struct endport *p, struct endport *nameless)
         p->neighbor_mtu = nameless->neighbor_mtu;
     if (nameless->mtu_cap)
         p->mtu_cap = nameless->mtu_cap;
+    if (nameless->node_type)
+        p->node_type = nameless->node_type;
     p->lmc = nameless->lmc;
     p->subscribed |= nameless->subscribed;
     p->subscribing |= nameless->subscribing;

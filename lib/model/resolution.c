@@ -49,13 +49,17 @@ static void store_request(struct resolutions *r, const struct resolution *q)
     *first = *q;
 }
 
-/* Was a reply to the request captured a moment ago? The request may have been sent before it. */
+/*
+ * Was a reply to the request captured a moment ago? The request may have been sent before it. A
+ * reply to an earlier request does not count.
+ */
 static bool is_replied(const struct resolutions *r, const struct resolution *q,
                        const struct order *order)
 {
     for (unsigned i = 0; i < RESOLUTION_REPLIES; i++) {
         const struct resolution *reply = &r->replies[i];
-        if (same_requester(reply, q) && ip_same(&reply->requester_ip, &q->requester_ip) &&
+        if (!reply->answered && same_requester(reply, q) &&
+            ip_same(&reply->requester_ip, &q->requester_ip) &&
             be24(reply->requester + LLADDR_QPN) == be24(q->requester + LLADDR_QPN) &&
             order_is_uncertain(order, reply->frame))
             return true;
@@ -63,10 +67,20 @@ static bool is_replied(const struct resolutions *r, const struct resolution *q,
     return false;
 }
 
+/* Is it the packet of an answered request again, which the capture has twice? */
+static bool is_answered_copy(struct resolutions *r, const struct resolution *q)
+{
+    const struct resolution *first = slot_of_request(r, q);
+    for (unsigned i = 0; i < RESOLUTION_REQUESTS; i++)
+        if (same_question(&first[i], q) && first[i].psn == q->psn && first[i].answered)
+            return true;
+    return false;
+}
+
 void resolution_asked(struct resolutions *r, const struct resolution *q, const struct order *order)
 {
     struct resolution request = *q;
-    request.answered = is_replied(r, q, order);
+    request.answered = is_replied(r, q, order) || is_answered_copy(r, q);
     store_request(r, &request);
 }
 

@@ -16,7 +16,8 @@ struct resolution {
     uint8_t requester[LLADDR_SIZE]; /* requester's link-layer address */
     uint16_t lid;                   /* LID of the requester; 0: not known */
     uint16_t interface;             /* capture interface of the request */
-    bool answered;
+    bool answered;                  /* of a reply: to a request that was captured before it */
+    uint32_t psn;                   /* of the request */
     uint32_t frame;
     int64_t ns; /* time of the request, since 1970 */
 };

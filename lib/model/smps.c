@@ -62,17 +62,35 @@ static uint64_t route_key(const struct delivery *d, const struct smp *smp)
     return h ^ (uint64_t)smp->hop_count << 56;
 }
 
+/*
+ * A LID-routed SMP (IBA 14.2.1.1) is about the port with that LID, if an earlier directed-route SMP
+ * showed which one this is: ports of virtual functions share the LID.
+ */
+static void name_by_lid(const struct delivery *d, struct route *r, const struct smp *smp)
+{
+    const struct port *port = smp->mad.method & MAD_RESPONSE ? d->src : d->dst;
+    uint16_t lid = port_to_lid(*port);
+    struct endport *p = lid ? endports_get_by_lid(d->s->endports, d->interface, lid, false) : NULL;
+    r->endport = p && p->node_type ? p : NULL;
+    r->node_type = r->endport ? p->node_type : 0;
+    r->port_guid = r->endport && endport_has_gid(p) ? be64(p->gid + GID_SIZE / 2) : 0;
+}
+
 static struct route *route_of(const struct delivery *d, const struct smp *smp)
 {
     if (smp->directed && !smp->initial_path)
         return NULL;
     uint64_t key = route_key(d, smp);
     struct route *r = g_hash_table_lookup(d->s->routes->by_key, &key);
-    if (r || g_hash_table_size(d->s->routes->by_key) >= ROUTES_MAX)
-        return r;
-    r = g_new0(struct route, 1);
-    r->key = key;
-    g_hash_table_add(d->s->routes->by_key, r);
+    if (!r) {
+        if (g_hash_table_size(d->s->routes->by_key) >= ROUTES_MAX)
+            return NULL;
+        r = g_new0(struct route, 1);
+        r->key = key;
+        g_hash_table_add(d->s->routes->by_key, r);
+    }
+    if (!smp->directed)
+        name_by_lid(d, r, smp);
     return r;
 }
 
@@ -146,6 +164,7 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
         return;
     if (r->endport != before)
         r->endport->smi_psn = r->smi_psn;
+    r->endport->node_type = r->node_type;
     struct subnet_event e = {.kind = SUBNET_PORT_INFO, .endport = r->endport, .lid = p.lid};
     bool initialised = smp->mad.method == SMP_SET &&
                        (p.state == PORT_ARMED || p.state == PORT_ACTIVE);

@@ -64,7 +64,8 @@ struct reporter {
 /* ---- checks of a single packet */
 
 /* The encapsulation header of the datagram (RFC 4391 §6; connected mode: RFC 4755 §4). */
-void check_encapsulation(const struct reporter *r, const struct datagram *d, bool connected);
+void check_encapsulation(const struct reporter *r, const struct datagram *d, bool connected,
+                         bool first);
 /* Does the datagram begin as its Type says? True if that is unknown. */
 bool encapsulation_fits(const struct datagram *d);
 

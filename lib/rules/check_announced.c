@@ -116,17 +116,62 @@ static void note_source(const struct check_context *s, const struct subject *add
                        : "the interface identifier is not made from the port's GUID");
 }
 
+static bool is_link_local(const uint8_t *ip)
+{
+    return ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80;
+}
+
+/* Bits 10 to 63 are 0 (RFC 4291 2.5.6). */
+static void check_link_local_form(const struct check_context *s, const struct subject *about,
+                                  const uint8_t *ip)
+{
+    static const uint8_t zero[6];
+    bool form = (ip[1] & 0x3f) == 0 && memcmp(ip + 2, zero, sizeof zero) == 0;
+    expect_about(s->r, R_RFC4391_8_1_LINK_LOCAL_FORM, about, form, ip, 8,
+                 "fe80::/64 and the interface identifier", "other bits of the prefix are set");
+}
+
+/* Is the source the address of a link-layer address option, which is checked with it? */
+static bool is_announced(const struct datagram *d)
+{
+    struct nd_iter it;
+    struct nd_option o;
+    if (d->icmpv6.cap == 0 || !nd_options(d->icmpv6, &it))
+        return false;
+    while (nd_next(&it, &o)) {
+        const uint8_t *ip = nd_is_ipoib_lladdr(&o)
+                                ? nd_option_owner(d->icmpv6, &o, d->body.p + IPV6_SOURCE)
+                                : NULL;
+        if (ip && memcmp(ip, d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Routers forward no packet with a link-local source (RFC 4291 2.5.6), so it is the sender's. */
+void check_ipv6_source(const struct check_context *s, const struct datagram *d)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    if (d->header != WIRE_OK || d->encap.type != TYPE_IPV6 ||
+        view_has(d->body, 0, IPV6_SIZE) != WIRE_OK || d->body.p[0] >> 4 != 6)
+        return;
+    bool ud = ib->transport == IB_UD;
+    /* a packet of a connection does not name the QP that sent it */
+    struct subject qp = ud ? subject_qp(port_to_lid(s->p->src), ib->sqpn)
+                           : subject_qp(port_to_lid(s->p->dst), ib->dqpn);
+    const uint8_t *ip = d->body.p + IPV6_SOURCE;
+    if (is_link_local(ip) && !is_announced(d))
+        check_link_local_form(s, &qp, ip);
+}
+
 static void check_interface_id(const struct check_context *s, const uint8_t *ip,
                                const uint8_t *lladdr)
 {
     struct subject address = subject_address(lladdr);
     const uint8_t *iid = ip + 8, *guid = lladdr + LLADDR_GID + 8;
-    static const uint8_t zero[6];
-    if (ip[0] != 0xfe || (ip[1] & 0xc0) != 0x80)
+    if (!is_link_local(ip))
         return;
-    bool form = (ip[1] & 0x3f) == 0 && memcmp(ip + 2, zero, sizeof zero) == 0;
-    expect_about(s->r, R_RFC4391_8_1_LINK_LOCAL_FORM, &address, form, ip, 8,
-                 "fe80::/64 and the interface identifier", "other bits of the prefix are set");
+    check_link_local_form(s, &address, ip);
     bool from_guid = begins_as(iid, guid, EUI_SIZE);
     /* An identifier without the GUID's OUI may be opaque (RFC 8064) or a LID (RFC 4391 §8). */
     bool of_vendor = begins_as(iid, guid, OUI_SIZE);
@@ -249,9 +294,9 @@ void check_arp_in_fabric(const struct check_context *s, const struct datagram *d
     if (a->op == ARP_REPLY) {
         const uint8_t *requester = v.p + a->tha;
         check_reply(s, requester, reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN));
-        if (s->p->ib.transport == IB_UD)
-            report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
     }
+    if ((a->op == ARP_REPLY || a->op == INARP_REPLY) && s->p->ib.transport == IB_UD)
+        report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
 }
 
 static void note_routers(const struct check_context *s, struct view icmpv6)

@@ -79,10 +79,13 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
                            const struct connection *c)
 {
     struct subject subject = about(c, cm->message);
-    /* other reasons do not concern the crossing */
-    bool decides = cm->message == CM_REP || cm->reason == CM_REJ_CONSUMER;
-    if (!c->crossed || !decides || !c->requester.has_private || !c->endport[0] || !c->endport[1])
+    if (!c->crossed || !c->requester.has_private || !c->endport[0] || !c->endport[1])
         return;
+    if (cm->message == CM_REJ && cm->reason != CM_REJ_CONSUMER) {
+        report_inconclusive(s->r, R_RFC4755_3_3_SIMULTANEOUS, s->p->ib.payload.p,
+                            "the REJ's reason is not 28: the crossing may not be the cause");
+        return;
+    }
     int local = compare_addresses(cm_service_qpn(c->service_id), c->endport[1], c->requester.ud_qpn,
                                   c->endport[0]);
     bool accepts = cm->message == CM_REP, should_accept = local < 0;
@@ -233,6 +236,22 @@ static bool goes_to_many(uint16_t type, struct view ip)
            ip.p[IPV6_DESTINATION] == 0xff;
 }
 
+/* Inverse ARP (RFC 2390) is ARP with other operations. */
+static const char *arp_name(uint16_t operation, bool *answers)
+{
+    *answers = operation == ARP_REPLY || operation == INARP_REPLY;
+    switch (operation) {
+    case ARP_REPLY:
+        return "ARP reply";
+    case INARP_REPLY:
+        return "InARP reply";
+    case INARP_REQUEST:
+        return "InARP request";
+    default:
+        return "ARP request";
+    }
+}
+
 /*
  * Name of an address-resolution message whose transport the RFCs specify; NULL: not one of them.
  * *answers: it is a reply.
@@ -240,10 +259,8 @@ static bool goes_to_many(uint16_t type, struct view ip)
 static const char *resolution(uint16_t type, struct view d, bool *answers)
 {
     struct view icmpv6;
-    if (type == TYPE_ARP && view_has(d, 0, ARP_SIZE_FIXED) == WIRE_OK) {
-        *answers = be16(d.p + ARP_OP) == ARP_REPLY;
-        return *answers ? "ARP reply" : "ARP request";
-    }
+    if (type == TYPE_ARP && view_has(d, 0, ARP_SIZE_FIXED) == WIRE_OK)
+        return arp_name(be16(d.p + ARP_OP), answers);
     if (type != TYPE_IPV6 || !nd_in_ipv6(d, &icmpv6) || icmpv6.cap == 0)
         return NULL;
     *answers = icmpv6.p[0] == ND_NA;

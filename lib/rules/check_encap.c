@@ -75,7 +75,8 @@ static void check_arp_type(const struct reporter *r, const struct datagram *data
                 holds ? "it follows" : "no ARP message follows");
 }
 
-void check_encapsulation(const struct reporter *r, const struct datagram *d, bool connected)
+void check_encapsulation(const struct reporter *r, const struct datagram *d, bool connected,
+                         bool first)
 {
     struct view payload = d->bytes;
     enum rule_number header = connected ? R_RFC4755_4_ENCAPSULATION_HEADER
@@ -95,7 +96,7 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d, boo
                     "fewer octets");
         return;
     }
-    const char *missing = encap_missing(payload);
+    const char *missing = encap_missing(payload, first);
     expect_that(r, header, !missing, payload.p, ENCAP_SIZE, "4 octets of encapsulation header",
                 missing ? missing : "4 octets");
     if (missing) /* there is no header to check */

@@ -144,9 +144,12 @@ static void check_datagram(const struct reporter *r, const struct check_context 
 static void check_payload(const struct reporter *r, const struct check_context *check_context,
                           const struct datagram *d, bool connected)
 {
-    check_encapsulation(r, d, connected);
-    if (d->header == WIRE_OK && encapsulation_fits(d))
-        check_datagram(r, check_context, d);
+    check_encapsulation(r, d, connected, false);
+    if (d->header != WIRE_OK || !encapsulation_fits(d))
+        return;
+    check_datagram(r, check_context, d);
+    if (check_context)
+        check_ipv6_source(check_context, d);
 }
 
 static void check_ud(const struct check_context *s)
@@ -170,10 +173,12 @@ static void check_connected(const struct check_context *s)
     if (!packet_begins_message(p))
         return;
     check_connection_data(s);
-    if (p->classification.class == PAYLOAD_IPOIB)
+    if (p->classification.class == PAYLOAD_IPOIB) {
         check_payload(s->r, s, &p->datagram, true);
-    else
-        check_encapsulation(s->r, &p->datagram, true);
+    } else {
+        check_encapsulation(s->r, &p->datagram, true, true);
+        check_ipv6_source(s, &p->datagram);
+    }
 }
 
 /* ---- management */

@@ -88,10 +88,20 @@ static bool is_bare_ipv4(struct view v)
            ipv4_checksum_right(v);
 }
 
-static bool is_bare_ipv6(struct view v)
+/* Unicast addresses that are in use: 2000::/3, fc00::/7, fe80::/10 (RFC 4291 2.4, RFC 4193). */
+static bool is_ipv6_unicast(const uint8_t *p)
 {
-    return v.cap >= IPV6_SIZE && v.p[0] >> 4 == 6 &&
-           (uint32_t)IPV6_SIZE + be16(v.p + IPV6_PAYLOAD_LENGTH) == v.len;
+    return p[0] >> 5 == 1 || p[0] >> 1 == 0x7e || (p[0] == 0xfe && p[1] >> 6 == 2);
+}
+
+static bool is_bare_ipv6(struct view v, bool first)
+{
+    if (v.cap < IPV6_SIZE || v.p[0] >> 4 != 6)
+        return false;
+    uint32_t n = (uint32_t)IPV6_SIZE + be16(v.p + IPV6_PAYLOAD_LENGTH);
+    return first ? n > v.len && is_ipv6_unicast(v.p + IPV6_SOURCE) &&
+                       (v.p[IPV6_DESTINATION] == 0xff || is_ipv6_unicast(v.p + IPV6_DESTINATION))
+                 : n == v.len;
 }
 
 static bool is_bare_arp(struct view v)
@@ -101,12 +111,12 @@ static bool is_bare_arp(struct view v)
            v.p[ARP_PLN] == IPV4_ADDRESS_SIZE;
 }
 
-const char *encap_missing(struct view v)
+const char *encap_missing(struct view v, bool first)
 {
-    return is_bare_ipv4(v)   ? "an IPv4 datagram without it"
-           : is_bare_ipv6(v) ? "an IPv6 datagram without it"
-           : is_bare_arp(v)  ? "an ARP message without it"
-                             : NULL;
+    return is_bare_ipv4(v)          ? "an IPv4 datagram without it"
+           : is_bare_ipv6(v, first) ? "an IPv6 datagram without it"
+           : is_bare_arp(v)         ? "an ARP message without it"
+                                    : NULL;
 }
 
 bool encap_begins_message(struct view v, bool first)

@@ -34,10 +34,11 @@ bool encap_agrees(struct view v);
 
 /*
  * Detect a missing encapsulation header: an IP datagram with a right length and, for IPv4,
- * checksum, or an IPoIB ARP message starts in its place. Returns a constant string; NULL: none of
- * them.
+ * checksum, or an IPoIB ARP message starts in its place. first: v is the first packet of several,
+ * so the length exceeds it, and IPv6, which has no checksum, must have addresses that are in use.
+ * Returns a constant string; NULL: none of them.
  */
-const char *encap_missing(struct view v);
+const char *encap_missing(struct view v, bool first);
 
 /*
  * Does the first packet of a connected-mode message start with an IPoIB datagram? Stricter than

@@ -480,3 +480,14 @@ def connection_in_a_child_partition():
     message = encap(0x0800, ib.ping4(a.ip, b.ip))
     s.put(Frame(RC | ONLY, message, dlid=b.lid, slid=a.lid, destqp=c.qps[1], psn=5, pkey=0x8004))
     return s
+
+
+@scenario
+def ethernet_frames_in_several_packets():
+    """Type 0x6558 (RFC 1701): its first byte is that of an IPv6 header, but Ethernet follows."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b).open()
+    ethernet = bytes.fromhex("0200c9030001") + bytes.fromhex("0200c9030002") + b"\x08\x00"
+    c.send(True, encap(0x6558, ethernet + ib.ping4(a.ip, b.ip, size=1400) + bytes(2000)))
+    c.ack(True, c.psns[0] - 1)
+    return s

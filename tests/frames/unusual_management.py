@@ -65,6 +65,31 @@ def pkey_is_added_later():
     return s
 
 
+def set_by_lid(s, host, attribute, data, modifier=0):
+    """The SM sets the attribute by a LID-routed SMP (IBA 14.2.1.1); the port responds."""
+    tid = s.next_tid()
+    for src, dst, method in ((s.sm, host, 0x02), (host, s.sm, 0x81)):
+        mad = ib.mad_header(0x01, 1, method, tid, attribute, modifier) + bytes(40) + data
+        sender = ("sm" if src is s.sm else "port", host.lid & 0x3F)
+        fields = dict(destqp=0, srcqp=0, qkey=0, psn=s.psn(*sender), vl=15)
+        s.put(
+            ib.Frame(ib.UD | ib.ONLY, mad.ljust(256, b"\0"), dlid=dst.lid, slid=src.lid, **fields)
+        )
+
+
+@scenario
+def pkey_is_added_by_lid():
+    s, a, b = managed(1, 2)
+    for host in (a, b):
+        set_by_lid(s, host, 0x16, ib.u16(0xFFFF) + ib.u16(0x8007))
+    child = [h.also(qpn=h.qpn + 0x1000, ip=h.ip.replace("10.0.0", "10.7.0")) for h in (a, b)]
+    s.up(*child, pkey=0x8007)
+    s.meet(*child, pkey=0x8007)
+    for host in (a, b):
+        s.pkey_table(host, 0xFFFF, 0x8007)
+    return s
+
+
 @scenario
 def membership_changes_from_full_to_limited():
     """The port joined as full member; its table then has the limited P_Key, with which it sends to

@@ -235,3 +235,26 @@ def wider_ipv6_scopes():
         s.join(a, mgid, SEND_ONLY)
         s.ud(a, mgid, encap(0x86DD, ib.ipv6(a.ll, group, 17, bytes(8), hop=4)))
     return s
+
+
+@scenario
+def solicited_twice_in_a_moment():
+    """Two solicitations and their responses follow each other; the second response is captured
+    before the second solicitation."""
+    s, a, b = link(1, 2)
+    s.resolve6(a, b)
+    s.advertise(b, a, b.ll)
+    s.solicit(a, b.ll)
+    echo6(s, a, b, a.ll, b.ll)
+    return s
+
+
+@scenario
+def sources_next_to_the_link_local_prefix():
+    """fec0::/10 (RFC 3879, deprecated) may have any bits after its prefix; fe80::/64 any interface
+    identifier."""
+    s, a, b = link(1, 2)
+    s.resolve6(a, b)
+    echo6(s, a, b, "fec0:0:0:1::1", "fec1::1")
+    echo6(s, a, b, "fe80::1", "fe80::ffff:ffff:ffff:ffff")
+    return s

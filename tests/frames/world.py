@@ -16,7 +16,7 @@ from support import capfile
 
 GAP = 20 * 10**6
 QKEY = 0x80000B1B
-DIRECTED, SMP_SIZE = 0x81, 256  # IBA 13.4.4, 14.2.1.2
+LID_ROUTED, DIRECTED, SMP_SIZE = 0x01, 0x81, 256  # IBA 13.4.4, 14.2.1.2
 NODE_INFO, PORT_INFO, PKEY_TABLE = 0x11, 0x15, 0x16  # IBA 14.2.5
 INIT, ACTIVE, MTU_2048 = 2, 4, 4
 FULL, NON, SEND_ONLY = 1, 2, 4  # JoinState, IBA 15.2.5.17
@@ -46,6 +46,12 @@ def smp(method, tid, attribute, port, data=b"", response=False):
     path = bytes([0, port]).ljust(64, b"\0")
     routed = header + bytes(8) + b"\xff\xff\xff\xff" + bytes(28) + data.ljust(64, b"\0")
     return routed + path + (path if response else bytes(64))
+
+
+def lid_routed_smp(method, tid, attribute, modifier, data=b""):
+    """A LID-routed SMP (IBA 14.2.1.1)."""
+    header = ib.mad_header(LID_ROUTED, 1, method, tid, attribute, modifier)
+    return (header + bytes(40) + data).ljust(SMP_SIZE, b"\0")
 
 
 def node_info(node):

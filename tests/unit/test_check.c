@@ -61,7 +61,7 @@ static void encap_of(const struct reporter *r, struct view v, bool connected)
 {
     struct datagram d;
     datagram_decode(v, &d);
-    check_encapsulation(r, &d, connected);
+    check_encapsulation(r, &d, connected, false);
 }
 
 static void headers_of(const struct reporter *r, const struct ib_packet *ib)

@@ -19,6 +19,7 @@ from frames.world import (
     na,
     ns,
     ping,
+    ping6,
     udp4,
     udp6,
 )
@@ -51,7 +52,11 @@ def to_many(a, b):
 
 
 def replies(a, b):
-    return {"ARP reply": arp(2, a, b), "neighbour advertisement": na(a, b)}
+    return {
+        "ARP reply": arp(2, a, b),
+        "Inverse ARP reply": arp(9, a, b),  # RFC 2390
+        "neighbour advertisement": na(a, b),
+    }
 
 
 for mode, a, b in (("rc", A, B), ("uc", B, A)):
@@ -293,6 +298,36 @@ for way, name in DATA.items():
     change("rfc4755.4.type", f"{way}, of the other IP version", name, {"type": wrong}, ALL)
 
 
+def in_parts(w, name, message):
+    """The message in this frame and others that follow it: First, Middle, Last."""
+    p = w[name]
+    for n in range(0, len(message), 2048):
+        last = n + 2048 >= len(message)
+        part = p.copy()
+        part["opcode"] = p["opcode"] & 0xE0 | (ib.LAST if last else ib.MIDDLE if n else ib.FIRST)
+        part["psn"] = p["psn"] + n // 2048
+        part.payload = bytearray(message[n : n + 2048])
+        if n == 0:
+            w.packets[name] = part
+            part.before = None
+        else:
+            before = name if n == 2048 else f"{name}.{n // 2048}"
+            w.insert(before, f"{name}.{n // 2048 + 1}", part)
+
+
+for mode, (a, b) in {"rc": (A, B), "uc": (B, A)}.items():
+    for size in (2200, 4000):
+        for way, message in {"IPv4": ping(a, b, size=size), "IPv6": ping6(a, b, size)}.items():
+
+            @broken(
+                "rfc4755.4.encapsulation-header",
+                f"{mode.upper()}, {way} in several packets, {size} octets, none",
+                f"{mode}.ping6",
+            )
+            def no_header_in_parts(w, name=f"{mode}.ping6", message=message):
+                in_parts(w, name, message[4:])
+
+
 # ---- 3.3: crossing REQs
 
 
@@ -320,3 +355,19 @@ def smaller_refuses(w):
     w.order.insert(w.order.index("rc.rep"), "uc.rej")
     w.times["uc.rej"] = w.times["rc.rep"] - 10**6
     w.drop("uc.dreq", "uc.drep")
+
+
+@broken(
+    "rfc4755.3.3.simultaneous",
+    "the larger address refuses with reason 8",
+    "rc.rej",
+    early=INCONCLUSIVE,
+    why="the responder may have refused for a reason other than the crossing",
+)
+def refuses_with_another_reason(w):
+    cross(w)
+    refuse(w, "rc", reason=8)
+    w.order.remove("rc.rej")
+    w.order.insert(w.order.index("uc.req") + 1, "rc.rej")
+    w.times["rc.rej"] = w.times["uc.req"] + 10**6
+    w.drop("rc.dreq", "rc.drep")

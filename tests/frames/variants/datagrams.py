@@ -91,6 +91,23 @@ for way, (name, address) in SPEAKERS.items():
         speak_as(w, name, address.format("20").replace("fe80", "fea0"))
 
 
+SOURCES = {
+    "IPv6 multicast": "A.mcast6",
+    "IPv6 unicast": "C.ping6",
+    "IPv6 unicast with GRH": "A.ping6.grh",
+    "MLD report": "B.mld",
+    "RC, IPv6": "rc.ping6",
+    "UC, IPv6": "uc.ping6",
+}
+for way, name in SOURCES.items():
+    for source in ("fe80:0:0:1:202:c903:0:1895", "fe90::202:c903:0:1895"):
+
+        @broken("rfc4391.8.1.link-local-form", f"{way}, {source}", name)
+        def source_not_zero(w, name=name, source=source):
+            w[name]["ipv6.src"] = source
+            w[name].fix_checksums()
+
+
 # ---- RFC 4391 9.1.1, RFC 4755 3.1: the 20 octets
 
 ARP = {
@@ -144,6 +161,31 @@ change(
 )
 change("rfc4755.3.1.reply-to-ud-qpn", "ARP reply", "B.arp.reply", {"destqp": 0x99}, ALL)
 change("rfc4755.3.1.reply-to-ud-qpn", "neighbour advertisement", "B.na", {"destqp": 0x99}, ALL)
+
+
+def resolve_again(w, a, b):
+    """A second solicitation right after the exchange; its response goes to another QPN."""
+    ns, na = f"{a}.ns", f"{b}.na"
+    again = w.insert(na, f"{ns}.again", w[ns].copy())
+    wrong = w.insert(f"{ns}.again", f"{na}.again", w[na].copy())
+    w.times[f"{na}.again"] += 10**6
+    wrong["destqp"] = 0x99
+    for name in w.order[w.order.index(f"{ns}.again") :]:
+        p = w[name]
+        for sent in (again, wrong):
+            same = p.deth and p["srcqp"] == sent["srcqp"] and p["slid"] == sent["slid"]
+            if same and p["srcqp"] != 1:
+                p["psn"] += 1
+
+
+@broken("rfc4755.3.1.reply-to-ud-qpn", "second neighbour advertisement", "B.na.again", ALL)
+def second_advertisement(w):
+    resolve_again(w, "A", "B")
+
+
+@broken("rfc4391.9.1.1.traffic-to-qpn", "second neighbour advertisement", "D.na.again", ALL)
+def second_advertisement_without_flags(w):
+    resolve_again(w, "C", "D")
 
 
 def other_gid(w, name, at, text):

@@ -4,7 +4,20 @@ from frames import ib
 from frames.build import SM
 from frames.variants import INCONCLUSIVE, broken, change
 from frames.variants.groups import ALL, IPV4, IPV6, all_joins
-from frames.world import A, C, GROUP_IPV4, SEND_ONLY, udp4
+from frames.edit import Packet
+from frames.world import (
+    A,
+    B,
+    C,
+    GROUP_IPV4,
+    NAMES,
+    PKEY_TABLE,
+    PORT_INFO,
+    SEND_ONLY,
+    lid_routed_smp,
+    port_info,
+    udp4,
+)
 
 REFUSED, NO_RECORDS, TOO_FEW = 0x0200, 0x0300, 0x0600  # IBA 15.2.3
 LAST = {
@@ -140,6 +153,40 @@ for way, name in {
     @broken("rfc4391.5.pkey-configured", way, name[0] + ".sweep.resp", ("default", "child"))
     def pkey_of_no_port(w, name=name):
         other_pkey(w, [name, name + ".resp"])
+
+
+def lid_routed(w, after, node, attribute, modifier, data):
+    """The SM sets an attribute of the port by its LID; the port responds."""
+    name = f"{NAMES[node]}.by-lid"
+    for src, dst, method in ((SM, node, ib.SET), (node, SM, ib.GET_RESP)):
+        octets = lid_routed_smp(method, 0x7001, attribute, modifier, data)
+        frame = ib.Frame(
+            ib.UD | ib.ONLY, octets, dlid=dst.lid, slid=src.lid, destqp=0, srcqp=0, qkey=0, vl=15
+        )
+        w.insert(after, name, Packet(frame.ib()))
+        after, name = name, name + ".resp"
+    w.times[after] = w.times[after.removesuffix(".resp")] + 10**6
+    psns = {}
+    for n in w.order:  # QP0 of each port counts the SMPs of both kinds
+        p = w[n]
+        if p.deth and p["srcqp"] == 0:
+            port = sender_of_smp(n, node)
+            p["psn"] = psns[port] = psns.get(port, -1) + 1
+
+
+def sender_of_smp(name, node):
+    return name[0] if name.endswith(".resp") else "SM"
+
+
+@broken("rfc4391.5.pkey-configured", "removed by a LID-routed SMP", "B.sweep.resp", ("child",))
+def pkey_is_removed(w):
+    lid_routed(w, "B.portinfo.resp", B, PKEY_TABLE, 0, ib.u16(0xFFFF))
+
+
+@broken("rfc4391.4.1.group-mtu", "NeighborMTU 1024, LID-routed", "B.sweep.resp")
+def neighbour_mtu_by_lid(w):
+    lid_routed(w, "B.portinfo.resp", B, PORT_INFO, 1, port_info(B, neighbor_mtu=3))
+    w["B.sweep.resp"]["port.neighbor_mtu"] = 3
 
 
 # ---- RFC 4391 7: MTU
