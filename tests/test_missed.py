@@ -880,3 +880,43 @@ def test_missed_change_of_the_ports_mtu_before_the_join():
     for n in (90, 92):
         t[n]["psn"] += 1
     assert failures(t.pcap(), GROUP_MTU) == []
+
+
+# ---- a connection after a refused one
+
+
+LIDS = A.lid, B.lid, A.gid, B.gid
+
+
+def after_refusal(missed, other=False):
+    """B refuses A's REQ; then A's QP gets a datagram of B, or of another port. A's next request
+    follows. missed: its PSN shows that a packet of A's GSI is missing, as the second REQ."""
+    t, record = Tape(), broadcast_record(port_gid=A.gid)
+    sa(t, A, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    joined = t.psn
+    sa(t, SM, A, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    c = Connection(t)
+    data = ib.private_data(A.qpn, 65524)
+    req = ib.cm_req(c.tid, c.ids[0], ib.service_id_rfc(B.qpn), A.guid, c.qps[0], 1, *LIDS, data)
+    t.put(mad_frame(A, B, req, joined + 1).ib())
+    c.mad(False, ib.cm_rej(c.tid, c.ids[1], c.ids[0], 10, 0, b""))
+    for n in range(9):
+        t.ud(C, D, ping(C, D, seq=n))
+    if other:
+        c.b = C
+    c.packet(False, ONLY, ping(c.b, A), 1)
+    asks_next(t, A, joined + 2 + missed)
+    return failures(erf_pcap(t), BEFORE_IP)
+
+
+FROM = pytest.mark.parametrize("other", [False, True], ids=["responder", "another-port"])
+
+
+@FROM
+def test_missed_set_up_after_a_refusal(other):
+    assert after_refusal(1, other) == []
+
+
+@FROM
+def test_data_after_a_refusal_is_found(other):
+    assert after_refusal(0, other) == [(15, BEFORE_IP)]

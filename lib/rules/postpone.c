@@ -187,11 +187,13 @@ static bool is_request_of(uint8_t method, const struct claim *c)
  * Is the packet a request that may have been sent before the packet of the claim, though it was
  * captured after it? It counts if it is for the group of the claim; if the claim has no group, for
  * any broadcast group, which has the link's parameters. If it was truncated before the MGID, it may
- * be for that group.
+ * be for that group. For data after a REJ, it is a CM message: it may set up the connection.
  */
 static bool is_request_near(const struct check_context *s, const struct claim *c)
 {
     const struct mad_payload *m = &s->p->mad;
+    if (c->rule == R_RFC4755_2_3_CONNECTION_BEFORE_IP)
+        return m->kind == MAD_KIND_CM && order_is_uncertain(&s->f->order, c->frame);
     if (view_has(m->bytes, 0, SA_DATA + MCM_MGID + MGID_SIZE) == WIRE_TRUNCATED)
         return order_is_uncertain(&s->f->order, c->frame);
     if (m->kind != MAD_KIND_SA || m->result != WIRE_OK || !is_request_of(m->sa.mad.method, c) ||

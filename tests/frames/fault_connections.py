@@ -129,7 +129,10 @@ def connection_before_ip(t):
     variant="-2",
 )
 def ip_after_refusal(t):
-    return t.insert(54, t[52].copy().set(destqp=QPN_OF_N0))
+    late = t.insert(54, t[52].copy().set(destqp=QPN_OF_N0))
+    # n0's next GSI packet, a response of the SA: it set up no other connection for this QP
+    request = t.insert(late, t[42].copy().set(psn=t[53]["psn"] + 1))
+    return t.insert(request, t[43].copy().set(psn=t[51]["psn"] + 1))
 
 
 @fail(

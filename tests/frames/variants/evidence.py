@@ -6,6 +6,7 @@ from frames.variants import connections, datagrams, groups, links  # they fill t
 
 SA, SMPS = "the joins were not captured", "the port's set-up was not captured"
 REPEATED = "the REP may be a copy of one that was not captured"
+SET_UP = "ports without a LID are not followed: another set-up may not have been captured"
 ADDRESSES = "the link-layer addresses that it had before were not captured"
 NO_HEADERS = "without InfiniBand headers"
 NO_GRH = "RoCE v2 has no GRH, and so no MGID"
@@ -102,6 +103,7 @@ RESULTS = {
         ("rfc4391.4.broadcast-mapping", "to one port", FAIL, ""),
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
         ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
+        ("rfc4755.2.3.connection-before-ip", "after a REJ", INC, SET_UP),
         ("rfc4755.3.5.service-id", "block 0x10", FAIL, ""),
         ("rfc4755.3.5.service-id", "", INC, ADDRESSES),
         ("rfc4755.3.4.teardown", "", NOT, NO_SA),
