@@ -77,9 +77,12 @@ static void note_trouble(struct checked *out, const char *path, const char *why)
 
 static void say_contradiction(const char *path, const struct contradiction *c)
 {
-    if (c->frame)
-        say("%s: interfaces %u and %u were taken for one subnet, but frame %u shows two: the state from earlier frames is not used any more; set --interfaces one or each",
-            path, c->interface[0], c->interface[1], c->frame);
+    char interfaces[CONTRADICTION_TEXT];
+    if (!c->frame)
+        return;
+    contradiction_interfaces(c, interfaces);
+    say("%s: %s were taken for one subnet, but frame %u shows two: the state from earlier frames is not used any more; set --interfaces one or each",
+        path, interfaces, c->frame);
 }
 
 bool check_capture(struct checked *out, const char *path, const struct check_settings *by,

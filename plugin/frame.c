@@ -111,11 +111,14 @@ static expert_field ei_ipoib_interfaces_contradiction = EI_INIT;
 void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
     const struct contradiction *c = &state_facts()->contradiction;
-    if (c->frame == pinfo->num)
-        proto_tree_add_expert_format(
-            tree, pinfo, &ei_ipoib_interfaces_contradiction, f->tvb, 0, 0,
-            "Interfaces %u and %u were taken for one subnet, but belong to two: the state from earlier frames is not used any more",
-            c->interface[0], c->interface[1]);
+    char interfaces[CONTRADICTION_TEXT];
+    if (c->frame != pinfo->num)
+        return;
+    contradiction_interfaces(c, interfaces);
+    proto_tree_add_expert_format(
+        tree, pinfo, &ei_ipoib_interfaces_contradiction, f->tvb, 0, 0,
+        "Taken for one subnet, but belong to two: %s; the state from earlier frames is not used any more",
+        interfaces);
 }
 
 bool frame_position(packet_info *pinfo, struct capture_position *at)

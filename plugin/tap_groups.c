@@ -48,7 +48,7 @@ static void add_group(struct rows *rows, const struct group *g)
     cell_gid(rows, g->mgid);
     cell_ip_group(rows, g->mgid);
     cell_pkey(rows, be16(g->mgid + MGID_PKEY));
-    cell_number(rows, interfaces_captured(state_facts()->interfaces, g->interface));
+    cell_number(rows, interfaces_captured(state_facts()->interfaces, g->interface).number);
     if (g->records)
         cells_record(rows, g);
     else

@@ -52,7 +52,7 @@ static void add_peer(struct rows *rows, const struct neighbour *n)
     cell_gid(rows, a.gid);
     cell_modes(rows, a.flags);
     cell_pkey(rows, pkey_of_link(n->link));
-    cell_number(rows, interfaces_captured(state_facts()->interfaces, interface));
+    cell_number(rows, interfaces_captured(state_facts()->interfaces, interface).number);
     cell_lid(rows, port ? port->lid : 0);
     cell_number(rows, n->frame);
     cell_number(rows, n->last_frame);

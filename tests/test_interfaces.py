@@ -206,7 +206,11 @@ def test_unknown_interface_mode_is_refused():
 # ---- interfaces that were taken for one subnet
 
 
-def test_contradiction_is_reported_once(open_path):
+ERF_PORTS = "ERF ports 0 and 1 of interface 0"
+
+
+@pytest.mark.parametrize("form, names", [("pcapng", "interfaces 0 and 1"), ("erf", ERF_PORTS)])
+def test_contradiction_is_reported_once(open_path, form, names):
     """Two fabrics: the first frames are split by direction, then each fabric is on its own
     interface."""
     one = capfile.read(testdata("switch4.pcap")).frames
@@ -215,9 +219,10 @@ def test_contradiction_is_reported_once(open_path):
     both = [
         capfile.Frame(f.time, f.data, f.wire, n) for p in zip(one, other) for n, f in enumerate(p)
     ]
-    path = open_path / "contradiction.pcapng"
-    path.write_bytes(capfile.pcapng([capfile.INFINIBAND] * 2, begin + both))
+    path = open_path / f"contradiction.{form}"
+    path.write_bytes(split.FILES[form](begin + both))
     done = check.run(str(path))
     assert done.err.count("were taken for one subnet") == 1
+    assert f"{names} were taken for one subnet" in done.err
     rows = output([*TSHARK, "-r", str(path), "-Y", "ipoib.interfaces.contradiction"], (0,))
     assert len(rows.splitlines()) == 1

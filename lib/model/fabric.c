@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/fabric.h"
 
+#include <stdio.h>
+
 #include "model/fabric_state.h"
 #include "wire/encap.h"
+#include "wire/erf.h"
 #include "wire/mgid.h"
 
 struct fabric *fabric_new(void)
@@ -256,6 +259,16 @@ struct observed {
     struct fabric *f;
     const struct packet *p;
 };
+
+void contradiction_interfaces(const struct contradiction *c, char *out)
+{
+    const struct capture_interface *a = &c->interface[0], *b = &c->interface[1];
+    if (a->number == b->number && a->section == b->section)
+        snprintf(out, CONTRADICTION_TEXT, "ERF ports %u and %u of interface %u",
+                 a->port & ERF_FLAGS_PORT, b->port & ERF_FLAGS_PORT, a->number);
+    else
+        snprintf(out, CONTRADICTION_TEXT, "interfaces %u and %u", a->number, b->number);
+}
 
 static void on_evidence(void *user, uint16_t a, uint16_t b, bool together)
 {

@@ -24,8 +24,16 @@
  * none.
  */
 struct contradiction {
-    uint32_t frame, interface[2];
+    uint32_t frame;
+    struct capture_interface interface[2];
 };
+
+enum { CONTRADICTION_TEXT = 64 };
+/*
+ * Writes "interfaces 0 and 1" or "ERF ports 0 and 1 of interface 0" to out, which has
+ * CONTRADICTION_TEXT bytes.
+ */
+void contradiction_interfaces(const struct contradiction *c, char *out);
 
 /*
  * Limit of interface merges in a capture: each takes time proportional to the table sizes.

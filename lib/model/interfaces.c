@@ -18,9 +18,9 @@ struct interface {
 };
 
 struct number {
-    uint32_t captured; /* interface number in the capture file */
-    uint16_t joined;   /* another number of the same subnet; its own: it is the subnet's number */
-    bool separate;     /* never join it */
+    struct capture_interface captured;
+    uint16_t joined; /* another number of the same subnet; its own: it is the subnet's number */
+    bool separate;   /* never join it */
 };
 
 struct interfaces {
@@ -80,7 +80,7 @@ static bool give_number(struct interfaces *i, struct interface *f, bool separate
     if (i->numbers->len >= INTERFACES_MAX)
         return false;
     f->number = (uint16_t)i->numbers->len;
-    struct number n = {f->captured.number, f->number, separate};
+    struct number n = {f->captured, f->number, separate};
     g_array_append_val(i->numbers, n);
     return true;
 }
@@ -116,9 +116,10 @@ bool interfaces_enter(struct interfaces *i, struct capture_interface captured, u
     return true;
 }
 
-uint32_t interfaces_captured(const struct interfaces *i, uint16_t number)
+struct capture_interface interfaces_captured(const struct interfaces *i, uint16_t number)
 {
-    return number < i->numbers->len ? number_at(i, number)->captured : 0;
+    return number < i->numbers->len ? number_at(i, number)->captured
+                                    : (struct capture_interface){0};
 }
 
 /* Find the subnet's number; each step halves the path of later lookups. */

@@ -37,8 +37,8 @@ struct capture_interface {
     uint32_t number, port, section;
 };
 
-/* The interface's number in the capture file; for output. */
-uint32_t interfaces_captured(const struct interfaces *i, uint16_t number);
+/* The interface as the capture file names it; for output. */
+struct capture_interface interfaces_captured(const struct interfaces *i, uint16_t number);
 
 /* The number under which the model keeps the interface's subnet; joined interfaces share one. */
 uint16_t interfaces_subnet(const struct interfaces *i, uint16_t number);
