@@ -920,3 +920,71 @@ def test_missed_set_up_after_a_refusal(other):
 @FROM
 def test_data_after_a_refusal_is_found(other):
     assert after_refusal(0, other) == [(15, BEFORE_IP)]
+
+
+# ---- requests of a program from its own queue pair, which the PSNs of the port's GSI do not show
+
+
+class Exchanges(Tape):
+    """Requests to the SA and its responses; the PSNs of each GSI are counted."""
+
+    def __init__(self):
+        super().__init__()
+        self.sent = dict.fromkeys((SM.lid, A.lid, D.lid), 0)
+
+    def gsi(self, src, dst, mad):
+        self.put(mad_frame(src, dst, mad, self.sent[src.lid]).ib(), ms=20)
+        self.sent[src.lid] += 1
+
+    def exchange(self, port, method, record, mask, status=0, attribute=ib.ATTR_MC_MEMBER):
+        tid = 0x900 + len(self.records)
+        self.gsi(port, SM, ib.sa_mad(method, tid, attribute, record, mask))
+        mad = ib.sa_mad(ib.GET_RESP, tid, attribute, record, mask, status=status)
+        self.gsi(SM, port, mad)
+
+    def path(self, port):
+        query = ib.path_record(SM.gid, port.gid)
+        self.exchange(port, ib.GET, query, PATH_MASK, attribute=ib.ATTR_PATH_RECORD)
+
+
+def sends_as_send_only(t):
+    """A joined the broadcast group without FullMember; it sends on the link."""
+    t.exchange(A, ib.SET, record_of(2, A, join=4), JOIN_MASK)
+    yield
+    for _ in range(2):
+        t.ud(A, BROADCAST_MGID, arp_request(A, D.ip), qkey=0x80000005, mlid=0xC005)
+
+
+BY_PROGRAM = pytest.mark.parametrize(
+    "situation, rule",
+    [
+        (sends_as_send_only, "rfc4391.5.full-member-join"),
+    ],
+    ids=["full-member"],
+)
+
+
+def by_program(situation, missed):
+    """missed: the PSNs of the SA's GSI show that a response of the SA is missing, as to a join of a
+    program."""
+    t = Exchanges()
+    other = ib.mcmember(ib.mgid_ipv4("239.9.9.9"), A.gid)
+    t.exchange(A, ib.GET, other, ib.MCM["mgid"])  # the request has A's GID and LID
+    t.path(D)
+    before = situation(t)
+    next(before)
+    t.sent[SM.lid] += missed
+    list(before)
+    for _ in range(5):
+        t.path(A)
+    return {rule for _, rule in failures(erf_pcap(t))}
+
+
+@BY_PROGRAM
+def test_missed_join_of_a_program(situation, rule):
+    assert rule not in by_program(situation, 1)
+
+
+@BY_PROGRAM
+def test_no_join_of_a_program_is_found(situation, rule):
+    assert rule in by_program(situation, 0)

@@ -20,7 +20,6 @@ ALLOWED = {
     ("rfc4391.10.query-sa-first", "rfc4391.4.mgid-group-id-ipv4"),
     ("rfc4391.10.query-sa-first", "rfc4391.4.mgid-pkey"),
     ("rfc4391.10.query-sa-first", "rfc4391.4.mgid-t-flag"),
-    ("rfc4391.10.query-sa-first", "rfc4391.4.scope-consistent"),
     # the first says once for the capture that the broadcast group is used, the second which group
     # should be
     ("rfc4391.10.all-router-fallback", "rfc4391.10.forward-after-create"),

@@ -54,6 +54,7 @@ void managers_merge(struct managers *all, uint16_t from, uint16_t to)
         same->sa_lid = m->sa_lid;
         same->sa_sequence = m->sa_sequence;
     }
+    same->sa_sequence.has_interface |= m->sa_sequence.has_interface;
     same->sa_sequence.gap_frame = MAX(same->sa_sequence.gap_frame, m->sa_sequence.gap_frame);
     g_free(m);
 }

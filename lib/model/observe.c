@@ -241,6 +241,16 @@ static void learn_qp(const struct observation *o, bool to_group)
     qp->scope = scope;
 }
 
+static void learn_sa_interface(const struct observation *o)
+{
+    const struct packet *p = o->p;
+    const struct sa_sequence *q = subnet_sa_sequence(o->f->subnet, p->at.interface);
+    bool is_new = q && !q->has_interface &&
+                  port_to_lid(p->src) == subnet_sa_lid(o->f->subnet, p->at.interface);
+    if (is_new && !packet_is_corrupt(p))
+        subnet_sent_ipoib(o->f->subnet, &p->src);
+}
+
 static void learn_ud(const struct observation *o)
 {
     const struct packet *p = o->p;
@@ -255,6 +265,7 @@ static void learn_ud(const struct observation *o)
     if (p->datagram.header == WIRE_OK)
         learn_addresses(o);
     learn_qp(o, to_group);
+    learn_sa_interface(o);
 }
 
 static void learn_connected(struct observation *o)

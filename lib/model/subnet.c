@@ -57,6 +57,13 @@ bool subnet_sa_sent(struct subnet *s, const struct port *src, uint32_t psn, uint
     return true;
 }
 
+void subnet_sent_ipoib(struct subnet *s, const struct port *src)
+{
+    uint16_t lid = port_to_lid(*src), interface = port_interface(*src);
+    if (lid && lid == subnet_sa_lid(s, interface))
+        managers_get(s->managers, interface)->sa_sequence.has_interface = true;
+}
+
 void subnet_mad(struct subnet *s, uint32_t frame, const struct mad_payload *m,
                 const struct port *src, const struct port *dst, subnet_observer *observer,
                 void *user)

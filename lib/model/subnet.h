@@ -92,6 +92,11 @@ struct sa_sequence {
     uint32_t psn;           /* of the last packet */
     uint32_t gap_frame;     /* last frame before which a packet is missing; 0: none */
     uint32_t packets, gaps; /* packets: 0: none was captured */
+    /*
+     * Its port has sent IPoIB datagrams: the SA's responses to the port's own requests are never on
+     * the wire, but have PSNs.
+     */
+    bool has_interface;
 };
 
 /*

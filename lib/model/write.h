@@ -157,6 +157,8 @@ struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
  * whose LID is known from an earlier packet.
  */
 bool subnet_sa_sent(struct subnet *s, const struct port *src, uint32_t psn, uint32_t frame);
+/* The port sent an IPoIB datagram. */
+void subnet_sent_ipoib(struct subnet *s, const struct port *src);
 
 /*
  * Process a MAD of the SA or SM class in frame number frame, from src to dst; others are ignored.

@@ -61,8 +61,10 @@ const struct endport *sending_interface(const struct check_context *s)
 }
 
 static void fail_interface(const struct check_context *s, const struct endport *port, uint8_t scope,
-                           enum joined joined, const struct subject *about)
+                           enum joined joined, const struct group *group,
+                           const struct subject *about)
 {
+    const struct member *m = group ? groups_member(s->f->groups, group, port) : NULL;
     static const char *const actual[] = {
         [JOINED_NEVER] = "it never joined it",
         [JOINED_REFUSED] = "its join was refused",
@@ -74,7 +76,7 @@ static void fail_interface(const struct check_context *s, const struct endport *
         .value = joined,
         .expected = "a FullMember of the broadcast group",
         .actual = actual[joined],
-        .facts = {joined == JOINED_OTHERWISE ? fact_join_state(port, scope)
+        .facts = {joined == JOINED_OTHERWISE ? fact_join_state(port, m, scope)
                                              : fact_no_join(port, NULL, joined == JOINED_NEVER),
                   fact_interface(true)},
     };
@@ -94,7 +96,7 @@ void check_interface_joined(const struct check_context *s, const struct endport 
         report_inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL,
                             "the port's join, or the SA's response to it, was not captured");
     else
-        fail_interface(s, port, scope, joined, &about);
+        fail_interface(s, port, scope, joined, group, &about);
 }
 
 void check_sending_interface(const struct check_context *s)

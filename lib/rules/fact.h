@@ -65,10 +65,14 @@ static inline struct fact fact_no_join(const struct endport *port, const struct 
         .kind = FACT_NO_JOIN, .port = port, .member = m, .since_start = since_start};
 }
 
-/* The port's whole JoinState in the broadcast group. scope: the link's scope; 0: not known. */
-static inline struct fact fact_join_state(const struct endport *port, uint8_t scope)
+/*
+ * The port's whole JoinState in the broadcast group. m: its membership. scope: the link's scope; 0:
+ * not known.
+ */
+static inline struct fact fact_join_state(const struct endport *port, const struct member *m,
+                                          uint8_t scope)
 {
-    return (struct fact){.kind = FACT_JOIN_STATE, .port = port, .scope = scope};
+    return (struct fact){.kind = FACT_JOIN_STATE, .port = port, .member = m, .scope = scope};
 }
 
 /* The port has joined no broadcast group of the partition with another scope. */
@@ -192,6 +196,7 @@ enum certain_when {
      * request is, the SA's that no response is
      */
     FACT_AT_RESPONSE,
+    FACT_AT_SA,      /* as FACT_AT_RESPONSE: the port's packet is this one */
     FACT_AT_REQUEST, /* when the PSN of the port's next GSI packet shows it of the requests */
     FACT_IS_CERTAIN, /* now */
 };
@@ -199,10 +204,10 @@ enum certain_when {
 /* When a fact is certain, and which packet or missing evidence this depends on. */
 struct certainty {
     enum certain_when when;
-    const struct endport *port; /* FACT_AT_REQUEST, FACT_AT_RESPONSE, FACT_AT_SMP */
+    const struct endport *port; /* FACT_AT_REQUEST, FACT_AT_RESPONSE, FACT_AT_SA, FACT_AT_SMP */
     const struct group *group;  /* FACT_AT_WITNESS */
     const char *missing;        /* FACT_UNCERTAIN: the evidence that the capture lacks */
-    uint32_t since;             /* FACT_AT_RESPONSE: frame of the SA's response with the fact */
+    uint32_t since; /* FACT_AT_RESPONSE, FACT_AT_SA: frame since which no response is missing */
 };
 
 struct certainty fact_certainty(const struct check_context *s, const struct fact *f);

@@ -21,27 +21,46 @@ static const char *why_no_member(const struct member *m)
                : "the port was brought up, or asked to join, again: its join since was not captured";
 }
 
-struct certainty certainty_membership(const struct check_context *s, const struct fact *f)
+/*
+ * No request of the port after the frame `since`, from QP1 or from another queue pair: a program,
+ * or the driver for another partition, may send requests that the PSNs of the port's QP1 do not
+ * show. If the capture point sees all packets of the SA, the PSNs of its QP1 show the responses.
+ */
+static struct certainty no_request_of(const struct check_context *s, const struct endport *port,
+                                      uint32_t since)
 {
-    (void)s;
-    bool known = f->port && f->member && member_is_known(f->member);
-    return known ? at_request_of(f->port) : uncertain(why_no_member(f->member));
+    const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
+    if (!q || !sa_sequence_is_shown(q))
+        return at_request_of(port);
+    if (q->gap_frame > since)
+        return uncertain("a response of the SA was not captured: a program may have sent the "
+                         "request");
+    return (struct certainty){FACT_AT_RESPONSE, port, NULL, NULL, since};
 }
 
 /*
- * A program may have joined from a queue pair of its own, whose requests the PSNs of the port's GSI
- * do not show. If the capture point sees all packets of the SA, the PSNs of the SA's GSI show the
- * response.
+ * The same, unless the SA's own port has an interface: the responses to its requests are never on
+ * the wire, but have PSNs. Then only the PSNs of the port's QP1 count.
  */
+static struct certainty no_request_since(const struct check_context *s, const struct endport *port,
+                                         uint32_t since)
+{
+    const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
+    return q && q->has_interface ? at_request_of(port) : no_request_of(s, port, since);
+}
+
+struct certainty certainty_membership(const struct check_context *s, const struct fact *f)
+{
+    bool known = f->port && f->member && member_is_known(f->member);
+    return known ? no_request_since(s, f->port, f->member->frame)
+                 : uncertain(why_no_member(f->member));
+}
+
 struct certainty certainty_no_membership(const struct check_context *s, const struct fact *f)
 {
     struct certainty by_request = certainty_membership(s, f);
-    const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
-    if (by_request.when == FACT_UNCERTAIN || !q || !sa_sequence_is_shown(q))
-        return by_request;
-    if (q->gap_frame > f->member->frame)
-        return uncertain("a response of the SA was not captured: a program may have joined");
-    return (struct certainty){FACT_AT_RESPONSE, f->port, NULL, NULL, f->member->frame};
+    return by_request.when == FACT_UNCERTAIN ? by_request
+                                             : no_request_of(s, f->port, f->member->frame);
 }
 
 /* The request is itself a GSI packet: its PSN already shows that no request is missing. */
@@ -57,14 +76,14 @@ struct certainty certainty_joined_before(const struct check_context *s, const st
 struct certainty certainty_no_join(const struct check_context *s, const struct fact *f)
 {
     const struct member *m = f->member;
-    (void)s;
     if (!is_followed(f->port))
         return uncertain(why_not_followed(f->port));
     if (f->since_start && !endport_is_whole(f->port))
         return uncertain("the SMPs that gave the port its first LID were not captured");
     if (m && (m->pending || !m->asked))
         return uncertain(why_no_member(m));
-    return at_request_of(f->port);
+    return no_request_since(s, f->port,
+                            f->since_start ? f->port->new_frame : f->port->initialised_frame);
 }
 
 /*
@@ -74,26 +93,33 @@ struct certainty certainty_no_join(const struct check_context *s, const struct f
 struct certainty certainty_join_state(const struct check_context *s, const struct fact *f)
 {
     bool named = f->scope && endports_is_named(s->f->endports, f->port);
-    return named || is_followed(f->port) ? at_request_of(f->port) : uncertain(no_join_seen);
+    if (!named && !is_followed(f->port))
+        return uncertain(no_join_seen);
+    return no_request_since(s, f->port, f->member ? f->member->frame : f->port->initialised_frame);
 }
 
 struct certainty certainty_no_other_link(const struct check_context *s, const struct fact *f)
 {
     if (!is_followed(f->port))
         return uncertain(why_not_followed(f->port));
+    struct certainty c = no_request_since(s, f->port, f->port->initialised_frame);
+    if (s->p->classification.class != PAYLOAD_MAD || c.when == FACT_UNCERTAIN)
+        return c;
     /* a join is itself a GSI packet: its PSN already shows that no request is missing */
-    return s->p->classification.class == PAYLOAD_MAD ? certain() : at_request_of(f->port);
+    if (c.when != FACT_AT_RESPONSE)
+        return certain();
+    c.when = FACT_AT_SA;
+    return c;
 }
 
 struct certainty certainty_subscriptions(const struct check_context *s, const struct fact *f)
 {
     const uint8_t both = SUBSCRIBED_CREATED | SUBSCRIBED_DELETED;
-    (void)s;
     if (!is_followed(f->port))
         return uncertain(why_not_followed(f->port));
     if ((f->port->subscribed | f->port->subscribing) == both)
         return uncertain("the SA's response to its subscription was not captured");
-    return at_request_of(f->port);
+    return no_request_since(s, f->port, f->port->initialised_frame);
 }
 
 /* ---- parameters of the broadcast group */

@@ -127,10 +127,11 @@ void postpone(const struct check_context *s, const struct endport *port, enum ru
 }
 
 void postpone_to_sa(const struct check_context *s, const struct endport *port, uint32_t since,
-                    enum rule_number rule, const struct subject *about, uint64_t value,
-                    const char *expected, const char *actual)
+                    bool by_port, enum rule_number rule, const struct subject *about,
+                    uint64_t value, const char *expected, const char *actual)
 {
-    struct claim c = {.port = port, .since = since, .rule = rule, .value = value};
+    struct claim c = {
+        .port = port, .since = since, .by_port = by_port, .rule = rule, .value = value};
     report_inconclusive(s->r, rule, NULL,
                         "the port's next request shows whether one was not captured");
     store_claim(s, &c, about, expected, actual);

@@ -42,11 +42,12 @@ void postpone_to_smi(const struct check_context *s, const struct endport *port,
 
 /*
  * The same for a request that another queue pair of the port may have sent: a packet of the SA's
- * GSI must show too that none of its packets is missing since the frame `since`.
+ * GSI must show too that none of its packets is missing since the frame `since`. by_port: the
+ * current packet shows it of the port's GSI.
  */
 void postpone_to_sa(const struct check_context *s, const struct endport *port, uint32_t since,
-                    enum rule_number rule, const struct subject *about, uint64_t value,
-                    const char *expected, const char *actual);
+                    bool by_port, enum rule_number rule, const struct subject *about,
+                    uint64_t value, const char *expected, const char *actual);
 
 /* The current packet comes from the port's GSI. whole: no earlier packet of it is missing. */
 void postponed_settle(const struct check_context *s, const struct endport *port, bool whole);

@@ -61,8 +61,9 @@ static void fail_later(const struct check_context *s, const struct result *r,
         postpone_to_smi(s, certainty.port, r->rule, &r->about, r->value, expected, actual);
         break;
     case FACT_AT_RESPONSE:
-        postpone_to_sa(s, certainty.port, certainty.since, r->rule, &r->about, r->value, expected,
-                       actual);
+    case FACT_AT_SA:
+        postpone_to_sa(s, certainty.port, certainty.since, certainty.when == FACT_AT_SA, r->rule,
+                       &r->about, r->value, expected, actual);
         break;
     default:
         postpone(s, certainty.port, r->rule, &r->about, r->value, expected, actual);

@@ -136,19 +136,21 @@ def broadcast_to_one(w):
 SCOPED = {k: v for k, v in {**IPV4, **IPV6}.items() if "broadcast" not in k and "ARP" not in k}
 
 
-@broken("rfc4391.4.scope-consistent", "Set (join as FullMember)", "B.join.g4", ALL)
+# A join is itself a request; the SA's next packet outside the window of order is the proof.
+@broken("rfc4391.4.scope-consistent", "Set (join as FullMember)", "A.subscribe.66.resp", ALL)
 def join_of_another_scope(w):
     edit_mgid(
         w, ["B.join.g4", "B.join.g4.resp", "B.leave.g4", "B.leave.g4.resp"], set_octets(1, b"\x15")
     )
 
 
-@broken("rfc4391.4.scope-consistent", "Set (join as SendOnlyNonMember)", "A.join.g4")
+@broken("rfc4391.4.scope-consistent", "Set (join as SendOnlyNonMember)", "C.subscribe.66.resp")
 def send_only_join_of_another_scope(w):
     edit_mgid(w, ["A.join.g4", "A.join.g4.resp"], set_octets(1, b"\x15"))
 
 
-SETTLED = {"A": "rc.req", "B": "rc.rep", "C": "C.leave.snm"}  # the sender's next request
+# The sender's next request and the SA's next packet were seen.
+SETTLED = {"A": "A.leave.snm.resp", "B": "A.leave.snm.resp", "C": "C.leave.snm"}
 for way_, name_ in SCOPED.items():
 
     @broken("rfc4391.4.scope-consistent", way_, SETTLED[name_[0]])

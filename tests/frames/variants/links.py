@@ -33,6 +33,15 @@ REPLIES = {"ARP reply": "D.arp.reply", "neighbour advertisement": "D.na", "redir
 EVERY = {**IPV4, **IPV6, **UNICAST, **REPLIES}
 
 
+def answered(node, group=""):
+    """The sender's next request and the SA's next packet were seen, which show that no join from QP1
+    and from another queue pair is missing. The SA sends nothing between the groups' traffic and the
+    leaves of A, the first one of which is that of "snm"."""
+    if node in ("C", "D"):
+        return LAST[node]
+    return "A.leave.routers.resp" if (node, group) == ("A", "snm") else "A.leave.snm.resp"
+
+
 def without(names, w):
     """Removes frames as if they had never existed; with the responses to requests."""
     w.drop(*[n for name in names for n in (name, name + ".resp")])
@@ -94,7 +103,7 @@ for state, what in OTHER_JOINS.items():
             join_as(w, C)
             silence(w, C, but=("C.arp.reply", name))
 
-    @broken("rfc4391.5.full-member-join", f"{what}, IPv6 multicast", LAST["A"])
+    @broken("rfc4391.5.full-member-join", f"{what}, IPv6 multicast", answered("A"))
     def member_multicast(w, join_as=join_as):
         join_as(w, A)
         silence(w, A, but=("A.mcast6",))
@@ -333,15 +342,6 @@ for way, name in {"IPv4 multicast": "C.mcast4", "IGMP report": "B.igmp"}.items()
         w.drop(*[n for n in ("A.mcast4", "C.mcast4", "B.igmp", "B.igmp.again") if n != name])
 
 
-def answered(node, group):
-    """The sender's next request and the SA's next packet were seen, which show that no join from QP1
-    and from another queue pair is missing. The SA sends nothing between the groups' traffic and the
-    leaves of A, the first one of which is that of "snm"."""
-    if node == "C":
-        return LAST[node]
-    return "A.leave.routers.resp" if (node, group) == ("A", "snm") else "A.leave.snm.resp"
-
-
 for way, (node, name, group) in {
     "IPv4 multicast": ("C", "C.mcast4", "g4"),
     "neighbour solicitation": ("A", "A.ns", "snm"),
@@ -354,7 +354,7 @@ for way, (node, name, group) in {
 }.items():
     bases = ALL if way == "IPv4 multicast" else ("default",)
 
-    @broken("rfc4391.10.join-before-send", f"{way}, never joined", LAST[node], bases)
+    @broken("rfc4391.10.join-before-send", f"{way}, never joined", answered(node, group), bases)
     def sent_without(w, node=node, group=group):
         without([f"{node}.join.{group}", f"{node}.query.{group}", f"{node}.leave.{group}"], w)
 
@@ -377,7 +377,7 @@ for way, (node, name, group) in {
 
 for group in ("snm", "routers", "g4"):
 
-    @broken("rfc4391.10.join-before-send", f"Get of the record only, {group}", LAST["A"])
+    @broken("rfc4391.10.join-before-send", f"Get of the record only, {group}", answered("A", group))
     def asked_only(w, group=group):
         without([f"A.join.{group}", f"A.leave.{group}"], w)
 
@@ -388,18 +388,18 @@ for way, names in {
     "only deletion": ("A.subscribe.66",),
 }.items():
 
-    @broken("rfc4391.10.subscribe-traps", way, LAST["A"], ALL)
+    @broken("rfc4391.10.subscribe-traps", way, answered("A"), ALL)
     def subscribe(w, names=names):
         without(names, w)
 
 
-@broken("rfc4391.10.subscribe-traps", "refused", LAST["A"])
+@broken("rfc4391.10.subscribe-traps", "refused", answered("A"))
 def subscription_refused(w):
     for name in ("A.subscribe.66.resp", "A.subscribe.67.resp"):
         w[name]["mad.status"] = REFUSED
 
 
-@broken("rfc4391.10.subscribe-traps", "unsubscribed", LAST["A"])
+@broken("rfc4391.10.subscribe-traps", "unsubscribed", answered("A"))
 def unsubscribed(w):
     after = "A.join.g4.resp"
     for n, name in enumerate(("A.subscribe.67", "A.subscribe.67.resp")):
@@ -455,7 +455,7 @@ for way, (node, group) in {
 for way, (name, group) in {"IGMP": ("C.leave.snm", "g4"), "MLD": ("B.leave.g4", "routers")}.items():
     for state, what in OTHER_JOINS.items():
 
-        @broken("rfc4391.10.receiver-fullmember", f"{way} report, {what}", "rc.rep", ALL)
+        @broken("rfc4391.10.receiver-fullmember", f"{way} report, {what}", answered("B"), ALL)
         def listens_otherwise(w, group=group, state=state):
             for n in (f"B.join.{group}", f"B.join.{group}.resp", f"B.leave.{group}"):
                 w[n]["mcm.join"] = state
