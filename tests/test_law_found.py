@@ -105,6 +105,12 @@ FOUND = [
         [Swap({43}, INFINIBAND)],
         "a REP before its REQ, and repeated",
     ),
+    (
+        "qpn-change.pcap",
+        {101, 124, 127, 157},
+        [],
+        "a leave without its request, before the port's first request",
+    ),
 ]
 
 

@@ -16,9 +16,11 @@ static const char *why_no_member(const struct member *m)
         return no_join_seen;
     if (m->pending)
         return "the SA's response to the port's request was not captured";
-    return m->frame <= m->endport->gap_frame
-               ? "a packet of the port's GSI (QP1) was not captured since its join"
-               : "the port was brought up, or asked to join, again: its join since was not captured";
+    if (m->frame <= m->endport->gap_frame)
+        return "a packet of the port's GSI (QP1) was not captured since its join";
+    if (!endport_is_followed_since(m->endport, m->frame))
+        return "no packet of the port's GSI (QP1) was captured before the SA's response";
+    return "the port was brought up, or asked to join, again: its join since was not captured";
 }
 
 /*
@@ -51,7 +53,8 @@ static struct certainty no_request_since(const struct check_context *s, const st
 
 struct certainty certainty_membership(const struct check_context *s, const struct fact *f)
 {
-    bool known = f->port && f->member && member_is_known(f->member);
+    bool known = f->port && f->member && member_is_known(f->member) &&
+                 endport_is_followed_since(f->port, f->member->frame);
     return known ? no_request_since(s, f->port, f->member->frame)
                  : uncertain(why_no_member(f->member));
 }
