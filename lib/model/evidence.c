@@ -11,7 +11,7 @@
 #include "wire/sa.h"
 #include "wire/smp.h"
 
-enum { SETS = 1 << 10, WAYS = 4 };
+enum { SETS = 1 << 10, WAYS = 4, SENDER_BITS = 1 << 16 };
 /* Used in place of a LID: the entry is the port of the master SM. */
 enum { MASTER = 0 };
 
@@ -43,6 +43,7 @@ struct route {
 struct evidence {
     const struct interfaces *interfaces;
     struct request requests[SETS][WAYS];
+    uint64_t senders[SENDER_BITS / 64]; /* bits of those who sent MADs on an interface */
     struct place places[SETS][WAYS];
     struct assignment assignments[SETS][WAYS];
     struct route routes[SETS];
@@ -265,8 +266,30 @@ static uint64_t routed_transaction(const struct smp *smp)
     return mix_evidence(h, smp->hop_count) | 1;
 }
 
-static void see_request(const struct sight *s, uint64_t key)
+/* Instead of a LID: requests and responses of directed routes, which have no LIDs. */
+static const uint64_t directed_requester = UINT64_MAX, directed_responder = UINT64_MAX - 1;
+
+static unsigned sender_bit(uint16_t interface, uint64_t sender)
 {
+    return (unsigned)(mix_evidence(mix_evidence(0, sender), interface) >> 32) % SENDER_BITS;
+}
+
+static void see_sender(const struct sight *s, uint64_t sender)
+{
+    unsigned bit = sender_bit(s->interface, sender);
+    s->e->senders[bit / 64] |= 1ull << bit % 64;
+}
+
+/* Two senders may have the same bit: then one that was not seen counts as seen. */
+static bool has_sent(const struct sight *s, uint16_t interface, uint64_t sender)
+{
+    unsigned bit = sender_bit(interface, sender);
+    return s->e->senders[bit / 64] >> bit % 64 & 1;
+}
+
+static void see_request(const struct sight *s, uint64_t key, uint64_t from)
+{
+    see_sender(s, from);
     struct request *set = s->e->requests[set_of(key)], *at = NULL;
     for (unsigned i = 0; i < WAYS; i++) {
         if (set[i].key == key && set[i].interface == s->interface)
@@ -280,14 +303,17 @@ static void see_request(const struct sight *s, uint64_t key)
 }
 
 /*
- * Several requests may have the same key, because the SMs of two rails may use the same transaction
- * IDs. Then the response belongs to the request on the interface's own subnet, else to the only
- * unanswered one; else it proves nothing.
+ * Several requests may have the same key, because the SMs of two rails may use the same LIDs and
+ * transaction IDs. Then the response belongs to the request on the interface's own subnet, else to
+ * the only unanswered one; else it proves nothing. It proves nothing either if an interface shows
+ * both directions, as that of a rail does: the requests on it have their responses there, and the
+ * one to this response may not have been captured.
  */
-static void see_response(const struct sight *s, uint64_t key)
+static void see_response(const struct sight *s, uint64_t key, uint64_t from, uint64_t to)
 {
     struct request *set = s->e->requests[set_of(key)], *only = NULL;
     unsigned others = 0;
+    see_sender(s, from);
     for (unsigned i = 0; i < WAYS; i++) {
         if (set[i].key != key)
             continue;
@@ -300,7 +326,7 @@ static void see_response(const struct sight *s, uint64_t key)
             others++;
         }
     }
-    if (others == 1) {
+    if (others == 1 && !has_sent(s, only->interface, from) && !has_sent(s, s->interface, to)) {
         only->answered = true;
         report_evidence(s, only->interface, true);
     }
@@ -313,21 +339,33 @@ static void see_path(const struct sight *s, const struct cm *cm)
     see_gid(s, cm->remote_lid, cm->remote_gid);
 }
 
+static void see_request_of(const struct sight *s, const struct mad *m, struct port src,
+                           struct port dst)
+{
+    see_request(s, transaction_hash(m, src, dst), without_interface(src));
+}
+
+static void see_response_of(const struct sight *s, const struct mad *m, struct port src,
+                            struct port dst)
+{
+    see_response(s, transaction_hash(m, dst, src), without_interface(src), without_interface(dst));
+}
+
 static void see_cm(const struct sight *s, const struct mad *m, struct port src, struct port dst)
 {
     switch (m->attribute) {
     case CM_REP: /* response to a REQ, and request for an RTU */
-        see_response(s, transaction_hash(m, dst, src));
-        see_request(s, transaction_hash(m, src, dst));
+        see_response_of(s, m, src, dst);
+        see_request_of(s, m, src, dst);
         break;
     case CM_REQ:
     case CM_DREQ:
     case CM_LAP:
     case CM_SIDR_REQ:
-        see_request(s, transaction_hash(m, src, dst));
+        see_request_of(s, m, src, dst);
         break;
     default:
-        see_response(s, transaction_hash(m, dst, src));
+        see_response_of(s, m, src, dst);
         break;
     }
 }
@@ -340,12 +378,13 @@ static void see_smp(const struct sight *s, const struct smp *smp, struct port sr
     if (response)
         see_attribute(s, smp, src);
     if (smp->directed && response)
-        see_response(s, routed_transaction(smp));
+        see_response(s, routed_transaction(smp), directed_responder, directed_requester);
+    else if (smp->directed)
+        see_request(s, routed_transaction(smp), directed_requester);
     else if (response)
-        see_response(s, transaction_hash(&smp->mad, dst, src));
+        see_response_of(s, &smp->mad, src, dst);
     else
-        see_request(s, smp->directed ? routed_transaction(smp)
-                                     : transaction_hash(&smp->mad, src, dst));
+        see_request_of(s, &smp->mad, src, dst);
 }
 
 /* Records that contain a port's GID and LID. Components that a request does not set are 0. */
@@ -387,9 +426,9 @@ static void see_mad(const struct sight *s, const struct evidence_packet *p)
     if (m->kind == MAD_KIND_CM)
         see_cm(s, &m->mad, p->src, p->dst);
     else if (m->mad.method & MAD_RESPONSE)
-        see_response(s, transaction_hash(&m->mad, p->dst, p->src));
+        see_response_of(s, &m->mad, p->src, p->dst);
     else
-        see_request(s, transaction_hash(&m->mad, p->src, p->dst));
+        see_request_of(s, &m->mad, p->src, p->dst);
 }
 
 void evidence_see(struct evidence *e, uint16_t interface, const struct evidence_packet *p,

@@ -4,8 +4,8 @@
  * (model/interfaces.h).
  *
  * Same subnet: a response on one interface answers a request on the other (transaction IDs of SA,
- * SM and CM messages, with their LIDs or route); or both interfaces show the same port GUID at the
- * same LID, or the same port of the master SM.
+ * SM and CM messages, with their LIDs or route), and neither interface shows both directions; or
+ * both interfaces show the same port GUID at the same LID, or the same port of the master SM.
  *
  * Different subnets: the SM gives one LID to different ports on the two interfaces, or the master
  * SMs differ. Both must hold at the same time: a LID may be assigned to another port later, and

@@ -188,6 +188,19 @@ static void test_rails_with_the_same_transactions_stay_apart(void **state)
     assert_int_equal(f->joined, 0);
 }
 
+/* Two rails: the response on one and the request on the other were not captured. */
+static void test_response_on_an_interface_with_both_directions_proves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    for (unsigned n = 0; n < 2; n++) {
+        ask(f, n, 6);
+        answer(f, n, 6, N1);
+    }
+    ask(f, 0, 7);
+    answer(f, 1, 7, N1);
+    assert_int_equal(f->joined, 0);
+}
+
 static void test_response_to_one_of_two_proves_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -230,7 +243,7 @@ static void test_joining_is_for_all_that_are_joined(void **state)
 {
     struct fixture *f = *state;
     for (uint8_t n = 3; n > 0; n--) {
-        ask(f, n, n);
+        ask(f, 3, n);
         answer(f, n - 1u, n, N1);
     }
     assert_int_equal(f->joined, 3);
@@ -361,6 +374,7 @@ int main(void)
         TEST(test_response_joins_the_interfaces),
         TEST(test_response_to_another_port_or_transaction_proves_nothing),
         TEST(test_rails_with_the_same_transactions_stay_apart),
+        TEST(test_response_on_an_interface_with_both_directions_proves_nothing),
         TEST(test_response_to_one_of_two_proves_nothing),
         TEST(test_same_port_at_the_same_lid_joins),
         TEST(test_port_at_another_lid_or_another_port_proves_nothing),
