@@ -33,6 +33,13 @@ def test_no_chain_breaks_the_law(captures):
     assert status == 0
 
 
+def test_chain_that_broke_the_law_once(captures):
+    """A REP that was cut and captured before its REQ, and repeated after data of the requester."""
+    (path,) = (c for c in captures if c.endswith("unusual_rep_is_repeated_after_data"))
+    status, output = run("--random", "1", "--first", "165295", "--seed", "7", path)
+    assert status == 0, output
+
+
 def test_chain_that_breaks_the_law_is_found_and_can_be_repeated(tmp_path):
     """Junk at the end of a capture that has ICRCs is corrupt, and no violation; once the frames with
     right ICRCs are lost, nothing shows that, and the law is broken. No sender sends such frames, so

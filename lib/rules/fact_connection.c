@@ -22,10 +22,13 @@ static bool may_have_missed_rep(const struct check_context *s, const struct conn
                                 bool by_responder)
 {
     const struct endport *responder = s->e->gsi;
-    if (c->rep_before_req)
+    /* the missing packet may have been captured before the REQ, although it was sent after it */
+    bool gap = responder && responder->gap_frame &&
+               responder->gap_frame + ORDER_FRAMES >= c->req_frame;
+    if (c->rep_before_req || gap)
         return true;
     if (by_responder)
-        return responder && responder->gap_frame > c->req_frame;
+        return false;
     uint32_t since = responder ? endport_gsi_since(responder) : 0;
     return since == 0 || since >= c->req_frame;
 }
