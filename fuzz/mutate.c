@@ -24,7 +24,7 @@ static void put16(uint8_t *p, size_t value)
 
 static void repair_ipv4(uint8_t *ip, size_t n)
 {
-    size_t header = (ip[0] & 0xfu) * 4u;
+    size_t header = (size_t)(ip[0] & 0x0f) * 4;
     uint32_t sum = 0;
     if (header < IPV4_SIZE || header > n)
         return;

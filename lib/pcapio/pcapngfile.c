@@ -239,7 +239,7 @@ static enum capfile_result take_other(struct pcapngfile *ng, const struct block 
 enum capfile_result pcapngfile_next(struct pcapngfile *ng, struct capfile_frame *out)
 {
     enum capfile_result result;
-    struct block b;
+    struct block b = {0};
 
     do {
         result = read_head(ng, &b);
