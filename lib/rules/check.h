@@ -63,7 +63,10 @@ struct reporter {
 
 /* ---- checks of a single packet */
 
-/* The encapsulation header of the datagram (RFC 4391 §6; connected mode: RFC 4755 §4). */
+/*
+ * The encapsulation header of the datagram (RFC 4391 §6; connected mode: RFC 4755 §4). first: the
+ * packet is the first of several, so the datagram is longer than it.
+ */
 void check_encapsulation(const struct reporter *r, const struct datagram *d, bool connected,
                          bool first);
 /* Does the datagram begin as its Type says? True if that is unknown. */
