@@ -348,6 +348,13 @@ static int severity_of(enum rule_level level)
     return level == RULE_MUST ? PI_WARN : level == RULE_SHOULD ? PI_NOTE : PI_CHAT;
 }
 
+/* Example: "Reserved field of the encapsulation header (RFC 4391 6)" */
+static const char *expert_summary(const struct rule *rule)
+{
+    return wmem_strdup_printf(wmem_epan_scope(), "%s (%s %s)", rule->title,
+                              rule_document_name(rule->document), rule->section);
+}
+
 /*
  * Registers an expert field for each rule that a capture can show, e.g.
  * ipoib.rfc4391.6.reserved-zero.
@@ -362,7 +369,7 @@ static void register_rules(expert_module_t *module)
             ei[n++] = (ei_register_info){
                 &rule_experts[r],
                 {wmem_strdup_printf(wmem_epan_scope(), "ipoib.%s", rules[r].id), PI_PROTOCOL,
-                 severity_of(rules[r].level), rules[r].title, EXPFILL}};
+                 severity_of(rules[r].level), expert_summary(&rules[r]), EXPFILL}};
     }
     expert_register_field_array(module, ei, n);
 }
