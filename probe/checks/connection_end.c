@@ -14,7 +14,7 @@ static bool opens_connection(struct target *t, const struct connect_options *d,
                              char response[VERDICT_TEXT])
 {
     struct cm_connection *c = peer_connect(t, d, response);
-    bool up = is_connected(c);
+    bool up = connection_is_up(c);
     peer_disconnect(t, c);
     return up;
 }
@@ -24,7 +24,7 @@ static void check_connection_end(struct target *t)
     char response[VERDICT_TEXT];
     struct connect_options d = default_connect_options(t);
     struct cm_connection *c = peer_connect(t, &d, response);
-    bool up = is_connected(c);
+    bool up = connection_is_up(c);
     if (!up) {
         add_result(t, R_RFC4755_2_RFC4391_SUPPORTED, OUTCOME_INCONCLUSIVE,
                    "a connection to be ended", response);

@@ -55,11 +55,11 @@ static void assess_mode(struct target *t, struct echo_session *s, struct connect
     char mode[4], text[80];
     g_strlcpy(mode, s->options.uc ? "UC" : "RC", sizeof mode);
     enum decision k = connected_echo_run(t, s, e) ? RULE_MET : RULE_UNDECIDED;
-    bool had_connection = is_connected(s->connection) || s->failed;
-    if (k != RULE_MET && had_connection && echo_over_ud(t, ECHO_SMALL))
-        k = connected_echo_run(t, s, e)   ? RULE_MET
-            : echo_over_ud(t, ECHO_SMALL) ? RULE_VIOLATED
-                                          : RULE_UNDECIDED;
+    bool had_connection = connection_is_up(s->connection) || s->failed;
+    if (k != RULE_MET && had_connection && exchange_echo(t, ECHO_SMALL))
+        k = connected_echo_run(t, s, e)    ? RULE_MET
+            : exchange_echo(t, ECHO_SMALL) ? RULE_VIOLATED
+                                           : RULE_UNDECIDED;
     if (k == RULE_VIOLATED) {
         connected_echo_sent(t, s, e);
         results_received(t->results, "no echo reply to 6 of them; over UD, replies");
@@ -94,7 +94,7 @@ static void check_connection_echo(struct target *t)
         if (!peer_announces(t, uc))
             continue;
         assess_mode(t, &s, &e);
-        if (is_connected(s.connection))
+        if (connection_is_up(s.connection))
             assess_reserved(t, &s);
         peer_disconnect(t, s.connection);
     }

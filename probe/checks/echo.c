@@ -36,7 +36,8 @@ static void check_echo(struct target *t)
 {
     const struct request second_qp = {.echo = ECHO_SMALL, .second_qp = true};
     add_echo(t, R_RFC4755_7_ANY_MODE_ACCEPTED,
-             echo_over_ud(t, ECHO_SMALL) ? RULE_MET : RULE_UNDECIDED, "IP over UD is accepted", "");
+             exchange_echo(t, ECHO_SMALL) ? RULE_MET : RULE_UNDECIDED, "IP over UD is accepted",
+             "");
     enum decision k = RULE_UNDECIDED;
     if (t->link->transport->second_qpn) {
         struct exchange x = exchange_run(t, &second_qp, TRIES);
@@ -68,7 +69,7 @@ static uint32_t sweep(struct target *t, const uint32_t *sizes, unsigned n, uint3
     for (unsigned i = 0; i < n && !target_ended(t); i++) {
         if (sizes[i] > link || (i > 0 && sizes[i] <= sizes[i - 1]))
             continue;
-        if (echo_over_ud(t, sizes[i]))
+        if (exchange_echo(t, sizes[i]))
             largest = MAX(largest, sizes[i]);
         else {
             *all = false;

@@ -88,7 +88,7 @@ static void assess_pkey(struct target *t, uint16_t pkey)
 static void check_path(struct target *t)
 {
     struct sa_answer a;
-    enum sa_result result = ask_path(t, t->peer->lladdr + LLADDR_GID, &a);
+    enum sa_result result = records_get_path(t, t->peer->lladdr + LLADDR_GID, &a);
     if (result != SA_SUCCESS)
         no_path(t, result, a.status);
     else {
@@ -109,7 +109,7 @@ static void check_port_guid(struct target *t)
     char expected[48], actual[48];
     memcpy(gid, t->link->transport->facts.gid,
            8); /* the subnet prefix is the same: the peer is in this subnet */
-    if (!ask_port_guid(t, gid + 8)) {
+    if (!records_get_port_guid(t, gid + 8)) {
         results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE,
                     "a NodeRecord", "the SA did not return it");
         return;

@@ -17,7 +17,8 @@
 /* A peer that ignores only unicast ARP is still reachable by IP. */
 static bool takes_ip(struct target *t)
 {
-    return t->link->source.usable && t->link->source.ipv6 == t->ipv6 && echo_over_ud(t, ECHO_SMALL);
+    return t->link->source.usable && t->link->source.ipv6 == t->ipv6 &&
+           exchange_echo(t, ECHO_SMALL);
 }
 
 void report_unreachable(struct target *t)

@@ -26,7 +26,7 @@ static const char *why_not(const struct target *t, const struct check *c)
         return t->link->transport->ops->lacks;
     if ((c->needs & NEEDS_CONNECTIONS) && t->yield)
         return "no connections are made in a sweep: name the address";
-    const char *none = (c->needs & NEEDS_CONNECTIONS) ? why_no_connections(t) : NULL;
+    const char *none = (c->needs & NEEDS_CONNECTIONS) ? connection_obstacle(t) : NULL;
     if (none)
         return none;
     if ((c->needs & NEEDS_DISRUPTIVE) && !t->run->options->disruptive)
@@ -101,12 +101,12 @@ static struct exchange reach(struct target *t)
 static void reach_found(struct target *t)
 {
     struct exchange x = reach(t);
-    if (x.outcome != RESPONSE_RECEIVED && owner_swap(t))
+    if (x.outcome != RESPONSE_RECEIVED && peer_swap(t))
         x = reach(t);
     if (x.outcome != RESPONSE_RECEIVED)
         return;
     t->peer->by_unicast = g_memdup2(&x.reply, sizeof x.reply);
-    owner_settle(t, &x.reply);
+    peer_settle(t, &x.reply);
 }
 
 /* Finds the peer. */
@@ -119,7 +119,7 @@ static struct exchange resolve(struct target *t, const struct response *first)
     if (!first)
         x = exchange_run(t, &(struct request){.multicast = true}, TRIES);
     if (!first && x.outcome == RESPONSE_RECEIVED)
-        owner_take(t, &x.reply);
+        peer_set(t, &x.reply);
     if (first) { /* the time of that request is not stored */
         response_times_sent(t, t->ipv6, t->ip, false);
         response_times_received(t);

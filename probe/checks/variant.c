@@ -63,7 +63,7 @@ static enum decision assess_no_response(struct target *t, const struct request *
     const char *unusable = t->unusable;
     bool still_answers = exchange_run(t, &control, TRIES).outcome == RESPONSE_RECEIVED;
     t->unusable = unusable;
-    no_response_text(
+    receive_no_response_text(
         t,
         still_answers
             ? "no answer to 6 of them; answers to unchanged requests between and after them"
@@ -95,7 +95,7 @@ void report_response(struct target *t, enum rule_number rule, enum decision k,
 void report_no_response(struct target *t, const char *none)
 {
     char text[VERDICT_TEXT];
-    no_response_text(t, none, text, sizeof text);
+    receive_no_response_text(t, none, text, sizeof text);
     results_received(t->results, "%s", text);
 }
 

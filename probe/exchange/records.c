@@ -25,7 +25,7 @@ enum {
 
 enum { ONE_PATH = 0x81 }; /* reversible, one path */
 
-enum sa_result ask_path(struct target *t, const uint8_t *gid, struct sa_answer *a)
+enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_answer *a)
 {
     struct sa_question q = {.method = SA_GET,
                             .attribute = SA_PATH_RECORD,
@@ -40,7 +40,7 @@ enum sa_result ask_path(struct target *t, const uint8_t *gid, struct sa_answer *
     return result == SA_SUCCESS && a->records->len < PATH_SIZE ? SA_NO_RESPONSE : result;
 }
 
-bool ask_port_guid(struct target *t, uint8_t guid[8])
+bool records_get_port_guid(struct target *t, uint8_t guid[8])
 {
     struct sa_question q = {
         .method = SA_GET, .attribute = SA_NODE_RECORD, .mask = NODE_RECORD_HAS_LID};

@@ -19,7 +19,7 @@
 #include "wire/encap.h"
 #include "wire/nd.h"
 
-bool asks_ipv6(const struct target *t, const struct request *q)
+bool request_is_ipv6(const struct target *t, const struct request *q)
 {
     if (!q->ip)
         return t->ipv6;
@@ -29,7 +29,7 @@ bool asks_ipv6(const struct target *t, const struct request *q)
 void request_text(const struct target *t, const struct request *q, char *out, size_t size)
 {
     char ip[48];
-    bool ipv6 = asks_ipv6(t, q);
+    bool ipv6 = request_is_ipv6(t, q);
     ip_text(ipv6, q->ip ? q->ip : t->ip, ip);
     char sender[48];
     ip_text(true, t->link->source.ip, sender);
@@ -92,7 +92,8 @@ static const uint8_t *answered_by_na(const struct pending_request *x, struct vie
     return nd_lladdr(icmpv6, ND_OPT_TARGET_LLADDR);
 }
 
-void store_response(const struct target *t, struct pending_request *x, const struct ud_from *from)
+void request_store_response(const struct target *t, struct pending_request *x,
+                            const struct ud_from *from)
 {
     struct response *a = x->a;
     *a = (struct response){.qpn = from->qpn,
@@ -105,7 +106,7 @@ void store_response(const struct target *t, struct pending_request *x, const str
     memcpy(a->bytes, from->bytes.p, a->n);
 }
 
-bool take_response(struct target *t, const struct ud_from *from, void *user)
+bool request_take_response(struct target *t, const struct ud_from *from, void *user)
 {
     struct pending_request *x = user;
     struct encap e;
@@ -115,16 +116,16 @@ bool take_response(struct target *t, const struct ud_from *from, void *user)
     struct view body = view_from(from->bytes, ENCAP_SIZE);
     const uint8_t *lladdr = x->ipv6 ? answered_by_na(x, body) : answered_by_arp(t, x, from, body);
     bool of_peer = t->peer->known && lladdr && lladdr_same(lladdr, t->peer->lladdr) &&
-                   is_from_peer(t, from);
+                   peer_is_sender(t, from);
     if (!lladdr || (t->peer->known && !x->q->any && !of_peer) ||
-        (x->ipv6 && !is_usable(t, from, NULL)))
+        (x->ipv6 && !receive_is_usable(t, from, NULL)))
         return false;
-    store_response(t, x, from);
+    request_store_response(t, x, from);
     memcpy(x->a->lladdr, lladdr, LLADDR_SIZE);
     return true;
 }
 
-uint32_t make_request(const struct target *t, const struct pending_request *x,
+uint32_t request_make(const struct target *t, const struct pending_request *x,
                       const uint8_t *lladdr, uint8_t *out)
 {
     uint8_t group[16];

@@ -26,7 +26,7 @@
 static struct ud_to reply_destination(const struct target *t, const struct ud_from *from)
 {
     if (from->connection)
-        return to_peer(t, t->peer->needs_grh);
+        return peer_destination(t, t->peer->needs_grh);
     return (struct ud_to){
         .lid = from->lid, .sl = from->sl, .qpn = from->qpn, .qkey = t->link->group.qkey};
 }
@@ -167,7 +167,7 @@ static void take_nd(struct target *t, const struct ud_from *from, struct view ip
 {
     struct view icmpv6;
     if (!nd_in_ipv6(ipv6, &icmpv6) || icmpv6.cap < ND_TARGET + 16 ||
-        memcmp(icmpv6.p + ND_TARGET, t->link->source.ip, 16) != 0 || why_host_drops(ipv6) ||
+        memcmp(icmpv6.p + ND_TARGET, t->link->source.ip, 16) != 0 || usable_drop_reason(ipv6) ||
         is_own(t, from))
         return;
     const uint8_t *lladdr = icmpv6.p[0] == ND_NA ? nd_lladdr(icmpv6, ND_OPT_TARGET_LLADDR) : NULL;
@@ -193,7 +193,7 @@ void responder_take(struct target *t, const struct ud_from *from)
 void responder_announce(struct target *t)
 {
     uint8_t out[UD_SIZE], group[16];
-    struct ud_to to = to_peer(t, t->peer->needs_grh);
+    struct ud_to to = peer_destination(t, t->peer->needs_grh);
     struct arp_message arp = {
         .op = ARP_REQUEST, .sha = t->link->lladdr, .spa = t->link->source.ip, .tpa = t->ip};
     struct nd_message ns = {.type = ND_NS,

@@ -55,7 +55,7 @@ static bool has_competing_owner(struct target *t, const struct ud_from *from, vo
 static bool await_competing(struct target *t)
 {
     if (!t->peer->has_competing)
-        await_packet(t, FLUX_WAIT_MS, has_competing_owner, NULL);
+        receive_await(t, FLUX_WAIT_MS, has_competing_owner, NULL);
     return t->peer->has_competing;
 }
 
@@ -79,7 +79,7 @@ static void compare_path(struct target *target, struct comparison *t,
 {
     struct sa_answer path;
     char gid[48];
-    enum sa_result result = ask_path(target, n->lladdr + LLADDR_GID, &path);
+    enum sa_result result = records_get_path(target, n->lladdr + LLADDR_GID, &path);
     ip_text(true, n->lladdr + LLADDR_GID, gid);
     if (result == SA_REJECTED)
         add_wrong(t,
@@ -113,7 +113,7 @@ static void compare_neighbour(const struct target *fabric, struct comparison *t,
     t->not_sent += outcome == NOT_SENT;
     t->unanswered += outcome == NO_RESPONSE;
     if (answers) {
-        owner_take(target, &x.reply);
+        peer_set(target, &x.reply);
         compare_address(target, t, n, &x.reply);
     }
     if (transport_can(target->link->transport, CAN_ASK_SA))

@@ -108,8 +108,8 @@ void sweep_found(struct sweep *s, const struct flight *f, const struct response 
     h->begin = g_get_monotonic_time();
     results_begin(&h->results, "resolve");
     wirelog_begin(h->target.log, "resolve");
-    owner_take(&h->target, a);
-    take_packet(&h->target, from, true);
+    peer_set(&h->target, a);
+    receive_take(&h->target, from, true);
     g_queue_push_tail(s->queue, h);
 }
 

@@ -79,7 +79,7 @@ static bool send_request(struct sweep *s, struct flight *f)
     struct target *t = s->rest;
     uint8_t out[UD_SIZE];
     wirelog_begin(t->log, "sweep");
-    bool sent = send_group(t, &f->group, out, make_request(t, &x, t->link->lladdr, out));
+    bool sent = send_group(t, &f->group, out, request_make(t, &x, t->link->lladdr, out));
     wirelog_end(t->log, "asked");
     return sent;
 }
@@ -94,7 +94,7 @@ static bool find_group(struct sweep *s, struct flight *f, bool *there)
     struct pending_request x = {.q = &q, .ipv6 = f->ipv6, .ip = f->ip};
     unsigned before = groups_joined(s->link);
     wirelog_begin(s->rest->log, "sweep");
-    bool good = request_group(s->rest, &x, &f->group, there) == SA_SUCCESS;
+    bool good = exchange_find_group(s->rest, &x, &f->group, there) == SA_SUCCESS;
     wirelog_end(s->rest->log, good     ? "group joined"
                               : *there ? "the group cannot be joined"
                                        : "no such group");
@@ -239,7 +239,7 @@ bool sweep_answered(struct sweep *s, bool ipv6, const uint8_t *ip, const struct 
     struct pending_request x = {
         .q = &q, .ipv6 = ipv6, .ip = f->ip, .a = a, .sent = f->next - interval(s)};
     s->rest->unusable = NULL;
-    bool answered = take_response(s->rest, from, &x);
+    bool answered = request_take_response(s->rest, from, &x);
     f->unusable = s->rest->unusable;
     if (answered) {
         g_hash_table_remove(s->flights, f);
@@ -288,7 +288,7 @@ void sweep_begin(struct sweep *s)
         g_queue_init(&s->tries[i]);
     wirelog_begin(s->rest->log, "sweep");
     if (ipv6)
-        s->hears = join_all_nodes(s->rest);
+        s->hears = exchange_join_all_nodes(s->rest);
     wirelog_end(s->rest->log, "begun");
     wirelog_settle(s->rest->log);
 }

@@ -58,7 +58,7 @@ static struct host *find_host_of_response(struct sweep *s, const struct ud_from 
         h->matched = h->waits && h->match(&h->target, from, h->match_user);
         if (h->matched)
             return h;
-        if (is_from_peer(&h->target, from))
+        if (peer_is_sender(&h->target, from))
             sender = h;
     }
     return sender;
@@ -68,25 +68,25 @@ static struct host *find_host_of_response(struct sweep *s, const struct ud_from 
 static void take_foreign(struct sweep *s, const struct ud_from *from)
 {
     wirelog_begin(s->rest->log, "sweep");
-    take_packet(s->rest, from, false);
+    receive_take(s->rest, from, false);
     wirelog_end(s->rest->log, "of another");
 }
 
 static void feed(struct sweep *s, const struct ud_from *from)
 {
     bool ipv6;
-    const uint8_t *ip = announced(from->bytes, &ipv6);
+    const uint8_t *ip = receive_announced_ip(from->bytes, &ipv6);
     struct host *h = ip ? find_host(s, ipv6, ip, from) : NULL;
     if (!h && ip && sweep_answered(s, ipv6, ip, from))
         return;
     if (!h && ip && (h = find_queued_host(s, ipv6, ip))) {
-        take_packet(&h->target, from, is_of_peer(&h->target, from));
+        receive_take(&h->target, from, peer_may_be_sender(&h->target, from));
         return;
     }
     if (!h)
         h = find_host_of_response(s, from);
     if (h)
-        take_packet(&h->target, from, is_of_peer(&h->target, from));
+        receive_take(&h->target, from, peer_may_be_sender(&h->target, from));
     else
         take_foreign(s, from);
     if (h && h->waits && h->matched)

@@ -120,7 +120,7 @@ static void send_reply(struct fake *f)
     uint32_t n = f->waiting;
     if (f->fault == AS_LINUX)
         c = NULL;
-    if (c && n > connected_mtu(c) + ENCAP_SIZE && f->fault != IGNORES_SMALL_MTU)
+    if (c && n > connection_ip_mtu(c) + ENCAP_SIZE && f->fault != IGNORES_SMALL_MTU)
         c = NULL;
     if (!c && n > 2044 + ENCAP_SIZE) {
         put16(f->reply + IP + 6, 0x2000); /* more fragments */

@@ -470,7 +470,7 @@ static bool echo_with(enum fault fault, char *received)
     target->peer->lid = x.reply.lid;
     target->peer->qpn = x.reply.qpn;
     target->peer->known = true;
-    bool answered = echo_over_ud(target, ECHO_SMALL);
+    bool answered = exchange_echo(target, ECHO_SMALL);
     g_strlcpy(received, results.received, VERDICT_TEXT);
     fake_end(target);
     verdict_free(checked.verdict);

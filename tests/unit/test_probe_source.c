@@ -199,7 +199,7 @@ static bool matches_nothing(struct target *t, const struct ud_from *from, void *
 
 static void listen(void)
 {
-    await_packet(target, 1, matches_nothing, NULL);
+    receive_await(target, 1, matches_nothing, NULL);
     assert_int_equal(net.taken, net.n_coming);
 }
 
