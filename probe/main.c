@@ -122,9 +122,9 @@ static void run_alone(struct program *r, const struct target_option *o)
     g_strlcpy(t.name, o->name, sizeof t.name);
     memcpy(t.ip, o->ip, 16);
     if (o->fabric)
-        run_fabric(&t, r->link_state.opening, r->link_state.why);
+        fabric_run(&t, r->link_state.opening, r->link_state.why);
     else
-        run_peer(&t, NULL);
+        checks_run_peer(&t, NULL);
     j.seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
     ready(r, &j);
 }

@@ -65,18 +65,18 @@ static void assess_no_rep(struct target *t, const struct cm_connection *c, const
 static enum decision responds_while_connected(struct target *t, struct cm_connection **c)
 {
     char response[VERDICT_TEXT];
-    const struct connect_options d = default_connect_options(t);
-    if (answers_over_ud(t))
+    const struct connect_options d = connected_default_options(t);
+    if (connected_try_ud(t))
         return RULE_MET;
     for (unsigned i = 0; i < 2; i++) {
         peer_disconnect(t, *c);
         *c = NULL;
-        if (!answers_over_ud(t))
+        if (!connected_try_ud(t))
             return RULE_UNDECIDED;
         *c = peer_connect(t, &d, response);
         if (!connection_is_up(*c))
             return RULE_UNDECIDED;
-        if (answers_over_ud(t))
+        if (connected_try_ud(t))
             return RULE_MET;
     }
     return RULE_VIOLATED;
@@ -85,18 +85,18 @@ static enum decision responds_while_connected(struct target *t, struct cm_connec
 static void check_connection(struct target *t)
 {
     char response[VERDICT_TEXT];
-    struct connect_options d = default_connect_options(t);
+    struct connect_options d = connected_default_options(t);
     /* Send the REQs for both forms in this check, even if an earlier check has found the form. */
     t->peer->form = FORM_UNKNOWN;
     struct cm_connection *c = peer_connect(t, &d, response);
     assess_service_id(t, c, response);
     assess_no_rep(t, c, response);
     if (connection_is_up(c))
-        report_decision(t, R_RFC4755_2_RFC4391_SUPPORTED, responds_while_connected(t, &c),
-                        &(struct decision_words){
-                            "an answer", "it answers over UD while a connection is open",
-                            "no answer over UD while a connection is open, but answers without one",
-                            "the peer no longer answers", NULL});
+        variant_report(t, R_RFC4755_2_RFC4391_SUPPORTED, responds_while_connected(t, &c),
+                       &(struct decision_words){
+                           "an answer", "it answers over UD while a connection is open",
+                           "no answer over UD while a connection is open, but answers without one",
+                           "the peer no longer answers", NULL});
     peer_disconnect(t, c);
 }
 
@@ -104,7 +104,7 @@ static void check_connection(struct target *t)
 static void check_connection_second(struct target *t)
 {
     char text[VERDICT_TEXT];
-    struct connect_options d = default_connect_options(t);
+    struct connect_options d = connected_default_options(t);
     struct cm_connection *first = peer_connect(t, &d, text),
                          *second = connection_is_up(first) ? peer_connect(t, &d, text) : NULL;
     bool answered = connection_is_up(first) && second;

@@ -67,10 +67,10 @@ static void assess_mode(struct target *t, struct echo_session *s, struct connect
     snprintf(text, sizeof text,
              k == RULE_MET ? "IP over %s is accepted" : "IP over %s is not answered, over UD it is",
              mode);
-    report_decision(t, R_RFC4755_7_ANY_MODE_ACCEPTED, k,
-                    &(struct decision_words){
-                        "an echo reply", text, text,
-                        had_connection ? "the peer answers no echo requests" : s->received, NULL});
+    variant_report(t, R_RFC4755_7_ANY_MODE_ACCEPTED, k,
+                   &(struct decision_words){
+                       "an echo reply", text, text,
+                       had_connection ? "the peer answers no echo requests" : s->received, NULL});
     if (k == RULE_MET)
         assess_reply(t, e);
 }
@@ -78,12 +78,12 @@ static void assess_mode(struct target *t, struct echo_session *s, struct connect
 static void assess_reserved(struct target *t, struct echo_session *s)
 {
     struct connected_echo e = {.length = ECHO_SMALL, .reserved = 0xbeef};
-    report_decision(t, R_RFC4391_6_RESERVED_IGNORED, connected_echo_try(t, s, &e),
-                    &(struct decision_words){
-                        "an echo reply",
-                        "an echo request with Reserved 0xbeef over a connection is answered",
-                        "an echo request with Reserved 0xbeef over a connection is not answered",
-                        "the peer answers no echo requests over a connection", NULL});
+    variant_report(t, R_RFC4391_6_RESERVED_IGNORED, connected_echo_try(t, s, &e),
+                   &(struct decision_words){
+                       "an echo reply",
+                       "an echo request with Reserved 0xbeef over a connection is answered",
+                       "an echo request with Reserved 0xbeef over a connection is not answered",
+                       "the peer answers no echo requests over a connection", NULL});
 }
 
 static void check_connection_echo(struct target *t)

@@ -68,7 +68,7 @@ static void assess_largest(struct target *t, struct echo_session *s, uint32_t mo
 static void assess_least(struct target *t, struct echo_session *s, uint32_t least)
 {
     struct connected_echo e = {.length = least};
-    report_decision(
+    variant_report(
         t, R_RFC4755_5_MINIMUM_MTU, connected_echo_try(t, s, &e),
         &(struct decision_words){
             "an echo reply",

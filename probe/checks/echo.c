@@ -17,10 +17,10 @@ enum { MTU_DEMANDED = 2044 };
 static void add_echo(struct target *t, enum rule_number rule, enum decision k, const char *passed,
                      const char *failed)
 {
-    report_decision(t, rule, k,
-                    &(struct decision_words){"an echo reply", passed, failed,
-                                             "the peer answers no echo requests",
-                                             "the echo request could not be sent"});
+    variant_report(t, rule, k,
+                   &(struct decision_words){"an echo reply", passed, failed,
+                                            "the peer answers no echo requests",
+                                            "the echo request could not be sent"});
 }
 
 /* Sends the variant, with a small plain echo request as the control. */
@@ -28,7 +28,7 @@ static void try_echo(struct target *t, enum rule_number rule, const struct reque
                      const char *passed, const char *failed)
 {
     struct exchange x;
-    add_echo(t, rule, try_variant(t, variant, &x), passed, failed);
+    add_echo(t, rule, variant_try(t, variant, &x), passed, failed);
 }
 
 /* No reply to any request proves nothing: a firewall may block them. */

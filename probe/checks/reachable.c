@@ -21,15 +21,15 @@ static bool takes_ip(struct target *t)
            exchange_echo(t, ECHO_SMALL);
 }
 
-void report_unreachable(struct target *t)
+void reachable_report(struct target *t)
 {
     static const char advice[] =
         "IP traffic goes to that QPN too: set the peer's interface down and up; look at what its queue pair drops";
     struct exchange x;
     uint32_t announced = lladdr_read(t->peer->lladdr).qpn;
     char from[40] = "";
-    enum decision k = try_variant(t, &(struct request){0}, &x);
-    k = k == RULE_VIOLATED ? try_variant(t, &(struct request){.grh = true}, &x) : k;
+    enum decision k = variant_try(t, &(struct request){0}, &x);
+    k = k == RULE_VIOLATED ? variant_try(t, &(struct request){.grh = true}, &x) : k;
     if (k == RULE_MET || target_ended(t))
         return;
     if (t->peer->qpn && t->peer->qpn != announced)

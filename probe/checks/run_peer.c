@@ -146,7 +146,7 @@ static void run_checks(struct target *t)
         results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
                       t->name, lladdr, t->link->transport->interface->name);
     if (!t->peer->by_unicast)
-        report_unreachable(t);
+        reachable_report(t);
     const struct check *c;
     for (unsigned i = 0; (c = check_at(i)) && !target_ended(t); i++)
         if (check_selected(c, &t->run->options->selection))
@@ -154,7 +154,7 @@ static void run_checks(struct target *t)
     owner_report(t);
 }
 
-void run_peer(struct target *t, const struct response *first)
+void checks_run_peer(struct target *t, const struct response *first)
 {
     if (!first)
         wirelog_check(t->log, t->results->known, results_checked, t->results);

@@ -126,7 +126,7 @@ static const char *find_attribute(struct target *t)
          "the MTU and the rate: a group with the least of both is granted (fabric.mtu, fabric.rate)"}};
     uint16_t status;
     for (size_t i = 0; i < G_N_ELEMENTS(less) && !t->run->stopped; i++)
-        if (own_group_try_least(t, less[i].mtu, less[i].rate, &status) == SA_SUCCESS)
+        if (made_group_try_least(t, less[i].mtu, less[i].rate, &status) == SA_SUCCESS)
             return less[i].blame;
     return NULL;
 }
@@ -143,7 +143,7 @@ static void find_refused_parameter(struct target *t, char *out, size_t size)
             state);
         return;
     }
-    if (own_group_try(t, NULL, &status) == SA_SUCCESS) {
+    if (made_group_try(t, NULL, &status) == SA_SUCCESS) {
         snprintf(
             out, size,
             "only this group is rejected; the SA grants one with the same attributes: see the SM's log");

@@ -206,7 +206,7 @@ static void report_traps(struct target *t, const char *id, const struct group_li
 static bool stage_own_group(struct target *t, const char *id)
 {
     struct group_life c = {.watches = false};
-    enum sa_result found = own_group_mgid(t, c.mgid);
+    enum sa_result found = made_group_mgid(t, c.mgid);
     if (found != SA_SUCCESS) {
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s",
                       found == SA_REJECTED ? "no free MGID was found" : sa_failure_text(t, found));
@@ -239,13 +239,14 @@ static bool stage_group_attributes(struct target *t, const char *id)
             "it creates wrong groups for a moment, and errors in the SM's log: only with --disruptive");
     } else {
         t->about_fabric = false; /* violations of these groups are caused by the probe itself */
-        for (unsigned i = 0; i < n_group_variations && !t->run->stopped; i++) {
+        for (unsigned i = 0; i < n_made_group_variations && !t->run->stopped; i++) {
             uint16_t status;
-            enum sa_result result = own_group_try(t, &group_variations[i], &status);
+            enum sa_result result = made_group_try(t, &made_group_variations[i], &status);
             if (result != SA_SUCCESS && result != SA_REJECTED)
                 continue;
             GString *list = result == SA_SUCCESS ? accepted : refused;
-            g_string_append_printf(list, "%s%s", list->len ? ", " : "", group_variations[i].name);
+            g_string_append_printf(list, "%s%s", list->len ? ", " : "",
+                                   made_group_variations[i].name);
         }
         t->about_fabric = true;
         results_stage(

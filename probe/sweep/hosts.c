@@ -50,7 +50,7 @@ static bool sweep_await(struct target *t, int ms, packet_match *match, void *use
 static void run_host(void *user)
 {
     struct host *h = user;
-    run_peer(&h->target, &h->first);
+    checks_run_peer(&h->target, &h->first);
 }
 
 static void free_host(struct host *h)

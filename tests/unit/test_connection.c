@@ -370,7 +370,7 @@ static void run_checks(struct target *target)
         for (unsigned k = 0; k < c->n_rules; k++)
             ((struct options *)target->run->options)->selection.rule[c->rules[k]] |= about;
     }
-    run_peer(target, NULL);
+    checks_run_peer(target, NULL);
 }
 
 static void make_probe(struct target *target, struct fake *f)

@@ -54,7 +54,7 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
     }
     memcpy(target->ip, peer_ip, 4);
     g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
-    run_peer(target, NULL);
+    checks_run_peer(target, NULL);
     fake_end(target);
     o->summary = verdict_summarize(o->checked.verdict, true);
 }
@@ -87,7 +87,7 @@ static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned a
     target->ipv6 = true;
     memcpy(target->ip, peer_ip6, 16);
     g_strlcpy(target->name, "fd00::2", sizeof target->name);
-    run_peer(target, NULL);
+    checks_run_peer(target, NULL);
     fake_end(target);
     o->summary = verdict_summarize(o->checked.verdict, true);
 }
@@ -581,7 +581,7 @@ static void every_rule_for_probes_only_has_a_check(void **state)
         const struct stage_of_fabric *s;
         for (unsigned k = 0; (c = check_at(k)); k++)
             asked |= names(c->rules, c->n_rules, (enum rule_number)i);
-        for (unsigned k = 0; (s = stage_at(k)); k++)
+        for (unsigned k = 0; (s = fabric_stage_at(k)); k++)
             asked |= names(s->rules, s->n_rules, (enum rule_number)i);
         if (!asked)
             fail_msg("no check of %s", rules[i].id);

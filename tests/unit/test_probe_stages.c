@@ -83,7 +83,7 @@ struct looked {
 static const struct stage_of_fabric *find_stage(const char *id)
 {
     const struct stage_of_fabric *s;
-    for (unsigned i = 0; (s = stage_at(i)); i++)
+    for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         if (strcmp(s->id, id) == 0)
             return s;
     fail_msg("no stage %s", id);
