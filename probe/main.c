@@ -159,7 +159,7 @@ static void run_addresses(struct program *r, const struct target_option *targets
     else if (!ensure_link(r))
         report_untried(r, targets, n, r->link_state.why_not);
     else if (!are_few(targets, n))
-        run_sweep(&r->rest, &job);
+        sweep_run(&r->rest, &job);
     else
         for (unsigned i = 0; i < n && !r->run.stopped && !stop; i++)
             run_alone(r, &targets[i]);

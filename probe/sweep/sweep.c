@@ -77,7 +77,7 @@ static void feed(struct sweep *s, const struct ud_from *from)
     bool ipv6;
     const uint8_t *ip = receive_announced_ip(from->bytes, &ipv6);
     struct host *h = ip ? find_host(s, ipv6, ip, from) : NULL;
-    if (!h && ip && sweep_answered(s, ipv6, ip, from))
+    if (!h && ip && sweep_take_response(s, ipv6, ip, from))
         return;
     if (!h && ip && (h = find_queued_host(s, ipv6, ip))) {
         receive_take(&h->target, from, peer_may_be_sender(&h->target, from));
@@ -90,7 +90,7 @@ static void feed(struct sweep *s, const struct ud_from *from)
     else
         take_foreign(s, from);
     if (h && h->waits && h->matched)
-        resume(s, h);
+        sweep_resume_host(s, h);
 }
 
 /* Waits up to ms milliseconds for a packet and processes it. */
@@ -113,7 +113,7 @@ enum { LONGEST_WAIT_US = 100000, SHORTEST_WAIT_US = 1000 };
 static void pause_sweep(struct sweep *s)
 {
     gint64 now = g_get_monotonic_time();
-    gint64 until = next_deadline(s, sweep_next_question(s, now + LONGEST_WAIT_US));
+    gint64 until = sweep_next_deadline(s, sweep_next_request(s, now + LONGEST_WAIT_US));
     gint64 left = until - now;
     if (left >= SHORTEST_WAIT_US)
         take_next(s, (int)(left / 1000));
@@ -127,9 +127,9 @@ static void step(struct sweep *s)
     bool busy = take_next(s, 0);
     if (s->run->stopped || s->run->broken)
         return;
-    busy = busy || expire_host(s);
-    busy |= sweep_ask(s, busy);
-    busy |= start_host(s);
+    busy = busy || sweep_expire_host(s);
+    busy |= sweep_request(s, busy);
+    busy |= sweep_start_host(s);
     sweep_show(s);
     if (!busy)
         pause_sweep(s);
@@ -140,7 +140,7 @@ static void free_task(gpointer task)
     task_free(task);
 }
 
-void run_sweep(struct target *rest, const struct sweep_job *job)
+void sweep_run(struct target *rest, const struct sweep_job *job)
 {
     struct run *run = rest->run;
     struct sweep s = {.run = run,
@@ -152,9 +152,9 @@ void run_sweep(struct target *rest, const struct sweep_job *job)
                       .queue = g_queue_new()};
     run->sweeps = true;
     sweep_begin(&s);
-    while (!target_ended(rest) && (!sweep_asked_all(&s) || s.queue->length || s.active->len))
+    while (!target_ended(rest) && (!sweep_requested_all(&s) || s.queue->length || s.active->len))
         step(&s);
-    end_hosts(&s);
+    sweep_end_hosts(&s);
     sweep_end(&s);
     sa_forget(run);
     run->sweeps = false;
