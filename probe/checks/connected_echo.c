@@ -65,7 +65,7 @@ static struct icmp icmp6(const struct target *t, struct view ip)
 static bool has_payload_of(const struct connected_echo *e, const struct icmp *m, bool ipv6)
 {
     uint32_t sent = e->length - (ipv6 ? IPV6_HEAD : IPV4_HEAD);
-    return (m->whole ? m->n == sent : m->n <= sent) && echo_payload_is(m->p, m->n);
+    return (m->whole ? m->n == sent : m->n <= sent) && message_is_echo_payload(m->p, m->n);
 }
 
 /* Sequence numbers wrap after 65535. */
@@ -125,7 +125,7 @@ static bool echo_once(struct target *t, struct echo_session *s, struct connected
     if (!connected_echo_connect(t, s))
         return false;
     uint8_t *out = g_malloc(ENCAP_SIZE + e->length);
-    uint32_t n = t->ipv6 ? make_echo6(out, &m) : make_echo4(out, &m);
+    uint32_t n = t->ipv6 ? message_echo6(out, &m) : message_echo4(out, &m);
     bool sent = send_message(t, s->connection, out, n);
     g_free(out);
     if (!sent && s->connection && s->connection->dead) {

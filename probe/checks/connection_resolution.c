@@ -62,11 +62,11 @@ static uint32_t put_request(const struct target *t, uint8_t *out)
     uint8_t group[16];
     if (!t->ipv6) {
         struct arp_message m = {.op = ARP_REQUEST, .sha = t->link->lladdr, .tpa = t->ip};
-        return make_arp(out, &m);
+        return message_arp(out, &m);
     }
-    solicited_node(group, t->ip);
+    message_solicited_node(group, t->ip);
     struct nd_message m = {.type = ND_NS, .to = group, .target = t->ip};
-    return make_nd(out, &m);
+    return message_nd(out, &m);
 }
 
 /* The packet checks have already reported a response over the connection. */

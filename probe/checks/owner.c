@@ -184,7 +184,7 @@ static void report_proxy(struct target *t)
     if (n->n < UNUSED_ADDRESSES || n->by_peer != ALL_UNUSED)
         return;
     for (unsigned i = 0; i < UNUSED_ADDRESSES; i++)
-        ip_text(t->ipv6, n->ip[i], ip[i]);
+        text_ip(t->ipv6, n->ip[i], ip[i]);
     results_stage(t->results, "peer.proxy", OUTCOME_NOTED, "",
                   "it answers for %s, %s and %s too, which were chosen at random: a proxy (%s), or "
                   "a host that has many addresses",

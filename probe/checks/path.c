@@ -114,8 +114,8 @@ static void check_port_guid(struct target *t)
                     "a NodeRecord", "the SA did not return it");
         return;
     }
-    ip_text(true, gid, expected);
-    ip_text(true, t->peer->lladdr + LLADDR_GID, actual);
+    text_ip(true, gid, expected);
+    text_ip(true, t->peer->lladdr + LLADDR_GID, actual);
     results_received(t->results, "port GUID %016" G_GINT64_MODIFIER "x", be64(gid + 8));
     results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID,
                 memcmp(gid, t->peer->lladdr + LLADDR_GID, 16) == 0 ? OUTCOME_PASS : OUTCOME_FAIL,
@@ -141,8 +141,8 @@ static void check_link_local(struct target *t)
     char text[120], ip[48];
     uint8_t address[16];
     struct request q = {.grh = t->peer->needs_grh, .ip = address, .ip_version = 6};
-    link_local_of(address, t->peer->lladdr + LLADDR_GID + 8);
-    ip_text(true, address, ip);
+    message_link_local(address, t->peer->lladdr + LLADDR_GID + 8);
+    text_ip(true, address, ip);
     struct exchange x = exchange_run(t, &q, TRIES);
     if (x.outcome == RESPONSE_RECEIVED) {
         snprintf(text, sizeof text, "it has %s", ip);

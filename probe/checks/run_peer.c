@@ -138,7 +138,7 @@ static struct exchange resolve(struct target *t, const struct response *first)
 static void run_checks(struct target *t)
 {
     char lladdr[64];
-    lladdr_text(t->peer->lladdr, lladdr);
+    text_lladdr(t->peer->lladdr, lladdr);
     if (t->peer->lid)
         results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, LID %u", t->name,
                       lladdr, t->peer->lid);

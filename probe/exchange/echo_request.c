@@ -28,7 +28,7 @@ bool echo_send(struct target *t, struct pending_request *x)
     struct ud_to to = peer_destination(t, x->q->grh || t->peer->needs_grh);
     to.second_qp = x->q->second_qp;
     x->sent = g_get_monotonic_time();
-    return send_unicast(t, &to, out, x->ipv6 ? make_echo6(out, &m) : make_echo4(out, &m));
+    return send_unicast(t, &to, out, x->ipv6 ? message_echo6(out, &m) : message_echo4(out, &m));
 }
 
 /* The ICMP message of an unfragmented reply whose datagram has the request's length; NULL: none. */
@@ -64,7 +64,7 @@ bool echo_take_reply(struct target *t, const struct ud_from *from, void *user)
     if (!icmp || icmp[0] != (x->ipv6 ? REPLY6 : REPLY4) || be16(icmp + 4) != ECHO_ID ||
         !is_of_tries(x, be16(icmp + 6)) || !peer_may_be_sender(t, from))
         return false;
-    bool same = echo_payload_is(icmp, x->q->echo - (x->ipv6 ? IPV6_HEAD : IPV4_HEAD));
+    bool same = message_is_echo_payload(icmp, x->q->echo - (x->ipv6 ? IPV6_HEAD : IPV4_HEAD));
     if (!receive_is_usable(t, from, same ? NULL : echo_other_payload))
         return false;
     request_store_response(t, x, from);

@@ -39,8 +39,8 @@ enum sa_result exchange_find_group(struct target *t, const struct pending_reques
     *there = true;
     if (!x->ipv6)
         return SA_SUCCESS;
-    solicited_node(group, x->ip);
-    ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
+    message_solicited_node(group, x->ip);
+    message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
     if (!transport_can(t->link->transport, HAS_OWN_QP)) { /* the kernel joins the group */
         memcpy(g->mgid, mgid, 16);
         return SA_SUCCESS;
@@ -59,7 +59,7 @@ enum sa_result exchange_join_all_nodes(struct target *t)
     uint16_t status;
     if (!transport_can(t->link->transport, HAS_OWN_QP))
         return SA_SUCCESS; /* the interface is in that group, like every IPv6 node */
-    ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, all_nodes);
+    message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, all_nodes);
     for (guint i = 0; i < t->link->attached->len; i++)
         if (memcmp(g_array_index(t->link->attached, struct mc_group, i).mgid, mgid, 16) == 0)
             return SA_SUCCESS;

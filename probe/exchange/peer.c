@@ -26,8 +26,8 @@ void owner_text(const struct owner *w, char *out, size_t size)
 {
     char bytes[64], gid[48], lid[16] = "", sender[40] = "";
     uint32_t qpn = lladdr_read(w->lladdr).qpn;
-    lladdr_text(w->lladdr, bytes);
-    ip_text(true, w->lladdr + LLADDR_GID, gid);
+    text_lladdr(w->lladdr, bytes);
+    text_ip(true, w->lladdr + LLADDR_GID, gid);
     if (w->lid)
         snprintf(lid, sizeof lid, ", LID %u", w->lid);
     if (w->lid && w->qpn != qpn)

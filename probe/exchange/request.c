@@ -30,9 +30,9 @@ void request_text(const struct target *t, const struct request *q, char *out, si
 {
     char ip[48];
     bool ipv6 = request_is_ipv6(t, q);
-    ip_text(ipv6, q->ip ? q->ip : t->ip, ip);
+    text_ip(ipv6, q->ip ? q->ip : t->ip, ip);
     char sender[48];
-    ip_text(true, t->link->source.ip, sender);
+    text_ip(true, t->link->source.ip, sender);
     int n = snprintf(out, size, "%s for %s, sender %s, %s", ipv6 ? "NS" : "ARP request", ip,
                      !ipv6      ? "0.0.0.0"
                      : q->named ? sender
@@ -58,7 +58,7 @@ void request_text(const struct target *t, const struct request *q, char *out, si
 void response_text(const struct response *a, char *out, size_t size)
 {
     char lladdr[64];
-    lladdr_text(a->lladdr, lladdr);
+    text_lladdr(a->lladdr, lladdr);
     if (a->lid)
         snprintf(out, size, "it is at %s, announced by QPN 0x%06x, LID %u, %s GRH, after %.1f ms",
                  lladdr, a->qpn, a->lid, a->grh ? "with" : "without", a->ms);
@@ -132,14 +132,14 @@ uint32_t request_make(const struct target *t, const struct pending_request *x,
     if (!x->ipv6) {
         struct arp_message m = {
             .reserved = x->q->reserved, .op = ARP_REQUEST, .sha = lladdr, .tpa = x->ip};
-        return make_arp(out, &m);
+        return message_arp(out, &m);
     }
-    solicited_node(group, x->ip);
+    message_solicited_node(group, x->ip);
     struct nd_message m = {.reserved = x->q->reserved, .type = ND_NS, .to = group, .target = x->ip};
     if (x->q->named) {
         m.from = t->link->source.ip;
         m.lladdr = lladdr;
         m.padding = x->q->padding;
     }
-    return make_nd(out, &m);
+    return message_nd(out, &m);
 }

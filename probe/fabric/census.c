@@ -54,7 +54,7 @@ static void differ(struct target *t, enum rule_number rule, const struct mc_memb
                    const char *name, uint32_t expected, uint32_t actual)
 {
     char mgid[48], wanted[60], found[60];
-    ip_text(true, m->mgid, mgid);
+    text_ip(true, m->mgid, mgid);
     snprintf(wanted, sizeof wanted, "%s 0x%x, as the broadcast group", name, expected);
     snprintf(found, sizeof found, "%s 0x%x", name, actual);
     results_received(t->results, "the record of %s", mgid);
@@ -97,7 +97,7 @@ static void assess_attributes(struct target *t, const struct mc_member *m)
                                        {"rate code", g->rate, m->rate},
                                        {"packet life time", g->life, m->life}};
     char mgid[48];
-    ip_text(true, m->mgid, mgid);
+    text_ip(true, m->mgid, mgid);
     if (compare(t, R_RFC4391_10_GROUP_ATTRIBUTES, m, must, G_N_ELEMENTS(must)))
         pass_group(t, R_RFC4391_10_GROUP_ATTRIBUTES, mgid);
     if (compare(t, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, m, should, G_N_ELEMENTS(should)))
@@ -113,7 +113,7 @@ static void assess_mgid(struct target *t, const uint8_t *mgid)
 {
     const struct reporter r = {.report = take_finding, .user = t->results, .base = mgid};
     char text[48];
-    ip_text(true, mgid, text);
+    text_ip(true, mgid, text);
     results_received(t->results, "the group %s", text);
     check_mgid(&r, mgid, t->link->pkey | 0x8000);
 }
@@ -241,7 +241,7 @@ static void look_up(struct target *t, struct wanted *w, const uint8_t *mgid)
         w->undisclosed++;
         w->last = result;
     } else if (!member) {
-        ip_text(true, mgid, name);
+        text_ip(true, mgid, name);
         g_string_append_printf(w->missing, "%s%s", w->missing->len ? ", " : "", name);
     }
 }
@@ -252,7 +252,7 @@ static void look_up_wanted(struct target *t, const char *interface, const char *
     char **lines = g_strsplit(text, "\n", -1);
     uint8_t mgid[16];
     for (char **line = lines; *line && !target_ended(t); line++)
-        if (wanted_group_read(*line, interface, mgid))
+        if (host_wanted_group_read(*line, interface, mgid))
             look_up(t, w, mgid);
     g_strfreev(lines);
 }

@@ -36,7 +36,7 @@ static bool stage_broadcast_group(struct target *t, const char *id)
                     "a broadcast group", why);
         return false;
     }
-    ip_text(true, t->link->group.mgid, mgid);
+    text_ip(true, t->link->group.mgid, mgid);
     results_received(t->results, "%s, MLID 0x%04x", mgid, t->link->group.mlid);
     results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS, OUTCOME_PASS, "", "it exists");
     snprintf(why, sizeof why, "searched from scope 2 outwards, found at %u", t->link->group.scope);

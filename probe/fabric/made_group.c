@@ -28,7 +28,7 @@ enum sa_result made_group_mgid(struct target *t, uint8_t mgid[16])
     uint16_t status;
     uint32_t seed = be32(t->link->transport->facts.gid + 12) * 2654435761u;
     for (unsigned i = 0; i < TRIED; i++) {
-        broadcast_mgid(mgid, t->link->group.scope, t->link->pkey);
+        message_broadcast_mgid(mgid, t->link->group.scope, t->link->pkey);
         put32(mgid + MGID_GROUP_IPV4, 0x0fc00000u | ((seed + i) & 0x3ffff));
         enum sa_result result = group_get(t, mgid, &g, &status);
         if (group_is_missing(result, status))

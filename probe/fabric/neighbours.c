@@ -63,13 +63,13 @@ static void compare_address(struct target *target, struct comparison *t,
                             const struct host_neighbour *n, const struct response *a)
 {
     char cached[64], now[64];
-    lladdr_text(n->lladdr, cached);
-    lladdr_text(a->lladdr, now);
+    text_lladdr(n->lladdr, cached);
+    text_lladdr(a->lladdr, now);
     if (!lladdr_same(n->lladdr, a->lladdr))
         add_wrong(t, "the neighbour table has %s at %s, but its reply says %s", target->name,
                   cached, now);
     if (await_competing(target)) {
-        lladdr_text(target->peer->competing.lladdr, cached);
+        text_lladdr(target->peer->competing.lladdr, cached);
         add_wrong(t, "two answer for %s: %s and %s", target->name, now, cached);
     }
 }
@@ -80,7 +80,7 @@ static void compare_path(struct target *target, struct comparison *t,
     struct sa_answer path;
     char gid[48];
     enum sa_result result = records_get_path(target, n->lladdr + LLADDR_GID, &path);
-    ip_text(true, n->lladdr + LLADDR_GID, gid);
+    text_ip(true, n->lladdr + LLADDR_GID, gid);
     if (result == SA_REJECTED)
         add_wrong(t,
                   "the neighbour table has %s at GID %s, to which the SA has no path (0x%04x, %s)",
@@ -105,7 +105,7 @@ static void compare_neighbour(const struct target *fabric, struct comparison *t,
                                .peer = &peer},
                   *target = &neighbour;
     memcpy(target->ip, n->ip, 16);
-    ip_text(n->ipv6, n->ip, target->name);
+    text_ip(n->ipv6, n->ip, target->name);
     struct exchange x = exchange_run(target, &(struct request){.multicast = true}, TRIES);
     enum exchange_outcome outcome = x.outcome;
     bool answers = outcome == RESPONSE_RECEIVED;
@@ -141,7 +141,7 @@ static void report_neighbours(struct target *target, const char *id, const struc
 static bool stage_neighbours(struct target *target, const char *id)
 {
     char *name = host_interface(target->link), why[256];
-    GArray *all = name ? neighbours_of(name) : NULL;
+    GArray *all = name ? hostneigh_read(name) : NULL;
     struct comparison t = {.words = g_string_new(NULL)};
     if (!all || all->len == 0)
         results_stage(target->results, id, VERDICT_SKIPPED, "", "%s",

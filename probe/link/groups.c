@@ -180,7 +180,7 @@ static void report_leaving(const struct target *t, const struct joined *m, enum 
 {
     char group[48];
     const struct port_facts *f = &t->link->transport->facts;
-    ip_text(true, m->mgid, group);
+    text_ip(true, m->mgid, group);
     if (how == LEAVE_UNCONFIRMED)
         say("the SA did not confirm that a group was left; it removes the membership when the port goes down");
     else if (how == LEAVE_IN_USE)

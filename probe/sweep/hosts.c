@@ -88,7 +88,7 @@ void sweep_found(struct sweep *s, const struct flight *f, const struct response 
 {
     struct host *h = g_new0(struct host, 1);
     char name[48];
-    ip_text(f->ipv6, f->ip, name);
+    text_ip(f->ipv6, f->ip, name);
     h->target = (struct target){.run = s->run,
                                 .link = s->link,
                                 .log = wirelog_branch(s->rest->log),

@@ -16,8 +16,8 @@ enum { RANGES_REPORTED = 100 };
 static void report_range(struct tally *t, bool ipv6)
 {
     char first[48], last[48];
-    ip_text(ipv6, t->first, first);
-    ip_text(ipv6, t->last, last);
+    text_ip(ipv6, t->first, first);
+    text_ip(ipv6, t->last, last);
     if (t->ranges > RANGES_REPORTED)
         return;
     g_string_append_printf(t->absent, "%s%s", t->absent->len ? ", " : "", first);
@@ -55,7 +55,7 @@ void sweep_note_no_response(struct tally *t, const struct flight *f, const char 
         note_absent(t, f);
         return;
     }
-    ip_text(f->ipv6, f->ip, ip);
+    text_ip(f->ipv6, f->ip, ip);
     g_string_append_printf(t->own, "%s%s (%s)", t->own->len ? ", " : "", ip, own);
 }
 

@@ -142,7 +142,7 @@ static bool send_new(struct sweep *s)
     bool there;
     f->ipv6 = t->ipv6;
     f->target = s->target;
-    target_address(t, s->number, f->ip);
+    destination_address(t, s->number, f->ip);
     if (g_hash_table_contains(s->flights, f)) {
         g_free(f);
         return false;

@@ -207,7 +207,7 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
                             .spa = f->asked,
                             .tha = sha,
                             .tpa = f->fault == WRONG_TARGET ? wrong : spa};
-    uint32_t n = make_arp(out, &m);
+    uint32_t n = message_arp(out, &m);
     if (f->fault == HARDWARE_TYPE_1)
         put16(out + ENCAP_SIZE + ARP_HRD, 1);
     if (f->fault == WRONG_TARGET_LLADDR)
@@ -250,7 +250,7 @@ static void answer_arp_second(struct fake *f, const uint8_t *arp)
         return;
     put_lladdr_of_second(f, lladdr);
     struct arp_message m = {.op = ARP_REPLY, .sha = lladdr, .spa = peer_ip, .tha = sha, .tpa = spa};
-    uint32_t n = make_arp(out, &m);
+    uint32_t n = message_arp(out, &m);
     if (f->second.fault == HARDWARE_TYPE_1)
         put16(out + ENCAP_SIZE + ARP_HRD, 1);
     push_second(f, out, n, be24(sha + LLADDR_QPN));
@@ -306,7 +306,7 @@ static void answer_ns(struct fake *f, const uint8_t *ipv6)
     put_lladdr(f, lladdr);
     struct nd_message m = {
         .type = NA, .from = target, .to = all_nodes, .target = target, .lladdr = lladdr};
-    uint32_t n = make_nd(out, &m) - ENCAP_SIZE;
+    uint32_t n = message_nd(out, &m) - ENCAP_SIZE;
     push(f, out, ENCAP_SIZE + spoil_na(f, out + ENCAP_SIZE, n), QPN_MULTICAST);
 }
 
@@ -323,7 +323,7 @@ static void answer_ns_second(struct fake *f, const uint8_t *ipv6)
                            .to = all_nodes,
                            .target = ipv6 + MESSAGE + 8,
                            .lladdr = lladdr};
-    uint32_t n = make_nd(out, &m);
+    uint32_t n = message_nd(out, &m);
     out[ENCAP_SIZE + MESSAGE + FLAGS] = f->second.weak ? 0 : 0x20;
     put_sum(out + ENCAP_SIZE, n - ENCAP_SIZE, true);
     push_second(f, out, n, QPN_MULTICAST);
@@ -365,7 +365,7 @@ static void answer_echo(struct fake *f, const uint8_t *bytes, uint32_t n)
     }
     put_lladdr(f, lladdr);
     struct arp_message m = {.op = ARP_REQUEST, .sha = lladdr, .spa = peer_ip, .tpa = own_ip};
-    push(f, question, make_arp(question, &m), QPN_MULTICAST);
+    push(f, question, message_arp(question, &m), QPN_MULTICAST);
 }
 
 static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes)
@@ -448,7 +448,7 @@ static enum transport_result fake_receive(struct transport *t, int ms, struct ud
 
 static void put_broadcast(const struct fake *f, uint8_t *r)
 {
-    broadcast_mgid(r + MCM_MGID, 2, 0xffff);
+    message_broadcast_mgid(r + MCM_MGID, 2, 0xffff);
     put32(r + MCM_QKEY, QKEY);
     put16(r + MCM_MLID, MLID);
     r[MCM_MTU] = f->fault == UNKNOWN_MTU ? 0x87 : 0x84; /* exactly 2048 */
@@ -666,7 +666,7 @@ void fake_begin(struct fake *f, struct target *target, enum fault fault, bool me
     *f = (struct fake){
         .base = {.ops = &fake_ops, .facts = port_of_test}, .fault = fault, .member = member};
     memcpy(f->base.facts.gid, own_gid, 16);
-    broadcast_mgid(f->grh + GRH_DGID, 2, 0xffff);
+    message_broadcast_mgid(f->grh + GRH_DGID, 2, 0xffff);
     f->grh[0] = 0x60;
     target->link->transport = &f->base;
     target->run->stop = &stop;

@@ -555,12 +555,12 @@ static void addresses(void **state)
     static const uint8_t guid[8] = {0x98, 0x03, 0x9b, 0x03, 0x00, 0x66, 0xde, 0x52};
     uint8_t group[16], out[16];
     (void)state;
-    broadcast_mgid(out, 2, 0x3eef);
+    message_broadcast_mgid(out, 2, 0x3eef);
     assert_memory_equal(out, broadcast, 16);
-    solicited_node(group, address);
-    ipv6_mgid(out, 2, 0xffff, group);
+    message_solicited_node(group, address);
+    message_ipv6_mgid(out, 2, 0xffff, group);
     assert_memory_equal(out, node, 16);
-    link_local_of(out, guid);
+    message_link_local(out, guid);
     assert_memory_equal(out, address, 16);
 }
 

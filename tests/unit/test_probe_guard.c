@@ -51,7 +51,7 @@ static uint8_t after_kill(struct host_of_test host)
         .joined_now = true, .joined = {.added = JOIN_FULL}, .device = "fake0", .port = 1};
     memset(group_sa, 0, sizeof *group_sa);
     memcpy(w.gid, own_gid, 16);
-    broadcast_mgid(w.joined.mgid, 2, 0xffff);
+    message_broadcast_mgid(w.joined.mgid, 2, 0xffff);
     group_sa_add(w.joined.mgid, JOIN_FULL);
     group_sa->host = host;
     assert_true(guard_start(&guard));

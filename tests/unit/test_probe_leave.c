@@ -60,7 +60,7 @@ static void begin(struct check_context *s, struct host_of_test host)
     s->stand.link.transport->ops = &s->ops;
     sa.host = host;
     group_sa_add(s->stand.link.group.mgid, 0);
-    ipv6_mgid(mgid, 2, 0xffff, all_nodes);
+    message_ipv6_mgid(mgid, 2, 0xffff, all_nodes);
     group_sa_add(mgid, 0);
 }
 
@@ -104,7 +104,7 @@ static void interface_that_is_up_keeps_its_groups(void **state)
 {
     uint8_t nodes[16];
     (void)state;
-    ipv6_mgid(nodes, 2, 0xffff, all_nodes);
+    message_ipv6_mgid(nodes, 2, 0xffff, all_nodes);
     assert_int_equal(after_run(up, NULL, JOIN_FULL), JOIN_FULL);
     assert_int_equal(after_run(up, nodes, JOIN_FULL), JOIN_FULL);
     assert_int_equal(sa.deletes, 0);
@@ -119,7 +119,7 @@ static void groups_without_an_interface_are_left(void **state)
 {
     uint8_t nodes[16];
     (void)state;
-    ipv6_mgid(nodes, 2, 0xffff, all_nodes);
+    message_ipv6_mgid(nodes, 2, 0xffff, all_nodes);
     assert_int_equal(after_run(down, NULL, JOIN_FULL), 0);
     assert_int_equal(after_run(down, nodes, JOIN_FULL), 0);
     assert_int_equal(
@@ -142,7 +142,7 @@ static void child_interface_keeps_its_groups(void **state)
     uint8_t mgid[16];
     struct check_context s;
     (void)state;
-    broadcast_mgid(mgid, 2, 0x8001);
+    message_broadcast_mgid(mgid, 2, 0x8001);
     begin(&s, child);
     group_sa_add(mgid, 0);
     join(&s, mgid, JOIN_FULL);

@@ -49,8 +49,8 @@ GPtrArray *__wrap_host_interfaces(const struct probe_link *l)
     return all;
 }
 
-GArray *__wrap_neighbours_of(const char *interface);
-GArray *__wrap_neighbours_of(const char *interface)
+GArray *__wrap_hostneigh_read(const char *interface);
+GArray *__wrap_hostneigh_read(const char *interface)
 {
     assert_string_equal(interface, "ib0");
     GArray *all = g_array_new(FALSE, FALSE, sizeof(struct host_neighbour));
