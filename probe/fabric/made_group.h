@@ -3,8 +3,8 @@
  * Multicast groups that the probe creates temporarily to test the SM: IPoIB groups that no host
  * uses.
  */
-#ifndef IPOIB_PROBE_OWN_GROUP_H
-#define IPOIB_PROBE_OWN_GROUP_H
+#ifndef IPOIB_PROBE_MADE_GROUP_H
+#define IPOIB_PROBE_MADE_GROUP_H
 
 #include "hca/mcgroup.h"
 #include "probe/link/groups.h"
