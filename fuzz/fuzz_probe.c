@@ -99,10 +99,10 @@ static enum transport_result receive(struct transport *t, int ms, struct ud_from
     return TRANSPORT_OK;
 }
 
-static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
-                                 struct sa_answer *a)
+static enum transport_result query(struct transport *t, const struct sa_query *q, int ms,
+                                   struct sa_response *a)
 {
-    enum transport_result result = real->ask(t, q, ms, a);
+    enum transport_result result = real->query(t, q, ms, a);
     uint8_t how = take();
     if (result != TRANSPORT_OK)
         return result;
@@ -183,7 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     real = target->link->transport->ops;
     ops = *real;
     ops.receive = receive;
-    ops.ask = ask;
+    ops.query = query;
     ops.attach = attach;
     target->link->transport->ops = &ops;
     run(target, how);

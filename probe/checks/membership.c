@@ -77,7 +77,7 @@ static void check_membership(struct target *t)
 
 static const struct check checks[] = {
     {.name = "membership",
-     .transport = CAN_ASK_SA,
+     .transport = CAN_QUERY_SA,
      .run = check_membership,
      .sends =
          "to the SA: MCMemberRecord of the peer's port in the broadcast group, with OpenSM's default SM_Key",

@@ -8,7 +8,7 @@
 #include "probe/run/target.h"
 
 /* SA Get PathRecord from this port to the GID. SA_SUCCESS only if the record is complete. */
-enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_answer *a);
+enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_response *a);
 /*
  * The GUID of the port that the peer responds from, according to the SA. Returns false if the SA
  * does not return it.

@@ -151,17 +151,17 @@ static void take_group(struct target *t, struct census *c, const uint8_t *record
  */
 static unsigned mlids_of_switches(struct target *t)
 {
-    struct sa_question q = {
+    struct sa_query q = {
         .method = SA_GET_TABLE, .attribute = SA_SWITCH_INFO_RECORD, .sm_key = t->link->sm_key};
-    struct sa_answer a;
+    struct sa_response a;
     unsigned least = 0;
     const uint8_t *record;
-    bool disclosed = sa_ask(t, &q, &a) == SA_SUCCESS;
+    bool disclosed = sa_query_send(t, &q, &a) == SA_SUCCESS;
     for (uint32_t i = 0; disclosed && (record = sa_record(&a, i, SWITCH_RECORD_SIZE)); i++) {
         unsigned cap = be16(record + SWITCH_MULTICAST_CAP);
         least = cap && (!least || cap < least) ? cap : least;
     }
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return least;
 }
 
@@ -189,7 +189,7 @@ static void report_census(struct target *t, const char *id, const struct census 
  * If the SA discloses members, it returns a record for each member of a group; each group is
  * processed once.
  */
-static void take_groups(struct target *t, struct census *c, const struct sa_answer *a)
+static void take_groups(struct target *t, struct census *c, const struct sa_response *a)
 {
     GHashTable *seen = g_hash_table_new(mgid_hash, mgid_equal);
     const uint8_t *record;
@@ -201,11 +201,11 @@ static void take_groups(struct target *t, struct census *c, const struct sa_answ
 
 static bool stage_census(struct target *t, const char *id)
 {
-    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
-    struct sa_answer a;
+    struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
+    struct sa_response a;
     struct census c = {0};
     results_sent(t->results, "SA GetTable MCMemberRecord");
-    enum sa_result result = sa_ask(t, &q, &a);
+    enum sa_result result = sa_query_send(t, &q, &a);
     if (result != SA_SUCCESS || a.stride < MCM_SIZE)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "the groups cannot be listed: %s",
                       result == SA_REJECTED ? sa_status_name(a.status)
@@ -214,7 +214,7 @@ static bool stage_census(struct target *t, const char *id)
         take_groups(t, &c, &a);
         report_census(t, id, &c);
     }
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return true;
 }
 
@@ -300,12 +300,12 @@ static const struct stage_of_fabric stages[] = {
      .looks_at = "is this port in the groups that the host's interface wants?",
      .sends = "SA Get MCMemberRecord of each",
      .run = stage_own_groups,
-     .transport = CAN_ASK_SA},
+     .transport = CAN_QUERY_SA},
     {.id = "fabric.census",
      .looks_at = "the groups, their attributes against the broadcast group's, and the MLIDs left",
      .sends = "SA GetTable MCMemberRecord and SwitchInfoRecord",
      .run = stage_census,
-     .transport = CAN_ASK_SA,
+     .transport = CAN_QUERY_SA,
      RULES(R_RFC4391_10_GROUP_ATTRIBUTES, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES,
            R_DRAFT_7_ALL_ROUTER_GROUP)},
 };

@@ -77,7 +77,7 @@ static void compare_address(struct target *target, struct comparison *t,
 static void compare_path(struct target *target, struct comparison *t,
                          const struct host_neighbour *n, const struct response *a)
 {
-    struct sa_answer path;
+    struct sa_response path;
     char gid[48];
     enum sa_result result = records_get_path(target, n->lladdr + LLADDR_GID, &path);
     text_ip(true, n->lladdr + LLADDR_GID, gid);
@@ -89,7 +89,7 @@ static void compare_path(struct target *target, struct comparison *t,
              (be16(path.records->data + PATH_DLID) ^ a->lid) >> target->link->transport->facts.lmc)
         add_wrong(t, "the SA's path to %s leads to LID %u, and it answers from LID %u",
                   target->name, be16(path.records->data + PATH_DLID), a->lid);
-    sa_answer_clear(&path);
+    sa_response_clear(&path);
 }
 
 static void compare_neighbour(const struct target *fabric, struct comparison *t,
@@ -116,7 +116,7 @@ static void compare_neighbour(const struct target *fabric, struct comparison *t,
         peer_set(target, &x.reply);
         compare_address(target, t, n, &x.reply);
     }
-    if (transport_can(target->link->transport, CAN_ASK_SA))
+    if (transport_can(target->link->transport, CAN_QUERY_SA))
         compare_path(target, t, n, answers ? &x.reply : NULL);
 }
 

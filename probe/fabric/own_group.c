@@ -30,8 +30,8 @@ static const uint16_t group_traps[] = {TRAP_GROUP_CREATED, TRAP_GROUP_DELETED};
 static enum sa_result subscribe(struct target *t, uint16_t trap, bool on)
 {
     enum { ALL_TYPES = 0xffff, ALL_LIDS = 0xffff, QP1 = 1, RESPONSE_TIME = 18 };
-    struct sa_question q = {.method = SA_SET, .attribute = SA_INFORM_INFO};
-    struct sa_answer a;
+    struct sa_query q = {.method = SA_SET, .attribute = SA_INFORM_INFO};
+    struct sa_response a;
     put16(q.record + INFORM_LID_BEGIN, ALL_LIDS);
     q.record[INFORM_GENERIC] = 1;
     q.record[INFORM_SUBSCRIBE] = on;
@@ -39,8 +39,8 @@ static enum sa_result subscribe(struct target *t, uint16_t trap, bool on)
     put16(q.record + INFORM_TRAP, trap);
     put32(q.record + INFORM_QPN_TIME, QP1 << 8 | RESPONSE_TIME);
     memset(q.record + INFORM_PRODUCER, 0xff, 3);
-    enum sa_result result = sa_ask(t, &q, &a);
-    sa_answer_clear(&a);
+    enum sa_result result = sa_query_send(t, &q, &a);
+    sa_response_clear(&a);
     return result;
 }
 
@@ -268,13 +268,13 @@ static const struct stage_of_fabric stages[] = {
      .sends =
          "SA Set and Delete MCMemberRecord of a group that does not exist, Set InformInfo of traps 66 and 67",
      .run = stage_own_group,
-     .transport = CAN_ASK_SA,
+     .transport = CAN_QUERY_SA,
      RULES(R_RFC4391_10_LEAVE, R_RFC4391_10_SENDONLY_SEMANTICS,
            R_RFC4391_11_ROUTER_NONMEMBER_JOIN)},
     {.id = "fabric.group-attributes",
      .looks_at = "does the SM refuse groups with other attributes than the broadcast group's?",
      .sends = "with --disruptive: SA Set and Delete MCMemberRecord of such groups, one at a time",
      .run = stage_group_attributes,
-     .transport = CAN_ASK_SA},
+     .transport = CAN_QUERY_SA},
 };
 const struct stage_table own_group_stages = {stages, G_N_ELEMENTS(stages)};

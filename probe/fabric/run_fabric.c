@@ -89,7 +89,7 @@ void fabric_run(struct target *t, enum opening opening, const char *why)
         }
     if (t->run->broken)
         t->results->checked->trouble = plain_dup(t->link->transport->error);
-    else if (!transport_can(t->link->transport, CAN_ASK_SA))
+    else if (!transport_can(t->link->transport, CAN_QUERY_SA))
         t->results->checked->trouble = g_strdup_printf("the SA cannot be queried: %s",
                                                        t->link->transport->ops->lacks);
     wirelog_check(t->log, NULL, NULL, NULL);

@@ -156,7 +156,7 @@ void sweep_run(struct target *rest, const struct sweep_job *job)
         step(&s);
     sweep_end_hosts(&s);
     sweep_end(&s);
-    sa_forget(run);
+    sa_cache_clear(run);
     run->sweeps = false;
     g_ptr_array_unref(s.active);
     g_ptr_array_unref(s.idle);

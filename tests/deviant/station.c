@@ -34,14 +34,14 @@ static bool ask_alias(struct deviant *d, uint8_t guid[8])
         SECOND_GUID = 1 << 5,
         GUIDS = 8
     };
-    struct sa_question q = {
+    struct sa_query q = {
         .method = SA_SET, .attribute = SA_GUID_INFO_RECORD, .mask = LID | BLOCK | SECOND_GUID};
-    struct sa_answer a;
+    struct sa_response a;
     put16(q.record, d->link.transport->facts.lid);
-    bool received = sa_ask(&d->target, &q, &a) == SA_SUCCESS && a.records->len >= GUIDS + 16;
+    bool received = sa_query_send(&d->target, &q, &a) == SA_SUCCESS && a.records->len >= GUIDS + 16;
     if (received)
         memcpy(guid, a.records->data + GUIDS + 8, 8);
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return received && be64(guid) != 0;
 }
 

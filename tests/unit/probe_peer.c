@@ -458,7 +458,7 @@ static void put_broadcast(const struct fake *f, uint8_t *r)
 }
 
 /* The port is a member of each IPv6 group. */
-static uint16_t ask_ipv6_group(const struct fake *f, const struct sa_question *q, uint8_t *record)
+static uint16_t ask_ipv6_group(const struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     if (!f->ipv6 || f->no_groups)
         return q->method == SA_SET ? 0x0200 : 0x0300;
@@ -468,7 +468,7 @@ static uint16_t ask_ipv6_group(const struct fake *f, const struct sa_question *q
     return 0;
 }
 
-static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *record)
+static uint16_t ask_group(struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     uint8_t broadcast[MCM_SIZE] = {0};
     f->sets += q->method == SA_SET;
@@ -494,7 +494,7 @@ static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *
     return 0;
 }
 
-static uint16_t subscribe(struct fake *f, const struct sa_question *q)
+static uint16_t subscribe(struct fake *f, const struct sa_query *q)
 {
     uint16_t trap = be16(q->record + INFORM_TRAP);
     unsigned bit = trap == TRAP_GROUP_CREATED ? 1 : 2;
@@ -505,7 +505,7 @@ static uint16_t subscribe(struct fake *f, const struct sa_question *q)
     return 0;
 }
 
-static uint16_t ask_record(struct fake *f, const struct sa_question *q, uint8_t *record)
+static uint16_t ask_record(struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     if (q->attribute == SA_MC_MEMBER_RECORD)
         return ask_group(f, q, record);
@@ -539,7 +539,7 @@ static uint16_t ask_record(struct fake *f, const struct sa_question *q, uint8_t 
  * Tables: SMInfoRecord (IBA 15.2.5.10, 14.2.5.13), SwitchInfoRecord (15.2.5.7, 14.2.5.4),
  * MCMemberRecord.
  */
-static uint16_t ask_table(const struct fake *f, const struct sa_question *q, struct sa_answer *a)
+static uint16_t ask_table(const struct fake *f, const struct sa_query *q, struct sa_response *a)
 {
     enum { SWITCH = 0x0014, SM = 0x0018, STATE = 4 + 20, MASTER = 3, MULTICAST_CAP = 4 + 4 };
     uint8_t record[56] = {0};
@@ -563,8 +563,8 @@ static uint16_t ask_table(const struct fake *f, const struct sa_question *q, str
     return 0;
 }
 
-static enum transport_result fake_ask(struct transport *t, const struct sa_question *q, int ms,
-                                      struct sa_answer *a)
+static enum transport_result fake_query(struct transport *t, const struct sa_query *q, int ms,
+                                        struct sa_response *a)
 {
     struct fake *f = (struct fake *)t;
     uint8_t record[SA_DATA_SIZE] = {0};
@@ -644,7 +644,7 @@ static const struct transport_ops fake_ops = {.capabilities = CAN_ALL & ~HAS_CON
                                               .open_other_partition = fake_open_other_partition,
                                               .send = fake_send,
                                               .receive = fake_receive,
-                                              .ask = fake_ask,
+                                              .query = fake_query,
                                               .attach = fake_attach,
                                               .watch = fake_watch,
                                               .next_notice = fake_next_notice};

@@ -23,14 +23,14 @@ static struct group_sa sa;
 
 /* ---- the SA as the probe's transport */
 
-static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
-                                 struct sa_answer *a)
+static enum transport_result query(struct transport *t, const struct sa_query *q, int ms,
+                                   struct sa_response *a)
 {
     uint8_t record[SA_DATA_SIZE] = {0};
     (void)t;
     (void)ms;
     a->stride = 0;
-    a->status = group_sa_answer(q, record);
+    a->status = group_sa_respond(q, record);
     memset(a->mad, 0, MAD_SIZE);
     if (a->status == 0)
         g_byte_array_append(a->records, record, sizeof record);
@@ -56,7 +56,7 @@ static void begin(struct check_context *s, struct host_of_test host)
     fake_begin(&s->fake, t, NO_FAULT, true);
     s->before = s->stand.link.transport->ops;
     s->ops = *s->before;
-    s->ops.ask = ask;
+    s->ops.query = query;
     s->stand.link.transport->ops = &s->ops;
     sa.host = host;
     group_sa_add(s->stand.link.group.mgid, 0);
