@@ -99,10 +99,10 @@ static enum transport_result receive(struct transport *t, int ms, struct ud_from
     return TRANSPORT_OK;
 }
 
-static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
-                                 struct sa_answer *a)
+static enum transport_result query(struct transport *t, const struct sa_query *q, int ms,
+                                   struct sa_response *a)
 {
-    enum transport_result result = real->ask(t, q, ms, a);
+    enum transport_result result = real->query(t, q, ms, a);
     uint8_t how = take();
     if (result != TRANSPORT_OK)
         return result;
@@ -133,10 +133,10 @@ static void run_stages(struct target *target)
                                         "fabric.send-only-join", "fabric.own-group"};
     target->about_fabric = true;
     for (size_t k = 0; k < G_N_ELEMENTS(by_sa); k++)
-        for (unsigned i = 0; stage_at(i) && !target->run->broken; i++)
-            if (strcmp(stage_at(i)->id, by_sa[k]) == 0) {
+        for (unsigned i = 0; fabric_stage_at(i) && !target->run->broken; i++)
+            if (strcmp(fabric_stage_at(i)->id, by_sa[k]) == 0) {
                 results_begin(target->results, by_sa[k]);
-                stage_at(i)->run(target, by_sa[k]);
+                fabric_stage_at(i)->run(target, by_sa[k]);
             }
 }
 
@@ -154,7 +154,7 @@ static void run(struct target *target, uint8_t how)
     if (how & OF_FABRIC)
         run_stages(target);
     else
-        run_peer(target, NULL);
+        checks_run_peer(target, NULL);
 }
 
 static void clear(struct checked *checked)
@@ -183,7 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     real = target->link->transport->ops;
     ops = *real;
     ops.receive = receive;
-    ops.ask = ask;
+    ops.query = query;
     ops.attach = attach;
     target->link->transport->ops = &ops;
     run(target, how);

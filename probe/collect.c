@@ -85,7 +85,7 @@ static void put(struct collection *c, const GString *text)
             strerror(errno));
 }
 
-void collect(struct collection *c, struct checked *j)
+void collection_add(struct collection *c, struct checked *j)
 {
     GString *text = make_part(c, j);
     put(c, text);

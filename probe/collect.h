@@ -17,7 +17,7 @@ void collection_free(struct collection *c);
  * Adds a finished target; takes ownership of *j. With text output to stdout, the part is printed
  * immediately.
  */
-void collect(struct collection *c, struct checked *j);
+void collection_add(struct collection *c, struct checked *j);
 /* Writes the whole report to its destination. Returns false after printing a message. */
 bool collection_deliver(struct collection *c);
 int collection_exit_status(const struct collection *c);

@@ -32,7 +32,7 @@ static bool has_check(enum rule_number rule)
         for (unsigned k = 0; k < c->n_rules; k++)
             if (c->rules[k] == rule)
                 return true;
-    for (unsigned i = 0; (s = stage_at(i)); i++)
+    for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         for (unsigned k = 0; k < s->n_rules; k++)
             if (s->rules[k] == rule)
                 return true;
@@ -84,7 +84,7 @@ GString *list_checks_text(const struct options *o)
         if (check_selected(c, &o->selection))
             put_check(out, c);
     g_string_append(out, "\nStages of the target fabric:\n");
-    for (unsigned i = 0; (s = stage_at(i)); i++)
+    for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         put_stage(out, s);
     put_others(out, o);
     return out;
@@ -113,7 +113,7 @@ GString *list_checks_json(const struct options *o, const char *version)
     for (unsigned i = 0; (c = check_at(i)); i++)
         if (check_selected(c, &o->selection))
             json_array_append_new(list, json_check(c));
-    for (unsigned i = 0; (s = stage_at(i)); i++)
+    for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         json_array_append_new(steps, json_pack("{ss ss so}", "id", s->id, "looks_at", s->looks_at,
                                                "rules", json_rules(s->rules, s->n_rules)));
     for (size_t i = 0; i < RULE_COUNT; i++)
@@ -205,7 +205,7 @@ GString *list_dry_run(const struct options *o)
         if (!t->fabric)
             put_peer(out, o, t);
         const struct stage_of_fabric *s;
-        for (unsigned k = 0; t->fabric && (s = stage_at(k)); k++)
+        for (unsigned k = 0; t->fabric && (s = fabric_stage_at(k)); k++)
             g_string_append_printf(out, "  %-24s %s\n", s->id, s->sends);
     }
     return out;

@@ -103,7 +103,7 @@ static void ready(void *user, struct checked *j)
     if (stop)
         checked_clear(j);
     else
-        collect(r->collection, j);
+        collection_add(r->collection, j);
 }
 
 /* Runs one target alone. */
@@ -122,9 +122,9 @@ static void run_alone(struct program *r, const struct target_option *o)
     g_strlcpy(t.name, o->name, sizeof t.name);
     memcpy(t.ip, o->ip, 16);
     if (o->fabric)
-        run_fabric(&t, r->link_state.opening, r->link_state.why);
+        fabric_run(&t, r->link_state.opening, r->link_state.why);
     else
-        run_peer(&t, NULL);
+        checks_run_peer(&t, NULL);
     j.seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
     ready(r, &j);
 }
@@ -159,7 +159,7 @@ static void run_addresses(struct program *r, const struct target_option *targets
     else if (!ensure_link(r))
         report_untried(r, targets, n, r->link_state.why_not);
     else if (!are_few(targets, n))
-        run_sweep(&r->rest, &job);
+        sweep_run(&r->rest, &job);
     else
         for (unsigned i = 0; i < n && !r->run.stopped && !stop; i++)
             run_alone(r, &targets[i]);
@@ -194,7 +194,7 @@ static int exit_status(const struct program *r, bool delivered)
 static bool open_less(struct program *r)
 {
     char why[sizeof r->link_state.why], *interface;
-    if (options_only_fabric(r->o) &&
+    if (probe_options_only_fabric(r->o) &&
         sa_only_open(&r->link.transport, r->o->device, r->o->port, &stop) == OPENED) {
         say("%s; querying only the SA", r->link_state.why);
         return true;
@@ -242,7 +242,7 @@ static bool run_device(struct program *r)
         return false;
     }
     /* The text report about a fabric begins with this reason. */
-    bool reported = options_only_fabric(r->o) && r->o->format == FORMAT_TEXT && !r->o->output;
+    bool reported = probe_options_only_fabric(r->o) && r->o->format == FORMAT_TEXT && !r->o->output;
     if (r->link_state.opening != OPENED && !reported)
         say("%s", r->link_state.why);
     run_targets(r);

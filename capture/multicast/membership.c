@@ -46,15 +46,15 @@ void membership_report(const struct keep *k, enum groupevent_kind kind,
         poll(&(struct pollfd){.fd = STDIN_FILENO, .events = POLLOUT}, 1, 100);
 }
 
-static enum sa_outcome query_sa(struct keep *k, const struct sa_question *q, struct sa_answer *a,
+static enum sa_outcome query_sa(struct keep *k, const struct sa_query *q, struct sa_response *a,
                                 const volatile int *until)
 {
     gint64 begin = g_get_monotonic_time();
     enum sa_outcome outcome;
 
     a->records = g_byte_array_new();
-    outcome = umad_sa_ask(k->sa, q, ASK_MS, until, a, k->error, sizeof(k->error));
-    if (outcome == SA_ANSWERED) /* an SA that does not answer is not counted as busy */
+    outcome = umad_sa_query(k->sa, q, ASK_MS, until, a, k->error, sizeof(k->error));
+    if (outcome == SA_OK) /* an SA that does not answer is not counted as busy */
         k->busy += g_get_monotonic_time() - begin;
     return outcome;
 }
@@ -71,21 +71,21 @@ static void update(struct joined_group *g, const struct mc_group *now)
 
 static void join(struct keep *k, struct joined_group *g)
 {
-    struct sa_question q = mc_ask_state(SA_SET, g->group.mgid, k->sa_port.gid, NON_MEMBER);
+    struct sa_query q = mc_query_state(SA_SET, g->group.mgid, k->sa_port.gid, NON_MEMBER);
     struct mc_group now;
-    struct sa_answer a;
+    struct sa_response a;
     char text[INET6_ADDRSTRLEN];
     enum sa_outcome outcome;
 
     grouplock_take(k->lock, k->device, k->port, g->group.mgid);
     outcome = query_sa(k, &q, &a, k->stop);
     g->joined = true; /* also if the response is lost: the SA may have processed the request */
-    if (outcome == SA_ANSWERED && a.status == 0 && a.records->len >= MCM_SIZE &&
+    if (outcome == SA_OK && a.status == 0 && a.records->len >= MCM_SIZE &&
         mgid_equal(a.records->data, g->group.mgid)) {
         now = mc_group_read(a.records->data);
         update(g, &now);
         g->refused = false;
-    } else if (outcome == SA_ANSWERED && !g->refused) {
+    } else if (outcome == SA_OK && !g->refused) {
         g->refused = true;
         say("the SA refuses this port as a member of group %s (status 0x%04x, %s): its frames come only "
             "while the host itself is a member",
@@ -100,12 +100,12 @@ static void join(struct keep *k, struct joined_group *g)
  */
 static bool leave(struct keep *k, const struct joined_group *g)
 {
-    struct sa_question q = mc_ask_state(SA_DELETE, g->group.mgid, k->sa_port.gid, NON_MEMBER);
-    struct sa_answer a;
+    struct sa_query q = mc_query_state(SA_DELETE, g->group.mgid, k->sa_port.gid, NON_MEMBER);
+    struct sa_response a;
     bool outcome = true;
 
     if (grouplock_is_last(k->lock, k->device, k->port, g->group.mgid) && !g->marked) {
-        outcome = query_sa(k, &q, &a, &never) == SA_ANSWERED;
+        outcome = query_sa(k, &q, &a, &never) == SA_OK;
         g_byte_array_unref(a.records);
     }
     grouplock_end(k->lock, k->device, k->port, g->group.mgid);
@@ -160,12 +160,12 @@ static gboolean is_gone(gpointer mgid, gpointer value, gpointer data)
     return TRUE;
 }
 
-static bool is_table(enum sa_outcome outcome, const struct sa_answer *a)
+static bool is_table(enum sa_outcome outcome, const struct sa_response *a)
 {
-    return outcome == SA_ANSWERED && (a->status == 0 || a->status == NO_RECORDS);
+    return outcome == SA_OK && (a->status == 0 || a->status == NO_RECORDS);
 }
 
-static void read_table(struct keep *k, const struct sa_answer *a)
+static void read_table(struct keep *k, const struct sa_response *a)
 {
     const uint8_t *record;
 
@@ -198,8 +198,8 @@ static void mark_all(struct keep *k, bool marked)
  */
 static bool mark_own(struct keep *k, uint8_t join_state, const volatile int *until)
 {
-    struct sa_question q = mc_ask_own(k->sa_port.gid, join_state);
-    struct sa_answer a;
+    struct sa_query q = mc_query_own(k->sa_port.gid, join_state);
+    struct sa_response a;
     bool reported = is_table(query_sa(k, &q, &a, until), &a);
     const uint8_t *record;
 
@@ -270,8 +270,8 @@ static bool check_port(struct keep *k)
 
 void membership_refresh(struct keep *k)
 {
-    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
-    struct sa_answer a;
+    struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
+    struct sa_response a;
     enum sa_outcome outcome;
 
     if (!check_port(k))
@@ -283,7 +283,7 @@ void membership_refresh(struct keep *k)
         k->silence_reported = false;
     } else if (outcome != SA_INTERRUPTED && !k->silence_reported) {
         k->silence_reported = true;
-        if (outcome == SA_ANSWERED)
+        if (outcome == SA_OK)
             say("the SA does not list its groups (status 0x%04x, %s)", a.status,
                 sa_status_name(a.status));
         else if (outcome == SA_TOO_LARGE || outcome == SA_FAILED)

@@ -93,7 +93,7 @@ bool umad_sa_port(const struct umad_sa *sa, struct sa_port *port)
     return true;
 }
 
-static bool put_question(struct umad_sa *sa, const struct sa_question *q)
+static bool put_question(struct umad_sa *sa, const struct sa_query *q)
 {
     struct sa_port port;
     if (!umad_sa_port(sa, &port)) /* query again: the SM may have moved since the port was opened */
@@ -117,7 +117,7 @@ static bool put_question(struct umad_sa *sa, const struct sa_question *q)
  * Parses a response. LENGTH: bytes of the MAD, or of the RMPP reassembly: the headers once, then
  * the records.
  */
-static void read_answer(const uint8_t *mad, uint32_t length, uint8_t method, struct sa_answer *a)
+static void read_answer(const uint8_t *mad, uint32_t length, uint8_t method, struct sa_response *a)
 {
     memcpy(a->mad, mad, MAD_SIZE);
     a->status = be16(mad + MAD_STATUS);
@@ -191,7 +191,7 @@ static enum sa_outcome receive_mad(struct umad_sa *sa, gint64 ms, int *length, c
     errno = 0;
     int got = umad_recv(sa->fd, sa->buffer, length, (int)MIN(ms, STOP_MS));
     if (got >= 0)
-        return SA_ANSWERED;
+        return SA_OK;
     /* interrupted by a signal: returns -EIO */
     if (got == -ETIMEDOUT || got == -EWOULDBLOCK || errno == EINTR)
         return SA_NOTHING;
@@ -205,7 +205,7 @@ enum sa_outcome umad_sa_watch(struct umad_sa *sa)
     long methods[16 / sizeof(long)] = {1L << SA_REPORT};
     if (sa->watcher < 0)
         sa->watcher = umad_register(sa->fd, MAD_CLASS_SA, SA_VERSION, 0, methods);
-    return sa->watcher < 0 ? SA_NOTHING : SA_ANSWERED;
+    return sa->watcher < 0 ? SA_NOTHING : SA_OK;
 }
 
 enum sa_outcome umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop,
@@ -217,7 +217,7 @@ enum sa_outcome umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile i
         if (first) {
             memcpy(notice, first, NOTICE_SIZE);
             g_free(first);
-            return SA_ANSWERED;
+            return SA_OK;
         }
         gint64 left = (end - g_get_monotonic_time()) / 1000;
         if (left <= 0)
@@ -226,15 +226,15 @@ enum sa_outcome umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile i
         enum sa_outcome outcome = receive_mad(sa, left, &length, error, size);
         if (outcome == SA_FAILED)
             return SA_FAILED;
-        if (outcome == SA_ANSWERED)
+        if (outcome == SA_OK)
             take_report(sa);
     }
     return SA_INTERRUPTED;
 }
 
 /* Waits for the response to the last request. Late responses to abandoned requests are dropped. */
-static enum sa_outcome await(struct umad_sa *sa, const struct sa_question *q, int ms,
-                             const volatile int *stop, struct sa_answer *a, char *error,
+static enum sa_outcome await(struct umad_sa *sa, const struct sa_query *q, int ms,
+                             const volatile int *stop, struct sa_response *a, char *error,
                              size_t size)
 {
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
@@ -256,13 +256,13 @@ static enum sa_outcome await(struct umad_sa *sa, const struct sa_question *q, in
         if (umad_status(sa->buffer) || !(mad[MAD_METHOD] & MAD_RESPONSE))
             return SA_NOTHING; /* the kernel returned the request: no response */
         read_answer(mad, (uint32_t)length, q->method, a);
-        return SA_ANSWERED;
+        return SA_OK;
     }
     return SA_INTERRUPTED;
 }
 
-static enum sa_outcome ask_once(struct umad_sa *sa, const struct sa_question *q, int ms,
-                                const volatile int *stop, struct sa_answer *a, char *error,
+static enum sa_outcome ask_once(struct umad_sa *sa, const struct sa_query *q, int ms,
+                                const volatile int *stop, struct sa_response *a, char *error,
                                 size_t size)
 {
     if (!put_question(sa, q))
@@ -283,16 +283,17 @@ static void pause_ms(gint64 ms, const volatile int *stop)
  * A busy SA did not process the request, so it may be repeated (IBA 13.4.7, bit 0 of the status).
  * The kernel only repeats requests without a response.
  */
-enum sa_outcome umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
-                            const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int ms,
+                              const volatile int *stop, struct sa_response *a, char *error,
+                              size_t size)
 {
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000, left = ms;
     bool busy = false;
     for (gint64 wait = BUSY_MS;; wait *= 2) {
         enum sa_outcome outcome = ask_once(sa, q, (int)left, stop, a, error, size);
         if (outcome == SA_NOTHING && busy)
-            return SA_ANSWERED; /* the SA responds: A contains its last response */
-        busy = outcome == SA_ANSWERED && (a->status & MAD_STATUS_BUSY);
+            return SA_OK; /* the SA responds: A contains its last response */
+        busy = outcome == SA_OK && (a->status & MAD_STATUS_BUSY);
         left = (end - g_get_monotonic_time()) / 1000;
         if (!busy || left <= wait)
             return outcome;

@@ -8,7 +8,7 @@
 #include "wire/sa.h"
 
 /* A request to the SA. */
-struct sa_question {
+struct sa_query {
     uint8_t method;
     uint16_t attribute;
     uint64_t mask, sm_key;
@@ -16,7 +16,7 @@ struct sa_question {
 };
 
 /* The response. */
-struct sa_answer {
+struct sa_response {
     uint16_t status;
     GByteArray *records; /* owned by the caller: the records, back to back; one record for a Get */
     uint32_t stride;     /* bytes from one record to the next; 0: a single record */
@@ -27,7 +27,7 @@ struct sa_answer {
 enum { SA_LARGEST = 64 << 20 };
 
 enum sa_outcome {
-    SA_ANSWERED,
+    SA_OK,
     SA_NOTHING,     /* no response in time */
     SA_TOO_LARGE,   /* the response was larger than SA_LARGEST and was dropped */
     SA_FAILED,      /* the request could not be sent, or nothing can be received */
@@ -43,12 +43,12 @@ void umad_sa_close(struct umad_sa *sa);
 
 /*
  * Sends a request, and repeats it if there is no response or the SA is busy, for at most MS
- * milliseconds in total. SA_ANSWERED with MAD_STATUS_BUSY: the SA was busy all the time. ERROR:
+ * milliseconds in total. SA_OK with MAD_STATUS_BUSY: the SA was busy all the time. ERROR:
  * SIZE bytes for a message, also with SA_TOO_LARGE.
  */
-enum sa_outcome umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
-                            const volatile int *stop, struct sa_answer *a, char *error,
-                            size_t size);
+enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int ms,
+                              const volatile int *stop, struct sa_response *a, char *error,
+                              size_t size);
 
 /*
  * Starts to receive and acknowledge the SA's Reports (IBA 13.4.8.2). Returns SA_NOTHING if another

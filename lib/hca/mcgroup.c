@@ -36,25 +36,24 @@ struct mc_group mc_group_read(const uint8_t *record)
     return g;
 }
 
-struct sa_question mc_ask_group(const uint8_t *mgid)
+struct sa_query mc_query_group(const uint8_t *mgid)
 {
-    struct sa_question q = {
-        .method = SA_GET, .attribute = SA_MC_MEMBER_RECORD, .mask = MCM_HAS_MGID};
+    struct sa_query q = {.method = SA_GET, .attribute = SA_MC_MEMBER_RECORD, .mask = MCM_HAS_MGID};
     memcpy(q.record + MCM_MGID, mgid, GID_SIZE);
     return q;
 }
 
-struct sa_question mc_ask_member(const uint8_t *mgid, const uint8_t *port_gid)
+struct sa_query mc_query_member(const uint8_t *mgid, const uint8_t *port_gid)
 {
-    struct sa_question q = mc_ask_group(mgid);
+    struct sa_query q = mc_query_group(mgid);
     q.mask |= MCM_HAS_PORT_GID;
     memcpy(q.record + MCM_PORT_GID, port_gid, GID_SIZE);
     return q;
 }
 
-struct sa_question mc_ask_own(const uint8_t *port_gid, uint8_t join_state)
+struct sa_query mc_query_own(const uint8_t *port_gid, uint8_t join_state)
 {
-    struct sa_question q = {
+    struct sa_query q = {
         .method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD, .mask = MCM_HAS_PORT_GID};
     memcpy(q.record + MCM_PORT_GID, port_gid, GID_SIZE);
     if (join_state) {
@@ -64,10 +63,10 @@ struct sa_question mc_ask_own(const uint8_t *port_gid, uint8_t join_state)
     return q;
 }
 
-struct sa_question mc_ask_state(uint8_t method, const uint8_t *mgid, const uint8_t *port_gid,
-                                uint8_t join_state)
+struct sa_query mc_query_state(uint8_t method, const uint8_t *mgid, const uint8_t *port_gid,
+                               uint8_t join_state)
 {
-    struct sa_question q = mc_ask_member(mgid, port_gid);
+    struct sa_query q = mc_query_member(mgid, port_gid);
     q.method = method;
     q.mask |= MCM_HAS_JOIN_STATE;
     q.record[MCM_SCOPE_JOIN] = join_state;

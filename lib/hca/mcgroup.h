@@ -21,22 +21,22 @@ int mgid_equal(const void *a, const void *b);
 struct mc_group mc_group_read(const uint8_t *record);
 
 /* Request (SA_GET) for the record of one group. */
-struct sa_question mc_ask_group(const uint8_t *mgid);
+struct sa_query mc_query_group(const uint8_t *mgid);
 
 /* Request (SA_GET) for a port's membership of a group. */
-struct sa_question mc_ask_member(const uint8_t *mgid, const uint8_t *port_gid);
+struct sa_query mc_query_member(const uint8_t *mgid, const uint8_t *port_gid);
 
 /*
  * Request (SA_GET_TABLE) for the groups of which a port is a member; if join_state is not 0, only
  * those with exactly this JoinState.
  */
-struct sa_question mc_ask_own(const uint8_t *port_gid, uint8_t join_state);
+struct sa_query mc_query_own(const uint8_t *port_gid, uint8_t join_state);
 
 /*
  * Request to join (SA_SET) or leave (SA_DELETE) a group with these bits of JoinState. Use only the
  * port's own GID: OpenSM accepts another port's GID too.
  */
-struct sa_question mc_ask_state(uint8_t method, const uint8_t *mgid, const uint8_t *port_gid,
-                                uint8_t join_state);
+struct sa_query mc_query_state(uint8_t method, const uint8_t *mgid, const uint8_t *port_gid,
+                               uint8_t join_state);
 
 #endif

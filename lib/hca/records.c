@@ -6,12 +6,12 @@
  * Bytes from one record to the next. Records start at multiples of 8 bytes; an AttributeOffset that
  * is smaller than a record cannot be right.
  */
-static uint32_t distance(const struct sa_answer *a, uint32_t size)
+static uint32_t distance(const struct sa_response *a, uint32_t size)
 {
     return a->stride >= size ? a->stride : (size + 7) / 8 * 8;
 }
 
-const uint8_t *sa_record(const struct sa_answer *a, uint32_t number, uint32_t size)
+const uint8_t *sa_record(const struct sa_response *a, uint32_t number, uint32_t size)
 {
     uint64_t at = (uint64_t)number * distance(a, size);
 

@@ -6,6 +6,6 @@
 #include "hca/client.h"
 
 /* Record NUMBER, counted from 0, of SIZE bytes. NULL: there are no more. */
-const uint8_t *sa_record(const struct sa_answer *a, uint32_t number, uint32_t size);
+const uint8_t *sa_record(const struct sa_response *a, uint32_t number, uint32_t size);
 
 #endif

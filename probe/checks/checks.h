@@ -48,6 +48,6 @@ bool check_selected(const struct check *c, const struct selection *s);
 /*
  * Runs the checks of a peer (run_peer.c). first: a response that it has already sent; NULL: none.
  */
-void run_peer(struct target *t, const struct response *first);
+void checks_run_peer(struct target *t, const struct response *first);
 
 #endif

@@ -9,7 +9,7 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-struct connect_options default_connect_options(const struct target *t)
+struct connect_options connected_default_options(const struct target *t)
 {
     return (struct connect_options){.uc = peer_default_uc(t)};
 }
@@ -20,7 +20,7 @@ void add_result(struct target *t, enum rule_number rule, enum outcome outcome, c
     results_add(t->results, rule, outcome, outcome == OUTCOME_PASS ? "" : expected, actual);
 }
 
-bool answers_over_ud(struct target *t)
+bool connected_try_ud(struct target *t)
 {
     const struct request q = {.grh = t->peer->needs_grh, .alone = true};
     return exchange_run(t, &q, TRIES).outcome == RESPONSE_RECEIVED && !target_ended(t);

@@ -8,11 +8,11 @@
 #include "probe/run/target.h"
 
 /* A connection in a mode that the peer announces; RC if it announces both. */
-struct connect_options default_connect_options(const struct target *t);
+struct connect_options connected_default_options(const struct target *t);
 /* Adds a result. A pass is added without the expected text. */
 void add_result(struct target *t, enum rule_number rule, enum outcome outcome, const char *expected,
                 const char *actual);
 /* True if the peer responds to a request over UD. */
-bool answers_over_ud(struct target *t);
+bool connected_try_ud(struct target *t);
 
 #endif

@@ -65,7 +65,7 @@ static struct icmp icmp6(const struct target *t, struct view ip)
 static bool has_payload_of(const struct connected_echo *e, const struct icmp *m, bool ipv6)
 {
     uint32_t sent = e->length - (ipv6 ? IPV6_HEAD : IPV4_HEAD);
-    return (m->whole ? m->n == sent : m->n <= sent) && echo_payload_is(m->p, m->n);
+    return (m->whole ? m->n == sent : m->n <= sent) && message_is_echo_payload(m->p, m->n);
 }
 
 /* Sequence numbers wrap after 65535. */
@@ -79,15 +79,15 @@ static bool take_reply(struct target *t, const struct ud_from *from, void *user)
     struct connected_echo *e = user;
     struct encap h;
     bool multicast = !from->connection && from->grh && from->grh[GRH_DGID] == 0xff;
-    e->by_multicast |= multicast && is_from_peer(t, from);
+    e->by_multicast |= multicast && peer_is_sender(t, from);
     if (encap_decode(from->bytes, &h) != WIRE_OK || h.type != (t->ipv6 ? TYPE_IPV6 : TYPE_IPV4))
         return false;
     struct view ip = view_from(from->bytes, ENCAP_SIZE);
     struct icmp m = t->ipv6 ? icmp6(t, ip) : icmp4(t, ip);
     if (!m.p || m.p[0] != (t->ipv6 ? REPLY6 : REPLY4) || be16(m.p + 4) != ECHO_ID ||
-        !is_of_request(e, be16(m.p + 6)) || !is_of_peer(t, from))
+        !is_of_request(e, be16(m.p + 6)) || !peer_may_be_sender(t, from))
         return false;
-    if (!is_usable(t, from, has_payload_of(e, &m, t->ipv6) ? NULL : echo_other_payload))
+    if (!receive_is_usable(t, from, has_payload_of(e, &m, t->ipv6) ? NULL : echo_other_payload))
         return false;
     e->over_connection = from->connection != NULL;
     return true;
@@ -104,17 +104,17 @@ void connected_echo_sent(struct target *t, const struct echo_session *s,
 
 static void note_no_reply(struct target *t, struct echo_session *s, const char *none)
 {
-    no_response_text(t, none, s->received, sizeof s->received);
+    receive_no_response_text(t, none, s->received, sizeof s->received);
     results_received(t->results, "%s", s->received);
 }
 
 bool connected_echo_connect(struct target *t, struct echo_session *s)
 {
-    if (is_connected(s->connection))
+    if (connection_is_up(s->connection))
         return true;
     peer_disconnect(t, s->connection);
     s->connection = peer_connect(t, &s->options, s->received);
-    return is_connected(s->connection);
+    return connection_is_up(s->connection);
 }
 
 static bool echo_once(struct target *t, struct echo_session *s, struct connected_echo *e, bool last)
@@ -125,15 +125,16 @@ static bool echo_once(struct target *t, struct echo_session *s, struct connected
     if (!connected_echo_connect(t, s))
         return false;
     uint8_t *out = g_malloc(ENCAP_SIZE + e->length);
-    uint32_t n = t->ipv6 ? make_echo6(out, &m) : make_echo4(out, &m);
+    uint32_t n = t->ipv6 ? message_echo6(out, &m) : message_echo4(out, &m);
     bool sent = send_message(t, s->connection, out, n);
     g_free(out);
     if (!sent && s->connection && s->connection->dead) {
         s->failed = true;
         g_strlcpy(s->reason, s->connection->why, sizeof s->reason);
     }
-    return sent && await_packet(t, (int)(last ? response_wait_ms(t) : t->run->options->timeout_ms),
-                                take_reply, e);
+    return sent &&
+           receive_await(t, (int)(last ? response_times_wait_ms(t) : t->run->options->timeout_ms),
+                         take_reply, e);
 }
 
 bool connected_echo_run(struct target *t, struct echo_session *s, struct connected_echo *e)
@@ -146,7 +147,7 @@ bool connected_echo_run(struct target *t, struct echo_session *s, struct connect
         if (!answered && i == ANNOUNCED_AFTER)
             responder_announce(t);
     }
-    if (!is_connected(s->connection) && !s->failed)
+    if (!connection_is_up(s->connection) && !s->failed)
         return false; /* no connection: its result is already noted */
     connected_echo_sent(t, s, e);
     if (answered)

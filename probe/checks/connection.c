@@ -36,8 +36,8 @@ static void assess_service_id(struct target *t, const struct cm_connection *c, c
     if (!c)
         add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, response);
     else if (t->peer->form == FORM_RFC)
-        add_result(t, rule, is_connected(c) ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, expected,
-                   is_connected(c) ? "the RFC's Service-ID is accepted" : response);
+        add_result(t, rule, connection_is_up(c) ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, expected,
+                   connection_is_up(c) ? "the RFC's Service-ID is accepted" : response);
     else if (t->peer->form == FORM_LINUX)
         add_result(t, rule, OUTCOME_FAIL, expected, actual);
     else if (responds_without_connection(t))
@@ -54,7 +54,7 @@ static void assess_no_rep(struct target *t, const struct cm_connection *c, const
 {
     static const enum rule_number of_rep[] = {R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA,
                                               R_RFC4755_6_PRIVATE_DATA, R_RFC4755_6_RESERVED_ZERO};
-    for (size_t i = 0; i < G_N_ELEMENTS(of_rep) && !is_connected(c); i++)
+    for (size_t i = 0; i < G_N_ELEMENTS(of_rep) && !connection_is_up(c); i++)
         add_result(t, of_rep[i], OUTCOME_INCONCLUSIVE, "a REP", response);
 }
 
@@ -65,18 +65,18 @@ static void assess_no_rep(struct target *t, const struct cm_connection *c, const
 static enum decision responds_while_connected(struct target *t, struct cm_connection **c)
 {
     char response[VERDICT_TEXT];
-    const struct connect_options d = default_connect_options(t);
-    if (answers_over_ud(t))
+    const struct connect_options d = connected_default_options(t);
+    if (connected_try_ud(t))
         return RULE_MET;
     for (unsigned i = 0; i < 2; i++) {
         peer_disconnect(t, *c);
         *c = NULL;
-        if (!answers_over_ud(t))
+        if (!connected_try_ud(t))
             return RULE_UNDECIDED;
         *c = peer_connect(t, &d, response);
-        if (!is_connected(*c))
+        if (!connection_is_up(*c))
             return RULE_UNDECIDED;
-        if (answers_over_ud(t))
+        if (connected_try_ud(t))
             return RULE_MET;
     }
     return RULE_VIOLATED;
@@ -85,18 +85,18 @@ static enum decision responds_while_connected(struct target *t, struct cm_connec
 static void check_connection(struct target *t)
 {
     char response[VERDICT_TEXT];
-    struct connect_options d = default_connect_options(t);
+    struct connect_options d = connected_default_options(t);
     /* Send the REQs for both forms in this check, even if an earlier check has found the form. */
     t->peer->form = FORM_UNKNOWN;
     struct cm_connection *c = peer_connect(t, &d, response);
     assess_service_id(t, c, response);
     assess_no_rep(t, c, response);
-    if (is_connected(c))
-        report_decision(t, R_RFC4755_2_RFC4391_SUPPORTED, responds_while_connected(t, &c),
-                        &(struct decision_words){
-                            "an answer", "it answers over UD while a connection is open",
-                            "no answer over UD while a connection is open, but answers without one",
-                            "the peer no longer answers", NULL});
+    if (connection_is_up(c))
+        variant_report(t, R_RFC4755_2_RFC4391_SUPPORTED, responds_while_connected(t, &c),
+                       &(struct decision_words){
+                           "an answer", "it answers over UD while a connection is open",
+                           "no answer over UD while a connection is open, but answers without one",
+                           "the peer no longer answers", NULL});
     peer_disconnect(t, c);
 }
 
@@ -104,13 +104,13 @@ static void check_connection(struct target *t)
 static void check_connection_second(struct target *t)
 {
     char text[VERDICT_TEXT];
-    struct connect_options d = default_connect_options(t);
+    struct connect_options d = connected_default_options(t);
     struct cm_connection *first = peer_connect(t, &d, text),
-                         *second = is_connected(first) ? peer_connect(t, &d, text) : NULL;
-    bool answered = is_connected(first) && second;
+                         *second = connection_is_up(first) ? peer_connect(t, &d, text) : NULL;
+    bool answered = connection_is_up(first) && second;
     add_result(t, R_RFC4755_3_2_FURTHER_REQ, answered ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                "an answer", text);
-    if (is_connected(first)) {
+    if (connection_is_up(first)) {
         t->peer->cm_unanswered = false; /* only the second REQ got no response */
         results_stage(t->results, "peer.second-connection", OUTCOME_NOTED, "",
                       "a second REQ while a connection is open: %s", text);
@@ -122,7 +122,7 @@ static void check_connection_second(struct target *t)
 static void assess_announced(struct target *t, const struct cm_connection *c, const char *response)
 {
     bool never = c && c->result == CONNECT_REJECTED && c->reason == REASON_TRANSPORT_TYPE;
-    if (is_connected(c))
+    if (connection_is_up(c))
         add_result(t, R_RFC4755_3_1_FLAGS, OUTCOME_PASS, "",
                    "it takes connections of the mode that it announces");
     else

@@ -14,7 +14,7 @@ static bool opens_connection(struct target *t, const struct connect_options *d,
                              char response[VERDICT_TEXT])
 {
     struct cm_connection *c = peer_connect(t, d, response);
-    bool up = is_connected(c);
+    bool up = connection_is_up(c);
     peer_disconnect(t, c);
     return up;
 }
@@ -22,9 +22,9 @@ static bool opens_connection(struct target *t, const struct connect_options *d,
 static void check_connection_end(struct target *t)
 {
     char response[VERDICT_TEXT];
-    struct connect_options d = default_connect_options(t);
+    struct connect_options d = connected_default_options(t);
     struct cm_connection *c = peer_connect(t, &d, response);
-    bool up = is_connected(c);
+    bool up = connection_is_up(c);
     if (!up) {
         add_result(t, R_RFC4755_2_RFC4391_SUPPORTED, OUTCOME_INCONCLUSIVE,
                    "a connection to be ended", response);
@@ -32,7 +32,7 @@ static void check_connection_end(struct target *t)
         return;
     }
     bool answered = peer_disconnect(t, c);
-    bool there = answers_over_ud(t);
+    bool there = connected_try_ud(t);
     add_result(
         t, R_RFC4755_2_RFC4391_SUPPORTED, there ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer",
         there ? "it answers over UD after the connection's end" : "the peer no longer answers");

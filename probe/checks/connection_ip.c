@@ -55,11 +55,11 @@ static void assess_mode(struct target *t, struct echo_session *s, struct connect
     char mode[4], text[80];
     g_strlcpy(mode, s->options.uc ? "UC" : "RC", sizeof mode);
     enum decision k = connected_echo_run(t, s, e) ? RULE_MET : RULE_UNDECIDED;
-    bool had_connection = is_connected(s->connection) || s->failed;
-    if (k != RULE_MET && had_connection && echo_over_ud(t, ECHO_SMALL))
-        k = connected_echo_run(t, s, e)   ? RULE_MET
-            : echo_over_ud(t, ECHO_SMALL) ? RULE_VIOLATED
-                                          : RULE_UNDECIDED;
+    bool had_connection = connection_is_up(s->connection) || s->failed;
+    if (k != RULE_MET && had_connection && exchange_echo(t, ECHO_SMALL))
+        k = connected_echo_run(t, s, e)    ? RULE_MET
+            : exchange_echo(t, ECHO_SMALL) ? RULE_VIOLATED
+                                           : RULE_UNDECIDED;
     if (k == RULE_VIOLATED) {
         connected_echo_sent(t, s, e);
         results_received(t->results, "no echo reply to 6 of them; over UD, replies");
@@ -67,10 +67,10 @@ static void assess_mode(struct target *t, struct echo_session *s, struct connect
     snprintf(text, sizeof text,
              k == RULE_MET ? "IP over %s is accepted" : "IP over %s is not answered, over UD it is",
              mode);
-    report_decision(t, R_RFC4755_7_ANY_MODE_ACCEPTED, k,
-                    &(struct decision_words){
-                        "an echo reply", text, text,
-                        had_connection ? "the peer answers no echo requests" : s->received, NULL});
+    variant_report(t, R_RFC4755_7_ANY_MODE_ACCEPTED, k,
+                   &(struct decision_words){
+                       "an echo reply", text, text,
+                       had_connection ? "the peer answers no echo requests" : s->received, NULL});
     if (k == RULE_MET)
         assess_reply(t, e);
 }
@@ -78,12 +78,12 @@ static void assess_mode(struct target *t, struct echo_session *s, struct connect
 static void assess_reserved(struct target *t, struct echo_session *s)
 {
     struct connected_echo e = {.length = ECHO_SMALL, .reserved = 0xbeef};
-    report_decision(t, R_RFC4391_6_RESERVED_IGNORED, connected_echo_try(t, s, &e),
-                    &(struct decision_words){
-                        "an echo reply",
-                        "an echo request with Reserved 0xbeef over a connection is answered",
-                        "an echo request with Reserved 0xbeef over a connection is not answered",
-                        "the peer answers no echo requests over a connection", NULL});
+    variant_report(t, R_RFC4391_6_RESERVED_IGNORED, connected_echo_try(t, s, &e),
+                   &(struct decision_words){
+                       "an echo reply",
+                       "an echo request with Reserved 0xbeef over a connection is answered",
+                       "an echo request with Reserved 0xbeef over a connection is not answered",
+                       "the peer answers no echo requests over a connection", NULL});
 }
 
 static void check_connection_echo(struct target *t)
@@ -94,7 +94,7 @@ static void check_connection_echo(struct target *t)
         if (!peer_announces(t, uc))
             continue;
         assess_mode(t, &s, &e);
-        if (is_connected(s.connection))
+        if (connection_is_up(s.connection))
             assess_reserved(t, &s);
         peer_disconnect(t, s.connection);
     }

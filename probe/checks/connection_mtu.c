@@ -68,7 +68,7 @@ static void assess_largest(struct target *t, struct echo_session *s, uint32_t mo
 static void assess_least(struct target *t, struct echo_session *s, uint32_t least)
 {
     struct connected_echo e = {.length = least};
-    report_decision(
+    variant_report(
         t, R_RFC4755_5_MINIMUM_MTU, connected_echo_try(t, s, &e),
         &(struct decision_words){
             "an echo reply",
@@ -81,7 +81,7 @@ static void check_connection_sizes(struct target *t)
 {
     struct echo_session s = {.options.uc = peer_default_uc(t)};
     uint32_t least = t->ipv6 ? MTU_MIN6 : MTU_MIN4,
-             most = connected_echo_connect(t, &s) ? connected_mtu(s.connection) : 0;
+             most = connected_echo_connect(t, &s) ? connection_ip_mtu(s.connection) : 0;
     if (most < least) {
         const char *why = s.connection ? "its REP has no Receive MTU that is large enough for IP"
                                        : s.received;
@@ -117,9 +117,9 @@ static void check_connection_small(struct target *t)
     char refused[VERDICT_TEXT];
     const struct connect_options d = {.uc = peer_default_uc(t), .receive_mtu = RECEIVE_SMALL};
     struct cm_connection *c = peer_connect(t, &d, refused);
-    bool up = is_connected(c);
+    bool up = connection_is_up(c);
     uint32_t before = c ? c->peer_psn : 0;
-    bool answered = up && echo_over_ud(t, LARGER_THAN_SMALL);
+    bool answered = up && exchange_echo(t, LARGER_THAN_SMALL);
     results_sent(t->results, "REQ with Receive MTU %u; then an echo request of %u octets over UD",
                  RECEIVE_SMALL, LARGER_THAN_SMALL);
     if (!up || !c)

@@ -49,7 +49,7 @@ static bool note_reply(struct target *t, const struct ud_from *from, void *user)
     struct view body = view_from(from->bytes, ENCAP_SIZE);
     bool is = t->ipv6 ? e.type == TYPE_IPV6 && is_na(t, body)
                       : e.type == TYPE_ARP && is_arp_reply(t, body);
-    if (!is || !is_of_peer(t, from))
+    if (!is || !peer_may_be_sender(t, from))
         return false;
     h->any = true;
     h->over_connection = from->connection != NULL;
@@ -62,11 +62,11 @@ static uint32_t put_request(const struct target *t, uint8_t *out)
     uint8_t group[16];
     if (!t->ipv6) {
         struct arp_message m = {.op = ARP_REQUEST, .sha = t->link->lladdr, .tpa = t->ip};
-        return make_arp(out, &m);
+        return message_arp(out, &m);
     }
-    solicited_node(group, t->ip);
+    message_solicited_node(group, t->ip);
     struct nd_message m = {.type = ND_NS, .to = group, .target = t->ip};
-    return make_nd(out, &m);
+    return message_nd(out, &m);
 }
 
 /* The packet checks have already reported a response over the connection. */
@@ -99,15 +99,15 @@ static void check_connection_resolution(struct target *t)
     bool settled = response_times_settle(t, true);
     struct cm_connection *c = peer_connect(t, &(struct connect_options){.uc = peer_default_uc(t)},
                                            response);
-    bool sent = settled && is_connected(c);
+    bool sent = settled && connection_is_up(c);
     for (unsigned i = 0; i < TRIES && sent && !h.any; i++) {
         sent = send_message(t, c, out, put_request(t, out));
         if (!sent)
             break;
         response_times_sent(t, t->ipv6, t->ip, i > 0);
         bool last = i + 1 == TRIES;
-        await_packet(t, (int)(last ? response_wait_ms(t) : t->run->options->timeout_ms), note_reply,
-                     &h);
+        receive_await(t, (int)(last ? response_times_wait_ms(t) : t->run->options->timeout_ms),
+                      note_reply, &h);
     }
     if (sent || h.any) {
         results_sent(t->results, "%s over the connection",
@@ -115,7 +115,7 @@ static void check_connection_resolution(struct target *t)
         report_replies(t, &h);
     } else
         results_add(t->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE,
-                    "a connection for the request", is_connected(c) || !c ? response : c->why);
+                    "a connection for the request", connection_is_up(c) || !c ? response : c->why);
     peer_disconnect(t, c);
 }
 

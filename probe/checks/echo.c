@@ -17,10 +17,10 @@ enum { MTU_DEMANDED = 2044 };
 static void add_echo(struct target *t, enum rule_number rule, enum decision k, const char *passed,
                      const char *failed)
 {
-    report_decision(t, rule, k,
-                    &(struct decision_words){"an echo reply", passed, failed,
-                                             "the peer answers no echo requests",
-                                             "the echo request could not be sent"});
+    variant_report(t, rule, k,
+                   &(struct decision_words){"an echo reply", passed, failed,
+                                            "the peer answers no echo requests",
+                                            "the echo request could not be sent"});
 }
 
 /* Sends the variant, with a small plain echo request as the control. */
@@ -28,7 +28,7 @@ static void try_echo(struct target *t, enum rule_number rule, const struct reque
                      const char *passed, const char *failed)
 {
     struct exchange x;
-    add_echo(t, rule, try_variant(t, variant, &x), passed, failed);
+    add_echo(t, rule, variant_try(t, variant, &x), passed, failed);
 }
 
 /* No reply to any request proves nothing: a firewall may block them. */
@@ -36,7 +36,8 @@ static void check_echo(struct target *t)
 {
     const struct request second_qp = {.echo = ECHO_SMALL, .second_qp = true};
     add_echo(t, R_RFC4755_7_ANY_MODE_ACCEPTED,
-             echo_over_ud(t, ECHO_SMALL) ? RULE_MET : RULE_UNDECIDED, "IP over UD is accepted", "");
+             exchange_echo(t, ECHO_SMALL) ? RULE_MET : RULE_UNDECIDED, "IP over UD is accepted",
+             "");
     enum decision k = RULE_UNDECIDED;
     if (t->link->transport->second_qpn) {
         struct exchange x = exchange_run(t, &second_qp, TRIES);
@@ -68,7 +69,7 @@ static uint32_t sweep(struct target *t, const uint32_t *sizes, unsigned n, uint3
     for (unsigned i = 0; i < n && !target_ended(t); i++) {
         if (sizes[i] > link || (i > 0 && sizes[i] <= sizes[i - 1]))
             continue;
-        if (echo_over_ud(t, sizes[i]))
+        if (exchange_echo(t, sizes[i]))
             largest = MAX(largest, sizes[i]);
         else {
             *all = false;

@@ -23,7 +23,7 @@ static void assess_wrong_key(struct target *t, enum rule_number rule, const stru
                              const char *what)
 {
     char actual[80];
-    struct request q = plain_request(t), sure = *wrong;
+    struct request q = variant_plain_request(t), sure = *wrong;
     struct exchange x = exchange_run(t, wrong, TRIES);
     sure.alone = true;
     if (x.outcome ==

@@ -42,7 +42,7 @@ static struct membership query_state(struct target *t)
     uint8_t gid[16];
     memcpy(gid, t->link->transport->facts.gid,
            8); /* the subnet prefix is the same: the peer is in this subnet */
-    if (!ask_port_guid(t, gid + 8))
+    if (!records_get_port_guid(t, gid + 8))
         s.disclosed = false;
     else
         query_gid(t, gid, &s);
@@ -77,7 +77,7 @@ static void check_membership(struct target *t)
 
 static const struct check checks[] = {
     {.name = "membership",
-     .transport = CAN_ASK_SA,
+     .transport = CAN_QUERY_SA,
      .run = check_membership,
      .sends =
          "to the SA: MCMemberRecord of the peer's port in the broadcast group, with OpenSM's default SM_Key",

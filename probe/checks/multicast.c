@@ -49,9 +49,10 @@ static void add_way(struct target *t)
 static void check_answers_multicast(struct target *t)
 {
     struct exchange x;
-    enum decision k = try_variant(t, &(struct request){.multicast = true}, &x);
-    report_response(t, R_RFC4391_2_MULTICAST_SUPPORTED, k, &x, "a request to the group is answered",
-                    "a request to the group is not answered");
+    enum decision k = variant_try(t, &(struct request){.multicast = true}, &x);
+    variant_report_response(t, R_RFC4391_2_MULTICAST_SUPPORTED, k, &x,
+                            "a request to the group is answered",
+                            "a request to the group is not answered");
     if (!transport_can(t->link->transport, HAS_OWN_QP))
         results_skip(t->results, R_RFC4391_13_QKEY_CONTROLLED,
                      "a network interface does not show its Q_Key");

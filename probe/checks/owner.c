@@ -19,7 +19,7 @@
 static bool is_of_peer_or_none(void *user, uint16_t lid, uint32_t qpn)
 {
     const struct target *t = user;
-    return !lid || (is_peers_lid(t, lid) && is_peers_qpn(t, qpn));
+    return !lid || (peer_has_lid(t, lid) && peer_has_qpn(t, qpn));
 }
 
 static bool is_without_sender(void *user, uint16_t lid, uint32_t qpn)
@@ -60,7 +60,7 @@ static void move_to(struct target *t, const struct owner *w)
 {
     struct peer *peer = t->peer;
     const struct owner before = peer_as_owner(t);
-    place_at(peer, w);
+    peer_set_location(peer, w);
     peer->has_competing = peer->both = false;
     peer->form = FORM_UNKNOWN;
     peer->cm_unanswered = false;
@@ -83,7 +83,7 @@ static enum place locate(struct target *t, bool sure)
     if (target_ended(t))
         return PLACE_UNKNOWN;
     bool elsewhere = !same && peer->latest.received_at >= begin &&
-                     !(peer->both && is_same(&peer->latest, &peer->competing));
+                     !(peer->both && owner_is_same(&peer->latest, &peer->competing));
     peer->gone = !same && !elsewhere;
     if (elsewhere)
         move_to(t, &peer->latest);
@@ -150,8 +150,8 @@ void owner_request_unused(struct target *t)
         uint8_t out[UD_SIZE];
         struct request q = request_unused(t, i);
         struct pending_request x = {.q = &q, .ipv6 = t->ipv6, .ip = q.ip};
-        uint32_t n = make_request(t, &x, t->link->lladdr, out);
-        struct ud_to to = to_peer(t, q.grh);
+        uint32_t n = request_make(t, &x, t->link->lladdr, out);
+        struct ud_to to = peer_destination(t, q.grh);
         if (q.multicast)
             send_group(t, &t->link->group, out, n);
         else
@@ -184,7 +184,7 @@ static void report_proxy(struct target *t)
     if (n->n < UNUSED_ADDRESSES || n->by_peer != ALL_UNUSED)
         return;
     for (unsigned i = 0; i < UNUSED_ADDRESSES; i++)
-        ip_text(t->ipv6, n->ip[i], ip[i]);
+        text_ip(t->ipv6, n->ip[i], ip[i]);
     results_stage(t->results, "peer.proxy", OUTCOME_NOTED, "",
                   "it answers for %s, %s and %s too, which were chosen at random: a proxy (%s), or "
                   "a host that has many addresses",

@@ -87,8 +87,8 @@ static void assess_pkey(struct target *t, uint16_t pkey)
 
 static void check_path(struct target *t)
 {
-    struct sa_answer a;
-    enum sa_result result = ask_path(t, t->peer->lladdr + LLADDR_GID, &a);
+    struct sa_response a;
+    enum sa_result result = records_get_path(t, t->peer->lladdr + LLADDR_GID, &a);
     if (result != SA_SUCCESS)
         no_path(t, result, a.status);
     else {
@@ -100,7 +100,7 @@ static void check_path(struct target *t)
         assess_mtu(t, record[PATH_MTU] & PATH_CODE);
         assess_pkey(t, be16(record + PATH_PKEY));
     }
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
 }
 
 static void check_port_guid(struct target *t)
@@ -109,13 +109,13 @@ static void check_port_guid(struct target *t)
     char expected[48], actual[48];
     memcpy(gid, t->link->transport->facts.gid,
            8); /* the subnet prefix is the same: the peer is in this subnet */
-    if (!ask_port_guid(t, gid + 8)) {
+    if (!records_get_port_guid(t, gid + 8)) {
         results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE,
                     "a NodeRecord", "the SA did not return it");
         return;
     }
-    ip_text(true, gid, expected);
-    ip_text(true, t->peer->lladdr + LLADDR_GID, actual);
+    text_ip(true, gid, expected);
+    text_ip(true, t->peer->lladdr + LLADDR_GID, actual);
     results_received(t->results, "port GUID %016" G_GINT64_MODIFIER "x", be64(gid + 8));
     results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID,
                 memcmp(gid, t->peer->lladdr + LLADDR_GID, 16) == 0 ? OUTCOME_PASS : OUTCOME_FAIL,
@@ -141,8 +141,8 @@ static void check_link_local(struct target *t)
     char text[120], ip[48];
     uint8_t address[16];
     struct request q = {.grh = t->peer->needs_grh, .ip = address, .ip_version = 6};
-    link_local_of(address, t->peer->lladdr + LLADDR_GID + 8);
-    ip_text(true, address, ip);
+    message_link_local(address, t->peer->lladdr + LLADDR_GID + 8);
+    text_ip(true, address, ip);
     struct exchange x = exchange_run(t, &q, TRIES);
     if (x.outcome == RESPONSE_RECEIVED) {
         snprintf(text, sizeof text, "it has %s", ip);
@@ -165,7 +165,7 @@ struct partitions {
     unsigned n;         /* number of partitions */
 };
 
-static void count_partitions(struct target *t, const struct sa_answer *a, struct partitions *out)
+static void count_partitions(struct target *t, const struct sa_response *a, struct partitions *out)
 {
     const uint8_t *record;
     for (uint32_t n = 0; (record = sa_record(a, n, PKEY_RECORD_SIZE)) != NULL; n++)
@@ -203,39 +203,39 @@ static void check_partitions(struct target *target)
 {
     static const enum rule_number reported[] = {R_PARTITION_LIMITED_TO_LIMITED,
                                                 R_PARTITION_MEMBERSHIP_TWINS, R_PARTITION_OVERLAP};
-    struct sa_question q = {.method = SA_GET_TABLE,
-                            .attribute = SA_PKEY_TABLE_RECORD,
-                            .mask = PKEY_RECORD_HAS_LID,
-                            .sm_key = target->link->sm_key};
-    struct sa_answer a;
+    struct sa_query q = {.method = SA_GET_TABLE,
+                         .attribute = SA_PKEY_TABLE_RECORD,
+                         .mask = PKEY_RECORD_HAS_LID,
+                         .sm_key = target->link->sm_key};
+    struct sa_response a;
     struct partitions t = {0};
     put16(q.record, target->peer->lid);
     results_sent(target->results, "SA GetTable P_KeyTableRecord of LID %u", target->peer->lid);
-    if (sa_ask(target, &q, &a) == SA_SUCCESS)
+    if (sa_query_send(target, &q, &a) == SA_SUCCESS)
         count_partitions(target, &a, &t);
     if (t.full || t.limited)
         assess_partitions(target, &t);
     for (size_t i = 0; !t.full && !t.limited && i < G_N_ELEMENTS(reported); i++)
         results_skip(target->results, reported[i], "the SA did not return the peer's P_Keys");
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
 }
 
 static const struct check checks[] = {
     {.name = "path",
-     .transport = CAN_ASK_SA,
+     .transport = CAN_QUERY_SA,
      .run = check_path,
      .sends = "to the SA: PathRecord from this port to the peer's GID",
      .expects =
          "a path, to the LID that the peer's answers come from, with the partition's P_Key and at least the group's MTU",
      RULES(R_RFC4391_9_1_1_GID_OF_PORT, R_RFC4391_4_1_GROUP_MTU, R_RFC4391_9_1_PKEY_COMPATIBLE)},
     {.name = "port-guid",
-     .transport = CAN_ASK_SA,
+     .transport = CAN_QUERY_SA,
      .run = check_port_guid,
      .sends = "to the SA: NodeRecord of the peer's LID",
      .expects = "the peer's GID is the subnet prefix and the port's GUID",
      RULES(R_RFC4391_9_1_1_GID_FROM_PORT_GUID)},
     {.name = "partitions",
-     .transport = CAN_ASK_SA,
+     .transport = CAN_QUERY_SA,
      .run = check_partitions,
      .sends = "to the SA: P_KeyTableRecord of the peer's LID",
      .expects = "the peer or this port is full member of the partition",

@@ -17,18 +17,19 @@
 /* A peer that ignores only unicast ARP is still reachable by IP. */
 static bool takes_ip(struct target *t)
 {
-    return t->link->source.usable && t->link->source.ipv6 == t->ipv6 && echo_over_ud(t, ECHO_SMALL);
+    return t->link->source.usable && t->link->source.ipv6 == t->ipv6 &&
+           exchange_echo(t, ECHO_SMALL);
 }
 
-void report_unreachable(struct target *t)
+void reachable_report(struct target *t)
 {
     static const char advice[] =
         "IP traffic goes to that QPN too: set the peer's interface down and up; look at what its queue pair drops";
     struct exchange x;
     uint32_t announced = lladdr_read(t->peer->lladdr).qpn;
     char from[40] = "";
-    enum decision k = try_variant(t, &(struct request){0}, &x);
-    k = k == RULE_VIOLATED ? try_variant(t, &(struct request){.grh = true}, &x) : k;
+    enum decision k = variant_try(t, &(struct request){0}, &x);
+    k = k == RULE_VIOLATED ? variant_try(t, &(struct request){.grh = true}, &x) : k;
     if (k == RULE_MET || target_ended(t))
         return;
     if (t->peer->qpn && t->peer->qpn != announced)

@@ -9,6 +9,6 @@
  * Reports the stage peer.reachable unless the peer now responds to unicast. No rule requires it,
  * but no traffic reaches such a peer.
  */
-void report_unreachable(struct target *t);
+void reachable_report(struct target *t);
 
 #endif

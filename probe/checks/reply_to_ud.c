@@ -15,12 +15,12 @@ static void check_reply_to_ud(struct target *t)
 {
     struct exchange x;
     struct request q = {.grh = t->peer->needs_grh, .flags = LLADDR_FLAG_RC | LLADDR_FLAG_UC};
-    report_decision(t, R_RFC4755_3_1_REPLY_TO_UD_QPN, try_variant(t, &q, &x),
-                    &(struct decision_words){
-                        "an answer at the UD QPN",
-                        "the reply was sent to the UD QPN of an address with the flags RC and UC",
-                        "no answer at the UD QPN of an address with the flags RC and UC",
-                        "the peer no longer answers", x.received});
+    variant_report(t, R_RFC4755_3_1_REPLY_TO_UD_QPN, variant_try(t, &q, &x),
+                   &(struct decision_words){
+                       "an answer at the UD QPN",
+                       "the reply was sent to the UD QPN of an address with the flags RC and UC",
+                       "no answer at the UD QPN of an address with the flags RC and UC",
+                       "the peer no longer answers", x.received});
 }
 
 static const struct check checks[] = {

@@ -32,9 +32,9 @@ static void add_both(struct target *t, enum rule_number rule, enum rule_number c
                      const struct exchange *x, enum decision k, const char *passed,
                      const char *failed)
 {
-    report_response(t, rule, k, x, passed, failed);
-    if (has_connected_mode(t))
-        report_response(t, connected, k, x, passed, failed);
+    variant_report_response(t, rule, k, x, passed, failed);
+    if (peer_has_connected_mode(t))
+        variant_report_response(t, connected, k, x, passed, failed);
     else
         results_skip(t->results, connected, "the peer announces no connected mode");
 }
@@ -46,7 +46,7 @@ static void add_both(struct target *t, enum rule_number rule, enum rule_number c
 static void check_reply_qpn(struct target *t)
 {
     struct exchange x = {.outcome = NOT_SENT};
-    struct request q = plain_request(t);
+    struct request q = variant_plain_request(t);
     q.second_qp = true;
     q.alone = true;
     enum decision k = RULE_UNDECIDED;
@@ -83,8 +83,8 @@ static void check_arp_fields(struct target *t)
 {
     struct exchange x;
     char wrong[80] = "";
-    struct request q = plain_request(t);
-    if ((x = request_or_cached(t, &q)).outcome != RESPONSE_RECEIVED)
+    struct request q = variant_plain_request(t);
+    if ((x = variant_request_or_cached(t, &q)).outcome != RESPONSE_RECEIVED)
         results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_INCONCLUSIVE, "an answer",
                     "the peer no longer answers");
     else if (fields_are_right(t, &x.reply, wrong, sizeof wrong))
@@ -99,8 +99,8 @@ static void check_one_qp(struct target *t)
 {
     struct exchange x;
     char expected[40], actual[40];
-    struct request q = plain_request(t);
-    if ((x = request_or_cached(t, &q)).outcome == RESPONSE_RECEIVED) {
+    struct request q = variant_plain_request(t);
+    if ((x = variant_request_or_cached(t, &q)).outcome == RESPONSE_RECEIVED) {
         uint32_t announced = lladdr_read(x.reply.lladdr).qpn;
         snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", announced);
         snprintf(actual, sizeof actual, "sent by QPN 0x%06x", x.reply.qpn);
@@ -119,8 +119,8 @@ static bool is_decided(enum decision k)
 static void check_grh(struct target *t)
 {
     struct exchange x;
-    enum decision with = try_variant(t, &(struct request){.grh = true}, &x);
-    enum decision without = try_variant(t, &(struct request){0}, &x);
+    enum decision with = variant_try(t, &(struct request){.grh = true}, &x);
+    enum decision without = variant_try(t, &(struct request){0}, &x);
     if (with == RULE_VIOLATED && without == RULE_VIOLATED) { /* then the GRH makes no difference */
         results_add(t->results, R_RFC4391_6_GRH_OPTIONAL, OUTCOME_INCONCLUSIVE, "an answer",
                     "no unicast request is answered");
@@ -128,26 +128,26 @@ static void check_grh(struct target *t)
     }
     /* A pass counts only if both forms are decided: one of them is half of the rule. */
     if (with != RULE_MET || is_decided(without))
-        report_response(t, R_RFC4391_6_GRH_OPTIONAL, with, &x, "answered with a GRH",
-                        "not answered with a GRH");
+        variant_report_response(t, R_RFC4391_6_GRH_OPTIONAL, with, &x, "answered with a GRH",
+                                "not answered with a GRH");
     if (without != RULE_MET || is_decided(with))
-        report_response(t, R_RFC4391_6_GRH_OPTIONAL, without, &x, "answered without a GRH",
-                        "not answered without a GRH");
+        variant_report_response(t, R_RFC4391_6_GRH_OPTIONAL, without, &x, "answered without a GRH",
+                                "not answered without a GRH");
 }
 
 static void check_reserved(struct target *t)
 {
     struct exchange x;
     const struct request q = {.grh = t->peer->needs_grh, .reserved = RESERVED_TRIED};
-    enum decision k = try_variant(t, &q, &x);
-    report_response(t, R_RFC4391_6_RESERVED_IGNORED, k, &x, "answered with Reserved 0xbeef",
-                    "not answered with Reserved 0xbeef");
+    enum decision k = variant_try(t, &q, &x);
+    variant_report_response(t, R_RFC4391_6_RESERVED_IGNORED, k, &x, "answered with Reserved 0xbeef",
+                            "not answered with Reserved 0xbeef");
 }
 
 static void check_flags(struct target *t)
 {
     struct exchange x;
-    enum decision k = try_variant(
+    enum decision k = variant_try(
         t, &(struct request){.grh = t->peer->needs_grh, .flags = FLAGS_UNKNOWN}, &x);
     add_both(t, R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4755_3_1_FLAGS_IGNORED, &x, k,
              "answered with flags 0x3f", "not answered with flags 0x3f");
@@ -161,21 +161,21 @@ static void assess_ud_only(struct target *t)
 {
     struct exchange x;
     char sent[40] = "not answered with flags 0xc0";
-    enum decision k = try_variant(
+    enum decision k = variant_try(
         t, &(struct request){.grh = t->peer->needs_grh, .flags = FLAGS_CONNECTED}, &x);
     if (k == RULE_MET && x.reply.lladdr[LLADDR_FLAGS]) {
         k = RULE_VIOLATED;
         snprintf(sent, sizeof sent, "its address has flags 0x%02x", x.reply.lladdr[LLADDR_FLAGS]);
     }
-    report_decision(t, R_RFC4755_3_1_UD_ONLY_FLAGS, k,
-                    &(struct decision_words){"an answer, with flags 0",
-                                             "flags 0, for any received flags", sent,
-                                             "the peer no longer answers", x.received});
+    variant_report(t, R_RFC4755_3_1_UD_ONLY_FLAGS, k,
+                   &(struct decision_words){"an answer, with flags 0",
+                                            "flags 0, for any received flags", sent,
+                                            "the peer no longer answers", x.received});
 }
 
 static void check_connected_flags(struct target *t)
 {
-    if (has_connected_mode(t))
+    if (peer_has_connected_mode(t))
         results_skip(t->results, R_RFC4755_3_1_UD_ONLY_FLAGS,
                      "the peer has connected mode: its flags say so");
     else
@@ -185,13 +185,13 @@ static void check_connected_flags(struct target *t)
 static void check_ud_with_connected(struct target *t)
 {
     struct exchange x;
-    if (!has_connected_mode(t))
+    if (!peer_has_connected_mode(t))
         results_skip(t->results, R_RFC4755_2_RFC4391_SUPPORTED,
                      "the peer announces no connected mode");
     else
-        report_response(t, R_RFC4755_2_RFC4391_SUPPORTED,
-                        try_variant(t, &(struct request){.grh = t->peer->needs_grh}, &x), &x,
-                        "it answers over UD", "no answer over UD");
+        variant_report_response(t, R_RFC4755_2_RFC4391_SUPPORTED,
+                                variant_try(t, &(struct request){.grh = t->peer->needs_grh}, &x),
+                                &x, "it answers over UD", "no answer over UD");
 }
 
 static const struct check checks[] = {

@@ -26,7 +26,7 @@ static const char *why_not(const struct target *t, const struct check *c)
         return t->link->transport->ops->lacks;
     if ((c->needs & NEEDS_CONNECTIONS) && t->yield)
         return "no connections are made in a sweep: name the address";
-    const char *none = (c->needs & NEEDS_CONNECTIONS) ? why_no_connections(t) : NULL;
+    const char *none = (c->needs & NEEDS_CONNECTIONS) ? connection_obstacle(t) : NULL;
     if (none)
         return none;
     if ((c->needs & NEEDS_DISRUPTIVE) && !t->run->options->disruptive)
@@ -101,12 +101,12 @@ static struct exchange reach(struct target *t)
 static void reach_found(struct target *t)
 {
     struct exchange x = reach(t);
-    if (x.outcome != RESPONSE_RECEIVED && owner_swap(t))
+    if (x.outcome != RESPONSE_RECEIVED && peer_swap(t))
         x = reach(t);
     if (x.outcome != RESPONSE_RECEIVED)
         return;
     t->peer->by_unicast = g_memdup2(&x.reply, sizeof x.reply);
-    owner_settle(t, &x.reply);
+    peer_settle(t, &x.reply);
 }
 
 /* Finds the peer. */
@@ -119,7 +119,7 @@ static struct exchange resolve(struct target *t, const struct response *first)
     if (!first)
         x = exchange_run(t, &(struct request){.multicast = true}, TRIES);
     if (!first && x.outcome == RESPONSE_RECEIVED)
-        owner_take(t, &x.reply);
+        peer_set(t, &x.reply);
     if (first) { /* the time of that request is not stored */
         response_times_sent(t, t->ipv6, t->ip, false);
         response_times_received(t);
@@ -138,7 +138,7 @@ static struct exchange resolve(struct target *t, const struct response *first)
 static void run_checks(struct target *t)
 {
     char lladdr[64];
-    lladdr_text(t->peer->lladdr, lladdr);
+    text_lladdr(t->peer->lladdr, lladdr);
     if (t->peer->lid)
         results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, LID %u", t->name,
                       lladdr, t->peer->lid);
@@ -146,7 +146,7 @@ static void run_checks(struct target *t)
         results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
                       t->name, lladdr, t->link->transport->interface->name);
     if (!t->peer->by_unicast)
-        report_unreachable(t);
+        reachable_report(t);
     const struct check *c;
     for (unsigned i = 0; (c = check_at(i)) && !target_ended(t); i++)
         if (check_selected(c, &t->run->options->selection))
@@ -154,7 +154,7 @@ static void run_checks(struct target *t)
     owner_report(t);
 }
 
-void run_peer(struct target *t, const struct response *first)
+void checks_run_peer(struct target *t, const struct response *first)
 {
     if (!first)
         wirelog_check(t->log, t->results->known, results_checked, t->results);

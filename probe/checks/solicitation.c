@@ -23,7 +23,7 @@ static struct request named(const struct target *t)
 static void report_reply(struct target *t, enum rule_number rule, enum decision k,
                          const struct exchange *x, const char *passed, const char *failed)
 {
-    report_decision(
+    variant_report(
         t, rule, k,
         &(struct decision_words){"an NA", passed, failed, "the peer does not answer", x->received});
 }
@@ -66,13 +66,13 @@ static void check_solicitation(struct target *t)
     struct exchange x;
     struct request plain = named(t), flags = named(t);
     flags.flags = FLAGS_UNKNOWN;
-    enum decision k = try_variant(t, &plain, &x);
+    enum decision k = variant_try(t, &plain, &x);
     report_reply(
         t, R_RFC4391_9_1_1_FORMAT, k, &x,
         "an NS with a link-layer address of 20 octets is answered",
         "an NS with a link-layer address of 20 octets in its option is not answered, one without is");
     if (k == RULE_MET) {
-        report_reply(t, R_RFC4391_9_1_1_FLAGS_IGNORED, try_variant(t, &flags, &x), &x,
+        report_reply(t, R_RFC4391_9_1_1_FLAGS_IGNORED, variant_try(t, &flags, &x), &x,
                      "answered with flags 0x3f", "not answered with flags 0x3f");
         report_reply(t, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, try_second_qp(t, &x), &x,
                      "the NA was sent to the QPN of the probe's address",

@@ -12,12 +12,12 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-struct request plain_request(const struct target *t)
+struct request variant_plain_request(const struct target *t)
 {
     return (struct request){.grh = t->peer->needs_grh};
 }
 
-struct exchange request_or_cached(struct target *t, const struct request *q)
+struct exchange variant_request_or_cached(struct target *t, const struct request *q)
 {
     struct exchange x = {.outcome = RESPONSE_RECEIVED};
     const struct response *before = t->peer->by_unicast;
@@ -38,7 +38,7 @@ struct exchange request_or_cached(struct target *t, const struct request *q)
  */
 static struct request control_of(const struct target *t, const struct request *variant)
 {
-    struct request control = plain_request(t);
+    struct request control = variant_plain_request(t);
     if (variant->echo)
         control = (struct request){.echo = ECHO_SMALL};
     else if (!variant->multicast &&
@@ -63,7 +63,7 @@ static enum decision assess_no_response(struct target *t, const struct request *
     const char *unusable = t->unusable;
     bool still_answers = exchange_run(t, &control, TRIES).outcome == RESPONSE_RECEIVED;
     t->unusable = unusable;
-    no_response_text(
+    receive_no_response_text(
         t,
         still_answers
             ? "no answer to 6 of them; answers to unchanged requests between and after them"
@@ -73,39 +73,39 @@ static enum decision assess_no_response(struct target *t, const struct request *
     return still_answers ? RULE_VIOLATED : RULE_UNDECIDED;
 }
 
-enum decision try_variant(struct target *t, const struct request *variant, struct exchange *x)
+enum decision variant_try(struct target *t, const struct request *variant, struct exchange *x)
 {
     struct request alone = *variant;
     alone.alone = true;
-    *x = request_or_cached(t, &alone);
+    *x = variant_request_or_cached(t, &alone);
     enum decision k = x->outcome == RESPONSE_RECEIVED ? RULE_MET
                       : x->outcome == NOT_SENT        ? RULE_UNTESTED
                                                       : assess_no_response(t, &alone, x);
     return target_ended(t) ? RULE_UNDECIDED : k;
 }
 
-void report_response(struct target *t, enum rule_number rule, enum decision k,
-                     const struct exchange *x, const char *passed, const char *failed)
+void variant_report_response(struct target *t, enum rule_number rule, enum decision k,
+                             const struct exchange *x, const char *passed, const char *failed)
 {
-    report_decision(t, rule, k,
-                    &(struct decision_words){"an answer", passed, failed,
-                                             "the peer no longer answers", x->received});
+    variant_report(t, rule, k,
+                   &(struct decision_words){"an answer", passed, failed,
+                                            "the peer no longer answers", x->received});
 }
 
-void report_no_response(struct target *t, const char *none)
+void variant_report_no_response(struct target *t, const char *none)
 {
     char text[VERDICT_TEXT];
-    no_response_text(t, none, text, sizeof text);
+    receive_no_response_text(t, none, text, sizeof text);
     results_received(t->results, "%s", text);
 }
 
-bool has_connected_mode(const struct target *t)
+bool peer_has_connected_mode(const struct target *t)
 {
     return t->peer->lladdr[LLADDR_FLAGS] & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
 }
 
-void report_decision(struct target *t, enum rule_number rule, enum decision k,
-                     const struct decision_words *words)
+void variant_report(struct target *t, enum rule_number rule, enum decision k,
+                    const struct decision_words *words)
 {
     static const enum outcome outcomes[] = {[RULE_MET] = OUTCOME_PASS,
                                             [RULE_VIOLATED] = OUTCOME_FAIL,

@@ -9,12 +9,12 @@
 #include "probe/run/target.h"
 
 /* A unicast request in the form that the peer accepts. */
-struct request plain_request(const struct target *t);
+struct request variant_plain_request(const struct target *t);
 /*
  * Sends the request, or recalls the response if the peer has already answered the same request when
  * it was found.
  */
-struct exchange request_or_cached(struct target *t, const struct request *q);
+struct exchange variant_request_or_cached(struct target *t, const struct request *q);
 
 /*
  * Tests whether the peer responds to a variant of a request. YES: it does. NO: it responds to the
@@ -22,7 +22,7 @@ struct exchange request_or_cached(struct target *t, const struct request *q);
  * or the run ends (inconclusive). UNASKED: the request could not be sent (inconclusive).
  */
 enum decision { RULE_MET, RULE_VIOLATED, RULE_UNDECIDED, RULE_UNTESTED };
-enum decision try_variant(struct target *t, const struct request *variant, struct exchange *x);
+enum decision variant_try(struct target *t, const struct request *variant, struct exchange *x);
 
 /*
  * Adds the result for a rule. failed: text for a failure; unknown: why it cannot be decided;
@@ -31,19 +31,19 @@ enum decision try_variant(struct target *t, const struct request *variant, struc
 struct decision_words {
     const char *expected, *passed, *failed, *unknown, *unasked;
 };
-void report_decision(struct target *t, enum rule_number rule, enum decision k,
-                     const struct decision_words *words);
+void variant_report(struct target *t, enum rule_number rule, enum decision k,
+                    const struct decision_words *words);
 /* The same for the response to a request for an address. */
-void report_response(struct target *t, enum rule_number rule, enum decision k,
-                     const struct exchange *x, const char *passed, const char *failed);
+void variant_report_response(struct target *t, enum rule_number rule, enum decision k,
+                             const struct exchange *x, const char *passed, const char *failed);
 
 /*
  * Notes that no response arrived (such as "no echo reply"), or that one arrived that a host would
  * drop.
  */
-void report_no_response(struct target *t, const char *none);
+void variant_report_no_response(struct target *t, const char *none);
 
 /* True if the peer's link-layer address announces connected mode (RFC 4755 §3.1). */
-bool has_connected_mode(const struct target *t);
+bool peer_has_connected_mode(const struct target *t);
 
 #endif

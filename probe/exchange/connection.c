@@ -33,7 +33,7 @@ bool peer_default_uc(const struct target *t)
     return !peer_announces(t, false);
 }
 
-const char *why_no_connections(const struct target *t)
+const char *connection_obstacle(const struct target *t)
 {
     if (!peer_announces(t, false) && !peer_announces(t, true))
         return "the peer announces no connected mode: the flags of its address are 0";
@@ -71,7 +71,7 @@ static uint32_t receive_mtu_of(const struct cm_connection *c)
     return d.recv_mtu;
 }
 
-uint32_t connected_mtu(const struct cm_connection *c)
+uint32_t connection_ip_mtu(const struct cm_connection *c)
 {
     uint32_t own = be32(c->req.private_data + CM_PRIVATE_RECV_MTU), peer = receive_mtu_of(c);
     uint32_t mtu = peer > ENCAP_SIZE ? cm_connection_mtu(own, peer) : 0;
@@ -243,7 +243,7 @@ struct cm_connection *peer_connect(struct target *t, const struct connect_option
     return connect_with_form(t, d, t->peer->form == FORM_LINUX ? FORM_LINUX : FORM_RFC, response);
 }
 
-bool is_connected(const struct cm_connection *c)
+bool connection_is_up(const struct cm_connection *c)
 {
     return c && c->result == CONNECT_ACCEPTED && !c->dead;
 }

@@ -23,7 +23,7 @@ struct connect_options {
 };
 
 /* Why connections to this peer, or on this port, are not possible. NULL: they are possible. */
-const char *why_no_connections(const struct target *t);
+const char *connection_obstacle(const struct target *t);
 /*
  * peer_announces() is true if the peer announces the mode. peer_default_uc() chooses the mode for
  * all other tests: RC if the peer announces it.
@@ -42,10 +42,10 @@ struct cm_connection *peer_connect(struct target *t, const struct connect_option
                                    char response[VERDICT_TEXT]);
 /* Disconnects. Returns true if the peer answered the DREQ. c may be NULL. */
 bool peer_disconnect(struct target *t, struct cm_connection *c);
-bool is_connected(const struct cm_connection *c);
+bool connection_is_up(const struct cm_connection *c);
 
 uint64_t peer_service_id(const struct target *t, enum service_form form);
 /* The connection's IPoIB MTU, in bytes of IP; 0: unknown. */
-uint32_t connected_mtu(const struct cm_connection *c);
+uint32_t connection_ip_mtu(const struct cm_connection *c);
 
 #endif

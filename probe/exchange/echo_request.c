@@ -17,7 +17,7 @@ enum { ECHO_ID = 0x1b0b, IPV4_MORE = 0x3fff };
 
 const char echo_other_payload[] = "another payload than the request (RFC 792, RFC 4443 §4.2)";
 
-bool send_echo(struct target *t, struct pending_request *x)
+bool echo_send(struct target *t, struct pending_request *x)
 {
     uint8_t out[UD_SIZE];
     x->sequence = ++t->run->sequence;
@@ -25,10 +25,10 @@ bool send_echo(struct target *t, struct pending_request *x)
         x->first = x->sequence;
     struct echo_message m = {x->q->reserved,     ECHO_ID, x->sequence,
                              t->link->source.ip, x->ip,   x->q->echo};
-    struct ud_to to = to_peer(t, x->q->grh || t->peer->needs_grh);
+    struct ud_to to = peer_destination(t, x->q->grh || t->peer->needs_grh);
     to.second_qp = x->q->second_qp;
     x->sent = g_get_monotonic_time();
-    return send_unicast(t, &to, out, x->ipv6 ? make_echo6(out, &m) : make_echo4(out, &m));
+    return send_unicast(t, &to, out, x->ipv6 ? message_echo6(out, &m) : message_echo4(out, &m));
 }
 
 /* The ICMP message of an unfragmented reply whose datagram has the request's length; NULL: none. */
@@ -54,7 +54,7 @@ static bool is_of_tries(const struct pending_request *x, uint16_t sequence)
     return (uint16_t)(sequence - x->first) <= (uint16_t)(x->sequence - x->first);
 }
 
-bool take_echo_reply(struct target *t, const struct ud_from *from, void *user)
+bool echo_take_reply(struct target *t, const struct ud_from *from, void *user)
 {
     struct pending_request *x = user;
     struct encap h;
@@ -62,12 +62,12 @@ bool take_echo_reply(struct target *t, const struct ud_from *from, void *user)
         return false;
     const uint8_t *icmp = reply_in(x, &h, view_from(from->bytes, ENCAP_SIZE));
     if (!icmp || icmp[0] != (x->ipv6 ? REPLY6 : REPLY4) || be16(icmp + 4) != ECHO_ID ||
-        !is_of_tries(x, be16(icmp + 6)) || !is_of_peer(t, from))
+        !is_of_tries(x, be16(icmp + 6)) || !peer_may_be_sender(t, from))
         return false;
-    bool same = echo_payload_is(icmp, x->q->echo - (x->ipv6 ? IPV6_HEAD : IPV4_HEAD));
-    if (!is_usable(t, from, same ? NULL : echo_other_payload))
+    bool same = message_is_echo_payload(icmp, x->q->echo - (x->ipv6 ? IPV6_HEAD : IPV4_HEAD));
+    if (!receive_is_usable(t, from, same ? NULL : echo_other_payload))
         return false;
-    store_response(t, x, from);
+    request_store_response(t, x, from);
     return true;
 }
 

@@ -16,10 +16,10 @@ enum { ICMP = 1, ICMPV6 = 58, REPLY4 = 0, REPLY6 = 129 };
 extern const char echo_other_payload[];
 
 /* Sends the next try. The peer must resolve the probe's address first: responder.c answers it. */
-bool send_echo(struct target *t, struct pending_request *x);
+bool echo_send(struct target *t, struct pending_request *x);
 /* True if the packet is the reply to any of the tries (packet_match; user: struct pending_request).
  */
-bool take_echo_reply(struct target *t, const struct ud_from *from, void *user);
+bool echo_take_reply(struct target *t, const struct ud_from *from, void *user);
 /* Describes the request. */
 void echo_text(const struct request *q, char *out, size_t size);
 

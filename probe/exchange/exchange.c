@@ -30,8 +30,8 @@ static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
  * An NS is sent to the target's solicited-node group, which this port must join first. The SA is
  * queried before the join, because OpenSM logs a join of a missing group as an error.
  */
-enum sa_result request_group(struct target *t, const struct pending_request *x, struct mc_group *g,
-                             bool *there)
+enum sa_result exchange_find_group(struct target *t, const struct pending_request *x,
+                                   struct mc_group *g, bool *there)
 {
     uint8_t group[16], mgid[16];
     uint16_t status;
@@ -39,8 +39,8 @@ enum sa_result request_group(struct target *t, const struct pending_request *x, 
     *there = true;
     if (!x->ipv6)
         return SA_SUCCESS;
-    solicited_node(group, x->ip);
-    ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
+    message_solicited_node(group, x->ip);
+    message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
     if (!transport_can(t->link->transport, HAS_OWN_QP)) { /* the kernel joins the group */
         memcpy(g->mgid, mgid, 16);
         return SA_SUCCESS;
@@ -52,14 +52,14 @@ enum sa_result request_group(struct target *t, const struct pending_request *x, 
 }
 
 /* Responses to an NS from the unspecified address are sent to all nodes. */
-enum sa_result join_all_nodes(struct target *t)
+enum sa_result exchange_join_all_nodes(struct target *t)
 {
     uint8_t mgid[16];
     struct mc_group g;
     uint16_t status;
     if (!transport_can(t->link->transport, HAS_OWN_QP))
         return SA_SUCCESS; /* the interface is in that group, like every IPv6 node */
-    ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, all_nodes);
+    message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, all_nodes);
     for (guint i = 0; i < t->link->attached->len; i++)
         if (memcmp(g_array_index(t->link->attached, struct mc_group, i).mgid, mgid, 16) == 0)
             return SA_SUCCESS;
@@ -70,16 +70,16 @@ enum sa_result join_all_nodes(struct target *t)
 static bool send_request(struct target *t, struct pending_request *x, const struct mc_group *g)
 {
     if (x->q->echo)
-        return send_echo(t, x);
+        return echo_send(t, x);
     uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
     memcpy(lladdr, t->link->lladdr, LLADDR_SIZE);
     lladdr[LLADDR_FLAGS] = x->q->flags;
-    uint32_t n = make_request(t, x, lladdr, out);
+    uint32_t n = request_make(t, x, lladdr, out);
     bool sent;
     if (x->q->multicast)
         sent = send_group(t, g, out, n);
     else {
-        struct ud_to to = to_peer(t, x->q->grh);
+        struct ud_to to = peer_destination(t, x->q->grh);
         to.qkey = x->q->qkey ? x->q->qkey : to.qkey;
         to.second_qp = x->q->second_qp;
         to.other_partition = x->q->other_partition;
@@ -108,9 +108,9 @@ static bool find_groups(struct target *t, const struct pending_request *x, struc
                         char *why)
 {
     bool there = true;
-    enum sa_result result = x->ipv6 && !x->q->echo ? join_all_nodes(t) : SA_SUCCESS;
+    enum sa_result result = x->ipv6 && !x->q->echo ? exchange_join_all_nodes(t) : SA_SUCCESS;
     if (result == SA_SUCCESS && x->q->multicast)
-        result = request_group(t, x, g, &there);
+        result = exchange_find_group(t, x, g, &there);
     if (result == SA_REJECTED)
         snprintf(why, VERDICT_TEXT, "not sent: %s",
                  !there ? "the solicited-node group does not exist, so no node has the address"
@@ -130,8 +130,8 @@ static bool try_once(struct target *t, struct pending_request *x, const struct m
     *sent = true;
     if (!x->q->echo) /* its replies have sequence numbers */
         response_times_sent(t, x->ipv6, x->ip, again);
-    return await_packet(t, (int)(last ? response_wait_ms(t) : t->run->options->timeout_ms),
-                        x->q->echo ? take_echo_reply : take_response, x);
+    return receive_await(t, (int)(last ? response_times_wait_ms(t) : t->run->options->timeout_ms),
+                         x->q->echo ? echo_take_reply : request_take_response, x);
 }
 
 static bool try_often(struct target *t, struct pending_request *x, const struct mc_group *g,
@@ -157,7 +157,7 @@ static void note_response(struct target *t, const struct request *q, struct exch
     }
     response_times_received(t);
     if (!q->any && !q->ip)
-        owner_answered(t, t->peer->response_times.first_sent);
+        peer_responded(t, t->peer->response_times.first_sent);
     response_text(&e->reply, text, sizeof text);
     note_received(t, e, text);
 }
@@ -166,7 +166,7 @@ struct exchange exchange_run(struct target *t, const struct request *q, unsigned
 {
     struct exchange e = {.outcome = NOT_SENT};
     struct pending_request x = {
-        .q = q, .ipv6 = asks_ipv6(t, q), .ip = q->ip ? q->ip : t->ip, .a = &e.reply};
+        .q = q, .ipv6 = request_is_ipv6(t, q), .ip = q->ip ? q->ip : t->ip, .a = &e.reply};
     struct mc_group g;
     const char *none = q->echo ? "no echo reply" : "no answer";
     char why[VERDICT_TEXT];
@@ -185,13 +185,13 @@ struct exchange exchange_run(struct target *t, const struct request *q, unsigned
     else if (try_often(t, &x, &g, tries, &e))
         note_response(t, q, &e);
     else if (t->unusable) {
-        no_response_text(t, none, why, sizeof why);
+        receive_no_response_text(t, none, why, sizeof why);
         note_received(t, &e, why);
     }
     return e;
 }
 
-bool echo_over_ud(struct target *t, uint32_t length)
+bool exchange_echo(struct target *t, uint32_t length)
 {
     return exchange_run(t, &(struct request){.echo = length}, TRIES).outcome == RESPONSE_RECEIVED;
 }

@@ -13,10 +13,10 @@
  * Finds the group that the request is sent to. If the result is not SA_SUCCESS, the request cannot
  * be sent; *there false: because the group does not exist.
  */
-enum sa_result request_group(struct target *t, const struct pending_request *x, struct mc_group *g,
-                             bool *there);
+enum sa_result exchange_find_group(struct target *t, const struct pending_request *x,
+                                   struct mc_group *g, bool *there);
 /* SA_SUCCESS: this port receives packets to all IPv6 nodes. */
-enum sa_result join_all_nodes(struct target *t);
+enum sa_result exchange_join_all_nodes(struct target *t);
 
 /*
  * Result of a request. NOT_SENT says nothing about the peer: the text says why the request was not
@@ -37,7 +37,7 @@ struct exchange {
  */
 struct exchange exchange_run(struct target *t, const struct request *q, unsigned tries);
 /* True if the peer replies to an echo request of that size over UD. */
-bool echo_over_ud(struct target *t, uint32_t length);
+bool exchange_echo(struct target *t, uint32_t length);
 /* Shows the texts of the earlier exchange x again, after other exchanges. */
 void exchange_show(const struct target *t, const struct exchange *x);
 

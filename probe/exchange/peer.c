@@ -26,8 +26,8 @@ void owner_text(const struct owner *w, char *out, size_t size)
 {
     char bytes[64], gid[48], lid[16] = "", sender[40] = "";
     uint32_t qpn = lladdr_read(w->lladdr).qpn;
-    lladdr_text(w->lladdr, bytes);
-    ip_text(true, w->lladdr + LLADDR_GID, gid);
+    text_lladdr(w->lladdr, bytes);
+    text_ip(true, w->lladdr + LLADDR_GID, gid);
     if (w->lid)
         snprintf(lid, sizeof lid, ", LID %u", w->lid);
     if (w->lid && w->qpn != qpn)
@@ -71,7 +71,7 @@ static bool read_nd(struct view ip, struct claim *c)
     enum { OVERRIDE = 0x20 };
     struct view nd;
     if (!nd_in_ipv6(ip, &nd) || nd.cap < ND_TARGET + IPV6_ADDRESS_SIZE ||
-        (nd.p[0] != ND_NA && nd.p[0] != ND_NS) || why_host_drops(ip))
+        (nd.p[0] != ND_NA && nd.p[0] != ND_NS) || usable_drop_reason(ip))
         return false;
     bool na = nd.p[0] == ND_NA;
     *c = (struct claim){.ipv6 = true,
@@ -113,7 +113,7 @@ static bool arp_names(struct view v, const uint8_t *ip)
     return fixed && (has_ip(v, a.spa, ip) || has_ip(v, ARP_SIZE_FIXED + LLADDR_SIZE, ip));
 }
 
-bool names_peer(const struct target *t, const struct ud_from *from)
+bool peer_is_named(const struct target *t, const struct ud_from *from)
 {
     struct encap e;
     struct view icmpv6, body = view_from(from->bytes, ENCAP_SIZE);
@@ -131,33 +131,34 @@ bool names_peer(const struct target *t, const struct ud_from *from)
  * True if the LID is one of the peer's. A port has 2^LMC LIDs, which differ in the lowest LMC bits.
  * The peer's LMC is not known, so the LMC of this host's port is used.
  */
-bool is_peers_lid(const struct target *t, uint16_t lid)
+bool peer_has_lid(const struct target *t, uint16_t lid)
 {
     unsigned lmc = t->link->transport->facts.lmc;
     return lid == t->peer->lid || (lmc && (lid ^ t->peer->lid) >> lmc == 0);
 }
 
 /* True if the peer announces this QPN, or sent its first response from it. */
-bool is_peers_qpn(const struct target *t, uint32_t qpn)
+bool peer_has_qpn(const struct target *t, uint32_t qpn)
 {
     return qpn == t->peer->qpn || qpn == lladdr_read(t->peer->lladdr).qpn;
 }
 
-bool is_from_peer(const struct target *t, const struct ud_from *from)
+bool peer_is_sender(const struct target *t, const struct ud_from *from)
 {
     struct claim c;
     if (!t->peer->known)
         return false;
     if (from->lid)
-        return is_peers_lid(t, from->lid) && is_peers_qpn(t, from->qpn);
+        return peer_has_lid(t, from->lid) && peer_has_qpn(t, from->qpn);
     if (read_claim(from->bytes, &c))
         return lladdr_same(c.lladdr, t->peer->lladdr);
-    return names_peer(t, from) && !t->peer->has_competing;
+    return peer_is_named(t, from) && !t->peer->has_competing;
 }
 
-bool is_of_peer(const struct target *t, const struct ud_from *from)
+bool peer_may_be_sender(const struct target *t, const struct ud_from *from)
 {
-    return from->connection || is_from_peer(t, from) || (!t->peer->known && names_peer(t, from));
+    return from->connection || peer_is_sender(t, from) ||
+           (!t->peer->known && peer_is_named(t, from));
 }
 
 static struct owner owner_of(const struct claim *c, const struct ud_from *from)
@@ -171,7 +172,7 @@ static struct owner owner_of(const struct claim *c, const struct ud_from *from)
     return w;
 }
 
-bool is_same(const struct owner *a, const struct owner *b)
+bool owner_is_same(const struct owner *a, const struct owner *b)
 {
     return lladdr_same(a->lladdr, b->lladdr) && a->lid == b->lid && a->qpn == b->qpn;
 }
@@ -179,7 +180,7 @@ bool is_same(const struct owner *a, const struct owner *b)
 static bool is_peer(const struct target *t, const struct owner *w)
 {
     return lladdr_same(w->lladdr, t->peer->lladdr) &&
-           (!w->lid || (is_peers_lid(t, w->lid) && is_peers_qpn(t, w->qpn)));
+           (!w->lid || (peer_has_lid(t, w->lid) && peer_has_qpn(t, w->qpn)));
 }
 
 static void note_competing(struct target *t, const struct owner *w)
@@ -187,7 +188,7 @@ static void note_competing(struct target *t, const struct owner *w)
     struct peer *peer = t->peer;
     if (!peer->has_competing)
         peer->competing = *w;
-    else if (is_same(&peer->competing, w))
+    else if (owner_is_same(&peer->competing, w))
         peer->competing.weak &= w->weak;
     peer->has_competing = true;
 }
@@ -198,7 +199,7 @@ static void note_candidate(struct target *t, const struct owner *w)
     struct peer *peer = t->peer;
     if (!peer->has_competing)
         note_competing(t, w);
-    else if (!is_same(&peer->competing, w))
+    else if (!owner_is_same(&peer->competing, w))
         peer->latest = *w;
 }
 
@@ -237,15 +238,15 @@ static void note_other(struct target *t, const struct owner *w)
     t->peer->latest = *w;
 }
 
-void owner_observe(struct target *t, const struct ud_from *from)
+void peer_observe(struct target *t, const struct ud_from *from)
 {
     struct claim c;
     if (from->connection)
         return;
-    if (!t->peer->known && names_peer(t, from))
+    if (!t->peer->known && peer_is_named(t, from))
         note_sender(t, from);
     if (!read_claim(from->bytes, &c)) {
-        if (is_from_peer(t, from))
+        if (peer_is_sender(t, from))
             t->peer->received_at = g_get_monotonic_time();
         return;
     }
@@ -259,13 +260,13 @@ void owner_observe(struct target *t, const struct ud_from *from)
         note_other(t, &w);
 }
 
-void owner_answered(struct target *t, gint64 sent)
+void peer_responded(struct target *t, gint64 sent)
 {
     if (t->peer->has_competing && sent > t->peer->competing.received_at)
         t->peer->both = true;
 }
 
-void owner_take(struct target *t, const struct response *a)
+void peer_set(struct target *t, const struct response *a)
 {
     struct peer *peer = t->peer;
     memcpy(peer->lladdr, a->lladdr, LLADDR_SIZE);
@@ -281,7 +282,7 @@ void owner_take(struct target *t, const struct response *a)
     peer->competing = peer->latest;
 }
 
-void place_at(struct peer *peer, const struct owner *w)
+void peer_set_location(struct peer *peer, const struct owner *w)
 {
     memcpy(peer->lladdr, w->lladdr, LLADDR_SIZE);
     peer->lid = w->lid;
@@ -289,7 +290,7 @@ void place_at(struct peer *peer, const struct owner *w)
     peer->qpn = w->qpn;
 }
 
-bool owner_swap(struct target *t)
+bool peer_swap(struct target *t)
 {
     struct peer *peer = t->peer;
     const struct owner competing = peer->competing;
@@ -297,7 +298,7 @@ bool owner_swap(struct target *t)
         return false;
     peer->competing = peer_as_owner(t);
     peer->competing.received_at = competing.received_at;
-    place_at(peer, &competing);
+    peer_set_location(peer, &competing);
     return true;
 }
 
@@ -306,7 +307,7 @@ bool owner_swap(struct target *t)
  * link-layer address may have sent. A unicast request goes to the announced QPN, so the response
  * comes from the true one. If it differs from the one before, that one is competing.
  */
-void owner_settle(struct target *t, const struct response *a)
+void peer_settle(struct target *t, const struct response *a)
 {
     struct peer *peer = t->peer;
     const struct owner before = peer_as_owner(t);
@@ -316,10 +317,10 @@ void owner_settle(struct target *t, const struct response *a)
     note_competing(t, &before);
     peer->competing.received_at = peer->competing.received_at ? peer->competing.received_at
                                                               : peer->response_times.first_sent - 1;
-    owner_answered(t, peer->response_times.first_sent);
+    peer_responded(t, peer->response_times.first_sent);
 }
 
-struct ud_to to_peer(const struct target *t, bool grh)
+struct ud_to peer_destination(const struct target *t, bool grh)
 {
     struct ud_to to = {.lid = t->peer->lid,
                        .sl = t->peer->sl,

@@ -73,53 +73,53 @@ struct peer {
 };
 
 /* Makes the sender of this response the peer. */
-void owner_take(struct target *t, const struct response *a);
+void peer_set(struct target *t, const struct response *a);
 /*
  * If two stations send with one link-layer address and the assumed peer is not reachable there,
  * makes the other one the peer. Returns false if there is no other one.
  */
-bool owner_swap(struct target *t);
+bool peer_swap(struct target *t);
 /*
  * Uses the peer's unicast response to identify it. Another sender with its link-layer address is a
  * different station.
  */
-void owner_settle(struct target *t, const struct response *a);
+void peer_settle(struct target *t, const struct response *a);
 
 /*
  * True if the packet comes from the peer, by LID and QPN. A network interface shows neither; there
  * the announced link-layer address counts.
  */
-bool is_from_peer(const struct target *t, const struct ud_from *from);
+bool peer_is_sender(const struct target *t, const struct ud_from *from);
 /*
  * The same. Until the peer is found, also true for every packet that names its IP address as the
  * sender's.
  */
-bool is_of_peer(const struct target *t, const struct ud_from *from);
+bool peer_may_be_sender(const struct target *t, const struct ud_from *from);
 /*
  * True if the packet names the peer's IP address as its sender's, even if its length fields are
  * wrong.
  */
-bool names_peer(const struct target *t, const struct ud_from *from);
+bool peer_is_named(const struct target *t, const struct ud_from *from);
 
 /*
  * Processes a received packet: notes other stations with the peer's address, and stations that
  * respond for unused addresses.
  */
-void owner_observe(struct target *t, const struct ud_from *from);
+void peer_observe(struct target *t, const struct ud_from *from);
 /* Notes that the peer responded to a request that was sent at that time. */
-void owner_answered(struct target *t, gint64 sent);
+void peer_responded(struct target *t, gint64 sent);
 
 /* Destination for the peer's announced address; grh: with a Global Route Header. */
-struct ud_to to_peer(const struct target *t, bool grh);
+struct ud_to peer_destination(const struct target *t, bool grh);
 
 /* ---- for the findings about the owner (checks/owner.c) */
 
 struct owner peer_as_owner(const struct target *t);
-void place_at(struct peer *peer, const struct owner *w);
-bool is_same(const struct owner *a, const struct owner *b);
+void peer_set_location(struct peer *peer, const struct owner *w);
+bool owner_is_same(const struct owner *a, const struct owner *b);
 /* True if the peer has used or announced that LID (apart from the LMC bits), or that QPN. */
-bool is_peers_lid(const struct target *t, uint16_t lid);
-bool is_peers_qpn(const struct target *t, uint32_t qpn);
+bool peer_has_lid(const struct target *t, uint16_t lid);
+bool peer_has_qpn(const struct target *t, uint32_t qpn);
 
 /*
  * All 20 bytes, then QPN, GID and LID. Adds the sending QPN if it differs from the announced one.

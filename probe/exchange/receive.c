@@ -39,7 +39,7 @@ static uint16_t mlid_of(const struct target *t, const struct ud_from *from)
     return from->grh && from->grh[GRH_DGID] == 0xff ? LID_MULTICAST_FIRST : 0;
 }
 
-const uint8_t *announced(struct view v, bool *ipv6)
+const uint8_t *receive_announced_ip(struct view v, bool *ipv6)
 {
     struct encap e;
     struct arp a;
@@ -55,15 +55,15 @@ const uint8_t *announced(struct view v, bool *ipv6)
     return icmpv6.p + ND_TARGET;
 }
 
-bool is_usable(struct target *t, const struct ud_from *from, const char *wrong)
+bool receive_is_usable(struct target *t, const struct ud_from *from, const char *wrong)
 {
-    const char *why = why_host_drops(view_from(from->bytes, ENCAP_SIZE));
+    const char *why = usable_drop_reason(view_from(from->bytes, ENCAP_SIZE));
     why = why ? why : wrong;
     t->unusable = why ? why : t->unusable;
     return !why;
 }
 
-void no_response_text(const struct target *t, const char *none, char *out, size_t size)
+void receive_no_response_text(const struct target *t, const char *none, char *out, size_t size)
 {
     if (t->unusable)
         snprintf(out, size, "%s; a reply was received that has %s: a host drops it", none,
@@ -93,7 +93,7 @@ static void packet_text(const struct ud_from *from, char *out, size_t size)
         snprintf(out, size, "%s of %u octets", what, from->bytes.len);
 }
 
-void take_packet(struct target *t, const struct ud_from *from, bool of_peer)
+void receive_take(struct target *t, const struct ud_from *from, bool of_peer)
 {
     char text[120];
     packet_text(from, text, sizeof text);
@@ -103,20 +103,20 @@ void take_packet(struct target *t, const struct ud_from *from, bool of_peer)
     if (from->connection)
         wirelog_message(t->log, t->link->transport, from->connection, from->bytes, LOG_OF_TARGET);
     else {
-        enum log_direction direction = of_peer               ? LOG_OF_TARGET
-                                       : names_peer(t, from) ? LOG_OF_IMPOSTOR
-                                                             : LOG_RECEIVED;
+        enum log_direction direction = of_peer                  ? LOG_OF_TARGET
+                                       : peer_is_named(t, from) ? LOG_OF_IMPOSTOR
+                                                                : LOG_RECEIVED;
         t->results->lid = from->lid;
         t->results->qpn = from->qpn;
         wirelog_ud_received(t->log, t->link->transport, t->link->pkey, t->link->group.qkey,
                             mlid_of(t, from), from, direction);
         t->results->lid = 0;
     }
-    owner_observe(t, from);
+    peer_observe(t, from);
     responder_take(t, from);
 }
 
-bool await_packet(struct target *t, int ms, packet_match *match, void *user)
+bool receive_await(struct target *t, int ms, packet_match *match, void *user)
 {
     if (t->yield)
         return t->yield(t, ms, match, user);
@@ -131,7 +131,7 @@ bool await_packet(struct target *t, int ms, packet_match *match, void *user)
         if (!from.connection && from.qpn == t->link->transport->qpn &&
             from.lid == t->link->transport->facts.lid)
             continue; /* the port loops back what it sends to its own groups */
-        take_packet(t, &from, is_of_peer(t, &from));
+        receive_take(t, &from, peer_may_be_sender(t, &from));
         if (match(t, &from, user))
             return true;
     }

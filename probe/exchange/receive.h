@@ -10,20 +10,20 @@
  * Receives packets for up to ms milliseconds until one matches. Meanwhile responds to ARP and NS
  * for the probe's own address.
  */
-bool await_packet(struct target *t, int ms, packet_match *match, void *user);
+bool receive_await(struct target *t, int ms, packet_match *match, void *user);
 /* The IP address that an ARP message or an NA announces; NULL: none. */
-const uint8_t *announced(struct view v, bool *ipv6);
+const uint8_t *receive_announced_ip(struct view v, bool *ipv6);
 /*
  * True if a host would accept the packet, which matches otherwise. False: t->unusable has the
  * reason. wrong: a reason that the caller already knows; NULL: none.
  */
-bool is_usable(struct target *t, const struct ud_from *from, const char *wrong);
+bool receive_is_usable(struct target *t, const struct ud_from *from, const char *wrong);
 /* Logs and checks a packet, and responds if it requests the probe's address. */
-void take_packet(struct target *t, const struct ud_from *from, bool of_peer);
+void receive_take(struct target *t, const struct ud_from *from, bool of_peer);
 /*
  * Writes the text none (such as "no echo reply"), and whether a response arrived that a host would
  * drop.
  */
-void no_response_text(const struct target *t, const char *none, char *out, size_t size);
+void receive_no_response_text(const struct target *t, const char *none, char *out, size_t size);
 
 #endif

@@ -25,33 +25,33 @@ enum {
 
 enum { ONE_PATH = 0x81 }; /* reversible, one path */
 
-enum sa_result ask_path(struct target *t, const uint8_t *gid, struct sa_answer *a)
+enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_response *a)
 {
-    struct sa_question q = {.method = SA_GET,
-                            .attribute = SA_PATH_RECORD,
-                            .mask = PATH_HAS_DGID | PATH_HAS_SGID | PATH_HAS_NUMB | PATH_HAS_PKEY};
+    struct sa_query q = {.method = SA_GET,
+                         .attribute = SA_PATH_RECORD,
+                         .mask = PATH_HAS_DGID | PATH_HAS_SGID | PATH_HAS_NUMB | PATH_HAS_PKEY};
     memcpy(q.record + PATH_DGID, gid, 16);
     memcpy(q.record + PATH_SGID, t->link->transport->facts.gid, 16);
     q.record[PATH_NUMB] = ONE_PATH;
     put16(q.record + PATH_PKEY, t->link->pkey);
     results_sent(t->results, "SA Get PathRecord from this port to the peer's GID, P_Key 0x%04x",
                  t->link->pkey);
-    enum sa_result result = sa_ask(t, &q, a);
+    enum sa_result result = sa_query_send(t, &q, a);
     return result == SA_SUCCESS && a->records->len < PATH_SIZE ? SA_NO_RESPONSE : result;
 }
 
-bool ask_port_guid(struct target *t, uint8_t guid[8])
+bool records_get_port_guid(struct target *t, uint8_t guid[8])
 {
-    struct sa_question q = {
+    struct sa_query q = {
         .method = SA_GET, .attribute = SA_NODE_RECORD, .mask = NODE_RECORD_HAS_LID};
-    struct sa_answer a;
+    struct sa_response a;
     put16(q.record, t->peer->lid);
     results_sent(t->results, "SA Get NodeRecord of LID %u", t->peer->lid);
-    bool disclosed = sa_ask(t, &q, &a) == SA_SUCCESS && a.records->len >= NODE_RECORD_SIZE;
+    bool disclosed = sa_query_send(t, &q, &a) == SA_SUCCESS && a.records->len >= NODE_RECORD_SIZE;
     if (disclosed)
         memcpy(guid, a.records->data + NODE_RECORD_PORT_GUID, 8);
     else
         results_received(t->results, "%s", a.status ? sa_status_name(a.status) : "no answer");
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return disclosed;
 }

@@ -8,11 +8,11 @@
 #include "probe/run/target.h"
 
 /* SA Get PathRecord from this port to the GID. SA_SUCCESS only if the record is complete. */
-enum sa_result ask_path(struct target *t, const uint8_t *gid, struct sa_answer *a);
+enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_response *a);
 /*
  * The GUID of the port that the peer responds from, according to the SA. Returns false if the SA
  * does not return it.
  */
-bool ask_port_guid(struct target *t, uint8_t guid[8]);
+bool records_get_port_guid(struct target *t, uint8_t guid[8]);
 
 #endif

@@ -19,7 +19,7 @@
 #include "wire/encap.h"
 #include "wire/nd.h"
 
-bool asks_ipv6(const struct target *t, const struct request *q)
+bool request_is_ipv6(const struct target *t, const struct request *q)
 {
     if (!q->ip)
         return t->ipv6;
@@ -29,10 +29,10 @@ bool asks_ipv6(const struct target *t, const struct request *q)
 void request_text(const struct target *t, const struct request *q, char *out, size_t size)
 {
     char ip[48];
-    bool ipv6 = asks_ipv6(t, q);
-    ip_text(ipv6, q->ip ? q->ip : t->ip, ip);
+    bool ipv6 = request_is_ipv6(t, q);
+    text_ip(ipv6, q->ip ? q->ip : t->ip, ip);
     char sender[48];
-    ip_text(true, t->link->source.ip, sender);
+    text_ip(true, t->link->source.ip, sender);
     int n = snprintf(out, size, "%s for %s, sender %s, %s", ipv6 ? "NS" : "ARP request", ip,
                      !ipv6      ? "0.0.0.0"
                      : q->named ? sender
@@ -58,7 +58,7 @@ void request_text(const struct target *t, const struct request *q, char *out, si
 void response_text(const struct response *a, char *out, size_t size)
 {
     char lladdr[64];
-    lladdr_text(a->lladdr, lladdr);
+    text_lladdr(a->lladdr, lladdr);
     if (a->lid)
         snprintf(out, size, "it is at %s, announced by QPN 0x%06x, LID %u, %s GRH, after %.1f ms",
                  lladdr, a->qpn, a->lid, a->grh ? "with" : "without", a->ms);
@@ -92,7 +92,8 @@ static const uint8_t *answered_by_na(const struct pending_request *x, struct vie
     return nd_lladdr(icmpv6, ND_OPT_TARGET_LLADDR);
 }
 
-void store_response(const struct target *t, struct pending_request *x, const struct ud_from *from)
+void request_store_response(const struct target *t, struct pending_request *x,
+                            const struct ud_from *from)
 {
     struct response *a = x->a;
     *a = (struct response){.qpn = from->qpn,
@@ -105,7 +106,7 @@ void store_response(const struct target *t, struct pending_request *x, const str
     memcpy(a->bytes, from->bytes.p, a->n);
 }
 
-bool take_response(struct target *t, const struct ud_from *from, void *user)
+bool request_take_response(struct target *t, const struct ud_from *from, void *user)
 {
     struct pending_request *x = user;
     struct encap e;
@@ -115,30 +116,30 @@ bool take_response(struct target *t, const struct ud_from *from, void *user)
     struct view body = view_from(from->bytes, ENCAP_SIZE);
     const uint8_t *lladdr = x->ipv6 ? answered_by_na(x, body) : answered_by_arp(t, x, from, body);
     bool of_peer = t->peer->known && lladdr && lladdr_same(lladdr, t->peer->lladdr) &&
-                   is_from_peer(t, from);
+                   peer_is_sender(t, from);
     if (!lladdr || (t->peer->known && !x->q->any && !of_peer) ||
-        (x->ipv6 && !is_usable(t, from, NULL)))
+        (x->ipv6 && !receive_is_usable(t, from, NULL)))
         return false;
-    store_response(t, x, from);
+    request_store_response(t, x, from);
     memcpy(x->a->lladdr, lladdr, LLADDR_SIZE);
     return true;
 }
 
-uint32_t make_request(const struct target *t, const struct pending_request *x,
+uint32_t request_make(const struct target *t, const struct pending_request *x,
                       const uint8_t *lladdr, uint8_t *out)
 {
     uint8_t group[16];
     if (!x->ipv6) {
         struct arp_message m = {
             .reserved = x->q->reserved, .op = ARP_REQUEST, .sha = lladdr, .tpa = x->ip};
-        return make_arp(out, &m);
+        return message_arp(out, &m);
     }
-    solicited_node(group, x->ip);
+    message_solicited_node(group, x->ip);
     struct nd_message m = {.reserved = x->q->reserved, .type = ND_NS, .to = group, .target = x->ip};
     if (x->q->named) {
         m.from = t->link->source.ip;
         m.lladdr = lladdr;
         m.padding = x->q->padding;
     }
-    return make_nd(out, &m);
+    return message_nd(out, &m);
 }

@@ -58,10 +58,11 @@ struct pending_request {
     uint16_t first, sequence; /* of the tries of an echo request */
 };
 /* Stores that this packet is the response. */
-void store_response(const struct target *t, struct pending_request *x, const struct ud_from *from);
+void request_store_response(const struct target *t, struct pending_request *x,
+                            const struct ud_from *from);
 /* True if the packet is the response (packet_match; user: struct pending_request). */
-bool take_response(struct target *t, const struct ud_from *from, void *user);
-uint32_t make_request(const struct target *t, const struct pending_request *x,
+bool request_take_response(struct target *t, const struct ud_from *from, void *user);
+uint32_t request_make(const struct target *t, const struct pending_request *x,
                       const uint8_t *lladdr, uint8_t *out);
 
 /* Describes the request for a link-layer address. */
@@ -69,6 +70,6 @@ void request_text(const struct target *t, const struct request *q, char *out, si
 /* Describes the response. */
 void response_text(const struct response *a, char *out, size_t size);
 /* True if the request is for an IPv6 address. */
-bool asks_ipv6(const struct target *t, const struct request *q);
+bool request_is_ipv6(const struct target *t, const struct request *q);
 
 #endif

@@ -26,7 +26,7 @@
 static struct ud_to reply_destination(const struct target *t, const struct ud_from *from)
 {
     if (from->connection)
-        return to_peer(t, t->peer->needs_grh);
+        return peer_destination(t, t->peer->needs_grh);
     return (struct ud_to){
         .lid = from->lid, .sl = from->sl, .qpn = from->qpn, .qkey = t->link->group.qkey};
 }
@@ -47,7 +47,7 @@ static void answer_arp(struct target *t, const struct ud_from *from, struct view
                             .tpa = v.p + a.spa};
     struct ud_to to = reply_destination(t, from);
     to.qpn = lladdr_read(v.p + a.sha).qpn;
-    send_unicast(t, &to, out, make_arp(out, &m));
+    send_unicast(t, &to, out, message_arp(out, &m));
 }
 
 enum { IPV6_FROM = 8, IPV6_TO = 24, OVERRIDE = 0x20 };
@@ -68,7 +68,7 @@ static bool has_option(struct view icmpv6, uint8_t type)
 static bool is_valid_dad(const struct target *t, struct view ipv6, struct view icmpv6)
 {
     uint8_t group[16];
-    solicited_node(group, t->link->source.ip);
+    message_solicited_node(group, t->link->source.ip);
     return memcmp(ipv6.p + IPV6_TO, group, 16) == 0 && !has_option(icmpv6, ND_OPT_SOURCE_LLADDR);
 }
 
@@ -85,11 +85,11 @@ static void answer_dad(struct target *t)
                            .to = all_nodes,
                            .target = t->link->source.ip,
                            .lladdr = t->link->lladdr};
-    ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, all_nodes);
+    message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, all_nodes);
     for (guint i = 0; i < t->link->attached->len; i++) {
         const struct mc_group *g = &g_array_index(t->link->attached, struct mc_group, i);
         if (memcmp(g->mgid, mgid, 16) == 0) {
-            send_group(t, g, out, make_nd(out, &m));
+            send_group(t, g, out, message_nd(out, &m));
             return;
         }
     }
@@ -105,7 +105,7 @@ static void answer_ns(struct target *t, const struct ud_from *from, struct view 
                            .target = t->link->source.ip,
                            .lladdr = t->link->lladdr};
     struct ud_to to = reply_destination(t, from);
-    send_unicast(t, &to, out, make_nd(out, &m));
+    send_unicast(t, &to, out, message_nd(out, &m));
 }
 
 /* The port loops back packets that any of the probe's queue pairs sends to its own groups. */
@@ -122,7 +122,7 @@ static void give_up(struct target *t)
 {
     char ip[48];
     struct source *s = &t->link->source;
-    ip_text(true, s->ip, ip);
+    text_ip(true, s->ip, ip);
     s->usable = false;
     snprintf(t->link->transport->error, sizeof t->link->transport->error,
              "--source %s: %s has the address too: the probe no longer uses it, and ends", ip,
@@ -138,10 +138,10 @@ static void note_defender(struct target *t, const struct ud_from *from, const ui
     if (s->defender[0])
         return;
     if (lladdr)
-        lladdr_text(lladdr, who);
+        text_lladdr(lladdr, who);
     else if (from->grh) {
         g_strlcpy(who, "GID ", sizeof who);
-        ip_text(true, from->grh + GRH_SGID, who + strlen(who));
+        text_ip(true, from->grh + GRH_SGID, who + strlen(who));
     }
     snprintf(s->defender, sizeof s->defender, "%s (QPN 0x%06x, LID %u)", who, from->qpn, from->lid);
     if (s->usable)
@@ -167,7 +167,7 @@ static void take_nd(struct target *t, const struct ud_from *from, struct view ip
 {
     struct view icmpv6;
     if (!nd_in_ipv6(ipv6, &icmpv6) || icmpv6.cap < ND_TARGET + 16 ||
-        memcmp(icmpv6.p + ND_TARGET, t->link->source.ip, 16) != 0 || why_host_drops(ipv6) ||
+        memcmp(icmpv6.p + ND_TARGET, t->link->source.ip, 16) != 0 || usable_drop_reason(ipv6) ||
         is_own(t, from))
         return;
     const uint8_t *lladdr = icmpv6.p[0] == ND_NA ? nd_lladdr(icmpv6, ND_OPT_TARGET_LLADDR) : NULL;
@@ -193,7 +193,7 @@ void responder_take(struct target *t, const struct ud_from *from)
 void responder_announce(struct target *t)
 {
     uint8_t out[UD_SIZE], group[16];
-    struct ud_to to = to_peer(t, t->peer->needs_grh);
+    struct ud_to to = peer_destination(t, t->peer->needs_grh);
     struct arp_message arp = {
         .op = ARP_REQUEST, .sha = t->link->lladdr, .spa = t->link->source.ip, .tpa = t->ip};
     struct nd_message ns = {.type = ND_NS,
@@ -203,6 +203,6 @@ void responder_announce(struct target *t)
                             .lladdr = t->link->lladdr};
     if (!t->link->source.usable || t->link->source.ipv6 != t->ipv6)
         return;
-    solicited_node(group, t->ip);
-    send_unicast(t, &to, out, t->ipv6 ? make_nd(out, &ns) : make_arp(out, &arp));
+    message_solicited_node(group, t->ip);
+    send_unicast(t, &to, out, t->ipv6 ? message_nd(out, &ns) : message_arp(out, &arp));
 }

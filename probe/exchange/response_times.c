@@ -57,7 +57,7 @@ static gint64 wait_us(const struct response_times *t)
     return MIN(t->longest + MAX(t->longest / 2, MARGIN_US), MOST_US);
 }
 
-unsigned response_wait_ms(const struct target *target)
+unsigned response_times_wait_ms(const struct target *target)
 {
     const struct response_times *t = &target->peer->response_times;
     return MAX(target->run->options->timeout_ms, t->answered ? (unsigned)(wait_us(t) / 1000) : 0);
@@ -73,7 +73,7 @@ static gint64 settled_at(const struct response_times *t, bool alone)
 
 static bool take_stray(struct target *t, const struct ud_from *from, void *user)
 {
-    bool stray = take_response(t, from, user);
+    bool stray = request_take_response(t, from, user);
     if (stray)
         response_times_stray(t);
     return stray;
@@ -89,7 +89,7 @@ bool response_times_settle(struct target *target, bool alone)
     bool comes = t->last_sent != 0;
     while (comes && g_get_monotonic_time() < end) {
         gint64 wait = settled_at(t, alone) - g_get_monotonic_time();
-        comes = await_packet(target, (int)(MAX(wait, 0) + 999) / 1000, take_stray, &x);
+        comes = receive_await(target, (int)(MAX(wait, 0) + 999) / 1000, take_stray, &x);
     }
     t->listened |= t->answered && !comes;
     g_free(a);

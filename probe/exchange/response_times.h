@@ -14,7 +14,7 @@ void response_times_stray(struct target *t);
 /*
  * How long to wait after the last try: the timeout, or longer if this peer's responses take longer.
  */
-unsigned response_wait_ms(const struct target *t);
+unsigned response_times_wait_ms(const struct target *t);
 /*
  * Call before a request: waits until the responses to earlier requests have arrived. alone: waits
  * for at least one second, because a network may duplicate some packets only. Returns false if they

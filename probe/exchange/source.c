@@ -22,8 +22,8 @@ static bool join_solicited_node(struct target *t, char *why, size_t size)
     uint8_t group[16], mgid[16];
     struct mc_group g;
     uint16_t status = 0;
-    solicited_node(group, t->link->source.ip);
-    ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
+    message_solicited_node(group, t->link->source.ip);
+    message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
     if (group_join(t, mgid, JOIN_FULL, true, &g, &status) != SA_SUCCESS) {
         snprintf(why, size, "its solicited-node group cannot be joined: %s",
                  status ? sa_status_name(status) : "the SA did not answer");
@@ -47,7 +47,7 @@ static bool is_unused(struct target *t, char *why, size_t size)
     if (s->defender[0])
         snprintf(why, size, "the address is in use, by %s", s->defender);
     else if (x.outcome == RESPONSE_RECEIVED) {
-        lladdr_text(x.reply.lladdr, who);
+        text_lladdr(x.reply.lladdr, who);
         snprintf(why, size, "the address is in use, by %s", who);
     } else if (x.outcome == NOT_SENT)
         snprintf(why, size, "whether the address is in use was %s", x.received);

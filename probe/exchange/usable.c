@@ -71,7 +71,7 @@ static const char *why_dropped6(struct view ip)
     return icmpv6.p[0] == ND_NS || icmpv6.p[0] == ND_NA ? why_nd_dropped(ip, icmpv6) : NULL;
 }
 
-const char *why_host_drops(struct view ip)
+const char *usable_drop_reason(struct view ip)
 {
     if (view_has(ip, 0, 1) != WIRE_OK)
         return NULL;

@@ -9,6 +9,6 @@
  * Why a host drops the ICMP or ICMPv6 datagram, as text that follows "it has". NULL: it accepts the
  * datagram, or this cannot be decided (a fragment, another protocol, truncated).
  */
-const char *why_host_drops(struct view ip);
+const char *usable_drop_reason(struct view ip);
 
 #endif

@@ -54,7 +54,7 @@ static void differ(struct target *t, enum rule_number rule, const struct mc_memb
                    const char *name, uint32_t expected, uint32_t actual)
 {
     char mgid[48], wanted[60], found[60];
-    ip_text(true, m->mgid, mgid);
+    text_ip(true, m->mgid, mgid);
     snprintf(wanted, sizeof wanted, "%s 0x%x, as the broadcast group", name, expected);
     snprintf(found, sizeof found, "%s 0x%x", name, actual);
     results_received(t->results, "the record of %s", mgid);
@@ -97,7 +97,7 @@ static void assess_attributes(struct target *t, const struct mc_member *m)
                                        {"rate code", g->rate, m->rate},
                                        {"packet life time", g->life, m->life}};
     char mgid[48];
-    ip_text(true, m->mgid, mgid);
+    text_ip(true, m->mgid, mgid);
     if (compare(t, R_RFC4391_10_GROUP_ATTRIBUTES, m, must, G_N_ELEMENTS(must)))
         pass_group(t, R_RFC4391_10_GROUP_ATTRIBUTES, mgid);
     if (compare(t, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, m, should, G_N_ELEMENTS(should)))
@@ -113,7 +113,7 @@ static void assess_mgid(struct target *t, const uint8_t *mgid)
 {
     const struct reporter r = {.report = take_finding, .user = t->results, .base = mgid};
     char text[48];
-    ip_text(true, mgid, text);
+    text_ip(true, mgid, text);
     results_received(t->results, "the group %s", text);
     check_mgid(&r, mgid, t->link->pkey | 0x8000);
 }
@@ -151,17 +151,17 @@ static void take_group(struct target *t, struct census *c, const uint8_t *record
  */
 static unsigned mlids_of_switches(struct target *t)
 {
-    struct sa_question q = {
+    struct sa_query q = {
         .method = SA_GET_TABLE, .attribute = SA_SWITCH_INFO_RECORD, .sm_key = t->link->sm_key};
-    struct sa_answer a;
+    struct sa_response a;
     unsigned least = 0;
     const uint8_t *record;
-    bool disclosed = sa_ask(t, &q, &a) == SA_SUCCESS;
+    bool disclosed = sa_query_send(t, &q, &a) == SA_SUCCESS;
     for (uint32_t i = 0; disclosed && (record = sa_record(&a, i, SWITCH_RECORD_SIZE)); i++) {
         unsigned cap = be16(record + SWITCH_MULTICAST_CAP);
         least = cap && (!least || cap < least) ? cap : least;
     }
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return least;
 }
 
@@ -189,7 +189,7 @@ static void report_census(struct target *t, const char *id, const struct census 
  * If the SA discloses members, it returns a record for each member of a group; each group is
  * processed once.
  */
-static void take_groups(struct target *t, struct census *c, const struct sa_answer *a)
+static void take_groups(struct target *t, struct census *c, const struct sa_response *a)
 {
     GHashTable *seen = g_hash_table_new(mgid_hash, mgid_equal);
     const uint8_t *record;
@@ -201,11 +201,11 @@ static void take_groups(struct target *t, struct census *c, const struct sa_answ
 
 static bool stage_census(struct target *t, const char *id)
 {
-    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
-    struct sa_answer a;
+    struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
+    struct sa_response a;
     struct census c = {0};
     results_sent(t->results, "SA GetTable MCMemberRecord");
-    enum sa_result result = sa_ask(t, &q, &a);
+    enum sa_result result = sa_query_send(t, &q, &a);
     if (result != SA_SUCCESS || a.stride < MCM_SIZE)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "the groups cannot be listed: %s",
                       result == SA_REJECTED ? sa_status_name(a.status)
@@ -214,7 +214,7 @@ static bool stage_census(struct target *t, const char *id)
         take_groups(t, &c, &a);
         report_census(t, id, &c);
     }
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return true;
 }
 
@@ -241,7 +241,7 @@ static void look_up(struct target *t, struct wanted *w, const uint8_t *mgid)
         w->undisclosed++;
         w->last = result;
     } else if (!member) {
-        ip_text(true, mgid, name);
+        text_ip(true, mgid, name);
         g_string_append_printf(w->missing, "%s%s", w->missing->len ? ", " : "", name);
     }
 }
@@ -252,7 +252,7 @@ static void look_up_wanted(struct target *t, const char *interface, const char *
     char **lines = g_strsplit(text, "\n", -1);
     uint8_t mgid[16];
     for (char **line = lines; *line && !target_ended(t); line++)
-        if (wanted_group_read(*line, interface, mgid))
+        if (host_wanted_group_read(*line, interface, mgid))
             look_up(t, w, mgid);
     g_strfreev(lines);
 }
@@ -300,12 +300,12 @@ static const struct stage_of_fabric stages[] = {
      .looks_at = "is this port in the groups that the host's interface wants?",
      .sends = "SA Get MCMemberRecord of each",
      .run = stage_own_groups,
-     .transport = CAN_ASK_SA},
+     .transport = CAN_QUERY_SA},
     {.id = "fabric.census",
      .looks_at = "the groups, their attributes against the broadcast group's, and the MLIDs left",
      .sends = "SA GetTable MCMemberRecord and SwitchInfoRecord",
      .run = stage_census,
-     .transport = CAN_ASK_SA,
+     .transport = CAN_QUERY_SA,
      RULES(R_RFC4391_10_GROUP_ATTRIBUTES, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES,
            R_DRAFT_7_ALL_ROUTER_GROUP)},
 };

@@ -36,7 +36,7 @@ static bool stage_broadcast_group(struct target *t, const char *id)
                     "a broadcast group", why);
         return false;
     }
-    ip_text(true, t->link->group.mgid, mgid);
+    text_ip(true, t->link->group.mgid, mgid);
     results_received(t->results, "%s, MLID 0x%04x", mgid, t->link->group.mlid);
     results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS, OUTCOME_PASS, "", "it exists");
     snprintf(why, sizeof why, "searched from scope 2 outwards, found at %u", t->link->group.scope);
@@ -126,7 +126,7 @@ static const char *find_attribute(struct target *t)
          "the MTU and the rate: a group with the least of both is granted (fabric.mtu, fabric.rate)"}};
     uint16_t status;
     for (size_t i = 0; i < G_N_ELEMENTS(less) && !t->run->stopped; i++)
-        if (own_group_try_least(t, less[i].mtu, less[i].rate, &status) == SA_SUCCESS)
+        if (made_group_try_least(t, less[i].mtu, less[i].rate, &status) == SA_SUCCESS)
             return less[i].blame;
     return NULL;
 }
@@ -143,7 +143,7 @@ static void find_refused_parameter(struct target *t, char *out, size_t size)
             state);
         return;
     }
-    if (own_group_try(t, NULL, &status) == SA_SUCCESS) {
+    if (made_group_try(t, NULL, &status) == SA_SUCCESS) {
         snprintf(
             out, size,
             "only this group is rejected; the SA grants one with the same attributes: see the SM's log");
@@ -230,28 +230,28 @@ static const struct stage_of_fabric stages[] = {
      .looks_at = "does the partition's broadcast group exist? scope 2, then upwards",
      .sends = "SA Get MCMemberRecord",
      .run = stage_broadcast_group,
-     .transport = CAN_ASK_SA,
+     .transport = CAN_QUERY_SA,
      RULES(R_RFC4391_5_BROADCAST_GROUP_EXISTS, R_RFC4391_4_1_SCOPE_SEARCH)},
     {.id = "fabric.mtu",
      .looks_at = "can the port take the group's MTU?",
      .sends = "nothing",
      .run = stage_group_mtu,
-     .transport = CAN_ASK_SA},
+     .transport = CAN_QUERY_SA},
     {.id = "fabric.rate",
      .looks_at = "can the port take the group's rate?",
      .sends = "nothing",
      .run = stage_group_rate,
-     .transport = CAN_ASK_SA},
+     .transport = CAN_QUERY_SA},
     {.id = "fabric.join",
      .looks_at = "may this port join the broadcast group?",
      .sends =
          "SA Set MCMemberRecord, only if it is not in it; Delete of that at the end, unless an interface of this host is up there then",
      .run = stage_join,
-     .transport = CAN_ASK_SA},
+     .transport = CAN_QUERY_SA},
     {.id = "fabric.send-only-join",
      .looks_at = "may it join as Linux joins to send (SendOnlyFullMember)?",
      .sends = "SA Set MCMemberRecord, only if it is known not to be; Delete of that at the end",
      .run = stage_send_only_join,
-     .transport = CAN_ASK_SA},
+     .transport = CAN_QUERY_SA},
 };
 const struct stage_table group_stages = {stages, G_N_ELEMENTS(stages)};

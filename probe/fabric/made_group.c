@@ -22,13 +22,13 @@ enum { MTU_LEAST = 1, MTU_OTHER = 2, RATE_LEAST = 2 };
  * The group is in 239.192.0.0/14, the organization-local scope of RFC 2365, and derived from this
  * port's GUID.
  */
-enum sa_result own_group_mgid(struct target *t, uint8_t mgid[16])
+enum sa_result made_group_mgid(struct target *t, uint8_t mgid[16])
 {
     struct mc_group g;
     uint16_t status;
     uint32_t seed = be32(t->link->transport->facts.gid + 12) * 2654435761u;
     for (unsigned i = 0; i < TRIED; i++) {
-        broadcast_mgid(mgid, t->link->group.scope, t->link->pkey);
+        message_broadcast_mgid(mgid, t->link->group.scope, t->link->pkey);
         put32(mgid + MGID_GROUP_IPV4, 0x0fc00000u | ((seed + i) & 0x3ffff));
         enum sa_result result = group_get(t, mgid, &g, &status);
         if (group_is_missing(result, status))
@@ -96,14 +96,14 @@ static void change_flow_label(struct mc_group *g, uint8_t *mgid)
  * First the attributes that must equal the broadcast group's (RFC 4391 §10; scope: §4), then those
  * that should.
  */
-const struct variation group_variations[] = {
+const struct variation made_group_variations[] = {
     {"P_Key", change_pkey},    {"P_Key in the MGID", change_mgid_pkey},
     {"Q_Key", change_qkey},    {"SL", change_sl},
     {"MTU", change_mtu},       {"hop limit", change_hop_limit},
     {"scope", change_scope},   {"rate", change_rate},
     {"TClass", change_tclass}, {"flow label", change_flow_label},
 };
-const unsigned n_group_variations = G_N_ELEMENTS(group_variations);
+const unsigned n_made_group_variations = G_N_ELEMENTS(made_group_variations);
 
 static enum sa_result make_group(struct target *t, const uint8_t *mgid, const struct mc_group *like,
                                  uint16_t *status)
@@ -117,11 +117,11 @@ static enum sa_result make_group(struct target *t, const uint8_t *mgid, const st
 /* If no MGID is unused, that is not a refusal by the SA. */
 static enum sa_result find_mgid(struct target *t, uint8_t *mgid)
 {
-    enum sa_result found = own_group_mgid(t, mgid);
+    enum sa_result found = made_group_mgid(t, mgid);
     return found == SA_REJECTED ? SA_NO_RESPONSE : found;
 }
 
-enum sa_result own_group_try(struct target *t, const struct variation *v, uint16_t *status)
+enum sa_result made_group_try(struct target *t, const struct variation *v, uint16_t *status)
 {
     struct mc_group like = t->link->group;
     uint8_t mgid[16];
@@ -134,7 +134,7 @@ enum sa_result own_group_try(struct target *t, const struct variation *v, uint16
     return make_group(t, mgid, &like, status);
 }
 
-enum sa_result own_group_try_least(struct target *t, bool mtu, bool rate, uint16_t *status)
+enum sa_result made_group_try_least(struct target *t, bool mtu, bool rate, uint16_t *status)
 {
     struct mc_group like = t->link->group;
     uint8_t mgid[16];

@@ -55,7 +55,7 @@ static bool has_competing_owner(struct target *t, const struct ud_from *from, vo
 static bool await_competing(struct target *t)
 {
     if (!t->peer->has_competing)
-        await_packet(t, FLUX_WAIT_MS, has_competing_owner, NULL);
+        receive_await(t, FLUX_WAIT_MS, has_competing_owner, NULL);
     return t->peer->has_competing;
 }
 
@@ -63,13 +63,13 @@ static void compare_address(struct target *target, struct comparison *t,
                             const struct host_neighbour *n, const struct response *a)
 {
     char cached[64], now[64];
-    lladdr_text(n->lladdr, cached);
-    lladdr_text(a->lladdr, now);
+    text_lladdr(n->lladdr, cached);
+    text_lladdr(a->lladdr, now);
     if (!lladdr_same(n->lladdr, a->lladdr))
         add_wrong(t, "the neighbour table has %s at %s, but its reply says %s", target->name,
                   cached, now);
     if (await_competing(target)) {
-        lladdr_text(target->peer->competing.lladdr, cached);
+        text_lladdr(target->peer->competing.lladdr, cached);
         add_wrong(t, "two answer for %s: %s and %s", target->name, now, cached);
     }
 }
@@ -77,10 +77,10 @@ static void compare_address(struct target *target, struct comparison *t,
 static void compare_path(struct target *target, struct comparison *t,
                          const struct host_neighbour *n, const struct response *a)
 {
-    struct sa_answer path;
+    struct sa_response path;
     char gid[48];
-    enum sa_result result = ask_path(target, n->lladdr + LLADDR_GID, &path);
-    ip_text(true, n->lladdr + LLADDR_GID, gid);
+    enum sa_result result = records_get_path(target, n->lladdr + LLADDR_GID, &path);
+    text_ip(true, n->lladdr + LLADDR_GID, gid);
     if (result == SA_REJECTED)
         add_wrong(t,
                   "the neighbour table has %s at GID %s, to which the SA has no path (0x%04x, %s)",
@@ -89,7 +89,7 @@ static void compare_path(struct target *target, struct comparison *t,
              (be16(path.records->data + PATH_DLID) ^ a->lid) >> target->link->transport->facts.lmc)
         add_wrong(t, "the SA's path to %s leads to LID %u, and it answers from LID %u",
                   target->name, be16(path.records->data + PATH_DLID), a->lid);
-    sa_answer_clear(&path);
+    sa_response_clear(&path);
 }
 
 static void compare_neighbour(const struct target *fabric, struct comparison *t,
@@ -105,7 +105,7 @@ static void compare_neighbour(const struct target *fabric, struct comparison *t,
                                .peer = &peer},
                   *target = &neighbour;
     memcpy(target->ip, n->ip, 16);
-    ip_text(n->ipv6, n->ip, target->name);
+    text_ip(n->ipv6, n->ip, target->name);
     struct exchange x = exchange_run(target, &(struct request){.multicast = true}, TRIES);
     enum exchange_outcome outcome = x.outcome;
     bool answers = outcome == RESPONSE_RECEIVED;
@@ -113,10 +113,10 @@ static void compare_neighbour(const struct target *fabric, struct comparison *t,
     t->not_sent += outcome == NOT_SENT;
     t->unanswered += outcome == NO_RESPONSE;
     if (answers) {
-        owner_take(target, &x.reply);
+        peer_set(target, &x.reply);
         compare_address(target, t, n, &x.reply);
     }
-    if (transport_can(target->link->transport, CAN_ASK_SA))
+    if (transport_can(target->link->transport, CAN_QUERY_SA))
         compare_path(target, t, n, answers ? &x.reply : NULL);
 }
 
@@ -141,7 +141,7 @@ static void report_neighbours(struct target *target, const char *id, const struc
 static bool stage_neighbours(struct target *target, const char *id)
 {
     char *name = host_interface(target->link), why[256];
-    GArray *all = name ? neighbours_of(name) : NULL;
+    GArray *all = name ? hostneigh_read(name) : NULL;
     struct comparison t = {.words = g_string_new(NULL)};
     if (!all || all->len == 0)
         results_stage(target->results, id, VERDICT_SKIPPED, "", "%s",

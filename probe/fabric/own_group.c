@@ -30,8 +30,8 @@ static const uint16_t group_traps[] = {TRAP_GROUP_CREATED, TRAP_GROUP_DELETED};
 static enum sa_result subscribe(struct target *t, uint16_t trap, bool on)
 {
     enum { ALL_TYPES = 0xffff, ALL_LIDS = 0xffff, QP1 = 1, RESPONSE_TIME = 18 };
-    struct sa_question q = {.method = SA_SET, .attribute = SA_INFORM_INFO};
-    struct sa_answer a;
+    struct sa_query q = {.method = SA_SET, .attribute = SA_INFORM_INFO};
+    struct sa_response a;
     put16(q.record + INFORM_LID_BEGIN, ALL_LIDS);
     q.record[INFORM_GENERIC] = 1;
     q.record[INFORM_SUBSCRIBE] = on;
@@ -39,8 +39,8 @@ static enum sa_result subscribe(struct target *t, uint16_t trap, bool on)
     put16(q.record + INFORM_TRAP, trap);
     put32(q.record + INFORM_QPN_TIME, QP1 << 8 | RESPONSE_TIME);
     memset(q.record + INFORM_PRODUCER, 0xff, 3);
-    enum sa_result result = sa_ask(t, &q, &a);
-    sa_answer_clear(&a);
+    enum sa_result result = sa_query_send(t, &q, &a);
+    sa_response_clear(&a);
     return result;
 }
 
@@ -206,7 +206,7 @@ static void report_traps(struct target *t, const char *id, const struct group_li
 static bool stage_own_group(struct target *t, const char *id)
 {
     struct group_life c = {.watches = false};
-    enum sa_result found = own_group_mgid(t, c.mgid);
+    enum sa_result found = made_group_mgid(t, c.mgid);
     if (found != SA_SUCCESS) {
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s",
                       found == SA_REJECTED ? "no free MGID was found" : sa_failure_text(t, found));
@@ -239,13 +239,14 @@ static bool stage_group_attributes(struct target *t, const char *id)
             "it creates wrong groups for a moment, and errors in the SM's log: only with --disruptive");
     } else {
         t->about_fabric = false; /* violations of these groups are caused by the probe itself */
-        for (unsigned i = 0; i < n_group_variations && !t->run->stopped; i++) {
+        for (unsigned i = 0; i < n_made_group_variations && !t->run->stopped; i++) {
             uint16_t status;
-            enum sa_result result = own_group_try(t, &group_variations[i], &status);
+            enum sa_result result = made_group_try(t, &made_group_variations[i], &status);
             if (result != SA_SUCCESS && result != SA_REJECTED)
                 continue;
             GString *list = result == SA_SUCCESS ? accepted : refused;
-            g_string_append_printf(list, "%s%s", list->len ? ", " : "", group_variations[i].name);
+            g_string_append_printf(list, "%s%s", list->len ? ", " : "",
+                                   made_group_variations[i].name);
         }
         t->about_fabric = true;
         results_stage(
@@ -267,13 +268,13 @@ static const struct stage_of_fabric stages[] = {
      .sends =
          "SA Set and Delete MCMemberRecord of a group that does not exist, Set InformInfo of traps 66 and 67",
      .run = stage_own_group,
-     .transport = CAN_ASK_SA,
+     .transport = CAN_QUERY_SA,
      RULES(R_RFC4391_10_LEAVE, R_RFC4391_10_SENDONLY_SEMANTICS,
            R_RFC4391_11_ROUTER_NONMEMBER_JOIN)},
     {.id = "fabric.group-attributes",
      .looks_at = "does the SM refuse groups with other attributes than the broadcast group's?",
      .sends = "with --disruptive: SA Set and Delete MCMemberRecord of such groups, one at a time",
      .run = stage_group_attributes,
-     .transport = CAN_ASK_SA},
+     .transport = CAN_QUERY_SA},
 };
 const struct stage_table own_group_stages = {stages, G_N_ELEMENTS(stages)};

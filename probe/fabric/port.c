@@ -59,10 +59,10 @@ enum {
 
 static bool sa_answers(struct target *t, const char *id)
 {
-    struct sa_question q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
-    struct sa_answer a;
-    enum sa_result result = sa_ask(t, &q, &a);
-    sa_answer_clear(&a);
+    struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
+    struct sa_response a;
+    enum sa_result result = sa_query_send(t, &q, &a);
+    sa_response_clear(&a);
     if (result == SA_SUCCESS || result == SA_REJECTED)
         return true;
     if (result == SA_ERROR) {
@@ -100,7 +100,7 @@ static void add_sm(GString *out, const uint8_t *record)
 }
 
 /* Counts the master SMs and describes all SMs. */
-static unsigned count_masters(const struct sa_answer *a, GString *words)
+static unsigned count_masters(const struct sa_response *a, GString *words)
 {
     unsigned masters = 0;
     const uint8_t *record;
@@ -111,7 +111,7 @@ static unsigned count_masters(const struct sa_answer *a, GString *words)
     return masters;
 }
 
-static void report_sms(struct target *t, const char *id, const struct sa_answer *a)
+static void report_sms(struct target *t, const char *id, const struct sa_response *a)
 {
     char text[40];
     GString *words = g_string_new(NULL);
@@ -142,18 +142,18 @@ static void report_lmc(struct target *t)
 
 static bool stage_sm(struct target *t, const char *id)
 {
-    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_SM_INFO_RECORD};
-    struct sa_answer a;
+    struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_SM_INFO_RECORD};
+    struct sa_response a;
     if (!sa_answers(t, id))
         return false;
     results_sent(t->results, "SA GetTable SMInfoRecord");
-    if (sa_ask(t, &q, &a) == SA_SUCCESS)
+    if (sa_query_send(t, &q, &a) == SA_SUCCESS)
         report_sms(t, id, &a);
     else
         results_stage(t->results, id, OUTCOME_PASS, "", "the SA at LID %u answers",
                       t->link->transport->facts.sm_lid);
     report_lmc(t);
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return !t->run->stopped;
 }
 
@@ -236,7 +236,7 @@ static const struct stage_of_fabric stages[] = {
      .looks_at = "does the SA answer, and is there one master SM?",
      .sends = "SA Get ClassPortInfo, GetTable SMInfoRecord",
      .run = stage_sm,
-     .transport = CAN_ASK_SA,
+     .transport = CAN_QUERY_SA,
      RULES(R_SM_ONE_MASTER, R_SM_LMC_PATHS)},
     {.id = "fabric.pkey",
      .looks_at = "is the partition in the port's P_Key table, as full or limited member?",

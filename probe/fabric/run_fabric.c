@@ -21,7 +21,7 @@ static const struct stage_table *const tables[] = {
     &census_stages, &own_group_stages, &neighbour_stages,
 };
 
-const struct stage_of_fabric *stage_at(unsigned i)
+const struct stage_of_fabric *fabric_stage_at(unsigned i)
 {
     for (size_t k = 0; k < G_N_ELEMENTS(tables); k++) {
         if (i < tables[k]->n)
@@ -37,10 +37,10 @@ static void skip_from(struct target *t, unsigned first)
     const GPtrArray *reported = t->results->checked->stages;
     const struct stage *last = reported->pdata[reported->len - 1];
     const struct stage_of_fabric *s;
-    for (unsigned i = first; (s = stage_at(i)); i++)
+    for (unsigned i = first; (s = fabric_stage_at(i)); i++)
         results_stage(t->results, s->id, VERDICT_SKIPPED, "",
                       last->outcome == OUTCOME_FAIL ? "%s failed" : "%s had no result",
-                      stage_at(first - 1)->id);
+                      fabric_stage_at(first - 1)->id);
 }
 
 static bool device_is_open(struct target *t, enum opening opening, const char *why)
@@ -74,7 +74,7 @@ static bool run_stage(struct target *t, const struct stage_of_fabric *s)
     return passed;
 }
 
-void run_fabric(struct target *t, enum opening opening, const char *why)
+void fabric_run(struct target *t, enum opening opening, const char *why)
 {
     if (!device_is_open(t, opening, why)) {
         skip_from(t, 1);
@@ -82,14 +82,14 @@ void run_fabric(struct target *t, enum opening opening, const char *why)
     }
     t->about_fabric = true;
     wirelog_check(t->log, t->results->known, results_checked, t->results);
-    for (unsigned i = 1; stage_at(i) && !t->run->stopped; i++)
-        if (!run_stage(t, stage_at(i))) {
+    for (unsigned i = 1; fabric_stage_at(i) && !t->run->stopped; i++)
+        if (!run_stage(t, fabric_stage_at(i))) {
             skip_from(t, i + 1);
             break;
         }
     if (t->run->broken)
         t->results->checked->trouble = plain_dup(t->link->transport->error);
-    else if (!transport_can(t->link->transport, CAN_ASK_SA))
+    else if (!transport_can(t->link->transport, CAN_QUERY_SA))
         t->results->checked->trouble = g_strdup_printf("the SA cannot be queried: %s",
                                                        t->link->transport->ops->lacks);
     wirelog_check(t->log, NULL, NULL, NULL);

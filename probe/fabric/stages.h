@@ -29,9 +29,9 @@ extern const struct stage_table port_stages, group_stages, host_stages, census_s
     own_group_stages, neighbour_stages;
 
 /* The stages of all tables, in order; NULL after the last one. */
-const struct stage_of_fabric *stage_at(unsigned i);
+const struct stage_of_fabric *fabric_stage_at(unsigned i);
 
 /* Runs the stages. opening, why: the result of opening the device. */
-void run_fabric(struct target *t, enum opening opening, const char *why);
+void fabric_run(struct target *t, enum opening opening, const char *why);
 
 #endif

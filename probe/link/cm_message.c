@@ -52,7 +52,7 @@ static void put_private(uint8_t *p, enum cm_message m, const struct cm_fields *f
         memcpy(p + begin, f->private_data, n);
 }
 
-void make_cm(uint8_t mad[MAD_SIZE], enum cm_message m, const struct cm_fields *f)
+void cm_message_make(uint8_t mad[MAD_SIZE], enum cm_message m, const struct cm_fields *f)
 {
     memset(mad, 0, MAD_SIZE);
     mad[MAD_BASE_VERSION] = 1;

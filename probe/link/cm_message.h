@@ -22,6 +22,6 @@ struct cm_fields {
     uint32_t private_size; /* truncated if the message has less room */
 };
 
-void make_cm(uint8_t mad[MAD_SIZE], enum cm_message m, const struct cm_fields *f);
+void cm_message_make(uint8_t mad[MAD_SIZE], enum cm_message m, const struct cm_fields *f);
 
 #endif

@@ -26,10 +26,10 @@
 enum { SELECT_EXACTLY = 2 };
 
 /* Queries one group. *record points to the received record in a. */
-static enum sa_result query_member_record(struct target *t, struct sa_question *q,
-                                          struct sa_answer *a, const uint8_t **record)
+static enum sa_result query_member_record(struct target *t, struct sa_query *q,
+                                          struct sa_response *a, const uint8_t **record)
 {
-    enum sa_result result = sa_ask(t, q, a);
+    enum sa_result result = sa_query_send(t, q, a);
     *record = a->records->data;
     return result == SA_SUCCESS && a->records->len < MCM_SIZE ? SA_NO_RESPONSE : result;
 }
@@ -37,14 +37,14 @@ static enum sa_result query_member_record(struct target *t, struct sa_question *
 enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group *g,
                          uint16_t *status)
 {
-    struct sa_question q = mc_ask_group(mgid);
-    struct sa_answer a;
+    struct sa_query q = mc_query_group(mgid);
+    struct sa_response a;
     const uint8_t *record;
     enum sa_result result = query_member_record(t, &q, &a, &record);
     if (result == SA_SUCCESS)
         *g = mc_group_read(record);
     *status = a.status;
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return result;
 }
 
@@ -62,8 +62,8 @@ enum sa_result group_member_state(struct target *t, const uint8_t *mgid, uint8_t
 enum sa_result group_member_state_of(struct target *t, const uint8_t *mgid, const uint8_t *port_gid,
                                      uint8_t *join_state, bool *member, bool *known)
 {
-    struct sa_question q = mc_ask_member(mgid, port_gid);
-    struct sa_answer a;
+    struct sa_query q = mc_query_member(mgid, port_gid);
+    struct sa_response a;
     const uint8_t *record;
     q.sm_key = t->link->sm_key;
     *member = *known = false;
@@ -77,12 +77,12 @@ enum sa_result group_member_state_of(struct target *t, const uint8_t *mgid, cons
         *known = true;
         result = SA_SUCCESS;
     }
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return result;
 }
 
 /* Specifies rate and MTU: otherwise the SM would choose its maximum and reject hosts with less. */
-static void put_creation(const struct mc_group *g, struct sa_question *q)
+static void put_creation(const struct mc_group *g, struct sa_query *q)
 {
     q->mask |= MCM_HAS_QKEY | MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU | MCM_HAS_TCLASS | MCM_HAS_PKEY |
                MCM_HAS_RATE_SELECTOR | MCM_HAS_RATE | MCM_HAS_LIFE_SELECTOR | MCM_HAS_LIFE |
@@ -120,10 +120,10 @@ enum sa_result group_join(struct target *t, const uint8_t *mgid, uint8_t join_st
  * Sends the join. The membership is recorded before the request: if the response is lost, it may
  * exist nevertheless.
  */
-static enum sa_result send_join(struct target *t, const struct joined *m, struct sa_question *q,
+static enum sa_result send_join(struct target *t, const struct joined *m, struct sa_query *q,
                                 struct mc_group *g, uint16_t *status)
 {
-    struct sa_answer a;
+    struct sa_response a;
     const uint8_t *record;
     g_array_append_val(t->link->memberships, *m);
     report_guard(t, m, true);
@@ -135,14 +135,14 @@ static enum sa_result send_join(struct target *t, const struct joined *m, struct
         g_array_set_size(t->link->memberships, t->link->memberships->len - 1);
         report_guard(t, m, false);
     }
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return result;
 }
 
 enum sa_result group_join_as(struct target *t, const uint8_t *mgid, uint8_t join_state,
                              const struct mc_group *made, struct mc_group *g, uint16_t *status)
 {
-    struct sa_question q = mc_ask_state(SA_SET, mgid, t->link->transport->facts.gid, join_state);
+    struct sa_query q = mc_query_state(SA_SET, mgid, t->link->transport->facts.gid, join_state);
     uint8_t have;
     bool member, known;
     *status = 0;
@@ -170,9 +170,9 @@ bool group_attach(struct target *t, const struct mc_group *g)
     return true;
 }
 
-static enum sa_result query_for_leaver(void *user, const struct sa_question *q, struct sa_answer *a)
+static enum sa_result query_for_leaver(void *user, const struct sa_query *q, struct sa_response *a)
 {
-    return sa_ask(user, q, a);
+    return sa_query_send(user, q, a);
 }
 
 static void report_leaving(const struct target *t, const struct joined *m, enum leaving how,
@@ -180,7 +180,7 @@ static void report_leaving(const struct target *t, const struct joined *m, enum 
 {
     char group[48];
     const struct port_facts *f = &t->link->transport->facts;
-    ip_text(true, m->mgid, group);
+    text_ip(true, m->mgid, group);
     if (how == LEAVE_UNCONFIRMED)
         say("the SA did not confirm that a group was left; it removes the membership when the port goes down");
     else if (how == LEAVE_IN_USE)
@@ -198,7 +198,7 @@ static bool leave(struct target *t, const struct joined *m)
 {
     const struct leaver l = {.port = &t->link->transport->facts,
                              .sm_key = t->link->sm_key,
-                             .ask = query_for_leaver,
+                             .query = query_for_leaver,
                              .user = t};
     char *interface;
     enum leaving how = leave_group(&l, m, &interface);

@@ -39,15 +39,15 @@ static void apply_message(GArray *words, const struct guard_message *w)
         g_array_remove_index(words, i);
 }
 
-static enum sa_result query_sa(void *user, const struct sa_question *q, struct sa_answer *a)
+static enum sa_result query_sa(void *user, const struct sa_query *q, struct sa_response *a)
 {
     static const volatile int never;
     char error[256];
-    *a = (struct sa_answer){.records = g_byte_array_new()};
-    enum sa_outcome outcome = umad_sa_ask(user, q, ASK_MS, &never, a, error, sizeof error);
-    if (outcome == SA_ANSWERED && (a->status & MAD_STATUS_BUSY))
+    *a = (struct sa_response){.records = g_byte_array_new()};
+    enum sa_outcome outcome = umad_sa_query(user, q, ASK_MS, &never, a, error, sizeof error);
+    if (outcome == SA_OK && (a->status & MAD_STATUS_BUSY))
         return SA_BUSY;
-    return outcome == SA_ANSWERED  ? a->status ? SA_REJECTED : SA_SUCCESS
+    return outcome == SA_OK        ? a->status ? SA_REJECTED : SA_SUCCESS
            : outcome == SA_NOTHING ? SA_NO_RESPONSE
                                    : SA_ERROR;
 }
@@ -55,7 +55,7 @@ static enum sa_result query_sa(void *user, const struct sa_question *q, struct s
 static void undo_one(struct umad_sa *sa, const struct guard_message *w)
 {
     struct port_facts port = {.port = w->port};
-    struct leaver l = {.port = &port, .sm_key = w->sm_key, .ask = query_sa, .user = sa};
+    struct leaver l = {.port = &port, .sm_key = w->sm_key, .query = query_sa, .user = sa};
     char *interface;
     g_strlcpy(port.device, w->device, sizeof port.device);
     memcpy(port.gid, w->gid, sizeof port.gid);

@@ -103,7 +103,7 @@ char *host_interface(const struct probe_link *l)
 
 /* ---- multicast groups */
 
-bool wanted_group_read(const char *line, const char *interface, uint8_t mgid[16])
+bool host_wanted_group_read(const char *line, const char *interface, uint8_t mgid[16])
 {
     char name[64], address[80];
     if (sscanf(line, "%*d %63s %*d %*d %79s", name, address) != 2 || strcmp(name, interface) != 0 ||
@@ -126,7 +126,7 @@ bool host_wants(const char *interface, const uint8_t *mgid)
     bool wants = false;
     char **lines = g_strsplit(text, "\n", -1);
     for (char **line = lines; *line && !wants; line++)
-        wants = wanted_group_read(*line, interface, listed) && memcmp(listed, mgid, 16) == 0;
+        wants = host_wanted_group_read(*line, interface, listed) && memcmp(listed, mgid, 16) == 0;
     g_strfreev(lines);
     g_free(text);
     return wants;

@@ -22,7 +22,7 @@ bool host_wants(const char *interface, const uint8_t *mgid);
  * Reads the group from one line of that file: index, name, users, global users, and the 20-byte
  * address in hexadecimal digits. Returns false if the line is not about the interface.
  */
-bool wanted_group_read(const char *line, const char *interface, uint8_t mgid[16]);
+bool host_wanted_group_read(const char *line, const char *interface, uint8_t mgid[16]);
 /* The names of all interfaces that are up in this partition, on any port. */
 GPtrArray *host_interfaces(const struct probe_link *l);
 /*

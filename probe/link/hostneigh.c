@@ -71,7 +71,7 @@ static gboolean read_message(GArray *out, uint8_t *buffer, ssize_t size, unsigne
     return TRUE;
 }
 
-GArray *neighbours_of(const char *interface)
+GArray *hostneigh_read(const char *interface)
 {
     unsigned index = if_nametoindex(interface);
     int fd = index ? socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE) : -1;

@@ -21,6 +21,6 @@ struct host_neighbour {
  * The interface's neighbours with a known link-layer address, as struct host_neighbour. NULL: the
  * kernel did not answer.
  */
-GArray *neighbours_of(const char *interface);
+GArray *hostneigh_read(const char *interface);
 
 #endif

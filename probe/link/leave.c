@@ -36,22 +36,22 @@ static uint8_t bits_of_host(const struct leaver *l, const struct joined *m, char
 static enum sa_result query_member(const struct leaver *l, uint8_t method, const uint8_t *mgid,
                                    uint8_t join_state)
 {
-    struct sa_question q = mc_ask_state(method, mgid, l->port->gid, join_state);
-    struct sa_answer a;
-    enum sa_result result = l->ask(l->user, &q, &a);
-    sa_answer_clear(&a);
+    struct sa_query q = mc_query_state(method, mgid, l->port->gid, join_state);
+    struct sa_response a;
+    enum sa_result result = l->query(l->user, &q, &a);
+    sa_response_clear(&a);
     return result;
 }
 
 /* Also false if the SA does not respond: a second join does no harm. */
 static bool is_member(const struct leaver *l, const uint8_t *mgid, uint8_t join_state)
 {
-    struct sa_question q = mc_ask_member(mgid, l->port->gid);
-    struct sa_answer a;
+    struct sa_query q = mc_query_member(mgid, l->port->gid);
+    struct sa_response a;
     q.sm_key = l->sm_key;
-    bool is = l->ask(l->user, &q, &a) == SA_SUCCESS && a.records->len >= MCM_SIZE &&
+    bool is = l->query(l->user, &q, &a) == SA_SUCCESS && a.records->len >= MCM_SIZE &&
               (mc_member_read(a.records->data).join_state & join_state) == join_state;
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return is;
 }
 

@@ -21,14 +21,14 @@ struct joined {
 };
 
 /* Sends a request to the SA; the caller clears the response. */
-typedef enum sa_result sa_query_function(void *user, const struct sa_question *q,
-                                         struct sa_answer *a);
+typedef enum sa_result sa_query_function(void *user, const struct sa_query *q,
+                                         struct sa_response *a);
 
 /* The port, the function that queries the SA, and the SM_Key for queries about other members. */
 struct leaver {
     const struct port_facts *port;
     uint64_t sm_key;
-    sa_query_function *ask;
+    sa_query_function *query;
     void *user;
 };
 

@@ -47,7 +47,7 @@ enum sa_result link_find_broadcast(struct target *t, char *why, size_t size)
     uint8_t mgid[16];
     uint16_t status = 0;
     for (unsigned scope = SCOPE_FIRST; scope <= SCOPE_LAST; scope++) {
-        broadcast_mgid(mgid, (uint8_t)scope, t->link->pkey);
+        message_broadcast_mgid(mgid, (uint8_t)scope, t->link->pkey);
         switch (group_get(t, mgid, &t->link->group, &status)) {
         case SA_SUCCESS:
             return SA_SUCCESS;

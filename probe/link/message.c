@@ -32,7 +32,7 @@ static void put_bytes(uint8_t *out, const uint8_t *from, size_t n)
 
 /* ---- ARP (RFC 826, RFC 4391 §9.2) */
 
-uint32_t make_arp(uint8_t *out, const struct arp_message *m)
+uint32_t message_arp(uint8_t *out, const struct arp_message *m)
 {
     uint8_t *p = out + put_encap(out, TYPE_ARP, m->reserved);
     put16(p + ARP_HRD, ARP_HRD_INFINIBAND);
@@ -69,7 +69,7 @@ static void put_icmpv6_checksum(uint8_t *p, uint32_t payload)
 }
 
 /* RFC 4861 §4.3 and 4.4, with the option of RFC 4391 §9.3 */
-uint32_t make_nd(uint8_t *out, const struct nd_message *m)
+uint32_t message_nd(uint8_t *out, const struct nd_message *m)
 {
     uint32_t payload = NS_SIZE + (m->lladdr ? ND_OPTION_SIZE : 0);
     uint8_t *p = out + put_encap(out, TYPE_IPV6, m->reserved), *icmp = p + IPV6_SIZE,
@@ -101,7 +101,7 @@ static void put_echo(uint8_t *icmp, uint8_t type, const struct echo_message *m, 
         icmp[i] = (uint8_t)i;
 }
 
-bool echo_payload_is(const uint8_t *icmp, uint32_t n)
+bool message_is_echo_payload(const uint8_t *icmp, uint32_t n)
 {
     uint32_t i = ICMP_SIZE;
     while (i < n && icmp[i] == (uint8_t)i)
@@ -109,7 +109,7 @@ bool echo_payload_is(const uint8_t *icmp, uint32_t n)
     return i >= n;
 }
 
-uint32_t make_echo4(uint8_t *out, const struct echo_message *m)
+uint32_t message_echo4(uint8_t *out, const struct echo_message *m)
 {
     uint8_t *p = out + put_encap(out, TYPE_IPV4, m->reserved), *icmp = p + IPV4_SIZE;
     uint32_t n = m->length - IPV4_SIZE;
@@ -128,7 +128,7 @@ uint32_t make_echo4(uint8_t *out, const struct echo_message *m)
     return ENCAP_SIZE + m->length;
 }
 
-uint32_t make_echo6(uint8_t *out, const struct echo_message *m)
+uint32_t message_echo6(uint8_t *out, const struct echo_message *m)
 {
     uint8_t *p = out + put_encap(out, TYPE_IPV6, m->reserved);
     uint32_t n = m->length - IPV6_SIZE;
@@ -140,7 +140,7 @@ uint32_t make_echo6(uint8_t *out, const struct echo_message *m)
 
 /* ---- addresses */
 
-void solicited_node(uint8_t out[16], const uint8_t *address)
+void message_solicited_node(uint8_t out[16], const uint8_t *address)
 {
     static const uint8_t prefix[13] = {0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 0xff};
     memcpy(out, prefix, sizeof prefix);
@@ -156,19 +156,19 @@ static void put_mgid(uint8_t out[16], uint8_t scope, uint16_t signature, uint16_
     put16(out + MGID_PKEY, pkey | 0x8000u);
 }
 
-void broadcast_mgid(uint8_t out[16], uint8_t scope, uint16_t pkey)
+void message_broadcast_mgid(uint8_t out[16], uint8_t scope, uint16_t pkey)
 {
     put_mgid(out, scope, MGID_SIGNATURE_IPV4, pkey);
     memset(out + MGID_GROUP_IPV4, 0xff, 4);
 }
 
-void ipv6_mgid(uint8_t out[16], uint8_t scope, uint16_t pkey, const uint8_t *group)
+void message_ipv6_mgid(uint8_t out[16], uint8_t scope, uint16_t pkey, const uint8_t *group)
 {
     put_mgid(out, scope, MGID_SIGNATURE_IPV6, pkey);
     memcpy(out + MGID_GROUP, group + MGID_GROUP, MGID_SIZE - MGID_GROUP);
 }
 
-void link_local_of(uint8_t out[16], const uint8_t *eui64)
+void message_link_local(uint8_t out[16], const uint8_t *eui64)
 {
     memset(out, 0, 8);
     out[0] = 0xfe;

@@ -15,7 +15,7 @@ struct arp_message {
     uint16_t reserved, op;
     const uint8_t *sha, *spa, *tha, *tpa; /* 20, 4, 20, 4 bytes; NULL: zeros */
 };
-uint32_t make_arp(uint8_t *out, const struct arp_message *m);
+uint32_t message_arp(uint8_t *out, const struct arp_message *m);
 
 struct nd_message {
     uint16_t reserved;
@@ -24,7 +24,7 @@ struct nd_message {
     const uint8_t *lladdr;             /* in the link-layer address option; NULL: no option */
     uint16_t padding;                  /* the option's two bytes before the address */
 };
-uint32_t make_nd(uint8_t *out, const struct nd_message *m);
+uint32_t message_nd(uint8_t *out, const struct nd_message *m);
 
 /* An echo request. length: bytes of its IP datagram, at least 28 (IPv4) or 48 (IPv6). */
 struct echo_message {
@@ -33,25 +33,25 @@ struct echo_message {
     const uint8_t *from, *to;
     uint32_t length;
 };
-uint32_t make_echo4(uint8_t *out, const struct echo_message *m);
-uint32_t make_echo6(uint8_t *out, const struct echo_message *m);
+uint32_t message_echo4(uint8_t *out, const struct echo_message *m);
+uint32_t message_echo6(uint8_t *out, const struct echo_message *m);
 /*
  * True if the n bytes of the ICMP message begin with the data of these requests. A reply has the
  * same data.
  */
-bool echo_payload_is(const uint8_t *icmp, uint32_t n);
+bool message_is_echo_payload(const uint8_t *icmp, uint32_t n);
 
 /* The solicited-node multicast address (RFC 4291 §2.7.1). */
-void solicited_node(uint8_t out[16], const uint8_t *address);
+void message_solicited_node(uint8_t out[16], const uint8_t *address);
 
 /*
  * MGIDs of IP groups (RFC 4391 §4), with the full-member form of the P_Key and the broadcast-GID's
  * scope (4 bits).
  */
-void broadcast_mgid(uint8_t out[16], uint8_t scope, uint16_t pkey);
-void ipv6_mgid(uint8_t out[16], uint8_t scope, uint16_t pkey, const uint8_t *group);
+void message_broadcast_mgid(uint8_t out[16], uint8_t scope, uint16_t pkey);
+void message_ipv6_mgid(uint8_t out[16], uint8_t scope, uint16_t pkey, const uint8_t *group);
 
 /* The link-local address of an EUI-64 (RFC 4391 §8: the u bit inverted). */
-void link_local_of(uint8_t out[16], const uint8_t *eui64);
+void message_link_local(uint8_t out[16], const uint8_t *eui64);
 
 #endif

@@ -132,8 +132,8 @@ static enum transport_result packet_receive(struct transport *t, int ms, struct 
     return TRANSPORT_STOPPED;
 }
 
-static enum transport_result packet_query_sa(struct transport *t, const struct sa_question *q,
-                                             int ms, struct sa_answer *a)
+static enum transport_result packet_query_sa(struct transport *t, const struct sa_query *q, int ms,
+                                             struct sa_response *a)
 {
     (void)t;
     (void)q;
@@ -165,7 +165,7 @@ static const struct transport_ops packet_ops = {
     .open_qp = packet_open_qp,
     .send = send_frame,
     .receive = packet_receive,
-    .ask = packet_query_sa,
+    .query = packet_query_sa,
     .attach = packet_attach,
     .close = packet_close};
 

@@ -20,7 +20,7 @@
 enum { SA_WAIT_MS = 1500, CACHE_SIZE = 64, MAX_FAILURES = 3 };
 
 /* Logs the request MAD with a transaction ID of the log and without the SM_Key. */
-static void log_request(struct target *t, const struct sa_question *q)
+static void log_request(struct target *t, const struct sa_query *q)
 {
     uint8_t mad[MAD_SIZE] = {[MAD_BASE_VERSION] = 1,
                              [MAD_CLASS] = MAD_CLASS_SA,
@@ -33,7 +33,7 @@ static void log_request(struct target *t, const struct sa_question *q)
     wirelog_mad(t->log, t->link->transport, mad, LOG_SENT);
 }
 
-static void log_answer(struct target *t, struct sa_answer *a)
+static void log_answer(struct target *t, struct sa_response *a)
 {
     put64(a->mad + MAD_TID, t->run->sequence);
     wirelog_mad(t->log, t->link->transport, a->mad, t->about_fabric ? LOG_OF_TARGET : LOG_RECEIVED);
@@ -44,14 +44,14 @@ static void log_answer(struct target *t, struct sa_answer *a)
  * attribute (IBA 13.4.7). For attributes that every SA must support, such a response counts as no
  * response.
  */
-static bool is_without_sa(const struct sa_question *q, uint16_t status)
+static bool is_without_sa(const struct sa_query *q, uint16_t status)
 {
     enum { UNSUPPORTED = 0x001c, OF_CLASS = 0xff00 };
     return (q->attribute == SA_CLASS_PORT_INFO || q->attribute == SA_MC_MEMBER_RECORD) &&
            !(status & OF_CLASS) && (status & UNSUPPORTED);
 }
 
-static enum sa_result result_of_status(const struct sa_question *q, uint16_t status)
+static enum sa_result result_of_status(const struct sa_query *q, uint16_t status)
 {
     if (status & MAD_STATUS_BUSY)
         return SA_BUSY;
@@ -60,7 +60,7 @@ static enum sa_result result_of_status(const struct sa_question *q, uint16_t sta
     return SA_SUCCESS;
 }
 
-static enum sa_result send_query(struct target *t, const struct sa_question *q, struct sa_answer *a)
+static enum sa_result send_query(struct target *t, const struct sa_query *q, struct sa_response *a)
 {
     /* The adapter's driver handles the segments of a table; they are not visible here. */
     bool single = q->method != SA_GET_TABLE;
@@ -68,7 +68,7 @@ static enum sa_result send_query(struct target *t, const struct sa_question *q, 
         rate_take(t->run);
     if (single)
         log_request(t, q);
-    switch (t->link->transport->ops->ask(t->link->transport, q, SA_WAIT_MS, a)) {
+    switch (t->link->transport->ops->query(t->link->transport, q, SA_WAIT_MS, a)) {
     case TRANSPORT_OK:
         if (t->about_fabric)
             verdict_frame(t->results->checked->verdict, true);
@@ -91,16 +91,16 @@ static enum sa_result send_query(struct target *t, const struct sa_question *q, 
 /* ---- cache during a sweep */
 
 struct cached_answer {
-    struct sa_question q;
+    struct sa_query q;
     enum sa_result result;
-    struct sa_answer a;
+    struct sa_response a;
 };
 
 /*
  * For groups, only the memberships of other ports: the probe itself changes this port's
  * memberships.
  */
-static bool is_cacheable(const struct target *t, const struct sa_question *q)
+static bool is_cacheable(const struct target *t, const struct sa_query *q)
 {
     bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
     bool of_group = q->attribute == SA_MC_MEMBER_RECORD;
@@ -109,7 +109,7 @@ static bool is_cacheable(const struct target *t, const struct sa_question *q)
     return t->yield && reads && (!of_group || of_other);
 }
 
-static const struct cached_answer *find_cached(struct target *t, const struct sa_question *q)
+static const struct cached_answer *find_cached(struct target *t, const struct sa_query *q)
 {
     const GPtrArray *answers = t->run->sa.answers;
     for (guint i = 0; answers && i < answers->len; i++) {
@@ -128,8 +128,8 @@ static void free_cached(gpointer cached)
     g_free(k);
 }
 
-static void cache_answer(struct target *t, const struct sa_question *q, enum sa_result result,
-                         const struct sa_answer *a)
+static void cache_answer(struct target *t, const struct sa_query *q, enum sa_result result,
+                         const struct sa_response *a)
 {
     struct sa_cache *cache = &t->run->sa;
     struct cached_answer *k = g_new(struct cached_answer, 1);
@@ -142,7 +142,7 @@ static void cache_answer(struct target *t, const struct sa_question *q, enum sa_
     g_ptr_array_add(cache->answers, k);
 }
 
-void sa_forget(struct run *r)
+void sa_cache_clear(struct run *r)
 {
     if (r->sa.answers)
         g_ptr_array_unref(r->sa.answers);
@@ -152,14 +152,14 @@ void sa_forget(struct run *r)
 /* ---- querying */
 
 /* True if a sweep stops querying the SA. Leaving joined groups is still attempted. */
-static bool is_given_up(struct target *t, const struct sa_question *q)
+static bool is_given_up(struct target *t, const struct sa_query *q)
 {
     const struct run *run = t->run;
     bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
     return run->sweeps && (t->yield || reads) && run->sa.failures >= MAX_FAILURES;
 }
 
-enum sa_result sa_ask(struct target *t, const struct sa_question *q, struct sa_answer *a)
+enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct sa_response *a)
 {
     bool cacheable = is_cacheable(t, q);
     const struct cached_answer *cached = cacheable ? find_cached(t, q) : NULL;
@@ -168,8 +168,8 @@ enum sa_result sa_ask(struct target *t, const struct sa_question *q, struct sa_a
         g_byte_array_ref(a->records);
         return cached->result;
     }
-    *a = (struct sa_answer){.records = g_byte_array_new()};
-    if (!transport_can(t->link->transport, CAN_ASK_SA))
+    *a = (struct sa_response){.records = g_byte_array_new()};
+    if (!transport_can(t->link->transport, CAN_QUERY_SA))
         return SA_NO_RESPONSE;
     if (is_given_up(t, q))
         return t->run->sa.failure;
@@ -191,7 +191,7 @@ const char *sa_failure_text(const struct target *t, enum sa_result result)
     return t->run->stopped ? "interrupted" : t->link->transport->error;
 }
 
-void sa_answer_clear(struct sa_answer *a)
+void sa_response_clear(struct sa_response *a)
 {
     g_byte_array_unref(a->records);
 }

@@ -9,13 +9,13 @@
 
 /*
  * Sends a query and logs request and response. The records are in a->records; free them with
- * sa_answer_clear().
+ * sa_response_clear().
  */
-enum sa_result sa_ask(struct target *t, const struct sa_question *q, struct sa_answer *a);
-void sa_answer_clear(struct sa_answer *a);
+enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct sa_response *a);
+void sa_response_clear(struct sa_response *a);
 /* Describes why there is no response: for SA_NO_RESPONSE, SA_BUSY and SA_ERROR. */
 const char *sa_failure_text(const struct target *t, enum sa_result result);
 /* Frees the responses that a sweep has cached. */
-void sa_forget(struct run *r);
+void sa_cache_clear(struct run *r);
 
 #endif

@@ -52,13 +52,13 @@ static enum transport_result receive_nothing(struct transport *t, int ms, struct
     return no_queue_pair(t);
 }
 
-static enum transport_result sa_only_query_sa(struct transport *t, const struct sa_question *q,
-                                              int ms, struct sa_answer *a)
+static enum transport_result sa_only_query_sa(struct transport *t, const struct sa_query *q, int ms,
+                                              struct sa_response *a)
 {
     struct sa_only *s = (struct sa_only *)t;
     static const int never;
     return transport_of(
-        umad_sa_ask(s->sa, q, ms, t->ending ? &never : s->stop, a, t->error, sizeof t->error));
+        umad_sa_query(s->sa, q, ms, t->ending ? &never : s->stop, a, t->error, sizeof t->error));
 }
 
 static enum transport_result sa_only_attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
@@ -87,12 +87,12 @@ static enum transport_result sa_only_next_notice(struct transport *t, int ms,
     return transport_of(umad_sa_next_notice(s->sa, ms, s->stop, notice, t->error, sizeof t->error));
 }
 
-static const struct transport_ops sa_only_ops = {.capabilities = CAN_ASK_SA | HAS_OWN_QP |
+static const struct transport_ops sa_only_ops = {.capabilities = CAN_QUERY_SA | HAS_OWN_QP |
                                                                  SHOWS_SENDER,
                                                  .open_qp = sa_only_open_qp,
                                                  .send = send_nothing,
                                                  .receive = receive_nothing,
-                                                 .ask = sa_only_query_sa,
+                                                 .query = sa_only_query_sa,
                                                  .attach = sa_only_attach,
                                                  .close = sa_only_close,
                                                  .watch = sa_only_watch,

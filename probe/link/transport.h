@@ -111,7 +111,7 @@ enum transport_result {
 
 static inline enum transport_result transport_of(enum sa_outcome outcome)
 {
-    static const enum transport_result results[] = {[SA_ANSWERED] = TRANSPORT_OK,
+    static const enum transport_result results[] = {[SA_OK] = TRANSPORT_OK,
                                                     [SA_NOTHING] = TRANSPORT_NOTHING,
                                                     [SA_TOO_LARGE] = TRANSPORT_TOO_LARGE,
                                                     [SA_FAILED] = TRANSPORT_ERROR,
@@ -126,11 +126,11 @@ struct transport;
  * naming a transport.
  */
 enum {
-    CAN_ASK_SA = 1,      /* the SA can be queried */
+    CAN_QUERY_SA = 1,    /* the SA can be queried */
     HAS_OWN_QP = 2,      /* the probe has its own queue pair, with P_Key, Q_Key and memberships */
     SHOWS_SENDER = 4,    /* shows the InfiniBand headers of received packets: QPN, LID and GRH */
     HAS_CONNECTIONS = 8, /* connected mode (RFC 4755): connect, send_connected and disconnect */
-    CAN_ALL = CAN_ASK_SA | HAS_OWN_QP | SHOWS_SENDER | HAS_CONNECTIONS,
+    CAN_ALL = CAN_QUERY_SA | HAS_OWN_QP | SHOWS_SENDER | HAS_CONNECTIONS,
 };
 
 struct transport_ops {
@@ -151,8 +151,8 @@ struct transport_ops {
      * Queries the SA. Retries if there is no response or a busy status, for up to ms milliseconds
      * in total.
      */
-    enum transport_result (*ask)(struct transport *t, const struct sa_question *q, int ms,
-                                 struct sa_answer *a);
+    enum transport_result (*query)(struct transport *t, const struct sa_query *q, int ms,
+                                   struct sa_response *a);
     /*
      * Attaches the queue pair to the group so that its packets are received. The caller must have
      * joined the port at the SA.

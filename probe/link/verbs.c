@@ -13,13 +13,13 @@
 
 /* ---- the SA */
 
-static enum transport_result verbs_query_sa(struct transport *t, const struct sa_question *q,
-                                            int ms, struct sa_answer *a)
+static enum transport_result verbs_query_sa(struct transport *t, const struct sa_query *q, int ms,
+                                            struct sa_response *a)
 {
     struct verbs *v = (struct verbs *)t;
     static const int never;
     return transport_of(
-        umad_sa_ask(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error));
+        umad_sa_query(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error));
 }
 
 static enum transport_result verbs_watch(struct transport *t)
@@ -117,7 +117,7 @@ static const struct transport_ops verbs_ops = {.capabilities = CAN_ALL,
                                                .open_other_partition = verbs_open_other_partition,
                                                .send = verbs_send,
                                                .receive = verbs_receive,
-                                               .ask = verbs_query_sa,
+                                               .query = verbs_query_sa,
                                                .attach = verbs_attach,
                                                .close = verbs_close,
                                                .watch = verbs_watch,

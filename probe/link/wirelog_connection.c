@@ -22,7 +22,7 @@ static void log_cm(struct wirelog *w, const struct transport *t, const struct lo
                    enum cm_message m, const struct cm_fields *f, enum log_direction direction)
 {
     uint8_t mad[MAD_SIZE];
-    make_cm(mad, m, f);
+    cm_message_make(mad, m, f);
     wirelog_gsi(w, t, g, mad, direction);
 }
 

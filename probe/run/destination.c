@@ -55,7 +55,7 @@ static void take_prefix(struct target_option *t, unsigned bits)
     put_host_bits(t, low + edges);
 }
 
-void target_address(const struct target_option *t, uint32_t number, uint8_t ip[16])
+void destination_address(const struct target_option *t, uint32_t number, uint8_t ip[16])
 {
     struct target_option at = *t;
     put_host_bits(&at, be32(t->ip + (t->ipv6 ? 12 : 0)) + number);
@@ -184,7 +184,7 @@ static bool resolve(struct target_option *t, const char *text, enum family famil
         say("the address of '%s' is %s", text, why);
     if (why)
         return false;
-    ip_text(t->ipv6, t->ip, ip);
+    text_ip(t->ipv6, t->ip, ip);
     t->name = g_strdup_printf("%s (%s)", text, ip);
     say("%s is %s", text, ip);
     return true;

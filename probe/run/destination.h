@@ -9,6 +9,6 @@
 bool destination_read(struct target_option *t, const char *text, enum family family);
 
 /* Address number (counted from 0) of the target. */
-void target_address(const struct target_option *t, uint32_t number, uint8_t ip[16]);
+void destination_address(const struct target_option *t, uint32_t number, uint8_t ip[16]);
 
 #endif

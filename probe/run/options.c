@@ -241,7 +241,7 @@ static bool is_own_source(const struct options *o)
     return false;
 }
 
-bool options_only_fabric(const struct options *o)
+bool probe_options_only_fabric(const struct options *o)
 {
     bool only = o->targets->len > 0;
     for (guint i = 0; i < o->targets->len; i++)
@@ -283,7 +283,7 @@ static bool is_sensible(const struct options *o)
         say("--node names a node in a report of --format json");
     else if (is_own_source(o))
         say("--source is the probe's own address: it cannot be a target too");
-    else if (o->has_source && options_only_fabric(o))
+    else if (o->has_source && probe_options_only_fabric(o))
         say("--source is for peers: leave it out for the target fabric");
     else if (o->capture && strcmp(o->capture, "-") == 0)
         say("-w writes to a file: standard output is the report's");

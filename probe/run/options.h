@@ -46,7 +46,7 @@ bool probe_options_read(struct options *o, int argc, char **argv);
 void probe_options_clear(struct options *o);
 
 /* True if no target is an address. */
-bool options_only_fabric(const struct options *o);
+bool probe_options_only_fabric(const struct options *o);
 
 extern const struct cli_program probe_program;
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void lladdr_text(const uint8_t *lladdr, char out[64]);
-void ip_text(bool ipv6, const uint8_t *ip, char out[48]);
+void text_lladdr(const uint8_t *lladdr, char out[64]);
+void text_ip(bool ipv6, const uint8_t *ip, char out[48]);
 
 #endif

@@ -50,7 +50,7 @@ static bool sweep_await(struct target *t, int ms, packet_match *match, void *use
 static void run_host(void *user)
 {
     struct host *h = user;
-    run_peer(&h->target, &h->first);
+    checks_run_peer(&h->target, &h->first);
 }
 
 static void free_host(struct host *h)
@@ -77,7 +77,7 @@ static void finish(struct sweep *s, struct host *h)
     free_host(h);
 }
 
-void resume(struct sweep *s, struct host *h)
+void sweep_resume_host(struct sweep *s, struct host *h)
 {
     if (!task_resume(h->task))
         finish(s, h);
@@ -88,7 +88,7 @@ void sweep_found(struct sweep *s, const struct flight *f, const struct response 
 {
     struct host *h = g_new0(struct host, 1);
     char name[48];
-    ip_text(f->ipv6, f->ip, name);
+    text_ip(f->ipv6, f->ip, name);
     h->target = (struct target){.run = s->run,
                                 .link = s->link,
                                 .log = wirelog_branch(s->rest->log),
@@ -108,12 +108,12 @@ void sweep_found(struct sweep *s, const struct flight *f, const struct response 
     h->begin = g_get_monotonic_time();
     results_begin(&h->results, "resolve");
     wirelog_begin(h->target.log, "resolve");
-    owner_take(&h->target, a);
-    take_packet(&h->target, from, true);
+    peer_set(&h->target, a);
+    receive_take(&h->target, from, true);
     g_queue_push_tail(s->queue, h);
 }
 
-bool start_host(struct sweep *s)
+bool sweep_start_host(struct sweep *s)
 {
     if (s->queue->length == 0 || s->active->len == WINDOW)
         return false;
@@ -125,27 +125,27 @@ bool start_host(struct sweep *s)
     wirelog_check(h->target.log, h->results.known, results_checked, &h->results);
     task_begin(task, run_host, h);
     g_ptr_array_add(s->active, h);
-    resume(s, h);
+    sweep_resume_host(s, h);
     return true;
 }
 
 /*
  * Called only after all received packets are processed, so that no waiting response counts as late.
  */
-bool expire_host(struct sweep *s)
+bool sweep_expire_host(struct sweep *s)
 {
     gint64 now = g_get_monotonic_time();
     for (guint i = 0; i < s->active->len; i++) {
         struct host *h = s->active->pdata[i];
         if (now >= h->deadline) {
-            resume(s, h);
+            sweep_resume_host(s, h);
             return true;
         }
     }
     return false;
 }
 
-gint64 next_deadline(const struct sweep *s, gint64 least)
+gint64 sweep_next_deadline(const struct sweep *s, gint64 least)
 {
     for (guint i = 0; i < s->active->len; i++)
         least = MIN(least, ((const struct host *)s->active->pdata[i])->deadline);
@@ -153,10 +153,10 @@ gint64 next_deadline(const struct sweep *s, gint64 least)
 }
 
 /* The tasks end by themselves when they see that the run was stopped or has failed. */
-void end_hosts(struct sweep *s)
+void sweep_end_hosts(struct sweep *s)
 {
     while (s->active->len > 0)
-        resume(s, s->active->pdata[0]);
+        sweep_resume_host(s, s->active->pdata[0]);
     while (s->queue->length > 0) {
         struct host *h = g_queue_pop_head(s->queue);
         sweep_leave(s, h->joined, &h->group);

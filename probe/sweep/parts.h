@@ -31,10 +31,11 @@ struct flight {
 
 /* Statistics of a target's addresses. */
 struct tally {
-    uint32_t asked, answered, unasked; /* unasked: the SA did not return their groups */
-    GString *own;    /* "10.0.0.1 (ib0)": no response, because this host has the address */
-    GString *absent; /* "10.0.0.3, 10.0.0.9-10.0.0.20": as far as reported */
-    unsigned ranges; /* including ranges that are no longer listed */
+    uint32_t requested, responded,
+        not_requested; /* not_requested: the SA did not return their groups */
+    GString *own;      /* "10.0.0.1 (ib0)": no response, because this host has the address */
+    GString *absent;   /* "10.0.0.3, 10.0.0.9-10.0.0.20": as far as reported */
+    unsigned ranges;   /* including ranges that are no longer listed */
     uint8_t first[16], last[16]; /* the last range */
     GHashTable *places; /* stations that responded, with their number of addresses; NULL: none */
 };
@@ -80,14 +81,14 @@ struct sweep {
 /* First response of an address: queues the host until a task is free. */
 void sweep_found(struct sweep *s, const struct flight *f, const struct response *a,
                  const struct ud_from *from);
-bool start_host(struct sweep *s);
+bool sweep_start_host(struct sweep *s);
 /* Continues a host until it waits again or is finished. */
-void resume(struct sweep *s, struct host *h);
+void sweep_resume_host(struct sweep *s, struct host *h);
 /* Continues a host whose wait has timed out. Returns false if there is none. */
-bool expire_host(struct sweep *s);
-gint64 next_deadline(const struct sweep *s, gint64 least);
+bool sweep_expire_host(struct sweep *s);
+gint64 sweep_next_deadline(const struct sweep *s, gint64 least);
 /* Ends all hosts after the run was stopped or has failed. */
-void end_hosts(struct sweep *s);
+void sweep_end_hosts(struct sweep *s);
 /* Leaves the group of a finished address if it was joined for that address. */
 void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g);
 
@@ -101,23 +102,23 @@ void sweep_report_proxies(const struct tally *t, struct checked *j);
 /* ---- report.c */
 
 /* Notes that an address did not respond. own: the interface of this host that has it, or NULL. */
-void note_no_answer(struct tally *t, const struct flight *f, const char *own);
-void report_named(struct sweep *s, const struct target_option *t, const char *trouble);
-void report_prefix(struct sweep *s, const struct target_option *t, struct tally *tally);
+void sweep_note_no_response(struct tally *t, const struct flight *f, const char *own);
+void sweep_report_named(struct sweep *s, const struct target_option *t, const char *trouble);
+void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct tally *tally);
 
 /* ---- resolve.c */
 
 void sweep_begin(struct sweep *s);
 void sweep_end(struct sweep *s);
-bool sweep_asked_all(const struct sweep *s);
+bool sweep_requested_all(const struct sweep *s);
 /*
  * Sends the next request if the rate allows it. If busy is false, first gives up an address that
  * did not respond.
  */
-bool sweep_ask(struct sweep *s, bool busy);
+bool sweep_request(struct sweep *s, bool busy);
 /* When the next request or timeout is due; at most latest. */
-gint64 sweep_next_question(struct sweep *s, gint64 latest);
+gint64 sweep_next_request(struct sweep *s, gint64 latest);
 /* True if the packet is the response to a pending request. */
-bool sweep_answered(struct sweep *s, bool ipv6, const uint8_t *ip, const struct ud_from *from);
+bool sweep_take_response(struct sweep *s, bool ipv6, const uint8_t *ip, const struct ud_from *from);
 
 #endif

@@ -16,8 +16,8 @@ enum { RANGES_REPORTED = 100 };
 static void report_range(struct tally *t, bool ipv6)
 {
     char first[48], last[48];
-    ip_text(ipv6, t->first, first);
-    ip_text(ipv6, t->last, last);
+    text_ip(ipv6, t->first, first);
+    text_ip(ipv6, t->last, last);
     if (t->ranges > RANGES_REPORTED)
         return;
     g_string_append_printf(t->absent, "%s%s", t->absent->len ? ", " : "", first);
@@ -48,18 +48,18 @@ static void note_absent(struct tally *t, const struct flight *f)
  * Packets that this host sends to its own groups may not reach its interface's queue pair, so its
  * own addresses do not respond.
  */
-void note_no_answer(struct tally *t, const struct flight *f, const char *own)
+void sweep_note_no_response(struct tally *t, const struct flight *f, const char *own)
 {
     char ip[48];
     if (!own) {
         note_absent(t, f);
         return;
     }
-    ip_text(f->ipv6, f->ip, ip);
+    text_ip(f->ipv6, f->ip, ip);
     g_string_append_printf(t->own, "%s%s (%s)", t->own->len ? ", " : "", ip, own);
 }
 
-void report_named(struct sweep *s, const struct target_option *t, const char *trouble)
+void sweep_report_named(struct sweep *s, const struct target_option *t, const char *trouble)
 {
     struct checked j = {.name = plain_dup(t->name),
                         .verdict = verdict_new(&s->run->options->selection),
@@ -83,15 +83,15 @@ static char *prefix_trouble(const struct sweep *s, const struct target_option *t
 {
     if (s->run->broken)
         return g_strdup_printf("%u of %u addresses were probed, %u answered; then: %s",
-                               tally->asked, t->n, tally->answered, s->link->transport->error);
-    if (tally->unasked)
+                               tally->requested, t->n, tally->responded, s->link->transport->error);
+    if (tally->not_requested)
         return g_strdup_printf(
             "%u of %u addresses were not probed: the SA did not return their groups",
-            tally->unasked, t->n);
-    return tally->answered ? NULL : g_strdup("no answer from any of its addresses");
+            tally->not_requested, t->n);
+    return tally->responded ? NULL : g_strdup("no answer from any of its addresses");
 }
 
-void report_prefix(struct sweep *s, const struct target_option *t, struct tally *tally)
+void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct tally *tally)
 {
     char *trouble = prefix_trouble(s, t, tally);
     struct checked j = {.name = plain_dup(t->name),
@@ -100,12 +100,12 @@ void report_prefix(struct sweep *s, const struct target_option *t, struct tally 
                         .brief = s->brief,
                         .sweep = true};
     end_ranges(tally, t->ipv6);
-    char *text = g_strdup_printf("%u of %u addresses answer%s%s%s%s", tally->answered, t->n,
+    char *text = g_strdup_printf("%u of %u addresses answer%s%s%s%s", tally->responded, t->n,
                                  tally->own->len ? "; this host: " : "", tally->own->str,
                                  tally->ranges ? "; no answer: " : "", tally->absent->str);
     checked_add_stage(&j, "sweep.answers", OUTCOME_NOTED, text, "");
     sweep_report_proxies(tally, &j);
-    if (tally->answered)
+    if (tally->responded)
         verdict_frame(j.verdict, true);
     g_free(text);
     g_free(trouble);

@@ -52,18 +52,18 @@ static void give_up(struct sweep *s, struct flight *f, const char *why)
     sweep_leave(s, f->joined, &f->group);
     const char *own = g_hash_table_lookup(s->own, f);
     if (t->prefix) {
-        note_no_answer(&s->tallies[f->target], f, own);
+        sweep_note_no_response(&s->tallies[f->target], f, own);
         return;
     }
     if (own) {
         snprintf(text, sizeof text, OWN_ADDRESS, own);
-        report_named(s, t, text);
+        sweep_report_named(s, t, text);
         return;
     }
     snprintf(text, sizeof text, "no answer to %d requests within %u ms%s%s", TRIES,
              s->run->options->timeout_ms, f->unusable ? "; a reply was received that has " : "",
              f->unusable ? f->unusable : "");
-    report_named(s, t, why ? why : text);
+    sweep_report_named(s, t, why ? why : text);
 }
 
 static void put_in_flight(struct sweep *s, struct flight *f, unsigned tries)
@@ -79,7 +79,7 @@ static bool send_request(struct sweep *s, struct flight *f)
     struct target *t = s->rest;
     uint8_t out[UD_SIZE];
     wirelog_begin(t->log, "sweep");
-    bool sent = send_group(t, &f->group, out, make_request(t, &x, t->link->lladdr, out));
+    bool sent = send_group(t, &f->group, out, request_make(t, &x, t->link->lladdr, out));
     wirelog_end(t->log, "asked");
     return sent;
 }
@@ -94,7 +94,7 @@ static bool find_group(struct sweep *s, struct flight *f, bool *there)
     struct pending_request x = {.q = &q, .ipv6 = f->ipv6, .ip = f->ip};
     unsigned before = groups_joined(s->link);
     wirelog_begin(s->rest->log, "sweep");
-    bool good = request_group(s->rest, &x, &f->group, there) == SA_SUCCESS;
+    bool good = exchange_find_group(s->rest, &x, &f->group, there) == SA_SUCCESS;
     wirelog_end(s->rest->log, good     ? "group joined"
                               : *there ? "the group cannot be joined"
                                        : "no such group");
@@ -108,11 +108,11 @@ static void leave_out(struct sweep *s, struct flight *f)
     const struct target_option *t = &s->job->targets[f->target];
     s->done++;
     sweep_leave(s, f->joined, &f->group);
-    s->tallies[f->target].unasked++;
+    s->tallies[f->target].not_requested++;
     if (!t->prefix && !s->run->stopped)
-        report_named(s, t,
-                     s->run->broken ? s->link->transport->error
-                                    : "not sent: the SA did not return its group");
+        sweep_report_named(s, t,
+                           s->run->broken ? s->link->transport->error
+                                          : "not sent: the SA did not return its group");
 }
 
 static bool is_own(const struct sweep *s, const struct flight *f)
@@ -142,7 +142,7 @@ static bool send_new(struct sweep *s)
     bool there;
     f->ipv6 = t->ipv6;
     f->target = s->target;
-    target_address(t, s->number, f->ip);
+    destination_address(t, s->number, f->ip);
     if (g_hash_table_contains(s->flights, f)) {
         g_free(f);
         return false;
@@ -158,7 +158,7 @@ static bool send_new(struct sweep *s)
             give_up(s, f, "its solicited-node group does not exist, so no node has the address");
         g_free(f);
     } else {
-        s->tallies[f->target].asked += send_request(s, f);
+        s->tallies[f->target].requested += send_request(s, f);
         g_hash_table_add(s->flights, f);
         put_in_flight(s, f, 0);
     }
@@ -208,7 +208,7 @@ static bool may_send_new(const struct sweep *s)
     return has_more(s) && g_hash_table_size(s->flights) < IN_FLIGHT && s->queue->length < QUEUED;
 }
 
-bool sweep_ask(struct sweep *s, bool busy)
+bool sweep_request(struct sweep *s, bool busy)
 {
     if (!busy && give_up_next(s))
         return true;
@@ -217,7 +217,7 @@ bool sweep_ask(struct sweep *s, bool busy)
     return send_retry(s) || (may_send_new(s) && send_new(s));
 }
 
-gint64 sweep_next_question(struct sweep *s, gint64 latest)
+gint64 sweep_next_request(struct sweep *s, gint64 latest)
 {
     gint64 next = may_send_new(s) ? 0 : latest;
     for (unsigned tries = 0; tries < TRIES; tries++) {
@@ -228,7 +228,7 @@ gint64 sweep_next_question(struct sweep *s, gint64 latest)
     return MIN(MAX(next, g_get_monotonic_time() + rate_wait(s->run)), latest);
 }
 
-bool sweep_answered(struct sweep *s, bool ipv6, const uint8_t *ip, const struct ud_from *from)
+bool sweep_take_response(struct sweep *s, bool ipv6, const uint8_t *ip, const struct ud_from *from)
 {
     static const struct request q = {.multicast = true};
     struct flight key = {.ipv6 = ipv6}, *f;
@@ -239,13 +239,13 @@ bool sweep_answered(struct sweep *s, bool ipv6, const uint8_t *ip, const struct 
     struct pending_request x = {
         .q = &q, .ipv6 = ipv6, .ip = f->ip, .a = a, .sent = f->next - interval(s)};
     s->rest->unusable = NULL;
-    bool answered = take_response(s->rest, from, &x);
+    bool answered = request_take_response(s->rest, from, &x);
     f->unusable = s->rest->unusable;
     if (answered) {
         g_hash_table_remove(s->flights, f);
         f->found = true; /* its queue entry is removed when it becomes due */
         s->done++;
-        s->tallies[f->target].answered++;
+        s->tallies[f->target].responded++;
         if (s->job->targets[f->target].prefix)
             sweep_note_place(&s->tallies[f->target], a);
         sweep_found(s, f, a, from);
@@ -254,7 +254,7 @@ bool sweep_answered(struct sweep *s, bool ipv6, const uint8_t *ip, const struct 
     return answered;
 }
 
-bool sweep_asked_all(const struct sweep *s)
+bool sweep_requested_all(const struct sweep *s)
 {
     return !has_more(s) && g_hash_table_size(s->flights) == 0;
 }
@@ -288,7 +288,7 @@ void sweep_begin(struct sweep *s)
         g_queue_init(&s->tries[i]);
     wirelog_begin(s->rest->log, "sweep");
     if (ipv6)
-        s->hears = join_all_nodes(s->rest);
+        s->hears = exchange_join_all_nodes(s->rest);
     wirelog_end(s->rest->log, "begun");
     wirelog_settle(s->rest->log);
 }
@@ -301,7 +301,7 @@ static void report_unasked(struct sweep *s)
         struct flight key = {.ipv6 = t->ipv6};
         memcpy(key.ip, t->ip, 16);
         if (!t->prefix && (i >= s->target || g_hash_table_contains(s->flights, &key)))
-            report_named(s, t, s->link->transport->error);
+            sweep_report_named(s, t, s->link->transport->error);
     }
 }
 
@@ -313,7 +313,7 @@ void sweep_end(struct sweep *s)
         report_unasked(s);
     for (unsigned i = 0; i < s->job->n; i++) {
         if (s->job->targets[i].prefix && !s->run->stopped)
-            report_prefix(s, &s->job->targets[i], &s->tallies[i]);
+            sweep_report_prefix(s, &s->job->targets[i], &s->tallies[i]);
         g_string_free(s->tallies[i].absent, TRUE);
         g_string_free(s->tallies[i].own, TRUE);
         if (s->tallies[i].places)

@@ -58,7 +58,7 @@ static struct host *find_host_of_response(struct sweep *s, const struct ud_from 
         h->matched = h->waits && h->match(&h->target, from, h->match_user);
         if (h->matched)
             return h;
-        if (is_from_peer(&h->target, from))
+        if (peer_is_sender(&h->target, from))
             sender = h;
     }
     return sender;
@@ -68,29 +68,29 @@ static struct host *find_host_of_response(struct sweep *s, const struct ud_from 
 static void take_foreign(struct sweep *s, const struct ud_from *from)
 {
     wirelog_begin(s->rest->log, "sweep");
-    take_packet(s->rest, from, false);
+    receive_take(s->rest, from, false);
     wirelog_end(s->rest->log, "of another");
 }
 
 static void feed(struct sweep *s, const struct ud_from *from)
 {
     bool ipv6;
-    const uint8_t *ip = announced(from->bytes, &ipv6);
+    const uint8_t *ip = receive_announced_ip(from->bytes, &ipv6);
     struct host *h = ip ? find_host(s, ipv6, ip, from) : NULL;
-    if (!h && ip && sweep_answered(s, ipv6, ip, from))
+    if (!h && ip && sweep_take_response(s, ipv6, ip, from))
         return;
     if (!h && ip && (h = find_queued_host(s, ipv6, ip))) {
-        take_packet(&h->target, from, is_of_peer(&h->target, from));
+        receive_take(&h->target, from, peer_may_be_sender(&h->target, from));
         return;
     }
     if (!h)
         h = find_host_of_response(s, from);
     if (h)
-        take_packet(&h->target, from, is_of_peer(&h->target, from));
+        receive_take(&h->target, from, peer_may_be_sender(&h->target, from));
     else
         take_foreign(s, from);
     if (h && h->waits && h->matched)
-        resume(s, h);
+        sweep_resume_host(s, h);
 }
 
 /* Waits up to ms milliseconds for a packet and processes it. */
@@ -113,7 +113,7 @@ enum { LONGEST_WAIT_US = 100000, SHORTEST_WAIT_US = 1000 };
 static void pause_sweep(struct sweep *s)
 {
     gint64 now = g_get_monotonic_time();
-    gint64 until = next_deadline(s, sweep_next_question(s, now + LONGEST_WAIT_US));
+    gint64 until = sweep_next_deadline(s, sweep_next_request(s, now + LONGEST_WAIT_US));
     gint64 left = until - now;
     if (left >= SHORTEST_WAIT_US)
         take_next(s, (int)(left / 1000));
@@ -127,9 +127,9 @@ static void step(struct sweep *s)
     bool busy = take_next(s, 0);
     if (s->run->stopped || s->run->broken)
         return;
-    busy = busy || expire_host(s);
-    busy |= sweep_ask(s, busy);
-    busy |= start_host(s);
+    busy = busy || sweep_expire_host(s);
+    busy |= sweep_request(s, busy);
+    busy |= sweep_start_host(s);
     sweep_show(s);
     if (!busy)
         pause_sweep(s);
@@ -140,7 +140,7 @@ static void free_task(gpointer task)
     task_free(task);
 }
 
-void run_sweep(struct target *rest, const struct sweep_job *job)
+void sweep_run(struct target *rest, const struct sweep_job *job)
 {
     struct run *run = rest->run;
     struct sweep s = {.run = run,
@@ -152,11 +152,11 @@ void run_sweep(struct target *rest, const struct sweep_job *job)
                       .queue = g_queue_new()};
     run->sweeps = true;
     sweep_begin(&s);
-    while (!target_ended(rest) && (!sweep_asked_all(&s) || s.queue->length || s.active->len))
+    while (!target_ended(rest) && (!sweep_requested_all(&s) || s.queue->length || s.active->len))
         step(&s);
-    end_hosts(&s);
+    sweep_end_hosts(&s);
     sweep_end(&s);
-    sa_forget(run);
+    sa_cache_clear(run);
     run->sweeps = false;
     g_ptr_array_unref(s.active);
     g_ptr_array_unref(s.idle);

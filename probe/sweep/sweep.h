@@ -21,6 +21,6 @@ struct sweep_job {
     void *user;
 };
 /* rest: logs packets of stations that are not probed. */
-void run_sweep(struct target *rest, const struct sweep_job *job);
+void sweep_run(struct target *rest, const struct sweep_job *job);
 
 #endif

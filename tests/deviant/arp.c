@@ -93,7 +93,7 @@ static void answer(struct deviant *d, const struct ud_from *from, const uint8_t 
     bool to_sender = d->fault == FAULT_ARP_TO_SENDER || d->fault == FAULT_ARP_TO_SENDER_RC;
     uint32_t qpn = to_sender ? from->qpn : lladdr_read(sha).qpn;
     struct arp_message m = {.op = ARP_REPLY, .sha = d->lladdr, .spa = tpa, .tha = sha, .tpa = spa};
-    uint32_t n = spoil(d, out, make_arp(out, &m));
+    uint32_t n = spoil(d, out, message_arp(out, &m));
     if (d->fault == FAULT_SECOND_LATE)
         g_usleep(SECOND_LATE_US);
     if (d->fault == FAULT_RUNT)
@@ -122,5 +122,5 @@ void ask_arp(struct deviant *d, const uint8_t *ip)
     uint8_t out[UD_SIZE];
     struct arp_message m = {.op = ARP_REQUEST, .sha = d->lladdr, .spa = d->ip4, .tpa = ip};
     send_to_group(d, d->fault == FAULT_SIGNATURE_ARP ? &d->all_nodes : &d->link.group, out,
-                  make_arp(out, &m));
+                  message_arp(out, &m));
 }

@@ -64,7 +64,7 @@ static int serve(struct deviant *d)
 {
     char ip[48];
     struct ud_from from;
-    ip_text(true, d->ip6, ip);
+    text_ip(true, d->ip6, ip);
     printf("ready %s\n", ip);
     fflush(stdout);
     while (!stop) {

@@ -52,7 +52,7 @@ static uint32_t resize(uint8_t *out, uint32_t n, uint32_t units)
 
 static uint32_t make_na(const struct deviant *d, const struct nd_message *m, uint8_t *out)
 {
-    uint32_t n = make_nd(out, m);
+    uint32_t n = message_nd(out, m);
     if (d->fault == FAULT_ND_LENGTH)
         return resize(out, n, 4);
     return d->fault == FAULT_ND_SHORT ? resize(out, n, 1) : n;
@@ -120,10 +120,10 @@ void ask_nd(struct deviant *d, const uint8_t *ip)
 {
     uint8_t group[16], out[UD_SIZE];
     struct mc_group g;
-    solicited_node(group, ip);
+    message_solicited_node(group, ip);
     struct nd_message m = {
         .type = ND_NS, .from = d->ip6, .to = group, .target = ip, .lladdr = d->lladdr};
-    uint32_t n = make_nd(out, &m);
+    uint32_t n = message_nd(out, &m);
     if (d->fault == FAULT_SIGNATURE_NS)
         send_to_group(d, &d->link.group, out, n);
     else if (d->fault == FAULT_GROUP_ID_NS)

@@ -34,14 +34,14 @@ static bool ask_alias(struct deviant *d, uint8_t guid[8])
         SECOND_GUID = 1 << 5,
         GUIDS = 8
     };
-    struct sa_question q = {
+    struct sa_query q = {
         .method = SA_SET, .attribute = SA_GUID_INFO_RECORD, .mask = LID | BLOCK | SECOND_GUID};
-    struct sa_answer a;
+    struct sa_response a;
     put16(q.record, d->link.transport->facts.lid);
-    bool received = sa_ask(&d->target, &q, &a) == SA_SUCCESS && a.records->len >= GUIDS + 16;
+    bool received = sa_query_send(&d->target, &q, &a) == SA_SUCCESS && a.records->len >= GUIDS + 16;
     if (received)
         memcpy(guid, a.records->data + GUIDS + 8, 8);
-    sa_answer_clear(&a);
+    sa_response_clear(&a);
     return received && be64(guid) != 0;
 }
 
@@ -75,7 +75,7 @@ static uint8_t choose_flags(enum fault_number f)
 /* RFC 4391 §8 */
 static void choose_link_local(struct deviant *d)
 {
-    link_local_of(d->ip6, d->link.transport->facts.gid + 8);
+    message_link_local(d->ip6, d->link.transport->facts.gid + 8);
     if (d->fault == FAULT_LINK_LOCAL_OTHER)
         d->ip6[15] ^= 0x40;
     if (d->fault == FAULT_LINK_LOCAL_U)
@@ -98,7 +98,7 @@ bool join_ipv6(struct deviant *d, const uint8_t *ip, uint8_t join_state, struct 
 {
     uint8_t mgid[16];
     uint16_t status;
-    ipv6_mgid(mgid, d->link.group.scope, d->link.pkey, ip);
+    message_ipv6_mgid(mgid, d->link.group.scope, d->link.pkey, ip);
     return group_join(&d->target, mgid, join_state, true, g, &status) == SA_SUCCESS;
 }
 
@@ -121,7 +121,7 @@ static bool join_groups(struct deviant *d)
         return false;
     if (!group_attach(&d->target, &d->link.group))
         return false;
-    solicited_node(own, d->ip6);
+    message_solicited_node(own, d->ip6);
     return join_ipv6(d, all_nodes, JOIN_FULL, &d->all_nodes) &&
            group_attach(&d->target, &d->all_nodes) && join_ipv6(d, own, JOIN_FULL, &g) &&
            group_attach(&d->target, &g);

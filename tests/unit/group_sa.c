@@ -40,7 +40,7 @@ struct group_at_sa *group_sa_add(const uint8_t *mgid, uint8_t held)
     return g;
 }
 
-static uint16_t change(const struct sa_question *q, struct group_at_sa *g)
+static uint16_t change(const struct sa_query *q, struct group_at_sa *g)
 {
     uint8_t state = q->record[MCM_SCOPE_JOIN] & 0xf;
     if (q->method == SA_SET) {
@@ -63,7 +63,7 @@ static uint16_t change(const struct sa_question *q, struct group_at_sa *g)
     return 0;
 }
 
-uint16_t group_sa_answer(const struct sa_question *q, uint8_t *record)
+uint16_t group_sa_respond(const struct sa_query *q, uint8_t *record)
 {
     struct group_at_sa *g = find_or_add(q->record + MCM_MGID);
     bool of_port = q->mask & MCM_HAS_PORT_GID;

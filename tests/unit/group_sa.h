@@ -46,6 +46,6 @@ extern struct group_sa *group_sa;
 struct group_at_sa *group_sa_add(const uint8_t *mgid, uint8_t held);
 struct group_at_sa *group_sa_find(const uint8_t *mgid);
 /* Returns the status of the response; record: SA_DATA_SIZE bytes. */
-uint16_t group_sa_answer(const struct sa_question *q, uint8_t *record);
+uint16_t group_sa_respond(const struct sa_query *q, uint8_t *record);
 
 #endif

@@ -207,7 +207,7 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
                             .spa = f->asked,
                             .tha = sha,
                             .tpa = f->fault == WRONG_TARGET ? wrong : spa};
-    uint32_t n = make_arp(out, &m);
+    uint32_t n = message_arp(out, &m);
     if (f->fault == HARDWARE_TYPE_1)
         put16(out + ENCAP_SIZE + ARP_HRD, 1);
     if (f->fault == WRONG_TARGET_LLADDR)
@@ -250,7 +250,7 @@ static void answer_arp_second(struct fake *f, const uint8_t *arp)
         return;
     put_lladdr_of_second(f, lladdr);
     struct arp_message m = {.op = ARP_REPLY, .sha = lladdr, .spa = peer_ip, .tha = sha, .tpa = spa};
-    uint32_t n = make_arp(out, &m);
+    uint32_t n = message_arp(out, &m);
     if (f->second.fault == HARDWARE_TYPE_1)
         put16(out + ENCAP_SIZE + ARP_HRD, 1);
     push_second(f, out, n, be24(sha + LLADDR_QPN));
@@ -306,7 +306,7 @@ static void answer_ns(struct fake *f, const uint8_t *ipv6)
     put_lladdr(f, lladdr);
     struct nd_message m = {
         .type = NA, .from = target, .to = all_nodes, .target = target, .lladdr = lladdr};
-    uint32_t n = make_nd(out, &m) - ENCAP_SIZE;
+    uint32_t n = message_nd(out, &m) - ENCAP_SIZE;
     push(f, out, ENCAP_SIZE + spoil_na(f, out + ENCAP_SIZE, n), QPN_MULTICAST);
 }
 
@@ -323,7 +323,7 @@ static void answer_ns_second(struct fake *f, const uint8_t *ipv6)
                            .to = all_nodes,
                            .target = ipv6 + MESSAGE + 8,
                            .lladdr = lladdr};
-    uint32_t n = make_nd(out, &m);
+    uint32_t n = message_nd(out, &m);
     out[ENCAP_SIZE + MESSAGE + FLAGS] = f->second.weak ? 0 : 0x20;
     put_sum(out + ENCAP_SIZE, n - ENCAP_SIZE, true);
     push_second(f, out, n, QPN_MULTICAST);
@@ -365,7 +365,7 @@ static void answer_echo(struct fake *f, const uint8_t *bytes, uint32_t n)
     }
     put_lladdr(f, lladdr);
     struct arp_message m = {.op = ARP_REQUEST, .sha = lladdr, .spa = peer_ip, .tpa = own_ip};
-    push(f, question, make_arp(question, &m), QPN_MULTICAST);
+    push(f, question, message_arp(question, &m), QPN_MULTICAST);
 }
 
 static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes)
@@ -448,7 +448,7 @@ static enum transport_result fake_receive(struct transport *t, int ms, struct ud
 
 static void put_broadcast(const struct fake *f, uint8_t *r)
 {
-    broadcast_mgid(r + MCM_MGID, 2, 0xffff);
+    message_broadcast_mgid(r + MCM_MGID, 2, 0xffff);
     put32(r + MCM_QKEY, QKEY);
     put16(r + MCM_MLID, MLID);
     r[MCM_MTU] = f->fault == UNKNOWN_MTU ? 0x87 : 0x84; /* exactly 2048 */
@@ -458,7 +458,7 @@ static void put_broadcast(const struct fake *f, uint8_t *r)
 }
 
 /* The port is a member of each IPv6 group. */
-static uint16_t ask_ipv6_group(const struct fake *f, const struct sa_question *q, uint8_t *record)
+static uint16_t ask_ipv6_group(const struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     if (!f->ipv6 || f->no_groups)
         return q->method == SA_SET ? 0x0200 : 0x0300;
@@ -468,7 +468,7 @@ static uint16_t ask_ipv6_group(const struct fake *f, const struct sa_question *q
     return 0;
 }
 
-static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *record)
+static uint16_t ask_group(struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     uint8_t broadcast[MCM_SIZE] = {0};
     f->sets += q->method == SA_SET;
@@ -494,7 +494,7 @@ static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *
     return 0;
 }
 
-static uint16_t subscribe(struct fake *f, const struct sa_question *q)
+static uint16_t subscribe(struct fake *f, const struct sa_query *q)
 {
     uint16_t trap = be16(q->record + INFORM_TRAP);
     unsigned bit = trap == TRAP_GROUP_CREATED ? 1 : 2;
@@ -505,7 +505,7 @@ static uint16_t subscribe(struct fake *f, const struct sa_question *q)
     return 0;
 }
 
-static uint16_t ask_record(struct fake *f, const struct sa_question *q, uint8_t *record)
+static uint16_t ask_record(struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     if (q->attribute == SA_MC_MEMBER_RECORD)
         return ask_group(f, q, record);
@@ -539,7 +539,7 @@ static uint16_t ask_record(struct fake *f, const struct sa_question *q, uint8_t 
  * Tables: SMInfoRecord (IBA 15.2.5.10, 14.2.5.13), SwitchInfoRecord (15.2.5.7, 14.2.5.4),
  * MCMemberRecord.
  */
-static uint16_t ask_table(const struct fake *f, const struct sa_question *q, struct sa_answer *a)
+static uint16_t ask_table(const struct fake *f, const struct sa_query *q, struct sa_response *a)
 {
     enum { SWITCH = 0x0014, SM = 0x0018, STATE = 4 + 20, MASTER = 3, MULTICAST_CAP = 4 + 4 };
     uint8_t record[56] = {0};
@@ -563,8 +563,8 @@ static uint16_t ask_table(const struct fake *f, const struct sa_question *q, str
     return 0;
 }
 
-static enum transport_result fake_ask(struct transport *t, const struct sa_question *q, int ms,
-                                      struct sa_answer *a)
+static enum transport_result fake_query(struct transport *t, const struct sa_query *q, int ms,
+                                        struct sa_response *a)
 {
     struct fake *f = (struct fake *)t;
     uint8_t record[SA_DATA_SIZE] = {0};
@@ -644,7 +644,7 @@ static const struct transport_ops fake_ops = {.capabilities = CAN_ALL & ~HAS_CON
                                               .open_other_partition = fake_open_other_partition,
                                               .send = fake_send,
                                               .receive = fake_receive,
-                                              .ask = fake_ask,
+                                              .query = fake_query,
                                               .attach = fake_attach,
                                               .watch = fake_watch,
                                               .next_notice = fake_next_notice};
@@ -666,7 +666,7 @@ void fake_begin(struct fake *f, struct target *target, enum fault fault, bool me
     *f = (struct fake){
         .base = {.ops = &fake_ops, .facts = port_of_test}, .fault = fault, .member = member};
     memcpy(f->base.facts.gid, own_gid, 16);
-    broadcast_mgid(f->grh + GRH_DGID, 2, 0xffff);
+    message_broadcast_mgid(f->grh + GRH_DGID, 2, 0xffff);
     f->grh[0] = 0x60;
     target->link->transport = &f->base;
     target->run->stop = &stop;

@@ -120,7 +120,7 @@ static void send_reply(struct fake *f)
     uint32_t n = f->waiting;
     if (f->fault == AS_LINUX)
         c = NULL;
-    if (c && n > connected_mtu(c) + ENCAP_SIZE && f->fault != IGNORES_SMALL_MTU)
+    if (c && n > connection_ip_mtu(c) + ENCAP_SIZE && f->fault != IGNORES_SMALL_MTU)
         c = NULL;
     if (!c && n > 2044 + ENCAP_SIZE) {
         put16(f->reply + IP + 6, 0x2000); /* more fragments */
@@ -159,7 +159,7 @@ static void answer_arp(struct fake *f, struct cm_connection *c, const uint8_t *a
     if (memcmp(tpa, peer_ip, 4) != 0)
         return;
     struct arp_message m = {.op = ARP_REPLY, .sha = lladdr, .spa = peer_ip, .tha = sha, .tpa = spa};
-    push(f, f->fault == RESOLUTION_OVER_CONNECTION ? c : NULL, out, make_arp(out, &m), false);
+    push(f, f->fault == RESOLUTION_OVER_CONNECTION ? c : NULL, out, message_arp(out, &m), false);
 }
 
 static void ask_who_we_are(struct fake *f, struct cm_connection *c)
@@ -170,9 +170,9 @@ static void ask_who_we_are(struct fake *f, struct cm_connection *c)
     if (f->fault == MULTICAST_OVER_CONNECTION && c) {
         static const uint8_t group[4] = {224, 0, 0, 251};
         struct echo_message e = {0, 1, 1, peer_ip, group, 84};
-        push(f, c, out, make_echo4(out, &e), false);
+        push(f, c, out, message_echo4(out, &e), false);
     }
-    push(f, NULL, out, make_arp(out, &m), true);
+    push(f, NULL, out, message_arp(out, &m), true);
 }
 
 /* RFC 1624, equation 3: the type changes from 8 (request) to 0 (reply). */
@@ -370,13 +370,13 @@ static void run_checks(struct target *target)
         for (unsigned k = 0; k < c->n_rules; k++)
             ((struct options *)target->run->options)->selection.rule[c->rules[k]] |= about;
     }
-    run_peer(target, NULL);
+    checks_run_peer(target, NULL);
 }
 
 static void make_probe(struct target *target, struct fake *f)
 {
     struct mc_group *g = &target->link->group;
-    broadcast_mgid(g->mgid, 2, 0xffff);
+    message_broadcast_mgid(g->mgid, 2, 0xffff);
     g->mlid = 0xc000;
     g->qkey = QKEY;
     g->mtu = 4;
@@ -623,7 +623,7 @@ static void messages(void **state)
                           .private_data = private_data,
                           .private_size = 8};
     (void)state;
-    make_cm(mad, CM_REQ, &f);
+    cm_message_make(mad, CM_REQ, &f);
     assert_int_equal(mad[1], 7);
     assert_int_equal(be16(mad + 16), 0x10);
     assert_int_equal(be32(mad + 24), 0x11223344);
@@ -641,15 +641,15 @@ static void messages(void **state)
     assert_memory_equal(mad + 24 + 72, peer_gid, 16);
     assert_int_equal(mad[24 + 95] >> 3, 18);
     assert_memory_equal(mad + 24 + 140, private_data, 8);
-    make_cm(mad, CM_REP, &f);
+    cm_message_make(mad, CM_REP, &f);
     assert_int_equal(be32(mad + 28), 0x55667788);
     assert_int_equal(be24(mad + 24 + 12), 0x123456);
     assert_int_equal(be24(mad + 24 + 20), 0xabcdef);
     assert_memory_equal(mad + 24 + 36, private_data, 8);
-    make_cm(mad, CM_REJ, &f);
+    cm_message_make(mad, CM_REJ, &f);
     assert_int_equal(be16(mad + 24 + 10), 28);
     assert_memory_equal(mad + 24 + 84, private_data, 8);
-    make_cm(mad, CM_DREQ, &f);
+    cm_message_make(mad, CM_DREQ, &f);
     assert_int_equal(be24(mad + 24 + 8), 0x654321);
 }
 

@@ -110,7 +110,7 @@ static void send_bytes(struct fixture *f, uint32_t captured, const struct messag
     see(f, captured, &ib);
 }
 
-static void ask(struct fixture *f, uint32_t captured, uint8_t tid)
+static void send_request(struct fixture *f, uint32_t captured, uint8_t tid)
 {
     const struct message m = {MAD_CLASS_SA, SA_GET, SA_PATH_RECORD, tid, N1, SM};
     uint8_t bytes[MAD_SIZE];
@@ -118,7 +118,7 @@ static void ask(struct fixture *f, uint32_t captured, uint8_t tid)
     send_bytes(f, captured, &m, bytes);
 }
 
-static void answer(struct fixture *f, uint32_t captured, uint8_t tid, uint16_t to)
+static void send_response(struct fixture *f, uint32_t captured, uint8_t tid, uint16_t to)
 {
     const struct message m = {MAD_CLASS_SA, SA_GET_RESP, SA_PATH_RECORD, tid, SM, to};
     uint8_t bytes[MAD_SIZE];
@@ -158,9 +158,9 @@ static void assigned(struct fixture *f, uint32_t captured, uint16_t lid, uint8_t
 static void test_response_joins_the_interfaces(void **state)
 {
     struct fixture *f = *state;
-    ask(f, 0, 7);
+    send_request(f, 0, 7);
     assert_false(together(f, 0, 1));
-    answer(f, 1, 7, N1);
+    send_response(f, 1, 7, N1);
     assert_true(together(f, 0, 1));
     assert_int_equal(f->joined, 1);
 }
@@ -168,9 +168,9 @@ static void test_response_joins_the_interfaces(void **state)
 static void test_response_to_another_port_or_transaction_proves_nothing(void **state)
 {
     struct fixture *f = *state;
-    ask(f, 0, 7);
-    answer(f, 1, 8, N1);
-    answer(f, 1, 7, N0);
+    send_request(f, 0, 7);
+    send_response(f, 1, 8, N1);
+    send_response(f, 1, 7, N0);
     assert_false(together(f, 0, 1));
 }
 
@@ -179,11 +179,11 @@ static void test_rails_with_the_same_transactions_stay_apart(void **state)
 {
     struct fixture *f = *state;
     for (unsigned i = 0; i < 3; i++) {
-        ask(f, 0, 7);
-        ask(f, 1, 7);
-        answer(f, 0, 7, N1);
-        answer(f, 1, 7, N1);
-        answer(f, 1, 7, N1); /* duplicated */
+        send_request(f, 0, 7);
+        send_request(f, 1, 7);
+        send_response(f, 0, 7, N1);
+        send_response(f, 1, 7, N1);
+        send_response(f, 1, 7, N1); /* duplicated */
     }
     assert_int_equal(f->joined, 0);
 }
@@ -193,20 +193,20 @@ static void test_response_on_an_interface_with_both_directions_proves_nothing(vo
 {
     struct fixture *f = *state;
     for (unsigned n = 0; n < 2; n++) {
-        ask(f, n, 6);
-        answer(f, n, 6, N1);
+        send_request(f, n, 6);
+        send_response(f, n, 6, N1);
     }
-    ask(f, 0, 7);
-    answer(f, 1, 7, N1);
+    send_request(f, 0, 7);
+    send_response(f, 1, 7, N1);
     assert_int_equal(f->joined, 0);
 }
 
 static void test_response_to_one_of_two_proves_nothing(void **state)
 {
     struct fixture *f = *state;
-    ask(f, 0, 7);
-    ask(f, 1, 7);
-    answer(f, 2, 7, N1);
+    send_request(f, 0, 7);
+    send_request(f, 1, 7);
+    send_response(f, 2, 7, N1);
     assert_int_equal(f->joined, 0);
 }
 
@@ -231,10 +231,10 @@ static void test_port_at_another_lid_or_another_port_proves_nothing(void **state
 static void test_corrupt_packets_prove_nothing(void **state)
 {
     struct fixture *f = *state;
-    ask(f, 0, 7);
+    send_request(f, 0, 7);
     with_grh(f, 0, N1, 5);
     f->corrupt = true;
-    answer(f, 1, 7, N1);
+    send_response(f, 1, 7, N1);
     with_grh(f, 1, N1, 5);
     assert_false(together(f, 0, 1));
 }
@@ -243,8 +243,8 @@ static void test_joining_is_for_all_that_are_joined(void **state)
 {
     struct fixture *f = *state;
     for (uint8_t n = 3; n > 0; n--) {
-        ask(f, 3, n);
-        answer(f, n - 1u, n, N1);
+        send_request(f, 3, n);
+        send_response(f, n - 1u, n, N1);
     }
     assert_int_equal(f->joined, 3);
     assert_true(together(f, 0, 3));
@@ -255,8 +255,8 @@ static void test_joining_is_for_all_that_are_joined(void **state)
 
 static void join(struct fixture *f)
 {
-    ask(f, 0, 7);
-    answer(f, 1, 7, N1);
+    send_request(f, 0, 7);
+    send_response(f, 1, 7, N1);
     assert_true(together(f, 0, 1));
 }
 
@@ -272,8 +272,8 @@ static void test_two_ports_at_one_lid_at_a_time_are_two_subnets(void **state)
     assert_false(together(f, 0, 1));
     assert_int_equal(f->parted, 1);
     assert_int_not_equal(number(f->interfaces, 0, 0), before); /* a new, empty number */
-    ask(f, 0, 9);
-    answer(f, 1, 9, N1);
+    send_request(f, 0, 9);
+    send_response(f, 1, 9, N1);
     assert_false(together(f, 0, 1));
     assert_int_equal(f->parted, 1);
 }
@@ -309,8 +309,8 @@ static void test_interfaces_found_to_be_separate_are_never_merged(void **state)
     assigned(f, 0, N1, 5);
     assigned(f, 1, N1, 6);
     assigned(f, 0, N1, 5);
-    ask(f, 0, 7);
-    answer(f, 1, 7, N1);
+    send_request(f, 0, 7);
+    send_response(f, 1, 7, N1);
     assert_false(together(f, 0, 1));
     assert_int_equal(f->parted, 0); /* they had not been joined */
 }

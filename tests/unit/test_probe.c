@@ -54,7 +54,7 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
     }
     memcpy(target->ip, peer_ip, 4);
     g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
-    run_peer(target, NULL);
+    checks_run_peer(target, NULL);
     fake_end(target);
     o->summary = verdict_summarize(o->checked.verdict, true);
 }
@@ -87,7 +87,7 @@ static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned a
     target->ipv6 = true;
     memcpy(target->ip, peer_ip6, 16);
     g_strlcpy(target->name, "fd00::2", sizeof target->name);
-    run_peer(target, NULL);
+    checks_run_peer(target, NULL);
     fake_end(target);
     o->summary = verdict_summarize(o->checked.verdict, true);
 }
@@ -470,7 +470,7 @@ static bool echo_with(enum fault fault, char *received)
     target->peer->lid = x.reply.lid;
     target->peer->qpn = x.reply.qpn;
     target->peer->known = true;
-    bool answered = echo_over_ud(target, ECHO_SMALL);
+    bool answered = exchange_echo(target, ECHO_SMALL);
     g_strlcpy(received, results.received, VERDICT_TEXT);
     fake_end(target);
     verdict_free(checked.verdict);
@@ -555,12 +555,12 @@ static void addresses(void **state)
     static const uint8_t guid[8] = {0x98, 0x03, 0x9b, 0x03, 0x00, 0x66, 0xde, 0x52};
     uint8_t group[16], out[16];
     (void)state;
-    broadcast_mgid(out, 2, 0x3eef);
+    message_broadcast_mgid(out, 2, 0x3eef);
     assert_memory_equal(out, broadcast, 16);
-    solicited_node(group, address);
-    ipv6_mgid(out, 2, 0xffff, group);
+    message_solicited_node(group, address);
+    message_ipv6_mgid(out, 2, 0xffff, group);
     assert_memory_equal(out, node, 16);
-    link_local_of(out, guid);
+    message_link_local(out, guid);
     assert_memory_equal(out, address, 16);
 }
 
@@ -581,7 +581,7 @@ static void every_rule_for_probes_only_has_a_check(void **state)
         const struct stage_of_fabric *s;
         for (unsigned k = 0; (c = check_at(k)); k++)
             asked |= names(c->rules, c->n_rules, (enum rule_number)i);
-        for (unsigned k = 0; (s = stage_at(k)); k++)
+        for (unsigned k = 0; (s = fabric_stage_at(k)); k++)
             asked |= names(s->rules, s->n_rules, (enum rule_number)i);
         if (!asked)
             fail_msg("no check of %s", rules[i].id);

@@ -72,7 +72,7 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.lost_trap = as->lost_trap;
     target->about_fabric = true;
     const struct stage_of_fabric *s;
-    for (unsigned i = 0; (s = stage_at(i)); i++)
+    for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         if (strcmp(s->id, id) == 0) {
             results_begin(&results, id);
             assert_true(s->run(target, id) || as->sa_fails || as->sa_busy);

@@ -27,8 +27,9 @@ void umad_sa_close(struct umad_sa *sa)
     (void)sa;
 }
 
-enum sa_outcome umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
-                            const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int ms,
+                              const volatile int *stop, struct sa_response *a, char *error,
+                              size_t size)
 {
     uint8_t record[SA_DATA_SIZE] = {0};
     (void)sa;
@@ -36,10 +37,10 @@ enum sa_outcome umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int
     (void)stop;
     (void)error;
     (void)size;
-    a->status = group_sa_answer(q, record);
+    a->status = group_sa_respond(q, record);
     if (a->status == 0)
         g_byte_array_append(a->records, record, sizeof record);
-    return SA_ANSWERED;
+    return SA_OK;
 }
 
 /* ---- a probe is killed after it joined the broadcast group */
@@ -51,7 +52,7 @@ static uint8_t after_kill(struct host_of_test host)
         .joined_now = true, .joined = {.added = JOIN_FULL}, .device = "fake0", .port = 1};
     memset(group_sa, 0, sizeof *group_sa);
     memcpy(w.gid, own_gid, 16);
-    broadcast_mgid(w.joined.mgid, 2, 0xffff);
+    message_broadcast_mgid(w.joined.mgid, 2, 0xffff);
     group_sa_add(w.joined.mgid, JOIN_FULL);
     group_sa->host = host;
     assert_true(guard_start(&guard));

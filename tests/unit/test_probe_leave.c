@@ -23,14 +23,14 @@ static struct group_sa sa;
 
 /* ---- the SA as the probe's transport */
 
-static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
-                                 struct sa_answer *a)
+static enum transport_result query(struct transport *t, const struct sa_query *q, int ms,
+                                   struct sa_response *a)
 {
     uint8_t record[SA_DATA_SIZE] = {0};
     (void)t;
     (void)ms;
     a->stride = 0;
-    a->status = group_sa_answer(q, record);
+    a->status = group_sa_respond(q, record);
     memset(a->mad, 0, MAD_SIZE);
     if (a->status == 0)
         g_byte_array_append(a->records, record, sizeof record);
@@ -56,11 +56,11 @@ static void begin(struct check_context *s, struct host_of_test host)
     fake_begin(&s->fake, t, NO_FAULT, true);
     s->before = s->stand.link.transport->ops;
     s->ops = *s->before;
-    s->ops.ask = ask;
+    s->ops.query = query;
     s->stand.link.transport->ops = &s->ops;
     sa.host = host;
     group_sa_add(s->stand.link.group.mgid, 0);
-    ipv6_mgid(mgid, 2, 0xffff, all_nodes);
+    message_ipv6_mgid(mgid, 2, 0xffff, all_nodes);
     group_sa_add(mgid, 0);
 }
 
@@ -104,7 +104,7 @@ static void interface_that_is_up_keeps_its_groups(void **state)
 {
     uint8_t nodes[16];
     (void)state;
-    ipv6_mgid(nodes, 2, 0xffff, all_nodes);
+    message_ipv6_mgid(nodes, 2, 0xffff, all_nodes);
     assert_int_equal(after_run(up, NULL, JOIN_FULL), JOIN_FULL);
     assert_int_equal(after_run(up, nodes, JOIN_FULL), JOIN_FULL);
     assert_int_equal(sa.deletes, 0);
@@ -119,7 +119,7 @@ static void groups_without_an_interface_are_left(void **state)
 {
     uint8_t nodes[16];
     (void)state;
-    ipv6_mgid(nodes, 2, 0xffff, all_nodes);
+    message_ipv6_mgid(nodes, 2, 0xffff, all_nodes);
     assert_int_equal(after_run(down, NULL, JOIN_FULL), 0);
     assert_int_equal(after_run(down, nodes, JOIN_FULL), 0);
     assert_int_equal(
@@ -142,7 +142,7 @@ static void child_interface_keeps_its_groups(void **state)
     uint8_t mgid[16];
     struct check_context s;
     (void)state;
-    broadcast_mgid(mgid, 2, 0x8001);
+    message_broadcast_mgid(mgid, 2, 0x8001);
     begin(&s, child);
     group_sa_add(mgid, 0);
     join(&s, mgid, JOIN_FULL);
@@ -203,7 +203,7 @@ static void own_groups_are_left(void **state)
     for (int wants = 0; wants <= 1; wants++) {
         begin(&s, up);
         sa.host.wants_all = wants;
-        assert_int_equal(own_group_mgid(&s.stand.target, mgid), SA_SUCCESS);
+        assert_int_equal(made_group_mgid(&s.stand.target, mgid), SA_SUCCESS);
         assert_int_equal(group_join(&s.stand.target, mgid, JOIN_FULL, true, &g, &status),
                          SA_SUCCESS);
         end(&s);

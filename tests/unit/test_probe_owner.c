@@ -60,7 +60,7 @@ static void run_with(struct outcome_of_run *o, const struct fake *as, bool sourc
     target->ipv6 = as->ipv6;
     memcpy(target->ip, as->ipv6 ? peer_ip6 : peer_ip, as->ipv6 ? 16 : 4);
     g_strlcpy(target->name, as->ipv6 ? "fd00::2" : "10.0.0.2", sizeof target->name);
-    run_peer(target, NULL);
+    checks_run_peer(target, NULL);
     fake_end(target);
     o->summary = verdict_summarize(o->checked.verdict, true);
 }

@@ -199,7 +199,7 @@ static bool matches_nothing(struct target *t, const struct ud_from *from, void *
 
 static void listen(void)
 {
-    await_packet(target, 1, matches_nothing, NULL);
+    receive_await(target, 1, matches_nothing, NULL);
     assert_int_equal(net.taken, net.n_coming);
 }
 
@@ -302,7 +302,7 @@ static void an_address_that_is_defended_is_given_up(void **state)
     advertises();
     detects_duplicates(); /* after it: the address is no longer the probe's */
     comes(NS, 0, peer_ip6, own_group, SOURCE_OPTION);
-    run_peer(target, NULL);
+    checks_run_peer(target, NULL);
     assert_false(target->link->source.usable);
     assert_int_equal(net.n_sent, 0);
     says(checked.trouble, "--source fd00::9");
@@ -321,7 +321,7 @@ static void groups_are_left_after_the_link_fails(void **state)
     assert_int_equal(fake.joins, 1);
     assert_true(source_address_open(target, why, sizeof why));
     advertises();
-    run_peer(target, NULL);
+    checks_run_peer(target, NULL);
     assert_true(target->run->broken);
     link_close(target);
     assert_int_equal(fake.leaves, 1);

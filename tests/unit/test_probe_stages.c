@@ -49,8 +49,8 @@ GPtrArray *__wrap_host_interfaces(const struct probe_link *l)
     return all;
 }
 
-GArray *__wrap_neighbours_of(const char *interface);
-GArray *__wrap_neighbours_of(const char *interface)
+GArray *__wrap_hostneigh_read(const char *interface);
+GArray *__wrap_hostneigh_read(const char *interface)
 {
     assert_string_equal(interface, "ib0");
     GArray *all = g_array_new(FALSE, FALSE, sizeof(struct host_neighbour));
@@ -83,7 +83,7 @@ struct looked {
 static const struct stage_of_fabric *find_stage(const char *id)
 {
     const struct stage_of_fabric *s;
-    for (unsigned i = 0; (s = stage_at(i)); i++)
+    for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         if (strcmp(s->id, id) == 0)
             return s;
     fail_msg("no stage %s", id);

@@ -112,7 +112,7 @@ static void sweep_as(struct swept *s, struct target_option *t, const struct fake
     fake.watch = watch_sent;
     fake.watch_user = s;
     s->begin = simulated_now();
-    run_sweep(target, &job);
+    sweep_run(target, &job);
     s->end = simulated_now();
     s->asks = fake.asks - asks;
     s->sets = fake.sets - sets;

@@ -229,8 +229,9 @@ void umad_sa_close(struct umad_sa *sa)
     (void)sa;
 }
 
-enum sa_outcome umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
-                            const volatile int *stopped, struct sa_answer *a, char *error, size_t n)
+enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int ms,
+                              const volatile int *stopped, struct sa_response *a, char *error,
+                              size_t n)
 {
     (void)sa;
     (void)q;
@@ -238,7 +239,7 @@ enum sa_outcome umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int
     (void)a;
     (void)error;
     (void)n;
-    return *stopped ? SA_INTERRUPTED : SA_ANSWERED;
+    return *stopped ? SA_INTERRUPTED : SA_OK;
 }
 
 enum sa_outcome umad_sa_watch(struct umad_sa *sa)
@@ -451,15 +452,15 @@ static void an_event_ends_the_wait(void **state)
 
 static void the_sa_is_asked_until_a_signal_comes(void **state)
 {
-    struct sa_question q = {0};
-    struct sa_answer a = {0};
+    struct sa_query q = {0};
+    struct sa_response a = {0};
     uint8_t notice[NOTICE_SIZE];
     (void)state;
-    assert_int_equal(t->ops->ask(t, &q, 10, &a), TRANSPORT_OK);
+    assert_int_equal(t->ops->query(t, &q, 10, &a), TRANSPORT_OK);
     stop = 15;
-    assert_int_equal(t->ops->ask(t, &q, 10, &a), TRANSPORT_STOPPED);
+    assert_int_equal(t->ops->query(t, &q, 10, &a), TRANSPORT_STOPPED);
     t->ending = true;
-    assert_int_equal(t->ops->ask(t, &q, 10, &a), TRANSPORT_OK);
+    assert_int_equal(t->ops->query(t, &q, 10, &a), TRANSPORT_OK);
     assert_int_equal(t->ops->watch(t), TRANSPORT_NOTHING);
     assert_int_equal(t->ops->next_notice(t, 10, notice), TRANSPORT_ERROR);
 }

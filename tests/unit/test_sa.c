@@ -194,7 +194,7 @@ static struct umad_sa *open_sa(const enum move *play, unsigned n)
     received = repeated = asked = 0;
     stop = 0;
     assert_int_equal(umad_sa_open(&sa, "played", 1), 0);
-    assert_int_equal(umad_sa_watch(sa), SA_ANSWERED);
+    assert_int_equal(umad_sa_watch(sa), SA_OK);
     return sa;
 }
 
@@ -202,12 +202,12 @@ static struct umad_sa *open_sa(const enum move *play, unsigned n)
     open_sa((const enum move[]){__VA_ARGS__},                                                      \
             sizeof((const enum move[]){__VA_ARGS__}) / sizeof(enum move))
 
-static enum sa_outcome ask(struct umad_sa *sa, int ms, char error[80])
+static enum sa_outcome query(struct umad_sa *sa, int ms, char error[80])
 {
-    struct sa_question q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
-    struct sa_answer a = {.records = g_byte_array_new()};
+    struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
+    struct sa_response a = {.records = g_byte_array_new()};
     error[0] = '\0';
-    enum sa_outcome outcome = umad_sa_ask(sa, &q, ms, &stop, &a, error, 80);
+    enum sa_outcome outcome = umad_sa_query(sa, &q, ms, &stop, &a, error, 80);
     reported_status = a.status;
     g_byte_array_unref(a.records);
     umad_sa_close(sa);
@@ -227,12 +227,12 @@ static void a_signal_is_no_failure(void **state)
 {
     char error[80];
     (void)state;
-    assert_int_equal(ask(PLAY(STOP), LONG_MS, error), SA_INTERRUPTED);
+    assert_int_equal(query(PLAY(STOP), LONG_MS, error), SA_INTERRUPTED);
     assert_string_equal(error, "");
     assert_int_equal(next_notice(PLAY(STOP), LONG_MS, error), SA_INTERRUPTED);
     /* A signal that does not stop the program: the wait continues. */
-    assert_int_equal(ask(PLAY(SIGNAL, SIGNAL, ANSWER), LONG_MS, error), SA_ANSWERED);
-    assert_int_equal(next_notice(PLAY(SIGNAL, REPORT), LONG_MS, error), SA_ANSWERED);
+    assert_int_equal(query(PLAY(SIGNAL, SIGNAL, ANSWER), LONG_MS, error), SA_OK);
+    assert_int_equal(next_notice(PLAY(SIGNAL, REPORT), LONG_MS, error), SA_OK);
     assert_int_equal(repeated, 1);
 }
 
@@ -240,13 +240,13 @@ static void permanent_failure_is_reported(void **state)
 {
     char error[80];
     (void)state;
-    assert_int_equal(ask(PLAY(GONE), LONG_MS, error), SA_FAILED);
+    assert_int_equal(query(PLAY(GONE), LONG_MS, error), SA_FAILED);
     assert_string_equal(error, "no response of the SA can be received: Input/output error");
     assert_int_equal(next_notice(PLAY(GONE), LONG_MS, error), SA_FAILED);
     assert_string_equal(error, "no response of the SA can be received: Input/output error");
     assert_int_equal(received, 1);
     errno = EINTR; /* from an earlier, unrelated call */
-    assert_int_equal(ask(PLAY(GONE_SILENTLY), LONG_MS, error), SA_FAILED);
+    assert_int_equal(query(PLAY(GONE_SILENTLY), LONG_MS, error), SA_FAILED);
     errno = EINTR;
     assert_int_equal(next_notice(PLAY(GONE_SILENTLY), LONG_MS, error), SA_FAILED);
 }
@@ -255,7 +255,7 @@ static void silence_is_no_failure(void **state)
 {
     char error[80];
     (void)state;
-    assert_int_equal(ask(PLAY(LATE), 1, error), SA_NOTHING);
+    assert_int_equal(query(PLAY(LATE), 1, error), SA_NOTHING);
     assert_int_equal(next_notice(PLAY(LATE), 1, error), SA_NOTHING);
 }
 
@@ -264,16 +264,16 @@ static void a_late_table_is_taken(void **state)
 {
     char error[80];
     (void)state;
-    assert_int_equal(next_notice(PLAY(TABLE, REPORT), 2000, error), SA_ANSWERED);
+    assert_int_equal(next_notice(PLAY(TABLE, REPORT), 2000, error), SA_OK);
     assert_int_equal(received, 2);
 }
 
-static enum sa_outcome ask_table(struct umad_sa *sa, struct sa_answer *a, char error[80])
+static enum sa_outcome ask_table(struct umad_sa *sa, struct sa_response *a, char error[80])
 {
-    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
+    struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
     error[0] = '\0';
-    *a = (struct sa_answer){.records = g_byte_array_new()};
-    return umad_sa_ask(sa, &q, 2000, &stop, a, error, 80);
+    *a = (struct sa_response){.records = g_byte_array_new()};
+    return umad_sa_query(sa, &q, 2000, &stop, a, error, 80);
 }
 
 /* 10,000 nodes with IPv6 in two partitions have more than 1 MiB of records. */
@@ -281,12 +281,12 @@ static void a_table_has_any_size(void **state)
 {
     static const unsigned sizes[] = {0, 1, 18724, 18725, 200000};
     char error[80];
-    struct sa_answer a;
+    struct sa_response a;
     (void)state;
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         struct umad_sa *sa = PLAY(TABLE);
         table_size = SA_DATA + (int)sizes[i] * RECORD;
-        assert_int_equal(ask_table(sa, &a, error), SA_ANSWERED);
+        assert_int_equal(ask_table(sa, &a, error), SA_OK);
         assert_int_equal(a.status, 0);
         assert_int_equal(a.stride, RECORD);
         assert_int_equal(a.records->len, sizes[i] * RECORD);
@@ -302,7 +302,7 @@ static void a_table_has_any_size(void **state)
 static void a_huge_table_is_dropped(void **state)
 {
     char error[80];
-    struct sa_answer a;
+    struct sa_response a;
     struct umad_sa *sa = PLAY(TABLE, TABLE, LATE_TABLE, ANSWER);
     (void)state;
     table_size = HUGE_TABLE;
@@ -313,9 +313,9 @@ static void a_huge_table_is_dropped(void **state)
         assert_int_equal(received, i);
         g_byte_array_unref(a.records);
     }
-    assert_int_equal(ask(sa, LONG_MS, error), SA_ANSWERED);
+    assert_int_equal(query(sa, LONG_MS, error), SA_OK);
     assert_int_equal(received, 4);
-    assert_int_equal(next_notice(PLAY(TABLE, REPORT), 2000, error), SA_ANSWERED);
+    assert_int_equal(next_notice(PLAY(TABLE, REPORT), 2000, error), SA_OK);
     assert_int_equal(received, 2);
     table_size = 4 * MAD_SIZE;
 }
@@ -325,18 +325,18 @@ static void a_busy_sa_is_asked_again(void **state)
 {
     char error[80];
     (void)state;
-    assert_int_equal(ask(PLAY(BUSY, BUSY, ANSWER), LONG_MS, error), SA_ANSWERED);
+    assert_int_equal(query(PLAY(BUSY, BUSY, ANSWER), LONG_MS, error), SA_OK);
     assert_int_equal(reported_status, 0);
     assert_int_equal(asked, 3);
     /* An SA that stays busy is not reported as silent, and the wait ends. */
     gint64 begin = g_get_monotonic_time();
-    assert_int_equal(ask(PLAY(BUSY), 200, error), SA_ANSWERED);
+    assert_int_equal(query(PLAY(BUSY), 200, error), SA_OK);
     assert_int_equal(reported_status, 0x0001);
     assert_true(asked >= 2 && asked <= 20); /* the SA is not flooded */
     assert_true(g_get_monotonic_time() - begin <= G_USEC_PER_SEC);
-    assert_int_equal(ask(PLAY(BUSY, LATE), 200, error), SA_ANSWERED);
+    assert_int_equal(query(PLAY(BUSY, LATE), 200, error), SA_OK);
     assert_int_equal(reported_status, 0x0001);
-    assert_int_equal(ask(PLAY(BUSY, STOP), LONG_MS, error), SA_INTERRUPTED);
+    assert_int_equal(query(PLAY(BUSY, STOP), LONG_MS, error), SA_INTERRUPTED);
 }
 
 int main(void)

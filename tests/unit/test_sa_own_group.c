@@ -40,7 +40,7 @@ static struct {
     unsigned notices;
 } now;
 
-static uint16_t change(const struct sa_question *q)
+static uint16_t change(const struct sa_query *q)
 {
     uint8_t state = q->record[MCM_SCOPE_JOIN];
     memcpy(now.mgid, q->record + MCM_MGID, 16);
@@ -60,7 +60,7 @@ static uint16_t change(const struct sa_question *q)
 }
 
 /* Returns the status of the response, or -1: no response. */
-static int answer(const struct sa_question *q)
+static int answer(const struct sa_query *q)
 {
     bool of_port = q->mask & MCM_HAS_PORT_GID;
     bool full_leaves = q->method == SA_DELETE && q->record[MCM_SCOPE_JOIN] == JOIN_FULL;
@@ -77,8 +77,8 @@ static int answer(const struct sa_question *q)
     return (of_port ? now.held != 0 : now.there) ? 0 : NO_RECORDS;
 }
 
-static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
-                                 struct sa_answer *a)
+static enum transport_result query(struct transport *t, const struct sa_query *q, int ms,
+                                   struct sa_response *a)
 {
     uint8_t record[SA_DATA_SIZE] = {0};
     int status = answer(q);
@@ -128,7 +128,7 @@ static void look(struct made_sa with, int stage, const char *words, int leave, i
     fake_begin(&fake, target, NO_FAULT, true);
     const struct transport_ops *before = target->link->transport->ops;
     struct transport_ops ops = *before;
-    ops.ask = ask;
+    ops.query = query;
     ops.watch = watch;
     ops.next_notice = next_notice;
     target->link->transport->ops = &ops;

@@ -7,9 +7,9 @@
 
 enum { SIZE = 20 };
 
-static struct sa_answer response(uint32_t len, uint32_t stride)
+static struct sa_response response(uint32_t len, uint32_t stride)
 {
-    struct sa_answer a = {.records = g_byte_array_new(), .stride = stride};
+    struct sa_response a = {.records = g_byte_array_new(), .stride = stride};
 
     g_byte_array_set_size(a.records, len);
     return a;
@@ -18,7 +18,7 @@ static struct sa_answer response(uint32_t len, uint32_t stride)
 /* The number of records, each of which must be DISTANCE bytes after the one before it. */
 static unsigned count(uint32_t len, uint32_t stride, uint32_t distance)
 {
-    struct sa_answer a = response(len, stride);
+    struct sa_response a = response(len, stride);
     const uint8_t *record;
     unsigned n = 0;
 
