@@ -199,8 +199,14 @@ static bool make_recorder(struct live *l)
  */
 static bool drop_privileges(const struct live_options *options)
 {
-    return privileges_drop(0, PRIVILEGE_RAW | PRIVILEGE_LOCK |
-                                  (options->series ? PRIVILEGE_FILES : 0u));
+    unsigned reserve = PRIVILEGE_RAW | PRIVILEGE_LOCK | (options->series ? PRIVILEGE_FILES : 0u);
+    GError *error = NULL;
+    bool dropped = privileges_drop(0, reserve, &error);
+
+    if (!dropped)
+        say("%s", error->message);
+    g_clear_error(&error);
+    return dropped;
 }
 
 /* The file is created after the queue pair: an error before this leaves an old file as it was. */

@@ -230,7 +230,13 @@ static void open_device(struct program *r)
 /* Keeps the privilege to write files if a report is still to be written to a file. */
 static bool drop_privileges(const struct options *o)
 {
-    return privileges_drop(PRIVILEGE_RAW | PRIVILEGE_LOCK | (o->output ? PRIVILEGE_FILES : 0u), 0);
+    GError *error = NULL;
+    bool dropped = privileges_drop(
+        PRIVILEGE_RAW | PRIVILEGE_LOCK | (o->output ? PRIVILEGE_FILES : 0u), 0, &error);
+    if (!dropped)
+        say("%s", error->message);
+    g_clear_error(&error);
+    return dropped;
 }
 
 static bool run_device(struct program *r)

@@ -14,6 +14,7 @@
 #include "capture/multicast/grouplock.h"
 #include "capture/multicast/groupevent.h"
 #include "capture/multicast/membership.h"
+#include "cli/say.h"
 #include "hca/privileges.h"
 #include "wire/mgid.h"
 
@@ -94,6 +95,7 @@ int keeper_main(int argc, char **argv)
 {
     struct keep k = {.broadcast_only = argc == 5 && strcmp(argv[4], "broadcast") == 0,
                      .stop = &stop};
+    GError *why = NULL;
     int error;
 
     if (argc != 5)
@@ -109,7 +111,9 @@ int keeper_main(int argc, char **argv)
     }
     k.groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
     k.lock = grouplock_open();
-    if (!privileges_drop(0, 0)) {
+    if (!privileges_drop(0, 0, &why)) {
+        say("%s", why->message);
+        g_error_free(why);
         g_hash_table_unref(k.groups);
         return 1;
     }

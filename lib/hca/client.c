@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <infiniband/umad.h>
@@ -39,10 +38,8 @@ struct umad_sa {
 
 int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port)
 {
-    struct umad_sa *s = calloc(1, sizeof *s);
+    struct umad_sa *s = g_new0(struct umad_sa, 1);
     *sa = NULL;
-    if (!s)
-        return ENOMEM;
     umad_init();
     snprintf(s->device, sizeof s->device, "%s", device);
     s->port = port;
@@ -54,8 +51,8 @@ int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port)
         s->fd = -errno; /* the library returns EIO for every error */
     s->agent = s->fd < 0 ? -1 : umad_register(s->fd, MAD_CLASS_SA, SA_VERSION, 1, NULL);
     s->room = ROOM_AT_FIRST;
-    s->buffer = calloc(1, umad_size() + (size_t)s->room);
-    int error = s->fd < 0 ? -s->fd : s->agent < 0 ? -s->agent : s->buffer ? 0 : ENOMEM;
+    s->buffer = g_malloc0(umad_size() + (size_t)s->room);
+    int error = s->fd < 0 ? -s->fd : s->agent < 0 ? -s->agent : 0;
     if (error)
         umad_sa_close(s);
     else
@@ -74,8 +71,8 @@ void umad_sa_close(struct umad_sa *sa)
     g_queue_free_full(sa->notices, g_free);
     if (sa->fd >= 0)
         umad_close_port(sa->fd);
-    free(sa->buffer);
-    free(sa);
+    g_free(sa->buffer);
+    g_free(sa);
 }
 
 bool umad_sa_port(const struct umad_sa *sa, struct sa_port *port)
@@ -155,7 +152,7 @@ static bool take_report(struct umad_sa *sa)
 
 static bool grow(struct umad_sa *sa, int room)
 {
-    uint8_t *buffer = realloc(sa->buffer, umad_size() + (size_t)room);
+    uint8_t *buffer = g_try_realloc(sa->buffer, umad_size() + (size_t)room);
     if (!buffer)
         return false;
     sa->buffer = buffer;

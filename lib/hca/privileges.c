@@ -3,11 +3,8 @@
 #include "hca/privileges.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
-
-#include "cli/say.h"
 
 /* Capabilities that are effective while nothing is raised. Set once, before other threads start. */
 static unsigned lowered;
@@ -56,10 +53,11 @@ static bool set_capabilities(unsigned active, unsigned reserve)
  * PR_SET_NO_NEW_PRIVS: programs started from here get no more capabilities, neither from file
  * capabilities nor because they run as root.
  */
-bool privileges_drop(unsigned active, unsigned reserve)
+bool privileges_drop(unsigned active, unsigned reserve, GError **error)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !set_capabilities(active, reserve)) {
-        say("privileges cannot be dropped: %s", strerror(errno));
+        g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(errno),
+                    "cannot drop privileges: %s", g_strerror(errno));
         return false;
     }
     lowered = active;

@@ -3,6 +3,7 @@
 #ifndef IPOIB_HCA_PRIVILEGES_H
 #define IPOIB_HCA_PRIVILEGES_H
 
+#include <glib.h>
 #include <stdbool.h>
 
 /* Capabilities that the programs still need afterwards; one bit each. */
@@ -15,10 +16,10 @@ enum privilege {
 /*
  * Drops all capabilities permanently, except those of ACTIVE and RESERVE that the program has.
  * Those only in RESERVE are not effective until they are raised. Call it before other threads
- * start, because threads inherit the capabilities. Returns false after a message: the program must
- * exit.
+ * start, because threads inherit the capabilities. Returns false and sets ERROR (G_FILE_ERROR) if
+ * they cannot be dropped: the program must exit.
  */
-bool privileges_drop(unsigned active, unsigned reserve);
+bool privileges_drop(unsigned active, unsigned reserve, GError **error);
 
 /* Makes the capabilities WHICH effective in this thread until privileges_lower. */
 void privileges_raise(unsigned which);

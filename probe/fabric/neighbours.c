@@ -70,7 +70,7 @@ static void compare_address(struct target *target, struct comparison *t,
                   cached, now);
     if (await_competing(target)) {
         text_lladdr(target->peer->competing.lladdr, cached);
-        add_wrong(t, "two answer for %s: %s and %s", target->name, now, cached);
+        add_wrong(t, "two link-layer addresses claim %s: %s and %s", target->name, now, cached);
     }
 }
 

@@ -156,7 +156,7 @@ static void packet_close(struct transport *t)
     struct packet *k = (struct packet *)t;
     if (k->fd >= 0)
         close(k->fd);
-    free(k);
+    g_free(k);
 }
 
 static const struct transport_ops packet_ops = {
@@ -304,9 +304,7 @@ enum opening packet_open(struct transport **t, const char *name, const volatile 
 {
     *t = NULL;
     char *net = g_build_filename("/sys/class/net", name, NULL);
-    struct packet *k = calloc(1, sizeof *k);
-    if (!k)
-        abort();
+    struct packet *k = g_new(struct packet, 1);
     *k = (struct packet){.base.ops = &packet_ops, .index = if_nametoindex(name), .stop = stop};
     /* protocol 0 until the socket is bound, so that it receives nothing from other interfaces */
     k->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);

@@ -8,7 +8,6 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <infiniband/umad.h>
 
@@ -72,7 +71,7 @@ static void sa_only_close(struct transport *t)
 {
     struct sa_only *s = (struct sa_only *)t;
     umad_sa_close(s->sa);
-    free(s);
+    g_free(s);
 }
 
 static enum transport_result sa_only_watch(struct transport *t)
@@ -124,9 +123,7 @@ enum opening sa_only_open(struct transport **t, const char *device, unsigned por
     umad_init();
     if (umad_get_port(device, (int)port, &p) < 0)
         return OPEN_NO_DEVICE;
-    struct sa_only *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct sa_only *s = g_new(struct sa_only, 1);
     *s = (struct sa_only){.base.ops = &sa_only_ops, .stop = stop};
     sa_only_read_facts(&s->base.facts, &p);
     umad_release_port(&p);
@@ -135,6 +132,6 @@ enum opening sa_only_open(struct transport **t, const char *device, unsigned por
         *t = &s->base;
         return OPENED;
     }
-    free(s);
+    g_free(s);
     return OPEN_NO_DEVICE;
 }

@@ -5,7 +5,6 @@
 #include "probe/sweep/task.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -26,9 +25,7 @@ struct task {
 
 struct task *task_new(void)
 {
-    struct task *t = calloc(1, sizeof *t);
-    if (!t)
-        return NULL;
+    struct task *t = g_new0(struct task, 1);
     t->guard = (size_t)sysconf(_SC_PAGESIZE);
     t->stack = mmap(NULL, STACK_SIZE + t->guard, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -36,7 +33,7 @@ struct task *task_new(void)
         return t;
     if (t->stack != MAP_FAILED)
         munmap(t->stack, STACK_SIZE + t->guard);
-    free(t);
+    g_free(t);
     return NULL;
 }
 
@@ -45,7 +42,7 @@ void task_free(struct task *t)
     if (!t)
         return;
     munmap(t->stack, STACK_SIZE + t->guard);
-    free(t);
+    g_free(t);
 }
 
 /* makecontext() passes only int arguments: the pointer is split in two. */

@@ -33,7 +33,7 @@ static bool is(unsigned effective, unsigned permitted)
 
 static bool nothing_stays(void)
 {
-    if (!privileges_drop(0, 0) || !is(0, 0) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+    if (!privileges_drop(0, 0, NULL) || !is(0, 0) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
         return false;
     privileges_raise(PRIVILEGE_RAW | PRIVILEGE_LOCK);
     return is(0, 0);
@@ -41,7 +41,7 @@ static bool nothing_stays(void)
 
 static bool active_stays(void)
 {
-    if (!privileges_drop(PRIVILEGE_RAW, 0) || !is(RAW, RAW))
+    if (!privileges_drop(PRIVILEGE_RAW, 0, NULL) || !is(RAW, RAW))
         return false;
     privileges_raise(PRIVILEGE_LOCK);
     return is(RAW, RAW);
@@ -49,7 +49,7 @@ static bool active_stays(void)
 
 static bool reserve_is_raised_and_lowered(void)
 {
-    if (!privileges_drop(0, PRIVILEGE_RAW | PRIVILEGE_LOCK) || !is(0, RAW | LOCK))
+    if (!privileges_drop(0, PRIVILEGE_RAW | PRIVILEGE_LOCK, NULL) || !is(0, RAW | LOCK))
         return false;
     privileges_raise(PRIVILEGE_RAW);
     if (!is(RAW, RAW | LOCK))
@@ -61,7 +61,8 @@ static bool reserve_is_raised_and_lowered(void)
 /* Dropping the capabilities of a program that has none is not an error. */
 static bool none_is_fine(void)
 {
-    return privileges_drop(0, 0) && privileges_drop(PRIVILEGE_RAW, PRIVILEGE_LOCK) && is(0, 0);
+    return privileges_drop(0, 0, NULL) && privileges_drop(PRIVILEGE_RAW, PRIVILEGE_LOCK, NULL) &&
+           is(0, 0);
 }
 
 static void in_a_process(void **state)

@@ -258,7 +258,7 @@ static void two_stations_with_one_address_fail(void **state)
     clear_host();
     add_neighbour(2, 0x48, 0x95);
     l = look("fabric.neighbours", NO_FAULT, true);
-    check(&l, OUTCOME_FAIL, "two answer for 10.0.0.2");
+    check(&l, OUTCOME_FAIL, "two link-layer addresses claim 10.0.0.2");
 }
 
 /* At most 32 neighbours are probed, and at most 5 wrong entries are described. */
