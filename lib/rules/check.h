@@ -63,12 +63,16 @@ struct reporter {
 
 /* ---- checks of a single packet */
 
-/*
- * The encapsulation header of the datagram (RFC 4391 §6; connected mode: RFC 4755 §4). first: the
- * packet is the first of several, so the datagram is longer than it.
- */
-void check_encapsulation(const struct reporter *r, const struct datagram *d, bool connected,
-                         bool first);
+/* What a datagram was sent over. */
+enum datagram_over {
+    OVER_UD,              /* also: without InfiniBand headers, which do not show a connection */
+    OVER_CONNECTION,      /* in a message of one packet */
+    OVER_CONNECTION_FIRST /* the first packet of a message; the datagram is longer than it */
+};
+
+/* The encapsulation header of the datagram (UD: RFC 4391 §6; connections: RFC 4755 §4). */
+void check_encapsulation(const struct reporter *r, const struct datagram *d,
+                         enum datagram_over over);
 /* Does the datagram begin as its Type says? True if that is unknown. */
 bool encapsulation_fits(const struct datagram *d);
 

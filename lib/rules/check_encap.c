@@ -75,10 +75,11 @@ static void check_arp_type(const struct reporter *r, const struct datagram *data
                 holds ? "it follows" : "no ARP message follows");
 }
 
-void check_encapsulation(const struct reporter *r, const struct datagram *d, bool connected,
-                         bool first)
+void check_encapsulation(const struct reporter *r, const struct datagram *d,
+                         enum datagram_over over)
 {
     struct view payload = d->bytes;
+    bool connected = over != OVER_UD;
     enum rule_number header = connected ? R_RFC4755_4_ENCAPSULATION_HEADER
                                         : R_RFC4391_6_ENCAPSULATION_HEADER;
     enum rule_number type = connected ? R_RFC4755_4_TYPE : R_RFC4391_6_TYPE;
@@ -96,7 +97,7 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d, boo
                     "fewer octets");
         return;
     }
-    const char *missing = encap_missing(payload, first);
+    const char *missing = encap_missing(payload, over == OVER_CONNECTION_FIRST);
     expect_that(r, header, !missing, payload.p, ENCAP_SIZE, "4 octets of encapsulation header",
                 missing ? missing : "4 octets");
     if (missing) /* there is no header to check */

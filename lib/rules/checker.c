@@ -142,9 +142,9 @@ static void check_datagram(const struct reporter *r, const struct check_context 
 }
 
 static void check_payload(const struct reporter *r, const struct check_context *check_context,
-                          const struct datagram *d, bool connected)
+                          const struct datagram *d, enum datagram_over over)
 {
-    check_encapsulation(r, d, connected, false);
+    check_encapsulation(r, d, over);
     if (d->header != WIRE_OK || !encapsulation_fits(d))
         return;
     check_datagram(r, check_context, d);
@@ -163,7 +163,7 @@ static void check_ud(const struct check_context *s)
         check_signature(s);
     else if (!ib_is_multicast(ib))
         check_unicast(s);
-    check_payload(s->r, s, &s->p->datagram, false);
+    check_payload(s->r, s, &s->p->datagram, OVER_UD);
 }
 
 static void check_connected(const struct check_context *s)
@@ -174,9 +174,9 @@ static void check_connected(const struct check_context *s)
         return;
     check_connection_data(s);
     if (p->classification.class == PAYLOAD_IPOIB) {
-        check_payload(s->r, s, &p->datagram, true);
+        check_payload(s->r, s, &p->datagram, OVER_CONNECTION);
     } else {
-        check_encapsulation(s->r, &p->datagram, true, true);
+        check_encapsulation(s->r, &p->datagram, OVER_CONNECTION_FIRST);
         check_ipv6_source(s, &p->datagram);
     }
 }
@@ -255,7 +255,7 @@ static bool check_without_ib(const struct reporter *r, const struct packet *p)
     if (p->pseudo_dgid)
         check_pseudo_header_group(r, p->pseudo_dgid, &p->datagram);
     if (p->datagram.header != WIRE_FOREIGN)
-        check_payload(r, NULL, &p->datagram, false);
+        check_payload(r, NULL, &p->datagram, OVER_UD);
     else
         check_datagram(r, NULL, &p->datagram);
     return true;

@@ -30,7 +30,12 @@ void expect_ipv4(const struct reporter *r, enum rule_number rule, const uint8_t 
 void expect_that(const struct reporter *r, enum rule_number rule, bool holds, const uint8_t *p,
                  uint32_t n, const char *expected, const char *actual);
 
-/* ---- findings about an entity: reported once, and again when the value changes or after a pass */
+/*
+ * ---- findings about an entity: reported once, and again when the value changes or after a pass
+ *
+ * Each needs the entity, because the deduplication cache looks it up: s is never NULL. A finding
+ * without an entity is one of the functions above.
+ */
 
 enum subject_kind {
     SUBJECT_GROUP,
@@ -95,22 +100,25 @@ static inline struct subject subject_subnet(void)
  * cache, unless this value is the last one reported of the entity. report_pass_about() removes the
  * entity from the cache.
  */
-void report_pass_about(const struct reporter *r, enum rule_number rule, const struct subject *s);
+void report_pass_about(const struct reporter *r, enum rule_number rule, const struct subject *s)
+    __attribute__((nonnull(3)));
 bool is_new(const struct reporter *r, enum rule_number rule, const struct subject *s,
-            uint64_t value);
+            uint64_t value) __attribute__((nonnull(3)));
 void report_fail_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
-                       const uint8_t *p, uint32_t n, const char *expected, const char *actual);
+                       const uint8_t *p, uint32_t n, const char *expected, const char *actual)
+    __attribute__((nonnull(3)));
 
 /*
  * The observed value seen must be wanted. The finding shows both as fields of n bytes in
  * hexadecimal. p: the field in this packet; NULL: it is not in this packet.
  */
 void expect_same(const struct reporter *r, enum rule_number rule, const struct subject *s,
-                 const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen);
+                 const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen)
+    __attribute__((nonnull(3)));
 /* The same with texts. They must be constant strings, for the cache compares their addresses. */
 void expect_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
                   bool holds, const uint8_t *p, uint32_t n, const char *expected,
-                  const char *actual);
+                  const char *actual) __attribute__((nonnull(3)));
 
 /*
  * For rules of level INFO and DRAFT: reports an observation, formatted as by printf; once for each
@@ -118,7 +126,7 @@ void expect_about(const struct reporter *r, enum rule_number rule, const struct 
  */
 void report_note(const struct reporter *r, enum rule_number rule, const struct subject *s,
                  uint64_t value, const uint8_t *p, uint32_t n, const char *format, ...)
-    G_GNUC_PRINTF(7, 8);
+    G_GNUC_PRINTF(7, 8) __attribute__((nonnull(3)));
 
 struct reported *reported_new(void);
 void reported_free(struct reported *t);

@@ -57,11 +57,11 @@ static struct view whole(const uint8_t *p, uint32_t n)
 
 /* ---- the checks, from bytes */
 
-static void encap_of(const struct reporter *r, struct view v, bool connected)
+static void encap_of(const struct reporter *r, struct view v, enum datagram_over over)
 {
     struct datagram d;
     datagram_decode(v, &d);
-    check_encapsulation(r, &d, connected, false);
+    check_encapsulation(r, &d, over);
 }
 
 static void headers_of(const struct reporter *r, const struct ib_packet *ib)
@@ -98,14 +98,14 @@ static void encapsulation(void **state)
     (void)state;
     uint8_t p[24] = {0x08, 0x00, 0, 0, 0x45};
     struct reporter r = start(p);
-    encap_of(&r, whole(p, 24), false);
+    encap_of(&r, whole(p, 24), OVER_UD);
     assert_int_equal(total(failed), 0);
     assert_int_equal(passed[R_RFC4391_6_RESERVED_ZERO], 1);
     assert_int_equal(passed[R_RFC4391_6_TYPE], 1);
 
     r = start(p);
     p[2] = 0x12;
-    encap_of(&r, whole(p, 24), false);
+    encap_of(&r, whole(p, 24), OVER_UD);
     only(R_RFC4391_6_RESERVED_ZERO);
     assert_int_equal(last[R_RFC4391_6_RESERVED_ZERO].offset, 2);
     assert_int_equal(last[R_RFC4391_6_RESERVED_ZERO].length, 2);
@@ -114,17 +114,17 @@ static void encapsulation(void **state)
 
     r = start(p);
     p[4] = 0x65; /* IPv6 after Type IPv4 */
-    encap_of(&r, whole(p, 24), false);
+    encap_of(&r, whole(p, 24), OVER_UD);
     only(R_RFC4391_6_TYPE);
     r = start(p);
-    encap_of(&r, whole(p, 24), true);
+    encap_of(&r, whole(p, 24), OVER_CONNECTION);
     only(R_RFC4755_4_TYPE);
 
     r = start(p);
-    encap_of(&r, whole(p, 3), false);
+    encap_of(&r, whole(p, 3), OVER_UD);
     only(R_RFC4391_6_ENCAPSULATION_HEADER);
     r = start(p);
-    encap_of(&r, whole(p, 0), false); /* an empty message is not a datagram */
+    encap_of(&r, whole(p, 0), OVER_UD); /* an empty message is not a datagram */
     assert_int_equal(total(failed) + total(passed), 0);
 }
 
@@ -137,7 +137,7 @@ static void other_types_are_permitted(void **state)
     (void)state;
     uint8_t p[24] = {0x88, 0xcc};
     struct reporter r = start(p);
-    encap_of(&r, whole(p, 24), false);
+    encap_of(&r, whole(p, 24), OVER_UD);
     assert_int_equal(total(failed) + total(unsure), 0);
 }
 
@@ -147,7 +147,7 @@ static void truncated_packets_raise_no_violation(void **state)
     uint8_t p[60] = {0x08, 0x06, 0xff, 0xff, 0, 32, 8, 0, 20, 4, 0, 1};
     for (uint32_t cap = 0; cap < 4; cap++) {
         struct reporter r = start(p);
-        encap_of(&r, view_make(p, cap, 60), false);
+        encap_of(&r, view_make(p, cap, 60), OVER_UD);
         assert_int_equal(total(failed), 0);
     }
     struct reporter r = start(p + 4);
