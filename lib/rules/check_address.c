@@ -46,7 +46,7 @@ void check_arp(const struct reporter *r, const struct datagram *d)
     if (a->hln != LLADDR_SIZE)
         return;
     expect_that(r, R_RFC4391_9_1_1_FORMAT, result != WIRE_MALFORMED, v.p, v.cap,
-                "20-octet addresses",
+                "20-byte addresses",
                 result != WIRE_MALFORMED ? "they fit" : "a message that ends before the addresses");
     if (known_operation(a->op))
         expect_that(r, R_RFC4391_9_2_ARP_AS_RFC826, a->pro != TYPE_IPV4 || a->pln == 4,
@@ -98,7 +98,7 @@ static void check_broken_option(const struct reporter *r, struct view v, uint32_
         return;
     expect_number(r, R_RFC4391_9_3_ND_OPTION_LENGTH, p + ND_OPT_LENGTH, 1, ND_OPT_IPOIB_LENGTH);
     if (p[ND_OPT_LENGTH] == ND_OPT_IPOIB_LENGTH)
-        report_fail(r, R_RFC4391_9_1_1_FORMAT, p, v.cap - off, "20-octet addresses",
+        report_fail(r, R_RFC4391_9_1_1_FORMAT, p, v.cap - off, "20-byte addresses",
                     "a message that ends before the addresses");
 }
 

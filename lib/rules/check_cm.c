@@ -45,9 +45,9 @@ static void check_receive_mtu(const struct reported_message *t, uint32_t mtu)
 {
     const uint8_t *p = t->private + CM_PRIVATE_RECV_MTU;
     expect_about(t->r, R_RFC4755_5_MESSAGE_SIZE, &t->subject, mtu <= MESSAGE_MAX, p, 4,
-                 "at most 2^31 octets", "a larger Receive MTU");
+                 "at most 2^31 bytes", "a larger Receive MTU");
     expect_about(t->r, R_RFC4755_5_MINIMUM_MTU, &t->subject, mtu >= IPV4_MTU_MIN + ENCAPSULATION, p,
-                 4, "at least 68 octets of IPv4", "a Receive MTU of less than 72 octets");
+                 4, "at least 68 bytes of IPv4", "a Receive MTU of less than 72 bytes");
 }
 
 /*

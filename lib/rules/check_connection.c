@@ -208,8 +208,8 @@ static void describe_message(const struct check_context *s, const struct result 
                              char *actual)
 {
     (void)s;
-    g_snprintf(expected, RESULT_TEXT, "at most %u octets of IP", (unsigned)r->wanted);
-    g_snprintf(actual, RESULT_TEXT, "%u octets", (unsigned)r->value);
+    g_snprintf(expected, RESULT_TEXT, "at most %u bytes of IP", (unsigned)r->wanted);
+    g_snprintf(actual, RESULT_TEXT, "%u bytes", (unsigned)r->value);
 }
 
 static void check_message_size(const struct check_context *s, const struct connection *c)
@@ -288,12 +288,12 @@ static void check_resolution(const struct check_context *s, const char *what, bo
 
 static void check_minimum_mtu(const struct check_context *s, const struct connection *c)
 {
-    static const char *const actual = "less than 1280 octets";
+    static const char *const actual = "less than 1280 bytes";
     uint32_t mtu = connection_mtu(c);
     const struct result r = {.rule = R_RFC4755_5_MINIMUM_MTU,
                              .about = about(c, TYPE_IPV6),
                              .value = (uintptr_t)actual,
-                             .expected = "at least 1280 octets for IPv6",
+                             .expected = "at least 1280 bytes for IPv6",
                              .actual = actual,
                              .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};
     if (mtu >= IPV6_MTU_MIN)

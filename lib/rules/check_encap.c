@@ -93,13 +93,13 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d,
         report_inconclusive(r, R_RFC4391_6_RESERVED_ZERO, payload.p, not_captured);
         return;
     default:
-        expect_that(r, header, false, payload.p, payload.cap, "4 octets of encapsulation header",
-                    "fewer octets");
+        expect_that(r, header, false, payload.p, payload.cap, "4 bytes of encapsulation header",
+                    "fewer bytes");
         return;
     }
     const char *missing = encap_missing(payload, over == OVER_CONNECTION_FIRST);
-    expect_that(r, header, !missing, payload.p, ENCAP_SIZE, "4 octets of encapsulation header",
-                missing ? missing : "4 octets");
+    expect_that(r, header, !missing, payload.p, ENCAP_SIZE, "4 bytes of encapsulation header",
+                missing ? missing : "4 bytes");
     if (missing) /* there is no header to check */
         return;
     expect_value(r, R_RFC4391_6_RESERVED_ZERO, payload.p + ENCAP_RESERVED, 2, 0);

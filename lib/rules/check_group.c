@@ -50,7 +50,7 @@ static void check_join_mtu(const struct check_context *s, const struct subnet_ev
         .about = port_of(e->endport),
         .value = (uintptr_t)actual,
         .at = {e->record + MCM_MTU, 1},
-        .expected = "a request that allows an MTU of 2048 octets",
+        .expected = "a request that allows an MTU of 2048 bytes",
         .actual = actual,
         .facts = {fact_group_mtu(e->group)},
         .dropped = READ_PKEYS}; /* on_join_asked() read the P_Key table for another rule */
@@ -152,7 +152,7 @@ static void check_broadcast_record(const struct check_context *s, const struct s
     }
     if (g->mtu && g->mtu < IB_MTU_2048)
         report_note(s->r, R_DRAFT_6_1_LINK_MTU_1500, &group, g->mtu, e->record + MCM_MTU, 1,
-                    "a link MTU of %u octets, below the drafts' 1500", ib_mtu_bytes(g->mtu) - 4);
+                    "a link MTU of %u bytes, below the drafts' 1500", ib_mtu_bytes(g->mtu) - 4);
 }
 
 static void describe_attribute(const struct check_context *s, const struct result *r,
@@ -244,7 +244,7 @@ static void check_port_mtu(const struct check_context *s, const struct subnet_ev
     if (!(p->neighbor_mtu && p->neighbor_mtu < e->group->mtu) && p->mtu_cap &&
         p->mtu_cap < e->group->mtu)
         report_note(s->r, R_RFC4391_5_JOIN_MTU_SUPPORTED, &port, e->group->mtu, e->record + MCM_MTU,
-                    1, "joined a group with an MTU of %u octets; the port supports %u",
+                    1, "joined a group with an MTU of %u bytes; the port supports %u",
                     ib_mtu_bytes(e->group->mtu), ib_mtu_bytes(p->mtu_cap));
 }
 
@@ -303,7 +303,7 @@ static void on_refused(const struct check_context *s, const struct subnet_event 
         return;
     if (!mtu_fits(q, g->mtu))
         report_note(s->r, R_RFC4391_5_JOIN_MTU_SUPPORTED, &group, q->mtu, e->record, MCM_SIZE,
-                    "refused: the group's MTU is %u octets, the request has %u",
+                    "refused: the group's MTU is %u bytes, the request has %u",
                     ib_mtu_bytes(g->mtu), ib_mtu_bytes(q->mtu));
 }
 

@@ -55,8 +55,8 @@ static void describe_mtu(const struct check_context *s, const struct result *r, 
                          char *actual)
 {
     (void)s;
-    g_snprintf(expected, RESULT_TEXT, "at most %u octets", (unsigned)r->wanted);
-    g_snprintf(actual, RESULT_TEXT, "%u octets", (unsigned)r->value);
+    g_snprintf(expected, RESULT_TEXT, "at most %u bytes", (unsigned)r->wanted);
+    g_snprintf(actual, RESULT_TEXT, "%u bytes", (unsigned)r->value);
 }
 
 /*

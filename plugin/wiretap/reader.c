@@ -96,7 +96,7 @@ static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, 
     if (caplen > WTAP_MAX_PACKET_SIZE_STANDARD || len > INT32_MAX) {
         *err = WTAP_ERR_BAD_FILE;
         *err_info = g_strdup_printf(
-            "pcap: the record at offset %" G_GINT64_FORMAT " has %u captured octets of a "
+            "pcap: the record at offset %" G_GINT64_FORMAT " has %u captured bytes of a "
             "packet of %u; more than %u captured or %d in all is not a packet",
             (gint64)offset, caplen, len, WTAP_MAX_PACKET_SIZE_STANDARD, INT32_MAX);
         return FALSE;

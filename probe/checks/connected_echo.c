@@ -98,7 +98,7 @@ static bool take_reply(struct target *t, const struct ud_from *from, void *user)
 void connected_echo_sent(struct target *t, const struct echo_session *s,
                          const struct connected_echo *e)
 {
-    results_sent(t->results, "ICMP echo request of %u octets over %s, Reserved 0x%04x", e->length,
+    results_sent(t->results, "ICMP echo request of %u bytes over %s, Reserved 0x%04x", e->length,
                  s->options.uc ? "UC" : "RC", e->reserved);
 }
 

@@ -105,7 +105,7 @@ static const struct check checks[] = {
      .needs = NEEDS_SOURCE | NEEDS_CONNECTIONS,
      .run = check_connection_echo,
      .sends =
-         "ICMP echo request of 84 octets over a connection of each mode, then with Reserved 0xbeef",
+         "ICMP echo request of 84 bytes over a connection of each mode, then with Reserved 0xbeef",
      .expects = "echo replies over any mode; the peer's multicast over UD",
      RULES(R_RFC4755_7_ANY_MODE_ACCEPTED, R_RFC4755_4_ENCAPSULATION_HEADER, R_RFC4755_4_TYPE,
            R_RFC4755_2_1_MULTICAST_OVER_UD, R_RFC4391_6_RESERVED_IGNORED)},

@@ -48,7 +48,7 @@ static void assess_largest(struct target *t, struct echo_session *s, uint32_t mo
     struct connected_echo e = {.length = most}, small = {.length = ECHO_SMALL};
     char expected[80];
     snprintf(expected, sizeof expected,
-             "%u octets of IP are accepted: the smaller Receive MTU minus 4", most);
+             "%u bytes of IP are accepted: the smaller Receive MTU minus 4", most);
     s->failed = false;
     bool answered = connected_echo_run(t, s, &e), refused = !answered && s->failed;
     if (refused) {
@@ -97,7 +97,7 @@ static void check_connection_sizes(struct target *t)
     uint32_t largest = try_sizes_over_connection(t, &s, least, most, unanswered);
     assess_largest(t, &s, most);
     results_stage(t->results, "peer.connection-mtu", OUTCOME_NOTED, "",
-                  "%u octets; echo requests of up to %u are answered%s%s", most, largest,
+                  "%u bytes; echo requests of up to %u are answered%s%s", most, largest,
                   unanswered->len ? ", not of: " : "", unanswered->str);
     g_string_free(unanswered, TRUE);
     peer_disconnect(t, s.connection);
@@ -111,7 +111,7 @@ static void check_connection_small(struct target *t)
     if (ib_mtu_bytes(t->link->group.mtu) < LARGER_THAN_SMALL + ENCAP_SIZE) {
         results_skip(
             t->results, rule,
-            "the link's MTU is less than 2000 octets: UD carries nothing that is too large for the connection");
+            "the link's MTU is less than 2000 bytes: UD carries nothing that is too large for the connection");
         return;
     }
     char refused[VERDICT_TEXT];
@@ -120,7 +120,7 @@ static void check_connection_small(struct target *t)
     bool up = connection_is_up(c);
     uint32_t before = c ? c->peer_psn : 0;
     bool answered = up && exchange_echo(t, LARGER_THAN_SMALL);
-    results_sent(t->results, "REQ with Receive MTU %u; then an echo request of %u octets over UD",
+    results_sent(t->results, "REQ with Receive MTU %u; then an echo request of %u bytes over UD",
                  RECEIVE_SMALL, LARGER_THAN_SMALL);
     if (!up || !c)
         results_add(t->results, rule, OUTCOME_INCONCLUSIVE,
@@ -137,14 +137,14 @@ static const struct check checks[] = {
      .needs = NEEDS_SOURCE | NEEDS_CONNECTIONS,
      .run = check_connection_sizes,
      .sends =
-         "REQ with Receive MTU 65524; ICMP echo requests of 68 (IPv6: 1280) octets up to the connection's MTU",
+         "REQ with Receive MTU 65524; ICMP echo requests of 68 (IPv6: 1280) bytes up to the connection's MTU",
      .expects = "none of them ends the connection; replies to the smallest",
      RULES(R_RFC4755_5_1_CONNECTION_MTU, R_RFC4755_5_MINIMUM_MTU)},
     {.name = "connection-small",
      .needs = NEEDS_SOURCE | NEEDS_CONNECTIONS,
      .run = check_connection_small,
-     .sends = "REQ with Receive MTU 1284; then an ICMP echo request of 2000 octets over UD",
-     .expects = "nothing of more than 1280 octets of IP over the connection",
+     .sends = "REQ with Receive MTU 1284; then an ICMP echo request of 2000 bytes over UD",
+     .expects = "nothing of more than 1280 bytes of IP over the connection",
      RULES(R_RFC4755_5_1_CONNECTION_MTU)},
 };
 const struct check_table connection_mtu_checks = {checks, G_N_ELEMENTS(checks)};

@@ -82,13 +82,13 @@ static uint32_t sweep(struct target *t, const uint32_t *sizes, unsigned n, uint3
 static void assess_demanded(struct target *t, uint32_t link)
 {
     char text[80];
-    snprintf(text, sizeof text, "the link's MTU is %u octets", link);
+    snprintf(text, sizeof text, "the link's MTU is %u bytes", link);
     if (link < MTU_DEMANDED)
         results_skip(t->results, R_RFC4391_7_MTU_2044, text);
     else
         try_echo(t, R_RFC4391_7_MTU_2044, &(struct request){.echo = MTU_DEMANDED},
-                 "an echo request of 2044 octets is answered in one packet",
-                 "2044 octets are not answered, 84 are");
+                 "an echo request of 2044 bytes is answered in one packet",
+                 "2044 bytes are not answered, 84 are");
 }
 
 /*
@@ -118,9 +118,9 @@ static void try_sizes(struct target *t, uint32_t link)
              "an echo request of the protocol's minimum MTU is answered",
              "an echo request of the protocol's minimum MTU is not answered");
     uint32_t largest = sweep(t, sizes, G_N_ELEMENTS(sizes), link, &all, unanswered);
-    snprintf(text, sizeof text, "up to %u octets are answered%s%s", largest,
+    snprintf(text, sizeof text, "up to %u bytes are answered%s%s", largest,
              unanswered->len ? ", not: " : "", unanswered->str);
-    results_sent(t->results, "ICMP echo requests up to the link's MTU, %u octets, over UD", link);
+    results_sent(t->results, "ICMP echo requests up to the link's MTU, %u bytes, over UD", link);
     results_received(t->results, "%s", text);
     /* A peer that uses the link's MTU receives and sends datagrams of that size (RFC 4391 §5). */
     results_add(t->results, R_RFC4391_5_JOIN_PARAMETERS_USED,
@@ -142,7 +142,7 @@ static const struct check checks[] = {
     {.name = "echo",
      .needs = NEEDS_SOURCE,
      .run = check_echo,
-     .sends = "ICMP echo request of 84 octets over UD; again from a second QP",
+     .sends = "ICMP echo request of 84 bytes over UD; again from a second QP",
      .expects = "echo replies at the QPN of the probe's address",
      RULES(R_RFC4391_9_1_1_TRAFFIC_TO_QPN, R_RFC4755_7_ANY_MODE_ACCEPTED)},
     {.name = "echo-header",
@@ -155,7 +155,7 @@ static const struct check checks[] = {
      .needs = NEEDS_SOURCE,
      .run = check_sizes,
      .sends =
-         "ICMP echo requests of 68 (IPv6: 1280), 576, 1280, 1500, 2044 octets and the link's MTU",
+         "ICMP echo requests of 68 (IPv6: 1280), 576, 1280, 1500, 2044 bytes and the link's MTU",
      .expects = "echo replies of the same size, each in one packet",
      RULES(R_RFC4391_7_MTU_2044, R_RFC4755_5_MINIMUM_MTU, R_RFC4391_5_JOIN_PARAMETERS_USED)},
 };

@@ -59,7 +59,7 @@ static void check_answers_multicast(struct target *t)
     else
         add_qkey(t);
     results_add(t->results, R_RFC4391_9_1_1_FORMAT, OUTCOME_PASS, "",
-                "a link-layer address of 20 octets");
+                "a link-layer address of 20 bytes");
     add_way(t);
 }
 

@@ -63,9 +63,9 @@ static void assess_lid(struct target *t, uint16_t dlid)
 static void assess_mtu(struct target *t, uint8_t code)
 {
     char expected[60], actual[60];
-    snprintf(expected, sizeof expected, "at least the group's MTU, %u octets",
+    snprintf(expected, sizeof expected, "at least the group's MTU, %u bytes",
              ib_mtu_bytes(t->link->group.mtu));
-    snprintf(actual, sizeof actual, "the path's MTU is %u octets", ib_mtu_bytes(code));
+    snprintf(actual, sizeof actual, "the path's MTU is %u bytes", ib_mtu_bytes(code));
     /* otherwise the code is not one of the IBA's */
     bool known = ib_mtu_bytes(t->link->group.mtu) && ib_mtu_bytes(code);
     results_add(t->results, R_RFC4391_4_1_GROUP_MTU,
@@ -93,7 +93,7 @@ static void check_path(struct target *t)
         no_path(t, result, a.status);
     else {
         const uint8_t *record = a.records->data;
-        results_received(t->results, "DLID %u, P_Key 0x%04x, MTU %u octets",
+        results_received(t->results, "DLID %u, P_Key 0x%04x, MTU %u bytes",
                          be16(record + PATH_DLID), be16(record + PATH_PKEY),
                          ib_mtu_bytes(record[PATH_MTU] & PATH_CODE));
         assess_lid(t, be16(record + PATH_DLID));

@@ -68,9 +68,8 @@ static void check_solicitation(struct target *t)
     flags.flags = FLAGS_UNKNOWN;
     enum decision k = variant_try(t, &plain, &x);
     report_reply(
-        t, R_RFC4391_9_1_1_FORMAT, k, &x,
-        "an NS with a link-layer address of 20 octets is answered",
-        "an NS with a link-layer address of 20 octets in its option is not answered, one without is");
+        t, R_RFC4391_9_1_1_FORMAT, k, &x, "an NS with a link-layer address of 20 bytes is answered",
+        "an NS with a link-layer address of 20 bytes in its option is not answered, one without is");
     if (k == RULE_MET) {
         report_reply(t, R_RFC4391_9_1_1_FLAGS_IGNORED, variant_try(t, &flags, &x), &x,
                      "answered with flags 0x3f", "not answered with flags 0x3f");

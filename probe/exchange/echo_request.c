@@ -73,7 +73,6 @@ bool echo_take_reply(struct target *t, const struct ud_from *from, void *user)
 
 void echo_text(const struct request *q, char *out, size_t size)
 {
-    snprintf(out, size, "ICMP echo request of %u octets over UD, %s GRH, Reserved 0x%04x%s",
-             q->echo, q->grh ? "with" : "without", q->reserved,
-             q->second_qp ? ", from a second QP" : "");
+    snprintf(out, size, "ICMP echo request of %u bytes over UD, %s GRH, Reserved 0x%04x%s", q->echo,
+             q->grh ? "with" : "without", q->reserved, q->second_qp ? ", from a second QP" : "");
 }

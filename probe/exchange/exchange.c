@@ -151,7 +151,7 @@ static void note_response(struct target *t, const struct request *q, struct exch
 {
     char text[VERDICT_TEXT];
     if (q->echo) {
-        snprintf(text, sizeof text, "an echo reply of %u octets", q->echo);
+        snprintf(text, sizeof text, "an echo reply of %u bytes", q->echo);
         note_received(t, e, text);
         return;
     }

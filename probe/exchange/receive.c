@@ -87,10 +87,10 @@ static void packet_text(const struct ud_from *from, char *out, size_t size)
                        : e.type == TYPE_IPV6 ? "an IPv6 packet"
                                              : "a packet";
     if (from->lid)
-        snprintf(out, size, "%s of %u octets over %s from QPN 0x%06x, LID %u", what,
-                 from->bytes.len, mode_text(from), from->qpn, from->lid);
+        snprintf(out, size, "%s of %u bytes over %s from QPN 0x%06x, LID %u", what, from->bytes.len,
+                 mode_text(from), from->qpn, from->lid);
     else
-        snprintf(out, size, "%s of %u octets", what, from->bytes.len);
+        snprintf(out, size, "%s of %u bytes", what, from->bytes.len);
 }
 
 void receive_take(struct target *t, const struct ud_from *from, bool of_peer)

@@ -44,7 +44,7 @@ static const char *why_nd_dropped(struct view ip, struct view nd)
     if (ip.p[HOP_LIMIT_AT] != HOP_LIMIT)
         return "a hop limit other than 255";
     if (nd.cap < LEAST)
-        return "fewer than 24 octets";
+        return "fewer than 24 bytes";
     if (nd.p[CODE_AT] != 0)
         return "a code other than 0";
     if (nd_options(nd, &it)) {

@@ -42,7 +42,7 @@ static bool stage_broadcast_group(struct target *t, const char *id)
     snprintf(why, sizeof why, "searched from scope 2 outwards, found at %u", t->link->group.scope);
     results_add(t->results, R_RFC4391_4_1_SCOPE_SEARCH, OUTCOME_PASS, "", why);
     results_stage(t->results, id, OUTCOME_PASS, "",
-                  "%s, MLID 0x%04x, Q_Key 0x%08x, SL %u, MTU %u octets", mgid, t->link->group.mlid,
+                  "%s, MLID 0x%04x, Q_Key 0x%08x, SL %u, MTU %u bytes", mgid, t->link->group.mlid,
                   t->link->group.qkey, t->link->group.sl, ib_mtu_bytes(t->link->group.mtu));
     link_find_sm_key(t);
     return !t->run->stopped;
@@ -61,12 +61,12 @@ static bool stage_group_mtu(struct target *t, const char *id)
                       "group %u bytes; only libibverbs reports the port's", group);
     else if (t->link->transport->facts.mtu >= t->link->group.mtu)
         results_stage(t->results, id, OUTCOME_PASS, "",
-                      "group %u octets, port %u: IP datagrams of %u", group, port, group - 4);
+                      "group %u bytes, port %u: IP datagrams of %u", group, port, group - 4);
     else
         results_stage(
             t->results, id, OUTCOME_FAIL,
             "lower the group's MTU in the partition configuration (mtu=4 is 2048), or find out why this port's is so small",
-            "the group's MTU is %u octets, the port's %u: the join is refused, or the driver gives up",
+            "the group's MTU is %u bytes, the port's %u: the join is refused, or the driver gives up",
             group, port);
     return true;
 }

@@ -55,20 +55,19 @@ static void report_mode(struct target *t, const char *id, const char *name, bool
         results_stage(
             t->results, id, OUTCOME_NOTED,
             "peers without connected mode (new adapters have none) get only packets of the link's MTU: if large ones vanish, compare with ipoib-probe --source FREE_ADDRESS PEER",
-            "%s is in connected mode, MTU %lu octets; over UD %u", name, bytes, link);
+            "%s is in connected mode, MTU %lu bytes; over UD %u", name, bytes, link);
     else if (!link)
-        results_stage(
-            t->results, id, OUTCOME_INCONCLUSIVE, "",
-            "%s is in datagram mode, MTU %lu octets; the link's is not known (fabric.mtu)", name,
-            bytes);
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "%s is in datagram mode, MTU %lu bytes; the link's is not known (fabric.mtu)",
+                      name, bytes);
     else if (bytes == link)
         results_stage(t->results, id, OUTCOME_PASS, "",
-                      "%s is in datagram mode, MTU %lu octets, the link's", name, bytes);
+                      "%s is in datagram mode, MTU %lu bytes, the link's", name, bytes);
     else
         results_stage(
             t->results, id, bytes > link ? OUTCOME_FAIL : OUTCOME_NOTED,
             "ip link set MTU: all hosts of the link use the same MTU, that of the broadcast group minus 4",
-            "%s is in datagram mode, MTU %lu octets; the link's is %u", name, bytes, link);
+            "%s is in datagram mode, MTU %lu bytes; the link's is %u", name, bytes, link);
 }
 
 static bool stage_mode(struct target *t, const char *id)

@@ -18,7 +18,7 @@ static void report_active(struct target *t, const char *id)
 {
     const struct port_facts *f = &t->link->transport->facts;
     if (f->mtu)
-        results_stage(t->results, id, OUTCOME_PASS, "", "Active, MTU %u octets, %u.%u Gb/s",
+        results_stage(t->results, id, OUTCOME_PASS, "", "Active, MTU %u bytes, %u.%u Gb/s",
                       ib_mtu_bytes(f->mtu), f->rate_100mbps / 10, f->rate_100mbps % 10);
     else
         results_stage(t->results, id, OUTCOME_PASS, "", "Active, %u.%u Gb/s", f->rate_100mbps / 10,

@@ -60,7 +60,7 @@ twice() { ip -n n2 addr add 10.0.0.1/24 dev ib2; report 1 -d vqib1 10.0.0.1; is 
     says peer.arp-flux 'GID fe80::.* and .*GID fe80::'; local s=$?
     report 1 -d vqib1 10.0.0.0/28; is peer.arp-flux fail; s=$((s+$?)); ip -n n2 addr del 10.0.0.1/24 dev ib2; return $s; }
 try "two nodes reply for one address" twice
-small() { ip -n n1 link set ib1 mtu 1500; on1 0 -d vqib1 fabric; says fabric.mode "^noted.*MTU 1500 octets; the link's is 2044"; local s=$?; ip -n n1 link set ib1 mtu 2044; return $s; }
+small() { ip -n n1 link set ib1 mtu 1500; on1 0 -d vqib1 fabric; says fabric.mode "^noted.*MTU 1500 bytes; the link's is 2044"; local s=$?; ip -n n1 link set ib1 mtu 2044; return $s; }
 try "an interface whose MTU is not the link's" small
 
 # ---- requests and responses of the SA, rewritten on the wire

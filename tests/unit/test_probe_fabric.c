@@ -182,7 +182,7 @@ static void invalid_mtu_is_not_used(void **state)
     (void)state;
     look(&l, "fabric.mtu", &(struct fake){.fault = NO_FAULT});
     assert_int_equal(l.stage->outcome, OUTCOME_PASS);
-    says(l.stage->text, "group 2048 octets, port 2048");
+    says(l.stage->text, "group 2048 bytes, port 2048");
     forget(&l);
     look(&l, "fabric.mtu", &(struct fake){.fault = UNKNOWN_MTU});
     assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
