@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from frames import edit
+from frames import edit, ib
 from support import capfile, findings
 from support.paths import TESTDATA, testdata
 
@@ -54,9 +54,10 @@ DEVIATIONS = {
     "loss.pcap": linux(reqs=4, rtus=4, qkeys=1),
     "retransmit.pcap": linux(reqs=2, rtus=2, qkeys=1),
     "foreign.pcap": linux(qkeys=1),
-    # REQs 5, 11, 17, 35, 37, 39 have Linux's form, 3 the RFC's; RTUs 13, 19; REJs 4, 6, 36, 38, 40;
-    # 17's private data is 0
-    "cm-reject.pcap": linux(reqs=6, rtus=2, rejs=5, qkeys=1),
+    # REQs 5, 11, 17, 35, 37, 39 have Linux's form; RTUs 13, 19; REJs 6, 36, 38, 40. 3 has the RFC's:
+    # its REJ, 4, is inconclusive, because n1 has not accepted a connection yet. 17's private data
+    # is 0
+    "cm-reject.pcap": linux(reqs=6, rtus=2, rejs=4, qkeys=1),
     # systemd-networkd: renewals 59 and 62, release 64
     "dhcp.pcap": {
         **linux(qkeys=1, joined=1, groups=5, senders=1),
@@ -96,6 +97,8 @@ FAILURES = {
         "rfc4391.9.3.nd-option-padding": 1,
     },  # 1
     "built-cm-linux.pcap": {"rfc4755.6.reserved-zero": 2},  # 7, 8
+    # 3: an RTU without private data, of a connection with the RFC's Service-ID
+    "built-cm-uc.pcap": {PRIVATE: 1},
 }
 FAILURES["cm-reject.pcap"] = {PRIVATE: 1}  # 17: a program's REQ with private data of zeros
 # The administrator chose a scope beyond the link, which violates a SHOULD.
@@ -227,6 +230,69 @@ def test_sender_unlike_linux_has_no_known_deviation():
     t[27]["mcm.join"] = t[28]["mcm.join"] = 4
     found = findings.failures(t.pcap(), "--deviations", "linux")
     assert (37, TRAPS) in found  # n1's next request after its datagram 29
+
+
+def outcomes(t, rule):
+    """How often the rule failed, was a known deviation, and was inconclusive."""
+    count = findings.counts(t.pcap(), "--deviations", "linux")[rule]
+    return count.failed, count.deviated, count.inconclusive
+
+
+def rejections(requested, accepted, order):
+    """cm-reject.pcap: n1 rejects a REQ with the Service-ID `requested` with reason 8 (3, 4), and
+    accepts one with `accepted` (11 to 16); these ranges of frames, in this order."""
+    t = tape("cm-reject.pcap")
+    t[3]["req.service"], t[11]["req.service"] = requested, accepted
+    t.keep(*order)
+    last = order[0][1]
+    for n in range(order[1][0], order[1][1] + 1):
+        t.move(n, last)
+        last = n
+    t.renumber(1)
+    t.renumber(2)
+    return t
+
+
+RFC, LINUX = ib.service_id_rfc(0x23), ib.service_id_linux(0x23)
+REFUSED, ACCEPTED = (3, 4), (11, 16)
+
+
+@pytest.mark.parametrize(
+    "requested, accepted, order, expected",
+    [
+        pytest.param(RFC, LINUX, (ACCEPTED, REFUSED), (0, 1, 3), id="linux"),
+        pytest.param(RFC, LINUX, (REFUSED, ACCEPTED), (0, 0, 4), id="not-known-yet"),
+        pytest.param(RFC, RFC, (ACCEPTED, REFUSED), (1, 0, 3), id="another-stack"),
+        pytest.param(LINUX, RFC, (ACCEPTED, REFUSED), (1, 0, 3), id="another-stack-refuses-linux"),
+        pytest.param(LINUX, RFC, (REFUSED, ACCEPTED), (0, 1, 3), id="linux-requests"),
+    ],
+)
+def test_rej_of_the_service_id_is_of_the_stack_that_listens_on_the_other(
+    requested, accepted, order, expected
+):
+    """A responder that does not listen on the Service-ID of a REQ shows its own when it accepts a
+    connection. The UD QPNs in 3, 11 and 12 are inconclusive: the capture has no address."""
+    assert outcomes(rejections(requested, accepted, order), UD_QPN) == expected
+
+
+@pytest.mark.parametrize(
+    "service_id, expected",
+    [
+        pytest.param(LINUX, (0, 2, 0), id="linux"),
+        pytest.param(RFC, (2, 0, 0), id="another-stack"),
+        pytest.param(None, (0, 0, 2), id="not-captured"),
+    ],
+)
+def test_advertisement_over_a_connection_with_this_service_id(service_id, expected):
+    """connected.pcap: NA 86 on the connection of REQ 50, NA 106 on that of REQ 45; None: neither is
+    in the capture."""
+    t = tape("connected.pcap")
+    if service_id is None:
+        t.drop(45, 50)
+    else:
+        t[45]["req.service"] = service_id
+        t[50]["req.service"] = service_id & ~0xFFFFFF | 0x03
+    assert outcomes(t, OVER_UD) == expected
 
 
 @pytest.mark.parametrize(

@@ -299,6 +299,14 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     return conn;
 }
 
+/* The responder listens on the connection's Service-ID. */
+static void note_accepted(const struct connection *conn)
+{
+    struct endport *responder = endport_now(conn->endport[1]);
+    if (responder && cm_service_of(responder->service_id) != SERVICE_IPOIB_RFC)
+        responder->service_id = conn->service_id;
+}
+
 static struct connection *on_rep(struct connections *c, uint32_t frame, const struct mad_payload *m,
                                  const struct port *src, const struct port *dst)
 {
@@ -318,8 +326,10 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     mark_answered(conn);
     conn->rep_frame = frame;
     side_known(c, &conn->responder, src, cm);
-    if (connection_is_ipoib(conn))
+    if (connection_is_ipoib(conn)) {
         read_private(&conn->responder, m);
+        note_accepted(conn);
+    }
     return conn;
 }
 

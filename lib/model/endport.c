@@ -139,6 +139,8 @@ static void take_over(struct endport *p, struct endport *nameless)
     p->subscribing |= nameless->subscribing;
     p->reregister_frame = MAX(p->reregister_frame, nameless->reregister_frame);
     p->waiting += nameless->waiting;
+    if (!p->service_id)
+        p->service_id = nameless->service_id;
     p->several_interfaces |= nameless->several_interfaces;
     if (!p->pkeys) {
         p->pkeys = nameless->pkeys;

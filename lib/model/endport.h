@@ -62,6 +62,11 @@ struct endport {
         uint16_t pkey; /* 15 bits */
         bool before;   /* announced before an interface of the partition last joined */
     } ud[ENDPORT_UD_QPS];
+    /*
+     * Service-ID of an IPoIB connection that it accepted; 0: not seen. Its IPoIB listens on this
+     * form. Once the form of RFC 4755 was accepted, another does not replace it.
+     */
+    uint64_t service_id;
     uint16_t *pkeys;                /* first block of its P_Key table; NULL: not seen */
     struct connection *connections; /* its newest IPoIB connection */
     /* merged into this endport, which has the data now; NULL: not merged */

@@ -46,6 +46,7 @@ struct member {
     uint32_t frame;       /* last response of the SA about it */
     uint16_t mlid;        /* MLID that the SA gave to this port */
     uint16_t mlid_before; /* MLID of its previous join; 0: none */
+    uint32_t join_mask;   /* component mask of its join request; 0: not captured */
     uint16_t request;     /* low bits of the transaction ID of its newest join or leave request */
     uint8_t join_state;   /* JOIN_*; 0: not a member */
     bool refused : 1;     /* the SA refused the last join */

@@ -139,6 +139,14 @@ static bool begins_membership(const struct member *m, uint8_t join_state)
     return !join_state || !m->join_state || loses_full || may_have_ended;
 }
 
+/* The request of a response that was captured twice may be forgotten by then. */
+static uint32_t join_mask(const struct member *m, const struct subnet_event *e, uint8_t join_state)
+{
+    if (e->request)
+        return (uint32_t)e->request->mask;
+    return m->join_state == join_state ? m->join_mask : 0;
+}
+
 static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t join_state,
                        bool refused)
 {
@@ -155,6 +163,8 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t
     if (!refused) {
         if (begins_membership(m, join_state))
             m->reported_ns = 0;
+        if (join_state)
+            m->join_mask = join_mask(m, e, join_state);
         group_to_write(e)->members += (join_state != 0) - (m->join_state != 0);
         m->join_state = join_state;
         if (m->mlid != e->group->mlid) /* not for a response that was captured twice */

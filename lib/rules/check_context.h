@@ -27,6 +27,14 @@ struct check_context {
 struct sender sender_of(const struct fabric_facts *f, const struct packet *p);
 
 /*
+ * The Service-ID that the sender of the packet uses for its IPoIB connections, which distinguishes
+ * implementations (rules/deviation.h): "0x1000000000000023"; "": the packet belongs to no
+ * connection; NULL: not known (sender.c).
+ */
+enum { SERVICE_ID_TEXT_SIZE = 20 };
+const char *sender_service_id(const struct packet *p, char text[SERVICE_ID_TEXT_SIZE]);
+
+/*
  * The scope of the sender's link: from the destination group, or from the groups that the QP sent
  * to before; 0: unknown (check_context.c).
  */

@@ -95,6 +95,19 @@ static const char *lacking_subscription(const struct endport *sender, const stru
                                                  : "none of a send-only non-member";
 }
 
+static void describe_subscription(const struct check_context *s, const struct result *r,
+                                  char *expected, char *actual)
+{
+    (void)s;
+    g_strlcpy(expected, "subscriptions to the traps 66 and 67", RESULT_TEXT);
+    g_snprintf(actual, RESULT_TEXT, "%s, component mask 0x%x", r->name,
+               r->facts[1].member->join_mask);
+}
+
+/*
+ * The finding has the component mask of the join, by which lists of known deviations distinguish
+ * implementations.
+ */
 static void check_subscribed(const struct check_context *s, const struct endport *sender,
                              const struct member *m)
 {
@@ -109,11 +122,13 @@ static void check_subscribed(const struct check_context *s, const struct endport
     const struct result r = {.rule = R_RFC4391_10_SUBSCRIBE_TRAPS,
                              .about = port,
                              .value = (uintptr_t)lacking,
-                             .expected = "subscriptions to the traps 66 and 67",
-                             .actual = lacking,
+                             .name = lacking,
+                             .describe = describe_subscription,
                              .facts = {fact_subscriptions(sender), fact_membership(sender, m)}};
     if (sender->subscribed == (SUBSCRIBED_CREATED | SUBSCRIBED_DELETED))
         report_pass_about(s->r, r.rule, &port);
+    else if (!m->join_mask)
+        report_inconclusive(s->r, r.rule, NULL, "the port's join was not captured");
     else
         report_result(s, &r);
 }

@@ -57,22 +57,34 @@ static bool checked_packet_is_corrupt(void *user)
     return j->packet && packet_is_corrupt(j->packet);
 }
 
-static void report_unknown(struct checker *j, const struct finding *f)
+/* The finding is inconclusive; why: the reason. */
+static void report_unknown(struct checker *j, const struct finding *f, const char *why)
 {
     struct finding unknown = {.rule = f->rule,
                               .outcome = OUTCOME_INCONCLUSIVE,
                               .expected = "",
-                              .actual = "the packet is corrupt: its ICRC or VCRC is wrong",
+                              .actual = why,
                               .subject = f->subject,
                               .reason = ""};
     j->report(j->user, j->frame, &unknown);
 }
 
-/* Marks a known deviation. */
+/*
+ * Marks a known deviation. Of an earlier packet at fault (f->frame), the Service-ID is not known
+ * any more.
+ */
 static void report_failure(struct checker *j, const struct finding *f)
 {
-    const struct failure failure = {f->rule, f->expected, f->actual, j->message};
+    char id[SERVICE_ID_TEXT_SIZE];
+    const struct failure failure = {f->rule, f->expected, f->actual, j->message,
+                                    f->frame ? NULL : sender_service_id(j->packet, id)};
     const char *reason = deviations_reason(j->known, &failure);
+    if (!reason && deviations_need_service_id(j->known, &failure)) {
+        report_unknown(j, f,
+                       "a known deviation or a violation: the Service-ID that the sender's "
+                       "connections have was not captured");
+        return;
+    }
     const struct sender sender = sender_of(fabric_facts(j->fabric), j->packet);
     struct finding failed = *f;
     failed.outcome = reason ? OUTCOME_DEVIATION : OUTCOME_FAIL;
@@ -85,7 +97,7 @@ static void report_failure(struct checker *j, const struct finding *f)
 __attribute__((noinline)) static void report_violation(struct checker *j, const struct finding *f)
 {
     if (checked_packet_is_corrupt(j))
-        report_unknown(j, f);
+        report_unknown(j, f, "the packet is corrupt: its ICRC or VCRC is wrong");
     else if (f->outcome == OUTCOME_FAIL)
         report_failure(j, f);
     else

@@ -6,7 +6,7 @@
 /* The named lists, compiled in from rules/deviations/ so that the plugin needs no data files. */
 extern const char deviations_linux_text[];
 
-enum { ACTUAL, EXPECTED, MESSAGE, PATTERNS };
+enum { ACTUAL, EXPECTED, MESSAGE, SERVICE_ID, PATTERNS };
 
 struct deviation {
     enum rule_number rule;
@@ -21,6 +21,7 @@ struct deviations {
 static const char *const keys[] = {[ACTUAL] = "actual",
                                    [EXPECTED] = "expected",
                                    [MESSAGE] = "message",
+                                   [SERVICE_ID] = "service-id",
                                    "implementation",
                                    "reason",
                                    "source",
@@ -45,7 +46,7 @@ static bool known_keys(GKeyFile *file, const char *group, GError **error)
         if (!g_strv_contains(keys, *k)) {
             g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
                         "[%s]: unknown key '%s' (known: actual, expected, message, "
-                        "implementation, reason, source)",
+                        "service-id, implementation, reason, source)",
                         group, *k);
             good = false;
         }
@@ -141,26 +142,38 @@ void deviations_free(struct deviations *d)
     g_free(d);
 }
 
-static bool matches(const struct deviation *v, const struct failure *failure)
+static bool fits(const GPatternSpec *pattern, const char *text)
 {
-    const char *const texts[PATTERNS] = {
-        [ACTUAL] = failure->actual, [EXPECTED] = failure->expected, [MESSAGE] = failure->message};
-    if (v->rule != failure->rule)
-        return false;
-    for (size_t i = 0; i < PATTERNS; i++)
-        if (v->patterns[i] && !g_pattern_spec_match_string(v->patterns[i], texts[i]))
-            return false;
-    return true;
+    return !pattern || (text && g_pattern_spec_match_string((GPatternSpec *)pattern, text));
+}
+
+/* The first deviation that matches, except the Service-ID; from the one at *i on. NULL: none. */
+static const struct deviation *next_match(const struct deviations *d, const struct failure *f,
+                                          guint *i)
+{
+    while (d && *i < d->all->len) {
+        const struct deviation *v = g_ptr_array_index(d->all, (*i)++);
+        if (v->rule == f->rule && fits(v->patterns[ACTUAL], f->actual) &&
+            fits(v->patterns[EXPECTED], f->expected) && fits(v->patterns[MESSAGE], f->message))
+            return v;
+    }
+    return NULL;
 }
 
 const char *deviations_reason(const struct deviations *d, const struct failure *failure)
 {
-    for (guint i = 0; d && i < d->all->len; i++) {
-        const struct deviation *v = g_ptr_array_index(d->all, i);
-        if (matches(v, failure))
+    const struct deviation *v;
+    guint i = 0;
+    while ((v = next_match(d, failure, &i)))
+        if (fits(v->patterns[SERVICE_ID], failure->service_id))
             return v->reason;
-    }
     return NULL;
+}
+
+bool deviations_need_service_id(const struct deviations *d, const struct failure *failure)
+{
+    guint i = 0;
+    return !failure->service_id && next_match(d, failure, &i);
 }
 
 char *deviation_implementation(const char *reason)

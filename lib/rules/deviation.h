@@ -10,11 +10,16 @@
  *     expected=*                        pattern of the expected value; absent: any
  *     message=RS                        the Neighbour Discovery message: RS, RA, NS, NA,
  *                                       Redirect; absent: any
+ *     service-id=0x1000000000??????     pattern of the Service-ID that the sender uses for its
+ *                                       connections; absent: any
  *     reason=the Service-ID begins ...  one sentence, part of each finding
  *     source=ib_ipoib, Linux 6.1        where the deviation is documented or was observed
  *
  * The patterns should match only what this implementation sends, so that another violation of the
- * same rule is still reported as a violation.
+ * same rule, and the same behaviour of another implementation, is still reported as a violation. If
+ * the actual value is not special ("no private data"), service-id distinguishes implementations:
+ * only Linux requests connections with its form of the Service-ID, and only Linux listens on that
+ * form.
  */
 #ifndef IPOIB_RULES_DEVIATION_H
 #define IPOIB_RULES_DEVIATION_H
@@ -38,6 +43,8 @@ struct failure {
     enum rule_number rule;
     const char *expected, *actual;
     const char *message; /* as in the key "message" */
+    /* "0x1000000000000023"; "": the packet belongs to no connection; NULL: it was not captured */
+    const char *service_id;
 };
 
 /*
@@ -45,6 +52,12 @@ struct failure {
  * if its group names no implementation; NULL: not a known deviation. d may be NULL.
  */
 const char *deviations_reason(const struct deviations *d, const struct failure *failure);
+
+/*
+ * Would the failure be a known deviation with the right Service-ID? False if its Service-ID is
+ * known. Then it may be a known deviation or a violation. d may be NULL.
+ */
+bool deviations_need_service_id(const struct deviations *d, const struct failure *failure);
 
 /* The name of the implementation in such a reason; NULL: none. Free with g_free(). */
 char *deviation_implementation(const char *reason);

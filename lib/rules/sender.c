@@ -2,6 +2,7 @@
 #include "rules/check_context.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "wire/nd.h"
@@ -91,6 +92,42 @@ struct sender sender_of(const struct fabric_facts *f, const struct packet *p)
         s.known |= SENDER_LID;
     }
     return s;
+}
+
+/* ---- the Service-ID */
+
+static bool is_unknown_service(const struct cm *cm)
+{
+    return cm && cm->message == CM_REJ && cm->reason == CM_REJ_SERVICE_ID;
+}
+
+/*
+ * Both ends of a connection use the Service-ID of its REQ: the requester sends it, the responder
+ * listens on it. A responder that does not listen on it rejects the REQ with reason 8; then its
+ * form is that of a connection that it accepted earlier. If it accepted none: only Linux requests
+ * Linux's form, and it is taken for the form of both ends. A REQ with another form may come from a
+ * host that tries both, so it says nothing about the responder.
+ */
+static uint64_t service_id_of(const struct cm *cm, const struct connection *c)
+{
+    const struct endport *responder = endport_of(c->endport[1]);
+    if (!is_unknown_service(cm))
+        return c->service_id;
+    if (responder && responder->service_id)
+        return responder->service_id;
+    return cm_service_of(c->service_id) == SERVICE_IPOIB_LINUX ? c->service_id : 0;
+}
+
+const char *sender_service_id(const struct packet *p, char text[SERVICE_ID_TEXT_SIZE])
+{
+    const struct cm *cm = packet_cm(p);
+    const struct connection *c = p->classification.connection;
+    bool has_connection = !packet_lacks_ib(p) && (cm || p->ib.transport != IB_UD);
+    uint64_t id = has_connection && c ? service_id_of(cm, c) : 0;
+    text[0] = '\0';
+    if (id)
+        snprintf(text, SERVICE_ID_TEXT_SIZE, "0x%016" PRIx64, id);
+    return has_connection && !id ? NULL : text;
 }
 
 /* ---- text */

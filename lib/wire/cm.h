@@ -84,8 +84,11 @@ enum {
     SIDR_REP_PRIVATE = MAD_DATA + 96,
 };
 
-/* REJ reason: the consumer rejects the connection (IBA 12.6.7.2) */
-enum { CM_REJ_CONSUMER = 28 };
+/*
+ * REJ reasons (IBA 12.6.7.2): nothing listens on the Service-ID of the REQ; the consumer rejects
+ * the connection
+ */
+enum { CM_REJ_SERVICE_ID = 8, CM_REJ_CONSUMER = 28 };
 
 /* REQ: transport service type (IBA 12.6.5, table 99) */
 enum { CM_TRANSPORT_RC = 0, CM_TRANSPORT_UC = 1, CM_TRANSPORT_RD = 2, CM_TRANSPORT_EXTENDED = 3 };

@@ -19,7 +19,7 @@
 #include "wire/put.h"
 
 /* The kernel retransmits a lost REQ after 4.3 s; the probe sends a new one earlier. */
-enum { CONNECT_WAIT_MS = 2000, DISCONNECT_WAIT_MS = 1000, REASON_NO_SERVICE = 8 };
+enum { CONNECT_WAIT_MS = 2000, DISCONNECT_WAIT_MS = 1000 };
 
 /* ---- supported modes */
 
@@ -148,6 +148,14 @@ static void assess_qpn(struct target *t, const struct cm_connection *c, uint64_t
                 actual);
 }
 
+/* Failures of the rule about the UD QPN, with those that are known deviations. */
+static uint64_t failures_of_qpn(const struct target *t)
+{
+    const enum rule_number rule = R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA;
+    return results_count(t->results, rule, OUTCOME_FAIL) +
+           results_count(t->results, rule, OUTCOME_DEVIATION);
+}
+
 static void note_response(struct target *t, struct cm_connection *c, char *response)
 {
     uint64_t failed = results_count(t->results, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
@@ -199,7 +207,20 @@ static struct cm_connection *connect_with_form(struct target *t, const struct co
 
 static bool is_unknown_to_peer(const struct cm_connection *c)
 {
-    return c && c->result == CONNECT_REJECTED && c->reason == REASON_NO_SERVICE;
+    return c && c->result == CONNECT_REJECTED && c->reason == CM_REJ_SERVICE_ID;
+}
+
+/*
+ * The packet checks report the REJ of the RFC's Service-ID when it arrives. Whether it is a known
+ * deviation depends on the Service-ID that the peer accepts, which is known only now.
+ */
+static void assess_unreported_rej(struct target *t)
+{
+    char id[24];
+    snprintf(id, sizeof id, "0x%016llx", (unsigned long long)peer_service_id(t, FORM_LINUX));
+    if (t->peer->form == FORM_LINUX)
+        results_add_connection(t->results, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL,
+                               "the sender's UD QPN", "no private data in the REJ", id);
 }
 
 /*
@@ -209,6 +230,8 @@ static bool is_unknown_to_peer(const struct cm_connection *c)
 static struct cm_connection *find_form(struct target *t, const struct connect_options *d,
                                        char *response)
 {
+    struct cm_private private;
+    uint64_t reported = failures_of_qpn(t);
     struct cm_connection *c = connect_with_form(t, d, FORM_RFC, response);
     if (!c)
         return NULL;
@@ -216,10 +239,13 @@ static struct cm_connection *find_form(struct target *t, const struct connect_op
         t->peer->form = FORM_RFC;
         return c;
     }
+    bool unreported = !private_of(c, &private) && failures_of_qpn(t) == reported;
     peer_disconnect(t, c);
     c = connect_with_form(t, d, FORM_LINUX, response);
     if (c)
         t->peer->form = is_unknown_to_peer(c) ? FORM_NONE : FORM_LINUX;
+    if (unreported)
+        assess_unreported_rej(t);
     return c;
 }
 

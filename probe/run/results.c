@@ -179,13 +179,19 @@ uint64_t results_count(const struct results *r, enum rule_number rule, enum outc
 void results_add(struct results *r, enum rule_number rule, enum outcome outcome,
                  const char *expected, const char *actual)
 {
+    results_add_connection(r, rule, outcome, expected, actual, "");
+}
+
+void results_add_connection(struct results *r, enum rule_number rule, enum outcome outcome,
+                            const char *expected, const char *actual, const char *service_id)
+{
     struct finding f = {.rule = rule,
                         .outcome = outcome,
                         .expected = expected,
                         .actual = actual,
                         .subject = "",
                         .reason = ""};
-    const struct failure failure = {rule, expected, actual, ""};
+    const struct failure failure = {rule, expected, actual, "", service_id};
     const char *reason = outcome == OUTCOME_FAIL ? deviations_reason(r->known, &failure) : NULL;
     if (reason) {
         f.outcome = OUTCOME_DEVIATION;

@@ -38,6 +38,9 @@ void results_received(struct results *r, const char *format, ...) G_GNUC_PRINTF(
  */
 void results_add(struct results *r, enum rule_number rule, enum outcome outcome,
                  const char *expected, const char *actual);
+/* The same for a result of a connection; service_id: as in struct failure. */
+void results_add_connection(struct results *r, enum rule_number rule, enum outcome outcome,
+                            const char *expected, const char *actual, const char *service_id);
 /* The same for a result that does not depend on which station the peer is: it is never held. */
 void results_add_sure(struct results *r, enum rule_number rule, enum outcome outcome,
                       const char *expected, const char *actual);

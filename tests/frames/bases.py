@@ -141,7 +141,25 @@ def set_up(t):
 def rfc_set_up(t):
     set_up(t)
     t[45]["req.service"] = ib.service_id_rfc(N1.qpn)
-    t[48]["rtu.private"] = ib.private_data(N0.qpn, t[45]["req.private.mtu"])
+    fill_rtu(t, 48, N0.qpn)
+
+
+@base("rtu-set-up", "connected.pcap", "1-46, 48: with private data in the RTU")
+def rtu_set_up(t):
+    set_up(t)
+    fill_rtu(t, 48, N0.qpn)
+
+
+@base(
+    "rfc-echoes",
+    "connected.pcap",
+    "1-62: with RFC 4755's Service-IDs, and private data in the RTUs",
+)
+def rfc_echoes(t):
+    t.keep((1, 62))
+    with_rfc_service_ids(t)
+    fill_rtu(t, 48, N0.qpn)
+    fill_rtu(t, 53, N1.qpn)
 
 
 @base("long-echo", "connected.pcap", "1-62: the echo request in 55 has 3000 octets of data")
@@ -182,6 +200,16 @@ def crossing(t):
 
 
 @base(
+    "rfc-crossing",
+    "crossing",
+    "with RFC 4755's Service-IDs, and private data in the RTU",
+)
+def rfc_crossing(t):
+    with_rfc_service_ids(t)
+    fill_rtu(t, 53, N1.qpn)
+
+
+@base(
     "again",
     "connected.pcap",
     "the whole, and n1 joins the broadcast group again after it (copies of 20 and 21)",
@@ -203,6 +231,17 @@ def late(t):
     p = t[59].copy()
     p["psn"] = t[106]["psn"] + 1
     t.insert(123, p).time += 12 * 10**9
+
+
+def with_rfc_service_ids(t):
+    """The REQs of the two nodes get the form of RFC 4755 §3.5."""
+    t[45]["req.service"] = ib.service_id_rfc(N1.qpn)
+    t[50]["req.service"] = ib.service_id_rfc(N0.qpn)
+
+
+def fill_rtu(t, n, qpn):
+    """The RTU gets the private data of RFC 4755 §6."""
+    t[n]["rtu.private"] = ib.private_data(qpn, RECEIVE_MTU)
 
 
 def all_of_gsi(t):
@@ -248,6 +287,7 @@ N3 = Node(5, "fe80::11:7500:0:130", 0x63, "10.0.0.4", "fe80::211:7500:0:130")  #
 N1 = Node(2, "fe80::11:7500:0:110", 0x23, "10.0.0.2", "fe80::211:7500:0:110")
 NEW_QPN = 0x25
 CONSUMER_REJECT = 28  # IBA 12.6.7.2
+RECEIVE_MTU = 65524  # of the REQs in connected.pcap
 ND_OPTIONS = {133: 52, 135: 68, 136: 68}  # RS, NS, NA: the offset of their options in the payload
 
 

@@ -31,6 +31,37 @@ def ud_qpn_of_no_address(t):
     return 46
 
 
+def reject(t):
+    """n1 answers n0's REQ with a REJ without private data."""
+    rep = t[46]
+    rep.payload = bytearray(
+        ib.cm_rej(rep["mad.tid"], rep["cm.local"], rep["cm.remote"], CONSUMER_REJECT)
+    )
+    t.drop(48)
+    return 46
+
+
+@fail(
+    "rfc4755.3.2.ud-qpn-in-private-data",
+    "set-up",
+    "n1's REJ has no private data; the REQ has Linux's Service-ID",
+    variant="-3",
+    linux="deviation",
+)
+def rej_of_linux(t):
+    return reject(t)
+
+
+@fail(
+    "rfc4755.3.2.ud-qpn-in-private-data",
+    "rfc-set-up",
+    "n1's REJ has no private data; the REQ has the RFC's Service-ID",
+    variant="-4",
+)
+def rej_of_another_stack(t):
+    return reject(t)
+
+
 @fail(
     "rfc4755.3.5.service-id",
     "rfc-set-up",
@@ -57,6 +88,29 @@ def private_data(t):
 def private_data_of_zeros(t):
     t[45]["req.private"] = 0
     return 45
+
+
+@fail(
+    "rfc4755.6.private-data",
+    "rtu-set-up",
+    "n0's RTU has no private data; the REQ has Linux's Service-ID",
+    variant="-3",
+    linux="deviation",
+)
+def rtu_of_linux(t):
+    t[48]["rtu.private"] = 0
+    return 48
+
+
+@fail(
+    "rfc4755.6.private-data",
+    "rfc-set-up",
+    "n0's RTU has no private data; the REQ has the RFC's Service-ID",
+    variant="-4",
+)
+def rtu_of_another_stack(t):
+    t[48]["rtu.private"] = 0
+    return 48
 
 
 @fail("rfc4755.6.reserved-zero", "set-up", "the Reserved octet of n0's REQ is 1")
@@ -107,6 +161,16 @@ def smaller_rejects(t):
 def larger_accepts(t):
     t[46].payload = tape(CONNECTED)[46].payload
     return 46
+
+
+@fail(
+    "rfc4755.3.3.simultaneous",
+    "rfc-crossing",
+    "n1, whose address is larger, answers n0's REQ with REP; the REQs have the RFC's Service-ID",
+    variant="-3",
+)
+def larger_accepts_of_another_stack(t):
+    return larger_accepts(t)
 
 
 # ---- data
@@ -188,6 +252,34 @@ def resolution_over_ud(t):
     for n in (106, 107):  # the next message on this connection, and its acknowledgement
         t[n]["psn"] += 1
     return 99
+
+
+def advertisement(t):
+    """n1's NA goes over the connection that n1 requested, after its last message there, 61."""
+    p = tape(CONNECTED)[86].copy()
+    p["psn"] = t[61]["psn"] + 1
+    return t.insert(62, p)
+
+
+@fail(
+    "rfc4755.7.resolution-over-ud",
+    "echoes",
+    "n1's NA goes over a connection whose REQ has Linux's Service-ID",
+    variant="-2",
+    linux="deviation",
+)
+def advertisement_of_linux(t):
+    return advertisement(t)
+
+
+@fail(
+    "rfc4755.7.resolution-over-ud",
+    "rfc-echoes",
+    "n1's NA goes over a connection whose REQ has the RFC's Service-ID",
+    variant="-3",
+)
+def advertisement_of_another_stack(t):
+    return advertisement(t)
 
 
 # ---- the end

@@ -293,6 +293,18 @@ def subscribe_one_trap(t):
     return 215
 
 
+@fail(
+    "rfc4391.10.subscribe-traps",
+    "subscribed",
+    "n3 does not subscribe; its join for sending asks for a packet life time too, unlike Linux's",
+    variant="-3",
+)
+def subscribe_traps_of_another_stack(t):
+    assert t[177]["sa.mask"] == 0x173F7
+    t[177]["sa.mask"] = 0x17FF7
+    return subscribe_traps(t)
+
+
 def ping_group(like, node, lid, group, mlid):
     """An ICMP echo request to an IPv4 group, as that in 'like', from another node."""
     p = like.copy()

@@ -6,13 +6,22 @@
 
 #include "rules/deviation.h"
 
+#define LINUX_ID "0x1000000000000023"
+#define RFC_ID   "0x0100000000000023" /* RFC 4755 §3.5 */
+
 /*
  * Returns the reason if the failure is a known deviation. For rules where the kind of message does
- * not matter.
+ * not matter; of: with this Service-ID.
  */
+static const char *reason_of_connection(const struct deviations *d, enum rule_number rule,
+                                        const char *actual, const char *of)
+{
+    return deviations_reason(d, &(struct failure){rule, "", actual, "", of});
+}
+
 static const char *reason_of(const struct deviations *d, enum rule_number rule, const char *actual)
 {
-    return deviations_reason(d, &(struct failure){rule, "", actual, ""});
+    return reason_of_connection(d, rule, actual, "");
 }
 
 static void deviations_of_linux_match_linux(void **state)
@@ -23,9 +32,40 @@ static void deviations_of_linux_match_linux(void **state)
     assert_non_null(d);
     assert_non_null(reason_of(d, R_RFC4755_3_5_SERVICE_ID, "0x1000000000000023"));
     assert_non_null(reason_of(d, R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1b"));
-    assert_non_null(reason_of(d, R_RFC4755_3_3_SIMULTANEOUS, "REP"));
-    assert_non_null(
-        reason_of(d, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, "no private data in the REJ"));
+    deviations_free(d);
+}
+
+/* What other implementations may do too is known only of connections with Linux's Service-ID. */
+static void deviations_of_connections_need_the_service_id_of_linux(void **state)
+{
+    static const struct {
+        enum rule_number rule;
+        const char *actual;
+    } of_linux[] = {
+        {R_RFC4755_3_3_SIMULTANEOUS, "REP"},
+        {R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, "no private data in the REJ"},
+        {R_RFC4755_6_PRIVATE_DATA, "no private data in the RTU"},
+        {R_RFC4755_7_RESOLUTION_OVER_UD, "NA over RC"},
+    };
+    static const char *const others[] = {RFC_ID, "", "0x1000000100000023", "0x0000000000000023"};
+    struct deviations *d = deviations_open("linux", NULL);
+    (void)state;
+    for (size_t i = 0; i < sizeof of_linux / sizeof *of_linux; i++) {
+        struct failure f = {of_linux[i].rule, "", of_linux[i].actual, "", LINUX_ID};
+        assert_non_null(deviations_reason(d, &f));
+        assert_false(deviations_need_service_id(d, &f));
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+            f.service_id = others[k];
+            assert_null(deviations_reason(d, &f));
+            assert_false(deviations_need_service_id(d, &f));
+        }
+        f.service_id = NULL;
+        assert_null(deviations_reason(d, &f));
+        assert_true(deviations_need_service_id(d, &f));
+        assert_false(deviations_need_service_id(NULL, &f));
+        f.actual = "no UD QPN";
+        assert_false(deviations_need_service_id(d, &f));
+    }
     deviations_free(d);
 }
 
@@ -51,27 +91,28 @@ static void deviations_of_linux_do_not_match_others(void **state)
         {R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1c"},
         {R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, "packet life time 0x1"},
         {R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, "rate 0x0"},
-        {R_RFC4391_10_SUBSCRIBE_TRAPS, "none of a send-only non-member"},
-        {R_RFC4391_10_SUBSCRIBE_TRAPS, "a subscription to one of them"},
+        {R_RFC4391_10_SUBSCRIBE_TRAPS, "none of a send-only non-member, component mask 0x173f7"},
+        {R_RFC4391_10_SUBSCRIBE_TRAPS, "none of a send-only full member, component mask 0x17ff7"},
+        {R_RFC4391_10_SUBSCRIBE_TRAPS, "a subscription to one of them, component mask 0x173f7"},
         {R_RFC4391_6_RESERVED_ZERO, "0x0001"},
     };
     struct deviations *d = deviations_open("linux", NULL);
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (reason_of(d, others[i].rule, others[i].actual))
+        if (reason_of_connection(d, others[i].rule, others[i].actual, LINUX_ID))
             fail_msg("%s: %s is excused", rules[others[i].rule].id, others[i].actual);
     deviations_free(d);
 }
 
 static void the_ethernet_option_is_known_in_router_solicitations_only(void **state)
 {
-    struct failure f = {R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "RS"};
+    struct failure f = {R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "RS", ""};
     struct deviations *d = deviations_open("linux", NULL);
     (void)state;
     assert_non_null(deviations_reason(d, &f));
     f.actual = "0x04";
     assert_null(deviations_reason(d, &f));
-    f = (struct failure){R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "NA"};
+    f = (struct failure){R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "NA", ""};
     assert_null(deviations_reason(d, &f));
     f.message = "";
     assert_null(deviations_reason(d, &f));
@@ -149,7 +190,7 @@ static void deviations_of_a_user_file(void **state)
 static void all_patterns_have_to_match(void **state)
 {
     struct deviations *d;
-    struct failure f = {R_RFC4391_6_RESERVED_ZERO, "0x0000", "0x0001", "NS"};
+    struct failure f = {R_RFC4391_6_RESERVED_ZERO, "0x0000", "0x0001", "NS", ""};
     char *said = opened("[rfc4391.6.reserved-zero]\nreason=x\nimplementation=a stack\n"
                         "actual=0x0001\nexpected=0x00*\nmessage=N?\n",
                         &d);
@@ -187,6 +228,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(deviations_of_linux_match_linux),
+        cmocka_unit_test(deviations_of_connections_need_the_service_id_of_linux),
         cmocka_unit_test(deviations_of_linux_do_not_match_others),
         cmocka_unit_test(the_ethernet_option_is_known_in_router_solicitations_only),
         cmocka_unit_test(a_reason_names_the_implementation),
