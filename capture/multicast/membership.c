@@ -248,7 +248,7 @@ void membership_forget(struct keep *k)
  * Whether the port can send requests. If its LID, SM LID or GID changed, the SM may have lost all
  * memberships, so all groups are joined again.
  */
-static bool check_port(struct keep *k)
+static bool refresh_port(struct keep *k)
 {
     struct sa_port now;
 
@@ -274,7 +274,7 @@ void membership_refresh(struct keep *k)
     struct sa_response a;
     enum sa_outcome outcome;
 
-    if (!check_port(k))
+    if (!refresh_port(k))
         return;
     doubt_joins(k);
     outcome = query_sa(k, &q, &a, k->stop);

@@ -133,7 +133,7 @@ static void note_change(struct receiver *r)
 }
 
 /* Handles one device event. Returns false if the capture cannot continue. */
-static bool handle_event(struct receiver *r, enum devevent event)
+static bool handle_device_event(struct receiver *r, enum devevent event)
 {
     switch (event) {
     case DEVEVENT_NONE:
@@ -166,7 +166,7 @@ static bool hear_device(struct receiver *r)
     enum devevent event;
 
     while ((event = devevent_take(r->device)) != DEVEVENT_NONE)
-        if (!handle_event(r, event))
+        if (!handle_device_event(r, event))
             return false;
     return true;
 }

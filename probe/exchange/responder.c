@@ -109,7 +109,7 @@ static void answer_ns(struct target *t, const struct ud_from *from, struct view 
 }
 
 /* The port loops back packets that any of the probe's queue pairs sends to its own groups. */
-static bool is_own(const struct target *target, const struct ud_from *from)
+static bool is_own_packet(const struct target *target, const struct ud_from *from)
 {
     const struct transport *t = target->link->transport;
     return !from->connection && from->lid == t->facts.lid &&
@@ -118,7 +118,7 @@ static bool is_own(const struct target *target, const struct ud_from *from)
 }
 
 /* Ends the run: the peer may have confused the other node with the probe. */
-static void give_up(struct target *t)
+static void give_up_source(struct target *t)
 {
     char ip[48];
     struct source *s = &t->link->source;
@@ -145,7 +145,7 @@ static void note_defender(struct target *t, const struct ud_from *from, const ui
     }
     snprintf(s->defender, sizeof s->defender, "%s (QPN 0x%06x, LID %u)", who, from->qpn, from->lid);
     if (s->usable)
-        give_up(t);
+        give_up_source(t);
 }
 
 static void take_ns(struct target *t, const struct ud_from *from, struct view ipv6,
@@ -168,7 +168,7 @@ static void take_nd(struct target *t, const struct ud_from *from, struct view ip
     struct view icmpv6;
     if (!nd_in_ipv6(ipv6, &icmpv6) || icmpv6.cap < ND_TARGET + 16 ||
         memcmp(icmpv6.p + ND_TARGET, t->link->source.ip, 16) != 0 || usable_drop_reason(ipv6) ||
-        is_own(t, from))
+        is_own_packet(t, from))
         return;
     const uint8_t *lladdr = icmpv6.p[0] == ND_NA ? nd_lladdr(icmpv6, ND_OPT_TARGET_LLADDR) : NULL;
     if (icmpv6.p[0] == ND_NS)
