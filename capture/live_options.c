@@ -70,15 +70,6 @@ static int complete_options(struct live_options *o, bool writer_asked)
     return wrong_usage();
 }
 
-static int print_help(void)
-{
-    GString *text = cli_help(&live_program);
-    int status = cli_print(text->str) ? 0 : 1;
-
-    g_string_free(text, TRUE);
-    return status;
-}
-
 int live_parse_options(int argc, char **argv, struct live_options *o)
 {
     unsigned groups = 0;
@@ -86,7 +77,7 @@ int live_parse_options(int argc, char **argv, struct live_options *o)
     *o = defaults();
     switch (cli_read(&live_program, argc, argv, o, &groups)) {
     case CLI_ASKED_HELP:
-        return print_help();
+        return cli_print_help(&live_program);
     case CLI_ASKED_VERSION:
         return cli_print("ipoib-capture " IPOIB_VERSION "\n") ? 0 : 1;
     case CLI_REFUSED:

@@ -137,6 +137,15 @@ bool cli_print(const char *text)
     return false;
 }
 
+int cli_print_help(const struct cli_program *program)
+{
+    GString *text = cli_help(program);
+    int status = cli_print(text->str) ? 0 : 1;
+
+    g_string_free(text, TRUE);
+    return status;
+}
+
 void cli_advise_help(const struct cli_program *program)
 {
     say("try '%s --help'", program->command);

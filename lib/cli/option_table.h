@@ -67,6 +67,9 @@ GString *cli_help(const struct cli_program *program);
 /* Prints TEXT to standard output. Returns false after a message. */
 bool cli_print(const char *text);
 
+/* Prints the text of --help. Returns the exit status: 0, or 1 after a message. */
+int cli_print_help(const struct cli_program *program);
+
 /* Prints the advice to read --help, the end of a message about wrong usage. */
 void cli_advise_help(const struct cli_program *program);
 
