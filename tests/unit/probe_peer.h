@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-#include "stand.h"
+#include "probe_fixture.h"
 
 enum {
     PEER_QPN = 0x48,

@@ -12,7 +12,7 @@
 #include "probe/checks/checks.h"
 #include "probe/link/cm_message.h"
 #include "probe/exchange/connection.h"
-#include "stand.h"
+#include "probe_fixture.h"
 #include "probe/link/message.h"
 #include "wire/put.h"
 #include "wire/arp.h"
@@ -407,8 +407,8 @@ static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags,
     o->fake = (struct fake){.base = {.ops = ops, .qpn = OWN_QPN}, .fault = fault, .flags = flags};
     o->fake.base.facts = (struct port_facts){.lid = OWN_LID, .sm_lid = 1, .mtu = 4};
     memcpy(o->fake.base.facts.gid, own_gid, 16);
-    struct stand stand;
-    struct target *target = stand_make(&stand, &options, &results);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
     target->link->transport = &o->fake.base;
     target->run->stop = &stop;
     target->log = wirelog_new(NULL);

@@ -46,8 +46,8 @@ static void run_with(struct outcome_of_run *o, const struct fake *as, bool sourc
     memset(options.selection.rule, true, sizeof options.selection.rule);
     o->checked = (struct checked){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &o->checked};
-    struct stand stand;
-    struct target *target = stand_make(&stand, &options, &results);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
     fake_begin(&fake, target, as->fault, true);
     fake.ipv6 = as->ipv6;
     if (source)

@@ -60,8 +60,8 @@ static struct {
 } net;
 
 static struct fake fake;
-static struct stand stand;
-static struct target *const target = &stand.target;
+static struct probe_fixture fixture;
+static struct target *const target = &fixture.target;
 static struct options options;
 static struct checked checked;
 static struct results results;
@@ -165,7 +165,7 @@ static void begin(bool member)
     memset(options.selection.rule, true, sizeof options.selection.rule);
     checked = (struct checked){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     results = (struct results){.checked = &checked};
-    stand_make(&stand, &options, &results);
+    probe_fixture_make(&fixture, &options, &results);
     fake_begin(&fake, target, NO_FAULT, member);
     fake.ipv6 = true;
     net.of_peer = fake.base.ops;
