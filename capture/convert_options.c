@@ -177,7 +177,7 @@ int convert_parse_options(int argc, char **argv, struct convert_options *options
     struct format format = {0};
     enum cli_result result = cli_read(&program, argc, argv, &format, NULL);
 
-    if (result == CLI_ASKED_HELP)
+    if (result == CLI_SHOW_HELP)
         return cli_print_help(&program);
     if (result != CLI_READ)
         return 2;

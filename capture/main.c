@@ -31,5 +31,5 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
         if (strcmp(argv[1], subcommands[i].name) == 0)
             return subcommands[i].run(argc - 1, argv + 1);
-    return extcap_is_asked(argc, argv) ? extcap_main(argc, argv) : live_main(argc, argv);
+    return extcap_is_requested(argc, argv) ? extcap_main(argc, argv) : live_main(argc, argv);
 }

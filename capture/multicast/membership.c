@@ -15,7 +15,7 @@
 #include "wire/names.h"
 
 enum {
-    ASK_MS = 1500,
+    QUERY_MS = 1500,
     /* at the end: unanswered requests in a row after which the rest is skipped */
     SILENCES_MAX = 2,
     FULL_MEMBER = 1, /* JoinState bit 0 (IBA 15.2.5.17) */
@@ -53,7 +53,7 @@ static enum sa_outcome query_sa(struct keep *k, const struct sa_query *q, struct
     enum sa_outcome outcome;
 
     a->records = g_byte_array_new();
-    outcome = umad_sa_query(k->sa, q, ASK_MS, until, a, k->error, sizeof(k->error));
+    outcome = umad_sa_query(k->sa, q, QUERY_MS, until, a, k->error, sizeof(k->error));
     if (outcome == SA_OK) /* an SA that does not answer is not counted as busy */
         k->busy += g_get_monotonic_time() - begin;
     return outcome;

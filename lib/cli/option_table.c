@@ -107,7 +107,7 @@ static enum cli_result read_with(const struct cli_program *program, const struct
         o = find_option(program->options, value);
         *groups |= o->group ? o->group : CLI_NO_GROUP;
         if (o->kind == CLI_HELP || o->kind == CLI_VERSION)
-            return o->kind == CLI_HELP ? CLI_ASKED_HELP : CLI_ASKED_VERSION;
+            return o->kind == CLI_HELP ? CLI_SHOW_HELP : CLI_SHOW_VERSION;
         if (!take_option(program, o, options))
             return CLI_REFUSED;
     }

@@ -51,7 +51,7 @@ struct cli_program {
     const char *end; /* --help after the options */
 };
 
-enum cli_result { CLI_READ, CLI_REFUSED, CLI_ASKED_HELP, CLI_ASKED_VERSION };
+enum cli_result { CLI_READ, CLI_REFUSED, CLI_SHOW_HELP, CLI_SHOW_VERSION };
 
 /*
  * Reads the options of ARGV into OPTIONS. CLI_READ: optind is the index of the first argument that

@@ -295,7 +295,7 @@ void sweep_begin(struct sweep *s)
 }
 
 /* The run has failed: reports the addresses that were not requested, or not to the end. */
-static void report_unasked(struct sweep *s)
+static void report_not_requested(struct sweep *s)
 {
     for (unsigned i = 0; i < s->job->n; i++) {
         const struct target_option *t = &s->job->targets[i];
@@ -311,7 +311,7 @@ void sweep_end(struct sweep *s)
     if (s->shown)
         progress_erase();
     if (s->run->broken && !s->run->stopped)
-        report_unasked(s);
+        report_not_requested(s);
     for (unsigned i = 0; i < s->job->n; i++) {
         if (s->job->targets[i].prefix && !s->run->stopped)
             sweep_report_prefix(s, &s->job->targets[i], &s->tallies[i]);

@@ -144,7 +144,7 @@ static struct cm_connection *any_connection(void)
     return NULL;
 }
 
-static void answer_arp(struct fake *f, struct cm_connection *c, const uint8_t *arp)
+static void respond_arp(struct fake *f, struct cm_connection *c, const uint8_t *arp)
 {
     uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
     const uint8_t *sha = arp + ARP_SIZE_FIXED, *spa = sha + LLADDR_SIZE,
@@ -184,7 +184,7 @@ static void make_reply(uint8_t *icmp)
     put16(icmp + 2, ~sum & 0xffff);
 }
 
-static void answer_echo(struct fake *f, struct cm_connection *c, const uint8_t *bytes, uint32_t n)
+static void respond_echo(struct fake *f, struct cm_connection *c, const uint8_t *bytes, uint32_t n)
 {
     bool is = bytes[IP + 9] == 1 && bytes[ICMP_AT] == 8 &&
               n == be16(bytes + IP + 2) + (uint32_t)ENCAP_SIZE;
@@ -210,9 +210,9 @@ static void answer_echo(struct fake *f, struct cm_connection *c, const uint8_t *
 static void take(struct fake *f, struct cm_connection *c, const uint8_t *bytes, uint32_t n)
 {
     if (be16(bytes) == TYPE_ARP)
-        answer_arp(f, c, bytes + ENCAP_SIZE);
+        respond_arp(f, c, bytes + ENCAP_SIZE);
     else if (be16(bytes) == TYPE_IPV4)
-        answer_echo(f, c, bytes, n);
+        respond_echo(f, c, bytes, n);
 }
 
 static enum transport_result fake_send(struct transport *t, const struct ud_to *to,

@@ -125,7 +125,7 @@ static struct ipv6_message *advertises(void)
 
 /* ---- the network */
 
-static bool asks_for_source(const uint8_t *bytes)
+static bool requests_source(const uint8_t *bytes)
 {
     return bytes[0] == 0x86 && bytes[AT_ICMPV6] == NS &&
            memcmp(bytes + AT_ICMPV6 + 8, own_ip6, 16) == 0;
@@ -136,7 +136,7 @@ static enum transport_result net_send(struct transport *t, const struct ud_to *t
                                       const uint8_t *bytes, uint32_t n)
 {
     struct ipv6_message *k = &net.sent[net.n_sent % DATAGRAMS];
-    if (asks_for_source(bytes)) {
+    if (requests_source(bytes)) {
         net.solicitations++;
         return TRANSPORT_OK;
     }
