@@ -143,15 +143,6 @@ static int wrong_usage(void)
     return 2;
 }
 
-static int print_help(void)
-{
-    GString *text = cli_help(&program);
-    int status = cli_print(text->str) ? 0 : 1;
-
-    g_string_free(text, TRUE);
-    return status;
-}
-
 static bool ends_in(const char *name, const char *suffix)
 {
     size_t len = strlen(name), suffix_len = strlen(suffix);
@@ -186,8 +177,8 @@ int convert_parse_options(int argc, char **argv, struct convert_options *options
     struct format format = {0};
     enum cli_result result = cli_read(&program, argc, argv, &format, NULL);
 
-    if (result == CLI_ASKED_HELP)
-        return print_help();
+    if (result == CLI_SHOW_HELP)
+        return cli_print_help(&program);
     if (result != CLI_READ)
         return 2;
     if (argc - optind != 2) {

@@ -293,7 +293,7 @@ static int answer_query(const struct extcap *e)
     return 2;
 }
 
-bool extcap_is_asked(int argc, char **argv)
+bool extcap_is_requested(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         if (strncmp(argv[i], "--extcap-", strlen("--extcap-")) == 0 ||

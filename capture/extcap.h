@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* Whether Wireshark started the program, by its arguments (--extcap-..., --capture). */
-bool extcap_is_asked(int argc, char **argv);
+bool extcap_is_requested(int argc, char **argv);
 
 /* Runs the extcap request. Returns the exit status: 0, 1 or 2. */
 int extcap_main(int argc, char **argv);

@@ -80,12 +80,12 @@ static struct rx_plan rx_plan_of(const struct live *l)
 {
     struct rx_plan plan = {
         .entries = 1u << l->options->log2_buffers,
-        .entries_asked = l->options->buffers_asked,
+        .entries_requested = l->options->buffers_requested,
         .entry_len = rxring_entry_len(&l->device, l->options->jumbo),
         .huge_pages = l->options->huge_pages,
     };
 
-    if (l->options->mode == MODE_MULTICAST && !l->options->buffers_asked)
+    if (l->options->mode == MODE_MULTICAST && !l->options->buffers_requested)
         plan.entries = 1u << LOG2_MULTICAST;
     return plan;
 }

@@ -23,11 +23,11 @@ static int wrong_usage(void)
 }
 
 /* Returns which options contradict each other, or NULL. */
-static const char *contradiction(const struct live_options *o, bool writer_asked)
+static const char *contradiction(const struct live_options *o, bool writer_requested)
 {
     bool limits = o->ring_bytes || o->ring_packets || o->ring_time;
 
-    if (o->memory && writer_asked)
+    if (o->memory && writer_requested)
         return "-M and -p exclude each other: -M writes at the end";
     if (o->memory && limits)
         return "-M writes one file at the end: no --ring-size, --ring-packets or --ring-time with it";
@@ -50,7 +50,7 @@ static void report_of_no_effect(const struct live_options *o)
         say("--decap has no effect in multicast mode, where no mirrored frames come");
 }
 
-static int complete_options(struct live_options *o, bool writer_asked)
+static int complete_options(struct live_options *o, bool writer_requested)
 {
     const char *fault;
 
@@ -59,7 +59,7 @@ static int complete_options(struct live_options *o, bool writer_asked)
     o->series = o->ring_bytes || o->ring_packets || o->ring_time;
     if (strcmp(o->file, "-") == 0)
         o->silent = true;
-    fault = contradiction(o, writer_asked);
+    fault = contradiction(o, writer_requested);
     if (!fault && !o->list && strcmp(o->file, "-") == 0 && isatty(STDOUT_FILENO))
         fault = "stdout is a terminal: name a file with -w, or pipe it";
     if (!fault)
@@ -70,24 +70,15 @@ static int complete_options(struct live_options *o, bool writer_asked)
     return wrong_usage();
 }
 
-static int print_help(void)
-{
-    GString *text = cli_help(&live_program);
-    int status = cli_print(text->str) ? 0 : 1;
-
-    g_string_free(text, TRUE);
-    return status;
-}
-
 int live_parse_options(int argc, char **argv, struct live_options *o)
 {
     unsigned groups = 0;
 
     *o = defaults();
     switch (cli_read(&live_program, argc, argv, o, &groups)) {
-    case CLI_ASKED_HELP:
-        return print_help();
-    case CLI_ASKED_VERSION:
+    case CLI_SHOW_HELP:
+        return cli_print_help(&live_program);
+    case CLI_SHOW_VERSION:
         return cli_print("ipoib-capture " IPOIB_VERSION "\n") ? 0 : 1;
     case CLI_REFUSED:
         return 2;

@@ -18,7 +18,7 @@ struct live_options {
     unsigned port;
     const char *file;      /* "-": stdout */
     unsigned log2_buffers; /* -b */
-    bool buffers_asked, silent, huge_pages, jumbo, decap;
+    bool buffers_requested, silent, huge_pages, jumbo, decap;
     int erf;         /* --erf; -1: ERF on InfiniBand, plain frames on Ethernet */
     uint64_t memory; /* -M, bytes; 0: off */
     uint64_t hold;   /* limit of records that wait for the writer, bytes */

@@ -59,7 +59,7 @@ static bool take_burst(void *options, const char *value)
               "the log2 of the number of buffers, 0 to 20"))
         return false;
     o->log2_buffers = (unsigned)n;
-    o->buffers_asked = true;
+    o->buffers_requested = true;
     return true;
 }
 

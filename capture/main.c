@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ipoib-capture: a live capture, a subcommand, or an extcap of Wireshark. */
-#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "capture/convert.h"
 #include "capture/extcap.h"
@@ -22,26 +20,10 @@ static const struct subcommand {
     {KEEPER_COMMAND, keeper_main}, /* started by a capture, not by users */
 };
 
-/*
- * Opens descriptors 0, 1 and 2 if the caller closed them: the output file must not get one of these
- * numbers, or messages would be written into it. Read-only, so that writing to a closed stdout
- * still fails.
- */
-static void occupy_standard_files(void)
-{
-    int fd;
-
-    do
-        fd = open("/dev/null", O_RDONLY);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
-        close(fd);
-}
-
 int main(int argc, char **argv)
 {
     environment_secure();
-    occupy_standard_files();
+    environment_open_standard_files();
     say_as("ipoib-capture");
     /* a closed pipe becomes a write error, with a message and an exit status */
     signal(SIGPIPE, SIG_IGN);
@@ -49,5 +31,5 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
         if (strcmp(argv[1], subcommands[i].name) == 0)
             return subcommands[i].run(argc - 1, argv + 1);
-    return extcap_is_asked(argc, argv) ? extcap_main(argc, argv) : live_main(argc, argv);
+    return extcap_is_requested(argc, argv) ? extcap_main(argc, argv) : live_main(argc, argv);
 }

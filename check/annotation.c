@@ -60,7 +60,7 @@ void annotation_free(struct annotation *a)
     g_free(a);
 }
 
-static void put_bytes(struct annotation *a, const void *bytes, size_t n)
+static void spool_bytes(struct annotation *a, const void *bytes, size_t n)
 {
     if (a->failed || n == 0 || fwrite(bytes, 1, n, a->spool) == n)
         return;
@@ -121,7 +121,7 @@ static void take_description(void *user, const struct capfile_description *descr
         pcapngcopy_statistics(a->block, described, described->interface);
         break;
     }
-    put_bytes(a, a->block->data, a->block->len);
+    spool_bytes(a, a->block->data, a->block->len);
 }
 
 void annotation_begin(struct annotation *a, struct capfile *file)
@@ -279,7 +279,7 @@ void annotation_frame(struct annotation *a, const struct capfile_frame *f)
     g_byte_array_append(block, zero, -epb.caplen & 3);
     add_options(a, block);
     g_byte_array_append(block, zero, sizeof zero); /* room for the length at the end of the block */
-    put_bytes(a, block->data, pcapng_close_block(block->data, BLOCK_EPB, block->len));
+    spool_bytes(a, block->data, pcapng_close_block(block->data, BLOCK_EPB, block->len));
     g_byte_array_unref(block);
 }
 

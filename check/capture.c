@@ -16,7 +16,7 @@ struct sink {
     struct annotation *annotation;
 };
 
-static void add_finding(const struct sink *sink, uint32_t frame, const struct finding *f)
+static void deliver_finding(const struct sink *sink, uint32_t frame, const struct finding *f)
 {
     verdict_add(sink->verdict, frame, f);
     if (sink->annotation && verdict_selected(sink->verdict, f->rule))
@@ -29,7 +29,7 @@ __attribute__((noinline)) static void add_known(const struct sink *sink, uint32_
     struct finding known = *f;
     known.outcome = (enum outcome)VERDICT_KNOWN;
     known.reason = "known from the baseline";
-    add_finding(sink, frame, &known);
+    deliver_finding(sink, frame, &known);
 }
 
 static void take_finding(void *user, uint32_t frame, const struct finding *f)
@@ -40,7 +40,7 @@ static void take_finding(void *user, uint32_t frame, const struct finding *f)
         baseline_has(sink->baseline, f))
         add_known(sink, frame, f);
     else
-        add_finding(sink, frame, f);
+        deliver_finding(sink, frame, f);
 }
 
 static bool check_one(struct checker *checker, const struct capfile_frame *f)

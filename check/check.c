@@ -48,7 +48,8 @@ static int explain(const struct options *o)
 }
 
 /* Returns false if interrupted. */
-static bool check_frames(const struct options *o, struct report *r, const struct check_settings *by)
+static bool check_each_capture(const struct options *o, struct report *r,
+                               const struct check_settings *by)
 {
     for (int i = 0; i < o->n_captures; i++) {
         struct checked *j = &r->captures[r->n++];
@@ -94,7 +95,7 @@ static int check_captures(const struct options *o, const struct check_settings *
                        .baseline = baseline,
                        .strict = o->strict,
                        .captures = g_new0(struct checked, (gsize)o->n_captures)};
-    int status = check_frames(o, &r, by) ? conclude_report(o, &r) : say_interrupted();
+    int status = check_each_capture(o, &r, by) ? conclude_report(o, &r) : say_interrupted();
     if (by->annotation && r.n == 1 && !interrupted &&
         !annotation_save(by->annotation, &r, o->annotate))
         status = EXIT_UNJUDGED;
@@ -140,7 +141,7 @@ static int check_beyond_baseline(const struct options *o, const struct deviation
     return status;
 }
 
-static int run_checks(const struct options *o)
+static int run_check(const struct options *o)
 {
     GError *error = NULL;
     if (o->help || o->version) {
@@ -181,7 +182,7 @@ int main(int argc, char **argv)
     struct options o;
     environment_secure();
     program_begin(argv, tool, &interrupted);
-    int status = check_options_read(&o, argc, argv) ? run_checks(&o) : EXIT_UNJUDGED;
+    int status = check_options_read(&o, argc, argv) ? run_check(&o) : EXIT_UNJUDGED;
     check_options_clear(&o);
     return status;
 }

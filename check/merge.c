@@ -80,8 +80,8 @@ static void write_entry(struct merge *m, const struct merge_writer *w, const str
     restored_clear(&r);
 }
 
-static void report_failure(struct merge *m, const struct merge_writer *w,
-                           const struct merge_report *given, const char *why)
+static void report_unreadable(struct merge *m, const struct merge_writer *w,
+                              const struct merge_report *given, const char *why)
 {
     struct restored r;
     say("%s: %s", given->file, why);
@@ -101,7 +101,7 @@ static void add_report(struct merge *m, const struct merge_writer *w, const char
             write_entry(m, w, &g_array_index(given.entries, struct merge_entry, i));
     } else if (!*m->stop) { /* a signal also interrupts reading */
         m->tally->reports++;
-        report_failure(m, w, &given, why);
+        report_unreadable(m, w, &given, why);
     }
     g_free(why);
     merge_report_clear(&given);

@@ -42,7 +42,7 @@ static void put_begin(struct merge *m)
 }
 
 /* The summary's entry, with the settings of its run, which may differ in a merged report. */
-static json_t *entry_of(const struct merge_entry *e)
+static json_t *json_entry(const struct merge_entry *e)
 {
     json_t *o = json_copy(e->given);
     json_object_set_new(o, "node", json_string(e->node));
@@ -65,11 +65,11 @@ static json_t *entry_of_nothing(const struct restored *r, const char *node, cons
                      "", "only");
 }
 
-static void json_part(struct merge *m, const struct restored *r, const struct merge_entry *e,
-                      const char *node, const char *file)
+static void merged_json(struct merge *m, const struct restored *r, const struct merge_entry *e,
+                        const char *node, const char *file)
 {
     int kind = r->report.probed ? TARGETS : CAPTURES;
-    json_t *entry = e ? entry_of(e) : entry_of_nothing(r, node, file);
+    json_t *entry = e ? json_entry(e) : entry_of_nothing(r, node, file);
     if (!m->begun)
         put_begin(m);
     for (guint i = 0; e && i < e->results->len; i++) {
@@ -169,4 +169,4 @@ static void json_end(struct merge *m)
     fputs("\n  ]\n }\n}\n", m->spool);
 }
 
-const struct merge_writer merge_writer_json = {json_part, json_end};
+const struct merge_writer merge_writer_json = {merged_json, json_end};

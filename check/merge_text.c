@@ -34,8 +34,8 @@ static void put_failures(const struct merge *m, const struct restored *r)
     }
 }
 
-static void text_part(struct merge *m, const struct restored *r, const struct merge_entry *e,
-                      const char *node, const char *file)
+static void merged_text(struct merge *m, const struct restored *r, const struct merge_entry *e,
+                        const char *node, const char *file)
 {
     (void)e;
     (void)node;
@@ -148,4 +148,4 @@ static void text_end(struct merge *m)
             at[VERDICT_VIOLATED], at[VERDICT_UNJUDGED], at[VERDICT_CONFORMANT]);
 }
 
-const struct merge_writer merge_writer_text = {text_part, text_end};
+const struct merge_writer merge_writer_text = {merged_text, text_end};

@@ -119,8 +119,8 @@ static bool read_all(struct options *o, int argc, char **argv)
 {
     unsigned groups = 0;
     enum cli_result result = cli_read(&check_program, argc, argv, o, &groups);
-    o->help = result == CLI_ASKED_HELP;
-    o->version = result == CLI_ASKED_VERSION;
+    o->help = result == CLI_SHOW_HELP;
+    o->version = result == CLI_SHOW_VERSION;
     o->checks = groups & OF_CHECKING;
     o->captures = argv + optind;
     o->n_captures = argc - optind;

@@ -9,7 +9,7 @@
 #include "pcapio/capfile.h"
 
 /* FIRST_AFTER and THEN_EVERY are in microseconds */
-enum { FRAMES_A_LOOK = 1024, FIRST_AFTER = G_USEC_PER_SEC, THEN_EVERY = G_USEC_PER_SEC / 5 };
+enum { FRAMES_PER_CHECK = 1024, FIRST_AFTER = G_USEC_PER_SEC, THEN_EVERY = G_USEC_PER_SEC / 5 };
 
 struct progress {
     char *name;
@@ -40,7 +40,7 @@ static void print_progress(struct progress *p, uint32_t number)
 
 void progress_frame(struct progress *p, uint32_t number)
 {
-    if (p->next == 0 || number % FRAMES_A_LOOK != 0)
+    if (p->next == 0 || number % FRAMES_PER_CHECK != 0)
         return;
     gint64 now = g_get_monotonic_time();
     if (now < p->next)

@@ -170,8 +170,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true};
     struct checked checked = {.name = (char *)"peer", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
-    struct stand stand;
-    struct target *target = stand_make(&stand, &options, &results);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
     struct transport_ops ops;
     struct fake *fake = g_new0(struct fake, 1);
     input = data;

@@ -289,7 +289,7 @@ static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuf
     add_receive_mtu(tree, f, pinfo, tvb);
 }
 
-static void add_mad(proto_tree *tree, struct frame *f, packet_info *pinfo, const struct cm *cm)
+static void add_cm_tree(proto_tree *tree, struct frame *f, packet_info *pinfo, const struct cm *cm)
 {
     tvbuff_t *tvb = frame_payload(f);
     proto_tree *sub = proto_tree_add_subtree_format(
@@ -312,7 +312,7 @@ void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
     if (f->p.mad.result == WIRE_OK && !pinfo->fd->visited)
         match_cm(f, pinfo, cm);
     if (tree_is_wanted(tree) || info_is_wanted(pinfo))
-        add_mad(tree, f, pinfo, cm);
+        add_cm_tree(tree, f, pinfo, cm);
 }
 
 void cm_register(void)

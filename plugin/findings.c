@@ -227,7 +227,7 @@ static void add_count(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
     proto_item_set_hidden(ti);
 }
 
-static void add_result(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
+static void add_result_items(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
 {
     const struct rule *rule = &rules[f->rule];
     if (f->outcome == OUTCOME_NOTED) {
@@ -244,7 +244,8 @@ static void add_result(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
     add_text(tree, hf_ipoib_rule_reason, tvb, f->reason);
 }
 
-static void add_rule(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct rule *rule)
+static void add_rule_items(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
+                           const struct rule *rule)
 {
     add_text(tree, hf_ipoib_rule_section, tvb,
              wmem_strdup_printf(pinfo->pool, "%s section %s", rule_document_name(rule->document),
@@ -274,7 +275,8 @@ static expert_field *expert_of(const struct stored *s)
     return s->outcome == OUTCOME_DEVIATION ? &ei_ipoib_deviation : &rule_experts[s->rule];
 }
 
-static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct stored *s)
+static void add_finding_item(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
+                             const struct stored *s)
 {
     const struct finding f = unpack(s);
     uint32_t at = s->base + s->offset, captured = tvb_captured_length(tvb);
@@ -283,12 +285,12 @@ static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
     proto_item *ti;
     proto_tree *sub = proto_tree_add_subtree(tree, tvb, length ? (int)at : 0, (int)length,
                                              ett_ipoib_finding, &ti, text);
-    add_result(sub, tvb, &f);
+    add_result_items(sub, tvb, &f);
     if (f.frame)
         proto_item_set_generated(proto_tree_add_uint(sub, hf_ipoib_rule_frame, tvb, 0, 0, f.frame));
     add_text(sub, hf_ipoib_rule_subject, tvb, f.subject);
     add_text(sub, hf_ipoib_rule_sender, tvb, sender_text(sender, f.sender));
-    add_rule(sub, pinfo, tvb, &rules[s->rule]);
+    add_rule_items(sub, pinfo, tvb, &rules[s->rule]);
     add_count(sub, tvb, &f);
     expert_add_info_format(pinfo, ti, expert_of(s), "%s", text);
 }
@@ -299,7 +301,7 @@ static void show_all(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const 
     proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib_conformance);
     proto_item_set_generated(ti);
     for (; s; s = s->next)
-        add_finding(sub, pinfo, tvb, s);
+        add_finding_item(sub, pinfo, tvb, s);
 }
 
 static void raise_severity(packet_info *pinfo, const struct stored *s)

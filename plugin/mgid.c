@@ -54,7 +54,7 @@ const char *mgid_group_text(packet_info *pinfo, const uint8_t *gid)
     return group_text(pinfo, &m);
 }
 
-static void add_group(proto_tree *tree, tvbuff_t *tvb, int offset, const struct mgid *m)
+static void add_ip_group(proto_tree *tree, tvbuff_t *tvb, int offset, const struct mgid *m)
 {
     if (m->signature == MGID_SIGNATURE_IPV4) {
         uint32_t ip;
@@ -89,7 +89,7 @@ proto_item *mgid_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int of
     proto_tree_add_item(sub, hf_ipoib_mgid_signature, tvb, offset + MGID_SIGNATURE, 2,
                         ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_ipoib_mgid_pkey, tvb, offset + MGID_PKEY, 2, ENC_BIG_ENDIAN);
-    add_group(sub, tvb, offset, &m);
+    add_ip_group(sub, tvb, offset, &m);
     return ti;
 }
 

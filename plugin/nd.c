@@ -42,8 +42,8 @@ static void match_nd(packet_info *pinfo, struct view v)
         transaction_response(pinfo, &k);
 }
 
-static void add_option(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
-                       const struct nd_option *o)
+static void add_nd_option(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
+                          const struct nd_option *o)
 {
     proto_tree_add_item(tree, hf_ipoib_nd_padding, tvb, (int)o->off + ND_OPT_PAD, 2,
                         ENC_BIG_ENDIAN);
@@ -87,7 +87,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
         if (!sub && nd)
             sub = proto_tree_add_subtree(nd, tvb, (int)o.off, (int)o.size, ett_ipoib_nd, NULL,
                                          "IPoIB link-layer addresses");
-        add_option(sub, pinfo, tvb, &o);
+        add_nd_option(sub, pinfo, tvb, &o);
     }
     /* An NA without option may answer an NS that is known to be IPoIB's: no other NS is stored. */
     if (!ours && v.p[0] != ND_NA)

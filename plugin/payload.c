@@ -41,7 +41,7 @@ void payload_call(struct frame *f, packet_info *pinfo, proto_tree *tree)
 }
 
 /* The buffer that the built-in dissector hands over, or a new one if it has other bytes. */
-static tvbuff_t *payload_of(const struct frame *f, tvbuff_t *handed)
+static tvbuff_t *payload_tvb(const struct frame *f, tvbuff_t *handed)
 {
     const struct view *ours = &f->p.ib.payload;
     struct view v = tvb_view(handed);
@@ -64,7 +64,7 @@ static ws_bool heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
         /* Accept an empty payload: a built-in heuristic reports it as malformed. */
         return tvb_reported_length(tvb) == 0;
     col_clear(pinfo->cinfo, COL_INFO);
-    payload_dissect(payload_of(f, tvb), pinfo, tree, f);
+    payload_dissect(payload_tvb(f, tvb), pinfo, tree, f);
     return TRUE;
 }
 

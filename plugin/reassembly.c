@@ -57,7 +57,7 @@ static void open_free(gpointer p)
     g_free(m);
 }
 
-static struct open_message *open_message(uint32_t number)
+static struct open_message *add_open_message(uint32_t number)
 {
     struct open_message *m = g_new0(struct open_message, 1);
     if (!open_by_number)
@@ -223,7 +223,7 @@ void reassembly_add(uint32_t frame, const struct stream_result *part, bool last,
     if (!m && part->index != 0)
         return; /* the message was discarded */
     if (!m)
-        m = open_message(part->number);
+        m = add_open_message(part->number);
     add_part(m, frame, part->index, tvb);
     if (last) {
         m->has_last = true;

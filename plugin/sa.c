@@ -56,7 +56,7 @@ static gboolean table_equal(gconstpointer a, gconstpointer b)
     return transaction_key_equal(a, b);
 }
 
-static struct table *table_of(const struct transaction_key *k, bool make)
+static struct table *find_table(const struct transaction_key *k, bool make)
 {
     struct table *t = wmem_map_lookup(tables, k);
     if (!t && make) {
@@ -73,7 +73,7 @@ static struct table *table_of(const struct transaction_key *k, bool make)
 static void table_walk(struct table_part *part, const struct transaction_key *k,
                        const struct sa *sa)
 {
-    struct table *t = table_of(k, true);
+    struct table *t = find_table(k, true);
     uint32_t stride = record_stride(sa), n = sa->data.len;
     /* bytes of the current record in earlier segments */
     uint32_t begin = (sa->segment - 1) * SA_DATA_SIZE % stride;
@@ -295,8 +295,8 @@ static void add_records(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
         sa_record_add(tree, pinfo, tvb, SA_DATA, sa);
 }
 
-static void add_mad(proto_tree *tree, packet_info *pinfo, const struct frame *f,
-                    const struct sa *sa)
+static void add_sa_tree(proto_tree *tree, packet_info *pinfo, const struct frame *f,
+                        const struct sa *sa)
 {
     tvbuff_t *tvb = frame_payload(f);
     proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0,
@@ -326,7 +326,7 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
         keep_table_part(pinfo, &k, sa);
     }
     if (tree_is_wanted(tree))
-        add_mad(tree, pinfo, f, sa);
+        add_sa_tree(tree, pinfo, f, sa);
     info(pinfo, sa);
 }
 

@@ -24,7 +24,7 @@ static int hf_ipoib_sa_issuer_lid = -1, hf_ipoib_sa_issuer_gid = -1, hf_ipoib_sa
            hf_ipoib_sa_qpn = -1;
 static int ett_ipoib_record = -1;
 
-static void add_gid(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset)
+static void add_gid_field(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset)
 {
     if (!mgid_add(tree, pinfo, tvb, offset))
         proto_tree_add_item(tree, hf_ipoib_sa_gid, tvb, offset, GID_SIZE, ENC_NA);
@@ -112,7 +112,7 @@ static void add_component(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, i
         /* NOLINTEND(bugprone-branch-clone) */
         break;
     case GROUP:
-        add_gid(tree, pinfo, tvb, offset);
+        add_gid_field(tree, pinfo, tvb, offset);
         break;
     case MTU_OCTETS:
         add_mtu(tree, tvb, offset, byte & 0x3f);
@@ -150,7 +150,7 @@ static void add_service(proto_tree *tree, tvbuff_t *tvb, int o)
 
 static void add_inform(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o)
 {
-    add_gid(tree, pinfo, tvb, o + INFORM_GID);
+    add_gid_field(tree, pinfo, tvb, o + INFORM_GID);
     proto_tree_add_item(tree, hf_ipoib_sa_subscribe, tvb, o + INFORM_SUBSCRIBE, 1, ENC_BIG_ENDIAN);
     proto_tree_add_item(tree, hf_ipoib_sa_trap, tvb, o + INFORM_TRAP, 2, ENC_BIG_ENDIAN);
     proto_tree_add_item(tree, hf_ipoib_sa_qpn, tvb, o + INFORM_QPN_TIME, 3, ENC_BIG_ENDIAN);
@@ -165,7 +165,7 @@ static void add_notice(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int 
     proto_tree_add_item(tree, hf_ipoib_sa_issuer_lid, tvb, o + NOTICE_ISSUER_LID, 2,
                         ENC_BIG_ENDIAN);
     if (trap_has_gid(trap))
-        add_gid(tree, pinfo, tvb, o + NOTICE_DETAILS_GID);
+        add_gid_field(tree, pinfo, tvb, o + NOTICE_DETAILS_GID);
     proto_tree_add_item(tree, hf_ipoib_sa_issuer_gid, tvb, o + NOTICE_ISSUER_GID, GID_SIZE, ENC_NA);
 }
 

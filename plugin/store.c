@@ -26,7 +26,7 @@ static void *position_at(uint32_t position)
     return chunk + position % CHUNK_UNITS;
 }
 
-static uint32_t take_memory(size_t size)
+static uint32_t allocate_units(size_t size)
 {
     uint32_t units = (uint32_t)((size + UNIT - 1) / UNIT);
     DISSECTOR_ASSERT(units <= CHUNK_UNITS / 2);
@@ -57,13 +57,13 @@ static struct page *page_of(uint32_t frame, bool create)
 
 void *store_alloc(size_t size)
 {
-    return position_at(take_memory(size));
+    return position_at(allocate_units(size));
 }
 
 void *store_add(uint32_t frame, uint32_t key, size_t size)
 {
     uint32_t *last = &page_of(frame, true)->last[frame % PAGE];
-    uint32_t position = take_memory(sizeof(struct entry) + size);
+    uint32_t position = allocate_units(sizeof(struct entry) + size);
     struct entry *e = position_at(position);
     *e = (struct entry){*last, key};
     *last = position;

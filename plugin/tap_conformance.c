@@ -67,7 +67,7 @@ static void cell_frames(struct rows *rows, const struct verdict_result *r)
     g_string_free(s, TRUE);
 }
 
-static void add_rule(struct rows *rows, const struct verdict *v, const struct checked_rule *j)
+static void add_rule_row(struct rows *rows, const struct verdict *v, const struct checked_rule *j)
 {
     cell_text(rows, "%s", rules[j->rule].id);
     cell_text(rows, "%s", rule_level_name(rules[j->rule].level));
@@ -85,7 +85,7 @@ static void fill_conformance(struct rows *rows)
     const struct verdict *v = conformance_verdict();
     GArray *found = checked_rules(v);
     for (unsigned i = 0; i < found->len; i++)
-        add_rule(rows, v, &g_array_index(found, struct checked_rule, i));
+        add_rule_row(rows, v, &g_array_index(found, struct checked_rule, i));
     g_array_free(found, TRUE);
 }
 
@@ -115,7 +115,7 @@ static uint64_t count_of_all_rules(const struct verdict *v, enum outcome outcome
 }
 
 /* The verdict, and the results of all rules, also of those that only passed. */
-static void add_verdict(struct rows *rows)
+static void add_verdict_row(struct rows *rows)
 {
     const struct verdict *v = conformance_verdict();
     const char *reason = why_no_verdict(v);
@@ -180,14 +180,9 @@ void tap_conformance_register(void)
         {"Passed", true, false},       {"Failed", true, false}, {"Deviated", true, false},
         {"Inconclusive", true, false}, {"Noted", true, false},  {"First frames", false, false},
     };
-    static const struct table conformance = {"ipoib,conformance",
-                                             "IPoIB Conformance",
-                                             "no rule found anything",
-                                             columns,
-                                             array_length(columns),
-                                             fill_conformance,
-                                             add_verdict,
-                                             append_verdict};
+    static const struct table conformance = {
+        "ipoib,conformance",   "IPoIB Conformance", "no rule found anything", columns,
+        array_length(columns), fill_conformance,    add_verdict_row,          append_verdict};
     table_register(&conformance);
     text_register("ipoib,conformance,json", write_json);
 }

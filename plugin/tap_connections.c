@@ -60,7 +60,7 @@ static void cells_frames(struct rows *rows, const struct connection *c)
     cell_frame(rows, c->drep_frame);
 }
 
-static void add_connection(struct rows *rows, const struct connection *c)
+static void add_connection_row(struct rows *rows, const struct connection *c)
 {
     const char *transport = names_find(cm_transport_names, c->transport);
     uint32_t mtu = connection_mtu(c);
@@ -84,7 +84,7 @@ static void fill_connections(struct rows *rows)
     for (unsigned i = 0; i < connections_count(f->connections); i++) {
         const struct connection *c = connections_at(f->connections, i);
         if (connection_is_ipoib(c))
-            add_connection(rows, c);
+            add_connection_row(rows, c);
     }
 }
 

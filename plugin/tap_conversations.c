@@ -163,7 +163,7 @@ static int lid_text_size(const address *a _U_)
     return (int)sizeof "65535";
 }
 
-static void set_lid(packet_info *pinfo, address *a, uint16_t lid)
+static void set_lid_address(packet_info *pinfo, address *a, uint16_t lid)
 {
     uint16_t *kept = wmem_new(pinfo->pool, uint16_t);
     *kept = lid;
@@ -179,8 +179,8 @@ static void ib_addresses(packet_info *pinfo, const struct ib_packet *ib,
         set_address(&a->src, AT_IPv6, GID_SIZE, ib->sgid);
         set_address(&a->dst, AT_IPv6, GID_SIZE, ib->dgid);
     } else {
-        set_lid(pinfo, &a->src, ib->slid);
-        set_lid(pinfo, &a->dst, ib->dlid);
+        set_lid_address(pinfo, &a->src, ib->slid);
+        set_lid_address(pinfo, &a->dst, ib->dlid);
     }
 }
 
@@ -197,7 +197,7 @@ static void hide(proto_item *ti)
     proto_item_set_hidden(ti);
 }
 
-static void add_gid(proto_tree *tree, const struct frame *f, int offset)
+static void add_hidden_gid(proto_tree *tree, const struct frame *f, int offset)
 {
     hide(proto_tree_add_item(tree, hf_ipoib_gid_addr, f->tvb, f->p.ib.grh_off + offset, GID_SIZE,
                              ENC_NA));
@@ -216,8 +216,8 @@ static void add_addresses(proto_tree *tree, const struct frame *f)
         return;
     proto_tree *ib = place_below(tree, proto_infiniband);
     if (f->p.ib.has_grh) {
-        add_gid(ib, f, GRH_SGID);
-        add_gid(ib, f, GRH_DGID);
+        add_hidden_gid(ib, f, GRH_SGID);
+        add_hidden_gid(ib, f, GRH_DGID);
     } else {
         add_lid(ib, f, LRH_SLID);
         add_lid(ib, f, LRH_DLID);

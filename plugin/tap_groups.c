@@ -39,7 +39,7 @@ static void cells_unknown(struct rows *rows)
         cell_text(rows, "-");
 }
 
-static void add_group(struct rows *rows, const struct group *g)
+static void add_group_row(struct rows *rows, const struct group *g)
 {
     static const char *const states[] = {[GROUP_UNCONFIRMED] = "unconfirmed",
                                          [GROUP_PRESENT] = "present",
@@ -64,7 +64,7 @@ static void fill_groups(struct rows *rows)
     for (unsigned i = 0; i < groups_count(f->groups); i++) {
         const struct group *g = groups_at(f->groups, i);
         if (mgid_is_ipoib(g->mgid))
-            add_group(rows, g);
+            add_group_row(rows, g);
     }
 }
 

@@ -72,7 +72,7 @@ static GString *make_part(struct collection *c, const struct checked *j)
     return text;
 }
 
-static void put(struct collection *c, const GString *text)
+static void write_part(struct collection *c, const GString *text)
 {
     FILE *to = c->streams ? stdout : c->spool;
     if (c->bad)
@@ -88,7 +88,7 @@ static void put(struct collection *c, const GString *text)
 void collection_add(struct collection *c, struct checked *j)
 {
     GString *text = make_part(c, j);
-    put(c, text);
+    write_part(c, text);
     g_string_free(text, TRUE);
     checked_close(&c->report, j);
     g_array_append_val(c->all, *j);
@@ -113,7 +113,7 @@ bool collection_deliver(struct collection *c)
         return deliver_whole(c);
     GString *total = g_string_new(NULL);
     report_text_total(total, &c->report);
-    put(c, total);
+    write_part(c, total);
     g_string_free(total, TRUE);
     return !c->bad;
 }

@@ -68,7 +68,7 @@ static void put_others(GString *out, const struct options *o)
         }
 }
 
-static void put_stage(GString *out, const struct stage_of_fabric *s)
+static void list_stage(GString *out, const struct stage_of_fabric *s)
 {
     g_string_append_printf(out, "  %-24s %s\n", s->id, s->looks_at);
     for (unsigned i = 0; i < s->n_rules; i++)
@@ -85,7 +85,7 @@ GString *list_checks_text(const struct options *o)
             put_check(out, c);
     g_string_append(out, "\nStages of the target fabric:\n");
     for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
-        put_stage(out, s);
+        list_stage(out, s);
     put_others(out, o);
     return out;
 }

@@ -210,7 +210,7 @@ static bool open_less(struct program *r)
 }
 
 /* Opens a libibverbs device, or an interface given by name. */
-static void open_device(struct program *r)
+static void open_transport(struct program *r)
 {
     struct link_state *s = &r->link_state;
     const char *name = r->o->device;
@@ -242,7 +242,7 @@ static bool drop_privileges(const struct options *o)
 static bool run_device(struct program *r)
 {
     struct target *t = &r->rest;
-    open_device(r);
+    open_transport(r);
     if (!drop_privileges(r->o)) {
         wirelog_free(t->log);
         return false;

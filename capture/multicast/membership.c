@@ -15,7 +15,7 @@
 #include "wire/names.h"
 
 enum {
-    ASK_MS = 1500,
+    QUERY_MS = 1500,
     /* at the end: unanswered requests in a row after which the rest is skipped */
     SILENCES_MAX = 2,
     FULL_MEMBER = 1, /* JoinState bit 0 (IBA 15.2.5.17) */
@@ -53,7 +53,7 @@ static enum sa_outcome query_sa(struct keep *k, const struct sa_query *q, struct
     enum sa_outcome outcome;
 
     a->records = g_byte_array_new();
-    outcome = umad_sa_query(k->sa, q, ASK_MS, until, a, k->error, sizeof(k->error));
+    outcome = umad_sa_query(k->sa, q, QUERY_MS, until, a, k->error, sizeof(k->error));
     if (outcome == SA_OK) /* an SA that does not answer is not counted as busy */
         k->busy += g_get_monotonic_time() - begin;
     return outcome;
@@ -248,7 +248,7 @@ void membership_forget(struct keep *k)
  * Whether the port can send requests. If its LID, SM LID or GID changed, the SM may have lost all
  * memberships, so all groups are joined again.
  */
-static bool check_port(struct keep *k)
+static bool refresh_port(struct keep *k)
 {
     struct sa_port now;
 
@@ -274,7 +274,7 @@ void membership_refresh(struct keep *k)
     struct sa_response a;
     enum sa_outcome outcome;
 
-    if (!check_port(k))
+    if (!refresh_port(k))
         return;
     doubt_joins(k);
     outcome = query_sa(k, &q, &a, k->stop);

@@ -49,7 +49,7 @@ static bool take_link(struct multicast *m, const struct mc_group *g)
     return listen_restart(m);
 }
 
-static bool take_group(struct multicast *m, const struct mc_group *g)
+static bool listen_to_group(struct multicast *m, const struct mc_group *g)
 {
     struct listened *l = g_hash_table_lookup(m->groups, g->mgid);
 
@@ -74,7 +74,7 @@ static bool take_event(struct multicast *m, const struct groupevent *event)
 
     switch (event->kind) {
     case GROUPEVENT_JOINED:
-        return take_group(m, &event->group);
+        return listen_to_group(m, &event->group);
     case GROUPEVENT_DELETED:
         l = g_hash_table_lookup(m->groups, event->group.mgid);
         if (l) {

@@ -92,7 +92,7 @@ static void put_qp(struct connections *c, uint16_t lid, uint32_t qpn, enum conne
  * Any Type and Reserved after the prefix 0x01 counts as IPoIB (RFC 4755 section 3.5): the capture
  * must show a peer that sets these fields wrongly.
  */
-static enum connection_owner owner_of(enum cm_service service)
+static enum connection_owner owner_of_service(enum cm_service service)
 {
     return cm_service_is_ipoib(service) || service == SERVICE_IETF_OTHER ? OWNER_IPOIB
                                                                          : OWNER_OTHER;
@@ -106,7 +106,7 @@ static uint64_t request_value(enum connection_owner owner, const struct cm *cm)
 
 static void learn_request(struct connections *c, uint16_t slid, const struct cm *cm)
 {
-    enum connection_owner owner = owner_of(cm->service);
+    enum connection_owner owner = owner_of_service(cm->service);
 
     put_qp(c, slid, cm->qpn, owner);
     put_qp(c, cm->local_lid, cm->qpn, owner);

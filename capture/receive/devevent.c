@@ -16,7 +16,7 @@ static enum devevent meaning(const struct device *device, const struct ibv_async
 {
     switch (event->event_type) {
     case IBV_EVENT_DEVICE_FATAL:
-        return DEVEVENT_GONE;
+        return DEVEVENT_REMOVED;
     case IBV_EVENT_CQ_ERR:
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
@@ -45,7 +45,7 @@ enum devevent devevent_take(const struct device *device)
     while (found == DEVEVENT_NONE) {
         /* EIO: the kernel has disconnected the device */
         if (ibv_get_async_event(device->context, &event) != 0)
-            return errno == EAGAIN || errno == EINTR ? DEVEVENT_NONE : DEVEVENT_GONE;
+            return errno == EAGAIN || errno == EINTR ? DEVEVENT_NONE : DEVEVENT_REMOVED;
         found = meaning(device, &event);
         ibv_ack_async_event(&event);
     }

@@ -9,7 +9,7 @@
 
 enum devevent {
     DEVEVENT_NONE,
-    DEVEVENT_GONE,      /* fatal device error, or the device was removed */
+    DEVEVENT_REMOVED,   /* fatal device error, or the device was removed */
     DEVEVENT_BROKEN,    /* the queue pair or the completion queue failed */
     DEVEVENT_PORT_DOWN, /* this port went down */
     DEVEVENT_PORT_UP,

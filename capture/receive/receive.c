@@ -26,12 +26,13 @@ enum {
     NAP_PER_ENTRY = 12, /* ns per entry: a quarter of the entries are used at 20 million frames/s */
     NAP_MAX = 500000,   /* ns */
     NAPS = 40,          /* naps without a frame before the loop sleeps */
-    LOOK_BATCHES = 16,  /* under load, batches between two readings of the clock */
-    RESTARTS_MAX = 100, /* replacements of the queue pair before the capture gives up */
+    PERIODIC_BATCHES = 16, /* under load, batches between two readings of the clock */
+    RESTARTS_MAX = 100,    /* replacements of the queue pair before the capture gives up */
     /* frames prefetched ahead: the device writes to memory, not to the cache */
     AHEAD = 8,
 };
-static const uint64_t look_every = 20 * MS, file_patience = 500 * MS, event_patience = 200 * MS;
+static const uint64_t periodic_interval = 20 * MS, file_patience = 500 * MS,
+                      event_patience = 200 * MS;
 /* Records reach the reader of a pipe after this time, or before the loop sleeps. */
 static const uint64_t reader_patience = 5 * MS;
 
@@ -133,12 +134,12 @@ static void note_change(struct receiver *r)
 }
 
 /* Handles one device event. Returns false if the capture cannot continue. */
-static bool handle_event(struct receiver *r, enum devevent event)
+static bool handle_device_event(struct receiver *r, enum devevent event)
 {
     switch (event) {
     case DEVEVENT_NONE:
         return true;
-    case DEVEVENT_GONE:
+    case DEVEVENT_REMOVED:
         say("%s: the device is gone (removed, or reset by its driver)", device_name(r->device));
         return false;
     case DEVEVENT_BROKEN:
@@ -166,7 +167,7 @@ static bool hear_device(struct receiver *r)
     enum devevent event;
 
     while ((event = devevent_take(r->device)) != DEVEVENT_NONE)
-        if (!handle_event(r, event))
+        if (!handle_device_event(r, event))
             return false;
     return true;
 }
@@ -200,9 +201,9 @@ static void tick(struct receiver *r, uint64_t now, uint64_t patience)
 }
 
 /* Periodic work. Returns false if the capture ends. */
-static bool look_after(struct receiver *r, uint64_t now)
+static bool do_periodic(struct receiver *r, uint64_t now)
 {
-    r->next_look = now + look_every;
+    r->next_periodic = now + periodic_interval;
     recorder_lost(r->recorder, dropcount_more(r->dropcount));
     tick(r, now, r->live ? reader_patience : file_patience);
     progress_show(r->progress, recorder_counts(r->recorder), now);
@@ -213,11 +214,11 @@ static bool look_after(struct receiver *r, uint64_t now)
     return r->end == 0 || now < r->end;
 }
 
-static bool look_if_due(struct receiver *r)
+static bool do_periodic_if_due(struct receiver *r)
 {
     uint64_t now = steady_time();
 
-    return now < r->next_look || look_after(r, now);
+    return now < r->next_periodic || do_periodic(r, now);
 }
 
 /*
@@ -278,7 +279,7 @@ static bool wait_for_frames(struct receiver *r, uint64_t now, struct rx *rx, int
     if (r->live)
         tick(r, now, 0);
     wait_for(r, sleep_time(r, now), true);
-    r->next_look = 0;
+    r->next_periodic = 0;
     return false;
 }
 
@@ -332,7 +333,7 @@ static bool turn(struct receiver *r)
             r->failed = true;
             return false;
         }
-        if (now >= r->next_look && !look_after(r, now))
+        if (now >= r->next_periodic && !do_periodic(r, now))
             return false;
         if (r->live)
             tick(r, now, reader_patience);
@@ -343,7 +344,7 @@ static bool turn(struct receiver *r)
         r->failed = true;
         return false;
     }
-    return !is_done(r) && (++r->batches % LOOK_BATCHES != 0 || look_if_due(r));
+    return !is_done(r) && (++r->batches % PERIODIC_BATCHES != 0 || do_periodic_if_due(r));
 }
 
 /* Records the frames already received when the capture ends. */

@@ -42,13 +42,13 @@ struct receiver {
     uint64_t too_long; /* of these: frames longer than a buffer */
 
     /* private to the loop */
-    uint64_t recorded;  /* packets recorded, for --count */
-    uint64_t end;       /* end by --duration, CLOCK_MONOTONIC in ns; 0: none */
-    uint64_t next_look; /* next periodic work, CLOCK_MONOTONIC in ns */
-    bool as_received;   /* frames are recorded as they are in the buffers */
-    unsigned batches;   /* completion batches so far */
-    unsigned busy;      /* naps left before the loop sleeps until an event */
-    bool broken;        /* the queue pair is in the error state or must be replaced */
+    uint64_t recorded;      /* packets recorded, for --count */
+    uint64_t end;           /* end by --duration, CLOCK_MONOTONIC in ns; 0: none */
+    uint64_t next_periodic; /* next periodic work, CLOCK_MONOTONIC in ns */
+    bool as_received;       /* frames are recorded as they are in the buffers */
+    unsigned batches;       /* completion batches so far */
+    unsigned busy;          /* naps left before the loop sleeps until an event */
+    bool broken;            /* the queue pair is in the error state or must be replaced */
 };
 
 /* Runs until the capture ends, then records the frames already received. */

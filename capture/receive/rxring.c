@@ -102,7 +102,7 @@ static void report_memory(const struct rxring *ring)
 static bool fit_memory(struct rxring *ring, const struct rx_plan *plan)
 {
     while (!get_memory(ring, plan->huge_pages)) {
-        if (plan->entries_asked || errno != ENOMEM || ring->entries / 2 < ENTRIES_MIN)
+        if (plan->entries_requested || errno != ENOMEM || ring->entries / 2 < ENTRIES_MIN)
             return false;
         ring->entries /= 2;
         ring->fewer = true;
@@ -200,7 +200,7 @@ static bool create_channel(struct rxring *ring)
 
 /* --- create, destroy, renew */
 
-static uint32_t entries_there_are(const struct device *device, const struct rx_plan *plan)
+static uint32_t entries_available(const struct device *device, const struct rx_plan *plan)
 {
     uint32_t entries = plan->entries;
 
@@ -229,7 +229,7 @@ static void init(struct rxring *ring, struct device *device, const struct rx_pla
     ring->entry_len = plan->entry_len;
     ring->stride = plan->entry_len + GAP;
     ring->addresses = plan->addresses;
-    ring->entries = entries_there_are(device, plan);
+    ring->entries = entries_available(device, plan);
 }
 
 struct rx_memory rxring_try_memory(struct device *device, const struct rx_plan *plan)
@@ -248,7 +248,7 @@ struct rx_memory rxring_try_memory(struct device *device, const struct rx_plan *
 bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan)
 {
     init(ring, device, plan);
-    ring->fewer = plan->entries_asked && ring->entries < plan->entries;
+    ring->fewer = plan->entries_requested && ring->entries < plan->entries;
     ring->pd = ibv_alloc_pd(device->context);
     if (!ring->pd) {
         say("%s: cannot allocate a protection domain: %s", device_name(device), strerror(errno));
@@ -261,8 +261,8 @@ bool rxring_create(struct rxring *ring, struct device *device, const struct rx_p
     }
     if (ring->fewer)
         say("%s: %u buffers instead of %u: %s", device_name(device), ring->entries, plan->entries,
-            plan->entries_asked ? "the device supports no more"
-                                : "no more memory can be registered (memlock: ulimit -l)");
+            plan->entries_requested ? "the device supports no more"
+                                    : "no more memory can be registered (memlock: ulimit -l)");
     return true;
 }
 

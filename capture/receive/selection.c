@@ -195,7 +195,7 @@ static enum packet_kind connected_kind(struct selection *s, const uint8_t *p, ui
     return owner == OWNER_IPOIB ? KIND_IPOIB : KIND_OTHER;
 }
 
-static enum packet_kind kind_of(struct selection *s, const uint8_t *p, uint32_t len)
+static enum packet_kind packet_kind_of(struct selection *s, const uint8_t *p, uint32_t len)
 {
     struct headers h;
 
@@ -206,7 +206,7 @@ static enum packet_kind kind_of(struct selection *s, const uint8_t *p, uint32_t 
 
 bool selection_wants(struct selection *s, const uint8_t *packet, uint32_t len)
 {
-    enum packet_kind kind = kind_of(s, packet, len);
+    enum packet_kind kind = packet_kind_of(s, packet, len);
 
     if (s->kinds & 1u << kind)
         return true;

@@ -128,7 +128,7 @@ static void share_headers(struct share *s, struct span whole, const struct packe
  */
 enum { SPOIL = 0x5a5a };
 
-static void update_checksum(struct span whole, const struct packet *p)
+static void update_crcs(struct span whole, const struct packet *p)
 {
     struct view now = view_make(whole.p, whole.cap, p->bytes.len);
     enum icrc icrc = icrc_check(p->bytes, &p->ib);
@@ -177,7 +177,7 @@ static void share_infiniband(struct share *s, struct span whole, const struct pa
         from += payload.cap;
     }
     clear_rest(whole, p, from);
-    update_checksum(whole, p);
+    update_crcs(whole, p);
 }
 
 /* ---- the frame */

@@ -64,7 +64,7 @@ static void share_nd(struct share_map *m, struct span s, struct view v)
  * Anonymises a report of IGMPv3 or MLDv2: records of groups and sources. ADDRESS: bytes of an
  * address.
  */
-static void share_records(struct share_map *m, struct span s, uint32_t address)
+static void share_group_records(struct share_map *m, struct span s, uint32_t address)
 {
     uint8_t *head = span_field(s, 0, REPORT_RECORDS);
     uint32_t at = REPORT_RECORDS;
@@ -111,7 +111,7 @@ void share_icmpv6(struct share_map *m, struct span s, struct view v)
     if (s.p[0] >= ND_RS && s.p[0] <= ND_REDIRECT)
         share_nd(m, s, v);
     else if (s.p[0] == MLD_V2_REPORT)
-        share_records(m, s, IPV6_ADDRESS_SIZE);
+        share_group_records(m, s, IPV6_ADDRESS_SIZE);
     else if (s.p[0] >= MLD_QUERY && s.p[0] <= MLD_V1_DONE)
         share_group(m, s, MLD_GROUP, IPV6_ADDRESS_SIZE, MLD_QUERY_SOURCES);
     else
@@ -121,7 +121,7 @@ void share_icmpv6(struct share_map *m, struct span s, struct view v)
 void share_igmp(struct share_map *m, struct span s)
 {
     if (s.cap && s.p[0] == IGMP_V3_REPORT)
-        share_records(m, s, IPV4_ADDRESS_SIZE);
+        share_group_records(m, s, IPV4_ADDRESS_SIZE);
     else
         share_group(m, s, IGMP_GROUP, IPV4_ADDRESS_SIZE, IGMP_QUERY_SOURCES);
 }

@@ -252,7 +252,7 @@ enum { HOP_BY_HOP = 0, ROUTING = 43, FRAGMENT = 44, NO_NEXT = 59, DESTINATION = 
  * Skips and anonymises the extension headers. Returns the offset after them and the protocol there;
  * UINT8_MAX for a later fragment.
  */
-static uint32_t skip_extensions(struct span s, uint8_t *protocol)
+static uint32_t skip_ipv6_extensions(struct span s, uint8_t *protocol)
 {
     uint32_t at = IPV6_SIZE;
 
@@ -284,7 +284,7 @@ static void share_ipv6_packet(struct share_map *m, struct span s, const struct d
     }
     span_clear(s, end);
     s = first_of(s, end);
-    at = skip_extensions(s, &protocol);
+    at = skip_ipv6_extensions(s, &protocol);
     struct upper u = {span_from(s, at), end > at ? end - at : 0, protocol, p + IPV6_SOURCE,
                       IPV6_ADDRESS_SIZE};
     share_upper(m, &u, d);

@@ -53,7 +53,7 @@ static bool parse(struct share_key *key, const char *text, size_t len, const cha
 }
 
 /* Whether the file is one that other users cannot access. A pipe has no permissions to check. */
-static bool is_private(int fd, const char *path)
+static bool is_private_file(int fd, const char *path)
 {
     struct stat st;
 
@@ -80,7 +80,7 @@ static bool read_key(struct share_key *key, int fd, const char *path)
 
 static bool load_open(struct share_key *key, int fd, const char *path)
 {
-    bool good = is_private(fd, path) && read_key(key, fd, path);
+    bool good = is_private_file(fd, path) && read_key(key, fd, path);
 
     close(fd);
     return good;

@@ -110,7 +110,7 @@ struct table {
     bool single;     /* only one record */
 };
 
-static struct table table_of(const struct sa *sa, const struct record *r)
+static struct table record_table(const struct sa *sa, const struct record *r)
 {
     struct table t = {.stride = sa->record_stride >= r->size ? sa->record_stride : r->size,
                       .single = sa->rmpp_type != RMPP_TYPE_DATA};
@@ -150,7 +150,7 @@ static void share_field_at(struct share_map *m, struct span data, int64_t at, co
 static void share_records(struct share_map *m, struct span data, const struct sa *sa,
                           const struct record *r)
 {
-    struct table t = table_of(sa, r);
+    struct table t = record_table(sa, r);
 
     clear_invalid(data, &t, r, valid_components(sa));
     for (int64_t at = -(int64_t)t.before; at < (int64_t)data.cap; at += t.stride) {

@@ -115,7 +115,7 @@ static void give_block(struct recorder *r)
     r->limit = 0;
 }
 
-static void begin_file(struct recorder *r)
+static void start_file(struct recorder *r)
 {
     r->begin = total(r);
     r->block->new_file = true;
@@ -134,7 +134,7 @@ static bool take_block(struct recorder *r)
         return false;
     r->block_time = 0;
     if (r->begins_file)
-        begin_file(r);
+        start_file(r);
     r->limit = BLOCK_ROOM;
     return true;
 }
@@ -151,7 +151,7 @@ static uint32_t counts_len(const struct recorder *r)
 }
 
 /* Writes the counts (pcapng Interface Statistics Block). TIME: ns since 1970. */
-static void put_counts(struct recorder *r, uint64_t time)
+static void put_statistics(struct recorder *r, uint64_t time)
 {
     struct pcapng_isb isb = {.time = time,
                              .filtered = r->plan.selective,
@@ -168,7 +168,7 @@ static void put_counts(struct recorder *r, uint64_t time)
 /* Ends the file: the next record starts a new one. */
 static void end_file(struct recorder *r, uint64_t time)
 {
-    put_counts(r, time);
+    put_statistics(r, time);
     r->reported = 0;
     r->begins_file = true;
     r->limit = 0;
@@ -358,7 +358,7 @@ static bool file_time_is_over(const struct recorder *r, uint64_t now)
 static void put_counts_between(struct recorder *r, uint64_t time)
 {
     if (fits_file(r, counts_len(r)) && (file_packets(r) > 0 || !r->plan.file_bytes))
-        put_counts(r, time);
+        put_statistics(r, time);
 }
 
 void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience)
@@ -390,7 +390,7 @@ bool recorder_is_behind(const struct recorder *r)
 
 void recorder_end(struct recorder *r, uint64_t time)
 {
-    put_counts(r, time);
+    put_statistics(r, time);
     give_block(r);
     handover_end(r->h);
 }

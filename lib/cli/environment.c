@@ -2,6 +2,7 @@
 /* Environment of a privileged program. See environment.h. */
 #include "cli/environment.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,4 +71,15 @@ void environment_secure(void)
 {
     if (getauxval(AT_SECURE) != 0)
         environment_clear();
+}
+
+void environment_open_standard_files(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
 }

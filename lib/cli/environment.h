@@ -16,4 +16,11 @@ void environment_secure(void);
  */
 void environment_clear(void);
 
+/*
+ * Opens file descriptors 0 to 2 if the caller closed them. Otherwise an output file could get one
+ * of these numbers, and messages would be written into it. They are read-only, so that writing to
+ * a closed stdout fails.
+ */
+void environment_open_standard_files(void);
+
 #endif

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Checks the open folder, which can no longer be replaced. */
-static bool is_private(int fd, char *why, size_t size)
+static bool is_private_folder(int fd, char *why, size_t size)
 {
     struct stat st;
 
@@ -39,7 +39,7 @@ int folder_open_private(const char *path, char *why, size_t size)
         snprintf(why, size, "is no folder: remove it");
     else if (fd < 0)
         snprintf(why, size, "cannot be opened: %s", strerror(errno));
-    if (fd < 0 || is_private(fd, why, size))
+    if (fd < 0 || is_private_folder(fd, why, size))
         return fd;
     close(fd);
     return -1;

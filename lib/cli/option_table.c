@@ -107,7 +107,7 @@ static enum cli_result read_with(const struct cli_program *program, const struct
         o = find_option(program->options, value);
         *groups |= o->group ? o->group : CLI_NO_GROUP;
         if (o->kind == CLI_HELP || o->kind == CLI_VERSION)
-            return o->kind == CLI_HELP ? CLI_ASKED_HELP : CLI_ASKED_VERSION;
+            return o->kind == CLI_HELP ? CLI_SHOW_HELP : CLI_SHOW_VERSION;
         if (!take_option(program, o, options))
             return CLI_REFUSED;
     }
@@ -135,6 +135,15 @@ bool cli_print(const char *text)
         return true;
     say("standard output: cannot be written");
     return false;
+}
+
+int cli_print_help(const struct cli_program *program)
+{
+    GString *text = cli_help(program);
+    int status = cli_print(text->str) ? 0 : 1;
+
+    g_string_free(text, TRUE);
+    return status;
 }
 
 void cli_advise_help(const struct cli_program *program)

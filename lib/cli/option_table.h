@@ -51,7 +51,7 @@ struct cli_program {
     const char *end; /* --help after the options */
 };
 
-enum cli_result { CLI_READ, CLI_REFUSED, CLI_ASKED_HELP, CLI_ASKED_VERSION };
+enum cli_result { CLI_READ, CLI_REFUSED, CLI_SHOW_HELP, CLI_SHOW_VERSION };
 
 /*
  * Reads the options of ARGV into OPTIONS. CLI_READ: optind is the index of the first argument that
@@ -66,6 +66,9 @@ GString *cli_help(const struct cli_program *program);
 
 /* Prints TEXT to standard output. Returns false after a message. */
 bool cli_print(const char *text);
+
+/* Prints the text of --help. Returns the exit status: 0, or 1 after a message. */
+int cli_print_help(const struct cli_program *program);
 
 /* Prints the advice to read --help, the end of a message about wrong usage. */
 void cli_advise_help(const struct cli_program *program);

@@ -28,15 +28,15 @@ static bool copy(FILE *from, FILE *to)
     return !ferror(from);
 }
 
-static bool put_text(const GString *text, FILE *to)
+static bool write_text(const GString *text, FILE *to)
 {
     return fwrite(text->str, 1, text->len, to) == text->len;
 }
 
 static bool put_parts(const struct parts *p, FILE *to)
 {
-    return put_text(p->head, to) && (!p->middle || copy(p->middle, to)) && put_text(p->tail, to) &&
-           fflush(to) == 0;
+    return write_text(p->head, to) && (!p->middle || copy(p->middle, to)) &&
+           write_text(p->tail, to) && fflush(to) == 0;
 }
 
 /* The functions below return an errno value, 0 on success. */

@@ -90,7 +90,7 @@ bool umad_sa_port(const struct umad_sa *sa, struct sa_port *port)
     return true;
 }
 
-static bool put_question(struct umad_sa *sa, const struct sa_query *q)
+static bool put_query(struct umad_sa *sa, const struct sa_query *q)
 {
     struct sa_port port;
     if (!umad_sa_port(sa, &port)) /* query again: the SM may have moved since the port was opened */
@@ -114,7 +114,8 @@ static bool put_question(struct umad_sa *sa, const struct sa_query *q)
  * Parses a response. LENGTH: bytes of the MAD, or of the RMPP reassembly: the headers once, then
  * the records.
  */
-static void read_answer(const uint8_t *mad, uint32_t length, uint8_t method, struct sa_response *a)
+static void read_response(const uint8_t *mad, uint32_t length, uint8_t method,
+                          struct sa_response *a)
 {
     memcpy(a->mad, mad, MAD_SIZE);
     a->status = be16(mad + MAD_STATUS);
@@ -252,17 +253,17 @@ static enum sa_outcome await(struct umad_sa *sa, const struct sa_query *q, int m
             return SA_TOO_LARGE;
         if (umad_status(sa->buffer) || !(mad[MAD_METHOD] & MAD_RESPONSE))
             return SA_NOTHING; /* the kernel returned the request: no response */
-        read_answer(mad, (uint32_t)length, q->method, a);
+        read_response(mad, (uint32_t)length, q->method, a);
         return SA_OK;
     }
     return SA_INTERRUPTED;
 }
 
-static enum sa_outcome ask_once(struct umad_sa *sa, const struct sa_query *q, int ms,
-                                const volatile int *stop, struct sa_response *a, char *error,
-                                size_t size)
+static enum sa_outcome query_once(struct umad_sa *sa, const struct sa_query *q, int ms,
+                                  const volatile int *stop, struct sa_response *a, char *error,
+                                  size_t size)
 {
-    if (!put_question(sa, q))
+    if (!put_query(sa, q))
         return failed(error, size, "the port is gone", ENODEV);
     int sent = umad_send(sa->fd, sa->agent, sa->buffer, MAD_SIZE, MAX(ms / TRIES, 1), TRIES - 1);
     if (sent < 0)
@@ -287,7 +288,7 @@ enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int 
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000, left = ms;
     bool busy = false;
     for (gint64 wait = BUSY_MS;; wait *= 2) {
-        enum sa_outcome outcome = ask_once(sa, q, (int)left, stop, a, error, size);
+        enum sa_outcome outcome = query_once(sa, q, (int)left, stop, a, error, size);
         if (outcome == SA_NOTHING && busy)
             return SA_OK; /* the SA responds: A contains its last response */
         busy = outcome == SA_OK && (a->status & MAD_STATUS_BUSY);

@@ -108,7 +108,7 @@ static bool is_same_file(const struct stat *st, const char *path, FILE *file)
     return other.st_dev == st->st_dev && other.st_ino == st->st_ino;
 }
 
-static FILE *create_output(const char *path)
+static FILE *open_output_file(const char *path)
 {
     char why[200];
     int fd = create_file(path, why, sizeof(why));
@@ -135,7 +135,7 @@ static bool open_file(struct output *out, const char *path, int source)
         say("stdout is a terminal: name a file, or pipe it");
         return false;
     }
-    out->file = is_stdout ? stdout : create_output(path);
+    out->file = is_stdout ? stdout : open_output_file(path);
     if (!out->file)
         return false;
     out->live = !in_regular && !is_regular(fileno(out->file), &out_stat);

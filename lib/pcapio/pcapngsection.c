@@ -23,8 +23,9 @@ struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng, const struct 
  * Passes D to the callback, with the options after the first HEAD bytes of the block; F: the
  * interface that D is about, or NULL.
  */
-static void pass_on(struct pcapngfile *ng, struct capfile_description *d, enum pcapng_block kind,
-                    const struct block *b, uint32_t head, const struct interface *f)
+static void describe_block(struct pcapngfile *ng, struct capfile_description *d,
+                           enum pcapng_block kind, const struct block *b, uint32_t head,
+                           const struct interface *f)
 {
     struct pcapng_origin from = pcapng_origin_of(ng, f);
 
@@ -45,14 +46,14 @@ enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct blo
     ng->in_section = true;
     ng->interface_base += ng->interface_count;
     ng->interface_count = 0;
-    pass_on(ng, &(struct capfile_description){.about = CAPFILE_SECTION}, PCAPNG_SECTION, b, 16,
-            NULL);
+    describe_block(ng, &(struct capfile_description){.about = CAPFILE_SECTION}, PCAPNG_SECTION, b,
+                   16, NULL);
     return CAPFILE_FRAME;
 }
 
 /* Reads the options in the LEN bytes at P (section 3.5): if_tsresol and if_tsoffset. */
-static enum capfile_result read_options(struct pcapngfile *ng, struct interface *f,
-                                        const uint8_t *p, uint32_t len)
+static enum capfile_result read_interface_options(struct pcapngfile *ng, struct interface *f,
+                                                  const uint8_t *p, uint32_t len)
 {
     while (len >= OPTION_HEAD) {
         uint16_t code = pcapng_get16(ng, p), size = pcapng_get16(ng, p + 2);
@@ -102,14 +103,14 @@ enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct blo
     f = &ng->interfaces[ng->interface_count++];
     *f = (struct interface){pcapng_get16(ng, ng->body), pcapng_get32(ng, ng->body + 4),
                             TSRESOL_DEFAULT, 0};
-    enum capfile_result result = read_options(ng, f, ng->body + 8, b->body_len - 8);
+    enum capfile_result result = read_interface_options(ng, f, ng->body + 8, b->body_len - 8);
     if (result != CAPFILE_FRAME)
         return result;
     struct capfile_description d = {.about = CAPFILE_INTERFACE,
                                     .interface = ng->interface_base + ng->interface_count - 1,
                                     .linktype = f->linktype,
                                     .snaplen = f->snaplen};
-    pass_on(ng, &d, PCAPNG_INTERFACE, b, 8, f);
+    describe_block(ng, &d, PCAPNG_INTERFACE, b, 8, f);
     return CAPFILE_FRAME;
 }
 
@@ -126,5 +127,5 @@ void pcapng_take_statistics(struct pcapngfile *ng, const struct block *b)
     struct capfile_description d = {.about = CAPFILE_STATISTICS,
                                     .interface = ng->interface_base + number,
                                     .ns = pcapng_ns(ticks, f->tsresol, f->tsoffset)};
-    pass_on(ng, &d, PCAPNG_STATISTICS, b, 12, f);
+    describe_block(ng, &d, PCAPNG_STATISTICS, b, 12, f);
 }

@@ -15,7 +15,8 @@ static char *case_key(enum rule_number rule, const char *subject, const char *ac
     return g_strdup_printf("%d\n%s\n%s", (int)rule, subject, actual);
 }
 
-static void add_result(struct baseline *b, enum rule_number rule, const struct verdict_result *r)
+static void add_known_result(struct baseline *b, enum rule_number rule,
+                             const struct verdict_result *r)
 {
     for (unsigned i = 0; r && i < r->n_cases; i++)
         g_hash_table_add(b->known, case_key(rule, r->cases[i].subject, r->cases[i].actual));
@@ -23,18 +24,18 @@ static void add_result(struct baseline *b, enum rule_number rule, const struct v
 }
 
 /* Violations that were known to that report's own baseline are still known. */
-static void add_verdict(struct baseline *b, const struct verdict *v)
+static void add_known_verdict(struct baseline *b, const struct verdict *v)
 {
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
-        add_result(b, (enum rule_number)rule,
-                   verdict_result(v, (enum rule_number)rule, OUTCOME_FAIL));
-        add_result(b, (enum rule_number)rule,
-                   verdict_result(v, (enum rule_number)rule, (enum outcome)VERDICT_KNOWN));
+        add_known_result(b, (enum rule_number)rule,
+                         verdict_result(v, (enum rule_number)rule, OUTCOME_FAIL));
+        add_known_result(b, (enum rule_number)rule,
+                         verdict_result(v, (enum rule_number)rule, (enum outcome)VERDICT_KNOWN));
     }
 }
 
-static bool add_report(struct baseline *b, const struct merge_report *given, const char *version,
-                       char **why)
+static bool add_known_report(struct baseline *b, const struct merge_report *given,
+                             const char *version, char **why)
 {
     bool good = true;
     unsigned captures = 0;
@@ -46,7 +47,7 @@ static bool add_report(struct baseline *b, const struct merge_report *given, con
         captures++;
         good = restore_findings(&r, e, version, why);
         if (good)
-            add_verdict(b, r.checked.verdict);
+            add_known_verdict(b, r.checked.verdict);
         restored_clear(&r);
     }
     return good && (captures > 0 || merge_fail(why, "is no baseline: it has no capture"));
@@ -57,7 +58,7 @@ struct baseline *baseline_open(const char *path, const char *version, char **why
     struct merge_report given;
     struct baseline *b = g_new0(struct baseline, 1);
     b->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    bool good = merge_report_open(&given, path, why) && add_report(b, &given, version, why);
+    bool good = merge_report_open(&given, path, why) && add_known_report(b, &given, version, why);
     merge_report_clear(&given);
     if (good)
         return b;

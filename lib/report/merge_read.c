@@ -76,7 +76,7 @@ struct source {
     size_t left;
 };
 
-static size_t read_source(void *to, size_t n, void *source)
+static size_t read_json(void *to, size_t n, void *source)
 {
     struct source *s = source;
     if (ferror(s->file) || feof(s->file))
@@ -91,7 +91,7 @@ static json_t *parse_report(FILE *file, char **why)
 {
     struct source source = {file, FILE_MAX};
     json_error_t error;
-    json_t *whole = json_load_callback(read_source, &source, JSON_REJECT_DUPLICATES, &error);
+    json_t *whole = json_load_callback(read_json, &source, JSON_REJECT_DUPLICATES, &error);
     if (source.left == 0)
         merge_fail(why, "is larger than the limit for reports, %d MiB", FILE_MAX >> 20);
     else if (!whole)
@@ -317,7 +317,7 @@ static bool is_ours(const char *tool)
     return tool && (strcmp(tool, "ipoib-check") == 0 || strcmp(tool, "ipoib-probe") == 0);
 }
 
-static bool read_all(struct merge_report *r, char **why)
+static bool read_members(struct merge_report *r, char **why)
 {
     json_t *summary = json_object_get(r->whole, "summary"),
            *results = json_object_get(r->whole, "results");
@@ -362,7 +362,7 @@ bool merge_report_open(struct merge_report *r, const char *path, char **why)
                                .entries = g_array_new(FALSE, FALSE, sizeof(struct merge_entry))};
     g_array_set_clear_func(r->entries, entry_clear);
     r->whole = load_report(path, why);
-    return r->whole && read_all(r, why);
+    return r->whole && read_members(r, why);
 }
 
 void merge_report_clear(struct merge_report *r)

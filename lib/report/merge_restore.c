@@ -126,7 +126,7 @@ static bool read_stage(struct checked *j, const json_t *given, enum outcome outc
     return true;
 }
 
-static bool add_result(struct restored *out, const json_t *given, char **why)
+static bool restore_result(struct restored *out, const json_t *given, char **why)
 {
     const char *id = merge_string(given, "id"), *name = merge_string(given, "outcome");
     enum outcome outcome;
@@ -218,7 +218,7 @@ bool restore_findings(struct restored *out, const struct merge_entry *e, const c
     verdict_restore_frames(out->checked.verdict, frames, ipoib);
     out->checked.trouble = g_strdup(merge_string(e->given, "error"));
     for (guint i = 0; i < e->results->len; i++)
-        if (!add_result(out, e->results->pdata[i], why))
+        if (!restore_result(out, e->results->pdata[i], why))
             return false;
     return true;
 }

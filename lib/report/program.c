@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/program.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/environment.h"
 #include "cli/say.h"
 
 static const char *program;
@@ -31,27 +30,13 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/*
- * Opens file descriptors 0 to 2 if the caller closed them, so that no other file gets these
- * numbers. They are read-only, so that writing to a closed stdout fails.
- */
-static void occupy_standard_files(void)
-{
-    int fd;
-    do
-        fd = open("/dev/null", O_RDONLY);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
-        close(fd);
-}
-
 void program_begin(char **argv, char *name, volatile int *stop)
 {
     program = name;
     argv[0] = name;
     stopped = stop;
     say_as(name);
-    occupy_standard_files();
+    environment_open_standard_files();
     catch_signals();
 }
 

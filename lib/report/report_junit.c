@@ -28,7 +28,7 @@ static void start_element(const struct junit *x, const char *element)
     xmlTextWriterStartElement(x->xml, (const xmlChar *)element);
 }
 
-static void end(const struct junit *x)
+static void end_element(const struct junit *x)
 {
     xmlTextWriterEndElement(x->xml);
 }
@@ -54,7 +54,7 @@ static void content(const struct junit *x, const char *text)
 
 enum kind { KIND_PASSED, KIND_FAILED, KIND_SKIPPED };
 
-static enum kind kind_of(const struct junit *x, enum rule_number rule)
+static enum kind result_kind(const struct junit *x, enum rule_number rule)
 {
     int worst = verdict_worst(x->checked->verdict, rule);
     if (worst == OUTCOME_FAIL && verdict_counts(rule, x->report->strict))
@@ -93,7 +93,7 @@ static void write_kind(const struct junit *x, enum rule_number rule)
     const struct verdict_result *r = worst < 0 ? NULL
                                                : verdict_result(x->checked->verdict, rule,
                                                                 (enum outcome)worst);
-    bool failed = kind_of(x, rule) == KIND_FAILED;
+    bool failed = result_kind(x, rule) == KIND_FAILED;
     GString *message = g_string_new(failed ? NULL : why_skipped(worst));
     GString *text = g_string_new(NULL);
     add_first_case(message, r);
@@ -107,7 +107,7 @@ static void write_kind(const struct junit *x, enum rule_number rule)
     if (failed)
         attribute(x, "type", rule_level_name(rules[rule].level));
     content(x, text->str);
-    end(x);
+    end_element(x);
     g_string_free(message, TRUE);
     g_string_free(text, TRUE);
 }
@@ -125,9 +125,9 @@ static void begin_testcase(const struct junit *x, const char *name)
 static void write_rule(const struct junit *x, enum rule_number rule)
 {
     begin_testcase(x, rules[rule].id);
-    if (kind_of(x, rule) != KIND_PASSED)
+    if (result_kind(x, rule) != KIND_PASSED)
         write_kind(x, rule);
-    end(x);
+    end_element(x);
 }
 
 /* Writes a stage of the diagnosis of a fabric as a testcase. */
@@ -141,9 +141,9 @@ static void write_stage(const struct junit *x, const struct stage *s)
         if (failed)
             attribute(x, "type", "STAGE");
         content(x, s->advice);
-        end(x);
+        end_element(x);
     }
-    end(x);
+    end_element(x);
 }
 
 static guint n_stages(const struct junit *x)
@@ -168,9 +168,9 @@ static void write_could_be_judged(const struct junit *x)
         start_element(x, "error");
         attribute(x, "message", checked_why_not(x->report, x->checked));
         attribute(x, "type", "unjudged");
-        end(x);
+        end_element(x);
     }
-    end(x);
+    end_element(x);
 }
 
 /* ---- testsuites */
@@ -182,7 +182,7 @@ static void count_attributes(const struct junit *x)
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
         if (checked_tests(x->report, x->checked, (enum rule_number)rule)) {
             tests++;
-            kinds[kind_of(x, (enum rule_number)rule)]++;
+            kinds[result_kind(x, (enum rule_number)rule)]++;
         }
     number(x, "tests", tests);
     number(x, "failures", kinds[KIND_FAILED]);
@@ -209,7 +209,7 @@ static void write_property(const struct junit *x, const char *name, const char *
     start_element(x, "property");
     attribute(x, "name", name);
     attribute(x, "value", value);
-    end(x);
+    end_element(x);
 }
 
 static void write_properties(const struct junit *x)
@@ -220,7 +220,7 @@ static void write_properties(const struct junit *x)
     write_property(x, "strict", x->report->strict ? "true" : "false");
     write_property(x, "deviations", x->report->deviations);
     write_property(x, "verdict", status_name(s.status));
-    end(x);
+    end_element(x);
 }
 
 /*
@@ -233,10 +233,10 @@ static void write_output(const struct junit *x)
     report_text_of(text, x->report, x->checked, false);
     start_element(x, "system-out");
     content(x, text->str);
-    end(x);
+    end_element(x);
     start_element(x, "system-err");
     content(x, x->checked->trouble ? x->checked->trouble : "");
-    end(x);
+    end_element(x);
     g_string_free(text, TRUE);
 }
 
@@ -257,7 +257,7 @@ static void write_suite(const struct junit *x, unsigned id)
         if (checked_tests(x->report, x->checked, (enum rule_number)rule))
             write_rule(x, (enum rule_number)rule);
     write_output(x);
-    end(x);
+    end_element(x);
     g_free(name);
 }
 

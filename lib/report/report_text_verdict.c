@@ -39,7 +39,7 @@ static void put_implementations(const struct text *t)
     g_ptr_array_unref(names);
 }
 
-static void put_counts(const struct text *t, const struct verdict_summary *s)
+static void put_summary_counts(const struct text *t, const struct verdict_summary *s)
 {
     GString *out = t->out;
     bool first = true;
@@ -91,7 +91,7 @@ void text_put_verdict(const struct text *t)
     if (s.status == VERDICT_UNJUDGED)
         g_string_append(t->out, checked_why_not(t->report, t->checked));
     else
-        put_counts(t, &s);
+        put_summary_counts(t, &s);
     if (!t->report->probed && checked_ipoib_frames(t->checked))
         g_string_append_printf(t->out, "; %u of %u MUST and SHOULD rules judged", s.checked,
                                s.applicable);

@@ -54,8 +54,8 @@ static void add_reasons(GString *out, const GPtrArray *reasons)
 }
 
 /* of_group: the selector selects several rules, so the message names them. */
-static void add_rule(GString *out, enum rule_number rule, const GPtrArray *reasons, bool of_group,
-                     unsigned before)
+static void name_rule(GString *out, enum rule_number rule, const GPtrArray *reasons, bool of_group,
+                      unsigned before)
 {
     if (of_group && before >= RULES_NAMED)
         return;
@@ -66,7 +66,7 @@ static void add_rule(GString *out, enum rule_number rule, const GPtrArray *reaso
     g_string_append(out, of_group ? ")" : "");
 }
 
-static char *why_not(const struct report *r, const char *selector)
+static char *why_not_judged(const struct report *r, const char *selector)
 {
     GString *out = g_string_new(NULL);
     unsigned inconclusive = 0;
@@ -76,7 +76,7 @@ static char *why_not(const struct report *r, const char *selector)
             continue;
         GPtrArray *reasons = reasons_of(r, rule);
         if (reasons->len)
-            add_rule(out, rule, reasons, !rule_find(selector), inconclusive++);
+            name_rule(out, rule, reasons, !rule_find(selector), inconclusive++);
         g_ptr_array_unref(reasons);
     }
     if (inconclusive == 0)
@@ -100,7 +100,7 @@ GArray *required_find(const struct report *r, const GPtrArray *selectors)
     for (guint i = 0; i < selectors->len; i++) {
         struct required one = {selectors->pdata[i], NULL};
         if (!was_judged(r, one.selector))
-            one.why = why_not(r, one.selector);
+            one.why = why_not_judged(r, one.selector);
         g_array_append_val(all, one);
     }
     return all;

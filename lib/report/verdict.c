@@ -328,7 +328,7 @@ struct verdict_summary verdict_summarize(const struct verdict *v, bool strict)
     return s;
 }
 
-static bool is_decided(const struct verdict *v, enum rule_level strictest)
+static bool has_decided_rule(const struct verdict *v, enum rule_level strictest)
 {
     for (size_t i = 0; i < RULE_COUNT; i++) {
         /* the levels that never count are treated as one */
@@ -343,7 +343,7 @@ static bool is_decided(const struct verdict *v, enum rule_level strictest)
 struct verdict_summary verdict_summarize_capture(const struct verdict *v, bool strict)
 {
     struct verdict_summary s = verdict_summarize(v, strict);
-    if (s.status == VERDICT_CONFORMANT && !is_decided(v, s.strictest))
+    if (s.status == VERDICT_CONFORMANT && !has_decided_rule(v, s.strictest))
         s.status = VERDICT_UNJUDGED;
     return s;
 }

@@ -81,7 +81,7 @@ static bool ipv4_checksum_right(struct view d)
     return sum == 0xffff;
 }
 
-static bool is_bare_ipv4(struct view v)
+static bool is_ipv4_without_header(struct view v)
 {
     return v.cap >= IPV4_SIZE && v.p[0] >> 4 == 4 && (v.p[0] & 0xfu) >= 5 &&
            v.cap >= (v.p[0] & 0xfu) * 4 && be16(v.p + IPV4_TOTAL_LENGTH) >= v.len &&
@@ -94,7 +94,7 @@ static bool is_ipv6_unicast(const uint8_t *p)
     return p[0] >> 5 == 1 || p[0] >> 1 == 0x7e || (p[0] == 0xfe && p[1] >> 6 == 2);
 }
 
-static bool is_bare_ipv6(struct view v, bool first)
+static bool is_ipv6_without_header(struct view v, bool first)
 {
     if (v.cap < IPV6_SIZE || v.p[0] >> 4 != 6)
         return false;
@@ -104,7 +104,7 @@ static bool is_bare_ipv6(struct view v, bool first)
                  : n == v.len;
 }
 
-static bool is_bare_arp(struct view v)
+static bool is_arp_without_header(struct view v)
 {
     return v.cap >= ARP_SIZE_FIXED && be16(v.p + ARP_HRD) == ARP_HRD_INFINIBAND &&
            be16(v.p + ARP_PRO) == TYPE_IPV4 && v.p[ARP_HLN] == LLADDR_SIZE &&
@@ -113,10 +113,10 @@ static bool is_bare_arp(struct view v)
 
 const char *encap_missing(struct view v, bool first)
 {
-    return is_bare_ipv4(v)          ? "an IPv4 datagram without it"
-           : is_bare_ipv6(v, first) ? "an IPv6 datagram without it"
-           : is_bare_arp(v)         ? "an ARP message without it"
-                                    : NULL;
+    return is_ipv4_without_header(v)          ? "an IPv4 datagram without it"
+           : is_ipv6_without_header(v, first) ? "an IPv6 datagram without it"
+           : is_arp_without_header(v)         ? "an ARP message without it"
+                                              : NULL;
 }
 
 bool encap_begins_message(struct view v, bool first)

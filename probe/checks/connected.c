@@ -14,8 +14,8 @@ struct connect_options connected_default_options(const struct target *t)
     return (struct connect_options){.uc = peer_default_uc(t)};
 }
 
-void add_result(struct target *t, enum rule_number rule, enum outcome outcome, const char *expected,
-                const char *actual)
+void connected_add_result(struct target *t, enum rule_number rule, enum outcome outcome,
+                          const char *expected, const char *actual)
 {
     results_add(t->results, rule, outcome, outcome == OUTCOME_PASS ? "" : expected, actual);
 }

@@ -10,8 +10,8 @@
 /* A connection in a mode that the peer announces; RC if it announces both. */
 struct connect_options connected_default_options(const struct target *t);
 /* Adds a result. A pass is added without the expected text. */
-void add_result(struct target *t, enum rule_number rule, enum outcome outcome, const char *expected,
-                const char *actual);
+void connected_add_result(struct target *t, enum rule_number rule, enum outcome outcome,
+                          const char *expected, const char *actual);
 /* True if the peer responds to a request over UD. */
 bool connected_try_ud(struct target *t);
 

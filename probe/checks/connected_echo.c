@@ -169,13 +169,13 @@ enum decision connected_echo_try(struct target *t, struct echo_session *s,
     if (connected_echo_run(t, s, variant))
         return RULE_MET;
     const char *unusable = t->unusable;
-    bool still_answers = connected_echo_run(t, s, &small);
+    bool still_responds = connected_echo_run(t, s, &small);
     connected_echo_sent(t, s, variant);
     t->unusable = unusable;
     note_no_reply(
         t, s,
-        still_answers
+        still_responds
             ? "no echo reply to 6 of them; replies to small unchanged requests between and after them"
             : "no echo replies any more");
-    return still_answers && !target_ended(t) ? RULE_VIOLATED : RULE_UNDECIDED;
+    return still_responds && !target_ended(t) ? RULE_VIOLATED : RULE_UNDECIDED;
 }

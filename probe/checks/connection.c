@@ -34,17 +34,18 @@ static void assess_service_id(struct target *t, const struct cm_connection *c, c
     snprintf(actual, sizeof actual, "0x%016llx",
              (unsigned long long)peer_service_id(t, FORM_LINUX));
     if (!c)
-        add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, response);
+        connected_add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, response);
     else if (t->peer->form == FORM_RFC)
-        add_result(t, rule, connection_is_up(c) ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, expected,
-                   connection_is_up(c) ? "the RFC's Service-ID is accepted" : response);
+        connected_add_result(t, rule, connection_is_up(c) ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+                             expected,
+                             connection_is_up(c) ? "the RFC's Service-ID is accepted" : response);
     else if (t->peer->form == FORM_LINUX)
-        add_result(t, rule, OUTCOME_FAIL, expected, actual);
+        connected_add_result(t, rule, OUTCOME_FAIL, expected, actual);
     else if (responds_without_connection(t))
-        add_result(t, rule, OUTCOME_FAIL, expected,
-                   "the peer announces connected mode, but accepts no Service-ID of it");
+        connected_add_result(t, rule, OUTCOME_FAIL, expected,
+                             "the peer announces connected mode, but accepts no Service-ID of it");
     else
-        add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, "the peer no longer answers");
+        connected_add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, "the peer no longer answers");
 }
 
 /*
@@ -55,7 +56,7 @@ static void assess_no_rep(struct target *t, const struct cm_connection *c, const
     static const enum rule_number of_rep[] = {R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA,
                                               R_RFC4755_6_PRIVATE_DATA, R_RFC4755_6_RESERVED_ZERO};
     for (size_t i = 0; i < G_N_ELEMENTS(of_rep) && !connection_is_up(c); i++)
-        add_result(t, of_rep[i], OUTCOME_INCONCLUSIVE, "a REP", response);
+        connected_add_result(t, of_rep[i], OUTCOME_INCONCLUSIVE, "a REP", response);
 }
 
 /*
@@ -108,8 +109,8 @@ static void check_connection_second(struct target *t)
     struct cm_connection *first = peer_connect(t, &d, text),
                          *second = connection_is_up(first) ? peer_connect(t, &d, text) : NULL;
     bool answered = connection_is_up(first) && second;
-    add_result(t, R_RFC4755_3_2_FURTHER_REQ, answered ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
-               "an answer", text);
+    connected_add_result(t, R_RFC4755_3_2_FURTHER_REQ,
+                         answered ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer", text);
     if (connection_is_up(first)) {
         t->peer->cm_unanswered = false; /* only the second REQ got no response */
         results_stage(t->results, "peer.second-connection", OUTCOME_NOTED, "",
@@ -123,19 +124,20 @@ static void assess_announced(struct target *t, const struct cm_connection *c, co
 {
     bool never = c && c->result == CONNECT_REJECTED && c->reason == REASON_TRANSPORT_TYPE;
     if (connection_is_up(c))
-        add_result(t, R_RFC4755_3_1_FLAGS, OUTCOME_PASS, "",
-                   "it takes connections of the mode that it announces");
+        connected_add_result(t, R_RFC4755_3_1_FLAGS, OUTCOME_PASS, "",
+                             "it takes connections of the mode that it announces");
     else
-        add_result(t, R_RFC4755_7_ANY_MODE_ACCEPTED, never ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-                   "a connection of the mode that is announced", response);
+        connected_add_result(t, R_RFC4755_7_ANY_MODE_ACCEPTED,
+                             never ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+                             "a connection of the mode that is announced", response);
 }
 
 static void assess_unannounced(struct target *t, const struct cm_connection *c,
                                const char *response)
 {
     bool refused = c && c->result == CONNECT_REJECTED;
-    add_result(t, R_RFC4755_3_1_FLAGS, refused ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
-               "REJ: the mode is not announced", response);
+    connected_add_result(t, R_RFC4755_3_1_FLAGS, refused ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+                         "REJ: the mode is not announced", response);
 }
 
 /*

@@ -26,14 +26,14 @@ static void check_connection_end(struct target *t)
     struct cm_connection *c = peer_connect(t, &d, response);
     bool up = connection_is_up(c);
     if (!up) {
-        add_result(t, R_RFC4755_2_RFC4391_SUPPORTED, OUTCOME_INCONCLUSIVE,
-                   "a connection to be ended", response);
+        connected_add_result(t, R_RFC4755_2_RFC4391_SUPPORTED, OUTCOME_INCONCLUSIVE,
+                             "a connection to be ended", response);
         peer_disconnect(t, c);
         return;
     }
     bool answered = peer_disconnect(t, c);
     bool there = connected_try_ud(t);
-    add_result(
+    connected_add_result(
         t, R_RFC4755_2_RFC4391_SUPPORTED, there ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer",
         there ? "it answers over UD after the connection's end" : "the peer no longer answers");
     bool again = opens_connection(t, &d, response);

@@ -17,7 +17,7 @@
 #include "probe/run/target.h"
 
 /* The response to an NS from the unspecified address goes to all nodes. */
-static bool answers_by_multicast(struct target *t)
+static bool responds_by_multicast(struct target *t)
 {
     const struct request q = {.grh = t->peer->needs_grh};
     return t->ipv6 && exchange_run(t, &q, TRIES).outcome == RESPONSE_RECEIVED;
@@ -38,7 +38,7 @@ static void assess_reply(struct target *t, const struct connected_echo *e)
         else
             results_skip(t->results, of_sender[i],
                          "the peer sent nothing over the connection: it replies over UD");
-    if (e->by_multicast || answers_by_multicast(t))
+    if (e->by_multicast || responds_by_multicast(t))
         results_add(t->results, R_RFC4755_2_1_MULTICAST_OVER_UD, OUTCOME_PASS, "",
                     "while the connection was open its multicast was sent over UD");
     else

@@ -46,7 +46,7 @@ static void add_way(struct target *t)
     }
 }
 
-static void check_answers_multicast(struct target *t)
+static void check_multicast_response(struct target *t)
 {
     struct exchange x;
     enum decision k = variant_try(t, &(struct request){.multicast = true}, &x);
@@ -65,7 +65,7 @@ static void check_answers_multicast(struct target *t)
 
 static const struct check checks[] = {
     {.name = "multicast",
-     .run = check_answers_multicast,
+     .run = check_multicast_response,
      .sends =
          "ARP request, sender 0.0.0.0, to the broadcast group (IPv6: NS from :: to the solicited-node group)",
      .expects = "an answer by unicast UD to the probe's QPN (IPv6: to all nodes)",

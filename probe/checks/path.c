@@ -85,7 +85,7 @@ static void assess_pkey(struct target *t, uint16_t pkey)
                 actual);
 }
 
-static void check_path(struct target *t)
+static void check_path_record(struct target *t)
 {
     struct sa_response a;
     enum sa_result result = records_get_path(t, t->peer->lladdr + LLADDR_GID, &a);
@@ -223,7 +223,7 @@ static void check_partitions(struct target *target)
 static const struct check checks[] = {
     {.name = "path",
      .transport = CAN_QUERY_SA,
-     .run = check_path,
+     .run = check_path_record,
      .sends = "to the SA: PathRecord from this port to the peer's GID",
      .expects =
          "a path, to the LID that the peer's answers come from, with the partition's P_Key and at least the group's MTU",

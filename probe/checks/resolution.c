@@ -144,7 +144,7 @@ static void check_reserved(struct target *t)
                             "not answered with Reserved 0xbeef");
 }
 
-static void check_flags(struct target *t)
+static void check_flags_ignored(struct target *t)
 {
     struct exchange x;
     enum decision k = variant_try(
@@ -228,7 +228,7 @@ static const struct check checks[] = {
      RULES(R_RFC4391_6_RESERVED_IGNORED)},
     {.name = "flags",
      .needs = NEEDS_IPV4,
-     .run = check_flags,
+     .run = check_flags_ignored,
      .sends = "the same with the unknown flag bits 0x3f in the probe's link-layer address",
      .expects = "an answer",
      RULES(R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4755_3_1_FLAGS_IGNORED)},

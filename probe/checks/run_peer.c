@@ -20,7 +20,7 @@
 #include "probe/run/target.h"
 #include "probe/run/text.h"
 
-static const char *why_not(const struct target *t, const struct check *c)
+static const char *why_not_run(const struct target *t, const struct check *c)
 {
     if (!transport_can(t->link->transport, c->transport))
         return t->link->transport->ops->lacks;
@@ -70,7 +70,7 @@ static bool is_checked_for_peer_family(const struct target *t, const struct chec
 
 static void run_check(struct target *t, const struct check *c)
 {
-    const char *why = why_not(t, c);
+    const char *why = why_not_run(t, c);
     gint64 begin = g_get_monotonic_time();
     results_begin(t->results, c->name);
     wirelog_begin(t->log, c->name);
@@ -110,7 +110,7 @@ static void reach_found(struct target *t)
 }
 
 /* Finds the peer. */
-static struct exchange resolve(struct target *t, const struct response *first)
+static struct exchange resolve_peer(struct target *t, const struct response *first)
 {
     struct exchange x = {.outcome = RESPONSE_RECEIVED};
     results_begin(t->results, "resolve");
@@ -158,7 +158,7 @@ void checks_run_peer(struct target *t, const struct response *first)
 {
     if (!first)
         wirelog_check(t->log, t->results->known, results_checked, t->results);
-    struct exchange x = resolve(t, first);
+    struct exchange x = resolve_peer(t, first);
     char *own = NULL;
     if (x.outcome == RESPONSE_RECEIVED)
         run_checks(t);

@@ -61,16 +61,16 @@ static enum decision assess_no_response(struct target *t, const struct request *
     if (x->outcome != NO_RESPONSE)
         return x->outcome == RESPONSE_RECEIVED ? RULE_MET : RULE_UNTESTED;
     const char *unusable = t->unusable;
-    bool still_answers = exchange_run(t, &control, TRIES).outcome == RESPONSE_RECEIVED;
+    bool still_responds = exchange_run(t, &control, TRIES).outcome == RESPONSE_RECEIVED;
     t->unusable = unusable;
     receive_no_response_text(
         t,
-        still_answers
+        still_responds
             ? "no answer to 6 of them; answers to unchanged requests between and after them"
             : "no answer to unchanged requests any more",
         x->received, sizeof x->received);
     exchange_show(t, x);
-    return still_answers ? RULE_VIOLATED : RULE_UNDECIDED;
+    return still_responds ? RULE_VIOLATED : RULE_UNDECIDED;
 }
 
 enum decision variant_try(struct target *t, const struct request *variant, struct exchange *x)
@@ -113,7 +113,7 @@ void variant_report(struct target *t, enum rule_number rule, enum decision k,
                                             [RULE_UNTESTED] = OUTCOME_INCONCLUSIVE};
     const char *actual[] = {[RULE_MET] = words->passed,
                             [RULE_VIOLATED] = words->failed,
-                            [RULE_UNDECIDED] = words->unknown,
-                            [RULE_UNTESTED] = words->unasked};
+                            [RULE_UNDECIDED] = words->undecided,
+                            [RULE_UNTESTED] = words->untested};
     results_add(t->results, rule, outcomes[k], k == RULE_MET ? "" : words->expected, actual[k]);
 }

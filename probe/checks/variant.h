@@ -11,25 +11,26 @@
 /* A unicast request in the form that the peer accepts. */
 struct request variant_plain_request(const struct target *t);
 /*
- * Sends the request, or recalls the response if the peer has already answered the same request when
- * it was found.
+ * Sends the request, or returns the response from the peer's discovery if it was to the same
+ * request.
  */
 struct exchange variant_request_or_cached(struct target *t, const struct request *q);
 
 /*
- * Tests whether the peer responds to a variant of a request. YES: it does. NO: it responds to the
- * plain request before and after, but not to the variant. UNKNOWN: it no longer responds to either,
- * or the run ends (inconclusive). UNASKED: the request could not be sent (inconclusive).
+ * RULE_MET: the peer responds to the variant. RULE_VIOLATED: it does not, but it responds to the
+ * control requests that are sent between and after the tries. RULE_UNDECIDED: it responds to no
+ * control request either, or the run ended. RULE_UNTESTED: a request could not be sent.
  */
 enum decision { RULE_MET, RULE_VIOLATED, RULE_UNDECIDED, RULE_UNTESTED };
+/* Tests whether the peer responds to a variant of a request. */
 enum decision variant_try(struct target *t, const struct request *variant, struct exchange *x);
 
 /*
- * Adds the result for a rule. failed: text for a failure; unknown: why it cannot be decided;
- * unasked: why the request could not be sent.
+ * Adds the result for a rule; the last two decisions are inconclusive. failed: text for a failure;
+ * undecided: why it cannot be decided; untested: why the request could not be sent.
  */
 struct decision_words {
-    const char *expected, *passed, *failed, *unknown, *unasked;
+    const char *expected, *passed, *failed, *undecided, *untested;
 };
 void variant_report(struct target *t, enum rule_number rule, enum decision k,
                     const struct decision_words *words);

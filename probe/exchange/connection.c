@@ -156,7 +156,7 @@ static uint64_t failures_of_qpn(const struct target *t)
            results_count(t->results, rule, OUTCOME_DEVIATION);
 }
 
-static void note_response(struct target *t, struct cm_connection *c, char *response)
+static void note_connect_result(struct target *t, struct cm_connection *c, char *response)
 {
     uint64_t failed = results_count(t->results, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
     connect_result_text(c, response, VERDICT_TEXT);
@@ -175,7 +175,7 @@ static enum connect_result try_connect(struct target *t, const struct connect_re
     int wait = MAX(CONNECT_WAIT_MS, (int)t->run->options->timeout_ms);
     if (t->link->transport->ops->connect(t->link->transport, q, wait, c) == TRANSPORT_STOPPED)
         t->run->stopped = true;
-    note_response(t, *c, response);
+    note_connect_result(t, *c, response);
     enum connect_result result = (*c)->result;
     if (t->run->stopped || result == CONNECT_NO_RESPONSE || result == CONNECT_NOT_SENT) {
         peer_disconnect(t, *c);

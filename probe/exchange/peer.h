@@ -15,7 +15,7 @@ enum service_form { FORM_UNKNOWN, FORM_RFC, FORM_LINUX, FORM_NONE };
  */
 struct response_times {
     gint64 first_sent, last_sent; /* tries of the last request; 0: none yet */
-    gint64 last_answer;
+    gint64 last_response;
     gint64 longest; /* from a request to its response */
     bool answered;
     bool strays;   /* responses to earlier requests, or duplicates, have arrived */

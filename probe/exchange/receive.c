@@ -13,6 +13,7 @@
 #include "probe/exchange/responder.h"
 #include "probe/exchange/usable.h"
 #include "probe/link/link.h"
+#include "probe/link/send.h"
 #include "probe/link/transport.h"
 #include "probe/link/wirelog.h"
 #include "probe/run/results.h"
@@ -21,13 +22,6 @@
 #include "wire/encap.h"
 #include "wire/mgid.h"
 #include "wire/nd.h"
-
-static bool fails(struct target *t, enum transport_result result)
-{
-    t->run->stopped |= result == TRANSPORT_STOPPED;
-    t->run->broken |= result == TRANSPORT_ERROR;
-    return target_ended(t);
-}
 
 static uint16_t mlid_of(const struct target *t, const struct ud_from *from)
 {
@@ -126,7 +120,7 @@ bool receive_await(struct target *t, int ms, packet_match *match, void *user)
         gint64 left = (end - g_get_monotonic_time() + 999) / 1000;
         enum transport_result result = t->link->transport->ops->receive(t->link->transport,
                                                                         (int)MAX(left, 0), &from);
-        if (result == TRANSPORT_NOTHING || fails(t, result))
+        if (result == TRANSPORT_NOTHING || send_note_result(t, result))
             return false;
         if (!from.connection && from.qpn == t->link->transport->qpn &&
             from.lid == t->link->transport->facts.lid)

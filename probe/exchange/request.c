@@ -70,8 +70,8 @@ void response_text(const struct response *a, char *out, size_t size)
  * An ARP reply for the address, sent to this probe: by unicast, or with the probe's link-layer
  * address (with or without flags) as its target.
  */
-static const uint8_t *answered_by_arp(struct target *t, const struct pending_request *x,
-                                      const struct ud_from *from, struct view v)
+static const uint8_t *lladdr_of_arp_reply(struct target *t, const struct pending_request *x,
+                                          const struct ud_from *from, struct view v)
 {
     struct arp a;
     bool fixed;
@@ -83,7 +83,7 @@ static const uint8_t *answered_by_arp(struct target *t, const struct pending_req
     return ours && memcmp(v.p + a.spa, x->ip, 4) == 0 ? v.p + a.sha : NULL;
 }
 
-static const uint8_t *answered_by_na(const struct pending_request *x, struct view v)
+static const uint8_t *lladdr_of_na(const struct pending_request *x, struct view v)
 {
     struct view icmpv6;
     if (!nd_in_ipv6(v, &icmpv6) || icmpv6.cap < ND_TARGET + 16 || icmpv6.p[0] != ND_NA ||
@@ -114,7 +114,7 @@ bool request_take_response(struct target *t, const struct ud_from *from, void *u
         e.type != (x->ipv6 ? TYPE_IPV6 : TYPE_ARP))
         return false; /* responses over connections do not count (RFC 4755 §7) */
     struct view body = view_from(from->bytes, ENCAP_SIZE);
-    const uint8_t *lladdr = x->ipv6 ? answered_by_na(x, body) : answered_by_arp(t, x, from, body);
+    const uint8_t *lladdr = x->ipv6 ? lladdr_of_na(x, body) : lladdr_of_arp_reply(t, x, from, body);
     bool of_peer = t->peer->known && lladdr && lladdr_same(lladdr, t->peer->lladdr) &&
                    peer_is_sender(t, from);
     if (!lladdr || (t->peer->known && !x->q->any && !of_peer) ||

@@ -32,7 +32,7 @@ static struct ud_to reply_destination(const struct target *t, const struct ud_fr
 }
 
 /* RFC 826. The reply goes to the QPN in the requester's link-layer address (RFC 4391 §9.1.1). */
-static void answer_arp(struct target *t, const struct ud_from *from, struct view v)
+static void respond_arp(struct target *t, const struct ud_from *from, struct view v)
 {
     uint8_t out[UD_SIZE];
     struct arp a;
@@ -76,7 +76,7 @@ static bool is_valid_dad(const struct target *t, struct view ipv6, struct view i
  * The requester has no address yet, so the NA goes to all nodes without the Solicited flag. It has
  * the Override flag because it includes the option and the address is not anycast.
  */
-static void answer_dad(struct target *t)
+static void respond_dad(struct target *t)
 {
     uint8_t out[UD_SIZE], mgid[16];
     struct nd_message m = {.type = ND_NA,
@@ -95,7 +95,7 @@ static void answer_dad(struct target *t)
     }
 }
 
-static void answer_ns(struct target *t, const struct ud_from *from, struct view ipv6)
+static void respond_ns(struct target *t, const struct ud_from *from, struct view ipv6)
 {
     uint8_t out[UD_SIZE];
     struct nd_message m = {.type = ND_NA,
@@ -109,7 +109,7 @@ static void answer_ns(struct target *t, const struct ud_from *from, struct view 
 }
 
 /* The port loops back packets that any of the probe's queue pairs sends to its own groups. */
-static bool is_own(const struct target *target, const struct ud_from *from)
+static bool is_own_packet(const struct target *target, const struct ud_from *from)
 {
     const struct transport *t = target->link->transport;
     return !from->connection && from->lid == t->facts.lid &&
@@ -118,7 +118,7 @@ static bool is_own(const struct target *target, const struct ud_from *from)
 }
 
 /* Ends the run: the peer may have confused the other node with the probe. */
-static void give_up(struct target *t)
+static void give_up_source(struct target *t)
 {
     char ip[48];
     struct source *s = &t->link->source;
@@ -145,7 +145,7 @@ static void note_defender(struct target *t, const struct ud_from *from, const ui
     }
     snprintf(s->defender, sizeof s->defender, "%s (QPN 0x%06x, LID %u)", who, from->qpn, from->lid);
     if (s->usable)
-        give_up(t);
+        give_up_source(t);
 }
 
 static void take_ns(struct target *t, const struct ud_from *from, struct view ipv6,
@@ -158,9 +158,9 @@ static void take_ns(struct target *t, const struct ud_from *from, struct view ip
     if (t->link->source.tentative && dad)
         note_defender(t, from, NULL);
     else if (t->link->source.usable && dad)
-        answer_dad(t);
+        respond_dad(t);
     else if (t->link->source.usable)
-        answer_ns(t, from, ipv6);
+        respond_ns(t, from, ipv6);
 }
 
 static void take_nd(struct target *t, const struct ud_from *from, struct view ipv6)
@@ -168,7 +168,7 @@ static void take_nd(struct target *t, const struct ud_from *from, struct view ip
     struct view icmpv6;
     if (!nd_in_ipv6(ipv6, &icmpv6) || icmpv6.cap < ND_TARGET + 16 ||
         memcmp(icmpv6.p + ND_TARGET, t->link->source.ip, 16) != 0 || usable_drop_reason(ipv6) ||
-        is_own(t, from))
+        is_own_packet(t, from))
         return;
     const uint8_t *lladdr = icmpv6.p[0] == ND_NA ? nd_lladdr(icmpv6, ND_OPT_TARGET_LLADDR) : NULL;
     if (icmpv6.p[0] == ND_NS)
@@ -185,7 +185,7 @@ void responder_take(struct target *t, const struct ud_from *from)
         return;
     struct view body = view_from(from->bytes, ENCAP_SIZE);
     if (e.type == TYPE_ARP && s->usable && !s->ipv6)
-        answer_arp(t, from, body);
+        respond_arp(t, from, body);
     else if (e.type == TYPE_IPV6 && s->ipv6)
         take_nd(t, from, body);
 }

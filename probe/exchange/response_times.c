@@ -35,8 +35,8 @@ void response_times_sent(struct target *target, bool ipv6, const uint8_t *ip, bo
 /* The response may belong to any of the tries, so the first one counts. */
 static void note_time(struct response_times *t)
 {
-    t->last_answer = g_get_monotonic_time();
-    t->longest = MAX(t->longest, t->last_answer - t->first_sent);
+    t->last_response = g_get_monotonic_time();
+    t->longest = MAX(t->longest, t->last_response - t->first_sent);
     t->answered = true;
 }
 
@@ -67,7 +67,7 @@ unsigned response_times_wait_ms(const struct target *target)
 static gint64 settled_at(const struct response_times *t, bool alone)
 {
     bool listens = t->answered && (alone || !t->listened || t->strays);
-    gint64 last = MAX(t->last_sent, t->last_answer);
+    gint64 last = MAX(t->last_sent, t->last_response);
     return MAX(t->last_sent + wait_us(t), listens ? last + LISTEN_US : 0);
 }
 

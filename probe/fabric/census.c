@@ -128,7 +128,7 @@ static bool is_all_routers(const uint8_t *mgid)
                                               : memcmp(m.ipv6 + 2, low, 14) == 0;
 }
 
-static void take_group(struct target *t, struct census *c, const uint8_t *record)
+static void check_group_record(struct target *t, struct census *c, const uint8_t *record)
 {
     struct mc_member m = mc_member_read(record);
     c->groups++;
@@ -189,13 +189,13 @@ static void report_census(struct target *t, const char *id, const struct census 
  * If the SA discloses members, it returns a record for each member of a group; each group is
  * processed once.
  */
-static void take_groups(struct target *t, struct census *c, const struct sa_response *a)
+static void check_group_records(struct target *t, struct census *c, const struct sa_response *a)
 {
     GHashTable *seen = g_hash_table_new(mgid_hash, mgid_equal);
     const uint8_t *record;
     for (uint32_t i = 0; (record = sa_record(a, i, MCM_SIZE)) != NULL; i++)
         if (g_hash_table_add(seen, (gpointer)(record + MCM_MGID)))
-            take_group(t, c, record);
+            check_group_record(t, c, record);
     g_hash_table_destroy(seen);
 }
 
@@ -211,7 +211,7 @@ static bool stage_census(struct target *t, const char *id)
                       result == SA_REJECTED ? sa_status_name(a.status)
                                             : sa_failure_text(t, result));
     else {
-        take_groups(t, &c, &a);
+        check_group_records(t, &c, &a);
         report_census(t, id, &c);
     }
     sa_response_clear(&a);

@@ -57,7 +57,7 @@ enum {
     SM_RECORD_SIZE = SM_RECORD_INFO + SM_INFO_SIZE
 }; /* IBA 15.2.5.10 */
 
-static bool sa_answers(struct target *t, const char *id)
+static bool sa_responds(struct target *t, const char *id)
 {
     struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
     struct sa_response a;
@@ -144,7 +144,7 @@ static bool stage_sm(struct target *t, const char *id)
 {
     struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_SM_INFO_RECORD};
     struct sa_response a;
-    if (!sa_answers(t, id))
+    if (!sa_responds(t, id))
         return false;
     results_sent(t->results, "SA GetTable SMInfoRecord");
     if (sa_query_send(t, &q, &a) == SA_SUCCESS)

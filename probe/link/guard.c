@@ -15,7 +15,7 @@
 #include "probe/link/transport.h"
 #include "probe/run/run.h"
 
-enum { ASK_MS = 1500 };
+enum { QUERY_MS = 1500 };
 
 /* Index of the notification about the same membership; words->len if there is none. */
 static guint find_guard_message(const GArray *words, const struct guard_message *w)
@@ -44,7 +44,7 @@ static enum sa_result query_sa(void *user, const struct sa_query *q, struct sa_r
     static const volatile int never;
     char error[256];
     *a = (struct sa_response){.records = g_byte_array_new()};
-    enum sa_outcome outcome = umad_sa_query(user, q, ASK_MS, &never, a, error, sizeof error);
+    enum sa_outcome outcome = umad_sa_query(user, q, QUERY_MS, &never, a, error, sizeof error);
     if (outcome == SA_OK && (a->status & MAD_STATUS_BUSY))
         return SA_BUSY;
     return outcome == SA_OK        ? a->status ? SA_REJECTED : SA_SUCCESS

@@ -166,7 +166,7 @@ struct wanted_address {
     char *interface;
 };
 
-static void compare_address(void *user, const char *interface, bool ipv6, const uint8_t *ip)
+static void match_address(void *user, const char *interface, bool ipv6, const uint8_t *ip)
 {
     struct wanted_address *w = user;
     if (!w->interface && ipv6 == w->ipv6 && memcmp(ip, w->ip, ipv6 ? 16 : 4) == 0)
@@ -176,6 +176,6 @@ static void compare_address(void *user, const char *interface, bool ipv6, const 
 char *host_has_address(bool ipv6, const uint8_t *ip)
 {
     struct wanted_address w = {ipv6, ip, NULL};
-    host_addresses(compare_address, &w);
+    host_addresses(match_address, &w);
     return w.interface;
 }

@@ -22,7 +22,7 @@ static uint32_t put_encap(uint8_t *out, uint16_t type, uint16_t reserved)
     return ENCAP_SIZE;
 }
 
-static void put_bytes(uint8_t *out, const uint8_t *from, size_t n)
+static void put_bytes_or_zeros(uint8_t *out, const uint8_t *from, size_t n)
 {
     if (from)
         memcpy(out, from, n);
@@ -41,10 +41,10 @@ uint32_t message_arp(uint8_t *out, const struct arp_message *m)
     p[ARP_PLN] = 4;
     put16(p + ARP_OP, m->op);
     p += ARP_SIZE_FIXED;
-    put_bytes(p, m->sha, LLADDR_SIZE);
-    put_bytes(p + LLADDR_SIZE, m->spa, 4);
-    put_bytes(p + LLADDR_SIZE + 4, m->tha, LLADDR_SIZE);
-    put_bytes(p + LLADDR_SIZE + 4 + LLADDR_SIZE, m->tpa, 4);
+    put_bytes_or_zeros(p, m->sha, LLADDR_SIZE);
+    put_bytes_or_zeros(p + LLADDR_SIZE, m->spa, 4);
+    put_bytes_or_zeros(p + LLADDR_SIZE + 4, m->tha, LLADDR_SIZE);
+    put_bytes_or_zeros(p + LLADDR_SIZE + 4 + LLADDR_SIZE, m->tpa, 4);
     return ENCAP_SIZE + ARP_SIZE_FIXED + 2 * (LLADDR_SIZE + 4);
 }
 
@@ -56,8 +56,8 @@ static void put_ipv6(uint8_t *p, uint32_t payload, const uint8_t *from, const ui
     put16(p + 4, payload);
     p[6] = PROTOCOL_ICMPV6;
     p[7] = 255; /* required by Neighbor Discovery (RFC 4861 §7.1) */
-    put_bytes(p + 8, from, 16);
-    put_bytes(p + 24, to, 16);
+    put_bytes_or_zeros(p + 8, from, 16);
+    put_bytes_or_zeros(p + 24, to, 16);
 }
 
 /* Checksum over the pseudo-header of RFC 8200 §8.1. p: the IPv6 header. */
@@ -78,7 +78,7 @@ uint32_t message_nd(uint8_t *out, const struct nd_message *m)
     put_ipv6(p, payload, m->from, m->to);
     icmp[0] = m->type;
     icmp[ND_NA_FLAGS] = m->flags;
-    put_bytes(icmp + ND_TARGET, m->target, 16);
+    put_bytes_or_zeros(icmp + ND_TARGET, m->target, 16);
     if (m->lladdr) {
         option[ND_OPT_TYPE] = m->type == ND_NS ? ND_OPT_SOURCE_LLADDR : ND_OPT_TARGET_LLADDR;
         option[ND_OPT_LENGTH] = ND_OPT_IPOIB_LENGTH;
@@ -120,8 +120,8 @@ uint32_t message_echo4(uint8_t *out, const struct echo_message *m)
     p[6] = 0x40; /* Don't Fragment: the size is tested without fragmentation */
     p[8] = 64;
     p[9] = PROTOCOL_ICMP;
-    put_bytes(p + 12, m->from, 4);
-    put_bytes(p + 16, m->to, 4);
+    put_bytes_or_zeros(p + 12, m->from, 4);
+    put_bytes_or_zeros(p + 16, m->to, 4);
     put16(p + 10, checksum_fold(checksum_add(0, p, IPV4_SIZE)));
     put_echo(icmp, ECHO4, m, n);
     put16(icmp + 2, checksum_fold(checksum_add(0, icmp, n)));

@@ -171,7 +171,7 @@ static const struct transport_ops packet_ops = {
 
 /* ---- interface and port data from sysfs */
 
-static unsigned long read_number(const char *folder, const char *file, int base)
+static unsigned long read_sysfs_number(const char *folder, const char *file, int base)
 {
     char *text = sysfs_read(folder, file);
     unsigned long value = strtoul(text, NULL, base);
@@ -179,7 +179,7 @@ static unsigned long read_number(const char *folder, const char *file, int base)
     return value;
 }
 
-static bool read_address(const char *folder, const char *file, uint8_t out[LLADDR_SIZE])
+static bool read_lladdr(const char *folder, const char *file, uint8_t out[LLADDR_SIZE])
 {
     char *text = sysfs_read(folder, file), **parts = g_strsplit(text, ":", -1);
     bool good = g_strv_length(parts) == LLADDR_SIZE;
@@ -200,7 +200,7 @@ static void packet_read_pkeys(struct port_facts *f, const char *port)
         g_free(path);
         if (!there)
             break;
-        f->pkeys[f->n_pkeys] = (uint16_t)read_number(folder, number, 0);
+        f->pkeys[f->n_pkeys] = (uint16_t)read_sysfs_number(folder, number, 0);
     }
     g_free(folder);
 }
@@ -230,13 +230,14 @@ static void packet_read_port(struct port_facts *f, const char *net)
     const char *device = dir ? g_dir_read_name(dir) : NULL;
     char number[8];
     if (device) {
-        snprintf(number, sizeof number, "%lu", read_number(net, "dev_port", 0) + 1);
+        snprintf(number, sizeof number, "%lu", read_sysfs_number(net, "dev_port", 0) + 1);
         char *port = g_build_filename(devices, device, "ports", number, NULL);
-        f->lid = (uint16_t)read_number(port, "lid", 0);
-        f->sm_lid = (uint16_t)read_number(port, "sm_lid", 0);
-        f->lmc = (uint8_t)read_number(port, "lid_mask_count", 0);
-        f->state = (uint8_t)read_number(port, "state", 10); /* "4: ACTIVE": the IBA's number */
-        f->port = (unsigned)read_number(net, "dev_port", 0) + 1;
+        f->lid = (uint16_t)read_sysfs_number(port, "lid", 0);
+        f->sm_lid = (uint16_t)read_sysfs_number(port, "sm_lid", 0);
+        f->lmc = (uint8_t)read_sysfs_number(port, "lid_mask_count", 0);
+        f->state = (uint8_t)read_sysfs_number(port, "state",
+                                              10); /* "4: ACTIVE": the IBA's number */
+        f->port = (unsigned)read_sysfs_number(net, "dev_port", 0) + 1;
         f->rate_100mbps = packet_rate_100mbps(port);
         packet_read_pkeys(f, port);
         g_free(port);
@@ -255,14 +256,14 @@ static void packet_read_facts(struct packet *k, const char *name, const char *ne
     packet_read_port(f, net);
     g_strlcpy(f->device, name, sizeof f->device);
     g_strlcpy(l->name, name, sizeof l->name);
-    read_address(net, "address", l->lladdr);
+    read_lladdr(net, "address", l->lladdr);
     memcpy(f->gid, l->lladdr + LLADDR_GID, 16);
-    if (read_address(net, "broadcast", broadcast))
+    if (read_lladdr(net, "broadcast", broadcast))
         memcpy(l->broadcast_mgid, broadcast + LLADDR_GID, 16);
-    l->pkey = (uint16_t)read_number(net, "pkey", 0);
+    l->pkey = (uint16_t)read_sysfs_number(net, "pkey", 0);
     l->connected = strcmp(mode, "connected") == 0;
     /* 2048: supported by every link */
-    f->mtu = l->connected ? 4 : mtu_code(read_number(net, "mtu", 10));
+    f->mtu = l->connected ? 4 : mtu_code(read_sysfs_number(net, "mtu", 10));
     f->infiniband = true;
     g_free(mode);
 }
@@ -272,7 +273,7 @@ static void packet_read_facts(struct packet *k, const char *name, const char *ne
 bool packet_is_interface(const char *name)
 {
     char *folder = g_build_filename("/sys/class/net", name, NULL);
-    bool is = !strchr(name, '/') && read_number(folder, "type", 10) == ARP_HRD_INFINIBAND;
+    bool is = !strchr(name, '/') && read_sysfs_number(folder, "type", 10) == ARP_HRD_INFINIBAND;
     g_free(folder);
     return is;
 }

@@ -33,7 +33,7 @@ static void log_request(struct target *t, const struct sa_query *q)
     wirelog_mad(t->log, t->link->transport, mad, LOG_SENT);
 }
 
-static void log_answer(struct target *t, struct sa_response *a)
+static void log_response(struct target *t, struct sa_response *a)
 {
     put64(a->mad + MAD_TID, t->run->sequence);
     wirelog_mad(t->log, t->link->transport, a->mad, t->about_fabric ? LOG_OF_TARGET : LOG_RECEIVED);
@@ -73,7 +73,7 @@ static enum sa_result send_query(struct target *t, const struct sa_query *q, str
         if (t->about_fabric)
             verdict_frame(t->results->checked->verdict, true);
         if (single)
-            log_answer(t, a);
+            log_response(t, a);
         return result_of_status(q, a->status);
     case TRANSPORT_NOTHING:
         return SA_NO_RESPONSE;
@@ -90,7 +90,7 @@ static enum sa_result send_query(struct target *t, const struct sa_query *q, str
 
 /* ---- cache during a sweep */
 
-struct cached_answer {
+struct cached_response {
     struct sa_query q;
     enum sa_result result;
     struct sa_response a;
@@ -109,11 +109,11 @@ static bool is_cacheable(const struct target *t, const struct sa_query *q)
     return t->yield && reads && (!of_group || of_other);
 }
 
-static const struct cached_answer *find_cached(struct target *t, const struct sa_query *q)
+static const struct cached_response *find_cached(struct target *t, const struct sa_query *q)
 {
-    const GPtrArray *answers = t->run->sa.answers;
-    for (guint i = 0; answers && i < answers->len; i++) {
-        const struct cached_answer *k = answers->pdata[i];
+    const GPtrArray *responses = t->run->sa.responses;
+    for (guint i = 0; responses && i < responses->len; i++) {
+        const struct cached_response *k = responses->pdata[i];
         if (k->q.method == q->method && k->q.attribute == q->attribute && k->q.mask == q->mask &&
             memcmp(k->q.record, q->record, SA_DATA_SIZE) == 0)
             return k;
@@ -123,30 +123,30 @@ static const struct cached_answer *find_cached(struct target *t, const struct sa
 
 static void free_cached(gpointer cached)
 {
-    struct cached_answer *k = cached;
+    struct cached_response *k = cached;
     g_byte_array_unref(k->a.records);
     g_free(k);
 }
 
-static void cache_answer(struct target *t, const struct sa_query *q, enum sa_result result,
-                         const struct sa_response *a)
+static void cache_response(struct target *t, const struct sa_query *q, enum sa_result result,
+                           const struct sa_response *a)
 {
     struct sa_cache *cache = &t->run->sa;
-    struct cached_answer *k = g_new(struct cached_answer, 1);
-    *k = (struct cached_answer){*q, result, *a};
+    struct cached_response *k = g_new(struct cached_response, 1);
+    *k = (struct cached_response){*q, result, *a};
     g_byte_array_ref(k->a.records);
-    if (!cache->answers)
-        cache->answers = g_ptr_array_new_with_free_func(free_cached);
-    if (cache->answers->len == CACHE_SIZE)
-        g_ptr_array_remove_index(cache->answers, 0);
-    g_ptr_array_add(cache->answers, k);
+    if (!cache->responses)
+        cache->responses = g_ptr_array_new_with_free_func(free_cached);
+    if (cache->responses->len == CACHE_SIZE)
+        g_ptr_array_remove_index(cache->responses, 0);
+    g_ptr_array_add(cache->responses, k);
 }
 
 void sa_cache_clear(struct run *r)
 {
-    if (r->sa.answers)
-        g_ptr_array_unref(r->sa.answers);
-    r->sa.answers = NULL;
+    if (r->sa.responses)
+        g_ptr_array_unref(r->sa.responses);
+    r->sa.responses = NULL;
 }
 
 /* ---- querying */
@@ -162,7 +162,7 @@ static bool is_given_up(struct target *t, const struct sa_query *q)
 enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct sa_response *a)
 {
     bool cacheable = is_cacheable(t, q);
-    const struct cached_answer *cached = cacheable ? find_cached(t, q) : NULL;
+    const struct cached_response *cached = cacheable ? find_cached(t, q) : NULL;
     if (cached) {
         *a = cached->a;
         g_byte_array_ref(a->records);
@@ -178,7 +178,7 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
     t->run->sa.failures = no_response ? t->run->sa.failures + 1 : 0;
     t->run->sa.failure = result;
     if (cacheable && (result == SA_SUCCESS || result == SA_REJECTED))
-        cache_answer(t, q, result, a);
+        cache_response(t, q, result, a);
     return result;
 }
 

@@ -13,7 +13,7 @@
 #include "probe/run/target.h"
 #include "wire/mgid.h"
 
-static bool fails(struct target *t, enum transport_result result)
+bool send_note_result(struct target *t, enum transport_result result)
 {
     if (result == TRANSPORT_STOPPED)
         t->run->stopped = true;
@@ -55,7 +55,7 @@ static bool send_to(struct target *t, const struct ud_to *to, const uint8_t *byt
         return false;
     }
     wirelog_ud_sent(t->log, t->link->transport, t->link->pkey, to, bytes, n);
-    return !fails(t, t->link->transport->ops->send(t->link->transport, to, bytes, n));
+    return !send_note_result(t, t->link->transport->ops->send(t->link->transport, to, bytes, n));
 }
 
 bool send_unicast(struct target *t, const struct ud_to *to, const uint8_t *bytes, uint32_t n)
@@ -71,7 +71,7 @@ bool send_message(struct target *t, struct cm_connection *c, const uint8_t *byte
     wirelog_message(t->log, t->link->transport, c, view_make(bytes, n, n), LOG_SENT);
     enum transport_result result = t->link->transport->ops->send_connected(t->link->transport, c,
                                                                            bytes, n);
-    return !fails(t, result) && result == TRANSPORT_OK;
+    return !send_note_result(t, result) && result == TRANSPORT_OK;
 }
 
 bool send_group(struct target *t, const struct mc_group *g, const uint8_t *bytes, uint32_t n)

@@ -14,6 +14,11 @@ gint64 rate_wait(const struct run *r);
 /* Counts one more packet. */
 void rate_take(struct run *r);
 /*
+ * Notes in the run that sending or receiving failed or was stopped. Returns true if the run has
+ * ended.
+ */
+bool send_note_result(struct target *t, enum transport_result result);
+/*
  * Sends a packet to one port or to a group. Returns false if the run was stopped or the transport
  * failed.
  */

@@ -127,8 +127,8 @@ static const struct transport_ops verbs_ops = {.capabilities = CAN_ALL,
                                                .send_connected = verbs_send_connected,
                                                .disconnect = verbs_disconnect};
 
-static enum opening open_device(struct transport **t, struct ibv_device *device, unsigned port,
-                                const volatile int *stop, char *why, size_t size)
+static enum opening open_verbs_port(struct transport **t, struct ibv_device *device, unsigned port,
+                                    const volatile int *stop, char *why, size_t size)
 {
     struct verbs *v = g_new(struct verbs, 1);
     *v = (struct verbs){.base.ops = &verbs_ops, .stop = stop, .held_slot = SLOTS};
@@ -150,9 +150,9 @@ enum opening verbs_open(struct transport **t, const char *device, unsigned port,
     if (!device_list_get(&list, why, size))
         return OPEN_NO_DEVICE;
     if (device && (named = device_find(&list, device, why, size)) != NULL)
-        result = open_device(t, named, port, stop, why, size);
+        result = open_verbs_port(t, named, port, stop, why, size);
     for (int i = 0; !device && i < list.count && result == OPEN_NO_DEVICE; i++)
-        result = open_device(t, list.devices[i], port, stop, why, size);
+        result = open_verbs_port(t, list.devices[i], port, stop, why, size);
     device_list_free(&list);
     return result;
 }

@@ -60,7 +60,7 @@ enum transport_result verbs_attach(struct transport *t, const uint8_t *mgid, uin
 /*
  * The requested port; otherwise the first active one, otherwise the first with InfiniBand. 0: none.
  */
-unsigned verbs_choose_port(struct ibv_context *context, unsigned asked);
+unsigned verbs_choose_port(struct ibv_context *context, unsigned requested);
 /* Reads the port's attributes. Returns false if the device does not give them. */
 bool verbs_read_facts(struct verbs *v);
 

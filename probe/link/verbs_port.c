@@ -56,7 +56,7 @@ bool verbs_read_facts(struct verbs *v)
     return true;
 }
 
-unsigned verbs_choose_port(struct ibv_context *context, unsigned asked)
+unsigned verbs_choose_port(struct ibv_context *context, unsigned requested)
 {
     struct ibv_device_attr d;
     struct ibv_port_attr p;
@@ -64,12 +64,12 @@ unsigned verbs_choose_port(struct ibv_context *context, unsigned asked)
     if (ibv_query_device(context, &d))
         return 0;
     for (unsigned i = 1; i <= d.phys_port_cnt; i++) {
-        if (ibv_query_port(context, (uint8_t)i, &p) || (asked && asked != i))
+        if (ibv_query_port(context, (uint8_t)i, &p) || (requested && requested != i))
             continue;
-        bool usable = asked || p.link_layer != IBV_LINK_LAYER_ETHERNET;
-        if (usable && (!found || (p.state == IBV_PORT_ACTIVE && !asked)))
+        bool usable = requested || p.link_layer != IBV_LINK_LAYER_ETHERNET;
+        if (usable && (!found || (p.state == IBV_PORT_ACTIVE && !requested)))
             found = i;
-        if (asked || (usable && p.state == IBV_PORT_ACTIVE))
+        if (requested || (usable && p.state == IBV_PORT_ACTIVE))
             break;
     }
     return found;

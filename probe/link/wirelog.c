@@ -44,7 +44,7 @@ struct wirelog {
 
 /* ---- the file */
 
-static void put(struct wirelog *w, const void *p, size_t n)
+static void write_bytes(struct wirelog *w, const void *p, size_t n)
 {
     struct wirelog *r = w->root;
     /* cppcheck-suppress uninitvar ; p is a parameter */
@@ -66,14 +66,15 @@ static bool open_file(struct wirelog *w, const char *path)
 }
 
 /* All frames of a run are of one link type. */
-static void begin_file(struct wirelog *w, int linktype)
+static void write_file_header(struct wirelog *w, int linktype)
 {
     uint8_t block[512];
     if (w->root->begun)
         return;
     w->root->begun = true;
-    put(w, block, pcapng_put_shb(block, sizeof block, "ipoib-probe"));
-    put(w, block, pcapng_put_idb(block, sizeof block, (uint16_t)linktype, 0, "ipoib-probe"));
+    write_bytes(w, block, pcapng_put_shb(block, sizeof block, "ipoib-probe"));
+    write_bytes(w, block,
+                pcapng_put_idb(block, sizeof block, (uint16_t)linktype, 0, "ipoib-probe"));
 }
 
 static void write_frame(struct wirelog *w, const struct frame *f, const char *comment)
@@ -84,16 +85,16 @@ static void write_frame(struct wirelog *w, const struct frame *f, const char *co
                              .wirelen = f->n,
                              .flags = f->direction == LOG_SENT ? PCAPNG_OUTBOUND : PCAPNG_INBOUND,
                              .comment = comment};
-    begin_file(w, f->linktype);
+    write_file_header(w, f->linktype);
     pcapng_put_epb_head(head, &epb);
-    put(w, head, sizeof head);
-    put(w, f->bytes, f->n);
-    put(w, tail, pcapng_put_epb_tail(tail, &epb));
+    write_bytes(w, head, sizeof head);
+    write_bytes(w, f->bytes, f->n);
+    write_bytes(w, tail, pcapng_put_epb_tail(tail, &epb));
 }
 
 /* ---- checking */
 
-static void pass_on(void *user, uint32_t frame, const struct finding *f)
+static void report_finding(void *user, uint32_t frame, const struct finding *f)
 {
     struct wirelog *w = user;
     if (w->direction == LOG_OF_TARGET && w->report)
@@ -128,7 +129,7 @@ void wirelog_check(struct wirelog *w, const struct deviations *known, checker_re
     w->fabric = fabric_new();
     fabric_take_interfaces(w->fabric, INTERFACES_ONE);
     fabric_take_records_as_current(w->fabric);
-    w->checker = checker_new(w->fabric, known, pass_on, w);
+    w->checker = checker_new(w->fabric, known, report_finding, w);
     for (guint i = 0; i < w->root->first->len; i++)
         check_logged(w, w->root->first->pdata[i]);
     w->report = report;
@@ -164,7 +165,7 @@ static void take_frame(struct wirelog *w, struct frame *f)
 }
 
 /* Endace's ERF: the time is in units of 2^-32 s, little-endian; rlen and wlen are in bytes. */
-static void put_erf(uint8_t *p, int64_t ns, uint32_t wire)
+static void put_erf_header(uint8_t *p, int64_t ns, uint32_t wire)
 {
     uint64_t seconds = (uint64_t)ns / 1000000000u,
              part = ((uint64_t)ns % 1000000000u << 32) / 1000000000u;
@@ -213,7 +214,7 @@ void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, cons
     f->direction = direction;
     f->linktype = LINKTYPE_ERF;
     f->n = ERF_HEADER_LEN + udframe_put(f->bytes + ERF_HEADER_LEN, &heads, payload, n);
-    put_erf(f->bytes, f->ns, f->n - ERF_HEADER_LEN);
+    put_erf_header(f->bytes, f->ns, f->n - ERF_HEADER_LEN);
     take_frame(w, f);
 }
 
@@ -359,7 +360,7 @@ bool wirelog_free(struct wirelog *w)
     bool good = true;
     wirelog_end(w, "ended early");
     if (w->file)
-        begin_file(w, LINKTYPE_ERF); /* a file without packets still gets a header */
+        write_file_header(w, LINKTYPE_ERF); /* a file without packets still gets a header */
     if (w->file && fclose(w->file) != 0 && !w->bad) {
         say("%s: %s", w->path, strerror(errno));
         good = false;

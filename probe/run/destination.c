@@ -103,7 +103,7 @@ static bool read_parts(struct target_option *t, const char *text, char **parts, 
     return is_of_hosts(t, text);
 }
 
-static bool read_address(struct target_option *t, const char *text, enum family family)
+static bool read_ip_address(struct target_option *t, const char *text, enum family family)
 {
     char **parts = g_strsplit(text, "/", 2); /* no part if text is "" */
     bool good = read_parts(t, text, parts, family);
@@ -166,7 +166,7 @@ static const char *choose(struct target_option *t, const struct addrinfo *list)
     return why && first ? first : why;
 }
 
-static bool resolve(struct target_option *t, const char *text, enum family family)
+static bool resolve_name(struct target_option *t, const char *text, enum family family)
 {
     const struct addrinfo hints = {.ai_family = family == FAMILY_IPV4   ? AF_INET
                                                 : family == FAMILY_IPV6 ? AF_INET6
@@ -201,8 +201,8 @@ bool destination_read(struct target_option *t, const char *text, enum family fam
         return false;
     }
     if (!t->fabric && is_name(text) && !is_number(text))
-        return resolve(t, text, family);
-    if (!t->fabric && !read_address(t, text, family))
+        return resolve_name(t, text, family);
+    if (!t->fabric && !read_ip_address(t, text, family))
         return false;
     t->name = g_strdup(text);
     return true;

@@ -220,8 +220,8 @@ const struct cli_program probe_program = {"ipoib-probe", help_start, table, help
 static bool read_all(struct options *o, int argc, char **argv)
 {
     enum cli_result result = cli_read(&probe_program, argc, argv, o, NULL);
-    o->help = result == CLI_ASKED_HELP;
-    o->version = result == CLI_ASKED_VERSION;
+    o->help = result == CLI_SHOW_HELP;
+    o->version = result == CLI_SHOW_VERSION;
     if (result != CLI_READ)
         return result != CLI_REFUSED;
     for (int i = optind; i < argc; i++)

@@ -21,7 +21,7 @@ enum sa_result { SA_SUCCESS, SA_REJECTED, SA_NO_RESPONSE, SA_BUSY, SA_ERROR };
 struct sa_cache {
     unsigned failures;      /* consecutive queries without response or with busy status */
     enum sa_result failure; /* result of the last of them: SA_NO_RESPONSE or SA_BUSY */
-    GPtrArray *answers;     /* responses shared by the hosts of a sweep */
+    GPtrArray *responses;   /* responses shared by the hosts of a sweep */
 };
 
 struct run {

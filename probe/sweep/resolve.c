@@ -44,7 +44,7 @@ static gint64 interval(const struct sweep *s)
 }
 
 /* why NULL: the request was sent, but there was no response. */
-static void give_up(struct sweep *s, struct flight *f, const char *why)
+static void give_up_address(struct sweep *s, struct flight *f, const char *why)
 {
     const struct target_option *t = &s->job->targets[f->target];
     char text[200];
@@ -115,7 +115,7 @@ static void leave_out(struct sweep *s, struct flight *f)
                                           : "not sent: the SA did not return its group");
 }
 
-static bool is_own(const struct sweep *s, const struct flight *f)
+static bool is_own_address(const struct sweep *s, const struct flight *f)
 {
     const struct source *own = &s->link->source;
     return own->usable && own->ipv6 == f->ipv6 && memcmp(own->ip, f->ip, f->ipv6 ? 16 : 4) == 0;
@@ -148,14 +148,15 @@ static bool send_new(struct sweep *s)
         return false;
     }
     advance(s);
-    if (is_own(s, f)) {
+    if (is_own_address(s, f)) {
         s->done++;
         g_free(f);
     } else if (!find_group(s, f, &there)) {
         if (there)
             leave_out(s, f);
         else
-            give_up(s, f, "its solicited-node group does not exist, so no node has the address");
+            give_up_address(s, f,
+                            "its solicited-node group does not exist, so no node has the address");
         g_free(f);
     } else {
         s->tallies[f->target].requested += send_request(s, f);
@@ -184,7 +185,7 @@ static bool give_up_next(struct sweep *s)
         return false;
     g_queue_pop_head(&s->tries[TRIES - 1]);
     g_hash_table_remove(s->flights, f);
-    give_up(s, f, NULL);
+    give_up_address(s, f, NULL);
     g_free(f);
     return true;
 }
@@ -294,7 +295,7 @@ void sweep_begin(struct sweep *s)
 }
 
 /* The run has failed: reports the addresses that were not requested, or not to the end. */
-static void report_unasked(struct sweep *s)
+static void report_not_requested(struct sweep *s)
 {
     for (unsigned i = 0; i < s->job->n; i++) {
         const struct target_option *t = &s->job->targets[i];
@@ -310,7 +311,7 @@ void sweep_end(struct sweep *s)
     if (s->shown)
         progress_erase();
     if (s->run->broken && !s->run->stopped)
-        report_unasked(s);
+        report_not_requested(s);
     for (unsigned i = 0; i < s->job->n; i++) {
         if (s->job->targets[i].prefix && !s->run->stopped)
             sweep_report_prefix(s, &s->job->targets[i], &s->tallies[i]);

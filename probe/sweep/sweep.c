@@ -16,7 +16,7 @@
 #include "probe/sweep/progress.h"
 #include "probe/sweep/task.h"
 
-static bool has_address(const struct host *h, bool ipv6, const uint8_t *ip)
+static bool is_host_of(const struct host *h, bool ipv6, const uint8_t *ip)
 {
     return h->target.ipv6 == ipv6 && memcmp(h->target.ip, ip, ipv6 ? 16 : 4) == 0;
 }
@@ -31,7 +31,7 @@ static struct host *find_host(struct sweep *s, bool ipv6, const uint8_t *ip,
     struct host *any = NULL;
     for (guint i = 0; i < s->active->len; i++) {
         struct host *h = s->active->pdata[i];
-        if (!has_address(h, ipv6, ip))
+        if (!is_host_of(h, ipv6, ip))
             continue;
         h->matched = h->waits && h->match(&h->target, from, h->match_user);
         if (h->matched)
@@ -45,7 +45,7 @@ static struct host *find_host(struct sweep *s, bool ipv6, const uint8_t *ip,
 static struct host *find_queued_host(struct sweep *s, bool ipv6, const uint8_t *ip)
 {
     for (GList *l = s->queue->head; l; l = l->next)
-        if (has_address(l->data, ipv6, ip))
+        if (is_host_of(l->data, ipv6, ip))
             return l->data;
     return NULL;
 }

@@ -46,7 +46,7 @@ void task_free(struct task *t)
 }
 
 /* makecontext() passes only int arguments: the pointer is split in two. */
-static void enter(unsigned high, unsigned low)
+static void enter_task(unsigned high, unsigned low)
 {
     /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
     struct task *t = (struct task *)((uintptr_t)high << 16 << 16 | low);
@@ -64,7 +64,8 @@ void task_begin(struct task *t, task_run *run, void *user)
     t->self.uc_stack.ss_sp = t->stack + t->guard;
     t->self.uc_stack.ss_size = STACK_SIZE;
     t->self.uc_link = &t->caller;
-    makecontext(&t->self, (void (*)(void))enter, 2, (unsigned)(self >> 16 >> 16), (unsigned)self);
+    makecontext(&t->self, (void (*)(void))enter_task, 2, (unsigned)(self >> 16 >> 16),
+                (unsigned)self);
 }
 
 bool task_resume(struct task *t)

@@ -117,7 +117,7 @@ void take_arp(struct deviant *d, const struct ud_from *from, struct view v)
         answer(d, from, v.p + a.sha, v.p + a.spa, v.p + a.tpa);
 }
 
-void ask_arp(struct deviant *d, const uint8_t *ip)
+void request_arp(struct deviant *d, const uint8_t *ip)
 {
     uint8_t out[UD_SIZE];
     struct arp_message m = {.op = ARP_REQUEST, .sha = d->lladdr, .spa = d->ip4, .tpa = ip};

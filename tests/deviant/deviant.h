@@ -67,8 +67,8 @@ void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, u
 /* ---- arp.c, nd.c: address resolution */
 void take_arp(struct deviant *d, const struct ud_from *from, struct view v);
 void take_nd(struct deviant *d, const struct ud_from *from, struct view ipv6, struct view icmpv6);
-void ask_arp(struct deviant *d, const uint8_t *ip);
-void ask_nd(struct deviant *d, const uint8_t *ip);
+void request_arp(struct deviant *d, const uint8_t *ip);
+void request_nd(struct deviant *d, const uint8_t *ip);
 void learn(struct deviant *d, const uint8_t *ip, const uint8_t *lladdr, const struct ud_from *from);
 
 /* ---- echo.c */

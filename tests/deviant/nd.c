@@ -116,7 +116,7 @@ void take_nd(struct deviant *d, const struct ud_from *from, struct view ipv6, st
  * Sends an NS to the solicited-node group, which it joins first; with two of the faults, to another
  * group.
  */
-void ask_nd(struct deviant *d, const uint8_t *ip)
+void request_nd(struct deviant *d, const uint8_t *ip)
 {
     uint8_t group[16], out[UD_SIZE];
     struct mc_group g;

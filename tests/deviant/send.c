@@ -87,9 +87,9 @@ void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, u
     if (to->known)
         send_waiting(d, to);
     else if (ipv6)
-        ask_nd(d, ip);
+        request_nd(d, ip);
     else
-        ask_arp(d, ip);
+        request_arp(d, ip);
 }
 
 void learn(struct deviant *d, const uint8_t *ip, const uint8_t *lladdr, const struct ud_from *from)

@@ -25,7 +25,7 @@ static bool fail(char *why, size_t size, const char *what)
  * GUIDInfoRecord (IBA 15.2.5.18): LID, block, reserved, then eight GUIDs; the mask's bits are in
  * that order. With a GUID of 0, the SM chooses one.
  */
-static bool ask_alias(struct deviant *d, uint8_t guid[8])
+static bool request_alias(struct deviant *d, uint8_t guid[8])
 {
     enum {
         SA_GUID_INFO_RECORD = 0x0030,
@@ -52,7 +52,7 @@ static bool choose_gid(struct deviant *d, uint8_t *gid)
         put32(gid + 8, 0x00112233);
     if (d->fault == FAULT_GID_OF_OTHER)
         put64(gid + 8, 0x0011750000000100); /* the testbed's first port */
-    return d->fault != FAULT_GID_ALIAS || ask_alias(d, gid + 8);
+    return d->fault != FAULT_GID_ALIAS || request_alias(d, gid + 8);
 }
 
 static uint8_t choose_flags(enum fault_number f)

@@ -47,7 +47,7 @@ static struct scenario devices[MAX_DEVICES];
 static const struct scenario *the;
 static uint8_t held[MAX_GROUPS]; /* JoinState */
 static uint64_t first;           /* time of the first request, ms */
-static uint8_t question[256];
+static uint8_t request[256];
 static bool asked, recreated;
 static struct pending queue[QUEUE];
 static int queued;
@@ -107,13 +107,13 @@ static void put_record(uint8_t *p, const struct played_group *g, uint8_t state)
  */
 static bool is_asked_for(int i)
 {
-    uint64_t mask = be64(question + SA_COMPONENT_MASK);
-    uint8_t state = question[SA_DATA + MCM_SCOPE_JOIN] & 15;
-    bool own = memcmp(question + SA_DATA + MCM_PORT_GID, the->gid.raw, 16) == 0;
+    uint64_t mask = be64(request + SA_COMPONENT_MASK);
+    uint8_t state = request[SA_DATA + MCM_SCOPE_JOIN] & 15;
+    bool own = memcmp(request + SA_DATA + MCM_PORT_GID, the->gid.raw, 16) == 0;
 
     return is_there(&the->groups[i]) &&
            (!(mask & MCM_HAS_MGID) ||
-            memcmp(the->groups[i].mgid.raw, question + SA_DATA + MCM_MGID, 16) == 0) &&
+            memcmp(the->groups[i].mgid.raw, request + SA_DATA + MCM_MGID, 16) == 0) &&
            (!(mask & MCM_HAS_PORT_GID) || (own && held[i] != 0)) &&
            (!(mask & MCM_HAS_JOIN_STATE) || held[i] == state);
 }
@@ -144,7 +144,7 @@ static void put_member(uint8_t *p, uint32_t i)
  */
 static uint32_t members_asked_for(void)
 {
-    return be64(question + SA_COMPONENT_MASK) == 0 && the->group_count ? the->sa_members : 0;
+    return be64(request + SA_COMPONENT_MASK) == 0 && the->group_count ? the->sa_members : 0;
 }
 
 static int table(struct pending *to)
@@ -170,8 +170,8 @@ static int table(struct pending *to)
 /* Returns the status. */
 static uint16_t get(uint8_t *mad)
 {
-    uint64_t mask = be64(question + SA_COMPONENT_MASK);
-    bool with_members = be64(question + SA_SM_KEY) == SM_KEY && (mask & MCM_HAS_PORT_GID);
+    uint64_t mask = be64(request + SA_COMPONENT_MASK);
+    bool with_members = be64(request + SA_SM_KEY) == SM_KEY && (mask & MCM_HAS_PORT_GID);
 
     for (int i = 0; i < the->group_count; i++)
         if (is_asked_for(i)) {
@@ -219,7 +219,7 @@ static int sm_table(uint8_t *mad)
     return SA_DATA + SM_RECORD;
 }
 
-static uint16_t answer_one(uint8_t *mad, uint8_t method, uint16_t attribute)
+static uint16_t respond_one(uint8_t *mad, uint8_t method, uint16_t attribute)
 {
     if (attribute == CLASS_PORT_INFO)
         return 0;
@@ -230,25 +230,25 @@ static uint16_t answer_one(uint8_t *mad, uint8_t method, uint16_t attribute)
 
 static void answer(struct pending *to)
 {
-    uint8_t method = question[MAD_METHOD];
-    uint16_t attribute = be16(question + MAD_ATTRIBUTE);
+    uint8_t method = request[MAD_METHOD];
+    uint16_t attribute = be16(request + MAD_ATTRIBUTE);
 
     if (the->sa_recreates && !recreated && now_ms() - first >= the->sa_recreates) {
         recreated = true;
         memset(held, the->sa_recreates_state, sizeof(held));
     }
-    to->mad = calloc(1, sizeof(question));
-    to->length = sizeof(question);
+    to->mad = calloc(1, sizeof(request));
+    to->length = sizeof(request);
     if (!to->mad)
         abort();
-    memcpy(to->mad, question, sizeof(question));
+    memcpy(to->mad, request, sizeof(request));
     to->mad[MAD_METHOD] = method == SA_SET ? SA_GET_RESP : (uint8_t)(method | 0x80);
     if (method == SA_GET_TABLE && attribute == MC_MEMBER_RECORD)
         to->length = table(to);
     else if (method == SA_GET_TABLE && attribute == SM_INFO_RECORD)
         to->length = sm_table(to->mad);
     else
-        put16(to->mad + MAD_STATUS, answer_one(to->mad, method, attribute));
+        put16(to->mad + MAD_STATUS, respond_one(to->mad, method, attribute));
 }
 
 /* --- the queue */
@@ -268,7 +268,7 @@ static void enqueue(void)
 static int deliver(struct ib_user_mad *umad, int *length)
 {
     struct pending *head = &queue[0];
-    int segment = head->length < (int)sizeof(question) ? head->length : (int)sizeof(question);
+    int segment = head->length < (int)sizeof(request) ? head->length : (int)sizeof(request);
     int room = *length;
 
     if (room < segment) {
@@ -384,11 +384,11 @@ EXPORT int umad_send(int fd, int agent, void *umad, int length, int timeout, int
     (void)agent;
     (void)timeout;
     (void)retries;
-    if (length != sizeof(question))
+    if (length != sizeof(request))
         return -EINVAL;
     if (first == 0)
         first = now_ms();
-    memcpy(question, (char *)umad + HEAD, sizeof(question));
+    memcpy(request, (char *)umad + HEAD, sizeof(request));
     asked = true;
     return 0;
 }

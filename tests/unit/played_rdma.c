@@ -279,11 +279,11 @@ EVENT(rep, .event = RDMA_CM_EVENT_CONNECT_RESPONSE,
 EVENT(drep, .event = RDMA_CM_EVENT_DISCONNECTED);
 const struct port_facts played_port = {
     .device = "mlx5_3", .port = 2, .lid = 3, .sm_lid = 17, .gid = {0xfe, 0x80, [15] = 1}};
-const struct connect_request question = {.gid = {0xfe, 0x80, [15] = 2},
-                                         .pkey = 0x8012,
-                                         .service_id = 0x01ca0000000048ULL,
-                                         .private_data = {0, 0, 0, 0x49, 0, 0, 0xff, 0xf4},
-                                         .private_size = 8};
+const struct connect_request played_request = {.gid = {0xfe, 0x80, [15] = 2},
+                                            .pkey = 0x8012,
+                                            .service_id = 0x01ca0000000048ULL,
+                                            .private_data = {0, 0, 0, 0x49, 0, 0, 0xff, 0xf4},
+                                            .private_size = 8};
 struct connector *connector;
 struct cm_connection *connection;
 char why[160];
@@ -326,7 +326,7 @@ enum transport_result connect_as(const struct connect_request *q)
 
 void connect_up(void)
 {
-    assert_int_equal(connect_as(&question), TRANSPORT_OK);
+    assert_int_equal(connect_as(&played_request), TRANSPORT_OK);
     assert_int_equal(connection->result, CONNECT_ACCEPTED);
 }
 

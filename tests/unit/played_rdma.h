@@ -72,7 +72,7 @@ void played_message(unsigned slot, uint32_t n, enum ibv_wc_status status);
 /* ---- the connection of a test */
 
 extern const struct port_facts played_port;
-extern const struct connect_request question;
+extern const struct connect_request played_request;
 extern struct connector *connector;
 extern struct cm_connection *connection;
 extern char why[160];

@@ -178,7 +178,7 @@ static void put_lladdr(const struct fake *f, uint8_t *p)
     memcpy(p + LLADDR_GID, place.gid, 16);
 }
 
-static void answer_arp(struct fake *f, const uint8_t *arp)
+static void respond_arp(struct fake *f, const uint8_t *arp)
 {
     static const uint8_t wrong[4] = {10, 9, 9, 9};
     uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
@@ -241,7 +241,7 @@ static void put_lladdr_of_second(const struct fake *f, uint8_t *p)
 }
 
 /* Answers an ARP request for the peer's address (RFC 826). */
-static void answer_arp_second(struct fake *f, const uint8_t *arp)
+static void respond_arp_second(struct fake *f, const uint8_t *arp)
 {
     uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
     const uint8_t *sha = arp + ARP_SIZE_FIXED, *spa = sha + LLADDR_SIZE,
@@ -295,7 +295,7 @@ static uint32_t spoil_na(const struct fake *f, uint8_t *ipv6, uint32_t n)
 }
 
 /* Sends the NA to all nodes, because the NS came from the unspecified address (RFC 4861 §7.2.4). */
-static void answer_ns(struct fake *f, const uint8_t *ipv6)
+static void respond_ns(struct fake *f, const uint8_t *ipv6)
 {
     enum { MESSAGE = 40, NS = 135, NA = 136 };
     static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
@@ -310,7 +310,7 @@ static void answer_ns(struct fake *f, const uint8_t *ipv6)
     push(f, out, ENCAP_SIZE + spoil_na(f, out + ENCAP_SIZE, n), QPN_MULTICAST);
 }
 
-static void answer_ns_second(struct fake *f, const uint8_t *ipv6)
+static void respond_ns_second(struct fake *f, const uint8_t *ipv6)
 {
     enum { MESSAGE = 40, NS = 135, NA = 136, FLAGS = 4 };
     static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
@@ -333,15 +333,15 @@ static void answer_ns_second(struct fake *f, const uint8_t *ipv6)
 static void take_second(struct fake *f, const uint8_t *bytes)
 {
     if (be16(bytes) == TYPE_ARP)
-        answer_arp_second(f, bytes + ENCAP_SIZE);
+        respond_arp_second(f, bytes + ENCAP_SIZE);
     else if (be16(bytes) == TYPE_IPV6)
-        answer_ns_second(f, bytes + ENCAP_SIZE);
+        respond_ns_second(f, bytes + ENCAP_SIZE);
 }
 
 /* Makes the echo reply from the request: swaps the addresses and sets type 0. */
-static void answer_echo(struct fake *f, const uint8_t *bytes, uint32_t n)
+static void respond_echo(struct fake *f, const uint8_t *bytes, uint32_t n)
 {
-    uint8_t question[UD_SIZE], lladdr[LLADDR_SIZE];
+    uint8_t request[UD_SIZE], lladdr[LLADDR_SIZE];
     if (bytes[ENCAP_SIZE + 9] != 1 || bytes[ENCAP_SIZE + 20] != 8 ||
         (f->fault == SMALL_MTU && n > 1500 + ENCAP_SIZE))
         return;
@@ -356,7 +356,7 @@ static void answer_echo(struct fake *f, const uint8_t *bytes, uint32_t n)
     f->waiting[ENCAP_SIZE + 10] ^= f->fault == IPV4_CHECKSUM;
     f->waiting_n = n;
     f->waiting_sender = f->sender;
-    if (f->second.there && f->second.answers_echo)
+    if (f->second.there && f->second.responds_to_echo)
         push_second(f, f->waiting, n, OWN_QPN);
     if (f->knows_us) {
         push(f, f->waiting, n, f->fault == SENDS_IP_TO_SENDER ? f->sender : OWN_QPN);
@@ -365,7 +365,7 @@ static void answer_echo(struct fake *f, const uint8_t *bytes, uint32_t n)
     }
     put_lladdr(f, lladdr);
     struct arp_message m = {.op = ARP_REQUEST, .sha = lladdr, .spa = peer_ip, .tpa = own_ip};
-    push(f, question, message_arp(question, &m), QPN_MULTICAST);
+    push(f, request, message_arp(request, &m), QPN_MULTICAST);
 }
 
 static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes)
@@ -410,11 +410,11 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
         return TRANSPORT_OK;
     f->sender = to->second_qp ? OWN_SECOND_QPN : OWN_QPN;
     if (be16(bytes) == TYPE_ARP)
-        answer_arp(f, bytes + ENCAP_SIZE);
+        respond_arp(f, bytes + ENCAP_SIZE);
     else if (be16(bytes) == TYPE_IPV4)
-        answer_echo(f, bytes, n);
+        respond_echo(f, bytes, n);
     else if (be16(bytes) == TYPE_IPV6)
-        answer_ns(f, bytes + ENCAP_SIZE);
+        respond_ns(f, bytes + ENCAP_SIZE);
     return TRANSPORT_OK;
 }
 
@@ -458,7 +458,7 @@ static void put_broadcast(const struct fake *f, uint8_t *r)
 }
 
 /* The port is a member of each IPv6 group. */
-static uint16_t ask_ipv6_group(const struct fake *f, const struct sa_query *q, uint8_t *record)
+static uint16_t respond_ipv6_group(const struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     if (!f->ipv6 || f->no_groups)
         return q->method == SA_SET ? 0x0200 : 0x0300;
@@ -468,13 +468,13 @@ static uint16_t ask_ipv6_group(const struct fake *f, const struct sa_query *q, u
     return 0;
 }
 
-static uint16_t ask_group(struct fake *f, const struct sa_query *q, uint8_t *record)
+static uint16_t respond_group(struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     uint8_t broadcast[MCM_SIZE] = {0};
     f->sets += q->method == SA_SET;
     put_broadcast(f, broadcast);
     if (memcmp(q->record + MCM_MGID, broadcast, 16) != 0)
-        return ask_ipv6_group(f, q, record);
+        return respond_ipv6_group(f, q, record);
     if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) &&
         (memcmp(q->record + MCM_PORT_GID, place_of(f).gid, 16) == 0 ||
          (f->second.there && memcmp(q->record + MCM_PORT_GID, second_gid, 16) == 0))) {
@@ -505,10 +505,10 @@ static uint16_t subscribe(struct fake *f, const struct sa_query *q)
     return 0;
 }
 
-static uint16_t ask_record(struct fake *f, const struct sa_query *q, uint8_t *record)
+static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     if (q->attribute == SA_MC_MEMBER_RECORD)
-        return ask_group(f, q, record);
+        return respond_group(f, q, record);
     if (q->attribute == SA_INFORM_INFO)
         return subscribe(f, q);
     struct place place = place_of(f);
@@ -539,7 +539,7 @@ static uint16_t ask_record(struct fake *f, const struct sa_query *q, uint8_t *re
  * Tables: SMInfoRecord (IBA 15.2.5.10, 14.2.5.13), SwitchInfoRecord (15.2.5.7, 14.2.5.4),
  * MCMemberRecord.
  */
-static uint16_t ask_table(const struct fake *f, const struct sa_query *q, struct sa_response *a)
+static uint16_t respond_table(const struct fake *f, const struct sa_query *q, struct sa_response *a)
 {
     enum { SWITCH = 0x0014, SM = 0x0018, STATE = 4 + 20, MASTER = 3, MULTICAST_CAP = 4 + 4 };
     uint8_t record[56] = {0};
@@ -577,10 +577,10 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
         return TRANSPORT_ERROR;
     }
     f->asks++;
-    now += SA_ANSWER_US;
+    now += SA_RESPONSE_US;
     a->stride = 0;
     bool table = q->method == SA_GET_TABLE;
-    a->status = f->sa_busy ? 0x0001 : table ? ask_table(f, q, a) : ask_record(f, q, record);
+    a->status = f->sa_busy ? 0x0001 : table ? respond_table(f, q, a) : respond_record(f, q, record);
     memset(a->mad, 0, MAD_SIZE);
     a->mad[MAD_BASE_VERSION] = 1;
     a->mad[MAD_CLASS] = MAD_CLASS_SA;

@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-#include "stand.h"
+#include "probe_fixture.h"
 
 enum {
     PEER_QPN = 0x48,
@@ -25,7 +25,7 @@ enum {
     MLID = 0xc000,
     QUEUE = 64,
     ROUND_TRIP_US = 100, /* until the peer's response can be received */
-    SA_ANSWER_US = 200,
+    SA_RESPONSE_US = 200,
     SEND_US = 2 /* time to send a packet */
 };
 
@@ -89,7 +89,7 @@ struct second {
     bool lies; /* it announces the peer's link-layer address */
     bool same_lid,
         same_qpn; /* same as the peer's: a virtual function, and a queue pair of another port */
-    bool answers_echo;
+    bool responds_to_echo;
     bool weak; /* its NAs have no Override flag, as those of a proxy (RFC 4861) */
     unsigned late_ms;
     enum fault fault;    /* HARDWARE_TYPE_1, SENDS_RESERVED */

@@ -12,7 +12,7 @@
 #include "probe/checks/checks.h"
 #include "probe/link/cm_message.h"
 #include "probe/exchange/connection.h"
-#include "stand.h"
+#include "probe_fixture.h"
 #include "probe/link/message.h"
 #include "wire/put.h"
 #include "wire/arp.h"
@@ -144,7 +144,7 @@ static struct cm_connection *any_connection(void)
     return NULL;
 }
 
-static void answer_arp(struct fake *f, struct cm_connection *c, const uint8_t *arp)
+static void respond_arp(struct fake *f, struct cm_connection *c, const uint8_t *arp)
 {
     uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
     const uint8_t *sha = arp + ARP_SIZE_FIXED, *spa = sha + LLADDR_SIZE,
@@ -184,7 +184,7 @@ static void make_reply(uint8_t *icmp)
     put16(icmp + 2, ~sum & 0xffff);
 }
 
-static void answer_echo(struct fake *f, struct cm_connection *c, const uint8_t *bytes, uint32_t n)
+static void respond_echo(struct fake *f, struct cm_connection *c, const uint8_t *bytes, uint32_t n)
 {
     bool is = bytes[IP + 9] == 1 && bytes[ICMP_AT] == 8 &&
               n == be16(bytes + IP + 2) + (uint32_t)ENCAP_SIZE;
@@ -210,9 +210,9 @@ static void answer_echo(struct fake *f, struct cm_connection *c, const uint8_t *
 static void take(struct fake *f, struct cm_connection *c, const uint8_t *bytes, uint32_t n)
 {
     if (be16(bytes) == TYPE_ARP)
-        answer_arp(f, c, bytes + ENCAP_SIZE);
+        respond_arp(f, c, bytes + ENCAP_SIZE);
     else if (be16(bytes) == TYPE_IPV4)
-        answer_echo(f, c, bytes, n);
+        respond_echo(f, c, bytes, n);
 }
 
 static enum transport_result fake_send(struct transport *t, const struct ud_to *to,
@@ -407,8 +407,8 @@ static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags,
     o->fake = (struct fake){.base = {.ops = ops, .qpn = OWN_QPN}, .fault = fault, .flags = flags};
     o->fake.base.facts = (struct port_facts){.lid = OWN_LID, .sm_lid = 1, .mtu = 4};
     memcpy(o->fake.base.facts.gid, own_gid, 16);
-    struct stand stand;
-    struct target *target = stand_make(&stand, &options, &results);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
     target->link->transport = &o->fake.base;
     target->run->stop = &stop;
     target->log = wirelog_new(NULL);

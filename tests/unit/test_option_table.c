@@ -94,8 +94,8 @@ static void test_calls_the_function_of_an_option(void **state)
 static void test_help_and_version_end_the_reading(void **state)
 {
     (void)state;
-    assert_int_equal(READ("-h", "--nonsense"), CLI_ASKED_HELP);
-    assert_int_equal(READ("--version"), CLI_ASKED_VERSION);
+    assert_int_equal(READ("-h", "--nonsense"), CLI_SHOW_HELP);
+    assert_int_equal(READ("--version"), CLI_SHOW_VERSION);
 }
 
 static void test_refuses_unknown_options(void **state)

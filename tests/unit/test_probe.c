@@ -42,8 +42,8 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
     memset(o, 0, sizeof *o);
     o->checked = (struct checked){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &o->checked};
-    struct stand stand;
-    struct target *target = stand_make(&stand, &options, &results);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
     fake_begin(&o->fake, target, fault, member);
     join_other_partition(&o->fake);
     o->fake.network = *network;
@@ -78,8 +78,8 @@ static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned a
     memset(o, 0, sizeof *o);
     o->checked = (struct checked){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &o->checked};
-    struct stand stand;
-    struct target *target = stand_make(&stand, &options, &results);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
     fake_begin(&o->fake, target, fault, true);
     o->fake.ipv6 = true;
     o->fake.network = *network;
@@ -457,8 +457,8 @@ static bool echo_with(enum fault fault, char *received)
     struct options options = {.rate = 100000, .timeout_ms = 1, .has_source = true};
     struct checked checked = {.verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
-    struct stand stand;
-    struct target *target = stand_make(&stand, &options, &results);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
     target->link->source.given = true;
     fake_begin(&f, target, fault, true);
     memcpy(target->link->source.ip, own_ip, 4);
@@ -527,8 +527,8 @@ static void source_address_is_checked_for_duplicates(void **state)
     for (unsigned answers = 1; answers < 8; answers++) {
         struct checked no_target = {.verdict = verdict_new(NULL)};
         struct results idle = {.checked = &no_target};
-        struct stand stand;
-        struct target *target = stand_make(&stand, &options, &idle);
+        struct probe_fixture fixture;
+        struct target *target = probe_fixture_make(&fixture, &options, &idle);
         static struct fake f;
         fake_begin(&f, target, NO_FAULT, true);
         f.ipv6 = true;

@@ -19,7 +19,7 @@ EVENT(connect_error, .event = RDMA_CM_EVENT_CONNECT_ERROR, .status = -EIO);
 static void check_words(enum connect_result expected, const char *what, const char *reason,
                         const char *advice)
 {
-    assert_int_equal(connect_as(&question), TRANSPORT_OK);
+    assert_int_equal(connect_as(&played_request), TRANSPORT_OK);
     assert_int_equal(connection->result, expected);
     says(what);
     says(reason);
@@ -35,19 +35,19 @@ static void the_request_is_as_asked(void **state)
     connect_up();
     assert_int_equal(seen.to.sib_family, AF_IB);
     assert_int_equal(ntohs(seen.to.sib_pkey), 0x8012);
-    assert_int_equal(be64toh(seen.to.sib_sid), question.service_id);
-    assert_memory_equal(&seen.to.sib_addr, question.gid, 16);
+    assert_int_equal(be64toh(seen.to.sib_sid), played_request.service_id);
+    assert_memory_equal(&seen.to.sib_addr, played_request.gid, 16);
     assert_int_equal(seen.mode, IBV_QPT_RC);
     assert_int_equal(seen.request.qp_num, QPN);
     assert_int_equal(seen.request.private_data_len, 8);
-    assert_memory_equal(seen.request_data, question.private_data, 8);
+    assert_memory_equal(seen.request_data, played_request.private_data, 8);
     assert_int_not_equal(seen.request.rnr_retry_count, 7); /* 7: for ever (IBA 9.7.5.2.8) */
     assert_true(connection->req_ns > 0);
 }
 
 static void the_mode_is_uc_if_asked(void **state)
 {
-    struct connect_request uc = question;
+    struct connect_request uc = played_request;
     (void)state;
     uc.uc = true;
     assert_int_equal(connect_as(&uc), TRANSPORT_OK);
@@ -92,7 +92,7 @@ static void a_reject_has_its_reason_and_data(void **state)
           .param.conn = {.private_data = data, .private_data_len = sizeof data});
     (void)state;
     played.events.connect = &rej;
-    assert_int_equal(connect_as(&question), TRANSPORT_OK);
+    assert_int_equal(connect_as(&played_request), TRANSPORT_OK);
     assert_int_equal(connection->result, CONNECT_REJECTED);
     assert_int_equal(connection->reason, 28);
     assert_int_equal(connection->private_size, sizeof data);
@@ -109,7 +109,7 @@ static void private_data_is_limited(void **state)
           .param.conn = {.private_data = data, .private_data_len = sizeof data});
     (void)state;
     played.events.connect = &rej;
-    assert_int_equal(connect_as(&question), TRANSPORT_OK);
+    assert_int_equal(connect_as(&played_request), TRANSPORT_OK);
     assert_int_equal(connection->private_size, REP_PRIVATE_SIZE);
 }
 
@@ -118,7 +118,7 @@ static void a_reject_without_data(void **state)
     EVENT(rej, .event = RDMA_CM_EVENT_REJECTED, .status = 8);
     (void)state;
     played.events.connect = &rej;
-    assert_int_equal(connect_as(&question), TRANSPORT_OK);
+    assert_int_equal(connect_as(&played_request), TRANSPORT_OK);
     assert_int_equal(connection->result, CONNECT_REJECTED);
     assert_int_equal(connection->private_size, 0);
 }
@@ -127,7 +127,7 @@ static void a_silent_peer(void **state)
 {
     (void)state;
     played.events.connect = NULL;
-    assert_int_equal(connect_as(&question), TRANSPORT_OK);
+    assert_int_equal(connect_as(&played_request), TRANSPORT_OK);
     assert_int_equal(connection->result, CONNECT_NO_RESPONSE);
     assert_string_equal(connection->why, "");
     assert_int_equal(seen.connects, 1);

@@ -165,7 +165,7 @@ static bool use_connection(void)
 {
     static const uint8_t message[] = {8, 0, 0, 0, 1};
     struct ud_from from;
-    bool stopped = connect_as(&question) == TRANSPORT_STOPPED;
+    bool stopped = connect_as(&played_request) == TRANSPORT_STOPPED;
     if (stopped)
         assert_int_equal(connection->result,
                          seen.connects ? CONNECT_NO_RESPONSE : CONNECT_NOT_SENT);
@@ -200,7 +200,7 @@ static void interrupted_before_the_req(void **state)
 {
     (void)state;
     stop = 2;
-    assert_int_equal(connect_as(&question), TRANSPORT_STOPPED);
+    assert_int_equal(connect_as(&played_request), TRANSPORT_STOPPED);
     assert_int_equal(connection->result, CONNECT_NOT_SENT);
     assert_string_equal(connection->why, "interrupted");
     assert_false(disconnect());
@@ -213,7 +213,7 @@ static void interrupted_after_the_req(void **state)
     (void)state;
     played.events.connect = NULL;
     played.signal_at_req = true;
-    assert_int_equal(connect_as(&question), TRANSPORT_STOPPED);
+    assert_int_equal(connect_as(&played_request), TRANSPORT_STOPPED);
     assert_int_equal(connection->result, CONNECT_NO_RESPONSE);
     assert_false(disconnect());
     assert_int_equal(seen.disconnects, 0);

@@ -55,8 +55,8 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     memset(options.selection.rule, true, sizeof options.selection.rule);
     *l = (struct looked){.checked = {.name = (char *)"fabric", .verdict = verdict_new(NULL)}};
     struct results results = {.checked = &l->checked};
-    struct stand stand;
-    struct target *target = stand_make(&stand, &options, &results);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
     struct fake fake;
     fake_begin(&fake, target, as->fault, true);
     fake.masters = as->masters;

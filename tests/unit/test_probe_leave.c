@@ -40,7 +40,7 @@ static enum transport_result query(struct transport *t, const struct sa_query *q
 struct check_context {
     struct options options;
     struct fake fake;
-    struct stand stand;
+    struct probe_fixture fixture;
     const struct transport_ops *before;
     struct transport_ops ops;
 };
@@ -50,32 +50,32 @@ static void begin(struct check_context *s, struct host_of_test host)
 {
     uint8_t mgid[16];
     *s = (struct check_context){.options = {.rate = 1000, .timeout_ms = 1}};
-    struct target *t = stand_make(&s->stand, &s->options, NULL);
+    struct target *t = probe_fixture_make(&s->fixture, &s->options, NULL);
     memset(&sa, 0, sizeof sa);
     group_sa = &sa;
     fake_begin(&s->fake, t, NO_FAULT, true);
-    s->before = s->stand.link.transport->ops;
+    s->before = s->fixture.link.transport->ops;
     s->ops = *s->before;
     s->ops.query = query;
-    s->stand.link.transport->ops = &s->ops;
+    s->fixture.link.transport->ops = &s->ops;
     sa.host = host;
-    group_sa_add(s->stand.link.group.mgid, 0);
+    group_sa_add(s->fixture.link.group.mgid, 0);
     message_ipv6_mgid(mgid, 2, 0xffff, all_nodes);
     group_sa_add(mgid, 0);
 }
 
 static void end(struct check_context *s)
 {
-    groups_leave(&s->stand.target);
-    s->stand.link.transport->ops = s->before;
-    fake_end(&s->stand.target);
+    groups_leave(&s->fixture.target);
+    s->fixture.link.transport->ops = s->before;
+    fake_end(&s->fixture.target);
 }
 
 static void join(struct check_context *s, const uint8_t *mgid, uint8_t state)
 {
     struct mc_group g;
     uint16_t status;
-    assert_int_equal(group_join(&s->stand.target, mgid, state, false, &g, &status), SA_SUCCESS);
+    assert_int_equal(group_join(&s->fixture.target, mgid, state, false, &g, &status), SA_SUCCESS);
     assert_true(group_sa_find(mgid)->held & state);
 }
 
@@ -84,9 +84,9 @@ static uint8_t after_run(struct host_of_test host, const uint8_t *mgid, uint8_t 
 {
     struct check_context s;
     begin(&s, host);
-    join(&s, mgid ? mgid : s.stand.link.group.mgid, state);
+    join(&s, mgid ? mgid : s.fixture.link.group.mgid, state);
     uint8_t group[16];
-    memcpy(group, mgid ? mgid : s.stand.link.group.mgid, 16);
+    memcpy(group, mgid ? mgid : s.fixture.link.group.mgid, 16);
     end(&s);
     return group_sa_find(group)->held;
 }
@@ -155,11 +155,11 @@ static void interface_comes_up_during_the_run(void **state)
     struct check_context s;
     (void)state;
     begin(&s, down);
-    join(&s, s.stand.link.group.mgid, JOIN_FULL);
+    join(&s, s.fixture.link.group.mgid, JOIN_FULL);
     sa.host.up = true;
     end(&s);
     assert_int_equal(sa.deletes, 0);
-    assert_int_equal(group_sa_find(s.stand.link.group.mgid)->held, JOIN_FULL);
+    assert_int_equal(group_sa_find(s.fixture.link.group.mgid)->held, JOIN_FULL);
 }
 
 /* The interface's join reaches the SA before the probe's Delete. */
@@ -181,12 +181,12 @@ static void sa_without_join_state_is_asked_once_more(void **state)
     struct check_context s;
     (void)state;
     begin(&s, down);
-    join(&s, s.stand.link.group.mgid, JOIN_FULL);
+    join(&s, s.fixture.link.group.mgid, JOIN_FULL);
     sa.host.comes_up_at_delete = sa.hides_states = true;
     end(&s);
-    assert_int_equal(group_sa_find(s.stand.link.group.mgid)->held, JOIN_FULL);
+    assert_int_equal(group_sa_find(s.fixture.link.group.mgid)->held, JOIN_FULL);
     begin(&s, down);
-    join(&s, s.stand.link.group.mgid, JOIN_FULL);
+    join(&s, s.fixture.link.group.mgid, JOIN_FULL);
     sa.host.comes_up_at_delete = sa.refuses_again = true;
     end(&s);
     assert_int_equal(sa.sets, 2);
@@ -203,8 +203,8 @@ static void own_groups_are_left(void **state)
     for (int wants = 0; wants <= 1; wants++) {
         begin(&s, up);
         sa.host.wants_all = wants;
-        assert_int_equal(made_group_mgid(&s.stand.target, mgid), SA_SUCCESS);
-        assert_int_equal(group_join(&s.stand.target, mgid, JOIN_FULL, true, &g, &status),
+        assert_int_equal(made_group_mgid(&s.fixture.target, mgid), SA_SUCCESS);
+        assert_int_equal(group_join(&s.fixture.target, mgid, JOIN_FULL, true, &g, &status),
                          SA_SUCCESS);
         end(&s);
         assert_int_equal(group_sa_find(mgid)->held, wants ? JOIN_FULL : 0);
@@ -212,7 +212,7 @@ static void own_groups_are_left(void **state)
     /* The group existed before: another port wants it, or the host sends to it. */
     begin(&s, up);
     group_sa_add(mgid, 0);
-    assert_int_equal(group_join(&s.stand.target, mgid, JOIN_FULL, true, &g, &status), SA_SUCCESS);
+    assert_int_equal(group_join(&s.fixture.target, mgid, JOIN_FULL, true, &g, &status), SA_SUCCESS);
     end(&s);
     assert_int_equal(group_sa_find(mgid)->held, JOIN_FULL);
 }
@@ -223,11 +223,11 @@ static void memberships_from_before_stay(void **state)
     struct check_context s;
     (void)state;
     begin(&s, down);
-    group_sa_add(s.stand.link.group.mgid, JOIN_FULL);
-    join(&s, s.stand.link.group.mgid, JOIN_FULL);
-    join(&s, s.stand.link.group.mgid, JOIN_NON);
+    group_sa_add(s.fixture.link.group.mgid, JOIN_FULL);
+    join(&s, s.fixture.link.group.mgid, JOIN_FULL);
+    join(&s, s.fixture.link.group.mgid, JOIN_NON);
     end(&s);
-    assert_int_equal(group_sa_find(s.stand.link.group.mgid)->held, JOIN_FULL);
+    assert_int_equal(group_sa_find(s.fixture.link.group.mgid)->held, JOIN_FULL);
 }
 
 int main(void)

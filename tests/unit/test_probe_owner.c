@@ -46,8 +46,8 @@ static void run_with(struct outcome_of_run *o, const struct fake *as, bool sourc
     memset(options.selection.rule, true, sizeof options.selection.rule);
     o->checked = (struct checked){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &o->checked};
-    struct stand stand;
-    struct target *target = stand_make(&stand, &options, &results);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
     fake_begin(&fake, target, as->fault, true);
     fake.ipv6 = as->ipv6;
     if (source)
@@ -198,7 +198,8 @@ static void echo_reply_of_another_port_does_not_count(void **state)
     struct outcome_of_run o;
     const struct fake as = {
         .fault = SMALL_MTU,
-        .second = {.there = true, .late_ms = 20, .answers_echo = true, .fault = SENDS_RESERVED}};
+        .second = {
+            .there = true, .late_ms = 20, .responds_to_echo = true, .fault = SENDS_RESERVED}};
     (void)state;
     run_with(&o, &as, true, 500);
     check_failed(&o, "rfc4391.7.mtu-2044 " ALWAYS, "echo");

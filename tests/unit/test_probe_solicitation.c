@@ -17,7 +17,7 @@
 #include "probe/run/options.h"
 #include "probe/run/results.h"
 #include "probe/run/target.h"
-#include "stand.h"
+#include "probe_fixture.h"
 
 enum { PEER_QPN = 0x48, PEER_LID = 7, OWN_QPN = 0x99, OWN_SECOND_QPN = 0x9a };
 enum { SENT_MAX = 64, MESSAGE_SIZE = 92, FLAGS_AT = 72, PADDING_AT = 70, SOURCE_AT = 12 };
@@ -132,10 +132,10 @@ static void run_check(struct tried *o)
 {
     static volatile int stop;
     struct options options = {.rate = 100000, .timeout_ms = 1, .has_source = true};
-    struct stand stand;
+    struct probe_fixture fixture;
     o->checked = (struct checked){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &o->checked};
-    struct target *t = stand_make(&stand, &options, &results);
+    struct target *t = probe_fixture_make(&fixture, &options, &results);
     o->fake.base.ops = &fake_ops;
     o->fake.base.qpn = OWN_QPN;
     t->link->transport = &o->fake.base;

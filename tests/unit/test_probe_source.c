@@ -60,8 +60,8 @@ static struct {
 } net;
 
 static struct fake fake;
-static struct stand stand;
-static struct target *const target = &stand.target;
+static struct probe_fixture fixture;
+static struct target *const target = &fixture.target;
 static struct options options;
 static struct checked checked;
 static struct results results;
@@ -125,7 +125,7 @@ static struct ipv6_message *advertises(void)
 
 /* ---- the network */
 
-static bool asks_for_source(const uint8_t *bytes)
+static bool requests_source(const uint8_t *bytes)
 {
     return bytes[0] == 0x86 && bytes[AT_ICMPV6] == NS &&
            memcmp(bytes + AT_ICMPV6 + 8, own_ip6, 16) == 0;
@@ -136,7 +136,7 @@ static enum transport_result net_send(struct transport *t, const struct ud_to *t
                                       const uint8_t *bytes, uint32_t n)
 {
     struct ipv6_message *k = &net.sent[net.n_sent % DATAGRAMS];
-    if (asks_for_source(bytes)) {
+    if (requests_source(bytes)) {
         net.solicitations++;
         return TRANSPORT_OK;
     }
@@ -165,7 +165,7 @@ static void begin(bool member)
     memset(options.selection.rule, true, sizeof options.selection.rule);
     checked = (struct checked){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     results = (struct results){.checked = &checked};
-    stand_make(&stand, &options, &results);
+    probe_fixture_make(&fixture, &options, &results);
     fake_begin(&fake, target, NO_FAULT, member);
     fake.ipv6 = true;
     net.of_peer = fake.base.ops;

@@ -96,8 +96,8 @@ static struct looked look(const char *id, enum fault fault, bool second)
     struct options options = {.rate = 1000, .timeout_ms = 1};
     struct checked checked = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
-    struct stand stand;
-    struct target *target = stand_make(&stand, &options, &results);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
     struct fake fake;
     struct looked l;
     fake_begin(&fake, target, fault, true);

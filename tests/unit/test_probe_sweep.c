@@ -93,8 +93,8 @@ static void sweep_as(struct swept *s, struct target_option *t, const struct fake
     static struct fake fake;
     struct checked no_target = {.verdict = verdict_new(NULL)};
     struct results idle = {.checked = &no_target};
-    struct stand stand;
-    struct target *target = stand_make(&stand, options, &idle);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, options, &idle);
     struct sweep_job job = {t, 1, take_swept, s};
     *s = (struct swept){0};
     fake_begin(&fake, target, as->fault, !log_to);

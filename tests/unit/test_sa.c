@@ -29,7 +29,7 @@ static int table_size = 4 * MAD_SIZE; /* header and records */
 static unsigned n_moves, received, repeated, asked;
 static uint16_t reported_status; /* status of the last response */
 static volatile int stop;
-static uint8_t question[MAD_SIZE];
+static uint8_t request[MAD_SIZE];
 
 /* ---- libibumad */
 
@@ -114,7 +114,7 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout, int retrie
     (void)retries;
     assert_int_equal(length, MAD_SIZE);
     if (agent == 1) {
-        memcpy(question, (char *)umad + HEAD, MAD_SIZE);
+        memcpy(request, (char *)umad + HEAD, MAD_SIZE);
         asked++;
     } else
         repeated++;
@@ -137,7 +137,7 @@ static int comes(void *umad, int *length, enum move move, uint8_t method, int by
     bool fits = *length >= bytes;
     if (*length < MAD_SIZE)
         return fails_with(-EINVAL, EINVAL);
-    memcpy(mad, question, MAD_SIZE);
+    memcpy(mad, request, MAD_SIZE);
     mad[MAD_METHOD] = method;
     mad[MAD_TID + 7] ^= move == LATE_TABLE;
     put16(mad + MAD_STATUS, move == BUSY ? 0x0001 : 0);
@@ -268,7 +268,7 @@ static void a_late_table_is_taken(void **state)
     assert_int_equal(received, 2);
 }
 
-static enum sa_outcome ask_table(struct umad_sa *sa, struct sa_response *a, char error[80])
+static enum sa_outcome respond_table(struct umad_sa *sa, struct sa_response *a, char error[80])
 {
     struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
     error[0] = '\0';
@@ -286,7 +286,7 @@ static void a_table_has_any_size(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         struct umad_sa *sa = PLAY(TABLE);
         table_size = SA_DATA + (int)sizes[i] * RECORD;
-        assert_int_equal(ask_table(sa, &a, error), SA_OK);
+        assert_int_equal(respond_table(sa, &a, error), SA_OK);
         assert_int_equal(a.status, 0);
         assert_int_equal(a.stride, RECORD);
         assert_int_equal(a.records->len, sizes[i] * RECORD);
@@ -307,7 +307,7 @@ static void a_huge_table_is_dropped(void **state)
     (void)state;
     table_size = HUGE_TABLE;
     for (unsigned i = 1; i <= 2; i++) {
-        assert_int_equal(ask_table(sa, &a, error), SA_TOO_LARGE);
+        assert_int_equal(respond_table(sa, &a, error), SA_TOO_LARGE);
         assert_string_equal(error, "the SA's answer is larger than 64 MiB (67200056 bytes)");
         assert_int_equal(a.records->len, 0);
         assert_int_equal(received, i);

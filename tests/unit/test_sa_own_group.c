@@ -122,8 +122,8 @@ static void look(struct made_sa with, int stage, const char *words, int leave, i
     memset(options.selection.rule, true, sizeof options.selection.rule);
     struct checked checked = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
-    struct stand stand;
-    struct target *target = stand_make(&stand, &options, &results);
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
     struct fake fake;
     fake_begin(&fake, target, NO_FAULT, true);
     const struct transport_ops *before = target->link->transport->ops;
