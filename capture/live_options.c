@@ -70,30 +70,18 @@ static int complete_options(struct live_options *o, bool writer_asked)
     return wrong_usage();
 }
 
-static int print_help(void)
-{
-    GString *text = cli_help(&live_program);
-    int status = cli_print(text->str) ? 0 : 1;
-
-    g_string_free(text, TRUE);
-    return status;
-}
-
 int live_parse_options(int argc, char **argv, struct live_options *o)
 {
     unsigned groups = 0;
+    enum cli_result result;
 
     *o = defaults();
-    switch (cli_read(&live_program, argc, argv, o, &groups)) {
-    case CLI_ASKED_HELP:
-        return print_help();
-    case CLI_ASKED_VERSION:
-        return cli_print("ipoib-capture " IPOIB_VERSION "\n") ? 0 : 1;
-    case CLI_REFUSED:
-        return 2;
-    case CLI_READ:
-        break;
-    }
+    result = cli_read(&live_program, argc, argv, o, &groups);
+    if (result != CLI_READ)
+        return cli_end(&live_program, result, 1);
+    o->buffers_asked = groups & OF_BUFFERS;
+    if (groups & OF_WRITER)
+        o->hold *= 2;
     if (optind < argc) {
         say("this argument is unknown: %s; -w names the file", argv[optind]);
         return wrong_usage();
