@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "cli/say.h"
-#include "cli/option_table.h"
 
 static const char help_start[] =
     "Usage: ipoib-capture convert [OPTION]... IN OUT\n"
@@ -120,26 +119,50 @@ static const struct cli_option table[] = {
     {.letter = 'f',
      .name = "format",
      .argument = "WORD[,WORD]",
-     .help = "set the content (erf or 247), the file format (pcap, pcapng or raw), or both",
+     .help = "set the content, the file format, or both",
+     .details = "The content is `erf` (ERF records) or `247` (InfiniBand frames). "
+                "The file format is `pcap`, `pcapng` or `raw` (ERF records without a container).",
      CLI_CALLS(take_format)},
     {.name = "share",
-     .help =
-         "anonymise the capture: payload becomes zeros; IP addresses, GIDs, GUIDs and names are replaced, each by the same replacement everywhere; checksums and CRCs are recomputed; what the rules of IPoIB check stays",
+     .help = "anonymise the capture, to share it",
+     .details =
+         "Payload becomes zeros. "
+         "IP addresses, GIDs, GUIDs and names are replaced, each by the same replacement "
+         "everywhere. "
+         "Checksums and CRCs are recomputed. "
+         "The mapping depends on a random key that is not kept, unless --share-key is given."
+         "\n\n"
+         "Two addresses that start with the same bits still do afterwards, so that subnets can be "
+         "recognised. "
+         "The kind of an address does not change: multicast and its scope, link-local, private. "
+         "Neither do the values that the rules of IPoIB check: ipoib-check(1) reports the same "
+         "findings. "
+         "LIDs, QPNs, P_Keys, Q_Keys, ports and times do not change."
+         "\n\n"
+         "The output of a capture of link type 247 is ERF, unless --format `247` is given.",
      CLI_SETS(format, share)},
     {.name = "share-key",
      .argument = "FILE",
-     .help =
-         "as --share, with the key in FILE, so that captures that are shared with one key have the same replacements; FILE is created if it does not exist; keep it secret",
+     .help = "anonymise the capture, with the key in FILE",
+     .details =
+         "Captures that are shared with one key have the same replacements. "
+         "FILE is created if it does not exist. "
+         "A new file has a random key (32 hexadecimal digits) and mode 0600. "
+         "A file that other users can access is refused."
+         "\n\n"
+         "Keep the key secret: whoever has it can undo the mapping of addresses and GUIDs, and can "
+         "test guesses of names. "
+         "Do not send it with the captures, and delete it after the last of them.",
      CLI_STORES(format, share_key)},
     {CLI_OPTION_HELP},
     {.kind = CLI_END},
 };
 
-static const struct cli_program program = {"ipoib-capture convert", help_start, table, help_end};
+const struct cli_program convert_program = {"ipoib-capture convert", help_start, table, help_end};
 
 static int wrong_usage(void)
 {
-    cli_advise_help(&program);
+    cli_advise_help(&convert_program);
     return 2;
 }
 
@@ -175,12 +198,10 @@ static bool complete_options(const struct format *format, struct convert_options
 int convert_parse_options(int argc, char **argv, struct convert_options *options)
 {
     struct format format = {0};
-    enum cli_result result = cli_read(&program, argc, argv, &format, NULL);
+    enum cli_result result = cli_read(&convert_program, argc, argv, &format, NULL);
 
-    if (result == CLI_SHOW_HELP)
-        return cli_print_help(&program);
     if (result != CLI_READ)
-        return 2;
+        return cli_end(&convert_program, result, 1);
     if (argc - optind != 2) {
         say("convert needs two file names, IN and OUT");
         return wrong_usage();

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/option_table.h"
 #include "pcapio/output.h"
 
 struct convert_options {
@@ -22,5 +23,7 @@ struct convert_options {
  * cannot be written), 2 after a message about wrong usage.
  */
 int convert_parse_options(int argc, char **argv, struct convert_options *options);
+
+extern const struct cli_program convert_program;
 
 #endif

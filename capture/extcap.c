@@ -2,11 +2,14 @@
 /* Extcap interface for Wireshark. See extcap.h. */
 #include "capture/extcap.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "capture/live.h"
+#include "capture/live_table.h"
+#include "capture/receive/selection.h"
 #include "cli/say.h"
 #include "pcapio/packet.h"
 #include "capture/receive/sniffer.h"
@@ -16,8 +19,7 @@
 struct extcap {
     bool interfaces, dlts, config, capture, version;
     const char *interface, *fifo, *filter;
-    int rest_count;
-    char **rest; /* options for the capture itself */
+    GPtrArray *rest; /* options for the capture itself; in argv */
 };
 
 /* --- arguments from Wireshark */
@@ -61,9 +63,9 @@ static void take_rest(struct extcap *e, char *option, char *value)
     /* an empty field in Wireshark's dialog counts as not given */
     if (value && value[0] == '\0')
         return;
-    e->rest[e->rest_count++] = option;
+    g_ptr_array_add(e->rest, option);
     if (value)
-        e->rest[e->rest_count++] = value;
+        g_ptr_array_add(e->rest, value);
 }
 
 static void parse_options(struct extcap *e, int argc, char **argv)
@@ -160,48 +162,66 @@ static bool can_sniff(const char *name, unsigned port)
     return can;
 }
 
-static void report_selector(int number, const char *call, const char *display, const char *tip)
-{
-    printf("arg {number=%d}{call=%s}{display=%s}{type=selector}{tooltip=%s}{group=Capture}\n",
-           number, call, display, tip);
-}
-
 static void report_value(int number, const char *value, const char *display, bool is_default)
 {
     printf("value {arg=%d}{value=%s}{display=%s}{default=%s}\n", number, value, display,
            is_default ? "true" : "false");
 }
 
+/* An option of the live capture: its texts come from the option table. MORE: more of {key=value}.
+ */
+static const struct cli_option *report_option(int number, const char *name, const char *type,
+                                              const char *more)
+{
+    const struct cli_option *o = cli_option_named(&live_program, name);
+
+    printf("arg {number=%d}{call=--%s}{display=%s}{type=%s}{tooltip=%c%s}%s\n", number, name,
+           o->label, type, g_ascii_toupper(o->help[0]), o->help + 1, more);
+    return o;
+}
+
+static void report_choice(int number, const char *name, const char *chosen)
+{
+    const struct cli_option *o = report_option(number, name, "selector", "{group=Capture}");
+    char **values = g_strsplit(o->argument, "|", -1);
+
+    for (int i = 0; values[i]; i++)
+        report_value(number, values[i], o->labels[i], strcmp(values[i], chosen) == 0);
+    g_strfreev(values);
+}
+
+static void report_kinds(int number)
+{
+    const struct cli_option *o = report_option(number, "only", "multicheck",
+                                               "{required=false}{group=Capture}");
+
+    for (int kind = 0; kind < KIND_OTHER; kind++)
+        report_value(number, selection_name((enum packet_kind)kind), o->labels[kind], false);
+}
+
+/* An empty field leaves the default. */
+static void report_number(int number, const char *name)
+{
+    const struct cli_option *o = cli_option_named(&live_program, name);
+    char *more = g_strdup_printf("{required=false}{range=%" PRIu64 ",%" PRIu64 "}{group=Limits}",
+                                 o->low, o->high);
+
+    report_option(number, name, "unsigned", more);
+    g_free(more);
+}
+
 /* The default mode is sniffer if the port supports it, else multicast. */
 static int report_config(const char *device, unsigned port)
 {
-    bool sniffer = can_sniff(device, port);
-
-    report_selector(0, "--mode", "Mode", "What is captured");
-    report_value(0, "sniffer", "Sniffer: all that the port sends and receives", sniffer);
-    report_value(0, "multicast", "Multicast: frames sent to the link's IPoIB groups", !sniffer);
-    printf("arg {number=1}{call=--pkey}{display=Partition (multicast)}{type=string}{required=false}"
-           "{placeholder=the port's first P_Key}{validation=^(0[xX][0-9a-fA-F]+|[0-9]+)?$}"
-           "{tooltip=P_Key, such as 0x8001}{group=Capture}\n");
-    report_selector(2, "--groups", "Groups (multicast)", "Which of the partition's groups");
-    report_value(2, "all", "All IPoIB groups, also new ones", true);
-    report_value(2, "broadcast", "Only the broadcast group", false);
-    printf(
-        "arg {number=6}{call=--only}{display=Packets}{type=multicheck}{required=false}"
-        "{tooltip=Selected by their headers; none: all packets, also those of other protocols}{group=Capture}\n");
-    report_value(6, "ipoib", "IPoIB: datagrams and connections", false);
-    report_value(6, "cm", "Communication management", false);
-    report_value(6, "sa", "Subnet administration", false);
-    report_value(6, "smp", "Subnet management (QP 0)", false);
-    printf(
-        "arg {number=3}{call=--snaplen}{display=Bytes of each frame}{type=unsigned}{required=false}{range=1,65535}"
-        "{tooltip=Empty: all}{group=Limits}\n");
-    printf(
-        "arg {number=4}{call=--max-burst}{display=Buffers (log2)}{type=unsigned}{required=false}{range=0,20}"
-        "{tooltip=Largest burst of frames; empty: 15, or as many as the device has}{group=Limits}\n");
-    printf(
-        "arg {number=5}{call=--jumbo-mtu}{display=Buffers of 16 KiB}{type=boolflag}{default=false}"
-        "{tooltip=For frames longer than the MTU}{group=Limits}\n");
+    report_choice(0, "mode", can_sniff(device, port) ? "sniffer" : "multicast");
+    report_option(1, "pkey", "string",
+                  "{required=false}{placeholder=the port's first P_Key}"
+                  "{validation=^(0[xX][0-9a-fA-F]+|[0-9]+)?$}{group=Capture}");
+    report_choice(2, "groups", "all");
+    report_kinds(6);
+    report_number(3, "snaplen");
+    report_number(4, "max-burst");
+    report_option(5, "jumbo-mtu", "boolflag", "{default=false}{group=Limits}");
     return 0;
 }
 
@@ -227,29 +247,25 @@ static int check_filter(const char *filter)
 
 static int capture(const struct extcap *e, const char *device, unsigned port)
 {
-    char name[] = "ipoib-capture", format[] = "--format=pcapng", silent[] = "-s", d[80], i[24],
-         *w = NULL;
-    char **argv = calloc((size_t)e->rest_count + 8, sizeof(*argv));
-    char *own[] = {name, format, silent, d, i, NULL};
+    GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
     struct live_options options;
-    int argc = 0, status = 1;
+    int status;
 
-    snprintf(d, sizeof(d), "--ib-dev=%s", device);
-    snprintf(i, sizeof(i), "--ib-port=%u", port);
-    if (asprintf(&w, "--write=%s", e->fifo) < 0 || !argv) {
-        say("out of memory");
-    } else {
-        for (; own[argc]; argc++)
-            argv[argc] = own[argc];
-        argv[argc++] = w;
-        for (int n = 0; n < e->rest_count; n++)
-            argv[argc++] = e->rest[n];
-        status = live_parse_options(argc, argv, &options);
-        options.reader_may_leave = true;
-        status = status >= 0 ? status : live_run(&options);
-    }
-    free(w);
-    free(argv);
+    g_ptr_array_add(argv, g_strdup("ipoib-capture"));
+    g_ptr_array_add(argv, g_strdup("--format=pcapng"));
+    g_ptr_array_add(argv, g_strdup("-s"));
+    g_ptr_array_add(argv, g_strdup_printf("--ib-dev=%s", device));
+    g_ptr_array_add(argv, g_strdup_printf("--ib-port=%u", port));
+    g_ptr_array_add(argv, g_strdup_printf("--write=%s", e->fifo));
+    for (guint i = 0; i < e->rest->len; i++)
+        g_ptr_array_add(argv, g_strdup(e->rest->pdata[i]));
+    g_ptr_array_add(argv, NULL);
+    /* the options point into argv */
+    status = live_parse_options((int)argv->len - 1, (char **)argv->pdata, &options);
+    options.reader_may_leave = true;
+    if (status < 0)
+        status = live_run(&options);
+    g_ptr_array_unref(argv);
     return status;
 }
 
@@ -304,16 +320,11 @@ bool extcap_is_requested(int argc, char **argv)
 
 int extcap_main(int argc, char **argv)
 {
-    struct extcap e = {.rest = calloc((size_t)argc + 1, sizeof(*e.rest))};
-    int status = 1;
+    struct extcap e = {.rest = g_ptr_array_new()};
+    int status;
 
-    if (e.rest) {
-        parse_options(&e, argc, argv);
-        status = answer_query(&e);
-    }
-    free(e.rest);
-    if (fflush(stdout) == 0)
-        return status;
-    say("standard output: cannot be written");
-    return 1;
+    parse_options(&e, argc, argv);
+    status = answer_query(&e);
+    g_ptr_array_unref(e.rest);
+    return cli_print("") ? status : 1;
 }

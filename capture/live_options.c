@@ -73,18 +73,15 @@ static int complete_options(struct live_options *o, bool writer_requested)
 int live_parse_options(int argc, char **argv, struct live_options *o)
 {
     unsigned groups = 0;
+    enum cli_result result;
 
     *o = defaults();
-    switch (cli_read(&live_program, argc, argv, o, &groups)) {
-    case CLI_SHOW_HELP:
-        return cli_print_help(&live_program);
-    case CLI_SHOW_VERSION:
-        return cli_print("ipoib-capture " IPOIB_VERSION "\n") ? 0 : 1;
-    case CLI_REFUSED:
-        return 2;
-    case CLI_READ:
-        break;
-    }
+    result = cli_read(&live_program, argc, argv, o, &groups);
+    if (result != CLI_READ)
+        return cli_end(&live_program, result, 1);
+    o->buffers_requested = groups & OF_BUFFERS;
+    if (groups & OF_WRITER)
+        o->hold *= 2;
     if (optind < argc) {
         say("this argument is unknown: %s; -w names the file", argv[optind]);
         return wrong_usage();

@@ -23,86 +23,7 @@ static const char help_end[] =
     "the numbers of packets, octets and drops.\n"
     "Exit status: 0, 1 (an error, or frames were lost), 2 (wrong usage).\n";
 
-enum { LOG2_MAX = 20, SNAPLEN_MAX = 65535 };
-
-/* Reports what an option expects, unless GOOD. */
-static bool want(bool good, const char *option, const char *arg, const char *wanted)
-{
-    if (!good)
-        say("%s needs %s, not '%s'", option, wanted, arg);
-    return good;
-}
-
-static bool one_of(const char *arg, const char *first, const char *second, bool *is_second)
-{
-    *is_second = strcmp(arg, second) == 0;
-    return *is_second || strcmp(arg, first) == 0;
-}
-
-static bool take_port(void *options, const char *value)
-{
-    struct live_options *o = options;
-    uint64_t n;
-
-    if (!want(parse_number(value, 1, 255, &n), "-i", value, "a port, counted from 1"))
-        return false;
-    o->port = (unsigned)n;
-    return true;
-}
-
-static bool take_burst(void *options, const char *value)
-{
-    struct live_options *o = options;
-    uint64_t n;
-
-    if (!want(parse_number(value, 0, LOG2_MAX, &n), "-b", value,
-              "the log2 of the number of buffers, 0 to 20"))
-        return false;
-    o->log2_buffers = (unsigned)n;
-    o->buffers_requested = true;
-    return true;
-}
-
-static bool take_memory(void *options, const char *value)
-{
-    struct live_options *o = options;
-
-    return want(parse_size(value, 1, UINT64_C(1) << 46, &o->memory), "-M", value,
-                "a number of bytes");
-}
-
-static bool take_hold(void *options, const char *value)
-{
-    struct live_options *o = options;
-    uint64_t n;
-
-    if (!want(parse_size(value, 1, UINT64_C(1) << 45, &n), "-p", value, "a number of bytes"))
-        return false;
-    o->hold = 2 * n;
-    return true;
-}
-
-static bool take_direction(void *options, const char *value)
-{
-    struct live_options *o = options;
-    bool second;
-
-    if (!want(one_of(value, "tx", "rx", &second), "-I", value, "tx or rx"))
-        return false;
-    o->direction = second ? DIRECTION_RX : DIRECTION_TX;
-    return true;
-}
-
-static bool take_erf(void *options, const char *value)
-{
-    struct live_options *o = options;
-    bool second;
-
-    if (!want(one_of(value, "0", "1", &second), "--erf", value, "0 or 1"))
-        return false;
-    o->erf = second;
-    return true;
-}
+enum { LOG2_MAX = 20, SNAPLEN_MAX = 65535, COMMENT_MAX = 512 };
 
 /* ibdump's options that only have a meaning with vendor tools. */
 static bool take_src_qp(void *options, const char *value)
@@ -126,118 +47,26 @@ static bool take_a0_mode(void *options, const char *value)
 {
     (void)options;
     (void)value;
-    say("--a0-mode has no effect: the sniffer is set up by the kernel's driver");
+    say("--a0-mode has no effect: the kernel's driver sets up the sniffer");
     return true;
 }
 
-static bool take_format(void *options, const char *value)
-{
-    struct live_options *o = options;
-
-    return want(one_of(value, "erf", "pcapng", &o->pcapng), "--format", value, "erf or pcapng");
-}
-
-static bool take_mode(void *options, const char *value)
-{
-    struct live_options *o = options;
-    bool second;
-
-    if (!want(one_of(value, "sniffer", "multicast", &second), "--mode", value,
-              "sniffer or multicast"))
-        return false;
-    o->mode = second ? MODE_MULTICAST : MODE_SNIFFER;
-    return true;
-}
-
-/* With or without the full-member bit (0x8000). */
 static bool take_pkey(void *options, const char *value)
 {
     struct live_options *o = options;
-    uint64_t n;
+    uint64_t pkey;
+    bool good = parse_pkey(value, &pkey);
 
-    if (!want(parse_number(value, 1, 0xffff, &n) && (n & 0x7fff) != 0, "--pkey", value,
-              "a P_Key, such as 0xffff or 0x8001"))
-        return false;
-    o->pkey = (unsigned)n;
-    return true;
-}
-
-static bool take_groups(void *options, const char *value)
-{
-    struct live_options *o = options;
-
-    return want(one_of(value, "all", "broadcast", &o->broadcast_only), "--groups", value,
-                "all or broadcast");
-}
-
-static bool take_count(void *options, const char *value)
-{
-    struct live_options *o = options;
-
-    return want(parse_number(value, 1, UINT64_MAX, &o->count), "--count", value,
-                "a number of packets");
-}
-
-static bool take_duration(void *options, const char *value)
-{
-    struct live_options *o = options;
-
-    return want(parse_seconds(value, &o->duration), "--duration", value, "a number of seconds");
+    if (good)
+        o->pkey = (unsigned)pkey;
+    return good;
 }
 
 static bool take_only(void *options, const char *value)
 {
     struct live_options *o = options;
 
-    return want(selection_parse(value, &o->only), "--only", value,
-                "some of ipoib, cm, sa and smp, with commas between them");
-}
-
-static bool take_snaplen(void *options, const char *value)
-{
-    struct live_options *o = options;
-    uint64_t n;
-
-    if (!want(parse_number(value, 1, SNAPLEN_MAX, &n), "--snaplen", value,
-              "a number of bytes, 1 to 65535"))
-        return false;
-    o->snaplen = (uint32_t)n;
-    return true;
-}
-
-static bool take_ring_size(void *options, const char *value)
-{
-    struct live_options *o = options;
-
-    return want(parse_size(value, 1024, UINT64_MAX / 2, &o->ring_bytes), "--ring-size", value,
-                "a number of bytes, 1K or more");
-}
-
-static bool take_ring_packets(void *options, const char *value)
-{
-    struct live_options *o = options;
-
-    return want(parse_number(value, 1, UINT64_MAX / 2, &o->ring_packets), "--ring-packets", value,
-                "a number of packets");
-}
-
-static bool take_ring_time(void *options, const char *value)
-{
-    struct live_options *o = options;
-
-    return want(parse_seconds(value, &o->ring_time), "--ring-time", value, "a number of seconds");
-}
-
-static bool take_ring_files(void *options, const char *value)
-{
-    struct live_options *o = options;
-    uint64_t n;
-
-    if (!want(parse_number(value, 1, 100000, &n), "--ring-files", value,
-              "a number of files, 1 to 100000"))
-        return false;
-    o->ring_files = (uint32_t)n;
-    return true;
+    return selection_parse(value, &o->only);
 }
 
 static bool take_comment(void *options, const char *value)
@@ -245,56 +74,86 @@ static bool take_comment(void *options, const char *value)
     struct live_options *o = options;
 
     o->comment = value;
-    return want(strlen(value) <= 512, "--comment", value, "a text of at most 512 bytes");
+    return strlen(value) <= COMMENT_MAX;
 }
+
+/* Values of an option in Wireshark's dialog. */
+#define LABELS(...)                                                                                \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 
 static const struct cli_option table[] = {
     {.kind = CLI_HEADING, .help = "ibdump's options"},
     {.letter = 'd',
      .name = "ib-dev",
      .argument = "DEV",
-     .help = "capture from this RDMA device (default: the first one)",
+     .help = "capture from this RDMA device (default: the first)",
      CLI_STORES(live_options, device),
      .group = OF_LIST},
     {.letter = 'i',
      .name = "ib-port",
      .argument = "PORT",
      .help = "capture from this port of the device (default: 1)",
-     CLI_CALLS(take_port)},
+     .wanted = "a port, counted from 1",
+     CLI_COUNTS(live_options, port, 1, 255)},
     {.letter = 'w',
      .name = "write",
      .argument = "FILE",
-     .help = "write to FILE (default: sniffer.pcap or sniffer.pcapng); - is standard output",
+     .help = "write to FILE, - is stdout (default: sniffer.pcap)",
+     .details =
+         "If FILE is -, no progress is printed. "
+         "With --format `pcapng` the default is sniffer.pcapng. "
+         "An existing file is overwritten after the device has accepted the capture, and keeps its "
+         "mode. "
+         "A new file has mode 0600, less the umask. "
+         "The program refuses a file that another capture is writing, and another user's symbolic "
+         "link in a folder that all users may write to, such as /tmp.",
      CLI_STORES(live_options, file)},
     {.letter = 'o',
      .name = "output",
      .argument = "FILE",
-     .help = "the same as --write",
+     .help = "write to FILE, like --write",
      CLI_STORES(live_options, file)},
     {.letter = 'b',
      .name = "max-burst",
      .argument = "LOG2",
-     .help = "use 2^LOG2 buffers, one for each frame of the largest burst (default: 15, or as "
-             "many buffers as the device supports; in multicast mode 12)",
-     CLI_CALLS(take_burst)},
+     .help = "use 2^LOG2 buffers, one for each frame of a burst",
+     .details = "The default is 15, or as many buffers as the device supports; in multicast mode "
+                "it is 12.",
+     .label = "Buffers (log2)",
+     .wanted = "the log2 of the number of buffers, 0 to 20",
+     CLI_COUNTS(live_options, log2_buffers, 0, LOG2_MAX),
+     .group = OF_BUFFERS},
     {.letter = 's',
      .name = "silent",
      .help = "do not print progress on standard output",
      CLI_SETS(live_options, silent)},
     {.letter = 'T',
      .name = "conti",
-     .help = "report a kernel without huge pages; the buffers are in huge pages if it has them",
+     .help = "report a kernel without huge pages",
+     .details = "If the kernel has huge pages, the buffers are in them, also without this option.",
      CLI_SETS(live_options, huge_pages)},
     {.letter = 'M',
      .name = "mem-mode",
      .argument = "SIZE",
-     .help = "capture SIZE bytes into memory, then stop and write the file",
-     CLI_CALLS(take_memory)},
+     .help = "capture SIZE bytes into memory, then write the file",
+     .details = "The capture stops when the memory is full.",
+     .wanted = "a number of bytes",
+     CLI_MEASURES(live_options, memory, 1, UINT64_C(1) << 46)},
     {.letter = 'p',
      .name = "writer-thread",
      .argument = "SIZE",
-     .help = "hold up to twice SIZE bytes in memory for the writing thread (default: 128M)",
-     CLI_CALLS(take_hold),
+     .help = "hold twice SIZE bytes for the file (default: 128M)",
+     .details =
+         "These are the frames that the writing thread has not written yet; by default at most 256 "
+         "MiB. "
+         "In addition the capture registers 134 MiB of buffers (142 MiB if the MTU is 4096), which "
+         "-b changes, or less if the memlock limit requires it. "
+         "--list shows both numbers for each port.",
+     .wanted = "a number of bytes",
+     CLI_MEASURES(live_options, hold, 1, UINT64_C(1) << 45),
      .group = OF_WRITER},
     {.letter = 'E',
      .name = "decap",
@@ -303,89 +162,139 @@ static const struct cli_option table[] = {
     {.letter = 'I',
      .name = "direction",
      .argument = "tx|rx",
-     .help = "capture only the frames that this port sends (tx) or receives (rx)",
-     CLI_CALLS(take_direction)},
+     .help = "capture only frames sent (tx) or received (rx)",
+     CLI_CHOOSES(live_options, direction),
+     .low = DIRECTION_TX},
     {.letter = 'j',
      .name = "jumbo-mtu",
      .help = "use buffers of 16 KiB",
+     .details = "They are for frames that are longer than the MTU.",
+     .label = "Buffers of 16 KiB",
      CLI_SETS(live_options, jumbo)},
     {.name = "erf",
      .argument = "0|1",
-     .help = "write Ethernet frames in ERF records too (1), or frames without ERF records (0), "
-             "which is refused on InfiniBand ports",
-     CLI_CALLS(take_erf)},
+     .help = "write Ethernet frames in ERF records (1) or not (0)",
+     .details = "By default, Ethernet frames are written without ERF records. "
+                "0 is refused on InfiniBand ports.",
+     CLI_CHOOSES(live_options, erf)},
     {.letter = 'q',
      .name = "src_qp",
      .argument = "QP",
-     .help = "no effect; prints a warning: frames of all queue pairs are captured",
+     .help = "print a warning, and do nothing else",
+     .details = "Frames of all queue pairs are captured.",
      CLI_CALLS(take_src_qp)},
     {.letter = 'm',
      .name = "mst-dev",
      .argument = "DEV",
-     .help = "no effect; prints a warning: no firmware tools are needed",
+     .help = "print a warning, and do nothing else",
+     .details = "No firmware tools are needed.",
      CLI_CALLS(take_mst_device)},
     {.name = "a0-mode",
-     .help = "no effect; prints a warning: the kernel's driver sets up the sniffer",
+     .help = "print a warning, and do nothing else",
+     .details = "The kernel's driver sets up the sniffer.",
      CLI_CALLS(take_a0_mode)},
     {CLI_OPTION_HELP},
     {.letter = 'v', .name = "version", .help = "print the version", .kind = CLI_VERSION},
     {.kind = CLI_HEADING, .help = "New options"},
     {.name = "format",
      .argument = "erf|pcapng",
-     .help = "set the file format: ibdump's (erf, the default), or pcapng with nanoseconds, "
-             "directions, drop counts and statistics",
-     CLI_CALLS(take_format)},
+     .help = "set the file format (default: erf)",
+     .details = "`erf` is the format of ibdump: classic pcap with microseconds and ERF records. "
+                "`pcapng` also has nanoseconds, directions, drop counts and statistics.",
+     CLI_CHOOSES(live_options, pcapng)},
     {.name = "mode",
      .argument = "sniffer|multicast",
-     .help = "capture all frames of the port, as the device's sniffer copies them (sniffer, the "
-             "default), or frames from other senders to the link's IPoIB groups (multicast), on "
-             "any InfiniBand device",
-     CLI_CALLS(take_mode)},
+     .help = "set what is captured (default: sniffer)",
+     .details = "`sniffer` captures all frames of the port, as the device's sniffer copies them. "
+                "`multicast` captures frames from other senders to the link's IPoIB groups, on any "
+                "InfiniBand device.",
+     .label = "Mode",
+     .labels = LABELS("Sniffer: all that the port sends and receives",
+                      "Multicast: frames sent to the link's IPoIB groups"),
+     CLI_CHOOSES(live_options, mode)},
     {.name = "pkey",
      .argument = "P_KEY",
-     .help = "use this partition in multicast mode (default: the first in the port's table)",
+     .help = "use this partition in multicast mode",
+     .details = "The default is the first P_Key in the port's table. "
+                "The membership bit may be set or not.",
+     .label = "Partition (multicast)",
+     .wanted = "the P_Key of a partition, such as 0x8001",
      CLI_CALLS(take_pkey)},
     {.name = "groups",
      .argument = "all|broadcast",
-     .help = "capture in multicast mode all IPoIB groups of the partition, new groups included "
-             "(all, the default), or only the broadcast group",
-     CLI_CALLS(take_groups)},
-    {.name = "count", .argument = "N", .help = "stop after N packets", CLI_CALLS(take_count)},
+     .help = "set which groups multicast mode captures",
+     .details =
+         "`all`, the default, is all IPoIB groups of the partition. "
+         "The program queries the subnet administration (SA) for new groups every two seconds, or "
+         "less often if the SA is slow. "
+         "`broadcast` is the broadcast group only.",
+     .label = "Groups (multicast)",
+     .labels = LABELS("All IPoIB groups of the partition", "Only the broadcast group"),
+     CLI_CHOOSES(live_options, broadcast_only)},
+    {.name = "count",
+     .argument = "N",
+     .help = "stop after N packets",
+     .wanted = "a number of packets",
+     CLI_COUNTS(live_options, count, 1, UINT64_MAX)},
     {.name = "duration",
      .argument = "SECONDS",
      .help = "stop after this time",
-     CLI_CALLS(take_duration)},
+     CLI_TIMES(live_options, duration)},
     {.name = "only",
      .argument = "KIND[,KIND]",
-     .help = "capture only packets of these kinds: ipoib, cm, sa, smp (default: all packets)",
+     .help = "capture only these packets: ipoib, cm, sa, smp",
+     .details =
+         "`ipoib` is IPoIB datagrams and connections, `cm` communication management, `sa` subnet "
+         "administration, and `smp` subnet management, sent to QP 0. "
+         "By default, all packets are captured. "
+         "The headers decide before a packet is copied. "
+         "The last line on standard error counts the packets that were left out, by kind."
+         "\n\n"
+         "RC and UC packets are of kind `ipoib` if the REQ of their connection has an IPoIB "
+         "Service-ID. "
+         "If a connection was set up before the capture, its packets are captured from the first "
+         "one that starts an IP datagram. "
+         "Acknowledgements to a queue pair are captured only if it has received such a packet too.",
+     .label = "Packets",
+     .labels = LABELS("IPoIB: datagrams and connections", "Communication management",
+                      "Subnet administration", "Subnet management (QP 0)"),
+     .wanted = "some of ipoib, cm, sa and smp, with commas between them",
      CLI_CALLS(take_only)},
     {.name = "snaplen",
      .argument = "N",
      .help = "keep the first N bytes of each frame",
-     CLI_CALLS(take_snaplen)},
+     .label = "Bytes of each frame",
+     .wanted = "a number of bytes, 1 to 65535",
+     CLI_COUNTS(live_options, snaplen, 1, SNAPLEN_MAX)},
     {.name = "ring-size",
      .argument = "SIZE",
-     .help = "start a new file before the current one is larger than SIZE",
-     CLI_CALLS(take_ring_size)},
+     .help = "start a new file before one is larger than SIZE",
+     .wanted = "a number of bytes, 1K or more",
+     CLI_MEASURES(live_options, ring_bytes, 1024, UINT64_MAX / 2)},
     {.name = "ring-packets",
      .argument = "N",
-     .help = "start a new file when the current one has N packets",
-     CLI_CALLS(take_ring_packets)},
+     .help = "start a new file when one has N packets",
+     .wanted = "a number of packets",
+     CLI_COUNTS(live_options, ring_packets, 1, UINT64_MAX / 2)},
     {.name = "ring-time",
      .argument = "SECONDS",
      .help = "start a new file after this time",
-     CLI_CALLS(take_ring_time)},
+     CLI_TIMES(live_options, ring_time)},
     {.name = "ring-files",
      .argument = "N",
      .help = "keep the last N of these files",
-     CLI_CALLS(take_ring_files)},
+     .wanted = "a number of files, 1 to 100000",
+     CLI_COUNTS(live_options, ring_files, 1, 100000)},
     {.name = "comment",
      .argument = "TEXT",
-     .help = "write a comment into the pcapng's interface description",
+     .help = "write TEXT as the comment of a pcapng's interface",
+     .wanted = "a text of at most 512 bytes",
      CLI_CALLS(take_comment)},
     {.name = "list",
-     .help = "list the devices, or the one of -d, their ports, the modes that each port supports, "
-             "and the memory that a capture takes",
+     .help = "list the devices, their ports and their modes",
+     .details = "Each port is listed with its state, link layer, LID, GID and P_Keys, the modes "
+                "that it supports, and the memory that a capture takes. "
+                "-d selects one device.",
      CLI_SETS(live_options, list),
      .group = OF_LIST},
     {.kind = CLI_END},

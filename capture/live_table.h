@@ -5,8 +5,8 @@
 
 #include "cli/option_table.h"
 
-/* Groups of options: of --list, and those that limit the memory for the writer. */
-enum { OF_LIST = 1, OF_WRITER = 2 };
+/* Groups of options: of --list, -p and -b. */
+enum { OF_LIST = 1, OF_WRITER = 2, OF_BUFFERS = 4 };
 
 /* It reads into a struct live_options. */
 extern const struct cli_program live_program;

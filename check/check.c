@@ -144,11 +144,6 @@ static int check_beyond_baseline(const struct options *o, const struct deviation
 static int run_check(const struct options *o)
 {
     GError *error = NULL;
-    if (o->help || o->version) {
-        GString *text = o->help ? cli_help(&check_program)
-                                : g_string_new("ipoib-check " IPOIB_VERSION "\n");
-        return deliver_report(&(struct options){0}, text, EXIT_CONFORMANT);
-    }
     if (o->explain)
         return explain(o);
     if (o->list)
@@ -182,7 +177,9 @@ int main(int argc, char **argv)
     struct options o;
     environment_secure();
     program_begin(argv, tool, &interrupted);
-    int status = check_options_read(&o, argc, argv) ? run_check(&o) : EXIT_UNJUDGED;
+    int status = check_options_read(&o, argc, argv);
+    if (status < 0)
+        status = run_check(&o);
     check_options_clear(&o);
     return status;
 }

@@ -28,31 +28,6 @@ static const char help_end[] =
     "or if the usage was wrong; otherwise 0. 128 plus the number of the signal that\n"
     "interrupted it: there is no report.\n";
 
-static bool read_interfaces(enum interfaces_mode *mode, const char *argument)
-{
-    static const char *const modes[] = {
-        [INTERFACES_AUTO] = "auto", [INTERFACES_ONE] = "one", [INTERFACES_EACH] = "each"};
-    for (unsigned i = 0; i < G_N_ELEMENTS(modes); i++)
-        if (strcmp(argument, modes[i]) == 0) {
-            *mode = (enum interfaces_mode)i;
-            return true;
-        }
-    say("--interfaces is auto, one or each, not %s", argument);
-    return false;
-}
-
-static bool take_format(void *options, const char *value)
-{
-    struct options *o = options;
-    return format_read(&o->format, value);
-}
-
-static bool take_interfaces(void *options, const char *value)
-{
-    struct options *o = options;
-    return read_interfaces(&o->interfaces, value);
-}
-
 static bool take_only(void *options, const char *value)
 {
     struct options *o = options;
@@ -70,43 +45,85 @@ static bool take_required(void *options, const char *value)
 enum { OF_CHECKING = 1 };
 
 static const struct cli_option table[] = {
-    {REPORT_OPTION_FORMAT, CLI_CALLS(take_format)},
+    {REPORT_OPTION_FORMAT, CLI_CHOOSES(options, format)},
     {REPORT_OPTION_STRICT, CLI_SETS(options, strict), .group = OF_CHECKING},
     {REPORT_OPTION_DEVIATIONS, CLI_STORES(options, deviations), .group = OF_CHECKING},
     {.name = "interfaces",
      .argument = "auto|one|each",
-     .help = "select which interfaces of a capture, and ports of an ERF card, belong to the same "
-             "subnet (default: auto)",
-     CLI_CALLS(take_interfaces),
+     .help = "set which interfaces share a subnet (default: auto)",
+     .details =
+         "Each port of an ERF card counts as an interface. "
+         "What is learnt from the frames of one interface then applies to the others of its "
+         "subnet. "
+         "For example, a card with two ports writes the two directions of a cable as two "
+         "interfaces."
+         "\n\n"
+         "With `auto`, two interfaces are in one subnet if a response on one answers a request on "
+         "the other, or if both show the same port GUID at the same LID. "
+         "With `one`, all interfaces are in one subnet. "
+         "With `each`, each interface is in its own subnet."
+         "\n\n"
+         "What is learnt about two subnets is kept apart, even if they use the same LIDs. "
+         "With `auto`, two interfaces can seem to be in one subnet until a later frame shows that "
+         "they are not. "
+         "Then the program prints a message and discards what it learnt about the two up to that "
+         "frame.",
+     CLI_CHOOSES(options, interfaces),
      .group = OF_CHECKING},
     {REPORT_OPTION_ONLY, CLI_CALLS(take_only)},
     {.name = "require",
      .argument = "SELECTOR",
-     .help = "exit with status 2 if no capture decides this rule, unless the status is 1; may be "
-             "given several times",
+     .help = "exit with status 2 if no capture decides this rule",
+     .details =
+         "The option may be given several times. "
+         "Exit status 1 stays 1. "
+         "A capture decides a rule if the rule's result in it is pass, violated or deviation. "
+         "SELECTOR is a rule's identifier, or a prefix of the identifiers of several rules, one of "
+         "which must be decided. "
+         "A message names what is missing.",
      CLI_CALLS(take_required),
      .group = OF_CHECKING},
     {.name = "baseline",
      .argument = "REPORT",
-     .help = "do not count violations that REPORT contains, a JSON report of ipoib-check",
+     .help = "do not count violations that REPORT has",
+     .details =
+         "REPORT is a JSON report of ipoib-check. "
+         "Two violations are the same if they have the same rule, the same actual value, and the "
+         "same entity: the group, address, port or connection that the violation is about. "
+         "The new report lists them as known from the baseline.",
      CLI_STORES(options, baseline),
      .group = OF_CHECKING},
     {.letter = 'm',
      .name = "merge",
-     .help = "merge JSON reports of ipoib-check and ipoib-probe into one, by node and by rule",
+     .help = "merge JSON reports into one, by node and by rule",
+     .details = "The reports come from ipoib-check and ipoib-probe. "
+                "They keep the options that they were created with, so options that control the "
+                "checks cannot be given with --merge.",
      CLI_SETS(options, merge)},
     {.name = "node",
      .argument = "NAME",
-     .help = "set the name of the node that these captures are from; needs --format json",
+     .help = "set the node's name in a report of --format json",
+     .details = "It is the node that the captures are from. "
+                "--merge uses this name.",
      CLI_STORES(options, node)},
     {.name = "annotate",
      .argument = "OUT",
-     .help = "also write the capture to OUT, as pcapng, with each finding as a comment of its "
-             "packet and the verdict as the comment of the section",
+     .help = "write the capture to OUT, with findings as comments",
+     .details =
+         "OUT is a pcapng file: each finding is a comment of its packet, and the verdict is the "
+         "comment of the section. "
+         "Wireshark shows them without the plugin. "
+         "Frames of LINKTYPE_INFINIBAND (247) become ERF records, which Wireshark opens. "
+         "Frames, times, interfaces, comments, drop counts and interface statistics do not "
+         "change. "
+         "A capture with several sections becomes one section. "
+         "If the section has comments, the verdict is added after them. "
+         "Only one capture may be given. "
+         "- is standard output, if -o names a file for the report.",
      CLI_STORES(options, annotate),
      .group = OF_CHECKING},
     {REPORT_OPTION_OUTPUT, CLI_STORES(options, output)},
-    {.letter = 'l', .name = "list", .help = "print the rules and exit", CLI_SETS(options, list)},
+    {.letter = 'l', .name = "list", .help = "print the rules", CLI_SETS(options, list)},
     {REPORT_OPTION_EXPLAIN, CLI_STORES(options, explain)},
     {CLI_OPTION_HELP},
     {CLI_OPTION_VERSION},
@@ -114,18 +131,6 @@ static const struct cli_option table[] = {
 };
 
 const struct cli_program check_program = {"ipoib-check", help_start, table, help_end};
-
-static bool read_all(struct options *o, int argc, char **argv)
-{
-    unsigned groups = 0;
-    enum cli_result result = cli_read(&check_program, argc, argv, o, &groups);
-    o->help = result == CLI_SHOW_HELP;
-    o->version = result == CLI_SHOW_VERSION;
-    o->checks = groups & OF_CHECKING;
-    o->captures = argv + optind;
-    o->n_captures = argc - optind;
-    return result != CLI_REFUSED;
-}
 
 /* Can a capture decide each of the required rules? */
 static bool can_be_judged(const struct options *o)
@@ -173,14 +178,26 @@ static bool is_sensible(const struct options *o)
     return false;
 }
 
-bool check_options_read(struct options *o, int argc, char **argv)
+static int read_all(struct options *o, int argc, char **argv)
+{
+    unsigned groups = 0;
+    enum cli_result result = cli_read(&check_program, argc, argv, o, &groups);
+    if (result != CLI_READ)
+        return cli_end(&check_program, result, EXIT_UNJUDGED);
+    o->checks = groups & OF_CHECKING;
+    o->captures = argv + optind;
+    o->n_captures = argc - optind;
+    return o->explain || is_sensible(o) ? -1 : EXIT_UNJUDGED;
+}
+
+int check_options_read(struct options *o, int argc, char **argv)
 {
     *o = (struct options){.deviations = "linux"};
     o->only = g_ptr_array_new();
     o->require = g_ptr_array_new();
-    bool good = read_all(o, argc, argv) && (o->help || o->version || o->explain || is_sensible(o));
+    int status = read_all(o, argc, argv);
     only_end(o->only, &o->selection);
-    return good;
+    return status;
 }
 
 void check_options_clear(struct options *o)

@@ -9,7 +9,7 @@
 
 struct options {
     enum format format;
-    bool strict, list, merge, help, version;
+    bool strict, list, merge;
     bool checks; /* an option for checking captures was given: --strict and the like */
     enum interfaces_mode interfaces;
     const char *explain; /* a rule; NULL: none */
@@ -25,8 +25,11 @@ struct options {
     int n_captures;
 };
 
-/* Returns false after printing an error: wrong usage. Call check_options_clear() in either case. */
-bool check_options_read(struct options *o, int argc, char **argv);
+/*
+ * Returns -1 if OPTIONS are filled in, otherwise the exit status: after --help and --version, or
+ * after a message about wrong usage. Call check_options_clear() in either case.
+ */
+int check_options_read(struct options *o, int argc, char **argv);
 void check_options_clear(struct options *o);
 
 extern const struct cli_program check_program;

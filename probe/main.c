@@ -316,10 +316,6 @@ static int explain(const struct options *o)
 static int run(const struct options *o)
 {
     GError *error = NULL;
-    if (o->help || o->version)
-        return print(&(struct options){0}, o->help
-                                               ? cli_help(&probe_program)
-                                               : g_string_new("ipoib-probe " IPOIB_VERSION "\n"));
     if (o->explain)
         return explain(o);
     if (o->list)
@@ -344,7 +340,9 @@ int main(int argc, char **argv)
     struct options o;
     environment_secure();
     program_begin(argv, name, &stop);
-    int status = probe_options_read(&o, argc, argv) ? run(&o) : EXIT_UNJUDGED;
+    int status = probe_options_read(&o, argc, argv);
+    if (status < 0)
+        status = run(&o);
     probe_options_clear(&o);
     return status;
 }

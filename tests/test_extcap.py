@@ -158,6 +158,14 @@ def test_configuration_has_options_of_the_usage(config):
         assert call in usage, call
 
 
+def test_tooltips_are_the_texts_of_the_usage(config):
+    usage = " ".join(run("", "--help").out.decode().split())
+    shown = {values["call"]: values["tooltip"] for word, values in config if word == "arg"}
+    assert shown["--groups"] == "Set which groups multicast mode captures"
+    for call, text in shown.items():
+        assert f"{text[0].lower()}{text[1:]}" in usage, call
+
+
 def test_options_take_the_values_of_the_configuration(config):
     calls, tried = calls_of(config), 0
     for word, values in config:

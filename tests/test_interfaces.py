@@ -200,7 +200,7 @@ def test_two_fabrics_are_one_with_interfaces_one(pair):
 def test_unknown_interface_mode_is_refused():
     done = check.run("--interfaces", "two", testdata(SPLIT))
     assert done.returncode == check.UNJUDGED
-    assert "--interfaces is auto, one or each, not two" in done.err
+    assert "--interfaces needs auto, one or each, not 'two'" in done.err
 
 
 # ---- interfaces that were taken for one subnet

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The manual pages of doc/man: mandoc reports nothing, and each page has the options of --help in
-its order, with the same letter, name, argument and explanation."""
+"""The manual pages of doc/man: mandoc reports nothing, the options are those that script/manuals
+writes, and each page has the options of --help in its order, with the same letter, name, argument
+and explanation."""
 import collections
 import os
 import re
@@ -39,8 +40,8 @@ def help_text(call):
     ).stdout
 
 
-def help_options(call):
-    """The options of --help. Lines of an explanation start below its first word."""
+def help_lines(call):
+    """The options of --help, with the lines of the explanation, which start below its first word."""
     found, is_open = [], False
     for line in help_text(call).splitlines():
         if re.match(r" {2}-| {6}--", line):
@@ -51,7 +52,11 @@ def help_options(call):
             is_open = False
         elif is_open:
             found[-1][-1].append(line.strip())
-    return [Option(*words, " ".join(text)) for *words, text in found]
+    return found
+
+
+def help_options(call):
+    return [Option(*words, " ".join(text)) for *words, text in help_lines(call)]
 
 
 def mdoc_forms(line):
@@ -61,29 +66,18 @@ def mdoc_forms(line):
     return forms(f"{names} {argument.replace(' ', '')}".strip())
 
 
-def man_forms(line):
-    r"""'.BR \-o ", " \-\-output " \fIFILE\fR"' as --help has it."""
-    text = re.sub(r"^\.BR? ", "", line)
-    text = text.replace('", "', ",").replace('"', " ")
-    return forms(
-        re.sub(r"\\f[BIR]|\s+(?=,)", "", re.sub(r"\s+", " ", text)).replace(",-", ", -").strip()
-    )
-
-
 def page_options(path):
-    """The options of a page, in mdoc's list or man's paragraphs, with the text that follows."""
+    """The options of a page, in mdoc's lists, with the text that follows."""
     with open(path, encoding="utf-8") as f:
-        lines = f.read().replace("\\-", "-").splitlines()
+        lines = f.read().splitlines()
     found = []
-    for before, line in zip(lines, lines[1:]):
+    for line in lines:
         if line.startswith(".It Fl "):
             found.append([*mdoc_forms(line), []])
-        elif before == ".TP" and re.match(r"\.BR? --?[\w-]+(?: |$)", line):
-            found.append([*man_forms(line), []])
         elif found and line.startswith((".", "'")):
             found[-1][-1].append(None)
         elif found:
-            found[-1][-1].append(line)
+            found[-1][-1].append(re.sub(r"\\f[BIR]", "", line).replace("\\-", "-"))
     return [Option(*words, text_before_macro(text)) for *words, text in found]
 
 
@@ -104,6 +98,10 @@ def test_mandoc_reports_no_problem(page):
     assert run.stdout == ""
 
 
+def test_options_are_those_of_the_tables():
+    subprocess.run([os.path.join(SRC, "script/manuals"), "--check"], check=True)
+
+
 def test_every_program_has_a_page():
     assert set(HELPS) <= {page.rsplit(".", 1)[0] for page in PAGES}
 
@@ -113,8 +111,6 @@ def test_page_has_the_options_of_help(page):
     program = page.rsplit(".", 1)[0]
     helped = [o for call in HELPS[program] for o in help_options([program, *call])]
     shown = page_options(os.path.join(MAN, page))
-    # the page explains --help once
-    helped = [o for i, o in enumerate(helped) if o.name != "help" or o not in helped[:i]]
     assert len(helped) > 5, f"--help lists too few options: {helped}"
     assert [o[:3] for o in shown] == [o[:3] for o in helped]
     for of_page, of_help in zip(shown, helped):
@@ -127,3 +123,10 @@ def test_lines_of_help_fit_a_terminal(program):
     for call in HELPS[program]:
         lines = help_text([program, *call]).splitlines()
         assert not [line for line in lines if len(line) > LINE_LEN]
+
+
+@pytest.mark.parametrize("program", HELPS)
+def test_explanation_is_one_line(program):
+    for call in HELPS[program]:
+        explained = help_lines([program, *call])
+        assert not [words for words in explained if len(words[-1]) != 1]

@@ -485,6 +485,25 @@ def test_probe_report_and_a_capture_in_json(folder, simulated):
     assert stage["violation"]
 
 
+def test_inconclusive_cases_of_a_probe_are_in_junit_and_tap(folder, simulated):
+    """A rule that the probe saw pass once, and could not decide another time."""
+    report = json.loads(simulated)
+    passed = next(r for r in report["results"] if r["outcome"] == "pass" and r["level"] == "MUST")
+    case = {**passed["cases"][0], "count": 1, "expected": "", "actual": "no reply came in time"}
+    undecided = {**passed, "outcome": "inconclusive", "count": 1, "cases": [case]}
+    report["results"].append(undecided)
+    folder.store("probe.json", report)
+    junit = folder.expect(VIOLATED, "--merge", "--format", "junit", "probe.json")
+    path = folder.store("merged.xml", junit.encode())
+    assert check.schema_errors(path) is None
+    out = ElementTree.fromstring(junit).find(".//system-out").text
+    assert f"\ninconclusive  {passed['id']}\n  1 time: no reply came in time\n" in out
+    tap = folder.expect(VIOLATED, "--merge", "--format", "tap", "probe.json")
+    after = tap.split("  inconclusive:\n    - count: 1\n")[1].split("  ...\n")[0]
+    assert '      actual: "no reply came in time"\n' in after
+    assert f'  help: "ipoib-probe --explain {passed["id"]}"\n' in tap
+
+
 def test_probe_report_and_a_capture_in_text(folder, simulated):
     folder.store("probe.json", simulated)
     out = folder.expect(VIOLATED, "--merge", "probe.json", "n2.json")

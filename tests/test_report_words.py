@@ -72,6 +72,29 @@ def test_junit_and_tap_show_why_a_rule_is_inconclusive():
     assert re.search(rf"^ok \d+ - .*{re.escape(rule)} # SKIP inconclusive: .+$", tap, re.MULTILINE)
 
 
+def test_junit_and_tap_show_inconclusive_cases_of_rules_that_other_packets_decide():
+    """testdata/README.md: the capture begins after the ports joined; frame 25 is a leave of a group
+    whose join is missing, and the REJ in frame 4 has no private data."""
+    capture = testdata("cm-reject.pcap")
+    found = results(capture)
+    leave, qpn = "rfc4391.10.leave", "rfc4755.3.2.ud-qpn-in-private-data"
+    assert (leave, "pass") in found and (qpn, "deviation") in found
+    reasons = {rule: found[rule, "inconclusive"]["cases"][0]["actual"] for rule in (leave, qpn)}
+    root = ElementTree.fromstring(run("--format", "junit", capture).stdout)
+    assert root.find(f".//testcase[@name='{leave}']").find("*") is None
+    assert re.search(
+        rf"^  {leave}  1 time: {reasons[leave]}", root.find(".//system-out").text, re.M
+    )
+    text = root.find(f".//testcase[@name='{qpn}']/skipped").text
+    assert f"\nInconclusive:\n  3 times: {reasons[qpn]}\n" in text
+    tap = run("--format", "tap", capture).stdout.decode()
+    for rule, start in ((leave, r"ok \d+ - \S+: "), (qpn, r"ok \d+ - \S+: ")):
+        block = re.search(rf"^{start}{rule}(?: # .*)?\n  ---\n((?:  .*\n)+?)  \.\.\.$", tap, re.M)
+        assert "  inconclusive:\n    - count: " in block[1]
+        assert f'      actual: "{reasons[rule]}"\n' in block[1].split("  inconclusive:\n")[1]
+        assert f'  help: "ipoib-check --explain {rule}"\n' in block[1]
+
+
 # ---- the sender
 
 

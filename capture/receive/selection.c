@@ -64,6 +64,11 @@ bool selection_parse(const char *text, unsigned *kinds)
     }
 }
 
+const char *selection_name(enum packet_kind kind)
+{
+    return names[kind];
+}
+
 void selection_names(unsigned kinds, char *text, size_t size)
 {
     size_t len = 0;

@@ -26,6 +26,9 @@ struct selection;
  */
 bool selection_parse(const char *text, unsigned *kinds);
 
+/* The name of KIND, as selection_parse reads it. */
+const char *selection_name(enum packet_kind kind);
+
 /* Writes the names of KINDS, comma-separated, as selection_parse reads them. */
 void selection_names(unsigned kinds, char *text, size_t size);
 

@@ -24,6 +24,11 @@ bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
     return begin_number(text, out, &rest) && *rest == '\0' && *out >= min && *out <= max;
 }
 
+bool parse_pkey(const char *text, uint64_t *out)
+{
+    return parse_number(text, 1, 0xffff, out) && (*out & 0x7fff) != 0;
+}
+
 bool parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *out)
 {
     static const char units[] = "kmg";

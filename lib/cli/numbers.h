@@ -11,6 +11,9 @@
 /* Parses an integer from MIN to MAX: decimal, octal (0...) or hexadecimal (0x...), as in ibdump. */
 bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
+/* Parses the P_Key of a partition, with or without the full-member bit (0x8000). */
+bool parse_pkey(const char *text, uint64_t *out);
+
 /*
  * Parses an integer with an optional suffix K, M or G (2^10, 2^20 or 2^30), in upper or lower case.
  */

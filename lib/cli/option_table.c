@@ -3,9 +3,11 @@
 #include "cli/option_table.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/numbers.h"
 #include "cli/say.h"
 
 enum { LONG_ONLY = 256 }; /* getopt_long's value of the option at this index, plus the index */
@@ -75,20 +77,104 @@ static void refuse_usage(const struct cli_program *program, int why, char **argv
     cli_advise_help(program);
 }
 
-static bool take_option(const struct cli_program *program, const struct cli_option *o,
-                        void *options)
+/* Stores an integer of any size, an enum or a bool. */
+static void store(char *member, size_t size, uint64_t value)
+{
+    const uint8_t u8 = (uint8_t)value;
+    const uint16_t u16 = (uint16_t)value;
+    const uint32_t u32 = (uint32_t)value;
+
+    memcpy(member,
+           size == 1   ? &u8
+           : size == 2 ? (const void *)&u16
+           : size == 4 ? (const void *)&u32
+                       : (const void *)&value,
+           size);
+}
+
+static bool read_choice(const struct cli_option *o, const char *text, uint64_t *value)
+{
+    char **words = g_strsplit(o->argument, "|", -1);
+    bool found = false;
+
+    for (guint i = 0; words[i] && !found; i++) {
+        found = strcmp(words[i], text) == 0;
+        *value = o->low + i;
+    }
+    g_strfreev(words);
+    return found;
+}
+
+static bool read_value(const struct cli_option *o, const char *text, uint64_t *value)
+{
+    switch (o->kind) {
+    case CLI_CHOICE:
+        return read_choice(o, text, value);
+    case CLI_NUMBER:
+        return parse_number(text, o->low, o->high, value);
+    case CLI_BYTES:
+        return parse_size(text, o->low, o->high, value);
+    default:
+        return parse_seconds(text, value);
+    }
+}
+
+/* "text, json, junit or tap" */
+static char *list_choices(const struct cli_option *o)
+{
+    char **words = g_strsplit(o->argument, "|", -1);
+    GString *list = g_string_new(words[0]);
+
+    for (guint i = 1; words[i]; i++)
+        g_string_append_printf(list, "%s%s", words[i + 1] ? ", " : " or ", words[i]);
+    g_strfreev(words);
+    return g_string_free(list, FALSE);
+}
+
+/* FORM: the form of the option that was typed. */
+static void refuse_value(const struct cli_option *o, const char *form, const char *text)
+{
+    char *wanted = o->wanted ? g_strdup(o->wanted)
+                   : o->kind == CLI_CHOICE
+                       ? list_choices(o)
+                       : g_strdup_printf("a number from %" PRIu64 " to %" PRIu64, o->low, o->high);
+
+    say("%s needs %s, not '%s'", form, wanted, text);
+    g_free(wanted);
+}
+
+/* Returns false after a message. */
+static bool take_option(const struct cli_option *o, const char *form, void *options)
 {
     char *member = (char *)options + o->offset;
+    uint64_t value;
+    bool good = true;
 
     if (o->kind == CLI_FLAG)
         *(bool *)member = true;
     else if (o->kind == CLI_TEXT)
         memcpy(member, &optarg, sizeof(optarg));
-    else if (!o->take(options, o->argument ? optarg : NULL)) {
+    else if (o->kind == CLI_CALL)
+        good = o->take(options, o->argument ? optarg : NULL);
+    else if ((good = read_value(o, optarg, &value)))
+        store(member, o->size, value);
+    if (!good && (o->kind != CLI_CALL || o->wanted))
+        refuse_value(o, form, optarg);
+    return good;
+}
+
+/* Takes the option that getopt_long() returned as VALUE. Returns false after a message. */
+static bool take(const struct cli_program *program, int value, void *options)
+{
+    const struct cli_option *o = find_option(program->options, value);
+    char *form = value >= LONG_ONLY ? g_strdup_printf("--%s", o->name)
+                                    : g_strdup_printf("-%c", value);
+    bool good = take_option(o, form, options);
+
+    if (!good)
         cli_advise_help(program);
-        return false;
-    }
-    return true;
+    g_free(form);
+    return good;
 }
 
 static enum cli_result read_with(const struct cli_program *program, const struct getopt_tables *t,
@@ -108,7 +194,7 @@ static enum cli_result read_with(const struct cli_program *program, const struct
         *groups |= o->group ? o->group : CLI_NO_GROUP;
         if (o->kind == CLI_HELP || o->kind == CLI_VERSION)
             return o->kind == CLI_HELP ? CLI_SHOW_HELP : CLI_SHOW_VERSION;
-        if (!take_option(program, o, options))
+        if (!take(program, value, options))
             return CLI_REFUSED;
     }
     return CLI_READ;
@@ -137,13 +223,28 @@ bool cli_print(const char *text)
     return false;
 }
 
-int cli_print_help(const struct cli_program *program)
+const struct cli_option *cli_option_named(const struct cli_program *program, const char *name)
 {
-    GString *text = cli_help(program);
-    int status = cli_print(text->str) ? 0 : 1;
+    const struct cli_option *o = program->options;
 
+    while (!is_option(o) || !o->name || strcmp(o->name, name) != 0)
+        o++;
+    return o;
+}
+
+int cli_end(const struct cli_program *program, enum cli_result result, int unwritable)
+{
+    GString *text;
+    bool good;
+
+    if (result == CLI_REFUSED)
+        return 2;
+    text = result == CLI_SHOW_HELP ? cli_help(program) : g_string_new(program->command);
+    if (result == CLI_SHOW_VERSION)
+        g_string_append(text, " " IPOIB_VERSION "\n");
+    good = cli_print(text->str);
     g_string_free(text, TRUE);
-    return status;
+    return good ? 0 : unwritable;
 }
 
 void cli_advise_help(const struct cli_program *program)

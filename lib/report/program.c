@@ -49,21 +49,6 @@ const struct report_parts *format_parts(enum format f)
     return parts[f];
 }
 
-bool format_read(enum format *f, const char *name)
-{
-    static const char *const names[] = {[FORMAT_TEXT] = "text",
-                                        [FORMAT_JSON] = "json",
-                                        [FORMAT_JUNIT] = "junit",
-                                        [FORMAT_TAP] = "tap"};
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        if (strcmp(names[i], name) == 0) {
-            *f = (enum format)i;
-            return true;
-        }
-    say("no format '%s': text, json, junit or tap", name);
-    return false;
-}
-
 bool only_read(GPtrArray *only, struct selection *selection, const char *selector)
 {
     if (!selection_add(selection, selector)) {

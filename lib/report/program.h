@@ -11,33 +11,43 @@
  */
 void program_begin(char **argv, char *name, volatile int *stop);
 
+/* In the order of the values of --format. */
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_TAP };
 const struct report_parts *format_parts(enum format f);
 
-/* Entries of the option table: name, argument and help. The program adds how they are handled. */
+/*
+ * Entries of the option table: names, argument and texts. The program adds the member, or the
+ * function, that takes the value.
+ */
 #define REPORT_OPTION_FORMAT                                                                       \
     .name = "format", .argument = "text|json|junit|tap",                                           \
-    .help = "select the report's format (default: text)"
+    .help = "set the report's format (default: text)"
 #define REPORT_OPTION_STRICT                                                                       \
     .name = "strict", .help = "count a violated SHOULD like a violated MUST"
 #define REPORT_OPTION_DEVIATIONS                                                                   \
     .name = "deviations", .argument = "NAME",                                                      \
-    .help = "select the known deviations, which are shown but not counted: linux (Linux, OpenSM "  \
-            "and programs on Linux hosts, the default), none, or the path of a file"
+    .help = "do not count these known deviations (default: linux)",                                \
+    .details = "They are shown. "                                                                  \
+               "`linux` has the deviations of Linux, OpenSM and programs on Linux hosts, and "     \
+               "`none` has none. "                                                                 \
+               "Any other NAME is the path of a file."
 #define REPORT_OPTION_ONLY                                                                         \
     .name = "only", .argument = "SELECTOR",                                                        \
-    .help = "check only these rules: an identifier or a prefix of it (rfc4755, rfc4391.6); may "   \
-            "be given several times"
+    .help = "check only these rules; may be given several times",                                  \
+    .details = "SELECTOR is the identifier of a rule, or a prefix of several identifiers, such "   \
+               "as `rfc4755` or `rfc4391.6`."
 #define REPORT_OPTION_OUTPUT                                                                       \
     .letter = 'o', .name = "output", .argument = "FILE",                                           \
-    .help = "write the report to FILE instead of standard output"
+    .help = "write the report to FILE, not to standard output",                                    \
+    .details = "The report is written completely or not at all."
 #define REPORT_OPTION_EXPLAIN                                                                      \
     .name = "explain", .argument = "RULE",                                                         \
-    .help = "print what a rule means, what evidence it needs, how to see it in Wireshark, and "    \
-            "what to do about a violation"
+    .help = "print what a rule means, and what to do about it",                                    \
+    .details = "The text also says what evidence the rule needs, and how to see it in "            \
+               "Wireshark. "                                                                       \
+               "RULE is an identifier, or a prefix that only one identifier has."
 
-/* Parse the arguments of --format and --only. Return false after printing an error. */
-bool format_read(enum format *f, const char *name);
+/* Parses the argument of --only. Returns false after printing an error. */
 bool only_read(GPtrArray *only, struct selection *selection, const char *selector);
 /*
  * Call after the last option: without --only it selects all rules. It also terminates the list of

@@ -129,6 +129,13 @@ bool checked_tests(const struct report *r, const struct checked *j, enum rule_nu
            rule_in_capture(&rules[rule]) && (level == RULE_MUST || level == RULE_SHOULD);
 }
 
+const struct verdict_result *checked_undecided(const struct checked *j, enum rule_number rule)
+{
+    if (verdict_worst(j->verdict, rule) == OUTCOME_INCONCLUSIVE)
+        return NULL;
+    return verdict_result(j->verdict, rule, OUTCOME_INCONCLUSIVE);
+}
+
 bool checked_wholly(const struct report *r, const struct checked *j)
 {
     return !j->trouble && checked_summary(r, j).status != VERDICT_UNJUDGED;

@@ -91,6 +91,12 @@ unsigned report_count(const struct report *r, enum verdict_status status);
 const char *checked_why_not(const struct report *r, const struct checked *j);
 
 /*
+ * The inconclusive result of a rule whose worst outcome is another one, or NULL: some packets
+ * decide the rule, and others do not.
+ */
+const struct verdict_result *checked_undecided(const struct checked *j, enum rule_number rule);
+
+/*
  * Is the rule a test case of the capture, in formats with test cases? For a capture with IPoIB: the
  * selected rules of level MUST and SHOULD that a capture can show, whether they applied or not; for
  * a capture without IPoIB: none. For a probe's target: the rules that a check tried or skipped.

@@ -87,6 +87,17 @@ static void add_lead(const struct junit *x, GString *message, enum rule_number r
     words_add_help(message, x->report->probed, rule);
 }
 
+/* Adds the inconclusive cases of a rule that other packets decide, below a heading. */
+static void add_undecided(GString *out, const struct junit *x, enum rule_number rule,
+                          const char *heading)
+{
+    const struct verdict_result *r = checked_undecided(x->checked, rule);
+    if (!r)
+        return;
+    g_string_append_printf(out, "%s\n", heading);
+    words_add_cases(out, r, "  ");
+}
+
 static void write_kind(const struct junit *x, enum rule_number rule)
 {
     int worst = verdict_worst(x->checked->verdict, rule);
@@ -102,6 +113,7 @@ static void write_kind(const struct junit *x, enum rule_number rule)
     g_string_append_printf(text, ": %s\n", rules[rule].text);
     if (r)
         words_add_cases(text, r, "");
+    add_undecided(text, x, rule, "Inconclusive:");
     start_element(x, failed ? "failure" : "skipped");
     attribute(x, "message", message->str);
     if (failed)
@@ -136,8 +148,10 @@ static void write_stage(const struct junit *x, const struct stage *s)
     begin_testcase(x, s->id);
     if (s->outcome != OUTCOME_PASS && s->outcome != OUTCOME_NOTED) {
         bool failed = s->outcome == OUTCOME_FAIL;
+        char *why = g_strdup_printf("%s: %s", outcome_name((enum outcome)s->outcome), s->text);
         start_element(x, failed ? "failure" : "skipped");
-        attribute(x, "message", s->text);
+        attribute(x, "message", failed ? s->text : why);
+        g_free(why);
         if (failed)
             attribute(x, "type", "STAGE");
         content(x, s->advice);
@@ -224,13 +238,19 @@ static void write_properties(const struct junit *x)
 }
 
 /*
- * The capture's text report: it contains the notes, and CI services show it as the output of the
- * test.
+ * The text report, which contains the notes and inconclusive results: CI services show it as the
+ * output of the test, and a testcase that passed has no text of its own. A probe's text names one
+ * outcome of each rule, so the inconclusive results of the others follow it.
  */
 static void write_output(const struct junit *x)
 {
     GString *text = g_string_new(NULL);
     report_text_of(text, x->report, x->checked, false);
+    for (size_t rule = 0; x->report->probed && rule < RULE_COUNT; rule++) {
+        char *heading = g_strdup_printf("inconclusive  %s", rules[rule].id);
+        add_undecided(text, x, (enum rule_number)rule, heading);
+        g_free(heading);
+    }
     start_element(x, "system-out");
     content(x, text->str);
     end_element(x);

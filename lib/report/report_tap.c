@@ -96,10 +96,21 @@ static void put_help(const struct tap *t, enum rule_number rule)
     g_string_free(command, TRUE);
 }
 
-static void put_diagnostics(const struct tap *t, enum rule_number rule, enum outcome outcome)
+static void put_cases(const struct tap *t, const char *key, const struct verdict_result *r)
+{
+    if (!r || r->n_cases == 0)
+        return;
+    g_string_append_printf(t->out, "  %s:\n", key);
+    for (unsigned i = 0; i < r->n_cases; i++)
+        put_case(t->out, &r->cases[i], t->report->probed);
+}
+
+/* UNDECIDED: the inconclusive result of a rule whose outcome another packet decides, or NULL. */
+static void put_diagnostics(const struct tap *t, enum rule_number rule, enum outcome outcome,
+                            const struct verdict_result *undecided)
 {
     const struct verdict_result *r = verdict_result(t->checked->verdict, rule, outcome);
-    if (!r)
+    if (!r && !undecided)
         return;
     g_string_append(t->out, "  ---\n  ");
     put_yaml(t->out, "outcome", outcome_name(outcome));
@@ -113,12 +124,12 @@ static void put_diagnostics(const struct tap *t, enum rule_number rule, enum out
     g_string_append(t->out, "  ");
     put_yaml(t->out, "message", rules[rule].text);
     put_help(t, rule);
-    g_string_append_printf(t->out, "  count: %" PRIu64 "\n", r->count);
-    if (!t->report->probed)
+    if (r) /* nothing is kept of what passed */
+        g_string_append_printf(t->out, "  count: %" PRIu64 "\n", r->count);
+    if (r && !t->report->probed)
         put_frames(t->out, &r->frames, "  ");
-    g_string_append(t->out, "  cases:\n");
-    for (unsigned i = 0; i < r->n_cases; i++)
-        put_case(t->out, &r->cases[i], t->report->probed);
+    put_cases(t, "cases", r);
+    put_cases(t, "inconclusive", undecided);
     g_string_append(t->out, "  ...\n");
 }
 
@@ -142,12 +153,13 @@ static void put_rule(struct tap *t, enum rule_number rule)
     const struct verdict_result *r = worst < 0 ? NULL
                                                : verdict_result(t->checked->verdict, rule,
                                                                 (enum outcome)worst);
+    const struct verdict_result *undecided = checked_undecided(t->checked, rule);
     put_test(t, !counts, rules[rule].id);
     if (!counts && worst != OUTCOME_PASS && worst != OUTCOME_NOTED)
         put_skip(t, worst, r);
     g_string_append_c(t->out, '\n');
-    if (worst > OUTCOME_PASS)
-        put_diagnostics(t, rule, (enum outcome)worst);
+    if (worst > OUTCOME_PASS || undecided)
+        put_diagnostics(t, rule, (enum outcome)worst, undecided);
 }
 
 /* Informational notes never count, so they are comments, not tests. */
@@ -178,8 +190,10 @@ static void put_stage(struct tap *t, const struct stage *s)
     }
     g_string_append(t->out, "\n  ---\n  ");
     put_yaml(t->out, "message", s->text);
-    g_string_append(t->out, "  ");
-    put_yaml(t->out, "advice", s->advice);
+    if (s->advice[0]) {
+        g_string_append(t->out, "  ");
+        put_yaml(t->out, "advice", s->advice);
+    }
     g_string_append(t->out, "  ...\n");
 }
 

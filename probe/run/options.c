@@ -35,31 +35,6 @@ static const char help_end[] =
 
 enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000 };
 
-static bool read_number(const char *text, unsigned min, unsigned max, const char *what,
-                        unsigned *out)
-{
-    uint64_t n;
-    if (!parse_number(text, min, max, &n)) {
-        say("%s is a number from %u to %u, not '%s'", what, min, max, text);
-        return false;
-    }
-    *out = (unsigned)n;
-    return true;
-}
-
-static bool read_pkey(struct options *o, const char *text)
-{
-    unsigned n;
-    if (!read_number(text, 1, 0xffff, "--pkey", &n))
-        return false;
-    if (n == 0x8000) {
-        say("P_Key 0x8000 is no partition");
-        return false;
-    }
-    o->pkey = (uint16_t)n;
-    return true;
-}
-
 static bool read_source(struct options *o, const char *text)
 {
     bool mapped;
@@ -93,16 +68,14 @@ static bool read_target(struct options *o, const char *text)
     return good;
 }
 
-static bool take_port(void *options, const char *value)
-{
-    struct options *o = options;
-    return read_number(value, 1, 254, "--port", &o->port);
-}
-
 static bool take_pkey(void *options, const char *value)
 {
     struct options *o = options;
-    return read_pkey(o, value);
+    uint64_t pkey;
+    bool good = parse_pkey(value, &pkey);
+    if (good)
+        o->pkey = (uint16_t)pkey;
+    return good;
 }
 
 static bool take_source(void *options, const char *value)
@@ -115,24 +88,6 @@ static bool take_only(void *options, const char *value)
 {
     struct options *o = options;
     return only_read(o->only, &o->selection, value);
-}
-
-static bool take_format(void *options, const char *value)
-{
-    struct options *o = options;
-    return format_read(&o->format, value);
-}
-
-static bool take_rate(void *options, const char *value)
-{
-    struct options *o = options;
-    return read_number(value, 1, RATE_MAX, "--rate", &o->rate);
-}
-
-static bool take_timeout(void *options, const char *value)
-{
-    struct options *o = options;
-    return read_number(value, 1, TIMEOUT_MAX, "--timeout", &o->timeout_ms);
 }
 
 static bool take_ipv4(void *options, const char *unused)
@@ -153,57 +108,94 @@ static const struct cli_option table[] = {
     {.letter = 'd',
      .name = "device",
      .argument = "DEV",
-     .help =
-         "use this InfiniBand device (see ibv_devices; default: the first one), or this network "
-         "interface (ib0), which shows less and needs neither libibverbs nor libibumad",
+     .help = "use this InfiniBand device or network interface",
+     .details =
+         "ibv_devices(1) lists the devices; the default is the first one. "
+         "A network interface (`ib0`) shows less, and needs neither libibverbs nor libibumad. "
+         "Packets go through it, and checks that need what the interface does not show (queue "
+         "pairs, InfiniBand headers, the subnet administration) are skipped with that reason. "
+         "If there is no libibverbs device, the first such interface is the default.",
      CLI_STORES(options, device)},
     {.letter = 'p',
      .name = "port",
      .argument = "PORT",
-     .help = "use this port of the device (default: the first active one)",
-     CLI_CALLS(take_port)},
+     .help = "use this port (default: the first active one)",
+     .details = "A network interface implies its port.",
+     CLI_COUNTS(options, port, 1, 254)},
     {.name = "pkey",
      .argument = "K",
-     .help = "use this partition, as 0x8001 (default: the first P_Key of the port's table)",
+     .help = "use this partition (default: the port's first P_Key)",
+     .details = "For example, `0x8001`.",
+     .wanted = "the P_Key of a partition, such as 0x8001",
      CLI_CALLS(take_pkey)},
-    {.letter = '4', .help = "use the IPv4 address of a host name", CLI_CALLS(take_ipv4)},
-    {.letter = '6', .help = "use the IPv6 address of a host name", CLI_CALLS(take_ipv6)},
+    {.letter = '4',
+     .help = "use the IPv4 address of a host name",
+     .details = "IPv6 targets are rejected.",
+     CLI_CALLS(take_ipv4)},
+    {.letter = '6',
+     .help = "use the IPv6 address of a host name",
+     .details = "IPv4 targets are rejected.",
+     CLI_CALLS(take_ipv6)},
     {.name = "source",
      .argument = "IP",
-     .help = "use this unused address for the probe; it enables the checks that need an address, "
-             "such as echo requests of all sizes, and the peer remembers it for some time",
+     .help = "use this unused address for the probe",
+     .details =
+         "It enables the checks that need an address, such as echo requests of all sizes. "
+         "The peer remembers the address for some time. "
+         "The target `fabric` has no such check. "
+         "If another node uses the address, the probe does not use it. "
+         "The probe replies to duplicate address detection for its IPv6 address. "
+         "If another node advertises that address during the run, the run ends with an error that "
+         "names the node.",
      CLI_CALLS(take_source)},
     {REPORT_OPTION_ONLY, CLI_CALLS(take_only)},
     {.name = "disruptive",
-     .help = "also run checks that disturb: wrong Q_Keys and P_Keys (the peer's port counts them "
-             "and may send a trap), connections of a mode that the peer does not announce (Linux "
-             "logs a warning), and, for fabric, groups with wrong attributes (the SM logs errors)",
+     .help = "also run checks that cause errors or log entries",
+     .details =
+         "They send wrong Q_Keys and P_Keys, which the peer's port counts and may report by a "
+         "trap. "
+         "They open connections of a mode that the peer does not announce, about which Linux logs "
+         "a warning. "
+         "For the target `fabric` they request groups with wrong attributes, which the SM logs as "
+         "errors.",
      CLI_SETS(options, disruptive)},
     {REPORT_OPTION_STRICT, CLI_SETS(options, strict)},
     {REPORT_OPTION_DEVIATIONS, CLI_STORES(options, deviations)},
-    {REPORT_OPTION_FORMAT, CLI_CALLS(take_format)},
+    {REPORT_OPTION_FORMAT, CLI_CHOOSES(options, format)},
     {.name = "node",
      .argument = "NAME",
-     .help = "set the node under which ipoib-check --merge lists the report; use it with --format "
-             "json",
+     .help = "set the node's name in a report of --format json",
+     .details = "`ipoib-check --merge` lists the report under this name.",
      CLI_STORES(options, node)},
     {REPORT_OPTION_OUTPUT, CLI_STORES(options, output)},
     {.letter = 'w',
      .name = "write",
      .argument = "FILE",
-     .help = "write the packets sent and received to FILE, as pcapng for Wireshark",
+     .help = "write the packets sent and received to FILE",
+     .details = "FILE is a pcapng file for Wireshark. "
+                "Each packet has a comment that names the check and its outcome. "
+                "The file must not be the report's, nor one that a running capture writes. "
+                "A new file has mode 0600, less the umask.",
      CLI_STORES(options, capture)},
     {.name = "rate",
      .argument = "N",
-     .help = "send at most N packets a second, 1 to 100000 (default: 200)",
-     CLI_CALLS(take_rate)},
+     .help = "send at most N packets a second (default: 200)",
+     .details = "N is a number from 1 to 100000. "
+                "In a sweep, requests to the subnet administration count too.",
+     CLI_COUNTS(options, rate, 1, RATE_MAX)},
     {.name = "timeout",
      .argument = "MS",
-     .help = "wait MS milliseconds for each reply, 1 to 60000 (default: 500)",
-     CLI_CALLS(take_timeout)},
+     .help = "wait MS milliseconds for each reply (default: 500)",
+     .details =
+         "MS is a number from 1 to 60000. "
+         "If a peer has replied more slowly, the probe waits longer for it. "
+         "ARP and neighbour discovery do not show which request a reply belongs to: the probe "
+         "sends the next request only when no reply to the previous one is expected any more, and "
+         "it listens for a second before each request whose reply serves as evidence.",
+     CLI_COUNTS(options, timeout_ms, 1, TIMEOUT_MAX)},
     {.letter = 'n',
      .name = "dry-run",
-     .help = "print what would be sent, as text; send nothing",
+     .help = "print what would be sent, and send nothing",
      CLI_SETS(options, dry_run)},
     {.letter = 'l',
      .name = "list",
@@ -216,19 +208,6 @@ static const struct cli_option table[] = {
 };
 
 const struct cli_program probe_program = {"ipoib-probe", help_start, table, help_end};
-
-static bool read_all(struct options *o, int argc, char **argv)
-{
-    enum cli_result result = cli_read(&probe_program, argc, argv, o, NULL);
-    o->help = result == CLI_SHOW_HELP;
-    o->version = result == CLI_SHOW_VERSION;
-    if (result != CLI_READ)
-        return result != CLI_REFUSED;
-    for (int i = optind; i < argc; i++)
-        if (!read_target(o, argv[i]))
-            return false;
-    return true;
-}
 
 static bool is_own_source(const struct options *o)
 {
@@ -292,14 +271,25 @@ static bool is_sensible(const struct options *o)
     return false;
 }
 
-bool probe_options_read(struct options *o, int argc, char **argv)
+static int read_all(struct options *o, int argc, char **argv)
+{
+    enum cli_result result = cli_read(&probe_program, argc, argv, o, NULL);
+    if (result != CLI_READ)
+        return cli_end(&probe_program, result, EXIT_UNJUDGED);
+    for (int i = optind; i < argc; i++)
+        if (!read_target(o, argv[i]))
+            return EXIT_UNJUDGED;
+    return o->explain || is_sensible(o) ? -1 : EXIT_UNJUDGED;
+}
+
+int probe_options_read(struct options *o, int argc, char **argv)
 {
     *o = (struct options){.deviations = "linux", .rate = 200, .timeout_ms = 500};
     o->only = g_ptr_array_new();
     o->targets = g_array_new(FALSE, TRUE, sizeof(struct target_option));
-    bool good = read_all(o, argc, argv) && (o->help || o->version || o->explain || is_sensible(o));
+    int status = read_all(o, argc, argv);
     only_end(o->only, &o->selection);
-    return good;
+    return status;
 }
 
 void probe_options_clear(struct options *o)

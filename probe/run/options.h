@@ -25,7 +25,7 @@ struct options {
     uint16_t pkey;      /* 0: the P_Key at index 0 */
     bool has_source, source_ipv6;
     uint8_t source[16];
-    bool disruptive, strict, list, dry_run, help, version;
+    bool disruptive, strict, list, dry_run;
     const char *explain; /* a rule; NULL: none */
     const char *deviations;
     enum format format;
@@ -40,9 +40,11 @@ struct options {
     GArray *targets; /* struct target_option */
 };
 
-/* Returns false after printing a message for wrong usage. Call probe_options_clear() in either
- * case. */
-bool probe_options_read(struct options *o, int argc, char **argv);
+/*
+ * Returns -1 if OPTIONS are filled in, otherwise the exit status: after --help and --version, or
+ * after a message about wrong usage. Call probe_options_clear() in either case.
+ */
+int probe_options_read(struct options *o, int argc, char **argv);
 void probe_options_clear(struct options *o);
 
 /* True if no target is an address. */
