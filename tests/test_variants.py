@@ -128,6 +128,15 @@ def test_base_violates_no_rule_in_any_form(form):
     assert findings.failures(forms.FORMS[form](w)[0], "--deviations", "none") == []
 
 
+@pytest.mark.parametrize("form", forms.FORMS)
+@pytest.mark.parametrize("what", variants.COUNTERPARTS)
+def test_counterpart_violates_no_rule(what, form):
+    w = variants.counterpart(what)
+    if form == "late":
+        w.begin(variants.LATE)
+    assert findings.failures(forms.FORMS[form](w)[0], "--deviations", "none") == []
+
+
 # ---- the table
 
 

@@ -104,7 +104,6 @@ void check_unicast(const struct check_context *s);
  */
 void check_arp_in_fabric(const struct check_context *s, const struct datagram *d);
 void check_nd_in_fabric(const struct check_context *s, const struct datagram *d);
-void check_ipv6_source(const struct check_context *s, const struct datagram *d);
 
 /* Events of subnet administration and subnet management (check_group.c, check_subnet.c). */
 void check_group_event(const struct check_context *s, const struct subnet_event *e);

@@ -2,7 +2,8 @@
 """Multicast GIDs and the broadcast group (RFC 4391 sections 4 and 4.1)."""
 
 from frames import ib
-from frames.variants import broken
+from frames.build import SM
+from frames.variants import INCONCLUSIVE, SILENT, broken, conforming
 from frames.world import B, udp4
 
 ALL = ("default", "child", "limited")
@@ -69,6 +70,85 @@ each(
     {"flag 8, IPv4": "A.mcast4", "flag 8, NS": "A.ns"},
 )
 
+# ---- Reports of the SM that a group was created or deleted
+
+FIVE = "239.5.5.5"
+
+
+def report_group(w, trap, edit, group=FIVE):
+    """The SM reports a group whose creator's join was not captured (IBA 14.2.5.1). edit: as in
+    edit_mgid()."""
+    octets = bytearray(ib.gid(w.mgid(group)))
+    edit(octets)
+    notice = ib.notice(trap, bytes(octets), SM.lid, SM.gid)
+    p = w["A.subscribe.66.resp"].copy()
+    p.payload = bytearray(ib.sa_mad(ib.REPORT, 0x7790, ib.ATTR_NOTICE, notice))
+    w.insert("A.ping", "report", p)
+    w.renumber()
+
+
+def reported(rule, way, edit, traps=(66, 67), group=FIVE, **options):
+    for trap in traps:
+
+        @broken(rule, f"Report of trap {trap}, {way}", "report", **options)
+        def report_of_group(w, trap=trap):
+            report_group(w, trap, edit, group)
+
+
+reported("rfc4391.4.mgid-t-flag", "T = 0", set_octets(1, b"\x02"))
+reported("rfc4391.4.mgid-t-flag", "T = 0, IPv6", set_octets(1, b"\x02"), group="ff02::5:5")
+reported("rfc4391.4.mgid-format", "flags 3", set_octets(1, b"\x32"))
+reported("rfc4391.4.mgid-format", "flags 9", set_octets(1, b"\x92"))
+reported(
+    "rfc4391.4.mgid-pkey",
+    "another P_Key",
+    set_octets(4, b"\x80\x02"),
+    early=INCONCLUSIVE,
+    why="a Report does not contain the P_Key of the group",
+)
+reported(
+    "rfc4391.4.scope-consistent",
+    "scope 5",
+    set_octets(1, b"\x15"),
+    early=INCONCLUSIVE,
+    why="a Report does not name the node that created the group, and so not its link",
+)
+for signature in (0x401C, 0):
+    reported(
+        "rfc4391.4.mgid-signature-ipv4",
+        f"0x{signature:04x}",
+        set_octets(2, ib.u16(signature)),
+        early=SILENT,
+        why="nothing shows that the group is IPoIB's: other protocols have other signatures",
+    )
+reported(
+    "rfc4391.4.1.pkey-full-member",
+    "the broadcast group",
+    set_octets(4, b"\x7f\xff"),
+    traps=(66,),
+    group="255.255.255.255",
+)
+reported(
+    "rfc4391.4.1.scope-link-local",
+    "the broadcast group, scope 5",
+    set_octets(1, b"\x15"),
+    traps=(66,),
+    group="255.255.255.255",
+)
+
+OTHERS = {
+    "an IPv4 group": (FIVE, set_octets(0, b"")),
+    "an IPv6 group": ("ff02::5:5", set_octets(0, b"")),
+    "the broadcast group": ("255.255.255.255", set_octets(0, b"")),
+    "a group of the RDMA CM": (FIVE, set_octets(1, b"\x0e\x40\x01")),
+}
+for what, (group, edit) in OTHERS.items():
+
+    @conforming(f"Report that {what} was created")
+    def created(w, group=group, edit=edit):
+        report_group(w, 66, edit, group)
+
+
 # ---- signatures
 
 for signature, what in ((0x601B, "IPv6's"), (0x401C, "0x401c"), (0, "0"), (0xA01B, "0xa01b")):
@@ -105,6 +185,7 @@ for high, edit in HIGH.items():
     ways = {"IPv4 multicast": "A.mcast4", "IGMP report": "B.igmp"}
     ways.update({k: v for k, v in SA.items() if "group" not in k})
     each("rfc4391.4.mgid-group-id-ipv4", edit, {f"{w}, {high}": n for w, n in ways.items()})
+    reported("rfc4391.4.mgid-group-id-ipv4", high, edit)
 each("rfc4391.4.mgid-group-id-ipv6", set_octets(15, b"\x77"), IPV6)
 each(
     "rfc4391.4.mgid-group-id-ipv6",
