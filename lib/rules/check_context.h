@@ -97,6 +97,8 @@ void check_signature(const struct check_context *s);
 
 /* A datagram to one port: its QP, its partition (check_unicast.c). */
 void check_unicast(const struct check_context *s);
+/* A datagram to a group: is its IP destination one interface's (check_unicast.c)? */
+void check_ip_to_group(const struct check_context *s);
 
 /*
  * ARP or ND: whose link-layer address is announced, from which port, and where the reply goes

@@ -102,6 +102,8 @@ static void on_join_asked(const struct check_context *s, const struct subnet_eve
     uint16_t pkey = has_pkey ? e->member_record.pkey : m->pkey;
     if (has_pkey)
         check_mgid(s->r, e->record + MCM_MGID, pkey);
+    else
+        check_mgid_form(s->r, e->record + MCM_MGID);
     if (!e->endport)
         return;
     check_scope(s, e->record + MCM_MGID, e->endport);
@@ -349,6 +351,7 @@ void check_group_event(const struct check_context *s, const struct subnet_event 
         on_join_asked(s, e, &m);
         break;
     case SUBNET_LEAVE_ASKED:
+        check_mgid_form(s->r, e->record + MCM_MGID);
         if (e->endport)
             on_leave_asked(s, e);
         break;
@@ -361,6 +364,8 @@ void check_group_event(const struct check_context *s, const struct subnet_event 
         break;
     case SUBNET_GROUP_RECORD:
         on_record(s, e, &m);
+        if (!m.broadcast) /* the record does not name the node that created the group */
+            check_scope(s, e->record + MCM_MGID, NULL);
         break;
     case SUBNET_JOIN_REFUSED:
         on_refused(s, e);

@@ -6,7 +6,7 @@ from frames.build import solicited_node
 from frames.variants import INCONCLUSIVE, base, broken, change, conforming
 from frames.variants.groups import ALL, IPV4, IPV6
 from frames.variants.links import EVERY, UNICAST
-from frames.world import A, B, C, D, arp
+from frames.world import A, B, C, D, arp, ping, ping6, udp4
 
 MULTICAST = {**IPV4, **IPV6}
 FEW = ("IPv4 unicast", "ARP request", "neighbour solicitation")
@@ -218,6 +218,22 @@ for way, (name, at) in PLACES.items():
 
 for way, name in UNICAST.items():
     change("rfc4391.9.1.1.traffic-to-qpn", way, name, {"destqp": 0x99}, ALL)
+for way, (like, payload) in {
+    "IPv4 unicast in the broadcast group": ("A.bcast", ping(C, D)),
+    "IPv6 unicast in the all-nodes group": ("A.mcast6", ping6(C, D)),
+}.items():
+
+    @broken("rfc4391.9.1.1.traffic-to-qpn", way, "D.leave.snm", ALL)
+    def unicast_in_group(w, like=like, payload=payload):
+        w.send("C.ping", "to.all", C, like, payload)["pkey"] = w.pkey_of(C)
+
+
+@conforming("directed broadcasts in the broadcast group")
+def directed_broadcasts(w):
+    for address in ("10.0.0.255", "10.255.255.255"):
+        w.send("C.ping", address, C, "A.bcast", udp4(C, address))
+
+
 change("rfc4391.9.1.1.traffic-to-qpn", "neighbour advertisement", "D.na", {"destqp": 0x99}, ALL)
 change("rfc4391.9.1.1.arp-reply-qpn", "ARP reply", "D.arp.reply", {"destqp": 0x99}, ALL)
 change(

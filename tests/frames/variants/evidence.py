@@ -82,6 +82,8 @@ RESULTS = {
     "late": [
         ("rfc4391.4.mgid-signature-ipv6", "router advertisement, signature 0", INC, NEW),
         ("rfc4391.5.broadcast-group-exists", "", NOT, SA),
+        ("rfc4391.10.group-attributes", "GetTable", INC, SA),
+        ("rfc4391.10.group-other-attributes", "GetTable", INC, SA),
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
         ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
         ("rfc4755.3.5.service-id", "the QPN is another", INC, ADDRESSES),
