@@ -12,19 +12,15 @@ import collections
 import functools
 import json
 import os
-import re
 import subprocess
 import sys
 
 import pytest
 
 from frames.faults import fixture  # faults fills the tables of fixture
-from support import findings
+from support import findings, table
 from support.paths import SRC
 
-RULE = re.compile(
-    r'^RULE\(\w+, "([^"]+)", \w+, "[^"]*",\s+"[^"]*", (\w+), \w+, \w+, (\w+),', re.MULTILINE
-)
 NEEDS = {
     "MUST": {fixture.PASS, fixture.FAIL},
     "SHOULD": {fixture.PASS, fixture.FAIL},
@@ -36,17 +32,7 @@ COUNTED = ("fail", "deviation")
 KNOWN = pytest.mark.parametrize("known", ["none", "linux"])
 
 
-def read_table():
-    """Identifier to (level, who can see a violation)."""
-    with open(os.path.join(SRC, "lib/rules/table.def"), encoding="utf-8") as f:
-        text = f.read()
-    rules = {rule: (level, seen) for rule, level, seen in RULE.findall(text)}
-    rows = len(re.findall(r"^RULE\(", text, re.MULTILINE))
-    assert len(rules) == rows, "a row of the table that this does not read"
-    return rules
-
-
-RULES = read_table()
+RULES = {rule.id: (rule.level, rule.seen) for rule in table.read()}
 VISIBLE = [rule for rule, (_, seen) in RULES.items() if "P" in seen]
 KINDS = {rule: {f.kind for f in fixture.FIXTURES if f.rule == rule} for rule in VISIBLE}
 COMPLETE = [rule for rule in VISIBLE if NEEDS[RULES[rule][0]] <= KINDS[rule]]

@@ -463,6 +463,7 @@ def test_port_that_is_down_is_waited_for(link):
     link.left(0)
 
 
+# rfc4391.13.protected: the missing privilege is named, and nothing is sent without it.
 REFUSALS = {  # name: scenario, arguments, texts
     "Ethernet": ("port active ethernet\n", "", ["link layer is Ethernet", "RoCE: tcpdump"]),
     "iWARP": ("transport iwarp\n", "", ["iWARP", "tcpdump"]),

@@ -9,8 +9,9 @@ import itertools
 import pytest
 
 from frames import variants
-from frames.variants import forms
+from frames.variants import forms, groups
 from frames.variants import evidence  # it fills the table of variants
+from frames.world import GROUP_IPV4
 from support import corpus, findings
 
 assert evidence
@@ -78,6 +79,17 @@ def test_no_bytes_have_two_findings(found):
                 seen.setdefault(rules_of(one, other), (name, one, other))
     assert [case for rules, case in seen.items() if rules not in ALLOWED] == []
     assert ALLOWED - set(seen) == set(), "these pairs do not occur: remove them"
+
+
+def test_report_of_a_group_does_not_repeat_the_finding_of_its_join():
+    """The node that created the group is at fault; the SM reports it to each subscriber."""
+    rule = "rfc4391.4.mgid-t-flag"
+    w = variants.base("default").copy()
+    joined = ("B.join.g4", "B.join.g4.resp", "B.leave.g4", "B.leave.g4.resp")
+    groups.edit_mgid(w, joined, groups.set_octets(1, b"\x02"))
+    groups.report_group(w, 66, groups.set_octets(1, b"\x02"), GROUP_IPV4)
+    failed = [f for f in findings.failures(forms.infiniband(w)[0]) if f[1] == rule]
+    assert failed == [(w.number("B.join.g4"), rule)]
 
 
 def test_variant_has_one_failure_in_its_frame(found):

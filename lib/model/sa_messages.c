@@ -100,7 +100,8 @@ static void on_report(const struct delivery *d, const struct sa *sa)
     if (trap != TRAP_GROUP_CREATED && trap != TRAP_GROUP_DELETED)
         return;
     struct subnet_event e = {.kind = trap == TRAP_GROUP_CREATED ? SUBNET_GROUP_CREATED
-                                                                : SUBNET_GROUP_DELETED};
+                                                                : SUBNET_GROUP_DELETED,
+                             .record = sa->data.p};
     struct group *g = groups_get(d->s->groups, d->interface, sa->data.p + NOTICE_DETAILS_GID, true);
     e.group = g;
     if (g) {

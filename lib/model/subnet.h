@@ -59,7 +59,7 @@ struct subnet_event {
     uint8_t join_state_before;   /* JoinState before the event, as far as known */
     bool left_before;            /* the port had left the group before */
     bool pending_before;         /* JOIN_ASKED: another request had no response before */
-    /* record in the packet (MCMemberRecord, PathRecord, InformInfo); NULL: none */
+    /* record in the packet (MCMemberRecord, PathRecord, InformInfo, Notice); NULL: none */
     const uint8_t *record;
     struct mc_member member_record;
     /*

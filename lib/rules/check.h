@@ -81,6 +81,8 @@ bool encapsulation_fits(const struct datagram *d);
  * Ignores MGIDs without IPoIB signature.
  */
 void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey);
+/* The same for an MGID with IPoIB signature whose partition is not known: all but the P_Key. */
+void check_mgid_form(const struct reporter *r, const uint8_t *mgid);
 
 /*
  * A datagram of LINKTYPE_IPOIB: the destination GID (16 bytes) of its pseudo header. If that is an
@@ -104,6 +106,26 @@ void check_arp(const struct reporter *r, const struct datagram *d);
  * (types 1 and 2; RFC 4391 §9.3, 9.1.1; RFC 4755 §3.1).
  */
 void check_nd(const struct reporter *r, struct view v);
+
+/*
+ * The link-local address ip (16 bytes) of the interface with this link-layer address: form, u bit,
+ * GUID (RFC 4391 §8; check_interface_id.c). Ignores other addresses. ib: the headers of the packet;
+ * NULL: none.
+ */
+void check_interface_id(const struct reporter *r, const struct ib_packet *ib, const uint8_t *ip,
+                        const uint8_t *lladdr);
+/*
+ * The same for each address that the Neighbour Discovery message announces with a link-layer
+ * address; for a frame without InfiniBand headers.
+ */
+void check_announced_ids(const struct reporter *r, const struct datagram *d);
+
+/*
+ * An IPv6 datagram: the link-local source, and the target of duplicate address detection (RFC 4391
+ * §8; check_interface_id.c). ib: the headers of the packet; NULL: none.
+ */
+void check_ipv6_addresses(const struct reporter *r, const struct ib_packet *ib,
+                          const struct datagram *d);
 
 /* The DHCP message in the IPv4 packet, if there is one (RFC 4390; check_dhcp.c). */
 void check_dhcp(const struct reporter *r, const struct datagram *g);

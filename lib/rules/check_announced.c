@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Checks of address resolution that need the state of the fabric: the announced link-layer address
- * against the sending port and QP, the IPv6 interface identifier, and the destination of the reply
- * (RFC 4391 §8, 9.1.1; RFC 4755 §2.2, 3, 3.1).
+ * against the sending port and QP, and the destination of the reply (RFC 4391 §9.1.1; RFC 4755
+ * §2.2, 3, 3.1).
  */
 #include "model/address.h"
 #include "rules/result.h"
@@ -13,8 +13,6 @@
 #include "wire/nd.h"
 
 enum { LLADDR_FLAGS_CONNECTED = LLADDR_FLAG_RC | LLADDR_FLAG_UC };
-enum { U_BIT = 0x02 };               /* of the first byte of an EUI-64 (RFC 4291 appendix A) */
-enum { EUI_SIZE = 8, OUI_SIZE = 3 }; /* the OUI names the vendor */
 
 static uint32_t link_of(const struct check_context *s)
 {
@@ -86,102 +84,6 @@ static bool announced(const struct check_context *s, const uint8_t *p)
     if (s->p->ib.transport == IB_UD)
         check_ud_qp(s, p, whose);
     return whose == WHOSE_OWN || whose == WHOSE_OWN_GUID || whose == WHOSE_UNKNOWN;
-}
-
-/* ---- IPv6 interface identifiers (RFC 4391 §8) */
-
-static void check_u_bit(const struct check_context *s, const struct subject *address,
-                        const uint8_t *iid, const uint8_t *guid, const uint8_t *at)
-{
-    if (guid[0] & U_BIT)
-        report_inconclusive(s->r, R_RFC4391_8_U_BIT, at,
-                            "the GUID's u bit is 1: it may be modified or not");
-    else
-        expect_about(s->r, R_RFC4391_8_U_BIT, address, iid[0] & U_BIT, at, 1,
-                     "u bit 1, toggled from the EUI-64 GUID's 0", "u bit 0");
-}
-
-/* Are the first n bytes of the interface identifier those of the GUID, except the u bit? */
-static bool begins_as(const uint8_t *iid, const uint8_t *guid, size_t n)
-{
-    return ((iid[0] ^ guid[0]) & ~U_BIT & 0xff) == 0 && memcmp(iid + 1, guid + 1, n - 1) == 0;
-}
-
-static void note_source(const struct check_context *s, const struct subject *address,
-                        const uint8_t *iid)
-{
-    bool is_lid = s->p->ib.has_lrh && be64(iid) == s->p->ib.slid;
-    report_note(s->r, R_RFC4391_8_INTERFACE_ID_SOURCE, address, be64(iid), iid, 8, "%s",
-                is_lid ? "the interface identifier is a LID of the port"
-                       : "the interface identifier is not made from the port's GUID");
-}
-
-static bool is_link_local(const uint8_t *ip)
-{
-    return ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80;
-}
-
-/* Bits 10 to 63 are 0 (RFC 4291 2.5.6). */
-static void check_link_local_form(const struct check_context *s, const struct subject *about,
-                                  const uint8_t *ip)
-{
-    static const uint8_t zero[6];
-    bool form = (ip[1] & 0x3f) == 0 && memcmp(ip + 2, zero, sizeof zero) == 0;
-    expect_about(s->r, R_RFC4391_8_1_LINK_LOCAL_FORM, about, form, ip, 8,
-                 "fe80::/64 and the interface identifier", "other bits of the prefix are set");
-}
-
-/* Is the source the address of a link-layer address option, which is checked with it? */
-static bool is_announced(const struct datagram *d)
-{
-    struct nd_iter it;
-    struct nd_option o;
-    if (d->icmpv6.cap == 0 || !nd_options(d->icmpv6, &it))
-        return false;
-    while (nd_next(&it, &o)) {
-        const uint8_t *ip = nd_is_ipoib_lladdr(&o)
-                                ? nd_option_owner(d->icmpv6, &o, d->body.p + IPV6_SOURCE)
-                                : NULL;
-        if (ip && memcmp(ip, d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Routers forward no packet with a link-local source (RFC 4291 2.5.6), so it is the sender's. */
-void check_ipv6_source(const struct check_context *s, const struct datagram *d)
-{
-    const struct ib_packet *ib = &s->p->ib;
-    if (d->header != WIRE_OK || d->encap.type != TYPE_IPV6 ||
-        view_has(d->body, 0, IPV6_SIZE) != WIRE_OK || d->body.p[0] >> 4 != 6)
-        return;
-    bool ud = ib->transport == IB_UD;
-    /* a packet of a connection does not name the QP that sent it */
-    struct subject qp = ud ? subject_qp(port_to_lid(s->p->src), ib->sqpn)
-                           : subject_qp(port_to_lid(s->p->dst), ib->dqpn);
-    const uint8_t *ip = d->body.p + IPV6_SOURCE;
-    if (is_link_local(ip) && !is_announced(d))
-        check_link_local_form(s, &qp, ip);
-}
-
-static void check_interface_id(const struct check_context *s, const uint8_t *ip,
-                               const uint8_t *lladdr)
-{
-    struct subject address = subject_address(lladdr);
-    const uint8_t *iid = ip + 8, *guid = lladdr + LLADDR_GID + 8;
-    if (!is_link_local(ip))
-        return;
-    check_link_local_form(s, &address, ip);
-    bool from_guid = begins_as(iid, guid, EUI_SIZE);
-    /* An identifier without the GUID's OUI may be opaque (RFC 8064) or a LID (RFC 4391 §8). */
-    bool of_vendor = begins_as(iid, guid, OUI_SIZE);
-    if (of_vendor)
-        expect_about(s->r, R_RFC4391_8_LINK_LOCAL, &address, from_guid, iid, 8,
-                     "made from the port's EUI-64 GUID", "made from another GUID of the vendor");
-    if (from_guid)
-        check_u_bit(s, &address, iid, guid, iid);
-    else if (!of_vendor)
-        note_source(s, &address, iid);
 }
 
 /* ---- destination of the reply */
@@ -278,6 +180,16 @@ static void check_advertised_to(const struct check_context *s, const struct ip *
     fail_advertised_to(s, q);
 }
 
+/*
+ * "The ARP reply packets" (RFC 4391 9.1.1) are also those of Inverse ARP, whose target is the
+ * requester too (RFC 2390 7). The target of a RARP reply is the host that was asked about, which
+ * may be another than the requester (RFC 903).
+ */
+static bool answers_target(uint16_t op)
+{
+    return op == ARP_REPLY || op == INARP_REPLY;
+}
+
 void check_arp_in_fabric(const struct check_context *s, const struct datagram *d)
 {
     struct view v = d->body;
@@ -291,11 +203,11 @@ void check_arp_in_fabric(const struct check_context *s, const struct datagram *d
         note_query(s, v.p + a->sha);
     if (a->op == ARP_REPLY && ipv4)
         check_target(s, v.p, a);
-    if (a->op == ARP_REPLY) {
+    if (answers_target(a->op)) {
         const uint8_t *requester = v.p + a->tha;
         check_reply(s, requester, reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN));
     }
-    if ((a->op == ARP_REPLY || a->op == INARP_REPLY) && s->p->ib.transport == IB_UD)
+    if (answers_target(a->op) && s->p->ib.transport == IB_UD)
         report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
 }
 
@@ -320,22 +232,15 @@ void check_nd_in_fabric(const struct check_context *s, const struct datagram *d)
 {
     struct view ipv6 = d->body, icmpv6 = d->icmpv6;
     struct nd_iter it;
-    struct nd_option o;
+    const uint8_t *lladdr, *ip;
     if (icmpv6.cap == 0 || view_has(ipv6, 0, IPV6_SIZE) != WIRE_OK || !nd_options(icmpv6, &it))
         return;
     uint8_t type = icmpv6.p[0];
     if (type == ND_NA && s->p->ib.transport == IB_UD)
         report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
-    while (nd_next(&it, &o)) {
-        if (!nd_is_ipoib_lladdr(&o) || view_has(icmpv6, o.off, o.size) != WIRE_OK)
-            continue;
-        const uint8_t *p = icmpv6.p + o.off + ND_OPT_LLADDR,
-                      *ip = nd_option_owner(icmpv6, &o, ipv6.p + IPV6_SOURCE);
-        if (!ip)
-            continue;
-        if (announced(s, p)) /* else the GUID is not the sender's */
-            check_interface_id(s, ip, p);
-    }
+    while ((lladdr = nd_next_announced(&it, ipv6.p + IPV6_SOURCE, &ip)) != NULL)
+        if (announced(s, lladdr)) /* else the GUID is not the sender's */
+            check_interface_id(s->r, &s->p->ib, ip, lladdr);
     if (type == ND_NA && icmpv6.cap >= ND_TARGET + 16 && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
         struct ip requester = ip_read(ipv6.p + IPV6_DESTINATION, 16),
                   asked = ip_read(icmpv6.p + ND_TARGET, 16);

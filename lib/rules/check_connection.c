@@ -135,6 +135,25 @@ static void on_rep(const struct check_context *s, const struct cm *cm, const str
     check_crossing(s, cm, c);
 }
 
+/*
+ * The UD QPN in an RTU or REJ. If the sender's REQ or REP had the same QPN, it was checked there:
+ * one fault, one finding.
+ */
+static void check_last_qpn(const struct check_context *s, const struct cm *cm,
+                           const struct connection *c)
+{
+    const struct port *at[] = {&c->requester.flow.id.port, &c->responder.flow.id.port};
+    bool by_requester = port_same(s->p->src, *at[0]);
+    const struct connection_side *side = by_requester ? &c->requester : &c->responder;
+    uint32_t qpn = s->p->mad.private.ud_qpn;
+    if (s->p->mad.private_result != WIRE_OK || by_requester == port_same(s->p->src, *at[1]) ||
+        (side->has_private && side->ud_qpn == qpn))
+        return;
+    check_announced_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c,
+                        c->endport[by_requester ? 0 : 1], qpn,
+                        s->p->ib.payload.p + cm->private_off + CM_PRIVATE_UD_QPN);
+}
+
 void check_connection_message(const struct check_context *s)
 {
     const struct cm *cm = &s->p->mad.cm;
@@ -152,6 +171,9 @@ void check_connection_message(const struct check_context *s)
         on_rep(s, cm, c);
     else if (cm->message == CM_REJ && c->rej_frame == s->p->at.frame && !c->rep_frame)
         check_crossing(s, cm, c);
+    if ((cm->message == CM_RTU && c->rtu_frame == s->p->at.frame) ||
+        (cm->message == CM_REJ && c->rej_frame == s->p->at.frame))
+        check_last_qpn(s, cm, c);
 }
 
 /* ---- teardown */

@@ -105,6 +105,8 @@ void check_signature(const struct check_context *s);
 
 /* A datagram to one port: its QP, its partition (check_unicast.c). */
 void check_unicast(const struct check_context *s);
+/* A datagram to a group: is its IP destination one interface's (check_unicast.c)? */
+void check_ip_to_group(const struct check_context *s);
 
 /*
  * ARP or ND: whose link-layer address is announced, from which port, and where the reply goes
@@ -112,7 +114,6 @@ void check_unicast(const struct check_context *s);
  */
 void check_arp_in_fabric(const struct check_context *s, const struct datagram *d);
 void check_nd_in_fabric(const struct check_context *s, const struct datagram *d);
-void check_ipv6_source(const struct check_context *s, const struct datagram *d);
 
 /* Events of subnet administration and subnet management (check_group.c, check_subnet.c). */
 void check_group_event(const struct check_context *s, const struct subnet_event *e);

@@ -102,6 +102,8 @@ static void on_join_asked(const struct check_context *s, const struct subnet_eve
     uint16_t pkey = has_pkey ? e->member_record.pkey : m->pkey;
     if (has_pkey)
         check_mgid(s->r, e->record + MCM_MGID, pkey);
+    else
+        check_mgid_form(s->r, e->record + MCM_MGID);
     if (!e->endport)
         return;
     check_scope(s, e->record + MCM_MGID, e->endport);
@@ -136,12 +138,20 @@ static void on_leave_asked(const struct check_context *s, const struct subnet_ev
 
 /* ---- records */
 
+/* mgid: of a broadcast group, in the packet. */
+static void check_default_scope(const struct reporter *r, const uint8_t *mgid)
+{
+    struct subject group = subject_group(mgid);
+    const uint8_t *p = mgid + MGID_FLAGS_SCOPE;
+    expect_same(r, R_RFC4391_4_1_SCOPE_LINK_LOCAL, &group, p, 1, (*p & 0xf0) | SCOPE_LINK_LOCAL,
+                *p);
+}
+
 static void check_broadcast_record(const struct check_context *s, const struct subnet_event *e)
 {
     const struct group *g = &e->group_facts;
     struct subject group = subject_group(g->mgid);
-    expect_same(s->r, R_RFC4391_4_1_SCOPE_LINK_LOCAL, &group, e->record + MGID_FLAGS_SCOPE, 1,
-                (g->mgid[MGID_FLAGS_SCOPE] & 0xf0) | SCOPE_LINK_LOCAL, g->mgid[MGID_FLAGS_SCOPE]);
+    check_default_scope(s->r, e->record + MCM_MGID);
     if (is_controlled(g->qkey))
         report_pass_about(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group);
     else if (is_new(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group, g->qkey)) {
@@ -217,6 +227,30 @@ static void on_record(const struct check_context *s, const struct subnet_event *
                         "the SA's record of the broadcast group was not captured");
     report_inconclusive(s->r, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, e->record,
                         "the SA's record of the broadcast group was not captured");
+}
+
+/* ---- reports */
+
+/*
+ * A Report of the SM that a group was created or deleted. The node that created the group chose its
+ * MGID (RFC 4391 §10). The Report does not name that node, so a finding names no sender; if the
+ * node's join was captured, the finding was reported there.
+ */
+static void on_report(const struct check_context *s, const struct subnet_event *e,
+                      const struct mgid *m)
+{
+    static const struct sender nobody;
+    const uint8_t *mgid = e->record + NOTICE_DETAILS_GID;
+    struct reporter r = *s->r;
+    r.sender = &nobody;
+    check_mgid_form(&r, mgid);
+    if (e->group->state != GROUP_PRESENT) /* else a record with its P_Key was checked */
+        report_inconclusive(s->r, R_RFC4391_4_MGID_PKEY, mgid + MGID_PKEY,
+                            "the SM's Report does not contain the group's P_Key");
+    if (m->broadcast)
+        check_default_scope(&r, mgid);
+    else
+        check_scope(s, mgid, NULL);
 }
 
 /* ---- responses */
@@ -317,6 +351,7 @@ void check_group_event(const struct check_context *s, const struct subnet_event 
         on_join_asked(s, e, &m);
         break;
     case SUBNET_LEAVE_ASKED:
+        check_mgid_form(s->r, e->record + MCM_MGID);
         if (e->endport)
             on_leave_asked(s, e);
         break;
@@ -329,9 +364,15 @@ void check_group_event(const struct check_context *s, const struct subnet_event 
         break;
     case SUBNET_GROUP_RECORD:
         on_record(s, e, &m);
+        if (!m.broadcast) /* the record does not name the node that created the group */
+            check_scope(s, e->record + MCM_MGID, NULL);
         break;
     case SUBNET_JOIN_REFUSED:
         on_refused(s, e);
+        break;
+    case SUBNET_GROUP_CREATED:
+    case SUBNET_GROUP_DELETED:
+        on_report(s, e, &m);
         break;
     default:
         break;

@@ -35,14 +35,14 @@ static void check_membership_bit(const struct reporter *r, const struct subject 
                     "P_Key 0x%04x without the membership bit, as in the draft's example", m->pkey);
 }
 
-/* All checks of the format, except that the P_Key is the link's. */
-static void check_form(const struct reporter *r, const uint8_t *mgid, const struct mgid *m)
+void check_mgid_form(const struct reporter *r, const uint8_t *mgid)
 {
+    struct mgid m = mgid_read(mgid);
     struct subject group = subject_group(mgid);
     check_flags(r, &group, mgid + MGID_FLAGS_SCOPE);
-    check_membership_bit(r, &group, mgid, m);
-    if (m->signature == MGID_SIGNATURE_IPV4)
-        expect_about(r, R_RFC4391_4_MGID_GROUP_ID_IPV4, &group, m->group_clean, mgid + MGID_GROUP,
+    check_membership_bit(r, &group, mgid, &m);
+    if (m.signature == MGID_SIGNATURE_IPV4)
+        expect_about(r, R_RFC4391_4_MGID_GROUP_ID_IPV4, &group, m.group_clean, mgid + MGID_GROUP,
                      MGID_SIZE - MGID_GROUP, "0 above the low 28 bits", "other bits are set");
 }
 
@@ -52,7 +52,7 @@ void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey)
         return;
     struct mgid m = mgid_read(mgid);
     struct subject group = subject_group(mgid);
-    check_form(r, mgid, &m);
+    check_mgid_form(r, mgid);
     check_pkey(r, &group, mgid, &m, pkey);
 }
 
@@ -187,8 +187,7 @@ void check_pseudo_header_group(const struct reporter *r, const uint8_t *dgid,
         check_bare_signature(r, dgid, d);
         return;
     }
-    struct mgid m = mgid_read(dgid);
-    check_form(r, dgid, &m);
+    check_mgid_form(r, dgid);
     report_inconclusive(r, R_RFC4391_4_MGID_PKEY, dgid + MGID_PKEY, "no InfiniBand headers");
     if (d->header == WIRE_OK && encapsulation_fits(d))
         check_destination(r, dgid, d->encap.type, d->body);

@@ -82,6 +82,23 @@ static void check_qpn(const struct check_context *s)
     }
 }
 
+/*
+ * "All IP communication to the relevant IPoIB interface MUST be directed to this QPN" (RFC 4391
+ * §9.1.1): a datagram to the IP address of one interface does not go to a group. A DHCP server may
+ * have no other way to a client that forgot its address.
+ */
+void check_ip_to_group(const struct check_context *s)
+{
+    const struct datagram *d = &s->p->datagram;
+    struct ip source, ip;
+    if (!addresses(d, &source, &ip) || d->dhcp_bytes.p || is_answer(s->p->ib.payload))
+        return;
+    const struct neighbour *holder = neighbours_of_ip(
+        s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), &ip);
+    if (holder)
+        check_wrong_qpn(s, &source, holder);
+}
+
 /* The destination QP of the datagram, as known before this packet; NULL: unknown. */
 static const struct qp *qp_of_receiver(const struct check_context *s)
 {

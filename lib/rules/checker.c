@@ -147,10 +147,13 @@ static void check_datagram(const struct reporter *r, const struct check_context 
         check_nd(r, d->icmpv6);
         if (check_context)
             check_nd_in_fabric(check_context, d);
+        else
+            check_announced_ids(r, d);
         j->message = "";
     } else if (d->dhcp_bytes.p) {
         check_dhcp(r, d);
     }
+    check_ipv6_addresses(r, check_context ? &check_context->p->ib : NULL, d);
 }
 
 static void check_payload(const struct reporter *r, const struct check_context *check_context,
@@ -160,8 +163,6 @@ static void check_payload(const struct reporter *r, const struct check_context *
     if (d->header != WIRE_OK || !encapsulation_fits(d))
         return;
     check_datagram(r, check_context, d);
-    if (check_context)
-        check_ipv6_source(check_context, d);
 }
 
 static void check_ud(const struct check_context *s)
@@ -175,6 +176,8 @@ static void check_ud(const struct check_context *s)
         check_signature(s);
     else if (!ib_is_multicast(ib))
         check_unicast(s);
+    if (ib_is_multicast(ib))
+        check_ip_to_group(s);
     check_payload(s->r, s, &s->p->datagram, OVER_UD);
 }
 
@@ -189,7 +192,8 @@ static void check_connected(const struct check_context *s)
         check_payload(s->r, s, &p->datagram, OVER_CONNECTION);
     } else {
         check_encapsulation(s->r, &p->datagram, OVER_CONNECTION_FIRST);
-        check_ipv6_source(s, &p->datagram);
+        if (p->datagram.header == WIRE_OK)
+            check_ipv6_addresses(s->r, &p->ib, &p->datagram);
     }
 }
 

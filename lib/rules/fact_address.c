@@ -131,7 +131,8 @@ struct certainty certainty_neighbour(const struct check_context *s, const struct
     const struct neighbour *n = f->neighbour;
     const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
                                                  n->lladdr + LLADDR_GID);
-    bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
+    bool to_port = s->p->ib.has_lrh && !ib_is_multicast(&s->p->ib);
+    bool moved = port && port->lid && to_port && !endport_has_lid(port, s->p->ib.dlid);
     /* otherwise it may have announced another QPN before the capture began, or since its restart */
     bool fresh = port && is_followed_since(s, port, n) && was_answered(s, f->ip, n);
     bool known = (fresh || is_followed(port)) && is_its_only_address(s, port, n);

@@ -131,6 +131,9 @@ static const char *subject_text(const struct subject *s, char *buf, size_t size)
         else
             snprintf(buf, size, "LID %u", s->number);
         break;
+    case SUBJECT_IP:
+        snprintf(buf, size, "IP %s", inet_ntop(AF_INET6, s->bytes, gid, sizeof gid));
+        break;
     case SUBJECT_QP:
         snprintf(buf, size, "LID %u, QPN 0x%06x", s->number, s->other);
         break;

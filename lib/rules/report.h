@@ -41,6 +41,7 @@ enum subject_kind {
     SUBJECT_GROUP,
     SUBJECT_ADDRESS,
     SUBJECT_PORT,
+    SUBJECT_IP,
     SUBJECT_QP,
     SUBJECT_LINK,
     SUBJECT_CONNECTION,
@@ -49,8 +50,8 @@ enum subject_kind {
 
 /*
  * The entity that a finding is about. bytes: an MGID (16 bytes), a link-layer address (20 bytes)
- * or a GID (16 bytes; SUBJECT_PORT, NULL: the port is named by its LID); number and other: see the
- * functions below.
+ * a GID (16 bytes; SUBJECT_PORT, NULL: the port is named by its LID) or an IPv6 address (16 bytes);
+ * number and other: see the functions below.
  */
 struct subject {
     enum subject_kind kind;
@@ -72,6 +73,11 @@ static inline struct subject subject_address(const uint8_t *lladdr)
 static inline struct subject subject_port(const uint8_t *gid, uint16_t lid)
 {
     return (struct subject){SUBJECT_PORT, gid, lid, 0, NULL};
+}
+
+static inline struct subject subject_ip(const uint8_t *ip)
+{
+    return (struct subject){SUBJECT_IP, ip, 0, 0, NULL};
 }
 
 static inline struct subject subject_qp(uint16_t lid, uint32_t qpn)

@@ -90,6 +90,19 @@ const uint8_t *nd_option_owner(struct view v, const struct nd_option *o, const u
     return NULL;
 }
 
+const uint8_t *nd_next_announced(struct nd_iter *it, const uint8_t *source, const uint8_t **ip)
+{
+    struct nd_option o;
+    while (nd_next(it, &o)) {
+        if (!nd_is_ipoib_lladdr(&o) || view_has(it->v, o.off, o.size) != WIRE_OK)
+            continue;
+        *ip = nd_option_owner(it->v, &o, source);
+        if (*ip)
+            return it->v.p + o.off + ND_OPT_LLADDR;
+    }
+    return NULL;
+}
+
 const uint8_t *nd_lladdr(struct view v, uint8_t type)
 {
     struct nd_iter it;

@@ -74,4 +74,10 @@ const uint8_t *nd_lladdr(struct view v, uint8_t type);
  */
 const uint8_t *nd_option_owner(struct view v, const struct nd_option *o, const uint8_t *source);
 
+/*
+ * The next link-layer address (LLADDR_SIZE bytes) that receivers map to an IPv6 address, which *ip
+ * is set to (16 bytes); see nd_option_owner(). NULL: no more, or they were not captured.
+ */
+const uint8_t *nd_next_announced(struct nd_iter *it, const uint8_t *source, const uint8_t **ip);
+
 #endif

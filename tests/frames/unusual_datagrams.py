@@ -239,6 +239,20 @@ def dhcp_lease():
 
 
 @scenario
+def dhcp_offer_of_an_address_in_use_before():
+    """The client was restarted and asks for its old address without having it. The server has no
+    link-layer address of it, so its offer to that address goes to the broadcast group."""
+    s, a, server = link(1, 2)
+    s.meet(a, server)
+    s.wait(30)
+    s.ud(a, s.broadcast(), dhcp_datagram(ZERO, ALL, UP, dhcp(1, DISCOVER, 7)))
+    offer = dhcp(2, OFFER, 7, yiaddr=a.ip)
+    s.ud(server, s.broadcast(), dhcp_datagram(server.ip, a.ip, DOWN, offer))
+    s.path(a, server)
+    return s
+
+
+@scenario
 def dhcp_rebinding():
     """RFC 2131 section 4.4.5: the server does not respond; the client broadcasts its REQUEST with
     ciaddr, without the flag."""

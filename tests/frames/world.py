@@ -113,6 +113,26 @@ class World:
         self.packets[name], self.times[name] = packet, self.times[after] + GAP // 2
         return packet
 
+    def send(self, after, name, src, like, payload, seconds=0.0):
+        """Inserts a UD packet of src after another frame: with the headers of the packet `like`,
+        which may be another node's, and this payload. src's later packets are renumbered."""
+        p = self.packets[like].copy()
+        p["slid"], p["srcqp"] = src.lid, src.qpn
+        if p.grh:
+            p["sgid"] = src.gid
+        p.payload = bytearray(payload)
+        self.insert(after, name, p)
+        self.times[name] += int(seconds * 10**9)
+        self.renumber_qp(src)
+        return p
+
+    def renumber_qp(self, node):
+        """Numbers the PSNs of the node's UD QP in the order of the capture."""
+        its = [self.packets[n] for n in self.order]
+        its = [p for p in its if p.deth and (p["slid"], p["srcqp"]) == (node.lid, node.qpn)]
+        for psn, p in enumerate(its):
+            p["psn"] = psn
+
     def drop(self, *names):
         """Removes these frames as if they had never existed: later packets of the port's QP1 are
         numbered accordingly."""

@@ -457,6 +457,7 @@ static void mc_member_record(void **state)
 static void sa_status_in_words(void **state)
 {
     (void)state;
+    /* rfc4391.12.log-failures: a refusal is named in words */
     assert_non_null(strstr(sa_status_name(0x0200), "ERR_REQ_INVALID"));
     assert_non_null(strstr(sa_status_name(0x0600), "ERR_REQ_INSUFFICIENT_COMPONENTS"));
     assert_string_equal(sa_status_name(0), "success");

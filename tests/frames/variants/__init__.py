@@ -18,6 +18,7 @@ BASES = {
     "limited": {"pkey": 0x8001, "limited": (C, D)},
 }
 VARIANTS = []
+COUNTERPARTS = {}  # what it is, to a function that changes the world; no rule is violated
 # A capture that begins late begins with this frame: no SMPs, no joins.
 LATE = "A.arp.request"
 
@@ -58,6 +59,25 @@ def broken(rule, way, at, bases=("default",), **options):
         return make
 
     return enter
+
+
+def conforming(what):
+    """Enters a function that makes unusual traffic that looks like a variant and violates no
+    rule."""
+
+    def enter(make):
+        assert what not in COUNTERPARTS
+        COUNTERPARTS[what] = make
+        return make
+
+    return enter
+
+
+def counterpart(what):
+    """The capture, as a world."""
+    w = base("default").copy()
+    COUNTERPARTS[what](w)
+    return w
 
 
 def set_fields(packet, fields):

@@ -66,6 +66,19 @@ for mode, a, b in (("rc", A, B), ("uc", B, A)):
         def multicast(w, name=f"{mode}.ping", payload=payload):
             w[name].payload = bytearray(payload)
 
+    for way, payload in {
+        "IPv4 multicast": udp4(a, GROUP_IPV4, bytes(3000)),
+        "IPv6 multicast": udp6(a, NODES, bytes(3000)),
+    }.items():
+
+        @broken(
+            "rfc4755.2.1.multicast-over-ud",
+            f"{mode.upper()}, {way} in several packets",
+            f"{mode}.ping6",
+        )
+        def multicast_in_parts(w, name=f"{mode}.ping6", payload=payload):
+            in_parts(w, name, payload)
+
     for way, payload in replies(a, b).items():
 
         @broken("rfc4755.7.resolution-over-ud", f"{mode.upper()}, {way}", f"{mode}.ping", ALL)
@@ -145,6 +158,16 @@ def refuse(w, mode, reason=28):
     w.drop(f"{mode}.rep", f"{mode}.rtu")
 
 
+def refuse_rep(w, mode, private):
+    """The requester rejects the REP: the REJ takes the place of the RTU (RFC 4755 3.2)."""
+    _, _, ids = ENDS[mode]
+    p = w[f"{mode}.rtu"]
+    octets = ib.cm_rej(p["mad.tid"], *ids, 28, message=1, pdata=private)
+    p.payload = bytearray(octets)
+    set_up = [f"{mode}.{name}" for name in ("req", "rep", "rtu")]
+    w.drop(*[n for n in w.order if n.startswith(mode) and n not in set_up])
+
+
 # ---- 3.2, 3.5, 5, 6: the messages
 
 PRIVATE = {"REQ": ("req", 164), "REP": ("rep", 60), "RTU": ("rtu", 32), "REJ": ("rej", 108)}
@@ -167,16 +190,14 @@ for mode in ("rc", "uc"):
         def no_qpn(w, mode=mode, message=message):
             set_private(w, mode, message, bytes(3), 1)
 
-        if message in ("REQ", "REP"):
-
-            @broken(
-                "rfc4755.3.2.ud-qpn-in-private-data",
-                f"{M}, {message}, another QPN",
-                f"{mode}.{name}",
-                ALL,
-            )
-            def other_qpn(w, mode=mode, message=message):
-                set_private(w, mode, message, b"\0\x09\x99", 1)
+        @broken(
+            "rfc4755.3.2.ud-qpn-in-private-data",
+            f"{M}, {message}, another QPN",
+            f"{mode}.{name}",
+            ALL,
+        )
+        def other_qpn(w, mode=mode, message=message):
+            set_private(w, mode, message, b"\0\x09\x99", 1)
 
         if message == "REJ":  # without private data, the others violate section 6
 
@@ -204,6 +225,16 @@ for mode in ("rc", "uc"):
             def reserved(w, mode=mode, message=message, value=value):
                 set_private(w, mode, message, bytes([value]))
 
+    for what, octets in {"nothing": bytes(8), "another QPN": ib.private_data(0x999, 4096)}.items():
+
+        @broken(
+            "rfc4755.3.2.ud-qpn-in-private-data",
+            f"{M}, REJ of the REP, {what}",
+            f"{mode}.rtu",
+        )
+        def refused_rep(w, mode=mode, octets=octets):
+            refuse_rep(w, mode, octets)
+
     @broken("rfc4755.5.1.receive-mtu", M + ", REQ", f"{mode}.req", ALL)
     def req_without_mtu(w, mode=mode):
         set_private(w, mode, "REQ", bytes(4), 4)
@@ -224,6 +255,19 @@ for mode in ("rc", "uc"):
         @broken("rfc4755.5.minimum-mtu", f"{M}, {message} 1000, IPv6", f"{mode}.ping6", ALL)
         def small_for_ipv6(w, mode=mode, message=message):
             set_private(w, mode, message, ib.u32(1000), 4)
+
+        for frame in ("pong", "ping"):
+
+            @broken(
+                "rfc4755.5.1.connection-mtu",
+                f"{M}, {message} 2048, IPv4, {frame} of 3000 octets",
+                f"{mode}.{frame}",
+            )
+            def longer(w, mode=mode, message=message, frame=frame):
+                set_private(w, mode, message, ib.u32(2048), 4)
+                a, b, _ = ENDS[mode]
+                a, b = (b, a) if frame == "pong" else (a, b)
+                w[f"{mode}.{frame}"].payload = bytearray(ping(a, b, size=3000))
 
         for part in ("only", "first"):
 

@@ -2,10 +2,11 @@
 """The encapsulation header, link-layer addresses, ARP and Neighbour Discovery (RFC 4391 sections 6,
 8 and 9)."""
 from frames import ib
-from frames.variants import INCONCLUSIVE, base, broken, change
+from frames.build import solicited_node
+from frames.variants import INCONCLUSIVE, base, broken, change, conforming
 from frames.variants.groups import ALL, IPV4, IPV6
 from frames.variants.links import EVERY, UNICAST
-from frames.world import A, B, C, D
+from frames.world import A, B, C, D, arp, ping, ping6, udp4
 
 MULTICAST = {**IPV4, **IPV6}
 FEW = ("IPv4 unicast", "ARP request", "neighbour solicitation")
@@ -108,6 +109,69 @@ for way, name in SOURCES.items():
             w[name].fix_checksums()
 
 
+# ---- RFC 4391 8: duplicate address detection (RFC 4862 5.4.2)
+
+
+def detect_duplicates(w, target):
+    """B, before it uses the address: a solicitation from ::, without an option."""
+    group = solicited_node(target)
+    body = ib.encap(0x86DD, ib.icmpv6("::", group, ib.nd_ns(target)))
+    w.send("A.ns", "B.dad", B, "A.ns", body)
+
+
+TARGETS = {
+    "rfc4391.8.u-bit": {"the GUID with u = 0": "fe80::2:c902:24:f636"},
+    "rfc4391.8.link-local": {"a modified EUI-64 of another GUID": "fe80::202:c912:24:f636"},
+    "rfc4391.8.1.link-local-form": {
+        "bits 10 to 63": "fe80:0:0:1:202:c902:24:f636",
+        "bit 10": "fea0::202:c902:24:f636",
+        "bit 63, an opaque identifier": "fe80:0:0:1:5d3f:91aa:7c24:f636",
+    },
+}
+for rule, ways in TARGETS.items():
+    for way, target in ways.items():
+
+        @broken(rule, f"duplicate address detection, {way}", "B.dad", ALL)
+        def tentative(w, target=target):
+            detect_duplicates(w, target)
+
+
+IDENTIFIERS = {
+    "the modified EUI-64": "fe80::202:c902:24:f636",
+    "opaque": "fe80::5d3f:91aa:7c02:1b44",  # RFC 7217
+    "a LID": "fe80::2",  # RFC 4391 8
+    "by hand": "fe80::53",
+    "global": "2001:db8::2:c902:24:f636",
+}
+for what, target in IDENTIFIERS.items():
+
+    @conforming(f"duplicate address detection, {what}")
+    def tentative_conforms(w, target=target):
+        detect_duplicates(w, target)
+        group = w.mgid(solicited_node(target))
+        if group != w.mgid(solicited_node(B.ll)):
+            w["B.dad"].set(dgid=group, dlid=0xC010)
+            join_for(w, "B", group, 0xC010)
+
+    @conforming(f"source of an IPv6 datagram, {what}")
+    def source_conforms(w, source=target):
+        w["A.mcast6"]["ipv6.src"] = source
+        w["A.mcast6"].fix_checksums()
+
+
+def join_for(w, node, mgid, mlid):
+    """The node joins one more group, before its sweep."""
+    after = f"{node}.join.snm.resp"
+    for part in ("", ".resp"):
+        p = w[f"{node}.join.snm{part}"].copy()
+        p["mad.tid"], p["mcm.mgid"] = 0x77A0, ib.gid(mgid)
+        if part:
+            p["mcm.mlid"] = mlid
+        w.insert(after, f"{node}.join.more{part}", p)
+        after = f"{node}.join.more{part}"
+    w.renumber()
+
+
 # ---- RFC 4391 9.1.1, RFC 4755 3.1: the 20 octets
 
 ARP = {
@@ -154,13 +218,49 @@ for way, (name, at) in PLACES.items():
 
 for way, name in UNICAST.items():
     change("rfc4391.9.1.1.traffic-to-qpn", way, name, {"destqp": 0x99}, ALL)
+for way, (like, payload) in {
+    "IPv4 unicast in the broadcast group": ("A.bcast", ping(C, D)),
+    "IPv6 unicast in the all-nodes group": ("A.mcast6", ping6(C, D)),
+}.items():
+
+    @broken("rfc4391.9.1.1.traffic-to-qpn", way, "D.leave.snm", ALL)
+    def unicast_in_group(w, like=like, payload=payload):
+        w.send("C.ping", "to.all", C, like, payload)["pkey"] = w.pkey_of(C)
+
+
+@conforming("directed broadcasts in the broadcast group")
+def directed_broadcasts(w):
+    for address in ("10.0.0.255", "10.255.255.255"):
+        w.send("C.ping", address, C, "A.bcast", udp4(C, address))
+
+
 change("rfc4391.9.1.1.traffic-to-qpn", "neighbour advertisement", "D.na", {"destqp": 0x99}, ALL)
 change("rfc4391.9.1.1.arp-reply-qpn", "ARP reply", "D.arp.reply", {"destqp": 0x99}, ALL)
 change(
     "rfc4391.9.1.1.arp-reply-qpn", "ARP reply to a unicast request", "C.arp.reply", {"destqp": 0x99}
 )
 change("rfc4755.3.1.reply-to-ud-qpn", "ARP reply", "B.arp.reply", {"destqp": 0x99}, ALL)
+change("rfc4755.3.1.reply-to-ud-qpn", "InARP reply", "B.inarp.reply", {"destqp": 0x99}, ALL)
 change("rfc4755.3.1.reply-to-ud-qpn", "neighbour advertisement", "B.na", {"destqp": 0x99}, ALL)
+
+
+@broken("rfc4391.9.1.1.arp-reply-qpn", "InARP reply", "D.inarp.reply", ALL)
+def inverse_reply(w):
+    w.send("C.ping", "C.inarp.request", C, "C.ping", arp(8, C, D))
+    w.send("C.inarp.request", "D.inarp.reply", D, "D.pong", arp(9, D, C))["destqp"] = 0x99
+
+
+@conforming("Inverse ARP between nodes without connected mode")
+def inverse_arp_conforms(w):
+    w.send("C.ping", "C.inarp.request", C, "C.ping", arp(8, C, D))
+    w.send("C.inarp.request", "D.inarp.reply", D, "D.pong", arp(9, D, C))
+
+
+@conforming("RARP reply about another host (RFC 903)")
+def rarp_about_another_host(w):
+    """A asks for C's IP address; the reply goes to A, and its target is C."""
+    w["A.rarp.request"].payload = bytearray(arp(3, A, C, ethertype=0x8035))
+    w["B.rarp.reply"].payload = bytearray(arp(4, B, C, ethertype=0x8035))
 
 
 def resolve_again(w, a, b):

@@ -9,6 +9,7 @@ REPEATED = "the REP may be a copy of one that was not captured"
 SET_UP = "ports without a LID are not followed: another set-up may not have been captured"
 ADDRESSES = "the link-layer addresses that it had before were not captured"
 NO_HEADERS = "without InfiniBand headers"
+NO_GUID = "the solicitation has no link-layer address, and the frame no InfiniBand headers"
 NO_GRH = "RoCE v2 has no GRH, and so no MGID"
 NOTHING_SAYS = "RoCE v2 has no MGID, and nothing before says that the datagram is IPoIB's"
 NO_SA = "RoCE v2 has no subnet administration"
@@ -60,9 +61,6 @@ NO_IB_HEADERS = (  # rules that need headers or the history of an InfiniBand lin
     "rfc4391.13.qkey-controlled",
     "rfc4391.10.group-before-use",
     "rfc4391.6.grh-on-multicast",
-    "rfc4391.8.u-bit",
-    "rfc4391.8.link-local",
-    "rfc4391.8.1.link-local-form",
     "rfc4391.9.1.1.traffic-to-qpn",
     "rfc4391.9.1.1.arp-reply-qpn",
     "rfc4755.3.1.reply-to-ud-qpn",
@@ -84,6 +82,8 @@ RESULTS = {
     "late": [
         ("rfc4391.4.mgid-signature-ipv6", "router advertisement, signature 0", INC, NEW),
         ("rfc4391.5.broadcast-group-exists", "", NOT, SA),
+        ("rfc4391.10.group-attributes", "GetTable", INC, SA),
+        ("rfc4391.10.group-other-attributes", "GetTable", INC, SA),
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
         ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
         ("rfc4755.3.5.service-id", "the QPN is another", INC, ADDRESSES),
@@ -97,10 +97,14 @@ RESULTS = {
         ("rfc4391.4.mgid-signature", "signature 0x", FAIL, ""),
         ("rfc4391.4.broadcast-mapping", "to one port", SILENT, NO_HEADERS),
         ("rfc4391.9.2.arp-as-rfc826", "as target", SILENT, NO_HEADERS),
+        ("rfc4391.8.u-bit", "duplicate address detection", SILENT, NO_GUID),
+        ("rfc4391.8.link-local", "duplicate address detection", SILENT, NO_GUID),
         *((rule, "", NOT, NO_HEADERS) for rule in NO_IB_HEADERS),
     ],
     "roce2": [
         ("rfc4391.4.broadcast-mapping", "to one port", FAIL, ""),
+        ("rfc4391.8.u-bit", "duplicate address detection", SILENT, NO_GRH),
+        ("rfc4391.8.link-local", "duplicate address detection", SILENT, NO_GRH),
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
         ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
         ("rfc4755.2.3.connection-before-ip", "after a REJ", INC, SET_UP),

@@ -2,7 +2,8 @@
 """Multicast GIDs and the broadcast group (RFC 4391 sections 4 and 4.1)."""
 
 from frames import ib
-from frames.variants import broken
+from frames.build import SM
+from frames.variants import INCONCLUSIVE, SILENT, broken, conforming
 from frames.world import B, udp4
 
 ALL = ("default", "child", "limited")
@@ -59,7 +60,106 @@ def set_octets(at, octets):
     return edit
 
 
+# ---- other messages of the SA
+
+LEAVES = {
+    "Delete": ("B.leave.g4", "B.leave.g4.resp"),
+    "Delete of an IPv6 group": ("B.leave.routers", "B.leave.routers.resp"),
+}
+
+
+def without_pkey(w):
+    """B's join of an IPv4 group leaves out the P_Key (IBA 15.2.5.17)."""
+    w["B.join.g4"]["sa.mask"] &= ~ib.MCM["pkey"]
+
+
+def refuse_join(w):
+    """The SA refuses B's join of an IPv4 group, so that B sends nothing to it."""
+    w["B.join.g4.resp"]["mad.status"] = 0x0200
+    w.drop("B.leave.g4", "B.leave.g4.resp", "B.igmp", "B.igmp.again")
+
+
+def refuse_leave(w):
+    w["B.leave.g4.resp"]["mad.status"] = 0x0200
+
+
+def get_table(w, records):
+    """A requests the groups of the link; the SA responds with these records, in segments (IBA
+    13.6)."""
+    ask = w["A.query.g4"].copy()
+    wanted = ib.mcmember("::", pkey=w.pkey)
+    octets = ib.sa_mad(ib.GET_TABLE, 0x7791, ib.ATTR_MC_MEMBER, wanted, ib.MCM["pkey"])
+    ask.payload = bytearray(octets)
+    w.insert("A.ping", "table", ask)
+    after = "table"
+    for n, octets in enumerate(ib.rmpp_table(0x7791, ib.ATTR_MC_MEMBER, records, 56)):
+        segment = w["A.query.g4.resp"].copy()
+        segment.payload = bytearray(octets)
+        w.insert(after, f"table.{n}", segment)
+        after = f"table.{n}"
+        w.times[after] = w.times["table"] + (n + 1) * 10**5
+    w.renumber()
+
+
+def table_record(w, group, edit=None, **fields):
+    """The record of a group without its members, as the SA gives it to an untrusted requester."""
+    octets = bytearray(ib.gid(w.mgid(group)))
+    if edit:
+        edit(octets)
+    record = {**w.record, **fields}
+    return ib.mcmember(bytes(octets), mlid=0xC00B, pkey=w.pkey, scope=2, **record)
+
+
+# records before that of the group, and the segment in which it lies: 200 octets each, the first
+# record after 0 octets
+PLACES = {"the first record": (0, "table.0"), "a later segment": (5, "table.1")}
+
+
+def in_other_messages(rule, what, edit):
+    """The MGID of an IPv4 group, in each message of the SA that has one."""
+    for way, names in LEAVES.items():
+        if "IPv6" not in way or rule != "rfc4391.4.mgid-group-id-ipv4":
+            each(rule, edit, {f"{way}, {what}": names})
+    joined = ("B.join.g4", "B.join.g4.resp", "B.leave.g4", "B.leave.g4.resp")
+    for way, names, at, prepare in (
+        ("Set without P_Key", joined, "B.join.g4", without_pkey),
+        ("Set, refused", joined[:2], "B.join.g4", refuse_join),
+        ("Delete, refused", LEAVES["Delete"], "B.leave.g4", refuse_leave),
+    ):
+
+        @broken(rule, f"{way}, {what}", at)
+        def in_message(w, names=names, prepare=prepare):
+            edit_mgid(w, names, edit)
+            prepare(w)
+
+    for way, (before, at) in PLACES.items():
+
+        @broken(rule, f"GetTable, {way}, {what}", at)
+        def in_table(w, before=before):
+            others = [table_record(w, f"239.6.6.{n}") for n in range(before)]
+            get_table(w, [*others, table_record(w, FIVE, edit)])
+
+    @broken(
+        rule,
+        f"GetTable, a record in two segments, {what}",
+        "table.1",
+        early=SILENT,
+        why="no packet contains the whole record",
+    )
+    def between_segments(w):
+        others = [table_record(w, f"239.6.6.{n}") for n in range(3)]
+        get_table(w, [*others, table_record(w, FIVE, edit)])
+
+
+@conforming("GetTable, Set without P_Key")
+def other_messages(w):
+    without_pkey(w)
+    get_table(w, [table_record(w, f"239.6.6.{n}") for n in range(6)])
+
+
 # ---- T flag and format
+
+FIVE = "239.5.5.5"
 
 each("rfc4391.4.mgid-t-flag", set_octets(1, b"\x02"), {**IPV4, **IPV6, **SA}, ALL)
 each("rfc4391.4.mgid-format", set_octets(1, b"\x32"), {**IPV4, **IPV6, **SA})
@@ -68,6 +168,86 @@ each(
     set_octets(1, b"\x92"),
     {"flag 8, IPv4": "A.mcast4", "flag 8, NS": "A.ns"},
 )
+
+in_other_messages("rfc4391.4.mgid-t-flag", "T = 0", set_octets(1, b"\x02"))
+in_other_messages("rfc4391.4.mgid-format", "flags 3", set_octets(1, b"\x32"))
+
+# ---- Reports of the SM that a group was created or deleted
+
+
+def report_group(w, trap, edit, group=FIVE):
+    """The SM reports a group whose creator's join was not captured (IBA 14.2.5.1). edit: as in
+    edit_mgid()."""
+    octets = bytearray(ib.gid(w.mgid(group)))
+    edit(octets)
+    notice = ib.notice(trap, bytes(octets), SM.lid, SM.gid)
+    p = w["A.subscribe.66.resp"].copy()
+    p.payload = bytearray(ib.sa_mad(ib.REPORT, 0x7790, ib.ATTR_NOTICE, notice))
+    w.insert("A.ping", "report", p)
+    w.renumber()
+
+
+def reported(rule, way, edit, traps=(66, 67), group=FIVE, **options):
+    for trap in traps:
+
+        @broken(rule, f"Report of trap {trap}, {way}", "report", **options)
+        def report_of_group(w, trap=trap):
+            report_group(w, trap, edit, group)
+
+
+reported("rfc4391.4.mgid-t-flag", "T = 0", set_octets(1, b"\x02"))
+reported("rfc4391.4.mgid-t-flag", "T = 0, IPv6", set_octets(1, b"\x02"), group="ff02::5:5")
+reported("rfc4391.4.mgid-format", "flags 3", set_octets(1, b"\x32"))
+reported("rfc4391.4.mgid-format", "flags 9", set_octets(1, b"\x92"))
+reported(
+    "rfc4391.4.mgid-pkey",
+    "another P_Key",
+    set_octets(4, b"\x80\x02"),
+    early=INCONCLUSIVE,
+    why="a Report does not contain the P_Key of the group",
+)
+reported(
+    "rfc4391.4.scope-consistent",
+    "scope 5",
+    set_octets(1, b"\x15"),
+    early=INCONCLUSIVE,
+    why="a Report does not name the node that created the group, and so not its link",
+)
+for signature in (0x401C, 0):
+    reported(
+        "rfc4391.4.mgid-signature-ipv4",
+        f"0x{signature:04x}",
+        set_octets(2, ib.u16(signature)),
+        early=SILENT,
+        why="nothing shows that the group is IPoIB's: other protocols have other signatures",
+    )
+reported(
+    "rfc4391.4.1.pkey-full-member",
+    "the broadcast group",
+    set_octets(4, b"\x7f\xff"),
+    traps=(66,),
+    group="255.255.255.255",
+)
+reported(
+    "rfc4391.4.1.scope-link-local",
+    "the broadcast group, scope 5",
+    set_octets(1, b"\x15"),
+    traps=(66,),
+    group="255.255.255.255",
+)
+
+OTHERS = {
+    "an IPv4 group": (FIVE, set_octets(0, b"")),
+    "an IPv6 group": ("ff02::5:5", set_octets(0, b"")),
+    "the broadcast group": ("255.255.255.255", set_octets(0, b"")),
+    "a group of the RDMA CM": (FIVE, set_octets(1, b"\x0e\x40\x01")),
+}
+for what, (group, edit) in OTHERS.items():
+
+    @conforming(f"Report that {what} was created")
+    def created(w, group=group, edit=edit):
+        report_group(w, 66, edit, group)
+
 
 # ---- signatures
 
@@ -105,6 +285,8 @@ for high, edit in HIGH.items():
     ways = {"IPv4 multicast": "A.mcast4", "IGMP report": "B.igmp"}
     ways.update({k: v for k, v in SA.items() if "group" not in k})
     each("rfc4391.4.mgid-group-id-ipv4", edit, {f"{w}, {high}": n for w, n in ways.items()})
+    reported("rfc4391.4.mgid-group-id-ipv4", high, edit)
+in_other_messages("rfc4391.4.mgid-group-id-ipv4", "bit 79 set", HIGH["bit 79 set"])
 each("rfc4391.4.mgid-group-id-ipv6", set_octets(15, b"\x77"), IPV6)
 each(
     "rfc4391.4.mgid-group-id-ipv6",
@@ -149,6 +331,22 @@ def send_only_join_of_another_scope(w):
     edit_mgid(w, ["A.join.g4", "A.join.g4.resp"], set_octets(1, b"\x15"))
 
 
+for way_, name_ in {"Get, the response": "A.query.g4.resp", "GetTable": "table.0"}.items():
+
+    @broken(
+        "rfc4391.4.scope-consistent",
+        way_,
+        name_,
+        early=INCONCLUSIVE,
+        why="the record does not name the node that created the group, and so not its link",
+    )
+    def record_of_another_scope(w, name=name_):
+        if name == "table.0":
+            get_table(w, [table_record(w, FIVE, set_octets(1, b"\x15"))])
+        else:
+            edit_mgid(w, ["A.query.g4", name], set_octets(1, b"\x15"))
+
+
 # The sender's next request and the SA's next packet were seen.
 SETTLED = {"A": "A.leave.snm.resp", "B": "A.leave.snm.resp", "C": "C.leave.snm"}
 for way_, name_ in SCOPED.items():
@@ -166,6 +364,7 @@ each("rfc4391.4.1.pkey-full-member", set_octets(4, b"\x7f\xff"), {
     "RARP request": "A.rarp.request",
     "IPv4 broadcast": "A.bcast",
     "Set (join)": ("B.join.bcast", "B.join.bcast.resp"),
+    "Delete": ("B.leave.bcast", "B.leave.bcast.resp"),
     "Set, the response": ("B.join.bcast.resp",),
 })  # fmt: skip
 
@@ -192,6 +391,11 @@ def uncontrolled_reported(w):
     for name in ("A.query.snm", "A.query.snm.resp"):
         w[name]["mcm.mgid"] = bcast.to_bytes(16, "big")
     w["A.query.snm.resp"]["mcm.qkey"] = 0x0B1B
+
+
+@broken("rfc4391.4.1.qkey-controlled", "GetTable", "table.0")
+def uncontrolled_in_table(w):
+    get_table(w, [table_record(w, "255.255.255.255", qkey=0x0B1B)])
 
 
 # The response to the next SMP shows that the SM has not changed the port's MTU or P_Key table.

@@ -3,7 +3,7 @@
 from frames import ib
 from frames.build import SM
 from frames.variants import INCONCLUSIVE, broken, change
-from frames.variants.groups import ALL, IPV4, IPV6, all_joins
+from frames.variants.groups import ALL, FIVE, IPV4, IPV6, all_joins, get_table, table_record
 from frames.edit import Packet
 from frames.world import (
     A,
@@ -430,6 +430,10 @@ for rule, fields in RECORD.items():
                 {"mcm." + field: value},
                 ALL if way == "Set, the response" else ("default",),
             )
+
+        @broken(rule, f"GetTable, {field}", "table.0")
+        def in_table(w, field=field, value=value):
+            get_table(w, [table_record(w, FIVE, **{field: value})])
 
 
 @broken("rfc4391.10.group-attributes", "Set, the response, P_Key", "B.join.g4.resp")

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Checks of IPv6 link-local addresses and their interface identifiers (RFC 4391 §8, 8.1): in the
+ * source of datagrams, with a link-layer address in Neighbour Discovery, and in the target of
+ * duplicate address detection.
+ */
+#include "rules/report.h"
+#include "wire/encap.h"
+#include "wire/ip.h"
+#include "wire/lladdr.h"
+#include "wire/nd.h"
+#include "wire/put.h"
+
+enum { U_BIT = 0x02 };               /* of the first byte of an EUI-64 (RFC 4291 appendix A) */
+enum { EUI_SIZE = 8, OUI_SIZE = 3 }; /* the OUI names the vendor */
+enum { INTERFACE_ID = 8 };           /* its offset in the IPv6 address */
+
+static bool is_link_local(const uint8_t *ip)
+{
+    return ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80;
+}
+
+/* Bits 10 to 63 are 0 (RFC 4291 2.5.6). */
+static void check_form(const struct reporter *r, const uint8_t *ip)
+{
+    static const uint8_t zero[6];
+    struct subject address = subject_ip(ip);
+    bool form = (ip[1] & 0x3f) == 0 && memcmp(ip + 2, zero, sizeof zero) == 0;
+    expect_about(r, R_RFC4391_8_1_LINK_LOCAL_FORM, &address, form, ip, INTERFACE_ID,
+                 "fe80::/64 and the interface identifier", "other bits of the prefix are set");
+}
+
+static void check_u_bit(const struct reporter *r, const struct subject *address, const uint8_t *iid,
+                        const uint8_t *guid)
+{
+    if (guid[0] & U_BIT)
+        report_inconclusive(r, R_RFC4391_8_U_BIT, iid,
+                            "the GUID's u bit is 1: it may be modified or not");
+    else
+        expect_about(r, R_RFC4391_8_U_BIT, address, iid[0] & U_BIT, iid, 1,
+                     "u bit 1, toggled from the EUI-64 GUID's 0", "u bit 0");
+}
+
+/* Are the first n bytes of the interface identifier those of the GUID, except the u bit? */
+static bool begins_as(const uint8_t *iid, const uint8_t *guid, size_t n)
+{
+    return ((iid[0] ^ guid[0]) & ~U_BIT & 0xff) == 0 && memcmp(iid + 1, guid + 1, n - 1) == 0;
+}
+
+static void note_source(const struct reporter *r, const struct ib_packet *ib,
+                        const struct subject *address, const uint8_t *iid)
+{
+    bool is_lid = ib && ib->has_lrh && be64(iid) == ib->slid;
+    report_note(r, R_RFC4391_8_INTERFACE_ID_SOURCE, address, be64(iid), iid, EUI_SIZE, "%s",
+                is_lid ? "the interface identifier is a LID of the port"
+                       : "the interface identifier is not made from the port's GUID");
+}
+
+void check_interface_id(const struct reporter *r, const struct ib_packet *ib, const uint8_t *ip,
+                        const uint8_t *lladdr)
+{
+    struct subject address = subject_address(lladdr);
+    const uint8_t *iid = ip + INTERFACE_ID, *guid = lladdr + LLADDR_GID + 8;
+    if (!is_link_local(ip))
+        return;
+    check_form(r, ip);
+    bool from_guid = begins_as(iid, guid, EUI_SIZE);
+    /* An identifier without the GUID's OUI may be opaque (RFC 8064) or a LID (RFC 4391 §8). */
+    bool of_vendor = begins_as(iid, guid, OUI_SIZE);
+    if (of_vendor)
+        expect_about(r, R_RFC4391_8_LINK_LOCAL, &address, from_guid, iid, EUI_SIZE,
+                     "made from the port's EUI-64 GUID", "made from another GUID of the vendor");
+    if (from_guid)
+        check_u_bit(r, &address, iid, guid);
+    else if (!of_vendor)
+        note_source(r, ib, &address, iid);
+}
+
+void check_announced_ids(const struct reporter *r, const struct datagram *d)
+{
+    struct nd_iter it;
+    const uint8_t *lladdr, *ip;
+    if (view_has(d->body, 0, IPV6_SIZE) != WIRE_OK || !nd_options(d->icmpv6, &it))
+        return;
+    while ((lladdr = nd_next_announced(&it, d->body.p + IPV6_SOURCE, &ip)) != NULL)
+        if (!lladdr_is_zero(lladdr) && !lladdr_is_multicast(lladdr))
+            check_interface_id(r, NULL, ip, lladdr);
+}
+
+/* ---- source */
+
+/* Is the source the address of a link-layer address option, which is checked with it? */
+static bool is_announced(const struct datagram *d)
+{
+    const uint8_t *source = d->body.p + IPV6_SOURCE, *ip;
+    struct nd_iter it;
+    if (d->icmpv6.cap == 0 || !nd_options(d->icmpv6, &it))
+        return false;
+    while (nd_next_announced(&it, source, &ip))
+        if (memcmp(ip, source, IPV6_ADDRESS_SIZE) == 0)
+            return true;
+    return false;
+}
+
+/* ---- duplicate address detection */
+
+/*
+ * The target of duplicate address detection: a solicitation from the unspecified address for the
+ * address that the sender wants to use (RFC 4862 5.4.2). NULL: another message, or the target was
+ * not captured.
+ */
+static const uint8_t *tentative_address(const struct datagram *d)
+{
+    static const uint8_t unspecified[IPV6_ADDRESS_SIZE];
+    struct view v = d->icmpv6;
+    if (view_has(v, 0, ND_TARGET + IPV6_ADDRESS_SIZE) != WIRE_OK || v.p[0] != ND_NS ||
+        memcmp(d->body.p + IPV6_SOURCE, unspecified, sizeof unspecified) != 0)
+        return NULL;
+    return v.p + ND_TARGET;
+}
+
+/*
+ * The solicitation has no link-layer address option, so the headers give the sender's address: the
+ * source QP, and the source GID of the GRH.
+ */
+static void check_tentative(const struct reporter *r, const struct ib_packet *ib, const uint8_t *ip)
+{
+    uint8_t lladdr[LLADDR_SIZE] = {0};
+    if (!ib || !ib->has_grh || ib->transport != IB_UD) {
+        if (is_link_local(ip))
+            check_form(r, ip);
+        return;
+    }
+    put24(lladdr + LLADDR_QPN, ib->sqpn);
+    memcpy(lladdr + LLADDR_GID, ib->sgid, GID_SIZE);
+    check_interface_id(r, ib, ip, lladdr);
+}
+
+/* Routers forward no packet with a link-local source (RFC 4291 2.5.6), so it is the sender's. */
+void check_ipv6_addresses(const struct reporter *r, const struct ib_packet *ib,
+                          const struct datagram *d)
+{
+    if (d->encap.type != TYPE_IPV6 || view_has(d->body, 0, IPV6_SIZE) != WIRE_OK ||
+        d->body.p[0] >> 4 != 6)
+        return;
+    const uint8_t *source = d->body.p + IPV6_SOURCE, *tentative = tentative_address(d);
+    if (is_link_local(source) && !is_announced(d))
+        check_form(r, source);
+    if (tentative)
+        check_tentative(r, ib, tentative);
+}
