@@ -19,6 +19,7 @@ from frames.build import (
     BROADCAST_MGID,
     C,
     D,
+    GSI,
     JOIN_MASK,
     SM,
     Connection,
@@ -479,7 +480,7 @@ def before_rep(transport=0, ms=1, between=0, up=True, missed=0):
     t = Tape()
     record = broadcast_record(port_gid=B.gid)
     sa(t, B, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
-    joined = t.psn
+    joined = t.psns[B.lid, GSI]
     sa(t, SM, B, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     c = Connection(t, transport=transport, psns=(1, 1))
     c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))
@@ -893,7 +894,7 @@ def after_refusal(missed, other=False):
     follows. missed: its PSN shows that a packet of A's GSI is missing, as the second REQ."""
     t, record = Tape(), broadcast_record(port_gid=A.gid)
     sa(t, A, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
-    joined = t.psn
+    joined = t.psns[A.lid, GSI]
     sa(t, SM, A, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     c = Connection(t)
     data = ib.private_data(A.qpn, 65524)

@@ -6,7 +6,7 @@ Layouts: IBA 15.2.5, MCMemberRecord and PathRecord with the bits of their compon
 import pytest
 
 from frames import ib
-from frames.build import A, SM, Tape, erf_pcap, mad_frame
+from frames.build import A, SM, Tape, erf_pcap
 from support.convert import convert
 from support.share import packets
 
@@ -68,7 +68,7 @@ def shared(tmp_path, *mads):
     """The data of each MAD after sharing, 200 bytes."""
     t = Tape()
     for mad in mads:
-        t.put(mad_frame(A, SM, mad, t.next_psn()).ib())
+        t.mad(A, SM, mad)
     (tmp_path / "in.pcap").write_bytes(erf_pcap(t))
     convert("--share", "--format", "247", tmp_path / "in.pcap", tmp_path / "out.pcap")
     return [packet[-256 - 6 + DATA : -6] for packet in packets(tmp_path / "out.pcap")]

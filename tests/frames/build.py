@@ -22,6 +22,7 @@ BROADCAST_MGID = "ff12:401b:ffff::ffff:ffff"
 BROADCAST_LID = 0xC000
 QKEY = 0x80000B1B
 ZERO20 = bytes(20)
+GSI = 1  # QP1
 
 
 class Node:
@@ -44,10 +45,12 @@ SM = Node(16, "fe80::8:f104:0:10", 0x000050, "10.0.0.16", "fe80::208:f104:0:10")
 
 
 class Tape:
-    """Frames in order, one millisecond apart."""
+    """Frames in order, one millisecond apart. Each UD queue pair counts its packets to all
+    destinations in one sequence (IBA 9.8.2.2); its first one here has PSN 1: the capture begins
+    late."""
 
     def __init__(self):
-        self.records, self.psn = [], 0
+        self.records, self.psns = [], {}
 
     def put(self, octets, cut=None, ms=1):
         last = self.records[-1][0] if self.records else T0
@@ -55,11 +58,15 @@ class Tape:
 
     def ud(self, src, dst, payload, **kw):
         """UD SEND Only from one interface to another (Node), or to a group (MGID text)."""
-        self.put(ud_frame(src, dst, payload, self.next_psn(), **kw).ib())
+        self.put(ud_frame(src, dst, payload, self.next_psn(src, src.qpn), **kw).ib())
 
-    def next_psn(self):
-        self.psn += 1
-        return self.psn
+    def mad(self, src, dst, mad):
+        """A MAD from one port's GSI to another's."""
+        self.put(mad_frame(src, dst, mad, self.next_psn(src, GSI)).ib())
+
+    def next_psn(self, src, qpn):
+        self.psns[src.lid, qpn] = self.psns.get((src.lid, qpn), 0) + 1
+        return self.psns[src.lid, qpn]
 
 
 def ud_frame(
@@ -482,7 +489,7 @@ class Connection:
 
     def mad(self, up, mad):
         src, dst = (self.a, self.b) if up else (self.b, self.a)
-        self.t.put(mad_frame(src, dst, mad, self.t.next_psn()).ib())
+        self.t.mad(src, dst, mad)
 
     def req(self, service_id, pdata=b"", mtu=4):
         a, b = self.a, self.b
@@ -700,33 +707,13 @@ def cm_uc():
 
 def cm_sidr():
     t = Tape()
-    t.put(
-        mad_frame(
-            A,
-            B,
-            ib.cm_sidr_req(
-                0x61, 0x1001, ib.service_id_rfc(B.qpn), pdata=ib.private_data(A.qpn, 2048)
-            ),
-        ).ib()
-    )  # 1
-    t.put(
-        mad_frame(
-            B,
-            A,
-            ib.cm_sidr_rep(
-                0x61,
-                0x1001,
-                ib.service_id_rfc(B.qpn),
-                B.qpn,
-                QKEY,
-                pdata=ib.private_data(B.qpn, 2048),
-            ),
-        ).ib()
-    )  # 2
-    t.put(mad_frame(A, B, ib.cm_sidr_req(0x62, 0x1002, RDMA_IP_SID)).ib())  # 3 another protocol
-    t.put(
-        mad_frame(B, A, ib.cm_sidr_rep(0x62, 0x1002, RDMA_IP_SID, 0, 0, status=1)).ib()
-    )  # 4 not supported
+    service = ib.service_id_rfc(B.qpn)
+    req = ib.cm_sidr_req(0x61, 0x1001, service, pdata=ib.private_data(A.qpn, 2048))
+    t.mad(A, B, req)  # 1
+    rep = ib.cm_sidr_rep(0x61, 0x1001, service, B.qpn, QKEY, pdata=ib.private_data(B.qpn, 2048))
+    t.mad(B, A, rep)  # 2
+    t.mad(A, B, ib.cm_sidr_req(0x62, 0x1002, RDMA_IP_SID))  # 3 another protocol
+    t.mad(B, A, ib.cm_sidr_rep(0x62, 0x1002, RDMA_IP_SID, 0, 0, status=1))  # 4 not supported
     return erf_pcap(t)
 
 
@@ -849,7 +836,7 @@ LEAVE_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["join"]  # 0x10003
 
 
 def sa(t, src, dst, *args, **kw):
-    t.put(mad_frame(src, dst, ib.sa_mad(*args, **kw), t.next_psn()).ib())
+    t.mad(src, dst, ib.sa_mad(*args, **kw))
 
 
 def broadcast_record(**kw):
@@ -995,7 +982,7 @@ def sa_table():
         sa(t, A, SM, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, ib.mcmember("::", pkey=0xFFFF), mask)
 
     def put(segment):
-        t.put(mad_frame(SM, A, segment, t.next_psn()).ib())
+        t.mad(SM, A, segment)
 
     def ack(tid, segment):
         sa(

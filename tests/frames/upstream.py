@@ -84,7 +84,7 @@ def rmpp_segments():
     second."""
     t = Tape()
     for segment in ib.rmpp_table(0x1002, ib.ATTR_MC_MEMBER, table_records(5), 56):
-        t.put(mad_frame(SM, A, segment, t.next_psn()).ib())
+        t.mad(SM, A, segment)
     return erf_pcap(t)
 
 
