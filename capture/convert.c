@@ -4,16 +4,42 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <glib.h>
 
 #include "capture/convert_options.h"
 #include "capture/share/share.h"
+#include "cli/say.h"
 #include "wire/nanoseconds.h"
 #include "pcapio/input.h"
 #include "pcapio/output.h"
 #include "capture/tally.h"
 #include "pcapio/translate.h"
+
+static bool is_stdio(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+static const char *input_name(const struct convert_options *options)
+{
+    return is_stdio(options->in) ? "standard input" : options->in;
+}
+
+/* Prints an error of the file NAME, and frees it. Returns false. */
+static bool say_error(const char *name, GError *error)
+{
+    say("%s: %s", name, error->message);
+    g_error_free(error);
+    return false;
+}
+
+static bool say_output_error(const struct convert_options *options, GError *error)
+{
+    return say_error(is_stdio(options->out) ? "standard output" : options->out, error);
+}
 
 static bool is_infiniband(uint32_t linktype)
 {
@@ -43,9 +69,22 @@ static struct translation plan(const struct input *in, const struct convert_opti
     };
 }
 
+/* Returns NULL after a message. */
+static struct input *open_input(const struct convert_options *options)
+{
+    GError *error = NULL;
+    struct input *in = input_open(options->in, options->share, &error);
+
+    if (!in)
+        say_error(input_name(options), error);
+    return in;
+}
+
+/* Returns NULL after a message. */
 static struct output *create_output(const struct input *in, const struct convert_options *options,
                                     const struct translation *way)
 {
+    GError *error = NULL;
     struct output_format format = {
         .container = options->container,
         .is_described = options->container == CONTAINER_PCAPNG && input_is_pcapng(in),
@@ -54,8 +93,24 @@ static struct output *create_output(const struct input *in, const struct convert
         .snaplen = way->to != LINKTYPE_ERF && input_linktype(in) == way->to ? input_snaplen(in)
                                                                             : ERF_MAX_LEN,
     };
+    struct output *out;
 
-    return output_open(options->out, &format, input_fd(in));
+    if (is_stdio(options->out) && isatty(STDOUT_FILENO)) {
+        say("stdout is a terminal: name a file, or pipe it");
+        return NULL;
+    }
+    out = output_open(options->out, &format, input_fd(in), &error);
+    if (!out)
+        say_output_error(options, error);
+    return out;
+}
+
+/* Returns false after a message if data did not reach the file. */
+static bool close_output(struct output *out, const struct convert_options *options)
+{
+    GError *error = NULL;
+
+    return output_close(out, &error) || say_output_error(options, error);
 }
 
 /* The output remembers an error, and output_close returns it. */
@@ -88,18 +143,19 @@ static enum translation_result share_into(struct share *share, uint32_t linktype
 }
 
 /*
- * Converts all packets. Returns false if the input ended too early or the output cannot be written.
+ * Converts all packets. Returns false if the input ended too early, with ERROR, or if the output
+ * cannot be written, which remembers the error.
  */
 static bool carry_all(struct input *in, struct output *out, const struct translation *way,
-                      struct share *share, struct tally *tally)
+                      struct share *share, struct tally *tally, GError **error)
 {
     GByteArray *buffer = g_byte_array_new();
     struct packet from, to;
     struct remarks note;
-    enum input_result result;
+    enum capfile_result result;
     bool good = true;
 
-    while (good && (result = input_next(in, &from)) == INPUT_PACKET) {
+    while (good && (result = input_next(in, &from, error)) == CAPFILE_FRAME) {
         enum translation_result translated = translate(way, &from, &to, &note);
 
         if (translated == CARRIED && share)
@@ -109,7 +165,7 @@ static bool carry_all(struct input *in, struct output *out, const struct transla
             convert_tally_add(tally, translated, from.linktype, &note);
     }
     g_byte_array_unref(buffer);
-    return good && result == INPUT_END;
+    return good && result == CAPFILE_END;
 }
 
 /* Returns NULL after a message. */
@@ -124,25 +180,34 @@ static struct share *new_share(const struct convert_options *options)
     return share_new(&key);
 }
 
+/* Converts IN to a new output. Returns false after messages. */
+static bool convert_input(struct input *in, const struct convert_options *options,
+                          struct share *share, struct tally *tally)
+{
+    struct translation way = plan(in, options);
+    struct output *out = create_output(in, options, &way);
+    GError *error = NULL;
+    bool good;
+
+    if (!out)
+        return false;
+    if (options->container == CONTAINER_PCAPNG && input_is_pcapng(in))
+        input_on_description(in, copy_description, out);
+    good = carry_all(in, out, &way, share, tally, &error);
+    if (error)
+        say_error(input_name(options), error);
+    good = close_output(out, options) && good;
+    convert_tally_remark(tally, input_name(options), way.to,
+                         options->container == CONTAINER_PCAPNG);
+    return good;
+}
+
 static bool convert(const struct convert_options *options, struct tally *tally)
 {
     struct share *share = options->share ? new_share(options) : NULL;
-    struct input *in = options->share && !share ? NULL : input_open(options->in);
-    struct translation way;
-    struct output *out;
-    bool good;
+    struct input *in = options->share && !share ? NULL : open_input(options);
+    bool good = in && convert_input(in, options, share, tally);
 
-    if (!in) {
-        share_free(share);
-        return false;
-    }
-    way = plan(in, options);
-    out = create_output(in, options, &way);
-    if (out && options->container == CONTAINER_PCAPNG && input_is_pcapng(in))
-        input_on_description(in, options->share, copy_description, out);
-    good = out && carry_all(in, out, &way, share, tally);
-    good = output_close(out) && good;
-    convert_tally_remark(tally, input_name(in), way.to, options->container == CONTAINER_PCAPNG);
     input_close(in);
     share_free(share);
     return good;

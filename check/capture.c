@@ -53,11 +53,12 @@ static bool check_one(struct checker *checker, const struct capfile_frame *f)
 /* Returns how the file ended; CAPFILE_FRAME: the run was interrupted. */
 static enum capfile_result check_frames(struct checked *out, struct capfile *file,
                                         struct checker *checker, struct annotation *annotation,
-                                        struct progress *progress, const volatile int *stop)
+                                        struct progress *progress, const volatile int *stop,
+                                        GError **error)
 {
     struct capfile_frame frame;
     enum capfile_result result;
-    while (!*stop && (result = capfile_next(file, &frame)) == CAPFILE_FRAME) {
+    while (!*stop && (result = capfile_next(file, &frame, error)) == CAPFILE_FRAME) {
         verdict_frame(out->verdict, check_one(checker, &frame));
         if (annotation)
             annotation_frame(annotation, &frame);
@@ -66,13 +67,15 @@ static enum capfile_result check_frames(struct checked *out, struct capfile *fil
     return *stop ? CAPFILE_FRAME : result;
 }
 
-static void note_trouble(struct checked *out, const char *path, const char *why)
+/* Prints the error, and keeps and frees it. */
+static void note_trouble(struct checked *out, const char *path, GError *error)
 {
-    out->trouble = plain_dup(why);
+    out->trouble = plain_dup(error->message);
     if (verdict_frames(out->verdict))
-        say("%s: %s; it is judged up to there", path, why);
+        say("%s: %s; it is judged up to there", path, error->message);
     else
-        say("%s: %s", path, why);
+        say("%s: %s", path, error->message);
+    g_error_free(error);
 }
 
 static void say_contradiction(const char *path, const struct contradiction *c)
@@ -88,13 +91,15 @@ static void say_contradiction(const char *path, const struct contradiction *c)
 bool check_capture(struct checked *out, const char *path, const struct check_settings *by,
                    const volatile int *stop)
 {
-    char error[CAPFILE_ERROR_LEN];
+    GError *error = NULL;
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
     gint64 begin = g_get_monotonic_time();
     *out = (struct checked){.name = plain_dup(name), .verdict = verdict_new(by->selection)};
-    struct capfile *file = capfile_open(path, error);
+    struct capfile *file = capfile_open(path, &error);
     if (!file) {
-        if (!*stop)
+        if (*stop)
+            g_error_free(error);
+        else
             note_trouble(out, name, error);
         return !*stop;
     }
@@ -105,10 +110,13 @@ bool check_capture(struct checked *out, const char *path, const struct check_set
     fabric_take_interfaces(fabric, by->interfaces);
     struct checker *checker = checker_new(fabric, by->known, take_finding, &sink);
     struct progress *progress = progress_new(name, file);
-    enum capfile_result result = check_frames(out, file, checker, by->annotation, progress, stop);
+    enum capfile_result result = check_frames(out, file, checker, by->annotation, progress, stop,
+                                              &error);
     progress_free(progress);
     if (result == CAPFILE_ERROR)
-        note_trouble(out, name, capfile_error(file));
+        note_trouble(out, name, error);
+    else
+        g_clear_error(&error); /* of an interrupted run */
     say_contradiction(name, &fabric_facts(fabric)->contradiction);
     checker_free(checker);
     fabric_free(fabric);

@@ -12,8 +12,8 @@
 
 #include "pcapio/capfile.h"
 #include "pcapio/erf.h"
+#include "pcapio/error.h"
 #include "pcapio/input.h"
-#include "cli/say.h"
 #include "pcapio/output.h"
 #include "pcapio/translate.h"
 #include "fuzz/must.h"
@@ -24,12 +24,6 @@ enum { PATH_LEN = 40, INPUT_MAX = 1 << 18 };
 
 static volatile unsigned sink; /* uses the values read, so that the compiler keeps the reads */
 
-/* Replaces cli/say.c's: prints nothing, because most inputs are malformed. */
-void say(const char *format, ...)
-{
-    sink += (unsigned)format[0];
-}
-
 static int new_file(char path[PATH_LEN])
 {
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -38,26 +32,31 @@ static int new_file(char path[PATH_LEN])
     return fd;
 }
 
-/* Returns the number of frames. Sets *whole to whether the file was read to its end. */
-static unsigned long read_all(const char *path, bool *whole)
+/* What ipoib-check reads of a file. */
+struct contents {
+    unsigned long frames;
+    bool whole; /* it was read to its end */
+    bool ours;  /* a frame has a link type that can contain IPoIB */
+};
+
+static struct contents read_all(const char *path)
 {
-    char error[CAPFILE_ERROR_LEN];
+    struct contents found = {0};
+    GError *error = NULL;
     struct capfile_frame f;
-    enum capfile_result result;
-    unsigned long n = 0;
-    struct capfile *c = capfile_open(path, error);
-    *whole = false;
-    if (!c)
-        return 0;
-    while ((result = capfile_next(c, &f)) == CAPFILE_FRAME) {
-        must(f.number == ++n && f.wirelen >= f.caplen);
+    enum capfile_result result = CAPFILE_ERROR;
+    struct capfile *c = capfile_open(path, &error);
+    while (c && (result = capfile_next(c, &f, &error)) == CAPFILE_FRAME) {
+        must(f.number == ++found.frames && f.wirelen >= f.caplen);
+        found.ours |= linktype_is_known((uint32_t)f.linktype);
         for (uint32_t i = 0; i < f.caplen; i++)
             sink += f.bytes[i];
     }
-    *whole = result == CAPFILE_END;
-    must(*whole || capfile_error(c) != NULL);
+    found.whole = result == CAPFILE_END;
+    must(found.whole == (error == NULL));
+    g_clear_error(&error);
     capfile_close(c);
-    return n;
+    return found;
 }
 
 /* Readers of raw ERF skip pad records, as Wireshark does. */
@@ -66,18 +65,31 @@ static bool is_filler(const struct translation *way, const struct packet *p)
     return way->to_raw && p->linktype == LINKTYPE_ERF && erf_type(p->data) == ERF_TYPE_PAD;
 }
 
-/* Returns the number of packets that a reader must find in the output. */
-static unsigned long carry(struct input *in, struct output *out, const struct translation *way)
+/* What a conversion read and wrote. */
+struct carried {
+    unsigned long frames;  /* as ipoib-check counts them: without the pad records of raw ERF */
+    unsigned long written; /* packets that a reader must find in the output */
+    bool whole;            /* the input was read to its end */
+};
+
+static struct carried carry(struct input *in, struct output *out, const struct translation *way)
 {
+    struct carried n = {0};
     struct packet from, to;
     struct remarks note;
-    unsigned long n = 0;
-    while (input_next(in, &from) == INPUT_PACKET)
+    GError *error = NULL;
+    enum capfile_result result;
+    while ((result = input_next(in, &from, &error)) == CAPFILE_FRAME) {
+        n.frames += !(way->from_raw && erf_type(from.data) == ERF_TYPE_PAD);
         if (translate(way, &from, &to, &note) == CARRIED) {
             must(to.wirelen >= to.head_len + to.data_len);
             must(output_write(out, &to));
-            n += !is_filler(way, &from);
+            n.written += !is_filler(way, &from);
         }
+    }
+    n.whole = result == CAPFILE_END;
+    must(n.whole == (error == NULL));
+    g_clear_error(&error);
     return n;
 }
 
@@ -86,11 +98,15 @@ static void copy_description(void *out, const struct capfile_description *descri
     must(output_describe(out, described));
 }
 
-static void convert(const char *path, struct output_format *format)
+/* CHECKED: what ipoib-check reads of the file. A conversion must read the same. */
+static void convert(const char *path, const struct contents *checked, struct output_format *format)
 {
     char made[PATH_LEN];
-    bool whole;
-    struct input *in = input_open(path);
+    GError *error = NULL;
+    struct input *in = input_open(path, format->linktype == LINKTYPE_ERF, &error);
+    must(!in == (error != NULL));
+    must(in || !checked->ours);
+    g_clear_error(&error);
     if (!in)
         return;
     struct translation way = {.to = format->linktype,
@@ -99,12 +115,13 @@ static void convert(const char *path, struct output_format *format)
                               .container_time_wins = input_is_pcapng(in)};
     int fd = new_file(made);
     format->is_described = format->container == CONTAINER_PCAPNG && input_is_pcapng(in);
-    struct output *out = output_open(made, format, input_fd(in));
+    struct output *out = output_open(made, format, input_fd(in), NULL);
     must(out != NULL);
     if (format->is_described)
-        input_on_description(in, format->linktype == LINKTYPE_ERF, copy_description, out);
-    unsigned long n = carry(in, out, &way);
-    must(output_close(out));
+        input_on_description(in, copy_description, out);
+    struct carried n = carry(in, out, &way);
+    must(n.frames == checked->frames && n.whole == checked->whole);
+    must(output_close(out, NULL));
     input_close(in);
     /*
      * Raw ERF has no magic number and starts with a timestamp. If the timestamp equals another
@@ -112,11 +129,12 @@ static void convert(const char *path, struct output_format *format)
      * will do.
      */
     static const uint8_t fraction[4];
-    must(format->container != CONTAINER_RAW || n == 0 ||
+    must(format->container != CONTAINER_RAW || n.written == 0 ||
          pwrite(fd, fraction, sizeof fraction, 0) == sizeof fraction);
-    unsigned long found = read_all(made, &whole);
+    struct contents found = read_all(made);
     /* a raw ERF file without records is empty, so it is not a capture file */
-    must(format->container == CONTAINER_RAW && n == 0 ? found == 0 : whole && found == n);
+    must(found.frames == n.written &&
+         (found.whole || (format->container == CONTAINER_RAW && n.written == 0)));
     close(fd);
 }
 
@@ -128,14 +146,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       {CONTAINER_PCAPNG, LINKTYPE_ERF, ERF_MAX_LEN, false},
                                       {CONTAINER_RAW, LINKTYPE_ERF, ERF_MAX_LEN, false}};
     char path[PATH_LEN];
-    bool whole;
     if (size > INPUT_MAX)
         return 0;
     int fd = new_file(path);
     must(write(fd, data, size) == (ssize_t)size);
-    read_all(path, &whole);
+    struct contents checked = read_all(path);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        convert(path, &formats[i]);
+        convert(path, &checked, &formats[i]);
     close(fd);
     return 0;
 }

@@ -49,15 +49,14 @@ static bool packet_of(const struct capfile_frame *f, struct law_frame *out, int 
 /* The frames of the first one's link type; NULL: the file cannot be read. */
 static struct law_capture *read_capture(const char *path)
 {
-    char error[CAPFILE_ERROR_LEN];
-    struct capfile *file = capfile_open(path, error);
+    struct capfile *file = capfile_open(path, NULL);
     struct law_capture *c = NULL;
     struct capfile_frame f;
     struct law_frame frame;
     int linktype;
     if (!file)
         return NULL;
-    while (capfile_next(file, &f) == CAPFILE_FRAME) {
+    while (capfile_next(file, &f, NULL) == CAPFILE_FRAME) {
         if (!packet_of(&f, &frame, &linktype))
             continue;
         if (!c)

@@ -60,16 +60,17 @@ static bool is_once(const char *path, uint32_t frame, unsigned total[DECODERS])
 /* Returns the exit status. */
 static int check(const char *path, unsigned total[DECODERS])
 {
-    char error[CAPFILE_ERROR_LEN];
+    GError *error = NULL;
     struct capfile_frame f;
-    struct capfile *file = capfile_open(path, error);
+    struct capfile *file = capfile_open(path, &error);
     int status = 0;
     if (!file) {
-        fprintf(stderr, "decode-counts: %s: %s\n", path, error);
+        fprintf(stderr, "decode-counts: %s: %s\n", path, error->message);
+        g_error_free(error);
         return 2;
     }
     struct checker *j = checker_new(NULL, NULL, ignore, NULL);
-    for (uint32_t n = 1; capfile_next(file, &f) == CAPFILE_FRAME; n++) {
+    for (uint32_t n = 1; capfile_next(file, &f, NULL) == CAPFILE_FRAME; n++) {
         checker_frame(j, &(struct capture_frame){n, f.interface, f.linktype, f.ns,
                                                  view_make(f.bytes, f.caplen, f.wirelen)});
         if (!is_once(path, n, total))

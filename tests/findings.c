@@ -91,7 +91,7 @@ static void check_capture(struct capfile *file, const struct deviations *known)
     struct capfile_frame f;
     if (current)
         fabric_take_records_as_current(fabric);
-    for (uint32_t n = 1; capfile_next(file, &f) == CAPFILE_FRAME; n++) {
+    for (uint32_t n = 1; capfile_next(file, &f, NULL) == CAPFILE_FRAME; n++) {
         struct capture_frame c = {n, f.interface, f.linktype, f.ns,
                                   view_make(f.bytes, f.caplen, f.wirelen)};
         if (!is_lost(n))
@@ -103,7 +103,6 @@ static void check_capture(struct capfile *file, const struct deviations *known)
 
 int main(int argc, char **argv)
 {
-    char error[CAPFILE_ERROR_LEN];
     const char *list = "none", *capture = NULL;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--frames") == 0)
@@ -131,9 +130,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "findings: %s\n", fault ? fault->message : "which capture?");
         return 2;
     }
-    struct capfile *file = capfile_open(capture, error);
+    struct capfile *file = capfile_open(capture, &fault);
     if (!file) {
-        fprintf(stderr, "findings: %s\n", error);
+        fprintf(stderr, "findings: %s\n", fault->message);
         return 3; /* the capture cannot be read */
     }
     check_capture(file, known);

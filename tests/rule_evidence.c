@@ -59,7 +59,7 @@ static void check_capture(struct capfile *file)
     struct frame_findings found;
     struct checker *j = checker_new(NULL, NULL, note_finding, &found);
     struct capfile_frame f;
-    while (capfile_next(file, &f) == CAPFILE_FRAME) {
+    while (capfile_next(file, &f, NULL) == CAPFILE_FRAME) {
         struct capture_frame c = {f.number, f.interface, f.linktype, f.ns,
                                   view_make(f.bytes, f.caplen, f.wirelen)};
         found = (struct frame_findings){0};
@@ -108,11 +108,12 @@ static void print_words(unsigned set)
 
 int main(int argc, char **argv)
 {
-    char error[CAPFILE_ERROR_LEN];
+    GError *error = NULL;
     for (int i = 1; i < argc; i++) {
-        struct capfile *file = capfile_open(argv[i], error);
+        struct capfile *file = capfile_open(argv[i], &error);
         if (!file) {
-            fprintf(stderr, "rule-evidence: %s: %s\n", argv[i], error);
+            fprintf(stderr, "rule-evidence: %s: %s\n", argv[i], error->message);
+            g_error_free(error);
             return 1;
         }
         check_capture(file);

@@ -51,7 +51,7 @@ def test_input_is_refused(name, says, inputs, tmp_path):
 
 def test_compressed_pipe_that_ends_too_early(inputs, tmp_path):
     data = gzip.compress(capfile.load(inputs / "two.pcap"))[:-12]
-    says = "standard input: the compressed data is truncated"
+    says = "standard input: cannot be read to its end: the compressed data is truncated"
     convert("-", tmp_path / "out.pcap", status=1, says=says, input=data)
 
 
@@ -75,7 +75,7 @@ def test_other_compression_is_refused(inputs, tmp_path):
 def test_compressed_data_that_end_too_early(name, inputs, tmp_path):
     data = gzip.compress(capfile.load(inputs / name))
     (tmp_path / "short.gz").write_bytes(data[: len(data) - 12])
-    says = "short.gz: the compressed data is truncated"
+    says = "short.gz: cannot be read to its end: the compressed data is truncated"
     convert(tmp_path / "short.gz", tmp_path / "out.pcap", status=1, says=says)
 
 

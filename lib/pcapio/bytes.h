@@ -19,11 +19,10 @@ static inline uint16_t get_le16(const uint8_t *p)
 
 static inline uint64_t get_le64(const uint8_t *p)
 {
-    uint64_t v = 0;
+    uint64_t v;
 
-    for (int i = 7; i >= 0; i--)
-        v = v << 8 | p[i];
-    return v;
+    memcpy(&v, p, sizeof(v));
+    return le64toh(v);
 }
 
 static inline void put_be16(uint8_t *p, uint16_t v)

@@ -4,16 +4,17 @@
  */
 #include "pcapio/capfile.h"
 
-#include <errno.h>
 #include <pcap/pcap.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pcapio/erffile.h"
+#include "pcapio/error.h"
 #include "pcapio/magic.h"
 #include "pcapio/pcapfile.h"
 #include "pcapio/pcapngfile.h"
 #include "pcapio/source.h"
+#include "wire/erf.h"
+#include "wire/linktype.h"
 #include "wire/nanoseconds.h"
 
 struct capfile {
@@ -22,85 +23,79 @@ struct capfile {
     pcap_t *pcap;
     struct pcapngfile *pcapng;
     struct erffile *erf;
-    uint32_t frames; /* frames read, for pcap and ERF */
-    char *error;     /* the caller's buffer during open, then error_text */
-    char error_text[CAPFILE_ERROR_LEN];
+    /* of pcap */
+    int linktype;
+    uint32_t frames; /* read so far */
 };
 
 /* ---- opening */
 
-static bool say_fault(struct capfile *c, const char *fault)
+static bool fail_format(GError **error, const char *why)
 {
-    snprintf(c->error, CAPFILE_ERROR_LEN, "%s", fault);
+    g_set_error_literal(error, PCAPIO_ERROR, PCAPIO_ERROR_FORMAT, why);
     return false;
 }
 
-static bool open_pcap(struct capfile *c)
+static bool open_pcap(struct capfile *c, GError **error)
 {
-    char error[PCAP_ERRBUF_SIZE] = "";
+    char why[PCAP_ERRBUF_SIZE] = "";
 
-    c->pcap = pcap_fopen_offline_with_tstamp_precision(c->file, PCAP_TSTAMP_PRECISION_NANO, error);
-    if (!c->pcap)
-        snprintf(c->error, CAPFILE_ERROR_LEN, "cannot be read: %s", error);
+    c->pcap = pcap_fopen_offline_with_tstamp_precision(c->file, PCAP_TSTAMP_PRECISION_NANO, why);
+    if (c->pcap)
+        c->linktype = pcap_datalink(c->pcap);
+    else
+        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_FORMAT, "cannot be read: %s", why);
     return c->pcap != NULL;
 }
 
-static bool open_stream(struct capfile *c, const uint8_t *magic)
+static bool open_stream(struct capfile *c, const uint8_t *magic, GError **error)
 {
     c->file = source_stream(c->source);
     if (magic_is_pcap(magic))
-        return open_pcap(c);
-    if (magic_is_pcapng(magic)) {
-        c->pcapng = pcapngfile_open(c->file, c->error_text);
-        return c->pcapng || say_fault(c, "out of memory");
-    }
-    c->erf = erffile_open(c->file, c->error_text);
-    return c->erf || say_fault(c, c->error_text);
+        return open_pcap(c, error);
+    if (magic_is_pcapng(magic))
+        c->pcapng = pcapngfile_open(c->file);
+    else
+        c->erf = erffile_open(c->file, error);
+    return c->pcapng || c->erf;
 }
 
 /* Reports known formats that are not supported. Returns whether the file has one. */
-static bool refuse_format(struct capfile *c, const uint8_t *magic)
+static bool refuse_format(const uint8_t *magic, GError **error)
 {
     const struct compression *by = magic_compression(magic);
 
     if (memcmp(magic, "snoo", MAGIC_LEN) == 0)
-        return !say_fault(
-            c, "is a snoop file, which is not read here: Wireshark with the plugin opens it");
+        return !fail_format(
+            error, "is a snoop file, which is not read here: Wireshark with the plugin opens it");
     if (by)
-        snprintf(c->error, CAPFILE_ERROR_LEN,
-                 "is compressed by %s: decompress it first (%s FILE | ... -)", by->name, by->cat);
+        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_FORMAT,
+                    "is compressed by %s: decompress it first (%s FILE | ... -)", by->name,
+                    by->cat);
     return by != NULL;
 }
 
-static bool open_any(struct capfile *c)
+static bool open_any(struct capfile *c, GError **error)
 {
     uint8_t magic[MAGIC_LEN];
     size_t got = source_peek(c->source, magic, sizeof(magic));
-    const char *fault = got < sizeof(magic) ? source_fault(c->source) : NULL;
 
-    if (fault) {
-        snprintf(c->error, CAPFILE_ERROR_LEN, "cannot be read: %s", fault);
+    if (got < sizeof(magic) && !source_ended_well(c->source, error)) {
+        g_prefix_error(error, "cannot be read: ");
         return false;
     }
     if (got < sizeof(magic))
-        return say_fault(c, got == 0 ? "is empty" : "is too short to be a capture file");
-    return !refuse_format(c, magic) && open_stream(c, magic);
+        return fail_format(error, got == 0 ? "is empty" : "is too short to be a capture file");
+    return !refuse_format(magic, error) && open_stream(c, magic, error);
 }
 
-struct capfile *capfile_open(const char *path, char error[CAPFILE_ERROR_LEN])
+struct capfile *capfile_open(const char *path, GError **error)
 {
-    struct capfile *c = calloc(1, sizeof(*c));
+    struct capfile *c = g_new0(struct capfile, 1);
 
-    if (!c) {
-        snprintf(error, CAPFILE_ERROR_LEN, "out of memory");
-        return NULL;
-    }
-    c->error = error;
-    c->source = source_open(path, error, CAPFILE_ERROR_LEN);
-    if (c->source && open_any(c)) {
-        c->error = c->error_text;
+    c->source = source_open(path, error);
+    if (c->source && open_any(c, error))
         return c;
-    }
     capfile_close(c);
     return NULL;
 }
@@ -111,20 +106,16 @@ void capfile_on_description(struct capfile *c, capfile_describe *describe, void 
         pcapngfile_on_description(c->pcapng, describe, user);
 }
 
-uint64_t capfile_dropped(const struct capfile *c)
+void capfile_leave_texts_out(struct capfile *c)
 {
-    return c->pcapng ? pcapngfile_dropped(c->pcapng) : 0;
+    if (c->pcapng)
+        pcapngfile_leave_texts_out(c->pcapng);
 }
 
-const uint8_t *capfile_options(struct capfile *c, uint32_t *len)
+void capfile_keep_padding(struct capfile *c)
 {
-    *len = 0;
-    return c->pcapng ? pcapngfile_options(c->pcapng, len) : NULL;
-}
-
-bool capfile_is_pcapng(const struct capfile *c)
-{
-    return c->pcapng != NULL;
+    if (c->erf)
+        erffile_keep_padding(c->erf);
 }
 
 void capfile_close(struct capfile *c)
@@ -138,10 +129,52 @@ void capfile_close(struct capfile *c)
     pcapngfile_close(c->pcapng);
     erffile_close(c->erf);
     source_close(c->source);
-    free(c);
+    g_free(c);
+}
+
+/* ---- the file */
+
+bool capfile_is_pcapng(const struct capfile *c)
+{
+    return c->pcapng != NULL;
+}
+
+bool capfile_is_raw_erf(const struct capfile *c)
+{
+    return c->erf != NULL;
+}
+
+bool capfile_header(const struct capfile *c, uint32_t *linktype, uint32_t *snaplen)
+{
+    if (c->pcapng)
+        return false;
+    *linktype = c->pcap ? (uint32_t)c->linktype : LINKTYPE_ERF;
+    *snaplen = c->pcap ? (uint32_t)pcap_snapshot(c->pcap) : ERF_MAX_LEN;
+    return true;
+}
+
+int capfile_fd(const struct capfile *c)
+{
+    return source_fd(c->source);
+}
+
+double capfile_progress(const struct capfile *c)
+{
+    return source_progress(c->source);
 }
 
 /* ---- frames */
+
+uint64_t capfile_dropped(const struct capfile *c)
+{
+    return c->pcapng ? pcapngfile_dropped(c->pcapng) : 0;
+}
+
+const uint8_t *capfile_options(struct capfile *c, uint32_t *len)
+{
+    *len = 0;
+    return c->pcapng ? pcapngfile_options(c->pcapng, len) : NULL;
+}
 
 /*
  * Converts libpcap's timestamp. A fraction of more than a second is carried over by the addition.
@@ -151,27 +184,30 @@ static int64_t pcap_ns(const struct timeval *ts)
     return nanoseconds_of(pcapfile_seconds(ts->tv_sec), ts->tv_usec);
 }
 
-static enum capfile_result pcap_fault(struct capfile *c)
+static enum capfile_result fail_pcap(const struct capfile *c, GError **error)
 {
-    const char *what = feof(c->file)     ? "is cut short"
-                       : ferror(c->file) ? "cannot be read"
-                                         : "damaged";
+    const char *why = pcap_geterr(c->pcap);
 
-    snprintf(c->error, CAPFILE_ERROR_LEN, "%s: %s", what, pcap_geterr(c->pcap));
+    if (feof(c->file))
+        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_TRUNCATED, "is cut short: %s", why);
+    else if (ferror(c->file))
+        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, "cannot be read: %s", why);
+    else
+        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_MALFORMED, "damaged: %s", why);
     return CAPFILE_ERROR;
 }
 
-static enum capfile_result next_pcap(struct capfile *c, struct capfile_frame *out)
+static enum capfile_result next_pcap(struct capfile *c, struct capfile_frame *out, GError **error)
 {
     struct pcap_pkthdr *header;
     const u_char *data;
     int result = pcap_next_ex(c->pcap, &header, &data);
 
     if (result != 1)
-        return result == PCAP_ERROR_BREAK ? CAPFILE_END : pcap_fault(c);
+        return result == PCAP_ERROR_BREAK ? CAPFILE_END : fail_pcap(c, error);
     *out = (struct capfile_frame){
         .number = ++c->frames,
-        .linktype = pcap_datalink(c->pcap),
+        .linktype = c->linktype,
         .ns = pcap_ns(&header->ts),
         .caplen = header->caplen,
         .wirelen = header->len < header->caplen ? header->caplen : header->len,
@@ -180,47 +216,27 @@ static enum capfile_result next_pcap(struct capfile *c, struct capfile_frame *ou
     return CAPFILE_FRAME;
 }
 
-/* Skips padding records: Wireshark does not number them. */
-static enum capfile_result next_erf(struct capfile *c, struct capfile_frame *out)
+/*
+ * What no frame means. If the source ended early, this is the cause of every other error, and it
+ * also looks like the end of the file.
+ */
+static enum capfile_result end_file(const struct capfile *c, enum capfile_result result,
+                                    GError **error)
 {
-    enum input_result result;
-    struct packet p = {0};
+    GError *cause = NULL;
 
-    do
-        result = erffile_next(c->erf, &p);
-    while (result == INPUT_PACKET && erf_type(p.data) == ERF_TYPE_PAD);
-    if (result != INPUT_PACKET)
-        return result == INPUT_END ? CAPFILE_END : CAPFILE_ERROR;
-    *out = (struct capfile_frame){
-        .number = ++c->frames,
-        .linktype = LINKTYPE_ERF,
-        .ns = nanoseconds_of(p.sec, p.ns),
-        .caplen = p.data_len,
-        .wirelen = p.wirelen,
-        .bytes = p.data,
-    };
-    return CAPFILE_FRAME;
-}
-
-enum capfile_result capfile_next(struct capfile *c, struct capfile_frame *out)
-{
-    enum capfile_result result = c->pcap     ? next_pcap(c, out)
-                                 : c->pcapng ? pcapngfile_next(c->pcapng, out)
-                                             : next_erf(c, out);
-    const char *fault = result == CAPFILE_FRAME ? NULL : source_fault(c->source);
-
-    if (!fault)
+    if (source_ended_well(c->source, &cause))
         return result;
-    snprintf(c->error, CAPFILE_ERROR_LEN, "cannot be read to its end: %s", fault);
+    g_clear_error(error);
+    g_propagate_prefixed_error(error, cause, "cannot be read to its end: ");
     return CAPFILE_ERROR;
 }
 
-const char *capfile_error(const struct capfile *c)
+enum capfile_result capfile_next(struct capfile *c, struct capfile_frame *out, GError **error)
 {
-    return c->error_text;
-}
+    enum capfile_result result = c->pcap     ? next_pcap(c, out, error)
+                                 : c->pcapng ? pcapngfile_next(c->pcapng, out, error)
+                                             : erffile_next(c->erf, out, error);
 
-double capfile_progress(const struct capfile *c)
-{
-    return source_progress(c->source);
+    return result == CAPFILE_FRAME ? result : end_file(c, result, error);
 }

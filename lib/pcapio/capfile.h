@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads capture files of any link type, frame by frame with Wireshark's frame numbers: classic pcap
- * (by libpcap), pcapng and raw ERF (by this library), also compressed with gzip. The format is
- * detected from the content.
+ * The reader of capture files: of any link type, frame by frame with Wireshark's frame numbers,
+ * from a file, a pipe or a file that is still written. Formats: classic pcap (by libpcap), pcapng
+ * and raw ERF (by this library), also compressed with gzip. The format is detected from the
+ * content.
  */
 #ifndef IPOIB_PCAPIO_CAPFILE_H
 #define IPOIB_PCAPIO_CAPFILE_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct capfile;
 
 enum capfile_result { CAPFILE_FRAME, CAPFILE_END, CAPFILE_ERROR };
-
-enum { CAPFILE_ERROR_LEN = 320 }; /* bytes of a message with its terminating 0 */
 
 struct capfile_frame {
     uint32_t number;    /* frame number as in Wireshark, from 1 */
@@ -28,10 +28,10 @@ struct capfile_frame {
 };
 
 /*
- * Opens PATH ("-": stdin). Returns NULL, with a message in ERROR (without the path), if it cannot
- * be opened or is not a capture file.
+ * Opens PATH ("-": stdin). Returns NULL and sets ERROR (pcapio/error.h) if it cannot be opened or
+ * is not a capture file.
  */
-struct capfile *capfile_open(const char *path, char error[CAPFILE_ERROR_LEN]);
+struct capfile *capfile_open(const char *path, GError **error);
 
 /*
  * What a pcapng file says besides its packets: a section, an interface, or statistics of an
@@ -54,8 +54,20 @@ struct capfile_description {
  * returned.
  */
 typedef void capfile_describe(void *user, const struct capfile_description *described);
-/* Sets the callback. Call it before capfile_next; it has no effect on files of other formats. */
+/*
+ * Settings, to be made before the first capfile_next. They have no effect on files of other
+ * formats.
+ */
+
+/* Sets the callback. */
 void capfile_on_description(struct capfile *c, capfile_describe *describe, void *user);
+/* Leaves comments, names and addresses out of all options of a pcapng file. */
+void capfile_leave_texts_out(struct capfile *c);
+/*
+ * Returns the padding records (type 48) of a raw ERF file too. Wireshark does not number them; the
+ * frame numbers are then those of the records.
+ */
+void capfile_keep_padding(struct capfile *c);
 
 /*
  * The packets lost between the last frame and the one before (epb_dropcount; 0: none or unknown).
@@ -73,18 +85,25 @@ const uint8_t *capfile_options(struct capfile *c, uint32_t *len);
  * files, the time in the record.
  */
 bool capfile_is_pcapng(const struct capfile *c);
+bool capfile_is_raw_erf(const struct capfile *c);
+
+/*
+ * The link type and the snapshot length (bytes) of all frames. Returns false if the file is pcapng,
+ * in which each interface has its own.
+ */
+bool capfile_header(const struct capfile *c, uint32_t *linktype, uint32_t *snaplen);
+
+/* The descriptor of the opened file. */
+int capfile_fd(const struct capfile *c);
 
 /* NULL does nothing. */
 void capfile_close(struct capfile *c);
 
 /*
- * Reads the next frame. CAPFILE_ERROR: the file is malformed, incomplete or cannot be read (see
- * capfile_error); no frame follows.
+ * Reads the next frame. CAPFILE_ERROR: the file is malformed or truncated, or it cannot be read; no
+ * frame follows. Sets ERROR: "is cut short: ...".
  */
-enum capfile_result capfile_next(struct capfile *c, struct capfile_frame *out);
-
-/* Returns the error message, without the file name: "is cut short: ...". */
-const char *capfile_error(const struct capfile *c);
+enum capfile_result capfile_next(struct capfile *c, struct capfile_frame *out, GError **error);
 
 /* Returns the part of the file that has been read, 0 to 1; negative if its size is unknown. */
 double capfile_progress(const struct capfile *c);

@@ -8,26 +8,23 @@
 
 #include <stdio.h>
 
-#include "pcapio/input.h"
+#include "pcapio/capfile.h"
 
 struct erffile;
 
-enum { ERFFILE_ERROR_LEN = 160 }; /* bytes of a message with its terminating 0 */
-
 /*
- * Starts to read FILE. The caller keeps FILE and ERROR, which must outlive the reader; error
- * messages, without the file name, are written to ERROR. Returns NULL with a message if the file
- * does not start with a plausible record header; the format has no magic number.
+ * Starts to read FILE, which stays the caller's and must outlive the reader. Returns NULL and sets
+ * ERROR if the file does not start with a plausible record header; the format has no magic number.
  */
-struct erffile *erffile_open(FILE *file, char error[ERFFILE_ERROR_LEN]);
+struct erffile *erffile_open(FILE *file, GError **error);
 
 /* Frees the reader but not FILE. NULL does nothing. */
 void erffile_close(struct erffile *erf);
 
-/*
- * Reads the next record as a packet of LINKTYPE_ERF. Like input_next, but INPUT_ERROR writes its
- * message to ERROR.
- */
-enum input_result erffile_next(struct erffile *erf, struct packet *out);
+/* Like capfile_keep_padding. */
+void erffile_keep_padding(struct erffile *erf);
+
+/* Like capfile_next. */
+enum capfile_result erffile_next(struct erffile *erf, struct capfile_frame *out, GError **error);
 
 #endif

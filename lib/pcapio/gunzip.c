@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+
+#include "pcapio/error.h"
 
 enum { INPUT_LEN = 1 << 16, GZIP_FORMAT = 16 + MAX_WBITS };
 
@@ -16,20 +17,18 @@ struct gunzip {
     z_stream z;
     bool in_member; /* the end of the current gzip member has not been seen */
     bool ended;     /* nothing more will be read */
-    const char *fault;
+    GError *error;  /* why it ended too early; NULL if it did not */
     uint8_t input[INPUT_LEN];
 };
 
 struct gunzip *gunzip_open(FILE *in)
 {
-    struct gunzip *g = calloc(1, sizeof(*g));
+    struct gunzip *g = g_new0(struct gunzip, 1);
 
-    if (!g)
-        return NULL;
     g->in = in;
     if (inflateInit2(&g->z, GZIP_FORMAT) == Z_OK)
         return g;
-    free(g);
+    g_free(g);
     return NULL;
 }
 
@@ -38,13 +37,19 @@ void gunzip_close(struct gunzip *g)
     if (!g)
         return;
     inflateEnd(&g->z);
-    free(g);
+    g_clear_error(&g->error);
+    g_free(g);
 }
 
-static void end_gunzip(struct gunzip *g, const char *fault)
+static void fail_gunzip(struct gunzip *g, enum pcapio_error code, const char *why)
 {
     g->ended = true;
-    g->fault = fault;
+    g_set_error_literal(&g->error, PCAPIO_ERROR, (gint)code, why);
+}
+
+static void fail_corrupt(struct gunzip *g)
+{
+    fail_gunzip(g, PCAPIO_ERROR_MALFORMED, "the compressed data is corrupt");
 }
 
 /* Reads more input if there is none left. Returns false at its end. */
@@ -56,9 +61,11 @@ static bool refill(struct gunzip *g)
     g->z.avail_in = (uInt)fread(g->input, 1, sizeof(g->input), g->in);
     if (g->z.avail_in > 0)
         return true;
-    end_gunzip(g, ferror(g->in)  ? strerror(errno)
-                  : g->in_member ? "the compressed data is truncated"
-                                 : NULL);
+    g->ended = true;
+    if (ferror(g->in))
+        fail_gunzip(g, PCAPIO_ERROR_SYSTEM, strerror(errno));
+    else if (g->in_member)
+        fail_gunzip(g, PCAPIO_ERROR_TRUNCATED, "the compressed data is truncated");
     return false;
 }
 
@@ -67,7 +74,7 @@ static void next_member(struct gunzip *g)
 {
     g->in_member = false;
     if (inflateReset(&g->z) != Z_OK)
-        end_gunzip(g, "the compressed data is corrupt");
+        fail_corrupt(g);
 }
 
 static ssize_t stream_read(void *cookie, char *out, size_t n)
@@ -85,7 +92,7 @@ static ssize_t stream_read(void *cookie, char *out, size_t n)
         if (result == Z_STREAM_END)
             next_member(g);
         else if (result != Z_OK)
-            end_gunzip(g, "the compressed data is corrupt");
+            fail_corrupt(g);
     }
     return (ssize_t)(room - g->z.avail_out);
 }
@@ -95,7 +102,7 @@ FILE *gunzip_stream(struct gunzip *g)
     return fopencookie(g, "rb", (cookie_io_functions_t){.read = stream_read});
 }
 
-const char *gunzip_fault(const struct gunzip *g)
+const GError *gunzip_error(const struct gunzip *g)
 {
-    return g->fault;
+    return g->error;
 }

@@ -6,6 +6,7 @@
 #ifndef IPOIB_PCAPIO_GUNZIP_H
 #define IPOIB_PCAPIO_GUNZIP_H
 
+#include <glib.h>
 #include <stdio.h>
 
 struct gunzip;
@@ -19,7 +20,7 @@ void gunzip_close(struct gunzip *g);
 /* The decompressed bytes, to be closed by the caller. Returns NULL if out of memory. */
 FILE *gunzip_stream(struct gunzip *g);
 
-/* Why the stream ended too early; NULL if it did not. */
-const char *gunzip_fault(const struct gunzip *g);
+/* Why the stream ended too early (pcapio/error.h); NULL if it did not. */
+const GError *gunzip_error(const struct gunzip *g);
 
 #endif

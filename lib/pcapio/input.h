@@ -1,51 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the input of a conversion: pcap, pcapng and raw ERF, also compressed with gzip. The format
- * is detected from the content.
+ * The input of a conversion: a capture file (capfile.h), of which the link type is known before the
+ * first packet, because it decides what the output is.
  */
 #ifndef IPOIB_PCAPIO_INPUT_H
 #define IPOIB_PCAPIO_INPUT_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "pcapio/capfile.h"
 #include "pcapio/packet.h"
 
 struct input;
 
-enum input_result { INPUT_PACKET, INPUT_END, INPUT_ERROR };
-
 /*
- * Opens the capture file PATH ("-": stdin) and reads its header. Returns NULL after a message if it
- * cannot be read, is not a capture file, or its first link type cannot contain IPoIB.
+ * Opens the capture file PATH ("-": stdin) and reads it up to the first packet, or to the header
+ * that classic pcap and raw ERF have. WITHOUT_TEXTS: leaves comments, names and addresses out of
+ * all options. Returns NULL and sets ERROR (pcapio/error.h) if the file cannot be read, is not a
+ * capture file, or has no link type that can contain IPoIB.
  */
-struct input *input_open(const char *path);
+struct input *input_open(const char *path, bool without_texts, GError **error);
 
 /* NULL does nothing. */
 void input_close(struct input *in);
 
 /*
- * Reads the next packet, of any size, with its time in ns. Its data is valid until the next call.
- * INPUT_ERROR: after a message; nothing can be read after it.
+ * Reads the next packet, of any size, with its time in ns; padding records of a raw ERF file too.
+ * Its data is valid until the next call. Results and ERROR as for capfile_next.
  */
-enum input_result input_next(struct input *in, struct packet *out);
+enum capfile_result input_next(struct input *in, struct packet *out, GError **error);
 
 /*
  * Sets the callback for what a pcapng file describes (capfile.h): sections, interfaces, statistics.
  * Calls it at once for what comes before the first packet. From then on packets have options.
- * WITHOUT_TEXTS: all options without comments, names and addresses.
  */
-void input_on_description(struct input *in, bool without_texts, capfile_describe *describe,
-                          void *user);
+void input_on_description(struct input *in, capfile_describe *describe, void *user);
 
-uint32_t input_linktype(const struct input *in); /* of the first packet */
+/* Of the first packet or, if there is none, the first interface that can contain IPoIB. */
+uint32_t input_linktype(const struct input *in);
 /* maximum bytes of a packet, from the file header */
 uint32_t input_snaplen(const struct input *in);
 bool input_is_raw_erf(const struct input *in);
 bool input_is_pcapng(const struct input *in);
-const char *input_name(const struct input *in); /* for messages */
-int input_fd(const struct input *in);           /* of the opened file */
+int input_fd(const struct input *in); /* of the opened file */
 
 #endif

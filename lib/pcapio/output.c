@@ -3,14 +3,13 @@
 #include "pcapio/output.h"
 
 #include <errno.h>
-#include <glib.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/create.h"
-#include "cli/say.h"
+#include "pcapio/error.h"
 #include "pcapio/pcapfile.h"
 #include "pcapio/pcapng.h"
 #include "pcapio/pcapngcopy.h"
@@ -22,11 +21,10 @@
 enum { BUFFER_LEN = 256 * 1024 };
 
 struct output {
-    const char *name;
     FILE *file;
     struct output_format format;
-    bool live;   /* flush each packet */
-    bool failed; /* the error has been reported */
+    bool live;     /* flush each packet */
+    GError *error; /* the first error of writing; NULL: none */
     /* of a described pcapng file: number of sections; of interfaces, before this section and all */
     uint32_t sections, first_interface, interfaces;
     GByteArray *block; /* the block that is built; reused */
@@ -34,11 +32,9 @@ struct output {
 
 static bool fail_output(struct output *out)
 {
-    int error = errno;
-
-    if (!out->failed)
-        say("%s: cannot be written, so it is incomplete: %s", out->name, strerror(error));
-    out->failed = true;
+    if (!out->error)
+        g_set_error(&out->error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM,
+                    "cannot be written, so it is incomplete: %s", strerror(errno));
     return false;
 }
 
@@ -108,34 +104,34 @@ static bool is_same_file(const struct stat *st, const char *path, FILE *file)
     return other.st_dev == st->st_dev && other.st_ino == st->st_ino;
 }
 
-static FILE *open_output_file(const char *path)
+static FILE *open_output_file(const char *path, GError **error)
 {
     char why[200];
     int fd = create_file(path, why, sizeof(why));
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
 
     if (fd < 0)
-        say("%s: %s", path, why);
-    else if (!file)
+        g_set_error_literal(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, why);
+    else if (!file) {
+        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, "cannot be created: %s",
+                    strerror(errno));
         close(fd);
+    }
     return file;
 }
 
-static bool open_file(struct output *out, const char *path, int source)
+static bool open_file(struct output *out, const char *path, int source, GError **error)
 {
     bool is_stdout = strcmp(path, "-") == 0;
     struct stat in_stat, out_stat;
     bool in_regular = is_regular(source, &in_stat);
 
     if (in_regular && is_same_file(&in_stat, is_stdout ? NULL : path, stdout)) {
-        say("%s: is the input itself; write to another file", out->name);
+        g_set_error_literal(error, PCAPIO_ERROR, PCAPIO_ERROR_SAME_FILE,
+                            "is the input itself; write to another file");
         return false;
     }
-    if (is_stdout && isatty(STDOUT_FILENO)) {
-        say("stdout is a terminal: name a file, or pipe it");
-        return false;
-    }
-    out->file = is_stdout ? stdout : open_output_file(path);
+    out->file = is_stdout ? stdout : open_output_file(path, error);
     if (!out->file)
         return false;
     out->live = !in_regular && !is_regular(fileno(out->file), &out_stat);
@@ -143,27 +139,21 @@ static bool open_file(struct output *out, const char *path, int source)
     return true;
 }
 
-struct output *output_open(const char *path, const struct output_format *format, int source)
+struct output *output_open(const char *path, const struct output_format *format, int source,
+                           GError **error)
 {
-    struct output *out = calloc(1, sizeof(*out));
+    struct output *out = g_new0(struct output, 1);
 
-    if (!out) {
-        say("out of memory");
-        return NULL;
-    }
-    out->name = strcmp(path, "-") == 0 ? "standard output" : path;
     out->format = *format;
+    if (!open_file(out, path, source, error)) {
+        g_free(out);
+        return NULL;
+    }
     out->block = g_byte_array_new();
-    if (!open_file(out, path, source)) {
-        g_byte_array_unref(out->block);
-        free(out);
-        return NULL;
-    }
-    if (!put_header(out) || (out->live && !flush(out))) {
-        output_close(out);
-        return NULL;
-    }
-    return out;
+    if (put_header(out) && (!out->live || flush(out)))
+        return out;
+    output_close(out, error);
+    return NULL;
 }
 
 static bool put_packet(struct output *out, const struct packet *p)
@@ -244,22 +234,22 @@ bool output_describe(struct output *out, const struct capfile_description *d)
 
 bool output_write(struct output *out, const struct packet *p)
 {
-    if (!write_in_container(out, p))
-        return false;
-    return !out->live || flush(out);
+    return !out->error && write_in_container(out, p) && (!out->live || flush(out));
 }
 
-bool output_close(struct output *out)
+bool output_close(struct output *out, GError **error)
 {
-    bool good;
+    GError *failure;
 
     if (!out)
         return true;
     /* writes the rest; a network file system may report a full disk only now */
     if (fclose(out->file) != 0)
         fail_output(out);
-    good = !out->failed;
+    failure = out->error;
     g_byte_array_unref(out->block);
-    free(out);
-    return good;
+    g_free(out);
+    if (failure)
+        g_propagate_error(error, failure);
+    return !failure;
 }

@@ -3,9 +3,9 @@
 #ifndef IPOIB_PCAPIO_OUTPUT_H
 #define IPOIB_PCAPIO_OUTPUT_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "pcapio/capfile.h"
 #include "pcapio/packet.h"
@@ -25,26 +25,28 @@ struct output;
  * Creates or overwrites PATH ("-": stdout) and writes the file header. SOURCE: descriptor of the
  * file that the packets come from. PATH must be another file; otherwise it is refused and not
  * changed. If neither is a regular file (a live capture through pipes), each packet is flushed at
- * once. Returns NULL after a message.
+ * once. Returns NULL and sets ERROR (pcapio/error.h) if this fails.
  */
-struct output *output_open(const char *path, const struct output_format *format, int source);
+struct output *output_open(const char *path, const struct output_format *format, int source,
+                           GError **error);
 
 /*
  * Writes a section, an interface or statistics of a pcapng file, as the input has them. Sections
- * and numbers of interfaces are the input's. Returns false after a message.
+ * and numbers of interfaces are the input's. Returns false if the file cannot be written, now or
+ * before; output_close says why.
  */
 bool output_describe(struct output *out, const struct capfile_description *d);
 
 /*
- * Writes a packet of the output's link type; its seconds must fit into 32 bits. Returns false after
- * a message.
+ * Writes a packet of the output's link type; its seconds must fit into 32 bits. Returns false as
+ * output_describe does.
  */
 bool output_write(struct output *out, const struct packet *p);
 
 /*
- * Flushes, closes and frees. Returns false after a message if data did not reach the file. NULL is
- * fine.
+ * Flushes, closes and frees. Returns false and sets ERROR to the first error if data did not reach
+ * the file. NULL is fine.
  */
-bool output_close(struct output *out);
+bool output_close(struct output *out, GError **error);
 
 #endif

@@ -2,17 +2,18 @@
 /* Errors of the reader of pcapng files. See pcapngreader.h. */
 #include <inttypes.h>
 
+#include "pcapio/error.h"
 #include "pcapio/pcapngreader.h"
 
-enum capfile_result pcapng_damaged(struct pcapngfile *ng, const char *why)
+enum capfile_result pcapng_malformed(const struct pcapngfile *ng, const char *why, GError **error)
 {
-    snprintf(ng->error, CAPFILE_ERROR_LEN, "damaged: the block at offset %" PRIu64 " %s",
-             ng->offset, why);
+    g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_MALFORMED,
+                "damaged: the block at offset %" PRIu64 " %s", ng->offset, why);
     return CAPFILE_ERROR;
 }
 
-enum capfile_result pcapng_no_memory(struct pcapngfile *ng)
+enum capfile_result pcapng_no_memory(GError **error)
 {
-    snprintf(ng->error, CAPFILE_ERROR_LEN, "out of memory");
+    g_set_error_literal(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, "out of memory");
     return CAPFILE_ERROR;
 }

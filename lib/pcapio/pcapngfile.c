@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "pcapio/error.h"
 #include "pcapio/pcapng_format.h"
 #include "pcapio/pcapngoptions.h"
 #include "pcapio/pcapngreader.h"
@@ -19,13 +19,14 @@ enum { BLOCK_MAX = 16 << 20, CHUNK = 1 << 16, BLOCK_HEAD = 8 };
 /* ---- errors */
 
 /* Reports that the file ended within a block or cannot be read. */
-static enum capfile_result truncated_block(struct pcapngfile *ng)
+static enum capfile_result truncated_block(const struct pcapngfile *ng, GError **error)
 {
     if (ferror(ng->file))
-        snprintf(ng->error, CAPFILE_ERROR_LEN, "cannot be read: %s", strerror(errno));
+        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, "cannot be read: %s",
+                    strerror(errno));
     else
-        snprintf(ng->error, CAPFILE_ERROR_LEN,
-                 "is cut short: it ends within the block at offset %" PRIu64, ng->offset);
+        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_TRUNCATED,
+                    "is cut short: it ends within the block at offset %" PRIu64, ng->offset);
     return CAPFILE_ERROR;
 }
 
@@ -37,8 +38,7 @@ static bool grow_block(struct pcapngfile *ng, size_t n)
 
     if (n <= ng->room)
         return true;
-    n = n < CHUNK ? CHUNK : n;
-    larger = realloc(ng->body, n);
+    larger = g_try_realloc(ng->body, n);
     if (!larger)
         return false;
     ng->body = larger;
@@ -63,7 +63,7 @@ static bool skip(struct pcapngfile *ng, uint32_t n)
  * follows after them (section 4.1), so the first four bytes of its body are read here too and
  * stored at the start of the body.
  */
-static enum capfile_result read_head(struct pcapngfile *ng, struct block *b)
+static enum capfile_result read_head(struct pcapngfile *ng, struct block *b, GError **error)
 {
     uint8_t head[BLOCK_HEAD];
     size_t got = fread(head, 1, sizeof(head), ng->file);
@@ -71,48 +71,49 @@ static enum capfile_result read_head(struct pcapngfile *ng, struct block *b)
     if (got == 0 && !ferror(ng->file))
         return CAPFILE_END;
     if (got < sizeof(head))
-        return truncated_block(ng);
+        return truncated_block(ng, error);
     b->type = pcapng_get32(ng, head);
     if (b->type == BLOCK_SHB) {
         if (fread(ng->body, 1, 4, ng->file) != 4)
-            return truncated_block(ng);
+            return truncated_block(ng, error);
         ng->big_endian = get_be16(ng->body) == PCAPNG_BYTE_ORDER >> 16;
         if (pcapng_get32(ng, ng->body) != PCAPNG_BYTE_ORDER)
-            return pcapng_damaged(ng, "begins a section of unknown byte order");
+            return pcapng_malformed(ng, "begins a section of unknown byte order", error);
     } else if (!ng->in_section) {
-        return pcapng_damaged(ng, "begins no section");
+        return pcapng_malformed(ng, "begins no section", error);
     }
     b->len = pcapng_get32(ng, head + 4);
     if (b->len < BLOCK_OVERHEAD || b->len % 4 != 0)
-        return pcapng_damaged(ng, "has an impossible length");
+        return pcapng_malformed(ng, "has an impossible length", error);
     b->body_len = b->len - BLOCK_OVERHEAD;
     return CAPFILE_FRAME;
 }
 
 /* Reads the body of a block and checks the length after it. */
-static enum capfile_result read_body(struct pcapngfile *ng, const struct block *b)
+static enum capfile_result read_body(struct pcapngfile *ng, const struct block *b, GError **error)
 {
     uint32_t have = b->type == BLOCK_SHB ? 4 : 0, rest = b->len - BLOCK_HEAD - have;
 
     if (b->len > BLOCK_MAX)
-        return pcapng_damaged(ng, "is longer than 16 MiB");
+        return pcapng_malformed(ng, "is longer than 16 MiB", error);
     if (!grow_block(ng, b->len))
-        return pcapng_no_memory(ng);
+        return pcapng_no_memory(error);
     if (fread(ng->body + have, 1, rest, ng->file) != rest)
-        return truncated_block(ng);
+        return truncated_block(ng, error);
     if (pcapng_get32(ng, ng->body + b->body_len) != b->len)
-        return pcapng_damaged(ng, "has two different lengths");
+        return pcapng_malformed(ng, "has two different lengths", error);
     return CAPFILE_FRAME;
 }
 
-static enum capfile_result skip_body(struct pcapngfile *ng, const struct block *b)
+static enum capfile_result skip_body(struct pcapngfile *ng, const struct block *b, GError **error)
 {
     uint8_t end[4];
 
     if (!skip(ng, b->body_len) || fread(end, 1, sizeof(end), ng->file) != sizeof(end))
-        return truncated_block(ng);
-    return pcapng_get32(ng, end) == b->len ? CAPFILE_FRAME
-                                           : pcapng_damaged(ng, "has two different lengths");
+        return truncated_block(ng, error);
+    return pcapng_get32(ng, end) == b->len
+               ? CAPFILE_FRAME
+               : pcapng_malformed(ng, "has two different lengths", error);
 }
 
 /* ---- packets */
@@ -168,18 +169,18 @@ static void note_options(struct pcapngfile *ng, const struct block *b, const str
 }
 
 static enum capfile_result take_packet(struct pcapngfile *ng, const struct block *b,
-                                       struct capfile_frame *out)
+                                       struct capfile_frame *out, GError **error)
 {
     uint32_t least = b->type == BLOCK_SPB ? 4 : 20;
     struct packet_head h;
 
     if (b->body_len < least)
-        return pcapng_damaged(ng, "is too short for a packet's header");
+        return pcapng_malformed(ng, "is too short for a packet's header", error);
     h = b->type == BLOCK_SPB ? simple_head(ng, b) : packet_head(ng, b);
     if (h.interface >= ng->interface_count)
-        return pcapng_damaged(ng, "is of an interface that is not described");
+        return pcapng_malformed(ng, "is of an interface that is not described", error);
     if (h.caplen > b->body_len - h.head)
-        return pcapng_damaged(ng, "has a packet that ends beyond it");
+        return pcapng_malformed(ng, "has a packet that ends beyond it", error);
 
     const struct interface *f = &ng->interfaces[h.interface];
     if (h.has_time)
@@ -219,53 +220,50 @@ static bool is_packet(uint32_t type)
 }
 
 /* Handles all blocks except packets. */
-static enum capfile_result take_other(struct pcapngfile *ng, const struct block *b)
+static enum capfile_result take_other(struct pcapngfile *ng, const struct block *b, GError **error)
 {
     bool statistics = b->type == BLOCK_ISB && ng->describe;
 
     if (b->type != BLOCK_SHB && b->type != BLOCK_IDB && !statistics) {
         ng->frames += has_a_number(b->type);
-        return skip_body(ng, b);
+        return skip_body(ng, b, error);
     }
-    enum capfile_result result = read_body(ng, b);
+    enum capfile_result result = read_body(ng, b, error);
     if (result != CAPFILE_FRAME)
         return result;
     if (!statistics)
-        return b->type == BLOCK_SHB ? pcapng_begin_section(ng, b) : pcapng_add_interface(ng, b);
+        return b->type == BLOCK_SHB ? pcapng_begin_section(ng, b, error)
+                                    : pcapng_add_interface(ng, b, error);
     pcapng_take_statistics(ng, b);
     return CAPFILE_FRAME;
 }
 
-enum capfile_result pcapngfile_next(struct pcapngfile *ng, struct capfile_frame *out)
+enum capfile_result pcapngfile_next(struct pcapngfile *ng, struct capfile_frame *out,
+                                    GError **error)
 {
     enum capfile_result result;
     struct block b = {0};
 
     do {
-        result = read_head(ng, &b);
+        result = read_head(ng, &b, error);
         if (result != CAPFILE_FRAME)
             return result;
-        result = is_packet(b.type) ? read_body(ng, &b) : take_other(ng, &b);
+        result = is_packet(b.type) ? read_body(ng, &b, error) : take_other(ng, &b, error);
         if (result == CAPFILE_FRAME && is_packet(b.type))
-            result = take_packet(ng, &b, out);
+            result = take_packet(ng, &b, out, error);
         ng->offset += b.len;
     } while (result == CAPFILE_FRAME && !is_packet(b.type));
     return result;
 }
 
-struct pcapngfile *pcapngfile_open(FILE *file, char error[CAPFILE_ERROR_LEN])
+struct pcapngfile *pcapngfile_open(FILE *file)
 {
-    struct pcapngfile *ng = calloc(1, sizeof(*ng));
+    struct pcapngfile *ng = g_new0(struct pcapngfile, 1);
 
-    if (ng) {
-        ng->file = file;
-        ng->error = error;
-    }
-    if (ng && grow_block(ng, CHUNK))
-        return ng;
-    snprintf(error, CAPFILE_ERROR_LEN, "out of memory");
-    free(ng);
-    return NULL;
+    ng->file = file;
+    ng->body = g_malloc(CHUNK);
+    ng->room = CHUNK;
+    return ng;
 }
 
 void pcapngfile_on_description(struct pcapngfile *ng, capfile_describe *describe, void *user)
@@ -274,7 +272,7 @@ void pcapngfile_on_description(struct pcapngfile *ng, capfile_describe *describe
     ng->describe_user = user;
 }
 
-void pcapngfile_without_texts(struct pcapngfile *ng)
+void pcapngfile_leave_texts_out(struct pcapngfile *ng)
 {
     ng->without_texts = true;
 }
@@ -328,7 +326,7 @@ void pcapngfile_close(struct pcapngfile *ng)
 {
     if (!ng)
         return;
-    free(ng->body);
-    free(ng->interfaces);
-    free(ng);
+    g_free(ng->body);
+    g_free(ng->interfaces);
+    g_free(ng);
 }

@@ -13,20 +13,15 @@
 
 struct pcapngfile;
 
-/*
- * Starts to read FILE. The caller keeps FILE and ERROR, which must outlive the reader; messages are
- * written to ERROR. Returns NULL if out of memory.
- */
-struct pcapngfile *pcapngfile_open(FILE *file, char error[CAPFILE_ERROR_LEN]);
+/* Starts to read FILE, which stays the caller's and must outlive the reader. */
+struct pcapngfile *pcapngfile_open(FILE *file);
 
 /* Frees the reader but not FILE. NULL does nothing. */
 void pcapngfile_close(struct pcapngfile *ng);
 
-/* Like capfile_on_description. */
+/* Like capfile_on_description and capfile_leave_texts_out. */
 void pcapngfile_on_description(struct pcapngfile *ng, capfile_describe *describe, void *user);
-
-/* Leaves comments, names and addresses out of all options that are copied. */
-void pcapngfile_without_texts(struct pcapngfile *ng);
+void pcapngfile_leave_texts_out(struct pcapngfile *ng);
 
 /*
  * The packets lost before the last frame (epb_dropcount; 0: none or unknown). Call it before
@@ -37,6 +32,7 @@ uint64_t pcapngfile_dropped(const struct pcapngfile *ng);
 const uint8_t *pcapngfile_options(struct pcapngfile *ng, uint32_t *len);
 
 /* Like capfile_next. */
-enum capfile_result pcapngfile_next(struct pcapngfile *ng, struct capfile_frame *out);
+enum capfile_result pcapngfile_next(struct pcapngfile *ng, struct capfile_frame *out,
+                                    GError **error);
 
 #endif

@@ -18,7 +18,6 @@ struct interface {
 
 struct pcapngfile {
     FILE *file;
-    char *error;
     bool big_endian, in_section;
     uint64_t offset; /* offset in the file of the current block */
     uint8_t *body;   /* body of the current block, and the length after it */
@@ -43,33 +42,37 @@ struct block {
 
 static inline uint16_t pcapng_get16(const struct pcapngfile *ng, const uint8_t *p)
 {
-    return ng->big_endian ? get_be16(p) : (uint16_t)(p[1] << 8 | p[0]);
+    return ng->big_endian ? get_be16(p) : get_le16(p);
 }
 
 static inline uint32_t pcapng_get32(const struct pcapngfile *ng, const uint8_t *p)
 {
-    uint32_t first = pcapng_get16(ng, p), second = pcapng_get16(ng, p + 2);
+    uint32_t v;
 
-    return ng->big_endian ? first << 16 | second : second << 16 | first;
+    memcpy(&v, p, sizeof(v));
+    return ng->big_endian ? be32toh(v) : le32toh(v);
 }
 
 static inline uint64_t pcapng_get64(const struct pcapngfile *ng, const uint8_t *p)
 {
-    uint64_t first = pcapng_get32(ng, p), second = pcapng_get32(ng, p + 4);
+    uint64_t v;
 
-    return ng->big_endian ? first << 32 | second : second << 32 | first;
+    memcpy(&v, p, sizeof(v));
+    return ng->big_endian ? be64toh(v) : le64toh(v);
 }
 
-/* Report why the current block cannot be used (pcapngerror.c). */
-enum capfile_result pcapng_damaged(struct pcapngfile *ng, const char *why);
-enum capfile_result pcapng_no_memory(struct pcapngfile *ng);
+/* Return CAPFILE_ERROR and set ERROR: why the current block cannot be used (pcapngerror.c). */
+enum capfile_result pcapng_malformed(const struct pcapngfile *ng, const char *why, GError **error);
+enum capfile_result pcapng_no_memory(GError **error);
 
 /* How the options of an interface are written; F NULL: of no interface (pcapngsection.c). */
 struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng, const struct interface *f);
 
 /* Take a block that is in the body: of a section, an interface, statistics (pcapngsection.c). */
-enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct block *b);
-enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct block *b);
+enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct block *b,
+                                         GError **error);
+enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct block *b,
+                                         GError **error);
 void pcapng_take_statistics(struct pcapngfile *ng, const struct block *b);
 
 #endif

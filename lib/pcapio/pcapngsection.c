@@ -3,7 +3,7 @@
  * Sections and interfaces of a pcapng file. Section numbers are those of
  * draft-ietf-opsawg-pcapng.
  */
-#include <stdlib.h>
+#include <glib.h>
 
 #include "pcapio/pcapng_format.h"
 #include "pcapio/pcapngoptions.h"
@@ -23,9 +23,8 @@ struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng, const struct 
  * Passes D to the callback, with the options after the first HEAD bytes of the block; F: the
  * interface that D is about, or NULL.
  */
-static void describe_block(struct pcapngfile *ng, struct capfile_description *d,
-                           enum pcapng_block kind, const struct block *b, uint32_t head,
-                           const struct interface *f)
+static void pass_on(struct pcapngfile *ng, struct capfile_description *d, enum pcapng_block kind,
+                    const struct block *b, uint32_t head, const struct interface *f)
 {
     struct pcapng_origin from = pcapng_origin_of(ng, f);
 
@@ -37,23 +36,24 @@ static void describe_block(struct pcapngfile *ng, struct capfile_description *d,
     ng->describe(ng->describe_user, d);
 }
 
-enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct block *b)
+enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct block *b,
+                                         GError **error)
 {
     if (b->body_len < 16)
-        return pcapng_damaged(ng, "is too short for the header of a section");
+        return pcapng_malformed(ng, "is too short for the header of a section", error);
     if (pcapng_get16(ng, ng->body + 4) != 1)
-        return pcapng_damaged(ng, "begins a section of a version other than 1");
+        return pcapng_malformed(ng, "begins a section of a version other than 1", error);
     ng->in_section = true;
     ng->interface_base += ng->interface_count;
     ng->interface_count = 0;
-    describe_block(ng, &(struct capfile_description){.about = CAPFILE_SECTION}, PCAPNG_SECTION, b,
-                   16, NULL);
+    pass_on(ng, &(struct capfile_description){.about = CAPFILE_SECTION}, PCAPNG_SECTION, b, 16,
+            NULL);
     return CAPFILE_FRAME;
 }
 
 /* Reads the options in the LEN bytes at P (section 3.5): if_tsresol and if_tsoffset. */
 static enum capfile_result read_interface_options(struct pcapngfile *ng, struct interface *f,
-                                                  const uint8_t *p, uint32_t len)
+                                                  const uint8_t *p, uint32_t len, GError **error)
 {
     while (len >= OPTION_HEAD) {
         uint16_t code = pcapng_get16(ng, p), size = pcapng_get16(ng, p + 2);
@@ -62,9 +62,9 @@ static enum capfile_result read_interface_options(struct pcapngfile *ng, struct 
         if (code == OPT_END)
             break;
         if (whole > len)
-            return pcapng_damaged(ng, "has an option that ends beyond it");
+            return pcapng_malformed(ng, "has an option that ends beyond it", error);
         if ((code == IF_TSRESOL && size != 1) || (code == IF_TSOFFSET && size != 8))
-            return pcapng_damaged(ng, "has an option of the wrong size");
+            return pcapng_malformed(ng, "has an option of the wrong size", error);
         if (code == IF_TSRESOL)
             f->tsresol = p[OPTION_HEAD];
         if (code == IF_TSOFFSET)
@@ -82,7 +82,7 @@ static bool room_for_interface(struct pcapngfile *ng)
 
     if (ng->interface_count < ng->interface_room)
         return true;
-    more = realloc(ng->interfaces, room * sizeof(*more));
+    more = g_try_renew(struct interface, ng->interfaces, room);
     if (!more)
         return false;
     ng->interfaces = more;
@@ -90,27 +90,29 @@ static bool room_for_interface(struct pcapngfile *ng)
     return true;
 }
 
-enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct block *b)
+enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct block *b,
+                                         GError **error)
 {
     struct interface *f;
 
     if (b->body_len < 8)
-        return pcapng_damaged(ng, "is too short for an interface's description");
+        return pcapng_malformed(ng, "is too short for an interface's description", error);
     if (ng->interface_base + ng->interface_count >= INTERFACES_MAX)
-        return pcapng_damaged(ng, "describes one interface more than 1,048,576");
+        return pcapng_malformed(ng, "describes one interface more than 1,048,576", error);
     if (!room_for_interface(ng))
-        return pcapng_no_memory(ng);
+        return pcapng_no_memory(error);
     f = &ng->interfaces[ng->interface_count++];
     *f = (struct interface){pcapng_get16(ng, ng->body), pcapng_get32(ng, ng->body + 4),
                             TSRESOL_DEFAULT, 0};
-    enum capfile_result result = read_interface_options(ng, f, ng->body + 8, b->body_len - 8);
+    enum capfile_result result = read_interface_options(ng, f, ng->body + 8, b->body_len - 8,
+                                                        error);
     if (result != CAPFILE_FRAME)
         return result;
     struct capfile_description d = {.about = CAPFILE_INTERFACE,
                                     .interface = ng->interface_base + ng->interface_count - 1,
                                     .linktype = f->linktype,
                                     .snaplen = f->snaplen};
-    describe_block(ng, &d, PCAPNG_INTERFACE, b, 8, f);
+    pass_on(ng, &d, PCAPNG_INTERFACE, b, 8, f);
     return CAPFILE_FRAME;
 }
 
@@ -127,5 +129,5 @@ void pcapng_take_statistics(struct pcapngfile *ng, const struct block *b)
     struct capfile_description d = {.about = CAPFILE_STATISTICS,
                                     .interface = ng->interface_base + number,
                                     .ns = pcapng_ns(ticks, f->tsresol, f->tsoffset)};
-    describe_block(ng, &d, PCAPNG_STATISTICS, b, 12, f);
+    pass_on(ng, &d, PCAPNG_STATISTICS, b, 12, f);
 }

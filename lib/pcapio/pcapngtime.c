@@ -6,13 +6,33 @@
 
 enum { TSRESOL_BINARY = 0x80 };
 
+/* N: at most 19, the largest power of ten in 64 bits. */
 static uint64_t power_of_ten(unsigned n)
 {
-    uint64_t v = 1;
+    static const uint64_t powers[] = {
+        UINT64_C(1),
+        UINT64_C(10),
+        UINT64_C(100),
+        UINT64_C(1000),
+        UINT64_C(10000),
+        UINT64_C(100000),
+        UINT64_C(1000000),
+        UINT64_C(10000000),
+        UINT64_C(100000000),
+        UINT64_C(1000000000),
+        UINT64_C(10000000000),
+        UINT64_C(100000000000),
+        UINT64_C(1000000000000),
+        UINT64_C(10000000000000),
+        UINT64_C(100000000000000),
+        UINT64_C(1000000000000000),
+        UINT64_C(10000000000000000),
+        UINT64_C(100000000000000000),
+        UINT64_C(1000000000000000000),
+        UINT64_C(10000000000000000000),
+    };
 
-    while (n-- > 0)
-        v *= 10;
-    return v;
+    return powers[n];
 }
 
 /* Returns the seconds in TICKS, in units of 10^-N s; NS: the remaining nanoseconds. */

@@ -4,12 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pcapio/error.h"
 #include "pcapio/gunzip.h"
 
 enum { BUFFER_LEN = 1 << 18 }; /* bytes */
@@ -92,18 +91,15 @@ static bool open_content(struct source *s)
     return s->content != NULL;
 }
 
-struct source *source_open(const char *path, char *error, size_t size)
+struct source *source_open(const char *path, GError **error)
 {
-    struct source *s = calloc(1, sizeof(*s));
+    struct source *s = g_new0(struct source, 1);
 
-    if (!s) {
-        snprintf(error, size, "out of memory");
-        return NULL;
-    }
     if (!open_fd(s, path))
-        snprintf(error, size, "cannot be opened: %s", strerror(errno));
+        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, "cannot be opened: %s",
+                    strerror(errno));
     else if (!open_content(s))
-        snprintf(error, size, "out of memory");
+        g_set_error_literal(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, "out of memory");
     else
         return s;
     source_close(s);
@@ -121,7 +117,7 @@ void source_close(struct source *s)
         fclose(s->raw);
     if (s->fd >= 0)
         close(s->fd);
-    free(s);
+    g_free(s);
 }
 
 size_t source_peek(struct source *s, uint8_t *out, size_t n)
@@ -139,11 +135,17 @@ FILE *source_stream(struct source *s)
     return content;
 }
 
-const char *source_fault(const struct source *s)
+bool source_ended_well(const struct source *s, GError **error)
 {
-    if (s->saved_errno)
-        return strerror(s->saved_errno);
-    return s->gunzip ? gunzip_fault(s->gunzip) : NULL;
+    const GError *gunzip = s->gunzip ? gunzip_error(s->gunzip) : NULL;
+
+    if (s->saved_errno) {
+        g_set_error_literal(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, strerror(s->saved_errno));
+        return false;
+    }
+    if (gunzip && error)
+        *error = g_error_copy(gunzip);
+    return !gunzip;
 }
 
 int source_fd(const struct source *s)

@@ -3,6 +3,8 @@
 #ifndef IPOIB_PCAPIO_SOURCE_H
 #define IPOIB_PCAPIO_SOURCE_H
 
+#include <glib.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,10 +12,10 @@
 struct source;
 
 /*
- * Opens PATH ("-": stdin). Returns NULL, with a message of at most SIZE bytes in ERROR (without the
- * path), if it cannot be opened or is a folder.
+ * Opens PATH ("-": stdin). Returns NULL and sets ERROR (pcapio/error.h) if it cannot be opened or
+ * is a folder.
  */
-struct source *source_open(const char *path, char *error, size_t size);
+struct source *source_open(const char *path, GError **error);
 
 /* Closes the source. NULL does nothing. */
 void source_close(struct source *s);
@@ -28,10 +30,10 @@ size_t source_peek(struct source *s, uint8_t *out, size_t n);
 FILE *source_stream(struct source *s);
 
 /*
- * Returns the reason if corrupt compressed data or a system error ended the stream; NULL at the
- * normal end.
+ * Returns false and sets ERROR if bad compressed data or a system error ended the stream; true at
+ * its normal end.
  */
-const char *source_fault(const struct source *s);
+bool source_ended_well(const struct source *s, GError **error);
 
 /* The descriptor of the opened file. */
 int source_fd(const struct source *s);

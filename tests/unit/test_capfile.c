@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "pcapio/capfile.h"
+#include "pcapio/error.h"
 #include "pcapio/pcapngtime.h"
 #include "wire/nanoseconds.h"
 
@@ -153,19 +154,18 @@ static int remove_path(void **state)
 
 static struct capfile *open_bytes(const uint8_t *p, size_t n)
 {
-    char error[CAPFILE_ERROR_LEN];
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(p, 1, n, file), n);
     assert_int_equal(fclose(file), 0);
-    return capfile_open(path, error);
+    return capfile_open(path, NULL);
 }
 
 static void expect_frame(struct capfile *c, uint32_t number, uint32_t interface, int linktype,
                          int64_t ns, const char *packet, uint32_t wirelen)
 {
     struct capfile_frame f;
-    assert_int_equal(capfile_next(c, &f), CAPFILE_FRAME);
+    assert_int_equal(capfile_next(c, &f, NULL), CAPFILE_FRAME);
     assert_int_equal(f.number, number);
     assert_int_equal(f.interface, interface);
     assert_int_equal(f.linktype, linktype);
@@ -178,16 +178,24 @@ static void expect_frame(struct capfile *c, uint32_t number, uint32_t interface,
 static void expect_end(struct capfile *c)
 {
     struct capfile_frame f;
-    assert_int_equal(capfile_next(c, &f), CAPFILE_END);
+    assert_int_equal(capfile_next(c, &f, NULL), CAPFILE_END);
     capfile_close(c);
 }
 
-static void expect_fault(struct capfile *c, const char *fault)
+static void expect_error(struct capfile *c, enum pcapio_error code, const char *text)
 {
     struct capfile_frame f;
-    assert_int_equal(capfile_next(c, &f), CAPFILE_ERROR);
-    assert_non_null(strstr(capfile_error(c), fault));
+    GError *error = NULL;
+    assert_int_equal(capfile_next(c, &f, &error), CAPFILE_ERROR);
+    assert_true(g_error_matches(error, PCAPIO_ERROR, (gint)code));
+    assert_non_null(strstr(error->message, text));
+    g_error_free(error);
     capfile_close(c);
+}
+
+static void expect_malformed(struct capfile *c, const char *text)
+{
+    expect_error(c, PCAPIO_ERROR_MALFORMED, text);
 }
 
 /* ---- valid files */
@@ -357,7 +365,7 @@ static void wrong_interface(void **state)
     put_interface(&o, 247, 0, -1, 0);
     put_section(&o, 0); /* this section does not have the first section's interface */
     put_packet(&o, 0, 0, "x", 1);
-    expect_fault(open_bytes(o.p, o.n), "an interface that is not described");
+    expect_malformed(open_bytes(o.p, o.n), "an interface that is not described");
 }
 
 static void packet_beyond_block(void **state)
@@ -368,10 +376,10 @@ static void packet_beyond_block(void **state)
     put_interface(&o, 247, 0, -1, 0);
     put_packet(&o, 0, 0, "abcd", 4);
     o.p[o.begin + 20] = 5; /* captured length */
-    expect_fault(open_bytes(o.p, o.n), "ends beyond it");
+    expect_malformed(open_bytes(o.p, o.n), "ends beyond it");
     o.p[o.begin + 20] = 0xff;
     o.p[o.begin + 23] = 0xff;
-    expect_fault(open_bytes(o.p, o.n), "ends beyond it");
+    expect_malformed(open_bytes(o.p, o.n), "ends beyond it");
 }
 
 static void two_lengths(void **state)
@@ -381,7 +389,7 @@ static void two_lengths(void **state)
     put_section(&o, 0);
     put_other(&o, 0x7777);
     o.p[o.n - 4] ^= 4;
-    expect_fault(open_bytes(o.p, o.n), "two different lengths");
+    expect_malformed(open_bytes(o.p, o.n), "two different lengths");
 }
 
 static void impossible_lengths(void **state)
@@ -393,7 +401,7 @@ static void impossible_lengths(void **state)
     put_other(&o, 0x7777);
     for (size_t i = 0; i < sizeof lengths; i++) {
         o.p[o.begin + 4] = lengths[i];
-        expect_fault(open_bytes(o.p, o.n), "impossible length");
+        expect_malformed(open_bytes(o.p, o.n), "impossible length");
     }
 }
 
@@ -409,9 +417,9 @@ static void long_blocks(void **state)
     put_interface(&o, 247, 0, -1, 0);
     put_packet(&o, 0, 0, "abcd", 4);
     o.p[o.begin + 7] = 0x7f;
-    expect_fault(open_bytes(o.p, o.n), "longer than 16 MiB");
+    expect_malformed(open_bytes(o.p, o.n), "longer than 16 MiB");
     o.p[o.begin] = 0x77;
-    expect_fault(open_bytes(o.p, o.n), "cut short");
+    expect_error(open_bytes(o.p, o.n), PCAPIO_ERROR_TRUNCATED, "cut short");
 }
 
 static void no_section(void **state)
@@ -420,7 +428,7 @@ static void no_section(void **state)
     (void)state;
     put_section(&o, 0);
     o.p[8] ^= 1; /* byte order */
-    expect_fault(open_bytes(o.p, o.n), "unknown byte order");
+    expect_malformed(open_bytes(o.p, o.n), "unknown byte order");
 }
 
 /* A file with every kind of block; ends[]: where its blocks end, packets[]: packets up to there. */
@@ -460,17 +468,19 @@ static void every_cut(void **state)
         struct capfile *c = open_bytes(o.p, cut);
         struct capfile_frame f;
         enum capfile_result result;
+        GError *error = NULL;
         unsigned got = 0, expected = 0, at_border = 0;
         for (unsigned i = 0; i < n_ends && ends[i] <= cut; i++) {
             expected = packets[i];
             at_border = ends[i] == cut;
         }
-        while ((result = capfile_next(c, &f)) == CAPFILE_FRAME)
+        while ((result = capfile_next(c, &f, &error)) == CAPFILE_FRAME)
             got++;
         assert_int_equal(got, expected);
         assert_int_equal(result, at_border ? CAPFILE_END : CAPFILE_ERROR);
         if (!at_border)
-            assert_non_null(strstr(capfile_error(c), "is cut short"));
+            assert_non_null(strstr(error->message, "is cut short"));
+        g_clear_error(&error);
         capfile_close(c);
     }
 }
@@ -488,7 +498,7 @@ static void every_byte_wrong(void **state)
         struct capfile *c = open_bytes(o.p, o.n);
         struct capfile_frame f;
         unsigned frames = 0;
-        while (c && capfile_next(c, &f) == CAPFILE_FRAME) {
+        while (c && capfile_next(c, &f, NULL) == CAPFILE_FRAME) {
             frames++;
             assert_true(f.caplen <= o.n && f.caplen <= f.wirelen);
             for (uint32_t i = 0; i < f.caplen; i++)

@@ -54,12 +54,11 @@ static void spoil(uint8_t *frame, const struct capfile_frame *f, const struct ib
 
 static unsigned repair_frames_of(const char *path)
 {
-    char error[CAPFILE_ERROR_LEN];
-    struct capfile *file = capfile_open(path, error);
+    struct capfile *file = capfile_open(path, NULL);
     struct capfile_frame f;
     unsigned n = 0;
     assert_non_null(file);
-    while (capfile_next(file, &f) == CAPFILE_FRAME) {
+    while (capfile_next(file, &f, NULL) == CAPFILE_FRAME) {
         uint8_t frame[FRAME_MOST];
         struct ib_packet ib;
         if (!is_repairable(&f, &ib))
