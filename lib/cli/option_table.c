@@ -2,6 +2,7 @@
 /* Reads a command line by a table. See option_table.h. */
 #include "cli/option_table.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -219,7 +220,7 @@ bool cli_print(const char *text)
     /* each of the two can fail: a long text is written by fputs() in part */
     if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
         return true;
-    say("standard output: cannot be written");
+    say("standard output: cannot be written: %s", g_strerror(errno));
     return false;
 }
 

@@ -39,6 +39,9 @@ struct group {
     struct group *merged;     /* merged into this group, which has the data now; NULL: not merged */
 };
 
+/* Largest component mask of a member; a larger one, whose bits no component has, becomes this. */
+enum { JOIN_MASK_MAX = 0xffffff };
+
 /* A port's membership of a group. */
 struct member {
     struct group *group; /* first two members: the key */
@@ -46,14 +49,14 @@ struct member {
     uint32_t frame;       /* last response of the SA about it */
     uint16_t mlid;        /* MLID that the SA gave to this port */
     uint16_t mlid_before; /* MLID of its previous join; 0: none */
-    uint32_t join_mask;   /* component mask of its join request; 0: not captured */
     uint16_t request;     /* low bits of the transaction ID of its newest join or leave request */
-    uint8_t join_state;   /* JOIN_*; 0: not a member */
-    bool refused : 1;     /* the SA refused the last join */
-    bool pending : 1;     /* its newest join or leave request has no response yet */
-    bool asked : 1;       /* the port requested the group's record */
     uint16_t reported_on; /* capture interface of its first IGMP or MLD report, for its clock */
-    int64_t reported_ns;  /* time of that report, ns since 1970; 0: none */
+    uint32_t join_mask : 24; /* component mask of its join request; 0: not captured */
+    uint8_t join_state : 4;  /* JOIN_*; 0: not a member */
+    bool refused : 1;        /* the SA refused the last join */
+    bool pending : 1;        /* its newest join or leave request has no response yet */
+    bool asked : 1;          /* the port requested the group's record */
+    int64_t reported_ns;     /* time of that report, ns since 1970; 0: none */
 };
 
 /*

@@ -143,7 +143,7 @@ static bool begins_membership(const struct member *m, uint8_t join_state)
 static uint32_t join_mask(const struct member *m, const struct subnet_event *e, uint8_t join_state)
 {
     if (e->request)
-        return (uint32_t)e->request->mask;
+        return (uint32_t)MIN(e->request->mask, JOIN_MASK_MAX);
     return m->join_state == join_state ? m->join_mask : 0;
 }
 

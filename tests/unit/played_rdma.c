@@ -280,10 +280,10 @@ EVENT(drep, .event = RDMA_CM_EVENT_DISCONNECTED);
 const struct port_facts played_port = {
     .device = "mlx5_3", .port = 2, .lid = 3, .sm_lid = 17, .gid = {0xfe, 0x80, [15] = 1}};
 const struct connect_request played_request = {.gid = {0xfe, 0x80, [15] = 2},
-                                            .pkey = 0x8012,
-                                            .service_id = 0x01ca0000000048ULL,
-                                            .private_data = {0, 0, 0, 0x49, 0, 0, 0xff, 0xf4},
-                                            .private_size = 8};
+                                               .pkey = 0x8012,
+                                               .service_id = 0x01ca0000000048ULL,
+                                               .private_data = {0, 0, 0, 0x49, 0, 0, 0xff, 0xf4},
+                                               .private_size = 8};
 struct connector *connector;
 struct cm_connection *connection;
 char why[160];
