@@ -295,6 +295,15 @@ def test_advertisement_over_a_connection_with_this_service_id(service_id, expect
     assert outcomes(t, OVER_UD) == expected
 
 
+def test_advertisement_over_an_unknown_connection_does_not_hide_one_over_the_next():
+    """connected.pcap with the RFC's Service-IDs: before n1's REQ (50), n1 sends NA 86 to the same
+    QP, on a connection whose REQ is not in the capture."""
+    t = tape("connected.pcap")
+    t[50]["req.service"] = ib.service_id_rfc(0x03)
+    t.insert(44, t[86].copy())
+    assert outcomes(t, OVER_UD) == (1, 1, 1)
+
+
 @pytest.mark.parametrize(
     "seconds, expected", [pytest.param(0, [47], id="now"), pytest.param(3600, [], id="an-hour-ago")]
 )

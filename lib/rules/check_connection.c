@@ -289,9 +289,15 @@ static const char *resolution(uint16_t type, struct view d, bool *answers)
     return icmpv6.p[0] == ND_NS ? "NS" : *answers ? "NA" : NULL;
 }
 
-/* RFC 4755 §7 requires UD for replies; for requests §3 only mentions it. */
-static void check_resolution(const struct check_context *s, const char *what, bool answers)
+/*
+ * RFC 4755 §7 requires UD for replies; for requests §3 only mentions it. A reply is reported once
+ * for each connection of the QP, because known deviations depend on the connection. c NULL: not
+ * known.
+ */
+static void check_resolution(const struct check_context *s, const struct connection *c,
+                             const char *what, bool answers)
 {
+    uint64_t reply = (uintptr_t)what + ((uint64_t)(c ? c->number : 0) << 32);
     struct subject qp = subject_qp(port_to_lid(s->p->dst), s->p->ib.dqpn);
     if (!answers) {
         report_note(s->r, R_RFC4755_3_QUERY_ON_BROADCAST, &qp, (uintptr_t)what, s->p->ib.payload.p,
@@ -299,7 +305,7 @@ static void check_resolution(const struct check_context *s, const char *what, bo
                     s->p->ib.transport == IB_RC ? "RC" : "UC");
         return;
     }
-    if (!is_new(s->r, R_RFC4755_7_RESOLUTION_OVER_UD, &qp, (uintptr_t)what))
+    if (!is_new(s->r, R_RFC4755_7_RESOLUTION_OVER_UD, &qp, reply))
         return;
     char actual[32];
     g_snprintf(actual, sizeof actual, "%s over %s", what,
@@ -334,7 +340,7 @@ static void check_ip(const struct check_context *s, const struct connection *c)
     bool answers = false, to_many = goes_to_many(type, ip);
     const char *what = resolution(type, ip, &answers);
     if (what && !to_many)
-        check_resolution(s, what, answers);
+        check_resolution(s, c, what, answers);
     if (type == TYPE_IPV4 || type == TYPE_IPV6)
         expect_that(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, !to_many, ip.p, ip.cap, "over UD",
                     "multicast or broadcast over a connection");

@@ -210,17 +210,34 @@ static bool is_unknown_to_peer(const struct cm_connection *c)
     return c && c->result == CONNECT_REJECTED && c->reason == CM_REJ_SERVICE_ID;
 }
 
-/*
- * The packet checks report the REJ of the RFC's Service-ID when it arrives. Whether it is a known
- * deviation depends on the Service-ID that the peer accepts, which is known only now.
- */
-static void assess_unreported_rej(struct target *t)
+/* What was sent and received, for a finding about an earlier exchange. */
+struct exchanged {
+    char sent[VERDICT_TEXT], received[VERDICT_TEXT];
+};
+
+static struct exchanged exchanged_now(const struct target *t)
 {
+    struct exchanged e;
+    g_strlcpy(e.sent, t->results->sent, sizeof e.sent);
+    g_strlcpy(e.received, t->results->received, sizeof e.received);
+    return e;
+}
+
+/*
+ * The packet checks report the REJ of the RFC's Service-ID when it arrives, unless it may be a
+ * known deviation: that depends on the Service-ID that the peer accepts, which is known only now.
+ */
+static void assess_unreported_rej(struct target *t, const struct exchanged *rej)
+{
+    struct exchanged now = exchanged_now(t);
     char id[24];
+    if (t->peer->form != FORM_LINUX)
+        return;
     snprintf(id, sizeof id, "0x%016llx", (unsigned long long)peer_service_id(t, FORM_LINUX));
-    if (t->peer->form == FORM_LINUX)
-        results_add_connection(t->results, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL,
-                               "the sender's UD QPN", "no private data in the REJ", id);
+    results_show(t->results, rej->sent, rej->received);
+    results_add_connection(t->results, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL,
+                           "the sender's UD QPN", "no private data in the REJ", id);
+    results_show(t->results, now.sent, now.received);
 }
 
 /*
@@ -240,12 +257,13 @@ static struct cm_connection *find_form(struct target *t, const struct connect_op
         return c;
     }
     bool unreported = !private_of(c, &private) && failures_of_qpn(t) == reported;
+    const struct exchanged rej = exchanged_now(t);
     peer_disconnect(t, c);
     c = connect_with_form(t, d, FORM_LINUX, response);
     if (c)
         t->peer->form = is_unknown_to_peer(c) ? FORM_NONE : FORM_LINUX;
     if (unreported)
-        assess_unreported_rej(t);
+        assess_unreported_rej(t, &rej);
     return c;
 }
 

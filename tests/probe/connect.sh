@@ -42,7 +42,8 @@ with_source() { fabric_capture wire.pcap; report 0 -d vqib0 --source 10.0.0.78 -
 try "with --source: IP over RC, sizes, a mode that the peer does not announce" with_source
 try "the capture of the probe has the packets of the wire" python3 /fabric-out/on_wire.py /fabric-out/probe.pcapng /fabric-out/wire.pcap
 # ipoib-check finds the same violated rules of RFC 4755 in the probe's capture and in the capture of the wire: the probe's own ARP
-# over a connection is a violation; Linux's REJ, the probe's RTU (rdma_cm's is empty) and its Service-ID are known deviations.
+# over a connection is a violation; Linux's REJ of its own Service-ID, the probe's RTU (rdma_cm's is empty) and its Service-ID are known
+# deviations. The REJ of the RFC's Service-ID is inconclusive until the peer has accepted a connection.
 verdicts() { "$check" --only rfc4755 --format json "$1" | python3 -c '
 import json, sys
 for r in json.load(sys.stdin)["results"]: r["outcome"] in ("fail", "deviation") and print(r["id"], r["outcome"], r["actual"])' | sort -u; }
