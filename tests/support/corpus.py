@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every capture of the tests: testdata, the rules' fixtures and their bases, conformant
-scenarios."""
+scenarios, and counterparts of the variants."""
 import glob
 import os
+import re
 
-from frames import unusual
+from frames import unusual, variants
 from frames.faults import fixture  # faults fills the tables of fixture
+from frames.variants import evidence, forms  # evidence fills the table of variants
 from support import capfile
 from support.paths import TESTDATA
 
+assert evidence
 FOLDERS = ("", "built", "upstream")
 
 
@@ -36,10 +39,20 @@ def unusual_captures():
     return {f"unusual/{name}": unusual.capture(name) for name in unusual.SCENARIOS}
 
 
+def counterpart_captures():
+    """Conformant captures that look like variants."""
+    made = {what: variants.counterpart(what) for what in variants.COUNTERPARTS}
+    return {
+        f"counterpart/{re.sub(r'[^0-9A-Za-z]+', '_', what)}": forms.infiniband(w)[0]
+        for what, w in made.items()
+    }
+
+
 def everything():
     return {
         **testdata_captures(),
         **base_captures(),
         **fixture_captures(),
         **unusual_captures(),
+        **counterpart_captures(),
     }
