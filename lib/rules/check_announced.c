@@ -88,6 +88,12 @@ static bool announced(const struct check_context *s, const uint8_t *p)
 
 /* ---- destination of the reply */
 
+/* With the LID of a port, a packet is no multicast, even if its QPN is that of multicast. */
+static bool goes_to_group(const struct ib_packet *ib)
+{
+    return ib_is_multicast(ib) && !(ib->has_lrh && ib->dlid < LID_MULTICAST_FIRST);
+}
+
 /*
  * requester: its link-layer address. The caller chooses the rule: RFC 4755's if the address
  * has a connected-mode flag, else RFC 4391's.
@@ -96,7 +102,7 @@ static void check_reply(const struct check_context *s, const uint8_t *requester,
                         enum rule_number rule)
 {
     struct subject address = subject_address(requester);
-    if (s->p->ib.transport != IB_UD || ib_is_multicast(&s->p->ib) || lladdr_is_zero(requester) ||
+    if (s->p->ib.transport != IB_UD || goes_to_group(&s->p->ib) || lladdr_is_zero(requester) ||
         lladdr_is_multicast(requester))
         return;
     expect_same(s->r, rule, &address, s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3,
@@ -167,7 +173,7 @@ static void check_advertised_to(const struct check_context *s, const struct ip *
 {
     struct resolution like = {.link = link_of(s), .requester_ip = *requester, .target = *asked};
     const struct resolution *q;
-    if (s->p->ib.transport != IB_UD || ib_is_multicast(&s->p->ib))
+    if (s->p->ib.transport != IB_UD || goes_to_group(&s->p->ib))
         return;
     for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &like, i)) != NULL; i++)
         if (be24(q->requester + LLADDR_QPN) == s->p->ib.dqpn)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * IPoIB datagrams to a multicast GID whose signature is neither of the two of RFC 4391 §4. Groups
- * of other protocols have other signatures (RDMA CM: 0x4001, 0x6001). So it is a violation only if
- * the sender is an IPoIB interface and the payload is an IPoIB datagram.
+ * IPoIB datagrams to a multicast GID whose signature is neither of the two of RFC 4391 §4, or to a
+ * GID that does not begin with 0xff. Groups of other protocols have other signatures (RDMA CM:
+ * 0x4001, 0x6001). So it is a violation only if the sender is an IPoIB interface and the payload is
+ * an IPoIB datagram.
  */
 #include "rules/result.h"
 #include "wire/arp.h"
@@ -37,6 +38,21 @@ static bool is_interface(const struct check_context *s)
 static bool carries_ipv4(uint16_t type)
 {
     return type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP;
+}
+
+void check_prefix(const struct check_context *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    const struct result r = {.rule = R_RFC4391_4_MGID_FORMAT,
+                             .about = subject_group(ib->dgid),
+                             .wanted = 0xff,
+                             .value = ib->dgid[MGID_PREFIX],
+                             .at = {ib->dgid + MGID_PREFIX, 1},
+                             .describe = describe_hex,
+                             .facts = {fact_interface(is_interface(s))}};
+    if (ib->has_lrh && ib->dlid >= LID_MULTICAST_FIRST && ib->dlid != LID_PERMISSIVE &&
+        ib->dqpn == QPN_MULTICAST && encap_agrees(ib->payload))
+        report_result(s, &r);
 }
 
 void check_signature(const struct check_context *s)

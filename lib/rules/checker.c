@@ -176,6 +176,8 @@ static void check_ud(const struct check_context *s)
         check_signature(s);
     else if (!ib_is_multicast(ib))
         check_unicast(s);
+    else if (ib->dgid)
+        check_prefix(s);
     if (ib_is_multicast(ib))
         check_ip_to_group(s);
     check_payload(s->r, s, &s->p->datagram, OVER_UD);

@@ -240,6 +240,13 @@ change(
     "rfc4391.9.1.1.arp-reply-qpn", "ARP reply to a unicast request", "C.arp.reply", {"destqp": 0x99}
 )
 change("rfc4755.3.1.reply-to-ud-qpn", "ARP reply", "B.arp.reply", {"destqp": 0x99}, ALL)
+for rule, way, name in (
+    ("rfc4391.9.1.1.arp-reply-qpn", "ARP reply", "D.arp.reply"),
+    ("rfc4755.3.1.reply-to-ud-qpn", "ARP reply", "B.arp.reply"),
+    ("rfc4755.3.1.reply-to-ud-qpn", "neighbour advertisement", "B.na"),
+    ("rfc4391.9.1.1.traffic-to-qpn", "neighbour advertisement", "D.na"),
+):
+    change(rule, f"{way} to the QPN of multicast", name, {"destqp": 0xFFFFFF})
 change("rfc4755.3.1.reply-to-ud-qpn", "InARP reply", "B.inarp.reply", {"destqp": 0x99}, ALL)
 change("rfc4755.3.1.reply-to-ud-qpn", "neighbour advertisement", "B.na", {"destqp": 0x99}, ALL)
 

@@ -12,6 +12,7 @@ NO_HEADERS = "without InfiniBand headers"
 NO_GUID = "the solicitation has no link-layer address, and the frame no InfiniBand headers"
 NO_GRH = "RoCE v2 has no GRH, and so no MGID"
 NOTHING_SAYS = "RoCE v2 has no MGID, and nothing before says that the datagram is IPoIB's"
+NO_DLID = "RoCE v2 has no DLID, and so the packet may be multicast"
 NO_SA = "RoCE v2 has no subnet administration"
 MGID = (
     "rfc4391.4.mgid-t-flag",
@@ -94,6 +95,8 @@ RESULTS = {
     ],
     "242": [
         ("rfc4391.4.mgid-pkey", "", INC, NO_HEADERS),
+        ("rfc4391.4.mgid-format", "0xfe for 0xff", SILENT, NO_HEADERS),
+        ("rfc4391.4.mgid-format", "a port's GID", SILENT, NO_HEADERS),
         ("rfc4391.4.mgid-signature", "signature 0x", FAIL, ""),
         ("rfc4391.4.broadcast-mapping", "to one port", SILENT, NO_HEADERS),
         ("rfc4391.9.2.arp-as-rfc826", "as target", SILENT, NO_HEADERS),
@@ -103,6 +106,9 @@ RESULTS = {
     ],
     "roce2": [
         ("rfc4391.4.broadcast-mapping", "to one port", FAIL, ""),
+        ("rfc4391.9.1.1.arp-reply-qpn", "the QPN of multicast", SILENT, NO_DLID),
+        ("rfc4391.9.1.1.traffic-to-qpn", "the QPN of multicast", SILENT, NO_DLID),
+        ("rfc4755.3.1.reply-to-ud-qpn", "the QPN of multicast", SILENT, NO_DLID),
         ("rfc4391.8.u-bit", "duplicate address detection", SILENT, NO_GRH),
         ("rfc4391.8.link-local", "duplicate address detection", SILENT, NO_GRH),
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),

@@ -171,6 +171,16 @@ each(
 
 in_other_messages("rfc4391.4.mgid-t-flag", "T = 0", set_octets(1, b"\x02"))
 in_other_messages("rfc4391.4.mgid-format", "flags 3", set_octets(1, b"\x32"))
+each(
+    "rfc4391.4.mgid-format",
+    set_octets(0, b"\xfe"),
+    {f"0xfe for 0xff, {way}": name for way, name in {**IPV4, **IPV6}.items()},
+)
+each(
+    "rfc4391.4.mgid-format",
+    set_octets(0, ib.gid(B.gid)),
+    {f"a port's GID, {way}": name for way, name in {**IPV4, **IPV6}.items()},
+)
 
 # ---- Reports of the SM that a group was created or deleted
 
