@@ -52,7 +52,7 @@ struct evidence {
 };
 
 /* Context of the current packet. */
-struct sight {
+struct evidence_frame {
     struct evidence *e;
     uint16_t interface;
     const struct evidence_observer *observer;
@@ -87,32 +87,32 @@ static uint64_t without_interface(struct port p)
     return port_on(p, 0).id;
 }
 
-static bool same_subnet(const struct sight *s, uint16_t interface)
+static bool same_subnet(const struct evidence_frame *s, uint16_t interface)
 {
     return interfaces_subnet(s->e->interfaces, interface) ==
            interfaces_subnet(s->e->interfaces, s->interface);
 }
 
-static void report_evidence(const struct sight *s, uint16_t other, bool together)
+static void report_evidence(const struct evidence_frame *s, uint16_t other, bool together)
 {
     s->observer->shown(s->observer->user, s->interface, other, together);
 }
 
-static bool sight_is_corrupt(const struct sight *s)
+static bool frame_is_corrupt(const struct evidence_frame *s)
 {
     return s->observer->corrupt(s->observer->user);
 }
 
 /* ---- the same port at the same LID */
 
-static void see_place(const struct sight *s, uint16_t lid, uint64_t guid)
+static void see_place(const struct evidence_frame *s, uint16_t lid, uint64_t guid)
 {
     struct place *set = s->e->places[set_of(mix_evidence(guid, lid))], *free = NULL;
     if (guid == 0)
         return;
     for (unsigned i = 0; i < WAYS; i++) {
         if (set[i].guid == guid && set[i].lid == lid) {
-            if (set[i].interface == s->interface || sight_is_corrupt(s))
+            if (set[i].interface == s->interface || frame_is_corrupt(s))
                 return;
             if (!same_subnet(s, set[i].interface))
                 report_evidence(s, set[i].interface, true);
@@ -122,7 +122,7 @@ static void see_place(const struct sight *s, uint16_t lid, uint64_t guid)
         if (set[i].guid == 0)
             free = &set[i];
     }
-    if (sight_is_corrupt(s))
+    if (frame_is_corrupt(s))
         return;
     if (!free)
         free = &set[s->e->oldest++ % WAYS];
@@ -130,13 +130,14 @@ static void see_place(const struct sight *s, uint16_t lid, uint64_t guid)
 }
 
 /* The lower half of a GID is the port GUID (IBA 4.1.1). */
-static void see_gid(const struct sight *s, uint16_t lid, const uint8_t *gid)
+static void see_gid(const struct evidence_frame *s, uint16_t lid, const uint8_t *gid)
 {
     if (lid && lid < LID_MULTICAST_FIRST && gid[0] != 0xff)
         see_place(s, lid, be64(gid + 8));
 }
 
-static void see_arp(const struct sight *s, const struct ib_packet *ib, const struct datagram *d)
+static void see_arp(const struct evidence_frame *s, const struct ib_packet *ib,
+                    const struct datagram *d)
 {
     const struct arp *a = &d->arp;
     if (d->header != WIRE_OK || d->encap.type != TYPE_ARP || d->arp_result != WIRE_OK ||
@@ -147,7 +148,7 @@ static void see_arp(const struct sight *s, const struct ib_packet *ib, const str
         see_gid(s, ib->dlid, d->body.p + a->tha + LLADDR_GID);
 }
 
-static void see_headers(const struct sight *s, const struct evidence_packet *p)
+static void see_headers(const struct evidence_frame *s, const struct evidence_packet *p)
 {
     const struct ib_packet *ib = p->ib;
     if (ib->has_grh) {
@@ -166,7 +167,7 @@ static bool is_known_pair(const struct assignment *a, uint16_t lid)
 }
 
 /* The entry of this interface and LID, or the oldest entry, to be overwritten. */
-static struct assignment *own_assignment(const struct sight *s, struct assignment *set,
+static struct assignment *own_assignment(const struct evidence_frame *s, struct assignment *set,
                                          uint16_t lid)
 {
     struct assignment *own = &set[0];
@@ -180,7 +181,7 @@ static struct assignment *own_assignment(const struct sight *s, struct assignmen
 }
 
 /* The SM assigned the LID to the port with this GUID, or (MASTER) the master SM is on this port. */
-static void see_assignment(const struct sight *s, uint16_t lid, uint64_t guid)
+static void see_assignment(const struct evidence_frame *s, uint16_t lid, uint64_t guid)
 {
     struct assignment *set = s->e->assignments[set_of(lid)], *own = own_assignment(s, set, lid);
     bool again = is_known_pair(own, lid) && own->interface == s->interface && own->guid == guid;
@@ -195,7 +196,7 @@ static void see_assignment(const struct sight *s, uint16_t lid, uint64_t guid)
 }
 
 /* Key of the path to a node: its directed route, or its LID. */
-static uint64_t route_of(const struct sight *s, const struct smp *smp, struct port node)
+static uint64_t route_of(const struct evidence_frame *s, const struct smp *smp, struct port node)
 {
     /*
      * the upper half of the transaction ID is the agent: routes of different agents start at
@@ -209,7 +210,7 @@ static uint64_t route_of(const struct sight *s, const struct smp *smp, struct po
     return mix_evidence(h, smp->hop_count) | 1;
 }
 
-static void see_node(const struct sight *s, const struct smp *smp, uint64_t key)
+static void see_node(const struct evidence_frame *s, const struct smp *smp, uint64_t key)
 {
     struct node_info n;
     if (smp_node_info(smp, &n) == WIRE_OK)
@@ -217,7 +218,7 @@ static void see_node(const struct sight *s, const struct smp *smp, uint64_t key)
 }
 
 /* Of the ports of a switch, only port 0 has a LID. */
-static void see_port(const struct sight *s, const struct smp *smp, uint64_t key)
+static void see_port(const struct evidence_frame *s, const struct smp *smp, uint64_t key)
 {
     const struct route *r = &s->e->routes[set_of(key)];
     struct port_info p;
@@ -231,7 +232,7 @@ static void see_port(const struct sight *s, const struct smp *smp, uint64_t key)
  * Learn from the responses of nodes about themselves. All arrive on one interface, even if the two
  * directions are captured on two.
  */
-static void see_attribute(const struct sight *s, const struct smp *smp, struct port node)
+static void see_attribute(const struct evidence_frame *s, const struct smp *smp, struct port node)
 {
     struct sm_info i;
     uint64_t key = route_of(s, smp, node);
@@ -274,20 +275,20 @@ static unsigned sender_bit(uint16_t interface, uint64_t sender)
     return (unsigned)(mix_evidence(mix_evidence(0, sender), interface) >> 32) % SENDER_BITS;
 }
 
-static void see_sender(const struct sight *s, uint64_t sender)
+static void see_sender(const struct evidence_frame *s, uint64_t sender)
 {
     unsigned bit = sender_bit(s->interface, sender);
     s->e->senders[bit / 64] |= 1ull << bit % 64;
 }
 
 /* Two senders may have the same bit: then one that was not seen counts as seen. */
-static bool has_sent(const struct sight *s, uint16_t interface, uint64_t sender)
+static bool has_sent(const struct evidence_frame *s, uint16_t interface, uint64_t sender)
 {
     unsigned bit = sender_bit(interface, sender);
     return s->e->senders[bit / 64] >> bit % 64 & 1;
 }
 
-static void see_request(const struct sight *s, uint64_t key, uint64_t from)
+static void see_request(const struct evidence_frame *s, uint64_t key, uint64_t from)
 {
     see_sender(s, from);
     struct request *set = s->e->requests[set_of(key)], *at = NULL;
@@ -309,7 +310,7 @@ static void see_request(const struct sight *s, uint64_t key, uint64_t from)
  * both directions, as that of a rail does: the requests on it have their responses there, and the
  * one to this response may not have been captured.
  */
-static void see_response(const struct sight *s, uint64_t key, uint64_t from, uint64_t to)
+static void see_response(const struct evidence_frame *s, uint64_t key, uint64_t from, uint64_t to)
 {
     struct request *set = s->e->requests[set_of(key)], *only = NULL;
     unsigned others = 0;
@@ -333,25 +334,26 @@ static void see_response(const struct sight *s, uint64_t key, uint64_t from, uin
 }
 
 /* A REQ has the GID and LID of both ports. */
-static void see_path(const struct sight *s, const struct cm *cm)
+static void see_path(const struct evidence_frame *s, const struct cm *cm)
 {
     see_gid(s, cm->local_lid, cm->local_gid);
     see_gid(s, cm->remote_lid, cm->remote_gid);
 }
 
-static void see_request_of(const struct sight *s, const struct mad *m, struct port src,
+static void see_request_of(const struct evidence_frame *s, const struct mad *m, struct port src,
                            struct port dst)
 {
     see_request(s, transaction_hash(m, src, dst), without_interface(src));
 }
 
-static void see_response_of(const struct sight *s, const struct mad *m, struct port src,
+static void see_response_of(const struct evidence_frame *s, const struct mad *m, struct port src,
                             struct port dst)
 {
     see_response(s, transaction_hash(m, dst, src), without_interface(src), without_interface(dst));
 }
 
-static void see_cm(const struct sight *s, const struct mad *m, struct port src, struct port dst)
+static void see_cm(const struct evidence_frame *s, const struct mad *m, struct port src,
+                   struct port dst)
 {
     switch (m->attribute) {
     case CM_REP: /* response to a REQ, and request for an RTU */
@@ -370,7 +372,8 @@ static void see_cm(const struct sight *s, const struct mad *m, struct port src, 
     }
 }
 
-static void see_smp(const struct sight *s, const struct smp *smp, struct port src, struct port dst)
+static void see_smp(const struct evidence_frame *s, const struct smp *smp, struct port src,
+                    struct port dst)
 {
     bool response = smp->mad.method & MAD_RESPONSE;
     if (smp->directed && !smp->initial_path)
@@ -388,7 +391,7 @@ static void see_smp(const struct sight *s, const struct smp *smp, struct port sr
 }
 
 /* Records that contain a port's GID and LID. Components that a request does not set are 0. */
-static void see_records(const struct sight *s, const struct sa *sa)
+static void see_records(const struct evidence_frame *s, const struct sa *sa)
 {
     const uint8_t *p = sa->data.p;
     if (sa->mad.attribute != SA_PATH_RECORD || sa->mad.method != SA_GET_RESP ||
@@ -398,7 +401,7 @@ static void see_records(const struct sight *s, const struct sa *sa)
     see_gid(s, be16(p + PATH_DLID), p + PATH_DGID);
 }
 
-static void see_sa(const struct sight *s, const struct ib_packet *ib, const struct sa *sa)
+static void see_sa(const struct evidence_frame *s, const struct ib_packet *ib, const struct sa *sa)
 {
     see_records(s, sa);
     if (sa->mad.attribute != SA_MC_MEMBER_RECORD || view_has(sa->data, 0, MCM_SIZE) != WIRE_OK)
@@ -409,11 +412,11 @@ static void see_sa(const struct sight *s, const struct ib_packet *ib, const stru
         see_gid(s, ib->dlid, sa->data.p + MCM_PORT_GID);
 }
 
-static void see_mad(const struct sight *s, const struct evidence_packet *p)
+static void see_mad(const struct evidence_frame *s, const struct evidence_packet *p)
 {
     const struct mad_payload *m = p->mad;
     bool whole = m->result == WIRE_OK;
-    if (!m->has_header || sight_is_corrupt(s))
+    if (!m->has_header || frame_is_corrupt(s))
         return;
     if (m->kind == MAD_KIND_SMP) {
         see_smp(s, &m->smp, p->src, p->dst);
@@ -434,7 +437,7 @@ static void see_mad(const struct sight *s, const struct evidence_packet *p)
 void evidence_see(struct evidence *e, uint16_t interface, const struct evidence_packet *p,
                   const struct evidence_observer *observer)
 {
-    const struct sight s = {e, interface, observer};
+    const struct evidence_frame s = {e, interface, observer};
     if (p->ib->has_lrh)
         see_headers(&s, p);
     if (p->mad)
