@@ -250,17 +250,24 @@ void endports_merge(struct endports *e, uint16_t from, uint16_t to)
     }
 }
 
+/* Are all blocks of the table empty, except the first? */
+static bool other_blocks_are_empty(const struct endport_pkeys *k)
+{
+    unsigned blocks = (k->capacity + ENDPORT_PKEYS - 1u) / ENDPORT_PKEYS;
+    if (blocks < 1 || blocks > 32)
+        return false;
+    uint32_t others = (uint32_t)((UINT64_C(1) << blocks) - 1) & ~1u;
+    return (k->empty_blocks & others) == others;
+}
+
 enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey)
 {
-    bool whole = false;
     if (!p->pkeys)
         return PKEY_NOT_KNOWN;
-    for (unsigned i = 0; i < ENDPORT_PKEYS; i++) {
-        if (((p->pkeys[i] ^ pkey) & 0x7fff) == 0)
+    for (unsigned i = 0; i < ENDPORT_PKEYS; i++)
+        if (((p->pkeys->entries[i] ^ pkey) & 0x7fff) == 0)
             return PKEY_IS_THERE;
-        whole |= (p->pkeys[i] & 0x7fff) == 0;
-    }
-    return whole ? PKEY_IS_NOT_THERE : PKEY_NOT_KNOWN;
+    return other_blocks_are_empty(p->pkeys) ? PKEY_IS_NOT_THERE : PKEY_NOT_KNOWN;
 }
 
 /*

@@ -23,6 +23,16 @@ enum { ENDPORT_PKEYS = 32 };                             /* one block of the P_K
  */
 enum { ENDPORT_UD_QPS = 4 };
 
+/*
+ * A P_Key table (IBA 14.2.5.7). Most have one block in use; entries of other blocks are not kept,
+ * only whether a block is empty.
+ */
+struct endport_pkeys {
+    uint16_t entries[ENDPORT_PKEYS]; /* block 0 */
+    uint16_t capacity;               /* entries of the whole table, by NodeInfo; 0: not known */
+    uint32_t empty_blocks;           /* bit n: block n was seen and is empty; n from 1 to 31 */
+};
+
 struct endport {
     uint8_t gid[GID_SIZE]; /* must be first: the key, with interface; zero: not known */
     uint16_t interface;
@@ -67,7 +77,7 @@ struct endport {
      * form. Once the form of RFC 4755 was accepted, another does not replace it.
      */
     uint64_t service_id;
-    uint16_t *pkeys;                /* first block of its P_Key table; NULL: not seen */
+    struct endport_pkeys *pkeys;    /* its P_Key table; NULL: not seen */
     struct connection *connections; /* its newest IPoIB connection */
     /* merged into this endport, which has the data now; NULL: not merged */
     struct endport *merged;

@@ -3,6 +3,7 @@
 
 #include "model/hash.h"
 #include "model/managers.h"
+#include "wire/pkey.h"
 
 /* Limit of routes by which subnet management addresses ports. */
 enum { ROUTES_MAX = 1 << 17 };
@@ -12,10 +13,11 @@ struct route {
     uint64_t key; /* must be first */
     struct endport *endport;
     uint64_t port_guid;
-    uint16_t *pkeys;   /* its table while endport is NULL */
-    uint32_t smi_psn;  /* as in struct endport */
-    uint8_t node_type; /* 0: not known */
-    bool has_no_lid;   /* its PortInfo had LID 0, and the SM has set none since */
+    struct endport_pkeys *pkeys; /* its table while endport is NULL */
+    uint32_t smi_psn;            /* as in struct endport */
+    uint16_t partition_cap;      /* by NodeInfo; 0: not known */
+    uint8_t node_type;           /* 0: not known */
+    bool has_no_lid;             /* its PortInfo had LID 0, and the SM has set none since */
 };
 
 struct routes {
@@ -94,7 +96,7 @@ static struct route *route_of(const struct delivery *d, const struct smp *smp)
     return r;
 }
 
-static void forget_pkeys(uint16_t **pkeys)
+static void forget_pkeys(struct endport_pkeys **pkeys)
 {
     g_free(*pkeys);
     *pkeys = NULL;
@@ -116,6 +118,7 @@ static void on_node_info(struct route *r, const struct smp *smp)
         forget_pkeys(&r->pkeys);
     }
     r->node_type = n.type;
+    r->partition_cap = n.partition_cap;
     r->port_guid = n.port_guid;
 }
 
@@ -133,18 +136,26 @@ static struct endport *name_port(const struct delivery *d, const struct route *r
     return endports_assign(d->s->endports, d->interface, p->lid, gid);
 }
 
+static void pkeys_changed(const struct delivery *d, struct endport *p)
+{
+    delivery_event(d, &(struct subnet_event){.kind = SUBNET_PKEYS, .endport = p, .lid = p->lid});
+}
+
+static bool has_entries(const struct endport_pkeys *k, const uint16_t *entries)
+{
+    return k && memcmp(k->entries, entries, sizeof k->entries) == 0;
+}
+
 /* Hands the table over to the port, once that is known. */
-static void report_pkeys(const struct delivery *d, struct route *r)
+static void hand_over_pkeys(const struct delivery *d, struct route *r)
 {
     if (!r->pkeys || !r->endport)
         return;
-    bool same = r->endport->pkeys &&
-                memcmp(r->endport->pkeys, r->pkeys, ENDPORT_PKEYS * sizeof *r->pkeys) == 0;
+    bool same = has_entries(r->endport->pkeys, r->pkeys->entries);
     g_free(r->endport->pkeys);
     r->endport->pkeys = g_steal_pointer(&r->pkeys);
     if (!same)
-        delivery_event(d, &(struct subnet_event){
-                              .kind = SUBNET_PKEYS, .endport = r->endport, .lid = r->endport->lid});
+        pkeys_changed(d, r->endport);
 }
 
 static void on_port_info(const struct delivery *d, struct route *r, const struct smp *smp)
@@ -182,20 +193,46 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
         e.kind = SUBNET_PORT_INITIALISED;
         delivery_event(d, &e);
     }
-    report_pkeys(d, r);
+    hand_over_pkeys(d, r);
+}
+
+static void on_first_block(const struct delivery *d, const struct route *r,
+                           struct endport_pkeys **pkeys, const struct pkey_table *t)
+{
+    uint16_t entries[ENDPORT_PKEYS];
+    for (unsigned i = 0; i < ENDPORT_PKEYS; i++)
+        entries[i] = pkey_table_entry(t, i);
+    if (has_entries(*pkeys, entries))
+        return;
+    if (!*pkeys)
+        *pkeys = g_new0(struct endport_pkeys, 1);
+    memcpy((*pkeys)->entries, entries, sizeof entries);
+    if (r->endport)
+        pkeys_changed(d, r->endport);
+}
+
+static void on_other_block(struct endport_pkeys *pkeys, const struct pkey_table *t)
+{
+    if (t->block >= 32)
+        return;
+    pkeys->empty_blocks |= UINT32_C(1) << t->block;
+    for (unsigned i = 0; i < ENDPORT_PKEYS; i++)
+        if (is_partition(pkey_table_entry(t, i)))
+            pkeys->empty_blocks &= ~(UINT32_C(1) << t->block);
 }
 
 static void on_pkeys(const struct delivery *d, struct route *r, const struct smp *smp)
 {
+    struct endport_pkeys **pkeys = r->endport ? &r->endport->pkeys : &r->pkeys;
     struct pkey_table t;
-    if (smp_pkey_table(smp, &t) != WIRE_OK || t.block != 0 ||
-        (t.port != 0 && r->node_type != NODE_TYPE_CA))
+    if (smp_pkey_table(smp, &t) != WIRE_OK || (t.port != 0 && r->node_type != NODE_TYPE_CA))
         return;
-    if (!r->pkeys)
-        r->pkeys = g_new(uint16_t, ENDPORT_PKEYS);
-    for (unsigned i = 0; i < ENDPORT_PKEYS; i++)
-        r->pkeys[i] = pkey_table_entry(&t, i);
-    report_pkeys(d, r);
+    if (t.block == 0)
+        on_first_block(d, r, pkeys, &t);
+    else if (*pkeys)
+        on_other_block(*pkeys, &t);
+    if (*pkeys && r->partition_cap)
+        (*pkeys)->capacity = r->partition_cap;
 }
 
 static void on_sm_info(const struct delivery *d, const struct smp *smp)

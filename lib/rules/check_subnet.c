@@ -13,14 +13,14 @@ static void note_pkeys(const struct check_context *s, const struct endport *p)
     unsigned partitions = 0;
     bool has_default = false;
     for (unsigned i = 0; i < ENDPORT_PKEYS; i++) {
-        uint16_t pkey = p->pkeys[i];
+        uint16_t pkey = p->pkeys->entries[i];
         bool again = false;
         if (!is_partition(pkey))
             continue;
         has_default |= same_partition(pkey, PKEY_DEFAULT);
         for (unsigned j = 0; j < i; j++) {
-            again |= same_partition(p->pkeys[j], pkey);
-            if ((p->pkeys[j] ^ pkey) == PKEY_MEMBERSHIP)
+            again |= same_partition(p->pkeys->entries[j], pkey);
+            if ((p->pkeys->entries[j] ^ pkey) == PKEY_MEMBERSHIP)
                 report_note(s->r, R_PARTITION_MEMBERSHIP_TWINS, &port, pkey, NULL, 0,
                             "both 0x%04x and 0x%04x: the same partition", pkey | PKEY_MEMBERSHIP,
                             pkey & 0x7fff);

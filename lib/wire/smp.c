@@ -48,6 +48,7 @@ enum wire_result smp_node_info(const struct smp *s, struct node_info *n)
     *n = (struct node_info){
         .type = d[NODE_INFO_TYPE],
         .ports = d[NODE_INFO_PORTS],
+        .partition_cap = be16(d + NODE_INFO_PARTITION_CAP),
         .port_guid = be64(d + NODE_INFO_PORT_GUID),
     };
     return WIRE_OK;

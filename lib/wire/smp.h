@@ -87,6 +87,7 @@ enum { NODE_TYPE_CA = 1, NODE_TYPE_SWITCH = 2, NODE_TYPE_ROUTER = 3 };
 
 struct node_info {
     uint8_t type, ports;
+    uint16_t partition_cap; /* entries of the P_Key table; for a switch: of its port 0 */
     uint64_t port_guid;
 };
 enum wire_result smp_node_info(const struct smp *s, struct node_info *n);

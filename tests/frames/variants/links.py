@@ -2,7 +2,7 @@
 """Joining, using and leaving groups; Q_Key and MTU (RFC 4391 sections 5, 7, 9.1.2, 10 and 13)."""
 from frames import ib
 from frames.build import SM
-from frames.variants import INCONCLUSIVE, broken, change
+from frames.variants import INCONCLUSIVE, broken, change, conforming
 from frames.variants.groups import ALL, FIVE, IPV4, IPV6, all_joins, get_table, table_record
 from frames.edit import Packet
 from frames.world import (
@@ -164,9 +164,9 @@ for way, name in {
         other_pkey(w, [name, name + ".resp"])
 
 
-def lid_routed(w, after, node, attribute, modifier, data):
+def lid_routed(w, after, node, attribute, modifier, data, name="by-lid"):
     """The SM sets an attribute of the port by its LID; the port responds."""
-    name = f"{NAMES[node]}.by-lid"
+    name = f"{NAMES[node]}.{name}"
     for src, dst, method in ((SM, node, ib.SET), (node, SM, ib.GET_RESP)):
         octets = lid_routed_smp(method, 0x7001, attribute, modifier, data)
         frame = ib.Frame(
@@ -190,6 +190,30 @@ def sender_of_smp(name, node):
 @broken("rfc4391.5.pkey-configured", "removed by a LID-routed SMP", "B.sweep.resp", ("child",))
 def pkey_is_removed(w):
     lid_routed(w, "B.portinfo.resp", B, PKEY_TABLE, 0, ib.u16(0xFFFF))
+
+
+def write_blocks(w, *blocks):
+    """B's NodeInfo has PartitionCap 128 (IBA 14.2.5.3); the SM writes each block of its table."""
+    w["B.nodeinfo.resp"].payload[64 + 28 : 64 + 30] = ib.u16(128)
+    after = "B.portinfo.resp"
+    for block, entries in enumerate(blocks):
+        lid_routed(w, after, B, PKEY_TABLE, block, entries, f"block{block}")
+        after = f"B.block{block}.resp"
+
+
+@broken("rfc4391.5.pkey-configured", "removed from a table of 4 blocks", "B.sweep.resp", ("child",))
+def pkey_is_removed_from_blocks(w):
+    write_blocks(w, ib.u16(0xFFFF), b"", b"", b"")
+
+
+@conforming("the P_Key is in another block of the port's table, written before the capture")
+def pkey_in_unseen_block(w):
+    write_blocks(w, ib.u16(0x8005))
+
+
+@conforming("the P_Key is in the third block of the port's table")
+def pkey_in_third_block(w):
+    write_blocks(w, ib.u16(0x8005), b"", ib.u16(0xFFFF), b"")
 
 
 @broken("rfc4391.4.1.group-mtu", "NeighborMTU 1024, LID-routed", "B.sweep.resp")
