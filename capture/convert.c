@@ -11,6 +11,7 @@
 
 #include "capture/convert_options.h"
 #include "capture/share/share.h"
+#include "cli/fail.h"
 #include "cli/say.h"
 #include "wire/nanoseconds.h"
 #include "pcapio/input.h"
@@ -168,16 +169,32 @@ static bool carry_all(struct input *in, struct output *out, const struct transla
     return good && result == CAPFILE_END;
 }
 
+/* Sets KEY, as the options say. Returns false and sets ERROR if that fails. */
+static bool find_key(const struct convert_options *options, struct share_key *key, GError **error)
+{
+    const char *path = options->share_key;
+    bool created;
+
+    if (!path)
+        return share_key_random(key, error);
+    if (!share_key_survives(path, options->out, error) ||
+        !share_key_load(key, path, &created, error))
+        return false;
+    if (created)
+        say("--share-key: %s: created; whoever has it can undo the mapping of addresses", path);
+    return true;
+}
+
 /* Returns NULL after a message. */
 static struct share *new_share(const struct convert_options *options)
 {
+    GError *error = NULL;
     struct share_key key;
 
-    if (options->share_key ? !share_key_survives(options->share_key, options->out) ||
-                                 !share_key_load(&key, options->share_key)
-                           : !share_key_random(&key))
-        return NULL;
-    return share_new(&key);
+    if (find_key(options, &key, &error))
+        return share_new(&key);
+    report_error(&error);
+    return NULL;
 }
 
 /* Converts IN to a new output. Returns false after messages. */

@@ -10,6 +10,7 @@
 #include "capture/receive/devevent.h"
 #include "capture/list.h"
 #include "capture/losses.h"
+#include "cli/fail.h"
 #include "cli/say.h"
 #include "capture/multicast/multicast.h"
 #include "hca/privileges.h"
@@ -53,22 +54,21 @@ static struct record_format format_of(const struct live *l)
     };
 }
 
-static bool check_port(const struct live *l)
+static bool check_port(const struct live *l, GError **error)
 {
-    if (!device_is_ethernet(&l->device) && l->options->erf == 0) {
-        say("%s port %u: InfiniBand frames cannot be written without ERF (--erf 0); 'ipoib-capture convert' makes a "
-            "file of link type 247 from it",
-            device_name(&l->device), l->device.port);
-        return false;
-    }
+    if (!device_is_ethernet(&l->device) && l->options->erf == 0)
+        return fail_with(error,
+                         "%s port %u: InfiniBand frames cannot be written without ERF (--erf 0); "
+                         "'ipoib-capture convert' makes a file of link type 247 from it",
+                         device_name(&l->device), l->device.port);
     if (device_is_ethernet(&l->device) && l->options->direction != DIRECTION_BOTH)
         say("%s port %u: -I has no effect on Ethernet: a frame does not show its direction",
             device_name(&l->device), l->device.port);
     if (device_is_ethernet(&l->device) && l->options->decap)
-        say("%s port %u: --decap has no effect on Ethernet: the headers that it takes off are InfiniBand's",
+        say("%s port %u: --decap has no effect on Ethernet: it removes InfiniBand headers",
             device_name(&l->device), l->device.port);
     if (device_is_ethernet(&l->device) && l->options->only)
-        say("%s port %u: --only has no effect on Ethernet: the headers that it goes by are InfiniBand's",
+        say("%s port %u: --only has no effect on Ethernet: it selects by InfiniBand headers",
             device_name(&l->device), l->device.port);
     if (l->device.port_attr.state != IBV_PORT_ACTIVE)
         say("%s port %u: port is not active (%s); no frames until it comes up",
@@ -90,7 +90,7 @@ static struct rx_plan rx_plan_of(const struct live *l)
     return plan;
 }
 
-static bool create_feed(struct live *l)
+static bool create_feed(struct live *l, GError **error)
 {
     const struct multicast_plan multicast = {.rx = rx_plan_of(l),
                                              .pkey = l->options->pkey,
@@ -98,41 +98,37 @@ static bool create_feed(struct live *l)
     bool good;
 
     if (l->options->mode == MODE_MULTICAST) {
-        good = multicast_create(&l->multicast, &l->device, &multicast);
+        good = multicast_create(&l->multicast, &l->device, &multicast, error);
         l->feed = multicast_feed(&l->multicast);
     } else {
-        good = sniffer_create(&l->sniffer, &l->device, &multicast.rx);
+        good = sniffer_create(&l->sniffer, &l->device, &multicast.rx, error);
         l->feed = sniffer_feed(&l->sniffer);
     }
     return good;
 }
 
-static bool open_device(struct live *l)
+static bool open_device(struct live *l, GError **error)
 {
     char why[400];
 
     if (!device_list_get(&l->list, why, sizeof(why)) ||
-        !device_open(&l->device, &l->list, l->options->device, l->options->port, why,
-                     sizeof(why))) {
-        say("%s", why);
-        return false;
-    }
-    if (!check_port(l))
+        !device_open(&l->device, &l->list, l->options->device, l->options->port, why, sizeof(why)))
+        return fail_with(error, "%s", why);
+    if (!check_port(l, error))
         return false;
     devevent_prepare(&l->device);
-    return create_feed(l);
+    return create_feed(l, error);
 }
 
-static bool make_memory(struct live *l)
+static bool make_memory(struct live *l, GError **error)
 {
     uint64_t room = l->options->memory
                         ? l->options->memory + l->options->memory / 8 + UINT64_C(2) * BLOCK_ROOM
                         : l->options->hold;
 
     l->handover = handover_create(room, l->options->memory > 0);
-    if (!l->handover)
-        say("cannot allocate %" PRIu64 " bytes: %s", room, strerror(errno));
-    return l->handover != NULL;
+    return l->handover ||
+           fail_with(error, "cannot allocate %" PRIu64 " bytes: %s", room, strerror(errno));
 }
 
 static void add_to_comment(struct live *l, const char *text)
@@ -159,15 +155,13 @@ static void make_comment(struct live *l)
 }
 
 /* Applies --only. Without it, or on Ethernet, all packets are recorded. */
-static bool make_selection(struct live *l)
+static void make_selection(struct live *l)
 {
-    if (!l->options->only || device_is_ethernet(&l->device))
-        return true;
-    l->selection = selection_create(l->options->only);
-    return l->selection != NULL;
+    if (l->options->only && !device_is_ethernet(&l->device))
+        l->selection = selection_create(l->options->only);
 }
 
-static bool make_recorder(struct live *l)
+static void make_recorder(struct live *l)
 {
     const struct live_options *o = l->options;
     struct recorder_plan plan = {
@@ -190,41 +184,35 @@ static bool make_recorder(struct live *l)
     if (!l->comment[0])
         plan.comment = NULL;
     l->recorder = recorder_create(&plan, l->handover);
-    return l->recorder != NULL;
 }
 
 /*
  * Drops the capabilities that are only needed to open devices. It keeps those to replace a failed
  * queue pair and to create more files of a series.
  */
-static bool drop_privileges(const struct live_options *options)
+static bool drop_privileges(const struct live_options *options, GError **error)
 {
     unsigned reserve = PRIVILEGE_RAW | PRIVILEGE_LOCK | (options->series ? PRIVILEGE_FILES : 0u);
-    GError *error = NULL;
-    bool dropped = privileges_drop(0, reserve, &error);
 
-    if (!dropped)
-        say("%s", error->message);
-    g_clear_error(&error);
-    return dropped;
+    return privileges_drop(0, reserve, error);
 }
 
 /* The file is created after the queue pair: an error before this leaves an old file as it was. */
-static bool open_output(struct live *l)
+static bool open_output(struct live *l, GError **error)
 {
     const struct outfile_plan plan = {.path = l->options->file,
                                       .series = l->options->series,
                                       .keep = l->options->ring_files,
                                       .reader_may_leave = l->options->reader_may_leave};
 
-    l->outfile = outfile_open(&plan);
+    l->outfile = outfile_open(&plan, error);
     return l->outfile != NULL;
 }
 
-static bool start_writer(struct live *l)
+static bool start_writer(struct live *l, GError **error)
 {
     l->writer = writer_create(l->handover, l->outfile, format_of(l));
-    return l->writer && (l->options->memory || writer_start(l->writer));
+    return l->options->memory || writer_start(l->writer, error);
 }
 
 /*
@@ -233,17 +221,19 @@ static bool start_writer(struct live *l)
  * ib_uverbs refuses a process whose credentials have changed since it opened the device
  * (ib_safe_file_access). The writer's thread comes after both, since it inherits the privileges.
  */
-static bool prepare(struct live *l)
+static bool prepare(struct live *l, GError **error)
 {
-    if (!open_device(l) || !make_memory(l) || !make_selection(l) || !make_recorder(l) ||
-        !l->feed.ops->prepare(&l->feed))
+    if (!open_device(l, error) || !make_memory(l, error))
         return false;
-    if (!open_output(l))
+    make_selection(l);
+    make_recorder(l);
+    if (!l->feed.ops->prepare(&l->feed, error) || !open_output(l, error))
         return false;
     if (!dropcount_open(&l->dropcount, &l->device) && !l->options->reader_may_leave)
-        say("%s has no counter of lost frames (out_of_buffer): these cannot be reported",
+        say("%s has no counter of lost frames (out_of_buffer): lost frames cannot be reported",
             device_name(&l->device));
-    return l->feed.ops->start(&l->feed) && drop_privileges(l->options) && start_writer(l);
+    return l->feed.ops->start(&l->feed, error) && drop_privileges(l->options, error) &&
+           start_writer(l, error);
 }
 
 /* Stops and frees the feed. This can print messages and wait for the keeper. */
@@ -301,14 +291,17 @@ static void report_sum(const struct live *l, uint64_t lost)
  */
 static int finish_capture(struct live *l, const struct receiver *r)
 {
+    GError *error = NULL;
     struct recorder_counts counts = recorder_counts(r->recorder);
     struct ending end;
     uint64_t lost;
     bool good;
 
     progress_end(&l->progress, recorder_is_full(l->recorder));
-    if (l->options->memory && !writer_start(l->writer))
+    if (l->options->memory && !writer_start(l->writer, &error)) {
+        report_error(&error);
         return 1;
+    }
     writer_finish(l->writer, stop_signal() ? PATIENCE_MS : -1);
     if (r->reader_left)
         outfile_note_left(l->outfile);
@@ -341,13 +334,14 @@ int live_run(const struct live_options *options)
                      .progress = {.silent = options->silent, .memory = options->memory},
                      .dropcount = {.fd = -1}};
     struct receiver r = {.plan = receive_plan(options)};
+    GError *error = NULL;
     int status = 1;
 
     if (!stop_catch_signals()) {
         say("signals cannot be caught: %s", strerror(errno));
         return 1;
     }
-    if (prepare(&l)) {
+    if (prepare(&l, &error)) {
         r.device = &l.device;
         r.feed = &l.feed;
         r.dropcount = &l.dropcount;
@@ -358,8 +352,10 @@ int live_run(const struct live_options *options)
         r.reader = outfile_pipe(l.outfile);
         progress_begin(&l.progress, &l.device, options->file, l.feed.ring->entries);
         receive(&r);
+        report_error(&r.error);
         status = finish_capture(&l, &r);
     }
+    report_error(&error);
     take_down(&l);
     return status;
 }

@@ -32,11 +32,11 @@ static const char *contradiction(const struct live_options *o, bool writer_reque
     if (o->memory && limits)
         return "-M writes one file at the end: no --ring-size, --ring-packets or --ring-time with it";
     if (o->ring_files && !limits)
-        return "--ring-files needs --ring-size, --ring-packets or --ring-time, which say where a file ends";
+        return "--ring-files needs --ring-size, --ring-packets or --ring-time, which set the end of a file";
     if (limits && strcmp(o->file, "-") == 0)
         return "several files cannot go to standard output: name a file with -w";
     if (o->comment && !o->pcapng)
-        return "--comment needs --format pcapng: the other format has no place for it";
+        return "--comment needs --format pcapng: the other format cannot store it";
     return NULL;
 }
 
@@ -83,7 +83,7 @@ int live_parse_options(int argc, char **argv, struct live_options *o)
     if (groups & OF_WRITER)
         o->hold *= 2;
     if (optind < argc) {
-        say("this argument is unknown: %s; -w names the file", argv[optind]);
+        say("unknown argument %s: name the output file with -w", argv[optind]);
         return wrong_usage();
     }
     if (o->list && (groups & ~(unsigned)OF_LIST))

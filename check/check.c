@@ -7,6 +7,7 @@
 #include "check/merge.h"
 #include "check/options.h"
 #include "cli/environment.h"
+#include "cli/fail.h"
 #include "cli/plain.h"
 #include "cli/save.h"
 #include "cli/say.h"
@@ -41,8 +42,10 @@ static int list(const struct options *o)
 static int explain(const struct options *o)
 {
     GString *text = g_string_new(NULL);
-    if (explain_rule(text, o->explain))
+    GError *error = NULL;
+    if (explain_rule(text, o->explain, &error))
         return deliver_report(o, text, EXIT_CONFORMANT);
+    report_error(&error);
     g_string_free(text, TRUE);
     return EXIT_UNJUDGED;
 }
@@ -163,8 +166,7 @@ static int run_check(const struct options *o)
         return EXIT_UNJUDGED;
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known) {
-        say("%s", error->message);
-        g_error_free(error);
+        report_error(&error);
         return EXIT_UNJUDGED;
     }
     int status = check_beyond_baseline(o, known);

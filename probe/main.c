@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/environment.h"
+#include "cli/fail.h"
 #include "cli/plain.h"
 #include "cli/save.h"
 #include "cli/say.h"
@@ -233,9 +234,7 @@ static bool drop_privileges(const struct options *o)
     GError *error = NULL;
     bool dropped = privileges_drop(
         PRIVILEGE_RAW | PRIVILEGE_LOCK | (o->output ? PRIVILEGE_FILES : 0u), 0, &error);
-    if (!dropped)
-        say("%s", error->message);
-    g_clear_error(&error);
+    report_error(&error);
     return dropped;
 }
 
@@ -307,8 +306,10 @@ static int print(const struct options *o, GString *text)
 static int explain(const struct options *o)
 {
     GString *text = g_string_new(NULL);
-    if (explain_rule(text, o->explain))
+    GError *error = NULL;
+    if (explain_rule(text, o->explain, &error))
         return print(o, text);
+    report_error(&error);
     g_string_free(text, TRUE);
     return EXIT_UNJUDGED;
 }
@@ -325,8 +326,7 @@ static int run(const struct options *o)
         return print(o, list_dry_run(o));
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known) {
-        say("%s", error->message);
-        g_error_free(error);
+        report_error(&error);
         return EXIT_UNJUDGED;
     }
     int status = probe(o, known);

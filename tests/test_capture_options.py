@@ -348,7 +348,7 @@ REFUSALS = {  # name: scenario, arguments, texts
     "flow EOPNOTSUPP": (
         "fail flow EOPNOTSUPP\n",
         "",
-        ["allow_sniffer_and_nic_rx_shared_tir", "way out: --mode multicast"],
+        ["allow_sniffer_and_nic_rx_shared_tir", "; use --mode multicast"],
     ),
     "flow ENOTSUPP": (
         "fail flow ENOTSUPP\n",
@@ -358,7 +358,7 @@ REFUSALS = {  # name: scenario, arguments, texts
     "rxe": (
         "device rxe0\nfail flow ENOSYS\nport active ethernet\n",
         "",
-        ["mlx5 and mlx4", "RoCE: tcpdump"],
+        ["mlx5 and mlx4", "capture RoCE with tcpdump"],
     ),
     "mlx4": ("device mlx4_0\nfail flow EINVAL\n", "", ["log_num_mgm_entry_size"]),
     "iwarp": ("device cxgb4_0\ntransport iwarp\n", "", ["iWARP"]),

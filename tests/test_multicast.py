@@ -424,7 +424,7 @@ def test_silent_sa_is_reported_and_a_signal_ends_the_capture(slow):
 def test_silent_sa_is_queried_again_soon(slow):
     capture = slow[silent_at_first]
     capture.process.end(limit=20).expect(
-        0, "does not answer: the groups are joined once it does", summary(20, "3480", 0)
+        0, "does not answer; the groups are joined when it does", summary(20, "3480", 0)
     )
     capture.link.left(2)
 
@@ -458,14 +458,18 @@ def test_sa_that_no_longer_answers_is_reported_before_the_last_line(link):
 
 def test_port_that_is_down_is_waited_for(link):
     run(link.play("port down ib\n"), *MULTICAST, "-w", "d.pcap", "--duration", "0.3").expect(
-        0, "not active", "joined once it is"
+        0, "not active", "joined when it is"
     )
     link.left(0)
 
 
 # rfc4391.13.protected: the missing privilege is named, and nothing is sent without it.
 REFUSALS = {  # name: scenario, arguments, texts
-    "Ethernet": ("port active ethernet\n", "", ["link layer is Ethernet", "RoCE: tcpdump"]),
+    "Ethernet": (
+        "port active ethernet\n",
+        "",
+        ["link layer is Ethernet", "capture RoCE with tcpdump"],
+    ),
     "iWARP": ("transport iwarp\n", "", ["iWARP", "tcpdump"]),
     "umad EACCES": (
         "fail umad EACCES\n",
@@ -579,9 +583,9 @@ def test_another_lid_or_sm_joins_the_groups_again(link):
 @pytest.mark.parametrize(
     "fault, text",
     [
-        ("remove", "the device is gone"),
+        ("remove", "the device was removed"),
         ("poll-error", "cannot be polled"),
-        ("post-error", "no receive can be"),
+        ("post-error", "receives cannot be posted"),
     ],
 )
 def test_device_that_goes_away_or_fails_leaves_a_whole_file_and_no_group(link, fault, text):

@@ -63,7 +63,7 @@ int grouplock_open(void)
     find_folder(path, sizeof(path));
     folder = folder_open_private(path, why, sizeof(why));
     if (folder < 0) {
-        say("%s: %s; until then the first capture on a port that ends leaves the groups of all",
+        say("%s: %s; without this folder, the first capture on a port that ends leaves the groups of all",
             path, why);
         return -1;
     }

@@ -14,7 +14,7 @@
 #include "capture/multicast/grouplock.h"
 #include "capture/multicast/groupevent.h"
 #include "capture/multicast/membership.h"
-#include "cli/say.h"
+#include "cli/fail.h"
 #include "hca/privileges.h"
 #include "wire/mgid.h"
 
@@ -112,8 +112,7 @@ int keeper_main(int argc, char **argv)
     k.groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
     k.lock = grouplock_open();
     if (!privileges_drop(0, 0, &why)) {
-        say("%s", why->message);
-        g_error_free(why);
+        report_error(&why);
         g_hash_table_unref(k.groups);
         return 1;
     }

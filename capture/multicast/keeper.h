@@ -8,10 +8,19 @@
  * It joins as NonMember (JoinState bit 1, IBA 15.2.5.17). A NonMember receives the group's traffic
  * but does not keep the group alive. The host's own interfaces never join as NonMember, so their
  * memberships are not affected.
+ *
+ * Why not the probe's guard (probe/link/guard.h), which also leaves groups after a kill: the keeper
+ * is the member itself, for the whole capture, and needs the SA all the time. It leaves a NonMember
+ * bit, which only other captures on the port may still need (grouplock.h); the guard leaves the
+ * bits that the probe added, which an interface of the host may need (probe/link/leave.h). And the
+ * keeper is a program started again, because a fork would share the capture's registered memory and
+ * devices; the guard is forked before the probe has any. Their requests to the SA are the same code
+ * (hca/client.h, hca/mcgroup.h).
  */
 #ifndef CAPTURE_KEEPER_H
 #define CAPTURE_KEEPER_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,8 +47,8 @@ struct keeper {
     int pid;
 };
 
-/* Starts the keeper process. Returns false after a message. */
-bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan);
+/* Starts the keeper process. Returns false and sets ERROR if that fails. */
+bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan, GError **error);
 
 /* Asks the keeper to join all groups again. */
 void keeper_again(const struct keeper *keeper);

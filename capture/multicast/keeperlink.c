@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "capture/multicast/groupevent.h"
+#include "cli/fail.h"
 #include "cli/say.h"
 
 enum { PATIENCE_MS = 600, STEP_MS = 2 };
@@ -41,30 +42,27 @@ static int spawn(struct keeper *keeper, int end, char **argv)
     return error;
 }
 
-bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan)
+bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan, GError **error)
 {
     char port[8], pkey[8], device[64];
     char name[] = "ipoib-capture", command[] = KEEPER_COMMAND, all[] = "all", one[] = "broadcast";
     char *argv[] = {name, command, device, port, pkey, plan->broadcast_only ? one : all, NULL};
-    int ends[2], error;
+    int ends[2], number;
 
     snprintf(device, sizeof(device), "%s", plan->device);
     snprintf(port, sizeof(port), "%u", plan->port);
     snprintf(pkey, sizeof(pkey), "%u", plan->pkey);
     keeper->fd = -1;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
-        say("no socket can be made: %s", strerror(errno));
-        return false;
-    }
-    error = spawn(keeper, ends[1], argv);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+        return fail_with(error, "cannot create a socket: %s", strerror(errno));
+    number = spawn(keeper, ends[1], argv);
     close(ends[1]);
-    if (error == 0) {
+    if (number == 0) {
         keeper->fd = ends[0];
         return true;
     }
     close(ends[0]);
-    say("the program cannot be started a second time, to keep the groups: %s", strerror(error));
-    return false;
+    return fail_with(error, "cannot start the process that keeps the groups: %s", strerror(number));
 }
 
 void keeper_again(const struct keeper *keeper)

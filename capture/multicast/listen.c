@@ -98,32 +98,30 @@ struct refusal listen_make_qp(struct multicast *m, uint32_t qkey)
  * Creates the queue pair and starts the reception. A controlled Q_Key needs CAP_NET_RAW
  * (ib_uverbs_modify_qp in the kernel).
  */
-bool listen_start(struct multicast *m)
+bool listen_start(struct multicast *m, GError **error)
 {
     struct refusal refusal;
-    int error = 0;
+    int number = 0;
 
     privileges_raise(PRIVILEGE_RAW | PRIVILEGE_LOCK);
     refusal = listen_make_qp(m, m->qkey);
     privileges_lower();
 
-    if (refusal.step == REFUSED_NOT && (error = rxring_attach(&m->ring, m->qp)) != 0)
-        refusal = refused(REFUSED_RECEIVE, error);
-    if (refusal.step != REFUSED_NOT) {
-        refusal_report(m->device, refusal, "multicast");
-        return false;
-    }
+    if (refusal.step == REFUSED_NOT && (number = rxring_attach(&m->ring, m->qp)) != 0)
+        refusal = refused(REFUSED_RECEIVE, number);
+    if (refusal.step != REFUSED_NOT)
+        return refusal_fail(error, m->device, refusal, "multicast");
     listen_for_all(m, listen_attach);
     return true;
 }
 
-bool listen_restart(struct multicast *m)
+bool listen_restart(struct multicast *m, GError **error)
 {
     bool renewed;
 
     listen_drop(m);
     privileges_raise(PRIVILEGE_LOCK);
-    renewed = rxring_renew(&m->ring);
+    renewed = rxring_renew(&m->ring, error);
     privileges_lower();
-    return renewed && (!m->link || listen_start(m));
+    return renewed && (!m->link || listen_start(m, error));
 }

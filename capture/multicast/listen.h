@@ -3,6 +3,7 @@
 #ifndef CAPTURE_LISTEN_H
 #define CAPTURE_LISTEN_H
 
+#include <glib.h>
 #include "capture/multicast/multicast.h"
 
 struct listened {
@@ -27,8 +28,8 @@ struct refusal listen_make_qp(struct multicast *m, uint32_t qkey);
 void listen_drop(struct multicast *m);
 
 /* Creates the queue pair, posts receives and attaches all groups. Returns false after a message. */
-bool listen_start(struct multicast *m);
+bool listen_start(struct multicast *m, GError **error);
 /* Replaces the queue pair and the completion queue. Returns false after a message. */
-bool listen_restart(struct multicast *m);
+bool listen_restart(struct multicast *m, GError **error);
 
 #endif

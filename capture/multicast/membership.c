@@ -254,7 +254,7 @@ static bool refresh_port(struct keep *k)
 
     if (!umad_sa_port(k->sa, &now) || !now.active || now.sm_lid == 0) {
         if (!k->down_reported)
-            say("%s port %u: the port is not active: the groups are joined once it is", k->device,
+            say("%s port %u: the port is not active; the groups are joined when it is", k->device,
                 k->port);
         k->down_reported = true;
         membership_forget(k);
@@ -289,7 +289,7 @@ void membership_refresh(struct keep *k)
         else if (outcome == SA_TOO_LARGE || outcome == SA_FAILED)
             say("the groups cannot be listed: %s", k->error);
         else
-            say("the SA (LID %u) does not answer: the groups are joined once it does",
+            say("the SA (LID %u) does not answer; the groups are joined when it does",
                 k->sa_port.sm_lid);
     }
     g_byte_array_unref(a.records);

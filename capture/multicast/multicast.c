@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "capture/multicast/groupevent.h"
 #include "capture/multicast/listen.h"
 #include "capture/multicast/partition.h"
+#include "cli/fail.h"
 #include "cli/say.h"
 #include "capture/write/stop.h"
 #include "pcapio/udframe.h"
@@ -27,10 +27,10 @@ enum {
 /* --- messages from the keeper */
 
 /*
- * Takes the Q_Key of the link from the broadcast group (RFC 4391 section 4.1). Returns false after
- * a message.
+ * Takes the Q_Key of the link from the broadcast group (RFC 4391 section 4.1). Returns false and
+ * sets ERROR if the reception cannot start.
  */
-static bool take_link(struct multicast *m, const struct mc_group *g)
+static bool take_link(struct multicast *m, const struct mc_group *g, GError **error)
 {
     bool first = !m->link;
 
@@ -44,12 +44,12 @@ static bool take_link(struct multicast *m, const struct mc_group *g)
     if (!m->started)
         return true;
     if (first)
-        return listen_start(m);
+        return listen_start(m, error);
     say("%s port %u: the link has another Q_Key now", device_name(m->device), m->device->port);
-    return listen_restart(m);
+    return listen_restart(m, error);
 }
 
-static bool listen_to_group(struct multicast *m, const struct mc_group *g)
+static bool listen_to_group(struct multicast *m, const struct mc_group *g, GError **error)
 {
     struct listened *l = g_hash_table_lookup(m->groups, g->mgid);
 
@@ -62,19 +62,19 @@ static bool listen_to_group(struct multicast *m, const struct mc_group *g)
         l->group = *g;
     }
     l->gone = false;
-    if (!take_link(m, g))
+    if (!take_link(m, g, error))
         return false;
     listen_attach(m, l);
     return true;
 }
 
-static bool take_event(struct multicast *m, const struct groupevent *event)
+static bool take_event(struct multicast *m, const struct groupevent *event, GError **error)
 {
     struct listened *l;
 
     switch (event->kind) {
     case GROUPEVENT_JOINED:
-        return listen_to_group(m, &event->group);
+        return listen_to_group(m, &event->group, error);
     case GROUPEVENT_DELETED:
         l = g_hash_table_lookup(m->groups, event->group.mgid);
         if (l) {
@@ -91,50 +91,50 @@ static bool take_event(struct multicast *m, const struct groupevent *event)
         m->looked = true;
         return true;
     case GROUPEVENT_FAILED:
-        refusal_report(m->device, refused(REFUSED_SA, event->error), "multicast");
         break;
     }
-    return false;
+    return refusal_fail(error, m->device, refused(REFUSED_SA, event->error), "multicast");
 }
 
-static bool start_keeper(struct multicast *m)
+static bool start_keeper(struct multicast *m, GError **error)
 {
     const struct keeper_plan plan = {.device = device_name(m->device),
                                      .port = m->device->port,
                                      .pkey = m->pkey,
                                      .broadcast_only = m->broadcast_only};
 
-    return keeper_start(&m->keeper, &plan);
+    return keeper_start(&m->keeper, &plan, error);
 }
 
 /*
  * Replaces a keeper that was killed: the new one joins all groups again and leaves them at the end.
- * Returns false if the keeper was replaced too often or cannot be started.
+ * Returns false and sets ERROR if it was replaced too often or cannot be started.
  */
-static bool replace_keeper(struct multicast *m)
+static bool replace_keeper(struct multicast *m, GError **error)
 {
     keeper_end(&m->keeper);
-    say("the process that keeps the groups has ended%s",
-        m->replaced < REPLACED_MAX ? ": another is started" : "");
-    return m->replaced++ < REPLACED_MAX && start_keeper(m);
+    if (m->replaced++ >= REPLACED_MAX)
+        return fail_with(error, "the process that keeps the groups has ended");
+    say("the process that keeps the groups has ended: another is started");
+    return start_keeper(m, error);
 }
 
 /*
- * Handles all waiting messages of the keeper. Returns false after a message if the capture cannot
- * continue.
+ * Handles all waiting messages of the keeper. Returns false and sets ERROR if the capture
+ * cannot continue.
  */
-static bool read_events(struct multicast *m)
+static bool read_events(struct multicast *m, GError **error)
 {
     struct groupevent event;
     ssize_t n;
 
     while ((n = recv(m->keeper.fd, &event, sizeof(event), MSG_DONTWAIT)) == (ssize_t)sizeof(event))
-        if (!take_event(m, &event))
+        if (!take_event(m, &event, error))
             return false;
-    return (n < 0 && (errno == EAGAIN || errno == EINTR)) || replace_keeper(m);
+    return (n < 0 && (errno == EAGAIN || errno == EINTR)) || replace_keeper(m, error);
 }
 
-static bool await_events(struct multicast *m)
+static bool await_events(struct multicast *m, GError **error)
 {
     struct pollfd fds[] = {{.fd = m->keeper.fd, .events = POLLIN},
                            {.fd = stop_fd(), .events = POLLIN}};
@@ -142,7 +142,7 @@ static bool await_events(struct multicast *m)
 
     while (!m->looked && !stop_requested() && steady_time() < end) {
         poll(fds, 2, FIRST_EVENTS_MS / 40);
-        if (!read_events(m))
+        if (!read_events(m, error))
             return false;
     }
     return true;
@@ -188,30 +188,28 @@ static bool rebuild(struct multicast *m, const struct rx *rx, struct frame *fram
 
 /* --- feed operations */
 
-static bool feed_prepare(struct feed *feed)
+static bool feed_prepare(struct feed *feed, GError **error)
 {
     struct multicast *m = feed->self;
     /* tested before an old file is overwritten */
     struct refusal refusal = listen_make_qp(m, QKEY_TRIED);
 
     listen_drop(m);
-    if (refusal.step != REFUSED_NOT) {
-        refusal_report(m->device, refusal, "multicast");
-        return false;
-    }
-    if (!start_keeper(m) || !await_events(m))
+    if (refusal.step != REFUSED_NOT)
+        return refusal_fail(error, m->device, refusal, "multicast");
+    if (!start_keeper(m, error) || !await_events(m, error))
         return false;
     feed->fd = m->keeper.fd;
     return true;
 }
 
-static bool feed_start(struct feed *feed)
+static bool feed_start(struct feed *feed, GError **error)
 {
     struct multicast *m = feed->self;
 
     m->started = true;
     if (m->link)
-        return listen_start(m);
+        return listen_start(m, error);
     say("%s port %u: the subnet has no IPoIB broadcast group for P_Key 0x%04x yet: waiting for it",
         device_name(m->device), m->device->port, m->pkey);
     return true;
@@ -222,9 +220,9 @@ static void feed_stop(struct feed *feed)
     listen_for_all(feed->self, listen_detach);
 }
 
-static bool feed_restart(struct feed *feed)
+static bool feed_restart(struct feed *feed, GError **error)
 {
-    return listen_restart(feed->self);
+    return listen_restart(feed->self, error);
 }
 
 static bool feed_frame(struct feed *feed, const struct rx *rx, struct frame *frame)
@@ -232,10 +230,10 @@ static bool feed_frame(struct feed *feed, const struct rx *rx, struct frame *fra
     return rebuild(feed->self, rx, frame);
 }
 
-static bool feed_tend(struct feed *feed)
+static bool feed_tend(struct feed *feed, GError **error)
 {
     struct multicast *m = feed->self;
-    bool good = read_events(m);
+    bool good = read_events(m, error);
 
     feed->fd = m->keeper.fd;
     return good;
@@ -245,11 +243,13 @@ static bool feed_tend(struct feed *feed)
 static bool feed_changed(struct feed *feed)
 {
     struct multicast *m = feed->self;
+    GError *error = NULL;
 
     keeper_again(&m->keeper);
     if (device_pkey(m->device->context, m->device->port, m->pkey_index) == m->pkey)
         return true;
-    partition_find(m->device, m->pkey, &m->pkey, &m->pkey_index);
+    partition_find(m->device, m->pkey, &m->pkey, &m->pkey_index, &error);
+    report_error(&error);
     return false;
 }
 
@@ -277,7 +277,8 @@ static struct refusal has_no_groups(const struct device *device)
                                       : (struct refusal){REFUSED_NOT, 0};
 }
 
-bool multicast_create(struct multicast *m, struct device *device, const struct multicast_plan *plan)
+bool multicast_create(struct multicast *m, struct device *device, const struct multicast_plan *plan,
+                      GError **error)
 {
     struct rx_plan rx = plan->rx;
 
@@ -286,16 +287,12 @@ bool multicast_create(struct multicast *m, struct device *device, const struct m
     m->keeper.fd = -1;
     m->broadcast_only = plan->broadcast_only;
     m->groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
-    if (has_no_groups(device).step != REFUSED_NOT) {
-        refusal_report(device, has_no_groups(device), "multicast");
-        return false;
-    }
+    if (has_no_groups(device).step != REFUSED_NOT)
+        return refusal_fail(error, device, has_no_groups(device), "multicast");
     rx.addresses = true;
-    m->frame = malloc(rx.entry_len + UDFRAME_MORE);
-    if (!m->frame)
-        say("out of memory");
-    return m->frame && partition_find(device, plan->pkey, &m->pkey, &m->pkey_index) &&
-           rxring_create(&m->ring, device, &rx);
+    m->frame = g_malloc(rx.entry_len + UDFRAME_MORE);
+    return partition_find(device, plan->pkey, &m->pkey, &m->pkey_index, error) &&
+           rxring_create(&m->ring, device, &rx, error);
 }
 
 void multicast_destroy(struct multicast *m)
@@ -304,7 +301,7 @@ void multicast_destroy(struct multicast *m)
     rxring_destroy(&m->ring);
     keeper_end(&m->keeper); /* last: leave the groups after the reception has ended */
     g_hash_table_unref(m->groups);
-    free(m->frame);
+    g_free(m->frame);
 }
 
 static struct refusal try_sa(const struct device *device)
@@ -324,7 +321,7 @@ struct refusal multicast_try(struct device *device)
 
     if (refusal.step != REFUSED_NOT)
         return refusal;
-    if (!rxring_create(&m.ring, device, &rx))
+    if (!rxring_create(&m.ring, device, &rx, NULL))
         return refused(REFUSED_QP, errno);
     refusal = listen_make_qp(&m, QKEY_TRIED);
     if (m.qp)

@@ -7,6 +7,7 @@
 #ifndef CAPTURE_MULTICAST_H
 #define CAPTURE_MULTICAST_H
 
+#include <glib.h>
 #include <stdbool.h>
 
 #include "capture/receive/feed.h"
@@ -45,8 +46,8 @@ struct multicast {
 /*
  * Allocates the memory, the receive ring and its completion queue. Returns false after a message.
  */
-bool multicast_create(struct multicast *m, struct device *device,
-                      const struct multicast_plan *plan);
+bool multicast_create(struct multicast *m, struct device *device, const struct multicast_plan *plan,
+                      GError **error);
 
 /* Returns the feed for the receive loop. M must outlive it. */
 struct feed multicast_feed(struct multicast *m);

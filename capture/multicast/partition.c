@@ -4,10 +4,11 @@
 
 #include <glib.h>
 
-#include "cli/say.h"
+#include "cli/fail.h"
 #include "hca/pkeys.h"
 
-bool partition_find(const struct device *device, unsigned wanted, uint16_t *pkey, uint16_t *index)
+bool partition_find(const struct device *device, unsigned wanted, uint16_t *pkey, uint16_t *index,
+                    GError **error)
 {
     unsigned n = device->port_attr.pkey_tbl_len, found;
     uint16_t *table = g_new(uint16_t, n);
@@ -22,8 +23,8 @@ bool partition_find(const struct device *device, unsigned wanted, uint16_t *pkey
     } else {
         char *all = pkeys_text(table, n);
 
-        say("%s port %u is not in partition 0x%04x; it has the P_Keys%s", device_name(device),
-            device->port, wanted ? wanted : 0xffff, all);
+        fail_with(error, "%s port %u is not in partition 0x%04x; it has the P_Keys%s",
+                  device_name(device), device->port, wanted ? wanted : 0xffff, all);
         g_free(all);
     }
     g_free(table);

@@ -3,6 +3,7 @@
 #ifndef CAPTURE_PARTITION_H
 #define CAPTURE_PARTITION_H
 
+#include <glib.h>
 #include "hca/device.h"
 
 /*
@@ -10,6 +11,7 @@
  * full-member form if the port has both: it also receives from limited members. Returns false after
  * a message.
  */
-bool partition_find(const struct device *device, unsigned wanted, uint16_t *pkey, uint16_t *index);
+bool partition_find(const struct device *device, unsigned wanted, uint16_t *pkey, uint16_t *index,
+                    GError **error);
 
 #endif

@@ -2,6 +2,7 @@
 /* Owners of connected-mode queue pairs. See connections.h. */
 #include "capture/receive/connections.h"
 
+#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,8 +64,8 @@ struct connections *connections_create(void)
 {
     struct connections *c = aligned_alloc(ROW_SIZE, sizeof(*c));
 
-    if (c)
-        memset(c, 0, sizeof(*c));
+    g_assert_nonnull(c); /* as GLib's own functions, which do not align */
+    memset(c, 0, sizeof(*c));
     return c;
 }
 

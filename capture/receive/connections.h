@@ -18,7 +18,6 @@ enum connection_owner { OWNER_UNKNOWN, OWNER_IPOIB, OWNER_OTHER };
 
 struct connections;
 
-/* Returns NULL if out of memory. */
 struct connections *connections_create(void);
 
 /* NULL does nothing. */

@@ -6,6 +6,7 @@
 #ifndef CAPTURE_FEED_H
 #define CAPTURE_FEED_H
 
+#include <glib.h>
 #include <stdbool.h>
 
 #include "hca/device.h"
@@ -18,20 +19,21 @@ struct feed_ops {
     const char *mode; /* name of the mode, as in --mode */
 
     /*
-     * Checks, before frames arrive, whether the device supports the mode. Returns false after a
-     * message.
+     * Checks, before frames arrive, whether the device supports the mode. Returns false and
+     * sets ERROR if not.
      */
-    bool (*prepare)(struct feed *feed);
-    /* Starts the delivery of frames. Returns false after a message. */
-    bool (*start)(struct feed *feed);
+    bool (*prepare)(struct feed *feed, GError **error);
+    /* Starts the delivery of frames. Returns false and sets ERROR if that fails. */
+    bool (*start)(struct feed *feed, GError **error);
     /*
      * Stops the delivery of frames. Completions that are already in the queue can still be polled.
      */
     void (*stop)(struct feed *feed);
     /*
-     * The queue pair or the completion queue failed: replaces both. Returns false after a message.
+     * The queue pair or the completion queue failed: replaces both. Returns false and
+     * sets ERROR if that fails.
      */
-    bool (*restart)(struct feed *feed);
+    bool (*restart)(struct feed *feed, GError **error);
     /*
      * Changes FRAME, a copy of the frame in RX, to what was on the wire. NULL: it already is.
      * Returns false if RX contains no frame.
@@ -39,9 +41,9 @@ struct feed_ops {
     bool (*frame)(struct feed *feed, const struct rx *rx, struct frame *frame);
     /*
      * Periodic work; called at regular intervals and when FD is readable. NULL: there is none.
-     * Returns false after a message if the capture cannot continue.
+     * Returns false and sets ERROR if the capture cannot continue.
      */
-    bool (*tend)(struct feed *feed);
+    bool (*tend)(struct feed *feed, GError **error);
     /*
      * The LID, the P_Key table, the SM or the state of the port changed. NULL: the mode does not
      * depend on them. Returns false if the feed must be restarted.

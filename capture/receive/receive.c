@@ -15,6 +15,7 @@
 #include "capture/receive/devevent.h"
 #include "capture/receive/hcaclock.h"
 #include "capture/receive/ibframe.h"
+#include "cli/fail.h"
 #include "cli/say.h"
 #include "pcapio/pcapng.h"
 #include "capture/write/stop.h"
@@ -140,8 +141,8 @@ static bool handle_device_event(struct receiver *r, enum devevent event)
     case DEVEVENT_NONE:
         return true;
     case DEVEVENT_REMOVED:
-        say("%s: the device is gone (removed, or reset by its driver)", device_name(r->device));
-        return false;
+        return fail_with(&r->error, "%s: the device was removed, or its driver has reset it",
+                         device_name(r->device));
     case DEVEVENT_BROKEN:
         r->broken = true;
         return true;
@@ -173,15 +174,13 @@ static bool hear_device(struct receiver *r)
 }
 
 /*
- * Recovers from a failed queue pair or completion queue. Returns false after a message if that
+ * Recovers from a failed queue pair or completion queue. Returns false and sets r->error if that
  * fails.
  */
 static bool recover_qp(struct receiver *r)
 {
-    if (++r->restarts > RESTARTS_MAX) {
-        say("%s: the queue pair failed again and again", device_name(r->device));
-        return false;
-    }
+    if (++r->restarts > RESTARTS_MAX)
+        return fail_with(&r->error, "%s: the queue pair failed too often", device_name(r->device));
     if (r->restarts == 1)
         say("%s: the queue pair failed and is created again: frames may be missing",
             device_name(r->device));
@@ -192,7 +191,7 @@ static bool recover_qp(struct receiver *r)
         return false;
     /* earlier events concern the old queue pair */
     r->broken = false;
-    return r->feed->ops->restart(r->feed);
+    return r->feed->ops->restart(r->feed, &r->error);
 }
 
 static void tick(struct receiver *r, uint64_t now, uint64_t patience)
@@ -207,7 +206,7 @@ static bool do_periodic(struct receiver *r, uint64_t now)
     recorder_lost(r->recorder, dropcount_more(r->dropcount));
     tick(r, now, r->live ? reader_patience : file_patience);
     progress_show(r->progress, recorder_counts(r->recorder), now);
-    if (!hear_device(r) || (r->feed->ops->tend && !r->feed->ops->tend(r->feed))) {
+    if (!hear_device(r) || (r->feed->ops->tend && !r->feed->ops->tend(r->feed, &r->error))) {
         r->failed = true;
         return false;
     }
@@ -298,9 +297,9 @@ static bool repair(struct receiver *r)
     }
     if (r->broken)
         return recover_qp(r);
-    say("%s: the completion queue cannot be polled: the device does not work any more",
-        device_name(r->device));
-    return false;
+    return fail_with(&r->error,
+                     "%s: the completion queue cannot be polled: the device has stopped working",
+                     device_name(r->device));
 }
 
 /* Handles polled completions. Returns false if the capture cannot continue. */
@@ -313,10 +312,9 @@ static bool handle_completions(struct receiver *r, const struct rx *rx, int coun
     take_batch(r, rx, count);
     r->busy = NAPS;
     error = r->broken ? 0 : rxring_repost(r->feed->ring);
-    if (error != 0 && r->feed->ring->unposted_count == r->feed->ring->entries) {
-        say("%s: no receive can be posted any more: %s", device_name(r->device), strerror(error));
-        return false;
-    }
+    if (error != 0 && r->feed->ring->unposted_count == r->feed->ring->entries)
+        return fail_with(&r->error, "%s: receives cannot be posted: %s", device_name(r->device),
+                         strerror(error));
     return true;
 }
 

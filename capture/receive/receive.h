@@ -5,6 +5,7 @@
 #ifndef CAPTURE_RECEIVE_H
 #define CAPTURE_RECEIVE_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,7 +37,8 @@ struct receiver {
     bool live;         /* the output is a pipe or similar: records are passed on within 5 ms */
     int reader;        /* the pipe that is written to, for poll(); -1: none */
     bool reader_left;  /* the reader closed the pipe, which ends the capture */
-    bool failed;       /* the capture ended with an error, which has been reported */
+    bool failed;       /* the capture ended with an error */
+    GError *error;     /* of this end, for the caller to report and free; NULL: none */
     unsigned restarts; /* replacements of the queue pair; frames may be lost during each */
     uint64_t failures; /* failed completions; each is one lost frame */
     uint64_t too_long; /* of these: frames longer than a buffer */

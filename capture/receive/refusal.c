@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/say.h"
+#include "cli/fail.h"
 
 enum { ENOTSUPP = 524 }; /* internal kernel error number that some drivers return to user space */
 
@@ -49,19 +49,19 @@ static void flow_cause(const struct device *device, struct refusal refusal, char
     if (device_has_driver(d, "mlx5"))
         snprintf(
             out, size,
-            "the device has no sniffer: its firmware does not offer allow_sniffer_and_nic_rx_shared_tir, or not "
+            "the device has no sniffer: its firmware does not offer allow_sniffer_and_nic_rx_shared_tir "
             "for this link layer (create_flow: %s)",
             refusal.error == ENOTSUPP ? "not supported" : strerror(refusal.error));
     else if (device_has_driver(d, "mlx4"))
         snprintf(
             out, size,
-            "the driver has flow steering switched off (create_flow: %s); switch it on by 'options mlx4_core "
+            "the driver's flow steering is off (create_flow: %s); switch it on by 'options mlx4_core "
             "log_num_mgm_entry_size=-1' in /etc/modprobe.d and reload the driver",
             strerror(refusal.error));
     else
         snprintf(
             out, size,
-            "the driver has no sniffer: of the kernel's drivers only those of mlx5 and mlx4 devices offer one "
+            "the driver has no sniffer: only the kernel's drivers of mlx5 and mlx4 devices have one "
             "(create_flow: %s)",
             strerror(refusal.error));
 }
@@ -84,21 +84,21 @@ void refusal_cause(const struct device *device, struct refusal refusal, char *ou
     else if (refusal.step == REFUSED_SA)
         sa_cause(refusal, out, size);
     else if (refusal.error == EPERM || refusal.error == EACCES)
-        snprintf(out, size, "this user may not capture, the capability CAP_NET_RAW is missing");
+        snprintf(out, size, "permission denied: the capability CAP_NET_RAW is missing");
     else if (refusal.step == REFUSED_FLOW &&
              (is_unsupported(refusal.error) || refusal.error == EINVAL || refusal.error == ENOENT))
         flow_cause(device, refusal, out, size);
     else if (refusal.error == ENOMEM)
         snprintf(
             out, size,
-            "%s: the device or the memory that may be locked (ulimit -l) does not suffice; ask for "
-            "fewer buffers (-b)",
+            "%s: the device, or the limit of locked memory (ulimit -l), is too small; ask for fewer "
+            "buffers (-b)",
             step_text(refusal.step));
     else
         snprintf(out, size, "%s: %s", step_text(refusal.step), strerror(refusal.error));
 }
 
-static const char *way_out(const struct device *device, struct refusal refusal, const char *mode)
+static const char *advice(const struct device *device, struct refusal refusal, const char *mode)
 {
     bool denied = refusal.error == EPERM || refusal.error == EACCES;
 
@@ -106,23 +106,24 @@ static const char *way_out(const struct device *device, struct refusal refusal, 
         return denied ? "run as root, or grant access to these files"
                       : "load the module: modprobe ib_umad";
     if (denied)
-        return "run as root, or let a group run it with that (man ipoib-capture, RIGHTS): chgrp GROUP FILE; chmod 0750 "
-               "FILE; setcap cap_net_raw+ep FILE";
+        return "run as root, or let a group run the program with it (man ipoib-capture, PRIVILEGES): chgrp GROUP FILE; "
+               "chmod 0750 FILE; setcap cap_net_raw+ep FILE";
     if (refusal.step == REFUSED_TRANSPORT)
-        return "tcpdump on its network interface shows what it sends";
+        return "capture on its network interface with tcpdump";
     if (device_is_ethernet(device))
-        return "the way out for RoCE: tcpdump on the port's network interface, where the driver offers that";
+        return "capture RoCE with tcpdump on the port's network interface, if its driver supports that";
     if (strcmp(mode, "sniffer") == 0)
-        return "the way out: --mode multicast, which sees ARP, Neighbour Discovery and IP multicast of the whole link; what "
-               "this host itself sends and receives, tcpdump on its IPoIB interface (ib0) shows";
-    return "the way out: tcpdump on the IPoIB interface (ib0) shows at least what this host itself sends and receives";
+        return "use --mode multicast for ARP, Neighbour Discovery and IP multicast of the whole link, or tcpdump on the "
+               "IPoIB interface (ib0) for what this host sends and receives";
+    return "use tcpdump on the IPoIB interface (ib0) for what this host sends and receives";
 }
 
-void refusal_report(const struct device *device, struct refusal refusal, const char *mode)
+bool refusal_fail(GError **error, const struct device *device, struct refusal refusal,
+                  const char *mode)
 {
     char cause[400];
 
     refusal_cause(device, refusal, cause, sizeof(cause));
-    say("%s port %u: %s", device_name(device), device->port, cause);
-    say("%s", way_out(device, refusal, mode));
+    return fail_with(error, "%s port %u: %s; %s", device_name(device), device->port, cause,
+                     advice(device, refusal, mode));
 }

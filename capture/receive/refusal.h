@@ -3,6 +3,8 @@
 #ifndef CAPTURE_REFUSAL_H
 #define CAPTURE_REFUSAL_H
 
+#include <glib.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "hca/device.h"
@@ -32,7 +34,8 @@ struct refusal refusal_main(struct refusal a, struct refusal b);
 /* Writes the cause in a few words, without the device's name. */
 void refusal_cause(const struct device *device, struct refusal refusal, char *out, size_t size);
 
-/* Prints the cause why MODE failed, and a way out. */
-void refusal_report(const struct device *device, struct refusal refusal, const char *mode);
+/* Sets ERROR: why MODE is refused, and what to do instead. Returns false. */
+bool refusal_fail(GError **error, const struct device *device, struct refusal refusal,
+                  const char *mode);
 
 #endif

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "cli/fail.h"
 #include "cli/say.h"
 
 enum {
@@ -75,24 +76,27 @@ static bool get_memory(struct rxring *ring, bool report_pages)
 }
 
 /*
- * Reports the failure and what helps: a higher memlock limit, root (with CAP_IPC_LOCK), or fewer
+ * The failure and what helps: a higher memlock limit, root (with CAP_IPC_LOCK), or fewer
  * buffers.
  */
-static void report_memory(const struct rxring *ring)
+static bool fail_memory(const struct rxring *ring, GError **error)
 {
     uint64_t mib = memory_len(ring) >> 20;
-    int error = errno;
+    int number = errno;
     struct rlimit limit;
 
-    if (error == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+    if (number == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
         limit.rlim_cur != RLIM_INFINITY)
-        say("%s: %u buffers (%" PRIu64 " MiB) cannot be registered: this user may lock %" PRIu64
-            " MiB of memory (memlock); raise that (ulimit -l)%s, or ask for fewer (-b)",
-            device_name(ring->device), ring->entries, mib, (uint64_t)limit.rlim_cur >> 20,
-            geteuid() == 0 ? "" : ", run as root");
-    else
-        say("%s: %u buffers (%" PRIu64 " MiB) cannot be registered: %s; ask for fewer (-b)",
-            device_name(ring->device), ring->entries, mib, strerror(error));
+        return fail_with(error,
+                         "%s: %u buffers (%" PRIu64 " MiB) cannot be registered: this user may "
+                         "lock %" PRIu64 " MiB of memory (memlock); raise that (ulimit -l)%s, or "
+                         "ask for fewer (-b)",
+                         device_name(ring->device), ring->entries, mib,
+                         (uint64_t)limit.rlim_cur >> 20, geteuid() == 0 ? "" : ", run as root");
+    return fail_with(error,
+                     "%s: %u buffers (%" PRIu64 " MiB) cannot be registered: %s; ask for fewer "
+                     "(-b)",
+                     device_name(ring->device), ring->entries, mib, strerror(number));
 }
 
 /*
@@ -110,25 +114,18 @@ static bool fit_memory(struct rxring *ring, const struct rx_plan *plan)
     return true;
 }
 
-static bool find_memory(struct rxring *ring, const struct rx_plan *plan)
+static bool find_memory(struct rxring *ring, const struct rx_plan *plan, GError **error)
 {
-    if (fit_memory(ring, plan))
-        return true;
-    report_memory(ring);
-    return false;
+    return fit_memory(ring, plan) || fail_memory(ring, error);
 }
 
 /*
  * Allocates the list of unposted entries, and fills in what all work requests of a batch share;
  * post_some() adds the addresses of the entries.
  */
-static bool make_requests(struct rxring *ring)
+static void make_requests(struct rxring *ring)
 {
-    ring->unposted = calloc(ring->entries, sizeof(*ring->unposted));
-    if (!ring->unposted) {
-        say("out of memory");
-        return false;
-    }
+    ring->unposted = g_new0(uint32_t, ring->entries);
     for (uint32_t i = 0; i < RX_BATCH; i++) {
         ring->sge[i].length = ring->entry_len;
         ring->sge[i].lkey = ring->mr->lkey;
@@ -136,7 +133,6 @@ static bool make_requests(struct rxring *ring)
         ring->wr[i].num_sge = 1;
         ring->wr[i].next = i + 1 < RX_BATCH ? &ring->wr[i + 1] : NULL;
     }
-    return true;
 }
 
 /* --- the completion queue */
@@ -162,7 +158,7 @@ static struct ibv_cq_ex *create_timed(struct rxring *ring)
     return ibv_create_cq_ex(ring->device->context, &attr);
 }
 
-static bool create_cq(struct rxring *ring)
+static bool create_cq(struct rxring *ring, GError **error)
 {
     ring->cq_ex = ring->addresses ? NULL : create_timed(ring);
     ring->cq = ring->cq_ex ? ibv_cq_ex_to_cq(ring->cq_ex)
@@ -170,9 +166,8 @@ static bool create_cq(struct rxring *ring)
                                            ring->channel, 0);
     if (ring->cq)
         return true;
-    say("%s: cannot create a completion queue of %u entries: %s", device_name(ring->device),
-        ring->entries, strerror(errno));
-    return false;
+    return fail_with(error, "%s: cannot create a completion queue of %u entries: %s",
+                     device_name(ring->device), ring->entries, strerror(errno));
 }
 
 static void destroy_cq(struct rxring *ring)
@@ -188,14 +183,14 @@ static void destroy_cq(struct rxring *ring)
     ring->cq_ex = NULL;
 }
 
-static bool create_channel(struct rxring *ring)
+static bool create_channel(struct rxring *ring, GError **error)
 {
     ring->channel = ibv_create_comp_channel(ring->device->context);
-    if (ring->channel)
-        return fcntl(ring->channel->fd, F_SETFL, fcntl(ring->channel->fd, F_GETFL) | O_NONBLOCK) ==
-               0;
-    say("%s: cannot create a completion channel: %s", device_name(ring->device), strerror(errno));
-    return false;
+    if (ring->channel &&
+        fcntl(ring->channel->fd, F_SETFL, fcntl(ring->channel->fd, F_GETFL) | O_NONBLOCK) == 0)
+        return true;
+    return fail_with(error, "%s: cannot create a completion channel: %s", device_name(ring->device),
+                     strerror(errno));
 }
 
 /* --- create, destroy, renew */
@@ -245,20 +240,21 @@ struct rx_memory rxring_try_memory(struct device *device, const struct rx_plan *
     return memory;
 }
 
-bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan)
+bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan,
+                   GError **error)
 {
     init(ring, device, plan);
     ring->fewer = plan->entries_requested && ring->entries < plan->entries;
     ring->pd = ibv_alloc_pd(device->context);
-    if (!ring->pd) {
-        say("%s: cannot allocate a protection domain: %s", device_name(device), strerror(errno));
-        return false;
-    }
-    if (!create_channel(ring) || !find_memory(ring, plan) || !make_requests(ring) ||
-        !create_cq(ring)) {
+    if (!ring->pd)
+        return fail_with(error, "%s: cannot allocate a protection domain: %s", device_name(device),
+                         strerror(errno));
+    if (!create_channel(ring, error) || !find_memory(ring, plan, error) ||
+        !create_cq(ring, error)) {
         rxring_destroy(ring);
         return false;
     }
+    make_requests(ring);
     if (ring->fewer)
         say("%s: %u buffers instead of %u: %s", device_name(device), ring->entries, plan->entries,
             plan->entries_requested ? "the device supports no more"
@@ -274,7 +270,7 @@ void rxring_destroy(struct rxring *ring)
         ibv_destroy_comp_channel(ring->channel);
     if (ring->pd)
         ibv_dealloc_pd(ring->pd);
-    free(ring->unposted);
+    g_free(ring->unposted);
     memset(ring, 0, sizeof(*ring));
 }
 
@@ -300,11 +296,11 @@ int rxring_attach(struct rxring *ring, struct ibv_qp *qp)
     return rxring_repost(ring);
 }
 
-bool rxring_renew(struct rxring *ring)
+bool rxring_renew(struct rxring *ring, GError **error)
 {
     ring->qp = NULL;
     destroy_cq(ring);
-    return create_cq(ring);
+    return create_cq(ring, error);
 }
 
 /* Posts COUNT of the unposted entries, starting at index FIRST. Returns how many were posted. */

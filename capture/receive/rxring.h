@@ -7,6 +7,7 @@
 #ifndef CAPTURE_RXRING_H
 #define CAPTURE_RXRING_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -74,7 +75,8 @@ struct rxring {
  * Allocates and registers memory and creates the completion queue on DEVICE. Returns false after a
  * message.
  */
-bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan);
+bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan,
+                   GError **error);
 
 /*
  * Returns the entry size in bytes for any frame of the port's MTU, including all headers, those of
@@ -113,7 +115,7 @@ int rxring_attach(struct rxring *ring, struct ibv_qp *qp);
  * Replaces the completion queue after the queue pair has been destroyed. Returns false after a
  * message.
  */
-bool rxring_renew(struct rxring *ring);
+bool rxring_renew(struct rxring *ring, GError **error);
 
 /* Polls up to RX_BATCH completions. Returns their number, or -1 if the queue cannot be polled. */
 int rxring_poll(struct rxring *ring, struct rx out[RX_BATCH]);

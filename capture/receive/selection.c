@@ -2,13 +2,12 @@
 /* --only. See selection.h. */
 #include "capture/receive/selection.h"
 
+#include <glib.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/receive/connections.h"
-#include "cli/say.h"
 #include "wire/encap.h"
 #include "wire/ib.h"
 #include "wire/mad.h"
@@ -223,22 +222,18 @@ bool selection_wants(struct selection *s, const uint8_t *packet, uint32_t len)
 
 struct selection *selection_create(unsigned kinds)
 {
-    struct selection *s = calloc(1, sizeof(*s));
+    struct selection *s = g_new0(struct selection, 1);
 
-    if (s)
-        *s = (struct selection){.kinds = kinds, .connections = connections_create()};
-    if (s && s->connections)
-        return s;
-    say("out of memory");
-    selection_destroy(s);
-    return NULL;
+    s->kinds = kinds;
+    s->connections = connections_create();
+    return s;
 }
 
 void selection_destroy(struct selection *s)
 {
     if (s)
         connections_destroy(s->connections);
-    free(s);
+    g_free(s);
 }
 
 void selection_summary(const struct selection *s, char *text, size_t size)

@@ -32,7 +32,6 @@ const char *selection_name(enum packet_kind kind);
 /* Writes the names of KINDS, comma-separated, as selection_parse reads them. */
 void selection_names(unsigned kinds, char *text, size_t size);
 
-/* Returns NULL after a message. */
 struct selection *selection_create(unsigned kinds);
 
 /* NULL does nothing. */

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/say.h"
 #include "hca/privileges.h"
 
 enum { QKEY = 0x11111111 }; /* Q_Key of the UD queue pair, to which nothing is sent */
@@ -99,19 +98,18 @@ static struct refusal try_types(struct sniffer *s)
     return second.step == REFUSED_NOT ? second : refusal_main(first, second);
 }
 
-bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_plan *plan)
+bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_plan *plan,
+                    GError **error)
 {
     memset(s, 0, sizeof(*s));
     s->device = device;
-    return rxring_create(&s->ring, device, plan);
+    return rxring_create(&s->ring, device, plan, error);
 }
 
-/* Returns whether the step succeeded; prints the refusal if not. */
-static bool granted(const struct sniffer *s, struct refusal refusal)
+/* Returns whether the step succeeded; sets ERROR if not. */
+static bool granted(const struct sniffer *s, struct refusal refusal, GError **error)
 {
-    if (refusal.step != REFUSED_NOT)
-        refusal_report(s->device, refusal, "sniffer");
-    return refusal.step == REFUSED_NOT;
+    return refusal.step == REFUSED_NOT || refusal_fail(error, s->device, refusal, "sniffer");
 }
 
 /* --- feed operations */
@@ -120,26 +118,22 @@ static bool granted(const struct sniffer *s, struct refusal refusal)
  * Creates the queue pair and tests whether the device allows the sniffer; no frame is delivered
  * yet.
  */
-static bool feed_prepare(struct feed *feed)
+static bool feed_prepare(struct feed *feed, GError **error)
 {
     struct sniffer *s = feed->self;
 
-    return granted(s, try_types(s));
+    return granted(s, try_types(s), error);
 }
 
-static bool start(struct sniffer *s)
+static bool feed_start(struct feed *feed, GError **error)
 {
-    int error = rxring_attach(&s->ring, s->qp);
+    struct sniffer *s = feed->self;
+    int number = rxring_attach(&s->ring, s->qp);
 
-    if (error != 0)
-        return granted(s, refused(REFUSED_RECEIVE, error));
-    error = create_flow(s);
-    return error == 0 || granted(s, refused(REFUSED_FLOW, error));
-}
-
-static bool feed_start(struct feed *feed)
-{
-    return start(feed->self);
+    if (number != 0)
+        return granted(s, refused(REFUSED_RECEIVE, number), error);
+    number = create_flow(s);
+    return number == 0 || granted(s, refused(REFUSED_FLOW, number), error);
 }
 
 static void feed_stop(struct feed *feed)
@@ -147,14 +141,14 @@ static void feed_stop(struct feed *feed)
     destroy_flow(feed->self);
 }
 
-static bool feed_restart(struct feed *feed)
+static bool feed_restart(struct feed *feed, GError **error)
 {
     struct sniffer *s = feed->self;
     bool good;
 
     drop_qp(s);
     privileges_raise(PRIVILEGE_RAW | PRIVILEGE_LOCK);
-    good = rxring_renew(&s->ring) && feed_prepare(feed) && start(s);
+    good = rxring_renew(&s->ring, error) && feed_prepare(feed, error) && feed_start(feed, error);
     privileges_lower();
     return good;
 }
@@ -184,7 +178,7 @@ struct refusal sniffer_try(struct device *device)
     struct refusal refusal;
     struct sniffer s;
 
-    if (!sniffer_create(&s, device, &plan))
+    if (!sniffer_create(&s, device, &plan, NULL))
         return refused(REFUSED_QP, errno);
     refusal = try_types(&s);
     sniffer_destroy(&s);

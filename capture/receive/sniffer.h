@@ -6,6 +6,7 @@
 #ifndef CAPTURE_SNIFFER_H
 #define CAPTURE_SNIFFER_H
 
+#include <glib.h>
 #include <stdbool.h>
 
 #include "hca/device.h"
@@ -23,7 +24,8 @@ struct sniffer {
 /*
  * Allocates the memory, the receive ring and its completion queue. Returns false after a message.
  */
-bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_plan *plan);
+bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_plan *plan,
+                    GError **error);
 
 /* Returns the feed for the receive loop. S must outlive it. */
 struct feed sniffer_feed(struct sniffer *s);

@@ -22,12 +22,9 @@ struct share {
 
 struct share *share_new(const struct share_key *key)
 {
-    struct share_map *map = share_map_new(key);
-
-    if (!map)
-        return NULL;
     struct share *s = g_new0(struct share, 1);
-    s->map = map;
+
+    s->map = share_map_new(key);
     s->fabric = fabric_new();
     s->events = events_new();
     s->before = g_byte_array_new();

@@ -7,6 +7,7 @@
 #ifndef CAPTURE_SHARE_KEY_H
 #define CAPTURE_SHARE_KEY_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,17 +17,17 @@ struct share_key {
     uint8_t bytes[SHARE_KEY_SIZE];
 };
 
-/* Makes a random key. Returns false after a message. */
-bool share_key_random(struct share_key *key);
+/* Makes a random key. Returns false and sets ERROR if that fails. */
+bool share_key_random(struct share_key *key, GError **error);
 
 /*
  * Reads the key from the file PATH. If there is no such file, creates it with a random key and mode
- * 0600, completely or not at all. Returns false after a message, also if other users can access the
+ * 0600, completely or not at all. Returns false and sets ERROR, also if other users can access the
  * file.
  */
-bool share_key_load(struct share_key *key, const char *path);
+bool share_key_load(struct share_key *key, const char *path, bool *created, GError **error);
 
-/* Returns false after a message if the file OUT is the key file PATH, which it would overwrite. */
-bool share_key_survives(const char *path, const char *out);
+/* Returns false and sets ERROR if the file OUT is the key file PATH, which it would overwrite. */
+bool share_key_survives(const char *path, const char *out, GError **error);
 
 #endif

@@ -2,11 +2,11 @@
 /* Address map of a shared capture. See share_map.h. */
 #include "capture/share/share_map.h"
 
+#include <glib.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/say.h"
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
 #include "wire/put.h"
@@ -28,12 +28,8 @@ struct share_map {
 
 struct share_map *share_map_new(const struct share_key *key)
 {
-    struct share_map *m = calloc(1, sizeof(*m));
+    struct share_map *m = g_new0(struct share_map, 1);
 
-    if (!m) {
-        say("--share: out of memory");
-        return NULL;
-    }
     /* in one byte order, so that the key has the same effect on every host */
     m->key[0] = be64(key->bytes);
     m->key[1] = be64(key->bytes + 8);
@@ -42,7 +38,7 @@ struct share_map *share_map_new(const struct share_key *key)
 
 void share_map_free(struct share_map *m)
 {
-    free(m);
+    g_free(m);
 }
 
 /* ---- SipHash-2-4 of two words (Aumasson, Bernstein: SipHash: a fast short-input PRF, 2012) */

@@ -22,7 +22,6 @@
 
 struct share_map;
 
-/* Returns NULL after a message: out of memory. */
 struct share_map *share_map_new(const struct share_key *key);
 void share_map_free(struct share_map *m);
 

@@ -3,6 +3,7 @@
 #include "capture/write/handover.h"
 
 #include <errno.h>
+#include <glib.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static bool ring_init(struct ring *r, uint32_t count)
     r->mask = places - 1;
     atomic_init(&r->put, 0);
     atomic_init(&r->got, 0);
-    r->places = calloc(places, sizeof(struct block *));
+    r->places = g_try_new0(struct block *, places);
     return r->places != NULL;
 }
 
@@ -133,9 +134,8 @@ struct handover *handover_create(uint64_t room, bool touch)
     }
     h->count = count < BLOCKS_MIN ? BLOCKS_MIN : (uint32_t)count;
     h->to_wake = h->count / 4 < BLOCKS_TO_WAKE ? h->count / 4 : BLOCKS_TO_WAKE;
-    h->blocks = map_memory(h) ? calloc(h->count, sizeof(*h->blocks)) : NULL;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
-    h->spare = calloc(h->count, sizeof(*h->spare));
+    h->blocks = map_memory(h) ? g_try_new0(struct block, h->count) : NULL;
+    h->spare = g_try_new0(struct block *, h->count);
     if (h->blocks && h->spare && ring_init(&h->full, h->count) && ring_init(&h->empty, h->count) &&
         share_out(h, touch))
         return h;
@@ -150,10 +150,10 @@ void handover_destroy(struct handover *h)
         return;
     if (h->memory)
         munmap(h->memory, h->memory_len);
-    free(h->full.places);
-    free(h->empty.places);
-    free(h->spare);
-    free(h->blocks);
+    g_free(h->full.places);
+    g_free(h->empty.places);
+    g_free(h->spare);
+    g_free(h->blocks);
     sem_destroy(&h->wake);
     free(h);
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 #include "capture/write/series.h"
 #include "capture/write/stop.h"
 #include "cli/create.h"
+#include "cli/fail.h"
 #include "cli/say.h"
 #include "hca/privileges.h"
 
@@ -80,14 +80,11 @@ static char *series_name(const struct outfile *out)
     time_t now = time(NULL);
     char stamp[32];
     struct tm local;
-    char *name;
 
     if (!localtime_r(&now, &local) || strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &local) == 0)
         stamp[0] = '\0';
-    if (asprintf(&name, "%.*s_%05u_%s%s", (int)stem, out->plan.path, out->made + 1, stamp,
-                 out->plan.path + stem) < 0)
-        return NULL;
-    return name;
+    return g_strdup_printf("%.*s_%05u_%s%s", (int)stem, out->plan.path, out->made + 1, stamp,
+                           out->plan.path + stem);
 }
 
 /* Remembers the new file's name and removes the oldest file of the series. */
@@ -100,42 +97,38 @@ static void keep_name(struct outfile *out)
     place = &out->kept[out->made % out->plan.keep];
     if (*place && unlink(*place) != 0 && errno != ENOENT)
         say("%s: cannot be removed: %s", *place, strerror(errno));
-    free(*place);
-    *place = strdup(out->name);
+    g_free(*place);
+    *place = g_strdup(out->name);
 }
 
-/* Reports WHY the file cannot be created. */
-static bool refuse_file(struct outfile *out, const char *why)
+/* WHY: the file cannot be created. */
+static bool refuse_file(struct outfile *out, const char *why, GError **error)
 {
-    say("%s: %s", file_name(out), why);
     out->error = errno ? errno : EIO;
-    return false;
+    return fail_with(error, "%s: %s", file_name(out), why);
 }
 
-/* Reports that another capture writes the series, and removes the empty first file. */
-static bool refuse_series(struct outfile *out)
+/* Another capture writes the series: removes the empty first file. */
+static bool refuse_series(struct outfile *out, GError **error)
 {
-    say("%s: %s", out->plan.path, create_is_locked);
     out->error = EWOULDBLOCK;
     unlink(out->name);
-    return false;
+    return fail_with(error, "%s: %s", out->plan.path, create_is_locked);
 }
 
-static bool create_outfile(struct outfile *out)
+static bool create_outfile(struct outfile *out, GError **error)
 {
     char why[200];
     struct stat st;
 
-    out->name = out->plan.series ? series_name(out) : strdup(out->plan.path);
-    if (!out->name)
-        return fail_file(out, "no memory for the name");
+    out->name = out->plan.series ? series_name(out) : g_strdup(out->plan.path);
     do /* a signal can interrupt open() while a FIFO waits for its reader */
         out->fd = create_file(out->name, why, sizeof(why));
     while (out->fd < 0 && errno == EINTR && !stop_requested());
     if (out->fd < 0)
-        return refuse_file(out, why);
+        return refuse_file(out, why, error);
     if (out->plan.series && out->made == 0 && series_is_written(out->plan.path, out->fd))
-        return refuse_series(out);
+        return refuse_series(out, error);
     out->live = fstat(out->fd, &st) == 0 && !S_ISREG(st.st_mode);
     if (out->plan.series)
         keep_name(out);
@@ -143,30 +136,26 @@ static bool create_outfile(struct outfile *out)
     return true;
 }
 
-static bool use_stdout(struct outfile *out)
+static bool use_stdout(struct outfile *out, GError **error)
 {
     struct stat st;
 
     out->fd = STDOUT_FILENO;
     if (fstat(out->fd, &st) != 0)
-        return fail_file(out, "cannot be written");
+        return refuse_file(out, strerror(errno), error);
     out->live = !S_ISREG(st.st_mode);
     return true;
 }
 
-struct outfile *outfile_open(const struct outfile_plan *plan)
+struct outfile *outfile_open(const struct outfile_plan *plan, GError **error)
 {
-    struct outfile *out = calloc(1, sizeof(*out));
+    struct outfile *out = g_new0(struct outfile, 1);
 
-    if (!out) {
-        say("out of memory");
-        return NULL;
-    }
     out->plan = *plan;
     out->fd = -1;
     if (plan->series && plan->keep)
-        out->kept = calloc(plan->keep, sizeof(*out->kept));
-    if (strcmp(plan->path, "-") == 0 ? use_stdout(out) : create_outfile(out))
+        out->kept = g_new0(char *, plan->keep);
+    if (strcmp(plan->path, "-") == 0 ? use_stdout(out, error) : create_outfile(out, error))
         return out;
     outfile_close(out);
     return NULL;
@@ -188,20 +177,22 @@ static bool close_file(struct outfile *out)
 bool outfile_next(struct outfile *out)
 {
     char *name = out->name;
+    GError *error = NULL;
     int fd = out->fd;
     bool good;
 
     out->name = NULL;
     out->fd = -1;
     privileges_raise(PRIVILEGE_FILES);
-    good = create_outfile(out);
+    good = create_outfile(out, &error);
     privileges_lower();
+    report_error(&error);
     if (fd >= 0 && close(fd) != 0 && good) {
         say("%s: %s: %s", name, not_complete, strerror(errno));
         out->error = errno;
         good = false;
     }
-    free(name);
+    g_free(name);
     return good;
 }
 
@@ -252,9 +243,9 @@ bool outfile_close(struct outfile *out)
     close_file(out);
     good = !out->error;
     for (uint32_t i = 0; out->kept && i < out->plan.keep; i++)
-        free(out->kept[i]);
-    free(out->kept);
-    free(out->name);
-    free(out);
+        g_free(out->kept[i]);
+    g_free(out->kept);
+    g_free(out->name);
+    g_free(out);
     return good;
 }

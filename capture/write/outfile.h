@@ -3,6 +3,7 @@
 #ifndef CAPTURE_OUTFILE_H
 #define CAPTURE_OUTFILE_H
 
+#include <glib.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,8 +19,8 @@ struct outfile_plan {
 
 struct outfile;
 
-/* Creates the first file. Returns NULL after a message. */
-struct outfile *outfile_open(const struct outfile_plan *plan);
+/* Creates the first file. Returns NULL and sets ERROR if that fails. */
+struct outfile *outfile_open(const struct outfile_plan *plan, GError **error);
 
 /* Closes the file and creates the next one of the series. Returns false after a message. */
 bool outfile_next(struct outfile *out);

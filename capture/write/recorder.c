@@ -2,11 +2,11 @@
 /* Converts frames to records. See recorder.h. */
 #include "capture/write/recorder.h"
 
+#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pcapio/erf.h"
-#include "cli/say.h"
 #include "pcapio/pcapfile.h"
 #include "pcapio/pcapng.h"
 
@@ -176,12 +176,8 @@ static void end_file(struct recorder *r, uint64_t time)
 
 struct recorder *recorder_create(const struct recorder_plan *plan, struct handover *h)
 {
-    struct recorder *r = calloc(1, sizeof(*r));
+    struct recorder *r = g_new0(struct recorder, 1);
 
-    if (!r) {
-        say("out of memory");
-        return NULL;
-    }
     r->plan = *plan;
     r->h = h;
     r->snaplen = plan->snaplen ? plan->snaplen : UINT32_MAX;
@@ -194,7 +190,7 @@ struct recorder *recorder_create(const struct recorder_plan *plan, struct handov
 
 void recorder_destroy(struct recorder *r)
 {
-    free(r);
+    g_free(r);
 }
 
 __attribute__((noinline)) static void set_stamp(struct recorder *r, uint64_t time)

@@ -54,7 +54,7 @@ struct recorder;
 
 /*
  * Creates a recorder; the first record is the file header. PLAN is copied; its strings must outlive
- * the recorder. Returns NULL after a message.
+ * the recorder.
  */
 struct recorder *recorder_create(const struct recorder_plan *plan, struct handover *h);
 

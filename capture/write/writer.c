@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/say.h"
+#include "cli/fail.h"
 #include "capture/write/stop.h"
 
 enum { RETRY_MS = 20 };
@@ -88,12 +88,8 @@ static void on_nudge(int number)
 struct writer *writer_create(struct handover *h, struct outfile *out, struct record_format format)
 {
     struct sigaction action = {.sa_handler = on_nudge};
-    struct writer *w = calloc(1, sizeof(*w));
+    struct writer *w = g_new0(struct writer, 1);
 
-    if (!w) {
-        say("out of memory");
-        return NULL;
-    }
     w->h = h;
     w->out = out;
     w->format = format;
@@ -103,20 +99,18 @@ struct writer *writer_create(struct handover *h, struct outfile *out, struct rec
     return w;
 }
 
-bool writer_start(struct writer *w)
+bool writer_start(struct writer *w, GError **error)
 {
     sigset_t all, before;
-    int error;
+    int number;
 
     sigfillset(&all); /* the receiving thread handles the user's signals */
     sigdelset(&all, SIGUSR1);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&w->thread, NULL, run_writer, w);
+    number = pthread_create(&w->thread, NULL, run_writer, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error != 0)
-        say("the writing thread cannot be started: %s", strerror(error));
-    w->started = error == 0;
-    return w->started;
+    w->started = number == 0;
+    return w->started || fail_with(error, "cannot start the writing thread: %s", strerror(number));
 }
 
 static int64_t now_ms(void)
@@ -174,5 +168,5 @@ uint64_t writer_lost(const struct writer *w)
 
 void writer_destroy(struct writer *w)
 {
-    free(w);
+    g_free(w);
 }

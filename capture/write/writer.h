@@ -3,6 +3,7 @@
 #ifndef CAPTURE_WRITER_H
 #define CAPTURE_WRITER_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,16 +14,15 @@
 struct writer;
 
 /*
- * Creates the writer of the blocks of H into OUT; the caller keeps ownership of both. Returns NULL
- * after a message.
+ * Creates the writer of the blocks of H into OUT; the caller keeps ownership of both.
  */
 struct writer *writer_create(struct handover *h, struct outfile *out, struct record_format format);
 
 /*
- * Starts the thread. Returns false after a message. If the thread cannot write, it calls
- * stop_request.
+ * Starts the thread. Returns false and sets ERROR if that fails. If the thread cannot write, it
+ * calls stop_request.
  */
-bool writer_start(struct writer *w);
+bool writer_start(struct writer *w, GError **error);
 
 /*
  * Call after handover_end: waits until everything is written and the thread has ended. If the

@@ -2,7 +2,8 @@
 /*
  * A second process that cleans up if the probe is killed (SIGKILL). The probe notifies it before
  * each join request to the SA and after each leave. When the probe has ended, the guard leaves the
- * groups that the probe has not left.
+ * groups that the probe has not left. capture/multicast/keeper.h says why captures have a process
+ * of another kind.
  */
 #ifndef IPOIB_PROBE_GUARD_H
 #define IPOIB_PROBE_GUARD_H

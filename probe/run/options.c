@@ -245,7 +245,7 @@ static bool files_differ(const struct options *o)
     g_free(one);
     g_free(other);
     if (!differ)
-        say("-w and -o are one file: the report would take the packets' place");
+        say("-w and -o name one file: name another one for the report");
     return differ;
 }
 
