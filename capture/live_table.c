@@ -247,7 +247,7 @@ static const struct cli_option table[] = {
          "`ipoib` is IPoIB datagrams and connections, `cm` communication management, `sa` subnet "
          "administration, and `smp` subnet management, sent to QP 0. "
          "By default, all packets are captured. "
-         "The headers decide before a packet is copied. "
+         "The program looks at the headers before it copies a packet. "
          "The last line on standard error counts the packets that were left out, by kind."
          "\n\n"
          "RC and UC packets are of kind `ipoib` if the REQ of their connection has an IPoIB "

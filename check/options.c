@@ -77,7 +77,7 @@ static const struct cli_option table[] = {
      .details =
          "The option may be given several times. "
          "Exit status 1 stays 1. "
-         "A capture decides a rule if the rule's result in it is pass, violated or deviation. "
+         "A capture decides a rule if the rule's result in it is pass, fail, known or deviation. "
          "SELECTOR is a rule's identifier, or a prefix of the identifiers of several rules, one of "
          "which must be decided. "
          "A message names what is missing.",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sender of a packet. It is made for each finding, and its text only if somebody reads it. */
+/* The sender of a packet. Each finding has one; its text is written only for a report. */
 #ifndef IPOIB_RULES_SENDER_H
 #define IPOIB_RULES_SENDER_H
 
