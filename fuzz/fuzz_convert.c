@@ -3,13 +3,9 @@
  * Fuzzes the readers and writers of capture files: the input is a file. The output of
  * `ipoib-capture convert` must be a complete capture file, with as many packets as were written.
  */
-/* For memfd_create(). NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-#define _GNU_SOURCE
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <string.h>
 
+#include "fuzz/memory_files.h"
 #include "pcapio/capfile.h"
 #include "pcapio/erf.h"
 #include "pcapio/input.h"
@@ -20,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { PATH_LEN = 40, INPUT_MAX = 1 << 18 };
+enum { INPUT_MAX = 1 << 18 };
 
 static volatile unsigned sink; /* uses the values read, so that the compiler keeps the reads */
 
@@ -30,22 +26,14 @@ void say(const char *format, ...)
     sink += (unsigned)format[0];
 }
 
-static int new_file(char path[PATH_LEN])
-{
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    must(fd >= 0);
-    snprintf(path, PATH_LEN, "/proc/self/fd/%d", fd);
-    return fd;
-}
-
 /* Returns the number of frames. Sets *whole to whether the file was read to its end. */
-static unsigned long read_all(const char *path, bool *whole)
+static unsigned long read_all(enum memory_file file, bool *whole)
 {
     char error[CAPFILE_ERROR_LEN];
     struct capfile_frame f;
     enum capfile_result result;
     unsigned long n = 0;
-    struct capfile *c = capfile_open(path, error);
+    struct capfile *c = capfile_open(memory_file_name(file), error);
     *whole = false;
     if (!c)
         return 0;
@@ -86,20 +74,19 @@ static void copy_description(void *out, const struct capfile_description *descri
     must(output_describe(out, described));
 }
 
-static void convert(const char *path, struct output_format *format)
+static void convert(struct output_format *format)
 {
-    char made[PATH_LEN];
     bool whole;
-    struct input *in = input_open(path);
+    GByteArray *made = memory_file_bytes(MEMORY_OUTPUT);
+    struct input *in = input_open(memory_file_name(MEMORY_INPUT));
     if (!in)
         return;
     struct translation way = {.to = format->linktype,
                               .from_raw = input_is_raw_erf(in),
                               .to_raw = format->container == CONTAINER_RAW,
                               .container_time_wins = input_is_pcapng(in)};
-    int fd = new_file(made);
     format->is_described = format->container == CONTAINER_PCAPNG && input_is_pcapng(in);
-    struct output *out = output_open(made, format, input_fd(in));
+    struct output *out = output_open(memory_file_name(MEMORY_OUTPUT), format, input_fd(in));
     must(out != NULL);
     if (format->is_described)
         input_on_description(in, format->linktype == LINKTYPE_ERF, copy_description, out);
@@ -111,13 +98,13 @@ static void convert(const char *path, struct output_format *format)
      * format's magic number, the file is read as that format. So overwrite its fraction; any value
      * will do.
      */
-    static const uint8_t fraction[4];
-    must(format->container != CONTAINER_RAW || n == 0 ||
-         pwrite(fd, fraction, sizeof fraction, 0) == sizeof fraction);
-    unsigned long found = read_all(made, &whole);
+    enum { FRACTION = 4 };
+    must(format->container != CONTAINER_RAW || n == 0 || made->len >= FRACTION);
+    if (format->container == CONTAINER_RAW && n > 0)
+        memset(made->data, 0, FRACTION);
+    unsigned long found = read_all(MEMORY_OUTPUT, &whole);
     /* a raw ERF file without records is empty, so it is not a capture file */
     must(format->container == CONTAINER_RAW && n == 0 ? found == 0 : whole && found == n);
-    close(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -127,15 +114,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       {CONTAINER_PCAPNG, LINKTYPE_INFINIBAND, ERF_MAX_LEN, false},
                                       {CONTAINER_PCAPNG, LINKTYPE_ERF, ERF_MAX_LEN, false},
                                       {CONTAINER_RAW, LINKTYPE_ERF, ERF_MAX_LEN, false}};
-    char path[PATH_LEN];
     bool whole;
     if (size > INPUT_MAX)
         return 0;
-    int fd = new_file(path);
-    must(write(fd, data, size) == (ssize_t)size);
-    read_all(path, &whole);
+    GByteArray *file = memory_file_bytes(MEMORY_INPUT);
+    g_byte_array_set_size(file, 0);
+    g_byte_array_append(file, data, (guint)size);
+    read_all(MEMORY_INPUT, &whole);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        convert(path, &formats[i]);
-    close(fd);
+        convert(&formats[i]);
     return 0;
 }
