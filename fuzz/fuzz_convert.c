@@ -3,13 +3,9 @@
  * Fuzzes the readers and writers of capture files: the input is a file. The output of
  * `ipoib-capture convert` must be a complete capture file, with as many packets as were written.
  */
-/* For memfd_create(). NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-#define _GNU_SOURCE
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <string.h>
 
+#include "fuzz/memory_files.h"
 #include "pcapio/capfile.h"
 #include "pcapio/erf.h"
 #include "pcapio/error.h"
@@ -20,17 +16,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { PATH_LEN = 40, INPUT_MAX = 1 << 18 };
+enum { INPUT_MAX = 1 << 18 };
 
 static volatile unsigned sink; /* uses the values read, so that the compiler keeps the reads */
-
-static int new_file(char path[PATH_LEN])
-{
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    must(fd >= 0);
-    snprintf(path, PATH_LEN, "/proc/self/fd/%d", fd);
-    return fd;
-}
 
 /* What ipoib-check reads of a file. */
 struct contents {
@@ -39,13 +27,13 @@ struct contents {
     bool ours;  /* a frame has a link type that can contain IPoIB */
 };
 
-static struct contents read_all(const char *path)
+static struct contents read_all(enum memory_file file)
 {
     struct contents found = {0};
     GError *error = NULL;
     struct capfile_frame f;
     enum capfile_result result = CAPFILE_ERROR;
-    struct capfile *c = capfile_open(path, &error);
+    struct capfile *c = capfile_open(memory_file_name(file), &error);
     while (c && (result = capfile_next(c, &f, &error)) == CAPFILE_FRAME) {
         must(f.number == ++found.frames && f.wirelen >= f.caplen);
         found.ours |= linktype_is_known((uint32_t)f.linktype);
@@ -99,11 +87,12 @@ static void copy_description(void *out, const struct capfile_description *descri
 }
 
 /* CHECKED: what ipoib-check reads of the file. A conversion must read the same. */
-static void convert(const char *path, const struct contents *checked, struct output_format *format)
+static void convert(const struct contents *checked, struct output_format *format)
 {
-    char made[PATH_LEN];
+    GByteArray *made = memory_file_bytes(MEMORY_OUTPUT);
     GError *error = NULL;
-    struct input *in = input_open(path, format->linktype == LINKTYPE_ERF, &error);
+    struct input *in = input_open(memory_file_name(MEMORY_INPUT), format->linktype == LINKTYPE_ERF,
+                                  &error);
     must(!in == (error != NULL));
     must(in || !checked->ours);
     g_clear_error(&error);
@@ -113,9 +102,8 @@ static void convert(const char *path, const struct contents *checked, struct out
                               .from_raw = input_is_raw_erf(in),
                               .to_raw = format->container == CONTAINER_RAW,
                               .container_time_wins = input_is_pcapng(in)};
-    int fd = new_file(made);
     format->is_described = format->container == CONTAINER_PCAPNG && input_is_pcapng(in);
-    struct output *out = output_open(made, format, input_fd(in), NULL);
+    struct output *out = output_open(memory_file_name(MEMORY_OUTPUT), format, input_fd(in), NULL);
     must(out != NULL);
     if (format->is_described)
         input_on_description(in, copy_description, out);
@@ -128,14 +116,14 @@ static void convert(const char *path, const struct contents *checked, struct out
      * format's magic number, the file is read as that format. So overwrite its fraction; any value
      * will do.
      */
-    static const uint8_t fraction[4];
-    must(format->container != CONTAINER_RAW || n.written == 0 ||
-         pwrite(fd, fraction, sizeof fraction, 0) == sizeof fraction);
-    struct contents found = read_all(made);
+    enum { FRACTION = 4 };
+    must(format->container != CONTAINER_RAW || n.written == 0 || made->len >= FRACTION);
+    if (format->container == CONTAINER_RAW && n.written > 0)
+        memset(made->data, 0, FRACTION);
+    struct contents found = read_all(MEMORY_OUTPUT);
     /* a raw ERF file without records is empty, so it is not a capture file */
     must(found.frames == n.written &&
          (found.whole || (format->container == CONTAINER_RAW && n.written == 0)));
-    close(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -145,14 +133,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       {CONTAINER_PCAPNG, LINKTYPE_INFINIBAND, ERF_MAX_LEN, false},
                                       {CONTAINER_PCAPNG, LINKTYPE_ERF, ERF_MAX_LEN, false},
                                       {CONTAINER_RAW, LINKTYPE_ERF, ERF_MAX_LEN, false}};
-    char path[PATH_LEN];
     if (size > INPUT_MAX)
         return 0;
-    int fd = new_file(path);
-    must(write(fd, data, size) == (ssize_t)size);
-    struct contents checked = read_all(path);
+    GByteArray *file = memory_file_bytes(MEMORY_INPUT);
+    g_byte_array_set_size(file, 0);
+    g_byte_array_append(file, data, (guint)size);
+    struct contents checked = read_all(MEMORY_INPUT);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        convert(path, &checked, &formats[i]);
-    close(fd);
+        convert(&checked, &formats[i]);
     return 0;
 }

@@ -3,6 +3,9 @@
  * Fuzzes how ipoib-probe handles what it receives: all checks of a peer in memory, and stages of
  * the fabric diagnosis. The input changes packets and the SA's responses, or replaces them. Time is
  * simulated (tests/unit/probe_peer.h). The probe must leave every group that it joined.
+ *
+ * The high nibble of the first byte selects checks, because few checks are faster than all. 0: all.
+ * k: every fifteenth check, from the k-th on, and those that share a rule with it; or one stage.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +23,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Bits of the first byte. */
-enum { WITH_SOURCE = 1, OVER_IPV6 = 2, NO_MEMBER = 4, OF_FABRIC = 8 };
+/* Bits of the first byte; the high nibble: the part of the checks that runs. */
+enum { WITH_SOURCE = 1, OVER_IPV6 = 2, NO_MEMBER = 4, OF_FABRIC = 8, PARTS = 15 };
 /*
  * Bits of the byte before each received packet or response: change it, or replace it by bytes of
  * the input. The low bits give the number of changes.
@@ -33,6 +36,8 @@ static size_t left;
 static const struct transport_ops *real;
 /* on the heap with their exact sizes, so that AddressSanitizer detects an overread by one byte */
 static uint8_t *packet, *grh;
+/* large, so it is not allocated for each input; fake_begin() resets it */
+static struct fake fake;
 
 static uint8_t take(void)
 {
@@ -127,14 +132,30 @@ static enum transport_result attach(struct transport *t, const uint8_t *mgid, ui
     return TRANSPORT_OK;
 }
 
-static void run_stages(struct target *target)
+/* part 0: all; else 1 to PARTS. */
+static bool is_in_part(unsigned i, unsigned of, unsigned part)
+{
+    return part == 0 || i % of == (part - 1) % of;
+}
+
+static void select_checks(struct selection *s, unsigned part)
+{
+    const struct check *c;
+    memset(s->rule, part == 0, sizeof s->rule);
+    for (unsigned i = 0; (c = check_at(i)); i++)
+        for (unsigned k = 0; k < c->n_rules && is_in_part(i, PARTS, part); k++)
+            s->rule[c->rules[k]] = true;
+}
+
+static void run_stages(struct target *target, unsigned part)
 {
     static const char *const by_sa[] = {"fabric.sm", "fabric.broadcast-group", "fabric.census",
                                         "fabric.send-only-join", "fabric.own-group"};
     target->about_fabric = true;
     for (size_t k = 0; k < G_N_ELEMENTS(by_sa); k++)
         for (unsigned i = 0; fabric_stage_at(i) && !target->run->broken; i++)
-            if (strcmp(fabric_stage_at(i)->id, by_sa[k]) == 0) {
+            if (is_in_part(k, G_N_ELEMENTS(by_sa), part) &&
+                strcmp(fabric_stage_at(i)->id, by_sa[k]) == 0) {
                 results_begin(target->results, by_sa[k]);
                 fabric_stage_at(i)->run(target, by_sa[k]);
             }
@@ -152,7 +173,7 @@ static void run(struct target *target, uint8_t how)
     }
     memcpy(target->ip, peer_ip, 4);
     if (how & OF_FABRIC)
-        run_stages(target);
+        run_stages(target, how >> 4);
     else
         checks_run_peer(target, NULL);
 }
@@ -173,13 +194,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct probe_fixture fixture;
     struct target *target = probe_fixture_make(&fixture, &options, &results);
     struct transport_ops ops;
-    struct fake *fake = g_new0(struct fake, 1);
     input = data;
     left = size;
     uint8_t how = take();
-    memset(options.selection.rule, true, sizeof options.selection.rule);
+    select_checks(&options.selection, how >> 4);
     options.has_source = how & WITH_SOURCE;
-    fake_begin(fake, target, NO_FAULT, !(how & NO_MEMBER));
+    host_has_own = true;
+    fake_begin(&fake, target, NO_FAULT, !(how & NO_MEMBER));
     real = target->link->transport->ops;
     ops = *real;
     ops.receive = receive;
@@ -189,7 +210,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     run(target, how);
     fake_end(target);
     clear(&checked);
-    g_free(fake);
     g_free(packet);
     g_free(grh);
     packet = grh = NULL;
