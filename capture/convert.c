@@ -28,14 +28,6 @@ static const char *input_name(const struct convert_options *options)
     return is_stdio(options->in) ? "standard input" : options->in;
 }
 
-/* Prints an error of the file NAME, and frees it. Returns false. */
-static bool say_error(const char *name, GError *error)
-{
-    say("%s: %s", name, error->message);
-    g_error_free(error);
-    return false;
-}
-
 static bool say_output_error(const struct convert_options *options, GError *error)
 {
     return say_error(is_stdio(options->out) ? "standard output" : options->out, error);

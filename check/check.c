@@ -41,8 +41,10 @@ static int list(const struct options *o)
 static int explain(const struct options *o)
 {
     GString *text = g_string_new(NULL);
-    if (explain_rule(text, o->explain))
+    GError *error = NULL;
+    if (explain_rule(text, o->explain, &error))
         return deliver_report(o, text, EXIT_CONFORMANT);
+    say_error(NULL, error);
     g_string_free(text, TRUE);
     return EXIT_UNJUDGED;
 }
@@ -167,8 +169,7 @@ static int run_checks(const struct options *o)
         return EXIT_UNJUDGED;
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known) {
-        say("%s", error->message);
-        g_error_free(error);
+        say_error(NULL, error);
         return EXIT_UNJUDGED;
     }
     int status = check_beyond_baseline(o, known);

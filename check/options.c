@@ -44,7 +44,8 @@ static bool read_interfaces(enum interfaces_mode *mode, const char *argument)
 static bool take_format(void *options, const char *value)
 {
     struct options *o = options;
-    return format_read(&o->format, value);
+    GError *error = NULL;
+    return format_read(&o->format, value, &error) || say_error(NULL, error);
 }
 
 static bool take_interfaces(void *options, const char *value)
@@ -56,7 +57,8 @@ static bool take_interfaces(void *options, const char *value)
 static bool take_only(void *options, const char *value)
 {
     struct options *o = options;
-    return only_read(o->only, &o->selection, value);
+    GError *error = NULL;
+    return only_read(o->only, &o->selection, value, &error) || say_error(NULL, error);
 }
 
 static bool take_required(void *options, const char *value)

@@ -301,8 +301,10 @@ static int print(const struct options *o, GString *text)
 static int explain(const struct options *o)
 {
     GString *text = g_string_new(NULL);
-    if (explain_rule(text, o->explain))
+    GError *error = NULL;
+    if (explain_rule(text, o->explain, &error))
         return print(o, text);
+    say_error(NULL, error);
     g_string_free(text, TRUE);
     return EXIT_UNJUDGED;
 }
@@ -323,8 +325,7 @@ static int run(const struct options *o)
         return print(o, list_dry_run(o));
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known) {
-        say("%s", error->message);
-        g_error_free(error);
+        say_error(NULL, error);
         return EXIT_UNJUDGED;
     }
     int status = probe(o, known);

@@ -24,3 +24,13 @@ void say(const char *format, ...)
     g_free(plain);
     g_free(text);
 }
+
+bool say_error(const char *name, GError *error)
+{
+    if (name)
+        say("%s: %s", name, error->message);
+    else
+        say("%s", error->message);
+    g_error_free(error);
+    return false;
+}

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "cli/say.h"
-
 enum { WIDTH = 79, NAME_COLUMN = 12, NAMED_MAX = 10 };
 
 /* ---- a paragraph */
@@ -161,7 +159,7 @@ void explain_page(GString *out, const char *markdown)
 
 /* ---- selection */
 
-static void refuse_several(const char *name)
+static void refuse_several(const char *name, GError **error)
 {
     GString *names = g_string_new(NULL);
     unsigned n = 0;
@@ -172,12 +170,13 @@ static void refuse_several(const char *name)
         if (n++ < NAMED_MAX)
             g_string_append_printf(names, "%s%s", n > 1 ? ", " : "", rule_pages[i].id);
     }
-    say("--explain: %u rules begin with '%s': %s%s", n, name, names->str,
-        n > NAMED_MAX ? ", ..." : "");
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                "--explain: %u rules begin with '%s': %s%s", n, name, names->str,
+                n > NAMED_MAX ? ", ..." : "");
     g_string_free(names, TRUE);
 }
 
-bool explain_rule(GString *out, const char *name)
+bool explain_rule(GString *out, const char *name, GError **error)
 {
     const struct rule_page *found = NULL;
     unsigned n = 0;
@@ -195,9 +194,10 @@ bool explain_rule(GString *out, const char *name)
         }
     }
     if (n == 0)
-        say("--explain: no rule begins with '%s': see --list of ipoib-check", name);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                    "--explain: no rule begins with '%s': see --list of ipoib-check", name);
     else if (n > 1)
-        refuse_several(name);
+        refuse_several(name, error);
     else
         explain_page(out, found->text);
     return n == 1;

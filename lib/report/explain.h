@@ -16,9 +16,9 @@ extern const unsigned rule_pages_number;
 
 /*
  * Appends the page of the rule NAME: an identifier, or a prefix that only one rule has. Returns
- * false after printing an error: no rule or several rules begin with NAME.
+ * false and sets ERROR (G_OPTION_ERROR) if no rule or several rules begin with NAME.
  */
-bool explain_rule(GString *out, const char *name);
+bool explain_rule(GString *out, const char *name, GError **error);
 
 /* Appends a Markdown page as text of at most 79 columns. Filters and commands are not wrapped. */
 void explain_page(GString *out, const char *markdown);

@@ -64,7 +64,7 @@ const struct report_parts *format_parts(enum format f)
     return parts[f];
 }
 
-bool format_read(enum format *f, const char *name)
+bool format_read(enum format *f, const char *name, GError **error)
 {
     static const char *const names[] = {[FORMAT_TEXT] = "text",
                                         [FORMAT_JSON] = "json",
@@ -75,14 +75,16 @@ bool format_read(enum format *f, const char *name)
             *f = (enum format)i;
             return true;
         }
-    say("no format '%s': text, json, junit or tap", name);
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                "no format '%s': text, json, junit or tap", name);
     return false;
 }
 
-bool only_read(GPtrArray *only, struct selection *selection, const char *selector)
+bool only_read(GPtrArray *only, struct selection *selection, const char *selector, GError **error)
 {
     if (!selection_add(selection, selector)) {
-        say("no rule is named '%s' or begins with it: see %s --list", selector, program);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                    "no rule is named '%s' or begins with it: see %s --list", selector, program);
         return false;
     }
     g_ptr_array_add(only, (gpointer)selector); /* in argv */

@@ -36,9 +36,9 @@ const struct report_parts *format_parts(enum format f);
     .help = "print what a rule means, what evidence it needs, how to see it in Wireshark, and "    \
             "what to do about a violation"
 
-/* Parse the arguments of --format and --only. Return false after printing an error. */
-bool format_read(enum format *f, const char *name);
-bool only_read(GPtrArray *only, struct selection *selection, const char *selector);
+/* Parse the arguments of --format and --only. Return false and set ERROR (G_OPTION_ERROR). */
+bool format_read(enum format *f, const char *name, GError **error);
+bool only_read(GPtrArray *only, struct selection *selection, const char *selector, GError **error);
 /*
  * Call after the last option: without --only it selects all rules. It also terminates the list of
  * selectors.

@@ -114,13 +114,15 @@ static bool take_source(void *options, const char *value)
 static bool take_only(void *options, const char *value)
 {
     struct options *o = options;
-    return only_read(o->only, &o->selection, value);
+    GError *error = NULL;
+    return only_read(o->only, &o->selection, value, &error) || say_error(NULL, error);
 }
 
 static bool take_format(void *options, const char *value)
 {
     struct options *o = options;
-    return format_read(&o->format, value);
+    GError *error = NULL;
+    return format_read(&o->format, value, &error) || say_error(NULL, error);
 }
 
 static bool take_rate(void *options, const char *value)
