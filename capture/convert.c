@@ -29,17 +29,9 @@ static const char *input_name(const struct convert_options *options)
     return is_stdio(options->in) ? "standard input" : options->in;
 }
 
-/* Prints an error of the file NAME, and frees it. Returns false. */
-static bool say_error(const char *name, GError *error)
-{
-    say("%s: %s", name, error->message);
-    g_error_free(error);
-    return false;
-}
-
 static bool say_output_error(const struct convert_options *options, GError *error)
 {
-    return say_error(is_stdio(options->out) ? "standard output" : options->out, error);
+    return say_error(is_stdio(options->out) ? "standard output" : options->out, &error);
 }
 
 static bool is_infiniband(uint32_t linktype)
@@ -77,7 +69,7 @@ static struct input *open_input(const struct convert_options *options)
     struct input *in = input_open(options->in, options->share, &error);
 
     if (!in)
-        say_error(input_name(options), error);
+        say_error(input_name(options), &error);
     return in;
 }
 
@@ -193,7 +185,7 @@ static struct share *new_share(const struct convert_options *options)
 
     if (find_key(options, &key, &error))
         return share_new(&key);
-    report_error(&error);
+    say_error(NULL, &error);
     return NULL;
 }
 
@@ -211,8 +203,7 @@ static bool convert_input(struct input *in, const struct convert_options *option
     if (options->container == CONTAINER_PCAPNG && input_is_pcapng(in))
         input_on_description(in, copy_description, out);
     good = carry_all(in, out, &way, share, tally, &error);
-    if (error)
-        say_error(input_name(options), error);
+    say_error(input_name(options), &error);
     good = close_output(out, options) && good;
     convert_tally_remark(tally, input_name(options), way.to,
                          options->container == CONTAINER_PCAPNG);

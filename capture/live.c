@@ -299,7 +299,7 @@ static int finish_capture(struct live *l, const struct receiver *r)
 
     progress_end(&l->progress, recorder_is_full(l->recorder));
     if (l->options->memory && !writer_start(l->writer, &error)) {
-        report_error(&error);
+        say_error(NULL, &error);
         return 1;
     }
     writer_finish(l->writer, stop_signal() ? PATIENCE_MS : -1);
@@ -352,10 +352,10 @@ int live_run(const struct live_options *options)
         r.reader = outfile_pipe(l.outfile);
         progress_begin(&l.progress, &l.device, options->file, l.feed.ring->entries);
         receive(&r);
-        report_error(&r.error);
+        say_error(NULL, &r.error);
         status = finish_capture(&l, &r);
     }
-    report_error(&error);
+    say_error(NULL, &error);
     take_down(&l);
     return status;
 }

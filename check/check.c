@@ -45,7 +45,7 @@ static int explain(const struct options *o)
     GError *error = NULL;
     if (explain_rule(text, o->explain, &error))
         return deliver_report(o, text, EXIT_CONFORMANT);
-    report_error(&error);
+    say_error(NULL, &error);
     g_string_free(text, TRUE);
     return EXIT_UNJUDGED;
 }
@@ -166,7 +166,7 @@ static int run_check(const struct options *o)
         return EXIT_UNJUDGED;
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known) {
-        report_error(&error);
+        say_error(NULL, &error);
         return EXIT_UNJUDGED;
     }
     int status = check_beyond_baseline(o, known);

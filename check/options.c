@@ -31,7 +31,8 @@ static const char help_end[] =
 static bool take_only(void *options, const char *value)
 {
     struct options *o = options;
-    return only_read(o->only, &o->selection, value);
+    GError *error = NULL;
+    return only_read(o->only, &o->selection, value, &error) || say_error(NULL, &error);
 }
 
 static bool take_required(void *options, const char *value)

@@ -234,7 +234,7 @@ static bool drop_privileges(const struct options *o)
     GError *error = NULL;
     bool dropped = privileges_drop(
         PRIVILEGE_RAW | PRIVILEGE_LOCK | (o->output ? PRIVILEGE_FILES : 0u), 0, &error);
-    report_error(&error);
+    say_error(NULL, &error);
     return dropped;
 }
 
@@ -309,7 +309,7 @@ static int explain(const struct options *o)
     GError *error = NULL;
     if (explain_rule(text, o->explain, &error))
         return print(o, text);
-    report_error(&error);
+    say_error(NULL, &error);
     g_string_free(text, TRUE);
     return EXIT_UNJUDGED;
 }
@@ -326,7 +326,7 @@ static int run(const struct options *o)
         return print(o, list_dry_run(o));
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known) {
-        report_error(&error);
+        say_error(NULL, &error);
         return EXIT_UNJUDGED;
     }
     int status = probe(o, known);

@@ -15,6 +15,7 @@
 #include "capture/multicast/groupevent.h"
 #include "capture/multicast/membership.h"
 #include "cli/fail.h"
+#include "cli/say.h"
 #include "hca/privileges.h"
 #include "wire/mgid.h"
 
@@ -112,7 +113,7 @@ int keeper_main(int argc, char **argv)
     k.groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
     k.lock = grouplock_open();
     if (!privileges_drop(0, 0, &why)) {
-        report_error(&why);
+        say_error(NULL, &why);
         g_hash_table_unref(k.groups);
         return 1;
     }

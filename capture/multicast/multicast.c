@@ -249,7 +249,7 @@ static bool feed_changed(struct feed *feed)
     if (device_pkey(m->device->context, m->device->port, m->pkey_index) == m->pkey)
         return true;
     partition_find(m->device, m->pkey, &m->pkey, &m->pkey_index, &error);
-    report_error(&error);
+    say_error(NULL, &error);
     return false;
 }
 

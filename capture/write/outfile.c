@@ -186,7 +186,7 @@ bool outfile_next(struct outfile *out)
     privileges_raise(PRIVILEGE_FILES);
     good = create_outfile(out, &error);
     privileges_lower();
-    report_error(&error);
+    say_error(NULL, &error);
     if (fd >= 0 && close(fd) != 0 && good) {
         say("%s: %s: %s", name, not_complete, strerror(errno));
         out->error = errno;

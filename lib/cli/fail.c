@@ -4,8 +4,6 @@
 
 #include <stdarg.h>
 
-#include "cli/say.h"
-
 /* The only user of an error is a person, so there is one code. */
 static GQuark domain(void)
 {
@@ -21,11 +19,4 @@ bool fail_with(GError **error, const char *format, ...)
         *error = g_error_new_valist(domain(), 0, format, args);
     va_end(args);
     return false;
-}
-
-void report_error(GError **error)
-{
-    if (*error)
-        say("%s", (*error)->message);
-    g_clear_error(error);
 }

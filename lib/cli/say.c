@@ -24,3 +24,13 @@ void say(const char *format, ...)
     g_free(plain);
     g_free(text);
 }
+
+bool say_error(const char *name, GError **error)
+{
+    if (*error && name)
+        say("%s: %s", name, (*error)->message);
+    else if (*error)
+        say("%s", (*error)->message);
+    g_clear_error(error);
+    return false;
+}

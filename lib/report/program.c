@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/environment.h"
+#include "cli/fail.h"
 #include "cli/say.h"
 
 static const char *program;
@@ -49,12 +50,11 @@ const struct report_parts *format_parts(enum format f)
     return parts[f];
 }
 
-bool only_read(GPtrArray *only, struct selection *selection, const char *selector)
+bool only_read(GPtrArray *only, struct selection *selection, const char *selector, GError **error)
 {
-    if (!selection_add(selection, selector)) {
-        say("no rule is named '%s' or begins with it: see %s --list", selector, program);
-        return false;
-    }
+    if (!selection_add(selection, selector))
+        return fail_with(error, "no rule is named '%s' or begins with it: see %s --list", selector,
+                         program);
     g_ptr_array_add(only, (gpointer)selector); /* in argv */
     return true;
 }

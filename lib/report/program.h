@@ -48,7 +48,7 @@ const struct report_parts *format_parts(enum format f);
                "RULE is an identifier, or a prefix that only one identifier has."
 
 /* Parses the argument of --only. Returns false after printing an error. */
-bool only_read(GPtrArray *only, struct selection *selection, const char *selector);
+bool only_read(GPtrArray *only, struct selection *selection, const char *selector, GError **error);
 /*
  * Call after the last option: without --only it selects all rules. It also terminates the list of
  * selectors.

@@ -87,7 +87,8 @@ static bool take_source(void *options, const char *value)
 static bool take_only(void *options, const char *value)
 {
     struct options *o = options;
-    return only_read(o->only, &o->selection, value);
+    GError *error = NULL;
+    return only_read(o->only, &o->selection, value, &error) || say_error(NULL, &error);
 }
 
 static bool take_ipv4(void *options, const char *unused)
