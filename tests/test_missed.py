@@ -11,7 +11,7 @@ import os
 
 import pytest
 
-from frames import fixture, ib
+from frames import fixture, ib, variants, world
 from frames.bases import CONTROLLED, N0, N1, N3, is_ipoib, is_mcmember, join_again
 from frames.build import (
     A,
@@ -36,6 +36,7 @@ from frames.build import (
 )
 from frames.fault_datagrams import ping_group
 from frames.ib import ONLY, encap
+from frames.variants import evidence, forms  # noqa: F401  (evidence: enters the variants)
 from support import capfile, findings
 from support.paths import TESTDATA
 
@@ -989,3 +990,69 @@ def test_missed_join_of_a_program(situation, rule):
 @BY_PROGRAM
 def test_no_join_of_a_program_is_found(situation, rule):
     assert rule in by_program(situation, 0)
+
+
+def variant(name):
+    return next(v for v in variants.VARIANTS if v.name() == name)
+
+
+def by_queue_pair(name, sent, missed):
+    """A variant, which violates its rule in the frame `sent`. missed: the PSNs of the SA's GSI show
+    that a response around this frame is missing, as to a request of another queue pair."""
+    w = variant(name).world()
+    for later in w.order[w.order.index(sent) + 1 :]:
+        p = w[later]
+        if p.deth and p["srcqp"] == 1 and p["slid"] == world.SM.lid:
+            p["psn"] += missed
+    rule = name.split(":")[0]
+    return failures(forms.FORMS["early"](w)[0], rule, "none")
+
+
+# The facts (lib/rules/fact_kinds.def) that rest on "no such request was made", each with a variant.
+NO_REQUEST = {
+    "NO_JOIN": ("rfc4391.10.join-before-send: IPv4 multicast, never joined", "C.mcast4"),
+    "NO_JOIN, a query": (
+        "rfc4391.10.join-before-send: Get of the record only, g4",
+        "A.mcast4",
+    ),
+    "NO_JOIN, refused": ("rfc4391.5.full-member-join: refused, IPv4 unicast", "C.ping"),
+    "NO_MEMBERSHIP": ("rfc4391.10.join-before-send: IPv4 multicast, after leaving", "C.mcast4"),
+    "JOIN_STATE": ("rfc4391.5.full-member-join: NonMember, IPv4 unicast", "C.ping"),
+    "SUBSCRIPTIONS": ("rfc4391.10.subscribe-traps: neither", "A.ns"),
+    "SUBSCRIPTIONS, refused": ("rfc4391.10.subscribe-traps: refused", "A.ns"),
+    "NO_OTHER_LINK": ("rfc4391.4.scope-consistent: IPv4 multicast", "A.mcast4"),
+    "NO_OTHER_LINK, a join": (
+        "rfc4391.4.scope-consistent: Set (join as FullMember)",
+        "B.join.g4",
+    ),
+    "MEMBERSHIP": (
+        "rfc4391.10.receiver-fullmember: IGMP report, SendOnlyFullMember",
+        "B.igmp.again",
+    ),
+    "GROUP_ABSENT": ("rfc4391.10.group-before-use: Get, no records", "nine"),
+    "GROUP_ABSENT, deleted": (
+        "rfc4391.10.group-before-use: Report of trap 67, IPv4 multicast",
+        "C.mcast4",
+    ),
+    "NO_BROADCAST": (
+        "rfc4391.5.broadcast-group-exists: IPv4 multicast; the SA knows none",
+        "A.mcast4",
+    ),
+    "NO_BROADCAST, a join": (
+        "rfc4391.5.broadcast-group-exists: Set: another group is joined",
+        "A.join.nodes.resp",
+    ),
+    "NEIGHBOUR": ("rfc4391.9.1.1.traffic-to-qpn: IPv4 unicast", "C.ping"),
+    "UD_QPNS": ("rfc4755.3.2.ud-qpn-in-private-data: RC, REQ, another QPN", "rc.req"),
+    "UD_QPNS, the peer's": ("rfc4755.3.5.service-id: RC, the QPN is another", "rc.req"),
+}
+
+
+@pytest.mark.parametrize("name, sent", NO_REQUEST.values(), ids=NO_REQUEST)
+def test_missed_request_of_another_queue_pair(name, sent):
+    assert by_queue_pair(name, sent, 1) == []
+
+
+@pytest.mark.parametrize("name, sent", NO_REQUEST.values(), ids=NO_REQUEST)
+def test_no_request_of_another_queue_pair_is_found(name, sent):
+    assert by_queue_pair(name, sent, 0) != []

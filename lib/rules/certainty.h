@@ -47,6 +47,17 @@ static inline const char *why_not_followed(const struct endport *port)
     return "a packet of the port's GSI (QP1) was not captured";
 }
 
+/*
+ * No request of the port to the SA after the frame `since`, from QP1 or, as far as the SA's
+ * responses can show it, from another queue pair (fact_sa.c).
+ */
+struct certainty no_request_since(const struct check_context *s, const struct endport *port,
+                                  uint32_t since);
+
+/* The same if the port's GSI sends the packet: its PSN already shows the requests from QP1. */
+struct certainty no_request_before_own(const struct check_context *s, const struct endport *port,
+                                       uint32_t since);
+
 static inline bool is_followed(const struct endport *port)
 {
     return port && endport_is_followed(port);

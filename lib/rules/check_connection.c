@@ -45,7 +45,7 @@ static void check_announced_qpn(const struct check_context *s, enum rule_number 
                              .unknown_at = p,
                              .often = REPORT_EACH,
                              .describe = describe_announced,
-                             .facts = {fact_ud_qpns(port, announced)}};
+                             .facts = {fact_ud_qpns(port, c, qpn, announced)}};
     if (announced == ANNOUNCED)
         report_pass(s->r, rule);
     else

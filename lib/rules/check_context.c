@@ -45,6 +45,18 @@ const struct endport *sending_port(const struct check_context *s)
     return ib->has_lrh ? endports_by_lid(s->f->endports, s->p->at.interface, ib->slid) : NULL;
 }
 
+const struct qp *qp_of_port(const struct check_context *s, const struct endport *port, uint32_t qpn)
+{
+    const struct qp *newest = NULL;
+    for (uint32_t lid = port->lid; port->lid && endport_has_lid(port, (uint16_t)lid); lid++) {
+        const struct port from = port_lid(port->interface, (uint16_t)lid);
+        const struct qp *qp = qpns_find(s->f->qpns, &from, qpn);
+        if (qp && (!newest || qp->frame > newest->frame))
+            newest = qp;
+    }
+    return newest;
+}
+
 bool has_joined_since(const struct check_context *s, const struct endport *port, uint16_t pkey,
                       uint32_t frame)
 {

@@ -44,6 +44,13 @@ uint8_t sending_scope(const struct check_context *s);
 const struct endport *sending_port(const struct check_context *s);
 
 /*
+ * The port's QP with that QPN, if it has sent IPoIB datagrams; NULL: none were captured
+ * (check_context.c).
+ */
+const struct qp *qp_of_port(const struct check_context *s, const struct endport *port,
+                            uint32_t qpn);
+
+/*
  * Has an interface of the port on this partition joined the broadcast group, or asked to, since
  * that frame? Then it was restarted, and its QPN may have changed (check_context.c).
  */

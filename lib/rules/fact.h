@@ -29,6 +29,7 @@ struct fact {
         const struct subnet_event *event;
     };
     const struct member *member;
+    uint32_t qpn; /* FACT_UD_QPNS */
     union {
         bool since_start;         /* FACT_NO_JOIN */
         uint8_t scope;            /* FACT_JOIN_STATE */
@@ -164,9 +165,12 @@ static inline struct fact fact_new_address(const struct neighbour *n)
     return (struct fact){.kind = FACT_NEW_ADDRESS, .neighbour = n};
 }
 
-static inline struct fact fact_ud_qpns(const struct endport *port, enum announced announced)
+/* qpn: the one that a message of the connection says is the port's. */
+static inline struct fact fact_ud_qpns(const struct endport *port, const struct connection *c,
+                                       uint32_t qpn, enum announced announced)
 {
-    return (struct fact){.kind = FACT_UD_QPNS, .port = port, .announced = announced};
+    return (struct fact){
+        .kind = FACT_UD_QPNS, .port = port, .connection = c, .qpn = qpn, .announced = announced};
 }
 
 /* The ARP request that the packet answers. target: the target IP address in the ARP reply. */

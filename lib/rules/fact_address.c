@@ -69,13 +69,25 @@ struct certainty certainty_interface(const struct check_context *s, const struct
     return certain_if(f->known, "the announcement of the sender's QPN was not captured");
 }
 
-/* The port may have had another address before the capture began. */
+/* Has the QP sent IPoIB on the partition of the connection? Then an interface has it. */
+static bool is_of_interface(const struct check_context *s, const struct fact *f)
+{
+    const struct qp *qp = qp_of_port(s, f->port, f->qpn);
+    return qp && ((qp->pkey ^ f->connection->pkey) & 0x7fff) == 0;
+}
+
+/*
+ * The port may have had another address before the capture began. Later, an interface with another
+ * QPN joins: the first one after a restart, or a second one of the partition, such as a program's.
+ */
 struct certainty certainty_ud_qpns(const struct check_context *s, const struct fact *f)
 {
-    (void)s;
-    if (f->announced == ANNOUNCED_UNKNOWN)
+    if (f->announced == ANNOUNCED_UNKNOWN || is_of_interface(s, f))
         return uncertain("the announcement of the port's link-layer address was not captured");
-    return certain_if(is_followed(f->port), why_not_followed(f->port));
+    if (!is_followed(f->port))
+        return uncertain(why_not_followed(f->port));
+    return (f->port == s->e->gsi ? no_request_before_own
+                                 : no_request_since)(s, f->port, f->port->initialised_frame);
 }
 
 /* ---- neighbours */
@@ -138,7 +150,7 @@ struct certainty certainty_neighbour(const struct check_context *s, const struct
     bool known = (fresh || is_followed(port)) && is_its_only_address(s, port, n);
     if (!known || moved || qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
         return uncertain("the announcement of the receiver's address may not have been captured");
-    return at_request_of(port);
+    return no_request_since(s, port, fresh ? n->last_frame : port->initialised_frame);
 }
 
 /* Did the interface get its new QPN when it joined again, and has the old QP sent nothing since? */

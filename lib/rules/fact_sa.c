@@ -44,11 +44,22 @@ static struct certainty no_request_of(const struct check_context *s, const struc
  * The same, unless the SA's own port has an interface: the responses to its requests are never on
  * the wire, but have PSNs. Then only the PSNs of the port's QP1 count.
  */
-static struct certainty no_request_since(const struct check_context *s, const struct endport *port,
-                                         uint32_t since)
+struct certainty no_request_since(const struct check_context *s, const struct endport *port,
+                                  uint32_t since)
 {
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
     return q && q->has_interface ? at_request_of(port) : no_request_of(s, port, since);
+}
+
+struct certainty no_request_before_own(const struct check_context *s, const struct endport *port,
+                                       uint32_t since)
+{
+    struct certainty c = no_request_since(s, port, since);
+    if (c.when == FACT_AT_REQUEST)
+        return certain();
+    if (c.when == FACT_AT_RESPONSE)
+        c.when = FACT_AT_SA;
+    return c;
 }
 
 struct certainty certainty_membership(const struct check_context *s, const struct fact *f)
@@ -105,14 +116,8 @@ struct certainty certainty_no_other_link(const struct check_context *s, const st
 {
     if (!is_followed(f->port))
         return uncertain(why_not_followed(f->port));
-    struct certainty c = no_request_since(s, f->port, f->port->initialised_frame);
-    if (s->p->classification.class != PAYLOAD_MAD || c.when == FACT_UNCERTAIN)
-        return c;
-    /* a join is itself a GSI packet: its PSN already shows that no request is missing */
-    if (c.when != FACT_AT_RESPONSE)
-        return certain();
-    c.when = FACT_AT_SA;
-    return c;
+    return (s->p->classification.class == PAYLOAD_MAD ? no_request_before_own : no_request_since)(
+        s, f->port, f->port->initialised_frame);
 }
 
 struct certainty certainty_subscriptions(const struct check_context *s, const struct fact *f)
@@ -241,7 +246,7 @@ struct certainty certainty_group_absent(const struct check_context *s, const str
     if (s->f->records_are_current)
         return certain();
     return f->port && !is_sa(s) && endport_is_followed_since(f->port, g->frame)
-               ? at_request_of(f->port)
+               ? no_request_since(s, f->port, g->frame)
                : uncertain("a request that created it again may not have been captured");
 }
 
@@ -260,6 +265,6 @@ struct certainty certainty_no_broadcast(const struct check_context *s, const str
     if (s->f->records_are_current)
         return certain();
     return f->port && !is_sa_port(s, f->port) && endport_is_followed_since(f->port, since)
-               ? at_request_of(f->port)
+               ? no_request_since(s, f->port, since)
                : uncertain("a request that created it again may not have been captured");
 }

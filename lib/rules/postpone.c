@@ -219,16 +219,29 @@ static bool is_smp_near(const struct check_context *s, const struct claim *c)
     return may_set && order_is_uncertain(&s->f->order, c->frame);
 }
 
-/*
- * Has the QP that the IP went to sent IPoIB since? Then the IP address may have moved to it; its
- * announcement was not captured.
- */
-static bool is_answered_by_qp(const struct check_context *s, const struct claim *c)
+/* The QP that an address may have, or that a CM message says the port's interface has. */
+static const struct qp *qp_of_claim(const struct check_context *s, const struct claim *c)
 {
     const struct port to = port_on(c->to, c->port->interface);
-    bool about_qpn = c->rule == R_RFC4391_9_1_1_TRAFFIC_TO_QPN ||
-                     c->rule == R_RFC4391_9_4_REVALIDATE_ARP;
-    const struct qp *qp = about_qpn ? qpns_find(s->f->qpns, &to, c->qpn) : NULL;
+    switch (c->rule) {
+    case R_RFC4391_9_1_1_TRAFFIC_TO_QPN:
+    case R_RFC4391_9_4_REVALIDATE_ARP:
+        return qpns_find(s->f->qpns, &to, c->qpn);
+    case R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA:
+    case R_RFC4755_3_5_SERVICE_ID:
+        return qp_of_port(s, c->port, (uint32_t)c->value);
+    default:
+        return NULL;
+    }
+}
+
+/*
+ * Has the QP of the claim sent IPoIB since? Then the IP address may have moved to it, or it is the
+ * port's interface; its announcement was not captured.
+ */
+static bool is_sender(const struct check_context *s, const struct claim *c)
+{
+    const struct qp *qp = qp_of_claim(s, c);
     return qp && qp->frame > c->frame;
 }
 
@@ -242,7 +255,7 @@ static bool is_proved(const struct check_context *s, const struct claim *c, bool
     bool same_port = c->frame > c->port->initialised_frame &&
                      (!c->lid || endport_has_lid(c->port, c->lid));
     bool near = c->by_smi ? is_smp_near(s, c) : is_request_near(s, c);
-    return whole && same_port && !near && !is_answered_by_qp(s, c);
+    return whole && same_port && !near && !is_sender(s, c);
 }
 
 static void end(const struct check_context *s, struct claim *c, bool is_failure)

@@ -69,7 +69,7 @@ def rej_of_another_stack(t):
 )
 def service_id(t):
     t[45]["req.service"] = ib.service_id_rfc(0x24)
-    return 45
+    return 46  # n1's next packet of its GSI: it did not join again, with another QPN
 
 
 @fail("rfc4755.5.1.receive-mtu", "set-up", "n0's REQ has Receive MTU 0")

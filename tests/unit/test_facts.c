@@ -139,7 +139,8 @@ static void a_result_without_facts_is_a_failure(void **state)
 
 static void one_uncertain_fact_makes_the_result_inconclusive(void **state)
 {
-    const struct fact facts[] = {fact_interface(true), fact_ud_qpns(NULL, ANNOUNCED_UNKNOWN)};
+    const struct fact facts[] = {fact_interface(true),
+                                 fact_ud_qpns(NULL, NULL, 0, ANNOUNCED_UNKNOWN)};
     (void)state;
     report(facts, 1);
     assert_int_equal(outcomes[OUTCOME_FAIL], 1);
