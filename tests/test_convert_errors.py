@@ -246,7 +246,7 @@ def test_usage_error(arguments, says, inputs):
         pytest.param("-h", 0, "Usage: ipoib-capture .OPTION", id="help-short"),
         pytest.param("convert --help", 0, "IN OUT", id="convert-help"),
         pytest.param("-v", 0, "^ipoib-capture [0-9]", id="version"),
-        pytest.param("confert", 2, "unknown: confert", id="unknown-subcommand"),
+        pytest.param("confert", 2, "unknown argument confert", id="unknown-subcommand"),
     ],
 )
 def test_help_and_version(arguments, status, says):

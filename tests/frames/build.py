@@ -60,9 +60,9 @@ class Tape:
         """UD SEND Only from one interface to another (Node), or to a group (MGID text)."""
         self.put(ud_frame(src, dst, payload, self.next_psn(src, src.qpn), **kw).ib())
 
-    def mad(self, src, dst, mad):
+    def mad(self, src, dst, mad, ms=1):
         """A MAD from one port's GSI to another's."""
-        self.put(mad_frame(src, dst, mad, self.next_psn(src, GSI)).ib())
+        self.put(mad_frame(src, dst, mad, self.next_psn(src, GSI)).ib(), ms=ms)
 
     def next_psn(self, src, qpn):
         self.psns[src.lid, qpn] = self.psns.get((src.lid, qpn), 0) + 1
