@@ -47,8 +47,13 @@ const char *conformance_deviations(void)
 static void store_finding(void *user _U_, uint32_t frame, const struct finding *f)
 {
     verdict_add(verdict, frame, f);
-    if (f->outcome != OUTCOME_PASS && f->outcome != OUTCOME_INCONCLUSIVE)
+    if (f->outcome != OUTCOME_INCONCLUSIVE)
         findings_add(f);
+}
+
+static void store_pass(void *user _U_, enum rule_number rule)
+{
+    verdict_pass(verdict, rule);
 }
 
 void conformance_check(const struct packet *p, packet_info *pinfo, uint32_t begin)
@@ -108,6 +113,7 @@ static void conformance_open(void)
         return;
     verdict = verdict_new(NULL);
     checker = checker_new(state_fabric(), known, store_finding, NULL);
+    checker_take_passes(checker, store_pass);
 }
 
 static void conformance_close(void)

@@ -17,6 +17,7 @@
  *   pair.c         request and response
  *   state.c        state of the capture file
  *   store.c        data that the first pass stores with a frame
+ *   arena.c        memory for the bytes of complete messages
  *   competing.c       disables competing heuristic dissectors
  *   linktype.c     frames without InfiniBand headers
  *   pcapng.c       the note that a pcapng file of link type 247 must be converted

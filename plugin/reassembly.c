@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/reassembly.h"
+#include "plugin/arena.h"
 #include "plugin/protocol.h"
 
 #include "wire/encap.h"
@@ -168,31 +169,19 @@ static bool has_all_parts(struct open_message *m)
     return is_sequence(m->parts);
 }
 
-/* The message's bytes, in its order. Most messages were captured in order: no second copy. */
-static uint8_t *take_bytes(struct open_message *m, const struct whole *w)
+/*
+ * Copies the message's bytes, in its order. The buffer of the incomplete message is freed, so that
+ * the next message finds its memory in the cache, and needs no new pages.
+ */
+static const uint8_t *copy_bytes(const struct open_message *m, const struct whole *w)
 {
-    const struct part *parts = &g_array_index(m->parts, struct part, 0);
-    uint32_t at = 0;
-    guint i = 0;
-    for (; i < m->parts->len && parts[i].offset == at; i++)
-        at += parts[i].length;
-    if (i == m->parts->len) {
-        uint8_t *data = g_realloc(m->data, MAX(w->length, 1));
-        m->data = NULL;
-        return data;
+    uint8_t *bytes = arena_alloc(w->length), *to = bytes;
+    for (guint i = 0; i < m->parts->len; i++) {
+        const struct part *part = &g_array_index(m->parts, struct part, i);
+        memcpy(to, m->data + part->offset, part->length);
+        to += part->length;
     }
-    uint8_t *sorted = g_malloc(MAX(w->length, 1));
-    for (i = 0, at = 0; i < m->parts->len; at += parts[i++].length)
-        memcpy(sorted + at, m->data + parts[i].offset, parts[i].length);
-    return sorted;
-}
-
-static void whole_free(gpointer p)
-{
-    struct whole *w = p;
-    if (w)
-        g_free(w->bytes);
-    g_free(w);
+    return bytes;
 }
 
 static void finish_message(struct open_message *m, uint32_t frame)
@@ -206,9 +195,9 @@ static void finish_message(struct open_message *m, uint32_t frame)
         w->pieces[i] = (struct piece){part->frame, part->length};
         w->length += part->length;
     }
-    w->bytes = take_bytes(m, w);
+    w->bytes = copy_bytes(m, w);
     if (!wholes)
-        wholes = g_ptr_array_new_with_free_func(whole_free);
+        wholes = g_ptr_array_new_with_free_func(g_free);
     if (wholes->len <= m->number)
         g_ptr_array_set_size(wholes, (gint)m->number + 1);
     g_ptr_array_index(wholes, m->number) = w;
@@ -251,6 +240,7 @@ const struct whole *reassembly_find(uint32_t number)
 static void forget_messages(void)
 {
     g_clear_pointer(&wholes, g_ptr_array_unref);
+    arena_forget();
     g_clear_pointer(&open_by_number, g_hash_table_destroy);
     g_queue_init(&open_messages); /* the links were inside the messages that the table freed */
     open_cost = 0;

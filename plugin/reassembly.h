@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bytes of connected-mode messages. Each packet's bytes are copied once, and only those of
- * complete messages are kept. Wireshark's own reassembly copies them twice and takes about 100
- * bytes more for each packet.
+ * The bytes of connected-mode messages. Only those of complete messages are kept. Wireshark's own
+ * reassembly takes about 100 bytes more for each packet.
  */
 #ifndef IPOIB_PLUGIN_REASSEMBLY_H
 #define IPOIB_PLUGIN_REASSEMBLY_H
@@ -20,7 +19,7 @@ struct piece {
 struct whole {
     uint32_t frame; /* of the packet that completed it */
     uint32_t count, length;
-    uint8_t *bytes;
+    const uint8_t *bytes;
     struct piece pieces[]; /* count of them, in the message's order */
 };
 

@@ -6,12 +6,21 @@
 #include "model/write.h"
 
 enum { GUID_AT = 8 }; /* in a GID */
+/* Direct-mapped caches of recent endports; they save most hash table lookups. */
+enum { RECENT = 256 };
+
+struct recent_lid {
+    const struct endport *endport; /* NULL: none */
+    uint16_t interface, lid;
+};
 
 struct endports {
     GHashTable *by_gid; /* a set of struct endport */
     GHashTable *by_lid; /* interface and LID -> struct endport */
     struct slab all;
     unsigned limit;
+    const struct endport *recent_gid[RECENT];
+    struct recent_lid recent_lid[RECENT];
 };
 
 static guint gid_hash(gconstpointer p)
@@ -62,17 +71,33 @@ static struct endport *add_endport(struct endports *e, uint16_t interface)
     return p;
 }
 
+/* Only the cache changes, so a reader may write it. */
 const struct endport *endports_by_gid(const struct endports *e, uint16_t interface,
                                       const uint8_t *gid)
 {
-    struct endport key = {.interface = interface};
+    struct endport key;
+    const struct endport **recent =
+        &((struct endports *)e)->recent_gid[be16(gid + GID_SIZE - 2) % RECENT];
     memcpy(key.gid, gid, GID_SIZE);
-    return g_hash_table_lookup(e->by_gid, &key);
+    key.interface = interface;
+    if (*recent && gid_equal(*recent, &key))
+        return *recent;
+    const struct endport *found = g_hash_table_lookup(e->by_gid, &key);
+    if (found)
+        *recent = found;
+    return found;
 }
 
+/* Only the cache changes, so a reader may write it. */
 const struct endport *endports_by_lid(const struct endports *e, uint16_t interface, uint16_t lid)
 {
-    return g_hash_table_lookup(e->by_lid, lid_key(interface, lid));
+    struct recent_lid *recent = &((struct endports *)e)->recent_lid[lid % RECENT];
+    if (recent->endport && recent->lid == lid && recent->interface == interface)
+        return recent->endport;
+    const struct endport *found = g_hash_table_lookup(e->by_lid, lid_key(interface, lid));
+    if (found)
+        *recent = (struct recent_lid){found, interface, lid};
+    return found;
 }
 
 bool endports_is_named(const struct endports *e, const struct endport *p)
@@ -99,12 +124,13 @@ static void set_lid(struct endports *e, struct endport *p, uint16_t lid)
 {
     p->lid = lid;
     g_hash_table_replace(e->by_lid, lid_key(p->interface, lid), p);
+    e->recent_lid[lid % RECENT] = (struct recent_lid){p, p->interface, lid};
 }
 
 struct endport *endports_get_by_lid(struct endports *e, uint16_t interface, uint16_t lid,
                                     bool create)
 {
-    struct endport *p = g_hash_table_lookup(e->by_lid, lid_key(interface, lid));
+    struct endport *p = (struct endport *)endports_by_lid(e, interface, lid);
     if (p || !create)
         return p;
     p = add_endport(e, interface);
@@ -238,6 +264,7 @@ static void rehome_endport(struct endports *e, struct endport *p, uint16_t to)
 
 void endports_merge(struct endports *e, uint16_t from, uint16_t to)
 {
+    memset(e->recent_gid, 0, sizeof e->recent_gid);
     for (unsigned i = 0; i < e->all.count; i++) {
         struct endport *p = slab_at(&e->all, i);
         if (p->interface == from || p->interface == to)

@@ -5,6 +5,9 @@
 #include "model/slab.h"
 #include "model/write.h"
 
+/* Direct-mapped caches of recent groups and members; they save most hash table lookups. */
+enum { RECENT = 1024 };
+
 struct groups {
     GHashTable *by_mgid;       /* a set of struct group */
     GHashTable *members;       /* a set of struct member */
@@ -12,6 +15,8 @@ struct groups {
     const struct link *recent; /* last one found, or NULL: most packets are of one link */
     struct slab all;
     unsigned limit;
+    struct group *recent_group[RECENT];
+    struct member *recent_member[RECENT];
 };
 
 static guint group_hash(gconstpointer p)
@@ -90,29 +95,55 @@ static void add_to_link(struct groups *g, struct group *group)
     /* cppcheck-suppress memleak ; the table has l */
 }
 
+/* Only the cache changes, so a reader may write it. The partition and the group ID place an MGID.
+ */
+static struct group *find_group(const struct groups *g, uint16_t interface, const uint8_t *mgid)
+{
+    struct group key;
+    unsigned place = be16(mgid + MGID_PKEY) ^ be16(mgid + MGID_SIZE - 2);
+    struct group **recent = &((struct groups *)g)->recent_group[place % RECENT];
+    memcpy(key.mgid, mgid, MGID_SIZE);
+    key.interface = interface;
+    if (*recent && group_equal(*recent, &key))
+        return *recent;
+    struct group *found = g_hash_table_lookup(g->by_mgid, &key);
+    if (found)
+        *recent = found;
+    return found;
+}
+
 const struct group *groups_find(const struct groups *g, uint16_t interface, const uint8_t *mgid)
 {
-    struct group key = {.interface = interface};
-    memcpy(key.mgid, mgid, MGID_SIZE);
-    return g_hash_table_lookup(g->by_mgid, &key);
+    return find_group(g, interface, mgid);
+}
+
+/* Only the cache changes, so a reader may write it. */
+static struct member *find_member(const struct groups *g, const struct member *key)
+{
+    struct member **recent = &((struct groups *)g)->recent_member[member_hash(key) % RECENT];
+    if (*recent && member_equal(*recent, key))
+        return *recent;
+    struct member *found = g_hash_table_lookup(g->members, key);
+    if (found)
+        *recent = found;
+    return found;
 }
 
 const struct member *groups_member(const struct groups *g, const struct group *group,
                                    const struct endport *port)
 {
     struct member key = {.group = (struct group *)group, .endport = (struct endport *)port};
-    return g_hash_table_lookup(g->members, &key);
+    return find_member(g, &key);
 }
 
 struct group *groups_get(struct groups *g, uint16_t interface, const uint8_t *mgid, bool create)
 {
-    struct group key = {.interface = interface};
-    memcpy(key.mgid, mgid, MGID_SIZE);
-    struct group *group = g_hash_table_lookup(g->by_mgid, &key);
+    struct group *group = find_group(g, interface, mgid);
     if (group || !create || g->all.count >= g->limit)
         return group;
     group = slab_add(&g->all);
-    *group = key;
+    memcpy(group->mgid, mgid, MGID_SIZE);
+    group->interface = interface;
     g_hash_table_add(g->by_mgid, group);
     if (group_is_broadcast(group))
         add_to_link(g, group);
@@ -123,7 +154,7 @@ struct member *groups_get_member(struct groups *g, struct group *group, struct e
                                  bool create)
 {
     struct member key = {.group = group, .endport = port};
-    struct member *m = g_hash_table_lookup(g->members, &key);
+    struct member *m = find_member(g, &key);
     if (m || !create || g_hash_table_size(g->members) >= 4 * g->limit)
         return m;
     m = g_memdup2(&key, sizeof key);
@@ -290,6 +321,7 @@ static gboolean take_member(gpointer key, gpointer value, gpointer user)
 static void merge_members(struct groups *g)
 {
     GPtrArray *moved = g_ptr_array_new();
+    memset(g->recent_member, 0, sizeof g->recent_member);
     g_hash_table_foreach_remove(g->members, take_member, moved);
     for (unsigned i = 0; i < moved->len; i++) {
         struct member *m = g_ptr_array_index(moved, i);
@@ -311,6 +343,7 @@ static gboolean is_of(gpointer key, gpointer value, gpointer user)
 void groups_merge(struct groups *g, uint16_t from, uint16_t to)
 {
     g->recent = NULL;
+    memset(g->recent_group, 0, sizeof g->recent_group);
     g_hash_table_foreach_remove(g->links, is_of, &from);
     for (unsigned i = 0; i < g->all.count; i++) {
         struct group *group = slab_at(&g->all, i);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/managers.h"
 
-#include "model/hash.h"
-
 struct managers {
-    GHashTable *by_interface; /* interface -> struct manager */
+    GPtrArray *by_interface; /* struct manager; NULL: none is known */
 };
 
 struct managers *managers_new(void)
 {
     struct managers *all = g_new0(struct managers, 1);
-    all->by_interface = g_hash_table_new_full(hash_number, NULL, NULL, g_free);
+    all->by_interface = g_ptr_array_new_with_free_func(g_free);
     return all;
 }
 
@@ -18,34 +16,45 @@ void managers_free(struct managers *all)
 {
     if (!all)
         return;
-    g_hash_table_destroy(all->by_interface);
+    g_ptr_array_unref(all->by_interface);
     g_free(all);
+}
+
+static struct manager *find_manager(const struct managers *all, uint16_t interface)
+{
+    return interface < all->by_interface->len ? g_ptr_array_index(all->by_interface, interface)
+                                              : NULL;
+}
+
+/* Interfaces are numbered from 0, so the array is at most as long as that of the interfaces. */
+static struct manager **manager_at(struct managers *all, uint16_t interface)
+{
+    if (interface >= all->by_interface->len)
+        g_ptr_array_set_size(all->by_interface, interface + 1);
+    return (struct manager **)&g_ptr_array_index(all->by_interface, interface);
 }
 
 const struct manager *managers_find(const struct managers *all, uint16_t interface)
 {
-    return g_hash_table_lookup(all->by_interface, GUINT_TO_POINTER(interface));
+    return find_manager(all, interface);
 }
 
 struct manager *managers_get(struct managers *all, uint16_t interface)
 {
-    struct manager *m = g_hash_table_lookup(all->by_interface, GUINT_TO_POINTER(interface));
-    if (!m) {
-        m = g_new0(struct manager, 1);
-        g_hash_table_insert(all->by_interface, GUINT_TO_POINTER(interface), m);
-    }
-    return m;
+    struct manager **m = manager_at(all, interface);
+    if (!*m)
+        *m = g_new0(struct manager, 1);
+    return *m;
 }
 
 void managers_merge(struct managers *all, uint16_t from, uint16_t to)
 {
-    struct manager *m = g_hash_table_lookup(all->by_interface, GUINT_TO_POINTER(from)),
-                   *same = g_hash_table_lookup(all->by_interface, GUINT_TO_POINTER(to));
+    struct manager *m = find_manager(all, from), *same = find_manager(all, to);
     if (!m)
         return;
-    g_hash_table_steal(all->by_interface, GUINT_TO_POINTER(from));
+    *manager_at(all, from) = NULL;
     if (!same) {
-        g_hash_table_insert(all->by_interface, GUINT_TO_POINTER(to), m);
+        *manager_at(all, to) = m;
         return;
     }
     if (!same->master_guid)

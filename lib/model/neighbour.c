@@ -7,12 +7,15 @@
 #include "wire/nanoseconds.h"
 
 enum { ADDRESS_SIZE = LLADDR_SIZE - LLADDR_QPN };
+/* Direct-mapped cache of recent owners of IP addresses; it saves most hash table lookups. */
+enum { RECENT = 1024 };
 
 struct neighbours {
     GHashTable *by_lladdr; /* QPN and GID, 19 bytes -> newest entry of that address */
     GHashTable *by_ip;     /* a set: entry of the current owner of the IP address on the link */
     struct slab all;
     unsigned limit;
+    struct neighbour *recent[RECENT];
 };
 
 static guint lladdr_hash(gconstpointer p)
@@ -98,11 +101,31 @@ static struct neighbour *add_neighbour(struct neighbours *n, uint32_t link, cons
     return b;
 }
 
+static struct neighbour *find_owner(const struct neighbours *n, uint32_t link, const struct ip *ip)
+{
+    struct neighbour key;
+    key.link = link;
+    key.ip = *ip;
+    return g_hash_table_lookup(n->by_ip, &key);
+}
+
+static struct neighbour **recent_of(const struct neighbours *n, const struct ip *ip)
+{
+    unsigned place = ip->length ? be16(ip->bytes + ip->length - 2) : 0;
+    return &((struct neighbours *)n)->recent[place % RECENT];
+}
+
+/* Only the cache changes, so a reader may write it. */
 const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t link,
                                          const struct ip *ip)
 {
-    struct neighbour key = {.link = link, .ip = *ip};
-    return g_hash_table_lookup(n->by_ip, &key);
+    struct neighbour **recent = recent_of(n, ip);
+    if (*recent && (*recent)->link == link && ip_same(&(*recent)->ip, ip))
+        return *recent;
+    struct neighbour *found = find_owner(n, link, ip);
+    if (found)
+        *recent = found;
+    return found;
 }
 
 /* The owner of the IP address that this entry replaced in this frame, if it was another port. */
@@ -132,6 +155,7 @@ const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, con
         pair->taken_ns = ns;
         pair->interface = interface;
         g_hash_table_replace(n->by_ip, pair, pair);
+        *recent_of(n, ip) = pair;
     }
     return ousted(pair, frame);
 }
@@ -159,15 +183,16 @@ unsigned neighbours_count(const struct neighbours *n)
 
 void neighbours_merge(struct neighbours *n, uint16_t from, uint16_t to)
 {
+    memset(n->recent, 0, sizeof n->recent);
     for (unsigned i = 0; i < n->all.count; i++) {
         struct neighbour *b = slab_at(&n->all, i);
         if (b->link >> 16 != from)
             continue;
-        bool holds = neighbours_of_ip(n, b->link, &b->ip) == b;
+        bool holds = find_owner(n, b->link, &b->ip) == b;
         if (holds)
             g_hash_table_remove(n->by_ip, b);
         b->link = (uint32_t)to << 16 | (b->link & 0xffffu);
-        const struct neighbour *other = neighbours_of_ip(n, b->link, &b->ip);
+        const struct neighbour *other = find_owner(n, b->link, &b->ip);
         if (holds && (!other || other->last_frame < b->last_frame))
             g_hash_table_replace(n->by_ip, b, b);
     }

@@ -169,11 +169,16 @@ __attribute__((noinline)) static void add_result(struct verdict *v, uint32_t fra
     add_to_case(*r, frame, f, e);
 }
 
-/* A pass without evidence, as most findings are, is only counted. */
+static inline bool is_counted(const struct verdict *v, enum rule_number rule)
+{
+    return rules[rule].level != RULE_MAY && verdict_selected(v, rule);
+}
+
+/* A pass without evidence is only counted. */
 static inline void add_outcome(struct verdict *v, uint32_t frame, const struct finding *f,
                                const struct verdict_evidence *e)
 {
-    if (rules[f->rule].level == RULE_MAY || !verdict_selected(v, f->rule))
+    if (!is_counted(v, f->rule))
         return;
     v->counts[f->rule][outcome_of(f)]++;
     if (f->outcome != OUTCOME_PASS || e)
@@ -183,6 +188,12 @@ static inline void add_outcome(struct verdict *v, uint32_t frame, const struct f
 void verdict_add(struct verdict *v, uint32_t frame, const struct finding *f)
 {
     add_outcome(v, frame, f, NULL);
+}
+
+void verdict_pass(struct verdict *v, enum rule_number rule)
+{
+    if (is_counted(v, rule))
+        v->counts[rule][OUTCOME_PASS]++;
 }
 
 void verdict_add_evidence(struct verdict *v, const struct finding *f,

@@ -16,6 +16,7 @@ struct checker {
     struct postponed *postponed;
     struct events *events; /* of the current packet, if checker_frame() observes it */
     checker_report *report;
+    checker_pass *pass; /* NULL: report takes passes too */
     void *user;
     uint32_t frame;
     const struct packet *packet; /* the current one; NULL: none */
@@ -48,6 +49,11 @@ void checker_free(struct checker *j)
     postponed_free(j->postponed);
     events_free(j->events);
     g_free(j);
+}
+
+void checker_take_passes(struct checker *j, checker_pass *pass)
+{
+    j->pass = pass;
 }
 
 /* The contents of a corrupt packet cannot be attributed to the sender. */
@@ -104,7 +110,6 @@ __attribute__((noinline)) static void report_violation(struct checker *j, const 
         j->report(j->user, j->frame, f);
 }
 
-/* Most findings are passes. */
 static void pass_on(void *user, const struct finding *f)
 {
     struct checker *j = user;
@@ -114,9 +119,16 @@ static void pass_on(void *user, const struct finding *f)
         j->report(j->user, j->frame, f);
 }
 
+static void count_pass(void *user, enum rule_number rule)
+{
+    const struct checker *j = user;
+    j->pass(j->user, rule);
+}
+
 static struct reporter reporter(struct checker *j, const uint8_t *base, uint16_t interface)
 {
     return (struct reporter){.report = pass_on,
+                             .pass = j->pass ? count_pass : NULL,
                              .corrupt = checked_packet_is_corrupt,
                              .user = j,
                              .base = base,

@@ -43,6 +43,13 @@ struct checker *checker_new(struct fabric *fabric, const struct deviations *know
 void checker_free(struct checker *j);
 
 /*
+ * Callback for passes, which are most findings. A checker that has none reports them as the other
+ * findings.
+ */
+typedef void checker_pass(void *user, enum rule_number rule);
+void checker_take_passes(struct checker *j, checker_pass *pass);
+
+/*
  * Checks the next packet, which the caller has already passed to fabric_observe() with the same
  * fabric. e: the resulting events. Returns as checker_frame().
  */
