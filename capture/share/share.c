@@ -197,18 +197,6 @@ static void share_extensions(struct share *s, uint8_t *record, uint32_t cap)
     }
 }
 
-static void read_infiniband(struct packet *p, const struct capture_position *at,
-                            const struct link_frame *c)
-{
-    struct port src = {0}, dst = {0};
-
-    if (c->outer.length > 0) {
-        src = port_ip(at->interface, c->outer.src, c->outer.length);
-        dst = port_ip(at->interface, c->outer.dst, c->outer.length);
-    }
-    packet_read(p, at, c->inner, c->start, &src, &dst);
-}
-
 /*
  * Whether the frame can be anonymised. An Ethernet frame in an ERF record cannot: its MAC addresses
  * would stay.
@@ -233,10 +221,7 @@ static bool read_packet(struct share *s, struct packet *p, const struct share_fr
     struct capture_interface captured = {0, c->port, 0};
     if (!fabric_enter_interface(s->fabric, captured, &at.interface))
         return false;
-    if (c->kind == LINK_FRAME_IB)
-        read_infiniband(p, &at, c);
-    else
-        packet_read_without_ib(p, &at, c);
+    packet_read_frame(p, &at, c);
     fabric_observe(s->fabric, p, s->events);
     return true;
 }

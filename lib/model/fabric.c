@@ -148,6 +148,21 @@ void packet_read_without_ib(struct packet *p, const struct capture_position *at,
         datagram_decode_body(c->type, c->inner, &p->datagram);
 }
 
+void packet_read_frame(struct packet *p, const struct capture_position *at,
+                       const struct link_frame *c)
+{
+    struct port src = {0}, dst = {0};
+    if (c->kind != LINK_FRAME_IB) {
+        packet_read_without_ib(p, at, c);
+        return;
+    }
+    if (c->outer.length) { /* RoCE v2 */
+        src = port_ip(at->interface, c->outer.src, c->outer.length);
+        dst = port_ip(at->interface, c->outer.dst, c->outer.length);
+    }
+    packet_read(p, at, c->inner, c->start, &src, &dst);
+}
+
 /*
  * Writes the memo although the packet is const for readers. This is safe because no packet is
  * defined const.

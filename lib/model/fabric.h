@@ -178,6 +178,10 @@ void packet_read(struct packet *p, const struct capture_position *at, struct vie
 void packet_read_without_ib(struct packet *p, const struct capture_position *at,
                             const struct link_frame *c);
 
+/* Decode a frame of either kind, but not of LINK_FRAME_NONE. */
+void packet_read_frame(struct packet *p, const struct capture_position *at,
+                       const struct link_frame *c);
+
 /* Is the packet IPoIB without InfiniBand headers? */
 static inline bool packet_lacks_ib(const struct packet *p)
 {

@@ -319,17 +319,6 @@ bool checker_packet(struct checker *j, const struct packet *p, const struct even
     return false;
 }
 
-static void read_infiniband(struct packet *p, const struct capture_position *at,
-                            const struct link_frame *c)
-{
-    struct port src = {0}, dst = {0};
-    if (c->outer.length) {
-        src = port_ip(at->interface, c->outer.src, c->outer.length);
-        dst = port_ip(at->interface, c->outer.dst, c->outer.length);
-    }
-    packet_read(p, at, c->inner, c->start, &src, &dst);
-}
-
 /*
  * false: the frame has neither InfiniBand nor IPoIB, or the capture has more interfaces than the
  * model keeps.
@@ -343,10 +332,7 @@ static bool read_packet(struct fabric *fabric, struct packet *p, const struct ca
     struct capture_interface captured = {f->interface, c.port, 0};
     if (!fabric_enter_interface(fabric, captured, &at.interface))
         return false;
-    if (c.kind == LINK_FRAME_IB)
-        read_infiniband(p, &at, &c);
-    else
-        packet_read_without_ib(p, &at, &c);
+    packet_read_frame(p, &at, &c);
     return true;
 }
 
