@@ -161,8 +161,8 @@ static char *comment_of(const struct finding *f)
     g_string_append_printf(s, "%s: %s (", what, rules[f->rule].id);
     words_add_place(s, &rules[f->rule]);
     g_string_append(s, "): ");
-    if (f->subject[0])
-        g_string_append_printf(s, "%s: ", f->subject);
+    if (f->entity[0])
+        g_string_append_printf(s, "%s: ", f->entity);
     if (f->expected[0])
         g_string_append_printf(s, "expected %s, found ", f->expected);
     g_string_append(s, f->actual);

@@ -21,7 +21,7 @@ static void check_finding(void *user, uint32_t frame, const struct finding *f)
     if (f->rule >= RULE_COUNT || (int)f->outcome >= OUTCOMES || f->offset > frame_size ||
         f->length > frame_size - f->offset)
         abort();
-    if (!f->expected || !f->actual || !f->subject || !f->reason || rules[f->rule].level == RULE_MAY)
+    if (!f->expected || !f->actual || !f->entity || !f->reason || rules[f->rule].level == RULE_MAY)
         abort();
     if (f->outcome == OUTCOME_NOTED && rules[f->rule].level != RULE_INFO &&
         rules[f->rule].level != RULE_DRAFT)

@@ -155,8 +155,8 @@ static void note_violation(void *user, uint32_t frame, const struct finding *f)
     if (f->outcome != OUTCOME_FAIL ||
         (rules[f->rule].level != RULE_MUST && rules[f->rule].level != RULE_SHOULD))
         return;
-    const char *subject = g_str_has_prefix(f->subject, "connection ") ? "connection" : f->subject;
-    g_hash_table_add(user, g_strdup_printf("%s: %s: %s", rules[f->rule].id, subject, f->actual));
+    const char *entity = g_str_has_prefix(f->entity, "connection ") ? "connection" : f->entity;
+    g_hash_table_add(user, g_strdup_printf("%s: %s: %s", rules[f->rule].id, entity, f->actual));
 }
 
 static GHashTable *violations_of(int linktype, const GArray *frames)

@@ -46,7 +46,7 @@ struct stored {
     uint8_t outcome;
     const char *expected, *reason; /* many findings share these */
     const struct sender *sender;   /* and this */
-    char texts[];                  /* actual and subject; each ends with a zero byte */
+    char texts[];                  /* actual and entity; each ends with a zero byte */
 };
 
 /* The findings of a frame. */
@@ -58,7 +58,7 @@ static struct stored *pending, **pending_end = &pending;
 
 /*
  * Limits the memory that a hostile capture can take. One finding takes at most about 300 bytes,
- * because the checks write `actual` and `subject` into buffers of 128 and 96 bytes
+ * because the checks write `actual` and `entity` into buffers of 128 and 96 bytes
  * (lib/rules/report.c). The statistics also count the findings beyond the limit.
  */
 enum { STORED_MAX = 100000 };
@@ -128,7 +128,7 @@ static struct finding unpack(const struct stored *s)
                             .length = s->length,
                             .expected = s->expected,
                             .actual = s->texts,
-                            .subject = s->texts + strlen(s->texts) + 1,
+                            .entity = s->texts + strlen(s->texts) + 1,
                             .reason = s->reason,
                             .sender = s->sender,
                             .frame = s->frame};
@@ -138,8 +138,8 @@ void findings_add(const struct finding *f)
 {
     if (!may_store())
         return;
-    size_t actual = strnlen(f->actual, TEXT_MAX), subject = strnlen(f->subject, TEXT_MAX);
-    struct stored *s = store_alloc(offsetof(struct stored, texts) + actual + subject + 2);
+    size_t actual = strnlen(f->actual, TEXT_MAX), entity = strnlen(f->entity, TEXT_MAX);
+    struct stored *s = store_alloc(offsetof(struct stored, texts) + actual + entity + 2);
     struct last *last = &last_texts[f->rule];
     s->rule = (uint16_t)f->rule;
     s->outcome = (uint8_t)f->outcome;
@@ -150,7 +150,7 @@ void findings_add(const struct finding *f)
     s->reason = shared(f->reason, &last->reason);
     s->sender = shared_sender(f->sender);
     memcpy(s->texts, f->actual, actual);
-    memcpy(s->texts + actual + 1, f->subject, subject);
+    memcpy(s->texts + actual + 1, f->entity, entity);
     *pending_end = s;
     pending_end = &s->next;
 }
@@ -288,7 +288,7 @@ static void add_finding_item(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb
     add_result_items(sub, tvb, &f);
     if (f.frame)
         proto_item_set_generated(proto_tree_add_uint(sub, hf_ipoib_rule_frame, tvb, 0, 0, f.frame));
-    add_text(sub, hf_ipoib_rule_subject, tvb, f.subject);
+    add_text(sub, hf_ipoib_rule_subject, tvb, f.entity);
     add_text(sub, hf_ipoib_rule_sender, tvb, sender_text(sender, f.sender));
     add_rule_items(sub, pinfo, tvb, &rules[s->rule]);
     add_count(sub, tvb, &f);

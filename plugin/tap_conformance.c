@@ -149,7 +149,7 @@ static void append_verdict(GString *out)
 
 /* ---- JSON */
 
-static char subject[] = "capture";
+static char entity[] = "capture";
 
 /*
  * Writes the report of ipoib-check (report/report.h). A plugin does not know the name of the file.
@@ -158,7 +158,7 @@ static void write_json(GString *out)
 {
     const struct verdict *v = conformance_verdict();
     struct verdict *nothing = v ? NULL : verdict_new(NULL);
-    struct checked checked = {.name = subject,
+    struct checked checked = {.name = entity,
                               .verdict = v ? (struct verdict *)v : nothing,
                               .trouble = v ? NULL : g_strdup(conformance_why_not())};
     struct report r = {.tool = "ipoib-plugin",

@@ -8,7 +8,7 @@
  *
  * Prints one line for each rule that was checked: identifier, passes, failures, deviations,
  * inconclusive, noted, first frame that failed, deviated or was noted. With --frames, one line for
- * each of these frames: frame, identifier, outcome, expected|actual|subject.
+ * each of these frames: frame, identifier, outcome, expected|actual|entity.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void note_finding(void *user, uint32_t frame, const struct finding *f)
     printf("%u\t%s\t%s\t", frame, rules[f->rule].id, words[f->outcome]);
     if (places)
         printf("%u\t%u\t", f->offset, f->length);
-    printf("%s|%s|%s\n", f->expected, f->actual, f->subject);
+    printf("%s|%s|%s\n", f->expected, f->actual, f->entity);
 }
 
 static void print_tally(void)

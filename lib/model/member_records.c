@@ -181,8 +181,8 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t
  * the request. The response to a Get may be about any port, and so may a response without a known
  * request.
  */
-static void find_subject(const struct delivery *d, const struct sa *sa, const struct mc_member *r,
-                         struct subnet_event *e)
+static void find_entity(const struct delivery *d, const struct sa *sa, const struct mc_member *r,
+                        struct subnet_event *e)
 {
     if (e->request && e->request->group && sa->mad.status != 0) {
         e->group = e->request->group;
@@ -244,7 +244,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
     bool join = e.request != NULL;
     if (!join)
         e.request = sa_requests_answered(d, sa, SA_GET);
-    find_subject(d, sa, r, &e);
+    find_entity(d, sa, r, &e);
     if (!e.group || (sa->mad.status == SA_STATUS_NO_RECORDS && asked_for_more(e.request)))
         return;
     if (sa->mad.status == 0)
@@ -272,7 +272,7 @@ static void member_delete_response(const struct delivery *d, const struct sa *sa
 {
     struct subnet_event e = {.kind = SUBNET_LEFT, .member_record = *r, .record = sa->data.p};
     e.request = sa_requests_answered(d, sa, SA_DELETE);
-    find_subject(d, sa, r, &e);
+    find_entity(d, sa, r, &e);
     if (sa->mad.status == 0)
         set_member(d, &e, r->join_state, false);
     else

@@ -15,7 +15,7 @@
 struct sa_request {
     struct port requester;
     uint64_t tid, mask;
-    struct group *group;     /* subject of the request; NULL: none */
+    struct group *group;     /* entity of the request; NULL: none */
     struct endport *endport; /* endport of the membership */
     uint32_t frame;
     uint16_t attribute;

@@ -10,16 +10,16 @@ struct baseline {
 };
 
 /* The separator is unambiguous, because plain texts contain no line end. Free with g_free(). */
-static char *case_key(enum rule_number rule, const char *subject, const char *actual)
+static char *case_key(enum rule_number rule, const char *entity, const char *actual)
 {
-    return g_strdup_printf("%d\n%s\n%s", (int)rule, subject, actual);
+    return g_strdup_printf("%d\n%s\n%s", (int)rule, entity, actual);
 }
 
 static void add_known_result(struct baseline *b, enum rule_number rule,
                              const struct verdict_result *r)
 {
     for (unsigned i = 0; r && i < r->n_cases; i++)
-        g_hash_table_add(b->known, case_key(rule, r->cases[i].subject, r->cases[i].actual));
+        g_hash_table_add(b->known, case_key(rule, r->cases[i].entity, r->cases[i].actual));
     b->incomplete[rule] |= r && r->uncased > 0;
 }
 
@@ -76,10 +76,10 @@ void baseline_free(struct baseline *b)
 
 bool baseline_has(const struct baseline *b, const struct finding *f)
 {
-    char subject[VERDICT_TEXT + 1], actual[VERDICT_TEXT + 1]; /* shortened as in a verdict */
+    char entity[VERDICT_TEXT + 1], actual[VERDICT_TEXT + 1]; /* shortened as in a verdict */
     if (!b)
         return false;
-    char *key = case_key(f->rule, plain_text(f->subject, subject, sizeof subject),
+    char *key = case_key(f->rule, plain_text(f->entity, entity, sizeof entity),
                          plain_text(f->actual, actual, sizeof actual));
     bool has = g_hash_table_contains(b->known, key);
     g_free(key);

@@ -41,7 +41,7 @@ static bool read_texts(struct verdict_case *c, const json_t *given)
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         if (!texts[i])
             return false;
-    c->subject = g_strdup(texts[0]);
+    c->entity = g_strdup(texts[0]);
     c->expected = g_strdup(texts[1]);
     c->actual = g_strdup(texts[2]);
     c->reason = g_strdup(texts[3]);

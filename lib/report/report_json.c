@@ -42,7 +42,7 @@ static json_t *json_evidence(const struct verdict_case *c)
 
 static json_t *json_case(const struct verdict_case *c, bool probed)
 {
-    json_t *o = json_pack("{ss ss ss ss sI}", "subject", c->subject, "expected", c->expected,
+    json_t *o = json_pack("{ss ss ss ss sI}", "subject", c->entity, "expected", c->expected,
                           "actual", c->actual, "reason", c->reason, "count", (json_int_t)c->count);
     if (probed)
         json_object_set_new(o, "evidence", json_evidence(c));
@@ -87,7 +87,7 @@ static json_t *json_result(const struct report *whole, const struct checked *j,
         outcome_name(outcome), "count", (json_int_t)verdict_count(j->verdict, rule, outcome),
         "violation", outcome == OUTCOME_FAIL && verdict_counts(rule, whole->strict));
     json_object_update_new(
-        o, json_pack("{ss ss ss ss so so sI}", "subject", c ? c->subject : "", "expected",
+        o, json_pack("{ss ss ss ss so so sI}", "subject", c ? c->entity : "", "expected",
                      c ? c->expected : "", "actual", c ? c->actual : "", "reason",
                      c ? c->reason : "", whole->probed ? "evidence" : "frames",
                      whole->probed ? json_all_evidence(r) : json_frames(&r->frames), "cases",

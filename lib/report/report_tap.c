@@ -74,8 +74,8 @@ static void put_case(GString *out, const struct verdict_case *c, bool probed)
     g_string_append_printf(out, "    - count: %" PRIu64 "\n", c->count);
     const char *const keys[] = {"subject", "expected", "actual",  "reason",
                                 "check",   "sent",     "received"};
-    const char *const values[] = {c->subject, c->expected, c->actual,  c->reason,
-                                  c->check,   c->sent,     c->received};
+    const char *const values[] = {c->entity, c->expected, c->actual,  c->reason,
+                                  c->check,  c->sent,     c->received};
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
         if (!values[i][0])
             continue;

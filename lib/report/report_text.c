@@ -76,7 +76,7 @@ static void put_shortly(const struct text *t, const struct group *g, enum rule_n
     const struct verdict_result *r = verdict_result(t->checked->verdict, rule, g->outcome);
     g_string_append_printf(t->out, "  %s  ", rules[rule].id);
     words_add_times(t->out, r->count);
-    if (r->n_cases > 0 && (r->cases[0].actual[0] || r->cases[0].subject[0])) {
+    if (r->n_cases > 0 && (r->cases[0].actual[0] || r->cases[0].entity[0])) {
         g_string_append(t->out, ": ");
         words_add_case(t->out, &r->cases[0], true);
         g_string_append(t->out, r->n_cases > 1 ? ", ..." : "");

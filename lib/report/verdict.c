@@ -24,7 +24,7 @@ struct verdict *verdict_new(const struct selection *selection)
 static void result_free(struct verdict_result *r)
 {
     for (unsigned i = 0; r && i < r->n_cases; i++) {
-        g_free(r->cases[i].subject);
+        g_free(r->cases[i].entity);
         g_free(r->cases[i].expected);
         g_free(r->cases[i].actual);
         g_free(r->cases[i].reason);
@@ -99,7 +99,7 @@ static struct verdict_case *find_case(struct verdict_result *r, const char *cons
 {
     for (unsigned i = 0; i < r->n_cases; i++) {
         struct verdict_case *c = &r->cases[i];
-        if (g_str_equal(c->actual, texts[2]) && g_str_equal(c->subject, texts[0]) &&
+        if (g_str_equal(c->actual, texts[2]) && g_str_equal(c->entity, texts[0]) &&
             g_str_equal(c->expected, texts[1]) && g_str_equal(c->reason, texts[3]))
             return c;
     }
@@ -118,7 +118,7 @@ static struct verdict_case *new_case(struct verdict_result *r, const char *const
     if (r->n_cases == VERDICT_CASES)
         return NULL;
     struct verdict_case *c = &r->cases[r->n_cases++];
-    c->subject = g_strdup(texts[0]);
+    c->entity = g_strdup(texts[0]);
     c->expected = g_strdup(texts[1]);
     c->actual = g_strdup(texts[2]);
     c->reason = g_strdup(texts[3]);
@@ -133,7 +133,7 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
 {
     char buffers[4][VERDICT_TEXT + 1];
     const char *texts[4];
-    const char *given[] = {f->subject, f->expected, f->actual, f->reason};
+    const char *given[] = {f->entity, f->expected, f->actual, f->reason};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         texts[i] = plain_short(given[i] ? given[i] : "", buffers[i], sizeof buffers[i]);
     struct verdict_case *c = find_case(r, texts);
@@ -209,7 +209,7 @@ void verdict_skip(struct verdict *v, enum rule_number rule, const char *why,
                         .outcome = (enum outcome)VERDICT_SKIPPED,
                         .expected = "",
                         .actual = why,
-                        .subject = "",
+                        .entity = "",
                         .reason = ""};
     add_outcome(v, 0, &f, e);
 }

@@ -48,7 +48,7 @@ struct verdict_evidence {
 /* Findings of a rule and outcome with the same texts. */
 struct verdict_case {
     /* valid UTF-8 without control characters; "" if absent */
-    char *subject, *expected, *actual, *reason;
+    char *entity, *expected, *actual, *reason;
     char *check, *sent, *received; /* evidence of the first finding; "" if absent */
     uint64_t count;
     struct verdict_frames frames;

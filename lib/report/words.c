@@ -105,8 +105,8 @@ static void add_what(GString *out, const struct verdict_case *c)
 
 void words_add_case(GString *out, const struct verdict_case *c, bool why)
 {
-    const char *colon = c->subject[0] && (c->expected[0] || c->actual[0]) ? ": " : "";
-    g_string_append_printf(out, "%s%s", c->subject, colon);
+    const char *colon = c->entity[0] && (c->expected[0] || c->actual[0]) ? ": " : "";
+    g_string_append_printf(out, "%s%s", c->entity, colon);
     add_what(out, c);
     if (why && c->reason[0])
         g_string_append_printf(out, " (%s)", c->reason);
@@ -127,15 +127,15 @@ static bool reported_before(const struct verdict_result *r, unsigned i)
 }
 
 /* The entities with the same finding: one line each. */
-static void add_subjects(GString *out, const struct verdict_result *r, unsigned first,
+static void add_entities(GString *out, const struct verdict_result *r, unsigned first,
                          const char *indent)
 {
     for (unsigned i = first; i < r->n_cases; i++) {
         const struct verdict_case *c = &r->cases[i];
-        if (!says_the_same(&r->cases[first], c) || (c->frames.n == 0 && !c->subject[0]))
+        if (!says_the_same(&r->cases[first], c) || (c->frames.n == 0 && !c->entity[0]))
             continue;
-        g_string_append_printf(out, "%s  %s%s", indent, c->subject,
-                               c->subject[0] && c->frames.n ? ": " : "");
+        g_string_append_printf(out, "%s  %s%s", indent, c->entity,
+                               c->entity[0] && c->frames.n ? ": " : "");
         words_add_frames(out, &c->frames);
         g_string_append_c(out, '\n');
     }
@@ -197,7 +197,7 @@ void words_add_cases(GString *out, const struct verdict_result *r, const char *i
         g_string_append(out, ": ");
         add_what(out, &r->cases[i]);
         g_string_append_c(out, '\n');
-        add_subjects(out, r, i, indent);
+        add_entities(out, r, i, indent);
         add_sender_line(out, r, i, indent);
         if (reason_ends(r, i))
             g_string_append_printf(out, "%s%s%s\n", indent,

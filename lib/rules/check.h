@@ -32,8 +32,8 @@ struct finding {
     enum outcome outcome;
     uint32_t offset, length; /* bytes; offset from reporter.base */
     const char *expected, *actual;
-    const char *subject; /* entity: a group, an address, a port, a connection; "": this packet */
-    const char *reason;  /* OUTCOME_DEVIATION: description of the known deviation */
+    const char *entity; /* entity: a group, an address, a port, a connection; "": this packet */
+    const char *reason; /* OUTCOME_DEVIATION: description of the known deviation */
     /* OUTCOME_FAIL and OUTCOME_DEVIATION: the packet's sender; NULL: unknown (rules/sender.h) */
     const struct sender *sender;
     uint32_t frame; /* of the packet at fault, if it is an earlier one; 0: the current frame */

@@ -15,7 +15,7 @@ static void check_lladdr(const struct reporter *r, const uint8_t *p)
 {
     uint8_t flags = p[LLADDR_FLAGS];
     bool connected = flags & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
-    struct subject address = subject_address(p);
+    struct entity address = entity_address(p);
     if (lladdr_is_zero(p) || lladdr_is_multicast(p))
         return;
     expect_same(r, connected ? R_RFC4755_3_1_FLAGS : R_RFC4391_9_1_1_RESERVED_FLAGS, &address,
@@ -62,7 +62,7 @@ static void note_message(const struct reporter *r, const uint8_t *message,
                          const struct nd_option *o)
 {
     bool of_target = message[0] == ND_NA || message[0] == ND_REDIRECT;
-    struct subject address = subject_address(message + o->off + ND_OPT_LLADDR);
+    struct entity address = entity_address(message + o->off + ND_OPT_LLADDR);
     if (of_target != (o->type == ND_OPT_TARGET_LLADDR))
         report_note(r, R_RFC4391_9_3_ND_MESSAGES, &address, message[0], message + o->off, o->size,
                     "a %s link-layer address option in a message that has none",

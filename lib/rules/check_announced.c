@@ -28,7 +28,7 @@ static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_
     const char *actual = of_port ? "the GID of another port" : "another GID";
     const struct result r = {
         .rule = rule,
-        .about = subject_address(p),
+        .about = entity_address(p),
         .value = (uintptr_t)actual,
         .at = {p + LLADDR_GID, GID_SIZE},
         .unknown_at = p,
@@ -41,7 +41,7 @@ static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_
 
 static void check_gid(const struct check_context *s, const uint8_t *p, enum whose whose)
 {
-    struct subject address = subject_address(p);
+    struct entity address = entity_address(p);
     if (whose == WHOSE_OWN)
         report_pass_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address);
     else if (whose != WHOSE_NO_PORT)
@@ -59,7 +59,7 @@ static void check_gid(const struct check_context *s, const uint8_t *p, enum whos
 static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum whose whose)
 {
     const struct result r = {.rule = R_RFC4755_2_2_ONE_UD_QP,
-                             .about = subject_address(p),
+                             .about = entity_address(p),
                              .wanted = be24(p + LLADDR_QPN),
                              .value = s->p->ib.sqpn,
                              .at = {s->r->base + s->p->ib.deth_off + DETH_SRC_QP, 3},
@@ -101,7 +101,7 @@ static bool goes_to_group(const struct ib_packet *ib)
 static void check_reply(const struct check_context *s, const uint8_t *requester,
                         enum rule_number rule)
 {
-    struct subject address = subject_address(requester);
+    struct entity address = entity_address(requester);
     if (s->p->ib.transport != IB_UD || goes_to_group(&s->p->ib) || lladdr_is_zero(requester) ||
         lladdr_is_multicast(requester))
         return;
@@ -113,7 +113,7 @@ static void check_reply(const struct check_context *s, const uint8_t *requester,
 static void note_query(const struct check_context *s, const uint8_t *sha)
 {
     const struct ib_packet *ib = &s->p->ib;
-    struct subject address = subject_address(sha);
+    struct entity address = entity_address(sha);
     if (ib->transport == IB_UD && !ib_is_multicast(ib))
         report_note(s->r, R_RFC4755_3_QUERY_ON_BROADCAST, &address, 0, s->r->base, ib->payload_off,
                     "a request not sent to the broadcast-GID: it revalidates a cache entry");
@@ -157,7 +157,7 @@ static void fail_advertised_to(const struct check_context *s, const struct resol
     static const uint8_t none[LLADDR_SIZE];
     const uint8_t *requester = q ? q->requester : none;
     const struct result r = {.rule = reply_rule(requester, R_RFC4391_9_1_1_TRAFFIC_TO_QPN),
-                             .about = subject_address(requester),
+                             .about = entity_address(requester),
                              .wanted = be24(requester + LLADDR_QPN),
                              .value = s->p->ib.dqpn,
                              .at = {s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3},
@@ -220,7 +220,7 @@ void check_arp_in_fabric(const struct check_context *s, const struct datagram *d
 static void note_routers(const struct check_context *s, struct view icmpv6)
 {
     const struct ib_packet *ib = &s->p->ib;
-    struct subject link = subject_link(ib->pkey);
+    struct entity link = entity_link(ib->pkey);
     uint8_t mgid[MGID_SIZE];
     if (!ib->dgid || !mgid_is_ipoib(ib->dgid))
         return;

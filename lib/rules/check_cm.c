@@ -14,7 +14,7 @@ enum { TIMEOUT_UNIT_NS = 4096, LONG_MS = 1000 };
 struct reported_message {
     const struct reporter *r;
     const struct cm *cm;
-    struct subject subject;
+    struct entity entity;
     const uint8_t *private; /* NULL: not captured */
 };
 
@@ -22,7 +22,7 @@ static void check_service_id(const struct reported_message *t, const uint8_t *ma
 {
     /* any QPN passes here; check_connection.c compares it with the link-layer address */
     uint64_t wanted = 0x0100000000000000u | cm_service_qpn(t->cm->service_id);
-    expect_same(t->r, R_RFC4755_3_5_SERVICE_ID, &t->subject, mad + REQ_SERVICE_ID, 8, wanted,
+    expect_same(t->r, R_RFC4755_3_5_SERVICE_ID, &t->entity, mad + REQ_SERVICE_ID, 8, wanted,
                 t->cm->service_id);
 }
 
@@ -44,9 +44,9 @@ static bool is_receive_mtu(uint32_t mtu)
 static void check_receive_mtu(const struct reported_message *t, uint32_t mtu)
 {
     const uint8_t *p = t->private + CM_PRIVATE_RECV_MTU;
-    expect_about(t->r, R_RFC4755_5_MESSAGE_SIZE, &t->subject, mtu <= MESSAGE_MAX, p, 4,
+    expect_about(t->r, R_RFC4755_5_MESSAGE_SIZE, &t->entity, mtu <= MESSAGE_MAX, p, 4,
                  "at most 2^31 bytes", "a larger Receive MTU");
-    expect_about(t->r, R_RFC4755_5_MINIMUM_MTU, &t->subject, mtu >= IPV4_MTU_MIN + ENCAPSULATION, p,
+    expect_about(t->r, R_RFC4755_5_MINIMUM_MTU, &t->entity, mtu >= IPV4_MTU_MIN + ENCAPSULATION, p,
                  4, "at least 68 bytes of IPv4", "a Receive MTU of less than 72 bytes");
 }
 
@@ -63,18 +63,18 @@ static void check_private(const struct reported_message *t, const struct cm_priv
     bool nothing = d->ud_qpn == 0 && d->recv_mtu == 0, form = true;
     const uint8_t *p = t->private;
     if (!nothing || m == CM_REJ)
-        expect_about(t->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, &t->subject, d->ud_qpn,
+        expect_about(t->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, &t->entity, d->ud_qpn,
                      p + CM_PRIVATE_UD_QPN, 3, "the sender's UD QPN", lacking(d, m));
     if (m == CM_REQ && !nothing)
-        expect_about(t->r, R_RFC4755_5_1_RECEIVE_MTU, &t->subject, d->recv_mtu,
+        expect_about(t->r, R_RFC4755_5_1_RECEIVE_MTU, &t->entity, d->recv_mtu,
                      p + CM_PRIVATE_RECV_MTU, 4, "the Receive MTU", "0");
     else
         form = d->recv_mtu;
     if (m != CM_REJ)
-        expect_about(t->r, R_RFC4755_6_PRIVATE_DATA, &t->subject, form, p, CM_PRIVATE_SIZE,
+        expect_about(t->r, R_RFC4755_6_PRIVATE_DATA, &t->entity, form, p, CM_PRIVATE_SIZE,
                      "UD QPN and Receive MTU", lacking(d, m));
     if (!nothing)
-        expect_same(t->r, R_RFC4755_6_RESERVED_ZERO, &t->subject, p + CM_PRIVATE_RESERVED, 1, 0,
+        expect_same(t->r, R_RFC4755_6_RESERVED_ZERO, &t->entity, p + CM_PRIVATE_RESERVED, 1, 0,
                     d->reserved);
 }
 
@@ -82,10 +82,10 @@ void check_cm(const struct reporter *r, const struct mad_payload *m, uint32_t nu
 {
     struct view v = m->bytes;
     const struct cm *cm = &m->cm;
-    struct reported_message t = {r, cm, subject_connection(number), NULL};
+    struct reported_message t = {r, cm, entity_connection(number), NULL};
     bool checked = cm->message == CM_REQ || cm->message == CM_REP || cm->message == CM_RTU ||
                    cm->message == CM_REJ;
-    t.subject.other = cm->message;
+    t.entity.other = cm->message;
     if (cm->message == CM_REQ && view_has(v, REQ_SERVICE_ID, 8) == WIRE_OK)
         check_service_id(&t, v.p);
     if (!checked)
@@ -104,9 +104,9 @@ void check_cm(const struct reporter *r, const struct mad_payload *m, uint32_t nu
 /* ---- notes about the link: every Linux host gives cause for them with every connection */
 
 /* Each value is an entity of its own, so hosts with different values do not alternate. */
-static struct subject link_with(uint16_t pkey, uint32_t value)
+static struct entity link_with(uint16_t pkey, uint32_t value)
 {
-    struct subject link = subject_link(pkey);
+    struct entity link = entity_link(pkey);
     link.other = value;
     return link;
 }
@@ -117,7 +117,7 @@ static void note_timers(const struct reporter *r, const struct mad_payload *m, u
     unsigned ms = (unsigned)((((uint64_t)TIMEOUT_UNIT_NS << cm->local_ack_timeout) *
                               (cm->retry_count + 1u)) /
                              1000000);
-    struct subject link = link_with(pkey, ms);
+    struct entity link = link_with(pkey, ms);
     if (cm->transport == CM_TRANSPORT_RC && cm->local_ack_timeout && ms > LONG_MS)
         report_note(r, R_RFC4755_7_1_RC_TIMERS, &link, ms, m->bytes.p + REQ_PRIMARY_ACK_TIMEOUT, 1,
                     "a lost packet ends the connection after %u ms, with %u retries", ms,
@@ -127,7 +127,7 @@ static void note_timers(const struct reporter *r, const struct mad_payload *m, u
 static void note_mtu(const struct reporter *r, const struct mad_payload *m, uint16_t pkey)
 {
     uint32_t mtu = m->private.recv_mtu;
-    struct subject link = link_with(pkey, mtu);
+    struct entity link = link_with(pkey, mtu);
     if (is_receive_mtu(mtu) && mtu != DEFAULT_RECV_MTU) /* else check_receive_mtu() reports it */
         report_note(r, R_RFC4755_5_DEFAULT_MTU, &link, mtu,
                     m->bytes.p + m->cm.private_off + CM_PRIVATE_RECV_MTU, 4,

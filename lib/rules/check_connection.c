@@ -11,9 +11,9 @@
 
 enum { IPV6_MTU_MIN = 1280 }; /* RFC 8200 §5 */
 
-static struct subject about(const struct connection *c, uint32_t what)
+static struct entity about(const struct connection *c, uint32_t what)
 {
-    struct subject s = subject_connection(c->number);
+    struct entity s = entity_connection(c->number);
     s.other = what;
     return s;
 }
@@ -78,7 +78,7 @@ static int compare_addresses(uint32_t qpn_a, const struct endport *a, uint32_t q
 static void check_crossing(const struct check_context *s, const struct cm *cm,
                            const struct connection *c)
 {
-    struct subject subject = about(c, cm->message);
+    struct entity entity = about(c, cm->message);
     if (!c->crossed || !c->requester.has_private || !c->endport[0] || !c->endport[1])
         return;
     if (cm->message == CM_REJ && cm->reason != CM_REJ_CONSUMER) {
@@ -91,7 +91,7 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
     bool accepts = cm->message == CM_REP, should_accept = local < 0;
     const struct result r = {
         .rule = R_RFC4755_3_3_SIMULTANEOUS,
-        .about = subject,
+        .about = entity,
         .at = {s->p->ib.payload.p + MAD_ATTRIBUTE, 2},
         .often = REPORT_EACH,
         .expected = should_accept ? "REP: the local address is the smaller one"
@@ -100,7 +100,7 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
         .facts = {fact_of_connection(FACT_ENDS, c)},
         .dropped = READ_UD_QPNS}; /* read for the QPN in the same message */
     if (accepts == should_accept)
-        report_pass_about(s->r, r.rule, &subject);
+        report_pass_about(s->r, r.rule, &entity);
     else
         report_result(s, &r);
 }
@@ -298,7 +298,7 @@ static void check_resolution(const struct check_context *s, const struct connect
                              const char *what, bool answers)
 {
     uint64_t reply = (uintptr_t)what + ((uint64_t)(c ? c->number : 0) << 32);
-    struct subject qp = subject_qp(port_to_lid(s->p->dst), s->p->ib.dqpn);
+    struct entity qp = entity_qp(port_to_lid(s->p->dst), s->p->ib.dqpn);
     if (!answers) {
         report_note(s->r, R_RFC4755_3_QUERY_ON_BROADCAST, &qp, (uintptr_t)what, s->p->ib.payload.p,
                     s->p->ib.payload.cap, "a request over a connection: %s over %s", what,
@@ -350,7 +350,7 @@ static void check_ip(const struct check_context *s, const struct connection *c)
 
 static void note_services(const struct check_context *s)
 {
-    struct subject qp = subject_qp(port_to_lid(s->p->dst), s->p->ib.dqpn);
+    struct entity qp = entity_qp(port_to_lid(s->p->dst), s->p->ib.dqpn);
     if (qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
         report_note(s->r, R_TRANSPORT_SERVICES, &qp, s->p->ib.transport,
                     s->r->base + s->p->ib.bth_off, 1,

@@ -9,9 +9,9 @@ enum { IB_MTU_2048 = 4 };
 enum { SELECTOR_GREATER = 0, SELECTOR_LESS = 1, SELECTOR_EXACTLY = 2, SELECTOR_LARGEST = 3 };
 enum { ALL_NODES = 1 }; /* low bits of ff02::1 */
 
-static struct subject port_of(const struct endport *p)
+static struct entity port_of(const struct endport *p)
 {
-    return subject_port(endport_has_gid(p) ? p->gid : NULL, p->lid);
+    return entity_port(endport_has_gid(p) ? p->gid : NULL, p->lid);
 }
 
 /* ---- requests */
@@ -61,7 +61,7 @@ static void check_join_mtu(const struct check_context *s, const struct subnet_ev
 
 static void note_kind_of_join(const struct check_context *s, const struct subnet_event *e)
 {
-    struct subject port = port_of(e->endport), group = subject_group(e->group->mgid);
+    struct entity port = port_of(e->endport), group = entity_group(e->group->mgid);
     uint8_t state = e->request->join_state;
     bool send_only = (state & (JOIN_SEND_ONLY_NON | JOIN_SEND_ONLY_FULL)) && !(state & JOIN_FULL);
     if (state & JOIN_NON)
@@ -90,7 +90,7 @@ static void note_draft_broadcast(const struct check_context *s, const struct sub
     for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
         if (is_full_member(s, b, e->endport))
             return;
-    struct subject port = port_of(e->endport);
+    struct entity port = port_of(e->endport);
     report_note(s->r, R_DRAFT_7_IPV6_BROADCAST_GROUP, &port, m->pkey, e->record, MGID_SIZE,
                 "joins the IPv6 all-nodes group but not the broadcast group, as in early drafts");
 }
@@ -113,7 +113,7 @@ static void on_join_asked(const struct check_context *s, const struct subnet_eve
     note_kind_of_join(s, e);
     note_draft_broadcast(s, e, m);
     if (!is_partition(pkey)) {
-        struct subject port = port_of(e->endport);
+        struct entity port = port_of(e->endport);
         report_note(s->r, R_PARTITION_VALUE_FORMAT, &port, pkey, e->record + MCM_PKEY, 2,
                     "P_Key 0x%04x, which is not a partition", pkey);
     }
@@ -141,7 +141,7 @@ static void on_leave_asked(const struct check_context *s, const struct subnet_ev
 /* mgid: of a broadcast group, in the packet. */
 static void check_default_scope(const struct reporter *r, const uint8_t *mgid)
 {
-    struct subject group = subject_group(mgid);
+    struct entity group = entity_group(mgid);
     const uint8_t *p = mgid + MGID_FLAGS_SCOPE;
     expect_same(r, R_RFC4391_4_1_SCOPE_LINK_LOCAL, &group, p, 1, (*p & 0xf0) | SCOPE_LINK_LOCAL,
                 *p);
@@ -150,7 +150,7 @@ static void check_default_scope(const struct reporter *r, const uint8_t *mgid)
 static void check_broadcast_record(const struct check_context *s, const struct subnet_event *e)
 {
     const struct group *g = &e->group_facts;
-    struct subject group = subject_group(g->mgid);
+    struct entity group = entity_group(g->mgid);
     check_default_scope(s->r, e->record + MCM_MGID);
     if (is_controlled(g->qkey))
         report_pass_about(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group);
@@ -179,7 +179,7 @@ static void same_attribute(const struct check_context *s, enum rule_number rule,
                            uint32_t wanted, uint32_t seen)
 {
     struct result r = {.rule = rule,
-                       .about = subject_group(e->group->mgid),
+                       .about = entity_group(e->group->mgid),
                        .wanted = wanted,
                        .value = seen,
                        .at = {e->record + at, n},
@@ -262,7 +262,7 @@ static void on_report(const struct check_context *s, const struct subnet_event *
 static void check_port_mtu(const struct check_context *s, const struct subnet_event *e)
 {
     static const char *const actual = "the group's MTU is larger";
-    struct subject port = port_of(e->endport);
+    struct entity port = port_of(e->endport);
     const struct endport *p = e->endport;
     const struct result r = {.rule = R_RFC4391_4_1_GROUP_MTU,
                              .about = port,
@@ -300,7 +300,7 @@ static void check_has_broadcast(const struct check_context *s, const struct subn
 {
     static const char *const actual = "a group is joined although the SA has no broadcast group";
     const struct result r = {.rule = R_RFC4391_5_BROADCAST_GROUP_EXISTS,
-                             .about = subject_link(m->pkey),
+                             .about = entity_link(m->pkey),
                              .value = (uintptr_t)actual,
                              .at = {e->record, MGID_SIZE},
                              .expected = "a broadcast group",
@@ -332,7 +332,7 @@ static void on_refused(const struct check_context *s, const struct subnet_event 
 {
     const struct sa_request *q = e->request;
     const struct group *g = e->group;
-    struct subject group = subject_group(g->mgid);
+    struct entity group = entity_group(g->mgid);
     if (g->state != GROUP_PRESENT || !q || !q->mtu)
         return;
     if (!mtu_fits(q, g->mtu))

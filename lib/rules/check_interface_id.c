@@ -24,13 +24,13 @@ static bool is_link_local(const uint8_t *ip)
 static void check_form(const struct reporter *r, const uint8_t *ip)
 {
     static const uint8_t zero[6];
-    struct subject address = subject_ip(ip);
+    struct entity address = entity_ip(ip);
     bool form = (ip[1] & 0x3f) == 0 && memcmp(ip + 2, zero, sizeof zero) == 0;
     expect_about(r, R_RFC4391_8_1_LINK_LOCAL_FORM, &address, form, ip, INTERFACE_ID,
                  "fe80::/64 and the interface identifier", "other bits of the prefix are set");
 }
 
-static void check_u_bit(const struct reporter *r, const struct subject *address, const uint8_t *iid,
+static void check_u_bit(const struct reporter *r, const struct entity *address, const uint8_t *iid,
                         const uint8_t *guid)
 {
     if (guid[0] & U_BIT)
@@ -48,7 +48,7 @@ static bool begins_as(const uint8_t *iid, const uint8_t *guid, size_t n)
 }
 
 static void note_source(const struct reporter *r, const struct ib_packet *ib,
-                        const struct subject *address, const uint8_t *iid)
+                        const struct entity *address, const uint8_t *iid)
 {
     bool is_lid = ib && ib->has_lrh && be64(iid) == ib->slid;
     report_note(r, R_RFC4391_8_INTERFACE_ID_SOURCE, address, be64(iid), iid, EUI_SIZE, "%s",
@@ -59,7 +59,7 @@ static void note_source(const struct reporter *r, const struct ib_packet *ib,
 void check_interface_id(const struct reporter *r, const struct ib_packet *ib, const uint8_t *ip,
                         const uint8_t *lladdr)
 {
-    struct subject address = subject_address(lladdr);
+    struct entity address = entity_address(lladdr);
     const uint8_t *iid = ip + INTERFACE_ID, *guid = lladdr + LLADDR_GID + 8;
     if (!is_link_local(ip))
         return;

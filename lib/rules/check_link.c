@@ -8,7 +8,7 @@
 static void check_controlled(const struct check_context *s)
 {
     uint32_t qkey = s->p->ib.qkey;
-    struct subject link = subject_link(s->p->ib.pkey);
+    struct entity link = entity_link(s->p->ib.pkey);
     if (is_controlled(qkey)) {
         report_pass(s->r, R_RFC4391_13_QKEY_CONTROLLED);
     } else if (is_new(s->r, R_RFC4391_13_QKEY_CONTROLLED, &link, qkey)) {
@@ -29,7 +29,7 @@ static const struct group *broadcast_group_of(const struct check_context *s)
 }
 
 static void fail_from_join(const struct check_context *s, const struct group *broadcast,
-                           const struct subject *qp)
+                           const struct entity *qp)
 {
     const struct ib_packet *ib = &s->p->ib;
     const struct result r = {.rule = R_RFC4391_9_1_2_QKEY_FROM_JOIN,
@@ -44,7 +44,7 @@ static void fail_from_join(const struct check_context *s, const struct group *br
 
 static void check_from_join(const struct check_context *s, const struct group *broadcast)
 {
-    struct subject qp = subject_qp(port_to_lid(s->p->src), s->p->ib.sqpn);
+    struct entity qp = entity_qp(port_to_lid(s->p->src), s->p->ib.sqpn);
     if (s->p->ib.qkey == broadcast->qkey)
         report_pass_about(s->r, R_RFC4391_9_1_2_QKEY_FROM_JOIN, &qp);
     else
@@ -66,7 +66,7 @@ static void fail_mtu(const struct check_context *s, const struct group *broadcas
 {
     const struct view *payload = &s->p->ib.payload;
     const struct result r = {.rule = R_RFC4391_7_LINK_MTU,
-                             .about = subject_qp(port_to_lid(s->p->src), s->p->ib.sqpn),
+                             .about = entity_qp(port_to_lid(s->p->src), s->p->ib.sqpn),
                              .wanted = ib_mtu_bytes(broadcast->mtu),
                              .value = payload->len,
                              .at = {payload->p, payload->cap},
@@ -94,7 +94,7 @@ static void check_link_mtu(const struct check_context *s, const struct group *br
         fail_mtu(s, broadcast);
 }
 
-static void fail_exists(const struct check_context *s, const struct subject *link)
+static void fail_exists(const struct check_context *s, const struct entity *link)
 {
     static const char *const actual = "IPoIB datagrams, though the SA has no broadcast group";
     const struct result r = {
@@ -116,7 +116,7 @@ static void fail_exists(const struct check_context *s, const struct subject *lin
 static void check_exists(const struct check_context *s)
 {
     const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
-    struct subject link = subject_link(s->p->ib.pkey);
+    struct entity link = entity_link(s->p->ib.pkey);
     bool there = false, absent = false;
     for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
         there |= b->state == GROUP_PRESENT;
@@ -144,7 +144,7 @@ void check_transmission(const struct check_context *s)
                             "the SA's record of the broadcast group was not captured");
     }
     if (!is_partition(ib->pkey)) {
-        struct subject qp = subject_qp(port_to_lid(s->p->src), ib->sqpn);
+        struct entity qp = entity_qp(port_to_lid(s->p->src), ib->sqpn);
         report_note(s->r, R_PARTITION_VALUE_FORMAT, &qp, ib->pkey,
                     s->r->base + ib->bth_off + BTH_PKEY, 2,
                     "P_Key 0x%04x, which is not a partition", ib->pkey);

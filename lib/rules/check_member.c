@@ -62,7 +62,7 @@ const struct endport *sending_interface(const struct check_context *s)
 
 static void fail_interface(const struct check_context *s, const struct endport *port, uint8_t scope,
                            enum joined joined, const struct group *group,
-                           const struct subject *about)
+                           const struct entity *about)
 {
     const struct member *m = group ? groups_member(s->f->groups, group, port) : NULL;
     static const char *const actual[] = {
@@ -86,7 +86,7 @@ static void fail_interface(const struct check_context *s, const struct endport *
 void check_interface_joined(const struct check_context *s, const struct endport *port,
                             uint8_t scope)
 {
-    struct subject about = subject_port(endport_has_gid(port) ? port->gid : NULL, port->lid);
+    struct entity about = entity_port(endport_has_gid(port) ? port->gid : NULL, port->lid);
     const struct group *group;
     enum joined joined = joined_link(s, port, scope, &group);
     about.group = group ? group->mgid : NULL;

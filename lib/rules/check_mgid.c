@@ -8,14 +8,14 @@
 #include "wire/ip.h"
 #include "wire/mgid.h"
 
-static void check_flags(const struct reporter *r, const struct subject *group, const uint8_t *p)
+static void check_flags(const struct reporter *r, const struct entity *group, const uint8_t *p)
 {
     bool transient = p[0] >> 4 & MGID_FLAG_TRANSIENT;
     expect_about(r, R_RFC4391_4_MGID_T_FLAG, group, transient, p, 1, "T = 1", "T = 0");
     expect_same(r, R_RFC4391_4_MGID_FORMAT, group, p, 1, p[0] & 0x1f, p[0]);
 }
 
-static void check_pkey(const struct reporter *r, const struct subject *group, const uint8_t *mgid,
+static void check_pkey(const struct reporter *r, const struct entity *group, const uint8_t *mgid,
                        const struct mgid *m, uint16_t pkey)
 {
     bool same = same_partition(m->pkey, pkey);
@@ -23,7 +23,7 @@ static void check_pkey(const struct reporter *r, const struct subject *group, co
                 same ? m->pkey : pkey | PKEY_MEMBERSHIP, m->pkey);
 }
 
-static void check_membership_bit(const struct reporter *r, const struct subject *group,
+static void check_membership_bit(const struct reporter *r, const struct entity *group,
                                  const uint8_t *mgid, const struct mgid *m)
 {
     bool full = m->pkey & PKEY_MEMBERSHIP;
@@ -38,7 +38,7 @@ static void check_membership_bit(const struct reporter *r, const struct subject 
 void check_mgid_form(const struct reporter *r, const uint8_t *mgid)
 {
     struct mgid m = mgid_read(mgid);
-    struct subject group = subject_group(mgid);
+    struct entity group = entity_group(mgid);
     check_flags(r, &group, mgid + MGID_FLAGS_SCOPE);
     check_membership_bit(r, &group, mgid, &m);
     if (m.signature == MGID_SIGNATURE_IPV4)
@@ -51,7 +51,7 @@ void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey)
     if (!mgid_is_ipoib(mgid))
         return;
     struct mgid m = mgid_read(mgid);
-    struct subject group = subject_group(mgid);
+    struct entity group = entity_group(mgid);
     check_mgid_form(r, mgid);
     check_pkey(r, &group, mgid, &m, pkey);
 }
@@ -60,7 +60,7 @@ void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey)
  * If the group does not exist, a datagram may go to the all-router group or the broadcast group, so
  * that routers forward it (RFC 4391 §10), unless its destination is link-local.
  */
-static bool to_routers(const struct reporter *r, const struct subject *group, const uint8_t *mgid,
+static bool to_routers(const struct reporter *r, const struct entity *group, const uint8_t *mgid,
                        const struct mgid *m)
 {
     if (!m->broadcast && !is_all_routers(mgid))
@@ -79,7 +79,7 @@ static bool is_beyond_link(const uint8_t *ipv6)
     return (ipv6[1] & 0x0f) > IPV6_SCOPE_LINK_LOCAL;
 }
 
-static void check_ipv4_group(const struct reporter *r, const struct subject *group,
+static void check_ipv4_group(const struct reporter *r, const struct entity *group,
                              const uint8_t *mgid, const struct mgid *m, const uint8_t *ip)
 {
     if (be32(ip) == 0xffffffffu) {
@@ -97,7 +97,7 @@ static void check_ipv4_group(const struct reporter *r, const struct subject *gro
                  MGID_SIZE - MGID_GROUP, "the low 28 bits of the IP destination", "another group");
 }
 
-static void check_ipv6_group(const struct reporter *r, const struct subject *group,
+static void check_ipv6_group(const struct reporter *r, const struct entity *group,
                              const uint8_t *mgid, const struct mgid *m, const uint8_t *ip)
 {
     if (ip[0] != 0xff)
@@ -114,7 +114,7 @@ static void check_ipv6_group(const struct reporter *r, const struct subject *gro
  * IPv4's: there is no other. If the packet was truncated before the destination, nothing is
  * checked.
  */
-static void check_ipv6(const struct reporter *r, const struct subject *group, const uint8_t *mgid,
+static void check_ipv6(const struct reporter *r, const struct entity *group, const uint8_t *mgid,
                        const struct mgid *m, struct view d)
 {
     const uint8_t *ip = d.cap >= IPV6_DESTINATION + 16 ? d.p + IPV6_DESTINATION : NULL;
@@ -134,7 +134,7 @@ static void check_destination(const struct reporter *r, const uint8_t *mgid, uin
                               struct view d)
 {
     struct mgid m = mgid_read(mgid);
-    struct subject group = subject_group(mgid);
+    struct entity group = entity_group(mgid);
     if (type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP) {
         expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV4, &group, mgid + MGID_SIGNATURE, 2,
                     MGID_SIGNATURE_IPV4, m.signature);
@@ -168,7 +168,7 @@ void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib
 static void check_bare_signature(const struct reporter *r, const uint8_t *dgid,
                                  const struct datagram *d)
 {
-    struct subject group = subject_group(dgid);
+    struct entity group = entity_group(dgid);
     uint16_t type = d->header == WIRE_OK ? d->encap.type : 0, seen = be16(dgid + MGID_SIGNATURE);
     if (type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP)
         expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV4, &group, dgid + MGID_SIGNATURE, 2,

@@ -19,7 +19,7 @@ static bool check_group_there(const struct check_context *s, const struct group 
                               const struct endport *sender)
 {
     const struct result r = {.rule = R_RFC4391_10_GROUP_BEFORE_USE,
-                             .about = subject_group(g->mgid),
+                             .about = entity_group(g->mgid),
                              .value = g->state,
                              .at = {s->r->base + s->p->ib.grh_off + GRH_DGID, GID_SIZE},
                              .expected = "a group that the SA has",
@@ -41,7 +41,7 @@ static bool check_mlid(const struct check_context *s, const struct group *g,
                        const struct endport *sender, const struct member *m)
 {
     struct result r = {.rule = R_RFC4391_10_MLID_AS_DLID,
-                       .about = subject_group(g->mgid),
+                       .about = entity_group(g->mgid),
                        .wanted = g->mlid,
                        .value = s->p->ib.dlid,
                        .at = {s->r->base + LRH_DLID, 2},
@@ -69,7 +69,7 @@ static void check_joined(const struct check_context *s, const struct endport *se
                          const struct member *m)
 {
     struct result r = {.rule = R_RFC4391_10_JOIN_BEFORE_SEND,
-                       .about = subject_port(s->p->ib.sgid, 0),
+                       .about = entity_port(s->p->ib.sgid, 0),
                        .expected = "a member of the group"};
     r.about.group = s->p->ib.dgid;
     if (m && m->join_state) {
@@ -111,7 +111,7 @@ static void describe_subscription(const struct check_context *s, const struct re
 static void check_subscribed(const struct check_context *s, const struct endport *sender,
                              const struct member *m)
 {
-    struct subject port = subject_port(s->p->ib.sgid, 0);
+    struct entity port = entity_port(s->p->ib.sgid, 0);
     if (!m && !fact_is_known(s, fact_no_join(sender, m, false)))
         report_inconclusive(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, NULL,
                             "the port's join was not captured");
@@ -148,7 +148,7 @@ static void check_parameters(const struct check_context *s, const struct group *
 {
     const struct ib_packet *ib = &s->p->ib;
     struct result r = {.rule = R_RFC4391_5_JOIN_PARAMETERS_USED,
-                       .about = subject_port(ib->sgid, 0),
+                       .about = entity_port(ib->sgid, 0),
                        .value = (uint64_t)ib->flow_label << 32 | (uint64_t)ib->tclass << 16 |
                                 (uint64_t)ib->hop_limit << 8 | ib->sl,
                        .at = {s->r->base + ib->grh_off, GRH_SGID},
@@ -167,7 +167,7 @@ static void note_sl(const struct check_context *s, const struct group *g)
 {
     const struct group *b = groups_broadcast(s->f->groups, g->interface, be16(g->mgid + MGID_PKEY),
                                              group_scope(g));
-    struct subject group = subject_group(g->mgid);
+    struct entity group = entity_group(g->mgid);
     /*
      * an InfiniBand router decrements the HopLimit (IBA 8.3.6) and chooses the SL of the next
      * subnet
@@ -192,7 +192,7 @@ static void note_forward(const struct check_context *s, const struct group *g, s
     const struct group *right = memcmp(mgid, g->mgid, MGID_SIZE)
                                     ? groups_find(s->f->groups, g->interface, mgid)
                                     : NULL;
-    struct subject group = subject_group(mgid);
+    struct entity group = entity_group(mgid);
     /* all routers of the same IP version; else check_mgid.c reports the signature */
     bool routers = is_all_routers(g->mgid) && memcmp(mgid, g->mgid, MGID_PKEY) == 0;
     if (right && right->state == GROUP_PRESENT && (group_is_broadcast(g) || routers))
@@ -213,7 +213,7 @@ static void check_listener(const struct check_context *s, const struct listener 
 {
     const struct member *m = l->member;
     struct result r = {.rule = R_RFC4391_10_RECEIVER_FULLMEMBER,
-                       .about = subject_port(port ? port->gid : NULL, 0),
+                       .about = entity_port(port ? port->gid : NULL, 0),
                        .expected = "a FullMember of the group that it listens to",
                        .actual = "a member without FullMember",
                        .facts = {fact_membership(port, m)}};

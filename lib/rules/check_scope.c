@@ -13,7 +13,7 @@ static bool fail_scope(const struct check_context *s, const struct endport *port
     struct mgid m = mgid_read(mgid);
     const struct result r = {
         .rule = R_RFC4391_4_SCOPE_CONSISTENT,
-        .about = subject_group(mgid),
+        .about = entity_group(mgid),
         .wanted = (uint32_t)m.flags << 4 | (broadcast ? group_scope(broadcast) : 0),
         .value = (uint32_t)m.flags << 4 | m.scope,
         .at = {mgid + MGID_FLAGS_SCOPE, 1},
@@ -27,7 +27,7 @@ static bool fail_scope(const struct check_context *s, const struct endport *port
 bool check_scope(const struct check_context *s, const uint8_t *mgid, const struct endport *port)
 {
     struct mgid m = mgid_read(mgid);
-    struct subject group = subject_group(mgid);
+    struct entity group = entity_group(mgid);
     const struct group *other = NULL;
     if (m.broadcast)
         return true;

@@ -44,7 +44,7 @@ void check_prefix(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     const struct result r = {.rule = R_RFC4391_4_MGID_FORMAT,
-                             .about = subject_group(ib->dgid),
+                             .about = entity_group(ib->dgid),
                              .wanted = 0xff,
                              .value = ib->dgid[MGID_PREFIX],
                              .at = {ib->dgid + MGID_PREFIX, 1},
@@ -58,7 +58,7 @@ void check_prefix(const struct check_context *s)
 void check_signature(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    struct subject group = subject_group(ib->dgid);
+    struct entity group = entity_group(ib->dgid);
     if (!encap_agrees(ib->payload))
         return;
     bool ipv4 = carries_ipv4(s->p->datagram.encap.type);

@@ -9,7 +9,7 @@ enum { PKEY_DEFAULT = 0xffff }; /* IBA 10.9.1.2 */
 
 static void note_pkeys(const struct check_context *s, const struct endport *p)
 {
-    struct subject port = subject_port(endport_has_gid(p) ? p->gid : NULL, p->lid);
+    struct entity port = entity_port(endport_has_gid(p) ? p->gid : NULL, p->lid);
     unsigned partitions = 0;
     bool has_default = false;
     for (unsigned i = 0; i < ENDPORT_PKEYS; i++) {
@@ -43,7 +43,7 @@ static void check_path(const struct check_context *s, const struct subnet_event 
 {
     const uint8_t *p = e->record;
     const struct group *b = groups_only_broadcast(s->f->groups, e->interface, be16(p + PATH_PKEY));
-    struct subject port = subject_port(p + PATH_DGID, 0);
+    struct entity port = entity_port(p + PATH_DGID, 0);
     if (!b || !e->mtu)
         return;
     if (b->mtu <= e->mtu)
@@ -63,7 +63,7 @@ static const char *control_text(uint8_t control)
 
 void check_subnet_event(const struct check_context *s, const struct subnet_event *e)
 {
-    struct subject subnet = subject_subnet();
+    struct entity subnet = entity_subnet();
     uint16_t lid = port_to_lid(s->p->src);
     switch (e->kind) {
     case SUBNET_PATH:
@@ -74,8 +74,8 @@ void check_subnet_event(const struct check_context *s, const struct subnet_event
         break;
     case SUBNET_PORT_INFO:
         if (e->endport->lmc) {
-            struct subject port = subject_port(endport_has_gid(e->endport) ? e->endport->gid : NULL,
-                                               e->lid);
+            struct entity port = entity_port(endport_has_gid(e->endport) ? e->endport->gid : NULL,
+                                             e->lid);
             report_note(s->r, R_SM_LMC_PATHS, &port, e->endport->lmc, NULL, 0,
                         "LMC %u: %u LIDs from %u on", e->endport->lmc, 1u << e->endport->lmc,
                         e->lid);
@@ -97,7 +97,7 @@ void check_subnet_event(const struct check_context *s, const struct subnet_event
         break;
     case SUBNET_SUBSCRIBED: {
         static const uint8_t any[GID_SIZE];
-        struct subject port = subject_port(NULL, port_to_lid(s->p->dst));
+        struct entity port = entity_port(NULL, port_to_lid(s->p->dst));
         if (memcmp(e->record + INFORM_GID, any, GID_SIZE) == 0 && e->record[INFORM_SUBSCRIBE])
             report_note(s->r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, &port,
                         be16(e->record + INFORM_TRAP), e->record, INFORM_SIZE,

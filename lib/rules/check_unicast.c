@@ -29,7 +29,7 @@ static void check_old_qpn(const struct check_context *s, const struct neighbour 
     static const char *const actual = "the previous QPN of the address";
     struct result r = {
         .rule = R_RFC4391_9_4_REVALIDATE_ARP,
-        .about = subject_address(holder->lladdr),
+        .about = entity_address(holder->lladdr),
         .value = (uintptr_t)actual,
         .at = {s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3},
         .expected = "the QPN that the address announced more than a minute ago",
@@ -44,7 +44,7 @@ static void check_wrong_qpn(const struct check_context *s, const struct ip *send
                             const struct neighbour *holder)
 {
     const struct result r = {.rule = R_RFC4391_9_1_1_TRAFFIC_TO_QPN,
-                             .about = subject_address(holder->lladdr),
+                             .about = entity_address(holder->lladdr),
                              .wanted = be24(holder->lladdr + LLADDR_QPN),
                              .value = s->p->ib.dqpn,
                              .describe = describe_qpn,
@@ -71,7 +71,7 @@ static void check_qpn(const struct check_context *s)
         return; /* beyond a router, or its resolution was not captured */
     const struct neighbour *replaced = neighbour_replaced(holder);
     if (be24(holder->lladdr + LLADDR_QPN) == s->p->ib.dqpn) {
-        struct subject address = subject_address(holder->lladdr);
+        struct entity address = entity_address(holder->lladdr);
         report_pass_about(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address);
         if (replaced)
             report_pass(s->r, R_RFC4391_9_4_REVALIDATE_ARP);
@@ -113,7 +113,7 @@ static void note_partition(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     const struct qp *to = qp_of_receiver(s);
-    struct subject qp = subject_qp(port_to_lid(s->p->dst), ib->dqpn);
+    struct entity qp = entity_qp(port_to_lid(s->p->dst), ib->dqpn);
     if (!to || !to->pkey)
         return;
     if (!is_partition(ib->pkey))
@@ -135,7 +135,7 @@ static void note_grh(const struct check_context *s)
     if (!ib->has_grh || !ib->has_lrh)
         return;
     bool across = memcmp(ib->sgid, ib->dgid, 8) != 0;
-    struct subject ports = subject_port(ib->sgid, ib->dlid);
+    struct entity ports = entity_port(ib->sgid, ib->dlid);
     report_note(s->r, R_RFC4391_9_1_GID_ACROSS_SUBNETS, &ports, across, s->r->base + ib->grh_off,
                 GRH_SIZE, "%s",
                 across ? "a GRH, needed to another IB subnet"
@@ -146,7 +146,7 @@ static void note_grh(const struct check_context *s)
 static void check_broadcast(const struct check_context *s)
 {
     const struct datagram *d = &s->p->datagram;
-    struct subject qp = subject_qp(port_to_lid(s->p->src), s->p->ib.sqpn);
+    struct entity qp = entity_qp(port_to_lid(s->p->src), s->p->ib.sqpn);
     if (d->header == WIRE_OK && d->encap.type == TYPE_IPV4 &&
         view_has(d->body, IPV4_DESTINATION, IPV4_ADDRESS_SIZE) == WIRE_OK &&
         be32(d->body.p + IPV4_DESTINATION) == 0xffffffffu)

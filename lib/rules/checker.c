@@ -70,7 +70,7 @@ static void report_unknown(struct checker *j, const struct finding *f, const cha
                               .outcome = OUTCOME_INCONCLUSIVE,
                               .expected = "",
                               .actual = why,
-                              .subject = f->subject,
+                              .entity = f->entity,
                               .reason = ""};
     j->report(j->user, j->frame, &unknown);
 }
@@ -231,10 +231,10 @@ static bool check_events(const struct check_context *s)
 static void name_foreign(const struct check_context *s, const struct cm *cm)
 {
     const struct connection *c = s->p->classification.connection;
-    struct subject subject = subject_connection(c ? c->number : 0);
+    struct entity entity = entity_connection(c ? c->number : 0);
     uint8_t service = c ? c->service : (uint8_t)cm->service;
     if (cm->message == CM_REQ && service != SERVICE_UNKNOWN)
-        report_note(s->r, R_ULP_IDENTIFY, &subject, cm->service_id,
+        report_note(s->r, R_ULP_IDENTIFY, &entity, cm->service_id,
                     s->p->ib.payload.p + REQ_SERVICE_ID, 8, "a connection of %s",
                     names_find(cm_service_names, service));
 }

@@ -19,7 +19,7 @@ struct claim {
     /* the group whose parameters the port is a witness of; NULL: the port is no witness */
     const struct group *witnessed;
     enum rule_number rule;
-    struct subject about; /* points to bytes and group below */
+    struct entity about; /* points to bytes and group below */
     uint8_t bytes[LLADDR_SIZE], group[MGID_SIZE];
     uint64_t value;
     uint32_t frame;
@@ -47,11 +47,11 @@ void postponed_free(struct postponed *p)
 }
 
 /* Copies the entity, because the claim outlives the packet. */
-static void keep_subject(struct claim *c, const struct subject *about)
+static void keep_entity(struct claim *c, const struct entity *about)
 {
     c->about = *about;
     if (about->bytes) {
-        memcpy(c->bytes, about->bytes, about->kind == SUBJECT_ADDRESS ? LLADDR_SIZE : GID_SIZE);
+        memcpy(c->bytes, about->bytes, about->kind == ENTITY_ADDRESS ? LLADDR_SIZE : GID_SIZE);
         c->about.bytes = c->bytes;
     }
     if (about->group) {
@@ -71,17 +71,17 @@ static bool same_address(const uint8_t *a, const uint8_t *b)
     return a == b || (a && b && memcmp(a + 1, b + 1, LLADDR_SIZE - 1) == 0);
 }
 
-static bool same_subject(const struct subject *a, const struct subject *b)
+static bool same_entity(const struct entity *a, const struct entity *b)
 {
     return a->kind == b->kind && a->number == b->number && a->other == b->other &&
-           (a->kind == SUBJECT_ADDRESS ? same_address : same_gid)(a->bytes, b->bytes) &&
+           (a->kind == ENTITY_ADDRESS ? same_address : same_gid)(a->bytes, b->bytes) &&
            same_gid(a->group, b->group);
 }
 
 static bool is_same_claim(const struct claim *c, const struct claim *d)
 {
     return c->port == d->port && c->rule == d->rule && c->value == d->value &&
-           same_subject(&c->about, &d->about);
+           same_entity(&c->about, &d->about);
 }
 
 static bool claim_waits(const struct postponed *p, const struct claim *c)
@@ -99,10 +99,10 @@ static void add_claim(struct postponed *p, const struct claim *c)
     struct claim *slot = &p->claims[p->next++ % CLAIMS];
     p->waiting += slot->port == NULL;
     *slot = *c;
-    keep_subject(slot, &c->about);
+    keep_entity(slot, &c->about);
 }
 
-static void store_claim(const struct check_context *s, struct claim *c, const struct subject *about,
+static void store_claim(const struct check_context *s, struct claim *c, const struct entity *about,
                         const char *expected, const char *actual)
 {
     c->about = *about;
@@ -118,7 +118,7 @@ static void store_claim(const struct check_context *s, struct claim *c, const st
 }
 
 void postpone(const struct check_context *s, const struct endport *port, enum rule_number rule,
-              const struct subject *about, uint64_t value, const char *expected, const char *actual)
+              const struct entity *about, uint64_t value, const char *expected, const char *actual)
 {
     struct claim c = {.port = port, .rule = rule, .value = value};
     report_inconclusive(s->r, rule, NULL,
@@ -127,8 +127,8 @@ void postpone(const struct check_context *s, const struct endport *port, enum ru
 }
 
 void postpone_to_sa(const struct check_context *s, const struct endport *port, uint32_t since,
-                    bool by_port, enum rule_number rule, const struct subject *about,
-                    uint64_t value, const char *expected, const char *actual)
+                    bool by_port, enum rule_number rule, const struct entity *about, uint64_t value,
+                    const char *expected, const char *actual)
 {
     struct claim c = {
         .port = port, .since = since, .by_port = by_port, .rule = rule, .value = value};
@@ -138,7 +138,7 @@ void postpone_to_sa(const struct check_context *s, const struct endport *port, u
 }
 
 void postpone_to_smi(const struct check_context *s, const struct endport *port,
-                     enum rule_number rule, const struct subject *about, uint64_t value,
+                     enum rule_number rule, const struct entity *about, uint64_t value,
                      const char *expected, const char *actual)
 {
     struct claim c = {.port = port, .by_smi = true, .rule = rule, .value = value};
@@ -147,7 +147,7 @@ void postpone_to_smi(const struct check_context *s, const struct endport *port,
 }
 
 void postpone_to_witness(const struct check_context *s, const struct group *group,
-                         enum rule_number rule, const struct subject *about, uint64_t value,
+                         enum rule_number rule, const struct entity *about, uint64_t value,
                          const char *expected, const char *actual)
 {
     const struct endport *port = endport_of(group->informed);
@@ -202,9 +202,9 @@ static bool is_request_near(const struct check_context *s, const struct claim *c
         view_has(m->sa.data, MCM_MGID, MGID_SIZE) != WIRE_OK)
         return false;
     const uint8_t *mgid = m->sa.data.p + MCM_MGID;
-    const uint8_t *group = c->about.kind == SUBJECT_GROUP ? c->bytes
-                           : c->about.group               ? c->group
-                                                          : NULL;
+    const uint8_t *group = c->about.kind == ENTITY_GROUP ? c->bytes
+                           : c->about.group              ? c->group
+                                                         : NULL;
     bool same = group ? memcmp(mgid, group, MGID_SIZE) == 0 : mgid_read(mgid).broadcast;
     return same && order_is_uncertain(&s->f->order, c->frame);
 }

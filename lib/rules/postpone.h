@@ -19,8 +19,7 @@ void postponed_free(struct postponed *p);
  * once for each value of the entity; the number of the current frame is appended to expected.
  */
 void postpone(const struct check_context *s, const struct endport *port, enum rule_number rule,
-              const struct subject *about, uint64_t value, const char *expected,
-              const char *actual);
+              const struct entity *about, uint64_t value, const char *expected, const char *actual);
 
 /*
  * The same for the SA's own port, whose requests are never on the wire. A change of the group's
@@ -29,7 +28,7 @@ void postpone(const struct check_context *s, const struct endport *port, enum ru
  * witness has a pending request for the group then, the answer to it decides.
  */
 void postpone_to_witness(const struct check_context *s, const struct group *group,
-                         enum rule_number rule, const struct subject *about, uint64_t value,
+                         enum rule_number rule, const struct entity *about, uint64_t value,
                          const char *expected, const char *actual);
 
 /*
@@ -37,7 +36,7 @@ void postpone_to_witness(const struct check_context *s, const struct group *grou
  * The PSN of the next response of the port's SMI shows it.
  */
 void postpone_to_smi(const struct check_context *s, const struct endport *port,
-                     enum rule_number rule, const struct subject *about, uint64_t value,
+                     enum rule_number rule, const struct entity *about, uint64_t value,
                      const char *expected, const char *actual);
 
 /*
@@ -46,8 +45,8 @@ void postpone_to_smi(const struct check_context *s, const struct endport *port,
  * current packet shows it of the port's GSI.
  */
 void postpone_to_sa(const struct check_context *s, const struct endport *port, uint32_t since,
-                    bool by_port, enum rule_number rule, const struct subject *about,
-                    uint64_t value, const char *expected, const char *actual);
+                    bool by_port, enum rule_number rule, const struct entity *about, uint64_t value,
+                    const char *expected, const char *actual);
 
 /* The current packet comes from the port's GSI. whole: no earlier packet of it is missing. */
 void postponed_settle(const struct check_context *s, const struct endport *port, bool whole);

@@ -39,8 +39,7 @@ static uint64_t mix_hash(uint64_t h, uint64_t v)
     return h ^ h >> 29;
 }
 
-static uint64_t subject_hash(const struct reporter *r, enum rule_number rule,
-                             const struct subject *s)
+static uint64_t entity_hash(const struct reporter *r, enum rule_number rule, const struct entity *s)
 {
     uint64_t h = mix_hash(
         mix_hash((uint64_t)rule << 32 | (uint64_t)s->kind << 16 | r->interface, 0),
@@ -48,8 +47,8 @@ static uint64_t subject_hash(const struct reporter *r, enum rule_number rule,
     if (s->bytes) {
         /* the flags of a link-layer address do not identify the entity */
         h = mix_hash(h, be64(s->bytes + 4));
-        h = mix_hash(h, s->kind == SUBJECT_ADDRESS ? be64(s->bytes + 12) : be64(s->bytes + 8));
-        h = mix_hash(h, s->kind == SUBJECT_ADDRESS ? be24(s->bytes + 1) : be32(s->bytes));
+        h = mix_hash(h, s->kind == ENTITY_ADDRESS ? be64(s->bytes + 12) : be64(s->bytes + 8));
+        h = mix_hash(h, s->kind == ENTITY_ADDRESS ? be24(s->bytes + 1) : be32(s->bytes));
     }
     if (s->group)
         h = mix_hash(mix_hash(h, be64(s->group)), be64(s->group + 8));
@@ -83,12 +82,11 @@ static bool reporter_is_corrupt(const struct reporter *r)
     return r->corrupt && r->corrupt(r->user);
 }
 
-bool is_new(const struct reporter *r, enum rule_number rule, const struct subject *s,
-            uint64_t value)
+bool is_new(const struct reporter *r, enum rule_number rule, const struct entity *s, uint64_t value)
 {
     if (!r->reported)
         return true;
-    uint64_t who = subject_hash(r, rule, s);
+    uint64_t who = entity_hash(r, rule, s);
     struct entry *e = find_entry(r->reported, who);
     if (e && e->what == value)
         return false;
@@ -102,49 +100,48 @@ bool is_new(const struct reporter *r, enum rule_number rule, const struct subjec
 }
 
 /* Most rules never have an entry; has_rule avoids hashing their entities. */
-static void forget_reported(const struct reporter *r, enum rule_number rule,
-                            const struct subject *s)
+static void forget_reported(const struct reporter *r, enum rule_number rule, const struct entity *s)
 {
     if (!r->reported || !r->reported->has_rule[rule])
         return;
-    struct entry *e = find_entry(r->reported, subject_hash(r, rule, s));
+    struct entry *e = find_entry(r->reported, entity_hash(r, rule, s));
     if (e && !reporter_is_corrupt(r))
         e->who = 0;
 }
 
 /* ---- entities as text */
 
-static const char *subject_text(const struct subject *s, char *buf, size_t size)
+static const char *entity_text(const struct entity *s, char *buf, size_t size)
 {
     char gid[INET6_ADDRSTRLEN];
     switch (s->kind) {
-    case SUBJECT_GROUP:
+    case ENTITY_GROUP:
         snprintf(buf, size, "group %s", inet_ntop(AF_INET6, s->bytes, gid, sizeof gid));
         break;
-    case SUBJECT_ADDRESS:
+    case ENTITY_ADDRESS:
         snprintf(buf, size, "address %02x, QPN 0x%06x, %s", s->bytes[0], be24(s->bytes + 1),
                  inet_ntop(AF_INET6, s->bytes + 4, gid, sizeof gid));
         break;
-    case SUBJECT_PORT:
+    case ENTITY_PORT:
         if (s->bytes)
             snprintf(buf, size, "port %s", inet_ntop(AF_INET6, s->bytes, gid, sizeof gid));
         else
             snprintf(buf, size, "LID %u", s->number);
         break;
-    case SUBJECT_IP:
+    case ENTITY_IP:
         snprintf(buf, size, "IP %s", inet_ntop(AF_INET6, s->bytes, gid, sizeof gid));
         break;
-    case SUBJECT_QP:
+    case ENTITY_QP:
         snprintf(buf, size, "LID %u, QPN 0x%06x", s->number, s->other);
         break;
-    case SUBJECT_LINK:
+    case ENTITY_LINK:
         /* with the membership bit, as in configuration files */
         snprintf(buf, size, "P_Key 0x%04x", s->number | PKEY_MEMBERSHIP);
         break;
-    case SUBJECT_CONNECTION:
+    case ENTITY_CONNECTION:
         snprintf(buf, size, "connection %u", s->number);
         break;
-    case SUBJECT_SUBNET:
+    case ENTITY_SUBNET:
         snprintf(buf, size, "the subnet");
         break;
     }
@@ -154,17 +151,17 @@ static const char *subject_text(const struct subject *s, char *buf, size_t size)
 /* ---- reporting */
 
 static void report_finding(const struct reporter *r, enum rule_number rule, enum outcome outcome,
-                           const struct subject *s, const uint8_t *p, uint32_t n,
+                           const struct entity *s, const uint8_t *p, uint32_t n,
                            const char *expected, const char *actual)
 {
-    char subject[96] = "";
+    char entity[96] = "";
     struct finding f = {.rule = rule,
                         .outcome = outcome,
                         .offset = p && r->base ? (uint32_t)(p - r->base) : 0,
                         .length = p ? n : 0,
                         .expected = expected,
                         .actual = actual,
-                        .subject = s ? subject_text(s, subject, sizeof subject) : "",
+                        .entity = s ? entity_text(s, entity, sizeof entity) : "",
                         .reason = "",
                         .sender = r->sender,
                         .frame = r->frame};
@@ -201,7 +198,7 @@ static uint64_t big_endian(const uint8_t *p, uint32_t n)
     return v;
 }
 
-static void fail_values(const struct reporter *r, enum rule_number rule, const struct subject *s,
+static void fail_values(const struct reporter *r, enum rule_number rule, const struct entity *s,
                         const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen)
 {
     char expected[24], actual[24];
@@ -256,19 +253,19 @@ void expect_that(const struct reporter *r, enum rule_number rule, bool holds, co
         report_fail(r, rule, p, n, expected, actual);
 }
 
-void report_pass_about(const struct reporter *r, enum rule_number rule, const struct subject *s)
+void report_pass_about(const struct reporter *r, enum rule_number rule, const struct entity *s)
 {
     forget_reported(r, rule, s);
     report_pass(r, rule);
 }
 
-void report_fail_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
+void report_fail_about(const struct reporter *r, enum rule_number rule, const struct entity *s,
                        const uint8_t *p, uint32_t n, const char *expected, const char *actual)
 {
     report_finding(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
 }
 
-void expect_same(const struct reporter *r, enum rule_number rule, const struct subject *s,
+void expect_same(const struct reporter *r, enum rule_number rule, const struct entity *s,
                  const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen)
 {
     if (wanted == seen)
@@ -277,7 +274,7 @@ void expect_same(const struct reporter *r, enum rule_number rule, const struct s
         fail_values(r, rule, s, p, n, wanted, seen);
 }
 
-void expect_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
+void expect_about(const struct reporter *r, enum rule_number rule, const struct entity *s,
                   bool holds, const uint8_t *p, uint32_t n, const char *expected,
                   const char *actual)
 {
@@ -287,7 +284,7 @@ void expect_about(const struct reporter *r, enum rule_number rule, const struct 
         report_fail_about(r, rule, s, p, n, expected, actual);
 }
 
-void report_note(const struct reporter *r, enum rule_number rule, const struct subject *s,
+void report_note(const struct reporter *r, enum rule_number rule, const struct entity *s,
                  uint64_t value, const uint8_t *p, uint32_t n, const char *format, ...)
 {
     char actual[128];

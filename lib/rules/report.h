@@ -37,68 +37,68 @@ void expect_that(const struct reporter *r, enum rule_number rule, bool holds, co
  * without an entity is one of the functions above.
  */
 
-enum subject_kind {
-    SUBJECT_GROUP,
-    SUBJECT_ADDRESS,
-    SUBJECT_PORT,
-    SUBJECT_IP,
-    SUBJECT_QP,
-    SUBJECT_LINK,
-    SUBJECT_CONNECTION,
-    SUBJECT_SUBNET
+enum entity_kind {
+    ENTITY_GROUP,
+    ENTITY_ADDRESS,
+    ENTITY_PORT,
+    ENTITY_IP,
+    ENTITY_QP,
+    ENTITY_LINK,
+    ENTITY_CONNECTION,
+    ENTITY_SUBNET
 };
 
 /*
  * The entity that a finding is about. bytes: an MGID (16 bytes), a link-layer address (20 bytes)
- * a GID (16 bytes; SUBJECT_PORT, NULL: the port is named by its LID) or an IPv6 address (16 bytes);
+ * a GID (16 bytes; ENTITY_PORT, NULL: the port is named by its LID) or an IPv6 address (16 bytes);
  * number and other: see the functions below.
  */
-struct subject {
-    enum subject_kind kind;
+struct entity {
+    enum entity_kind kind;
     const uint8_t *bytes;
     uint32_t number, other;
     const uint8_t *group; /* MGID, if it is about one of several groups of the entity; or NULL */
 };
 
-static inline struct subject subject_group(const uint8_t *mgid)
+static inline struct entity entity_group(const uint8_t *mgid)
 {
-    return (struct subject){SUBJECT_GROUP, mgid, 0, 0, NULL};
+    return (struct entity){ENTITY_GROUP, mgid, 0, 0, NULL};
 }
 
-static inline struct subject subject_address(const uint8_t *lladdr)
+static inline struct entity entity_address(const uint8_t *lladdr)
 {
-    return (struct subject){SUBJECT_ADDRESS, lladdr, 0, 0, NULL};
+    return (struct entity){ENTITY_ADDRESS, lladdr, 0, 0, NULL};
 }
 
-static inline struct subject subject_port(const uint8_t *gid, uint16_t lid)
+static inline struct entity entity_port(const uint8_t *gid, uint16_t lid)
 {
-    return (struct subject){SUBJECT_PORT, gid, lid, 0, NULL};
+    return (struct entity){ENTITY_PORT, gid, lid, 0, NULL};
 }
 
-static inline struct subject subject_ip(const uint8_t *ip)
+static inline struct entity entity_ip(const uint8_t *ip)
 {
-    return (struct subject){SUBJECT_IP, ip, 0, 0, NULL};
+    return (struct entity){ENTITY_IP, ip, 0, 0, NULL};
 }
 
-static inline struct subject subject_qp(uint16_t lid, uint32_t qpn)
+static inline struct entity entity_qp(uint16_t lid, uint32_t qpn)
 {
-    return (struct subject){SUBJECT_QP, NULL, lid, qpn, NULL};
+    return (struct entity){ENTITY_QP, NULL, lid, qpn, NULL};
 }
 
-static inline struct subject subject_link(uint16_t pkey)
+static inline struct entity entity_link(uint16_t pkey)
 {
-    return (struct subject){SUBJECT_LINK, NULL, pkey & 0x7fffu, 0, NULL};
+    return (struct entity){ENTITY_LINK, NULL, pkey & 0x7fffu, 0, NULL};
 }
 
 /* number: of the connection in this capture */
-static inline struct subject subject_connection(uint32_t number)
+static inline struct entity entity_connection(uint32_t number)
 {
-    return (struct subject){SUBJECT_CONNECTION, NULL, number, 0, NULL};
+    return (struct entity){ENTITY_CONNECTION, NULL, number, 0, NULL};
 }
 
-static inline struct subject subject_subnet(void)
+static inline struct entity entity_subnet(void)
 {
-    return (struct subject){SUBJECT_SUBNET, NULL, 0, 0, NULL};
+    return (struct entity){ENTITY_SUBNET, NULL, 0, 0, NULL};
 }
 
 /*
@@ -106,11 +106,11 @@ static inline struct subject subject_subnet(void)
  * cache, unless this value is the last one reported of the entity. report_pass_about() removes the
  * entity from the cache.
  */
-void report_pass_about(const struct reporter *r, enum rule_number rule, const struct subject *s)
+void report_pass_about(const struct reporter *r, enum rule_number rule, const struct entity *s)
     __attribute__((nonnull(3)));
-bool is_new(const struct reporter *r, enum rule_number rule, const struct subject *s,
-            uint64_t value) __attribute__((nonnull(3)));
-void report_fail_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
+bool is_new(const struct reporter *r, enum rule_number rule, const struct entity *s, uint64_t value)
+    __attribute__((nonnull(3)));
+void report_fail_about(const struct reporter *r, enum rule_number rule, const struct entity *s,
                        const uint8_t *p, uint32_t n, const char *expected, const char *actual)
     __attribute__((nonnull(3)));
 
@@ -118,11 +118,11 @@ void report_fail_about(const struct reporter *r, enum rule_number rule, const st
  * The observed value seen must be wanted. The finding shows both as fields of n bytes in
  * hexadecimal. p: the field in this packet; NULL: it is not in this packet.
  */
-void expect_same(const struct reporter *r, enum rule_number rule, const struct subject *s,
+void expect_same(const struct reporter *r, enum rule_number rule, const struct entity *s,
                  const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen)
     __attribute__((nonnull(3)));
 /* The same with texts. They must be constant strings, for the cache compares their addresses. */
-void expect_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
+void expect_about(const struct reporter *r, enum rule_number rule, const struct entity *s,
                   bool holds, const uint8_t *p, uint32_t n, const char *expected,
                   const char *actual) __attribute__((nonnull(3)));
 
@@ -130,7 +130,7 @@ void expect_about(const struct reporter *r, enum rule_number rule, const struct 
  * For rules of level INFO and DRAFT: reports an observation, formatted as by printf; once for each
  * value of the entity.
  */
-void report_note(const struct reporter *r, enum rule_number rule, const struct subject *s,
+void report_note(const struct reporter *r, enum rule_number rule, const struct entity *s,
                  uint64_t value, const uint8_t *p, uint32_t n, const char *format, ...)
     G_GNUC_PRINTF(7, 8) __attribute__((nonnull(3)));
 

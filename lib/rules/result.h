@@ -52,7 +52,7 @@ enum read {
  */
 struct result {
     enum rule_number rule;
-    struct subject about;
+    struct entity about;
     uint64_t wanted, value;
     struct {
         const uint8_t *p;

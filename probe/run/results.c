@@ -52,7 +52,7 @@ static int weight(enum outcome o)
 /* A finding with copies of its texts. */
 struct held {
     struct finding f;
-    char *expected, *actual, *subject, *reason, *check, *sent, *received;
+    char *expected, *actual, *entity, *reason, *check, *sent, *received;
     uint16_t lid;
     uint32_t qpn;
 };
@@ -60,7 +60,7 @@ struct held {
 static void deferred_free(gpointer user)
 {
     struct held *h = user;
-    char *texts[] = {h->expected, h->actual, h->subject, h->reason, h->check, h->sent, h->received};
+    char *texts[] = {h->expected, h->actual, h->entity, h->reason, h->check, h->sent, h->received};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_free(h);
@@ -72,7 +72,7 @@ static void defer(struct results *r, const struct finding *f)
     *h = (struct held){.f = *f,
                        .expected = g_strdup(f->expected),
                        .actual = g_strdup(f->actual),
-                       .subject = g_strdup(f->subject),
+                       .entity = g_strdup(f->entity),
                        .reason = g_strdup(f->reason),
                        .check = g_strdup(r->check),
                        .sent = g_strdup(r->sent),
@@ -81,7 +81,7 @@ static void defer(struct results *r, const struct finding *f)
                        .qpn = r->qpn};
     h->f.expected = h->expected;
     h->f.actual = h->actual;
-    h->f.subject = h->subject;
+    h->f.entity = h->entity;
     h->f.reason = h->reason;
     h->f.sender = NULL;
     g_ptr_array_add(r->held, h);
@@ -189,7 +189,7 @@ void results_add_connection(struct results *r, enum rule_number rule, enum outco
                         .outcome = outcome,
                         .expected = expected,
                         .actual = actual,
-                        .subject = "",
+                        .entity = "",
                         .reason = ""};
     const struct failure failure = {rule, expected, actual, "", service_id};
     const char *reason = outcome == OUTCOME_FAIL ? deviations_reason(r->known, &failure) : NULL;

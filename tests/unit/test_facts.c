@@ -41,7 +41,7 @@ static void check_pkey(const struct check_context *s, struct fact fact, unsigned
     static const uint8_t gid[GID_SIZE] = {0xfe, 0x80};
     static const struct endport port;
     const struct result r = {.rule = R_RFC4391_5_PKEY_CONFIGURED,
-                             .about = subject_port(gid, 0),
+                             .about = entity_port(gid, 0),
                              .expected = "a P_Key of the port's table",
                              .actual = "another one",
                              .facts = {fact},
@@ -118,7 +118,7 @@ static void report(const struct fact *facts, unsigned n)
 {
     struct check_run c;
     struct result r = {.rule = R_RFC4391_9_1_1_GID_OF_PORT,
-                       .about = subject_link(0xffff),
+                       .about = entity_link(0xffff),
                        .expected = "this",
                        .actual = "that"};
     begin(&c);

@@ -70,7 +70,7 @@ static void a_sound_fabric_is_ok(void **state)
                               .outcome = OUTCOME_PASS,
                               .expected = "",
                               .actual = "1 master",
-                              .subject = "",
+                              .entity = "",
                               .reason = ""};
     (void)state;
     verdict_frame(j.verdict, true);

@@ -21,11 +21,11 @@ static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO,
                               INFO_RULE = R_RFC4391_3_SAME_PARTITION;
 
 static void add(struct verdict *v, uint32_t frame, enum rule_number rule, enum outcome outcome,
-                const char *subject, const char *actual)
+                const char *entity, const char *actual)
 {
     const struct sender sender = {.lid = 3, .known = SENDER_LID};
-    struct finding f = {rule,     outcome, 0,       0,
-                        "0x0000", actual,  subject, outcome == OUTCOME_DEVIATION ? "known" : "",
+    struct finding f = {rule,     outcome, 0,      0,
+                        "0x0000", actual,  entity, outcome == OUTCOME_DEVIATION ? "known" : "",
                         &sender,  0};
     verdict_add(v, frame, &f);
 }
@@ -240,11 +240,11 @@ static void frames_are_the_first_and_each_once(void **state)
 static void cases_are_distinct_and_bounded(void **state)
 {
     struct verdict *v = with_ipoib();
-    char subject[32];
+    char entity[32];
     (void)state;
     for (uint32_t i = 0; i < 1000; i++) {
-        g_snprintf(subject, sizeof subject, "port %u", i % 100);
-        add(v, i + 1, MUST_RULE, OUTCOME_FAIL, subject, "x");
+        g_snprintf(entity, sizeof entity, "port %u", i % 100);
+        add(v, i + 1, MUST_RULE, OUTCOME_FAIL, entity, "x");
     }
     const struct verdict_result *r = verdict_result(v, MUST_RULE, OUTCOME_FAIL);
     assert_int_equal(r->count, 1000);
