@@ -584,7 +584,9 @@ def asked_and_missing(*more):
     # A's next request (its PSN follows): A did not join before. The SA's next response: no program
     # of A did
     t.put(mad_frame(A, SM, ib.sa_mad(ib.GET, 0x57, ib.ATTR_MC_MEMBER, record, mask), 2).ib())
-    t.mad(SM, A, ib.sa_mad(ib.GET_RESP, 0x57, ib.ATTR_MC_MEMBER, record, mask, status=0x0300), LATER)
+    t.mad(
+        SM, A, ib.sa_mad(ib.GET_RESP, 0x57, ib.ATTR_MC_MEMBER, record, mask, status=0x0300), LATER
+    )
     return erf_pcap(t)
 
 
@@ -836,8 +838,8 @@ def test_missed_join_that_creates_the_broadcast_group(joins):
 
 @JOINS_OR_SENDS
 def test_traffic_of_a_scope_without_a_broadcast_group_is_found(joins):
-    """The PSN of A's last request shows that no request of A's QP1 before it is missing. If the SA has
-    sent two packets before, the PSN of its next one (16) shows that no other response is missing."""
+    """The PSN of A's last request shows that no request of A's QP1 before it is missing. If the SA
+    has sent two packets before, its next one (16) shows that no other response is missing."""
     at, psn = (16, 3) if joins else (14, 2)
     assert (at, EXISTS) in failures(no_broadcast_group(psn, joins))
 
