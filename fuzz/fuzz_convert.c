@@ -118,7 +118,7 @@ static void convert(const struct contents *checked, struct output_format *format
      */
     enum { FRACTION = 4 };
     must(format->container != CONTAINER_RAW || n.written == 0 || made->len >= FRACTION);
-    if (format->container == CONTAINER_RAW && n.written > 0)
+    if (format->container == CONTAINER_RAW && made->len >= FRACTION) /* also if all are filler */
         memset(made->data, 0, FRACTION);
     struct contents found = read_all(MEMORY_OUTPUT);
     /* a raw ERF file without records is empty, so it is not a capture file */
