@@ -75,9 +75,9 @@ const char *cm_reject_advice(uint16_t reason)
     case 4:
         return "the peer gave up waiting for this port: a CM message was lost on the way";
     case 8:
-        return "nothing listens at this Service-ID: in connected mode, and UP, an interface does";
+        return "nothing listens at this Service-ID: the interface must be up and in connected mode";
     case 28:
-        return "the peer's IPoIB refuses it: the mode is not its own, or it has its connections";
+        return "the peer's IPoIB refuses it: it uses another mode, or has no more connections left";
     default:
         return NULL;
     }
