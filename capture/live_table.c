@@ -133,7 +133,8 @@ static const struct cli_option table[] = {
     {.letter = 'T',
      .name = "conti",
      .help = "report a kernel without huge pages",
-     .details = "If the kernel has huge pages, the buffers are in them, also without this option.",
+     .details = "If the kernel has huge pages, the buffers are in huge pages, with or without this "
+                "option.",
      CLI_SETS(live_options, huge_pages)},
     {.letter = 'M',
      .name = "mem-mode",
@@ -147,10 +148,10 @@ static const struct cli_option table[] = {
      .argument = "SIZE",
      .help = "hold twice SIZE bytes for the file (default: 128M)",
      .details =
-         "These are the frames that the writing thread has not written yet; by default at most 256 "
-         "MiB. "
-         "In addition the capture registers 134 MiB of buffers (142 MiB if the MTU is 4096), which "
-         "-b changes, or less if the memlock limit requires it. "
+         "This memory holds the frames that the writing thread has not written yet: by default at "
+         "most 256 MiB. "
+         "In addition, the capture registers buffers of 134 MiB (142 MiB if the MTU is 4096): more "
+         "or less with -b, and less if the memlock limit requires it. "
          "--list shows both numbers for each port.",
      .wanted = "a number of bytes",
      CLI_MEASURES(live_options, hold, 1, UINT64_C(1) << 45),
@@ -254,7 +255,8 @@ static const struct cli_option table[] = {
          "Service-ID. "
          "If a connection was set up before the capture, its packets are captured from the first "
          "one that starts an IP datagram. "
-         "Acknowledgements to a queue pair are captured only if it has received such a packet too.",
+         "Acknowledgements to a queue pair are captured only if the queue pair has received such a "
+         "packet too.",
      .label = "Packets",
      .labels = LABELS("IPoIB: datagrams and connections", "Communication management",
                       "Subnet administration", "Subnet management (QP 0)"),

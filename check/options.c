@@ -25,8 +25,8 @@ static const char help_end[] =
     "stage of a merged report failed; otherwise 2 if a capture could not be\n"
     "checked to its end, has no IPoIB or nothing that decides a MUST, if a required\n"
     "rule was not decided, if a report or the baseline could not be read or written,\n"
-    "or if the usage was wrong; otherwise 0. 128 plus the number of the signal that\n"
-    "interrupted it: there is no report.\n";
+    "or if the usage was wrong; otherwise 0. If a signal interrupts the program,\n"
+    "there is no report, and the exit status is 128 plus the signal's number.\n";
 
 static bool take_only(void *options, const char *value)
 {
@@ -54,21 +54,21 @@ static const struct cli_option table[] = {
      .help = "set which interfaces share a subnet (default: auto)",
      .details =
          "Each port of an ERF card counts as an interface. "
-         "What is learnt from the frames of one interface then applies to the others of its "
+         "What the frames of one interface show also applies to the other interfaces of its "
          "subnet. "
          "For example, a card with two ports writes the two directions of a cable as two "
-         "interfaces."
+         "interfaces: the response to a request is then on the other interface."
          "\n\n"
          "With `auto`, two interfaces are in one subnet if a response on one answers a request on "
          "the other, or if both show the same port GUID at the same LID. "
          "With `one`, all interfaces are in one subnet. "
          "With `each`, each interface is in its own subnet."
          "\n\n"
-         "What is learnt about two subnets is kept apart, even if they use the same LIDs. "
+         "The program keeps what it knows about two subnets apart, even if they use the same LIDs. "
          "With `auto`, two interfaces can seem to be in one subnet until a later frame shows that "
          "they are not. "
-         "Then the program prints a message and discards what it learnt about the two up to that "
-         "frame.",
+         "Then the program prints a message and discards what the frames before showed about the "
+         "two.",
      CLI_CHOOSES(options, interfaces),
      .group = OF_CHECKING},
     {REPORT_OPTION_ONLY, CLI_CALLS(take_only)},
@@ -77,11 +77,11 @@ static const struct cli_option table[] = {
      .help = "exit with status 2 if no capture decides this rule",
      .details =
          "The option may be given several times. "
-         "Exit status 1 stays 1. "
+         "If a capture violates a MUST, the exit status is 1 all the same. "
          "A capture decides a rule if the rule's result in it is pass, fail, known or deviation. "
          "SELECTOR is a rule's identifier, or a prefix of the identifiers of several rules, one of "
          "which must be decided. "
-         "A message names what is missing.",
+         "A message names each SELECTOR that no capture decides.",
      CLI_CALLS(take_required),
      .group = OF_CHECKING},
     {.name = "baseline",

@@ -41,8 +41,8 @@ struct cli_option {
     const char *label;         /* short name in Wireshark's dialog; NULL: it is not shown there */
     const char *const *labels; /* the same of each value of CLI_CHOICE, or NULL */
     size_t offset, size;       /* of a member of the program's options */
-    /* VALUE is NULL if the option takes none. Returns false if it is refused: after a message, or,
-     * if there is WANTED, without one. */
+    /* VALUE is NULL if the option takes none. Returns false if it refuses the value: after printing
+     * a message, or without one if there is WANTED, from which the caller makes the message. */
     bool (*take)(void *options, const char *value);
     uint64_t low, high;
     const char *wanted; /* in the message about a wrong value; CLI_CHOICE lists its values */

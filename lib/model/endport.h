@@ -42,8 +42,8 @@ struct endport {
     uint8_t subscribed : 2;        /* SUBSCRIBED_* */
     uint8_t subscribing : 2;       /* SUBSCRIBED_* of requests that have no response yet */
     /*
-     * A partition may have two of its interfaces: as a FullMember of the broadcast group it asked
-     * to join again, or another port GUID was seen at its LID (IBA 4.1.1).
+     * It may have several interfaces on one partition: it requested to join the broadcast group
+     * although it was a FullMember, or another port GUID was seen at its LID (IBA 4.1.1).
      */
     uint8_t several_interfaces : 1;
     uint8_t node_type : 2;      /* from NodeInfo, with a PortInfo of the same route; 0: not known */
@@ -55,7 +55,7 @@ struct endport {
     uint32_t new_frame;
     /* last frame that showed a packet of its GSI (QP1) to be missing or truncated; 0: never */
     uint32_t gap_frame;
-    /* last frame in which the SM asked it to reregister (join and subscribe again); 0: never */
+    /* last frame in which the SM requested ClientReregister (join and subscribe again); 0: never */
     uint32_t reregister_frame;
     /*
      * last frame in which its own GSI named its GID in a request to the SA; 0: never, or a port
@@ -93,7 +93,8 @@ const struct endport *endports_by_lid(const struct endports *e, uint16_t interfa
 /*
  * Did its own GSI name the port's GID at its LID in this capture, with every request to the SA
  * captured since then? This needs no SMP. A port that shares its LID (a virtual function, IBA
- * 4.1.1) is named only if it was the first one seen at the LID, because gaps are counted there.
+ * 4.1.1) is named only if it was the first one seen at the LID, because gaps are counted for that
+ * port only.
  */
 bool endports_is_named(const struct endports *e, const struct endport *p);
 
@@ -160,8 +161,8 @@ static inline bool endport_has_lid(const struct endport *p, uint16_t lid)
 }
 
 /*
- * Is the P_Key (its lower 15 bits) in the port's table? Unknown if the first block is full: the
- * table may have more blocks.
+ * Is the P_Key (its lower 15 bits) in the port's table? It is not known if a block of the table was
+ * not captured, or if the P_Key is not in block 0 and another block is not empty.
  */
 enum pkey_known { PKEY_IS_THERE, PKEY_IS_NOT_THERE, PKEY_NOT_KNOWN };
 enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey);

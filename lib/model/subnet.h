@@ -46,7 +46,7 @@ enum subnet_event_kind {
     SUBNET_SM_SEEN,    /* SMInfo of a master SM */
     SUBNET_SM_SECOND,  /* SMInfo of another master SM than before */
     SUBNET_SM_CONTROL, /* Set(SMInfo): handover and the like */
-    SUBNET_TEARDOWN,   /* decided: did a connection end with its interface? */
+    SUBNET_TEARDOWN,   /* it is known now whether a connection ended with its interface */
 };
 
 struct subnet_event {
@@ -70,8 +70,8 @@ struct subnet_event {
     struct group group_facts, broadcast_facts;
     const struct group *broadcast;
     const struct connection *connection; /* TEARDOWN */
-    const struct sa_request *request;    /* request that is made or answered; NULL: not seen */
-    /* SA_MOVED: previous LID of the SA; PORT_INFO, PORT_INITIALISED: LID of the port; SM: 0 */
+    const struct sa_request *request; /* this request, or that of this response; NULL: not seen */
+    /* SA_MOVED: previous LID of the SA; PORT_INFO, PORT_INITIALISED: LID of the port; SM_*: 0 */
     uint16_t lid;
     uint8_t control; /* SM_CONTROL: SM_HANDOVER or another control value */
     uint8_t mtu;     /* PATH: IBA code */

@@ -50,10 +50,11 @@ struct capfile_description {
 };
 
 /*
- * Callback for each of these, in the order of the file: an interface before its first frame is
- * returned.
+ * Callback for each description, in the order of the file. An interface is described before its
+ * first frame is returned.
  */
 typedef void capfile_describe(void *user, const struct capfile_description *described);
+
 /*
  * Settings, to be made before the first capfile_next. They have no effect on files of other
  * formats.
@@ -101,7 +102,7 @@ void capfile_close(struct capfile *c);
 
 /*
  * Reads the next frame. CAPFILE_ERROR: the file is malformed or truncated, or it cannot be read; no
- * frame follows. Sets ERROR: "is cut short: ...".
+ * frame follows. Sets ERROR; the text continues the file's name: "is cut short: ...".
  */
 enum capfile_result capfile_next(struct capfile *c, struct capfile_frame *out, GError **error);
 

@@ -11,12 +11,12 @@ struct input {
     struct capfile *file;
     uint32_t linktype, snaplen; /* snaplen: the largest of all interfaces */
     bool has_interface;         /* of a pcapng file */
-    /* the result of reading a pcapng file up to its first packet that can contain IPoIB */
-    bool has_ahead; /* it was not returned yet */
+    /* of a pcapng file, the result of read_ahead() */
+    bool has_ahead; /* input_next() has not returned it yet */
     enum capfile_result ahead;
     struct capfile_frame first;
     GError *ahead_error;
-    uint64_t skipped; /* packets before it, not returned yet */
+    uint64_t skipped; /* packets before it that input_next() has not returned yet */
     uint32_t skipped_linktype;
     GArray *early;              /* struct capfile_description before the first packet */
     capfile_describe *describe; /* NULL: no callback */
@@ -35,7 +35,7 @@ static void note_interface(struct input *in, const struct capfile_description *d
     in->snaplen = MAX(in->snaplen, snaplen);
 }
 
-/* Passes the description on, or keeps a copy until the callback is set. */
+/* Calls the callback. While the file is read ahead, no callback is set yet: keeps a copy for it. */
 static void take_description(void *user, const struct capfile_description *described)
 {
     struct input *in = user;
@@ -68,8 +68,8 @@ void input_on_description(struct input *in, capfile_describe *describe, void *us
 /* ---- opening */
 
 /*
- * Reads a pcapng file up to the first packet, and on up to the first one that can contain IPoIB
- * unless an interface that can was described before.
+ * Reads a pcapng file up to its first packet. If neither this packet nor an interface described
+ * before it can contain IPoIB, reads on until a packet or an interface can.
  */
 static void read_ahead(struct input *in)
 {

@@ -40,7 +40,7 @@ void input_on_description(struct input *in, capfile_describe *describe, void *us
 
 /* Of the first packet or, if there is none, the first interface that can contain IPoIB. */
 uint32_t input_linktype(const struct input *in);
-/* maximum bytes of a packet, from the file header */
+/* maximum bytes of a packet: in the file header; in pcapng, the largest of the interfaces so far */
 uint32_t input_snaplen(const struct input *in);
 bool input_is_raw_erf(const struct input *in);
 bool input_is_pcapng(const struct input *in);

@@ -27,10 +27,10 @@ const struct report_parts *format_parts(enum format f);
 #define REPORT_OPTION_DEVIATIONS                                                                   \
     .name = "deviations", .argument = "NAME",                                                      \
     .help = "do not count these known deviations (default: linux)",                                \
-    .details = "They are shown. "                                                                  \
-               "`linux` has the deviations of Linux, OpenSM and programs on Linux hosts, and "     \
-               "`none` has none. "                                                                 \
-               "Any other NAME is the path of a file."
+    .details = "The report shows them, but they do not change the verdict. "                       \
+               "`linux` is the list of the deviations of Linux, OpenSM and programs on Linux "     \
+               "hosts; `none` is an empty list. "                                                  \
+               "Any other NAME is the path of a file with a list."
 #define REPORT_OPTION_ONLY                                                                         \
     .name = "only", .argument = "SELECTOR",                                                        \
     .help = "check only these rules; may be given several times",                                  \

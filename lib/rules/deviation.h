@@ -38,7 +38,7 @@ struct deviations;
 struct deviations *deviations_open(const char *name, GError **error);
 void deviations_free(struct deviations *d);
 
-/* A failure to look up in a list. "" if a text is unknown. */
+/* A failure that is looked up in a list. A text that is not known is "". */
 struct failure {
     enum rule_number rule;
     const char *expected, *actual;
@@ -54,8 +54,8 @@ struct failure {
 const char *deviations_reason(const struct deviations *d, const struct failure *failure);
 
 /*
- * Would the failure be a known deviation with the right Service-ID? False if its Service-ID is
- * known. Then it may be a known deviation or a violation. d may be NULL.
+ * Does only the Service-ID, which was not captured, decide whether the failure is a known deviation
+ * or a violation? False if the Service-ID is known. d may be NULL.
  */
 bool deviations_need_service_id(const struct deviations *d, const struct failure *failure);
 

@@ -33,8 +33,8 @@ void expect_that(const struct reporter *r, enum rule_number rule, bool holds, co
 /*
  * ---- findings about an entity: reported once, and again when the value changes or after a pass
  *
- * Each needs the entity, because the deduplication cache looks it up: s is never NULL. A finding
- * without an entity is one of the functions above.
+ * The deduplication cache looks up the entity, so s is never NULL. A finding that is about no
+ * entity is reported by a function above.
  */
 
 enum entity_kind {
@@ -49,7 +49,7 @@ enum entity_kind {
 };
 
 /*
- * The entity that a finding is about. bytes: an MGID (16 bytes), a link-layer address (20 bytes)
+ * The entity that a finding is about. bytes: an MGID (16 bytes), a link-layer address (20 bytes),
  * a GID (16 bytes; ENTITY_PORT, NULL: the port is named by its LID) or an IPv6 address (16 bytes);
  * number and other: see the functions below.
  */
@@ -115,13 +115,13 @@ void report_fail_about(const struct reporter *r, enum rule_number rule, const st
     __attribute__((nonnull(3)));
 
 /*
- * The observed value seen must be wanted. The finding shows both as fields of n bytes in
- * hexadecimal. p: the field in this packet; NULL: it is not in this packet.
+ * PASS if the observed value `seen` is `wanted`, else FAIL. The finding shows both as fields of n
+ * bytes in hexadecimal. p: the field in this packet; NULL: it is not in this packet.
  */
 void expect_same(const struct reporter *r, enum rule_number rule, const struct entity *s,
                  const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen)
     __attribute__((nonnull(3)));
-/* The same with texts. They must be constant strings, for the cache compares their addresses. */
+/* The same with texts. They must be constant strings: the cache compares their addresses. */
 void expect_about(const struct reporter *r, enum rule_number rule, const struct entity *s,
                   bool holds, const uint8_t *p, uint32_t n, const char *expected,
                   const char *actual) __attribute__((nonnull(3)));

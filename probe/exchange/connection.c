@@ -168,7 +168,7 @@ static void note_connect_result(struct target *t, struct cm_connection *c, char 
     }
 }
 
-/* *c: NULL if the connection cannot be used. */
+/* Sends one REQ and waits for its response. *c: NULL without a REP or REJ, or if the run ended. */
 static enum connect_result try_connect(struct target *t, const struct connect_request *q,
                                        struct cm_connection **c, char *response)
 {
@@ -210,7 +210,7 @@ static bool is_unknown_to_peer(const struct cm_connection *c)
     return c && c->result == CONNECT_REJECTED && c->reason == CM_REJ_SERVICE_ID;
 }
 
-/* What was sent and received, for a finding about an earlier exchange. */
+/* A copy of what was sent and received, to report a finding about it after later exchanges. */
 struct exchanged {
     char sent[VERDICT_TEXT], received[VERDICT_TEXT];
 };

@@ -29,9 +29,9 @@ static const char help_end[] =
     "\n"
     "Exit status: 1 if a target violates a MUST (with --strict also a SHOULD), or a\n"
     "stage fails; otherwise 2 if a target could not be tested or the usage was\n"
-    "wrong; 3 if a privilege or the device is missing; otherwise 0. 128\n"
-    "plus the number of the signal that interrupted it: the probe leaves the\n"
-    "groups that it joined and writes no report.\n";
+    "wrong; 3 if a privilege or the device is missing; otherwise 0. If a signal\n"
+    "interrupts the probe, it leaves the groups that it joined and writes no report,\n"
+    "and the exit status is 128 plus the signal's number.\n";
 
 enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000 };
 
@@ -112,10 +112,11 @@ static const struct cli_option table[] = {
      .help = "use this InfiniBand device or network interface",
      .details =
          "ibv_devices(1) lists the devices; the default is the first one. "
-         "A network interface (`ib0`) shows less, and needs neither libibverbs nor libibumad. "
-         "Packets go through it, and checks that need what the interface does not show (queue "
-         "pairs, InfiniBand headers, the subnet administration) are skipped with that reason. "
-         "If there is no libibverbs device, the first such interface is the default.",
+         "With a network interface (`ib0`), the probe sends and receives through this interface, "
+         "and needs neither libibverbs nor libibumad. "
+         "The interface does not show queue pairs, InfiniBand headers and the subnet "
+         "administration: checks that need these are skipped, and the report says why. "
+         "If there is no libibverbs device, the default is the first IPoIB network interface.",
      CLI_STORES(options, device)},
     {.letter = 'p',
      .name = "port",
@@ -153,12 +154,12 @@ static const struct cli_option table[] = {
     {.name = "disruptive",
      .help = "also run checks that cause errors or log entries",
      .details =
-         "They send wrong Q_Keys and P_Keys, which the peer's port counts and may report by a "
-         "trap. "
-         "They open connections of a mode that the peer does not announce, about which Linux logs "
-         "a warning. "
-         "For the target `fabric` they request groups with wrong attributes, which the SM logs as "
-         "errors.",
+         "These checks send wrong Q_Keys and P_Keys, which the peer's port counts and may report "
+         "by a trap. "
+         "They open connections of a mode that the peer does not announce: Linux logs a warning "
+         "about such a connection. "
+         "For the target `fabric`, they request groups with wrong attributes: the SM logs such a "
+         "request as an error.",
      CLI_SETS(options, disruptive)},
     {REPORT_OPTION_STRICT, CLI_SETS(options, strict)},
     {REPORT_OPTION_DEVIATIONS, CLI_STORES(options, deviations)},
@@ -175,7 +176,8 @@ static const struct cli_option table[] = {
      .help = "write the packets sent and received to FILE",
      .details = "FILE is a pcapng file for Wireshark. "
                 "Each packet has a comment that names the check and its outcome. "
-                "The file must not be the report's, nor one that a running capture writes. "
+                "FILE must be neither the report's file nor a file that a running capture "
+                "writes. "
                 "A new file has mode 0600, less the umask.",
      CLI_STORES(options, capture)},
     {.name = "rate",
