@@ -43,6 +43,12 @@ struct checker *checker_new(struct fabric *fabric, const struct deviations *know
 void checker_free(struct checker *j);
 
 /*
+ * muted: the findings of the next packets are not reported, and do not count as reported, so the
+ * same finding in a later packet is reported. The packets still change the model.
+ */
+void checker_mute(struct checker *j, bool muted);
+
+/*
  * Callback for passes, which are most findings. A checker that has none reports them as the other
  * findings.
  */

@@ -34,7 +34,6 @@ struct wirelog {
     struct checker *checker;
     checker_report *report;
     void *user;
-    enum log_direction direction; /* of the frame being checked */
     uint32_t number, psn, connections;
     GPtrArray *first;   /* frames before the first check context; of a branch: before its own */
     GPtrArray *waiting; /* frames that belong to wirelog_begin's text */
@@ -96,9 +95,8 @@ static void write_frame(struct wirelog *w, const struct frame *f, const char *co
 
 static void report_finding(void *user, uint32_t frame, const struct finding *f)
 {
-    struct wirelog *w = user;
-    if (w->direction == LOG_OF_TARGET && w->report)
-        w->report(w->user, frame, f);
+    const struct wirelog *w = user;
+    w->report(w->user, frame, f);
 }
 
 static void check_logged(struct wirelog *w, const struct frame *f)
@@ -106,7 +104,7 @@ static void check_logged(struct wirelog *w, const struct frame *f)
     if (f->direction == LOG_OF_IMPOSTOR)
         return;
     struct capture_frame c = {++w->number, 0, f->linktype, f->ns, view_make(f->bytes, f->n, f->n)};
-    w->direction = f->direction;
+    checker_mute(w->checker, f->direction != LOG_OF_TARGET || !w->report);
     checker_frame(w->checker, &c);
 }
 
