@@ -10,7 +10,7 @@
 #include "cli/say.h"
 #include "pcapio/erf.h"
 #include "pcapio/bytes.h"
-#include "pcapio/packet.h"
+#include "pcapio/capture_record.h"
 #include "pcapio/pcapng.h"
 #include "pcapio/pcapng_format.h"
 #include "pcapio/pcapngcopy.h"

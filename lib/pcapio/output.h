@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "pcapio/capfile.h"
-#include "pcapio/packet.h"
+#include "pcapio/capture_record.h"
 
 enum container { CONTAINER_PCAP, CONTAINER_PCAPNG, CONTAINER_RAW };
 
@@ -41,7 +41,7 @@ bool output_describe(struct output *out, const struct capfile_description *d);
  * Writes a packet of the output's link type; its seconds must fit into 32 bits. Returns false as
  * output_describe does.
  */
-bool output_write(struct output *out, const struct packet *p);
+bool output_write(struct output *out, const struct capture_record *p);
 
 /*
  * Flushes, closes and frees. Returns false and sets ERROR to the first error if data did not reach
