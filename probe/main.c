@@ -238,12 +238,20 @@ static bool drop_privileges(const struct options *o)
     return dropped;
 }
 
+static bool end_log(struct program *r)
+{
+    GError *error = NULL;
+    bool whole = wirelog_free(r->rest.log, &error);
+    say_error(NULL, &error);
+    return whole;
+}
+
 static bool run_device(struct program *r)
 {
     struct target *t = &r->rest;
     open_transport(r);
     if (!drop_privileges(r->o)) {
-        wirelog_free(t->log);
+        end_log(r);
         return false;
     }
     /* The text report about a fabric begins with this reason. */
@@ -253,7 +261,7 @@ static bool run_device(struct program *r)
     run_targets(r);
     if (r->link.transport)
         link_close(t);
-    bool whole = wirelog_free(t->log);
+    bool whole = end_log(r);
     return !stop && collection_deliver(r->collection) && whole;
 }
 
@@ -271,6 +279,7 @@ static int probe(const struct options *o, const struct deviations *known)
      */
     struct guard guard;
     bool guarded = guard_start(&guard);
+    GError *error = NULL;
     /* Findings before the first target (is the source address unused?) belong to no target. */
     struct checked no_target = {.name = NULL, .verdict = verdict_new(NULL)};
     struct results idle = {.checked = &no_target, .known = known};
@@ -279,9 +288,10 @@ static int probe(const struct options *o, const struct deviations *known)
                         .collection = collection_new(o, IPOIB_VERSION)};
     r.rest = (struct target){.run = &r.run,
                              .link = &r.link,
-                             .log = wirelog_new(o->capture),
+                             .log = wirelog_new(o->capture, &error),
                              .results = &idle,
                              .peer = &r.no_peer};
+    say_error(NULL, &error);
     groups_open(&r.link);
     r.link.guard = guarded ? &guard : NULL;
     bool delivered = r.rest.log && run_device(&r);

@@ -106,13 +106,10 @@ static bool is_same_file(const struct stat *st, const char *path, FILE *file)
 
 static FILE *open_output_file(const char *path, GError **error)
 {
-    char why[200];
-    int fd = create_file(path, why, sizeof(why));
+    int fd = create_file(path, error);
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
 
-    if (fd < 0)
-        g_set_error_literal(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, why);
-    else if (!file) {
+    if (fd >= 0 && !file) {
         g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, "cannot be created: %s",
                     strerror(errno));
         close(fd);

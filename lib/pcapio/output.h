@@ -25,7 +25,7 @@ struct output;
  * Creates or overwrites PATH ("-": stdout) and writes the file header. SOURCE: descriptor of the
  * file that the packets come from. PATH must be another file; otherwise it is refused and not
  * changed. If neither is a regular file (a live capture through pipes), each packet is flushed at
- * once. Returns NULL and sets ERROR (pcapio/error.h) if this fails.
+ * once. Returns NULL and sets ERROR (pcapio/error.h, cli/create.h) if this fails.
  */
 struct output *output_open(const char *path, const struct output_format *format, int source,
                            GError **error);
