@@ -246,6 +246,14 @@ static bool end_log(struct program *r)
     return whole;
 }
 
+static bool deliver(struct program *r)
+{
+    GError *error = NULL;
+    bool good = collection_deliver(r->collection, &error);
+    say_error(NULL, &error);
+    return good;
+}
+
 static bool run_device(struct program *r)
 {
     struct target *t = &r->rest;
@@ -262,7 +270,7 @@ static bool run_device(struct program *r)
     if (r->link.transport)
         link_close(t);
     bool whole = end_log(r);
-    return !stop && collection_deliver(r->collection) && whole;
+    return !stop && deliver(r) && whole;
 }
 
 static void close_device(struct program *r)
@@ -285,10 +293,10 @@ static int probe(const struct options *o, const struct deviations *known)
     struct results idle = {.checked = &no_target, .known = known};
     struct program r = {.o = o,
                         .run = {.options = o, .stop = &stop},
-                        .collection = collection_new(o, IPOIB_VERSION)};
+                        .collection = collection_new(o, IPOIB_VERSION, &error)};
     r.rest = (struct target){.run = &r.run,
                              .link = &r.link,
-                             .log = wirelog_new(o->capture, &error),
+                             .log = r.collection ? wirelog_new(o->capture, &error) : NULL,
                              .results = &idle,
                              .peer = &r.no_peer};
     say_error(NULL, &error);
@@ -308,8 +316,10 @@ static int probe(const struct options *o, const struct deviations *known)
 
 static int print(const struct options *o, GString *text)
 {
-    bool good = save(text, o->output);
+    GError *error = NULL;
+    bool good = save(text, o->output, &error);
     g_string_free(text, TRUE);
+    say_error(NULL, &error);
     return good ? EXIT_CONFORMANT : EXIT_UNJUDGED;
 }
 
@@ -349,6 +359,7 @@ int main(int argc, char **argv)
     static char name[] = "ipoib-probe";
     struct options o;
     environment_secure();
+    say_as(name);
     program_begin(argv, name, &stop);
     int status = probe_options_read(&o, argc, argv);
     if (status < 0)

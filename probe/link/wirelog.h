@@ -15,8 +15,7 @@
 
 struct wirelog;
 
-/* path NULL: no file. Returns NULL and sets ERROR, which names the file, if it cannot be created.
- */
+/* path NULL: no file. Returns NULL and sets ERROR if the file cannot be created. */
 struct wirelog *wirelog_new(const char *path, GError **error);
 /* Returns false and sets ERROR to the first error of writing if the file is incomplete. */
 bool wirelog_free(struct wirelog *w, GError **error);
