@@ -171,13 +171,14 @@ static int check_annotated(const struct options *o, struct check_settings *by)
 /* Reads the baseline first: without it nothing is checked. Returns the exit status. */
 static int check_beyond_baseline(const struct options *o, const struct deviations *known)
 {
-    char *why = NULL;
+    GError *error = NULL;
     int status = EXIT_UNJUDGED;
-    struct baseline *b = o->baseline ? baseline_open(o->baseline, IPOIB_VERSION, &why) : NULL;
+    struct baseline *b = o->baseline ? baseline_open(o->baseline, IPOIB_VERSION, &error) : NULL;
     if (interrupted) { /* a signal also interrupts reading */
         status = say_interrupted();
     } else if (o->baseline && !b) {
-        say("--baseline %s: %s", o->baseline, why);
+        g_prefix_error(&error, "--baseline %s: ", o->baseline);
+        status = give_up(&error);
     } else {
         if (b && baseline_incomplete_rules(b))
             say("--baseline %s: %u rules have further cases, which a report does not name and "
@@ -186,7 +187,7 @@ static int check_beyond_baseline(const struct options *o, const struct deviation
         status = check_annotated(
             o, &(struct check_settings){&o->selection, known, b, o->interfaces, NULL});
     }
-    g_free(why);
+    g_clear_error(&error);
     baseline_free(b);
     return status;
 }

@@ -57,12 +57,13 @@ static GString *head_of(enum format format, const struct merge *m)
 /* ---- one report */
 
 /* Can all entries of the report be restored? Called before any of it is written. */
-static bool is_good(const struct merge *m, const struct merge_report *given, char **why)
+static bool is_good(const struct merge *m, const struct merge_report *given, GError **error)
 {
     bool good = true;
     for (guint i = 0; good && i < given->entries->len; i++) {
         struct restored r;
-        good = restore(&r, &g_array_index(given->entries, struct merge_entry, i), m->version, why);
+        good = restore(&r, &g_array_index(given->entries, struct merge_entry, i), m->version,
+                       error);
         restored_clear(&r);
     }
     return good;
@@ -71,25 +72,23 @@ static bool is_good(const struct merge *m, const struct merge_report *given, cha
 static void write_entry(struct merge *m, const struct merge_writer *w, const struct merge_entry *e)
 {
     struct restored r;
-    char *why = NULL;
-    if (restore(&r, e, m->version, &why)) { /* always true, because is_good() was */
+    if (restore(&r, e, m->version, NULL)) { /* always true, because is_good() was */
         tally_add(m->tally, e->node, &r);
         w->part(m, &r, e, e->node, e->file);
     }
-    g_free(why);
     restored_clear(&r);
 }
 
-/* Writes that the report cannot be read, and sets ERROR. */
-static void fail_report(struct merge *m, const struct merge_writer *w,
-                        const struct merge_report *given, const char *why, GError **error)
+/* Writes that the report cannot be read. */
+static void write_unreadable(struct merge *m, const struct merge_writer *w,
+                             const struct merge_report *given, const char *why)
 {
     struct restored r;
+    m->tally->reports++;
     restore_nothing(&r, given->node, given->file, m->version, why);
     tally_add(m->tally, given->node, &r);
     w->part(m, &r, NULL, given->node, given->file);
     restored_clear(&r);
-    fail_with(error, "%s: %s", given->file, why);
 }
 
 static void write_report(struct merge *m, const struct merge_writer *w,
@@ -104,17 +103,15 @@ bool merge_add(struct merge *m, const char *path, GError **error)
 {
     const struct merge_writer *w = writer_of(m->format);
     struct merge_report given;
-    char *why = NULL;
+    GError *why = NULL;
     bool good = merge_report_open(&given, path, &why) && is_good(m, &given, &why);
-    if (good)
+    if (good) {
         write_report(m, w, &given);
-    else if (*m->stop) /* a signal also interrupts reading */
-        fail_with(error, "%s: interrupted", given.file);
-    else {
-        m->tally->reports++;
-        fail_report(m, w, &given, why, error);
+    } else {
+        if (!*m->stop) /* a signal also interrupts reading */
+            write_unreadable(m, w, &given, why->message);
+        g_propagate_prefixed_error(error, why, "%s: ", given.file);
     }
-    g_free(why);
     merge_report_clear(&given);
     return good;
 }

@@ -23,13 +23,15 @@ static bool read_bits(const char *text, bool ipv6, unsigned *bits, GError **erro
     unsigned least = ipv6 ? PREFIX_MIN6 : PREFIX_MIN4, most = ipv6 ? 128 : 32;
     char *end;
     unsigned long n = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || n > most)
-        return fail_with(error, "'/%s' is no prefix length of IPv%c", text, ipv6 ? '6' : '4');
-    if (n < least)
-        return fail_with(error, "'/%s' has too many addresses: the largest prefix is /%u %s", text,
-                         least, ipv6 ? "of IPv6 (each needs a query to the SA)" : "of IPv4");
     *bits = (unsigned)n;
-    return true;
+    if (*text < '0' || *text > '9' || *end || n > most)
+        fail_with(error, "'/%s' is no prefix length of IPv%c", text, ipv6 ? '6' : '4');
+    else if (n < least)
+        fail_with(error, "'/%s' has too many addresses: the largest prefix is /%u %s", text, least,
+                  ipv6 ? "of IPv6 (each needs a query to the SA)" : "of IPv4");
+    else
+        return true;
+    return false;
 }
 
 static void put_host_bits(struct target_option *t, uint32_t low)
