@@ -75,6 +75,15 @@ static GString *make_part(struct collection *c, const struct checked *j)
     return text;
 }
 
+/* Keeps the first error of writing. */
+static void fail_part(struct collection *c)
+{
+    if (!c->error)
+        fail_with(&c->error, "%s: %s",
+                  c->streams ? "standard output" : "a temporary file for the report",
+                  strerror(errno));
+}
+
 static void write_part(struct collection *c, const GString *text)
 {
     FILE *to = c->streams ? stdout : c->spool;
@@ -83,9 +92,7 @@ static void write_part(struct collection *c, const GString *text)
     if (c->streams)
         progress_erase();
     if (fwrite(text->str, 1, text->len, to) != text->len || (c->streams && fflush(to) != 0))
-        fail_with(&c->error, "%s: %s",
-                  c->streams ? "standard output" : "a temporary file for the report",
-                  strerror(errno));
+        fail_part(c);
 }
 
 void collection_add(struct collection *c, struct checked *j)
@@ -120,6 +127,8 @@ bool collection_deliver(struct collection *c, GError **error)
 {
     if (c->streams)
         write_total(c);
+    else if (fflush(c->spool) != 0)
+        fail_part(c);
     if (!c->error)
         return c->streams || deliver_whole(c, error);
     g_propagate_error(error, g_steal_pointer(&c->error));
