@@ -113,8 +113,9 @@ static void copy_description(void *out, const struct capfile_description *descri
 }
 
 /* Anonymises P; its data is then in BUFFER. Frames without InfiniBand and IPoIB are left out. */
-static enum translation_result share_into(struct share *share, uint32_t linktype, struct packet *p,
-                                          const struct remarks *note, GByteArray *buffer)
+static enum translation_result share_into(struct share *share, uint32_t linktype,
+                                          struct capture_record *p, const struct remarks *note,
+                                          GByteArray *buffer)
 {
     uint32_t n = p->head_len + p->data_len;
 
@@ -143,7 +144,7 @@ static bool carry_all(struct input *in, struct output *out, const struct transla
                       struct share *share, struct tally *tally, GError **error)
 {
     GByteArray *buffer = g_byte_array_new();
-    struct packet from, to;
+    struct capture_record from, to;
     struct remarks note;
     enum capfile_result result;
     bool good = true;

@@ -11,7 +11,7 @@
 #include "capture/live_table.h"
 #include "capture/receive/selection.h"
 #include "cli/say.h"
-#include "pcapio/packet.h"
+#include "pcapio/capture_record.h"
 #include "capture/receive/sniffer.h"
 
 #define PREFIX "ipoib-" /* prefix of an interface name: ipoib-mlx5_0-1 */

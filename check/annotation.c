@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/fail.h"
 #include "cli/plain.h"
 #include "cli/save.h"
-#include "cli/say.h"
 #include "pcapio/erf.h"
 #include "pcapio/bytes.h"
-#include "pcapio/packet.h"
+#include "pcapio/capture_record.h"
 #include "pcapio/pcapng.h"
 #include "pcapio/pcapng_format.h"
 #include "pcapio/pcapngcopy.h"
@@ -31,14 +31,14 @@ struct annotation {
     GPtrArray *comments; /* comments of the next frame */
     unsigned more;       /* number of its findings beyond COMMENTS_MAX */
     uint32_t interfaces; /* number of interfaces written */
-    bool failed;         /* writing failed, and the error was printed */
+    GError *error;       /* the first error of writing the spool; NULL: none */
 };
 
-struct annotation *annotation_new(void)
+struct annotation *annotation_new(GError **error)
 {
     FILE *spool = tmpfile();
     if (!spool) {
-        say("--annotate: cannot create a temporary file: %s", strerror(errno));
+        fail_with(error, "--annotate: cannot create a temporary file: %s", strerror(errno));
         return NULL;
     }
     struct annotation *a = g_new0(struct annotation, 1);
@@ -57,15 +57,20 @@ void annotation_free(struct annotation *a)
     g_byte_array_unref(a->section);
     g_byte_array_unref(a->block);
     g_ptr_array_unref(a->comments);
+    g_clear_error(&a->error);
     g_free(a);
+}
+
+static void fail_spool(struct annotation *a)
+{
+    if (!a->error)
+        fail_with(&a->error, "--annotate: cannot write a temporary file: %s", strerror(errno));
 }
 
 static void spool_bytes(struct annotation *a, const void *bytes, size_t n)
 {
-    if (a->failed || n == 0 || fwrite(bytes, 1, n, a->spool) == n)
-        return;
-    say("--annotate: cannot write a temporary file: %s", strerror(errno));
-    a->failed = true;
+    if (!a->error && n > 0 && fwrite(bytes, 1, n, a->spool) != n)
+        fail_spool(a);
 }
 
 /* ---- interfaces */
@@ -294,17 +299,20 @@ static char *verdict_text(const struct report *r)
     return whole;
 }
 
-bool annotation_save(struct annotation *a, const struct report *r, const char *path)
+bool annotation_save(struct annotation *a, const struct report *r, const char *path, GError **error)
 {
-    if (a->failed)
+    if (!a->error && fflush(a->spool) != 0)
+        fail_spool(a);
+    if (a->error) {
+        g_propagate_error(error, g_steal_pointer(&a->error));
         return false;
+    }
     char *comment = verdict_text(r), *application = g_strdup_printf("%s %s", r->tool, r->version);
     GByteArray *block = g_byte_array_new();
     pcapngcopy_section(block, a->section->data, a->section->len, application, comment);
     GString *head = g_string_new_len((const char *)block->data, block->len);
     g_byte_array_unref(block);
-    bool good = fflush(a->spool) == 0 &&
-                save_parts(head, a->spool, &(GString){.str = (char *)""}, path);
+    bool good = save_parts(head, a->spool, &(GString){.str = (char *)""}, path, error);
     g_string_free(head, TRUE);
     g_free(application);
     g_free(comment);

@@ -8,6 +8,7 @@
 #ifndef IPOIB_CHECK_ANNOTATION_H
 #define IPOIB_CHECK_ANNOTATION_H
 
+#include <glib.h>
 #include <stdbool.h>
 
 #include "pcapio/capfile.h"
@@ -15,8 +16,8 @@
 
 struct annotation;
 
-/* Returns NULL after printing an error: the temporary file cannot be created. */
-struct annotation *annotation_new(void);
+/* Returns NULL and sets ERROR if the temporary file cannot be created. */
+struct annotation *annotation_new(GError **error);
 void annotation_free(struct annotation *a);
 
 /* Call before the frames of the file; its interfaces are copied. */
@@ -26,9 +27,10 @@ void annotation_finding(struct annotation *a, const struct finding *f);
 void annotation_frame(struct annotation *a, const struct capfile_frame *frame);
 
 /*
- * Writes the file, with the verdict on the report's first capture. Returns false after printing an
- * error.
+ * Writes the file, with the verdict on the report's first capture. Returns false and sets ERROR if
+ * this fails, or if a function above could not write the temporary file.
  */
-bool annotation_save(struct annotation *a, const struct report *r, const char *path);
+bool annotation_save(struct annotation *a, const struct report *r, const char *path,
+                     GError **error);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "pcapio/capfile.h"
 #include "rules/checker.h"
+#include "cli/fail.h"
 #include "cli/plain.h"
 #include "check/progress.h"
 #include "cli/say.h"
@@ -57,32 +58,34 @@ static bool check_one(struct checker *checker, const struct capfile_frame *f)
     return checker_frame(checker, &c);
 }
 
-/* Returns how the file ended; CAPFILE_FRAME: the run was interrupted. */
-static enum capfile_result check_frames(struct checked *out, struct capfile *file,
-                                        struct checker *checker, struct annotation *annotation,
-                                        struct progress *progress, const volatile int *stop,
-                                        GError **error)
+/* Returns false and sets ERROR if the file was not read to its end. */
+static bool check_frames(struct checked *out, struct capfile *file, struct checker *checker,
+                         struct annotation *annotation, struct progress *progress,
+                         const volatile int *stop, GError **error)
 {
     struct capfile_frame frame;
-    enum capfile_result result;
+    enum capfile_result result = CAPFILE_END;
     while (!*stop && (result = capfile_next(file, &frame, error)) == CAPFILE_FRAME) {
         verdict_frame(out->verdict, check_one(checker, &frame));
         if (annotation)
             annotation_frame(annotation, &frame);
         progress_frame(progress, frame.number);
     }
-    return *stop ? CAPFILE_FRAME : result;
+    if (*stop) { /* a signal also interrupts reading */
+        g_clear_error(error);
+        return fail_with(error, "interrupted");
+    }
+    return result == CAPFILE_END;
 }
 
-/* Prints the error, and keeps and frees it. */
-static void note_trouble(struct checked *out, const char *path, GError *error)
+/* Keeps WHY, which it frees, in OUT, and sets ERROR to it with the file's name. */
+static bool fail_capture(struct checked *out, const char *path, GError *why, GError **error)
 {
-    out->trouble = plain_dup(error->message);
-    if (verdict_frames(out->verdict))
-        say("%s: %s; it is judged up to there", path, error->message);
-    else
-        say("%s: %s", path, error->message);
-    g_error_free(error);
+    out->trouble = plain_dup(why->message);
+    fail_with(error, "%s: %s%s", path, why->message,
+              verdict_frames(out->verdict) ? "; it is judged up to there" : "");
+    g_error_free(why);
+    return false;
 }
 
 static void say_contradiction(const char *path, const struct contradiction *c)
@@ -96,20 +99,15 @@ static void say_contradiction(const char *path, const struct contradiction *c)
 }
 
 bool check_capture(struct checked *out, const char *path, const struct check_settings *by,
-                   const volatile int *stop)
+                   const volatile int *stop, GError **error)
 {
-    GError *error = NULL;
+    GError *why = NULL;
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
     gint64 begin = g_get_monotonic_time();
     *out = (struct checked){.name = plain_dup(name), .verdict = verdict_new(by->selection)};
-    struct capfile *file = capfile_open(path, &error);
-    if (!file) {
-        if (*stop)
-            g_error_free(error);
-        else
-            note_trouble(out, name, error);
-        return !*stop;
-    }
+    struct capfile *file = capfile_open(path, &why);
+    if (!file)
+        return fail_capture(out, name, why, error);
     if (by->annotation)
         annotation_begin(by->annotation, file);
     struct fabric *fabric = fabric_new();
@@ -118,17 +116,12 @@ bool check_capture(struct checked *out, const char *path, const struct check_set
     struct checker *checker = checker_new(fabric, by->known, take_finding, &sink);
     checker_take_passes(checker, take_pass);
     struct progress *progress = progress_new(name, file);
-    enum capfile_result result = check_frames(out, file, checker, by->annotation, progress, stop,
-                                              &error);
+    bool whole = check_frames(out, file, checker, by->annotation, progress, stop, &why);
     progress_free(progress);
-    if (result == CAPFILE_ERROR)
-        note_trouble(out, name, error);
-    else
-        g_clear_error(&error); /* of an interrupted run */
     say_contradiction(name, &fabric_facts(fabric)->contradiction);
     checker_free(checker);
     fabric_free(fabric);
     capfile_close(file);
     out->seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
-    return result != CAPFILE_FRAME;
+    return whole || fail_capture(out, name, why, error);
 }

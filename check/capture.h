@@ -19,12 +19,12 @@ struct check_settings {
 };
 
 /*
- * Checks the capture at path ("-": stdin) against the selected rules. An error in the file is
- * printed and kept in out->trouble. A signal handler sets *stop to nonzero to end the run early:
- * then out has no valid verdict, and the function returns false. Call judged_clear(out) in either
- * case.
+ * Checks the capture at path ("-": stdin) against the selected rules. Returns false and sets ERROR,
+ * which names the file, if it cannot be read to its end: then out has the verdict up to there, and
+ * the reason in out->trouble. A signal handler sets *stop to nonzero to end the run early: then the
+ * function returns false too, and out has no valid verdict. Call checked_clear(out) in each case.
  */
 bool check_capture(struct checked *out, const char *path, const struct check_settings *by,
-                   const volatile int *stop);
+                   const volatile int *stop, GError **error);
 
 #endif

@@ -23,12 +23,20 @@ static GString *write_report(const struct options *o, const struct report *r)
     return report_whole(format_parts(o->format), r);
 }
 
+/* Prints the error and frees it. Returns the exit status. */
+static int give_up(GError **error)
+{
+    say_error(NULL, error);
+    return EXIT_UNJUDGED;
+}
+
 /* Writes the text to its destination. Returns the exit status. */
 static int deliver_report(const struct options *o, GString *text, int status)
 {
-    bool good = save(text, o->output);
+    GError *error = NULL;
+    bool good = save(text, o->output, &error);
     g_string_free(text, TRUE);
-    return good ? status : EXIT_UNJUDGED;
+    return good ? status : give_up(&error);
 }
 
 static int list(const struct options *o)
@@ -45,10 +53,42 @@ static int explain(const struct options *o)
     GError *error = NULL;
     if (explain_rule(text, o->explain, &error))
         return deliver_report(o, text, EXIT_CONFORMANT);
-    say_error(NULL, &error);
     g_string_free(text, TRUE);
-    return EXIT_UNJUDGED;
+    return give_up(&error);
 }
+
+/* ---- --merge */
+
+/* Returns the exit status. */
+static int merge_all(const struct options *o, struct merge *m)
+{
+    GError *error = NULL;
+    for (int i = 0; i < o->n_captures && !interrupted; i++) {
+        if (!merge_add(m, o->captures[i], &error) && !interrupted)
+            say_error(NULL, &error);
+        g_clear_error(&error);
+    }
+    if (interrupted) {
+        say("interrupted: there is no report");
+        return 128 + interrupted;
+    }
+    return merge_deliver(m, o->output, &error) ? merge_exit_status(m) : give_up(&error);
+}
+
+static int merge(const struct options *o)
+{
+    GError *error = NULL;
+    struct merge m = {.tool = tool,
+                      .version = IPOIB_VERSION,
+                      .format = o->format,
+                      .stop = &interrupted,
+                      .colours = use_colours(o->output)};
+    int status = merge_begin(&m, &error) ? merge_all(o, &m) : give_up(&error);
+    merge_end(&m);
+    return status;
+}
+
+/* ---- captures */
 
 /* Returns false if interrupted. */
 static bool check_each_capture(const struct options *o, struct report *r,
@@ -56,8 +96,13 @@ static bool check_each_capture(const struct options *o, struct report *r,
 {
     for (int i = 0; i < o->n_captures; i++) {
         struct checked *j = &r->captures[r->n++];
-        if (!check_capture(j, o->captures[i], by, &interrupted))
+        GError *error = NULL;
+        bool whole = check_capture(j, o->captures[i], by, &interrupted, &error);
+        if (!whole && interrupted) {
+            g_error_free(error);
             return false;
+        }
+        say_error(NULL, &error);
     }
     return true;
 }
@@ -99,9 +144,10 @@ static int check_captures(const struct options *o, const struct check_settings *
                        .strict = o->strict,
                        .captures = g_new0(struct checked, (gsize)o->n_captures)};
     int status = check_each_capture(o, &r, by) ? conclude_report(o, &r) : say_interrupted();
+    GError *error = NULL;
     if (by->annotation && r.n == 1 && !interrupted &&
-        !annotation_save(by->annotation, &r, o->annotate))
-        status = EXIT_UNJUDGED;
+        !annotation_save(by->annotation, &r, o->annotate, &error))
+        status = give_up(&error);
     for (unsigned i = 0; i < r.n; i++)
         checked_clear(&r.captures[i]);
     g_free(r.captures);
@@ -115,8 +161,9 @@ static int check_annotated(const struct options *o, struct check_settings *by)
 {
     if (!o->annotate)
         return check_captures(o, by);
-    by->annotation = annotation_new();
-    int status = by->annotation ? check_captures(o, by) : EXIT_UNJUDGED;
+    GError *error = NULL;
+    by->annotation = annotation_new(&error);
+    int status = by->annotation ? check_captures(o, by) : give_up(&error);
     annotation_free(by->annotation);
     return status;
 }
@@ -124,13 +171,14 @@ static int check_annotated(const struct options *o, struct check_settings *by)
 /* Reads the baseline first: without it nothing is checked. Returns the exit status. */
 static int check_beyond_baseline(const struct options *o, const struct deviations *known)
 {
-    char *why = NULL;
+    GError *error = NULL;
     int status = EXIT_UNJUDGED;
-    struct baseline *b = o->baseline ? baseline_open(o->baseline, IPOIB_VERSION, &why) : NULL;
+    struct baseline *b = o->baseline ? baseline_open(o->baseline, IPOIB_VERSION, &error) : NULL;
     if (interrupted) { /* a signal also interrupts reading */
         status = say_interrupted();
     } else if (o->baseline && !b) {
-        say("--baseline %s: %s", o->baseline, why);
+        g_prefix_error(&error, "--baseline %s: ", o->baseline);
+        status = give_up(&error);
     } else {
         if (b && baseline_incomplete_rules(b))
             say("--baseline %s: %u rules have further cases, which a report does not name and "
@@ -139,9 +187,23 @@ static int check_beyond_baseline(const struct options *o, const struct deviation
         status = check_annotated(
             o, &(struct check_settings){&o->selection, known, b, o->interfaces, NULL});
     }
-    g_free(why);
+    g_clear_error(&error);
     baseline_free(b);
     return status;
+}
+
+/* Returns false and sets ERROR if an output would overwrite an input or the other output. */
+static bool outputs_are_safe(const struct options *o, GError **error)
+{
+    if (!save_is_safe(o->output, o->captures, o->n_captures,
+                      o->merge ? "a report to be merged" : "a capture to be judged", error))
+        return false;
+    if (o->baseline && (!save_is_safe(o->output, &o->baseline, 1, "the baseline", error) ||
+                        !save_is_safe(o->annotate, &o->baseline, 1, "the baseline", error)))
+        return false;
+    return save_is_safe(o->annotate, o->captures, o->n_captures, "the capture to be judged",
+                        error) &&
+           (!o->output || save_is_safe(o->annotate, (char **)&o->output, 1, "the report", error));
 }
 
 static int run_check(const struct options *o)
@@ -151,24 +213,13 @@ static int run_check(const struct options *o)
         return explain(o);
     if (o->list)
         return list(o);
-    if (!save_is_safe(o->output, o->captures, o->n_captures,
-                      o->merge ? "a report to be merged" : "a capture to be judged"))
-        return EXIT_UNJUDGED;
+    if (!outputs_are_safe(o, &error))
+        return give_up(&error);
     if (o->merge)
-        return merge_reports(o, tool, IPOIB_VERSION, &interrupted);
-    if (o->baseline && !save_is_safe(o->output, &o->baseline, 1, "the baseline"))
-        return EXIT_UNJUDGED;
-    if (!save_is_safe(o->annotate, o->captures, o->n_captures, "the capture to be judged") ||
-        (o->annotate && o->output &&
-         !save_is_safe(o->annotate, (char **)&o->output, 1, "the report")) ||
-        (o->annotate && o->baseline &&
-         !save_is_safe(o->annotate, (char **)&o->baseline, 1, "the baseline")))
-        return EXIT_UNJUDGED;
+        return merge(o);
     struct deviations *known = deviations_open(o->deviations, &error);
-    if (!known) {
-        say_error(NULL, &error);
-        return EXIT_UNJUDGED;
-    }
+    if (!known)
+        return give_up(&error);
     int status = check_beyond_baseline(o, known);
     deviations_free(known);
     return status;
@@ -178,6 +229,7 @@ int main(int argc, char **argv)
 {
     struct options o;
     environment_secure();
+    say_as(tool);
     program_begin(argv, tool, &interrupted);
     int status = check_options_read(&o, argc, argv);
     if (status < 0)

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/fail.h"
 #include "cli/save.h"
-#include "cli/say.h"
 
 /*
  * ---- JUnit and TAP: the tests of a capture are the same as in its own report, with the node's
@@ -57,12 +57,13 @@ static GString *head_of(enum format format, const struct merge *m)
 /* ---- one report */
 
 /* Can all entries of the report be restored? Called before any of it is written. */
-static bool is_good(const struct merge *m, const struct merge_report *given, char **why)
+static bool is_good(const struct merge *m, const struct merge_report *given, GError **error)
 {
     bool good = true;
     for (guint i = 0; good && i < given->entries->len; i++) {
         struct restored r;
-        good = restore(&r, &g_array_index(given->entries, struct merge_entry, i), m->version, why);
+        good = restore(&r, &g_array_index(given->entries, struct merge_entry, i), m->version,
+                       error);
         restored_clear(&r);
     }
     return good;
@@ -71,89 +72,91 @@ static bool is_good(const struct merge *m, const struct merge_report *given, cha
 static void write_entry(struct merge *m, const struct merge_writer *w, const struct merge_entry *e)
 {
     struct restored r;
-    char *why = NULL;
-    if (restore(&r, e, m->version, &why)) { /* always true, because is_good() was */
+    if (restore(&r, e, m->version, NULL)) { /* always true, because is_good() was */
         tally_add(m->tally, e->node, &r);
         w->part(m, &r, e, e->node, e->file);
     }
-    g_free(why);
     restored_clear(&r);
 }
 
-static void report_unreadable(struct merge *m, const struct merge_writer *w,
-                              const struct merge_report *given, const char *why)
+/* Writes that the report cannot be read. */
+static void write_unreadable(struct merge *m, const struct merge_writer *w,
+                             const struct merge_report *given, const char *why)
 {
     struct restored r;
-    say("%s: %s", given->file, why);
+    m->tally->reports++;
     restore_nothing(&r, given->node, given->file, m->version, why);
     tally_add(m->tally, given->node, &r);
     w->part(m, &r, NULL, given->node, given->file);
     restored_clear(&r);
 }
 
-static void add_report(struct merge *m, const struct merge_writer *w, const char *path)
+static void write_report(struct merge *m, const struct merge_writer *w,
+                         const struct merge_report *given)
 {
+    m->tally->reports += given->reports;
+    for (guint i = 0; i < given->entries->len; i++)
+        write_entry(m, w, &g_array_index(given->entries, struct merge_entry, i));
+}
+
+bool merge_add(struct merge *m, const char *path, GError **error)
+{
+    const struct merge_writer *w = writer_of(m->format);
     struct merge_report given;
-    char *why = NULL;
-    if (merge_report_open(&given, path, &why) && is_good(m, &given, &why)) {
-        m->tally->reports += given.reports;
-        for (guint i = 0; i < given.entries->len; i++)
-            write_entry(m, w, &g_array_index(given.entries, struct merge_entry, i));
-    } else if (!*m->stop) { /* a signal also interrupts reading */
-        m->tally->reports++;
-        report_unreadable(m, w, &given, why);
+    GError *why = NULL;
+    bool good = merge_report_open(&given, path, &why) && is_good(m, &given, &why);
+    if (good) {
+        write_report(m, w, &given);
+    } else {
+        if (!*m->stop) /* a signal also interrupts reading */
+            write_unreadable(m, w, &given, why->message);
+        g_propagate_prefixed_error(error, why, "%s: ", given.file);
     }
-    g_free(why);
     merge_report_clear(&given);
+    return good;
 }
 
 /* ---- all reports */
 
-static bool spool_is_good(FILE *file)
+static bool spool_is_good(FILE *file, GError **error)
 {
-    if (file && fflush(file) == 0 && !ferror(file))
-        return true;
-    say("a temporary file for the report: %s", strerror(errno));
-    return false;
+    return (file && fflush(file) == 0 && !ferror(file)) ||
+           fail_with(error, "a temporary file for the report: %s", strerror(errno));
 }
 
-static int deliver_merged(struct merge *m, const struct options *o)
+bool merge_begin(struct merge *m, GError **error)
 {
-    writer_of(o->format)->end(m);
-    if (!spool_is_good(m->spool) || !spool_is_good(m->entries[0]) || !spool_is_good(m->entries[1]))
-        return EXIT_UNJUDGED;
-    GString *head = head_of(o->format, m), *tail = g_string_new(NULL);
-    bool good = save_parts(head, m->spool, tail, o->output);
+    FILE **const files[] = {&m->spool, &m->entries[0], &m->entries[1]};
+    bool good = true;
+    m->tally = tally_new();
+    for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
+        good = good && spool_is_good(*files[i] = tmpfile(), error);
+    return good;
+}
+
+bool merge_deliver(struct merge *m, const char *path, GError **error)
+{
+    writer_of(m->format)->end(m);
+    if (!spool_is_good(m->spool, error) || !spool_is_good(m->entries[0], error) ||
+        !spool_is_good(m->entries[1], error))
+        return false;
+    GString *head = head_of(m->format, m), *tail = g_string_new(NULL);
+    bool good = save_parts(head, m->spool, tail, path, error);
     g_string_free(head, TRUE);
     g_string_free(tail, TRUE);
-    return good ? exit_status_of(tally_status(m->tally->by_status)) : EXIT_UNJUDGED;
+    return good;
 }
 
-static int merge_all(struct merge *m, const struct options *o, const volatile int *stop)
+int merge_exit_status(const struct merge *m)
 {
-    const struct merge_writer *w = writer_of(o->format);
-    for (int i = 0; i < o->n_captures && !*stop; i++)
-        add_report(m, w, o->captures[i]);
-    if (!*stop)
-        return deliver_merged(m, o);
-    say("interrupted: there is no report");
-    return 128 + *stop;
+    return exit_status_of(tally_status(m->tally->by_status));
 }
 
-int merge_reports(const struct options *o, const char *tool, const char *version,
-                  const volatile int *stop)
+void merge_end(struct merge *m)
 {
-    struct merge m = {
-        .tool = tool, .version = version, .stop = stop, .colours = use_colours(o->output)};
-    FILE **const files[] = {&m.spool, &m.entries[0], &m.entries[1]};
-    bool good = true;
+    FILE *const files[] = {m->spool, m->entries[0], m->entries[1]};
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
-        good = good && spool_is_good(*files[i] = tmpfile());
-    m.tally = tally_new();
-    int status = good ? merge_all(&m, o, stop) : EXIT_UNJUDGED;
-    for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
-        if (*files[i])
-            fclose(*files[i]);
-    tally_free(m.tally);
-    return status;
+        if (files[i])
+            fclose(files[i]);
+    tally_free(m->tally);
 }

@@ -11,6 +11,7 @@
 /* State of the merge: the report is written to the spool file, the totals are in the tally. */
 struct merge {
     const char *tool, *version;
+    enum format format;
     FILE *spool;
     struct tally *tally;
     struct written_so_far written; /* for JUnit and TAP */
@@ -34,8 +35,20 @@ struct merge_writer {
 };
 extern const struct merge_writer merge_writer_text, merge_writer_json;
 
-/* Returns the exit status. *stop: number of the signal that interrupts the merge. */
-int merge_reports(const struct options *o, const char *tool, const char *version,
-                  const volatile int *stop);
+/*
+ * Sets up M, whose tool, version, format, stop and colours are set; all else is 0. Returns false
+ * and sets ERROR if there is no temporary file. Call merge_end() in either case.
+ */
+bool merge_begin(struct merge *m, GError **error);
+/*
+ * Adds the report at PATH ("-": stdin). Returns false and sets ERROR, which names the file, if it
+ * cannot be read; the merged report says so too, unless a signal interrupted the reading.
+ */
+bool merge_add(struct merge *m, const char *path, GError **error);
+/* Writes the merged report to PATH (NULL or "-": stdout). Returns false and sets ERROR on failure.
+ */
+bool merge_deliver(struct merge *m, const char *path, GError **error);
+int merge_exit_status(const struct merge *m);
+void merge_end(struct merge *m);
 
 #endif

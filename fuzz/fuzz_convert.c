@@ -48,7 +48,7 @@ static struct contents read_all(enum memory_file file)
 }
 
 /* Readers of raw ERF skip pad records, as Wireshark does. */
-static bool is_filler(const struct translation *way, const struct packet *p)
+static bool is_filler(const struct translation *way, const struct capture_record *p)
 {
     return way->to_raw && p->linktype == LINKTYPE_ERF && erf_type(p->data) == ERF_TYPE_PAD;
 }
@@ -63,7 +63,7 @@ struct carried {
 static struct carried carry(struct input *in, struct output *out, const struct translation *way)
 {
     struct carried n = {0};
-    struct packet from, to;
+    struct capture_record from, to;
     struct remarks note;
     GError *error = NULL;
     enum capfile_result result;

@@ -37,13 +37,13 @@ static void take(struct tally *t, const struct merge_report *report)
     for (guint i = 0; i < report->entries->len; i++) {
         const struct merge_entry *e = &g_array_index(report->entries, struct merge_entry, i);
         struct restored r;
-        char *why = NULL;
-        bool good = restore(&r, e, "0", &why);
-        must(good == !why);
+        GError *error = NULL;
+        bool good = restore(&r, e, "0", &error);
+        must(good == !error);
         if (good)
             tally_add(t, e->node, &r);
         results += e->results->len;
-        g_free(why);
+        g_clear_error(&error);
         restored_clear(&r);
     }
     must(results == json_array_size(json_object_get(report->whole, "results")));
@@ -66,27 +66,26 @@ static void keep_known(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
-    char *why = NULL;
+    GError *error = NULL;
     struct merge_report report;
     if (size > INPUT_MAX)
         return 0;
     int fd = memfd_create("report", 0);
     must(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    bool good = merge_report_open(&report, path, &why);
-    must(good == !why);
+    bool good = merge_report_open(&report, path, &error);
+    must(good == !error);
     if (good) {
         struct tally *t = tally_new();
         take(t, &report);
         tally_free(t);
     }
-    g_free(why);
+    g_clear_error(&error);
     merge_report_clear(&report);
-    why = NULL;
-    struct baseline *b = baseline_open(path, "0", &why);
-    must((b == NULL) == (why != NULL) && (good || !b));
+    struct baseline *b = baseline_open(path, "0", &error);
+    must((b == NULL) == (error != NULL) && (good || !b));
     baseline_free(b);
-    g_free(why);
+    g_clear_error(&error);
     close(fd);
     keep_known(data, size);
     return 0;

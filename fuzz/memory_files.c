@@ -85,18 +85,15 @@ int __wrap_open(const char *path, int flags, ...)
     return __real_open(path, flags, mode);
 }
 
-/* NOLINTBEGIN(readability-non-const-parameter): the signature of cli/create.h */
-int __wrap_create_file(const char *path, char *why, size_t size);
-int __wrap_create_file(const char *path, char *why, size_t size)
+int __wrap_create_file(const char *path, GError **error);
+int __wrap_create_file(const char *path, GError **error)
 {
     unsigned i = by_name(path);
     must(i < MEMORY_FILES);
-    (void)why;
-    (void)size;
+    (void)error;
     g_byte_array_set_size(memory_file_bytes(i), 0);
     return open_file(i);
 }
-/* NOLINTEND(readability-non-const-parameter) */
 
 int __real_fstat(int fd, struct stat *st);
 int __wrap_fstat(int fd, struct stat *st);

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/fail.h"
 #include "cli/plain.h"
 #include "cli/progress.h"
 #include "cli/save.h"
-#include "cli/say.h"
 #include "probe/run/options.h"
 
 struct collection {
@@ -19,9 +19,9 @@ struct collection {
     struct report report;
     GArray *all; /* struct judged, closed */
     struct written_so_far reported;
-    bool streams; /* text goes directly to stdout */
-    FILE *spool;  /* otherwise: spool file for the parts */
-    bool bad;
+    bool streams;  /* text goes directly to stdout */
+    FILE *spool;   /* otherwise: spool file for the parts */
+    GError *error; /* the first error of writing; NULL: none */
 };
 
 static void clear(gpointer checked)
@@ -29,7 +29,7 @@ static void clear(gpointer checked)
     checked_clear(checked);
 }
 
-struct collection *collection_new(const struct options *o, const char *version)
+struct collection *collection_new(const struct options *o, const char *version, GError **error)
 {
     struct collection *c = g_new0(struct collection, 1);
     c->o = o;
@@ -46,17 +46,20 @@ struct collection *collection_new(const struct options *o, const char *version)
                                 .probed = true};
     c->all = g_array_new(FALSE, FALSE, sizeof(struct checked));
     g_array_set_clear_func(c->all, clear);
-    if (!c->streams && !(c->spool = tmpfile())) {
-        say("no temporary file for the report: %s", strerror(errno));
-        c->bad = true;
-    }
-    return c;
+    if (c->streams || (c->spool = tmpfile()))
+        return c;
+    fail_with(error, "no temporary file for the report: %s", strerror(errno));
+    collection_free(c);
+    return NULL;
 }
 
 void collection_free(struct collection *c)
 {
+    if (!c)
+        return;
     if (c->spool)
         fclose(c->spool);
+    g_clear_error(&c->error);
     g_array_unref(c->all);
     g_free(c->deviations);
     g_free(c->node);
@@ -72,17 +75,24 @@ static GString *make_part(struct collection *c, const struct checked *j)
     return text;
 }
 
+/* Keeps the first error of writing. */
+static void fail_part(struct collection *c)
+{
+    if (!c->error)
+        fail_with(&c->error, "%s: %s",
+                  c->streams ? "standard output" : "a temporary file for the report",
+                  strerror(errno));
+}
+
 static void write_part(struct collection *c, const GString *text)
 {
     FILE *to = c->streams ? stdout : c->spool;
-    if (c->bad)
+    if (c->error)
         return;
     if (c->streams)
         progress_erase();
-    c->bad = fwrite(text->str, 1, text->len, to) != text->len || (c->streams && fflush(to) != 0);
-    if (c->bad)
-        say("%s: %s", c->streams ? "standard output" : "a temporary file for the report",
-            strerror(errno));
+    if (fwrite(text->str, 1, text->len, to) != text->len || (c->streams && fflush(to) != 0))
+        fail_part(c);
 }
 
 void collection_add(struct collection *c, struct checked *j)
@@ -96,26 +106,33 @@ void collection_add(struct collection *c, struct checked *j)
     c->report.n = c->all->len;
 }
 
-static bool deliver_whole(struct collection *c)
+static bool deliver_whole(struct collection *c, GError **error)
 {
-    if (c->bad)
-        return false;
     GString *head = c->parts->head(&c->report, &c->reported), *tail = c->parts->tail(&c->report);
-    bool good = save_parts(head, c->spool, tail, c->o->output);
+    bool good = save_parts(head, c->spool, tail, c->o->output, error);
     g_string_free(head, TRUE);
     g_string_free(tail, TRUE);
     return good;
 }
 
-bool collection_deliver(struct collection *c)
+static void write_total(struct collection *c)
 {
-    if (!c->streams)
-        return deliver_whole(c);
     GString *total = g_string_new(NULL);
     report_text_total(total, &c->report);
     write_part(c, total);
     g_string_free(total, TRUE);
-    return !c->bad;
+}
+
+bool collection_deliver(struct collection *c, GError **error)
+{
+    if (c->streams)
+        write_total(c);
+    else if (fflush(c->spool) != 0)
+        fail_part(c);
+    if (!c->error)
+        return c->streams || deliver_whole(c, error);
+    g_propagate_error(error, g_steal_pointer(&c->error));
+    return false;
 }
 
 int collection_exit_status(const struct collection *c)

@@ -10,16 +10,20 @@
 
 struct collection;
 
-struct collection *collection_new(const struct options *o, const char *version);
+/* Returns NULL and sets ERROR if there is no temporary file for the report. */
+struct collection *collection_new(const struct options *o, const char *version, GError **error);
 void collection_free(struct collection *c);
 
 /*
  * Adds a finished target; takes ownership of *j. With text output to stdout, the part is printed
- * immediately.
+ * immediately. collection_deliver() returns an error of writing.
  */
 void collection_add(struct collection *c, struct checked *j);
-/* Writes the whole report to its destination. Returns false after printing a message. */
-bool collection_deliver(struct collection *c);
+/*
+ * Writes the whole report to its destination. Returns false and sets ERROR to the first error of
+ * writing, of a part too.
+ */
+bool collection_deliver(struct collection *c, GError **error);
 int collection_exit_status(const struct collection *c);
 
 #endif

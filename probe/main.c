@@ -238,12 +238,28 @@ static bool drop_privileges(const struct options *o)
     return dropped;
 }
 
+static bool end_log(struct program *r)
+{
+    GError *error = NULL;
+    bool whole = wirelog_free(r->rest.log, &error);
+    say_error(NULL, &error);
+    return whole;
+}
+
+static bool deliver(struct program *r)
+{
+    GError *error = NULL;
+    bool good = collection_deliver(r->collection, &error);
+    say_error(NULL, &error);
+    return good;
+}
+
 static bool run_device(struct program *r)
 {
     struct target *t = &r->rest;
     open_transport(r);
     if (!drop_privileges(r->o)) {
-        wirelog_free(t->log);
+        end_log(r);
         return false;
     }
     /* The text report about a fabric begins with this reason. */
@@ -253,8 +269,8 @@ static bool run_device(struct program *r)
     run_targets(r);
     if (r->link.transport)
         link_close(t);
-    bool whole = wirelog_free(t->log);
-    return !stop && collection_deliver(r->collection) && whole;
+    bool whole = end_log(r);
+    return !stop && deliver(r) && whole;
 }
 
 static void close_device(struct program *r)
@@ -271,17 +287,19 @@ static int probe(const struct options *o, const struct deviations *known)
      */
     struct guard guard;
     bool guarded = guard_start(&guard);
+    GError *error = NULL;
     /* Findings before the first target (is the source address unused?) belong to no target. */
     struct checked no_target = {.name = NULL, .verdict = verdict_new(NULL)};
     struct results idle = {.checked = &no_target, .known = known};
     struct program r = {.o = o,
                         .run = {.options = o, .stop = &stop},
-                        .collection = collection_new(o, IPOIB_VERSION)};
+                        .collection = collection_new(o, IPOIB_VERSION, &error)};
     r.rest = (struct target){.run = &r.run,
                              .link = &r.link,
-                             .log = wirelog_new(o->capture),
+                             .log = r.collection ? wirelog_new(o->capture, &error) : NULL,
                              .results = &idle,
                              .peer = &r.no_peer};
+    say_error(NULL, &error);
     groups_open(&r.link);
     r.link.guard = guarded ? &guard : NULL;
     bool delivered = r.rest.log && run_device(&r);
@@ -298,8 +316,10 @@ static int probe(const struct options *o, const struct deviations *known)
 
 static int print(const struct options *o, GString *text)
 {
-    bool good = save(text, o->output);
+    GError *error = NULL;
+    bool good = save(text, o->output, &error);
     g_string_free(text, TRUE);
+    say_error(NULL, &error);
     return good ? EXIT_CONFORMANT : EXIT_UNJUDGED;
 }
 
@@ -339,6 +359,7 @@ int main(int argc, char **argv)
     static char name[] = "ipoib-probe";
     struct options o;
     environment_secure();
+    say_as(name);
     program_begin(argv, name, &stop);
     int status = probe_options_read(&o, argc, argv);
     if (status < 0)

@@ -4,6 +4,7 @@ shows."""
 import glob
 import json
 import os
+import resource
 import struct
 import subprocess
 
@@ -183,6 +184,24 @@ def test_output_over_the_input_is_refused(tmp_path):
 
 def test_full_disk_is_an_error():
     expect(UNJUDGED, "--annotate", "/dev/full", CONNECTED, err="/dev/full: ")
+
+
+def no_space_in_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def test_full_temporary_folder_is_an_error():
+    """The capture is short, so that the temporary file is written only at the end. Python ignores
+    SIGXFSZ, and with restore_signals=False the program does too."""
+    expect(
+        UNJUDGED,
+        "--annotate",
+        "/dev/null",
+        ENCAP,
+        err="--annotate: cannot write a temporary file: File too large",
+        preexec_fn=no_space_in_files,
+        restore_signals=False,
+    )
 
 
 def test_truncated_file_is_annotated_up_to_the_truncation(tmp_path):

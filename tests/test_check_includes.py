@@ -45,6 +45,10 @@ def test_the_projects_includes_point_down():
             "capture may not include probe/link",
         ),
         ({"lib/pcapio/a.c": "report/b.h", "lib/report/b.h": None}, "may not include lib/report"),
+        (
+            {"lib/report/a.c": "cli/say.h", "lib/cli/say.h": None},
+            "lib/report returns errors and prints nothing",
+        ),
         ({"lib/wire/a.h": "b.h", "lib/wire/b.h": "wire/a.h"}, "circle of includes: lib/wire/a.h"),
         ({"lib/rules/a.c": "model/write.h", "lib/model/write.h": None}, "private to lib/model"),
         (
@@ -62,6 +66,7 @@ def test_the_projects_includes_point_down():
         "part of another",
         "sideways",
         "beside",
+        "printing",
         "circle",
         "writer",
         "handed-on",
@@ -84,7 +89,9 @@ def test_includes_that_point_down_are_accepted(tmp_path):
         "check/c.c": '#include "model/b.h"\n#include "generated.h"\n',
         "probe/run/d.h": "",
         "probe/link/e.h": '#include "probe/run/d.h"\n#include "wire/a.h"\n',
-        "probe/f.c": '#include "probe/link/e.h"\n',
+        "probe/f.c": '#include "probe/link/e.h"\n#include "cli/say.h"\n',
+        "lib/cli/say.h": "",
+        "lib/cli/g.c": '#include "cli/say.h"\n',
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)

@@ -57,14 +57,16 @@ static void find_folder(char *path, size_t size)
 
 int grouplock_open(void)
 {
-    char path[64], why[200];
+    char path[64];
+    GError *error = NULL;
     int folder, fd;
 
     find_folder(path, sizeof(path));
-    folder = folder_open_private(path, why, sizeof(why));
+    folder = folder_open_private(path, &error);
     if (folder < 0) {
         say("%s: %s; without this folder, the first capture on a port that ends leaves the groups of all",
-            path, why);
+            path, error->message);
+        g_error_free(error);
         return -1;
     }
     fd = openat(folder, "groups", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

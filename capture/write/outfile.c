@@ -101,11 +101,12 @@ static void keep_name(struct outfile *out)
     *place = g_strdup(out->name);
 }
 
-/* WHY: the file cannot be created. */
-static bool refuse_file(struct outfile *out, const char *why, GError **error)
+/* Keeps NUMBER, the errno value of a file that cannot be created, and names the file in *ERROR. */
+static bool refuse_file(struct outfile *out, int number, GError **error)
 {
-    out->error = errno ? errno : EIO;
-    return fail_with(error, "%s: %s", file_name(out), why);
+    out->error = number ? number : EIO;
+    g_prefix_error(error, "%s: ", file_name(out));
+    return false;
 }
 
 /* Another capture writes the series: removes the empty first file. */
@@ -116,17 +117,26 @@ static bool refuse_series(struct outfile *out, GError **error)
     return fail_with(error, "%s: %s", out->plan.path, create_is_locked);
 }
 
+/* A signal can interrupt open() while a FIFO waits for its reader. */
+static int create_file_again(const char *path, GError **error)
+{
+    int fd = create_file(path, error);
+
+    while (fd < 0 && errno == EINTR && !stop_requested()) {
+        g_clear_error(error);
+        fd = create_file(path, error);
+    }
+    return fd;
+}
+
 static bool create_outfile(struct outfile *out, GError **error)
 {
-    char why[200];
     struct stat st;
 
     out->name = out->plan.series ? series_name(out) : g_strdup(out->plan.path);
-    do /* a signal can interrupt open() while a FIFO waits for its reader */
-        out->fd = create_file(out->name, why, sizeof(why));
-    while (out->fd < 0 && errno == EINTR && !stop_requested());
+    out->fd = create_file_again(out->name, error);
     if (out->fd < 0)
-        return refuse_file(out, why, error);
+        return refuse_file(out, errno, error);
     if (out->plan.series && out->made == 0 && series_is_written(out->plan.path, out->fd))
         return refuse_series(out, error);
     out->live = fstat(out->fd, &st) == 0 && !S_ISREG(st.st_mode);
@@ -141,8 +151,10 @@ static bool use_stdout(struct outfile *out, GError **error)
     struct stat st;
 
     out->fd = STDOUT_FILENO;
-    if (fstat(out->fd, &st) != 0)
-        return refuse_file(out, strerror(errno), error);
+    if (fstat(out->fd, &st) != 0) {
+        out->error = errno;
+        return fail_with(error, "%s: %s", file_name(out), strerror(errno));
+    }
     out->live = !S_ISREG(st.st_mode);
     return true;
 }

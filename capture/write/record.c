@@ -2,7 +2,7 @@
 /* Records of a capture file. See record.h. */
 #include "capture/write/record.h"
 
-#include "pcapio/packet.h"
+#include "pcapio/capture_record.h"
 #include "pcapio/pcapfile.h"
 #include "pcapio/pcapng.h"
 #include "pcapio/pcapng_format.h"

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/fail.h"
+
 enum {
     LINKS_MAX = 40, /* the kernel's limit: path_resolution(7) */
     LOCK_TRIES = 10,
@@ -76,8 +78,7 @@ static bool is_proc(int folder)
 }
 
 /* Reads the target of LINK, which is at PLACE, unless the link is a trap. */
-static bool read_link(const struct place *place, int link, char target[PATH_MAX], char *why,
-                      size_t size)
+static bool read_link(const struct place *place, int link, char target[PATH_MAX], GError **error)
 {
     struct stat st;
     ssize_t n;
@@ -89,8 +90,8 @@ static bool read_link(const struct place *place, int link, char target[PATH_MAX]
         return false;
     }
     if (is_trap(place->folder, &st)) {
-        snprintf(
-            why, size,
+        fail_with(
+            error,
             "a symbolic link of another user (uid %u) in a folder that all users may write to: "
             "remove it, or name another file",
             (unsigned)st.st_uid);
@@ -105,20 +106,20 @@ static bool read_link(const struct place *place, int link, char target[PATH_MAX]
 }
 
 /* Moves PLACE to the target of the link there. */
-static bool follow(struct place *place, char *why, size_t size)
+static bool follow(struct place *place, GError **error)
 {
-    int link = openat(place->folder, place->name, O_PATH | O_NOFOLLOW | O_CLOEXEC), error;
+    int link = openat(place->folder, place->name, O_PATH | O_NOFOLLOW | O_CLOEXEC), saved;
     char target[PATH_MAX];
-    bool good = link >= 0 && read_link(place, link, target, why, size);
+    bool good = link >= 0 && read_link(place, link, target, error);
 
-    error = errno;
+    saved = errno;
     if (link >= 0)
         close(link);
-    errno = error;
+    errno = saved;
     return good && go(place, target);
 }
 
-static int open_at(struct place *place, const char *path, char *why, size_t size)
+static int open_at(struct place *place, const char *path, GError **error)
 {
     if (!go(place, path))
         return -1;
@@ -130,7 +131,7 @@ static int open_at(struct place *place, const char *path, char *why, size_t size
         /* EACCES also for a link in a sticky folder (may_create_in_sticky in the kernel) */
         if (fd >= 0 || (errno != ELOOP && errno != EACCES) || proc)
             return fd;
-        if (!follow(place, why, size))
+        if (!follow(place, error))
             return -1;
     }
     errno = ELOOP;
@@ -165,25 +166,32 @@ static bool occupy(int fd)
     return fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || (lock(fd) && ftruncate(fd, 0) == 0));
 }
 
-int create_file(const char *path, char *why, size_t size)
+/* TRAP: the message about a link that must not be followed, or NULL. It is moved to *ERROR. */
+static void fail_to_create(GError **error, GError *trap, int number)
+{
+    if (trap)
+        g_propagate_error(error, trap);
+    else if (number == EWOULDBLOCK)
+        fail_with(error, "%s", create_is_locked);
+    else
+        fail_with(error, "cannot be created: %s", strerror(number));
+}
+
+int create_file(const char *path, GError **error)
 {
     struct place place = {.folder = AT_FDCWD};
-    int fd, error;
+    GError *trap = NULL;
+    int fd = open_at(&place, path, &trap), number = errno;
 
-    why[0] = '\0';
-    fd = open_at(&place, path, why, size);
-    error = errno;
     if (fd >= 0 && !occupy(fd)) {
-        error = errno;
+        number = errno;
         close(fd);
         fd = -1;
     }
     if (place.folder >= 0)
         close(place.folder);
-    if (fd < 0 && error == EWOULDBLOCK)
-        snprintf(why, size, "%s", create_is_locked);
-    else if (fd < 0 && !why[0])
-        snprintf(why, size, "cannot be created: %s", strerror(error));
-    errno = error;
+    if (fd < 0)
+        fail_to_create(error, trap, number);
+    errno = number;
     return fd;
 }

@@ -3,20 +3,20 @@
 #ifndef IPOIB_CLI_CREATE_H
 #define IPOIB_CLI_CREATE_H
 
-#include <stddef.h>
+#include <glib.h>
 
 /*
  * Opens PATH for writing. A regular file is locked until it is closed (flock) and truncated; a new
- * file has mode 0600, less the umask. Returns the descriptor, or -1 with errno and, in WHY (SIZE
- * bytes), a message to print after the path.
+ * file has mode 0600, less the umask. Returns the descriptor, or -1 with errno and *ERROR, a
+ * message to print after the path.
  *
  * EWOULDBLOCK: another program has locked the file; it is not changed. EACCES: also if another user
  * put the symbolic link PATH into a folder that all users can write to; its target is not changed.
  * EINTR: a signal ended the wait for a FIFO's reader.
  */
-int create_file(const char *path, char *why, size_t size);
+int create_file(const char *path, GError **error);
 
-/* Text of WHY for EWOULDBLOCK. */
+/* The message for EWOULDBLOCK. */
 extern const char create_is_locked[];
 
 #endif

@@ -2,6 +2,10 @@
 /*
  * Errors of functions that do not print: they set a GError, whose message names what failed, on
  * what, why, and what to do. The main file prints it by say_error().
+ *
+ * A function that cannot do what it was called for returns an error. It may say() something only
+ * about an event of a run that goes on: a link that went down, an SA that does not answer, an
+ * option without effect, a choice that it made.
  */
 #ifndef IPOIB_CLI_FAIL_H
 #define IPOIB_CLI_FAIL_H

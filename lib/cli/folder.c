@@ -5,41 +5,41 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/fail.h"
+
 /* Checks the open folder, which can no longer be replaced. */
-static bool is_private_folder(int fd, char *why, size_t size)
+static bool is_private_folder(int fd, GError **error)
 {
     struct stat st;
 
     if (fstat(fd, &st) != 0)
-        snprintf(why, size, "cannot be examined: %s", strerror(errno));
-    else if (st.st_uid != geteuid())
-        snprintf(why, size, "belongs to another user (uid %u): remove it", (unsigned)st.st_uid);
-    else if (st.st_mode & (S_IWGRP | S_IWOTH))
-        snprintf(why, size, "other users may write to it (mode %04o): remove it",
-                 (unsigned)st.st_mode & 07777u);
-    return !why[0];
+        return fail_with(error, "cannot be examined: %s", strerror(errno));
+    if (st.st_uid != geteuid())
+        return fail_with(error, "belongs to another user (uid %u): remove it", (unsigned)st.st_uid);
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        return fail_with(error, "other users may write to it (mode %04o): remove it",
+                         (unsigned)st.st_mode & 07777u);
+    return true;
 }
 
-int folder_open_private(const char *path, char *why, size_t size)
+int folder_open_private(const char *path, GError **error)
 {
     int fd;
 
-    why[0] = '\0';
     if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST) {
-        snprintf(why, size, "cannot be created: %s", strerror(errno));
+        fail_with(error, "cannot be created: %s", strerror(errno));
         return -1;
     }
     fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
-        snprintf(why, size, "is no folder: remove it");
+        fail_with(error, "is no folder: remove it");
     else if (fd < 0)
-        snprintf(why, size, "cannot be opened: %s", strerror(errno));
-    if (fd < 0 || is_private_folder(fd, why, size))
+        fail_with(error, "cannot be opened: %s", strerror(errno));
+    if (fd < 0 || is_private_folder(fd, error))
         return fd;
     close(fd);
     return -1;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/say.h"
+#include "cli/fail.h"
 
 struct parts {
     const GString *head;
@@ -95,23 +95,22 @@ static int write_file(const struct parts *p, const char *path)
                                : write_special(p, path);
 }
 
-bool save_parts(const GString *head, FILE *middle, const GString *tail, const char *path)
+bool save_parts(const GString *head, FILE *middle, const GString *tail, const char *path,
+                GError **error)
 {
     const struct parts parts = {head, middle, tail};
     bool to_stdout = !path || strcmp(path, "-") == 0;
-    int error = to_stdout ? write_stdout(&parts) : write_file(&parts, path);
-    if (error)
-        say("%s: the report cannot be written: %s", to_stdout ? "standard output" : path,
-            strerror(error));
-    return !error;
+    int number = to_stdout ? write_stdout(&parts) : write_file(&parts, path);
+    return number == 0 || fail_with(error, "%s: the report cannot be written: %s",
+                                    to_stdout ? "standard output" : path, strerror(number));
 }
 
-bool save(const GString *text, const char *path)
+bool save(const GString *text, const char *path, GError **error)
 {
-    return save_parts(text, NULL, &(GString){.str = (char *)""}, path);
+    return save_parts(text, NULL, &(GString){.str = (char *)""}, path, error);
 }
 
-bool save_is_safe(const char *path, char *const *files, int n, const char *what)
+bool save_is_safe(const char *path, char *const *files, int n, const char *what, GError **error)
 {
     struct stat out, in;
     if (!path || strcmp(path, "-") == 0 || stat(path, &out) != 0 || !S_ISREG(out.st_mode))
@@ -119,10 +118,8 @@ bool save_is_safe(const char *path, char *const *files, int n, const char *what)
     for (int i = 0; i < n; i++) {
         bool is_stdin = strcmp(files[i], "-") == 0;
         if ((is_stdin ? fstat(0, &in) : stat(files[i], &in)) == 0 && in.st_dev == out.st_dev &&
-            in.st_ino == out.st_ino) {
-            say("%s: is %s; write the report to another file", path, what);
-            return false;
-        }
+            in.st_ino == out.st_ino)
+            return fail_with(error, "%s: is %s; write the report to another file", path, what);
     }
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes a report completely, or reports an error. */
+/* Writes a report completely, or sets an error that names the file. */
 #ifndef IPOIB_CLI_SAVE_H
 #define IPOIB_CLI_SAVE_H
 
@@ -9,20 +9,21 @@
 
 /*
  * Writes TEXT to the file PATH (NULL or "-": stdout). A regular file is replaced atomically by
- * renaming, so it is never incomplete. Returns false after a message.
+ * renaming, so it is never incomplete. Returns false and sets ERROR on failure.
  */
-bool save(const GString *text, const char *path);
+bool save(const GString *text, const char *path, GError **error);
 
 /*
  * Writes HEAD, the contents of the file MIDDLE (NULL: none) and TAIL in the same way, for a text
  * too large for memory.
  */
-bool save_parts(const GString *head, FILE *middle, const GString *tail, const char *path);
+bool save_parts(const GString *head, FILE *middle, const GString *tail, const char *path,
+                GError **error);
 
 /*
- * Returns false after a message if PATH is one of the N FILES, which the report would overwrite.
+ * Returns false and sets ERROR if PATH is one of the N FILES, which the report would overwrite.
  * WHAT describes the files in the message.
  */
-bool save_is_safe(const char *path, char *const *files, int n, const char *what);
+bool save_is_safe(const char *path, char *const *files, int n, const char *what, GError **error);
 
 #endif

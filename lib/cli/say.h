@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Messages on standard error. */
+/* Messages on standard error. fail.h says which functions print. */
 #ifndef IPOIB_CLI_SAY_H
 #define IPOIB_CLI_SAY_H
 

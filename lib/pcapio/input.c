@@ -148,14 +148,14 @@ static enum capfile_result take_ahead(struct input *in, struct capfile_frame *fr
 }
 
 /* Only the link type of a skipped packet matters: it is left out. */
-static enum capfile_result take_skipped(struct input *in, struct packet *out)
+static enum capfile_result take_skipped(struct input *in, struct capture_record *out)
 {
     in->skipped--;
-    *out = (struct packet){.linktype = in->skipped_linktype};
+    *out = (struct capture_record){.linktype = in->skipped_linktype};
     return CAPFILE_FRAME;
 }
 
-enum capfile_result input_next(struct input *in, struct packet *out, GError **error)
+enum capfile_result input_next(struct input *in, struct capture_record *out, GError **error)
 {
     struct capfile_frame f;
     enum capfile_result result;
@@ -169,7 +169,7 @@ enum capfile_result input_next(struct input *in, struct packet *out, GError **er
         return result;
     dropped = capfile_dropped(in->file);
     rest = f.ns % NANOSECONDS;
-    *out = (struct packet){
+    *out = (struct capture_record){
         .linktype = (uint32_t)f.linktype,
         .sec = f.ns / NANOSECONDS - (rest < 0),
         .ns = (uint32_t)(rest < 0 ? rest + NANOSECONDS : rest),

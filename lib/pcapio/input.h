@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "pcapio/capfile.h"
-#include "pcapio/packet.h"
+#include "pcapio/capture_record.h"
 
 struct input;
 
@@ -30,7 +30,7 @@ void input_close(struct input *in);
  * Reads the next packet, of any size, with its time in ns; padding records of a raw ERF file too.
  * Its data is valid until the next call. Results and ERROR as for capfile_next.
  */
-enum capfile_result input_next(struct input *in, struct packet *out, GError **error);
+enum capfile_result input_next(struct input *in, struct capture_record *out, GError **error);
 
 /*
  * Sets the callback for what a pcapng file describes (capfile.h): sections, interfaces, statistics.

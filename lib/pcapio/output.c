@@ -106,13 +106,10 @@ static bool is_same_file(const struct stat *st, const char *path, FILE *file)
 
 static FILE *open_output_file(const char *path, GError **error)
 {
-    char why[200];
-    int fd = create_file(path, why, sizeof(why));
+    int fd = create_file(path, error);
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
 
-    if (fd < 0)
-        g_set_error_literal(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, why);
-    else if (!file) {
+    if (fd >= 0 && !file) {
         g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, "cannot be created: %s",
                     strerror(errno));
         close(fd);
@@ -156,12 +153,12 @@ struct output *output_open(const char *path, const struct output_format *format,
     return NULL;
 }
 
-static bool put_packet(struct output *out, const struct packet *p)
+static bool put_packet(struct output *out, const struct capture_record *p)
 {
     return put_bytes(out, p->head, p->head_len) && put_bytes(out, p->data, p->data_len);
 }
 
-static bool write_pcap(struct output *out, const struct packet *p)
+static bool write_pcap(struct output *out, const struct capture_record *p)
 {
     uint8_t header[PCAPFILE_RECORD_LEN];
     uint32_t fraction = in_microseconds(out) ? p->ns / 1000 : p->ns;
@@ -171,7 +168,7 @@ static bool write_pcap(struct output *out, const struct packet *p)
     return put_bytes(out, header, sizeof(header)) && put_packet(out, p);
 }
 
-static bool write_pcapng(struct output *out, const struct packet *p)
+static bool write_pcapng(struct output *out, const struct capture_record *p)
 {
     int64_t ns = nanoseconds_of(p->sec, p->ns);
     struct pcapng_epb epb = {
@@ -191,7 +188,7 @@ static bool write_pcapng(struct output *out, const struct packet *p)
            put_bytes(out, tail + padding, tail_len - padding);
 }
 
-static bool write_in_container(struct output *out, const struct packet *p)
+static bool write_in_container(struct output *out, const struct capture_record *p)
 {
     switch (out->format.container) {
     case CONTAINER_PCAP:
@@ -232,7 +229,7 @@ bool output_describe(struct output *out, const struct capfile_description *d)
     return put_bytes(out, out->block->data, out->block->len) && (!out->live || flush(out));
 }
 
-bool output_write(struct output *out, const struct packet *p)
+bool output_write(struct output *out, const struct capture_record *p)
 {
     return !out->error && write_in_container(out, p) && (!out->live || flush(out));
 }

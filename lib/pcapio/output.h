@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "pcapio/capfile.h"
-#include "pcapio/packet.h"
+#include "pcapio/capture_record.h"
 
 enum container { CONTAINER_PCAP, CONTAINER_PCAPNG, CONTAINER_RAW };
 
@@ -25,7 +25,7 @@ struct output;
  * Creates or overwrites PATH ("-": stdout) and writes the file header. SOURCE: descriptor of the
  * file that the packets come from. PATH must be another file; otherwise it is refused and not
  * changed. If neither is a regular file (a live capture through pipes), each packet is flushed at
- * once. Returns NULL and sets ERROR (pcapio/error.h) if this fails.
+ * once. Returns NULL and sets ERROR (pcapio/error.h, cli/create.h) if this fails.
  */
 struct output *output_open(const char *path, const struct output_format *format, int source,
                            GError **error);
@@ -41,7 +41,7 @@ bool output_describe(struct output *out, const struct capfile_description *d);
  * Writes a packet of the output's link type; its seconds must fit into 32 bits. Returns false as
  * output_describe does.
  */
-bool output_write(struct output *out, const struct packet *p);
+bool output_write(struct output *out, const struct capture_record *p);
 
 /*
  * Flushes, closes and frees. Returns false and sets ERROR to the first error if data did not reach

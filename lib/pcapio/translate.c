@@ -8,7 +8,7 @@
 
 enum { COPY_MAX = 262144 }; /* bytes; libpcap refuses longer packets */
 
-static bool time_fits(const struct packet *p)
+static bool time_fits(const struct capture_record *p)
 {
     return p->sec >= 0 && p->sec <= UINT32_MAX;
 }
@@ -37,8 +37,8 @@ static bool within_a_microsecond(int64_t sec_a, uint32_t ns_a, int64_t sec_b, ui
  *
  * Edited files: Wireshark shows the record's time for pcap and the file's time for pcapng.
  */
-static bool record_time_holds(const struct translation *way, const struct packet *in, uint64_t time,
-                              bool *ibdump)
+static bool record_time_holds(const struct translation *way, const struct capture_record *in,
+                              uint64_t time, bool *ibdump)
 {
     int64_t sec;
     uint32_t ns;
@@ -55,9 +55,10 @@ static bool record_time_holds(const struct translation *way, const struct packet
 }
 
 /* Copies an ERF record: its headers and type are kept, and no padding is added. */
-static enum translation_result copy_record(const struct translation *way, const struct packet *in,
+static enum translation_result copy_record(const struct translation *way,
+                                           const struct capture_record *in,
                                            const struct erf_record *rec, bool own_time,
-                                           struct packet *out)
+                                           struct capture_record *out)
 {
     out->head_len = ERF_HEADER_LEN;
     memcpy(out->head, in->data, ERF_HEADER_LEN);
@@ -75,8 +76,8 @@ static enum translation_result copy_record(const struct translation *way, const 
 }
 
 /* Extracts the frame from an InfiniBand record. */
-static enum translation_result unwrap(const struct packet *in, const struct erf_record *rec,
-                                      struct packet *out, struct remarks *note)
+static enum translation_result unwrap(const struct capture_record *in, const struct erf_record *rec,
+                                      struct capture_record *out, struct remarks *note)
 {
     if (rec->type == ERF_TYPE_PAD || rec->type == ERF_TYPE_META)
         return NO_PACKET;
@@ -89,8 +90,9 @@ static enum translation_result unwrap(const struct packet *in, const struct erf_
     return CARRIED;
 }
 
-static enum translation_result from_erf(const struct translation *way, const struct packet *in,
-                                        struct packet *out, struct remarks *note)
+static enum translation_result from_erf(const struct translation *way,
+                                        const struct capture_record *in, struct capture_record *out,
+                                        struct remarks *note)
 {
     struct erf_record rec;
     enum translation_result result;
@@ -114,8 +116,8 @@ static enum translation_result from_erf(const struct translation *way, const str
 }
 
 /* Makes an InfiniBand record of a frame. */
-static enum translation_result wrap(const struct translation *way, const struct packet *in,
-                                    struct packet *out)
+static enum translation_result wrap(const struct translation *way, const struct capture_record *in,
+                                    struct capture_record *out)
 {
     if (in->data_len > ERF_MAX_LEN - ERF_HEADER_LEN || in->wirelen > UINT16_MAX)
         return TOO_LONG;
@@ -133,8 +135,8 @@ bool can_become(uint32_t from, uint32_t to)
                           (to == LINKTYPE_ERF || to == LINKTYPE_INFINIBAND));
 }
 
-enum translation_result translate(const struct translation *way, const struct packet *in,
-                                  struct packet *out, struct remarks *note)
+enum translation_result translate(const struct translation *way, const struct capture_record *in,
+                                  struct capture_record *out, struct remarks *note)
 {
     memset(note, 0, sizeof(*note));
     *out = *in;

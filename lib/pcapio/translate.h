@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pcapio/packet.h"
+#include "pcapio/capture_record.h"
 
 enum translation_result {
     CARRIED,
@@ -53,7 +53,7 @@ bool can_become(uint32_t from, uint32_t to);
  * and NOTE are filled in as far as possible for every result; write OUT only if the result is
  * CARRIED.
  */
-enum translation_result translate(const struct translation *way, const struct packet *in,
-                                  struct packet *out, struct remarks *note);
+enum translation_result translate(const struct translation *way, const struct capture_record *in,
+                                  struct capture_record *out, struct remarks *note);
 
 #endif

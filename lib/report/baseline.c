@@ -35,7 +35,7 @@ static void add_known_verdict(struct baseline *b, const struct verdict *v)
 }
 
 static bool add_known_report(struct baseline *b, const struct merge_report *given,
-                             const char *version, char **why)
+                             const char *version, GError **error)
 {
     bool good = true;
     unsigned captures = 0;
@@ -45,20 +45,21 @@ static bool add_known_report(struct baseline *b, const struct merge_report *give
         if (e->probed)
             continue;
         captures++;
-        good = restore_findings(&r, e, version, why);
+        good = restore_findings(&r, e, version, error);
         if (good)
             add_known_verdict(b, r.checked.verdict);
         restored_clear(&r);
     }
-    return good && (captures > 0 || merge_fail(why, "is no baseline: it has no capture"));
+    return good && (captures > 0 || merge_fail(error, "is no baseline: it has no capture"));
 }
 
-struct baseline *baseline_open(const char *path, const char *version, char **why)
+struct baseline *baseline_open(const char *path, const char *version, GError **error)
 {
     struct merge_report given;
     struct baseline *b = g_new0(struct baseline, 1);
     b->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    bool good = merge_report_open(&given, path, why) && add_known_report(b, &given, version, why);
+    bool good = merge_report_open(&given, path, error) &&
+                add_known_report(b, &given, version, error);
     merge_report_clear(&given);
     if (good)
         return b;

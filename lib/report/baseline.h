@@ -6,6 +6,7 @@
 #ifndef IPOIB_REPORT_BASELINE_H
 #define IPOIB_REPORT_BASELINE_H
 
+#include <glib.h>
 #include <stdbool.h>
 
 #include "rules/check.h"
@@ -14,10 +15,10 @@ struct baseline;
 
 /*
  * Reads a report of ipoib-check, single or merged, within the limits of --merge
- * (report/merge_read.h). path "-": stdin. Returns NULL if the report cannot be read or has no
- * capture; *why then has the reason (free with g_free()).
+ * (report/merge_read.h). path "-": stdin. Returns NULL and sets ERROR, whose message does not name
+ * the file, if the report cannot be read or has no capture.
  */
-struct baseline *baseline_open(const char *path, const char *version, char **why);
+struct baseline *baseline_open(const char *path, const char *version, GError **error);
 void baseline_free(struct baseline *b);
 
 /* Is the failure in the baseline? b NULL: no. */

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "cli/fail.h"
 #include "cli/plain.h"
 #include "report/merge_members.h"
 #include "rules/rules.h"
@@ -17,16 +18,16 @@
  * Limits. Bytes: of a file, of a name, and of an error message, which may quote the file. Stages of
  * a report: the probe has about thirty.
  */
-enum { FILE_MAX = 512 << 20, TEXT_MAX = 16384, WHY_MAX = 1024, STAGES_MAX = 256 };
+enum { FILE_MAX = 512 << 20, TEXT_MAX = 16384, MESSAGE_MAX = 1024, STAGES_MAX = 256 };
 
-bool merge_fail(char **why, const char *format, ...)
+bool merge_fail(GError **error, const char *format, ...)
 {
+    char plain[MESSAGE_MAX];
     va_list args;
     va_start(args, format);
     char *all = g_strdup_vprintf(format, args);
     va_end(args);
-    *why = g_malloc(WHY_MAX);
-    plain_text(all, *why, WHY_MAX);
+    fail_with(error, "%s", plain_text(all, plain, sizeof plain));
     g_free(all);
     return false;
 }
@@ -87,15 +88,15 @@ static size_t read_json(void *to, size_t n, void *source)
 }
 
 /* jansson rejects input nested deeper than 2048 and numbers of more than 64 bits. */
-static json_t *parse_report(FILE *file, char **why)
+static json_t *parse_report(FILE *file, GError **error)
 {
     struct source source = {file, FILE_MAX};
-    json_error_t error;
-    json_t *whole = json_load_callback(read_json, &source, JSON_REJECT_DUPLICATES, &error);
+    json_error_t fault;
+    json_t *whole = json_load_callback(read_json, &source, JSON_REJECT_DUPLICATES, &fault);
     if (source.left == 0)
-        merge_fail(why, "is larger than the limit for reports, %d MiB", FILE_MAX >> 20);
+        merge_fail(error, "is larger than the limit for reports, %d MiB", FILE_MAX >> 20);
     else if (!whole)
-        merge_fail(why, "is no JSON, or damaged: %s (line %d)", error.text, error.line);
+        merge_fail(error, "is no JSON, or damaged: %s (line %d)", fault.text, fault.line);
     if (whole && source.left == 0) {
         json_decref(whole);
         return NULL;
@@ -103,23 +104,23 @@ static json_t *parse_report(FILE *file, char **why)
     return whole;
 }
 
-static json_t *load_report(const char *path, char **why)
+static json_t *load_report(const char *path, GError **error)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "r");
     if (!file) {
-        merge_fail(why, "%s", strerror(errno));
+        merge_fail(error, "%s", strerror(errno));
         return NULL;
     }
     int first = getc(file);
     if (first == EOF) {
-        merge_fail(why, "%s", ferror(file) ? strerror(errno) : "is empty: no report was written");
+        merge_fail(error, "%s", ferror(file) ? strerror(errno) : "is empty: no report was written");
         if (!is_stdin)
             fclose(file);
         return NULL;
     }
     ungetc(first, file);
-    json_t *whole = parse_report(file, why);
+    json_t *whole = parse_report(file, error);
     if (!is_stdin)
         fclose(file);
     return whole;
@@ -141,13 +142,14 @@ static void entry_clear(gpointer entry)
 }
 
 static bool add_entry(struct merge_report *r, json_t *given, json_t *summary, bool probed,
-                      char **why)
+                      GError **error)
 {
     struct merge_entry e = {.given = given, .probed = probed, .name = merge_string(given, "name")};
     if (!e.name)
-        return merge_fail(why, "is no report: a %s without a name", probed ? "target" : "capture");
+        return merge_fail(error, "is no report: a %s without a name",
+                          probed ? "target" : "capture");
     if (strlen(e.name) > TEXT_MAX)
-        return merge_fail(why, "is damaged: a name has more than %d bytes", TEXT_MAX);
+        return merge_fail(error, "is damaged: a name has more than %d bytes", TEXT_MAX);
     e.settings = json_object_get(given, "strict") ? given : summary;
     e.node = own_or(given, "node", r->node);
     e.file = own_or(given, "file", r->file);
@@ -160,11 +162,12 @@ static bool add_entry(struct merge_report *r, json_t *given, json_t *summary, bo
 }
 
 static bool add_entries(struct merge_report *r, json_t *summary, const char *kind, bool probed,
-                        char **why)
+                        GError **error)
 {
     json_t *list = json_object_get(summary, kind), *given;
     size_t i;
-    json_array_foreach(list, i, given) if (!add_entry(r, given, summary, probed, why)) return false;
+    json_array_foreach(list, i,
+                       given) if (!add_entry(r, given, summary, probed, error)) return false;
     return true;
 }
 
@@ -253,7 +256,7 @@ static bool give(struct merge_report *r, GHashTable *entries, json_t *result)
     return true;
 }
 
-static bool share_out_results(struct merge_report *r, json_t *results, char **why)
+static bool share_out_results(struct merge_report *r, json_t *results, GError **error)
 {
     GHashTable *entries = index_of(r);
     json_t *result;
@@ -261,7 +264,8 @@ static bool share_out_results(struct merge_report *r, json_t *results, char **wh
     json_array_foreach(results, i, result) if (!give(r, entries, result)) break;
     g_hash_table_unref(entries);
     return i == json_array_size(results) ||
-           merge_fail(why, "is damaged: result %zu belongs to no capture or target of the summary",
+           merge_fail(error,
+                      "is damaged: result %zu belongs to no capture or target of the summary",
                       i + 1);
 }
 
@@ -271,7 +275,7 @@ static bool share_out_results(struct merge_report *r, json_t *results, char **wh
  * Checked before the results are processed: each belongs to a known rule or to a stage. The number
  * of different stages is limited, because the tally keeps each of them for every node.
  */
-static bool are_known(json_t *results, char **why)
+static bool are_known(json_t *results, GError **error)
 {
     GHashTable *stages = g_hash_table_new(g_str_hash, g_str_equal);
     json_t *result;
@@ -290,10 +294,11 @@ static bool are_known(json_t *results, char **why)
     guint n = g_hash_table_size(stages);
     g_hash_table_unref(stages);
     if (bad && *bad)
-        return merge_fail(why, "has rule %s, which this version does not know", bad);
+        return merge_fail(error, "has rule %s, which this version does not know", bad);
     if (bad)
-        return merge_fail(why, "is damaged: a result without identifier or outcome");
-    return n <= STAGES_MAX || merge_fail(why, "is damaged: it has more than %d stages", STAGES_MAX);
+        return merge_fail(error, "is damaged: a result without identifier or outcome");
+    return n <= STAGES_MAX ||
+           merge_fail(error, "is damaged: it has more than %d stages", STAGES_MAX);
 }
 
 /* The settings are copied to each entry. They need at most one selector per rule. */
@@ -317,29 +322,29 @@ static bool is_ours(const char *tool)
     return tool && (strcmp(tool, "ipoib-check") == 0 || strcmp(tool, "ipoib-probe") == 0);
 }
 
-static bool read_members(struct merge_report *r, char **why)
+static bool read_members(struct merge_report *r, GError **error)
 {
     json_t *summary = json_object_get(r->whole, "summary"),
            *results = json_object_get(r->whole, "results");
     if (!is_ours(merge_string(r->whole, "tool")))
-        return merge_fail(why, "is JSON, but no report of ipoib-check or ipoib-probe");
+        return merge_fail(error, "is JSON, but no report of ipoib-check or ipoib-probe");
     if (json_object_get(r->whole, "rules"))
-        return merge_fail(why, "is a list of rules, no report");
+        return merge_fail(error, "is a list of rules, no report");
     bool captures = json_is_array(json_object_get(summary, "captures")),
          targets = json_is_array(json_object_get(summary, "targets"));
     if (!json_is_array(results) || (!captures && !targets))
-        return merge_fail(why, "is damaged: its results or its summary is missing");
+        return merge_fail(error, "is damaged: its results or its summary is missing");
     if (!all_plain(r->whole))
-        return merge_fail(why, "is damaged: it has characters that no report has");
+        return merge_fail(error, "is damaged: it has characters that no report has");
     merge_keep_known(r->whole);
     summary = json_object_get(r->whole, "summary");
     results = json_object_get(r->whole, "results");
     if (!summary || !results)
-        return merge_fail(why,
+        return merge_fail(error,
                           "is damaged: its results or its summary has members of another type");
     if (!is_short(summary))
-        return merge_fail(why, "is damaged: what it was judged by is too long");
-    if (!are_known(results, why))
+        return merge_fail(error, "is damaged: what it was judged by is too long");
+    if (!are_known(results, error))
         return false;
     const char *node = merge_string(r->whole, "node");
     if (node) {
@@ -348,21 +353,21 @@ static bool read_members(struct merge_report *r, char **why)
     }
     json_int_t reports = json_integer_value(json_object_get(summary, "reports"));
     r->reports = reports > 1 && reports < INT_MAX ? (unsigned)reports : 1;
-    return add_entries(r, summary, "captures", false, why) &&
-           add_entries(r, summary, "targets", true, why) &&
+    return add_entries(r, summary, "captures", false, error) &&
+           add_entries(r, summary, "targets", true, error) &&
            (r->entries->len > 0 ||
-            merge_fail(why, "is damaged: there is no capture and no target in it")) &&
-           share_out_results(r, results, why);
+            merge_fail(error, "is damaged: there is no capture and no target in it")) &&
+           share_out_results(r, results, error);
 }
 
-bool merge_report_open(struct merge_report *r, const char *path, char **why)
+bool merge_report_open(struct merge_report *r, const char *path, GError **error)
 {
     *r = (struct merge_report){.node = merge_node_of(path),
                                .file = plain_dup(strcmp(path, "-") == 0 ? "standard input" : path),
                                .entries = g_array_new(FALSE, FALSE, sizeof(struct merge_entry))};
     g_array_set_clear_func(r->entries, entry_clear);
-    r->whole = load_report(path, why);
-    return r->whole && read_members(r, why);
+    r->whole = load_report(path, error);
+    return r->whole && read_members(r, error);
 }
 
 void merge_report_clear(struct merge_report *r)

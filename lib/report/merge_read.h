@@ -31,15 +31,15 @@ struct merge_report {
 };
 
 /*
- * Reads the report. path "-": stdin. Returns false if it cannot be read or is incomplete; *why then
- * has the reason (free with g_free()). All members that are kept have the right types and are plain
- * text (cli/plain.h). Call merge_report_clear() in either case.
+ * Reads the report. path "-": stdin. Returns false and sets ERROR, whose message does not name the
+ * file, if it cannot be read or is incomplete. All members that are kept have the right types and
+ * are plain text (cli/plain.h). Call merge_report_clear() in either case.
  */
-bool merge_report_open(struct merge_report *r, const char *path, char **why);
+bool merge_report_open(struct merge_report *r, const char *path, GError **error);
 void merge_report_clear(struct merge_report *r);
 
-/* Sets *why to the formatted reason (free with g_free()); always returns false. */
-bool merge_fail(char **why, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Like fail_with(), for texts of a report: the message is short and plain text. */
+bool merge_fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* The string member; NULL if it is absent or not a string. */
 const char *merge_string(const json_t *object, const char *key);
 

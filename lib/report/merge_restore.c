@@ -115,36 +115,36 @@ static bool read_result(struct verdict *v, const json_t *given, enum rule_number
     return good;
 }
 
-static bool read_stage(struct checked *j, const json_t *given, enum outcome outcome, char **why)
+static bool read_stage(struct checked *j, const json_t *given, enum outcome outcome, GError **error)
 {
     const char *text = merge_string(given, "actual"), *advice = merge_string(given, "advice");
     if (!text || !advice)
-        return merge_fail(why, "is damaged: stage %s is incomplete", merge_string(given, "id"));
+        return merge_fail(error, "is damaged: stage %s is incomplete", merge_string(given, "id"));
     checked_add_stage(j, merge_string(given, "id"), (int)outcome, text, advice);
     /* only the summary of a swept prefix has this stage (probe/sweep/report.c) */
     j->sweep = j->sweep || g_str_equal(merge_string(given, "id"), "sweep.answers");
     return true;
 }
 
-static bool restore_result(struct restored *out, const json_t *given, char **why)
+static bool restore_result(struct restored *out, const json_t *given, GError **error)
 {
     const char *id = merge_string(given, "id"), *name = merge_string(given, "outcome");
     enum outcome outcome;
     if (!id || !name || !outcome_read(&outcome, name))
-        return merge_fail(why, "is damaged: a result without identifier or outcome");
+        return merge_fail(error, "is damaged: a result without identifier or outcome");
     if (g_strcmp0(merge_string(given, "level"), "STAGE") == 0)
-        return read_stage(&out->checked, given, outcome, why);
+        return read_stage(&out->checked, given, outcome, error);
     const struct rule *rule = rule_find(id);
     if (!rule)
-        return merge_fail(why, "has rule %s, which this version does not know", id);
+        return merge_fail(error, "has rule %s, which this version does not know", id);
     return read_result(out->checked.verdict, given, (enum rule_number)(rule - rules), outcome,
                        out->report.probed) ||
-           merge_fail(why, "is damaged: the numbers of %s, %s, do not agree", id, name);
+           merge_fail(error, "is damaged: the numbers of %s, %s, do not agree", id, name);
 }
 
 /* ---- settings of the run */
 
-static bool read_only(struct restored *out, json_t *list, char **why)
+static bool read_only(struct restored *out, json_t *list, GError **error)
 {
     json_t *selector;
     size_t i;
@@ -152,7 +152,7 @@ static bool read_only(struct restored *out, json_t *list, char **why)
     {
         const char *text = json_string_value(selector);
         if (!text || !selection_add(&out->selection, text))
-            return merge_fail(why, "was judged by rules %s, which this version does not know",
+            return merge_fail(error, "was judged by rules %s, which this version does not know",
                               text ? text : "without a name");
         g_ptr_array_add(out->only, g_strdup(text));
     }
@@ -162,13 +162,13 @@ static bool read_only(struct restored *out, json_t *list, char **why)
 }
 
 static bool read_settings(struct restored *out, const struct merge_entry *e, const char *version,
-                          char **why)
+                          GError **error)
 {
     json_t *only = json_object_get(e->settings, "only"),
            *strict = json_object_get(e->settings, "strict");
     const char *deviations = merge_string(e->settings, "deviations");
     if (!json_is_array(only) || !json_is_boolean(strict) || !deviations)
-        return merge_fail(why, "is damaged: what it was judged by is missing");
+        return merge_fail(error, "is damaged: what it was judged by is missing");
     out->report = (struct report){.tool = e->tool,
                                   .version = version,
                                   .deviations = deviations,
@@ -176,7 +176,7 @@ static bool read_settings(struct restored *out, const struct merge_entry *e, con
                                   .probed = e->probed,
                                   .captures = &out->checked,
                                   .n = 1};
-    bool good = read_only(out, only, why);
+    bool good = read_only(out, only, error);
     g_ptr_array_add(out->only, NULL);
     out->report.only = (const char *const *)out->only->pdata;
     return good;
@@ -206,30 +206,30 @@ static bool agrees(const struct restored *out, const struct merge_entry *e)
 }
 
 bool restore_findings(struct restored *out, const struct merge_entry *e, const char *version,
-                      char **why)
+                      GError **error)
 {
     uint64_t frames, ipoib;
     start_entry(out, e->node, e->name);
-    if (!read_settings(out, e, version, why))
+    if (!read_settings(out, e, version, error))
         return false;
     if (!number_of(&frames, e->given, e->probed ? "packets" : "frames") ||
         !number_of(&ipoib, e->given, e->probed ? "answers" : "ipoib_frames"))
-        return merge_fail(why, "is damaged: the number of frames of %s is missing", e->name);
+        return merge_fail(error, "is damaged: the number of frames of %s is missing", e->name);
     verdict_restore_frames(out->checked.verdict, frames, ipoib);
     out->checked.trouble = g_strdup(merge_string(e->given, "error"));
     for (guint i = 0; i < e->results->len; i++)
-        if (!restore_result(out, e->results->pdata[i], why))
+        if (!restore_result(out, e->results->pdata[i], error))
             return false;
     return true;
 }
 
-bool restore(struct restored *out, const struct merge_entry *e, const char *version, char **why)
+bool restore(struct restored *out, const struct merge_entry *e, const char *version, GError **error)
 {
-    if (!restore_findings(out, e, version, why))
+    if (!restore_findings(out, e, version, error))
         return false;
     return agrees(out, e) ||
            merge_fail(
-               why,
+               error,
                "is damaged: by the rules of this version, its findings on %s give another verdict",
                e->name);
 }

@@ -18,13 +18,14 @@ struct restored {
 };
 
 /*
- * Returns false if something is missing or unknown, or if the findings do not give the verdict in
- * the report; *why then has the reason (free with g_free()). Call restored_clear() in either case.
+ * Returns false and sets ERROR if something is missing or unknown, or if the findings do not give
+ * the verdict in the report. Call restored_clear() in either case.
  */
-bool restore(struct restored *out, const struct merge_entry *e, const char *version, char **why);
+bool restore(struct restored *out, const struct merge_entry *e, const char *version,
+             GError **error);
 /* The same without the comparison of the verdict: another version may have given another one. */
 bool restore_findings(struct restored *out, const struct merge_entry *e, const char *version,
-                      char **why);
+                      GError **error);
 void restored_clear(struct restored *r);
 
 /* A placeholder for a report that could not be read. */

@@ -7,7 +7,6 @@
 
 #include "cli/environment.h"
 #include "cli/fail.h"
-#include "cli/say.h"
 
 static const char *program;
 static volatile int *stopped;
@@ -36,7 +35,6 @@ void program_begin(char **argv, char *name, volatile int *stop)
     program = name;
     argv[0] = name;
     stopped = stop;
-    say_as(name);
     environment_open_standard_files();
     catch_signals();
 }

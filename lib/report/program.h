@@ -6,8 +6,8 @@
 #include "report/report.h"
 
 /*
- * Sets up messages and signals. name: prefix of all messages, including those of getopt. *stop is
- * set to the signal number when the program should end; a blocking read then returns.
+ * Sets up the standard files, getopt and signals. name: prefix of getopt's messages. *stop is set
+ * to the signal number when the program should end; a blocking read then returns.
  */
 void program_begin(char **argv, char *name, volatile int *stop);
 

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/create.h"
-#include "cli/say.h"
+#include "cli/fail.h"
 #include "pcapio/pcapng.h"
 #include "probe/link/transport.h"
 #include "wire/link_frame.h"
@@ -29,7 +30,8 @@ struct wirelog {
     struct wirelog *root; /* of a branch: the log with the file; otherwise itself */
     FILE *file;
     char *path;
-    bool bad, begun;       /* begun: the file header is written */
+    GError *error;         /* the first error of writing the file; NULL: none */
+    bool begun;            /* the file header is written */
     struct fabric *fabric; /* the check context's model */
     struct checker *checker;
     checker_report *report;
@@ -47,21 +49,24 @@ static void write_bytes(struct wirelog *w, const void *p, size_t n)
 {
     struct wirelog *r = w->root;
     /* cppcheck-suppress uninitvar ; p is a parameter */
-    if (r->file && !r->bad && fwrite(p, 1, n, r->file) != n) {
-        say("%s: %s", r->path, strerror(errno));
-        r->bad = true;
-    }
+    if (r->file && !r->error && fwrite(p, 1, n, r->file) != n)
+        fail_with(&r->error, "%s: %s", r->path, strerror(errno));
 }
 
-static bool open_file(struct wirelog *w, const char *path)
+static bool open_file(struct wirelog *w, const char *path, GError **error)
 {
-    char why[200];
-    int fd = create_file(path, why, sizeof why);
+    int fd = create_file(path, error);
     w->path = g_strdup(path);
-    w->file = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    if (fd < 0)
-        say("%s: %s", path, why);
-    return w->file != NULL;
+    if (fd < 0) {
+        g_prefix_error(error, "%s: ", path);
+        return false;
+    }
+    w->file = fdopen(fd, "wb");
+    if (w->file)
+        return true;
+    fail_with(error, "%s: cannot be created: %s", path, strerror(errno));
+    close(fd);
+    return false;
 }
 
 /* All frames of a run are of one link type. */
@@ -318,15 +323,15 @@ void wirelog_end(struct wirelog *w, const char *outcome)
     w->what = NULL;
 }
 
-struct wirelog *wirelog_new(const char *path)
+struct wirelog *wirelog_new(const char *path, GError **error)
 {
     struct wirelog *w = g_new0(struct wirelog, 1);
     w->root = w;
     w->first = g_ptr_array_new_with_free_func(g_free);
     w->waiting = g_ptr_array_new_with_free_func(g_free);
-    if (!path || open_file(w, path))
+    if (!path || open_file(w, path, error))
         return w;
-    wirelog_free(w);
+    wirelog_free(w, NULL);
     return NULL;
 }
 
@@ -353,17 +358,16 @@ void wirelog_join(struct wirelog *w)
     g_free(w);
 }
 
-bool wirelog_free(struct wirelog *w)
+bool wirelog_free(struct wirelog *w, GError **error)
 {
-    bool good = true;
     wirelog_end(w, "ended early");
     if (w->file)
         write_file_header(w, LINKTYPE_ERF); /* a file without packets still gets a header */
-    if (w->file && fclose(w->file) != 0 && !w->bad) {
-        say("%s: %s", w->path, strerror(errno));
-        good = false;
-    }
-    good = good && !w->bad;
+    if (w->file && fclose(w->file) != 0 && !w->error)
+        fail_with(&w->error, "%s: %s", w->path, strerror(errno));
+    bool good = !w->error;
+    if (!good)
+        g_propagate_error(error, w->error);
     end_checker(w);
     g_ptr_array_unref(w->first);
     g_ptr_array_unref(w->waiting);

@@ -7,16 +7,18 @@
 #ifndef IPOIB_PROBE_WIRELOG_H
 #define IPOIB_PROBE_WIRELOG_H
 
+#include <glib.h>
+
 #include "pcapio/udframe.h"
 #include "probe/link/transport.h"
 #include "rules/checker.h"
 
 struct wirelog;
 
-/* path NULL: no file. Returns NULL after printing a message if the file cannot be created. */
-struct wirelog *wirelog_new(const char *path);
-/* Returns false after printing a message: the file is incomplete. */
-bool wirelog_free(struct wirelog *w);
+/* path NULL: no file. Returns NULL and sets ERROR if the file cannot be created. */
+struct wirelog *wirelog_new(const char *path, GError **error);
+/* Returns false and sets ERROR to the first error of writing if the file is incomplete. */
+bool wirelog_free(struct wirelog *w, GError **error);
 
 /*
  * Creates a separate log for one of several targets that are probed at the same time. It has its

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "cli/fail.h"
 #include "cli/say.h"
 #include "probe/run/address.h"
 #include "probe/run/options.h"
@@ -16,23 +17,21 @@
 
 enum { PREFIX_MIN4 = 16, PREFIX_MIN6 = 116 };
 
-/* Reads the length of a prefix. Returns false after printing a message. */
-static bool read_bits(const char *text, bool ipv6, unsigned *bits)
+/* Reads the length of a prefix. */
+static bool read_bits(const char *text, bool ipv6, unsigned *bits, GError **error)
 {
     unsigned least = ipv6 ? PREFIX_MIN6 : PREFIX_MIN4, most = ipv6 ? 128 : 32;
     char *end;
     unsigned long n = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || n > most) {
-        say("'/%s' is no prefix length of IPv%c", text, ipv6 ? '6' : '4');
-        return false;
-    }
-    if (n < least) {
-        say("'/%s' has too many addresses: the largest prefix is /%u %s", text, least,
-            ipv6 ? "of IPv6 (each needs a query to the SA)" : "of IPv4");
-        return false;
-    }
     *bits = (unsigned)n;
-    return true;
+    if (*text < '0' || *text > '9' || *end || n > most)
+        fail_with(error, "'/%s' is no prefix length of IPv%c", text, ipv6 ? '6' : '4');
+    else if (n < least)
+        fail_with(error, "'/%s' has too many addresses: the largest prefix is /%u %s", text, least,
+                  ipv6 ? "of IPv6 (each needs a query to the SA)" : "of IPv4");
+    else
+        return true;
+    return false;
 }
 
 static void put_host_bits(struct target_option *t, uint32_t low)
@@ -62,51 +61,51 @@ void destination_address(const struct target_option *t, uint32_t number, uint8_t
     memcpy(ip, at.ip, 16);
 }
 
-static bool is_of_hosts(const struct target_option *t, const char *text)
+static bool is_of_hosts(const struct target_option *t, const char *text, GError **error)
 {
     const char *why = address_is_no_host(t->ipv6, t->ip);
-    if (why)
-        say("'%s' is not the address of %s: it %s %s", text, t->prefix ? "hosts" : "one host",
-            t->prefix ? "begins with" : "is", why);
-    return !why;
+    return !why ||
+           fail_with(error, "'%s' is not the address of %s: it %s %s", text,
+                     t->prefix ? "hosts" : "one host", t->prefix ? "begins with" : "is", why);
 }
 
-static bool is_of_family(const struct target_option *t, const char *text, enum family family)
+static bool is_of_family(const struct target_option *t, const char *text, enum family family,
+                         GError **error)
 {
     bool other = family != FAMILY_ANY && t->ipv6 != (family == FAMILY_IPV6);
-    if (other)
-        say("'%s' is an IPv%c address, but -%c is given", text, t->ipv6 ? '6' : '4',
-            t->ipv6 ? '4' : '6');
-    return !other;
+    return !other || fail_with(error, "'%s' is an IPv%c address, but -%c is given", text,
+                               t->ipv6 ? '6' : '4', t->ipv6 ? '4' : '6');
 }
 
 /* parts: the address and, for a prefix, its length. */
-static bool read_parts(struct target_option *t, const char *text, char **parts, enum family family)
+static bool read_parts(struct target_option *t, const char *text, char **parts, enum family family,
+                       GError **error)
 {
     unsigned bits = 0;
     bool mapped;
-    if (!parts[0] || !address_read(parts[0], &t->ipv6, &mapped, t->ip)) {
-        say("'%s' is no IPv4 or IPv6 address or prefix, no host name, and not the word fabric",
+    if (!parts[0] || !address_read(parts[0], &t->ipv6, &mapped, t->ip))
+        return fail_with(
+            error,
+            "'%s' is no IPv4 or IPv6 address or prefix, no host name, and not the word fabric",
             text);
+    if (!is_of_family(t, text, family, error))
         return false;
-    }
-    if (!is_of_family(t, text, family))
-        return false;
-    if (parts[1] && mapped) {
-        say("'%s' is a prefix of IPv4 addresses in IPv6: write the prefix as one of IPv4", text);
-        return false;
-    }
-    if (parts[1] && !read_bits(parts[1], t->ipv6, &bits))
+    if (parts[1] && mapped)
+        return fail_with(
+            error, "'%s' is a prefix of IPv4 addresses in IPv6: write the prefix as one of IPv4",
+            text);
+    if (parts[1] && !read_bits(parts[1], t->ipv6, &bits, error))
         return false;
     if (parts[1])
         take_prefix(t, bits);
-    return is_of_hosts(t, text);
+    return is_of_hosts(t, text, error);
 }
 
-static bool read_ip_address(struct target_option *t, const char *text, enum family family)
+static bool read_ip_address(struct target_option *t, const char *text, enum family family,
+                            GError **error)
 {
     char **parts = g_strsplit(text, "/", 2); /* no part if text is "" */
-    bool good = read_parts(t, text, parts, family);
+    bool good = read_parts(t, text, parts, family, error);
     g_strfreev(parts);
     return good;
 }
@@ -166,7 +165,8 @@ static const char *choose(struct target_option *t, const struct addrinfo *list)
     return why && first ? first : why;
 }
 
-static bool resolve_name(struct target_option *t, const char *text, enum family family)
+static bool resolve_name(struct target_option *t, const char *text, enum family family,
+                         GError **error)
 {
     const struct addrinfo hints = {.ai_family = family == FAMILY_IPV4   ? AF_INET
                                                 : family == FAMILY_IPV6 ? AF_INET6
@@ -174,16 +174,14 @@ static bool resolve_name(struct target_option *t, const char *text, enum family 
                                    .ai_socktype = SOCK_DGRAM};
     struct addrinfo *list = NULL;
     char ip[48];
-    int error = getaddrinfo(text, NULL, &hints, &list);
-    const char *why = error ? gai_strerror(error) : choose(t, list);
-    if (error)
-        say("'%s' is no IPv4 or IPv6 address or prefix, and as a host name: %s", text, why);
-    else
-        freeaddrinfo(list);
-    if (!error && why)
-        say("the address of '%s' is %s", text, why);
+    int failed = getaddrinfo(text, NULL, &hints, &list);
+    const char *why = failed ? gai_strerror(failed) : choose(t, list);
+    if (failed)
+        return fail_with(error, "'%s' is no IPv4 or IPv6 address or prefix, and as a host name: %s",
+                         text, why);
+    freeaddrinfo(list);
     if (why)
-        return false;
+        return fail_with(error, "the address of '%s' is %s", text, why);
     text_ip(t->ipv6, t->ip, ip);
     t->name = g_strdup_printf("%s (%s)", text, ip);
     say("%s is %s", text, ip);
@@ -192,17 +190,16 @@ static bool resolve_name(struct target_option *t, const char *text, enum family 
 
 /* ---- any target */
 
-bool destination_read(struct target_option *t, const char *text, enum family family)
+bool destination_read(struct target_option *t, const char *text, enum family family, GError **error)
 {
     *t = (struct target_option){.fabric = strcmp(text, "fabric") == 0, .n = 1};
-    if (!*text) {
-        say("a target is empty: give a host name, an IPv4 or IPv6 address, a prefix, or the word "
-            "fabric");
-        return false;
-    }
+    if (!*text)
+        return fail_with(
+            error,
+            "a target is empty: give a host name, an IPv4 or IPv6 address, a prefix, or the word fabric");
     if (!t->fabric && is_name(text) && !is_number(text))
-        return resolve_name(t, text, family);
-    if (!t->fabric && !read_ip_address(t, text, family))
+        return resolve_name(t, text, family, error);
+    if (!t->fabric && !read_ip_address(t, text, family, error))
         return false;
     t->name = g_strdup(text);
     return true;

@@ -5,8 +5,12 @@
 
 #include "probe/run/options.h"
 
-/* Returns false after printing a message. Free t->name with g_free(). */
-bool destination_read(struct target_option *t, const char *text, enum family family);
+/*
+ * Returns false and sets ERROR on failure. Prints the address that it chose for a host name. Free
+ * t->name with g_free().
+ */
+bool destination_read(struct target_option *t, const char *text, enum family family,
+                      GError **error);
 
 /* Address number (counted from 0) of the target. */
 void destination_address(const struct target_option *t, uint32_t number, uint8_t ip[16]);

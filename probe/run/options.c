@@ -62,9 +62,11 @@ static bool read_family(struct options *o, bool ipv6)
 static bool read_target(struct options *o, const char *text)
 {
     struct target_option t;
-    bool good = destination_read(&t, text, o->family);
+    GError *error = NULL;
+    bool good = destination_read(&t, text, o->family, &error);
     if (good)
         g_array_append_val(o->targets, t);
+    say_error(NULL, &error);
     return good;
 }
 
@@ -238,10 +240,12 @@ bool probe_options_only_fabric(const struct options *o)
 static bool files_differ(const struct options *o)
 {
     char *capture = (char *)o->capture;
+    GError *error = NULL;
     if (!o->capture || !o->output)
         return true;
     if (g_file_test(o->output, G_FILE_TEST_EXISTS))
-        return save_is_safe(o->output, &capture, 1, "what -w writes the packets to");
+        return save_is_safe(o->output, &capture, 1, "what -w writes the packets to", &error) ||
+               say_error(NULL, &error);
     char *one = g_canonicalize_filename(o->output, NULL),
          *other = g_canonicalize_filename(o->capture, NULL);
     bool differ = strcmp(one, other) != 0;

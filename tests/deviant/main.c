@@ -139,10 +139,10 @@ int main(int argc, char **argv)
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     d.run = (struct run){.options = &options, .stop = &stop};
-    d.target = (struct target){.run = &d.run, .link = &d.link, .log = wirelog_new(NULL)};
+    d.target = (struct target){.run = &d.run, .link = &d.link, .log = wirelog_new(NULL, NULL)};
     groups_open(&d.link);
     int status = run(&d, device);
     groups_close(&d.link);
-    wirelog_free(d.target.log);
+    wirelog_free(d.target.log, NULL);
     return status;
 }

@@ -670,7 +670,7 @@ void fake_begin(struct fake *f, struct target *target, enum fault fault, bool me
     f->grh[0] = 0x60;
     target->link->transport = &f->base;
     target->run->stop = &stop;
-    target->log = wirelog_new(NULL);
+    target->log = wirelog_new(NULL, NULL);
     groups_open(target->link);
     assert_true(link_open(target, why, sizeof why));
 }
@@ -679,5 +679,5 @@ void fake_end(struct target *target)
 {
     link_close(target);
     groups_close(target->link);
-    wirelog_free(target->log);
+    wirelog_free(target->log, NULL);
 }

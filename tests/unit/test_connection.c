@@ -411,12 +411,12 @@ static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags,
     struct target *target = probe_fixture_make(&fixture, &options, &results);
     target->link->transport = &o->fake.base;
     target->run->stop = &stop;
-    target->log = wirelog_new(NULL);
+    target->log = wirelog_new(NULL, NULL);
     groups_open(target->link);
     make_probe(target, &o->fake);
     run_checks(target);
     groups_close(target->link);
-    wirelog_free(target->log);
+    wirelog_free(target->log, NULL);
     deviations_free(d);
     assert_int_equal(o->fake.up, 0); /* all connections are closed */
     assert_int_equal(o->fake.asked, o->fake.disconnected);

@@ -193,12 +193,12 @@ static void ibdumps_time_overflows(void **state)
 static void time_outside_of_32_bits_is_refused(void **state)
 {
     const struct translation way = {.to = LINKTYPE_ERF};
-    struct packet in = {.linktype = LINKTYPE_INFINIBAND,
-                        .sec = UINT32_MAX,
-                        .data = half_second,
-                        .data_len = 24,
-                        .wirelen = 24},
-                  out;
+    struct capture_record in = {.linktype = LINKTYPE_INFINIBAND,
+                                .sec = UINT32_MAX,
+                                .data = half_second,
+                                .data_len = 24,
+                                .wirelen = 24},
+                          out;
     struct remarks note;
 
     (void)state;

@@ -11,7 +11,7 @@
 
 enum { OTHER = 65534 };
 
-static char base[] = "/tmp/test_folder.XXXXXX", path[64], why[200];
+static char base[] = "/tmp/test_folder.XXXXXX", path[64];
 
 static int begin(void **state)
 {
@@ -33,16 +33,22 @@ static int end(void **state)
 
 static void expect_refused(const char *text)
 {
-    assert_int_equal(folder_open_private(path, why, sizeof(why)), -1);
-    if (!strstr(why, text))
-        fail_msg("'%s' is not in '%s'", text, why);
+    GError *error = NULL;
+
+    assert_int_equal(folder_open_private(path, &error), -1);
+    assert_non_null(error);
+    if (!strstr(error->message, text))
+        fail_msg("'%s' is not in '%s'", text, error->message);
+    g_clear_error(&error);
 }
 
 static void expect_opened(mode_t mode)
 {
-    int fd = folder_open_private(path, why, sizeof(why));
+    GError *error = NULL;
+    int fd = folder_open_private(path, &error);
     struct stat st;
 
+    assert_null(error);
     assert_true(fd >= 0);
     assert_int_equal(fstat(fd, &st), 0);
     assert_true(S_ISDIR(st.st_mode));

@@ -88,14 +88,15 @@ static void write_report(struct checked *j, bool probed, char **text)
  */
 static void comes_back(struct checked j, bool probed)
 {
-    char *written, *again, *why = NULL;
+    char *written, *again;
+    GError *error = NULL;
     struct merge_report given;
     struct restored r;
     write_report(&j, probed, &written);
-    assert_true(merge_report_open(&given, path, &why));
+    assert_true(merge_report_open(&given, path, &error));
     assert_int_equal(given.entries->len, 1);
-    assert_true(restore(&r, &g_array_index(given.entries, struct merge_entry, 0), "1", &why));
-    assert_null(why);
+    assert_true(restore(&r, &g_array_index(given.entries, struct merge_entry, 0), "1", &error));
+    assert_null(error);
     assert_true(g_str_has_suffix(r.checked.name, j.name));
     g_free(r.checked.name);
     r.checked.name = g_strdup(j.name);

@@ -140,14 +140,14 @@ static void run_check(struct tried *o)
     o->fake.base.qpn = OWN_QPN;
     t->link->transport = &o->fake.base;
     t->run->stop = &stop;
-    t->log = wirelog_new(NULL);
+    t->log = wirelog_new(NULL, NULL);
     groups_open(t->link);
     set_addresses(t, &o->fake);
     results_begin(&results, "solicitation");
     assert_int_equal(solicitation_checks.n, 1);
     solicitation_checks.checks[0].run(t);
     groups_close(t->link);
-    wirelog_free(t->log);
+    wirelog_free(t->log, NULL);
 }
 
 static void clear(struct tried *o)

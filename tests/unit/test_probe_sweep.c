@@ -99,8 +99,8 @@ static void sweep_as(struct swept *s, struct target_option *t, const struct fake
     *s = (struct swept){0};
     fake_begin(&fake, target, as->fault, !log_to);
     if (log_to) {
-        wirelog_free(target->log);
-        target->log = wirelog_new(log_to);
+        wirelog_free(target->log, NULL);
+        target->log = wirelog_new(log_to, NULL);
     }
     fake.many = as->many;
     fake.second = as->second;

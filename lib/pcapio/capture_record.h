@@ -3,8 +3,8 @@
  * A packet that is copied from file to file. LINKTYPE_ERF: the packet is an ERF record.
  * LINKTYPE_INFINIBAND: it starts with its LRH.
  */
-#ifndef IPOIB_PCAPIO_PACKET_H
-#define IPOIB_PCAPIO_PACKET_H
+#ifndef IPOIB_PCAPIO_CAPTURE_RECORD_H
+#define IPOIB_PCAPIO_CAPTURE_RECORD_H
 
 #include <stdint.h>
 
@@ -15,7 +15,7 @@
  * The packet is head[0..head_len-1] followed by data[0..data_len-1], so a header can be added or
  * changed without copying the packet. All lengths are in bytes.
  */
-struct packet {
+struct capture_record {
     uint32_t linktype;
     int64_t sec; /* since 1970 */
     uint32_t ns; /* 0..999999999 */
