@@ -79,8 +79,10 @@ for way, (name, address) in SPEAKERS.items():
     def not_toggled(w, name=name, address=address):
         speak_as(w, name, address.format(""))
 
-    @broken("rfc4391.8.link-local", f"{way}, a modified EUI-64 of another GUID", name)
+    @conforming(f"{way}, a modified EUI-64 of another GUID")
     def another_eui(w, name=name, address=address):
+        """A bond over two ports (its address is made from the first port's GUID), or an address set
+        by hand."""
         speak_as(w, name, address.format("20").replace("c90", "c91"))
 
     @broken("rfc4391.8.1.link-local-form", f"{way}, bits 10 to 63", name, ALL)
@@ -121,7 +123,6 @@ def detect_duplicates(w, target):
 
 TARGETS = {
     "rfc4391.8.u-bit": {"the GUID with u = 0": "fe80::2:c902:24:f636"},
-    "rfc4391.8.link-local": {"a modified EUI-64 of another GUID": "fe80::202:c912:24:f636"},
     "rfc4391.8.1.link-local-form": {
         "bits 10 to 63": "fe80:0:0:1:202:c902:24:f636",
         "bit 10": "fea0::202:c902:24:f636",
@@ -138,6 +139,8 @@ for rule, ways in TARGETS.items():
 
 IDENTIFIERS = {
     "the modified EUI-64": "fe80::202:c902:24:f636",
+    "a modified EUI-64 of another GUID": "fe80::202:c912:24:f636",  # a bond's second port
+    "another host's address": "fe80::202:c903:0:1895",  # A's, set by hand
     "opaque": "fe80::5d3f:91aa:7c02:1b44",  # RFC 7217
     "a LID": "fe80::2",  # RFC 4391 8
     "by hand": "fe80::53",
