@@ -8,7 +8,7 @@ import collections
 
 import pytest
 
-from frames import fixture, ib
+from frames import fixture, ib, world
 from frames.bases import CONSUMER_REJECT, N0, N1
 from frames.build import (
     A,
@@ -30,6 +30,7 @@ from frames.build import (
 )
 from frames.faults import fixture as faults
 from frames.ib import ONLY, RC, UD, Frame, encap
+from frames.variants import forms
 from support import capfile, findings
 from support.paths import testdata
 
@@ -134,6 +135,31 @@ def test_ip_that_moved_may_not_get_replies_at_another_qp_of_its_port():
 
 def test_reply_at_a_third_port_may_answer_its_own_lost_solicitation():
     assert TO_QPN not in {rule for _, rule in failures(fail_over(D))}
+
+
+# ---- groups of other protocols
+
+
+@pytest.mark.parametrize("group", ["ff12:4001:ffff::ef01:203", "ff12::4711"])
+def test_payload_of_another_protocol_that_looks_like_ipoib(group):
+    """A program has a QP, a Q_Key and a group of its own at A's port. Its first payload looks like
+    an IPoIB datagram; it sends another one to the group, and to a program at B's port."""
+    w, after = world.everything(), "A.bcast"
+    sent = [
+        ("A.bcast", world.udp4(A, "239.1.2.3"), dict(dgid=group, dlid=0xC020)),
+        ("A.bcast", b"\1\2\3", dict(dgid=group, dlid=0xC020)),
+        ("A.ping", b"\1\2\3", dict(destqp=0x301)),
+    ]
+    for n, (like, payload, fields) in enumerate(sent):
+        p = w[like].copy()
+        p.payload = bytearray(payload)
+        for field, value in dict(srcqp=0x300, qkey=0x77, psn=n, **fields).items():
+            p[field] = value
+        w.insert(after, f"program.{n}", p)
+        after = f"program.{n}"
+    capture = forms.infiniband(w)[0]
+    assert findings.failures(capture, "--deviations", "none") == []
+    assert passes(capture, "rfc4391.13.qkey-controlled") > 0
 
 
 # ---- interface identifiers

@@ -4,7 +4,7 @@
 from frames import ib
 from frames.build import SM
 from frames.variants import INCONCLUSIVE, SILENT, broken, conforming
-from frames.world import B, udp4
+from frames.world import A, GROUP_IPV4, QKEY, B, udp4
 
 ALL = ("default", "child", "limited")
 IPV4 = {
@@ -444,3 +444,26 @@ for scope, options in SCOPES.items():
         for name in w.order:
             if ".bcast" in name and ("join" in name or "leave" in name):
                 edit_mgid(w, [name], set_octets(1, bytes([0x10 | scope])))
+
+
+# ---- groups of other protocols
+
+FOREIGN = {"RDMA CM": "ff12:4001:ffff::ef01:203", "another protocol": "ff12::4711"}
+
+
+def interface_sends(w, group):
+    """A's QPN is in its ARP request."""
+    w.send("A.bcast", "A.foreign", A, "A.bcast", udp4(A, GROUP_IPV4))["dgid"] = group
+
+
+for what, group in FOREIGN.items():
+
+    @broken("rfc4391.13.qkey-controlled", f"IPoIB interface, a group of {what}", "A.foreign")
+    def uncontrolled_in_group(w, group=group):
+        interface_sends(w, group)
+        w["A.foreign"]["qkey"] = 0x77
+
+    @broken("rfc4391.9.1.2.qkey-from-join", f"IPoIB interface, a group of {what}", "A.foreign")
+    def other_qkey_in_group(w, group=group):
+        interface_sends(w, group)
+        w["A.foreign"]["qkey"] = QKEY + 1
