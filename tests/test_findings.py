@@ -101,8 +101,6 @@ FAILURES = {
     "built-cm-uc.pcap": {PRIVATE: 1},
 }
 FAILURES["cm-reject.pcap"] = {PRIVATE: 1}  # 17: a program's REQ with private data of zeros
-# The administrator chose a scope beyond the link, which violates a SHOULD.
-FAILURES["two-scopes.pcap"] = {"rfc4391.4.1.scope-link-local": 1}
 
 CAPTURES = sorted(
     glob.glob(os.path.join(TESTDATA, "*.pcap"))

@@ -649,21 +649,14 @@ def routed(src_gid, hop, sl, slid):
     return erf_pcap(t)
 
 
-SCOPE = ("rfc4391.4.1.scope-link-local",)  # a SHOULD: the administrator chose the scope
-
-
-def routed_failures(*args):
-    return [f for f in failures(routed(*args)) if f[1] not in SCOPE]
-
-
 @pytest.mark.parametrize("hop, sl", [(63, 2), (63, 0), (60, 5)])
 def test_multicast_through_a_router(hop, sl):
-    assert routed_failures(REMOTE, hop, sl, ROUTER_LID) == []
+    assert failures(routed(REMOTE, hop, sl, ROUTER_LID)) == []
 
 
 @pytest.mark.parametrize("hop, sl", [(63, 2), (64, 5), (65, 2)])
 def test_parameters_of_a_port_that_joined_in_the_capture_are_checked(hop, sl):
-    assert routed_failures("2001:db8:0:1:9803:9b03:66:de52", hop, sl, C.lid) == [(13, PARAMETERS)]
+    assert failures(routed("2001:db8:0:1:9803:9b03:66:de52", hop, sl, C.lid)) == [(13, PARAMETERS)]
 
 
 # ---- a REQ whose time is over
@@ -769,21 +762,17 @@ def two_scopes(*sent, state=None):
     return erf_pcap(t)
 
 
-def scope_failures(capture):
-    return [f for f in failures(capture) if f[1] not in SCOPE]
-
-
 @pytest.mark.parametrize("grh", [False, True], ids=["no-grh", "grh"])
 def test_link_of_another_scope_has_another_qkey(grh):
     """B, and another interface of A, use the Q_Key of scope 2; A joined scope 5 in the capture."""
     a2 = type(A)(A.lid, A.gid, 0x49, "10.2.0.1", A.ll)
     sent = [(B, C, 0x80000002, {"with_grh": grh}), (a2, C, 0x80000002, {"with_grh": grh})]
-    assert scope_failures(two_scopes(*sent)) == []
+    assert failures(two_scopes(*sent)) == []
 
 
 def test_other_qkey_on_the_link_that_was_joined_is_found():
     on_link = (A, "ff15:401b:ffff::ffff:ffff", 0x80000005, {"mlid": 0xC005})
-    found = scope_failures(two_scopes(on_link, (A, B, 0x80000002, {})))
+    found = failures(two_scopes(on_link, (A, B, 0x80000002, {})))
     assert found == [(14, QKEY_FROM_JOIN)]
 
 
@@ -796,7 +785,7 @@ def test_scope_without_a_broadcast_group_and_one_that_was_joined_before():
         (A, "ff15:401b:ffff::ffff:ffff", 0x80000005, {"mlid": 0xC005}),
         (A, B, 0x80000005, {}),
     ]
-    assert scope_failures(two_scopes(*sent, state=NO_GROUP)) == []
+    assert failures(two_scopes(*sent, state=NO_GROUP)) == []
 
 
 def no_broadcast_group(psn, joins=False):
@@ -846,7 +835,7 @@ def test_traffic_of_a_scope_without_a_broadcast_group_is_found(joins):
 
 def test_traffic_of_a_port_whose_requests_are_not_captured_is_inconclusive():
     sent = (A, "ff18:401b:ffff::16", 0x80000005, {"mlid": 0xC005})
-    assert scope_failures(two_scopes(sent, state=NO_GROUP)) == []
+    assert failures(two_scopes(sent, state=NO_GROUP)) == []
 
 
 # ---- a path whose MTU the subnet manager's policy lowers

@@ -126,7 +126,6 @@ def test_ipv4_peer_that_conforms(runs):
         "rfc4391.2.ud-supported",
         "rfc4391.6.reserved-zero",
         "rfc4391.6.reserved-ignored",
-        "rfc4391.8.link-local",
         "rfc4391.9.1.1.format",
         "rfc4391.9.2.arp-hardware-type",
         "rfc4755.3.1.flags",

@@ -171,7 +171,7 @@ def test_partition_without_a_broadcast_group(subnets):
 def test_group_of_another_scope_is_found(subnets):
     report = subnets("wide")
     report.expect("rfc4391.4.1.scope-search", None, "found at 5")
-    report.expect("rfc4391.4.1.scope-link-local", "fail")
+    assert report.of("rfc4391.4.1.scope-link-local") == []  # the link may span IB subnets
     report.expect("rfc4391.4.1.qkey-controlled", "pass")
     report.expect("fabric.join", "pass")
 

@@ -189,7 +189,9 @@ static void classify_datagram(struct fabric *f, struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
     if (p->classification.class == PAYLOAD_IPOIB) {
-        if (!qpns_find(f->qpns, &p->src, ib->sqpn) && !packet_is_corrupt(p))
+        /* another protocol's payload may look like IPoIB */
+        if (!mgid_is_other(ib->dgid) && !qpns_find(f->qpns, &p->src, ib->sqpn) &&
+            !packet_is_corrupt(p))
             qpns_learn(f->qpns, &p->src, ib->sqpn);
     } else if (!ib->immediate && (is_known_qp(f, &p->src, ib->sqpn, ib->qkey) ||
                                   is_known_qp(f, &p->dst, ib->dqpn, ib->qkey))) {

@@ -228,7 +228,8 @@ static void learn_qp(const struct observation *o, bool to_group)
     bool is_new = !qp, same_keys = qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey;
     uint8_t before = qp && qp->pkey == ib->pkey ? qp->scope : 0;
     uint8_t scope = to_group ? ib->dgid[MGID_FLAGS_SCOPE] & 0x0f : before;
-    if ((same_keys && qp->scope == scope) || packet_is_corrupt(p))
+    if ((same_keys && qp->scope == scope) || (is_new && mgid_is_other(ib->dgid)) ||
+        packet_is_corrupt(p))
         return;
     qp = qpns_learn(o->f->qpns, &p->src, ib->sqpn);
     if (!qp)

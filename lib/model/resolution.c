@@ -36,17 +36,29 @@ static bool same_question(const struct resolution *a, const struct resolution *b
            ip_same(&a->requester_ip, &b->requester_ip);
 }
 
-/* Store the request as the newest. A repeated request replaces its earlier entry. */
-static void store_request(struct resolutions *r, const struct resolution *q)
+static void keep_answered(struct resolution *q, const struct resolution *earlier)
 {
-    struct resolution *first = slot_of_request(r, q);
+    q->before = earlier->before;
+    if (earlier->answered) {
+        q->before.frame = earlier->frame;
+        q->before.interface = earlier->interface;
+        q->before.ns = earlier->ns;
+    }
+}
+
+/* Store the request as the newest. A repeated request replaces its earlier entry. */
+static void store_request(struct resolutions *r, const struct resolution *request)
+{
+    struct resolution *first = slot_of_request(r, request), q = *request;
     unsigned at = 0;
-    if (!same_requester(first, q))
+    if (!same_requester(first, &q))
         memset(first, 0, sizeof r->slots[0]);
-    while (at < RESOLUTION_REQUESTS - 1 && !same_question(&first[at], q))
+    while (at < RESOLUTION_REQUESTS - 1 && !same_question(&first[at], &q))
         at++;
+    if (same_question(&first[at], &q))
+        keep_answered(&q, &first[at]);
     memmove(first + 1, first, at * sizeof *first);
-    *first = *q;
+    *first = q;
 }
 
 /*

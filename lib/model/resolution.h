@@ -20,6 +20,12 @@ struct resolution {
     uint32_t psn;                   /* of the request */
     uint32_t frame;
     int64_t ns; /* time of the request, since 1970 */
+    /* the last equal request before this one that was answered; frame 0: none */
+    struct {
+        uint32_t frame;
+        uint16_t interface;
+        int64_t ns;
+    } before;
 };
 
 /*

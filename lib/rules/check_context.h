@@ -107,10 +107,12 @@ bool check_scope(const struct check_context *s, const uint8_t *mgid, const struc
  */
 void check_multicast(const struct check_context *s);
 
-/* A datagram to a multicast GID without IPoIB signature (check_signature.c). */
-void check_signature(const struct check_context *s);
-/* A datagram to the multicast QPN, with a GID that is not a multicast GID (check_signature.c). */
-void check_prefix(const struct check_context *s);
+/*
+ * A datagram to a multicast GID without IPoIB signature, or to the multicast QPN with a GID that is
+ * not a multicast GID (check_signature.c). Returns true if the sender is an IPoIB interface; false:
+ * the datagram may be another protocol's.
+ */
+bool check_other_group(const struct check_context *s);
 
 /* A datagram to one port: its QP, its partition (check_unicast.c). */
 void check_unicast(const struct check_context *s);

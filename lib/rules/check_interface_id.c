@@ -47,13 +47,20 @@ static bool begins_as(const uint8_t *iid, const uint8_t *guid, size_t n)
     return ((iid[0] ^ guid[0]) & ~U_BIT & 0xff) == 0 && memcmp(iid + 1, guid + 1, n - 1) == 0;
 }
 
+/*
+ * An identifier that is not made from the GUID violates nothing. RFC 4391 §8 recommends the GUID,
+ * but RFC 8064, which updates it, recommends opaque identifiers, and an administrator may set an
+ * address. A bond announces the address of its first port from its second port too.
+ */
 static void note_source(const struct reporter *r, const struct ib_packet *ib,
-                        const struct entity *address, const uint8_t *iid)
+                        const struct entity *address, const uint8_t *iid, const uint8_t *guid)
 {
     bool is_lid = ib && ib->has_lrh && be64(iid) == ib->slid;
     report_note(r, R_RFC4391_8_INTERFACE_ID_SOURCE, address, be64(iid), iid, EUI_SIZE, "%s",
                 is_lid ? "the interface identifier is a LID of the port"
-                       : "the interface identifier is not made from the port's GUID");
+                : begins_as(iid, guid, OUI_SIZE)
+                    ? "the interface identifier is made from another GUID of the vendor"
+                    : "the interface identifier is not made from the port's GUID");
 }
 
 void check_interface_id(const struct reporter *r, const struct ib_packet *ib, const uint8_t *ip,
@@ -64,16 +71,10 @@ void check_interface_id(const struct reporter *r, const struct ib_packet *ib, co
     if (!is_link_local(ip))
         return;
     check_form(r, ip);
-    bool from_guid = begins_as(iid, guid, EUI_SIZE);
-    /* An identifier without the GUID's OUI may be opaque (RFC 8064) or a LID (RFC 4391 §8). */
-    bool of_vendor = begins_as(iid, guid, OUI_SIZE);
-    if (of_vendor)
-        expect_about(r, R_RFC4391_8_LINK_LOCAL, &address, from_guid, iid, EUI_SIZE,
-                     "made from the port's EUI-64 GUID", "made from another GUID of the vendor");
-    if (from_guid)
+    if (begins_as(iid, guid, EUI_SIZE))
         check_u_bit(r, &address, iid, guid);
-    else if (!of_vendor)
-        note_source(r, ib, &address, iid);
+    else
+        note_source(r, ib, &address, iid, guid);
 }
 
 void check_announced_ids(const struct reporter *r, const struct datagram *d)

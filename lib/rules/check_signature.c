@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * IPoIB datagrams to a multicast GID whose signature is neither of the two of RFC 4391 §4, or to a
- * GID that does not begin with 0xff. Groups of other protocols have other signatures (RDMA CM:
- * 0x4001, 0x6001). So it is a violation only if the sender is an IPoIB interface and the payload is
- * an IPoIB datagram.
+ * What makes a multicast packet IPoIB: its group has one of the two signatures of RFC 4391 §4, or
+ * its sender is an IPoIB interface. Groups of other protocols have other signatures (RDMA CM:
+ * 0x4001, 0x6001), and their payload may look like an IPoIB datagram.
+ *
+ * So a datagram to a multicast GID with another signature, or to a GID that does not begin with
+ * 0xff, is a violation only if an IPoIB interface sends it; no other rule applies to it otherwise.
  */
 #include "rules/result.h"
 #include "wire/arp.h"
@@ -40,7 +42,8 @@ static bool carries_ipv4(uint16_t type)
     return type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP;
 }
 
-void check_prefix(const struct check_context *s)
+/* The GID does not begin with 0xff. */
+static void check_prefix(const struct check_context *s, bool known)
 {
     const struct ib_packet *ib = &s->p->ib;
     const struct result r = {.rule = R_RFC4391_4_MGID_FORMAT,
@@ -49,13 +52,13 @@ void check_prefix(const struct check_context *s)
                              .value = ib->dgid[MGID_PREFIX],
                              .at = {ib->dgid + MGID_PREFIX, 1},
                              .describe = describe_hex,
-                             .facts = {fact_interface(is_interface(s))}};
+                             .facts = {fact_interface(known)}};
     if (ib->has_lrh && ib->dlid >= LID_MULTICAST_FIRST && ib->dlid != LID_PERMISSIVE &&
         ib->dqpn == QPN_MULTICAST && encap_agrees(ib->payload))
         report_result(s, &r);
 }
 
-void check_signature(const struct check_context *s)
+static void check_signature(const struct check_context *s, bool known)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct entity group = entity_group(ib->dgid);
@@ -64,7 +67,6 @@ void check_signature(const struct check_context *s)
     bool ipv4 = carries_ipv4(s->p->datagram.encap.type);
     enum rule_number rule = ipv4 ? R_RFC4391_4_MGID_SIGNATURE_IPV4
                                  : R_RFC4391_4_MGID_SIGNATURE_IPV6;
-    bool known = is_interface(s);
     uint16_t wanted = ipv4 ? MGID_SIGNATURE_IPV4 : MGID_SIGNATURE_IPV6;
     const struct result r = {.rule = rule,
                              .about = group,
@@ -77,4 +79,14 @@ void check_signature(const struct check_context *s)
         report_pass_about(s->r, rule, &group);
     else
         report_result(s, &r);
+}
+
+bool check_other_group(const struct check_context *s)
+{
+    bool known = is_interface(s);
+    if (s->p->ib.dgid[MGID_PREFIX] == 0xff)
+        check_signature(s, known);
+    else
+        check_prefix(s, known);
+    return known;
 }

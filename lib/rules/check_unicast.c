@@ -84,8 +84,9 @@ static void check_qpn(const struct check_context *s)
 
 /*
  * "All IP communication to the relevant IPoIB interface MUST be directed to this QPN" (RFC 4391
- * §9.1.1): a datagram to the IP address of one interface does not go to a group. A DHCP server may
- * have no other way to a client that forgot its address.
+ * §9.1.1): a datagram to the IP address of one interface does not go to a group. It is a violation
+ * only if the sender resolved the address (fact_neighbour()). A DHCP server may have no other way
+ * to a client that forgot its address.
  */
 void check_ip_to_group(const struct check_context *s)
 {

@@ -192,17 +192,16 @@ static void check_payload(const struct reporter *r, const struct check_context *
 static void check_ud(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
+    bool multicast = ib_is_multicast(ib);
+    if (multicast && ib->dgid && !mgid_is_ipoib(ib->dgid) && !check_other_group(s))
+        return;
     check_datagram_headers(s->r, ib, &s->p->datagram);
     check_transmission(s);
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
         check_multicast(s);
-    else if (ib->dgid && ib->dgid[MGID_PREFIX] == 0xff)
-        check_signature(s);
-    else if (!ib_is_multicast(ib))
+    else if (!multicast)
         check_unicast(s);
-    else if (ib->dgid)
-        check_prefix(s);
-    if (ib_is_multicast(ib))
+    if (multicast)
         check_ip_to_group(s);
     check_payload(s->r, s, &s->p->datagram, OVER_UD);
 }

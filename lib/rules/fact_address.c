@@ -98,6 +98,28 @@ enum { REVALIDATE_SECONDS = 60 };
 /* A sender uses the reply to its own request for at least this time. */
 enum { REPLY_SECONDS = 5 };
 
+/* The sender's last request for the holder's IP address; NULL: none. */
+static const struct resolution *request_of(const struct check_context *s, const struct ip *sender,
+                                           const struct neighbour *holder)
+{
+    uint32_t link = link_key(s->p->at.interface, s->p->ib.pkey);
+    const struct neighbour *requester = neighbours_of_ip(s->f->neighbours, link, sender);
+    struct resolution like = {.link = link, .requester_ip = *sender, .target = holder->ip};
+    if (!requester || order_is_uncertain(&s->f->order, holder->last_frame))
+        return NULL;
+    memcpy(like.requester, requester->lladdr, LLADDR_SIZE);
+    const struct resolution *q = resolution_request(s->f->resolutions, &like, 0);
+    return q && q->lid == port_to_lid(s->p->src) ? q : NULL;
+}
+
+/* Was the request, which was answered, sent a few seconds ago, and before the holder's address? */
+static bool is_recent(const struct check_context *s, const struct neighbour *holder, uint32_t frame,
+                      uint16_t interface, int64_t ns)
+{
+    return holder->last_frame > frame &&
+           clocks_at_most(&s->f->order.clocks, interface, ns) <= REPLY_SECONDS * NANOSECONDS;
+}
+
 /*
  * Did the holder answer a request of the sender a few seconds ago? Then the sender does not use an
  * older address, whatever happened before the capture.
@@ -105,15 +127,25 @@ enum { REPLY_SECONDS = 5 };
 static bool was_answered(const struct check_context *s, const struct ip *sender,
                          const struct neighbour *holder)
 {
-    uint32_t link = link_key(s->p->at.interface, s->p->ib.pkey);
-    const struct neighbour *requester = neighbours_of_ip(s->f->neighbours, link, sender);
-    struct resolution like = {.link = link, .requester_ip = *sender, .target = holder->ip};
-    if (!requester || order_is_uncertain(&s->f->order, holder->last_frame))
+    const struct resolution *q = request_of(s, sender, holder);
+    return q && q->answered && is_recent(s, holder, q->frame, q->interface, q->ns);
+}
+
+/*
+ * A datagram in a group: its IP destination may be a directed broadcast by the sender's prefix
+ * length (RFC 1122 3.3.6), or an address that several interfaces announce. Did an interface answer
+ * the interface that sends the datagram when it requested the address, last or before? Then the
+ * sender takes it for the address of one interface, whatever QPN this one has.
+ */
+static bool is_resolved_by_sender(const struct check_context *s, const struct ip *sender,
+                                  const struct neighbour *holder)
+{
+    const struct resolution *q = request_of(s, sender, holder);
+    if (!q || be24(q->requester + LLADDR_QPN) != s->p->ib.sqpn)
         return false;
-    memcpy(like.requester, requester->lladdr, LLADDR_SIZE);
-    const struct resolution *q = resolution_request(s->f->resolutions, &like, 0);
-    return q && q->answered && q->lid == port_to_lid(s->p->src) && holder->last_frame > q->frame &&
-           clocks_at_most(&s->f->order.clocks, q->interface, q->ns) <= REPLY_SECONDS * NANOSECONDS;
+    return was_answered(s, sender, holder) ||
+           (q->before.frame &&
+            is_recent(s, holder, q->before.frame, q->before.interface, q->before.ns));
 }
 
 /* Was every request of the port to the SA captured since its address was last announced? */
@@ -141,10 +173,12 @@ static bool is_its_only_address(const struct check_context *s, const struct endp
 struct certainty certainty_neighbour(const struct check_context *s, const struct fact *f)
 {
     const struct neighbour *n = f->neighbour;
+    if (ib_is_multicast(&s->p->ib))
+        return certain_if(is_resolved_by_sender(s, f->ip, n),
+                          "the sender's own resolution of the address was not captured");
     const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
                                                  n->lladdr + LLADDR_GID);
-    bool to_port = s->p->ib.has_lrh && !ib_is_multicast(&s->p->ib);
-    bool moved = port && port->lid && to_port && !endport_has_lid(port, s->p->ib.dlid);
+    bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
     /* otherwise it may have announced another QPN before the capture began, or since its restart */
     bool fresh = port && is_followed_since(s, port, n) && was_answered(s, f->ip, n);
     bool known = (fresh || is_followed(port)) && is_its_only_address(s, port, n);

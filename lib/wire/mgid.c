@@ -8,6 +8,11 @@ bool mgid_is_ipoib(const uint8_t *gid)
            (signature == MGID_SIGNATURE_IPV4 || signature == MGID_SIGNATURE_IPV6);
 }
 
+bool mgid_is_other(const uint8_t *gid)
+{
+    return gid && gid[MGID_PREFIX] == 0xff && !mgid_is_ipoib(gid);
+}
+
 static void read_ipv4(const uint8_t *gid, struct mgid *m)
 {
     static const uint8_t zero[MGID_GROUP_IPV4 - MGID_GROUP];

@@ -37,6 +37,11 @@ struct mgid {
 
 /* Does the GID (16 bytes) start with 0xff and contain one of the two IPoIB signatures? */
 bool mgid_is_ipoib(const uint8_t *gid);
+/*
+ * Is it a multicast GID with another signature? Such groups are other protocols' (RDMA CM: 0x4001,
+ * 0x6001), unless an IPoIB interface errs. gid NULL: false.
+ */
+bool mgid_is_other(const uint8_t *gid);
 
 /*
  * Make the MGID of an IP group (4 or 16 bytes), with the other fields of on_link, an IPoIB MGID of

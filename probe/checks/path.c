@@ -124,8 +124,7 @@ static void check_port_guid(struct target *t)
 
 static void report_link_local(struct target *t, enum outcome outcome, const char *text)
 {
-    static const enum rule_number reported[] = {R_RFC4391_8_LINK_LOCAL,
-                                                R_RFC4391_8_1_LINK_LOCAL_FORM, R_RFC4391_8_U_BIT};
+    static const enum rule_number reported[] = {R_RFC4391_8_1_LINK_LOCAL_FORM, R_RFC4391_8_U_BIT};
     for (size_t i = 0; i < G_N_ELEMENTS(reported); i++)
         results_add(t->results, reported[i], outcome,
                     outcome == OUTCOME_PASS ? "" : "an NA from the link-local address of its GUID",
@@ -244,6 +243,6 @@ static const struct check checks[] = {
      .run = check_link_local,
      .sends = "NS from :: for the link-local address that the peer's GUID makes, to the peer's QPN",
      .expects = "an NA: it has that address",
-     RULES(R_RFC4391_8_LINK_LOCAL, R_RFC4391_8_1_LINK_LOCAL_FORM, R_RFC4391_8_U_BIT)},
+     RULES(R_RFC4391_8_1_LINK_LOCAL_FORM, R_RFC4391_8_U_BIT)},
 };
 const struct check_table path_checks = {checks, G_N_ELEMENTS(checks)};

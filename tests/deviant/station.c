@@ -76,8 +76,6 @@ static uint8_t choose_flags(enum fault_number f)
 static void choose_link_local(struct deviant *d)
 {
     message_link_local(d->ip6, d->link.transport->facts.gid + 8);
-    if (d->fault == FAULT_LINK_LOCAL_OTHER)
-        d->ip6[15] ^= 0x40;
     if (d->fault == FAULT_LINK_LOCAL_U)
         d->ip6[8] ^= 0x02;
     if (d->fault == FAULT_LINK_LOCAL_FORM)

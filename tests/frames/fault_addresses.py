@@ -26,15 +26,6 @@ def u_bit(t):
 
 
 @fail(
-    "rfc4391.8.link-local",
-    DATAGRAM,
-    "n1 advertises fe80::211:7500:0:999, which is not made of its GUID",
-)
-def link_local(t):
-    return advertise(t, "fe80::211:7500:0:999")
-
-
-@fail(
     "rfc4391.8.1.link-local-form",
     DATAGRAM,
     "n1 advertises fe80:0:0:1:211:7500:0:110: bits 10 to 63 are not 0",

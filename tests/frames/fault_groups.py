@@ -36,11 +36,11 @@ def group_mtu(t):
 @fail(
     "rfc4391.4.1.scope-link-local",
     "bring-up",
-    "the broadcast-GID has scope 5, in the join and its answer",
+    "the broadcast-GID has scope 1, in the join and its answer",
 )
 def scope_link_local(t):
     for n in (19, 20):
-        t[n]["mcm.mgid"] = "ff15:401b:ffff::ffff:ffff"
+        t[n]["mcm.mgid"] = "ff11:401b:ffff::ffff:ffff"
     return 20
 
 

@@ -41,7 +41,6 @@ as_it_is(
     "rfc4391.7.mtu-2044",
     "rfc4391.7.link-mtu",
     "rfc4391.8.u-bit",
-    "rfc4391.8.link-local",
     "rfc4391.8.1.link-local-form",
     "rfc4391.9.1.1.traffic-to-qpn",
     "rfc4391.9.1.1.gid-of-port",

@@ -2,7 +2,7 @@
 """The encapsulation header, link-layer addresses, ARP and Neighbour Discovery (RFC 4391 sections 6,
 8 and 9)."""
 from frames import ib
-from frames.build import solicited_node
+from frames.build import Node, solicited_node
 from frames.variants import INCONCLUSIVE, base, broken, change, conforming
 from frames.variants.groups import ALL, IPV4, IPV6
 from frames.variants.links import EVERY, UNICAST
@@ -79,8 +79,10 @@ for way, (name, address) in SPEAKERS.items():
     def not_toggled(w, name=name, address=address):
         speak_as(w, name, address.format(""))
 
-    @broken("rfc4391.8.link-local", f"{way}, a modified EUI-64 of another GUID", name)
+    @conforming(f"{way}, a modified EUI-64 of another GUID")
     def another_eui(w, name=name, address=address):
+        """A bond over two ports (its address is made from the first port's GUID), or an address set
+        by hand."""
         speak_as(w, name, address.format("20").replace("c90", "c91"))
 
     @broken("rfc4391.8.1.link-local-form", f"{way}, bits 10 to 63", name, ALL)
@@ -121,7 +123,6 @@ def detect_duplicates(w, target):
 
 TARGETS = {
     "rfc4391.8.u-bit": {"the GUID with u = 0": "fe80::2:c902:24:f636"},
-    "rfc4391.8.link-local": {"a modified EUI-64 of another GUID": "fe80::202:c912:24:f636"},
     "rfc4391.8.1.link-local-form": {
         "bits 10 to 63": "fe80:0:0:1:202:c902:24:f636",
         "bit 10": "fea0::202:c902:24:f636",
@@ -138,6 +139,8 @@ for rule, ways in TARGETS.items():
 
 IDENTIFIERS = {
     "the modified EUI-64": "fe80::202:c902:24:f636",
+    "a modified EUI-64 of another GUID": "fe80::202:c912:24:f636",  # a bond's second port
+    "another host's address": "fe80::202:c903:0:1895",  # A's, set by hand
     "opaque": "fe80::5d3f:91aa:7c02:1b44",  # RFC 7217
     "a LID": "fe80::2",  # RFC 4391 8
     "by hand": "fe80::53",
@@ -218,20 +221,72 @@ for way, (name, at) in PLACES.items():
 
 for way, name in UNICAST.items():
     change("rfc4391.9.1.1.traffic-to-qpn", way, name, {"destqp": 0x99}, ALL)
-for way, (like, payload) in {
-    "IPv4 unicast in the broadcast group": ("A.bcast", ping(C, D)),
-    "IPv6 unicast in the all-nodes group": ("A.mcast6", ping6(C, D)),
-}.items():
+IN_GROUPS = {
+    "IPv4 unicast in the broadcast group": ("A.bcast", ping, "C.arp.request"),
+    "IPv6 unicast in the all-nodes group": ("A.mcast6", ping6, "C.ns"),
+}
+UNRESOLVED = "the sender's prefix may make the address a directed broadcast: it did not resolve it"
+RESOLVED_BEFORE = "the sender may have another prefix by now"
+for way, (like, datagram, request) in IN_GROUPS.items():
 
-    @broken("rfc4391.9.1.1.traffic-to-qpn", way, "D.leave.snm", ALL)
-    def unicast_in_group(w, like=like, payload=payload):
-        w.send("C.ping", "to.all", C, like, payload)["pkey"] = w.pkey_of(C)
+    @broken("rfc4391.9.1.1.traffic-to-qpn", way, "to.all", ALL)
+    def unicast_in_group(w, like=like, datagram=datagram):
+        w.send("C.ping", "to.all", C, like, datagram(C, D))["pkey"] = w.pkey_of(C)
+
+    @broken("rfc4391.9.1.1.traffic-to-qpn", f"{way}, after a second request", "to.all")
+    def resolved_before(w, like=like, datagram=datagram, request=request):
+        """D did not answer C's second request before the datagram."""
+        w.send("C.ping", "C.again", C, request, w[request].payload)["pkey"] = w.pkey_of(C)
+        w.send("C.again", "to.all", C, like, datagram(C, D), -0.005)
+
+    @broken(
+        "rfc4391.9.1.1.traffic-to-qpn",
+        f"{way}, not resolved",
+        "to.all",
+        early=INCONCLUSIVE,
+        why=UNRESOLVED,
+    )
+    def not_resolved(w, like=like, datagram=datagram):
+        w.send("A.ping", "to.all", A, like, datagram(A, D))
+
+    @broken(
+        "rfc4391.9.1.1.traffic-to-qpn",
+        f"{way}, resolved 6 s before",
+        "to.all",
+        early=INCONCLUSIVE,
+        why=RESOLVED_BEFORE,
+    )
+    def resolved_long_before(w, like=like, datagram=datagram):
+        later = w.order[w.order.index("C.ping") :]
+        for name in later:
+            w.times[name] += 6 * 10**9
+        w.send("C.ping", "to.all", C, like, datagram(C, D))
 
 
 @conforming("directed broadcasts in the broadcast group")
 def directed_broadcasts(w):
     for address in ("10.0.0.255", "10.255.255.255"):
         w.send("C.ping", address, C, "A.bcast", udp4(C, address))
+
+
+def announce(w, name, node, ip):
+    """An ARP announcement (RFC 5227) of another IP address of the node."""
+    twin = Node(node.lid, node.gid, node.qpn, ip, node.ll, node.flags)
+    w.send("A.ping", name, node, "A.bcast", arp(1, twin, twin, bytes(20)))
+
+
+@conforming("a directed broadcast that is another host's address in a shorter prefix")
+def directed_broadcast_other_prefix(w):
+    """A has 10.0.0.1/29; D has 10.0.0.7/24, too (RFC 1122 3.3.6)."""
+    announce(w, "D.announces", D, "10.0.0.7")
+    w.send("D.announces", "to.all", A, "A.bcast", udp4(A, "10.0.0.7"))
+
+
+@conforming("an address that two hosts announce, in the broadcast group")
+def address_of_two_hosts(w):
+    announce(w, "B.announces", B, "10.0.0.101")
+    announce(w, "D.announces", D, "10.0.0.101")
+    w.send("B.announces", "to.all", A, "A.bcast", udp4(A, "10.0.0.101"))
 
 
 change("rfc4391.9.1.1.traffic-to-qpn", "neighbour advertisement", "D.na", {"destqp": 0x99}, ALL)

@@ -77,6 +77,12 @@ INC, NOT, NEW = (
     NOT_JUDGED,
     "the QP was not known to be an interface's before this frame",
 )
+# the sender's resolution, which is in the capture, is all the evidence
+RESOLVED = [
+    ("rfc4391.9.1.1.traffic-to-qpn", "not resolved", INC, datagrams.UNRESOLVED),
+    ("rfc4391.9.1.1.traffic-to-qpn", "resolved 6 s before", INC, datagrams.RESOLVED_BEFORE),
+    ("rfc4391.9.1.1.traffic-to-qpn", "group", FAIL, ""),
+]
 RESULTS = {
     "early": [],
     "erf": [],
@@ -88,6 +94,7 @@ RESULTS = {
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
         ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
         ("rfc4755.3.5.service-id", "the QPN is another", INC, ADDRESSES),
+        *RESOLVED,
         ("rfc4391.9.1.1.traffic-to-qpn", "unicast", INC, ADDRESSES),
         *(("rfc4755.2.2.one-ud-qp", way, INC, SMPS) for way in NO_GRH_ON_THEM),
         *((rule, "", INC, SA) for rule in JOINS),
@@ -101,7 +108,6 @@ RESULTS = {
         ("rfc4391.4.broadcast-mapping", "to one port", SILENT, NO_HEADERS),
         ("rfc4391.9.2.arp-as-rfc826", "as target", SILENT, NO_HEADERS),
         ("rfc4391.8.u-bit", "duplicate address detection", SILENT, NO_GUID),
-        ("rfc4391.8.link-local", "duplicate address detection", SILENT, NO_GUID),
         *((rule, "", NOT, NO_HEADERS) for rule in NO_IB_HEADERS),
     ],
     "roce2": [
@@ -110,7 +116,6 @@ RESULTS = {
         ("rfc4391.9.1.1.traffic-to-qpn", "the QPN of multicast", SILENT, NO_DLID),
         ("rfc4755.3.1.reply-to-ud-qpn", "the QPN of multicast", SILENT, NO_DLID),
         ("rfc4391.8.u-bit", "duplicate address detection", SILENT, NO_GRH),
-        ("rfc4391.8.link-local", "duplicate address detection", SILENT, NO_GRH),
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
         ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
         ("rfc4755.2.3.connection-before-ip", "after a REJ", INC, SET_UP),
@@ -123,6 +128,7 @@ RESULTS = {
         *((rule, way, FAIL, "") for rule in HEADERS for way in ("RARP", "InARP")),
         ("rfc4391.6.type", "ARP request", SILENT, NOTHING_SAYS),
         ("rfc4391.6.encapsulation-header", "ARP request", SILENT, NOTHING_SAYS),
+        *RESOLVED,
         ("rfc4391.9.1.1.traffic-to-qpn", "unicast", INC, ADDRESSES),
         ("rfc4391.9.4.revalidate-arp", "", INC, NO_SA),
         ("rfc4755.2.2.one-ud-qp", "", INC, NO_SA),
