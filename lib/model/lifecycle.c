@@ -11,6 +11,9 @@ enum { DEPTH = 64 };
  * disconnect takes a round trip.
  */
 enum { TEARDOWN_SECONDS = 10 };
+/* Seconds after the DREP in which a driver may still send what it had queued: Linux waits up to 5.
+ */
+enum { QUIET_SECONDS = 5 };
 enum { TIMEOUT_UNIT_NS = 4096, MS_NS = 1000000 }; /* IBA 12.7.8 */
 
 static void set_connection_time(struct connection *c, const struct clocks *clocks)
@@ -104,6 +107,30 @@ void connections_interface_up(const struct endport *port, uint16_t pkey,
     for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port))
         if (same_partition(c->pkey, pkey) && connection_has_left(c))
             decide(c, observer, user);
+}
+
+void connection_ended(struct connection *c, const struct clocks *clocks)
+{
+    set_connection_time(c, clocks);
+}
+
+/*
+ * Time in which an RC QP transmits a packet again: the local ACK timeout may last four times its
+ * value (IBA 9.7.6.1.3), for each retry. 0: no limit.
+ */
+static int64_t retry_ns(const struct connection *c)
+{
+    int64_t timeout = (int64_t)TIMEOUT_UNIT_NS << c->requester.ack_timeout;
+    return c->requester.ack_timeout ? 4 * timeout * (c->requester.retry_count + 1) : 0;
+}
+
+bool connection_is_quiet(const struct connection *c, const struct clocks *clocks)
+{
+    bool resends = c->transport != CM_TRANSPORT_UC;
+    int64_t quiet = QUIET_SECONDS * NANOSECONDS, retry = resends ? retry_ns(c) : 0;
+    if (resends && retry == 0)
+        return false;
+    return clocks_at_least(clocks, c->interface, time_of_connection(c)) > MAX(quiet, retry);
 }
 
 void connection_data(struct connection *c, const struct clocks *clocks,
