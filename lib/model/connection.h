@@ -112,8 +112,8 @@ static inline bool connection_has_left(const struct connection *c)
 }
 
 /*
- * Has everything arrived that the ends sent before the last DREQ or DREP (lifecycle.c)? Also false
- * if the ACK timeout in the REQ has no limit.
+ * Is the TimeWait of both ends over since the last DREQ or DREP (lifecycle.c)? Never if the ACK
+ * timeout in the REQ has no limit.
  */
 bool connection_is_quiet(const struct connection *c, const struct clocks *clocks);
 

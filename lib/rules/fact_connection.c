@@ -74,7 +74,7 @@ struct certainty certainty_ended(const struct check_context *s, const struct fac
     const struct endport *receiver = c->endport[to_requester ? 0 : 1];
     uint32_t since = to_requester ? c->req_frame : c->rep_frame;
     if (!connection_is_quiet(c, &s->f->order.clocks))
-        return uncertain("the datagram may have been sent before the connection ended");
+        return uncertain("the connection ended a moment ago");
     if (!receiver || !endport_is_followed_since(receiver, since))
         return uncertain("the set-up of a later connection may not have been captured");
     return at_request_of(receiver);
