@@ -73,12 +73,13 @@ static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum wh
 
 /*
  * The GIDs of a port are unicast; a multicast GID is that of a group (IBA 4.1.1). Returns false if
- * the address has one.
+ * the address has one with the QPN of an interface. With the QPN of multicast, it is the address of
+ * a group, such as that of a cluster's common IP address.
  */
 static bool check_multicast_gid(const struct check_context *s, const uint8_t *p)
 {
     struct entity address = entity_address(p);
-    bool multicast = p[LLADDR_GID] == 0xff;
+    bool multicast = p[LLADDR_GID] == 0xff && be24(p + LLADDR_QPN) != QPN_MULTICAST;
     if (multicast)
         expect_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address, false, p + LLADDR_GID, GID_SIZE,
                      "a GID of the sender's port", "a multicast GID");

@@ -72,8 +72,11 @@ void check_interface_id(const struct reporter *r, const struct ib_packet *ib, co
     const uint8_t *iid = ip + INTERFACE_ID, *guid = lladdr + LLADDR_GID + 8;
     bool from_guid = begins_as(iid, guid, EUI_SIZE);
     if (!is_link_local(ip)) {
-        /* §8 is about each identifier that is made from the GUID, whatever the prefix */
-        if (from_guid && has_interface_id(ip))
+        /* §8 binds the node that makes the identifier; others may have chosen this address */
+        if (from_guid && has_interface_id(ip) && !((iid[0] | guid[0]) & U_BIT))
+            report_inconclusive(r, R_RFC4391_8_U_BIT, iid,
+                                "u bit 0: the address may have been set by hand or by DHCPv6");
+        else if (from_guid && has_interface_id(ip))
             check_u_bit(r, &address, iid, guid);
         return;
     }

@@ -6,7 +6,7 @@ from frames.build import solicited_node
 from frames.variants import INCONCLUSIVE, base, broken, change, conforming
 from frames.variants.groups import ALL, IPV4, IPV6
 from frames.variants.links import EVERY, UNICAST
-from frames.world import A, B, C, D, arp, ping, ping6, udp4
+from frames.world import A, B, C, D, GROUP_IPV4, arp, ping, ping6, udp4
 
 MULTICAST = {**IPV4, **IPV6}
 FEW = ("IPv4 unicast", "ARP request", "neighbour solicitation")
@@ -67,6 +67,7 @@ def speak_as(w, name, address):
     p.fix_checksums()
 
 
+BY_HAND = "a global address may have been set by hand or by DHCPv6, not made by the node"
 SPEAKERS = {
     "neighbour solicitation": ("A.ns", "fe80::{}2:c903:0:1895"),
     "router solicitation": ("A.rs", "fe80::{}2:c903:0:1895"),
@@ -81,7 +82,9 @@ for way, (name, address) in SPEAKERS.items():
 
     if way != "router advertisement":  # its source is link-local (RFC 4861 4.2)
 
-        @broken("rfc4391.8.u-bit", f"{way}, global address", name)
+        @broken(
+            "rfc4391.8.u-bit", f"{way}, global address", name, early=INCONCLUSIVE, why=BY_HAND
+        )
         def not_toggled_global(w, name=name, address=address):
             speak_as(w, name, address.format("").replace("fe80::", "2001:db8::"))
 
@@ -148,8 +151,6 @@ def detect_duplicates(w, target):
 TARGETS = {
     "rfc4391.8.u-bit": {
         "the GUID with u = 0": "fe80::2:c902:24:f636",
-        "global, the GUID with u = 0": "2001:db8::2:c902:24:f636",
-        "unique local, the GUID with u = 0": "fd00::2:c902:24:f636",
     },
     "rfc4391.8.link-local": {"a modified EUI-64 of another GUID": "fe80::202:c912:24:f636"},
     "rfc4391.8.1.link-local-form": {
@@ -164,6 +165,22 @@ for rule, ways in TARGETS.items():
         @broken(rule, f"duplicate address detection, {way}", "B.dad", ALL)
         def tentative(w, target=target):
             detect_duplicates(w, target)
+
+
+for way, target in {
+    "global": "2001:db8::2:c902:24:f636",
+    "unique local": "fd00::2:c902:24:f636",
+}.items():
+
+    @broken(
+        "rfc4391.8.u-bit",
+        f"duplicate address detection, {way}, the GUID with u = 0",
+        "B.dad",
+        early=INCONCLUSIVE,
+        why=BY_HAND,
+    )
+    def tentative_global(w, target=target):
+        detect_duplicates(w, target)
 
 
 IDENTIFIERS = {
@@ -379,6 +396,14 @@ for way, name in ARP.items():
         w[name]["arp.pln"] = 3
         for end in (60, 36):
             del w[name].payload[end - 1]
+
+
+@conforming("a cluster's common IP address with a group's link-layer address")
+def address_of_a_group(w):
+    group = b"\0\xff\xff\xff" + ib.gid(w.mgid(GROUP_IPV4))
+    w["D.arp.announce"].payload = bytearray(
+        ib.encap(0x0806, ib.arp(1, group, "10.0.0.100", group, "10.0.0.100"))
+    )
 
 
 @conforming("ARP with an experimental operation (RFC 5494)")
