@@ -285,6 +285,8 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     conn->service = (uint8_t)service_of(c, m, src);
     conn->transport = cm->transport & 3;
     conn->response_timeout = cm->response_timeout & 31;
+    conn->requester.ack_timeout = cm->local_ack_timeout & 31;
+    conn->requester.retry_count = cm->retry_count & 7;
     conn->pkey = cm->pkey;
     conn->req_frame = frame;
     conn->rep_before_req = has_early_rep(c, frame, cm, src);

@@ -10,6 +10,7 @@
 #ifndef IPOIB_MODEL_CONNECTION_H
 #define IPOIB_MODEL_CONNECTION_H
 
+#include "model/clocks.h"
 #include "model/endport.h"
 #include "model/port.h"
 #include "model/stream.h"
@@ -42,6 +43,8 @@ struct connection_side {
     uint32_t comm_id;          /* key, together with the port */
     uint32_t ud_qpn, recv_mtu; /* from the private data, if has_private */
     uint8_t reserved;
+    /* the requester's, from the REQ: exponent n of 4.096 us * 2^n (0: no limit), and number */
+    uint8_t ack_timeout : 5, retry_count : 3;
     bool known : 1, has_private : 1; /* known: its REQ or REP was seen */
     bool is_requester : 1;           /* this side is the requester */
     bool left : 1;                   /* its interface left the broadcast group */
@@ -65,7 +68,7 @@ struct connection {
     bool rep_before_req : 1;      /* a REP for it was captured right before its REQ */
     /*
      * Capture interface, and ms since 1970: when an interface left the broadcast group, if one did
-     * (side.left); else time of the last REQ. One member for both saves memory.
+     * (side.left); else time of the last REQ, DREQ or DREP. One member for both saves memory.
      */
     uint64_t interface : 16;
     int64_t ms : 48;
@@ -107,6 +110,12 @@ static inline bool connection_has_left(const struct connection *c)
 {
     return c->requester.left || c->responder.left;
 }
+
+/*
+ * Is the TimeWait of both ends over since the last DREQ or DREP (lifecycle.c)? Never if the ACK
+ * timeout in the REQ has no limit.
+ */
+bool connection_is_quiet(const struct connection *c, const struct clocks *clocks);
 
 /* The previous connection of the endport. */
 static inline struct connection *connection_older(const struct connection *c,

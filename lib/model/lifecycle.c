@@ -11,6 +11,9 @@ enum { DEPTH = 64 };
  * disconnect takes a round trip.
  */
 enum { TEARDOWN_SECONDS = 10 };
+/* Seconds after the TimeWait in which a driver may still send what it had queued: Linux waits up
+ * to 5. */
+enum { QUEUE_SECONDS = 5 };
 enum { TIMEOUT_UNIT_NS = 4096, MS_NS = 1000000 }; /* IBA 12.7.8 */
 
 static void set_connection_time(struct connection *c, const struct clocks *clocks)
@@ -104,6 +107,31 @@ void connections_interface_up(const struct endport *port, uint16_t pkey,
     for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port))
         if (same_partition(c->pkey, pkey) && connection_has_left(c))
             decide(c, observer, user);
+}
+
+void connection_ended(struct connection *c, const struct clocks *clocks)
+{
+    set_connection_time(c, clocks);
+}
+
+/*
+ * Time for which an end may still use its QP: it transmits packets again until the retries of RC
+ * are over, and Linux sends new datagrams until the TimeWait of its QP is over, which lasts about
+ * one ACK timeout (IBA 12.9). An ACK timeout may last four times its value (IBA 9.7.6.1.3). 0:
+ * no limit.
+ */
+static int64_t timewait_ns(const struct connection *c)
+{
+    int64_t timeout = (int64_t)TIMEOUT_UNIT_NS << c->requester.ack_timeout;
+    int64_t times = c->transport == CM_TRANSPORT_UC ? 1 : c->requester.retry_count + 1;
+    return c->requester.ack_timeout ? 4 * timeout * times : 0;
+}
+
+bool connection_is_quiet(const struct connection *c, const struct clocks *clocks)
+{
+    int64_t timewait = timewait_ns(c);
+    return timewait && clocks_at_least(clocks, c->interface, time_of_connection(c)) >
+                           timewait + QUEUE_SECONDS * NANOSECONDS;
 }
 
 void connection_data(struct connection *c, const struct clocks *clocks,

@@ -24,6 +24,9 @@ void connections_interface_down(const struct endport *port, uint16_t pkey,
 void connections_interface_up(const struct endport *port, uint16_t pkey,
                               lifecycle_observer *observer, void *user);
 
+/* A DREQ or DREP of c was seen. */
+void connection_ended(struct connection *c, const struct clocks *clocks);
+
 /*
  * Data was seen on the connection. If its interface is down and the disconnect is overdue, the
  * observer is called.

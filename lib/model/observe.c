@@ -7,8 +7,6 @@
 #include "wire/nanoseconds.h"
 #include "wire/nd.h"
 
-enum { QPN_SMI, QPN_GSI };
-
 static const struct clocks *clocks_of(const struct observation *o)
 {
     return &o->f->facts.order.clocks;
@@ -101,6 +99,14 @@ static void follow_new_gsi(const struct observation *o)
         port->gap_frame = o->p->at.frame;
 }
 
+static void follow_lifecycle(const struct observation *o, const struct cm *cm, struct connection *c)
+{
+    if (cm->message == CM_REQ)
+        connection_requested(c, o->p->at.frame, clocks_of(o));
+    else if (cm->message == CM_DREQ || cm->message == CM_DREP)
+        connection_ended(c, clocks_of(o));
+}
+
 static void learn_mad(struct observation *o)
 {
     const struct packet *p = o->p;
@@ -117,8 +123,8 @@ static void learn_mad(struct observation *o)
     subnet_mad(o->f->subnet, p->at.frame, &p->mad, &p->src, &p->dst, on_subnet_event, o);
     if (!o->e->gsi)
         follow_new_gsi(o);
-    if (cm && cm->message == CM_REQ && c && connection_is_ipoib(c))
-        connection_requested(c, p->at.frame, clocks_of(o));
+    if (cm && c && connection_is_ipoib(c))
+        follow_lifecycle(o, cm, c);
 }
 
 /* ---- datagrams */

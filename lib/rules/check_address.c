@@ -3,6 +3,7 @@
 #include "rules/report.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
+#include "wire/ip.h"
 #include "wire/lladdr.h"
 #include "wire/nd.h"
 
@@ -28,6 +29,50 @@ static bool known_operation(uint16_t op)
            op == INARP_REQUEST || op == INARP_REPLY;
 }
 
+/*
+ * In a reply, the target's address is a copy from the request (RFC 826), whose sender may have set
+ * the bits. It may be of a request that was not captured.
+ */
+static void check_target(const struct reporter *r, struct view v, const struct arp *a)
+{
+    bool replies = a->op == ARP_REPLY || a->op == INARP_REPLY;
+    if (!replies || view_has(v, a->tha, LLADDR_SIZE) != WIRE_OK)
+        return;
+    const uint8_t *p = v.p + a->tha;
+    bool connected = p[LLADDR_FLAGS] & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
+    if (p[LLADDR_FLAGS] & LLADDR_FLAG_RESERVED)
+        report_inconclusive(r, connected ? R_RFC4755_3_1_FLAGS : R_RFC4391_9_1_1_RESERVED_FLAGS, p,
+                            "the target's address in a reply may be a copy from the request");
+}
+
+/* RFC 5494 §3 */
+static bool is_reserved_operation(uint16_t op)
+{
+    return op == 0 || op == 0xffff;
+}
+
+/* The length of an address of this protocol; 0: not known. RFC 826: ar$pln is the length of the
+ * addresses of ar$pro. */
+static uint8_t address_length(uint16_t protocol)
+{
+    return protocol == TYPE_IPV4   ? IPV4_ADDRESS_SIZE
+           : protocol == TYPE_IPV6 ? IPV6_ADDRESS_SIZE
+                                   : 0;
+}
+
+static void check_protocol(const struct reporter *r, const struct arp *a, const uint8_t *p)
+{
+    uint8_t wanted = address_length(a->pro);
+    if (is_reserved_operation(a->op))
+        report_fail(r, R_RFC4391_9_2_ARP_AS_RFC826, p + ARP_OP, 2, "an assigned operation",
+                    a->op ? "the reserved operation 65535" : "the reserved operation 0");
+    else if (known_operation(a->op))
+        expect_that(r, R_RFC4391_9_2_ARP_AS_RFC826, !wanted || a->pln == wanted, p + ARP_PRO, 4,
+                    wanted == IPV6_ADDRESS_SIZE ? "protocol length 16 for IPv6"
+                                                : "protocol length 4 for IPv4",
+                    a->pln == 4 ? "4" : "another length");
+}
+
 void check_arp(const struct reporter *r, const struct datagram *d)
 {
     struct view v = d->body;
@@ -48,13 +93,10 @@ void check_arp(const struct reporter *r, const struct datagram *d)
     expect_that(r, R_RFC4391_9_1_1_FORMAT, result != WIRE_MALFORMED, v.p, v.cap,
                 "20-byte addresses",
                 result != WIRE_MALFORMED ? "they fit" : "a message that ends before the addresses");
-    if (known_operation(a->op))
-        expect_that(r, R_RFC4391_9_2_ARP_AS_RFC826, a->pro != TYPE_IPV4 || a->pln == 4,
-                    v.p + ARP_PRO, 4, "protocol length 4 for IPv4",
-                    a->pln == 4 ? "4" : "another length");
+    check_protocol(r, a, v.p);
     if (view_has(v, a->sha, LLADDR_SIZE) == WIRE_OK)
         check_lladdr(r, v.p + a->sha);
-    /* not the target's address: in a reply it is a copy from the request */
+    check_target(r, v, a);
 }
 
 /* RFC 4861 §4.1 to 4.5: RS, RA and NS carry the source's address, NA and Redirect the target's. */

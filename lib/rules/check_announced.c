@@ -72,13 +72,30 @@ static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum wh
 }
 
 /*
+ * The GIDs of a port are unicast; a multicast GID is that of a group (IBA 4.1.1). Returns false if
+ * the address has one with the QPN of an interface. With the QPN of multicast, it is the address of
+ * a group, such as that of a cluster's common IP address.
+ */
+static bool check_multicast_gid(const struct check_context *s, const uint8_t *p)
+{
+    struct entity address = entity_address(p);
+    bool multicast = p[LLADDR_GID] == 0xff && be24(p + LLADDR_QPN) != QPN_MULTICAST;
+    if (multicast)
+        expect_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address, false, p + LLADDR_GID, GID_SIZE,
+                     "a GID of the sender's port", "a multicast GID");
+    return !multicast;
+}
+
+/*
  * Checks the link-layer address that the sender announces as its own. Returns false if its GID
  * cannot be the sender's.
  */
 static bool announced(const struct check_context *s, const uint8_t *p)
 {
-    if (lladdr_is_zero(p) || lladdr_is_multicast(p))
+    if (lladdr_is_zero(p))
         return true;
+    if (lladdr_is_multicast(p))
+        return check_multicast_gid(s, p);
     enum whose whose = fabric_whose_gid(s->f, s->p, p + LLADDR_GID);
     check_gid(s, p, whose);
     if (s->p->ib.transport == IB_UD)

@@ -78,17 +78,35 @@ static void check_private(const struct reported_message *t, const struct cm_priv
                     d->reserved);
 }
 
+/*
+ * "Every CM message exchanged in setting up the IB connection", and every REJ (RFC 4755 §3.2). An
+ * MRA to a REQ or REP is one of them; an MRA to a LAP belongs to a connection that is set up
+ * (IBA 12.6.6).
+ */
+static bool has_private_data(const struct cm *cm)
+{
+    switch (cm->message) {
+    case CM_REQ:
+    case CM_REP:
+    case CM_RTU:
+    case CM_REJ:
+        return true;
+    case CM_MRA:
+        return cm->which == CM_MRA_REQ || cm->which == CM_MRA_REP;
+    default:
+        return false;
+    }
+}
+
 void check_cm(const struct reporter *r, const struct mad_payload *m, uint32_t number)
 {
     struct view v = m->bytes;
     const struct cm *cm = &m->cm;
     struct reported_message t = {r, cm, entity_connection(number), NULL};
-    bool checked = cm->message == CM_REQ || cm->message == CM_REP || cm->message == CM_RTU ||
-                   cm->message == CM_REJ;
     t.entity.other = cm->message;
     if (cm->message == CM_REQ && view_has(v, REQ_SERVICE_ID, 8) == WIRE_OK)
         check_service_id(&t, v.p);
-    if (!checked)
+    if (!has_private_data(cm))
         return;
     if (m->private_result != WIRE_OK) {
         report_inconclusive(r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, v.p,

@@ -52,13 +52,29 @@ static void check_announced_qpn(const struct check_context *s, enum rule_number 
         report_result(s, &r);
 }
 
+/*
+ * The QPN of the Service-ID: the UD QPN in the responder's link-layer address (RFC 4755 §3.5). No
+ * interface has the QPNs of management and of multicast, so the REQ is enough to prove a violation.
+ */
+static void check_service_qpn(const struct check_context *s, const struct connection *c,
+                              const uint8_t *p)
+{
+    uint32_t qpn = cm_service_qpn(c->service_id);
+    struct entity entity = about(c, s->p->at.frame);
+    if (qpn > QPN_GSI && qpn != QPN_MULTICAST)
+        check_announced_qpn(s, R_RFC4755_3_5_SERVICE_ID, c, c->endport[1], qpn, p);
+    else
+        expect_about(s->r, R_RFC4755_3_5_SERVICE_ID, &entity, false, p, 3,
+                     "the UD QPN of the responder",
+                     qpn == QPN_MULTICAST ? "the QPN of multicast" : "a QPN of management");
+}
+
 static void on_req(const struct check_context *s, const struct cm *cm, const struct connection *c)
 {
     const uint8_t *mad = s->p->ib.payload.p;
     if (c->req_frame != s->p->at.frame)
         return; /* a repeated REQ */
-    check_announced_qpn(s, R_RFC4755_3_5_SERVICE_ID, c, c->endport[1],
-                        cm_service_qpn(c->service_id), mad + REQ_SERVICE_ID + 5);
+    check_service_qpn(s, c, mad + REQ_SERVICE_ID + 5);
     if (c->requester.has_private)
         check_announced_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[0],
                             c->requester.ud_qpn, mad + cm->private_off + CM_PRIVATE_UD_QPN);
@@ -136,8 +152,8 @@ static void on_rep(const struct check_context *s, const struct cm *cm, const str
 }
 
 /*
- * The UD QPN in an RTU or REJ. If the sender's REQ or REP had the same QPN, it was checked there:
- * one fault, one finding.
+ * The UD QPN in an RTU, REJ or MRA. If the sender's REQ or REP had the same QPN, it was checked
+ * there: one fault, one finding.
  */
 static void check_last_qpn(const struct check_context *s, const struct cm *cm,
                            const struct connection *c)
@@ -172,7 +188,8 @@ void check_connection_message(const struct check_context *s)
     else if (cm->message == CM_REJ && c->rej_frame == s->p->at.frame && !c->rep_frame)
         check_crossing(s, cm, c);
     if ((cm->message == CM_RTU && c->rtu_frame == s->p->at.frame) ||
-        (cm->message == CM_REJ && c->rej_frame == s->p->at.frame))
+        (cm->message == CM_REJ && c->rej_frame == s->p->at.frame) ||
+        (cm->message == CM_MRA && cm->which <= CM_MRA_REP))
         check_last_qpn(s, cm, c);
 }
 
@@ -196,6 +213,23 @@ void check_teardown(const struct check_context *s, const struct connection *c)
 
 /* ---- data */
 
+/* IP on a connection that both ends have ended: DREQ and DREP. */
+static void check_ended(const struct check_context *s, const struct connection *c)
+{
+    static const char *const actual = "IP after the DREP";
+    const struct ib_packet *ib = &s->p->ib;
+    const struct result r = {.rule = R_RFC4755_2_3_CONNECTION_BEFORE_IP,
+                             .about = about(c, CM_DREP),
+                             .value = (uintptr_t)actual,
+                             .at = {ib->payload.p, ib->payload.cap},
+                             .expected = "no IP: both ends have ended the connection",
+                             .actual = actual,
+                             .facts = {fact_of_connection(FACT_ENDED, c)}};
+    if (c->rep_frame && c->dreq_frame && c->drep_frame &&
+        encap_begins_message(ib->payload, ib->position == IB_FIRST))
+        report_result(s, &r);
+}
+
 static void check_open(const struct check_context *s, const struct connection *c)
 {
     static const char *const actual = "IP after the REJ";
@@ -211,6 +245,7 @@ static void check_open(const struct check_context *s, const struct connection *c
     if (c->rej_frame && !c->rep_frame &&
         encap_begins_message(ib->payload, ib->position == IB_FIRST))
         report_result(s, &r);
+    check_ended(s, c);
     for (unsigned i = 0; i < s->e->count; i++)
         if (s->e->list[i].kind == SUBNET_TEARDOWN)
             check_teardown(s, c);
@@ -256,6 +291,32 @@ static bool goes_to_many(uint16_t type, struct view ip)
         return ip.p[IPV4_DESTINATION] >> 4 == 0xe || be32(ip.p + IPV4_DESTINATION) == 0xffffffffu;
     return type == TYPE_IPV6 && view_has(ip, IPV6_DESTINATION, IPV6_ADDRESS_SIZE) == WIRE_OK &&
            ip.p[IPV6_DESTINATION] == 0xff;
+}
+
+/*
+ * May the destination be the broadcast address of the sender's subnet? Its host bits are all ones
+ * (RFC 919 §7), and the rest is the sender's. The mask is not in the packet. With fewer than 8 host
+ * bits, too many hosts' addresses look like this.
+ */
+static bool may_be_directed_broadcast(uint16_t type, struct view ip)
+{
+    if (type != TYPE_IPV4 || view_has(ip, IPV4_DESTINATION, IPV4_ADDRESS_SIZE) != WIRE_OK)
+        return false;
+    uint32_t source = be32(ip.p + IPV4_SOURCE), destination = be32(ip.p + IPV4_DESTINATION);
+    uint32_t ones = destination & ~(destination + 1); /* the ones at its end */
+    return ones >= 0xff && ((source ^ destination) & ~ones) == 0;
+}
+
+static void check_destination(const struct check_context *s, uint16_t type, struct view ip,
+                              bool to_many)
+{
+    if (!to_many && may_be_directed_broadcast(type, ip))
+        report_inconclusive(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, ip.p + IPV4_DESTINATION,
+                            "the subnet mask is not known: the destination may be the subnet's "
+                            "broadcast address");
+    else
+        expect_that(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, !to_many, ip.p, ip.cap, "over UD",
+                    "multicast or broadcast over a connection");
 }
 
 /* Inverse ARP (RFC 2390) is ARP with other operations. */
@@ -342,8 +403,7 @@ static void check_ip(const struct check_context *s, const struct connection *c)
     if (what && !to_many)
         check_resolution(s, c, what, answers);
     if (type == TYPE_IPV4 || type == TYPE_IPV6)
-        expect_that(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, !to_many, ip.p, ip.cap, "over UD",
-                    "multicast or broadcast over a connection");
+        check_destination(s, type, ip, to_many);
     if (c && type == TYPE_IPV6)
         check_minimum_mtu(s, c);
 }

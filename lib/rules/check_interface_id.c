@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Checks of IPv6 link-local addresses and their interface identifiers (RFC 4391 §8, 8.1): in the
+ * Checks of IPv6 link-local addresses and of interface identifiers (RFC 4391 §8, 8.1): in the
  * source of datagrams, with a link-layer address in Neighbour Discovery, and in the target of
  * duplicate address detection.
  */
@@ -63,15 +63,32 @@ static void note_source(const struct reporter *r, const struct ib_packet *ib,
                     : "the interface identifier is not made from the port's GUID");
 }
 
+/*
+ * An identifier of 64 bits in the Modified EUI-64 format: in all unicast addresses that do not
+ * begin with 000 (RFC 4291 2.5.1).
+ */
+static bool has_interface_id(const uint8_t *ip)
+{
+    return ip[0] >> 5 != 0 && ip[0] != 0xff;
+}
+
 void check_interface_id(const struct reporter *r, const struct ib_packet *ib, const uint8_t *ip,
                         const uint8_t *lladdr)
 {
     struct entity address = entity_address(lladdr);
     const uint8_t *iid = ip + INTERFACE_ID, *guid = lladdr + LLADDR_GID + 8;
-    if (!is_link_local(ip))
+    bool from_guid = begins_as(iid, guid, EUI_SIZE);
+    if (!is_link_local(ip)) {
+        /* §8 binds the node that makes the identifier; others may have chosen this address */
+        if (from_guid && has_interface_id(ip) && !((iid[0] | guid[0]) & U_BIT))
+            report_inconclusive(r, R_RFC4391_8_U_BIT, iid,
+                                "u bit 0: the address may have been set by hand or by DHCPv6");
+        else if (from_guid && has_interface_id(ip))
+            check_u_bit(r, &address, iid, guid);
         return;
+    }
     check_form(r, ip);
-    if (begins_as(iid, guid, EUI_SIZE))
+    if (from_guid)
         check_u_bit(r, &address, iid, guid);
     else
         note_source(r, ib, &address, iid, guid);
@@ -121,20 +138,38 @@ static const uint8_t *tentative_address(const struct datagram *d)
 }
 
 /*
- * The solicitation has no link-layer address option, so the headers give the sender's address: the
- * source QP, and the source GID of the GRH.
+ * The sender's address by the headers: the source QP, and the source GID of the GRH. false: the
+ * packet does not have both.
  */
-static void check_tentative(const struct reporter *r, const struct ib_packet *ib, const uint8_t *ip)
+static bool address_of_sender(const struct ib_packet *ib, uint8_t lladdr[LLADDR_SIZE])
 {
-    uint8_t lladdr[LLADDR_SIZE] = {0};
-    if (!ib || !ib->has_grh || ib->transport != IB_UD) {
-        if (is_link_local(ip))
-            check_form(r, ip);
-        return;
-    }
+    if (!ib || !ib->has_grh || ib->transport != IB_UD)
+        return false;
+    lladdr[LLADDR_FLAGS] = 0;
     put24(lladdr + LLADDR_QPN, ib->sqpn);
     memcpy(lladdr + LLADDR_GID, ib->sgid, GID_SIZE);
-    check_interface_id(r, ib, ip, lladdr);
+    return true;
+}
+
+/* The solicitation has no link-layer address option, so the headers give the sender's address. */
+static void check_tentative(const struct reporter *r, const struct ib_packet *ib, const uint8_t *ip)
+{
+    uint8_t lladdr[LLADDR_SIZE];
+    if (address_of_sender(ib, lladdr))
+        check_interface_id(r, ib, ip, lladdr);
+    else if (is_link_local(ip))
+        check_form(r, ip);
+}
+
+/* A link-local source that is made from the GUID in the GRH. */
+static void check_source_u_bit(const struct reporter *r, const struct ib_packet *ib,
+                               const uint8_t *ip)
+{
+    uint8_t lladdr[LLADDR_SIZE];
+    const uint8_t *iid = ip + INTERFACE_ID, *guid = lladdr + LLADDR_GID + 8;
+    struct entity address = entity_address(lladdr);
+    if (address_of_sender(ib, lladdr) && begins_as(iid, guid, EUI_SIZE))
+        check_u_bit(r, &address, iid, guid);
 }
 
 /* Routers forward no packet with a link-local source (RFC 4291 2.5.6), so it is the sender's. */
@@ -145,8 +180,10 @@ void check_ipv6_addresses(const struct reporter *r, const struct ib_packet *ib,
         d->body.p[0] >> 4 != 6)
         return;
     const uint8_t *source = d->body.p + IPV6_SOURCE, *tentative = tentative_address(d);
-    if (is_link_local(source) && !is_announced(d))
+    if (is_link_local(source) && !is_announced(d)) {
         check_form(r, source);
+        check_source_u_bit(r, ib, source);
+    }
     if (tentative)
         check_tentative(r, ib, tentative);
 }

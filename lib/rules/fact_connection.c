@@ -62,6 +62,24 @@ struct certainty certainty_refused(const struct check_context *s, const struct f
     return at_request_of(requester);
 }
 
+/*
+ * The receiver may use the QP for its next connection (IBA 12.9.8). It sends the REQ or the REP of
+ * that one, so the PSNs of its GSI show whether it was missed. Since the set-up, because the DREQ
+ * may be that of a later connection with the same communication IDs.
+ */
+struct certainty certainty_ended(const struct check_context *s, const struct fact *f)
+{
+    const struct connection *c = f->connection;
+    bool to_requester = s->p->classification.to_requester;
+    const struct endport *receiver = c->endport[to_requester ? 0 : 1];
+    uint32_t since = to_requester ? c->req_frame : c->rep_frame;
+    if (!connection_is_quiet(c, &s->f->order.clocks))
+        return uncertain("the connection ended a moment ago");
+    if (!receiver || !endport_is_followed_since(receiver, since))
+        return uncertain("the set-up of a later connection may not have been captured");
+    return at_request_of(receiver);
+}
+
 /* A connection has its ends by its own REQ. */
 struct certainty certainty_ends(const struct check_context *s, const struct fact *f)
 {

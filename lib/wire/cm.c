@@ -9,7 +9,8 @@ const struct name cm_message_names[] = {
 };
 
 /* Type of the answered message: for MRA IBA 12.6.6, for REJ IBA 12.6.7. */
-const struct name cm_delayed_names[] = {{0, "REQ"}, {1, "REP"}, {2, "LAP"}, {0, NULL}};
+const struct name cm_delayed_names[] = {
+    {CM_MRA_REQ, "REQ"}, {CM_MRA_REP, "REP"}, {2, "LAP"}, {0, NULL}};
 const struct name cm_rejected_names[] = {
     {0, "REQ"}, {1, "REP"}, {2, "no message"}, {3, "LAP"}, {0, NULL}};
 

@@ -47,6 +47,8 @@ enum {
     REQ_ALTERNATE_REMOTE_LID = MAD_DATA + 98,
     REQ_PRIVATE = MAD_DATA + 140,
 };
+/* The message that an MRA answers (IBA 12.6.6); 2: a LAP */
+enum { CM_MRA_REQ = 0, CM_MRA_REP = 1 };
 enum { MRA_WHICH = MAD_DATA + 8, MRA_TIMEOUT = MAD_DATA + 9, MRA_PRIVATE = MAD_DATA + 10 };
 enum {
     REJ_WHICH = MAD_DATA + 8,

@@ -60,6 +60,7 @@ enum {
 };
 enum { ICRC_SIZE = 4, VCRC_SIZE = 2, GID_SIZE = 16 };
 
+enum { QPN_SMI, QPN_GSI };            /* the QPs of management (IBA 13.5.1) */
 #define QPN_MULTICAST       0xffffffu /* the destination QP of a multicast packet (IBA 10.5.1) */
 #define QPN_MASK            0xffffffu
 #define PSN_MASK            0xffffffu

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Connections: set-up, data, the end (RFC 4755)."""
 from frames import ib
-from frames.variants import INCONCLUSIVE, broken, change
+from frames.variants import INCONCLUSIVE, broken, change, conforming
 from frames.variants.groups import ALL
 from frames.world import (
     A,
@@ -86,6 +86,26 @@ for mode, a, b in (("rc", A, B), ("uc", B, A)):
             w[name].payload = bytearray(payload)
 
 
+for mode, a, b in (("rc", A, B), ("uc", B, A)):
+    for address in ("10.0.0.255", "10.0.255.255", "10.255.255.255"):
+
+        @broken(
+            "rfc4755.2.1.multicast-over-ud",
+            f"{mode.upper()}, directed broadcast {address}",
+            f"{mode}.ping",
+            early=INCONCLUSIVE,
+            why="the subnet mask is not in the packet",
+        )
+        def directed_broadcast(w, name=f"{mode}.ping", a=a, address=address):
+            w[name].payload = bytearray(udp4(a, address))
+
+
+@conforming("IPv4 over RC to hosts whose addresses end in 255 and 127")
+def host_like_a_broadcast(w):
+    w["rc.ping"].payload = bytearray(udp4(A, "10.7.0.255"))
+    w["rc.pong"].payload = bytearray(udp4(B, "10.0.0.127"))
+
+
 # ---- 2.3: before and after the connection
 
 
@@ -143,6 +163,86 @@ for mode, like, back, qps in (
         w.order.remove(back)
         p["destqp"] = qps[0]
         w.insert(f"{mode}.rej", "late", p)
+
+
+# The REQs' ACK timeout is 2^18 of 4.096 us, 1.07 s, which may last four times as long (IBA
+# 9.7.6.1.3): 4.3 s. With 7 retries, an RC packet may be transmitted again for 34.4 s. A driver may
+# send what it had queued for 5 s more.
+QUIET = {"rc": 40, "uc": 10}
+
+
+def after_end(w, mode, like, seconds=None):
+    """Data some time after the DREP; the leaves of both nodes follow it."""
+    p = w[like].copy()
+    p["psn"] += 2
+    w.insert("uc.drep", "late", p)
+    w.delay("late", QUIET[mode] if seconds is None else seconds)
+
+
+for mode in ("rc", "uc"):
+    for who, like in (("requester", f"{mode}.ping"), ("responder", f"{mode}.pong")):
+
+        @broken(
+            "rfc4755.2.3.connection-before-ip",
+            f"{mode.upper()}, after the DREP, {who}",
+            "late",
+            ALL,
+        )
+        def after_drep(w, mode=mode, like=like):
+            after_end(w, mode, like)
+
+        @broken(
+            "rfc4755.2.3.connection-before-ip",
+            f"{mode.upper()}, 8 s after the DREP, {who}",
+            "late",
+            early=INCONCLUSIVE,
+            why="the TimeWait of the connection may not be over, in which Linux goes on sending",
+        )
+        def soon_after_drep(w, mode=mode, like=like):
+            after_end(w, mode, like, 8)
+
+
+@conforming("data right after the DREP, which was sent before")
+def data_in_transit(w):
+    p = w["rc.ping"].copy()
+    p["psn"] += 2
+    w.insert("rc.drep", "late", p)
+
+
+def connect_again(w):
+    """The queue pairs of the ended connection are used by the next one, 40 s later."""
+    after = "uc.drep"
+    for message in ("req", "rep", "rtu"):
+        p = w[f"rc.{message}"].copy()
+        p["mad.tid"] = 0x7A01
+        p.payload[24:28] = ib.u32({"req": 0xC1, "rep": 0xD1, "rtu": 0xC1}[message])
+        if message != "req":
+            p.payload[28:32] = ib.u32({"rep": 0xC1, "rtu": 0xD1}[message])
+        w.insert(after, f"again.{message}", p)
+        after = f"again.{message}"
+        w.times[after] += 10**6
+    for name in ("ping", "pong"):
+        p = w[f"rc.{name}"].copy()
+        w.insert(after, f"again.{name}", p)
+        after = f"again.{name}"
+        w.times[after] += 10**6
+    w.delay("again.req", QUIET["rc"])
+    w.renumber()
+
+
+@conforming("a later connection has the queue pairs of an ended one")
+def queue_pairs_used_again(w):
+    connect_again(w)
+
+
+for lost in ("rep", "req and rep", "req, rep and rtu"):
+
+    @conforming(f"the same; its {lost} was not captured")
+    def set_up_is_lost(w, lost=lost):
+        connect_again(w)
+        for message in ("req", "rep", "rtu"):
+            if message in lost:
+                w.order.remove(f"again.{message}")
 
 
 ENDS = {"rc": (A, B, RC_IDS), "uc": (B, A, UC_IDS)}
@@ -296,6 +396,70 @@ for mode in ("rc", "uc"):
         def service_id(w, mode=mode, sid=sid):
             p = w[f"{mode}.req"]
             p["req.service"] = sid if sid & 0xFFFFFF else p["req.service"] ^ sid
+
+
+for mode in ("rc", "uc"):
+    for qpn in (0, 1, 0xFFFFFF):  # SMI, GSI (IBA 13.5.1), multicast (IBA 10.5.1)
+
+        @broken("rfc4755.3.5.service-id", f"{mode.upper()}, QPN 0x{qpn:06x}", f"{mode}.req", ALL)
+        def no_interface_has_it(w, mode=mode, qpn=qpn):
+            w[f"{mode}.req"]["req.service"] = 1 << 56 | qpn
+
+
+# ---- 3.2, 6: the MRA, which is "exchanged in setting up" too (IBA 12.6.6, 12.9.8)
+
+
+def delay_response(w, mode, of, private):
+    """The receiver of the REQ or REP says in an MRA that it needs more time."""
+    a, b, ids = ENDS[mode]
+    name = f"{mode}.{of.lower()}"
+    sender, local, remote = (b, ids[1], ids[0]) if of == "REQ" else (a, ids[0], ids[1])
+    p = w[f"{mode}.rep" if of == "REQ" else f"{mode}.req"].copy()
+    octets = ib.cm_mra(w[name]["mad.tid"], local, remote, "REQ REP".split().index(of))
+    p.payload = bytearray(octets)
+    p.payload[34 : 34 + len(private(sender))] = private(sender)
+    w.insert(name, f"{mode}.mra", p)
+    w.renumber()
+
+
+for mode in ("rc", "uc"):
+    for of in ("REQ", "REP"):
+        M = f"{mode.upper()}, MRA to the {of}"
+        for what, rule, private in (
+            ("nothing", "rfc4755.6.private-data", lambda n: b""),
+            ("no Receive MTU", "rfc4755.6.private-data", lambda n: ib.private_data(n.qpn, 0)),
+            ("0x01", "rfc4755.6.reserved-zero", lambda n: b"\1" + ib.private_data(n.qpn, 4096)[1:]),
+            (
+                "no QPN",
+                "rfc4755.3.2.ud-qpn-in-private-data",
+                lambda n: ib.private_data(0, RECV_MTU),
+            ),
+            (
+                "another QPN",
+                "rfc4755.3.2.ud-qpn-in-private-data",
+                lambda n: ib.private_data(0x999, RECV_MTU),
+            ),
+        ):
+
+            @broken(rule, f"{M}, {what}", f"{mode}.mra")
+            def mra(w, mode=mode, of=of, private=private):
+                delay_response(w, mode, of, private)
+
+        @conforming(f"{M} with private data")
+        def mra_conforms(w, mode=mode, of=of):
+            delay_response(w, mode, of, lambda n: ib.private_data(n.qpn, RECV_MTU))
+
+
+@conforming("MRA to a LAP, without private data")
+def mra_to_a_lap(w):
+    """The connection is set up already (IBA 12.8)."""
+    delay_response(w, "rc", "REP", lambda n: b"")
+    p = w["rc.mra"]
+    p.payload[32] = 2 << 6
+    w.order.remove("rc.mra")
+    w.order.insert(w.order.index("rc.ping6") + 1, "rc.mra")
+    w.times["rc.mra"] = w.times["rc.ping6"] + 10**6
+    w.renumber()
 
 
 # ---- 3.4: the end

@@ -6,7 +6,7 @@ from frames.build import Node, solicited_node
 from frames.variants import INCONCLUSIVE, base, broken, change, conforming
 from frames.variants.groups import ALL, IPV4, IPV6
 from frames.variants.links import EVERY, UNICAST
-from frames.world import A, B, C, D, arp, ping, ping6, udp4
+from frames.world import A, B, C, D, GROUP_IPV4, arp, ping, ping6, udp4
 
 MULTICAST = {**IPV4, **IPV6}
 FEW = ("IPv4 unicast", "ARP request", "neighbour solicitation")
@@ -67,6 +67,7 @@ def speak_as(w, name, address):
     p.fix_checksums()
 
 
+BY_HAND = "a global address may have been set by hand or by DHCPv6, not made by the node"
 SPEAKERS = {
     "neighbour solicitation": ("A.ns", "fe80::{}2:c903:0:1895"),
     "router solicitation": ("A.rs", "fe80::{}2:c903:0:1895"),
@@ -78,6 +79,22 @@ for way, (name, address) in SPEAKERS.items():
     @broken("rfc4391.8.u-bit", way, name, ALL)
     def not_toggled(w, name=name, address=address):
         speak_as(w, name, address.format(""))
+
+    if way != "router advertisement":  # its source is link-local (RFC 4861 4.2)
+
+        @broken(
+            "rfc4391.8.u-bit", f"{way}, global address", name, early=INCONCLUSIVE, why=BY_HAND
+        )
+        def not_toggled_global(w, name=name, address=address):
+            speak_as(w, name, address.format("").replace("fe80::", "2001:db8::"))
+
+        @conforming(f"{way}, global address with the modified EUI-64")
+        def toggled_global(w, name=name, address=address):
+            speak_as(w, name, address.format("20").replace("fe80::", "2001:db8::"))
+
+        @conforming(f"{way}, global address that differs from the GUID in another bit")
+        def like_the_guid(w, name=name, address=address):
+            speak_as(w, name, address.format("").replace("fe80::2:", "2001:db8::3:"))
 
     @conforming(f"{way}, a modified EUI-64 of another GUID")
     def another_eui(w, name=name, address=address):
@@ -111,6 +128,18 @@ for way, name in SOURCES.items():
             w[name].fix_checksums()
 
 
+for way, (name, source) in {
+    "IPv6 multicast": ("A.mcast6", "fe80::2:c903:0:1895"),
+    "IPv6 unicast with GRH": ("A.ping6.grh", "fe80::2:c903:0:1895"),
+    "MLD report": ("B.mld", "fe80::2:c902:24:f636"),
+}.items():
+
+    @broken("rfc4391.8.u-bit", f"source, {way}", name)
+    def source_not_toggled(w, name=name, source=source):
+        w[name]["ipv6.src"] = source
+        w[name].fix_checksums()
+
+
 # ---- RFC 4391 8: duplicate address detection (RFC 4862 5.4.2)
 
 
@@ -137,6 +166,22 @@ for rule, ways in TARGETS.items():
             detect_duplicates(w, target)
 
 
+for way, target in {
+    "global": "2001:db8::2:c902:24:f636",
+    "unique local": "fd00::2:c902:24:f636",
+}.items():
+
+    @broken(
+        "rfc4391.8.u-bit",
+        f"duplicate address detection, {way}, the GUID with u = 0",
+        "B.dad",
+        early=INCONCLUSIVE,
+        why=BY_HAND,
+    )
+    def tentative_global(w, target=target):
+        detect_duplicates(w, target)
+
+
 IDENTIFIERS = {
     "the modified EUI-64": "fe80::202:c902:24:f636",
     "a modified EUI-64 of another GUID": "fe80::202:c912:24:f636",  # a bond's second port
@@ -144,7 +189,9 @@ IDENTIFIERS = {
     "opaque": "fe80::5d3f:91aa:7c02:1b44",  # RFC 7217
     "a LID": "fe80::2",  # RFC 4391 8
     "by hand": "fe80::53",
-    "global": "2001:db8::2:c902:24:f636",
+    "global": "2001:db8::202:c902:24:f636",
+    "global, opaque": "2001:db8::5d3f:91aa:7c02:1b44",
+    "global, by hand": "2001:db8::2",
 }
 for what, target in IDENTIFIERS.items():
 
@@ -361,6 +408,9 @@ for way, (name, at) in ANNOUNCED.items():
     broken("rfc4391.9.1.1.gid-of-port", f"{way}, another port's", name, bases_of(way))(
         lambda w, name=name, at=at: other_gid(w, name, at, OWNERS[name[0]].gid)
     )
+    broken("rfc4391.9.1.1.gid-of-port", f"{way}, multicast GID", name, bases_of(way))(
+        lambda w, name=name, at=at: other_gid(w, name, at, w.mgid("255.255.255.255"))
+    )
     broken("rfc4391.9.1.1.gid-from-port-guid", f"{way}, of no port", name, bases_of(way))(
         lambda w, name=name, at=at: other_gid(w, name, at, "fe80::dead:beef:0:1")
     )
@@ -384,12 +434,59 @@ for way, name in ARP.items():
         p = w[name].payload
         p[4:] = p[4:8] + b"\x08" + p[9:12] + p[12:20] + p[32:36] + p[36:44] + p[56:60]
 
+    for value in (0, 0xFFFF):  # RFC 5494 3
+
+        @broken("rfc4391.9.2.arp-as-rfc826", f"{way}, operation {value}", name)
+        def reserved_operation(w, name=name, value=value):
+            w[name].payload[10:12] = ib.u16(value)
+
+    @broken("rfc4391.9.2.arp-as-rfc826", f"{way}, addresses of IPv4 said to be of IPv6", name)
+    def other_protocol(w, name=name):
+        w[name].payload[6:8] = ib.u16(0x86DD)
+
     @broken("rfc4391.9.2.arp-as-rfc826", f"{way}, protocol length 3", name, bases_of(way))
     def protocol_length(w, name=name):
         w[name]["arp.pln"] = 3
         for end in (60, 36):
             del w[name].payload[end - 1]
 
+
+@conforming("a cluster's common IP address with a group's link-layer address")
+def address_of_a_group(w):
+    group = b"\0\xff\xff\xff" + ib.gid(w.mgid(GROUP_IPV4))
+    w["D.arp.announce"].payload = bytearray(
+        ib.encap(0x0806, ib.arp(1, group, "10.0.0.100", group, "10.0.0.100"))
+    )
+
+
+@conforming("ARP with an experimental operation (RFC 5494)")
+def experimental_operation(w):
+    w["D.arp.revalidate"].payload[10:12] = ib.u16(24)
+    w.drop("C.arp.reply")
+
+
+@conforming("ARP of another protocol, with addresses of another length")
+def arp_of_another_protocol(w):
+    w["D.arp.announce"].payload = bytearray(
+        ib.encap(
+            0x0806,
+            ib.u16(32) + ib.u16(0x88B5) + ib.u8(20) + ib.u8(6) + ib.u16(1)
+            + D.addr + bytes(6) + D.addr + bytes(6),
+        )
+    )  # fmt: skip
+
+
+TARGET = "in a reply, the target's address may be a copy from a request that was not captured"
+for way, name in (("ARP reply", "D.arp.reply"), ("InARP reply", "B.inarp.reply")):
+    for rule, value in (("rfc4391.9.1.1.reserved-flags", 0x04), ("rfc4755.3.1.flags", 0x84)):
+        change(
+            rule,
+            f"{way}, the target's, 0x{value:02x}",
+            name,
+            {"arp.tha.flags": value},
+            early=INCONCLUSIVE,
+            why=TARGET,
+        )
 
 change(
     "rfc4391.9.2.arp-as-rfc826",
