@@ -180,6 +180,7 @@ static void check_payload(const struct reporter *r, const struct check_context *
 static void check_ud(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
+    postponed_settle_requester(s);
     check_datagram_headers(s->r, ib, &s->p->datagram);
     check_transmission(s);
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
