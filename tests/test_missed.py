@@ -414,36 +414,64 @@ def test_rejected_subscription_does_not_count():
 ALIAS = "10.0.0.101"
 
 
-def question(ip, to=BROADCAST_MGID):
-    return ud_frame(A, to, encap(0x0806, ib.arp(1, A.addr, ip, bytes(20), B.ip))).ib()
+def question(ip, to=BROADCAST_MGID, psn=0):
+    """A requests B's address from this IP address of its own."""
+    return ud_frame(A, to, encap(0x0806, ib.arp(1, A.addr, ip, bytes(20), B.ip)), psn).ib()
 
 
 def answer(ip):
     return ud_frame(B, A, encap(0x0806, ib.arp(2, B.addr, B.ip, A.addr, ip))).ib()
 
 
-def arps(*frames):
+def later(psn):
+    """Two datagrams of A; the second one was certainly sent after all frames before them."""
+    return [(ud_frame(A, B, ping(A, B), n).ib(), 20) for n in (psn, psn + 1)]
+
+
+def arps(*frames, first=()):
+    """C announces its IP address, and `first`; the frames follow a minute later. A frame is its
+    bytes, or these and the milliseconds since the one before it."""
     t = Tape()
     t.put(ud_frame(C, BROADCAST_MGID, arp_request(C, D.ip)).ib())
-    for octets in frames:
+    for octets in first:
         t.put(octets)
+    for i, frame in enumerate(frames):
+        octets, ms = frame if isinstance(frame, tuple) else (frame, 1)
+        t.put(octets, ms=ms if i else 60000)
     return erf_pcap(t)
 
 
-@pytest.mark.parametrize("to", [BROADCAST_MGID, B], ids=["multicast", "unicast"])
-def test_reply_to_an_alias_whose_request_was_missed(to):
-    """The response to the first request was missed, too."""
-    conforms(arps(question(A.ip, to), answer(ALIAS)))
+TO = pytest.mark.parametrize("to", [BROADCAST_MGID, B], ids=["multicast", "unicast"])
+TARGET = pytest.mark.parametrize("ip", [B.ip, C.ip, ALIAS], ids=["own", "third", "alias"])
 
 
-@pytest.mark.parametrize("to", [BROADCAST_MGID, B], ids=["multicast", "unicast"])
-def test_reply_to_an_alias_captured_before_its_request(to):
-    conforms(arps(question(A.ip, to), answer(ALIAS), question(ALIAS, to), answer(A.ip)))
+@TO
+@TARGET
+def test_reply_to_an_ip_whose_request_was_missed(ip, to):
+    """The IP address may have moved to A. The response to the first request was missed, too."""
+    conforms(arps(question(A.ip, to), answer(ip), *later(2)))
+    conforms(arps(question(A.ip, to, psn=1), answer(ip), *later(2)))  # the missed one came first
+
+
+@TO
+@TARGET
+def test_reply_to_an_ip_captured_before_its_request(ip, to):
+    frames = question(A.ip, to), answer(ip), question(ip, to, psn=1), answer(A.ip), *later(2)
+    conforms(arps(*frames))
+
+
+@TARGET
+def test_reply_to_an_ip_without_a_later_datagram(ip):
+    conforms(arps(question(A.ip), answer(ip)))
+    conforms(arps(question(A.ip), answer(ip), question(A.ip)))  # captured twice
 
 
 @pytest.mark.parametrize("ip", [B.ip, C.ip], ids=["own", "third"])
 def test_reply_to_an_ip_of_another_port_is_found(ip):
-    assert failures(arps(question(A.ip), answer(ip))) == [(3, ARP)]
+    assert failures(arps(question(A.ip), answer(ip), *later(1))) == [(5, ARP)]
+    before = [ud_frame(A, BROADCAST_MGID, arp_request(A, D.ip), 7).ib()]  # its PSN is not 0
+    capture = arps(question(A.ip, psn=8), answer(ip), *later(9), first=before)
+    assert failures(capture) == [(6, ARP)]
 
 
 def test_neighbour_advertisement_to_an_alias_whose_solicitation_was_missed():
@@ -966,30 +994,48 @@ BY_PROGRAM = pytest.mark.parametrize(
 )
 
 
-def by_program(situation, missed):
+def by_program(situation, missed, others=0, ports=(A, D), copies=False):
     """missed: the PSNs of the SA's GSI show that a response of the SA is missing, as to a join of a
-    program."""
+    program. others: responses that are missing before. ports: the ports whose packets are captured.
+    copies: each third frame was captured twice."""
     t = Exchanges()
     other = ib.mcmember(ib.mgid_ipv4("239.9.9.9"), A.gid)
     t.exchange(A, ib.GET, other, ib.MCM["mgid"])  # the request has A's GID and LID
-    t.path(D)
+    for port in ports:
+        t.path(port)
+    for _ in range(others):
+        t.sent[SM.lid] += 1
+        t.path(A)
     before = situation(t)
     next(before)
     t.sent[SM.lid] += missed
     list(before)
     for _ in range(5):
         t.path(A)
+    if copies:
+        t.records = [r for i, r in enumerate(t.records) for _ in range(1 + (i % 3 == 0))]
     return {rule for _, rule in failures(erf_pcap(t))}
 
 
 @BY_PROGRAM
-def test_missed_join_of_a_program(situation, rule):
-    assert rule not in by_program(situation, 1)
+@pytest.mark.parametrize("others", [0, 1, 3, 6])
+@pytest.mark.parametrize("copies", [False, True], ids=["once", "copies"])
+def test_missed_join_of_a_program(situation, rule, others, copies):
+    """However many responses are missing: the capture has those to several ports."""
+    assert rule not in by_program(situation, 1, others, copies=copies)
 
 
 @BY_PROGRAM
-def test_no_join_of_a_program_is_found(situation, rule):
-    assert rule in by_program(situation, 0)
+@pytest.mark.parametrize("others", [0, 1, 3, 6])
+@pytest.mark.parametrize("copies", [False, True], ids=["once", "copies"])
+def test_no_join_of_a_program_is_found(situation, rule, others, copies):
+    assert rule in by_program(situation, 0, others, copies=copies)
+
+
+@BY_PROGRAM
+def test_no_join_is_found_in_the_capture_of_a_host(situation, rule):
+    """It sees only the SA's responses to its own port: many are missing."""
+    assert rule in by_program(situation, 3, 6, ports=(A,))
 
 
 def variant(name):

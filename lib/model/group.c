@@ -216,7 +216,7 @@ void group_informed(struct group *group, const struct mc_member *r, struct endpo
     group->sl = r->sl;
     group->hop_limit = r->hop_limit;
     group->state = GROUP_PRESENT;
-    group->frame = frame;
+    group->frame = group->record_frame = frame;
     if (changed && group->records < 255)
         group->records++;
 }
@@ -251,6 +251,8 @@ static void merge_history(struct group *into, const struct group *a, const struc
         into->changed_frame = MAX(into->changed_frame, since);
     into->since_frame = since;
     into->gone_frame = MAX(a->gone_frame, b->gone_frame);
+    into->emptied_frame = MAX(a->emptied_frame, b->emptied_frame);
+    into->record_frame = MAX(a->record_frame, b->record_frame);
 }
 
 /* Merge g, which is the same group, into `into`; the last message of the SA wins. */

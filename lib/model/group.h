@@ -32,7 +32,9 @@ struct group {
     uint32_t changed_frame;
     uint32_t since_frame;     /* first record with the current parameters */
     struct endport *informed; /* last port that received the current parameters; NULL: not known */
-    uint32_t gone_frame;      /* last deletion: older memberships are void; 0: never */
+    uint32_t gone_frame;      /* last Report of a deletion; 0: never */
+    uint32_t emptied_frame;   /* the SA ended the last membership that is known; 0: never */
+    uint32_t record_frame;    /* last record; 0: none */
     uint32_t asked_frame;     /* last join request that was not refused; 0: none */
     uint32_t members;         /* known members, with any JoinState */
     struct group *next;       /* next broadcast group of the same partition */
@@ -120,6 +122,17 @@ bool group_is_broadcast(const struct group *g);
 static inline bool group_is_absent(const struct group *g)
 {
     return (g->state == GROUP_MISSING || g->state == GROUP_DELETED) && g->asked_frame < g->frame;
+}
+
+/*
+ * May the group be there although the SA reports its deletion? The SA repeats an unacknowledged
+ * Report, and the Report does not contain the time of the deletion (IBA 13.4.9): it may be about an
+ * earlier one. So it proves nothing while a membership is known, or after a request to join or a
+ * record that no end of the last membership follows.
+ */
+static inline bool group_may_be_again(const struct group *g)
+{
+    return g->members || MAX(g->record_frame, g->asked_frame) > g->emptied_frame;
 }
 
 /* All groups, in the order of their first frames. */

@@ -147,6 +147,18 @@ static uint32_t join_mask(const struct member *m, const struct subnet_event *e, 
     return m->join_state == join_state ? m->join_mask : 0;
 }
 
+/* The SA may report that a group was deleted before it answers the last member's leave. */
+static void count_member(struct group *g, const struct member *m, uint8_t join_state,
+                         uint32_t frame)
+{
+    g->members += (join_state != 0) - (m->join_state != 0);
+    if (!m->join_state || g->members)
+        return;
+    g->emptied_frame = frame;
+    if (g->gone_frame > MAX(g->record_frame, g->asked_frame))
+        g->state = GROUP_DELETED;
+}
+
 static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t join_state,
                        bool refused)
 {
@@ -165,7 +177,7 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t
             m->reported_ns = 0;
         if (join_state)
             m->join_mask = join_mask(m, e, join_state);
-        group_to_write(e)->members += (join_state != 0) - (m->join_state != 0);
+        count_member(group_to_write(e), m, join_state, d->frame);
         m->join_state = join_state;
         if (m->mlid != e->group->mlid) /* not for a response that was captured twice */
             m->mlid_before = m->mlid;

@@ -119,7 +119,8 @@ static void learn_mad(struct observation *o)
         o->e->smi = subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn, &o->e->smi_whole);
     follow_gsi(o, find_gsi(o));
     if (p->ib.sqpn == QPN_GSI)
-        o->e->sa_sent = subnet_sa_sent(o->f->subnet, &p->src, p->ib.psn, p->at.frame);
+        o->e->sa_sent = subnet_sa_sent(o->f->subnet, &p->src, &p->dst, p->ib.psn,
+                                       is_truncated_early(p), p->at.frame);
     subnet_mad(o->f->subnet, p->at.frame, &p->mad, &p->src, &p->dst, on_subnet_event, o);
     if (!o->e->gsi)
         follow_new_gsi(o);
@@ -208,9 +209,14 @@ static void learn_listeners(const struct observation *o, struct endport *sender)
     }
 }
 
-/* Is it a Neighbour Advertisement that was truncated before its end, or so early that it may be? */
-static bool may_be_truncated_na(const struct datagram *d)
+/*
+ * Is it a Neighbour Advertisement or an ARP message that was truncated before its end, or so early
+ * that it may be?
+ */
+static bool may_be_truncated(const struct datagram *d)
 {
+    if (d->header == WIRE_OK && d->encap.type == TYPE_ARP)
+        return d->arp_result == WIRE_TRUNCATED;
     if (d->header == WIRE_OK && d->encap.type == TYPE_IPV6)
         return nd_may_be_truncated_na(d->body);
     return d->header == WIRE_TRUNCATED;
@@ -225,10 +231,10 @@ static void learn_qp(const struct observation *o, bool to_group)
     if (qp) {
         o->e->sender_qp = *qp;
         if (qp_continues(qp, ib->psn) || !packet_is_corrupt(p)) {
-            qp_sent(qp, ib->psn, p->at.frame);
+            qp_sent(qp, ib->psn, p->at.frame, p->at.ns);
             qp->group_frame = to_group ? p->at.frame : qp->group_frame;
-            if (may_be_truncated_na(&p->datagram))
-                qp->gap_frame = p->at.frame;
+            if (may_be_truncated(&p->datagram))
+                qp_has_gap(qp, p->at.frame, p->at.ns);
         }
     }
     bool is_new = !qp, same_keys = qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey;
@@ -241,7 +247,9 @@ static void learn_qp(const struct observation *o, bool to_group)
     if (!qp)
         return;
     if (is_new)
-        qp_sent(qp, ib->psn, p->at.frame);
+        qp_sent(qp, ib->psn, p->at.frame, p->at.ns);
+    if (is_new && may_be_truncated(&p->datagram))
+        qp_has_gap(qp, p->at.frame, p->at.ns);
     qp->group_frame = to_group ? p->at.frame : qp->group_frame;
     qp->pkey = ib->pkey;
     qp->qkey = ib->qkey;

@@ -2,6 +2,7 @@
 #include "model/qpns.h"
 
 #include "model/write.h"
+#include "wire/nanoseconds.h"
 
 /* Direct-mapped cache of recent QPs; it saves most hash table lookups. */
 enum { RECENT = 1024 };
@@ -63,10 +64,16 @@ bool qp_continues(const struct qp *qp, uint32_t psn)
     return psn_distance(qp->psn, psn) == 1 || psn == qp->psn;
 }
 
-void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame)
+void qp_has_gap(struct qp *qp, uint32_t frame, int64_t ns)
+{
+    qp->gap_frame = frame;
+    qp->gap_seconds = (uint32_t)(ns / NANOSECONDS + 1);
+}
+
+void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame, int64_t ns)
 {
     if (!qp_continues(qp, psn))
-        qp->gap_frame = frame;
+        qp_has_gap(qp, frame, ns);
     qp->psn = psn;
     qp->frame = frame;
 }

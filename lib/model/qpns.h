@@ -19,9 +19,10 @@ struct qp {
     uint32_t psn;         /* PSN of its last datagram; PSNs increase by one (IBA 9.8.2.2) */
     /*
      * last frame before which a datagram of this QP is missing, or that may be a truncated
-     * Neighbour Advertisement; 0: none
+     * Neighbour Advertisement or ARP message; 0: none
      */
     uint32_t gap_frame;
+    uint32_t gap_seconds; /* time of gap_frame, s since 1970, rounded up */
 };
 
 struct qpns;
@@ -30,7 +31,7 @@ struct qpns;
 bool qp_continues(const struct qp *qp, uint32_t psn);
 /*
  * Were all datagrams of the QP captured that it sent after frame `since` and before the one with
- * this PSN, and its Neighbour Advertisements as a whole?
+ * this PSN, and its Neighbour Advertisements and ARP messages as a whole?
  */
 bool qp_is_followed(const struct qp *qp, uint32_t since, uint32_t psn);
 /* NULL: not known. */

@@ -80,15 +80,14 @@ static void on_inform(const struct delivery *d, const struct sa *sa)
         inform_response(d, sa);
 }
 
-/*
- * A trap 67 may be repeated, or may reach one subscriber after the group was created again. So if
- * the group was deleted before and is present again, the report may be about the earlier deletion.
- */
+/* A Report of a deletion says nothing new about a group that is known to be absent. */
 static enum group_state state_after(const struct group *g, uint16_t trap)
 {
-    if (trap == TRAP_GROUP_DELETED)
-        return g->gone_frame && g->state == GROUP_PRESENT ? GROUP_UNCONFIRMED : GROUP_DELETED;
-    return g->state == GROUP_PRESENT ? GROUP_PRESENT : GROUP_UNCONFIRMED;
+    if (trap != TRAP_GROUP_DELETED)
+        return g->state == GROUP_PRESENT ? GROUP_PRESENT : GROUP_UNCONFIRMED;
+    if (group_is_absent(g))
+        return g->state;
+    return group_may_be_again(g) ? GROUP_UNCONFIRMED : GROUP_DELETED;
 }
 
 static void on_report(const struct delivery *d, const struct sa *sa)

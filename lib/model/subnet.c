@@ -42,18 +42,66 @@ const struct sa_sequence *subnet_sa_sequence(const struct subnet *s, uint16_t in
     return m && m->sa_lid ? &m->sa_sequence : NULL;
 }
 
-bool subnet_sa_sent(struct subnet *s, const struct port *src, uint32_t psn, uint32_t frame)
+/* Number of last PSNs that are remembered, to recognise copies of their packets. */
+enum { SEEN = 32 };
+
+/* The SA sent an earlier PSN, or the last one again. false: the packet is a copy. */
+static bool count_earlier(struct sa_sequence *q, unsigned before)
+{
+    bool copy = q->seen & 1u << before;
+    q->seen |= 1u << before;
+    return !copy;
+}
+
+static void count_later(struct sa_sequence *q, uint32_t psn, uint32_t distance, uint32_t frame)
+{
+    if (q->packets && distance != 1) {
+        q->gap_frame = frame;
+        q->gaps++;
+    }
+    q->psn = psn;
+    q->seen = (distance < SEEN ? q->seen << distance : 0) | 1;
+}
+
+/*
+ * The first packet of the SA makes its LID known, and the sequence begins with the next one. So
+ * that one has the PSN 1 if the node's GSI sent nothing before the first.
+ */
+static void count_packet(struct sa_sequence *q, uint32_t psn, uint32_t frame)
+{
+    int32_t distance = q->packets ? psn_distance(q->psn, psn) : 1;
+    if (!q->packets)
+        q->from_start = psn <= 1 && !q->gap_frame;
+    if (distance <= 0 && distance > -SEEN) {
+        q->packets += count_earlier(q, (unsigned)-distance);
+        return;
+    }
+    count_later(q, psn, (uint32_t)distance, frame);
+    q->packets++;
+}
+
+/* Several LIDs of one port (IBA 4.1.3) count as one. */
+static void count_destination(const struct subnet *s, struct sa_sequence *q, const struct port *dst)
+{
+    uint16_t lid = port_to_lid(*dst), interface = port_interface(*dst);
+    const struct endport *first = endports_by_lid(s->endports, interface, q->to);
+    if (!q->to)
+        q->to = lid;
+    else if (lid && lid != q->to && !(first && endport_has_lid(first, lid)))
+        q->to_several = true;
+}
+
+bool subnet_sa_sent(struct subnet *s, const struct port *src, const struct port *dst, uint32_t psn,
+                    bool truncated, uint32_t frame)
 {
     uint16_t lid = port_to_lid(*src), interface = port_interface(*src);
     if (!lid || lid != subnet_sa_lid(s, interface))
         return false;
     struct sa_sequence *q = &managers_get(s->managers, interface)->sa_sequence;
-    if (q->packets && psn_distance(q->psn, psn) != 1) {
+    count_packet(q, psn, frame);
+    count_destination(s, q, dst);
+    if (truncated)
         q->gap_frame = frame;
-        q->gaps++;
-    }
-    q->psn = psn;
-    q->packets++;
     return true;
 }
 

@@ -89,9 +89,13 @@ uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface);
  * by one for all destinations together (IBA 9.8.2.2).
  */
 struct sa_sequence {
-    uint32_t psn;           /* of the last packet */
+    uint32_t psn;           /* the highest */
+    uint32_t seen;          /* bit n: the packet with psn - n was captured */
     uint32_t gap_frame;     /* last frame before which a packet is missing; 0: none */
-    uint32_t packets, gaps; /* packets: 0: none was captured */
+    uint32_t packets, gaps; /* packets: 0: none was captured; without copies */
+    uint16_t to;            /* LID to which it sent first; 0: none */
+    bool to_several;        /* it sent to several ports */
+    bool from_start;        /* its first packet since the start of its node was captured */
     /*
      * Its port has sent IPoIB datagrams: the SA's responses to the port's own requests are never on
      * the wire, but have PSNs.
@@ -101,11 +105,20 @@ struct sa_sequence {
 
 /*
  * Does the capture point see all packets of the SA? A host that does not run the SM sees only those
- * to itself; then many are missing.
+ * to its own port, and then many are missing. A capture point that sees those to several ports is
+ * at the SA, or at a switch: a packet that is missing there was sent and not captured, however many
+ * are missing. This does not apply if the SA's own port has an interface.
  */
 static inline bool sa_sequence_is_shown(const struct sa_sequence *q)
 {
-    return q->packets && q->gaps <= 1 + q->packets / 8;
+    bool sees_all = q->to_several && !q->has_interface;
+    return q->packets && (sees_all || q->gaps <= 1 + q->packets / 8);
+}
+
+/* Was every packet of the SA captured since its node started? Then all memberships are known. */
+static inline bool sa_sequence_is_whole(const struct sa_sequence *q)
+{
+    return q->from_start && !q->gap_frame && !q->has_interface;
 }
 
 /* NULL: no response of the SA was captured. */

@@ -153,10 +153,11 @@ struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
                                 const struct port *src, uint32_t psn, bool *whole);
 
 /*
- * A GSI sent a packet; call before subnet_mad() of the same packet. true: it is the one of the SA,
- * whose LID is known from an earlier packet.
+ * A GSI sent a packet; call before subnet_mad() of the same packet. truncated: so early that its
+ * contents are not known. true: it is the one of the SA, whose LID is known from an earlier packet.
  */
-bool subnet_sa_sent(struct subnet *s, const struct port *src, uint32_t psn, uint32_t frame);
+bool subnet_sa_sent(struct subnet *s, const struct port *src, const struct port *dst, uint32_t psn,
+                    bool truncated, uint32_t frame);
 /* The port sent an IPoIB datagram. */
 void subnet_sent_ipoib(struct subnet *s, const struct port *src);
 
@@ -220,7 +221,9 @@ struct qp *qpns_get(struct qpns *s, const struct port *port, uint32_t qpn);
 /* Find or add the QP; NULL: table full. */
 struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn);
 /* The QP sent a datagram with this PSN. */
-void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame);
+void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame, int64_t ns);
+/* A datagram of the QP before this frame is missing, or this one may be a truncated one. */
+void qp_has_gap(struct qp *qp, uint32_t frame, int64_t ns);
 /* Two interfaces turned out to see one subnet: move the QPs of interface `from` to `to`. */
 void qpns_merge(struct qpns *s, uint16_t from, uint16_t to);
 

@@ -150,9 +150,10 @@ static void check_target(const struct check_context *s, const uint8_t *p, const 
     struct ip target = ip_read(p + a->tpa, 4);
     q = resolution_request(s->f->resolutions, &like, 0);
     const struct result r = {.rule = R_RFC4391_9_2_ARP_AS_RFC826,
+                             .about = entity_address(p + a->tha),
+                             .value = be32(p + a->tpa),
                              .at = {p + a->tpa, 4},
                              .unknown_at = p + a->tpa,
-                             .often = REPORT_PACKET,
                              .expected = "the requester's IP address",
                              .actual = "another target",
                              .facts = {fact_request(q, &target)},

@@ -69,15 +69,18 @@ bool has_joined_since(const struct check_context *s, const struct endport *port,
     return false;
 }
 
-bool lacks_broadcast(const struct check_context *s, uint16_t pkey, uint8_t scope, uint32_t *since)
+bool lacks_broadcast(const struct check_context *s, uint16_t pkey, uint8_t scope, uint32_t *since,
+                     bool *deleted)
 {
     const struct link *l = groups_link(s->f->groups, s->p->at.interface, pkey);
     bool missing = false;
     *since = 0;
+    *deleted = false;
     for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
         if (!group_is_absent(b))
             return false;
         missing |= group_scope(b) == scope;
+        *deleted |= b->state == GROUP_DELETED;
         *since = MAX(*since, b->frame);
     }
     return missing;

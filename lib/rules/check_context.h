@@ -68,9 +68,11 @@ bool is_sa_port(const struct check_context *s, const struct endport *port);
 /*
  * Did the SA say that the broadcast group of this scope is missing or deleted, and is every other
  * known broadcast group of the partition absent too (check_context.c)? since: set to the frame in
- * which the SA last said so of one of them.
+ * which the SA last said so of one of them. deleted: set to whether it said of one that it was
+ * deleted.
  */
-bool lacks_broadcast(const struct check_context *s, uint16_t pkey, uint8_t scope, uint32_t *since);
+bool lacks_broadcast(const struct check_context *s, uint16_t pkey, uint8_t scope, uint32_t *since,
+                     bool *deleted);
 
 /* Is the port a FullMember of the group (check_context.c)? port NULL: false. */
 bool is_full_member(const struct check_context *s, const struct group *group,

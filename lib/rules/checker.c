@@ -193,6 +193,7 @@ static void check_ud(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     bool multicast = ib_is_multicast(ib);
+    postponed_settle_requester(s);
     if (multicast && ib->dgid && !mgid_is_ipoib(ib->dgid) && !check_other_group(s))
         return;
     check_datagram_headers(s->r, ib, &s->p->datagram);

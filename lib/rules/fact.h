@@ -195,6 +195,8 @@ enum certain_when {
     FACT_UNCERTAIN,  /* never: a frame may be missing */
     FACT_AT_WITNESS, /* see postpone_to_witness() (rules/postpone.h) */
     FACT_AT_SMP,     /* when the next SMP of the port shows that none is missing */
+    /* when the next datagram of the requester shows that none of its requests is missing */
+    FACT_AT_DATAGRAM,
     /*
      * when the PSNs of the next GSI packets show that nothing is missing: the port's that no
      * request is, the SA's that no response is
@@ -208,9 +210,10 @@ enum certain_when {
 /* When a fact is certain, and which packet or missing evidence this depends on. */
 struct certainty {
     enum certain_when when;
-    const struct endport *port; /* FACT_AT_REQUEST, FACT_AT_RESPONSE, FACT_AT_SA, FACT_AT_SMP */
-    const struct group *group;  /* FACT_AT_WITNESS */
-    const char *missing;        /* FACT_UNCERTAIN: the evidence that the capture lacks */
+    /* FACT_AT_REQUEST, FACT_AT_RESPONSE, FACT_AT_SA, FACT_AT_SMP, FACT_AT_DATAGRAM */
+    const struct endport *port;
+    const struct group *group; /* FACT_AT_WITNESS */
+    const char *missing;       /* FACT_UNCERTAIN: the evidence that the capture lacks */
     uint32_t since; /* FACT_AT_RESPONSE, FACT_AT_SA: frame since which no response is missing */
 };
 

@@ -247,11 +247,30 @@ static bool is_anothers(const struct check_context *s, const struct ip *ip,
     return holder && !neighbour_is_same_port(holder, requester);
 }
 
+/*
+ * Was every datagram of the requester's QP captured for as long as a reply may take? It may have
+ * asked from another IP address, which was another port's before.
+ */
+static bool has_no_other_request(const struct check_context *s, const struct resolution *q)
+{
+    const struct port from = port_lid(s->p->at.interface, q->lid);
+    const struct qp *qp = qpns_find(s->f->qpns, &from, be24(q->requester + LLADDR_QPN));
+    if (!qp || !qp->gap_frame)
+        return qp != NULL;
+    int64_t age = clocks_at_least(&s->f->order.clocks, q->interface,
+                                  (int64_t)qp->gap_seconds * NANOSECONDS);
+    return age > ANSWER_SECONDS * NANOSECONDS;
+}
+
+/* The requester's next datagram shows whether a request since then was not captured. */
 struct certainty certainty_request(const struct check_context *s, const struct fact *f)
 {
     const struct resolution *q = f->request;
-    return certain_if(request_waits(s, q) && is_anothers(s, f->ip, q->requester),
-                      "the ARP request was not captured");
+    const struct endport *port = endports_by_lid(s->f->endports, s->p->at.interface, q->lid);
+    bool known = port && request_waits(s, q) && is_anothers(s, f->ip, q->requester) &&
+                 has_no_other_request(s, q);
+    return known ? (struct certainty){FACT_AT_DATAGRAM, port, NULL, NULL, 0}
+                 : uncertain("the ARP request was not captured");
 }
 
 /*

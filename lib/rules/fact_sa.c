@@ -211,8 +211,8 @@ struct certainty certainty_group_mtu(const struct check_context *s, const struct
 
 /*
  * May the SA have given the sender another MLID? A restarted subnet manager assigns new MLIDs; a
- * member that has not joined again since uses the old one and cannot know better. If the group was
- * deleted, its memberships ended, and this does not apply.
+ * member that has not joined again since uses the old one and cannot know better. If all members
+ * have left, the group was deleted, and this does not apply.
  */
 static bool may_have_another_mlid(const struct check_context *s, const struct fact *f)
 {
@@ -222,7 +222,7 @@ static bool may_have_another_mlid(const struct check_context *s, const struct fa
         return f->group->records > 1 || is_sa(s) || (m && m->pending) || !is_followed(f->port);
     bool on_its_way = m->mlid_before == dlid && order_is_uncertain(&s->f->order, m->frame);
     return !member_is_known(m) || on_its_way ||
-           (m->mlid == dlid && m->frame > f->group->gone_frame);
+           (m->mlid == dlid && m->frame > f->group->emptied_frame);
 }
 
 struct certainty certainty_mlid(const struct check_context *s, const struct fact *f)
@@ -233,20 +233,64 @@ struct certainty certainty_mlid(const struct check_context *s, const struct fact
 }
 
 /*
+ * Is every membership known? Then the deletion that the SA reported is certain: the members that
+ * are known have left, and after that no port joined (group_may_be_again()).
+ */
+static bool knows_all_members(const struct check_context *s)
+{
+    const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
+    return s->f->records_are_current || (q && sa_sequence_is_whole(q));
+}
+
+static const char *const late_report =
+    "the Report of its deletion may be late: a join since may not have been captured";
+
+/*
+ * Frame since which no request of the port was captured that made it a member: the end of its
+ * membership, or its start if it never asked to join. 0: it is a member, or this is not known.
+ */
+static uint32_t no_member_since(const struct endport *port, const struct member *m)
+{
+    if (!port || (m && (m->pending || m->join_state || m->refused)))
+        return 0;
+    if (m && m->frame)
+        return member_is_known(m) ? m->frame : 0;
+    return endport_is_whole(port) ? port->new_frame : 0;
+}
+
+/*
+ * A Report of the deletion may be late, and about an earlier deletion. It counts if all memberships
+ * are known, or if the sender is no member: then it knows of no later group. NULL: it counts; else
+ * what is missing. no_member: no_member_since() of the sender.
+ */
+static const char *why_not_deleted(const struct check_context *s, const struct group *g,
+                                   uint32_t no_member)
+{
+    if (order_is_uncertain(&s->f->order, g->gone_frame))
+        return "it was deleted a moment ago";
+    return no_member || knows_all_members(s) ? NULL : late_report;
+}
+
+/*
  * Requests that were not captured may have created the group again. A sender that knows of it has
  * joined it since, so the sender's next request decides.
  */
 struct certainty certainty_group_absent(const struct check_context *s, const struct fact *f)
 {
     const struct group *g = f->group;
+    bool deleted = g->state == GROUP_DELETED;
+    const struct member *m = deleted && f->port ? groups_member(s->f->groups, g, f->port) : NULL;
+    uint32_t no_member = deleted ? no_member_since(f->port, m) : 0;
     if (!group_is_absent(g))
         return uncertain("the SA's record of the group was not captured");
-    if (g->state == GROUP_DELETED && order_is_uncertain(&s->f->order, g->gone_frame))
-        return uncertain("it was deleted a moment ago");
+    const char *missing = deleted ? why_not_deleted(s, g, no_member) : NULL;
+    if (missing)
+        return uncertain(missing);
     if (s->f->records_are_current)
         return certain();
-    return f->port && !is_sa(s) && endport_is_followed_since(f->port, g->frame)
-               ? no_request_since(s, f->port, g->frame)
+    bool known = f->port && (no_member || endport_is_followed_since(f->port, g->frame));
+    return known && !is_sa(s)
+               ? no_request_since(s, f->port, no_member ? no_member : g->frame)
                : uncertain("a request that created it again may not have been captured");
 }
 
@@ -257,11 +301,14 @@ struct certainty certainty_group_absent(const struct check_context *s, const str
 struct certainty certainty_no_broadcast(const struct check_context *s, const struct fact *f)
 {
     uint32_t since;
-    if (!lacks_broadcast(s, (uint16_t)f->link, (uint8_t)(f->link >> 16), &since))
+    bool deleted;
+    if (!lacks_broadcast(s, (uint16_t)f->link, (uint8_t)(f->link >> 16), &since, &deleted))
         return uncertain(
             "the SA's record of a broadcast group of another scope may not have been captured");
     if (order_is_uncertain(&s->f->order, since))
         return uncertain("it was deleted a moment ago");
+    if (deleted && !knows_all_members(s))
+        return uncertain(late_report);
     if (s->f->records_are_current)
         return certain();
     return f->port && !is_sa_port(s, f->port) && endport_is_followed_since(f->port, since)

@@ -16,6 +16,8 @@ struct claim {
     /* no packet of the SA's GSI since this frame may be missing; 0: they do not count */
     uint32_t since;
     bool by_port, by_sa; /* the port's packet, and the SA's, have shown that none is missing */
+    /* the requester's next datagram settles the claim instead; target.length 0: it does not */
+    struct resolution request;
     /* the group whose parameters the port is a witness of; NULL: the port is no witness */
     const struct group *witnessed;
     enum rule_number rule;
@@ -160,6 +162,18 @@ void postpone_to_witness(const struct check_context *s, const struct group *grou
         store_claim(s, &c, about, expected, actual);
 }
 
+void postpone_to_requester(const struct check_context *s, const struct endport *port,
+                           const struct resolution *q, enum rule_number rule,
+                           const struct entity *about, uint64_t value, const char *expected,
+                           const char *actual)
+{
+    struct claim c = {.port = port, .request = *q, .rule = rule, .value = value};
+    report_inconclusive(
+        s->r, rule, NULL,
+        "the requester's next datagram shows whether an ARP request was not captured");
+    store_claim(s, &c, about, expected, actual);
+}
+
 /*
  * Result: the parameters are confirmed, the witness has a pending request, or the parameters
  * changed.
@@ -292,7 +306,8 @@ static void settle_all(const struct check_context *s, const struct endport *port
     for (unsigned i = 0; p->waiting && i < CLAIMS; i++) {
         struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* oldest first */
         c->port = c->port ? endport_of(c->port) : NULL;
-        if (c->port && c->by_smi == by_smi && !c->by_port && is_by(c->port, port, lid))
+        if (c->port && c->by_smi == by_smi && !c->request.target.length && !c->by_port &&
+            is_by(c->port, port, lid))
             settle_claim(s, c, whole);
     }
 }
@@ -310,6 +325,39 @@ void postponed_settle_sa(const struct check_context *s)
         c->by_sa = q && q->gap_frame <= c->since;
         if (c->by_port || !c->by_sa)
             end(s, c, c->by_port && c->by_sa);
+    }
+}
+
+/* Did the requester ask from the IP address to which the reply went? */
+static bool asked_from_target(const struct check_context *s, const struct claim *c)
+{
+    const struct resolution *q;
+    for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &c->request, i)) != NULL; i++)
+        if (be32(q->requester_ip.bytes) == c->value)
+            return true;
+    return false;
+}
+
+static bool is_requester(const struct check_context *s, const struct claim *c)
+{
+    return c->port && c->request.target.length && c->port->interface == s->p->at.interface &&
+           c->request.lid == port_to_lid(s->p->src) &&
+           be24(c->request.requester + LLADDR_QPN) == s->p->ib.sqpn;
+}
+
+void postponed_settle_requester(const struct check_context *s)
+{
+    struct postponed *p = s->postponed;
+    const struct qp *qp = p->waiting ? qpns_find(s->f->qpns, &s->p->src, s->p->ib.sqpn) : NULL;
+    bool is_copy = s->e->has_sender_qp && s->e->sender_qp.psn == s->p->ib.psn;
+    for (unsigned i = 0; qp && !is_copy && !packet_is_corrupt(s->p) && i < CLAIMS; i++) {
+        struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* oldest first */
+        c->port = c->port ? endport_of(c->port) : NULL;
+        if (!is_requester(s, c))
+            continue;
+        bool known = qp->gap_frame <= c->frame && !asked_from_target(s, c);
+        if (!known || !order_is_uncertain(&s->f->order, c->frame))
+            end(s, c, known);
     }
 }
 

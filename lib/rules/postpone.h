@@ -48,6 +48,18 @@ void postpone_to_sa(const struct check_context *s, const struct endport *port, u
                     bool by_port, enum rule_number rule, const struct entity *about, uint64_t value,
                     const char *expected, const char *actual);
 
+/*
+ * The current packet is an ARP reply with the target IP address `value`, which the port's last
+ * request q does not have. A request from that address may not have been captured: the PSN of the
+ * next datagram of the requester's QP shows it.
+ */
+void postpone_to_requester(const struct check_context *s, const struct endport *port,
+                           const struct resolution *q, enum rule_number rule,
+                           const struct entity *about, uint64_t value, const char *expected,
+                           const char *actual);
+
+/* The current packet is a datagram of an IPoIB interface's UD QP. */
+void postponed_settle_requester(const struct check_context *s);
 /* The current packet comes from the port's GSI. whole: no earlier packet of it is missing. */
 void postponed_settle(const struct check_context *s, const struct endport *port, bool whole);
 /* The current packet comes from the SA's GSI. Call before postponed_settle(). */

@@ -60,6 +60,10 @@ static void fail_later(const struct check_context *s, const struct result *r,
     case FACT_AT_SMP:
         postpone_to_smi(s, certainty.port, r->rule, &r->about, r->value, expected, actual);
         break;
+    case FACT_AT_DATAGRAM:
+        postpone_to_requester(s, certainty.port, r->facts[0].request, r->rule, &r->about, r->value,
+                              expected, actual);
+        break;
     case FACT_AT_RESPONSE:
     case FACT_AT_SA:
         postpone_to_sa(s, certainty.port, certainty.since, certainty.when == FACT_AT_SA, r->rule,

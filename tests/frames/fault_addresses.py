@@ -172,7 +172,7 @@ def arp_protocol_length(t):
 )
 def arp_reply_target(t):
     t[86]["arp.tpa"] = N0.ip
-    return 86
+    return 88  # n1's next datagram: it sent no other request
 
 
 # ---- Neighbour Discovery (RFC 4391 §9.3): n1's neighbour solicitation

@@ -491,15 +491,17 @@ for way, name in (("ARP reply", "D.arp.reply"), ("InARP reply", "B.inarp.reply")
 change(
     "rfc4391.9.2.arp-as-rfc826",
     "ARP reply, its own IP as target",
-    "D.arp.reply",
+    "C.arp.reply",  # the requester's next datagram that is certainly later
     {"arp.tpa": D.ip},
     ALL,
+    frames=("D.arp.reply",),
 )
 change(
     "rfc4391.9.2.arp-as-rfc826",
     "ARP reply, another's IP as target",
-    "D.arp.reply",
+    "C.arp.reply",
     {"arp.tpa": A.ip},
+    frames=("D.arp.reply",),
 )
 change(
     "rfc4391.9.2.arp-as-rfc826",

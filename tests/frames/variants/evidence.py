@@ -114,6 +114,7 @@ RESULTS = {
     ],
     "roce2": [
         ("rfc4391.4.broadcast-mapping", "to one port", FAIL, ""),
+        ("rfc4391.9.2.arp-as-rfc826", "as target", INC, SET_UP),
         ("rfc4391.9.1.1.arp-reply-qpn", "the QPN of multicast", SILENT, NO_DLID),
         ("rfc4391.9.1.1.traffic-to-qpn", "the QPN of multicast", SILENT, NO_DLID),
         ("rfc4755.3.1.reply-to-ud-qpn", "the QPN of multicast", SILENT, NO_DLID),

@@ -347,23 +347,60 @@ for status, what in ((NO_RECORDS, "no records"), (TOO_FEW, "too few components")
         p["dgid"] = w.mgid("ff02::9:9")
 
 
-def deleted(w, group):
+def deleted(w, group, after, name="deleted"):
     """The SA reports to A by trap 67 that the group was deleted (IBA 14.4.9)."""
     note = ib.sa_mad(
         ib.REPORT, 0x7778, ib.ATTR_NOTICE, ib.notice(67, w.mgid(group), SM.lid, SM.gid)
     )
     p = w["A.join.g4.resp"].copy()
     p.payload = bytearray(note)
-    w.insert("C.join.g4.resp", "deleted", p)
+    w.insert(after, name, p)
     w.renumber()
 
+
+def all_leave(w, after):
+    """All members of the group of GROUP_IPV4 leave it; returns the name of the last frame."""
+    for name in ("A.leave.g4", "C.leave.g4", "B.leave.g4"):
+        for frame in (name, name + ".resp"):
+            p = w[frame]
+            w.order.remove(frame)
+            w.insert(after, frame, p)
+            after = frame
+    w.renumber()
+    return after
+
+
+MCAST4 = ("A.mcast4", "C.mcast4", "B.igmp", "B.igmp.again")
 
 for way, name in {"IPv4 multicast": "C.mcast4", "IGMP report": "B.igmp"}.items():
 
     @broken("rfc4391.10.group-before-use", f"Report of trap 67, {way}", name)
     def used_after_deletion(w, name=name):
-        deleted(w, GROUP_IPV4)
-        w.drop(*[n for n in ("A.mcast4", "C.mcast4", "B.igmp", "B.igmp.again") if n != name])
+        deleted(w, GROUP_IPV4, all_leave(w, "C.join.g4.resp"))
+        w.drop(*[n for n in MCAST4 if n != name])
+
+
+@conforming("a Report of trap 67 that is late: the members joined after the deletion")
+def late_report(w):
+    deleted(w, GROUP_IPV4, "C.join.g4.resp")
+
+
+@conforming("a Report of trap 67 that is late and repeated: all have left and joined again")
+def late_report_again(w):
+    last = all_leave(w, "C.join.g4.resp")
+    for node, like in (("B", "B.join.g4"), ("C", "C.join.g4"), ("A", "A.join.g4")):
+        for suffix in ("", ".resp"):
+            p = w[like + suffix].copy()
+            p["mad.tid"] = 0x7780 + ord(node)
+            w.insert(last, f"{node}.again{suffix}", p)
+            last = f"{node}.again{suffix}"
+    deleted(w, GROUP_IPV4, last)
+    deleted(w, GROUP_IPV4, "deleted", "repeated")
+
+
+@conforming("a Report of trap 67 about the broadcast group that is late")
+def late_report_of_broadcast(w):
+    deleted(w, "255.255.255.255", "C.join.g4.resp")
 
 
 for way, (node, name, group) in {
