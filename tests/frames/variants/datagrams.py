@@ -82,9 +82,7 @@ for way, (name, address) in SPEAKERS.items():
 
     if way != "router advertisement":  # its source is link-local (RFC 4861 4.2)
 
-        @broken(
-            "rfc4391.8.u-bit", f"{way}, global address", name, early=INCONCLUSIVE, why=BY_HAND
-        )
+        @broken("rfc4391.8.u-bit", f"{way}, global address", name, early=INCONCLUSIVE, why=BY_HAND)
         def not_toggled_global(w, name=name, address=address):
             speak_as(w, name, address.format("").replace("fe80::", "2001:db8::"))
 
