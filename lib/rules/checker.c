@@ -180,7 +180,6 @@ static void check_payload(const struct reporter *r, const struct check_context *
 static void check_ud(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    postponed_settle_requester(s);
     check_datagram_headers(s->r, ib, &s->p->datagram);
     check_transmission(s);
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
@@ -194,6 +193,7 @@ static void check_ud(const struct check_context *s)
     if (ib_is_multicast(ib))
         check_ip_to_group(s);
     check_payload(s->r, s, &s->p->datagram, OVER_UD);
+    postponed_settle_requester(s);
 }
 
 static void check_connected(const struct check_context *s)

@@ -348,14 +348,14 @@ static bool is_requester(const struct check_context *s, const struct claim *c)
 void postponed_settle_requester(const struct check_context *s)
 {
     struct postponed *p = s->postponed;
-    const struct qp *qp = p->waiting ? qpns_find(s->f->qpns, &s->p->src, s->p->ib.sqpn) : NULL;
-    bool is_copy = s->e->has_sender_qp && s->e->sender_qp.psn == s->p->ib.psn;
-    for (unsigned i = 0; qp && !is_copy && !packet_is_corrupt(s->p) && i < CLAIMS; i++) {
+    const struct qp *qp = &s->e->sender_qp; /* before this datagram */
+    bool counts = p->waiting && s->e->has_sender_qp && qp->psn != s->p->ib.psn;
+    for (unsigned i = 0; counts && !packet_is_corrupt(s->p) && i < CLAIMS; i++) {
         struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* oldest first */
         c->port = c->port ? endport_of(c->port) : NULL;
         if (!is_requester(s, c))
             continue;
-        bool known = qp->gap_frame <= c->frame && !asked_from_target(s, c);
+        bool known = qp_is_followed(qp, c->frame, s->p->ib.psn) && !asked_from_target(s, c);
         if (!known || !order_is_uncertain(&s->f->order, c->frame))
             end(s, c, known);
     }
