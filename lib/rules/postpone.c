@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "wire/arp.h"
+#include "wire/encap.h"
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
 
@@ -328,14 +330,12 @@ void postponed_settle_sa(const struct check_context *s)
     }
 }
 
-/* Did the requester ask from the IP address to which the reply went? */
+/* Is the datagram the requester's ARP request from the IP address to which the reply went? */
 static bool asked_from_target(const struct check_context *s, const struct claim *c)
 {
-    const struct resolution *q;
-    for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &c->request, i)) != NULL; i++)
-        if (be32(q->requester_ip.bytes) == c->value)
-            return true;
-    return false;
+    const struct datagram *d = &s->p->datagram;
+    return d->encap.type == TYPE_ARP && d->arp_result == WIRE_OK && d->arp.op == ARP_REQUEST &&
+           d->arp.pln == 4 && be32(d->body.p + d->arp.spa) == c->value;
 }
 
 static bool is_requester(const struct check_context *s, const struct claim *c)
