@@ -35,6 +35,8 @@ BOTH = {
     ("rfc4391.10.receiver-fullmember", "rfc4391.10.subscribe-traps"),
     # IPv4's signature before an IPv6 group: the group ID is no IPv4 address either
     ("rfc4391.4.mgid-group-id-ipv4", "rfc4391.4.mgid-signature-ipv6"),
+    # an IPoIB interface sends to a group of another protocol, and with a Q_Key that is not controlled
+    ("rfc4391.13.qkey-controlled", "rfc4391.4.mgid-signature-ipv4"),
 }
 
 

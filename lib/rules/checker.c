@@ -189,11 +189,10 @@ static void check_payload(const struct reporter *r, const struct check_context *
     check_datagram(r, check_context, d);
 }
 
-static void check_ud(const struct check_context *s)
+static void check_ud_datagram(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     bool multicast = ib_is_multicast(ib);
-    postponed_settle_requester(s);
     if (multicast && ib->dgid && !mgid_is_ipoib(ib->dgid) && !check_other_group(s))
         return;
     check_datagram_headers(s->r, ib, &s->p->datagram);
@@ -205,6 +204,12 @@ static void check_ud(const struct check_context *s)
     if (multicast)
         check_ip_to_group(s);
     check_payload(s->r, s, &s->p->datagram, OVER_UD);
+}
+
+static void check_ud(const struct check_context *s)
+{
+    check_ud_datagram(s);
+    postponed_settle_requester(s);
 }
 
 static void check_connected(const struct check_context *s)

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "wire/arp.h"
+#include "wire/encap.h"
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
 
@@ -328,14 +330,12 @@ void postponed_settle_sa(const struct check_context *s)
     }
 }
 
-/* Did the requester ask from the IP address to which the reply went? */
+/* Is the datagram the requester's ARP request from the IP address to which the reply went? */
 static bool asked_from_target(const struct check_context *s, const struct claim *c)
 {
-    const struct resolution *q;
-    for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &c->request, i)) != NULL; i++)
-        if (be32(q->requester_ip.bytes) == c->value)
-            return true;
-    return false;
+    const struct datagram *d = &s->p->datagram;
+    return d->encap.type == TYPE_ARP && d->arp_result == WIRE_OK && d->arp.op == ARP_REQUEST &&
+           d->arp.pln == 4 && be32(d->body.p + d->arp.spa) == c->value;
 }
 
 static bool is_requester(const struct check_context *s, const struct claim *c)
@@ -348,14 +348,14 @@ static bool is_requester(const struct check_context *s, const struct claim *c)
 void postponed_settle_requester(const struct check_context *s)
 {
     struct postponed *p = s->postponed;
-    const struct qp *qp = p->waiting ? qpns_find(s->f->qpns, &s->p->src, s->p->ib.sqpn) : NULL;
-    bool is_copy = s->e->has_sender_qp && s->e->sender_qp.psn == s->p->ib.psn;
-    for (unsigned i = 0; qp && !is_copy && !packet_is_corrupt(s->p) && i < CLAIMS; i++) {
+    const struct qp *qp = &s->e->sender_qp; /* before this datagram */
+    bool counts = p->waiting && s->e->has_sender_qp && qp->psn != s->p->ib.psn;
+    for (unsigned i = 0; counts && !packet_is_corrupt(s->p) && i < CLAIMS; i++) {
         struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* oldest first */
         c->port = c->port ? endport_of(c->port) : NULL;
         if (!is_requester(s, c))
             continue;
-        bool known = qp->gap_frame <= c->frame && !asked_from_target(s, c);
+        bool known = qp_is_followed(qp, c->frame, s->p->ib.psn) && !asked_from_target(s, c);
         if (!known || !order_is_uncertain(&s->f->order, c->frame))
             end(s, c, known);
     }
