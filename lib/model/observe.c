@@ -46,10 +46,14 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
     follow_interface(o, e);
 }
 
-/* A MAD that is truncated so early that it may be any request, including a join. */
+/*
+ * A MAD that is truncated so early that it may be any request, including a join; or a CM message
+ * that is truncated within its fields, and may set up any connection.
+ */
 static bool is_truncated_early(const struct packet *p)
 {
-    return view_has(p->mad.bytes, 0, SA_DATA + MCM_SIZE) == WIRE_TRUNCATED;
+    bool cm = p->mad.kind == MAD_KIND_CM && p->mad.result == WIRE_TRUNCATED;
+    return cm || view_has(p->mad.bytes, 0, SA_DATA + MCM_SIZE) == WIRE_TRUNCATED;
 }
 
 /*
