@@ -111,6 +111,12 @@ FOUND = [
         [],
         "a leave without its request, before the port's first request",
     ),
+    (
+        "counterpart/the_same_its_rep_was_not_captured",
+        None,
+        [Cut({147: 158})],
+        "a REQ that was cut, after the end of a connection with its queue pairs",
+    ),
 ]
 
 
