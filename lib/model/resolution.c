@@ -36,7 +36,7 @@ static bool same_question(const struct resolution *a, const struct resolution *b
            ip_same(&a->requester_ip, &b->requester_ip);
 }
 
-static void keep_answered(struct resolution *q, const struct resolution *earlier)
+static void copy_answered(struct resolution *q, const struct resolution *earlier)
 {
     q->before = earlier->before;
     if (earlier->answered) {
@@ -56,7 +56,7 @@ static void store_request(struct resolutions *r, const struct resolution *reques
     while (at < RESOLUTION_REQUESTS - 1 && !same_question(&first[at], &q))
         at++;
     if (same_question(&first[at], &q))
-        keep_answered(&q, &first[at]);
+        copy_answered(&q, &first[at]);
     memmove(first + 1, first, at * sizeof *first);
     *first = q;
 }

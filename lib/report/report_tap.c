@@ -124,7 +124,7 @@ static void put_diagnostics(const struct tap *t, enum rule_number rule, enum out
     g_string_append(t->out, "  ");
     put_yaml(t->out, "message", rules[rule].text);
     put_help(t, rule);
-    if (r) /* nothing is kept of what passed */
+    if (r) /* passes are only counted */
         g_string_append_printf(t->out, "  count: %" PRIu64 "\n", r->count);
     if (r && !t->report->probed)
         put_frames(t->out, &r->frames, "  ");

@@ -248,10 +248,10 @@ static void on_record(const struct check_context *s, const struct subnet_event *
 static void on_report(const struct check_context *s, const struct subnet_event *e,
                       const struct mgid *m)
 {
-    static const struct sender nobody;
+    static const struct sender no_sender;
     const uint8_t *mgid = e->record + NOTICE_DETAILS_GID;
     struct reporter r = *s->r;
-    r.sender = &nobody;
+    r.sender = &no_sender;
     check_mgid_form(&r, mgid);
     if (e->group->state != GROUP_PRESENT) /* else a record with its P_Key was checked */
         report_inconclusive(s->r, R_RFC4391_4_MGID_PKEY, mgid + MGID_PKEY,

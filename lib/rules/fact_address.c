@@ -249,7 +249,7 @@ static bool is_anothers(const struct check_context *s, const struct ip *ip,
 
 /*
  * Was every datagram of the requester's QP captured for as long as a reply may take? It may have
- * asked from another IP address, which was another port's before.
+ * sent a request from another IP address, which was another port's before.
  */
 static bool has_no_other_request(const struct check_context *s, const struct resolution *q)
 {

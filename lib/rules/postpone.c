@@ -331,7 +331,7 @@ void postponed_settle_sa(const struct check_context *s)
 }
 
 /* Is the datagram the requester's ARP request from the IP address to which the reply went? */
-static bool asked_from_target(const struct check_context *s, const struct claim *c)
+static bool requests_from_target(const struct check_context *s, const struct claim *c)
 {
     const struct datagram *d = &s->p->datagram;
     return d->encap.type == TYPE_ARP && d->arp_result == WIRE_OK && d->arp.op == ARP_REQUEST &&
@@ -355,7 +355,7 @@ void postponed_settle_requester(const struct check_context *s)
         c->port = c->port ? endport_of(c->port) : NULL;
         if (!is_requester(s, c))
             continue;
-        bool known = qp_is_followed(qp, c->frame, s->p->ib.psn) && !asked_from_target(s, c);
+        bool known = qp_is_followed(qp, c->frame, s->p->ib.psn) && !requests_from_target(s, c);
         if (!known || !order_is_uncertain(&s->f->order, c->frame))
             end(s, c, known);
     }
