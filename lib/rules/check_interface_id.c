@@ -167,9 +167,10 @@ static void check_source_u_bit(const struct reporter *r, const struct ib_packet 
 {
     uint8_t lladdr[LLADDR_SIZE];
     const uint8_t *iid = ip + INTERFACE_ID, *guid = lladdr + LLADDR_GID + 8;
+    if (!address_of_sender(ib, lladdr) || !begins_as(iid, guid, EUI_SIZE))
+        return;
     struct entity address = entity_address(lladdr);
-    if (address_of_sender(ib, lladdr) && begins_as(iid, guid, EUI_SIZE))
-        check_u_bit(r, &address, iid, guid);
+    check_u_bit(r, &address, iid, guid);
 }
 
 /* Routers forward no packet with a link-local source (RFC 4291 2.5.6), so it is the sender's. */
