@@ -12,13 +12,14 @@ import re
 
 import pytest
 
+from frames.faults import fixture  # faults fills the tables of fixture
+from support.folders import open_folder
 from support.paths import SRC, testdata
 from support.wireshark import tshark
 
 PROFILE = os.path.join(SRC, "plugin/profile")
 WINDOW = 1400  # pixels: the width of the window that the columns fit into
-# The administrator of two-scopes.pcap violated a SHOULD.
-CAPTURES = ["connected.pcap", "cm-reject.pcap", "two-scopes.pcap"]
+CAPTURES = ["connected.pcap", "cm-reject.pcap"]
 MACRO_ARGUMENTS = {  # all found in connected.pcap
     "ipoib_rule": "rfc4391.10.subscribe-traps",
     "ipoib_qpn": "0x25",
@@ -65,12 +66,25 @@ def in_profile(*arguments):
     return tshark("-C", "IPoIB", *arguments)
 
 
-def frames_found(expression, captures=tuple(CAPTURES)):
+@pytest.fixture(scope="module")
+def captures():
+    """CAPTURES, and one with a violated SHOULD: the broadcast group has scope 1."""
+    made = next(
+        f for f in fixture.FIXTURES
+        if f.rule == "rfc4391.4.1.scope-link-local" and f.kind == fixture.FAIL
+    )  # fmt: skip
+    with open_folder() as folder:
+        violated = folder / "advice.pcap"
+        violated.write_bytes(fixture.make_capture(made)[0].pcap())
+        yield [*map(testdata, CAPTURES), str(violated)]
+
+
+def frames_found(expression, captures):
     """How many frames of these captures a filter matches; a filter that does not compile fails the
     test."""
     found = 0
     for capture in captures:
-        run = in_profile("-r", testdata(capture), "-Y", expression)
+        run = in_profile("-r", capture, "-Y", expression)
         assert run.returncode == 0, f"{capture}: {expression}: {run.stderr}"
         found += len(run.stdout.splitlines())
     return found
@@ -84,10 +98,10 @@ def test_columns_show_the_rule():
 
 
 @pytest.mark.parametrize("name, expression", [pytest.param(*c, id=c[0]) for c in colours()])
-def test_colouring_rule_finds_frames(name, expression):
-    # None of these captures violates a MUST, or has TCP or UDP.
+def test_colouring_rule_finds_frames(name, expression, captures):
+    # No MUST is violated in these captures, and none has TCP or UDP.
     least = 0 if "MUST" in name or name.startswith(("TCP", "UDP")) else 1
-    assert frames_found(expression) >= least, expression
+    assert frames_found(expression, captures) >= least, expression
 
 
 def test_refusals_are_coloured_also_if_they_have_a_known_deviation():
@@ -101,14 +115,14 @@ def test_refusals_are_coloured_also_if_they_have_a_known_deviation():
 
 
 @pytest.mark.parametrize("label, expression", [pytest.param(*b, id=b[0]) for b in buttons()])
-def test_button_finds_frames(label, expression):
-    assert frames_found(expression) >= (0 if label == "Violated" else 1), expression
+def test_button_finds_frames(label, expression, captures):
+    assert frames_found(expression, captures) >= (0 if label == "Violated" else 1), expression
 
 
 @pytest.mark.parametrize("name", macros())
 def test_macro_finds_frames(name):
     expression = "${%s:%s}" % (name, MACRO_ARGUMENTS[name])
-    assert frames_found(expression, ["connected.pcap"]) >= 1, expression
+    assert frames_found(expression, [testdata("connected.pcap")]) >= 1, expression
 
 
 def test_dmacros_has_the_macros_of_dfilter_macros():

@@ -7,9 +7,9 @@ faults and capturing HCAs on packets, in the captures of the scenarios.
 
 Comments at the top of a scenario say how the test runs it and which findings to expect:
   # findings: OUTCOME RULE...   ipoib-check reports these rules with this outcome: "violated",
-                                "deviation" or "noted". Several such lines are allowed. ipoib-check
-                                must report no other rule as violated. The next lines give the
-                                reason for the findings.
+                                "deviation", "noted" or "inconclusive". Several such lines are
+                                allowed. ipoib-check must report no other rule as violated. The next
+                                lines give the reason for the findings.
   # arguments: ARGUMENT...      arguments of the scenario; the test replaces $NAME by the
                                 environment variable
 
@@ -42,7 +42,12 @@ SCENARIOS = {
 }
 # Exit statuses of testbed/fabric. 124: on a busy host, rarely, an emulated processor stops.
 TIME_IS_UP, CANNOT_RUN = 124, 125
-OUTCOMES = {"violated": "fail", "deviation": "deviation", "noted": "noted"}
+OUTCOMES = {
+    "violated": "fail",
+    "deviation": "deviation",
+    "noted": "noted",
+    "inconclusive": "inconclusive",
+}
 CAPTURES = (".pcap", ".pcapng", ".erf")
 SNIFFING = ("sniffer", "multicast")  # these need an ipoib-capture with libibverbs
 
