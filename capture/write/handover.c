@@ -12,10 +12,10 @@
 enum {
     CACHE_LINE = 64,
     BLOCKS_MIN = 4,
-    BLOCKS_FIRST = 128,  /* 32 MiB, prefaulted before the first frame */
-    BLOCKS_AHEAD = 64,   /* fewer prefaulted unused blocks: the writing thread prefaults ... */
-    BLOCKS_MORE = 16,    /* ... this many more */
-    BLOCKS_TO_WAKE = 16, /* waiting blocks that wake a sleeping writer, at most */
+    BLOCKS_FIRST = 128, /* 32 MiB, prefaulted before the first frame */
+    BLOCKS_AHEAD = 64,  /* fewer prefaulted unused blocks: the writing thread prefaults ... */
+    BLOCKS_MORE = 16,   /* ... this many more */
+    BLOCKS_TO_WAKE = 8, /* waiting blocks that wake a sleeping writer, at most */
 };
 
 /* Single-producer, single-consumer ring. It has a place for every block, so it is never full. */
