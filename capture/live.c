@@ -197,13 +197,18 @@ static bool drop_privileges(const struct live_options *options, GError **error)
     return privileges_drop(0, reserve, error);
 }
 
+static void print_warning(GError *why)
+{
+    say_error(NULL, &why);
+}
+
 /* The file is created after the queue pair: an error before this leaves an old file as it was. */
 static bool open_output(struct live *l, GError **error)
 {
     const struct outfile_plan plan = {.path = l->options->file,
                                       .series = l->options->series,
                                       .keep = l->options->ring_files,
-                                      .reader_may_leave = l->options->reader_may_leave};
+                                      .warn = print_warning};
 
     l->outfile = outfile_open(&plan, error);
     return l->outfile != NULL;
@@ -246,13 +251,34 @@ static void end_feed(struct live *l)
     l->sniffer.device = l->multicast.device = NULL;
 }
 
+/*
+ * Whether the reader closed the pipe as its normal way to end a capture (extcap). Otherwise this is
+ * a loss.
+ */
+static bool left_as_usual(const struct live *l)
+{
+    return l->options->reader_may_leave && outfile_reader_left(l->outfile);
+}
+
+/* Closes the output, if it is open. Returns false after a message if it is incomplete. */
+static bool close_output(struct live *l)
+{
+    GError *error = NULL;
+    bool usual = l->outfile && left_as_usual(l);
+    bool good = outfile_close(l->outfile, usual ? NULL : &error) || usual;
+
+    l->outfile = NULL;
+    say_error(NULL, &error);
+    return good;
+}
+
 static void take_down(struct live *l)
 {
     if (l->writer && l->outfile) { /* preparation failed before the capture started */
         handover_end(l->handover);
         writer_finish(l->writer, 0);
     }
-    outfile_close(l->outfile);
+    close_output(l);
     writer_destroy(l->writer);
     recorder_destroy(l->recorder);
     selection_destroy(l->selection);
@@ -261,15 +287,6 @@ static void take_down(struct live *l)
     end_feed(l);
     device_close(&l->device);
     device_list_free(&l->list);
-}
-
-/*
- * Whether the reader closed the pipe as its normal way to end a capture (extcap). Otherwise this is
- * a loss.
- */
-static bool left_as_usual(const struct live *l)
-{
-    return l->options->reader_may_leave && outfile_reader_left(l->outfile);
 }
 
 /* Prints the totals. Only written packets count as captured. */
@@ -308,8 +325,7 @@ static int finish_capture(struct live *l, const struct receiver *r)
     end = (struct ending){.pipe = outfile_is_live(l->outfile),
                           .left = left_as_usual(l),
                           .stalled = outfile_reader_stalled(l->outfile)};
-    good = outfile_close(l->outfile) || end.left;
-    l->outfile = NULL;
+    good = close_output(l);
     end_feed(l); /* before the last line of output, since this can print messages */
     losses_report(r, counts, writer_lost(l->writer), &end);
     lost = counts.device + counts.own + (end.left ? 0 : writer_lost(l->writer));

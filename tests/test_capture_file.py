@@ -90,6 +90,22 @@ def test_second_ring_of_the_same_name_is_refused(player, tmp_path):
     assert set(before) < set(files())
 
 
+def test_old_file_of_a_ring_that_cannot_be_removed(player, tmp_path):
+    def file(number):
+        return glob.glob(str(tmp_path / f"ring_{number:05}_*"))
+
+    process = player.start("synthetic 100\nrate 200\n", *RING)
+    (old,) = wait_until(lambda: file(2), "the second file")
+    os.unlink(old)
+    os.mkdir(old)
+    wait_until(lambda: file(6), "the sixth file")
+    assert process.poll() is None, "the capture goes on"
+    status, _, err = player.end(process, signal.SIGINT)
+    assert status == 0, err
+    says = f"ipoib-capture: {os.path.basename(old)}: cannot be removed: Is a directory\n"
+    assert err.count(says) == err.count("cannot be removed") == 1, err
+
+
 def test_killed_capture_leaves_no_lock(player, tmp_path):
     path = tmp_path / "out.pcap"
     player.end(begin(player, path), signal.SIGKILL)

@@ -136,6 +136,8 @@ def test_received_but_unwritten_frames_are_lost(player, tmp_path):
     assert status == 1
     assert captured(err) == (packets, octets)
     assert packets == len(capfile.read(tmp_path / "out.pcap").frames)
+    says = "ipoib-capture: out.pcap: cannot be written, so it is incomplete: File too large\n"
+    assert err.count(says) == err.count("incomplete") == 1, err
     lost = re.search(r"(\d+) frames were received but not written: they are lost\n", err)
     assert 0 < int(lost[1]) <= drops
 

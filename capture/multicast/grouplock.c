@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/fail.h"
 #include "cli/folder.h"
-#include "cli/say.h"
 #include "hca/mcgroup.h"
 
 /*
@@ -55,23 +55,27 @@ static void find_folder(char *path, size_t size)
         snprintf(path, size, "/run/lock/ipoib-capture-%u", uid);
 }
 
-int grouplock_open(void)
+int grouplock_open(GError **error)
 {
+    GError *why = NULL;
     char path[64];
-    GError *error = NULL;
     int folder, fd;
 
     find_folder(path, sizeof(path));
-    folder = folder_open_private(path, &error);
+    folder = folder_open_private(path, &why);
     if (folder < 0) {
-        say("%s: %s; without this folder, the first capture on a port that ends leaves the groups of all",
-            path, error->message);
-        g_error_free(error);
+        fail_with(
+            error,
+            "%s: %s; without this folder, the first capture on a port that ends leaves the groups of all",
+            path, why->message);
+        g_error_free(why);
         return -1;
     }
     fd = openat(folder, "groups", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        say("%s/groups: cannot be created: %s; the first capture on a port that ends leaves the groups of all",
+        fail_with(
+            error,
+            "%s/groups: cannot be created: %s; the first capture on a port that ends leaves the groups of all",
             path, strerror(errno));
     close(folder);
     return fd;

@@ -9,11 +9,15 @@
 #ifndef CAPTURE_GROUPLOCK_H
 #define CAPTURE_GROUPLOCK_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Opens the lock file. Returns its descriptor, or -1 after a message. */
-int grouplock_open(void);
+/*
+ * Opens the lock file. Returns its descriptor, or -1 and sets ERROR. The other functions do nothing
+ * with -1.
+ */
+int grouplock_open(GError **error);
 
 /* Takes the shared lock. Call before joining the group; hold it until the group is left. */
 void grouplock_take(int fd, const char *device, unsigned port, const uint8_t *mgid);

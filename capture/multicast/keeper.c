@@ -111,7 +111,8 @@ int keeper_main(int argc, char **argv)
         return 1;
     }
     k.groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
-    k.lock = grouplock_open();
+    k.lock = grouplock_open(&why); /* without the lock, the keeper works nevertheless */
+    say_error(NULL, &why);
     if (!privileges_drop(0, 0, &why)) {
         say_error(NULL, &why);
         g_hash_table_unref(k.groups);

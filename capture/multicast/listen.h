@@ -27,9 +27,14 @@ struct refusal listen_make_qp(struct multicast *m, uint32_t qkey);
 /* Destroys the queue pair, if there is one. */
 void listen_drop(struct multicast *m);
 
-/* Creates the queue pair, posts receives and attaches all groups. Returns false after a message. */
+/*
+ * Creates the queue pair, posts receives and attaches all groups. Returns false and sets ERROR if
+ * that fails.
+ */
 bool listen_start(struct multicast *m, GError **error);
-/* Replaces the queue pair and the completion queue. Returns false after a message. */
+/*
+ * Replaces the queue pair and the completion queue. Returns false and sets ERROR if that fails.
+ */
 bool listen_restart(struct multicast *m, GError **error);
 
 #endif

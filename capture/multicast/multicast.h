@@ -44,7 +44,8 @@ struct multicast {
     "multicast mode: LRH, BTH and DETH are rebuilt from completions; VL, BTH's SE, M, A and PSN, and the CRCs are 0"
 
 /*
- * Allocates the memory, the receive ring and its completion queue. Returns false after a message.
+ * Allocates the memory, the receive ring and its completion queue. Returns false and sets ERROR if
+ * that fails.
  */
 bool multicast_create(struct multicast *m, struct device *device, const struct multicast_plan *plan,
                       GError **error);

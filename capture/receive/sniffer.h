@@ -22,7 +22,8 @@ struct sniffer {
 };
 
 /*
- * Allocates the memory, the receive ring and its completion queue. Returns false after a message.
+ * Allocates the memory, the receive ring and its completion queue. Returns false and sets ERROR if
+ * that fails.
  */
 bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_plan *plan,
                     GError **error);

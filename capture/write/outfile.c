@@ -14,7 +14,6 @@
 #include "capture/write/stop.h"
 #include "cli/create.h"
 #include "cli/fail.h"
-#include "cli/say.h"
 #include "hca/privileges.h"
 
 struct outfile {
@@ -23,7 +22,8 @@ struct outfile {
     char **kept; /* names of the existing files of a series; ring of plan.keep names */
     uint32_t made;
     int fd;
-    int error;        /* errno value of the first error, already reported; 0: none */
+    int error;        /* errno value of the first failure; 0: none */
+    GError *failure;  /* the first failure, for outfile_close() */
     atomic_bool live; /* no regular file; read while the writer opens the next file */
 };
 
@@ -48,16 +48,15 @@ bool outfile_reader_stalled(const struct outfile *out)
     return out->error == ETIMEDOUT && out->live;
 }
 
-static bool fail_file(struct outfile *out, const char *what)
+/* Keeps the failure of writing the file NAME, unless there was one before. NUMBER: errno value. */
+static bool fail_file(struct outfile *out, const char *name, int number)
 {
-    if (!out->error && !(errno == EPIPE && out->plan.reader_may_leave))
-        say("%s: %s: %s", file_name(out), what, strerror(errno));
-    if (!out->error)
-        out->error = errno ? errno : EIO;
-    return false;
+    if (out->error)
+        return false;
+    out->error = number ? number : EIO;
+    return fail_with(&out->failure, "%s: cannot be written, so it is incomplete: %s", name,
+                     strerror(out->error));
 }
-
-static const char not_complete[] = "cannot be written, so it is incomplete";
 
 int outfile_pipe(const struct outfile *out)
 {
@@ -66,8 +65,7 @@ int outfile_pipe(const struct outfile *out)
 
 void outfile_note_left(struct outfile *out)
 {
-    errno = EPIPE;
-    fail_file(out, not_complete);
+    fail_file(out, file_name(out), EPIPE);
 }
 
 /*
@@ -90,13 +88,16 @@ static char *series_name(const struct outfile *out)
 /* Remembers the new file's name and removes the oldest file of the series. */
 static void keep_name(struct outfile *out)
 {
+    GError *why = NULL;
     char **place;
 
     if (!out->kept)
         return;
     place = &out->kept[out->made % out->plan.keep];
-    if (*place && unlink(*place) != 0 && errno != ENOENT)
-        say("%s: cannot be removed: %s", *place, strerror(errno));
+    if (*place && unlink(*place) != 0 && errno != ENOENT) {
+        fail_with(&why, "%s: cannot be removed: %s", *place, strerror(errno));
+        out->plan.warn(why);
+    }
     g_free(*place);
     *place = g_strdup(out->name);
 }
@@ -169,7 +170,7 @@ struct outfile *outfile_open(const struct outfile_plan *plan, GError **error)
         out->kept = g_new0(char *, plan->keep);
     if (strcmp(plan->path, "-") == 0 ? use_stdout(out, error) : create_outfile(out, error))
         return out;
-    outfile_close(out);
+    outfile_close(out, NULL);
     return NULL;
 }
 
@@ -179,7 +180,7 @@ static bool close_file(struct outfile *out)
 
     out->fd = -1;
     /* a network file system may report a full disk only at close() */
-    return fd < 0 || close(fd) == 0 || fail_file(out, not_complete);
+    return fd < 0 || close(fd) == 0 || fail_file(out, file_name(out), errno);
 }
 
 /*
@@ -189,21 +190,16 @@ static bool close_file(struct outfile *out)
 bool outfile_next(struct outfile *out)
 {
     char *name = out->name;
-    GError *error = NULL;
     int fd = out->fd;
     bool good;
 
     out->name = NULL;
     out->fd = -1;
     privileges_raise(PRIVILEGE_FILES);
-    good = create_outfile(out, &error);
+    good = create_outfile(out, &out->failure);
     privileges_lower();
-    say_error(NULL, &error);
-    if (fd >= 0 && close(fd) != 0 && good) {
-        say("%s: %s: %s", name, not_complete, strerror(errno));
-        out->error = errno;
-        good = false;
-    }
+    if (fd >= 0 && close(fd) != 0)
+        good = fail_file(out, name, errno);
     g_free(name);
     return good;
 }
@@ -211,7 +207,8 @@ bool outfile_next(struct outfile *out)
 /* Gives up waiting for the reader of the pipe. */
 static void stall(struct outfile *out)
 {
-    say("%s: the reader of the pipe does not read: its copy is incomplete", file_name(out));
+    fail_with(&out->failure, "%s: the reader of the pipe does not read: its copy is incomplete",
+              file_name(out));
     out->error = ETIMEDOUT;
 }
 
@@ -232,7 +229,7 @@ size_t outfile_write(struct outfile *out, const void *bytes, size_t len, atomic_
         if (n < 0 && errno == EINTR)
             stall(out);
         else
-            fail_file(out, not_complete);
+            fail_file(out, file_name(out), n < 0 ? errno : EIO);
     }
     return done;
 }
@@ -246,7 +243,7 @@ void outfile_take_back(struct outfile *out, size_t len)
     lseek(out->fd, end - (off_t)len, SEEK_SET);
 }
 
-bool outfile_close(struct outfile *out)
+bool outfile_close(struct outfile *out, GError **error)
 {
     bool good;
 
@@ -254,6 +251,8 @@ bool outfile_close(struct outfile *out)
         return true;
     close_file(out);
     good = !out->error;
+    if (out->failure)
+        g_propagate_error(error, out->failure);
     for (uint32_t i = 0; out->kept && i < out->plan.keep; i++)
         g_free(out->kept[i]);
     g_free(out->kept);

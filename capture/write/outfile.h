@@ -10,11 +10,15 @@
 #include <stdint.h>
 
 struct outfile_plan {
-    const char *path;      /* "-": stdout */
-    bool series;           /* write several files; a number and the time are added to the name:
-                              "cap_00001_20240131235959.pcap" */
-    uint32_t keep;         /* number of files kept of a series, older ones are removed; 0: all */
-    bool reader_may_leave; /* a reader that closes the pipe is not an error and is not reported */
+    const char *path; /* "-": stdout */
+    bool series;      /* write several files; a number and the time are added to the name:
+                         "cap_00001_20240131235959.pcap" */
+    uint32_t keep;    /* number of files kept of a series, older ones are removed; 0: all */
+    /*
+     * Called if an old file of a series cannot be removed, and the capture goes on. Called by the
+     * thread that writes. Takes ownership of WHY.
+     */
+    void (*warn)(GError *why);
 };
 
 struct outfile;
@@ -22,12 +26,16 @@ struct outfile;
 /* Creates the first file. Returns NULL and sets ERROR if that fails. */
 struct outfile *outfile_open(const struct outfile_plan *plan, GError **error);
 
-/* Closes the file and creates the next one of the series. Returns false after a message. */
+/*
+ * Closes the file and creates the next one of the series. Returns false if that fails:
+ * outfile_close() has the error.
+ */
 bool outfile_next(struct outfile *out);
 
 /*
- * Writes LEN bytes. Returns the number written: fewer than LEN after a message, and 0 in all later
- * calls. If ABANDON is set, a signal interrupts a write that waits for the reader of a pipe.
+ * Writes LEN bytes. Returns the number written: fewer than LEN if that fails, and 0 in all later
+ * calls: outfile_close() has the error. If ABANDON is set, a signal interrupts a write that waits
+ * for the reader of a pipe.
  */
 size_t outfile_write(struct outfile *out, const void *bytes, size_t len, atomic_bool *abandon);
 
@@ -35,10 +43,10 @@ size_t outfile_write(struct outfile *out, const void *bytes, size_t len, atomic_
 void outfile_take_back(struct outfile *out, size_t len);
 
 /*
- * Closes and frees. Returns false after a message if data did not reach the file, also if an
- * earlier call failed. NULL is fine.
+ * Closes and frees. Returns false and sets ERROR if data did not reach the file: to the first
+ * failure of this call and those before it. NULL is fine.
  */
-bool outfile_close(struct outfile *out);
+bool outfile_close(struct outfile *out, GError **error);
 
 /* Whether the output is not a regular file: a reader reads while the capture writes. */
 bool outfile_is_live(const struct outfile *out);
