@@ -83,7 +83,7 @@ static bool fail_capture(struct checked *out, const char *path, GError *why, GEr
 {
     out->trouble = plain_dup(why->message);
     fail_with(error, "%s: %s%s", path, why->message,
-              verdict_frames(out->verdict) ? "; it is judged up to there" : "");
+              verdict_frames(out->verdict) ? "; it is checked up to there" : "");
     g_error_free(why);
     return false;
 }

@@ -196,12 +196,12 @@ static int check_beyond_baseline(const struct options *o, const struct deviation
 static bool outputs_are_safe(const struct options *o, GError **error)
 {
     if (!save_is_safe(o->output, o->captures, o->n_captures,
-                      o->merge ? "a report to be merged" : "a capture to be judged", error))
+                      o->merge ? "a report to be merged" : "a capture to be checked", error))
         return false;
     if (o->baseline && (!save_is_safe(o->output, &o->baseline, 1, "the baseline", error) ||
                         !save_is_safe(o->annotate, &o->baseline, 1, "the baseline", error)))
         return false;
-    return save_is_safe(o->annotate, o->captures, o->n_captures, "the capture to be judged",
+    return save_is_safe(o->annotate, o->captures, o->n_captures, "the capture to be checked",
                         error) &&
            (!o->output || save_is_safe(o->annotate, (char **)&o->output, 1, "the report", error));
 }

@@ -24,7 +24,7 @@ static const char help_end[] =
     "Exit status: 1 if a capture violates a MUST (with --strict also a SHOULD), or a\n"
     "stage of a merged report failed; otherwise 2 if a capture could not be\n"
     "checked to its end, has no IPoIB or nothing that decides a MUST, if a required\n"
-    "rule was not decided, if a report or the baseline could not be read or written,\n"
+    "rule was not judged, if a report or the baseline could not be read or written,\n"
     "or if the usage was wrong; otherwise 0. If a signal interrupts the program,\n"
     "there is no report, and the exit status is 128 plus the signal's number.\n";
 

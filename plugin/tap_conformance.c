@@ -142,7 +142,7 @@ static void append_verdict(GString *out)
         "%u known deviations, %u inconclusive, %u noted, %u passed; "
         "%u of %u MUST and SHOULD rules judged.\n",
         v ? verdict_frames(v) : 0, v ? verdict_ipoib_frames(v) : 0, s.must, s.should, s.deviated,
-        s.inconclusive, s.noted, s.passed, s.checked, s.applicable);
+        s.inconclusive, s.noted, s.passed, s.judged, s.applicable);
     g_string_append_printf(out, "Verdict: %s%s%s\n", status_name(s.status), reason ? ": " : "",
                            reason ? reason : "");
 }

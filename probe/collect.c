@@ -17,7 +17,7 @@ struct collection {
     const struct options *o;
     const struct report_parts *parts;
     struct report report;
-    GArray *all; /* struct judged, closed */
+    GArray *all; /* struct checked, closed */
     struct written_so_far reported;
     bool streams;  /* text goes directly to stdout */
     FILE *spool;   /* otherwise: spool file for the parts */

@@ -59,8 +59,8 @@ static void put_check(GString *out, const struct check *c)
 
 static void put_others(GString *out, const struct options *o)
 {
-    const char *heading = "\nRules without a check, judged where an answer or a record of the SA "
-                          "shows them:\n";
+    const char *heading = "\nRules without a check of their own, applied to replies and to records "
+                          "of the SA:\n";
     for (size_t i = 0; i < RULE_COUNT; i++)
         if (has_no_check(o, (enum rule_number)i)) {
             g_string_append_printf(out, "%s  %s\n", heading, rules[i].id);

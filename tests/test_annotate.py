@@ -178,7 +178,7 @@ def test_wrong_usage(args, err, tmp_path):
 def test_output_over_the_input_is_refused(tmp_path):
     path = tmp_path / "a.pcap"
     path.write_bytes(capfile.load(ENCAP))
-    expect(UNJUDGED, "--annotate", str(path), str(path), err="is the capture to be judged")
+    expect(UNJUDGED, "--annotate", str(path), str(path), err="is the capture to be checked")
     assert path.read_bytes() == capfile.load(ENCAP)
 
 

@@ -192,14 +192,14 @@ def with_case_too_many(document):
     "content, message",
     [
         pytest.param(b"", "is empty", id="empty"),
-        pytest.param(b"{", "no JSON", id="cut"),
+        pytest.param(b"{", "not valid JSON", id="cut"),
         pytest.param(b"{}", "no report", id="other-JSON"),
-        pytest.param(load(ENCAP), "no JSON", id="a-capture"),
-        pytest.param(b"[" * 100000, "no JSON", id="deep"),
-        pytest.param(spoilt(with_case_too_many), "damaged", id="too-many-cases"),
+        pytest.param(load(ENCAP), "not valid JSON", id="a-capture"),
+        pytest.param(b"[" * 100000, "not valid JSON", id="deep"),
+        pytest.param(spoilt(with_case_too_many), "malformed", id="too-many-cases"),
         pytest.param(
             spoilt(lambda d: outcomes(d, RESERVED)["fail"].update(NO_CASES)),
-            "damaged",
+            "malformed",
             id="case-without-texts",
         ),
         pytest.param(
@@ -208,7 +208,7 @@ def with_case_too_many(document):
             id="unknown-rule",
         ),
         pytest.param(
-            spoilt(lambda d: d["summary"].update(captures=[])), "damaged", id="without-captures"
+            spoilt(lambda d: d["summary"].update(captures=[])), "malformed", id="without-captures"
         ),
     ],
 )

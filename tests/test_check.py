@@ -342,13 +342,13 @@ def test_truncated_file_of_another_format_has_status_2(store, name):
 
 def test_malformed_pcap_is_checked_up_to_the_error(store):
     wrong = load(ENCAP) + struct.pack("<IIII", 1, 0, 0x7FFFFFFF, 0x7FFFFFFF)
-    expect(VIOLATED, store("wrong.pcap", wrong), err="damaged")
+    expect(VIOLATED, store("wrong.pcap", wrong), err="is malformed: ")
 
 
 def test_malformed_pcapng_has_status_2(store):
     good = load(testdata("built/built-carrier-erf.pcapng"))
     wrong = good + struct.pack("<III", capfile.ENHANCED_PACKET, 13, 13)
-    expect(UNJUDGED, store("wrong.pcapng", wrong), err="damaged")
+    expect(UNJUDGED, store("wrong.pcapng", wrong), err="is malformed: ")
 
 
 MISSING = "/nonexistent/missing"

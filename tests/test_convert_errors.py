@@ -117,11 +117,11 @@ def test_the_packets_before_a_truncation_are_written(name, length, inputs, tmp_p
     assert [data for _, _, _, data in frames(tmp_path / "out.pcap")] == [A.hex()]
 
 
-def test_damaged_raw_erf(inputs, tmp_path):
-    damaged = tmp_path / "damaged.erf"
-    damaged.write_bytes(capfile.load(inputs / "infiniband.erf")[:68] + bytes(60))
+def test_malformed_raw_erf(inputs, tmp_path):
+    malformed = tmp_path / "malformed.erf"
+    malformed.write_bytes(capfile.load(inputs / "infiniband.erf")[:68] + bytes(60))
     says = "no ERF record at offset 68"
-    assert ": 1 packets" in convert(damaged, tmp_path / "out.pcap", status=1, says=says)
+    assert ": 1 packets" in convert(malformed, tmp_path / "out.pcap", status=1, says=says)
 
 
 # Output that cannot be written.

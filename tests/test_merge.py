@@ -251,8 +251,8 @@ def fail_of(document):
 
 
 BAD = {
-    "a number for an object": (lambda d: d.update(summary=7), "is damaged"),
-    "no results": (lambda d: d.pop("results"), "is damaged"),
+    "a number for an object": (lambda d: d.update(summary=7), "is malformed"),
+    "no results": (lambda d: d.pop("results"), "is malformed"),
     "another tool": (lambda d: d.update(tool="nmap"), "no report of ipoib-check"),
     "no capture": (lambda d: d["summary"].update(captures=[]), "no capture"),
     "a result of another capture": (
@@ -270,7 +270,7 @@ BAD = {
     ),
     "an unknown rule": (lambda d: fail_of(d).update(id="rfc9999.1.x"), "does not know"),
     "an unknown selector": (lambda d: d["summary"].update(only=["rfc9999"]), "does not know"),
-    "an unknown outcome": (lambda d: fail_of(d).update(outcome="maybe"), "is damaged"),
+    "an unknown outcome": (lambda d: fail_of(d).update(outcome="maybe"), "is malformed"),
     "a count of cases that is not the rule's": (
         lambda d: fail_of(d).update(count=2),
         "do not agree",
@@ -287,7 +287,7 @@ BAD = {
         lambda d: d.update({"\033[2J": 1}),
         "characters that no report has",
     ),
-    "no settings": (lambda d: d["summary"].pop("strict"), "judged by"),
+    "no settings": (lambda d: d["summary"].pop("strict"), "made with are missing"),
 }
 
 
@@ -315,11 +315,11 @@ def test_bad_report_has_status_2_and_the_others_count(folder, what):
     "name, message",
     [
         pytest.param("empty.json", "empty", id="empty"),
-        pytest.param("cut.json", "damaged", id="truncated"),
+        pytest.param("cut.json", "not valid JSON", id="truncated"),
         pytest.param("foreign.json", "no report", id="foreign"),
         pytest.param("missing.json", "No such file", id="missing"),
         pytest.param(".", "Is a directory", id="folder"),
-        pytest.param(ENCAP, "no JSON", id="capture"),
+        pytest.param(ENCAP, "not valid JSON", id="capture"),
     ],
 )
 def test_file_that_is_no_report_has_status_2_and_the_others_count(folder, name, message):

@@ -244,7 +244,7 @@ def test_table_above_the_bound_is_named_and_dropped(link):
     """64 MiB; it is removed from the kernel's queue, where it would block the responses after
     it."""
     running = start(link.play("sa-members 1200000\n"), *MULTICAST, "-w", "a.cap", "-s")
-    running.wait_for(r"the groups cannot be listed: the SA's answer is larger than 64 MiB")
+    running.wait_for(r"the groups cannot be listed: the SA's response is larger than 64 MiB")
     running.end(signal.SIGTERM)
     link.left(0)
 

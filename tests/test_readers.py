@@ -126,7 +126,7 @@ def checked(paths):
             error = errors.get(path)
             if error and "taken for one subnet" in error:
                 error = None
-            error = error and error.removesuffix("; it is judged up to there")
+            error = error and error.removesuffix("; it is checked up to there")
             read = Read(capture["frames"], capture["ipoib_frames"], error)
             found[path] = (read, {"capture": capture, "results": results[path]})
     assert set(found) == set(paths)

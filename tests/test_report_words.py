@@ -12,6 +12,7 @@ from frames.build import A, B, Tape, erf_pcap, nd6
 from support.check import CONNECTED, ENCAP, RESERVED, SERVICE_ID, VIOLATED, expect, run
 from support.paths import testdata
 
+LEAVE, PRIVATE_DATA = "rfc4391.10.leave", "rfc4755.6.private-data"
 HELP = "ipoib-check --explain " + RESERVED
 ARP_FAULTS = testdata("built/built-arp-faults.pcap")
 
@@ -77,7 +78,7 @@ def test_junit_and_tap_show_inconclusive_cases_of_rules_that_other_packets_decid
     whose join is missing, and the REJ in frame 4 has no private data."""
     capture = testdata("cm-reject.pcap")
     found = results(capture)
-    leave, qpn = "rfc4391.10.leave", "rfc4755.3.2.ud-qpn-in-private-data"
+    leave, qpn = LEAVE, "rfc4755.3.2.ud-qpn-in-private-data"
     assert (leave, "pass") in found and (qpn, "deviation") in found
     reasons = {rule: found[rule, "inconclusive"]["cases"][0]["actual"] for rule in (leave, qpn)}
     root = ElementTree.fromstring(run("--format", "junit", capture).stdout)
@@ -93,6 +94,32 @@ def test_junit_and_tap_show_inconclusive_cases_of_rules_that_other_packets_decid
         assert "  inconclusive:\n    - count: " in block[1]
         assert f'      actual: "{reasons[rule]}"\n' in block[1].split("  inconclusive:\n")[1]
         assert f'  help: "ipoib-check --explain {rule}"\n' in block[1]
+
+
+# ---- rules with several outcomes
+
+
+def listed(heading, text):
+    """Rules of a group of the text report, each with its lines."""
+    group = re.search(rf"^{heading}\n((?:  .*\n)+)", text, re.MULTILINE)[1]
+    return re.findall(r"^  (\S+)  (.*\n(?:   .*\n)*)", group, re.MULTILINE)
+
+
+def test_rule_listed_with_another_outcome_says_as_what_it_counts():
+    """testdata/README.md: the private data of the REQ in frame 17 is zeros (a violation); the RTUs
+    in 13 and 19 have none (a known deviation of Linux). It is one rule in two groups."""
+    text = expect(VIOLATED, testdata("cm-reject.pcap"))
+    verdict = text.splitlines()[-1]
+    deviations = dict(listed("Known deviations", text))
+    [elsewhere] = [rule for rule, lines in deviations.items() if "counted as" in lines]
+    assert elsewhere == PRIVATE_DATA
+    assert "\n      counted as violated\n" in deviations[elsewhere]
+    assert f" {len(deviations) - 1} known deviations of " in verdict
+    inconclusive = listed("Inconclusive: .*", text)
+    assert (LEAVE, True) in [(r, l.endswith("; counted as passed\n")) for r, l in inconclusive]
+    counted = [rule for rule, lines in inconclusive if "counted as" not in lines]
+    assert 0 < len(counted) < len(inconclusive)
+    assert f", {len(counted)} rules inconclusive, " in verdict
 
 
 # ---- the sender

@@ -172,7 +172,7 @@ static enum sa_outcome grow_buffer(struct umad_sa *sa, int length, char *error, 
         return SA_NOTHING;
     if (!drain_mad(sa->fd, length))
         return failed(error, size, "a large response of the SA cannot be received", errno);
-    snprintf(error, size, "the SA's answer is larger than %d MiB (%d bytes)", SA_LARGEST >> 20,
+    snprintf(error, size, "the SA's response is larger than %d MiB (%d bytes)", SA_LARGEST >> 20,
              length);
     return SA_TOO_LARGE;
 }

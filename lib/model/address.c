@@ -71,8 +71,8 @@ static const struct neighbour *announced(const struct observation *o, const uint
                            p->captured_on);
 }
 
-static void asked(const struct observation *o, const uint8_t *requester,
-                  const struct ip *requester_ip, const struct ip *wanted)
+static void requested(const struct observation *o, const uint8_t *requester,
+                      const struct ip *requester_ip, const struct ip *wanted)
 {
     struct resolution q = {.link = link_of(o->p),
                            .requester_ip = *requester_ip,
@@ -85,7 +85,7 @@ static void asked(const struct observation *o, const uint8_t *requester,
     if (packet_is_corrupt(o->p))
         return;
     memcpy(q.requester, requester, LLADDR_SIZE);
-    resolution_asked(o->f->resolutions, &q, &o->f->facts.order);
+    resolution_requested(o->f->resolutions, &q, &o->f->facts.order);
 }
 
 static void replied(const struct observation *o, const struct resolution *request)
@@ -107,8 +107,8 @@ static void arp_replied(const struct observation *o, const uint8_t *message, con
     memcpy(like.requester, message + a->tha, LLADDR_SIZE);
     for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)
         if (memcmp(q->requester_ip.bytes, message + a->tpa, 4) == 0) {
-            like.answered = !q->answered;
-            q->answered = true;
+            like.replied = !q->replied;
+            q->replied = true;
             break;
         }
     replied(o, &like);
@@ -132,7 +132,7 @@ static void learn_arp(const struct observation *o, const struct datagram *d)
         o->e->duplicate = *other;
     }
     if (a->op == ARP_REQUEST)
-        asked(o, message + a->sha, &sender, &target);
+        requested(o, message + a->sha, &sender, &target);
     else if (a->op == ARP_REPLY)
         arp_replied(o, message, a);
 }
@@ -153,8 +153,8 @@ static void advertised(const struct observation *o, const struct ip *requester,
     put24(like.requester + LLADDR_QPN, o->p->ib.dqpn);
     for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)
         if (be24(q->requester + LLADDR_QPN) == o->p->ib.dqpn) {
-            like.answered = !q->answered;
-            q->answered = true;
+            like.replied = !q->replied;
+            q->replied = true;
             break;
         }
     replied(o, &like);
@@ -174,7 +174,7 @@ static void learn_option(const struct observation *o, const struct datagram *d,
     announced(o, lladdr, &ip);
     if (icmpv6.p[0] == ND_NS && icmpv6.cap >= ND_TARGET + 16) {
         struct ip wanted = ip_read(icmpv6.p + ND_TARGET, 16);
-        asked(o, lladdr, &ip, &wanted);
+        requested(o, lladdr, &ip, &wanted);
     }
 }
 

@@ -199,10 +199,10 @@ static void attach_flows(struct connections *c, struct connection *conn, const s
 }
 
 /* The connection's first response. A port that waits for none needs no search for its REQs. */
-static void mark_answered(struct connection *conn)
+static void note_response(struct connection *conn)
 {
     struct endport *requester = endport_now(conn->endport[0]);
-    if (!connection_is_answered(conn) && requester)
+    if (!connection_has_response(conn) && requester)
         requester->waiting--;
 }
 
@@ -325,7 +325,7 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     }
     if (conn->responder.known) /* repeated REP */
         return conn->responder.comm_id == cm->local_comm_id ? conn : NULL;
-    mark_answered(conn);
+    note_response(conn);
     conn->rep_frame = frame;
     side_known(c, &conn->responder, src, cm);
     if (connection_is_ipoib(conn)) {
@@ -343,7 +343,7 @@ static void note_message(struct connection *conn, uint32_t frame, enum cm_messag
                      : message == CM_DREP ? &conn->drep_frame
                                           : NULL;
     if (slot == &conn->rtu_frame || slot == &conn->rej_frame)
-        mark_answered(conn);
+        note_response(conn);
     if (slot && *slot == 0)
         *slot = frame;
 }

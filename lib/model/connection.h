@@ -88,7 +88,7 @@ static inline bool connection_is_ipoib(const struct connection *c)
 }
 
 /* Was a response to its REQ seen? */
-static inline bool connection_is_answered(const struct connection *c)
+static inline bool connection_has_response(const struct connection *c)
 {
     return c->rep_frame || c->rej_frame || c->rtu_frame;
 }

@@ -245,7 +245,7 @@ static void merge_history(struct group *into, const struct group *a, const struc
     uint32_t since = MAX(a->since_frame, b->since_frame);
     int once = both && same && a->mlid == b->mlid; /* both showed this record */
     into->records = (uint8_t)MIN(255, a->records + b->records - once);
-    into->asked_frame = MAX(a->asked_frame, b->asked_frame);
+    into->join_request_frame = MAX(a->join_request_frame, b->join_request_frame);
     into->changed_frame = MAX(a->changed_frame, b->changed_frame);
     if (both && !same)
         into->changed_frame = MAX(into->changed_frame, since);
@@ -297,7 +297,7 @@ static void merge_member(struct groups *g, struct member *m)
     }
     struct member *older = same->frame < m->frame ? same : m, *newer = older == m ? same : m;
     newer->pending |= older->pending && older->frame >= newer->frame;
-    newer->asked |= older->asked;
+    newer->queried |= older->queried;
     if (older->join_state && older->frame)
         m->group->members--;
     if (newer == m)

@@ -35,10 +35,10 @@ struct group {
     uint32_t gone_frame;      /* last Report of a deletion; 0: never */
     uint32_t emptied_frame;   /* the SA ended the last membership that is known; 0: never */
     uint32_t record_frame;    /* last record; 0: none */
-    uint32_t asked_frame;     /* last join request that was not refused; 0: none */
-    uint32_t members;         /* known members, with any JoinState */
-    struct group *next;       /* next broadcast group of the same partition */
-    struct group *merged;     /* merged into this group, which has the data now; NULL: not merged */
+    uint32_t join_request_frame; /* last join request that was not refused; 0: none */
+    uint32_t members;            /* known members, with any JoinState */
+    struct group *next;          /* next broadcast group of the same partition */
+    struct group *merged; /* merged into this group, which has the data now; NULL: not merged */
 };
 
 /* Largest component mask of a member; a larger one, whose bits no component has, becomes this. */
@@ -57,7 +57,7 @@ struct member {
     uint8_t join_state : 4;  /* JOIN_*; 0: not a member */
     bool refused : 1;        /* the SA refused the last join */
     bool pending : 1;        /* its newest join or leave request has no response yet */
-    bool asked : 1;          /* the port requested the group's record */
+    bool queried : 1;        /* the port requested the group's record */
     int64_t reported_ns;     /* time of that report, ns since 1970; 0: none */
 };
 
@@ -121,7 +121,8 @@ bool group_is_broadcast(const struct group *g);
  */
 static inline bool group_is_absent(const struct group *g)
 {
-    return (g->state == GROUP_MISSING || g->state == GROUP_DELETED) && g->asked_frame < g->frame;
+    return (g->state == GROUP_MISSING || g->state == GROUP_DELETED) &&
+           g->join_request_frame < g->frame;
 }
 
 /*
@@ -132,7 +133,7 @@ static inline bool group_is_absent(const struct group *g)
  */
 static inline bool group_may_be_again(const struct group *g)
 {
-    return g->members || MAX(g->record_frame, g->asked_frame) > g->emptied_frame;
+    return g->members || MAX(g->record_frame, g->join_request_frame) > g->emptied_frame;
 }
 
 /* All groups, in the order of their first frames. */

@@ -40,12 +40,12 @@ static int64_t response_ns(const struct connection *c)
     return (int64_t)TIMEOUT_UNIT_NS << c->response_timeout;
 }
 
-/* Was the REQ d unanswered when the requester of c sent its own REQ, the last frame? */
+/* Was the REQ d without a response when the requester of c sent its own REQ, the last frame? */
 static bool connection_waits(const struct connection *d, const struct connection *c,
                              const struct clocks *clocks)
 {
     bool unseen = c->endport[0]->gap_frame > d->req_frame;
-    return !connection_is_answered(d) && !unseen &&
+    return !connection_has_response(d) && !unseen &&
            clocks_at_most(clocks, d->interface, time_of_connection(d)) <= response_ns(d);
 }
 

@@ -44,10 +44,10 @@ static struct endport *joining_port(const struct delivery *d, const uint8_t *gid
 }
 
 /*
- * The port that queries the SA (Get), if it asks about the group or about its own membership; NULL
- * if it asks about another port, which says nothing about the requester.
+ * The port that queries the SA (Get), if it queries the group or its own membership; NULL if it
+ * queries another port, which says nothing about the requester.
  */
-static struct endport *asking_port(const struct delivery *d, const uint8_t *gid)
+static struct endport *querying_port(const struct delivery *d, const uint8_t *gid)
 {
     uint16_t lid = port_to_lid(*d->src);
     if (is_zero_gid(gid))
@@ -100,18 +100,18 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
         return;
     e.group = q->group = groups_get(d->s->groups, d->interface, r->mgid, true);
     const uint8_t *gid = sa_says(sa, MCM_HAS_PORT_GID) ? r->port_gid : NULL;
-    e.endport = q->endport = kind == SUBNET_GROUP_ASKED ? asking_port(d, gid)
+    e.endport = q->endport = kind == SUBNET_GROUP_ASKED ? querying_port(d, gid)
                                                         : joining_port(d, gid, d->src);
     if (kind == SUBNET_GROUP_ASKED) {
         struct member *m = e.group && e.endport ? member_of(d, &e) : NULL;
         if (m)
-            m->asked = true;
+            m->queried = true;
         return;
     }
     if (gid && e.endport)
         name_endport(d, endport_to_write(&e));
     if (e.group && kind == SUBNET_JOIN_ASKED)
-        group_to_write(&e)->asked_frame = d->frame;
+        group_to_write(&e)->join_request_frame = d->frame;
     if (e.endport && kind == SUBNET_JOIN_ASKED)
         note_join(&e);
     struct member *m = e.group && e.endport ? member_of(d, &e) : NULL;
@@ -155,7 +155,7 @@ static void count_member(struct group *g, const struct member *m, uint8_t join_s
     if (!m->join_state || g->members)
         return;
     g->emptied_frame = frame;
-    if (g->gone_frame > MAX(g->record_frame, g->asked_frame))
+    if (g->gone_frame > MAX(g->record_frame, g->join_request_frame))
         g->state = GROUP_DELETED;
 }
 
@@ -220,16 +220,16 @@ static void missing(struct group *group, uint16_t status, const struct sa_reques
         return;
     if (group->state == GROUP_PRESENT && group->frame > q->frame)
         return;
-    bool asked_later = group->asked_frame > q->frame || q->responses < q->sent;
-    group->state = asked_later ? GROUP_UNCONFIRMED : GROUP_MISSING;
+    bool requested_later = group->join_request_frame > q->frame || q->responses < q->sent;
+    group->state = requested_later ? GROUP_UNCONFIRMED : GROUP_MISSING;
     group->frame = frame;
 }
 
 /*
- * Did the Get ask for more than the group, such as a port's membership? Then "no records" does not
+ * Did the Get request more than the group, such as a port's membership? Then "no records" does not
  * mean that the group does not exist.
  */
-static bool asked_for_more(const struct sa_request *q)
+static bool requests_more(const struct sa_request *q)
 {
     return q && q->method == SA_GET && (q->mask & ~(uint64_t)MCM_HAS_MGID);
 }
@@ -252,12 +252,12 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
                                 const struct mc_member *r)
 {
     struct subnet_event e = {.member_record = *r, .record = sa->data.p};
-    e.request = sa_requests_answered(d, sa, SA_SET);
+    e.request = sa_requests_responded(d, sa, SA_SET);
     bool join = e.request != NULL;
     if (!join)
-        e.request = sa_requests_answered(d, sa, SA_GET);
+        e.request = sa_requests_responded(d, sa, SA_GET);
     find_entity(d, sa, r, &e);
-    if (!e.group || (sa->mad.status == SA_STATUS_NO_RECORDS && asked_for_more(e.request)))
+    if (!e.group || (sa->mad.status == SA_STATUS_NO_RECORDS && requests_more(e.request)))
         return;
     if (sa->mad.status == 0)
         group_informed(group_to_write(&e), r, receiver(d, &e), d->frame);
@@ -270,8 +270,8 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
         e.kind = SUBNET_GROUP_RECORD;
     } else if (join) {
         e.kind = SUBNET_JOIN_REFUSED;
-        if (e.group->asked_frame <= e.request->frame)
-            group_to_write(&e)->asked_frame = 0;
+        if (e.group->join_request_frame <= e.request->frame)
+            group_to_write(&e)->join_request_frame = 0;
         set_member(d, &e, 0, true);
     } else {
         e.kind = SUBNET_GROUP_MISSING;
@@ -283,7 +283,7 @@ static void member_delete_response(const struct delivery *d, const struct sa *sa
                                    const struct mc_member *r)
 {
     struct subnet_event e = {.kind = SUBNET_LEFT, .member_record = *r, .record = sa->data.p};
-    e.request = sa_requests_answered(d, sa, SA_DELETE);
+    e.request = sa_requests_responded(d, sa, SA_DELETE);
     find_entity(d, sa, r, &e);
     if (sa->mad.status == 0)
         set_member(d, &e, r->join_state, false);
@@ -292,10 +292,10 @@ static void member_delete_response(const struct delivery *d, const struct sa *sa
     delivery_event(d, &e);
 }
 
-/* A response to GetTable. asked_frame: its request; 0: not known. */
+/* A response to GetTable. request_frame: its request; 0: not known. */
 struct table_reader {
     const struct delivery *d;
-    uint32_t asked_frame;
+    uint32_t request_frame;
 };
 
 /*
@@ -311,7 +311,7 @@ static void table_record(void *user, const uint8_t *record, bool in_packet)
     struct subnet_event e = {.kind = SUBNET_GROUP_RECORD, .member_record = r, .record = record};
     struct group *group = groups_get(d->s->groups, d->interface, r.mgid, true);
     e.group = group;
-    if (!group || (group->frame > t->asked_frame && group->frame != d->frame))
+    if (!group || (group->frame > t->request_frame && group->frame != d->frame))
         return;
     group_informed(group, &r, NULL, d->frame);
     if (in_packet)
@@ -320,7 +320,7 @@ static void table_record(void *user, const uint8_t *record, bool in_packet)
 
 static void member_table(const struct delivery *d, const struct sa *sa)
 {
-    const struct sa_request *q = sa_requests_answered(d, sa, SA_GET_TABLE);
+    const struct sa_request *q = sa_requests_responded(d, sa, SA_GET_TABLE);
     struct table_reader reader = {d, q && q->sent == 1 ? q->frame : 0};
     if (sa->mad.status == 0)
         sa_tables_read(d->s->tables, d->dst, sa, MCM_SIZE, table_record, &reader);

@@ -30,16 +30,16 @@ static bool same_requester(const struct resolution *a, const struct resolution *
                       : ip_same(&a->requester_ip, &b->requester_ip));
 }
 
-static bool same_question(const struct resolution *a, const struct resolution *b)
+static bool same_request(const struct resolution *a, const struct resolution *b)
 {
     return same_requester(a, b) && lladdr_same(a->requester, b->requester) &&
            ip_same(&a->requester_ip, &b->requester_ip);
 }
 
-static void copy_answered(struct resolution *q, const struct resolution *earlier)
+static void copy_last_reply(struct resolution *q, const struct resolution *earlier)
 {
     q->before = earlier->before;
-    if (earlier->answered) {
+    if (earlier->replied) {
         q->before.frame = earlier->frame;
         q->before.interface = earlier->interface;
         q->before.ns = earlier->ns;
@@ -53,10 +53,10 @@ static void store_request(struct resolutions *r, const struct resolution *reques
     unsigned at = 0;
     if (!same_requester(first, &q))
         memset(first, 0, sizeof r->slots[0]);
-    while (at < RESOLUTION_REQUESTS - 1 && !same_question(&first[at], &q))
+    while (at < RESOLUTION_REQUESTS - 1 && !same_request(&first[at], &q))
         at++;
-    if (same_question(&first[at], &q))
-        copy_answered(&q, &first[at]);
+    if (same_request(&first[at], &q))
+        copy_last_reply(&q, &first[at]);
     memmove(first + 1, first, at * sizeof *first);
     *first = q;
 }
@@ -70,7 +70,7 @@ static bool is_replied(const struct resolutions *r, const struct resolution *q,
 {
     for (unsigned i = 0; i < RESOLUTION_REPLIES; i++) {
         const struct resolution *reply = &r->replies[i];
-        if (!reply->answered && same_requester(reply, q) &&
+        if (!reply->replied && same_requester(reply, q) &&
             ip_same(&reply->requester_ip, &q->requester_ip) &&
             be24(reply->requester + LLADDR_QPN) == be24(q->requester + LLADDR_QPN) &&
             order_is_uncertain(order, reply->frame))
@@ -79,20 +79,21 @@ static bool is_replied(const struct resolutions *r, const struct resolution *q,
     return false;
 }
 
-/* Is it the packet of an answered request again, which the capture has twice? */
-static bool is_answered_copy(struct resolutions *r, const struct resolution *q)
+/* Is it the packet of a replied request again, which the capture has twice? */
+static bool is_replied_copy(struct resolutions *r, const struct resolution *q)
 {
     const struct resolution *first = slot_of_request(r, q);
     for (unsigned i = 0; i < RESOLUTION_REQUESTS; i++)
-        if (same_question(&first[i], q) && first[i].psn == q->psn && first[i].answered)
+        if (same_request(&first[i], q) && first[i].psn == q->psn && first[i].replied)
             return true;
     return false;
 }
 
-void resolution_asked(struct resolutions *r, const struct resolution *q, const struct order *order)
+void resolution_requested(struct resolutions *r, const struct resolution *q,
+                          const struct order *order)
 {
     struct resolution request = *q;
-    request.answered = is_replied(r, q, order) || is_answered_copy(r, q);
+    request.replied = is_replied(r, q, order) || is_replied_copy(r, q);
     store_request(r, &request);
 }
 
@@ -124,15 +125,15 @@ void resolutions_merge(struct resolutions *r, uint16_t from, uint16_t to)
 {
     move_replies(r, from, to);
     for (unsigned i = 0; i < RESOLUTIONS; i++) {
-        struct resolution asked[RESOLUTION_REQUESTS];
+        struct resolution requests[RESOLUTION_REQUESTS];
         if (!r->slots[i][0].target.length || r->slots[i][0].link >> 16 != from)
             continue;
-        memcpy(asked, r->slots[i], sizeof asked);
-        memset(r->slots[i], 0, sizeof asked);
+        memcpy(requests, r->slots[i], sizeof requests);
+        memset(r->slots[i], 0, sizeof requests);
         for (unsigned k = RESOLUTION_REQUESTS; k-- > 0;) { /* oldest first */
-            asked[k].link = (uint32_t)to << 16 | (asked[k].link & 0xffffu);
-            if (asked[k].target.length)
-                store_request(r, &asked[k]);
+            requests[k].link = (uint32_t)to << 16 | (requests[k].link & 0xffffu);
+            if (requests[k].target.length)
+                store_request(r, &requests[k]);
         }
     }
 }

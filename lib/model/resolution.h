@@ -16,11 +16,12 @@ struct resolution {
     uint8_t requester[LLADDR_SIZE]; /* requester's link-layer address */
     uint16_t lid;                   /* LID of the requester; 0: not known */
     uint16_t interface;             /* capture interface of the request */
-    bool answered;                  /* of a reply: to a request that was captured before it */
-    uint32_t psn;                   /* of the request */
+    /* a reply to it was captured; in replies[]: it was captured first, and had no reply yet */
+    bool replied;
+    uint32_t psn; /* of the request */
     uint32_t frame;
     int64_t ns; /* time of the request, since 1970 */
-    /* the last equal request before this one that was answered; frame 0: none */
+    /* the last equal request before this one that got a reply; frame 0: none */
     struct {
         uint32_t frame;
         uint16_t interface;
@@ -38,7 +39,7 @@ enum { RESOLUTION_REPLIES = ORDER_FRAMES };
 
 struct resolutions {
     struct resolution slots[RESOLUTIONS][RESOLUTION_REQUESTS]; /* newest request first */
-    struct resolution replies[RESOLUTION_REPLIES]; /* the requests that the replies answer */
+    struct resolution replies[RESOLUTION_REPLIES];             /* the requests of the replies */
     unsigned next_reply;
 };
 

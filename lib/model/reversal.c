@@ -10,7 +10,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 }
 
 /*
- * Key of the transaction in which `from` asks and `to` responds, on any capture interface. All
+ * Key of the transaction in which `from` requests and `to` responds, on any capture interface. All
  * messages of a CM handshake have one transaction ID (IBA 12.6.4).
  */
 static uint64_t transaction(const struct mad *m, struct port from, struct port to)
@@ -39,11 +39,11 @@ static void see_request(struct reversals *r, uint64_t key, struct order *order)
 static void see_cm(struct reversals *r, const struct mad *m, struct port src, struct port dst,
                    struct order *order)
 {
-    bool asks = m->attribute == CM_REQ || m->attribute == CM_DREQ || m->attribute == CM_LAP ||
-                m->attribute == CM_SIDR_REQ;
-    if (!asks)
+    bool requests = m->attribute == CM_REQ || m->attribute == CM_DREQ || m->attribute == CM_LAP ||
+                    m->attribute == CM_SIDR_REQ;
+    if (!requests)
         entry_of(r, transaction(m, dst, src), order->last);
-    if (asks || m->attribute == CM_REP) /* an RTU answers the REP */
+    if (requests || m->attribute == CM_REP) /* an RTU responds to the REP */
         see_request(r, transaction(m, src, dst), order);
 }
 

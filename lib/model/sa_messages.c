@@ -22,7 +22,7 @@ static void on_path(const struct delivery *d, const struct sa *sa)
     endports_learn(d->s->endports, d->interface, be16(p + PATH_SLID), p + PATH_SGID);
     struct subnet_event e = {.kind = SUBNET_PATH,
                              .record = p,
-                             .request = sa_requests_answered(d, sa, SA_GET),
+                             .request = sa_requests_responded(d, sa, SA_GET),
                              .mtu = p[PATH_MTU] & 0x3f};
     e.endport = endports_learn(d->s->endports, d->interface, be16(p + PATH_DLID), p + PATH_DGID);
     delivery_event(d, &e);
@@ -54,7 +54,7 @@ static void inform_request(const struct delivery *d, const struct sa *sa)
 static void inform_response(const struct delivery *d, const struct sa *sa)
 {
     struct subnet_event e = {.kind = SUBNET_SUBSCRIBED, .record = sa->data.p};
-    e.request = sa_requests_answered(d, sa, SA_SET);
+    e.request = sa_requests_responded(d, sa, SA_SET);
     struct endport *p = delivery_endport(d, d->dst);
     e.endport = p;
     if (p && e.request)

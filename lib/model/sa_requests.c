@@ -50,8 +50,8 @@ struct sa_request *sa_requests_add(const struct delivery *d, const struct sa *sa
     return q;
 }
 
-const struct sa_request *sa_requests_answered(const struct delivery *d, const struct sa *sa,
-                                              uint8_t method)
+const struct sa_request *sa_requests_responded(const struct delivery *d, const struct sa *sa,
+                                               uint8_t method)
 {
     struct sa_request *q = slot(d->s->requests, *d->dst, sa->mad.tid);
     if (!is_request(q, sa, d->dst, method))

@@ -11,8 +11,8 @@ void sa_requests_free(struct sa_requests *all);
 /* Store the request of the message. */
 struct sa_request *sa_requests_add(const struct delivery *d, const struct sa *sa);
 /* The request with this method that the message responds to; NULL: not seen. */
-const struct sa_request *sa_requests_answered(const struct delivery *d, const struct sa *sa,
-                                              uint8_t method);
+const struct sa_request *sa_requests_responded(const struct delivery *d, const struct sa *sa,
+                                               uint8_t method);
 
 /*
  * Two interfaces turned out to see one subnet: move the data of interface `from` to `to`; call

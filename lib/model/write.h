@@ -194,10 +194,11 @@ void neighbours_merge(struct neighbours *n, uint16_t from, uint16_t to);
 /* ---- requests of address resolution */
 
 /*
- * Store a request. It is answered already if its reply was captured before it, within the window of
+ * Store a request. It has a reply already if the reply was captured before it, within the window of
  * order.
  */
-void resolution_asked(struct resolutions *r, const struct resolution *q, const struct order *order);
+void resolution_requested(struct resolutions *r, const struct resolution *q,
+                          const struct order *order);
 /* A reply to this request was captured in q->frame. q->requester: at least the QPN. */
 void resolution_replied(struct resolutions *r, const struct resolution *q);
 

@@ -193,7 +193,7 @@ static enum capfile_result fail_pcap(const struct capfile *c, GError **error)
     else if (ferror(c->file))
         g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, "cannot be read: %s", why);
     else
-        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_MALFORMED, "damaged: %s", why);
+        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_MALFORMED, "is malformed: %s", why);
     return CAPFILE_ERROR;
 }
 

@@ -91,7 +91,7 @@ static enum capfile_result read_record(struct erffile *erf, GError **error)
         return erf->have == 0 && !ferror(erf->file) ? CAPFILE_END : truncated_record(erf, error);
     if (!header_is_possible(erf->record)) {
         g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_MALFORMED,
-                    "damaged: no ERF record at offset %" PRIu64, erf->offset);
+                    "is malformed: no ERF record at offset %" PRIu64, erf->offset);
         return CAPFILE_ERROR;
     }
     if (!fill_buffer(erf, erf_rlen(erf->record)))

@@ -8,7 +8,7 @@
 enum capfile_result pcapng_malformed(const struct pcapngfile *ng, const char *why, GError **error)
 {
     g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_MALFORMED,
-                "damaged: the block at offset %" PRIu64 " %s", ng->offset, why);
+                "is malformed: the block at offset %" PRIu64 " %s", ng->offset, why);
     return CAPFILE_ERROR;
 }
 

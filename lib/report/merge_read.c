@@ -96,7 +96,7 @@ static json_t *parse_report(FILE *file, GError **error)
     if (source.left == 0)
         merge_fail(error, "is larger than the limit for reports, %d MiB", FILE_MAX >> 20);
     else if (!whole)
-        merge_fail(error, "is no JSON, or damaged: %s (line %d)", fault.text, fault.line);
+        merge_fail(error, "is not valid JSON: %s (line %d)", fault.text, fault.line);
     if (whole && source.left == 0) {
         json_decref(whole);
         return NULL;
@@ -149,7 +149,7 @@ static bool add_entry(struct merge_report *r, json_t *given, json_t *summary, bo
         return merge_fail(error, "is no report: a %s without a name",
                           probed ? "target" : "capture");
     if (strlen(e.name) > TEXT_MAX)
-        return merge_fail(error, "is damaged: a name has more than %d bytes", TEXT_MAX);
+        return merge_fail(error, "is malformed: a name has more than %d bytes", TEXT_MAX);
     e.settings = json_object_get(given, "strict") ? given : summary;
     e.node = own_or(given, "node", r->node);
     e.file = own_or(given, "file", r->file);
@@ -265,7 +265,7 @@ static bool share_out_results(struct merge_report *r, json_t *results, GError **
     g_hash_table_unref(entries);
     return i == json_array_size(results) ||
            merge_fail(error,
-                      "is damaged: result %zu belongs to no capture or target of the summary",
+                      "is malformed: result %zu belongs to no capture or target of the summary",
                       i + 1);
 }
 
@@ -296,9 +296,9 @@ static bool are_known(json_t *results, GError **error)
     if (bad && *bad)
         return merge_fail(error, "has rule %s, which this version does not know", bad);
     if (bad)
-        return merge_fail(error, "is damaged: a result without identifier or outcome");
+        return merge_fail(error, "is malformed: a result without identifier or outcome");
     return n <= STAGES_MAX ||
-           merge_fail(error, "is damaged: it has more than %d stages", STAGES_MAX);
+           merge_fail(error, "is malformed: it has more than %d stages", STAGES_MAX);
 }
 
 /* The settings are copied to each entry. They need at most one selector per rule. */
@@ -333,17 +333,17 @@ static bool read_members(struct merge_report *r, GError **error)
     bool captures = json_is_array(json_object_get(summary, "captures")),
          targets = json_is_array(json_object_get(summary, "targets"));
     if (!json_is_array(results) || (!captures && !targets))
-        return merge_fail(error, "is damaged: its results or its summary is missing");
+        return merge_fail(error, "is malformed: its results or its summary is missing");
     if (!all_plain(r->whole))
-        return merge_fail(error, "is damaged: it has characters that no report has");
+        return merge_fail(error, "is malformed: it has characters that no report has");
     merge_keep_known(r->whole);
     summary = json_object_get(r->whole, "summary");
     results = json_object_get(r->whole, "results");
     if (!summary || !results)
         return merge_fail(error,
-                          "is damaged: its results or its summary has members of another type");
+                          "is malformed: its results or its summary has members of another type");
     if (!is_short(summary))
-        return merge_fail(error, "is damaged: what it was judged by is too long");
+        return merge_fail(error, "is malformed: the options that it was made with are too long");
     if (!are_known(results, error))
         return false;
     const char *node = merge_string(r->whole, "node");
@@ -356,7 +356,7 @@ static bool read_members(struct merge_report *r, GError **error)
     return add_entries(r, summary, "captures", false, error) &&
            add_entries(r, summary, "targets", true, error) &&
            (r->entries->len > 0 ||
-            merge_fail(error, "is damaged: there is no capture and no target in it")) &&
+            merge_fail(error, "is malformed: there is no capture and no target in it")) &&
            share_out_results(r, results, error);
 }
 

@@ -119,7 +119,7 @@ static bool read_stage(struct checked *j, const json_t *given, enum outcome outc
 {
     const char *text = merge_string(given, "actual"), *advice = merge_string(given, "advice");
     if (!text || !advice)
-        return merge_fail(error, "is damaged: stage %s is incomplete", merge_string(given, "id"));
+        return merge_fail(error, "is malformed: stage %s is incomplete", merge_string(given, "id"));
     checked_add_stage(j, merge_string(given, "id"), (int)outcome, text, advice);
     /* only the summary of a swept prefix has this stage (probe/sweep/report.c) */
     j->sweep = j->sweep || g_str_equal(merge_string(given, "id"), "sweep.answers");
@@ -131,7 +131,7 @@ static bool restore_result(struct restored *out, const json_t *given, GError **e
     const char *id = merge_string(given, "id"), *name = merge_string(given, "outcome");
     enum outcome outcome;
     if (!id || !name || !outcome_read(&outcome, name))
-        return merge_fail(error, "is damaged: a result without identifier or outcome");
+        return merge_fail(error, "is malformed: a result without identifier or outcome");
     if (g_strcmp0(merge_string(given, "level"), "STAGE") == 0)
         return read_stage(&out->checked, given, outcome, error);
     const struct rule *rule = rule_find(id);
@@ -139,7 +139,7 @@ static bool restore_result(struct restored *out, const json_t *given, GError **e
         return merge_fail(error, "has rule %s, which this version does not know", id);
     return read_result(out->checked.verdict, given, (enum rule_number)(rule - rules), outcome,
                        out->report.probed) ||
-           merge_fail(error, "is damaged: the numbers of %s, %s, do not agree", id, name);
+           merge_fail(error, "is malformed: the numbers of %s, %s, do not agree", id, name);
 }
 
 /* ---- settings of the run */
@@ -152,7 +152,7 @@ static bool read_only(struct restored *out, json_t *list, GError **error)
     {
         const char *text = json_string_value(selector);
         if (!text || !selection_add(&out->selection, text))
-            return merge_fail(error, "was judged by rules %s, which this version does not know",
+            return merge_fail(error, "was made with --only %s, which this version does not know",
                               text ? text : "without a name");
         g_ptr_array_add(out->only, g_strdup(text));
     }
@@ -168,7 +168,7 @@ static bool read_settings(struct restored *out, const struct merge_entry *e, con
            *strict = json_object_get(e->settings, "strict");
     const char *deviations = merge_string(e->settings, "deviations");
     if (!json_is_array(only) || !json_is_boolean(strict) || !deviations)
-        return merge_fail(error, "is damaged: what it was judged by is missing");
+        return merge_fail(error, "is malformed: the options that it was made with are missing");
     out->report = (struct report){.tool = e->tool,
                                   .version = version,
                                   .deviations = deviations,
@@ -214,7 +214,7 @@ bool restore_findings(struct restored *out, const struct merge_entry *e, const c
         return false;
     if (!number_of(&frames, e->given, e->probed ? "packets" : "frames") ||
         !number_of(&ipoib, e->given, e->probed ? "answers" : "ipoib_frames"))
-        return merge_fail(error, "is damaged: the number of frames of %s is missing", e->name);
+        return merge_fail(error, "is malformed: the number of frames of %s is missing", e->name);
     verdict_restore_frames(out->checked.verdict, frames, ipoib);
     out->checked.trouble = g_strdup(merge_string(e->given, "error"));
     for (guint i = 0; i < e->results->len; i++)
@@ -230,7 +230,7 @@ bool restore(struct restored *out, const struct merge_entry *e, const char *vers
     return agrees(out, e) ||
            merge_fail(
                error,
-               "is damaged: by the rules of this version, its findings on %s give another verdict",
+               "is malformed: by the rules of this version, its findings on %s give another verdict",
                e->name);
 }
 

@@ -115,7 +115,7 @@ const char *checked_why_not(const struct report *r, const struct checked *j)
     if (j->trouble)
         return j->trouble;
     if (r->probed)
-        return checked_ipoib_frames(j) ? "no check had a result" : "no answer";
+        return checked_ipoib_frames(j) ? "no check had a result" : "no reply";
     struct verdict_summary s = checked_summary(r, j);
     return verdict_why_not(&s, checked_ipoib_frames(j));
 }

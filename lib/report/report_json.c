@@ -127,7 +127,7 @@ static void add_counts(json_t *counts, const struct report *r, const struct verd
         json_object_set_new(counts, "skipped", json_integer(s->skipped));
         return;
     }
-    json_object_set_new(counts, "judged", json_integer(s->checked));
+    json_object_set_new(counts, "judged", json_integer(s->judged));
     json_object_set_new(counts, "applicable", json_integer(s->applicable));
     if (r->baseline)
         json_object_set_new(counts, "known", json_integer(s->known));

@@ -51,6 +51,26 @@ static void put_help(const struct text *t, enum rule_number rule, const char *in
     g_string_append_c(t->out, '\n');
 }
 
+/*
+ * The verdict counts each rule once, by its worst outcome. A rule that is listed here with another
+ * outcome says so; else the reader's count of the listed rules differs from the verdict's.
+ */
+static void put_counted_as(const struct text *t, const struct group *g, enum rule_number rule,
+                           const char *before, const char *after)
+{
+    static const char *const words[VERDICT_OUTCOMES] = {
+        [OUTCOME_PASS] = "passed",
+        [OUTCOME_FAIL] = "violated",
+        [OUTCOME_DEVIATION] = "a known deviation",
+        [OUTCOME_INCONCLUSIVE] = "inconclusive",
+        [OUTCOME_NOTED] = "noted",
+        [VERDICT_SKIPPED] = "skipped",
+        [VERDICT_KNOWN] = "known from the baseline"};
+    int worst = verdict_worst(t->checked->verdict, rule);
+    if (worst != (int)g->outcome)
+        g_string_append_printf(t->out, "%scounted as %s%s", before, words[worst], after);
+}
+
 static void put_rule(const struct text *t, const struct group *g, enum rule_number rule)
 {
     const struct verdict *v = t->checked->verdict;
@@ -66,6 +86,7 @@ static void put_rule(const struct text *t, const struct group *g, enum rule_numb
         words_add_times(t->out, passed);
         g_string_append_c(t->out, '\n');
     }
+    put_counted_as(t, g, rule, "      ", "\n");
     if (g->outcome == OUTCOME_FAIL)
         put_help(t, rule, "      ");
 }
@@ -86,6 +107,7 @@ static void put_shortly(const struct text *t, const struct group *g, enum rule_n
         g_string_append_printf(t->out, r->count > 1 ? "first in frame %" PRIu32 : "frame %" PRIu32,
                                r->frames.first[0]);
     }
+    put_counted_as(t, g, rule, "; ", "");
     g_string_append_c(t->out, '\n');
 }
 

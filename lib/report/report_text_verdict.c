@@ -93,10 +93,10 @@ void text_put_verdict(const struct text *t)
     else
         put_summary_counts(t, &s);
     if (!t->report->probed && checked_ipoib_frames(t->checked))
-        g_string_append_printf(t->out, "; %u of %u MUST and SHOULD rules judged", s.checked,
+        g_string_append_printf(t->out, "; %u of %u MUST and SHOULD rules judged", s.judged,
                                s.applicable);
     if (s.status == VERDICT_VIOLATED && t->checked->trouble &&
         !(t->of_fabric && trouble_is_reported(t->checked)))
-        g_string_append_printf(t->out, "; and not judged to its end: %s", t->checked->trouble);
+        g_string_append_printf(t->out, "; and not checked to its end: %s", t->checked->trouble);
     g_string_append_c(t->out, '\n');
 }

@@ -303,7 +303,7 @@ static void count_rule(struct verdict_summary *s, const struct verdict *v, enum 
     if (!verdict_applicable(rule) || !verdict_selected(v, rule))
         return;
     s->applicable++;
-    s->checked += verdict_judged(v, rule);
+    s->judged += verdict_judged(v, rule);
     if (rules[rule].level < s->strictest)
         s->strictest = rules[rule].level;
 }

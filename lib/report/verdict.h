@@ -88,7 +88,7 @@ struct verdict_summary {
      * those of them that were decided: passed, violated, known deviation, or known from the
      * baseline.
      */
-    unsigned applicable, checked;
+    unsigned applicable, judged;
     enum rule_level strictest; /* of the selected rules; RULE_INFO: none of them can be violated */
 };
 

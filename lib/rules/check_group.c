@@ -53,7 +53,7 @@ static void check_join_mtu(const struct check_context *s, const struct subnet_ev
         .expected = "a request that allows an MTU of 2048 bytes",
         .actual = actual,
         .facts = {fact_group_mtu(e->group)},
-        .dropped = READ_PKEYS}; /* on_join_asked() read the P_Key table for another rule */
+        .dropped = READ_PKEYS}; /* on_join_request() read the P_Key table for another rule */
     bool small = e->group->state == GROUP_PRESENT && e->group->mtu < IB_MTU_2048;
     if (wants_small_mtu(e->request) && !small)
         report_result(s, &r);
@@ -67,7 +67,7 @@ static void note_kind_of_join(const struct check_context *s, const struct subnet
     if (state & JOIN_NON)
         report_note(s->r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, &group, state,
                     e->record + MCM_SCOPE_JOIN, 1, "requests to join as NonMember, as routers do");
-    if (send_only && e->endport->initialised_frame && !(e->member && e->member->asked))
+    if (send_only && e->endport->initialised_frame && !(e->member && e->member->queried))
         report_note(s->r, R_RFC4391_10_QUERY_SA_FIRST, &port, 0, e->record, MCM_SIZE,
                     "a send-only join without a Get of the record before it");
 }
@@ -95,8 +95,8 @@ static void note_draft_broadcast(const struct check_context *s, const struct sub
                 "joins the IPv6 all-nodes group but not the broadcast group, as in early drafts");
 }
 
-static void on_join_asked(const struct check_context *s, const struct subnet_event *e,
-                          const struct mgid *m)
+static void on_join_request(const struct check_context *s, const struct subnet_event *e,
+                            const struct mgid *m)
 {
     bool has_pkey = e->request->mask & MCM_HAS_PKEY;
     uint16_t pkey = has_pkey ? e->member_record.pkey : m->pkey;
@@ -119,7 +119,7 @@ static void on_join_asked(const struct check_context *s, const struct subnet_eve
     }
 }
 
-static void on_leave_asked(const struct check_context *s, const struct subnet_event *e)
+static void on_leave_request(const struct check_context *s, const struct subnet_event *e)
 {
     struct result r = {.rule = R_RFC4391_10_LEAVE,
                        .about = port_of(e->endport),
@@ -357,12 +357,12 @@ void check_group_event(const struct check_context *s, const struct subnet_event 
     struct mgid m = mgid_read(e->group->mgid);
     switch (e->kind) {
     case SUBNET_JOIN_ASKED:
-        on_join_asked(s, e, &m);
+        on_join_request(s, e, &m);
         break;
     case SUBNET_LEAVE_ASKED:
         check_mgid_form(s->r, e->record + MCM_MGID);
         if (e->endport)
-            on_leave_asked(s, e);
+            on_leave_request(s, e);
         break;
     case SUBNET_JOINED:
         on_record(s, e, &m);

@@ -124,11 +124,11 @@ static bool is_recent(const struct check_context *s, const struct neighbour *hol
  * Did the holder answer a request of the sender a few seconds ago? Then the sender does not use an
  * older address, whatever happened before the capture.
  */
-static bool was_answered(const struct check_context *s, const struct ip *sender,
-                         const struct neighbour *holder)
+static bool got_reply(const struct check_context *s, const struct ip *sender,
+                      const struct neighbour *holder)
 {
     const struct resolution *q = request_of(s, sender, holder);
-    return q && q->answered && is_recent(s, holder, q->frame, q->interface, q->ns);
+    return q && q->replied && is_recent(s, holder, q->frame, q->interface, q->ns);
 }
 
 /*
@@ -143,7 +143,7 @@ static bool is_resolved_by_sender(const struct check_context *s, const struct ip
     const struct resolution *q = request_of(s, sender, holder);
     if (!q || be24(q->requester + LLADDR_QPN) != s->p->ib.sqpn)
         return false;
-    return was_answered(s, sender, holder) ||
+    return got_reply(s, sender, holder) ||
            (q->before.frame &&
             is_recent(s, holder, q->before.frame, q->before.interface, q->before.ns));
 }
@@ -180,7 +180,7 @@ struct certainty certainty_neighbour(const struct check_context *s, const struct
                                                  n->lladdr + LLADDR_GID);
     bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
     /* otherwise it may have announced another QPN before the capture began, or since its restart */
-    bool fresh = port && is_followed_since(s, port, n) && was_answered(s, f->ip, n);
+    bool fresh = port && is_followed_since(s, port, n) && got_reply(s, f->ip, n);
     bool known = (fresh || is_followed(port)) && is_its_only_address(s, port, n);
     if (!known || moved || qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
         return uncertain("the announcement of the receiver's address may not have been captured");
@@ -232,7 +232,7 @@ enum { ANSWER_SECONDS = 5 };
 static bool request_waits(const struct check_context *s, const struct resolution *q)
 {
     int64_t age = clocks_at_most(&s->f->order.clocks, q->interface, q->ns);
-    return !q->answered && age <= ANSWER_SECONDS * NANOSECONDS;
+    return !q->replied && age <= ANSWER_SECONDS * NANOSECONDS;
 }
 
 /*

@@ -94,7 +94,7 @@ struct certainty certainty_no_join(const struct check_context *s, const struct f
         return uncertain(why_not_followed(f->port));
     if (f->since_start && !endport_is_whole(f->port))
         return uncertain("the SMPs that gave the port its first LID were not captured");
-    if (m && (m->pending || !m->asked))
+    if (m && (m->pending || !m->queried))
         return uncertain(why_no_member(m));
     return no_request_since(s, f->port,
                             f->since_start ? f->port->new_frame : f->port->initialised_frame);

@@ -72,7 +72,7 @@ const char *rule_unseen_reason(const struct rule *r)
 {
     switch (r->seen) {
     case RULE_SEEN_A:
-        return "only the answer to a probe shows it";
+        return "only the reply to a probe shows it";
     case RULE_SEEN_S:
         return "kept by these tools themselves";
     case RULE_SEEN_N:

@@ -45,7 +45,7 @@ static void assess_service_id(struct target *t, const struct cm_connection *c, c
         connected_add_result(t, rule, OUTCOME_FAIL, expected,
                              "the peer announces connected mode, but accepts no Service-ID of it");
     else
-        connected_add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, "the peer no longer answers");
+        connected_add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, "the peer no longer replies");
 }
 
 /*
@@ -95,9 +95,9 @@ static void check_connection(struct target *t)
     if (connection_is_up(c))
         variant_report(t, R_RFC4755_2_RFC4391_SUPPORTED, responds_while_connected(t, &c),
                        &(struct decision_words){
-                           "an answer", "it answers over UD while a connection is open",
-                           "no answer over UD while a connection is open, but answers without one",
-                           "the peer no longer answers", NULL});
+                           "a reply", "it replies over UD while a connection is open",
+                           "no reply over UD while a connection is open, but replies without one",
+                           "the peer no longer replies", NULL});
     peer_disconnect(t, c);
 }
 
@@ -110,7 +110,7 @@ static void check_connection_second(struct target *t)
                          *second = connection_is_up(first) ? peer_connect(t, &d, text) : NULL;
     bool answered = connection_is_up(first) && second;
     connected_add_result(t, R_RFC4755_3_2_FURTHER_REQ,
-                         answered ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer", text);
+                         answered ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "a reply", text);
     if (connection_is_up(first)) {
         t->peer->cm_unanswered = false; /* only the second REQ got no response */
         results_stage(t->results, "peer.second-connection", OUTCOME_NOTED, "",
@@ -167,7 +167,7 @@ static const struct check checks[] = {
      .sends =
          "CM REQ with the RFC's Service-ID; if the peer rejects it, with Linux's (0x10...). Then DREQ, as at the end of each of these checks",
      .expects =
-         "a REP with the peer's UD QPN, its Receive MTU and Reserved 0; it answers over UD meanwhile",
+         "a REP with the peer's UD QPN, its Receive MTU and Reserved 0; it replies over UD meanwhile",
      RULES(R_RFC4755_3_5_SERVICE_ID, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, R_RFC4755_6_PRIVATE_DATA,
            R_RFC4755_6_RESERVED_ZERO, R_RFC4755_2_RFC4391_SUPPORTED)},
     {.name = "connection-second",

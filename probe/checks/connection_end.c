@@ -34,8 +34,8 @@ static void check_connection_end(struct target *t)
     bool answered = peer_disconnect(t, c);
     bool there = connected_try_ud(t);
     connected_add_result(
-        t, R_RFC4755_2_RFC4391_SUPPORTED, there ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer",
-        there ? "it answers over UD after the connection's end" : "the peer no longer answers");
+        t, R_RFC4755_2_RFC4391_SUPPORTED, there ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "a reply",
+        there ? "it replies over UD after the connection's end" : "the peer no longer replies");
     bool again = opens_connection(t, &d, response);
     results_stage(t->results, "peer.disconnect", OUTCOME_NOTED, "",
                   "the DREQ is %s; a further REQ after it is %s",
@@ -47,7 +47,7 @@ static const struct check checks[] = {
      .needs = NEEDS_CONNECTIONS,
      .run = check_connection_end,
      .sends = "DREQ, then a request over UD and a further REQ",
-     .expects = "an answer over UD; the results of the rest are reported",
+     .expects = "a reply over UD; the results of the rest are reported",
      RULES(R_RFC4755_2_RFC4391_SUPPORTED)},
 };
 const struct check_table connection_end_checks = {checks, G_N_ELEMENTS(checks)};

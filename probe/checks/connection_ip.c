@@ -68,9 +68,10 @@ static void assess_mode(struct target *t, struct echo_session *s, struct connect
              k == RULE_MET ? "IP over %s is accepted" : "IP over %s is not answered, over UD it is",
              mode);
     variant_report(t, R_RFC4755_7_ANY_MODE_ACCEPTED, k,
-                   &(struct decision_words){
-                       "an echo reply", text, text,
-                       had_connection ? "the peer answers no echo requests" : s->received, NULL});
+                   &(struct decision_words){"an echo reply", text, text,
+                                            had_connection ? "the peer replies to no echo requests"
+                                                           : s->received,
+                                            NULL});
     if (k == RULE_MET)
         assess_reply(t, e);
 }
@@ -83,7 +84,7 @@ static void assess_reserved(struct target *t, struct echo_session *s)
                        "an echo reply",
                        "an echo request with Reserved 0xbeef over a connection is answered",
                        "an echo request with Reserved 0xbeef over a connection is not answered",
-                       "the peer answers no echo requests over a connection", NULL});
+                       "the peer replies to no echo requests over a connection", NULL});
 }
 
 static void check_connection_echo(struct target *t)

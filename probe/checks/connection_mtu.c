@@ -74,7 +74,7 @@ static void assess_least(struct target *t, struct echo_session *s, uint32_t leas
             "an echo reply",
             "an echo request of the protocol's minimum MTU is answered over a connection",
             "an echo request of the protocol's minimum MTU is not answered over a connection",
-            "the peer answers no echo requests over a connection", NULL});
+            "the peer replies to no echo requests over a connection", NULL});
 }
 
 static void check_connection_sizes(struct target *t)

@@ -75,9 +75,9 @@ static void report_replies(struct target *t, const struct replies *h)
     const enum rule_number rule = R_RFC4755_7_RESOLUTION_OVER_UD;
     const char *none = "the request over the connection was not answered";
     results_received(t->results, "%s",
-                     !h->any              ? "no answer"
-                     : h->over_connection ? "an answer over the connection"
-                                          : "an answer over UD");
+                     !h->any              ? "no reply"
+                     : h->over_connection ? "a reply over the connection"
+                                          : "a reply over UD");
     if (!h->over_connection)
         results_add(t->results, rule, OUTCOME_PASS, "",
                     h->any ? "the reply was sent over UD" : none);
@@ -124,7 +124,7 @@ static const struct check checks[] = {
      .needs = NEEDS_CONNECTIONS,
      .run = check_connection_resolution,
      .sends = "ARP request, sender 0.0.0.0 (IPv6: NS from ::), over a connection",
-     .expects = "an answer over UD, or none",
+     .expects = "a reply over UD, or none",
      RULES(R_RFC4755_7_RESOLUTION_OVER_UD, R_RFC4755_3_1_REPLY_TO_UD_QPN)},
 };
 const struct check_table connection_resolution_checks = {checks, G_N_ELEMENTS(checks)};

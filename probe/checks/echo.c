@@ -19,7 +19,7 @@ static void add_echo(struct target *t, enum rule_number rule, enum decision k, c
 {
     variant_report(t, rule, k,
                    &(struct decision_words){"an echo reply", passed, failed,
-                                            "the peer answers no echo requests",
+                                            "the peer replies to no echo requests",
                                             "the echo request could not be sent"});
 }
 

@@ -37,16 +37,16 @@ static void assess_wrong_key(struct target *t, enum rule_number rule, const stru
     if (x.outcome == RESPONSE_RECEIVED) {
         snprintf(actual, sizeof actual, "answered with %s", what);
         results_add(t->results, rule, rules[rule].level == RULE_INFO ? OUTCOME_NOTED : OUTCOME_FAIL,
-                    "no answer", actual);
+                    "no reply", actual);
     } else if (there) {
         snprintf(actual, sizeof actual, "%s is not answered", what);
         results_received(t->results,
-                         "no answer to %d of them; an answer to an unchanged request after them",
+                         "no reply to %d of them; a reply to an unchanged request after them",
                          TRIES);
         results_add(t->results, rule, OUTCOME_PASS, "", actual);
     } else
-        results_add(t->results, rule, OUTCOME_INCONCLUSIVE, "no answer",
-                    x.outcome == NOT_SENT ? x.received : "the peer no longer answers");
+        results_add(t->results, rule, OUTCOME_INCONCLUSIVE, "no reply",
+                    x.outcome == NOT_SENT ? x.received : "the peer no longer replies");
 }
 
 static void check_wrong_qkey(struct target *t)
@@ -93,14 +93,14 @@ static const struct check checks[] = {
      .transport = HAS_OWN_QP,
      .run = check_wrong_qkey,
      .sends = "the same with a wrong Q_Key",
-     .expects = "no answer",
+     .expects = "no reply",
      RULES(R_RFC4391_9_1_QKEY_MATCH)},
     {.name = "p-key",
      .needs = NEEDS_DISRUPTIVE,
      .transport = HAS_OWN_QP,
      .run = check_wrong_pkey,
      .sends = "the same with the P_Key of another partition, where this port is in one",
-     .expects = "no answer",
+     .expects = "no reply",
      RULES(R_PARTITION_INVALID_DROPPED)},
 };
 const struct check_table key_checks = {checks, G_N_ELEMENTS(checks)};

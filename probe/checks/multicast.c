@@ -33,7 +33,7 @@ static void add_way(struct target *t)
     static const struct {
         enum rule_number rule;
         const char *text;
-    } shown[] = {{R_RFC4391_2_UD_SUPPORTED, "it answers over UD"},
+    } shown[] = {{R_RFC4391_2_UD_SUPPORTED, "it replies over UD"},
                  {R_RFC4755_7_RESOLUTION_OVER_UD, "the reply was sent over UD"}};
     for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
         const struct interface_link *through = t->link->transport->interface;
@@ -68,7 +68,7 @@ static const struct check checks[] = {
      .run = check_multicast_response,
      .sends =
          "ARP request, sender 0.0.0.0, to the broadcast group (IPv6: NS from :: to the solicited-node group)",
-     .expects = "an answer by unicast UD to the probe's QPN (IPv6: to all nodes)",
+     .expects = "a reply by unicast UD to the probe's QPN (IPv6: to all nodes)",
      RULES(R_RFC4391_2_UD_SUPPORTED, R_RFC4391_2_MULTICAST_SUPPORTED,
            R_RFC4755_7_RESOLUTION_OVER_UD, R_RFC4391_9_1_1_FORMAT, R_RFC4391_13_QKEY_CONTROLLED)},
 };

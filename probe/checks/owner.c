@@ -93,7 +93,7 @@ static enum place locate(struct target *t, bool sure)
 void owner_confirm(struct target *t, gint64 begin)
 {
     static const char changed[] = "the peer changed while it was tested: see peer.changed",
-                      gone[] = "the peer no longer answers: whether it changed is not known";
+                      gone[] = "the peer no longer replies: whether it changed is not known";
     struct results *r = t->results;
     bool fails = results_holds(r, OUTCOME_FAIL);
     bool unanswered = (t->peer->received_at <= begin ||
@@ -186,7 +186,7 @@ static void report_proxy(struct target *t)
     for (unsigned i = 0; i < UNUSED_ADDRESSES; i++)
         text_ip(t->ipv6, n->ip[i], ip[i]);
     results_stage(t->results, "peer.proxy", OUTCOME_NOTED, "",
-                  "it answers for %s, %s and %s too, which were chosen at random: a proxy (%s), or "
+                  "it replies for %s, %s and %s too, which were chosen at random: a proxy (%s), or "
                   "a host that has many addresses",
                   ip[0], ip[1], ip[2], t->ipv6 ? "RFC 4861 §7.2.8" : "RFC 1027");
 }
@@ -214,7 +214,7 @@ static void report_flux(struct target *t)
                   : weak      ? "an anycast address or a proxy, for an NA has no Override flag"
                               : "a duplicate or moving address",
                   peer->unused.by_competing == ALL_UNUSED
-                      ? "; the latter is a proxy, it answers for "
+                      ? "; the latter is a proxy, it replies for "
                         "also addresses that are not in use"
                       : "");
 }

@@ -36,13 +36,13 @@ void reachable_report(struct target *t)
         snprintf(from, sizeof from, "; it sends from 0x%06x", t->peer->qpn);
     if (k != RULE_VIOLATED)
         results_stage(t->results, "peer.reachable", OUTCOME_INCONCLUSIVE, "",
-                      "it answered a request to the group, and no request after it");
+                      "it replied to a request to the group, and to no request after it");
     else if (takes_ip(t))
         results_stage(t->results, "peer.reachable", OUTCOME_NOTED, "",
-                      "it answers IP at its QPN, but no request for its address");
+                      "it replies to IP at its QPN, but to no request for its address");
     else
         results_stage(
             t->results, "peer.reachable", OUTCOME_FAIL, advice,
-            "it answers requests to the group, but none to QPN 0x%06x, which it announces%s",
+            "it replies to requests to the group, but not to requests to QPN 0x%06x, which it announces%s",
             announced, from);
 }

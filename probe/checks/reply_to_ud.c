@@ -17,10 +17,10 @@ static void check_reply_to_ud(struct target *t)
     struct request q = {.grh = t->peer->needs_grh, .flags = LLADDR_FLAG_RC | LLADDR_FLAG_UC};
     variant_report(t, R_RFC4755_3_1_REPLY_TO_UD_QPN, variant_try(t, &q, &x),
                    &(struct decision_words){
-                       "an answer at the UD QPN",
+                       "a reply at the UD QPN",
                        "the reply was sent to the UD QPN of an address with the flags RC and UC",
-                       "no answer at the UD QPN of an address with the flags RC and UC",
-                       "the peer no longer answers", x.received});
+                       "no reply at the UD QPN of an address with the flags RC and UC",
+                       "the peer no longer replies", x.received});
 }
 
 static const struct check checks[] = {
@@ -29,7 +29,7 @@ static const struct check checks[] = {
      .run = check_reply_to_ud,
      .sends =
          "ARP request, sender 0.0.0.0, by unicast over UD, with the flags RC and UC (0xc0) in the probe's link-layer address",
-     .expects = "an answer at the probe's UD QPN",
+     .expects = "a reply at the probe's UD QPN",
      RULES(R_RFC4755_3_1_REPLY_TO_UD_QPN)},
 };
 const struct check_table reply_to_ud_checks = {checks, G_N_ELEMENTS(checks)};

@@ -85,8 +85,8 @@ static void check_arp_fields(struct target *t)
     char wrong[80] = "";
     struct request q = variant_plain_request(t);
     if ((x = variant_request_or_cached(t, &q)).outcome != RESPONSE_RECEIVED)
-        results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_INCONCLUSIVE, "an answer",
-                    "the peer no longer answers");
+        results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_INCONCLUSIVE, "a reply",
+                    "the peer no longer replies");
     else if (fields_are_right(t, &x.reply, wrong, sizeof wrong))
         results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_PASS, "",
                     "the reply's addresses are correct");
@@ -107,8 +107,8 @@ static void check_one_qp(struct target *t)
         results_add(t->results, R_RFC4755_2_2_ONE_UD_QP,
                     x.reply.qpn == announced ? OUTCOME_PASS : OUTCOME_FAIL, expected, actual);
     } else
-        results_add(t->results, R_RFC4755_2_2_ONE_UD_QP, OUTCOME_INCONCLUSIVE, "an answer",
-                    "the peer no longer answers");
+        results_add(t->results, R_RFC4755_2_2_ONE_UD_QP, OUTCOME_INCONCLUSIVE, "a reply",
+                    "the peer no longer replies");
 }
 
 static bool is_decided(enum decision k)
@@ -122,7 +122,7 @@ static void check_grh(struct target *t)
     enum decision with = variant_try(t, &(struct request){.grh = true}, &x);
     enum decision without = variant_try(t, &(struct request){0}, &x);
     if (with == RULE_VIOLATED && without == RULE_VIOLATED) { /* then the GRH makes no difference */
-        results_add(t->results, R_RFC4391_6_GRH_OPTIONAL, OUTCOME_INCONCLUSIVE, "an answer",
+        results_add(t->results, R_RFC4391_6_GRH_OPTIONAL, OUTCOME_INCONCLUSIVE, "a reply",
                     "no unicast request is answered");
         return;
     }
@@ -168,9 +168,9 @@ static void assess_ud_only(struct target *t)
         snprintf(sent, sizeof sent, "its address has flags 0x%02x", x.reply.lladdr[LLADDR_FLAGS]);
     }
     variant_report(t, R_RFC4755_3_1_UD_ONLY_FLAGS, k,
-                   &(struct decision_words){"an answer, with flags 0",
+                   &(struct decision_words){"a reply, with flags 0",
                                             "flags 0, for any received flags", sent,
-                                            "the peer no longer answers", x.received});
+                                            "the peer no longer replies", x.received});
 }
 
 static void check_connected_flags(struct target *t)
@@ -191,7 +191,7 @@ static void check_ud_with_connected(struct target *t)
     else
         variant_report_response(t, R_RFC4755_2_RFC4391_SUPPORTED,
                                 variant_try(t, &(struct request){.grh = t->peer->needs_grh}, &x),
-                                &x, "it answers over UD", "no answer over UD");
+                                &x, "it replies over UD", "no reply over UD");
 }
 
 static const struct check checks[] = {
@@ -213,36 +213,36 @@ static const struct check checks[] = {
      .transport = SHOWS_SENDER,
      .run = check_one_qp,
      .sends = "the same, by unicast",
-     .expects = "every answer is sent by the QPN that the peer announces",
+     .expects = "every reply is sent by the QPN that the peer announces",
      RULES(R_RFC4755_2_2_ONE_UD_QP)},
     {.name = "grh",
      .transport = HAS_OWN_QP,
      .run = check_grh,
      .sends = "the same by unicast, without a GRH and with one",
-     .expects = "answers to both",
+     .expects = "replies to both",
      RULES(R_RFC4391_6_GRH_OPTIONAL)},
     {.name = "reserved",
      .run = check_reserved,
      .sends = "the same with Reserved 0xbeef in the encapsulation header",
-     .expects = "an answer",
+     .expects = "a reply",
      RULES(R_RFC4391_6_RESERVED_IGNORED)},
     {.name = "flags",
      .needs = NEEDS_IPV4,
      .run = check_flags_ignored,
      .sends = "the same with the unknown flag bits 0x3f in the probe's link-layer address",
-     .expects = "an answer",
+     .expects = "a reply",
      RULES(R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4755_3_1_FLAGS_IGNORED)},
     {.name = "connected-flags",
      .needs = NEEDS_IPV4,
      .run = check_connected_flags,
      .sends = "to a peer without connected mode: the same with the flags RC and UC (0xc0)",
-     .expects = "an answer over UD, flags 0 in it",
+     .expects = "a reply over UD, flags 0 in it",
      RULES(R_RFC4755_3_1_UD_ONLY_FLAGS)},
     {.name = "ud-with-connected",
      .transport = SHOWS_SENDER,
      .run = check_ud_with_connected,
      .sends = "to a peer with connected mode: the same",
-     .expects = "an answer over UD",
+     .expects = "a reply over UD",
      RULES(R_RFC4755_2_RFC4391_SUPPORTED)},
 };
 const struct check_table resolution_checks = {checks, G_N_ELEMENTS(checks)};

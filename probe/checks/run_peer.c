@@ -130,7 +130,7 @@ static struct exchange resolve_peer(struct target *t, const struct response *fir
         reach_found(t);
     owner_sort(t, x.outcome == RESPONSE_RECEIVED);
     wirelog_end(t->log, x.outcome == RESPONSE_RECEIVED ? "answered"
-                        : x.outcome == NO_RESPONSE     ? "no answer"
+                        : x.outcome == NO_RESPONSE     ? "no reply"
                                                        : "not asked");
     return x;
 }
@@ -168,7 +168,7 @@ void checks_run_peer(struct target *t, const struct response *first)
         t->results->checked->trouble = g_strdup_printf(OWN_ADDRESS, own);
     else if (!t->run->broken)
         t->results->checked->trouble = g_strdup_printf(
-            "no answer from %s to %d %s, %u ms each%s%s%s", t->name, TRIES,
+            "no reply from %s to %d %s, %u ms each%s%s%s", t->name, TRIES,
             t->ipv6 ? "neighbour solicitations" : "ARP requests", t->run->options->timeout_ms,
             t->unusable ? "; a reply was received that has " : "", t->unusable ? t->unusable : "",
             t->peer->several ? "; several ports sent in its name" : "");

@@ -25,7 +25,7 @@ static void report_reply(struct target *t, enum rule_number rule, enum decision 
 {
     variant_report(
         t, rule, k,
-        &(struct decision_words){"an NA", passed, failed, "the peer does not answer", x->received});
+        &(struct decision_words){"an NA", passed, failed, "the peer does not reply", x->received});
 }
 
 /*

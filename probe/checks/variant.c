@@ -66,8 +66,8 @@ static enum decision assess_no_response(struct target *t, const struct request *
     receive_no_response_text(
         t,
         still_responds
-            ? "no answer to 6 of them; answers to unchanged requests between and after them"
-            : "no answer to unchanged requests any more",
+            ? "no reply to 6 of them; replies to unchanged requests between and after them"
+            : "no reply to unchanged requests any more",
         x->received, sizeof x->received);
     exchange_show(t, x);
     return still_responds ? RULE_VIOLATED : RULE_UNDECIDED;
@@ -88,8 +88,8 @@ void variant_report_response(struct target *t, enum rule_number rule, enum decis
                              const struct exchange *x, const char *passed, const char *failed)
 {
     variant_report(t, rule, k,
-                   &(struct decision_words){"an answer", passed, failed,
-                                            "the peer no longer answers", x->received});
+                   &(struct decision_words){"a reply", passed, failed, "the peer no longer replies",
+                                            x->received});
 }
 
 void variant_report_no_response(struct target *t, const char *none)

@@ -102,7 +102,7 @@ static void connect_result_text(const struct cm_connection *c, char *out, size_t
         n = snprintf(out, size, "REJ, reason %u (%s)%s%s", c->reason, name ? name : "unknown",
                      advice ? ": " : "", advice ? advice : "");
     else
-        n = snprintf(out, size, "%s", why[0] ? why : "no answer to the REQ");
+        n = snprintf(out, size, "%s", why[0] ? why : "no response to the REQ");
     if (c->result != CONNECT_ACCEPTED && c->result != CONNECT_REJECTED)
         return;
     if (!has)

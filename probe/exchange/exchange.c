@@ -168,7 +168,7 @@ struct exchange exchange_run(struct target *t, const struct request *q, unsigned
     struct pending_request x = {
         .q = q, .ipv6 = request_is_ipv6(t, q), .ip = q->ip ? q->ip : t->ip, .a = &e.reply};
     struct mc_group g;
-    const char *none = q->echo ? "no echo reply" : "no answer";
+    const char *none = q->echo ? "no echo reply" : "no reply";
     char why[VERDICT_TEXT];
     bool settled = q->echo || response_times_settle(t, q->alone);
     g_strlcpy(why, none, sizeof why);

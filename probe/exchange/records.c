@@ -51,7 +51,7 @@ bool records_get_port_guid(struct target *t, uint8_t guid[8])
     if (disclosed)
         memcpy(guid, a.records->data + NODE_RECORD_PORT_GUID, 8);
     else
-        results_received(t->results, "%s", a.status ? sa_status_name(a.status) : "no answer");
+        results_received(t->results, "%s", a.status ? sa_status_name(a.status) : "no response");
     sa_response_clear(&a);
     return disclosed;
 }

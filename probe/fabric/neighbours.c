@@ -87,7 +87,7 @@ static void compare_path(struct target *target, struct comparison *t,
                   target->name, gid, path.status, sa_status_name(path.status));
     else if (result == SA_SUCCESS && a &&
              (be16(path.records->data + PATH_DLID) ^ a->lid) >> target->link->transport->facts.lmc)
-        add_wrong(t, "the SA's path to %s leads to LID %u, and it answers from LID %u",
+        add_wrong(t, "the SA's path to %s leads to LID %u, and it replies from LID %u",
                   target->name, be16(path.records->data + PATH_DLID), a->lid);
     sa_response_clear(&path);
 }

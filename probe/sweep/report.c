@@ -82,13 +82,13 @@ static char *prefix_trouble(const struct sweep *s, const struct target_option *t
                             const struct tally *tally)
 {
     if (s->run->broken)
-        return g_strdup_printf("%u of %u addresses were probed, %u answered; then: %s",
+        return g_strdup_printf("%u of %u addresses were probed, %u replied; then: %s",
                                tally->requested, t->n, tally->responded, s->link->transport->error);
     if (tally->not_requested)
         return g_strdup_printf(
             "%u of %u addresses were not probed: the SA did not return their groups",
             tally->not_requested, t->n);
-    return tally->responded ? NULL : g_strdup("no answer from any of its addresses");
+    return tally->responded ? NULL : g_strdup("no reply from any of its addresses");
 }
 
 void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct tally *tally)
@@ -100,9 +100,9 @@ void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct 
                         .brief = s->brief,
                         .sweep = true};
     end_ranges(tally, t->ipv6);
-    char *text = g_strdup_printf("%u of %u addresses answer%s%s%s%s", tally->responded, t->n,
+    char *text = g_strdup_printf("%u of %u addresses reply%s%s%s%s", tally->responded, t->n,
                                  tally->own->len ? "; this host: " : "", tally->own->str,
-                                 tally->ranges ? "; no answer: " : "", tally->absent->str);
+                                 tally->ranges ? "; no reply: " : "", tally->absent->str);
     checked_add_stage(&j, "sweep.answers", OUTCOME_NOTED, text, "");
     sweep_report_proxies(tally, &j);
     if (tally->responded)

@@ -60,7 +60,7 @@ static void give_up_address(struct sweep *s, struct flight *f, const char *why)
         sweep_report_named(s, t, text);
         return;
     }
-    snprintf(text, sizeof text, "no answer to %d requests within %u ms%s%s", TRIES,
+    snprintf(text, sizeof text, "no reply to %d requests within %u ms%s%s", TRIES,
              s->run->options->timeout_ms, f->unusable ? "; a reply was received that has " : "",
              f->unusable ? f->unusable : "");
     sweep_report_named(s, t, why ? why : text);

@@ -14,7 +14,7 @@ for i in $(seq 2 2 254); do echo "addr add 10.0.1.$i/24 dev ib0"; done | ip -n n
 
 # ---- sweeps
 sweep() { report 0 -d vqib1 --rate 2000 10.0.1.0/24 && no_failure && [ "$(targets)" = "0 0 127" ] &&
-    says sweep.answers '127 of 254 addresses answer; no answer: 10.0.1.1, 10.0.1.3, ' &&
+    says sweep.answers '127 of 254 addresses reply; no reply: 10.0.1.1, 10.0.1.3, ' &&
     says sweep.proxy '^noted 127 of them are at .*(QPN 0x'; }
 # tests/unit/test_probe_sweep.c checks the duration, with simulated time: this machine is emulated and shared
 try "254 addresses, every second one answers: no violation" sweep
@@ -22,7 +22,7 @@ mixed() { report 2 -d vqib1 --timeout 200 10.0.0.1 10.0.0.99 10.0.0.3 && [ "$(ta
 try "named addresses: the one that does not answer was not tested" mixed
 no_peer() { report 2 -d vqib1 --timeout 100 10.9.0.0/28 && says sweep.answers '^noted 0 of 14'; }
 try "a prefix without a peer" no_peer
-six() { report 0 -d vqib1 "$peer6/125" && says sweep.answers '1 of 8 addresses answer'; }
+six() { report 0 -d vqib1 "$peer6/125" && says sweep.answers '1 of 8 addresses reply'; }
 try "an IPv6 prefix" six
 interrupted() { local s; env --default-signal=INT "$probe" -d vqib1 10.0.1.0/24 >/dev/null 2>&1 & sleep 2; kill -INT $!; wait $!; s=$?; [ $s = 130 ]; }
 try "a sweep is interrupted: 130" interrupted

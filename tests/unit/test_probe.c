@@ -442,7 +442,7 @@ static void unusable_advertisements(void **state)
     (void)state;
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
         run_ipv6_as(&o, all[i].fault, 0);
-        says(o.checked.trouble, "no answer from fd00::2");
+        says(o.checked.trouble, "no reply from fd00::2");
         says(o.checked.trouble, "a reply was received that has ");
         says(o.checked.trouble, all[i].words);
         clear(&o);

@@ -213,7 +213,7 @@ static void a_busy_sa_is_not_silent(void **state)
         assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
         says(l.stage->text, "busy");
         assert_null(strstr(l.stage->text, "not answer"));
-        assert_null(strstr(l.stage->text, "no answer"));
+        assert_null(strstr(l.stage->text, "no reply"));
         forget(&l);
     }
 }

@@ -248,7 +248,7 @@ static void neighbours_that_have_moved_fail(void **state)
     check(&l, OUTCOME_FAIL,
           "the neighbour table has 10.0.0.9 at GID fe80::2:c903:0:1833, to which the SA");
     l = look_at_neighbour(2, 0x48, 0x95, WRONG_PATH);
-    check(&l, OUTCOME_FAIL, "the SA's path to 10.0.0.2 leads to LID 11, and it answers from LID 7");
+    check(&l, OUTCOME_FAIL, "the SA's path to 10.0.0.2 leads to LID 11, and it replies from LID 7");
 }
 
 static void two_stations_with_one_address_fail(void **state)

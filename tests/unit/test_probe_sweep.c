@@ -148,14 +148,14 @@ static void sweep_finds_who_is_there(void **state)
     sweep(&s, 254, true, NO_FAULT, 30);
     assert_int_equal(s.hosts, 127);
     assert_int_equal(s.conformant, 127);
-    assert_memory_equal(
-        s.answers, "127 of 254 addresses answer; no answer: 10.0.0.1, 10.0.0.3, 10.0.0.5, ", 70);
+    assert_memory_equal(s.answers,
+                        "127 of 254 addresses reply; no reply: 10.0.0.1, 10.0.0.3, 10.0.0.5, ", 68);
     assert_non_null(strstr(s.answers, " and 27 more ranges"));
     forget(&s);
     sweep(&s, 254, false, NO_FAULT, 30);
     assert_int_equal(s.hosts, 1);
     assert_string_equal(s.answers,
-                        "1 of 254 addresses answer; no answer: 10.0.0.1, 10.0.0.3-10.0.0.254");
+                        "1 of 254 addresses reply; no reply: 10.0.0.1, 10.0.0.3-10.0.0.254");
     assert_null(s.trouble);
     forget(&s);
     sweep(&s, 14, false, IS_ABSENT, 3);
@@ -174,9 +174,8 @@ static void own_addresses_are_named(void **state)
     (void)state;
     host_has_own = true;
     sweep(&s, 254, false, NO_FAULT, 30);
-    assert_string_equal(s.answers,
-                        "1 of 254 addresses answer; this host: 10.0.0.5 (ib0); no answer: "
-                        "10.0.0.1, 10.0.0.3-10.0.0.4, 10.0.0.6-10.0.0.254");
+    assert_string_equal(s.answers, "1 of 254 addresses reply; this host: 10.0.0.5 (ib0); no reply: "
+                                   "10.0.0.1, 10.0.0.3-10.0.0.4, 10.0.0.6-10.0.0.254");
     forget(&s);
     sweep_as(&s, &one, &as, &options);
     assert_string_equal(s.of_host,
@@ -184,7 +183,7 @@ static void own_addresses_are_named(void **state)
     forget(&s);
     host_has_own = false;
     sweep_as(&s, &one, &as, &options);
-    assert_non_null(strstr(s.of_host, "no answer"));
+    assert_non_null(strstr(s.of_host, "no reply"));
     forget(&s);
 }
 
@@ -198,7 +197,7 @@ static void a_proxy_is_named(void **state)
                                    "00:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:18:95 "
                                    "(QPN 0x000048, GID fe80::2:c903:0:1895, LID 7): a proxy, or a "
                                    "host that has many addresses\n"));
-    assert_non_null(strstr(s.text, "127 of 254 addresses answer"));
+    assert_non_null(strstr(s.text, "127 of 254 addresses reply"));
     assert_int_equal(s.must, 0);
     forget(&s);
     sweep(&s, 254, false, NO_FAULT, 30);
@@ -240,10 +239,10 @@ static void sweep_can_be_interrupted(void **state)
     memset(options.selection.rule, true, sizeof options.selection.rule);
     sweep_as(&s, &t, &as, &options);
     unsigned asked = 0, answered = 0;
-    assert_int_equal(
-        sscanf(s.trouble, "%u of 254 addresses were probed, %u answered; then: the link went down",
-               &asked, &answered),
-        2);
+    assert_int_equal(sscanf(s.trouble,
+                            "%u of 254 addresses were probed, %u replied; then: the link went down",
+                            &asked, &answered),
+                     2);
     assert_true(asked > 0 && asked < ADDRESSES);
     assert_true(answered > 0);
     assert_int_equal(s.hosts, answered);
@@ -299,7 +298,7 @@ static void ipv6_keeps_the_rate(void **state)
     struct swept s;
     (void)state;
     sweep_ipv6(&s, &no_host, SLOW);
-    assert_string_equal(s.answers, "0 of 128 addresses answer; no answer: fd00::-fd00::7f");
+    assert_string_equal(s.answers, "0 of 128 addresses reply; no reply: fd00::-fd00::7f");
     assert_int_equal(s.sent, 0);
     assert_true(s.sets <= 1); /* the all-nodes group */
     assert_true(s.asks < ADDRESSES6 + 4);
@@ -324,7 +323,7 @@ static void ipv6_without_the_sa(void **state)
     sweep_ipv6(&s, &silent, RATE_FAST);
     assert_string_equal(s.trouble,
                         "128 of 128 addresses were not probed: the SA did not return their groups");
-    assert_string_equal(s.answers, "0 of 128 addresses answer");
+    assert_string_equal(s.answers, "0 of 128 addresses reply");
     assert_true(s.end - s.begin < 10 * G_USEC_PER_SEC);
     forget(&s);
     sweep_ipv6(&s, &falls_silent, RATE_FAST);

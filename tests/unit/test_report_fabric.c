@@ -58,7 +58,7 @@ static void errors_without_a_stage_are_printed(void **state)
     char *text = text_of(&j);
     assert_non_null(strstr(text, "fabric.group-attributes  only with --disruptive"));
     assert_non_null(strstr(
-        text, "fabric: FAULT: 1 stage failed; and not judged to its end: the device is gone"));
+        text, "fabric: FAULT: 1 stage failed; and not checked to its end: the device is gone"));
     g_free(text);
     checked_clear(&j);
 }

@@ -308,7 +308,7 @@ static void a_huge_table_is_dropped(void **state)
     table_size = HUGE_TABLE;
     for (unsigned i = 1; i <= 2; i++) {
         assert_int_equal(respond_table(sa, &a, error), SA_TOO_LARGE);
-        assert_string_equal(error, "the SA's answer is larger than 64 MiB (67200056 bytes)");
+        assert_string_equal(error, "the SA's response is larger than 64 MiB (67200056 bytes)");
         assert_int_equal(a.records->len, 0);
         assert_int_equal(received, i);
         g_byte_array_unref(a.records);

@@ -129,7 +129,7 @@ static void checked_rules_are_counted_of_those_that_a_capture_can_show(void **st
     add(v, 2, SHOULD_RULE, OUTCOME_DEVIATION, "", "x");
     add(v, 3, R_RFC4391_9_3_ND_OPTION_LENGTH, OUTCOME_INCONCLUSIVE, "", "x");
     add(v, 4, INFO_RULE, OUTCOME_NOTED, "", "x");
-    assert_int_equal(verdict_summarize(v, false).checked, 2);
+    assert_int_equal(verdict_summarize(v, false).judged, 2);
     assert_int_equal(verdict_summarize(v, false).applicable, applicable);
     verdict_free(v);
 }
@@ -142,7 +142,7 @@ static void what_a_baseline_has_does_not_violate(void **state)
     struct verdict_summary s = verdict_summarize_capture(v, true);
     assert_int_equal(s.status, VERDICT_CONFORMANT);
     assert_int_equal(s.known, 1);
-    assert_int_equal(s.checked, 1);
+    assert_int_equal(s.judged, 1);
     add(v, 2, MUST_RULE, OUTCOME_FAIL, "", "y");
     assert_int_equal(verdict_summarize_capture(v, true).status, VERDICT_VIOLATED);
     verdict_free(v);
