@@ -44,13 +44,6 @@ static void take_finding(void *user, uint32_t frame, const struct finding *f)
         deliver_finding(sink, frame, f);
 }
 
-/* A pass is not annotated. */
-static void take_pass(void *user, enum rule_number rule)
-{
-    const struct sink *sink = user;
-    verdict_pass(sink->verdict, rule);
-}
-
 static bool check_one(struct checker *checker, const struct capfile_frame *f)
 {
     struct capture_frame c = {f->number, f->interface, f->linktype, f->ns,
@@ -114,7 +107,7 @@ bool check_capture(struct checked *out, const char *path, const struct check_set
     struct sink sink = {out->verdict, by->baseline, by->annotation};
     fabric_take_interfaces(fabric, by->interfaces);
     struct checker *checker = checker_new(fabric, by->known, take_finding, &sink);
-    checker_take_passes(checker, take_pass);
+    checker_count_passes(checker, verdict_passes(out->verdict));
     struct progress *progress = progress_new(name, file);
     bool whole = check_frames(out, file, checker, by->annotation, progress, stop, &why);
     progress_free(progress);

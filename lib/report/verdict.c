@@ -9,7 +9,9 @@
 struct verdict {
     const struct selection *selection;
     uint64_t frames, ipoib_frames;
-    uint64_t counts[RULE_COUNT][VERDICT_OUTCOMES];
+    /* of a checker, of all rules; next to each other, because most packets pass several rules */
+    uint64_t passes[RULE_COUNT];
+    uint64_t counts[RULE_COUNT][VERDICT_OUTCOMES]; /* other findings */
     /* allocated at the first finding */
     struct verdict_result *results[RULE_COUNT][VERDICT_OUTCOMES];
 };
@@ -190,10 +192,9 @@ void verdict_add(struct verdict *v, uint32_t frame, const struct finding *f)
     add_outcome(v, frame, f, NULL);
 }
 
-void verdict_pass(struct verdict *v, enum rule_number rule)
+uint64_t *verdict_passes(struct verdict *v)
 {
-    if (is_counted(v, rule))
-        v->counts[rule][OUTCOME_PASS]++;
+    return v->passes;
 }
 
 void verdict_add_evidence(struct verdict *v, const struct finding *f,
@@ -232,7 +233,8 @@ void verdict_restore_frames(struct verdict *v, uint64_t frames, uint64_t ipoib_f
 
 uint64_t verdict_count(const struct verdict *v, enum rule_number rule, enum outcome outcome)
 {
-    return v->counts[rule][outcome];
+    uint64_t passes = outcome == OUTCOME_PASS && is_counted(v, rule) ? v->passes[rule] : 0;
+    return v->counts[rule][outcome] + passes;
 }
 
 const struct verdict_result *verdict_result(const struct verdict *v, enum rule_number rule,
@@ -262,7 +264,7 @@ bool outcome_is_worse(int one, int other)
 int verdict_worst(const struct verdict *v, enum rule_number rule)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(worst_first); i++)
-        if (v->counts[rule][worst_first[i]])
+        if (verdict_count(v, rule, (enum outcome)worst_first[i]))
             return worst_first[i];
     return -1;
 }

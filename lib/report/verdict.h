@@ -109,8 +109,8 @@ uint64_t verdict_ipoib_frames(const struct verdict *v);
  */
 void verdict_add(struct verdict *v, uint32_t frame, const struct finding *f);
 
-/* The same for a pass. */
-void verdict_pass(struct verdict *v, enum rule_number rule);
+/* The counters of passes by rule, for checker_count_passes(). */
+uint64_t *verdict_passes(struct verdict *v);
 
 /* Adds a probe's finding. Unlike those of a capture, passes are kept too. */
 void verdict_add_evidence(struct verdict *v, const struct finding *f,

@@ -43,8 +43,8 @@ struct finding {
 struct reported;
 
 /*
- * Reporting context. pass: callback for passes, which are most findings; NULL: report takes them
- * too. base: start of the packet; offsets are relative to it. reported:
+ * Reporting context. passes: counters of passes by rule, because most findings are passes; NULL:
+ * report takes them too. base: start of the packet; offsets are relative to it. reported:
  * deduplication cache, NULL to report every time. corrupt: callback, is the packet corrupt
  * (model/integrity.h)? It is called only when the cache would change; a corrupt packet does not
  * change the cache. NULL: never corrupt. sender, frame: of the earlier packet that is at fault;
@@ -52,7 +52,7 @@ struct reported;
  */
 struct reporter {
     void (*report)(void *user, const struct finding *f);
-    void (*pass)(void *user, enum rule_number rule);
+    uint64_t *passes;
     bool (*corrupt)(void *user);
     void *user;
     const uint8_t *base;

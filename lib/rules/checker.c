@@ -16,7 +16,7 @@ struct checker {
     struct postponed *postponed;
     struct events *events; /* of the current packet, if checker_frame() observes it */
     checker_report *report;
-    checker_pass *pass; /* NULL: report takes passes too */
+    uint64_t *passes; /* counters of passes by rule; NULL: report takes passes too */
     void *user;
     bool muted;
     uint32_t frame;
@@ -57,9 +57,9 @@ void checker_free(struct checker *j)
     g_free(j);
 }
 
-void checker_take_passes(struct checker *j, checker_pass *pass)
+void checker_count_passes(struct checker *j, uint64_t *passes)
 {
-    j->pass = pass;
+    j->passes = passes;
 }
 
 /* The contents of a corrupt packet cannot be attributed to the sender. */
@@ -125,12 +125,6 @@ static void pass_on(void *user, const struct finding *f)
         j->report(j->user, j->frame, f);
 }
 
-static void count_pass(void *user, enum rule_number rule)
-{
-    const struct checker *j = user;
-    j->pass(j->user, rule);
-}
-
 static void ignore_finding(void *user, const struct finding *f)
 {
     (void)user;
@@ -140,7 +134,7 @@ static void ignore_finding(void *user, const struct finding *f)
 static struct reporter reporter(struct checker *j, const uint8_t *base, uint16_t interface)
 {
     return (struct reporter){.report = j->muted ? ignore_finding : pass_on,
-                             .pass = j->pass && !j->muted ? count_pass : NULL,
+                             .passes = j->muted ? NULL : j->passes,
                              .corrupt = checked_packet_is_corrupt,
                              .user = j,
                              .base = base,

@@ -49,11 +49,10 @@ void checker_free(struct checker *j);
 void checker_mute(struct checker *j, bool muted);
 
 /*
- * Callback for passes, which are most findings. A checker that has none reports them as the other
- * findings.
+ * Counts passes, which are most findings, instead of reporting them. passes: RULE_COUNT counters,
+ * which must outlive the checker. A checker without them reports passes as the other findings.
  */
-typedef void checker_pass(void *user, enum rule_number rule);
-void checker_take_passes(struct checker *j, checker_pass *pass);
+void checker_count_passes(struct checker *j, uint64_t *passes);
 
 /*
  * Checks the next packet, which the caller has already passed to fabric_observe() with the same

@@ -8,7 +8,12 @@
 #define HAVE_FOLD 1
 #endif
 
-enum { BLOCK = 16, FOLD_MIN = 2 * BLOCK };
+enum { BLOCK = 16, LANES = 4, FOLD_MIN = BLOCK + 1 };
+
+/*
+ * Bit-reversed. The CRC-16 of a message is its CRC-32 with the polynomial times x^16: the same
+ * register, of which only the lower 16 bits are in use.
+ */
 enum { CRC32_POLYNOMIAL = 0xedb88320u, CRC16_POLYNOMIAL = 0xd008 }; /* 0x04C11DB7, 0x100B */
 
 static struct crc made_32, made_16;
@@ -21,16 +26,28 @@ static uint32_t times_x(uint32_t reg, uint32_t polynomial)
     return reg >> 1 ^ (reg & 1 ? polynomial : 0);
 }
 
-/* x^exponent modulo the polynomial of this width, as a bit-reversed value of 64 bits. */
-static uint64_t power_of_x(unsigned exponent, uint32_t polynomial, unsigned width)
+/* x^exponent modulo the polynomial, as a bit-reversed value of 64 bits. */
+static uint64_t power_of_x(unsigned exponent, uint32_t polynomial)
 {
-    uint32_t reg = 1u << (width - 1); /* x^0 */
+    uint32_t reg = 1u << 31; /* x^0 */
     while (exponent--)
         reg = times_x(reg, polynomial);
-    return (uint64_t)reg << (64 - width);
+    return (uint64_t)reg << 32;
 }
 
-static void make_tables(struct crc *kind, uint32_t polynomial, unsigned width)
+/* x^64 divided by the polynomial, without the remainder, as a bit-reversed value of 33 bits. */
+static uint64_t quotient(uint32_t polynomial)
+{
+    uint64_t q = 1;
+    uint32_t reg = polynomial; /* x^32 modulo the polynomial, the remainder of the first step */
+    for (unsigned bit = 1; bit <= 32; bit++) {
+        q |= (uint64_t)(reg & 1) << bit;
+        reg = times_x(reg, polynomial);
+    }
+    return q;
+}
+
+static void make_tables(struct crc *kind, uint32_t polynomial)
 {
     uint32_t(*t)[256] = kind->followed_by;
     for (unsigned b = 0; b < 256; b++) {
@@ -41,8 +58,14 @@ static void make_tables(struct crc *kind, uint32_t polynomial, unsigned width)
     for (unsigned k = 1; k < CRC_AT_ONCE; k++)
         for (unsigned b = 0; b < 256; b++)
             t[k][b] = t[k - 1][b] >> 8 ^ t[0][t[k - 1][b] & 0xff];
-    kind->fold[0] = power_of_x(191, polynomial, width);
-    kind->fold[1] = power_of_x(127, polynomial, width);
+    kind->fold_64[0] = power_of_x(575, polynomial);
+    kind->fold_64[1] = power_of_x(511, polynomial);
+    kind->fold_16[0] = power_of_x(191, polynomial);
+    kind->fold_16[1] = power_of_x(127, polynomial);
+    kind->shorten[0] = power_of_x(95, polynomial);
+    kind->shorten[1] = power_of_x(63, polynomial);
+    kind->barrett[0] = quotient(polynomial);
+    kind->barrett[1] = (uint64_t)polynomial << 1 | 1;
 }
 
 static bool can_fold;
@@ -50,11 +73,11 @@ static bool can_fold;
 /* Runs when the program is loaded, so that no packet needs a check for it. */
 __attribute__((constructor)) static void prepare_tables(void)
 {
-    make_tables(&made_32, CRC32_POLYNOMIAL, 32);
-    make_tables(&made_16, CRC16_POLYNOMIAL, 16);
+    make_tables(&made_32, CRC32_POLYNOMIAL);
+    make_tables(&made_16, CRC16_POLYNOMIAL);
 #ifdef HAVE_FOLD
     __builtin_cpu_init();
-    can_fold = __builtin_cpu_supports("pclmul");
+    can_fold = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("ssse3");
 #endif
 }
 
@@ -84,42 +107,97 @@ uint32_t crc_add_by_tables(const struct crc *kind, uint32_t reg, const uint8_t *
 /* ---- folding */
 
 #ifdef HAVE_FOLD
-/*
- * Replaces all whole blocks by one block of the same remainder (Gopal and others, "Fast CRC
- * Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009). The low half of a
- * block is its higher powers. A block that 128 bits follow is low * x^192 + high * x^128; the
- * factors have one x less, because the product of bit-reversed values is one place too low.
- */
-__attribute__((target("pclmul"))) static void fold(const struct crc *kind, uint32_t reg,
-                                                   const uint8_t *p, const uint8_t *end,
-                                                   uint8_t block[BLOCK])
+#define FOLDS __attribute__((target("pclmul,ssse3")))
+
+FOLDS static inline __m128i load(const void *p)
 {
-    __m128i factors = _mm_loadu_si128((const __m128i *)(const void *)kind->fold);
-    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
-    x = _mm_xor_si128(x, _mm_cvtsi32_si128((int)reg));
-    for (p += BLOCK; p < end; p += BLOCK) {
-        __m128i next = _mm_loadu_si128((const __m128i *)(const void *)p);
-        __m128i low = _mm_clmulepi64_si128(x, factors, 0x00);
-        __m128i high = _mm_clmulepi64_si128(x, factors, 0x11);
-        x = _mm_xor_si128(_mm_xor_si128(low, high), next);
+    return _mm_loadu_si128(p);
+}
+
+/*
+ * A block that is followed by others is low * x^(n + 64) + high * x^n, where n is the number of
+ * bits that follow: its low half is its higher powers. The factors have one x less, because the
+ * product of bit-reversed values is one place too low.
+ */
+FOLDS static inline __m128i fold_into(__m128i block, __m128i factors, __m128i next)
+{
+    __m128i low = _mm_clmulepi64_si128(block, factors, 0x00);
+    __m128i high = _mm_clmulepi64_si128(block, factors, 0x11);
+    return _mm_xor_si128(_mm_xor_si128(low, high), next);
+}
+
+/* Four blocks at once, because a processor multiplies several while it waits for one product. */
+FOLDS static inline __m128i fold_lanes(const struct crc *kind, __m128i block, const uint8_t **at,
+                                       const uint8_t *end)
+{
+    const __m128i far = load(kind->fold_64), near = load(kind->fold_16);
+    const uint8_t *p = *at;
+    __m128i a = block, b = load(p), c = load(p + BLOCK), d = load(p + 2 * BLOCK);
+    for (p += (LANES - 1) * BLOCK; end - p >= LANES * BLOCK; p += LANES * BLOCK) {
+        a = fold_into(a, far, load(p));
+        b = fold_into(b, far, load(p + BLOCK));
+        c = fold_into(c, far, load(p + 2 * BLOCK));
+        d = fold_into(d, far, load(p + 3 * BLOCK));
     }
-    _mm_storeu_si128((__m128i *)(void *)block, x);
+    *at = p;
+    return fold_into(fold_into(fold_into(a, near, b), near, c), near, d);
+}
+
+/* The register after a block: from 128 bits to 96 and 64, then Barrett's reduction to 32. */
+FOLDS static inline uint32_t reduce(const struct crc *kind, __m128i block)
+{
+    const __m128i shorten = load(kind->shorten), barrett = load(kind->barrett);
+    const __m128i low_32 = _mm_set_epi32(0, 0, 0, -1), second_32 = _mm_set_epi32(0, 0, -1, 0);
+    __m128i high = _mm_srli_si128(block, 8);
+    __m128i x = _mm_xor_si128(_mm_clmulepi64_si128(block, shorten, 0x00), _mm_slli_si128(high, 4));
+    __m128i top = _mm_and_si128(x, second_32);
+    x = _mm_srli_si128(_mm_xor_si128(x, _mm_clmulepi64_si128(top, shorten, 0x10)), 8);
+    __m128i q = _mm_clmulepi64_si128(_mm_and_si128(x, low_32), barrett, 0x00);
+    __m128i product = _mm_clmulepi64_si128(_mm_and_si128(q, low_32), barrett, 0x10);
+    return (uint32_t)_mm_cvtsi128_si32(_mm_srli_si128(_mm_xor_si128(x, product), 4));
+}
+
+/* The first n bytes of the block, 1 to 16, at its end; zeros before them. */
+FOLDS static inline __m128i move_to_end(__m128i block, size_t n)
+{
+    static const uint8_t places[2 * BLOCK] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                              0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                              0,    1,    2,    3,    4,    5,    6,    7,
+                                              8,    9,    10,   11,   12,   13,   14,   15};
+    return _mm_shuffle_epi8(block, load(places + n));
+}
+
+/*
+ * Gopal and others, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction",
+ * Intel 2009. The first block has leading zeros, which do not change the remainder, so that the
+ * last one ends with the bytes. n: FOLD_MIN or more.
+ */
+FOLDS static uint32_t add_by_folding(const struct crc *kind, uint32_t reg, const uint8_t *p,
+                                     size_t n)
+{
+    const __m128i near = load(kind->fold_16);
+    const uint8_t *end = p + n;
+    size_t first = (n - 1) % BLOCK + 1; /* bytes in the first block */
+    /* the register is added to the first four bytes, some of which may be in the second block */
+    uint32_t rest = first < sizeof reg ? reg >> 8 * first : 0;
+    __m128i x = move_to_end(_mm_xor_si128(load(p), _mm_cvtsi32_si128((int)reg)), first);
+    x = fold_into(x, near, _mm_xor_si128(load(p + first), _mm_cvtsi32_si128((int)rest)));
+    p += first + BLOCK;
+    if (end - p >= 2 * LANES * BLOCK)
+        x = fold_lanes(kind, x, &p, end);
+    for (; p < end; p += BLOCK)
+        x = fold_into(x, near, load(p));
+    return reduce(kind, x);
 }
 #else
-static void fold(const struct crc *kind, uint32_t reg, const uint8_t *p, const uint8_t *end,
-                 uint8_t block[BLOCK])
+static uint32_t add_by_folding(const struct crc *kind, uint32_t reg, const uint8_t *p, size_t n)
 {
-    (void)kind, (void)reg, (void)p, (void)end, (void)block;
+    return crc_add_by_tables(kind, reg, p, n);
 }
 #endif
 
 uint32_t crc_add(const struct crc *kind, uint32_t reg, const uint8_t *p, size_t n)
 {
-    uint8_t block[BLOCK];
-    if (!can_fold || n < FOLD_MIN)
-        return crc_add_by_tables(kind, reg, p, n);
-    size_t whole = n - n % BLOCK;
-    fold(kind, reg, p, p + whole, block);
-    reg = crc_add_by_tables(kind, 0, block, BLOCK);
-    return crc_add_by_tables(kind, reg, p + whole, n % BLOCK);
+    return can_fold && n >= FOLD_MIN ? add_by_folding(kind, reg, p, n)
+                                     : crc_add_by_tables(kind, reg, p, n);
 }

@@ -12,10 +12,14 @@
 enum { CRC_AT_ONCE = 8 };
 
 struct crc {
+    /* powers of x modulo the polynomial, bit-reversed in 64 bits */
+    uint64_t fold_64[2]; /* x^575 and x^511 */
+    uint64_t fold_16[2]; /* x^191 and x^127 */
+    uint64_t shorten[2]; /* x^95 and x^63 */
+    /* x^64 divided by the polynomial, and the polynomial; bit-reversed in 33 bits */
+    uint64_t barrett[2];
     /* [k][b]: the effect of a byte b on the register if k more bytes follow it */
     uint32_t followed_by[CRC_AT_ONCE][256];
-    /* x^191 and x^127 modulo the polynomial, bit-reversed in 64 bits */
-    uint64_t fold[2];
 };
 
 extern const struct crc *const crc_32, *const crc_16;
