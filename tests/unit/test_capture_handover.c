@@ -115,17 +115,17 @@ static bool are_taken(struct sleeper *s, unsigned blocks)
     return atomic_load(&s->taken) == blocks;
 }
 
-/* True if the writer leaves three blocks for 50 ms. If not, waits until it has taken them. */
-static bool leaves_three(struct sleeper *s)
+/* True if the writer leaves seven blocks for 50 ms. If not, waits until it has taken them. */
+static bool leaves_seven(struct sleeper *s)
 {
     unsigned before = atomic_load(&s->taken);
 
-    give(s->h, 3);
+    give(s->h, 7);
     usleep(50000);
     if (atomic_load(&s->taken) == before)
         return true;
     handover_wake(s->h);
-    assert_true(are_taken(s, before + 3));
+    assert_true(are_taken(s, before + 7));
     return false;
 }
 
@@ -138,18 +138,18 @@ static void sleeping_writer_is_woken_for_some_blocks_or_on_demand(void **state)
     (void)state;
     atomic_init(&s.taken, 0);
     assert_int_equal(pthread_create(&thread, NULL, take_all, &s), 0);
-    while (!leaves_three(&s))
+    while (!leaves_seven(&s))
         ; /* on a busy machine, the writer may not be asleep yet */
     before = atomic_load(&s.taken);
     give(s.h, 1);
-    assert_true(are_taken(&s, before + 4));
+    assert_true(are_taken(&s, before + 8));
     give(s.h, 1);
     handover_wake(s.h);
-    assert_true(are_taken(&s, before + 5));
+    assert_true(are_taken(&s, before + 9));
     give(s.h, 1);
     handover_end(s.h);
     pthread_join(thread, NULL);
-    assert_int_equal(atomic_load(&s.taken), before + 6);
+    assert_int_equal(atomic_load(&s.taken), before + 10);
     handover_destroy(s.h);
 }
 
