@@ -39,7 +39,7 @@ struct block *handover_take(struct handover *h);
 
 /*
  * Receiving thread: passes a block from handover_take to the writer. A sleeping writer is woken
- * when 1 MiB (4 blocks) is waiting, or a quarter of all blocks if that is less.
+ * when 2 MiB (8 blocks) are waiting, or a quarter of all blocks if that is less.
  */
 void handover_give(struct handover *h, struct block *b);
 
