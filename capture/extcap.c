@@ -151,10 +151,9 @@ static bool can_sniff(const char *name, unsigned port)
     struct device_list list = {0};
     struct device device;
     bool can = true;
-    char why[400];
 
     list.devices = ibv_get_device_list(&list.count);
-    if (list.devices && device_open(&device, &list, name, port, why, sizeof(why))) {
+    if (list.devices && device_open(&device, &list, name, port, NULL)) {
         can = sniffer_try(&device).step == REFUSED_NOT;
         device_close(&device);
     }

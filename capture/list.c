@@ -100,12 +100,10 @@ static bool show_device(const struct device_list *list, const char *name)
 
     for (unsigned port = 1; port <= ports; port++) {
         struct device device;
-        char why[400];
+        GError *error = NULL;
 
-        if (!device_open(&device, list, name, port, why, sizeof(why))) {
-            say("%s", why);
-            return false;
-        }
+        if (!device_open(&device, list, name, port, &error))
+            return say_error(NULL, &error);
         ports = device.attr.phys_port_cnt;
         show_port(&device);
         device_close(&device);
@@ -116,11 +114,11 @@ static bool show_device(const struct device_list *list, const char *name)
 int list_devices(const char *name)
 {
     struct device_list list;
+    GError *error = NULL;
     bool good = true;
-    char why[400];
 
-    if (!device_list_get(&list, why, sizeof(why))) {
-        say("%s", why);
+    if (!device_list_get(&list, &error)) {
+        say_error(NULL, &error);
         return 1;
     }
     if (name)

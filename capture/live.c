@@ -109,12 +109,9 @@ static bool create_feed(struct live *l, GError **error)
 
 static bool open_device(struct live *l, GError **error)
 {
-    char why[400];
-
-    if (!device_list_get(&l->list, why, sizeof(why)) ||
-        !device_open(&l->device, &l->list, l->options->device, l->options->port, why, sizeof(why)))
-        return fail_with(error, "%s", why);
-    if (!check_port(l, error))
+    if (!device_list_get(&l->list, error) ||
+        !device_open(&l->device, &l->list, l->options->device, l->options->port, error) ||
+        !check_port(l, error))
         return false;
     devevent_prepare(&l->device);
     return create_feed(l, error);

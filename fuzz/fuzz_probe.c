@@ -163,13 +163,12 @@ static void run_stages(struct target *target, unsigned part)
 
 static void run(struct target *target, uint8_t how)
 {
-    char why[256];
     target->ipv6 = how & OVER_IPV6;
     target->link->source.ipv6 = target->ipv6;
     if (how & WITH_SOURCE) {
         target->link->source.given = true;
         memcpy(target->link->source.ip, own_ip, 4);
-        source_address_open(target, why, sizeof why);
+        source_address_open(target, NULL);
     }
     memcpy(target->ip, peer_ip, 4);
     if (how & OF_FABRIC)

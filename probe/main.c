@@ -37,9 +37,9 @@ static volatile int stop;
 /* The device, and the result of opening the link on it. */
 struct link_state {
     enum opening opening;
-    char why[300]; /* why the device could not be opened */
+    GError *why; /* why the device could not be opened */
     bool tried, opened;
-    char why_not[300]; /* why the link could not be opened */
+    GError *why_not; /* why the link could not be opened */
 };
 
 struct program {
@@ -58,7 +58,7 @@ static void open_source(struct target *t)
 {
     const struct options *o = t->run->options;
     struct probe_link *l = t->link;
-    char why[160];
+    GError *why = NULL;
     if (!o->has_source)
         return;
     l->source = (struct source){.given = true, .ipv6 = o->source_ipv6};
@@ -69,9 +69,10 @@ static void open_source(struct target *t)
     }
     memcpy(l->source.ip, o->source, 16);
     wirelog_begin(t->log, "source");
-    if (!source_address_open(t, why, sizeof why) && !t->run->stopped)
+    if (!source_address_open(t, &why) && !t->run->stopped)
         say("--source: %s; checks that need an address are skipped",
-            t->run->broken ? l->transport->error : why);
+            t->run->broken ? l->transport->error : why->message);
+    g_clear_error(&why);
     wirelog_end(t->log, l->source.usable ? "unused" : "not usable");
 }
 
@@ -83,7 +84,7 @@ static bool ensure_link(struct program *r)
     if (!s->tried) {
         s->tried = true;
         wirelog_begin(t->log, "link");
-        s->opened = link_open(t, s->why_not, sizeof s->why_not);
+        s->opened = link_open(t, &s->why_not);
         wirelog_end(t->log, s->opened ? "ready" : "not available");
         if (s->opened)
             open_source(t);
@@ -131,11 +132,11 @@ static void run_alone(struct program *r, const struct target_option *o)
 }
 
 static void report_untried(struct program *r, const struct target_option *targets, unsigned n,
-                           const char *why)
+                           const GError *why)
 {
     for (unsigned i = 0; i < n && !stop; i++) {
         struct checked j = begin_target(r, &targets[i]);
-        j.trouble = plain_dup(why);
+        j.trouble = plain_dup(why->message);
         ready(r, &j);
     }
 }
@@ -194,18 +195,18 @@ static int exit_status(const struct program *r, bool delivered)
 /* Without a libibverbs device: tries a transport that shows less. */
 static bool open_less(struct program *r)
 {
-    char why[sizeof r->link_state.why], *interface;
+    char *interface;
     if (probe_options_only_fabric(r->o) &&
         sa_only_open(&r->link.transport, r->o->device, r->o->port, &stop) == OPENED) {
-        say("%s; querying only the SA", r->link_state.why);
+        say("%s; querying only the SA", r->link_state.why->message);
         return true;
     }
     if (r->o->device || !(interface = packet_first_interface()))
         return false;
-    bool opened = packet_open(&r->link.transport, interface, &stop, why, sizeof why) == OPENED;
+    bool opened = packet_open(&r->link.transport, interface, &stop, NULL) == OPENED;
     if (opened)
-        say("%s; using the network interface %s, which supports fewer checks", r->link_state.why,
-            interface);
+        say("%s; using the network interface %s, which supports fewer checks",
+            r->link_state.why->message, interface);
     g_free(interface);
     return opened;
 }
@@ -218,14 +219,16 @@ static void open_transport(struct program *r)
     if (name && packet_is_interface(name)) {
         if (r->o->port)
             say("--port is ignored: %s already implies a port", name);
-        s->opening = packet_open(&r->link.transport, name, &stop, s->why, sizeof s->why);
+        s->opening = packet_open(&r->link.transport, name, &stop, &s->why);
         return;
     }
-    s->opening = verbs_open(&r->link.transport, name, r->o->port, &stop, s->why, sizeof s->why);
+    s->opening = verbs_open(&r->link.transport, name, r->o->port, &stop, &s->why);
     if (s->opening != OPENED && open_less(r))
         s->opening = OPENED;
-    else if (s->opening != OPENED && name && if_nametoindex(name))
-        snprintf(s->why, sizeof s->why, "%s is a network interface, but not an IPoIB one", name);
+    else if (s->opening != OPENED && name && if_nametoindex(name)) {
+        g_clear_error(&s->why);
+        fail_with(&s->why, "%s is a network interface, but not an IPoIB one", name);
+    }
 }
 
 /* Keeps the privilege to write files if a report is still to be written to a file. */
@@ -265,7 +268,7 @@ static bool run_device(struct program *r)
     /* The text report about a fabric begins with this reason. */
     bool reported = probe_options_only_fabric(r->o) && r->o->format == FORMAT_TEXT && !r->o->output;
     if (r->link_state.opening != OPENED && !reported)
-        say("%s", r->link_state.why);
+        say("%s", r->link_state.why->message);
     run_targets(r);
     if (r->link.transport)
         link_close(t);
@@ -305,6 +308,8 @@ static int probe(const struct options *o, const struct deviations *known)
     bool delivered = r.rest.log && run_device(&r);
     int status = exit_status(&r, delivered);
     close_device(&r);
+    g_clear_error(&r.link_state.why);
+    g_clear_error(&r.link_state.why_not);
     guard_end(&guard);
     groups_close(&r.link);
     collection_free(r.collection);

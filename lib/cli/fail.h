@@ -5,7 +5,8 @@
  *
  * A function that cannot do what it was called for returns an error. It may say() something only
  * about an event of a run that goes on: a link that went down, an SA that does not answer, an
- * option without effect, a choice that it made.
+ * option without effect, a choice that it made. script/check-includes lists the files that do,
+ * apart from those in a program's own folder.
  */
 #ifndef IPOIB_CLI_FAIL_H
 #define IPOIB_CLI_FAIL_H

@@ -9,20 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
-bool device_list_get(struct device_list *list, char *why, size_t size)
+#include "cli/fail.h"
+
+bool device_list_get(struct device_list *list, GError **error)
 {
     list->devices = ibv_get_device_list(&list->count);
     if (list->devices && list->count > 0)
         return true;
     if (!list->devices && errno != ENOSYS)
-        snprintf(why, size, "the RDMA devices cannot be listed: %s", strerror(errno));
+        fail_with(error, "the RDMA devices cannot be listed: %s", strerror(errno));
     else if (!list->devices)
-        snprintf(
-            why, size,
+        fail_with(
+            error,
             "this kernel has no user access to RDMA devices: load the module ib_uverbs (modprobe ib_uverbs)");
     else
-        snprintf(
-            why, size,
+        fail_with(
+            error,
             "there is no RDMA device here: is the HCA's driver loaded (ls /sys/class/infiniband; modprobe mlx5_ib "
             "ib_uverbs), and its library installed (Debian: ibverbs-providers)?");
     device_list_free(list);
@@ -36,45 +38,39 @@ void device_list_free(struct device_list *list)
     list->devices = NULL;
 }
 
-/* Says that the device NAME does not exist, and lists those that do. */
-static void list_names(const struct device_list *list, const char *name, char *why, size_t size)
+struct ibv_device *device_find(const struct device_list *list, const char *name, GError **error)
 {
-    size_t at = (size_t)snprintf(why, size, "there is no RDMA device %s; there is ", name);
+    GString *names;
 
-    for (int i = 0; i < list->count && at < size; i++)
-        at += (size_t)snprintf(why + at, size - at, "%s%s", i ? ", " : "",
-                               ibv_get_device_name(list->devices[i]));
-}
-
-struct ibv_device *device_find(const struct device_list *list, const char *name, char *why,
-                               size_t size)
-{
     for (int i = 0; i < list->count; i++)
         if (!name || strcmp(ibv_get_device_name(list->devices[i]), name) == 0)
             return list->devices[i];
-    list_names(list, name, why, size);
+    names = g_string_new(NULL);
+    for (int i = 0; i < list->count; i++)
+        g_string_append_printf(names, "%s%s", i ? ", " : "", ibv_get_device_name(list->devices[i]));
+    fail_with(error, "there is no RDMA device %s; there is %s", name, names->str);
+    g_string_free(names, TRUE);
     return NULL;
 }
 
-struct ibv_context *device_context(struct ibv_device *device, char *why, size_t size)
+struct ibv_context *device_context(struct ibv_device *device, GError **error)
 {
     struct ibv_context *context;
-    int error;
+    int number;
 
     errno = 0;
     context = ibv_open_device(device);
-    error = errno ? errno : ENODEV; /* libibverbs does not always set it */
+    number = errno ? errno : ENODEV; /* libibverbs does not always set it */
     if (context)
         return context;
-    if (error == EACCES || error == EPERM)
-        snprintf(
-            why, size,
+    if (number == EACCES || number == EPERM)
+        fail_with(
+            error,
             "%s cannot be opened: permission denied: /dev/infiniband/%s: run as root, or grant access to it",
             ibv_get_device_name(device), device->dev_name);
     else
-        snprintf(why, size, "%s cannot be opened: %s", ibv_get_device_name(device),
-                 strerror(error));
-    errno = error;
+        fail_with(error, "%s cannot be opened: %s", ibv_get_device_name(device), strerror(number));
+    errno = number;
     return NULL;
 }
 
@@ -90,40 +86,33 @@ bool device_refresh(struct device *device)
     return ibv_query_port(device->context, device->port, &device->port_attr) == 0;
 }
 
-static bool query(struct device *device, char *why, size_t size)
+static bool query(struct device *device, GError **error)
 {
-    int error = ibv_query_device(device->context, &device->attr);
+    int number = ibv_query_device(device->context, &device->attr);
 
-    if (error != 0) {
-        snprintf(why, size, "%s: cannot query the device: %s", device_name(device),
-                 strerror(error));
-        return false;
-    }
-    if (device->port == 0 || device->port > device->attr.phys_port_cnt) {
-        snprintf(why, size, "%s has no port %u: it has %u, counted from 1", device_name(device),
-                 device->port, device->attr.phys_port_cnt);
-        return false;
-    }
-    if (device_refresh(device))
-        return true;
-    snprintf(why, size, "%s port %u: cannot query the port: %s", device_name(device), device->port,
-             strerror(errno));
-    return false;
+    if (number != 0)
+        return fail_with(error, "%s: cannot query the device: %s", device_name(device),
+                         strerror(number));
+    if (device->port == 0 || device->port > device->attr.phys_port_cnt)
+        return fail_with(error, "%s has no port %u: it has %u, counted from 1", device_name(device),
+                         device->port, device->attr.phys_port_cnt);
+    return device_refresh(device) || fail_with(error, "%s port %u: cannot query the port: %s",
+                                               device_name(device), device->port, strerror(errno));
 }
 
 bool device_open(struct device *device, const struct device_list *list, const char *name,
-                 unsigned port, char *why, size_t size)
+                 unsigned port, GError **error)
 {
-    struct ibv_device *found = device_find(list, name, why, size);
+    struct ibv_device *found = device_find(list, name, error);
 
     memset(device, 0, sizeof(*device));
     if (!found)
         return false;
     device->port = port > UINT8_MAX ? 0 : (uint8_t)port;
-    device->context = device_context(found, why, size);
+    device->context = device_context(found, error);
     if (!device->context)
         return false;
-    if (query(device, why, size))
+    if (query(device, error))
         return true;
     device_close(device);
     return false;

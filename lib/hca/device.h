@@ -3,8 +3,8 @@
 #ifndef IPOIB_HCA_DEVICE_H
 #define IPOIB_HCA_DEVICE_H
 
+#include <glib.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <infiniband/verbs.h>
@@ -14,19 +14,17 @@ struct device_list {
     int count;
 };
 
-/*
- * Functions with WHY (SIZE bytes) write the reason of a failure to it.
- *
- * Lists the devices. Returns false if there is none.
- */
-bool device_list_get(struct device_list *list, char *why, size_t size);
+/* Lists the devices. Returns false and sets ERROR if there is none. */
+bool device_list_get(struct device_list *list, GError **error);
 /* Does nothing if already called. */
 void device_list_free(struct device_list *list);
-/* The device NAME (NULL: the first one); NULL: there is none. */
-struct ibv_device *device_find(const struct device_list *list, const char *name, char *why,
-                               size_t size);
-/* Opens a device. Returns NULL with errno; EACCES and EPERM: a privilege is missing. */
-struct ibv_context *device_context(struct ibv_device *device, char *why, size_t size);
+/* The device NAME (NULL: the first one). Returns NULL and sets ERROR if there is none. */
+struct ibv_device *device_find(const struct device_list *list, const char *name, GError **error);
+/*
+ * Opens a device. Returns NULL with errno and sets ERROR if that fails; EACCES and EPERM: a
+ * privilege is missing.
+ */
+struct ibv_context *device_context(struct ibv_device *device, GError **error);
 
 /* An open device and one of its ports. */
 struct device {
@@ -36,9 +34,12 @@ struct device {
     uint8_t port;
 };
 
-/* Opens the device NAME (NULL: the first one), port PORT. */
+/*
+ * Opens the device NAME (NULL: the first one), port PORT. Returns false and sets ERROR if that
+ * fails.
+ */
 bool device_open(struct device *device, const struct device_list *list, const char *name,
-                 unsigned port, char *why, size_t size);
+                 unsigned port, GError **error);
 /* Does nothing if already called. */
 void device_close(struct device *device);
 

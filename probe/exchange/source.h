@@ -5,7 +5,10 @@
 
 #include "probe/run/target.h"
 
-/* Checks that the source address is unused and sets it up. Returns false with the owner in why. */
-bool source_address_open(struct target *t, char *why, size_t size);
+/*
+ * Checks that the source address is unused and sets it up. Returns false and sets ERROR if it is in
+ * use, or if that could not be checked.
+ */
+bool source_address_open(struct target *t, GError **error);
 
 #endif

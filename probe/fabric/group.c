@@ -20,27 +20,30 @@
 
 static bool stage_broadcast_group(struct target *t, const char *id)
 {
-    char why[256], mgid[48];
+    GError *why = NULL;
+    char mgid[48], found[64];
     results_sent(t->results, "SA Get MCMemberRecord of the broadcast-GID, scope 2 to 14");
-    enum sa_result result = link_find_broadcast(t, why, sizeof why);
+    enum sa_result result = link_find_broadcast(t, &why);
     if (result != SA_SUCCESS) {
-        results_received(t->results, "%s", why);
+        results_received(t->results, "%s", why->message);
         results_stage(
             t->results, id, result == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
             result == SA_REJECTED
                 ? "have the subnet manager create it: OpenSM does for partitions with the flag ipoib (partitions.conf)"
                 : "",
-            "%s", why);
+            "%s", why->message);
         results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
                     result == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-                    "a broadcast group", why);
+                    "a broadcast group", why->message);
+        g_error_free(why);
         return false;
     }
     text_ip(true, t->link->group.mgid, mgid);
     results_received(t->results, "%s, MLID 0x%04x", mgid, t->link->group.mlid);
     results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS, OUTCOME_PASS, "", "it exists");
-    snprintf(why, sizeof why, "searched from scope 2 outwards, found at %u", t->link->group.scope);
-    results_add(t->results, R_RFC4391_4_1_SCOPE_SEARCH, OUTCOME_PASS, "", why);
+    snprintf(found, sizeof found, "searched from scope 2 outwards, found at %u",
+             t->link->group.scope);
+    results_add(t->results, R_RFC4391_4_1_SCOPE_SEARCH, OUTCOME_PASS, "", found);
     results_stage(t->results, id, OUTCOME_PASS, "",
                   "%s, MLID 0x%04x, Q_Key 0x%08x, SL %u, MTU %u bytes", mgid, t->link->group.mlid,
                   t->link->group.qkey, t->link->group.sl, ib_mtu_bytes(t->link->group.mtu));

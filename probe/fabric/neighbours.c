@@ -140,7 +140,8 @@ static void report_neighbours(struct target *target, const char *id, const struc
 
 static bool stage_neighbours(struct target *target, const char *id)
 {
-    char *name = host_interface(target->link), why[256];
+    char *name = host_interface(target->link);
+    GError *why = NULL;
     GArray *all = name ? hostneigh_read(name) : NULL;
     struct comparison t = {.words = g_string_new(NULL)};
     if (!all || all->len == 0)
@@ -148,9 +149,9 @@ static bool stage_neighbours(struct target *target, const char *id)
                       !name  ? "no interface of this host is up there"
                       : !all ? "the kernel does not list its neighbours"
                              : "the host's table has no neighbour there");
-    else if (!link_open(target, why, sizeof why))
+    else if (!link_open(target, &why))
         results_stage(target->results, id, OUTCOME_INCONCLUSIVE, "", "they cannot be probed: %s",
-                      why);
+                      why->message);
     else {
         for (guint i = 0; i < all->len && i < PROBED && !target_ended(target); i++)
             compare_neighbour(target, &t, &g_array_index(all, struct host_neighbour, i));
@@ -159,6 +160,7 @@ static bool stage_neighbours(struct target *target, const char *id)
     if (all)
         g_array_unref(all);
     g_string_free(t.words, TRUE);
+    g_clear_error(&why);
     g_free(name);
     return !target->run->stopped;
 }

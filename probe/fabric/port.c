@@ -189,12 +189,13 @@ static void assess_table(struct target *t)
 
 static bool stage_pkey(struct target *t, const char *id)
 {
-    char why[256];
+    GError *why = NULL;
     assess_table(t);
-    if (!link_find_pkey(t, why, sizeof why)) {
+    if (!link_find_pkey(t, &why)) {
         results_stage(t->results, id, OUTCOME_FAIL,
                       "the subnet manager's partition configuration has to name this port's GUID",
-                      "%s", why);
+                      "%s", why->message);
+        g_error_free(why);
         return false;
     }
     if (t->link->pkey & 0x8000)

@@ -43,7 +43,7 @@ static void skip_from(struct target *t, unsigned first)
                       fabric_stage_at(first - 1)->id);
 }
 
-static bool device_is_open(struct target *t, enum opening opening, const char *why)
+static bool device_is_open(struct target *t, enum opening opening, const GError *why)
 {
     if (opening == OPENED) {
         results_stage(t->results, device[0].id, OUTCOME_PASS, "", "%s port %u, LID %u",
@@ -56,8 +56,8 @@ static bool device_is_open(struct target *t, enum opening opening, const char *w
         opening == OPEN_NO_PRIVILEGE
             ? "run as root, or grant this user access to the device files"
             : "check lspci and dmesg for the adapter; load its driver, ib_uverbs and ib_umad",
-        "%s", why);
-    t->results->checked->trouble = plain_dup(why);
+        "%s", why->message);
+    t->results->checked->trouble = plain_dup(why->message);
     return false;
 }
 
@@ -74,7 +74,7 @@ static bool run_stage(struct target *t, const struct stage_of_fabric *s)
     return passed;
 }
 
-void fabric_run(struct target *t, enum opening opening, const char *why)
+void fabric_run(struct target *t, enum opening opening, const GError *why)
 {
     if (!device_is_open(t, opening, why)) {
         skip_from(t, 1);

@@ -32,6 +32,6 @@ extern const struct stage_table port_stages, group_stages, host_stages, census_s
 const struct stage_of_fabric *fabric_stage_at(unsigned i);
 
 /* Runs the stages. opening, why: the result of opening the device. */
-void fabric_run(struct target *t, enum opening opening, const char *why);
+void fabric_run(struct target *t, enum opening opening, const GError *why);
 
 #endif

@@ -2,9 +2,9 @@
 /* Opens an IPoIB link: partition, broadcast group, queue pair, membership. See link.h. */
 #include "probe/link/link.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "cli/fail.h"
 #include "hca/mcgroup.h"
 #include "hca/pkeys.h"
 #include "probe/link/groups.h"
@@ -23,7 +23,7 @@
 enum { SCOPE_FIRST = 2, SCOPE_LAST = 14 };
 #define SM_KEY_OPENSM 1 /* default of OpenSM, and of saquery */
 
-bool link_find_pkey(struct target *t, char *why, size_t size)
+bool link_find_pkey(struct target *t, GError **error)
 {
     const struct port_facts *f = &t->link->transport->facts;
     const struct interface_link *given = t->link->transport->interface;
@@ -35,14 +35,14 @@ bool link_find_pkey(struct target *t, char *why, size_t size)
         return true;
     }
     char *all = pkeys_text(f->pkeys, f->n_pkeys);
-    snprintf(why, size, "%s port %u is not in partition 0x%04x; it has the P_Keys%s", f->device,
-             f->port, wanted ? wanted : 0xffff, all);
+    fail_with(error, "%s port %u is not in partition 0x%04x; it has the P_Keys%s", f->device,
+              f->port, wanted ? wanted : 0xffff, all);
     g_free(all);
     return false;
 }
 
 /* RFC 4391 §4.1: a node may search from local scope upwards. */
-enum sa_result link_find_broadcast(struct target *t, char *why, size_t size)
+enum sa_result link_find_broadcast(struct target *t, GError **error)
 {
     uint8_t mgid[16];
     uint16_t status = 0;
@@ -52,22 +52,21 @@ enum sa_result link_find_broadcast(struct target *t, char *why, size_t size)
         case SA_SUCCESS:
             return SA_SUCCESS;
         case SA_NO_RESPONSE:
-            snprintf(why, size, "the SA (LID %u) did not answer", t->link->transport->facts.sm_lid);
+            fail_with(error, "the SA (LID %u) did not answer", t->link->transport->facts.sm_lid);
             return SA_NO_RESPONSE;
         case SA_BUSY:
-            snprintf(why, size, "the SA (LID %u) is busy: try again later",
-                     t->link->transport->facts.sm_lid);
+            fail_with(error, "the SA (LID %u) is busy: try again later",
+                      t->link->transport->facts.sm_lid);
             return SA_BUSY;
         case SA_ERROR:
-            snprintf(why, size, "%s", t->run->stopped ? "interrupted" : t->link->transport->error);
+            fail_with(error, "%s", t->run->stopped ? "interrupted" : t->link->transport->error);
             return SA_ERROR;
         case SA_REJECTED:
             break;
         }
     }
-    snprintf(why, size,
-             "there is no IPoIB broadcast group for P_Key 0x%04x (the SA says 0x%04x, %s)",
-             t->link->pkey, status, sa_status_name(status));
+    fail_with(error, "there is no IPoIB broadcast group for P_Key 0x%04x (the SA says 0x%04x, %s)",
+              t->link->pkey, status, sa_status_name(status));
     return SA_REJECTED;
 }
 
@@ -94,7 +93,7 @@ static void make_own_address(struct probe_link *l)
     memcpy(l->lladdr + LLADDR_GID, l->transport->facts.gid, 16);
 }
 
-static bool join_broadcast(struct target *t, char *why, size_t size)
+static bool join_broadcast(struct target *t, GError **error)
 {
     struct mc_group g;
     uint16_t status = 0;
@@ -102,25 +101,21 @@ static bool join_broadcast(struct target *t, char *why, size_t size)
     if (result == SA_SUCCESS)
         return true;
     if (result == SA_REJECTED)
-        snprintf(why, size,
-                 "the SA refuses to join this port to the broadcast group: status 0x%04x, %s",
-                 status, sa_status_name(status));
-    else
-        snprintf(why, size, "cannot join the broadcast group: %s", sa_failure_text(t, result));
-    return false;
+        return fail_with(
+            error, "the SA refuses to join this port to the broadcast group: status 0x%04x, %s",
+            status, sa_status_name(status));
+    return fail_with(error, "cannot join the broadcast group: %s", sa_failure_text(t, result));
 }
 
 /* Uses the interface's link; the interface has already joined the group. Its Q_Key is not known. */
-static bool take_interface_link(struct target *t, char *why, size_t size)
+static bool take_interface_link(struct target *t, GError **error)
 {
     struct probe_link *l = t->link;
     const struct interface_link *given = l->transport->interface;
     uint16_t wanted = t->run->options->pkey;
-    if (wanted && ((wanted ^ given->pkey) & 0x7fff)) {
-        snprintf(why, size, "%s is in partition 0x%04x: name the interface that is in 0x%04x",
-                 given->name, given->pkey, wanted);
-        return false;
-    }
+    if (wanted && ((wanted ^ given->pkey) & 0x7fff))
+        return fail_with(error, "%s is in partition 0x%04x: name the interface that is in 0x%04x",
+                         given->name, given->pkey, wanted);
     l->pkey = given->pkey;
     l->group = (struct mc_group){.mlid = LID_MULTICAST_FIRST,
                                  .pkey = given->pkey,
@@ -133,33 +128,26 @@ static bool take_interface_link(struct target *t, char *why, size_t size)
     return true;
 }
 
-bool link_open(struct target *t, char *why, size_t size)
+bool link_open(struct target *t, GError **error)
 {
     if (t->link->opened)
         return true;
     if (t->link->transport->interface)
-        return take_interface_link(t, why, size);
-    if (t->link->transport->facts.state != PORT_ACTIVE) {
-        snprintf(why, size, "%s port %u is not active: see 'ipoib-probe fabric'",
-                 t->link->transport->facts.device, t->link->transport->facts.port);
-        return false;
-    }
-    if (!link_find_pkey(t, why, size) || link_find_broadcast(t, why, size) != SA_SUCCESS)
+        return take_interface_link(t, error);
+    if (t->link->transport->facts.state != PORT_ACTIVE)
+        return fail_with(error, "%s port %u is not active: see 'ipoib-probe fabric'",
+                         t->link->transport->facts.device, t->link->transport->facts.port);
+    if (!link_find_pkey(t, error) || link_find_broadcast(t, error) != SA_SUCCESS)
         return false;
     if (t->link->transport->ops->open_qp(t->link->transport, t->link->pkey_index,
-                                         t->link->group.qkey) != TRANSPORT_OK) {
-        snprintf(why, size, "%s", t->link->transport->error);
-        return false;
-    }
+                                         t->link->group.qkey) != TRANSPORT_OK)
+        return fail_with(error, "%s", t->link->transport->error);
     make_own_address(t->link);
     link_find_sm_key(t);
-    if (!join_broadcast(t, why, size))
+    if (!join_broadcast(t, error))
         return false;
     t->link->opened = group_attach(t, &t->link->group);
-    if (t->link->opened)
-        return true;
-    snprintf(why, size, "%s", t->link->transport->error);
-    return false;
+    return t->link->opened || fail_with(error, "%s", t->link->transport->error);
 }
 
 void link_close(struct target *t)

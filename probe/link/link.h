@@ -34,23 +34,26 @@ struct probe_link {
 
 struct target;
 
-/* Searches for the broadcast group, from scope 2 upwards, and stores it in the link's group. */
-enum sa_result link_find_broadcast(struct target *t, char *why, size_t size);
+/*
+ * Searches for the broadcast group, from scope 2 upwards, and stores it in the link's group. Sets
+ * ERROR if the result is not SA_SUCCESS.
+ */
+enum sa_result link_find_broadcast(struct target *t, GError **error);
 /* Maximum bytes of an IP datagram on the link (RFC 4391 §7). 0: the group's MTU code is unknown. */
 uint32_t link_mtu(const struct probe_link *l);
 /* Finds the SM_Key with which the SA discloses members and stores it in the link's sm_key. */
 void link_find_sm_key(struct target *t);
 /*
  * Chooses the P_Key index, finds the broadcast group, creates the queue pair, joins and attaches.
- * Returns false and writes the reason to why.
+ * Returns false and sets ERROR if that fails.
  */
-bool link_open(struct target *t, char *why, size_t size);
+bool link_open(struct target *t, GError **error);
 /* Leaves the joined groups. */
 void link_close(struct target *t);
 /*
- * Finds the requested partition in the port's P_Key table. Returns false and writes the reason to
- * why.
+ * Finds the requested partition in the port's P_Key table. Returns false and sets ERROR if the port
+ * is not in it.
  */
-bool link_find_pkey(struct target *t, char *why, size_t size);
+bool link_find_pkey(struct target *t, GError **error);
 
 #endif

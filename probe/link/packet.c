@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cli/fail.h"
 #include "hca/client.h"
 #include "probe/link/link.h"
 #include "probe/link/sysfs.h"
@@ -48,22 +49,24 @@ static bool is_denied(int error)
 }
 
 /* What failed on which interface, why, and what to do. */
-static void error_text(const char *name, const char *what, int error, char *out, size_t size)
+static bool fail_interface(GError **error, const char *name, const char *what, int number)
 {
-    if (is_denied(error))
-        snprintf(out, size, "%s: %s: %s: run as root or grant CAP_NET_RAW", name, what,
-                 strerror(error));
-    else if (error == ENETDOWN)
-        snprintf(out, size, "%s: %s: the interface is down or removed: try 'ip link set %s up'",
-                 name, what, name);
-    else
-        snprintf(out, size, "%s: %s: %s", name, what, strerror(error));
+    if (is_denied(number))
+        return fail_with(error, "%s: %s: %s: run as root or grant CAP_NET_RAW", name, what,
+                         strerror(number));
+    if (number == ENETDOWN)
+        return fail_with(error, "%s: %s: the interface is down or removed: try 'ip link set %s up'",
+                         name, what, name);
+    return fail_with(error, "%s: %s: %s", name, what, strerror(number));
 }
 
-static enum transport_result packet_fail(struct transport *t, const char *what, int error)
+static enum transport_result packet_fail(struct transport *t, const char *what, int number)
 {
-    t->denied |= is_denied(error);
-    error_text(t->interface->name, what, error, t->error, sizeof t->error);
+    GError *why = NULL;
+    t->denied |= is_denied(number);
+    fail_interface(&why, t->interface->name, what, number);
+    g_strlcpy(t->error, why->message, sizeof t->error);
+    g_error_free(why);
     return TRANSPORT_ERROR;
 }
 
@@ -301,7 +304,7 @@ static bool bind_to(struct packet *k)
 }
 
 enum opening packet_open(struct transport **t, const char *name, const volatile int *stop,
-                         char *why, size_t size)
+                         GError **error)
 {
     *t = NULL;
     char *net = g_build_filename("/sys/class/net", name, NULL);
@@ -316,7 +319,7 @@ enum opening packet_open(struct transport **t, const char *name, const volatile 
         k->base.interface = &k->link;
         *t = &k->base;
     } else {
-        error_text(name, "cannot open a packet socket", errno, why, size);
+        fail_interface(error, name, "cannot open a packet socket", errno);
         packet_close(&k->base);
     }
     g_free(net);

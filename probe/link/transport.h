@@ -220,17 +220,17 @@ static inline bool transport_can(const struct transport *t, unsigned capabilitie
 
 /*
  * Opens device (NULL: the first with an InfiniBand port) and port (0: the first active one,
- * otherwise the first).
+ * otherwise the first). Sets ERROR if the result is not OPENED.
  */
 enum opening { OPENED, OPEN_NO_DEVICE, OPEN_NO_PRIVILEGE };
 enum opening verbs_open(struct transport **t, const char *device, unsigned port,
-                        const volatile int *stop, char *why, size_t size);
+                        const volatile int *stop, GError **error);
 /* Opens the SA only: no queue pair, no peer. */
 enum opening sa_only_open(struct transport **t, const char *device, unsigned port,
                           const volatile int *stop);
-/* Opens a transport over an IPoIB network interface. */
+/* Opens a transport over an IPoIB network interface. Sets ERROR if the result is not OPENED. */
 enum opening packet_open(struct transport **t, const char *name, const volatile int *stop,
-                         char *why, size_t size);
+                         GError **error);
 bool packet_is_interface(const char *name);
 /* Name of any IPoIB interface; NULL: none. Free with g_free(). */
 char *packet_first_interface(void);

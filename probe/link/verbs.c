@@ -6,9 +6,9 @@
 #include "probe/link/verbs.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "cli/fail.h"
 #include "hca/device.h"
 
 /* ---- the SA */
@@ -75,41 +75,41 @@ static void verbs_close(struct transport *t)
 
 /* ---- opening */
 
-static enum opening open_umad(struct verbs *v, char *why, size_t size)
+static enum opening open_umad(struct verbs *v, GError **error)
 {
     const struct port_facts *f = &v->base.facts;
-    int error = umad_sa_open(&v->sa, f->device, f->port);
-    if (!error)
+    int number = umad_sa_open(&v->sa, f->device, f->port);
+    if (!number)
         return OPENED;
-    bool privilege = error == EACCES || error == EPERM;
-    snprintf(why, size,
-             privilege ? "%s port %u: cannot query the SA: this user may not open "
-                         "/dev/infiniband/umad*: run as root"
-                       : "%s port %u: cannot query the SA: /dev/infiniband/umad* "
-                         "cannot be opened (modprobe ib_umad)",
-             f->device, f->port);
+    bool privilege = number == EACCES || number == EPERM;
+    fail_with(error,
+              privilege ? "%s port %u: cannot query the SA: this user may not open "
+                          "/dev/infiniband/umad*: run as root"
+                        : "%s port %u: cannot query the SA: /dev/infiniband/umad* "
+                          "cannot be opened (modprobe ib_umad)",
+              f->device, f->port);
     return privilege ? OPEN_NO_PRIVILEGE : OPEN_NO_DEVICE;
 }
 
-static enum opening open_port(struct verbs *v, struct ibv_device *device, unsigned port, char *why,
-                              size_t size)
+static enum opening open_port(struct verbs *v, struct ibv_device *device, unsigned port,
+                              GError **error)
 {
     const char *name = ibv_get_device_name(device);
-    v->context = device_context(device, why, size);
+    v->context = device_context(device, error);
     if (!v->context)
         return errno == EACCES || errno == EPERM ? OPEN_NO_PRIVILEGE : OPEN_NO_DEVICE;
     v->base.facts.port = verbs_choose_port(v->context, port);
     if (v->base.facts.port == 0 || !verbs_read_facts(v)) {
-        snprintf(why, size, port ? "%s has no port %u" : "%s has no InfiniBand port", name, port);
+        fail_with(error, port ? "%s has no port %u" : "%s has no InfiniBand port", name, port);
         return OPEN_NO_DEVICE;
     }
     if (!v->base.facts.infiniband) {
-        snprintf(why, size,
-                 "%s port %u: its link layer is Ethernet: there is no IP over InfiniBand on it",
-                 name, port);
+        fail_with(error,
+                  "%s port %u: its link layer is Ethernet: there is no IP over InfiniBand on it",
+                  name, port);
         return OPEN_NO_DEVICE;
     }
-    return open_umad(v, why, size);
+    return open_umad(v, error);
 }
 
 static const struct transport_ops verbs_ops = {.capabilities = CAN_ALL,
@@ -128,11 +128,11 @@ static const struct transport_ops verbs_ops = {.capabilities = CAN_ALL,
                                                .disconnect = verbs_disconnect};
 
 static enum opening open_verbs_port(struct transport **t, struct ibv_device *device, unsigned port,
-                                    const volatile int *stop, char *why, size_t size)
+                                    const volatile int *stop, GError **error)
 {
     struct verbs *v = g_new(struct verbs, 1);
     *v = (struct verbs){.base.ops = &verbs_ops, .stop = stop, .held_slot = SLOTS};
-    enum opening result = open_port(v, device, port, why, size);
+    enum opening result = open_port(v, device, port, error);
     if (result == OPENED)
         *t = &v->base;
     else
@@ -141,18 +141,20 @@ static enum opening open_verbs_port(struct transport **t, struct ibv_device *dev
 }
 
 enum opening verbs_open(struct transport **t, const char *device, unsigned port,
-                        const volatile int *stop, char *why, size_t size)
+                        const volatile int *stop, GError **error)
 {
     struct device_list list;
     struct ibv_device *named;
     enum opening result = OPEN_NO_DEVICE;
     *t = NULL;
-    if (!device_list_get(&list, why, size))
+    if (!device_list_get(&list, error))
         return OPEN_NO_DEVICE;
-    if (device && (named = device_find(&list, device, why, size)) != NULL)
-        result = open_verbs_port(t, named, port, stop, why, size);
-    for (int i = 0; !device && i < list.count && result == OPEN_NO_DEVICE; i++)
-        result = open_verbs_port(t, list.devices[i], port, stop, why, size);
+    if (device && (named = device_find(&list, device, error)) != NULL)
+        result = open_verbs_port(t, named, port, stop, error);
+    for (int i = 0; !device && i < list.count && result == OPEN_NO_DEVICE; i++) {
+        g_clear_error(error); /* of the device before this one */
+        result = open_verbs_port(t, list.devices[i], port, stop, error);
+    }
     device_list_free(&list);
     return result;
 }

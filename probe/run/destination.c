@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 
 #include "cli/fail.h"
-#include "cli/say.h"
 #include "probe/run/address.h"
 #include "probe/run/options.h"
 #include "probe/run/text.h"
@@ -184,7 +183,6 @@ static bool resolve_name(struct target_option *t, const char *text, enum family 
         return fail_with(error, "the address of '%s' is %s", text, why);
     text_ip(t->ipv6, t->ip, ip);
     t->name = g_strdup_printf("%s (%s)", text, ip);
-    say("%s is %s", text, ip);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/say.h"
 #include "probe/run/address.h"
 #include "probe/run/destination.h"
+#include "probe/run/text.h"
 #include "wire/view.h"
 
 static const char help_start[] =
@@ -63,11 +64,15 @@ static bool read_target(struct options *o, const char *text)
 {
     struct target_option t;
     GError *error = NULL;
-    bool good = destination_read(&t, text, o->family, &error);
-    if (good)
-        g_array_append_val(o->targets, t);
-    say_error(NULL, &error);
-    return good;
+    char ip[48];
+    if (!destination_read(&t, text, o->family, &error))
+        return say_error(NULL, &error);
+    if (strcmp(t.name, text) != 0) { /* a host name: its address was chosen */
+        text_ip(t.ipv6, t.ip, ip);
+        say("%s is %s", text, ip);
+    }
+    g_array_append_val(o->targets, t);
+    return true;
 }
 
 static bool take_pkey(void *options, const char *value)

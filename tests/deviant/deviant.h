@@ -41,14 +41,14 @@ struct deviant {
 };
 
 /* ---- station.c: sets the station up on the link */
-bool station_open(struct deviant *d, char *why, size_t size);
+bool station_open(struct deviant *d, GError **error);
 /*
  * Joins the group of an IPv6 multicast address with the JoinState; creates it if it does not exist.
  */
 bool join_ipv6(struct deviant *d, const uint8_t *ip, uint8_t join_state, struct mc_group *g);
 
 /* ---- groups.c: the groups of the faults FAULT_GROUP_... */
-bool make_groups(struct deviant *d, char *why, size_t size);
+bool make_groups(struct deviant *d, GError **error);
 
 /* ---- filter.c: which packets it accepts; none after it has died */
 bool takes(struct deviant *d, const struct ud_from *from);

@@ -2,9 +2,9 @@
 /* Creates groups with wrong parameters; the SA accepts each of them. See faults.def. */
 #include "tests/deviant/deviant.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "cli/fail.h"
 #include "wire/put.h"
 #include "wire/mgid.h"
 #include "probe/link/groups.h"
@@ -30,7 +30,7 @@ static bool make(struct deviant *d, const uint8_t *mgid, const struct mc_group *
     return made;
 }
 
-bool make_groups(struct deviant *d, char *why, size_t size)
+bool make_groups(struct deviant *d, GError **error)
 {
     struct mc_group like = d->link.group;
     uint8_t mgid[16];
@@ -54,6 +54,5 @@ bool make_groups(struct deviant *d, char *why, size_t size)
     default:
         return true;
     }
-    snprintf(why, size, "the subnet administrator refuses the group");
-    return make(d, mgid, &like);
+    return make(d, mgid, &like) || fail_with(error, "the subnet administrator refuses the group");
 }

@@ -82,15 +82,16 @@ static int serve(struct deviant *d)
 
 static int run(struct deviant *d, const char *device)
 {
-    char why[300];
-    bool opened = verbs_open(&d->link.transport, device, 0, &stop, why, sizeof why) == OPENED &&
+    GError *why = NULL;
+    bool opened = verbs_open(&d->link.transport, device, 0, &stop, &why) == OPENED &&
                   (d->fault != FAULT_QPN_OTHER ||
-                   verbs_open(&d->other, device, 0, &stop, why, sizeof why) == OPENED);
+                   verbs_open(&d->other, device, 0, &stop, &why) == OPENED);
     int status = 1;
-    if (opened && station_open(d, why, sizeof why))
+    if (opened && station_open(d, &why))
         status = serve(d);
     else
-        fprintf(stderr, "deviant: %s\n", why);
+        fprintf(stderr, "deviant: %s\n", why->message);
+    g_clear_error(&why);
     if (d->link.transport) {
         groups_leave(&d->target);
         d->link.transport->ops->close(d->link.transport);

@@ -2,9 +2,9 @@
 /* Sets the station up on the link: queue pair, addresses, groups. See deviant.h. */
 #include "tests/deviant/deviant.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "cli/fail.h"
 #include "probe/link/message.h"
 #include "wire/put.h"
 #include "probe/link/groups.h"
@@ -12,12 +12,6 @@
 #include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/run.h"
-
-static bool fail(char *why, size_t size, const char *what)
-{
-    snprintf(why, size, "%s", what);
-    return false;
-}
 
 /* ---- its addresses */
 
@@ -134,17 +128,16 @@ static bool open_queue_pairs(struct deviant *d)
            d->other->ops->open_qp(d->other, d->link.pkey_index, d->link.group.qkey) == TRANSPORT_OK;
 }
 
-bool station_open(struct deviant *d, char *why, size_t size)
+bool station_open(struct deviant *d, GError **error)
 {
-    if (!link_find_pkey(&d->target, why, size) ||
-        link_find_broadcast(&d->target, why, size) != SA_SUCCESS)
+    if (!link_find_pkey(&d->target, error) || link_find_broadcast(&d->target, error) != SA_SUCCESS)
         return false;
     if (!open_queue_pairs(d))
-        return fail(why, size, d->link.transport->error);
+        return fail_with(error, "%s", d->link.transport->error);
     link_find_sm_key(&d->target);
     if (!choose_addresses(d))
-        return fail(why, size, "the subnet administrator gives no alias GUID");
+        return fail_with(error, "the subnet administrator gives no alias GUID");
     if (!join_groups(d))
-        return fail(why, size, "a group cannot be joined");
-    return make_groups(d, why, size);
+        return fail_with(error, "a group cannot be joined");
+    return make_groups(d, error);
 }

@@ -263,11 +263,12 @@ enum sa_outcome umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile i
 /* ---- the tests */
 
 static struct transport *t;
-static char why[300];
+static GError *why;
 
 static enum opening try_open(const char *device, unsigned port)
 {
-    return verbs_open(&t, device, port, &stop, why, sizeof why);
+    g_clear_error(&why);
+    return verbs_open(&t, device, port, &stop, &why);
 }
 
 static int begin(void **state)
@@ -285,6 +286,7 @@ static int end(void **state)
 {
     (void)state;
     t->ops->close(t);
+    g_clear_error(&why);
     assert_int_equal(played_verbs.live, 0); /* all resources are released */
     return 0;
 }
@@ -308,23 +310,23 @@ static void what_cannot_be_opened_says_why(void **state)
     struct transport *opened = t;
     (void)state;
     assert_int_equal(try_open("other0", 0), OPEN_NO_DEVICE);
-    assert_string_equal(why, "there is no RDMA device other0; there is play0");
+    assert_string_equal(why->message, "there is no RDMA device other0; there is play0");
     assert_int_equal(try_open("play0", 3), OPEN_NO_DEVICE);
-    assert_string_equal(why, "play0 has no port 3");
+    assert_string_equal(why->message, "play0 has no port 3");
     assert_int_equal(try_open("play0", 1), OPEN_NO_DEVICE);
-    assert_non_null(strstr(why, "Ethernet"));
+    assert_non_null(strstr(why->message, "Ethernet"));
     fails.umad = EACCES;
     assert_int_equal(try_open("play0", 0), OPEN_NO_PRIVILEGE);
-    assert_non_null(strstr(why, "/dev/infiniband/umad"));
+    assert_non_null(strstr(why->message, "/dev/infiniband/umad"));
     fails.umad = ENOENT;
     assert_int_equal(try_open("play0", 0), OPEN_NO_DEVICE);
     fails.open = EACCES;
     assert_int_equal(try_open("play0", 0), OPEN_NO_PRIVILEGE);
-    assert_non_null(strstr(why, "/dev/infiniband/uverbs"));
+    assert_non_null(strstr(why->message, "/dev/infiniband/uverbs"));
     fails.open = 0;
     fails.ethernet = true;
     assert_int_equal(try_open(NULL, 0), OPEN_NO_DEVICE);
-    assert_string_equal(why, "play0 has no InfiniBand port");
+    assert_string_equal(why->message, "play0 has no InfiniBand port");
     t = opened;
 }
 
