@@ -161,7 +161,7 @@ static void see_headers(const struct evidence_frame *s, const struct evidence_pa
 
 /* ---- LIDs that the SM assigns */
 
-static bool is_known_pair(const struct assignment *a, uint16_t lid)
+static bool assigns_lid(const struct assignment *a, uint16_t lid)
 {
     return a->guid && a->lid == lid;
 }
@@ -172,7 +172,7 @@ static struct assignment *own_assignment(const struct evidence_frame *s, struct 
 {
     struct assignment *own = &set[0];
     for (unsigned i = 0; i < WAYS; i++) {
-        if (is_known_pair(&set[i], lid) && set[i].interface == s->interface)
+        if (assigns_lid(&set[i], lid) && set[i].interface == s->interface)
             return &set[i];
         if (set[i].when < own->when)
             own = &set[i];
@@ -184,11 +184,11 @@ static struct assignment *own_assignment(const struct evidence_frame *s, struct 
 static void see_assignment(const struct evidence_frame *s, uint16_t lid, uint64_t guid)
 {
     struct assignment *set = s->e->assignments[set_of(lid)], *own = own_assignment(s, set, lid);
-    bool again = is_known_pair(own, lid) && own->interface == s->interface && own->guid == guid;
+    bool again = assigns_lid(own, lid) && own->interface == s->interface && own->guid == guid;
     see_place(s, lid, guid);
     for (unsigned i = 0; i < WAYS && again; i++) {
         /* another GUID was seen on another interface between two sightings of this one */
-        bool other = is_known_pair(&set[i], lid) && set[i].guid != guid;
+        bool other = assigns_lid(&set[i], lid) && set[i].guid != guid;
         if (other && set[i].interface != s->interface && set[i].when > own->when)
             report_evidence(s, set[i].interface, false);
     }

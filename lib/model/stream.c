@@ -87,7 +87,7 @@ static enum seen add_run(struct stream_store *store, struct message *m, unsigned
     return SEEN_NOW;
 }
 
-static enum seen mark_behind_gap(struct stream_store *store, struct message *m, uint32_t index)
+static enum seen mark_after_gap(struct stream_store *store, struct message *m, uint32_t index)
 {
     unsigned i = 0;
     while (i < m->n_runs && m->runs[i].end < index)
@@ -114,7 +114,7 @@ static enum seen mark(struct stream_store *store, struct message *m, uint32_t in
     if (index < m->reached)
         return SEEN_BEFORE;
     if (index > m->reached)
-        return mark_behind_gap(store, m, index);
+        return mark_after_gap(store, m, index);
     m->reached++;
     close_gap(store, m);
     return SEEN_NOW;
@@ -132,15 +132,15 @@ static bool was_seen(const struct message *m, uint32_t index)
  * The message ends with the packet of this index, which was not seen before. Later packets belong
  * to another message whose First was lost: remove them. true: some were removed.
  */
-static bool cut_behind(struct stream_store *store, struct message *m, uint32_t index)
+static bool drop_later_packets(struct stream_store *store, struct message *m, uint32_t index)
 {
     unsigned before = m->n_runs;
     while (m->n_runs && m->runs[m->n_runs - 1].begin > index)
         remove_run(store, m, m->n_runs - 1u);
-    bool cut = m->n_runs < before;
+    bool dropped = m->n_runs < before;
     if (m->n_runs == 0)
         drop_runs(store, m);
-    return cut;
+    return dropped;
 }
 
 /* ---- messages */
@@ -195,7 +195,7 @@ static void add_packet(struct stream_store *store, struct message *m, bool last,
                        struct stream_result *r)
 {
     if (last && !was_seen(m, r->index)) {
-        r->shortened = cut_behind(store, m, r->index);
+        r->shortened = drop_later_packets(store, m, r->index);
         m->seen_last = true;
         m->last = r->index;
     }

@@ -187,9 +187,9 @@ static void fail_advertised_to(const struct check_context *s, const struct resol
 
 /* A solicited NA must go to the QPN in the solicitation's option. */
 static void check_advertised_to(const struct check_context *s, const struct ip *requester,
-                                const struct ip *asked)
+                                const struct ip *target)
 {
-    struct resolution like = {.link = link_of(s), .requester_ip = *requester, .target = *asked};
+    struct resolution like = {.link = link_of(s), .requester_ip = *requester, .target = *target};
     const struct resolution *q;
     if (s->p->ib.transport != IB_UD || goes_to_group(&s->p->ib))
         return;
@@ -209,7 +209,7 @@ static void check_advertised_to(const struct check_context *s, const struct ip *
  * requester too (RFC 2390 7). The target of a RARP reply is the host that was asked about, which
  * may be another than the requester (RFC 903).
  */
-static bool answers_target(uint16_t op)
+static bool is_reply_to_target(uint16_t op)
 {
     return op == ARP_REPLY || op == INARP_REPLY;
 }
@@ -227,11 +227,11 @@ void check_arp_in_fabric(const struct check_context *s, const struct datagram *d
         note_query(s, v.p + a->sha);
     if (a->op == ARP_REPLY && ipv4)
         check_target(s, v.p, a);
-    if (answers_target(a->op)) {
+    if (is_reply_to_target(a->op)) {
         const uint8_t *requester = v.p + a->tha;
         check_reply(s, requester, reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN));
     }
-    if (answers_target(a->op) && s->p->ib.transport == IB_UD)
+    if (is_reply_to_target(a->op) && s->p->ib.transport == IB_UD)
         report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
 }
 
@@ -267,8 +267,8 @@ void check_nd_in_fabric(const struct check_context *s, const struct datagram *d)
             check_interface_id(s->r, &s->p->ib, ip, lladdr);
     if (type == ND_NA && icmpv6.cap >= ND_TARGET + 16 && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
         struct ip requester = ip_read(ipv6.p + IPV6_DESTINATION, 16),
-                  asked = ip_read(icmpv6.p + ND_TARGET, 16);
-        check_advertised_to(s, &requester, &asked);
+                  target = ip_read(icmpv6.p + ND_TARGET, 16);
+        check_advertised_to(s, &requester, &target);
     }
     if (type == ND_RA)
         note_routers(s, icmpv6);

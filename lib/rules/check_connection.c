@@ -320,9 +320,9 @@ static void check_destination(const struct check_context *s, uint16_t type, stru
 }
 
 /* Inverse ARP (RFC 2390) is ARP with other operations. */
-static const char *arp_name(uint16_t operation, bool *answers)
+static const char *arp_name(uint16_t operation, bool *is_reply)
 {
-    *answers = operation == ARP_REPLY || operation == INARP_REPLY;
+    *is_reply = operation == ARP_REPLY || operation == INARP_REPLY;
     switch (operation) {
     case ARP_REPLY:
         return "ARP reply";
@@ -337,17 +337,17 @@ static const char *arp_name(uint16_t operation, bool *answers)
 
 /*
  * Name of an address-resolution message whose transport the RFCs specify; NULL: not one of them.
- * *answers: it is a reply.
+ * *is_reply: it is a reply.
  */
-static const char *resolution(uint16_t type, struct view d, bool *answers)
+static const char *resolution(uint16_t type, struct view d, bool *is_reply)
 {
     struct view icmpv6;
     if (type == TYPE_ARP && view_has(d, 0, ARP_SIZE_FIXED) == WIRE_OK)
-        return arp_name(be16(d.p + ARP_OP), answers);
+        return arp_name(be16(d.p + ARP_OP), is_reply);
     if (type != TYPE_IPV6 || !nd_in_ipv6(d, &icmpv6) || icmpv6.cap == 0)
         return NULL;
-    *answers = icmpv6.p[0] == ND_NA;
-    return icmpv6.p[0] == ND_NS ? "NS" : *answers ? "NA" : NULL;
+    *is_reply = icmpv6.p[0] == ND_NA;
+    return icmpv6.p[0] == ND_NS ? "NS" : *is_reply ? "NA" : NULL;
 }
 
 /*
@@ -356,11 +356,11 @@ static const char *resolution(uint16_t type, struct view d, bool *answers)
  * known.
  */
 static void check_resolution(const struct check_context *s, const struct connection *c,
-                             const char *what, bool answers)
+                             const char *what, bool is_reply)
 {
     uint64_t reply = (uintptr_t)what + ((uint64_t)(c ? c->number : 0) << 32);
     struct entity qp = entity_qp(port_to_lid(s->p->dst), s->p->ib.dqpn);
-    if (!answers) {
+    if (!is_reply) {
         report_note(s->r, R_RFC4755_3_QUERY_ON_BROADCAST, &qp, (uintptr_t)what, s->p->ib.payload.p,
                     s->p->ib.payload.cap, "a request over a connection: %s over %s", what,
                     s->p->ib.transport == IB_RC ? "RC" : "UC");
@@ -398,10 +398,10 @@ static void check_ip(const struct check_context *s, const struct connection *c)
     uint16_t type = d->encap.type;
     if (d->header != WIRE_OK)
         return;
-    bool answers = false, to_many = goes_to_many(type, ip);
-    const char *what = resolution(type, ip, &answers);
+    bool is_reply = false, to_many = goes_to_many(type, ip);
+    const char *what = resolution(type, ip, &is_reply);
     if (what && !to_many)
-        check_resolution(s, c, what, answers);
+        check_resolution(s, c, what, is_reply);
     if (type == TYPE_IPV4 || type == TYPE_IPV6)
         check_destination(s, type, ip, to_many);
     if (c && type == TYPE_IPV6)

@@ -53,7 +53,7 @@ static void check_wrong_qpn(const struct check_context *s, const struct ip *send
 }
 
 /* For an NA, check_announced.c checks the destination QP. */
-static bool is_answer(struct view payload)
+static bool is_advertisement(struct view payload)
 {
     struct view d = view_from(payload, ENCAP_SIZE), icmpv6;
     return be16(payload.p) == TYPE_IPV6 && nd_in_ipv6(d, &icmpv6) && icmpv6.cap &&
@@ -63,7 +63,7 @@ static bool is_answer(struct view payload)
 static void check_qpn(const struct check_context *s)
 {
     struct ip source, ip;
-    if (!addresses(&s->p->datagram, &source, &ip) || is_answer(s->p->ib.payload))
+    if (!addresses(&s->p->datagram, &source, &ip) || is_advertisement(s->p->ib.payload))
         return;
     const struct neighbour *holder = neighbours_of_ip(
         s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), &ip);
@@ -92,7 +92,7 @@ void check_ip_to_group(const struct check_context *s)
 {
     const struct datagram *d = &s->p->datagram;
     struct ip source, ip;
-    if (!addresses(d, &source, &ip) || d->dhcp_bytes.p || is_answer(s->p->ib.payload))
+    if (!addresses(d, &source, &ip) || d->dhcp_bytes.p || is_advertisement(s->p->ib.payload))
         return;
     const struct neighbour *holder = neighbours_of_ip(
         s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), &ip);

@@ -112,7 +112,7 @@ static const struct resolution *request_of(const struct check_context *s, const 
     return q && q->lid == port_to_lid(s->p->src) ? q : NULL;
 }
 
-/* Was the request, which was answered, sent a few seconds ago, and before the holder's address? */
+/* Was the request, which got a reply, sent a few seconds ago, and before the holder's address? */
 static bool is_recent(const struct check_context *s, const struct neighbour *holder, uint32_t frame,
                       uint16_t interface, int64_t ns)
 {
@@ -226,8 +226,8 @@ struct certainty certainty_new_address(const struct check_context *s, const stru
 enum { ANSWER_SECONDS = 5 };
 
 /*
- * Is the request, the requester's last, unanswered and recent? Only then is a wrong reply certainly
- * one to it; otherwise it may be the reply to a request that was not captured.
+ * Is the request, the requester's last, without a reply and recent? Only then is a wrong reply
+ * certainly one to it; otherwise it may be the reply to a request that was not captured.
  */
 static bool request_waits(const struct check_context *s, const struct resolution *q)
 {
@@ -279,7 +279,7 @@ struct certainty certainty_request(const struct check_context *s, const struct f
  * been the response; this one may then answer a solicitation that was not captured, of another port
  * or QP with the same IP. The response may have been captured before the solicitation.
  */
-static bool answers(const struct check_context *s, const struct resolution *q)
+static bool is_response_to(const struct check_context *s, const struct resolution *q)
 {
     const struct endport *requester = endports_by_lid(s->f->endports, s->p->at.interface, q->lid);
     uint16_t lid = port_to_lid(s->p->dst);
@@ -296,6 +296,6 @@ struct certainty certainty_solicitation(const struct check_context *s, const str
     /* two interfaces of one port may have the same IP */
     bool another = q && q->lid == port_to_lid(s->p->dst) &&
                    qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn);
-    return certain_if(q && !another && answers(s, q),
+    return certain_if(q && !another && is_response_to(s, q),
                       "the neighbour solicitation was not captured");
 }
