@@ -8,7 +8,7 @@
 #define HAVE_FOLD 1
 #endif
 
-enum { BLOCK = 16, LANES = 4, FOLD_MIN = BLOCK + 1 };
+enum { BLOCK = 16, FOUR_BLOCKS = 4 * BLOCK, FOLD_MIN = BLOCK + 1 };
 
 /*
  * Bit-reversed. The CRC-16 of a message is its CRC-32 with the polynomial times x^16: the same
@@ -114,6 +114,11 @@ FOLDS static inline __m128i load(const void *p)
     return _mm_loadu_si128(p);
 }
 
+FOLDS static inline __m128i load_block(const uint8_t *blocks, size_t number)
+{
+    return load(blocks + number * BLOCK);
+}
+
 /*
  * A block that is followed by others is low * x^(n + 64) + high * x^n, where n is the number of
  * bits that follow: its low half is its higher powers. The factors have one x less, because the
@@ -132,12 +137,12 @@ FOLDS static inline __m128i fold_lanes(const struct crc *kind, __m128i block, co
 {
     const __m128i far = load(kind->fold_64), near = load(kind->fold_16);
     const uint8_t *p = *at;
-    __m128i a = block, b = load(p), c = load(p + BLOCK), d = load(p + 2 * BLOCK);
-    for (p += (LANES - 1) * BLOCK; end - p >= LANES * BLOCK; p += LANES * BLOCK) {
+    __m128i a = block, b = load(p), c = load_block(p, 1), d = load_block(p, 2);
+    for (p += FOUR_BLOCKS - BLOCK; end - p >= FOUR_BLOCKS; p += FOUR_BLOCKS) {
         a = fold_into(a, far, load(p));
-        b = fold_into(b, far, load(p + BLOCK));
-        c = fold_into(c, far, load(p + 2 * BLOCK));
-        d = fold_into(d, far, load(p + 3 * BLOCK));
+        b = fold_into(b, far, load_block(p, 1));
+        c = fold_into(c, far, load_block(p, 2));
+        d = fold_into(d, far, load_block(p, 3));
     }
     *at = p;
     return fold_into(fold_into(fold_into(a, near, b), near, c), near, d);
@@ -183,7 +188,7 @@ FOLDS static uint32_t add_by_folding(const struct crc *kind, uint32_t reg, const
     __m128i x = move_to_end(_mm_xor_si128(load(p), _mm_cvtsi32_si128((int)reg)), first);
     x = fold_into(x, near, _mm_xor_si128(load(p + first), _mm_cvtsi32_si128((int)rest)));
     p += first + BLOCK;
-    if (end - p >= 2 * LANES * BLOCK)
+    if ((end - p) / FOUR_BLOCKS >= 2)
         x = fold_lanes(kind, x, &p, end);
     for (; p < end; p += BLOCK)
         x = fold_into(x, near, load(p));
