@@ -107,7 +107,7 @@ static void call_builtin(dissector_handle_t handle, struct frame *f, packet_info
 
 /*
  * Restores the packet's source address. In the first pass, the built-in dissector overwrites the
- * packet's addresses with the LIDs of a CM REQ.
+ * packet's addresses with the LIDs of a CM REQ. It may not have set the address if it threw.
  */
 static void restore_source(const struct frame *f, packet_info *pinfo, const address *before)
 {
@@ -146,7 +146,8 @@ static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pin
     }
     ENDTRY;
     competing_restore();
-    restore_source(f, pinfo, &before);
+    if (f->p.mad.kind == MAD_KIND_CM || f->p.result != WIRE_OK || code)
+        restore_source(f, pinfo, &before);
     frame_finish(f, pinfo, tree);
     if (code)
         THROW_MESSAGE((long)code, message);

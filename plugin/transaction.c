@@ -9,17 +9,19 @@
 #include "plugin/store.h"
 
 #include "model/hash.h"
+#include "wire/nanoseconds.h"
 
 static int hf_ipoib_response_in = -1, hf_ipoib_response_to = -1, hf_ipoib_time = -1;
 
+/* Stored with the frame of the request. */
 struct transaction {
-    nstime_t requested;
+    int64_t requested;          /* time of the request, ns since 1970 */
     uint32_t request, response; /* frame numbers; response 0: not seen yet */
     uint16_t what;              /* number that the dissector of the request chose */
     struct transaction_key key; /* must be last: only its bytes in use are allocated */
 };
 
-/* What is stored with a frame. It can be both a response and a request: a CM REP is. */
+/* Stored with the frame of the response. A frame can be both: a CM REP is. */
 struct link_to_transaction {
     struct transaction *transaction;
 };
@@ -114,18 +116,16 @@ static void forget_transactions(void)
     g_clear_pointer(&transactions, g_hash_table_destroy);
 }
 
-static const struct transaction *stored(packet_info *pinfo, enum data_key key)
+static int64_t time_of(const packet_info *pinfo)
 {
-    const struct link_to_transaction *link = store_find(pinfo->num, key);
-    return link ? link->transaction : NULL;
+    return nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs);
 }
 
-static void store_transaction(packet_info *pinfo, enum data_key key, struct transaction *p)
+/* The transaction of which the frame is the response; NULL: none. */
+static const struct transaction *answered_by(packet_info *pinfo)
 {
-    struct link_to_transaction *link = store_find(pinfo->num, key);
-    if (!link)
-        link = store_add(pinfo->num, key, sizeof *link);
-    link->transaction = p;
+    const struct link_to_transaction *link = store_find(pinfo->num, DATA_RESPONSE);
+    return link ? link->transaction : NULL;
 }
 
 /*
@@ -134,13 +134,13 @@ static void store_transaction(packet_info *pinfo, enum data_key key, struct tran
 void transaction_request(packet_info *pinfo, const struct transaction_key *k, uint16_t what)
 {
     follow_merges();
-    struct transaction *p = store_alloc(offsetof(struct transaction, key) + size_of(k));
+    struct transaction *p = store_add(pinfo->num, DATA_REQUEST,
+                                      offsetof(struct transaction, key) + size_of(k));
     memcpy(&p->key, k, size_of(k));
     p->request = pinfo->num;
-    p->requested = pinfo->abs_ts;
+    p->requested = time_of(pinfo);
     p->what = what;
     g_hash_table_replace(transactions, &p->key, &p->key);
-    store_transaction(pinfo, DATA_REQUEST, p);
 }
 
 void transaction_response(packet_info *pinfo, const struct transaction_key *k)
@@ -151,26 +151,34 @@ void transaction_response(packet_info *pinfo, const struct transaction_key *k)
         return;
     if (!p->response)
         p->response = pinfo->num;
-    store_transaction(pinfo, DATA_RESPONSE, p);
+    struct link_to_transaction *link = store_add(pinfo->num, DATA_RESPONSE, sizeof *link);
+    link->transaction = p;
 }
 
 uint32_t transaction_request_value(packet_info *pinfo)
 {
-    const struct transaction *p = stored(pinfo, DATA_RESPONSE);
+    const struct transaction *p = answered_by(pinfo);
     return p ? p->what : 0;
+}
+
+static nstime_t time_between(int64_t from, int64_t to)
+{
+    int64_t ns = 0;
+    if (__builtin_sub_overflow(to, from, &ns))
+        ns = to < from ? INT64_MIN : INT64_MAX;
+    return (nstime_t){.secs = (time_t)(ns / NANOSECONDS), .nsecs = (int)(ns % NANOSECONDS)};
 }
 
 void transaction_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb)
 {
-    const struct transaction *request = stored(pinfo, DATA_REQUEST);
-    const struct transaction *response = stored(pinfo, DATA_RESPONSE);
+    const struct transaction *request = store_find(pinfo->num, DATA_REQUEST);
+    const struct transaction *response = answered_by(pinfo);
     if (request && request->response)
         proto_item_set_generated(
             proto_tree_add_uint(tree, hf_ipoib_response_in, tvb, 0, 0, request->response));
     if (!response)
         return;
-    nstime_t dt;
-    nstime_delta(&dt, &pinfo->abs_ts, &response->requested);
+    nstime_t dt = time_between(response->requested, time_of(pinfo));
     proto_item_set_generated(
         proto_tree_add_uint(tree, hf_ipoib_response_to, tvb, 0, 0, response->request));
     proto_item_set_generated(proto_tree_add_time(tree, hf_ipoib_time, tvb, 0, 0, &dt));

@@ -218,7 +218,7 @@ static void merge_announced(struct endport *p, const struct endport *other)
 {
     for (unsigned i = 0; i < ENDPORT_UD_QPS && other->ud[i].qpn; i++)
         if (!other->ud[i].before)
-            endport_announces(p, other->ud[i].pkey, other->ud[i].qpn);
+            endport_announces(p, other->ud_pkey[i], other->ud[i].qpn);
 }
 
 /* If two values differ, the newer one is unknown: forget both. */
@@ -305,7 +305,7 @@ static unsigned place_of_qpn(const struct endport *p, uint16_t pkey, uint32_t qp
 {
     unsigned old = ENDPORT_UD_QPS;
     for (unsigned i = 0; i < ENDPORT_UD_QPS; i++) {
-        bool same = p->ud[i].pkey == (pkey & 0x7fff);
+        bool same = p->ud_pkey[i] == (pkey & 0x7fff);
         if (p->ud[i].qpn == 0 || (same && p->ud[i].qpn == qpn))
             return i;
         if (old == ENDPORT_UD_QPS && same && p->ud[i].before)
@@ -319,22 +319,23 @@ void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn)
     unsigned i = place_of_qpn(p, pkey, qpn);
     if (i == ENDPORT_UD_QPS)
         return;
-    p->ud[i].qpn = qpn;
-    p->ud[i].pkey = pkey & 0x7fff;
+    p->ud[i].qpn = qpn & 0xffffff;
+    p->ud_pkey[i] = pkey & 0x7fff;
     p->ud[i].before = false;
 }
 
 void endport_joins(struct endport *p, uint16_t pkey)
 {
     for (unsigned i = 0; i < ENDPORT_UD_QPS; i++)
-        p->ud[i].before |= p->ud[i].pkey == (pkey & 0x7fff);
+        if (p->ud_pkey[i] == (pkey & 0x7fff))
+            p->ud[i].before = true;
 }
 
 enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_t qpn)
 {
     enum announced answer = ANNOUNCED_UNKNOWN;
     for (unsigned i = 0; i < ENDPORT_UD_QPS && p->ud[i].qpn; i++) {
-        if (p->ud[i].pkey != (pkey & 0x7fff))
+        if (p->ud_pkey[i] != (pkey & 0x7fff))
             continue;
         if (p->ud[i].qpn == qpn)
             return ANNOUNCED;
@@ -349,7 +350,7 @@ bool endport_has_one_interface(const struct endport *p, uint16_t pkey)
 {
     unsigned announced = 0;
     for (unsigned i = 0; i < ENDPORT_UD_QPS && p->ud[i].qpn; i++)
-        announced += p->ud[i].pkey == (pkey & 0x7fff) && !p->ud[i].before;
+        announced += p->ud_pkey[i] == (pkey & 0x7fff) && !p->ud[i].before;
     bool full = p->ud[ENDPORT_UD_QPS - 1].qpn != 0;
     return announced <= 1 && !full && !p->several_interfaces;
 }

@@ -68,10 +68,10 @@ struct endport {
     uint32_t waiting;   /* connections whose REQ it sent and that have no response */
     /* UD QPs that its link-layer addresses announced; qpn 0: unused */
     struct {
-        uint32_t qpn;
-        uint16_t pkey; /* 15 bits */
-        bool before;   /* announced before an interface of the partition last joined */
+        uint32_t qpn : 24;
+        uint32_t before : 1; /* announced before an interface of the partition last joined */
     } ud[ENDPORT_UD_QPS];
+    uint16_t ud_pkey[ENDPORT_UD_QPS]; /* their partitions, 15 bits; apart, which saves memory */
     /*
      * Service-ID of an IPoIB connection that it accepted; 0: not seen. Its IPoIB listens on this
      * form. Once the form of RFC 4755 was accepted, another does not replace it.

@@ -31,12 +31,12 @@ struct group {
     /* last frame in which the SA changed a parameter other than the MLID; 0: never */
     uint32_t changed_frame;
     uint32_t since_frame;     /* first record with the current parameters */
+    uint32_t members;         /* known members, with any JoinState */
     struct endport *informed; /* last port that received the current parameters; NULL: not known */
     uint32_t gone_frame;      /* last Report of a deletion; 0: never */
     uint32_t emptied_frame;   /* the SA ended the last membership that is known; 0: never */
     uint32_t record_frame;    /* last record; 0: none */
     uint32_t join_request_frame; /* last join request that was not refused; 0: none */
-    uint32_t members;            /* known members, with any JoinState */
     struct group *next;          /* next broadcast group of the same partition */
     struct group *merged; /* merged into this group, which has the data now; NULL: not merged */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/qpns.h"
 
+#include "model/slab.h"
 #include "model/write.h"
 #include "wire/nanoseconds.h"
 
@@ -9,6 +10,7 @@ enum { RECENT = 1024 };
 
 struct qpns {
     GHashTable *known; /* a set of struct qp */
+    struct slab all;   /* also those that a merge left out */
     unsigned limit;
     struct qp *recent[RECENT];
 };
@@ -16,7 +18,8 @@ struct qpns {
 struct qpns *qpns_new(unsigned limit)
 {
     struct qpns *s = g_new0(struct qpns, 1);
-    s->known = g_hash_table_new_full(port_number_hash, port_number_equal, g_free, NULL);
+    s->known = g_hash_table_new(port_number_hash, port_number_equal);
+    slab_init(&s->all, sizeof(struct qp));
     s->limit = limit;
     return s;
 }
@@ -26,6 +29,7 @@ void qpns_free(struct qpns *s)
     if (!s)
         return;
     g_hash_table_destroy(s->known);
+    slab_clear(&s->all);
     g_free(s);
 }
 
@@ -50,9 +54,9 @@ const struct qp *qpns_find(const struct qpns *s, const struct port *port, uint32
 struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn)
 {
     struct qp *q = qpns_get(s, port, qpn);
-    if (q || g_hash_table_size(s->known) >= s->limit)
+    if (q || s->all.count >= s->limit)
         return q;
-    q = g_new0(struct qp, 1);
+    q = slab_add(&s->all);
     q->id = port_number(port, qpn);
     q->psn = PSN_MASK; /* the first PSN of a QP may be 0 */
     g_hash_table_add(s->known, q);
@@ -90,7 +94,7 @@ static gboolean merge_entry(gpointer key, gpointer value, gpointer user)
     (void)value;
     if (port_interface(q->id.port) != *(const uint16_t *)g_ptr_array_index(moved, 0))
         return FALSE;
-    g_ptr_array_add(moved, g_memdup2(q, sizeof *q));
+    g_ptr_array_add(moved, q);
     return TRUE;
 }
 
@@ -103,9 +107,7 @@ void qpns_merge(struct qpns *s, uint16_t from, uint16_t to)
     for (unsigned i = 1; i < moved->len; i++) {
         struct qp *q = g_ptr_array_index(moved, i);
         q->id.port = port_on(q->id.port, to);
-        if (g_hash_table_contains(s->known, q))
-            g_free(q);
-        else
+        if (!g_hash_table_contains(s->known, q))
             g_hash_table_add(s->known, q);
     }
     g_ptr_array_unref(moved);

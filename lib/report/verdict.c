@@ -94,7 +94,7 @@ static void add_sender(struct verdict_senders *s, const struct sender *from)
 }
 
 /*
- * The case with these texts, which plain_short() has cleaned and shortened: texts that differ only
+ * The case with these texts, as plain_short() cleans and shortens them: texts that differ only
  * beyond the limit are one case.
  */
 static struct verdict_case *find_case(struct verdict_result *r, const char *const texts[4])
@@ -130,17 +130,31 @@ static struct verdict_case *new_case(struct verdict_result *r, const char *const
     return c;
 }
 
-static void add_to_case(struct verdict_result *r, uint32_t frame, const struct finding *f,
-                        const struct verdict_evidence *e)
+static struct verdict_case *find_or_add_case(struct verdict_result *r, const char *const given[4],
+                                             const struct verdict_evidence *e)
 {
     char buffers[4][VERDICT_TEXT + 1];
     const char *texts[4];
-    const char *given[] = {f->entity, f->expected, f->actual, f->reason};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        texts[i] = plain_short(given[i] ? given[i] : "", buffers[i], sizeof buffers[i]);
+        texts[i] = plain_short(given[i], buffers[i], sizeof buffers[i]);
     struct verdict_case *c = find_case(r, texts);
+    return c ? c : new_case(r, texts, e);
+}
+
+static const char *text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+static void add_to_case(struct verdict_result *r, uint32_t frame, const struct finding *f,
+                        const struct verdict_evidence *e)
+{
+    const char *given[] = {text_or_empty(f->entity), text_or_empty(f->expected),
+                           text_or_empty(f->actual), text_or_empty(f->reason)};
+    /* the texts of most findings are those of a case already, which saves cleaning them */
+    struct verdict_case *c = find_case(r, given);
     if (!c)
-        c = new_case(r, texts, e);
+        c = find_or_add_case(r, given, e);
     if (!c) {
         r->uncased++;
         return;

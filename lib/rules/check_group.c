@@ -187,8 +187,14 @@ static void same_attribute(const struct check_context *s, enum rule_number rule,
                            const struct subnet_event *e, const char *name, uint32_t at, uint32_t n,
                            uint32_t wanted, uint32_t seen)
 {
+    struct entity about = entity_group(e->group->mgid);
+    about.number = at;
+    if (wanted == seen) {
+        report_pass_about(s->r, rule, &about);
+        return;
+    }
     struct result r = {.rule = rule,
-                       .about = entity_group(e->group->mgid),
+                       .about = about,
                        .wanted = wanted,
                        .value = seen,
                        .at = {e->record + at, n},
@@ -196,11 +202,7 @@ static void same_attribute(const struct check_context *s, enum rule_number rule,
                        .name = name,
                        .describe = describe_attribute,
                        .facts = {fact_created_with(e)}};
-    r.about.number = at;
-    if (wanted == seen)
-        report_pass_about(s->r, rule, &r.about);
-    else
-        report_result(s, &r);
+    report_result(s, &r);
 }
 
 static void check_group_record(const struct check_context *s, const struct subnet_event *e)

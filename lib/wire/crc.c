@@ -132,7 +132,7 @@ FOLDS static inline __m128i fold_into(__m128i block, __m128i factors, __m128i ne
 }
 
 /* Four blocks at once, because a processor multiplies several while it waits for one product. */
-FOLDS static inline __m128i fold_lanes(const struct crc *kind, __m128i block, const uint8_t **at,
+FOLDS static inline __m128i fold_four(const struct crc *kind, __m128i block, const uint8_t **at,
                                        const uint8_t *end)
 {
     const __m128i far = load(kind->fold_64), near = load(kind->fold_16);
@@ -189,7 +189,7 @@ FOLDS static uint32_t add_by_folding(const struct crc *kind, uint32_t reg, const
     x = fold_into(x, near, _mm_xor_si128(load(p + first), _mm_cvtsi32_si128((int)rest)));
     p += first + BLOCK;
     if ((end - p) / FOUR_BLOCKS >= 2)
-        x = fold_lanes(kind, x, &p, end);
+        x = fold_four(kind, x, &p, end);
     for (; p < end; p += BLOCK)
         x = fold_into(x, near, load(p));
     return reduce(kind, x);
