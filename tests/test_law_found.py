@@ -117,6 +117,12 @@ FOUND = [
         [Cut({147: 158})],
         "a REQ that was cut, after the end of a connection with its queue pairs",
     ),
+    (
+        "counterpart/a_later_connection_has_the_queue_pairs_of_an_ended_one",
+        {131, 132, 137, 139, 143, 144, 145, 148, 150, 174},
+        [],
+        "a REP without its REQ, after the end of a connection with its queue pair",
+    ),
 ]
 
 

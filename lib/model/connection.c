@@ -309,13 +309,28 @@ static void note_accepted(const struct connection *conn)
         responder->service_id = conn->service_id;
 }
 
+/*
+ * The REQ of this REP was not captured. The QP that the REP names belongs to an unknown connection
+ * now, if its own has ended (IBA 12.9.8).
+ */
+static void release_flow(struct connections *c, const struct cm *cm, const struct port *src)
+{
+    struct flow *f = connections_flow(c, src, cm->qpn, false);
+    if (!f || !f->connection || !f->connection->drep_frame)
+        return;
+    stream_clear(&f->stream);
+    f->connection = NULL;
+}
+
 static struct connection *on_rep(struct connections *c, uint32_t frame, const struct mad_payload *m,
                                  const struct port *src, const struct port *dst)
 {
     const struct cm *cm = &m->cm;
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
-    if (!conn || conn->requester.comm_id != cm->remote_comm_id || conn->tid != m->mad.tid)
+    if (!conn || conn->requester.comm_id != cm->remote_comm_id || conn->tid != m->mad.tid) {
         note_early_rep(c, frame, cm, dst);
+        release_flow(c, cm, src);
+    }
     if (!conn || conn->requester.comm_id != cm->remote_comm_id)
         return NULL;
     /* for a REQ that was not captured: the requester reused its IDs, so this connection is over */

@@ -8,19 +8,29 @@
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
 
-/* Upper limit of claims; a new one replaces the oldest, which stays inconclusive. */
+/*
+ * A claim is a violation that waits for its proof. To settle a claim is to report it, if a later
+ * packet proves it, or to drop it. Most claims wait for the next GSI packet of the claim's port:
+ * the PSN of that packet shows whether one of its requests was not captured.
+ */
+
+/* Most claims that can wait. A further one replaces the oldest, whose result stays inconclusive. */
 enum { CLAIMS = 256 };
 
 struct claim {
-    const struct endport *port; /* its next GSI packet settles the claim; NULL: unused */
-    bool by_smi;                /* its next SMI packet does instead */
+    const struct endport *port; /* the port whose packet settles the claim; NULL: unused */
+    bool by_smi;                /* that packet is one of its SMI (QP0), not of its GSI (QP1) */
     uint16_t lid;               /* the port's LID when the claim was made; 0: not known */
-    /* no packet of the SA's GSI since this frame may be missing; 0: they do not count */
+    /*
+     * Frame since which every packet of the SA's GSI must have been captured; 0: the claim does not
+     * depend on the SA's packets.
+     */
     uint32_t since;
-    bool by_port, by_sa; /* the port's packet, and the SA's, have shown that none is missing */
-    /* the requester's next datagram settles the claim instead; target.length 0: it does not */
+    bool by_port; /* the port's GSI: no packet of it is missing */
+    bool by_sa;   /* the SA's GSI: no packet of it is missing */
+    /* A datagram of this requester settles the claim instead; target.length 0: it does not. */
     struct resolution request;
-    /* the group whose parameters the port is a witness of; NULL: the port is no witness */
+    /* The port is the witness of this group's parameters (postpone.h); NULL: it is none. */
     const struct group *witnessed;
     enum rule_number rule;
     struct entity about; /* points to bytes and group below */
@@ -50,7 +60,7 @@ void postponed_free(struct postponed *p)
     g_free(p);
 }
 
-/* Copies the entity, because the claim outlives the packet. */
+/* Copies what the entity points to: the claim is needed after the packet is gone. */
 static void keep_entity(struct claim *c, const struct entity *about)
 {
     c->about = *about;
@@ -69,7 +79,7 @@ static bool same_gid(const uint8_t *a, const uint8_t *b)
     return a == b || (a && b && memcmp(a, b, GID_SIZE) == 0);
 }
 
-/* Without the flags of a link-layer address, which do not name the interface. */
+/* Compares two link-layer addresses without the flags, which do not identify the interface. */
 static bool same_address(const uint8_t *a, const uint8_t *b)
 {
     return a == b || (a && b && memcmp(a + 1, b + 1, LLADDR_SIZE - 1) == 0);
@@ -177,8 +187,9 @@ void postpone_to_requester(const struct check_context *s, const struct endport *
 }
 
 /*
- * Result: the parameters are confirmed, the witness has a pending request, or the parameters
- * changed.
+ * What the witness shows about the group's parameters. CONFIRMS: they are the same as in the packet
+ * of the claim. ASKS: its request for the group has no response yet, so the response decides.
+ * DENIES: they have changed, or this is not known.
  */
 enum testimony { CONFIRMS, ASKS, DENIES };
 
@@ -192,8 +203,9 @@ static enum testimony ask_witness(const struct check_context *s, const struct cl
 }
 
 /*
- * A join, or for a claim that the port is no member any more, the request to leave: its response
- * may have been captured before it.
+ * Can a request with this method contradict the claim? A join can. If the claim is that the port is
+ * no member (join-before-send), a leave can too: the capture may have the response to the leave
+ * before the datagram, although the port sent the datagram before it left.
  */
 static bool is_request_of(uint8_t method, const struct claim *c)
 {
@@ -201,10 +213,12 @@ static bool is_request_of(uint8_t method, const struct claim *c)
 }
 
 /*
- * Is the packet a request that may have been sent before the packet of the claim, though it was
- * captured after it? It counts if it is for the group of the claim; if the claim has no group, for
- * any broadcast group, which has the link's parameters. If it was truncated before the MGID, it may
- * be for that group. For data after a REJ, it is a CM message: it may set up the connection.
+ * Is the current packet a request that contradicts the claim, and that may have been sent before
+ * the packet of the claim? Frames that are close together may be captured in the wrong order
+ * (model/order.h). The request counts if it is for the group of the claim. If the claim has no
+ * group, a request for any broadcast group counts, because its response has the parameters of the
+ * link. A request that was truncated before the MGID counts, because it may be for the group. For
+ * data on a connection that was not set up, a CM message counts instead: it may set it up.
  */
 static bool is_request_near(const struct check_context *s, const struct claim *c)
 {
@@ -225,7 +239,7 @@ static bool is_request_near(const struct check_context *s, const struct claim *c
     return same && order_is_uncertain(&s->f->order, c->frame);
 }
 
-/* Does the SMP respond to a Set that may have come before the packet of the claim? */
+/* Is the current packet an SMP with a table that the SM may have set before the claim's packet? */
 static bool is_smp_near(const struct check_context *s, const struct claim *c)
 {
     const struct mad_payload *m = &s->p->mad;
@@ -235,7 +249,10 @@ static bool is_smp_near(const struct check_context *s, const struct claim *c)
     return may_set && order_is_uncertain(&s->f->order, c->frame);
 }
 
-/* The QP that an address may have, or that a CM message says the port's interface has. */
+/*
+ * The QP that the claim says is no interface's: the destination of the datagram, or the QPN in the
+ * CM message. NULL: the claim is about no QP, or the QP has not sent IPoIB.
+ */
 static const struct qp *qp_of_claim(const struct check_context *s, const struct claim *c)
 {
     const struct port to = port_on(c->to, c->port->interface);
@@ -252,8 +269,9 @@ static const struct qp *qp_of_claim(const struct check_context *s, const struct 
 }
 
 /*
- * Has the QP of the claim sent IPoIB since? Then the IP address may have moved to it, or it is the
- * port's interface; its announcement was not captured.
+ * Has the QP of the claim sent IPoIB after the packet of the claim? Then it is an interface's. The
+ * datagram or the CM message was right, and the ARP or ND message that announced the QPN was not
+ * captured.
  */
 static bool is_sender(const struct check_context *s, const struct claim *c)
 {
@@ -262,9 +280,9 @@ static bool is_sender(const struct check_context *s, const struct claim *c)
 }
 
 /*
- * Does the PSN of this packet prove that none is missing since the claim? It proves nothing about
- * the time before the port was initialised again, or had another LID: other ports may have had the
- * two LIDs since.
+ * Does the current packet of the claim's port prove the claim? whole: its PSN follows that of the
+ * port's previous packet, so none is missing. If the port was initialised again after the claim, or
+ * has another LID now, the PSNs prove nothing: another port may have had the LID in between.
  */
 static bool is_proved(const struct check_context *s, const struct claim *c, bool whole)
 {
@@ -274,6 +292,7 @@ static bool is_proved(const struct check_context *s, const struct claim *c, bool
     return whole && same_port && !near && !is_sender(s, c);
 }
 
+/* Reports the claim if it is a failure, and frees its place. */
 static void end(const struct check_context *s, struct claim *c, bool is_failure)
 {
     struct reporter r = *s->r;
@@ -285,6 +304,10 @@ static void end(const struct check_context *s, struct claim *c, bool is_failure)
     s->postponed->waiting--;
 }
 
+/*
+ * The current packet is from the claim's port. The claim goes on waiting if the witness asks, or if
+ * the SA's packets have not confirmed the claim yet.
+ */
 static void settle_claim(const struct check_context *s, struct claim *c, bool whole)
 {
     bool proved = is_proved(s, c, whole);
@@ -294,7 +317,10 @@ static void settle_claim(const struct check_context *s, struct claim *c, bool wh
         end(s, c, c->by_port);
 }
 
-/* Is the sender the port, or another GID of the port with that LID (a virtual function)? */
+/*
+ * Did the port of the claim send the current packet? A virtual function shares the LID and the GSI
+ * of its port, with a GID of its own (IBA 4.1.1).
+ */
 static bool is_by(const struct endport *sender, const struct endport *port, uint16_t lid)
 {
     return sender == port || (sender->interface == port->interface && endport_has_lid(sender, lid));
@@ -326,11 +352,14 @@ void postponed_settle_sa(const struct check_context *s)
             continue;
         c->by_sa = q && q->gap_frame <= c->since;
         if (c->by_port || !c->by_sa)
-            end(s, c, c->by_port && c->by_sa);
+            end(s, c, c->by_port && c->by_sa && !is_sender(s, c));
     }
 }
 
-/* Is the datagram the requester's ARP request from the IP address to which the reply went? */
+/*
+ * Is the current datagram an ARP request from the IP address to which the reply of the claim went?
+ * Then the requester has that address, and the reply may be right.
+ */
 static bool requests_from_target(const struct check_context *s, const struct claim *c)
 {
     const struct datagram *d = &s->p->datagram;
@@ -338,6 +367,7 @@ static bool requests_from_target(const struct check_context *s, const struct cla
            d->arp.pln == 4 && be32(d->body.p + d->arp.spa) == c->value;
 }
 
+/* Did the requester of the claim's ARP request send the current datagram? */
 static bool is_requester(const struct check_context *s, const struct claim *c)
 {
     return c->port && c->request.target.length && c->port->interface == s->p->at.interface &&
