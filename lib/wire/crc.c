@@ -133,7 +133,7 @@ FOLDS static inline __m128i fold_into(__m128i block, __m128i factors, __m128i ne
 
 /* Four blocks at once, because a processor multiplies several while it waits for one product. */
 FOLDS static inline __m128i fold_four(const struct crc *kind, __m128i block, const uint8_t **at,
-                                       const uint8_t *end)
+                                      const uint8_t *end)
 {
     const __m128i far = load(kind->fold_64), near = load(kind->fold_16);
     const uint8_t *p = *at;
