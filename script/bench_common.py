@@ -22,8 +22,16 @@ MIXES = list(mixes.MIXES)
 Mix = collections.namedtuple("Mix", "name path frames reassembled")
 
 
+class Usage(collections.namedtuple("Usage", "user system peak")):
+    """CPU seconds, in user space and in the kernel, and peak KiB of one run."""
+
+    @property
+    def cpu(self):
+        return self.user + self.system
+
+
 def measure(command, env=None, statuses=(0,)):
-    """CPU seconds (user and system) and peak KiB of one run; discards its output."""
+    """Usage of one run; discards its output."""
     process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -32,7 +40,7 @@ def measure(command, env=None, statuses=(0,)):
             "%s: %s ended with %d"
             % (os.path.basename(sys.argv[0]), " ".join(command), process.returncode)
         )
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+    return Usage(usage.ru_utime, usage.ru_stime, usage.ru_maxrss)
 
 
 def wireshark_environment(plugin):
@@ -43,9 +51,17 @@ def wireshark_environment(plugin):
 
 
 def tshark(capture, plugin):
-    """Runs `tshark -q -z io,phs`. Its wrapper adds the same few ms with and without the plugin."""
-    command = [os.path.join(SRC, "script/tshark")] + TSHARK_TASK + [capture]
-    return measure(command, wireshark_environment(plugin))
+    """Usage of `tshark -q -z io,phs`, without its wrapper, a shell script that starts more processes
+    with the plugin than without."""
+    wrapper = [os.path.join(SRC, "script/with-plugins"), sys.executable, os.path.realpath(__file__)]
+    command = wrapper + ["tshark"] + TSHARK_TASK + [capture]
+    run = subprocess.run(
+        command, env=wireshark_environment(plugin), stdout=subprocess.PIPE, text=True, check=False
+    )
+    if run.returncode:
+        sys.exit("%s: %s ended with %d" % (sys.argv[0], " ".join(command), run.returncode))
+    user, system, peak = run.stdout.split()
+    return Usage(float(user), float(system), int(peak))
 
 
 def ipoib_check_command(capture):
@@ -131,10 +147,14 @@ def pairs(base, ours, runs):
     """Calls both measuring functions in turn. Returns CPU and memory ratios, and minimum CPU times."""
     cpu, memory, plain, own = [], [], [], []
     for _ in range(runs):
-        a, am = base()
-        b, bm = ours()
-        cpu.append(b / a)
-        memory.append(bm / am)
-        plain.append(a)
-        own.append(b)
+        a = base()
+        b = ours()
+        cpu.append(b.cpu / a.cpu)
+        memory.append(b.peak / a.peak)
+        plain.append(a.cpu)
+        own.append(b.cpu)
     return cpu, memory, min(plain), min(own)
+
+
+if __name__ == "__main__":  # bench_common.py COMMAND...: measures it
+    print(*measure(sys.argv[1:]))
