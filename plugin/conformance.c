@@ -20,8 +20,6 @@
 static ws_bool pref_check = TRUE;
 static const char *pref_deviations = "linux";
 
-static int proto_ipoib_conformance = -1;
-
 static struct checker *checker;
 static struct deviations *known;
 /* of the whole file; NULL: checks are off, or the list of known deviations is unreadable */
@@ -139,15 +137,13 @@ static void register_preferences(void)
 void conformance_register(void)
 {
     findings_register();
-    proto_ipoib_conformance = proto_register_protocol_in_name_only(
-        "IPoIB conformance", "IPoIB conformance", "ipoib.entry_conformance", proto_ipoib,
-        FT_PROTOCOL);
     register_preferences();
     register_init_routine(conformance_open);
     register_cleanup_routine(conformance_close);
 }
 
+/* The handle has no protocol: Wireshark would look it up for every frame. */
 void conformance_handoff(void)
 {
-    register_postdissector(create_dissector_handle(dissect_last, proto_ipoib_conformance));
+    register_postdissector(create_dissector_handle(dissect_last, -1));
 }

@@ -91,7 +91,7 @@ static const char *destination_of(const struct ib_packet *ib)
         return "unicast";
     if (!ib->dgid || !mgid_is_ipoib(ib->dgid))
         return "multicast, no MGID of IPoIB";
-    return mgid_read(ib->dgid).broadcast ? "broadcast" : "multicast";
+    return mgid_is_broadcast(ib->dgid) ? "broadcast" : "multicast";
 }
 
 static const char *connected_mode(const struct packet *p)

@@ -174,7 +174,7 @@ static void read_table(struct keep *k, const struct sa_response *a)
         for (uint32_t i = 0; (record = sa_record(a, i, MCM_SIZE)) != NULL && !*k->stop; i++) {
             struct mc_group g = mc_group_read(record);
 
-            if (is_wanted(k, &g) && mgid_read(g.mgid).broadcast == !others)
+            if (is_wanted(k, &g) && mgid_is_broadcast(g.mgid) == !others)
                 found(k, &g);
         }
     if (!*k->stop)

@@ -34,7 +34,7 @@ static bool take_link(struct multicast *m, const struct mc_group *g, GError **er
 {
     bool first = !m->link;
 
-    if (!mgid_read(g->mgid).broadcast || (!first && !mgid_equal(m->link_mgid, g->mgid)))
+    if (!mgid_is_broadcast(g->mgid) || (!first && !mgid_equal(m->link_mgid, g->mgid)))
         return true;
     if (!first && m->qkey == g->qkey)
         return true;

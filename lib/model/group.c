@@ -77,7 +77,7 @@ const struct link *groups_link(const struct groups *g, uint16_t interface, uint1
 
 bool group_is_broadcast(const struct group *g)
 {
-    return mgid_is_ipoib(g->mgid) && mgid_read(g->mgid).broadcast;
+    return mgid_is_ipoib(g->mgid) && mgid_is_broadcast(g->mgid);
 }
 
 /* Add a broadcast group to its partition's link. */

@@ -235,7 +235,7 @@ static bool is_request_near(const struct check_context *s, const struct claim *c
     const uint8_t *group = c->about.kind == ENTITY_GROUP ? c->bytes
                            : c->about.group              ? c->group
                                                          : NULL;
-    bool same = group ? memcmp(mgid, group, MGID_SIZE) == 0 : mgid_read(mgid).broadcast;
+    bool same = group ? memcmp(mgid, group, MGID_SIZE) == 0 : mgid_is_broadcast(mgid);
     return same && order_is_uncertain(&s->f->order, c->frame);
 }
 

@@ -13,14 +13,24 @@ bool mgid_is_other(const uint8_t *gid)
     return gid && gid[MGID_PREFIX] == 0xff && !mgid_is_ipoib(gid);
 }
 
-static void read_ipv4(const uint8_t *gid, struct mgid *m)
+/* The group-ID bits above those of an IPv4 group: RFC 4391 section 4 figure 2 has 0 there. */
+static bool is_high_group_zero(const uint8_t *gid)
 {
     static const uint8_t zero[MGID_GROUP_IPV4 - MGID_GROUP];
-    uint32_t low = be32(gid + MGID_GROUP_IPV4);
-    bool high_clean = memcmp(gid + MGID_GROUP, zero, sizeof zero) == 0;
+    return memcmp(gid + MGID_GROUP, zero, sizeof zero) == 0;
+}
 
-    m->broadcast = high_clean && low == 0xffffffffu;
-    m->group_clean = m->broadcast || (high_clean && low >> 28 == 0);
+bool mgid_is_broadcast(const uint8_t *gid)
+{
+    return be16(gid + MGID_SIGNATURE) == MGID_SIGNATURE_IPV4 &&
+           be32(gid + MGID_GROUP_IPV4) == 0xffffffffu && is_high_group_zero(gid);
+}
+
+static void read_ipv4(const uint8_t *gid, struct mgid *m)
+{
+    m->broadcast = mgid_is_broadcast(gid);
+    m->group_clean = m->broadcast ||
+                     (is_high_group_zero(gid) && be32(gid + MGID_GROUP_IPV4) >> 28 == 0);
     memcpy(m->ipv4, gid + MGID_GROUP_IPV4, 4);
     if (!m->broadcast)
         m->ipv4[0] = (uint8_t)(0xe0 | (m->ipv4[0] & 0x0f)); /* class D: 1110, then the 28 bits */

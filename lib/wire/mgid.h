@@ -49,6 +49,12 @@ bool mgid_is_other(const uint8_t *gid);
  */
 void mgid_of_group(uint8_t *mgid, const uint8_t *on_link, const uint8_t *ip, uint8_t length);
 
+/*
+ * Is it an MGID of the IPv4 group 255.255.255.255 (RFC 4391 section 5), with any flags, scope and
+ * P_Key? For GIDs for which mgid_is_ipoib() is true.
+ */
+bool mgid_is_broadcast(const uint8_t *gid);
+
 /* Decode an MGID for which mgid_is_ipoib() is true. */
 struct mgid mgid_read(const uint8_t *gid);
 

@@ -17,7 +17,7 @@
  */
 static uint8_t bits_of_interface(const char *interface, const struct joined *m)
 {
-    if (mgid_is_ipoib(m->mgid) && mgid_read(m->mgid).broadcast)
+    if (mgid_is_ipoib(m->mgid) && mgid_is_broadcast(m->mgid))
         return JOIN_FULL;
     if (m->made) /* the group is new, so the kernel cannot have sent to it before */
         return host_wants(interface, m->mgid) ? JOIN_FULL : 0;
