@@ -15,13 +15,8 @@ struct competing {
 };
 
 static struct competing payload = {.list = "infiniband.payload"};
-static struct competing private_data = {.list = "infiniband.mad.cm.private"};
 static struct competing *silent; /* list that is disabled now, or NULL */
-/*
- * Our heuristic is the first of the payloads' list, because it matched last. The others are not
- * called before it, and need not be disabled.
- */
-static bool payload_is_first;
+static struct competing private_data = {.list = "infiniband.mad.cm.private"};
 
 static void collect(const gchar *list _U_, struct heur_dtbl_entry *entry, gpointer p)
 {
@@ -45,7 +40,6 @@ static void recollect(struct competing *r)
 static void recollect_all(void)
 {
     competing_restore();
-    payload_is_first = false;
     recollect(&payload);
     recollect(&private_data);
 }
@@ -53,7 +47,7 @@ static void recollect_all(void)
 struct competing *competing_of(const struct frame *f)
 {
     if (f->p.classification.class == PAYLOAD_IPOIB || f->p.classification.class == PAYLOAD_FRAGMENT)
-        return payload_is_first ? NULL : &payload;
+        return &payload;
     return f->p.classification.class == PAYLOAD_MAD && f->cm_is_ipoib ? &private_data : NULL;
 }
 
@@ -79,12 +73,6 @@ void competing_restore(void)
         return;
     set_enabled(silent, true);
     silent = NULL;
-}
-
-void competing_payload_matches(bool matches)
-{
-    competing_restore();
-    payload_is_first = matches;
 }
 
 void competing_register(void)

@@ -6,7 +6,7 @@
 #include "plugin/frame.h"
 
 struct competing;
-/* The heuristic dissectors that would see this frame before ours, NULL for none. */
+/* The heuristic dissectors that must not see this frame, NULL for none. */
 struct competing *competing_of(const struct frame *f);
 void competing_disable(struct competing *r);
 /*
@@ -14,11 +14,6 @@ void competing_disable(struct competing *r);
  * possible, because an exception may follow at any time.
  */
 void competing_restore(void);
-/*
- * Our heuristic for payloads calls this before it dissects one, or before another heuristic may
- * match it. Enables the competing ones again.
- */
-void competing_payload_matches(bool matches);
 
 void competing_register(void);
 

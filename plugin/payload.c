@@ -57,17 +57,14 @@ static tvbuff_t *payload_tvb(const struct frame *f, tvbuff_t *handed)
 static ws_bool heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
     struct frame *f = frame_current(pinfo);
-    bool ours = f && !f->done &&
-                (f->p.classification.class == PAYLOAD_IPOIB ||
-                 f->p.classification.class == PAYLOAD_FRAGMENT);
-    /* An empty payload matches too: a built-in heuristic reports it as malformed. */
-    bool matches = ours || tvb_reported_length(tvb) == 0;
-    tvbuff_t *payload = ours ? payload_tvb(f, tvb) : tvb; /* may throw: then nothing matches */
-    competing_payload_matches(matches);
-    if (!ours)
-        return matches;
+    competing_restore();
+    if (!f || f->done ||
+        (f->p.classification.class != PAYLOAD_IPOIB &&
+         f->p.classification.class != PAYLOAD_FRAGMENT))
+        /* Accept an empty payload: a built-in heuristic reports it as malformed. */
+        return tvb_reported_length(tvb) == 0;
     col_clear(pinfo->cinfo, COL_INFO);
-    payload_dissect(payload, pinfo, tree, f);
+    payload_dissect(payload_tvb(f, tvb), pinfo, tree, f);
     return TRUE;
 }
 
