@@ -13,6 +13,12 @@ bool mgid_is_other(const uint8_t *gid)
     return gid && gid[MGID_PREFIX] == 0xff && !mgid_is_ipoib(gid);
 }
 
+bool mgid_is_all_routers(const uint8_t *gid)
+{
+    static const uint8_t high[MGID_GROUP_IPV4 - MGID_GROUP];
+    return be32(gid + MGID_GROUP_IPV4) == 2 && memcmp(gid + MGID_GROUP, high, sizeof high) == 0;
+}
+
 static void read_ipv4(const uint8_t *gid, struct mgid *m)
 {
     static const uint8_t zero[MGID_GROUP_IPV4 - MGID_GROUP];
