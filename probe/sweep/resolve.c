@@ -80,7 +80,7 @@ static bool send_request(struct sweep *s, struct flight *f)
     uint8_t out[UD_SIZE];
     wirelog_begin(t->log, "sweep");
     bool sent = send_group(t, &f->group, out, request_make(t, &x, t->link->lladdr, out));
-    wirelog_end(t->log, "asked");
+    wirelog_end(t->log, sent ? "sent" : "not sent");
     return sent;
 }
 
@@ -290,7 +290,7 @@ void sweep_begin(struct sweep *s)
     wirelog_begin(s->rest->log, "sweep");
     if (ipv6)
         s->hears = exchange_join_all_nodes(s->rest);
-    wirelog_end(s->rest->log, "begun");
+    wirelog_end(s->rest->log, "started");
     wirelog_settle(s->rest->log);
 }
 
