@@ -20,8 +20,8 @@ static const char help_start[] =
     "OUT  is created or overwritten; - is standard output. Without --format, a 247\n"
     "     file becomes ERF, and an ERF file becomes 247 (with --share it stays ERF).\n"
     "     Other link types do not change. The name gives the file format: .pcapng\n"
-    "     is pcapng, .erf is raw ERF records (of an ERF file too), any other name is\n"
-    "     classic pcap.\n"
+    "     is pcapng, .erf is raw ERF records (so an ERF file stays ERF), any other\n"
+    "     name is classic pcap.\n"
     "\n";
 
 static const char help_end[] =

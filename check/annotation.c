@@ -75,7 +75,7 @@ static void spool_bytes(struct annotation *a, const void *bytes, size_t n)
 
 /* ---- interfaces */
 
-static uint16_t linktype_of(int linktype)
+static uint16_t written_linktype(int linktype)
 {
     return linktype == LINKTYPE_INFINIBAND ? LINKTYPE_ERF : (uint16_t)linktype;
 }
@@ -83,7 +83,7 @@ static uint16_t linktype_of(int linktype)
 /* Writes no snapshot length, because an ERF record is longer than its frame. */
 static void put_interface(struct annotation *a, const struct capfile_description *described)
 {
-    pcapngcopy_interface(a->block, described, linktype_of(described->linktype), 0);
+    pcapngcopy_interface(a->block, described, written_linktype(described->linktype), 0);
     a->interfaces++;
 }
 

@@ -206,7 +206,7 @@ static bool outputs_are_safe(const struct options *o, GError **error)
            (!o->output || save_is_safe(o->annotate, (char **)&o->output, 1, "the report", error));
 }
 
-static int run_check(const struct options *o)
+static int run(const struct options *o)
 {
     GError *error = NULL;
     if (o->explain)
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
     program_begin(argv, tool, &interrupted);
     int status = check_options_read(&o, argc, argv);
     if (status < 0)
-        status = run_check(&o);
+        status = run(&o);
     check_options_clear(&o);
     return status;
 }

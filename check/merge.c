@@ -91,8 +91,8 @@ static void write_unreadable(struct merge *m, const struct merge_writer *w,
     restored_clear(&r);
 }
 
-static void write_report(struct merge *m, const struct merge_writer *w,
-                         const struct merge_report *given)
+static void write_entries(struct merge *m, const struct merge_writer *w,
+                          const struct merge_report *given)
 {
     m->tally->reports += given->reports;
     for (guint i = 0; i < given->entries->len; i++)
@@ -106,7 +106,7 @@ bool merge_add(struct merge *m, const char *path, GError **error)
     GError *why = NULL;
     bool good = merge_report_open(&given, path, &why) && is_good(m, &given, &why);
     if (good) {
-        write_report(m, w, &given);
+        write_entries(m, w, &given);
     } else {
         if (!*m->stop) /* a signal also interrupts reading */
             write_unreadable(m, w, &given, why->message);

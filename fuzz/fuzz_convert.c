@@ -27,7 +27,7 @@ struct contents {
     bool ours;  /* a frame has a link type that can contain IPoIB */
 };
 
-static struct contents read_all(enum memory_file file)
+static struct contents read_contents(enum memory_file file)
 {
     struct contents found = {0};
     GError *error = NULL;
@@ -60,7 +60,8 @@ struct carried {
     bool whole;            /* the input was read to its end */
 };
 
-static struct carried carry(struct input *in, struct output *out, const struct translation *way)
+static struct carried convert_frames(struct input *in, struct output *out,
+                                     const struct translation *way)
 {
     struct carried n = {0};
     struct capture_record from, to;
@@ -107,7 +108,7 @@ static void convert(const struct contents *checked, struct output_format *format
     must(out != NULL);
     if (format->is_described)
         input_on_description(in, copy_description, out);
-    struct carried n = carry(in, out, &way);
+    struct carried n = convert_frames(in, out, &way);
     must(n.frames == checked->frames && n.whole == checked->whole);
     must(output_close(out, NULL));
     input_close(in);
@@ -120,7 +121,7 @@ static void convert(const struct contents *checked, struct output_format *format
     must(format->container != CONTAINER_RAW || n.written == 0 || made->len >= FRACTION);
     if (format->container == CONTAINER_RAW && made->len >= FRACTION) /* also if all are filler */
         memset(made->data, 0, FRACTION);
-    struct contents found = read_all(MEMORY_OUTPUT);
+    struct contents found = read_contents(MEMORY_OUTPUT);
     /* a raw ERF file without records is empty, so it is not a capture file */
     must(found.frames == n.written &&
          (found.whole || (format->container == CONTAINER_RAW && n.written == 0)));
@@ -138,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     GByteArray *file = memory_file_bytes(MEMORY_INPUT);
     g_byte_array_set_size(file, 0);
     g_byte_array_append(file, data, (guint)size);
-    struct contents checked = read_all(MEMORY_INPUT);
+    struct contents checked = read_contents(MEMORY_INPUT);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         convert(&checked, &formats[i]);
     return 0;

@@ -31,7 +31,7 @@ static size_t length(const json_t *value)
     return n;
 }
 
-static void take(struct tally *t, const struct merge_report *report)
+static void tally_entries(struct tally *t, const struct merge_report *report)
 {
     size_t results = 0;
     for (guint i = 0; i < report->entries->len; i++) {
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(good == !error);
     if (good) {
         struct tally *t = tally_new();
-        take(t, &report);
+        tally_entries(t, &report);
         tally_free(t);
     }
     g_clear_error(&error);

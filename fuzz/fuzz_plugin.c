@@ -72,12 +72,12 @@ static int hf_rule;
  * Disables dissectors that pass payloads on to other dissectors, because their bugs are not ours.
  * IP, ARP and ND stay enabled.
  */
-static void leave_out(void)
+static void disable_dissectors(void)
 {
-    static const char *const others[] = {"tcp",       "udp",  "sctp", "rpcordma", "smb_direct",
-                                         "nvme-rdma", "iser", "sdp",  "rds",      "eth"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        int proto = proto_get_id_by_filter_name(others[i]);
+    static const char *const dissectors[] = {"tcp",       "udp",  "sctp", "rpcordma", "smb_direct",
+                                             "nvme-rdma", "iser", "sdp",  "rds",      "eth"};
+    for (size_t i = 0; i < sizeof dissectors / sizeof *dissectors; i++) {
+        int proto = proto_get_id_by_filter_name(dissectors[i]);
         if (proto >= 0 && proto_can_toggle_protocol(proto))
             proto_set_decoding(proto, FALSE);
     }
@@ -113,7 +113,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         abort();
     epan_load_settings();
     prefs_apply_all();
-    leave_out();
+    disable_dissectors();
     hf_rule = proto_registrar_get_id_byname("ipoib.rule.id");
     if (hf_rule < 0) {
         fprintf(
@@ -124,7 +124,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-static const nstime_t *time_of(struct packet_provider_data *provider, guint32 number)
+static const nstime_t *frame_time(struct packet_provider_data *provider, guint32 number)
 {
     (void)provider;
     if (number < 1 || number > file.frames->len)
@@ -208,7 +208,7 @@ static void dissect(struct frame *f)
 
 static void open_file(void)
 {
-    static const struct packet_provider_funcs functions = {.get_frame_ts = time_of};
+    static const struct packet_provider_funcs functions = {.get_frame_ts = frame_time};
     memset(&file, 0, sizeof file);
     file.frames = g_ptr_array_new();
     file.epan = epan_new(NULL, &functions);

@@ -39,7 +39,7 @@ static uint8_t *packet, *grh;
 /* large, so it is not allocated for each input; fake_begin() resets it */
 static struct fake fake;
 
-static uint8_t take(void)
+static uint8_t take_byte(void)
 {
     if (left == 0)
         return 0;
@@ -49,8 +49,8 @@ static uint8_t take(void)
 
 static uint32_t take16(void)
 {
-    uint32_t high = take();
-    return high << 8 | take();
+    uint32_t high = take_byte();
+    return high << 8 | take_byte();
 }
 
 /* Changes times + 1 bytes. */
@@ -58,13 +58,13 @@ static void change(uint8_t *bytes, uint32_t n, unsigned times)
 {
     for (unsigned i = 0; i <= times; i++) {
         uint32_t at = take16();
-        uint8_t to = take();
+        uint8_t to = take_byte();
         if (n)
             bytes[at % n] = to;
     }
 }
 
-static void deliver(struct ud_from *from, const uint8_t *bytes, uint32_t n, uint32_t length)
+static void deliver_packet(struct ud_from *from, const uint8_t *bytes, uint32_t n, uint32_t length)
 {
     g_free(packet);
     packet = g_memdup2(bytes, n);
@@ -78,10 +78,10 @@ static void deliver(struct ud_from *from, const uint8_t *bytes, uint32_t n, uint
 
 static void deliver_own(struct ud_from *from)
 {
-    uint32_t n = take(), cut = take() % 2;
+    uint32_t n = take_byte(), cut = take_byte() % 2;
     n = MIN(n, (uint32_t)left);
     *from = (struct ud_from){.qpn = PEER_QPN, .to_qpn = OWN_QPN, .lid = PEER_LID};
-    deliver(from, input, n, n + cut);
+    deliver_packet(from, input, n, n + cut);
     input += n;
     left -= n;
 }
@@ -89,7 +89,7 @@ static void deliver_own(struct ud_from *from)
 static enum transport_result receive(struct transport *t, int ms, struct ud_from *from)
 {
     enum transport_result result = real->receive(t, ms, from);
-    uint8_t how = take();
+    uint8_t how = take_byte();
     if (result != TRANSPORT_OK && result != TRANSPORT_NOTHING)
         return result;
     if (how & OWN) {
@@ -98,7 +98,7 @@ static enum transport_result receive(struct transport *t, int ms, struct ud_from
     }
     if (result != TRANSPORT_OK)
         return result;
-    deliver(from, from->bytes.p, from->bytes.cap, from->bytes.len);
+    deliver_packet(from, from->bytes.p, from->bytes.cap, from->bytes.len);
     if (how & CHANGED)
         change(packet, from->bytes.cap, how & CHANGES);
     return TRANSPORT_OK;
@@ -108,12 +108,12 @@ static enum transport_result query(struct transport *t, const struct sa_query *q
                                    struct sa_response *a)
 {
     enum transport_result result = real->query(t, q, ms, a);
-    uint8_t how = take();
+    uint8_t how = take_byte();
     if (result != TRANSPORT_OK)
         return result;
     if (how & OWN) {
         a->status = (uint16_t)take16();
-        a->stride = take();
+        a->stride = take_byte();
         g_byte_array_set_size(a->records, MIN(take16() % 2048, a->records->len + 512));
     }
     if (how & CHANGED) {
@@ -161,7 +161,7 @@ static void run_stages(struct target *target, unsigned part)
             }
 }
 
-static void run(struct target *target, uint8_t how)
+static void run_probe(struct target *target, uint8_t how)
 {
     target->ipv6 = how & OVER_IPV6;
     target->link->source.ipv6 = target->ipv6;
@@ -177,25 +177,17 @@ static void run(struct target *target, uint8_t how)
         checks_run_peer(target, NULL);
 }
 
-static void clear(struct checked *checked)
-{
-    g_free(checked->trouble);
-    verdict_free(checked->verdict);
-    if (checked->stages)
-        g_ptr_array_unref(checked->stages);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true};
-    struct checked checked = {.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    struct checked checked = {.name = g_strdup("peer"), .verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
     struct probe_fixture fixture;
     struct target *target = probe_fixture_make(&fixture, &options, &results);
     struct transport_ops ops;
     input = data;
     left = size;
-    uint8_t how = take();
+    uint8_t how = take_byte();
     select_checks(&options.selection, how >> 4);
     options.has_source = how & WITH_SOURCE;
     host_has_own = true;
@@ -206,9 +198,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ops.query = query;
     ops.attach = attach;
     target->link->transport->ops = &ops;
-    run(target, how);
+    run_probe(target, how);
     fake_end(target);
-    clear(&checked);
+    checked_clear(&checked);
     g_free(packet);
     g_free(grh);
     packet = grh = NULL;

@@ -65,7 +65,7 @@ static void count_port(GArray *counts, uint64_t port)
     g_array_append_val(counts, first);
 }
 
-static void find_ports(struct law_capture *c)
+static void list_ports(struct law_capture *c)
 {
     GArray *counts = g_array_new(FALSE, FALSE, sizeof(struct port_count));
     for (guint i = 0; i < c->frames->len; i++) {
@@ -210,7 +210,7 @@ void law_add(struct law_capture *c, const struct law_frame *f)
 
 void law_check(struct law_capture *c)
 {
-    find_ports(c);
+    list_ports(c);
     if (c->linktype == LINKTYPE_INFINIBAND)
         find_sources(c);
     c->violated = violations_of(c->linktype, c->frames);

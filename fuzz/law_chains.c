@@ -116,8 +116,8 @@ static bool add_line(GHashTable *shown, char *line)
 }
 
 /* Returns true if the chain breaks the law. */
-static bool run(const struct capture *c, const struct options *o, uint64_t number,
-                GHashTable *shown)
+static bool run_chain(const struct capture *c, const struct options *o, uint64_t number,
+                      GHashTable *shown)
 {
     struct law_chain chain = draw(c, o->seed, number);
     char *broken = law_broken_by(c->law, &chain);
@@ -135,12 +135,13 @@ static bool run(const struct capture *c, const struct options *o, uint64_t numbe
     return true;
 }
 
-static uint64_t run_all(const GArray *captures, const struct options *o)
+static uint64_t run_chains(const GArray *captures, const struct options *o)
 {
     GHashTable *shown = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     uint64_t broken = 0;
     for (uint64_t n = o->first; n < o->first + o->random; n++)
-        broken += run(&g_array_index(captures, struct capture, n % captures->len), o, n, shown);
+        broken += run_chain(&g_array_index(captures, struct capture, n % captures->len), o, n,
+                            shown);
     g_hash_table_destroy(shown);
     return broken;
 }
@@ -158,7 +159,7 @@ static void free_captures(GArray *captures)
 }
 
 /* Returns the index of the first capture's path; 0: wrong usage. */
-static int read_options(int argc, char **argv, struct options *o)
+static int read_arguments(int argc, char **argv, struct options *o)
 {
     int i = 1;
     for (; i + 1 < argc && g_str_has_prefix(argv[i], "--"); i += 2) {
@@ -175,14 +176,14 @@ static int read_options(int argc, char **argv, struct options *o)
 int main(int argc, char **argv)
 {
     struct options o = {.random = 10000, .seed = 1};
-    int first = read_options(argc, argv, &o);
+    int first = read_arguments(argc, argv, &o);
     GArray *captures = first ? read_captures(argv + first, argc - first) : NULL;
     if (!captures || !captures->len) {
         fprintf(stderr, "law-chains [--random N] [--first N] [--seed S] CAPTURE...\n");
         return 2;
     }
     clock_t began = clock();
-    uint64_t broken = run_all(captures, &o);
+    uint64_t broken = run_chains(captures, &o);
     double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
     printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
            " chains break the law (%u captures, seed %" G_GUINT64_FORMAT

@@ -42,7 +42,7 @@ static void choose_some(bool *chosen, struct law_random *r, uint32_t n, uint32_t
 }
 
 /* Some frames of the whole capture: gaps, single frames, the start, the end, or nearly all. */
-static bool *choose(const struct law_capture *c, struct law_random *r)
+static bool *choose_frames(const struct law_capture *c, struct law_random *r)
 {
     static const uint8_t percents[] = {1, 5, 30};
     uint32_t n = c->frames->len, from = 0, to = 0, percent = percents[law_below(r, 3)];
@@ -83,7 +83,7 @@ static bool *choose_sender(const struct law_capture *c, struct law_random *r)
 static void remove_frames(const struct law_capture *c, struct law_random *r, GArray *frames)
 {
     bool sender = law_below(r, 10) == 0 && c->ports->len;
-    bool *chosen = sender ? choose_sender(c, r) : choose(c, r);
+    bool *chosen = sender ? choose_sender(c, r) : choose_frames(c, r);
     guint n = 0;
     for (guint i = 0; i < frames->len; i++)
         if (!chosen[at(frames, i)->number])
@@ -94,7 +94,7 @@ static void remove_frames(const struct law_capture *c, struct law_random *r, GAr
 
 static void cut_frames(const struct law_capture *c, struct law_random *r, GArray *frames)
 {
-    bool *chosen = choose(c, r);
+    bool *chosen = choose_frames(c, r);
     for (guint i = 0; i < frames->len; i++)
         if (chosen[at(frames, i)->number]) {
             uint32_t most = law_below(r, 250);
@@ -151,7 +151,7 @@ static void append_due(const struct law_capture *c, GArray *out, GArray *waiting
 static void duplicate_frames(const struct law_capture *c, struct law_random *r, GArray *frames)
 {
     static const uint8_t later[] = {0, 0, 1, 3, LATEST_COPY};
-    bool *chosen = choose(c, r);
+    bool *chosen = choose_frames(c, r);
     GArray *out = g_array_new(FALSE, FALSE, sizeof(struct law_frame)),
            *waiting = g_array_new(FALSE, FALSE, sizeof(struct copy));
     for (guint i = 0; i < frames->len; i++) {
@@ -184,7 +184,7 @@ static bool may_swap(const struct law_capture *c, const struct law_frame *a)
 /* Times stay in order. */
 static void swap_frames(const struct law_capture *c, struct law_random *r, GArray *frames)
 {
-    bool *chosen = choose(c, r);
+    bool *chosen = choose_frames(c, r);
     for (guint i = 0; i + 1 < frames->len; i++) {
         struct law_frame *f = at(frames, i), first = *f;
         if (!chosen[f->number] || !may_swap(c, f))

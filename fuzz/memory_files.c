@@ -140,7 +140,7 @@ int __wrap_close(int fd)
     return 0;
 }
 
-static ssize_t append(void *cookie, const char *bytes, size_t n)
+static ssize_t write_bytes(void *cookie, const char *bytes, size_t n)
 {
     g_byte_array_append(files[by_fd(GPOINTER_TO_INT(cookie))].bytes, (const guint8 *)bytes,
                         (guint)n);
@@ -159,6 +159,6 @@ FILE *__wrap_fdopen(int fd, const char *mode)
     if (by_fd(fd) == MEMORY_FILES)
         return __real_fdopen(fd, mode);
     return fopencookie(GINT_TO_POINTER(fd), mode,
-                       (cookie_io_functions_t){.write = append, .close = close_stream});
+                       (cookie_io_functions_t){.write = write_bytes, .close = close_stream});
 }
 /* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */

@@ -10,15 +10,10 @@
 #include "wire/icrc.h"
 #include "wire/ip.h"
 #include "wire/link_frame.h"
+#include "wire/put.h"
 #include "wire/vcrc.h"
 
 enum { IPV4_CHECKSUM = 10, UDP_LENGTH = 4, UDP_SIZE = 8, UINT16_MOST = 0xffff };
-
-static void put16(uint8_t *p, size_t value)
-{
-    p[0] = (uint8_t)(value >> 8);
-    p[1] = (uint8_t)value;
-}
 
 /* ---- IP */
 

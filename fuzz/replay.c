@@ -16,8 +16,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
  * The copy is on the heap with its exact size, so that AddressSanitizer detects an overread by one
  * byte.
  */
-static void run(const unsigned char *frame, size_t size, unsigned linktype, size_t fault,
-                unsigned char with)
+static void run_frame(const unsigned char *frame, size_t size, unsigned linktype, size_t fault,
+                      unsigned char with)
 {
     unsigned char *p = malloc(size + 1);
     if (!p)
@@ -43,9 +43,9 @@ static unsigned long replay(const char *path)
     }
     while (pcap_next_ex(pcap, &h, &frame) == 1)
         for (unsigned linktype = 0; linktype < LINKTYPES; linktype++) {
-            run(frame, h->caplen, linktype, 0, 0);
+            run_frame(frame, h->caplen, linktype, 0, 0);
             for (size_t fault = 0; fault < h->caplen && fault < 160; fault++, n++)
-                run(frame, h->caplen, linktype, fault, fault % 2 ? 0xff : 0x11);
+                run_frame(frame, h->caplen, linktype, fault, fault % 2 ? 0xff : 0x11);
         }
     pcap_close(pcap);
     return n;

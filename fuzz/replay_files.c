@@ -24,7 +24,7 @@ static unsigned run_file(const char *path)
     return 1;
 }
 
-static unsigned run_all(const char *path)
+static unsigned run_files(const char *path)
 {
     unsigned n = 0;
     const char *name;
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     if (LLVMFuzzerInitialize)
         LLVMFuzzerInitialize(&argc, &argv);
     for (int i = 1; i < argc; i++)
-        n += run_all(argv[i]);
+        n += run_files(argv[i]);
     printf("%sok 1 - %u inputs\n1..1\n", n ? "" : "not ", n);
     return n ? 0 : 1;
 }

@@ -130,7 +130,7 @@ static void register_preferences(void)
         "Findings are expert items, with the rule's identifier in ipoib.rule.id", &pref_check);
     prefs_register_string_preference(
         m, "deviations", "Known deviations",
-        "Failures that are noted as known, not warned of: \"linux\", \"none\", or the path of a file of your own",
+        "List of known deviations, which are not violations: \"linux\", \"none\", or the path of your own file",
         &pref_deviations);
 }
 

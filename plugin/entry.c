@@ -248,7 +248,7 @@ static void add_address(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
     set_address_tvb(&pinfo->dst, AT_IB, GID_SIZE, tvb, DLT_IPOIB_ADDRESS + LLADDR_GID);
 }
 
-static void observe_without_ib(tvbuff_t *tvb, packet_info *pinfo)
+static void observe_if_enabled(tvbuff_t *tvb, packet_info *pinfo)
 {
     if (plugin_enabled())
         observe_ipoib_frame(tvb, pinfo);
@@ -257,7 +257,7 @@ static void observe_without_ib(tvbuff_t *tvb, packet_info *pinfo)
 static int dissect_dlt_ipoib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
     struct view v = tvb_view(tvb);
-    observe_without_ib(tvb, pinfo);
+    observe_if_enabled(tvb, pinfo);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
     col_clear(pinfo->cinfo, COL_INFO);
     proto_item *ti = proto_tree_add_item(tree, hf_ipoib_pseudo, tvb, 0, DLT_IPOIB_PSEUDO, ENC_NA);
@@ -272,7 +272,7 @@ static int dissect_dlt_ipoib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree
 
 static int dissect_snoop(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
-    observe_without_ib(tvb, pinfo);
+    observe_if_enabled(tvb, pinfo);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
     col_clear(pinfo->cinfo, COL_INFO);
     encap_dissect(tvb, pinfo, tree, NULL);
@@ -283,13 +283,13 @@ static int dissect_snoop(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
 
 static int dissect_sll(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
-    observe_without_ib(tvb, pinfo);
+    observe_if_enabled(tvb, pinfo);
     return call_dissector_only(builtin_sll, tvb, pinfo, tree, data);
 }
 
 static int dissect_sll2(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
-    observe_without_ib(tvb, pinfo);
+    observe_if_enabled(tvb, pinfo);
     return call_dissector_only(builtin_sll2, tvb, pinfo, tree, data);
 }
 

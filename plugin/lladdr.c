@@ -34,7 +34,7 @@ static uint32_t seen_key(tvbuff_t *tvb, int offset)
     return (uint32_t)(tvb_raw_offset(tvb) + offset + 1) << 8 | DATA_SEEN_WITH;
 }
 
-static const struct ip *ip_of(packet_info *pinfo, const uint8_t *lladdr, uint8_t length)
+static const struct ip *ip_of_lladdr(packet_info *pinfo, const uint8_t *lladdr, uint8_t length)
 {
     const struct neighbour *n = neighbours_of_lladdr(state_facts()->neighbours, lladdr, length,
                                                      pinfo->num);
@@ -44,7 +44,7 @@ static const struct ip *ip_of(packet_info *pinfo, const uint8_t *lladdr, uint8_t
 /* First pass only, even if no tree is shown: a later pass shows what was known at this frame. */
 static void store_seen(packet_info *pinfo, const uint8_t *lladdr, uint32_t key)
 {
-    struct seen_with seen = {ip_of(pinfo, lladdr, 4), ip_of(pinfo, lladdr, 16)};
+    struct seen_with seen = {ip_of_lladdr(pinfo, lladdr, 4), ip_of_lladdr(pinfo, lladdr, 16)};
     if (seen.ipv4 || seen.ipv6)
         *(struct seen_with *)store_add(pinfo->num, key, sizeof seen) = seen;
 }

@@ -36,7 +36,7 @@ struct table {
     uint8_t carry[512];
 };
 
-static wmem_map_t *tables;
+static wmem_map_t *sa_tables;
 
 /* ---- tables */
 
@@ -58,10 +58,10 @@ static gboolean table_equal(gconstpointer a, gconstpointer b)
 
 static struct table *find_table(const struct transaction_key *k, bool make)
 {
-    struct table *t = wmem_map_lookup(tables, k);
+    struct table *t = wmem_map_lookup(sa_tables, k);
     if (!t && make) {
         t = wmem_new0(wmem_file_scope(), struct table);
-        wmem_map_insert(tables, wmem_memdup(wmem_file_scope(), k, sizeof *k), t);
+        wmem_map_insert(sa_tables, wmem_memdup(wmem_file_scope(), k, sizeof *k), t);
     }
     return t;
 }
@@ -357,5 +357,6 @@ void sa_register(void)
     static int *ett[] = {&ett_ipoib_sa};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    tables = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), table_hash, table_equal);
+    sa_tables = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), table_hash,
+                                       table_equal);
 }

@@ -184,7 +184,7 @@ static void ib_addresses(packet_info *pinfo, const struct ib_packet *ib,
     }
 }
 
-static bool is_counted(const struct frame *f)
+static bool is_ipoib_frame(const struct frame *f)
 {
     return f && (f->p.ib.has_grh || f->p.ib.has_lrh) &&
            (f->p.classification.class == PAYLOAD_IPOIB ||
@@ -226,7 +226,7 @@ static void add_addresses(proto_tree *tree, const struct frame *f)
 
 void tap_conversations_queue(packet_info *pinfo, proto_tree *tree, const struct frame *f)
 {
-    if (!is_counted(f))
+    if (!is_ipoib_frame(f))
         return;
     add_addresses(tree, f);
     if (!have_tap_listener(tap_gid))

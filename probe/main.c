@@ -249,7 +249,7 @@ static bool end_log(struct program *r)
     return whole;
 }
 
-static bool deliver(struct program *r)
+static bool deliver_reports(struct program *r)
 {
     GError *error = NULL;
     bool good = collection_deliver(r->collection, &error);
@@ -273,7 +273,7 @@ static bool run_device(struct program *r)
     if (r->link.transport)
         link_close(t);
     bool whole = end_log(r);
-    return !stop && deliver(r) && whole;
+    return !stop && deliver_reports(r) && whole;
 }
 
 static void close_device(struct program *r)

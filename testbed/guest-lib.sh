@@ -139,7 +139,7 @@ fabric_child() {
 # fabric_on NODE COMMAND...: runs COMMAND in the NODE's network namespace
 fabric_on() { local n=$1; shift; ip netns exec "n$n" "$@"; }
 
-# fabric_ibping HCA LID: waits until the server at LID (ibping -S) answers that HCA
+# fabric_ibping HCA LID: waits until the server at LID (ibping -S) replies to that HCA
 fabric_ibping() { fabric_until fabric_ibping_comes_back "$@"; }
 fabric_ibping_comes_back() { ibping -C "$1" -c 2 "$2" 2>&1 | tee /dev/stderr | grep -q ' 2 received'; }
 

@@ -3,7 +3,7 @@
  * Which facts does a check read, and does its result cite them? The linker wraps the model's
  * lookups (tests/CMakeLists.txt): each records what it reads. report_result() is wrapped too: it
  * ends the program if the check has read a fact since it began, and the result neither cites nor
- * drops it. A check that calls another one does not answer for what that one reads.
+ * drops it. A check that calls another one is not responsible for what that one reads.
  */
 #ifndef IPOIB_TESTS_FACT_READS_H
 #define IPOIB_TESTS_FACT_READS_H

@@ -260,8 +260,8 @@ static void reply(uint32_t from, uint32_t to, uint32_t local_id, uint32_t remote
     craft_write();
 }
 
-static void answer(enum cm_message message, uint32_t from, uint32_t to, uint32_t local_id,
-                   uint32_t remote_id)
+static void respond(enum cm_message message, uint32_t from, uint32_t to, uint32_t local_id,
+                    uint32_t remote_id)
 {
     uint8_t *m = cm(message, from, to, local_id, remote_id);
     if (message == CM_REJ)
@@ -307,15 +307,15 @@ static void ids_again_and_again(uint32_t i)
 {
     request(0, 1, 7, 0x100);
     if (i % 2) {
-        answer(CM_REJ, 1, 0, 8, 7);
+        respond(CM_REJ, 1, 0, 8, 7);
     } else {
         reply(1, 0, 8, 7, 0x200);
-        answer(CM_DREQ, 0, 1, 7, 8);
-        answer(CM_DREP, 1, 0, 8, 7);
+        respond(CM_DREQ, 0, 1, 7, 8);
+        respond(CM_DREP, 1, 0, 8, 7);
     }
 }
 
-/* Both sides send a REQ; neither is answered. */
+/* Both sides send a REQ; neither gets a response. */
 static void requests_crossing(uint32_t i)
 {
     request(0, 1, i, 0x100 + i);

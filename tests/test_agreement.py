@@ -85,10 +85,10 @@ def opened():
     columns = {f"column{n}": f"{name}:0" for n, name in enumerate(FIELDS)}
     frames = {"method": "frames", "params": columns}
     order = CAPTURES + CAPTURES[::-1]
-    answers = ask_sharkd([request for path in order for request in (load(path), frames)])
+    responses = ask_sharkd([request for path in order for request in (load(path), frames)])
     found = collections.defaultdict(list)
-    for path, answer in zip(order, answers[1::2]):
-        rows = {frame["num"]: frame["c"] for frame in answer.get("result", [])}
+    for path, response in zip(order, responses[1::2]):
+        rows = {frame["num"]: frame["c"] for frame in response.get("result", [])}
         found[path].append({n: row for n, row in rows.items() if any(row)})
     return found
 

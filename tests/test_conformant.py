@@ -104,22 +104,22 @@ class CountingTape(Tape):
         self.sent[src.qpn] += 1
 
 
-def fail_over(answer_to):
+def fail_over(reply_to):
     """A service's address is first A's, then B's, which announces it (RFC 4861 §7.2.6); each sends
     a request to C, which responds."""
     t, service, group = CountingTape(), "fd00::9", ib.mgid_ipv6(solicited_node(C.ll))
 
-    def answer(to):
+    def advertise(to):
         t.ud(C, to, nd6(C.ll, service, ib.nd_na(C.ll, ib.nd_lladdr_option(2, C.addr))))
 
     t.ud(A, group, solicitation(A, service, C), mlid=0xC003)
-    answer(A)
+    advertise(A)
     news = nd6(
         service, "ff02::1", ib.nd_na(service, ib.nd_lladdr_option(2, B.addr), flags=0x20000000)
     )
     t.put(ud_frame(B, ib.mgid_ipv6("ff02::1"), news, 50, mlid=0xC002).ib(), ms=HOUR)
     t.ud(B, group, solicitation(B, service, C), mlid=0xC003)
-    answer(answer_to)
+    advertise(reply_to)
     return erf_pcap(t)
 
 
@@ -211,7 +211,7 @@ def moved_host(own_table=b""):
     t.keep((1, 133))
     at, tid = t.frame(133), 0x1500002000
 
-    def answer(number, port, **octets):
+    def respond(number, port, **octets):
         nonlocal at, tid
         p = t[number].copy()
         p["mad.tid"], tid = tid, tid + 1
@@ -221,21 +221,21 @@ def moved_host(own_table=b""):
         at = t.insert(at, p)
 
     for number in (30, 104):  # NodeInfo; PortInfo, with its LID
-        answer(number, 5)
-    answer(50, 5, data=own_table)  # P_KeyTable
-    answer(
+        respond(number, 5)
+    respond(50, 5, data=own_table)  # P_KeyTable
+    respond(
         30,
         2,
         node_guid=bytes.fromhex("0011750000009900"),
         port_guid=bytes.fromhex("0011750000009910"),
     )
-    answer(45, 2)  # PortInfo of a port that has no LID yet
-    answer(50, 2, data=b"\x80\x01")
+    respond(45, 2)  # PortInfo of a port that has no LID yet
+    respond(50, 2, data=b"\x80\x01")
     join = t[132].copy()
     join["mad.tid"] += 0x100
     join["psn"] += 1
     at = t.insert(at, join)
-    answer(30, 5)
+    respond(30, 5)
     at.packet["psn"] = t[50]["psn"] + 1
     return t.pcap(), t.number(at)
 
@@ -262,19 +262,19 @@ def after_leave(alias=None, missed=True):
     shows whether a request was missed."""
     t = fixture.tape("datagram.pcap")
     if alias:
-        question, answer = t[19].copy(), t[20].copy()
-        for p in (question, answer):
+        request, response = t[19].copy(), t[20].copy()
+        for p in (request, response):
             p.payload[MCM_PORT_GID : MCM_PORT_GID + 16] = ib.gid("fe80::11:7500:0:111")
             p["mad.tid"] += 0x100
         if alias == "ask":
-            question["mad.method"], question["sa.mask"], answer["mad.status"] = (
+            request["mad.method"], request["sa.mask"], response["mad.status"] = (
                 ib.GET,
                 ib.MCM["mgid"] | ib.MCM["port_gid"],
                 NO_RECORDS,
             )
-        question = t.insert(94, question)
-        answer = t.insert(question, answer)
-        for frame in (question, answer):
+        request = t.insert(94, request)
+        response = t.insert(request, response)
+        for frame in (request, response):
             lid = frame.packet["slid"]
             before = max(
                 f.packet["psn"] for f in t.frames[: t.number(frame) - 1] if own_gsi(f, lid)
@@ -404,10 +404,10 @@ SCOPE, MLID = "rfc4391.4.scope-consistent", "rfc4391.10.mlid-as-dlid"
 FULL_MEMBER, LISTENER = "rfc4391.5.full-member-join", "rfc4391.10.receiver-fullmember"
 # The contents of the frames that are left out, from testdata/README.md.
 LOST = [
-    ("qpn-change.pcap", 9, 10, PKEY, "Set(P_KeyTable) and its answer"),
-    ("limited.pcap", 45, 50, PKEY, "Set(P_KeyTable) and its answer, on a switch"),
+    ("qpn-change.pcap", 9, 10, PKEY, "Set(P_KeyTable) and its response"),
+    ("limited.pcap", 45, 50, PKEY, "Set(P_KeyTable) and its response, on a switch"),
     ("two-scopes.pcap", 12, 24, SCOPE, "a port is brought up, and joins its first broadcast group"),
-    ("two-scopes.pcap", 46, 55, SCOPE, "all joins of the second interface but the last's answer"),
+    ("two-scopes.pcap", 46, 55, SCOPE, "all joins of the second interface but the last's response"),
     ("qpn-change.pcap", 114, 115, JOIN, "a new interface joins what the old one had left"),
     ("mlid-change.pcap", 277, 278, JOIN, "a join of a group that was left"),
     ("sm-restart.pcap", 105, 115, MLID, "joins at a new subnet manager, which assigns other MLIDs"),
@@ -421,12 +421,12 @@ def test_missed_frames_raise_no_violation(name, first, last, rule, _):
     assert rule not in {r for _, r in failures(without(name, first, last))}
 
 
-def no_second_pkey(answered):
+def no_second_pkey(set_again):
     """qpn-change.pcap, but n1 gets no second P_Key (9 and 10), and still joins the second partition
-    (45). n1's SMI counts its packets (IBA 9.8.2.2). answered: the subnet manager then sets the same
+    (45). n1's SMI counts its packets (IBA 9.8.2.2). set_again: the subnet manager then sets the same
     table that n1 has."""
     t = fixture.tape("qpn-change.pcap")
-    if answered:
+    if set_again:
         for n in (9, 10):
             t[n].payload[64:68] = b"\xff\xff\0\0"
         return t.pcap()
@@ -436,9 +436,9 @@ def no_second_pkey(answered):
     return t.pcap()
 
 
-@pytest.mark.parametrize("answered", [False, True], ids=["never-set", "set-without-it"])
-def test_pkey_missing_from_the_table_is_found_if_no_response_of_the_port_was_missed(answered):
-    assert PKEY in {rule for _, rule in failures(no_second_pkey(answered))}
+@pytest.mark.parametrize("set_again", [False, True], ids=["never-set", "set-without-it"])
+def test_pkey_missing_from_the_table_is_found_if_no_response_of_the_port_was_missed(set_again):
+    assert PKEY in {rule for _, rule in failures(no_second_pkey(set_again))}
 
 
 WAITING = [

@@ -97,7 +97,9 @@ def rows(capture, kind):
 def frames_found(capture, filters):
     """The number of frames that each filter finds."""
     asked = [{"method": "frames", "params": {"filter": text}} for text in filters]
-    return [len(answer["result"]) for answer in ask_sharkd([load(testdata(capture)), *asked])[1:]]
+    return [
+        len(response["result"]) for response in ask_sharkd([load(testdata(capture)), *asked])[1:]
+    ]
 
 
 @pytest.mark.parametrize("kind", ("conv", "endpt"))

@@ -24,7 +24,7 @@ def test_exit_status(demo):
     "pattern",
     [
         pytest.param(r"Join ff12:401b:ffff::ffff:ffff .*FullMember", id="a-join"),
-        pytest.param(r"10\.0\.0\.[0-9]+ is at [08]", id="ARP-and-its-answer"),
+        pytest.param(r"10\.0\.0\.[0-9]+ is at [08]", id="ARP-and-its-reply"),
         pytest.param(r"CM REQ RC IPoIB, QPN", id="a-connection"),
         pytest.param(r"CONFORMANT|VIOLATED", id="a-verdict"),
     ],

@@ -362,10 +362,10 @@ def test_refused_join_whose_mtu_contradicts_the_groups_is_noted(selector, noted)
     selector says what is wanted: 0 more than 4096, 1 less, 2 exactly, 3 the largest available,
     where the MTU in the request does not count (IBA 15.2.5.17)."""
     t = tape("datagram.pcap")
-    ask, answer = t[22].copy(), t[25].copy()
-    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
-    ask["mcm.mtu_selector"], ask["mcm.mtu"], answer["mad.status"] = selector, 5, 0x0200
-    t.insert(t.insert(40, ask), answer)
+    request, response = t[22].copy(), t[25].copy()
+    request["mad.tid"] = response["mad.tid"] = request["mad.tid"] + 0x100
+    request["mcm.mtu_selector"], request["mcm.mtu"], response["mad.status"] = selector, 5, 0x0200
+    t.insert(t.insert(40, request), response)
     t.renumber(2)
     counts = findings.counts(t.pcap())
     assert getattr(counts.get("rfc4391.5.join-mtu-supported"), "noted", 0) == noted

@@ -169,10 +169,10 @@ def test_corrupt_copy_of_a_violating_packet_adds_and_removes_nothing(fault):
     frames, at = made(fault)
     right = violations(pcap(frames))
     data = frames[at - 1][1]
-    damaged = data[:-6] + bytes([data[-6] ^ 1]) + data[-5:]
+    corrupt = data[:-6] + bytes([data[-6] ^ 1]) + data[-5:]
     places = [at] + [at - 1] * any(slid(d) == slid(data) for _, d, _ in frames[: at - 1])
     for place in places:
-        found = violations(pcap(inserted(frames, place, [damaged])))
+        found = violations(pcap(inserted(frames, place, [corrupt])))
         assert without_frames(found) == without_frames(right)
         assert place + 1 not in {f.frame for f in found}
 

@@ -152,12 +152,12 @@ def test_mlid_of_a_datagram_sent_before_the_join_response(times):
     t.keep((1, 40))
     group = next(p for p in (t[21], t[22], t[24], t[27]) if p["mcm.mgid"] == t[36]["dgid"])
     reply = next(p for p in (t[23], t[25], t[26], t[28]) if p["mcm.mgid"] == t[36]["dgid"])
-    ask, answer = group.copy(), reply.copy()
-    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
-    answer["mcm.mlid"] = 0xC00F
-    at = t.insert(36, ask)
+    request, response = group.copy(), reply.copy()
+    request["mad.tid"] = response["mad.tid"] = request["mad.tid"] + 0x100
+    response["mcm.mlid"] = 0xC00F
+    at = t.insert(36, request)
     for _ in range(times):
-        at = t.insert(at, answer.copy())
+        at = t.insert(at, response.copy())
     t.insert(at, t[36].copy())
     t.frames = t.frames[: t.number(37)]
     t.renumber(2)
@@ -240,7 +240,7 @@ def advertised(lid, psn):
     return failures(t.pcap(), "rfc4755.3.1.reply-to-ud-qpn")
 
 
-@pytest.mark.parametrize("lid, psn", [(3, 14), (1, 15)], ids=["another-port", "second-answer"])
+@pytest.mark.parametrize("lid, psn", [(3, 14), (1, 15)], ids=["another-port", "second-response"])
 def test_reply_to_a_missed_solicitation(lid, psn):
     assert advertised(lid, psn) == []
 
@@ -414,12 +414,12 @@ def test_rejected_subscription_does_not_count():
 ALIAS = "10.0.0.101"
 
 
-def question(ip, to=BROADCAST_MGID, psn=0):
+def request_arp(ip, to=BROADCAST_MGID, psn=0):
     """A requests B's address from this IP address of its own."""
     return ud_frame(A, to, encap(0x0806, ib.arp(1, A.addr, ip, bytes(20), B.ip)), psn).ib()
 
 
-def answer(ip):
+def reply_arp(ip):
     return ud_frame(B, A, encap(0x0806, ib.arp(2, B.addr, B.ip, A.addr, ip))).ib()
 
 
@@ -449,28 +449,36 @@ TARGET = pytest.mark.parametrize("ip", [B.ip, C.ip, ALIAS], ids=["own", "third",
 @TARGET
 def test_reply_to_an_ip_whose_request_was_missed(ip, to):
     """The IP address may have moved to A. The response to the first request was missed, too."""
-    conforms(arps(question(A.ip, to), answer(ip), *later(2)))
-    conforms(arps(question(A.ip, to, psn=1), answer(ip), *later(2)))  # the missed one came first
+    conforms(arps(request_arp(A.ip, to), reply_arp(ip), *later(2)))
+    conforms(
+        arps(request_arp(A.ip, to, psn=1), reply_arp(ip), *later(2))
+    )  # the missed one came first
 
 
 @TO
 @TARGET
 def test_reply_to_an_ip_captured_before_its_request(ip, to):
-    frames = question(A.ip, to), answer(ip), question(ip, to, psn=1), answer(A.ip), *later(2)
+    frames = (
+        request_arp(A.ip, to),
+        reply_arp(ip),
+        request_arp(ip, to, psn=1),
+        reply_arp(A.ip),
+        *later(2),
+    )
     conforms(arps(*frames))
 
 
 @TARGET
 def test_reply_to_an_ip_without_a_later_datagram(ip):
-    conforms(arps(question(A.ip), answer(ip)))
-    conforms(arps(question(A.ip), answer(ip), question(A.ip)))  # captured twice
+    conforms(arps(request_arp(A.ip), reply_arp(ip)))
+    conforms(arps(request_arp(A.ip), reply_arp(ip), request_arp(A.ip)))  # captured twice
 
 
 @pytest.mark.parametrize("ip", [B.ip, C.ip], ids=["own", "third"])
 def test_reply_to_an_ip_of_another_port_is_found(ip):
-    assert failures(arps(question(A.ip), answer(ip), *later(1))) == [(5, ARP)]
+    assert failures(arps(request_arp(A.ip), reply_arp(ip), *later(1))) == [(5, ARP)]
     before = [ud_frame(A, BROADCAST_MGID, arp_request(A, D.ip), 7).ib()]  # its PSN is not 0
-    capture = arps(question(A.ip, psn=8), answer(ip), *later(9), first=before)
+    capture = arps(request_arp(A.ip, psn=8), reply_arp(ip), *later(9), first=before)
     assert failures(capture) == [(6, ARP)]
 
 
@@ -721,7 +729,7 @@ def crossing(seconds, exponent=20, retries=0, repeated=()):
         t.put(mad_frame(B, A, bytes(mad), n).ib(), ms=int(1000 * (at - now)) or 1)
         now = at
     ab = Connection(t, A, B, ids=(1, 2), qps=(0x101, 0x202), tid=0x99)
-    ask = ib.cm_req(
+    request = ib.cm_req(
         0x99,
         1,
         ib.service_id_rfc(B.qpn),
@@ -734,7 +742,7 @@ def crossing(seconds, exponent=20, retries=0, repeated=()):
         B.gid,
         ib.private_data(A.qpn, 65524),
     )
-    t.put(mad_frame(A, B, ask, 0).ib(), ms=int(1000 * (seconds - now)))
+    t.put(mad_frame(A, B, request, 0).ib(), ms=int(1000 * (seconds - now)))
     ab.rep(ib.private_data(B.qpn, 65524))
     ab.rtu(ib.private_data(A.qpn, 65524))
     return erf_pcap(t), len(t.records) - 1

@@ -82,7 +82,7 @@ class Link:
         """The result of the log: the groups that the port is in; and how often it joined one."""
         held, joins = {}, 0
         for line in self.logged():
-            assert not line.startswith("queued"), f"an answer of the SA was not received: {line}"
+            assert not line.startswith("queued"), f"a response of the SA was not received: {line}"
             what, mgid, state = line.split()
             assert what != "deny", f"the port wants to leave what it does not hold: {line}"
             assert state == "2", f"the port joins as something else than NonMember: {line}"

@@ -99,13 +99,13 @@ def shown_in_turn():
     for capture in captures:
         requests += [load(testdata(capture)), {"method": "frames", "params": {}}]
         requests += [ask_frame(n) for n in range(1, 81)]
-    answers = ask_sharkd(requests)
+    responses = ask_sharkd(requests)
     each = len(requests) // len(captures)
-    return [answers[i * each : (i + 1) * each] for i in range(len(captures))]
+    return [responses[i * each : (i + 1) * each] for i in range(len(captures))]
 
 
 def differing(a, b):
-    return [f"answer {i}: {x} and {y}" for i, (x, y) in enumerate(zip(a, b)) if x != y]
+    return [f"response {i}: {x} and {y}" for i, (x, y) in enumerate(zip(a, b)) if x != y]
 
 
 def test_sharkd_shows_connections(shown_in_turn):
@@ -129,8 +129,8 @@ def test_truncated_frames_show_the_same_again(open_path):
     capture = open_path / "truncated.pcap"
     capture.write_bytes(capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
     asked = [ask_frame(n) for n in range(1, len(records) + 1) for _ in range(times)]
-    answers = ask_sharkd([load(capture)] + asked)[1:]
-    shown = [answers[i * times : (i + 1) * times] for i in range(len(records))]
+    responses = ask_sharkd([load(capture)] + asked)[1:]
+    shown = [responses[i * times : (i + 1) * times] for i in range(len(records))]
     assert [n for n, same in enumerate(shown, 1) if any(s != same[0] for s in same)] == []
 
 

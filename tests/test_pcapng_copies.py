@@ -277,15 +277,15 @@ def test_wireshark_shows_what_is_copied(program, source, tmp_path):
     assert names == ([r[0] for r in frames_shown(source)] if program == "convert" else NAMES)
 
 
-@pytest.mark.parametrize("damage", ["interface", "option", "short"])
-def test_damaged_statistics_are_left_out(damage, tmp_path):
+@pytest.mark.parametrize("fault", ["interface", "option", "short"])
+def test_malformed_statistics_are_left_out(fault, tmp_path):
     """Wireshark reads the packets of such a file, too."""
     body = struct.pack("<III", 0, 0, 5)
     body = {
         "interface": struct.pack("<III", 9, 0, 5),
         "option": body + struct.pack("<HH", RECEIVED, 400) + bytes(8),
         "short": body[:8],
-    }[damage]
+    }[fault]
     t = Tape()
     t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))
     time, octets, _ = t.records[0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ipoib-probe through a network interface (packet(7)), with a simulated peer: what users see when
-the peer answers, violates, is silent, and when the privilege, the device or the interface is
+the peer replies, violates, is silent, and when the privilege, the device or the interface is
 missing or disappears.
 
 Expected: the formats of RFC 826, RFC 4391 (sections 6, 8, 9.1.1, 9.2) and RFC 4755 section 3.1;
@@ -66,8 +66,8 @@ RUNS = {  # name: members of Peer, arguments of the probe
     "large": ({"large": 5000}, IPV4),
     "two stations": ({"second_station": True}, IPV4),
     "connected": ({"sysfs": {"ib9/mode": "connected\n"}}, "--only", "rfc4755.7", IPV4),
-    "silent": ({"answers": False}, IPV4),
-    "silent, ipv6": ({"answers": False}, IPV6),
+    "silent": ({"replies": False}, IPV4),
+    "silent, ipv6": ({"replies": False}, IPV6),
     "sweep": ({}, "10.0.0.0/29"),
     "fabric": ({}, "fabric"),
     "port down": (
@@ -115,7 +115,7 @@ def fixture_runs(can_play):
         yield lambda name: Run(begun[name].result())
 
 
-# ---- a peer that answers
+# ---- a peer that replies
 
 
 def test_ipv4_peer_that_conforms(runs):
@@ -207,7 +207,7 @@ def test_two_stations_with_one_address(runs):
     assert set(run.outcomes("fail")) == {"peer.arp-flux"}
 
 
-def test_answer_in_connected_mode_may_have_come_over_a_connection(runs):
+def test_reply_in_connected_mode_may_have_come_over_a_connection(runs):
     run = runs("connected")
     assert "rfc4755.7.resolution-over-ud" not in run.outcomes("pass")
     assert not run.outcomes("fail")
@@ -316,7 +316,7 @@ def test_interface_that_has_just_disappeared(can_play):
 
 def test_interface_is_found_without_an_option(can_play):
     del can_play
-    run = Run(played({"answers": False}, PROBE, "--format", "json", "--timeout", "100", IPV4))
+    run = Run(played({"replies": False}, PROBE, "--format", "json", "--timeout", "100", IPV4))
     assert run.status == 2 and len(run.frames) == 3
     assert "ib9" in run.err and "RDMA device" in run.err
 

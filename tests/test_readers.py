@@ -3,7 +3,7 @@
 errors in the same words. A converted capture has the same findings, if the format can hold
 everything.
 
-Captures: those of the tests, of every link type, in every file format, compressed and not; damaged
+Captures: those of the tests, of every link type, in every file format, compressed and not; changed
 ones; the inputs of fuzzing."""
 import collections
 import gzip
@@ -21,7 +21,7 @@ from support.capfile import ERF, INFINIBAND
 from support.paths import SRC, testdata
 
 BATCH = 100  # captures in one run of ipoib-check
-SEED, DAMAGES = 4391, 6
+SEED, CHANGES = 4391, 6
 NOT_OURS = re.compile("link type .* cannot contain IP over InfiniBand|has no interface")
 PADDING = 48  # type of an ERF record
 # What a program read. frames: their number; others: those that ipoib-check took for IPoIB, or
@@ -47,10 +47,10 @@ def in_another_format(name, data):
     return containers.Container(form, draw.random() < 0.5).write(linktype, capture.frames)
 
 
-def damaged(name, data):
+def changed(name, data):
     """Some copies that are truncated, some with wrong bytes."""
     draw = random.Random(f"{SEED} {name}")
-    for n in range(DAMAGES):
+    for n in range(CHANGES):
         copy = bytearray(data)
         if n % 2:
             del copy[draw.randrange(len(copy)) :]
@@ -68,8 +68,8 @@ def hostile_captures():
     found = {}
     for name, data in corpus.testdata_captures().items():
         if "carrier" in name or "linktype" in name:
-            found.update(damaged(name, data))
-            found.update(damaged(name + ".gz", gzip.compress(data)))
+            found.update(changed(name, data))
+            found.update(changed(name + ".gz", gzip.compress(data)))
     found.update(archived("fuzz/corpus/fuzz_convert.tar.xz"))
     return found
 

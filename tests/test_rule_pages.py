@@ -237,7 +237,7 @@ def script(folder, *arguments):
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the script's input, which a test may damage."""
+    """A copy of the script's input, which a test may change."""
     for name in ("doc/rules", "lib/rules/deviations"):
         shutil.copytree(os.path.join(SRC, name), tmp_path / name)
     (tmp_path / "script").mkdir()
@@ -251,7 +251,7 @@ def test_pages_are_up_to_date():
     assert (r.returncode, r.stderr) == (0, "")
 
 
-# The damaged file, the damage, and the result of --check: exit status and a word.
+# What changed, the file, the old and the new text, and the result of --check: exit status and a word.
 PAGE = "doc/rules/rfc4391.6.type.md"
 SPOILT = [
     (

@@ -329,35 +329,35 @@ def test_two_nodes_differ_from_the_others(summary):
     assert names == {"fabric.mode": ["n5"], "partition.overlap": ["n9"]}
 
 
-# ---- damage: packets with a GRH too, for ARP requests are hit like all others
+# ---- corrupt: packets with a GRH too, for ARP requests are hit like all others
 
 
 @pytest.fixture
-def damaged(left):
+def corrupted(left):
     """The corrupt packets, the wrong VCRCs at the switch and the wrong ICRCs at h1, as the scenario
     counts them; the packets' CRCs."""
-    counters = r"damaged (\d+), bad VCRC at the switch (\d+), bad ICRC at h1 (\d+)"
+    counters = r"corrupted (\d+), bad VCRC at the switch (\d+), bad ICRC at h1 (\d+)"
     counted = re.search(counters, left.console)
     assert counted, left.console
     return [int(n) for n in counted.groups()], [crcs_right(p) for p in left.file_frames()]
 
 
-@only_of("damage")
-def test_switch_drops_the_packets_with_a_wrong_vcrc(damaged):
-    (_, switch, _), crcs = damaged
+@only_of("corrupt")
+def test_switch_drops_the_packets_with_a_wrong_vcrc(corrupted):
+    (_, switch, _), crcs = corrupted
     assert sum(not vcrc for _, vcrc in crcs) == switch
 
 
-@only_of("damage")
-def test_hca_drops_the_packets_with_only_a_wrong_icrc(damaged):
-    (_, _, hca), crcs = damaged
+@only_of("corrupt")
+def test_hca_drops_the_packets_with_only_a_wrong_icrc(corrupted):
+    (_, _, hca), crcs = corrupted
     assert crcs.count((False, True)) == hca
 
 
-@only_of("damage")
-def test_no_other_packet_has_a_wrong_crc(damaged):
-    (all_damaged, _, _), crcs = damaged
-    assert len(crcs) - crcs.count((True, True)) == all_damaged
+@only_of("corrupt")
+def test_no_other_packet_has_a_wrong_crc(corrupted):
+    (all_corrupted, _, _), crcs = corrupted
+    assert len(crcs) - crcs.count((True, True)) == all_corrupted
 
 
 # ---- datagram

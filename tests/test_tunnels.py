@@ -125,8 +125,8 @@ def test_quoted_solicitation_has_no_response(open_path):
     s, a, b = link(1, 2)
     quoted = ib.icmpv6(a.ll, b.ll, ib.nd_ns(b.ll, ib.nd_lladdr_option(1, a.addr)))
     error = ib.icmpv6(b.ll, a.ll, ib.u8(1) + bytes(7) + quoted)
-    answer = ib.icmpv6(b.ll, a.ll, ib.nd_na(b.ll, ib.nd_lladdr_option(2, b.addr)))
-    for message in (error, answer):
+    advertisement = ib.icmpv6(b.ll, a.ll, ib.nd_na(b.ll, ib.nd_lladdr_option(2, b.addr)))
+    for message in (error, advertisement):
         s.ud(b, a, encap(0x86DD, message))
     path = open_path / "quoted.pcap"
     path.write_bytes(s.pcap())

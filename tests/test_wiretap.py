@@ -196,23 +196,25 @@ def good(plugins, *command, stdin=None):
     return result.stdout
 
 
-def answer(result):
+def result_of(result):
     return result.returncode, result.stdout.decode(), result.stderr.decode()
 
 
-def ask_sharkd(plugins, questions):
+def ask_sharkd(plugins, calls):
     """sharkd's responses, and its messages. A request is a method and its parameters."""
     requests = [
         json.dumps({"jsonrpc": "2.0", "id": n, "method": method, "params": parameters})
-        for n, (method, parameters) in enumerate(questions, 1)
+        for n, (method, parameters) in enumerate(calls, 1)
     ]
     result = call(plugins, "sharkd", "-", stdin="\n".join(requests + [""]).encode())
     errors = result.stderr.decode(errors="replace")
     assert result.returncode == 0, f"exit status {result.returncode}: {errors}"
     lines = [line for line in result.stdout.decode().splitlines() if line.startswith("{")]
-    answers = {a.pop("id"): a for a in map(json.loads, lines)}
-    assert len(answers) == len(questions), f"{len(answers)} answers to {len(questions)}: {errors}"
-    return [answers[n] for n in sorted(answers)], errors
+    responses = {a.pop("id"): a for a in map(json.loads, lines)}
+    assert len(responses) == len(
+        calls
+    ), f"{len(responses)} responses to {len(calls)} requests: {errors}"
+    return [responses[n] for n in sorted(responses)], errors
 
 
 # Values that a program reads from a file: time, lengths and MD5 sum of each packet.
@@ -281,12 +283,12 @@ def sharkd_lists(made, our_plugin):
     """For each well-formed file the responses of sharkd: that it opened the file, and its
     packets."""
     columns = {f"column{n}": f"{column}:1" for n, column in enumerate(COLUMNS)}
-    questions = [("setconf", {"name": "frame.generate_md5_hash", "value": "TRUE"})]
+    calls = [("setconf", {"name": "frame.generate_md5_hash", "value": "TRUE"})]
     for name in WELL_FORMED_NAMES:
-        questions += [("load", {"file": path_of(name, made)}), ("frames", columns)]
-    answers, errors = ask_sharkd(our_plugin, questions)
+        calls += [("load", {"file": path_of(name, made)}), ("frames", columns)]
+    responses, errors = ask_sharkd(our_plugin, calls)
     return {
-        name: (answers[1 + 2 * n], answers[2 + 2 * n], errors)
+        name: (responses[1 + 2 * n], responses[2 + 2 * n], errors)
         for n, name in enumerate(WELL_FORMED_NAMES)
     }
 
@@ -379,7 +381,7 @@ def test_precision(name, patterns, information):
 
 def assert_fails(result, says):
     """The program ends with an error, but not by a signal (128 and more in a shell's count)."""
-    status, output, errors = answer(result)
+    status, output, errors = result_of(result)
     assert 0 < status < 124, f"exit status {status}: {output}{errors}"
     assert re.search(says, output + errors), f"expected {says!r} in: {output}{errors}"
 
@@ -431,7 +433,7 @@ def test_file_without_a_whole_header_is_as_without_the_plugin(shortened, our_plu
     paths = shortened["header"]
     got, _ = count_packets(our_plugin, paths)
     expected, _ = count_packets(NO_PLUGIN, paths)
-    assert answer(got) == answer(expected)
+    assert result_of(got) == result_of(expected)
 
 
 def test_file_that_ends_after_a_record_is_no_error(shortened, our_plugin):
@@ -453,7 +455,7 @@ def test_file_that_ends_within_a_record_is_an_error_after_the_whole_records(shor
 def assert_survives(plugins, paths):
     """Whatever the fault is: a result or an error for every file, in time."""
     result = call(plugins, "capinfos", *paths)
-    status, output, errors = answer(result)
+    status, output, errors = result_of(result)
     assert status <= 2, f"exit status {status}: {output[-1000:]}{errors[-1000:]}"
     silent = [path.name for path in paths if path.name not in output + errors]
     assert not silent, f"capinfos says nothing of {silent}; {errors[-1000:]}"
@@ -503,17 +505,17 @@ def trees(made, our_plugin):
     all of each frame), and the messages."""
 
     def shown(plugins):
-        questions, owners = [], []
+        calls, owners = [], []
         for name in OTHER_NAMES:
             path = other_path(name, made)
             frames = capfile.read(path).frames if name not in ("empty.pcap", "text.txt") else []
-            questions.append(("load", {"file": path}))
+            calls.append(("load", {"file": path}))
             numbers = range(1, len(frames) + 1)
-            questions += [("frame", {"frame": n, "proto": True, "bytes": True}) for n in numbers]
+            calls += [("frame", {"frame": n, "proto": True, "bytes": True}) for n in numbers]
             owners += [name] * (1 + len(frames))
-        answers, errors = ask_sharkd(plugins, questions)
+        responses, errors = ask_sharkd(plugins, calls)
         found = {name: [] for name in OTHER_NAMES}
-        for name, shown_of_it in zip(owners, answers):
+        for name, shown_of_it in zip(owners, responses):
             found[name].append(without_numbers(shown_of_it))
         return found, errors
 
@@ -531,20 +533,20 @@ def test_other_file_is_shown_as_without_the_plugin(name, trees):
 def test_capinfos_describes_other_file_as_without_the_plugin(name, made, our_plugin):
     path = other_path(name, made)
     got, expected = call(our_plugin, "capinfos", path), call(NO_PLUGIN, "capinfos", path)
-    assert answer(got) == answer(expected)
+    assert result_of(got) == result_of(expected)
 
 
 @pytest.mark.parametrize("name", ["sll.pcap", "ethernet.pcapng", "text.txt"])
 def test_tshark_prints_other_file_as_without_the_plugin(name, made, our_plugin):
     command = ["tshark", "-V", "-r", other_path(name, made)]
-    assert answer(call(our_plugin, *command)) == answer(call(NO_PLUGIN, *command))
+    assert result_of(call(our_plugin, *command)) == result_of(call(NO_PLUGIN, *command))
 
 
 @pytest.mark.parametrize("name", ["ethernet.pcap", "ethernet.pcapng"])
 def test_other_file_from_a_pipe_is_shown_as_without_the_plugin(name, our_plugin):
     got = call(our_plugin, "tshark", "-r", "-", stdin=MADE[name])
     expected = call(NO_PLUGIN, "tshark", "-r", "-", stdin=MADE[name])
-    assert answer(got) == answer(expected)
+    assert result_of(got) == result_of(expected)
 
 
 # Packets are saved as ERF, which a Wireshark without the plugin opens.

@@ -207,8 +207,8 @@ static bool is_shared(const struct share_frame *f, const struct link_frame *c)
            (f->linktype != LINKTYPE_ERF || (c->kind == LINK_FRAME_IB && c->start == IB_START_LRH));
 }
 
-static bool read_packet(struct share *s, struct packet *p, const struct share_frame *f,
-                        struct link_frame *c)
+static bool observe_shared(struct share *s, struct packet *p, const struct share_frame *f,
+                           struct link_frame *c)
 {
     struct capture_position at = {.frame = ++s->frame, .ns = f->ns};
 
@@ -242,7 +242,7 @@ bool share_frame(struct share *s, const struct share_frame *frame)
     struct link_frame c;
     struct packet p;
 
-    if (!read_packet(s, &p, frame, &c))
+    if (!observe_shared(s, &p, frame, &c))
         return false;
     if (frame->linktype == LINKTYPE_ERF)
         share_extensions(s, frame->bytes, frame->cap);

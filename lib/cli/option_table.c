@@ -165,7 +165,7 @@ static bool take_option(const struct cli_option *o, const char *form, void *opti
 }
 
 /* Takes the option that getopt_long() returned as VALUE. Returns false after a message. */
-static bool take(const struct cli_program *program, int value, void *options)
+static bool take_given(const struct cli_program *program, int value, void *options)
 {
     const struct cli_option *o = find_option(program->options, value);
     char *form = value >= LONG_ONLY ? g_strdup_printf("--%s", o->name)
@@ -195,7 +195,7 @@ static enum cli_result read_with(const struct cli_program *program, const struct
         *groups |= o->group ? o->group : CLI_NO_GROUP;
         if (o->kind == CLI_HELP || o->kind == CLI_VERSION)
             return o->kind == CLI_HELP ? CLI_SHOW_HELP : CLI_SHOW_VERSION;
-        if (!take(program, value, options))
+        if (!take_given(program, value, options))
             return CLI_REFUSED;
     }
     return CLI_READ;

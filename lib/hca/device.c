@@ -86,7 +86,7 @@ bool device_refresh(struct device *device)
     return ibv_query_port(device->context, device->port, &device->port_attr) == 0;
 }
 
-static bool query(struct device *device, GError **error)
+static bool query_device(struct device *device, GError **error)
 {
     int number = ibv_query_device(device->context, &device->attr);
 
@@ -112,7 +112,7 @@ bool device_open(struct device *device, const struct device_list *list, const ch
     device->context = device_context(found, error);
     if (!device->context)
         return false;
-    if (query(device, error))
+    if (query_device(device, error))
         return true;
     device_close(device);
     return false;

@@ -44,17 +44,12 @@ enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p
     return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NO_PORT;
 }
 
-static uint32_t link_of(const struct packet *p)
-{
-    return link_key(p->at.interface, p->ib.pkey);
-}
-
 /*
  * Learn the sender's own link-layer address, and its IP address (NULL: none). Returns the entry of
  * another port that owned the IP address before; NULL: none.
  */
-static const struct neighbour *announced(const struct observation *o, const uint8_t *lladdr,
-                                         const struct ip *ip)
+static const struct neighbour *learn_announced(const struct observation *o, const uint8_t *lladdr,
+                                               const struct ip *ip)
 {
     const struct packet *p = o->p;
     if (lladdr_is_zero(lladdr) || lladdr_is_multicast(lladdr) || packet_is_corrupt(p))
@@ -67,14 +62,14 @@ static const struct neighbour *announced(const struct observation *o, const uint
     }
     if (!ip || ip_is_unspecified(ip))
         return NULL;
-    return neighbours_seen(o->f->neighbours, link_of(p), ip, lladdr, p->at.frame, p->at.ns,
+    return neighbours_seen(o->f->neighbours, packet_link_key(p), ip, lladdr, p->at.frame, p->at.ns,
                            p->captured_on);
 }
 
 static void requested(const struct observation *o, const uint8_t *requester,
                       const struct ip *requester_ip, const struct ip *wanted)
 {
-    struct resolution q = {.link = link_of(o->p),
+    struct resolution q = {.link = packet_link_key(o->p),
                            .requester_ip = *requester_ip,
                            .target = *wanted,
                            .lid = port_to_lid(o->p->src),
@@ -99,7 +94,7 @@ static void replied(const struct observation *o, const struct resolution *reques
 /* RFC 826: the target fields of a reply are the requester's link-layer address and IP address. */
 static void arp_replied(const struct observation *o, const uint8_t *message, const struct arp *a)
 {
-    struct resolution like = {.link = link_of(o->p),
+    struct resolution like = {.link = packet_link_key(o->p),
                               .requester_ip = ip_read(message + a->tpa, 4),
                               .target = ip_read(message + a->spa, 4),
                               .frame = o->p->at.frame},
@@ -122,11 +117,11 @@ static void learn_arp(const struct observation *o, const struct datagram *d)
         !arp_is_announcement(a->op))
         return;
     if (a->pro != TYPE_IPV4 || a->pln != 4) {
-        announced(o, message + a->sha, NULL);
+        learn_announced(o, message + a->sha, NULL);
         return;
     }
     struct ip sender = ip_read(message + a->spa, 4), target = ip_read(message + a->tpa, 4);
-    const struct neighbour *other = announced(o, message + a->sha, &sender);
+    const struct neighbour *other = learn_announced(o, message + a->sha, &sender);
     if (other) {
         o->e->has_duplicate = true;
         o->e->duplicate = *other;
@@ -143,7 +138,7 @@ static void learn_arp(const struct observation *o, const struct datagram *d)
 static void advertised(const struct observation *o, const struct ip *requester,
                        const struct ip *wanted)
 {
-    struct resolution like = {.link = link_of(o->p),
+    struct resolution like = {.link = packet_link_key(o->p),
                               .requester_ip = *requester,
                               .target = *wanted,
                               .frame = o->p->at.frame},
@@ -171,7 +166,7 @@ static void learn_option(const struct observation *o, const struct datagram *d,
     if (!owner)
         return;
     struct ip ip = ip_read(owner, 16);
-    announced(o, lladdr, &ip);
+    learn_announced(o, lladdr, &ip);
     if (icmpv6.p[0] == ND_NS && icmpv6.cap >= ND_TARGET + 16) {
         struct ip wanted = ip_read(icmpv6.p + ND_TARGET, 16);
         requested(o, lladdr, &ip, &wanted);

@@ -199,7 +199,7 @@ static void attach_flows(struct connections *c, struct connection *conn, const s
 }
 
 /* The connection's first response. A port that waits for none needs no search for its REQs. */
-static void note_response(struct connection *conn)
+static void note_first_response(struct connection *conn)
 {
     struct endport *requester = endport_now(conn->endport[0]);
     if (!connection_has_response(conn) && requester)
@@ -216,8 +216,8 @@ static bool repeats(const struct connection *conn, const struct mad_payload *m)
 }
 
 /* Did a link-layer address of that port on the partition announce the UD QP? */
-static bool is_announced(const struct connections *c, uint16_t interface, const uint8_t *gid,
-                         uint16_t pkey, uint32_t qpn)
+static bool is_announced_qp(const struct connections *c, uint16_t interface, const uint8_t *gid,
+                            uint16_t pkey, uint32_t qpn)
 {
     const struct endport *p = endports_by_gid(c->ports, interface, gid);
     return p && qpn && endport_announced(p, pkey, qpn) == ANNOUNCED;
@@ -233,10 +233,10 @@ static bool has_other_service_id(const struct connections *c, const struct mad_p
 {
     const struct cm *cm = &m->cm;
     if (cm_service_is_ipoib(cm->service) || m->private_result != WIRE_OK ||
-        !is_announced(c, interface, cm->local_gid, cm->pkey, m->private.ud_qpn))
+        !is_announced_qp(c, interface, cm->local_gid, cm->pkey, m->private.ud_qpn))
         return false;
     return cm_service_is_near_ipoib(cm->service_id) ||
-           is_announced(c, interface, cm->remote_gid, cm->pkey, cm_service_qpn(cm->service_id));
+           is_announced_qp(c, interface, cm->remote_gid, cm->pkey, cm_service_qpn(cm->service_id));
 }
 
 static enum cm_service service_of(const struct connections *c, const struct mad_payload *m,
@@ -340,7 +340,7 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     }
     if (conn->responder.known) /* repeated REP */
         return conn->responder.comm_id == cm->local_comm_id ? conn : NULL;
-    note_response(conn);
+    note_first_response(conn);
     conn->rep_frame = frame;
     side_known(c, &conn->responder, src, cm);
     if (connection_is_ipoib(conn)) {
@@ -350,7 +350,7 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     return conn;
 }
 
-static void note_message(struct connection *conn, uint32_t frame, enum cm_message message)
+static void note_message_frame(struct connection *conn, uint32_t frame, enum cm_message message)
 {
     uint32_t *slot = message == CM_RTU    ? &conn->rtu_frame
                      : message == CM_REJ  ? &conn->rej_frame
@@ -358,7 +358,7 @@ static void note_message(struct connection *conn, uint32_t frame, enum cm_messag
                      : message == CM_DREP ? &conn->drep_frame
                                           : NULL;
     if (slot == &conn->rtu_frame || slot == &conn->rej_frame)
-        note_response(conn);
+        note_first_response(conn);
     if (slot && *slot == 0)
         *slot = frame;
 }
@@ -392,7 +392,7 @@ struct connection *connections_message(struct connections *c, uint32_t frame,
         conn = lookup(c, src, cm->local_comm_id);
     if (!conn)
         return NULL;
-    note_message(conn, frame, cm->message);
+    note_message_frame(conn, frame, cm->message);
     if (cm->message == CM_LAP)
         on_lap(c, cm, src, conn);
     return conn;

@@ -196,7 +196,7 @@ static void see_assignment(const struct evidence_frame *s, uint16_t lid, uint64_
 }
 
 /* Key of the path to a node: its directed route, or its LID. */
-static uint64_t route_of(const struct evidence_frame *s, const struct smp *smp, struct port node)
+static uint64_t path_key(const struct evidence_frame *s, const struct smp *smp, struct port node)
 {
     /*
      * the upper half of the transaction ID is the agent: routes of different agents start at
@@ -235,7 +235,7 @@ static void see_port(const struct evidence_frame *s, const struct smp *smp, uint
 static void see_attribute(const struct evidence_frame *s, const struct smp *smp, struct port node)
 {
     struct sm_info i;
-    uint64_t key = route_of(s, smp, node);
+    uint64_t key = path_key(s, smp, node);
     if (smp->mad.method != SMP_GET_RESP || smp->mad.status != 0)
         return;
     if (smp->mad.attribute == SMP_NODE_INFO)
@@ -355,21 +355,11 @@ static void see_response_of(const struct evidence_frame *s, const struct mad *m,
 static void see_cm(const struct evidence_frame *s, const struct mad *m, struct port src,
                    struct port dst)
 {
-    switch (m->attribute) {
-    case CM_REP: /* response to a REQ, and request for an RTU */
+    bool requests = cm_is_request(m->attribute);
+    if (!requests)
         see_response_of(s, m, src, dst);
+    if (requests || m->attribute == CM_REP) /* an RTU responds to the REP */
         see_request_of(s, m, src, dst);
-        break;
-    case CM_REQ:
-    case CM_DREQ:
-    case CM_LAP:
-    case CM_SIDR_REQ:
-        see_request_of(s, m, src, dst);
-        break;
-    default:
-        see_response_of(s, m, src, dst);
-        break;
-    }
 }
 
 static void see_smp(const struct evidence_frame *s, const struct smp *smp, struct port src,

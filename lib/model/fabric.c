@@ -70,7 +70,7 @@ bool fabric_enter_interface(struct fabric *f, struct capture_interface captured,
     return interfaces_enter(f->interfaces, captured, number);
 }
 
-static void find_ports(struct packet *p, const struct port *outer_src, const struct port *outer_dst)
+static void set_ports(struct packet *p, const struct port *outer_src, const struct port *outer_dst)
 {
     if (p->ib.has_lrh) {
         p->src = port_lid(p->at.interface, p->ib.slid);
@@ -120,7 +120,7 @@ void packet_read(struct packet *p, const struct capture_position *at, struct vie
     p->bytes = v;
     p->result = ib_decode(v, start, &p->ib);
     if (p->ib.has_bth)
-        find_ports(p, outer_src, outer_dst);
+        set_ports(p, outer_src, outer_dst);
     if (p->result != WIRE_OK)
         return;
     decode_payload(p);

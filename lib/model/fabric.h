@@ -226,6 +226,12 @@ static inline bool packet_begins_message(const struct packet *p)
            (part->index == 0 && part->state != STREAM_ORPHAN && part->state != STREAM_REPEATED);
 }
 
+/* Key of the link that the packet is on. */
+static inline uint32_t packet_link_key(const struct packet *p)
+{
+    return link_key(p->at.interface, p->ib.pkey);
+}
+
 /*
  * Is this a CM message of an IPoIB connection? Decided by the connection if known, else by the
  * message's Service-ID.

@@ -26,6 +26,12 @@ guint port_number_place(const struct port_number *key)
     return (guint)mix_port(key->port.id ^ (uint64_t)key->number * 0x9e3779b97f4a7c15ull);
 }
 
+guint port_transaction_place(const struct port *port, uint64_t tid)
+{
+    struct port_number key = port_number(port, (uint32_t)(tid ^ tid >> 32));
+    return port_number_place(&key);
+}
+
 guint port_number_hash(gconstpointer key)
 {
     const struct port_number *k = key;

@@ -81,6 +81,8 @@ static inline struct port_number port_number(const struct port *port, uint32_t n
  * random key of model/hash.h, so findings are the same in each run.
  */
 guint port_number_place(const struct port_number *key);
+/* The same for a transaction: a port, and the ID that it assigned. */
+guint port_transaction_place(const struct port *port, uint64_t tid);
 
 /* For GHashTable; the key starts with a struct port_number. */
 guint port_number_hash(gconstpointer key);

@@ -39,8 +39,7 @@ static void see_request(struct reversals *r, uint64_t key, struct order *order)
 static void see_cm(struct reversals *r, const struct mad *m, struct port src, struct port dst,
                    struct order *order)
 {
-    bool requests = m->attribute == CM_REQ || m->attribute == CM_DREQ || m->attribute == CM_LAP ||
-                    m->attribute == CM_SIDR_REQ;
+    bool requests = cm_is_request(m->attribute);
     if (!requests)
         entry_of(r, transaction(m, dst, src), order->last);
     if (requests || m->attribute == CM_REP) /* an RTU responds to the REP */

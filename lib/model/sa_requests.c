@@ -23,8 +23,7 @@ void sa_requests_free(struct sa_requests *all)
 
 static struct sa_request *slot(struct sa_requests *all, struct port requester, uint64_t tid)
 {
-    struct port_number key = port_number(&requester, (uint32_t)(tid ^ tid >> 32));
-    return &all->slots[port_number_place(&key) % REQUESTS];
+    return &all->slots[port_transaction_place(&requester, tid) % REQUESTS];
 }
 
 static bool is_request(const struct sa_request *q, const struct sa *sa,

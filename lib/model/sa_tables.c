@@ -29,8 +29,7 @@ void sa_tables_free(struct sa_tables *all)
 
 static struct table *slot(struct sa_tables *all, const struct port *requester, uint64_t tid)
 {
-    struct port_number key = port_number(requester, (uint32_t)(tid ^ tid >> 32));
-    return &all->slots[port_number_place(&key) % TABLES];
+    return &all->slots[port_transaction_place(requester, tid) % TABLES];
 }
 
 /* Read the record of which the first `begun` bytes are in the segment before this one. */
@@ -47,7 +46,7 @@ static void read_carried(const struct table *t, const struct sa *sa, uint32_t be
 }
 
 /* Keep the record that begins at this offset of the segment, if the next segment has its end. */
-static void carry(struct table *t, const struct sa *sa, uint32_t at)
+static void keep_split_record(struct table *t, const struct sa *sa, uint32_t at)
 {
     bool whole = sa->data.cap == sa->data.len && sa->data.len <= SA_DATA_SIZE;
     t->carried = whole && at < sa->data.len ? sa->data.len - at : 0;
@@ -73,7 +72,7 @@ void sa_tables_read(struct sa_tables *all, const struct port *requester, const s
     t->requester = *requester;
     t->tid = sa->mad.tid;
     t->next = segment + 1;
-    carry(t, sa, at);
+    keep_split_record(t, sa, at);
 }
 
 void sa_tables_merge(struct sa_tables *all)

@@ -78,7 +78,7 @@ static void name_by_lid(const struct delivery *d, struct route *r, const struct 
     r->port_guid = r->endport && endport_has_gid(p) ? be64(p->gid + GID_SIZE / 2) : 0;
 }
 
-static struct route *route_of(const struct delivery *d, const struct smp *smp)
+static struct route *get_route(const struct delivery *d, const struct smp *smp)
 {
     if (smp->directed && !smp->initial_path)
         return NULL;
@@ -255,8 +255,8 @@ static void on_sm_info(const struct delivery *d, const struct smp *smp)
 }
 
 /* The port whose SMI sent an SMP; NULL: not known. r: the route of a response; NULL: a request. */
-static struct endport *sender_of(const struct delivery *d, const struct route *r,
-                                 const struct smp *smp)
+static struct endport *smp_sender(const struct delivery *d, const struct route *r,
+                                  const struct smp *smp)
 {
     uint16_t lid = port_to_lid(*d->src);
     struct node_info n;
@@ -281,8 +281,8 @@ struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
     struct delivery d = {.s = s, .src = src, .interface = port_interface(*src)};
     if (m->kind != MAD_KIND_SMP || m->result != WIRE_OK)
         return NULL;
-    struct route *r = m->smp.mad.method & MAD_RESPONSE ? route_of(&d, &m->smp) : NULL;
-    struct endport *port = sender_of(&d, r, &m->smp);
+    struct route *r = m->smp.mad.method & MAD_RESPONSE ? get_route(&d, &m->smp) : NULL;
+    struct endport *port = smp_sender(&d, r, &m->smp);
     uint32_t *last = port ? &port->smi_psn : r ? &r->smi_psn : NULL;
     if (!last)
         return NULL;
@@ -306,7 +306,7 @@ void learn_smp(const struct delivery *d, const struct smp *smp)
         on_sm_info(d, smp);
         return;
     }
-    struct route *r = route_of(d, smp);
+    struct route *r = get_route(d, smp);
     if (!r)
         return;
     switch (smp->mad.attribute) {

@@ -67,7 +67,7 @@ static void count_later(struct sa_sequence *q, uint32_t psn, uint32_t distance, 
  * The first packet of the SA makes its LID known, and the sequence begins with the next one. So
  * that one has the PSN 1 if the node's GSI sent nothing before the first.
  */
-static void count_packet(struct sa_sequence *q, uint32_t psn, uint32_t frame)
+static void add_to_sequence(struct sa_sequence *q, uint32_t psn, uint32_t frame)
 {
     int32_t distance = q->packets ? psn_distance(q->psn, psn) : 1;
     if (!q->packets)
@@ -98,7 +98,7 @@ bool subnet_sa_sent(struct subnet *s, const struct port *src, const struct port 
     if (!lid || lid != subnet_sa_lid(s, interface))
         return false;
     struct sa_sequence *q = &managers_get(s->managers, interface)->sa_sequence;
-    count_packet(q, psn, frame);
+    add_to_sequence(q, psn, frame);
     count_destination(s, q, dst);
     if (truncated)
         q->gap_frame = frame;

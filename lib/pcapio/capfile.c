@@ -220,8 +220,8 @@ static enum capfile_result next_pcap(struct capfile *c, struct capfile_frame *ou
  * What no frame means. If the source ended early, this is the cause of every other error, and it
  * also looks like the end of the file.
  */
-static enum capfile_result end_file(const struct capfile *c, enum capfile_result result,
-                                    GError **error)
+static enum capfile_result result_at_end(const struct capfile *c, enum capfile_result result,
+                                         GError **error)
 {
     GError *cause = NULL;
 
@@ -238,5 +238,5 @@ enum capfile_result capfile_next(struct capfile *c, struct capfile_frame *out, G
                                  : c->pcapng ? pcapngfile_next(c->pcapng, out, error)
                                              : erffile_next(c->erf, out, error);
 
-    return result == CAPFILE_FRAME ? result : end_file(c, result, error);
+    return result == CAPFILE_FRAME ? result : result_at_end(c, result, error);
 }

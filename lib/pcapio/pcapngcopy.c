@@ -19,7 +19,7 @@ static uint8_t *start_block(GByteArray *out, uint32_t n)
     return out->data + at + BLOCK_HEAD;
 }
 
-static void append_option(GByteArray *out, uint16_t code, const void *value, size_t len)
+static void append_block_option(GByteArray *out, uint16_t code, const void *value, size_t len)
 {
     guint at = out->len;
     uint16_t n = (uint16_t)MIN(len, OPTION_MAX);
@@ -33,7 +33,7 @@ static void end_block(GByteArray *out, guint start, uint32_t type)
 {
     static const uint8_t length[4];
 
-    append_option(out, OPT_END, NULL, 0);
+    append_block_option(out, OPT_END, NULL, 0);
     g_byte_array_append(out, length, sizeof(length));
     pcapng_close_block(out->data + start, type, out->len - start);
 }
@@ -50,8 +50,8 @@ void pcapngcopy_section(GByteArray *out, const uint8_t *options, uint32_t len,
     put_le64(p + 8, UINT64_MAX); /* section length: unknown */
     g_byte_array_append(out, options, len);
     if (comment)
-        append_option(out, OPT_COMMENT, comment, strlen(comment));
-    append_option(out, SHB_USERAPPL, application, strlen(application));
+        append_block_option(out, OPT_COMMENT, comment, strlen(comment));
+    append_block_option(out, SHB_USERAPPL, application, strlen(application));
     end_block(out, start, BLOCK_SHB);
 }
 
@@ -66,7 +66,7 @@ void pcapngcopy_interface(GByteArray *out, const struct capfile_description *d, 
     put_le16(p + 2, 0);
     put_le32(p + 4, snaplen);
     g_byte_array_append(out, d->options, d->options_len);
-    append_option(out, IF_TSRESOL, &nanoseconds, 1);
+    append_block_option(out, IF_TSRESOL, &nanoseconds, 1);
     end_block(out, start, BLOCK_IDB);
 }
 

@@ -23,8 +23,9 @@ struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng, const struct 
  * Passes D to the callback, with the options after the first HEAD bytes of the block; F: the
  * interface that D is about, or NULL.
  */
-static void pass_on(struct pcapngfile *ng, struct capfile_description *d, enum pcapng_block kind,
-                    const struct block *b, uint32_t head, const struct interface *f)
+static void pass_description(struct pcapngfile *ng, struct capfile_description *d,
+                             enum pcapng_block kind, const struct block *b, uint32_t head,
+                             const struct interface *f)
 {
     struct pcapng_origin from = pcapng_origin_of(ng, f);
 
@@ -46,8 +47,8 @@ enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct blo
     ng->in_section = true;
     ng->interface_base += ng->interface_count;
     ng->interface_count = 0;
-    pass_on(ng, &(struct capfile_description){.about = CAPFILE_SECTION}, PCAPNG_SECTION, b, 16,
-            NULL);
+    pass_description(ng, &(struct capfile_description){.about = CAPFILE_SECTION}, PCAPNG_SECTION, b,
+                     16, NULL);
     return CAPFILE_FRAME;
 }
 
@@ -112,7 +113,7 @@ enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct blo
                                     .interface = ng->interface_base + ng->interface_count - 1,
                                     .linktype = f->linktype,
                                     .snaplen = f->snaplen};
-    pass_on(ng, &d, PCAPNG_INTERFACE, b, 8, f);
+    pass_description(ng, &d, PCAPNG_INTERFACE, b, 8, f);
     return CAPFILE_FRAME;
 }
 
@@ -129,5 +130,5 @@ void pcapng_take_statistics(struct pcapngfile *ng, const struct block *b)
     struct capfile_description d = {.about = CAPFILE_STATISTICS,
                                     .interface = ng->interface_base + number,
                                     .ns = pcapng_ns(ticks, f->tsresol, f->tsoffset)};
-    pass_on(ng, &d, PCAPNG_STATISTICS, b, 12, f);
+    pass_description(ng, &d, PCAPNG_STATISTICS, b, 12, f);
 }

@@ -94,7 +94,7 @@ static bool has_shape(const json_t *value, enum shape shape)
     return json_is_array(value);
 }
 
-static const struct member *find_member(const struct member *list, const char *name)
+static const struct member *find_json_member(const struct member *list, const char *name)
 {
     for (; list->name; list++)
         if (strcmp(list->name, name) == 0)
@@ -119,7 +119,7 @@ static void keep_members(json_t *object, const struct member *list)
     size_t i;
     json_object_foreach_safe(object, next, key, value)
     {
-        const struct member *m = find_member(list, key);
+        const struct member *m = find_json_member(list, key);
         if (!m || !has_shape(value, m->shape))
             json_object_del(object, key);
         else if (m->shape == OBJECT)

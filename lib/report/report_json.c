@@ -223,14 +223,14 @@ static char *json_frame(const struct report *r)
 }
 
 /* A JSON string cannot contain a line end, so this matches only the member. */
-static const char results_begin[] = "\n \"results\": [";
+static const char results_member[] = "\n \"results\": [";
 
 static GString *json_head(const struct report *r, const struct written_so_far *written)
 {
     (void)written;
     char *frame = json_frame(r);
-    GString *out = g_string_new_len(frame, strstr(frame, results_begin) + sizeof results_begin - 1 -
-                                               frame);
+    GString *out = g_string_new_len(frame, strstr(frame, results_member) + sizeof results_member -
+                                               1 - frame);
     free(frame);
     return out;
 }
@@ -239,7 +239,7 @@ static GString *json_tail(const struct report *r)
 {
     char *frame = json_frame(r);
     GString *out = g_string_new("\n ");
-    g_string_append(out, strstr(frame, results_begin) + sizeof results_begin - 1);
+    g_string_append(out, strstr(frame, results_member) + sizeof results_member - 1);
     g_string_append_c(out, '\n');
     free(frame);
     return out;

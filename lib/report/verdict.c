@@ -68,7 +68,7 @@ uint64_t verdict_ipoib_frames(const struct verdict *v)
 /* ---- collecting */
 
 /* Frames come in order, so a frame with several equal findings is entered once. */
-static void add_frame(struct verdict_frames *f, uint32_t frame)
+static void add_frame_number(struct verdict_frames *f, uint32_t frame)
 {
     if (frame == 0 || (f->n > 0 && f->first[f->n - 1] == frame))
         return;
@@ -160,7 +160,7 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
         return;
     }
     c->count++;
-    add_frame(&c->frames, frame);
+    add_frame_number(&c->frames, frame);
     if (!e)
         add_sender(&c->senders, f->sender);
 }
@@ -181,7 +181,7 @@ __attribute__((noinline)) static void add_result(struct verdict *v, uint32_t fra
     if (!*r)
         *r = g_new0(struct verdict_result, 1);
     (*r)->count++;
-    add_frame(&(*r)->frames, frame);
+    add_frame_number(&(*r)->frames, frame);
     add_to_case(*r, frame, f, e);
 }
 

@@ -33,7 +33,7 @@ static bool known_operation(uint16_t op)
  * In a reply, the target's address is a copy from the request (RFC 826), whose sender may have set
  * the bits. It may be of a request that was not captured.
  */
-static void check_target(const struct reporter *r, struct view v, const struct arp *a)
+static void check_target_flags(const struct reporter *r, struct view v, const struct arp *a)
 {
     bool replies = a->op == ARP_REPLY || a->op == INARP_REPLY;
     if (!replies || view_has(v, a->tha, LLADDR_SIZE) != WIRE_OK)
@@ -80,8 +80,7 @@ void check_arp(const struct reporter *r, const struct datagram *d)
     enum wire_result result = d->arp_result;
     if (!d->arp_has_fixed) {
         if (result == WIRE_TRUNCATED)
-            report_inconclusive(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p,
-                                "the packet was truncated by the capture");
+            report_inconclusive(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p, truncated_by_capture);
         return;
     }
     expect_number(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p + ARP_HRD, 2, ARP_HRD_INFINIBAND);
@@ -96,12 +95,12 @@ void check_arp(const struct reporter *r, const struct datagram *d)
     check_protocol(r, a, v.p);
     if (view_has(v, a->sha, LLADDR_SIZE) == WIRE_OK)
         check_lladdr(r, v.p + a->sha);
-    check_target(r, v, a);
+    check_target_flags(r, v, a);
 }
 
 /* RFC 4861 §4.1 to 4.5: RS, RA and NS carry the source's address, NA and Redirect the target's. */
-static void note_message(const struct reporter *r, const uint8_t *message,
-                         const struct nd_option *o)
+static void note_option_message(const struct reporter *r, const uint8_t *message,
+                                const struct nd_option *o)
 {
     bool of_target = message[0] == ND_NA || message[0] == ND_REDIRECT;
     struct entity address = entity_address(message + o->off + ND_OPT_LLADDR);
@@ -118,13 +117,12 @@ static void check_option(const struct reporter *r, struct view v, const struct n
     if (!nd_is_ipoib_lladdr(o))
         return;
     if (view_has(v, o->off, o->size) != WIRE_OK) {
-        report_inconclusive(r, R_RFC4391_9_3_ND_OPTION_PADDING, p,
-                            "the packet was truncated by the capture");
+        report_inconclusive(r, R_RFC4391_9_3_ND_OPTION_PADDING, p, truncated_by_capture);
         return;
     }
     expect_value(r, R_RFC4391_9_3_ND_OPTION_PADDING, p + ND_OPT_PAD, 2, 0);
     check_lladdr(r, p + ND_OPT_LLADDR);
-    note_message(r, v.p, o);
+    note_option_message(r, v.p, o);
 }
 
 static bool is_lladdr(uint8_t type)

@@ -14,11 +14,6 @@
 
 enum { LLADDR_FLAGS_CONNECTED = LLADDR_FLAG_RC | LLADDR_FLAG_UC };
 
-static uint32_t link_of(const struct check_context *s)
-{
-    return link_key(s->p->at.interface, s->p->ib.pkey);
-}
-
 /* ---- the GID in the address: is it the sender's? */
 
 static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_number rule,
@@ -90,7 +85,7 @@ static bool check_multicast_gid(const struct check_context *s, const uint8_t *p)
  * Checks the link-layer address that the sender announces as its own. Returns false if its GID
  * cannot be the sender's.
  */
-static bool announced(const struct check_context *s, const uint8_t *p)
+static bool check_announced_address(const struct check_context *s, const uint8_t *p)
 {
     if (lladdr_is_zero(p))
         return true;
@@ -137,9 +132,9 @@ static void note_query(const struct check_context *s, const uint8_t *sha)
 }
 
 /* RFC 826: the target of a reply is the requester, with its link-layer address and its IP. */
-static void check_target(const struct check_context *s, const uint8_t *p, const struct arp *a)
+static void check_reply_target(const struct check_context *s, const uint8_t *p, const struct arp *a)
 {
-    struct resolution like = {.link = link_of(s), .target = ip_read(p + a->spa, 4)};
+    struct resolution like = {.link = packet_link_key(s->p), .target = ip_read(p + a->spa, 4)};
     const struct resolution *q;
     memcpy(like.requester, p + a->tha, LLADDR_SIZE);
     for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &like, i)) != NULL; i++)
@@ -189,7 +184,8 @@ static void fail_advertised_to(const struct check_context *s, const struct resol
 static void check_advertised_to(const struct check_context *s, const struct ip *requester,
                                 const struct ip *target)
 {
-    struct resolution like = {.link = link_of(s), .requester_ip = *requester, .target = *target};
+    struct resolution like = {
+        .link = packet_link_key(s->p), .requester_ip = *requester, .target = *target};
     const struct resolution *q;
     if (s->p->ib.transport != IB_UD || goes_to_group(&s->p->ib))
         return;
@@ -222,11 +218,11 @@ void check_arp_in_fabric(const struct check_context *s, const struct datagram *d
         return;
     bool ipv4 = a->pro == TYPE_IPV4 && a->pln == 4;
     if (arp_is_announcement(a->op))
-        announced(s, v.p + a->sha);
+        check_announced_address(s, v.p + a->sha);
     if (a->op == ARP_REQUEST)
         note_query(s, v.p + a->sha);
     if (a->op == ARP_REPLY && ipv4)
-        check_target(s, v.p, a);
+        check_reply_target(s, v.p, a);
     if (is_reply_to_target(a->op)) {
         const uint8_t *requester = v.p + a->tha;
         check_reply(s, requester, reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN));
@@ -263,7 +259,7 @@ void check_nd_in_fabric(const struct check_context *s, const struct datagram *d)
     if (type == ND_NA && s->p->ib.transport == IB_UD)
         report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
     while ((lladdr = nd_next_announced(&it, ipv6.p + IPV6_SOURCE, &ip)) != NULL)
-        if (announced(s, lladdr)) /* else the GUID is not the sender's */
+        if (check_announced_address(s, lladdr)) /* else the GUID is not the sender's */
             check_interface_id(s->r, &s->p->ib, ip, lladdr);
     if (type == ND_NA && icmpv6.cap >= ND_TARGET + 16 && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
         struct ip requester = ip_read(ipv6.p + IPV6_DESTINATION, 16),

@@ -109,8 +109,7 @@ void check_cm(const struct reporter *r, const struct mad_payload *m, uint32_t nu
     if (!has_private_data(cm))
         return;
     if (m->private_result != WIRE_OK) {
-        report_inconclusive(r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, v.p,
-                            "the packet was truncated by the capture");
+        report_inconclusive(r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, v.p, truncated_by_capture);
         return;
     }
     t.private = v.p + cm->private_off;

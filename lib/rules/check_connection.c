@@ -307,8 +307,8 @@ static bool may_be_directed_broadcast(uint16_t type, struct view ip)
     return ones >= 0xff && ((source ^ destination) & ~ones) == 0;
 }
 
-static void check_destination(const struct check_context *s, uint16_t type, struct view ip,
-                              bool to_many)
+static void check_multicast_over_ud(const struct check_context *s, uint16_t type, struct view ip,
+                                    bool to_many)
 {
     if (!to_many && may_be_directed_broadcast(type, ip))
         report_inconclusive(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, ip.p + IPV4_DESTINATION,
@@ -403,7 +403,7 @@ static void check_ip(const struct check_context *s, const struct connection *c)
     if (what && !to_many)
         check_resolution(s, c, what, is_reply);
     if (type == TYPE_IPV4 || type == TYPE_IPV6)
-        check_destination(s, type, ip, to_many);
+        check_multicast_over_ud(s, type, ip, to_many);
     if (c && type == TYPE_IPV6)
         check_minimum_mtu(s, c);
 }

@@ -14,8 +14,6 @@
 
 #define LIMITED_BROADCAST 0xffffffffu
 
-static const char *const not_captured = "the packet was truncated by the capture";
-
 /*
  * Routers do not forward 255.255.255.255, and relay agents fill in giaddr (RFC 1542 §4.1.1). So a
  * message to that address without giaddr came from a client on this link. Other messages are
@@ -59,7 +57,7 @@ static void expect_of_client(const struct reporter *r, enum rule_number rule, co
     bool is_unknown = d->options == WIRE_TRUNCATED &&
                       (d->client_id_length == 0 || d->message_type == 0);
     if (!right && is_unknown)
-        report_inconclusive(r, rule, p, not_captured);
+        report_inconclusive(r, rule, p, truncated_by_capture);
     else
         expect_that(r, rule, right, p, n, expected, actual);
 }
@@ -95,7 +93,8 @@ static void check_client_id_format(const struct reporter *r, struct view v, cons
 
 static void check_client_id(const struct reporter *r, struct view v, const struct dhcp *d)
 {
-    const char *unread = d->options == WIRE_TRUNCATED ? not_captured : "the options are malformed";
+    const char *unread = d->options == WIRE_TRUNCATED ? truncated_by_capture
+                                                      : "the options are malformed";
     if (d->client_id == 0 && d->options != WIRE_OK) {
         report_inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER, v.p, unread);
         return;
@@ -140,7 +139,7 @@ static void inconclusive_message(const struct reporter *r, struct view v)
                                                        R_RFC4390_2_1_CHADDR,
                                                        R_RFC4390_2_1_CLIENT_IDENTIFIER};
     for (unsigned i = 0; i < G_N_ELEMENTS(of_each_message); i++)
-        report_inconclusive(r, of_each_message[i], v.p, not_captured);
+        report_inconclusive(r, of_each_message[i], v.p, truncated_by_capture);
 }
 
 static void check_dhcp_message(const struct reporter *r, struct view v, const struct dhcp *d)

@@ -7,8 +7,6 @@
 #include "wire/arp.h"
 #include "wire/encap.h"
 
-static const char *const not_captured = "the packet was truncated by the capture";
-
 /* The Type must be an Ethertype, not an IEEE 802.3 length (RFC 4391 §6; IEEE 802.3 3.2.6). */
 static void check_ethertype(const struct reporter *r, enum rule_number rule, struct view payload,
                             uint16_t type)
@@ -47,7 +45,7 @@ static void check_type(const struct reporter *r, enum rule_number rule,
         return;
     if (d.cap == 0) {
         if (d.len)
-            report_inconclusive(r, rule, payload.p, not_captured);
+            report_inconclusive(r, rule, payload.p, truncated_by_capture);
         return;
     }
     bool holds = encapsulation_fits(datagram);
@@ -67,7 +65,7 @@ static void check_arp_type(const struct reporter *r, const struct datagram *data
     if (type != TYPE_ARP && type != TYPE_RARP)
         return;
     if (view_has(d, 0, ARP_SIZE_FIXED) == WIRE_TRUNCATED) {
-        report_inconclusive(r, R_RFC4391_6_TYPE, payload.p, not_captured);
+        report_inconclusive(r, R_RFC4391_6_TYPE, payload.p, truncated_by_capture);
         return;
     }
     bool holds = encapsulation_fits(datagram);
@@ -89,8 +87,8 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d,
     case WIRE_OK:
         break;
     case WIRE_TRUNCATED:
-        report_inconclusive(r, header, payload.p, not_captured);
-        report_inconclusive(r, R_RFC4391_6_RESERVED_ZERO, payload.p, not_captured);
+        report_inconclusive(r, header, payload.p, truncated_by_capture);
+        report_inconclusive(r, R_RFC4391_6_RESERVED_ZERO, payload.p, truncated_by_capture);
         return;
     default:
         expect_that(r, header, false, payload.p, payload.cap, "4 bytes of encapsulation header",

@@ -108,7 +108,7 @@ void check_announced_ids(const struct reporter *r, const struct datagram *d)
 /* ---- source */
 
 /* Is the source the address of a link-layer address option, which is checked with it? */
-static bool is_announced(const struct datagram *d)
+static bool is_announced_source(const struct datagram *d)
 {
     const uint8_t *source = d->body.p + IPV6_SOURCE, *ip;
     struct nd_iter it;
@@ -181,7 +181,7 @@ void check_ipv6_addresses(const struct reporter *r, const struct ib_packet *ib,
         d->body.p[0] >> 4 != 6)
         return;
     const uint8_t *source = d->body.p + IPV6_SOURCE, *tentative = tentative_address(d);
-    if (is_link_local(source) && !is_announced(d)) {
+    if (is_link_local(source) && !is_announced_source(d)) {
         check_form(r, source);
         check_source_u_bit(r, ib, source);
     }

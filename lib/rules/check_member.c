@@ -60,9 +60,9 @@ const struct endport *sending_interface(const struct check_context *s)
     return its && !is_sa(s) ? port : NULL;
 }
 
-static void fail_interface(const struct check_context *s, const struct endport *port, uint8_t scope,
-                           enum joined joined, const struct group *group,
-                           const struct entity *about)
+static void fail_membership(const struct check_context *s, const struct endport *port,
+                            uint8_t scope, enum joined joined, const struct group *group,
+                            const struct entity *about)
 {
     const struct member *m = group ? groups_member(s->f->groups, group, port) : NULL;
     static const char *const actual[] = {
@@ -96,7 +96,7 @@ void check_interface_joined(const struct check_context *s, const struct endport 
         report_inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL,
                             "the port's join, or the SA's response to it, was not captured");
     else
-        fail_interface(s, port, scope, joined, group, &about);
+        fail_membership(s, port, scope, joined, group, &about);
 }
 
 void check_sending_interface(const struct check_context *s)

@@ -63,7 +63,7 @@ void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey)
 static bool to_routers(const struct reporter *r, const struct entity *group, const uint8_t *mgid,
                        const struct mgid *m)
 {
-    if (!m->broadcast && !is_all_routers(mgid))
+    if (!m->broadcast && !mgid_is_all_routers(mgid))
         return false;
     report_note(r, R_RFC4391_10_ALL_ROUTER_FALLBACK, group, 0, mgid, MGID_SIZE,
                 "a datagram for another group goes to the %s group",
@@ -130,8 +130,8 @@ static void check_ipv6(const struct reporter *r, const struct entity *group, con
         check_ipv6_group(r, group, mgid, m, ip);
 }
 
-static void check_destination(const struct reporter *r, const uint8_t *mgid, uint16_t type,
-                              struct view d)
+static void check_destination_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t type,
+                                   struct view d)
 {
     struct mgid m = mgid_read(mgid);
     struct entity group = entity_group(mgid);
@@ -161,7 +161,7 @@ void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib
         return;
     check_mgid(r, ib->dgid, ib->pkey);
     if (d->header == WIRE_OK && encapsulation_fits(d))
-        check_destination(r, ib->dgid, d->encap.type, d->body);
+        check_destination_mgid(r, ib->dgid, d->encap.type, d->body);
 }
 
 /* Every datagram of an IPoIB interface is IPoIB, whatever signature the group has. */
@@ -190,5 +190,5 @@ void check_pseudo_header_group(const struct reporter *r, const uint8_t *dgid,
     check_mgid_form(r, dgid);
     report_inconclusive(r, R_RFC4391_4_MGID_PKEY, dgid + MGID_PKEY, "no InfiniBand headers");
     if (d->header == WIRE_OK && encapsulation_fits(d))
-        check_destination(r, dgid, d->encap.type, d->body);
+        check_destination_mgid(r, dgid, d->encap.type, d->body);
 }

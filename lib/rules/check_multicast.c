@@ -194,7 +194,7 @@ static void note_forward(const struct check_context *s, const struct group *g, s
                                     : NULL;
     struct entity group = entity_group(mgid);
     /* all routers of the same IP version; else check_mgid.c reports the signature */
-    bool routers = is_all_routers(g->mgid) && memcmp(mgid, g->mgid, MGID_PKEY) == 0;
+    bool routers = mgid_is_all_routers(g->mgid) && memcmp(mgid, g->mgid, MGID_PKEY) == 0;
     if (right && right->state == GROUP_PRESENT && (group_is_broadcast(g) || routers))
         report_note(s->r, R_RFC4391_10_FORWARD_AFTER_CREATE, &group, s->p->ib.slid,
                     s->r->base + s->p->ib.grh_off + GRH_DGID, GID_SIZE,

@@ -65,8 +65,7 @@ static void check_qpn(const struct check_context *s)
     struct ip source, ip;
     if (!addresses(&s->p->datagram, &source, &ip) || is_advertisement(s->p->ib.payload))
         return;
-    const struct neighbour *holder = neighbours_of_ip(
-        s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), &ip);
+    const struct neighbour *holder = neighbours_of_ip(s->f->neighbours, packet_link_key(s->p), &ip);
     if (!holder)
         return; /* beyond a router, or its resolution was not captured */
     const struct neighbour *replaced = neighbour_replaced(holder);
@@ -94,8 +93,7 @@ void check_ip_to_group(const struct check_context *s)
     struct ip source, ip;
     if (!addresses(d, &source, &ip) || d->dhcp_bytes.p || is_advertisement(s->p->ib.payload))
         return;
-    const struct neighbour *holder = neighbours_of_ip(
-        s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), &ip);
+    const struct neighbour *holder = neighbours_of_ip(s->f->neighbours, packet_link_key(s->p), &ip);
     if (holder)
         check_wrong_qpn(s, &source, holder);
 }

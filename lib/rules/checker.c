@@ -116,7 +116,7 @@ __attribute__((noinline)) static void report_violation(struct checker *j, const 
         j->report(j->user, j->frame, f);
 }
 
-static void pass_on(void *user, const struct finding *f)
+static void pass_finding(void *user, const struct finding *f)
 {
     struct checker *j = user;
     if (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_NOTED)
@@ -133,7 +133,7 @@ static void ignore_finding(void *user, const struct finding *f)
 
 static struct reporter reporter(struct checker *j, const uint8_t *base, uint16_t interface)
 {
-    return (struct reporter){.report = j->muted ? ignore_finding : pass_on,
+    return (struct reporter){.report = j->muted ? ignore_finding : pass_finding,
                              .passes = j->muted ? NULL : j->passes,
                              .corrupt = checked_packet_is_corrupt,
                              .user = j,
@@ -271,7 +271,7 @@ static bool check_mad(const struct check_context *s)
     bool ipoib = check_events(s);
     if (is_truncated_req(s->p)) {
         report_inconclusive(s->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, s->p->ib.payload.p,
-                            "the packet was truncated by the capture");
+                            truncated_by_capture);
         return true;
     }
     if (!cm)

@@ -102,7 +102,7 @@ enum { REPLY_SECONDS = 5 };
 static const struct resolution *request_of(const struct check_context *s, const struct ip *sender,
                                            const struct neighbour *holder)
 {
-    uint32_t link = link_key(s->p->at.interface, s->p->ib.pkey);
+    uint32_t link = packet_link_key(s->p);
     const struct neighbour *requester = neighbours_of_ip(s->f->neighbours, link, sender);
     struct resolution like = {.link = link, .requester_ip = *sender, .target = holder->ip};
     if (!requester || order_is_uncertain(&s->f->order, holder->last_frame))
@@ -242,8 +242,7 @@ static bool request_waits(const struct check_context *s, const struct resolution
 static bool is_anothers(const struct check_context *s, const struct ip *ip,
                         const uint8_t *requester)
 {
-    const struct neighbour *holder = neighbours_of_ip(
-        s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), ip);
+    const struct neighbour *holder = neighbours_of_ip(s->f->neighbours, packet_link_key(s->p), ip);
     return holder && !neighbour_is_same_port(holder, requester);
 }
 

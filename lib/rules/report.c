@@ -7,7 +7,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "rules/keys.h"
+#include "wire/pkey.h"
+
+const char truncated_by_capture[] = "the packet was truncated by the capture";
 
 /*
  * The deduplication cache: a table of fixed size, in which a new entity may evict an old one. A

@@ -10,6 +10,8 @@
 /* ---- findings about a packet: reported every time */
 
 void report_pass(const struct reporter *r, enum rule_number rule);
+/* The reason of a rule that cannot be decided because the snaplen has truncated the packet. */
+extern const char truncated_by_capture[];
 /* The rule cannot be decided; why: the reason. */
 void report_inconclusive(const struct reporter *r, enum rule_number rule, const uint8_t *p,
                          const char *why);

@@ -39,8 +39,7 @@ static bool is_nd(const struct datagram *d)
 static bool has_address(const struct fabric_facts *f, const struct packet *p, const uint8_t *gid,
                         const struct ip *ip)
 {
-    const struct neighbour *n = gid ? neighbours_of_ip(f->neighbours,
-                                                       link_key(p->at.interface, p->ib.pkey), ip)
+    const struct neighbour *n = gid ? neighbours_of_ip(f->neighbours, packet_link_key(p), ip)
                                     : NULL;
     return n && memcmp(n->lladdr + LLADDR_GID, gid, GID_SIZE) == 0;
 }
@@ -132,7 +131,7 @@ const char *sender_service_id(const struct packet *p, char text[SERVICE_ID_TEXT_
 
 /* ---- text */
 
-static void append(char text[SENDER_TEXT_SIZE], const char *name, const char *value)
+static void append_address(char text[SENDER_TEXT_SIZE], const char *name, const char *value)
 {
     size_t n = strlen(text);
     snprintf(text + n, SENDER_TEXT_SIZE - n, "%s%s %s", n ? ", " : "", name, value);
@@ -145,14 +144,14 @@ const char *sender_text(char text[SENDER_TEXT_SIZE], const struct sender *s)
     if (!s)
         return text;
     if (s->ip_length)
-        append(text, "IP",
-               inet_ntop(s->ip_length == IPV4_ADDRESS_SIZE ? AF_INET : AF_INET6, s->ip, value,
-                         sizeof value));
+        append_address(text, "IP",
+                       inet_ntop(s->ip_length == IPV4_ADDRESS_SIZE ? AF_INET : AF_INET6, s->ip,
+                                 value, sizeof value));
     if (s->known & SENDER_GID)
-        append(text, "GID", inet_ntop(AF_INET6, s->gid, value, sizeof value));
+        append_address(text, "GID", inet_ntop(AF_INET6, s->gid, value, sizeof value));
     if (s->known & SENDER_LID) {
         snprintf(value, sizeof value, "%u", s->lid);
-        append(text, "LID", value);
+        append_address(text, "LID", value);
     }
     return text;
 }

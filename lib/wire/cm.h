@@ -24,6 +24,12 @@ enum cm_message {
     CM_APR = 0x1a,
 };
 
+/* Does the message begin a transaction? A REP, which responds to a REQ, is a request for an RTU. */
+static inline bool cm_is_request(uint16_t message)
+{
+    return message == CM_REQ || message == CM_DREQ || message == CM_LAP || message == CM_SIDR_REQ;
+}
+
 /* Offsets are in bytes from the start of the MAD. */
 enum { CM_LOCAL_COMM_ID = MAD_DATA + 0, CM_REMOTE_COMM_ID = MAD_DATA + 4 };
 

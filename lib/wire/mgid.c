@@ -26,6 +26,11 @@ bool mgid_is_broadcast(const uint8_t *gid)
            be32(gid + MGID_GROUP_IPV4) == 0xffffffffu && is_high_group_zero(gid);
 }
 
+bool mgid_is_all_routers(const uint8_t *gid)
+{
+    return be32(gid + MGID_GROUP_IPV4) == 2 && is_high_group_zero(gid);
+}
+
 static void read_ipv4(const uint8_t *gid, struct mgid *m)
 {
     m->broadcast = mgid_is_broadcast(gid);

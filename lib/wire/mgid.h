@@ -42,6 +42,8 @@ bool mgid_is_ipoib(const uint8_t *gid);
  * 0x6001), unless an IPoIB interface errs. gid NULL: false.
  */
 bool mgid_is_other(const uint8_t *gid);
+/* Is an IPoIB MGID that of 224.0.0.2 or ff02::2? */
+bool mgid_is_all_routers(const uint8_t *gid);
 
 /*
  * Make the MGID of an IP group (4 or 16 bytes), with the other fields of on_link, an IPoIB MGID of

@@ -129,9 +129,9 @@ static struct exchange resolve_peer(struct target *t, const struct response *fir
     if (x.outcome == RESPONSE_RECEIVED)
         reach_found(t);
     owner_sort(t, x.outcome == RESPONSE_RECEIVED);
-    wirelog_end(t->log, x.outcome == RESPONSE_RECEIVED ? "answered"
+    wirelog_end(t->log, x.outcome == RESPONSE_RECEIVED ? "reply received"
                         : x.outcome == NO_RESPONSE     ? "no reply"
-                                                       : "not asked");
+                                                       : "not sent");
     return x;
 }
 

@@ -24,8 +24,6 @@
 #include "probe/run/target.h"
 #include "wire/encap.h"
 
-static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
-
 /*
  * An NS is sent to the target's solicited-node group, which this port must join first. The SA is
  * queried before the join, because OpenSM logs a join of a missing group as an error.
@@ -59,7 +57,7 @@ enum sa_result exchange_join_all_nodes(struct target *t)
     uint16_t status;
     if (!transport_can(t->link->transport, HAS_OWN_QP))
         return SA_SUCCESS; /* the interface is in that group, like every IPv6 node */
-    message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, all_nodes);
+    message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, message_all_nodes);
     for (guint i = 0; i < t->link->attached->len; i++)
         if (memcmp(g_array_index(t->link->attached, struct mc_group, i).mgid, mgid, 16) == 0)
             return SA_SUCCESS;

@@ -52,7 +52,7 @@ static void respond_arp(struct target *t, const struct ud_from *from, struct vie
 
 enum { IPV6_FROM = 8, IPV6_TO = 24, OVERRIDE = 0x20 };
 
-static const uint8_t unspecified[16], all_nodes[16] = {0xff, 0x02, [15] = 1};
+static const uint8_t unspecified[16];
 
 static bool has_option(struct view icmpv6, uint8_t type)
 {
@@ -82,10 +82,10 @@ static void respond_dad(struct target *t)
     struct nd_message m = {.type = ND_NA,
                            .flags = OVERRIDE,
                            .from = t->link->source.ip,
-                           .to = all_nodes,
+                           .to = message_all_nodes,
                            .target = t->link->source.ip,
                            .lladdr = t->link->lladdr};
-    message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, all_nodes);
+    message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, message_all_nodes);
     for (guint i = 0; i < t->link->attached->len; i++) {
         const struct mc_group *g = &g_array_index(t->link->attached, struct mc_group, i);
         if (memcmp(g->mgid, mgid, 16) == 0) {

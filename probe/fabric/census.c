@@ -120,15 +120,7 @@ static void assess_mgid(struct target *t, const uint8_t *mgid)
 
 /* ---- the groups */
 
-static bool is_all_routers(const uint8_t *mgid)
-{
-    struct mgid m = mgid_read(mgid);
-    static const uint8_t ipv4[4] = {224, 0, 0, 2}, low[14] = {[13] = 2};
-    return m.signature == MGID_SIGNATURE_IPV4 ? memcmp(m.ipv4, ipv4, 4) == 0
-                                              : memcmp(m.ipv6 + 2, low, 14) == 0;
-}
-
-static void check_group_record(struct target *t, struct census *c, const uint8_t *record)
+static void assess_group(struct target *t, struct census *c, const uint8_t *record)
 {
     struct mc_member m = mc_member_read(record);
     c->groups++;
@@ -140,7 +132,7 @@ static void check_group_record(struct target *t, struct census *c, const uint8_t
         c->other_partition++;
         return;
     }
-    c->all_routers |= is_all_routers(m.mgid);
+    c->all_routers |= mgid_is_all_routers(m.mgid);
     assess_mgid(t, m.mgid);
     assess_attributes(t, &m);
 }
@@ -195,7 +187,7 @@ static void check_group_records(struct target *t, struct census *c, const struct
     const uint8_t *record;
     for (uint32_t i = 0; (record = sa_record(a, i, MCM_SIZE)) != NULL; i++)
         if (g_hash_table_add(seen, (gpointer)(record + MCM_MGID)))
-            check_group_record(t, c, record);
+            assess_group(t, c, record);
     g_hash_table_destroy(seen);
 }
 

@@ -117,7 +117,7 @@ static const char *find_join_state(struct target *t)
  * Tries temporary groups with the broadcast group's attributes, but the minimum MTU or rate, and
  * returns the first that is accepted.
  */
-static const char *find_attribute(struct target *t)
+static const char *find_refused_attribute(struct target *t)
 {
     static const struct {
         bool mtu, rate;
@@ -152,7 +152,7 @@ static void find_refused_parameter(struct target *t, char *out, size_t size)
             "only this group is rejected; the SA grants one with the same attributes: see the SM's log");
         return;
     }
-    const char *attribute = find_attribute(t);
+    const char *attribute = find_refused_attribute(t);
     if (attribute)
         snprintf(out, size, "cause: %s", attribute);
     else

@@ -70,7 +70,7 @@ static bool run_stage(struct target *t, const struct stage_of_fabric *s)
     results_begin(t->results, s->id);
     wirelog_begin(t->log, s->id);
     bool passed = s->run(t, s->id);
-    wirelog_end(t->log, passed ? "goes on" : "ends here");
+    wirelog_end(t->log, passed ? "next stages run" : "last stage");
     return passed;
 }
 

@@ -16,7 +16,7 @@
 
 enum { INTERFACE_UP = 1, GUID_AT = LLADDR_SIZE - 8 }; /* IFF_UP; offset of the port GUID */
 
-static unsigned long read_value(const char *name, const char *attribute)
+static unsigned long read_attribute(const char *name, const char *attribute)
 {
     char *text = sysfs_interface(name, attribute);
     unsigned long value = strtoul(text, NULL, 0);
@@ -51,9 +51,9 @@ static unsigned long pkey_of_broadcast(const char *name)
 
 static bool is_in_partition(const char *name, uint16_t pkey)
 {
-    return read_value(name, "type") == ARP_HRD_INFINIBAND &&
-           (read_value(name, "flags") & INTERFACE_UP) &&
-           (((read_value(name, "pkey") ^ pkey) & 0x7fff) == 0 ||
+    return read_attribute(name, "type") == ARP_HRD_INFINIBAND &&
+           (read_attribute(name, "flags") & INTERFACE_UP) &&
+           (((read_attribute(name, "pkey") ^ pkey) & 0x7fff) == 0 ||
             ((pkey_of_broadcast(name) ^ pkey) & 0x7fff) == 0);
 }
 
@@ -135,7 +135,7 @@ bool host_wants(const char *interface, const uint8_t *mgid)
 /* ---- addresses */
 
 /* NULL: not an IP address. */
-static const uint8_t *ip_of(const struct ifaddrs *i, bool *ipv6)
+static const uint8_t *ip_of_interface(const struct ifaddrs *i, bool *ipv6)
 {
     int family = i->ifa_addr ? i->ifa_addr->sa_family : AF_UNSPEC;
     *ipv6 = family == AF_INET6;
@@ -153,7 +153,7 @@ void host_addresses(host_address_take *take, void *user)
     if (getifaddrs(&list) != 0)
         return;
     for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
-        const uint8_t *ip = ip_of(i, &ipv6);
+        const uint8_t *ip = ip_of_interface(i, &ipv6);
         if (ip)
             take(user, i->ifa_name, ipv6, ip);
     }

@@ -15,6 +15,8 @@
 enum { IPV4_SIZE = 20, IPV6_SIZE = 40, ICMP_SIZE = 8, NS_SIZE = 24, ND_OPTION_SIZE = 24 };
 enum { ECHO4 = 8, ECHO6 = 128, PROTOCOL_ICMP = 1, PROTOCOL_ICMPV6 = 58 };
 
+const uint8_t message_all_nodes[16] = {0xff, 0x02, [15] = 1};
+
 static uint32_t put_encap(uint8_t *out, uint16_t type, uint16_t reserved)
 {
     put16(out + ENCAP_TYPE, type);

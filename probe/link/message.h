@@ -17,6 +17,9 @@ struct arp_message {
 };
 uint32_t message_arp(uint8_t *out, const struct arp_message *m);
 
+/* ff02::1, all nodes */
+extern const uint8_t message_all_nodes[16];
+
 struct nd_message {
     uint16_t reserved;
     uint8_t type, flags;               /* ND_NS or ND_NA; flags: of the NA */

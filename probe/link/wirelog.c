@@ -98,7 +98,7 @@ static void write_frame(struct wirelog *w, const struct frame *f, const char *co
 
 /* ---- checking */
 
-static void report_finding(void *user, uint32_t frame, const struct finding *f)
+static void pass_finding(void *user, uint32_t frame, const struct finding *f)
 {
     const struct wirelog *w = user;
     w->report(w->user, frame, f);
@@ -132,7 +132,7 @@ void wirelog_check(struct wirelog *w, const struct deviations *known, checker_re
     w->fabric = fabric_new();
     fabric_take_interfaces(w->fabric, INTERFACES_ONE);
     fabric_take_records_as_current(w->fabric);
-    w->checker = checker_new(w->fabric, known, report_finding, w);
+    w->checker = checker_new(w->fabric, known, pass_finding, w);
     for (guint i = 0; i < w->root->first->len; i++)
         check_logged(w, w->root->first->pdata[i]);
     w->report = report;

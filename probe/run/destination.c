@@ -150,7 +150,7 @@ static void take_sockaddr(struct target_option *t, const struct sockaddr *sa)
 }
 
 /* Chooses the first address that a host on a link may have, in the order of RFC 6724. */
-static const char *choose(struct target_option *t, const struct addrinfo *list)
+static const char *choose_address(struct target_option *t, const struct addrinfo *list)
 {
     const char *why = "of no family that IP over InfiniBand has", *first = NULL;
     for (; list && why; list = list->ai_next) {
@@ -174,7 +174,7 @@ static bool resolve_name(struct target_option *t, const char *text, enum family 
     struct addrinfo *list = NULL;
     char ip[48];
     int failed = getaddrinfo(text, NULL, &hints, &list);
-    const char *why = failed ? gai_strerror(failed) : choose(t, list);
+    const char *why = failed ? gai_strerror(failed) : choose_address(t, list);
     if (failed)
         return fail_with(error, "'%s' is no IPv4 or IPv6 address or prefix, and as a host name: %s",
                          text, why);

@@ -59,7 +59,7 @@ static void free_host(struct host *h)
     g_free(h);
 }
 
-static void deliver(struct sweep *s, struct host *h)
+static void deliver_host(struct sweep *s, struct host *h)
 {
     if (s->run->stopped)
         checked_clear(&h->checked);
@@ -73,7 +73,7 @@ static void finish(struct sweep *s, struct host *h)
     sweep_leave(s, h->joined, &h->group);
     g_ptr_array_add(s->idle, h->task);
     g_ptr_array_remove_fast(s->active, h);
-    deliver(s, h);
+    deliver_host(s, h);
     free_host(h);
 }
 
@@ -162,7 +162,7 @@ void sweep_end_hosts(struct sweep *s)
         sweep_leave(s, h->joined, &h->group);
         h->checked.trouble = plain_dup(
             s->link->transport->error); /* it responded, but was not checked */
-        deliver(s, h);
+        deliver_host(s, h);
         free_host(h);
     }
 }

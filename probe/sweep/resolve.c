@@ -80,7 +80,7 @@ static bool send_request(struct sweep *s, struct flight *f)
     uint8_t out[UD_SIZE];
     wirelog_begin(t->log, "sweep");
     bool sent = send_group(t, &f->group, out, request_make(t, &x, t->link->lladdr, out));
-    wirelog_end(t->log, "asked");
+    wirelog_end(t->log, sent ? "sent" : "not sent");
     return sent;
 }
 
@@ -88,7 +88,7 @@ static bool send_request(struct sweep *s, struct flight *f)
  * A node with an IPv6 address is in its solicited-node group: if the group does not exist (*there),
  * no node has the address.
  */
-static bool find_group(struct sweep *s, struct flight *f, bool *there)
+static bool find_destination_group(struct sweep *s, struct flight *f, bool *there)
 {
     static const struct request q = {.multicast = true};
     struct pending_request x = {.q = &q, .ipv6 = f->ipv6, .ip = f->ip};
@@ -103,7 +103,7 @@ static bool find_group(struct sweep *s, struct flight *f, bool *there)
 }
 
 /* The address was not requested, so it is not reported as one that does not respond. */
-static void leave_out(struct sweep *s, struct flight *f)
+static void skip_address(struct sweep *s, struct flight *f)
 {
     const struct target_option *t = &s->job->targets[f->target];
     s->done++;
@@ -151,9 +151,9 @@ static bool send_new(struct sweep *s)
     if (is_own_address(s, f)) {
         s->done++;
         g_free(f);
-    } else if (!find_group(s, f, &there)) {
+    } else if (!find_destination_group(s, f, &there)) {
         if (there)
-            leave_out(s, f);
+            skip_address(s, f);
         else
             give_up_address(s, f,
                             "its solicited-node group does not exist, so no node has the address");
@@ -290,7 +290,7 @@ void sweep_begin(struct sweep *s)
     wirelog_begin(s->rest->log, "sweep");
     if (ipv6)
         s->hears = exchange_join_all_nodes(s->rest);
-    wirelog_end(s->rest->log, "begun");
+    wirelog_end(s->rest->log, "started");
     wirelog_settle(s->rest->log);
 }
 

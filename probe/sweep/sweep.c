@@ -69,7 +69,7 @@ static void take_foreign(struct sweep *s, const struct ud_from *from)
 {
     wirelog_begin(s->rest->log, "sweep");
     receive_take(s->rest, from, false);
-    wirelog_end(s->rest->log, "of another");
+    wirelog_end(s->rest->log, "packet of another port");
 }
 
 static void feed(struct sweep *s, const struct ud_from *from)

@@ -29,7 +29,7 @@ static const char * const counter_name[VQIB_COUNTERS] = {
 	[VQIB_LOST] = "lost",
 	[VQIB_DUPLICATED] = "duplicated",
 	[VQIB_REORDERED] = "reordered",
-	[VQIB_DAMAGED] = "damaged",
+	[VQIB_CORRUPTED] = "corrupted",
 };
 
 static int counters_show(struct seq_file *m, void *unused)

@@ -44,7 +44,7 @@ static void flip(struct vqib_end *from, struct vqib_pkt *p, u32 first, u32 end)
  * Inverts a bit after the BTH before the VCRC is computed, so that only the destination HCA detects
  * it; or any bit after the VCRC was computed, so that the next port detects it.
  */
-static bool damage(struct vqib_end *from, struct vqib_pkt *p)
+static bool corrupt(struct vqib_end *from, struct vqib_pkt *p)
 {
 	u32 body = min(vqib_bth_at(p) + VQIB_BTH, p->len);
 	bool device = hit(from, from->faults.icrc_ppm), cable = hit(from, from->faults.vcrc_ppm);
@@ -89,8 +89,8 @@ u32 vqib_fault(struct vqib_end *from, struct vqib_pkt *p)
 		fate |= VQIB_FATE_TWICE;
 	if (hit(from, f->reorder_ppm))
 		fate |= VQIB_FATE_LATE;
-	if (damage(from, p))
-		fate |= VQIB_FATE_DAMAGED;
+	if (corrupt(from, p))
+		fate |= VQIB_FATE_CORRUPT;
 	spin_unlock_irqrestore(&from->line.lock, flags);
 	return fate;
 }

@@ -268,7 +268,7 @@ static __be16 attribute(struct vqib_switch *sw, struct ib_smp *s, bool set, unsi
 }
 
 /* turns the request into the response; false if there is none */
-static bool answer(struct vqib_switch *sw, struct ib_smp *s, unsigned int in)
+static bool respond(struct vqib_switch *sw, struct ib_smp *s, unsigned int in)
 {
 	bool set = s->method == IB_MGMT_METHOD_SET;
 
@@ -293,7 +293,7 @@ static void lid_routed(struct vqib_switch *sw, unsigned int in, struct vqib_pkt 
 	u16 to = get_unaligned_be16(p->data + 6);
 
 	s->status = 0;
-	if (!answer(sw, s, in)) {
+	if (!respond(sw, s, in)) {
 		kfree(p);
 		return;
 	}
@@ -327,7 +327,7 @@ static unsigned int directed(struct vqib_switch *sw, unsigned int in, struct ib_
 			s->return_path[s->hop_ptr] = in;
 		s->hop_ptr++;
 	}
-	if (s->hop_ptr != s->hop_cnt + 1 || s->dr_dlid != IB_LID_PERMISSIVE || !answer(sw, s, in))
+	if (s->hop_ptr != s->hop_cnt + 1 || s->dr_dlid != IB_LID_PERMISSIVE || !respond(sw, s, in))
 		return 0;
 	s->status |= DIRECTION;
 	*own = true;

@@ -128,7 +128,7 @@ enum vqib_counter {
 	VQIB_TX_CONSTRAINT,		/* switch: P_Key rejected at the output port */
 	VQIB_LINK_DOWNED,
 	VQIB_SNIFFER_MISSED,
-	VQIB_LOST, VQIB_DUPLICATED, VQIB_REORDERED, VQIB_DAMAGED,
+	VQIB_LOST, VQIB_DUPLICATED, VQIB_REORDERED, VQIB_CORRUPTED,
 	VQIB_COUNTERS
 };
 
@@ -270,7 +270,7 @@ bool vqib_link_layer_ok(struct vqib_end *end, struct vqib_pkt *p, u32 mtu);
 
 /* fault.c */
 enum vqib_fate {
-	VQIB_FATE_LOST = 1, VQIB_FATE_TWICE = 2, VQIB_FATE_LATE = 4, VQIB_FATE_DAMAGED = 8,
+	VQIB_FATE_LOST = 1, VQIB_FATE_TWICE = 2, VQIB_FATE_LATE = 4, VQIB_FATE_CORRUPT = 8,
 };
 
 void vqib_fault_init(struct vqib_end *end);

@@ -223,14 +223,14 @@ void vqib_send(struct vqib_end *from, struct vqib_pkt *p, bool enters)
 	if (from->ppd)
 		vqib_sniff(from, p);
 	fate = vqib_fault(from, p);
-	seen = vqib_capture_wants(enters) || fate & VQIB_FATE_DAMAGED;
+	seen = vqib_capture_wants(enters) || fate & VQIB_FATE_CORRUPT;
 	if (seen && vqib_capture_sender_view()) {
 		vqib_capture(p);
 		seen = false;
 	}
 	p->capture = seen;
-	if (fate & VQIB_FATE_DAMAGED)
-		vqib_count(from, VQIB_DAMAGED);
+	if (fate & VQIB_FATE_CORRUPT)
+		vqib_count(from, VQIB_CORRUPTED);
 	if (fate & VQIB_FATE_LOST) {
 		vqib_count(from, VQIB_LOST);
 		kfree(p);

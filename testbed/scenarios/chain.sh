@@ -2,7 +2,7 @@
 # chain: four HCAs on three switches in a row (topologies/chain.topo), captured on every link.
 # Expected: OpenSM finds the switches by directed routes of up to four hops; all pairs ping each other; a packet from n0 to n3
 # crosses four links unchanged; multicast is forwarded along the tree. Then the cable between s0 and s1 is unplugged: n1, on n0's
-# side, still answers pings; n3 does not until the cable is plugged in again.
+# side, still replies to pings; n3 does not until the cable is plugged in again.
 fabric_up topo=chain cap_mode=2 && fabric_capture chain.pcap && fabric_sm && fabric_nets || return 1
 for n in 0 1 2 3; do fabric_on $n sysctl -q -w net.ipv4.icmp_echo_ignore_broadcasts=0; done
 for a in 0 1 2 3; do

@@ -2,7 +2,7 @@
 # crossing: two HCAs back to back in connected mode with MTU 65520. Both know each other's path from an exchange over UD
 # (permanent neighbour entries without the RC flag). Then the entries get the RC flag, and one process sends a datagram from
 # both sides at the same time, while the cable delays packets by 0.1 s: each side sends its REQ before the other's arrives.
-# Expected: two crossing REQs, each sent before the other has been answered. Both are answered by REP and both connections
+# Expected: two crossing REQs, each sent before the response to the other. The response to both is a REP and both connections
 # stay open, one for each direction.
 # findings: deviation rfc4755.3.3.simultaneous
 #   RFC 4755 section 3.3: of two crossing REQs, one MUST be rejected, with reason 28; Linux does not compare them.

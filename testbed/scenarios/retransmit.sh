@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # retransmit [LOST_PPM]: a program (tools/ib-connect.c) connects to the IPoIB of the second HCA as a
 # connected-mode peer that requests 7 retries, and sends echo requests of 40000 octets while 3 % of all
-# packets are lost. The kernel receives them and is configured not to answer. First connection: captured at the
+# packets are lost. The kernel receives them and is configured not to reply. First connection: captured at the
 # sender (a lost packet is in the capture, and its retransmission repeats the PSN). Second connection: captured at
 # the receiver (a lost packet is missing).
 fabric_up ibmtu=4 && fabric_sm && fabric_nets connected:65520 && fabric_capture retransmit.pcap || return 1

@@ -6,7 +6,7 @@
 # detects this by its polling and takes over without announcing it; n1 joins again. Finally n1's is started a second
 # time: another handover. It is then terminated by a signal, announces nothing, and n0's takes over as before.
 # findings: noted sm.failover-rejoin sm.takeover-causes
-#   Two handovers (SMInfo Set) and two takeovers; each time the SA answers from the other LID.
+#   Two handovers (SMInfo Set) and two takeovers; each time the SA responds from the other LID.
 opensm -c /tmp/sm.conf >/dev/null
 sed -i 's/^\(sminfo_polling_timeout\) .*/\1 1000/; s/^\(polling_retry_number\) .*/\1 2/' /tmp/sm.conf
 second_sm() {   # on n1; its process is $FABRIC_SM2

@@ -33,7 +33,7 @@ for mode in datagram connected:65520; do
     [ "$sum" -ge "$least" ] || { echo "less than $least" >&2; return 1; }
     for e in all h0 s0.9 s0.10; do
         echo "$mode $e: $(fabric_count $e tx_packets) packets sent, $(fabric_count $e lost) lost, $(fabric_count $e duplicated) twice," \
-            "$(fabric_count $e reordered) late, $(fabric_count $e damaged) damaged"
+            "$(fabric_count $e reordered) late, $(fabric_count $e corrupted) corrupted"
     done
     # the sum of all ends: a single end may have sent so few packets that none was lost
     [ "$(fabric_count all lost)" -gt 0 ] || { echo "nothing was lost" >&2; return 1; }

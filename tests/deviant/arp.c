@@ -67,7 +67,7 @@ static void send_runt(struct deviant *d, const struct ud_from *from, uint32_t qp
     send_to_port(d, from->lid, from->sl, qpn, runt, ENCAP_SIZE - 1);
 }
 
-/* Sends an IPv4 packet with an experimental protocol number (RFC 3692): no host answers it. */
+/* Sends an IPv4 packet with an experimental protocol number (RFC 3692): no host replies to it. */
 static void send_large(struct deviant *d, const struct ud_from *from, uint32_t qpn)
 {
     enum { LARGE = 2100, EXPERIMENT = 253 };
@@ -86,8 +86,8 @@ static void send_large(struct deviant *d, const struct ud_from *from, uint32_t q
     send_to_port(d, from->lid, from->sl, qpn, out, sizeof out);
 }
 
-static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *sha,
-                   const uint8_t *spa, const uint8_t *tpa)
+static void reply(struct deviant *d, const struct ud_from *from, const uint8_t *sha,
+                  const uint8_t *spa, const uint8_t *tpa)
 {
     uint8_t out[UD_SIZE];
     bool to_sender = d->fault == FAULT_ARP_TO_SENDER || d->fault == FAULT_ARP_TO_SENDER_RC;
@@ -114,7 +114,7 @@ void take_arp(struct deviant *d, const struct ud_from *from, struct view v)
     if (a.op == ARP_REPLY && for_it)
         learn(d, v.p + a.spa, v.p + a.sha, from);
     else if (a.op == ARP_REQUEST && (for_it || d->fault == FAULT_PROXY))
-        answer(d, from, v.p + a.sha, v.p + a.spa, v.p + a.tpa);
+        reply(d, from, v.p + a.sha, v.p + a.spa, v.p + a.tpa);
 }
 
 void request_arp(struct deviant *d, const uint8_t *ip)

@@ -37,7 +37,7 @@ struct deviant {
     uint8_t ip4[4], ip6[16], lladdr[LLADDR_SIZE];
     struct mc_group all_nodes;
     struct contact contact[CONTACTS];
-    unsigned answers, requests; /* multicast requests for its address */
+    unsigned replies, requests; /* multicast requests for its address */
 };
 
 /* ---- station.c: sets the station up on the link */

@@ -7,8 +7,8 @@
 
 static bool is_dead(const struct deviant *d)
 {
-    return (d->fault == FAULT_DIES && d->answers >= DIES_AFTER) ||
-           (d->fault == FAULT_DIES_SOON && d->answers >= DIES_SOON_AFTER);
+    return (d->fault == FAULT_DIES && d->replies >= DIES_AFTER) ||
+           (d->fault == FAULT_DIES_SOON && d->replies >= DIES_SOON_AFTER);
 }
 
 static bool minds_header(const struct deviant *d, bool ip, uint16_t reserved)

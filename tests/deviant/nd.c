@@ -59,8 +59,8 @@ static uint32_t make_na(const struct deviant *d, const struct nd_message *m, uin
 }
 
 /* RFC 4861 §7.2.4: the reply goes to all nodes if the NS came from the unspecified address. */
-static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *requester,
-                   const uint8_t *lladdr)
+static void reply(struct deviant *d, const struct ud_from *from, const uint8_t *requester,
+                  const uint8_t *lladdr)
 {
     uint8_t out[UD_SIZE];
     bool nobody = memcmp(requester, unspecified, 16) == 0;
@@ -107,7 +107,7 @@ void take_nd(struct deviant *d, const struct ud_from *from, struct view ipv6, st
     const uint8_t *lladdr = lladdr_of(icmpv6, icmpv6.p[0] == ND_NS ? ND_OPT_SOURCE_LLADDR
                                                                    : ND_OPT_TARGET_LLADDR);
     if (icmpv6.p[0] == ND_NS && memcmp(target, d->ip6, 16) == 0 && !minds(d, lladdr))
-        answer(d, from, ipv6.p + IPV6_FROM, lladdr);
+        reply(d, from, ipv6.p + IPV6_FROM, lladdr);
     else if (icmpv6.p[0] == ND_NA && lladdr)
         learn(d, target, lladdr, from);
 }

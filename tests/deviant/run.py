@@ -20,7 +20,7 @@ KERNEL_ADDRESS = "10.0.0.5"
 ADDRESS, SOURCE, SOURCE6, ANSWER_MS = "10.0.0.9", "10.0.0.77", "fe80::77", "150"
 REPORT = "/tmp/report.json"
 NO_SERVICE = "rfc4755.3.5.service-id"
-LONGEST = 60  # seconds of one probe run, also if the peer stops answering
+LONGEST = 60  # seconds of one probe run, also if the peer stops replying
 
 
 class Peer:

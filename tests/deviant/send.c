@@ -27,7 +27,7 @@ void send_to_port(struct deviant *d, uint16_t lid, uint8_t sl, uint32_t qpn, uin
     struct ud_to to = {.lid = lid, .sl = sl, .qpn = qpn, .qkey = d->link.group.qkey};
     if (arp && d->fault == FAULT_QKEY_SENT)
         to.qkey ^= 1;
-    d->answers++;
+    d->replies++;
     send_out(d, &to, bytes, n);
 }
 

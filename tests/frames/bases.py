@@ -102,9 +102,9 @@ def reports(t):
 def new_qpn(t):
     t.keep((1, 49), (69, 70))
     at = 48
-    for n, (ask, answer) in enumerate((leave_of(t), (t[19].copy(), t[20].copy()))):
-        ask["mad.tid"] = answer["mad.tid"] = t[19]["mad.tid"] + 0x100 + n
-        at = t.insert(t.insert(at, ask), answer)
+    for n, (request, response) in enumerate((leave_of(t), (t[19].copy(), t[20].copy()))):
+        request["mad.tid"] = response["mad.tid"] = t[19]["mad.tid"] + 0x100 + n
+        at = t.insert(t.insert(at, request), response)
     p = t[41].copy()
     p.set(slid=2, sgid=N1.gid, srcqp=NEW_QPN)
     p["arp.sha.qpn"], p["arp.sha.gid"], p["arp.tpa"] = NEW_QPN, N1.gid, N1.ip
@@ -181,7 +181,7 @@ def ipv6_echoes(t):
 @base(
     "crossing",
     "connected.pcap",
-    "1-45, 50-54: n1's REQ (50) crosses n0's (45); n1, whose address is larger, answers REJ, reason 28; n0 answers REP",
+    "1-45, 50-54: n1's REQ (50) crosses n0's (45); n1, whose address is larger, sends REJ, reason 28; n0 sends REP",
 )
 def crossing(t):
     t.keep((1, 46), (50, 54))
@@ -215,10 +215,10 @@ def rfc_crossing(t):
     "the whole, and n1 joins the broadcast group again after it (copies of 20 and 21)",
 )
 def again(t):
-    ask, answer = t[20].copy(), t[21].copy()
-    ask["mad.tid"] = answer["mad.tid"] = t[115]["mad.tid"] + 0x100
-    at = t.insert(123, ask)
-    t.insert(at, answer)
+    request, response = t[20].copy(), t[21].copy()
+    request["mad.tid"] = response["mad.tid"] = t[115]["mad.tid"] + 0x100
+    at = t.insert(123, request)
+    t.insert(at, response)
     all_of_gsi(t)
 
 
@@ -253,22 +253,22 @@ def all_of_gsi(t):
 
 def leave_of(t):
     """The request to leave and its response, made from the join in 19 and 20 of datagram.pcap."""
-    ask, answer = t[19].copy(), t[20].copy()
-    ask["mad.method"], answer["mad.method"] = ib.DELETE, ib.DELETE_RESP
-    answer["mcm.join"] = 0
-    return ask, answer
+    request, response = t[19].copy(), t[20].copy()
+    request["mad.method"], response["mad.method"] = ib.DELETE, ib.DELETE_RESP
+    response["mcm.join"] = 0
+    return request, response
 
 
 def join_again(t, gid, lid, **parameters):
     """After 50 of datagram.pcap, a port joins the broadcast group, as n1 did in 19 and 20, and gets
     other parameters."""
-    ask, answer = t[19].copy().set(slid=lid), t[20].copy().set(dlid=lid)
-    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
-    for p in (ask, answer):
+    request, response = t[19].copy().set(slid=lid), t[20].copy().set(dlid=lid)
+    request["mad.tid"] = response["mad.tid"] = request["mad.tid"] + 0x100
+    for p in (request, response):
         p.payload[72:88] = ib.gid(gid)
     for name, value in parameters.items():
-        answer["mcm." + name] = value
-    return t.insert(t.insert(50, ask), answer)
+        response["mcm." + name] = value
+    return t.insert(t.insert(50, request), response)
 
 
 # ---- who is who; testdata/README.md

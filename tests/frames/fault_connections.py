@@ -32,7 +32,7 @@ def ud_qpn_of_no_address(t):
 
 
 def reject(t):
-    """n1 answers n0's REQ with a REJ without private data."""
+    """n1 responds to n0's REQ with a REJ without private data."""
     rep = t[46]
     rep.payload = bytearray(
         ib.cm_rej(rep["mad.tid"], rep["cm.local"], rep["cm.remote"], CONSUMER_REJECT)
@@ -134,7 +134,7 @@ def message_size(t):
 @fail(
     "rfc4755.3.3.simultaneous",
     "crossing",
-    "n0, whose address is smaller, answers n1's REQ with REJ, reason 28",
+    "n0, whose address is smaller, responds to n1's REQ with REJ, reason 28",
 )
 def smaller_rejects(t):
     rep = t[51]
@@ -154,7 +154,7 @@ def smaller_rejects(t):
 @fail(
     "rfc4755.3.3.simultaneous",
     "crossing",
-    "n1, whose address is larger, answers n0's REQ with REP, as Linux does",
+    "n1, whose address is larger, responds to n0's REQ with REP, as Linux does",
     variant="-2",
     linux="deviation",
 )
@@ -166,7 +166,7 @@ def larger_accepts(t):
 @fail(
     "rfc4755.3.3.simultaneous",
     "rfc-crossing",
-    "n1, whose address is larger, answers n0's REQ with REP; the REQs have the RFC's Service-ID",
+    "n1, whose address is larger, responds to n0's REQ with REP; the REQs have the RFC's Service-ID",
     variant="-3",
 )
 def larger_accepts_of_another_stack(t):

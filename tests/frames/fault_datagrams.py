@@ -230,15 +230,15 @@ def group_before_use(t):
     variant="-2",
 )
 def group_missing(t):
-    ask, answer = t[69].copy(), t[70].copy()
-    for p in (ask, answer):
+    request, response = t[69].copy(), t[70].copy()
+    for p in (request, response):
         p["mad.tid"] = t[69]["mad.tid"] + 0x100
         p.payload[56:] = bytes(200)
         p["sa.mask"] = ib.MCM["mgid"]
-    ask["mad.method"], answer["mad.status"] = ib.GET, NO_RECORDS
-    ask["mcm.mgid"] = ib.mgid_ipv4("239.9.9.9")
-    at = t.insert(78, ask)
-    at = t.insert(at, answer)
+    request["mad.method"], response["mad.status"] = ib.GET, NO_RECORDS
+    request["mcm.mgid"] = ib.mgid_ipv4("239.9.9.9")
+    at = t.insert(78, request)
+    at = t.insert(at, response)
     t.insert(at, ping_group(t[79], N1, 2, "239.9.9.9", 0xC00C))
     t.renumber(2)
     return 95  # n1's next request: it did not join

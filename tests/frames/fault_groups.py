@@ -15,7 +15,7 @@ MTU_1024, EXACTLY = 3, 2  # IBA 15.2.5.17
 @fail(
     "rfc4391.4.1.qkey-controlled",
     "controlled-bring-up",
-    "the SA's answer gives the broadcast group Q_Key 0x00000b1c",
+    "the SA's response gives the broadcast group Q_Key 0x00000b1c",
 )
 def qkey_controlled(t):
     t[20]["mcm.qkey"] = 0x00000B1C
@@ -36,7 +36,7 @@ def group_mtu(t):
 @fail(
     "rfc4391.4.1.scope-link-local",
     "bring-up",
-    "the broadcast-GID has scope 1, in the join and its answer",
+    "the broadcast-GID has scope 1, in the join and its response",
 )
 def scope_link_local(t):
     for n in (19, 20):
@@ -47,7 +47,7 @@ def scope_link_local(t):
 @fail(
     "rfc4391.5.broadcast-group-exists",
     "n1-asks",
-    "the SA answers that there is no broadcast group; n1 sends nevertheless",
+    "the SA responds that there is no broadcast group; n1 sends nevertheless",
 )
 def broadcast_group_exists(t):
     tid, request = t[20]["mad.tid"], t[19].payload
@@ -90,7 +90,7 @@ def mtu_2044(t):
 @fail(
     "rfc4391.10.group-attributes",
     DATAGRAM,
-    "239.1.2.3 has MTU 1024 in n1's join, its answer and the leave; the broadcast group 2048",
+    "239.1.2.3 has MTU 1024 in n1's join, its response and the leave; the broadcast group 2048",
 )
 def group_attributes(t):
     for n in (69, 70, 97):

@@ -105,14 +105,14 @@ def revalidated(t):
 @passes(
     "rfc4391.9.2.arp-as-rfc826",
     DATAGRAM,
-    "n0 asks for n1's address under 10.0.0.11 too before n1 answers both",
+    "n0 requests n1's address under 10.0.0.11 too before n1 replies to both",
 )
 def arp_of_two_ips(t):
-    ask, answer = t[41].copy(), t[44].copy()
-    ask.payload[32:36] = ib.ip4("10.0.0.11")
-    answer["arp.tpa"] = "10.0.0.11"
-    t.insert(41, ask)
-    t.insert(44, answer)
+    request, response = t[41].copy(), t[44].copy()
+    request.payload[32:36] = ib.ip4("10.0.0.11")
+    response["arp.tpa"] = "10.0.0.11"
+    t.insert(41, request)
+    t.insert(44, response)
 
 
 SERVICE = "2001:db8::1"  # an IPv6 address that moves from port to port
@@ -127,18 +127,18 @@ def solicited_from_service(t):
 @passes(
     "rfc4755.3.1.reply-to-ud-qpn",
     DATAGRAM,
-    "2001:db8::1 moves from n0 to another port, which solicits n1 and is answered",
+    "2001:db8::1 moves from n0 to another port, which solicits n1 and gets an advertisement",
 )
 def answer_to_another_port(t):
     solicited_from_service(t)
     gid, qpn = "fe80::11:7500:0:101", 0x33
-    ask, answer = t[59].copy().set(slid=3, sgid=gid, srcqp=qpn), t[60].copy().set(
+    request, response = t[59].copy().set(slid=3, sgid=gid, srcqp=qpn), t[60].copy().set(
         dlid=3, destqp=qpn
     )
-    at = lladdr_option(ask) + 4
-    ask.payload[at : at + 20] = ib.lladdr(qpn, gid, 0x80)
-    ask.fix_checksums()
-    t.insert(t.insert(66, ask), answer)
+    at = lladdr_option(request) + 4
+    request.payload[at : at + 20] = ib.lladdr(qpn, gid, 0x80)
+    request.fix_checksums()
+    t.insert(t.insert(66, request), response)
     t.renumber(2, N1.qpn)
 
 
@@ -204,12 +204,12 @@ def mtu_before_change(t):
     "n1 asks for the path to a port that is not on the link; its MTU is 1024",
 )
 def path_to_storage(t):
-    ask, answer = t[42].copy(), t[43].copy()
-    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
-    for p in (ask, answer):
+    request, response = t[42].copy(), t[43].copy()
+    request["mad.tid"] = response["mad.tid"] = request["mad.tid"] + 0x100
+    for p in (request, response):
         p.payload[64:80] = ib.gid("fe80::2:c903:0:abc")
-    answer["path.dlid"], answer["path.mtu"] = 9, MTU_1024
-    t.insert(t.insert(50, ask), answer)
+    response["path.dlid"], response["path.mtu"] = 9, MTU_1024
+    t.insert(t.insert(50, request), response)
 
 
 @passes(
@@ -226,10 +226,10 @@ def path_of_another_service(t):
 @passes(
     "rfc4391.9.1.1.gid-of-port",
     "middle",
-    "the hosts exchange their LIDs; n0's ARP request and n1's answer show it",
+    "the hosts exchange their LIDs; n0's ARP request and n1's reply show it",
 )
 def exchanged_lids(t):
-    ask, answer, hello = (
+    request, response, hello = (
         t[41].copy().set(slid=2),
         t[44].copy().set(slid=1, dlid=2),
         t[41].copy().set(slid=1),
@@ -237,7 +237,7 @@ def exchanged_lids(t):
     hello.set(sgid=N1.gid, srcqp=N1.qpn)
     hello["arp.sha.gid"], hello["arp.sha.qpn"], hello["arp.tpa"] = N1.gid, N1.qpn, N0.ip
     hello.payload[32:36] = ib.ip4(N1.ip)
-    t.insert(t.insert(t.insert(50, ask), hello), answer)
+    t.insert(t.insert(t.insert(50, request), hello), response)
 
 
 def to_broadcast(t, group):
@@ -360,11 +360,11 @@ def group_sl(t):
     "n1 asks to join 224.0.0.1 again with an MTU of 4096; the group's is 2048, the SA refuses",
 )
 def join_mtu_supported(t):
-    ask, answer = t[22].copy(), t[25].copy()
-    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
-    ask["mcm.mtu"] = MTU_4096
-    answer["mad.status"] = REFUSED
-    at = t.insert(t.insert(40, ask), answer)
+    request, response = t[22].copy(), t[25].copy()
+    request["mad.tid"] = response["mad.tid"] = request["mad.tid"] + 0x100
+    request["mcm.mtu"] = MTU_4096
+    response["mad.status"] = REFUSED
+    at = t.insert(t.insert(40, request), response)
     t.renumber(2)
     return at
 
@@ -423,11 +423,11 @@ def forward_after_create(t):
 
 @shown("rfc4391.11.router-nonmember-join", DATAGRAM, "n1 joins 239.1.2.3 as NonMember too")
 def router_nonmember_join(t):
-    ask, answer = t[69].copy(), t[70].copy()
-    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
-    ask["mcm.join"], answer["mcm.join"] = NON_MEMBER, NON_MEMBER | FULL_MEMBER
-    at = t.insert(70, ask)
-    t.insert(at, answer)
+    request, response = t[69].copy(), t[70].copy()
+    request["mad.tid"] = response["mad.tid"] = request["mad.tid"] + 0x100
+    request["mcm.join"], response["mcm.join"] = NON_MEMBER, NON_MEMBER | FULL_MEMBER
+    at = t.insert(70, request)
+    t.insert(at, response)
     return at
 
 
@@ -503,7 +503,7 @@ def sm_info(like, method, guid, state, slid, dlid, modifier=0):
     return p
 
 
-@shown("sm.one-master", DATAGRAM, "n0 and then n1 answer that they are the master")
+@shown("sm.one-master", DATAGRAM, "n0 and then n1 respond that they are the master")
 def one_master(t):
     at = t.insert(50, sm_info(t[9], GET_RESPONSE, GUID_N0, MASTER, 1, 2))
     return t.insert(at, sm_info(t[9], GET_RESPONSE, GUID_N1, MASTER, 2, 1))

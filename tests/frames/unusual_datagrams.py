@@ -219,12 +219,12 @@ def dhcp_lease():
     """RFC 4390: broadcast while the client has no address; renewed by unicast without the broadcast
     flag; released."""
     s, a, server = link(1, 2)
-    for kind, answer in ((DISCOVER, OFFER), (REQUEST, ACK)):
+    for kind, reply_type in ((DISCOVER, OFFER), (REQUEST, ACK)):
         s.ud(a, s.broadcast(), dhcp_datagram(ZERO, ALL, UP, dhcp(1, kind, 7)))
         s.ud(
             server,
             s.broadcast(),
-            dhcp_datagram(server.ip, ALL, DOWN, dhcp(2, answer, 7, yiaddr=a.ip)),
+            dhcp_datagram(server.ip, ALL, DOWN, dhcp(2, reply_type, 7, yiaddr=a.ip)),
         )
     s.resolve(a, server)
     s.wait(600)

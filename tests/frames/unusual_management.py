@@ -283,7 +283,7 @@ def no_path():
 
 @scenario
 def sa_redirects():
-    """IBA 13.5.2: the response redirects to another QP of another port, which gets and answers the
+    """IBA 13.5.2: the response redirects to another QP of another port, which gets and serves the
     join."""
     s, a, b = link(1, 2)
     other = Host(7)

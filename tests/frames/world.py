@@ -272,14 +272,14 @@ class World:
         )
         self.put(name, frame, seconds)
 
-    def sa(self, name, node, method, attribute, data=b"", mask=0, answer=None, seconds=0.0):
+    def sa(self, name, node, method, attribute, data=b"", mask=0, record=None, seconds=0.0):
         """A request and its response, name and name + ".resp"."""
         self.tid += 1
         self.mad(name, node, SM, ib.sa_mad(method, self.tid, attribute, data, mask), seconds)
         response = ib.DELETE_RESP if method == ib.DELETE else ib.GET_RESP
-        answer = data if answer is None else answer
+        record = data if record is None else record
         offset = {ib.ATTR_MC_MEMBER: 7}.get(attribute, 0)
-        octets = ib.sa_mad(response, self.tid, attribute, answer, mask, attr_offset=offset)
+        octets = ib.sa_mad(response, self.tid, attribute, record, mask, attr_offset=offset)
         self.mad(name + ".resp", SM, node, octets)
 
     def member(self, group, node, state, mlid):
@@ -294,29 +294,29 @@ class World:
         )
 
     def join(self, node, name, group, mlid, state=FULL):
-        responder = ib.mcmember(self.mgid(group), node.gid, pkey=self.pkey, join=state)
-        answer = self.member(group, node, state, mlid)
+        request = ib.mcmember(self.mgid(group), node.gid, pkey=self.pkey, join=state)
+        response = self.member(group, node, state, mlid)
         self.sa(
             f"{NAMES[node]}.join.{name}",
             node,
             ib.SET,
             ib.ATTR_MC_MEMBER,
-            responder,
+            request,
             JOIN_MASK,
-            answer,
+            response,
         )
 
     def leave(self, node, name, group, mlid, state=FULL, seconds=0.0):
-        responder = ib.mcmember(self.mgid(group), node.gid, join=state)
-        answer = self.member(group, node, 0, mlid)
-        kind = ib.DELETE, ib.ATTR_MC_MEMBER, responder, LEAVE_MASK, answer
+        request = ib.mcmember(self.mgid(group), node.gid, join=state)
+        response = self.member(group, node, 0, mlid)
+        kind = ib.DELETE, ib.ATTR_MC_MEMBER, request, LEAVE_MASK, response
         self.sa(f"{NAMES[node]}.leave.{name}", node, *kind, seconds=seconds)
 
     def query(self, node, name, group, mlid):
         """Requests the record of the group: does it exist (RFC 4391 10)?"""
-        responder, answer = ib.mcmember(self.mgid(group)), self.member(group, SM, 0, mlid)
-        answer = answer[:16] + bytes(16) + answer[32:]
-        kind = ib.GET, ib.ATTR_MC_MEMBER, responder, ib.MCM["mgid"], answer
+        request, response = ib.mcmember(self.mgid(group)), self.member(group, SM, 0, mlid)
+        response = response[:16] + bytes(16) + response[32:]
+        kind = ib.GET, ib.ATTR_MC_MEMBER, request, ib.MCM["mgid"], response
         self.sa(f"{NAMES[node]}.query.{name}", node, *kind)
 
     def subscribe(self, node, trap):

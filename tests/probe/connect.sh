@@ -20,7 +20,7 @@ stranger() { local own; own=$(ip -n n0 -o link show ib0 | grep -oE 'infiniband [
 #   3.2   its REP carries the UD QPN of its address; ib_cm sends that REJ, without private data, a known deviation
 #   6     REP: Reserved 0, UD QPN, Receive MTU 65524 (IPOIB_CM_BUF_SIZE)
 #   3.1   it sends the reply to a request with the flags 0xc0 over UD; it announces RC, and accepts REQs for RC
-#   7     it answers ARP that arrives over a connection by unicast_arp_send(), over UD for all flags of the neighbour
+#   7     it replies to ARP that arrives over a connection by unicast_arp_send(), over UD for all flags of the neighbour
 #   2     UD works during a connection and after it
 # Checks that need --source are skipped.
 without_source() { report 0 -d vqib0 --only rfc4755 10.0.0.2 && no_failure &&

@@ -17,9 +17,9 @@ sweep() { report 0 -d vqib1 --rate 2000 10.0.1.0/24 && no_failure && [ "$(target
     says sweep.answers '127 of 254 addresses reply; no reply: 10.0.1.1, 10.0.1.3, ' &&
     says sweep.proxy '^noted 127 of them are at .*(QPN 0x'; }
 # tests/unit/test_probe_sweep.c checks the duration, with simulated time: this machine is emulated and shared
-try "254 addresses, every second one answers: no violation" sweep
+try "254 addresses, every second one replies: no violation" sweep
 mixed() { report 2 -d vqib1 --timeout 200 10.0.0.1 10.0.0.99 10.0.0.3 && [ "$(targets)" = "0 1 2" ]; }
-try "named addresses: the one that does not answer was not tested" mixed
+try "named addresses: the one that does not reply was not tested" mixed
 no_peer() { report 2 -d vqib1 --timeout 100 10.9.0.0/28 && says sweep.answers '^noted 0 of 14'; }
 try "a prefix without a peer" no_peer
 six() { report 0 -d vqib1 "$peer6/125" && says sweep.answers '1 of 8 addresses reply'; }

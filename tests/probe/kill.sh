@@ -3,7 +3,7 @@
 # testbed/fabric once, results in TAP in /fabric-out/tap. h0 runs OpenSM and is the peer, h1 is the probe's, and its host has an interface.
 probe=$1 times=${4:-50} seed=${5:-$RANDOM}
 . "$3" || return 1
-answers() { fabric_on 0 ping -c 1 -W 3 10.0.0.2 >/dev/null || { echo "the host's interface does not answer"; return 1; }; }
+replies() { fabric_on 0 ping -c 1 -W 3 10.0.0.2 >/dev/null || { echo "the host's interface does not reply"; return 1; }; }
 same() { members > /tmp/after; diff /tmp/before /tmp/after; }
 # After SIGKILL a second process of the probe leaves the groups; it may end later than the probe.
 none_runs() { ! pgrep -f "$probe"; }
@@ -24,7 +24,7 @@ one() {
     echo "SIG$1 after $ms ms, ${arguments[*]}: exit status $status"
     case $1$status in KILL137|INT130|KILL0|INT0) ;; *) cat /tmp/said; return 1 ;; esac
     ended=$((ended + (status != 0)))
-    answers && if [ "$1" = KILL ]; then same_soon; else same && none_runs; fi
+    replies && if [ "$1" = KILL ]; then same_soon; else same && none_runs; fi
 }
 
 RANDOM=$seed; ended=0
@@ -40,10 +40,10 @@ for i in $(seq "$times"); do
     one $signal > /tmp/one 2>&1 || { cat /tmp/one; echo "at time $i"; }
 done > /tmp/harm
 no_harm() { ! grep . /tmp/harm; }
-try "after $times times (seed $seed; $ended of them within a run) the host answers, and the SA has its memberships" no_harm
+try "after $times times (seed $seed; $ended of them within a run) the host replies, and the SA has its memberships" no_harm
 kill -INT $flow; wait $flow
 lost=$(awk '/packets transmitted/ { print $1 - $4 }' /tmp/flow)
 # one echo request may be in flight at the end
-try "a ping to the host's interface is answered throughout ($lost lost)" [ "$lost" -le 1 ]
+try "a ping to the host's interface gets a reply throughout ($lost lost)" [ "$lost" -le 1 ]
 try "most signals ended a run ($ended of $times; one takes $peer_ms ms, of the fabric $fabric_ms)" [ $ended -ge $((times / 2)) ]
 tap_end

@@ -13,7 +13,7 @@ resolved() { fabric_on 0 ping -c 1 -W 1 "$1%ib0"; ip -n n0 neigh show "$1" dev i
 # ends STATUS
 ends() { local got=0; wait $pid || got=$?; [ $got = "$1" ] || { echo "exit $got"; cat /tmp/said /tmp/report; return 1; }; }
 dad_fails() { ip -n n0 -6 addr show dev ib0 | grep "$1.*dadfailed"; }
-# RFC 4861 7.2.4: Linux detects duplicates of the address, the probe answers, and Linux does not take it
+# RFC 4861 7.2.4: Linux detects duplicates of the address, the probe replies, and Linux does not take it
 defends() {
     begin fe80::88 && ip -n n0 addr add fe80::88/64 dev ib0 && fabric_until dad_fails fe80::88
     local s=$?
@@ -37,7 +37,7 @@ given_up() {
     begin fe80::89 && advertise fe80::89 && ends 2 && grep -q "source fe80::89: $(fabric_address 0 ib0) (QPN 0x.*, LID .*) has the address too" /tmp/report
 }
 before=$(members)
-try "the probe answers Linux's duplicate address detection" defends
+try "the probe replies to Linux's duplicate address detection" defends
 try "an address that another node advertises is given up, and the node is named" given_up
 left() { fabric_until same || { echo "$before"; echo "now:"; members; return 1; }; }
 same() { [ "$(members)" = "$before" ]; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Replaces libibumad: the functions that hca/client.c and probe/link/saonly.c use, and an SA with
- * the scenario's groups (scenario.h). It answers joins and leaves as OpenSM does: a Delete of a
+ * the scenario's groups (scenario.h). It responds to joins and leaves as OpenSM does: a Delete of a
  * JoinState that the port does not have is rejected with 0x0200. Responses stay in a queue until
  * they are received, as in the kernel (drivers/infiniband/core/user_mad.c).
  */
@@ -228,7 +228,7 @@ static uint16_t respond_one(uint8_t *mad, uint8_t method, uint16_t attribute)
     return method == SA_GET ? get(mad) : change(mad, method);
 }
 
-static void answer(struct pending *to)
+static void respond(struct pending *to)
 {
     uint8_t method = request[MAD_METHOD];
     uint16_t attribute = be16(request + MAD_ATTRIBUTE);
@@ -257,7 +257,7 @@ static void enqueue(void)
 {
     if (queued == QUEUE)
         abort(); /* the program sends requests but never receives */
-    answer(&queue[queued++]);
+    respond(&queue[queued++]);
 }
 
 /*

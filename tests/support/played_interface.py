@@ -3,7 +3,7 @@
 
 The interface is a TUN device of link type InfiniBand in a network namespace of its own, so the
 probe's packet socket is a real one. A tmpfs over /sys/class/net describes it as ib_ipoib does. This
-program is the peer: it reads what the probe sends, and answers.
+program is the peer: it reads what the probe sends, and replies.
 
 Format of a frame: the pseudo-header of ib_ipoib (20 bytes: the destination address when sending,
 zeros on receipt), the encapsulation header of RFC 4391 section 6, the payload. Before it TUN has 4
@@ -92,14 +92,14 @@ def advertisement(to, lladdr):
 class Peer:
     """The peer of the probe, and what happens to the interface.
 
-    answers: whether it answers. edits: {offset in the frame: hex}, changes of its ARP replies.
+    replies: whether it replies. edits: {offset in the frame: hex}, changes of its ARP replies.
     runts: every truncation of a reply arrives before it. large: the size of a frame that comes
-    before each answer. second_station: a second station replies too. after: "interrupt", "down" or "gone",
+    before each reply. second_station: a second station replies too. after: "interrupt", "down" or "gone",
     what happens when frame number at was sent."""
 
     def __init__(self, tun, given):
         self.tun, self.frames = tun, []
-        self.answers = given.get("answers", True)
+        self.replies = given.get("replies", True)
         self.edits = {int(at): bytes.fromhex(b) for at, b in given.get("edits", {}).items()}
         self.runts, self.large = given.get("runts", False), given.get("large", 0)
         self.second_station = given.get("second_station", False)
@@ -116,7 +116,7 @@ class Peer:
             os.write(self.tun, head + bytes(frame).ljust(self.large, b"\0"))
         os.write(self.tun, head + frame)
 
-    def answer(self, ether_type, payload):
+    def reply(self, ether_type, payload):
         if ether_type == ARP and payload[-4:] == PEER_IPV4 and payload[7] == 1:
             sha, spa = payload[8:28], payload[28:32]
             for lladdr in (PEER, SECOND_STATION) if self.second_station else (PEER,):
@@ -129,8 +129,8 @@ class Peer:
 
     def take(self, frame):
         self.frames.append(frame)
-        if len(frame) >= 24 and self.answers:
-            self.answer(struct.unpack_from(">H", frame, 20)[0], frame[24:])
+        if len(frame) >= 24 and self.replies:
+            self.reply(struct.unpack_from(">H", frame, 20)[0], frame[24:])
 
     def disturb(self, program):
         """Returns False if the interface is gone."""
@@ -144,7 +144,7 @@ class Peer:
 
 
 def play(tun, program, given):
-    """Answers until the program ends. Returns the peer."""
+    """Replies until the program ends. Returns the peer."""
     peer, end = Peer(tun, given), time.monotonic() + LIMIT
     ended = os.pidfd_open(program.pid)
     while time.monotonic() < end:

@@ -41,11 +41,11 @@ def ask_sharkd(requests):
         timeout=300,
         check=False,
     )
-    answers = [
+    responses = [
         json.loads(line) for line in out.stdout.splitlines() if line.startswith('{"jsonrpc"')
     ]
-    assert len(answers) == len(requests), (
-        f"sharkd gave {len(answers)} answers to {len(requests)} requests: "
+    assert len(responses) == len(requests), (
+        f"sharkd sent {len(responses)} responses to {len(requests)} requests: "
         f"exit status {out.returncode}, {out.stderr[-2000:]}"
     )
-    return [{k: v for k, v in a.items() if k != "id"} for a in answers]
+    return [{k: v for k, v in a.items() if k != "id"} for a in responses]

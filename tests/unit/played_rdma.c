@@ -288,7 +288,7 @@ struct connector *connector;
 struct cm_connection *connection;
 char why[160];
 
-/* A peer that accepts the connection and answers the DREQ. */
+/* A peer that accepts the connection and responds to the DREQ. */
 int played_begin(void **state)
 {
     (void)state;

@@ -82,7 +82,7 @@ extern const uint8_t rep_data[196];
 
 enum transport_result connect_as(const struct connect_request *q);
 void connect_up(void);
-/* Returns true if the peer answered the DREQ. */
+/* Returns true if the peer responded to the DREQ. */
 bool disconnect(void);
 /* The reason must contain the words, and fit. */
 void says(const char *words);

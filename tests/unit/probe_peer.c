@@ -240,7 +240,7 @@ static void put_lladdr_of_second(const struct fake *f, uint8_t *p)
         put_lladdr(f, p);
 }
 
-/* Answers an ARP request for the peer's address (RFC 826). */
+/* Replies to an ARP request for the peer's address (RFC 826). */
 static void respond_arp_second(struct fake *f, const uint8_t *arp)
 {
     uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
@@ -376,7 +376,7 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes
         return false;
     if (f->fault == DEAF_TO_MULTICAST && multicast &&
         memcmp(bytes + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->outcome++)
-        return false; /* answers the first request, then none */
+        return false; /* replies to the first request, then to none */
     if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) ||
         (f->fault == DROPS_HALF && f->sent % 2))
         return false;

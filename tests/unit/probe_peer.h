@@ -108,7 +108,7 @@ struct fake {
     enum fault fault;
     struct second second;
     struct change change;
-    bool proxy; /* it answers for every address */
+    bool proxy; /* it replies for every address */
     struct ud_from queue[QUEUE];
     uint8_t bytes[QUEUE][UD_SIZE], grh[GRH_SIZE];
     gint64 due[QUEUE]; /* time at which it can be received; 0: the slot is free */
@@ -125,7 +125,7 @@ struct fake {
      */
     unsigned masters, groups, mlids;
     bool refuses_send_only;
-    bool sa_busy;  /* the SA answers every request with status busy */
+    bool sa_busy;  /* the SA responds to every request with status busy */
     bool sa_fails; /* an error of this host: nothing can be sent to the SA */
     /*
      * Subscriptions to the traps 66 and 67: the one that is rejected, the one whose response is

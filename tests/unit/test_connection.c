@@ -199,7 +199,8 @@ static void respond_echo(struct fake *f, struct cm_connection *c, const uint8_t 
     put16(f->reply + ENCAP_RESERVED, 0);
     make_reply(f->reply + ICMP_AT);
     f->waiting = n;
-    /* Requests over UD may also be answered over a connection if one exists (RFC 4755 §7). */
+    /* The reply to a request over UD may also come over a connection if one exists (RFC 4755 §7).
+     */
     f->waiting_connection = c ? c : any_connection();
     if (f->knows_us)
         send_reply(f);

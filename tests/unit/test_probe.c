@@ -66,10 +66,10 @@ static void run(struct outcome_of_run *o, enum fault fault, bool source, bool me
 static const uint8_t peer_ip6[16] = {0xfd, [15] = 2}, own_ip6[16] = {0xfd, [15] = 9};
 
 /*
- * Runs all checks on an IPv6 peer. answers: number of requests that the SA answers before it falls
- * silent; 0: all.
+ * Runs all checks on an IPv6 peer. responses: number of requests that the SA responds to before it
+ * falls silent; 0: all.
  */
-static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned answers,
+static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned responses,
                           const struct network *network, unsigned timeout_ms)
 {
     struct options options = {.rate = 100000, .timeout_ms = timeout_ms, .disruptive = true};
@@ -82,7 +82,7 @@ static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned a
     fake_begin(&o->fake, target, fault, true);
     o->fake.ipv6 = true;
     o->fake.network = *network;
-    o->fake.silent_after = answers ? o->fake.asks + answers - 1 : 0;
+    o->fake.silent_after = responses ? o->fake.asks + responses - 1 : 0;
     target->ipv6 = true;
     memcpy(target->ip, peer_ip6, 16);
     g_strlcpy(target->name, "fd00::2", sizeof target->name);
@@ -91,9 +91,9 @@ static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned a
     o->summary = verdict_summarize(o->checked.verdict, true);
 }
 
-static void run_ipv6_as(struct outcome_of_run *o, enum fault fault, unsigned answers)
+static void run_ipv6_as(struct outcome_of_run *o, enum fault fault, unsigned responses)
 {
-    run_ipv6_over(o, fault, answers, &(struct network){0}, 1);
+    run_ipv6_over(o, fault, responses, &(struct network){0}, 1);
 }
 
 static void clear(struct outcome_of_run *o)
@@ -338,7 +338,7 @@ static const struct stage *unreachable(const struct outcome_of_run *o)
 }
 
 /*
- * A peer that answers only multicast requests gets no IP traffic. This violates no rule, but the
+ * A peer that replies only to multicast requests gets no IP traffic. This violates no rule, but the
  * probe must not report success.
  */
 static void peer_must_be_reachable(void **state)
@@ -363,7 +363,7 @@ static void peer_must_be_reachable(void **state)
 }
 
 /*
- * A peer that answers is not reported as unreachable, whatever the network loses and even if the
+ * A peer that replies is not reported as unreachable, whatever the network loses and even if the
  * peer dies later.
  */
 static void peer_that_replies_is_reachable(void **state)
@@ -419,9 +419,9 @@ static void invalid_mtu_is_not_used(void **state)
     clear(&o);
 }
 
-static void run_ipv6(struct outcome_of_run *o, unsigned answers)
+static void run_ipv6(struct outcome_of_run *o, unsigned responses)
 {
-    run_ipv6_as(o, NO_FAULT, answers);
+    run_ipv6_as(o, NO_FAULT, responses);
 }
 
 /* ---- replies that a host drops do not count */
@@ -468,11 +468,11 @@ static bool echo_with(enum fault fault, char *received)
     target->peer->lid = x.reply.lid;
     target->peer->qpn = x.reply.qpn;
     target->peer->known = true;
-    bool answered = exchange_echo(target, ECHO_SMALL);
+    bool replied = exchange_echo(target, ECHO_SMALL);
     g_strlcpy(received, results.received, VERDICT_TEXT);
     fake_end(target);
     verdict_free(checked.verdict);
-    return answered;
+    return replied;
 }
 
 static void unusable_echo_replies(void **state)
@@ -509,8 +509,8 @@ static void silent_sa_raises_no_violation(void **state)
     run_ipv6(&o, 1);
     assert_string_equal(o.checked.trouble, "fd00::2: not sent: the SA did not answer");
     clear(&o);
-    for (unsigned answers = 2; answers < ENOUGH; answers++) {
-        run_ipv6(&o, answers);
+    for (unsigned responses = 2; responses < ENOUGH; responses++) {
+        run_ipv6(&o, responses);
         check_failed(&o, o.checked.trouble ? "" : ALWAYS);
         clear(&o);
     }
@@ -521,7 +521,7 @@ static void source_address_is_checked_for_duplicates(void **state)
 {
     struct options options = {.rate = 100000, .timeout_ms = 1};
     (void)state;
-    for (unsigned answers = 1; answers < 8; answers++) {
+    for (unsigned responses = 1; responses < 8; responses++) {
         struct checked no_target = {.verdict = verdict_new(NULL)};
         struct results idle = {.checked = &no_target};
         struct probe_fixture fixture;
@@ -529,7 +529,7 @@ static void source_address_is_checked_for_duplicates(void **state)
         static struct fake f;
         fake_begin(&f, target, NO_FAULT, true);
         f.ipv6 = true;
-        f.silent_after = f.asks + answers;
+        f.silent_after = f.asks + responses;
         target->link->source = (struct source){.given = true, .ipv6 = true};
         memcpy(target->link->source.ip, own_ip6, 16);
         GError *why = NULL;

@@ -158,7 +158,7 @@ static void port_with_the_address_of_the_peer_is_not_the_peer(void **state)
     for (size_t i = 0; i < 2 * G_N_ELEMENTS(liars); i++) {
         struct outcome_of_run o;
         struct fake as = {.second = liars[i / 2]};
-        as.second.late_ms = i % 2 ? as.second.late_ms : 0; /* 0: the other port answers first */
+        as.second.late_ms = i % 2 ? as.second.late_ms : 0; /* 0: the other port replies first */
         run_with(&o, &as, true, 500);
         check_failed(&o, ALWAYS, "a liar");
         const struct stage *s = stage_of(&o, "peer.arp-flux");
@@ -206,7 +206,7 @@ static void echo_reply_of_another_port_does_not_count(void **state)
 }
 
 /*
- * RFC 4861 §7.2.7 and §7.2.8: several hosts may answer for an anycast address, and a proxy for
+ * RFC 4861 §7.2.7 and §7.2.8: several hosts may reply for an anycast address, and a proxy for
  * another host. Their NAs have no Override flag.
  */
 static void without_override_it_is_no_conflict(void **state)
@@ -298,7 +298,7 @@ static void lossy_network_with_a_change_raises_no_violation(void **state)
             as.change.after = c ? seed : 0;
             snprintf(when, sizeof when, "change %zu, seed %u", c, seed);
             run_with(&o, &as, seed % 2, 500);
-            /* the port that answers first counts as the peer, and so does its fault */
+            /* the port that replies first counts as the peer, and so does its fault */
             bool first = c == 0 && verdict_count(o.checked.verdict, R_RFC4391_6_RESERVED_ZERO,
                                                  OUTCOME_FAIL) > 0;
             const struct stage *flux = stage_of(&o, "peer.arp-flux");

@@ -83,7 +83,7 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
     f->to[f->n_sent++] = *to;
     if (is_dropped(f, bytes, n))
         return TRANSPORT_OK;
-    f->to_all = bytes[SOURCE_AT] == 0; /* an NS from :: is answered to all nodes */
+    f->to_all = bytes[SOURCE_AT] == 0; /* the response to an NS from :: goes to all nodes */
     bytes_of(f->to_all ? na_to_all : na, f->reply);
     f->reply_to = f->replies_to_sender && to->second_qp ? OWN_SECOND_QPN : OWN_QPN;
     return TRANSPORT_OK;
@@ -202,7 +202,7 @@ static void conformant_peer_gets_four_solicitations(void **state)
     clear(&o);
 }
 
-/* The NS without an option is answered, so the option is the reason. */
+/* There is a response to the NS without an option, so the option is the reason. */
 static void option_not_accepted_fails(void **state)
 {
     struct tried o = {.fake = {.base.second_qpn = OWN_SECOND_QPN, .drops_option = true}};

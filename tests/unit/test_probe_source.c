@@ -277,7 +277,7 @@ static void invalid_detection_is_not_answered(void **state)
     end();
 }
 
-/* Address resolution is answered with Solicited 1, by unicast to the requester. */
+/* The response to address resolution has Solicited 1, by unicast to the requester. */
 static void resolution_is_answered(void **state)
 {
     (void)state;
@@ -353,7 +353,7 @@ static void opens(const char *words)
     GError *why = NULL;
     assert_int_equal(source_address_open(target, &why), !words);
     assert_int_equal(target->link->source.usable, !words);
-    assert_int_equal(net.n_sent, 0); /* no answers for a tentative address */
+    assert_int_equal(net.n_sent, 0); /* no responses for a tentative address */
     if (words)
         says(why ? why->message : NULL, words);
     g_clear_error(&why);

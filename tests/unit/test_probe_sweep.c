@@ -28,7 +28,7 @@ struct swept {
     unsigned hosts, conformant, must; /* hosts with results; MUSTs that they violate */
     unsigned unjudged;                /* hosts without complete results */
     unsigned flux;                    /* hosts with a second owner of their address */
-    char *answers;                    /* text of the prefix's own result */
+    char *replies;                    /* text of the prefix's own result */
     char *text;                       /* the same from the text report */
     char *trouble;       /* why there is no verdict for the prefix; NULL: there is one */
     char *of_host;       /* reason for the last host */
@@ -44,7 +44,7 @@ static void take_swept(void *user, struct checked *j)
     struct swept *s = user;
     struct verdict_summary summary = verdict_summarize(j->verdict, false);
     if (j->sweep) {
-        s->answers = g_strdup(((struct stage *)j->stages->pdata[0])->text);
+        s->replies = g_strdup(((struct stage *)j->stages->pdata[0])->text);
         s->trouble = g_strdup(j->trouble);
         struct report r = {.tool = "ipoib-probe", .probed = true, .captures = j, .n = 1};
         GString *text = g_string_new(NULL);
@@ -78,7 +78,7 @@ static void watch_sent(void *user, const uint8_t *bytes)
 
 static void forget(struct swept *s)
 {
-    g_free(s->answers);
+    g_free(s->replies);
     g_free(s->text);
     g_free(s->trouble);
     g_free(s->of_host);
@@ -148,13 +148,13 @@ static void sweep_finds_who_is_there(void **state)
     sweep(&s, 254, true, NO_FAULT, 30);
     assert_int_equal(s.hosts, 127);
     assert_int_equal(s.conformant, 127);
-    assert_memory_equal(s.answers,
+    assert_memory_equal(s.replies,
                         "127 of 254 addresses reply; no reply: 10.0.0.1, 10.0.0.3, 10.0.0.5, ", 68);
-    assert_non_null(strstr(s.answers, " and 27 more ranges"));
+    assert_non_null(strstr(s.replies, " and 27 more ranges"));
     forget(&s);
     sweep(&s, 254, false, NO_FAULT, 30);
     assert_int_equal(s.hosts, 1);
-    assert_string_equal(s.answers,
+    assert_string_equal(s.replies,
                         "1 of 254 addresses reply; no reply: 10.0.0.1, 10.0.0.3-10.0.0.254");
     assert_null(s.trouble);
     forget(&s);
@@ -174,7 +174,7 @@ static void own_addresses_are_named(void **state)
     (void)state;
     host_has_own = true;
     sweep(&s, 254, false, NO_FAULT, 30);
-    assert_string_equal(s.answers, "1 of 254 addresses reply; this host: 10.0.0.5 (ib0); no reply: "
+    assert_string_equal(s.replies, "1 of 254 addresses reply; this host: 10.0.0.5 (ib0); no reply: "
                                    "10.0.0.1, 10.0.0.3-10.0.0.4, 10.0.0.6-10.0.0.254");
     forget(&s);
     sweep_as(&s, &one, &as, &options);
@@ -226,7 +226,7 @@ static void sweep_finds_faults(void **state)
 
 /*
  * An aborted sweep is not reported as complete: the result says how many addresses were probed and
- * how many answered.
+ * how many replied.
  */
 static void sweep_can_be_interrupted(void **state)
 {
@@ -238,20 +238,20 @@ static void sweep_can_be_interrupted(void **state)
     (void)state;
     memset(options.selection.rule, true, sizeof options.selection.rule);
     sweep_as(&s, &t, &as, &options);
-    unsigned asked = 0, answered = 0;
+    unsigned asked = 0, replied = 0;
     assert_int_equal(sscanf(s.trouble,
                             "%u of 254 addresses were probed, %u replied; then: the link went down",
-                            &asked, &answered),
+                            &asked, &replied),
                      2);
     assert_true(asked > 0 && asked < ADDRESSES);
-    assert_true(answered > 0);
-    assert_int_equal(s.hosts, answered);
+    assert_true(replied > 0);
+    assert_int_equal(s.hosts, replied);
     assert_int_equal(s.unjudged, s.hosts);
     forget(&s);
 }
 
 /*
- * Another port answers for the address of one host, before or after the host is tested. It is
+ * Another port replies for the address of one host, before or after the host is tested. It is
  * reported, and faults of its packets are not the host's.
  */
 static void a_second_owner_in_a_sweep(void **state)
@@ -298,7 +298,7 @@ static void ipv6_keeps_the_rate(void **state)
     struct swept s;
     (void)state;
     sweep_ipv6(&s, &no_host, SLOW);
-    assert_string_equal(s.answers, "0 of 128 addresses reply; no reply: fd00::-fd00::7f");
+    assert_string_equal(s.replies, "0 of 128 addresses reply; no reply: fd00::-fd00::7f");
     assert_int_equal(s.sent, 0);
     assert_true(s.sets <= 1); /* the all-nodes group */
     assert_true(s.asks < ADDRESSES6 + 4);
@@ -323,7 +323,7 @@ static void ipv6_without_the_sa(void **state)
     sweep_ipv6(&s, &silent, RATE_FAST);
     assert_string_equal(s.trouble,
                         "128 of 128 addresses were not probed: the SA did not return their groups");
-    assert_string_equal(s.answers, "0 of 128 addresses reply");
+    assert_string_equal(s.replies, "0 of 128 addresses reply");
     assert_true(s.end - s.begin < 10 * G_USEC_PER_SEC);
     forget(&s);
     sweep_ipv6(&s, &falls_silent, RATE_FAST);
@@ -402,7 +402,7 @@ static void every_packet_is_commented(void **state)
  */
 enum { RATE = 2000, TIMEOUT_MS = 500, TIMES_ASKED = 3, AT_ONCE = 64, HOST_US = 8000000 };
 
-/* An address without answer gets three requests, a third of the timeout apart, and no more. */
+/* An address without reply gets three requests, a third of the timeout apart, and no more. */
 static void check_absent(const struct swept *s, unsigned step)
 {
     for (unsigned i = 1; i <= ADDRESSES; i += step) {
@@ -469,7 +469,7 @@ static long peak(void)
 enum { SIXTEEN = 65534, LIMIT_KB = 64 << 10, FLAT_KB = 8 << 10 };
 
 /*
- * Number of addresses, of which every second one answers: four times the hosts that are tested or
+ * Number of addresses, of which every second one replies: four times the hosts that are tested or
  * may wait. With the argument "large", a /16 as well.
  */
 static uint32_t dense = 2046;
@@ -486,13 +486,13 @@ static void sweep_takes_no_memory(void **state)
     forget(&s);
     long before = peak();
     sweep(&s, SIXTEEN, false, NO_FAULT, 1000);
-    print_message("a /16 where one answers: %ld KB, before it %ld KB\n", peak(), before);
+    print_message("a /16 where one replies: %ld KB, before it %ld KB\n", peak(), before);
     assert_int_equal(s.hosts, 1);
     assert_true(peak() - before < FLAT_KB);
     forget(&s);
     sweep(&s, dense, true, NO_FAULT, 1000);
     print_message(
-        "%u addresses of which every second one answers: %ld KB, %d s by the simulated clock\n",
+        "%u addresses of which every second one replies: %ld KB, %d s by the simulated clock\n",
         dense, peak(), (int)((s.end - s.begin) / G_USEC_PER_SEC));
     assert_int_equal(s.hosts, dense / 2);
     assert_true(peak() < LIMIT_KB);

@@ -23,7 +23,7 @@ enum {
 };
 
 /* Results of successive umad_recv() calls; the last one is repeated. */
-enum move { ANSWER, BUSY, REPORT, TABLE, LATE_TABLE, SIGNAL, STOP, GONE, GONE_SILENTLY, LATE };
+enum move { RESPONSE, BUSY, REPORT, TABLE, LATE_TABLE, SIGNAL, STOP, GONE, GONE_SILENTLY, LATE };
 static enum move moves[MANY];
 static int table_size = 4 * MAD_SIZE; /* header and records */
 static unsigned n_moves, received, repeated, asked;
@@ -156,7 +156,7 @@ int umad_recv(int fd, void *umad, int *length, int timeout)
     (void)fd;
     errno = 0;
     switch (move) {
-    case ANSWER:
+    case RESPONSE:
     case BUSY:
         return comes(umad, length, move, SA_GET_RESP, MAD_SIZE);
     case REPORT:
@@ -231,7 +231,7 @@ static void a_signal_is_no_failure(void **state)
     assert_string_equal(error, "");
     assert_int_equal(next_notice(PLAY(STOP), LONG_MS, error), SA_INTERRUPTED);
     /* A signal that does not stop the program: the wait continues. */
-    assert_int_equal(query(PLAY(SIGNAL, SIGNAL, ANSWER), LONG_MS, error), SA_OK);
+    assert_int_equal(query(PLAY(SIGNAL, SIGNAL, RESPONSE), LONG_MS, error), SA_OK);
     assert_int_equal(next_notice(PLAY(SIGNAL, REPORT), LONG_MS, error), SA_OK);
     assert_int_equal(repeated, 1);
 }
@@ -303,7 +303,7 @@ static void a_huge_table_is_dropped(void **state)
 {
     char error[80];
     struct sa_response a;
-    struct umad_sa *sa = PLAY(TABLE, TABLE, LATE_TABLE, ANSWER);
+    struct umad_sa *sa = PLAY(TABLE, TABLE, LATE_TABLE, RESPONSE);
     (void)state;
     table_size = HUGE_TABLE;
     for (unsigned i = 1; i <= 2; i++) {
@@ -325,7 +325,7 @@ static void a_busy_sa_is_asked_again(void **state)
 {
     char error[80];
     (void)state;
-    assert_int_equal(query(PLAY(BUSY, BUSY, ANSWER), LONG_MS, error), SA_OK);
+    assert_int_equal(query(PLAY(BUSY, BUSY, RESPONSE), LONG_MS, error), SA_OK);
     assert_int_equal(reported_status, 0);
     assert_int_equal(asked, 3);
     /* An SA that stays busy is not reported as silent, and the wait ends. */

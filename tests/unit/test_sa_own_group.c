@@ -60,7 +60,7 @@ static uint16_t change(const struct sa_query *q)
 }
 
 /* Returns the status of the response, or -1: no response. */
-static int answer(const struct sa_query *q)
+static int respond(const struct sa_query *q)
 {
     bool of_port = q->mask & MCM_HAS_PORT_GID;
     bool full_leaves = q->method == SA_DELETE && q->record[MCM_SCOPE_JOIN] == JOIN_FULL;
@@ -81,7 +81,7 @@ static enum transport_result query(struct transport *t, const struct sa_query *q
                                    struct sa_response *a)
 {
     uint8_t record[SA_DATA_SIZE] = {0};
-    int status = answer(q);
+    int status = respond(q);
     (void)t;
     (void)ms;
     if (status < 0)

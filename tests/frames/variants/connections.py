@@ -82,7 +82,7 @@ for mode, a, b in (("rc", A, B), ("uc", B, A)):
     for way, payload in replies(a, b).items():
 
         @broken("rfc4755.7.resolution-over-ud", f"{mode.upper()}, {way}", f"{mode}.ping", ALL)
-        def answer(w, name=f"{mode}.ping", payload=payload):
+        def reply(w, name=f"{mode}.ping", payload=payload):
             w[name].payload = bytearray(payload)
 
 

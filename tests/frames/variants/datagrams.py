@@ -280,7 +280,7 @@ for way, (like, datagram, request) in IN_GROUPS.items():
 
     @broken("rfc4391.9.1.1.traffic-to-qpn", f"{way}, after a second request", "to.all")
     def resolved_before(w, like=like, datagram=datagram, request=request):
-        """D did not answer C's second request before the datagram."""
+        """D did not reply to C's second request before the datagram."""
         w.send("C.ping", "C.again", C, request, w[request].payload)["pkey"] = w.pkey_of(C)
         w.send("C.again", "to.all", C, like, datagram(C, D), -0.005)
 

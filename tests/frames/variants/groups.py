@@ -86,11 +86,11 @@ def refuse_leave(w):
 def get_table(w, records):
     """A requests the groups of the link; the SA responds with these records, in segments (IBA
     13.6)."""
-    ask = w["A.query.g4"].copy()
+    request = w["A.query.g4"].copy()
     wanted = ib.mcmember("::", pkey=w.pkey)
     octets = ib.sa_mad(ib.GET_TABLE, 0x7791, ib.ATTR_MC_MEMBER, wanted, ib.MCM["pkey"])
-    ask.payload = bytearray(octets)
-    w.insert("A.ping", "table", ask)
+    request.payload = bytearray(octets)
+    w.insert("A.ping", "table", request)
     after = "table"
     for n, octets in enumerate(ib.rmpp_table(0x7791, ib.ATTR_MC_MEMBER, records, 56)):
         segment = w["A.query.g4.resp"].copy()

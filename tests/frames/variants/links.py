@@ -33,7 +33,7 @@ REPLIES = {"ARP reply": "D.arp.reply", "neighbour advertisement": "D.na", "redir
 EVERY = {**IPV4, **IPV6, **UNICAST, **REPLIES}
 
 
-def answered(node, group=""):
+def next_response(node, group=""):
     """The sender's next request and the SA's next packet were seen, which show that no join from QP1
     and from another queue pair is missing. The SA sends nothing between the groups' traffic and the
     leaves of A, the first one of which is that of "snm"."""
@@ -103,7 +103,7 @@ for state, what in OTHER_JOINS.items():
             join_as(w, C)
             silence(w, C, but=("C.arp.reply", name))
 
-    @broken("rfc4391.5.full-member-join", f"{what}, IPv6 multicast", answered("A"))
+    @broken("rfc4391.5.full-member-join", f"{what}, IPv6 multicast", next_response("A"))
     def member_multicast(w, join_as=join_as):
         join_as(w, A)
         silence(w, A, but=("A.mcast6",))
@@ -310,15 +310,15 @@ NINE = "239.9.9.9"
 
 def ask_missing(w, after, method=ib.GET, mask=ib.MCM["mgid"], status=NO_RECORDS):
     """A requests the group of 239.9.9.9; the SA responds that it does not exist."""
-    ask, answer = w["A.query.g4"].copy(), w["A.query.g4.resp"].copy()
-    for p, name in ((ask, "ask"), (answer, "answer")):
+    request, response = w["A.query.g4"].copy(), w["A.query.g4.resp"].copy()
+    for p, name in ((request, "request"), (response, "response")):
         p["mad.tid"] = 0x7777
         p["mcm.mgid"] = w.mgid(NINE)
         p["sa.mask"] = mask
         w.insert(after, name, p)
         after = name
-    ask["mad.method"] = method
-    answer["mad.status"] = status
+    request["mad.method"] = method
+    response["mad.status"] = status
     w.renumber()
     return after
 
@@ -341,7 +341,7 @@ for status, what in ((NO_RECORDS, "no records"), (TOO_FEW, "too few components")
     @broken("rfc4391.10.group-before-use", f"Get, {what}, IPv6", "nine")
     def missing_asked_v6(w, status=status):
         ask_missing(w, "C.join.g4.resp", status=status)
-        for n in ("ask", "answer"):
+        for n in ("request", "response"):
             w[n]["mcm.mgid"] = w.mgid("ff02::9:9")
         p = w.insert("A.mcast6", "nine", w["A.mcast6"].copy())
         p["dgid"] = w.mgid("ff02::9:9")
@@ -415,16 +415,20 @@ for way, (node, name, group) in {
 }.items():
     bases = ALL if way == "IPv4 multicast" else ("default",)
 
-    @broken("rfc4391.10.join-before-send", f"{way}, never joined", answered(node, group), bases)
+    @broken(
+        "rfc4391.10.join-before-send", f"{way}, never joined", next_response(node, group), bases
+    )
     def sent_without(w, node=node, group=group):
         without([f"{node}.join.{group}", f"{node}.query.{group}", f"{node}.leave.{group}"], w)
 
-    @broken("rfc4391.10.join-before-send", f"{way}, refused", answered(node, group), bases)
+    @broken("rfc4391.10.join-before-send", f"{way}, refused", next_response(node, group), bases)
     def sent_refused(w, node=node, group=group):
         w[f"{node}.join.{group}.resp"]["mad.status"] = REFUSED
         without([f"{node}.leave.{group}"], w)
 
-    @broken("rfc4391.10.join-before-send", f"{way}, after leaving", answered(node, group), bases)
+    @broken(
+        "rfc4391.10.join-before-send", f"{way}, after leaving", next_response(node, group), bases
+    )
     def sent_after_leaving(w, node=node, group=group):
         after = f"{node}.join.{group}.resp"
         for name in (f"{node}.leave.{group}", f"{node}.leave.{group}.resp"):
@@ -438,7 +442,9 @@ for way, (node, name, group) in {
 
 for group in ("snm", "routers", "g4"):
 
-    @broken("rfc4391.10.join-before-send", f"Get of the record only, {group}", answered("A", group))
+    @broken(
+        "rfc4391.10.join-before-send", f"Get of the record only, {group}", next_response("A", group)
+    )
     def asked_only(w, group=group):
         without([f"A.join.{group}", f"A.leave.{group}"], w)
 
@@ -449,18 +455,18 @@ for way, names in {
     "only deletion": ("A.subscribe.66",),
 }.items():
 
-    @broken("rfc4391.10.subscribe-traps", way, answered("A"), ALL)
+    @broken("rfc4391.10.subscribe-traps", way, next_response("A"), ALL)
     def subscribe(w, names=names):
         without(names, w)
 
 
-@broken("rfc4391.10.subscribe-traps", "refused", answered("A"))
+@broken("rfc4391.10.subscribe-traps", "refused", next_response("A"))
 def subscription_refused(w):
     for name in ("A.subscribe.66.resp", "A.subscribe.67.resp"):
         w[name]["mad.status"] = REFUSED
 
 
-@broken("rfc4391.10.subscribe-traps", "unsubscribed", answered("A"))
+@broken("rfc4391.10.subscribe-traps", "unsubscribed", next_response("A"))
 def unsubscribed(w):
     after = "A.join.g4.resp"
     for n, name in enumerate(("A.subscribe.67", "A.subscribe.67.resp")):
@@ -520,7 +526,7 @@ for way, (node, group) in {
 for way, (name, group) in {"IGMP": ("C.leave.snm", "g4"), "MLD": ("B.leave.g4", "routers")}.items():
     for state, what in OTHER_JOINS.items():
 
-        @broken("rfc4391.10.receiver-fullmember", f"{way} report, {what}", answered("B"), ALL)
+        @broken("rfc4391.10.receiver-fullmember", f"{way} report, {what}", next_response("B"), ALL)
         def listens_otherwise(w, group=group, state=state):
             for n in (f"B.join.{group}", f"B.join.{group}.resp", f"B.leave.{group}"):
                 w[n]["mcm.join"] = state
