@@ -59,10 +59,9 @@ def is_found(w, message):
     """Exactly this violation is found, at the SA's packet; it names the message's frame."""
     name, _, rule = MESSAGES[message]
     one = found(w)
-    return (
-        [(f.frame, f.rule) for f in one] == [(w.number(PROOF), rule)]
-        and f"in frame {w.number(name)}" in one[0].text
-    )
+    return [(f.frame, f.rule) for f in one] == [
+        (w.number(PROOF), rule)
+    ] and f"in frame {w.number(name)}" in one[0].text
 
 
 EACH = pytest.mark.parametrize("message", MESSAGES)

@@ -105,6 +105,12 @@ static inline bool connection_is_open(const struct connection *c)
     return c->rep_frame && !connection_is_over(c);
 }
 
+/*
+ * May a later connection have the QPs, because its set-up was not captured? Each end sends a REQ or
+ * a REP for it, so a packet of the GSI of both is missing.
+ */
+bool connection_may_be_replaced(const struct connection *c);
+
 /* Did an interface of the connection leave the broadcast group? */
 static inline bool connection_has_left(const struct connection *c)
 {

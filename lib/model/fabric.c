@@ -239,7 +239,8 @@ static void classify_connected(struct fabric *f, struct packet *p)
     v->to_requester = flow->to_requester;
     bool ipoib = v->connection && connection_is_ipoib(v->connection);
     /* after its end, packets may still be in transit, or belong to another connection */
-    bool ours = ipoib && !connection_is_over(v->connection);
+    bool ours = ipoib && !connection_is_over(v->connection) &&
+                (f->facts.records_are_current || !connection_may_be_replaced(v->connection));
     if (v->connection && !ipoib)
         v->class = PAYLOAD_FOREIGN;
     else if (send && ib->position == IB_ONLY)

@@ -2,7 +2,7 @@
 """For each form of a capture, the results of rules that it does not show fully: the result, and the
 reason."""
 from frames.variants import FAIL, INCONCLUSIVE, NOT_JUDGED, SILENT
-from frames.variants import connections, datagrams, groups, links  # they fill the table
+from frames.variants import connections, datagrams, groups, links, reuse  # they fill the table
 
 SA, SMPS = "the joins were not captured", "the port's set-up was not captured"
 REPEATED = "the REP may be a copy of one that was not captured"
@@ -123,6 +123,8 @@ RESULTS = {
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
         ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
         ("rfc4755.2.3.connection-before-ip", "after a REJ", INC, SET_UP),
+        ("rfc4755.5.1.connection-mtu", "", INC, SET_UP),
+        ("rfc4755.5.minimum-mtu", "IPv6", INC, SET_UP),
         ("rfc4755.2.3.connection-before-ip", "after the DREP", INC, SET_UP),
         ("rfc4755.3.5.service-id", "block 0x10", FAIL, ""),
         ("rfc4755.3.5.service-id", "QPN 0x", FAIL, ""),
