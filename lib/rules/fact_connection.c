@@ -107,7 +107,7 @@ struct certainty certainty_receive_mtus(const struct check_context *s, const str
     const struct endport *sender = c->endport[to_requester ? 1 : 0];
     if (!connection_mtu(c))
         return uncertain("the REQ or the REP was not captured");
-    if (s->f->records_are_current)
+    if (s->f->records_are_current || connection_has_qps(c, &s->f->order.clocks))
         return certain();
     if (is_end_followed(c, to_requester))
         return at_request_of(c->endport[to_requester ? 0 : 1]);

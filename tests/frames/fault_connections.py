@@ -222,30 +222,25 @@ def encapsulation_header(t):
     return 55
 
 
-def n1_asks(t, after):
-    """n1's next request to the SA: it shows that no REQ or REP of n1 is missing before it."""
-    return t.insert(after, t[42].copy().set(psn=t[53]["psn"] + 1))
-
-
 @fail(
     "rfc4755.5.1.connection-mtu",
     "long-echo",
-    "n1's REP has Receive MTU 2048; n0's second echo request has 3028 bytes; n1's next request shows it",
+    "n1's REP has Receive MTU 2048; n0's second echo request has 3028 bytes",
 )
 def connection_mtu(t):
     t[46]["rep.private.mtu"] = 2048
-    return n1_asks(t, 62)
+    return 55
 
 
 @fail(
     "rfc4755.5.minimum-mtu",
     "ipv6-echoes",
-    "n1's REP has Receive MTU 1000; n0 sends IPv6 over the connection; n1's next request shows it",
+    "n1's REP has Receive MTU 1000; n0 sends IPv6 over the connection",
     variant="-2",
 )
 def minimum_mtu_ipv6(t):
     t[46]["rep.private.mtu"] = 1000
-    return n1_asks(t, 95)
+    return 88
 
 
 @fail("rfc4755.7.resolution-over-ud", CONNECTED, "n0's ARP reply goes over the connection")

@@ -123,8 +123,6 @@ RESULTS = {
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
         ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
         ("rfc4755.2.3.connection-before-ip", "after a REJ", INC, SET_UP),
-        ("rfc4755.5.1.connection-mtu", "", INC, SET_UP),
-        ("rfc4755.5.minimum-mtu", "IPv6", INC, SET_UP),
         ("rfc4755.2.3.connection-before-ip", "after the DREP", INC, SET_UP),
         ("rfc4755.3.5.service-id", "block 0x10", FAIL, ""),
         ("rfc4755.3.5.service-id", "QPN 0x", FAIL, ""),

@@ -99,8 +99,9 @@ def larger_receive_mtus(w):
     w["again.pong"].payload = bytearray(ping(B, A, size=3000, reply=True))
 
 
-@conforming("a later connection with the same queue pairs is of another protocol")
 def other_protocol(w):
+    """The same with a connection of another protocol, which the capture of an IPoIB interface does
+    not have."""
     connect_again(w)
     w["again.req"]["req.service"] = 0x123456789ABCDEF0
     for message, at in (("req", 164), ("rep", 60), ("rtu", 32)):
