@@ -272,7 +272,8 @@ static void classify_connected(struct fabric *f, struct packet *p)
         flow->early_frame = p->at.frame;
     if (send && ours)
         connection_used(flow->connection, &f->facts.order.clocks);
-    if (ipoib && !ours && v->class == PAYLOAD_OTHER)
+    bool likely = ours || (owner == LIKELY && !send); /* such as an acknowledgement */
+    if (ipoib && !likely && v->class == PAYLOAD_OTHER)
         v->connection = NULL;
     v->by_context = v->class != PAYLOAD_OTHER || v->connection;
 }

@@ -50,14 +50,15 @@ struct certainty certainty_early_data(const struct check_context *s, const struc
 
 /*
  * The requester may use the refused QP for its next connection, also to another port (IBA 12.9.8).
- * It sends the REQ or the REP of that one, so the PSNs of its GSI show whether it was missed.
+ * It sends the REQ or the REP of that one, so the PSNs of its GSI show whether it was missed. If
+ * two REQs crossed, it may send that REP before the REJ arrives (RFC 4755 §3.3).
  */
 struct certainty certainty_refused(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
     const struct endport *requester = c->endport[0];
     (void)s;
-    if (!requester || requester->gap_frame > c->rej_frame)
+    if (!requester || requester->gap_frame > c->req_frame)
         return uncertain("the set-up of a later connection may not have been captured");
     return at_request_of(requester);
 }
