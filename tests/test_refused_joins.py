@@ -252,6 +252,45 @@ def test_capture_that_begins_late(name):
 
 
 @EACH
+def test_missed_record_of_a_group_that_exists(name):
+    """The request would create no group."""
+    w = link()
+    record = request(w, B)
+    exchange(w, "created", B, record, ALL, 0, record)
+    refused(w, **{name: OTHER[name][0]})
+    for lost in (["created.resp"], ["created", "created.resp"]):
+        one = w.copy()
+        one.order = [n for n in w.order if n not in lost]
+        assert results(one) == []
+
+
+def with_gap(before, queried):
+    """A response of the SA is missing before this frame. queried: the SA says before the request that
+    it has no such group."""
+    w = link()
+    if queried:
+        mgid = ib.mcmember(w.mgid(GROUP))
+        w.sa("A.get", A, ib.GET, ib.ATTR_MC_MEMBER, mgid, ib.MCM["mgid"], b"")
+        w["A.get.resp"]["mad.status"] = NO_RECORDS
+    w.sa("B.path", B, ib.GET, ib.ATTR_CLASS_PORT_INFO, b"", 0, ib.class_port_info())
+    refused(w, qkey=1)
+    for n in w.order[w.order.index(before) :]:
+        p = w[n]
+        if p.deth and p["srcqp"] == 1 and p["slid"] == SM.lid:
+            p["psn"] += 1
+    return results(w)
+
+
+def test_missed_response_may_have_the_record():
+    assert with_gap("D.join.nodes.resp", queried=False) == []
+    assert with_gap("B.path.resp", queried=True) == []
+
+
+def test_missed_response_before_the_sa_said_that_there_is_no_group():
+    assert with_gap("D.join.nodes.resp", queried=True) == [("refused.resp", MUST)]
+
+
+@EACH
 @pytest.mark.parametrize("lost", ["refused", "refused.resp"])
 def test_missed_request_or_refusal(name, lost):
     w = refused(link(), **{name: OTHER[name][0]})

@@ -200,6 +200,20 @@ struct certainty certainty_created_with(const struct check_context *s, const str
                       "before");
 }
 
+/*
+ * Every packet of the SA must have been captured since its start, or since it said that the group
+ * does not exist. The packets of the SA's GSI are captured in their order.
+ */
+struct certainty certainty_no_record(const struct check_context *s, const struct fact *f)
+{
+    const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
+    uint32_t since = f->group->state == GROUP_MISSING ? f->group->frame : 0;
+    bool is_followed = since && q && !q->has_interface && sa_sequence_is_shown(q) &&
+                       q->gap_frame <= since;
+    return certain_if(is_followed || (q && sa_sequence_is_whole(q)),
+                      "a record of the group may not have been captured: it may exist");
+}
+
 struct certainty certainty_group_mtu(const struct check_context *s, const struct fact *f)
 {
     (void)s;
