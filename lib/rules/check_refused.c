@@ -42,7 +42,7 @@ static void check_component(const struct check_context *s, const struct subnet_e
                              .unknown_at = s->p->mad.bytes.p + MAD_STATUS,
                              .name = c->name,
                              .describe = describe_component,
-                             .facts = {fact_created_with(e), fact_no_record(e->group)}};
+                             .facts = {fact_created_with(e)}};
     bool named = (e->request->mask & c->mask) == c->mask && c->selector == SELECTOR_EXACTLY;
     if (named && c->wanted != c->requested)
         report_result(s, &r);

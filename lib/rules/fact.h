@@ -129,12 +129,6 @@ static inline struct fact fact_created_with(const struct subnet_event *e)
     return (struct fact){.kind = FACT_CREATED_WITH, .event = e};
 }
 
-/* The SA has sent no record of the group: a record would show that the group exists. */
-static inline struct fact fact_no_record(const struct group *g)
-{
-    return (struct fact){.kind = FACT_NO_RECORD, .group = g};
-}
-
 static inline struct fact fact_group_mtu(const struct group *g)
 {
     return (struct fact){.kind = FACT_GROUP_MTU, .group = g};
