@@ -123,6 +123,12 @@ FOUND = [
         [],
         "a REP without its REQ, after the end of a connection with its queue pair",
     ),
+    (
+        "counterpart/the_same_the_REQs_cross_and_the_REJ_comes_after_the_REP",
+        {*range(1, 132), *range(133, 187)},
+        [Cut({133: 60})],
+        "a REP that was cut, before the REJ of the connection that had its queue pair",
+    ),
 ]
 
 

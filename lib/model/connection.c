@@ -95,11 +95,48 @@ unsigned connections_count(const struct connections *c)
     return c->all.count;
 }
 
+/*
+ * Data on this QP belongs to a connection that is not known. Incomplete messages of the older one
+ * are discarded.
+ */
+static void flow_release(struct flow *f)
+{
+    stream_clear(&f->stream);
+    f->connection = NULL;
+}
+
+/*
+ * Another connection has this QP now (IBA 12.9.8), so the older one has ended, although its DREQ
+ * and DREP may not have been captured.
+ */
+static void end_older(const struct flow *f, const struct connection *now, uint32_t frame)
+{
+    struct connection *older = f ? f->connection : NULL;
+    if (older && older != now && !connection_is_over(older))
+        older->drep_frame = frame;
+}
+
+/*
+ * A flow of a further LID (bind_lid()): does its QP belong to another connection by now? A later
+ * REQ or REP that names the QP shows this in the flow of the side itself.
+ */
+static bool is_outdated(const struct connections *c, const struct flow *f)
+{
+    if (!f->heap || !f->connection)
+        return false;
+    const struct connection_side *side = f->to_requester ? &f->connection->requester
+                                                         : &f->connection->responder;
+    const struct flow *own = g_hash_table_lookup(c->flows, &side->flow.id);
+    return own && own->connection != f->connection;
+}
+
 struct flow *connections_flow(struct connections *c, const struct port *dst, uint32_t qpn,
                               bool create)
 {
     struct port_number key = port_number(dst, qpn);
     struct flow *f = g_hash_table_lookup(c->flows, &key);
+    if (f && is_outdated(c, f))
+        flow_release(f);
     if (f || !create || g_hash_table_size(c->flows) >= 4 * c->limit)
         return f;
     f = g_new0(struct flow, 1);
@@ -113,10 +150,12 @@ struct flow *connections_flow(struct connections *c, const struct port *dst, uin
  * Bind the QP to the side: data that the QP receives from now on belongs to it. Incomplete messages
  * of an older connection are discarded.
  */
-static void bind_side(struct connections *c, struct connection_side *side, uint32_t qpn)
+static void bind_side(struct connections *c, struct connection_side *side, uint32_t qpn,
+                      uint32_t frame)
 {
     struct flow *f = &side->flow;
     const struct flow *before = connections_flow(c, &f->id.port, qpn, false);
+    end_older(before, connection_of_side(side), frame);
     /* data before the REQ belonged to another connection */
     uint32_t early = before && !side->is_requester ? before->early_frame : 0;
     *f = (struct flow){.id = port_number(&f->id.port, qpn),
@@ -147,14 +186,14 @@ static struct connection *lookup(struct connections *c, const struct port *port,
     return side ? connection_of_side(side) : NULL;
 }
 
-static void side_known(struct connections *c, struct connection_side *side, const struct port *port,
-                       const struct cm *cm)
+static void side_known(struct connections *c, struct connection_side *side, uint32_t frame,
+                       const struct port *port, const struct cm *cm)
 {
     side->flow.id.port = *port;
     side->comm_id = cm->local_comm_id;
     side->known = true;
     g_hash_table_replace(c->by_comm_id, side, side);
-    bind_side(c, side, cm->qpn);
+    bind_side(c, side, cm->qpn, frame);
 }
 
 static void read_private(struct connection_side *side, const struct mad_payload *m)
@@ -291,7 +330,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     conn->req_frame = frame;
     conn->rep_before_req = has_early_rep(c, frame, cm, src);
     conn->responder.flow.id.port = *dst;
-    side_known(c, &conn->requester, src, cm);
+    side_known(c, &conn->requester, frame, src, cm);
     bind_lid(c, cm->local_lid, &conn->requester);
     bind_lid(c, cm->alternate_local_lid, &conn->requester);
     if (connection_is_ipoib(conn)) {
@@ -311,15 +350,29 @@ static void note_accepted(const struct connection *conn)
 
 /*
  * The REQ of this REP was not captured. The QP that the REP names belongs to an unknown connection
- * now, if its own has ended (IBA 12.9.8).
+ * now (IBA 12.9.8). Its own was refused or has ended; the REJ may follow the REP, if two REQs
+ * crossed, and the DREQ may not have been captured.
  */
-static void release_flow(struct connections *c, const struct cm *cm, const struct port *src)
+static void release_flow(struct connections *c, uint32_t frame, const struct cm *cm,
+                         const struct port *src)
 {
     struct flow *f = connections_flow(c, src, cm->qpn, false);
-    if (!f || !f->connection || !f->connection->drep_frame)
+    if (!f || !f->connection)
         return;
-    stream_clear(&f->stream);
-    f->connection = NULL;
+    end_older(f, NULL, frame);
+    flow_release(f);
+}
+
+/*
+ * The connection is over if a REP with another transaction ID came. If the connection's own REP
+ * follows, the other one was late: it responds to an earlier REQ that had the same ID.
+ */
+static void note_rep(struct connection *conn, uint32_t frame)
+{
+    note_first_response(conn);
+    conn->rep_frame = frame;
+    if (!conn->dreq_frame)
+        conn->drep_frame = 0;
 }
 
 static struct connection *on_rep(struct connections *c, uint32_t frame, const struct mad_payload *m,
@@ -329,7 +382,7 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
     if (!conn || conn->requester.comm_id != cm->remote_comm_id || conn->tid != m->mad.tid) {
         note_early_rep(c, frame, cm, dst);
-        release_flow(c, cm, src);
+        release_flow(c, frame, cm, src);
     }
     if (!conn || conn->requester.comm_id != cm->remote_comm_id)
         return NULL;
@@ -340,9 +393,8 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     }
     if (conn->responder.known) /* repeated REP */
         return conn->responder.comm_id == cm->local_comm_id ? conn : NULL;
-    note_first_response(conn);
-    conn->rep_frame = frame;
-    side_known(c, &conn->responder, src, cm);
+    note_rep(conn, frame);
+    side_known(c, &conn->responder, frame, src, cm);
     if (connection_is_ipoib(conn)) {
         read_private(&conn->responder, m);
         note_accepted(conn);
@@ -396,6 +448,12 @@ struct connection *connections_message(struct connections *c, uint32_t frame,
     if (cm->message == CM_LAP)
         on_lap(c, cm, src, conn);
     return conn;
+}
+
+bool connection_may_be_replaced(const struct connection *c)
+{
+    return c->endport[0] && c->endport[1] && c->endport[0]->gap_frame > c->req_frame &&
+           c->endport[1]->gap_frame > c->req_frame;
 }
 
 uint32_t connection_mtu(const struct connection *c)

@@ -68,7 +68,8 @@ struct connection {
     bool rep_before_req : 1;      /* a REP for it was captured right before its REQ */
     /*
      * Capture interface, and ms since 1970: when an interface left the broadcast group, if one did
-     * (side.left); else time of the last REQ, DREQ or DREP. One member for both saves memory.
+     * (side.left); else time of the last REQ, DREQ or DREP, or of data that certainly belongs to it
+     * (connection_has_qps()). One member for both saves memory.
      */
     uint64_t interface : 16;
     int64_t ms : 48;
@@ -116,6 +117,19 @@ static inline bool connection_has_left(const struct connection *c)
  * timeout in the REQ has no limit.
  */
 bool connection_is_quiet(const struct connection *c, const struct clocks *clocks);
+
+/*
+ * Does the connection certainly have its QPs at this time (lifecycle.c)? The TimeWait keeps them
+ * from a later connection, whose set-up may not have been captured (IBA 12.9.8). After a pause of
+ * that length, nothing on the connection shows it any more.
+ */
+bool connection_has_qps(const struct connection *c, const struct clocks *clocks);
+
+/*
+ * Does the capture show that a later connection may have its QPs? Both ends send a REQ or a REP for
+ * it, so a packet of the GSI of both is missing.
+ */
+bool connection_may_be_replaced(const struct connection *c);
 
 /* The previous connection of the endport. */
 static inline struct connection *connection_older(const struct connection *c,

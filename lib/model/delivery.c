@@ -4,8 +4,9 @@
 
 static void add_facts(const struct delivery *d, struct subnet_event *e)
 {
-    if (!e->group || (e->kind != SUBNET_JOINED && e->kind != SUBNET_GROUP_RECORD) ||
-        !mgid_is_ipoib(e->group->mgid))
+    bool compares = e->kind == SUBNET_JOINED || e->kind == SUBNET_JOIN_REFUSED ||
+                    e->kind == SUBNET_GROUP_RECORD;
+    if (!e->group || !compares || !mgid_is_ipoib(e->group->mgid))
         return;
     e->group_facts = *e->group;
     e->broadcast = groups_broadcast(d->s->groups, d->interface, be16(e->group->mgid + MGID_PKEY),

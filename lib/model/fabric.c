@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "model/fabric_state.h"
+#include "model/lifecycle.h"
 #include "wire/encap.h"
 #include "wire/erf.h"
 #include "wire/mgid.h"
@@ -200,13 +201,31 @@ static void classify_datagram(struct fabric *f, struct packet *p)
     }
 }
 
-static enum payload_class classify_only(const struct packet *p, const struct flow *flow, bool ours)
+/*
+ * Whose is the data on the QPs of a connection? OWNED: the connection's, whatever its contents.
+ * LIKELY: the connection's, if it has a header of IPoIB: after a pause, it may belong to a later
+ * connection whose set-up was not captured.
+ */
+enum owner { NOT_OWNED, LIKELY, OWNED };
+
+/* After the end of a connection, packets may still be in transit, or belong to another one. */
+static enum owner owner_of_data(const struct fabric *f, const struct connection *c)
+{
+    if (connection_is_over(c))
+        return NOT_OWNED;
+    if (f->facts.records_are_current || connection_has_qps(c, &f->facts.order.clocks))
+        return OWNED;
+    return connection_may_be_replaced(c) ? NOT_OWNED : LIKELY;
+}
+
+static enum payload_class classify_only(const struct packet *p, const struct flow *flow,
+                                        enum owner owner)
 {
     const struct datagram *d = &p->datagram;
-    if (ours || encap_begins_message(p->ib.payload, false))
+    if (owner == OWNED || encap_begins_message(p->ib.payload, false))
         return PAYLOAD_IPOIB;
     bool known_type = d->header == WIRE_OK && d->encap.type >= TYPE_FIRST && d->encap.reserved == 0;
-    return flow->looked_ipoib && known_type ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
+    return (owner == LIKELY || flow->looked_ipoib) && known_type ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
 }
 
 static enum payload_class classify_part(struct fabric *f, struct packet *p, struct flow *flow,
@@ -238,12 +257,12 @@ static void classify_connected(struct fabric *f, struct packet *p)
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;
     bool ipoib = v->connection && connection_is_ipoib(v->connection);
-    /* after its end, packets may still be in transit, or belong to another connection */
-    bool ours = ipoib && !connection_is_over(v->connection);
+    enum owner owner = ipoib ? owner_of_data(f, v->connection) : NOT_OWNED;
+    bool ours = owner == OWNED;
     if (v->connection && !ipoib)
         v->class = PAYLOAD_FOREIGN;
     else if (send && ib->position == IB_ONLY)
-        v->class = classify_only(p, flow, ours);
+        v->class = classify_only(p, flow, owner);
     else if (send)
         v->class = classify_part(f, p, flow, ours);
     if (looks && !ours && !flow->looked_ipoib && !packet_is_corrupt(p))
@@ -251,7 +270,10 @@ static void classify_connected(struct fabric *f, struct packet *p)
     bool early = send && (looks || ours) && !(v->connection && v->connection->rep_frame);
     if (early && flow->early_frame == 0)
         flow->early_frame = p->at.frame;
-    if (ipoib && !ours && v->class == PAYLOAD_OTHER)
+    if (send && ours)
+        connection_used(flow->connection, &f->facts.order.clocks);
+    bool likely = ours || (owner == LIKELY && !send); /* such as an acknowledgement */
+    if (ipoib && !likely && v->class == PAYLOAD_OTHER)
         v->connection = NULL;
     v->by_context = v->class != PAYLOAD_OTHER || v->connection;
 }

@@ -59,8 +59,9 @@ struct fabric_facts {
     const struct qpns *qpns;
     const struct interfaces *interfaces;
     /*
-     * The caller queries the SA itself, as the probe does, so group records are current. In a
-     * capture, a record may have changed in a frame that was not captured.
+     * The caller queries the SA itself and is an end of each connection, as the probe is, so group
+     * records are current, and so are the connections of a QP. In a capture, they may have changed
+     * in a frame that was not captured.
      */
     bool records_are_current;
     struct order order;

@@ -134,6 +134,29 @@ bool connection_is_quiet(const struct connection *c, const struct clocks *clocks
                            timewait + QUEUE_SECONDS * NANOSECONDS;
 }
 
+/*
+ * Minimum time from the last data on a connection to the first on another one with its QPs: the
+ * TimeWait, about one ACK timeout. Half of that, because an end may round its own value down. 0: no
+ * limit.
+ */
+static int64_t reuse_ns(const struct connection *c)
+{
+    return c->requester.ack_timeout ? (int64_t)TIMEOUT_UNIT_NS << c->requester.ack_timeout >> 1 : 0;
+}
+
+bool connection_has_qps(const struct connection *c, const struct clocks *clocks)
+{
+    int64_t reuse = reuse_ns(c);
+    return connection_is_open(c) && !connection_has_left(c) &&
+           (!reuse || clocks_at_most(clocks, c->interface, time_of_connection(c)) < reuse);
+}
+
+void connection_used(struct connection *c, const struct clocks *clocks)
+{
+    if (connection_has_qps(c, clocks))
+        set_connection_time(c, clocks);
+}
+
 void connection_data(struct connection *c, const struct clocks *clocks,
                      lifecycle_observer *observer, void *user)
 {

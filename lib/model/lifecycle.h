@@ -27,6 +27,9 @@ void connections_interface_up(const struct endport *port, uint16_t pkey,
 /* A DREQ or DREP of c was seen. */
 void connection_ended(struct connection *c, const struct clocks *clocks);
 
+/* A packet was received on the connection: its QPs are in use. */
+void connection_used(struct connection *c, const struct clocks *clocks);
+
 /*
  * Data was seen on the connection. If its interface is down and the disconnect is overdue, the
  * observer is called.

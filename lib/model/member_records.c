@@ -96,6 +96,10 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
     q->join_state = sa_says(sa, MCM_HAS_JOIN_STATE) ? r->join_state : 0;
     q->mtu_selector = sa_says(sa, MCM_HAS_MTU_SELECTOR) ? r->mtu_selector : 0;
     q->mtu = sa_says(sa, MCM_HAS_MTU) ? r->mtu : 0;
+    q->rate_selector = sa->data.p[MCM_RATE] >> 6;
+    q->life_selector = sa->data.p[MCM_LIFE] >> 6;
+    q->wanted = *r;
+    q->wanted.mgid = q->wanted.port_gid = NULL; /* the packet has them */
     if (!sa_says(sa, MCM_HAS_MGID))
         return;
     e.group = q->group = groups_get(d->s->groups, d->interface, r->mgid, true);

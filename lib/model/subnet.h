@@ -21,8 +21,10 @@ struct sa_request {
     uint16_t attribute;
     uint8_t method, join_state;
     uint8_t mtu_selector, mtu; /* if the component mask has them */
-    uint8_t traps;             /* SUBSCRIBED_* of an InformInfo that subscribes */
-    uint8_t sent, responses;   /* how often it was captured, and responses to it; up to 255 */
+    uint8_t rate_selector, life_selector;
+    struct mc_member wanted; /* of a Set or Get: its components, without the GIDs */
+    uint8_t traps;           /* SUBSCRIBED_* of an InformInfo that subscribes */
+    uint8_t sent, responses; /* how often it was captured, and responses to it; up to 255 */
 };
 
 enum subnet_event_kind {
@@ -63,9 +65,9 @@ struct subnet_event {
     const uint8_t *record;
     struct mc_member member_record;
     /*
-     * For JOINED and GROUP_RECORD of an IPoIB group: copies of its parameters, and of those of its
-     * link's broadcast group (broadcast NULL: not known), at this event. Later events may change
-     * the originals.
+     * For JOINED, JOIN_REFUSED and GROUP_RECORD of an IPoIB group: copies of its parameters, and of
+     * those of its link's broadcast group (broadcast NULL: not known), at this event. Later events
+     * may change the originals.
      */
     struct group group_facts, broadcast_facts;
     const struct group *broadcast;

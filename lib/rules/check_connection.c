@@ -264,19 +264,17 @@ static uint32_t message_bytes(const struct ib_packet *ib)
 static void describe_message(const struct check_context *s, const struct result *r, char *expected,
                              char *actual)
 {
-    (void)s;
-    g_snprintf(expected, RESULT_TEXT, "at most %u bytes of IP", (unsigned)r->wanted);
-    g_snprintf(actual, RESULT_TEXT, "%u bytes", (unsigned)r->value);
+    g_snprintf(expected, RESULT_TEXT, "at most %u bytes of IP", (unsigned)r->value);
+    g_snprintf(actual, RESULT_TEXT, "%u bytes", message_bytes(&s->p->ib) - ENCAP_SIZE);
 }
 
 static void check_message_size(const struct check_context *s, const struct connection *c)
 {
     uint32_t bytes = message_bytes(&s->p->ib), mtu = connection_mtu(c);
     const struct result r = {.rule = R_RFC4755_5_1_CONNECTION_MTU,
-                             .wanted = mtu,
-                             .value = bytes - ENCAP_SIZE,
+                             .about = about(c, s->p->classification.to_requester),
+                             .value = mtu,
                              .at = {s->p->ib.payload.p, s->p->ib.payload.cap},
-                             .often = REPORT_PACKET,
                              .describe = describe_message,
                              .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};
     if (mtu && bytes <= mtu + ENCAP_SIZE)

@@ -131,6 +131,8 @@ void check_nd_in_fabric(const struct check_context *s, const struct datagram *d)
 /* Events of subnet administration and subnet management (check_group.c, check_subnet.c). */
 void check_group_event(const struct check_context *s, const struct subnet_event *e);
 void check_subnet_event(const struct check_context *s, const struct subnet_event *e);
+/* The SA refused a join of an IPoIB group (check_refused.c). */
+void check_refused_join(const struct check_context *s, const struct subnet_event *e);
 
 /* A CM message of an IPoIB connection, known or not (check_connection.c). */
 void check_connection_message(const struct check_context *s);

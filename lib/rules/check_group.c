@@ -380,6 +380,7 @@ void check_group_event(const struct check_context *s, const struct subnet_event 
         break;
     case SUBNET_JOIN_REFUSED:
         on_refused(s, e);
+        check_refused_join(s, e);
         break;
     case SUBNET_GROUP_CREATED:
     case SUBNET_GROUP_DELETED:

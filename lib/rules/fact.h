@@ -55,9 +55,9 @@ static inline struct fact fact_no_membership(const struct endport *port, const s
 }
 
 /*
- * The port has not requested to join. m: the membership that the port queried and did not request;
- * NULL: none is known. since_start: since the port got its first LID; else since the SM last
- * brought the port up.
+ * The port has not requested to join, or the SA refused its requests. m: the membership that the
+ * port queried and did not request; NULL: none is known. since_start: since the port got its first
+ * LID; else since the SM last brought the port up.
  */
 static inline struct fact fact_no_join(const struct endport *port, const struct member *m,
                                        bool since_start)
@@ -120,7 +120,10 @@ static inline struct fact fact_joined_before(const struct subnet_event *e)
     return (struct fact){.kind = FACT_JOINED_BEFORE, .event = e};
 }
 
-/* e: the SA's record of a group, with the broadcast group's parameters. */
+/*
+ * e: the SA's record of a group, or its refusal to create one, with the broadcast group's
+ * parameters.
+ */
 static inline struct fact fact_created_with(const struct subnet_event *e)
 {
     return (struct fact){.kind = FACT_CREATED_WITH, .event = e};

@@ -50,14 +50,15 @@ struct certainty certainty_early_data(const struct check_context *s, const struc
 
 /*
  * The requester may use the refused QP for its next connection, also to another port (IBA 12.9.8).
- * It sends the REQ or the REP of that one, so the PSNs of its GSI show whether it was missed.
+ * It sends the REQ or the REP of that one, so the PSNs of its GSI show whether it was missed. If
+ * two REQs crossed, it may send that REP before the REJ arrives (RFC 4755 §3.3).
  */
 struct certainty certainty_refused(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
     const struct endport *requester = c->endport[0];
     (void)s;
-    if (!requester || requester->gap_frame > c->rej_frame)
+    if (!requester || requester->gap_frame > c->req_frame)
         return uncertain("the set-up of a later connection may not have been captured");
     return at_request_of(requester);
 }
@@ -88,8 +89,30 @@ struct certainty certainty_ends(const struct check_context *s, const struct fact
     return certain();
 }
 
+/* Was every packet of the GSI of this end captured since its REQ or REP? */
+static bool is_end_followed(const struct connection *c, bool requester)
+{
+    const struct endport *end = c->endport[requester ? 0 : 1];
+    return end && endport_is_followed_since(end, requester ? c->req_frame : c->rep_frame);
+}
+
+/*
+ * The receiver may use the QP for its next connection (IBA 12.9.8). Both ends of that one send a
+ * REQ or a REP, so the PSNs of either GSI show whether it was missed. The sender of this packet is
+ * an end of that connection if it is an end of this one.
+ */
 struct certainty certainty_receive_mtus(const struct check_context *s, const struct fact *f)
 {
-    (void)s;
-    return certain_if(connection_mtu(f->connection) != 0, "the REQ or the REP was not captured");
+    const struct connection *c = f->connection;
+    bool to_requester = s->p->classification.to_requester;
+    const struct endport *sender = c->endport[to_requester ? 1 : 0];
+    if (!connection_mtu(c))
+        return uncertain("the REQ or the REP was not captured");
+    if (s->f->records_are_current || connection_has_qps(c, &s->f->order.clocks))
+        return certain();
+    if (is_end_followed(c, to_requester))
+        return at_request_of(c->endport[to_requester ? 0 : 1]);
+    if (is_end_followed(c, !to_requester) && endport_has_lid(sender, port_to_lid(s->p->src)))
+        return at_request_of(sender);
+    return uncertain("the set-up of a later connection may not have been captured");
 }

@@ -190,11 +190,26 @@ static bool may_have_changed(const struct check_context *s, const struct endport
            p->reregister_frame > b->frame || (m && m->pending);
 }
 
+/*
+ * Has the SA sent no record of the group? Every packet of the SA must have been captured since its
+ * start, or since it said that the group does not exist; they are captured in their order.
+ */
+static bool has_no_record(const struct check_context *s, const struct group *g)
+{
+    const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
+    uint32_t since = g->state == GROUP_MISSING ? g->frame : 0;
+    bool is_followed = since && q && !q->has_interface && sa_sequence_is_shown(q) &&
+                       q->gap_frame <= since;
+    return is_followed || (q && sa_sequence_is_whole(q));
+}
+
 struct certainty certainty_created_with(const struct check_context *s, const struct fact *f)
 {
     const struct subnet_event *e = f->event;
     bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) ||
                    may_have_changed(s, e->endport, e->broadcast);
+    if (e->kind == SUBNET_JOIN_REFUSED && !has_no_record(s, e->group))
+        return uncertain("a record of the group may not have been captured: it may exist");
     return certain_if(!changed,
                       "the broadcast group's attributes changed; the group may have those "
                       "before");

@@ -40,6 +40,7 @@ struct claim {
     struct sender sender;
     struct port to; /* destination of the packet, with its QP */
     uint32_t qpn;
+    uint16_t pkey; /* of the CM message's connection; of other packets, their own */
     char expected[128], actual[96];
 };
 
@@ -116,6 +117,12 @@ static void add_claim(struct postponed *p, const struct claim *c)
     keep_entity(slot, &c->about);
 }
 
+static uint16_t partition_of(const struct packet *p)
+{
+    const struct connection *c = p->classification.connection;
+    return c ? c->pkey : p->ib.pkey;
+}
+
 static void store_claim(const struct check_context *s, struct claim *c, const struct entity *about,
                         const char *expected, const char *actual)
 {
@@ -125,6 +132,7 @@ static void store_claim(const struct check_context *s, struct claim *c, const st
     c->lid = c->port->lid;
     c->to = s->p->dst;
     c->qpn = s->p->ib.dqpn;
+    c->pkey = partition_of(s->p);
     snprintf(c->expected, sizeof c->expected, "%s in frame %u", expected, c->frame);
     snprintf(c->actual, sizeof c->actual, "%s", actual);
     if (!packet_is_corrupt(s->p) && !claim_waits(s->postponed, c))
@@ -250,6 +258,16 @@ static bool is_smp_near(const struct check_context *s, const struct claim *c)
 }
 
 /*
+ * The QP of the port that the CM message of the claim names. NULL: it has not sent IPoIB, or it
+ * sends on another partition than the connection's, so it is another interface's.
+ */
+static const struct qp *qp_of_message(const struct check_context *s, const struct claim *c)
+{
+    const struct qp *qp = qp_of_port(s, c->port, (uint32_t)c->value);
+    return qp && same_partition(qp->pkey, c->pkey) ? qp : NULL;
+}
+
+/*
  * The QP that the claim says is no interface's: the destination of the datagram, or the QPN in the
  * CM message. NULL: the claim is about no QP, or the QP has not sent IPoIB.
  */
@@ -262,7 +280,7 @@ static const struct qp *qp_of_claim(const struct check_context *s, const struct 
         return qpns_find(s->f->qpns, &to, c->qpn);
     case R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA:
     case R_RFC4755_3_5_SERVICE_ID:
-        return qp_of_port(s, c->port, (uint32_t)c->value);
+        return qp_of_message(s, c);
     default:
         return NULL;
     }

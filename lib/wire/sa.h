@@ -52,8 +52,10 @@ enum {
 };
 /* SA statuses, in the class-specific byte (IBA 15.2.1.2); sa.c has the names of all. */
 enum {
-    MAD_STATUS_BUSY = 0x0001,      /* a flag bit, in every class (IBA 13.4.7) */
-    SA_STATUS_NO_RECORDS = 0x0300, /* ERR_NO_RECORDS */
+    MAD_STATUS_BUSY = 0x0001, /* a flag bit, in every class (IBA 13.4.7) */
+    SA_STATUS_MASK = 0xff00,
+    SA_STATUS_REQ_INVALID = 0x0200, /* ERR_REQ_INVALID */
+    SA_STATUS_NO_RECORDS = 0x0300,  /* ERR_NO_RECORDS */
     /* ERR_REQ_INSUFFICIENT_COMPONENTS: for a Set, the SA would have to create the group */
     SA_STATUS_INSUFFICIENT_COMPONENTS = 0x0600,
 };

@@ -491,3 +491,25 @@ def ethernet_frames_in_several_packets():
     c.send(True, encap(0x6558, ethernet + ib.ping4(a.ip, b.ip, size=1400) + bytes(2000)))
     c.ack(True, c.psns[0] - 1)
     return s
+
+
+@scenario
+def other_protocol_has_the_queue_pairs_of_an_ended_connection():
+    """IBA 12.9.8: after the TimeWait, any connection may have them."""
+    s, a, b, _ = pair()
+    first = Link(s, a, b).open()
+    first.ping()
+    first.close()
+    s.wait(60)
+    second = Link(s, a, b, 2)
+    second.qps = first.qps
+    second.req(0x123456789ABCDEF0)
+    second.rep()
+    second.rtu()
+    for up in (True, False, True):
+        second.send(up, b"\xde\xad\xbe\xef" + bytes(range(60)))
+    second.dreq()
+    second.drep()
+    s.path(a, b)
+    s.path(b, a)
+    return s

@@ -430,3 +430,21 @@ def scope_of_a_link_over_two_subnets():
     s.to_group4(a, GROUP)
     s.meet(a, b)
     return s
+
+
+@scenario
+def creation_is_refused_after_the_broadcast_group_changed():
+    """b has joined the broadcast group again, and has its new Q_Key; a asks for a group with the one
+    that it has. The SA refuses (ERR_REQ_INVALID); a joins the broadcast group again, then creates
+    the group."""
+    s, a, b = link(1, 2)
+    group = s.group4(GROUP)
+    old, mask = s.request(a, group, FULL)
+    s.parameters["qkey"] += 0x100
+    s.join(b, s.broadcast())
+    s.ask(a, ib.SET, ib.ATTR_MC_MEMBER, old, mask, bytes(len(old)), REFUSED, 7)
+    s.join(a, s.broadcast())
+    for host in (a, b):
+        s.join(host, group)
+    s.to_group4(a, GROUP)
+    return s

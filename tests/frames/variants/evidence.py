@@ -2,7 +2,7 @@
 """For each form of a capture, the results of rules that it does not show fully: the result, and the
 reason."""
 from frames.variants import FAIL, INCONCLUSIVE, NOT_JUDGED, SILENT
-from frames.variants import connections, datagrams, groups, links  # they fill the table
+from frames.variants import connections, datagrams, groups, links, reuse  # they fill the table
 
 SA, SMPS = "the joins were not captured", "the port's set-up was not captured"
 REPEATED = "the REP may be a copy of one that was not captured"

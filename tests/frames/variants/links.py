@@ -478,6 +478,24 @@ def unsubscribed(w):
     w.renumber()
 
 
+def refuse_creation(w, field, value):
+    """C asks the SA to create a group with this attribute, exactly; the SA refuses."""
+    selected = [f"{field}_sel"] if field in ("mtu", "rate", "life") else []
+    request, response = w["C.join.bcast"].copy(), w["C.join.bcast.resp"].copy()
+    for p in (request, response):
+        p["mad.tid"] = 0x7790
+    request["sa.mask"] |= sum(ib.MCM[name] for name in [field, *selected])
+    record = ib.mcmember(
+        w.mgid(FIVE), C.gid, pkey=w.pkey, join=1, **{field: value, **dict.fromkeys(selected, 2)}
+    )
+    request.payload[56 : 56 + len(record)] = record
+    response["mad.status"] = REFUSED
+    response.payload[56 : 56 + len(record)] = bytes(len(record))
+    w.insert("C.join.nodes.resp", "refused", request)
+    w.insert("refused", "refused.resp", response)
+    w.renumber()
+
+
 RECORD = {
     "rfc4391.10.group-attributes": {"qkey": 0x80000B1C, "mtu": 5, "sl": 3, "hop": 7},
     "rfc4391.10.group-other-attributes": {"tclass": 0x20, "flow": 9, "rate": 2, "life": 11},
@@ -501,6 +519,17 @@ for rule, fields in RECORD.items():
         @broken(rule, f"GetTable, {field}", "table.0")
         def in_table(w, field=field, value=value):
             get_table(w, [table_record(w, FIVE, **{field: value})])
+
+
+# tests/test_refused_joins.py has the other attributes
+@broken("rfc4391.10.group-attributes", "Set, refused, qkey", "refused.resp")
+def creation_with_another_qkey(w):
+    refuse_creation(w, "qkey", 0x80000B1C)
+
+
+@broken("rfc4391.10.group-other-attributes", "Set, refused, rate", "refused.resp")
+def creation_with_another_rate(w):
+    refuse_creation(w, "rate", 2)
 
 
 @broken("rfc4391.10.group-attributes", "Set, the response, P_Key", "B.join.g4.resp")
