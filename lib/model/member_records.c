@@ -81,11 +81,15 @@ static void note_join(const struct subnet_event *e)
 /*
  * Record in which frame a request from the port's own LID last named the port's GID, which confirms
  * both. 0 if the request came from another LID: the GID may have moved there, the LID may be
- * another port's, or that port joins or leaves on behalf of this one.
+ * another port's, or that port joins or leaves on behalf of this one. If the port moved, its
+ * requests from the other LID are not followed.
  */
 static void name_endport(const struct delivery *d, struct endport *p)
 {
-    p->named_frame = endport_has_lid(p, port_to_lid(*d->src)) ? d->frame : 0;
+    bool own = endport_has_lid(p, port_to_lid(*d->src));
+    p->named_frame = own ? d->frame : 0;
+    if (!own)
+        p->gap_frame = d->frame;
 }
 
 static void member_request(const struct delivery *d, const struct sa *sa, const struct mc_member *r,
