@@ -110,20 +110,30 @@ struct flow *connections_flow(struct connections *c, const struct port *dst, uin
 }
 
 /*
- * Bind the QP to the side: data that the QP receives from now on belongs to it. Incomplete messages
- * of an older connection are discarded.
+ * Bind the QP to the side: data that the QP receives from now on belongs to it. It starts with the
+ * PSN in the message (IBA 12.6.5, 12.6.8). Incomplete messages of an older connection are
+ * discarded.
  */
-static void bind_side(struct connections *c, struct connection_side *side, uint32_t qpn)
+static void bind_side(struct connections *c, struct connection_side *side, const struct cm *cm)
 {
     struct flow *f = &side->flow;
-    const struct flow *before = connections_flow(c, &f->id.port, qpn, false);
+    const struct flow *before = connections_flow(c, &f->id.port, cm->qpn, false);
     /* data before the REQ belonged to another connection */
     uint32_t early = before && !side->is_requester ? before->early_frame : 0;
-    *f = (struct flow){.id = port_number(&f->id.port, qpn),
+    *f = (struct flow){.id = port_number(&f->id.port, cm->qpn),
                        .connection = connection_of_side(side),
+                       .psn = cm->psn & PSN_MASK,
+                       .has_psn = true,
                        .to_requester = side->is_requester};
     f->early_frame = early;
     g_hash_table_replace(c->flows, f, f);
+}
+
+/* The QP belongs to an unknown connection now. */
+static void forget_connection(struct flow *f)
+{
+    stream_clear(&f->stream);
+    f->connection = NULL;
 }
 
 /* Bind a further LID of the side: of its primary or its alternate path. */
@@ -135,7 +145,8 @@ static void bind_lid(struct connections *c, uint16_t lid, const struct connectio
     struct flow *f = connections_flow(c, &p, side->flow.id.number, true);
     if (!f || f->connection == connection_of_side(side))
         return;
-    stream_clear(&f->stream);
+    forget_connection(f);
+    f->has_psn = false;
     f->connection = connection_of_side(side);
     f->to_requester = side->is_requester;
 }
@@ -154,7 +165,7 @@ static void side_known(struct connections *c, struct connection_side *side, cons
     side->comm_id = cm->local_comm_id;
     side->known = true;
     g_hash_table_replace(c->by_comm_id, side, side);
-    bind_side(c, side, cm->qpn);
+    bind_side(c, side, cm);
 }
 
 static void read_private(struct connection_side *side, const struct mad_payload *m)
@@ -310,6 +321,25 @@ static void note_accepted(const struct connection *conn)
 }
 
 /*
+ * PSNs of a connection are followed over a loss of this many packets: 512 MB with an MTU of 2048.
+ * The PSNs of another connection start anywhere in 24 bits (IBA 9.7.2), so 31 of 32 are farther.
+ */
+enum { PSN_JUMP = 1 << 18 };
+
+void flow_sees(struct flow *f, uint32_t psn)
+{
+    int32_t distance = f->has_psn ? psn_distance(f->psn, psn) : 0;
+    if (distance >= PSN_JUMP || distance <= -PSN_JUMP) {
+        /* the PSNs of the GSI show whether a QP has another connection after the end of its own */
+        if (f->connection && !connection_is_over(f->connection))
+            forget_connection(f);
+        f->looked_ipoib = false;
+    }
+    f->psn = psn & PSN_MASK;
+    f->has_psn = true;
+}
+
+/*
  * The REQ of this REP was not captured. The QP that the REP names belongs to an unknown connection
  * now, if its own has ended (IBA 12.9.8).
  */
@@ -318,8 +348,7 @@ static void release_flow(struct connections *c, const struct cm *cm, const struc
     struct flow *f = connections_flow(c, src, cm->qpn, false);
     if (!f || !f->connection || !f->connection->drep_frame)
         return;
-    stream_clear(&f->stream);
-    f->connection = NULL;
+    forget_connection(f);
 }
 
 static struct connection *on_rep(struct connections *c, uint32_t frame, const struct mad_payload *m,
