@@ -92,6 +92,20 @@ static void name_endport(const struct delivery *d, struct endport *p)
         p->gap_frame = d->frame;
 }
 
+/*
+ * The port p joins or leaves from a LID of another port that has not named itself. It may be a
+ * virtual function of that port. But if the SMPs that gave p the LID were not captured, the packets
+ * from the LID are those of p by now: they do not show what the other port sent.
+ */
+static void doubt_owner(const struct delivery *d, const struct endport *p)
+{
+    uint16_t lid = port_to_lid(*d->src);
+    struct endport *owner = lid ? endports_get_by_lid(d->s->endports, d->interface, lid, false)
+                                : NULL;
+    if (owner && owner != p && endport_has_gid(owner) && !owner->named_frame)
+        owner->gap_frame = d->frame;
+}
+
 static void member_request(const struct delivery *d, const struct sa *sa, const struct mc_member *r,
                            enum subnet_event_kind kind)
 {
@@ -112,8 +126,10 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
             m->queried = true;
         return;
     }
-    if (gid && e.endport)
+    if (gid && e.endport) {
         name_endport(d, endport_to_write(&e));
+        doubt_owner(d, e.endport);
+    }
     if (e.group && kind == SUBNET_JOIN_ASKED)
         group_to_write(&e)->join_request_frame = d->frame;
     if (e.endport && kind == SUBNET_JOIN_ASKED)

@@ -289,7 +289,7 @@ static bool is_proved(const struct check_context *s, const struct claim *c,
                       const struct endport *sender, bool whole)
 {
     bool same_port = c->frame > c->port->initialised_frame &&
-                     c->frame > sender->initialised_frame &&
+                     c->frame > sender->initialised_frame && c->port->gap_frame < s->p->at.frame &&
                      (!c->lid || endport_has_lid(c->port, c->lid));
     bool near = c->by_smi ? is_smp_near(s, c) : is_request_near(s, c);
     return whole && same_port && !near && !is_sender(s, c);
