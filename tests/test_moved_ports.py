@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-check reports no violation if a LID became another port's, or the subnet manager started
-again, in frames that were not captured.
+"""ipoib-check reports no violation if a LID became another port's, a QP became another
+connection's, or the subnet manager started again, in frames that were not captured.
 
 The tests come in pairs, as in test_missed.py: in the second capture the PSNs show that no such
 frame is missing, and the violation must be found."""
 import pytest
 
 from frames import ib
+from frames.build import A, B, Connection, Tape, big, erf_pcap, ping
+from frames.ib import ONLY
 from frames.subnet import ALL_COMPONENTS, FULL, SMP_GET, SMP_SET, Host, Subnet
 from support import findings
 
 FULL_MEMBER, BEFORE_SEND = "rfc4391.5.full-member-join", "rfc4391.10.join-before-send"
+TYPE, CONNECTION_MTU = "rfc4755.4.type", "rfc4755.5.1.connection-mtu"
 GID, ATTRIBUTES = "rfc4391.9.1.1.gid-of-port", "rfc4391.10.group-attributes"
 INIT, ARMED, ACTIVE = 2, 3, 4
 SA, GROUP = 9, "239.1.2.3"
@@ -57,19 +60,22 @@ def witness(s, *hosts):
 # ---- a LID that became another port's
 
 
-@pytest.mark.parametrize("another", [True, False], ids=["another-port", "same-port"])
+@pytest.mark.parametrize("another", ["started", "unseen", None])
 def test_first_request_from_the_lid(another):
     """b sends without a join. The next request from its LID has the PSN 0. If another port with the
-    LID sends it, b's join may be missing."""
+    LID sends it, b's join may be missing. unseen: the SMPs that started the other port were not
+    captured."""
     s = Subnet()
     a, b = Host(2), Host(4)
     witness(s, a)
     start(s, b, 4)
     s.arp_request(b, a.ip)
     s.wait(1)
+    s.path(a, a)
     if another:
         b = Host(5, lid=b.lid)
-        start(s, b, 5)
+        if another == "started":
+            start(s, b, 5)
         s.join(b, s.broadcast())
     s.path(b, a)
     s.path(a, b)
@@ -169,3 +175,40 @@ def test_response_without_its_request_after_a_restart(tid):
 
 def test_response_to_a_captured_request_is_found():
     assert ATTRIBUTES in found(restarted())
+
+
+# ---- a QP that became another connection's
+
+FIRST = 0xFFFFF0  # PSN
+
+
+def reused(payload, later):
+    """An IPoIB connection with Receive MTU 2048, and an echo request over it. Then its QP receives
+    the payload with a PSN that is so much larger. far: the connection has ended since then, and
+    another one has the QP; the capture has none of their CM messages."""
+    t = Tape()
+    c = Connection(t, psns=(FIRST, FIRST))
+    private = (ib.private_data(A.qpn, 2048), ib.private_data(B.qpn, 2048))
+    c.set_up(ib.service_id_rfc(B.qpn), *private)
+    c.rtu(private[0])
+    c.packet(True, ONLY, ping(A, B), FIRST)
+    c.packet(True, ONLY, payload, FIRST + later)
+    return {rule for _, rule in findings.failures(erf_pcap(t), "--deviations", "none")}
+
+
+@pytest.mark.parametrize("later, is_found", [(1, True), (0x30000, True), (0x700000, False)])
+@pytest.mark.parametrize(
+    "payload, rule", [(b"\x02" + bytes(63), TYPE), (big(A, B, 3000), CONNECTION_MTU)]
+)
+def test_qp_of_another_connection(payload, rule, later, is_found):
+    assert (rule in reused(payload, later)) == is_found
+
+
+def test_qp_of_another_connection_before_any_data():
+    """The PSN of the first packet is not the one in the REP."""
+    t = Tape()
+    c = Connection(t, psns=(FIRST, FIRST))
+    private = (ib.private_data(A.qpn, 2048), ib.private_data(B.qpn, 2048))
+    c.set_up(ib.service_id_rfc(B.qpn), *private)
+    c.packet(True, ONLY, b"\x02" + bytes(63), FIRST + 0x700000)
+    assert TYPE not in {rule for _, rule in findings.failures(erf_pcap(t))}
