@@ -147,19 +147,22 @@ struct flow *connections_flow(struct connections *c, const struct port *dst, uin
 }
 
 /*
- * Bind the QP to the side: data that the QP receives from now on belongs to it. Incomplete messages
- * of an older connection are discarded.
+ * Bind the QP to the side: data that the QP receives from now on belongs to it. It starts with the
+ * PSN in the message (IBA 12.6.5, 12.6.8). Incomplete messages of an older connection are
+ * discarded.
  */
-static void bind_side(struct connections *c, struct connection_side *side, uint32_t qpn,
+static void bind_side(struct connections *c, struct connection_side *side, const struct cm *cm,
                       uint32_t frame)
 {
     struct flow *f = &side->flow;
-    const struct flow *before = connections_flow(c, &f->id.port, qpn, false);
+    const struct flow *before = connections_flow(c, &f->id.port, cm->qpn, false);
     end_older(before, connection_of_side(side), frame);
     /* data before the REQ belonged to another connection */
     uint32_t early = before && !side->is_requester ? before->early_frame : 0;
-    *f = (struct flow){.id = port_number(&f->id.port, qpn),
+    *f = (struct flow){.id = port_number(&f->id.port, cm->qpn),
                        .connection = connection_of_side(side),
+                       .psn = cm->psn & PSN_MASK,
+                       .has_psn = true,
                        .to_requester = side->is_requester};
     f->early_frame = early;
     g_hash_table_replace(c->flows, f, f);
@@ -174,7 +177,8 @@ static void bind_lid(struct connections *c, uint16_t lid, const struct connectio
     struct flow *f = connections_flow(c, &p, side->flow.id.number, true);
     if (!f || f->connection == connection_of_side(side))
         return;
-    stream_clear(&f->stream);
+    flow_release(f);
+    f->has_psn = false;
     f->connection = connection_of_side(side);
     f->to_requester = side->is_requester;
 }
@@ -193,7 +197,7 @@ static void side_known(struct connections *c, struct connection_side *side, uint
     side->comm_id = cm->local_comm_id;
     side->known = true;
     g_hash_table_replace(c->by_comm_id, side, side);
-    bind_side(c, side, cm->qpn, frame);
+    bind_side(c, side, cm, frame);
 }
 
 static void read_private(struct connection_side *side, const struct mad_payload *m)
@@ -346,6 +350,25 @@ static void note_accepted(const struct connection *conn)
     struct endport *responder = endport_now(conn->endport[1]);
     if (responder && cm_service_of(responder->service_id) != SERVICE_IPOIB_RFC)
         responder->service_id = conn->service_id;
+}
+
+/*
+ * PSNs of a connection are followed over a loss of this many packets: 512 MB with an MTU of 2048.
+ * The PSNs of another connection start anywhere in 24 bits (IBA 9.7.2), so 31 of 32 are farther.
+ */
+enum { PSN_JUMP = 1 << 18 };
+
+void flow_sees(struct flow *f, uint32_t psn)
+{
+    int32_t distance = f->has_psn ? psn_distance(f->psn, psn) : 0;
+    if (distance >= PSN_JUMP || distance <= -PSN_JUMP) {
+        /* the PSNs of the GSI show whether a QP has another connection after the end of its own */
+        if (f->connection && !connection_is_over(f->connection))
+            flow_release(f);
+        f->looked_ipoib = false;
+    }
+    f->psn = psn & PSN_MASK;
+    f->has_psn = true;
 }
 
 /*

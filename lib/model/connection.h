@@ -28,10 +28,13 @@ struct flow {
      * none
      */
     uint32_t early_frame;
-    uint8_t to_requester : 1;
+    uint32_t psn : 24; /* of the last SEND packet, or of the first one that the CM message
+                          announces; if has_psn */
+    uint32_t has_psn : 1;
+    uint32_t to_requester : 1;
     /* a message that started here looked like IPoIB, without a known connection or after its end */
-    uint8_t looked_ipoib : 1;
-    uint8_t heap : 1; /* allocated on its own, not embedded in a connection */
+    uint32_t looked_ipoib : 1;
+    uint32_t heap : 1; /* allocated on its own, not embedded in a connection */
 };
 
 struct connection_side {

@@ -120,9 +120,11 @@ struct endport *endports_get_by_gid(struct endports *e, uint16_t interface, cons
     return p;
 }
 
+/* lid: a LID of the port. A port with an LMC keeps its first one, its base LID. */
 static void set_lid(struct endports *e, struct endport *p, uint16_t lid)
 {
-    p->lid = lid;
+    if (!endport_has_lid(p, lid))
+        p->lid = lid;
     g_hash_table_replace(e->by_lid, lid_key(p->interface, lid), p);
     e->recent_lid[lid % RECENT] = (struct recent_lid){p, p->interface, lid};
 }
@@ -174,6 +176,18 @@ static void take_over(struct endport *p, struct endport *nameless)
     }
 }
 
+/*
+ * A packet shows the port at this LID, but the SMP that assigned it was not captured. So the port
+ * may have been initialised again, and its LMC and what it sent from another LID are not known.
+ */
+static void find_moved(struct endport *p, uint16_t lid)
+{
+    if (!p->lid || endport_has_lid(p, lid))
+        return;
+    p->initialised_frame = p->new_frame = p->named_frame = 0;
+    p->lmc = 0;
+}
+
 /* assigned: the subnet manager assigned the LID, so it is taken from any other port. */
 static struct endport *learn(struct endports *e, uint16_t interface, uint16_t lid,
                              const uint8_t *gid, bool assigned)
@@ -188,7 +202,13 @@ static struct endport *learn(struct endports *e, uint16_t interface, uint16_t li
     }
     if (!p)
         p = endports_get_by_gid(e, interface, gid, true);
-    if (!p || by_lid == p)
+    if (!p)
+        return NULL;
+    if (assigned)
+        p->lid = lid; /* the base LID */
+    else
+        find_moved(p, lid);
+    if (by_lid == p)
         return p;
     if (!assigned && by_lid && endport_has_gid(by_lid) && endport_has_lid(by_lid, lid)) {
         if (memcmp(by_lid->gid + GUID_AT, p->gid + GUID_AT, GID_SIZE - GUID_AT) != 0)

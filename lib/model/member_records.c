@@ -81,11 +81,29 @@ static void note_join(const struct subnet_event *e)
 /*
  * Record in which frame a request from the port's own LID last named the port's GID, which confirms
  * both. 0 if the request came from another LID: the GID may have moved there, the LID may be
- * another port's, or that port joins or leaves on behalf of this one.
+ * another port's, or that port joins or leaves on behalf of this one. If the port moved, its
+ * requests from the other LID are not followed.
  */
 static void name_endport(const struct delivery *d, struct endport *p)
 {
-    p->named_frame = endport_has_lid(p, port_to_lid(*d->src)) ? d->frame : 0;
+    bool own = endport_has_lid(p, port_to_lid(*d->src));
+    p->named_frame = own ? d->frame : 0;
+    if (!own)
+        p->gap_frame = d->frame;
+}
+
+/*
+ * The port p joins or leaves from a LID of another port that has not named itself. It may be a
+ * virtual function of that port. But if the SMPs that gave p the LID were not captured, the packets
+ * from the LID are those of p by now: they do not show what the other port sent.
+ */
+static void doubt_owner(const struct delivery *d, const struct endport *p)
+{
+    uint16_t lid = port_to_lid(*d->src);
+    struct endport *owner = lid ? endports_get_by_lid(d->s->endports, d->interface, lid, false)
+                                : NULL;
+    if (owner && owner != p && endport_has_gid(owner) && !owner->named_frame)
+        owner->gap_frame = d->frame;
 }
 
 static void member_request(const struct delivery *d, const struct sa *sa, const struct mc_member *r,
@@ -112,8 +130,10 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
             m->queried = true;
         return;
     }
-    if (gid && e.endport)
+    if (gid && e.endport) {
         name_endport(d, endport_to_write(&e));
+        doubt_owner(d, e.endport);
+    }
     if (e.group && kind == SUBNET_JOIN_ASKED)
         group_to_write(&e)->join_request_frame = d->frame;
     if (e.endport && kind == SUBNET_JOIN_ASKED)

@@ -176,6 +176,18 @@ struct certainty certainty_parameters(const struct check_context *s, const struc
 }
 
 /*
+ * Is it the response to a request that was not captured? Then other frames before it may be missing
+ * too, such as those that changed the attributes of the broadcast group. A request that already has
+ * its response may be an older one with the same transaction ID.
+ */
+static bool lacks_request(const struct subnet_event *e)
+{
+    if (!e->request)
+        return e->kind == SUBNET_GROUP_RECORD && e->endport;
+    return e->request->responses > e->request->sent;
+}
+
+/*
  * May the port have received other parameters of the broadcast group since the SA's last record of
  * it? True if since that record a request of the port was lost, or the port was initialised or
  * asked to register again, or if it has a join pending.
@@ -206,7 +218,7 @@ static bool has_no_record(const struct check_context *s, const struct group *g)
 struct certainty certainty_created_with(const struct check_context *s, const struct fact *f)
 {
     const struct subnet_event *e = f->event;
-    bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) ||
+    bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) || lacks_request(e) ||
                    may_have_changed(s, e->endport, e->broadcast);
     if (e->kind == SUBNET_JOIN_REFUSED && !has_no_record(s, e->group))
         return uncertain("a record of the group may not have been captured: it may exist");

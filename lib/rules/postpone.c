@@ -298,13 +298,16 @@ static bool is_sender(const struct check_context *s, const struct claim *c)
 }
 
 /*
- * Does the current packet of the claim's port prove the claim? whole: its PSN follows that of the
- * port's previous packet, so none is missing. If the port was initialised again after the claim, or
- * has another LID now, the PSNs prove nothing: another port may have had the LID in between.
+ * Does the current packet prove the claim? sender: the port with its LID. whole: its PSN follows
+ * that of the sender's previous packet, so none is missing. If the claim's port or the sender was
+ * initialised after the claim, or the claim's port has another LID now, the PSNs prove nothing:
+ * another port may have, or have had, the LID.
  */
-static bool is_proved(const struct check_context *s, const struct claim *c, bool whole)
+static bool is_proved(const struct check_context *s, const struct claim *c,
+                      const struct endport *sender, bool whole)
 {
     bool same_port = c->frame > c->port->initialised_frame &&
+                     c->frame > sender->initialised_frame && c->port->gap_frame < s->p->at.frame &&
                      (!c->lid || endport_has_lid(c->port, c->lid));
     bool near = c->by_smi ? is_smp_near(s, c) : is_request_near(s, c);
     return whole && same_port && !near && !is_sender(s, c);
@@ -326,9 +329,10 @@ static void end(const struct check_context *s, struct claim *c, bool is_failure)
  * The current packet is from the claim's port. The claim goes on waiting if the witness asks, or if
  * the SA's packets have not confirmed the claim yet.
  */
-static void settle_claim(const struct check_context *s, struct claim *c, bool whole)
+static void settle_claim(const struct check_context *s, struct claim *c,
+                         const struct endport *sender, bool whole)
 {
-    bool proved = is_proved(s, c, whole);
+    bool proved = is_proved(s, c, sender, whole);
     enum testimony testimony = proved && c->witnessed ? ask_witness(s, c) : CONFIRMS;
     c->by_port = proved && testimony == CONFIRMS;
     if (testimony != ASKS && !(c->by_port && c->since && !c->by_sa))
@@ -354,7 +358,7 @@ static void settle_all(const struct check_context *s, const struct endport *port
         c->port = c->port ? endport_of(c->port) : NULL;
         if (c->port && c->by_smi == by_smi && !c->request.target.length && !c->by_port &&
             is_by(c->port, port, lid))
-            settle_claim(s, c, whole);
+            settle_claim(s, c, port, whole);
     }
 }
 
