@@ -32,7 +32,11 @@ IPOIB = ib.service_id_linux(LARGE.qpn)
 
 @pytest.mark.parametrize(
     "services",
-    [(IPOIB, SDP_SID, IPOIB), (SDP_SID, IPOIB, IPOIB, SDP_SID), (IPOIB, IPOIB, SDP_SID, SDP_SID, IPOIB)],
+    [
+        (IPOIB, SDP_SID, IPOIB),
+        (SDP_SID, IPOIB, IPOIB, SDP_SID),
+        (IPOIB, IPOIB, SDP_SID, SDP_SID, IPOIB),
+    ],
 )
 @pytest.mark.parametrize("passes", [[], ["-2"]])
 def test_a_connection_is_its_own_protocol_whichever_came_before(tmp_path, services, passes):
