@@ -104,6 +104,20 @@ def test_lids_were_exchanged_unseen(moved):
     assert (GID in found(s)) == (not moved)
 
 
+@pytest.mark.parametrize("moved", [True, False], ids=["moved", "stays"])
+def test_virtual_function_moved_unseen(moved):
+    """v shares a's LID (IBA 4.1.1) and leaves the broadcast group; the capture began after its
+    join. moved: v comes up at another LID; its join there was not captured. The later request from
+    a's LID shows nothing about that."""
+    s = Subnet()
+    a, v = Host(2), Host(5, lid=2)
+    s.leave(v, s.broadcast())
+    v2 = v.also(lid=7) if moved else v
+    s.arp_request(v2, v2.ip)
+    s.path(a, Host(3))
+    assert (BEFORE_SEND in found(s)) == (not moved)
+
+
 # ---- ports with an LMC
 
 

@@ -185,6 +185,7 @@ static void find_moved(struct endport *p, uint16_t lid)
     if (!p->lid || endport_has_lid(p, lid))
         return;
     p->initialised_frame = p->new_frame = p->named_frame = 0;
+    p->gsi_frame = p->gsi_psn = 0;
     p->lmc = 0;
 }
 
