@@ -358,10 +358,15 @@ static void note_accepted(const struct connection *conn)
  */
 enum { PSN_JUMP = 1 << 18 };
 
+bool flow_continues(const struct flow *f, uint32_t psn)
+{
+    int32_t distance = psn_distance(f->psn, psn);
+    return f->has_psn && distance < PSN_JUMP && distance > -PSN_JUMP;
+}
+
 void flow_sees(struct flow *f, uint32_t psn)
 {
-    int32_t distance = f->has_psn ? psn_distance(f->psn, psn) : 0;
-    if (distance >= PSN_JUMP || distance <= -PSN_JUMP) {
+    if (f->has_psn && !flow_continues(f, psn)) {
         /* the PSNs of the GSI show whether a QP has another connection after the end of its own */
         if (f->connection && !connection_is_over(f->connection))
             flow_release(f);

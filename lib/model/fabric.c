@@ -254,7 +254,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
         flow = connections_flow(f->connections, &p->dst, ib->dqpn, true);
     if (!flow)
         return;
-    if (send && !packet_is_corrupt(p))
+    if (send && (flow_continues(flow, ib->psn) || !packet_is_corrupt(p)))
         flow_sees(flow, ib->psn);
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;

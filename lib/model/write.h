@@ -124,6 +124,8 @@ struct connection *connections_message(struct connections *c, uint32_t frame,
 /* The data flow to a QP; create: add it if it is not known. */
 struct flow *connections_flow(struct connections *c, const struct port *dst, uint32_t qpn,
                               bool create);
+/* Is the PSN near that of the flow's last packet? */
+bool flow_continues(const struct flow *f, uint32_t psn);
 /*
  * The QP receives a SEND packet. If its PSN is far from that of the packet before, the QP belongs
  * to another connection, whose set-up was not captured: the flow forgets its own.
