@@ -141,7 +141,7 @@ static enum translation_result share_into(struct share *share, uint32_t linktype
  * cannot be written, which remembers the error.
  */
 static bool carry_all(struct input *in, struct output *out, const struct translation *way,
-                      struct share *share, struct tally *tally, GError **error)
+                      struct share *share, struct convert_tally *tally, GError **error)
 {
     GByteArray *buffer = g_byte_array_new();
     struct capture_record from, to;
@@ -192,7 +192,7 @@ static struct share *new_share(const struct convert_options *options)
 
 /* Converts IN to a new output. Returns false after messages. */
 static bool convert_input(struct input *in, const struct convert_options *options,
-                          struct share *share, struct tally *tally)
+                          struct share *share, struct convert_tally *tally)
 {
     struct translation way = plan(in, options);
     struct output *out = create_output(in, options, &way);
@@ -211,7 +211,7 @@ static bool convert_input(struct input *in, const struct convert_options *option
     return good;
 }
 
-static bool convert(const struct convert_options *options, struct tally *tally)
+static bool convert(const struct convert_options *options, struct convert_tally *tally)
 {
     struct share *share = options->share ? new_share(options) : NULL;
     struct input *in = options->share && !share ? NULL : open_input(options);
@@ -225,7 +225,7 @@ static bool convert(const struct convert_options *options, struct tally *tally)
 int convert_main(int argc, char **argv)
 {
     struct convert_options options;
-    struct tally tally = {0};
+    struct convert_tally tally = {0};
     int status = convert_parse_options(argc, argv, &options);
     bool good;
 

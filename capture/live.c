@@ -37,7 +37,7 @@ struct live {
     struct handover *handover;
     struct outfile *outfile;
     struct recorder *recorder;
-    struct selection *selection; /* NULL: all packets */
+    struct packet_selection *selection; /* NULL: all packets */
     struct writer *writer;
     struct progress progress;
     char description[128], comment[700];

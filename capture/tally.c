@@ -7,8 +7,8 @@
 
 #include "cli/say.h"
 
-void convert_tally_add(struct tally *tally, enum translation_result result, uint32_t linktype,
-                       const struct remarks *note)
+void convert_tally_add(struct convert_tally *tally, enum translation_result result,
+                       uint32_t linktype, const struct remarks *note)
 {
     tally->results[result]++;
     tally->lost_before += note->lost;
@@ -23,7 +23,7 @@ void convert_tally_add(struct tally *tally, enum translation_result result, uint
     tally->ibdump_times += note->ibdump_time;
 }
 
-uint64_t convert_tally_drops(const struct tally *tally)
+uint64_t convert_tally_drops(const struct convert_tally *tally)
 {
     uint64_t drops = 0;
 
@@ -40,7 +40,8 @@ static void print_count(const char *name, uint64_t count, const char *what, cons
         say("%s: %" PRIu64 " %s%s %s", name, count, what, count == 1 ? "" : "s", text);
 }
 
-void convert_tally_remark(const struct tally *tally, const char *input, uint32_t to, bool pcapng)
+void convert_tally_remark(const struct convert_tally *tally, const char *input, uint32_t to,
+                          bool pcapng)
 {
     static const char *const left_out[TRANSLATION_RESULTS] = {
         [NOT_IPOIB] = "left out: without InfiniBand and IPoIB, so they cannot be anonymised",
@@ -74,7 +75,7 @@ void convert_tally_remark(const struct tally *tally, const char *input, uint32_t
             : "had been lost by the capture itself (loss counters, which this output cannot carry)");
 }
 
-void convert_tally_summary(const struct tally *tally)
+void convert_tally_summary(const struct convert_tally *tally)
 {
     say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", tally->results[CARRIED],
         tally->bytes, convert_tally_drops(tally));

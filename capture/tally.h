@@ -9,7 +9,7 @@
 #include "pcapio/translate.h"
 
 /* Initialise to 0. */
-struct tally {
+struct convert_tally {
     uint64_t bytes; /* bytes of the packets in the output, without file and ERF headers */
     uint64_t results[TRANSLATION_RESULTS]; /* packets by result */
     uint32_t linktype;                     /* of the last packet with result OTHER_LINKTYPE */
@@ -20,19 +20,20 @@ struct tally {
 };
 
 /* Counts a packet of LINKTYPE with the result VERDICT and the properties NOTE of translate(). */
-void convert_tally_add(struct tally *tally, enum translation_result result, uint32_t linktype,
-                       const struct remarks *note);
+void convert_tally_add(struct convert_tally *tally, enum translation_result result,
+                       uint32_t linktype, const struct remarks *note);
 
 /* Returns the number of packets that are not in the output. */
-uint64_t convert_tally_drops(const struct tally *tally);
+uint64_t convert_tally_drops(const struct convert_tally *tally);
 
 /*
  * Prints what was left out or changed, if anything. TO: link type of the output; PCAPNG: the output
  * is pcapng.
  */
-void convert_tally_remark(const struct tally *tally, const char *input, uint32_t to, bool pcapng);
+void convert_tally_remark(const struct convert_tally *tally, const char *input, uint32_t to,
+                          bool pcapng);
 
 /* Prints the last line: packets, bytes, drops. */
-void convert_tally_summary(const struct tally *tally);
+void convert_tally_summary(const struct convert_tally *tally);
 
 #endif

@@ -53,7 +53,7 @@ static bool check_one(struct checker *checker, const struct capfile_frame *f)
 
 /* Returns false and sets ERROR if the file was not read to its end. */
 static bool check_frames(struct checked *out, struct capfile *file, struct checker *checker,
-                         struct annotation *annotation, struct progress *progress,
+                         struct annotation *annotation, struct reading_progress *progress,
                          const volatile int *stop, GError **error)
 {
     struct capfile_frame frame;
@@ -108,7 +108,7 @@ bool check_capture(struct checked *out, const char *path, const struct check_set
     fabric_take_interfaces(fabric, by->interfaces);
     struct checker *checker = checker_new(fabric, by->known, take_finding, &sink);
     checker_count_passes(checker, verdict_passes(out->verdict));
-    struct progress *progress = progress_new(name, file);
+    struct reading_progress *progress = progress_new(name, file);
     bool whole = check_frames(out, file, checker, by->annotation, progress, stop, &why);
     progress_free(progress);
     say_contradiction(name, &fabric_facts(fabric)->contradiction);

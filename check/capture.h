@@ -11,7 +11,7 @@
 
 /* Settings for the checks. */
 struct check_settings {
-    const struct selection *selection;
+    const struct rule_selection *selection;
     const struct deviations *known;
     const struct baseline *baseline; /* NULL: none */
     enum interfaces_mode interfaces;

@@ -60,7 +60,7 @@ static int explain(const struct options *o)
 /* ---- --merge */
 
 /* Returns the exit status. */
-static int merge_all(const struct options *o, struct merge *m)
+static int merge_all(const struct options *o, struct report_merge *m)
 {
     GError *error = NULL;
     for (int i = 0; i < o->n_captures && !interrupted; i++) {
@@ -78,11 +78,11 @@ static int merge_all(const struct options *o, struct merge *m)
 static int merge(const struct options *o)
 {
     GError *error = NULL;
-    struct merge m = {.tool = tool,
-                      .version = IPOIB_VERSION,
-                      .format = o->format,
-                      .stop = &interrupted,
-                      .colours = use_colours(o->output)};
+    struct report_merge m = {.tool = tool,
+                             .version = IPOIB_VERSION,
+                             .format = o->format,
+                             .stop = &interrupted,
+                             .colours = use_colours(o->output)};
     int status = merge_begin(&m, &error) ? merge_all(o, &m) : give_up(&error);
     merge_end(&m);
     return status;

@@ -18,8 +18,8 @@
 
 static const struct report_parts *tests_of;
 
-static void part_of_tests(struct merge *m, const struct restored *r, const struct merge_entry *e,
-                          const char *node, const char *file)
+static void part_of_tests(struct report_merge *m, const struct restored *r,
+                          const struct merge_entry *e, const char *node, const char *file)
 {
     (void)e;
     (void)node;
@@ -29,7 +29,7 @@ static void part_of_tests(struct merge *m, const struct restored *r, const struc
     g_string_free(text, TRUE);
 }
 
-static void end_of_tests(struct merge *m)
+static void end_of_tests(struct report_merge *m)
 {
     GString *tail = tests_of->tail(&(struct report){.tool = m->tool, .version = m->version});
     fwrite(tail->str, 1, tail->len, m->spool);
@@ -46,7 +46,7 @@ static const struct merge_writer *writer_of(enum format format)
 }
 
 /* The head of the report, which needs the totals and so is made last: TAP's number of tests. */
-static GString *head_of(enum format format, const struct merge *m)
+static GString *head_of(enum format format, const struct report_merge *m)
 {
     if (format == FORMAT_TEXT || format == FORMAT_JSON)
         return g_string_new(NULL);
@@ -57,7 +57,7 @@ static GString *head_of(enum format format, const struct merge *m)
 /* ---- one report */
 
 /* Can all entries of the report be restored? Called before any of it is written. */
-static bool is_good(const struct merge *m, const struct merge_report *given, GError **error)
+static bool is_good(const struct report_merge *m, const struct merge_report *given, GError **error)
 {
     bool good = true;
     for (guint i = 0; good && i < given->entries->len; i++) {
@@ -69,7 +69,8 @@ static bool is_good(const struct merge *m, const struct merge_report *given, GEr
     return good;
 }
 
-static void write_entry(struct merge *m, const struct merge_writer *w, const struct merge_entry *e)
+static void write_entry(struct report_merge *m, const struct merge_writer *w,
+                        const struct merge_entry *e)
 {
     struct restored r;
     if (restore(&r, e, m->version, NULL)) { /* always true, because is_good() was */
@@ -80,7 +81,7 @@ static void write_entry(struct merge *m, const struct merge_writer *w, const str
 }
 
 /* Writes that the report cannot be read. */
-static void write_unreadable(struct merge *m, const struct merge_writer *w,
+static void write_unreadable(struct report_merge *m, const struct merge_writer *w,
                              const struct merge_report *given, const char *why)
 {
     struct restored r;
@@ -91,7 +92,7 @@ static void write_unreadable(struct merge *m, const struct merge_writer *w,
     restored_clear(&r);
 }
 
-static void write_entries(struct merge *m, const struct merge_writer *w,
+static void write_entries(struct report_merge *m, const struct merge_writer *w,
                           const struct merge_report *given)
 {
     m->tally->reports += given->reports;
@@ -99,7 +100,7 @@ static void write_entries(struct merge *m, const struct merge_writer *w,
         write_entry(m, w, &g_array_index(given->entries, struct merge_entry, i));
 }
 
-bool merge_add(struct merge *m, const char *path, GError **error)
+bool merge_add(struct report_merge *m, const char *path, GError **error)
 {
     const struct merge_writer *w = writer_of(m->format);
     struct merge_report given;
@@ -124,7 +125,7 @@ static bool spool_is_good(FILE *file, GError **error)
            fail_with(error, "a temporary file for the report: %s", strerror(errno));
 }
 
-bool merge_begin(struct merge *m, GError **error)
+bool merge_begin(struct report_merge *m, GError **error)
 {
     FILE **const files[] = {&m->spool, &m->entries[0], &m->entries[1]};
     bool good = true;
@@ -134,7 +135,7 @@ bool merge_begin(struct merge *m, GError **error)
     return good;
 }
 
-bool merge_deliver(struct merge *m, const char *path, GError **error)
+bool merge_deliver(struct report_merge *m, const char *path, GError **error)
 {
     writer_of(m->format)->end(m);
     if (!spool_is_good(m->spool, error) || !spool_is_good(m->entries[0], error) ||
@@ -147,12 +148,12 @@ bool merge_deliver(struct merge *m, const char *path, GError **error)
     return good;
 }
 
-int merge_exit_status(const struct merge *m)
+int merge_exit_status(const struct report_merge *m)
 {
     return exit_status_of(tally_status(m->tally->by_status));
 }
 
-void merge_end(struct merge *m)
+void merge_end(struct report_merge *m)
 {
     FILE *const files[] = {m->spool, m->entries[0], m->entries[1]};
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++)

@@ -9,11 +9,11 @@
 #include "check/options.h"
 
 /* State of the merge: the report is written to the spool file, the totals are in the tally. */
-struct merge {
+struct report_merge {
     const char *tool, *version;
     enum format format;
     FILE *spool;
-    struct tally *tally;
+    struct merge_tally *tally;
     struct written_so_far written; /* for JUnit and TAP */
     const volatile int *stop;      /* number of the signal that interrupts the merge */
     bool colours;
@@ -29,9 +29,9 @@ struct merge {
  * read. end: writes the summary, after all parts.
  */
 struct merge_writer {
-    void (*part)(struct merge *m, const struct restored *r, const struct merge_entry *e,
+    void (*part)(struct report_merge *m, const struct restored *r, const struct merge_entry *e,
                  const char *node, const char *file);
-    void (*end)(struct merge *m);
+    void (*end)(struct report_merge *m);
 };
 extern const struct merge_writer merge_writer_text, merge_writer_json;
 
@@ -39,16 +39,16 @@ extern const struct merge_writer merge_writer_text, merge_writer_json;
  * Sets up M, whose tool, version, format, stop and colours are set; all else is 0. Returns false
  * and sets ERROR if there is no temporary file. Call merge_end() in either case.
  */
-bool merge_begin(struct merge *m, GError **error);
+bool merge_begin(struct report_merge *m, GError **error);
 /*
  * Adds the report at PATH ("-": stdin). Returns false and sets ERROR, which names the file, if it
  * cannot be read; the merged report says so too, unless a signal interrupted the reading.
  */
-bool merge_add(struct merge *m, const char *path, GError **error);
+bool merge_add(struct report_merge *m, const char *path, GError **error);
 /* Writes the merged report to PATH (NULL or "-": stdout). Returns false and sets ERROR on failure.
  */
-bool merge_deliver(struct merge *m, const char *path, GError **error);
-int merge_exit_status(const struct merge *m);
-void merge_end(struct merge *m);
+bool merge_deliver(struct report_merge *m, const char *path, GError **error);
+int merge_exit_status(const struct report_merge *m);
+void merge_end(struct report_merge *m);
 
 #endif

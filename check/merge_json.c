@@ -25,7 +25,7 @@ static void put_value(FILE *to, const json_t *value, const char *indent, unsigne
 
 /* ---- a capture or target */
 
-static void put_begin(struct merge *m)
+static void put_begin(struct report_merge *m)
 {
     json_t *tool = json_string(m->tool), *version = json_string(m->version);
     char *tool_text = json_dumps(tool, JSON_ENCODE_ANY),
@@ -65,8 +65,8 @@ static json_t *entry_of_nothing(const struct restored *r, const char *node, cons
                      "", "only");
 }
 
-static void merged_json(struct merge *m, const struct restored *r, const struct merge_entry *e,
-                        const char *node, const char *file)
+static void merged_json(struct report_merge *m, const struct restored *r,
+                        const struct merge_entry *e, const char *node, const char *file)
 {
     int kind = r->report.probed ? TARGETS : CAPTURES;
     json_t *entry = e ? json_entry(e) : entry_of_nothing(r, node, file);
@@ -93,7 +93,7 @@ static json_t *json_node(const struct tally_node *n)
         (int)n->by_status[VERDICT_UNJUDGED], "conformant", (int)n->by_status[VERDICT_CONFORMANT]);
 }
 
-static json_t *json_names(const struct tally *t, guint item, int outcome)
+static json_t *json_names(const struct merge_tally *t, guint item, int outcome)
 {
     json_t *list = json_array();
     for (guint i = 0; i < t->nodes->len; i++) {
@@ -104,7 +104,7 @@ static json_t *json_names(const struct tally *t, guint item, int outcome)
     return list;
 }
 
-static json_t *json_item(const struct tally *t, guint number, enum outcome outcome)
+static json_t *json_item(const struct merge_tally *t, guint number, enum outcome outcome)
 {
     const struct tally_item *item = t->items->pdata[number];
     return json_pack("{ss ss ss sI sb si so}", "id", item->id, "level",
@@ -116,7 +116,7 @@ static json_t *json_item(const struct tally *t, guint number, enum outcome outco
 }
 
 /* Writes each rule with its nodes; a node is listed once, with its worst outcome. */
-static void put_items(struct merge *m)
+static void put_items(struct report_merge *m)
 {
     unsigned before = 0;
     for (guint i = 0; i < m->tally->items->len; i++)
@@ -128,7 +128,7 @@ static void put_items(struct merge *m)
             }
 }
 
-static void put_nodes(struct merge *m)
+static void put_nodes(struct report_merge *m)
 {
     unsigned before = 0;
     for (guint i = 0; i < m->tally->nodes->len; i++) {
@@ -138,7 +138,7 @@ static void put_nodes(struct merge *m)
     }
 }
 
-static void put_entries(struct merge *m, int kind)
+static void put_entries(struct report_merge *m, int kind)
 {
     char buffer[1 << 16];
     size_t n;
@@ -147,9 +147,9 @@ static void put_entries(struct merge *m, int kind)
         fwrite(buffer, 1, n, m->spool);
 }
 
-static void json_end(struct merge *m)
+static void json_end(struct report_merge *m)
 {
-    const struct tally *t = m->tally;
+    const struct merge_tally *t = m->tally;
     enum verdict_status status = tally_status(t->by_status);
     if (!m->begun)
         put_begin(m);

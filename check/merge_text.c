@@ -10,14 +10,14 @@
 
 static const char red[] = "\033[1;31m", bold[] = "\033[1m", plain[] = "\033[0m"; /* ECMA-48 SGR */
 
-static void put_coloured(const struct merge *m, const char *colour, const char *words)
+static void put_coloured(const struct report_merge *m, const char *colour, const char *words)
 {
     fprintf(m->spool, "%s%s%s", m->colours ? colour : "", words, m->colours ? plain : "");
 }
 
 /* ---- a capture or target */
 
-static void put_failures(const struct merge *m, const struct restored *r)
+static void put_failures(const struct report_merge *m, const struct restored *r)
 {
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
         const struct verdict_result *found = verdict_result(r->checked.verdict,
@@ -34,8 +34,8 @@ static void put_failures(const struct merge *m, const struct restored *r)
     }
 }
 
-static void merged_text(struct merge *m, const struct restored *r, const struct merge_entry *e,
-                        const char *node, const char *file)
+static void merged_text(struct report_merge *m, const struct restored *r,
+                        const struct merge_entry *e, const char *node, const char *file)
 {
     (void)e;
     (void)node;
@@ -53,19 +53,19 @@ static void merged_text(struct merge *m, const struct restored *r, const struct 
 
 /* ---- by rule */
 
-struct group {
+struct text_group {
     int outcome;
     int level; /* -1: any; -2: stages */
     const char *heading;
 };
 
-static bool belongs(const struct tally_item *item, const struct group *g)
+static bool belongs(const struct tally_item *item, const struct text_group *g)
 {
     return g->level == -2 ? !item->rule
                           : item->rule && (g->level == -1 || (int)item->rule->level == g->level);
 }
 
-static void put_nodes(const struct merge *m, guint item, int outcome)
+static void put_nodes(const struct report_merge *m, guint item, int outcome)
 {
     const char *before = "      ";
     for (guint i = 0; i < m->tally->nodes->len; i++) {
@@ -78,7 +78,8 @@ static void put_nodes(const struct merge *m, guint item, int outcome)
     fputc('\n', m->spool);
 }
 
-static void put_item(const struct merge *m, guint number, const struct group *g, unsigned at)
+static void put_item(const struct report_merge *m, guint number, const struct text_group *g,
+                     unsigned at)
 {
     const struct tally_item *item = m->tally->items->pdata[number];
     guint nodes = m->tally->nodes->len;
@@ -98,7 +99,7 @@ static void put_item(const struct merge *m, guint number, const struct group *g,
         put_nodes(m, number, g->outcome);
 }
 
-static void put_group(const struct merge *m, const struct group *g)
+static void put_group(const struct report_merge *m, const struct text_group *g)
 {
     bool headed = false;
     for (guint i = 0; i < m->tally->items->len; i++) {
@@ -116,14 +117,14 @@ static void put_group(const struct merge *m, const struct group *g)
     }
 }
 
-static const char *what(const struct tally *t)
+static const char *what(const struct merge_tally *t)
 {
     return !t->targets ? "captures" : !t->captures ? "targets" : "captures and targets";
 }
 
-static void text_end(struct merge *m)
+static void text_end(struct report_merge *m)
 {
-    static const struct group groups[] = {
+    static const struct text_group groups[] = {
         {OUTCOME_FAIL, RULE_MUST, "MUST, violated"},
         {OUTCOME_FAIL, RULE_SHOULD, "SHOULD, violated"},
         {OUTCOME_FAIL, -2, "Stages of a fabric, failed"},
@@ -132,7 +133,7 @@ static void text_end(struct merge *m)
         {OUTCOME_NOTED, -1, "Noted"},
         {OUTCOME_INCONCLUSIVE, -1, "Inconclusive in every report of the node"},
     };
-    const struct tally *t = m->tally;
+    const struct merge_tally *t = m->tally;
     unsigned at[3] = {0, 0, 0};
     for (size_t i = 0; i < G_N_ELEMENTS(groups); i++)
         put_group(m, &groups[i]);

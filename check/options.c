@@ -138,7 +138,7 @@ static bool can_be_judged(const struct options *o)
 {
     for (guint i = 0; i < o->require->len; i++) {
         const char *selector = o->require->pdata[i];
-        struct selection named = {0};
+        struct rule_selection named = {0};
         if (!selection_add(&named, selector))
             say("no rule is named '%s' or begins with it: see ipoib-check --list", selector);
         else if (!required_is_possible(selector, NULL))

@@ -20,7 +20,7 @@ struct options {
     char *baseline;     /* path of a report; NULL: none */
     GPtrArray *require; /* selectors of --require */
     GPtrArray *only;    /* selectors of --only, NULL-terminated; empty: all rules */
-    struct selection selection;
+    struct rule_selection selection;
     char **captures; /* in argv; with merge: reports */
     int n_captures;
 };

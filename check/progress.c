@@ -11,16 +11,16 @@
 /* FIRST_AFTER and THEN_EVERY are in microseconds */
 enum { FRAMES_PER_CHECK = 1024, FIRST_AFTER = G_USEC_PER_SEC, THEN_EVERY = G_USEC_PER_SEC / 5 };
 
-struct progress {
+struct reading_progress {
     char *name;
     const struct capfile *file;
     gint64 next; /* time of the next display; 0: never */
     bool shown;
 };
 
-struct progress *progress_new(const char *name, const struct capfile *file)
+struct reading_progress *progress_new(const char *name, const struct capfile *file)
 {
-    struct progress *p = g_new0(struct progress, 1);
+    struct reading_progress *p = g_new0(struct reading_progress, 1);
     p->name = plain_dup(name);
     p->file = file;
     if (progress_has_terminal())
@@ -28,7 +28,7 @@ struct progress *progress_new(const char *name, const struct capfile *file)
     return p;
 }
 
-static void print_progress(struct progress *p, uint32_t number)
+static void print_progress(struct reading_progress *p, uint32_t number)
 {
     double done = capfile_progress(p->file);
     if (done < 0)
@@ -38,7 +38,7 @@ static void print_progress(struct progress *p, uint32_t number)
     p->shown = true;
 }
 
-void progress_frame(struct progress *p, uint32_t number)
+void progress_frame(struct reading_progress *p, uint32_t number)
 {
     if (p->next == 0 || number % FRAMES_PER_CHECK != 0)
         return;
@@ -49,7 +49,7 @@ void progress_frame(struct progress *p, uint32_t number)
     p->next = now + THEN_EVERY;
 }
 
-void progress_free(struct progress *p)
+void progress_free(struct reading_progress *p)
 {
     if (p->shown)
         progress_erase();

@@ -6,15 +6,15 @@
 #include <stdint.h>
 
 struct capfile;
-struct progress;
+struct reading_progress;
 
 /*
  * Shows the progress in the file after one second, on stderr if it is a terminal. file must
  * outlive it.
  */
-struct progress *progress_new(const char *name, const struct capfile *file);
-void progress_frame(struct progress *p, uint32_t number);
+struct reading_progress *progress_new(const char *name, const struct capfile *file);
+void progress_frame(struct reading_progress *p, uint32_t number);
 /* Erases the display. */
-void progress_free(struct progress *p);
+void progress_free(struct reading_progress *p);
 
 #endif

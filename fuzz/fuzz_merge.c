@@ -31,7 +31,7 @@ static size_t length(const json_t *value)
     return n;
 }
 
-static void tally_entries(struct tally *t, const struct merge_report *report)
+static void tally_entries(struct merge_tally *t, const struct merge_report *report)
 {
     size_t results = 0;
     for (guint i = 0; i < report->entries->len; i++) {
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool good = merge_report_open(&report, path, &error);
     must(good == !error);
     if (good) {
-        struct tally *t = tally_new();
+        struct merge_tally *t = tally_new();
         tally_entries(t, &report);
         tally_free(t);
     }

@@ -46,7 +46,7 @@ enum {
     LENGTH_SIZE = 4
 };
 
-struct frame {
+struct fuzzed_frame {
     struct fuzz_frame in; /* its bytes are valid while its input is dissected */
     nstime_t time;
     frame_data data;
@@ -129,7 +129,7 @@ static const nstime_t *frame_time(struct packet_provider_data *provider, guint32
     (void)provider;
     if (number < 1 || number > file.frames->len)
         return NULL;
-    const struct frame *f = file.frames->pdata[number - 1];
+    const struct fuzzed_frame *f = file.frames->pdata[number - 1];
     return &f->time;
 }
 
@@ -150,7 +150,7 @@ static int encapsulation_of(int linktype)
  * Of an ERF record, Wireshark's file reader takes the header. Its type is always the one for
  * InfiniBand.
  */
-static void set_record(wtap_rec *rec, const struct frame *f)
+static void set_record(wtap_rec *rec, const struct fuzzed_frame *f)
 {
     int linktype = linktype_of(f->in.linktype);
     uint32_t head = linktype == LINKTYPE_ERF ? MIN(ERF_HEADER_LEN, f->in.captured) : 0;
@@ -184,7 +184,7 @@ static char *found_in(epan_dissect_t *edt)
     return g_string_free(text, FALSE);
 }
 
-static void dissect(struct frame *f)
+static void dissect(struct fuzzed_frame *f)
 {
     wtap_rec rec;
     set_record(&rec, f);
@@ -222,7 +222,7 @@ static void close_file(void)
     if (!file.epan)
         return;
     for (guint i = 0; i < file.frames->len; i++) {
-        struct frame *f = file.frames->pdata[i];
+        struct fuzzed_frame *f = file.frames->pdata[i];
         frame_data_destroy(&f->data);
         g_free(f->found);
         g_free(f);
@@ -242,16 +242,16 @@ static void remember(const uint8_t *data, size_t size)
         abort();
 }
 
-static struct frame *add_frame(const struct fuzz_frame *in)
+static struct fuzzed_frame *add_frame(const struct fuzz_frame *in)
 {
     guint32 n = file.frames->len;
-    struct frame *f = g_new0(struct frame, 1);
+    struct fuzzed_frame *f = g_new0(struct fuzzed_frame, 1);
     wtap_rec rec;
     file.milliseconds += in->milliseconds;
     f->in = *in;
     f->time = (nstime_t){.secs = file.milliseconds / 1000,
                          .nsecs = (int)(file.milliseconds % 1000 * 1000000)};
-    const struct frame *before = n ? file.frames->pdata[n - 1] : NULL;
+    const struct fuzzed_frame *before = n ? file.frames->pdata[n - 1] : NULL;
     g_ptr_array_add(file.frames, f);
     set_record(&rec, f);
     frame_data_init(&f->data, n + 1, &rec, 0, file.bytes);
@@ -265,7 +265,7 @@ static void dissect_input(const uint8_t *data, size_t size)
     struct fuzz_frame in;
     guint first = file.frames->len;
     for (unsigned n = 0; n < FRAMES_MAX && fuzz_next_frame(&data, &size, &in); n++) {
-        struct frame *f = add_frame(&in);
+        struct fuzzed_frame *f = add_frame(&in);
         dissect(f);
         frame_data_set_after_dissect(&f->data, &file.bytes);
     }

@@ -138,7 +138,7 @@ static bool is_in_part(unsigned i, unsigned of, unsigned part)
     return part == 0 || i % of == (part - 1) % of;
 }
 
-static void select_checks(struct selection *s, unsigned part)
+static void select_checks(struct rule_selection *s, unsigned part)
 {
     const struct check *c;
     memset(s->rule, part == 0, sizeof s->rule);

@@ -30,7 +30,7 @@ struct table_part {
 };
 
 /* A table of which not all segments have been seen. */
-struct table {
+struct shown_table {
     uint32_t next_segment;
     uint32_t carried;
     uint8_t carry[512];
@@ -56,11 +56,11 @@ static gboolean table_equal(gconstpointer a, gconstpointer b)
     return transaction_key_equal(a, b);
 }
 
-static struct table *find_table(const struct transaction_key *k, bool make)
+static struct shown_table *find_table(const struct transaction_key *k, bool make)
 {
-    struct table *t = wmem_map_lookup(sa_tables, k);
+    struct shown_table *t = wmem_map_lookup(sa_tables, k);
     if (!t && make) {
-        t = wmem_new0(wmem_file_scope(), struct table);
+        t = wmem_new0(wmem_file_scope(), struct shown_table);
         wmem_map_insert(sa_tables, wmem_memdup(wmem_file_scope(), k, sizeof *k), t);
     }
     return t;
@@ -73,7 +73,7 @@ static struct table *find_table(const struct transaction_key *k, bool make)
 static void table_walk(struct table_part *part, const struct transaction_key *k,
                        const struct sa *sa)
 {
-    struct table *t = find_table(k, true);
+    struct shown_table *t = find_table(k, true);
     uint32_t stride = record_stride(sa), n = sa->data.len;
     /* bytes of the current record in earlier segments */
     uint32_t begin = (sa->segment - 1) * SA_DATA_SIZE % stride;

@@ -47,14 +47,14 @@ static void add_life(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
 /* How a component is shown: most unchanged, some in other units or with their meaning. */
 enum drawing { PLAIN, GROUP, MTU_OCTETS, LIFE_TIME, JOIN_BITS, LOW_NIBBLE };
 
-struct component {
+struct record_component {
     uint64_t bit; /* in the component mask */
     enum drawing drawing;
     int *hf; /* NULL if `drawing` implies the field */
     int offset, size;
 };
 
-static const struct component mc_components[] = {
+static const struct record_component mc_components[] = {
     {MCM_HAS_MGID, GROUP, NULL, MCM_MGID, GID_SIZE},
     {MCM_HAS_PORT_GID, PLAIN, &hf_ipoib_sa_port_gid, MCM_PORT_GID, GID_SIZE},
     {MCM_HAS_QKEY, PLAIN, &hf_ipoib_sa_qkey, MCM_QKEY, 4},
@@ -76,7 +76,7 @@ static const struct component mc_components[] = {
     {0},
 };
 
-static const struct component path_components[] = {
+static const struct record_component path_components[] = {
     {PATH_HAS_DGID, PLAIN, &hf_ipoib_sa_dgid, PATH_DGID, GID_SIZE},
     {PATH_HAS_SGID, PLAIN, &hf_ipoib_sa_sgid, PATH_SGID, GID_SIZE},
     {PATH_HAS_DLID, PLAIN, &hf_ipoib_sa_dlid, PATH_DLID, 2},
@@ -101,7 +101,7 @@ static void add_join_state(proto_tree *tree, tvbuff_t *tvb, int offset)
 }
 
 static void add_component(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset,
-                          const struct component *c)
+                          const struct record_component *c)
 {
     uint8_t byte = tvb_get_uint8(tvb, offset);
     switch (c->drawing) {
@@ -131,9 +131,9 @@ static void add_component(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, i
 
 /* Adds the components of the record at offset o. */
 static void add_components(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o,
-                           const struct sa *sa, const struct component *components)
+                           const struct sa *sa, const struct record_component *components)
 {
-    for (const struct component *c = components; c->bit; c++)
+    for (const struct record_component *c = components; c->bit; c++)
         if (sa_says(sa, c->bit))
             add_component(tree, pinfo, tvb, o + c->offset, c);
 }

@@ -22,7 +22,7 @@ struct column {
 
 struct rows;
 
-struct table {
+struct tap_table {
     const char *cli;   /* argument of -z */
     const char *title; /* of the menu entry, the window and the text */
     const char *none;  /* text output if there are no rows */
@@ -45,7 +45,7 @@ void cell_pkey(struct rows *rows, uint16_t pkey);
 void cell_lid(struct rows *rows, uint16_t lid);
 
 /* t must stay valid until the program ends. */
-void table_register(const struct table *t);
+void table_register(const struct tap_table *t);
 /* tshark only: prints what write() adds at the end. */
 void text_register(const char *cli, void (*write)(GString *out));
 

@@ -180,7 +180,7 @@ void tap_conformance_register(void)
         {"Passed", true, false},       {"Failed", true, false}, {"Deviated", true, false},
         {"Inconclusive", true, false}, {"Noted", true, false},  {"First frames", false, false},
     };
-    static const struct table conformance = {
+    static const struct tap_table conformance = {
         "ipoib,conformance",   "IPoIB Conformance", "no rule found anything", columns,
         array_length(columns), fill_conformance,    add_verdict_row,          append_verdict};
     table_register(&conformance);

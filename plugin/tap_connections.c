@@ -98,13 +98,13 @@ void tap_connections_register(void)
         {"REP", false, true},     {"RTU", false, true},         {"REJ", false, true},
         {"DREQ", false, true},    {"DREP", false, true},        {"State", false, false},
     };
-    static const struct table connections = {"ipoib,connections",
-                                             "IPoIB Connections",
-                                             "no IPoIB connection was requested",
-                                             columns,
-                                             array_length(columns),
-                                             fill_connections,
-                                             NULL,
-                                             NULL};
+    static const struct tap_table connections = {"ipoib,connections",
+                                                 "IPoIB Connections",
+                                                 "no IPoIB connection was requested",
+                                                 columns,
+                                                 array_length(columns),
+                                                 fill_connections,
+                                                 NULL,
+                                                 NULL};
     table_register(&connections);
 }

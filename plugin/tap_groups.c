@@ -76,13 +76,13 @@ void tap_groups_register(void)
         {"Q_Key", false, false},    {"SL", false, true},        {"Rate", false, false},
         {"Members", true, false},   {"State", false, false},    {"Last reported in", false, true},
     };
-    static const struct table groups = {"ipoib,groups",
-                                        "IPoIB Groups",
-                                        "the SA reported no IPoIB group",
-                                        columns,
-                                        array_length(columns),
-                                        fill_groups,
-                                        NULL,
-                                        NULL};
+    static const struct tap_table groups = {"ipoib,groups",
+                                            "IPoIB Groups",
+                                            "the SA reported no IPoIB group",
+                                            columns,
+                                            array_length(columns),
+                                            fill_groups,
+                                            NULL,
+                                            NULL};
     table_register(&groups);
 }

@@ -74,13 +74,13 @@ void tap_peers_register(void)
         {"Interface", true, false},  {"LID", false, true},    {"First frame", true, false},
         {"Last frame", true, false}, {"State", false, false},
     };
-    static const struct table peers = {"ipoib,peers",
-                                       "IPoIB Peers",
-                                       "no ARP or Neighbour Discovery of IPoIB was seen",
-                                       columns,
-                                       array_length(columns),
-                                       fill_peers,
-                                       NULL,
-                                       NULL};
+    static const struct tap_table peers = {"ipoib,peers",
+                                           "IPoIB Peers",
+                                           "no ARP or Neighbour Discovery of IPoIB was seen",
+                                           columns,
+                                           array_length(columns),
+                                           fill_peers,
+                                           NULL,
+                                           NULL};
     table_register(&peers);
 }

@@ -86,7 +86,7 @@ static void cell_clear(stat_tap_table_item_type *cell)
 struct text_tap {
     const char *cli;
     void (*write)(GString *out);
-    const struct table *table; /* NULL: call write() instead */
+    const struct tap_table *table; /* NULL: call write() instead */
 };
 
 static const char *cell_string(const stat_tap_table_item_type *cell, char number[16])
@@ -109,7 +109,7 @@ static void end_line(GString *out)
     g_string_append_c(out, '\n');
 }
 
-static void measure_cells(const struct table *t, const GArray *cells, int *widths)
+static void measure_cells(const struct tap_table *t, const GArray *cells, int *widths)
 {
     char number[16];
     for (unsigned i = 0; i < t->n_columns; i++)
@@ -121,7 +121,7 @@ static void measure_cells(const struct table *t, const GArray *cells, int *width
     }
 }
 
-static void add_row(GString *out, const struct table *t, const stat_tap_table_item_type *cells,
+static void add_row(GString *out, const struct tap_table *t, const stat_tap_table_item_type *cells,
                     const int *widths)
 {
     char number[16];
@@ -130,7 +130,7 @@ static void add_row(GString *out, const struct table *t, const stat_tap_table_it
     end_line(out);
 }
 
-static void add_rows(GString *out, const struct table *t, const GArray *cells)
+static void add_rows(GString *out, const struct tap_table *t, const GArray *cells)
 {
     int *widths = g_new0(int, t->n_columns);
     measure_cells(t, cells, widths);
@@ -142,7 +142,7 @@ static void add_rows(GString *out, const struct table *t, const GArray *cells)
     g_free(widths);
 }
 
-static GArray *make_rows(const struct table *t, void (*head)(struct rows *rows))
+static GArray *make_rows(const struct tap_table *t, void (*head)(struct rows *rows))
 {
     struct rows rows = {g_array_new(FALSE, FALSE, sizeof(stat_tap_table_item_type))};
     if (head)
@@ -151,7 +151,7 @@ static GArray *make_rows(const struct table *t, void (*head)(struct rows *rows))
     return rows.cells;
 }
 
-static void write_table(GString *out, const struct table *t)
+static void write_table(GString *out, const struct tap_table *t)
 {
     static const char rule[] =
         "===================================================================\n";
@@ -208,7 +208,8 @@ static stat_init_result text_init(const char *arg, void *data)
     STAT_INIT_OK;
 }
 
-static void add_text_tap(const char *cli, void (*write)(GString *out), const struct table *table)
+static void add_text_tap(const char *cli, void (*write)(GString *out),
+                         const struct tap_table *table)
 {
     struct text_tap *t = wmem_new0(wmem_epan_scope(), struct text_tap);
     stat_tap_ui ui = {
@@ -234,7 +235,7 @@ void text_register(const char *cli, void (*write)(GString *out))
 
 struct window {
     stat_tap_table_ui ui; /* first, because Wireshark passes a pointer to it */
-    const struct table *table;
+    const struct tap_table *table;
     /* rows that are not shown now but that an older window of the same table may show */
     GPtrArray *spare;
 };
@@ -243,7 +244,7 @@ struct window {
  * Adds a first column with row numbers, so that the table keeps its order: Wireshark sorts by the
  * first column.
  */
-static stat_tap_table_item *window_fields(const struct table *t)
+static stat_tap_table_item *window_fields(const struct tap_table *t)
 {
     stat_tap_table_item *fields = wmem_alloc0_array(wmem_epan_scope(), stat_tap_table_item,
                                                     t->n_columns + 1);
@@ -270,7 +271,7 @@ static void resize(struct window *w, stat_tap_table *t, unsigned n)
 }
 
 /* Wireshark sorts text by its bytes: with spaces before them, numbers are in their order. */
-static void pad_digits(const struct table *table, stat_tap_table_item_type *row)
+static void pad_digits(const struct tap_table *table, stat_tap_table_item_type *row)
 {
     for (unsigned i = 0; i < table->n_columns; i++) {
         if (!table->columns[i].digits)
@@ -281,7 +282,7 @@ static void pad_digits(const struct table *table, stat_tap_table_item_type *row)
     }
 }
 
-static void put_rows(const struct table *table, stat_tap_table *t, const GArray *cells)
+static void put_rows(const struct tap_table *table, stat_tap_table *t, const GArray *cells)
 {
     unsigned columns = t->num_fields - 1;
     for (unsigned row = 0; row < t->num_elements; row++) {
@@ -314,7 +315,7 @@ static void window_free_cell(stat_tap_table *t _U_, unsigned row _U_, unsigned c
     cell_clear(cell);
 }
 
-static void add_window(const struct table *t)
+static void add_window(const struct tap_table *t)
 {
     struct window *w = wmem_new0(wmem_epan_scope(), struct window);
     w->table = t;
@@ -331,7 +332,7 @@ static void add_window(const struct table *t)
     register_stat_tap_table_ui(&w->ui);
 }
 
-void table_register(const struct table *t)
+void table_register(const struct tap_table *t)
 {
     if (!has_windows())
         add_text_tap(t->cli, NULL, t);

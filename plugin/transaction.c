@@ -82,7 +82,7 @@ void transaction_key_add_port(struct transaction_key *k, struct port port)
  * Moves the requests of one interface to another after the model found that both are on one subnet.
  * A request on one may then be answered on the other.
  */
-static void merge_transactions(struct merge m)
+static void merge_transactions(struct interface_merge m)
 {
     guint n;
     gpointer *keys = g_hash_table_get_keys_as_array(transactions, &n);

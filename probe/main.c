@@ -61,7 +61,7 @@ static void open_source(struct target *t)
     GError *why = NULL;
     if (!o->has_source)
         return;
-    l->source = (struct source){.given = true, .ipv6 = o->source_ipv6};
+    l->source = (struct own_address){.given = true, .ipv6 = o->source_ipv6};
     if (!transport_can(l->transport, HAS_OWN_QP)) {
         say("--source is ignored: the probe has no address of its own through a network interface; "
             "checks that need one are skipped");

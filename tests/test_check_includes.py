@@ -104,3 +104,11 @@ def test_includes_that_point_down_are_accepted(tmp_path):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     assert check(str(tmp_path)) == (0, "")
+
+
+def test_a_struct_with_two_definitions(tmp_path):
+    for room in ("plugin", "probe"):
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "a.c").write_text("struct route {\n    int lid;\n};\n")
+    complaint = "struct route is defined in plugin/a.c and probe/a.c: give each its own name\n"
+    assert check(str(tmp_path)) == (1, complaint)

@@ -163,7 +163,7 @@ static uint16_t dlid_of(const struct multicast *m, const struct rx *rx)
     return (uint16_t)(m->device->port_attr.lid | rx->from.path_bits);
 }
 
-static bool rebuild(struct multicast *m, const struct rx *rx, struct frame *frame)
+static bool rebuild(struct multicast *m, const struct rx *rx, struct recorded_frame *frame)
 {
     bool group = rx->from.grh && rx->frame.bytes[GRH_DGID] == 0xff;
     struct ud_heads heads = {
@@ -225,7 +225,7 @@ static bool feed_restart(struct feed *feed, GError **error)
     return listen_restart(feed->self, error);
 }
 
-static bool feed_frame(struct feed *feed, const struct rx *rx, struct frame *frame)
+static bool feed_frame(struct feed *feed, const struct rx *rx, struct recorded_frame *frame)
 {
     return rebuild(feed->self, rx, frame);
 }

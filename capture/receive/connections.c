@@ -22,7 +22,7 @@ struct slot {
     uint64_t value;
 };
 
-struct connections {
+struct connection_table {
     struct slot rows[ROWS][WAYS];
 };
 
@@ -38,7 +38,7 @@ static unsigned row_of(uint64_t key)
     return (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> 52) & (ROWS - 1);
 }
 
-static uint64_t find_value(const struct connections *c, uint64_t key)
+static uint64_t find_value(const struct connection_table *c, uint64_t key)
 {
     const struct slot *row = c->rows[row_of(key)];
 
@@ -49,7 +49,7 @@ static uint64_t find_value(const struct connections *c, uint64_t key)
 }
 
 /* Puts the newest entry first and drops the oldest one of a full row. */
-static void put_key(struct connections *c, uint64_t key, uint64_t value)
+static void put_key(struct connection_table *c, uint64_t key, uint64_t value)
 {
     struct slot *row = c->rows[row_of(key)];
     int place = 0;
@@ -60,16 +60,16 @@ static void put_key(struct connections *c, uint64_t key, uint64_t value)
     row[0] = (struct slot){key, value};
 }
 
-struct connections *connections_create(void)
+struct connection_table *connections_create(void)
 {
-    struct connections *c = aligned_alloc(ROW_SIZE, sizeof(*c));
+    struct connection_table *c = aligned_alloc(ROW_SIZE, sizeof(*c));
 
     g_assert_nonnull(c); /* as GLib's own functions, which do not align */
     memset(c, 0, sizeof(*c));
     return c;
 }
 
-void connections_destroy(struct connections *c)
+void connections_destroy(struct connection_table *c)
 {
     free(c);
 }
@@ -83,7 +83,8 @@ static bool is_lid(uint16_t lid)
     return lid != 0 && lid != LID_PERMISSIVE;
 }
 
-static void put_qp(struct connections *c, uint16_t lid, uint32_t qpn, enum connection_owner owner)
+static void put_qp(struct connection_table *c, uint16_t lid, uint32_t qpn,
+                   enum connection_owner owner)
 {
     if (is_lid(lid))
         put_key(c, connection_key(KEY_QP, lid, qpn), owner);
@@ -105,7 +106,7 @@ static uint64_t request_value(enum connection_owner owner, const struct cm *cm)
     return (uint64_t)owner << 32 | (uint64_t)cm->remote_lid << 16 | cm->alternate_remote_lid;
 }
 
-static void learn_request(struct connections *c, uint16_t slid, const struct cm *cm)
+static void learn_request(struct connection_table *c, uint16_t slid, const struct cm *cm)
 {
     enum connection_owner owner = owner_of_service(cm->service);
 
@@ -116,7 +117,8 @@ static void learn_request(struct connections *c, uint16_t slid, const struct cm 
 }
 
 /* If the REQ was not captured, the service of a REP is unknown. */
-static void learn_reply(struct connections *c, uint16_t slid, uint16_t dlid, const struct cm *cm)
+static void learn_reply(struct connection_table *c, uint16_t slid, uint16_t dlid,
+                        const struct cm *cm)
 {
     uint64_t request = find_value(c, connection_key(KEY_REQUEST, dlid, cm->remote_comm_id));
     enum connection_owner owner = (enum connection_owner)(request >> 32);
@@ -128,7 +130,7 @@ static void learn_reply(struct connections *c, uint16_t slid, uint16_t dlid, con
     put_qp(c, (uint16_t)request, cm->qpn, owner);
 }
 
-void connections_learn(struct connections *c, uint16_t slid, uint16_t dlid, struct view mad)
+void connections_learn(struct connection_table *c, uint16_t slid, uint16_t dlid, struct view mad)
 {
     bool have_ids;
     struct cm cm;
@@ -141,12 +143,13 @@ void connections_learn(struct connections *c, uint16_t slid, uint16_t dlid, stru
         learn_reply(c, slid, dlid, &cm);
 }
 
-void connections_recognise(struct connections *c, uint16_t lid, uint32_t qpn)
+void connections_recognise(struct connection_table *c, uint16_t lid, uint32_t qpn)
 {
     put_qp(c, lid, qpn, OWNER_IPOIB);
 }
 
-enum connection_owner connections_owner(const struct connections *c, uint16_t lid, uint32_t qpn)
+enum connection_owner connections_owner(const struct connection_table *c, uint16_t lid,
+                                        uint32_t qpn)
 {
     return (enum connection_owner)find_value(c, connection_key(KEY_QP, lid, qpn));
 }

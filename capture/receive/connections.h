@@ -16,20 +16,21 @@
 
 enum connection_owner { OWNER_UNKNOWN, OWNER_IPOIB, OWNER_OTHER };
 
-struct connections;
+struct connection_table;
 
-struct connections *connections_create(void);
+struct connection_table *connections_create(void);
 
 /* NULL does nothing. */
-void connections_destroy(struct connections *c);
+void connections_destroy(struct connection_table *c);
 
 /* Learns the queue pairs of a CM message (a whole MAD) sent from SLID to DLID. */
-void connections_learn(struct connections *c, uint16_t slid, uint16_t dlid, struct view mad);
+void connections_learn(struct connection_table *c, uint16_t slid, uint16_t dlid, struct view mad);
 
 /* Records that LID and QPN belong to an IPoIB connection, recognised from a packet sent to it. */
-void connections_recognise(struct connections *c, uint16_t lid, uint32_t qpn);
+void connections_recognise(struct connection_table *c, uint16_t lid, uint32_t qpn);
 
 /* Returns the owner of the queue pair QPN at LID; OWNER_UNKNOWN if it is not in the table. */
-enum connection_owner connections_owner(const struct connections *c, uint16_t lid, uint32_t qpn);
+enum connection_owner connections_owner(const struct connection_table *c, uint16_t lid,
+                                        uint32_t qpn);
 
 #endif

@@ -38,7 +38,7 @@ struct feed_ops {
      * Changes FRAME, a copy of the frame in RX, to what was on the wire. NULL: it already is.
      * Returns false if RX contains no frame.
      */
-    bool (*frame)(struct feed *feed, const struct rx *rx, struct frame *frame);
+    bool (*frame)(struct feed *feed, const struct rx *rx, struct recorded_frame *frame);
     /*
      * Periodic work; called at regular intervals and when FD is readable. NULL: there is none.
      * Returns false and sets ERROR if the capture cannot continue.

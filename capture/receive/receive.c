@@ -56,7 +56,7 @@ static bool is_done(const struct receiver *r)
 }
 
 /* Applies the mode and the options. Returns false if the frame is not recorded. */
-static bool prepare_frame(struct receiver *r, const struct rx *rx, struct frame *frame)
+static bool prepare_frame(struct receiver *r, const struct rx *rx, struct recorded_frame *frame)
 {
     if (r->feed->ops->frame && !r->feed->ops->frame(r->feed, rx, frame))
         return false;
@@ -86,7 +86,7 @@ static bool goes_as_received(const struct receiver *r)
 
 static inline bool record(struct receiver *r, const struct rx *rx)
 {
-    struct frame frame;
+    struct recorded_frame frame;
 
     if (r->as_received)
         return recorder_put(r->recorder, &rx->frame);

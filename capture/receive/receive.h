@@ -32,7 +32,7 @@ struct receiver {
     struct feed *feed;
     struct dropcount *dropcount;
     struct recorder *recorder;
-    struct selection *selection; /* --only; NULL: all frames are recorded */
+    struct packet_selection *selection; /* --only; NULL: all frames are recorded */
     struct progress *progress;
     bool live;         /* the output is a pipe or similar: records are passed on within 5 ms */
     int reader;        /* the pipe that is written to, for poll(); -1: none */

@@ -29,10 +29,10 @@ static int poll_plain(struct rxring *ring, struct rx out[RX_BATCH])
     uint32_t *unposted = ring->unposted + ring->unposted_count;
 
     for (int i = 0; i < count; i++) {
-        out[i].frame = (struct frame){.bytes = take_entry(ring, wc[i].wr_id, &unposted[i]),
-                                      .len = wc[i].byte_len,
-                                      .wirelen = wc[i].byte_len,
-                                      .time = now};
+        out[i].frame = (struct recorded_frame){.bytes = take_entry(ring, wc[i].wr_id, &unposted[i]),
+                                               .len = wc[i].byte_len,
+                                               .wirelen = wc[i].byte_len,
+                                               .time = now};
         out[i].status = wc[i].status;
         out[i].vendor_error = wc[i].vendor_err;
         if (ring->addresses)
@@ -49,7 +49,8 @@ static void take_timed(struct rxring *ring, struct rx *rx, uint64_t now)
     struct ibv_cq_ex *cq = ring->cq_ex;
     uint32_t *unposted = &ring->unposted[ring->unposted_count++];
 
-    rx->frame = (struct frame){.bytes = take_entry(ring, cq->wr_id, unposted), .time = now};
+    rx->frame = (struct recorded_frame){.bytes = take_entry(ring, cq->wr_id, unposted),
+                                        .time = now};
     rx->status = cq->status;
     if (cq->status != IBV_WC_SUCCESS) {
         rx->vendor_error = ibv_wc_read_vendor_err(cq);

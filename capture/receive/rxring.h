@@ -44,7 +44,7 @@ struct rx {
      * The whole entry as a frame of unknown direction; valid until rxring_repost. Its length is
      * only valid if status is IBV_WC_SUCCESS.
      */
-    struct frame frame;
+    struct recorded_frame frame;
     enum ibv_wc_status status;
     uint32_t vendor_error;
     struct rx_address from; /* only if rx_plan.addresses is set */

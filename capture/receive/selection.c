@@ -26,9 +26,9 @@ enum {
 };
 #define QKEY_GSI 0x80010000u /* the well-known Q_Key of QP 1 (IBA 10.2.5) */
 
-struct selection {
+struct packet_selection {
     unsigned kinds;
-    struct connections *connections;
+    struct connection_table *connections;
     uint64_t left_out[KINDS];
 };
 
@@ -127,7 +127,8 @@ static struct view payload_of(const uint8_t *p, uint32_t len, const struct heade
 
 /* --- kind of a packet */
 
-static enum packet_kind mad_kind(struct selection *s, const struct headers *h, struct view mad)
+static enum packet_kind mad_kind(struct packet_selection *s, const struct headers *h,
+                                 struct view mad)
 {
     if (view_has(mad, 0, MAD_DATA) != WIRE_OK)
         return KIND_OTHER;
@@ -153,7 +154,7 @@ static bool is_encapsulated(struct view payload)
     return type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP || type == TYPE_IPV6;
 }
 
-static enum packet_kind ud_kind(struct selection *s, const uint8_t *p, uint32_t len,
+static enum packet_kind ud_kind(struct packet_selection *s, const uint8_t *p, uint32_t len,
                                 const struct headers *h)
 {
     uint32_t off = h->payload_off + DETH_SIZE;
@@ -187,7 +188,7 @@ static bool is_recognised(const uint8_t *p, uint32_t len, const struct headers *
     return encap_begins_message(payload_of(p, len, h, h->payload_off + immediate), first);
 }
 
-static enum packet_kind connected_kind(struct selection *s, const uint8_t *p, uint32_t len,
+static enum packet_kind connected_kind(struct packet_selection *s, const uint8_t *p, uint32_t len,
                                        const struct headers *h)
 {
     enum connection_owner owner = connections_owner(s->connections, h->dlid, h->dest_qp);
@@ -199,7 +200,7 @@ static enum packet_kind connected_kind(struct selection *s, const uint8_t *p, ui
     return owner == OWNER_IPOIB ? KIND_IPOIB : KIND_OTHER;
 }
 
-static enum packet_kind packet_kind_of(struct selection *s, const uint8_t *p, uint32_t len)
+static enum packet_kind packet_kind_of(struct packet_selection *s, const uint8_t *p, uint32_t len)
 {
     struct headers h;
 
@@ -208,7 +209,7 @@ static enum packet_kind packet_kind_of(struct selection *s, const uint8_t *p, ui
     return h.transport == IB_UD ? ud_kind(s, p, len, &h) : connected_kind(s, p, len, &h);
 }
 
-bool selection_wants(struct selection *s, const uint8_t *packet, uint32_t len)
+bool selection_wants(struct packet_selection *s, const uint8_t *packet, uint32_t len)
 {
     enum packet_kind kind = packet_kind_of(s, packet, len);
 
@@ -220,23 +221,23 @@ bool selection_wants(struct selection *s, const uint8_t *packet, uint32_t len)
 
 /* --- create, destroy, summary */
 
-struct selection *selection_create(unsigned kinds)
+struct packet_selection *selection_create(unsigned kinds)
 {
-    struct selection *s = g_new0(struct selection, 1);
+    struct packet_selection *s = g_new0(struct packet_selection, 1);
 
     s->kinds = kinds;
     s->connections = connections_create();
     return s;
 }
 
-void selection_destroy(struct selection *s)
+void selection_destroy(struct packet_selection *s)
 {
     if (s)
         connections_destroy(s->connections);
     g_free(s);
 }
 
-void selection_summary(const struct selection *s, char *text, size_t size)
+void selection_summary(const struct packet_selection *s, char *text, size_t size)
 {
     const char *before = " (";
     uint64_t sum = 0;

@@ -18,7 +18,7 @@
 
 enum packet_kind { KIND_IPOIB, KIND_CM, KIND_SA, KIND_SMP, KIND_OTHER, KINDS };
 
-struct selection;
+struct packet_selection;
 
 /*
  * Parses TEXT: comma-separated names of kinds. KINDS: one bit for each, 1 << KIND_... Returns false
@@ -32,18 +32,18 @@ const char *selection_name(enum packet_kind kind);
 /* Writes the names of KINDS, comma-separated, as selection_parse reads them. */
 void selection_names(unsigned kinds, char *text, size_t size);
 
-struct selection *selection_create(unsigned kinds);
+struct packet_selection *selection_create(unsigned kinds);
 
 /* NULL does nothing. */
-void selection_destroy(struct selection *s);
+void selection_destroy(struct packet_selection *s);
 
 /*
  * Whether an InfiniBand packet is selected; LEN: captured bytes from the LRH. A packet that is not
  * selected is counted.
  */
-bool selection_wants(struct selection *s, const uint8_t *packet, uint32_t len);
+bool selection_wants(struct packet_selection *s, const uint8_t *packet, uint32_t len);
 
 /* Writes "; left out: 7 (cm 3, other 4)" for the last line of output. */
-void selection_summary(const struct selection *s, char *text, size_t size);
+void selection_summary(const struct packet_selection *s, char *text, size_t size);
 
 #endif

@@ -8,12 +8,13 @@
 #include "capture/share/share_sa.h"
 
 /* An attribute; fields NULL: nothing to map or clear. */
-struct attribute {
+struct shared_attribute {
     uint16_t id;
     const struct field *fields;
 };
 
-static const struct attribute *find_attribute(const struct attribute *list, size_t n, uint16_t id)
+static const struct shared_attribute *find_attribute(const struct shared_attribute *list, size_t n,
+                                                     uint16_t id)
 {
     for (; n > 0; n--, list++)
         if (list->id == id)
@@ -40,7 +41,7 @@ static const struct field sm_info[] = {
 enum { SMP_NOTICE = 0x0002 };
 
 /* SMP attributes (IBA 14.2.5) */
-static const struct attribute of_smp[] = {
+static const struct shared_attribute of_smp[] = {
     {0x0010, node_description},
     {SMP_NODE_INFO, node_info},
     {0x0012, NULL}, /* SwitchInfo */
@@ -66,8 +67,8 @@ static bool has_meaning(const struct mad *mad)
 
 static void share_smp(struct share_map *m, struct span s, const struct mad *mad)
 {
-    const struct attribute *a = find_attribute(of_smp, sizeof(of_smp) / sizeof(*of_smp),
-                                               mad->attribute);
+    const struct shared_attribute *a = find_attribute(of_smp, sizeof(of_smp) / sizeof(*of_smp),
+                                                      mad->attribute);
     struct span data = span_part(s, SMP_DATA, SMP_DATA_SIZE);
 
     span_clear_part(s, SMP_MKEY, 8);
@@ -95,15 +96,15 @@ static const struct field apr[] = {{CLEAR, APR_STATUS + 3, APR_PRIVATE - APR_STA
                                    {END, 0, 0}};
 static const struct field sidr_rep[] = {
     {CLEAR, SIDR_REP_QKEY + 4, SIDR_REP_PRIVATE - SIDR_REP_QKEY - 4}, {END, 0, 0}};
-static const struct attribute of_cm[] = {
+static const struct shared_attribute of_cm[] = {
     {CM_REQ, req}, {CM_REP, rep}, {CM_REJ, rej},
     {CM_LAP, lap}, {CM_APR, apr}, {CM_SIDR_REP, sidr_rep},
 };
 
 static void share_cm(struct share_map *m, struct span s, const struct mad_payload *mad, bool ipoib)
 {
-    const struct attribute *a = find_attribute(of_cm, sizeof(of_cm) / sizeof(*of_cm),
-                                               mad->mad.attribute);
+    const struct shared_attribute *a = find_attribute(of_cm, sizeof(of_cm) / sizeof(*of_cm),
+                                                      mad->mad.attribute);
 
     if (!mad->has_header) {
         span_clear(s, MAD_DATA);

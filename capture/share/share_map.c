@@ -12,7 +12,7 @@
 #include "wire/put.h"
 
 /* Kinds of mapped values; each kind has its own mapping. */
-enum kind { IPV4 = 1, PREFIX, ID_HIGH, ID_LOW, GROUP_HIGH, GROUP_LOW, OCTETS };
+enum mapped_kind { IPV4 = 1, PREFIX, ID_HIGH, ID_LOW, GROUP_HIGH, GROUP_LOW, OCTETS };
 
 enum { CACHE = 1 << 12 };
 
@@ -123,7 +123,7 @@ static bool in_special(const struct special *s, uint64_t value, unsigned bits, u
 }
 
 /* Whether bit I (0 is the first) is kept, given the bits of VALUE before it. */
-static bool stays(enum kind kind, uint64_t value, unsigned bits, unsigned i)
+static bool stays(enum mapped_kind kind, uint64_t value, unsigned bits, unsigned i)
 {
     const struct special *list = kind == IPV4 ? ipv4_specials : prefix_specials;
     size_t n = kind == IPV4     ? sizeof(ipv4_specials) / sizeof(*list)
@@ -145,7 +145,8 @@ static bool stays(enum kind kind, uint64_t value, unsigned bits, unsigned i)
  * result depend only on the first n bits of the value. The function ignores the universal bit,
  * because a GUID and its interface identifier differ in it.
  */
-static uint64_t permuted(const struct share_map *m, enum kind kind, uint64_t value, unsigned bits)
+static uint64_t permuted(const struct share_map *m, enum mapped_kind kind, uint64_t value,
+                         unsigned bits)
 {
     uint64_t before = kind == ID_HIGH ? value & ~universal : value, out = value;
 
@@ -158,7 +159,7 @@ static uint64_t permuted(const struct share_map *m, enum kind kind, uint64_t val
     return out;
 }
 
-static uint64_t mapped(struct share_map *m, enum kind kind, uint64_t value, unsigned bits)
+static uint64_t mapped(struct share_map *m, enum mapped_kind kind, uint64_t value, unsigned bits)
 {
     struct cached *c = &m->cache[(value * 0x9e3779b97f4a7c15ull ^ kind) >> 7 & (CACHE - 1)];
 

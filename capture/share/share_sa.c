@@ -104,23 +104,23 @@ static void mark_valid(uint8_t kept[RECORD_MAX], const uint16_t *components, uin
 }
 
 /* The records in a MAD. Those of a table continue over RMPP segments. */
-struct table {
+struct record_run {
     uint32_t stride; /* bytes from record to record */
     uint32_t before; /* bytes of the first record that are in earlier segments */
     bool single;     /* only one record */
 };
 
-static struct table record_table(const struct sa *sa, const struct record *r)
+static struct record_run record_table(const struct sa *sa, const struct record *r)
 {
-    struct table t = {.stride = sa->record_stride >= r->size ? sa->record_stride : r->size,
-                      .single = sa->rmpp_type != RMPP_TYPE_DATA};
+    struct record_run t = {.stride = sa->record_stride >= r->size ? sa->record_stride : r->size,
+                           .single = sa->rmpp_type != RMPP_TYPE_DATA};
     uint64_t before = !t.single && sa->segment ? (uint64_t)(sa->segment - 1) * SA_DATA_SIZE : 0;
 
     t.before = (uint32_t)(before % t.stride);
     return t;
 }
 
-static void clear_invalid(struct span data, const struct table *t, const struct record *r,
+static void clear_invalid(struct span data, const struct record_run *t, const struct record *r,
                           uint64_t valid)
 {
     uint8_t kept[RECORD_MAX] = {0};
@@ -150,7 +150,7 @@ static void share_field_at(struct share_map *m, struct span data, int64_t at, co
 static void share_records(struct share_map *m, struct span data, const struct sa *sa,
                           const struct record *r)
 {
-    struct table t = record_table(sa, r);
+    struct record_run t = record_table(sa, r);
 
     clear_invalid(data, &t, r, valid_components(sa));
     for (int64_t at = -(int64_t)t.before; at < (int64_t)data.cap; at += t.stride) {

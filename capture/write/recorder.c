@@ -203,8 +203,8 @@ __attribute__((noinline)) static void set_stamp(struct recorder *r, uint64_t tim
 }
 
 /* Writes the ERF header; its record length includes CAPLEN. Returns the bytes written. */
-static inline uint32_t put_erf(const struct recorder *r, uint8_t *out, const struct frame *f,
-                               uint32_t caplen)
+static inline uint32_t put_erf(const struct recorder *r, uint8_t *out,
+                               const struct recorded_frame *f, uint32_t caplen)
 {
     uint32_t more = r->plan.format.ethernet ? ERF_ETHERNET_LEN : 0;
 
@@ -219,8 +219,8 @@ static inline uint32_t put_erf(const struct recorder *r, uint8_t *out, const str
 }
 
 /* Writes the frame, in an ERF record if the format says so. Returns the bytes written. */
-static inline uint32_t put_frame(const struct recorder *r, uint8_t *out, const struct frame *f,
-                                 uint32_t caplen)
+static inline uint32_t put_frame(const struct recorder *r, uint8_t *out,
+                                 const struct recorded_frame *f, uint32_t caplen)
 {
     uint32_t head = r->plan.format.erf ? put_erf(r, out, f, caplen) : 0;
 
@@ -228,7 +228,7 @@ static inline uint32_t put_frame(const struct recorder *r, uint8_t *out, const s
     return head + caplen;
 }
 
-static void make_head(struct recorder *r, const struct frame *f, uint32_t caplen)
+static void make_head(struct recorder *r, const struct recorded_frame *f, uint32_t caplen)
 {
     uint8_t *erf = r->head.bytes + PCAPFILE_RECORD_LEN;
     uint32_t len = r->plan.format.erf ? put_erf(r, erf, f, caplen) : 0;
@@ -241,7 +241,7 @@ static void make_head(struct recorder *r, const struct frame *f, uint32_t caplen
     r->head.decapsulated = f->decapsulated;
 }
 
-static inline uint32_t put_pcap(struct recorder *r, uint8_t *out, const struct frame *f,
+static inline uint32_t put_pcap(struct recorder *r, uint8_t *out, const struct recorded_frame *f,
                                 uint32_t caplen)
 {
     const struct record_head *head = &r->head;
@@ -255,8 +255,8 @@ static inline uint32_t put_pcap(struct recorder *r, uint8_t *out, const struct f
 }
 
 /* Not inline: its variables would cost the other format instructions in each frame. */
-__attribute__((noinline)) static uint32_t put_pcapng(struct recorder *r, uint8_t *out,
-                                                     const struct frame *f, uint32_t caplen)
+__attribute__((noinline)) static uint32_t
+put_pcapng(struct recorder *r, uint8_t *out, const struct recorded_frame *f, uint32_t caplen)
 {
     const struct pcapng_epb epb = {
         .time = f->time,
@@ -292,7 +292,7 @@ static bool file_is_full(const struct recorder *r, uint64_t len)
            (!fits_file(r, len) || (r->plan.file_packets && packets >= r->plan.file_packets));
 }
 
-bool recorder_put(struct recorder *r, const struct frame *f)
+bool recorder_put(struct recorder *r, const struct recorded_frame *f)
 {
     uint32_t caplen = r->snaplen < f->len ? r->snaplen : f->len;
     uint8_t *out;

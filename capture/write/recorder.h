@@ -26,7 +26,7 @@ struct recorder_plan {
     uint64_t memory; /* bytes of records after which recorder_is_full returns true; 0: never */
 };
 
-struct frame {
+struct recorded_frame {
     const uint8_t *bytes;
     uint32_t len;     /* captured bytes, at most 65000 */
     uint32_t wirelen; /* bytes on the wire */
@@ -59,7 +59,7 @@ struct recorder;
 struct recorder *recorder_create(const struct recorder_plan *plan, struct handover *h);
 
 /* Records FRAME. Returns false if no memory is left; the frame is then counted as lost. */
-bool recorder_put(struct recorder *r, const struct frame *frame);
+bool recorder_put(struct recorder *r, const struct recorded_frame *frame);
 
 /* Counts a frame that --only excludes. */
 void recorder_left_out(struct recorder *r);

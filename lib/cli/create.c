@@ -27,13 +27,13 @@ enum {
 const char create_is_locked[] = "another capture is writing this file";
 
 /* A name in an open folder, so that the folder cannot be replaced between two steps. */
-struct place {
+struct file_place {
     int folder;
     char name[PATH_MAX];
 };
 
 /* Moves PLACE to PATH, which is relative to its folder. */
-static bool go(struct place *place, const char *path)
+static bool go(struct file_place *place, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char folder[PATH_MAX];
@@ -78,7 +78,8 @@ static bool is_proc(int folder)
 }
 
 /* Reads the target of LINK, which is at PLACE, unless the link is a trap. */
-static bool read_link(const struct place *place, int link, char target[PATH_MAX], GError **error)
+static bool read_link(const struct file_place *place, int link, char target[PATH_MAX],
+                      GError **error)
 {
     struct stat st;
     ssize_t n;
@@ -106,7 +107,7 @@ static bool read_link(const struct place *place, int link, char target[PATH_MAX]
 }
 
 /* Moves PLACE to the target of the link there. */
-static bool follow(struct place *place, GError **error)
+static bool follow(struct file_place *place, GError **error)
 {
     int link = openat(place->folder, place->name, O_PATH | O_NOFOLLOW | O_CLOEXEC), saved;
     char target[PATH_MAX];
@@ -119,7 +120,7 @@ static bool follow(struct place *place, GError **error)
     return good && go(place, target);
 }
 
-static int open_at(struct place *place, const char *path, GError **error)
+static int open_at(struct file_place *place, const char *path, GError **error)
 {
     if (!go(place, path))
         return -1;
@@ -179,7 +180,7 @@ static void fail_to_create(GError **error, GError *trap, int number)
 
 int create_file(const char *path, GError **error)
 {
-    struct place place = {.folder = AT_FDCWD};
+    struct file_place place = {.folder = AT_FDCWD};
     GError *trap = NULL;
     int fd = open_at(&place, path, &trap), number = errno;
 

@@ -15,14 +15,14 @@ enum { SETS = 1 << 10, WAYS = 4, SENDER_BITS = 1 << 16 };
 /* Used in place of a LID: the entry is the port of the master SM. */
 enum { MASTER = 0 };
 
-struct request {
+struct open_request {
     uint64_t key; /* 0: none */
     uint16_t interface;
     bool answered;
 };
 
 /* A port GUID seen at a LID. */
-struct place {
+struct guid_at_lid {
     uint64_t guid; /* 0: none */
     uint16_t lid, interface;
 };
@@ -35,18 +35,18 @@ struct assignment {
 };
 
 /* The node at the end of a route to it. */
-struct route {
+struct route_end {
     uint64_t key, port_guid; /* 0: none */
     uint8_t type;
 };
 
 struct evidence {
     const struct interfaces *interfaces;
-    struct request requests[SETS][WAYS];
+    struct open_request requests[SETS][WAYS];
     uint64_t senders[SENDER_BITS / 64]; /* bits of those who sent MADs on an interface */
-    struct place places[SETS][WAYS];
+    struct guid_at_lid places[SETS][WAYS];
     struct assignment assignments[SETS][WAYS];
-    struct route routes[SETS];
+    struct route_end routes[SETS];
     uint64_t seen;
     unsigned oldest;
 };
@@ -107,7 +107,7 @@ static bool frame_is_corrupt(const struct evidence_frame *s)
 
 static void see_place(const struct evidence_frame *s, uint16_t lid, uint64_t guid)
 {
-    struct place *set = s->e->places[set_of(mix_evidence(guid, lid))], *free = NULL;
+    struct guid_at_lid *set = s->e->places[set_of(mix_evidence(guid, lid))], *free = NULL;
     if (guid == 0)
         return;
     for (unsigned i = 0; i < WAYS; i++) {
@@ -126,7 +126,7 @@ static void see_place(const struct evidence_frame *s, uint16_t lid, uint64_t gui
         return;
     if (!free)
         free = &set[s->e->oldest++ % WAYS];
-    *free = (struct place){guid, lid, s->interface};
+    *free = (struct guid_at_lid){guid, lid, s->interface};
 }
 
 /* The lower half of a GID is the port GUID (IBA 4.1.1). */
@@ -214,13 +214,13 @@ static void see_node(const struct evidence_frame *s, const struct smp *smp, uint
 {
     struct node_info n;
     if (smp_node_info(smp, &n) == WIRE_OK)
-        s->e->routes[set_of(key)] = (struct route){key, n.port_guid, n.type};
+        s->e->routes[set_of(key)] = (struct route_end){key, n.port_guid, n.type};
 }
 
 /* Of the ports of a switch, only port 0 has a LID. */
 static void see_port(const struct evidence_frame *s, const struct smp *smp, uint64_t key)
 {
-    const struct route *r = &s->e->routes[set_of(key)];
+    const struct route_end *r = &s->e->routes[set_of(key)];
     struct port_info p;
     if (r->key != key || !r->port_guid || smp_port_info(smp, &p) != WIRE_OK || p.lid == 0 ||
         p.lid >= LID_MULTICAST_FIRST || (r->type == NODE_TYPE_SWITCH && p.port != 0))
@@ -291,7 +291,7 @@ static bool has_sent(const struct evidence_frame *s, uint16_t interface, uint64_
 static void see_request(const struct evidence_frame *s, uint64_t key, uint64_t from)
 {
     see_sender(s, from);
-    struct request *set = s->e->requests[set_of(key)], *at = NULL;
+    struct open_request *set = s->e->requests[set_of(key)], *at = NULL;
     for (unsigned i = 0; i < WAYS; i++) {
         if (set[i].key == key && set[i].interface == s->interface)
             return; /* repeated request */
@@ -300,7 +300,7 @@ static void see_request(const struct evidence_frame *s, uint64_t key, uint64_t f
     }
     if (!at)
         at = &set[s->e->oldest++ % WAYS];
-    *at = (struct request){key, s->interface, false};
+    *at = (struct open_request){key, s->interface, false};
 }
 
 /*
@@ -312,7 +312,7 @@ static void see_request(const struct evidence_frame *s, uint64_t key, uint64_t f
  */
 static void see_response(const struct evidence_frame *s, uint64_t key, uint64_t from, uint64_t to)
 {
-    struct request *set = s->e->requests[set_of(key)], *only = NULL;
+    struct open_request *set = s->e->requests[set_of(key)], *only = NULL;
     unsigned others = 0;
     see_sender(s, from);
     for (unsigned i = 0; i < WAYS; i++) {

@@ -286,7 +286,7 @@ static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
 {
     if (f->facts.merged == FABRIC_MERGES_MAX)
         return;
-    f->facts.merges[f->facts.merged++] = (struct merge){from, to};
+    f->facts.merges[f->facts.merged++] = (struct interface_merge){from, to};
     endports_merge(f->endports, from, to);
     groups_merge(f->groups, from, to);
     subnet_merge(f->subnet, from, to);

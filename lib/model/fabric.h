@@ -42,7 +42,7 @@ void contradiction_interfaces(const struct contradiction *c, char *out);
 enum { FABRIC_MERGES_MAX = 64 };
 
 /* Data kept under interface number `from` is kept under `to` now. */
-struct merge {
+struct interface_merge {
     uint16_t from, to;
 };
 
@@ -74,7 +74,7 @@ struct fabric_facts {
      */
     uint32_t first_doubt_frame, doubt_frame;
     struct contradiction contradiction;
-    struct merge merges[FABRIC_MERGES_MAX];
+    struct interface_merge merges[FABRIC_MERGES_MAX];
     unsigned merged; /* entries used in merges */
 };
 

@@ -11,7 +11,7 @@
 /* Direct-mapped cache of recent sources; it saves most hash table lookups. */
 enum { RECENT = 256 };
 
-struct source {
+struct icrc_source {
     uint64_t id; /* must be first: the key */
     uint8_t tries;
     bool shown_right;
@@ -19,17 +19,17 @@ struct source {
 };
 
 struct sources {
-    GHashTable *known; /* a set of struct source */
+    GHashTable *known; /* a set of struct icrc_source */
     struct slab slab;
     unsigned limit;
-    struct source *recent[RECENT];
+    struct icrc_source *recent[RECENT];
 };
 
 struct sources *sources_new(unsigned limit)
 {
     struct sources *s = g_new0(struct sources, 1);
     s->known = g_hash_table_new(hash_uint64, g_int64_equal);
-    slab_init(&s->slab, sizeof(struct source));
+    slab_init(&s->slab, sizeof(struct icrc_source));
     s->limit = limit;
     return s;
 }
@@ -43,22 +43,22 @@ void sources_free(struct sources *s)
     g_free(s);
 }
 
-static struct source *find_source(struct sources *s, struct port port)
+static struct icrc_source *find_source(struct sources *s, struct port port)
 {
     struct port_number key = port_number(&port, 0);
-    struct source **slot = &s->recent[port_number_place(&key) % RECENT], *recent = *slot;
+    struct icrc_source **slot = &s->recent[port_number_place(&key) % RECENT], *recent = *slot;
     if (recent && recent->id == port.id)
         return recent;
-    struct source *found = g_hash_table_lookup(s->known, &port.id);
+    struct icrc_source *found = g_hash_table_lookup(s->known, &port.id);
     if (found)
         *slot = found;
     return found;
 }
 
 /* NULL: table full. */
-static struct source *find_or_add(struct sources *s, struct port port)
+static struct icrc_source *find_or_add(struct sources *s, struct port port)
 {
-    struct source *found = find_source(s, port);
+    struct icrc_source *found = find_source(s, port);
     if (found || s->slab.count >= s->limit)
         return found;
     found = slab_add(&s->slab);
@@ -75,23 +75,23 @@ static struct port all_on(uint16_t interface)
 
 static bool interface_has_shown_right(struct sources *s, uint16_t interface)
 {
-    const struct source *all = find_source(s, all_on(interface));
+    const struct icrc_source *all = find_source(s, all_on(interface));
     return all && all->shown_right;
 }
 
-static void show_right(struct sources *s, uint16_t interface, struct source *from)
+static void show_right(struct sources *s, uint16_t interface, struct icrc_source *from)
 {
-    struct source *all = find_or_add(s, all_on(interface));
+    struct icrc_source *all = find_or_add(s, all_on(interface));
     from->shown_right = true;
     if (all)
         all->shown_right = true;
 }
 
 /* *from: NULL if the source is not known yet; set if the packet has an ICRC. */
-static bool sees_icrc(struct sources *s, uint16_t interface, struct port port, struct source **from,
-                      struct view bytes, const struct ib_packet *ib)
+static bool sees_icrc(struct sources *s, uint16_t interface, struct port port,
+                      struct icrc_source **from, struct view bytes, const struct ib_packet *ib)
 {
-    struct source *known = *from;
+    struct icrc_source *known = *from;
     if (known && (known->shown_right || known->tries == SOURCE_TRIES))
         return known->shown_right;
     enum icrc icrc = icrc_check(bytes, ib);
@@ -112,7 +112,7 @@ static bool is_longer(struct view bytes, const struct ib_packet *ib)
     return bytes.len > ib->length + VCRC_SIZE;
 }
 
-static bool sees_vcrc(struct source *from, struct view bytes, const struct ib_packet *ib)
+static bool sees_vcrc(struct icrc_source *from, struct view bytes, const struct ib_packet *ib)
 {
     if (from->vcrc_rights == VCRCS_SHOWN || from->vcrc_tries == SOURCE_TRIES)
         return from->vcrc_rights == VCRCS_SHOWN;
@@ -129,7 +129,7 @@ struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view
     if (!ib->has_lrh)
         return (struct crcs_count){false, false};
     struct port port = ib->has_grh ? port_gid(interface, ib->sgid) : port_lid(interface, ib->slid);
-    struct source *from = find_source(s, port);
+    struct icrc_source *from = find_source(s, port);
     bool icrc = sees_icrc(s, interface, port, &from, bytes, ib);
     return (struct crcs_count){icrc, from && sees_vcrc(from, bytes, ib)};
 }

@@ -12,7 +12,7 @@
  */
 enum { APART_MAX = 64 };
 
-struct interface {
+struct numbered_interface {
     struct capture_interface captured; /* must be first: the key */
     uint16_t number;
 };
@@ -25,12 +25,12 @@ struct number {
 
 struct interfaces {
     enum interfaces_mode mode;
-    GHashTable *known;   /* a set of struct interface */
+    GHashTable *known;   /* a set of struct numbered_interface */
     GPtrArray *in_order; /* the same, in the order of their first frames */
     GArray *numbers;     /* struct number */
     uint16_t apart[APART_MAX][2];
     unsigned n_apart;
-    const struct interface *recent;
+    const struct numbered_interface *recent;
 };
 
 static guint captured_hash(gconstpointer p)
@@ -75,7 +75,7 @@ static struct number *number_at(const struct interfaces *i, uint16_t number)
 }
 
 /* false: all numbers are in use. */
-static bool give_number(struct interfaces *i, struct interface *f, bool separate)
+static bool give_number(struct interfaces *i, struct numbered_interface *f, bool separate)
 {
     if (i->numbers->len >= INTERFACES_MAX)
         return false;
@@ -85,9 +85,10 @@ static bool give_number(struct interfaces *i, struct interface *f, bool separate
     return true;
 }
 
-static struct interface *add_interface(struct interfaces *i, struct capture_interface captured)
+static struct numbered_interface *add_interface(struct interfaces *i,
+                                                struct capture_interface captured)
 {
-    struct interface *f = g_new0(struct interface, 1);
+    struct numbered_interface *f = g_new0(struct numbered_interface, 1);
     f->captured = captured;
     if (!give_number(i, f, i->mode != INTERFACES_AUTO)) {
         g_free(f);
@@ -105,7 +106,7 @@ bool interfaces_enter(struct interfaces *i, struct capture_interface captured, u
         return true;
     }
     if (!i->recent || !captured_equal(&i->recent->captured, &captured)) {
-        const struct interface *f = g_hash_table_lookup(i->known, &captured);
+        const struct numbered_interface *f = g_hash_table_lookup(i->known, &captured);
         if (!f)
             f = add_interface(i, captured);
         if (!f)
@@ -162,7 +163,7 @@ bool interfaces_join(struct interfaces *i, uint16_t a, uint16_t b, uint16_t *fro
 static void start_again(struct interfaces *i, uint16_t subnet)
 {
     for (unsigned k = 0; k < i->in_order->len; k++) {
-        struct interface *f = g_ptr_array_index(i->in_order, k);
+        struct numbered_interface *f = g_ptr_array_index(i->in_order, k);
         if (interfaces_subnet(i, f->number) != subnet)
             continue;
         number_at(i, f->number)->separate = true;

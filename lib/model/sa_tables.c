@@ -5,7 +5,7 @@
 enum { TABLES = 64 };
 
 /* A response, up to its last segment. */
-struct table {
+struct sa_table {
     struct port requester; /* id 0: unused */
     uint64_t tid;
     uint32_t next;    /* number of the segment after it */
@@ -14,7 +14,7 @@ struct table {
 };
 
 struct sa_tables {
-    struct table slots[TABLES];
+    struct sa_table slots[TABLES];
 };
 
 struct sa_tables *sa_tables_new(void)
@@ -27,14 +27,14 @@ void sa_tables_free(struct sa_tables *all)
     g_free(all);
 }
 
-static struct table *slot(struct sa_tables *all, const struct port *requester, uint64_t tid)
+static struct sa_table *slot(struct sa_tables *all, const struct port *requester, uint64_t tid)
 {
     return &all->slots[port_transaction_place(requester, tid) % TABLES];
 }
 
 /* Read the record of which the first `begun` bytes are in the segment before this one. */
-static void read_carried(const struct table *t, const struct sa *sa, uint32_t begun, uint32_t size,
-                         sa_table_record *on_record, void *user)
+static void read_carried(const struct sa_table *t, const struct sa *sa, uint32_t begun,
+                         uint32_t size, sa_table_record *on_record, void *user)
 {
     uint8_t record[SA_DATA_SIZE];
     if (t->carried != begun || begun >= size || size > sizeof record ||
@@ -46,7 +46,7 @@ static void read_carried(const struct table *t, const struct sa *sa, uint32_t be
 }
 
 /* Keep the record that begins at this offset of the segment, if the next segment has its end. */
-static void keep_split_record(struct table *t, const struct sa *sa, uint32_t at)
+static void keep_split_record(struct sa_table *t, const struct sa *sa, uint32_t at)
 {
     bool whole = sa->data.cap == sa->data.len && sa->data.len <= SA_DATA_SIZE;
     t->carried = whole && at < sa->data.len ? sa->data.len - at : 0;
@@ -61,7 +61,7 @@ void sa_tables_read(struct sa_tables *all, const struct port *requester, const s
     uint32_t stride = sa->record_stride;
     if (segment == 0 || stride < size || size == 0 || sa->rmpp_type > RMPP_TYPE_DATA)
         return;
-    struct table *t = slot(all, requester, sa->mad.tid);
+    struct sa_table *t = slot(all, requester, sa->mad.tid);
     bool follows = port_same(t->requester, *requester) && t->tid == sa->mad.tid &&
                    t->next == segment;
     uint32_t begun = (uint32_t)((uint64_t)(segment - 1) * SA_DATA_SIZE % stride), at = 0;

@@ -5,7 +5,7 @@
 #define INDEX_LIMIT (1u << 23)
 
 /* Packets begin to end - 1, seen after a gap. */
-struct run {
+struct psn_run {
     uint32_t begin, end;
 };
 
@@ -16,7 +16,7 @@ struct message {
     uint32_t reached; /* all packets before this index were seen */
     bool seen_last, whole, ipoib;
     uint8_t n_runs;
-    struct run *runs; /* n_runs entries, sorted, none adjacent */
+    struct psn_run *runs; /* n_runs entries, sorted, none adjacent */
 };
 
 struct stream_messages {
@@ -79,9 +79,9 @@ static enum seen add_run(struct stream_store *store, struct message *m, unsigned
         return SEEN_TOO_MANY_GAPS;
     /* at a power of two, the array is full */
     if ((m->n_runs & (m->n_runs - 1)) == 0)
-        m->runs = g_renew(struct run, m->runs, m->n_runs ? 2u * m->n_runs : 1);
+        m->runs = g_renew(struct psn_run, m->runs, m->n_runs ? 2u * m->n_runs : 1);
     memmove(m->runs + i + 1, m->runs + i, (m->n_runs - i) * sizeof *m->runs);
-    m->runs[i] = (struct run){index, index + 1};
+    m->runs[i] = (struct psn_run){index, index + 1};
     m->n_runs++;
     store->runs++;
     return SEEN_NOW;
@@ -94,7 +94,7 @@ static enum seen mark_after_gap(struct stream_store *store, struct message *m, u
         i++;
     if (i == m->n_runs || m->runs[i].begin > index + 1)
         return add_run(store, m, i, index);
-    struct run *r = &m->runs[i];
+    struct psn_run *r = &m->runs[i];
     if (index >= r->begin && index < r->end)
         return SEEN_BEFORE;
     if (index + 1 == r->begin) {

@@ -63,7 +63,8 @@ static bool skip(struct pcapngfile *ng, uint32_t n)
  * follows after them (section 4.1), so the first four bytes of its body are read here too and
  * stored at the start of the body.
  */
-static enum capfile_result read_head(struct pcapngfile *ng, struct block *b, GError **error)
+static enum capfile_result read_head(struct pcapngfile *ng, struct pcapng_block_head *b,
+                                     GError **error)
 {
     uint8_t head[BLOCK_HEAD];
     size_t got = fread(head, 1, sizeof(head), ng->file);
@@ -90,7 +91,8 @@ static enum capfile_result read_head(struct pcapngfile *ng, struct block *b, GEr
 }
 
 /* Reads the body of a block and checks the length after it. */
-static enum capfile_result read_body(struct pcapngfile *ng, const struct block *b, GError **error)
+static enum capfile_result read_body(struct pcapngfile *ng, const struct pcapng_block_head *b,
+                                     GError **error)
 {
     uint32_t have = b->type == BLOCK_SHB ? 4 : 0, rest = b->len - BLOCK_HEAD - have;
 
@@ -105,7 +107,8 @@ static enum capfile_result read_body(struct pcapngfile *ng, const struct block *
     return CAPFILE_FRAME;
 }
 
-static enum capfile_result skip_body(struct pcapngfile *ng, const struct block *b, GError **error)
+static enum capfile_result skip_body(struct pcapngfile *ng, const struct pcapng_block_head *b,
+                                     GError **error)
 {
     uint8_t end[4];
 
@@ -129,7 +132,8 @@ struct packet_head {
  * Enhanced Packet Block (section 4.3) and obsolete Packet Block (appendix A). The latter has a
  * 16-bit interface and a drop count in the same 4 bytes.
  */
-static struct packet_head packet_head(const struct pcapngfile *ng, const struct block *b)
+static struct packet_head packet_head(const struct pcapngfile *ng,
+                                      const struct pcapng_block_head *b)
 {
     const uint8_t *p = ng->body;
 
@@ -147,7 +151,8 @@ static struct packet_head packet_head(const struct pcapngfile *ng, const struct 
  * Simple Packet Block (section 4.4): belongs to the first interface, whose snapshot length
  * determines the captured length.
  */
-static struct packet_head simple_head(const struct pcapngfile *ng, const struct block *b)
+static struct packet_head simple_head(const struct pcapngfile *ng,
+                                      const struct pcapng_block_head *b)
 {
     uint32_t wirelen = pcapng_get32(ng, ng->body), room = b->body_len - 4;
     uint32_t snaplen = ng->interface_count && ng->interfaces[0].snaplen ? ng->interfaces[0].snaplen
@@ -159,7 +164,8 @@ static struct packet_head simple_head(const struct pcapngfile *ng, const struct 
 }
 
 /* Remembers where the options of a packet are, after its padded data. */
-static void note_options(struct pcapngfile *ng, const struct block *b, const struct packet_head *h)
+static void note_options(struct pcapngfile *ng, const struct pcapng_block_head *b,
+                         const struct packet_head *h)
 {
     uint64_t from = (uint64_t)h->head + (((uint64_t)h->caplen + 3) & ~UINT64_C(3));
     bool has = b->type == BLOCK_EPB && from < b->body_len;
@@ -168,7 +174,7 @@ static void note_options(struct pcapngfile *ng, const struct block *b, const str
     ng->options_len = has ? b->body_len - (uint32_t)from : 0;
 }
 
-static enum capfile_result take_packet(struct pcapngfile *ng, const struct block *b,
+static enum capfile_result take_packet(struct pcapngfile *ng, const struct pcapng_block_head *b,
                                        struct capfile_frame *out, GError **error)
 {
     uint32_t least = b->type == BLOCK_SPB ? 4 : 20;
@@ -182,7 +188,7 @@ static enum capfile_result take_packet(struct pcapngfile *ng, const struct block
     if (h.caplen > b->body_len - h.head)
         return pcapng_malformed(ng, "has a packet that ends beyond it", error);
 
-    const struct interface *f = &ng->interfaces[h.interface];
+    const struct pcapng_interface *f = &ng->interfaces[h.interface];
     if (h.has_time)
         ng->last_ns = pcapng_ns(h.ticks, f->tsresol, f->tsoffset);
     note_options(ng, b, &h);
@@ -220,7 +226,8 @@ static bool is_packet(uint32_t type)
 }
 
 /* Handles all blocks except packets. */
-static enum capfile_result take_other(struct pcapngfile *ng, const struct block *b, GError **error)
+static enum capfile_result take_other(struct pcapngfile *ng, const struct pcapng_block_head *b,
+                                      GError **error)
 {
     bool statistics = b->type == BLOCK_ISB && ng->describe;
 
@@ -242,7 +249,7 @@ enum capfile_result pcapngfile_next(struct pcapngfile *ng, struct capfile_frame 
                                     GError **error)
 {
     enum capfile_result result;
-    struct block b = {0};
+    struct pcapng_block_head b = {0};
 
     do {
         result = read_head(ng, &b, error);

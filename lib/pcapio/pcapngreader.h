@@ -9,7 +9,7 @@
 #include "pcapio/pcapngfile.h"
 #include "pcapio/pcapngoptions.h"
 
-struct interface {
+struct pcapng_interface {
     int linktype;
     uint32_t snaplen; /* bytes; 0: no limit */
     uint8_t tsresol;
@@ -22,7 +22,7 @@ struct pcapngfile {
     uint64_t offset; /* offset in the file of the current block */
     uint8_t *body;   /* body of the current block, and the length after it */
     size_t room;
-    struct interface *interfaces; /* interfaces of the current section */
+    struct pcapng_interface *interfaces; /* interfaces of the current section */
     uint32_t interface_count, interface_room;
     uint32_t interface_base; /* number of interfaces in the previous sections */
     uint32_t frames;
@@ -35,7 +35,7 @@ struct pcapngfile {
 };
 
 /* The head of a block. */
-struct block {
+struct pcapng_block_head {
     uint32_t type, len; /* len: of the whole block */
     uint32_t body_len;  /* without type and lengths */
 };
@@ -66,13 +66,14 @@ enum capfile_result pcapng_malformed(const struct pcapngfile *ng, const char *wh
 enum capfile_result pcapng_no_memory(GError **error);
 
 /* How the options of an interface are written; F NULL: of no interface (pcapngsection.c). */
-struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng, const struct interface *f);
+struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng,
+                                      const struct pcapng_interface *f);
 
 /* Take a block that is in the body: of a section, an interface, statistics (pcapngsection.c). */
-enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct block *b,
+enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct pcapng_block_head *b,
                                          GError **error);
-enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct block *b,
+enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct pcapng_block_head *b,
                                          GError **error);
-void pcapng_take_statistics(struct pcapngfile *ng, const struct block *b);
+void pcapng_take_statistics(struct pcapngfile *ng, const struct pcapng_block_head *b);
 
 #endif

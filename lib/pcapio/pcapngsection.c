@@ -13,7 +13,7 @@
 /* INTERFACES_MAX: a file that describes more interfaces is malformed. */
 enum { INTERFACES_MAX = 1 << 20, TSRESOL_DEFAULT = 6 };
 
-struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng, const struct interface *f)
+struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng, const struct pcapng_interface *f)
 {
     return (struct pcapng_origin){ng->big_endian, f ? f->tsresol : TSRESOL_DEFAULT,
                                   f ? f->tsoffset : 0};
@@ -24,8 +24,8 @@ struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng, const struct 
  * interface that D is about, or NULL.
  */
 static void pass_description(struct pcapngfile *ng, struct capfile_description *d,
-                             enum pcapng_block kind, const struct block *b, uint32_t head,
-                             const struct interface *f)
+                             enum pcapng_block kind, const struct pcapng_block_head *b,
+                             uint32_t head, const struct pcapng_interface *f)
 {
     struct pcapng_origin from = pcapng_origin_of(ng, f);
 
@@ -37,7 +37,7 @@ static void pass_description(struct pcapngfile *ng, struct capfile_description *
     ng->describe(ng->describe_user, d);
 }
 
-enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct block *b,
+enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct pcapng_block_head *b,
                                          GError **error)
 {
     if (b->body_len < 16)
@@ -53,7 +53,7 @@ enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct blo
 }
 
 /* Reads the options in the LEN bytes at P (section 3.5): if_tsresol and if_tsoffset. */
-static enum capfile_result read_interface_options(struct pcapngfile *ng, struct interface *f,
+static enum capfile_result read_interface_options(struct pcapngfile *ng, struct pcapng_interface *f,
                                                   const uint8_t *p, uint32_t len, GError **error)
 {
     while (len >= OPTION_HEAD) {
@@ -79,11 +79,11 @@ static enum capfile_result read_interface_options(struct pcapngfile *ng, struct 
 static bool room_for_interface(struct pcapngfile *ng)
 {
     uint32_t room = ng->interface_room ? 2 * ng->interface_room : 8;
-    struct interface *more;
+    struct pcapng_interface *more;
 
     if (ng->interface_count < ng->interface_room)
         return true;
-    more = g_try_renew(struct interface, ng->interfaces, room);
+    more = g_try_renew(struct pcapng_interface, ng->interfaces, room);
     if (!more)
         return false;
     ng->interfaces = more;
@@ -91,10 +91,10 @@ static bool room_for_interface(struct pcapngfile *ng)
     return true;
 }
 
-enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct block *b,
+enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct pcapng_block_head *b,
                                          GError **error)
 {
-    struct interface *f;
+    struct pcapng_interface *f;
 
     if (b->body_len < 8)
         return pcapng_malformed(ng, "is too short for an interface's description", error);
@@ -103,8 +103,8 @@ enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct blo
     if (!room_for_interface(ng))
         return pcapng_no_memory(error);
     f = &ng->interfaces[ng->interface_count++];
-    *f = (struct interface){pcapng_get16(ng, ng->body), pcapng_get32(ng, ng->body + 4),
-                            TSRESOL_DEFAULT, 0};
+    *f = (struct pcapng_interface){pcapng_get16(ng, ng->body), pcapng_get32(ng, ng->body + 4),
+                                   TSRESOL_DEFAULT, 0};
     enum capfile_result result = read_interface_options(ng, f, ng->body + 8, b->body_len - 8,
                                                         error);
     if (result != CAPFILE_FRAME)
@@ -118,13 +118,13 @@ enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct blo
 }
 
 /* Describes an Interface Statistics Block (section 4.6). Ignores one without a valid interface. */
-void pcapng_take_statistics(struct pcapngfile *ng, const struct block *b)
+void pcapng_take_statistics(struct pcapngfile *ng, const struct pcapng_block_head *b)
 {
     uint32_t number = b->body_len >= 12 ? pcapng_get32(ng, ng->body) : UINT32_MAX;
 
     if (number >= ng->interface_count)
         return;
-    const struct interface *f = &ng->interfaces[number];
+    const struct pcapng_interface *f = &ng->interfaces[number];
     uint64_t ticks = (uint64_t)pcapng_get32(ng, ng->body + 4) << 32 |
                      pcapng_get32(ng, ng->body + 8);
     struct capfile_description d = {.about = CAPFILE_STATISTICS,

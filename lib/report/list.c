@@ -35,7 +35,7 @@ static void clear_columns(char *columns[COLUMNS])
         g_free(columns[i]);
 }
 
-static void measure_columns(int widths[COLUMNS], const struct selection *selection)
+static void measure_columns(int widths[COLUMNS], const struct rule_selection *selection)
 {
     char *columns[COLUMNS];
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
@@ -48,7 +48,7 @@ static void measure_columns(int widths[COLUMNS], const struct selection *selecti
     }
 }
 
-GString *list_text(const struct selection *selection)
+GString *list_text(const struct rule_selection *selection)
 {
     GString *out = g_string_new(NULL);
     char *columns[COLUMNS];
@@ -78,7 +78,7 @@ static json_t *json_rule(const struct rule *r)
                      rule_by_probe(r), "unseen", unseen, "text", r->text);
 }
 
-GString *list_json(const struct selection *selection, const char *tool, const char *version)
+GString *list_json(const struct rule_selection *selection, const char *tool, const char *version)
 {
     json_t *list = json_array();
     for (size_t rule = 0; rule < RULE_COUNT; rule++)

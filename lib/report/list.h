@@ -9,7 +9,7 @@
  * The selected rules, one per line: identifier, level, document and section, how a violation can be
  * observed, the sentence.
  */
-GString *list_text(const struct selection *selection);
-GString *list_json(const struct selection *selection, const char *tool, const char *version);
+GString *list_text(const struct rule_selection *selection);
+GString *list_json(const struct rule_selection *selection, const char *tool, const char *version);
 
 #endif

@@ -9,74 +9,74 @@
 
 enum shape { SCALAR, SCALARS, OBJECT, OBJECTS };
 
-struct member {
+struct json_member {
     const char *name; /* NULL: end of the list */
     enum shape shape;
-    const struct member *of; /* members of the object, or of each object in the list */
+    const struct json_member *of; /* members of the object, or of each object in the list */
 };
 
-static const struct member evidence[] = {{"check", SCALAR, NULL},
-                                         {"sent", SCALAR, NULL},
-                                         {"received", SCALAR, NULL},
-                                         {NULL, SCALAR, NULL}};
+static const struct json_member evidence[] = {{"check", SCALAR, NULL},
+                                              {"sent", SCALAR, NULL},
+                                              {"received", SCALAR, NULL},
+                                              {NULL, SCALAR, NULL}};
 
-static const struct member cases[] = {
+static const struct json_member cases[] = {
     {"subject", SCALAR, NULL},      {"expected", SCALAR, NULL}, {"actual", SCALAR, NULL},
     {"reason", SCALAR, NULL},       {"count", SCALAR, NULL},    {"frames", SCALARS, NULL},
     {"evidence", OBJECT, evidence}, {"senders", SCALARS, NULL}, {NULL, SCALAR, NULL}};
 
-static const struct member results[] = {{"capture", SCALAR, NULL},
-                                        {"target", SCALAR, NULL},
-                                        {"id", SCALAR, NULL},
-                                        {"level", SCALAR, NULL},
-                                        {"document", SCALAR, NULL},
-                                        {"section", SCALAR, NULL},
-                                        {"outcome", SCALAR, NULL},
-                                        {"count", SCALAR, NULL},
-                                        {"violation", SCALAR, NULL},
-                                        {"subject", SCALAR, NULL},
-                                        {"expected", SCALAR, NULL},
-                                        {"actual", SCALAR, NULL},
-                                        {"reason", SCALAR, NULL},
-                                        {"frames", SCALARS, NULL},
-                                        {"evidence", OBJECTS, evidence},
-                                        {"cases", OBJECTS, cases},
-                                        {"further_cases", SCALAR, NULL},
-                                        {"text", SCALAR, NULL},
-                                        {"help", SCALAR, NULL},
-                                        {"advice", SCALAR, NULL},
-                                        {"node", SCALAR, NULL},
-                                        {"file", SCALAR, NULL},
-                                        {NULL, SCALAR, NULL}};
+static const struct json_member results[] = {{"capture", SCALAR, NULL},
+                                             {"target", SCALAR, NULL},
+                                             {"id", SCALAR, NULL},
+                                             {"level", SCALAR, NULL},
+                                             {"document", SCALAR, NULL},
+                                             {"section", SCALAR, NULL},
+                                             {"outcome", SCALAR, NULL},
+                                             {"count", SCALAR, NULL},
+                                             {"violation", SCALAR, NULL},
+                                             {"subject", SCALAR, NULL},
+                                             {"expected", SCALAR, NULL},
+                                             {"actual", SCALAR, NULL},
+                                             {"reason", SCALAR, NULL},
+                                             {"frames", SCALARS, NULL},
+                                             {"evidence", OBJECTS, evidence},
+                                             {"cases", OBJECTS, cases},
+                                             {"further_cases", SCALAR, NULL},
+                                             {"text", SCALAR, NULL},
+                                             {"help", SCALAR, NULL},
+                                             {"advice", SCALAR, NULL},
+                                             {"node", SCALAR, NULL},
+                                             {"file", SCALAR, NULL},
+                                             {NULL, SCALAR, NULL}};
 
-static const struct member counts[] = {{"must_violated", SCALAR, NULL},
-                                       {"should_violated", SCALAR, NULL},
-                                       {"deviation", SCALAR, NULL},
-                                       {"inconclusive", SCALAR, NULL},
-                                       {"noted", SCALAR, NULL},
-                                       {"passed", SCALAR, NULL},
-                                       {"skipped", SCALAR, NULL},
-                                       {"judged", SCALAR, NULL},
-                                       {"applicable", SCALAR, NULL},
-                                       {"known", SCALAR, NULL},
-                                       {NULL, SCALAR, NULL}};
+static const struct json_member counts[] = {{"must_violated", SCALAR, NULL},
+                                            {"should_violated", SCALAR, NULL},
+                                            {"deviation", SCALAR, NULL},
+                                            {"inconclusive", SCALAR, NULL},
+                                            {"noted", SCALAR, NULL},
+                                            {"passed", SCALAR, NULL},
+                                            {"skipped", SCALAR, NULL},
+                                            {"judged", SCALAR, NULL},
+                                            {"applicable", SCALAR, NULL},
+                                            {"known", SCALAR, NULL},
+                                            {NULL, SCALAR, NULL}};
 
-static const struct member entries[] = {
+static const struct json_member entries[] = {
     {"name", SCALAR, NULL},         {"verdict", SCALAR, NULL}, {"frames", SCALAR, NULL},
     {"ipoib_frames", SCALAR, NULL}, {"packets", SCALAR, NULL}, {"answers", SCALAR, NULL},
     {"rules", OBJECT, counts},      {"error", SCALAR, NULL},   {"node", SCALAR, NULL},
     {"file", SCALAR, NULL},         {"tool", SCALAR, NULL},    {"strict", SCALAR, NULL},
     {"deviations", SCALAR, NULL},   {"only", SCALARS, NULL},   {NULL, SCALAR, NULL}};
 
-static const struct member summary[] = {
+static const struct json_member summary[] = {
     {"reports", SCALAR, NULL}, {"strict", SCALAR, NULL},       {"deviations", SCALAR, NULL},
     {"only", SCALARS, NULL},   {"captures", OBJECTS, entries}, {"targets", OBJECTS, entries},
     {NULL, SCALAR, NULL}};
 
-static const struct member whole[] = {{"tool", SCALAR, NULL},        {"version", SCALAR, NULL},
-                                      {"node", SCALAR, NULL},        {"subject", SCALAR, NULL},
-                                      {"results", OBJECTS, results}, {"summary", OBJECT, summary},
-                                      {NULL, SCALAR, NULL}};
+static const struct json_member whole[] = {
+    {"tool", SCALAR, NULL},    {"version", SCALAR, NULL},     {"node", SCALAR, NULL},
+    {"subject", SCALAR, NULL}, {"results", OBJECTS, results}, {"summary", OBJECT, summary},
+    {NULL, SCALAR, NULL}};
 
 static bool is_scalar(const json_t *value)
 {
@@ -94,7 +94,7 @@ static bool has_shape(const json_t *value, enum shape shape)
     return json_is_array(value);
 }
 
-static const struct member *find_json_member(const struct member *list, const char *name)
+static const struct json_member *find_json_member(const struct json_member *list, const char *name)
 {
     for (; list->name; list++)
         if (strcmp(list->name, name) == 0)
@@ -111,7 +111,7 @@ static void cut_node(json_t *object)
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): the depth is that of the lists above */
-static void keep_members(json_t *object, const struct member *list)
+static void keep_members(json_t *object, const struct json_member *list)
 {
     const char *key;
     json_t *value, *one;
@@ -119,7 +119,7 @@ static void keep_members(json_t *object, const struct member *list)
     size_t i;
     json_object_foreach_safe(object, next, key, value)
     {
-        const struct member *m = find_json_member(list, key);
+        const struct json_member *m = find_json_member(list, key);
         if (!m || !has_shape(value, m->shape))
             json_object_del(object, key);
         else if (m->shape == OBJECT)

@@ -72,14 +72,14 @@ static bool all_plain(json_t *value)
     return true;
 }
 
-struct source {
+struct json_input {
     FILE *file;
     size_t left;
 };
 
 static size_t read_json(void *to, size_t n, void *source)
 {
-    struct source *s = source;
+    struct json_input *s = source;
     if (ferror(s->file) || feof(s->file))
         return 0; /* also after a signal interrupted a read */
     n = n < s->left ? n : s->left;
@@ -90,7 +90,7 @@ static size_t read_json(void *to, size_t n, void *source)
 /* jansson rejects input nested deeper than 2048 and numbers of more than 64 bits. */
 static json_t *parse_report(FILE *file, GError **error)
 {
-    struct source source = {file, FILE_MAX};
+    struct json_input source = {file, FILE_MAX};
     json_error_t fault;
     json_t *whole = json_load_callback(read_json, &source, JSON_REJECT_DUPLICATES, &fault);
     if (source.left == 0)

@@ -13,7 +13,7 @@
 struct restored {
     struct report report;   /* with the settings of the original run */
     struct checked checked; /* its name has the node's name as prefix */
-    struct selection selection;
+    struct rule_selection selection;
     GPtrArray *only;
 };
 

@@ -16,7 +16,7 @@ static void node_free(gpointer node)
     g_free(node);
 }
 
-static guint new_item(struct tally *t, const char *id, const struct rule *rule)
+static guint new_item(struct merge_tally *t, const char *id, const struct rule *rule)
 {
     struct tally_item *item = g_new0(struct tally_item, 1);
     item->id = g_strdup(id);
@@ -26,9 +26,9 @@ static guint new_item(struct tally *t, const char *id, const struct rule *rule)
     return t->items->len - 1;
 }
 
-struct tally *tally_new(void)
+struct merge_tally *tally_new(void)
 {
-    struct tally *t = g_new0(struct tally, 1);
+    struct merge_tally *t = g_new0(struct merge_tally, 1);
     t->items = g_ptr_array_new_with_free_func(item_free);
     t->nodes = g_ptr_array_new_with_free_func(node_free);
     t->item_of_id = g_hash_table_new(g_str_hash, g_str_equal);
@@ -38,7 +38,7 @@ struct tally *tally_new(void)
     return t;
 }
 
-void tally_free(struct tally *t)
+void tally_free(struct merge_tally *t)
 {
     g_hash_table_unref(t->node_of_name);
     g_hash_table_unref(t->item_of_id);
@@ -47,7 +47,7 @@ void tally_free(struct tally *t)
     g_free(t);
 }
 
-static struct tally_node *node_named(struct tally *t, const char *name)
+static struct tally_node *node_named(struct merge_tally *t, const char *name)
 {
     struct tally_node *n = g_hash_table_lookup(t->node_of_name, name);
     if (n)
@@ -76,7 +76,7 @@ static void note_outcome(struct tally_node *n, guint item, int outcome)
         n->worst->data[item] = (guint8)(outcome + 1);
 }
 
-static void add_rules(struct tally *t, struct tally_node *n, const struct restored *r)
+static void add_rules(struct merge_tally *t, struct tally_node *n, const struct restored *r)
 {
     for (guint rule = 0; rule < RULE_COUNT; rule++) {
         struct tally_item *item = t->items->pdata[rule];
@@ -92,7 +92,7 @@ static void add_rules(struct tally *t, struct tally_node *n, const struct restor
     }
 }
 
-static void add_stages(struct tally *t, struct tally_node *n, const struct restored *r)
+static void add_stages(struct merge_tally *t, struct tally_node *n, const struct restored *r)
 {
     for (guint i = 0; r->checked.stages && i < r->checked.stages->len; i++) {
         const struct stage *s = r->checked.stages->pdata[i];
@@ -106,7 +106,7 @@ static void add_stages(struct tally *t, struct tally_node *n, const struct resto
     }
 }
 
-void tally_add(struct tally *t, const char *node, const struct restored *r)
+void tally_add(struct merge_tally *t, const char *node, const struct restored *r)
 {
     struct tally_node *n = node_named(t, node);
     enum verdict_status status = checked_summary(&r->report, &r->checked).status;
@@ -120,7 +120,7 @@ void tally_add(struct tally *t, const char *node, const struct restored *r)
     t->by_status[status]++;
 }
 
-unsigned tally_nodes_with(const struct tally *t, guint item, int outcome)
+unsigned tally_nodes_with(const struct merge_tally *t, guint item, int outcome)
 {
     unsigned n = 0;
     for (guint i = 0; i < t->nodes->len; i++)

@@ -22,7 +22,7 @@ struct tally_node {
     unsigned by_status[3];
 };
 
-struct tally {
+struct merge_tally {
     /*
      * struct tally_item: the rules in the order of the table, then the stages in order of arrival
      */
@@ -34,9 +34,9 @@ struct tally {
     unsigned captures, targets;
 };
 
-struct tally *tally_new(void);
-void tally_free(struct tally *t);
-void tally_add(struct tally *t, const char *node, const struct restored *r);
+struct merge_tally *tally_new(void);
+void tally_free(struct merge_tally *t);
+void tally_add(struct merge_tally *t, const char *node, const struct restored *r);
 
 /*
  * The worst outcome of the item at the node; -1: no result. If any of the node's reports decided
@@ -44,7 +44,7 @@ void tally_add(struct tally *t, const char *node, const struct restored *r);
  */
 int tally_worst(const struct tally_node *n, guint item);
 /* Number of nodes whose worst outcome of the item is this one. */
-unsigned tally_nodes_with(const struct tally *t, guint item, int outcome);
+unsigned tally_nodes_with(const struct merge_tally *t, guint item, int outcome);
 
 enum verdict_status tally_status(const unsigned by_status[3]);
 

@@ -48,7 +48,8 @@ const struct report_parts *format_parts(enum format f)
     return parts[f];
 }
 
-bool only_read(GPtrArray *only, struct selection *selection, const char *selector, GError **error)
+bool only_read(GPtrArray *only, struct rule_selection *selection, const char *selector,
+               GError **error)
 {
     if (!selection_add(selection, selector))
         return fail_with(error, "no rule is named '%s' or begins with it: see %s --list", selector,
@@ -57,7 +58,7 @@ bool only_read(GPtrArray *only, struct selection *selection, const char *selecto
     return true;
 }
 
-void only_end(GPtrArray *only, struct selection *selection)
+void only_end(GPtrArray *only, struct rule_selection *selection)
 {
     for (size_t i = 0; only->len == 0 && i < RULE_COUNT; i++)
         selection->rule[i] = true;

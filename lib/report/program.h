@@ -48,12 +48,13 @@ const struct report_parts *format_parts(enum format f);
                "RULE is an identifier, or a prefix that only one identifier has."
 
 /* Parses the argument of --only. Returns false after printing an error. */
-bool only_read(GPtrArray *only, struct selection *selection, const char *selector, GError **error);
+bool only_read(GPtrArray *only, struct rule_selection *selection, const char *selector,
+               GError **error);
 /*
  * Call after the last option: without --only it selects all rules. It also terminates the list of
  * selectors.
  */
-void only_end(GPtrArray *only, struct selection *selection);
+void only_end(GPtrArray *only, struct rule_selection *selection);
 
 /*
  * Use colours? Only if stdout is a terminal and there is no output file, and NO_COLOR is unset or

@@ -52,9 +52,9 @@ static void content(const struct junit *x, const char *text)
 
 /* ---- result of a rule */
 
-enum kind { KIND_PASSED, KIND_FAILED, KIND_SKIPPED };
+enum junit_kind { KIND_PASSED, KIND_FAILED, KIND_SKIPPED };
 
-static enum kind result_kind(const struct junit *x, enum rule_number rule)
+static enum junit_kind result_kind(const struct junit *x, enum rule_number rule)
 {
     int worst = verdict_worst(x->checked->verdict, rule);
     if (worst == OUTCOME_FAIL && verdict_counts(rule, x->report->strict))

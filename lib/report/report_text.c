@@ -10,7 +10,7 @@
 
 /* ---- a group: the rules with an outcome, of a level */
 
-struct group {
+struct rule_group {
     enum outcome outcome;
     int level; /* -1: any */
     enum colour colour;
@@ -30,7 +30,7 @@ static gint by_count(gconstpointer a, gconstpointer b)
     return (gint)x->rule - (gint)y->rule;
 }
 
-static GArray *rules_of_group(const struct text *t, const struct group *g)
+static GArray *rules_of_group(const struct text *t, const struct rule_group *g)
 {
     GArray *found = g_array_new(FALSE, FALSE, sizeof(struct listed));
     for (size_t i = 0; i < RULE_COUNT; i++) {
@@ -55,7 +55,7 @@ static void put_help(const struct text *t, enum rule_number rule, const char *in
  * The verdict counts each rule once, by its worst outcome. A rule that is listed here with another
  * outcome says so; else the reader's count of the listed rules differs from the verdict's.
  */
-static void put_counted_as(const struct text *t, const struct group *g, enum rule_number rule,
+static void put_counted_as(const struct text *t, const struct rule_group *g, enum rule_number rule,
                            const char *before, const char *after)
 {
     static const char *const words[VERDICT_OUTCOMES] = {
@@ -71,7 +71,7 @@ static void put_counted_as(const struct text *t, const struct group *g, enum rul
         g_string_append_printf(t->out, "%scounted as %s%s", before, words[worst], after);
 }
 
-static void put_rule(const struct text *t, const struct group *g, enum rule_number rule)
+static void put_rule(const struct text *t, const struct rule_group *g, enum rule_number rule)
 {
     const struct verdict *v = t->checked->verdict;
     g_string_append(t->out, "  ");
@@ -92,7 +92,7 @@ static void put_rule(const struct text *t, const struct group *g, enum rule_numb
 }
 
 /* Inconclusive rules get one line each. */
-static void put_shortly(const struct text *t, const struct group *g, enum rule_number rule)
+static void put_shortly(const struct text *t, const struct rule_group *g, enum rule_number rule)
 {
     const struct verdict_result *r = verdict_result(t->checked->verdict, rule, g->outcome);
     g_string_append_printf(t->out, "  %s  ", rules[rule].id);
@@ -111,7 +111,7 @@ static void put_shortly(const struct text *t, const struct group *g, enum rule_n
     g_string_append_c(t->out, '\n');
 }
 
-static void put_group(const struct text *t, const struct group *g)
+static void put_group(const struct text *t, const struct rule_group *g)
 {
     GArray *found = rules_of_group(t, g);
     if (found->len > 0) {
@@ -131,7 +131,7 @@ static void put_group(const struct text *t, const struct group *g)
 
 static void put_groups(const struct text *t)
 {
-    const struct group groups[] = {
+    const struct rule_group groups[] = {
         {OUTCOME_FAIL, RULE_MUST, RED, "MUST, violated"},
         {OUTCOME_FAIL, RULE_SHOULD, t->report->strict ? RED : YELLOW,
          t->report->strict ? "SHOULD, violated" : "SHOULD, violated (counted only with --strict)"},

@@ -13,7 +13,7 @@ static bool requires(const char *selector, enum rule_number rule)
     return named && verdict_applicable(rule);
 }
 
-bool required_is_possible(const char *selector, const struct selection *selection)
+bool required_is_possible(const char *selector, const struct rule_selection *selection)
 {
     for (size_t i = 0; i < RULE_COUNT; i++)
         if (requires(selector, (enum rule_number)i) && (!selection || selection->rule[i]))

@@ -16,7 +16,7 @@ struct required {
 };
 
 /* Can any rule of the selection satisfy the selector? selection NULL: all rules. */
-bool required_is_possible(const char *selector, const struct selection *selection);
+bool required_is_possible(const char *selector, const struct rule_selection *selection);
 
 /*
  * Evaluates the selectors (GPtrArray of const char *) on the captures of the report. Returns an

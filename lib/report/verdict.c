@@ -7,7 +7,7 @@
 #include "rules/sender.h"
 
 struct verdict {
-    const struct selection *selection;
+    const struct rule_selection *selection;
     uint64_t frames, ipoib_frames;
     /* of a checker, of all rules; next to each other, because most packets pass several rules */
     uint64_t passes[RULE_COUNT];
@@ -16,7 +16,7 @@ struct verdict {
     struct verdict_result *results[RULE_COUNT][VERDICT_OUTCOMES];
 };
 
-struct verdict *verdict_new(const struct selection *selection)
+struct verdict *verdict_new(const struct rule_selection *selection)
 {
     struct verdict *v = g_new0(struct verdict, 1);
     v->selection = selection;
@@ -377,7 +377,7 @@ struct verdict_summary verdict_summarize_capture(const struct verdict *v, bool s
 
 /* ---- selectors */
 
-bool selection_add(struct selection *s, const char *selector)
+bool selection_add(struct rule_selection *s, const char *selector)
 {
     bool found = false;
     for (size_t i = 0; i < RULE_COUNT; i++)
@@ -388,7 +388,7 @@ bool selection_add(struct selection *s, const char *selector)
     return found;
 }
 
-unsigned selection_in_capture(const struct selection *s)
+unsigned selection_in_capture(const struct rule_selection *s)
 {
     unsigned n = 0;
     for (size_t i = 0; i < RULE_COUNT; i++)

@@ -65,7 +65,7 @@ struct verdict_result {
 };
 
 /* The selected rules, all or those of the selectors (rule_selected()). */
-struct selection {
+struct rule_selection {
     bool rule[RULE_COUNT];
 };
 
@@ -95,7 +95,7 @@ struct verdict_summary {
 struct verdict;
 
 /* selection NULL: all rules. The selection must outlive the verdict. */
-struct verdict *verdict_new(const struct selection *selection);
+struct verdict *verdict_new(const struct rule_selection *selection);
 void verdict_free(struct verdict *v);
 
 /* Counts a checked frame. ipoib: it contains IPoIB. */
@@ -167,8 +167,8 @@ bool verdict_applicable(enum rule_number rule);
 bool verdict_counts(enum rule_number rule, bool strict);
 
 /* Selects the rules that match the selector. Returns false if there are none. */
-bool selection_add(struct selection *s, const char *selector);
+bool selection_add(struct rule_selection *s, const char *selector);
 /* Number of selected rules that a capture can show. */
-unsigned selection_in_capture(const struct selection *s);
+unsigned selection_in_capture(const struct rule_selection *s);
 
 #endif

@@ -8,7 +8,7 @@
 enum { SELECTOR_EXACTLY = 2 }; /* IBA 15.2.5.17 */
 
 /* A component of the request, and the broadcast group's value. */
-struct component {
+struct requested_component {
     enum rule_number rule;
     const char *name;
     uint32_t at;      /* its place in a record */
@@ -30,7 +30,7 @@ static void describe_component(const struct check_context *s, const struct resul
  * later, the violation is not reported again.
  */
 static void check_component(const struct check_context *s, const struct subnet_event *e,
-                            const struct component *c)
+                            const struct requested_component *c)
 {
     struct entity about = entity_group(e->group->mgid);
     about.number = c->at;
@@ -56,7 +56,7 @@ static void check_components(const struct check_context *s, const struct subnet_
     const struct mc_member *q = &e->request->wanted;
     const uint8_t mtu = e->request->mtu_selector, rate = e->request->rate_selector,
                   life = e->request->life_selector, any = SELECTOR_EXACTLY;
-    const struct component components[] = {
+    const struct requested_component components[] = {
         {must, "Q_Key", MCM_QKEY, MCM_HAS_QKEY, any, b->qkey, q->qkey},
         {must, "MTU", MCM_MTU, MCM_HAS_MTU | MCM_HAS_MTU_SELECTOR, mtu, b->mtu, q->mtu},
         {must, "SL", MCM_SL_FLOW_HOP, MCM_HAS_SL, any, b->sl, q->sl},

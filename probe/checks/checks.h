@@ -43,7 +43,7 @@ extern const struct check_table multicast_checks, membership_checks, resolution_
 /* The checks of all tables, in order; NULL after the last one. */
 const struct check *check_at(unsigned i);
 /* True if any of its rules is selected. */
-bool check_selected(const struct check *c, const struct selection *s);
+bool check_selected(const struct check *c, const struct rule_selection *s);
 
 /*
  * Runs the checks of a peer (run_peer.c). first: a response that it has already sent; NULL: none.

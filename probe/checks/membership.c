@@ -16,12 +16,12 @@
 #include "probe/run/target.h"
 
 /* The peer's membership of the broadcast group. */
-struct membership {
+struct peer_membership {
     bool disclosed, member, known;
     uint8_t join_state; /* combined from all requested GIDs */
 };
 
-static void query_gid(struct target *t, const uint8_t *gid, struct membership *s)
+static void query_gid(struct target *t, const uint8_t *gid, struct peer_membership *s)
 {
     uint8_t join_state;
     bool member, known;
@@ -36,9 +36,9 @@ static void query_gid(struct target *t, const uint8_t *gid, struct membership *s
  * A virtual function joins with its own GID, which it announces, and which is not the first GID of
  * the port.
  */
-static struct membership query_state(struct target *t)
+static struct peer_membership query_state(struct target *t)
 {
-    struct membership s = {.disclosed = true, .known = true};
+    struct peer_membership s = {.disclosed = true, .known = true};
     uint8_t gid[16];
     memcpy(gid, t->link->transport->facts.gid,
            8); /* the subnet prefix is the same: the peer is in this subnet */
@@ -55,7 +55,7 @@ static struct membership query_state(struct target *t)
 static void check_membership(struct target *t)
 {
     char text[80], states[64];
-    struct membership s = query_state(t);
+    struct peer_membership s = query_state(t);
     results_sent(t->results, "SA Get MCMemberRecord of the peer's port in the broadcast group");
     if (s.disclosed && !s.known) {
         results_skip(t->results, R_RFC4391_5_FULL_MEMBER_JOIN,

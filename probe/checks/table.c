@@ -20,7 +20,7 @@ const struct check *check_at(unsigned i)
     return NULL;
 }
 
-bool check_selected(const struct check *c, const struct selection *s)
+bool check_selected(const struct check *c, const struct rule_selection *s)
 {
     for (unsigned i = 0; i < c->n_rules; i++)
         if (s->rule[c->rules[i]])

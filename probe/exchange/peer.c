@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds out which port has the target's IP address. Every ARP message, NS and NA claims that its
- * sender has an IP address at a link-layer address (struct claim). The port that makes a claim is
- * the owner (struct owner): its link-layer address, and the LID and QPN that it sent from. The
- * owner of the target's IP address that responds first is the peer; any other one is competing. See
- * peer.h.
+ * sender has an IP address at a link-layer address (struct address_claim). The port that makes a
+ * claim is the owner (struct owner): its link-layer address, and the LID and QPN that it sent from.
+ * The owner of the target's IP address that responds first is the peer; any other one is competing.
+ * See peer.h.
  */
 #include "probe/exchange/peer.h"
 
@@ -43,7 +43,7 @@ struct owner peer_as_owner(const struct target *t)
 }
 
 /* What a packet says about an address: this IP address has this link-layer address. */
-struct claim {
+struct address_claim {
     bool ipv6;
     const uint8_t *ip, *lladdr;
     bool weak;   /* the NA has no Override flag */
@@ -51,14 +51,15 @@ struct claim {
 };
 
 /* The claim of an ARP message: its sender address, in requests and replies (RFC 5227 §2.4). */
-static bool read_arp(struct view v, struct claim *c)
+static bool read_arp(struct view v, struct address_claim *c)
 {
     struct arp a;
     bool fixed;
     if (arp_decode(v, &a, &fixed) != WIRE_OK || a.hln != LLADDR_SIZE || a.pln != 4 ||
         (a.op != ARP_REQUEST && a.op != ARP_REPLY))
         return false;
-    *c = (struct claim){.ip = v.p + a.spa, .lladdr = v.p + a.sha, .answer = a.op == ARP_REPLY};
+    *c = (struct address_claim){
+        .ip = v.p + a.spa, .lladdr = v.p + a.sha, .answer = a.op == ARP_REPLY};
     return true;
 }
 
@@ -66,7 +67,7 @@ static bool read_arp(struct view v, struct claim *c)
  * The claim of an NA is its target address, and that of an NS its source address (RFC 4861 §7.2.5,
  * §7.2.3). None if the link-layer address option is missing or a host would drop the message.
  */
-static bool read_nd(struct view ip, struct claim *c)
+static bool read_nd(struct view ip, struct address_claim *c)
 {
     enum { OVERRIDE = 0x20 };
     struct view nd;
@@ -74,15 +75,15 @@ static bool read_nd(struct view ip, struct claim *c)
         (nd.p[0] != ND_NA && nd.p[0] != ND_NS) || usable_drop_reason(ip))
         return false;
     bool na = nd.p[0] == ND_NA;
-    *c = (struct claim){.ipv6 = true,
-                        .ip = na ? nd.p + ND_TARGET : ip.p + IPV6_SOURCE,
-                        .weak = na && !(nd.p[ND_NA_FLAGS] & OVERRIDE),
-                        .answer = na};
+    *c = (struct address_claim){.ipv6 = true,
+                                .ip = na ? nd.p + ND_TARGET : ip.p + IPV6_SOURCE,
+                                .weak = na && !(nd.p[ND_NA_FLAGS] & OVERRIDE),
+                                .answer = na};
     c->lladdr = nd_lladdr(nd, na ? ND_OPT_TARGET_LLADDR : ND_OPT_SOURCE_LLADDR);
     return c->lladdr != NULL;
 }
 
-static bool read_claim(struct view bytes, struct claim *c)
+static bool read_claim(struct view bytes, struct address_claim *c)
 {
     struct encap e;
     if (encap_decode(bytes, &e) != WIRE_OK)
@@ -91,7 +92,7 @@ static bool read_claim(struct view bytes, struct claim *c)
     return (e.type == TYPE_ARP && read_arp(body, c)) || (e.type == TYPE_IPV6 && read_nd(body, c));
 }
 
-static bool is_claim_of(const struct claim *c, bool ipv6, const uint8_t *ip)
+static bool is_claim_of(const struct address_claim *c, bool ipv6, const uint8_t *ip)
 {
     return c->ipv6 == ipv6 && memcmp(c->ip, ip, ipv6 ? IPV6_ADDRESS_SIZE : 4) == 0;
 }
@@ -145,7 +146,7 @@ bool peer_has_qpn(const struct target *t, uint32_t qpn)
 
 bool peer_is_sender(const struct target *t, const struct ud_from *from)
 {
-    struct claim c;
+    struct address_claim c;
     if (!t->peer->known)
         return false;
     if (from->lid)
@@ -161,7 +162,7 @@ bool peer_may_be_sender(const struct target *t, const struct ud_from *from)
            (!t->peer->known && peer_is_named(t, from));
 }
 
-static struct owner owner_of(const struct claim *c, const struct ud_from *from)
+static struct owner owner_of(const struct address_claim *c, const struct ud_from *from)
 {
     struct owner w = {.lid = from->lid,
                       .sl = from->sl,
@@ -213,7 +214,7 @@ static void note_sender(struct target *t, const struct ud_from *from)
     peer->several |= from->lid != peer->lid || from->qpn != peer->qpn;
 }
 
-static void note_unused(struct target *t, const struct claim *c, const struct owner *w)
+static void note_unused(struct target *t, const struct address_claim *c, const struct owner *w)
 {
     struct unused_addresses *n = &t->peer->unused;
     for (unsigned i = 0; i < n->n; i++)
@@ -226,7 +227,7 @@ static void note_unused(struct target *t, const struct claim *c, const struct ow
         }
 }
 
-static void note_peer(struct target *t, const struct claim *c)
+static void note_peer(struct target *t, const struct address_claim *c)
 {
     t->peer->received_at = g_get_monotonic_time();
     t->peer->weak |= c->weak && is_claim_of(c, t->ipv6, t->ip);
@@ -240,7 +241,7 @@ static void note_other(struct target *t, const struct owner *w)
 
 void peer_observe(struct target *t, const struct ud_from *from)
 {
-    struct claim c;
+    struct address_claim c;
     if (from->connection)
         return;
     if (!t->peer->known && peer_is_named(t, from))

@@ -121,7 +121,7 @@ static bool is_own_packet(const struct target *target, const struct ud_from *fro
 static void give_up_source(struct target *t)
 {
     char ip[48];
-    struct source *s = &t->link->source;
+    struct own_address *s = &t->link->source;
     text_ip(true, s->ip, ip);
     s->usable = false;
     snprintf(t->link->transport->error, sizeof t->link->transport->error,
@@ -133,7 +133,7 @@ static void give_up_source(struct target *t)
 /* lladdr: the announced one; NULL: none. */
 static void note_defender(struct target *t, const struct ud_from *from, const uint8_t *lladdr)
 {
-    struct source *s = &t->link->source;
+    struct own_address *s = &t->link->source;
     char who[64] = "a port";
     if (s->defender[0])
         return;
@@ -180,7 +180,7 @@ static void take_nd(struct target *t, const struct ud_from *from, struct view ip
 void responder_take(struct target *t, const struct ud_from *from)
 {
     struct encap e;
-    const struct source *s = &t->link->source;
+    const struct own_address *s = &t->link->source;
     if (!(s->usable || s->tentative) || encap_decode(from->bytes, &e) != WIRE_OK)
         return;
     struct view body = view_from(from->bytes, ENCAP_SIZE);

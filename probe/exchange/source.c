@@ -32,7 +32,7 @@ static bool join_solicited_node(struct target *t, GError **error)
 /* Duplicate address detection: is there a response to a request for the address? */
 static bool is_unused(struct target *t, GError **error)
 {
-    struct source *s = &t->link->source;
+    struct own_address *s = &t->link->source;
     struct request q = {.multicast = true, .ip = s->ip, .ip_version = s->ipv6 ? 6 : 4, .any = true};
     char who[64];
     s->tentative = true;

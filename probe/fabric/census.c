@@ -61,13 +61,13 @@ static void differ(struct target *t, enum rule_number rule, const struct mc_memb
     results_add(t->results, rule, OUTCOME_FAIL, wanted, found);
 }
 
-struct attribute {
+struct compared_attribute {
     const char *name;
     uint32_t expected, actual;
 };
 
 static bool compare(struct target *t, enum rule_number rule, const struct mc_member *m,
-                    const struct attribute *list, unsigned n)
+                    const struct compared_attribute *list, unsigned n)
 {
     bool same = true;
     for (unsigned i = 0; i < n; i++)
@@ -87,15 +87,15 @@ static void pass_group(struct target *t, enum rule_number rule, const char *mgid
 static void assess_attributes(struct target *t, const struct mc_member *m)
 {
     const struct mc_group *g = &t->link->group;
-    const struct attribute must[] = {{"P_Key", g->pkey & 0x7fff, m->pkey & 0x7fff},
-                                     {"Q_Key", g->qkey, m->qkey},
-                                     {"SL", g->sl, m->sl},
-                                     {"MTU code", g->mtu, m->mtu},
-                                     {"hop limit", g->hop_limit, m->hop_limit}};
-    const struct attribute should[] = {{"TClass", g->tclass, m->tclass},
-                                       {"flow label", g->flow_label, m->flow_label},
-                                       {"rate code", g->rate, m->rate},
-                                       {"packet life time", g->life, m->life}};
+    const struct compared_attribute must[] = {{"P_Key", g->pkey & 0x7fff, m->pkey & 0x7fff},
+                                              {"Q_Key", g->qkey, m->qkey},
+                                              {"SL", g->sl, m->sl},
+                                              {"MTU code", g->mtu, m->mtu},
+                                              {"hop limit", g->hop_limit, m->hop_limit}};
+    const struct compared_attribute should[] = {{"TClass", g->tclass, m->tclass},
+                                                {"flow label", g->flow_label, m->flow_label},
+                                                {"rate code", g->rate, m->rate},
+                                                {"packet life time", g->life, m->life}};
     char mgid[48];
     text_ip(true, m->mgid, mgid);
     if (compare(t, R_RFC4391_10_GROUP_ATTRIBUTES, m, must, G_N_ELEMENTS(must)))

@@ -9,7 +9,7 @@
 #include "probe/run/run.h"
 
 /* The probe's own IP address, which exchange/responder.c answers for. */
-struct source {
+struct own_address {
     bool given, usable;
     bool tentative; /* duplicate address detection is running (RFC 4862 §5.4) */
     bool ipv6;
@@ -25,7 +25,7 @@ struct probe_link {
     uint64_t sm_key;             /* with which the SA discloses members; 0: none */
     struct mc_group group;       /* the broadcast group */
     uint8_t lladdr[LLADDR_SIZE]; /* the probe's own link-layer address, flags 0 */
-    struct source source;
+    struct own_address source;
     GArray *memberships;       /* struct joined: memberships to remove at the end */
     const struct guard *guard; /* the process that removes them after a SIGKILL; NULL: none */
     GArray *attached;          /* struct mc_group: groups that the queue pair receives */

@@ -34,7 +34,7 @@
  */
 enum { PSEUDO_SIZE = LLADDR_SIZE, FRAME_SIZE = PSEUDO_SIZE + UD_SIZE };
 
-struct packet {
+struct packet_transport {
     struct transport base;
     struct interface_link link;
     int fd;
@@ -87,7 +87,7 @@ static enum transport_result packet_open_qp(struct transport *t, unsigned pkey_i
 static enum transport_result send_frame(struct transport *t, const struct ud_to *to,
                                         const uint8_t *bytes, uint32_t n)
 {
-    struct packet *k = (struct packet *)t;
+    struct packet_transport *k = (struct packet_transport *)t;
     uint8_t frame[FRAME_SIZE] = {0};
     struct sockaddr_ll where = {.sll_family = AF_PACKET,
                                 .sll_ifindex = (int)k->index,
@@ -104,7 +104,7 @@ static enum transport_result send_frame(struct transport *t, const struct ud_to 
     return TRANSPORT_OK;
 }
 
-static bool packet_receive_one(struct packet *k, struct ud_from *from)
+static bool packet_receive_one(struct packet_transport *k, struct ud_from *from)
 {
     ssize_t n = recv(k->fd, k->bytes, sizeof k->bytes, MSG_DONTWAIT | MSG_TRUNC);
     if (n < PSEUDO_SIZE + ENCAP_SIZE)
@@ -117,7 +117,7 @@ static bool packet_receive_one(struct packet *k, struct ud_from *from)
 
 static enum transport_result packet_receive(struct transport *t, int ms, struct ud_from *from)
 {
-    struct packet *k = (struct packet *)t;
+    struct packet_transport *k = (struct packet_transport *)t;
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
     while (!*k->stop || t->ending) {
         if (packet_receive_one(k, from))
@@ -156,7 +156,7 @@ static enum transport_result packet_attach(struct transport *t, const uint8_t *m
 
 static void packet_close(struct transport *t)
 {
-    struct packet *k = (struct packet *)t;
+    struct packet_transport *k = (struct packet_transport *)t;
     if (k->fd >= 0)
         close(k->fd);
     g_free(k);
@@ -250,7 +250,7 @@ static void packet_read_port(struct port_facts *f, const char *net)
     g_free(devices);
 }
 
-static void packet_read_facts(struct packet *k, const char *name, const char *net)
+static void packet_read_facts(struct packet_transport *k, const char *name, const char *net)
 {
     struct port_facts *f = &k->base.facts;
     struct interface_link *l = &k->link;
@@ -294,7 +294,7 @@ char *packet_first_interface(void)
     return found;
 }
 
-static bool bind_to(struct packet *k)
+static bool bind_to(struct packet_transport *k)
 {
     int on = 1;
     struct sockaddr_ll own = {
@@ -308,8 +308,9 @@ enum opening packet_open(struct transport **t, const char *name, const volatile 
 {
     *t = NULL;
     char *net = g_build_filename("/sys/class/net", name, NULL);
-    struct packet *k = g_new(struct packet, 1);
-    *k = (struct packet){.base.ops = &packet_ops, .index = if_nametoindex(name), .stop = stop};
+    struct packet_transport *k = g_new(struct packet_transport, 1);
+    *k = (struct packet_transport){
+        .base.ops = &packet_ops, .index = if_nametoindex(name), .stop = stop};
     /* protocol 0 until the socket is bound, so that it receives nothing from other interfaces */
     k->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
     bool bound = k->fd >= 0 && k->index && bind_to(k);

@@ -18,7 +18,7 @@
 enum { GSI_QP = 1, FRAME_MAX = ERF_HEADER_LEN + UD_SIZE + UDFRAME_MORE };
 #define GSI_QKEY 0x80010000u
 
-struct frame {
+struct logged_frame {
     int64_t ns;
     enum log_direction direction;
     int linktype; /* ERF, or LINKTYPE_IPOIB for an interface */
@@ -81,7 +81,7 @@ static void write_file_header(struct wirelog *w, int linktype)
                 pcapng_put_idb(block, sizeof block, (uint16_t)linktype, 0, "ipoib-probe"));
 }
 
-static void write_frame(struct wirelog *w, const struct frame *f, const char *comment)
+static void write_frame(struct wirelog *w, const struct logged_frame *f, const char *comment)
 {
     uint8_t head[PCAPNG_EPB_HEAD_LEN], tail[PCAPNG_EPB_TAIL_MAX];
     struct pcapng_epb epb = {.time = (uint64_t)f->ns,
@@ -104,7 +104,7 @@ static void pass_finding(void *user, uint32_t frame, const struct finding *f)
     w->report(w->user, frame, f);
 }
 
-static void check_logged(struct wirelog *w, const struct frame *f)
+static void check_logged(struct wirelog *w, const struct logged_frame *f)
 {
     if (f->direction == LOG_OF_IMPOSTOR)
         return;
@@ -145,12 +145,12 @@ void wirelog_check(struct wirelog *w, const struct deviations *known, checker_re
 
 /* ---- frames */
 
-static struct frame *copy_frame(const struct frame *f)
+static struct logged_frame *copy_frame(const struct logged_frame *f)
 {
     return g_memdup2(f, sizeof *f + f->n);
 }
 
-static void take_frame(struct wirelog *w, struct frame *f)
+static void take_frame(struct wirelog *w, struct logged_frame *f)
 {
     if (w->checker)
         check_logged(w, f);
@@ -196,7 +196,7 @@ static int64_t now_ns(void)
 static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t *bytes, uint32_t n,
                          enum log_direction direction)
 {
-    struct frame *f = g_malloc0(sizeof *f + DLT_IPOIB_PSEUDO + n);
+    struct logged_frame *f = g_malloc0(sizeof *f + DLT_IPOIB_PSEUDO + n);
     f->ns = now_ns();
     f->direction = direction;
     f->linktype = LINKTYPE_IPOIB;
@@ -209,7 +209,7 @@ static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t
 void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, const uint8_t *payload,
                    uint32_t n, enum log_direction direction)
 {
-    struct frame *f = g_malloc0(sizeof *f + FRAME_MAX);
+    struct logged_frame *f = g_malloc0(sizeof *f + FRAME_MAX);
     struct ud_heads heads = *h;
     if (!h->connected)
         heads.psn = w->root->psn++;

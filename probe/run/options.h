@@ -36,7 +36,7 @@ struct options {
     unsigned rate;       /* packets per second */
     unsigned timeout_ms; /* for each response */
     GPtrArray *only;     /* rule selectors, NULL-terminated; empty: all rules */
-    struct selection selection;
+    struct rule_selection selection;
     GArray *targets; /* struct target_option */
 };
 

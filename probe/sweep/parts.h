@@ -30,7 +30,7 @@ struct flight {
 };
 
 /* Statistics of a target's addresses. */
-struct tally {
+struct sweep_tally {
     uint32_t requested, responded,
         not_requested; /* not_requested: the SA did not return their groups */
     GString *own;      /* "10.0.0.1 (ib0)": no response, because this host has the address */
@@ -71,7 +71,7 @@ struct sweep {
     GQueue tries[TRIES]; /* struct flight, ordered by time, per number of tries */
     GHashTable *own;     /* this host's addresses: interface names by struct flight */
     GHashTable *flights; /* pending requests by address */
-    struct tally *tallies;
+    struct sweep_tally *tallies;
     gint64 shown;         /* when progress was last shown */
     enum sa_result hears; /* SA_SUCCESS: packets to all IPv6 nodes are received */
 };
@@ -95,16 +95,16 @@ void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g);
 /* ---- proxy.c */
 
 /* Notes the station that responded for an address. */
-void sweep_note_place(struct tally *t, const struct response *a);
+void sweep_note_place(struct sweep_tally *t, const struct response *a);
 /* Adds stages about stations that responded for many addresses. */
-void sweep_report_proxies(const struct tally *t, struct checked *j);
+void sweep_report_proxies(const struct sweep_tally *t, struct checked *j);
 
 /* ---- report.c */
 
 /* Notes that an address did not respond. own: the interface of this host that has it, or NULL. */
-void sweep_note_no_response(struct tally *t, const struct flight *f, const char *own);
+void sweep_note_no_response(struct sweep_tally *t, const struct flight *f, const char *own);
 void sweep_report_named(struct sweep *s, const struct target_option *t, const char *trouble);
-void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct tally *tally);
+void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct sweep_tally *tally);
 
 /* ---- resolve.c */
 

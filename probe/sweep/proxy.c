@@ -13,7 +13,7 @@
 /* A station with this many addresses is reported, whether it is a proxy or not. */
 enum { PROXY_FROM = 8, PROXIES_REPORTED = 5 };
 
-struct place {
+struct station {
     struct owner owner;
     uint32_t addresses;
 };
@@ -21,19 +21,19 @@ struct place {
 /* QPN and the low half of the GID differ from port to port. */
 static guint hash_place(gconstpointer key)
 {
-    const uint8_t *p = ((const struct place *)key)->owner.lladdr;
+    const uint8_t *p = ((const struct station *)key)->owner.lladdr;
     return (be32(p + LLADDR_SIZE - 4) ^ be24(p + LLADDR_QPN)) * 2654435761u;
 }
 
 static gboolean same_place(gconstpointer a, gconstpointer b)
 {
-    return lladdr_same(((const struct place *)a)->owner.lladdr,
-                       ((const struct place *)b)->owner.lladdr);
+    return lladdr_same(((const struct station *)a)->owner.lladdr,
+                       ((const struct station *)b)->owner.lladdr);
 }
 
-void sweep_note_place(struct tally *t, const struct response *a)
+void sweep_note_place(struct sweep_tally *t, const struct response *a)
 {
-    struct place key = {.owner = {.lid = a->lid, .sl = a->sl, .qpn = a->qpn}, .addresses = 1}, *p;
+    struct station key = {.owner = {.lid = a->lid, .sl = a->sl, .qpn = a->qpn}, .addresses = 1}, *p;
     memcpy(key.owner.lladdr, a->lladdr, LLADDR_SIZE);
     if (!t->places)
         t->places = g_hash_table_new_full(hash_place, same_place, g_free, NULL);
@@ -45,12 +45,12 @@ void sweep_note_place(struct tally *t, const struct response *a)
 
 static int by_addresses(gconstpointer a, gconstpointer b)
 {
-    const struct place *x = *(struct place *const *)a, *y = *(struct place *const *)b;
+    const struct station *x = *(struct station *const *)a, *y = *(struct station *const *)b;
     return x->addresses != y->addresses ? (x->addresses < y->addresses ? 1 : -1)
                                         : memcmp(x->owner.lladdr, y->owner.lladdr, LLADDR_SIZE);
 }
 
-static void report_place(struct checked *j, const struct place *p)
+static void report_place(struct checked *j, const struct station *p)
 {
     char owner[OWNER_TEXT];
     owner_text(&p->owner, owner, sizeof owner);
@@ -60,7 +60,7 @@ static void report_place(struct checked *j, const struct place *p)
     g_free(text);
 }
 
-void sweep_report_proxies(const struct tally *t, struct checked *j)
+void sweep_report_proxies(const struct sweep_tally *t, struct checked *j)
 {
     GPtrArray *many = g_ptr_array_new();
     GHashTableIter it;
@@ -68,7 +68,7 @@ void sweep_report_proxies(const struct tally *t, struct checked *j)
     if (t->places)
         g_hash_table_iter_init(&it, t->places);
     while (t->places && g_hash_table_iter_next(&it, &key, NULL))
-        if (((const struct place *)key)->addresses >= PROXY_FROM)
+        if (((const struct station *)key)->addresses >= PROXY_FROM)
             g_ptr_array_add(many, key);
     g_ptr_array_sort(many, by_addresses);
     for (guint i = 0; i < many->len && i < PROXIES_REPORTED; i++)

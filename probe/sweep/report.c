@@ -13,7 +13,7 @@
 
 enum { RANGES_REPORTED = 100 };
 
-static void report_range(struct tally *t, bool ipv6)
+static void report_range(struct sweep_tally *t, bool ipv6)
 {
     char first[48], last[48];
     text_ip(ipv6, t->first, first);
@@ -31,7 +31,7 @@ static bool is_next(const uint8_t *ip, const uint8_t *last, bool ipv6)
     return memcmp(ip, last, at) == 0 && be32(ip + at) == be32(last + at) + 1;
 }
 
-static void note_absent(struct tally *t, const struct flight *f)
+static void note_absent(struct sweep_tally *t, const struct flight *f)
 {
     if (t->ranges && is_next(f->ip, t->last, f->ipv6)) {
         memcpy(t->last, f->ip, 16);
@@ -48,7 +48,7 @@ static void note_absent(struct tally *t, const struct flight *f)
  * Packets that this host sends to its own groups may not reach its interface's queue pair, so its
  * own addresses do not respond.
  */
-void sweep_note_no_response(struct tally *t, const struct flight *f, const char *own)
+void sweep_note_no_response(struct sweep_tally *t, const struct flight *f, const char *own)
 {
     char ip[48];
     if (!own) {
@@ -68,7 +68,7 @@ void sweep_report_named(struct sweep *s, const struct target_option *t, const ch
     s->job->ready(s->job->user, &j);
 }
 
-static void end_ranges(struct tally *tally, bool ipv6)
+static void end_ranges(struct sweep_tally *tally, bool ipv6)
 {
     if (tally->ranges)
         report_range(tally, ipv6);
@@ -79,7 +79,7 @@ static void end_ranges(struct tally *tally, bool ipv6)
 
 /* Why the result of the prefix is missing or incomplete; NULL: it is complete. */
 static char *prefix_trouble(const struct sweep *s, const struct target_option *t,
-                            const struct tally *tally)
+                            const struct sweep_tally *tally)
 {
     if (s->run->broken)
         return g_strdup_printf("%u of %u addresses were probed, %u replied; then: %s",
@@ -91,7 +91,7 @@ static char *prefix_trouble(const struct sweep *s, const struct target_option *t
     return tally->responded ? NULL : g_strdup("no reply from any of its addresses");
 }
 
-void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct tally *tally)
+void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct sweep_tally *tally)
 {
     char *trouble = prefix_trouble(s, t, tally);
     struct checked j = {.name = plain_dup(t->name),

@@ -117,7 +117,7 @@ static void skip_address(struct sweep *s, struct flight *f)
 
 static bool is_own_address(const struct sweep *s, const struct flight *f)
 {
-    const struct source *own = &s->link->source;
+    const struct own_address *own = &s->link->source;
     return own->usable && own->ipv6 == f->ipv6 && memcmp(own->ip, f->ip, f->ipv6 ? 16 : 4) == 0;
 }
 
@@ -280,7 +280,7 @@ void sweep_begin(struct sweep *s)
     s->flights = g_hash_table_new(hash_ip, same_ip);
     s->own = g_hash_table_new_full(hash_ip, same_ip, g_free, g_free);
     host_addresses(note_own, s->own);
-    s->tallies = g_new0(struct tally, s->job->n);
+    s->tallies = g_new0(struct sweep_tally, s->job->n);
     for (unsigned i = 0; i < s->job->n; i++) {
         s->tallies[i].absent = g_string_new(NULL);
         s->tallies[i].own = g_string_new(NULL);

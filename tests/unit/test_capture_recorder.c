@@ -11,7 +11,7 @@
 #define SECOND UINT64_C(1000000000)
 
 static const uint8_t bytes[] = {0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5};
-static const struct frame frame = {
+static const struct recorded_frame frame = {
     .bytes = bytes, .len = 6, .wirelen = 6, .time = UINT64_C(1700000000500000999)};
 
 struct fixture {
@@ -155,7 +155,7 @@ static void ibdumps_file(void **state)
     };
     const struct recorder_plan plan = {.format = {.erf = true}};
     struct fixture f = begin(&plan);
-    struct frame mirrored = frame;
+    struct recorded_frame mirrored = frame;
 
     (void)state;
     mirrored.decapsulated = true;
@@ -416,7 +416,7 @@ static void a_pcapngs_packet_and_counts(void **state)
     const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true},
                                        .interface = "mlx5_0"};
     struct fixture f = begin(&plan);
-    struct frame out = frame;
+    struct recorded_frame out = frame;
     struct block *b;
 
     (void)state;
@@ -447,7 +447,7 @@ static void files_end_by_size_count_and_time(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct fixture f = begin(&plans[i]);
-        struct frame next = frame;
+        struct recorded_frame next = frame;
         struct block *b;
         uint32_t packets = 0;
         int files = 0;
@@ -492,7 +492,7 @@ static void ages_follow_the_clock_of_the_host(void **state)
 {
     const struct recorder_plan plan = {.format = {.erf = true}, .file_time = 30 * SECOND};
     struct fixture f = begin(&plan);
-    struct frame next = frame;
+    struct recorded_frame next = frame;
     bool new_file;
 
     (void)state;
@@ -551,7 +551,7 @@ static void packets_without_room_are_counted(void **state)
     static uint8_t large[65000];
     const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true}};
     struct fixture f = begin(&plan);
-    const struct frame big = {
+    const struct recorded_frame big = {
         .bytes = large, .len = sizeof(large), .wirelen = sizeof(large), .time = 1};
     struct recorder_counts counts;
     struct record_count count;

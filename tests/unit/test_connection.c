@@ -388,7 +388,7 @@ static void make_probe(struct target *target, struct fake *f)
     g_array_append_val(target->link->attached, *g);
     put24(target->link->lladdr + LLADDR_QPN, OWN_QPN);
     memcpy(target->link->lladdr + LLADDR_GID, own_gid, 16);
-    target->link->source = (struct source){.given = true, .usable = true};
+    target->link->source = (struct own_address){.given = true, .usable = true};
     memcpy(target->link->source.ip, own_ip, 4);
     memcpy(target->ip, peer_ip, 4);
     g_strlcpy(target->name, "10.0.0.2", sizeof target->name);

@@ -152,7 +152,7 @@ static void test_node_of_a_file(void **state)
 
 /* ---- the tally */
 
-static void add(struct tally *t, const char *node, bool strict, enum rule_number rule,
+static void add(struct merge_tally *t, const char *node, bool strict, enum rule_number rule,
                 enum outcome outcome)
 {
     struct restored r = {.report = {.strict = strict, .n = 1},
@@ -167,7 +167,7 @@ static void add(struct tally *t, const char *node, bool strict, enum rule_number
 
 static void test_tally(void **state)
 {
-    struct tally *t = tally_new();
+    struct merge_tally *t = tally_new();
     (void)state;
     add(t, "b", false, MUST_RULE, OUTCOME_INCONCLUSIVE);
     assert_int_equal(tally_nodes_with(t, MUST_RULE, OUTCOME_INCONCLUSIVE), 1);
@@ -197,7 +197,7 @@ static void test_tally(void **state)
 
 static void test_strictness(void **state)
 {
-    struct tally *t = tally_new();
+    struct merge_tally *t = tally_new();
     const struct tally_item *item = t->items->pdata[SHOULD_RULE];
     (void)state;
     add(t, "a", false, SHOULD_RULE, OUTCOME_FAIL);

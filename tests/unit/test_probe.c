@@ -47,7 +47,7 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
     join_other_partition(&o->fake);
     o->fake.network = *network;
     if (source) {
-        target->link->source = (struct source){.given = true};
+        target->link->source = (struct own_address){.given = true};
         memcpy(target->link->source.ip, own_ip, 4);
         assert_true(source_address_open(target, NULL));
     }
@@ -530,7 +530,7 @@ static void source_address_is_checked_for_duplicates(void **state)
         fake_begin(&f, target, NO_FAULT, true);
         f.ipv6 = true;
         f.silent_after = f.asks + responses;
-        target->link->source = (struct source){.given = true, .ipv6 = true};
+        target->link->source = (struct own_address){.given = true, .ipv6 = true};
         memcpy(target->link->source.ip, own_ip6, 16);
         GError *why = NULL;
         assert_false(source_address_open(target, &why)); /* the peer has every address */

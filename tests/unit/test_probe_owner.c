@@ -28,7 +28,7 @@ static const uint8_t peer_ip6[16] = {0xfd, [15] = 2};
 
 static void set_source(struct target *target)
 {
-    target->link->source = (struct source){.given = true};
+    target->link->source = (struct own_address){.given = true};
     memcpy(target->link->source.ip, own_ip, 4);
     assert_true(source_address_open(target, NULL));
 }

@@ -173,7 +173,7 @@ static void begin(bool member)
     net.ops.send = net_send;
     net.ops.receive = net_receive;
     fake.base.ops = &net.ops;
-    target->link->source = (struct source){.given = true, .ipv6 = true};
+    target->link->source = (struct own_address){.given = true, .ipv6 = true};
     memcpy(target->link->source.ip, own_ip6, 16);
     target->ipv6 = true;
     memcpy(target->ip, peer_ip6, 16);

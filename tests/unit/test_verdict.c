@@ -96,7 +96,7 @@ static void a_violated_should_without_a_must_is_violated_when_strict(void **stat
 /* If no MUST is selected, the strictest selected rule must be checked. */
 static void the_strictest_selected_level_must_be_judged(void **state)
 {
-    struct selection s = {0};
+    struct rule_selection s = {0};
     (void)state;
     assert_true(selection_add(&s, rules[SHOULD_RULE].id));
     assert_true(selection_add(&s, rules[INFO_RULE].id));
@@ -277,7 +277,7 @@ static void a_long_text_is_one_case(void **state)
 
 static void selection_keeps_others_out(void **state)
 {
-    struct selection s = {{false}};
+    struct rule_selection s = {{false}};
     (void)state;
     assert_false(selection_add(&s, "rfc4391.60"));
     assert_false(selection_add(&s, ""));
@@ -295,7 +295,7 @@ static void selection_keeps_others_out(void **state)
 
 static void selection_knows_what_a_capture_shows(void **state)
 {
-    struct selection s = {{false}};
+    struct rule_selection s = {{false}};
     (void)state;
     assert_true(selection_add(&s, "rfc4391.2.ud-supported")); /* only a probe can show it */
     assert_int_equal(selection_in_capture(&s), 0);
