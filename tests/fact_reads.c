@@ -115,7 +115,7 @@ WRAP(0, struct certainty, fact_certainty, (const struct check_context *s, const 
 /* no reads of a check: the model's own, and those of postponed results */
 WRAP_SCOPE(fabric_observe, (struct fabric * f, struct packet *p, struct events *e), (f, p, e))
 
-#define WRAP_SETTLE(name)                                                                          \
+#define WRAP_DECIDE(name)                                                                          \
     void __real_##name(const struct check_context *s, const struct endport *port, bool whole);     \
     void __wrap_##name(const struct check_context *s, const struct endport *port, bool whole);     \
     void __wrap_##name(const struct check_context *s, const struct endport *port, bool whole)      \
@@ -126,16 +126,16 @@ WRAP_SCOPE(fabric_observe, (struct fabric * f, struct packet *p, struct events *
         has_result = false;                                                                        \
         reads = before;                                                                            \
     }
-WRAP_SETTLE(postponed_settle)
-WRAP_SETTLE(postponed_settle_smi)
+WRAP_DECIDE(postponed_decide)
+WRAP_DECIDE(postponed_decide_smi)
 
-void __real_postponed_settle_sa(const struct check_context *s);
-void __wrap_postponed_settle_sa(const struct check_context *s);
-void __wrap_postponed_settle_sa(const struct check_context *s)
+void __real_postponed_decide_sa(const struct check_context *s);
+void __wrap_postponed_decide_sa(const struct check_context *s);
+void __wrap_postponed_decide_sa(const struct check_context *s)
 {
     unsigned before = reads;
     has_result = true;
-    __real_postponed_settle_sa(s);
+    __real_postponed_decide_sa(s);
     has_result = false;
     reads = before;
 }

@@ -203,7 +203,7 @@ static void check_ud_datagram(const struct check_context *s)
 static void check_ud(const struct check_context *s)
 {
     check_ud_datagram(s);
-    postponed_settle_requester(s);
+    postponed_decide_requester(s);
 }
 
 static void check_connected(const struct check_context *s)
@@ -263,11 +263,11 @@ static bool check_mad(const struct check_context *s)
 {
     const struct cm *cm = packet_cm(s->p);
     if (s->e->smi)
-        postponed_settle_smi(s, s->e->smi, s->e->smi_whole);
+        postponed_decide_smi(s, s->e->smi, s->e->smi_whole);
     if (s->e->sa_sent)
-        postponed_settle_sa(s);
+        postponed_decide_sa(s);
     if (s->e->gsi)
-        postponed_settle(s, s->e->gsi, s->e->gsi_whole);
+        postponed_decide(s, s->e->gsi, s->e->gsi_whole);
     bool ipoib = check_events(s);
     if (is_truncated_req(s->p)) {
         report_inconclusive(s->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, s->p->ib.payload.p,

@@ -195,18 +195,20 @@ static inline struct fact fact_of_connection(enum fact_kind kind, const struct c
 
 /* When is it certain that no frame outdated a fact? From never to now. */
 enum certain_when {
-    FACT_UNCERTAIN,  /* never: a frame may be missing */
-    FACT_AT_WITNESS, /* see postpone_to_witness() (rules/postpone.h) */
-    FACT_AT_SMP,     /* when the next SMP of the port shows that none is missing */
+    FACT_UNCERTAIN, /* never: a frame may be missing */
+    FACT_AT_MEMBER, /* see postpone_to_member() (rules/postpone.h) */
+    FACT_AT_SMP,    /* when the next SMP of the port shows that none is missing */
     /* when the next datagram of the requester shows that none of its requests is missing */
     FACT_AT_DATAGRAM,
     /*
-     * when the PSNs of the next GSI packets show that nothing is missing: the port's that no
-     * request is, the SA's that no response is
+     * when the next GSI packets of the port and of the SA show that no request of the port and no
+     * response of the SA is missing
      */
     FACT_AT_RESPONSE,
-    FACT_AT_SA,      /* as FACT_AT_RESPONSE: the port's packet is this one */
-    FACT_AT_REQUEST, /* when the PSN of the port's next GSI packet shows it of the requests */
+    /* the same, but the current packet already shows it of the port: only the SA's is awaited */
+    FACT_AT_SA,
+    /* when the port's next GSI packet shows that none of its requests is missing */
+    FACT_AT_REQUEST,
     FACT_IS_CERTAIN, /* now */
 };
 
@@ -215,7 +217,7 @@ struct certainty {
     enum certain_when when;
     /* FACT_AT_REQUEST, FACT_AT_RESPONSE, FACT_AT_SA, FACT_AT_SMP, FACT_AT_DATAGRAM */
     const struct endport *port;
-    const struct group *group; /* FACT_AT_WITNESS */
+    const struct group *group; /* FACT_AT_MEMBER */
     const char *missing;       /* FACT_UNCERTAIN: the evidence that the capture lacks */
     uint32_t since; /* FACT_AT_RESPONSE, FACT_AT_SA: frame since which no response is missing */
 };

@@ -171,7 +171,7 @@ struct certainty certainty_parameters(const struct check_context *s, const struc
     if (s->f->records_are_current)
         return certain();
     if (is_sa(s))
-        return (struct certainty){FACT_AT_WITNESS, NULL, f->group, NULL, 0};
+        return (struct certainty){FACT_AT_MEMBER, NULL, f->group, NULL, 0};
     return at_request_of(sending_port(s));
 }
 

@@ -9,29 +9,29 @@
 #include "wire/mgid.h"
 
 /*
- * A claim is a violation that waits for its proof. To settle a claim is to report it, if a later
- * packet proves it, or to drop it. Most claims wait for the next GSI packet of the claim's port:
- * the PSN of that packet shows whether one of its requests was not captured.
+ * A postponed finding is decided by a later packet: it is reported if that packet confirms it, and
+ * dropped otherwise. Most wait for the next GSI packet of the port: the PSN of that packet shows
+ * whether one of its requests was not captured.
  */
 
-/* Most claims that can wait. A further one replaces the oldest, whose result stays inconclusive. */
-enum { CLAIMS = 256 };
+/* Most findings that wait. A further one replaces the oldest, whose result stays inconclusive. */
+enum { FINDINGS_MAX = 256 };
 
-struct claim {
-    const struct endport *port; /* the port whose packet settles the claim; NULL: unused */
+struct postponed_finding {
+    const struct endport *port; /* the port whose packet decides it; NULL: unused */
     bool by_smi;                /* that packet is one of its SMI (QP0), not of its GSI (QP1) */
-    uint16_t lid;               /* the port's LID when the claim was made; 0: not known */
+    uint16_t lid;               /* the port's LID at the packet of the finding; 0: not known */
     /*
-     * Frame since which every packet of the SA's GSI must have been captured; 0: the claim does not
-     * depend on the SA's packets.
+     * Frame since which every packet of the SA's GSI must have been captured; 0: it does not depend
+     * on the SA's packets.
      */
     uint32_t since;
-    bool by_port; /* the port's GSI: no packet of it is missing */
-    bool by_sa;   /* the SA's GSI: no packet of it is missing */
-    /* A datagram of this requester settles the claim instead; target.length 0: it does not. */
+    bool port_is_complete; /* no packet of the port's GSI is missing */
+    bool sa_is_complete;   /* no packet of the SA's GSI is missing */
+    /* A datagram of this requester decides it instead; target.length 0: it does not. */
     struct resolution request;
-    /* The port is the witness of this group's parameters (postpone.h); NULL: it is none. */
-    const struct group *witnessed;
+    /* The port shows, as a member, the parameters of this group (postpone.h); NULL: it does not. */
+    const struct group *member_of;
     enum rule_number rule;
     struct entity about; /* points to bytes and group below */
     uint8_t bytes[LLADDR_SIZE], group[MGID_SIZE];
@@ -45,7 +45,7 @@ struct claim {
 };
 
 struct postponed {
-    struct claim *claims; /* array of CLAIMS; NULL: not used so far */
+    struct postponed_finding *findings; /* array of FINDINGS_MAX; NULL: not used so far */
     unsigned next, waiting;
 };
 
@@ -57,21 +57,21 @@ struct postponed *postponed_new(void)
 void postponed_free(struct postponed *p)
 {
     if (p)
-        g_free(p->claims);
+        g_free(p->findings);
     g_free(p);
 }
 
-/* Copies what the entity points to: the claim is needed after the packet is gone. */
-static void keep_entity(struct claim *c, const struct entity *about)
+/* Copies what the entity points to: the packet is gone when the finding is decided. */
+static void keep_entity(struct postponed_finding *f, const struct entity *about)
 {
-    c->about = *about;
+    f->about = *about;
     if (about->bytes) {
-        memcpy(c->bytes, about->bytes, about->kind == ENTITY_ADDRESS ? LLADDR_SIZE : GID_SIZE);
-        c->about.bytes = c->bytes;
+        memcpy(f->bytes, about->bytes, about->kind == ENTITY_ADDRESS ? LLADDR_SIZE : GID_SIZE);
+        f->about.bytes = f->bytes;
     }
     if (about->group) {
-        memcpy(c->group, about->group, MGID_SIZE);
-        c->about.group = c->group;
+        memcpy(f->group, about->group, MGID_SIZE);
+        f->about.group = f->group;
     }
 }
 
@@ -93,28 +93,28 @@ static bool same_entity(const struct entity *a, const struct entity *b)
            same_gid(a->group, b->group);
 }
 
-static bool is_same_claim(const struct claim *c, const struct claim *d)
+static bool is_same_finding(const struct postponed_finding *f, const struct postponed_finding *g)
 {
-    return c->port == d->port && c->rule == d->rule && c->value == d->value &&
-           same_entity(&c->about, &d->about);
+    return f->port == g->port && f->rule == g->rule && f->value == g->value &&
+           same_entity(&f->about, &g->about);
 }
 
-static bool claim_waits(const struct postponed *p, const struct claim *c)
+static bool is_postponed(const struct postponed *p, const struct postponed_finding *f)
 {
-    for (unsigned i = 0; p->waiting && i < CLAIMS; i++)
-        if (p->claims[i].port && is_same_claim(&p->claims[i], c))
+    for (unsigned i = 0; p->waiting && i < FINDINGS_MAX; i++)
+        if (p->findings[i].port && is_same_finding(&p->findings[i], f))
             return true;
     return false;
 }
 
-static void add_claim(struct postponed *p, const struct claim *c)
+static void add_postponed(struct postponed *p, const struct postponed_finding *f)
 {
-    if (!p->claims)
-        p->claims = g_new0(struct claim, CLAIMS);
-    struct claim *slot = &p->claims[p->next++ % CLAIMS];
+    if (!p->findings)
+        p->findings = g_new0(struct postponed_finding, FINDINGS_MAX);
+    struct postponed_finding *slot = &p->findings[p->next++ % FINDINGS_MAX];
     p->waiting += slot->port == NULL;
-    *slot = *c;
-    keep_entity(slot, &c->about);
+    *slot = *f;
+    keep_entity(slot, &f->about);
 }
 
 static uint16_t partition_of(const struct packet *p)
@@ -123,63 +123,66 @@ static uint16_t partition_of(const struct packet *p)
     return c ? c->pkey : p->ib.pkey;
 }
 
-static void store_claim(const struct check_context *s, struct claim *c, const struct entity *about,
-                        const char *expected, const char *actual)
+static void postpone_finding(const struct check_context *s, struct postponed_finding *f,
+                             const struct entity *about, const char *expected, const char *actual)
 {
-    c->about = *about;
-    c->frame = s->p->at.frame;
-    c->sender = sender_of(s->f, s->p);
-    c->lid = c->port->lid;
-    c->to = s->p->dst;
-    c->qpn = s->p->ib.dqpn;
-    c->pkey = partition_of(s->p);
-    snprintf(c->expected, sizeof c->expected, "%s in frame %u", expected, c->frame);
-    snprintf(c->actual, sizeof c->actual, "%s", actual);
-    if (!packet_is_corrupt(s->p) && !claim_waits(s->postponed, c))
-        add_claim(s->postponed, c);
+    f->about = *about;
+    f->frame = s->p->at.frame;
+    f->sender = sender_of(s->f, s->p);
+    f->lid = f->port->lid;
+    f->to = s->p->dst;
+    f->qpn = s->p->ib.dqpn;
+    f->pkey = partition_of(s->p);
+    snprintf(f->expected, sizeof f->expected, "%s in frame %u", expected, f->frame);
+    snprintf(f->actual, sizeof f->actual, "%s", actual);
+    if (!packet_is_corrupt(s->p) && !is_postponed(s->postponed, f))
+        add_postponed(s->postponed, f);
 }
 
 void postpone(const struct check_context *s, const struct endport *port, enum rule_number rule,
               const struct entity *about, uint64_t value, const char *expected, const char *actual)
 {
-    struct claim c = {.port = port, .rule = rule, .value = value};
+    struct postponed_finding f = {.port = port, .rule = rule, .value = value};
     report_inconclusive(s->r, rule, NULL,
                         "the port's next request shows whether one was not captured");
-    store_claim(s, &c, about, expected, actual);
+    postpone_finding(s, &f, about, expected, actual);
 }
 
 void postpone_to_sa(const struct check_context *s, const struct endport *port, uint32_t since,
-                    bool by_port, enum rule_number rule, const struct entity *about, uint64_t value,
-                    const char *expected, const char *actual)
+                    bool port_is_complete, enum rule_number rule, const struct entity *about,
+                    uint64_t value, const char *expected, const char *actual)
 {
-    struct claim c = {
-        .port = port, .since = since, .by_port = by_port, .rule = rule, .value = value};
+    struct postponed_finding f = {.port = port,
+                                  .since = since,
+                                  .port_is_complete = port_is_complete,
+                                  .rule = rule,
+                                  .value = value};
     report_inconclusive(s->r, rule, NULL,
                         "the port's next request shows whether one was not captured");
-    store_claim(s, &c, about, expected, actual);
+    postpone_finding(s, &f, about, expected, actual);
 }
 
 void postpone_to_smi(const struct check_context *s, const struct endport *port,
                      enum rule_number rule, const struct entity *about, uint64_t value,
                      const char *expected, const char *actual)
 {
-    struct claim c = {.port = port, .by_smi = true, .rule = rule, .value = value};
+    struct postponed_finding f = {.port = port, .by_smi = true, .rule = rule, .value = value};
     report_inconclusive(s->r, rule, NULL, "the port's next SMP shows whether one was not captured");
-    store_claim(s, &c, about, expected, actual);
+    postpone_finding(s, &f, about, expected, actual);
 }
 
-void postpone_to_witness(const struct check_context *s, const struct group *group,
-                         enum rule_number rule, const struct entity *about, uint64_t value,
-                         const char *expected, const char *actual)
+void postpone_to_member(const struct check_context *s, const struct group *group,
+                        enum rule_number rule, const struct entity *about, uint64_t value,
+                        const char *expected, const char *actual)
 {
     const struct endport *port = endport_of(group->informed);
     const struct member *m = port ? groups_member(s->f->groups, group, port) : NULL;
-    struct claim c = {.port = port, .witnessed = group, .rule = rule, .value = value};
+    struct postponed_finding f = {.port = port, .member_of = group, .rule = rule, .value = value};
     report_inconclusive(
         s->r, rule, NULL,
         "the SA may have sent the sender other parameters; its requests are not captured");
     if (m && m->join_state && member_is_known(m))
-        store_claim(s, &c, about, expected, actual);
+        postpone_finding(s, &f, about, expected, actual);
 }
 
 void postpone_to_requester(const struct check_context *s, const struct endport *port,
@@ -187,238 +190,244 @@ void postpone_to_requester(const struct check_context *s, const struct endport *
                            const struct entity *about, uint64_t value, const char *expected,
                            const char *actual)
 {
-    struct claim c = {.port = port, .request = *q, .rule = rule, .value = value};
+    struct postponed_finding f = {.port = port, .request = *q, .rule = rule, .value = value};
     report_inconclusive(
         s->r, rule, NULL,
         "the requester's next datagram shows whether an ARP request was not captured");
-    store_claim(s, &c, about, expected, actual);
+    postpone_finding(s, &f, about, expected, actual);
 }
 
 /*
- * What the witness shows about the group's parameters. CONFIRMS: they are the same as in the packet
- * of the claim. ASKS: its request for the group has no response yet, so the response decides.
- * DENIES: they have changed, or this is not known.
+ * What the member shows about the group's parameters. SAME: they are the same as in the packet of
+ * the finding. REQUESTED: its request for the group has no response yet, so the response decides.
+ * DIFFERENT: they have changed, or this is not known.
  */
-enum testimony { CONFIRMS, ASKS, DENIES };
+enum parameters { PARAMETERS_SAME, PARAMETERS_REQUESTED, PARAMETERS_DIFFERENT };
 
-static enum testimony ask_witness(const struct check_context *s, const struct claim *c)
+static enum parameters parameters_of_member(const struct check_context *s,
+                                            const struct postponed_finding *f)
 {
-    const struct group *group = group_of(c->witnessed);
-    const struct member *m = groups_member(s->f->groups, group, c->port);
-    if (!m || group->changed_frame > c->frame)
-        return DENIES;
-    return m->pending ? ASKS : CONFIRMS;
+    const struct group *group = group_of(f->member_of);
+    const struct member *m = groups_member(s->f->groups, group, f->port);
+    if (!m || group->changed_frame > f->frame)
+        return PARAMETERS_DIFFERENT;
+    return m->pending ? PARAMETERS_REQUESTED : PARAMETERS_SAME;
 }
 
 /*
- * Can a request with this method contradict the claim? A join can. If the claim is that the port is
- * no member (join-before-send), a leave can too: the capture may have the response to the leave
- * before the datagram, although the port sent the datagram before it left.
+ * Can a request with this method contradict the finding? A join can. If the finding is that the
+ * port is no member (join-before-send), a leave can too: the capture may have the response to the
+ * leave before the datagram, although the port sent the datagram before it left.
  */
-static bool is_request_of(uint8_t method, const struct claim *c)
+static bool is_request_of(uint8_t method, const struct postponed_finding *f)
 {
-    return method == SA_SET || (method == SA_DELETE && c->rule == R_RFC4391_10_JOIN_BEFORE_SEND);
+    return method == SA_SET || (method == SA_DELETE && f->rule == R_RFC4391_10_JOIN_BEFORE_SEND);
 }
 
 /*
- * Is the current packet a request that contradicts the claim, and that may have been sent before
- * the packet of the claim? Frames that are close together may be captured in the wrong order
- * (model/order.h). The request counts if it is for the group of the claim. If the claim has no
+ * Is the current packet a request that contradicts the finding, and that may have been sent before
+ * the packet of the finding? Frames that are close together may be captured in the wrong order
+ * (model/order.h). The request counts if it is for the group of the finding. If the finding has no
  * group, a request for any broadcast group counts, because its response has the parameters of the
  * link. A request that was truncated before the MGID counts, because it may be for the group. For
  * data on a connection that was not set up, a CM message counts instead: it may set it up.
  */
-static bool is_request_near(const struct check_context *s, const struct claim *c)
+static bool is_request_near(const struct check_context *s, const struct postponed_finding *f)
 {
     const struct mad_payload *m = &s->p->mad;
-    if (c->rule == R_RFC4755_2_3_CONNECTION_BEFORE_IP)
-        return m->kind == MAD_KIND_CM && order_is_uncertain(&s->f->order, c->frame);
+    if (f->rule == R_RFC4755_2_3_CONNECTION_BEFORE_IP)
+        return m->kind == MAD_KIND_CM && order_is_uncertain(&s->f->order, f->frame);
     if (view_has(m->bytes, 0, SA_DATA + MCM_MGID + MGID_SIZE) == WIRE_TRUNCATED)
-        return order_is_uncertain(&s->f->order, c->frame);
-    if (m->kind != MAD_KIND_SA || m->result != WIRE_OK || !is_request_of(m->sa.mad.method, c) ||
+        return order_is_uncertain(&s->f->order, f->frame);
+    if (m->kind != MAD_KIND_SA || m->result != WIRE_OK || !is_request_of(m->sa.mad.method, f) ||
         m->sa.mad.attribute != SA_MC_MEMBER_RECORD ||
         view_has(m->sa.data, MCM_MGID, MGID_SIZE) != WIRE_OK)
         return false;
     const uint8_t *mgid = m->sa.data.p + MCM_MGID;
-    const uint8_t *group = c->about.kind == ENTITY_GROUP ? c->bytes
-                           : c->about.group              ? c->group
+    const uint8_t *group = f->about.kind == ENTITY_GROUP ? f->bytes
+                           : f->about.group              ? f->group
                                                          : NULL;
     bool same = group ? memcmp(mgid, group, MGID_SIZE) == 0 : mgid_is_broadcast(mgid);
-    return same && order_is_uncertain(&s->f->order, c->frame);
+    return same && order_is_uncertain(&s->f->order, f->frame);
 }
 
-/* Is the current packet an SMP with a table that the SM may have set before the claim's packet? */
-static bool is_smp_near(const struct check_context *s, const struct claim *c)
+/* Is this an SMP with a table that the SM may have set before the packet of the finding? */
+static bool is_smp_near(const struct check_context *s, const struct postponed_finding *f)
 {
     const struct mad_payload *m = &s->p->mad;
     bool may_set = m->kind == MAD_KIND_SMP && m->result == WIRE_OK &&
                    (m->smp.mad.attribute == SMP_PORT_INFO ||
                     m->smp.mad.attribute == SMP_PKEY_TABLE);
-    return may_set && order_is_uncertain(&s->f->order, c->frame);
+    return may_set && order_is_uncertain(&s->f->order, f->frame);
 }
 
 /*
- * The QP of the port that the CM message of the claim names. NULL: it has not sent IPoIB, or it
+ * The QP of the port that the CM message of the finding names. NULL: it has not sent IPoIB, or it
  * sends on another partition than the connection's, so it is another interface's.
  */
-static const struct qp *qp_of_message(const struct check_context *s, const struct claim *c)
+static const struct qp *qp_of_message(const struct check_context *s,
+                                      const struct postponed_finding *f)
 {
-    const struct qp *qp = qp_of_port(s, c->port, (uint32_t)c->value);
-    return qp && same_partition(qp->pkey, c->pkey) ? qp : NULL;
+    const struct qp *qp = qp_of_port(s, f->port, (uint32_t)f->value);
+    return qp && same_partition(qp->pkey, f->pkey) ? qp : NULL;
 }
 
 /*
- * The QP that the claim says is no interface's: the destination of the datagram, or the QPN in the
- * CM message. NULL: the claim is about no QP, or the QP has not sent IPoIB.
+ * The QP that, by the finding, is no interface's: the destination of the datagram, or the QPN in
+ * the CM message. NULL: the finding is about no QP, or the QP has not sent IPoIB.
  */
-static const struct qp *qp_of_claim(const struct check_context *s, const struct claim *c)
+static const struct qp *qp_of_finding(const struct check_context *s,
+                                      const struct postponed_finding *f)
 {
-    const struct port to = port_on(c->to, c->port->interface);
-    switch (c->rule) {
+    const struct port to = port_on(f->to, f->port->interface);
+    switch (f->rule) {
     case R_RFC4391_9_1_1_TRAFFIC_TO_QPN:
     case R_RFC4391_9_4_REVALIDATE_ARP:
-        return qpns_find(s->f->qpns, &to, c->qpn);
+        return qpns_find(s->f->qpns, &to, f->qpn);
     case R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA:
     case R_RFC4755_3_5_SERVICE_ID:
-        return qp_of_message(s, c);
+        return qp_of_message(s, f);
     default:
         return NULL;
     }
 }
 
 /*
- * Has the QP of the claim sent IPoIB after the packet of the claim? Then it is an interface's. The
- * datagram or the CM message was right, and the ARP or ND message that announced the QPN was not
- * captured.
+ * Has the QP of the finding sent IPoIB after the packet of the finding? Then it is an interface's.
+ * The datagram or the CM message was right, and the ARP or ND message that announced the QPN was
+ * not captured.
  */
-static bool is_sender(const struct check_context *s, const struct claim *c)
+static bool is_sender(const struct check_context *s, const struct postponed_finding *f)
 {
-    const struct qp *qp = qp_of_claim(s, c);
-    return qp && qp->frame > c->frame;
+    const struct qp *qp = qp_of_finding(s, f);
+    return qp && qp->frame > f->frame;
 }
 
 /*
- * Does the current packet prove the claim? sender: the port with its LID. whole: its PSN follows
- * that of the sender's previous packet, so none is missing. If the claim's port or the sender was
- * initialised after the claim, or the claim's port has another LID now, the PSNs prove nothing:
- * another port may have, or have had, the LID.
+ * Does the current packet confirm the finding? sender: the port with its LID. whole: its PSN
+ * follows that of the sender's previous packet, so none is missing. The PSNs show nothing if the
+ * finding's port or the sender was initialised after the finding, or if the finding's port has
+ * another LID now: another port may have, or have had, the LID.
  */
-static bool is_proved(const struct check_context *s, const struct claim *c,
-                      const struct endport *sender, bool whole)
+static bool is_confirmed(const struct check_context *s, const struct postponed_finding *f,
+                         const struct endport *sender, bool whole)
 {
-    bool same_port = c->frame > c->port->initialised_frame &&
-                     c->frame > sender->initialised_frame && c->port->gap_frame < s->p->at.frame &&
-                     (!c->lid || endport_has_lid(c->port, c->lid));
-    bool near = c->by_smi ? is_smp_near(s, c) : is_request_near(s, c);
-    return whole && same_port && !near && !is_sender(s, c);
+    bool same_port = f->frame > f->port->initialised_frame &&
+                     f->frame > sender->initialised_frame && f->port->gap_frame < s->p->at.frame &&
+                     (!f->lid || endport_has_lid(f->port, f->lid));
+    bool near = f->by_smi ? is_smp_near(s, f) : is_request_near(s, f);
+    return whole && same_port && !near && !is_sender(s, f);
 }
 
-/* Reports the claim if it is a failure, and frees its place. */
-static void end(const struct check_context *s, struct claim *c, bool is_failure)
+/* Reports the finding if it is a failure, and frees its place. */
+static void end_postponed(const struct check_context *s, struct postponed_finding *f,
+                          bool is_failure)
 {
     struct reporter r = *s->r;
-    r.sender = &c->sender;
-    r.frame = c->frame;
-    if (is_failure && !order_is_reversed(&s->f->order) && is_new(&r, c->rule, &c->about, c->value))
-        report_fail_about(&r, c->rule, &c->about, NULL, 0, c->expected, c->actual);
-    c->port = NULL;
+    r.sender = &f->sender;
+    r.frame = f->frame;
+    if (is_failure && !order_is_reversed(&s->f->order) && is_new(&r, f->rule, &f->about, f->value))
+        report_fail_about(&r, f->rule, &f->about, NULL, 0, f->expected, f->actual);
+    f->port = NULL;
     s->postponed->waiting--;
 }
 
 /*
- * The current packet is from the claim's port. The claim goes on waiting if the witness asks, or if
- * the SA's packets have not confirmed the claim yet.
+ * The current packet is from the finding's port. The finding goes on waiting if the member's
+ * request has no response yet, or if the SA's packets have not confirmed the finding yet.
  */
-static void settle_claim(const struct check_context *s, struct claim *c,
-                         const struct endport *sender, bool whole)
+static void decide_finding(const struct check_context *s, struct postponed_finding *f,
+                           const struct endport *sender, bool whole)
 {
-    bool proved = is_proved(s, c, sender, whole);
-    enum testimony testimony = proved && c->witnessed ? ask_witness(s, c) : CONFIRMS;
-    c->by_port = proved && testimony == CONFIRMS;
-    if (testimony != ASKS && !(c->by_port && c->since && !c->by_sa))
-        end(s, c, c->by_port);
+    bool confirmed = is_confirmed(s, f, sender, whole);
+    enum parameters parameters = confirmed && f->member_of ? parameters_of_member(s, f)
+                                                           : PARAMETERS_SAME;
+    f->port_is_complete = confirmed && parameters == PARAMETERS_SAME;
+    if (parameters != PARAMETERS_REQUESTED &&
+        !(f->port_is_complete && f->since && !f->sa_is_complete))
+        end_postponed(s, f, f->port_is_complete);
 }
 
 /*
- * Did the port of the claim send the current packet? A virtual function shares the LID and the GSI
- * of its port, with a GID of its own (IBA 4.1.1).
+ * Did the port of the finding send the current packet? A virtual function shares the LID and the
+ * GSI of its port, with a GID of its own (IBA 4.1.1).
  */
 static bool is_by(const struct endport *sender, const struct endport *port, uint16_t lid)
 {
     return sender == port || (sender->interface == port->interface && endport_has_lid(sender, lid));
 }
 
-static void settle_all(const struct check_context *s, const struct endport *port, bool by_smi,
+static void decide_all(const struct check_context *s, const struct endport *port, bool by_smi,
                        bool whole)
 {
     struct postponed *p = s->postponed;
     uint16_t lid = port_to_lid(s->p->src);
-    for (unsigned i = 0; p->waiting && i < CLAIMS; i++) {
-        struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* oldest first */
-        c->port = c->port ? endport_of(c->port) : NULL;
-        if (c->port && c->by_smi == by_smi && !c->request.target.length && !c->by_port &&
-            is_by(c->port, port, lid))
-            settle_claim(s, c, port, whole);
+    for (unsigned i = 0; p->waiting && i < FINDINGS_MAX; i++) {
+        struct postponed_finding *f = &p->findings[(p->next + i) % FINDINGS_MAX]; /* oldest first */
+        f->port = f->port ? endport_of(f->port) : NULL;
+        if (f->port && f->by_smi == by_smi && !f->request.target.length && !f->port_is_complete &&
+            is_by(f->port, port, lid))
+            decide_finding(s, f, port, whole);
     }
 }
 
-void postponed_settle_sa(const struct check_context *s)
+void postponed_decide_sa(const struct check_context *s)
 {
     struct postponed *p = s->postponed;
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
-    for (unsigned i = 0; p->waiting && i < CLAIMS; i++) {
-        struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* oldest first */
-        c->port = c->port ? endport_of(c->port) : NULL;
-        if (!c->port || !c->since || c->by_sa || c->port->interface != s->p->at.interface ||
-            order_is_uncertain(&s->f->order, c->frame))
+    for (unsigned i = 0; p->waiting && i < FINDINGS_MAX; i++) {
+        struct postponed_finding *f = &p->findings[(p->next + i) % FINDINGS_MAX]; /* oldest first */
+        f->port = f->port ? endport_of(f->port) : NULL;
+        if (!f->port || !f->since || f->sa_is_complete ||
+            f->port->interface != s->p->at.interface || order_is_uncertain(&s->f->order, f->frame))
             continue;
-        c->by_sa = q && q->gap_frame <= c->since;
-        if (c->by_port || !c->by_sa)
-            end(s, c, c->by_port && c->by_sa && !is_sender(s, c));
+        f->sa_is_complete = q && q->gap_frame <= f->since;
+        if (f->port_is_complete || !f->sa_is_complete)
+            end_postponed(s, f, f->port_is_complete && f->sa_is_complete && !is_sender(s, f));
     }
 }
 
 /*
- * Is the current datagram an ARP request from the IP address to which the reply of the claim went?
- * Then the requester has that address, and the reply may be right.
+ * Is the current datagram an ARP request from the IP address to which the reply of the finding
+ * went? Then the requester has that address, and the reply may be right.
  */
-static bool requests_from_target(const struct check_context *s, const struct claim *c)
+static bool requests_from_target(const struct check_context *s, const struct postponed_finding *f)
 {
     const struct datagram *d = &s->p->datagram;
     return d->encap.type == TYPE_ARP && d->arp_result == WIRE_OK && d->arp.op == ARP_REQUEST &&
-           d->arp.pln == 4 && be32(d->body.p + d->arp.spa) == c->value;
+           d->arp.pln == 4 && be32(d->body.p + d->arp.spa) == f->value;
 }
 
-/* Did the requester of the claim's ARP request send the current datagram? */
-static bool is_requester(const struct check_context *s, const struct claim *c)
+/* Did the requester of the finding's ARP request send the current datagram? */
+static bool is_requester(const struct check_context *s, const struct postponed_finding *f)
 {
-    return c->port && c->request.target.length && c->port->interface == s->p->at.interface &&
-           c->request.lid == port_to_lid(s->p->src) &&
-           be24(c->request.requester + LLADDR_QPN) == s->p->ib.sqpn;
+    return f->port && f->request.target.length && f->port->interface == s->p->at.interface &&
+           f->request.lid == port_to_lid(s->p->src) &&
+           be24(f->request.requester + LLADDR_QPN) == s->p->ib.sqpn;
 }
 
-void postponed_settle_requester(const struct check_context *s)
+void postponed_decide_requester(const struct check_context *s)
 {
     struct postponed *p = s->postponed;
     const struct qp *qp = &s->e->sender_qp; /* before this datagram */
     bool counts = p->waiting && s->e->has_sender_qp && qp->psn != s->p->ib.psn;
-    for (unsigned i = 0; counts && !packet_is_corrupt(s->p) && i < CLAIMS; i++) {
-        struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* oldest first */
-        c->port = c->port ? endport_of(c->port) : NULL;
-        if (!is_requester(s, c))
+    for (unsigned i = 0; counts && !packet_is_corrupt(s->p) && i < FINDINGS_MAX; i++) {
+        struct postponed_finding *f = &p->findings[(p->next + i) % FINDINGS_MAX]; /* oldest first */
+        f->port = f->port ? endport_of(f->port) : NULL;
+        if (!is_requester(s, f))
             continue;
-        bool known = qp_is_followed(qp, c->frame, s->p->ib.psn) && !requests_from_target(s, c);
-        if (!known || !order_is_uncertain(&s->f->order, c->frame))
-            end(s, c, known);
+        bool known = qp_is_followed(qp, f->frame, s->p->ib.psn) && !requests_from_target(s, f);
+        if (!known || !order_is_uncertain(&s->f->order, f->frame))
+            end_postponed(s, f, known);
     }
 }
 
-void postponed_settle(const struct check_context *s, const struct endport *port, bool whole)
+void postponed_decide(const struct check_context *s, const struct endport *port, bool whole)
 {
-    settle_all(s, port, false, whole);
+    decide_all(s, port, false, whole);
 }
 
-void postponed_settle_smi(const struct check_context *s, const struct endport *port, bool whole)
+void postponed_decide_smi(const struct check_context *s, const struct endport *port, bool whole)
 {
-    settle_all(s, port, true, whole);
+    decide_all(s, port, true, whole);
 }

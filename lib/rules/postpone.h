@@ -22,31 +22,32 @@ void postpone(const struct check_context *s, const struct endport *port, enum ru
               const struct entity *about, uint64_t value, const char *expected, const char *actual);
 
 /*
- * The same for the SA's own port, whose requests are never on the wire. A change of the group's
- * parameters shows in the request of another member that joins again. The witness is the port that
- * received the group's last record: the violation is reported at its next GSI packet. If the
- * witness has a pending request for the group then, the answer to it decides.
+ * The same for the SA's own port. Its requests are never on the wire, because they stay inside the
+ * host, so another member shows whether the group's parameters have changed: the port that received
+ * the group's last record. The violation is reported at that port's next GSI packet, unless the
+ * parameters have changed until then. If that port has a pending request for the group, the
+ * response to it decides.
  */
-void postpone_to_witness(const struct check_context *s, const struct group *group,
-                         enum rule_number rule, const struct entity *about, uint64_t value,
-                         const char *expected, const char *actual);
+void postpone_to_member(const struct check_context *s, const struct group *group,
+                        enum rule_number rule, const struct entity *about, uint64_t value,
+                        const char *expected, const char *actual);
 
 /*
- * The same for an SMP of the subnet manager to the port that may not have been captured.
- * The PSN of the next response of the port's SMI shows it.
+ * The current packet violates the rule, unless an SMP of the subnet manager to the port was not
+ * captured: the PSN of the next response of the port's SMI (QP0) shows it.
  */
 void postpone_to_smi(const struct check_context *s, const struct endport *port,
                      enum rule_number rule, const struct entity *about, uint64_t value,
                      const char *expected, const char *actual);
 
 /*
- * The same for a request that another queue pair of the port may have sent: a packet of the SA's
- * GSI must show too that none of its packets is missing since the frame `since`. by_port: the
- * current packet shows it of the port's GSI.
+ * As postpone(), for a request that another queue pair of the port may have sent: a packet of the
+ * SA's GSI must show too that none of the SA's packets is missing since the frame `since`.
+ * port_is_complete: the current packet already shows that no packet of the port's GSI is missing.
  */
 void postpone_to_sa(const struct check_context *s, const struct endport *port, uint32_t since,
-                    bool by_port, enum rule_number rule, const struct entity *about, uint64_t value,
-                    const char *expected, const char *actual);
+                    bool port_is_complete, enum rule_number rule, const struct entity *about,
+                    uint64_t value, const char *expected, const char *actual);
 
 /*
  * The current packet is an ARP reply with the target IP address `value`, which the port's last
@@ -59,12 +60,12 @@ void postpone_to_requester(const struct check_context *s, const struct endport *
                            const char *actual);
 
 /* The current packet is a datagram of an IPoIB interface's UD QP. */
-void postponed_settle_requester(const struct check_context *s);
+void postponed_decide_requester(const struct check_context *s);
 /* The current packet comes from the port's GSI. whole: no earlier packet of it is missing. */
-void postponed_settle(const struct check_context *s, const struct endport *port, bool whole);
-/* The current packet comes from the SA's GSI. Call before postponed_settle(). */
-void postponed_settle_sa(const struct check_context *s);
-/* The same for the port's SMI. */
-void postponed_settle_smi(const struct check_context *s, const struct endport *port, bool whole);
+void postponed_decide(const struct check_context *s, const struct endport *port, bool whole);
+/* The current packet comes from the SA's GSI. Call before postponed_decide(). */
+void postponed_decide_sa(const struct check_context *s);
+/* The current packet comes from the port's SMI. whole: as for postponed_decide(). */
+void postponed_decide_smi(const struct check_context *s, const struct endport *port, bool whole);
 
 #endif

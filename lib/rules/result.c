@@ -54,8 +54,8 @@ static void fail_later(const struct check_context *s, const struct result *r,
                        struct certainty certainty, const char *expected, const char *actual)
 {
     switch (certainty.when) {
-    case FACT_AT_WITNESS:
-        postpone_to_witness(s, certainty.group, r->rule, &r->about, r->value, expected, actual);
+    case FACT_AT_MEMBER:
+        postpone_to_member(s, certainty.group, r->rule, &r->about, r->value, expected, actual);
         break;
     case FACT_AT_SMP:
         postpone_to_smi(s, certainty.port, r->rule, &r->about, r->value, expected, actual);
