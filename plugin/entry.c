@@ -126,8 +126,8 @@ static void restore_source(const struct frame *f, packet_info *pinfo, const addr
  * Calls the built-in dissector for frames at which it may throw: MADs and truncated headers.
  * Completes the frame before it throws the exception again.
  */
-static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pinfo,
-                    proto_tree *tree)
+static void call_catching_errors(dissector_handle_t handle, struct frame *f, packet_info *pinfo,
+                                 proto_tree *tree)
 {
     address before;
     volatile unsigned long code = 0;
@@ -157,7 +157,7 @@ static void dissect_frame(dissector_handle_t handle, struct frame *f, packet_inf
                           proto_tree *tree)
 {
     if (f->p.classification.class == PAYLOAD_MAD || f->p.result == WIRE_TRUNCATED) {
-        guarded(handle, f, pinfo, tree);
+        call_catching_errors(handle, f, pinfo, tree);
     } else {
         call_builtin(handle, f, pinfo, tree);
         frame_finish(f, pinfo, tree);
@@ -306,7 +306,7 @@ static dissector_handle_t at_roce2_port(unsigned port)
  * built-in dissector, which registers itself again whenever one of its preferences changes. So this
  * runs at every file. A dissector that the user chose with Decode As is left in place.
  */
-static void take_roce2_port(void)
+static void register_roce2_port(void)
 {
     unsigned port = preference_uint("infiniband", "rroce.port");
     if (builtin_roce2 && at_roce2_port(port) == builtin_roce2)
@@ -362,7 +362,7 @@ void entry_register(void)
 }
 
 /* A handle is NULL if this Wireshark has no dissector for the link type. */
-static void take_cooked(void)
+static void register_cooked(void)
 {
     dissector_table_t table = find_dissector_table(ENCAP_TABLE);
     builtin_sll = dissector_get_uint_handle(table, WTAP_ENCAP_SLL);
@@ -394,7 +394,7 @@ void entry_handoff(void)
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_PCAP, dlt);
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_SNOOP, snoop);
 
-    take_cooked();
+    register_cooked();
 
     builtin_roce = dissector_get_uint_handle(ethertype, ETHERTYPE_ROCE);
     if (builtin_roce)
@@ -402,6 +402,6 @@ void entry_handoff(void)
                            entry_handle(dissect_roce, proto_ipoib_entry, "ipoib.entry.roce"));
     builtin_roce2 = at_roce2_port(preference_uint("infiniband", "rroce.port"));
     our_roce2 = entry_handle(dissect_roce2, proto_ipoib_entry, "ipoib.entry.roce2");
-    register_init_routine(take_roce2_port);
-    take_roce2_port();
+    register_init_routine(register_roce2_port);
+    register_roce2_port();
 }

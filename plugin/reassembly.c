@@ -82,8 +82,8 @@ static void close_message(struct open_message *m)
 }
 
 /*
- * Makes space for n more bytes. The First names the datagram's length, so in most messages the
- * buffer never moves.
+ * Makes space for the payload in the message's buffer. The First contains the datagram's length, so
+ * most messages need no larger buffer later.
  */
 static void make_space(struct open_message *m, struct view payload)
 {
@@ -98,10 +98,10 @@ static void make_space(struct open_message *m, struct view payload)
     }
 }
 
-static void add_part(struct open_message *m, uint32_t frame, uint32_t number, tvbuff_t *tvb)
+static void add_part(struct open_message *m, uint32_t frame, uint32_t position, tvbuff_t *tvb)
 {
     struct view payload = tvb_view(tvb);
-    struct part part = {frame, number, payload.len, m->bytes};
+    struct part part = {frame, position, payload.len, m->bytes};
     open_cost -= cost_of(m);
     make_space(m, payload);
     memcpy(m->data + m->bytes, payload.p, payload.len);
@@ -124,8 +124,8 @@ static void shorten(struct open_message *m, uint32_t last)
 }
 
 /*
- * True for a message that is too large for a datagram, or whose end moved twice. The second limit
- * exists because shorten() takes time for each part.
+ * True for a message that is too large for a datagram, or that was shortened twice: an earlier last
+ * packet was found for it. The second limit exists because shorten() takes time for each part.
  */
 static bool is_beyond_bounds(struct open_message *m, const struct stream_result *part)
 {
@@ -134,7 +134,10 @@ static bool is_beyond_bounds(struct open_message *m, const struct stream_result 
     return again || part->index >= PARTS_MAX || m->parts->len > PARTS_MAX || m->bytes > MESSAGE_MAX;
 }
 
-/* The limit holds for the current message too, by is_beyond_bounds(): it stays. */
+/*
+ * Discards the oldest incomplete messages, but never the current one, whose size is_beyond_bounds()
+ * limits.
+ */
 static void discard_messages(const struct open_message *at_hand, uint64_t limit)
 {
     while (open_cost > limit && open_messages.head->data != at_hand)
@@ -170,8 +173,8 @@ static bool has_all_parts(struct open_message *m)
 }
 
 /*
- * Copies the message's bytes, in its order. The buffer of the incomplete message is freed, so that
- * the next message finds its memory in the cache, and needs no new pages.
+ * Copies the message's bytes, in its order. The caller frees the buffer of the incomplete message,
+ * so that the next message finds its memory in the cache, and needs no new pages.
  */
 static const uint8_t *copy_bytes(const struct open_message *m, const struct whole *w)
 {

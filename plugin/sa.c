@@ -160,19 +160,19 @@ static void info_mc_member(packet_info *pinfo, const struct sa *sa)
     struct mc_member m = mc_member_read(sa->data.p);
     char text[80];
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s %s", mc_verb(pinfo, sa),
-                 sa_says(sa, MCM_HAS_MGID) ? group_name(pinfo, m.mgid) : "any");
-    if (sa_says(sa, MCM_HAS_JOIN_STATE) && m.join_state)
+                 sa_component_is_valid(sa, MCM_HAS_MGID) ? group_name(pinfo, m.mgid) : "any");
+    if (sa_component_is_valid(sa, MCM_HAS_JOIN_STATE) && m.join_state)
         col_append_fstr(pinfo->cinfo, COL_INFO, " %s",
                         join_state_text(m.join_state, text, sizeof text));
     if (sa->mad.status)
         return;
-    if (sa_says(sa, MCM_HAS_MLID) && m.mlid)
+    if (sa_component_is_valid(sa, MCM_HAS_MLID) && m.mlid)
         col_append_fstr(pinfo->cinfo, COL_INFO, ", MLID 0x%04x", m.mlid);
-    if (sa_says(sa, MCM_HAS_MTU) && ib_mtu_bytes(m.mtu))
+    if (sa_component_is_valid(sa, MCM_HAS_MTU) && ib_mtu_bytes(m.mtu))
         col_append_fstr(pinfo->cinfo, COL_INFO, ", MTU %u", ib_mtu_bytes(m.mtu));
-    if (sa_says(sa, MCM_HAS_RATE) && names_find(ib_rate_names, m.rate))
+    if (sa_component_is_valid(sa, MCM_HAS_RATE) && names_find(ib_rate_names, m.rate))
         col_append_fstr(pinfo->cinfo, COL_INFO, ", %s", names_find(ib_rate_names, m.rate));
-    if (sa_says(sa, MCM_HAS_QKEY))
+    if (sa_component_is_valid(sa, MCM_HAS_QKEY))
         col_append_fstr(pinfo->cinfo, COL_INFO, ", Q_Key 0x%x", m.qkey);
 }
 

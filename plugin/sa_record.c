@@ -134,7 +134,7 @@ static void add_components(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, 
                            const struct sa *sa, const struct record_component *components)
 {
     for (const struct record_component *c = components; c->bit; c++)
-        if (sa_says(sa, c->bit))
+        if (sa_component_is_valid(sa, c->bit))
             add_component(tree, pinfo, tvb, o + c->offset, c);
 }
 

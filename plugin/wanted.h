@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether anybody sees what a dissector adds. */
+/* Whether the tree and the Info column, to which a dissector adds, are used. */
 #ifndef IPOIB_PLUGIN_WANTED_H
 #define IPOIB_PLUGIN_WANTED_H
 

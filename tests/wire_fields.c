@@ -138,21 +138,21 @@ static void read_encap(struct view v)
 static void read_mc_member(const uint8_t *p, const struct sa *sa)
 {
     struct mc_member m = mc_member_read(p);
-    if (sa_says(sa, MCM_HAS_MGID))
+    if (sa_component_is_valid(sa, MCM_HAS_MGID))
         put_mgid(m.mgid);
-    if (sa_says(sa, MCM_HAS_MTU))
+    if (sa_component_is_valid(sa, MCM_HAS_MTU))
         put("ipoib.sa.mtu", "%u", ib_mtu_bytes(m.mtu));
-    if (sa_says(sa, MCM_HAS_RATE))
+    if (sa_component_is_valid(sa, MCM_HAS_RATE))
         put("ipoib.sa.rate", "%u", m.rate);
-    if (sa_says(sa, MCM_HAS_JOIN_STATE))
+    if (sa_component_is_valid(sa, MCM_HAS_JOIN_STATE))
         put("ipoib.sa.join_state", "0x%x", m.join_state);
 }
 
 static void read_path(const uint8_t *p, const struct sa *sa)
 {
-    if (sa_says(sa, PATH_HAS_MTU))
+    if (sa_component_is_valid(sa, PATH_HAS_MTU))
         put("ipoib.sa.mtu", "%u", ib_mtu_bytes(p[PATH_MTU] & 0x3f));
-    if (sa_says(sa, PATH_HAS_RATE))
+    if (sa_component_is_valid(sa, PATH_HAS_RATE))
         put("ipoib.sa.rate", "%u", p[PATH_RATE] & 0x3fu);
 }
 

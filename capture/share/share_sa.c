@@ -90,7 +90,7 @@ static const struct record *find_record(uint16_t attribute)
 /* The components that are valid. A response that refuses a request repeats the request. */
 static uint64_t valid_components(const struct sa *sa)
 {
-    bool response = sa_says(sa, 0);
+    bool response = sa_component_is_valid(sa, 0);
 
     return response && sa->mad.status == 0 ? UINT64_MAX : sa->component_mask;
 }

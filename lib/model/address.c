@@ -15,10 +15,11 @@
 static enum whose of_another(const struct fabric_facts *f, const struct endport *sender,
                              const struct endport *owner)
 {
-    if (endport_is_followed(owner))
+    if (endport_requests_are_complete(owner))
         return WHOSE_OTHERS;
     uint32_t since = endport_gsi_since(sender);
-    bool named = endports_is_named(f->endports, sender) && endports_is_named(f->endports, owner);
+    bool named = endports_gid_is_confirmed(f->endports, sender) &&
+                 endports_gid_is_confirmed(f->endports, owner);
     return named && since < owner->named_frame ? WHOSE_OTHERS_NAMED : WHOSE_UNKNOWN;
 }
 
@@ -39,7 +40,7 @@ enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p
     if (owner && owner->lid)
         return of_another(f, sender, owner);
     /* alias GUIDs with which it joined earlier may not have been captured */
-    if (!endport_is_followed(sender))
+    if (!endport_requests_are_complete(sender))
         return WHOSE_UNKNOWN;
     return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NO_PORT;
 }

@@ -100,7 +100,7 @@ const struct endport *endports_by_lid(const struct endports *e, uint16_t interfa
     return found;
 }
 
-bool endports_is_named(const struct endports *e, const struct endport *p)
+bool endports_gid_is_confirmed(const struct endports *e, const struct endport *p)
 {
     return p->named_frame && p->named_frame >= p->gap_frame &&
            endports_by_lid(e, p->interface, p->lid) == p;

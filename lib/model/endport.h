@@ -96,7 +96,7 @@ const struct endport *endports_by_lid(const struct endports *e, uint16_t interfa
  * 4.1.1) is named only if it was the first one seen at the LID, because gaps are counted for that
  * port only.
  */
-bool endports_is_named(const struct endports *e, const struct endport *p);
+bool endports_gid_is_confirmed(const struct endports *e, const struct endport *p);
 
 /* Follow merges to the endport that has the data now (endports_merge() of model/write.h). */
 static inline const struct endport *endport_of(const struct endport *p)
@@ -113,13 +113,13 @@ static inline bool endport_has_gid(const struct endport *p)
 }
 
 /* Was it initialised in this capture, with every request to the SA captured since then? */
-static inline bool endport_is_followed(const struct endport *p)
+static inline bool endport_requests_are_complete(const struct endport *p)
 {
     return p->initialised_frame > p->gap_frame;
 }
 
 /* Was every request to the SA captured since this frame, up to the last packet of its GSI? */
-static inline bool endport_is_followed_since(const struct endport *p, uint32_t frame)
+static inline bool endport_requests_are_complete_since(const struct endport *p, uint32_t frame)
 {
     bool begins = (p->gsi_frame && p->gsi_frame <= frame) ||
                   (p->initialised_frame && p->initialised_frame <= frame);
@@ -130,7 +130,7 @@ static inline bool endport_is_followed_since(const struct endport *p, uint32_t f
  * Was every request to the SA captured since the port started (new_frame)? A port that is
  * initialised again without a new start keeps its memberships.
  */
-static inline bool endport_is_whole(const struct endport *p)
+static inline bool endport_requests_are_complete_since_start(const struct endport *p)
 {
     return p->new_frame > p->gap_frame;
 }

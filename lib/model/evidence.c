@@ -11,6 +11,7 @@
 #include "wire/sa.h"
 #include "wire/smp.h"
 
+/* Set-associative hash tables: SETS sets of WAYS entries. */
 enum { SETS = 1 << 10, WAYS = 4, SENDER_BITS = 1 << 16 };
 /* Used in place of a LID: the entry is the port of the master SM. */
 enum { MASTER = 0 };
@@ -43,7 +44,7 @@ struct route_end {
 struct evidence {
     const struct interfaces *interfaces;
     struct open_request requests[SETS][WAYS];
-    uint64_t senders[SENDER_BITS / 64]; /* bits of those who sent MADs on an interface */
+    uint64_t senders[SENDER_BITS / 64]; /* a bit by the hash of each sender of MADs, by interface */
     struct guid_at_lid places[SETS][WAYS];
     struct assignment assignments[SETS][WAYS];
     struct route_end routes[SETS];
@@ -306,9 +307,9 @@ static void see_request(const struct evidence_frame *s, uint64_t key, uint64_t f
 /*
  * Several requests may have the same key, because the SMs of two rails may use the same LIDs and
  * transaction IDs. Then the response belongs to the request on the interface's own subnet, else to
- * the only unanswered one; else it proves nothing. It proves nothing either if an interface shows
- * both directions, as that of a rail does: the requests on it have their responses there, and the
- * one to this response may not have been captured.
+ * the only unanswered one; else it shows nothing. It shows nothing either if an interface has both
+ * directions, as that of a rail does: a request and its response are on the same interface then, so
+ * the request of this response may be one that was not captured.
  */
 static void see_response(const struct evidence_frame *s, uint64_t key, uint64_t from, uint64_t to)
 {

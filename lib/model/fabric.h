@@ -80,9 +80,10 @@ struct fabric_facts {
 
 /*
  * Table limits. They bound the memory for a hostile capture; a fabric of 50,000 ports stays below
- * them. FABRIC_MEMORY_MAX is the memory in bytes with all tables full at once. The bytes per entry,
- * which include the table's own, are checked by tests/unit/test_memory.c:
+ * them. FABRIC_MEMORY_MAX is the memory in bytes with all tables full at once.
+ * tests/unit/test_memory.c checks the bytes per entry, which include those of the table:
  *
+ *   entry                                       bytes  limit                       together
  *   a connection with its two flows               300  FABRIC_CONNECTIONS_MAX         39 MB
  *   a flow whose handshake was not seen            80  4 per connection               42 MB
  *   a flow's incomplete messages                  320  STREAMS_MAX                    84 MB

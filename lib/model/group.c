@@ -250,8 +250,8 @@ static void merge_history(struct group *into, const struct group *a, const struc
     if (both && !same)
         into->changed_frame = MAX(into->changed_frame, since);
     into->since_frame = since;
-    into->gone_frame = MAX(a->gone_frame, b->gone_frame);
-    into->emptied_frame = MAX(a->emptied_frame, b->emptied_frame);
+    into->deleted_frame = MAX(a->deleted_frame, b->deleted_frame);
+    into->last_left_frame = MAX(a->last_left_frame, b->last_left_frame);
     into->record_frame = MAX(a->record_frame, b->record_frame);
 }
 

@@ -33,15 +33,16 @@ struct group {
     uint32_t since_frame;     /* first record with the current parameters */
     uint32_t members;         /* known members, with any JoinState */
     struct endport *informed; /* last port that received the current parameters; NULL: not known */
-    uint32_t gone_frame;      /* last Report of a deletion; 0: never */
-    uint32_t emptied_frame;   /* the SA ended the last membership that is known; 0: never */
+    uint32_t deleted_frame;   /* last Report of a deletion; 0: never */
+    uint32_t last_left_frame; /* the SA ended the last membership that is known; 0: never */
     uint32_t record_frame;    /* last record; 0: none */
     uint32_t join_request_frame; /* last join request that was not refused; 0: none */
     struct group *next;          /* next broadcast group of the same partition */
     struct group *merged; /* merged into this group, which has the data now; NULL: not merged */
 };
 
-/* Largest component mask of a member; a larger one, whose bits no component has, becomes this. */
+/* Largest join_mask. A component mask with higher bits, which no component has, is stored as this.
+ */
 enum { JOIN_MASK_MAX = 0xffffff };
 
 /* A port's membership of a group. */
@@ -126,14 +127,14 @@ static inline bool group_is_absent(const struct group *g)
 }
 
 /*
- * May the group be there although the SA reports its deletion? The SA repeats an unacknowledged
+ * May the group exist although the SA reports its deletion? The SA repeats an unacknowledged
  * Report, and the Report does not contain the time of the deletion (IBA 13.4.9): it may be about an
- * earlier one. So it proves nothing while a membership is known, or after a request to join or a
- * record that no end of the last membership follows.
+ * earlier one. The Report shows nothing if a membership is known, or if a join request or a record
+ * was captured after the last membership ended.
  */
-static inline bool group_may_be_again(const struct group *g)
+static inline bool group_may_exist(const struct group *g)
 {
-    return g->members || MAX(g->record_frame, g->join_request_frame) > g->emptied_frame;
+    return g->members || MAX(g->record_frame, g->join_request_frame) > g->last_left_frame;
 }
 
 /* All groups, in the order of their first frames. */

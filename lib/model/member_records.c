@@ -111,17 +111,17 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
 {
     struct sa_request *q = sa_requests_add(d, sa);
     struct subnet_event e = {.kind = kind, .request = q, .member_record = *r, .record = sa->data.p};
-    q->join_state = sa_says(sa, MCM_HAS_JOIN_STATE) ? r->join_state : 0;
-    q->mtu_selector = sa_says(sa, MCM_HAS_MTU_SELECTOR) ? r->mtu_selector : 0;
-    q->mtu = sa_says(sa, MCM_HAS_MTU) ? r->mtu : 0;
+    q->join_state = sa_component_is_valid(sa, MCM_HAS_JOIN_STATE) ? r->join_state : 0;
+    q->mtu_selector = sa_component_is_valid(sa, MCM_HAS_MTU_SELECTOR) ? r->mtu_selector : 0;
+    q->mtu = sa_component_is_valid(sa, MCM_HAS_MTU) ? r->mtu : 0;
     q->rate_selector = sa->data.p[MCM_RATE] >> 6;
     q->life_selector = sa->data.p[MCM_LIFE] >> 6;
     q->wanted = *r;
     q->wanted.mgid = q->wanted.port_gid = NULL; /* the packet has them */
-    if (!sa_says(sa, MCM_HAS_MGID))
+    if (!sa_component_is_valid(sa, MCM_HAS_MGID))
         return;
     e.group = q->group = groups_get(d->s->groups, d->interface, r->mgid, true);
-    const uint8_t *gid = sa_says(sa, MCM_HAS_PORT_GID) ? r->port_gid : NULL;
+    const uint8_t *gid = sa_component_is_valid(sa, MCM_HAS_PORT_GID) ? r->port_gid : NULL;
     e.endport = q->endport = kind == SUBNET_GROUP_ASKED ? querying_port(d, gid)
                                                         : joining_port(d, gid, d->src);
     if (kind == SUBNET_GROUP_ASKED) {
@@ -158,7 +158,7 @@ static bool begins_membership(const struct member *m, uint8_t join_state)
 {
     const struct endport *p = m->endport;
     bool may_have_ended = m->frame <= p->gap_frame || m->frame <= p->initialised_frame ||
-                          m->frame <= m->group->gone_frame;
+                          m->frame <= m->group->deleted_frame;
     bool loses_full = m->join_state & JOIN_FULL && !(join_state & JOIN_FULL);
     return !join_state || !m->join_state || loses_full || may_have_ended;
 }
@@ -178,8 +178,8 @@ static void count_member(struct group *g, const struct member *m, uint8_t join_s
     g->members += (join_state != 0) - (m->join_state != 0);
     if (!m->join_state || g->members)
         return;
-    g->emptied_frame = frame;
-    if (g->gone_frame > MAX(g->record_frame, g->join_request_frame))
+    g->last_left_frame = frame;
+    if (g->deleted_frame > MAX(g->record_frame, g->join_request_frame))
         g->state = GROUP_DELETED;
 }
 

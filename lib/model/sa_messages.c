@@ -87,7 +87,7 @@ static enum group_state state_after(const struct group *g, uint16_t trap)
         return g->state == GROUP_PRESENT ? GROUP_PRESENT : GROUP_UNCONFIRMED;
     if (group_is_absent(g))
         return g->state;
-    return group_may_be_again(g) ? GROUP_UNCONFIRMED : GROUP_DELETED;
+    return group_may_exist(g) ? GROUP_UNCONFIRMED : GROUP_DELETED;
 }
 
 static void on_report(const struct delivery *d, const struct sa *sa)
@@ -107,7 +107,7 @@ static void on_report(const struct delivery *d, const struct sa *sa)
         g->state = state_after(g, trap);
         g->frame = d->frame;
         if (trap == TRAP_GROUP_DELETED)
-            g->gone_frame = d->frame;
+            g->deleted_frame = d->frame;
     }
     delivery_event(d, &e);
 }

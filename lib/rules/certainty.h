@@ -39,8 +39,8 @@ static inline struct certainty at_smp_of(const struct endport *port)
     return (struct certainty){FACT_AT_SMP, port, NULL, NULL, 0};
 }
 
-/* Which packet was not captured, so that is_followed() is false. */
-static inline const char *why_not_followed(const struct endport *port)
+/* Which packet was not captured, so that requests_are_complete() is false. */
+static inline const char *why_not_complete(const struct endport *port)
 {
     if (!port || !port->initialised_frame)
         return "the SM's PortInfo Set that brought the port up was not captured";
@@ -58,9 +58,9 @@ struct certainty no_request_since(const struct check_context *s, const struct en
 struct certainty no_request_before_own(const struct check_context *s, const struct endport *port,
                                        uint32_t since);
 
-static inline bool is_followed(const struct endport *port)
+static inline bool requests_are_complete(const struct endport *port)
 {
-    return port && endport_is_followed(port);
+    return port && endport_requests_are_complete(port);
 }
 
 #endif

@@ -22,8 +22,8 @@ struct certainty certainty_pkeys(const struct check_context *s, const struct fac
     (void)s;
     if (f->pkey == PKEY_NOT_KNOWN)
         return uncertain("the SMP with the port's P_Key table was not captured");
-    if (!is_followed(f->port))
-        return uncertain(why_not_followed(f->port));
+    if (!requests_are_complete(f->port))
+        return uncertain(why_not_complete(f->port));
     return at_smp_of(f->port);
 }
 
@@ -84,8 +84,8 @@ struct certainty certainty_ud_qpns(const struct check_context *s, const struct f
 {
     if (f->announced == ANNOUNCED_UNKNOWN || is_of_interface(s, f))
         return uncertain("the announcement of the port's link-layer address was not captured");
-    if (!is_followed(f->port))
-        return uncertain(why_not_followed(f->port));
+    if (!requests_are_complete(f->port))
+        return uncertain(why_not_complete(f->port));
     return (f->port == s->e->gsi ? no_request_before_own
                                  : no_request_since)(s, f->port, f->port->initialised_frame);
 }
@@ -149,10 +149,11 @@ static bool is_resolved_by_sender(const struct check_context *s, const struct ip
 }
 
 /* Was every request of the port to the SA captured since its address was last announced? */
-static bool is_followed_since(const struct check_context *s, const struct endport *port,
-                              const struct neighbour *holder)
+static bool requests_are_complete_since(const struct check_context *s, const struct endport *port,
+                                        const struct neighbour *holder)
 {
-    return endports_is_named(s->f->endports, port) && port->named_frame < holder->last_frame;
+    return endports_gid_is_confirmed(s->f->endports, port) &&
+           port->named_frame < holder->last_frame;
 }
 
 /*
@@ -180,8 +181,8 @@ struct certainty certainty_neighbour(const struct check_context *s, const struct
                                                  n->lladdr + LLADDR_GID);
     bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
     /* otherwise it may have announced another QPN before the capture began, or since its restart */
-    bool fresh = port && is_followed_since(s, port, n) && got_reply(s, f->ip, n);
-    bool known = (fresh || is_followed(port)) && is_its_only_address(s, port, n);
+    bool fresh = port && requests_are_complete_since(s, port, n) && got_reply(s, f->ip, n);
+    bool known = (fresh || requests_are_complete(port)) && is_its_only_address(s, port, n);
     if (!known || moved || qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
         return uncertain("the announcement of the receiver's address may not have been captured");
     return no_request_since(s, port, fresh ? n->last_frame : port->initialised_frame);
@@ -210,7 +211,7 @@ struct certainty certainty_new_address(const struct check_context *s, const stru
     int64_t age = clocks_at_least(&s->f->order.clocks, n->interface, n->taken_ns);
     if (age <= REVALIDATE_SECONDS * NANOSECONDS)
         return uncertain("the address changed a moment ago");
-    bool known = port && endport_is_followed_since(port, n->last_frame) &&
+    bool known = port && endport_requests_are_complete_since(port, n->last_frame) &&
                  is_its_only_address(s, port, n) && is_restarted(s, port, n);
     return known ? at_request_of(port)
                  : uncertain("the address may have changed again: the announcement may not have "

@@ -8,7 +8,7 @@ struct certainty certainty_open(const struct check_context *s, const struct fact
     const struct connection *c = f->connection;
     (void)s;
     for (unsigned i = 0; i < 2; i++)
-        if (!c->endport[i] || !endport_is_followed_since(c->endport[i], c->rep_frame))
+        if (!c->endport[i] || !endport_requests_are_complete_since(c->endport[i], c->rep_frame))
             return uncertain("its DREQ may not have been captured");
     return certain();
 }
@@ -76,7 +76,7 @@ struct certainty certainty_ended(const struct check_context *s, const struct fac
     uint32_t since = to_requester ? c->req_frame : c->rep_frame;
     if (!connection_is_quiet(c, &s->f->order.clocks))
         return uncertain("the connection ended a moment ago");
-    if (!receiver || !endport_is_followed_since(receiver, since))
+    if (!receiver || !endport_requests_are_complete_since(receiver, since))
         return uncertain("the set-up of a later connection may not have been captured");
     return at_request_of(receiver);
 }
@@ -93,7 +93,7 @@ struct certainty certainty_ends(const struct check_context *s, const struct fact
 static bool is_end_followed(const struct connection *c, bool requester)
 {
     const struct endport *end = c->endport[requester ? 0 : 1];
-    return end && endport_is_followed_since(end, requester ? c->req_frame : c->rep_frame);
+    return end && endport_requests_are_complete_since(end, requester ? c->req_frame : c->rep_frame);
 }
 
 /*

@@ -18,7 +18,7 @@ static const char *why_no_member(const struct member *m)
         return "the SA's response to the port's request was not captured";
     if (m->frame <= m->endport->gap_frame)
         return "a packet of the port's GSI (QP1) was not captured since its join";
-    if (!endport_is_followed_since(m->endport, m->frame))
+    if (!endport_requests_are_complete_since(m->endport, m->frame))
         return "no packet of the port's GSI (QP1) was captured before the SA's response";
     return "the port was brought up, or asked to join, again: its join since was not captured";
 }
@@ -65,7 +65,7 @@ struct certainty no_request_before_own(const struct check_context *s, const stru
 struct certainty certainty_membership(const struct check_context *s, const struct fact *f)
 {
     bool known = f->port && f->member && member_is_known(f->member) &&
-                 endport_is_followed_since(f->port, f->member->frame);
+                 endport_requests_are_complete_since(f->port, f->member->frame);
     return known ? no_request_since(s, f->port, f->member->frame)
                  : uncertain(why_no_member(f->member));
 }
@@ -90,9 +90,9 @@ struct certainty certainty_joined_before(const struct check_context *s, const st
 struct certainty certainty_no_join(const struct check_context *s, const struct fact *f)
 {
     const struct member *m = f->member;
-    if (!is_followed(f->port))
-        return uncertain(why_not_followed(f->port));
-    if (f->since_start && !endport_is_whole(f->port))
+    if (!requests_are_complete(f->port))
+        return uncertain(why_not_complete(f->port));
+    if (f->since_start && !endport_requests_are_complete_since_start(f->port))
         return uncertain("the SMPs that gave the port its first LID were not captured");
     if (m && (m->pending || !m->queried))
         return uncertain(why_no_member(m));
@@ -106,16 +106,16 @@ struct certainty certainty_no_join(const struct check_context *s, const struct f
  */
 struct certainty certainty_join_state(const struct check_context *s, const struct fact *f)
 {
-    bool named = f->scope && endports_is_named(s->f->endports, f->port);
-    if (!named && !is_followed(f->port))
+    bool named = f->scope && endports_gid_is_confirmed(s->f->endports, f->port);
+    if (!named && !requests_are_complete(f->port))
         return uncertain(no_join_seen);
     return no_request_since(s, f->port, f->member ? f->member->frame : f->port->initialised_frame);
 }
 
 struct certainty certainty_no_other_link(const struct check_context *s, const struct fact *f)
 {
-    if (!is_followed(f->port))
-        return uncertain(why_not_followed(f->port));
+    if (!requests_are_complete(f->port))
+        return uncertain(why_not_complete(f->port));
     return (s->p->classification.class == PAYLOAD_MAD ? no_request_before_own : no_request_since)(
         s, f->port, f->port->initialised_frame);
 }
@@ -123,8 +123,8 @@ struct certainty certainty_no_other_link(const struct check_context *s, const st
 struct certainty certainty_subscriptions(const struct check_context *s, const struct fact *f)
 {
     const uint8_t both = SUBSCRIBED_CREATED | SUBSCRIBED_DELETED;
-    if (!is_followed(f->port))
-        return uncertain(why_not_followed(f->port));
+    if (!requests_are_complete(f->port))
+        return uncertain(why_not_complete(f->port));
     if ((f->port->subscribed | f->port->subscribing) == both)
         return uncertain("the SA's response to its subscription was not captured");
     return no_request_since(s, f->port, f->port->initialised_frame);
@@ -153,7 +153,7 @@ static bool may_use_older_parameters(const struct check_context *s, const struct
         return broadcast->changed_frame != 0;
     const struct endport *sender = sending_port(s);
     const struct member *m = sender ? groups_member(s->f->groups, broadcast, sender) : NULL;
-    bool followed = sender && endport_is_followed(sender);
+    bool followed = sender && endport_requests_are_complete(sender);
     if (sending_scope(s) == 0 && !followed) /* the link may have another scope */
         return true;
     if (is_sa(s)) /* a lost join of another port may have shown a change */
@@ -210,9 +210,9 @@ static bool has_no_record(const struct check_context *s, const struct group *g)
 {
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
     uint32_t since = g->state == GROUP_MISSING ? g->frame : 0;
-    bool is_followed = since && q && !q->has_interface && sa_sequence_is_shown(q) &&
-                       q->gap_frame <= since;
-    return is_followed || (q && sa_sequence_is_whole(q));
+    bool complete = since && q && !q->has_interface && sa_sequence_is_shown(q) &&
+                    q->gap_frame <= since;
+    return complete || (q && sa_sequence_is_whole(q));
 }
 
 struct certainty certainty_created_with(const struct check_context *s, const struct fact *f)
@@ -246,10 +246,11 @@ static bool may_have_another_mlid(const struct check_context *s, const struct fa
     const struct member *m = f->member;
     uint16_t dlid = s->p->ib.dlid;
     if (!m || !m->frame)
-        return f->group->records > 1 || is_sa(s) || (m && m->pending) || !is_followed(f->port);
+        return f->group->records > 1 || is_sa(s) || (m && m->pending) ||
+               !requests_are_complete(f->port);
     bool on_its_way = m->mlid_before == dlid && order_is_uncertain(&s->f->order, m->frame);
     return !member_is_known(m) || on_its_way ||
-           (m->mlid == dlid && m->frame > f->group->emptied_frame);
+           (m->mlid == dlid && m->frame > f->group->last_left_frame);
 }
 
 struct certainty certainty_mlid(const struct check_context *s, const struct fact *f)
@@ -261,7 +262,7 @@ struct certainty certainty_mlid(const struct check_context *s, const struct fact
 
 /*
  * Is every membership known? Then the deletion that the SA reported is certain: the members that
- * are known have left, and after that no port joined (group_may_be_again()).
+ * are known have left, and after that no port joined (group_may_exist()).
  */
 static bool knows_all_members(const struct check_context *s)
 {
@@ -282,7 +283,7 @@ static uint32_t no_member_since(const struct endport *port, const struct member 
         return 0;
     if (m && m->frame)
         return member_is_known(m) ? m->frame : 0;
-    return endport_is_whole(port) ? port->new_frame : 0;
+    return endport_requests_are_complete_since_start(port) ? port->new_frame : 0;
 }
 
 /*
@@ -293,7 +294,7 @@ static uint32_t no_member_since(const struct endport *port, const struct member 
 static const char *why_not_deleted(const struct check_context *s, const struct group *g,
                                    uint32_t no_member)
 {
-    if (order_is_uncertain(&s->f->order, g->gone_frame))
+    if (order_is_uncertain(&s->f->order, g->deleted_frame))
         return "it was deleted a moment ago";
     return no_member || knows_all_members(s) ? NULL : late_report;
 }
@@ -315,7 +316,7 @@ struct certainty certainty_group_absent(const struct check_context *s, const str
         return uncertain(missing);
     if (s->f->records_are_current)
         return certain();
-    bool known = f->port && (no_member || endport_is_followed_since(f->port, g->frame));
+    bool known = f->port && (no_member || endport_requests_are_complete_since(f->port, g->frame));
     return known && !is_sa(s)
                ? no_request_since(s, f->port, no_member ? no_member : g->frame)
                : uncertain("a request that created it again may not have been captured");
@@ -338,7 +339,7 @@ struct certainty certainty_no_broadcast(const struct check_context *s, const str
         return uncertain(late_report);
     if (s->f->records_are_current)
         return certain();
-    return f->port && !is_sa_port(s, f->port) && endport_is_followed_since(f->port, since)
+    return f->port && !is_sa_port(s, f->port) && endport_requests_are_complete_since(f->port, since)
                ? no_request_since(s, f->port, since)
                : uncertain("a request that created it again may not have been captured");
 }

@@ -26,7 +26,7 @@ enum rule_basis {
     RULE_KEYWORD,    /* an RFC 2119 keyword */
     RULE_LOWER_CASE, /* lower-case "must" or "requires" */
     RULE_FORMAT,     /* a wire format or figure */
-    RULE_FACT,       /* a sentence without a keyword, such as a lower-case "should" */
+    RULE_FACT,       /* a statement without a keyword; a lower-case "should" is none */
     RULE_BY_DRAFT,   /* text of a draft */
     RULE_VENDOR,     /* a vendor's chapter on InfiniBand concepts */
 };
@@ -51,7 +51,8 @@ enum rule_bound {
     RULE_IETF
 };
 
-/* How a violation can be observed. */
+/* How a violation can be observed. The letters are those of the table: passive, active, self, not.
+ */
 enum rule_seen {
     RULE_SEEN_P,    /* in a capture */
     RULE_SEEN_A,    /* by a probe only: in the response to its own request */

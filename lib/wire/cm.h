@@ -133,8 +133,8 @@ enum cm_service {
 extern const struct name cm_service_names[];
 
 /*
- * Is the Service-ID in the block of IPoIB or of Linux, but with non-zero bytes between block and
- * QPN?
+ * Does the Service-ID begin with 0x01 (RFC 4755) or 0x10 (Linux), but with non-zero bytes between
+ * this byte and the QPN?
  */
 static inline bool cm_service_is_near_ipoib(uint64_t id)
 {
@@ -203,7 +203,7 @@ bool cm_private_is_srp(struct view v, const struct cm *cm);
 
 /*
  * The IPoIB MTU of a connection: the smaller Receive MTU minus the encapsulation header (RFC 4755
- * section 5.1), in octets.
+ * section 5.1), in bytes.
  */
 uint32_t cm_connection_mtu(uint32_t a, uint32_t b);
 

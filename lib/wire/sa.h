@@ -217,7 +217,7 @@ static inline bool trap_has_gid(uint16_t trap)
  * Is the component valid? In a request, only components in its mask are; the rest of the record has
  * no meaning (IBA 15.2.1.1).
  */
-static inline bool sa_says(const struct sa *sa, uint64_t component)
+static inline bool sa_component_is_valid(const struct sa *sa, uint64_t component)
 {
     bool request = !(sa->mad.method & MAD_RESPONSE) && sa->mad.method != SA_REPORT;
     return !request || (sa->component_mask & component);
