@@ -37,7 +37,8 @@ static ws_bool pref_reassemble = TRUE;
 static guint pref_limit_mib = 256;
 
 /* Stores the part in the first pass. Returns the message if it is complete. */
-static const struct whole *reassemble(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo)
+static const struct complete_message *reassemble(tvbuff_t *tvb, const struct frame *f,
+                                                 packet_info *pinfo)
 {
     const struct stream_result *p = &f->p.classification.fragment;
     if (!pref_reassemble || p->state == STREAM_ORPHAN || p->state == STREAM_REPEATED)
@@ -50,7 +51,7 @@ static const struct whole *reassemble(tvbuff_t *tvb, const struct frame *f, pack
     return reassembly_find(p->number);
 }
 
-static void add_packets(const struct whole *w, tvbuff_t *whole, packet_info *pinfo,
+static void add_packets(const struct complete_message *w, tvbuff_t *whole, packet_info *pinfo,
                         proto_tree *tree)
 {
     fragment_item *list = wmem_alloc0_array(pinfo->pool, fragment_item, w->count);
@@ -60,16 +61,16 @@ static void add_packets(const struct whole *w, tvbuff_t *whole, packet_info *pin
                           .flags = FD_DEFRAGMENTED | FD_BLOCKSEQUENCE | FD_DATALEN_SET};
     proto_item *ti;
     for (uint32_t i = 0; i < w->count; i++) {
-        list[i].frame = w->pieces[i].frame;
+        list[i].frame = w->packets[i].frame;
         list[i].offset = i;
-        list[i].len = w->pieces[i].length;
+        list[i].len = w->packets[i].length;
         list[i].next = i + 1 < w->count ? &list[i + 1] : NULL;
     }
     show_fragment_seq_tree(&head, &items, tree, pinfo, whole, &ti);
 }
 
 /* The message as a data source, with the list of its packets. */
-static tvbuff_t *add_whole(const struct whole *w, tvbuff_t *tvb, packet_info *pinfo,
+static tvbuff_t *add_whole(const struct complete_message *w, tvbuff_t *tvb, packet_info *pinfo,
                            proto_tree *tree)
 {
     tvbuff_t *whole = tvb_new_child_real_data(tvb, w->bytes, w->length, (gint)w->length);
@@ -81,7 +82,7 @@ static tvbuff_t *add_whole(const struct whole *w, tvbuff_t *tvb, packet_info *pi
 }
 
 static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo,
-                          proto_tree *tree, const struct whole *whole)
+                          proto_tree *tree, const struct complete_message *whole)
 {
     static const char *const names[] = {
         [IB_FIRST] = "First", [IB_MIDDLE] = "Middle", [IB_LAST] = "Last", [IB_ONLY] = "Only"};
@@ -130,7 +131,7 @@ static void sliced_first(tvbuff_t *tvb, const struct frame *f, packet_info *pinf
 
 void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
-    const struct whole *whole = reassemble(tvb, f, pinfo);
+    const struct complete_message *whole = reassemble(tvb, f, pinfo);
 
     if (whole && whole->frame == pinfo->num) {
         encap_dissect(add_whole(whole, tvb, pinfo, tree), pinfo, tree, f);

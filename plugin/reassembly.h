@@ -11,16 +11,16 @@
 #include "model/stream.h"
 
 /* A packet of a complete message. */
-struct piece {
+struct message_packet {
     uint32_t frame, length;
 };
 
 /* A complete message, valid until the file is closed. */
-struct whole {
+struct complete_message {
     uint32_t frame; /* of the packet that completed it */
     uint32_t count, length;
     const uint8_t *bytes;
-    struct piece pieces[]; /* count of them, in the message's order */
+    struct message_packet packets[]; /* count of them, in the message's order */
 };
 
 /*
@@ -31,7 +31,7 @@ void reassembly_add(uint32_t frame, const struct stream_result *part, bool last,
                     uint64_t limit);
 
 /* The complete message with this number; NULL: it is not complete, or was discarded. */
-const struct whole *reassembly_find(uint32_t number);
+const struct complete_message *reassembly_find(uint32_t number);
 
 void reassembly_register(void);
 

@@ -33,7 +33,7 @@ void owner_sort(struct target *t, bool found)
 {
     if (found)
         results_drop(t->results, is_of_peer_or_none, t);
-    else if (t->peer->several)
+    else if (t->peer->several_senders)
         results_drop(t->results, is_without_sender, NULL);
     results_release(t->results, NULL);
 }
@@ -61,7 +61,7 @@ static void move_to(struct target *t, const struct owner *w)
     struct peer *peer = t->peer;
     const struct owner before = peer_as_owner(t);
     peer_set_location(peer, w);
-    peer->has_competing = peer->both = false;
+    peer->has_competing = peer->responds_too = false;
     peer->form = FORM_UNKNOWN;
     peer->cm_unanswered = false;
     g_free(peer->by_unicast);
@@ -83,7 +83,7 @@ static enum place locate(struct target *t, bool sure)
     if (target_ended(t))
         return PLACE_UNKNOWN;
     bool elsewhere = !same && peer->latest.received_at >= begin &&
-                     !(peer->both && owner_is_same(&peer->latest, &peer->competing));
+                     !(peer->responds_too && owner_is_same(&peer->latest, &peer->competing));
     peer->gone = !same && !elsewhere;
     if (elsewhere)
         move_to(t, &peer->latest);
@@ -199,20 +199,20 @@ static void report_flux(struct target *t)
     const struct peer *peer = t->peer;
     const struct owner own = peer_as_owner(t);
     char one[OWNER_TEXT], other[OWNER_TEXT];
-    bool weak = t->ipv6 && (peer->weak || peer->competing.weak);
+    bool weak = t->ipv6 && (peer->no_override || peer->competing.no_override);
     owner_text(&own, one, sizeof one);
     owner_text(&peer->competing, other, sizeof other);
     results_stage(t->results, "peer.arp-flux",
-                  !peer->both ? OUTCOME_INCONCLUSIVE
-                  : weak      ? OUTCOME_NOTED
-                              : OUTCOME_FAIL,
-                  !peer->both || weak ? ""
-                  : t->ipv6           ? advice6
-                                      : advice,
+                  !peer->responds_too ? OUTCOME_INCONCLUSIVE
+                  : weak              ? OUTCOME_NOTED
+                                      : OUTCOME_FAIL,
+                  !peer->responds_too || weak ? ""
+                  : t->ipv6                   ? advice6
+                                              : advice,
                   "%s and %s both send as %s: %s%s", one, other, t->name,
-                  !peer->both ? "whether the address has two owners, or moved, is not known"
-                  : weak      ? "an anycast address or a proxy, for an NA has no Override flag"
-                              : "a duplicate or moving address",
+                  !peer->responds_too ? "whether the address has two owners, or moved, is not known"
+                  : weak ? "an anycast address or a proxy, for an NA has no Override flag"
+                         : "a duplicate or moving address",
                   peer->unused.by_competing == ALL_UNUSED
                       ? "; the latter is a proxy, it replies for "
                         "also addresses that are not in use"
@@ -221,7 +221,7 @@ static void report_flux(struct target *t)
 
 void owner_report(struct target *t)
 {
-    if (t->peer->has_competing && !t->peer->both && !target_ended(t))
+    if (t->peer->has_competing && !t->peer->responds_too && !target_ended(t))
         locate(t, true);
     if (!t->yield && !target_ended(t))
         report_proxy(t);

@@ -171,7 +171,7 @@ void checks_run_peer(struct target *t, const struct response *first)
             "no reply from %s to %d %s, %u ms each%s%s%s", t->name, TRIES,
             t->ipv6 ? "neighbour solicitations" : "ARP requests", t->run->options->timeout_ms,
             t->unusable ? "; a reply was received that has " : "", t->unusable ? t->unusable : "",
-            t->peer->several ? "; several ports sent in its name" : "");
+            t->peer->several_senders ? "; several ports sent in its name" : "");
     if (t->run->broken && !t->results->checked->trouble)
         t->results->checked->trouble = plain_dup(t->link->transport->error);
     wirelog_check(t->log, NULL, NULL, NULL);

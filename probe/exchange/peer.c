@@ -3,8 +3,8 @@
  * Finds out which port has the target's IP address. Every ARP message, NS and NA claims that its
  * sender has an IP address at a link-layer address (struct address_claim). The port that makes a
  * claim is the owner (struct owner): its link-layer address, and the LID and QPN that it sent from.
- * The owner of the target's IP address that responds first is the peer; any other one is competing.
- * See peer.h.
+ * The owner of the target's IP address that responds first is the peer; any other one is a
+ * competing owner.
  */
 #include "probe/exchange/peer.h"
 
@@ -46,8 +46,8 @@ struct owner peer_as_owner(const struct target *t)
 struct address_claim {
     bool ipv6;
     const uint8_t *ip, *lladdr;
-    bool weak;   /* the NA has no Override flag */
-    bool answer; /* an ARP reply or an NA, not a request */
+    bool no_override; /* the NA has no Override flag */
+    bool answer;      /* an ARP reply or an NA, not a request */
 };
 
 /* The claim of an ARP message: its sender address, in requests and replies (RFC 5227 §2.4). */
@@ -77,7 +77,7 @@ static bool read_nd(struct view ip, struct address_claim *c)
     bool na = nd.p[0] == ND_NA;
     *c = (struct address_claim){.ipv6 = true,
                                 .ip = na ? nd.p + ND_TARGET : ip.p + IPV6_SOURCE,
-                                .weak = na && !(nd.p[ND_NA_FLAGS] & OVERRIDE),
+                                .no_override = na && !(nd.p[ND_NA_FLAGS] & OVERRIDE),
                                 .answer = na};
     c->lladdr = nd_lladdr(nd, na ? ND_OPT_TARGET_LLADDR : ND_OPT_SOURCE_LLADDR);
     return c->lladdr != NULL;
@@ -167,7 +167,7 @@ static struct owner owner_of(const struct address_claim *c, const struct ud_from
     struct owner w = {.lid = from->lid,
                       .sl = from->sl,
                       .qpn = from->qpn,
-                      .weak = c->weak,
+                      .no_override = c->no_override,
                       .received_at = g_get_monotonic_time()};
     memcpy(w.lladdr, c->lladdr, LLADDR_SIZE);
     return w;
@@ -190,7 +190,7 @@ static void note_competing(struct target *t, const struct owner *w)
     if (!peer->has_competing)
         peer->competing = *w;
     else if (owner_is_same(&peer->competing, w))
-        peer->competing.weak &= w->weak;
+        peer->competing.no_override &= w->no_override;
     peer->has_competing = true;
 }
 
@@ -211,7 +211,7 @@ static void note_sender(struct target *t, const struct ud_from *from)
         peer->lid = from->lid;
         peer->qpn = from->qpn;
     }
-    peer->several |= from->lid != peer->lid || from->qpn != peer->qpn;
+    peer->several_senders |= from->lid != peer->lid || from->qpn != peer->qpn;
 }
 
 static void note_unused(struct target *t, const struct address_claim *c, const struct owner *w)
@@ -230,7 +230,7 @@ static void note_unused(struct target *t, const struct address_claim *c, const s
 static void note_peer(struct target *t, const struct address_claim *c)
 {
     t->peer->received_at = g_get_monotonic_time();
-    t->peer->weak |= c->weak && is_claim_of(c, t->ipv6, t->ip);
+    t->peer->no_override |= c->no_override && is_claim_of(c, t->ipv6, t->ip);
 }
 
 static void note_other(struct target *t, const struct owner *w)
@@ -264,7 +264,7 @@ void peer_observe(struct target *t, const struct ud_from *from)
 void peer_responded(struct target *t, gint64 sent)
 {
     if (t->peer->has_competing && sent > t->peer->competing.received_at)
-        t->peer->both = true;
+        t->peer->responds_too = true;
 }
 
 void peer_set(struct target *t, const struct response *a)
@@ -278,7 +278,7 @@ void peer_set(struct target *t, const struct response *a)
     peer->received_at = g_get_monotonic_time();
     if (!peer->has_competing || !is_peer(t, &peer->competing))
         return;
-    peer->weak = peer->competing.weak;
+    peer->no_override = peer->competing.no_override;
     peer->has_competing = peer->latest.received_at && !is_peer(t, &peer->latest);
     peer->competing = peer->latest;
 }
@@ -295,7 +295,7 @@ bool peer_swap(struct target *t)
 {
     struct peer *peer = t->peer;
     const struct owner competing = peer->competing;
-    if (!peer->has_competing || peer->both || !lladdr_same(competing.lladdr, peer->lladdr))
+    if (!peer->has_competing || peer->responds_too || !lladdr_same(competing.lladdr, peer->lladdr))
         return false;
     peer->competing = peer_as_owner(t);
     peer->competing.received_at = competing.received_at;
@@ -305,8 +305,9 @@ bool peer_swap(struct target *t)
 
 /*
  * The peer was taken from its first response, which another port or queue pair with the same
- * link-layer address may have sent. A unicast request goes to the announced QPN, so the response
- * comes from the true one. If it differs from the one before, that one is competing.
+ * link-layer address may have sent. A unicast request goes to the announced QPN, so its response
+ * comes from the queue pair that has the link-layer address: that one is the peer. If the first
+ * response came from another queue pair, that one is the competing owner.
  */
 void peer_settle(struct target *t, const struct response *a)
 {

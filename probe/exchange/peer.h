@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known about the station that has the target's address. */
+/* What is known about the port that has the target's address. */
 #ifndef IPOIB_PROBE_PEER_H
 #define IPOIB_PROBE_PEER_H
 
@@ -25,20 +25,21 @@ struct response_times {
 };
 
 /*
- * A station that announces an IP address, and its location. lid 0: the transport does not show it.
+ * A port that announces an IP address: its link-layer address, and the LID and QPN that it sends
+ * from. lid 0: the transport does not show it.
  */
 struct owner {
     uint8_t lladdr[LLADDR_SIZE];
     uint16_t lid;
     uint8_t sl;
     uint32_t qpn;
-    bool weak;          /* its NAs have no Override flag (RFC 4861 §7.2.7, §7.2.8) */
+    bool no_override;   /* its NAs have no Override flag (RFC 4861 §7.2.7, §7.2.8) */
     gint64 received_at; /* time of the first packet; 0: none */
 };
 
 /*
- * Addresses that should be unused. by_peer, by_competing: a bit for each that the station responds
- * for.
+ * Addresses that should be unused. by_peer, by_competing: a bit for each that the peer, or the
+ * competing owner, responds for.
  */
 enum { UNUSED_ADDRESSES = 3 };
 struct unused_addresses {
@@ -59,13 +60,13 @@ struct peer {
     struct response *by_unicast; /* its first response to a unicast request; NULL: none */
     /* set by peer.c and checks/owner.c */
     gint64 received_at;     /* time of its last packet */
-    bool weak;              /* as in struct owner */
-    bool several;           /* before it was known: several ports sent under its IP address */
+    bool no_override;       /* as in struct owner */
+    bool several_senders;   /* before it was known: several ports sent under its IP address */
     bool gone;              /* it did not respond when searched for */
-    bool has_competing;     /* another station announces its address too */
-    bool both;              /* the peer responded to a request sent after that */
-    struct owner competing; /* the first other station */
-    struct owner latest;    /* the last other station */
+    bool has_competing;     /* another owner announces its address too */
+    bool responds_too;      /* the peer responded to a request sent after that */
+    struct owner competing; /* the first other owner */
+    struct owner latest;    /* the last other owner */
     struct unused_addresses unused;
     enum service_form form;
     bool cm_unanswered; /* it did not respond to REQs: no more are sent */
@@ -75,13 +76,13 @@ struct peer {
 /* Makes the sender of this response the peer. */
 void peer_set(struct target *t, const struct response *a);
 /*
- * If two stations send with one link-layer address and the assumed peer is not reachable there,
- * makes the other one the peer. Returns false if there is no other one.
+ * If two ports send with one link-layer address and the assumed peer is not reachable there, makes
+ * the other one the peer. Returns false if there is no other one.
  */
 bool peer_swap(struct target *t);
 /*
  * Uses the peer's unicast response to identify it. Another sender with its link-layer address is a
- * different station.
+ * competing owner.
  */
 void peer_settle(struct target *t, const struct response *a);
 
@@ -102,8 +103,8 @@ bool peer_may_be_sender(const struct target *t, const struct ud_from *from);
 bool peer_is_named(const struct target *t, const struct ud_from *from);
 
 /*
- * Processes a received packet: notes other stations with the peer's address, and stations that
- * respond for unused addresses.
+ * Processes a received packet: notes other owners of the peer's address, and owners that respond
+ * for unused addresses.
  */
 void peer_observe(struct target *t, const struct ud_from *from);
 /* Notes that the peer responded to a request that was sent at that time. */
