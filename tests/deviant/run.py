@@ -190,21 +190,34 @@ def with_right_peer(change, undo, found="", arguments=()):
         peer.end()
 
 
+def received(end):
+    """Packets that the end's port has received."""
+    with open("/sys/kernel/debug/vqib/%s/counters" % end) as f:
+        return int(dict(line.split() for line in f)["rx_packets"])
+
+
+RESTART_AFTER = 10  # packets: the probe has found the peer, and has most of its checks before it
+
+
 def check_restart():
     """Restarts a peer without a fault, with another queue pair, while it is probed."""
     peers = [Peer("vqib2", "right")]
+    before, ended = received("h2"), threading.Event()
 
     def restart():
+        while received("h2") < before + RESTART_AFTER and not ended.wait(0.05):
+            pass
         peers[0].end()
         peers.append(Peer("vqib2", "right"))
 
-    timer = threading.Timer(3, restart)
-    timer.start()
+    restarting = threading.Thread(target=restart)
+    restarting.start()
     try:
         result = probe(ADDRESS)
         return compare_failures("", result) + not_noted(result[1], ["peer.changed"])
     finally:
-        timer.join()
+        ended.set()
+        restarting.join()
         peers[-1].end()
 
 
