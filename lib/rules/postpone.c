@@ -144,7 +144,7 @@ void postpone(const struct check_context *s, const struct endport *port, enum ru
 {
     struct claim c = {.port = port, .rule = rule, .value = value};
     report_inconclusive(s->r, rule, NULL,
-                        "the port's next request shows whether one was not captured");
+                        "not proved at this packet: a request of the port may be missing");
     store_claim(s, &c, about, expected, actual);
 }
 
@@ -155,7 +155,7 @@ void postpone_to_sa(const struct check_context *s, const struct endport *port, u
     struct claim c = {
         .port = port, .since = since, .by_port = by_port, .rule = rule, .value = value};
     report_inconclusive(s->r, rule, NULL,
-                        "the port's next request shows whether one was not captured");
+                        "not proved at this packet: a request of the port may be missing");
     store_claim(s, &c, about, expected, actual);
 }
 
@@ -164,7 +164,8 @@ void postpone_to_smi(const struct check_context *s, const struct endport *port,
                      const char *expected, const char *actual)
 {
     struct claim c = {.port = port, .by_smi = true, .rule = rule, .value = value};
-    report_inconclusive(s->r, rule, NULL, "the port's next SMP shows whether one was not captured");
+    report_inconclusive(s->r, rule, NULL,
+                        "not proved at this packet: an SMP of the port may be missing");
     store_claim(s, &c, about, expected, actual);
 }
 
@@ -177,7 +178,7 @@ void postpone_to_witness(const struct check_context *s, const struct group *grou
     struct claim c = {.port = port, .witnessed = group, .rule = rule, .value = value};
     report_inconclusive(
         s->r, rule, NULL,
-        "the SA may have sent the sender other parameters; its requests are not captured");
+        "not proved at this packet: the SA may have sent the sender other parameters");
     if (m && m->join_state && member_is_known(m))
         store_claim(s, &c, about, expected, actual);
 }
@@ -190,7 +191,7 @@ void postpone_to_requester(const struct check_context *s, const struct endport *
     struct claim c = {.port = port, .request = *q, .rule = rule, .value = value};
     report_inconclusive(
         s->r, rule, NULL,
-        "the requester's next datagram shows whether an ARP request was not captured");
+        "not proved at this packet: an ARP request of the requester may be missing");
     store_claim(s, &c, about, expected, actual);
 }
 

@@ -28,9 +28,10 @@ static const char help_start[] =
 
 static const char help_end[] =
     "\n"
-    "Exit status: 1 if a target violates a MUST (with --strict also a SHOULD), or a\n"
-    "stage fails; otherwise 2 if a target could not be tested or the usage was\n"
-    "wrong; 3 if a privilege or the device is missing; otherwise 0. If a signal\n"
+    "Exit status: 3 if a privilege or the device is missing, whatever the report\n"
+    "says; otherwise 1 if a target violates a MUST (with --strict also a SHOULD), or\n"
+    "a stage fails; otherwise 2 if a target could not be tested; otherwise 0. It is\n"
+    "2 too if the usage was wrong or the report could not be written. If a signal\n"
     "interrupts the probe, it leaves the groups that it joined and writes no report,\n"
     "and the exit status is 128 plus the signal's number.\n";
 
