@@ -84,6 +84,8 @@ static const struct cli_option table[] = {
          "The option may be given several times. "
          "If a capture violates a MUST, the exit status is 1 all the same. "
          "A capture decides a rule if the rule's result in it is pass, fail, known or deviation. "
+         "Rules of level INFO and DRAFT are only noted, which decides nothing: they cannot be "
+         "required. "
          "SELECTOR is a rule's identifier, or a prefix of the identifiers of several rules, one of "
          "which must be decided. "
          "A message names each SELECTOR that no capture decides.",

@@ -197,12 +197,9 @@ static const struct cli_option table[] = {
     {.name = "timeout",
      .argument = "MS",
      .help = "wait MS milliseconds for each reply (default: 500)",
-     .details =
-         "MS is a number from 1 to 60000. "
-         "If a peer has replied more slowly, the probe waits longer for it. "
-         "ARP and neighbour discovery do not show which request a reply belongs to: the probe "
-         "sends the next request only when no reply to the previous one is expected any more, and "
-         "it listens for a second before each request whose reply serves as evidence.",
+     .details = "MS is a number from 1 to 60000. "
+                "If a peer has replied more slowly, the probe waits longer for it. "
+                "doc/probe.md, section Timing, says how long the probe waits after each request.",
      CLI_COUNTS(options, timeout_ms, 1, TIMEOUT_MAX)},
     {.letter = 'n',
      .name = "dry-run",
