@@ -119,9 +119,9 @@ static const struct cli_option table[] = {
     {.letter = 'b',
      .name = "max-burst",
      .argument = "LOG2",
-     .help = "use 2^LOG2 buffers, one for each frame of a burst",
-     .details = "The default is 15, or as many buffers as the device supports; in multicast mode "
-                "it is 12.",
+     .help = "use 2^LOG2 buffers (default: 15; multicast: 12)",
+     .details = "Each frame of a burst takes one buffer. "
+                "The program never uses more buffers than the device supports.",
      .label = "Buffers (log2)",
      .wanted = "the log2 of the number of buffers, 0 to 20",
      CLI_COUNTS(live_options, log2_buffers, 0, LOG2_MAX),
@@ -146,10 +146,9 @@ static const struct cli_option table[] = {
     {.letter = 'p',
      .name = "writer-thread",
      .argument = "SIZE",
-     .help = "hold twice SIZE bytes for the file (default: 128M)",
+     .help = "buffer up to 2 x SIZE bytes (default: 128M)",
      .details =
-         "This memory holds the frames that the writing thread has not written yet: by default at "
-         "most 256 MiB. "
+         "This memory holds the frames that wait for the writing thread: by default at most 256 MiB. "
          "In addition, the capture registers buffers of 134 MiB (142 MiB if the MTU is 4096): more "
          "or less with -b, and less if the memlock limit requires it. "
          "--list shows both numbers for each port.",
@@ -199,7 +198,7 @@ static const struct cli_option table[] = {
     {.kind = CLI_HEADING, .help = "New options"},
     {.name = "format",
      .argument = "erf|pcapng",
-     .help = "set the file format (default: erf)",
+     .help = "write ERF in classic pcap, or pcapng (default: erf)",
      .details = "`erf` is the format of ibdump: classic pcap with microseconds and ERF records. "
                 "`pcapng` also has nanoseconds, directions, drop counts and statistics.",
      CLI_CHOOSES(live_options, pcapng)},
@@ -215,7 +214,7 @@ static const struct cli_option table[] = {
      CLI_CHOOSES(live_options, mode)},
     {.name = "pkey",
      .argument = "P_KEY",
-     .help = "use this partition in multicast mode",
+     .help = "use this P_Key in multicast mode (default: first)",
      .details = "The default is the first P_Key in the port's table. "
                 "The membership bit may be set or not.",
      .label = "Partition (multicast)",
@@ -223,9 +222,9 @@ static const struct cli_option table[] = {
      CLI_CALLS(take_pkey)},
     {.name = "groups",
      .argument = "all|broadcast",
-     .help = "set which groups multicast mode captures",
+     .help = "set the groups of multicast mode (default: all)",
      .details =
-         "`all`, the default, is all IPoIB groups of the partition. "
+         "`all` is all IPoIB groups of the partition. "
          "The program queries the subnet administration (SA) for new groups every two seconds, or "
          "less often if the SA is slow. "
          "`broadcast` is the broadcast group only.",

@@ -14,12 +14,17 @@ static const char help_start[] =
     "       ipoib-check --list [--only SELECTOR]... [--format text|json] [-o FILE]\n"
     "       ipoib-check --explain RULE\n"
     "\n"
-    "Checks captures of IP over InfiniBand against RFC 4391 and RFC 4755. A CAPTURE\n"
-    "is a pcap, pcapng or ERF file, also compressed by gzip; - is standard input.\n"
-    "Each capture is checked separately.\n"
+    "Checks captures of IP over InfiniBand against RFC 4391, RFC 4755 and RFC 4390.\n"
+    "A CAPTURE is a pcap, pcapng or ERF file, also compressed by gzip; - is standard\n"
+    "input. Each capture is checked separately.\n"
     "\n";
 
 static const char help_end[] =
+    "\n"
+    "RULE is the identifier of a rule, such as rfc4391.6.type, or a prefix that only\n"
+    "one identifier has. SELECTOR is an identifier, or a prefix of several, such as\n"
+    "rfc4391.6 or rfc4755. --list prints the identifiers. A stage is a step of\n"
+    "ipoib-probe, such as fabric.join: only merged reports have stages.\n"
     "\n"
     "Exit status: 1 if a capture violates a MUST (with --strict also a SHOULD), or a\n"
     "stage of a merged report failed; otherwise 2 if a capture could not be\n"
@@ -79,6 +84,8 @@ static const struct cli_option table[] = {
          "The option may be given several times. "
          "If a capture violates a MUST, the exit status is 1 all the same. "
          "A capture decides a rule if the rule's result in it is pass, fail, known or deviation. "
+         "Rules of level INFO and DRAFT are only noted, which decides nothing: they cannot be "
+         "required. "
          "SELECTOR is a rule's identifier, or a prefix of the identifiers of several rules, one of "
          "which must be decided. "
          "A message names each SELECTOR that no capture decides.",

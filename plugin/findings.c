@@ -248,19 +248,23 @@ static void add_rule_items(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
                            const struct rule *rule)
 {
     add_text(tree, hf_ipoib_rule_section, tvb,
-             wmem_strdup_printf(pinfo->pool, "%s section %s", rule_document_name(rule->document),
-                                rule->section));
+             wmem_strdup_printf(pinfo->pool, "%s %s %s", rule_document_name(rule->document),
+                                rule_place_word(rule), rule->section));
     add_text(tree, hf_ipoib_rule_text, tvb, rule->text);
     add_text(tree, hf_ipoib_rule_explain, tvb,
              wmem_strdup_printf(pinfo->pool, "ipoib-check --explain %s", rule->id));
 }
 
-/* Example: "ND option length: 1, expected 3, sent by IP fe80::2, LID 2 (RFC 4391 9.3)" */
+/*
+ * Example: "ND option length: 1, expected 3, sent by IP fe80::2, LID 2 (RFC 4391 9.3)". A known
+ * deviation is marked, because its severity is that of a violated SHOULD.
+ */
 static char *message(packet_info *pinfo, const struct finding *f)
 {
     const struct rule *rule = &rules[f->rule];
-    wmem_strbuf_t *text = wmem_strbuf_new(pinfo->pool, rule->title);
-    wmem_strbuf_append_printf(text, ": %s", f->actual);
+    wmem_strbuf_t *text = wmem_strbuf_new(
+        pinfo->pool, f->outcome == OUTCOME_DEVIATION ? "Known deviation: " : "");
+    wmem_strbuf_append_printf(text, "%s: %s", rule->title, f->actual);
     if (*f->expected)
         wmem_strbuf_append_printf(text, ", expected %s", f->expected);
     char sender[SENDER_TEXT_SIZE];

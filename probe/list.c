@@ -139,9 +139,9 @@ static const char *left_out(const struct options *o, const struct target_option 
     if ((c->needs & NEEDS_DISRUPTIVE) && !o->disruptive)
         return "only with --disruptive";
     if ((c->needs & NEEDS_IPV4) && t->ipv6)
-        return "only of IPv4 targets";
+        return "IPv4 targets only";
     if ((c->needs & NEEDS_IPV6) && !t->ipv6)
-        return "only of IPv6 targets";
+        return "IPv6 targets only";
     if ((c->needs & NEEDS_SOURCE) && !o->has_source)
         return "only with --source";
     return (c->needs & NEEDS_SOURCE) && o->source_ipv6 != t->ipv6
@@ -158,7 +158,7 @@ static void put_peer(GString *out, const struct options *o, const struct target_
             continue;
         const char *why = left_out(o, t, c);
         if (why)
-            g_string_append_printf(out, "  %-22s nothing: %s\n", c->name, why);
+            g_string_append_printf(out, "  %-22s not sent: %s\n", c->name, why);
         else
             g_string_append_printf(
                 out, "  %-22s %s%s\n", c->name, c->sends,
@@ -189,8 +189,8 @@ static void put_sweep(GString *out, const struct options *o)
         g_string_append_printf(
             out,
             "all addresses (%" G_GUINT64_FORMAT "):\n"
-            "  sweep              the question below for each, up to %d times within the timeout, %u packets a second;\n"
-            "                     who answers is checked\n",
+            "  sweep              the request below for each, up to %d times within the timeout, %u packets a second;\n"
+            "                     each host that replies is tested\n",
             n, TRIES, o->rate);
 }
 

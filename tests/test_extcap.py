@@ -161,7 +161,7 @@ def test_configuration_has_options_of_the_usage(config):
 def test_tooltips_are_the_texts_of_the_usage(config):
     usage = " ".join(run("", "--help").out.decode().split())
     shown = {values["call"]: values["tooltip"] for word, values in config if word == "arg"}
-    assert shown["--groups"] == "Set which groups multicast mode captures"
+    assert shown["--groups"] == "Set the groups of multicast mode (default: all)"
     for call, text in shown.items():
         assert f"{text[0].lower()}{text[1:]}" in usage, call
 

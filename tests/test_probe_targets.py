@@ -70,7 +70,7 @@ def test_mapped_is_ipv4():
     done = run("--source", "10.0.0.2", "::ffff:10.0.0.2")
     assert done.returncode == 2
     assert "cannot be a target too" in done.stderr
-    assert "only of IPv6 targets" in run("--dry-run", "::ffff:10.0.0.2").stdout
+    assert "IPv6 targets only" in run("--dry-run", "::ffff:10.0.0.2").stdout
 
 
 # ---- host names, without a network: a hosts file of the test's own
@@ -124,7 +124,7 @@ def test_the_address_of_a_name_is_printed(tmp_path, arguments, address):
     assert done.stderr == f"ipoib-probe: {arguments[-1]} is {address}\n"
     assert f"\n{arguments[-1]} ({address}):\n" in done.stdout
     other = "IPv4" if ":" in address else "IPv6"
-    assert f"only of {other} targets" in done.stdout
+    assert f"{other} targets only" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -111,13 +111,15 @@ def test_rule_listed_with_another_outcome_says_as_what_it_counts():
     text = expect(VIOLATED, testdata("cm-reject.pcap"))
     verdict = text.splitlines()[-1]
     deviations = dict(listed("Known deviations", text))
-    [elsewhere] = [rule for rule, lines in deviations.items() if "counted as" in lines]
+    [elsewhere] = [rule for rule, lines in deviations.items() if "this rule is counted" in lines]
     assert elsewhere == PRIVATE_DATA
-    assert "\n      counted as violated\n" in deviations[elsewhere]
+    assert "\n      this rule is counted under: MUST, violated\n" in deviations[elsewhere]
     assert f" {len(deviations) - 1} known deviations of " in verdict
     inconclusive = listed("Inconclusive: .*", text)
-    assert (LEAVE, True) in [(r, l.endswith("; counted as passed\n")) for r, l in inconclusive]
-    counted = [rule for rule, lines in inconclusive if "counted as" not in lines]
+    assert (LEAVE, True) in [
+        (r, l.endswith("; this rule is counted as passed\n")) for r, l in inconclusive
+    ]
+    counted = [rule for rule, lines in inconclusive if "this rule is counted" not in lines]
     assert 0 < len(counted) < len(inconclusive)
     assert f", {len(counted)} rules inconclusive, " in verdict
 

@@ -66,7 +66,8 @@ struct cli_option {
 #define CLI_CALLS(function) .kind = CLI_CALL, .take = (function)
 
 /* Entries that every program has. */
-#define CLI_OPTION_HELP .letter = 'h', .name = "help", .help = "print this help", .kind = CLI_HELP
+#define CLI_OPTION_HELP                                                                            \
+    .letter = 'h', .name = "help", .help = "print a summary of the options", .kind = CLI_HELP
 #define CLI_OPTION_VERSION                                                                         \
     .letter = 'V', .name = "version", .help = "print the version", .kind = CLI_VERSION
 

@@ -5,7 +5,7 @@
 
 #include "cli/fail.h"
 
-enum { WIDTH = 79, NAME_COLUMN = 12, NAMED_MAX = 10 };
+enum { WIDTH = 79, NAME_COLUMN = 19, NAMED_MAX = 10 };
 
 /* ---- a paragraph */
 

@@ -26,11 +26,11 @@ const struct report_parts *format_parts(enum format f);
     .name = "strict", .help = "count a violated SHOULD like a violated MUST"
 #define REPORT_OPTION_DEVIATIONS                                                                   \
     .name = "deviations", .argument = "NAME",                                                      \
-    .help = "do not count these known deviations (default: linux)",                                \
-    .details = "The report shows them, but they do not change the verdict. "                       \
+    .help = "known deviations: linux, none, FILE (default: linux)",                                \
+    .details = "The report shows the known deviations, but they do not change the verdict. "       \
                "`linux` is the list of the deviations of Linux, OpenSM and programs on Linux "     \
                "hosts; `none` is an empty list. "                                                  \
-               "Any other NAME is the path of a file with a list."
+               "Any other NAME is the path of a file with your own list."
 #define REPORT_OPTION_ONLY                                                                         \
     .name = "only", .argument = "SELECTOR",                                                        \
     .help = "check only these rules; may be given several times",                                  \

@@ -10,6 +10,15 @@
 
 /* ---- a group: the rules with an outcome, of a level */
 
+#define BASELINE_HEADING   "Known from the baseline"
+#define DEVIATIONS_HEADING "Known deviations"
+#define NOTED_HEADING      "Noted"
+
+static const char *violated_heading(enum rule_level level)
+{
+    return level == RULE_MUST ? "MUST, violated" : "SHOULD, violated";
+}
+
 struct rule_group {
     enum outcome outcome;
     int level; /* -1: any */
@@ -52,23 +61,24 @@ static void put_help(const struct text *t, enum rule_number rule, const char *in
 }
 
 /*
- * The verdict counts each rule once, by its worst outcome. A rule that is listed here with another
- * outcome says so; else the reader's count of the listed rules differs from the verdict's.
+ * The verdict counts each rule once, by its worst outcome. If a rule is listed here with another
+ * outcome, its text says so; else the reader's count of the listed rules differs from the
+ * verdict's.
  */
 static void put_counted_as(const struct text *t, const struct rule_group *g, enum rule_number rule,
                            const char *before, const char *after)
 {
     static const char *const words[VERDICT_OUTCOMES] = {
-        [OUTCOME_PASS] = "passed",
-        [OUTCOME_FAIL] = "violated",
-        [OUTCOME_DEVIATION] = "a known deviation",
-        [OUTCOME_INCONCLUSIVE] = "inconclusive",
-        [OUTCOME_NOTED] = "noted",
-        [VERDICT_SKIPPED] = "skipped",
-        [VERDICT_KNOWN] = "known from the baseline"};
+        [OUTCOME_PASS] = "as passed",
+        [OUTCOME_FAIL] = "under: ",
+        [OUTCOME_DEVIATION] = "under: " DEVIATIONS_HEADING,
+        [OUTCOME_NOTED] = "under: " NOTED_HEADING,
+        [VERDICT_KNOWN] = "under: " BASELINE_HEADING};
     int worst = verdict_worst(t->checked->verdict, rule);
     if (worst != (int)g->outcome)
-        g_string_append_printf(t->out, "%scounted as %s%s", before, words[worst], after);
+        g_string_append_printf(t->out, "%sthis rule is counted %s%s%s", before, words[worst],
+                               worst == OUTCOME_FAIL ? violated_heading(rules[rule].level) : "",
+                               after);
 }
 
 static void put_rule(const struct text *t, const struct rule_group *g, enum rule_number rule)
@@ -91,6 +101,15 @@ static void put_rule(const struct text *t, const struct rule_group *g, enum rule
         put_help(t, rule, "      ");
 }
 
+/* Says how many reasons the rule has besides that of its first case. */
+static void put_other_reasons(GString *out, const struct verdict_result *r)
+{
+    unsigned others = words_reasons(r) - 1;
+    if (others > 0)
+        g_string_append_printf(out, ", and %s%u other reason%s", r->uncased ? "more than " : "",
+                               others, others == 1 ? "" : "s");
+}
+
 /* Inconclusive rules get one line each. */
 static void put_shortly(const struct text *t, const struct rule_group *g, enum rule_number rule)
 {
@@ -100,7 +119,7 @@ static void put_shortly(const struct text *t, const struct rule_group *g, enum r
     if (r->n_cases > 0 && (r->cases[0].actual[0] || r->cases[0].entity[0])) {
         g_string_append(t->out, ": ");
         words_add_case(t->out, &r->cases[0], true);
-        g_string_append(t->out, r->n_cases > 1 ? ", ..." : "");
+        put_other_reasons(t->out, r);
     }
     if (r->frames.n > 0) {
         g_string_append(t->out, ", ");
@@ -132,14 +151,15 @@ static void put_group(const struct text *t, const struct rule_group *g)
 static void put_groups(const struct text *t)
 {
     const struct rule_group groups[] = {
-        {OUTCOME_FAIL, RULE_MUST, RED, "MUST, violated"},
+        {OUTCOME_FAIL, RULE_MUST, RED, violated_heading(RULE_MUST)},
         {OUTCOME_FAIL, RULE_SHOULD, t->report->strict ? RED : YELLOW,
-         t->report->strict ? "SHOULD, violated" : "SHOULD, violated (counted only with --strict)"},
-        {(enum outcome)VERDICT_KNOWN, -1, YELLOW, "Known from the baseline"},
-        {OUTCOME_DEVIATION, -1, YELLOW, "Known deviations"},
-        {OUTCOME_NOTED, -1, PLAIN, "Noted"},
+         t->report->strict ? violated_heading(RULE_SHOULD)
+                           : "SHOULD, violated (counted only with --strict)"},
+        {(enum outcome)VERDICT_KNOWN, -1, YELLOW, BASELINE_HEADING},
+        {OUTCOME_DEVIATION, -1, YELLOW, DEVIATIONS_HEADING},
+        {OUTCOME_NOTED, -1, PLAIN, NOTED_HEADING},
         {OUTCOME_INCONCLUSIVE, -1, PLAIN,
-         "Inconclusive: the packets that decide the rule were not captured"},
+         "Inconclusive: packets that decide the rule are missing, or may be missing"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(groups); i++)
         put_group(t, &groups[i]);

@@ -126,6 +126,14 @@ static bool reported_before(const struct verdict_result *r, unsigned i)
     return false;
 }
 
+unsigned words_reasons(const struct verdict_result *r)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < r->n_cases; i++)
+        n += !reported_before(r, i);
+    return n;
+}
+
 /* The entities with the same finding: one line each. */
 static void add_entities(GString *out, const struct verdict_result *r, unsigned first,
                          const char *indent)
@@ -206,14 +214,13 @@ void words_add_cases(GString *out, const struct verdict_result *r, const char *i
     }
     if (r->uncased == 0)
         return;
-    g_string_append(out, indent);
-    words_add_times(out, r->uncased);
-    g_string_append(out, ": further cases\n");
+    g_string_append_printf(out, "%sfurther cases: %" PRIu64 " finding%s, not listed\n", indent,
+                           r->uncased, r->uncased == 1 ? "" : "s");
 }
 
 void words_add_place(GString *out, const struct rule *rule)
 {
     g_string_append(out, rule_document_name(rule->document));
     if (rule->section[0])
-        g_string_append_printf(out, ", section %s", rule->section);
+        g_string_append_printf(out, ", %s %s", rule_place_word(rule), rule->section);
 }

@@ -43,6 +43,9 @@ void words_add_case(GString *out, const struct verdict_case *c, bool why);
  */
 void words_add_cases(GString *out, const struct verdict_result *r, const char *indent);
 
+/* Number of different reasons (or findings) of the result's cases, whatever their entities. */
+unsigned words_reasons(const struct verdict_result *r);
+
 /* "RFC 4391, section 6" */
 void words_add_place(GString *out, const struct rule *rule);
 

@@ -90,9 +90,9 @@ static void check_joined(const struct check_context *s, const struct endport *se
 /* The part of the subscription that is missing; implementations differ in it. Constant strings. */
 static const char *lacking_subscription(const struct endport *sender, const struct member *m)
 {
-    return sender->subscribed                    ? "a subscription to one of them"
-           : m->join_state & JOIN_SEND_ONLY_FULL ? "none of a send-only full member"
-                                                 : "none of a send-only non-member";
+    return sender->subscribed                    ? "only one subscription"
+           : m->join_state & JOIN_SEND_ONLY_FULL ? "no subscription of this send-only full member"
+                                                 : "no subscription of this send-only non-member";
 }
 
 static void describe_subscription(const struct check_context *s, const struct result *r,
@@ -100,7 +100,7 @@ static void describe_subscription(const struct check_context *s, const struct re
 {
     (void)s;
     g_strlcpy(expected, "subscriptions to the traps 66 and 67", RESULT_TEXT);
-    g_snprintf(actual, RESULT_TEXT, "%s, component mask 0x%x", r->name,
+    g_snprintf(actual, RESULT_TEXT, "%s (join component mask 0x%x)", r->name,
                r->facts[1].member->join_mask);
 }
 

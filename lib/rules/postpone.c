@@ -144,7 +144,7 @@ void postpone(const struct check_context *s, const struct endport *port, enum ru
 {
     struct postponed_finding f = {.port = port, .rule = rule, .value = value};
     report_inconclusive(s->r, rule, NULL,
-                        "the port's next request shows whether one was not captured");
+                        "not proved at this packet: a request of the port may be missing");
     postpone_finding(s, &f, about, expected, actual);
 }
 
@@ -158,7 +158,7 @@ void postpone_to_sa(const struct check_context *s, const struct endport *port, u
                                   .rule = rule,
                                   .value = value};
     report_inconclusive(s->r, rule, NULL,
-                        "the port's next request shows whether one was not captured");
+                        "not proved at this packet: a request of the port may be missing");
     postpone_finding(s, &f, about, expected, actual);
 }
 
@@ -167,7 +167,8 @@ void postpone_to_smi(const struct check_context *s, const struct endport *port,
                      const char *expected, const char *actual)
 {
     struct postponed_finding f = {.port = port, .by_smi = true, .rule = rule, .value = value};
-    report_inconclusive(s->r, rule, NULL, "the port's next SMP shows whether one was not captured");
+    report_inconclusive(s->r, rule, NULL,
+                        "not proved at this packet: an SMP of the port may be missing");
     postpone_finding(s, &f, about, expected, actual);
 }
 
@@ -180,7 +181,7 @@ void postpone_to_member(const struct check_context *s, const struct group *group
     struct postponed_finding f = {.port = port, .member_of = group, .rule = rule, .value = value};
     report_inconclusive(
         s->r, rule, NULL,
-        "the SA may have sent the sender other parameters; its requests are not captured");
+        "not proved at this packet: the SA may have sent the sender other parameters");
     if (m && m->join_state && member_is_known(m))
         postpone_finding(s, &f, about, expected, actual);
 }
@@ -193,7 +194,7 @@ void postpone_to_requester(const struct check_context *s, const struct endport *
     struct postponed_finding f = {.port = port, .request = *q, .rule = rule, .value = value};
     report_inconclusive(
         s->r, rule, NULL,
-        "the requester's next datagram shows whether an ARP request was not captured");
+        "not proved at this packet: an ARP request of the requester may be missing");
     postpone_finding(s, &f, about, expected, actual);
 }
 

@@ -121,8 +121,8 @@ static const char *entity_text(const struct entity *s, char *buf, size_t size)
         snprintf(buf, size, "group %s", inet_ntop(AF_INET6, s->bytes, gid, sizeof gid));
         break;
     case ENTITY_ADDRESS:
-        snprintf(buf, size, "address %02x, QPN 0x%06x, %s", s->bytes[0], be24(s->bytes + 1),
-                 inet_ntop(AF_INET6, s->bytes + 4, gid, sizeof gid));
+        snprintf(buf, size, "address flags 0x%02x, QPN 0x%06x, GID %s", s->bytes[0],
+                 be24(s->bytes + 1), inet_ntop(AF_INET6, s->bytes + 4, gid, sizeof gid));
         break;
     case ENTITY_PORT:
         if (s->bytes)

@@ -54,6 +54,11 @@ const char *rule_document_name(enum rule_document document)
     return names[document];
 }
 
+const char *rule_place_word(const struct rule *r)
+{
+    return r->document == RULE_CONCEPTS ? "page" : "section";
+}
+
 const char *rule_basis_name(enum rule_basis basis)
 {
     static const char *const names[] = {"RFC 2119 keyword", "lower-case must", "wire format",

@@ -28,7 +28,7 @@ enum rule_basis {
     RULE_FORMAT,     /* a wire format or figure */
     RULE_FACT,       /* a statement without a keyword; a lower-case "should" is none */
     RULE_BY_DRAFT,   /* text of a draft */
-    RULE_VENDOR,     /* a vendor's chapter on InfiniBand concepts */
+    RULE_VENDOR,     /* a vendor's manual */
 };
 
 enum rule_document {
@@ -37,8 +37,8 @@ enum rule_document {
     RULE_RFC4390,
     RULE_DRAFT02, /* draft-ietf-ipoib-link-multicast-02 */
     RULE_DRAFT03,
-    RULE_DRAFTS, /* both drafts */
-    RULE_CONCEPTS,
+    RULE_DRAFTS,   /* both drafts */
+    RULE_CONCEPTS, /* a vendor's manual; script/rule-pages has its title */
 };
 
 enum rule_bound {
@@ -106,6 +106,8 @@ static inline bool rule_by_probe(const struct rule *r)
 
 const char *rule_level_name(enum rule_level level); /* "MUST" */
 const char *rule_document_name(enum rule_document document);
+/* What the section of the rule is called: "section", or "page" of a manual with page numbers. */
+const char *rule_place_word(const struct rule *r);
 const char *rule_basis_name(enum rule_basis basis);
 const char *rule_bound_name(enum rule_bound bound);
 /* Text: why a capture cannot show a violation of the rule; NULL if it can. */

@@ -24,7 +24,8 @@ enum cm_message {
     CM_APR = 0x1a,
 };
 
-/* Does the message begin a transaction? A REP, which responds to a REQ, is a request for an RTU. */
+/* Does the message begin a transaction? A REP does not: it responds to the REQ, although an RTU
+ * responds to it. */
 static inline bool cm_is_request(uint16_t message)
 {
     return message == CM_REQ || message == CM_DREQ || message == CM_LAP || message == CM_SIDR_REQ;

@@ -121,7 +121,7 @@ struct port_info {
     uint64_t gid_prefix;
     uint16_t lid;
     uint8_t state, lmc;
-    uint8_t neighbor_mtu, mtu_cap; /* IBA codes, not bytes: see ib_mtu_octets() */
+    uint8_t neighbor_mtu, mtu_cap; /* IBA codes, not bytes: see ib_mtu_bytes() */
     bool reregister;               /* ClientReregister, if it was captured */
 };
 enum wire_result smp_port_info(const struct smp *s, struct port_info *p);

@@ -148,7 +148,7 @@ static const struct check checks[] = {
     {.name = "echo-header",
      .needs = NEEDS_SOURCE,
      .run = check_echo_header,
-     .sends = "the same with a GRH, then with Reserved 0xbeef",
+     .sends = "ICMP echo request of 84 bytes over UD with a GRH, then with Reserved 0xbeef",
      .expects = "echo replies",
      RULES(R_RFC4391_6_GRH_OPTIONAL, R_RFC4391_6_RESERVED_IGNORED)},
     {.name = "sizes",

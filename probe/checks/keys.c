@@ -92,14 +92,15 @@ static const struct check checks[] = {
      .needs = NEEDS_DISRUPTIVE,
      .transport = HAS_OWN_QP,
      .run = check_wrong_qkey,
-     .sends = "the same with a wrong Q_Key",
+     .sends = "ARP request (IPv6: NS from ::) by unicast, with a wrong Q_Key",
      .expects = "no reply",
      RULES(R_RFC4391_9_1_QKEY_MATCH)},
     {.name = "p-key",
      .needs = NEEDS_DISRUPTIVE,
      .transport = HAS_OWN_QP,
      .run = check_wrong_pkey,
-     .sends = "the same with the P_Key of another partition, where this port is in one",
+     .sends =
+         "ARP request (IPv6: NS from ::) by unicast, with the P_Key of another partition, if this port is in one",
      .expects = "no reply",
      RULES(R_PARTITION_INVALID_DROPPED)},
 };

@@ -289,12 +289,12 @@ static bool stage_own_groups(struct target *t, const char *id)
 
 static const struct stage_of_fabric stages[] = {
     {.id = "fabric.own-groups",
-     .looks_at = "is this port in the groups that the host's interface wants?",
+     .looks_at = "this port is a member of the groups that the host's interface needs",
      .sends = "SA Get MCMemberRecord of each",
      .run = stage_own_groups,
      .transport = CAN_QUERY_SA},
     {.id = "fabric.census",
-     .looks_at = "the groups, their attributes against the broadcast group's, and the MLIDs left",
+     .looks_at = "the groups have the broadcast group's attributes, and MLIDs are left",
      .sends = "SA GetTable MCMemberRecord and SwitchInfoRecord",
      .run = stage_census,
      .transport = CAN_QUERY_SA,

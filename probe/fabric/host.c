@@ -125,16 +125,16 @@ static bool stage_own_flux(struct target *t, const char *id)
 
 static const struct stage_of_fabric stages[] = {
     {.id = "fabric.interface",
-     .looks_at = "has the host an interface there, up and with carrier?",
+     .looks_at = "the host has an IPoIB interface on this partition, up, with carrier",
      .sends = "nothing",
      .run = stage_interface},
     {.id = "fabric.mode",
-     .looks_at = "is the interface's MTU the link's, and in which mode is it?",
+     .looks_at = "in datagram mode, the interface's MTU is the link's",
      .sends = "nothing",
      .run = stage_mode,
      .transport = CAN_QUERY_SA},
     {.id = "fabric.own-flux",
-     .looks_at = "do several interfaces of this host answer for each other's addresses?",
+     .looks_at = "no interface of this host answers for the address of another one",
      .sends = "nothing",
      .run = stage_own_flux},
 };

@@ -167,7 +167,7 @@ static bool stage_neighbours(struct target *target, const char *id)
 
 static const struct stage_of_fabric stages[] = {
     {.id = "fabric.neighbours",
-     .looks_at = "do the neighbours still have the addresses in the host's table?",
+     .looks_at = "the neighbours still have the addresses in the host's table",
      .sends =
          "ARP requests and neighbour solicitations, SA Get PathRecord, of up to 32 of the host's neighbours",
      .run = stage_neighbours},

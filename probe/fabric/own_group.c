@@ -264,7 +264,8 @@ static bool stage_group_attributes(struct target *t, const char *id)
 
 static const struct stage_of_fabric stages[] = {
     {.id = "fabric.own-group",
-     .looks_at = "does the SM create, join, announce and delete a multicast group?",
+     .looks_at =
+         "the SM creates, announces and deletes a multicast group, and lets this port join it",
      .sends =
          "SA Set and Delete MCMemberRecord of a group that does not exist, Set InformInfo of traps 66 and 67",
      .run = stage_own_group,
@@ -272,7 +273,7 @@ static const struct stage_of_fabric stages[] = {
      RULES(R_RFC4391_10_LEAVE, R_RFC4391_10_SENDONLY_SEMANTICS,
            R_RFC4391_11_ROUTER_NONMEMBER_JOIN)},
     {.id = "fabric.group-attributes",
-     .looks_at = "does the SM refuse groups with other attributes than the broadcast group's?",
+     .looks_at = "the SM refuses groups with other attributes than the broadcast group's",
      .sends = "with --disruptive: SA Set and Delete MCMemberRecord of such groups, one at a time",
      .run = stage_group_attributes,
      .transport = CAN_QUERY_SA},

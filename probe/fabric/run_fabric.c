@@ -11,7 +11,7 @@
 
 static const struct stage_of_fabric device[] = {
     {.id = "fabric.device",
-     .looks_at = "is there an InfiniBand device, and may it be opened?",
+     .looks_at = "there is an InfiniBand device, and this user may open it",
      .sends = "nothing"},
 };
 static const struct stage_table device_stages = {device, G_N_ELEMENTS(device)};

@@ -28,9 +28,10 @@ static const char help_start[] =
 
 static const char help_end[] =
     "\n"
-    "Exit status: 1 if a target violates a MUST (with --strict also a SHOULD), or a\n"
-    "stage fails; otherwise 2 if a target could not be tested or the usage was\n"
-    "wrong; 3 if a privilege or the device is missing; otherwise 0. If a signal\n"
+    "Exit status: 3 if a privilege or the device is missing, whatever the report\n"
+    "says; otherwise 1 if a target violates a MUST (with --strict also a SHOULD), or\n"
+    "a stage fails; otherwise 2 if a target could not be tested; otherwise 0. It is\n"
+    "2 too if the usage was wrong or the report could not be written. If a signal\n"
     "interrupts the probe, it leaves the groups that it joined and writes no report,\n"
     "and the exit status is 128 plus the signal's number.\n";
 
@@ -196,12 +197,9 @@ static const struct cli_option table[] = {
     {.name = "timeout",
      .argument = "MS",
      .help = "wait MS milliseconds for each reply (default: 500)",
-     .details =
-         "MS is a number from 1 to 60000. "
-         "If a peer has replied more slowly, the probe waits longer for it. "
-         "ARP and neighbour discovery do not show which request a reply belongs to: the probe "
-         "sends the next request only when no reply to the previous one is expected any more, and "
-         "it listens for a second before each request whose reply serves as evidence.",
+     .details = "MS is a number from 1 to 60000. "
+                "If a peer has replied more slowly, the probe waits longer for it. "
+                "doc/probe.md, section Timing, says how long the probe waits after each request.",
      CLI_COUNTS(options, timeout_ms, 1, TIMEOUT_MAX)},
     {.letter = 'n',
      .name = "dry-run",

@@ -91,9 +91,11 @@ static void deviations_of_linux_do_not_match_others(void **state)
         {R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1c"},
         {R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, "packet life time 0x1"},
         {R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, "rate 0x0"},
-        {R_RFC4391_10_SUBSCRIBE_TRAPS, "none of a send-only non-member, component mask 0x173f7"},
-        {R_RFC4391_10_SUBSCRIBE_TRAPS, "none of a send-only full member, component mask 0x17ff7"},
-        {R_RFC4391_10_SUBSCRIBE_TRAPS, "a subscription to one of them, component mask 0x173f7"},
+        {R_RFC4391_10_SUBSCRIBE_TRAPS,
+         "no subscription of this send-only non-member (join component mask 0x173f7)"},
+        {R_RFC4391_10_SUBSCRIBE_TRAPS,
+         "no subscription of this send-only full member (join component mask 0x17ff7)"},
+        {R_RFC4391_10_SUBSCRIBE_TRAPS, "only one subscription (join component mask 0x173f7)"},
         {R_RFC4391_6_RESERVED_ZERO, "0x0001"},
     };
     struct deviations *d = deviations_open("linux", NULL);
