@@ -76,6 +76,7 @@ static void requested(const struct observation *o, const uint8_t *requester,
                            .interface = o->p->captured_on,
                            .psn = o->p->ib.psn,
                            .frame = o->p->at.frame,
+                           .window = order_window(&o->f->facts.order),
                            .ns = o->p->at.ns};
     if (packet_is_corrupt(o->p))
         return;

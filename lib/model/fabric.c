@@ -369,13 +369,16 @@ bool fabric_knows_history(const struct fabric_facts *f, const struct group *grou
 static void classify_mad(struct fabric *f, struct packet *p)
 {
     if (packet_cm(p) && !packet_is_corrupt(p))
-        p->classification.connection = connections_message(f->connections, p->at.frame, &p->mad,
-                                                           &p->src, &p->dst);
+        p->classification.connection = connections_message(
+            f->connections, p->at.frame, order_window(&f->facts.order), &p->mad, &p->src, &p->dst);
 }
 
 void fabric_classify(struct fabric *f, struct packet *p)
 {
-    order_note(&f->facts.order, p->at.frame, p->captured_on, p->at.ns);
+    if (p->ib.has_lrh)
+        order_note(&f->facts.order, p->at.frame, p->captured_on, p->at.ns);
+    else
+        clocks_note(&f->facts.order.clocks, p->captured_on, p->at.ns);
     if (p->result != WIRE_OK)
         return;
     p->crcs_count = sources_see(f->sources, p->captured_on, p->bytes, &p->ib);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/order.h"
 
+#include <string.h>
+
 #include "wire/nanoseconds.h"
 
-enum { NS_OF_MS = 1000000, MOMENTS = ORDER_FRAMES + 1 };
+enum { NS_OF_MS = 1000000 };
 
 void order_note(struct order *o, uint32_t frame, uint16_t interface, int64_t ns)
 {
     clocks_note(&o->clocks, interface, ns);
-    o->last = frame;
-    o->entries[frame % MOMENTS] = (struct order_entry){ns, frame, interface};
+    memmove(o->entries + 1, o->entries, ORDER_FRAMES * sizeof *o->entries);
+    o->entries[0] = (struct order_entry){ns, frame, interface};
 }
 
 void order_reversed(struct order *o)
@@ -35,8 +37,10 @@ static bool is_near(const struct order *o, const struct order_entry *then)
 
 bool order_is_uncertain(const struct order *o, uint32_t frame)
 {
-    const struct order_entry *then = &o->entries[frame % MOMENTS];
-    if (frame == 0 || then->frame != frame || frame > o->last || o->last - frame > ORDER_FRAMES)
+    if (frame == 0)
         return false;
-    return o->last - frame <= 1 || is_near(o, then);
+    for (unsigned i = 0; i <= ORDER_FRAMES; i++)
+        if (o->entries[i].frame == frame)
+            return i <= 1 || is_near(o, &o->entries[i]);
+    return false;
 }

@@ -10,6 +10,9 @@
  * 8 frames are more than a receive queue usually delivers before the next queue's turn. 10 ms are
  * the timestamp resolution of a kernel with 100 ticks a second, and more than the difference of two
  * NTP clocks in a local network.
+ *
+ * Only frames from an InfiniBand link count: a capture file may contain any number of others
+ * between them, as of an Ethernet interface.
  */
 #ifndef IPOIB_MODEL_ORDER_H
 #define IPOIB_MODEL_ORDER_H
@@ -28,15 +31,26 @@ struct order {
         int64_t ns;
         uint32_t frame; /* 0: unused */
         uint16_t interface;
-    } entries[ORDER_FRAMES + 1];
-    uint32_t last; /* last frame */
+    } entries[ORDER_FRAMES + 1]; /* the last frame is at [0], earlier ones follow */
     /* a response was captured before its request: the time of the last such request */
     bool reversed;
     int64_t reversed_ns;
 };
 
-/* Record the next frame of the capture; interface: the capture interface. */
+/* Record the next frame of an InfiniBand link; interface: the capture interface. */
 void order_note(struct order *o, uint32_t frame, uint16_t interface, int64_t ns);
+
+/* The number of the last recorded frame; 0: none. */
+static inline uint32_t order_last(const struct order *o)
+{
+    return o->entries[0].frame;
+}
+
+/* The number of the first frame within the window of the last one; 0: the window is not full. */
+static inline uint32_t order_window(const struct order *o)
+{
+    return o->entries[ORDER_FRAMES].frame;
+}
 
 /*
  * Record that the last frame is a request, that its response was captured before it, and that the

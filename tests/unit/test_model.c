@@ -203,7 +203,8 @@ static struct connection *deliver(struct connections *c, uint32_t frame, struct 
                             .result = WIRE_OK,
                             .cm = cm};
     m.private_result = cm_private_decode(m.bytes, &cm, &m.private);
-    return connections_message(c, frame, &m, &src, &dst);
+    return connections_message(c, frame, frame > ORDER_FRAMES ? frame - ORDER_FRAMES : 0, &m, &src,
+                               &dst);
 }
 
 static void handshake_binds_both_flows(void **state)
@@ -404,6 +405,23 @@ static void neighbours_may_be_swapped(void **state)
     assert_false(order_is_uncertain(&o, 3));
 }
 
+static void other_frames_between_do_not_count(void **state)
+{
+    (void)state;
+    struct order o = {0};
+    order_note(&o, 1, 0, 0);
+    order_note(&o, 100, 0, 1);
+    order_note(&o, 200, 0, 2);
+    assert_true(order_is_uncertain(&o, 1));
+    assert_false(order_is_uncertain(&o, 150));
+    assert_int_equal(order_window(&o), 0);
+    for (uint32_t n = 3; n <= 1 + ORDER_FRAMES; n++)
+        order_note(&o, n * 100, 0, n);
+    assert_int_equal(order_window(&o), 100);
+    assert_false(order_is_uncertain(&o, 1));
+    assert_true(order_is_uncertain(&o, 100));
+}
+
 static void frames_within_the_window_may_be_swapped(void **state)
 {
     (void)state;
@@ -558,6 +576,7 @@ int main(void)
         cmocka_unit_test(an_ip_moves_to_another_port),
         cmocka_unit_test(neighbours_stay_below_their_limit),
         cmocka_unit_test(neighbours_may_be_swapped),
+        cmocka_unit_test(other_frames_between_do_not_count),
         cmocka_unit_test(frames_within_the_window_may_be_swapped),
         cmocka_unit_test(clocks_of_two_interfaces_differ),
         cmocka_unit_test(unknown_clocks_have_no_limit),
