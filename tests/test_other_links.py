@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames of other links in the same file do not change what ipoib-check reports about InfiniBand.
+"""Frames of other links in the same file do not change what ipoib-check reports about a subnet.
 
 The window in which frames may have been captured in another order (lib/model/order.h) counts only
-frames from InfiniBand links."""
+frames of the same subnet."""
 import pytest
 
 from frames import ib
 from frames.build import A, B, C, D, JOIN_MASK, SM, Connection, Tape, broadcast_record, ping, sa
-from frames.ib import ONLY
+from frames.ib import ONLY, UD, Frame
 from support import capfile, findings
 
 BEFORE_IP = "rfc4755.2.3.connection-before-ip"
-INFINIBAND, ETHERNET = 0, 1  # interfaces
 MAC = bytes.fromhex("020000000001020000000002")
 ROCE_PORT = 4791
 
@@ -27,6 +26,12 @@ def roce2(inner):
 
 def roce2_data():
     return roce2(ib.bth(0x04, 0xFFFF, 0x77, 1) + ib.fill(64))
+
+
+def other_fabric():
+    """A datagram of another program, on a second fabric."""
+    ports = {"dlid": 0x32, "slid": 0x31, "destqp": 0x77, "srcqp": 0x78}
+    return Frame(UD | ONLY, ib.fill(64), qkey=1, psn=1, **ports).ib()
 
 
 def data_before_the_rep(between):
@@ -47,12 +52,13 @@ def data_before_the_rep(between):
 
 
 def beside(t, other, count):
-    """The frames of a tape, with frames of an Ethernet interface before each."""
+    """The frames of a tape, with frames of another interface before each."""
     frames = []
     for time, data, wire in t.records:
-        frames += [capfile.Frame(time, other(), len(other()), ETHERNET)] * count
-        frames.append(capfile.Frame(time, data, wire, INFINIBAND))
-    return capfile.pcapng([capfile.INFINIBAND, capfile.ETHERNET], frames)
+        frames += [capfile.Frame(time, other(), len(other()), 1)] * count
+        frames.append(capfile.Frame(time, data, wire, 0))
+    link = capfile.INFINIBAND if other == other_fabric else capfile.ETHERNET
+    return capfile.pcapng([capfile.INFINIBAND, link], frames)
 
 
 def found(capture):
@@ -60,12 +66,12 @@ def found(capture):
 
 
 @pytest.mark.parametrize("count", [0, 1, 20])
-@pytest.mark.parametrize("other", [tcp, roce2_data])
+@pytest.mark.parametrize("other", [tcp, roce2_data, other_fabric])
 def test_order_of_neighbours_is_uncertain(other, count):
     assert found(beside(data_before_the_rep(0), other, count)) == []
 
 
 @pytest.mark.parametrize("count", [0, 20])
-@pytest.mark.parametrize("other", [tcp, roce2_data])
+@pytest.mark.parametrize("other", [tcp, roce2_data, other_fabric])
 def test_data_long_before_the_rep_is_found(other, count):
     assert found(beside(data_before_the_rep(9), other, count)) == [BEFORE_IP]

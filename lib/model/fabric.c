@@ -294,6 +294,7 @@ static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
     neighbours_merge(f->neighbours, from, to);
     resolutions_merge(f->resolutions, from, to);
     qpns_merge(f->qpns, from, to);
+    order_merge(&f->facts.order, from, to);
 }
 
 struct observed {
@@ -375,10 +376,8 @@ static void classify_mad(struct fabric *f, struct packet *p)
 
 void fabric_classify(struct fabric *f, struct packet *p)
 {
-    if (p->ib.has_lrh)
-        order_note(&f->facts.order, p->at.frame, p->captured_on, p->at.ns);
-    else
-        clocks_note(&f->facts.order.clocks, p->captured_on, p->at.ns);
+    order_note(&f->facts.order, p->at.frame, interfaces_subnet(f->interfaces, p->captured_on),
+               p->captured_on, p->at.ns);
     if (p->result != WIRE_OK)
         return;
     p->crcs_count = sources_see(f->sources, p->captured_on, p->bytes, &p->ib);

@@ -118,8 +118,7 @@ static void learn_mad(struct observation *o)
     struct connection *c = p->classification.connection;
     if (packet_is_corrupt(p))
         return;
-    if (p->ib.has_lrh)
-        reversals_see(&o->f->reversals, &p->mad, p->src, p->dst, &o->f->facts.order);
+    reversals_see(&o->f->reversals, &p->mad, p->src, p->dst, &o->f->facts.order);
     if (p->ib.sqpn == QPN_SMI)
         o->e->smi = subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn, &o->e->smi_whole);
     follow_gsi(o, find_gsi(o));

@@ -11,8 +11,8 @@
  * the timestamp resolution of a kernel with 100 ticks a second, and more than the difference of two
  * NTP clocks in a local network.
  *
- * Only frames from an InfiniBand link count: a capture file may contain any number of others
- * between them, as of an Ethernet interface.
+ * Only frames of the same subnet count: a capture file may contain any number of others between
+ * them, as of an Ethernet interface with RoCE, or of a second fabric.
  */
 #ifndef IPOIB_MODEL_ORDER_H
 #define IPOIB_MODEL_ORDER_H
@@ -24,9 +24,11 @@
 
 enum { ORDER_FRAMES = 8, ORDER_MS = 10 };
 
-/* Times of the last frames; all zero at first. */
-struct order {
-    struct clocks clocks;
+/* Further subnets are counted as one. */
+enum { ORDER_SUBNETS = 16 };
+
+/* The last frames of a subnet. */
+struct order_subnet {
     struct order_entry {
         int64_t ns;
         uint32_t frame; /* 0: unused */
@@ -37,19 +39,32 @@ struct order {
     int64_t reversed_ns;
 };
 
-/* Record the next frame of an InfiniBand link; interface: the capture interface. */
-void order_note(struct order *o, uint32_t frame, uint16_t interface, int64_t ns);
+/* All zero at first. */
+struct order {
+    struct clocks clocks;
+    struct order_subnet subnets[ORDER_SUBNETS];
+    unsigned now; /* the subnet of the last frame */
+};
+
+/* Record the next frame of the capture; interface: the capture interface, which sees the subnet. */
+void order_note(struct order *o, uint32_t frame, uint16_t subnet, uint16_t interface, int64_t ns);
+
+/* Record that two numbers are the same subnet. */
+void order_merge(struct order *o, uint16_t from, uint16_t to);
 
 /* The number of the last recorded frame; 0: none. */
 static inline uint32_t order_last(const struct order *o)
 {
-    return o->entries[0].frame;
+    return o->subnets[o->now].entries[0].frame;
 }
 
-/* The number of the first frame within the window of the last one; 0: the window is not full. */
+/*
+ * The number of the first frame of its subnet within the window of the last one; 0: the window is
+ * not full.
+ */
 static inline uint32_t order_window(const struct order *o)
 {
-    return o->entries[ORDER_FRAMES].frame;
+    return o->subnets[o->now].entries[ORDER_FRAMES].frame;
 }
 
 /*
@@ -59,8 +74,8 @@ static inline uint32_t order_window(const struct order *o)
 void order_reversed(struct order *o);
 
 /*
- * Did order_reversed() record a frame of the last CLOCKS_SECONDS? Then the capture seems to be
- * merged from two machines with different clocks, and its order proves nothing.
+ * Did order_reversed() record a frame of this subnet of the last CLOCKS_SECONDS? Then it seems to
+ * be merged from two machines with different clocks, and its order proves nothing.
  */
 bool order_is_reversed(const struct order *o);
 
