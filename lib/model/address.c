@@ -77,6 +77,7 @@ static void requested(const struct observation *o, const uint8_t *requester,
                            .interface = o->p->captured_on,
                            .psn = o->p->ib.psn,
                            .frame = o->p->at.frame,
+                           .window = order_window(&o->f->facts.order),
                            .ns = o->p->at.ns};
     if (packet_is_corrupt(o->p))
         return;
@@ -161,6 +162,8 @@ static void learn_option(const struct observation *o, const struct datagram *d,
 {
     struct view icmpv6 = d->icmpv6;
     if (!nd_is_ipoib_lladdr(option) || view_has(icmpv6, option->off, option->size) != WIRE_OK)
+        return;
+    if (packet_lacks_ib(o->p) && nd_is_before_driver(icmpv6.p + option->off))
         return;
     const uint8_t *lladdr = icmpv6.p + option->off + ND_OPT_LLADDR,
                   *owner = nd_option_owner(icmpv6, option, d->body.p + IPV6_SOURCE);

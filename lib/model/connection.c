@@ -301,18 +301,26 @@ static void note_early_rep(struct connections *c, uint32_t frame, const struct c
 }
 
 /* Was a REP captured before this REQ, but within the window of order? */
-static bool has_early_rep(const struct connections *c, uint32_t frame, const struct cm *cm,
+static bool has_early_rep(const struct connections *c, uint32_t window, const struct cm *cm,
                           const struct port *src)
 {
     for (unsigned i = 0; i < EARLY_REPS; i++)
         if (c->early_reps[i].frame && c->early_reps[i].comm_id == cm->local_comm_id &&
-            port_same(c->early_reps[i].to, *src) && frame - c->early_reps[i].frame <= ORDER_FRAMES)
+            port_same(c->early_reps[i].to, *src) && c->early_reps[i].frame >= window)
             return true;
     return false;
 }
 
-static struct connection *on_req(struct connections *c, uint32_t frame, const struct mad_payload *m,
-                                 const struct port *src, const struct port *dst)
+/* Is a packet of the port's GSI missing that may have come within the window of order? */
+static bool misses_since(struct endport *e, uint32_t window)
+{
+    e = endport_now(e);
+    return e && e->gap_frame && e->gap_frame >= window;
+}
+
+static struct connection *on_req(struct connections *c, uint32_t frame, uint32_t window,
+                                 const struct mad_payload *m, const struct port *src,
+                                 const struct port *dst)
 {
     const struct cm *cm = &m->cm;
     struct connection *conn = lookup(c, src, cm->local_comm_id);
@@ -332,7 +340,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     conn->requester.retry_count = cm->retry_count & 7;
     conn->pkey = cm->pkey;
     conn->req_frame = frame;
-    conn->rep_before_req = has_early_rep(c, frame, cm, src);
+    conn->rep_before_req = has_early_rep(c, window, cm, src);
     conn->responder.flow.id.port = *dst;
     side_known(c, &conn->requester, frame, src, cm);
     bind_lid(c, cm->local_lid, &conn->requester);
@@ -340,6 +348,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     if (connection_is_ipoib(conn)) {
         read_private(&conn->requester, m);
         attach_flows(c, conn, cm);
+        conn->rep_before_req |= misses_since(conn->endport[1], window);
     }
     return conn;
 }
@@ -451,14 +460,14 @@ static void on_lap(struct connections *c, const struct cm *cm, const struct port
     bind_lid(c, cm->alternate_remote_lid, from_requester ? &conn->responder : &conn->requester);
 }
 
-struct connection *connections_message(struct connections *c, uint32_t frame,
+struct connection *connections_message(struct connections *c, uint32_t frame, uint32_t window,
                                        const struct mad_payload *m, const struct port *src,
                                        const struct port *dst)
 {
     const struct cm *cm = &m->cm;
     switch (cm->message) {
     case CM_REQ:
-        return on_req(c, frame, m, src, dst);
+        return on_req(c, frame, window, m, src, dst);
     case CM_REP:
         return on_rep(c, frame, m, src, dst);
     case CM_SIDR_REQ:

@@ -68,7 +68,7 @@ struct connection {
     uint8_t service : 5;          /* enum cm_service */
     bool crossed : 1;             /* its REQ crossed a REQ of the other side */
     bool torn_down : 1;           /* already checked whether it ended with its interface */
-    bool rep_before_req : 1;      /* a REP for it was captured right before its REQ */
+    bool rep_before_req : 1;      /* a REP for it may have come right before its REQ */
     /*
      * Capture interface, and ms since 1970: when an interface left the broadcast group, if one did
      * (side.left); else time of the last REQ, DREQ or DREP, or of data that certainly belongs to it

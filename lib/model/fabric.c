@@ -294,6 +294,7 @@ static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
     neighbours_merge(f->neighbours, from, to);
     resolutions_merge(f->resolutions, from, to);
     qpns_merge(f->qpns, from, to);
+    order_merge(&f->facts.order, from, to);
 }
 
 struct observed {
@@ -369,13 +370,14 @@ bool fabric_knows_history(const struct fabric_facts *f, const struct group *grou
 static void classify_mad(struct fabric *f, struct packet *p)
 {
     if (packet_cm(p) && !packet_is_corrupt(p))
-        p->classification.connection = connections_message(f->connections, p->at.frame, &p->mad,
-                                                           &p->src, &p->dst);
+        p->classification.connection = connections_message(
+            f->connections, p->at.frame, order_window(&f->facts.order), &p->mad, &p->src, &p->dst);
 }
 
 void fabric_classify(struct fabric *f, struct packet *p)
 {
-    order_note(&f->facts.order, p->at.frame, p->captured_on, p->at.ns);
+    order_note(&f->facts.order, p->at.frame, interfaces_subnet(f->interfaces, p->captured_on),
+               p->captured_on, p->at.ns);
     if (p->result != WIRE_OK)
         return;
     p->crcs_count = sources_see(f->sources, p->captured_on, p->bytes, &p->ib);

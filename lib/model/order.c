@@ -1,28 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/order.h"
 
+#include <string.h>
+
 #include "wire/nanoseconds.h"
 
-enum { NS_OF_MS = 1000000, MOMENTS = ORDER_FRAMES + 1 };
+enum { NS_OF_MS = 1000000 };
 
-void order_note(struct order *o, uint32_t frame, uint16_t interface, int64_t ns)
+static unsigned slot(uint16_t subnet)
 {
+    return subnet < ORDER_SUBNETS ? subnet : ORDER_SUBNETS - 1;
+}
+
+void order_note(struct order *o, uint32_t frame, uint16_t subnet, uint16_t interface, int64_t ns)
+{
+    struct order_entry *entries = o->subnets[o->now = slot(subnet)].entries;
     clocks_note(&o->clocks, interface, ns);
-    o->last = frame;
-    o->entries[frame % MOMENTS] = (struct order_entry){ns, frame, interface};
+    memmove(entries + 1, entries, ORDER_FRAMES * sizeof *entries);
+    entries[0] = (struct order_entry){ns, frame, interface};
+}
+
+/* Both lists have the newest frame first. */
+static void merge_entries(struct order_entry *to, const struct order_entry *from)
+{
+    struct order_entry old[ORDER_FRAMES + 1];
+    const struct order_entry *other = old;
+    memcpy(old, to, sizeof old);
+    for (unsigned i = 0; i <= ORDER_FRAMES; i++)
+        to[i] = other->frame > from->frame ? *other++ : *from++;
+}
+
+void order_merge(struct order *o, uint16_t from, uint16_t to)
+{
+    struct order_subnet *a = &o->subnets[slot(from)], *b = &o->subnets[slot(to)];
+    if (a == b)
+        return;
+    merge_entries(b->entries, a->entries);
+    if (a->reversed) {
+        b->reversed = true;
+        b->reversed_ns = a->reversed_ns;
+    }
+    if (o->now == slot(from))
+        o->now = slot(to);
 }
 
 void order_reversed(struct order *o)
 {
-    o->reversed = true;
-    o->reversed_ns = o->clocks.ns;
+    o->subnets[o->now].reversed = true;
+    o->subnets[o->now].reversed_ns = o->clocks.ns;
 }
 
 bool order_is_reversed(const struct order *o)
 {
+    const struct order_subnet *s = &o->subnets[o->now];
     int64_t range = (int64_t)CLOCKS_SECONDS * NANOSECONDS, ns;
-    if (!o->reversed || __builtin_sub_overflow(o->clocks.ns, o->reversed_ns, &ns))
-        return o->reversed;
+    if (!s->reversed || __builtin_sub_overflow(o->clocks.ns, s->reversed_ns, &ns))
+        return s->reversed;
     return ns <= range && ns >= -range;
 }
 
@@ -33,10 +66,19 @@ static bool is_near(const struct order *o, const struct order_entry *then)
     return age <= (int64_t)ORDER_MS * NS_OF_MS;
 }
 
+static bool is_uncertain_in(const struct order *o, const struct order_subnet *s, uint32_t frame)
+{
+    for (unsigned i = 0; i <= ORDER_FRAMES; i++)
+        if (s->entries[i].frame == frame)
+            return i <= 1 || is_near(o, &s->entries[i]);
+    return false;
+}
+
 bool order_is_uncertain(const struct order *o, uint32_t frame)
 {
-    const struct order_entry *then = &o->entries[frame % MOMENTS];
-    if (frame == 0 || then->frame != frame || frame > o->last || o->last - frame > ORDER_FRAMES)
-        return false;
-    return o->last - frame <= 1 || is_near(o, then);
+    /* two interfaces that are not known to see the same subnet may do so (model/reversal.h) */
+    for (unsigned i = 0; frame && i < ORDER_SUBNETS; i++)
+        if (is_uncertain_in(o, &o->subnets[i], frame))
+            return true;
+    return false;
 }

@@ -10,6 +10,9 @@
  * 8 frames are more than a receive queue usually delivers before the next queue's turn. 10 ms are
  * the timestamp resolution of a kernel with 100 ticks a second, and more than the difference of two
  * NTP clocks in a local network.
+ *
+ * Only frames of the same subnet count: a capture file may contain any number of others between
+ * them, as of an Ethernet interface with RoCE, or of a second fabric.
  */
 #ifndef IPOIB_MODEL_ORDER_H
 #define IPOIB_MODEL_ORDER_H
@@ -21,22 +24,48 @@
 
 enum { ORDER_FRAMES = 8, ORDER_MS = 10 };
 
-/* Times of the last frames; all zero at first. */
-struct order {
-    struct clocks clocks;
+/* Further subnets are counted as one. */
+enum { ORDER_SUBNETS = 16 };
+
+/* The last frames of a subnet. */
+struct order_subnet {
     struct order_entry {
         int64_t ns;
         uint32_t frame; /* 0: unused */
         uint16_t interface;
-    } entries[ORDER_FRAMES + 1];
-    uint32_t last; /* last frame */
+    } entries[ORDER_FRAMES + 1]; /* the last frame is at [0], earlier ones follow */
     /* a response was captured before its request: the time of the last such request */
     bool reversed;
     int64_t reversed_ns;
 };
 
-/* Record the next frame of the capture; interface: the capture interface. */
-void order_note(struct order *o, uint32_t frame, uint16_t interface, int64_t ns);
+/* All zero at first. */
+struct order {
+    struct clocks clocks;
+    struct order_subnet subnets[ORDER_SUBNETS];
+    unsigned now; /* the subnet of the last frame */
+};
+
+/* Record the next frame of the capture; interface: the capture interface, which sees the subnet. */
+void order_note(struct order *o, uint32_t frame, uint16_t subnet, uint16_t interface, int64_t ns);
+
+/* Record that two numbers are the same subnet. */
+void order_merge(struct order *o, uint16_t from, uint16_t to);
+
+/* The number of the last recorded frame; 0: none. */
+static inline uint32_t order_last(const struct order *o)
+{
+    return o->subnets[o->now].entries[0].frame;
+}
+
+/*
+ * The number of the first frame of its subnet within the window of the last one; 0: the window is
+ * not full.
+ */
+static inline uint32_t order_window(const struct order *o)
+{
+    return o->subnets[o->now].entries[ORDER_FRAMES].frame;
+}
 
 /*
  * Record that the last frame is a request, that its response was captured before it, and that the
@@ -45,8 +74,8 @@ void order_note(struct order *o, uint32_t frame, uint16_t interface, int64_t ns)
 void order_reversed(struct order *o);
 
 /*
- * Did order_reversed() record a frame of the last CLOCKS_SECONDS? Then the capture seems to be
- * merged from two machines with different clocks, and its order proves nothing.
+ * Did order_reversed() record a frame of this subnet of the last CLOCKS_SECONDS? Then it seems to
+ * be merged from two machines with different clocks, and its order proves nothing.
  */
 bool order_is_reversed(const struct order *o);
 

@@ -20,7 +20,8 @@ struct resolution {
     bool replied;
     uint32_t psn; /* of the request */
     uint32_t frame;
-    int64_t ns; /* time of the request, since 1970 */
+    uint32_t window; /* first frame within the window of order of the request */
+    int64_t ns;      /* time of the request, since 1970 */
     /* the last equal request before this one that got a reply; frame 0: none */
     struct {
         uint32_t frame;

@@ -30,8 +30,8 @@ static struct reversal_entry *entry_of(struct reversals *r, uint64_t key, uint32
 
 static void see_request(struct reversals *r, uint64_t key, struct order *order)
 {
-    struct reversal_entry *e = entry_of(r, key, order->last);
-    if (!e->has_request && e->frame != order->last && !order_is_uncertain(order, e->frame))
+    struct reversal_entry *e = entry_of(r, key, order_last(order));
+    if (!e->has_request && e->frame != order_last(order) && !order_is_uncertain(order, e->frame))
         order_reversed(order);
     e->has_request = true;
 }
@@ -41,7 +41,7 @@ static void see_cm(struct reversals *r, const struct mad *m, struct port src, st
 {
     bool requests = cm_is_request(m->attribute);
     if (!requests)
-        entry_of(r, transaction(m, dst, src), order->last);
+        entry_of(r, transaction(m, dst, src), order_last(order));
     if (requests || m->attribute == CM_REP) /* an RTU responds to the REP */
         see_request(r, transaction(m, src, dst), order);
 }
@@ -54,7 +54,7 @@ void reversals_see(struct reversals *r, const struct mad_payload *m, struct port
     if (m->kind == MAD_KIND_CM)
         see_cm(r, &m->mad, src, dst, order);
     else if (m->mad.method & MAD_RESPONSE)
-        entry_of(r, transaction(&m->mad, dst, src), order->last);
+        entry_of(r, transaction(&m->mad, dst, src), order_last(order));
     else
         see_request(r, transaction(&m->mad, src, dst), order);
 }

@@ -114,10 +114,11 @@ struct connections *connections_new(unsigned limit, struct endports *ports);
 void connections_free(struct connections *c);
 
 /*
- * Process a complete CM message, from port src to port dst, in frame number frame (from 1). Returns
- * its connection; NULL: not known (the capture started later, or the limit is reached).
+ * Process a complete CM message, from port src to port dst, in frame number frame (from 1), with
+ * the window of order that starts at frame number window (order_window()). Returns its connection;
+ * NULL: not known (the capture started later, or the limit is reached).
  */
-struct connection *connections_message(struct connections *c, uint32_t frame,
+struct connection *connections_message(struct connections *c, uint32_t frame, uint32_t window,
                                        const struct mad_payload *m, const struct port *src,
                                        const struct port *dst);
 

@@ -88,9 +88,10 @@ void check_mgid_form(const struct reporter *r, const uint8_t *mgid);
 
 /*
  * A datagram of LINKTYPE_IPOIB: the destination GID (16 bytes) of its pseudo header. If that is an
- * IPoIB MGID, it is compared with the IP destination (RFC 4391 §4).
+ * IPoIB MGID, it is compared with the IP destination (RFC 4391 §4). of_grh: the GID is that of a
+ * GRH, not of a link-layer address.
  */
-void check_pseudo_header_group(const struct reporter *r, const uint8_t *dgid,
+void check_pseudo_header_group(const struct reporter *r, const uint8_t *dgid, bool of_grh,
                                const struct datagram *d);
 
 /*
@@ -105,9 +106,10 @@ void check_arp(const struct reporter *r, const struct datagram *d);
 
 /*
  * The ICMPv6 message v: the source and target link-layer address options of Neighbour Discovery
- * (types 1 and 2; RFC 4391 §9.3, 9.1.1; RFC 4755 §3.1).
+ * (types 1 and 2; RFC 4391 §9.3, 9.1.1; RFC 4755 §3.1). of_interface: the message was captured at
+ * an IPoIB interface, where it may have another form than in the packet (nd_is_before_driver()).
  */
-void check_nd(const struct reporter *r, struct view v);
+void check_nd(const struct reporter *r, struct view v, bool of_interface);
 
 /*
  * The link-local address ip (16 bytes) of the interface with this link-layer address: form, u bit,

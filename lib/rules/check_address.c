@@ -110,7 +110,8 @@ static void note_option_message(const struct reporter *r, const uint8_t *message
                     of_target ? "source" : "target");
 }
 
-static void check_option(const struct reporter *r, struct view v, const struct nd_option *o)
+static void check_option(const struct reporter *r, struct view v, const struct nd_option *o,
+                         bool of_interface)
 {
     const uint8_t *p = v.p + o->off;
     expect_number(r, R_RFC4391_9_3_ND_OPTION_LENGTH, p + ND_OPT_LENGTH, 1, ND_OPT_IPOIB_LENGTH);
@@ -118,6 +119,11 @@ static void check_option(const struct reporter *r, struct view v, const struct n
         return;
     if (view_has(v, o->off, o->size) != WIRE_OK) {
         report_inconclusive(r, R_RFC4391_9_3_ND_OPTION_PADDING, p, truncated_by_capture);
+        return;
+    }
+    if (of_interface && nd_is_before_driver(p)) {
+        report_inconclusive(r, R_RFC4391_9_3_ND_OPTION_PADDING, p,
+                            "captured at an interface whose driver moves the address");
         return;
     }
     expect_value(r, R_RFC4391_9_3_ND_OPTION_PADDING, p + ND_OPT_PAD, 2, 0);
@@ -142,7 +148,7 @@ static void check_broken_option(const struct reporter *r, struct view v, uint32_
                     "a message that ends before the addresses");
 }
 
-void check_nd(const struct reporter *r, struct view v)
+void check_nd(const struct reporter *r, struct view v, bool of_interface)
 {
     struct nd_iter it;
     struct nd_option o;
@@ -150,7 +156,7 @@ void check_nd(const struct reporter *r, struct view v)
         return;
     while (nd_next(&it, &o))
         if (is_lladdr(o.type))
-            check_option(r, v, &o);
+            check_option(r, v, &o, of_interface);
     if (it.end == WIRE_MALFORMED && view_has(v, it.next, 2) == WIRE_OK)
         check_broken_option(r, v, it.next);
 }

@@ -35,15 +35,21 @@ static void check_membership_bit(const struct reporter *r, const struct entity *
                     "P_Key 0x%04x without the membership bit, as in the draft's example", m->pkey);
 }
 
+static void check_flags_and_group(const struct reporter *r, const struct entity *group,
+                                  const uint8_t *mgid, const struct mgid *m)
+{
+    check_flags(r, group, mgid + MGID_FLAGS_SCOPE);
+    if (m->signature == MGID_SIGNATURE_IPV4)
+        expect_about(r, R_RFC4391_4_MGID_GROUP_ID_IPV4, group, m->group_clean, mgid + MGID_GROUP,
+                     MGID_SIZE - MGID_GROUP, "0 above the low 28 bits", "other bits are set");
+}
+
 void check_mgid_form(const struct reporter *r, const uint8_t *mgid)
 {
     struct mgid m = mgid_read(mgid);
     struct entity group = entity_group(mgid);
-    check_flags(r, &group, mgid + MGID_FLAGS_SCOPE);
+    check_flags_and_group(r, &group, mgid, &m);
     check_membership_bit(r, &group, mgid, &m);
-    if (m.signature == MGID_SIGNATURE_IPV4)
-        expect_about(r, R_RFC4391_4_MGID_GROUP_ID_IPV4, &group, m.group_clean, mgid + MGID_GROUP,
-                     MGID_SIZE - MGID_GROUP, "0 above the low 28 bits", "other bits are set");
 }
 
 void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey)
@@ -178,7 +184,20 @@ static void check_bare_signature(const struct reporter *r, const uint8_t *dgid,
                     MGID_SIGNATURE_IPV6, seen);
 }
 
-void check_pseudo_header_group(const struct reporter *r, const uint8_t *dgid,
+/* An address without scope and P_Key is not that of the packet (wire/link_frame.h). */
+static void check_pseudo_header_form(const struct reporter *r, const uint8_t *mgid, bool of_grh)
+{
+    struct mgid m = mgid_read(mgid);
+    struct entity group = entity_group(mgid);
+    check_flags_and_group(r, &group, mgid, &m);
+    if (of_grh || m.scope || m.pkey)
+        check_membership_bit(r, &group, mgid, &m);
+    else if (m.broadcast)
+        report_inconclusive(r, R_RFC4391_4_1_PKEY_FULL_MEMBER, mgid + MGID_PKEY,
+                            "the interface shows the address without scope and P_Key");
+}
+
+void check_pseudo_header_group(const struct reporter *r, const uint8_t *dgid, bool of_grh,
                                const struct datagram *d)
 {
     if (dgid[MGID_PREFIX] != 0xff)
@@ -187,7 +206,7 @@ void check_pseudo_header_group(const struct reporter *r, const uint8_t *dgid,
         check_bare_signature(r, dgid, d);
         return;
     }
-    check_mgid_form(r, dgid);
+    check_pseudo_header_form(r, dgid, of_grh);
     report_inconclusive(r, R_RFC4391_4_MGID_PKEY, dgid + MGID_PKEY, "no InfiniBand headers");
     if (d->header == WIRE_OK && encapsulation_fits(d))
         check_destination_mgid(r, dgid, d->encap.type, d->body);

@@ -162,7 +162,7 @@ static void check_datagram(const struct reporter *r, const struct check_context 
     } else if (d->icmpv6.p) {
         struct checker *j = r->user;
         j->message = view_has(d->icmpv6, 0, 1) == WIRE_OK ? nd_name(d->icmpv6.p[0]) : "";
-        check_nd(r, d->icmpv6);
+        check_nd(r, d->icmpv6, !check_context && d->header != WIRE_FOREIGN);
         if (check_context)
             check_nd_in_fabric(check_context, d);
         else
@@ -294,7 +294,7 @@ static bool check_mad(const struct check_context *s)
 static bool check_without_ib(const struct reporter *r, const struct packet *p)
 {
     if (p->pseudo_dgid)
-        check_pseudo_header_group(r, p->pseudo_dgid, &p->datagram);
+        check_pseudo_header_group(r, p->pseudo_dgid, dlt_ipoib_has_grh(p->bytes), &p->datagram);
     if (p->datagram.header != WIRE_FOREIGN)
         check_payload(r, NULL, &p->datagram, OVER_UD);
     else

@@ -285,8 +285,7 @@ static bool is_response_to(const struct check_context *s, const struct resolutio
     uint16_t lid = port_to_lid(s->p->dst);
     const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
     bool to_requester = lid == q->lid || (requester && endport_has_lid(requester, lid));
-    uint32_t since = q->frame > ORDER_FRAMES ? q->frame - ORDER_FRAMES : 0;
-    bool first = qp ? qp_is_followed(qp, since, s->p->ib.psn) : s->p->ib.psn == 0;
+    bool first = qp ? qp_is_followed(qp, q->window, s->p->ib.psn) : s->p->ib.psn == 0;
     return to_requester && first && request_waits(s, q);
 }
 

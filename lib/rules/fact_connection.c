@@ -22,9 +22,7 @@ static bool may_have_missed_rep(const struct check_context *s, const struct conn
                                 bool by_responder)
 {
     const struct endport *responder = s->e->gsi;
-    /* the missing packet may have been captured before the REQ, although it was sent after it */
-    bool gap = responder && responder->gap_frame &&
-               responder->gap_frame + ORDER_FRAMES >= c->req_frame;
+    bool gap = responder && responder->gap_frame >= c->req_frame;
     if (c->rep_before_req || gap)
         return true;
     if (by_responder)

@@ -208,7 +208,7 @@ bool ib_plausible(struct view v)
         (v.p[LRH_SL_LNH] & 0xc) != 0)
         return false;
     uint32_t length = (be16(v.p + LRH_PKT_LEN) & 0x7ffu) * 4;
-    if (v.len != length + VCRC_SIZE && v.len != length)
+    if (v.len != length + VCRC_SIZE && v.len != length && v.len != length - ICRC_SIZE)
         return false;
     enum wire_result r = ib_decode(v, IB_START_LRH, &ib);
     return (r == WIRE_OK || r == WIRE_TRUNCATED) && ib.tver == 0;

@@ -135,8 +135,8 @@ enum wire_result ib_decode(struct view v, enum ib_start start, struct ib_packet 
 
 /*
  * Does v look like an InfiniBand packet that starts with an LRH? For encapsulations that do not
- * identify their contents. Checks link version 0, a length that fits the frame (with or without
- * VCRC), transport version 0 and a known operation code.
+ * identify their contents. Checks link version 0, a length that fits the frame (with both CRCs,
+ * without VCRC, or with none), transport version 0 and a known operation code.
  */
 bool ib_plausible(struct view v);
 

@@ -13,7 +13,9 @@
 /*
  * LINKTYPE_IPOIB: a pseudo header of 40 bytes before the encapsulation header. It is a GRH if the
  * packet had one. Otherwise bytes 0 to 19 have no meaning (real files contain left-over memory
- * there), and bytes 20 to 39 are the destination's link-layer address.
+ * there), and bytes 20 to 39 are the destination's link-layer address. Solaris and illumos show the
+ * address as their IP layer has it: the MGID in it has scope 0 and P_Key 0, which the driver
+ * replaces in the packet (IBD_FILL_SCOPE_PKEY and IBD_CLEAR_SCOPE_PKEY in illumos' ibd.c).
  */
 enum { DLT_IPOIB_PSEUDO = 40, DLT_IPOIB_ADDRESS = 20 };
 enum { DLT_IPOIB_DGID = 24 }; /* offset of the GID, in the GRH and in the address */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "wire/nd.h"
 #include "wire/ip.h"
+#include "wire/lladdr.h"
 
 enum { NEXT_HOP_BY_HOP = 0, NEXT_DESTINATION = 60, NEXT_ICMPV6 = 58 };
 
@@ -101,6 +102,13 @@ const uint8_t *nd_next_announced(struct nd_iter *it, const uint8_t *source, cons
             return it->v.p + o.off + ND_OPT_LLADDR;
     }
     return NULL;
+}
+
+bool nd_is_before_driver(const uint8_t *p)
+{
+    bool right = be16(p + ND_OPT_PAD) == 0 && !(p[ND_OPT_LLADDR] & LLADDR_FLAG_RESERVED);
+    return !right && !(p[ND_OPT_PAD] & LLADDR_FLAG_RESERVED) &&
+           be16(p + ND_OPT_PAD + LLADDR_SIZE) == 0;
 }
 
 const uint8_t *nd_lladdr(struct view v, uint8_t type)

@@ -61,6 +61,14 @@ static inline bool nd_is_ipoib_lladdr(const struct nd_option *o)
 }
 
 /*
+ * Is it such an option as the IP layer of Solaris and illumos has it: with the address after the
+ * length, and the two zero octets at the end? Their driver moves the address in each packet that it
+ * sends or receives (IBD_PAD_NSNA in illumos' ibd.h), so captures of the interface show this form.
+ * p: the option, 24 bytes.
+ */
+bool nd_is_before_driver(const uint8_t *p);
+
+/*
  * The link-layer address (LLADDR_SIZE bytes) in the first option of this type (source or target) of
  * the ICMPv6 message in v, in the form of RFC 4391 section 9.3. NULL: none, or not captured.
  */

@@ -345,13 +345,13 @@ static void nd_options_and_padding(void **state)
     (void)state;
     uint8_t ns[48] = {ND_NS, [24] = 1, 3, 0, 0, 0x80, 0, 0, 0x48, 0xfe, 0x80};
     struct reporter r = start(ns);
-    check_nd(&r, whole(ns, 48));
+    check_nd(&r, whole(ns, 48), false);
     assert_int_equal(total(failed), 0);
     assert_int_equal(passed[R_RFC4391_9_3_ND_OPTION_PADDING], 1);
 
     r = start(ns);
     ns[27] = 1;
-    check_nd(&r, whole(ns, 48));
+    check_nd(&r, whole(ns, 48), false);
     only(R_RFC4391_9_3_ND_OPTION_PADDING);
     assert_int_equal(last[R_RFC4391_9_3_ND_OPTION_PADDING].offset, 26);
 
@@ -361,7 +361,7 @@ static void nd_options_and_padding(void **state)
      */
     uint8_t rs[16] = {ND_RS, [8] = 1, 1, 0x80, 0, 0, 0x48, 0xfe, 0x80};
     r = start(rs);
-    check_nd(&r, whole(rs, 16));
+    check_nd(&r, whole(rs, 16), false);
     only(R_RFC4391_9_3_ND_OPTION_LENGTH);
 }
 

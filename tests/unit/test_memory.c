@@ -182,7 +182,8 @@ static struct connection *deliver_cm(struct connections *c, uint32_t frame, cons
 {
     struct mad_payload m = {.bytes = v, .kind = MAD_KIND_CM, .result = WIRE_OK, .cm = *cm};
     m.private_result = cm_private_decode(v, cm, &m.private);
-    return connections_message(c, frame, &m, src, dst);
+    return connections_message(c, frame, frame > ORDER_FRAMES ? frame - ORDER_FRAMES : 0, &m, src,
+                               dst);
 }
 
 static void a_connection_with_its_flows(void **state)

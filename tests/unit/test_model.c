@@ -203,7 +203,8 @@ static struct connection *deliver(struct connections *c, uint32_t frame, struct 
                             .result = WIRE_OK,
                             .cm = cm};
     m.private_result = cm_private_decode(m.bytes, &cm, &m.private);
-    return connections_message(c, frame, &m, &src, &dst);
+    return connections_message(c, frame, frame > ORDER_FRAMES ? frame - ORDER_FRAMES : 0, &m, &src,
+                               &dst);
 }
 
 static void handshake_binds_both_flows(void **state)
@@ -397,11 +398,40 @@ static void neighbours_may_be_swapped(void **state)
 {
     (void)state;
     struct order o = {0};
-    order_note(&o, 1, 0, 0);
-    order_note(&o, 2, 0, INT64_MAX);
+    order_note(&o, 1, 0, 0, 0);
+    order_note(&o, 2, 0, 0, INT64_MAX);
     assert_true(order_is_uncertain(&o, 1));
     assert_false(order_is_uncertain(&o, 0));
     assert_false(order_is_uncertain(&o, 3));
+}
+
+static void frames_of_other_subnets_do_not_count(void **state)
+{
+    (void)state;
+    struct order o = {0};
+    order_note(&o, 1, 0, 0, 0);
+    for (uint32_t n = 2; n < 100; n++)
+        order_note(&o, n, 1, 1, n);
+    order_note(&o, 100, 0, 0, 100);
+    assert_true(order_is_uncertain(&o, 1));
+    assert_int_equal(order_window(&o), 0);
+    for (uint32_t n = 2; n <= 1 + ORDER_FRAMES; n++)
+        order_note(&o, n * 100, 0, 0, n * 100);
+    assert_int_equal(order_window(&o), 100);
+    assert_false(order_is_uncertain(&o, 1));
+    assert_true(order_is_uncertain(&o, 100));
+}
+
+static void joined_subnets_count_together(void **state)
+{
+    (void)state;
+    struct order o = {0};
+    for (uint32_t n = 1; n <= ORDER_FRAMES + 1; n++)
+        order_note(&o, n, n % 2, 0, n);
+    assert_int_equal(order_window(&o), 0);
+    order_merge(&o, 1, 0);
+    assert_int_equal(order_last(&o), ORDER_FRAMES + 1);
+    assert_int_equal(order_window(&o), 1);
 }
 
 static void frames_within_the_window_may_be_swapped(void **state)
@@ -410,10 +440,10 @@ static void frames_within_the_window_may_be_swapped(void **state)
     struct order o = {0};
     int64_t ms = 1000000, step = ORDER_MS * ms / ORDER_FRAMES;
     for (uint32_t n = 1; n <= 30; n++)
-        order_note(&o, n, 0, n * step);
+        order_note(&o, n, 0, 0, n * step);
     assert_true(order_is_uncertain(&o, 30 - ORDER_FRAMES));
     assert_false(order_is_uncertain(&o, 30 - ORDER_FRAMES - 1));
-    order_note(&o, 31, 0, 30 * step + ORDER_MS * ms);
+    order_note(&o, 31, 0, 0, 30 * step + ORDER_MS * ms);
     assert_true(order_is_uncertain(&o, 30));
     assert_false(order_is_uncertain(&o, 29));
 }
@@ -471,11 +501,11 @@ static void frames_of_two_interfaces_may_be_swapped(void **state)
     (void)state;
     const int64_t ms = 1000000;
     struct order o = {0};
-    order_note(&o, 1, 0, 0);
-    order_note(&o, 2, 0, 1);
-    order_note(&o, 3, 1, 3600 * (int64_t)SECOND);
+    order_note(&o, 1, 0, 0, 0);
+    order_note(&o, 2, 0, 0, 1);
+    order_note(&o, 3, 0, 1, 3600 * (int64_t)SECOND);
     assert_true(order_is_uncertain(&o, 1));
-    order_note(&o, 4, 1, 3600 * (int64_t)SECOND + 20 * ms);
+    order_note(&o, 4, 0, 1, 3600 * (int64_t)SECOND + 20 * ms);
     assert_false(order_is_uncertain(&o, 1));
 }
 
@@ -558,6 +588,8 @@ int main(void)
         cmocka_unit_test(an_ip_moves_to_another_port),
         cmocka_unit_test(neighbours_stay_below_their_limit),
         cmocka_unit_test(neighbours_may_be_swapped),
+        cmocka_unit_test(frames_of_other_subnets_do_not_count),
+        cmocka_unit_test(joined_subnets_count_together),
         cmocka_unit_test(frames_within_the_window_may_be_swapped),
         cmocka_unit_test(clocks_of_two_interfaces_differ),
         cmocka_unit_test(unknown_clocks_have_no_limit),

@@ -73,7 +73,9 @@ static void ud_headers(void **state)
     assert_int_equal(ib.payload.cap, 10);
     assert_true(ib_plausible(whole(ud, sizeof ud)));
     assert_true(ib_plausible(whole(ud, sizeof ud - 2))); /* without VCRC */
+    assert_true(ib_plausible(whole(ud, sizeof ud - 6))); /* without CRCs */
     assert_false(ib_plausible(whole(ud, sizeof ud - 4)));
+    assert_false(ib_plausible(whole(ud, sizeof ud - 8)));
 }
 
 static void every_cut_is_truncated_and_no_more(void **state)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""LINKTYPE_IPOIB as Solaris and illumos write it: frames as the IP layer of the interface has them,
+without the changes that the driver makes to a packet that it sends or receives. What the driver
+changes is no violation.
+
+The tests come in pairs: in the second capture the form is none that the driver changes, and the
+violation must be found."""
+import pytest
+
+from frames import ib
+from frames.build import A, B, arp_request
+from support import capfile, findings
+
+PADDING, FLAGS = "rfc4391.9.3.nd-option-padding", "rfc4391.9.1.1.reserved-flags"
+FULL_MEMBER = "rfc4391.4.1.pkey-full-member"
+
+
+def found(*frames):
+    data = capfile.pcap(capfile.IPOIB, capfile.records(frames), nanoseconds=True)
+    return [rule for _, rule in findings.failures(data, "--deviations", "none")]
+
+
+def to_group(mgid, encapsulated):
+    """The destination's address in the pseudo header: QPN 0xffffff and the MGID."""
+    return ib.ipoib242_dest(ib.lladdr(0xFFFFFF, mgid), encapsulated)
+
+
+def test_address_without_scope_and_pkey():
+    assert found(to_group("ff10:401b::ffff:ffff", arp_request(A, B.ip))) == []
+
+
+@pytest.mark.parametrize("mgid", ["ff12:401b:7fff::ffff:ffff", "ff12:401b::ffff:ffff"])
+def test_broadcast_group_without_the_membership_bit_is_found(mgid):
+    assert found(to_group(mgid, arp_request(A, B.ip))) == [FULL_MEMBER]
+
+
+def test_grh_without_scope_and_pkey_is_found():
+    """The packet itself has this MGID."""
+    frame = ib.ipoib242_grh(A.gid, "ff10:401b::ffff:ffff", arp_request(A, B.ip))
+    assert found(frame) == [FULL_MEMBER]
+
+
+def neighbours(option_of):
+    """B's solicitation of A, and B's advertisement. option_of: the option for a type."""
+    solicitation = ib.nd_ns(A.ll, option_of(1))
+    group = "ff02::1:ff00:1895"
+    request = ib.icmpv6(B.ll, group, solicitation)
+    reply = ib.icmpv6(B.ll, A.ll, ib.nd_na(B.ll, option_of(2)))
+    return [
+        to_group("ff10:601b::1:ff00:1895", ib.encap(0x86DD, request)),
+        ib.ipoib242_dest(A.addr, ib.encap(0x86DD, reply)),
+    ]
+
+
+def test_address_before_the_padding():
+    """The IP layer has the address after the option's length; the driver moves it by two bytes."""
+    frames = neighbours(lambda kind: bytes([kind, 3]) + B.addr + bytes(2))
+    assert found(*frames) == []
+
+
+def test_address_before_the_padding_is_found_in_a_cooked_capture():
+    """Linux's IP layer has the option as it is in the packet."""
+    inner = neighbours(lambda kind: bytes([kind, 3]) + B.addr + bytes(2))[1][44:]
+    record = capfile.records([ib.sll(0x86DD, B.addr, inner)])
+    data = capfile.pcap(113, record, nanoseconds=True)
+    assert [rule for _, rule in findings.failures(data)] == [FLAGS]
+
+
+@pytest.mark.parametrize(
+    "option, rule",
+    [
+        (bytes.fromhex("0001") + B.addr, PADDING),
+        (B.addr + bytes.fromhex("0001"), FLAGS),
+        (bytes(2) + ib.lladdr(B.qpn, B.gid, flags=1), FLAGS),
+    ],
+    ids=["padding", "padding-at-the-end", "flags"],
+)
+def test_other_forms_of_the_option_are_found(option, rule):
+    assert rule in found(*neighbours(lambda kind: bytes([kind, 3]) + option))
