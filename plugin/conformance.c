@@ -57,7 +57,7 @@ void conformance_check(const struct packet *p, packet_info *pinfo, uint32_t begi
     findings_attach(pinfo, begin);
 }
 
-/* First pass only: called once for each frame, whatever it contains. */
+/* First pass only: called once for each packet, whatever it contains. */
 static void end_frame(void)
 {
     verdict_frame(verdict, saw_ipoib);
@@ -72,7 +72,8 @@ static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, voi
 {
     if (!plugin_enabled())
         return 0;
-    if (checker && !pinfo->fd->visited)
+    /* Wireshark also gives a frame number to other blocks of a pcapng file (pcapng_format.h) */
+    if (checker && !pinfo->fd->visited && pinfo->rec->rec_type == REC_TYPE_PACKET)
         end_frame();
     findings_show(tvb, pinfo, tree);
     tap_tree_queue(tvb, pinfo);

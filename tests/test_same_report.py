@@ -4,6 +4,7 @@ version and subject."""
 import glob
 import json
 import os
+import struct
 import subprocess
 
 import pytest
@@ -61,6 +62,19 @@ def test_pcapng_of_link_type_247_without_crcs(missing):
     """Wireshark does not know this link type in pcapng; the plugin recognises the frames."""
     frames = capfile.read(testdata("datagram.pcap")).infiniband()
     data = capfile.pcapng(capfile.INFINIBAND, capfile.records([f[:-missing] for f in frames]))
+    with open_folder() as folder:
+        capture = folder / "capture.pcapng"
+        capture.write_bytes(data)
+        compare(str(capture))
+
+
+def test_pcapng_with_custom_blocks():
+    """A custom block (pcapng 4.9) has a frame number in Wireshark, but is no captured frame."""
+    frames = capfile.read(testdata("datagram.pcap")).infiniband()
+    custom = capfile.block(0xBAD, struct.pack("<I", 32473) + b"text")
+    data = capfile.section() + capfile.interface(capfile.INFINIBAND)
+    for n, frame in enumerate(frames):
+        data += capfile.packet(10**9 + n * 1000, frame) + custom
     with open_folder() as folder:
         capture = folder / "capture.pcapng"
         capture.write_bytes(data)
