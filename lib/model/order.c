@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/order.h"
 
+#include <glib.h>
 #include <string.h>
 
 #include "wire/nanoseconds.h"
@@ -37,9 +38,11 @@ void order_merge(struct order *o, uint16_t from, uint16_t to)
         return;
     merge_entries(b->entries, a->entries);
     if (a->reversed) {
+        b->reversed_ns = b->reversed ? MAX(a->reversed_ns, b->reversed_ns) : a->reversed_ns;
         b->reversed = true;
-        b->reversed_ns = a->reversed_ns;
     }
+    if (slot(from) < ORDER_SUBNETS - 1) /* the last slot may have other subnets too */
+        *a = (struct order_subnet){0};
     if (o->now == slot(from))
         o->now = slot(to);
 }

@@ -432,6 +432,10 @@ static void joined_subnets_count_together(void **state)
     order_merge(&o, 1, 0);
     assert_int_equal(order_last(&o), ORDER_FRAMES + 1);
     assert_int_equal(order_window(&o), 1);
+    for (uint32_t n = 100; n < 120; n++)
+        order_note(&o, n, 0, 0, (int64_t)n * 1000000000);
+    for (uint32_t n = 1; n <= ORDER_FRAMES + 1; n++)
+        assert_false(order_is_uncertain(&o, n));
 }
 
 static void frames_within_the_window_may_be_swapped(void **state)
