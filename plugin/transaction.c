@@ -14,19 +14,37 @@
 static int hf_ipoib_response_in = -1, hf_ipoib_response_to = -1, hf_ipoib_time = -1;
 
 /* Stored with the frame of the request. */
-struct transaction {
-    int64_t requested;          /* time of the request, ns since 1970 */
-    uint32_t request, response; /* frame numbers; response 0: not seen yet */
-    uint16_t what;              /* number that the dissector of the request chose */
-    struct transaction_key key; /* must be last: only its bytes in use are allocated */
+struct request {
+    uint32_t response; /* frame of its first response; 0: not seen yet */
 };
 
 /* Stored with the frame of the response. A frame can be both: a CM REP is. */
-struct link_to_transaction {
-    struct transaction *transaction;
+struct response {
+    int64_t after; /* ns after the request */
+    uint32_t request;
+    uint16_t what; /* number that the dissector of the request chose */
 };
 
-static GHashTable *transactions; /* the keys of the transactions */
+/* A request to which responses can still be linked. */
+struct transaction {
+    struct request *stored;
+    int64_t requested; /* time of the request, ns since 1970 */
+    uint32_t request;
+    uint16_t what;
+    uint16_t place;             /* in `answered`, from 1; 0: not there */
+    struct transaction_key key; /* must be last: only its bytes in use are allocated */
+};
+
+static GHashTable *transactions; /* the keys of the transactions; owns them */
+
+/*
+ * A request is forgotten after its last response, when this many others were answered. Until then,
+ * further responses are linked: those of a second tap, of another server, or the segments of a
+ * table.
+ */
+enum { ANSWERED_KEPT = 1 << 12 };
+static struct transaction *answered[ANSWERED_KEPT];
+static unsigned answered_count; /* since the start of the file; its rest is the next place */
 
 static size_t size_of(const struct transaction_key *k)
 {
@@ -48,6 +66,14 @@ gboolean transaction_key_equal(gconstpointer a, gconstpointer b)
 static struct transaction *transaction_of(gpointer key)
 {
     return (struct transaction *)((char *)key - offsetof(struct transaction, key));
+}
+
+static void free_transaction(gpointer key)
+{
+    struct transaction *t = transaction_of(key);
+    if (t->place)
+        answered[t->place - 1] = NULL;
+    g_free(t);
 }
 
 static struct transaction *find_transaction(const struct transaction_key *k)
@@ -90,11 +116,13 @@ static void merge_transactions(struct interface_merge m)
         struct transaction_key *k = keys[i];
         if (k->subnet != m.from)
             continue;
-        g_hash_table_remove(transactions, k);
+        g_hash_table_steal(transactions, k);
         k->subnet = m.to;
         const struct transaction *same = find_transaction(k);
         if (!same || same->request < transaction_of(k)->request)
             g_hash_table_replace(transactions, k, k);
+        else
+            free_transaction(k);
     }
     g_free(keys);
 }
@@ -105,7 +133,8 @@ static void follow_merges(void)
 {
     const struct fabric_facts *f = state_facts();
     if (!transactions)
-        transactions = g_hash_table_new(transaction_key_hash, transaction_key_equal);
+        transactions = g_hash_table_new_full(transaction_key_hash, transaction_key_equal,
+                                             free_transaction, NULL);
     while (merged < f->merged)
         merge_transactions(f->merges[merged++]);
 }
@@ -113,6 +142,7 @@ static void follow_merges(void)
 static void forget_transactions(void)
 {
     merged = 0;
+    answered_count = 0;
     g_clear_pointer(&transactions, g_hash_table_destroy);
 }
 
@@ -121,11 +151,12 @@ static int64_t time_of(const packet_info *pinfo)
     return nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs);
 }
 
-/* The transaction of which the frame is the response; NULL: none. */
-static const struct transaction *answered_by(packet_info *pinfo)
+static int64_t ns_between(int64_t from, int64_t to)
 {
-    const struct link_to_transaction *link = store_find(pinfo->num, DATA_RESPONSE);
-    return link ? link->transaction : NULL;
+    int64_t ns = 0;
+    if (__builtin_sub_overflow(to, from, &ns))
+        ns = to < from ? INT64_MIN : INT64_MAX;
+    return ns;
 }
 
 /*
@@ -134,51 +165,58 @@ static const struct transaction *answered_by(packet_info *pinfo)
 void transaction_request(packet_info *pinfo, const struct transaction_key *k, uint16_t what)
 {
     follow_merges();
-    struct transaction *p = store_add(pinfo->num, DATA_REQUEST,
-                                      offsetof(struct transaction, key) + size_of(k));
-    memcpy(&p->key, k, size_of(k));
-    p->request = pinfo->num;
-    p->requested = time_of(pinfo);
-    p->what = what;
-    g_hash_table_replace(transactions, &p->key, &p->key);
+    struct transaction *t = g_malloc(offsetof(struct transaction, key) + size_of(k));
+    t->stored = store_add(pinfo->num, DATA_REQUEST, sizeof *t->stored);
+    t->requested = time_of(pinfo);
+    t->request = pinfo->num;
+    t->what = what;
+    t->place = 0;
+    memcpy(&t->key, k, size_of(k));
+    g_hash_table_replace(transactions, &t->key, &t->key);
+}
+
+/* Forgets the transaction whose place it takes. */
+static void keep_answered(struct transaction *t)
+{
+    struct transaction **place = &answered[answered_count++ % ANSWERED_KEPT];
+    if (t->place)
+        answered[t->place - 1] = NULL;
+    if (*place)
+        g_hash_table_remove(transactions, &(*place)->key);
+    *place = t;
+    t->place = (uint16_t)(place - answered + 1);
 }
 
 void transaction_response(packet_info *pinfo, const struct transaction_key *k)
 {
     follow_merges();
-    struct transaction *p = find_transaction(k);
-    if (!p)
+    struct transaction *t = find_transaction(k);
+    if (!t)
         return;
-    if (!p->response)
-        p->response = pinfo->num;
-    struct link_to_transaction *link = store_add(pinfo->num, DATA_RESPONSE, sizeof *link);
-    link->transaction = p;
+    if (!t->stored->response)
+        t->stored->response = pinfo->num;
+    struct response *r = store_add(pinfo->num, DATA_RESPONSE, sizeof *r);
+    *r = (struct response){ns_between(t->requested, time_of(pinfo)), t->request, t->what};
+    keep_answered(t);
 }
 
 uint32_t transaction_request_value(packet_info *pinfo)
 {
-    const struct transaction *p = answered_by(pinfo);
-    return p ? p->what : 0;
-}
-
-static nstime_t time_between(int64_t from, int64_t to)
-{
-    int64_t ns = 0;
-    if (__builtin_sub_overflow(to, from, &ns))
-        ns = to < from ? INT64_MIN : INT64_MAX;
-    return (nstime_t){.secs = (time_t)(ns / NANOSECONDS), .nsecs = (int)(ns % NANOSECONDS)};
+    const struct response *r = store_find(pinfo->num, DATA_RESPONSE);
+    return r ? r->what : 0;
 }
 
 void transaction_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb)
 {
-    const struct transaction *request = store_find(pinfo->num, DATA_REQUEST);
-    const struct transaction *response = answered_by(pinfo);
+    const struct request *request = store_find(pinfo->num, DATA_REQUEST);
+    const struct response *response = store_find(pinfo->num, DATA_RESPONSE);
     if (request && request->response)
         proto_item_set_generated(
             proto_tree_add_uint(tree, hf_ipoib_response_in, tvb, 0, 0, request->response));
     if (!response)
         return;
-    nstime_t dt = time_between(response->requested, time_of(pinfo));
+    nstime_t dt = {.secs = (time_t)(response->after / NANOSECONDS),
+                   .nsecs = (int)(response->after % NANOSECONDS)};
     proto_item_set_generated(
         proto_tree_add_uint(tree, hf_ipoib_response_to, tvb, 0, 0, response->request));
     proto_item_set_generated(proto_tree_add_time(tree, hf_ipoib_time, tvb, 0, 0, &dt));
