@@ -42,21 +42,40 @@ static void match_nd(packet_info *pinfo, struct view v)
         transaction_response(pinfo, &k);
 }
 
-static void add_nd_option(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
-                          const struct nd_option *o)
+/* Captured at an IPoIB interface, possibly that of a driver that moves the address. */
+static bool is_of_interface(packet_info *pinfo)
 {
-    proto_tree_add_item(tree, hf_ipoib_nd_padding, tvb, (int)o->off + ND_OPT_PAD, 2,
-                        ENC_BIG_ENDIAN);
-    lladdr_add(tree, pinfo, tvb, (int)o->off + ND_OPT_LLADDR,
+    int encap = pinfo->rec->rec_header.packet_header.pkt_encap;
+    return !frame_current(pinfo) &&
+           (encap == WTAP_ENCAP_IP_OVER_IB_PCAP || encap == WTAP_ENCAP_IP_OVER_IB_SNOOP);
+}
+
+/* false: the bytes may be either of two forms. */
+static bool option_form(packet_info *pinfo, struct view v, const struct nd_option *o,
+                        enum nd_form *form)
+{
+    *form = ND_FORM_PACKET;
+    if (!is_of_interface(pinfo))
+        return true;
+    *form = nd_form(v.p + o->off);
+    return *form != ND_FORM_EITHER;
+}
+
+static void add_nd_option(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
+                          const struct nd_option *o, enum nd_form form)
+{
+    bool moved = form == ND_FORM_BEFORE_DRIVER;
+    int off = (int)o->off;
+    proto_tree_add_item(tree, hf_ipoib_nd_padding, tvb,
+                        off + (moved ? ND_OPT_PAD_BEFORE_DRIVER : ND_OPT_PAD), 2, ENC_BIG_ENDIAN);
+    lladdr_add(tree, pinfo, tvb, off + (moved ? ND_OPT_LLADDR_BEFORE_DRIVER : ND_OPT_LLADDR),
                o->type == ND_OPT_SOURCE_LLADDR ? "Source" : "Target");
 }
 
 /* True if the packet certainly came over IPoIB. Cooked captures do not show that here. */
 static bool surely_ipoib(packet_info *pinfo)
 {
-    int encap = pinfo->rec->rec_header.packet_header.pkt_encap;
-    return frame_current(pinfo) || encap == WTAP_ENCAP_IP_OVER_IB_PCAP ||
-           encap == WTAP_ENCAP_IP_OVER_IB_SNOOP;
+    return frame_current(pinfo) || is_of_interface(pinfo);
 }
 
 /*
@@ -75,6 +94,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     struct view v = tvb_view(tvb);
     struct nd_iter it;
     struct nd_option o;
+    enum nd_form form;
     bool ours = surely_ipoib(pinfo);
     proto_tree *nd = tree_is_wanted(tree) ? place_below(tree, proto_icmpv6) : NULL, *sub = NULL;
 
@@ -84,10 +104,12 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
         if (!lladdr_there(v, &o))
             continue;
         ours = true;
+        if (!option_form(pinfo, v, &o, &form))
+            continue;
         if (!sub && nd)
             sub = proto_tree_add_subtree(nd, tvb, (int)o.off, (int)o.size, ett_ipoib_nd, NULL,
                                          "IPoIB link-layer addresses");
-        add_nd_option(sub, pinfo, tvb, &o);
+        add_nd_option(sub, pinfo, tvb, &o, form);
     }
     /* An NA without option may answer an NS that is known to be IPoIB's: no other NS is stored. */
     if (!ours && v.p[0] != ND_NA)

@@ -10,14 +10,18 @@ import pytest
 from frames import ib
 from frames.build import A, B, arp_request
 from support import capfile, findings
+from support.wireshark import tshark
 
 PADDING, FLAGS = "rfc4391.9.3.nd-option-padding", "rfc4391.9.1.1.reserved-flags"
 FULL_MEMBER = "rfc4391.4.1.pkey-full-member"
 
 
+def capture(frames):
+    return capfile.pcap(capfile.IPOIB, capfile.records(frames), nanoseconds=True)
+
+
 def found(*frames):
-    data = capfile.pcap(capfile.IPOIB, capfile.records(frames), nanoseconds=True)
-    return [rule for _, rule in findings.failures(data, "--deviations", "none")]
+    return [rule for _, rule in findings.failures(capture(frames), "--deviations", "none")]
 
 
 def to_group(mgid, encapsulated):
@@ -52,10 +56,53 @@ def neighbours(option_of):
     ]
 
 
-def test_address_before_the_padding():
+# With the QPN 0x48, the bytes of the option may also be an address after the padding, of the QPN
+# 0x48fe80. The prefix of that GID would not be fe80::/64.
+SMALL_QPN, OTHER_PREFIX = 0x48, "fec0::7:2:c902:24:f636"
+
+
+def before_the_padding(qpn, gid=B.gid):
     """The IP layer has the address after the option's length; the driver moves it by two bytes."""
-    frames = neighbours(lambda kind: bytes([kind, 3]) + B.addr + bytes(2))
-    assert found(*frames) == []
+    return neighbours(lambda kind: bytes([kind, 3]) + ib.lladdr(qpn, gid) + bytes(2))
+
+
+@pytest.mark.parametrize("gid", [B.gid, OTHER_PREFIX], ids=["default", "other-prefix"])
+@pytest.mark.parametrize("qpn", [B.qpn, SMALL_QPN])
+def test_address_before_the_padding(qpn, gid):
+    """Informational notes would be wrong, too."""
+    assert findings.frames(capture(before_the_padding(qpn, gid)), "--deviations", "none") == []
+
+
+def shown(frames, folder, fields=("nd.padding", "lladdr.flags", "lladdr.qpn", "lladdr.gid")):
+    """The fields of the options, for each frame."""
+    path = folder / "interface.pcap"
+    path.write_bytes(capture(frames))
+    options = [o for f in fields for o in ("-e", "ipoib." + f)]
+    done = tshark("-r", path, "-T", "fields", "-E", "occurrence=l", *options, check=True)
+    return [tuple(row.split("\t")) for row in done.stdout.splitlines()]
+
+
+def of_option(qpn, gid):
+    return ("0x0000", "0x00", f"0x{qpn:06x}", gid)
+
+
+@pytest.mark.parametrize(
+    "qpn, gid", [(B.qpn, B.gid), (SMALL_QPN, B.gid), (B.qpn, OTHER_PREFIX)], ids=str
+)
+def test_address_before_the_padding_is_shown(qpn, gid, open_path):
+    assert shown(before_the_padding(qpn, gid), open_path) == [of_option(qpn, gid)] * 2
+
+
+@pytest.mark.parametrize("gid", [B.gid, "fe80::2:c902:24:0"], ids=["gid", "gid-with-final-zeros"])
+@pytest.mark.parametrize("qpn", [B.qpn, SMALL_QPN])
+def test_address_after_the_padding_is_shown(qpn, gid, open_path):
+    frames = neighbours(lambda kind: bytes([kind, 3]) + bytes(2) + ib.lladdr(qpn, gid))
+    assert shown(frames, open_path) == [of_option(qpn, gid)] * 2
+
+
+def test_parts_of_an_address_are_not_shown_if_its_place_is_not_known(open_path):
+    frames = before_the_padding(SMALL_QPN, OTHER_PREFIX)
+    assert shown(frames, open_path, ["nd.padding"]) == [("",), ("",)]
 
 
 def test_address_before_the_padding_is_found_in_a_cooked_capture():

@@ -2,15 +2,17 @@
 """Frames of other links in the same file do not change what ipoib-check reports about a subnet.
 
 The window in which frames may have been captured in another order (lib/model/order.h) counts only
-frames of the same subnet."""
+frames of the same subnet. A capture that began late lacks frames of its own subnet only."""
 import pytest
 
 from frames import ib
 from frames.build import A, B, C, D, JOIN_MASK, SM, Connection, Tape, broadcast_record, ping, sa
 from frames.ib import ONLY, UD, Frame
+from frames.subnet import Host, Subnet
 from support import capfile, findings
 
 BEFORE_IP = "rfc4755.2.3.connection-before-ip"
+ATTRIBUTES, OTHER_QKEY = "rfc4391.10.group-attributes", 0x80005678
 MAC = bytes.fromhex("020000000001020000000002")
 ROCE_PORT = 4791
 
@@ -75,3 +77,95 @@ def test_order_of_neighbours_is_uncertain(other, count):
 @pytest.mark.parametrize("other", [tcp, roce2_data, other_fabric])
 def test_data_long_before_the_rep_is_found(other, count):
     assert found(beside(data_before_the_rep(9), other, count)) == [BEFORE_IP]
+
+
+# ---- a capture that began late
+
+
+def with_wrong_group(s, host, late=False):
+    """The host joins the broadcast group and then a group whose Q_Key differs. The PSNs of its GSI
+    begin at 0, which shows that the capture has all its requests; late: they do not."""
+    s.psns[host.lid, 1] = 1000 if late else -1
+    s.join(host, s.broadcast())
+    s.join(host, s.group4("239.1.2.3"), qkey=OTHER_QKEY)
+
+
+def request(s, host, late):
+    """The host's first request in the capture."""
+    s.psns[host.lid, 1] = 1000 if late else -1
+    s.path(host, host)
+
+
+def on_interfaces(*tapes):
+    """Interface n has the frames of tape n. All frames are in the order of time."""
+    frames = [
+        capfile.Frame(time, data, wire, n)
+        for n, records in enumerate(tapes)
+        for time, data, wire in records
+    ]
+    return capfile.pcapng([capfile.INFINIBAND] * len(tapes), sorted(frames, key=lambda f: f.time))
+
+
+def two_fabrics(first_late, second_late):
+    """a is in the first fabric; c, of another subnet prefix, makes its request in the second one
+    before that."""
+    s, other = Subnet(), Subnet(prefix="fec0:0:0:1::")
+    request(other, Host(5, prefix=other.prefix), second_late)
+    s.wait(1)
+    with_wrong_group(s, Host(2), first_late)
+    return on_interfaces(s.records, other.records)
+
+
+@pytest.mark.parametrize("second_late", [False, True], ids=["whole", "late"])
+def test_another_fabric_whose_capture_began_late(second_late):
+    """RFC 4391 section 10: the group has the attributes of the broadcast group. What the capture of
+    another fabric lacks has not changed those."""
+    assert found(two_fabrics(False, second_late)) == [ATTRIBUTES]
+
+
+def test_fabric_whose_capture_began_late():
+    assert ATTRIBUTES not in found(two_fabrics(True, False))
+
+
+def two_taps(late, seen, first):
+    """Host a is on interface 0, c on interface 1. A multicast datagram of c on both of them shows
+    that they see one subnet, before c's request (seen: 0), before a's joins (1) or after a has
+    joined the broadcast group (2). late: of c's GSI, requests before the capture are missing. One
+    of them may have been about other parameters of the broadcast group. first: the interface of the
+    first frame."""
+    s = Subnet()
+    a, c, taps = Host(2), Host(5), ([], [])
+
+    def keep(*numbers):
+        for n in numbers:
+            taps[n].extend(s.records)
+        s.records = []
+
+    def multicast():
+        s.arp_request(c, a.ip)
+        keep(0, 1)
+
+    if first == 0:
+        request(s, Host(7), False)
+        keep(0)
+    if seen == 0:
+        multicast()
+    request(s, c, late)
+    keep(1)
+    if seen == 1:
+        multicast()
+    s.psns[a.lid, 1] = -1
+    s.join(a, s.broadcast())
+    keep(0)
+    if seen == 2:
+        multicast()
+    s.join(a, s.group4("239.1.2.3"), qkey=OTHER_QKEY)
+    keep(0)
+    return on_interfaces(*taps)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("seen", [0, 1, 2])
+@pytest.mark.parametrize("late", [False, True], ids=["whole", "late"])
+def test_another_interface_of_the_fabric_whose_capture_began_late(late, seen, first):
+    assert (ATTRIBUTES in found(two_taps(late, seen, first))) == (not late)

@@ -20,13 +20,15 @@ struct fabric *fabric_new(void)
     f->resolutions = g_new0(struct resolutions, 1);
     f->qpns = qpns_new(FABRIC_QPNS_MAX);
     f->sources = sources_new(FABRIC_SOURCES_MAX);
+    f->doubts = doubts_new();
     f->facts = (struct fabric_facts){.endports = f->endports,
                                      .groups = f->groups,
                                      .subnet = f->subnet,
                                      .connections = f->connections,
                                      .neighbours = f->neighbours,
                                      .resolutions = f->resolutions,
-                                     .qpns = f->qpns};
+                                     .qpns = f->qpns,
+                                     .doubts = f->doubts};
     fabric_take_interfaces(f, INTERFACES_AUTO);
     return f;
 }
@@ -40,6 +42,7 @@ void fabric_free(struct fabric *f)
     g_free(f->resolutions);
     qpns_free(f->qpns);
     sources_free(f->sources);
+    doubts_free(f->doubts);
     evidence_free(f->evidence);
     interfaces_free(f->interfaces);
     subnet_free(f->subnet);
@@ -284,6 +287,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
 
 static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
 {
+    doubts_merge(f->doubts, from, to); /* also beyond the limit: it never adds a violation */
     if (f->facts.merged == FABRIC_MERGES_MAX)
         return;
     f->facts.merges[f->facts.merged++] = (struct interface_merge){from, to};
@@ -352,16 +356,15 @@ static void see_interface(struct fabric *f, const struct packet *p)
 
 /* ---- group parameters that the SA may have sent */
 
-void fabric_doubt(struct fabric *f, uint32_t frame)
+struct doubt fabric_doubt(const struct fabric_facts *f, const struct group *group)
 {
-    f->facts.doubt_frame = frame;
-    if (!f->facts.first_doubt_frame)
-        f->facts.first_doubt_frame = frame;
+    return doubts_find(f->doubts, interfaces_subnet(f->interfaces, group->interface));
 }
 
 bool fabric_knows_history(const struct fabric_facts *f, const struct group *group)
 {
-    bool doubted = f->first_doubt_frame && f->first_doubt_frame <= group->since_frame;
+    uint32_t first = fabric_doubt(f, group).first_frame;
+    bool doubted = first && first <= group->since_frame;
     return !group->changed_frame && (f->records_are_current || !doubted);
 }
 

@@ -8,6 +8,7 @@
 #define IPOIB_MODEL_FABRIC_H
 
 #include "model/connection.h"
+#include "model/doubt.h"
 #include "model/group.h"
 #include "model/integrity.h"
 #include "model/interfaces.h"
@@ -65,14 +66,7 @@ struct fabric_facts {
      */
     bool records_are_current;
     struct order order;
-    /*
-     * The first and the last frame that shows that the SA may have sent a port other group
-     * parameters than the known ones; 0: none. Such a frame shows that a request of the port's GSI
-     * is missing (except the SA's own port, which also serves other ports), that the GSI sent
-     * requests before the capture, or that the request of a record was not seen. doubt_frame may
-     * also be a frame in which the SM asked a port to reregister.
-     */
-    uint32_t first_doubt_frame, doubt_frame;
+    const struct doubts *doubts;
     struct contradiction contradiction;
     struct interface_merge merges[FABRIC_MERGES_MAX];
     unsigned merged; /* entries used in merges */
@@ -195,6 +189,9 @@ static inline bool packet_lacks_ib(const struct packet *p)
  * before the capture received the same ones.
  */
 bool fabric_knows_history(const struct fabric_facts *f, const struct group *group);
+
+/* The doubt of the group's subnet. */
+struct doubt fabric_doubt(const struct fabric_facts *f, const struct group *group);
 
 /*
  * Integrity of a packet; the result is constant after fabric_observe(). The first call computes the

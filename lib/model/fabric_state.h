@@ -20,6 +20,7 @@ struct fabric {
     struct sources *sources;
     struct interfaces *interfaces;
     struct evidence *evidence;
+    struct doubts *doubts;
     struct reversals reversals;
 };
 
@@ -32,8 +33,5 @@ void fabric_classify(struct fabric *f, struct packet *p);
 
 /* Set the packet's interface and ports to the number of its subnet. */
 void fabric_place(const struct fabric *f, struct packet *p);
-
-/* The SA may have sent other group parameters to a port before this frame. */
-void fabric_doubt(struct fabric *f, uint32_t frame);
 
 #endif

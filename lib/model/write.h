@@ -8,6 +8,7 @@
 #define IPOIB_MODEL_WRITE_H
 
 #include "model/connection.h"
+#include "model/doubt.h"
 #include "model/group.h"
 #include "model/integrity.h"
 #include "model/interfaces.h"
@@ -141,6 +142,19 @@ void connections_merge(struct connections *c, uint16_t from, uint16_t to);
 
 /* The data that all streams of the capture share. */
 struct stream_store *connections_streams(struct connections *c);
+
+/* ---- doubts */
+
+struct doubts *doubts_new(void);
+void doubts_free(struct doubts *all);
+
+/* The SA may have sent other group parameters to a port before this frame. */
+void doubts_add(struct doubts *all, uint16_t interface, uint32_t frame);
+/* The SM asked a port to reregister in this frame. */
+void doubts_add_reregister(struct doubts *all, uint16_t interface, uint32_t frame);
+
+/* Two interfaces turned out to see one subnet: the doubt of `from` counts for `to` too. */
+void doubts_merge(struct doubts *all, uint16_t from, uint16_t to);
 
 /* ---- subnet administration and management */
 

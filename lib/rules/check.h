@@ -107,7 +107,7 @@ void check_arp(const struct reporter *r, const struct datagram *d);
 /*
  * The ICMPv6 message v: the source and target link-layer address options of Neighbour Discovery
  * (types 1 and 2; RFC 4391 §9.3, 9.1.1; RFC 4755 §3.1). of_interface: the message was captured at
- * an IPoIB interface, where it may have another form than in the packet (nd_is_before_driver()).
+ * an IPoIB interface, where it may have another form than in the packet (nd_form()).
  */
 void check_nd(const struct reporter *r, struct view v, bool of_interface);
 

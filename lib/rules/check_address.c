@@ -121,7 +121,7 @@ static void check_option(const struct reporter *r, struct view v, const struct n
         report_inconclusive(r, R_RFC4391_9_3_ND_OPTION_PADDING, p, truncated_by_capture);
         return;
     }
-    if (of_interface && nd_is_before_driver(p)) {
+    if (of_interface && nd_may_be_before_driver(p)) {
         report_inconclusive(r, R_RFC4391_9_3_ND_OPTION_PADDING, p,
                             "captured at an interface whose driver moves the address");
         return;

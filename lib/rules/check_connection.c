@@ -380,6 +380,7 @@ static void check_minimum_mtu(const struct check_context *s, const struct connec
     const struct result r = {.rule = R_RFC4755_5_MINIMUM_MTU,
                              .about = about(c, TYPE_IPV6),
                              .value = (uintptr_t)actual,
+                             .at = {s->p->datagram.bytes.p + ENCAP_TYPE, 2},
                              .expected = "at least 1280 bytes for IPv6",
                              .actual = actual,
                              .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};

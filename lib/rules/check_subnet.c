@@ -7,9 +7,20 @@
 
 enum { PKEY_DEFAULT = 0xffff }; /* IBA 10.9.1.2 */
 
+/* A field of the packet's SMP; empty: it has another attribute, or the field was not captured. */
+static struct view field_of_smp(const struct check_context *s, uint16_t attribute, uint32_t off,
+                                uint32_t n)
+{
+    const struct smp *smp = &s->p->mad.smp;
+    bool here = smp->mad.attribute == attribute && view_has(smp->data, off, n) == WIRE_OK;
+    return here ? view_sub(smp->data, off, n) : (struct view){0};
+}
+
+/* The table may have arrived in an earlier packet, before the port was known. */
 static void note_pkeys(const struct check_context *s, const struct endport *p)
 {
     struct entity port = entity_port(endport_has_gid(p) ? p->gid : NULL, p->lid);
+    struct view table = field_of_smp(s, SMP_PKEY_TABLE, 0, 2 * PKEY_BLOCK);
     unsigned partitions = 0;
     bool has_default = false;
     for (unsigned i = 0; i < ENDPORT_PKEYS; i++) {
@@ -21,18 +32,18 @@ static void note_pkeys(const struct check_context *s, const struct endport *p)
         for (unsigned j = 0; j < i; j++) {
             again |= same_partition(p->pkeys->entries[j], pkey);
             if ((p->pkeys->entries[j] ^ pkey) == PKEY_MEMBERSHIP)
-                report_note(s->r, R_PARTITION_MEMBERSHIP_TWINS, &port, pkey, NULL, 0,
+                report_note(s->r, R_PARTITION_MEMBERSHIP_TWINS, &port, pkey, table.p, table.cap,
                             "both 0x%04x and 0x%04x: the same partition", pkey | PKEY_MEMBERSHIP,
                             pkey & 0x7fff);
         }
         partitions += !again;
     }
     if (!has_default)
-        report_note(s->r, R_PARTITION_DEFAULT_PKEY, &port, partitions, NULL, 0,
+        report_note(s->r, R_PARTITION_DEFAULT_PKEY, &port, partitions, table.p, table.cap,
                     "a P_Key table without the default partition");
     if (partitions > 1)
-        report_note(s->r, R_PARTITION_OVERLAP, &port, partitions, NULL, 0, "in %u partitions",
-                    partitions);
+        report_note(s->r, R_PARTITION_OVERLAP, &port, partitions, table.p, table.cap,
+                    "in %u partitions", partitions);
 }
 
 /*
@@ -61,10 +72,47 @@ static const char *control_text(uint8_t control)
     return names[control <= SM_DISCOVER ? control : 0];
 }
 
-void check_subnet_event(const struct check_context *s, const struct subnet_event *e)
+static void note_lmc(const struct check_context *s, const struct subnet_event *e)
+{
+    const struct endport *p = e->endport;
+    struct entity port = entity_port(endport_has_gid(p) ? p->gid : NULL, e->lid);
+    struct view lmc = field_of_smp(s, SMP_PORT_INFO, PORT_INFO_MKEY_LMC, 1);
+    if (p->lmc)
+        report_note(s->r, R_SM_LMC_PATHS, &port, p->lmc, lmc.p, lmc.cap,
+                    "LMC %u: %u LIDs from %u on", p->lmc, 1u << p->lmc, e->lid);
+}
+
+/* The SA's LID is the SLID. */
+static void note_moved_sa(const struct check_context *s, uint16_t before)
 {
     struct entity subnet = entity_subnet();
-    uint16_t lid = port_to_lid(s->p->src);
+    const uint8_t *slid = s->r->base + LRH_SLID;
+    uint64_t frame = s->p->at.frame;
+    report_note(s->r, R_SM_FAILOVER_REJOIN, &subnet, frame, slid, 2,
+                "the SA answers from LID %u, before from LID %u", port_to_lid(s->p->src), before);
+    report_note(s->r, R_SM_TAKEOVER_CAUSES, &subnet, frame, slid, 2,
+                "another subnet manager took over");
+}
+
+static void note_second_master(const struct check_context *s)
+{
+    struct entity subnet = entity_subnet();
+    struct view state = field_of_smp(s, SMP_SM_INFO, SM_INFO_PRIORITY_STATE, 1);
+    report_note(s->r, R_SM_ONE_MASTER, &subnet, port_to_lid(s->p->src), state.p, state.cap,
+                "another subnet manager says that it is the master");
+}
+
+/* IBA 14.4.1: the attribute modifier has the action. */
+static void note_control(const struct check_context *s, uint8_t control)
+{
+    struct entity subnet = entity_subnet();
+    uint64_t value = (uint64_t)s->p->at.frame << 8 | control;
+    report_note(s->r, R_SM_TAKEOVER_CAUSES, &subnet, value, s->p->mad.bytes.p + MAD_MODIFIER, 4,
+                "a subnet manager %s another", control_text(control));
+}
+
+void check_subnet_event(const struct check_context *s, const struct subnet_event *e)
+{
     switch (e->kind) {
     case SUBNET_PATH:
         check_path(s, e);
@@ -73,27 +121,16 @@ void check_subnet_event(const struct check_context *s, const struct subnet_event
         note_pkeys(s, e->endport);
         break;
     case SUBNET_PORT_INFO:
-        if (e->endport->lmc) {
-            struct entity port = entity_port(endport_has_gid(e->endport) ? e->endport->gid : NULL,
-                                             e->lid);
-            report_note(s->r, R_SM_LMC_PATHS, &port, e->endport->lmc, NULL, 0,
-                        "LMC %u: %u LIDs from %u on", e->endport->lmc, 1u << e->endport->lmc,
-                        e->lid);
-        }
+        note_lmc(s, e);
         break;
     case SUBNET_SA_MOVED:
-        report_note(s->r, R_SM_FAILOVER_REJOIN, &subnet, (uint64_t)s->p->at.frame, NULL, 0,
-                    "the SA answers from LID %u, before from LID %u", lid, e->lid);
-        report_note(s->r, R_SM_TAKEOVER_CAUSES, &subnet, (uint64_t)s->p->at.frame, NULL, 0,
-                    "another subnet manager took over");
+        note_moved_sa(s, e->lid);
         break;
     case SUBNET_SM_SECOND:
-        report_note(s->r, R_SM_ONE_MASTER, &subnet, lid, NULL, 0,
-                    "another subnet manager says that it is the master");
+        note_second_master(s);
         break;
     case SUBNET_SM_CONTROL:
-        report_note(s->r, R_SM_TAKEOVER_CAUSES, &subnet, (uint64_t)s->p->at.frame << 8 | e->control,
-                    NULL, 0, "a subnet manager %s another", control_text(e->control));
+        note_control(s, e->control);
         break;
     case SUBNET_SUBSCRIBED: {
         static const uint8_t any[GID_SIZE];

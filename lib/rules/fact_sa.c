@@ -143,7 +143,8 @@ static bool sa_may_use_older_parameters(const struct check_context *s,
     const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
     bool uses = qp && qp->pkey == s->p->ib.pkey && qp->qkey == broadcast->qkey &&
                 s->p->ib.qkey != broadcast->qkey;
-    return broadcast->changed_frame || s->f->doubt_frame > broadcast->frame ||
+    uint32_t doubt = fabric_doubt(s->f, broadcast).last_frame;
+    return broadcast->changed_frame || doubt > broadcast->frame ||
            !(uses || fabric_knows_history(s->f, broadcast));
 }
 

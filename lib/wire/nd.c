@@ -104,11 +104,25 @@ const uint8_t *nd_next_announced(struct nd_iter *it, const uint8_t *source, cons
     return NULL;
 }
 
-bool nd_is_before_driver(const uint8_t *p)
+static bool has_default_prefix(const uint8_t *lladdr)
 {
-    bool right = be16(p + ND_OPT_PAD) == 0 && !(p[ND_OPT_LLADDR] & LLADDR_FLAG_RESERVED);
-    return !right && !(p[ND_OPT_PAD] & LLADDR_FLAG_RESERVED) &&
-           be16(p + ND_OPT_PAD + LLADDR_SIZE) == 0;
+    static const uint8_t prefix[GID_SIZE / 2] = {0xfe, 0x80};
+    return memcmp(lladdr + LLADDR_GID, prefix, sizeof prefix) == 0;
+}
+
+static bool may_have_form(const uint8_t *padding, const uint8_t *lladdr)
+{
+    return be16(padding) == 0 && !(lladdr[LLADDR_FLAGS] & LLADDR_FLAG_RESERVED);
+}
+
+enum nd_form nd_form(const uint8_t *p)
+{
+    const uint8_t *moved = p + ND_OPT_LLADDR_BEFORE_DRIVER;
+    if (!may_have_form(p + ND_OPT_PAD_BEFORE_DRIVER, moved))
+        return ND_FORM_PACKET;
+    if (!may_have_form(p + ND_OPT_PAD, p + ND_OPT_LLADDR) || has_default_prefix(moved))
+        return ND_FORM_BEFORE_DRIVER;
+    return has_default_prefix(p + ND_OPT_LLADDR) ? ND_FORM_PACKET : ND_FORM_EITHER;
 }
 
 const uint8_t *nd_lladdr(struct view v, uint8_t type)

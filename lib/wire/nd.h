@@ -60,13 +60,31 @@ static inline bool nd_is_ipoib_lladdr(const struct nd_option *o)
            o->size == ND_OPT_IPOIB_LENGTH * 8;
 }
 
+/* Offsets of such an option as the IP layer of Solaris and illumos has it. */
+enum { ND_OPT_LLADDR_BEFORE_DRIVER = 2, ND_OPT_PAD_BEFORE_DRIVER = 22 };
+
+enum nd_form {
+    ND_FORM_PACKET, /* that of a packet (RFC 4391 section 9.3), possibly with errors */
+    /*
+     * The address after the length, and the two zero octets at the end. The driver of Solaris and
+     * illumos moves the address in each packet that it sends or receives (IBD_PAD_NSNA in illumos'
+     * ibd.h), so captures of the interface show this form.
+     */
+    ND_FORM_BEFORE_DRIVER,
+    ND_FORM_EITHER, /* the bytes may be either */
+};
+
 /*
- * Is it such an option as the IP layer of Solaris and illumos has it: with the address after the
- * length, and the two zero octets at the end? Their driver moves the address in each packet that it
- * sends or receives (IBD_PAD_NSNA in illumos' ibd.h), so captures of the interface show this form.
- * p: the option, 24 bytes.
+ * The form of such an option of a frame that was captured at an IPoIB interface. If the octets that
+ * are zero in both forms are, the default prefix of the GID (fe80::/64, IBA 4.1.1) decides. p: the
+ * option, 24 bytes.
  */
-bool nd_is_before_driver(const uint8_t *p);
+enum nd_form nd_form(const uint8_t *p);
+
+static inline bool nd_may_be_before_driver(const uint8_t *p)
+{
+    return nd_form(p) != ND_FORM_PACKET;
+}
 
 /*
  * The link-layer address (LLADDR_SIZE bytes) in the first option of this type (source or target) of

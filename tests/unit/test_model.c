@@ -4,6 +4,7 @@
 
 #include "model/stream.h"
 #include "model/write.h"
+#include "wire/nanoseconds.h"
 
 static struct stream_result send_packet(struct stream *s, struct stream_store *store,
                                         enum ib_position position, uint32_t psn)
@@ -438,6 +439,38 @@ static void joined_subnets_count_together(void **state)
         assert_false(order_is_uncertain(&o, n));
 }
 
+/* The subnets of the last slot share it, so its window outlives the merge of one of them. */
+static void window_of_the_last_slot_is_not_forgotten(void **state)
+{
+    (void)state;
+    struct order o = {0};
+    order_note(&o, 1, ORDER_SUBNETS - 1, 1, 0);
+    order_note(&o, 2, ORDER_SUBNETS, 2, 0);
+    order_merge(&o, ORDER_SUBNETS, 0);
+    for (uint32_t n = 100; n < 120; n++)
+        order_note(&o, n, 0, 0, (int64_t)n * NANOSECONDS);
+    assert_true(order_is_uncertain(&o, 1));
+}
+
+/* Two subnets are one: what counts is the last response that was captured before its request. */
+static void joined_subnets_have_the_last_reversal(void **state)
+{
+    static const int64_t seconds[][2] = {{0, CLOCKS_SECONDS}, {CLOCKS_SECONDS, 0}};
+    (void)state;
+    for (unsigned i = 0; i < G_N_ELEMENTS(seconds); i++) {
+        struct order o = {0};
+        for (uint16_t subnet = 0; subnet < 2; subnet++) {
+            order_note(&o, 1u + subnet, subnet, 0, seconds[i][subnet] * NANOSECONDS);
+            order_reversed(&o);
+        }
+        order_merge(&o, 1, 0);
+        order_note(&o, 3, 0, 0, 2 * (int64_t)CLOCKS_SECONDS * NANOSECONDS);
+        assert_true(order_is_reversed(&o));
+        order_note(&o, 4, 0, 0, (2 * (int64_t)CLOCKS_SECONDS + 1) * NANOSECONDS);
+        assert_false(order_is_reversed(&o));
+    }
+}
+
 static void frames_within_the_window_may_be_swapped(void **state)
 {
     (void)state;
@@ -594,6 +627,8 @@ int main(void)
         cmocka_unit_test(neighbours_may_be_swapped),
         cmocka_unit_test(frames_of_other_subnets_do_not_count),
         cmocka_unit_test(joined_subnets_count_together),
+        cmocka_unit_test(window_of_the_last_slot_is_not_forgotten),
+        cmocka_unit_test(joined_subnets_have_the_last_reversal),
         cmocka_unit_test(frames_within_the_window_may_be_swapped),
         cmocka_unit_test(clocks_of_two_interfaces_differ),
         cmocka_unit_test(unknown_clocks_have_no_limit),
