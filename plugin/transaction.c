@@ -14,12 +14,12 @@
 static int hf_ipoib_response_in = -1, hf_ipoib_response_to = -1, hf_ipoib_time = -1;
 
 /* Stored with the frame of the request. */
-struct request {
+struct stored_request {
     uint32_t response; /* frame of its first response; 0: not seen yet */
 };
 
 /* Stored with the frame of the response. A frame can be both: a CM REP is. */
-struct response {
+struct stored_response {
     int64_t after; /* ns after the request */
     uint32_t request;
     uint16_t what; /* number that the dissector of the request chose */
@@ -27,7 +27,7 @@ struct response {
 
 /* A request to which responses can still be linked. */
 struct transaction {
-    struct request *stored;
+    struct stored_request *stored;
     int64_t requested; /* time of the request, ns since 1970 */
     uint32_t request;
     uint16_t what;
@@ -195,21 +195,21 @@ void transaction_response(packet_info *pinfo, const struct transaction_key *k)
         return;
     if (!t->stored->response)
         t->stored->response = pinfo->num;
-    struct response *r = store_add(pinfo->num, DATA_RESPONSE, sizeof *r);
-    *r = (struct response){ns_between(t->requested, time_of(pinfo)), t->request, t->what};
+    struct stored_response *r = store_add(pinfo->num, DATA_RESPONSE, sizeof *r);
+    *r = (struct stored_response){ns_between(t->requested, time_of(pinfo)), t->request, t->what};
     keep_answered(t);
 }
 
 uint32_t transaction_request_value(packet_info *pinfo)
 {
-    const struct response *r = store_find(pinfo->num, DATA_RESPONSE);
+    const struct stored_response *r = store_find(pinfo->num, DATA_RESPONSE);
     return r ? r->what : 0;
 }
 
 void transaction_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb)
 {
-    const struct request *request = store_find(pinfo->num, DATA_REQUEST);
-    const struct response *response = store_find(pinfo->num, DATA_RESPONSE);
+    const struct stored_request *request = store_find(pinfo->num, DATA_REQUEST);
+    const struct stored_response *response = store_find(pinfo->num, DATA_RESPONSE);
     if (request && request->response)
         proto_item_set_generated(
             proto_tree_add_uint(tree, hf_ipoib_response_in, tvb, 0, 0, request->response));
