@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Links between requests and responses: how long a response is linked to its request.
+"""Links between requests and responses: how long a response is linked to its request, and on which
+interfaces.
 
 The plugin forgets an answered request when 4,096 others were answered since its last response. It
 does not forget a request that was not answered."""
 import pytest
 
 from frames import ib
+from frames.subnet import Host, Subnet
 from support import capfile
 from support.wireshark import tshark
 
@@ -37,25 +39,26 @@ def answered(numbers):
     return [frame(number) for number in numbers for frame in (request, reply)]
 
 
+def links_in(capture, folder, *options):
+    """{frame: (frame of its request, response time in seconds)}"""
+    path = folder / "transactions"
+    path.write_bytes(capture)
+    fields = ["frame.number", "ipoib.response_to", "ipoib.time"]
+    shown = [word for field in fields for word in ("-e", field)]
+    only = ["-Y", "ipoib.response_to", "-T", "fields"]
+    out = tshark("-r", path, *options, *only, *shown, check=True).stdout
+    rows = [line.split() for line in out.splitlines()]
+    return {int(frame): (int(of), float(time)) for frame, of, time in rows}
+
+
 @pytest.fixture(name="links", params=[[], ["-2"]], ids=["one-pass", "two-passes"])
-def _links(request, tmp_path_factory):  # pylint: disable=redefined-outer-name
-    """A function: {frame: (frame of its request, response time)} of frames, a millisecond apart."""
+def _links(request, open_path):  # pylint: disable=redefined-outer-name
+    """links_in() of frames that are a millisecond apart."""
 
     def links(frames):
-        path = tmp_path_factory.mktemp("transactions") / "c.pcap"
-        times = [
-            capfile.Frame(time=10**18 + i * MILLISECOND, data=data, wire=len(data))
-            for i, data in enumerate(frames)
-        ]
-        path.write_bytes(capfile.pcap(242, times, nanoseconds=True))
-        path.chmod(0o644)
-        fields = ["frame.number", "ipoib.response_to", "ipoib.time"]
-        out = tshark(
-            "-r", path, *request.param, "-Y", "ipoib.response_to", "-T", "fields",
-            *[word for field in fields for word in ("-e", field)], check=True,
-        ).stdout  # fmt: skip
-        rows = [line.split() for line in out.splitlines()]
-        return {int(frame): (int(of), float(time)) for frame, of, time in rows}
+        times = [(10**18 + i * MILLISECOND, data, len(data)) for i, data in enumerate(frames)]
+        capture = capfile.pcap(capfile.IPOIB, times, nanoseconds=True)
+        return links_in(capture, open_path, *request.param)
 
     return links
 
@@ -92,3 +95,35 @@ def test_a_repeated_request_replaces_the_first(links):
     found = links(frames)
     assert (found[2], found[4]) == ((1, 0.001), (3, 0.001))
     assert found[len(frames)][0] == 5
+
+
+# ---- two interfaces of one subnet
+
+
+def is_linked_to(asked_on, folder):
+    """A request to the SA is captured on these interfaces in turn, before a multicast datagram on
+    both shows that they are of one subnet, and the response on one of them afterwards. Returns the
+    frame of the last copy of the request, and the one to which the response is linked."""
+    s, frames = Subnet(), []
+
+    def keep(record, *interfaces):
+        time, data, wire = record
+        frames.extend(capfile.Frame(time, data, wire, n) for n in interfaces)
+        return len(frames)
+
+    s.arp_request(Host(5), "10.9.9.8")
+    keep(s.records[-1], 0)
+    s.path(Host(2), Host(3))
+    request, response = s.records[-2:]
+    last = [keep(request, n) for n in asked_on][-1]
+    s.arp_request(Host(4), "10.9.9.9")
+    keep(s.records[-1], 0, 1)
+    response_frame = keep(response, 1 - asked_on[-1])
+    found = links_in(capfile.pcapng([capfile.INFINIBAND] * 2, frames), folder)
+    return last, found[response_frame][0]
+
+
+@pytest.mark.parametrize("asked_on", [[0], [1], [0, 1], [1, 0]], ids=str)
+def test_a_response_on_another_interface_is_linked(asked_on, open_path):
+    last, linked = is_linked_to(asked_on, open_path)
+    assert linked == last
