@@ -104,19 +104,33 @@ void transaction_key_add_port(struct transaction_key *k, struct port port)
     transaction_key_add(k, &id, sizeof id);
 }
 
+struct move {
+    GPtrArray *keys;
+    unsigned from;
+};
+
+static gboolean take_if_moved(gpointer key, gpointer value, gpointer user)
+{
+    (void)value;
+    const struct move *move = user;
+    const struct transaction_key *k = key;
+    if (k->subnet != move->from)
+        return FALSE;
+    g_ptr_array_add(move->keys, key);
+    return TRUE;
+}
+
 /*
  * Moves the requests of one interface to another after the model found that both are on one subnet.
- * A request on one may then be answered on the other.
+ * A request on one may then be answered on the other. All are taken out before the first is put
+ * back, because a key that is put back may replace, and free, one of the other interface.
  */
 static void merge_transactions(struct interface_merge m)
 {
-    guint n;
-    gpointer *keys = g_hash_table_get_keys_as_array(transactions, &n);
-    for (guint i = 0; i < n; i++) {
-        struct transaction_key *k = keys[i];
-        if (k->subnet != m.from)
-            continue;
-        g_hash_table_steal(transactions, k);
+    struct move move = {g_ptr_array_new(), m.from};
+    g_hash_table_foreach_steal(transactions, take_if_moved, &move);
+    for (unsigned i = 0; i < move.keys->len; i++) {
+        struct transaction_key *k = move.keys->pdata[i];
         k->subnet = m.to;
         const struct transaction *same = find_transaction(k);
         if (!same || same->request < transaction_of(k)->request)
@@ -124,7 +138,7 @@ static void merge_transactions(struct interface_merge m)
         else
             free_transaction(k);
     }
-    g_free(keys);
+    g_ptr_array_free(move.keys, TRUE);
 }
 
 static unsigned merged;
