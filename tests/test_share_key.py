@@ -40,12 +40,17 @@ def datagram(source, destination):
     return erf_pcap(t)
 
 
+def ip_addresses(packet):
+    """(source, destination)"""
+    at = packet.index(bytes.fromhex("08000000")) + 4  # the encapsulation header
+    return packet[at + 12 : at + 16], packet[at + 16 : at + 20]
+
+
 def addresses(path):
     """(source, destination) GID and IP address of the only packet."""
     (packet,) = packets(path)
     gids = packet[GRH_SGID:GRH_DGID], packet[GRH_DGID : GRH_DGID + 16]
-    at = packet.index(bytes.fromhex("08000000")) + 4  # the encapsulation header
-    return gids, (packet[at + 12 : at + 16], packet[at + 16 : at + 20])
+    return gids, ip_addresses(packet)
 
 
 def share(tmp_path, name, data, *options):
@@ -78,11 +83,15 @@ def test_findings_stay(tmp_path, key):
 def test_mapping_is_keyed_by_siphash(tmp_path, key):
     """The key is the one of the test vectors in the SipHash paper, so other implementations can
     repeat this: bit i of an IPv4 address is flipped by bit 0 of the hash of (kind << 8 | i, the
-    bits before it), both little-endian; kind 1 is IPv4. 10.0.0.0/8 stays."""
+    bits before it), both little-endian; kind 1 is IPv4. 10.0.0.0/8 stays, and in the last two octets
+    a bit that has only ones before it in its octet."""
     _, (source, _) = share(tmp_path, "a.pcap", datagram(A, B), "--share-key", key)
     value = expected = int(ipaddress.ip_address(A.ip))
     words = [int.from_bytes(bytes.fromhex(KEY)[i : i + 8], "big") for i in (0, 8)]
     for i in range(8, 32):
+        ones = "1" * (i % 8)
+        if i >= 16 and f"{value:032b}"[i - i % 8 : i] == ones:
+            continue
         expected ^= (siphash(words, [1 << 8 | i, value >> (32 - i)]) & 1) << (31 - i)
     assert A.ip.startswith("10.") and int.from_bytes(source, "big") == expected
 
@@ -112,6 +121,26 @@ def siphash(key, words):
     v[2] ^= 0xFF
     rounds(4)
     return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+@pytest.mark.parametrize("network", ["10.1.2.0/24", "10.1.0.0/16", "192.168.7.0/24"])
+def test_broadcast_address_stays_one_and_no_other_becomes_one(network, tmp_path):
+    """RFC 919 section 7: the host bits are all ones."""
+    network = ipaddress.ip_network(network)
+    hosts = [ipaddress.ip_address(A.ip), network.broadcast_address]
+    hosts += [network.broadcast_address - n for n in (1, 2, 127, 128, 254)]
+    t = Tape()
+    for host in hosts:
+        packet = ib.ipv4(A.ip, str(host), 17, ib.udp(A.ip, str(host), 5000, 5001, b""))
+        t.ud(A, B, ib.encap(0x0800, packet), with_grh=True)
+    before = tmp_path / "before.pcap"
+    before.write_bytes(erf_pcap(t))
+    for run in range(20):
+        convert("--share", before, tmp_path / f"{run}.pcap")
+        to = [ip_addresses(packet)[1] for packet in packets(tmp_path / f"{run}.pcap")]
+        ones = 32 - network.prefixlen
+        is_broadcast = [int.from_bytes(p, "big") % (1 << ones) == (1 << ones) - 1 for p in to]
+        assert is_broadcast == [False, True] + [False] * 5
 
 
 def test_siphash_of_this_test():

@@ -122,6 +122,18 @@ static bool in_special(const struct special *s, uint64_t value, unsigned bits, u
     return n == 0 || (value ^ s->bits) >> (bits - n) == 0;
 }
 
+/*
+ * Is bit I of an IPv4 address the next of an octet that has only ones before it? In the last two
+ * octets such a bit is kept: 255 stays 255, and no other value becomes 255. So the broadcast address
+ * of a /16 or /24 network (RFC 919 section 7) stays one, and no host's address becomes one.
+ */
+static bool may_be_broadcast(uint32_t address, unsigned i)
+{
+    uint32_t ones = (1u << i % 8) - 1;
+
+    return i >= 16 && (address >> (32 - i) & ones) == ones;
+}
+
 /* Whether bit I (0 is the first) is kept, given the bits of VALUE before it. */
 static bool stays(enum mapped_kind kind, uint64_t value, unsigned bits, unsigned i)
 {
@@ -131,6 +143,8 @@ static bool stays(enum mapped_kind kind, uint64_t value, unsigned bits, unsigned
                                 : 0;
 
     if (kind == ID_HIGH && ((universal | of_group) >> (bits - 1 - i) & 1))
+        return true;
+    if (kind == IPV4 && may_be_broadcast((uint32_t)value, i))
         return true;
     for (; n > 0; n--, list++)
         if ((i < list->len || list->whole) && in_special(list, value, bits, i))
