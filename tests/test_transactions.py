@@ -100,10 +100,13 @@ def test_a_repeated_request_replaces_the_first(links):
 # ---- two interfaces of one subnet
 
 
-def is_linked_to(asked_on, folder):
-    """A request to the SA is captured on these interfaces in turn, before a multicast datagram on
-    both shows that they are of one subnet, and the response on one of them afterwards. Returns the
-    frame of the last copy of the request, and the one to which the response is linked."""
+REQUESTS = 8  # the order in which the requests are moved is random in each run
+
+
+def are_linked_to(asked_on, folder):
+    """Requests to the SA are captured on these interfaces in turn, before a multicast datagram on
+    both shows that they are of one subnet, and the responses on one of them afterwards. Returns the
+    last frame of each request, and the frames to which the responses are linked."""
     s, frames = Subnet(), []
 
     def keep(record, *interfaces):
@@ -113,17 +116,19 @@ def is_linked_to(asked_on, folder):
 
     s.arp_request(Host(5), "10.9.9.8")
     keep(s.records[-1], 0)
-    s.path(Host(2), Host(3))
-    request, response = s.records[-2:]
-    last = [keep(request, n) for n in asked_on][-1]
+    pairs = []
+    for n in range(REQUESTS):
+        s.path(Host(2), Host(10 + n))
+        pairs.append(s.records[-2:])
+    last = [[keep(request, n) for n in asked_on][-1] for request, _ in pairs]
     s.arp_request(Host(4), "10.9.9.9")
     keep(s.records[-1], 0, 1)
-    response_frame = keep(response, 1 - asked_on[-1])
+    responses = [keep(response, 1 - asked_on[-1]) for _, response in pairs]
     found = links_in(capfile.pcapng([capfile.INFINIBAND] * 2, frames), folder)
-    return last, found[response_frame][0]
+    return last, [found[frame][0] for frame in responses]
 
 
 @pytest.mark.parametrize("asked_on", [[0], [1], [0, 1], [1, 0]], ids=str)
 def test_a_response_on_another_interface_is_linked(asked_on, open_path):
-    last, linked = is_linked_to(asked_on, open_path)
+    last, linked = are_linked_to(asked_on, open_path)
     assert linked == last

@@ -3,6 +3,7 @@
 #include "machine.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -586,6 +587,20 @@ static void *run(void *arg)
     return NULL;
 }
 
+/*
+ * The thread blocks all signals, as the real libraries have no thread that could get them: one that
+ * ThreadSanitizer holds back for a sleeping thread would be lost.
+ */
+static void start_thread(struct machine *m)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    m->thread_runs = pthread_create(&m->thread, NULL, run, m) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void machine_create(struct machine *m, struct scenario *s)
 {
     int fds[2];
@@ -599,7 +614,7 @@ void machine_create(struct machine *m, struct scenario *s)
         abort();
     m->async_fd = fds[0];
     m->async_in = fds[1];
-    m->thread_runs = pthread_create(&m->thread, NULL, run, m) == 0;
+    start_thread(m);
 }
 
 void machine_destroy(struct machine *m)
