@@ -118,8 +118,8 @@ def test_device_without_a_counter_is_reported():
 
 @pytest.mark.parametrize("fault", ["qp-error", "cq-error"])
 def test_queue_pair_in_error_is_replaced(fault):
-    scenario = f"synthetic 100\nrate 30000\ntotal 20000\nat 5000 {fault}\nat 9000 {fault}\n"
-    result = run_all(scenario, 20000, "-w", "x.pcapng", "-s", *PCAPNG)
+    scenario = f"synthetic 100\nrate 30000\ntotal 20000\nat 5000 {fault}\nat 17000 {fault}\n"
+    result = run_all(scenario, 20000, "-w", "x.pcapng", "-s", "-b", "12", *PCAPNG)
     result.expect(1, "created again", "the queue pair failed 2 times")
     capture = capfile.read("x.pcapng")
     got = numbers(contents(capture))

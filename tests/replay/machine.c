@@ -103,18 +103,6 @@ void machine_reset_queue(struct machine *m, uint32_t receives, uint32_t completi
     m->qp_error = m->cq_error = false;
 }
 
-bool machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t len)
-{
-    uint32_t at = atomic_load_explicit(&m->posted_ends.put, memory_order_relaxed);
-
-    /* The device owns a receive until its completion has been taken. */
-    if (at - atomic_load_explicit(&m->done_ends.got, memory_order_relaxed) >= m->posted_room)
-        return false;
-    m->posted[at & m->posted_mask] = (struct posted){wr_id, memory, len};
-    step(&m->posted_ends.put);
-    return true;
-}
-
 bool machine_take(struct machine *m, struct completion *out)
 {
     if (waiting(&m->done_ends) == 0)
@@ -143,12 +131,32 @@ static void complete(struct machine *m, struct completion c)
     step(&m->done_ends.put);
 }
 
-static void fail_qp(struct machine *m)
+/* In the Error state, each receive completes with an error, also a new one (IBA 10.3.1.5). */
+static void flush_posted(struct machine *m)
 {
-    m->qp_error = true;
     while (waiting(&m->posted_ends) > 0)
         complete(m,
                  (struct completion){.wr_id = take_posted(m).wr_id, .status = IBV_WC_WR_FLUSH_ERR});
+}
+
+bool machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t len)
+{
+    uint32_t at = atomic_load_explicit(&m->posted_ends.put, memory_order_relaxed);
+
+    /* The device owns a receive until its completion has been taken. */
+    if (at - atomic_load_explicit(&m->done_ends.got, memory_order_relaxed) >= m->posted_room)
+        return false;
+    m->posted[at & m->posted_mask] = (struct posted){wr_id, memory, len};
+    step(&m->posted_ends.put);
+    if (m->qp_error)
+        flush_posted(m);
+    return true;
+}
+
+static void fail_qp(struct machine *m)
+{
+    m->qp_error = true;
+    flush_posted(m);
     raise_event(m, IBV_EVENT_QP_FATAL);
 }
 

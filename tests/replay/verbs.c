@@ -444,8 +444,6 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
             error = EINVAL;
         else if (m->post_error || m->removed)
             error = ENOMEM;
-        else if (m->qp_error)
-            error = EINVAL;
         else if (!machine_post(m, wr->wr_id, (uint8_t *)(uintptr_t)wr->sg_list->addr,
                                wr->sg_list->length))
             error = ENOMEM;
