@@ -4,11 +4,13 @@
 In each capture every sender conforms, but frames that would show this are missing: no violation may
 be found. Next to it, the PSNs, or a captured frame, show that no such frame is missing: the
 violation must be found."""
+import itertools
+
 import pytest
 
 from frames import ib
 from frames.variants import forms
-from frames.world import A, B, FULL, JOIN_MASK, QKEY, World
+from frames.world import A, B, FULL, JOIN_MASK, NODES, NON, QKEY, World, arp, udp4
 from support import findings
 
 
@@ -94,3 +96,99 @@ def test_port_that_joins_again_is_found(changed, refused):
     w = creates(changed, refused, rejoins=True)
     w.begin("B.join.bcast")
     assert failures(w) == [("A.create.resp", CHANGES[changed][1])]
+
+
+# ---- a response to an older request
+
+MEMBER, BEFORE = "rfc4391.5.full-member-join", "rfc4391.10.join-before-send"
+
+
+def arrange(w, *names):
+    """Puts these frames into this order."""
+    places = sorted(w.order.index(n) for n in names)
+    times = sorted(w.times[n] for n in names)
+    for place, time, name in zip(places, times, names):
+        w.order[place], w.times[name] = name, time
+
+
+def ask_elsewhere(w):
+    """The SA answers B. The capture of A's port lacks these frames."""
+    w.sa(f"B.ask.{len(w.packets)}", B, ib.GET, ib.ATTR_CLASS_PORT_INFO, b"")
+
+
+def at_port(w):
+    """The capture of A's port."""
+    w.order = [n for n in w.order if not n.startswith("B.")]
+    return w
+
+
+def joins_broadcast(w):
+    """A joins the broadcast group, first as NonMember, then as FullMember."""
+    ask_elsewhere(w)
+    w.join(A, "first", *BROADCAST[1:], NON)
+    w.join(A, "second", *BROADCAST[1:])
+    w["A.join.second.resp"]["mcm.join"] = NON | FULL
+    return "A.join.first", "A.join.second"
+
+
+def joins_group(w):
+    """A leaves a group and joins it again."""
+    w.join(A, *BROADCAST)
+    ask_elsewhere(w)
+    w.join(A, "group", GROUP, 0xC010)
+    ask_elsewhere(w)
+    w.leave(A, "first", GROUP, 0xC010)
+    w.join(A, "second", GROUP, 0xC010)
+    return "A.leave.first", "A.join.second"
+
+
+SITUATIONS = {joins_broadcast: MEMBER, joins_group: BEFORE}
+
+
+def answers_later(situation):
+    """A sends three requests before the SA answers them, the two of the situation and a join of
+    another group, and then a datagram to the group. The SA answers other ports, too. Returns also
+    the frames of the situation."""
+    w = World()
+    w.smps(A)
+    first, second = situation(w)
+    w.join(A, "other", NODES, 0xC001)
+    requests = first, second, "A.join.other"
+    arrange(w, *requests, *(n + ".resp" for n in requests))
+    if situation is joins_broadcast:
+        w.broadcast("A.send", A, arp(1, A, B, bytes(20)))
+    else:
+        w.ud("A.send", A, w.mgid(GROUP), udp4(A, GROUP), mlid=0xC010)
+    w.last_request(A)
+    return w, first, second
+
+
+SITUATION = pytest.mark.parametrize("situation", SITUATIONS, ids=lambda s: s.__name__)
+
+
+@SITUATION
+def test_missed_requests_before_a_response(situation):
+    """The response to the first request is captured after a request that shows the gap."""
+    w, first, second = answers_later(situation)
+    names = [n for at in (first, second) for n in (at, at + ".resp")]
+    for count in range(len(names) + 1):
+        for lost in itertools.combinations(names, count):
+            one = at_port(w.copy())
+            one.order = [n for n in one.order if n not in lost]
+            assert failures(one) == [], lost
+
+
+@SITUATION
+def test_missed_requests_before_the_first_packet(situation):
+    """The response to the first request is captured after the first packet of A's GSI."""
+    w, _, second = answers_later(situation)
+    at_port(w).begin("A.join.other")
+    w.order.remove(second + ".resp")
+    assert failures(w) == []
+
+
+@SITUATION
+def test_membership_that_no_missed_request_changes_is_found(situation):
+    w, _, second = answers_later(situation)
+    w.drop(second, second + ".resp")
+    assert [rule for _, rule in failures(at_port(w))] == [SITUATIONS[situation]]
