@@ -9,15 +9,35 @@ import itertools
 import pytest
 
 from frames import ib
+from frames.build import Node
 from frames.variants import forms
-from frames.world import A, B, FULL, JOIN_MASK, NODES, NON, QKEY, World, arp, udp4
+from frames.world import (
+    ACTIVE,
+    A,
+    B,
+    FULL,
+    JOIN_MASK,
+    NODES,
+    NON,
+    PORT_INFO,
+    QKEY,
+    RC_IDS,
+    RC_QPS,
+    UC_IDS,
+    UC_QPS,
+    World,
+    arp,
+    port_info,
+    udp4,
+)
 from support import findings
 
 
-def failures(w):
+def failures(w, form=forms.infiniband):
     """(frame, rule) of each violation."""
-    found = findings.failures(forms.infiniband(w)[0], "--deviations", "none")
-    return [(w.order[frame - 1], rule) for frame, rule in found]
+    capture, names = form(w)
+    found = findings.failures(capture, "--deviations", "none")
+    return [(names[frame - 1], rule) for frame, rule in found]
 
 
 # ---- a port that received other parameters of the broadcast group before its first packet
@@ -192,3 +212,92 @@ def test_membership_that_no_missed_request_changes_is_found(situation):
     w, _, second = answers_later(situation)
     w.drop(second, second + ".resp")
     assert [rule for _, rule in failures(at_port(w))] == [SITUATIONS[situation]]
+
+
+# ---- a REQ whose response was not captured, and a later REQ in the other direction
+
+CROSSING = "rfc4755.3.3.simultaneous"
+DOWN = 1  # PortState (IBA 14.2.5.6)
+RESPONSE_TIMEOUT = 24 + 43  # in the MAD (IBA 12.6.5), and its flow control bits
+OTHER_AT_LID = Node(A.lid, "fe80::2:c903:0:aaaa", 0x99, "10.0.0.9", "fe80::202:c903:0:aaaa")
+
+
+def first_packet(_w):
+    """The capture has no packet of A before the REQ."""
+
+
+def joined_before(w):
+    w.join(A, *BROADCAST)
+
+
+def restarted(w):
+    """A's port is brought up before; after() brings it up again."""
+    w.smps(A)
+
+
+def shared_lid(w):
+    """A's port shares its LID with another one (IBA 4.1.1), which joins first."""
+    mgid = w.mgid(BROADCAST[1])
+    request = ib.mcmember(mgid, OTHER_AT_LID.gid, pkey=w.pkey, join=FULL)
+    record = w.member(BROADCAST[1], OTHER_AT_LID, FULL, BROADCAST[2])
+    kind = ib.SET, ib.ATTR_MC_MEMBER, request, JOIN_MASK, record
+    w.sa("other.join", OTHER_AT_LID, *kind)
+    w.join(A, *BROADCAST)
+
+
+PRECEDING = [first_packet, joined_before, restarted, shared_lid]
+
+
+def bring_up_again(w):
+    """The PSNs of A's GSI start from 0 again."""
+    for name, state in ("A.down", DOWN), ("A.up", ACTIVE):
+        w.exchange_smp(name, A, ib.SET, PORT_INFO, 1, port_info(A, state))
+    del w.psn[A.lid, 1]
+
+
+def connects_in_turn(before):
+    """B connects to A and ends the connection. Then A connects to B, which accepts, although its
+    address is the larger one."""
+    w = World()
+    before(w)
+    w.set_up("first", B, A, UC_IDS, UC_QPS)
+    p = w["first.req"].payload
+    p[RESPONSE_TIMEOUT] = 20 << 3 | p[RESPONSE_TIMEOUT] & 7  # 4.3 s
+    w.end("first", B, A, UC_IDS, UC_QPS)
+    if before is restarted:
+        bring_up_again(w)
+    w.set_up("second", A, B, RC_IDS, RC_QPS)
+    return w
+
+
+@pytest.mark.parametrize("before", PRECEDING, ids=lambda f: f.__name__)
+def test_missed_response_to_a_req(before):
+    w = connects_in_turn(before)
+    names = [n for n in w.order if n.startswith("first.") and n != "first.req"]
+    for count in range(len(names) + 1):
+        for lost in itertools.combinations(names, count):
+            one = w.copy()
+            one.order = [n for n in w.order if n not in lost]
+            assert failures(one) == [], lost
+
+
+def test_missed_response_to_a_req_over_roce():
+    """The GSI of a port without a LID is not followed."""
+    w = connects_in_turn(joined_before)
+    assert failures(w, forms.roce2) == []
+    w.order = [n for n in w.order if n not in ("first.rep", "first.rtu", "first.dreq")]
+    assert failures(w, forms.roce2) == []
+
+
+@pytest.mark.parametrize("before", [first_packet, joined_before])
+@pytest.mark.parametrize("late", [False, True], ids=["whole", "late"])
+def test_req_without_a_response_is_found(before, late):
+    """A sends its REQ instead of a response. late: A sent packets before the capture began."""
+    w = connects_in_turn(before)
+    w.drop(*[n for n in w.order if n.startswith("first.") and n != "first.req"])
+    for n in w.order:
+        p = w[n]
+        if late and p["slid"] == A.lid and p["srcqp"] == 1:
+            p["psn"] += 7
+    found = [] if late and before is first_packet else [("second.rep", CROSSING)]
+    assert failures(w) == found
