@@ -301,3 +301,87 @@ def test_req_without_a_response_is_found(before, late):
             p["psn"] += 7
     found = [] if late and before is first_packet else [("second.rep", CROSSING)]
     assert failures(w) == found
+
+
+# ---- a later connection of another protocol, with the same communication IDs
+
+OTHER_SERVICE = 0x123456789ABCDEF0
+OTHER_PRIVATE = bytes(range(0xA1, 0xA1 + 60))
+PRIVATE_AT = {"req": 164, "rep": 60, "rtu": 32, "rej": 108}
+
+
+def mra_to_req(w, tid):
+    """B delays its REP."""
+    mra = ib.cm_mra(tid, *reversed(RC_IDS), pdata=OTHER_PRIVATE)
+    w.mad("second.mra", B, A, mra)
+    arrange(w, "second.mra", "second.rep", "second.rtu")
+
+
+def rej_of_req(w, tid):
+    """B rejects the REQ. The REJ need not have an ID of B (IBA 12.6.7)."""
+    w.drop("second.rep", "second.rtu")
+    w.mad("second.rej", B, A, ib.cm_rej(tid, 0, RC_IDS[0], 28, pdata=OTHER_PRIVATE))
+
+
+def rej_of_rep(w, tid):
+    """A rejects the REP."""
+    w.drop("second.rtu")
+    w.mad("second.rej", A, B, ib.cm_rej(tid, *RC_IDS, 28, message=1, pdata=OTHER_PRIVATE))
+
+
+def rej_of_timeout(w, tid):
+    """No REP reaches A, which knows no ID of B."""
+    w.drop("second.rep", "second.rtu")
+    w.mad("second.rej", A, B, ib.cm_rej(tid, RC_IDS[0], 0, 4, pdata=OTHER_PRIVATE))
+
+
+SET_UPS = [None, mra_to_req, rej_of_req, rej_of_rep, rej_of_timeout]
+SET_UP = pytest.mark.parametrize("change", SET_UPS, ids=lambda f: f.__name__ if f else "rtu")
+ENDED = pytest.mark.parametrize("ended", [True, False], ids=["ended", "end-is-missed"])
+
+
+def reused_ids(change, ended):
+    """A connects to B twice, with the same communication IDs, and the second time for another
+    protocol, which has other private data."""
+    w = World()
+    w.join(A, *BROADCAST)
+    w.join(B, *BROADCAST)
+    w.set_up("first", A, B, RC_IDS, RC_QPS)
+    w.end("first", A, B, RC_IDS, RC_QPS)
+    w.set_up("second", A, B, RC_IDS, RC_QPS)
+    if change:
+        change(w, w["second.req"]["mad.tid"])
+    w["second.req"]["req.service"] = OTHER_SERVICE
+    for name in w.order:
+        of, message = name.split(".")[:2]
+        at = PRIVATE_AT.get(message)
+        if of == "second" and at:
+            w[name].payload[at : at + len(OTHER_PRIVATE)] = OTHER_PRIVATE
+    if not ended:
+        w.order = [n for n in w.order if n not in ("first.dreq", "first.drep")]
+    return w
+
+
+@SET_UP
+@ENDED
+def test_missed_req_with_the_same_ids(change, ended):
+    w = reused_ids(change, ended)
+    names = [n for n in w.order if n.startswith("second.")] + ["first.rep", "first.rtu"]
+    for count in range(len(names) + 1):
+        for lost in itertools.combinations(names, count):
+            one = w.copy()
+            one.order = [n for n in w.order if n not in lost]
+            assert failures(one) == [], lost
+
+
+@SET_UP
+def test_private_data_of_the_same_connection_is_found(change):
+    """The second connection is one of IPoIB."""
+    w = reused_ids(change, True)
+    req = w["first.req"].copy()
+    req["mad.tid"] = w["second.req"]["mad.tid"]
+    w["second.req"].payload = req.payload
+    w["second.req"].before = None
+    last = [n for n in w.order if n in ("second.mra", "second.rej", "second.rtu")]
+    found = {frame for frame, rule in failures(w) if rule == "rfc4755.6.reserved-zero"}
+    assert set(last) <= found
