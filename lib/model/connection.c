@@ -460,6 +460,19 @@ static void on_lap(struct connections *c, const struct cm *cm, const struct port
     bind_lid(c, cm->alternate_remote_lid, from_requester ? &conn->responder : &conn->requester);
 }
 
+/*
+ * Is the message one of this connection? REJ, RTU, and MRA to a REQ or a REP have the transaction
+ * ID of the REQ (IBA 12.6.4). Another connection may have the same communication IDs later, and its
+ * REQ may not have been captured. LAP and DREQ have transaction IDs of their own.
+ */
+static bool is_message_of(const struct connection *conn, const struct mad_payload *m)
+{
+    const struct cm *cm = &m->cm;
+    bool set_up = cm->message == CM_REJ || cm->message == CM_RTU ||
+                  (cm->message == CM_MRA && cm->which <= CM_MRA_REP);
+    return conn && (!set_up || conn->tid == m->mad.tid);
+}
+
 struct connection *connections_message(struct connections *c, uint32_t frame, uint32_t window,
                                        const struct mad_payload *m, const struct port *src,
                                        const struct port *dst)
@@ -477,9 +490,9 @@ struct connection *connections_message(struct connections *c, uint32_t frame, ui
         break;
     }
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
-    if (!conn) /* the remote ID may be 0 in a REJ (IBA 12.6.7): find by the sender's own ID */
+    if (!is_message_of(conn, m)) /* the remote ID may be 0 in a REJ (IBA 12.6.7): by the own ID */
         conn = lookup(c, src, cm->local_comm_id);
-    if (!conn)
+    if (!is_message_of(conn, m))
         return NULL;
     note_message_frame(conn, frame, cm->message);
     if (cm->message == CM_LAP)

@@ -4,8 +4,8 @@
  * service, QPNs, UD QPNs and Receive MTUs of both sides; and the data flows of each connection.
  *
  * A message is matched by its receiver's port and the communication ID that the receiver assigned.
- * This pair is unique. Transaction IDs are not: a REJ may carry another one. Communication IDs are
- * reused, so a REP must also carry the transaction ID of its REQ.
+ * This pair is unique. Transaction IDs are not. Communication IDs are reused, so the messages that
+ * set up a connection must also carry the transaction ID of its REQ.
  */
 #ifndef IPOIB_MODEL_CONNECTION_H
 #define IPOIB_MODEL_CONNECTION_H

@@ -150,8 +150,10 @@ static void take_over(struct endport *p, struct endport *nameless)
         p->new_frame = nameless->new_frame;
     p->gap_frame = MAX(p->gap_frame, nameless->gap_frame);
     p->named_frame = MAX(p->named_frame, nameless->named_frame);
-    if (!p->gsi_frame)
+    if (!p->gsi_frame) {
         p->gsi_frame = nameless->gsi_frame;
+        p->begins_late = nameless->begins_late;
+    }
     if (nameless->gsi_psn)
         p->gsi_psn = nameless->gsi_psn;
     if (nameless->smi_psn)
@@ -398,8 +400,10 @@ bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
     bool whole = (known && psn_distance(p->gsi_psn & PSN_MASK, psn) == 1) || (up_again && psn == 0);
     if ((known || up_again) && !whole)
         p->gap_frame = frame;
-    if (!p->gsi_frame)
+    if (!p->gsi_frame) {
         p->gsi_frame = frame;
+        p->begins_late = psn != 0;
+    }
     p->gsi_psn = psn | LAST_PSN_KNOWN;
     return whole;
 }

@@ -47,6 +47,7 @@ struct endport {
      */
     uint8_t several_interfaces : 1;
     uint8_t node_type : 2;      /* from NodeInfo, with a PortInfo of the same route; 0: not known */
+    uint8_t begins_late : 1;    /* the packet in gsi_frame has a PSN other than 0 */
     uint32_t initialised_frame; /* frame in which it was initialised; 0: before the capture */
     /*
      * frame in which the SM set its LID and it had none before, as after a start: no membership is

@@ -40,12 +40,26 @@ static int64_t response_ns(const struct connection *c)
     return (int64_t)TIMEOUT_UNIT_NS << c->response_timeout;
 }
 
-/* Was the REQ d without a response when the requester of c sent its own REQ, the last frame? */
+/*
+ * Was every packet of the port's GSI captured since this frame? A port that was brought up since
+ * may have started its PSNs from 0 again, so they do not show it. The port may share its LID with
+ * another one, whose packets are followed instead.
+ */
+static bool is_followed_since(const struct endport *p, uint32_t frame)
+{
+    bool begins = p->gsi_frame && (p->gsi_frame <= frame || !p->begins_late);
+    return begins && p->gap_frame <= frame && p->initialised_frame <= frame &&
+           p->new_frame <= frame;
+}
+
+/*
+ * Was the REQ d without a response when the requester of c sent its own REQ, the last frame? That
+ * port would have sent the response.
+ */
 static bool connection_waits(const struct connection *d, const struct connection *c,
                              const struct clocks *clocks)
 {
-    bool unseen = c->endport[0]->gap_frame > d->req_frame;
-    return !connection_has_response(d) && !unseen &&
+    return !connection_has_response(d) && is_followed_since(c->endport[0], d->req_frame) &&
            clocks_at_most(clocks, d->interface, time_of_connection(d)) <= response_ns(d);
 }
 

@@ -10,14 +10,20 @@
 
 /*
  * May the response be one to an older request of the port? A later request may then have changed
- * the membership, though its response was not captured. A refusal may also belong to an earlier
- * copy of a repeated request, of which the last copy was granted.
+ * the membership, though its response was not captured. If the later request was not captured
+ * either, the PSNs of the port's GSI show a gap after the older one. A refusal may also belong to
+ * an earlier copy of a repeated request, of which the last copy was granted. tid: of the response.
+ * q: its request; NULL: not captured, so any gap may be later.
  */
-static bool is_outdated(const struct member *m, const struct sa_request *q, bool refused)
+static bool is_outdated(const struct member *m, uint64_t tid, const struct sa_request *q,
+                        bool refused)
 {
-    if (!q || !m->pending)
+    const struct endport *p = m->endport;
+    if (q ? p->gap_frame > q->frame : p->gap_frame || p->begins_late)
+        return true;
+    if (!m->pending)
         return false;
-    return m->request != (uint16_t)q->tid || (refused && q->responses < q->sent);
+    return m->request != (uint16_t)tid || (q && refused && q->responses < q->sent);
 }
 
 static bool is_zero_gid(const uint8_t *gid)
@@ -183,8 +189,9 @@ static void count_member(struct group *g, const struct member *m, uint8_t join_s
         g->state = GROUP_DELETED;
 }
 
-static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t join_state,
-                       bool refused)
+/* tid: of the SA's response. */
+static void set_member(const struct delivery *d, struct subnet_event *e, uint64_t tid,
+                       uint8_t join_state, bool refused)
 {
     if (!e->group || !e->endport)
         return;
@@ -208,7 +215,7 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t
         m->mlid = e->group->mlid;
     }
     m->refused = refused;
-    m->pending = is_outdated(m, e->request, refused);
+    m->pending = is_outdated(m, tid, e->request, refused);
     m->frame = d->frame;
 }
 
@@ -289,14 +296,14 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
         missing(group_to_write(&e), sa->mad.status, e.request, d->frame);
     if (sa->mad.status == 0 && (join || r->join_state)) {
         e.kind = join ? SUBNET_JOINED : SUBNET_GROUP_RECORD;
-        set_member(d, &e, r->join_state, false);
+        set_member(d, &e, sa->mad.tid, r->join_state, false);
     } else if (sa->mad.status == 0) {
         e.kind = SUBNET_GROUP_RECORD;
     } else if (join) {
         e.kind = SUBNET_JOIN_REFUSED;
         if (e.group->join_request_frame <= e.request->frame)
             group_to_write(&e)->join_request_frame = 0;
-        set_member(d, &e, 0, true);
+        set_member(d, &e, sa->mad.tid, 0, true);
     } else {
         e.kind = SUBNET_GROUP_MISSING;
     }
@@ -310,7 +317,7 @@ static void member_delete_response(const struct delivery *d, const struct sa *sa
     e.request = sa_requests_responded(d, sa, SA_DELETE);
     find_entity(d, sa, r, &e);
     if (sa->mad.status == 0)
-        set_member(d, &e, r->join_state, false);
+        set_member(d, &e, sa->mad.tid, r->join_state, false);
     else
         e.kind = SUBNET_LEAVE_REFUSED;
     delivery_event(d, &e);

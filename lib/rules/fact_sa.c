@@ -189,9 +189,10 @@ static bool lacks_request(const struct subnet_event *e)
 }
 
 /*
- * May the port have received other parameters of the broadcast group since the SA's last record of
- * it? True if since that record a request of the port was lost, or the port was initialised or
- * asked to register again, or if it has a join pending.
+ * May the port have received other parameters of the broadcast group than those in the SA's last
+ * record of it? True if since that record a request of the port was lost, or the port was
+ * initialised or asked to register again, or if it has a join pending. Also true if the port sent
+ * packets before the first one that was captured, and has not joined the group since.
  */
 static bool may_have_changed(const struct check_context *s, const struct endport *p,
                              const struct group *b)
@@ -199,8 +200,9 @@ static bool may_have_changed(const struct check_context *s, const struct endport
     if (!p)
         return false;
     const struct member *m = groups_member(s->f->groups, b, p);
-    return p->gap_frame > b->frame || p->initialised_frame > b->frame ||
-           p->reregister_frame > b->frame || (m && m->pending);
+    bool joined = m && m->join_state && member_is_known(m);
+    return (p->begins_late && !joined) || p->gap_frame > b->frame ||
+           p->initialised_frame > b->frame || p->reregister_frame > b->frame || (m && m->pending);
 }
 
 /*

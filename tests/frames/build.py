@@ -642,7 +642,7 @@ def cm_reject():
     c = Connection(t, ids=(0xA0000013, 0), tid=0x3003)
     c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 2048))  # 4
     c.ids = (0xA0000012, 0)
-    c.rej(10, ib.private_data(B.qpn, 2048), tid=0x9999)  # 5 stale; responds to 3 with a new TID
+    c.rej(10, ib.private_data(B.qpn, 2048), tid=0x9999)  # 5 stale; the ID is 3's, the TID another
     c.ids = (0xA0000013, 0)
     c.rej(28, ib.private_data(B.qpn, 2048), ari=b"\x01\x02\x03")  # 6 consumer reject: responds to 4
     c = Connection(t, ids=(0xA0000014, 0), tid=0x3004)

@@ -7,6 +7,7 @@ from frames.variants import connections, datagrams, groups, links, reuse  # they
 SA, SMPS = "the joins were not captured", "the port's set-up was not captured"
 REPEATED = "the REP may be a copy of one that was not captured"
 SET_UP = "ports without a LID are not followed: another set-up may not have been captured"
+RESPONSE = "the response to the first REQ may not have been captured"
 ADDRESSES = "the link-layer addresses that it had before were not captured"
 NO_HEADERS = "without InfiniBand headers"
 NO_GUID = "the solicitation has no link-layer address, and the frame no InfiniBand headers"
@@ -93,6 +94,7 @@ RESULTS = {
         ("rfc4391.10.group-other-attributes", "GetTable", INC, SA),
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
         ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
+        ("rfc4755.3.3.simultaneous", "", NOT, RESPONSE),
         ("rfc4755.3.5.service-id", "the QPN is another", INC, ADDRESSES),
         *RESOLVED,
         ("rfc4391.9.1.1.traffic-to-qpn", "unicast", INC, ADDRESSES),
@@ -124,6 +126,7 @@ RESULTS = {
         ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
         ("rfc4755.2.3.connection-before-ip", "after a REJ", INC, SET_UP),
         ("rfc4755.2.3.connection-before-ip", "after the DREP", INC, SET_UP),
+        ("rfc4755.3.3.simultaneous", "", NOT, RESPONSE),
         ("rfc4755.3.5.service-id", "block 0x10", FAIL, ""),
         ("rfc4755.3.5.service-id", "QPN 0x", FAIL, ""),
         ("rfc4755.3.5.service-id", "", INC, ADDRESSES),
