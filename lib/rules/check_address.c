@@ -30,19 +30,24 @@ static bool known_operation(uint16_t op)
 }
 
 /*
- * In a reply, the target's address is a copy from the request (RFC 826), whose sender may have set
- * the bits. It may be of a request that was not captured.
+ * An address that the sender copied from another node's message, which was perhaps not captured:
+ * that node may have set the bits.
  */
-static void check_target_flags(const struct reporter *r, struct view v, const struct arp *a)
+static void check_copied_flags(const struct reporter *r, const uint8_t *p, const char *why)
 {
-    bool replies = a->op == ARP_REPLY || a->op == INARP_REPLY;
-    if (!replies || view_has(v, a->tha, LLADDR_SIZE) != WIRE_OK)
-        return;
-    const uint8_t *p = v.p + a->tha;
     bool connected = p[LLADDR_FLAGS] & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
     if (p[LLADDR_FLAGS] & LLADDR_FLAG_RESERVED)
         report_inconclusive(r, connected ? R_RFC4755_3_1_FLAGS : R_RFC4391_9_1_1_RESERVED_FLAGS, p,
-                            "the target's address in a reply may be a copy from the request");
+                            why);
+}
+
+/* In a reply, the target's address is a copy from the request (RFC 826). */
+static void check_target_flags(const struct reporter *r, struct view v, const struct arp *a)
+{
+    bool replies = a->op == ARP_REPLY || a->op == INARP_REPLY;
+    if (replies && view_has(v, a->tha, LLADDR_SIZE) == WIRE_OK)
+        check_copied_flags(r, v.p + a->tha,
+                           "the target's address in a reply may be a copy from the request");
 }
 
 /* RFC 5494 §3 */
@@ -127,7 +132,11 @@ static void check_option(const struct reporter *r, struct view v, const struct n
         return;
     }
     expect_value(r, R_RFC4391_9_3_ND_OPTION_PADDING, p + ND_OPT_PAD, 2, 0);
-    check_lladdr(r, p + ND_OPT_LLADDR);
+    if (v.p[0] == ND_REDIRECT) /* the target is another node (RFC 4861 §4.5) */
+        check_copied_flags(r, p + ND_OPT_LLADDR,
+                           "the address in a Redirect may be a copy from the target's message");
+    else
+        check_lladdr(r, p + ND_OPT_LLADDR);
     note_option_message(r, v.p, o);
 }
 

@@ -114,7 +114,7 @@ void check_cm(const struct reporter *r, const struct mad_payload *m, uint32_t nu
     }
     t.private = v.p + cm->private_off;
     check_private(&t, &m->private);
-    if ((cm->message == CM_REQ || cm->message == CM_REP) && m->private.recv_mtu)
+    if (cm->message != CM_REJ && m->private.recv_mtu) /* §6 does not apply to a REJ */
         check_receive_mtu(&t, m->private.recv_mtu);
 }
 

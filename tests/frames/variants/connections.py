@@ -339,7 +339,7 @@ for mode in ("rc", "uc"):
     def req_without_mtu(w, mode=mode):
         set_private(w, mode, "REQ", bytes(4), 4)
 
-    for message, name in (("REQ", "req"), ("REP", "rep")):
+    for message, name in (("REQ", "req"), ("REP", "rep"), ("RTU", "rtu")):
         for value in (71, 1):
 
             @broken("rfc4755.5.minimum-mtu", f"{M}, {message}, {value}", f"{mode}.{name}")
@@ -351,6 +351,8 @@ for mode in ("rc", "uc"):
             @broken("rfc4755.5.message-size", f"{M}, {message}, {value}", f"{mode}.{name}")
             def huge(w, mode=mode, message=message, value=value):
                 set_private(w, mode, message, ib.u32(value), 4)
+
+    for message in ("REQ", "REP"):
 
         @broken("rfc4755.5.minimum-mtu", f"{M}, {message} 1000, IPv6", f"{mode}.ping6", ALL)
         def small_for_ipv6(w, mode=mode, message=message):

@@ -250,16 +250,19 @@ def set_flags(w, name, at, value):
 
 PLACES = {way: (name, 12) for way, name in ARP.items()}
 PLACES.update({way: (name, at + 4) for way, (name, at) in ND_OPTIONS.items()})
+COPIED = {"early": INCONCLUSIVE, "why": "the target sent the address, not the router"}
 for way, (name, at) in PLACES.items():
+    judged = COPIED if way == "redirect" else {}
     for text, value in FLAGS.items():
         broken(
             "rfc4391.9.1.1.reserved-flags",
             f"{way}, {text}",
             name,
             bases_of(way) if value == 1 else ("default",),
+            **judged,
         )(lambda w, name=name, at=at, value=value: set_flags(w, name, at, value))
         for mode, bit in (("RC", 0x80), ("UC", 0x40), ("RC and UC", 0xC0)):
-            broken("rfc4755.3.1.flags", f"{way}, {mode} and {text}", name)(
+            broken("rfc4755.3.1.flags", f"{way}, {mode} and {text}", name, **judged)(
                 lambda w, name=name, at=at, value=value | bit: set_flags(w, name, at, value)
             )
 
