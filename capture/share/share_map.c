@@ -124,8 +124,8 @@ static bool in_special(const struct special *s, uint64_t value, unsigned bits, u
 
 /*
  * Is bit I of an IPv4 address the next of an octet that has only ones before it? In the last two
- * octets such a bit is kept: 255 stays 255, and no other value becomes 255. So the broadcast address
- * of a /16 or /24 network (RFC 919 section 7) stays one, and no host's address becomes one.
+ * octets such a bit is kept: 255 stays 255, and no other value becomes 255. So the broadcast
+ * address of a /16 or /24 network (RFC 919 section 7) stays one, and no host's address becomes one.
  */
 static bool may_be_broadcast(uint32_t address, unsigned i)
 {

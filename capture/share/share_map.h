@@ -4,8 +4,8 @@
  * (share_key.h): the same key gives the same mapping in every run. The mapping preserves prefixes:
  * two addresses with the same first n bits are mapped to two with the same first n bits (Xu, Fan,
  * Ammar, Moon: Prefix-preserving IP address anonymization, 2002). Bits that define the kind of an
- * address are kept: multicast and its scope, link-local, private and loopback prefixes, broadcast of
- * a /16 or /24 network, IPoIB signature and P_Key of a MGID, groups with well-known numbers.
+ * address are kept: multicast and its scope, link-local, private and loopback prefixes, broadcast
+ * of a /16 or /24 network, IPoIB signature and P_Key of a MGID, groups with well-known numbers.
  *
  * An interface identifier is mapped like the GUID that it is derived from; its universal bit is
  * kept. The low 24 bits are mapped separately, because a solicited-node group contains only these
