@@ -26,7 +26,7 @@ bool encapsulation_fits(const struct datagram *d)
     switch (d->encap.type) {
     case TYPE_IPV4:
     case TYPE_IPV6:
-        return b.cap == 0 || b.p[0] >> 4 == (d->encap.type == TYPE_IPV4 ? 4 : 6);
+        return b.cap ? b.p[0] >> 4 == (d->encap.type == TYPE_IPV4 ? 4 : 6) : b.len > 0;
     case TYPE_ARP:
     case TYPE_RARP:
         return b.cap < ARP_SIZE_FIXED ? b.len >= ARP_SIZE_FIXED : be16(b.p + ARP_PRO) >= TYPE_FIRST;
@@ -43,15 +43,16 @@ static void check_type(const struct reporter *r, enum rule_number rule,
     uint16_t type = datagram->encap.type;
     if (type != TYPE_IPV4 && type != TYPE_IPV6)
         return;
-    if (d.cap == 0) {
-        if (d.len)
-            report_inconclusive(r, rule, payload.p, truncated_by_capture);
+    if (d.cap == 0 && d.len) {
+        report_inconclusive(r, rule, payload.p, truncated_by_capture);
         return;
     }
     bool holds = encapsulation_fits(datagram);
     expect_that(r, rule, holds, payload.p + ENCAP_TYPE, 2,
                 type == TYPE_IPV4 ? "an IPv4 datagram" : "an IPv6 datagram",
-                holds ? "it follows" : "another IP version, or none, follows");
+                holds   ? "it follows"
+                : d.len ? "another IP version, or none, follows"
+                        : "nothing follows");
 }
 
 /*

@@ -29,6 +29,10 @@ for way, name in EVERY.items():
         def cut_header(w, name=name, length=length):
             del w[name].payload[length:]
 
+    @broken("rfc4391.6.type", f"{way}, nothing after the header", name)
+    def no_datagram(w, name=name):
+        del w[name].payload[4:]
+
     @broken("rfc4391.6.encapsulation-header", f"{way}, none", name, bases_of(way))
     def no_header(w, name=name):
         del w[name].payload[:4]
