@@ -52,18 +52,15 @@ static bool is_followed_since(const struct endport *p, uint32_t frame)
            p->new_frame <= frame;
 }
 
-/*
- * Was the REQ d without a response when the requester of c sent its own REQ, the last frame? That
- * port would have sent the response.
- */
-static bool connection_waits(const struct connection *d, const struct connection *c,
-                             const struct clocks *clocks)
+/* Was no response to the REQ d captured when its time had not yet passed? */
+static bool connection_waits(const struct connection *d, const struct clocks *clocks)
 {
-    return !connection_has_response(d) && is_followed_since(c->endport[0], d->req_frame) &&
+    return !connection_has_response(d) &&
            clocks_at_most(clocks, d->interface, time_of_connection(d)) <= response_ns(d);
 }
 
-/* Find a REQ from this connection's responder to its requester that waits for its response. */
+/* Find the last REQ from this connection's responder to its requester that waits for its response.
+ */
 static struct connection *find_crossing(const struct connection *c, const struct clocks *clocks)
 {
     const struct endport *responder = c->endport[1];
@@ -71,8 +68,7 @@ static struct connection *find_crossing(const struct connection *c, const struct
     for (unsigned i = 0; d && i < DEPTH; i++, d = connection_older(d, c->endport[1])) {
         bool opposite = d->endport[0] == c->endport[1] && d->endport[1] == c->endport[0] &&
                         c->endport[0] != c->endport[1];
-        if (d != c && opposite && same_partition(d->pkey, c->pkey) &&
-            connection_waits(d, c, clocks))
+        if (d != c && opposite && same_partition(d->pkey, c->pkey) && connection_waits(d, clocks))
             return d;
     }
     return NULL;
@@ -85,8 +81,13 @@ void connection_requested(struct connection *c, uint32_t frame, const struct clo
     if (c->req_frame != frame)
         return; /* repeated REQ */
     struct connection *d = find_crossing(c, clocks);
-    if (d)
+    if (!d)
+        return;
+    /* the requester of c would have sent the response to the REQ d */
+    if (is_followed_since(c->endport[0], d->req_frame))
         c->crossed = d->crossed = true;
+    else
+        c->may_have_crossed = d->may_have_crossed = true;
 }
 
 /* ---- the end */

@@ -90,12 +90,16 @@ static int compare_addresses(uint32_t qpn_a, const struct endport *a, uint32_t q
     return qpn_a != qpn_b ? (qpn_a < qpn_b ? -1 : 1) : memcmp(a->gid, b->gid, GID_SIZE);
 }
 
-/* The first response to a REQ that crossed another: the side with the smaller address accepts. */
+/*
+ * The first response to a REQ that crossed another, or may have crossed it: the side with the
+ * smaller address accepts.
+ */
 static void check_crossing(const struct check_context *s, const struct cm *cm,
                            const struct connection *c)
 {
     struct entity entity = about(c, cm->message);
-    if (!c->crossed || !c->requester.has_private || !c->endport[0] || !c->endport[1])
+    bool crossed = c->crossed || c->may_have_crossed;
+    if (!crossed || !c->requester.has_private || !c->endport[0] || !c->endport[1])
         return;
     if (cm->message == CM_REJ && cm->reason != CM_REJ_CONSUMER) {
         report_inconclusive(s->r, R_RFC4755_3_3_SIMULTANEOUS, s->p->ib.payload.p,
@@ -113,12 +117,12 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
         .expected = should_accept ? "REP: the local address is the smaller one"
                                   : "REJ, reason 28: the local address is the larger one",
         .actual = accepts ? "REP" : "REJ, reason 28",
-        .facts = {fact_of_connection(FACT_ENDS, c)},
+        .facts = {fact_of_connection(FACT_CROSSING, c)},
         .dropped = READ_UD_QPNS}; /* read for the QPN in the same message */
-    if (accepts == should_accept)
-        report_pass_about(s->r, r.rule, &entity);
-    else
+    if (accepts != should_accept)
         report_result(s, &r);
+    else if (c->crossed)
+        report_pass_about(s->r, r.rule, &entity);
 }
 
 /* IP data before the REP, in either direction. */

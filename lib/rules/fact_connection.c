@@ -79,12 +79,11 @@ struct certainty certainty_ended(const struct check_context *s, const struct fac
     return at_request_of(receiver);
 }
 
-/* A connection has its ends by its own REQ. */
-struct certainty certainty_ends(const struct check_context *s, const struct fact *f)
+struct certainty certainty_crossing(const struct check_context *s, const struct fact *f)
 {
     (void)s;
-    (void)f;
-    return certain();
+    return certain_if(f->connection->crossed,
+                      "the response to the first REQ may not have been captured");
 }
 
 /* Was every packet of the GSI of this end captured since its REQ or REP? */
