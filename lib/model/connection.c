@@ -6,6 +6,8 @@
 #include "model/slab.h"
 #include "model/write.h"
 
+_Static_assert(SERVICE_SRP < 1 << 4, "struct connection has 4 bits for its service");
+
 /* REPs without a known REQ that are kept: the REQ may be captured after its response. */
 enum { EARLY_REPS = 4 };
 

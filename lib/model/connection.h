@@ -65,7 +65,7 @@ struct connection {
     uint16_t pkey;
     uint8_t transport : 3;        /* CM_TRANSPORT_* */
     uint8_t response_timeout : 5; /* from the REQ: exponent n of 4.096 us * 2^n */
-    uint8_t service : 5;          /* enum cm_service */
+    uint8_t service : 4;          /* enum cm_service */
     bool crossed : 1;             /* its REQ crossed a REQ of the other side */
     bool may_have_crossed : 1;    /* as crossed, unless a response was not captured */
     bool torn_down : 1;           /* already checked whether it ended with its interface */
