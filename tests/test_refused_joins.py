@@ -10,26 +10,25 @@ import pytest
 
 from frames import ib, world
 from frames.variants import forms
-from frames.world import A, B, FULL, JOIN_MASK, QKEY, SEND_ONLY, SM, World
+from frames.world import (
+    A,
+    B,
+    CREATE_MASK,
+    FULL,
+    JOIN_MASK,
+    MUST,
+    OTHER_ATTRIBUTES,
+    QKEY,
+    SEND_ONLY,
+    SHOULD,
+    SM,
+    World,
+)
 from support import check, findings
 
-MUST, SHOULD = "rfc4391.10.group-attributes", "rfc4391.10.group-other-attributes"
 INVALID, NO_RESOURCES, NO_RECORDS, DENIED = 0x0200, 0x0100, 0x0300, 0x0700
 GROUP = "239.7.7.7"
-OTHER = {
-    "qkey": (0x80000B1C, MUST),
-    "mtu": (5, MUST),
-    "sl": (3, MUST),
-    "hop": (9, MUST),
-    "tclass": (4, SHOULD),
-    "flow": (0x12345, SHOULD),
-    "rate": (2, SHOULD),
-    "life": (7, SHOULD),
-}
 SELECTED = ("mtu", "rate", "life")
-ALL = JOIN_MASK | sum(
-    ib.MCM[n] for n in "qkey tclass sl flow hop mtu mtu_sel rate rate_sel life life_sel".split()
-)
 
 
 def link():
@@ -55,7 +54,7 @@ def exchange(w, name, node, data, mask, status=INVALID, answer=None):
     w.mad(name + ".resp", SM, node, octets)
 
 
-def refused(w, *, node=A, mask=ALL, status=INVALID, name="refused", **changed):
+def refused(w, *, node=A, mask=CREATE_MASK, status=INVALID, name="refused", **changed):
     exchange(w, name, node, request(w, node, **changed), mask, status)
     return w
 
@@ -67,12 +66,12 @@ def results(w):
     return [(w.order[f.frame - 1], f.rule) for f in both]
 
 
-EACH = pytest.mark.parametrize("name", OTHER)
+EACH = pytest.mark.parametrize("name", OTHER_ATTRIBUTES)
 
 
 @EACH
 def test_other_attribute_is_found_at_the_refusal(name):
-    value, rule = OTHER[name]
+    value, rule = OTHER_ATTRIBUTES[name]
     assert results(refused(link(), **{name: value})) == [("refused.resp", rule)]
 
 
@@ -87,7 +86,7 @@ def test_the_requester_is_the_one_who_violates(tmp_path):
 
 @EACH
 def test_the_same_request_again_is_reported_once(name):
-    value, rule = OTHER[name]
+    value, rule = OTHER_ATTRIBUTES[name]
     w = refused(refused(link(), **{name: value}), name="again", node=B, **{name: value})
     assert results(w) == [("refused.resp", rule)]
 
@@ -95,10 +94,10 @@ def test_the_same_request_again_is_reported_once(name):
 @EACH
 def test_a_record_that_follows_is_not_reported_again(name):
     """The SA refuses the request, then grants it, to another node."""
-    value, rule = OTHER[name]
+    value, rule = OTHER_ATTRIBUTES[name]
     w = refused(link(), **{name: value})
     record = request(w, B, **{name: value})
-    exchange(w, "granted", B, record, ALL, 0, record)
+    exchange(w, "granted", B, record, CREATE_MASK, 0, record)
     assert results(w) == [("refused.resp", rule)]
 
 
@@ -111,32 +110,37 @@ def test_refused_request_with_the_broadcast_groups_attributes():
 
 @EACH
 def test_component_that_the_mask_does_not_name(name):
-    assert results(refused(link(), mask=ALL & ~ib.MCM[name], **{name: OTHER[name][0]})) == []
+    assert (
+        results(
+            refused(link(), mask=CREATE_MASK & ~ib.MCM[name], **{name: OTHER_ATTRIBUTES[name][0]})
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize("name", SELECTED)
 def test_component_without_its_selector(name):
-    mask = ALL & ~ib.MCM[f"{name}_sel"]
-    assert results(refused(link(), mask=mask, **{name: OTHER[name][0]})) == []
+    mask = CREATE_MASK & ~ib.MCM[f"{name}_sel"]
+    assert results(refused(link(), mask=mask, **{name: OTHER_ATTRIBUTES[name][0]})) == []
 
 
 @pytest.mark.parametrize("name", SELECTED)
 @pytest.mark.parametrize("selector", [0, 1, 3], ids=["greater", "less", "largest"])
 def test_selector_that_is_not_exactly(name, selector):
-    changed = {name: OTHER[name][0], f"{name}_sel": selector}
+    changed = {name: OTHER_ATTRIBUTES[name][0], f"{name}_sel": selector}
     assert results(refused(link(), **changed)) == []
 
 
 @EACH
 @pytest.mark.parametrize("status", [NO_RESOURCES, NO_RECORDS, DENIED])
 def test_refusal_for_another_reason(name, status):
-    assert results(refused(link(), status=status, **{name: OTHER[name][0]})) == []
+    assert results(refused(link(), status=status, **{name: OTHER_ATTRIBUTES[name][0]})) == []
 
 
 @EACH
 def test_join_that_creates_no_group(name):
     """IBA 15.2.5.17: only a FullMember creates it."""
-    assert results(refused(link(), state=SEND_ONLY, **{name: OTHER[name][0]})) == []
+    assert results(refused(link(), state=SEND_ONLY, **{name: OTHER_ATTRIBUTES[name][0]})) == []
 
 
 @EACH
@@ -144,27 +148,27 @@ def test_group_that_exists(name):
     """The request creates no group. The group has the broadcast group's attributes."""
     w = link()
     record = request(w, B)
-    exchange(w, "created", B, record, ALL, 0, record)
-    assert results(refused(w, **{name: OTHER[name][0]})) == []
+    exchange(w, "created", B, record, CREATE_MASK, 0, record)
+    assert results(refused(w, **{name: OTHER_ATTRIBUTES[name][0]})) == []
 
 
 @EACH
 def test_group_that_exists_with_this_attribute(name):
     """Its creator chose the attribute; the port asks for the group as it is."""
-    value, rule = OTHER[name]
+    value, rule = OTHER_ATTRIBUTES[name]
     w = link()
     record = request(w, B, **{name: value})
-    exchange(w, "created", B, record, ALL, 0, record)
+    exchange(w, "created", B, record, CREATE_MASK, 0, record)
     assert results(refused(w, **{name: value})) == [("created.resp", rule)]
 
 
 @EACH
 def test_group_that_existed_before(name):
     """It was deleted, so the request would create it."""
-    value, rule = OTHER[name]
+    value, rule = OTHER_ATTRIBUTES[name]
     w = link()
     record = request(w, B)
-    exchange(w, "created", B, record, ALL, 0, record)
+    exchange(w, "created", B, record, CREATE_MASK, 0, record)
     w.leave(B, "group", GROUP, 0xC010)
     w.sa("B.get", B, ib.GET, ib.ATTR_MC_MEMBER, ib.mcmember(w.mgid(GROUP)), ib.MCM["mgid"], b"")
     w["B.get.resp"]["mad.status"] = NO_RECORDS
@@ -175,9 +179,9 @@ def test_group_that_existed_before(name):
 def test_group_of_another_protocol(name):
     """Its MGID has no signature of IPoIB (RFC 4391 section 4)."""
     w = link()
-    data = bytearray(request(w, A, **{name: OTHER[name][0]}))
+    data = bytearray(request(w, A, **{name: OTHER_ATTRIBUTES[name][0]}))
     data[2:4] = b"\x40\x01"
-    exchange(w, "refused", A, bytes(data), ALL)
+    exchange(w, "refused", A, bytes(data), CREATE_MASK)
     assert results(w) == []
 
 
@@ -185,22 +189,22 @@ def test_group_of_another_protocol(name):
 def test_group_of_a_partition_whose_broadcast_group_is_not_known(name):
     w = link()
     w.pkey = 0x8001
-    assert results(refused(w, **{name: OTHER[name][0]})) == []
+    assert results(refused(w, **{name: OTHER_ATTRIBUTES[name][0]})) == []
 
 
 @EACH
 def test_group_of_a_scope_whose_broadcast_group_is_not_known(name):
     w = link()
-    data = bytearray(request(w, A, **{name: OTHER[name][0]}))
+    data = bytearray(request(w, A, **{name: OTHER_ATTRIBUTES[name][0]}))
     data[1] = 0x18
-    exchange(w, "refused", A, bytes(data), ALL)
+    exchange(w, "refused", A, bytes(data), CREATE_MASK)
     assert results(w) == []
 
 
 @EACH
 def test_join_of_the_broadcast_group_itself(name):
     """The node learns the parameters by this join (section 5)."""
-    w = refused(link(), group="255.255.255.255", **{name: OTHER[name][0]})
+    w = refused(link(), group="255.255.255.255", **{name: OTHER_ATTRIBUTES[name][0]})
     assert results(w) == []
 
 
@@ -215,7 +219,7 @@ def broadcast(w, name, node, lost=(), **changed):
 @pytest.mark.parametrize("node", [A, B], ids=["its-own-join", "another-port's"])
 def test_broadcast_group_that_has_changed(name, node):
     """A uses the new value, or the one before."""
-    value = OTHER[name][0]
+    value = OTHER_ATTRIBUTES[name][0]
     for used in ({}, {name: value}):
         w = link()
         broadcast(w, "rejoin", node, **{name: value})
@@ -225,8 +229,8 @@ def test_broadcast_group_that_has_changed(name, node):
 @EACH
 def test_broadcast_group_that_changes_while_the_request_waits(name):
     w = link()
-    refused(w, **{name: OTHER[name][0]})
-    broadcast(w, "rejoin", B, **{name: OTHER[name][0]})
+    refused(w, **{name: OTHER_ATTRIBUTES[name][0]})
+    broadcast(w, "rejoin", B, **{name: OTHER_ATTRIBUTES[name][0]})
     response = w.order.index("refused.resp")
     w.order.append(w.order.pop(response))
     for n in w.order[response:]:
@@ -240,15 +244,15 @@ def test_broadcast_group_that_changes_while_the_request_waits(name):
 def test_missed_join_of_the_broadcast_group(name, lost):
     """The parameters have changed; the capture lacks A's join, or the response to it."""
     w = link()
-    broadcast(w, "rejoin", A, lost, **{name: OTHER[name][0]})
-    assert results(refused(w, **{name: OTHER[name][0]})) == []
+    broadcast(w, "rejoin", A, lost, **{name: OTHER_ATTRIBUTES[name][0]})
+    assert results(refused(w, **{name: OTHER_ATTRIBUTES[name][0]})) == []
 
 
 @EACH
 def test_capture_that_begins_late(name):
     w = link()
     w.begin("A.join.nodes")
-    assert results(refused(w, **{name: OTHER[name][0]})) == []
+    assert results(refused(w, **{name: OTHER_ATTRIBUTES[name][0]})) == []
 
 
 @EACH
@@ -256,8 +260,8 @@ def test_missed_record_of_a_group_that_exists(name):
     """The request would create no group."""
     w = link()
     record = request(w, B)
-    exchange(w, "created", B, record, ALL, 0, record)
-    refused(w, **{name: OTHER[name][0]})
+    exchange(w, "created", B, record, CREATE_MASK, 0, record)
+    refused(w, **{name: OTHER_ATTRIBUTES[name][0]})
     for lost in (["created.resp"], ["created", "created.resp"]):
         one = w.copy()
         one.order = [n for n in w.order if n not in lost]
@@ -293,6 +297,6 @@ def test_missed_response_before_the_sa_said_that_there_is_no_group():
 @EACH
 @pytest.mark.parametrize("lost", ["refused", "refused.resp"])
 def test_missed_request_or_refusal(name, lost):
-    w = refused(link(), **{name: OTHER[name][0]})
+    w = refused(link(), **{name: OTHER_ATTRIBUTES[name][0]})
     w.order.remove(lost)
     assert results(w) == []

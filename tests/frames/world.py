@@ -24,6 +24,22 @@ RC, UC = 0x80, 0x40
 GROUP_IPV4, NODES, ROUTERS = "239.1.2.3", "ff02::1", "ff02::2"
 LEAVE_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["join"]
 JOIN_MASK = LEAVE_MASK | ib.MCM["pkey"]
+
+# Attributes of a group other than the broadcast group's, and the rule that each of them violates.
+MUST, SHOULD = "rfc4391.10.group-attributes", "rfc4391.10.group-other-attributes"
+OTHER_ATTRIBUTES = {
+    "qkey": (QKEY + 1, MUST),
+    "mtu": (5, MUST),
+    "sl": (3, MUST),
+    "hop": (9, MUST),
+    "tclass": (4, SHOULD),
+    "flow": (0x12345, SHOULD),
+    "rate": (2, SHOULD),
+    "life": (7, SHOULD),
+}
+CREATE_MASK = JOIN_MASK | sum(
+    ib.MCM[n] for n in "qkey tclass sl flow hop mtu mtu_sel rate rate_sel life life_sel".split()
+)
 RECV_MTU = 4096
 
 A = Node(1, "fe80::2:c903:0:1895", 0x000048, "10.0.0.1", "fe80::202:c903:0:1895", RC | UC)

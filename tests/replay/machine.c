@@ -131,7 +131,7 @@ static void complete(struct machine *m, struct completion c)
     step(&m->done_ends.put);
 }
 
-/* In the Error state, each receive completes with an error, also a new one (IBA 10.3.1.5). */
+/* In the Error state, each receive completes with an error, also a new one (IBA 10.3.1). */
 static void flush_posted(struct machine *m)
 {
     while (waiting(&m->posted_ends) > 0)
