@@ -140,12 +140,12 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     proto_tree *sub = arp ? arp_tree(arp, tvb, a->size) : NULL;
     if (whole)
         fill_addresses(pinfo, tvb, v, a);
-    if (whole && is_ipoib(a) && !pinfo->fd->visited)
-        match_arp(pinfo, v.p, a);
     if (view_has(v, a->sha, LLADDR_SIZE) == WIRE_OK)
         lladdr_add(sub, pinfo, tvb, (int)a->sha, "Sender");
     if (view_has(v, a->tha, LLADDR_SIZE) == WIRE_OK)
         lladdr_add(sub, pinfo, tvb, (int)a->tha, "Target");
+    if (whole && is_ipoib(a) && !pinfo->fd->visited)
+        match_arp(pinfo, v.p, a);
     transaction_show(pinfo, arp, tvb);
     if (whole && is_ipoib(a))
         show_duplicate(pinfo, arp, tvb, a);

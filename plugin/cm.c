@@ -66,8 +66,8 @@ void cm_observe(struct frame *f, packet_info *pinfo)
         const struct cm_known *k = known(f, pinfo);
         f->p.classification.connection = k ? state_connection(k->connection) : NULL;
     } else if (c) {
-        struct cm_known *k = store_add(pinfo->num, frame_key(f, DATA_CM), sizeof *k);
-        *k = (struct cm_known){c->number, connection_mtu(c)};
+        const struct cm_known k = {c->number, connection_mtu(c)};
+        store_share(pinfo->num, frame_key(f, DATA_CM), &k, sizeof k);
     }
     f->cm_is_ipoib = packet_cm_is_ipoib(&f->p, cm);
 }

@@ -42,19 +42,21 @@ const char *conformance_deviations(void)
     return pref_deviations && *pref_deviations ? pref_deviations : "none";
 }
 
+static uint32_t packet_begin; /* offset of the current packet in its frame */
+
 static void store_finding(void *user _U_, uint32_t frame, const struct finding *f)
 {
     verdict_add(verdict, frame, f);
     if (f->outcome != OUTCOME_INCONCLUSIVE)
-        findings_add(f);
+        findings_add(frame, packet_begin, f);
 }
 
-void conformance_check(const struct packet *p, packet_info *pinfo, uint32_t begin)
+void conformance_check(const struct packet *p, uint32_t begin)
 {
     if (!checker)
         return;
+    packet_begin = begin;
     saw_ipoib |= checker_packet(checker, p, state_events());
-    findings_attach(pinfo, begin);
 }
 
 /* First pass only: called once for each packet, whatever it contains. */

@@ -21,7 +21,7 @@ const char *conformance_deviations(void);
  * First pass only: checks the packet after the model has observed it. begin: offset of the packet
  * in the frame.
  */
-void conformance_check(const struct packet *p, packet_info *pinfo, uint32_t begin);
+void conformance_check(const struct packet *p, uint32_t begin);
 
 void conformance_register(void);
 void conformance_handoff(void);

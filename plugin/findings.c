@@ -9,6 +9,8 @@
 #include "plugin/store.h"
 #include "plugin/wanted.h"
 
+#include <stdalign.h>
+
 #include <epan/expert.h>
 #include <epan/tap.h>
 #include <wsutil/report_message.h>
@@ -36,30 +38,27 @@ static expert_field ei_ipoib_deviation = EI_INIT;
  */
 static bool raised[OUTCOMES][RULE_COUNT];
 
+/* Texts that many findings of a rule share. */
+struct wording {
+    const char *expected, *actual, *reason;
+};
+
 /* A finding of a frame, in little memory. It is valid until the file is closed. */
 struct stored {
     struct stored *next;
-    uint32_t base; /* the offset is relative to it; in bytes from the start of the frame */
-    uint32_t offset, length;
-    uint32_t frame; /* of the packet at fault; 0: this one */
+    const struct wording *wording;
+    const struct sender *sender; /* many findings share it */
+    uint32_t offset, length;     /* bytes; the offset is from the start of the frame */
+    uint32_t frame;              /* of the packet at fault; 0: this one */
     uint16_t rule;
     uint8_t outcome;
-    const char *expected, *reason; /* many findings share these */
-    const struct sender *sender;   /* and this */
-    char texts[];                  /* actual and entity; each ends with a zero byte */
+    char entity[]; /* ends with a zero byte */
 };
-
-/* The findings of a frame. */
-struct stored_list {
-    struct stored *first;
-};
-
-static struct stored *pending, **pending_end = &pending;
 
 /*
- * Limits the memory that a hostile capture can take. One finding takes at most about 300 bytes,
- * because the checks write `actual` and `entity` into buffers of 128 and 96 bytes
- * (lib/rules/report.c). The statistics also count the findings beyond the limit.
+ * Limits the memory that a hostile capture can take. One finding takes at most about 500 bytes,
+ * because the checks write `expected`, `actual` and `entity` into buffers of at most 128 bytes. The
+ * statistics also count the findings beyond the limit.
  */
 enum { STORED_MAX = 100000 };
 static unsigned stored_count;
@@ -75,22 +74,28 @@ static bool may_store(void)
 
 enum { TEXT_MAX = 256 }; /* bytes of a text; more than the checks write */
 
-static GStringChunk *shared_texts;
+/* The last wording of each rule. The next finding of the rule mostly has the same texts. */
+static const struct wording *last_wording[RULE_COUNT];
 
-/* The last shared texts of each rule. The next finding of the rule mostly has the same. */
-static struct last {
-    const char *expected, *reason;
-} last_texts[RULE_COUNT];
-
-static const char *shared(const char *text, const char **last)
+static const char *shared(const char *text, const char *last)
 {
-    if (!text || !*text)
-        return "";
-    if (*last && strcmp(*last, text) == 0)
-        return *last;
-    if (!shared_texts)
-        shared_texts = g_string_chunk_new(1 << 12);
-    return *last = g_string_chunk_insert_const(shared_texts, text);
+    if (!text)
+        text = "";
+    if (last && strcmp(last, text) == 0)
+        return last;
+    size_t length = strnlen(text, TEXT_MAX);
+    return memcpy(store_alloc(length + 1), text, length);
+}
+
+static const struct wording *shared_wording(const struct finding *f)
+{
+    static const struct wording none;
+    const struct wording *last = last_wording[f->rule] ? last_wording[f->rule] : &none;
+    const struct wording w = {shared(f->expected, last->expected), shared(f->actual, last->actual),
+                              shared(f->reason, last->reason)};
+    if (memcmp(&w, last, sizeof w) != 0)
+        last = last_wording[f->rule] = memcpy(store_alloc(sizeof w), &w, sizeof w);
+    return last;
 }
 
 static GHashTable *senders; /* a set; its members are in the store */
@@ -126,74 +131,59 @@ static struct finding unpack(const struct stored *s)
                             .outcome = (enum outcome)s->outcome,
                             .offset = s->offset,
                             .length = s->length,
-                            .expected = s->expected,
-                            .actual = s->texts,
-                            .entity = s->texts + strlen(s->texts) + 1,
-                            .reason = s->reason,
+                            .expected = s->wording->expected,
+                            .actual = s->wording->actual,
+                            .entity = s->entity,
+                            .reason = s->wording->reason,
                             .sender = s->sender,
                             .frame = s->frame};
 }
 
-void findings_add(const struct finding *f)
+static struct stored *of_frame(uint32_t frame)
+{
+    return store_find(frame, DATA_FINDINGS);
+}
+
+/* Memory for another finding of the frame, after those that it has. */
+static struct stored *add_to_frame(uint32_t frame, size_t size)
+{
+    struct stored *last = of_frame(frame);
+    if (!last)
+        return store_add(frame, DATA_FINDINGS, size);
+    while (last->next)
+        last = last->next;
+    return last->next = store_alloc(size);
+}
+
+void findings_add(uint32_t frame, uint32_t base, const struct finding *f)
 {
     if (!may_store())
         return;
-    size_t actual = strnlen(f->actual, TEXT_MAX), entity = strnlen(f->entity, TEXT_MAX);
-    struct stored *s = store_alloc(offsetof(struct stored, texts) + actual + entity + 2);
-    struct last *last = &last_texts[f->rule];
+    size_t length = strnlen(f->entity, TEXT_MAX);
+    size_t size = offsetof(struct stored, entity) + length + 1;
+    struct stored *s = add_to_frame(frame, size + -size % alignof(struct stored));
     s->rule = (uint16_t)f->rule;
     s->outcome = (uint8_t)f->outcome;
-    s->offset = f->offset;
+    s->offset = base + f->offset;
     s->length = f->length;
     s->frame = f->frame;
-    s->expected = shared(f->expected, &last->expected);
-    s->reason = shared(f->reason, &last->reason);
+    s->wording = shared_wording(f);
     s->sender = shared_sender(f->sender);
-    memcpy(s->texts, f->actual, actual);
-    memcpy(s->texts + actual + 1, f->entity, entity);
-    *pending_end = s;
-    pending_end = &s->next;
-}
-
-static struct stored *of_frame(packet_info *pinfo)
-{
-    const struct stored_list *list = store_find(pinfo->num, DATA_FINDINGS);
-    return list ? list->first : NULL;
-}
-
-void findings_attach(packet_info *pinfo, uint32_t base)
-{
-    if (!pending)
-        return;
-    for (struct stored *s = pending; s; s = s->next)
-        s->base = base;
-    struct stored *last = of_frame(pinfo);
-    if (!last)
-        ((struct stored_list *)store_add(pinfo->num, DATA_FINDINGS, sizeof(struct stored_list)))
-            ->first = pending;
-    while (last && last->next)
-        last = last->next;
-    if (last)
-        last->next = pending;
-    pending = NULL;
-    pending_end = &pending;
+    memcpy(s->entity, f->entity, length);
 }
 
 void findings_forget(void)
 {
-    pending = NULL;
-    pending_end = &pending;
     stored_count = 0;
     memset(raised, 0, sizeof raised);
-    memset(last_texts, 0, sizeof last_texts);
-    g_clear_pointer(&shared_texts, g_string_chunk_free);
+    memset(last_wording, 0, sizeof last_wording);
     g_clear_pointer(&senders, g_hash_table_destroy);
 }
 
 void findings_foreach(packet_info *pinfo, void (*each)(void *user, const struct finding *f),
                       void *user)
 {
-    for (const struct stored *s = of_frame(pinfo); s; s = s->next) {
+    for (const struct stored *s = of_frame(pinfo->num); s; s = s->next) {
         struct finding f = unpack(s);
         each(user, &f);
     }
@@ -283,7 +273,7 @@ static void add_finding_item(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb
                              const struct stored *s)
 {
     const struct finding f = unpack(s);
-    uint32_t at = s->base + s->offset, captured = tvb_captured_length(tvb);
+    uint32_t at = s->offset, captured = tvb_captured_length(tvb);
     uint32_t length = at < captured ? MIN(s->length, captured - at) : 0;
     char *text = message(pinfo, &f), sender[SENDER_TEXT_SIZE];
     proto_item *ti;
@@ -334,7 +324,7 @@ static bool are_findings_wanted(const proto_tree *tree)
 
 void findings_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
-    const struct stored *s = of_frame(pinfo);
+    const struct stored *s = of_frame(pinfo->num);
     if (!s)
         return;
     /* Wireshark lists an expert item under the current protocol. */

@@ -12,14 +12,11 @@
 
 void findings_register(void);
 
-/* First pass only: adds a finding of the current packet. The texts are copied. */
-void findings_add(const struct finding *f);
-
 /*
- * Assigns the findings added since the last call to this frame. Their offsets are relative to base,
- * which is in bytes from the start of the frame.
+ * First pass only: adds a finding of this frame. Its offset is relative to base, which is in bytes
+ * from the start of the frame. The texts are copied.
  */
-void findings_attach(packet_info *pinfo, uint32_t base);
+void findings_add(uint32_t frame, uint32_t base, const struct finding *f);
 
 /* Discards all findings at the end of a file. */
 void findings_forget(void);

@@ -59,12 +59,17 @@ static struct port port_of_address(packet_info *pinfo, const address *a)
     return (struct port){0};
 }
 
-/* A classification by earlier packets, as it is stored: a capture has many packets. */
+/*
+ * A classification by earlier packets, as it is stored. The packets of a message, and those of a
+ * connection that are no part of one, have the same, so they share its memory: a capture has many
+ * packets.
+ */
 struct stored_verdict {
     uint32_t connection; /* number; 0: none */
-    uint32_t message, position;
+    uint32_t message;    /* number; 0: none */
+    uint32_t first_psn;  /* of the message */
     uint8_t class, part;
-    bool to_requester;
+    bool to_requester, unused;
 };
 
 /*
@@ -83,13 +88,15 @@ uint32_t frame_key(const struct frame *f, enum data_key key)
 void frame_keep(const struct frame *f, packet_info *pinfo)
 {
     const struct classification *v = &f->p.classification;
-    struct stored_verdict *s = store_add(pinfo->num, frame_key(f, DATA_VERDICT), sizeof *s);
-    *s = (struct stored_verdict){.connection = v->connection ? v->connection->number : 0,
-                                 .message = v->fragment.number,
-                                 .position = v->fragment.index,
-                                 .class = (uint8_t)v->class,
-                                 .part = (uint8_t)v->fragment.state,
-                                 .to_requester = v->to_requester};
+    uint32_t number = v->fragment.number;
+    const struct stored_verdict s = {
+        .connection = v->connection ? v->connection->number : 0,
+        .message = number,
+        .first_psn = number ? (f->p.ib.psn - v->fragment.index) & PSN_MASK : 0,
+        .class = (uint8_t)v->class,
+        .part = (uint8_t)v->fragment.state,
+        .to_requester = v->to_requester};
+    store_share(pinfo->num, frame_key(f, DATA_VERDICT), &s, sizeof s);
 }
 
 static void recall(struct frame *f, packet_info *pinfo)
@@ -97,13 +104,13 @@ static void recall(struct frame *f, packet_info *pinfo)
     const struct stored_verdict *s = store_find(pinfo->num, frame_key(f, DATA_VERDICT));
     if (!s)
         return;
-    f->p.classification = (struct classification){.class = (enum payload_class)s->class,
-                                                  .by_context = true,
-                                                  .connection = state_connection(s->connection),
-                                                  .to_requester = s->to_requester,
-                                                  .fragment = {.state = (enum stream_state)s->part,
-                                                               .number = s->message,
-                                                               .index = s->position}};
+    uint32_t index = s->message ? (f->p.ib.psn - s->first_psn) & PSN_MASK : 0;
+    f->p.classification = (struct classification){
+        .class = (enum payload_class)s->class,
+        .by_context = true,
+        .connection = state_connection(s->connection),
+        .to_requester = s->to_requester,
+        .fragment = {.state = (enum stream_state)s->part, .number = s->message, .index = index}};
 }
 
 static expert_field ei_ipoib_interfaces_contradiction = EI_INIT;

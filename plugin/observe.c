@@ -16,7 +16,7 @@ static void observe(struct packet *p, packet_info *pinfo, uint32_t begin)
 {
     fabric_observe(state_fabric(), p, state_events());
     arp_keep_duplicate(pinfo, p, state_events());
-    conformance_check(p, pinfo, begin);
+    conformance_check(p, begin);
 }
 
 void observe_ipoib_frame(tvbuff_t *tvb, packet_info *pinfo)

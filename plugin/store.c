@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/store.h"
 
+#include <assert.h>
+
 #include <epan/packet.h>
 
-/* Memory is taken in chunks. A position in them is a number of units, so 32 bits reach 32 GiB. */
-enum { UNIT = 8, CHUNK_UNITS = 1 << 13, PAGE = 1 << 10 };
+#include "model/hash.h"
+
+/* Memory is taken in chunks. A position in them is a number of units, so 32 bits reach 16 GiB. */
+enum { UNIT = 4, ALIGNED_UNITS = 2, CHUNK_UNITS = 1 << 14, PAGE = 1 << 10 };
 
 /* The header of an entry; its data follows. */
 struct entry {
@@ -20,21 +24,30 @@ struct page {
 static GPtrArray *chunks, *pages;
 static uint32_t used; /* units of the last chunk; unit 0 of the first one is no position */
 
+static_assert(sizeof(struct entry) == ALIGNED_UNITS * UNIT, "the data of an entry is aligned");
+
+/* Positions of recent entries that frames share, by a hash of their bytes. */
+enum { RECENT = 1 << 12 };
+static uint32_t recent_shared[RECENT];
+
 static void *position_at(uint32_t position)
 {
-    uint64_t *chunk = g_ptr_array_index(chunks, position / CHUNK_UNITS);
+    uint32_t *chunk = g_ptr_array_index(chunks, position / CHUNK_UNITS);
     return chunk + position % CHUNK_UNITS;
 }
 
+/* The alignment of a type divides its size, so 4 bytes suffice unless 8 divides the size. */
 static uint32_t allocate_units(size_t size)
 {
     uint32_t units = (uint32_t)((size + UNIT - 1) / UNIT);
+    if (size % (ALIGNED_UNITS * UNIT) == 0)
+        used += used % ALIGNED_UNITS;
     DISSECTOR_ASSERT(units <= CHUNK_UNITS / 2);
     if (!chunks)
         chunks = g_ptr_array_new_with_free_func(g_free);
     if (chunks->len == 0 || used + units > CHUNK_UNITS) {
-        used = chunks->len == 0 ? 1 : 0;
-        g_ptr_array_add(chunks, g_new0(uint64_t, CHUNK_UNITS));
+        used = chunks->len == 0 ? ALIGNED_UNITS : 0;
+        g_ptr_array_add(chunks, g_new0(uint32_t, CHUNK_UNITS));
     }
     uint32_t position = (chunks->len - 1) * CHUNK_UNITS + used;
     used += units;
@@ -70,6 +83,26 @@ void *store_add(uint32_t frame, uint32_t key, size_t size)
     return e + 1;
 }
 
+/*
+ * An entry is shared with the frame's entries before it. So it is found only for a frame that has
+ * the same ones.
+ */
+void store_share(uint32_t frame, uint32_t key, const void *data, size_t size)
+{
+    uint32_t *last = &page_of(frame, true)->last[frame % PAGE];
+    const struct entry head = {*last, key};
+    uint32_t hash = hash_bytes(data, size) ^ hash_bytes(&head, sizeof head);
+    uint32_t *recent = &recent_shared[hash % RECENT];
+    const struct entry *known = *recent ? position_at(*recent) : NULL;
+    if (known && known->next == head.next && known->key == key &&
+        memcmp(known + 1, data, size) == 0) {
+        *last = *recent;
+        return;
+    }
+    memcpy(store_add(frame, key, size), data, size);
+    *recent = *last;
+}
+
 void *store_find(uint32_t frame, uint32_t key)
 {
     const struct page *page = page_of(frame, false);
@@ -87,6 +120,7 @@ static void forget_store(void)
 {
     g_clear_pointer(&chunks, g_ptr_array_unref);
     g_clear_pointer(&pages, g_ptr_array_unref);
+    memset(recent_shared, 0, sizeof recent_shared);
 }
 
 void store_register(void)

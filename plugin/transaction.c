@@ -42,7 +42,7 @@ static GHashTable *transactions; /* the keys of the transactions; owns them */
  * further responses are linked: those of a second tap, of another server, or the segments of a
  * table.
  */
-enum { ANSWERED_KEPT = 1 << 12 };
+enum { ANSWERED_KEPT = 1 << 10 };
 static struct transaction *answered[ANSWERED_KEPT];
 static unsigned answered_count; /* since the start of the file; its rest is the next place */
 

@@ -11,7 +11,7 @@ from frames.subnet import Host, Subnet
 from support import capfile
 from support.wireshark import tshark
 
-KEPT = 4096
+KEPT = 1024
 ASKER = ib.lladdr(0x48, "fe80::11:7500:0:1", flags=0x80)
 UNKNOWN = bytes(20)
 MILLISECOND = 10**6
