@@ -366,6 +366,9 @@ void check_group_event(const struct check_context *s, const struct subnet_event 
         if (e->endport)
             on_leave_request(s, e);
         break;
+    case SUBNET_LEFT: /* the Delete may not have been captured */
+        check_mgid_form(s->r, e->record + MCM_MGID);
+        break;
     case SUBNET_JOINED:
         on_record(s, e, &m);
         if (m.broadcast && e->endport)

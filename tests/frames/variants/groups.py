@@ -83,6 +83,11 @@ def refuse_leave(w):
     w["B.leave.g4.resp"]["mad.status"] = 0x0200
 
 
+def lose_leave(w):
+    """B's Delete was not captured; the SA's DeleteResp was."""
+    w.order.remove("B.leave.g4")
+
+
 def get_table(w, records):
     """A requests the groups of the link; the SA responds with these records, in segments (IBA
     13.6)."""
@@ -125,6 +130,7 @@ def in_other_messages(rule, what, edit):
         ("Set without P_Key", joined, "B.join.g4", without_pkey),
         ("Set, refused", joined[:2], "B.join.g4", refuse_join),
         ("Delete, refused", LEAVES["Delete"], "B.leave.g4", refuse_leave),
+        ("DeleteResp alone", LEAVES["Delete"], "B.leave.g4.resp", lose_leave),
     ):
 
         @broken(rule, f"{way}, {what}", at)
