@@ -16,11 +16,11 @@ from frames.world import (
     CREATE_MASK,
     FULL,
     JOIN_MASK,
-    MUST,
     OTHER_ATTRIBUTES,
     QKEY,
+    SAME_ATTRIBUTES,
     SEND_ONLY,
-    SHOULD,
+    SIMILAR_ATTRIBUTES,
     SM,
     World,
 )
@@ -62,7 +62,9 @@ def refused(w, *, node=A, mask=CREATE_MASK, status=INVALID, name="refused", **ch
 def results(w):
     """(frame, rule) of each violation of the two rules, with its text."""
     found = findings.frames(forms.FORMS["early"](w)[0])
-    both = [f for f in found if f.outcome == "fail" and f.rule in (MUST, SHOULD)]
+    both = [
+        f for f in found if f.outcome == "fail" and f.rule in (SAME_ATTRIBUTES, SIMILAR_ATTRIBUTES)
+    ]
     return [(w.order[f.frame - 1], f.rule) for f in both]
 
 
@@ -79,7 +81,7 @@ def test_the_requester_is_the_one_who_violates(tmp_path):
     capture = tmp_path / "refused.pcap"
     capture.write_bytes(forms.FORMS["early"](refused(link(), qkey=1))[0])
     text = check.run("--deviations", "none", str(capture)).stdout.decode()
-    part = text[text.index(MUST) :]
+    part = text[text.index(SAME_ATTRIBUTES) :]
     assert f"expected Q_Key 0x{QKEY:x}, found Q_Key 0x1, refused" in part
     assert part.index(f"sent by GID {A.gid}, LID {A.lid}") < part.index("more:")
 
@@ -291,7 +293,7 @@ def test_missed_response_may_have_the_record():
 
 
 def test_missed_response_before_the_sa_said_that_there_is_no_group():
-    assert with_gap("D.join.nodes.resp", queried=True) == [("refused.resp", MUST)]
+    assert with_gap("D.join.nodes.resp", queried=True) == [("refused.resp", SAME_ATTRIBUTES)]
 
 
 @EACH

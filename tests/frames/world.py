@@ -26,16 +26,17 @@ LEAVE_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["join"]
 JOIN_MASK = LEAVE_MASK | ib.MCM["pkey"]
 
 # Attributes of a group other than the broadcast group's, and the rule that each of them violates.
-MUST, SHOULD = "rfc4391.10.group-attributes", "rfc4391.10.group-other-attributes"
+SAME_ATTRIBUTES = "rfc4391.10.group-attributes"
+SIMILAR_ATTRIBUTES = "rfc4391.10.group-other-attributes"
 OTHER_ATTRIBUTES = {
-    "qkey": (QKEY + 1, MUST),
-    "mtu": (5, MUST),
-    "sl": (3, MUST),
-    "hop": (9, MUST),
-    "tclass": (4, SHOULD),
-    "flow": (0x12345, SHOULD),
-    "rate": (2, SHOULD),
-    "life": (7, SHOULD),
+    "qkey": (QKEY + 1, SAME_ATTRIBUTES),
+    "mtu": (5, SAME_ATTRIBUTES),
+    "sl": (3, SAME_ATTRIBUTES),
+    "hop": (9, SAME_ATTRIBUTES),
+    "tclass": (4, SIMILAR_ATTRIBUTES),
+    "flow": (0x12345, SIMILAR_ATTRIBUTES),
+    "rate": (2, SIMILAR_ATTRIBUTES),
+    "life": (7, SIMILAR_ATTRIBUTES),
 }
 CREATE_MASK = JOIN_MASK | sum(
     ib.MCM[n] for n in "qkey tclass sl flow hop mtu mtu_sel rate rate_sel life life_sel".split()
