@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Runs the checks: each packet is checked once, in the first pass. Its findings are stored with the
- * frame (findings.h). A postdissector shows them, so that they follow all other protocols.
+ * frame (finding_store.h). A postdissector shows them, so that they follow all other protocols.
  */
 #include "plugin/conformance.h"
+#include "plugin/finding_store.h"
 #include "plugin/findings.h"
 #include "plugin/protocol.h"
 #include "plugin/state.h"
@@ -48,7 +49,7 @@ static void store_finding(void *user _U_, uint32_t frame, const struct finding *
 {
     verdict_add(verdict, frame, f);
     if (f->outcome != OUTCOME_INCONCLUSIVE)
-        findings_add(frame, packet_begin, f);
+        finding_store_add(frame, packet_begin, f);
 }
 
 void conformance_check(const struct packet *p, uint32_t begin)
@@ -122,6 +123,7 @@ static void conformance_close(void)
     known = NULL;
     g_free(unreadable);
     unreadable = NULL;
+    finding_store_forget();
     findings_forget();
 }
 

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores the findings of each frame, and adds them to the tree: a subtree with the ipoib.rule.*
- * fields, and an expert item. Registers these fields and the expert fields of the rules.
+ * Adds the findings of a frame to the tree: a subtree with the ipoib.rule.* fields, and an expert
+ * item. Registers these fields and the expert fields of the rules.
  */
 #include "plugin/findings.h"
+#include "plugin/finding_store.h"
 #include "plugin/protocol.h"
-#include "plugin/state.h"
-#include "plugin/store.h"
 #include "plugin/wanted.h"
-
-#include <stdalign.h>
 
 #include <epan/expert.h>
 #include <epan/tap.h>
-#include <wsutil/report_message.h>
 
-#include "model/hash.h"
 #include "rules/sender.h"
 
 static int hf_ipoib_conformance = -1, hf_ipoib_rule_id = -1, hf_ipoib_rule_level = -1,
@@ -37,157 +32,6 @@ static expert_field ei_ipoib_deviation = EI_INIT;
  * before it builds any tree, so each field must be raised at least once, also without a tree.
  */
 static bool raised[OUTCOMES][RULE_COUNT];
-
-/* Texts that many findings of a rule share. */
-struct wording {
-    const char *expected, *actual, *reason;
-};
-
-/* A finding of a frame, in little memory. It is valid until the file is closed. */
-struct stored {
-    struct stored *next;
-    const struct wording *wording;
-    const struct sender *sender; /* many findings share it */
-    uint32_t offset, length;     /* bytes; the offset is from the start of the frame */
-    uint32_t frame;              /* of the packet at fault; 0: this one */
-    uint16_t rule;
-    uint8_t outcome;
-    char entity[]; /* ends with a zero byte */
-};
-
-/*
- * Limits the memory that a hostile capture can take. One finding takes at most about 500 bytes,
- * because the checks write `expected`, `actual` and `entity` into buffers of at most 128 bytes. The
- * statistics also count the findings beyond the limit.
- */
-enum { STORED_MAX = 100000 };
-static unsigned stored_count;
-
-static bool may_store(void)
-{
-    if (stored_count++ == STORED_MAX)
-        report_warning("IPoIB: more than %d findings: packets after this one show none. The menu "
-                       "Statistics, IPoIB Conformance counts all findings.",
-                       STORED_MAX);
-    return stored_count <= STORED_MAX;
-}
-
-enum { TEXT_MAX = 256 }; /* bytes of a text; more than the checks write */
-
-/* The last wording of each rule. The next finding of the rule mostly has the same texts. */
-static const struct wording *last_wording[RULE_COUNT];
-
-static const char *shared(const char *text, const char *last)
-{
-    if (!text)
-        text = "";
-    if (last && strcmp(last, text) == 0)
-        return last;
-    size_t length = strnlen(text, TEXT_MAX);
-    return memcpy(store_alloc(length + 1), text, length);
-}
-
-static const struct wording *shared_wording(const struct finding *f)
-{
-    static const struct wording none;
-    const struct wording *last = last_wording[f->rule] ? last_wording[f->rule] : &none;
-    const struct wording w = {shared(f->expected, last->expected), shared(f->actual, last->actual),
-                              shared(f->reason, last->reason)};
-    if (memcmp(&w, last, sizeof w) != 0)
-        last = last_wording[f->rule] = memcpy(store_alloc(sizeof w), &w, sizeof w);
-    return last;
-}
-
-static GHashTable *senders; /* a set; its members are in the store */
-
-static guint sender_hash(gconstpointer p)
-{
-    return hash_bytes(p, sizeof(struct sender));
-}
-
-static gboolean sender_equal(gconstpointer a, gconstpointer b)
-{
-    return memcmp(a, b, sizeof(struct sender)) == 0;
-}
-
-static const struct sender *shared_sender(const struct sender *s)
-{
-    if (!s)
-        return NULL;
-    if (!senders)
-        senders = g_hash_table_new(sender_hash, sender_equal);
-    struct sender *known = g_hash_table_lookup(senders, s);
-    if (known)
-        return known;
-    known = store_alloc(sizeof *known);
-    *known = *s;
-    g_hash_table_add(senders, known);
-    return known;
-}
-
-static struct finding unpack(const struct stored *s)
-{
-    return (struct finding){.rule = (enum rule_number)s->rule,
-                            .outcome = (enum outcome)s->outcome,
-                            .offset = s->offset,
-                            .length = s->length,
-                            .expected = s->wording->expected,
-                            .actual = s->wording->actual,
-                            .entity = s->entity,
-                            .reason = s->wording->reason,
-                            .sender = s->sender,
-                            .frame = s->frame};
-}
-
-static struct stored *of_frame(uint32_t frame)
-{
-    return store_find(frame, DATA_FINDINGS);
-}
-
-/* Memory for another finding of the frame, after those that it has. */
-static struct stored *add_to_frame(uint32_t frame, size_t size)
-{
-    struct stored *last = of_frame(frame);
-    if (!last)
-        return store_add(frame, DATA_FINDINGS, size);
-    while (last->next)
-        last = last->next;
-    return last->next = store_alloc(size);
-}
-
-void findings_add(uint32_t frame, uint32_t base, const struct finding *f)
-{
-    if (!may_store())
-        return;
-    size_t length = strnlen(f->entity, TEXT_MAX);
-    size_t size = offsetof(struct stored, entity) + length + 1;
-    struct stored *s = add_to_frame(frame, size + -size % alignof(struct stored));
-    s->rule = (uint16_t)f->rule;
-    s->outcome = (uint8_t)f->outcome;
-    s->offset = base + f->offset;
-    s->length = f->length;
-    s->frame = f->frame;
-    s->wording = shared_wording(f);
-    s->sender = shared_sender(f->sender);
-    memcpy(s->entity, f->entity, length);
-}
-
-void findings_forget(void)
-{
-    stored_count = 0;
-    memset(raised, 0, sizeof raised);
-    memset(last_wording, 0, sizeof last_wording);
-    g_clear_pointer(&senders, g_hash_table_destroy);
-}
-
-void findings_foreach(packet_info *pinfo, void (*each)(void *user, const struct finding *f),
-                      void *user)
-{
-    for (const struct stored *s = of_frame(pinfo->num); s; s = s->next) {
-        struct finding f = unpack(s);
-        each(user, &f);
-    }
-}
 
 /* ---- the tree */
 
@@ -264,49 +108,55 @@ static char *message(packet_info *pinfo, const struct finding *f)
     return wmem_strbuf_finalize(text);
 }
 
-static expert_field *expert_of(const struct stored *s)
+static expert_field *expert_of(const struct finding *f)
 {
-    return s->outcome == OUTCOME_DEVIATION ? &ei_ipoib_deviation : &rule_experts[s->rule];
+    return f->outcome == OUTCOME_DEVIATION ? &ei_ipoib_deviation : &rule_experts[f->rule];
 }
 
-static void add_finding_item(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
-                             const struct stored *s)
+/* Where the findings of a frame are added. */
+struct place {
+    proto_tree *tree;
+    packet_info *pinfo;
+    tvbuff_t *tvb;
+};
+
+static void add_finding_item(void *user, const struct finding *f)
 {
-    const struct finding f = unpack(s);
-    uint32_t at = s->offset, captured = tvb_captured_length(tvb);
-    uint32_t length = at < captured ? MIN(s->length, captured - at) : 0;
-    char *text = message(pinfo, &f), sender[SENDER_TEXT_SIZE];
+    const struct place *at = user;
+    packet_info *pinfo = at->pinfo;
+    tvbuff_t *tvb = at->tvb;
+    uint32_t captured = tvb_captured_length(tvb);
+    uint32_t length = f->offset < captured ? MIN(f->length, captured - f->offset) : 0;
+    char *text = message(pinfo, f), sender[SENDER_TEXT_SIZE];
     proto_item *ti;
-    proto_tree *sub = proto_tree_add_subtree(tree, tvb, length ? (int)at : 0, (int)length,
-                                             ett_ipoib_finding, &ti, text);
-    add_result_items(sub, tvb, &f);
-    if (f.frame)
-        proto_item_set_generated(proto_tree_add_uint(sub, hf_ipoib_rule_frame, tvb, 0, 0, f.frame));
-    add_text(sub, hf_ipoib_rule_subject, tvb, f.entity);
-    add_text(sub, hf_ipoib_rule_sender, tvb, sender_text(sender, f.sender));
-    add_rule_items(sub, pinfo, tvb, &rules[s->rule]);
-    add_count(sub, tvb, &f);
-    expert_add_info_format(pinfo, ti, expert_of(s), "%s", text);
+    proto_tree *sub = proto_tree_add_subtree(at->tree, tvb, length ? (int)f->offset : 0,
+                                             (int)length, ett_ipoib_finding, &ti, text);
+    add_result_items(sub, tvb, f);
+    if (f->frame)
+        proto_item_set_generated(
+            proto_tree_add_uint(sub, hf_ipoib_rule_frame, tvb, 0, 0, f->frame));
+    add_text(sub, hf_ipoib_rule_subject, tvb, f->entity);
+    add_text(sub, hf_ipoib_rule_sender, tvb, sender_text(sender, f->sender));
+    add_rule_items(sub, pinfo, tvb, &rules[f->rule]);
+    add_count(sub, tvb, f);
+    expert_add_info_format(pinfo, ti, expert_of(f), "%s", text);
 }
 
-static void show_all(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct stored *s)
+static void show_all(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb)
 {
     proto_item *ti = proto_tree_add_item(tree, hf_ipoib_conformance, tvb, 0, 0, ENC_NA);
-    proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib_conformance);
+    struct place at = {proto_item_add_subtree(ti, ett_ipoib_conformance), pinfo, tvb};
     proto_item_set_generated(ti);
-    for (; s; s = s->next)
-        add_finding_item(sub, pinfo, tvb, s);
+    finding_store_each(pinfo->num, add_finding_item, &at);
 }
 
-static void raise_severity(packet_info *pinfo, const struct stored *s)
+static void raise_severity(void *user, const struct finding *f)
 {
-    bool column = col_get_writable(pinfo->cinfo, COL_EXPERT);
-    for (; s; s = s->next) {
-        bool *before = &raised[s->outcome][s->rule];
-        if (!*before || column)
-            expert_add_info(pinfo, NULL, expert_of(s));
-        *before = true;
-    }
+    packet_info *pinfo = user;
+    bool *before = &raised[f->outcome][f->rule];
+    if (!*before || col_get_writable(pinfo->cinfo, COL_EXPERT))
+        expert_add_info(pinfo, NULL, expert_of(f));
+    *before = true;
 }
 
 /*
@@ -324,17 +174,21 @@ static bool are_findings_wanted(const proto_tree *tree)
 
 void findings_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
-    const struct stored *s = of_frame(pinfo->num);
-    if (!s)
+    if (!finding_store_has(pinfo->num))
         return;
     /* Wireshark lists an expert item under the current protocol. */
     const char *before = pinfo->current_proto;
     pinfo->current_proto = "IPoIB";
     if (are_findings_wanted(tree))
-        show_all(tree, pinfo, tvb, s);
+        show_all(tree, pinfo, tvb);
     else
-        raise_severity(pinfo, s);
+        finding_store_each(pinfo->num, raise_severity, pinfo);
     pinfo->current_proto = before;
+}
+
+void findings_forget(void)
+{
+    memset(raised, 0, sizeof raised);
 }
 
 /* ---- registration */

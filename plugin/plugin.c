@@ -10,15 +10,16 @@
  *   message.c reassembly.c      connected mode: reassembly of messages into datagrams
  *   sa.c sa_record.c cm.c       MADs: subnet administration, communication management
  *   arp.c nd.c lladdr.c mgid.c  addresses in any message
- *   conformance.c findings.c    runs the checker of rules/, and shows its findings as expert items
+ *   conformance.c               runs the checker of rules/
+ *   finding_store.c findings.c  keeps its findings, and shows them as expert items
  *   tap_*.c        statistics for the Statistics menu and -z (tap.h)
  *   place.c        places in the tree of Wireshark's own dissectors
  *   wanted.c       whether tree items and columns are used
- *   pair.c         request and response
+ *   transaction.c  links requests and responses
  *   state.c        state of the capture file
  *   store.c        data that the first pass stores with a frame
  *   arena.c        memory for the bytes of complete messages
- *   competing.c       disables competing heuristic dissectors
+ *   competing.c    disables competing heuristic dissectors
  *   linktype.c     frames without InfiniBand headers
  *   pcapng.c       the note that a pcapng file of link type 247 must be converted
  *   protocol.c     the protocol "ipoib"

@@ -3,7 +3,7 @@
  * -z ipoib,tree: counts packets by kind. Each packet is queued to the tap "ipoib" after all other
  * dissectors.
  */
-#include "plugin/findings.h"
+#include "plugin/finding_store.h"
 #include "plugin/frame.h"
 #include "plugin/linktype.h"
 #include "plugin/tap.h"
@@ -216,7 +216,7 @@ static void count_packet(stats_tree *st, packet_info *pinfo, const struct kinds 
         tick_stat_node(st, branch_names[i], 0, TRUE);
         tick_stat_node(st, k->of[i], nodes[i], FALSE);
     }
-    findings_foreach(pinfo, count_finding, st);
+    finding_store_each(pinfo->num, count_finding, st);
 }
 
 /*
