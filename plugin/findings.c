@@ -114,7 +114,7 @@ static expert_field *expert_of(const struct finding *f)
 }
 
 /* Where the findings of a frame are added. */
-struct place {
+struct finding_place {
     proto_tree *tree;
     packet_info *pinfo;
     tvbuff_t *tvb;
@@ -122,7 +122,7 @@ struct place {
 
 static void add_finding_item(void *user, const struct finding *f)
 {
-    const struct place *at = user;
+    const struct finding_place *at = user;
     packet_info *pinfo = at->pinfo;
     tvbuff_t *tvb = at->tvb;
     uint32_t captured = tvb_captured_length(tvb);
@@ -145,7 +145,7 @@ static void add_finding_item(void *user, const struct finding *f)
 static void show_all(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb)
 {
     proto_item *ti = proto_tree_add_item(tree, hf_ipoib_conformance, tvb, 0, 0, ENC_NA);
-    struct place at = {proto_item_add_subtree(ti, ett_ipoib_conformance), pinfo, tvb};
+    struct finding_place at = {proto_item_add_subtree(ti, ett_ipoib_conformance), pinfo, tvb};
     proto_item_set_generated(ti);
     finding_store_each(pinfo->num, add_finding_item, &at);
 }
