@@ -54,9 +54,12 @@ static uint32_t allocate_units(size_t size)
     return position;
 }
 
-static struct page *page_of(uint32_t frame, bool create)
+/* The page that was used last: most accesses are to the frame that is dissected. */
+static struct page *recent_page;
+static guint recent_number;
+
+static struct page *find_page(guint n, bool create)
 {
-    guint n = frame / PAGE;
     if (!pages && create)
         pages = g_ptr_array_new_with_free_func(g_free);
     if (create && n >= pages->len)
@@ -66,6 +69,16 @@ static struct page *page_of(uint32_t frame, bool create)
     if (create && !g_ptr_array_index(pages, n))
         g_ptr_array_index(pages, n) = g_new0(struct page, 1);
     return g_ptr_array_index(pages, n);
+}
+
+static struct page *page_of(uint32_t frame, bool create)
+{
+    guint n = frame / PAGE;
+    if (recent_page && recent_number == n)
+        return recent_page;
+    recent_number = n;
+    recent_page = find_page(n, create);
+    return recent_page;
 }
 
 void *store_alloc(size_t size)
@@ -120,6 +133,7 @@ static void forget_store(void)
 {
     g_clear_pointer(&chunks, g_ptr_array_unref);
     g_clear_pointer(&pages, g_ptr_array_unref);
+    recent_page = NULL;
     memset(recent_shared, 0, sizeof recent_shared);
 }
 
