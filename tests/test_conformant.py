@@ -9,7 +9,7 @@ import collections
 import pytest
 
 from frames import fixture, ib, world
-from frames.bases import CONSUMER_REJECT, N0, N1
+from frames.bases import CONSUMER_REJECT, CONTROLLED, N0, N1, join_again
 from frames.build import (
     A,
     B,
@@ -485,6 +485,60 @@ def test_group_of_another_scope_is_of_another_interface_if_a_join_was_missed():
     t = other_scope()
     count_on(t, t.frame(42), N1.lid)
     conforms(t.pcap())
+
+
+# ---- a join whose response was not captured: it may have had other parameters of the group
+
+
+QKEY_FROM_JOIN = "rfc4391.9.1.2.qkey-from-join"
+OTHER_ATTRIBUTES = "rfc4391.10.group-other-attributes"
+NEW_GROUP = 70  # frame of datagram.pcap: the SA's response that creates a group for n1
+UNCAPTURED = pytest.mark.parametrize("captured", [None, 16], ids=["lost", "truncated"])
+
+
+def with_one(t, frame, captured):
+    """The capture with this number of a frame's bytes; None: without the frame."""
+    whole = capfile.parse(t.pcap()).frames
+    n = t.number(frame) - 1
+    one = [] if captured is None else [capfile.record(whole[n].time, whole[n].data, captured)]
+    return capfile.pcap(capfile.INFINIBAND, whole[:n] + one + whole[n + 1 :], nanoseconds=True)
+
+
+def joins_again_with_other_qkey():
+    """The SA creates the broadcast group again, with another Q_Key. n1 joins it again and uses this
+    Q_Key. n0, the SA's own port, did not join again yet."""
+    t = fixture.tape("datagram.pcap")
+    last = join_again(t, N1.gid, N1.lid, qkey=CONTROLLED)
+    t.renumber(N1.lid)
+    for p in (f.packet for f in t.frames[t.number(last) :]):
+        if p.deth and p["slid"] == N1.lid and p["srcqp"] == N1.qpn:
+            p["qkey"] = CONTROLLED
+    return t
+
+
+@UNCAPTURED
+def test_response_to_the_first_join_may_have_had_another_qkey(captured):
+    """RFC 4391 section 9.1.2: the Q_Key is the one of the sender's own join."""
+    t = joins_again_with_other_qkey()
+    assert QKEY_FROM_JOIN not in [rule for _, rule in failures(t.pcap())]
+    assert QKEY_FROM_JOIN not in [rule for _, rule in failures(with_one(t, 20, captured))]
+
+
+def other_lifetimes(capture, first):
+    found = findings.failures(capture, "--deviations", "none")
+    return [n for n, rule in found if rule == OTHER_ATTRIBUTES and n >= first]
+
+
+@UNCAPTURED
+def test_response_to_a_later_join_may_have_had_another_lifetime(captured):
+    """RFC 4391 section 10: a new group has the attributes of the broadcast group. OpenSM gives the
+    new groups another packet lifetime, 0. It is right if the SA created the broadcast group again
+    with this lifetime before: another port receives it when it joins."""
+    t = fixture.tape("datagram.pcap")
+    assert other_lifetimes(t.pcap(), NEW_GROUP) == [70, 72, 75]
+    again = join_again(t, "fe80::11:7500:0:120", 4, life=0)
+    assert other_lifetimes(t.pcap(), t.number(NEW_GROUP)) == []
+    assert other_lifetimes(with_one(t, again, captured), NEW_GROUP) == []
 
 
 # ---- corrupt packets

@@ -37,6 +37,9 @@ struct group {
     uint32_t last_left_frame; /* the SA ended the last membership that is known; 0: never */
     uint32_t record_frame;    /* last record; 0: none */
     uint32_t join_request_frame; /* last join request that was not refused; 0: none */
+    uint32_t answered_frame;     /* last join request that the SA answered; 0: none */
+    uint64_t first_tid;          /* transaction ID of the first join request before any record */
+    bool first_unanswered;       /* no response to that request was captured */
     struct group *next;          /* next broadcast group of the same partition */
     struct group *merged; /* merged into this group, which has the data now; NULL: not merged */
 };
@@ -115,6 +118,12 @@ static inline uint8_t group_scope(const struct group *g)
 }
 
 bool group_is_broadcast(const struct group *g);
+
+/* No response to the last join request was captured: it may have other parameters. */
+static inline bool group_waits_for_record(const struct group *g)
+{
+    return g->join_request_frame > g->answered_frame;
+}
 
 /*
  * The SA answered that the group does not exist or reported its deletion, and no port has requested
