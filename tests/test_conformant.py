@@ -30,6 +30,7 @@ from frames.build import (
 )
 from frames.faults import fixture as faults
 from frames.ib import ONLY, RC, UD, Frame, encap
+from frames.subnet import Host, Subnet
 from frames.variants import forms
 from support import capfile, findings
 from support.paths import testdata
@@ -522,6 +523,45 @@ def test_response_to_the_first_join_may_have_had_another_qkey(captured):
     t = joins_again_with_other_qkey()
     assert QKEY_FROM_JOIN not in [rule for _, rule in failures(t.pcap())]
     assert QKEY_FROM_JOIN not in [rule for _, rule in failures(with_one(t, 20, captured))]
+
+
+class FromStart(Subnet):
+    """Each queue pair's first packet has PSN 0: the capture has all of its packets."""
+
+    def psn(self, lid, qpn):
+        self.psns.setdefault((lid, qpn), -1)
+        return super().psn(lid, qpn)
+
+
+def sends_until_it_joins_again(between):
+    """The SM asks for registration again, with another Q_Key in the broadcast group, and the same
+    MLID. a sends a datagram between its request and the response; the capture has it after the
+    response: the two ports' frames are swapped. between: frames of b between these two."""
+    s, a, b = FromStart(), Host(1), Host(2)
+    for host in (a, b):
+        s.port_info(host)
+    s.up(a, b)
+    s.meet(a, b)
+    before = s.parameters["qkey"]
+    s.parameters["qkey"] = before + 1
+    for host in (a, b):
+        s.port_info(host, reregister=True)
+    s.up(b)
+    s.join(a, s.broadcast())
+    for _ in range(between):
+        s.ud(b, a, ping(b, a))
+    s.ud(a, b, ping(a, b), qkey=before)
+    s.subscribe(a)
+    return s.pcap()
+
+
+def test_datagram_on_its_way_while_the_sender_joins_again():
+    assert failures(sends_until_it_joins_again(0)) == []
+
+
+def test_datagram_long_after_the_sender_joined_again_is_found():
+    found = failures(sends_until_it_joins_again(20))
+    assert QKEY_FROM_JOIN in [rule for _, rule in found]
 
 
 def other_lifetimes(capture, first):

@@ -159,8 +159,9 @@ static bool may_use_older_parameters(const struct check_context *s, const struct
         return true;
     if (is_sa(s)) /* a lost join of another port may have shown a change */
         return sa_may_use_older_parameters(s, broadcast);
-    /* a packet sent before the second join has the parameters of the first */
-    bool on_its_way = m && m->mlid_before && order_is_uncertain(&s->f->order, m->frame);
+    /* a packet sent before the second join has the parameters of the first, if it had others */
+    bool other = m && (m->mlid_before || !fabric_knows_history(s->f, broadcast));
+    bool on_its_way = other && order_is_uncertain(&s->f->order, m->frame);
     bool left = m && !m->join_state; /* it may have joined another link since */
     return !m || left || on_its_way || !member_is_known(m) || m->frame < broadcast->changed_frame;
 }
