@@ -22,6 +22,9 @@ struct group {
     uint8_t mgid[MGID_SIZE]; /* must be first: the key, with interface */
     uint16_t interface;
     uint16_t mlid, pkey;
+    uint16_t waits : 1;            /* the last join request has no response yet */
+    uint16_t first_unanswered : 1; /* neither has the first one before any record */
+    uint16_t first_tid : 14;       /* low bits of its transaction ID */
     uint32_t qkey, flow_label;
     uint8_t mtu, rate, life; /* IBA codes */
     uint8_t tclass, sl, hop_limit;
@@ -37,9 +40,6 @@ struct group {
     uint32_t last_left_frame; /* the SA ended the last membership that is known; 0: never */
     uint32_t record_frame;    /* last record; 0: none */
     uint32_t join_request_frame; /* last join request that was not refused; 0: none */
-    uint32_t answered_frame;     /* last join request that the SA answered; 0: none */
-    uint64_t first_tid;          /* transaction ID of the first join request before any record */
-    bool first_unanswered;       /* no response to that request was captured */
     struct group *next;          /* next broadcast group of the same partition */
     struct group *merged; /* merged into this group, which has the data now; NULL: not merged */
 };
@@ -118,12 +118,6 @@ static inline uint8_t group_scope(const struct group *g)
 }
 
 bool group_is_broadcast(const struct group *g);
-
-/* No response to the last join request was captured: it may have other parameters. */
-static inline bool group_waits_for_record(const struct group *g)
-{
-    return g->join_request_frame > g->answered_frame;
-}
 
 /*
  * The SA answered that the group does not exist or reported its deletion, and no port has requested

@@ -112,19 +112,23 @@ static void doubt_owner(const struct delivery *d, const struct endport *p)
         owner->gap_frame = d->frame;
 }
 
+enum { FIRST_TID = 0x3fff }; /* the bits of struct group, first_tid */
+
 /* The response to the first join request would be the first record that a port received. */
-static void note_first_request(struct group *g, uint64_t tid)
+static void note_join_request(struct group *g, uint64_t tid)
 {
+    g->waits = true;
     if (g->records || g->first_unanswered)
         return;
-    g->first_tid = tid;
+    g->first_tid = tid & FIRST_TID;
     g->first_unanswered = true;
 }
 
 static void note_response(struct group *g, const struct sa_request *q)
 {
-    g->answered_frame = MAX(g->answered_frame, q->frame);
-    if (q->tid == g->first_tid)
+    if (q->frame >= g->join_request_frame)
+        g->waits = false;
+    if ((q->tid & FIRST_TID) == g->first_tid)
         g->first_unanswered = false;
 }
 
@@ -158,7 +162,7 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
     }
     if (e.group && kind == SUBNET_JOIN_ASKED) {
         group_to_write(&e)->join_request_frame = d->frame;
-        note_first_request(group_to_write(&e), sa->mad.tid);
+        note_join_request(group_to_write(&e), sa->mad.tid);
     }
     if (e.endport && kind == SUBNET_JOIN_ASKED)
         note_join(&e);

@@ -144,8 +144,8 @@ static bool sa_may_use_older_parameters(const struct check_context *s,
     bool uses = qp && qp->pkey == s->p->ib.pkey && qp->qkey == broadcast->qkey &&
                 s->p->ib.qkey != broadcast->qkey;
     uint32_t doubt = fabric_doubt(s->f, broadcast).last_frame;
-    return broadcast->changed_frame || group_waits_for_record(broadcast) ||
-           doubt > broadcast->frame || !(uses || fabric_knows_history(s->f, broadcast));
+    return broadcast->changed_frame || broadcast->waits || doubt > broadcast->frame ||
+           !(uses || fabric_knows_history(s->f, broadcast));
 }
 
 static bool may_use_older_parameters(const struct check_context *s, const struct group *broadcast)
@@ -222,9 +222,8 @@ static bool has_no_record(const struct check_context *s, const struct group *g)
 struct certainty certainty_created_with(const struct check_context *s, const struct fact *f)
 {
     const struct subnet_event *e = f->event;
-    bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) ||
-                   group_waits_for_record(&e->broadcast_facts) || lacks_request(e) ||
-                   may_have_changed(s, e->endport, e->broadcast);
+    bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) || e->broadcast_facts.waits ||
+                   lacks_request(e) || may_have_changed(s, e->endport, e->broadcast);
     if (e->kind == SUBNET_JOIN_REFUSED && !has_no_record(s, e->group))
         return uncertain("a record of the group may not have been captured: it may exist");
     return certain_if(!changed,
