@@ -9,7 +9,7 @@ import collections
 import pytest
 
 from frames import fixture, ib, world
-from frames.bases import CONSUMER_REJECT, N0, N1
+from frames.bases import CONSUMER_REJECT, CONTROLLED, N0, N1, join_again
 from frames.build import (
     A,
     B,
@@ -30,6 +30,7 @@ from frames.build import (
 )
 from frames.faults import fixture as faults
 from frames.ib import ONLY, RC, UD, Frame, encap
+from frames.subnet import Host, Subnet
 from frames.variants import forms
 from support import capfile, findings
 from support.paths import testdata
@@ -485,6 +486,99 @@ def test_group_of_another_scope_is_of_another_interface_if_a_join_was_missed():
     t = other_scope()
     count_on(t, t.frame(42), N1.lid)
     conforms(t.pcap())
+
+
+# ---- a join whose response was not captured: it may have had other parameters of the group
+
+
+QKEY_FROM_JOIN = "rfc4391.9.1.2.qkey-from-join"
+OTHER_ATTRIBUTES = "rfc4391.10.group-other-attributes"
+NEW_GROUP = 70  # frame of datagram.pcap: the SA's response that creates a group for n1
+UNCAPTURED = pytest.mark.parametrize("captured", [None, 16], ids=["lost", "truncated"])
+
+
+def with_one(t, frame, captured):
+    """The capture with this number of a frame's bytes; None: without the frame."""
+    whole = capfile.parse(t.pcap()).frames
+    n = t.number(frame) - 1
+    one = [] if captured is None else [capfile.record(whole[n].time, whole[n].data, captured)]
+    return capfile.pcap(capfile.INFINIBAND, whole[:n] + one + whole[n + 1 :], nanoseconds=True)
+
+
+def joins_again_with_other_qkey():
+    """The SA creates the broadcast group again, with another Q_Key. n1 joins it again and uses this
+    Q_Key. n0, the SA's own port, did not join again yet."""
+    t = fixture.tape("datagram.pcap")
+    last = join_again(t, N1.gid, N1.lid, qkey=CONTROLLED)
+    t.renumber(N1.lid)
+    for p in (f.packet for f in t.frames[t.number(last) :]):
+        if p.deth and p["slid"] == N1.lid and p["srcqp"] == N1.qpn:
+            p["qkey"] = CONTROLLED
+    return t
+
+
+@UNCAPTURED
+def test_response_to_the_first_join_may_have_had_another_qkey(captured):
+    """RFC 4391 section 9.1.2: the Q_Key is the one of the sender's own join."""
+    t = joins_again_with_other_qkey()
+    assert QKEY_FROM_JOIN not in [rule for _, rule in failures(t.pcap())]
+    assert QKEY_FROM_JOIN not in [rule for _, rule in failures(with_one(t, 20, captured))]
+
+
+class FromStart(Subnet):
+    """Each queue pair's first packet has PSN 0: the capture has all of its packets."""
+
+    def psn(self, lid, qpn):
+        self.psns.setdefault((lid, qpn), -1)
+        return super().psn(lid, qpn)
+
+
+def sends_until_it_joins_again(between):
+    """The SM asks for registration again, with another Q_Key in the broadcast group, and the same
+    MLID. a sends a datagram between its request and the response; the capture has it after the
+    response: the two ports' frames are swapped. between: frames of b between these two."""
+    s, a, b = FromStart(), Host(1), Host(2)
+    for host in (a, b):
+        s.port_info(host)
+    s.up(a, b)
+    s.meet(a, b)
+    before = s.parameters["qkey"]
+    s.parameters["qkey"] = before + 1
+    for host in (a, b):
+        s.port_info(host, reregister=True)
+    s.up(b)
+    s.join(a, s.broadcast())
+    for _ in range(between):
+        s.ud(b, a, ping(b, a))
+    s.ud(a, b, ping(a, b), qkey=before)
+    s.subscribe(a)
+    return s.pcap()
+
+
+def test_datagram_on_its_way_while_the_sender_joins_again():
+    assert failures(sends_until_it_joins_again(0)) == []
+
+
+def test_datagram_long_after_the_sender_joined_again_is_found():
+    found = failures(sends_until_it_joins_again(20))
+    assert QKEY_FROM_JOIN in [rule for _, rule in found]
+
+
+def other_lifetimes(capture, first):
+    found = findings.failures(capture, "--deviations", "none")
+    return [n for n, rule in found if rule == OTHER_ATTRIBUTES and n >= first]
+
+
+@UNCAPTURED
+def test_response_to_a_later_join_may_have_had_another_lifetime(captured):
+    """RFC 4391 section 10: a new group has the attributes of the broadcast group. OpenSM gives the
+    new groups another packet lifetime, 0. It is right if the SA created the broadcast group again
+    with this lifetime before: another port receives it when it joins."""
+    t = fixture.tape("datagram.pcap")
+    assert other_lifetimes(t.pcap(), NEW_GROUP) == [70, 72, 75]
+    again = join_again(t, "fe80::11:7500:0:120", 4, life=0)
+    assert other_lifetimes(t.pcap(), t.number(NEW_GROUP)) == []
+    assert other_lifetimes(with_one(t, again, captured), NEW_GROUP) == []
 
 
 # ---- corrupt packets

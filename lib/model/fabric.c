@@ -364,7 +364,7 @@ struct doubt fabric_doubt(const struct fabric_facts *f, const struct group *grou
 bool fabric_knows_history(const struct fabric_facts *f, const struct group *group)
 {
     uint32_t first = fabric_doubt(f, group).first_frame;
-    bool doubted = first && first <= group->since_frame;
+    bool doubted = group->first_unanswered || (first && first <= group->since_frame);
     return !group->changed_frame && (f->records_are_current || !doubted);
 }
 

@@ -185,8 +185,9 @@ static inline bool packet_lacks_ib(const struct packet *p)
 }
 
 /*
- * Did the group's parameters stay the same, as far as requests show? If so, ports that joined
- * before the capture received the same ones.
+ * Did the group's parameters stay the same, as far as requests show? The response to a join before
+ * the first record may have had others, if it was not captured. If they stayed the same, ports that
+ * joined before the capture received the same ones.
  */
 bool fabric_knows_history(const struct fabric_facts *f, const struct group *group);
 

@@ -246,6 +246,9 @@ static void merge_history(struct group *into, const struct group *a, const struc
     int once = both && same && a->mlid == b->mlid; /* both showed this record */
     into->records = (uint8_t)MIN(255, a->records + b->records - once);
     into->join_request_frame = MAX(a->join_request_frame, b->join_request_frame);
+    into->waits = a->waits || b->waits;
+    into->first_unanswered = a->first_unanswered || b->first_unanswered;
+    into->first_tid = a->first_unanswered ? a->first_tid : b->first_tid;
     into->changed_frame = MAX(a->changed_frame, b->changed_frame);
     if (both && !same)
         into->changed_frame = MAX(into->changed_frame, since);

@@ -22,6 +22,9 @@ struct group {
     uint8_t mgid[MGID_SIZE]; /* must be first: the key, with interface */
     uint16_t interface;
     uint16_t mlid, pkey;
+    uint16_t waits : 1;            /* the last join request has no response yet */
+    uint16_t first_unanswered : 1; /* neither has the first one before any record */
+    uint16_t first_tid : 14;       /* low bits of its transaction ID */
     uint32_t qkey, flow_label;
     uint8_t mtu, rate, life; /* IBA codes */
     uint8_t tclass, sl, hop_limit;

@@ -112,6 +112,26 @@ static void doubt_owner(const struct delivery *d, const struct endport *p)
         owner->gap_frame = d->frame;
 }
 
+enum { FIRST_TID = 0x3fff }; /* the bits of struct group, first_tid */
+
+/* The response to the first join request would be the first record that a port received. */
+static void note_join_request(struct group *g, uint64_t tid)
+{
+    g->waits = true;
+    if (g->records || g->first_unanswered)
+        return;
+    g->first_tid = tid & FIRST_TID;
+    g->first_unanswered = true;
+}
+
+static void note_response(struct group *g, const struct sa_request *q)
+{
+    if (q->frame >= g->join_request_frame)
+        g->waits = false;
+    if ((q->tid & FIRST_TID) == g->first_tid)
+        g->first_unanswered = false;
+}
+
 static void member_request(const struct delivery *d, const struct sa *sa, const struct mc_member *r,
                            enum subnet_event_kind kind)
 {
@@ -140,8 +160,10 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
         name_endport(d, endport_to_write(&e));
         doubt_owner(d, e.endport);
     }
-    if (e.group && kind == SUBNET_JOIN_ASKED)
+    if (e.group && kind == SUBNET_JOIN_ASKED) {
         group_to_write(&e)->join_request_frame = d->frame;
+        note_join_request(group_to_write(&e), sa->mad.tid);
+    }
     if (e.endport && kind == SUBNET_JOIN_ASKED)
         note_join(&e);
     struct member *m = e.group && e.endport ? member_of(d, &e) : NULL;
@@ -290,6 +312,8 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
     find_entity(d, sa, r, &e);
     if (!e.group || (sa->mad.status == SA_STATUS_NO_RECORDS && requests_more(e.request)))
         return;
+    if (join)
+        note_response(group_to_write(&e), e.request);
     if (sa->mad.status == 0)
         group_informed(group_to_write(&e), r, receiver(d, &e), d->frame);
     else if (e.request) /* without the request, it may have been for more than the group */

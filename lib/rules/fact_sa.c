@@ -144,7 +144,7 @@ static bool sa_may_use_older_parameters(const struct check_context *s,
     bool uses = qp && qp->pkey == s->p->ib.pkey && qp->qkey == broadcast->qkey &&
                 s->p->ib.qkey != broadcast->qkey;
     uint32_t doubt = fabric_doubt(s->f, broadcast).last_frame;
-    return broadcast->changed_frame || doubt > broadcast->frame ||
+    return broadcast->changed_frame || broadcast->waits || doubt > broadcast->frame ||
            !(uses || fabric_knows_history(s->f, broadcast));
 }
 
@@ -159,8 +159,9 @@ static bool may_use_older_parameters(const struct check_context *s, const struct
         return true;
     if (is_sa(s)) /* a lost join of another port may have shown a change */
         return sa_may_use_older_parameters(s, broadcast);
-    /* a packet sent before the second join has the parameters of the first */
-    bool on_its_way = m && m->mlid_before && order_is_uncertain(&s->f->order, m->frame);
+    /* a packet sent before the second join has the parameters of the first, if it had others */
+    bool other = m && (m->mlid_before || !fabric_knows_history(s->f, broadcast));
+    bool on_its_way = other && order_is_uncertain(&s->f->order, m->frame);
     bool left = m && !m->join_state; /* it may have joined another link since */
     return !m || left || on_its_way || !member_is_known(m) || m->frame < broadcast->changed_frame;
 }
@@ -221,8 +222,8 @@ static bool has_no_record(const struct check_context *s, const struct group *g)
 struct certainty certainty_created_with(const struct check_context *s, const struct fact *f)
 {
     const struct subnet_event *e = f->event;
-    bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) || lacks_request(e) ||
-                   may_have_changed(s, e->endport, e->broadcast);
+    bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) || e->broadcast_facts.waits ||
+                   lacks_request(e) || may_have_changed(s, e->endport, e->broadcast);
     if (e->kind == SUBNET_JOIN_REFUSED && !has_no_record(s, e->group))
         return uncertain("a record of the group may not have been captured: it may exist");
     return certain_if(!changed,
