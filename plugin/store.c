@@ -8,7 +8,13 @@
 #include "model/hash.h"
 
 /* Memory is taken in chunks. A position in them is a number of units, so 32 bits reach 16 GiB. */
-enum { UNIT = 4, ALIGNED_UNITS = 2, CHUNK_UNITS = 1 << 14, PAGE = 1 << 10 };
+enum {
+    UNIT = 4,
+    ALIGNMENT = 8,
+    ALIGNED_UNITS = ALIGNMENT / UNIT,
+    CHUNK_UNITS = 1 << 14,
+    PAGE = 1 << 10
+};
 
 /* The header of an entry; its data follows. */
 struct entry {
@@ -24,7 +30,7 @@ struct page {
 static GPtrArray *chunks, *pages;
 static uint32_t used; /* units of the last chunk; unit 0 of the first one is no position */
 
-static_assert(sizeof(struct entry) == ALIGNED_UNITS * UNIT, "the data of an entry is aligned");
+static_assert(sizeof(struct entry) == ALIGNMENT, "the data of an entry is aligned");
 
 /* Positions of recent entries that frames share, by a hash of their bytes. */
 enum { RECENT = 1 << 12 };
@@ -40,7 +46,7 @@ static void *position_at(uint32_t position)
 static uint32_t allocate_units(size_t size)
 {
     uint32_t units = (uint32_t)((size + UNIT - 1) / UNIT);
-    if (size % (ALIGNED_UNITS * UNIT) == 0)
+    if (size % ALIGNMENT == 0)
         used += used % ALIGNED_UNITS;
     DISSECTOR_ASSERT(units <= CHUNK_UNITS / 2);
     if (!chunks)
