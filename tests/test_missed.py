@@ -725,8 +725,8 @@ def crossing(seconds, exponent=20, retries=0, repeated=()):
     mad[TIMEOUT] = exponent << 3 | mad[TIMEOUT] & 7
     mad[RETRIES] = retries << 4
     now = 0
-    for n, at in enumerate((0, *repeated)):
-        t.put(mad_frame(B, A, bytes(mad), n).ib(), ms=int(1000 * (at - now)) or 1)
+    for at in (0, *repeated):
+        t.mad(B, A, bytes(mad), ms=int(1000 * (at - now)) or 1)
         now = at
     ab = Connection(t, A, B, ids=(1, 2), qps=(0x101, 0x202), tid=0x99)
     request = ib.cm_req(
@@ -924,9 +924,10 @@ def test_missed_change_of_the_ports_mtu_before_the_join():
 
 
 LIDS = A.lid, B.lid, A.gid, B.gid
+STALE, CONSUMER, DUPLICATE = 10, 28, 30  # IBA 12.6.7.2
 
 
-def after_refusal(missed, other=False):
+def after_refusal(missed, other=False, reason=CONSUMER):
     """B refuses A's REQ; then A's QP gets a datagram of B, or of another port. A's next request
     follows. missed: its PSN shows that a packet of A's GSI is missing, as the second REQ."""
     t, record = Tape(), broadcast_record(port_gid=A.gid)
@@ -937,7 +938,7 @@ def after_refusal(missed, other=False):
     data = ib.private_data(A.qpn, 65524)
     req = ib.cm_req(c.tid, c.ids[0], ib.service_id_rfc(B.qpn), A.guid, c.qps[0], 1, *LIDS, data)
     t.put(mad_frame(A, B, req, joined + 1).ib())
-    c.mad(False, ib.cm_rej(c.tid, c.ids[1], c.ids[0], 10, 0, b""))
+    c.mad(False, ib.cm_rej(c.tid, c.ids[1], c.ids[0], reason, 0, b""))
     for n in range(9):
         t.ud(C, D, ping(C, D, seq=n))
     if other:
@@ -955,9 +956,18 @@ def test_missed_set_up_after_a_refusal(other):
     assert after_refusal(1, other) == []
 
 
-@FROM
-def test_data_after_a_refusal_is_found(other):
-    assert after_refusal(0, other) == [(15, BEFORE_IP)]
+def test_data_after_a_refusal_is_found():
+    assert after_refusal(0) == [(15, BEFORE_IP)]
+
+
+def test_data_of_a_connection_that_the_receiver_ended():
+    """The other port does not know that A has ended their connection, and sends on."""
+    assert after_refusal(0, other=True) == []
+
+
+@pytest.mark.parametrize("reason", [STALE, DUPLICATE])
+def test_data_of_an_older_connection_that_the_refusal_names(reason):
+    assert after_refusal(0, reason=reason) == []
 
 
 # ---- requests of a program from its own queue pair, which the PSNs of the port's GSI do not show

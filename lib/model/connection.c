@@ -369,22 +369,35 @@ static void note_accepted(const struct connection *conn)
  */
 enum { PSN_JUMP = 1 << 18 };
 
+/*
+ * The flow with the PSN of the QP. The PSNs go on when the connection migrates to a path with
+ * another LID (bind_lid()).
+ */
+static const struct flow *flow_with_psn(const struct flow *f)
+{
+    if (!f->heap || !f->connection)
+        return f;
+    return f->to_requester ? &f->connection->requester.flow : &f->connection->responder.flow;
+}
+
 bool flow_continues(const struct flow *f, uint32_t psn)
 {
-    int32_t distance = psn_distance(f->psn, psn);
-    return f->has_psn && distance < PSN_JUMP && distance > -PSN_JUMP;
+    const struct flow *own = flow_with_psn(f);
+    int32_t distance = psn_distance(own->psn, psn);
+    return own->has_psn && distance < PSN_JUMP && distance > -PSN_JUMP;
 }
 
 void flow_sees(struct flow *f, uint32_t psn)
 {
-    if (f->has_psn && !flow_continues(f, psn)) {
+    if (flow_with_psn(f)->has_psn && !flow_continues(f, psn)) {
         /* the PSNs of the GSI show whether a QP has another connection after the end of its own */
         if (f->connection && !connection_is_over(f->connection))
             flow_release(f);
         f->looked_ipoib = false;
     }
-    f->psn = psn & PSN_MASK;
-    f->has_psn = true;
+    struct flow *own = (struct flow *)flow_with_psn(f);
+    own->psn = psn & PSN_MASK;
+    own->has_psn = true;
 }
 
 /*
@@ -454,10 +467,24 @@ static void note_message_frame(struct connection *conn, uint32_t frame, enum cm_
         *slot = frame;
 }
 
+/*
+ * The responder refuses the REQ because it still has an older connection with these IDs (IBA
+ * 12.6.7.2). It may still send on that one, which may use the same QP of the requester.
+ */
+static void on_rej(const struct cm *cm, struct connection *conn)
+{
+    bool has_older = cm->reason == CM_REJ_STALE || cm->reason == CM_REJ_DUPLICATE_COMM_ID;
+    if (has_older && conn->requester.flow.connection == conn)
+        flow_release(&conn->requester.flow);
+}
+
 static void on_lap(struct connections *c, const struct cm *cm, const struct port *src,
                    struct connection *conn)
 {
     bool from_requester = port_same(*src, conn->requester.flow.id.port);
+    const struct connection_side *to = from_requester ? &conn->responder : &conn->requester;
+    if (to->known && to->flow.id.number != cm->qpn)
+        return; /* of a later connection with the same communication IDs (IBA 12.8.1) */
     bind_lid(c, cm->alternate_local_lid, from_requester ? &conn->requester : &conn->responder);
     bind_lid(c, cm->alternate_remote_lid, from_requester ? &conn->responder : &conn->requester);
 }
@@ -497,7 +524,9 @@ struct connection *connections_message(struct connections *c, uint32_t frame, ui
     if (!is_message_of(conn, m))
         return NULL;
     note_message_frame(conn, frame, cm->message);
-    if (cm->message == CM_LAP)
+    if (cm->message == CM_REJ)
+        on_rej(cm, conn);
+    else if (cm->message == CM_LAP)
         on_lap(c, cm, src, conn);
     return conn;
 }

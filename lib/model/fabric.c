@@ -244,6 +244,30 @@ static enum payload_class classify_part(struct fabric *f, struct packet *p, stru
     return part->ipoib ? PAYLOAD_FRAGMENT : PAYLOAD_OTHER;
 }
 
+/*
+ * Was the packet sent by an end of the flow's connection, as far as the capture shows its LIDs? An
+ * older connection of the receiving QP may have ended without the knowledge of its other end, as
+ * after a restart of the receiver. That end goes on to send for a time, in UC for ever.
+ */
+static bool is_from_end(const struct fabric *f, const struct packet *p, const struct flow *flow)
+{
+    const struct connection *c = flow->connection;
+    const struct connection_side *sender = flow->to_requester ? &c->responder : &c->requester;
+    const struct endport *end = c->endport[flow->to_requester ? 1 : 0];
+    const struct endport *receiver = c->endport[flow->to_requester ? 0 : 1];
+    /* only IPoIB's connections have endports; on a path from another subnet, the LID is a router's
+     */
+    if (!end || !receiver || memcmp(end->gid, receiver->gid, GID_SIZE / 2) != 0 ||
+        port_same(p->src, sender->flow.id.port))
+        return true;
+    if (p->ib.has_lrh && endport_has_lid(end, p->ib.slid))
+        return true;
+    /* a path of the connection may have another LID, which receives for the same QP */
+    const struct flow *back = connections_flow(f->connections, &p->src, sender->flow.id.number,
+                                               false);
+    return back && back->connection == c;
+}
+
 static void classify_connected(struct fabric *f, struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
@@ -257,6 +281,11 @@ static void classify_connected(struct fabric *f, struct packet *p)
         flow = connections_flow(f->connections, &p->dst, ib->dqpn, true);
     if (!flow)
         return;
+    if (flow->connection && !is_from_end(f, p, flow)) {
+        if (looks && ib->position == IB_ONLY)
+            v->class = PAYLOAD_IPOIB;
+        return;
+    }
     if (send && (flow_continues(flow, ib->psn) || !packet_is_corrupt(p)))
         flow_sees(flow, ib->psn);
     v->connection = flow->connection;

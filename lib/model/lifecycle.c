@@ -59,6 +59,18 @@ static bool connection_waits(const struct connection *d, const struct clocks *cl
            clocks_at_most(clocks, d->interface, time_of_connection(d)) <= response_ns(d);
 }
 
+/*
+ * Is d a connection from the responder of c to its requester, between the same two link-layer
+ * addresses? A port may have several interfaces on a partition, each with a UD QPN of its own.
+ */
+static bool is_opposite(const struct connection *d, const struct connection *c)
+{
+    return d->endport[0] == c->endport[1] && d->endport[1] == c->endport[0] &&
+           c->endport[0] != c->endport[1] && same_partition(d->pkey, c->pkey) &&
+           (!c->requester.has_private || c->requester.ud_qpn == cm_service_qpn(d->service_id)) &&
+           (!d->requester.has_private || d->requester.ud_qpn == cm_service_qpn(c->service_id));
+}
+
 /* Find the last REQ from this connection's responder to its requester that waits for its response.
  */
 static struct connection *find_crossing(const struct connection *c, const struct clocks *clocks)
@@ -66,9 +78,7 @@ static struct connection *find_crossing(const struct connection *c, const struct
     const struct endport *responder = c->endport[1];
     struct connection *d = responder && responder->waiting ? responder->connections : NULL;
     for (unsigned i = 0; d && i < DEPTH; i++, d = connection_older(d, c->endport[1])) {
-        bool opposite = d->endport[0] == c->endport[1] && d->endport[1] == c->endport[0] &&
-                        c->endport[0] != c->endport[1];
-        if (d != c && opposite && same_partition(d->pkey, c->pkey) && connection_waits(d, clocks))
+        if (is_opposite(d, c) && connection_waits(d, clocks))
             return d;
     }
     return NULL;
@@ -83,11 +93,26 @@ void connection_requested(struct connection *c, uint32_t frame, const struct clo
     struct connection *d = find_crossing(c, clocks);
     if (!d)
         return;
-    /* the requester of c would have sent the response to the REQ d */
-    if (is_followed_since(c->endport[0], d->req_frame))
+    /*
+     * the requester of c would have sent the response to the REQ d, and that of d a REJ if it had
+     * given up
+     */
+    if (is_followed_since(c->endport[0], d->req_frame) &&
+        is_followed_since(c->endport[1], d->req_frame))
         c->crossed = d->crossed = true;
     else
         c->may_have_crossed = d->may_have_crossed = true;
+}
+
+void connection_given_up(const struct connection *d)
+{
+    const struct endport *requester = d->endport[0];
+    struct connection *c = requester ? requester->connections : NULL;
+    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, requester))
+        if (c->crossed && is_opposite(d, c)) {
+            c->crossed = false;
+            c->may_have_crossed = true;
+        }
 }
 
 /* ---- the end */

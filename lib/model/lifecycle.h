@@ -16,6 +16,12 @@ typedef void lifecycle_observer(void *user, struct connection *c);
 void connection_requested(struct connection *c, uint32_t frame, const struct clocks *clocks);
 
 /*
+ * The requester rejected d: it gave up. Its response to a REQ that crossed may have been sent after
+ * that.
+ */
+void connection_given_up(const struct connection *d);
+
+/*
  * The port's interface on this partition left the broadcast group (down), or joined it again (up).
  */
 void connections_interface_down(const struct endport *port, uint16_t pkey,

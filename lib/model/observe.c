@@ -107,6 +107,8 @@ static void follow_lifecycle(const struct observation *o, const struct cm *cm, s
 {
     if (cm->message == CM_REQ)
         connection_requested(c, o->p->at.frame, clocks_of(o));
+    else if (cm->message == CM_REJ && port_same(o->p->src, c->requester.flow.id.port))
+        connection_given_up(c);
     else if (cm->message == CM_DREQ || cm->message == CM_DREP)
         connection_ended(c, clocks_of(o));
 }

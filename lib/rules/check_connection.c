@@ -174,6 +174,14 @@ static void check_last_qpn(const struct check_context *s, const struct cm *cm,
                         s->p->ib.payload.p + cm->private_off + CM_PRIVATE_UD_QPN);
 }
 
+/* The responder rejects. A REJ of the requester shows no decision about the crossing. */
+static bool is_first_refusal(const struct check_context *s, const struct cm *cm,
+                             const struct connection *c)
+{
+    return cm->message == CM_REJ && c->rej_frame == s->p->at.frame && !c->rep_frame &&
+           !port_same(s->p->src, c->requester.flow.id.port);
+}
+
 void check_connection_message(const struct check_context *s)
 {
     const struct cm *cm = &s->p->mad.cm;
@@ -189,7 +197,7 @@ void check_connection_message(const struct check_context *s)
         on_req(s, cm, c);
     else if (cm->message == CM_REP)
         on_rep(s, cm, c);
-    else if (cm->message == CM_REJ && c->rej_frame == s->p->at.frame && !c->rep_frame)
+    else if (is_first_refusal(s, cm, c))
         check_crossing(s, cm, c);
     if ((cm->message == CM_RTU && c->rtu_frame == s->p->at.frame) ||
         (cm->message == CM_REJ && c->rej_frame == s->p->at.frame) ||

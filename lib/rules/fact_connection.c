@@ -15,18 +15,15 @@ struct certainty certainty_open(const struct check_context *s, const struct fact
 
 /*
  * A REP is repeated until the RTU arrives (IBA 12.9.8), so this one may not be the first. The PSNs
- * of the responder's GSI show whether a packet of it is missing since the REQ. If they do not show
- * that, data of the requester, which needs the QPN in the REP, suggests that there was one.
+ * of the responder's GSI show whether a packet of it is missing since the REQ. A port without a
+ * LID, as in RoCE, is not followed.
  */
-static bool may_have_missed_rep(const struct check_context *s, const struct connection *c,
-                                bool by_responder)
+static bool may_have_missed_rep(const struct check_context *s, const struct connection *c)
 {
     const struct endport *responder = s->e->gsi;
     bool gap = responder && responder->gap_frame >= c->req_frame;
     if (c->rep_before_req || gap)
         return true;
-    if (by_responder)
-        return false;
     uint32_t since = responder ? endport_gsi_since(responder) : 0;
     return since == 0 || since >= c->req_frame;
 }
@@ -39,7 +36,7 @@ struct certainty certainty_early_data(const struct check_context *s, const struc
 {
     const struct connection *c = f->connection;
     bool by_responder = c->requester.flow.early_frame > c->req_frame;
-    if (may_have_missed_rep(s, c, by_responder))
+    if (may_have_missed_rep(s, c))
         return uncertain("an earlier copy of the REP may not have been captured");
     bool in_order = !order_is_uncertain(&s->f->order, c->responder.flow.early_frame);
     return certain_if(by_responder || in_order, "the REP may have come before the IP: they are too "
@@ -79,11 +76,15 @@ struct certainty certainty_ended(const struct check_context *s, const struct fac
     return at_request_of(receiver);
 }
 
+/* The responder may have given up its own REQ, with a REJ, before it responded to this one. */
 struct certainty certainty_crossing(const struct check_context *s, const struct fact *f)
 {
+    const struct connection *c = f->connection;
     (void)s;
-    return certain_if(f->connection->crossed,
-                      "the response to the first REQ may not have been captured");
+    if (!c->crossed)
+        return uncertain("the response to the first REQ may not have been captured");
+    return certain_if(c->endport[1]->gap_frame <= c->req_frame,
+                      "the responder's REJ of its own REQ may not have been captured");
 }
 
 /* Was every packet of the GSI of this end captured since its REQ or REP? */

@@ -94,10 +94,16 @@ enum {
 };
 
 /*
- * REJ reasons (IBA 12.6.7.2): nothing listens on the Service-ID of the REQ; the consumer rejects
- * the connection
+ * REJ reasons (IBA 12.6.7.2): nothing listens on the Service-ID of the REQ; the responder still has
+ * an older connection with this QP of the requester; the consumer rejects the connection; the
+ * responder still has an older connection with this communication ID of the requester
  */
-enum { CM_REJ_SERVICE_ID = 8, CM_REJ_CONSUMER = 28 };
+enum {
+    CM_REJ_SERVICE_ID = 8,
+    CM_REJ_STALE = 10,
+    CM_REJ_CONSUMER = 28,
+    CM_REJ_DUPLICATE_COMM_ID = 30
+};
 
 /* REQ: transport service type (IBA 12.6.5, table 99) */
 enum { CM_TRANSPORT_RC = 0, CM_TRANSPORT_UC = 1, CM_TRANSPORT_RD = 2, CM_TRANSPORT_EXTENDED = 3 };

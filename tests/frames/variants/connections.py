@@ -441,6 +441,14 @@ for mode in ("rc", "uc"):
                 "rfc4755.3.2.ud-qpn-in-private-data",
                 lambda n: ib.private_data(0x999, RECV_MTU),
             ),
+            ("71", "rfc4755.5.minimum-mtu", lambda n: ib.private_data(n.qpn, 71)),
+            ("1", "rfc4755.5.minimum-mtu", lambda n: ib.private_data(n.qpn, 1)),
+            (
+                "2^31 + 1",
+                "rfc4755.5.message-size",
+                lambda n: ib.private_data(n.qpn, (1 << 31) + 1),
+            ),
+            ("2^32 - 1", "rfc4755.5.message-size", lambda n: ib.private_data(n.qpn, 0xFFFFFFFF)),
         ):
 
             @broken(rule, f"{M}, {what}", f"{mode}.mra")

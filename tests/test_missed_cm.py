@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""CM messages that were not captured, and unusual but conformant sequences of them, cause no
+violation: other protocols' and earlier connections, and the set-up of two connections at once.
+
+Next to each of them stands the violation that it looks like, which must be found."""
+import itertools
+
+import pytest
+
+from frames import ib
+from frames.build import Node
+from frames.variants import forms
+from frames.world import (
+    RC_IDS,
+    RC_QPS,
+    RECV_MTU,
+    UC_IDS,
+    UC_QPS,
+    A,
+    B,
+    C,
+    World,
+    arp,
+    ping,
+)
+from support import findings
+
+BROADCAST = ("bcast", "255.255.255.255", 0xC000)
+CROSSING, BEFORE_IP = "rfc4755.3.3.simultaneous", "rfc4755.2.3.connection-before-ip"
+MTU, TYPE = "rfc4755.5.1.connection-mtu", "rfc4755.4.type"
+TIMEOUT, CONSUMER = 4, 28  # IBA 12.6.7.2
+REJ_REQ, REJ_REP, REJ_NONE = 0, 1, 2  # IBA 12.6.7
+UC = 1
+ROUTER = 0x30
+
+
+def failures(w, form=forms.infiniband):
+    """(frame, rule) of each violation."""
+    capture, names = form(w)
+    found = findings.failures(capture, "--deviations", "none")
+    return [(names[frame - 1], rule) for frame, rule in found]
+
+
+def without(w, *lost):
+    one = w.copy()
+    one.order = [n for n in w.order if n not in lost]
+    return one
+
+
+def conforms(w, names, form=forms.infiniband, most=None):
+    """Whichever of these frames are missed."""
+    names = [n for n in w.order if n.startswith(names)]
+    for count in range((most or len(names)) + 1):
+        for lost in itertools.combinations(names, count):
+            assert failures(without(w, *lost), form) == [], lost
+
+
+def joined():
+    w = World()
+    for node in (A, B, C):
+        w.smps(node)
+        w.join(node, *BROADCAST)
+    return w
+
+
+def private(node, mtu=RECV_MTU):
+    return ib.private_data(node.qpn, mtu)
+
+
+def req(w, name, a, b, number, qp, psn=0x100, service=None, transport=0, data=None):
+    w.tid += 1
+    service = service or ib.service_id_rfc(b.qpn)
+    path = a.lid, b.lid, a.gid, b.gid
+    data = data or private(a)
+    octets = ib.cm_req(
+        w.tid, number, service, a.guid, qp, psn, *path, data, transport=transport, pkey=w.pkey
+    )
+    w.mad(name, a, b, octets)
+    return w.tid
+
+
+def rep(w, name, b, a, tid, ids, qp, psn=0x200, data=None):
+    octets = ib.cm_rep(tid, ids[1], ids[0], qp, psn, b.guid, data or private(b))
+    w.mad(name, b, a, octets)
+
+
+def rtu(w, name, a, b, tid, ids, data=None):
+    w.mad(name, a, b, ib.cm_rtu(tid, *ids, data or private(a)))
+
+
+def rej(w, name, a, b, tid, ids, reason, message=REJ_REQ):
+    w.mad(name, a, b, ib.cm_rej(tid, *ids, reason, message, pdata=private(a)))
+
+
+def last_requests(w):
+    """They show which packets of the GSIs are missing."""
+    w.last_request(A)
+    w.last_request(B)
+    return w
+
+
+# ---- REQs that cross: A's address is the smaller one, so A accepts and B rejects (RFC 4755 3.3)
+
+
+def crossed(accepted=True):
+    """A sends a REQ, and B one before its response. B rejects A's, and A accepts B's, or not."""
+    w = joined()
+    first = req(w, "first.req", A, B, RC_IDS[0], RC_QPS[0])
+    second = req(w, "second.req", B, A, UC_IDS[0], UC_QPS[0])
+    rej(w, "first.rej", B, A, first, (0, RC_IDS[0]), CONSUMER)
+    if accepted:
+        rep(w, "second.rep", A, B, second, UC_IDS, UC_QPS[1])
+    return w, second
+
+
+def requester_rejects_the_rep(w, tid):
+    rej(w, "second.rej", B, A, tid, UC_IDS, CONSUMER, REJ_REP)
+
+
+def responder_gives_up(w, tid):
+    rej(w, "second.rej", A, B, tid, UC_IDS[::-1], CONSUMER, REJ_NONE)
+
+
+@pytest.mark.parametrize("ends", [requester_rejects_the_rep, responder_gives_up])
+def test_missed_rep_before_a_rej(ends):
+    w, tid = crossed()
+    ends(w, tid)
+    conforms(last_requests(w), ("first.", "second."))
+
+
+def test_rej_by_the_smaller_address_is_found():
+    w, tid = crossed(accepted=False)
+    rej(w, "second.rej", A, B, tid, (0, UC_IDS[0]), CONSUMER)
+    assert failures(last_requests(w)) == [("second.rej", CROSSING)]
+
+
+def given_up(between=False, asks=False):
+    """B gives up its REQ with a REJ, which A's REQ may cross. Then B accepts A's REQ. asks: B sends
+    a request to the SA before that, whose PSN shows whether the REJ was missed."""
+    w = joined()
+    first = req(w, "first.req", B, A, UC_IDS[0], UC_QPS[0])
+    second = req(w, "second.req", A, B, RC_IDS[0], RC_QPS[0]) if between else None
+    rej(w, "first.rej", B, A, first, (UC_IDS[0], 0), TIMEOUT)
+    if asks:
+        w.subscribe(B, 66)
+    if not between:
+        second = req(w, "second.req", A, B, RC_IDS[0], RC_QPS[0])
+    rep(w, "second.rep", B, A, second, RC_IDS, RC_QPS[1])
+    rtu(w, "second.rtu", A, B, second, RC_IDS)
+    return last_requests(w)
+
+
+@pytest.mark.parametrize("between", [False, True], ids=["before", "crossing"])
+@pytest.mark.parametrize("asks", [False, True], ids=["no-request", "request"])
+def test_requester_that_gives_up(between, asks):
+    conforms(given_up(between, asks), ("first.", "second."))
+
+
+def test_acceptance_of_a_crossing_req_is_found():
+    w = given_up()
+    w.drop("first.rej")
+    assert failures(w) == [("second.rep", CROSSING)]
+
+
+SECOND = Node(A.lid, A.gid, 0x900, "10.0.0.11", A.ll, A.flags)
+
+
+def resolved(second):
+    w = joined()
+    for n, node in enumerate((A, second)):
+        w.broadcast(f"ask.{n}", node, arp(1, node, B, bytes(20)))
+        w.ud(f"answer.{n}", B, node, arp(2, B, node))
+    return w
+
+
+def two_interfaces(second):
+    """A's port has two interfaces. B sends a REQ to the second one, and the first one, or the
+    second, sends one to B, which accepts it."""
+    w = resolved(SECOND)
+    sender = SECOND if second else A
+    own = req(w, "first.req", B, SECOND, UC_IDS[0], UC_QPS[0])
+    tid = req(w, "second.req", sender, B, RC_IDS[0], RC_QPS[0])
+    rep(w, "second.rep", B, sender, tid, RC_IDS, RC_QPS[1])
+    rep(w, "first.rep", SECOND, B, own, UC_IDS, UC_QPS[1])
+    return last_requests(w)
+
+
+def test_reqs_of_different_interfaces_of_a_port_do_not_cross():
+    """RFC 4755 3.3: the link-layer address, not the port, shows an outstanding REQ."""
+    conforms(two_interfaces(False), ("first.", "second."))
+
+
+def test_req_of_an_interface_does_not_cross_one_to_another_interface():
+    """The second interface, whose address is the smallest, sends a REQ to B, which sends one to the
+    first interface. B accepts, although its address is larger."""
+    third = Node(A.lid, A.gid, 0x30, "10.0.0.12", A.ll, A.flags)
+    w = resolved(third)
+    tid = req(w, "first.req", third, B, RC_IDS[0], RC_QPS[0])
+    own = req(w, "second.req", B, A, UC_IDS[0], UC_QPS[0])
+    rep(w, "first.rep", B, third, tid, RC_IDS, RC_QPS[1])
+    rep(w, "second.rep", A, B, own, UC_IDS, UC_QPS[1])
+    conforms(last_requests(w), ("first.", "second."))
+
+
+def test_reqs_of_one_interface_cross():
+    """B's address is the smaller one now: the second interface must reject."""
+    assert failures(two_interfaces(True)) == [("first.rep", CROSSING)]
+
+
+# ---- a sender whose connection the receiver has ended
+
+
+def sends_on(accepted, mtu):
+    """C has a UC connection to A, which ends it; C does not receive the DREQ. A uses the QP for a
+    connection to B, and C sends on."""
+    w = joined()
+    qp, psns = RC_QPS[0], iter(range(0x100, 0x200))
+
+    def send(name, size=56):
+        w.data(name, C, A, qp, next(psns), ping(C, A, size=size), transport=UC)
+
+    old = req(w, "old.req", C, A, 0xC1, 0x301, transport=UC)
+    rep(w, "old.rep", A, C, old, (0xC1, 0xA9), qp, psn=0x100)
+    rtu(w, "old.rtu", C, A, old, (0xC1, 0xA9))
+    send("old.1")
+    w.mad("old.dreq", A, C, ib.cm_dreq(0x99, 0xA9, 0xC1, 0x301))
+    w.now += 60 * 10**9
+    new = req(w, "new.req", A, B, RC_IDS[0], qp, transport=UC)
+    send("old.2")
+    if accepted:
+        rep(w, "new.rep", B, A, new, RC_IDS, RC_QPS[1], data=private(B, mtu))
+        rtu(w, "new.rtu", A, B, new, RC_IDS)
+    else:
+        rej(w, "new.rej", B, A, new, (0, RC_IDS[0]), CONSUMER)
+    w.now += 10**9
+    send("old.3", 1500)
+    return last_requests(w)
+
+
+FORM = pytest.mark.parametrize("form", [forms.infiniband, forms.roce2], ids=["ib", "roce2"])
+
+
+@FORM
+@pytest.mark.parametrize("accepted", [True, False], ids=["accepted", "refused"])
+def test_sender_that_does_not_know_the_end(form, accepted):
+    conforms(sends_on(accepted, 1024), ("old.", "new."), form, most=2)
+
+
+@FORM
+def test_sender_that_does_not_know_the_end_in_a_late_capture(form):
+    for accepted in (True, False):
+        w = sends_on(accepted, 1024)
+        w.begin("old.2")
+        assert failures(w, form) == []
+
+
+def test_long_datagram_of_the_connections_own_end_is_found():
+    """When the next packet of A's GSI shows that none is missing."""
+    w = sends_on(True, 1024)
+    w["old.3"]["slid"] = B.lid
+    w.drop("old.2")
+    assert failures(w) == [("A.last", MTU)]
+
+
+@pytest.mark.parametrize("far", [True, False], ids=["another-subnet", "same-subnet"])
+def test_long_datagram_from_another_lid(far):
+    """B's data has another LID than its CM messages. If B is in another subnet, both are those of
+    routers."""
+    b = Node(B.lid, "2001:db8::2:c902:24:f636", B.qpn, B.ip, B.ll, B.flags) if far else B
+    w = joined()
+    tid = req(w, "c.req", A, b, RC_IDS[0], RC_QPS[0])
+    rep(w, "c.rep", b, A, tid, RC_IDS, RC_QPS[1], data=private(b, 1024))
+    w.data("c.long", b, A, RC_QPS[0], 0x100, ping(b, A, size=1500))
+    w["c.long"]["slid"] = ROUTER
+    assert (("c.long", MTU) in failures(last_requests(w))) == far
+
+
+@pytest.mark.parametrize("lmc, found", [(1, True), (0, False)])
+def test_long_datagram_from_a_further_lid_of_the_end(lmc, found):
+    """With LMC 1, B has the LIDs 2 and 3 (IBA 4.1.3)."""
+    w = World()
+    w.smps(A)
+    w.smps(B)
+    for name in "B.portinfo", "B.portinfo.resp":
+        w[name].payload[64 + 34] |= lmc
+    w.join(A, *BROADCAST)
+    w.join(B, *BROADCAST)
+    tid = req(w, "c.req", A, B, RC_IDS[0], RC_QPS[0])
+    rep(w, "c.rep", B, A, tid, RC_IDS, RC_QPS[1], data=private(B, 1024))
+    w.data("c.long", B, A, RC_QPS[0], 0x100, ping(B, A, size=1500))
+    w["c.long"]["slid"] = B.lid + 1
+    assert (("c.long", MTU) in failures(last_requests(w))) == found
+
+
+# ---- data of the responder before a REP that may be a repeated one
+
+
+def lost_rtu():
+    """IBA 12.9.8: the requester's data shows the responder that the connection is set up, but the
+    RTU was lost, so the REP is repeated."""
+    w = joined()
+    tid = req(w, "c.req", A, B, RC_IDS[0], RC_QPS[0])
+    rep(w, "c.rep", B, A, tid, RC_IDS, RC_QPS[1])
+    w.data("c.ping", A, B, RC_QPS[1], 0x200, ping(A, B))
+    w.data("c.pong", B, A, RC_QPS[0], 0x100, ping(B, A, reply=True))
+    w.now += 10**9
+    rep(w, "c.again", B, A, tid, RC_IDS, RC_QPS[1])
+    rtu(w, "c.rtu", A, B, tid, RC_IDS)
+    return last_requests(w)
+
+
+@FORM
+def test_missed_rep_before_the_responders_data(form):
+    conforms(lost_rtu(), ("c.",), form)
+
+
+def test_missed_rep_in_a_late_capture():
+    w = lost_rtu()
+    w.begin("c.req")
+    conforms(w, ("c.",))
+
+
+def test_responders_data_before_its_rep_is_found():
+    w = lost_rtu()
+    w.drop("c.rep")
+    assert failures(w) == [("c.again", BEFORE_IP)]
+
+
+# ---- alternate paths (IBA 12.8.1) of a later connection of another protocol
+
+OTHER_SERVICE = 0x123456789ABCDEF0
+OTHER_PRIVATE = bytes(range(0xA1, 0xA1 + 60))
+ALTERNATE = 0x21, 0x22  # LIDs of A and B
+LIKE_IPV4 = ib.u16(0x0800) + bytes(62)  # another protocol's data: a number and zeros
+
+
+def send(w, name, up, qp, psn, payload):
+    """Over the alternate path."""
+    src, dst = ALTERNATE if up else ALTERNATE[::-1]
+    w.put(name, ib.Frame(ib.RC | ib.ONLY, payload, dlid=dst, slid=src, destqp=qp, psn=psn))
+
+
+def migrates(w, name, qp, private_data=b""):
+    w.tid += 1
+    gids = A.gid, B.gid
+    w.mad(name + ".lap", A, B, ib.cm_lap(w.tid, *RC_IDS, qp, *ALTERNATE, *gids, private_data))
+    w.mad(name + ".apr", B, A, ib.cm_apr(w.tid, *RC_IDS[::-1]))
+
+
+def migrates_later(psn, payload=LIKE_IPV4):
+    """The first connection has an alternate path. The payload is sent on it, with this PSN."""
+    w = joined()
+    w.set_up("first", A, B, RC_IDS, RC_QPS)
+    migrates(w, "first", RC_QPS[1])
+    w.data("first.ping", A, B, RC_QPS[1], 0x200, ping(A, B))
+    w.now += 60 * 10**9
+    send(w, "late", True, RC_QPS[1], psn, payload)
+    return w
+
+
+def test_other_psns_on_an_alternate_path_are_of_another_connection():
+    """PSNs of another connection start anywhere in 24 bits (IBA 9.7.2)."""
+    assert failures(migrates_later(0x900000)) == []
+
+
+def test_wrong_type_on_an_alternate_path_is_found():
+    assert failures(migrates_later(0x201)) == [("late", TYPE)]
+
+
+def other_queue_pairs(lap_qp):
+    """A later connection has the same communication IDs and other QPs. Its REQ, REP and RTU were
+    not captured, and it has an alternate path. Another connection has the first one's QP."""
+    w = joined()
+    w.set_up("first", A, B, RC_IDS, RC_QPS)
+    w.data("first.ping", A, B, RC_QPS[1], 0x200, ping(A, B))
+    w.now += 60 * 10**9
+    migrates(w, "later", lap_qp)
+    send(w, "late", True, RC_QPS[1], 0x201, LIKE_IPV4)
+    return w
+
+
+def test_alternate_path_of_a_later_connection_with_other_queue_pairs():
+    assert failures(other_queue_pairs(0x404)) == []
+
+
+def test_alternate_path_of_the_connection_is_known():
+    assert failures(other_queue_pairs(RC_QPS[1])) == [("late", TYPE)]
