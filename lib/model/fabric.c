@@ -255,10 +255,11 @@ static bool is_from_end(const struct fabric *f, const struct packet *p, const st
     const struct connection_side *sender = flow->to_requester ? &c->responder : &c->requester;
     const struct endport *end = c->endport[flow->to_requester ? 1 : 0];
     const struct endport *receiver = c->endport[flow->to_requester ? 0 : 1];
-    /* only IPoIB's connections have endports; on a path from another subnet, the LID is a router's
-     */
-    if (!end || !receiver || memcmp(end->gid, receiver->gid, GID_SIZE / 2) != 0 ||
-        port_same(p->src, sender->flow.id.port))
+    if (port_same(p->src, sender->flow.id.port))
+        return true;
+    if (!end || !receiver) /* only IPoIB's connections have endports */
+        return true;
+    if (memcmp(end->gid, receiver->gid, GID_SIZE / 2) != 0) /* the LID is a router's */
         return true;
     if (p->ib.has_lrh && endport_has_lid(end, p->ib.slid))
         return true;
