@@ -134,6 +134,17 @@ def test_truncated_frames_show_the_same_again(open_path):
     assert [n for n, same in enumerate(shown, 1) if any(s != same[0] for s in same)] == []
 
 
+def test_datagram_of_another_sender_is_the_same_in_two_passes(open_path):
+    """The LID is not one of the connection's ends: the datagram is IPoIB, but of no connection."""
+    t = tape("connected.pcap")
+    t[59]["slid"] = 99
+    capture = open_path / "another.pcap"
+    capture.write_bytes(t.pcap())
+    one, two = show(str(capture)), show(str(capture), "-2")
+    assert differences(one, two) == []
+    assert ":ipoib:" in one["59"].split("\t")[PROTOCOLS]
+
+
 # ---- RoCE v2 over a connection: the state of the outer packet does not apply to the inner one
 
 

@@ -283,7 +283,8 @@ static void classify_connected(struct fabric *f, struct packet *p)
     if (!flow)
         return;
     if (flow->connection && !is_from_end(f, p, flow)) {
-        if (looks && ib->position == IB_ONLY)
+        v->by_context = looks && ib->position == IB_ONLY;
+        if (v->by_context)
             v->class = PAYLOAD_IPOIB;
         return;
     }
