@@ -104,13 +104,13 @@ static void recall(struct frame *f, packet_info *pinfo)
     const struct stored_verdict *s = store_find(pinfo->num, frame_key(f, DATA_VERDICT));
     if (!s)
         return;
-    uint32_t index = s->message ? (f->p.ib.psn - s->first_psn) & PSN_MASK : 0;
+    uint32_t place = s->message ? (f->p.ib.psn - s->first_psn) & PSN_MASK : 0;
     f->p.classification = (struct classification){
         .class = (enum payload_class)s->class,
         .by_context = true,
         .connection = state_connection(s->connection),
         .to_requester = s->to_requester,
-        .fragment = {.state = (enum stream_state)s->part, .number = s->message, .index = index}};
+        .fragment = {.state = (enum stream_state)s->part, .number = s->message, .index = place}};
 }
 
 static expert_field ei_ipoib_interfaces_contradiction = EI_INIT;
