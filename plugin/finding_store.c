@@ -44,7 +44,9 @@ static bool may_store(void)
     return stored_count <= STORED_MAX;
 }
 
-enum { TEXT_MAX = 256 }; /* bytes of a text; more than the checks write */
+/* Bytes of a text. The checks write less; the reason in a user's list of deviations may be longer.
+ */
+enum { TEXT_MAX = 4096 };
 
 /* The last wording of each rule. The next finding of the rule mostly has the same texts. */
 static const struct wording *last_wording[RULE_COUNT];
