@@ -53,7 +53,8 @@ void arp_keep_duplicate(packet_info *pinfo, const struct packet *p, const struct
     if (!e->has_duplicate)
         return;
     const struct neighbour *other = &e->duplicate;
-    struct duplicate *d = store_add(pinfo->num, DATA_DUPLICATE, sizeof *d);
+    struct duplicate *d = store_add(pinfo->num, DATA_DUPLICATE, sizeof *d,
+                                    alignof(struct duplicate));
     d->frame = other->last_frame;
     d->seconds = (uint32_t)CLAMP(p->at.ns / NANOSECONDS - other->last_seconds, 0, UINT32_MAX);
     memcpy(d->lladdr, other->lladdr, LLADDR_SIZE);

@@ -67,7 +67,7 @@ void cm_observe(struct frame *f, packet_info *pinfo)
         f->p.classification.connection = k ? state_connection(k->connection) : NULL;
     } else if (c) {
         const struct cm_known k = {c->number, connection_mtu(c)};
-        store_share(pinfo->num, frame_key(f, DATA_CM), &k, sizeof k);
+        store_share(pinfo->num, frame_key(f, DATA_CM), &k, sizeof k, alignof(struct cm_known));
     }
     f->cm_is_ipoib = packet_cm_is_ipoib(&f->p, cm);
 }
@@ -89,7 +89,7 @@ static void note_request(const struct frame *f, packet_info *pinfo, const struct
                          enum transaction_kind kind)
 {
     struct transaction_key k = exchange(kind, &f->p.src, cm->local_comm_id);
-    transaction_request(pinfo, &k, cm->message);
+    transaction_request(pinfo, &k, (uint8_t)cm->message);
 }
 
 static void match_response(const struct frame *f, packet_info *pinfo, enum transaction_kind kind,

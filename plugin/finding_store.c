@@ -3,8 +3,6 @@
 #include "plugin/state.h"
 #include "plugin/store.h"
 
-#include <stdalign.h>
-
 #include <wsutil/report_message.h>
 
 #include "model/hash.h"
@@ -58,7 +56,7 @@ static const char *shared(const char *text, const char *last)
     if (last && strcmp(last, text) == 0)
         return last;
     size_t length = strnlen(text, TEXT_MAX);
-    return memcpy(store_alloc(length + 1), text, length);
+    return memcpy(store_alloc(length + 1, 1), text, length);
 }
 
 static const struct wording *shared_wording(const struct finding *f)
@@ -68,7 +66,8 @@ static const struct wording *shared_wording(const struct finding *f)
     const struct wording w = {shared(f->expected, last->expected), shared(f->actual, last->actual),
                               shared(f->reason, last->reason)};
     if (memcmp(&w, last, sizeof w) != 0)
-        last = last_wording[f->rule] = memcpy(store_alloc(sizeof w), &w, sizeof w);
+        last = last_wording[f->rule] = memcpy(store_alloc(sizeof w, alignof(struct wording)), &w,
+                                              sizeof w);
     return last;
 }
 
@@ -93,7 +92,7 @@ static const struct sender *shared_sender(const struct sender *s)
     struct sender *known = g_hash_table_lookup(senders, s);
     if (known)
         return known;
-    known = store_alloc(sizeof *known);
+    known = store_alloc(sizeof *known, alignof(struct sender));
     *known = *s;
     g_hash_table_add(senders, known);
     return known;
@@ -123,10 +122,10 @@ static struct stored *add_to_frame(uint32_t frame, size_t size)
 {
     struct stored *last = of_frame(frame);
     if (!last)
-        return store_add(frame, DATA_FINDINGS, size);
+        return store_add(frame, DATA_FINDINGS, size, alignof(struct stored));
     while (last->next)
         last = last->next;
-    return last->next = store_alloc(size);
+    return last->next = store_alloc(size, alignof(struct stored));
 }
 
 void finding_store_add(uint32_t frame, uint32_t base, const struct finding *f)
@@ -135,7 +134,7 @@ void finding_store_add(uint32_t frame, uint32_t base, const struct finding *f)
         return;
     size_t length = strnlen(f->entity, TEXT_MAX);
     size_t size = offsetof(struct stored, entity) + length + 1;
-    struct stored *s = add_to_frame(frame, size + -size % alignof(struct stored));
+    struct stored *s = add_to_frame(frame, size);
     s->rule = (uint16_t)f->rule;
     s->outcome = (uint8_t)f->outcome;
     s->offset = base + f->offset;

@@ -96,7 +96,8 @@ void frame_keep(const struct frame *f, packet_info *pinfo)
         .class = (uint8_t)v->class,
         .part = (uint8_t)v->fragment.state,
         .to_requester = v->to_requester};
-    store_share(pinfo->num, frame_key(f, DATA_VERDICT), &s, sizeof s);
+    store_share(pinfo->num, frame_key(f, DATA_VERDICT), &s, sizeof s,
+                alignof(struct stored_verdict));
 }
 
 static void recall(struct frame *f, packet_info *pinfo)

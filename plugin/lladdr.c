@@ -46,7 +46,7 @@ static void store_seen(packet_info *pinfo, const uint8_t *lladdr, uint32_t key)
 {
     struct seen_with seen = {ip_of_lladdr(pinfo, lladdr, 4), ip_of_lladdr(pinfo, lladdr, 16)};
     if (seen.ipv4 || seen.ipv6)
-        store_share(pinfo->num, key, &seen, sizeof seen);
+        store_share(pinfo->num, key, &seen, sizeof seen, alignof(struct seen_with));
 }
 
 /* Adds the IP address, and its host name if Wireshark resolves names. */

@@ -112,7 +112,9 @@ static void keep_table_part(packet_info *pinfo, const struct transaction_key *k,
     bool part = sa->mad.method == SA_GET_TABLE_RESP && sa_record_size(sa->mad.attribute) &&
                 sa->rmpp_type == RMPP_TYPE_DATA && sa->segment > 0;
     if (part)
-        table_walk(store_add(pinfo->num, DATA_TABLE, sizeof(struct table_part)), k, sa);
+        table_walk(store_add(pinfo->num, DATA_TABLE, sizeof(struct table_part),
+                             alignof(struct table_part)),
+                   k, sa);
 }
 
 static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct sa *sa)

@@ -5,6 +5,7 @@
 
 #include "model/observe.h"
 #include "plugin/frame.h"
+#include "plugin/store.h"
 
 struct fabric *state_fabric(void);
 /* What the model knows of the capture file. */
@@ -13,19 +14,6 @@ const struct fabric_facts *state_facts(void);
 struct events *state_events(void);
 /* The connection with this number; NULL for 0. */
 struct connection *state_connection(uint32_t number);
-
-/* Kinds of per-packet data (store.h). The lowest byte of a key is one of these. */
-enum data_key {
-    DATA_VERDICT,
-    DATA_REQUEST,
-    DATA_RESPONSE,
-    DATA_DUPLICATE,
-    DATA_CM,
-    DATA_TABLE,
-    DATA_FINDINGS,
-    DATA_SEEN_WITH,
-    DATA_KEYS
-};
 
 /*
  * The key of per-packet data of this frame. It differs for each nesting depth, so a frame and the

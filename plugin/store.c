@@ -8,19 +8,13 @@
 #include "model/hash.h"
 
 /* Memory is taken in chunks. A position in them is a number of units, so 32 bits reach 16 GiB. */
-enum {
-    UNIT = 4,
-    ALIGNMENT = 8,
-    ALIGNED_UNITS = ALIGNMENT / UNIT,
-    CHUNK_UNITS = 1 << 14,
-    PAGE = 1 << 10
-};
+enum { UNIT = sizeof(uint32_t), ALIGNMENT_MAX = 8, CHUNK_UNITS = 1 << 14, PAGE = 1 << 10 };
 
-/* The header of an entry; its data follows. */
-struct entry {
-    uint32_t next; /* position of the frame's entry before; 0: none */
-    uint32_t key;
-};
+/*
+ * The position of an entry is that of its key. Its data follows. If the key has the bit LINKED, the
+ * unit before it has the position of the frame's entry before. Most frames have one entry.
+ */
+enum { LINKED = 1 << 7 };
 
 /* The positions of the last entries of PAGE frames. */
 struct page {
@@ -30,7 +24,7 @@ struct page {
 static GPtrArray *chunks, *pages;
 static uint32_t used; /* units of the last chunk; unit 0 of the first one is no position */
 
-static_assert(sizeof(struct entry) == ALIGNMENT, "the data of an entry is aligned");
+static_assert((int)DATA_KEYS <= (int)LINKED, "the bit is not used by the kinds of data");
 
 /* Positions of recent entries that frames share, by a hash of their bytes. */
 enum { RECENT = 1 << 12 };
@@ -42,22 +36,38 @@ static void *position_at(uint32_t position)
     return chunk + position % CHUNK_UNITS;
 }
 
-/* The alignment of a type divides its size, so 4 bytes suffice unless 8 divides the size. */
-static uint32_t allocate_units(size_t size)
+/* Units to skip so that data behind a header of so many units is aligned. */
+static uint32_t padding(uint32_t header, size_t alignment)
+{
+    return alignment > UNIT ? (used + header) % (ALIGNMENT_MAX / UNIT) : 0;
+}
+
+/* Returns the position of the data. header: units before it. */
+static uint32_t allocate(uint32_t header, size_t size, size_t alignment)
 {
     uint32_t units = (uint32_t)((size + UNIT - 1) / UNIT);
-    if (size % ALIGNMENT == 0)
-        used += used % ALIGNED_UNITS;
     DISSECTOR_ASSERT(units <= CHUNK_UNITS / 2);
     if (!chunks)
         chunks = g_ptr_array_new_with_free_func(g_free);
-    if (chunks->len == 0 || used + units > CHUNK_UNITS) {
-        used = chunks->len == 0 ? ALIGNED_UNITS : 0;
+    if (chunks->len == 0 || used + padding(header, alignment) + header + units > CHUNK_UNITS) {
+        used = chunks->len == 0;
         g_ptr_array_add(chunks, g_new0(uint32_t, CHUNK_UNITS));
     }
+    used += padding(header, alignment) + header;
     uint32_t position = (chunks->len - 1) * CHUNK_UNITS + used;
     used += units;
     return position;
+}
+
+static uint32_t key_at(const uint32_t *entry)
+{
+    return *entry & ~(uint32_t)LINKED;
+}
+
+/* The position of the frame's entry before; 0: none. */
+static uint32_t before_of(const uint32_t *entry)
+{
+    return *entry & LINKED ? entry[-1] : 0;
 }
 
 /* The page that was used last: most accesses are to the frame that is dissected. */
@@ -87,38 +97,43 @@ static struct page *page_of(uint32_t frame, bool create)
     return recent_page;
 }
 
-void *store_alloc(size_t size)
+void *store_alloc(size_t size, size_t alignment)
 {
-    return position_at(allocate_units(size));
+    return position_at(allocate(0, size, alignment));
 }
 
-void *store_add(uint32_t frame, uint32_t key, size_t size)
+void *store_add(uint32_t frame, uint32_t key, size_t size, size_t alignment)
 {
-    uint32_t *last = &page_of(frame, true)->last[frame % PAGE];
-    uint32_t position = allocate_units(sizeof(struct entry) + size);
-    struct entry *e = position_at(position);
-    *e = (struct entry){*last, key};
+    uint32_t *last = &page_of(frame, true)->last[frame % PAGE], before = *last;
+    uint32_t header = before ? 2 : 1;
+    uint32_t position = allocate(header, size, alignment) - 1;
+    uint32_t *at = position_at(position);
+    *at = key;
+    if (before) {
+        *at |= LINKED;
+        at[-1] = before;
+    }
     *last = position;
-    return e + 1;
+    return at + 1;
 }
 
 /*
  * An entry is shared with the frame's entries before it. So it is found only for a frame that has
  * the same ones.
  */
-void store_share(uint32_t frame, uint32_t key, const void *data, size_t size)
+void store_share(uint32_t frame, uint32_t key, const void *data, size_t size, size_t alignment)
 {
-    uint32_t *last = &page_of(frame, true)->last[frame % PAGE];
-    const struct entry head = {*last, key};
-    uint32_t hash = hash_bytes(data, size) ^ hash_bytes(&head, sizeof head);
+    uint32_t *last = &page_of(frame, true)->last[frame % PAGE], before = *last;
+    const uint32_t head[] = {before, key};
+    uint32_t hash = hash_bytes(data, size) ^ hash_bytes(head, sizeof head);
     uint32_t *recent = &recent_shared[hash % RECENT];
-    const struct entry *known = *recent ? position_at(*recent) : NULL;
-    if (known && known->next == head.next && known->key == key &&
+    const uint32_t *known = *recent ? position_at(*recent) : NULL;
+    if (known && key_at(known) == key && before_of(known) == before &&
         memcmp(known + 1, data, size) == 0) {
         *last = *recent;
         return;
     }
-    memcpy(store_add(frame, key, size), data, size);
+    memcpy(store_add(frame, key, size, alignment), data, size);
     *recent = *last;
 }
 
@@ -127,10 +142,10 @@ void *store_find(uint32_t frame, uint32_t key)
     const struct page *page = page_of(frame, false);
     uint32_t position = page ? page->last[frame % PAGE] : 0;
     while (position) {
-        struct entry *e = position_at(position);
-        if (e->key == key)
-            return e + 1;
-        position = e->next;
+        uint32_t *at = position_at(position);
+        if (key_at(at) == key)
+            return at + 1;
+        position = before_of(at);
     }
     return NULL;
 }

@@ -20,17 +20,20 @@ struct stored_request {
 
 /* Stored with the frame of the response. A frame can be both: a CM REP is. */
 struct stored_response {
-    int64_t after; /* ns after the request */
     uint32_t request;
-    uint16_t what; /* number that the dissector of the request chose */
+    uint32_t after_low; /* ns after the request, lower 32 bits */
+    int32_t after_high : 24;
+    uint32_t what : 8; /* number that the dissector of the request chose */
 };
+enum { AFTER_LOW_BITS = 32 };
+static const int64_t after_max = ((int64_t)1 << 55) - 1; /* 417 days */
 
 /* A request to which responses can still be linked. */
 struct transaction {
     struct stored_request *stored;
     int64_t requested; /* time of the request, ns since 1970 */
     uint32_t request;
-    uint16_t what;
+    uint8_t what;
     uint16_t place;             /* in `answered`, from 1; 0: not there */
     struct transaction_key key; /* must be last: only its bytes in use are allocated */
 };
@@ -165,22 +168,29 @@ static int64_t time_of(const packet_info *pinfo)
     return nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs);
 }
 
+/* At most after_max, also if a clock was set between the frames. */
 static int64_t ns_between(int64_t from, int64_t to)
 {
     int64_t ns = 0;
     if (__builtin_sub_overflow(to, from, &ns))
-        ns = to < from ? INT64_MIN : INT64_MAX;
-    return ns;
+        ns = to < from ? -after_max : after_max;
+    return CLAMP(ns, -after_max, after_max);
+}
+
+static int64_t response_time(const struct stored_response *r)
+{
+    return r->after_high * ((int64_t)1 << AFTER_LOW_BITS) + r->after_low;
 }
 
 /*
  * A retransmitted request counts as a new request: the response time is measured from the last one.
  */
-void transaction_request(packet_info *pinfo, const struct transaction_key *k, uint16_t what)
+void transaction_request(packet_info *pinfo, const struct transaction_key *k, uint8_t what)
 {
     follow_merges();
     struct transaction *t = g_malloc(offsetof(struct transaction, key) + size_of(k));
-    t->stored = store_add(pinfo->num, DATA_REQUEST, sizeof *t->stored);
+    t->stored = store_add(pinfo->num, DATA_REQUEST, sizeof *t->stored,
+                          alignof(struct stored_request));
     t->requested = time_of(pinfo);
     t->request = pinfo->num;
     t->what = what;
@@ -209,12 +219,17 @@ void transaction_response(packet_info *pinfo, const struct transaction_key *k)
         return;
     if (!t->stored->response)
         t->stored->response = pinfo->num;
-    struct stored_response *r = store_add(pinfo->num, DATA_RESPONSE, sizeof *r);
-    *r = (struct stored_response){ns_between(t->requested, time_of(pinfo)), t->request, t->what};
+    struct stored_response *r = store_add(pinfo->num, DATA_RESPONSE, sizeof *r,
+                                          alignof(struct stored_response));
+    int64_t after = ns_between(t->requested, time_of(pinfo));
+    r->after_low = (uint32_t)after;
+    r->after_high = (int32_t)(after >> AFTER_LOW_BITS);
+    r->request = t->request;
+    r->what = t->what;
     keep_answered(t);
 }
 
-uint32_t transaction_request_value(packet_info *pinfo)
+uint8_t transaction_request_value(packet_info *pinfo)
 {
     const struct stored_response *r = store_find(pinfo->num, DATA_RESPONSE);
     return r ? r->what : 0;
@@ -229,8 +244,8 @@ void transaction_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb)
             proto_tree_add_uint(tree, hf_ipoib_response_in, tvb, 0, 0, request->response));
     if (!response)
         return;
-    nstime_t dt = {.secs = (time_t)(response->after / NANOSECONDS),
-                   .nsecs = (int)(response->after % NANOSECONDS)};
+    int64_t after = response_time(response);
+    nstime_t dt = {.secs = (time_t)(after / NANOSECONDS), .nsecs = (int)(after % NANOSECONDS)};
     proto_item_set_generated(
         proto_tree_add_uint(tree, hf_ipoib_response_to, tvb, 0, 0, response->request));
     proto_item_set_generated(proto_tree_add_time(tree, hf_ipoib_time, tvb, 0, 0, &dt));

@@ -40,9 +40,9 @@ void transaction_key_add_port(struct transaction_key *k, struct port port);
  * what: a number of the caller's choice; the dissector of the response gets it from
  * transaction_request_value().
  */
-void transaction_request(packet_info *pinfo, const struct transaction_key *k, uint16_t what);
+void transaction_request(packet_info *pinfo, const struct transaction_key *k, uint8_t what);
 void transaction_response(packet_info *pinfo, const struct transaction_key *k);
-uint32_t transaction_request_value(packet_info *pinfo);
+uint8_t transaction_request_value(packet_info *pinfo);
 /* Adds ipoib.response_in, ipoib.response_to and ipoib.time of this frame. */
 void transaction_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb);
 

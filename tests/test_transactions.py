@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Links between requests and responses: how long a response is linked to its request, and on which
-interfaces.
+"""Links between requests and responses: how long a response is linked to its request, on which
+interfaces, and the time between them.
 
-The plugin forgets an answered request when 4,096 others were answered since its last response. It
+The plugin forgets an answered request when 1,024 others were answered since its last response. It
 does not forget a request that was not answered."""
 import pytest
 
@@ -95,6 +95,43 @@ def test_a_repeated_request_replaces_the_first(links):
     found = links(frames)
     assert (found[2], found[4]) == ((1, 0.001), (3, 0.001))
     assert found[len(frames)][0] == 5
+
+
+# ---- the time of the response
+
+
+SECOND, DAY = 10**9, 86400 * 10**9
+
+
+@pytest.mark.parametrize("options", [[], ["-2"]], ids=["one-pass", "two-passes"])
+@pytest.mark.parametrize(
+    "after",
+    [
+        0,
+        1,
+        2**32 - 1,
+        2**32,
+        60 * SECOND + 1,
+        400 * DAY,
+        -1,
+        -(2**32),
+        -3 * SECOND - 7,
+        -400 * DAY,
+    ],
+)
+def test_the_response_time_is_exact(after, options, open_path):
+    times = [(10**18, request(0), len(request(0))), (10**18 + after, reply(0), len(reply(0)))]
+    capture = capfile.pcap(capfile.IPOIB, times, nanoseconds=True)
+    assert links_in(capture, open_path, *options) == {
+        2: (1, pytest.approx(after / SECOND, abs=1e-9))
+    }
+
+
+def test_a_response_time_beyond_417_days_is_cut(open_path):
+    now = 10**18  # the device's clock was at 1970 until it was set
+    times = [(0, request(0), len(request(0))), (now, reply(0), len(reply(0)))]
+    capture = capfile.pcap(capfile.IPOIB, times, nanoseconds=True)
+    assert links_in(capture, open_path) == {2: (1, pytest.approx((2**55 - 1) / SECOND, abs=1e-9))}
 
 
 # ---- two interfaces of one subnet
