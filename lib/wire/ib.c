@@ -64,6 +64,7 @@ static enum wire_result decode_lrh(struct view v, struct ib_packet *ib)
     enum wire_result r = view_has(v, 0, LRH_SIZE);
     if (r != WIRE_OK)
         return r;
+    ib->lver = v.p[LRH_VL_LVER] & 0xf;
     ib->sl = v.p[LRH_SL_LNH] >> 4;
     ib->lnh = v.p[LRH_SL_LNH] & 3;
     ib->dlid = be16(v.p + LRH_DLID);
@@ -106,7 +107,7 @@ static enum wire_result decode_bth(struct view v, uint32_t off, struct ib_packet
     ib->dqpn = be24(p + BTH_DEST_QP);
     ib->psn = be24(p + BTH_PSN);
     ib->has_bth = true;
-    if (!operation_exists(ib->opcode)) {
+    if (!operation_exists(ib->opcode) || ib->tver != 0) {
         ib->transport = IB_TRANSPORT_UNKNOWN;
         return WIRE_FOREIGN;
     }
@@ -188,7 +189,7 @@ enum wire_result ib_decode(struct view v, enum ib_start start, struct ib_packet 
         r = decode_lrh(v, ib);
         if (r != WIRE_OK)
             return r;
-        if (ib->lnh != LNH_BTH && ib->lnh != LNH_GRH)
+        if (ib->lver != 0 || (ib->lnh != LNH_BTH && ib->lnh != LNH_GRH))
             return WIRE_FOREIGN;
         off = LRH_SIZE;
     }
@@ -204,12 +205,11 @@ enum wire_result ib_decode(struct view v, enum ib_start start, struct ib_packet 
 bool ib_plausible(struct view v)
 {
     struct ib_packet ib;
-    if (view_has(v, 0, LRH_SIZE) != WIRE_OK || (v.p[LRH_VL_LVER] & 0xf) != 0 ||
-        (v.p[LRH_SL_LNH] & 0xc) != 0)
+    if (view_has(v, 0, LRH_SIZE) != WIRE_OK)
         return false;
     uint32_t length = (be16(v.p + LRH_PKT_LEN) & 0x7ffu) * 4;
     if (v.len != length + VCRC_SIZE && v.len != length && v.len != length - ICRC_SIZE)
         return false;
     enum wire_result r = ib_decode(v, IB_START_LRH, &ib);
-    return (r == WIRE_OK || r == WIRE_TRUNCATED) && ib.tver == 0;
+    return r == WIRE_OK || r == WIRE_TRUNCATED;
 }

@@ -97,7 +97,7 @@ struct ib_packet {
     bool has_lrh, has_grh, has_bth, has_deth;
     uint16_t grh_off, bth_off, deth_off; /* bytes from the start of the packet */
 
-    uint8_t sl, lnh;
+    uint8_t lver, sl, lnh;
     uint16_t dlid, slid;
     /* bytes of the packet without VCRC, by LRH or GRH; 0: the headers have no length */
     uint32_t length;
@@ -129,14 +129,15 @@ struct ib_packet {
  *                   has_deth show which were decoded
  *   WIRE_MALFORMED  the frame itself ends within the headers, or its length leaves no room for pad
  *                   and ICRC
- *   WIRE_FOREIGN    a raw packet, a GRH without a BTH, or an unknown operation code
+ *   WIRE_FOREIGN    a raw packet, a GRH without a BTH, an unknown operation code, or a link or
+ *                   transport version other than 0 (IBA 7.7, 9.2: receivers drop such packets)
  */
 enum wire_result ib_decode(struct view v, enum ib_start start, struct ib_packet *ib);
 
 /*
  * Does v look like an InfiniBand packet that starts with an LRH? For encapsulations that do not
- * identify their contents. Checks link version 0, a length that fits the frame (with both CRCs,
- * without VCRC, or with none), transport version 0 and a known operation code.
+ * identify their contents. Checks that ib_decode() accepts it and that the length fits the frame
+ * (with both CRCs, without VCRC, or with none). Reserved bits are ignored, as receivers do.
  */
 bool ib_plausible(struct view v);
 
