@@ -80,11 +80,11 @@ class Link:
 
     def memberships(self):
         """The result of the log: the groups that the port is in; and how often it joined one."""
-        held, joins = {}, 0
-        for line in self.logged():
+        held, joins, log = {}, 0, self.logged()
+        for line in log:
             assert not line.startswith("queued"), f"a response of the SA was not received: {line}"
             what, mgid, state = line.split()
-            assert what != "deny", f"the port wants to leave what it does not hold: {line}"
+            assert what != "deny", f"the port wants to leave what it does not hold: {log}"
             assert state == "2", f"the port joins as something else than NonMember: {line}"
             joins += what == "join"
             held[mgid] = held.get(mgid, 0) | 2 if what == "join" else held.get(mgid, 0) & ~2
