@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from frames import edit
 from support import capfile
 from support.check import run
 from support.folders import open_folder
@@ -66,6 +67,46 @@ def test_pcapng_of_link_type_247_without_crcs(missing):
         capture = folder / "capture.pcapng"
         capture.write_bytes(data)
         compare(str(capture))
+
+
+# Bits of the LRH (IBA 7.7) and the BTH (IBA 9.2) that only the tools' first look reads: (offset, mask)
+RESERVED = {"reserved-2": (1, 0x0C), "reserved-5": (4, 0xF8)}  # receivers ignore them
+VERSIONS = {
+    "link-version": (0, 0x01),
+    "transport-version": (9, 0x0F),
+}  # receivers drop such packets
+
+
+def with_bits(data, at, mask, bth=8):
+    """The packet with these bits set, from the LRH on or, beyond it, in the BTH; CRCs made anew."""
+    if at > 7 and data[1] & 3 == 3:  # a GRH is before the BTH
+        at += 40
+    changed = bytearray(data)
+    changed[at] |= mask
+    return edit.Packet(bytes(changed)).octets()
+
+
+@pytest.mark.parametrize("form", ["pcap", "pcapng"])
+@pytest.mark.parametrize("bits", [*RESERVED, *VERSIONS])
+def test_headers_with_other_bits_are_read_alike(bits, form):
+    """A violation in a packet with reserved bits is found. One of another version is not decoded."""
+    frames = capfile.read(testdata("datagram.pcap")).infiniband()
+    number = next(
+        n
+        for n, f in enumerate(frames)
+        if f[1] & 3 == 2 and f[28:30] == b"\x08\x00" and f[8] == 0x64
+    )
+    packet = edit.Packet(frames[number])
+    packet["reserved"] = 0x1234  # RFC 4391 section 6
+    frames[number] = with_bits(packet.octets(), *{**RESERVED, **VERSIONS}[bits])
+    records = capfile.records(frames)
+    with open_folder() as folder:
+        capture = folder / "capture"
+        capture.write_bytes(getattr(capfile, form)(capfile.INFINIBAND, records))
+        compare(str(capture))
+        report = json.loads(run("--format", "json", str(capture)).stdout)
+    found = [r for r in report["results"] if r["id"].endswith("reserved-zero")]
+    assert bool([r for r in found if r["outcome"] == "fail"]) == (bits in RESERVED), found
 
 
 def test_pcapng_with_custom_blocks():

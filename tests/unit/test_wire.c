@@ -106,6 +106,28 @@ static void pad_beyond_the_payload_is_malformed(void **state)
     assert_int_equal(ib_decode(whole(p, 34), IB_START_LRH, &ib), WIRE_MALFORMED);
 }
 
+/* IBA 7.7, 9.2: receivers drop packets of another version and ignore reserved bits. */
+static void other_versions_are_not_decoded(void **state)
+{
+    (void)state;
+    uint8_t p[sizeof ud];
+    struct ib_packet ib;
+    memcpy(p, ud, sizeof p);
+    p[0] |= 0x01; /* LVer 1 */
+    assert_int_equal(ib_decode(whole(p, sizeof p), IB_START_LRH, &ib), WIRE_FOREIGN);
+    assert_false(ib_plausible(whole(p, sizeof p)));
+    memcpy(p, ud, sizeof p);
+    p[9] |= 0x01; /* TVer 1 */
+    assert_int_equal(ib_decode(whole(p, sizeof p), IB_START_LRH, &ib), WIRE_FOREIGN);
+    assert_false(ib_plausible(whole(p, sizeof p)));
+    memcpy(p, ud, sizeof p);
+    p[1] |= 0x0c; /* reserved: 2 bits, and 5 bits before the length */
+    p[4] |= 0xf8;
+    assert_int_equal(ib_decode(whole(p, sizeof p), IB_START_LRH, &ib), WIRE_OK);
+    assert_int_equal(ib.length, 44);
+    assert_true(ib_plausible(whole(p, sizeof p)));
+}
+
 static void operations_by_transport(void **state)
 {
     (void)state;
@@ -840,6 +862,7 @@ int main(void)
         cmocka_unit_test(ud_headers),
         cmocka_unit_test(every_cut_is_truncated_and_no_more),
         cmocka_unit_test(pad_beyond_the_payload_is_malformed),
+        cmocka_unit_test(other_versions_are_not_decoded),
         cmocka_unit_test(operations_by_transport),
         cmocka_unit_test(psn_wraps_at_24_bits),
         cmocka_unit_test(mgids_of_the_rfc),
