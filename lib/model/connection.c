@@ -484,7 +484,7 @@ static void on_lap(struct connections *c, const struct cm *cm, const struct port
     bool from_requester = port_same(*src, conn->requester.flow.id.port);
     const struct connection_side *to = from_requester ? &conn->responder : &conn->requester;
     if (to->known && to->flow.id.number != cm->qpn)
-        return; /* of a later connection with the same communication IDs (IBA 12.8.1) */
+        return; /* of a later connection with the same communication IDs */
     bind_lid(c, cm->alternate_local_lid, from_requester ? &conn->requester : &conn->responder);
     bind_lid(c, cm->alternate_remote_lid, from_requester ? &conn->responder : &conn->requester);
 }

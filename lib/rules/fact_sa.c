@@ -226,9 +226,9 @@ struct certainty certainty_created_with(const struct check_context *s, const str
                    lacks_request(e) || may_have_changed(s, e->endport, e->broadcast);
     if (e->kind == SUBNET_JOIN_REFUSED && !has_no_record(s, e->group))
         return uncertain("a record of the group may not have been captured: it may exist");
-    return certain_if(!changed,
-                      "the broadcast group's attributes changed; the group may have those "
-                      "before");
+    return certain_if(
+        !changed, "the broadcast group's attributes may have changed; this group may have those "
+                  "before");
 }
 
 struct certainty certainty_group_mtu(const struct check_context *s, const struct fact *f)
