@@ -68,6 +68,11 @@ static bool is_within(uint64_t from, uint64_t to)
     return age >= from && age < to;
 }
 
+static bool is_silent(void)
+{
+    return is_within(the->silent_from, the->silent_to);
+}
+
 static bool is_there(const struct played_group *g)
 {
     return is_within(g->from, g->to);
@@ -388,6 +393,8 @@ EXPORT int umad_send(int fd, int agent, void *umad, int length, int timeout, int
         return -EINVAL;
     if (first == 0)
         first = now_ms();
+    if (asked && !is_silent()) /* the program was interrupted before it received the response */
+        enqueue();
     memcpy(request, (char *)umad + HEAD, sizeof(request));
     asked = true;
     return 0;
@@ -400,7 +407,7 @@ EXPORT int umad_recv(int fd, void *umad, int *length, int timeout)
     errno = 0;
     if (queued && !asked)
         return deliver(umad, length);
-    if (!asked || is_within(the->silent_from, the->silent_to))
+    if (!asked || is_silent())
         return poll(NULL, 0, timeout) == 0 ? -ETIMEDOUT : -EIO;
     asked = false;
     enqueue();
