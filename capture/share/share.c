@@ -44,12 +44,26 @@ void share_free(struct share *s)
 
 /* ---- the payload */
 
-static void share_ipoib(struct share *s, struct span payload, const struct datagram *d)
+/*
+ * A datagram whose encapsulation header is missing is anonymised like one that has it, so that the
+ * violation stays visible. FIRST: the first packet of a message of several.
+ */
+static void share_ipoib(struct share *s, struct span payload, const struct datagram *d, bool first)
 {
-    if (d->header == WIRE_OK)
-        share_datagram(s->map, span_from(payload, ENCAP_SIZE), d);
-    else
+    struct datagram bare;
+
+    if (d->header != WIRE_OK) {
         span_clear(payload, 0);
+    } else if (encap_missing(d->bytes, first)) {
+        uint8_t version = d->bytes.p[0] >> 4;
+        datagram_decode_body(version == 4   ? TYPE_IPV4
+                             : version == 6 ? TYPE_IPV6
+                                            : TYPE_ARP,
+                             d->bytes, &bare);
+        share_datagram(s->map, payload, &bare);
+    } else {
+        share_datagram(s->map, span_from(payload, ENCAP_SIZE), d);
+    }
 }
 
 /*
@@ -65,11 +79,11 @@ static void share_payload(struct share *s, struct span payload, const struct pac
         share_mad(s->map, payload, &p->mad, cm && packet_cm_is_ipoib(p, cm));
         break;
     case PAYLOAD_IPOIB:
-        share_ipoib(s, payload, &p->datagram);
+        share_ipoib(s, payload, &p->datagram, false);
         break;
     case PAYLOAD_FRAGMENT:
         if (p->classification.fragment.index == 0)
-            share_ipoib(s, payload, &p->datagram);
+            share_ipoib(s, payload, &p->datagram, true);
         else
             span_clear(payload, 0);
         break;
@@ -231,7 +245,7 @@ static void share_without_headers(struct share *s, struct span inner, enum link_
                                   const struct packet *p)
 {
     if (kind == LINK_FRAME_IPOIB)
-        share_ipoib(s, inner, &p->datagram);
+        share_ipoib(s, inner, &p->datagram, false);
     else
         share_datagram(s->map, inner, &p->datagram);
 }

@@ -248,6 +248,30 @@ static void share_ipv4_packet(struct share_map *m, struct span s, const struct d
 
 enum { HOP_BY_HOP = 0, ROUTING = 43, FRAGMENT = 44, NO_NEXT = 59, DESTINATION = 60 };
 
+enum { PAD_1 = 0, PAD_N = 1, ROUTER_ALERT = 5, JUMBO = 0xc2 };
+
+/*
+ * Replaces the hop-by-hop options by padding, except router alert (RFC 2711) and the length of a
+ * jumbogram (RFC 2675): others, such as traces (RFC 9486), contain addresses.
+ */
+static void share_hop_by_hop(struct span s)
+{
+    for (uint32_t at = 2; at < s.cap;) {
+        uint8_t kind = s.p[at];
+        uint32_t n = kind == PAD_1 ? 1 : at + 1 < s.cap ? s.p[at + 1] + 2u : s.cap;
+        if (n > s.cap - at) {
+            span_clear(s, at); /* zeros are Pad1 options */
+            return;
+        }
+        bool stays = (kind == ROUTER_ALERT && n == 4) || (kind == JUMBO && n == 6);
+        if (kind != PAD_1 && !stays) {
+            s.p[at] = PAD_N;
+            span_clear_part(s, at + 2, n - 2);
+        }
+        at += n;
+    }
+}
+
 /*
  * Skips and anonymises the extension headers. Returns the offset after them and the protocol there;
  * UINT8_MAX for a later fragment.
@@ -262,6 +286,8 @@ static uint32_t skip_ipv6_extensions(struct span s, uint8_t *protocol)
                    *protocol != FRAGMENT))
             return at;
         uint32_t n = *protocol == FRAGMENT ? 8 : (p[1] + 1u) * 8;
+        if (*protocol == HOP_BY_HOP)
+            share_hop_by_hop(span_part(s, at, n));
         if (*protocol == ROUTING)
             span_clear_part(s, at + 4, n - 4); /* contains addresses */
         if (*protocol == DESTINATION)
@@ -290,6 +316,24 @@ static void share_ipv6_packet(struct share_map *m, struct span s, const struct d
     share_upper(m, &u, d);
 }
 
+/*
+ * The version decides, not the Type: a Type may be wrong. Of a body that is no IP datagram only the
+ * version is kept, for the rules about the Type.
+ */
+static void share_ip(struct share_map *m, struct span s, const struct datagram *d)
+{
+    uint8_t version = s.cap ? s.p[0] >> 4 : 0;
+
+    if (version == 4) {
+        share_ipv4_packet(m, s, d);
+    } else if (version == 6) {
+        share_ipv6_packet(m, s, d);
+    } else if (s.cap) {
+        s.p[0] &= 0xf0;
+        span_clear(s, 1);
+    }
+}
+
 void share_datagram(struct share_map *m, struct span s, const struct datagram *d)
 {
     switch (d->encap.type) {
@@ -298,10 +342,8 @@ void share_datagram(struct share_map *m, struct span s, const struct datagram *d
         share_arp(m, s, d);
         break;
     case TYPE_IPV4:
-        share_ipv4_packet(m, s, d);
-        break;
     case TYPE_IPV6:
-        share_ipv6_packet(m, s, d);
+        share_ip(m, s, d);
         break;
     default:
         span_clear(s, 0);
