@@ -293,3 +293,31 @@ def test_mac_address_of_a_group_follows_the_group(tmp_path):
     assert six[2:6] == six[14 + 36 : 14 + 40] and six[3:6] != bytes.fromhex("123456")
     assert (four[3], four[4:6]) == (four[31] & 0x7F, four[32:34])
     assert four[3:6] != bytes.fromhex("0c2238")
+
+
+def raw_packet(lnh):
+    """IBA 7.7.5: no ICRC. Raw packets have a header of an Ethertype (0) or of IPv6 (1)."""
+    ip = ib.ipv6("2001:db8::1", "2001:db8::2", 59, b"\0\0\0\0text")
+    whole = ib.lrh(lnh, 2, 1, (8 + len(ip)) // 4) + ip
+    return whole + ib.crc16_100b(whole).to_bytes(2, "little")
+
+
+@pytest.mark.parametrize("lnh", [0, 1])
+def test_raw_packet_keeps_its_first_header_only(lnh, tmp_path):
+    packet = raw_packet(lnh)
+    (tmp_path / "in.pcap").write_bytes(capfile.pcap(capfile.INFINIBAND, [(10**18, packet, 62)]))
+    convert("--share", tmp_path / "in.pcap", tmp_path / "out.pcap")
+    (shared,) = packets(tmp_path / "out.pcap")
+    assert shared[:-2] == packet[:8] + bytes(len(packet) - 10)
+
+
+def test_truncated_crc_is_zero(tmp_path):
+    """It would be a checksum of the removed payload."""
+    t = Tape()
+    t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))
+    ((_, packet, _),) = t.records
+    records = [(10**18, packet[:-n], len(packet)) for n in (1, 3, 5)]
+    (tmp_path / "in.pcap").write_bytes(capfile.pcap(capfile.INFINIBAND, records))
+    convert("--share", tmp_path / "in.pcap", tmp_path / "out.pcap")
+    one, three, five = packets(tmp_path / "out.pcap")
+    assert one[-1:] == bytes(1) and three[-3:] == bytes(3) and five[-1:] == bytes(1)

@@ -110,17 +110,23 @@ static uint32_t end_of_headers(const struct packet *p)
                                 : 0;
 }
 
-/* Clears the bytes from FROM to the ICRC (padding), and everything after the VCRC. */
+/*
+ * Clears the bytes from FROM to the ICRC (padding), and everything after the VCRC. CRCs that are
+ * not checked are cleared too: that of RoCE covers the outer addresses, the rest of a truncated CRC
+ * is of the old payload, and a raw packet has payload there.
+ */
 static void clear_rest(struct span whole, const struct packet *p, uint32_t from)
 {
     uint32_t length = p->ib.length;
+    bool has_icrc = icrc_check(p->bytes, &p->ib) != ICRC_NOT_THERE,
+         has_vcrc = vcrc_check(p->bytes, &p->ib) != VCRC_NOT_THERE;
 
     if (length < from + ICRC_SIZE) {
         span_clear(whole, from);
         return;
     }
-    span_clear_part(whole, from, length - ICRC_SIZE - from);
-    span_clear(whole, length + VCRC_SIZE);
+    span_clear_part(whole, from, length - from - (has_icrc ? ICRC_SIZE : 0));
+    span_clear(whole, length + (has_vcrc ? VCRC_SIZE : 0));
 }
 
 static void share_headers(struct share *s, struct span whole, const struct packet *p)
@@ -150,8 +156,6 @@ static void update_crcs(struct span whole, const struct packet *p)
         for (int i = 0; i < ICRC_SIZE; i++)
             whole.p[p->ib.length - ICRC_SIZE + i] = (uint8_t)(crc >> 8 * i);
     }
-    if (!p->ib.has_lrh) /* RoCE: the CRC covers the outer addresses, and is not checked */
-        span_clear_part(whole, p->ib.length - ICRC_SIZE, ICRC_SIZE);
     if (vcrc != VCRC_NOT_THERE) {
         uint16_t crc = vcrc_of(now, &p->ib) ^ (vcrc == VCRC_WRONG ? SPOIL : 0);
         whole.p[p->ib.length] = (uint8_t)crc;
