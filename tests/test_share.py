@@ -10,7 +10,8 @@ import pytest
 from frames import ib
 from frames.build import A, B, BROADCAST_MGID, SM, Tape, arp_reply, arp_request, erf_pcap
 from support import capfile
-from support.convert import convert
+from support.check import run
+from support.convert import call, convert
 from support.paths import TSHARK, testdata
 from support.share import CAPTURES, LINKTYPES, packets, rules, shared
 
@@ -321,3 +322,57 @@ def test_truncated_crc_is_zero(tmp_path):
     convert("--share", tmp_path / "in.pcap", tmp_path / "out.pcap")
     one, three, five = packets(tmp_path / "out.pcap")
     assert one[-1:] == bytes(1) and three[-3:] == bytes(3) and five[-1:] == bytes(1)
+
+
+def without_payload(kind):
+    """The link type, and a frame captured up to the end of the headers before the InfiniBand ones
+    (RoCE) or before the encapsulation header."""
+    frame = ib.Frame(0x64, b"", destqp=1, qkey=1, srcqp=2, dgid=B.gid, sgid=A.gid)
+    data = ib.encap(0x0800, ib.ping4(A.ip, B.ip))
+    return {
+        "roce1": (capfile.ETHERNET, frame.roce1()[:14]),
+        "roce2": (capfile.ETHERNET, frame.roce2()[:42]),
+        "242": (capfile.IPOIB, ib.ipoib242_dest(A.addr, data)[:40]),
+        "sll": (113, ib.sll(0x0800, A.addr, data)[:16]),
+        "sll2": (276, ib.sll2(0x0800, A.addr, data)[:20]),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["roce1", "roce2", "242", "sll", "sll2"])
+def test_frame_captured_up_to_its_outer_headers_keeps_them(kind, tmp_path):
+    linktype, frame = without_payload(kind)
+    data = capfile.pcap(linktype, [(10**18, frame, 100)])
+    (tmp_path / "in.pcap").write_bytes(data)
+    convert("--share", tmp_path / "in.pcap", tmp_path / "out.pcap")
+    (shared,) = packets(tmp_path / "out.pcap")
+    kept = {"roce1": (12, 14), "roce2": (12, 26), "242": (20, 26), "sll": (0, 10), "sll2": (0, 16)}
+    first, end = kept[kind]
+    kept_bytes = bytearray(shared[first:end]), bytearray(frame[first:end])
+    if kind == "roce2":
+        for part in kept_bytes:
+            part[12:14] = b"\0\0"  # checksum of IPv4
+    assert kept_bytes[0] == kept_bytes[1] and any(kept_bytes[0])
+
+
+CUT = ["built/built-carrier-" + name for name in ("242", "247", "roce1", "roce2", "sll", "sll2")]
+CUT += ["built/built-cm", "built/built-nd", "built/built-sa", "built/built-rc", "dhcp"]
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_frames_captured_to_any_length(name, tmp_path):
+    """A frame in which no InfiniBand packet begins is left out. The sanitizers of the variant "asan"
+    see accesses beyond the frame."""
+    capture = capfile.read(testdata(name + ".pcap"))
+    head = 16 if capture.linktype == capfile.ERF else 0
+    sizes = {len(f.data): f for f in capture.frames}
+    records = [
+        (f.time, f.data[:n], f.wire) for f in sizes.values() for n in range(head, len(f.data) + 1)
+    ]
+    (tmp_path / "in.pcap").write_bytes(capfile.pcap(capture.linktype, records))
+    done = call("convert", "--share", tmp_path / "in.pcap", tmp_path / "out.pcap")
+    after = capfile.read(tmp_path / "out.pcap")
+    left_out = len(records) - len(after.frames)
+    assert done.returncode == (1 if left_out else 0), done.stderr
+    assert left_out < 60 * len(sizes)
+    whole = [f for f in after.frames if len(f.data) == max(sizes)]
+    assert whole and run("--format", "json", str(tmp_path / "out.pcap")).stdout
