@@ -255,7 +255,7 @@ def test_reserved_bytes_of_an_smp_are_zero(management, attribute, size, tmp_path
     convert("--share", tmp_path / "in.pcap", tmp_path / "out.pcap")
     (shared,) = [p[HEADERS : HEADERS + 256] for p in packets(tmp_path / "out.pcap")]
     directed = management == 0x81
-    assert b"r" not in shared and b"x" not in shared
+    assert b"rrr" not in shared and b"xxx" not in shared
     assert shared[32:36] == (b"\xff" * 4 if directed else bytes(4))
     assert shared[128:] == (b"y" * 128 if directed else bytes(128))
 
