@@ -28,8 +28,8 @@ void annotation_frame(struct annotation *a, const struct capfile_frame *frame);
 
 /*
  * Writes the file, with the verdict on the report's first capture. Writes nothing if this capture
- * was not opened: PATH may be the capture, in the place of OUT by mistake. Returns false and sets ERROR if
- * this fails, or if a function above could not write the temporary file.
+ * was not opened: PATH may be the capture, in the place of OUT by mistake. Returns false and sets
+ * ERROR if this fails, or if a function above could not write the temporary file.
  */
 bool annotation_save(struct annotation *a, const struct report *r, const char *path,
                      GError **error);
