@@ -376,3 +376,30 @@ def test_frames_captured_to_any_length(name, tmp_path):
     assert left_out < 60 * len(sizes)
     whole = [f for f in after.frames if len(f.data) == max(sizes)]
     assert whole and run("--format", "json", str(tmp_path / "out.pcap")).stdout
+
+
+TEXT = b"secret of a company."
+
+
+@pytest.mark.parametrize("kind", [2, 3, 4, 5, 8])
+def test_tcp_option_of_a_wrong_length_is_removed(kind, tmp_path):
+    """MSS, window scale, SACK and timestamps keep their values only if they have their length."""
+    good = bytes.fromhex("020405b4 030307 0402 080a 0000000100000002 050a 0000000300000004 010101")
+    bad = bytes([kind, 23]) + TEXT + b"!\1"
+    for options in (good, bad):
+        head = bytes(12) + bytes([(20 + len(options)) // 4 << 4]) + bytes(7)
+        packet = ib.ipv4(A.ip, B.ip, 6, head + options)
+        (shared,) = share_payloads(tmp_path, ib.encap(0x0800, packet))
+        assert shared[44:] == (good if options is good else b"\1" * len(bad))
+
+
+@pytest.mark.parametrize("option, size", [(1, 4), (51, 4), (55, 20), (57, 2)])
+def test_dhcp_number_of_a_wrong_length_is_removed(option, size, tmp_path):
+    """The parameter list (55) may be as long as this text."""
+    message = bytes.fromhex("01200000") + bytes(232) + bytes.fromhex("63825363 350101")
+    for n in (size, len(TEXT)):
+        data = message + bytes([option, n]) + TEXT[:n] + b"\xff"
+        udp = ib.udp(A.ip, "255.255.255.255", 68, 67, data)
+        packet = ib.ipv4(A.ip, "255.255.255.255", 17, udp)
+        (shared,) = share_payloads(tmp_path, ib.encap(0x0800, packet))
+        assert shared[-n - 1 : -1] == (TEXT[:n] if n == size else bytes(n))

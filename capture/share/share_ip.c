@@ -83,29 +83,34 @@ static void update_checksum(const struct summed *c, bool right)
 enum { TCP_OFFSET = 12, TCP_CHECKSUM = 16, TCP_SIZE = 20, UDP_CHECKSUM = 6, UDP_SIZE = 8 };
 enum { OPTION_END = 0, OPTION_NOP = 1 };
 
-/* Options that only describe the connection: MSS, window scale, SACK, timestamps. */
-static bool tcp_option_stays(uint8_t kind)
+/*
+ * Options that only describe the connection, of the right length: MSS, window scale, SACK (up to 4
+ * blocks), timestamps (RFC 9293 section 3.2, RFC 7323, RFC 2018).
+ */
+static bool tcp_option_stays(uint8_t kind, uint32_t n)
 {
-    return (kind >= 2 && kind <= 5) || kind == 8;
+    return (kind == 2 && n == 4) || (kind == 3 && n == 3) || (kind == 4 && n == 2) ||
+           (kind == 5 && n <= 34 && n % 8 == 2) || (kind == 8 && n == 10);
 }
 
 /*
  * Only router alert. Record route (7), timestamp (68) and source routes (131, 137) contain
  * addresses.
  */
-static bool ipv4_option_stays(uint8_t kind)
+static bool ipv4_option_stays(uint8_t kind, uint32_t n)
 {
-    return kind == 148; /* router alert */
+    return kind == 148 && n == 4; /* router alert (RFC 2113) */
 }
 
 /* Replaces the other options by no-operations. */
-static void share_options(struct span s, uint32_t from, uint32_t to, bool (*stay)(uint8_t kind))
+static void share_options(struct span s, uint32_t from, uint32_t to,
+                          bool (*stay)(uint8_t kind, uint32_t n))
 {
     while (from < to && from < s.cap && s.p[from] != OPTION_END) {
         uint32_t n = s.p[from] == OPTION_NOP ? 1 : from + 1 < s.cap ? s.p[from + 1] : 0;
         if (n == 0 || n > to - from)
             n = to - from;
-        if (!stay(s.p[from]))
+        if (!stay(s.p[from], n))
             for (uint32_t i = from; i < from + n && i < s.cap; i++)
                 s.p[i] = OPTION_NOP;
         from += n;
