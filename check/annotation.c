@@ -18,8 +18,11 @@
 #include "rules/sender.h"
 #include "wire/nanoseconds.h"
 
-/* Limits against hostile captures: comments per frame, and bytes per comment. */
-enum { COMMENTS_MAX = 32, COMMENT_MAX = 1000, BLOCK_ROOM = 2048 };
+/*
+ * A limit against hostile captures: comments per frame. The bytes of a comment are limited by the
+ * length field of a pcapng option; only a reason in the user's own list of deviations is that long.
+ */
+enum { COMMENTS_MAX = 32, COMMENT_MAX = UINT16_MAX, BLOCK_ROOM = 2048 };
 
 struct annotation {
     FILE *spool;         /* the blocks after the section's header */
@@ -27,11 +30,11 @@ struct annotation {
     GByteArray *block;   /* the block that is built; reused */
     /* the capture is pcapng: it has its own time stamps and interface descriptions */
     bool is_pcapng;
-    struct capfile *file;
-    GPtrArray *comments; /* comments of the next frame */
-    unsigned more;       /* number of its findings beyond COMMENTS_MAX */
-    uint32_t interfaces; /* number of interfaces written */
-    GError *error;       /* the first error of writing the spool; NULL: none */
+    struct capfile *file; /* NULL: not opened */
+    GPtrArray *comments;  /* comments of the next frame */
+    unsigned more;        /* number of its findings beyond COMMENTS_MAX */
+    uint32_t interfaces;  /* number of interfaces written */
+    GError *error;        /* the first error of writing the spool; NULL: none */
 };
 
 struct annotation *annotation_new(GError **error)
@@ -199,7 +202,7 @@ void annotation_finding(struct annotation *a, const struct finding *f)
 
 static void add_comment(GByteArray *block, const char *comment)
 {
-    uint8_t option[OPTION_HEAD + COMMENT_MAX + 4];
+    static uint8_t option[OPTION_HEAD + COMMENT_MAX + 4];
     size_t n = strlen(comment);
     while (n > COMMENT_MAX || (n > 0 && ((uint8_t)comment[n] & 0xc0) == 0x80))
         n--; /* not within a UTF-8 character */
@@ -301,6 +304,8 @@ static char *verdict_text(const struct report *r)
 
 bool annotation_save(struct annotation *a, const struct report *r, const char *path, GError **error)
 {
+    if (!a->file)
+        return true;
     if (!a->error && fflush(a->spool) != 0)
         fail_spool(a);
     if (a->error) {

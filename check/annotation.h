@@ -27,8 +27,9 @@ void annotation_finding(struct annotation *a, const struct finding *f);
 void annotation_frame(struct annotation *a, const struct capfile_frame *frame);
 
 /*
- * Writes the file, with the verdict on the report's first capture. Returns false and sets ERROR if
- * this fails, or if a function above could not write the temporary file.
+ * Writes the file, with the verdict on the report's first capture. Writes nothing if this capture
+ * was not opened: PATH may be the capture, in the place of OUT by mistake. Returns false and sets
+ * ERROR if this fails, or if a function above could not write the temporary file.
  */
 bool annotation_save(struct annotation *a, const struct report *r, const char *path,
                      GError **error);

@@ -127,6 +127,7 @@ static const struct cli_option table[] = {
          "A capture with several sections becomes one section. "
          "If the section has comments, the verdict is added after them. "
          "Only one capture may be given. "
+         "If it cannot be opened, OUT is not written. "
          "- is standard output, if -o names a file for the report.",
      CLI_STORES(options, annotate),
      .group = OF_CHECKING},
@@ -177,7 +178,8 @@ static bool is_sensible(const struct options *o)
         say("no capture given: try 'ipoib-check --help'");
     else if (o->annotate && o->n_captures != 1)
         say("--annotate takes one capture");
-    else if (o->annotate && strcmp(o->annotate, "-") == 0 && !o->output)
+    else if (o->annotate && strcmp(o->annotate, "-") == 0 &&
+             (!o->output || strcmp(o->output, "-") == 0))
         say("--annotate -: write the report to a file, with -o");
     else if (!o->list && o->only->len > 0 && selection_in_capture(&o->selection) == 0)
         say("no capture can show the selected rules: see ipoib-check --list");

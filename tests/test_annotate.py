@@ -182,6 +182,35 @@ def test_output_over_the_input_is_refused(tmp_path):
     assert path.read_bytes() == capfile.load(ENCAP)
 
 
+def test_report_and_annotated_capture_in_one_file_are_refused(tmp_path):
+    """Also if the file does not exist yet, by another path to its folder."""
+    out = tmp_path / "out"
+    other = str(tmp_path / ".." / tmp_path.name / "out")
+    expect(UNJUDGED, "--annotate", str(out), "-o", other, ENCAP, err="is the report")
+    assert not out.exists()
+    expect(UNJUDGED, "--annotate", "-", "-o", "-", ENCAP, err="write the report to a file")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no capture"])
+def test_output_is_not_written_without_a_capture(content, tmp_path):
+    """OUT and CAPTURE may be in the wrong order: then OUT is the user's only capture."""
+    capture, out = tmp_path / "capture.pcap", tmp_path / "out.pcapng"
+    capture.write_bytes(capfile.load(ENCAP))
+    if content is not None:
+        out.write_bytes(content)
+    assert run("--annotate", str(capture), str(out)).returncode == UNJUDGED
+    assert capture.read_bytes() == capfile.load(ENCAP)
+
+
+def test_reason_of_1000_characters_is_whole(tmp_path):
+    reason = " ".join(f"word {n:03}" for n in range(112))[:1000]
+    (tmp_path / "mine.conf").write_text(f"[{RESERVED}]\nreason={reason}\n", encoding="utf-8")
+    out = tmp_path / "out.pcapng"
+    expect(OK, "--deviations", str(tmp_path / "mine.conf"), "--annotate", str(out), ENCAP)
+    comments = [c for _, c in tshark(out, "frame.number", "frame.comment") if c]
+    assert any(f"; {reason}; see: ipoib-check --explain {RESERVED}" in c for c in comments)
+
+
 def test_full_disk_is_an_error():
     expect(UNJUDGED, "--annotate", "/dev/full", CONNECTED, err="/dev/full: ")
 

@@ -170,6 +170,17 @@ def test_deviations_of_a_file(store):
     assert found(document, "deviation")[RESERVED]["reason"] == "ours"
 
 
+LONG_REASON = " ".join(f"word {n:03}" for n in range(112))[:1000]
+
+
+@pytest.mark.parametrize("form", ["json", "text", "junit", "tap"])
+def test_reason_of_1000_characters_is_whole(store, form):
+    assert len(LONG_REASON) == 1000
+    mine = store("mine.conf", f"[{RESERVED}]\nreason={LONG_REASON}\n".encode())
+    text = expect(OK, "--deviations", mine, "--format", form, ENCAP)
+    assert LONG_REASON in " ".join(text.split())
+
+
 def test_strict_counts_should():
     args = ["--deviations", "none", "--only", QKEY, CONNECTED]
     result = found(report(OK, *args), "fail")[QKEY]

@@ -84,6 +84,16 @@ def test_without_known_deviations_the_rule_has_the_frame():
     assert frames(LENGTH, "-o", "ipoib.deviations:none") == [2, 4, 5, 6]
 
 
+def test_reason_of_1000_characters_is_whole(tmp_path):
+    reason = " ".join(f"word {n:03}" for n in range(112))[:1000]
+    assert len(reason) == 1000
+    (tmp_path / "mine.conf").write_text(f"[{LENGTH[6:]}]\nreason={reason}\n", encoding="utf-8")
+    mine = ["-o", f"ipoib.deviations:{tmp_path / 'mine.conf'}"]
+    command = ["-r", FAULTS, *mine, "-Y", "ipoib.rule.deviation == 1", "-T", "fields"]
+    out = tshark(*command, "-e", "ipoib.rule.reason", check=True).stdout
+    assert set(out.splitlines()) == {reason}
+
+
 def test_a_changed_severity_changes_no_verdict():
     change = f'uat:expert_severity:"{LENGTH}","Error"'
     changed = experts("-o", change)

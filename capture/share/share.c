@@ -44,12 +44,26 @@ void share_free(struct share *s)
 
 /* ---- the payload */
 
-static void share_ipoib(struct share *s, struct span payload, const struct datagram *d)
+/*
+ * A datagram whose encapsulation header is missing is anonymised like one that has it, so that the
+ * violation stays visible. FIRST: the first packet of a message of several.
+ */
+static void share_ipoib(struct share *s, struct span payload, const struct datagram *d, bool first)
 {
-    if (d->header == WIRE_OK)
-        share_datagram(s->map, span_from(payload, ENCAP_SIZE), d);
-    else
+    struct datagram bare;
+
+    if (d->header != WIRE_OK) {
         span_clear(payload, 0);
+    } else if (encap_missing(d->bytes, first)) {
+        uint8_t version = d->bytes.p[0] >> 4;
+        datagram_decode_body(version == 4   ? TYPE_IPV4
+                             : version == 6 ? TYPE_IPV6
+                                            : TYPE_ARP,
+                             d->bytes, &bare);
+        share_datagram(s->map, payload, &bare);
+    } else {
+        share_datagram(s->map, span_from(payload, ENCAP_SIZE), d);
+    }
 }
 
 /*
@@ -65,11 +79,11 @@ static void share_payload(struct share *s, struct span payload, const struct pac
         share_mad(s->map, payload, &p->mad, cm && packet_cm_is_ipoib(p, cm));
         break;
     case PAYLOAD_IPOIB:
-        share_ipoib(s, payload, &p->datagram);
+        share_ipoib(s, payload, &p->datagram, false);
         break;
     case PAYLOAD_FRAGMENT:
         if (p->classification.fragment.index == 0)
-            share_ipoib(s, payload, &p->datagram);
+            share_ipoib(s, payload, &p->datagram, true);
         else
             span_clear(payload, 0);
         break;
@@ -96,17 +110,23 @@ static uint32_t end_of_headers(const struct packet *p)
                                 : 0;
 }
 
-/* Clears the bytes from FROM to the ICRC (padding), and everything after the VCRC. */
+/*
+ * Clears the bytes from FROM to the ICRC (padding), and everything after the VCRC. CRCs that are
+ * not checked are cleared too: that of RoCE covers the outer addresses, the rest of a truncated CRC
+ * is of the old payload, and a raw packet has payload there.
+ */
 static void clear_rest(struct span whole, const struct packet *p, uint32_t from)
 {
     uint32_t length = p->ib.length;
+    bool has_icrc = icrc_check(p->bytes, &p->ib) != ICRC_NOT_THERE,
+         has_vcrc = vcrc_check(p->bytes, &p->ib) != VCRC_NOT_THERE;
 
     if (length < from + ICRC_SIZE) {
         span_clear(whole, from);
         return;
     }
-    span_clear_part(whole, from, length - ICRC_SIZE - from);
-    span_clear(whole, length + VCRC_SIZE);
+    span_clear_part(whole, from, length - from - (has_icrc ? ICRC_SIZE : 0));
+    span_clear(whole, length + (has_vcrc ? VCRC_SIZE : 0));
 }
 
 static void share_headers(struct share *s, struct span whole, const struct packet *p)
@@ -136,8 +156,6 @@ static void update_crcs(struct span whole, const struct packet *p)
         for (int i = 0; i < ICRC_SIZE; i++)
             whole.p[p->ib.length - ICRC_SIZE + i] = (uint8_t)(crc >> 8 * i);
     }
-    if (!p->ib.has_lrh) /* RoCE: the CRC covers the outer addresses, and is not checked */
-        span_clear_part(whole, p->ib.length - ICRC_SIZE, ICRC_SIZE);
     if (vcrc != VCRC_NOT_THERE) {
         uint16_t crc = vcrc_of(now, &p->ib) ^ (vcrc == VCRC_WRONG ? SPOIL : 0);
         whole.p[p->ib.length] = (uint8_t)crc;
@@ -231,7 +249,7 @@ static void share_without_headers(struct share *s, struct span inner, enum link_
                                   const struct packet *p)
 {
     if (kind == LINK_FRAME_IPOIB)
-        share_ipoib(s, inner, &p->datagram);
+        share_ipoib(s, inner, &p->datagram, false);
     else
         share_datagram(s->map, inner, &p->datagram);
 }

@@ -5,7 +5,11 @@
 #include "wire/ip.h"
 #include "wire/lladdr.h"
 
-/* Contents of options (RFC 2132); all others are cleared. */
+/*
+ * Contents of options (RFC 2132); all others are cleared, and numbers that are longer than they may
+ * be.
+ */
+enum { NUMBERS_MAX = 4, DHCP_OPTION_PARAMETERS = 55 };
 enum { HOLDS_OTHER, HOLDS_NUMBERS, HOLDS_ADDRESSES, HOLDS_CLIENT };
 
 static int holds(uint8_t option)
@@ -15,7 +19,7 @@ static int holds(uint8_t option)
     case 51: /* lease time */
     case DHCP_OPTION_OVERLOAD:
     case DHCP_OPTION_MESSAGE_TYPE:
-    case 55: /* parameter list */
+    case DHCP_OPTION_PARAMETERS:
     case 57: /* maximum message size */
     case 58: /* renewal time */
     case 59: /* rebinding time */
@@ -100,7 +104,7 @@ static void share_option(struct share_map *m, struct span s, uint8_t option, uin
     uint8_t *p = span_field(s, 0, n);
     int what = holds(option);
 
-    if (!p || what == HOLDS_NUMBERS)
+    if (!p || (what == HOLDS_NUMBERS && (n <= NUMBERS_MAX || option == DHCP_OPTION_PARAMETERS)))
         return;
     if (what == HOLDS_CLIENT)
         add_client(client, p, n);

@@ -45,8 +45,13 @@ void share_fields(struct share_map *m, struct span s, const struct field *f)
         share_field(m, s, f);
 }
 
+/* Around the GID are reserved bytes. */
 static const struct field trap_of_gid[] = {
-    {GID, NOTICE_DETAILS_GID, 0}, {GID, NOTICE_ISSUER_GID, 0}, {END, 0, 0}};
+    {CLEAR, NOTICE_DETAILS, NOTICE_DETAILS_GID - NOTICE_DETAILS},
+    {GID, NOTICE_DETAILS_GID, 0},
+    {CLEAR, NOTICE_DETAILS_GID + 16, NOTICE_ISSUER_GID - NOTICE_DETAILS_GID - 16},
+    {GID, NOTICE_ISSUER_GID, 0},
+    {END, 0, 0}};
 /* The details of other traps start with LIDs; a GUID or M_Key can follow (IBA 14.2.5.1). */
 static const struct field other_trap[] = {
     {CLEAR, NOTICE_DETAILS + 6, 48}, {GID, NOTICE_ISSUER_GID, 0}, {END, 0, 0}};

@@ -30,6 +30,7 @@ static void share_nd_option(struct share_map *m, struct span s, const struct nd_
             span_map_ip(m, s, o->off + at, IPV6_ADDRESS_SIZE);
         break;
     case ND_OPT_MTU:
+        span_clear_part(s, o->off + 8, o->size - 8);
         break;
     default:
         span_clear_part(s, o->off + 2, o->size - 2);

@@ -83,29 +83,34 @@ static void update_checksum(const struct summed *c, bool right)
 enum { TCP_OFFSET = 12, TCP_CHECKSUM = 16, TCP_SIZE = 20, UDP_CHECKSUM = 6, UDP_SIZE = 8 };
 enum { OPTION_END = 0, OPTION_NOP = 1 };
 
-/* Options that only describe the connection: MSS, window scale, SACK, timestamps. */
-static bool tcp_option_stays(uint8_t kind)
+/*
+ * Options that only describe the connection, of the right length: MSS, window scale, SACK (up to 4
+ * blocks), timestamps (RFC 9293 section 3.2, RFC 7323, RFC 2018).
+ */
+static bool tcp_option_stays(uint8_t kind, uint32_t n)
 {
-    return (kind >= 2 && kind <= 5) || kind == 8;
+    return (kind == 2 && n == 4) || (kind == 3 && n == 3) || (kind == 4 && n == 2) ||
+           (kind == 5 && n <= 34 && n % 8 == 2) || (kind == 8 && n == 10);
 }
 
 /*
  * Only router alert. Record route (7), timestamp (68) and source routes (131, 137) contain
  * addresses.
  */
-static bool ipv4_option_stays(uint8_t kind)
+static bool ipv4_option_stays(uint8_t kind, uint32_t n)
 {
-    return kind == 148; /* router alert */
+    return kind == 148 && n == 4; /* router alert (RFC 2113) */
 }
 
 /* Replaces the other options by no-operations. */
-static void share_options(struct span s, uint32_t from, uint32_t to, bool (*stay)(uint8_t kind))
+static void share_options(struct span s, uint32_t from, uint32_t to,
+                          bool (*stay)(uint8_t kind, uint32_t n))
 {
     while (from < to && from < s.cap && s.p[from] != OPTION_END) {
         uint32_t n = s.p[from] == OPTION_NOP ? 1 : from + 1 < s.cap ? s.p[from + 1] : 0;
         if (n == 0 || n > to - from)
             n = to - from;
-        if (!stay(s.p[from]))
+        if (!stay(s.p[from], n))
             for (uint32_t i = from; i < from + n && i < s.cap; i++)
                 s.p[i] = OPTION_NOP;
         from += n;
@@ -248,6 +253,30 @@ static void share_ipv4_packet(struct share_map *m, struct span s, const struct d
 
 enum { HOP_BY_HOP = 0, ROUTING = 43, FRAGMENT = 44, NO_NEXT = 59, DESTINATION = 60 };
 
+enum { PAD_1 = 0, PAD_N = 1, ROUTER_ALERT = 5, JUMBO = 0xc2 };
+
+/*
+ * Replaces the hop-by-hop options by padding, except router alert (RFC 2711) and the length of a
+ * jumbogram (RFC 2675): others, such as traces (RFC 9486), contain addresses.
+ */
+static void share_hop_by_hop(struct span s)
+{
+    for (uint32_t at = 2; at < s.cap;) {
+        uint8_t kind = s.p[at];
+        uint32_t n = kind == PAD_1 ? 1 : at + 1 < s.cap ? s.p[at + 1] + 2u : s.cap;
+        if (n > s.cap - at) {
+            span_clear(s, at); /* zeros are Pad1 options */
+            return;
+        }
+        bool stays = (kind == ROUTER_ALERT && n == 4) || (kind == JUMBO && n == 6);
+        if (kind != PAD_1 && !stays) {
+            s.p[at] = PAD_N;
+            span_clear_part(s, at + 2, n - 2);
+        }
+        at += n;
+    }
+}
+
 /*
  * Skips and anonymises the extension headers. Returns the offset after them and the protocol there;
  * UINT8_MAX for a later fragment.
@@ -262,6 +291,8 @@ static uint32_t skip_ipv6_extensions(struct span s, uint8_t *protocol)
                    *protocol != FRAGMENT))
             return at;
         uint32_t n = *protocol == FRAGMENT ? 8 : (p[1] + 1u) * 8;
+        if (*protocol == HOP_BY_HOP)
+            share_hop_by_hop(span_part(s, at, n));
         if (*protocol == ROUTING)
             span_clear_part(s, at + 4, n - 4); /* contains addresses */
         if (*protocol == DESTINATION)
@@ -290,6 +321,24 @@ static void share_ipv6_packet(struct share_map *m, struct span s, const struct d
     share_upper(m, &u, d);
 }
 
+/*
+ * The version decides, not the Type: a Type may be wrong. Of a body that is no IP datagram only the
+ * version is kept, for the rules about the Type.
+ */
+static void share_ip(struct share_map *m, struct span s, const struct datagram *d)
+{
+    uint8_t version = s.cap ? s.p[0] >> 4 : 0;
+
+    if (version == 4) {
+        share_ipv4_packet(m, s, d);
+    } else if (version == 6) {
+        share_ipv6_packet(m, s, d);
+    } else if (s.cap) {
+        s.p[0] &= 0xf0;
+        span_clear(s, 1);
+    }
+}
+
 void share_datagram(struct share_map *m, struct span s, const struct datagram *d)
 {
     switch (d->encap.type) {
@@ -298,10 +347,8 @@ void share_datagram(struct share_map *m, struct span s, const struct datagram *d
         share_arp(m, s, d);
         break;
     case TYPE_IPV4:
-        share_ipv4_packet(m, s, d);
-        break;
     case TYPE_IPV6:
-        share_ipv6_packet(m, s, d);
+        share_ip(m, s, d);
         break;
     default:
         span_clear(s, 0);

@@ -7,10 +7,14 @@
 #include "capture/share/share_field.h"
 #include "capture/share/share_sa.h"
 
-/* An attribute; fields NULL: nothing to map or clear. */
+/*
+ * An attribute; fields NULL: nothing to map or clear. size: of an SMP's attribute, in bytes; its
+ * data may be longer. 0 for CM.
+ */
 struct shared_attribute {
     uint16_t id;
     const struct field *fields;
+    uint16_t size;
 };
 
 static const struct shared_attribute *find_attribute(const struct shared_attribute *list, size_t n,
@@ -42,17 +46,17 @@ enum { SMP_NOTICE = 0x0002 };
 
 /* SMP attributes (IBA 14.2.5) */
 static const struct shared_attribute of_smp[] = {
-    {0x0010, node_description},
-    {SMP_NODE_INFO, node_info},
-    {0x0012, NULL}, /* SwitchInfo */
-    {0x0014, guid_info},
-    {SMP_PORT_INFO, port_info},
-    {SMP_PKEY_TABLE, NULL},
-    {0x0017, NULL}, /* SLtoVLMappingTable */
-    {0x0018, NULL}, /* VLArbitrationTable */
-    {0x0019, NULL}, /* LinearForwardingTable */
-    {0x001b, NULL}, /* MulticastForwardingTable */
-    {SMP_SM_INFO, sm_info},
+    {0x0010, node_description, 64},
+    {SMP_NODE_INFO, node_info, 40},
+    {0x0012, NULL, 20}, /* SwitchInfo */
+    {0x0014, guid_info, 64},
+    {SMP_PORT_INFO, port_info, 64},
+    {SMP_PKEY_TABLE, NULL, 64},
+    {0x0017, NULL, 8},  /* SLtoVLMappingTable */
+    {0x0018, NULL, 64}, /* VLArbitrationTable */
+    {0x0019, NULL, 64}, /* LinearForwardingTable */
+    {0x001b, NULL, 64}, /* MulticastForwardingTable */
+    {SMP_SM_INFO, sm_info, 21},
 };
 
 /*
@@ -65,6 +69,17 @@ static bool has_meaning(const struct mad *mad)
            (mad->method == SMP_GET_RESP && (mad->status & ~SMP_STATUS_D & 0xffff) == 0);
 }
 
+/* Senders reuse buffers: reserved bytes may be parts of earlier messages. */
+static void clear_reserved(struct span s, const struct mad *mad)
+{
+    bool directed = mad->class == MAD_CLASS_SMP_DIRECTED;
+    uint32_t from = directed ? SMP_DR_DLID + 2 : SMP_DR_SLID;
+
+    span_clear_part(s, from, SMP_DATA - from);
+    if (!directed)
+        span_clear(s, SMP_INITIAL_PATH);
+}
+
 static void share_smp(struct share_map *m, struct span s, const struct mad *mad)
 {
     const struct shared_attribute *a = find_attribute(of_smp, sizeof(of_smp) / sizeof(*of_smp),
@@ -72,12 +87,15 @@ static void share_smp(struct share_map *m, struct span s, const struct mad *mad)
     struct span data = span_part(s, SMP_DATA, SMP_DATA_SIZE);
 
     span_clear_part(s, SMP_MKEY, 8);
-    if (mad->attribute == SMP_NOTICE)
+    clear_reserved(s, mad);
+    if (mad->attribute == SMP_NOTICE) {
         share_fields(m, data, notice_fields(data));
-    else if (a && has_meaning(mad))
+    } else if (a && has_meaning(mad)) {
         share_fields(m, data, a->fields);
-    else
+        span_clear(data, a->size);
+    } else {
         span_clear(data, 0);
+    }
 }
 
 /* ---- communication management */
@@ -97,8 +115,8 @@ static const struct field apr[] = {{CLEAR, APR_STATUS + 3, APR_PRIVATE - APR_STA
 static const struct field sidr_rep[] = {
     {CLEAR, SIDR_REP_QKEY + 4, SIDR_REP_PRIVATE - SIDR_REP_QKEY - 4}, {END, 0, 0}};
 static const struct shared_attribute of_cm[] = {
-    {CM_REQ, req}, {CM_REP, rep}, {CM_REJ, rej},
-    {CM_LAP, lap}, {CM_APR, apr}, {CM_SIDR_REP, sidr_rep},
+    {CM_REQ, req, 0}, {CM_REP, rep, 0}, {CM_REJ, rej, 0},
+    {CM_LAP, lap, 0}, {CM_APR, apr, 0}, {CM_SIDR_REP, sidr_rep, 0},
 };
 
 static void share_cm(struct share_map *m, struct span s, const struct mad_payload *mad, bool ipoib)

@@ -2,7 +2,10 @@
 /* Anonymises outer headers. See share_outer.h. */
 #include "capture/share/share_outer.h"
 
+#include <string.h>
+
 #include "wire/checksum.h"
+#include "wire/ib.h"
 #include "wire/ip.h"
 #include "wire/put.h"
 
@@ -10,11 +13,36 @@ enum { MAC_SIZE = 6, MAC_OUI = 3 };
 
 /* ---- Ethernet */
 
-/* Maps a MAC address; a group address and the sender's manufacturer (OUI) stay. */
+/* Maps a MAC address; a group address (see share_group_mac) and the manufacturer (OUI) stay. */
 static void share_mac(struct share_map *m, uint8_t *p)
 {
     if (!(p[0] & 1))
         share_bytes(m, p + MAC_OUI, MAC_SIZE - MAC_OUI);
+}
+
+/*
+ * Maps the MAC address of an IP group, which ends with bits of the group's address (RFC 1112
+ * section 6.4, RFC 2464 section 7). GROUP_END: the end of the mapped address.
+ */
+static void share_group_mac(uint8_t *mac, const uint8_t *group_end)
+{
+    static const uint8_t ipv4_group[] = {0x01, 0x00, 0x5e}, ipv6_group[] = {0x33, 0x33};
+
+    if (memcmp(mac, ipv6_group, sizeof(ipv6_group)) == 0)
+        memcpy(mac + 2, group_end - 4, 4);
+    else if (memcmp(mac, ipv4_group, sizeof(ipv4_group)) == 0)
+        put24(mac + 3, be24(group_end - 3) & 0x7fffff);
+}
+
+/* RoCE v1: the group is the destination GID of the GRH, which is not mapped yet. */
+static void share_group_mac_v1(struct share_map *m, struct span whole, uint32_t grh)
+{
+    uint8_t gid[GID_SIZE] = {0};
+
+    if (grh + GRH_SIZE <= whole.cap)
+        memcpy(gid, whole.p + grh + GRH_DGID, GID_SIZE);
+    share_gid(m, gid);
+    share_group_mac(whole.p, gid + GID_SIZE);
 }
 
 enum { IPV4_CHECKSUM_AT = 10, UDP_HEADER = 8, UDP_CHECKSUM_AT = 6 };
@@ -47,13 +75,16 @@ static void share_ethernet(struct share_map *m, struct span whole, const uint8_t
 
     share_mac(m, whole.p);
     share_mac(m, whole.p + MAC_SIZE);
-    if (c->outer.length == 0)
+    if (c->outer.length == 0) {
+        share_group_mac_v1(m, whole, (uint32_t)(c->inner.p - before));
         return;
+    }
     source = whole.p + (c->outer.src - before);
     if (c->outer.length == IPV4_ADDRESS_SIZE)
         share_outer_ipv4(m, source - IPV4_SOURCE, inner);
     else
         share_outer_ipv6(m, source - IPV6_SOURCE);
+    share_group_mac(whole.p, source + 2 * (size_t)c->outer.length);
     put16(inner - UDP_HEADER + UDP_CHECKSUM_AT, 0);
 }
 

@@ -101,7 +101,7 @@ bool save_parts(const GString *head, FILE *middle, const GString *tail, const ch
     const struct parts parts = {head, middle, tail};
     bool to_stdout = !path || strcmp(path, "-") == 0;
     int number = to_stdout ? write_stdout(&parts) : write_file(&parts, path);
-    return number == 0 || fail_with(error, "%s: the report cannot be written: %s",
+    return number == 0 || fail_with(error, "%s: cannot be written: %s",
                                     to_stdout ? "standard output" : path, strerror(number));
 }
 
@@ -110,16 +110,40 @@ bool save(const GString *text, const char *path, GError **error)
     return save_parts(text, NULL, &(GString){.str = (char *)""}, path, error);
 }
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* For files that do not exist yet: have they the same folder and name? */
+static bool is_same_name(const char *a, const char *b)
+{
+    char *folder_a = g_path_get_dirname(a), *folder_b = g_path_get_dirname(b);
+    char *name_a = g_path_get_basename(a), *name_b = g_path_get_basename(b);
+    struct stat of_a, of_b;
+    bool same = strcmp(name_a, name_b) == 0 && stat(folder_a, &of_a) == 0 &&
+                stat(folder_b, &of_b) == 0 && is_same(&of_a, &of_b);
+    g_free(folder_a);
+    g_free(folder_b);
+    g_free(name_a);
+    g_free(name_b);
+    return same;
+}
+
 bool save_is_safe(const char *path, char *const *files, int n, const char *what, GError **error)
 {
     struct stat out, in;
-    if (!path || strcmp(path, "-") == 0 || stat(path, &out) != 0 || !S_ISREG(out.st_mode))
+    if (!path || strcmp(path, "-") == 0)
+        return true;
+    bool exists = stat(path, &out) == 0;
+    if (exists && !S_ISREG(out.st_mode))
         return true;
     for (int i = 0; i < n; i++) {
         bool is_stdin = strcmp(files[i], "-") == 0;
-        if ((is_stdin ? fstat(0, &in) : stat(files[i], &in)) == 0 && in.st_dev == out.st_dev &&
-            in.st_ino == out.st_ino)
-            return fail_with(error, "%s: is %s; write the report to another file", path, what);
+        bool there = (is_stdin ? fstat(0, &in) : stat(files[i], &in)) == 0;
+        if (exists ? there && is_same(&in, &out)
+                   : !there && !is_stdin && is_same_name(path, files[i]))
+            return fail_with(error, "%s: is %s; write to another file", path, what);
     }
     return true;
 }

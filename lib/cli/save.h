@@ -21,8 +21,8 @@ bool save_parts(const GString *head, FILE *middle, const GString *tail, const ch
                 GError **error);
 
 /*
- * Returns false and sets ERROR if PATH is one of the N FILES, which the report would overwrite.
- * WHAT describes the files in the message.
+ * Returns false and sets ERROR if PATH is one of the N FILES, which would be overwritten, or will
+ * be if neither exists yet. WHAT describes the files in the message.
  */
 bool save_is_safe(const char *path, char *const *files, int n, const char *what, GError **error);
 

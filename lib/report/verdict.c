@@ -133,10 +133,11 @@ static struct verdict_case *new_case(struct verdict_result *r, const char *const
 static struct verdict_case *find_or_add_case(struct verdict_result *r, const char *const given[4],
                                              const struct verdict_evidence *e)
 {
-    char buffers[4][VERDICT_TEXT + 1];
+    char buffers[3][VERDICT_TEXT + 1], reason[VERDICT_REASON + 1];
     const char *texts[4];
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+    for (size_t i = 0; i < G_N_ELEMENTS(buffers); i++)
         texts[i] = plain_short(given[i], buffers[i], sizeof buffers[i]);
+    texts[3] = plain_short(given[3], reason, sizeof reason);
     struct verdict_case *c = find_case(r, texts);
     return c ? c : new_case(r, texts, e);
 }

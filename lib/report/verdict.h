@@ -4,7 +4,7 @@
  *
  * Memory is bounded: for each rule and outcome at most VERDICT_CASES different cases are kept, each
  * with its first VERDICT_FRAMES frames and VERDICT_SENDERS senders, and with texts of at most
- * VERDICT_TEXT bytes; further cases are only counted.
+ * VERDICT_TEXT bytes (VERDICT_REASON the reason); further cases are only counted.
  *
  * Findings of a capture have frames. Findings of a probe have evidence instead: the check, what it
  * sent, what it received.
@@ -17,6 +17,8 @@
 #include "rules/check.h"
 
 enum { VERDICT_FRAMES = 10, VERDICT_CASES = 10, VERDICT_SENDERS = 5, VERDICT_TEXT = 300 };
+/* Bytes of a reason, which may come from a user's list of deviations. */
+enum { VERDICT_REASON = 4096 };
 
 /* The first frames of a case or result. */
 struct verdict_frames {

@@ -41,14 +41,14 @@ static inline enum wire_result view_has(struct view v, uint32_t off, uint32_t n)
     return off <= v.len && n <= v.len - off ? WIRE_TRUNCATED : WIRE_MALFORMED;
 }
 
-/* The view from off on; empty if off is beyond its end. */
+/*
+ * The view from off on. If nothing of it was captured, its p is the end of v, so that the
+ * difference of the two p is an offset in v.
+ */
 static inline struct view view_from(struct view v, uint32_t off)
 {
-    struct view r = {v.p, 0, 0};
-    if (off < v.cap) {
-        r.p = v.p + off;
-        r.cap = v.cap - off;
-    }
+    uint32_t captured = off < v.cap ? off : v.cap;
+    struct view r = {captured ? v.p + captured : v.p, v.cap - captured, 0};
     if (off < v.len)
         r.len = v.len - off;
     return r;
