@@ -170,6 +170,33 @@ def test_deviations_of_a_file(store):
     assert found(document, "deviation")[RESERVED]["reason"] == "ours"
 
 
+@pytest.mark.parametrize(
+    "lines, what",
+    [
+        (b"actual=0x1\xff*\nreason=ours\n", "UTF-8"),
+        (b"implementation=A\xff\nreason=ours\n", "UTF-8"),
+        (b"reason=\xff\n", "UTF-8"),
+        (b"reason=\n", "there is no reason"),
+        (b"actual=0x1234\n", "there is no reason"),
+        (b"implementation=A:B\nreason=ours\n", "colon"),
+        (b"reason=ours\nexpects=0\n", "unknown key 'expects'"),
+        (b"reason=ours\n[%s]\nreason=again\n" % RESERVED.encode(), "appears twice"),
+        (b"reason=ours\n [%s] \nreason=again\n" % RESERVED.encode(), "appears twice"),
+    ],
+)
+def test_list_of_deviations_with_an_error_is_refused(lines, what, store):
+    """A pattern that is left out would match every value and hide violations."""
+    mine = store("mine.conf", b"[%s]\n" % RESERVED.encode() + lines)
+    expect(UNJUDGED, "--deviations", mine, ENCAP, err=what)
+
+
+def test_groups_of_one_rule_with_different_words(store):
+    name = RESERVED.encode()
+    mine = store("mine.conf", b"[%s a]\nactual=no\nreason=A\n[%s b]\nreason=B\n" % (name, name))
+    document = report(OK, "--deviations", mine, ENCAP)
+    assert found(document, "deviation")[RESERVED]["reason"] == "B"
+
+
 LONG_REASON = " ".join(f"word {n:03}" for n in range(112))[:1000]
 
 

@@ -8,7 +8,7 @@ import itertools
 
 import pytest
 
-from frames import variants
+from frames import fixture, variants
 from frames.variants import forms, groups
 from frames.variants import evidence  # it fills the table of variants
 from frames.world import GROUP_IPV4
@@ -94,6 +94,18 @@ def test_report_of_a_group_does_not_repeat_the_finding_of_its_join():
     groups.report_group(w, 66, groups.set_octets(1, b"\x02"), GROUP_IPV4)
     failed = [f for f in findings.failures(forms.infiniband(w)[0]) if f[1] == rule]
     assert failed == [(w.number("B.join.g4"), rule)]
+
+
+@pytest.mark.parametrize("source", ["fe80::e011:7500:0:100", "fe80::211:7500:0:100"])
+def test_wrong_type_over_a_connection_is_one_fault(source):
+    """An IPv6 datagram with Type 0x0800 (RFC 4755 section 4). In the place of IPv4's destination
+    are four bytes of its source, which may look like a multicast address."""
+    t = fixture.tape("connected.pcap").copy()
+    ping = t[88]  # an IPv6 echo request over the connection
+    ping["type"] = 0x0800
+    ping["ipv6.src"] = source
+    failed = [rule for frame, rule in findings.failures(t.pcap()) if frame == 88]
+    assert failed == ["rfc4755.4.type"]
 
 
 def test_variant_has_one_failure_in_its_frame(found):

@@ -407,7 +407,7 @@ static void check_ip(const struct check_context *s, const struct connection *c)
     const struct datagram *d = &s->p->datagram;
     struct view ip = d->body;
     uint16_t type = d->encap.type;
-    if (d->header != WIRE_OK)
+    if (d->header != WIRE_OK || !encapsulation_fits(d))
         return;
     bool is_reply = false, to_many = goes_to_many(type, ip);
     const char *what = resolution(type, ip, &is_reply);

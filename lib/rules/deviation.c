@@ -54,18 +54,38 @@ static bool known_keys(GKeyFile *file, const char *group, GError **error)
     return good;
 }
 
+/* Sets *value to that of the key, NULL if the group has no such key. Returns false if it is not
+ * UTF-8. */
+static bool get_value(GKeyFile *file, const char *group, const char *key, char **value,
+                      GError **error)
+{
+    GError *why = NULL;
+    *value = g_key_file_get_string(file, group, key, &why);
+    if (g_error_matches(why, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND))
+        g_clear_error(&why);
+    if (!why)
+        return true;
+    g_propagate_prefixed_error(error, why, "[%s]: ", group);
+    return false;
+}
+
 /*
  * The reason as findings show it. Returns NULL and sets error: there is no reason, or the name of
  * the implementation is empty or contains a colon.
  */
 static char *reason_of(GKeyFile *file, const char *group, GError **error)
 {
-    char *reason = g_key_file_get_string(file, group, "reason", error),
-         *who = g_key_file_get_string(file, group, "implementation", NULL), *whole = NULL;
-    if (reason && who && (!*who || strchr(who, ':')))
+    char *reason = NULL, *who = NULL, *whole = NULL;
+    if (!get_value(file, group, "reason", &reason, error) ||
+        !get_value(file, group, "implementation", &who, error))
+        whole = NULL;
+    else if (!reason || !*reason)
+        g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE, "[%s]: there is no reason",
+                    group);
+    else if (who && (!*who || strchr(who, ':')))
         g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
                     "[%s]: the implementation's name is empty or has a colon", group);
-    else if (reason)
+    else
         whole = who ? g_strdup_printf("%s%s: %s", named, who, reason) : g_strdup(reason);
     g_free(reason);
     g_free(who);
@@ -87,12 +107,16 @@ static bool add_group(struct deviations *d, GKeyFile *file, const char *group, G
     g_ptr_array_add(d->all, v);
     v->rule = (enum rule_number)(rule - rules);
     v->reason = reason_of(file, group, error);
+    if (!v->reason)
+        return false;
     for (size_t i = 0; i < PATTERNS; i++) {
-        char *pattern = g_key_file_get_string(file, group, keys[i], NULL);
+        char *pattern = NULL;
+        if (!get_value(file, group, keys[i], &pattern, error))
+            return false;
         v->patterns[i] = pattern ? g_pattern_spec_new(pattern) : NULL;
         g_free(pattern);
     }
-    return v->reason != NULL;
+    return true;
 }
 
 static struct deviations *read_groups(GKeyFile *file, GError **error)
@@ -110,6 +134,36 @@ static struct deviations *read_groups(GKeyFile *file, GError **error)
     return NULL;
 }
 
+/* A GKeyFile would merge two groups of one name. */
+static bool has_each_group_once(const char *text, GError **error)
+{
+    char **lines = g_strsplit(text, "\n", -1);
+    GHashTable *groups = g_hash_table_new(g_str_hash, g_str_equal);
+    const char *again = NULL;
+    for (char **line = lines; *line && !again; line++) {
+        g_strstrip(*line);
+        if (**line == '[' && !g_hash_table_add(groups, *line))
+            again = *line;
+    }
+    if (again)
+        g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
+                    "%s appears twice: add a space and another word after the rule", again);
+    g_hash_table_destroy(groups);
+    g_strfreev(lines);
+    return !again;
+}
+
+static bool load_file(GKeyFile *file, const char *name, GError **error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    bool good = g_file_get_contents(name, &text, &size, error) &&
+                g_key_file_load_from_data(file, text, size, G_KEY_FILE_NONE, error) &&
+                has_each_group_once(text, error);
+    g_free(text);
+    return good;
+}
+
 static bool load_list(GKeyFile *file, const char *name, GError **error)
 {
     if (strcmp(name, "none") == 0)
@@ -117,7 +171,7 @@ static bool load_list(GKeyFile *file, const char *name, GError **error)
     if (strcmp(name, "linux") == 0)
         return g_key_file_load_from_data(file, deviations_linux_text, G_MAXSIZE, G_KEY_FILE_NONE,
                                          error);
-    if (g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, error))
+    if (load_file(file, name, error))
         return true;
     if (!strchr(name, '/'))
         g_prefix_error(error, "neither a list of known deviations (linux, none) nor a file: ");
