@@ -290,6 +290,7 @@ def after_leave(alias=None, missed=True):
     p["ipv4.src"] = N1.ip
     p.fix_checksums()
     sent = t.insert(later, p)
+    t.renumber(N1.lid, N1.qpn)
     shows = next(f for f in t.frames[t.number(sent) :] if own_gsi(f, N1.lid))
     return t.pcap(), t.number(shows)
 
@@ -703,6 +704,7 @@ def test_each_datagram_above_the_mtu_is_reported_where_records_are_current():
     t = fixture.tape("datagram.pcap")
     t[45].datagram(0x0800, ib.ping4(N0.ip, N1.ip, size=2100))
     t.insert(45, t[45].copy())
+    t.renumber(N0.lid, N0.qpn)
     mtu = "rfc4391.7.link-mtu"
     found = findings.failures(t.pcap(), *LINUX, "--current")
     assert [frame for frame, rule in found if rule == mtu] == [45, 46]

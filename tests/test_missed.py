@@ -110,6 +110,8 @@ def rejoined(change, missed=True):
             record_with(f.packet, change)
         if missed and gsi(f, N1.lid):
             f.packet["psn"] += 1
+    for node in (N0, N1):
+        t.renumber(node.lid, node.qpn)
     return t.pcap()
 
 
@@ -181,6 +183,7 @@ def lost_rejoin(change, missed=True):
     ipoib_with(long, change)
     t.insert(at, long)
     t.renumber(2)
+    t.renumber(2, N1.qpn)
     for f in t.frames[t.number(71) - 1 :]:
         if missed and gsi(f, N1.lid):
             f.packet["psn"] += 1
@@ -509,11 +512,12 @@ def test_swapped_neighbouring_frames_raise_no_violation(capture):
     assert not {n: f for n, f in found.items() if {r for _, r in f} - allowed}
 
 
-def before_rep(transport=0, ms=1, between=0, up=True, missed=0):
+def before_rep(transport=0, ms=1, between=0, up=True, missed=0, copied=False):
     """The responder joins. A datagram over the connection was captured before the REP. up: the
     requester sent it; else the responder. between: number of frames of other nodes between the two.
     ms: time from the frame before the REP to the REP. missed: number of packets of the responder's
-    GSI that are missing before the REP."""
+    GSI that are missing before the REP. copied: the REQ is captured a second time, before the
+    REP."""
     t = Tape()
     record = broadcast_record(port_gid=B.gid)
     sa(t, B, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
@@ -524,6 +528,8 @@ def before_rep(transport=0, ms=1, between=0, up=True, missed=0):
     c.packet(up, ONLY, ping(A, B) if up else ping(B, A), 1)
     for n in range(between):
         t.ud(C, D, ping(C, D, seq=n))
+    if copied:
+        t.put(t.records[2][1])
     rep = ib.cm_rep(c.tid, c.ids[1], c.ids[0], c.qps[1], 1, B.guid, ib.private_data(B.qpn, 65524))
     t.put(mad_frame(B, A, rep, joined + 1 + missed).ib(), ms=ms)
     c.rtu(ib.private_data(A.qpn, 65524))
@@ -556,6 +562,14 @@ def test_responders_data_before_its_own_rep_is_found(transport):
 
 
 @BOTH_TRANSPORTS
+@pytest.mark.parametrize("between", [0, 10], ids=["within", "beyond"])
+def test_rep_may_be_the_copy_of_another_capture_point(transport, between):
+    """Requests with the same PSN show that two capture points see the packets, one of them later
+    than the other. A request that is sent again has a PSN of its own."""
+    conforms(before_rep(transport, between=between, up=False, copied=True)[0])
+
+
+@BOTH_TRANSPORTS
 @pytest.mark.parametrize("up", [True, False], ids=["requester", "responder"])
 def test_rep_may_be_a_copy_of_one_that_was_missed(transport, up):
     """The RTU may have been lost, so the responder repeats its REP (IBA 12.9.8)."""
@@ -568,6 +582,7 @@ def to_deleted(after):
     441."""
     t = fixture.tape("switch4.pcap")
     t.insert(after, ping_group(t[322], N3, 5, "239.10.20.32", 0xC00C))
+    t.renumber(5, N3.qpn)
     return t
 
 
@@ -1120,3 +1135,69 @@ def test_missed_request_of_another_queue_pair(name, sent):
 @pytest.mark.parametrize("name, sent", NO_REQUEST.values(), ids=NO_REQUEST)
 def test_no_request_of_another_queue_pair_is_found(name, sent):
     assert by_queue_pair(name, sent, 0) != []
+
+
+# ---- copies of another capture point
+
+
+def after_leave(copies):
+    """A sends three datagrams to a group and leaves it. copies: that many of the datagrams, the last
+    ones, are captured again after the SA's response to the leave; else A sends one more."""
+    w = world.World()
+    w.smps(world.A)
+    w.join(world.A, "bcast", "255.255.255.255", 0xC000)
+    group = "g4", world.GROUP_IPV4, 0xC007
+    w.join(world.A, *group)
+    send = lambda name: w.ud(
+        name, world.A, w.mgid(group[1]), world.udp4(world.A, group[1]), mlid=group[2]
+    )
+    for n in range(3):
+        send(f"data.{n}")
+    w.leave(world.A, *group)
+    for n in range(3 - copies, 3):
+        w.insert(w.order[-1], f"copy.{n}", w[f"data.{n}"].copy())
+    if not copies:
+        send("late")
+    w.now += world.GAP
+    w.last_request(world.A)
+    return forms.infiniband(w)[0]
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_copy_of_a_datagram_from_before_the_leave(copies):
+    """The PSNs of a queue pair increase by one (IBA 9.8.2.2): it has sent the datagram before."""
+    assert failures(after_leave(copies)) == []
+
+
+def test_datagram_after_the_leave_is_found():
+    assert [rule for _, rule in failures(after_leave(0))] == ["rfc4391.10.join-before-send"]
+
+
+# ---- another protocol's datagrams, truncated
+
+QKEY_CONTROLLED = "rfc4391.13.qkey-controlled"
+
+
+def other_datagrams(snaplen, payload):
+    """Datagrams of another protocol, whose Q_Key a program chose. The first bytes are those of an
+    encapsulation header and of an IP header, and the others are not."""
+    t = Tape()
+    for n in range(2):
+        t.ud(A, B, payload, qkey=0x01234567)
+    records = [(time, data[:snaplen], len(data)) for time, data, *_ in t.records]
+    return capfile.pcap(capfile.INFINIBAND, records)
+
+
+OTHER_V4 = encap(0x0800, b"\x45" + bytes([255] * 60))
+OTHER_V6 = encap(0x86DD, b"\x60" + bytes([255] * 60))
+
+
+@pytest.mark.parametrize("snaplen", [32, 33, 35, 40, 200])
+@pytest.mark.parametrize("payload", [OTHER_V4, OTHER_V6], ids=["ipv4", "ipv6"])
+def test_truncated_datagram_of_another_protocol(payload, snaplen):
+    assert failures(other_datagrams(snaplen, payload)) == []
+
+
+@pytest.mark.parametrize("snaplen", [40, 200])
+def test_truncated_datagram_with_an_uncontrolled_qkey_is_found(snaplen):
+    assert [rule for _, rule in failures(other_datagrams(snaplen, ping(A, B)))] == [QKEY_CONTROLLED]

@@ -358,9 +358,10 @@ def migrates_later(psn, payload=LIKE_IPV4):
     return w
 
 
-def test_other_psns_on_an_alternate_path_are_of_another_connection():
+@pytest.mark.parametrize("psn", [0x900000, 0x20A], ids=["far", "near"])
+def test_other_psns_on_an_alternate_path_are_of_another_connection(psn):
     """PSNs of another connection start anywhere in 24 bits (IBA 9.7.2)."""
-    assert failures(migrates_later(0x900000)) == []
+    assert failures(migrates_later(psn)) == []
 
 
 def test_wrong_type_on_an_alternate_path_is_found():
@@ -385,3 +386,44 @@ def test_alternate_path_of_a_later_connection_with_other_queue_pairs():
 
 def test_alternate_path_of_the_connection_is_known():
     assert failures(other_queue_pairs(RC_QPS[1])) == [("late", TYPE)]
+
+
+# ---- data of another protocol on the QPs of an IPoIB connection
+
+
+def other_data(psn, ended=False, seconds=60):
+    """IPoIB on a connection; then two messages on its QP that begin as an encapsulation header does,
+    from this PSN on. The set-up of their connection was not captured. ended: the DREQ and the DREP
+    of the first connection were captured."""
+    w = joined()
+    w.set_up("first", A, B, RC_IDS, RC_QPS)
+    w.data("first.ping", A, B, RC_QPS[1], 0x200, ping(A, B))
+    if ended:
+        w.end("first", A, B, RC_IDS, RC_QPS)
+    w.now += seconds * 10**9
+    for n in range(2):
+        w.data(f"late.{n}", A, B, RC_QPS[1], psn + n, LIKE_IPV4)
+    return w
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_near_psns_after_a_pause_may_be_another_connections(ended):
+    assert failures(other_data(0x20A, ended)) == []
+
+
+def test_next_psns_after_a_pause_are_the_connections():
+    assert failures(other_data(0x201)) == [("late.0", TYPE), ("late.1", TYPE)]
+
+
+def unknown_connection(psn):
+    """The same, and the set-up of the IPoIB connection was not captured either."""
+    w = other_data(psn)
+    return without(w, "first.req", "first.rep", "first.rtu")
+
+
+def test_near_psns_on_an_unknown_connection():
+    assert failures(unknown_connection(0x20A)) == []
+
+
+def test_next_psns_on_an_unknown_connection_are_its_own():
+    assert failures(unknown_connection(0x201)) == [("late.0", TYPE), ("late.1", TYPE)]

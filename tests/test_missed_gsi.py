@@ -10,6 +10,7 @@ import pytest
 
 from frames import ib
 from frames.build import Node
+from frames.subnet import Host, Subnet
 from frames.variants import forms
 from frames.world import (
     ACTIVE,
@@ -24,6 +25,7 @@ from frames.world import (
     PORT_INFO,
     RC_IDS,
     RC_QPS,
+    SM,
     UC_IDS,
     UC_QPS,
     World,
@@ -31,7 +33,8 @@ from frames.world import (
     port_info,
     udp4,
 )
-from support import findings
+
+from support import capfile, findings
 
 
 def failures(w, form=forms.infiniband):
@@ -103,6 +106,62 @@ def test_port_that_joins_again_is_found(changed, refused):
     w = creates(changed, refused, rejoins=True)
     w.begin("B.join.bcast")
     assert failures(w) == [("A.create.resp", OTHER_ATTRIBUTES[changed][1])]
+
+
+# ---- another port creates the group
+
+OTHER_QKEY = ("qkey", OTHER_ATTRIBUTES["qkey"])
+
+
+def created_by_another(first):
+    """A joined the broadcast group before the SA changed its Q_Key; the capture begins later. B
+    joins it in the capture. A creates a group with the Q_Key that it received, and B joins it.
+    first: A's request was captured, and the SA's response to it was not."""
+    w = World()
+    w.psn[A.lid, 1] = 40
+    w.smps(B)
+    w.join(B, *BROADCAST)
+    changed, (value, _) = OTHER_QKEY
+    current, w.record = w.record, {**w.record, changed: value}
+    member = w.member(GROUP, A, FULL, 0xC010)
+    if first:
+        w.mad("A.create", A, SM, ib.sa_mad(ib.SET, 0x77, ib.ATTR_MC_MEMBER, member, CREATE_MASK))
+    w.join(B, "group", GROUP, 0xC010)
+    w.record = current
+    w.last_request(B)
+    return w
+
+
+def test_first_join_request_whose_response_was_missed():
+    assert failures(created_by_another(True)) == []
+
+
+def test_group_with_another_qkey_that_no_other_port_requested_is_found():
+    rule = OTHER_QKEY[1][1]
+    assert failures(created_by_another(False)) == [("B.join.group.resp", rule)]
+
+
+def joined_before_first_packet(rejoined):
+    """B's GSI sent packets before its first one in the capture, which follows the SA's response to
+    its join. rejoined: B joined the broadcast group again in one of them, and the SA's response has
+    other parameters, as the record of the group that B creates then; else they were no joins."""
+    w = World()
+    w.smps(A)
+    w.join(A, *BROADCAST)
+    w.psn[B.lid, 1] = 4
+    w.join(B, *BROADCAST)
+    del w.packets["B.join.bcast"], w.times["B.join.bcast"]
+    w.order.remove("B.join.bcast")
+    w.record = {**w.record, "qkey": OTHER_ATTRIBUTES["qkey"][0]}
+    record = w.member(GROUP, B, FULL, 0xC010)
+    w.psn[B.lid, 1] += rejoined
+    w.sa("B.create", B, ib.SET, ib.ATTR_MC_MEMBER, record, CREATE_MASK)
+    w.last_request(B)
+    return w
+
+
+def test_missed_join_before_the_first_packet_that_follows_a_response():
+    assert failures(joined_before_first_packet(True)) == []
 
 
 # ---- a response to an older request
@@ -372,3 +431,39 @@ def test_private_data_of_the_same_connection_is_found(change):
     last = [n for n in w.order if n in ("second.mra", "second.rej", "second.rtu")]
     found = {frame for frame, rule in failures(w) if rule == "rfc4755.6.reserved-zero"}
     assert set(last) <= found
+
+
+# ---- two rails
+
+
+def rail(prefix, first):
+    """A subnet that is captured from its start: (time, bytes) of each frame. Two hosts subscribe to
+    the traps, and one joins to send only. first: number of the first host, whose LID is 1."""
+    s = Subnet(prefix=prefix)
+    s.psns = {(lid, 1): -1 for lid in (1, 2, s.sm.lid)}
+    hosts = [Host(first + n, lid=1 + n, prefix=prefix) for n in range(2)]
+    for host in hosts:
+        s.node_info(host)
+        s.pkey_table(host, 0xFFFF)
+        s.port_info(host)
+    s.up(*hosts)
+    s.resolve6(*hosts)
+    for host in hosts:
+        s.ask(host, ib.GET, ib.ATTR_CLASS_PORT_INFO, b"", 0, ib.class_port_info())
+    return [(time + first, data) for time, data, *_ in s.records]
+
+
+def two_rails(missed):
+    """Both have the same LIDs and transaction IDs. missed: numbers of frames of the first one."""
+    frames = []
+    for interface, records in enumerate((rail("fe80::", 1), rail("fec0:0:0:7::", 0x101))):
+        kept = [r for n, r in enumerate(records, 1) if interface or n not in missed]
+        frames += [capfile.Frame(time, data, len(data), interface) for time, data in kept]
+    frames.sort(key=lambda f: f.time)
+    return capfile.pcapng([capfile.INFINIBAND] * 2, frames)
+
+
+def test_missed_request_on_one_of_two_rails():
+    """The response on one rail is not the response to the same request on the other."""
+    conforming = {n: findings.failures(two_rails({n}), "--deviations", "none") for n in range(41)}
+    assert not {n: found for n, found in conforming.items() if found}

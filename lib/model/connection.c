@@ -387,7 +387,14 @@ bool flow_continues(const struct flow *f, uint32_t psn)
     return own->has_psn && distance < PSN_JUMP && distance > -PSN_JUMP;
 }
 
-void flow_sees(struct flow *f, uint32_t psn)
+bool flow_is_next(const struct flow *f, uint32_t psn)
+{
+    const struct flow *own = flow_with_psn(f);
+    int32_t distance = psn_distance(own->psn, psn);
+    return own->has_psn && !own->gap && (distance == 0 || distance == 1);
+}
+
+void flow_sees(struct flow *f, uint32_t psn, bool looks)
 {
     if (flow_with_psn(f)->has_psn && !flow_continues(f, psn)) {
         /* the PSNs of the GSI show whether a QP has another connection after the end of its own */
@@ -396,6 +403,7 @@ void flow_sees(struct flow *f, uint32_t psn)
         f->looked_ipoib = false;
     }
     struct flow *own = (struct flow *)flow_with_psn(f);
+    own->gap = !looks && !flow_is_next(f, psn);
     own->psn = psn & PSN_MASK;
     own->has_psn = true;
 }

@@ -35,6 +35,8 @@ struct flow {
     /* a message that started here looked like IPoIB, without a known connection or after its end */
     uint32_t looked_ipoib : 1;
     uint32_t heap : 1; /* allocated on its own, not embedded in a connection */
+    /* since the set-up or the last message that looked like IPoIB, a PSN was not the next one */
+    uint32_t gap : 1;
 };
 
 struct connection_side {

@@ -304,6 +304,12 @@ static void see_request(const struct evidence_frame *s, uint64_t key, uint64_t f
     *at = (struct open_request){key, s->interface, false};
 }
 
+/* Are the SM's requests by directed routes and their responses on this interface? */
+static bool has_both_directions(const struct evidence_frame *s, uint16_t interface)
+{
+    return has_sent(s, interface, directed_requester) && has_sent(s, interface, directed_responder);
+}
+
 /*
  * Several requests may have the same key, because the SMs of two rails may use the same LIDs and
  * transaction IDs. Then the response belongs to the request on the interface's own subnet, else to
@@ -328,7 +334,8 @@ static void see_response(const struct evidence_frame *s, uint64_t key, uint64_t 
             others++;
         }
     }
-    if (others == 1 && !has_sent(s, only->interface, from) && !has_sent(s, s->interface, to)) {
+    if (others == 1 && !has_sent(s, only->interface, from) && !has_sent(s, s->interface, to) &&
+        !has_both_directions(s, only->interface) && !has_both_directions(s, s->interface)) {
         only->answered = true;
         report_evidence(s, only->interface, true);
     }

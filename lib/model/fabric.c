@@ -221,14 +221,19 @@ static enum owner owner_of_data(const struct fabric *f, const struct connection 
     return connection_may_be_replaced(c) ? NOT_OWNED : LIKELY;
 }
 
+/*
+ * next: flow_is_next(). The PSNs of another connection start anywhere in 24 bits (IBA 9.7.2), so
+ * one of 32 starts near the flow's last PSN, but hardly any with the next one.
+ */
 static enum payload_class classify_only(const struct packet *p, const struct flow *flow,
-                                        enum owner owner)
+                                        enum owner owner, bool next)
 {
     const struct datagram *d = &p->datagram;
     if (owner == OWNED || encap_begins_message(p->ib.payload, false))
         return PAYLOAD_IPOIB;
     bool known_type = d->header == WIRE_OK && d->encap.type >= TYPE_FIRST && d->encap.reserved == 0;
-    return (owner == LIKELY || flow->looked_ipoib) && known_type ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
+    bool likely = next && (owner == LIKELY || flow->looked_ipoib);
+    return likely && known_type ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
 }
 
 static enum payload_class classify_part(struct fabric *f, struct packet *p, struct flow *flow,
@@ -288,8 +293,9 @@ static void classify_connected(struct fabric *f, struct packet *p)
             v->class = PAYLOAD_IPOIB;
         return;
     }
+    bool next = flow_is_next(flow, ib->psn);
     if (send && (flow_continues(flow, ib->psn) || !packet_is_corrupt(p)))
-        flow_sees(flow, ib->psn);
+        flow_sees(flow, ib->psn, looks);
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;
     bool ipoib = v->connection && connection_is_ipoib(v->connection);
@@ -298,7 +304,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
     if (v->connection && !ipoib)
         v->class = PAYLOAD_FOREIGN;
     else if (send && ib->position == IB_ONLY)
-        v->class = classify_only(p, flow, owner);
+        v->class = classify_only(p, flow, owner, next);
     else if (send)
         v->class = classify_part(f, p, flow, ours);
     if (looks && !ours && !flow->looked_ipoib && !packet_is_corrupt(p))

@@ -120,7 +120,7 @@ static void learn_mad(struct observation *o)
     struct connection *c = p->classification.connection;
     if (packet_is_corrupt(p))
         return;
-    reversals_see(&o->f->reversals, &p->mad, p->src, p->dst, &o->f->facts.order);
+    reversals_see(&o->f->reversals, &p->mad, p->ib.psn, p->src, p->dst, &o->f->facts.order);
     if (p->ib.sqpn == QPN_SMI)
         o->e->smi = subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn, &o->e->smi_whole);
     follow_gsi(o, find_gsi(o));

@@ -41,6 +41,7 @@ void order_merge(struct order *o, uint16_t from, uint16_t to)
         b->reversed_ns = b->reversed ? MAX(a->reversed_ns, b->reversed_ns) : a->reversed_ns;
         b->reversed = true;
     }
+    b->copied |= a->copied;
     if (slot(from) < ORDER_SUBNETS - 1) /* the last slot may have other subnets too */
         *a = (struct order_subnet){0};
     if (o->now == slot(from))
@@ -51,6 +52,11 @@ void order_reversed(struct order *o)
 {
     o->subnets[o->now].reversed = true;
     o->subnets[o->now].reversed_ns = o->clocks.ns;
+}
+
+void order_copied(struct order *o)
+{
+    o->subnets[o->now].copied = true;
 }
 
 bool order_is_reversed(const struct order *o)

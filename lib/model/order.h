@@ -3,7 +3,7 @@
  * Decides whether capture order proves the order in which two frames were sent. It proves nothing
  * for frames that are close together: several receive queues, the two directions of a link, and
  * merged files of two machines with different clocks can swap them. The frames of one port are
- * never swapped.
+ * never swapped, unless two capture points see them (order_has_copies()).
  *
  * Two frames of different ports may be swapped if they are adjacent, or if they are at most 8
  * frames and at most 10 ms apart. A rule about order reports a violation only outside this window.
@@ -37,6 +37,7 @@ struct order_subnet {
     /* a response was captured before its request: the time of the last such request */
     bool reversed;
     int64_t reversed_ns;
+    bool copied; /* two capture points see its packets */
 };
 
 /* All zero at first. */
@@ -78,6 +79,17 @@ void order_reversed(struct order *o);
  * be merged from two machines with different clocks, and its order proves nothing.
  */
 bool order_is_reversed(const struct order *o);
+
+/*
+ * Record that the last frame is a packet that was captured before (model/reversal.h): two capture
+ * points see its subnet. Then the frames of one port may be swapped too.
+ */
+void order_copied(struct order *o);
+
+static inline bool order_has_copies(const struct order *o)
+{
+    return o->subnets[o->now].copied;
+}
 
 /*
  * Is this earlier frame within the window of the last frame? Then the last frame may have been sent

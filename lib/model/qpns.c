@@ -74,11 +74,19 @@ void qp_has_gap(struct qp *qp, uint32_t frame, int64_t ns)
     qp->gap_seconds = (uint32_t)(ns / NANOSECONDS + 1);
 }
 
+/*
+ * A datagram with a PSN shortly before the last one is the copy of another capture point: the PSNs
+ * go on from the last one. A QP that was created again may have any PSN.
+ */
+enum { COPIES = 8 };
+
 void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame, int64_t ns)
 {
+    int32_t distance = psn_distance(qp->psn, psn);
     if (!qp_continues(qp, psn))
         qp_has_gap(qp, frame, ns);
-    qp->psn = psn;
+    if (distance > 0 || distance < -COPIES || !qp->frame)
+        qp->psn = psn;
     qp->frame = frame;
 }
 

@@ -6,6 +6,11 @@
  *
  * A reversed exchange may also be a request that was repeated after its response, if its first copy
  * was lost. It counts for a limited time (model/order.h).
+ *
+ * The same holds if two capture points see the same packets, and one of them later than the window
+ * of order: the packets of the second one show what was true some time ago. A request of the same
+ * subnet with the PSN of the first one is such a copy. A request that is sent again has a PSN of
+ * its own.
  */
 #ifndef IPOIB_MODEL_REVERSAL_H
 #define IPOIB_MODEL_REVERSAL_H
@@ -20,12 +25,14 @@ struct reversals {
     struct reversal_entry {
         uint64_t key;   /* 0: none */
         uint32_t frame; /* its first message */
-        bool has_request;
+        /* if has_request: of the first request, with the low bits of its subnet's number */
+        uint32_t psn : 24, subnet : 7;
+        uint32_t has_request : 1;
     } entries[REVERSALS];
 };
 
-/* Note the MAD, the last packet that the order recorded. */
-void reversals_see(struct reversals *r, const struct mad_payload *m, struct port src,
+/* Note the MAD, the last packet that the order recorded, with its PSN. */
+void reversals_see(struct reversals *r, const struct mad_payload *m, uint32_t psn, struct port src,
                    struct port dst, struct order *order);
 
 #endif

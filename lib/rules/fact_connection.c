@@ -29,18 +29,24 @@ static bool may_have_missed_rep(const struct check_context *s, const struct conn
 }
 
 /*
- * Data from the responder is captured in order with its REP. Data from the requester may be
- * captured before the REP although it was sent after it.
+ * Data from the responder is captured in order with its REP, unless the REP is the copy of another
+ * capture point. Data from the requester may be captured before the REP although it was sent after
+ * it.
  */
 struct certainty certainty_early_data(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
-    bool by_responder = c->requester.flow.early_frame > c->req_frame;
+    const struct order *order = &s->f->order;
+    uint32_t from_responder = c->requester.flow.early_frame;
+    uint32_t from_requester = c->responder.flow.early_frame;
+    bool copied = order_has_copies(order) && order_is_uncertain(order, from_responder);
+    bool by_responder = from_responder > c->req_frame && !copied;
     if (may_have_missed_rep(s, c))
         return uncertain("an earlier copy of the REP may not have been captured");
-    bool in_order = !order_is_uncertain(&s->f->order, c->responder.flow.early_frame);
-    return certain_if(by_responder || in_order, "the REP may have come before the IP: they are too "
-                                                "close to each other");
+    bool by_requester = from_requester > c->req_frame && !order_is_uncertain(order, from_requester);
+    return certain_if(by_responder || by_requester,
+                      "the REP may have come before the IP: they are too "
+                      "close to each other");
 }
 
 /*

@@ -201,7 +201,7 @@ static bool may_have_changed(const struct check_context *s, const struct endport
     if (!p)
         return false;
     const struct member *m = groups_member(s->f->groups, b, p);
-    bool joined = m && m->join_state && member_is_known(m);
+    bool joined = m && m->join_state && member_is_known(m) && p->gsi_frame <= m->frame;
     return (p->begins_late && !joined) || p->gap_frame > b->frame ||
            p->initialised_frame > b->frame || p->reregister_frame > b->frame || (m && m->pending);
 }
@@ -224,6 +224,9 @@ struct certainty certainty_created_with(const struct check_context *s, const str
     const struct subnet_event *e = f->event;
     bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) || e->broadcast_facts.waits ||
                    lacks_request(e) || may_have_changed(s, e->endport, e->broadcast);
+    if (e->group->first_unanswered)
+        return uncertain("another port may have created the group: the SA's response to the first "
+                         "join request for it was not captured");
     if (e->kind == SUBNET_JOIN_REFUSED && !has_no_record(s, e->group))
         return uncertain("a record of the group may not have been captured: it may exist");
     return certain_if(

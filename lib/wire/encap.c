@@ -33,12 +33,13 @@ static bool ipv4_agrees(struct view v, struct view d)
 {
     uint32_t n = encap_datagram_length(v);
     return d.len >= IPV4_SIZE && d.cap > 0 && d.p[0] >> 4 == 4 && (d.p[0] & 0xf) >= 5 &&
-           (d.cap < IPV4_TOTAL_LENGTH + 2 || (n >= IPV4_SIZE && n <= d.len));
+           n >= IPV4_SIZE && n <= d.len;
 }
 
 static bool ipv6_agrees(struct view v, struct view d)
 {
-    return d.len >= IPV6_SIZE && d.cap > 0 && d.p[0] >> 4 == 6 && encap_datagram_length(v) <= d.len;
+    return d.len >= IPV6_SIZE && d.cap >= IPV6_PAYLOAD_LENGTH + 2 && d.p[0] >> 4 == 6 &&
+           encap_datagram_length(v) <= d.len;
 }
 
 static bool arp_agrees(struct view d)

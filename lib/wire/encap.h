@@ -28,7 +28,7 @@ enum wire_result encap_decode(struct view v, struct encap *e);
  * Do the captured data after the header match its Type? IPv4: version 4, header length, total
  * length at most the data's length; IPv6: version 6, payload length; ARP and RARP: hardware type
  * 32, or protocol type IPv4. For payloads that nothing else identifies as IPoIB. An unknown Type
- * never matches.
+ * never matches, nor does data that was truncated before the length.
  */
 bool encap_agrees(struct view v);
 

@@ -220,6 +220,7 @@ def qkey_controlled(t):
 )
 def group_before_use(t):
     t.insert(447, ping_group(t[322], N3, 5, "239.10.20.32", 0xC00C))
+    t.renumber(5, N3.qpn)
     return 448  # n3's next request: it did not join again
 
 
@@ -241,6 +242,7 @@ def group_missing(t):
     at = t.insert(at, response)
     t.insert(at, ping_group(t[79], N1, 2, "239.9.9.9", 0xC00C))
     t.renumber(2)
+    t.renumber(2, N1.qpn)
     return 95  # n1's next request: it did not join
 
 
@@ -261,6 +263,7 @@ def join_refused(t):
 @fail("rfc4391.10.join-before-send", DATAGRAM, "n1 pings 239.1.2.3, which it has left")
 def join_before_send(t):
     t.insert(97, ping_group(t[79], N1, 2, "239.1.2.3", 0xC007))
+    t.renumber(2, N1.qpn)
     return 98  # n1's next request: it did not join again
 
 

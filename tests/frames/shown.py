@@ -333,6 +333,7 @@ def arp_request_over_connection(t):
     question = t[98].payload
     t.frame(98).packet = t[86].copy()
     t[98].payload = question
+    t[98]["psn"], t[104]["psn"] = t[104]["psn"], t[104]["psn"] + 1
     return 98
 
 

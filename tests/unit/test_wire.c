@@ -229,7 +229,8 @@ static void encapsulation_agrees_with_its_datagram(void **state)
     assert_true(encap_agrees(whole(p, 44)));
     assert_int_equal(encap_datagram_length(whole(p, 44)), 40);
     assert_false(encap_agrees(whole(p, 43))); /* the IP length is 40, 39 are present */
-    assert_true(encap_agrees(view_make(p, 5, 44)));
+    assert_true(encap_agrees(view_make(p, 8, 44)));
+    assert_false(encap_agrees(view_make(p, 7, 44))); /* the IP length was not captured */
     p[4] = 0x65;
     assert_false(encap_agrees(whole(p, 44)));
     p[4] = 0x45;
@@ -239,6 +240,8 @@ static void encapsulation_agrees_with_its_datagram(void **state)
     p[4] = 0x60;
     p[8] = p[9] = 0; /* payload length 0 */
     assert_true(encap_agrees(whole(p, 44)));
+    assert_true(encap_agrees(view_make(p, 10, 44)));
+    assert_false(encap_agrees(view_make(p, 9, 44)));
     assert_int_equal(encap_datagram_length(whole(p, 44)), 0);
     p[0] = 0x88;
     p[1] = 0xcc;

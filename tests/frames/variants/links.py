@@ -329,6 +329,7 @@ def to_missing(w, after, src=A, mlid=0xC00C, like="A.mcast4"):
     p.payload = bytearray(udp4(src, NINE))
     p.set(dgid=w.mgid(NINE), dlid=mlid)
     w.insert(after, "nine", p)
+    w.renumber_qp(src)
 
 
 for status, what in ((NO_RECORDS, "no records"), (TOO_FEW, "too few components")):
@@ -345,6 +346,7 @@ for status, what in ((NO_RECORDS, "no records"), (TOO_FEW, "too few components")
             w[n]["mcm.mgid"] = w.mgid("ff02::9:9")
         p = w.insert("A.mcast6", "nine", w["A.mcast6"].copy())
         p["dgid"] = w.mgid("ff02::9:9")
+        w.renumber_qp(A)
 
 
 def deleted(w, group, after, name="deleted"):
