@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/deviation.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The named lists, compiled in from rules/deviations/ so that the plugin needs no data files. */
 extern const char deviations_linux_text[];
@@ -157,6 +159,12 @@ static bool load_file(GKeyFile *file, const char *name, GError **error)
 {
     char *text = NULL;
     size_t size = 0;
+    if (access(name, R_OK) != 0) {
+        int number = errno;
+        g_set_error_literal(error, G_FILE_ERROR, (gint)g_file_error_from_errno(number),
+                            g_strerror(number));
+        return false;
+    }
     bool good = g_file_get_contents(name, &text, &size, error) &&
                 g_key_file_load_from_data(file, text, size, G_KEY_FILE_NONE, error) &&
                 has_each_group_once(text, error);
