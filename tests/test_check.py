@@ -17,6 +17,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 
@@ -188,6 +189,16 @@ def test_list_of_deviations_with_an_error_is_refused(lines, what, store):
     """A pattern that is left out would match every value and hide violations."""
     mine = store("mine.conf", b"[%s]\n" % RESERVED.encode() + lines)
     expect(UNJUDGED, "--deviations", mine, ENCAP, err=what)
+
+
+def test_list_of_deviations_may_be_a_pipe(tmp_path):
+    pipe = tmp_path / "list"
+    os.mkfifo(pipe)
+    text = f"[{RESERVED}]\nreason=ours\n"
+    writer = threading.Thread(target=pipe.write_text, args=(text,), daemon=True)
+    writer.start()
+    document = report(OK, "--deviations", str(pipe), ENCAP)
+    assert found(document, "deviation")[RESERVED]["reason"] == "ours"
 
 
 def test_groups_of_one_rule_with_different_words(store):

@@ -2,8 +2,8 @@
 #include "rules/deviation.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The named lists, compiled in from rules/deviations/ so that the plugin needs no data files. */
 extern const char deviations_linux_text[];
@@ -155,17 +155,28 @@ static bool has_each_group_once(const char *text, GError **error)
     return !again;
 }
 
-static bool load_file(GKeyFile *file, const char *name, GError **error)
+/* Also of a pipe. The bytes end with a zero byte. */
+static bool read_bytes(const char *name, char **text, size_t *size, GError **error)
 {
-    char *text = NULL;
-    size_t size = 0;
-    if (access(name, R_OK) != 0) {
-        int number = errno;
+    int fd = open(name, O_RDONLY | O_CLOEXEC), number = errno;
+    if (fd < 0) {
         g_set_error_literal(error, G_FILE_ERROR, (gint)g_file_error_from_errno(number),
                             g_strerror(number));
         return false;
     }
-    bool good = g_file_get_contents(name, &text, &size, error) &&
+    GIOChannel *channel = g_io_channel_unix_new(fd);
+    g_io_channel_set_close_on_unref(channel, TRUE);
+    g_io_channel_set_encoding(channel, NULL, NULL);
+    GIOStatus status = g_io_channel_read_to_end(channel, text, size, error);
+    g_io_channel_unref(channel);
+    return status == G_IO_STATUS_NORMAL;
+}
+
+static bool load_file(GKeyFile *file, const char *name, GError **error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    bool good = read_bytes(name, &text, &size, error) &&
                 g_key_file_load_from_data(file, text, size, G_KEY_FILE_NONE, error) &&
                 has_each_group_once(text, error);
     g_free(text);
