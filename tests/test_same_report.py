@@ -78,7 +78,7 @@ VERSIONS = {
 
 
 def with_bits(data, at, mask, bth=8):
-    """The packet with these bits set, from the LRH on or, beyond it, in the BTH. The CRCs are recomputed."""
+    """The packet with these bits set in the LRH or the BTH, and recomputed CRCs."""
     if at > 7 and data[1] & 3 == 3:  # a GRH is before the BTH
         at += 40
     changed = bytearray(data)
