@@ -2,6 +2,19 @@
 /* Events and ports of the message that is being processed. */
 #include "model/subnet_state.h"
 
+static bool lacks_request(const struct subnet_event *e)
+{
+    if (!e->request)
+        return e->kind == SUBNET_GROUP_RECORD && e->endport;
+    return e->request->responses > e->request->sent;
+}
+
+bool event_may_have_other_parameters(const struct groups *g, const struct subnet_event *e,
+                                     const struct group *b)
+{
+    return b->waits || lacks_request(e) || (e->endport && groups_port_may_differ(g, b, e->endport));
+}
+
 static void add_facts(const struct delivery *d, struct subnet_event *e)
 {
     bool compares = e->kind == SUBNET_JOINED || e->kind == SUBNET_JOIN_REFUSED ||

@@ -194,6 +194,16 @@ static bool same_parameters(const struct group *g, const struct mc_member *r)
            g->sl == r->sl && g->hop_limit == r->hop_limit;
 }
 
+bool groups_port_may_differ(const struct groups *g, const struct group *b,
+                            const struct endport *port)
+{
+    const struct member *m = groups_member(g, b, port);
+    bool joined = m && m->join_state && member_is_known(m) && port->gsi_frame <= m->frame;
+    return (port->begins_late && !joined) || port->gap_frame > b->frame ||
+           port->initialised_frame > b->frame || port->reregister_frame > b->frame ||
+           (m && m->pending);
+}
+
 void group_informed(struct group *group, const struct mc_member *r, struct endport *to,
                     uint32_t frame)
 {
@@ -249,6 +259,7 @@ static void merge_history(struct group *into, const struct group *a, const struc
     into->waits = a->waits || b->waits;
     into->first_unanswered = a->first_unanswered || b->first_unanswered;
     into->first_tid = a->first_unanswered ? a->first_tid : b->first_tid;
+    into->creator_may_differ = a->creator_may_differ || b->creator_may_differ;
     into->changed_frame = MAX(a->changed_frame, b->changed_frame);
     if (both && !same)
         into->changed_frame = MAX(into->changed_frame, since);

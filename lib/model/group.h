@@ -22,9 +22,10 @@ struct group {
     uint8_t mgid[MGID_SIZE]; /* must be first: the key, with interface */
     uint16_t interface;
     uint16_t mlid, pkey;
-    uint16_t waits : 1;            /* the last join request has no response yet */
-    uint16_t first_unanswered : 1; /* neither has the first one before any record */
-    uint16_t first_tid : 14;       /* low bits of its transaction ID */
+    uint16_t waits : 1;              /* the last join request has no response yet */
+    uint16_t first_unanswered : 1;   /* neither has the first one before any record */
+    uint16_t creator_may_differ : 1; /* event_may_have_other_parameters() of its first record */
+    uint16_t first_tid : 13;         /* low bits of the first join request's transaction ID */
     uint32_t qkey, flow_label;
     uint8_t mtu, rate, life; /* IBA codes */
     uint8_t tclass, sl, hop_limit;
@@ -118,6 +119,15 @@ static inline uint8_t group_scope(const struct group *g)
 }
 
 bool group_is_broadcast(const struct group *g);
+
+/*
+ * May the port have received other parameters of the broadcast group b than those in the SA's last
+ * record of it? True if since that record a request of the port was lost, or the port was
+ * initialised or asked to register again, or if it has a join pending. Also true if the port sent
+ * packets before the first one that was captured, and has not joined the group since.
+ */
+bool groups_port_may_differ(const struct groups *g, const struct group *b,
+                            const struct endport *port);
 
 /*
  * The SA answered that the group does not exist or reported its deletion, and no port has requested

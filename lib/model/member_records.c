@@ -112,7 +112,7 @@ static void doubt_owner(const struct delivery *d, const struct endport *p)
         owner->gap_frame = d->frame;
 }
 
-enum { FIRST_TID = 0x3fff }; /* the bits of struct group, first_tid */
+enum { FIRST_TID = 0x1fff }; /* the bits of struct group, first_tid */
 
 /* The response to the first join request would be the first record that a port received. */
 static void note_join_request(struct group *g, uint64_t tid)
@@ -297,6 +297,16 @@ static struct endport *receiver(const struct delivery *d, const struct subnet_ev
     return lid && e->endport && endport_has_lid(e->endport, lid) ? endport_to_write(e) : NULL;
 }
 
+/* The first port that receives a group's record may have created the group. */
+static void note_creator(const struct delivery *d, const struct subnet_event *e)
+{
+    struct group *g = group_to_write(e);
+    const struct group *b = groups_broadcast(d->s->groups, d->interface, be16(g->mgid + MGID_PKEY),
+                                             group_scope(g));
+    if (g->since_frame == d->frame)
+        g->creator_may_differ = b && event_may_have_other_parameters(d->s->groups, e, b);
+}
+
 /*
  * A response to a Set (a join) and one to a Get have the same method, GetResp. The captured request
  * with its transaction ID shows which of the two it is; without it, it counts as one to a Get.
@@ -331,6 +341,8 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
     } else {
         e.kind = SUBNET_GROUP_MISSING;
     }
+    if (e.kind == SUBNET_JOINED || e.kind == SUBNET_GROUP_RECORD)
+        note_creator(d, &e);
     delivery_event(d, &e);
 }
 

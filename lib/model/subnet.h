@@ -79,6 +79,15 @@ struct subnet_event {
     uint8_t mtu;     /* PATH: IBA code */
 };
 
+/*
+ * May the port that received this record of a group have had other parameters of the
+ * broadcast group b than those of the event? True if its request was not captured: then other
+ * frames before it may be missing too, such as those that changed these parameters. A request that
+ * already has its response may be an older one with the same transaction ID.
+ */
+bool event_may_have_other_parameters(const struct groups *g, const struct subnet_event *e,
+                                     const struct group *b);
+
 struct subnet;
 /*
  * The LID from which the SA last responded; 0: not seen. Requests of the port there do not appear

@@ -178,35 +178,6 @@ struct certainty certainty_parameters(const struct check_context *s, const struc
 }
 
 /*
- * Is it the response to a request that was not captured? Then other frames before it may be missing
- * too, such as those that changed the attributes of the broadcast group. A request that already has
- * its response may be an older one with the same transaction ID.
- */
-static bool lacks_request(const struct subnet_event *e)
-{
-    if (!e->request)
-        return e->kind == SUBNET_GROUP_RECORD && e->endport;
-    return e->request->responses > e->request->sent;
-}
-
-/*
- * May the port have received other parameters of the broadcast group than those in the SA's last
- * record of it? True if since that record a request of the port was lost, or the port was
- * initialised or asked to register again, or if it has a join pending. Also true if the port sent
- * packets before the first one that was captured, and has not joined the group since.
- */
-static bool may_have_changed(const struct check_context *s, const struct endport *p,
-                             const struct group *b)
-{
-    if (!p)
-        return false;
-    const struct member *m = groups_member(s->f->groups, b, p);
-    bool joined = m && m->join_state && member_is_known(m) && p->gsi_frame <= m->frame;
-    return (p->begins_late && !joined) || p->gap_frame > b->frame ||
-           p->initialised_frame > b->frame || p->reregister_frame > b->frame || (m && m->pending);
-}
-
-/*
  * Has the SA sent no record of the group? Every packet of the SA must have been captured since its
  * start, or since it said that the group does not exist; they are captured in their order.
  */
@@ -222,12 +193,13 @@ static bool has_no_record(const struct check_context *s, const struct group *g)
 struct certainty certainty_created_with(const struct check_context *s, const struct fact *f)
 {
     const struct subnet_event *e = f->event;
-    bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) || e->broadcast_facts.waits ||
-                   lacks_request(e) || may_have_changed(s, e->endport, e->broadcast);
-    if (e->group->first_unanswered)
-        return uncertain("another port may have created the group: the SA's response to the first "
-                         "join request for it was not captured");
-    if (e->kind == SUBNET_JOIN_REFUSED && !has_no_record(s, e->group))
+    bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) ||
+                   event_may_have_other_parameters(s->f->groups, e, e->broadcast);
+    bool has_record = e->kind != SUBNET_JOIN_REFUSED;
+    if (e->group->first_unanswered || (has_record && e->group->creator_may_differ))
+        return uncertain("the port that created the group may have had other attributes of the "
+                         "broadcast group: its join was not captured whole");
+    if (!has_record && !has_no_record(s, e->group))
         return uncertain("a record of the group may not have been captured: it may exist");
     return certain_if(
         !changed, "the broadcast group's attributes may have changed; this group may have those "
