@@ -5,6 +5,8 @@ That is a violation (RFC 4755 section 3.2: the sender's UD QPN; 3.5: the respond
 interface has this QPN and its announcement was not captured. IPoIB that the queue pair sends, before
 the message or after it, shows such an interface. The violation is reported at a later packet of the
 SA: its PSN shows that no response of the SA is missing."""
+import re
+
 import pytest
 
 from frames import ib, variants
@@ -95,6 +97,17 @@ def test_queue_pair_of_another_partition_is_no_interface_of_the_connection(messa
     w = names_other(message)
     sends(w, MESSAGES[message][1], *after, pkey=OTHER_PARTITION)
     assert is_found(w, message)
+
+
+@pytest.mark.parametrize("other", [OTHER, OTHER + 1], ids=["same", "another"])
+def test_both_sides_name_the_responders_queue_pair(other):
+    """The requester learnt the QPN from a second interface of the responder. If the responder names
+    another, both are wrong."""
+    w = names_other("Service-ID")
+    set_private(w, "rc", "REP", ib.u24(other), 1)
+    reported = {(f.rule, re.search(r"in frame (\d+)", f.text)[1]) for f in found(w)}
+    wrong = {(SERVICE_ID, str(w.number("rc.req"))), (UD_QPN, str(w.number("rc.rep")))}
+    assert reported == (wrong if other != OTHER else set())
 
 
 # ---- losses

@@ -145,6 +145,16 @@ static inline struct connection *connection_older(const struct connection *c,
 }
 
 /* All connections, in the order of their REQs. */
+/*
+ * Do the REQ's Service-ID and the responder's private data have this QPN? Then the requester knows
+ * it from an announcement of the responder.
+ */
+static inline bool connection_agrees(const struct connection *c, uint32_t qpn)
+{
+    return c->responder.has_private && c->responder.ud_qpn == qpn &&
+           cm_service_qpn(c->service_id) == qpn;
+}
+
 const struct connection *connections_at(const struct connections *c, unsigned index);
 unsigned connections_count(const struct connections *c);
 

@@ -82,7 +82,8 @@ static bool is_of_interface(const struct check_context *s, const struct fact *f)
  */
 struct certainty certainty_ud_qpns(const struct check_context *s, const struct fact *f)
 {
-    if (f->announced == ANNOUNCED_UNKNOWN || is_of_interface(s, f))
+    bool agreed = f->port == f->connection->endport[1] && connection_agrees(f->connection, f->qpn);
+    if (f->announced == ANNOUNCED_UNKNOWN || agreed || is_of_interface(s, f))
         return uncertain("the announcement of the port's link-layer address was not captured");
     if (!requests_are_complete(f->port))
         return uncertain(why_not_complete(f->port));

@@ -304,6 +304,29 @@ static bool is_sender(const struct check_context *s, const struct postponed_find
     return qp && qp->frame > f->frame;
 }
 
+/* The connection of a finding about a QPN in a CM message; NULL: the finding is about no such QPN.
+ */
+static const struct connection *connection_of_finding(const struct check_context *s,
+                                                      const struct postponed_finding *f)
+{
+    bool is_qpn = f->rule == R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA ||
+                  f->rule == R_RFC4755_3_5_SERVICE_ID;
+    return is_qpn && f->about.number ? connections_at(s->f->connections, f->about.number - 1)
+                                     : NULL;
+}
+
+/* Do both sides of the connection name the QPN? Then its announcement was not captured. */
+static bool is_agreed(const struct check_context *s, const struct postponed_finding *f)
+{
+    const struct connection *c = connection_of_finding(s, f);
+    return c && f->port == endport_of(c->endport[1]) && connection_agrees(c, (uint32_t)f->value);
+}
+
+static bool is_explained(const struct check_context *s, const struct postponed_finding *f)
+{
+    return is_sender(s, f) || is_agreed(s, f);
+}
+
 /*
  * Does the current packet confirm the finding? sender: the port with its LID. whole: its PSN
  * follows that of the sender's previous packet, so none is missing. The PSNs show nothing if the
@@ -317,7 +340,7 @@ static bool is_confirmed(const struct check_context *s, const struct postponed_f
                      f->frame > sender->initialised_frame && f->port->gap_frame < s->p->at.frame &&
                      (!f->lid || endport_has_lid(f->port, f->lid));
     bool near = f->by_smi ? is_smp_near(s, f) : is_request_near(s, f);
-    return whole && same_port && !near && !is_sender(s, f);
+    return whole && same_port && !near && !is_explained(s, f);
 }
 
 /* Reports the finding if it is a failure, and frees its place. */
@@ -384,7 +407,7 @@ void postponed_decide_sa(const struct check_context *s)
             continue;
         f->sa_is_complete = q && q->gap_frame <= f->since;
         if (f->port_is_complete || !f->sa_is_complete)
-            end_postponed(s, f, f->port_is_complete && f->sa_is_complete && !is_sender(s, f));
+            end_postponed(s, f, f->port_is_complete && f->sa_is_complete && !is_explained(s, f));
     }
 }
 
