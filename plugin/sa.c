@@ -121,14 +121,18 @@ static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const
 {
     uint32_t size = sa_record_size(sa->mad.attribute), stride = record_stride(sa);
     const struct table_part none = {0}, *part = NULL;
-    if (sa->rmpp_type == RMPP_TYPE_DATA && sa->segment > 0)
+    bool several = sa->rmpp_type == RMPP_TYPE_DATA; /* else nothing says how many there are */
+    if (several && sa->segment > 0)
         part = store_find(pinfo->num, DATA_TABLE);
     if (!part)
         part = &none;
     add_carried(tree, pinfo, tvb, part, sa);
     for (uint32_t o = part->skip; o + size <= sa->data.cap && o + stride <= sa->data.len + 7;
-         o += stride)
+         o += stride) {
         sa_record_add(tree, pinfo, tvb, (int)(SA_DATA + o), sa);
+        if (!several)
+            break;
+    }
 }
 
 /* ---- the Info column */

@@ -85,6 +85,22 @@ def test_record_of_a_lost_segment_is_unknown(lost):
     assert send_to_another_mlid(lost=(lost,))[0] == []
 
 
+@pytest.mark.parametrize("n, found", [(0, True), (1, False)], ids=["first", "second"])
+def test_response_without_rmpp_has_one_record(n, found):
+    """RMPP's payload length says how many records there are (IBA 13.6.2.1). Without it, the bytes
+    after the first record may be those of an older message."""
+    s, a, _ = link()
+    records = [
+        s.record(Host(5), group(s, i), FULL, **({"qkey": OTHER_QKEY} if i == n else {}))
+        for i in (0, 1)
+    ]
+    tid, wanted = s.next_tid(), ib.mcmember("::", pkey=0xFFFF)
+    s.sa(a, s.sm, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, wanted, ib.MCM["pkey"])
+    data = b"".join(r.ljust(56, b"\0") for r in records)
+    s.sa(s.sm, a, ib.GET_TABLE_RESP, tid, ib.ATTR_MC_MEMBER, data, attr_offset=7)
+    assert failures(s, ATTRIBUTES) == ([len(s.records)] if found else [])
+
+
 @pytest.mark.parametrize("method", [ib.GET_TABLE, ib.GET_TABLE_RESP])
 def test_requester_that_acknowledges_segments_is_not_the_sa(method):
     s, a, b = link()

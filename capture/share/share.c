@@ -3,6 +3,7 @@
 #include "capture/share/share.h"
 
 #include <glib.h>
+#include <string.h>
 
 #include "capture/share/share_mad.h"
 #include "capture/share/share_outer.h"
@@ -45,6 +46,17 @@ void share_free(struct share *s)
 /* ---- the payload */
 
 /*
+ * Zeros after a header with an unknown Type may look like those of an IP datagram without it, and
+ * be a violation that the packet did not have. The bytes of IPv6's payload length, and of IPv4's
+ * identification, get a value with which no length and no checksum is right.
+ */
+static void keep_encapsulation(struct span payload, const struct datagram *d, bool first)
+{
+    if (encap_missing(view_make(payload.p, payload.cap, d->bytes.len), first))
+        memcpy(payload.p + ENCAP_SIZE, (const uint8_t[]){0xff, 0xfe}, 2);
+}
+
+/*
  * A datagram whose encapsulation header is missing is anonymised like one that has it, so that the
  * violation stays visible. FIRST: the first packet of a message of several.
  */
@@ -63,6 +75,7 @@ static void share_ipoib(struct share *s, struct span payload, const struct datag
         share_datagram(s->map, payload, &bare);
     } else {
         share_datagram(s->map, span_from(payload, ENCAP_SIZE), d);
+        keep_encapsulation(payload, d, first);
     }
 }
 

@@ -67,7 +67,9 @@ void sa_tables_read(struct sa_tables *all, const struct port *requester, const s
     uint32_t begun = (uint32_t)((uint64_t)(segment - 1) * SA_DATA_SIZE % stride), at = 0;
     if (begun && follows)
         read_carried(t, sa, begun, size, on_record, user);
-    for (at = begun ? stride - begun : 0; view_has(sa->data, at, size) == WIRE_OK; at += stride)
+    for (at = begun ? stride - begun : 0;
+         view_has(sa->data, at, size) == WIRE_OK && (at == 0 || sa->rmpp_type == RMPP_TYPE_DATA);
+         at += stride)
         on_record(user, sa->data.p + at, true);
     t->requester = *requester;
     t->tid = sa->mad.tid;

@@ -19,9 +19,9 @@ typedef void sa_table_record(void *user, const uint8_t *record, bool in_packet);
 
 /*
  * Call on_record for each record that ends in this segment, of which the first `size` bytes were
- * captured. A record that begins in the previous segment is read if that one was the last segment
- * captured of the same response. A missing segment shows nothing, neither records nor their
- * absence.
+ * captured; without RMPP, for the first record: nothing says how many there are. A record that
+ * begins in the previous segment is read if that one was the last segment captured of the same
+ * response. A missing segment shows nothing, neither records nor their absence.
  */
 void sa_tables_read(struct sa_tables *all, const struct port *requester, const struct sa *sa,
                     uint32_t size, sa_table_record *on_record, void *user);

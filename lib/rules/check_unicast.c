@@ -11,7 +11,7 @@
 static bool addresses(const struct datagram *d, struct ip *source, struct ip *destination)
 {
     uint16_t type = d->encap.type;
-    if (d->header != WIRE_OK || (type != TYPE_IPV4 && type != TYPE_IPV6))
+    if (d->header != WIRE_OK || (type != TYPE_IPV4 && type != TYPE_IPV6) || !encapsulation_fits(d))
         return false;
     uint8_t length = type == TYPE_IPV4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE;
     uint32_t from = type == TYPE_IPV4 ? IPV4_SOURCE : IPV6_SOURCE;
@@ -146,7 +146,7 @@ static void check_broadcast(const struct check_context *s)
 {
     const struct datagram *d = &s->p->datagram;
     struct entity qp = entity_qp(port_to_lid(s->p->src), s->p->ib.sqpn);
-    if (d->header == WIRE_OK && d->encap.type == TYPE_IPV4 &&
+    if (d->header == WIRE_OK && d->encap.type == TYPE_IPV4 && encapsulation_fits(d) &&
         view_has(d->body, IPV4_DESTINATION, IPV4_ADDRESS_SIZE) == WIRE_OK &&
         be32(d->body.p + IPV4_DESTINATION) == 0xffffffffu)
         expect_about(s->r, R_RFC4391_4_BROADCAST_MAPPING, &qp, false, d->body.p + IPV4_DESTINATION,

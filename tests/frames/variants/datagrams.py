@@ -50,6 +50,12 @@ for way, name in EVERY.items():
         if real != KIND[value]:
             broken("rfc4391.6.type", f"{way}, said to be {said}", name)(contradict)
 
+
+@broken("rfc4391.6.type", "IPv4, unicast, ones that are no IPv4 header", "C.ping")
+def ones(w):
+    w["C.ping"].payload[4:] = b"\xff" * 24
+
+
 for way, name in MULTICAST.items():
 
     @broken("rfc4391.6.grh-on-multicast", way, name, bases_of(way))

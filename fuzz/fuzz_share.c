@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fuzzes convert --share: the input is a capture (fuzz/frames.h). The shared capture must violate
+ * the same rules in the same frames. doc/sharing.md lists the exceptions.
+ */
+#include <string.h>
+
+#include "capture/share/share.h"
+#include "fuzz/frames.h"
+#include "fuzz/linktypes.h"
+#include "fuzz/must.h"
+#include "fuzz/mutate.h"
+#include "rules/checker.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Rules whose findings depend on the numeric values of addresses. */
+static bool depends_on_addresses(enum rule_number rule)
+{
+    return rule == R_RFC4755_3_3_SIMULTANEOUS || rule == R_RFC4391_9_1_1_TRAFFIC_TO_QPN ||
+           rule == R_RFC4755_2_1_MULTICAST_OVER_UD;
+}
+
+/*
+ * Is it the segment of a table in which a record may continue? A GID that is split between two
+ * segments is cleared in both.
+ */
+static bool continues_a_table(const struct fuzz_frame *f)
+{
+    struct packet p;
+    struct link_frame c;
+    struct view frame = view_make(f->bytes, f->captured, f->length);
+    if (link_frame_locate(linktype_of(f->linktype), frame, &c) != WIRE_OK)
+        return false;
+    packet_read_frame(&p, &(struct capture_position){0}, &c);
+    return p.result == WIRE_OK && p.mad.kind == MAD_KIND_SA && p.mad.sa.segment > 1;
+}
+
+static void add_violation(void *user, uint32_t frame, const struct finding *f)
+{
+    GString *violations = user;
+    if (f->outcome == OUTCOME_FAIL && !depends_on_addresses(f->rule))
+        g_string_append_printf(violations, "%u %s\n", frame, rules[f->rule].id);
+}
+
+/* A checker, and the violations that it finds. */
+struct judge {
+    GString *violations;
+    struct checker *checker;
+};
+
+static struct judge judge_new(void)
+{
+    GString *violations = g_string_new(NULL);
+    return (struct judge){violations, checker_new(NULL, NULL, add_violation, violations)};
+}
+
+static void judge_free(struct judge *j)
+{
+    checker_free(j->checker);
+    g_string_free(j->violations, TRUE);
+}
+
+static void judge_frame(const struct judge *j, const struct fuzz_frame *f, uint32_t number,
+                        int64_t ns, const uint8_t *bytes)
+{
+    checker_frame(j->checker, &(struct capture_frame){number, 0, linktype_of(f->linktype), ns,
+                                                      view_make(bytes, f->captured, f->length)});
+}
+
+static void judge_both(struct share *share, const struct judge *before, const struct judge *after,
+                       const struct fuzz_frame *f, uint32_t number, int64_t ns)
+{
+    /* on the heap with its exact size, so that AddressSanitizer detects an access beyond it */
+    uint8_t *bytes = g_malloc(f->captured ? f->captured : 1);
+    memcpy(bytes, f->bytes, f->captured);
+    if (share_frame(share, &(struct share_frame){(uint32_t)linktype_of(f->linktype), ns, bytes,
+                                                 f->captured, f->length})) {
+        judge_frame(before, f, number, ns, f->bytes);
+        judge_frame(after, f, number, ns, bytes);
+    }
+    g_free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct share *share = share_new(&(struct share_key){"fuzz_share"});
+    struct judge before = judge_new(), after = judge_new();
+    struct fuzz_frame f;
+    int64_t ns = 0;
+    for (uint32_t n = 1; fuzz_next_frame(&data, &size, &f) && !continues_a_table(&f); n++) {
+        ns += f.milliseconds * 1000000LL;
+        judge_both(share, &before, &after, &f, n, ns);
+    }
+    if (strcmp(before.violations->str, after.violations->str) != 0)
+        fprintf(stderr, "violations:\n%safter sharing:\n%s", before.violations->str,
+                after.violations->str);
+    must(strcmp(before.violations->str, after.violations->str) == 0);
+    judge_free(&before);
+    judge_free(&after);
+    share_free(share);
+    return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    return mutate_capture(data, size, most, seed);
+}
