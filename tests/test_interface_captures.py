@@ -10,6 +10,7 @@ import pytest
 from frames import ib
 from frames.build import A, B, arp_request
 from support import capfile, findings
+from support.convert import convert
 from support.wireshark import tshark
 
 PADDING, FLAGS = "rfc4391.9.3.nd-option-padding", "rfc4391.9.1.1.reserved-flags"
@@ -91,6 +92,20 @@ def of_option(qpn, gid):
 )
 def test_address_before_the_padding_is_shown(qpn, gid, open_path):
     assert shown(before_the_padding(qpn, gid), open_path) == [of_option(qpn, gid)] * 2
+
+
+@pytest.mark.parametrize("gid", [B.gid, OTHER_PREFIX], ids=["default", "other-prefix"])
+@pytest.mark.parametrize("qpn", [B.qpn, SMALL_QPN])
+def test_shared_address_before_the_padding(qpn, gid, tmp_path):
+    """One address in both frames, not B's, in its place; and no finding."""
+    (tmp_path / "in.pcap").write_bytes(capture(before_the_padding(qpn, gid)))
+    convert("--share", tmp_path / "in.pcap", tmp_path / "out.pcap")
+    shared = (tmp_path / "out.pcap").read_bytes()
+    options = {data[-22:] for data in capfile.packets(shared)}
+    (option,) = options
+    assert option[:4] == ib.lladdr(qpn, gid)[:4] and option[20:] == bytes(2)
+    assert option[12:20] != ib.gid(gid)[8:]
+    assert findings.frames(shared, "--deviations", "none") == []
 
 
 @pytest.mark.parametrize("gid", [B.gid, "fe80::2:c902:24:0"], ids=["gid", "gid-with-final-zeros"])

@@ -58,9 +58,11 @@ static void keep_encapsulation(struct span payload, const struct datagram *d, bo
 
 /*
  * A datagram whose encapsulation header is missing is anonymised like one that has it, so that the
- * violation stays visible. FIRST: the first packet of a message of several.
+ * violation stays visible. FIRST: the first packet of a message of several. of_interface: as
+ * share_datagram().
  */
-static void share_ipoib(struct share *s, struct span payload, const struct datagram *d, bool first)
+static void share_ipoib(struct share *s, struct span payload, const struct datagram *d, bool first,
+                        bool of_interface)
 {
     struct datagram bare;
 
@@ -72,9 +74,9 @@ static void share_ipoib(struct share *s, struct span payload, const struct datag
                              : version == 6 ? TYPE_IPV6
                                             : TYPE_ARP,
                              d->bytes, &bare);
-        share_datagram(s->map, payload, &bare);
+        share_datagram(s->map, payload, &bare, of_interface);
     } else {
-        share_datagram(s->map, span_from(payload, ENCAP_SIZE), d);
+        share_datagram(s->map, span_from(payload, ENCAP_SIZE), d, of_interface);
         keep_encapsulation(payload, d, first);
     }
 }
@@ -92,11 +94,11 @@ static void share_payload(struct share *s, struct span payload, const struct pac
         share_mad(s->map, payload, &p->mad, cm && packet_cm_is_ipoib(p, cm));
         break;
     case PAYLOAD_IPOIB:
-        share_ipoib(s, payload, &p->datagram, false);
+        share_ipoib(s, payload, &p->datagram, false, false);
         break;
     case PAYLOAD_FRAGMENT:
         if (p->classification.fragment.index == 0)
-            share_ipoib(s, payload, &p->datagram, true);
+            share_ipoib(s, payload, &p->datagram, true, false);
         else
             span_clear(payload, 0);
         break;
@@ -262,9 +264,9 @@ static void share_without_headers(struct share *s, struct span inner, enum link_
                                   const struct packet *p)
 {
     if (kind == LINK_FRAME_IPOIB)
-        share_ipoib(s, inner, &p->datagram, false);
+        share_ipoib(s, inner, &p->datagram, false, true);
     else
-        share_datagram(s->map, inner, &p->datagram);
+        share_datagram(s->map, inner, &p->datagram, true);
 }
 
 bool share_frame(struct share *s, const struct share_frame *frame)

@@ -11,13 +11,24 @@
 enum { ND_OPT_PREFIX = 3, ND_OPT_MTU = 5, ND_OPT_ROUTE = 24, ND_OPT_DNS = 25 };
 enum { ICMP_HEADER = 8, ND_REDIRECT_DESTINATION = 24 };
 
-static void share_nd_option(struct share_map *m, struct span s, const struct nd_option *o)
+/* Offset of the link-layer address in the option of the message v. */
+static uint32_t lladdr_at(struct view v, const struct nd_option *o, bool of_interface)
+{
+    bool before_driver = of_interface && view_has(v, o->off, o->size) == WIRE_OK &&
+                         nd_may_be_before_driver(v.p + o->off);
+
+    return o->off + (before_driver ? ND_OPT_LLADDR_BEFORE_DRIVER : ND_OPT_LLADDR);
+}
+
+/* v: the message before any change. */
+static void share_nd_option(struct share_map *m, struct span s, struct view v,
+                            const struct nd_option *o, bool of_interface)
 {
     switch (o->type) {
     case ND_OPT_SOURCE_LLADDR:
     case ND_OPT_TARGET_LLADDR:
         if (nd_is_ipoib_lladdr(o))
-            span_map_lladdr(m, s, o->off + ND_OPT_LLADDR);
+            span_map_lladdr(m, s, lladdr_at(v, o, of_interface));
         else
             span_clear_part(s, o->off + 2, o->size - 2);
         break;
@@ -38,7 +49,7 @@ static void share_nd_option(struct share_map *m, struct span s, const struct nd_
     }
 }
 
-static void share_nd(struct share_map *m, struct span s, struct view v)
+static void share_nd(struct share_map *m, struct span s, struct view v, bool of_interface)
 {
     struct nd_iter it;
     struct nd_option o;
@@ -50,7 +61,7 @@ static void share_nd(struct share_map *m, struct span s, struct view v)
     }
     end = it.next;
     while (nd_next(&it, &o)) { /* reads V, which does not change */
-        share_nd_option(m, s, &o);
+        share_nd_option(m, s, v, &o, of_interface);
         end = o.off + o.size;
     }
     /* keep type and length of an option with length 0 or beyond the end of the message */
@@ -105,12 +116,12 @@ static void share_group(struct share_map *m, struct span s, uint32_t group, uint
 
 enum { MLD_QUERY = 130, MLD_QUERY_SOURCES = 26, IGMP_QUERY = 0x11, IGMP_QUERY_SOURCES = 10 };
 
-void share_icmpv6(struct share_map *m, struct span s, struct view v)
+void share_icmpv6(struct share_map *m, struct span s, struct view v, bool of_interface)
 {
     if (s.cap == 0)
         return;
     if (s.p[0] >= ND_RS && s.p[0] <= ND_REDIRECT)
-        share_nd(m, s, v);
+        share_nd(m, s, v, of_interface);
     else if (s.p[0] == MLD_V2_REPORT)
         share_group_records(m, s, IPV6_ADDRESS_SIZE);
     else if (s.p[0] >= MLD_QUERY && s.p[0] <= MLD_V1_DONE)

@@ -9,7 +9,10 @@
 /* S: the message after the IP header. */
 void share_icmp(struct share_map *m, struct span s);
 void share_igmp(struct share_map *m, struct span s);
-/* v: the message before any change; v.p is NULL if it was not decoded. */
-void share_icmpv6(struct share_map *m, struct span s, struct view v);
+/*
+ * v: the message before any change; v.p is NULL if it was not decoded. of_interface: as
+ * share_datagram().
+ */
+void share_icmpv6(struct share_map *m, struct span s, struct view v, bool of_interface);
 
 #endif

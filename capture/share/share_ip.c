@@ -143,10 +143,24 @@ static bool has_checksum(uint8_t protocol)
            protocol == ICMPV6;
 }
 
-static void share_message(struct share_map *m, struct span s, uint8_t protocol,
-                          const struct datagram *d)
+/*
+ * The message after the IP header: LENGTH bytes. source: the source address, followed by the
+ * destination address; address: bytes of one.
+ */
+struct upper {
+    struct span s;
+    uint32_t length;
+    uint8_t protocol;
+    uint8_t *source;
+    uint32_t address;
+    bool of_interface; /* as share_datagram() */
+};
+
+static void share_message(struct share_map *m, const struct upper *u, const struct datagram *d)
 {
-    switch (protocol) {
+    struct span s = u->s;
+
+    switch (u->protocol) {
     case ICMP:
         share_icmp(m, s);
         break;
@@ -163,7 +177,7 @@ static void share_message(struct share_map *m, struct span s, uint8_t protocol,
             span_clear(s, UDP_SIZE);
         break;
     case ICMPV6:
-        share_icmpv6(m, s, d->icmpv6);
+        share_icmpv6(m, s, d->icmpv6, u->of_interface);
         break;
     default:
         span_clear(s, 0);
@@ -181,18 +195,6 @@ static uint32_t pseudo(const uint8_t *source, uint32_t addresses, uint8_t protoc
     return checksum_add(protocol + (length >> 16) + (length & 0xffff), source, addresses);
 }
 
-/*
- * The message after the IP header: LENGTH bytes. source: the source address, followed by the
- * destination address; address: bytes of one.
- */
-struct upper {
-    struct span s;
-    uint32_t length;
-    uint8_t protocol;
-    uint8_t *source;
-    uint32_t address;
-};
-
 static void share_upper(struct share_map *m, const struct upper *u, const struct datagram *d)
 {
     struct summed c = {.s = u->s,
@@ -204,7 +206,7 @@ static void share_upper(struct share_map *m, const struct upper *u, const struct
 
     span_map_ip(m, (struct span){u->source, 2 * u->address}, 0, u->address);
     span_map_ip(m, (struct span){u->source, 2 * u->address}, u->address, u->address);
-    share_message(m, u->s, u->protocol, d);
+    share_message(m, u, d);
     c.pseudo = pseudo(u->source, 2 * u->address, u->protocol, u->length);
     if (has_checksum(u->protocol))
         update_checksum(&c, right);
@@ -242,8 +244,11 @@ static void share_ipv4_packet(struct share_map *m, struct span s, const struct d
     right = was_right(&c);
     span_clear(s, total);
     s = first_of(s, total);
-    struct upper u = {span_from(s, head), total - head, p[IPV4_PROTOCOL], p + IPV4_SOURCE,
-                      IPV4_ADDRESS_SIZE};
+    struct upper u = {.s = span_from(s, head),
+                      .length = total - head,
+                      .protocol = p[IPV4_PROTOCOL],
+                      .source = p + IPV4_SOURCE,
+                      .address = IPV4_ADDRESS_SIZE};
     if (be16(p + IPV4_FRAGMENT) & IPV4_OFFSET_MASK)
         u.protocol = UINT8_MAX; /* a later fragment has no upper-layer header */
     share_upper(m, &u, d);
@@ -303,7 +308,8 @@ static uint32_t skip_ipv6_extensions(struct span s, uint8_t *protocol)
     }
 }
 
-static void share_ipv6_packet(struct share_map *m, struct span s, const struct datagram *d)
+static void share_ipv6_packet(struct share_map *m, struct span s, const struct datagram *d,
+                              bool of_interface)
 {
     uint8_t *p = s.cap >= IPV6_SIZE ? s.p : NULL;
     uint32_t end = p ? IPV6_SIZE + be16(p + IPV6_PAYLOAD_LENGTH) : 0, at;
@@ -316,8 +322,12 @@ static void share_ipv6_packet(struct share_map *m, struct span s, const struct d
     span_clear(s, end);
     s = first_of(s, end);
     at = skip_ipv6_extensions(s, &protocol);
-    struct upper u = {span_from(s, at), end > at ? end - at : 0, protocol, p + IPV6_SOURCE,
-                      IPV6_ADDRESS_SIZE};
+    struct upper u = {.s = span_from(s, at),
+                      .length = end > at ? end - at : 0,
+                      .protocol = protocol,
+                      .source = p + IPV6_SOURCE,
+                      .address = IPV6_ADDRESS_SIZE,
+                      .of_interface = of_interface};
     share_upper(m, &u, d);
 }
 
@@ -325,21 +335,22 @@ static void share_ipv6_packet(struct share_map *m, struct span s, const struct d
  * The version decides, not the Type: a Type may be wrong. Of a body that is no IP datagram only the
  * version is kept, for the rules about the Type.
  */
-static void share_ip(struct share_map *m, struct span s, const struct datagram *d)
+static void share_ip(struct share_map *m, struct span s, const struct datagram *d,
+                     bool of_interface)
 {
     uint8_t version = s.cap ? s.p[0] >> 4 : 0;
 
     if (version == 4) {
         share_ipv4_packet(m, s, d);
     } else if (version == 6) {
-        share_ipv6_packet(m, s, d);
+        share_ipv6_packet(m, s, d, of_interface);
     } else if (s.cap) {
         s.p[0] &= 0xf0;
         span_clear(s, 1);
     }
 }
 
-void share_datagram(struct share_map *m, struct span s, const struct datagram *d)
+void share_datagram(struct share_map *m, struct span s, const struct datagram *d, bool of_interface)
 {
     switch (d->encap.type) {
     case TYPE_ARP:
@@ -348,7 +359,7 @@ void share_datagram(struct share_map *m, struct span s, const struct datagram *d
         break;
     case TYPE_IPV4:
     case TYPE_IPV6:
-        share_ip(m, s, d);
+        share_ip(m, s, d, of_interface);
         break;
     default:
         span_clear(s, 0);

@@ -8,9 +8,11 @@
 
 /*
  * Anonymises the datagram S that follows the encapsulation header; D is its decoded form. Payload
- * is cleared. Checksums are recomputed; a wrong one stays wrong.
+ * is cleared. Checksums are recomputed; a wrong one stays wrong. of_interface: the frame was
+ * captured at an IPoIB interface, where ND options may have another form (wire/nd.h).
  */
-void share_datagram(struct share_map *m, struct span s, const struct datagram *d);
+void share_datagram(struct share_map *m, struct span s, const struct datagram *d,
+                    bool of_interface);
 
 /* Anonymises a DHCP message. */
 void share_dhcp(struct share_map *m, struct span s);
