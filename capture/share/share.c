@@ -81,6 +81,14 @@ static void share_ipoib(struct share *s, struct span payload, const struct datag
     }
 }
 
+/* Later packets may show that such data are a datagram, so its headers stay. */
+static bool looks_like_ipoib(const struct packet *p)
+{
+    return p->datagram.header == WIRE_OK &&
+           (encap_agrees(p->ib.payload) ||
+            encap_begins_message(p->ib.payload, p->ib.position == IB_FIRST));
+}
+
 /*
  * Anonymises the payload. Only the first fragment of a message contains the headers of the
  * datagram.
@@ -105,7 +113,10 @@ static void share_payload(struct share *s, struct span payload, const struct pac
     case PAYLOAD_NONE:
     case PAYLOAD_OTHER:
     case PAYLOAD_FOREIGN:
-        span_clear(payload, 0);
+        if (looks_like_ipoib(p))
+            share_ipoib(s, payload, &p->datagram, p->ib.position == IB_FIRST, false);
+        else
+            span_clear(payload, 0);
         break;
     }
 }
