@@ -238,6 +238,16 @@ def test_mtu_option_keeps_the_mtu_only(tmp_path):
     assert shared[-16:] == option[:8] + bytes(8)
 
 
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
+def test_option_after_a_prefix_option_of_any_length_is_unchanged(length, tmp_path):
+    """RFC 4861 section 4.6.2: 4 times 8 bytes. The prefix of a shorter one is not there."""
+    prefix, mtu = bytes([3, length]).ljust(8 * length, b"p"), bytes.fromhex("0501 0000 000007fc")
+    packet = ib.icmpv6(A.ll, "ff02::1", ib.nd_ra(prefix + mtu))
+    (shared,) = share_payloads(tmp_path, ib.encap(0x86DD, packet))
+    option = shared[-8 * (length + 1) :]
+    assert option[:2] == prefix[:2] and option[-8:] == mtu and b"ppp" not in option[16:-8]
+
+
 def smp(management, method, attribute, data):
     """IBA 14.2.1: the M_Key, then reserved bytes (with the LIDs of a directed route), the data, and
     the paths of a directed route or reserved bytes."""

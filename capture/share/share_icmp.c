@@ -20,6 +20,18 @@ static uint32_t lladdr_at(struct view v, const struct nd_option *o, bool of_inte
     return o->off + (before_driver ? ND_OPT_LLADDR_BEFORE_DRIVER : ND_OPT_LLADDR);
 }
 
+enum { ND_OPT_PREFIX_AT = 16, ND_OPT_PREFIX_SIZE = 32 }; /* RFC 4861 section 4.6.2 */
+
+static void share_prefix_option(struct share_map *m, struct span s, const struct nd_option *o)
+{
+    if (o->size < ND_OPT_PREFIX_SIZE) {
+        span_clear_part(s, o->off + 2, o->size - 2);
+        return;
+    }
+    span_map_ip(m, s, o->off + ND_OPT_PREFIX_AT, IPV6_ADDRESS_SIZE);
+    span_clear_part(s, o->off + ND_OPT_PREFIX_SIZE, o->size - ND_OPT_PREFIX_SIZE);
+}
+
 /* v: the message before any change. */
 static void share_nd_option(struct share_map *m, struct span s, struct view v,
                             const struct nd_option *o, bool of_interface)
@@ -33,8 +45,7 @@ static void share_nd_option(struct share_map *m, struct span s, struct view v,
             span_clear_part(s, o->off + 2, o->size - 2);
         break;
     case ND_OPT_PREFIX:
-        span_map_ip(m, s, o->off + 16, IPV6_ADDRESS_SIZE);
-        span_clear_part(s, o->off + 32, o->size > 32 ? o->size - 32 : 0);
+        share_prefix_option(m, s, o);
         break;
     case ND_OPT_DNS:
         for (uint32_t at = 8; at + IPV6_ADDRESS_SIZE <= o->size; at += IPV6_ADDRESS_SIZE)
