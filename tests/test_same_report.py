@@ -147,3 +147,14 @@ def test_erf_records_with_padding(form):
         report = json.loads(run("--format", "json", str(path)).stdout)
     found = [r for r in report["results"] if r["id"].endswith("reserved-zero")]
     assert [r["outcome"] for r in found] == ["inconclusive", "pass"], found
+
+
+def test_time_of_an_erf_record_in_classic_pcap():
+    """Wireshark shows the time in the record, not the time of the file, which may differ."""
+    capture = capfile.read(testdata("built/built-never.pcap"))
+    for number, frame in enumerate(capture.frames):
+        frame.time += number % 2 * 10 * 10**9
+    with open_folder() as folder:
+        path = folder / "capture.pcap"
+        path.write_bytes(capfile.pcap(capfile.ERF, capture.frames))
+        compare(str(path))
