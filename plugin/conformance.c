@@ -24,8 +24,8 @@ static const char *pref_deviations = "linux";
 static struct checker *checker;
 static struct deviations *known;
 /*
- * Of the whole file; NULL: the protocol is disabled, checks are off, or the list of known deviations
- * is unreadable.
+ * Of the whole file; NULL: the protocol is disabled, checks are off, or the list of known
+ * deviations is unreadable.
  */
 static struct verdict *verdict;
 static char *unreadable; /* error of the list of known deviations */
