@@ -242,19 +242,6 @@ static void add_options(struct annotation *a, GByteArray *block)
     a->more = 0;
 }
 
-/* The time that Wireshark shows: for an ERF record in a classic pcap, that of the record. */
-static uint64_t time_of_frame(const struct annotation *a, const struct capfile_frame *f)
-{
-    struct erf_record record;
-    int64_t seconds, ns = f->ns;
-    uint32_t fraction;
-    if (f->linktype == LINKTYPE_ERF && !a->is_pcapng && erf_parse(f->bytes, f->caplen, &record)) {
-        erf_split(record.time, &seconds, &fraction);
-        ns = nanoseconds_of(seconds, fraction);
-    }
-    return ns > 0 ? (uint64_t)ns : 0; /* pcapng time stamps are unsigned */
-}
-
 /* Writes the ERF header for a frame of LINKTYPE_INFINIBAND. Its length fields have 16 bits. */
 static uint32_t put_record(uint8_t head[ERF_HEADER_LEN], const struct capfile_frame *f, uint64_t ns)
 {
@@ -269,7 +256,8 @@ void annotation_frame(struct annotation *a, const struct capfile_frame *f)
     static const uint8_t zero[4];
     uint8_t head[PCAPNG_EPB_HEAD_LEN], record[ERF_HEADER_LEN];
     bool wraps = f->linktype == LINKTYPE_INFINIBAND;
-    uint64_t ns = time_of_frame(a, f);
+    int64_t time = capfile_time(a->file, f);
+    uint64_t ns = time > 0 ? (uint64_t)time : 0; /* pcapng time stamps are unsigned */
     uint32_t caplen = wraps ? put_record(record, f, ns) : f->caplen,
              extra = wraps ? sizeof record : 0;
     struct pcapng_epb epb = {.interface = f->interface,

@@ -44,9 +44,10 @@ static void take_finding(void *user, uint32_t frame, const struct finding *f)
         deliver_finding(sink, frame, f);
 }
 
-static bool check_one(struct checker *checker, const struct capfile_frame *f)
+static bool check_one(struct checker *checker, const struct capfile *file,
+                      const struct capfile_frame *f)
 {
-    struct capture_frame c = {f->number, f->interface, f->linktype, f->ns,
+    struct capture_frame c = {f->number, f->interface, f->linktype, capfile_time(file, f),
                               view_make(f->bytes, f->caplen, f->wirelen)};
     return checker_frame(checker, &c);
 }
@@ -59,7 +60,7 @@ static bool check_frames(struct checked *out, struct capfile *file, struct check
     struct capfile_frame frame;
     enum capfile_result result = CAPFILE_END;
     while (!*stop && (result = capfile_next(file, &frame, error)) == CAPFILE_FRAME) {
-        verdict_frame(out->verdict, check_one(checker, &frame));
+        verdict_frame(out->verdict, check_one(checker, file, &frame));
         if (annotation)
             annotation_frame(annotation, &frame);
         progress_frame(progress, frame.number);

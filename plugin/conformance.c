@@ -23,7 +23,10 @@ static const char *pref_deviations = "linux";
 
 static struct checker *checker;
 static struct deviations *known;
-/* of the whole file; NULL: checks are off, or the list of known deviations is unreadable */
+/*
+ * Of the whole file; NULL: the protocol is disabled, checks are off, or the list of known
+ * deviations is unreadable.
+ */
 static struct verdict *verdict;
 static char *unreadable; /* error of the list of known deviations */
 static bool saw_ipoib;   /* the current frame contains IPoIB */
@@ -35,7 +38,10 @@ const struct verdict *conformance_verdict(void)
 
 const char *conformance_why_not(void)
 {
-    return unreadable ? unreadable : verdict ? NULL : "the preference ipoib.conformance is off";
+    if (unreadable || verdict)
+        return unreadable;
+    return pref_check ? "the protocol IPoIB is disabled"
+                      : "the preference ipoib.conformance is off";
 }
 
 const char *conformance_deviations(void)
@@ -103,7 +109,7 @@ static void read_deviations(void)
 
 static void conformance_open(void)
 {
-    if (pref_check)
+    if (pref_check && plugin_enabled())
         read_deviations();
     saw_ipoib = false;
     if (!known)

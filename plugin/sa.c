@@ -161,6 +161,16 @@ static const char *group_name(packet_info *pinfo, const uint8_t *gid)
               : gid_text(pinfo, gid);
 }
 
+/* Requests except queries, and responses. A query that found no record has an empty response. */
+static bool describes_group(packet_info *pinfo, const struct sa *sa)
+{
+    static const uint8_t none[GID_SIZE];
+    if (sa->mad.method == SA_GET_RESP && sa->mad.status &&
+        transaction_request_value(pinfo) != SA_SET)
+        return memcmp(mc_member_read(sa->data.p).mgid, none, sizeof none) != 0;
+    return sa->mad.method != SA_GET;
+}
+
 static void info_mc_member(packet_info *pinfo, const struct sa *sa)
 {
     struct mc_member m = mc_member_read(sa->data.p);
@@ -220,7 +230,7 @@ static void info(packet_info *pinfo, const struct sa *sa)
 
     if (!method)
         return;
-    if (record && sa->mad.attribute == SA_MC_MEMBER_RECORD && sa->mad.method != SA_GET) {
+    if (record && sa->mad.attribute == SA_MC_MEMBER_RECORD && describes_group(pinfo, sa)) {
         info_mc_member(pinfo, sa);
     } else {
         col_add_fstr(pinfo->cinfo, COL_INFO, "SA %s %s", method, attribute ? attribute : "");

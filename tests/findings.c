@@ -92,7 +92,7 @@ static void check_capture(struct capfile *file, const struct deviations *known)
     if (current)
         fabric_take_records_as_current(fabric);
     for (uint32_t n = 1; capfile_next(file, &f, NULL) == CAPFILE_FRAME; n++) {
-        struct capture_frame c = {n, f.interface, f.linktype, f.ns,
+        struct capture_frame c = {n, f.interface, f.linktype, capfile_time(file, &f),
                                   view_make(f.bytes, f.caplen, f.wirelen)};
         if (!is_lost(n))
             check_in_order(j, &c);

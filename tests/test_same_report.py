@@ -120,3 +120,41 @@ def test_pcapng_with_custom_blocks():
         capture = folder / "capture.pcapng"
         capture.write_bytes(data)
         compare(str(capture))
+
+
+@pytest.mark.parametrize("form", ["pcap", "pcapng", "erf"])
+def test_erf_records_with_padding(form):
+    """Capture cards pad records to a multiple of 8 bytes: the bytes after the length on the wire
+    are not part of the packet. Receivers drop a packet whose VCRC is wrong (IBA 7.8)."""
+    frames = capfile.read(testdata("datagram.pcap")).infiniband()
+    last = max(n for n, f in enumerate(frames) if f[1] & 3 == 2 and f[28:30] == b"\x08\x00")
+    packet = edit.Packet(frames[last])
+    packet["reserved"] = 0x1234  # RFC 4391 section 6
+    wrong = packet.octets()
+    frames[last] = wrong[:-1] + bytes([wrong[-1] ^ 1])
+    records = []
+    for time, data, wire in capfile.records(frames):
+        stamp, padding = (time << 32) // 10**9, -len(data) % 8
+        padded = capfile.erf_record_of(capfile.ERF_INFINIBAND, stamp, data, wire, padding=padding)
+        records.append((time, padded, len(padded)))
+    with open_folder() as folder:
+        path = folder / f"capture.{form}"
+        if form == "erf":
+            path.write_bytes(b"".join(data for _, data, _ in records))
+        else:
+            path.write_bytes(getattr(capfile, form)(capfile.ERF, records))
+        compare(str(path))
+        report = json.loads(run("--format", "json", str(path)).stdout)
+    found = [r for r in report["results"] if r["id"].endswith("reserved-zero")]
+    assert [r["outcome"] for r in found] == ["inconclusive", "pass"], found
+
+
+def test_time_of_an_erf_record_in_classic_pcap():
+    """Wireshark shows the time in the record, not the time of the file, which may differ."""
+    capture = capfile.read(testdata("built/built-never.pcap"))
+    for number, frame in enumerate(capture.frames):
+        frame.time += number % 2 * 10 * 10**9
+    with open_folder() as folder:
+        path = folder / "capture.pcap"
+        path.write_bytes(capfile.pcap(capfile.ERF, capture.frames))
+        compare(str(path))

@@ -459,23 +459,28 @@ def test_without_known_deviations_linux_is_not_conformant():
 
 
 @pytest.mark.parametrize(
-    "name, preference, error",
+    "name, options, error",
     [
         (
             "connected.pcap",
-            "ipoib.conformance:FALSE",
+            ["-o", "ipoib.conformance:FALSE"],
             "the preference ipoib.conformance is off",
         ),
         (
             "datagram.pcap",
-            "ipoib.deviations:/nonexistent",
+            ["-o", "ipoib.deviations:/nonexistent"],
             "known deviations: /nonexistent: No such file or directory",
         ),
+        (
+            "connected.pcap",
+            ["--disable-protocol", "ipoib"],
+            "the protocol IPoIB is disabled",
+        ),
     ],
-    ids=["checks-are-off", "deviations-cannot-be-read"],
+    ids=["checks-are-off", "deviations-cannot-be-read", "protocol-is-disabled"],
 )
-def test_no_verdict(name, preference, error):
-    report = conformance_json(testdata(name), "-o", preference)
+def test_no_verdict(name, options, error):
+    report = conformance_json(testdata(name), *options)
     summary = report["summary"]
     assert report["results"] == []
     assert (summary["verdict"], summary["captures"][0]["error"]) == ("unjudged", error)

@@ -7,6 +7,7 @@
 #include <pcap/pcap.h>
 #include <string.h>
 
+#include "pcapio/erf.h"
 #include "pcapio/erffile.h"
 #include "pcapio/error.h"
 #include "pcapio/magic.h"
@@ -142,6 +143,18 @@ bool capfile_is_pcapng(const struct capfile *c)
 bool capfile_is_raw_erf(const struct capfile *c)
 {
     return c->erf != NULL;
+}
+
+int64_t capfile_time(const struct capfile *c, const struct capfile_frame *f)
+{
+    struct erf_record record;
+    int64_t seconds;
+    uint32_t fraction;
+    if (f->linktype != LINKTYPE_ERF || capfile_is_pcapng(c) ||
+        !erf_parse(f->bytes, f->caplen, &record))
+        return f->ns;
+    erf_split(record.time, &seconds, &fraction);
+    return nanoseconds_of(seconds, fraction);
 }
 
 bool capfile_header(const struct capfile *c, uint32_t *linktype, uint32_t *snaplen)

@@ -81,12 +81,14 @@ uint64_t capfile_dropped(const struct capfile *c);
  */
 const uint8_t *capfile_options(struct capfile *c, uint32_t *len);
 
-/*
- * Whether the file is pcapng. Wireshark shows the time of a pcapng file for ERF records; in other
- * files, the time in the record.
- */
 bool capfile_is_pcapng(const struct capfile *c);
 bool capfile_is_raw_erf(const struct capfile *c);
+
+/*
+ * The time of a frame that Wireshark shows, ns since 1970: that of the file, but for an ERF record
+ * in a classic pcap file that of the record.
+ */
+int64_t capfile_time(const struct capfile *c, const struct capfile_frame *f);
 
 /*
  * The link type and the snapshot length (bytes) of all frames. Returns false if the file is pcapng,

@@ -45,7 +45,13 @@ static enum wire_result locate_ERF(struct view v, struct link_frame *c)
     c->kind = LINK_FRAME_IB;
     c->start = IB_START_LRH;
     c->inner = view_from(v, off);
-    c->inner.len = wlen > c->inner.cap ? wlen : c->inner.cap;
+    /*
+     * Capture cards pad records to a multiple of 8 bytes. Some writers leave the length on the wire
+     * empty.
+     */
+    c->inner.len = wlen ? wlen : c->inner.cap;
+    if (c->inner.cap > c->inner.len)
+        c->inner.cap = c->inner.len;
     return WIRE_OK;
 }
 
