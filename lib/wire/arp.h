@@ -22,6 +22,12 @@ static inline bool arp_is_announcement(uint16_t op)
     return op == ARP_REQUEST || op == ARP_REPLY || op == INARP_REQUEST || op == INARP_REPLY;
 }
 
+/* Operations of messages with the Ethertype of RARP (RFC 903) */
+static inline bool arp_is_reverse(uint16_t op)
+{
+    return op == RARP_REQUEST || op == RARP_REPLY;
+}
+
 struct arp {
     uint16_t hrd, pro, op;
     uint8_t hln, pln;

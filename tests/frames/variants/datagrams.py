@@ -39,7 +39,7 @@ for way, name in EVERY.items():
 
 
 TYPES = {"IPv4": 0x0800, "IPv6": 0x86DD, "ARP": 0x0806, "RARP": 0x8035}
-KIND = {0x0800: "IPv4", 0x86DD: "IPv6", 0x0806: "ARP", 0x8035: "ARP"}
+KIND = {0x0800: "IPv4", 0x86DD: "IPv6", 0x0806: "ARP", 0x8035: "RARP"}
 for way, name in EVERY.items():
     for said, value in TYPES.items():
 
@@ -47,7 +47,7 @@ for way, name in EVERY.items():
             w[name]["type"] = value
 
         real = KIND[base("default")[name]["type"]]
-        if real != KIND[value]:
+        if real != said:
             broken("rfc4391.6.type", f"{way}, said to be {said}", name)(contradict)
 
 
