@@ -37,6 +37,12 @@ struct arp {
 };
 
 /*
+ * Is the length of the protocol's addresses another than that of its protocol, IPv4 or IPv6? Then
+ * the places of all addresses but the sender's link-layer address are unknown.
+ */
+bool arp_contradicts_protocol(const struct arp *a);
+
+/*
  * WIRE_OK: the whole message was captured. WIRE_TRUNCATED: the fixed part was captured if
  * *have_fixed is set; some addresses were not.
  */
