@@ -45,7 +45,7 @@ static void check_copied_flags(const struct reporter *r, const uint8_t *p, const
 static void check_target_flags(const struct reporter *r, struct view v, const struct arp *a)
 {
     bool replies = a->op == ARP_REPLY || a->op == INARP_REPLY;
-    if (replies && view_has(v, a->tha, LLADDR_SIZE) == WIRE_OK)
+    if (replies && !arp_contradicts_protocol(a) && view_has(v, a->tha, LLADDR_SIZE) == WIRE_OK)
         check_copied_flags(r, v.p + a->tha,
                            "the target's address in a reply may be a copy from the request");
 }
@@ -56,25 +56,16 @@ static bool is_reserved_operation(uint16_t op)
     return op == 0 || op == 0xffff;
 }
 
-/* The length of an address of this protocol; 0: not known. RFC 826: ar$pln is the length of the
- * addresses of ar$pro. */
-static uint8_t address_length(uint16_t protocol)
-{
-    return protocol == TYPE_IPV4   ? IPV4_ADDRESS_SIZE
-           : protocol == TYPE_IPV6 ? IPV6_ADDRESS_SIZE
-                                   : 0;
-}
-
 static void check_protocol(const struct reporter *r, const struct arp *a, const uint8_t *p)
 {
-    uint8_t wanted = address_length(a->pro);
     if (is_reserved_operation(a->op))
         report_fail(r, R_RFC4391_9_2_ARP_AS_RFC826, p + ARP_OP, 2, "an assigned operation",
                     a->op ? "the reserved operation 65535" : "the reserved operation 0");
     else if (known_operation(a->op))
-        expect_that(r, R_RFC4391_9_2_ARP_AS_RFC826, !wanted || a->pln == wanted, p + ARP_PRO, 4,
-                    wanted == IPV6_ADDRESS_SIZE ? "protocol length 16 for IPv6"
-                                                : "protocol length 4 for IPv4",
+        /* RFC 826: ar$pln is the length of the addresses of ar$pro */
+        expect_that(r, R_RFC4391_9_2_ARP_AS_RFC826, !arp_contradicts_protocol(a), p + ARP_PRO, 4,
+                    a->pro == TYPE_IPV6 ? "protocol length 16 for IPv6"
+                                        : "protocol length 4 for IPv4",
                     a->pln == 4 ? "4" : "another length");
 }
 
@@ -94,9 +85,10 @@ void check_arp(const struct reporter *r, const struct datagram *d)
     expect_number(r, R_RFC4391_9_2_ARP_HARDWARE_LENGTH, v.p + ARP_HLN, 1, LLADDR_SIZE);
     if (a->hln != LLADDR_SIZE)
         return;
-    expect_that(r, R_RFC4391_9_1_1_FORMAT, result != WIRE_MALFORMED, v.p, v.cap,
-                "20-byte addresses",
-                result != WIRE_MALFORMED ? "they fit" : "a message that ends before the addresses");
+    bool fits = result != WIRE_MALFORMED;
+    if (fits || !known_operation(a->op) || !arp_contradicts_protocol(a))
+        expect_that(r, R_RFC4391_9_1_1_FORMAT, fits, v.p, v.cap, "20-byte addresses",
+                    fits ? "they fit" : "a message that ends before the addresses");
     check_protocol(r, a, v.p);
     if (view_has(v, a->sha, LLADDR_SIZE) == WIRE_OK)
         check_lladdr(r, v.p + a->sha);

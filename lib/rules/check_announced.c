@@ -82,15 +82,30 @@ static bool check_multicast_gid(const struct check_context *s, const uint8_t *p)
 }
 
 /*
+ * The Reserved GID, which is zero, is never assigned to a port (IBA 4.1.1). Returns false if the
+ * address has it.
+ */
+static bool check_reserved_gid(const struct check_context *s, const uint8_t *p)
+{
+    static const uint8_t reserved[GID_SIZE];
+    struct entity address = entity_address(p);
+    bool holds = memcmp(p + LLADDR_GID, reserved, GID_SIZE) != 0;
+    if (!holds)
+        expect_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address, false, p + LLADDR_GID, GID_SIZE,
+                     "a GID of the sender's port", "the Reserved GID, which is zero");
+    return holds;
+}
+
+/*
  * Checks the link-layer address that the sender announces as its own. Returns false if its GID
  * cannot be the sender's.
  */
 static bool check_announced_address(const struct check_context *s, const uint8_t *p)
 {
-    if (lladdr_is_zero(p))
-        return true;
     if (lladdr_is_multicast(p))
         return check_multicast_gid(s, p);
+    if (!check_reserved_gid(s, p))
+        return false;
     enum whose whose = fabric_whose_gid(s->f, s->p, p + LLADDR_GID);
     check_gid(s, p, whose);
     if (s->p->ib.transport == IB_UD)
@@ -114,8 +129,7 @@ static void check_reply(const struct check_context *s, const uint8_t *requester,
                         enum rule_number rule)
 {
     struct entity address = entity_address(requester);
-    if (s->p->ib.transport != IB_UD || goes_to_group(&s->p->ib) || lladdr_is_zero(requester) ||
-        lladdr_is_multicast(requester))
+    if (lladdr_is_zero(requester) || lladdr_is_multicast(requester))
         return;
     expect_same(s->r, rule, &address, s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3,
                 be24(requester + LLADDR_QPN), s->p->ib.dqpn);
@@ -180,14 +194,17 @@ static void fail_advertised_to(const struct check_context *s, const struct resol
     report_result(s, &r);
 }
 
-/* A solicited NA must go to the QPN in the solicitation's option. */
+/*
+ * A solicited NA must go to the QPN in the solicitation's option. If its IPv6 destination is one
+ * interface, it does not go to a group: the reply is unicast (RFC 4755 §3.1).
+ */
 static void check_advertised_to(const struct check_context *s, const struct ip *requester,
                                 const struct ip *target)
 {
     struct resolution like = {
         .link = packet_link_key(s->p), .requester_ip = *requester, .target = *target};
     const struct resolution *q;
-    if (s->p->ib.transport != IB_UD || goes_to_group(&s->p->ib))
+    if (s->p->ib.transport != IB_UD || (goes_to_group(&s->p->ib) && requester->bytes[0] == 0xff))
         return;
     for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &like, i)) != NULL; i++)
         if (be24(q->requester + LLADDR_QPN) == s->p->ib.dqpn)
@@ -223,7 +240,8 @@ void check_arp_in_fabric(const struct check_context *s, const struct datagram *d
         note_query(s, v.p + a->sha);
     if (a->op == ARP_REPLY && ipv4)
         check_reply_target(s, v.p, a);
-    if (is_reply_to_target(a->op)) {
+    bool at_target = s->p->ib.transport == IB_UD && !goes_to_group(&s->p->ib);
+    if (is_reply_to_target(a->op) && at_target && !arp_contradicts_protocol(a)) {
         const uint8_t *requester = v.p + a->tha;
         check_reply(s, requester, reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN));
     }

@@ -17,6 +17,15 @@ static void check_ethertype(const struct reporter *r, enum rule_number rule, str
 }
 
 /*
+ * ARP and RARP have Ethertypes of their own, and each operation is one of the two (RFC 826, RFC
+ * 903, RFC 2390). Nothing is known about other operations.
+ */
+static bool operation_fits(uint16_t type, uint16_t op)
+{
+    return type == TYPE_ARP ? !arp_is_reverse(op) : !arp_is_announcement(op);
+}
+
+/*
  * If false, the rule about the Type reports it. The datagram is then not checked as something that
  * it is not: one fault, one finding.
  */
@@ -29,7 +38,9 @@ bool encapsulation_fits(const struct datagram *d)
         return b.cap ? b.p[0] >> 4 == (d->encap.type == TYPE_IPV4 ? 4 : 6) : b.len > 0;
     case TYPE_ARP:
     case TYPE_RARP:
-        return b.cap < ARP_SIZE_FIXED ? b.len >= ARP_SIZE_FIXED : be16(b.p + ARP_PRO) >= TYPE_FIRST;
+        return b.cap < ARP_SIZE_FIXED ? b.len >= ARP_SIZE_FIXED
+                                      : be16(b.p + ARP_PRO) >= TYPE_FIRST &&
+                                            operation_fits(d->encap.type, be16(b.p + ARP_OP));
     default:
         return true;
     }
@@ -57,21 +68,27 @@ static void check_type(const struct reporter *r, enum rule_number rule,
 
 /*
  * ARP and RARP: the message begins with a hardware type and a protocol type, which is an Ethertype
- * (RFC 826).
+ * (RFC 826), and has an operation of its protocol.
  */
-static void check_arp_type(const struct reporter *r, const struct datagram *datagram)
+static void check_arp_type(const struct reporter *r, enum rule_number rule,
+                           const struct datagram *datagram)
 {
     struct view payload = datagram->bytes, d = view_from(payload, ENCAP_SIZE);
     uint16_t type = datagram->encap.type;
     if (type != TYPE_ARP && type != TYPE_RARP)
         return;
     if (view_has(d, 0, ARP_SIZE_FIXED) == WIRE_TRUNCATED) {
-        report_inconclusive(r, R_RFC4391_6_TYPE, payload.p, truncated_by_capture);
+        report_inconclusive(r, rule, payload.p, truncated_by_capture);
         return;
     }
     bool holds = encapsulation_fits(datagram);
-    expect_that(r, R_RFC4391_6_TYPE, holds, payload.p + ENCAP_TYPE, 2, "an ARP message",
-                holds ? "it follows" : "no ARP message follows");
+    bool is_arp = holds || (d.cap >= ARP_SIZE_FIXED && be16(d.p + ARP_PRO) >= TYPE_FIRST);
+    expect_that(r, rule, holds, payload.p + ENCAP_TYPE, 2,
+                type == TYPE_ARP ? "an ARP message" : "a RARP message",
+                holds              ? "it follows"
+                : !is_arp          ? "no such message follows"
+                : type == TYPE_ARP ? "a RARP message follows"
+                                   : "an ARP message follows");
 }
 
 void check_encapsulation(const struct reporter *r, const struct datagram *d,
@@ -104,6 +121,5 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d,
     expect_value(r, R_RFC4391_6_RESERVED_ZERO, payload.p + ENCAP_RESERVED, 2, 0);
     check_ethertype(r, type, payload, d->encap.type);
     check_type(r, type, d);
-    if (!connected)
-        check_arp_type(r, d);
+    check_arp_type(r, type, d);
 }

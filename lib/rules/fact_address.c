@@ -275,17 +275,18 @@ struct certainty certainty_request(const struct check_context *s, const struct f
 }
 
 /*
- * Is the NA certainly the response to this solicitation? It must go to the port that solicited, and
- * must be the first datagram of the sender since. If an earlier one was lost, that one may have
- * been the response; this one may then answer a solicitation that was not captured, of another port
- * or QP with the same IP. The response may have been captured before the solicitation.
+ * Is the NA certainly the response to this solicitation? It must go to the port that solicited, or
+ * to a group, and must be the first datagram of the sender since. If an earlier one was lost, that
+ * one may have been the response; this one may then answer a solicitation that was not captured, of
+ * another port or QP with the same IP. The response may have been captured before the solicitation.
  */
 static bool is_response_to(const struct check_context *s, const struct resolution *q)
 {
     const struct endport *requester = endports_by_lid(s->f->endports, s->p->at.interface, q->lid);
     uint16_t lid = port_to_lid(s->p->dst);
     const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
-    bool to_requester = lid == q->lid || (requester && endport_has_lid(requester, lid));
+    bool to_requester = lid == q->lid || (requester && endport_has_lid(requester, lid)) ||
+                        (s->p->ib.has_lrh && lid >= LID_MULTICAST_FIRST);
     bool first = qp ? qp_is_followed(qp, q->window, s->p->ib.psn) : s->p->ib.psn == 0;
     return to_requester && first && request_waits(s, q);
 }

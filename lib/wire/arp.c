@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "wire/arp.h"
 
+#include "wire/encap.h"
+#include "wire/ip.h"
+
+bool arp_contradicts_protocol(const struct arp *a)
+{
+    return (a->pro == TYPE_IPV4 && a->pln != IPV4_ADDRESS_SIZE) ||
+           (a->pro == TYPE_IPV6 && a->pln != IPV6_ADDRESS_SIZE);
+}
+
 enum wire_result arp_decode(struct view v, struct arp *a, bool *have_fixed)
 {
     enum wire_result r = view_has(v, 0, ARP_SIZE_FIXED);

@@ -22,6 +22,12 @@ static inline bool arp_is_announcement(uint16_t op)
     return op == ARP_REQUEST || op == ARP_REPLY || op == INARP_REQUEST || op == INARP_REPLY;
 }
 
+/* Operations of messages with the Ethertype of RARP (RFC 903) */
+static inline bool arp_is_reverse(uint16_t op)
+{
+    return op == RARP_REQUEST || op == RARP_REPLY;
+}
+
 struct arp {
     uint16_t hrd, pro, op;
     uint8_t hln, pln;
@@ -29,6 +35,12 @@ struct arp {
     uint32_t sha, spa, tha, tpa;
     uint32_t size; /* bytes of the whole message */
 };
+
+/*
+ * Is the length of the protocol's addresses another than that of its protocol, IPv4 or IPv6? Then
+ * the places of all addresses but the sender's link-layer address are unknown.
+ */
+bool arp_contradicts_protocol(const struct arp *a);
 
 /*
  * WIRE_OK: the whole message was captured. WIRE_TRUNCATED: the fixed part was captured if

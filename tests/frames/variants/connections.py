@@ -514,6 +514,8 @@ for way, name in DATA.items():
         change("rfc4755.4.type", f"{way}, 0x{value:04x}", name, {"type": value})
     wrong = 0x86DD if "IPv4" in way else 0x0800
     change("rfc4755.4.type", f"{way}, of the other IP version", name, {"type": wrong}, ALL)
+    for said, value in (("ARP", 0x0806), ("RARP", 0x8035)):
+        change("rfc4755.4.type", f"{way}, said to be {said}", name, {"type": value})
 
 
 def in_parts(w, name, message):

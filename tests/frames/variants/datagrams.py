@@ -39,7 +39,7 @@ for way, name in EVERY.items():
 
 
 TYPES = {"IPv4": 0x0800, "IPv6": 0x86DD, "ARP": 0x0806, "RARP": 0x8035}
-KIND = {0x0800: "IPv4", 0x86DD: "IPv6", 0x0806: "ARP", 0x8035: "ARP"}
+KIND = {0x0800: "IPv4", 0x86DD: "IPv6", 0x0806: "ARP", 0x8035: "RARP"}
 for way, name in EVERY.items():
     for said, value in TYPES.items():
 
@@ -47,7 +47,7 @@ for way, name in EVERY.items():
             w[name]["type"] = value
 
         real = KIND[base("default")[name]["type"]]
-        if real != KIND[value]:
+        if real != said:
             broken("rfc4391.6.type", f"{way}, said to be {said}", name)(contradict)
 
 
@@ -360,6 +360,18 @@ for rule, way, name in (
     ("rfc4391.9.1.1.traffic-to-qpn", "neighbour advertisement", "D.na"),
 ):
     change(rule, f"{way} to the QPN of multicast", name, {"destqp": 0xFFFFFF})
+for rule, name, sender, like in (
+    ("rfc4755.3.1.reply-to-ud-qpn", "B.na", B, "B.ra"),
+    ("rfc4391.9.1.1.traffic-to-qpn", "D.na", D, "C.ns"),
+):
+
+    @broken(rule, "neighbour advertisement in a group", name, ALL)
+    def advertised_to_group(w, name=name, sender=sender, like=like):
+        p, group = w[name], w[like]
+        p["dlid"], p["destqp"] = group["dlid"], 0xFFFFFF
+        p.add_grh(sender.gid, group["dgid"])
+
+
 change("rfc4755.3.1.reply-to-ud-qpn", "InARP reply", "B.inarp.reply", {"destqp": 0x99}, ALL)
 change("rfc4755.3.1.reply-to-ud-qpn", "neighbour advertisement", "B.na", {"destqp": 0x99}, ALL)
 
@@ -413,6 +425,11 @@ def other_gid(w, name, at, text):
     w[name].fix_checksums()
 
 
+def no_address(w, name, at):
+    w[name].payload[at : at + 20] = bytes(20)
+    w[name].fix_checksums()
+
+
 OWNERS = {"A": B, "B": A, "C": D, "D": C}
 ANNOUNCED = {k: v for k, v in PLACES.items() if "RARP" not in k and "redirect" not in k}
 for way, (name, at) in ANNOUNCED.items():
@@ -421,6 +438,12 @@ for way, (name, at) in ANNOUNCED.items():
     )
     broken("rfc4391.9.1.1.gid-of-port", f"{way}, multicast GID", name, bases_of(way))(
         lambda w, name=name, at=at: other_gid(w, name, at, w.mgid("255.255.255.255"))
+    )
+    broken("rfc4391.9.1.1.gid-of-port", f"{way}, the Reserved GID", name, bases_of(way))(
+        lambda w, name=name, at=at: other_gid(w, name, at, "::")
+    )
+    broken("rfc4391.9.1.1.gid-of-port", f"{way}, all zeros", name)(
+        lambda w, name=name, at=at: no_address(w, name, at)
     )
     broken("rfc4391.9.1.1.gid-from-port-guid", f"{way}, of no port", name, bases_of(way))(
         lambda w, name=name, at=at: other_gid(w, name, at, "fe80::dead:beef:0:1")
@@ -460,6 +483,14 @@ for way, name in ARP.items():
         w[name]["arp.pln"] = 3
         for end in (60, 36):
             del w[name].payload[end - 1]
+
+    for length in (0, 3, 6, 16):
+        change(
+            "rfc4391.9.2.arp-as-rfc826",
+            f"{way}, only the length, {length}",
+            name,
+            {"arp.pln": length},
+        )
 
 
 @conforming("a cluster's common IP address with a group's link-layer address")
