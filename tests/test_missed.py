@@ -361,10 +361,11 @@ def test_traffic_to_a_qpn_that_no_restart_explains_is_found():
     assert failures(capture, TO_QPN) == [(last, TO_QPN)]
 
 
-def connects(restarted):
+def connects(restarted, responder=0x35):
     """qpn-change-cm.pcap: n0 connects to the QPN 0x35 of n1 (190); the ARP reply with this QPN is
-    missed."""
+    missed. responder: the UD QPN in n1's REP (191)."""
     t = fixture.tape("qpn-change-cm.pcap")
+    t[191]["rep.private.qpn"] = responder
     t.keep((1, 110), (138, 191)) if restarted else t.keep((1, 110), 190, 191)
     t.frames = [f for f in t.frames if not (f.packet.deth and f.packet["srcqp"] == 0x35)]
     t.renumber(1)
@@ -383,7 +384,11 @@ def test_connection_to_a_new_qpn_whose_announcement_was_missed():
 
 
 def test_connection_to_a_qpn_that_no_restart_explains_is_found():
-    assert set(qpn_failures(connects(False))) == {SERVICE_ID, UD_QPN}
+    assert set(qpn_failures(connects(False, responder=0x36))) == {SERVICE_ID, UD_QPN}
+
+
+def test_connection_to_a_qpn_that_the_responder_names_is_of_another_interface():
+    assert qpn_failures(connects(False)) == []
 
 
 # ---- a response to InformInfo that was not captured

@@ -118,9 +118,11 @@ void check_nd(const struct reporter *r, struct view v, bool of_interface);
  */
 void check_interface_id(const struct reporter *r, const struct ib_packet *ib, const uint8_t *ip,
                         const uint8_t *lladdr);
+/* Only the form. Ignores addresses that are not link-local. */
+void check_link_local_form(const struct reporter *r, const uint8_t *ip);
 /*
- * The same for each address that the Neighbour Discovery message announces with a link-layer
- * address; for a frame without InfiniBand headers.
+ * The same as check_interface_id() for each address that the Neighbour Discovery message announces
+ * with a link-layer address; for a frame without InfiniBand headers.
  */
 void check_announced_ids(const struct reporter *r, const struct datagram *d);
 

@@ -277,8 +277,10 @@ void check_nd_in_fabric(const struct check_context *s, const struct datagram *d)
     if (type == ND_NA && s->p->ib.transport == IB_UD)
         report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
     while ((lladdr = nd_next_announced(&it, ipv6.p + IPV6_SOURCE, &ip)) != NULL)
-        if (check_announced_address(s, lladdr)) /* else the GUID is not the sender's */
+        if (check_announced_address(s, lladdr))
             check_interface_id(s->r, &s->p->ib, ip, lladdr);
+        else /* the GUID is not the sender's */
+            check_link_local_form(s->r, ip);
     if (type == ND_NA && icmpv6.cap >= ND_TARGET + 16 && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
         struct ip requester = ip_read(ipv6.p + IPV6_DESTINATION, 16),
                   target = ip_read(icmpv6.p + ND_TARGET, 16);

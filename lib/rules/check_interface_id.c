@@ -21,9 +21,11 @@ static bool is_link_local(const uint8_t *ip)
 }
 
 /* Bits 10 to 63 are 0 (RFC 4291 2.5.6). */
-static void check_form(const struct reporter *r, const uint8_t *ip)
+void check_link_local_form(const struct reporter *r, const uint8_t *ip)
 {
     static const uint8_t zero[6];
+    if (!is_link_local(ip))
+        return;
     struct entity address = entity_ip(ip);
     bool form = (ip[1] & 0x3f) == 0 && memcmp(ip + 2, zero, sizeof zero) == 0;
     expect_about(r, R_RFC4391_8_1_LINK_LOCAL_FORM, &address, form, ip, INTERFACE_ID,
@@ -87,7 +89,7 @@ void check_interface_id(const struct reporter *r, const struct ib_packet *ib, co
             check_u_bit(r, &address, iid, guid);
         return;
     }
-    check_form(r, ip);
+    check_link_local_form(r, ip);
     if (from_guid)
         check_u_bit(r, &address, iid, guid);
     else
@@ -158,8 +160,8 @@ static void check_tentative(const struct reporter *r, const struct ib_packet *ib
     uint8_t lladdr[LLADDR_SIZE];
     if (address_of_sender(ib, lladdr))
         check_interface_id(r, ib, ip, lladdr);
-    else if (is_link_local(ip))
-        check_form(r, ip);
+    else
+        check_link_local_form(r, ip);
 }
 
 /* A link-local source that is made from the GUID in the GRH. */
@@ -183,7 +185,7 @@ void check_ipv6_addresses(const struct reporter *r, const struct ib_packet *ib,
         return;
     const uint8_t *source = d->body.p + IPV6_SOURCE, *tentative = tentative_address(d);
     if (is_link_local(source) && !is_announced_source(d)) {
-        check_form(r, source);
+        check_link_local_form(r, source);
         check_source_u_bit(r, ib, source);
     }
     if (tentative)

@@ -82,7 +82,8 @@ static bool is_of_interface(const struct check_context *s, const struct fact *f)
  */
 struct certainty certainty_ud_qpns(const struct check_context *s, const struct fact *f)
 {
-    bool agreed = f->port == f->connection->endport[1] && connection_agrees(f->connection, f->qpn);
+    const struct connection *c = f->connection;
+    bool agreed = c && f->port == c->endport[1] && connection_agrees(c, f->qpn);
     if (f->announced == ANNOUNCED_UNKNOWN || agreed || is_of_interface(s, f))
         return uncertain("the announcement of the port's link-layer address was not captured");
     if (!requests_are_complete(f->port))
