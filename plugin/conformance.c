@@ -8,6 +8,7 @@
 #include "plugin/findings.h"
 #include "plugin/protocol.h"
 #include "plugin/state.h"
+#include "plugin/store.h"
 #include "plugin/tap.h"
 
 #include <epan/prefs.h>
@@ -84,6 +85,8 @@ static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, voi
     /* Wireshark also gives a frame number to other blocks of a pcapng file (pcapng_format.h) */
     if (checker && !pinfo->fd->visited && pinfo->rec->rec_type == REC_TYPE_PACKET)
         end_frame();
+    if (!pinfo->fd->visited)
+        store_end_frame(pinfo->num);
     findings_show(tvb, pinfo, tree);
     tap_tree_queue(tvb, pinfo);
     tap_conversations_queue(pinfo, tree, frame_of(pinfo));

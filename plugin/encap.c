@@ -52,11 +52,11 @@ static void add_mode(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const 
 static void too_short(tvbuff_t *tvb, packet_info *pinfo, proto_item *ti)
 {
     if (tvb_reported_length(tvb) == 0) {
-        col_append_str(pinfo->cinfo, COL_INFO, "empty message");
+        col_append_str(pinfo->cinfo, COL_INFO, "Empty message");
         proto_item_append_text(ti, ", empty message");
         return;
     }
-    col_append_str(pinfo->cinfo, COL_INFO, "too short for the encapsulation header");
+    col_append_str(pinfo->cinfo, COL_INFO, "Too short for the encapsulation header");
     expert_add_info(pinfo, ti, &ei_ipoib_short);
     proto_item_append_text(ti, ", %u bytes", tvb_reported_length(tvb));
 }
@@ -87,7 +87,7 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
         proto_item_append_text(ti, ", Type: %s (0x%04x)",
                                val_to_str_const(type, etype_vals, "unknown"), type);
     if (v.len == ENCAP_SIZE) {
-        col_append_str(pinfo->cinfo, COL_INFO, "no datagram after the encapsulation header");
+        col_append_str(pinfo->cinfo, COL_INFO, "No datagram after the encapsulation header");
         return;
     }
     tvbuff_t *next = tvb_new_subset_remaining(tvb, ENCAP_SIZE);

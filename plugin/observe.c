@@ -24,7 +24,10 @@ void observe_ipoib_frame(tvbuff_t *tvb, packet_info *pinfo)
     struct link_frame c;
     struct capture_position at;
     struct packet p;
-    if (pinfo->fd->visited || !linktype_locate_ipoib(tvb, pinfo, &c) || !frame_position(pinfo, &at))
+    if (pinfo->fd->visited)
+        return;
+    store_begin_frame(pinfo->num);
+    if (!linktype_locate_ipoib(tvb, pinfo, &c) || !frame_position(pinfo, &at))
         return;
     packet_read_without_ib(&p, &at, &c);
     observe(&p, pinfo, (uint32_t)(link_frame_start(&c) - tvb_view(tvb).p));
@@ -56,7 +59,10 @@ static bool is_reached_by_all(const struct frame *f, packet_info *pinfo)
 
 void observe_frame(struct frame *f, packet_info *pinfo)
 {
-    if (pinfo->fd->visited || !is_reached_by_all(f, pinfo))
+    if (pinfo->fd->visited)
+        return;
+    store_begin_frame(pinfo->num);
+    if (!is_reached_by_all(f, pinfo))
         return;
     observe(&f->p, pinfo, (uint32_t)tvb_raw_offset(f->tvb));
     if (f->p.classification.by_context)

@@ -150,8 +150,25 @@ void *store_find(uint32_t frame, uint32_t key)
     return NULL;
 }
 
+static uint32_t ended; /* the frame that the first pass has finished; 0: none, or it is in a frame */
+
+void store_begin_frame(uint32_t frame)
+{
+    struct page *page = frame == ended ? page_of(frame, false) : NULL;
+    if (page)
+        page->last[frame % PAGE] = 0;
+    ended = 0;
+}
+
+void store_end_frame(uint32_t frame)
+{
+    store_begin_frame(frame);
+    ended = frame;
+}
+
 static void forget_store(void)
 {
+    ended = 0;
     g_clear_pointer(&chunks, g_ptr_array_unref);
     g_clear_pointer(&pages, g_ptr_array_unref);
     recent_page = NULL;

@@ -42,6 +42,14 @@ void store_share(uint32_t frame, uint32_t key, const void *data, size_t size, si
 /* The frame's entry with this key; NULL: none. */
 void *store_find(uint32_t frame, uint32_t key);
 
+/*
+ * The first pass calls these before the first entry of a frame, and after its last one. If a read
+ * filter drops a frame (tshark -2 -R), Wireshark gives its number to the next frame, which must not
+ * find the entries of the dropped one.
+ */
+void store_begin_frame(uint32_t frame);
+void store_end_frame(uint32_t frame);
+
 void store_register(void);
 
 #endif

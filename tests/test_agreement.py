@@ -96,3 +96,17 @@ def opened():
 @EACH_CAPTURE
 def test_reloaded(path, one_pass, opened):
     assert opened[path] == [one_pass[path]] * 2
+
+
+@pytest.mark.parametrize("wanted", ["!ipoib.rule.id", "frame.len > 140"])
+@pytest.mark.parametrize("name", ["connected.pcap", "foreign.pcap", "built/built-nd-faults.pcap"])
+def test_read_filter(name, wanted):
+    """A read filter drops frames, and Wireshark gives their numbers to other frames. Each frame has
+    its own findings, not those of a frame that was dropped."""
+    path = os.path.join(TESTDATA, name)
+    columns = [word for field in ["frame.time_epoch", *FIELDS] for word in ("-e", field)]
+    read, displayed = (
+        tshark("-r", path, *options, "-T", "fields", *columns, check=True).stdout.splitlines()
+        for options in (["-2", "-R", wanted], ["-Y", wanted])
+    )
+    assert read == displayed

@@ -39,6 +39,16 @@ def test_field_has_its_type(types, name, kind):
     assert types.get("ipoib." + name) == {kind}
 
 
+def test_rule_of_note_has_the_label_of_a_rule():
+    """The identifier of a note is that of a rule: --explain takes both."""
+    labels = {}
+    for line in tshark("-G", "fields", check=True).stdout.splitlines():
+        row = line.split("\t")
+        if row[0] == "F":
+            labels[row[2]] = row[1]
+    assert labels["ipoib.note.id"] == labels["ipoib.rule.id"] == "Rule"
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_page_is_what_script_fields_makes(page):
     version = tshark("-v").stdout.split()[2]
