@@ -73,7 +73,7 @@ static void on_req(const struct check_context *s, const struct cm *cm, const str
 {
     const uint8_t *mad = s->p->ib.payload.p;
     if (c->req_frame != s->p->at.frame)
-        return; /* a repeated REQ */
+        return; /* a repeated REQ: check_last_qpn() */
     check_service_qpn(s, c, mad + REQ_SERVICE_ID + 5);
     if (c->requester.has_private)
         check_announced_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[0],
@@ -156,8 +156,8 @@ static void on_rep(const struct check_context *s, const struct cm *cm, const str
 }
 
 /*
- * The UD QPN in an RTU, REJ or MRA. If the sender's REQ or REP had the same QPN, it was checked
- * there: one fault, one finding.
+ * The UD QPN in an RTU, REJ, MRA, or repeated REQ or REP. If the sender's first REQ or REP had the
+ * same QPN, it was checked there: one fault, one finding.
  */
 static void check_last_qpn(const struct check_context *s, const struct cm *cm,
                            const struct connection *c)
@@ -172,6 +172,27 @@ static void check_last_qpn(const struct check_context *s, const struct cm *cm,
     check_announced_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c,
                         c->endport[by_requester ? 0 : 1], qpn,
                         s->p->ib.payload.p + cm->private_off + CM_PRIVATE_UD_QPN);
+}
+
+/* Is it a message for check_last_qpn()? */
+static bool has_last_qpn(const struct check_context *s, const struct cm *cm,
+                         const struct connection *c)
+{
+    uint32_t frame = s->p->at.frame;
+    switch (cm->message) {
+    case CM_REQ:
+        return c->req_frame != frame;
+    case CM_REP:
+        return c->rep_frame != frame;
+    case CM_RTU:
+        return c->rtu_frame == frame;
+    case CM_REJ:
+        return c->rej_frame == frame;
+    case CM_MRA:
+        return cm->which <= CM_MRA_REP;
+    default:
+        return false;
+    }
 }
 
 /* The responder rejects. A REJ of the requester shows no decision about the crossing. */
@@ -199,9 +220,7 @@ void check_connection_message(const struct check_context *s)
         on_rep(s, cm, c);
     else if (is_first_refusal(s, cm, c))
         check_crossing(s, cm, c);
-    if ((cm->message == CM_RTU && c->rtu_frame == s->p->at.frame) ||
-        (cm->message == CM_REJ && c->rej_frame == s->p->at.frame) ||
-        (cm->message == CM_MRA && cm->which <= CM_MRA_REP))
+    if (has_last_qpn(s, cm, c))
         check_last_qpn(s, cm, c);
 }
 

@@ -273,11 +273,17 @@ def refuse_rep(w, mode, private):
 PRIVATE = {"REQ": ("req", 164), "REP": ("rep", 60), "RTU": ("rtu", 32), "REJ": ("rej", 108)}
 
 
-def set_private(w, mode, message, octets, offset=0):
+def set_private(w, mode, message, octets, offset=0, suffix=""):
     name, at = PRIVATE[message]
     if message == "REJ":
         refuse(w, mode)
-    w[f"{mode}.{name}"].payload[at + offset : at + offset + len(octets)] = octets
+    w[f"{mode}.{name}{suffix}"].payload[at + offset : at + offset + len(octets)] = octets
+
+
+def repeat(w, name):
+    """The sender repeats its message, as after a time-out (IBA 12.9.8)."""
+    w.insert(name, f"{name}.again", w[name].copy())
+    w.renumber()
 
 
 for mode in ("rc", "uc"):
@@ -298,6 +304,22 @@ for mode in ("rc", "uc"):
         )
         def other_qpn(w, mode=mode, message=message):
             set_private(w, mode, message, b"\0\x09\x99", 1)
+
+        if message in ("REQ", "REP"):
+
+            @broken(
+                "rfc4755.3.2.ud-qpn-in-private-data",
+                f"{M}, repeated {message}, another QPN",
+                f"{mode}.{name}.again",
+                ALL,
+            )
+            def repeated_with_other_qpn(w, mode=mode, message=message, name=name):
+                repeat(w, f"{mode}.{name}")
+                set_private(w, mode, message, b"\0\x09\x99", 1, ".again")
+
+            @conforming(f"{M}, repeated {message}")
+            def repeated(w, mode=mode, name=name):
+                repeat(w, f"{mode}.{name}")
 
         if message == "REJ":  # without private data, the others violate section 6
 
