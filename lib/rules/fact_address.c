@@ -73,7 +73,7 @@ struct certainty certainty_interface(const struct check_context *s, const struct
 static bool is_of_interface(const struct check_context *s, const struct fact *f)
 {
     const struct qp *qp = qp_of_port(s, f->port, f->qpn);
-    return qp && ((qp->pkey ^ f->connection->pkey) & 0x7fff) == 0;
+    return qp && f->connection && same_partition(qp->pkey, f->connection->pkey);
 }
 
 /*
