@@ -150,8 +150,8 @@ void *store_find(uint32_t frame, uint32_t key)
     return NULL;
 }
 
-static uint32_t
-    ended; /* the frame that the first pass has finished; 0: none, or it is in a frame */
+/* The frame that the first pass has finished; 0: none, or the pass is in a frame. */
+static uint32_t ended;
 
 void store_begin_frame(uint32_t frame)
 {

@@ -20,7 +20,8 @@ static uint32_t lladdr_at(struct view v, const struct nd_option *o, bool of_inte
     return o->off + (before_driver ? ND_OPT_LLADDR_BEFORE_DRIVER : ND_OPT_LLADDR);
 }
 
-enum { ND_OPT_PREFIX_AT = 16, ND_OPT_PREFIX_SIZE = 32 }; /* RFC 4861 section 4.6.2 */
+/* RFC 4861 section 4.6.2 */
+enum { ND_OPT_PREFIX_RESERVED = 12, ND_OPT_PREFIX_AT = 16, ND_OPT_PREFIX_SIZE = 32 };
 
 static void share_prefix_option(struct share_map *m, struct span s, const struct nd_option *o)
 {
@@ -28,6 +29,7 @@ static void share_prefix_option(struct share_map *m, struct span s, const struct
         span_clear_part(s, o->off + 2, o->size - 2);
         return;
     }
+    span_clear_part(s, o->off + ND_OPT_PREFIX_RESERVED, ND_OPT_PREFIX_AT - ND_OPT_PREFIX_RESERVED);
     span_map_ip(m, s, o->off + ND_OPT_PREFIX_AT, IPV6_ADDRESS_SIZE);
     span_clear_part(s, o->off + ND_OPT_PREFIX_SIZE, o->size - ND_OPT_PREFIX_SIZE);
 }

@@ -144,7 +144,6 @@ static inline struct connection *connection_older(const struct connection *c,
     return c->older[c->endport[0] == of ? 0 : 1];
 }
 
-/* All connections, in the order of their REQs. */
 /*
  * Do the REQ's Service-ID and the responder's private data have this QPN? Then the requester knows
  * it from an announcement of the responder.
@@ -155,6 +154,7 @@ static inline bool connection_agrees(const struct connection *c, uint32_t qpn)
            cm_service_qpn(c->service_id) == qpn;
 }
 
+/* All connections, in the order of their REQs. */
 const struct connection *connections_at(const struct connections *c, unsigned index);
 unsigned connections_count(const struct connections *c);
 

@@ -198,7 +198,7 @@ struct certainty certainty_created_with(const struct check_context *s, const str
     bool has_record = e->kind != SUBNET_JOIN_REFUSED;
     if (e->group->first_unanswered || (has_record && e->group->creator_may_differ))
         return uncertain("the port that created the group may have had other attributes of the "
-                         "broadcast group: its join was not captured whole");
+                         "broadcast group: not all of its requests and responses were captured");
     if (!has_record && !has_no_record(s, e->group))
         return uncertain("a record of the group may not have been captured: it may exist");
     return certain_if(

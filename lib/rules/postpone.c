@@ -304,8 +304,7 @@ static bool is_sender(const struct check_context *s, const struct postponed_find
     return qp && qp->frame > f->frame;
 }
 
-/* The connection of a finding about a QPN in a CM message; NULL: the finding is about no such QPN.
- */
+/* The connection of a finding about a QPN in a CM message; NULL: it is about none. */
 static const struct connection *connection_of_finding(const struct check_context *s,
                                                       const struct postponed_finding *f)
 {
