@@ -10,6 +10,7 @@ from support import findings
 ATTRIBUTES, MLID = "rfc4391.10.group-attributes", "rfc4391.10.mlid-as-dlid"
 GROUPS = 12
 OVER_TWO = 3  # bytes 168 to 223 of the table: it begins in segment 1 and ends in segment 2
+OVER_TWO_LATER = 7  # bytes 392 to 447: 8 of them in segment 2, the others in segment 3
 IN_SECOND, IN_THIRD = 4, 8
 OTHER_QKEY, OTHER_MLID = 0x80000C1C, 0xC0FF
 
@@ -38,9 +39,10 @@ def get_table(s, a, lost=(), changed=None, ack_method=ib.GET_TABLE):
     """a requests the table of the groups, which no host of the capture has joined. Returns the
     frames of the segments; those in `lost` were not captured. changed: {number: values}"""
     others = Host(5)
-    records = [
-        s.record(others, group(s, n), FULL, **(changed or {}).get(n, {})) for n in range(GROUPS)
-    ]
+    records = []
+    for n in range(GROUPS):
+        of = {"mgid": group(s, n), **(changed or {}).get(n, {})}
+        records.append(s.record(others, of.pop("mgid"), FULL, **of))
     tid, data = s.next_tid(), ib.mcmember("::", pkey=0xFFFF)
     s.sa(a, s.sm, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, data, ib.MCM["pkey"])
     frames = []
@@ -54,13 +56,50 @@ def get_table(s, a, lost=(), changed=None, ack_method=ib.GET_TABLE):
     return frames
 
 
-@pytest.mark.parametrize("n, segment", [(0, 1), (IN_SECOND, 2), (IN_THIRD, 3)])
+IN = {0: (1,), OVER_TWO: (1, 2), IN_SECOND: (2,), OVER_TWO_LATER: (2, 3), IN_THIRD: (3,)}
+
+
+@pytest.mark.parametrize("n", IN)
 @pytest.mark.parametrize("lost", [(), (1,), (2,)], ids=str)
-def test_record_with_another_qkey_is_found_in_its_segment(n, segment, lost):
+def test_record_with_another_qkey_is_found_in_its_last_segment(n, lost):
     """Also if another segment is lost: the records' places follow from the segment's number."""
     s, a, _ = link()
     frames = get_table(s, a, lost, {n: {"qkey": OTHER_QKEY}})
-    assert failures(s, ATTRIBUTES) == ([] if segment in lost else [frames[segment - 1]])
+    found = not set(IN[n]) & set(lost)
+    assert failures(s, ATTRIBUTES) == ([frames[IN[n][-1] - 1]] if found else [])
+
+
+# Where the data of a segment begin: LRH, BTH, DETH, then MAD, RMPP and SA header (IBA 13.6.2, 15.2.1)
+SEGMENT_DATA = 8 + 12 + 8 + 24 + 12 + 20
+# In MCMemberRecord (52 bytes, IBA 15.2.5.17) and in the MGID (RFC 4391 §4): bytes 4 and 5 are the MGID's P_Key,
+# 6 to 15 its group ID, 32 to 35 the Q_Key.
+QKEY = (ATTRIBUTES, {"qkey": OTHER_QKEY})
+MGID_PKEY = ("rfc4391.4.mgid-pkey", {"pkey": 0x8001})
+GROUP_ID = ("rfc4391.4.mgid-group-id-ipv4", {"mgid": "ff12:401b:ffff:1::f00:1"})
+
+
+@pytest.mark.parametrize(
+    "n, fault, start, end",
+    [
+        (0, QKEY, 32, 36),
+        (OVER_TWO, QKEY, 0, 4),  # the first bytes of segment 2
+        (OVER_TWO_LATER, QKEY, 24, 28),
+        (0, GROUP_ID, 6, 16),
+        (OVER_TWO_LATER, GROUP_ID, 0, 8),  # two of its bytes are in segment 2
+        (OVER_TWO, GROUP_ID, 0, 20),  # in segment 1: all that segment 2 has of the record
+        (OVER_TWO, MGID_PKEY, 0, 20),
+        (OVER_TWO_LATER, MGID_PKEY, 0, 44),
+    ],
+)
+def test_bytes_at_fault_are_those_in_the_last_segment(n, fault, start, end):
+    s, a, _ = link()
+    rule, changed = fault
+    frames = get_table(s, a, (), {n: changed})
+    found = [p for p in findings.places(s.pcap(), "--deviations", "none") if p.rule == rule]
+    frame = frames[IN[n][-1] - 1]
+    assert [(p.frame, p.start - SEGMENT_DATA, p.end - SEGMENT_DATA) for p in found] == [
+        (frame, start, end)
+    ]
 
 
 def send_to_another_mlid(lost):

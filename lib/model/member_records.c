@@ -367,22 +367,22 @@ struct table_reader {
 
 /*
  * One record of a table. It updates the group unless a message after the table's request was
- * already about this group: the SA may have made the table when it received the request. Only a
- * record that lies in one packet is passed to the checks, because they report positions in it.
+ * already about this group: the SA may have made the table when it received the request.
  */
-static void table_record(void *user, const uint8_t *record, bool in_packet)
+static void table_record(void *user, const uint8_t *record, const struct split_record *split)
 {
     const struct table_reader *t = user;
     const struct delivery *d = t->d;
     struct mc_member r = mc_member_read(record);
     struct subnet_event e = {.kind = SUBNET_GROUP_RECORD, .member_record = r, .record = record};
+    if (split)
+        e.split = *split;
     struct group *group = groups_get(d->s->groups, d->interface, r.mgid, true);
     e.group = group;
     if (!group || (group->frame > t->request_frame && group->frame != d->frame))
         return;
     group_informed(group, &r, NULL, d->frame);
-    if (in_packet)
-        delivery_event(d, &e);
+    delivery_event(d, &e);
 }
 
 static void member_table(const struct delivery *d, const struct sa *sa)

@@ -15,6 +15,7 @@ struct sa_table {
 
 struct sa_tables {
     struct sa_table slots[TABLES];
+    uint8_t split[SA_DATA_SIZE]; /* the last record that was read from two segments */
 };
 
 struct sa_tables *sa_tables_new(void)
@@ -33,16 +34,16 @@ static struct sa_table *slot(struct sa_tables *all, const struct port *requester
 }
 
 /* Read the record of which the first `begun` bytes are in the segment before this one. */
-static void read_carried(const struct sa_table *t, const struct sa *sa, uint32_t begun,
-                         uint32_t size, sa_table_record *on_record, void *user)
+static void read_carried(struct sa_tables *all, const struct sa_table *t, const struct sa *sa,
+                         uint32_t begun, uint32_t size, sa_table_record *on_record, void *user)
 {
-    uint8_t record[SA_DATA_SIZE];
-    if (t->carried != begun || begun >= size || size > sizeof record ||
+    if (t->carried != begun || begun >= size || size > sizeof all->split ||
         view_has(sa->data, 0, size - begun) != WIRE_OK)
         return;
-    memcpy(record, t->bytes, begun);
-    memcpy(record + begun, sa->data.p, size - begun);
-    on_record(user, record, false);
+    memcpy(all->split, t->bytes, begun);
+    memcpy(all->split + begun, sa->data.p, size - begun);
+    struct split_record split = {all->split, size, begun, sa->data.p};
+    on_record(user, all->split, &split);
 }
 
 /* Keep the record that begins at this offset of the segment, if the next segment has its end. */
@@ -66,11 +67,11 @@ void sa_tables_read(struct sa_tables *all, const struct port *requester, const s
                    t->next == segment;
     uint32_t begun = (uint32_t)((uint64_t)(segment - 1) * SA_DATA_SIZE % stride), at = 0;
     if (begun && follows)
-        read_carried(t, sa, begun, size, on_record, user);
+        read_carried(all, t, sa, begun, size, on_record, user);
     for (at = begun ? stride - begun : 0;
          view_has(sa->data, at, size) == WIRE_OK && (at == 0 || sa->rmpp_type == RMPP_TYPE_DATA);
          at += stride)
-        on_record(user, sa->data.p + at, true);
+        on_record(user, sa->data.p + at, NULL);
     t->requester = *requester;
     t->tid = sa->mad.tid;
     t->next = segment + 1;

@@ -6,7 +6,7 @@
 #ifndef IPOIB_MODEL_SA_TABLES_H
 #define IPOIB_MODEL_SA_TABLES_H
 
-#include "model/port.h"
+#include "model/subnet.h"
 #include "wire/sa.h"
 
 struct sa_tables;
@@ -14,8 +14,8 @@ struct sa_tables;
 struct sa_tables *sa_tables_new(void);
 void sa_tables_free(struct sa_tables *all);
 
-/* in_packet: the record is in the packet; else it is a copy that the callee must not keep. */
-typedef void sa_table_record(void *user, const uint8_t *record, bool in_packet);
+/* split: where the record lies if it is not in the packet as a whole; else NULL. */
+typedef void sa_table_record(void *user, const uint8_t *record, const struct split_record *split);
 
 /*
  * Call on_record for each record that ends in this segment, of which the first `size` bytes were

@@ -51,6 +51,16 @@ enum subnet_event_kind {
     SUBNET_TEARDOWN,   /* it is known now whether a connection ended with its interface */
 };
 
+/*
+ * A record of a GetTable response that begins in the RMPP segment before this packet (IBA 13.6.2.1,
+ * 15.2.1.1). Only its end is in the packet. Valid until the next packet is observed.
+ */
+struct split_record {
+    const uint8_t *copy; /* the whole record; NULL: it lies in the packet */
+    uint32_t size, begun; /* bytes of the record, and those of them in the segment before */
+    const uint8_t *rest;  /* in the packet: the size - begun bytes after them */
+};
+
 struct subnet_event {
     enum subnet_event_kind kind;
     uint16_t interface;
@@ -61,8 +71,11 @@ struct subnet_event {
     uint8_t join_state_before;   /* JoinState before the event, as far as known */
     bool left_before;            /* the port had left the group before */
     bool pending_before;         /* JOIN_ASKED: another request had no response before */
-    /* record in the packet (MCMemberRecord, PathRecord, InformInfo, Notice); NULL: none */
+    /*
+     * MCMemberRecord, PathRecord, InformInfo or Notice: in the packet, or split.copy; NULL: none
+     */
     const uint8_t *record;
+    struct split_record split;
     struct mc_member member_record;
     /*
      * For JOINED, JOIN_REFUSED and GROUP_RECORD of an IPoIB group: copies of its parameters, and of

@@ -48,7 +48,8 @@ struct reported;
  * deduplication cache, NULL to report every time. corrupt: callback, is the packet corrupt
  * (model/integrity.h)? It is called only when the cache would change; a corrupt packet does not
  * change the cache. NULL: never corrupt. sender, frame: of the earlier packet that is at fault;
- * NULL and 0: the current packet.
+ * NULL and 0: the current packet. split: a record that is checked in its copy (model/subnet.h), or
+ * NULL; of its bytes, a finding shows those that are in the packet.
  */
 struct reporter {
     void (*report)(void *user, const struct finding *f);
@@ -61,6 +62,7 @@ struct reporter {
     uint16_t interface;
     const struct sender *sender;
     uint32_t frame;
+    const struct split_record *split;
 };
 
 /* ---- checks of a single packet */

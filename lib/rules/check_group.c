@@ -352,10 +352,8 @@ static void on_refused(const struct check_context *s, const struct subnet_event 
                     ib_mtu_bytes(g->mtu), ib_mtu_bytes(q->mtu));
 }
 
-void check_group_event(const struct check_context *s, const struct subnet_event *e)
+static void check_event(const struct check_context *s, const struct subnet_event *e)
 {
-    if (!e->group || !e->record || !mgid_is_ipoib(e->group->mgid))
-        return;
     struct mgid m = mgid_read(e->group->mgid);
     switch (e->kind) {
     case SUBNET_JOIN_ASKED:
@@ -392,4 +390,15 @@ void check_group_event(const struct check_context *s, const struct subnet_event 
     default:
         break;
     }
+}
+
+void check_group_event(const struct check_context *s, const struct subnet_event *e)
+{
+    if (!e->group || !e->record || !mgid_is_ipoib(e->group->mgid))
+        return;
+    struct reporter reporter = *s->r;
+    struct check_context context = *s;
+    reporter.split = e->split.copy ? &e->split : NULL;
+    context.r = &reporter;
+    check_event(&context, e);
 }
