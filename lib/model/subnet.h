@@ -56,7 +56,7 @@ enum subnet_event_kind {
  * 15.2.1.1). Only its end is in the packet. Valid until the next packet is observed.
  */
 struct split_record {
-    const uint8_t *copy; /* the whole record; NULL: it lies in the packet */
+    const uint8_t *copy;  /* the whole record; NULL: it lies in the packet */
     uint32_t size, begun; /* bytes of the record, and those of them in the segment before */
     const uint8_t *rest;  /* in the packet: the size - begun bytes after them */
 };

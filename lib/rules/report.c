@@ -154,30 +154,30 @@ static const char *entity_text(const struct entity *s, char *buf, size_t size)
 /* ---- reporting */
 
 /* The bytes in the packet, as an offset from r->base. */
-struct finding_place {
+struct byte_range {
     uint32_t offset, length;
 };
 
 /* A field that lies before the packet is shown as all bytes of its record that are in the packet.
  */
-static struct finding_place place_in_split(const struct reporter *r, uint32_t at, uint32_t n)
+static struct byte_range place_in_split(const struct reporter *r, uint32_t at, uint32_t n)
 {
     const struct split_record *split = r->split;
     bool before = n && at + n <= split->begun;
     uint32_t first = before ? split->begun : MAX(at, split->begun),
              end = before ? split->size : MAX(at + n, first);
-    return (struct finding_place){(uint32_t)(split->rest - r->base) + first - split->begun,
-                                  end - first};
+    return (struct byte_range){(uint32_t)(split->rest - r->base) + first - split->begun,
+                               end - first};
 }
 
-static struct finding_place place_of(const struct reporter *r, const uint8_t *p, uint32_t n)
+static struct byte_range place_of(const struct reporter *r, const uint8_t *p, uint32_t n)
 {
     if (!p || !r->base)
-        return (struct finding_place){0, p ? n : 0};
+        return (struct byte_range){0, p ? n : 0};
     const struct split_record *split = r->split;
     if (split && p >= split->copy && p < split->copy + split->size)
         return place_in_split(r, (uint32_t)(p - split->copy), n);
-    return (struct finding_place){(uint32_t)(p - r->base), n};
+    return (struct byte_range){(uint32_t)(p - r->base), n};
 }
 
 static void report_finding(const struct reporter *r, enum rule_number rule, enum outcome outcome,
@@ -185,7 +185,7 @@ static void report_finding(const struct reporter *r, enum rule_number rule, enum
                            const char *expected, const char *actual)
 {
     char entity[96] = "";
-    struct finding_place place = place_of(r, p, n);
+    struct byte_range place = place_of(r, p, n);
     struct finding f = {.rule = rule,
                         .outcome = outcome,
                         .offset = place.offset,
