@@ -129,6 +129,12 @@ FOUND = [
         [Cut({133: 60})],
         "a REP that was cut, before the REJ of the connection that had its queue pair",
     ),
+    (
+        "two-scopes.pcap",
+        {70, 71, 72, 73, 82, 84, 87, 88, 94},
+        [Duplicate({88: 1}, INFINIBAND), *clocks(1, 1)],
+        "an NA to the interface of another scope, with the same link-local address",
+    ),
 ]
 
 

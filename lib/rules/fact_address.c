@@ -292,12 +292,28 @@ static bool is_response_to(const struct check_context *s, const struct resolutio
     return to_requester && first && request_waits(s, q);
 }
 
+/*
+ * Is the sender on another link than the interface that solicited, as far as the capture shows?
+ * The links of a partition differ in their scope, and a port may have an interface with the same
+ * link-local address on each.
+ */
+static bool may_be_on_another_link(const struct check_context *s, const struct resolution *q)
+{
+    const struct port from = port_lid(s->p->at.interface, q->lid);
+    const struct qp *qp = qpns_find(s->f->qpns, &from, be24(q->requester + LLADDR_QPN));
+    uint8_t scope = sending_scope(s);
+    if (qp && qp->scope && scope)
+        return scope != qp->scope;
+    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
+    return l && l->broadcast && l->broadcast->next;
+}
+
 struct certainty certainty_solicitation(const struct check_context *s, const struct fact *f)
 {
     const struct resolution *q = f->request;
     /* two interfaces of one port may have the same IP */
     bool another = q && q->lid == port_to_lid(s->p->dst) &&
                    qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn);
-    return certain_if(q && !another && is_response_to(s, q),
+    return certain_if(q && !another && !may_be_on_another_link(s, q) && is_response_to(s, q),
                       "the neighbour solicitation was not captured");
 }
