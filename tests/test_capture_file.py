@@ -117,12 +117,14 @@ def test_killed_capture_leaves_no_lock(player, tmp_path):
 
 
 def test_devices_and_pipes_are_not_locked(player, tmp_path):
-    first = player.start(FLOW, "-s", "-w", "/dev/null")
+    one = player.start(FLOW, "-s", "-w", "/dev/null", "--duration", "1")
     assert player.run(FLOW, "-s", "-w", "/dev/null", "--count", "5")[0] == 0
-    assert player.end(first, signal.SIGINT)[0] == 0
+    assert player.end(one)[0] == 0
     os.mkfifo(tmp_path / "fifo")
-    with subprocess.Popen(["cat", tmp_path / "fifo"], stdout=subprocess.DEVNULL):
-        one = player.start(FLOW, "-s", "-w", "fifo", "--duration", "0.5")
+    # the reader does not end between two writers: a program that opens a pipe waits for a reader
+    reader = subprocess.Popen(["cat", tmp_path / "fifo"], stdout=subprocess.DEVNULL)
+    with reader, open(os.open(tmp_path / "fifo", os.O_RDWR), "wb", buffering=0):
+        one = player.start(FLOW, "-s", "-w", "fifo", "--duration", "1")
         assert player.run(FLOW, "-s", "-w", "fifo", "--count", "5")[0] == 0
         assert player.end(one)[0] == 0
 
