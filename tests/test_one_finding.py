@@ -9,6 +9,7 @@ import itertools
 import pytest
 
 from frames import fixture, variants
+from frames.subnet import Host, Subnet
 from frames.variants import forms, groups
 from frames.variants import evidence  # it fills the table of variants
 from frames.world import GROUP_IPV4
@@ -118,3 +119,13 @@ def test_variant_has_one_failure_in_its_frame(found):
             seen.setdefault(rules_of(one, other), (name, one, other))
     assert [case for rules, case in seen.items() if rules not in BOTH] == []
     assert BOTH - set(seen) == set(), "these pairs do not occur: remove them"
+
+
+def test_a_port_that_subscribes_again_is_noted_once():
+    """A subscription is for one trap, and a host repeats both, such as after the SM's restart."""
+    s, a = Subnet(), Host(1)
+    s.up(a)
+    s.subscribe(a)
+    rule = "rfc4391.11.router-nonmember-join"
+    noted = [f.frame for f in findings.frames(s.pcap()) if f.rule == rule]
+    assert len(noted) == 1

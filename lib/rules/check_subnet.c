@@ -136,8 +136,7 @@ void check_subnet_event(const struct check_context *s, const struct subnet_event
         static const uint8_t any[GID_SIZE];
         struct entity port = entity_port(NULL, port_to_lid(s->p->dst));
         if (memcmp(e->record + INFORM_GID, any, GID_SIZE) == 0 && e->record[INFORM_SUBSCRIBE])
-            report_note(s->r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, &port,
-                        be16(e->record + INFORM_TRAP), e->record, INFORM_SIZE,
+            report_note(s->r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, &port, 0, e->record, INFORM_SIZE,
                         "subscribes to the traps of all groups, as routers do");
         break;
     }
