@@ -156,6 +156,42 @@ def test_table_keeps_nothing_between_and_after_its_records(tmp_path):
     assert b"\xee" not in both and not any(second[80:])
 
 
+def table(mgid, lost=()):
+    """24 records of one group and port, in seven segments. Record 7 begins 8 bytes before the third
+    one, which cuts its MGID into halves; record 21 begins 24 bytes before the seventh, which cuts
+    its PortGID. Returns the segments without those in `lost`."""
+    record = ib.mcmember(mgid, "fe80::2:c903:12:3456", pkey=0xFFFF)
+    segments = ib.rmpp_table(7, ib.ATTR_MC_MEMBER, [record] * 24, 56)
+    return [mad for n, mad in enumerate(segments, 1) if n not in lost]
+
+
+@pytest.mark.parametrize(
+    "mgid",
+    [
+        "ff12:401b:ffff::f12:3456",
+        "ff15:601b:ffff:12:3456:789a:bcde:f012",
+        "ff15:601b:ffff::5:6789:abcd:ef01",
+        "ff15:601b:ffff::5:6789",
+        "ff12:601b:ffff::1:ff12:3456",  # a solicited-node group
+        "ff12:601b:ffff::1",  # ff02::1, which stays
+        "ff12:a01b:ffff::12:3456",  # of another protocol
+    ],
+)
+def test_gids_in_two_segments_are_mapped_as_whole_ones(mgid, tmp_path):
+    stream = b"".join(shared(tmp_path, *table(mgid)))
+    gids = [stream[56 * n : 56 * n + 32] for n in range(24)]
+    assert len(set(gids)) == 1
+    assert (gids[0][:16] == ib.gid(mgid)) == (mgid == "ff12:601b:ffff::1")
+    assert gids[0][:6] == ib.gid(mgid)[:6] and gids[0][16:24] == ib.gid("fe80::")[:8]
+    assert gids[0][24:] != ib.gid("fe80::2:c903:12:3456")[8:]
+
+
+@pytest.mark.parametrize("lost, at", [(2, 1), (6, 5)])
+def test_second_half_without_the_first_is_cleared(lost, at, tmp_path):
+    data = shared(tmp_path, *table("ff12:401b:ffff::f12:3456", {lost}))
+    assert data[at][:8] == bytes(8) and any(data[at][8:])
+
+
 def test_acknowledgement_keeps_nothing(tmp_path):
     """An ACK has no records (IBA 13.6.2.3)."""
     ack = ib.rmpp_header(ib.RMPP_ACK, ib.RMPP_ACTIVE, 1, 65)

@@ -89,6 +89,15 @@ static bool looks_like_ipoib(const struct packet *p)
             encap_begins_message(p->ib.payload, p->ib.position == IB_FIRST));
 }
 
+/* The record that began in the previous segment of a table; NULL: none was read. */
+static const struct split_record *split_of(const struct events *e)
+{
+    for (unsigned i = 0; i < e->count; i++)
+        if (e->list[i].split.copy)
+            return &e->list[i].split;
+    return NULL;
+}
+
 /*
  * Anonymises the payload. Only the first fragment of a message contains the headers of the
  * datagram.
@@ -99,7 +108,7 @@ static void share_payload(struct share *s, struct span payload, const struct pac
 
     switch (p->classification.class) {
     case PAYLOAD_MAD:
-        share_mad(s->map, payload, &p->mad, cm && packet_cm_is_ipoib(p, cm));
+        share_mad(s->map, payload, &p->mad, cm && packet_cm_is_ipoib(p, cm), split_of(s->events));
         break;
     case PAYLOAD_IPOIB:
         share_ipoib(s, payload, &p->datagram, false, false);

@@ -135,7 +135,8 @@ static void share_cm(struct share_map *m, struct span s, const struct mad_payloa
         span_clear(s, RTU_PRIVATE);
 }
 
-void share_mad(struct share_map *m, struct span s, const struct mad_payload *mad, bool ipoib)
+void share_mad(struct share_map *m, struct span s, const struct mad_payload *mad, bool ipoib,
+               const struct split_record *split)
 {
     span_clear(s, MAD_SIZE);
     switch (mad->kind) {
@@ -143,7 +144,7 @@ void share_mad(struct share_map *m, struct span s, const struct mad_payload *mad
         share_smp(m, s, &mad->mad);
         break;
     case MAD_KIND_SA:
-        share_sa(m, s, mad);
+        share_sa(m, s, mad, split);
         break;
     case MAD_KIND_CM:
         share_cm(m, s, mad, ipoib);

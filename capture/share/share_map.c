@@ -12,7 +12,7 @@
 #include "wire/put.h"
 
 /* Kinds of mapped values; each kind has its own mapping. */
-enum mapped_kind { IPV4 = 1, PREFIX, ID_HIGH, ID_LOW, GROUP_HIGH, GROUP_LOW, OCTETS };
+enum mapped_kind { IPV4 = 1, PREFIX, ID_HIGH, ID_LOW, GROUP_TOP, GROUP_MIDDLE, GROUP_LOW, OCTETS };
 
 enum { CACHE = 1 << 12 };
 
@@ -211,24 +211,33 @@ void share_guid(struct share_map *m, uint8_t p[8])
 
 enum { WELL_KNOWN = 0x20000 }; /* keeps ff02::1:3 (RFC 4795) and similar */
 
-/* Maps the last 80 bits of an IPv6 multicast address or of its MGID. */
-static void map_group_id(struct share_map *m, uint8_t p[10])
+/* Of the last 80 bits of an IPv6 multicast address or of its MGID, the first 16. 0 stays 0. */
+static void map_group_top(struct share_map *m, uint8_t p[2])
 {
-    uint64_t high = (uint64_t)be16(p) << 32 | be32(p + 2);
-    uint32_t low = be32(p + 6);
+    uint64_t top = be16(p);
 
-    if (high == 1 && low >> 24 == 0xff) { /* solicited-node */
-        put32(p + 6, 0xff000000u | map_low(m, low & 0xffffff));
+    if (top) {
+        do
+            top = mapped(m, GROUP_TOP, top, 16);
+        while (top == 0); /* the second time not: 0 itself is mapped to another value then */
+        put16(p, (uint32_t)top);
+    }
+}
+
+/* The other 64 of these bits; TOP: the first 16, before they were mapped. */
+static void map_group_rest(struct share_map *m, uint16_t top, uint8_t p[8])
+{
+    uint32_t middle = be32(p), low = be32(p + 4);
+
+    if (top == 0 && middle == 1 && low >> 24 == 0xff) { /* solicited-node */
+        put32(p + 4, 0xff000000u | map_low(m, low & 0xffffff));
         return;
     }
-    if (high == 0 && (low < WELL_KNOWN || low == UINT32_MAX))
+    if (top == 0 && middle == 0 && (low < WELL_KNOWN || low == UINT32_MAX))
         return;
-    if (high) {
-        high = mapped(m, GROUP_HIGH, high, 48);
-        put16(p, (uint32_t)(high >> 32));
-        put32(p + 2, (uint32_t)high);
-    }
-    put32(p + 6, (uint32_t)mapped(m, GROUP_LOW, low, 32));
+    if (middle)
+        put32(p, (uint32_t)mapped(m, GROUP_MIDDLE, middle, 32));
+    put32(p + 4, (uint32_t)mapped(m, GROUP_LOW, low, 32));
 }
 
 /*
@@ -253,7 +262,8 @@ void share_ipv6(struct share_map *m, uint8_t p[16])
         uint32_t of_prefix = be32(p + 2); /* network prefix in the address (RFC 3306) */
         if (of_prefix)
             put32(p + 2, (uint32_t)mapped(m, GROUP_LOW, of_prefix, 32));
-        map_group_id(m, p + 6);
+        map_group_rest(m, (uint16_t)be16(p + 6), p + 8);
+        map_group_top(m, p + 6);
     } else if (memcmp(p, mapped_ipv4, sizeof(mapped_ipv4)) == 0) {
         share_ipv4(m, p + 12);
     } else if (memcmp(p, loopback, sizeof(loopback)) != 0) {
@@ -262,16 +272,33 @@ void share_ipv6(struct share_map *m, uint8_t p[16])
     }
 }
 
+static bool is_of_ipv4(const uint8_t *mgid)
+{
+    return be16(mgid + MGID_SIGNATURE) == MGID_SIGNATURE_IPV4;
+}
+
+void share_gid_first(struct share_map *m, uint8_t p[8])
+{
+    if (p[0] != 0xff)
+        share_prefix(m, p);
+    else if (!is_of_ipv4(p))
+        map_group_top(m, p + MGID_GROUP);
+}
+
+void share_gid_second(struct share_map *m, const uint8_t first[8], uint8_t p[8])
+{
+    if (first[0] != 0xff)
+        share_guid(m, p);
+    else if (is_of_ipv4(first))
+        map_group_ipv4(m, p + MGID_GROUP_IPV4 - 8);
+    else
+        map_group_rest(m, (uint16_t)be16(first + MGID_GROUP), p);
+}
+
 void share_gid(struct share_map *m, uint8_t p[16])
 {
-    if (p[0] != 0xff) {
-        share_prefix(m, p);
-        share_guid(m, p + 8);
-    } else if (be16(p + MGID_SIGNATURE) == MGID_SIGNATURE_IPV4) {
-        map_group_ipv4(m, p + MGID_GROUP_IPV4);
-    } else {
-        map_group_id(m, p + MGID_GROUP);
-    }
+    share_gid_second(m, p, p + 8);
+    share_gid_first(m, p);
 }
 
 void share_lladdr(struct share_map *m, uint8_t p[20])

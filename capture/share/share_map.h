@@ -29,6 +29,12 @@ void share_map_free(struct share_map *m);
 void share_ipv4(struct share_map *m, uint8_t p[4]);
 void share_ipv6(struct share_map *m, uint8_t p[16]);
 void share_gid(struct share_map *m, uint8_t p[16]); /* also for a MGID */
+/*
+ * The halves of a GID that lies in two packets. FIRST: the first half before it was mapped. Both
+ * together do what share_gid() does.
+ */
+void share_gid_first(struct share_map *m, uint8_t p[8]);
+void share_gid_second(struct share_map *m, const uint8_t first[8], uint8_t p[8]);
 void share_prefix(struct share_map *m, uint8_t p[8]);
 void share_guid(struct share_map *m, uint8_t p[8]);
 void share_lladdr(struct share_map *m, uint8_t p[20]);

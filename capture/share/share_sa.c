@@ -135,33 +135,44 @@ static void clear_invalid(struct span data, const struct record_run *t, const st
 
 /* ---- mapping */
 
-/* Maps a field of the record that starts at AT. One split between two segments is cleared in both.
+enum { GID_HALF = GID_SIZE / 2 };
+
+/*
+ * Maps a field of the record that starts at AT. Of a GID in two segments, each half is mapped; the
+ * second one only if the first is known: SPLIT is the whole record, from the model, or NULL. Other
+ * fields in two segments are cleared in both.
  */
-static void share_field_at(struct share_map *m, struct span data, int64_t at, const struct field *f)
+static void share_field_at(struct share_map *m, struct span data, int64_t at, const struct field *f,
+                           const struct split_record *split)
 {
     int64_t from = at + f->off, end = from + field_size(f);
 
-    if (from >= 0 && from < (int64_t)data.cap)
+    if (f->kind == GID && from + GID_HALF == SA_DATA_SIZE && data.cap == SA_DATA_SIZE)
+        share_gid_first(m, data.p + from);
+    else if (f->kind == GID && from == -GID_HALF && split && data.cap >= GID_HALF)
+        share_gid_second(m, split->copy + f->off, data.p);
+    else if (from >= 0 && from < (int64_t)data.cap)
         share_field(m, data, &(struct field){f->kind, (uint16_t)from, f->n});
     else if (from < 0 && end > 0)
         span_clear_part(data, 0, (uint32_t)end);
 }
 
 static void share_records(struct share_map *m, struct span data, const struct sa *sa,
-                          const struct record *r)
+                          const struct record *r, const struct split_record *split)
 {
     struct record_run t = record_table(sa, r);
 
     clear_invalid(data, &t, r, valid_components(sa));
     for (int64_t at = -(int64_t)t.before; at < (int64_t)data.cap; at += t.stride) {
         for (const struct field *f = r->fields; f && f->kind != END; f++)
-            share_field_at(m, data, at, f);
+            share_field_at(m, data, at, f, split);
         if (t.single)
             break;
     }
 }
 
-void share_sa(struct share_map *m, struct span s, const struct mad_payload *mad)
+void share_sa(struct share_map *m, struct span s, const struct mad_payload *mad,
+              const struct split_record *split)
 {
     const struct record *r = find_record(mad->mad.attribute);
     struct span data = span_part(s, SA_DATA, SA_DATA_SIZE);
@@ -177,7 +188,7 @@ void share_sa(struct share_map *m, struct span s, const struct mad_payload *mad)
         share_fields(m, span_part(data, 0, NOTICE_SIZE), notice_fields(data));
         span_clear(data, NOTICE_SIZE);
     } else if (r) {
-        share_records(m, data, &mad->sa, r);
+        share_records(m, data, &mad->sa, r, split);
     } else {
         span_clear(data, 0);
     }

@@ -378,11 +378,12 @@ static void table_record(void *user, const uint8_t *record, const struct split_r
     if (split)
         e.split = *split;
     struct group *group = groups_get(d->s->groups, d->interface, r.mgid, true);
-    e.group = group;
-    if (!group || (group->frame > t->request_frame && group->frame != d->frame))
-        return;
-    group_informed(group, &r, NULL, d->frame);
-    delivery_event(d, &e);
+    if (group && (group->frame <= t->request_frame || group->frame == d->frame)) {
+        e.group = group;
+        group_informed(group, &r, NULL, d->frame);
+    }
+    if (e.group || split)
+        delivery_event(d, &e);
 }
 
 static void member_table(const struct delivery *d, const struct sa *sa)

@@ -64,7 +64,8 @@ struct split_record {
 struct subnet_event {
     enum subnet_event_kind kind;
     uint16_t interface;
-    const struct group *group; /* group of the event; NULL: none, or table full */
+    /* NULL: none, table full, or a split record that is older than what is known of its group */
+    const struct group *group;
     /* endport of the membership, table or subscription; NULL: not known */
     const struct endport *endport;
     const struct member *member; /* membership after the event; NULL: not known */
