@@ -84,6 +84,15 @@ def test_without_known_deviations_the_rule_has_the_frame():
     assert frames(LENGTH, "-o", "ipoib.deviations:none") == [2, 4, 5, 6]
 
 
+@pytest.mark.parametrize("frame, short", [(1, False), (2, True), (4, False), (6, True)])
+def test_info_says_that_an_option_of_8_bytes_has_no_ipoib_address(frame, short):
+    out = tshark(
+        *["-r", FAULTS, "-Y", f"frame.number == {frame}", "-T", "fields", "-e", "_ws.col.Info"],
+        check=True,
+    )
+    assert out.stdout.rstrip().endswith("[option of 8 bytes: no IPoIB address]") == short
+
+
 def test_reason_of_1000_characters_is_whole(tmp_path):
     reason = " ".join(f"word {n:03}" for n in range(112))[:1000]
     assert len(reason) == 1000
