@@ -148,6 +148,11 @@ def test_columns_fit_into_the_window():
 
 
 CHARACTER = 7.9  # pixels: the width of a character of the packet list
+ARROW = 28  # pixels: the margins of the first column, and its arrow to a related packet
+
+
+def test_frame_numbers_of_six_digits_are_not_cut():
+    assert int(widths()["%m"]) >= 6 * CHARACTER + ARROW
 
 
 # Frames of connected.pcap, from its bytes:
@@ -170,8 +175,8 @@ CHARACTER = 7.9  # pixels: the width of a character of the packet list
         ),
         (
             27,
-            "Joined ff12:601b:ffff::1:ff00:110 (ff02::1:ff00:110), MLID 0xc005",
-            ", FullMember, MTU 2048, 10 Gb/s, Q_Key 0xb1b",
+            "Joined ff12:601b:ffff::1:ff00:110 (ff02::1:ff00:110)",
+            ", MLID 0xc005, FullMember, MTU 2048, 10 Gb/s, Q_Key 0xb1b",
         ),
         (
             43,
