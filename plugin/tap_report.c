@@ -302,13 +302,13 @@ static void pad_digits(const struct tap_table *table, stat_tap_table_item_type *
  */
 static void add_why_empty(GArray *cells, const struct tap_table *t)
 {
-    bool said = false;
+    bool has_text = false;
     for (unsigned i = 0; i < t->n_columns; i++) {
         stat_tap_table_item_type cell = {.type = TABLE_ITEM_NONE};
-        if (!said && !t->columns[i].number) {
+        if (!has_text && !t->columns[i].number) {
             cell.type = TABLE_ITEM_STRING;
             cell.value.string_value = why_empty(t);
-            said = true;
+            has_text = true;
         }
         g_array_append_val(cells, cell);
     }
