@@ -133,7 +133,7 @@ static void info_short_option(packet_info *pinfo, struct view v)
     while (nd_next(&it, &o)) {
         if ((o.type != ND_OPT_SOURCE_LLADDR && o.type != ND_OPT_TARGET_LLADDR) || o.size != 8)
             continue;
-        col_append_str(pinfo->cinfo, COL_INFO, " [option of 8 bytes: no IPoIB address]");
+        col_append_str(pinfo->cinfo, COL_INFO, " [no IPoIB address]");
         return;
     }
 }

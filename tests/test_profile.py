@@ -114,6 +114,19 @@ def test_refusals_are_coloured_also_if_they_have_a_known_deviation():
     assert {found[n] for n in (36, 38, 40)} == {"IPoIB: refused by the SA or by CM"}
 
 
+@pytest.mark.parametrize("name", ["sll.pcap", "sll2.pcap"])
+@pytest.mark.parametrize(
+    "expression",
+    [dict(colours())["IPoIB: ARP and ND"], dict(buttons())["ARP/ND"]],
+    ids=["colour", "button"],
+)
+def test_address_resolution_in_cooked_captures_is_found(name, expression):
+    """The frames with Types 0x0806, and 0x86dd with ICMPv6 types 133 to 137."""
+    run = in_profile("-r", testdata(name), "-Y", expression)
+    found = [int(n) for n in re.findall(r"^ *(\d+) ", run.stdout, re.MULTILINE)]
+    assert found == [1, 2, 3, 8, 9, 14, 15, 16, 17, 18], run.stderr
+
+
 @pytest.mark.parametrize("label, expression", [pytest.param(*b, id=b[0]) for b in buttons()])
 def test_button_finds_frames(label, expression, captures):
     assert frames_found(expression, captures) >= (0 if label == "Violated" else 1), expression
