@@ -195,11 +195,11 @@ static void add_req(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const s
         cm_service_is_ipoib(service) ? "IPoIB" : names_find(cm_service_names, service), cm->qpn);
 }
 
+/* Follows the UD QPN of the requester, which is in the private data. */
 static void append_target(packet_info *pinfo, const struct cm *cm, enum cm_service service)
 {
     if (cm->message == CM_REQ && cm_service_is_ipoib(service))
-        col_append_fstr(pinfo->cinfo, COL_INFO, ", to UD QPN 0x%06x",
-                        cm_service_qpn(cm->service_id));
+        col_append_fstr(pinfo->cinfo, COL_INFO, " to 0x%06x", cm_service_qpn(cm->service_id));
 }
 
 static void add_rej(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm)

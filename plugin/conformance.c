@@ -41,8 +41,7 @@ const char *conformance_why_not(void)
 {
     if (unreadable || verdict)
         return unreadable;
-    return pref_check ? "the protocol IPoIB is disabled"
-                      : "the preference ipoib.conformance is off";
+    return pref_check ? disabled_protocol() : "the preference ipoib.conformance is off";
 }
 
 const char *conformance_deviations(void)
@@ -140,11 +139,11 @@ static void register_preferences(void)
 {
     module_t *m = prefs_find_module("ipoib");
     prefs_register_bool_preference(
-        m, "conformance", "Check frames against RFC 4391 and RFC 4755",
+        m, "conformance", "Check frames against RFC 4391, RFC 4755 and RFC 4390",
         "Findings are expert items, with the rule's identifier in ipoib.rule.id", &pref_check);
     prefs_register_string_preference(
         m, "deviations", "Known deviations",
-        "List of known deviations, which are not violations: \"linux\", \"none\", or the path of your own file",
+        "List of known deviations, which are not violations: \"linux\", \"none\" (or empty), or the path of your own file",
         &pref_deviations);
 }
 

@@ -41,22 +41,24 @@ static void add_text(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)
         proto_item_set_generated(proto_tree_add_string(tree, hf, tvb, 0, 0, text));
 }
 
-/*
- * The hidden fields ipoib.rule.violated, .advice, .known and ipoib.noted, which filter findings by
- * kind.
- */
-static int hf_of_count(const struct finding *f)
+/* Kinds of findings, in the order in which those of a frame are shown. */
+enum kind { KIND_VIOLATED, KIND_ADVICE, KIND_KNOWN, KIND_NOTED, KINDS };
+
+static enum kind kind_of(const struct finding *f)
 {
     if (f->outcome == OUTCOME_NOTED)
-        return hf_ipoib_noted;
+        return KIND_NOTED;
     if (f->outcome == OUTCOME_DEVIATION)
-        return hf_ipoib_rule_known;
-    return rules[f->rule].level == RULE_MUST ? hf_ipoib_rule_violated : hf_ipoib_rule_advice;
+        return KIND_KNOWN;
+    return rules[f->rule].level == RULE_MUST ? KIND_VIOLATED : KIND_ADVICE;
 }
 
+/* Adds the hidden field that filters findings of this kind. */
 static void add_count(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
 {
-    proto_item *ti = proto_tree_add_item(tree, hf_of_count(f), tvb, 0, 0, ENC_NA);
+    const int hf[KINDS] = {hf_ipoib_rule_violated, hf_ipoib_rule_advice, hf_ipoib_rule_known,
+                           hf_ipoib_noted};
+    proto_item *ti = proto_tree_add_item(tree, hf[kind_of(f)], tvb, 0, 0, ENC_NA);
     proto_item_set_generated(ti);
     proto_item_set_hidden(ti);
 }
@@ -113,16 +115,19 @@ static expert_field *expert_of(const struct finding *f)
     return f->outcome == OUTCOME_DEVIATION ? &ei_ipoib_deviation : &rule_experts[f->rule];
 }
 
-/* Where the findings of a frame are added. */
+/* Where the findings of a frame are added, and which. */
 struct finding_place {
     proto_tree *tree;
     packet_info *pinfo;
     tvbuff_t *tvb;
+    enum kind kind;
 };
 
 static void add_finding_item(void *user, const struct finding *f)
 {
     const struct finding_place *at = user;
+    if (kind_of(f) != at->kind)
+        return;
     packet_info *pinfo = at->pinfo;
     tvbuff_t *tvb = at->tvb;
     uint32_t captured = tvb_captured_length(tvb);
@@ -145,9 +150,11 @@ static void add_finding_item(void *user, const struct finding *f)
 static void show_all(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb)
 {
     proto_item *ti = proto_tree_add_item(tree, hf_ipoib_conformance, tvb, 0, 0, ENC_NA);
-    struct finding_place at = {proto_item_add_subtree(ti, ett_ipoib_conformance), pinfo, tvb};
+    struct finding_place at = {
+        .tree = proto_item_add_subtree(ti, ett_ipoib_conformance), .pinfo = pinfo, .tvb = tvb};
     proto_item_set_generated(ti);
-    finding_store_each(pinfo->num, add_finding_item, &at);
+    for (at.kind = KIND_VIOLATED; at.kind < KINDS; at.kind++)
+        finding_store_each(pinfo->num, add_finding_item, &at);
 }
 
 static void raise_severity(void *user, const struct finding *f)

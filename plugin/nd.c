@@ -120,6 +120,24 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
         transaction_show(pinfo, nd, tvb);
 }
 
+/*
+ * The built-in dissector shows the first six bytes of an option of 8 bytes (Ethernet's) as an
+ * address. Over IPoIB they are none (RFC 4391 section 9.3).
+ */
+static void info_short_option(packet_info *pinfo, struct view v)
+{
+    struct nd_iter it;
+    struct nd_option o;
+    if (!info_is_wanted(pinfo) || !surely_ipoib(pinfo) || !nd_options(v, &it))
+        return;
+    while (nd_next(&it, &o)) {
+        if ((o.type != ND_OPT_SOURCE_LLADDR && o.type != ND_OPT_TARGET_LLADDR) || o.size != 8)
+            continue;
+        col_append_str(pinfo->cinfo, COL_INFO, " [no IPoIB address]");
+        return;
+    }
+}
+
 static int dissect_icmpv6(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     bool ours = tvb_captured_length(tvb) > 0 && tvb_get_uint8(tvb, 0) >= ND_RS &&
@@ -134,6 +152,7 @@ static int dissect_icmpv6(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, v
     FINALLY /* the built-in dissector throws at a truncated message */
     {
         dissect_infiniband(tvb, pinfo, tree);
+        info_short_option(pinfo, tvb_view(tvb));
     }
     ENDTRY;
     return n;

@@ -16,3 +16,11 @@ bool plugin_enabled(void)
         protocol = find_protocol_by_id(proto_ipoib);
     return proto_is_protocol_enabled(protocol);
 }
+
+const char *disabled_protocol(void)
+{
+    protocol_t *infiniband = find_protocol_by_id(proto_get_id_by_filter_name("infiniband"));
+    if (!plugin_enabled())
+        return "the protocol IPoIB is disabled";
+    return proto_is_protocol_enabled(infiniband) ? NULL : "the protocol InfiniBand is disabled";
+}

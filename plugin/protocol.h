@@ -28,6 +28,9 @@ _Static_assert(offsetof(struct name, name) == offsetof(value_string, strptr), "a
  */
 bool plugin_enabled(void);
 
+/* "the protocol ... is disabled", if that explains why no IPoIB was seen; else NULL. */
+const char *disabled_protocol(void);
+
 /* The captured bytes of a tvb. Reading them never throws. */
 struct view tvb_view(tvbuff_t *tvb);
 

@@ -171,19 +171,21 @@ static bool describes_group(packet_info *pinfo, const struct sa *sa)
     return sa->mad.method != SA_GET;
 }
 
+/* The MLID is first, because narrow columns cut the end, and the request has the JoinState. */
 static void info_mc_member(packet_info *pinfo, const struct sa *sa)
 {
     struct mc_member m = mc_member_read(sa->data.p);
+    bool has_mlid = !sa->mad.status && sa_component_is_valid(sa, MCM_HAS_MLID) && m.mlid;
     char text[80];
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s %s", mc_verb(pinfo, sa),
                  sa_component_is_valid(sa, MCM_HAS_MGID) ? group_name(pinfo, m.mgid) : "any");
+    if (has_mlid)
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", MLID 0x%04x", m.mlid);
     if (sa_component_is_valid(sa, MCM_HAS_JOIN_STATE) && m.join_state)
-        col_append_fstr(pinfo->cinfo, COL_INFO, " %s",
+        col_append_fstr(pinfo->cinfo, COL_INFO, "%s %s", has_mlid ? "," : "",
                         join_state_text(m.join_state, text, sizeof text));
     if (sa->mad.status)
         return;
-    if (sa_component_is_valid(sa, MCM_HAS_MLID) && m.mlid)
-        col_append_fstr(pinfo->cinfo, COL_INFO, ", MLID 0x%04x", m.mlid);
     if (sa_component_is_valid(sa, MCM_HAS_MTU) && ib_mtu_bytes(m.mtu))
         col_append_fstr(pinfo->cinfo, COL_INFO, ", MTU %u", ib_mtu_bytes(m.mtu));
     if (sa_component_is_valid(sa, MCM_HAS_RATE) && names_find(ib_rate_names, m.rate))
@@ -195,11 +197,13 @@ static void info_mc_member(packet_info *pinfo, const struct sa *sa)
 static void info_path(packet_info *pinfo, const struct sa *sa)
 {
     const uint8_t *p = sa->data.p;
-    col_append_fstr(pinfo->cinfo, COL_INFO, " %s to %s", gid_text(pinfo, p + PATH_SGID),
-                    gid_text(pinfo, p + PATH_DGID));
-    if (sa->mad.method & MAD_RESPONSE && !sa->mad.status)
+    bool found = sa->mad.method & MAD_RESPONSE && !sa->mad.status;
+    col_append_fstr(pinfo->cinfo, COL_INFO, " to %s", gid_text(pinfo, p + PATH_DGID));
+    if (found)
         col_append_fstr(pinfo->cinfo, COL_INFO, ", LID %u, MTU %u", be16(p + PATH_DLID),
                         ib_mtu_bytes(p[PATH_MTU] & 0x3f));
+    col_append_fstr(pinfo->cinfo, COL_INFO, "%s from %s", found ? "," : "",
+                    gid_text(pinfo, p + PATH_SGID));
 }
 
 static void info_event(packet_info *pinfo, const struct sa *sa)

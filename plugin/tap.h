@@ -25,7 +25,7 @@ struct rows;
 struct tap_table {
     const char *cli;   /* argument of -z */
     const char *title; /* of the menu entry, the window and the text */
-    const char *none;  /* text output if there are no rows */
+    const char *none;  /* reason that is shown if there are no rows */
     const struct column *columns;
     unsigned n_columns;
     void (*fill)(struct rows *rows);

@@ -103,6 +103,8 @@ static const char *why_no_verdict(const struct verdict *v)
     if (!v)
         return conformance_why_not();
     struct verdict_summary s = summary(v);
+    if (verdict_ipoib_frames(v) == 0 && disabled_protocol())
+        return disabled_protocol();
     return s.status == VERDICT_UNJUDGED ? verdict_why_not(&s, verdict_ipoib_frames(v)) : NULL;
 }
 

@@ -151,6 +151,20 @@ static GArray *make_rows(const struct tap_table *t, void (*head)(struct rows *ro
     return rows.cells;
 }
 
+/* Example: "(no IPoIB connection was requested: the protocol IPoIB is disabled)". */
+static char *why_empty(const struct tap_table *t)
+{
+    const char *disabled = disabled_protocol();
+    return g_strdup_printf("(%s%s%s)", t->none, disabled ? ": " : "", disabled ? disabled : "");
+}
+
+static void write_none(GString *out, const struct tap_table *t)
+{
+    char *text = why_empty(t);
+    g_string_append_printf(out, "%s\n", text);
+    g_free(text);
+}
+
 static void write_table(GString *out, const struct tap_table *t)
 {
     static const char rule[] =
@@ -159,7 +173,7 @@ static void write_table(GString *out, const struct tap_table *t)
     g_string_append_printf(out, "%s%s\n", rule, t->title);
     add_rows(out, t, cells);
     if (cells->len == 0)
-        g_string_append_printf(out, "(%s)\n", t->none);
+        write_none(out, t);
     if (t->conclude)
         t->conclude(out);
     g_string_append(out, rule);
@@ -274,11 +288,29 @@ static void resize(struct window *w, stat_tap_table *t, unsigned n)
 static void pad_digits(const struct tap_table *table, stat_tap_table_item_type *row)
 {
     for (unsigned i = 0; i < table->n_columns; i++) {
-        if (!table->columns[i].digits)
+        if (!table->columns[i].digits || row[i].type != TABLE_ITEM_STRING)
             continue;
         char *text = (char *)row[i].value.string_value;
         row[i].value.string_value = g_strdup_printf("%10s", text);
         g_free(text);
+    }
+}
+
+/*
+ * A row that says why the table has no other: in the first column of text, because Wireshark 4.6
+ * reads a cell by the type of its column. The other cells are empty.
+ */
+static void add_why_empty(GArray *cells, const struct tap_table *t)
+{
+    bool has_text = false;
+    for (unsigned i = 0; i < t->n_columns; i++) {
+        stat_tap_table_item_type cell = {.type = TABLE_ITEM_NONE};
+        if (!has_text && !t->columns[i].number) {
+            cell.type = TABLE_ITEM_STRING;
+            cell.value.string_value = why_empty(t);
+            has_text = true;
+        }
+        g_array_append_val(cells, cell);
     }
 }
 
@@ -301,6 +333,8 @@ static void window_init(stat_tap_table_ui *ui)
 {
     struct window *w = (struct window *)ui;
     GArray *cells = make_rows(w->table, w->table->head);
+    if (cells->len == 0)
+        add_why_empty(cells, w->table);
     if (!ui->tables || ui->tables->len == 0)
         stat_tap_add_table(ui, stat_tap_init_table(w->table->title, (int)ui->nfields, 0, NULL));
     stat_tap_table *t = g_array_index(ui->tables, stat_tap_table *, 0);

@@ -84,6 +84,25 @@ def test_without_known_deviations_the_rule_has_the_frame():
     assert frames(LENGTH, "-o", "ipoib.deviations:none") == [2, 4, 5, 6]
 
 
+def test_the_violations_of_a_frame_come_before_its_known_deviations():
+    """Frame 17 of cm-reject.pcap: Linux's Service-ID, and private data of zeros."""
+    out = tshark(
+        *["-r", testdata("cm-reject.pcap"), "-Y", "frame.number == 17"],
+        *["-T", "fields", "-e", "ipoib.rule.id"],
+        check=True,
+    )
+    assert out.stdout.strip() == "rfc4755.6.private-data,rfc4755.3.5.service-id"
+
+
+@pytest.mark.parametrize("frame, short", [(1, False), (2, True), (4, False), (6, True)])
+def test_info_says_that_an_option_of_8_bytes_has_no_ipoib_address(frame, short):
+    out = tshark(
+        *["-r", FAULTS, "-Y", f"frame.number == {frame}", "-T", "fields", "-e", "_ws.col.Info"],
+        check=True,
+    )
+    assert out.stdout.rstrip().endswith(" [no IPoIB address]") == short
+
+
 def test_reason_of_1000_characters_is_whole(tmp_path):
     reason = " ".join(f"word {n:03}" for n in range(112))[:1000]
     assert len(reason) == 1000

@@ -36,6 +36,16 @@ def test_reassembled_messages(preference, capture, messages):
     assert len(out.stdout.split()) == messages, out.stdout
 
 
+@pytest.mark.parametrize("name", ["", "none"])
+def test_an_empty_list_of_known_deviations_is_the_list_none(name):
+    out = tshark(
+        *["-o", f"ipoib.deviations:{name}", "-r", testdata(IN_TURN)],
+        *["-q", "-z", "ipoib,conformance"],
+    )
+    assert " 0 known deviations, " in out.stdout, out.stderr
+    assert "\nVerdict: violated\n" in out.stdout, out.stdout
+
+
 @pytest.mark.parametrize(
     "port, options, frames",
     [

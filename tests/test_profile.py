@@ -114,6 +114,19 @@ def test_refusals_are_coloured_also_if_they_have_a_known_deviation():
     assert {found[n] for n in (36, 38, 40)} == {"IPoIB: refused by the SA or by CM"}
 
 
+@pytest.mark.parametrize("name", ["sll.pcap", "sll2.pcap"])
+@pytest.mark.parametrize(
+    "expression",
+    [dict(colours())["IPoIB: ARP and ND"], dict(buttons())["ARP/ND"]],
+    ids=["colour", "button"],
+)
+def test_address_resolution_in_cooked_captures_is_found(name, expression):
+    """The frames with Types 0x0806, and 0x86dd with ICMPv6 types 133 to 137."""
+    run = in_profile("-r", testdata(name), "-Y", expression)
+    found = [int(n) for n in re.findall(r"^ *(\d+) ", run.stdout, re.MULTILINE)]
+    assert found == [1, 2, 3, 8, 9, 14, 15, 16, 17, 18], run.stderr
+
+
 @pytest.mark.parametrize("label, expression", [pytest.param(*b, id=b[0]) for b in buttons()])
 def test_button_finds_frames(label, expression, captures):
     assert frames_found(expression, captures) >= (0 if label == "Violated" else 1), expression
@@ -147,19 +160,51 @@ def test_columns_fit_into_the_window():
     assert int(widths()["%i"]) >= WINDOW / 3
 
 
-CHARACTER = 8.5  # pixels: the width of a character of the packet list
+CHARACTER = 7.9  # pixels: the width of a character of the packet list
+ARROW = 28  # pixels: the margins of the first column, and its arrow to a related packet
 
 
-def test_info_of_a_connection_request_is_not_cut_before_its_mtu():
-    # Frame 45 of connected.pcap: local QPN 0x000005, private data 00 000003 0000fff4, Service-ID
-    # 0x1000000000000023.
+def test_frame_numbers_of_six_digits_are_not_cut():
+    assert int(widths()["%m"]) >= 6 * CHARACTER + ARROW
+
+
+# Frames of connected.pcap, from its bytes:
+# 45: local QPN 0x000005, private data 00 000003 0000fff4, Service-ID 0x1000000000000023
+# 21: MLID 0xc000, JoinState 1, MTU code 4, rate code 3, Q_Key 0x00000b1b
+# 27: the solicited-node group of fe80::211:7500:0:110, MLID 0xc005
+# 43: DLID 1, MTU code 5
+@pytest.mark.parametrize(
+    "frame, visible, rest",
+    [
+        (
+            45,
+            "CM REQ RC IPoIB, QPN 0x000005, Receive MTU 65524",
+            ", UD QPN 0x000003 to 0x000023",
+        ),
+        (
+            21,
+            "Joined ff12:401b:ffff::ffff:ffff (255.255.255.255), MLID 0xc000",
+            ", FullMember, MTU 2048, 10 Gb/s, Q_Key 0xb1b",
+        ),
+        (
+            27,
+            "Joined ff12:601b:ffff::1:ff00:110 (ff02::1:ff00:110)",
+            ", MLID 0xc005, FullMember, MTU 2048, 10 Gb/s, Q_Key 0xb1b",
+        ),
+        (
+            43,
+            "SA GetResp PathRecord to fe80::11:7500:0:100, LID 1, MTU 4096",
+            ", from fe80::11:7500:0:110",
+        ),
+    ],
+    ids=["connection-request", "broadcast-join", "solicited-node-join", "path"],
+)
+def test_info_is_not_cut_before_its_most_important_values(frame, visible, rest):
     run = in_profile(
-        *["-r", testdata("connected.pcap"), "-Y", "frame.number == 45"],
+        *["-r", testdata("connected.pcap"), "-Y", f"frame.number == {frame}"],
         *["-T", "fields", "-e", "_ws.col.Info"],
     )
-    info = run.stdout.strip()
-    visible = "CM REQ RC IPoIB, QPN 0x000005, Receive MTU 65524"
-    assert info == f"{visible}, UD QPN 0x000003, to UD QPN 0x000023"
+    assert run.stdout.strip() == visible + rest
     assert len(visible) * CHARACTER <= int(widths()["%i"])
 
 

@@ -492,6 +492,35 @@ def test_tables_without_conformance_checks(name):
     assert table(name, path, ["-o", "ipoib.conformance:FALSE"]) == table(name, path)
 
 
+EMPTY = {
+    "peers": "no ARP or Neighbour Discovery of IPoIB was seen",
+    "groups": "the SA reported no IPoIB group",
+    "connections": "no IPoIB connection was requested",
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.parametrize("protocol, text", [("ipoib", "IPoIB"), ("infiniband", "InfiniBand")])
+def test_empty_table_names_the_disabled_protocol(name, protocol, text):
+    r = tshark(
+        *["--disable-protocol", protocol, "-r", testdata("connected.pcap")],
+        *["-q", "-z", f"ipoib,{name}"],
+    )
+    assert f"\n({EMPTY[name]}: the protocol {text} is disabled)\n" in r.stdout, r.stderr
+
+
+def test_verdict_names_the_disabled_protocol_below_ipoib():
+    summary = conformance_json(testdata("connected.pcap"), "--disable-protocol", "infiniband")[
+        "summary"
+    ]
+    assert summary["verdict"] == "unjudged"
+    r = tshark(
+        *["--disable-protocol", "infiniband", "-r", testdata("connected.pcap")],
+        *["-q", "-z", "ipoib,conformance"],
+    )
+    assert "Verdict: unjudged: the protocol InfiniBand is disabled\n" in r.stdout, r.stderr
+
+
 # ---- the tree
 
 
