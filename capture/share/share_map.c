@@ -277,7 +277,7 @@ static bool is_of_ipv4(const uint8_t *mgid)
     return be16(mgid + MGID_SIGNATURE) == MGID_SIGNATURE_IPV4;
 }
 
-void share_gid_first(struct share_map *m, uint8_t p[8])
+void share_gid_first(struct share_map *m, uint8_t p[GID_HALF])
 {
     if (p[0] != 0xff)
         share_prefix(m, p);
@@ -285,19 +285,19 @@ void share_gid_first(struct share_map *m, uint8_t p[8])
         map_group_top(m, p + MGID_GROUP);
 }
 
-void share_gid_second(struct share_map *m, const uint8_t first[8], uint8_t p[8])
+void share_gid_second(struct share_map *m, const uint8_t first[GID_HALF], uint8_t p[GID_HALF])
 {
     if (first[0] != 0xff)
         share_guid(m, p);
     else if (is_of_ipv4(first))
-        map_group_ipv4(m, p + MGID_GROUP_IPV4 - 8);
+        map_group_ipv4(m, p + (MGID_GROUP_IPV4 - GID_HALF));
     else
         map_group_rest(m, (uint16_t)be16(first + MGID_GROUP), p);
 }
 
 void share_gid(struct share_map *m, uint8_t p[16])
 {
-    share_gid_second(m, p, p + 8);
+    share_gid_second(m, p, p + GID_HALF);
     share_gid_first(m, p);
 }
 

@@ -33,8 +33,9 @@ void share_gid(struct share_map *m, uint8_t p[16]); /* also for a MGID */
  * The halves of a GID that lies in two packets. FIRST: the first half before it was mapped. Both
  * together do what share_gid() does.
  */
-void share_gid_first(struct share_map *m, uint8_t p[8]);
-void share_gid_second(struct share_map *m, const uint8_t first[8], uint8_t p[8]);
+enum { GID_HALF = 8 }; /* bytes */
+void share_gid_first(struct share_map *m, uint8_t p[GID_HALF]);
+void share_gid_second(struct share_map *m, const uint8_t first[GID_HALF], uint8_t p[GID_HALF]);
 void share_prefix(struct share_map *m, uint8_t p[8]);
 void share_guid(struct share_map *m, uint8_t p[8]);
 void share_lladdr(struct share_map *m, uint8_t p[20]);

@@ -135,8 +135,6 @@ static void clear_invalid(struct span data, const struct record_run *t, const st
 
 /* ---- mapping */
 
-enum { GID_HALF = GID_SIZE / 2 };
-
 /*
  * Maps a field of the record that starts at AT. Of a GID in two segments, each half is mapped; the
  * second one only if the first is known: SPLIT is the whole record, from the model, or NULL. Other
