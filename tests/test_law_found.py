@@ -135,6 +135,12 @@ FOUND = [
         [Duplicate({88: 1}, INFINIBAND), *clocks(1, 1)],
         "an NA to the interface of another scope, with the same link-local address",
     ),
+    (
+        "two-scopes.pcap",
+        {*range(101, 110), 112},
+        [],
+        "the same, after a unicast solicitation to the other interface",
+    ),
 ]
 
 

@@ -67,6 +67,11 @@ static const struct neighbour *learn_announced(const struct observation *o, cons
                            p->captured_on);
 }
 
+static bool is_unicast_ud(const struct ib_packet *ib)
+{
+    return ib->transport == IB_UD && !ib_is_multicast(ib);
+}
+
 static void requested(const struct observation *o, const uint8_t *requester,
                       const struct ip *requester_ip, const struct ip *wanted)
 {
@@ -75,6 +80,7 @@ static void requested(const struct observation *o, const uint8_t *requester,
                            .target = *wanted,
                            .lid = port_to_lid(o->p->src),
                            .interface = o->p->captured_on,
+                           .to_qpn = is_unicast_ud(&o->p->ib) ? o->p->ib.dqpn : 0,
                            .psn = o->p->ib.psn,
                            .frame = o->p->at.frame,
                            .window = order_window(&o->f->facts.order),
@@ -145,7 +151,7 @@ static void advertised(const struct observation *o, const struct ip *requester,
                               .target = *wanted,
                               .frame = o->p->at.frame},
                       *q;
-    if (o->p->ib.transport != IB_UD || ib_is_multicast(&o->p->ib))
+    if (!is_unicast_ud(&o->p->ib))
         return;
     put24(like.requester + LLADDR_QPN, o->p->ib.dqpn);
     for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)

@@ -16,6 +16,7 @@ struct resolution {
     uint8_t requester[LLADDR_SIZE]; /* requester's link-layer address */
     uint16_t lid;                   /* LID of the requester; 0: not known */
     uint16_t interface;             /* capture interface of the request */
+    uint32_t to_qpn; /* UD QP to which a unicast request went; 0: it went to a group */
     /* a reply to it was captured; in replies[]: it was captured first, and had no reply yet */
     bool replied;
     uint32_t psn; /* of the request */

@@ -295,10 +295,12 @@ static bool is_response_to(const struct check_context *s, const struct resolutio
 /*
  * Is the sender on another link than the interface that solicited, as far as the capture shows?
  * The links of a partition differ in their scope, and a port may have an interface with the same
- * link-local address on each.
+ * link-local address on each. A unicast solicitation went to the QP that answers.
  */
 static bool may_be_on_another_link(const struct check_context *s, const struct resolution *q)
 {
+    if (q->to_qpn)
+        return q->to_qpn != s->p->ib.sqpn;
     const struct port from = port_lid(s->p->at.interface, q->lid);
     const struct qp *qp = qpns_find(s->f->qpns, &from, be24(q->requester + LLADDR_QPN));
     uint8_t scope = sending_scope(s);
