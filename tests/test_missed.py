@@ -1206,3 +1206,25 @@ def test_truncated_datagram_of_another_protocol(payload, snaplen):
 @pytest.mark.parametrize("snaplen", [40, 200])
 def test_truncated_datagram_with_an_uncontrolled_qkey_is_found(snaplen):
     assert [rule for _, rule in failures(other_datagrams(snaplen, ping(A, B)))] == [QKEY_CONTROLLED]
+
+
+# ---- an address that changes soon after it was resolved
+
+QPN_CHANGE = os.path.join(TESTDATA, "qpn-change.pcap")
+# A host solicits its peer, which advertises its QPN, 0x25. The peer's interface is restarted with
+# another one, 0x31: its reports, a join of a group, and a router solicitation, which the host does
+# not receive. The host sends to 0x25. The peer's next request has the PSN after that of the join.
+RESTARTED = (79, 80, 123, 124, 138, 141, 142, 157)
+
+
+def test_sender_may_use_the_address_of_the_reply():
+    """The same within a tenth of a second, so that the reply is recent, but its address is older than
+    the peer's last one. The CRCs of the peer's datagrams are wrong."""
+    whole = capfile.read(QPN_CHANGE)
+    records = []
+    for n, number in enumerate(RESTARTED):
+        data = whole.frames[number - 1].data
+        if number in (80, 123, 138):
+            data = data[:-6] + bytes(b ^ 0x55 for b in data[-6:])
+        records.append(capfile.record(n * 8 * 10**6, data))
+    conforms(capfile.pcap(whole.interfaces[0].linktype, records, nanoseconds=True))

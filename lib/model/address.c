@@ -112,6 +112,8 @@ static void arp_replied(const struct observation *o, const uint8_t *message, con
         if (memcmp(q->requester_ip.bytes, message + a->tpa, 4) == 0) {
             like.replied = !q->replied;
             q->replied = true;
+            if (!packet_is_corrupt(o->p))
+                q->reply_frame = o->p->at.frame;
             break;
         }
     replied(o, &like);
@@ -158,6 +160,8 @@ static void advertised(const struct observation *o, const struct ip *requester,
         if (be24(q->requester + LLADDR_QPN) == o->p->ib.dqpn) {
             like.replied = !q->replied;
             q->replied = true;
+            if (!packet_is_corrupt(o->p))
+                q->reply_frame = o->p->at.frame;
             break;
         }
     replied(o, &like);

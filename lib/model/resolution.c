@@ -62,11 +62,11 @@ static void store_request(struct resolutions *r, const struct resolution *reques
 }
 
 /*
- * Was a reply to the request captured a moment ago? The request may have been sent before it. A
- * reply to an earlier request does not count.
+ * The frame of a reply to the request that was captured a moment ago; 0: none. The request may have
+ * been sent before it. A reply to an earlier request does not count.
  */
-static bool is_replied(const struct resolutions *r, const struct resolution *q,
-                       const struct order *order)
+static uint32_t reply_before(const struct resolutions *r, const struct resolution *q,
+                             const struct order *order)
 {
     for (unsigned i = 0; i < RESOLUTION_REPLIES; i++) {
         const struct resolution *reply = &r->replies[i];
@@ -74,26 +74,30 @@ static bool is_replied(const struct resolutions *r, const struct resolution *q,
             ip_same(&reply->requester_ip, &q->requester_ip) &&
             be24(reply->requester + LLADDR_QPN) == be24(q->requester + LLADDR_QPN) &&
             order_is_uncertain(order, reply->frame))
-            return true;
+            return reply->frame;
     }
-    return false;
+    return 0;
 }
 
-/* Is it the packet of a replied request again, which the capture has twice? */
-static bool is_replied_copy(struct resolutions *r, const struct resolution *q)
+/* The replied request of which this packet is a copy, which the capture has twice; NULL: none. */
+static const struct resolution *replied_copy(struct resolutions *r, const struct resolution *q)
 {
     const struct resolution *first = slot_of_request(r, q);
     for (unsigned i = 0; i < RESOLUTION_REQUESTS; i++)
         if (same_request(&first[i], q) && first[i].psn == q->psn && first[i].replied)
-            return true;
-    return false;
+            return &first[i];
+    return NULL;
 }
 
 void resolution_requested(struct resolutions *r, const struct resolution *q,
                           const struct order *order)
 {
     struct resolution request = *q;
-    request.replied = is_replied(r, q, order) || is_replied_copy(r, q);
+    const struct resolution *copy = replied_copy(r, q);
+    request.reply_frame = reply_before(r, q, order);
+    request.replied = request.reply_frame || copy;
+    if (!request.reply_frame && copy)
+        request.reply_frame = copy->reply_frame;
     store_request(r, &request);
 }
 

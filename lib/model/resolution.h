@@ -19,7 +19,8 @@ struct resolution {
     uint32_t to_qpn; /* UD QP to which a unicast request went; 0: it went to a group */
     /* a reply to it was captured; in replies[]: it was captured first, and had no reply yet */
     bool replied;
-    uint32_t psn; /* of the request */
+    uint32_t reply_frame; /* of the last such reply that is not corrupt; 0: none */
+    uint32_t psn;         /* of the request */
     uint32_t frame;
     uint32_t window; /* first frame within the window of order of the request */
     int64_t ns;      /* time of the request, since 1970 */

@@ -122,15 +122,23 @@ static bool is_recent(const struct check_context *s, const struct neighbour *hol
            clocks_at_most(&s->f->order.clocks, interface, ns) <= REPLY_SECONDS * NANOSECONDS;
 }
 
-/*
- * Did the holder answer a request of the sender a few seconds ago? Then the sender does not use an
- * older address, whatever happened before the capture.
- */
+/* Did the holder answer a request of the sender a few seconds ago? */
 static bool got_reply(const struct check_context *s, const struct ip *sender,
                       const struct neighbour *holder)
 {
     const struct resolution *q = request_of(s, sender, holder);
-    return q && q->replied && is_recent(s, holder, q->frame, q->interface, q->ns);
+    return q && q->reply_frame && is_recent(s, holder, q->frame, q->interface, q->ns);
+}
+
+/*
+ * Did the holder answer such a request with the address that it has now? Then the sender does not
+ * use an older address, whatever happened before the capture.
+ */
+static bool got_address(const struct check_context *s, const struct ip *sender,
+                        const struct neighbour *holder)
+{
+    const struct resolution *q = request_of(s, sender, holder);
+    return got_reply(s, sender, holder) && holder->taken_frame <= q->reply_frame;
 }
 
 /*
@@ -183,7 +191,7 @@ struct certainty certainty_neighbour(const struct check_context *s, const struct
                                                  n->lladdr + LLADDR_GID);
     bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
     /* otherwise it may have announced another QPN before the capture began, or since its restart */
-    bool fresh = port && requests_are_complete_since(s, port, n) && got_reply(s, f->ip, n);
+    bool fresh = port && requests_are_complete_since(s, port, n) && got_address(s, f->ip, n);
     bool known = (fresh || requests_are_complete(port)) && is_its_only_address(s, port, n);
     if (!known || moved || qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
         return uncertain("the announcement of the receiver's address may not have been captured");
