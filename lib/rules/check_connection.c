@@ -98,7 +98,8 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
                            const struct connection *c)
 {
     struct entity entity = about(c, cm->message);
-    if (c->crossing == CROSSING_NONE || c->crossing == RECEIVED_BEFORE || !c->requester.has_private || !c->endport[0] || !c->endport[1])
+    if (c->crossing == CROSSING_NONE || c->crossing == RECEIVED_BEFORE ||
+        !c->requester.has_private || !c->endport[0] || !c->endport[1])
         return;
     if (cm->message == CM_REJ && cm->reason != CM_REJ_CONSUMER) {
         report_inconclusive(s->r, R_RFC4755_3_3_SIMULTANEOUS, s->p->ib.payload.p,
