@@ -92,6 +92,12 @@ def test_refused_join_leaves_the_membership(state, begins):
     assert findings.failures(forms.infiniband(w)[0], "--deviations", "none") == []
 
 
+def test_refused_join_after_a_join_whose_response_was_not_captured():
+    w = member_is_refused(FULL)
+    w.order.remove("A.join.g.resp")
+    assert findings.failures(forms.infiniband(w)[0], "--deviations", "none") == []
+
+
 def test_refused_join_of_a_port_that_never_joined_is_found():
     w = link()
     w.join(B, "g", GROUP, 0xC020)

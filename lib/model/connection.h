@@ -83,9 +83,9 @@ struct connection {
     uint16_t pkey;
     uint8_t transport : 2;        /* CM_TRANSPORT_* */
     uint8_t response_timeout : 5; /* from the REQ: exponent n of 4.096 us * 2^n */
+    bool torn_down : 1;           /* already checked whether it ended with its interface */
     uint8_t service : 4;          /* enum cm_service */
     uint8_t crossing : 3;         /* enum crossing */
-    bool torn_down : 1;           /* already checked whether it ended with its interface */
     bool rep_before_req : 1;      /* a REP for it may have come right before its REQ */
     /*
      * Capture interface, and ms since 1970: when an interface left the broadcast group, if one did
