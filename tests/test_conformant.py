@@ -359,12 +359,14 @@ def test_empty_response_to_a_query_for_the_group_means_that_the_group_is_missing
 # ---- a listener that stops to listen, and listens again
 
 RECEIVER = "rfc4391.10.receiver-fullmember"
+FULL, NO_RESOURCES = 1, 0x0100  # IBA 15.2.5.17, 15.2.3.1
 
 
-def listens_again(*between):
+def listens_again(*between, refused=False):
     """datagram.pcap: n1 joins 239.1.2.3 as SendOnlyFullMember (69, 70) and reports it by IGMP (73),
     and again 6 s later (78). between: copies of frames, 2 s before 78: 95 and 97, n1 leaves; 96, it
-    reports that it no longer listens; 69 and 70, it joins."""
+    reports that it no longer listens; 69 and 70, it joins. refused:
+    the SA refuses this join, as FullMember: no resources."""
     t = fixture.tape("datagram.pcap")
     for n in (69, 70, 95):
         t[n]["mcm.join"] = 8
@@ -374,6 +376,9 @@ def listens_again(*between):
         at = t.insert(at, t[n].copy())
         if n in (95, 97, 69, 70):
             at.packet["mad.tid"] += 0x100
+        if refused:
+            at.packet["mcm.join"] = FULL
+            at.packet["mad.status"] = NO_RESOURCES if n == 70 else 0
     t.shift(78, 2)
     t.renumber(2)
     t.renumber(2, N1.qpn)
@@ -391,6 +396,11 @@ def test_listener_that_never_joins_as_full_member_is_found():
 )
 def test_time_to_join_as_full_member_counts_from_the_first_report_since_the_join(between):
     assert RECEIVER not in {rule for _, rule in failures(listens_again(*between))}
+
+
+def test_refused_join_as_full_member_was_requested():
+    """RFC 4391 10: the node must attempt a FullMember join; the SA decides."""
+    assert RECEIVER not in {rule for _, rule in failures(listens_again(69, 70, refused=True))}
 
 
 # ---- frames that were not captured

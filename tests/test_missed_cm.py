@@ -134,6 +134,50 @@ def test_rej_by_the_smaller_address_is_found():
     assert failures(last_requests(w)) == [("second.rej", CROSSING)]
 
 
+def accepted_late(repeated, received=False):
+    """A sends a REQ, and B one before its response. A accepts B's. Then B accepts A's. repeated: A
+    repeats its REQ before that, because the first one was lost. received: B sends an MRA for A's
+    REQ before its own."""
+    w = joined()
+    first = req(w, "first.req", A, B, RC_IDS[0], RC_QPS[0])
+    octets = bytes(w["first.req"].payload)
+    if received:
+        mra = ib.cm_mra(first, *RC_IDS[::-1], pdata=private(B))
+        w.mad("first.mra", B, A, mra)
+    second = req(w, "second.req", B, A, UC_IDS[0], UC_QPS[0])
+    rep(w, "second.rep", A, B, second, UC_IDS, UC_QPS[1])
+    rtu(w, "second.rtu", B, A, second, UC_IDS)
+    if repeated:
+        w.mad("first.again", A, B, octets, seconds=4.3)
+    rep(w, "first.rep", B, A, first, RC_IDS, RC_QPS[1])
+    rtu(w, "first.rtu", A, B, first, RC_IDS)
+    return last_requests(w)
+
+
+def test_repeated_req_after_the_response_to_the_other():
+    """RFC 4755 3.3: only an outstanding REQ counts, and B's is not outstanding any more."""
+    conforms(accepted_late(repeated=True), ("first.", "second."), most=2)
+
+
+def test_req_that_the_responder_received_before_it_sent_its_own():
+    """RFC 4755 3.3: when B received A's REQ, B had none outstanding."""
+    conforms(accepted_late(repeated=False, received=True), ("first.re", "first.rt", "second."))
+
+
+def test_late_acceptance_of_a_req_that_was_not_repeated_is_found():
+    assert failures(accepted_late(repeated=False)) == [("first.rep", CROSSING)]
+
+
+def test_req_that_was_repeated_before_the_response_to_the_other_crosses():
+    """The RTU's PSN shows that no later repetition was missed."""
+    w = accepted_late(repeated=True)
+    again = w["first.again"]
+    w.drop("first.again")
+    w.insert("second.req", "first.again", again)
+    w.renumber()
+    assert failures(w) == [("first.rtu", CROSSING)]
+
+
 def given_up(between=False, asks=False):
     """B gives up its REQ with a REJ, which A's REQ may cross. Then B accepts A's REQ. asks: B sends
     a request to the SA before that, whose PSN shows whether the REJ was missed."""

@@ -59,6 +59,61 @@ def refused(w, *, node=A, mask=CREATE_MASK, status=INVALID, name="refused", **ch
     return w
 
 
+# ---- a refused join changes no membership (IBA 15.2.5.17)
+
+JOIN_BEFORE = "rfc4391.10.join-before-send"
+BROADCAST = "255.255.255.255"
+
+
+def member_is_refused(state):
+    """A joins a group for sending only, then as this, which the SA refuses, and sends to it."""
+    w = link()
+    w.join(B, "g", GROUP, 0xC020)
+    for trap in (66, 67):
+        w.sa(f"A.sub.{trap}", A, ib.SET, ib.ATTR_INFORM_INFO, ib.inform_info("::", trap))
+    w.join(A, "g", GROUP, 0xC020, SEND_ONLY)
+    refused(w, state=state, mask=JOIN_MASK, status=NO_RESOURCES)
+    return sends(w)
+
+
+def sends(w, group=GROUP, mlid=0xC020):
+    w.ud("datagram", A, w.mgid(group), world.udp4(A, group), mlid=mlid)
+    for node in (A, B):
+        w.last_request(node)
+    return w
+
+
+@pytest.mark.parametrize("state", [FULL, FULL | SEND_ONLY])
+@pytest.mark.parametrize("begins", [None, "A.join.g.resp", "refused"])
+def test_refused_join_leaves_the_membership(state, begins):
+    w = member_is_refused(state)
+    if begins:
+        w.begin(begins)
+    assert findings.failures(forms.infiniband(w)[0], "--deviations", "none") == []
+
+
+def test_refused_join_after_a_join_whose_response_was_not_captured():
+    w = member_is_refused(FULL)
+    w.order.remove("A.join.g.resp")
+    assert findings.failures(forms.infiniband(w)[0], "--deviations", "none") == []
+
+
+def test_refused_join_of_a_port_that_never_joined_is_found():
+    w = link()
+    w.join(B, "g", GROUP, 0xC020)
+    refused(w, mask=JOIN_MASK, status=NO_RESOURCES)
+    found = findings.failures(forms.infiniband(sends(w))[0], "--deviations", "none")
+    assert [rule for _, rule in found] == [JOIN_BEFORE]
+
+
+@pytest.mark.parametrize("state", [FULL, SEND_ONLY])
+def test_full_member_of_the_broadcast_group_whose_further_join_is_refused(state):
+    w = link()
+    refused(w, state=state, group=BROADCAST, mask=JOIN_MASK, status=NO_RESOURCES)
+    w = sends(w, BROADCAST, 0xC000)
+    assert findings.failures(forms.infiniband(w)[0], "--deviations", "none") == []
+
+
 def results(w):
     """(frame, rule) of each violation of the two rules, with its text."""
     found = findings.frames(forms.FORMS["early"](w)[0])

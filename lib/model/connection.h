@@ -39,6 +39,22 @@ struct flow {
     uint32_t gap : 1;
 };
 
+/*
+ * How the REQ of a connection crossed a REQ of the other side. MAY_*: why the responder may have
+ * had no outstanding REQ of its own when it received this one.
+ */
+enum crossing {
+    CROSSING_NONE,
+    CROSSED,
+    MAY_HAVE_CROSSED, /* a response may not have been captured */
+    /* the REQ was repeated after the response to the other one: its first copy may have been lost
+     */
+    MAY_HAVE_ARRIVED_LATE,
+    /* the responder sent an MRA for it before a REQ of its own, so the own one was not outstanding
+     */
+    RECEIVED_BEFORE
+};
+
 struct connection_side {
     /*
      * data that this side receives; flow.id: the port that sends and receives its CM messages, and
@@ -65,12 +81,11 @@ struct connection {
     uint32_t number; /* from 1, in capture order */
     uint32_t req_frame, rep_frame, rtu_frame, rej_frame, dreq_frame, drep_frame; /* 0: not seen */
     uint16_t pkey;
-    uint8_t transport : 3;        /* CM_TRANSPORT_* */
+    uint8_t transport : 2;        /* CM_TRANSPORT_* */
     uint8_t response_timeout : 5; /* from the REQ: exponent n of 4.096 us * 2^n */
-    uint8_t service : 4;          /* enum cm_service */
-    bool crossed : 1;             /* its REQ crossed a REQ of the other side */
-    bool may_have_crossed : 1;    /* as crossed, unless a response was not captured */
     bool torn_down : 1;           /* already checked whether it ended with its interface */
+    uint8_t service : 4;          /* enum cm_service */
+    uint8_t crossing : 3;         /* enum crossing */
     bool rep_before_req : 1;      /* a REP for it may have come right before its REQ */
     /*
      * Capture interface, and ms since 1970: when an interface left the broadcast group, if one did
@@ -130,6 +145,12 @@ bool connection_is_quiet(const struct connection *c, const struct clocks *clocks
  * that length, nothing on the connection shows it any more.
  */
 bool connection_has_qps(const struct connection *c, const struct clocks *clocks);
+
+/*
+ * May the requester have repeated its REQ since the last one that was captured (lifecycle.c)? It
+ * does so after the response timeout, of which half is taken, because it may round the value down.
+ */
+bool connection_may_be_repeated(const struct connection *c, const struct clocks *clocks);
 
 /*
  * Does the capture show that a later connection may have its QPs? Both ends send a REQ or a REP for

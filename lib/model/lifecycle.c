@@ -71,6 +71,19 @@ static bool is_opposite(const struct connection *d, const struct connection *c)
            (!d->requester.has_private || d->requester.ud_qpn == cm_service_qpn(c->service_id));
 }
 
+/*
+ * The REQ of c is repeated. If the REQ that it crossed was answered before, only this copy may have
+ * arrived, and the responder has no outstanding REQ any more.
+ */
+static void note_repeated(struct connection *c)
+{
+    struct connection *d = c->crossing == CROSSED && c->endport[1] ? c->endport[1]->connections
+                                                                   : NULL;
+    for (unsigned i = 0; d && i < DEPTH; i++, d = connection_older(d, c->endport[1]))
+        if (d->crossing && is_opposite(d, c) && connection_has_response(d))
+            c->crossing = MAY_HAVE_ARRIVED_LATE;
+}
+
 /* Find the last REQ from this connection's responder to its requester that waits for its response.
  */
 static struct connection *find_crossing(const struct connection *c, const struct clocks *clocks)
@@ -88,8 +101,10 @@ void connection_requested(struct connection *c, uint32_t frame, const struct clo
 {
     if (!connection_has_left(c))
         set_connection_time(c, clocks);
-    if (c->req_frame != frame)
-        return; /* repeated REQ */
+    if (c->req_frame != frame) {
+        note_repeated(c);
+        return;
+    }
     struct connection *d = find_crossing(c, clocks);
     if (!d)
         return;
@@ -97,11 +112,22 @@ void connection_requested(struct connection *c, uint32_t frame, const struct clo
      * the requester of c would have sent the response to the REQ d, and that of d a REJ if it had
      * given up
      */
-    if (is_followed_since(c->endport[0], d->req_frame) &&
-        is_followed_since(c->endport[1], d->req_frame))
-        c->crossed = d->crossed = true;
-    else
-        c->may_have_crossed = d->may_have_crossed = true;
+    bool all_captured = is_followed_since(c->endport[0], d->req_frame) &&
+                        is_followed_since(c->endport[1], d->req_frame);
+    c->crossing = all_captured ? CROSSED : MAY_HAVE_CROSSED;
+    if (d->crossing != RECEIVED_BEFORE)
+        d->crossing = c->crossing;
+}
+
+bool connection_may_be_repeated(const struct connection *c, const struct clocks *clocks)
+{
+    return clocks_at_most(clocks, c->interface, time_of_connection(c)) > response_ns(c) / 2;
+}
+
+void connection_req_received(struct connection *c)
+{
+    if (c->crossing == CROSSING_NONE)
+        c->crossing = RECEIVED_BEFORE;
 }
 
 void connection_given_up(const struct connection *d)
@@ -109,10 +135,8 @@ void connection_given_up(const struct connection *d)
     const struct endport *requester = d->endport[0];
     struct connection *c = requester ? requester->connections : NULL;
     for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, requester))
-        if (c->crossed && is_opposite(d, c)) {
-            c->crossed = false;
-            c->may_have_crossed = true;
-        }
+        if (c->crossing == CROSSED && is_opposite(d, c))
+            c->crossing = MAY_HAVE_CROSSED;
 }
 
 /* ---- the end */

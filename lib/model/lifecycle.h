@@ -15,6 +15,9 @@ typedef void lifecycle_observer(void *user, struct connection *c);
 /* The REQ of c was seen in this frame, the last one that the clocks recorded. */
 void connection_requested(struct connection *c, uint32_t frame, const struct clocks *clocks);
 
+/* An MRA of the responder shows that it received the REQ of c. */
+void connection_req_received(struct connection *c);
+
 /*
  * The requester rejected d: it gave up. Its response to a REQ that crossed may have been sent after
  * that.

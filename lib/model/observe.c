@@ -109,6 +109,8 @@ static void follow_lifecycle(const struct observation *o, const struct cm *cm, s
         connection_requested(c, o->p->at.frame, clocks_of(o));
     else if (cm->message == CM_REJ && port_same(o->p->src, c->requester.flow.id.port))
         connection_given_up(c);
+    else if (cm->message == CM_MRA && cm->which == CM_MRA_REQ)
+        connection_req_received(c);
     else if (cm->message == CM_DREQ || cm->message == CM_DREP)
         connection_ended(c, clocks_of(o));
 }

@@ -98,8 +98,8 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
                            const struct connection *c)
 {
     struct entity entity = about(c, cm->message);
-    bool crossed = c->crossed || c->may_have_crossed;
-    if (!crossed || !c->requester.has_private || !c->endport[0] || !c->endport[1])
+    if (c->crossing == CROSSING_NONE || c->crossing == RECEIVED_BEFORE ||
+        !c->requester.has_private || !c->endport[0] || !c->endport[1])
         return;
     if (cm->message == CM_REJ && cm->reason != CM_REJ_CONSUMER) {
         report_inconclusive(s->r, R_RFC4755_3_3_SIMULTANEOUS, s->p->ib.payload.p,
@@ -121,7 +121,7 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
         .dropped = READ_UD_QPNS}; /* read for the QPN in the same message */
     if (accepts != should_accept)
         report_result(s, &r);
-    else if (c->crossed)
+    else if (c->crossing == CROSSED)
         report_pass_about(s->r, r.rule, &entity);
 }
 

@@ -13,11 +13,13 @@ static enum joined how_joined(const struct member *m)
         return JOINED_NEVER;
     if (!member_is_known(m))
         return JOINED_UNKNOWN;
+    if (m->join_state & JOIN_FULL) /* also if a later join was refused: that changes nothing */
+        return JOINED_FULL;
     if (m->refused)
         return JOINED_REFUSED;
     if (!m->join_state) /* it left; this packet may have been sent before */
         return JOINED_UNKNOWN;
-    return m->join_state & JOIN_FULL ? JOINED_FULL : JOINED_OTHERWISE;
+    return JOINED_OTHERWISE;
 }
 
 /*

@@ -222,6 +222,8 @@ static void check_listener(const struct check_context *s, const struct listener 
         report_inconclusive(s->r, r.rule, NULL, "the port's join was not captured");
     else if (m->join_state & JOIN_FULL)
         report_pass_about(s->r, r.rule, &r.about);
+    else if (m->refused) /* the node must attempt the join (RFC 4391 §10) */
+        report_inconclusive(s->r, r.rule, NULL, "the SA refused the port's last join");
     else if (has_had_time(s, l))
         report_result(s, &r);
 }

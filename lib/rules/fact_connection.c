@@ -82,15 +82,24 @@ struct certainty certainty_ended(const struct check_context *s, const struct fac
     return at_request_of(receiver);
 }
 
-/* The responder may have given up its own REQ, with a REJ, before it responded to this one. */
+/*
+ * The responder may have given up its own REQ, with a REJ, before it responded to this one. Or this
+ * one was repeated in the meantime: the PSNs of the requester's GSI show whether that was missed.
+ */
 struct certainty certainty_crossing(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
-    (void)s;
-    if (!c->crossed)
+    if (c->crossing == MAY_HAVE_ARRIVED_LATE)
+        return uncertain("the REQ was repeated: its first copy may have been lost");
+    if (c->crossing != CROSSED)
         return uncertain("the response to the first REQ may not have been captured");
-    return certain_if(c->endport[1]->gap_frame <= c->req_frame,
-                      "the responder's REJ of its own REQ may not have been captured");
+    if (c->endport[1]->gap_frame > c->req_frame)
+        return uncertain("the responder's REJ of its own REQ may not have been captured");
+    if (!connection_may_be_repeated(c, &s->f->order.clocks))
+        return certain();
+    if (c->endport[0]->gap_frame > c->req_frame)
+        return uncertain("a repetition of the REQ may not have been captured");
+    return at_request_of(c->endport[0]);
 }
 
 /* Was every packet of the GSI of this end captured since its REQ or REP? */

@@ -70,11 +70,23 @@ struct certainty certainty_membership(const struct check_context *s, const struc
                  : uncertain(why_no_member(f->member));
 }
 
+/*
+ * A refused join changes nothing: the port is still a member if it joined before (IBA 15.2.5.17).
+ * So all of its requests since its start, and the SA's responses to them, must be known. If the
+ * SA's own port has an interface, the PSNs of the SA do not show whether a response is missing.
+ */
 struct certainty certainty_no_membership(const struct check_context *s, const struct fact *f)
 {
     struct certainty by_request = certainty_membership(s, f);
-    return by_request.when == FACT_UNCERTAIN ? by_request
-                                             : no_request_of(s, f->port, f->member->frame);
+    if (by_request.when == FACT_UNCERTAIN)
+        return by_request;
+    if (!f->member->refused)
+        return no_request_of(s, f->port, f->member->frame);
+    if (!endport_requests_are_complete_since_start(f->port))
+        return uncertain("the SA refused a join, but an earlier one may not have been captured");
+    const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
+    bool shows_responses = !q || !q->has_interface;
+    return no_request_of(s, f->port, shows_responses ? f->port->new_frame : f->member->frame);
 }
 
 /* The request is itself a GSI packet: its PSN already shows that no request is missing. */
