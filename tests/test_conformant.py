@@ -365,8 +365,8 @@ FULL, NO_RESOURCES = 1, 0x0100  # IBA 15.2.5.17, 15.2.3.1
 def listens_again(*between, refused=False):
     """datagram.pcap: n1 joins 239.1.2.3 as SendOnlyFullMember (69, 70) and reports it by IGMP (73),
     and again 6 s later (78). between: copies of frames, 2 s before 78: 95 and 97, n1 leaves; 96, it
-    reports that it no longer listens; 69 and 70, it joins. refused:
-    the SA refuses this join, as FullMember: no resources."""
+    reports that it no longer listens; 69 and 70, it joins. refused: the SA refuses this
+    join, as FullMember: no resources."""
     t = fixture.tape("datagram.pcap")
     for n in (69, 70, 95):
         t[n]["mcm.join"] = 8

@@ -71,8 +71,8 @@ def test_record_with_another_qkey_is_found_in_its_last_segment(n, lost):
 
 # Where the data of a segment begin: LRH, BTH, DETH, then MAD, RMPP and SA header (IBA 13.6.2, 15.2.1)
 SEGMENT_DATA = 8 + 12 + 8 + 24 + 12 + 20
-# In MCMemberRecord (52 bytes, IBA 15.2.5.17) and in the MGID (RFC 4391 §4): bytes 4 and 5 are the MGID's P_Key,
-# 6 to 15 its group ID, 32 to 35 the Q_Key.
+# MCMemberRecord has 52 bytes (IBA 15.2.5.17): 4 and 5 are the MGID's P_Key, 6 to 15 its group ID (RFC
+# 4391 §4), 32 to 35 the Q_Key.
 QKEY = (ATTRIBUTES, {"qkey": OTHER_QKEY})
 MGID_PKEY = ("rfc4391.4.mgid-pkey", {"pkey": 0x8001})
 GROUP_ID = ("rfc4391.4.mgid-group-id-ipv4", {"mgid": "ff12:401b:ffff:1::f00:1"})

@@ -40,18 +40,16 @@ struct flow {
 };
 
 /*
- * How the REQ of a connection crossed a REQ of the other side. MAY_*: why the responder may have
- * had no outstanding REQ of its own when it received this one.
+ * Did the REQ of a connection cross a REQ of the other side? MAY_*: the responder may have had no
+ * outstanding REQ of its own when it received this one.
  */
 enum crossing {
     CROSSING_NONE,
     CROSSED,
     MAY_HAVE_CROSSED, /* a response may not have been captured */
-    /* the REQ was repeated after the response to the other one: its first copy may have been lost
-     */
+    /* repeated after the response to the other REQ: its first copy may have been lost */
     MAY_HAVE_ARRIVED_LATE,
-    /* the responder sent an MRA for it before a REQ of its own, so the own one was not outstanding
-     */
+    /* not crossed: the responder sent an MRA for it before it sent its own REQ */
     RECEIVED_BEFORE
 };
 

@@ -367,7 +367,8 @@ struct table_reader {
 
 /*
  * One record of a table. It updates the group unless a message after the table's request was
- * already about this group: the SA may have made the table when it received the request.
+ * already about this group: the SA may have made the table when it received the request. A split
+ * record then has an event without a group: convert --share needs the bytes of the segment before.
  */
 static void table_record(void *user, const uint8_t *record, const struct split_record *split)
 {

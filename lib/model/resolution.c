@@ -39,7 +39,7 @@ static bool same_request(const struct resolution *a, const struct resolution *b)
 static void copy_last_reply(struct resolution *q, const struct resolution *earlier)
 {
     q->before = earlier->before;
-    if (earlier->replied) {
+    if (earlier->reply_frame) {
         q->before.frame = earlier->frame;
         q->before.interface = earlier->interface;
         q->before.ns = earlier->ns;

@@ -24,7 +24,7 @@ struct resolution {
     uint32_t frame;
     uint32_t window; /* first frame within the window of order of the request */
     int64_t ns;      /* time of the request, since 1970 */
-    /* the last equal request before this one that got a reply; frame 0: none */
+    /* the last equal request before this one with a reply_frame; frame 0: none */
     struct {
         uint32_t frame;
         uint16_t interface;

@@ -122,23 +122,22 @@ static bool is_recent(const struct check_context *s, const struct neighbour *hol
            clocks_at_most(&s->f->order.clocks, interface, ns) <= REPLY_SECONDS * NANOSECONDS;
 }
 
-/* Did the holder answer a request of the sender a few seconds ago? */
-static bool got_reply(const struct check_context *s, const struct ip *sender,
+/* Did the holder answer the sender's last request q a few seconds ago? */
+static bool got_reply(const struct check_context *s, const struct resolution *q,
                       const struct neighbour *holder)
 {
-    const struct resolution *q = request_of(s, sender, holder);
-    return q && q->reply_frame && is_recent(s, holder, q->frame, q->interface, q->ns);
+    return q->reply_frame && is_recent(s, holder, q->frame, q->interface, q->ns);
 }
 
 /*
- * Did the holder answer such a request with the address that it has now? Then the sender does not
- * use an older address, whatever happened before the capture.
+ * Did the holder answer the sender's last request, a few seconds ago, with the address that it has
+ * now? Then the sender does not use an older address, whatever happened before the capture.
  */
 static bool got_address(const struct check_context *s, const struct ip *sender,
                         const struct neighbour *holder)
 {
     const struct resolution *q = request_of(s, sender, holder);
-    return got_reply(s, sender, holder) && holder->taken_frame <= q->reply_frame;
+    return q && got_reply(s, q, holder) && holder->taken_frame <= q->reply_frame;
 }
 
 /*
@@ -153,7 +152,7 @@ static bool is_resolved_by_sender(const struct check_context *s, const struct ip
     const struct resolution *q = request_of(s, sender, holder);
     if (!q || be24(q->requester + LLADDR_QPN) != s->p->ib.sqpn)
         return false;
-    return got_reply(s, sender, holder) ||
+    return got_reply(s, q, holder) ||
            (q->before.frame &&
             is_recent(s, holder, q->before.frame, q->before.interface, q->before.ns));
 }

@@ -158,8 +158,7 @@ struct byte_range {
     uint32_t offset, length;
 };
 
-/* A field that lies before the packet is shown as all bytes of its record that are in the packet.
- */
+/* A field before the packet is shown as all bytes of its record that are in the packet. */
 static struct byte_range place_in_split(const struct reporter *r, uint32_t at, uint32_t n)
 {
     const struct split_record *split = r->split;
