@@ -98,6 +98,29 @@ def test_refused_join_after_a_join_whose_response_was_not_captured():
     assert findings.failures(forms.infiniband(w)[0], "--deviations", "none") == []
 
 
+def without_psns(w):
+    """The PSNs of the SA's GSI do not show that a packet is missing."""
+    for p in (w[n] for n in w.order):
+        if p.deth and (p["slid"], p["srcqp"]) == (SM.lid, 1):
+            p["psn"] = 0
+    return w
+
+
+def test_missed_response_of_an_sa_whose_psns_show_nothing():
+    w = without_psns(member_is_refused(FULL))
+    w.order.remove("A.join.g.resp")
+    assert findings.failures(forms.infiniband(w)[0], "--deviations", "none") == []
+
+
+@pytest.mark.parametrize("state", [FULL, SEND_ONLY])
+def test_missed_response_about_the_broadcast_group(state):
+    w = link()
+    refused(w, state=state, group=BROADCAST, mask=JOIN_MASK, status=NO_RESOURCES)
+    w = without_psns(sends(w, BROADCAST, 0xC000))
+    w.order.remove("A.join.bcast.resp")
+    assert findings.failures(forms.infiniband(w)[0], "--deviations", "none") == []
+
+
 def test_refused_join_of_a_port_that_never_joined_is_found():
     w = link()
     w.join(B, "g", GROUP, 0xC020)

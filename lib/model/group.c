@@ -311,6 +311,7 @@ static void merge_member(struct groups *g, struct member *m)
     }
     struct member *older = same->frame < m->frame ? same : m, *newer = older == m ? same : m;
     newer->pending |= older->pending && older->frame >= newer->frame;
+    newer->unanswered |= older->unanswered;
     newer->queried |= older->queried;
     if (older->join_state && older->frame)
         m->group->members--;

@@ -62,6 +62,7 @@ struct member {
     uint8_t join_state : 4;  /* JOIN_*; 0: not a member */
     bool refused : 1;        /* the SA refused the last join */
     bool pending : 1;        /* its newest join or leave request has no response yet */
+    bool unanswered : 1;     /* a request since the last granted one has no response */
     bool queried : 1;        /* the port requested the group's record */
     int64_t reported_ns;     /* time of that report, ns since 1970; 0: none */
 };

@@ -171,6 +171,7 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
     if (m) {
         e.join_state_before = member_is_known(m) ? m->join_state : 0;
         e.pending_before = m->pending && m->request != (uint16_t)sa->mad.tid;
+        m->unanswered |= e.pending_before;
         m->pending = true;
         m->request = (uint16_t)sa->mad.tid;
     }
@@ -226,6 +227,7 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint64_
     if (!refused && join_state)
         note_join(e);
     if (!refused) {
+        m->unanswered = false;
         if (begins_membership(m, join_state))
             m->reported_ns = 0;
         if (join_state)

@@ -15,8 +15,8 @@ static enum joined how_joined(const struct member *m)
         return JOINED_UNKNOWN;
     if (m->join_state & JOIN_FULL) /* also if a later join was refused: that changes nothing */
         return JOINED_FULL;
-    if (m->refused)
-        return JOINED_REFUSED;
+    if (m->refused) /* an earlier request without a response may have been granted */
+        return m->unanswered ? JOINED_UNKNOWN : JOINED_REFUSED;
     if (!m->join_state) /* it left; this packet may have been sent before */
         return JOINED_UNKNOWN;
     return JOINED_OTHERWISE;

@@ -82,6 +82,9 @@ struct certainty certainty_no_membership(const struct check_context *s, const st
         return by_request;
     if (!f->member->refused)
         return no_request_of(s, f->port, f->member->frame);
+    if (f->member->unanswered)
+        return uncertain(
+            "the SA refused a join, but its response to an earlier one was not captured");
     if (!endport_requests_are_complete_since_start(f->port))
         return uncertain("the SA refused a join, but an earlier one may not have been captured");
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
