@@ -2,6 +2,7 @@
 /* Subcommand "convert": converts packet by packet. Options: convert_options.c. */
 #include "capture/convert.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "pcapio/output.h"
 #include "capture/tally.h"
 #include "pcapio/translate.h"
+#include "capture/write/stop.h"
 
 static bool is_stdio(const char *path)
 {
@@ -137,8 +139,8 @@ static enum translation_result share_into(struct share *share, uint32_t linktype
 }
 
 /*
- * Converts all packets. Returns false if the input ended too early, with ERROR, or if the output
- * cannot be written, which remembers the error.
+ * Converts all packets. Returns false if the input ended too early, with ERROR, if a signal came
+ * before its end, or if the output cannot be written, which remembers the error.
  */
 static bool carry_all(struct input *in, struct output *out, const struct translation *way,
                       struct share *share, struct convert_tally *tally, GError **error)
@@ -146,10 +148,10 @@ static bool carry_all(struct input *in, struct output *out, const struct transla
     GByteArray *buffer = g_byte_array_new();
     struct capture_record from, to;
     struct remarks note;
-    enum capfile_result result;
+    enum capfile_result result = CAPFILE_FRAME;
     bool good = true;
 
-    while (good && (result = input_next(in, &from, error)) == CAPFILE_FRAME) {
+    while (good && !stop_requested() && (result = input_next(in, &from, error)) == CAPFILE_FRAME) {
         enum translation_result translated = translate(way, &from, &to, &note);
 
         if (translated == CARRIED && share)
@@ -190,6 +192,18 @@ static struct share *new_share(const struct convert_options *options)
     return NULL;
 }
 
+/* A signal also ends a read of a pipe, with an error that says no more. Frees ERROR. */
+static void say_why_incomplete(const struct convert_options *options, bool good, GError **error)
+{
+    if (good || !stop_requested()) {
+        say_error(input_name(options), error);
+        return;
+    }
+    g_clear_error(error);
+    say("interrupted: %s has the packets converted so far",
+        is_stdio(options->out) ? "standard output" : options->out);
+}
+
 /* Converts IN to a new output. Returns false after messages. */
 static bool convert_input(struct input *in, const struct convert_options *options,
                           struct share *share, struct convert_tally *tally)
@@ -204,7 +218,7 @@ static bool convert_input(struct input *in, const struct convert_options *option
     if (options->container == CONTAINER_PCAPNG && input_is_pcapng(in))
         input_on_description(in, copy_description, out);
     good = carry_all(in, out, &way, share, tally, &error);
-    say_error(input_name(options), &error);
+    say_why_incomplete(options, good, &error);
     good = close_output(out, options) && good;
     convert_tally_remark(tally, input_name(options), way.to,
                          options->container == CONTAINER_PCAPNG);
@@ -231,6 +245,10 @@ int convert_main(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    if (!stop_catch_signals()) {
+        say("cannot catch signals: %s", strerror(errno));
+        return 1;
+    }
     good = convert(&options, &tally);
     convert_tally_summary(&tally);
     return good && convert_tally_drops(&tally) == 0 ? 0 : 1;

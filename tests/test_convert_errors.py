@@ -4,19 +4,23 @@ written, wrong usage.
 
 The messages and exit statuses are those of the manual page; support/capfile.py makes the inputs and
 reads the outputs."""
+import fcntl
 import gzip
 import lzma
 import os
 import random
 import re
 import shlex
+import signal
+import struct
 import subprocess
+import termios
 
 import pytest
 
-from support import capfile
+from support import capfile, wait
 from support.convert import A, ENVIRONMENT, LIMIT, PROGRAM
-from support.convert import call, check_end, convert, frames, inputs, pcap
+from support.convert import at, call, check_end, convert, frames, inputs, pcap
 
 __all__ = ["inputs"]  # a fixture
 
@@ -186,6 +190,60 @@ def test_reader_of_the_output_ends(tmp_path):
     process.stderr.close()
     assert process.wait(LIMIT) == 1, errors
     assert b"Broken pipe" in errors
+
+
+# A signal: the output has the packets so far, and the program says so.
+
+
+def unread(pipe):
+    """Number of bytes in the pipe."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+
+
+def interrupt(process, number, function):
+    """Sends a signal while the program sleeps in this function of the kernel; its messages."""
+    wait.sleeps_in(process, function, "ipoib-capture")
+    process.send_signal(number)
+    errors = process.stderr.read().decode()
+    process.stderr.close()
+    return check_end(
+        process.wait(LIMIT), errors, 1, "interrupted: .*has the packets converted so far"
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("name", ["out.pcap", "out.pcapng", "out.erf"])
+def test_signal_while_the_input_is_awaited(number, name, inputs, tmp_path):
+    three = pcap([(at(n), A, 52) for n in range(3)])
+    process = subprocess.Popen(
+        [PROGRAM, "convert", "-", tmp_path / name],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    process.stdin.write(three[:-10])  # the third packet is incomplete
+    process.stdin.flush()
+    wait.until(lambda: unread(process.stdin) == 0, "the input is read")
+    errors = interrupt(process, number, "pipe_read")
+    process.stdin.close()
+    assert "Interrupted system call" not in errors
+    assert "2 packets" in errors
+    assert len(frames(tmp_path / name)) == 2
+
+
+def test_signal_while_the_output_is_not_read(tmp_path):
+    (tmp_path / "large.pcap").write_bytes(
+        pcap([(10**9 + n, A * 20, 1040) for n in range(20000)], snaplen=262144)
+    )
+    process = subprocess.Popen(
+        [PROGRAM, "convert", tmp_path / "large.pcap", "-"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    interrupt(process, signal.SIGINT, "pipe_write")
+    process.stdout.close()
 
 
 # The output is the input itself: under each name the file stays unchanged.
