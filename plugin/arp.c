@@ -176,6 +176,7 @@ static int add_truncated(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, co
         proto_tree_add_item(sub, builtin.dst_hw, tvb, (int)a->tha, a->hln, ENC_NA);
         proto_tree_add_item(sub, builtin.dst_ip, tvb, (int)a->tpa, a->pln, ENC_BIG_ENDIAN);
     }
+    tvb_ensure_bytes_exist(tvb, 0, (int)a->size); /* addresses of other lengths */
     return (int)tvb_captured_length(tvb);
 }
 

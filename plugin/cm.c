@@ -168,19 +168,23 @@ static bool has_private(const struct cm *cm, struct view mad)
            memcmp(mad.p + cm->private_off, zero, sizeof zero) != 0;
 }
 
+static bool shows_private(const struct mad_payload *m)
+{
+    return has_private(&m->cm, m->bytes) && m->private_result == WIRE_OK;
+}
+
 static void add_private(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
                         const struct mad_payload *m)
 {
     int o = (int)m->cm.private_off;
-    if (!has_private(&m->cm, m->bytes) || m->private_result != WIRE_OK)
+    if (!shows_private(m))
         return;
     proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, CM_PRIVATE_SIZE, ett_ipoib_private, NULL,
                                              "IPoIB private data");
     proto_tree_add_item(sub, hf_ipoib_cm_reserved, tvb, o + CM_PRIVATE_RESERVED, 1, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_ipoib_cm_ud_qpn, tvb, o + CM_PRIVATE_UD_QPN, 3, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_ipoib_cm_recv_mtu, tvb, o + CM_PRIVATE_RECV_MTU, 4, ENC_BIG_ENDIAN);
-    col_append_fstr(pinfo->cinfo, COL_INFO, ", Receive MTU %u, UD QPN 0x%06x", m->private.recv_mtu,
-                    m->private.ud_qpn);
+    col_append_fstr(pinfo->cinfo, COL_INFO, ", Receive MTU %u", m->private.recv_mtu);
 }
 
 static void add_req(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm,
@@ -195,11 +199,17 @@ static void add_req(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const s
         cm_service_is_ipoib(service) ? "IPoIB" : names_find(cm_service_names, service), cm->qpn);
 }
 
-/* Follows the UD QPN of the requester, which is in the private data. */
-static void append_target(packet_info *pinfo, const struct cm *cm, enum cm_service service)
+/*
+ * The UD QPN of the private data, and the one to which a REQ is addressed. They follow the MTUs,
+ * because a narrow column has no room for all.
+ */
+static void append_ud_qpns(packet_info *pinfo, const struct frame *f, enum cm_service service)
 {
-    if (cm->message == CM_REQ && cm_service_is_ipoib(service))
-        col_append_fstr(pinfo->cinfo, COL_INFO, " to 0x%06x", cm_service_qpn(cm->service_id));
+    const struct mad_payload *m = &f->p.mad;
+    if (f->cm_is_ipoib && shows_private(m))
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", UD QPN 0x%06x", m->private.ud_qpn);
+    if (m->cm.message == CM_REQ && cm_service_is_ipoib(service))
+        col_append_fstr(pinfo->cinfo, COL_INFO, " to 0x%06x", cm_service_qpn(m->cm.service_id));
 }
 
 static void add_rej(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm)
@@ -280,13 +290,13 @@ static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuf
     add_body(tree, pinfo, tvb, cm, service);
     if (f->cm_is_ipoib)
         add_private(tree, pinfo, tvb, &f->p.mad);
-    append_target(pinfo, cm, service);
-    if (!c)
-        return;
-    connection_add(tree, pinfo, tvb, c);
-    if (cm->message != CM_REQ)
-        connection_name_foreign(pinfo, c);
-    add_receive_mtu(tree, f, pinfo, tvb);
+    if (c) {
+        connection_add(tree, pinfo, tvb, c);
+        if (cm->message != CM_REQ)
+            connection_name_foreign(pinfo, c);
+        add_receive_mtu(tree, f, pinfo, tvb);
+    }
+    append_ud_qpns(pinfo, f, service);
 }
 
 static void add_cm_tree(proto_tree *tree, struct frame *f, packet_info *pinfo, const struct cm *cm)

@@ -33,12 +33,18 @@ void encap_add_message_number(proto_tree *tree, tvbuff_t *tvb, const struct fram
                                                      f->p.classification.fragment.number));
 }
 
-static void add_mode(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct frame *f)
+void encap_add_mode(proto_tree *tree, tvbuff_t *tvb, const struct frame *f)
 {
     proto_item *ti = proto_tree_add_uint(tree, hf_ipoib_mode, tvb, 0, 0, f->p.ib.transport);
     proto_item_append_text(ti,
                            f->p.ib.transport == IB_UD ? " (datagram mode)" : " (connected mode)");
     proto_item_set_generated(ti);
+}
+
+static void add_transport(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
+                          const struct frame *f)
+{
+    encap_add_mode(tree, tvb, f);
     if (f->p.ib.dgid && mgid_is_ipoib(f->p.ib.dgid))
         mgid_add(tree, pinfo, f->tvb, f->p.ib.grh_off + GRH_DGID);
     encap_add_message_number(tree, tvb, f);
@@ -71,7 +77,7 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
     bool wanted = tree_is_wanted(tree);
     if (f && wanted)
-        add_mode(sub, pinfo, tvb, f);
+        add_transport(sub, pinfo, tvb, f);
     if (view_has(v, 0, ENCAP_SIZE) == WIRE_MALFORMED) {
         too_short(tvb, pinfo, ti);
         return;

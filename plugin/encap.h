@@ -10,6 +10,8 @@
  * InfiniBand frame, or NULL.
  */
 void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct frame *f);
+/* Adds ipoib.mode. */
+void encap_add_mode(proto_tree *tree, tvbuff_t *tvb, const struct frame *f);
 /* Adds ipoib.message if the frame is part of a message. */
 void encap_add_message_number(proto_tree *tree, tvbuff_t *tvb, const struct frame *f);
 

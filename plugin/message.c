@@ -93,6 +93,8 @@ static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pin
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
     proto_item_append_text(ti, ", %s packet of a message", names[f->p.ib.position]);
     col_append_fstr(pinfo->cinfo, COL_INFO, "%s packet of message", names[f->p.ib.position]);
+    if (sub)
+        encap_add_mode(sub, tvb, f);
     if (p->number) {
         col_append_fstr(pinfo->cinfo, COL_INFO, " %u", p->number);
         encap_add_message_number(sub, tvb, f);

@@ -39,6 +39,9 @@ void cell_text(struct rows *rows, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* Adds a frame number, "" for 0. */
 void cell_frame(struct rows *rows, uint32_t frame);
 
+/* number: of the interface in the model. */
+void cell_interface(struct rows *rows, uint16_t number);
+
 /* Cells that several tables share: "-" if the value is unknown. */
 void cell_gid(struct rows *rows, const uint8_t *gid);
 void cell_pkey(struct rows *rows, uint16_t pkey);

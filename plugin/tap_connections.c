@@ -68,6 +68,7 @@ static void add_connection_row(struct rows *rows, const struct connection *c)
     cell_text(rows, "0x%016" PRIx64, c->service_id);
     cell_text(rows, "%s", transport);
     cell_pkey(rows, c->pkey);
+    cell_interface(rows, port_interface(c->requester.flow.id.port));
     cells_side(rows, &c->requester, c->endport[0]);
     cells_side(rows, &c->responder, c->endport[1]);
     if (mtu)
@@ -91,12 +92,13 @@ static void fill_connections(struct rows *rows)
 void tap_connections_register(void)
 {
     static const struct column columns[] = {
-        {"Number", true, false},  {"Service-ID", false, false}, {"Transport", false, false},
-        {"P_Key", false, false},  {"Requester", false, false},  {"QPN", false, false},
-        {"UD QPN", false, false}, {"Responder", false, false},  {"QPN", false, false},
-        {"UD QPN", false, false}, {"IPoIB MTU", false, true},   {"REQ", false, true},
-        {"REP", false, true},     {"RTU", false, true},         {"REJ", false, true},
-        {"DREQ", false, true},    {"DREP", false, true},        {"State", false, false},
+        {"Number", true, false}, {"Service-ID", false, false}, {"Transport", false, false},
+        {"P_Key", false, false}, {"Interface", false, true},   {"Requester", false, false},
+        {"QPN", false, false},   {"UD QPN", false, false},     {"Responder", false, false},
+        {"QPN", false, false},   {"UD QPN", false, false},     {"IPoIB MTU", false, true},
+        {"REQ", false, true},    {"REP", false, true},         {"RTU", false, true},
+        {"REJ", false, true},    {"DREQ", false, true},        {"DREP", false, true},
+        {"State", false, false},
     };
     static const struct tap_table connections = {"ipoib,connections",
                                                  "IPoIB Connections",

@@ -48,7 +48,7 @@ static void add_group_row(struct rows *rows, const struct group *g)
     cell_gid(rows, g->mgid);
     cell_ip_group(rows, g->mgid);
     cell_pkey(rows, be16(g->mgid + MGID_PKEY));
-    cell_number(rows, interfaces_captured(state_facts()->interfaces, g->interface).number);
+    cell_interface(rows, g->interface);
     if (g->records)
         cells_record(rows, g);
     else
@@ -72,7 +72,7 @@ void tap_groups_register(void)
 {
     static const struct column columns[] = {
         {"MGID", false, false},     {"IP group", false, false}, {"P_Key", false, false},
-        {"Interface", true, false}, {"MLID", false, false},     {"MTU", false, true},
+        {"Interface", false, true}, {"MLID", false, false},     {"MTU", false, true},
         {"Q_Key", false, false},    {"SL", false, true},        {"Rate", false, false},
         {"Members", true, false},   {"State", false, false},    {"Last reported in", false, true},
     };

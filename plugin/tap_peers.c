@@ -52,7 +52,7 @@ static void add_peer(struct rows *rows, const struct neighbour *n)
     cell_gid(rows, a.gid);
     cell_modes(rows, a.flags);
     cell_pkey(rows, pkey_of_link(n->link));
-    cell_number(rows, interfaces_captured(state_facts()->interfaces, interface).number);
+    cell_interface(rows, interface);
     cell_lid(rows, port ? port->lid : 0);
     cell_number(rows, n->frame);
     cell_number(rows, n->last_frame);
@@ -71,7 +71,7 @@ void tap_peers_register(void)
     static const struct column columns[] = {
         {"IP", false, false},        {"Flags", false, false}, {"QPN", false, false},
         {"GID", false, false},       {"Modes", false, false}, {"P_Key", false, false},
-        {"Interface", true, false},  {"LID", false, true},    {"First frame", true, false},
+        {"Interface", false, true},  {"LID", false, true},    {"First frame", true, false},
         {"Last frame", true, false}, {"State", false, false},
     };
     static const struct tap_table peers = {"ipoib,peers",

@@ -6,6 +6,7 @@
  * precedence.
  */
 #include "plugin/protocol.h"
+#include "plugin/state.h"
 #include "plugin/tap.h"
 
 #include <arpa/inet.h>
@@ -23,6 +24,7 @@ struct rows {
      * cells: this array, or the table that takes them.
      */
     GArray *cells;
+    struct interface_names names; /* parts of the cells of cell_interface() */
 };
 
 /* Wireshark's cells have 32 bits. Larger values are shown as UINT_MAX. */
@@ -49,6 +51,13 @@ void cell_frame(struct rows *rows, uint32_t frame)
         cell_text(rows, "%" PRIu32, frame);
     else
         cell_text(rows, "%s", "");
+}
+
+void cell_interface(struct rows *rows, uint16_t number)
+{
+    char name[INTERFACE_NAME];
+    interfaces_name(state_facts()->interfaces, rows->names, number, name);
+    cell_text(rows, "%s", name);
 }
 
 void cell_gid(struct rows *rows, const uint8_t *gid)
@@ -144,7 +153,8 @@ static void add_rows(GString *out, const struct tap_table *t, const GArray *cell
 
 static GArray *make_rows(const struct tap_table *t, void (*head)(struct rows *rows))
 {
-    struct rows rows = {g_array_new(FALSE, FALSE, sizeof(stat_tap_table_item_type))};
+    struct rows rows = {g_array_new(FALSE, FALSE, sizeof(stat_tap_table_item_type)),
+                        interfaces_names(state_facts()->interfaces)};
     if (head)
         head(&rows);
     t->fill(&rows);

@@ -11,6 +11,7 @@ import collections
 import itertools
 import json
 import os
+import re
 import subprocess
 import tempfile
 
@@ -31,6 +32,7 @@ PAIRS = [
 FIELDS = ["frame.number", "ipoib.rule.id", "ipoib.rule.deviation", "ipoib.note.id"]
 
 
+SPLIT = "connected.pcap"
 WAYS = [("pcapng", "auto"), ("erf", "auto"), ("pcapng", "each"), ("erf", "each")]
 GUID, OTHER_GUID = (
     b"\x11\x75\0\0\0",
@@ -134,6 +136,49 @@ def test_ipoib_check_counts_the_sum_of_both(pair):
     assert by_check(pair.both, pair.mode) == expected
 
 
+# ---- the tables' column Interface
+
+
+def erf_in_pcapng(frames):
+    """The ports of one card, which is one interface of the file."""
+    records = [
+        (f.time, capfile.erf_record(f.time, f.data, f.wire, 4 | f.interface), 16 + f.wire)
+        for f in frames
+    ]
+    return capfile.pcapng(capfile.ERF, records)
+
+
+def column(table, path, name):
+    """The cells of a column of -z ipoib,TABLE."""
+    lines = output([*TSHARK, "-q", "-z", f"ipoib,{table}", "-r", path], (0,)).splitlines()[2:-1]
+    begin = lines[0].index(name)
+    return [re.split(" {2,}", line[begin:])[0] for line in lines[1:]]
+
+
+@pytest.mark.parametrize("table", ["peers", "groups", "connections"])
+@pytest.mark.parametrize(
+    "form, names",
+    [
+        (split.pcapng, {"0", "1"}),
+        (split.erf, {"0", "1"}),
+        (split.erf_in_pcap, {"0", "1"}),
+        (erf_in_pcapng, {"0, ERF port 0", "0, ERF port 1"}),
+    ],
+    ids=["pcapng", "erf", "erf-in-pcap", "erf-in-pcapng"],
+)
+def test_tables_tell_two_fabrics_apart(open_path, table, form, names):
+    paths = [testdata(SPLIT), with_other_guids(testdata(SPLIT), str(open_path))]
+    pairs = zip(*(capfile.read(path).frames for path in paths))
+    frames = [
+        capfile.Frame(f.time, f.data, f.wire, port) for p in pairs for port, f in enumerate(p)
+    ]
+    path = open_path / "both"
+    path.write_bytes(form(frames))
+    found = collections.Counter(column(table, str(path), "Interface"))
+    assert set(found) == names
+    assert len(set(found.values())) == 1
+
+
 # ---- sections
 
 
@@ -158,8 +203,6 @@ def test_interfaces_of_two_sections_are_two(open_path, mode, endian):
 
 
 # ---- what the user decides
-
-SPLIT = "connected.pcap"
 
 
 def response_frames(path, mode):

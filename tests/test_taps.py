@@ -187,6 +187,7 @@ def connection(number, service, requester, responder, mtu, frames, state):
         "0x%016x" % service,
         "RC",
         "0xffff",
+        "0",
         *requester,
         *responder,
         mtu,
@@ -290,7 +291,7 @@ def test_table(name, path, options):
 
 def test_rejected_connections():
     rows, _ = table("connections", testdata("cm-reject.pcap"))
-    assert [(int(r[11]), int(r[14])) for r in rows if r[-1] == "rejected"] == REJECTED
+    assert [(int(r[12]), int(r[15])) for r in rows if r[-1] == "rejected"] == REJECTED
 
 
 def test_accepted_connections_among_rejected_ones():
@@ -746,5 +747,5 @@ def test_window_of_conformance_starts_with_the_verdict(name, verdict):
 def test_window_sorts_frame_numbers_as_numbers(windows):
     """connected.pcap: Wireshark sorts text by its bytes; the DREQs of the connections."""
     rows = windows[2]["result"]["taps"][0]["tables"][0]["i"]
-    column = [row[1 + 15] for row in rows]
+    column = [row[1 + 16] for row in rows]
     assert sorted(column) == sorted(column, key=int) and len(set(map(len, column))) == 1

@@ -2,9 +2,12 @@
 #include "model/interfaces.h"
 
 #include <glib.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "model/hash.h"
 #include "model/write.h"
+#include "wire/erf.h"
 
 /*
  * Limit of interface pairs known to see two subnets; at the limit, no interfaces are joined any
@@ -133,6 +136,39 @@ uint16_t interfaces_subnet(const struct interfaces *i, uint16_t number)
         number = n->joined;
     }
     return number;
+}
+
+struct interface_names interfaces_names(const struct interfaces *i)
+{
+    struct interface_names names = {0};
+    /* number in the file to the first struct numbered_interface that has it */
+    GHashTable *firsts = g_hash_table_new(NULL, NULL);
+    for (unsigned k = 0; k < i->in_order->len; k++) {
+        struct numbered_interface *f = g_ptr_array_index(i->in_order, k);
+        gpointer key = GUINT_TO_POINTER(f->captured.number);
+        const struct numbered_interface *first = g_hash_table_lookup(firsts, key);
+        if (!first) {
+            g_hash_table_insert(firsts, key, f);
+        } else if (interfaces_subnet(i, f->number) != interfaces_subnet(i, first->number)) {
+            names.ports |= f->captured.port != first->captured.port;
+            names.sections |= f->captured.section != first->captured.section;
+        }
+    }
+    g_hash_table_destroy(firsts);
+    return names;
+}
+
+/* Wireshark counts sections from 1 (frame.section_number). */
+void interfaces_name(const struct interfaces *i, struct interface_names names, uint16_t number,
+                     char *out)
+{
+    struct capture_interface c = interfaces_captured(i, number);
+    char port[20] = "", section[24] = "";
+    if (names.ports)
+        snprintf(port, sizeof port, ", ERF port %u", c.port & ERF_FLAGS_PORT);
+    if (names.sections)
+        snprintf(section, sizeof section, ", section %" PRIu32, c.section + 1);
+    snprintf(out, INTERFACE_NAME, "%" PRIu32 "%s%s", c.number, port, section);
 }
 
 static bool are_apart(const struct interfaces *i, uint16_t a, uint16_t b)

@@ -40,6 +40,19 @@ struct capture_interface {
 /* The interface as the capture file names it; for output. */
 struct capture_interface interfaces_captured(const struct interfaces *i, uint16_t number);
 
+/*
+ * What the names of interfaces need besides the number, so that those of different subnets have
+ * different names.
+ */
+struct interface_names {
+    bool ports, sections;
+};
+struct interface_names interfaces_names(const struct interfaces *i);
+/* Writes the name of the interface; out has INTERFACE_NAME bytes. Example: "0, ERF port 1". */
+enum { INTERFACE_NAME = 64 };
+void interfaces_name(const struct interfaces *i, struct interface_names names, uint16_t number,
+                     char *out);
+
 /* The number under which the model keeps the interface's subnet; joined interfaces share one. */
 uint16_t interfaces_subnet(const struct interfaces *i, uint16_t number);
 

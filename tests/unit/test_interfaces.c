@@ -328,6 +328,29 @@ static void test_interfaces_and_ports_have_numbers_of_their_own(void **state)
     assert_int_equal(interfaces_captured(i, number(i, 65536, 0)).number, 65536);
 }
 
+static void assert_name(struct interfaces *i, uint16_t n, const char *name)
+{
+    char text[INTERFACE_NAME];
+    interfaces_name(i, interfaces_names(i), n, text);
+    assert_string_equal(text, name);
+}
+
+static void test_names_have_the_port_or_section_that_tells_subnets_apart(void **state)
+{
+    struct interfaces *i = ((struct fixture *)*state)->interfaces;
+    uint16_t a = number(i, 0, 2), other = number(i, 7, 1), from, to, b, c;
+    assert_name(i, a, "0");
+    assert_name(i, other, "7"); /* the number is enough */
+    b = number(i, 0, 4 | 1);    /* of another host: bits 2 and above */
+    assert_name(i, a, "0, ERF port 2");
+    assert_name(i, b, "0, ERF port 1");
+    assert_true(interfaces_join(i, a, b, &from, &to)); /* two directions of a cable */
+    assert_name(i, a, "0");
+    assert_true(interfaces_enter(i, (struct capture_interface){7, 1, 1}, &c));
+    assert_name(i, other, "7, section 1");
+    assert_name(i, c, "7, section 2");
+}
+
 static void test_too_many_interfaces_are_refused(void **state)
 {
     struct interfaces *i = ((struct fixture *)*state)->interfaces;
@@ -385,6 +408,7 @@ int main(void)
         TEST(test_two_gids_of_a_lid_prove_nothing),
         TEST(test_interfaces_found_to_be_separate_are_never_merged),
         TEST(test_interfaces_and_ports_have_numbers_of_their_own),
+        TEST(test_names_have_the_port_or_section_that_tells_subnets_apart),
         TEST(test_too_many_interfaces_are_refused),
         TEST(test_new_numbers_have_the_order_of_capture),
         TEST(test_user_decides),
