@@ -54,8 +54,8 @@ static void add_group_row(struct rows *rows, const struct group *g)
     else
         cells_unknown(rows);
     cell_number(rows, g->members);
-    cell_text(rows, "%s", states[g->state]);
     cell_frame(rows, g->frame);
+    cell_text(rows, "%s", states[g->state]);
 }
 
 static void fill_groups(struct rows *rows)
@@ -71,10 +71,18 @@ static void fill_groups(struct rows *rows)
 void tap_groups_register(void)
 {
     static const struct column columns[] = {
-        {"MGID", false, false},     {"IP group", false, false}, {"P_Key", false, false},
-        {"Interface", false, true}, {"MLID", false, false},     {"MTU", false, true},
-        {"Q_Key", false, false},    {"SL", false, true},        {"Rate", false, false},
-        {"Members", true, false},   {"State", false, false},    {"Last reported in", false, true},
+        {"MGID", false, false},
+        {"IP group", false, false},
+        {"P_Key", false, false},
+        {"Interface", false, true},
+        {"MLID", false, false},
+        {"MTU", false, true},
+        {"Q_Key", false, false},
+        {"SL", false, true},
+        {"Rate", false, false},
+        {"Members", true, false},
+        {"Last reported in", false, true},
+        {"State", false, false},
     };
     static const struct tap_table groups = {"ipoib,groups",
                                             "IPoIB Groups",

@@ -100,8 +100,8 @@ def group(rest, ip, mlid, frame, members=0, pkey="ffff", signature="601b", mtu=2
         "0",
         "10 Gb/s",
         str(members),
-        "present",
         str(frame),
+        "present",
     ]
 
 
@@ -118,8 +118,8 @@ def unconfirmed(rest, ip, pkey="ffff"):
         "-",
         "-",
         "0",
-        "unconfirmed",
         "",
+        "unconfirmed",
     ]
 
 
