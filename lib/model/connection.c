@@ -173,7 +173,8 @@ static void bind_side(struct connections *c, struct connection_side *side, const
 /* Bind a further LID of the side: of its primary or its alternate path. */
 static void bind_lid(struct connections *c, uint16_t lid, const struct connection_side *side)
 {
-    struct port own = side->flow.id.port, p = port_lid(port_interface(own), lid);
+    struct port own = side->flow.id.port;
+    struct port p = endports_base(c->ports, port_lid(port_interface(own), lid));
     if (lid == 0 || lid >= LID_MULTICAST_FIRST || port_kind(own) != PORT_LID || port_same(p, own))
         return;
     struct flow *f = connections_flow(c, &p, side->flow.id.number, true);

@@ -203,7 +203,8 @@ static void learn_listeners(const struct observation *o, struct endport *sender)
 {
     const struct packet *p = o->p;
     const struct datagram *d = &p->datagram;
-    bool sa = p->ib.has_lrh && p->ib.slid == subnet_sa_lid(o->f->subnet, p->at.interface);
+    uint16_t lid = port_to_lid(p->src);
+    bool sa = lid && lid == subnet_sa_lid(o->f->subnet, p->at.interface);
     struct membership_iter it;
     struct membership listens;
     if (d->header != WIRE_OK || (d->encap.type != TYPE_IPV4 && d->encap.type != TYPE_IPV6) ||
