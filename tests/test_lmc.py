@@ -164,6 +164,57 @@ def test_request_given_up(bits):
     assert found(s, a, b, c) == set()
 
 
+# ---- the SMPs with the LMC were not captured
+
+
+def unknown():
+    """a and b are up; each has joined from its third LID, and has its first one in a path."""
+    s = Fabric()
+    a, b = (Host(n, lid=n, qpn=0x48, flags=RC_FLAG) for n in (4, 12))
+    s.up(a.also(lid=a.lid + 2), b.also(lid=b.lid + 2))
+    s.resolve(a, b)
+    return s, a, b
+
+
+def moved(link, a, b):
+    """The next message is between these LIDs."""
+    link.a, link.b = link.a.also(lid=a), link.b.also(lid=b)
+    return link
+
+
+@pytest.mark.parametrize("last", [0, 1, 2])
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_request_given_up_from_an_unknown_lid(first, last):
+    s, a, b = unknown()
+    one, two = connect(s, a, b), connect(s, b, a, 2)
+    two.ask()
+    one.ask()
+    moved(two, b.lid + first, a.lid)
+    two.mad(True, ib.cm_rej(two.tid, two.ids[0], 0, 4, pdata=two.private(True)))
+    moved(one, a.lid, b.lid + last)
+    one.rep(one.private(False))
+    one.rtu(one.private(True))
+    assert found(s, a, b) == set()
+
+
+@pytest.mark.parametrize("to", [0, 1, 2])
+@pytest.mark.parametrize("answer", ["rep", "rej"])
+def test_answer_to_an_unknown_lid(answer, to):
+    """a's REQ follows the response to b's, so the two do not cross."""
+    s, a, b = unknown()
+    one, two = connect(s, a, b), connect(s, b, a, 2)
+    two.ask()
+    moved(two, b.lid + to, a.lid + to)
+    if answer == "rep":
+        two.rep(two.private(False))
+    else:
+        two.rej(3, two.private(False))
+    one.ask()
+    one.rep(one.private(False))
+    one.rtu(one.private(True))
+    assert found(s, a, b) == set()
+
+
 def test_lid_of_the_range_becomes_another_ports():
     """The SM takes the LMC from a, and gives d one of its LIDs. a stays silent, d joins and
     sends."""

@@ -107,7 +107,7 @@ static void follow_lifecycle(const struct observation *o, const struct cm *cm, s
 {
     if (cm->message == CM_REQ)
         connection_requested(c, o->p->at.frame, clocks_of(o));
-    else if (cm->message == CM_REJ && port_same(o->p->src, c->requester.flow.id.port))
+    else if (cm->message == CM_REJ && connection_is_by_requester(c, cm, o->p->src))
         connection_given_up(c);
     else if (cm->message == CM_MRA && cm->which == CM_MRA_REQ)
         connection_req_received(c);
