@@ -138,12 +138,12 @@ def test_lid_that_follows_the_base_lid_unseen():
 
 @pytest.mark.parametrize("missed", [0, 1])
 def test_path_of_the_last_lid(missed):
-    """a has LMC 2 and the LIDs 8 to 11; its path is from LID 11. b has LID 12. a sends. If a's join
+    """a has LMC 2 and the LIDs 16 to 19; its path is from LID 19. b has LID 20. a sends. If a's join
     was missed, only a's next request shows it, not b's."""
     s = Subnet()
-    a, b = Host(8), Host(12)
+    a, b = Host(16), Host(20)
     witness(s, b)
-    start(s, a, 8, lmc=2)
+    start(s, a, 16, lmc=2)
     s.path(a, b, slid=a.lid + 3)
     miss(s, a, missed)
     s.arp_request(a, b.ip)

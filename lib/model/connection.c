@@ -173,7 +173,8 @@ static void bind_side(struct connections *c, struct connection_side *side, const
 /* Bind a further LID of the side: of its primary or its alternate path. */
 static void bind_lid(struct connections *c, uint16_t lid, const struct connection_side *side)
 {
-    struct port own = side->flow.id.port, p = port_lid(port_interface(own), lid);
+    struct port own = side->flow.id.port;
+    struct port p = endports_base(c->ports, port_lid(port_interface(own), lid));
     if (lid == 0 || lid >= LID_MULTICAST_FIRST || port_kind(own) != PORT_LID || port_same(p, own))
         return;
     struct flow *f = connections_flow(c, &p, side->flow.id.number, true);
@@ -435,12 +436,58 @@ static void note_rep(struct connection *conn, uint32_t frame)
         conn->drep_frame = 0;
 }
 
+/* Number of a port's connections that are searched; a real port has few open ones. */
+enum { DEPTH = 64 };
+
+/* Does the message have the transaction ID of the set-up, or the IDs of both ends? */
+static bool has_ids_of(const struct connection *conn, const struct mad_payload *m)
+{
+    const struct cm *cm = &m->cm;
+    uint32_t local = conn->requester.comm_id, remote = conn->responder.comm_id;
+    if (conn->tid == m->mad.tid)
+        return cm->local_comm_id == local || cm->remote_comm_id == local;
+    return conn->responder.known && ((cm->local_comm_id == local && cm->remote_comm_id == remote) ||
+                                     (cm->local_comm_id == remote && cm->remote_comm_id == local));
+}
+
+/*
+ * The connection of the port at this LID to which the message belongs. The REQ may have come from
+ * another LID of the port, if the capture does not show its LMC.
+ */
+static struct connection *lookup_at(const struct connections *c, const struct port *port,
+                                    const struct mad_payload *m)
+{
+    uint16_t lid = port_to_lid(*port);
+    const struct endport *p = lid ? endports_by_lid(c->ports, port_interface(*port), lid) : NULL;
+    struct connection *conn = p ? p->connections : NULL;
+    for (unsigned i = 0; conn && i < DEPTH; i++, conn = connection_older(conn, p))
+        if (has_ids_of(conn, m))
+            return conn;
+    return NULL;
+}
+
+static struct connection *lookup_by_ends(const struct connections *c, const struct mad_payload *m,
+                                         const struct port *src, const struct port *dst)
+{
+    struct connection *conn = lookup_at(c, src, m);
+    return conn ? conn : lookup_at(c, dst, m);
+}
+
+static bool is_answered_by(const struct connection *conn, const struct mad_payload *m)
+{
+    return conn && conn->requester.comm_id == m->cm.remote_comm_id && conn->tid == m->mad.tid;
+}
+
 static struct connection *on_rep(struct connections *c, uint32_t frame, const struct mad_payload *m,
                                  const struct port *src, const struct port *dst)
 {
     const struct cm *cm = &m->cm;
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
-    if (!conn || conn->requester.comm_id != cm->remote_comm_id || conn->tid != m->mad.tid) {
+    if (!is_answered_by(conn, m)) {
+        struct connection *by_ends = lookup_by_ends(c, m, src, dst);
+        conn = is_answered_by(by_ends, m) ? by_ends : conn;
+    }
+    if (!is_answered_by(conn, m)) {
         note_early_rep(c, frame, cm, dst);
         release_flow(c, frame, cm, src);
     }
@@ -489,7 +536,7 @@ static void on_rej(const struct cm *cm, struct connection *conn)
 static void on_lap(struct connections *c, const struct cm *cm, const struct port *src,
                    struct connection *conn)
 {
-    bool from_requester = port_same(*src, conn->requester.flow.id.port);
+    bool from_requester = connection_is_by_requester(conn, cm, *src);
     const struct connection_side *to = from_requester ? &conn->responder : &conn->requester;
     if (to->known && to->flow.id.number != cm->qpn)
         return; /* of a later connection with the same communication IDs */
@@ -529,6 +576,8 @@ struct connection *connections_message(struct connections *c, uint32_t frame, ui
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
     if (!is_message_of(conn, m)) /* the remote ID may be 0 in a REJ (IBA 12.6.7): by the own ID */
         conn = lookup(c, src, cm->local_comm_id);
+    if (!is_message_of(conn, m))
+        conn = lookup_by_ends(c, m, src, dst);
     if (!is_message_of(conn, m))
         return NULL;
     note_message_frame(conn, frame, cm->message);

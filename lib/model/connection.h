@@ -156,6 +156,19 @@ bool connection_may_be_repeated(const struct connection *c, const struct clocks 
  */
 bool connection_may_be_replaced(const struct connection *c);
 
+/*
+ * Did the requester send the CM message? The communication IDs decide if neither end is known to
+ * have the LID: the capture may not show the LMC of the port.
+ */
+static inline bool connection_is_by_requester(const struct connection *c, const struct cm *cm,
+                                              struct port src)
+{
+    bool requester = port_same(src, c->requester.flow.id.port);
+    if (requester || port_same(src, c->responder.flow.id.port))
+        return requester;
+    return cm->local_comm_id == c->requester.comm_id && cm->remote_comm_id != c->requester.comm_id;
+}
+
 /* The previous connection of the endport. */
 static inline struct connection *connection_older(const struct connection *c,
                                                   const struct endport *of)

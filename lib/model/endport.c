@@ -2,10 +2,12 @@
 #include "model/endport.h"
 
 #include "model/hash.h"
+#include "model/port.h"
 #include "model/slab.h"
 #include "model/write.h"
 
 enum { GUID_AT = 8 }; /* in a GID */
+enum { LMC_MAX = 7 }; /* LMC has 3 bits (IBA 14.2.5.6) */
 /* Direct-mapped caches of recent endports; they save most hash table lookups. */
 enum { RECENT = 256 };
 
@@ -19,6 +21,7 @@ struct endports {
     GHashTable *by_lid; /* interface and LID -> struct endport */
     struct slab all;
     unsigned limit;
+    bool has_ranges; /* the SM has set an LMC */
     const struct endport *recent_gid[RECENT];
     struct recent_lid recent_lid[RECENT];
 };
@@ -88,8 +91,8 @@ const struct endport *endports_by_gid(const struct endports *e, uint16_t interfa
     return found;
 }
 
-/* Only the cache changes, so a reader may write it. */
-const struct endport *endports_by_lid(const struct endports *e, uint16_t interface, uint16_t lid)
+/* The port that was seen at this LID. Only the cache changes, so a reader may write it. */
+static const struct endport *seen_at_lid(const struct endports *e, uint16_t interface, uint16_t lid)
 {
     struct recent_lid *recent = &((struct endports *)e)->recent_lid[lid % RECENT];
     if (recent->endport && recent->lid == lid && recent->interface == interface)
@@ -98,6 +101,35 @@ const struct endport *endports_by_lid(const struct endports *e, uint16_t interfa
     if (found)
         *recent = (struct recent_lid){found, interface, lid};
     return found;
+}
+
+/*
+ * The port that has the LID by its LMC. The low LMC bits of a base LID are 0 (IBA 4.1.3). Such LIDs
+ * are not in the hash table, because a PortInfo with another LID or LMC changes them all.
+ */
+static const struct endport *of_range(const struct endports *e, uint16_t interface, uint16_t lid)
+{
+    for (unsigned lmc = 1; e->has_ranges && lmc <= LMC_MAX; lmc++) {
+        uint16_t base = (uint16_t)(lid & ~((1u << lmc) - 1));
+        const struct endport *p = base ? seen_at_lid(e, interface, base) : NULL;
+        if (p && p->lmc >= lmc && endport_has_lid(p, lid))
+            return p;
+    }
+    return NULL;
+}
+
+const struct endport *endports_by_lid(const struct endports *e, uint16_t interface, uint16_t lid)
+{
+    const struct endport *p = seen_at_lid(e, interface, lid);
+    const struct endport *q = p && endport_has_lid(p, lid) ? NULL : of_range(e, interface, lid);
+    return q ? q : p;
+}
+
+struct port endports_base(const struct endports *e, struct port port)
+{
+    uint16_t lid = e->has_ranges ? port_to_lid(port) : 0, interface = port_interface(port);
+    const struct endport *p = lid ? endports_by_lid(e, interface, lid) : NULL;
+    return p && p->lid != lid && endport_has_lid(p, lid) ? port_lid(interface, p->lid) : port;
 }
 
 bool endports_gid_is_confirmed(const struct endports *e, const struct endport *p)
@@ -129,16 +161,36 @@ static void set_lid(struct endports *e, struct endport *p, uint16_t lid)
     e->recent_lid[lid % RECENT] = (struct recent_lid){p, p->interface, lid};
 }
 
+void endports_set_lmc(struct endports *e, struct endport *p, uint8_t lmc)
+{
+    p->lmc = lmc;
+    e->has_ranges |= lmc != 0;
+    for (unsigned i = 1; p->lid && i < 1u << lmc; i++) { /* without a LID it has no range */
+        uint16_t lid = (uint16_t)(p->lid + i);
+        g_hash_table_remove(e->by_lid, lid_key(p->interface, lid));
+        e->recent_lid[lid % RECENT].endport = NULL;
+    }
+}
+
+static struct endport *add_at_lid(struct endports *e, uint16_t interface, uint16_t lid)
+{
+    struct endport *p = add_endport(e, interface);
+    if (p)
+        set_lid(e, p, lid);
+    return p;
+}
+
 struct endport *endports_get_by_lid(struct endports *e, uint16_t interface, uint16_t lid,
                                     bool create)
 {
     struct endport *p = (struct endport *)endports_by_lid(e, interface, lid);
-    if (p || !create)
-        return p;
-    p = add_endport(e, interface);
-    if (p)
-        set_lid(e, p, lid);
-    return p;
+    return p || !create ? p : add_at_lid(e, interface, lid);
+}
+
+struct endport *endports_assign_unnamed(struct endports *e, uint16_t interface, uint16_t lid)
+{
+    struct endport *p = (struct endport *)seen_at_lid(e, interface, lid);
+    return p ? p : add_at_lid(e, interface, lid);
 }
 
 /* Copy what was learnt for a LID without a GID to the endport with the GID. */
@@ -164,7 +216,8 @@ static void take_over(struct endport *p, struct endport *nameless)
         p->mtu_cap = nameless->mtu_cap;
     if (nameless->node_type)
         p->node_type = nameless->node_type;
-    p->lmc = nameless->lmc;
+    if (nameless->lmc)
+        p->lmc = nameless->lmc;
     p->subscribed |= nameless->subscribed;
     p->subscribing |= nameless->subscribing;
     p->reregister_frame = MAX(p->reregister_frame, nameless->reregister_frame);
@@ -195,7 +248,8 @@ static void find_moved(struct endport *p, uint16_t lid)
 static struct endport *learn(struct endports *e, uint16_t interface, uint16_t lid,
                              const uint8_t *gid, bool assigned)
 {
-    struct endport *by_lid = endports_get_by_lid(e, interface, lid, false);
+    struct endport *by_lid = (struct endport *)(assigned ? seen_at_lid(e, interface, lid)
+                                                         : endports_by_lid(e, interface, lid));
     struct endport *p = endports_get_by_gid(e, interface, gid, false);
 
     if (!p && by_lid && !endport_has_gid(by_lid)) { /* its GID is known now */
@@ -219,8 +273,10 @@ static struct endport *learn(struct endports *e, uint16_t interface, uint16_t li
         p->lid = lid;
         return p;
     }
-    if (by_lid && !endport_has_gid(by_lid))
+    if (by_lid && !endport_has_gid(by_lid)) {
         take_over(p, by_lid);
+        set_lid(e, p, by_lid->lid); /* the base LID */
+    }
     set_lid(e, p, lid);
     return p;
 }
@@ -262,6 +318,7 @@ static void merge_endports(struct endports *e, struct endport *p, struct endport
     if (p->lid && !q->lid)
         set_lid(e, q, p->lid);
     p->merged = q;
+    endports_set_lmc(e, q, q->lmc);
 }
 
 static void rehome_endport(struct endports *e, struct endport *p, uint16_t to)
@@ -283,6 +340,7 @@ static void rehome_endport(struct endports *e, struct endport *p, uint16_t to)
         g_hash_table_add(e->by_gid, p);
     if (p->lid && !by_lid)
         set_lid(e, p, p->lid);
+    endports_set_lmc(e, p, p->lmc);
 }
 
 void endports_merge(struct endports *e, uint16_t from, uint16_t to)

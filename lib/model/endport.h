@@ -10,6 +10,7 @@
 
 #include <glib.h>
 
+#include "model/port.h"
 #include "wire/ib.h"
 
 struct connection;
@@ -86,10 +87,19 @@ struct endport {
 
 struct endports;
 
-/* Find by GID or LID; NULL: not known. */
+/*
+ * Find by GID or LID; NULL: not known. The LID is the one at which the port was seen last, or one
+ * that it has by its LMC.
+ */
 const struct endport *endports_by_gid(const struct endports *e, uint16_t interface,
                                       const uint8_t *gid);
 const struct endport *endports_by_lid(const struct endports *e, uint16_t interface, uint16_t lid);
+
+/*
+ * The port by its base LID. A port has one GSI and the same queue pairs at all its LIDs
+ * (IBA 4.1.3), so their keys have the base LID.
+ */
+struct port endports_base(const struct endports *e, struct port port);
 
 /*
  * Did its own GSI name the port's GID at its LID in this capture, with every request to the SA

@@ -375,8 +375,8 @@ static bool observation_is_corrupt(void *user)
 void fabric_place(const struct fabric *f, struct packet *p)
 {
     p->at.interface = interfaces_subnet(f->interfaces, p->captured_on);
-    p->src = port_on(p->src, p->at.interface);
-    p->dst = port_on(p->dst, p->at.interface);
+    p->src = endports_base(f->endports, port_on(p->src, p->at.interface));
+    p->dst = endports_base(f->endports, port_on(p->dst, p->at.interface));
 }
 
 /* Pass the packet to the evidence about its interface. */

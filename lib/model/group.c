@@ -313,6 +313,7 @@ static void merge_member(struct groups *g, struct member *m)
     newer->pending |= older->pending && older->frame >= newer->frame;
     newer->unanswered |= older->unanswered;
     newer->queried |= older->queried;
+    newer->sees_none |= older->sees_none && !newer->join_state;
     if (older->join_state && older->frame)
         m->group->members--;
     if (newer == m)

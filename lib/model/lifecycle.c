@@ -52,6 +52,15 @@ static bool is_followed_since(const struct endport *p, uint32_t frame)
            p->new_frame <= frame;
 }
 
+/*
+ * Did the REQ come from a LID of the requester, as far as the capture shows? The packets of its GSI
+ * are followed at these LIDs only, and its LMC may not have been captured.
+ */
+static bool is_from_lid_of_port(const struct connection *c)
+{
+    return endport_has_lid(c->endport[0], port_to_lid(c->requester.flow.id.port));
+}
+
 /* Was no response to the REQ d captured when its time had not yet passed? */
 static bool connection_waits(const struct connection *d, const struct clocks *clocks)
 {
@@ -113,7 +122,8 @@ void connection_requested(struct connection *c, uint32_t frame, const struct clo
      * given up
      */
     bool all_captured = is_followed_since(c->endport[0], d->req_frame) &&
-                        is_followed_since(c->endport[1], d->req_frame);
+                        is_followed_since(c->endport[1], d->req_frame) && is_from_lid_of_port(c) &&
+                        is_from_lid_of_port(d);
     c->crossing = all_captured ? CROSSED : MAY_HAVE_CROSSED;
     if (d->crossing != RECEIVED_BEFORE)
         d->crossing = c->crossing;

@@ -234,6 +234,7 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint64_
             m->join_mask = join_mask(m, e, join_state);
         count_member(group_to_write(e), m, join_state, d->frame);
         m->join_state = join_state;
+        m->sees_none &= !join_state;
         if (m->mlid != e->group->mlid) /* not for a response that was captured twice */
             m->mlid_before = m->mlid;
         m->mlid = e->group->mlid;
@@ -268,16 +269,20 @@ static void find_entity(const struct delivery *d, const struct sa *sa, const str
  * a later response showed the group. The group is unconfirmed, not missing, if a later request is
  * open that may have created it.
  */
-static void missing(struct group *group, uint16_t status, const struct sa_request *q,
-                    uint32_t frame)
+static void missing(const struct delivery *d, const struct subnet_event *e, uint16_t status)
 {
+    struct group *group = group_to_write(e);
+    const struct sa_request *q = e->request;
     if (status != SA_STATUS_NO_RECORDS && status != SA_STATUS_INSUFFICIENT_COMPONENTS)
         return;
     if (group->state == GROUP_PRESENT && group->frame > q->frame)
         return;
     bool requested_later = group->join_request_frame > q->frame || q->responses < q->sent;
     group->state = requested_later ? GROUP_UNCONFIRMED : GROUP_MISSING;
-    group->frame = frame;
+    group->frame = d->frame;
+    struct member *m = e->endport ? member_of(d, e) : NULL;
+    if (m)
+        m->sees_none = true;
 }
 
 /*
@@ -329,7 +334,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
     if (sa->mad.status == 0)
         group_informed(group_to_write(&e), r, receiver(d, &e), d->frame);
     else if (e.request) /* without the request, it may have been for more than the group */
-        missing(group_to_write(&e), sa->mad.status, e.request, d->frame);
+        missing(d, &e, sa->mad.status);
     if (sa->mad.status == 0 && (join || r->join_state)) {
         e.kind = join ? SUBNET_JOINED : SUBNET_GROUP_RECORD;
         set_member(d, &e, sa->mad.tid, r->join_state, false);

@@ -107,7 +107,7 @@ static void follow_lifecycle(const struct observation *o, const struct cm *cm, s
 {
     if (cm->message == CM_REQ)
         connection_requested(c, o->p->at.frame, clocks_of(o));
-    else if (cm->message == CM_REJ && port_same(o->p->src, c->requester.flow.id.port))
+    else if (cm->message == CM_REJ && connection_is_by_requester(c, cm, o->p->src))
         connection_given_up(c);
     else if (cm->message == CM_MRA && cm->which == CM_MRA_REQ)
         connection_req_received(c);
@@ -203,7 +203,8 @@ static void learn_listeners(const struct observation *o, struct endport *sender)
 {
     const struct packet *p = o->p;
     const struct datagram *d = &p->datagram;
-    bool sa = p->ib.has_lrh && p->ib.slid == subnet_sa_lid(o->f->subnet, p->at.interface);
+    uint16_t lid = port_to_lid(p->src);
+    bool sa = lid && lid == subnet_sa_lid(o->f->subnet, p->at.interface);
     struct membership_iter it;
     struct membership listens;
     if (d->header != WIRE_OK || (d->encap.type != TYPE_IPV4 && d->encap.type != TYPE_IPV6) ||

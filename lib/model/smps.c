@@ -128,7 +128,7 @@ static struct endport *name_port(const struct delivery *d, const struct route *r
 {
     uint8_t gid[GID_SIZE];
     if (!r->port_guid || !p->gid_prefix)
-        return endports_get_by_lid(d->s->endports, d->interface, p->lid, true);
+        return endports_assign_unnamed(d->s->endports, d->interface, p->lid);
     for (unsigned i = 0; i < 8; i++) {
         gid[i] = (uint8_t)(p->gid_prefix >> (56 - 8 * i));
         gid[8 + i] = (uint8_t)(r->port_guid >> (56 - 8 * i));
@@ -179,7 +179,7 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     struct subnet_event e = {.kind = SUBNET_PORT_INFO, .endport = r->endport, .lid = p.lid};
     bool initialised = smp->mad.method == SMP_SET &&
                        (p.state == PORT_ARMED || p.state == PORT_ACTIVE);
-    r->endport->lmc = p.lmc;
+    endports_set_lmc(d->s->endports, r->endport, p.lmc);
     r->endport->neighbor_mtu = p.neighbor_mtu;
     if (smp->mad.method == SMP_GET_RESP)
         r->endport->mtu_cap = p.mtu_cap;

@@ -40,6 +40,10 @@ struct endport *endports_learn(struct endports *e, uint16_t interface, uint16_t 
                                const uint8_t *gid);
 struct endport *endports_assign(struct endports *e, uint16_t interface, uint16_t lid,
                                 const uint8_t *gid);
+/* The same for a port whose GUID is not known. */
+struct endport *endports_assign_unnamed(struct endports *e, uint16_t interface, uint16_t lid);
+/* The SM sets the port's LMC: the port takes these LIDs from all others. */
+void endports_set_lmc(struct endports *e, struct endport *p, uint8_t lmc);
 
 /*
  * Two interfaces turned out to see one subnet: move the endports of interface `from` to `to`. An

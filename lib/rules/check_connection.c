@@ -200,7 +200,7 @@ static bool is_first_refusal(const struct check_context *s, const struct cm *cm,
                              const struct connection *c)
 {
     return cm->message == CM_REJ && c->rej_frame == s->p->at.frame && !c->rep_frame &&
-           !port_same(s->p->src, c->requester.flow.id.port);
+           !connection_is_by_requester(c, cm, s->p->src);
 }
 
 void check_connection_message(const struct check_context *s)

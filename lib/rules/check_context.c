@@ -28,7 +28,8 @@ uint8_t sending_scope(const struct check_context *s)
 
 bool is_sa(const struct check_context *s)
 {
-    return s->p->ib.has_lrh && s->p->ib.slid == subnet_sa_lid(s->f->subnet, s->p->at.interface);
+    uint16_t lid = port_to_lid(s->p->src);
+    return lid && lid == subnet_sa_lid(s->f->subnet, s->p->at.interface);
 }
 
 bool is_sa_port(const struct check_context *s, const struct endport *port)

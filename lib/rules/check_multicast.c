@@ -47,7 +47,7 @@ static bool check_mlid(const struct check_context *s, const struct group *g,
                        .at = {s->r->base + LRH_DLID, 2},
                        .describe = describe_hex,
                        .facts = {fact_mlid(g, sender, m)}};
-    r.about.other = s->p->ib.slid;
+    r.about.other = port_to_lid(s->p->src);
     if (!s->p->ib.has_lrh)
         return true;
     if (g->state != GROUP_PRESENT || g->mlid == 0) {

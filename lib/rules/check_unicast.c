@@ -36,7 +36,7 @@ static void check_old_qpn(const struct check_context *s, const struct neighbour 
         .actual = actual,
         .facts = {fact_new_address(holder)},
     };
-    r.about.other = s->p->ib.slid; /* one finding for each sender */
+    r.about.other = port_to_lid(s->p->src); /* one finding for each sender */
     report_result(s, &r);
 }
 

@@ -93,6 +93,8 @@ struct certainty certainty_crossing(const struct check_context *s, const struct 
         return uncertain("the REQ was repeated: its first copy may have been lost");
     if (c->crossing != CROSSED)
         return uncertain("the response to the first REQ may not have been captured");
+    if (s->e->gsi != endport_of(c->endport[1]))
+        return uncertain("the LIDs of the responder were not captured");
     if (c->endport[1]->gap_frame > c->req_frame)
         return uncertain("the responder's REJ of its own REQ may not have been captured");
     if (!connection_may_be_repeated(c, &s->f->order.clocks))

@@ -294,6 +294,19 @@ static const char *why_not_deleted(const struct check_context *s, const struct g
 }
 
 /*
+ * The SA lost the group, as after a restart or a failover: a port that joined it before does not
+ * know that until it registers again. false: the port has never joined it, has left it, or the SA
+ * told it.
+ */
+static bool may_be_member(const struct endport *port, const struct member *m)
+{
+    return !(m && m->sees_none) && !no_member_since(port, m);
+}
+
+static const char *const older_member =
+    "the sender may have joined the group before the SA lost it";
+
+/*
  * Requests that were not captured may have created the group again. A sender that knows of it has
  * joined it since, so the sender's next request decides.
  */
@@ -301,7 +314,7 @@ struct certainty certainty_group_absent(const struct check_context *s, const str
 {
     const struct group *g = f->group;
     bool deleted = g->state == GROUP_DELETED;
-    const struct member *m = deleted && f->port ? groups_member(s->f->groups, g, f->port) : NULL;
+    const struct member *m = f->port ? groups_member(s->f->groups, g, f->port) : NULL;
     uint32_t no_member = deleted ? no_member_since(f->port, m) : 0;
     if (!group_is_absent(g))
         return uncertain("the SA's record of the group was not captured");
@@ -310,10 +323,22 @@ struct certainty certainty_group_absent(const struct check_context *s, const str
         return uncertain(missing);
     if (s->f->records_are_current)
         return certain();
+    if (!deleted && may_be_member(f->port, m))
+        return uncertain(older_member);
     bool known = f->port && (no_member || endport_requests_are_complete_since(f->port, g->frame));
     return known && !is_sa(s)
                ? no_request_since(s, f->port, no_member ? no_member : g->frame)
                : uncertain("a request that created it again may not have been captured");
+}
+
+/* May the port be a member of a broadcast group of the partition that the SA lost? */
+static bool may_be_on_link(const struct check_context *s, uint16_t pkey, const struct endport *port)
+{
+    const struct link *l = groups_link(s->f->groups, s->p->at.interface, pkey);
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+        if (b->state == GROUP_MISSING && may_be_member(port, groups_member(s->f->groups, b, port)))
+            return true;
+    return false;
 }
 
 /*
@@ -333,6 +358,8 @@ struct certainty certainty_no_broadcast(const struct check_context *s, const str
         return uncertain(late_report);
     if (s->f->records_are_current)
         return certain();
+    if (f->port && may_be_on_link(s, (uint16_t)f->link, f->port))
+        return uncertain(older_member);
     return f->port && !is_sa_port(s, f->port) && endport_requests_are_complete_since(f->port, since)
                ? no_request_since(s, f->port, since)
                : uncertain("a request that created it again may not have been captured");

@@ -230,6 +230,28 @@ def sm_handover_with_a_new_qkey():
 
 
 @scenario
+def new_sm_has_no_group_yet():
+    """The standby becomes master and has lost all groups. a asks for two of them; b goes on to send to
+    them until it registers again."""
+    s, a, b, c = managed(1, 2, 3)
+    s.join(b, s.group4(GROUP))
+    s.meet(a, b)
+    s.wait(20)
+    s.sm = Host(8)
+    for host in (a, b, c):
+        s.port_info(host, reregister=True)
+    for mgid in (s.group4(GROUP), s.broadcast()):
+        s.query(a, mgid, found=False)
+    s.to_group4(b, GROUP)
+    s.ping(b, c, seq=2)
+    full_round(s, a, b, c)
+    s.join(b, s.group4(GROUP))
+    s.to_group4(b, GROUP)
+    s.meet(a, b)
+    return s
+
+
+@scenario
 def port_flaps():
     """The cable is unplugged: the port goes down, is initialised again and its interface joins
     again, without a leave."""
