@@ -309,27 +309,21 @@ def test_send_after_leave_is_found_if_no_join_was_missed(alias):
     assert (shows, JOIN) in failures(capture)
 
 
-def no_records(mask):
+def no_records(mask, by=A):
     """The SA has no such record; then A sends to the group, without a join between its requests 1
-    and the last frame. mask: the components of C's query; None: the query was not captured."""
+    and the last frame. mask: the components of the query; None: the query was not captured. by: the
+    node that queries."""
     t, group = Tape(), ib.mgid_ipv4("239.1.2.3")
     record = ib.mcmember(group, D.gid)
     other = ib.sa_mad(ib.GET, 0x77, ib.ATTR_MC_MEMBER, record, mask=BY_MGID)
     t.put(mad_frame(A, SM, other, 1).ib())
     if mask:
-        t.put(
-            mad_frame(C, SM, ib.sa_mad(ib.GET, 0x55, ib.ATTR_MC_MEMBER, record, mask=mask), 1).ib()
-        )
-    t.put(
-        mad_frame(
-            SM,
-            C,
-            ib.sa_mad(
-                ib.GET_RESP, 0x55, ib.ATTR_MC_MEMBER, record, mask=mask or 0, status=NO_RECORDS
-            ),
-            1,
-        ).ib()
+        query = ib.sa_mad(ib.GET, 0x55, ib.ATTR_MC_MEMBER, record, mask=mask)
+        t.put(mad_frame(by, SM, query, 2 if by is A else 1).ib())
+    response = ib.sa_mad(
+        ib.GET_RESP, 0x55, ib.ATTR_MC_MEMBER, record, mask=mask or 0, status=NO_RECORDS
     )
+    t.put(mad_frame(SM, by, response, 1).ib())
     t.ud(
         A,
         group,
@@ -338,7 +332,7 @@ def no_records(mask):
         ),
         mlid=0xC005,
     )
-    t.put(mad_frame(A, SM, other, 2).ib())
+    t.put(mad_frame(A, SM, other, 3 if by is A and mask else 2).ib())
     return erf_pcap(t)
 
 
@@ -354,6 +348,11 @@ def test_empty_response_to_another_query_does_not_mean_that_the_group_is_missing
 
 def test_empty_response_to_a_query_for_the_group_means_that_the_group_is_missing():
     assert (5, GROUP) in failures(no_records(BY_MGID))
+
+
+def test_sender_that_may_have_joined_before_the_sa_lost_the_group():
+    """The SA was restarted, and told another port that it has no such group."""
+    conforms(no_records(BY_MGID, by=C))
 
 
 # ---- a listener that stops to listen, and listens again
