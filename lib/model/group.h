@@ -59,12 +59,12 @@ struct member {
     uint16_t request;     /* low bits of the transaction ID of its newest join or leave request */
     uint16_t reported_on; /* capture interface of its first IGMP or MLD report, for its clock */
     uint32_t join_mask : 23; /* component mask of its join request; 0: not captured */
+    bool sees_none : 1;      /* the SA told the port that the group does not exist */
     uint8_t join_state : 4;  /* JOIN_*; 0: not a member */
     bool refused : 1;        /* the SA refused the last join */
     bool pending : 1;        /* its newest join or leave request has no response yet */
     bool unanswered : 1;     /* a request since the last granted one has no response */
     bool queried : 1;        /* the port requested the group's record */
-    bool sees_none : 1;      /* the SA told the port that the group does not exist */
     int64_t reported_ns;     /* time of that report, ns since 1970; 0: none */
 };
 
