@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ipoib-probe against the deviant peer of tests/deviant on the virtual fabric: it finds no violation of a conforming peer, and
-# of each deviant peer only the violated rule. Arguments: the faults to try; default: all. Results in TAP.
+# of each deviant peer only the violated rule. Arguments: the faults to try, or --each-rule; default: all. Results in TAP.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 
 mkdir "$work/out" && cp "$bin/ipoib-probe" "$bin/deviant" "$work/out/" && cp -r "$src/tests/deviant" "$work/out/run" || exit 1
-FABRIC_TIMEOUT=1700 on_fabric "$src/tests/deviant/fabric.sh" /fabric-out/run "$@"
+FABRIC_TIMEOUT=3000 on_fabric "$src/tests/deviant/fabric.sh" /fabric-out/run "$@"
 status=$?
 sed 's/^/# /' "$work/out/errors"
 exit $status

@@ -2,7 +2,8 @@
 # How tests are registered with CTest, which is the only list of them.
 #
 # Labels: quick (script/test), ci (script/test --all), release (script/test --release alone); by topic unit, tshark,
-# capture, probe, robust, fabric; by variant asan, tsan, wireshark-4.4, wireshark-4.6.
+# capture, probe, robust, fabric; by variant asan, tsan, wireshark-4.4, wireshark-4.6. The tests of CI take at most an hour
+# on two processors: what repeats another test in a third version or a slower build is of the release.
 
 option(IPOIB_TEST_VARIANTS "register the tests of other builds and other Wireshark versions too" ON)
 set(IPOIB_WIRESHARKS 4.4 4.6) # the newest is the last
@@ -32,8 +33,13 @@ endfunction()
 
 # ipoib_test(NAME [LABELS label...] [SECONDS n] [LOCK name...] [PROCESSORS n] [SERIAL] [FABRIC] [VARIANTS variant...]
 #            COMMAND program...)
-# LABELS: quick or release, and topics; every test but those of release has ci too. VARIANTS: asan, tsan, wireshark (every
-# other version), newest (the newest other version): the same test in that build. FABRIC: needs the virtual fabric's kernel.
+# LABELS: quick or release, and topics; every test but those of release has ci too. FABRIC: needs the virtual fabric's kernel.
+# VARIANTS: the same test in other builds and with other versions of Wireshark:
+#   asan, tsan      in CI
+#   asan-release    in the release tier
+#   newest          with the newest version in CI
+#   wireshark       with the newest version in CI, with the others in the release tier
+#   wireshark-all   with every version in CI
 function(ipoib_test name)
     cmake_parse_arguments(T "SERIAL;FABRIC" "SECONDS;PROCESSORS" "LABELS;LOCK;VARIANTS;COMMAND" ${ARGN})
     if(NOT T_SECONDS)
@@ -67,7 +73,11 @@ function(ipoib_test name)
         return()
     endif()
     math(EXPR longer "3 * ${T_SECONDS}") # for a slower build
-    if(asan IN_LIST T_VARIANTS)
+    if(asan IN_LIST T_VARIANTS OR asan-release IN_LIST T_VARIANTS)
+        set(tier ci)
+        if(asan-release IN_LIST T_VARIANTS)
+            set(tier release)
+        endif()
         ipoib_environment(environment ${IPOIB_ASAN_BUILD} ${IPOIB_ASAN_BUILD}/plugins)
         list(APPEND environment UBSAN_OPTIONS=print_stacktrace=1 G_SLICE=always-malloc)
         string(REPLACE "${CMAKE_BINARY_DIR}/" "${IPOIB_ASAN_BUILD}/" command "${T_COMMAND}")
@@ -77,7 +87,7 @@ function(ipoib_test name)
             # Wireshark is not built so: the sanitizer's library is loaded ahead, and Wireshark's own leaks do not count.
             list(APPEND environment ASAN_OPTIONS=detect_leaks=0 IPOIB_PRELOAD=${IPOIB_ASAN_LIBRARY})
         endif()
-        ipoib_register(asan/${name} ${longer} "asan;ci;${topics}" "${environment}"
+        ipoib_register(asan/${name} ${longer} "asan;${tier};${topics}" "${environment}"
                        "${properties};FIXTURES_REQUIRED;asan" ${command})
     endif()
     if(tsan IN_LIST T_VARIANTS)
@@ -87,12 +97,17 @@ function(ipoib_test name)
         ipoib_register(tsan/${name} ${longer} "tsan;ci;${topics}" "${environment}"
                        "${properties};FIXTURES_REQUIRED;tsan" ${command})
     endif()
+    list(GET IPOIB_WIRESHARKS -1 newest)
     foreach(version ${IPOIB_WIRESHARKS})
-        list(GET IPOIB_WIRESHARKS -1 newest)
-        if(wireshark IN_LIST T_VARIANTS OR (newest IN_LIST T_VARIANTS AND version STREQUAL newest))
+        set(tier release)
+        if(wireshark-all IN_LIST T_VARIANTS OR version STREQUAL newest)
+            set(tier ci)
+        endif()
+        if(wireshark IN_LIST T_VARIANTS OR wireshark-all IN_LIST T_VARIANTS OR
+           (newest IN_LIST T_VARIANTS AND version STREQUAL newest))
             string(REPLACE "${IPOIB_PYTHON}" python3 command "${T_COMMAND}")
             string(REPLACE "${CMAKE_SOURCE_DIR}/" "" command "${command}")
-            ipoib_register(wireshark-${version}/${name} ${T_SECONDS} "wireshark-${version};ci;${topics}" ""
+            ipoib_register(wireshark-${version}/${name} ${T_SECONDS} "wireshark-${version};${tier};${topics}" ""
                            "${properties};FIXTURES_REQUIRED;wireshark-${version};SKIP_RETURN_CODE;75"
                            ${CMAKE_SOURCE_DIR}/script/other-wireshark ${version} ${command})
         endif()
@@ -107,9 +122,10 @@ function(ipoib_pytest name)
                ${P_PYTEST})
 endfunction()
 
-# ipoib_shell_test(NAME [as ipoib_test]): tests/NAME.sh
+# ipoib_shell_test(NAME [as ipoib_test] [ARGUMENTS argument...]): tests/NAME.sh
 function(ipoib_shell_test name)
-    ipoib_test(${name} ${ARGN} COMMAND ${CMAKE_SOURCE_DIR}/tests/${name}.sh)
+    cmake_parse_arguments(S "" "" "ARGUMENTS" ${ARGN})
+    ipoib_test(${name} ${S_UNPARSED_ARGUMENTS} COMMAND ${CMAKE_SOURCE_DIR}/tests/${name}.sh ${S_ARGUMENTS})
 endfunction()
 
 # Each test file is registered: a new one that is not would never run.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""run.py [FAULT...]: runs ipoib-probe against the deviant peer with each fault, or with these.
+"""run.py [--each-rule | FAULT...]: runs ipoib-probe against the deviant peer with each fault, with as
+many as find every rule once, or with these.
 
 The probe must find that fault and nothing else. Runs in a virtual machine of the fabric
 (tests/deviant/fabric.sh), with the programs in /fabric-out. Output: TAP."""
@@ -20,6 +21,7 @@ KERNEL_ADDRESS = "10.0.0.5"
 ADDRESS, SOURCE, SOURCE6, ANSWER_MS = "10.0.0.9", "10.0.0.77", "fe80::77", "150"
 REPORT = "/tmp/report.json"
 NO_SERVICE = "rfc4755.3.5.service-id"
+EACH_RULE_TOO = ("right", "late-right", "loss", "restarts", "sm-stops")
 LONGEST = 60  # seconds of one probe run, also if the peer stops replying
 
 
@@ -344,13 +346,30 @@ def wire_tests():
         )
 
 
-def main():
-    tests = list(itertools.chain(deviant_tests(), wire_tests(), other_tests()))
-    unknown = set(sys.argv[1:]) - {t[0] for t in tests}
+def each_rule(tests):
+    """The tests that expect a finding that no earlier one expects, and those of faults of the network
+    that must not add one."""
+    expected, chosen = set(), []
+    for test in tests:
+        option, found = test[0], set(test[1].split())
+        if found - expected or option in EACH_RULE_TOO:
+            chosen.append(test)
+        expected |= found
+    return chosen
+
+
+def choose(tests, arguments):
+    if arguments == ["--each-rule"]:
+        return each_rule(tests)
+    unknown = set(arguments) - {t[0] for t in tests}
     if unknown:
         sys.exit("run.py: no such fault: " + ", ".join(sorted(unknown)))
-    if sys.argv[1:]:
-        tests = [t for t in tests if t[0] in sys.argv[1:]]
+    return [t for t in tests if t[0] in arguments] if arguments else tests
+
+
+def main():
+    tests = list(itertools.chain(deviant_tests(), wire_tests(), other_tests()))
+    tests = choose(tests, sys.argv[1:])
     failures = 0
     for number, (option, found, does, run) in enumerate(tests, 1):
         begin = time.monotonic()
