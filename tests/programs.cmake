@@ -112,13 +112,15 @@ if(IPOIB_TEST_VARIANTS) # it runs the programs of that build too
     set_tests_properties(hostile PROPERTIES FIXTURES_REQUIRED asan)
 endif()
 ipoib_pytest(robust LABELS robust tshark SECONDS 1200 VARIANTS asan wireshark)
+if(IPOIB_TEST_VARIANTS) # every third length and offset of the ordinary build's
+    set_property(TEST asan/robust wireshark-4.6/robust APPEND PROPERTY ENVIRONMENT IPOIB_EVERY=3)
+endif()
 ipoib_pytest(noise LABELS robust)
 ipoib_pytest(lint SECONDS 1800 PROCESSORS 2)
 ipoib_pytest(coverage SECONDS 1800 PROCESSORS 2)
-ipoib_pytest(package SECONDS 1200 PROCESSORS 2)
 ipoib_pytest(benchmarks SECONDS 600)
 
-# A bare Debian, on which the README is walked.
+# A bare Debian, on which the README is walked; it builds and installs the packages too.
 ipoib_test(bare/bookworm SECONDS 3000 COMMAND ${CMAKE_SOURCE_DIR}/tests/bare bookworm
            "^(bootstrap|capture_files|check|decode|extcap|fixtures|privileges|probe_options|with_plugins)$")
 ipoib_test(long/bare-bookworm LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/bare bookworm)
@@ -126,6 +128,7 @@ ipoib_test(bare/trixie LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/t
 
 # Long runs, for each piece of work once: half an hour for each fuzzing harness, an hour of strain for the virtual fabric.
 ipoib_pytest(wireshark_tree LABELS release tshark SECONDS 1800 PROCESSORS 2)
+ipoib_pytest(package LABELS release SECONDS 1200 PROCESSORS 2)
 ipoib_pytest(removals_all LABELS release robust PROCESSORS 2)
 ipoib_pytest(law_all LABELS release robust SECONDS 1800 PROCESSORS 2)
 ipoib_test(long/fuzz LABELS release robust SECONDS 36000 PROCESSORS 2 COMMAND ${CMAKE_SOURCE_DIR}/script/fuzz 1800)
