@@ -7,6 +7,7 @@
 
 option(IPOIB_TEST_VARIANTS "register the tests of other builds and other Wireshark versions too" ON)
 set(IPOIB_WIRESHARKS 4.4 4.6) # the newest is the last
+list(GET IPOIB_WIRESHARKS -1 IPOIB_NEWEST_WIRESHARK)
 set(IPOIB_ASAN_BUILD ${CMAKE_BINARY_DIR}/variants/asan)
 set(IPOIB_TSAN_BUILD ${CMAKE_BINARY_DIR}/variants/tsan)
 # Debian's Python, which has Debian's pytest, before another one on the PATH.
@@ -31,6 +32,14 @@ function(ipoib_register name seconds labels environment properties)
                          ENVIRONMENT "${environment}" ${properties})
 endfunction()
 
+# The tier of the tests with another version of Wireshark.
+function(ipoib_wireshark_tier out version)
+    set(${out} release PARENT_SCOPE)
+    if(version STREQUAL IPOIB_NEWEST_WIRESHARK)
+        set(${out} ci PARENT_SCOPE)
+    endif()
+endfunction()
+
 # ipoib_test(NAME [LABELS label...] [SECONDS n] [LOCK name...] [PROCESSORS n] [SERIAL] [FABRIC] [VARIANTS variant...]
 #            COMMAND program...)
 # LABELS: quick or release, and topics; every test but those of release has ci too. FABRIC: needs the virtual fabric's kernel.
@@ -39,7 +48,6 @@ endfunction()
 #   asan-release    in the release tier
 #   newest          with the newest version in CI
 #   wireshark       with the newest version in CI, with the others in the release tier
-#   wireshark-all   with every version in CI
 function(ipoib_test name)
     cmake_parse_arguments(T "SERIAL;FABRIC" "SECONDS;PROCESSORS" "LABELS;LOCK;VARIANTS;COMMAND" ${ARGN})
     if(NOT T_SECONDS)
@@ -97,14 +105,9 @@ function(ipoib_test name)
         ipoib_register(tsan/${name} ${longer} "tsan;ci;${topics}" "${environment}"
                        "${properties};FIXTURES_REQUIRED;tsan" ${command})
     endif()
-    list(GET IPOIB_WIRESHARKS -1 newest)
     foreach(version ${IPOIB_WIRESHARKS})
-        set(tier release)
-        if(wireshark-all IN_LIST T_VARIANTS OR version STREQUAL newest)
-            set(tier ci)
-        endif()
-        if(wireshark IN_LIST T_VARIANTS OR wireshark-all IN_LIST T_VARIANTS OR
-           (newest IN_LIST T_VARIANTS AND version STREQUAL newest))
+        ipoib_wireshark_tier(tier ${version})
+        if(wireshark IN_LIST T_VARIANTS OR (newest IN_LIST T_VARIANTS AND tier STREQUAL ci))
             string(REPLACE "${IPOIB_PYTHON}" python3 command "${T_COMMAND}")
             string(REPLACE "${CMAKE_SOURCE_DIR}/" "" command "${command}")
             ipoib_register(wireshark-${version}/${name} ${T_SECONDS} "wireshark-${version};${tier};${topics}" ""
@@ -155,7 +158,8 @@ if(IPOIB_TEST_VARIANTS)
     ipoib_variant_build(tsan ${IPOIB_TSAN_BUILD} "-DIPOIB_SANITIZE=thread;-DIPOIB_PLUGIN=OFF"
                         "ipoib-capture;replay;replay-umad;test_capture_handover")
     foreach(version ${IPOIB_WIRESHARKS})
-        ipoib_register(wireshark-${version}/build 3600 "wireshark-${version};ci" ""
+        ipoib_wireshark_tier(tier ${version})
+        ipoib_register(wireshark-${version}/build 3600 "wireshark-${version};${tier}" ""
                        "FIXTURES_SETUP;wireshark-${version};PROCESSORS;2;SKIP_RETURN_CODE;75"
                        ${CMAKE_SOURCE_DIR}/script/other-wireshark ${version} true)
     endforeach()
