@@ -113,7 +113,7 @@ if(IPOIB_TEST_VARIANTS) # it runs the programs of that build too
 endif()
 ipoib_pytest(robust LABELS robust tshark SECONDS 1200 VARIANTS asan wireshark)
 if(IPOIB_TEST_VARIANTS) # every third length and offset of the ordinary build's
-    set_property(TEST asan/robust wireshark-4.6/robust APPEND PROPERTY ENVIRONMENT IPOIB_EVERY=3)
+    set_property(TEST asan/robust wireshark-${IPOIB_NEWEST_WIRESHARK}/robust APPEND PROPERTY ENVIRONMENT IPOIB_EVERY=3)
 endif()
 ipoib_pytest(noise LABELS robust)
 ipoib_pytest(lint SECONDS 1800 PROCESSORS 2)
@@ -135,7 +135,7 @@ ipoib_test(long/fuzz LABELS release robust SECONDS 36000 PROCESSORS 2 COMMAND ${
 ipoib_test(long/soak LABELS release fabric SECONDS 7200 FABRIC
            COMMAND env FABRIC_TIMEOUT=6000 ${CMAKE_SOURCE_DIR}/testbed/fabric once
                    ${CMAKE_SOURCE_DIR}/testbed/scenarios/soak.sh ${CMAKE_BINARY_DIR}/soak 600 20)
-ipoib_test(long/lint LABELS release SECONDS 3600 PROCESSORS 2 COMMAND ${CMAKE_SOURCE_DIR}/script/lint)
+ipoib_pytest(lint_all LABELS release SECONDS 3600 PROCESSORS 2)
 ipoib_test(long/deviant LABELS release fabric probe SECONDS 3100 FABRIC COMMAND ${CMAKE_SOURCE_DIR}/tests/deviant.sh)
 ipoib_test(long/probe_kill LABELS release fabric probe SECONDS 1200 FABRIC COMMAND ${CMAKE_SOURCE_DIR}/tests/probe_kill.sh)
 

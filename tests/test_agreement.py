@@ -29,10 +29,10 @@ def shown(path, *options):
     columns = [word for name in ["frame.number", *FIELDS] for word in ("-e", name)]
     report = ("-z", "ipoib,conformance,json")
     run = tshark("-r", path, *options, *report, "-T", "fields", *columns)
-    begin = run.stdout.find("{\n")
-    assert run.returncode == 0 and begin >= 0, f"{path} {options}: {run.stderr}"
-    rows = [line.split("\t") for line in run.stdout[:begin].splitlines()]
-    return {int(row[0]): row[1:] for row in rows if any(row[1:])}, run.stdout[begin:]
+    start = run.stdout.find("{\n")
+    assert run.returncode == 0 and start >= 0, f"{path} {options}: {run.stderr}"
+    rows = [line.split("\t") for line in run.stdout[:start].splitlines()]
+    return {int(row[0]): row[1:] for row in rows if any(row[1:])}, run.stdout[start:]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """script/lint with cppcheck, clang-tidy and the other tools finds nothing. clang's static
-analysis is of the release tier (long/lint)."""
+analysis is of the release tier (test_lint_all.py)."""
 from support.needs import needs
 from support.programs import run_script
 
