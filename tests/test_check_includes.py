@@ -107,8 +107,8 @@ def test_includes_that_point_down_are_accepted(tmp_path):
 
 
 def test_a_struct_with_two_definitions(tmp_path):
-    for room in ("plugin", "probe"):
-        (tmp_path / room).mkdir()
-        (tmp_path / room / "a.c").write_text("struct route {\n    int lid;\n};\n")
+    for folder in ("plugin", "probe"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.c").write_text("struct route {\n    int lid;\n};\n")
     complaint = "struct route is defined in plugin/a.c and probe/a.c: give each its own name\n"
     assert check(str(tmp_path)) == (1, complaint)
