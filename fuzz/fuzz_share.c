@@ -28,41 +28,42 @@ static void add_violation(void *user, uint32_t frame, const struct finding *f)
         g_string_append_printf(violations, "%u %s\n", frame, rules[f->rule].id);
 }
 
-/* A checker, and the violations that it finds. */
-struct judge {
+/* A capture as a checker sees it: the violations that it finds. */
+struct checked {
     GString *violations;
     struct checker *checker;
 };
 
-static struct judge judge_new(void)
+static struct checked checked_new(void)
 {
     GString *violations = g_string_new(NULL);
-    return (struct judge){violations, checker_new(NULL, NULL, add_violation, violations)};
+    return (struct checked){violations, checker_new(NULL, NULL, add_violation, violations)};
 }
 
-static void judge_free(struct judge *j)
+static void checked_free(struct checked *c)
 {
-    checker_free(j->checker);
-    g_string_free(j->violations, TRUE);
+    checker_free(c->checker);
+    g_string_free(c->violations, TRUE);
 }
 
-static void judge_frame(const struct judge *j, const struct fuzz_frame *f, uint32_t number,
+static void check_frame(const struct checked *c, const struct fuzz_frame *f, uint32_t number,
                         int64_t ns, const uint8_t *bytes)
 {
-    checker_frame(j->checker, &(struct capture_frame){number, 0, linktype_of(f->linktype), ns,
+    checker_frame(c->checker, &(struct capture_frame){number, 0, linktype_of(f->linktype), ns,
                                                       view_make(bytes, f->captured, f->length)});
 }
 
-static void judge_both(struct share *share, const struct judge *before, const struct judge *after,
-                       const struct fuzz_frame *f, uint32_t number, int64_t ns)
+static void check_both(struct share *share, const struct checked *before,
+                       const struct checked *after, const struct fuzz_frame *f, uint32_t number,
+                       int64_t ns)
 {
     /* on the heap with its exact size, so that AddressSanitizer detects an access beyond it */
     uint8_t *bytes = g_malloc(f->captured ? f->captured : 1);
     memcpy(bytes, f->bytes, f->captured);
     if (share_frame(share, &(struct share_frame){(uint32_t)linktype_of(f->linktype), ns, bytes,
                                                  f->captured, f->length})) {
-        judge_frame(before, f, number, ns, f->bytes);
-        judge_frame(after, f, number, ns, bytes);
+        check_frame(before, f, number, ns, f->bytes);
+        check_frame(after, f, number, ns, bytes);
     }
     g_free(bytes);
 }
@@ -70,19 +71,19 @@ static void judge_both(struct share *share, const struct judge *before, const st
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct share *share = share_new(&(struct share_key){"fuzz_share"});
-    struct judge before = judge_new(), after = judge_new();
+    struct checked before = checked_new(), after = checked_new();
     struct fuzz_frame f;
     int64_t ns = 0;
     for (uint32_t n = 1; fuzz_next_frame(&data, &size, &f); n++) {
         ns += f.milliseconds * 1000000LL;
-        judge_both(share, &before, &after, &f, n, ns);
+        check_both(share, &before, &after, &f, n, ns);
     }
     if (strcmp(before.violations->str, after.violations->str) != 0)
         fprintf(stderr, "violations:\n%safter sharing:\n%s", before.violations->str,
                 after.violations->str);
     must(strcmp(before.violations->str, after.violations->str) == 0);
-    judge_free(&before);
-    judge_free(&after);
+    checked_free(&before);
+    checked_free(&after);
     share_free(share);
     return 0;
 }

@@ -69,14 +69,14 @@ static int check(const char *path, unsigned total[DECODERS])
         g_error_free(error);
         return 2;
     }
-    struct checker *j = checker_new(NULL, NULL, ignore, NULL);
+    struct checker *checker = checker_new(NULL, NULL, ignore, NULL);
     for (uint32_t n = 1; capfile_next(file, &f, NULL) == CAPFILE_FRAME; n++) {
-        checker_frame(j, &(struct capture_frame){n, f.interface, f.linktype, f.ns,
-                                                 view_make(f.bytes, f.caplen, f.wirelen)});
+        checker_frame(checker, &(struct capture_frame){n, f.interface, f.linktype, f.ns,
+                                                       view_make(f.bytes, f.caplen, f.wirelen)});
         if (!is_once(path, n, total))
             status = 1;
     }
-    checker_free(j);
+    checker_free(checker);
     capfile_close(file);
     return status;
 }

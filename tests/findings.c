@@ -68,26 +68,26 @@ static void hold(const struct capture_frame *f)
 }
 
 /* The two swapped frames exchange their numbers; each keeps its time. */
-static void check_in_order(struct checker *j, struct capture_frame *f)
+static void check_in_order(struct checker *checker, struct capture_frame *f)
 {
     if (f->number == swap) {
         hold(f);
         return;
     }
     if (f->number != swap + 1 || !held.number) {
-        checker_frame(j, f);
+        checker_frame(checker, f);
         return;
     }
     f->number--;
     held.number++;
-    checker_frame(j, f);
-    checker_frame(j, &held);
+    checker_frame(checker, f);
+    checker_frame(checker, &held);
 }
 
 static void check_capture(struct capfile *file, const struct deviations *known)
 {
     struct fabric *fabric = fabric_new();
-    struct checker *j = checker_new(fabric, known, note_finding, NULL);
+    struct checker *checker = checker_new(fabric, known, note_finding, NULL);
     struct capfile_frame f;
     if (current)
         fabric_take_records_as_current(fabric);
@@ -95,9 +95,9 @@ static void check_capture(struct capfile *file, const struct deviations *known)
         struct capture_frame c = {n, f.interface, f.linktype, capfile_time(file, &f),
                                   view_make(f.bytes, f.caplen, f.wirelen)};
         if (!is_lost(n))
-            check_in_order(j, &c);
+            check_in_order(checker, &c);
     }
-    checker_free(j);
+    checker_free(checker);
     fabric_free(fabric);
 }
 

@@ -37,10 +37,10 @@ static void note_finding(void *user, uint32_t frame, const struct finding *f)
 
 static void check_alone(struct frame_findings *found, const struct capture_frame *f)
 {
-    struct checker *j = checker_new(NULL, NULL, note_finding, found);
+    struct checker *checker = checker_new(NULL, NULL, note_finding, found);
     *found = (struct frame_findings){0};
-    checker_frame(j, f);
-    checker_free(j);
+    checker_frame(checker, f);
+    checker_free(checker);
 }
 
 static void compare(const struct frame_findings *in_capture, const struct capture_frame *f)
@@ -57,17 +57,17 @@ static void compare(const struct frame_findings *in_capture, const struct captur
 static void check_capture(struct capfile *file)
 {
     struct frame_findings found;
-    struct checker *j = checker_new(NULL, NULL, note_finding, &found);
+    struct checker *checker = checker_new(NULL, NULL, note_finding, &found);
     struct capfile_frame f;
     while (capfile_next(file, &f, NULL) == CAPFILE_FRAME) {
         struct capture_frame c = {f.number, f.interface, f.linktype, f.ns,
                                   view_make(f.bytes, f.caplen, f.wirelen)};
         found = (struct frame_findings){0};
-        checker_frame(j, &c);
+        checker_frame(checker, &c);
         if (found.any)
             compare(&found, &c);
     }
-    checker_free(j);
+    checker_free(checker);
 }
 
 /*

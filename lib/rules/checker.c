@@ -27,50 +27,50 @@ struct checker {
 struct checker *checker_new(struct fabric *fabric, const struct deviations *known,
                             checker_report *report, void *user)
 {
-    struct checker *j = g_new0(struct checker, 1);
-    j->own_fabric = fabric == NULL;
-    j->fabric = fabric ? fabric : fabric_new();
-    j->known = known;
-    j->reported = reported_new();
-    j->postponed = postponed_new();
-    j->events = events_new();
-    j->report = report;
-    j->user = user;
-    j->message = "";
-    return j;
+    struct checker *c = g_new0(struct checker, 1);
+    c->own_fabric = fabric == NULL;
+    c->fabric = fabric ? fabric : fabric_new();
+    c->known = known;
+    c->reported = reported_new();
+    c->postponed = postponed_new();
+    c->events = events_new();
+    c->report = report;
+    c->user = user;
+    c->message = "";
+    return c;
 }
 
-void checker_mute(struct checker *j, bool muted)
+void checker_mute(struct checker *c, bool muted)
 {
-    j->muted = muted;
+    c->muted = muted;
 }
 
-void checker_free(struct checker *j)
+void checker_free(struct checker *c)
 {
-    if (!j)
+    if (!c)
         return;
-    if (j->own_fabric)
-        fabric_free(j->fabric);
-    reported_free(j->reported);
-    postponed_free(j->postponed);
-    events_free(j->events);
-    g_free(j);
+    if (c->own_fabric)
+        fabric_free(c->fabric);
+    reported_free(c->reported);
+    postponed_free(c->postponed);
+    events_free(c->events);
+    g_free(c);
 }
 
-void checker_count_passes(struct checker *j, uint64_t *passes)
+void checker_count_passes(struct checker *c, uint64_t *passes)
 {
-    j->passes = passes;
+    c->passes = passes;
 }
 
 /* The contents of a corrupt packet cannot be attributed to the sender. */
 static bool checked_packet_is_corrupt(void *user)
 {
-    const struct checker *j = user;
-    return j->packet && packet_is_corrupt(j->packet);
+    const struct checker *c = user;
+    return c->packet && packet_is_corrupt(c->packet);
 }
 
 /* The finding is inconclusive; why: the reason. */
-static void report_unknown(struct checker *j, const struct finding *f, const char *why)
+static void report_unknown(struct checker *c, const struct finding *f, const char *why)
 {
     struct finding unknown = {.rule = f->rule,
                               .outcome = OUTCOME_INCONCLUSIVE,
@@ -78,51 +78,51 @@ static void report_unknown(struct checker *j, const struct finding *f, const cha
                               .actual = why,
                               .entity = f->entity,
                               .reason = ""};
-    j->report(j->user, j->frame, &unknown);
+    c->report(c->user, c->frame, &unknown);
 }
 
 /*
  * Marks a known deviation. Of an earlier packet at fault (f->frame), the Service-ID is not known
  * any more.
  */
-static void report_failure(struct checker *j, const struct finding *f)
+static void report_failure(struct checker *c, const struct finding *f)
 {
     char id[SERVICE_ID_TEXT_SIZE];
-    const struct failure failure = {f->rule, f->expected, f->actual, j->message,
-                                    f->frame ? NULL : sender_service_id(j->packet, id)};
-    const char *reason = deviations_reason(j->known, &failure);
-    if (!reason && deviations_need_service_id(j->known, &failure)) {
-        report_unknown(j, f,
+    const struct failure failure = {f->rule, f->expected, f->actual, c->message,
+                                    f->frame ? NULL : sender_service_id(c->packet, id)};
+    const char *reason = deviations_reason(c->known, &failure);
+    if (!reason && deviations_need_service_id(c->known, &failure)) {
+        report_unknown(c, f,
                        "a known deviation or a violation: the Service-ID that the sender's "
                        "connections have was not captured");
         return;
     }
-    const struct sender sender = sender_of(fabric_facts(j->fabric), j->packet);
+    const struct sender sender = sender_of(fabric_facts(c->fabric), c->packet);
     struct finding failed = *f;
     failed.outcome = reason ? OUTCOME_DEVIATION : OUTCOME_FAIL;
     failed.reason = reason ? reason : f->reason;
     if (!failed.sender)
         failed.sender = &sender;
-    j->report(j->user, j->frame, &failed);
+    c->report(c->user, c->frame, &failed);
 }
 
-__attribute__((noinline)) static void report_violation(struct checker *j, const struct finding *f)
+__attribute__((noinline)) static void report_violation(struct checker *c, const struct finding *f)
 {
-    if (checked_packet_is_corrupt(j))
-        report_unknown(j, f, "the packet is corrupt: its ICRC or VCRC is wrong");
+    if (checked_packet_is_corrupt(c))
+        report_unknown(c, f, "the packet is corrupt: its ICRC or VCRC is wrong");
     else if (f->outcome == OUTCOME_FAIL)
-        report_failure(j, f);
+        report_failure(c, f);
     else
-        j->report(j->user, j->frame, f);
+        c->report(c->user, c->frame, f);
 }
 
 static void pass_finding(void *user, const struct finding *f)
 {
-    struct checker *j = user;
+    struct checker *c = user;
     if (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_NOTED)
-        report_violation(j, f);
+        report_violation(c, f);
     else
-        j->report(j->user, j->frame, f);
+        c->report(c->user, c->frame, f);
 }
 
 static void ignore_finding(void *user, const struct finding *f)
@@ -131,14 +131,14 @@ static void ignore_finding(void *user, const struct finding *f)
     (void)f;
 }
 
-static struct reporter reporter(struct checker *j, const uint8_t *base, uint16_t interface)
+static struct reporter reporter(struct checker *c, const uint8_t *base, uint16_t interface)
 {
-    return (struct reporter){.report = j->muted ? ignore_finding : pass_finding,
-                             .passes = j->muted ? NULL : j->passes,
+    return (struct reporter){.report = c->muted ? ignore_finding : pass_finding,
+                             .passes = c->muted ? NULL : c->passes,
                              .corrupt = checked_packet_is_corrupt,
-                             .user = j,
+                             .user = c,
                              .base = base,
-                             .reported = j->muted ? NULL : j->reported,
+                             .reported = c->muted ? NULL : c->reported,
                              .interface = interface};
 }
 
@@ -160,14 +160,14 @@ static void check_datagram(const struct reporter *r, const struct check_context 
         if (check_context)
             check_arp_in_fabric(check_context, d);
     } else if (d->icmpv6.p) {
-        struct checker *j = r->user;
-        j->message = view_has(d->icmpv6, 0, 1) == WIRE_OK ? nd_name(d->icmpv6.p[0]) : "";
+        struct checker *c = r->user;
+        c->message = view_has(d->icmpv6, 0, 1) == WIRE_OK ? nd_name(d->icmpv6.p[0]) : "";
         check_nd(r, d->icmpv6, !check_context && d->header != WIRE_FOREIGN);
         if (check_context)
             check_nd_in_fabric(check_context, d);
         else
             check_announced_ids(r, d);
-        j->message = "";
+        c->message = "";
     } else if (d->dhcp_bytes.p) {
         check_dhcp(r, d);
     }
@@ -241,9 +241,9 @@ static bool check_events(const struct check_context *s)
 
 static void name_foreign(const struct check_context *s, const struct cm *cm)
 {
-    const struct connection *c = s->p->classification.connection;
-    struct entity entity = entity_connection(c ? c->number : 0);
-    uint8_t service = c ? c->service : (uint8_t)cm->service;
+    const struct connection *conn = s->p->classification.connection;
+    struct entity entity = entity_connection(conn ? conn->number : 0);
+    uint8_t service = conn ? conn->service : (uint8_t)cm->service;
     if (cm->message == CM_REQ && service != SERVICE_UNKNOWN)
         report_note(s->r, R_ULP_IDENTIFY, &entity, cm->service_id,
                     s->p->ib.payload.p + REQ_SERVICE_ID, 8, "a connection of %s",
@@ -302,12 +302,12 @@ static bool check_without_ib(const struct reporter *r, const struct packet *p)
     return true;
 }
 
-bool checker_packet(struct checker *j, const struct packet *p, const struct events *e)
+bool checker_packet(struct checker *c, const struct packet *p, const struct events *e)
 {
-    struct reporter r = reporter(j, p->bytes.p, p->at.interface);
-    struct check_context s = {&r, fabric_facts(j->fabric), p, e, j->postponed};
-    j->frame = p->at.frame;
-    j->packet = p;
+    struct reporter r = reporter(c, p->bytes.p, p->at.interface);
+    struct check_context s = {&r, fabric_facts(c->fabric), p, e, c->postponed};
+    c->frame = p->at.frame;
+    c->packet = p;
     if (packet_lacks_ib(p))
         return check_without_ib(&r, p);
     switch (p->classification.class) {
@@ -336,22 +336,23 @@ bool checker_packet(struct checker *j, const struct packet *p, const struct even
  */
 static bool read_packet(struct fabric *fabric, struct packet *p, const struct capture_frame *f)
 {
-    struct link_frame c;
+    struct link_frame located;
     struct capture_position at = {.frame = f->number, .ns = f->ns};
-    if (link_frame_locate(f->linktype, f->bytes, &c) != WIRE_OK || c.kind == LINK_FRAME_NONE)
+    if (link_frame_locate(f->linktype, f->bytes, &located) != WIRE_OK ||
+        located.kind == LINK_FRAME_NONE)
         return false;
-    struct capture_interface captured = {f->interface, c.port, 0};
+    struct capture_interface captured = {f->interface, located.port, 0};
     if (!fabric_enter_interface(fabric, captured, &at.interface))
         return false;
-    packet_read_frame(p, &at, &c);
+    packet_read_frame(p, &at, &located);
     return true;
 }
 
-bool checker_frame(struct checker *j, const struct capture_frame *f)
+bool checker_frame(struct checker *c, const struct capture_frame *f)
 {
     struct packet p;
-    if (!read_packet(j->fabric, &p, f))
+    if (!read_packet(c->fabric, &p, f))
         return false;
-    fabric_observe(j->fabric, &p, j->events);
-    return checker_packet(j, &p, j->events);
+    fabric_observe(c->fabric, &p, c->events);
+    return checker_packet(c, &p, c->events);
 }

@@ -40,30 +40,30 @@ struct capture_frame {
  */
 struct checker *checker_new(struct fabric *fabric, const struct deviations *known,
                             checker_report *report, void *user);
-void checker_free(struct checker *j);
+void checker_free(struct checker *c);
 
 /*
  * muted: the findings of the next packets are not reported, and do not count as reported, so the
  * same finding in a later packet is reported. The packets still change the model.
  */
-void checker_mute(struct checker *j, bool muted);
+void checker_mute(struct checker *c, bool muted);
 
 /*
  * Counts passes, which are most findings, instead of reporting them. passes: RULE_COUNT counters,
  * which must outlive the checker. A checker without them reports passes as the other findings.
  */
-void checker_count_passes(struct checker *j, uint64_t *passes);
+void checker_count_passes(struct checker *c, uint64_t *passes);
 
 /*
  * Checks the next packet, which the caller has already passed to fabric_observe() with the same
  * fabric. e: the resulting events. Returns as checker_frame().
  */
-bool checker_packet(struct checker *j, const struct packet *p, const struct events *e);
+bool checker_packet(struct checker *c, const struct packet *p, const struct events *e);
 
 /*
  * Decodes and checks the next frame of the capture. Returns true if it contains an IPoIB datagram
  * or a message about IPoIB.
  */
-bool checker_frame(struct checker *j, const struct capture_frame *f);
+bool checker_frame(struct checker *c, const struct capture_frame *f);
 
 #endif
