@@ -18,11 +18,12 @@ uint32_t encap_datagram_length(struct view v)
 {
     struct view d = view_from(v, ENCAP_SIZE);
     struct encap e;
-    if (encap_decode(v, &e) != WIRE_OK)
+    if (encap_decode(v, &e) != WIRE_OK || d.cap == 0)
         return 0;
-    if (e.type == TYPE_IPV4 && d.cap >= IPV4_TOTAL_LENGTH + 2)
+    uint8_t version = d.p[0] >> 4;
+    if (e.type == TYPE_IPV4 && version == 4 && d.cap >= IPV4_TOTAL_LENGTH + 2)
         return be16(d.p + IPV4_TOTAL_LENGTH);
-    if (e.type == TYPE_IPV6 && d.cap >= IPV6_PAYLOAD_LENGTH + 2) {
+    if (e.type == TYPE_IPV6 && version == 6 && d.cap >= IPV6_PAYLOAD_LENGTH + 2) {
         uint32_t n = be16(d.p + IPV6_PAYLOAD_LENGTH);
         return n ? IPV6_SIZE + n : 0; /* 0: a jumbogram (RFC 2675), or nothing */
     }

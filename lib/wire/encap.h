@@ -49,8 +49,8 @@ const char *encap_missing(struct view v, bool first);
 bool encap_begins_message(struct view v, bool first);
 
 /*
- * Bytes of the IP datagram by its own length field; 0: it has none, or it was not captured. v
- * starts at the encapsulation header.
+ * Bytes of the IP datagram by its own length field; 0: it has none, it was not captured, or the
+ * version is not that of the Type. v starts at the encapsulation header.
  */
 uint32_t encap_datagram_length(struct view v);
 

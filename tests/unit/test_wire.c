@@ -231,8 +231,9 @@ static void encapsulation_agrees_with_its_datagram(void **state)
     assert_false(encap_agrees(whole(p, 43))); /* the IP length is 40, 39 are present */
     assert_true(encap_agrees(view_make(p, 8, 44)));
     assert_false(encap_agrees(view_make(p, 7, 44))); /* the IP length was not captured */
-    p[4] = 0x65;
+    p[4] = 0x65; /* the version is not that of IPv4: bytes 2 and 3 are no length */
     assert_false(encap_agrees(whole(p, 44)));
+    assert_int_equal(encap_datagram_length(whole(p, 44)), 0);
     p[4] = 0x45;
     p[0] = 0x86;
     p[1] = 0xdd;
