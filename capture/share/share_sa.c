@@ -110,10 +110,31 @@ struct record_run {
     bool single;     /* only one record */
 };
 
+/*
+ * Only tables continue over RMPP segments. Other MADs have one record, whatever their RMPP header
+ * says; the model reads them so, too.
+ */
+static bool has_one_record(const struct sa *sa)
+{
+    switch (sa->mad.method) {
+    case SA_GET:
+    case SA_SET:
+    case SA_REPORT:
+    case SA_GET_TABLE:
+    case SA_DELETE:
+    case SA_GET_RESP:
+    case SA_REPORT_RESP:
+    case SA_DELETE_RESP:
+        return true;
+    default:
+        return sa->rmpp_type != RMPP_TYPE_DATA;
+    }
+}
+
 static struct record_run record_table(const struct sa *sa, const struct record *r)
 {
     struct record_run t = {.stride = sa->record_stride >= r->size ? sa->record_stride : r->size,
-                           .single = sa->rmpp_type != RMPP_TYPE_DATA};
+                           .single = has_one_record(sa)};
     uint64_t before = !t.single && sa->segment ? (uint64_t)(sa->segment - 1) * SA_DATA_SIZE : 0;
 
     t.before = (uint32_t)(before % t.stride);
