@@ -18,9 +18,9 @@ def initialise(s, *hosts, pkeys=(0xFFFF,), **options):
         s.port_info(host, **options)
 
 
-def managed(*numbers, **options):
+def managed(*numbers, subnet=Subnet, **options):
     """A link whose ports' whole history is in the capture."""
-    s = Subnet(**options)
+    s = subnet(**options)
     hosts = [Host(n, prefix=s.prefix) for n in numbers]
     initialise(s, *hosts)
     s.up(*hosts)
