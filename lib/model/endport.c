@@ -219,6 +219,7 @@ static void take_over(struct endport *p, struct endport *nameless)
     if (nameless->lmc)
         p->lmc = nameless->lmc;
     p->subscribed |= nameless->subscribed;
+    p->subscribed_before |= nameless->subscribed_before;
     p->subscribing |= nameless->subscribing;
     p->reregister_frame = MAX(p->reregister_frame, nameless->reregister_frame);
     p->waiting += nameless->waiting;
@@ -441,7 +442,10 @@ enum { LAST_PSN_KNOWN = 1u << 31, LAST_PSN_UP_AGAIN = 1u << 30 };
 
 void endport_initialised(struct endport *p, uint32_t frame)
 {
+    bool missed = p->initialised_frame && p->gap_frame > p->initialised_frame;
     p->initialised_frame = frame;
+    p->subscribed_before |= missed ? SUBSCRIBED_CREATED | SUBSCRIBED_DELETED
+                                   : p->subscribed | p->subscribing;
     p->subscribed = p->subscribing = 0;
     p->gsi_psn |= LAST_PSN_UP_AGAIN;
 }

@@ -42,6 +42,7 @@ struct endport {
     uint8_t neighbor_mtu, mtu_cap; /* IBA MTU codes; 0: not known */
     uint8_t subscribed : 2;        /* SUBSCRIBED_* */
     uint8_t subscribing : 2;       /* SUBSCRIBED_* of requests that have no response yet */
+    uint8_t subscribed_before : 2; /* SUBSCRIBED_* when it was initialised; the SA may keep them */
     /*
      * It may have several interfaces on one partition: it requested to join the broadcast group
      * although it was a FullMember, or another port GUID was seen at its LID (IBA 4.1.1).

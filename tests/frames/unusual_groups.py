@@ -14,7 +14,7 @@ from frames.subnet import (
     Subnet,
 )
 from frames.unusual import link, scenario
-from frames.unusual_management import managed
+from frames.unusual_management import initialise, managed
 
 GROUP = "239.1.2.3"
 SEND_ONLY_FULL = 8  # IBA 15.2.5.17: SendOnlyFullMember
@@ -51,6 +51,47 @@ def send_only_member_becomes_full_member():
     s.join(a, group, FULL)
     s.to_group4(a, GROUP)
     s.leave(a, group, SEND_ONLY)
+    s.to_group4(a, GROUP)
+    return s
+
+
+@scenario
+def subscribes_after_its_first_datagram():
+    """Section 10 requires that senders subscribe to the traps, not that they do it before they
+    send."""
+    s = FromStart()
+    a, b = Host(1), Host(2)
+    initialise(s, a, b)
+    for host in (a, b):
+        s.join(host, s.broadcast())
+    group = s.join(b, s.group4(GROUP))
+    s.join(a, group, SEND_ONLY)
+    s.to_group4(a, GROUP)
+    s.wait(1)
+    s.subscribe(a)
+    s.to_group4(a, GROUP)
+    s.path(a, b)
+    return s
+
+
+@scenario
+def subscribes_again_after_it_joined_again():
+    """The SM asks for registration; a joins its groups again and sends before it subscribes
+    again."""
+    s, a, b = managed(1, 2, subnet=FromStart)
+    group = s.join(b, s.group4(GROUP))
+    s.join(a, group, SEND_ONLY)
+    for host in (a, b):
+        s.port_info(host, reregister=True)
+    for host in (a, b):
+        s.join(host, s.broadcast())
+    s.join(b, group)
+    s.states[a.gid, group] = 0
+    s.join(a, group, SEND_ONLY)
+    s.to_group4(a, GROUP)
+    s.join(a, s.group4("224.0.0.1"))
+    s.wait(1)
+    s.subscribe(a)
     s.to_group4(a, GROUP)
     return s
 
