@@ -208,6 +208,7 @@ static void take_over(struct endport *p, struct endport *nameless)
     }
     if (nameless->gsi_psn)
         p->gsi_psn = nameless->gsi_psn;
+    p->gsi_last_frame = MAX(p->gsi_last_frame, nameless->gsi_last_frame);
     if (nameless->smi_psn)
         p->smi_psn = nameless->smi_psn;
     if (nameless->neighbor_mtu)
@@ -466,6 +467,7 @@ bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
         p->gsi_frame = frame;
         p->begins_late = psn != 0;
     }
+    p->gsi_last_frame = frame;
     p->gsi_psn = psn | LAST_PSN_KNOWN;
     return whole;
 }

@@ -65,10 +65,11 @@ struct endport {
      * with another LID has named it since
      */
     uint32_t named_frame;
-    uint32_t gsi_frame; /* first packet of its GSI; 0: none */
-    uint32_t gsi_psn;   /* PSN of the last packet that its GSI sent, with LAST_PSN_* bits */
-    uint32_t smi_psn;   /* PSN of the last packet that its SMI (QP0) sent, with LAST_PSN_* bits */
-    uint32_t waiting;   /* connections whose REQ it sent and that have no response */
+    uint32_t gsi_frame;      /* first packet of its GSI; 0: none */
+    uint32_t gsi_last_frame; /* last packet of its GSI; 0: none */
+    uint32_t gsi_psn;        /* PSN of the last packet that its GSI sent, with LAST_PSN_* bits */
+    uint32_t smi_psn; /* PSN of the last packet that its SMI (QP0) sent, with LAST_PSN_* bits */
+    uint32_t waiting; /* connections whose REQ it sent and that have no response */
     /* UD QPs that its link-layer addresses announced; qpn 0: unused */
     struct {
         uint32_t qpn : 24;
