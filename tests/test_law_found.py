@@ -23,6 +23,18 @@ def without(frames, *lost):
 # The capture, its remaining frames (None: all), the steps, the situation.
 FOUND = [
     (
+        "unusual/peers_have_the_address_before_a_restart",
+        without(89, 58, 64),
+        [],
+        "both replies with the address that an interface had before its restart",
+    ),
+    (
+        "unusual/two_interfaces_of_a_port_connect",
+        without(61, 42),
+        [],
+        "the reply of a second interface, whose join was captured",
+    ),
+    (
         "unusual/active_port_is_set_to_active",
         without(53, 41, 42),
         [],

@@ -15,6 +15,7 @@
 
 struct connection;
 
+enum { ENDED_MAX = 7 };
 enum { SUBSCRIBED_CREATED = 1, SUBSCRIBED_DELETED = 2 }; /* traps 66 and 67 */
 enum { ENDPORT_PKEYS = 32 };                             /* one block of the P_Key table */
 
@@ -48,6 +49,8 @@ struct endport {
      * although it was a FullMember, or another port GUID was seen at its LID (IBA 4.1.1).
      */
     uint8_t several_interfaces : 1;
+    /* how often an interface ended: it left its broadcast group, or was brought up again */
+    uint8_t ended : 3;
     uint8_t node_type : 2;      /* from NodeInfo, with a PortInfo of the same route; 0: not known */
     uint8_t begins_late : 1;    /* the packet in gsi_frame has a PSN other than 0 */
     uint32_t initialised_frame; /* frame in which it was initialised; 0: before the capture */
@@ -166,6 +169,12 @@ enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_
  * move to another interface of the port.
  */
 bool endport_has_one_interface(const struct endport *p, uint16_t pkey);
+
+/*
+ * Did the port announce the QPN of each interface that it had before on the partition? Peers may
+ * still have its address in their caches (RFC 4391 section 9.4).
+ */
+bool endport_knows_old_qpns(const struct endport *p, uint16_t pkey);
 
 /* Does the port own the LID? */
 static inline bool endport_has_lid(const struct endport *p, uint16_t lid)
