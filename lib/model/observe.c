@@ -34,7 +34,7 @@ static void follow_interface(struct observation *o, const struct subnet_event *e
     if (left)
         connections_interface_down(e->endport, pkey, clocks_of(o), on_lifecycle, o);
     else if (e->kind == SUBNET_JOINED && e->left_before)
-        connections_interface_up(e->endport, pkey, on_lifecycle, o);
+        connections_interface_up(e->endport, pkey, clocks_of(o), on_lifecycle, o);
 }
 
 static void on_subnet_event(void *user, const struct subnet_event *e)

@@ -498,6 +498,24 @@ def interface_is_closed():
 
 
 @scenario
+def connection_stays_while_groups_are_joined_again():
+    """If the SM changes, Linux leaves all its groups and joins them again. The interface is not torn
+    down, and neither are its connections (section 3.4)."""
+    s, *hosts = managed(1, 2, subnet=FromStart)
+    a, b = (h.also(flags=RC_FLAG) for h in hosts)
+    s.resolve(a, b)
+    c = Link(s, a, b).open()
+    c.ping()
+    s.wait(1)
+    s.leave(a, s.broadcast())
+    s.join(a, s.broadcast())
+    s.wait(12)
+    c.ping(2)
+    c.close()
+    return s
+
+
+@scenario
 def connection_in_a_child_partition():
     s, *hosts = link(1, 2, pkey=0x8004)
     a, b = (h.also(flags=RC_FLAG) for h in hosts)
