@@ -30,7 +30,7 @@ from frames.build import (
 )
 from frames.faults import fixture as faults
 from frames.ib import ONLY, RC, UD, Frame, encap
-from frames.subnet import Host, Subnet
+from frames.subnet import FromStart, Host
 from frames.variants import forms
 from support import capfile, findings
 from support.paths import testdata
@@ -533,14 +533,6 @@ def test_response_to_the_first_join_may_have_had_another_qkey(captured):
     t = joins_again_with_other_qkey()
     assert QKEY_FROM_JOIN not in [rule for _, rule in failures(t.pcap())]
     assert QKEY_FROM_JOIN not in [rule for _, rule in failures(with_one(t, 20, captured))]
-
-
-class FromStart(Subnet):
-    """Each queue pair's first packet has PSN 0: the capture has all of its packets."""
-
-    def psn(self, lid, qpn):
-        self.psns.setdefault((lid, qpn), -1)
-        return super().psn(lid, qpn)
 
 
 def sends_until_it_joins_again(between):

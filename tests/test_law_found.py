@@ -15,8 +15,31 @@ def clocks(port, ns):
     return [Split(port, INFINIBAND), Clock(1, ns)]
 
 
+def without(frames, *lost):
+    """All frames of a capture that has this number, except the lost ones."""
+    return set(range(1, frames + 1)) - set(lost)
+
+
 # The capture, its remaining frames (None: all), the steps, the situation.
 FOUND = [
+    (
+        "unusual/peers_have_the_address_before_a_restart",
+        without(89, 58, 64),
+        [],
+        "both replies with the address that an interface had before its restart",
+    ),
+    (
+        "unusual/two_interfaces_of_a_port_connect",
+        without(61, 42),
+        [],
+        "the reply of a second interface, whose join was captured",
+    ),
+    (
+        "unusual/active_port_is_set_to_active",
+        without(53, 41, 42),
+        [],
+        "a join before the SM set an active port to Active",
+    ),
     ("rfc4391.7.link-mtu.fail.pcap", None, [Crcs("none", None)], "a long datagram without CRCs"),
     ("built/built-cm-reuse.pcap", {1, 8}, [], "a REP of a missed REQ that reuses IDs"),
     ("unusual/ids_and_queue_pairs_are_reused", {52, 56, 57, 62}, [], "the same after IP"),

@@ -36,6 +36,7 @@ from frames.build import (
 )
 from frames.fault_datagrams import ping_group
 from frames.ib import ONLY, encap
+from frames.subnet import SMP_GET, FromStart, Host
 from frames.variants import evidence, forms  # noqa: F401  (evidence: enters the variants)
 from support import capfile, findings
 from support.paths import TESTDATA
@@ -1244,3 +1245,34 @@ def test_sender_may_use_the_address_of_the_reply():
             data = data[:-6] + bytes(b ^ 0x55 for b in data[-6:])
         records.append(capfile.record(n * 8 * 10**6, data))
     conforms(capfile.pcap(whole.interfaces[0].linktype, records, nanoseconds=True))
+
+
+# ---- the start of a port
+
+
+def set_again(lost):
+    """a joins the broadcast group when the SM has brought its port up. Later the SM sets a's
+    PortInfo again. lost: the Set that gave the port its LID, the join and their responses were not
+    captured."""
+    s, a, b = FromStart(), Host(1), Host(2)
+    s.node_info(a)
+    no_lid = bytes(31) + b"\x02\x22" + bytes(31)  # PortInfo: Init, LID 0
+    s.smp(a.lid, SMP_GET, 0x0015, modifier=1, reply=no_lid)
+    first = len(s.records)
+    s.port_info(a)
+    s.join(a, s.broadcast())
+    if lost:
+        del s.records[first:]
+    s.subscribe(a)
+    s.wait(1)
+    s.port_info(a)
+    s.arp_request(a, b.ip)
+    s.wait(1)
+    for _ in range(2):
+        s.path(a, b)
+    return s.pcap()
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_set_of_a_port_that_has_sent_is_not_its_start(lost):
+    conforms(set_again(lost))

@@ -208,6 +208,7 @@ static void take_over(struct endport *p, struct endport *nameless)
     }
     if (nameless->gsi_psn)
         p->gsi_psn = nameless->gsi_psn;
+    p->gsi_last_frame = MAX(p->gsi_last_frame, nameless->gsi_last_frame);
     if (nameless->smi_psn)
         p->smi_psn = nameless->smi_psn;
     if (nameless->neighbor_mtu)
@@ -219,6 +220,8 @@ static void take_over(struct endport *p, struct endport *nameless)
     if (nameless->lmc)
         p->lmc = nameless->lmc;
     p->subscribed |= nameless->subscribed;
+    p->subscribed_before |= nameless->subscribed_before;
+    p->ended = MAX(p->ended, nameless->ended);
     p->subscribing |= nameless->subscribing;
     p->reregister_frame = MAX(p->reregister_frame, nameless->reregister_frame);
     p->waiting += nameless->waiting;
@@ -436,13 +439,31 @@ bool endport_has_one_interface(const struct endport *p, uint16_t pkey)
     return announced <= 1 && !full && !p->several_interfaces;
 }
 
+bool endport_knows_old_qpns(const struct endport *p, uint16_t pkey)
+{
+    unsigned old = 0;
+    for (unsigned i = 0; i < ENDPORT_UD_QPS && p->ud[i].qpn; i++)
+        old += p->ud_pkey[i] == (pkey & 0x7fff) && p->ud[i].before;
+    return old >= p->ended && p->ended < ENDED_MAX;
+}
+
+void endport_interface_ended(struct endport *p)
+{
+    p->ended += p->ended < ENDED_MAX;
+}
+
 /* UP_AGAIN: the port was initialised after that packet, so its driver may restart PSNs from 0. */
 enum { LAST_PSN_KNOWN = 1u << 31, LAST_PSN_UP_AGAIN = 1u << 30 };
 
 void endport_initialised(struct endport *p, uint32_t frame)
 {
+    bool missed = p->initialised_frame && p->gap_frame > p->initialised_frame;
     p->initialised_frame = frame;
+    p->subscribed_before |= missed ? SUBSCRIBED_CREATED | SUBSCRIBED_DELETED
+                                   : p->subscribed | p->subscribing;
     p->subscribed = p->subscribing = 0;
+    if (p->gsi_last_frame)
+        endport_interface_ended(p);
     p->gsi_psn |= LAST_PSN_UP_AGAIN;
 }
 
@@ -462,6 +483,7 @@ bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
         p->gsi_frame = frame;
         p->begins_late = psn != 0;
     }
+    p->gsi_last_frame = frame;
     p->gsi_psn = psn | LAST_PSN_KNOWN;
     return whole;
 }

@@ -15,6 +15,7 @@
 
 struct connection;
 
+enum { ENDED_MAX = 7 };
 enum { SUBSCRIBED_CREATED = 1, SUBSCRIBED_DELETED = 2 }; /* traps 66 and 67 */
 enum { ENDPORT_PKEYS = 32 };                             /* one block of the P_Key table */
 
@@ -42,11 +43,14 @@ struct endport {
     uint8_t neighbor_mtu, mtu_cap; /* IBA MTU codes; 0: not known */
     uint8_t subscribed : 2;        /* SUBSCRIBED_* */
     uint8_t subscribing : 2;       /* SUBSCRIBED_* of requests that have no response yet */
+    uint8_t subscribed_before : 2; /* SUBSCRIBED_* when it was initialised; the SA may keep them */
     /*
      * It may have several interfaces on one partition: it requested to join the broadcast group
      * although it was a FullMember, or another port GUID was seen at its LID (IBA 4.1.1).
      */
     uint8_t several_interfaces : 1;
+    /* how often an interface ended: it left its broadcast group, or was brought up again */
+    uint8_t ended : 3;
     uint8_t node_type : 2;      /* from NodeInfo, with a PortInfo of the same route; 0: not known */
     uint8_t begins_late : 1;    /* the packet in gsi_frame has a PSN other than 0 */
     uint32_t initialised_frame; /* frame in which it was initialised; 0: before the capture */
@@ -64,10 +68,11 @@ struct endport {
      * with another LID has named it since
      */
     uint32_t named_frame;
-    uint32_t gsi_frame; /* first packet of its GSI; 0: none */
-    uint32_t gsi_psn;   /* PSN of the last packet that its GSI sent, with LAST_PSN_* bits */
-    uint32_t smi_psn;   /* PSN of the last packet that its SMI (QP0) sent, with LAST_PSN_* bits */
-    uint32_t waiting;   /* connections whose REQ it sent and that have no response */
+    uint32_t gsi_frame;      /* first packet of its GSI; 0: none */
+    uint32_t gsi_last_frame; /* last packet of its GSI; 0: none */
+    uint32_t gsi_psn;        /* PSN of the last packet that its GSI sent, with LAST_PSN_* bits */
+    uint32_t smi_psn; /* PSN of the last packet that its SMI (QP0) sent, with LAST_PSN_* bits */
+    uint32_t waiting; /* connections whose REQ it sent and that have no response */
     /* UD QPs that its link-layer addresses announced; qpn 0: unused */
     struct {
         uint32_t qpn : 24;
@@ -164,6 +169,12 @@ enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_
  * move to another interface of the port.
  */
 bool endport_has_one_interface(const struct endport *p, uint16_t pkey);
+
+/*
+ * Did the port announce the QPN of each interface that it had before on the partition? Peers may
+ * still have its address in their caches (RFC 4391 section 9.4).
+ */
+bool endport_knows_old_qpns(const struct endport *p, uint16_t pkey);
 
 /* Does the port own the LID? */
 static inline bool endport_has_lid(const struct endport *p, uint16_t lid)

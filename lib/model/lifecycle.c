@@ -8,7 +8,8 @@
 enum { DEPTH = 64 };
 /*
  * Seconds from an interface's leaving the broadcast group to the end of its connections; each
- * disconnect takes a round trip.
+ * disconnect takes a round trip. An interface that joins again sooner may not have been torn down:
+ * if the SM changes, Linux leaves and joins all its groups, and its connections stay.
  */
 enum { TEARDOWN_SECONDS = 10 };
 /* Seconds after the TimeWait in which a driver may still send what it had queued: Linux waits up
@@ -174,13 +175,24 @@ void connections_interface_down(const struct endport *port, uint16_t pkey,
     }
 }
 
+static bool teardown_is_over(const struct connection *c, const struct clocks *clocks)
+{
+    return clocks_at_least(clocks, c->interface, time_of_connection(c)) >
+           TEARDOWN_SECONDS * NANOSECONDS;
+}
+
 void connections_interface_up(const struct endport *port, uint16_t pkey,
-                              lifecycle_observer *observer, void *user)
+                              const struct clocks *clocks, lifecycle_observer *observer, void *user)
 {
     struct connection *c = port->connections;
-    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port))
-        if (same_partition(c->pkey, pkey) && connection_has_left(c))
+    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port)) {
+        if (!same_partition(c->pkey, pkey) || !connection_has_left(c))
+            continue;
+        if (teardown_is_over(c, clocks))
             decide(c, observer, user);
+        else
+            (c->endport[0] == port ? &c->requester : &c->responder)->left = false;
+    }
 }
 
 void connection_ended(struct connection *c, const struct clocks *clocks)
@@ -234,8 +246,6 @@ void connection_used(struct connection *c, const struct clocks *clocks)
 void connection_data(struct connection *c, const struct clocks *clocks,
                      lifecycle_observer *observer, void *user)
 {
-    if (connection_has_left(c) && connection_is_open(c) &&
-        clocks_at_least(clocks, c->interface, time_of_connection(c)) >
-            TEARDOWN_SECONDS * NANOSECONDS)
+    if (connection_has_left(c) && connection_is_open(c) && teardown_is_over(c, clocks))
         decide(c, observer, user);
 }

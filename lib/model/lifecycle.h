@@ -31,7 +31,8 @@ void connections_interface_down(const struct endport *port, uint16_t pkey,
                                 const struct clocks *clocks, lifecycle_observer *observer,
                                 void *user);
 void connections_interface_up(const struct endport *port, uint16_t pkey,
-                              lifecycle_observer *observer, void *user);
+                              const struct clocks *clocks, lifecycle_observer *observer,
+                              void *user);
 
 /* A DREQ or DREP of c was seen. */
 void connection_ended(struct connection *c, const struct clocks *clocks);

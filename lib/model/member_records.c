@@ -353,16 +353,48 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
     delivery_event(d, &e);
 }
 
+/*
+ * Does the response to a leave have the JoinState that remains? The SA of OpenSM sets it so; other
+ * SAs, such as those of QLogic and Intel, return the record of the request. It is that one if it
+ * has a bit that the port gave up.
+ */
+static bool has_remaining_state(const struct subnet_event *e, const struct mc_member *r)
+{
+    return !e->request || !(r->join_state & e->request->join_state);
+}
+
+/* Is the JoinState before the leave known, but for the leave itself? */
+static bool is_known_before(const struct member *m)
+{
+    const struct endport *p = m->endport;
+    return m->frame > MAX(p->gap_frame, MAX(p->initialised_frame, p->reregister_frame)) &&
+           !m->unanswered;
+}
+
+/* What remains is the JoinState before without the bits of the request. */
+static void set_remaining(const struct delivery *d, struct subnet_event *e, const struct sa *sa)
+{
+    struct member *m = e->group && e->endport ? member_of(d, e) : NULL;
+    if (!m)
+        return;
+    bool known = is_known_before(m);
+    uint8_t before = known ? m->join_state : JOIN_ALL;
+    set_member(d, e, sa->mad.tid, before & (uint8_t)~e->request->join_state, false);
+    m->pending |= !known;
+}
+
 static void member_delete_response(const struct delivery *d, const struct sa *sa,
                                    const struct mc_member *r)
 {
     struct subnet_event e = {.kind = SUBNET_LEFT, .member_record = *r, .record = sa->data.p};
     e.request = sa_requests_responded(d, sa, SA_DELETE);
     find_entity(d, sa, r, &e);
-    if (sa->mad.status == 0)
+    if (sa->mad.status != 0)
+        e.kind = SUBNET_LEAVE_REFUSED;
+    else if (has_remaining_state(&e, r))
         set_member(d, &e, sa->mad.tid, r->join_state, false);
     else
-        e.kind = SUBNET_LEAVE_REFUSED;
+        set_remaining(d, &e, sa);
     delivery_event(d, &e);
 }
 

@@ -64,8 +64,10 @@ static void inform_response(const struct delivery *d, const struct sa *sa)
     if (p) {
         if (sa->data.p[INFORM_SUBSCRIBE])
             p->subscribed |= traps_of(sa->data.p);
-        else
+        else {
             p->subscribed &= (uint8_t)~traps_of(sa->data.p);
+            p->subscribed_before &= (uint8_t)~traps_of(sa->data.p);
+        }
     }
     delivery_event(d, &e);
 }

@@ -17,7 +17,9 @@ struct route {
     uint32_t smi_psn;            /* as in struct endport */
     uint16_t partition_cap;      /* by NodeInfo; 0: not known */
     uint8_t node_type;           /* 0: not known */
-    bool has_no_lid;             /* its PortInfo had LID 0, and the SM has set none since */
+    /* frame in which its PortInfo had LID 0, and the SM has set none since; 0: none */
+    uint32_t no_lid_frame;
+    uint32_t inactive_frame; /* last frame that showed its PortState below Active; 0: none */
 };
 
 struct routes {
@@ -158,13 +160,27 @@ static void hand_over_pkeys(const struct delivery *d, struct route *r)
         pkeys_changed(d, r->endport);
 }
 
+/*
+ * Does the SM bring the port up? A Set of Active does not if the port is Active already: only then
+ * can its GSI have sent a packet.
+ */
+static bool brings_up(const struct route *r, const struct smp *smp, uint8_t state)
+{
+    if (smp->mad.method != SMP_SET || (state != PORT_ARMED && state != PORT_ACTIVE))
+        return false;
+    uint32_t sent = r->endport->gsi_last_frame;
+    return state == PORT_ARMED || !sent || sent < r->inactive_frame;
+}
+
 static void on_port_info(const struct delivery *d, struct route *r, const struct smp *smp)
 {
     struct port_info p;
     if (smp_port_info(smp, &p) != WIRE_OK || p.lid >= LID_MULTICAST_FIRST)
         return;
-    bool had_no_lid = r->has_no_lid;
-    r->has_no_lid = smp->mad.method == SMP_GET_RESP && p.lid == 0;
+    uint32_t no_lid_frame = r->no_lid_frame;
+    r->no_lid_frame = smp->mad.method == SMP_GET_RESP && p.lid == 0 ? d->frame : 0;
+    if (p.state > PORT_NO_CHANGE && p.state < PORT_ACTIVE)
+        r->inactive_frame = d->frame;
     if (p.lid == 0)
         return;
     if (r->node_type == 0 || (r->node_type == NODE_TYPE_SWITCH && p.port != 0))
@@ -177,16 +193,15 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
         r->endport->smi_psn = r->smi_psn;
     r->endport->node_type = r->node_type;
     struct subnet_event e = {.kind = SUBNET_PORT_INFO, .endport = r->endport, .lid = p.lid};
-    bool initialised = smp->mad.method == SMP_SET &&
-                       (p.state == PORT_ARMED || p.state == PORT_ACTIVE);
+    bool initialised = brings_up(r, smp, p.state);
     endports_set_lmc(d->s->endports, r->endport, p.lmc);
     r->endport->neighbor_mtu = p.neighbor_mtu;
     if (smp->mad.method == SMP_GET_RESP)
         r->endport->mtu_cap = p.mtu_cap;
     if (smp->mad.method == SMP_SET && p.reregister)
         r->endport->reregister_frame = d->frame;
-    if (smp->mad.method == SMP_SET && had_no_lid)
-        endport_started(r->endport, d->frame);
+    if (smp->mad.method == SMP_SET && no_lid_frame && r->endport->gsi_last_frame < no_lid_frame)
+        endport_started(r->endport, d->frame); /* else the Set that gave it the LID was lost */
     delivery_event(d, &e);
     if (initialised) {
         endport_initialised(r->endport, d->frame);

@@ -61,6 +61,9 @@ static inline struct endport *endport_now(struct endport *p)
 /* The subnet manager initialised the port: forget its subscriptions. */
 void endport_initialised(struct endport *p, uint32_t frame);
 
+/* An interface of the port ended: the port left its broadcast group, or was brought up again. */
+void endport_interface_ended(struct endport *p);
+
 /* The subnet manager gave the port a LID, and it had none before. */
 void endport_started(struct endport *p, uint32_t frame);
 

@@ -227,6 +227,15 @@ static bool is_reply_to_target(uint16_t op)
     return op == ARP_REPLY || op == INARP_REPLY;
 }
 
+/*
+ * Is the target of this reply its sender? Then the reply answers no request: the sender announces
+ * its address (RFC 5227 section 3), also to a single neighbour.
+ */
+static bool is_announcement_to_neighbour(const uint8_t *p, const struct arp *a)
+{
+    return memcmp(p + a->sha + LLADDR_QPN, p + a->tha + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN) == 0;
+}
+
 void check_arp_in_fabric(const struct check_context *s, const struct datagram *d)
 {
     struct view v = d->body;
@@ -238,10 +247,11 @@ void check_arp_in_fabric(const struct check_context *s, const struct datagram *d
         check_announced_address(s, v.p + a->sha);
     if (a->op == ARP_REQUEST)
         note_query(s, v.p + a->sha);
-    if (a->op == ARP_REPLY && ipv4)
+    bool answers = !is_announcement_to_neighbour(v.p, a);
+    if (a->op == ARP_REPLY && ipv4 && answers)
         check_reply_target(s, v.p, a);
     bool at_target = s->p->ib.transport == IB_UD && !goes_to_group(&s->p->ib);
-    if (is_reply_to_target(a->op) && at_target && !arp_contradicts_protocol(a)) {
+    if (is_reply_to_target(a->op) && at_target && answers && !arp_contradicts_protocol(a)) {
         const uint8_t *requester = v.p + a->tha;
         check_reply(s, requester, reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN));
     }

@@ -77,14 +77,17 @@ static bool is_of_interface(const struct check_context *s, const struct fact *f)
 }
 
 /*
- * The port may have had another address before the capture began. Later, an interface with another
+ * The port may have had another address before the capture began, or before its interface was
+ * restarted: a peer may still have it in its cache. Later, an interface with another
  * QPN joins: the first one after a restart, or a second one of the partition, such as a program's.
  */
 struct certainty certainty_ud_qpns(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
     bool agreed = c && f->port == c->endport[1] && connection_agrees(c, f->qpn);
-    if (f->announced == ANNOUNCED_UNKNOWN || agreed || is_of_interface(s, f))
+    bool may_be_old = f->port != s->e->gsi && c && !endport_knows_old_qpns(f->port, c->pkey);
+    if (f->announced == ANNOUNCED_UNKNOWN || agreed || is_of_interface(s, f) ||
+        f->port->several_interfaces || may_be_old)
         return uncertain("the announcement of the port's link-layer address was not captured");
     if (!requests_are_complete(f->port))
         return uncertain(why_not_complete(f->port));
@@ -191,7 +194,9 @@ struct certainty certainty_neighbour(const struct check_context *s, const struct
     bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
     /* otherwise it may have announced another QPN before the capture began, or since its restart */
     bool fresh = port && requests_are_complete_since(s, port, n) && got_address(s, f->ip, n);
-    bool known = (fresh || requests_are_complete(port)) && is_its_only_address(s, port, n);
+    bool complete = port && requests_are_complete(port) &&
+                    endport_knows_old_qpns(port, s->p->ib.pkey);
+    bool known = (fresh || complete) && is_its_only_address(s, port, n);
     if (!known || moved || qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
         return uncertain("the announcement of the receiver's address may not have been captured");
     return no_request_since(s, port, fresh ? n->last_frame : port->initialised_frame);

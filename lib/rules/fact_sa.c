@@ -142,6 +142,9 @@ struct certainty certainty_subscriptions(const struct check_context *s, const st
         return uncertain(why_not_complete(f->port));
     if ((f->port->subscribed | f->port->subscribing) == both)
         return uncertain("the SA's response to its subscription was not captured");
+    if ((f->port->subscribed | f->port->subscribing | f->port->subscribed_before) == both)
+        return uncertain("it subscribed before the SM brought it up again: the SA may have kept "
+                         "the subscription");
     return no_request_since(s, f->port, f->port->initialised_frame);
 }
 

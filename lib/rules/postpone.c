@@ -252,6 +252,18 @@ static bool is_request_near(const struct check_context *s, const struct postpone
     return same && order_is_uncertain(&s->f->order, f->frame);
 }
 
+/*
+ * Is the current packet a subscription, and the finding that the port lacks one? RFC 4391 section
+ * 10 does not require that a sender subscribes before its first datagram.
+ */
+static bool is_subscription(const struct check_context *s, const struct postponed_finding *f)
+{
+    const struct mad_payload *m = &s->p->mad;
+    return f->rule == R_RFC4391_10_SUBSCRIBE_TRAPS && m->kind == MAD_KIND_SA &&
+           m->result == WIRE_OK && m->sa.mad.method == SA_SET &&
+           m->sa.mad.attribute == SA_INFORM_INFO;
+}
+
 /* Is this an SMP with a table that the SM may have set before the packet of the finding? */
 static bool is_smp_near(const struct check_context *s, const struct postponed_finding *f)
 {
@@ -339,7 +351,7 @@ static bool is_confirmed(const struct check_context *s, const struct postponed_f
                      f->frame > sender->initialised_frame && f->port->gap_frame < s->p->at.frame &&
                      (!f->lid || endport_has_lid(f->port, f->lid));
     bool near = f->by_smi ? is_smp_near(s, f) : is_request_near(s, f);
-    return whole && same_port && !near && !is_explained(s, f);
+    return whole && same_port && !near && !is_explained(s, f) && !is_subscription(s, f);
 }
 
 /* Reports the finding if it is a failure, and frees its place. */

@@ -91,7 +91,13 @@ enum {
     MCM_PROXY = 49,
     MCM_SIZE = 52,
 };
-enum { JOIN_FULL = 1, JOIN_NON = 2, JOIN_SEND_ONLY_NON = 4, JOIN_SEND_ONLY_FULL = 8 };
+enum {
+    JOIN_FULL = 1,
+    JOIN_NON = 2,
+    JOIN_SEND_ONLY_NON = 4,
+    JOIN_SEND_ONLY_FULL = 8,
+    JOIN_ALL = 15
+};
 
 /* Component mask bits of a MCMemberRecord, in the order of its components. */
 enum {

@@ -212,12 +212,13 @@ def rfc_crossing(t):
 @base(
     "again",
     "connected.pcap",
-    "the whole, and n1 joins the broadcast group again after it (copies of 20 and 21)",
+    "the whole, and 12 s after it n1 joins the broadcast group again (copies of 20 and 21)",
 )
 def again(t):
     request, response = t[20].copy(), t[21].copy()
     request["mad.tid"] = response["mad.tid"] = t[115]["mad.tid"] + 0x100
     at = t.insert(123, request)
+    at.time += 12 * 10**9
     t.insert(at, response)
     all_of_gsi(t)
 

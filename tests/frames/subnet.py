@@ -160,10 +160,11 @@ class Subnet:
         """The JoinState of a member in the SA."""
         return self.states.get((host.gid, mgid), 0)
 
-    def leave(self, host, mgid, state=FULL, pkey=None):
+    def leave(self, host, mgid, state=FULL, pkey=None, reply_state=None):
+        """reply_state: the JoinState in the response; None: the one that remains."""
         data = ib.mcmember(mgid, host.gid, join=state)
-        self.states[host.gid, mgid] = self.state(host, mgid) & ~state
-        reply = self.record(host, mgid, self.state(host, mgid), pkey)
+        now = self.states[host.gid, mgid] = self.state(host, mgid) & ~state
+        reply = self.record(host, mgid, now if reply_state is None else reply_state, pkey)
         self.ask(host, ib.DELETE, ib.ATTR_MC_MEMBER, data, LEAVE, reply, offset=7)
 
     def query(self, host, mgid, found=True):
@@ -364,3 +365,11 @@ class Subnet:
             + ib.u24(0x2C9)
         )
         self.smp(host.lid & 0x3F, SMP_GET, 0x0011, b"", 0, data)
+
+
+class FromStart(Subnet):
+    """Each queue pair's first packet has PSN 0: the capture has all of its packets."""
+
+    def psn(self, lid, qpn):
+        self.psns.setdefault((lid, qpn), -1)
+        return super().psn(lid, qpn)

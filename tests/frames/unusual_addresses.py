@@ -87,6 +87,21 @@ def gratuitous_arp_with_own_target():
 
 
 @scenario
+def gratuitous_reply_to_a_neighbour():
+    """After a failover, a host announces its address by replies to single neighbours; sender and
+    target are the same ('ARP Announcement', RFC 5227 section 3)."""
+    s, a, b, c = link(1, 2, 3)
+    s.meet(b, a)
+    s.arp_request(a, a.ip, spa=ZERO)
+    for flags in (0, 0x80):
+        sender = a.also(flags=flags).addr
+        for neighbour in (b, c):
+            s.ud(a, neighbour, encap(0x0806, ib.arp(2, sender, a.ip, sender, a.ip)))
+    s.ping(b, a)
+    return s
+
+
+@scenario
 def arp_probe_and_announcement():
     """RFC 5227: three probes from 0.0.0.0, two announcements."""
     s, a, b = link(1, 2)

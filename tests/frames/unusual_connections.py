@@ -4,11 +4,14 @@ allowed."""
 from frames import ib
 from frames.build import Connection, mad_frame
 from frames.ib import FIRST, LAST, MIDDLE, ONLY, RC, Frame, encap
+from frames.subnet import FromStart
 from frames.unusual import link, scenario
+from frames.unusual_management import managed
 
 RC_FLAG, UC_FLAG = 0x80, 0x40
 MTU = 65524
-NO_RESOURCES, TIMEOUT, STALE, CONSUMER = 3, 4, 10, 28  # IBA 12.6.7.2
+# IBA 12.6.7.2
+NO_RESOURCES, TIMEOUT, INVALID_SERVICE_ID, STALE, CONSUMER = 3, 4, 8, 10, 28
 
 
 class Link(Connection):
@@ -103,6 +106,49 @@ def both_flags():
     s, a, b, _ = pair(RC_FLAG | UC_FLAG)
     Link(s, a, b).open().ping()
     Link(s, a, b, 2, transport=1).open().ping()
+    return s
+
+
+@scenario
+def peers_have_the_address_before_a_restart():
+    """b's interface is restarted and gets another QPN. Until it asks again, c has the old address in
+    its cache (RFC 4391 section 9.4), and sends a datagram and a REQ there."""
+    s, *hosts = managed(1, 2, 3, subnet=FromStart)
+    a, b, c = (h.also(flags=RC_FLAG) for h in hosts)
+    for peer in (a, c):
+        s.resolve(peer, b)
+    s.leave(b, s.broadcast())
+    s.wait(1)
+    new = b.also(qpn=0x800)
+    s.join(new, s.broadcast())
+    s.resolve(new, a)
+    s.wait(10)
+    s.ud(c, b, encap(0x0800, ib.ping4(c.ip, b.ip)))
+    s.path(new, a)
+    link_to_old = Link(s, c, b)
+    link_to_old.ask()
+    s.wait(1)
+    link_to_old.b = new
+    link_to_old.rej(INVALID_SERVICE_ID, link_to_old.private(False))
+    s.wait(1)
+    s.resolve(c, new)
+    s.ping(c, new)
+    return s
+
+
+@scenario
+def two_interfaces_of_a_port_connect():
+    """A second interface of b's port, with the same P_Key and a join of its own."""
+    s, *hosts = managed(1, 2, subnet=FromStart)
+    a, b = (h.also(flags=RC_FLAG) for h in hosts)
+    second = b.also(qpn=0x800, ip="10.0.0.22")
+    s.join(second, s.broadcast())
+    s.resolve(a, second)
+    s.meet(b, a)
+    s.wait(1)
+    Link(s, second, a).open().ping()
+    s.wait(1)
+    s.path(b, a)
     return s
 
 
@@ -448,6 +494,24 @@ def interface_is_closed():
     one.close()
     two.close()
     s.leave(a, s.broadcast())
+    return s
+
+
+@scenario
+def connection_stays_while_groups_are_joined_again():
+    """If the SM changes, Linux leaves all its groups and joins them again. The interface is not torn
+    down, and neither are its connections (section 3.4)."""
+    s, *hosts = managed(1, 2, subnet=FromStart)
+    a, b = (h.also(flags=RC_FLAG) for h in hosts)
+    s.resolve(a, b)
+    c = Link(s, a, b).open()
+    c.ping()
+    s.wait(1)
+    s.leave(a, s.broadcast())
+    s.join(a, s.broadcast())
+    s.wait(12)
+    c.ping(2)
+    c.close()
     return s
 
 

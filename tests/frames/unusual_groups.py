@@ -2,8 +2,19 @@
 """Unusual multicast (RFC 4391 sections 4, 5, 10 and 11), all of it allowed."""
 from frames import ib
 from frames.ib import encap
-from frames.subnet import CREATED, DELETED, FULL, NON_MEMBER, QKEY, SEND_ONLY, Host, Subnet
+from frames.subnet import (
+    CREATED,
+    DELETED,
+    FULL,
+    NON_MEMBER,
+    QKEY,
+    SEND_ONLY,
+    FromStart,
+    Host,
+    Subnet,
+)
 from frames.unusual import link, scenario
+from frames.unusual_management import initialise, managed
 
 GROUP = "239.1.2.3"
 SEND_ONLY_FULL = 8  # IBA 15.2.5.17: SendOnlyFullMember
@@ -41,6 +52,98 @@ def send_only_member_becomes_full_member():
     s.to_group4(a, GROUP)
     s.leave(a, group, SEND_ONLY)
     s.to_group4(a, GROUP)
+    return s
+
+
+@scenario
+def subscribes_after_its_first_datagram():
+    """Section 10 requires that senders subscribe to the traps, not that they do it before they
+    send."""
+    s = FromStart()
+    a, b = Host(1), Host(2)
+    initialise(s, a, b)
+    for host in (a, b):
+        s.join(host, s.broadcast())
+    group = s.join(b, s.group4(GROUP))
+    s.join(a, group, SEND_ONLY)
+    s.to_group4(a, GROUP)
+    s.wait(1)
+    s.subscribe(a)
+    s.to_group4(a, GROUP)
+    s.path(a, b)
+    return s
+
+
+@scenario
+def subscribes_again_after_it_joined_again():
+    """The SM asks for registration; a joins its groups again and sends before it subscribes
+    again."""
+    s, a, b = managed(1, 2, subnet=FromStart)
+    group = s.join(b, s.group4(GROUP))
+    s.join(a, group, SEND_ONLY)
+    for host in (a, b):
+        s.port_info(host, reregister=True)
+    for host in (a, b):
+        s.join(host, s.broadcast())
+    s.join(b, group)
+    s.states[a.gid, group] = 0
+    s.join(a, group, SEND_ONLY)
+    s.to_group4(a, GROUP)
+    s.join(a, s.group4("224.0.0.1"))
+    s.wait(1)
+    s.subscribe(a)
+    s.to_group4(a, GROUP)
+    return s
+
+
+def leave_with_echo(s, host, mgid, state):
+    """The SM of Intel (opa-fm) returns the record of the request: the JoinState that was left."""
+    s.leave(host, mgid, state, reply_state=state)
+    s.wait(1)
+
+
+@scenario
+def leaves_one_join_state_with_an_echo():
+    """a gives up SendOnlyNonMember and remains FullMember: it reports its membership, and leaves."""
+    s, a, b = managed(1, 2, subnet=FromStart)
+    group = s.join(b, s.group4(GROUP))
+    for state in (SEND_ONLY, FULL):
+        s.join(a, group, state)
+    leave_with_echo(s, a, group, SEND_ONLY)
+    for _ in range(2):
+        report = b"\x16\0" + ib.u16(~(0x1600 + 0xEF01 + 0x0203) & 0xFFFF) + ib.ip4(GROUP)
+        s.ud(a, group, encap(0x0800, ib.ipv4(a.ip, GROUP, 2, report, ttl=1)))
+        s.wait(10)
+    leave_with_echo(s, a, group, FULL)
+    s.join(a, group, SEND_ONLY)
+    s.to_group4(a, GROUP)
+    s.path(a, b)
+    return s
+
+
+@scenario
+def leaves_full_membership_with_an_echo():
+    """a gives up FullMember, remains SendOnlyNonMember, sends, and gives up this too."""
+    s, a, b = managed(1, 2, subnet=FromStart)
+    group = s.join(b, s.group4(GROUP))
+    for state in (SEND_ONLY, FULL):
+        s.join(a, group, state)
+    leave_with_echo(s, a, group, FULL)
+    s.to_group4(a, GROUP)
+    leave_with_echo(s, a, group, SEND_ONLY)
+    s.path(a, b)
+    return s
+
+
+@scenario
+def program_leaves_the_broadcast_group_with_an_echo():
+    """A program joined the broadcast group to send, and leaves it; the interface is still up."""
+    s, a, b = managed(1, 2, subnet=FromStart)
+    s.join(a, s.broadcast(), SEND_ONLY)
+    leave_with_echo(s, a, s.broadcast(), SEND_ONLY)
+    s.meet(a, b)
+    s.wait(1)
+    s.path(a, b)
     return s
 
 

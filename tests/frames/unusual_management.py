@@ -2,7 +2,7 @@
 """Unusual subnet management and administration: ports, partitions, paths and managers change."""
 from frames import ib
 from frames.ib import encap
-from frames.subnet import FULL, QKEY, Host, Subnet
+from frames.subnet import FULL, QKEY, FromStart, Host, Subnet
 from frames.unusual import link, scenario
 
 GROUP = "239.1.2.3"
@@ -18,9 +18,9 @@ def initialise(s, *hosts, pkeys=(0xFFFF,), **options):
         s.port_info(host, **options)
 
 
-def managed(*numbers, **options):
+def managed(*numbers, subnet=Subnet, **options):
     """A link whose ports' whole history is in the capture."""
-    s = Subnet(**options)
+    s = subnet(**options)
     hosts = [Host(n, prefix=s.prefix) for n in numbers]
     initialise(s, *hosts)
     s.up(*hosts)
@@ -179,6 +179,23 @@ def clients_register_again():
     s.join(a, s.group4(GROUP))
     s.to_group4(a, GROUP)
     s.meet(a, b)
+    return s
+
+
+@scenario
+def active_port_is_set_to_active():
+    """In a sweep, the SM sets the PortState of ports to Active that are Active already."""
+    s, a, b = managed(1, 2, subnet=FromStart)
+    group = s.join(b, s.group4(GROUP))
+    s.query(a, group)
+    s.join(a, group)
+    s.wait(1)
+    s.subscribe(a)
+    for host in (a, b):
+        s.port_info(host)
+    s.to_group4(a, GROUP)
+    s.wait(1)
+    s.path(a, b)
     return s
 
 

@@ -507,6 +507,7 @@ for mode, node in (("rc", "A"), ("uc", "B")):
             p["mad.tid"] = 0x7780
             w.insert(after, "again" + n, p)
             after = "again" + n
+        w.delay("again", 12)
         w.renumber()
 
     @broken("rfc4755.3.4.teardown", f"{mode.upper()}, data 12 s later", "data")
