@@ -261,6 +261,13 @@ static void check_ended(const struct check_context *s, const struct connection *
         report_result(s, &r);
 }
 
+/* Was the REQ refused, or the REP by the sender of this data? Then there is no connection. */
+static bool is_refused(const struct check_context *s, const struct connection *c)
+{
+    return c->rep_frame ? c->requester.refused && !s->p->classification.to_requester
+                        : c->rej_frame != 0;
+}
+
 static void check_open(const struct check_context *s, const struct connection *c)
 {
     static const char *const actual = "IP after the REJ";
@@ -273,8 +280,7 @@ static void check_open(const struct check_context *s, const struct connection *c
                              .actual = actual,
                              .facts = {fact_of_connection(FACT_REFUSED, c)}};
     /* if the payload does not look like IPoIB, another program may use the QPN by now */
-    if (c->rej_frame && !c->rep_frame &&
-        encap_begins_message(ib->payload, ib->position == IB_FIRST))
+    if (is_refused(s, c) && encap_begins_message(ib->payload, ib->position == IB_FIRST))
         report_result(s, &r);
     check_ended(s, c);
     for (unsigned i = 0; i < s->e->count; i++)
