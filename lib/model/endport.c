@@ -163,7 +163,7 @@ static void set_lid(struct endports *e, struct endport *p, uint16_t lid)
 
 void endports_set_lmc(struct endports *e, struct endport *p, uint8_t lmc)
 {
-    p->lmc = lmc;
+    p->lmc = lmc & 7u;
     e->has_ranges |= lmc != 0;
     for (unsigned i = 1; p->lid && i < 1u << lmc; i++) { /* without a LID it has no range */
         uint16_t lid = (uint16_t)(p->lid + i);
@@ -219,6 +219,7 @@ static void take_over(struct endport *p, struct endport *nameless)
     if (nameless->lmc)
         p->lmc = nameless->lmc;
     p->subscribed |= nameless->subscribed;
+    p->subscribed_to_one |= nameless->subscribed_to_one;
     p->subscribing |= nameless->subscribing;
     p->reregister_frame = MAX(p->reregister_frame, nameless->reregister_frame);
     p->waiting += nameless->waiting;
@@ -442,7 +443,7 @@ enum { LAST_PSN_KNOWN = 1u << 31, LAST_PSN_UP_AGAIN = 1u << 30 };
 void endport_initialised(struct endport *p, uint32_t frame)
 {
     p->initialised_frame = frame;
-    p->subscribed = p->subscribing = 0;
+    p->subscribed = p->subscribed_to_one = p->subscribing = 0;
     p->gsi_psn |= LAST_PSN_UP_AGAIN;
 }
 
