@@ -590,7 +590,39 @@ def in_parts(w, name, message):
             w.insert(before, f"{name}.{n // 2048 + 1}", part)
 
 
+def jumbogram(src, dst):
+    """An IPv6 datagram without a length in its header (RFC 2675), which shows only its packets'."""
+    octets = bytearray(ping6(src, dst, RECV_MTU))
+    octets[8:10] = bytes(2)
+    return bytes(octets)
+
+
 for mode, (a, b) in {"rc": (A, B), "uc": (B, A)}.items():
+    for way, message in {
+        "another Ethertype": ib.encap(0x88B5, bytes(RECV_MTU)),
+        "a jumbogram": jumbogram(a, b),
+        "bytes after the datagram": ping(a, b) + bytes(RECV_MTU),
+    }.items():
+
+        @broken(
+            "rfc4755.5.1.connection-mtu",
+            f"{mode.upper()}, {way} in several packets",
+            f"{mode}.ping6.3",
+        )
+        def too_long_in_parts(w, name=f"{mode}.ping6", message=message):
+            in_parts(w, name, message)
+
+        @conforming(f"{mode.upper()}, {way} in several packets, as long as the Receive MTU")
+        def longest_in_parts(w, name=f"{mode}.ping6", message=message):
+            in_parts(w, name, message[:RECV_MTU])
+
+        @conforming(f"{mode.upper()}, {way} in several packets, of two messages")
+        def two_messages(w, name=f"{mode}.ping6", message=message):
+            """The Last of one message and the First of the next were not captured."""
+            in_parts(w, name, message[:4096] + message[2048:4096])
+            w[f"{name}.3"]["psn"] += 2
+            w.order.remove(f"{name}.2")
+
     for size in (2200, 4000):
         for way, message in {"IPv4": ping(a, b, size=size), "IPv6": ping6(a, b, size)}.items():
 
