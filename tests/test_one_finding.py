@@ -18,6 +18,7 @@ from support import corpus, findings
 assert evidence
 ALLOWED = {
     # the Get before the join was for the group with the right MGID
+    ("draft02.8.example-pkey", "rfc4391.10.query-sa-first"),
     ("rfc4391.10.query-sa-first", "rfc4391.4.mgid-format"),
     ("rfc4391.10.query-sa-first", "rfc4391.4.mgid-group-id-ipv4"),
     ("rfc4391.10.query-sa-first", "rfc4391.4.mgid-pkey"),
@@ -27,6 +28,8 @@ ALLOWED = {
     ("rfc4391.10.all-router-fallback", "rfc4391.10.forward-after-create"),
     # two facts about the headers: the source QPN is wrong, and the request is unicast, which is fine
     ("rfc4755.2.2.one-ud-qp", "rfc4755.3.query-on-broadcast"),
+    # the note says which draft has such a P_Key
+    ("draft02.8.example-pkey", "rfc4391.4.mgid-pkey"),
     # two notes about the LID of the SA: it has moved, because another subnet manager took over
     ("sm.failover-rejoin", "sm.takeover-causes"),
 }

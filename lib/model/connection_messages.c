@@ -278,15 +278,25 @@ static void note_message_frame(struct connection *conn, uint32_t frame, enum cm_
         *slot = frame;
 }
 
+/* Does the requester refuse the REP (RFC 4755 section 3.2), so that no connection is set up? */
+static bool refuses_rep(const struct cm *cm, const struct port *src, const struct connection *conn)
+{
+    return conn->rep_frame && !conn->rtu_frame && !conn->dreq_frame &&
+           connection_is_by_requester(conn, cm, *src);
+}
+
 /*
- * The responder refuses the REQ because it still has an older connection with these IDs (IBA
- * 12.6.7.2). It may still send on that one, which may use the same QP of the requester.
+ * The sender refuses the REQ or the REP because it still has an older connection with these IDs
+ * (IBA 12.6.7.2). It may still send on that one, which may use the same QP of the receiver.
  */
-static void on_rej(const struct cm *cm, struct connection *conn)
+static void on_rej(const struct cm *cm, const struct port *src, struct connection *conn)
 {
     bool has_older = cm->reason == CM_REJ_STALE || cm->reason == CM_REJ_DUPLICATE_COMM_ID;
-    if (has_older && conn->requester.flow.connection == conn)
-        flow_release(&conn->requester.flow);
+    bool refused = refuses_rep(cm, src, conn);
+    struct flow *to = refused ? &conn->responder.flow : &conn->requester.flow;
+    conn->requester.refused |= refused;
+    if (has_older && to->connection == conn)
+        flow_release(to);
 }
 
 static void on_lap(struct connections *c, const struct cm *cm, const struct port *src,
@@ -339,7 +349,7 @@ struct connection *connections_message(struct connections *c, uint32_t frame, ui
         return NULL;
     note_message_frame(conn, frame, cm->message);
     if (cm->message == CM_REJ)
-        on_rej(cm, conn);
+        on_rej(cm, src, conn);
     else if (cm->message == CM_LAP)
         on_lap(c, cm, src, conn);
     return conn;

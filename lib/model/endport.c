@@ -163,7 +163,7 @@ static void set_lid(struct endports *e, struct endport *p, uint16_t lid)
 
 void endports_set_lmc(struct endports *e, struct endport *p, uint8_t lmc)
 {
-    p->lmc = lmc;
+    p->lmc = lmc & 7u;
     e->has_ranges |= lmc != 0;
     for (unsigned i = 1; p->lid && i < 1u << lmc; i++) { /* without a LID it has no range */
         uint16_t lid = (uint16_t)(p->lid + i);
@@ -222,6 +222,7 @@ static void take_over(struct endport *p, struct endport *nameless)
     p->subscribed |= nameless->subscribed;
     p->subscribed_before |= nameless->subscribed_before;
     p->ended = MAX(p->ended, nameless->ended);
+    p->subscribed_to_one |= nameless->subscribed_to_one;
     p->subscribing |= nameless->subscribing;
     p->reregister_frame = MAX(p->reregister_frame, nameless->reregister_frame);
     p->waiting += nameless->waiting;
@@ -460,8 +461,8 @@ void endport_initialised(struct endport *p, uint32_t frame)
     bool missed = p->initialised_frame && p->gap_frame > p->initialised_frame;
     p->initialised_frame = frame;
     p->subscribed_before |= missed ? SUBSCRIBED_CREATED | SUBSCRIBED_DELETED
-                                   : p->subscribed | p->subscribing;
-    p->subscribed = p->subscribing = 0;
+                                   : p->subscribed | p->subscribed_to_one | p->subscribing;
+    p->subscribed = p->subscribed_to_one = p->subscribing = 0;
     if (p->gsi_last_frame)
         endport_interface_ended(p);
     p->gsi_psn |= LAST_PSN_UP_AGAIN;

@@ -243,7 +243,7 @@ static enum payload_class classify_part(struct fabric *f, struct packet *p, stru
     struct stream_result *part = &p->classification.fragment;
     bool begins = ours || (ib->position == IB_FIRST && encap_begins_message(ib->payload, true));
     *part = stream_packet(&flow->stream, connections_streams(f->connections), ib->position, ib->psn,
-                          begins);
+                          ib->payload.len, begins);
     if (part->state == STREAM_ORPHAN)
         return ours ? PAYLOAD_FRAGMENT : PAYLOAD_OTHER;
     return part->ipoib ? PAYLOAD_FRAGMENT : PAYLOAD_OTHER;

@@ -28,16 +28,39 @@ static void on_path(const struct delivery *d, const struct sa *sa)
     delivery_event(d, &e);
 }
 
+/* Which of the traps 66 and 67 does the InformInfo select, of all groups or of one? */
 static uint8_t traps_of(const uint8_t *p)
 {
-    uint16_t trap = be16(p + INFORM_TRAP);
+    uint16_t trap = be16(p + INFORM_TRAP), type = be16(p + INFORM_TYPE);
+    uint32_t producer = be24(p + INFORM_PRODUCER);
     uint8_t both = SUBSCRIBED_CREATED | SUBSCRIBED_DELETED;
-    if (!p[INFORM_GENERIC])
+    if (!p[INFORM_GENERIC] || (type != 0xffff && type != NOTICE_SUBNET_MANAGEMENT) ||
+        (producer != 0xffffff && producer != NOTICE_CLASS_MANAGER))
         return 0;
     return trap == 0xffff               ? both
            : trap == TRAP_GROUP_CREATED ? SUBSCRIBED_CREATED
            : trap == TRAP_GROUP_DELETED ? SUBSCRIBED_DELETED
                                         : 0;
+}
+
+/* The MGID in an InformInfo selects one group, zero selects all of them (IBA 13.4.8.3). */
+static bool is_about_one(const uint8_t *p)
+{
+    static const uint8_t all[GID_SIZE];
+    return memcmp(p + INFORM_GID, all, GID_SIZE) != 0;
+}
+
+/* A port may be subscribed to several single groups, so one that it cancels changes nothing. */
+static void learn_subscription(struct endport *port, const uint8_t *p)
+{
+    if (is_about_one(p))
+        port->subscribed_to_one |= p[INFORM_SUBSCRIBE] ? traps_of(p) : 0;
+    else if (p[INFORM_SUBSCRIBE])
+        port->subscribed |= traps_of(p);
+    else {
+        port->subscribed &= (uint8_t)~traps_of(p);
+        port->subscribed_before &= (uint8_t)~traps_of(p);
+    }
 }
 
 static void inform_request(const struct delivery *d, const struct sa *sa)
@@ -61,14 +84,8 @@ static void inform_response(const struct delivery *d, const struct sa *sa)
         p->subscribing &= (uint8_t)~e.request->traps;
     if (sa->mad.status != 0)
         return;
-    if (p) {
-        if (sa->data.p[INFORM_SUBSCRIBE])
-            p->subscribed |= traps_of(sa->data.p);
-        else {
-            p->subscribed &= (uint8_t)~traps_of(sa->data.p);
-            p->subscribed_before &= (uint8_t)~traps_of(sa->data.p);
-        }
-    }
+    if (p)
+        learn_subscription(p, sa->data.p);
     delivery_event(d, &e);
 }
 

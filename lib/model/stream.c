@@ -16,6 +16,7 @@ struct message {
     uint32_t reached; /* all packets before this index were seen */
     bool seen_last, whole, ipoib;
     uint8_t n_runs;
+    uint32_t bytes; /* payload of its First, as of all of its packets but the last (IBA 9.7.2) */
     struct psn_run *runs; /* n_runs entries, sorted, none adjacent */
 };
 
@@ -146,7 +147,7 @@ static bool drop_later_packets(struct stream_store *store, struct message *m, ui
 /* ---- messages */
 
 static struct message *open_message(struct stream *s, struct stream_store *store, uint32_t psn,
-                                    bool ipoib, uint32_t *evicted)
+                                    uint32_t *evicted)
 {
     if (!s->open && store->streams >= STREAMS_MAX)
         return NULL;
@@ -161,7 +162,6 @@ static struct message *open_message(struct stream *s, struct stream_store *store
     message_reset(store, m);
     m->number = ++store->messages;
     m->psn = psn;
-    m->ipoib = ipoib;
     return m;
 }
 
@@ -205,13 +205,19 @@ static void add_packet(struct stream_store *store, struct message *m, bool last,
 }
 
 struct stream_result stream_packet(struct stream *s, struct stream_store *store,
-                                   enum ib_position position, uint32_t psn, bool ipoib)
+                                   enum ib_position position, uint32_t psn, uint32_t bytes,
+                                   bool ipoib)
 {
     struct stream_result r = {.state = STREAM_ORPHAN};
     struct message *m = position == IB_FIRST ? exact(s, psn) : find_message(s, psn);
 
-    if (position == IB_FIRST && !m)
-        m = open_message(s, store, psn, ipoib, &r.evicted);
+    if (position == IB_FIRST && !m) {
+        m = open_message(s, store, psn, &r.evicted);
+        if (m) {
+            m->bytes = bytes;
+            m->ipoib = ipoib;
+        }
+    }
     if (!m)
         return r;
     uint32_t index = (uint32_t)psn_distance(m->psn, psn);
@@ -222,5 +228,7 @@ struct stream_result stream_packet(struct stream *s, struct stream_store *store,
     r.index = index;
     r.ipoib = m->ipoib;
     add_packet(store, m, position == IB_LAST, &r);
+    if (m->reached > index)
+        r.bytes = (uint64_t)index * m->bytes + bytes;
     return r;
 }

@@ -49,6 +49,8 @@ struct stream_result {
     uint32_t number, index;
     uint32_t evicted; /* number of the incomplete message that was evicted for this one; 0: none */
     bool ipoib;       /* the value of ipoib passed with the message's First */
+    /* of the message, up to this packet; 0: one of its packets before this one was not seen */
+    uint64_t bytes;
     /*
      * this is the message's last packet: packets with larger indices, returned before, belong to
      * another message
@@ -57,12 +59,13 @@ struct stream_result {
 };
 
 /*
- * Process a First, Middle or Last SEND packet of this QP. ipoib: for a First, does the message
- * carry IPoIB (by connection or by its contents)? store: the same for all streams of a capture; it
- * must outlive them.
+ * Process a First, Middle or Last SEND packet of this QP. bytes: of its payload. ipoib: for a
+ * First, does the message carry IPoIB (by connection or by its contents)? store: the same for all
+ * streams of a capture; it must outlive them.
  */
 struct stream_result stream_packet(struct stream *s, struct stream_store *store,
-                                   enum ib_position position, uint32_t psn, bool ipoib);
+                                   enum ib_position position, uint32_t psn, uint32_t bytes,
+                                   bool ipoib);
 
 void stream_clear(struct stream *s);
 

@@ -3,6 +3,8 @@
  * Checks of a connection over its lifetime: set-up, crossing requests, data, teardown (RFC 4755
  * §2.3, 3.2 to 3.5, 5, 7).
  */
+#include <inttypes.h>
+
 #include "rules/result.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
@@ -261,6 +263,13 @@ static void check_ended(const struct check_context *s, const struct connection *
         report_result(s, &r);
 }
 
+/* Was the REQ refused, or the REP by the sender of this data? Then there is no connection. */
+static bool is_refused(const struct check_context *s, const struct connection *c)
+{
+    return c->rep_frame ? c->requester.refused && !s->p->classification.to_requester
+                        : c->rej_frame != 0;
+}
+
 static void check_open(const struct check_context *s, const struct connection *c)
 {
     static const char *const actual = "IP after the REJ";
@@ -273,8 +282,7 @@ static void check_open(const struct check_context *s, const struct connection *c
                              .actual = actual,
                              .facts = {fact_of_connection(FACT_REFUSED, c)}};
     /* if the payload does not look like IPoIB, another program may use the QPN by now */
-    if (c->rej_frame && !c->rep_frame &&
-        encap_begins_message(ib->payload, ib->position == IB_FIRST))
+    if (is_refused(s, c) && encap_begins_message(ib->payload, ib->position == IB_FIRST))
         report_result(s, &r);
     check_ended(s, c);
     for (unsigned i = 0; i < s->e->count; i++)
@@ -283,12 +291,15 @@ static void check_open(const struct check_context *s, const struct connection *c
 }
 
 /*
- * Size of the message in bytes, with the encapsulation header; from its IP header if this is the
- * first of several packets.
+ * Size of the message in bytes, with the encapsulation header. From its IP header if this is the
+ * first of several packets; in a later one, what has been sent of it.
  */
-static uint32_t message_bytes(const struct ib_packet *ib)
+static uint64_t message_bytes(const struct packet *p)
 {
+    const struct ib_packet *ib = &p->ib;
     uint32_t reported = encap_datagram_length(ib->payload);
+    if (ib->position == IB_MIDDLE || ib->position == IB_LAST)
+        return p->classification.fragment.bytes;
     return ib->position == IB_ONLY || !reported ? ib->payload.len : reported + ENCAP_SIZE;
 }
 
@@ -296,12 +307,14 @@ static void describe_message(const struct check_context *s, const struct result 
                              char *actual)
 {
     g_snprintf(expected, RESULT_TEXT, "at most %u bytes of IP", (unsigned)r->value);
-    g_snprintf(actual, RESULT_TEXT, "%u bytes", message_bytes(&s->p->ib) - ENCAP_SIZE);
+    g_snprintf(actual, RESULT_TEXT, "%s%" PRIu64 " bytes",
+               s->p->ib.position == IB_MIDDLE ? "at least " : "", message_bytes(s->p) - ENCAP_SIZE);
 }
 
 static void check_message_size(const struct check_context *s, const struct connection *c)
 {
-    uint32_t bytes = message_bytes(&s->p->ib), mtu = connection_mtu(c);
+    uint64_t bytes = message_bytes(s->p);
+    uint32_t mtu = connection_mtu(c);
     const struct result r = {.rule = R_RFC4755_5_1_CONNECTION_MTU,
                              .about = about(c, s->p->classification.to_requester),
                              .value = mtu,
@@ -312,6 +325,20 @@ static void check_message_size(const struct check_context *s, const struct conne
         report_pass(s->r, r.rule);
     else
         report_result(s, &r);
+}
+
+/*
+ * A Middle or Last packet. The message may be longer than the length in its IP header, and other
+ * Ethertypes, as well as jumbograms (RFC 2675), have none there.
+ */
+void check_connection_part(const struct check_context *s)
+{
+    const struct connection *c = s->p->classification.connection;
+    uint32_t mtu = c ? connection_mtu(c) : 0;
+    bool is_part = s->p->classification.class == PAYLOAD_FRAGMENT &&
+                   (s->p->ib.position == IB_MIDDLE || s->p->ib.position == IB_LAST);
+    if (is_part && mtu && !connection_is_over(c) && message_bytes(s->p) > mtu + ENCAP_SIZE)
+        check_message_size(s, c);
 }
 
 static bool goes_to_many(uint16_t type, struct view ip)

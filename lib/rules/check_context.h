@@ -143,5 +143,7 @@ void check_teardown(const struct check_context *s, const struct connection *c);
  * packet of a message.
  */
 void check_connection_data(const struct check_context *s);
+/* A later packet of a message on a connection: is the message too long? */
+void check_connection_part(const struct check_context *s);
 
 #endif

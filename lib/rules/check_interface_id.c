@@ -110,15 +110,15 @@ void check_announced_ids(const struct reporter *r, const struct datagram *d)
 
 /* ---- source */
 
-/* Is the source the address of a link-layer address option, which is checked with it? */
-static bool is_announced_source(const struct datagram *d)
+/* Is this the address of a link-layer address option, which is checked with it? */
+static bool is_announced(const struct datagram *d, const uint8_t *address)
 {
-    const uint8_t *source = d->body.p + IPV6_SOURCE, *ip;
+    const uint8_t *ip;
     struct nd_iter it;
     if (d->icmpv6.cap == 0 || !nd_options(d->icmpv6, &it))
         return false;
-    while (nd_next_announced(&it, source, &ip))
-        if (memcmp(ip, source, IPV6_ADDRESS_SIZE) == 0)
+    while (nd_next_announced(&it, d->body.p + IPV6_SOURCE, &ip))
+        if (memcmp(ip, address, IPV6_ADDRESS_SIZE) == 0)
             return true;
     return false;
 }
@@ -164,9 +164,8 @@ static void check_tentative(const struct reporter *r, const struct ib_packet *ib
         check_link_local_form(r, ip);
 }
 
-/* A link-local source that is made from the GUID in the GRH. */
-static void check_source_u_bit(const struct reporter *r, const struct ib_packet *ib,
-                               const uint8_t *ip)
+/* A link-local address of the sender that is made from the GUID in the GRH. */
+static void check_own_u_bit(const struct reporter *r, const struct ib_packet *ib, const uint8_t *ip)
 {
     uint8_t lladdr[LLADDR_SIZE];
     const uint8_t *iid = ip + INTERFACE_ID, *guid = lladdr + LLADDR_GID + 8;
@@ -176,6 +175,26 @@ static void check_source_u_bit(const struct reporter *r, const struct ib_packet 
     check_u_bit(r, &address, iid, guid);
 }
 
+/* A link-local address of the sender, without a link-layer address option. */
+static void check_own_address(const struct reporter *r, const struct ib_packet *ib,
+                              const uint8_t *ip)
+{
+    check_link_local_form(r, ip);
+    check_own_u_bit(r, ib, ip);
+}
+
+/*
+ * The target of a neighbour advertisement: the sender responds for this address. The advertisement
+ * needs no option if the solicitation was unicast (RFC 4861 7.2.4). NULL: another message, or the
+ * target was not captured.
+ */
+static const uint8_t *advertised_address(const struct datagram *d)
+{
+    struct view v = d->icmpv6;
+    bool has_target = view_has(v, 0, ND_TARGET + IPV6_ADDRESS_SIZE) == WIRE_OK;
+    return has_target && v.p[0] == ND_NA ? v.p + ND_TARGET : NULL;
+}
+
 /* Routers forward no packet with a link-local source (RFC 4291 2.5.6), so it is the sender's. */
 void check_ipv6_addresses(const struct reporter *r, const struct ib_packet *ib,
                           const struct datagram *d)
@@ -183,11 +202,13 @@ void check_ipv6_addresses(const struct reporter *r, const struct ib_packet *ib,
     if (d->encap.type != TYPE_IPV6 || view_has(d->body, 0, IPV6_SIZE) != WIRE_OK ||
         d->body.p[0] >> 4 != 6)
         return;
-    const uint8_t *source = d->body.p + IPV6_SOURCE, *tentative = tentative_address(d);
-    if (is_link_local(source) && !is_announced_source(d)) {
-        check_link_local_form(r, source);
-        check_source_u_bit(r, ib, source);
-    }
+    const uint8_t *source = d->body.p + IPV6_SOURCE, *tentative = tentative_address(d),
+                  *advertised = advertised_address(d);
+    bool is_source = advertised && memcmp(advertised, source, IPV6_ADDRESS_SIZE) == 0;
+    if (is_link_local(source) && !is_announced(d, source))
+        check_own_address(r, ib, source);
+    if (advertised && !is_source && is_link_local(advertised) && !is_announced(d, advertised))
+        check_own_address(r, ib, advertised);
     if (tentative)
         check_tentative(r, ib, tentative);
 }

@@ -15,12 +15,17 @@ static void check_flags(const struct reporter *r, const struct entity *group, co
     expect_same(r, R_RFC4391_4_MGID_FORMAT, group, p, 1, p[0] & 0x1f, p[0]);
 }
 
+/*
+ * pkey: of the packet or the record, which a limited member has without the membership bit. The
+ * MGIDs of a link have the P_Key of its broadcast-GID (RFC 4391 §10), with that bit (§4.1). For the
+ * broadcast-GID itself, another rule requires the bit: check_membership_bit().
+ */
 static void check_pkey(const struct reporter *r, const struct entity *group, const uint8_t *mgid,
                        const struct mgid *m, uint16_t pkey)
 {
-    bool same = same_partition(m->pkey, pkey);
+    bool passes = m->broadcast && same_partition(m->pkey, pkey);
     expect_same(r, R_RFC4391_4_MGID_PKEY, group, mgid + MGID_PKEY, 2,
-                same ? m->pkey : pkey | PKEY_MEMBERSHIP, m->pkey);
+                passes ? m->pkey : pkey | PKEY_MEMBERSHIP, m->pkey);
 }
 
 static void check_membership_bit(const struct reporter *r, const struct entity *group,
@@ -44,12 +49,21 @@ static void check_flags_and_group(const struct reporter *r, const struct entity 
                      MGID_SIZE - MGID_GROUP, "0 above the low 28 bits", "other bits are set");
 }
 
+/* Without the P_Key of a packet or a record, the MGID's own partition is taken. */
+static void check_own_pkey(const struct reporter *r, const struct entity *group,
+                           const uint8_t *mgid, const struct mgid *m)
+{
+    if (!(m->pkey & PKEY_MEMBERSHIP) && !m->broadcast)
+        check_pkey(r, group, mgid, m, m->pkey);
+}
+
 void check_mgid_form(const struct reporter *r, const uint8_t *mgid)
 {
     struct mgid m = mgid_read(mgid);
     struct entity group = entity_group(mgid);
     check_flags_and_group(r, &group, mgid, &m);
     check_membership_bit(r, &group, mgid, &m);
+    check_own_pkey(r, &group, mgid, &m);
 }
 
 void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey)
@@ -58,7 +72,8 @@ void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey)
         return;
     struct mgid m = mgid_read(mgid);
     struct entity group = entity_group(mgid);
-    check_mgid_form(r, mgid);
+    check_flags_and_group(r, &group, mgid, &m);
+    check_membership_bit(r, &group, mgid, &m);
     check_pkey(r, &group, mgid, &m, pkey);
 }
 
@@ -190,11 +205,13 @@ static void check_pseudo_header_form(const struct reporter *r, const uint8_t *mg
     struct mgid m = mgid_read(mgid);
     struct entity group = entity_group(mgid);
     check_flags_and_group(r, &group, mgid, &m);
-    if (of_grh || m.scope || m.pkey)
+    if (of_grh || m.scope || m.pkey) {
         check_membership_bit(r, &group, mgid, &m);
-    else if (m.broadcast)
+        check_own_pkey(r, &group, mgid, &m);
+    } else if (m.broadcast) {
         report_inconclusive(r, R_RFC4391_4_1_PKEY_FULL_MEMBER, mgid + MGID_PKEY,
                             "the interface shows the address without scope and P_Key");
+    }
 }
 
 void check_pseudo_header_group(const struct reporter *r, const uint8_t *dgid, bool of_grh,

@@ -118,6 +118,7 @@ static void check_subscribed(const struct check_context *s, const struct endport
     if (!m || m->join_state & JOIN_FULL ||
         !(m->join_state & (JOIN_SEND_ONLY_NON | JOIN_SEND_ONLY_FULL)))
         return;
+    const uint8_t both = SUBSCRIBED_CREATED | SUBSCRIBED_DELETED;
     const char *lacking = lacking_subscription(sender, m);
     const struct result r = {.rule = R_RFC4391_10_SUBSCRIBE_TRAPS,
                              .about = port,
@@ -125,8 +126,11 @@ static void check_subscribed(const struct check_context *s, const struct endport
                              .name = lacking,
                              .describe = describe_subscription,
                              .facts = {fact_subscriptions(sender), fact_membership(sender, m)}};
-    if (sender->subscribed == (SUBSCRIBED_CREATED | SUBSCRIBED_DELETED))
+    if (sender->subscribed == both)
         report_pass_about(s->r, r.rule, &port);
+    else if ((sender->subscribed | sender->subscribed_to_one) == both)
+        report_inconclusive(s->r, r.rule, NULL,
+                            "the port subscribed to single groups, maybe not to this one");
     else if (!m->join_mask)
         report_inconclusive(s->r, r.rule, NULL, "the port's join was not captured");
     else

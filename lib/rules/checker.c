@@ -210,8 +210,10 @@ static void check_connected(const struct check_context *s)
 {
     const struct packet *p = s->p;
     /* only the first packet of a message has the encapsulation header */
-    if (!packet_begins_message(p))
+    if (!packet_begins_message(p)) {
+        check_connection_part(s);
         return;
+    }
     check_connection_data(s);
     if (p->classification.class == PAYLOAD_IPOIB) {
         check_payload(s->r, s, &p->datagram, OVER_CONNECTION);

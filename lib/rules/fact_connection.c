@@ -52,13 +52,16 @@ struct certainty certainty_early_data(const struct check_context *s, const struc
 /*
  * The requester may use the refused QP for its next connection, also to another port (IBA 12.9.8).
  * It sends the REQ or the REP of that one, so the PSNs of its GSI show whether it was missed. If
- * two REQs crossed, it may send that REP before the REJ arrives (RFC 4755 §3.3).
+ * two REQs crossed, it may send that REP before the REJ arrives (RFC 4755 §3.3). If the requester
+ * refused the REP, the data is its own, so it is captured in order with the REJ.
  */
 struct certainty certainty_refused(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
     const struct endport *requester = c->endport[0];
-    (void)s;
+    const struct order *order = &s->f->order;
+    if (c->requester.refused && order_has_copies(order) && order_is_uncertain(order, c->rej_frame))
+        return uncertain("the REJ may have come after the IP: they are too close to each other");
     if (!requester || requester->gap_frame > c->req_frame)
         return uncertain("the set-up of a later connection may not have been captured");
     return at_request_of(requester);

@@ -194,6 +194,9 @@ enum {
     INFORM_SIZE = 36,
 };
 
+/* Type and producer type of the traps 64 to 67 (IBA 13.4.8.2, 14.2.5.1) */
+enum { NOTICE_SUBNET_MANAGEMENT = 3, NOTICE_CLASS_MANAGER = 4 };
+
 /* Notice (IBA 13.4.8.2) and the details of the traps 64 to 67 (IBA 14.2.5.1) */
 enum {
     NOTICE_GENERIC_TYPE = 0, /* generic (1), type (7) */

@@ -559,7 +559,12 @@ def all_router_group(t):
     return t.insert(40, p)
 
 
-@shown("draft02.8.example-pkey", DATAGRAM, "n0's router solicitation goes to ff12:601b:7fff::2")
+@shown(
+    "draft02.8.example-pkey",
+    DATAGRAM,
+    "n0's router solicitation goes to ff12:601b:7fff::2",
+    also=["rfc4391.4.mgid-pkey"],
+)
 def example_pkey(t):
     t[34]["dgid"] = "ff12:601b:7fff::2"
     return 34

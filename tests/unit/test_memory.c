@@ -256,8 +256,8 @@ static void a_flow_with_open_messages(void **state)
     for (uint32_t i = 0; i < ENTRIES; i++) {
         struct port p = port_at((uint16_t)(i % 1000 + 1));
         struct flow *f = connections_flow(c, &p, i, true);
-        stream_packet(&f->stream, connections_streams(c), IB_FIRST, 0, true);
-        stream_packet(&f->stream, connections_streams(c), IB_MIDDLE, 1000, false);
+        stream_packet(&f->stream, connections_streams(c), IB_FIRST, 0, 256, true);
+        stream_packet(&f->stream, connections_streams(c), IB_MIDDLE, 1000, 256, false);
         meter_note(&m, i + 1);
     }
     assert_int_equal(connections_streams(c)->runs, ENTRIES);
@@ -275,10 +275,10 @@ static void packets_after_a_gap(void **state)
     struct stream_store store = {0};
     for (uint32_t i = 0; i < FLOWS; i++)
         for (uint32_t k = 0; k < STREAM_MESSAGES; k++)
-            stream_packet(&s[i], &store, IB_FIRST, 1000 * k, true);
+            stream_packet(&s[i], &store, IB_FIRST, 1000 * k, 256, true);
     struct meter m = meter_start();
     for (uint32_t i = 0; i < ENTRIES; i++) {
-        stream_packet(&s[i % FLOWS], &store, IB_MIDDLE, 1000 * (i / FLOWS) + 500, false);
+        stream_packet(&s[i % FLOWS], &store, IB_MIDDLE, 1000 * (i / FLOWS) + 500, 256, false);
         meter_note(&m, i + 1);
     }
     assert_int_equal(store.runs, ENTRIES);

@@ -9,7 +9,7 @@
 static struct stream_result send_packet(struct stream *s, struct stream_store *store,
                                         enum ib_position position, uint32_t psn)
 {
-    return stream_packet(s, store, position, psn, position == IB_FIRST);
+    return stream_packet(s, store, position, psn, 256, position == IB_FIRST);
 }
 
 static void message_over_the_psn_wrap(void **state)

@@ -258,14 +258,47 @@ def refuse(w, mode, reason=28):
     w.drop(f"{mode}.rep", f"{mode}.rtu")
 
 
-def refuse_rep(w, mode, private):
-    """The requester rejects the REP: the REJ takes the place of the RTU (RFC 4755 3.2)."""
+def refuse_rep(w, mode, private, reason=28, but=()):
+    """The requester rejects the REP: the REJ takes the place of the RTU (RFC 4755 3.2). Of the
+    connection's other frames, only these remain."""
     _, _, ids = ENDS[mode]
     p = w[f"{mode}.rtu"]
-    octets = ib.cm_rej(p["mad.tid"], *ids, 28, message=1, pdata=private)
+    octets = ib.cm_rej(p["mad.tid"], *ids, reason, message=1, pdata=private)
     p.payload = bytearray(octets)
-    set_up = [f"{mode}.{name}" for name in ("req", "rep", "rtu")]
-    w.drop(*[n for n in w.order if n.startswith(mode) and n not in set_up])
+    remain = [f"{mode}.{name}" for name in ("req", "rep", "rtu", *but)]
+    w.drop(*[n for n in w.order if n.startswith(mode) and n not in remain])
+
+
+for mode, like in (("rc", "rc.ping"), ("uc", "uc.ping"), ("rc", "rc.ping6")):
+    own = ib.private_data(ENDS[mode][0].qpn, RECV_MTU)
+    what = f"{mode.upper()}, {'IPv6' if like.endswith('6') else 'IPv4'}"
+
+    @broken(
+        "rfc4755.2.3.connection-before-ip",
+        f"{what}, the requester after a REJ of the REP",
+        like,
+    )
+    def after_refused_rep(w, mode=mode, like=like, own=own):
+        refuse_rep(w, mode, own, but=(like.split(".")[1],))
+
+    @conforming(f"{what}, the responder after a REJ of the REP, which it has not received")
+    def sent_before_refusal(w, mode=mode, own=own):
+        refuse_rep(w, mode, own, but=("pong",))
+
+    for reason in (10, 30):  # IBA 12.6.7.2
+
+        @conforming(f"{what}, the requester after a REJ of the REP, reason {reason}")
+        def on_an_older_connection(w, mode=mode, like=like, own=own, reason=reason):
+            refuse_rep(w, mode, own, reason, but=(like.split(".")[1],))
+
+    @conforming(f"{what}, after a REJ of the REP, and a REQ that was not captured")
+    def next_req_is_lost(w, mode=mode, like=like, own=own):
+        refuse_rep(w, mode, own, but=(like.split(".")[1],))
+        sender = ENDS[mode][0].lid
+        for n in w.order[w.order.index(like) :]:
+            p = w[n]
+            if p.deth and p["srcqp"] == 1 and p["slid"] == sender:
+                p["psn"] += 1
 
 
 # ---- 3.2, 3.5, 5, 6: the messages
@@ -558,7 +591,39 @@ def in_parts(w, name, message):
             w.insert(before, f"{name}.{n // 2048 + 1}", part)
 
 
+def jumbogram(src, dst):
+    """An IPv6 datagram without a length in its header (RFC 2675), which shows only its packets'."""
+    octets = bytearray(ping6(src, dst, RECV_MTU))
+    octets[8:10] = bytes(2)
+    return bytes(octets)
+
+
 for mode, (a, b) in {"rc": (A, B), "uc": (B, A)}.items():
+    for way, message in {
+        "another Ethertype": ib.encap(0x88B5, bytes(RECV_MTU)),
+        "a jumbogram": jumbogram(a, b),
+        "bytes after the datagram": ping(a, b) + bytes(RECV_MTU),
+    }.items():
+
+        @broken(
+            "rfc4755.5.1.connection-mtu",
+            f"{mode.upper()}, {way} in several packets",
+            f"{mode}.ping6.3",
+        )
+        def too_long_in_parts(w, name=f"{mode}.ping6", message=message):
+            in_parts(w, name, message)
+
+        @conforming(f"{mode.upper()}, {way} in several packets, as long as the Receive MTU")
+        def longest_in_parts(w, name=f"{mode}.ping6", message=message):
+            in_parts(w, name, message[:RECV_MTU])
+
+        @conforming(f"{mode.upper()}, {way} in several packets, of two messages")
+        def two_messages(w, name=f"{mode}.ping6", message=message):
+            """The Last of one message and the First of the next were not captured."""
+            in_parts(w, name, message[:4096] + message[2048:4096])
+            w[f"{name}.3"]["psn"] += 2
+            w.order.remove(f"{name}.2")
+
     for size in (2200, 4000):
         for way, message in {"IPv4": ping(a, b, size=size), "IPv6": ping6(a, b, size)}.items():
 

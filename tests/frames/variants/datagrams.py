@@ -148,6 +148,44 @@ for way, (name, source) in {
         w[name].fix_checksums()
 
 
+# ---- RFC 4391 8: advertisements without a link-layer address option (RFC 4861 7.2.4)
+
+
+def advertise(w, target, source=B.ll):
+    """B responds for this address, without an option; the packet has a GRH."""
+    p = w["B.na"]
+    p.payload = bytearray(ib.encap(0x86DD, ib.icmpv6(source, A.ll, ib.nd_na(target))))
+    p.add_grh(ib.gid(B.gid), ib.gid(A.gid))
+
+
+for rule, ways in {
+    "rfc4391.8.u-bit": {"the GUID with u = 0": "fe80::2:c902:24:f636"},
+    "rfc4391.8.1.link-local-form": {
+        "bits 10 to 63": "fe80:0:0:1:202:c902:24:f636",
+        "bit 10": "fea0::202:c902:24:f636",
+    },
+}.items():
+    for way, target in ways.items():
+        for from_, source in (("", B.ll), (", from a global address", "2001:db8::2")):
+
+            @broken(rule, f"advertisement without an option, {way}{from_}", "B.na")
+            def advertised(w, target=target, source=source):
+                advertise(w, target, source)
+
+
+for what, target in {
+    "its own address": B.ll,
+    "another host's": "fe80::202:c903:0:1895",
+    "an opaque one": "fe80::5d3f:91aa:7c24:f636",
+    "the GUID with u = 0 of another port": "fe80::2:c903:0:1895",
+    "a global one": "2001:db8::2:c902:24:f636",
+}.items():
+
+    @conforming(f"advertisement without an option, {what}")
+    def advertised_conforms(w, target=target):
+        advertise(w, target)
+
+
 # ---- RFC 4391 8: duplicate address detection (RFC 4862 5.4.2)
 
 

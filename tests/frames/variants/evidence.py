@@ -115,6 +115,7 @@ RESULTS = {
         ("rfc4391.9.2.arp-as-rfc826", "as target", SILENT, NO_HEADERS),
         ("rfc4391.8.u-bit", "duplicate address detection", SILENT, NO_GUID),
         ("rfc4391.8.u-bit", "source", SILENT, NO_HEADERS),
+        ("rfc4391.8.u-bit", "without an option", SILENT, NO_HEADERS),
         *((rule, "", NOT, NO_HEADERS) for rule in NO_IB_HEADERS),
     ],
     "roce2": [
@@ -127,6 +128,7 @@ RESULTS = {
         ("rfc4755.3.1.reply-to-ud-qpn", "the QPN of multicast", SILENT, NO_DLID),
         ("rfc4391.8.u-bit", "duplicate address detection", SILENT, NO_GRH),
         ("rfc4391.8.u-bit", "source", SILENT, NO_GRH),
+        ("rfc4391.8.u-bit", "without an option", SILENT, NO_GRH),
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
         ("rfc4755.2.3.connection-before-ip", "before", INC, REPEATED),
         ("rfc4755.2.3.connection-before-ip", "after a REJ", INC, SET_UP),

@@ -283,6 +283,39 @@ for signature, what in ((0x401B, "IPv4's"), (0x601C, "0x601c"), (0, "0"), (0xFFF
 each("rfc4391.4.mgid-pkey", set_octets(4, b"\x80\x02"), {**IPV4, **IPV6}, ALL)
 each("rfc4391.4.mgid-pkey", set_octets(4, b"\x80\x02"), SA, ("default", "child"))
 
+# The P_Key without the membership bit is not the link's (RFC 4391 4.1, 10).
+LIMITED = {"default": b"\x7f\xff", "child": b"\0\1", "limited": b"\0\1"}
+for base_, octets in LIMITED.items():
+    each(
+        "rfc4391.4.mgid-pkey",
+        set_octets(4, octets),
+        {
+            f"{way}, without the membership bit": name
+            for way, name in {**IPV4, **IPV6, **SA}.items()
+            if name not in ("A.bcast", "D.arp.announce") and "ARP" not in way
+            if "broadcast" not in way
+        },
+        (base_,),
+    )
+
+
+@broken(
+    "rfc4391.4.mgid-pkey", "limited member, without the membership bit", "C.mcast4", ("limited",)
+)
+def limited_members_own(w):
+    edit_mgid(w, ["C.mcast4"], set_octets(4, b"\0\1"))
+
+
+@broken("rfc4391.4.mgid-pkey", "Set, without the membership bit, nor in the record", "B.join.g4")
+def limited_in_record(w):
+    for name in ("B.join.g4", "B.join.g4.resp"):
+        w[name]["mcm.pkey"] = 0x7FFF
+    edit_mgid(w, ["B.join.g4", "B.join.g4.resp"], set_octets(4, b"\x7f\xff"))
+
+
+in_other_messages("rfc4391.4.mgid-pkey", "without the membership bit", set_octets(4, b"\x7f\xff"))
+reported("rfc4391.4.mgid-pkey", "without the membership bit", set_octets(4, b"\x7f\xff"))
+
 # ---- group IDs
 
 each(

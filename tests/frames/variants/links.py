@@ -468,16 +468,69 @@ def subscription_refused(w):
         w[name]["mad.status"] = REFUSED
 
 
-@broken("rfc4391.10.subscribe-traps", "unsubscribed", next_response("A"))
-def unsubscribed(w):
+def unsubscribe(w, group=None):
+    """A cancels a subscription to trap 67: of all groups, or of this one."""
     after = "A.join.g4.resp"
     for n, name in enumerate(("A.subscribe.67", "A.subscribe.67.resp")):
         p = w[name].copy()
         p["mad.tid"] = 0x7779
         p.payload[56 + 23] = 0
+        if group:
+            p.payload[56:72] = ib.gid(w.mgid(group))
         w.insert(after, f"unsubscribe.{n}", p)
         after = f"unsubscribe.{n}"
     w.renumber()
+
+
+@broken("rfc4391.10.subscribe-traps", "unsubscribed", next_response("A"))
+def unsubscribed(w):
+    unsubscribe(w)
+
+
+@conforming("a sender cancels its subscription to one group, and remains subscribed to all")
+def unsubscribed_from_one(w):
+    unsubscribe(w, NINE)
+
+
+def subscribe_with(w, at, octets):
+    """A's InformInfos have these octets there (IBA 13.4.8.3)."""
+    for name in ("A.subscribe.66", "A.subscribe.67"):
+        for n in (name, name + ".resp"):
+            w[n].payload[56 + at : 56 + at + len(octets)] = octets
+
+
+for way, at, octets in (
+    ("to notices of type urgent", 24, ib.u16(1)),
+    ("to notices of switches", 33, ib.u24(2)),
+    ("to trap 64", 26, ib.u16(64)),
+):
+
+    @broken("rfc4391.10.subscribe-traps", "only " + way, next_response("A"))
+    def subscribed_to_others(w, at=at, octets=octets):
+        subscribe_with(w, at, octets)
+
+
+@broken(
+    "rfc4391.10.subscribe-traps",
+    "only to another group",
+    next_response("A"),
+    early=INCONCLUSIVE,
+    why="which single groups a port subscribed to is not kept",
+)
+def subscribed_to_another_group(w):
+    subscribe_with(w, 0, ib.gid(w.mgid(NINE)))
+
+
+for what, at, octets in (
+    ("informational notices", 24, ib.u16(3)),
+    ("class managers", 33, ib.u24(4)),
+    ("all traps", 26, ib.u16(0xFFFF)),
+    ("the group only", 0, ib.gid("ff12:401b:ffff::f01:203")),
+):
+
+    @conforming(f"a sender subscribes to {what}")
+    def subscribed_narrowly(w, at=at, octets=octets):
+        subscribe_with(w, at, octets)
 
 
 def refuse_creation(w, field, value):
