@@ -279,17 +279,14 @@ static bool observe_shared(struct share *s, struct packet *p, const struct share
     return true;
 }
 
-/*
- * A frame without InfiniBand headers; INNER: from the encapsulation header or the datagram on.
- * Cooked captures, which have no encapsulation header, are Linux's: its driver moves no address.
- */
+/* A frame without InfiniBand headers; INNER: from the encapsulation header or the datagram on. */
 static void share_without_headers(struct share *s, struct span inner, enum link_frame_kind kind,
                                   const struct packet *p)
 {
     if (kind == LINK_FRAME_IPOIB)
-        share_ipoib(s, inner, &p->datagram, false, true);
+        share_ipoib(s, inner, &p->datagram, false, datagram_is_of_interface(&p->datagram));
     else
-        share_datagram(s->map, inner, &p->datagram, false);
+        share_datagram(s->map, inner, &p->datagram, datagram_is_of_interface(&p->datagram));
 }
 
 bool share_frame(struct share *s, const struct share_frame *frame)

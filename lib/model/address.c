@@ -173,7 +173,8 @@ static void learn_option(const struct observation *o, const struct datagram *d,
     struct view icmpv6 = d->icmpv6;
     if (!nd_is_ipoib_lladdr(option) || view_has(icmpv6, option->off, option->size) != WIRE_OK)
         return;
-    if (packet_lacks_ib(o->p) && nd_may_be_before_driver(icmpv6.p + option->off))
+    if (packet_lacks_ib(o->p) && datagram_is_of_interface(d) &&
+        nd_may_be_before_driver(icmpv6.p + option->off))
         return;
     const uint8_t *lladdr = icmpv6.p + option->off + ND_OPT_LLADDR,
                   *owner = nd_option_owner(icmpv6, option, d->body.p + IPV6_SOURCE);

@@ -104,7 +104,7 @@ void check_announced_ids(const struct reporter *r, const struct datagram *d)
         return;
     while ((lladdr = nd_next_announced(&it, d->body.p + IPV6_SOURCE, &ip)) != NULL)
         if (!lladdr_is_zero(lladdr) && !lladdr_is_multicast(lladdr) &&
-            !nd_may_be_before_driver(lladdr - ND_OPT_LLADDR))
+            !(datagram_is_of_interface(d) && nd_may_be_before_driver(lladdr - ND_OPT_LLADDR)))
             check_interface_id(r, NULL, ip, lladdr);
 }
 

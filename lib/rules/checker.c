@@ -162,7 +162,7 @@ static void check_datagram(const struct reporter *r, const struct check_context 
     } else if (d->icmpv6.p) {
         struct checker *c = r->user;
         c->message = view_has(d->icmpv6, 0, 1) == WIRE_OK ? nd_name(d->icmpv6.p[0]) : "";
-        check_nd(r, d->icmpv6, !check_context && d->header != WIRE_FOREIGN);
+        check_nd(r, d->icmpv6, !check_context && datagram_is_of_interface(d));
         if (check_context)
             check_nd_in_fabric(check_context, d);
         else

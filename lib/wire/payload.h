@@ -29,6 +29,16 @@ struct datagram {
     struct dhcp dhcp;
 };
 
+/*
+ * For a frame without InfiniBand headers: may ND options have the form before the driver
+ * (wire/nd.h)? Not in cooked captures, which have no encapsulation header: they are Linux's, whose
+ * driver moves no address.
+ */
+static inline bool datagram_is_of_interface(const struct datagram *d)
+{
+    return d->header != WIRE_FOREIGN;
+}
+
 /* v starts at the encapsulation header. */
 void datagram_decode(struct view v, struct datagram *d);
 
