@@ -181,18 +181,23 @@ static bool teardown_is_over(const struct connection *c, const struct clocks *cl
            TEARDOWN_SECONDS * NANOSECONDS;
 }
 
+void connections_interface_asks(const struct endport *port, uint16_t pkey,
+                                const struct clocks *clocks)
+{
+    struct connection *c = port->connections;
+    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port))
+        if (same_partition(c->pkey, pkey) && !teardown_is_over(c, clocks))
+            (c->endport[0] == port ? &c->requester : &c->responder)->left = false;
+}
+
 void connections_interface_up(const struct endport *port, uint16_t pkey,
                               const struct clocks *clocks, lifecycle_observer *observer, void *user)
 {
+    connections_interface_asks(port, pkey, clocks);
     struct connection *c = port->connections;
-    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port)) {
-        if (!same_partition(c->pkey, pkey) || !connection_has_left(c))
-            continue;
-        if (teardown_is_over(c, clocks))
+    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port))
+        if (same_partition(c->pkey, pkey) && connection_has_left(c))
             decide(c, observer, user);
-        else
-            (c->endport[0] == port ? &c->requester : &c->responder)->left = false;
-    }
 }
 
 void connection_ended(struct connection *c, const struct clocks *clocks)

@@ -25,11 +25,14 @@ void connection_req_received(struct connection *c);
 void connection_given_up(const struct connection *d);
 
 /*
- * The port's interface on this partition left the broadcast group (down), or joined it again (up).
+ * The port's interface on this partition left the broadcast group (down), asked to join it (asks),
+ * or joined it again (up).
  */
 void connections_interface_down(const struct endport *port, uint16_t pkey,
                                 const struct clocks *clocks, lifecycle_observer *observer,
                                 void *user);
+void connections_interface_asks(const struct endport *port, uint16_t pkey,
+                                const struct clocks *clocks);
 void connections_interface_up(const struct endport *port, uint16_t pkey,
                               const struct clocks *clocks, lifecycle_observer *observer,
                               void *user);

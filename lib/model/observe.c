@@ -26,12 +26,16 @@ static void follow_interface(struct observation *o, const struct subnet_event *e
     if (!e->group || !e->endport || !group_is_broadcast(e->group))
         return;
     uint16_t pkey = be16(e->group->mgid + MGID_PKEY);
-    if (e->kind == SUBNET_JOIN_ASKED && (e->join_state_before & JOIN_FULL || e->pending_before))
-        ((struct endport *)e->endport)->several_interfaces = true;
+    if (e->kind == SUBNET_JOIN_ASKED) {
+        if (e->join_state_before & JOIN_FULL || e->pending_before)
+            ((struct endport *)e->endport)->several_interfaces = true;
+        connections_interface_asks(e->endport, pkey, clocks_of(o));
+    }
     bool left = e->kind == SUBNET_LEFT && e->member && !(e->member->join_state & JOIN_FULL);
     if (left && !e->left_before)
         endport_interface_ended((struct endport *)e->endport);
-    if (left)
+    bool asked_again = left && e->member->pending;
+    if (left && !asked_again)
         connections_interface_down(e->endport, pkey, clocks_of(o), on_lifecycle, o);
     else if (e->kind == SUBNET_JOINED && e->left_before)
         connections_interface_up(e->endport, pkey, clocks_of(o), on_lifecycle, o);

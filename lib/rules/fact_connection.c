@@ -2,15 +2,19 @@
 /* Facts about connections: a CM message can outdate them. */
 #include "rules/certainty.h"
 
-/* Was every GSI packet of both ends captured since the REP? */
+/*
+ * Was every GSI packet of both ends captured since the REP? At data on the connection, the next one
+ * of the end that left shows whether its DREQ was missed, or that it joined again at once.
+ */
 struct certainty certainty_open(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
-    (void)s;
     for (unsigned i = 0; i < 2; i++)
         if (!c->endport[i] || !endport_requests_are_complete_since(c->endport[i], c->rep_frame))
             return uncertain("its DREQ may not have been captured");
-    return certain();
+    return s->p->classification.class == PAYLOAD_MAD
+               ? certain()
+               : at_request_of(c->endport[c->requester.left ? 0 : 1]);
 }
 
 /*
