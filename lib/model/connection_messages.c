@@ -278,11 +278,13 @@ static void note_message_frame(struct connection *conn, uint32_t frame, enum cm_
         *slot = frame;
 }
 
-/* Does the requester refuse the REP (RFC 4755 section 3.2), so that no connection is set up? */
+/*
+ * Does the requester refuse the REP (RFC 4755 section 3.2), which may not have been captured? Then
+ * no connection is set up.
+ */
 static bool refuses_rep(const struct cm *cm, const struct port *src, const struct connection *conn)
 {
-    return conn->rep_frame && !conn->rtu_frame && !conn->dreq_frame &&
-           connection_is_by_requester(conn, cm, *src);
+    return !conn->rtu_frame && !conn->dreq_frame && connection_is_by_requester(conn, cm, *src);
 }
 
 /*

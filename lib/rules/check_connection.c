@@ -266,8 +266,8 @@ static void check_ended(const struct check_context *s, const struct connection *
 /* Was the REQ refused, or the REP by the sender of this data? Then there is no connection. */
 static bool is_refused(const struct check_context *s, const struct connection *c)
 {
-    return c->rep_frame ? c->requester.refused && !s->p->classification.to_requester
-                        : c->rej_frame != 0;
+    return c->requester.refused ? !s->p->classification.to_requester
+                                : c->rej_frame && !c->rep_frame;
 }
 
 static void check_open(const struct check_context *s, const struct connection *c)
