@@ -92,14 +92,20 @@ struct certainty certainty_no_membership(const struct check_context *s, const st
     return no_request_of(s, f->port, shows_responses ? f->port->new_frame : f->member->frame);
 }
 
-/* The request is itself a GSI packet: its PSN already shows that no request is missing. */
+/*
+ * The request is itself a GSI packet: its PSN already shows that no request is missing since the
+ * membership's response, unless it is the first one captured of its port.
+ */
 struct certainty certainty_joined_before(const struct check_context *s, const struct fact *f)
 {
     const struct member *m = f->event->member;
     if (!f->event->join_state_before)
         return uncertain(no_join_seen);
-    bool in_order = !order_is_uncertain(&s->f->order, m->frame);
-    return certain_if(in_order, "its join and its leave are too close to each other");
+    if (!endport_requests_are_complete_since(m->endport, m->frame))
+        return uncertain("no packet of the port's GSI (QP1) was captured before the SA's response");
+    if (order_is_uncertain(&s->f->order, m->frame))
+        return uncertain("its join and its leave are too close to each other");
+    return no_request_before_own(s, m->endport, m->frame);
 }
 
 struct certainty certainty_no_join(const struct check_context *s, const struct fact *f)
