@@ -41,7 +41,8 @@ struct endport {
     uint16_t lid;                  /* last one seen; 0: none */
     uint8_t lmc : 3;               /* the port has 2^lmc LIDs from lid on (IBA 4.1.3) */
     uint8_t subscribed_to_one : 2; /* SUBSCRIBED_*, but only of a single group, or of several */
-    uint8_t neighbor_mtu, mtu_cap; /* IBA MTU codes; 0: not known */
+    uint8_t neighbor_mtu : 4;      /* IBA MTU code (14.2.5.6); 0: not known */
+    uint8_t mtu_cap : 4;           /* the same */
     uint8_t subscribed : 2;        /* SUBSCRIBED_* of all groups */
     uint8_t subscribing : 2;       /* SUBSCRIBED_* of requests that have no response yet */
     uint8_t subscribed_before : 2; /* SUBSCRIBED_* when it was initialised; the SA may keep them */
