@@ -33,11 +33,30 @@ def test_no_chain_breaks_the_law(captures):
     assert status == 0
 
 
-def test_chain_that_broke_the_law_once(captures):
-    """A REP that was cut and captured before its REQ, and repeated after data of the requester."""
-    (path,) = (c for c in captures if c.endswith("unusual_rep_is_repeated_after_data"))
-    status, output = run("--random", "1", "--first", "165295", "--seed", "7", path)
-    assert status == 0, output
+REFUSED = "counterpart_{}_the_responder_after_a_REJ_of_the_REP_which_it_has_not_received"
+STAYS = "unusual_connection_stays_while_groups_are_joined_again"
+BROKEN_ONCE = {
+    "a REP that was cut and captured before its REQ, and repeated after data of the requester": (
+        ("unusual_rep_is_repeated_after_data", 7, 165295),
+    ),
+    "a REP that was lost before its REJ": (
+        (REFUSED.format("RC_IPv6"), 4, 36055),
+        (REFUSED.format("UC_IPv4"), 4, 170741),
+    ),
+    "a join whose response follows data": ((STAYS, 1, 325),),
+    "a leave's copied response that follows the next join": ((STAYS, 1, 59221),),
+    "a port's first request, after a response to it": (
+        ("unusual_program_leaves_the_broadcast_group_with_an_echo", 3, 306265),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_ONCE)
+def test_chain_that_broke_the_law_once(captures, name):
+    for capture, seed, number in BROKEN_ONCE[name]:
+        (path,) = (c for c in captures if c.endswith(capture))
+        status, output = run("--random", "1", "--first", str(number), "--seed", str(seed), path)
+        assert status == 0, output
 
 
 def test_chain_that_breaks_the_law_is_found_and_can_be_repeated(tmp_path):
