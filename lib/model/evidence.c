@@ -404,7 +404,7 @@ static void see_sa(const struct evidence_frame *s, const struct ib_packet *ib, c
     see_records(s, sa);
     if (sa->mad.attribute != SA_MC_MEMBER_RECORD || view_has(sa->data, 0, MCM_SIZE) != WIRE_OK)
         return;
-    if (sa->mad.method == SA_SET)
+    if (sa->mad.method == SA_SET && sa_component_is_valid(sa, MCM_HAS_PORT_GID))
         see_gid(s, ib->slid, sa->data.p + MCM_PORT_GID);
     else if (sa->mad.method == SA_GET_RESP && sa->mad.status == 0)
         see_gid(s, ib->dlid, sa->data.p + MCM_PORT_GID);

@@ -129,12 +129,25 @@ static void send_response(struct fixture *f, uint32_t captured, uint8_t tid, uin
 
 static void with_grh(struct fixture *f, uint32_t captured, uint16_t slid, uint8_t guid)
 {
-    const uint8_t sgid[GID_SIZE] = {0xfe, 0x80, [8] = 0x02, [15] = guid},
+    const uint8_t sgid[GID_SIZE] = {0xfe, 0x80, [15] = guid},
                   dgid[GID_SIZE] = {0xff, 0x12, 0x40, 0x1b};
     struct ib_packet ib = {.has_grh = true, .slid = slid, .dlid = 0xc000, .dqpn = QPN_MULTICAST};
     ib.sgid = sgid;
     ib.dgid = dgid;
     see(f, captured, &ib);
+}
+
+/* N1's request to join a group, with its port's GID in the record and this component mask. */
+static void send_join(struct fixture *f, uint32_t captured, uint8_t guid, uint8_t component_mask)
+{
+    const struct message m = {MAD_CLASS_SA, SA_SET, SA_MC_MEMBER_RECORD, 0, N1, SM};
+    uint8_t bytes[MAD_SIZE];
+    mad(bytes, &m);
+    bytes[SA_COMPONENT_MASK + 7] = component_mask;
+    bytes[SA_DATA + MCM_PORT_GID] = 0xfe;
+    bytes[SA_DATA + MCM_PORT_GID + 1] = 0x80;
+    bytes[SA_DATA + MCM_PORT_GID + 15] = guid;
+    send_bytes(f, captured, &m, bytes);
 }
 
 /* The node at LID lid reports its port's GUID and its LID. */
@@ -216,6 +229,17 @@ static void test_same_port_at_the_same_lid_joins(void **state)
     with_grh(f, 0, N1, 5);
     with_grh(f, 1, N1, 5);
     assert_true(together(f, 0, 1));
+}
+
+/* A component that is not in the mask has no meaning (IBA 15.2.1.1). */
+static void test_join_joins_only_by_a_gid_in_its_mask(void **state)
+{
+    struct fixture *f = *state;
+    with_grh(f, 0, N1, 5);
+    send_join(f, 1, 5, MCM_HAS_MGID);
+    assert_false(together(f, 0, 1));
+    send_join(f, 2, 5, MCM_HAS_MGID | MCM_HAS_PORT_GID);
+    assert_true(together(f, 0, 2));
 }
 
 static void test_port_at_another_lid_or_another_port_proves_nothing(void **state)
@@ -400,6 +424,7 @@ int main(void)
         TEST(test_response_on_an_interface_with_both_directions_proves_nothing),
         TEST(test_response_to_one_of_two_proves_nothing),
         TEST(test_same_port_at_the_same_lid_joins),
+        TEST(test_join_joins_only_by_a_gid_in_its_mask),
         TEST(test_port_at_another_lid_or_another_port_proves_nothing),
         TEST(test_corrupt_packets_prove_nothing),
         TEST(test_joining_is_for_all_that_are_joined),
