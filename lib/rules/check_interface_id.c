@@ -142,7 +142,7 @@ static const uint8_t *tentative_address(const struct datagram *d)
 
 /*
  * The sender's address by the headers: the source QP, and the source GID of the GRH. false: the
- * packet does not have both.
+ * packet does not have both, or the GID is multicast and so no port's.
  */
 static bool address_of_sender(const struct ib_packet *ib, uint8_t lladdr[LLADDR_SIZE])
 {
@@ -151,7 +151,7 @@ static bool address_of_sender(const struct ib_packet *ib, uint8_t lladdr[LLADDR_
     lladdr[LLADDR_FLAGS] = 0;
     put24(lladdr + LLADDR_QPN, ib->sqpn);
     memcpy(lladdr + LLADDR_GID, ib->sgid, GID_SIZE);
-    return true;
+    return !lladdr_is_multicast(lladdr);
 }
 
 /* The solicitation has no link-layer address option, so the headers give the sender's address. */
