@@ -45,6 +45,21 @@ enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p
     return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NO_PORT;
 }
 
+bool datagram_ips(const struct datagram *d, struct ip *source, struct ip *destination)
+{
+    uint16_t type = d->encap.type;
+    if (d->header != WIRE_OK || (type != TYPE_IPV4 && type != TYPE_IPV6))
+        return false;
+    bool v4 = type == TYPE_IPV4;
+    uint8_t length = v4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE;
+    uint32_t from = v4 ? IPV4_SOURCE : IPV6_SOURCE, to = v4 ? IPV4_DESTINATION : IPV6_DESTINATION;
+    if (view_has(d->body, to, length) != WIRE_OK || d->body.p[0] >> 4 != (v4 ? 4 : 6))
+        return false;
+    *source = ip_read(d->body.p + from, length);
+    *destination = ip_read(d->body.p + to, length);
+    return true;
+}
+
 /*
  * Learn the sender's own link-layer address, and its IP address (NULL: none). Returns the entry of
  * another port that owned the IP address before; NULL: none.
@@ -212,4 +227,23 @@ void learn_addresses(const struct observation *o)
         learn_arp(o, d);
     else if (d->icmpv6.p)
         learn_nd(o, d);
+}
+
+/* ---- datagrams */
+
+void learn_stale_use(const struct observation *o)
+{
+    const struct packet *p = o->p;
+    struct ip source, ip;
+    if (!neighbours_has_replaced(o->f->neighbours) || packet_is_corrupt(p) ||
+        !datagram_ips(&p->datagram, &source, &ip))
+        return;
+    const struct neighbour *holder = neighbours_of_ip(o->f->neighbours, packet_link_key(p), &ip);
+    const struct neighbour *replaced = holder ? neighbour_replaced(holder) : NULL;
+    if (!replaced || be24(replaced->lladdr + LLADDR_QPN) != p->ib.dqpn)
+        return;
+    struct stale_use u = stale_use_by(p, holder);
+    u.interface = p->captured_on;
+    u.ns = p->at.ns;
+    stale_used(&o->f->stale, &u);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ownership of the GIDs in the link-layer addresses that ARP and Neighbour Discovery announce (RFC
- * 4391 section 9.1.1).
+ * Addresses of a datagram: ownership of the GIDs in the link-layer addresses that ARP and Neighbour
+ * Discovery announce (RFC 4391 section 9.1.1), and the IP addresses.
  */
 #ifndef IPOIB_MODEL_ADDRESS_H
 #define IPOIB_MODEL_ADDRESS_H
@@ -26,5 +26,21 @@ enum whose {
 /* Does the port that sent the packet own the GID? */
 enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p,
                             const uint8_t *gid);
+
+/*
+ * Read source and destination of an IPv4 or IPv6 datagram with encapsulation header. false: it is
+ * none, or is truncated before their end.
+ */
+bool datagram_ips(const struct datagram *d, struct ip *source, struct ip *destination);
+
+/* The use of the holder's earlier QPN by the packet's sender, to look it up (model/stale.h). */
+static inline struct stale_use stale_use_by(const struct packet *p, const struct neighbour *holder)
+{
+    return (struct stale_use){.link = holder->link,
+                              .ip = holder->ip,
+                              .lid = port_to_lid(p->src),
+                              .qpn = p->ib.sqpn,
+                              .taken_frame = holder->taken_frame};
+}
 
 #endif

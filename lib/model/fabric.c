@@ -27,6 +27,7 @@ struct fabric *fabric_new(void)
                                      .connections = f->connections,
                                      .neighbours = f->neighbours,
                                      .resolutions = f->resolutions,
+                                     .stale = &f->stale,
                                      .qpns = f->qpns,
                                      .doubts = f->doubts};
     fabric_take_interfaces(f, INTERFACES_AUTO);
@@ -334,6 +335,7 @@ static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
     connections_merge(f->connections, from, to);
     neighbours_merge(f->neighbours, from, to);
     resolutions_merge(f->resolutions, from, to);
+    stale_merge(&f->stale, from, to);
     qpns_merge(f->qpns, from, to);
     order_merge(&f->facts.order, from, to);
 }

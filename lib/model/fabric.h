@@ -16,6 +16,7 @@
 #include "model/order.h"
 #include "model/qpns.h"
 #include "model/resolution.h"
+#include "model/stale.h"
 #include "model/subnet.h"
 #include "wire/link_frame.h"
 #include "wire/payload.h"
@@ -57,6 +58,7 @@ struct fabric_facts {
     const struct connections *connections;
     const struct neighbours *neighbours;
     const struct resolutions *resolutions;
+    const struct stale_uses *stale;
     const struct qpns *qpns;
     const struct interfaces *interfaces;
     /*

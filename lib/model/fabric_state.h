@@ -16,6 +16,7 @@ struct fabric {
     struct connections *connections;
     struct neighbours *neighbours;
     struct resolutions *resolutions;
+    struct stale_uses stale;
     struct qpns *qpns;
     struct sources *sources;
     struct interfaces *interfaces;

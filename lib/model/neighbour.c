@@ -15,6 +15,7 @@ struct neighbours {
     GHashTable *by_ip;     /* a set: entry of the current owner of the IP address on the link */
     struct slab all;
     unsigned limit;
+    bool has_replaced;
     struct neighbour *recent[RECENT];
 };
 
@@ -154,6 +155,7 @@ const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, con
         pair->taken_frame = frame;
         pair->taken_ns = ns;
         pair->interface = interface;
+        n->has_replaced |= neighbour_replaced(pair) != NULL;
         g_hash_table_replace(n->by_ip, pair, pair);
         *recent_of(n, ip) = pair;
     }
@@ -169,6 +171,11 @@ const struct neighbour *neighbours_of_lladdr(const struct neighbours *n, const u
         if (b->ip.length == length && b->frame <= frame)
             return b;
     return NULL;
+}
+
+bool neighbours_has_replaced(const struct neighbours *n)
+{
+    return n->has_replaced;
 }
 
 const struct neighbour *neighbours_at(const struct neighbours *n, unsigned index)

@@ -67,6 +67,9 @@ struct neighbours;
 const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t link,
                                          const struct ip *ip);
 
+/* Did any port ever announce another QPN for its IP address? */
+bool neighbours_has_replaced(const struct neighbours *n);
+
 /* All entries, in the order of their first frames. */
 const struct neighbour *neighbours_at(const struct neighbours *n, unsigned index);
 unsigned neighbours_count(const struct neighbours *n);

@@ -14,5 +14,7 @@ struct observation {
 
 /* Learn neighbours and address requests from ARP and Neighbour Discovery (address.c). */
 void learn_addresses(const struct observation *o);
+/* Learn that a datagram went to the earlier QPN of an IP address (address.c). */
+void learn_stale_use(const struct observation *o);
 
 #endif

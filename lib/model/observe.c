@@ -295,6 +295,8 @@ static void learn_ud(const struct observation *o)
     }
     if (p->datagram.header == WIRE_OK)
         learn_addresses(o);
+    if (!to_group)
+        learn_stale_use(o);
     learn_qp(o, to_group);
     learn_sa_interface(o);
 }

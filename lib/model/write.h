@@ -16,6 +16,7 @@
 #include "model/order.h"
 #include "model/qpns.h"
 #include "model/resolution.h"
+#include "model/stale.h"
 #include "model/subnet.h"
 
 /* ---- endports */
@@ -246,6 +247,14 @@ void resolutions_merge(struct resolutions *r, uint16_t from, uint16_t to);
 /* As resolution_request() (model/resolution.h). */
 struct resolution *resolution_get(struct resolutions *r, const struct resolution *like,
                                   unsigned of);
+
+/* ---- uses of earlier QPNs */
+
+/* A datagram went to the earlier QPN; only the first one of a sender is stored. */
+void stale_used(struct stale_uses *s, const struct stale_use *u);
+
+/* As resolutions_merge(). */
+void stale_merge(struct stale_uses *s, uint16_t from, uint16_t to);
 
 /* ---- QPs */
 

@@ -8,21 +8,6 @@
 #include "wire/ip.h"
 #include "wire/nd.h"
 
-static bool addresses(const struct datagram *d, struct ip *source, struct ip *destination)
-{
-    uint16_t type = d->encap.type;
-    if (d->header != WIRE_OK || (type != TYPE_IPV4 && type != TYPE_IPV6) || !encapsulation_fits(d))
-        return false;
-    uint8_t length = type == TYPE_IPV4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE;
-    uint32_t from = type == TYPE_IPV4 ? IPV4_SOURCE : IPV6_SOURCE;
-    uint32_t to = type == TYPE_IPV4 ? IPV4_DESTINATION : IPV6_DESTINATION;
-    if (view_has(d->body, MAX(from, to), length) != WIRE_OK)
-        return false;
-    *source = ip_read(d->body.p + from, length);
-    *destination = ip_read(d->body.p + to, length);
-    return true;
-}
-
 /* The datagram goes to the IP's previous address; the interface was restarted since. */
 static void check_old_qpn(const struct check_context *s, const struct neighbour *holder)
 {
@@ -32,7 +17,7 @@ static void check_old_qpn(const struct check_context *s, const struct neighbour 
         .about = entity_address(holder->lladdr),
         .value = (uintptr_t)actual,
         .at = {s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3},
-        .expected = "the QPN that the address announced more than a minute ago",
+        .expected = "the QPN that the address announced since",
         .actual = actual,
         .facts = {fact_new_address(holder)},
     };
@@ -63,7 +48,7 @@ static bool is_advertisement(struct view payload)
 static void check_qpn(const struct check_context *s)
 {
     struct ip source, ip;
-    if (!addresses(&s->p->datagram, &source, &ip) || is_advertisement(s->p->ib.payload))
+    if (!datagram_ips(&s->p->datagram, &source, &ip) || is_advertisement(s->p->ib.payload))
         return;
     const struct neighbour *holder = neighbours_of_ip(s->f->neighbours, packet_link_key(s->p), &ip);
     if (!holder)
@@ -91,7 +76,7 @@ void check_ip_to_group(const struct check_context *s)
 {
     const struct datagram *d = &s->p->datagram;
     struct ip source, ip;
-    if (!addresses(d, &source, &ip) || d->dhcp_bytes.p || is_advertisement(s->p->ib.payload))
+    if (!datagram_ips(d, &source, &ip) || d->dhcp_bytes.p || is_advertisement(s->p->ib.payload))
         return;
     const struct neighbour *holder = neighbours_of_ip(s->f->neighbours, packet_link_key(s->p), &ip);
     if (holder)

@@ -97,8 +97,11 @@ struct certainty certainty_ud_qpns(const struct check_context *s, const struct f
 
 /* ---- neighbours */
 
-/* ARP caches time out "on the order of a minute" (RFC 1122 §2.3.2.1). */
-enum { REVALIDATE_SECONDS = 60 };
+/*
+ * RFC 4391 §9.4 names no period. The longest in use: entries of BSD and Solaris end after 20
+ * minutes. Linux revalidates an entry when it is used, within seconds, however old it is.
+ */
+enum { REVALIDATE_SECONDS = 20 * 60 };
 
 /* A sender uses the reply to its own request for at least this time. */
 enum { REPLY_SECONDS = 5 };
@@ -222,9 +225,10 @@ struct certainty certainty_new_address(const struct check_context *s, const stru
     const struct neighbour *n = f->neighbour;
     const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
                                                  n->lladdr + LLADDR_GID);
-    int64_t age = clocks_at_least(&s->f->order.clocks, n->interface, n->taken_ns);
-    if (age <= REVALIDATE_SECONDS * NANOSECONDS)
-        return uncertain("the address changed a moment ago");
+    const struct stale_use like = stale_use_by(s->p, n), *first = stale_use_of(s->f->stale, &like);
+    if (!first || clocks_at_least(&s->f->order.clocks, first->interface, first->ns) <=
+                      REVALIDATE_SECONDS * NANOSECONDS)
+        return uncertain("the sender has not used the previous QPN for 20 minutes yet");
     bool known = port && endport_requests_are_complete_since(port, n->last_frame) &&
                  is_its_only_address(s, port, n) && is_restarted(s, port, n);
     return known ? at_request_of(port)

@@ -130,10 +130,12 @@ def traffic_to_qpn(t):
 @fail(
     "rfc4391.9.4.revalidate-arp",
     "new-qpn",
-    "n0's third echo request, to the earlier QPN of n1, is 70 s later",
+    "n0's third echo request, to the earlier QPN of n1, is sent once more, 21 minutes later",
 )
 def revalidate_arp(t):
-    t.shift(49, 70)
+    again = t[49].copy()
+    again["psn"] += 1
+    t.shift(t.insert(49, again), 21 * 60)
     return 69  # n1's next request: it was not restarted again
 
 

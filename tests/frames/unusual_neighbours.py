@@ -3,8 +3,9 @@
 from frames import ib
 from frames.build import solicited_node
 from frames.ib import encap
-from frames.subnet import SEND_ONLY, Host
+from frames.subnet import SEND_ONLY, FromStart, Host
 from frames.unusual import link, scenario
+from frames.unusual_management import managed
 
 ANY, ALL_NODES, ALL_ROUTERS = "::", "ff02::1", "ff02::2"
 OVERRIDE, SOLICITED, ROUTER = 0x20000000, 0x40000000, 0x80000000
@@ -74,6 +75,70 @@ def unsolicited_advertisement_of_a_new_qpn():
     body = ib.nd_na(b.ll, ib.nd_lladdr_option(2, new.addr), flags=OVERRIDE)
     s.icmp6(new, s.group6(ALL_NODES), ALL_NODES, body)
     echo6(s, a, new, a.ll, b.ll)
+    return s
+
+
+def restarted(*numbers):
+    """The first host's interface gets another QPN; the others have resolved it before, and only the
+    second one receives the new address."""
+    s, a, *peers = managed(*numbers, subnet=FromStart)
+    for peer in peers:
+        s.resolve(peer, a)
+    s.leave(a, s.broadcast())
+    s.wait(1)
+    new = a.also(qpn=0x7102)
+    s.join(new, s.broadcast())
+    s.resolve(new, peers[0])
+    return s, a, new, *peers
+
+
+def echo_request(s, src, dst):
+    s.ud(src, dst, encap(0x0800, ib.ping4(src.ip, dst.ip)))
+
+
+@scenario
+def linux_revalidates_an_old_entry_when_it_uses_it():
+    """An hour after the QPN changed, b has something to send: it uses its stale entry, and asks five
+    seconds later, first the old address, then all nodes (RFC 4861 section 7.3.3; RFC 4391 section
+    9.4: periodically)."""
+    s, a, new, _, b = restarted(1, 2, 3)
+    s.wait(3600)
+    for _ in range(4):
+        echo_request(s, b, a)
+        s.wait(1)
+    for _ in range(3):
+        s.arp_request(b, a.ip, a)
+        s.wait(1)
+    s.resolve(b, new)
+    s.ping(b, new)
+    return s
+
+
+@scenario
+def bsd_revalidates_an_entry_in_use_after_20_minutes():
+    """b sends all the time. Its entry ends 20 minutes after it was made."""
+    s, a, new, _, b = restarted(1, 2, 3)
+    for _ in range(19):
+        echo_request(s, b, a)
+        s.wait(60)
+    s.resolve(b, new)
+    s.ping(b, new)
+    return s
+
+
+@scenario
+def two_functions_of_an_adapter_use_an_old_address():
+    """b and its virtual function share a LID (IBA 4.1.1); each uses its stale entry for a moment, half
+    an hour apart."""
+    s, a, new, c, b = restarted(1, 2, 3)
+    function = Host(4, lid=b.lid)
+    s.up(function)
+    echo_request(s, b, a)
+    s.resolve(b, new)
+    s.wait(1800)
+    echo_request(s, function, a)
+    s.resolve(function, new)
+    s.ping(c, new)
     return s
 
 

@@ -627,7 +627,7 @@ for way, (name, at) in ND_OPTIONS.items():
 
 def old_qpn(w, like):
     """D's interface is restarted: it leaves and joins the broadcast group, and announces another
-    QPN; C still uses the old one 70 s later."""
+    QPN; C still uses the old one then and 21 minutes later."""
     w.delay("D.arp.announce", 1)
     at = w.order[w.order.index("D.arp.announce") - 1]
     for n, name in enumerate(("leave", "join")):
@@ -646,7 +646,10 @@ def old_qpn(w, like):
         *[n for n in w.order if n.startswith("D.pong")],
     )
     w.drop(*[n for n in UNICAST.values() if n != like])
-    w.delay("A.ping", 70)
+    first = w[like].copy()
+    first["psn"] -= 1
+    w.insert("D.arp.announce", "first", first)
+    w.delay("A.ping", 21 * 60)
 
 
 for way, name in UNICAST.items():
