@@ -27,6 +27,25 @@ def managed(*numbers, subnet=Subnet, **options):
     return (s, *hosts)
 
 
+@scenario
+def joins_by_the_default_gid_and_sends_by_another():
+    """A port has its GID of the default prefix beside that of the subnet's prefix (IBA 4.1.1)."""
+    s = FromStart(prefix="fec0:0:0:1::")
+    a, b = (Host(n, prefix=s.prefix) for n in (1, 2))
+    by_default = a.also(gid="fe80::2:c903:0:1")
+    initialise(s, a, b)
+    s.up(by_default, b)
+    s.resolve(a, b)
+    s.ping(a, b)
+    s.to_group4(a, "224.0.0.1", s.group4("224.0.0.1"))
+    s.wait(1)
+    s.resolve(b, a)
+    s.ping(b, a)
+    for host in (by_default, a):
+        s.path(host, b)
+    return s
+
+
 def full_round(s, *hosts):
     """The interfaces join everything again."""
     s.wait(1)
