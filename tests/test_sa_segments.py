@@ -35,9 +35,10 @@ def link():
     return s, a, b
 
 
-def get_table(s, a, lost=(), changed=None, ack_method=ib.GET_TABLE):
+def get_table(s, a, lost=(), changed=None, ack_method=ib.GET_TABLE, first_size=256):
     """a requests the table of the groups, which no host of the capture has joined. Returns the
-    frames of the segments; those in `lost` were not captured. changed: {number: values}"""
+    frames of the segments; those in `lost` were not captured. changed: {number: values};
+    first_size: bytes of the first segment's MAD"""
     others = Host(5)
     records = []
     for n in range(GROUPS):
@@ -47,7 +48,7 @@ def get_table(s, a, lost=(), changed=None, ack_method=ib.GET_TABLE):
     s.sa(a, s.sm, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, data, ib.MCM["pkey"])
     frames = []
     for n, segment in enumerate(ib.rmpp_table(tid, ib.ATTR_MC_MEMBER, records, 56), 1):
-        s.mad(s.sm, a, segment)
+        s.mad(s.sm, a, segment[:first_size] if n == 1 else segment)
         if n in lost:
             s.records.pop()
         frames.append(len(s.records))
@@ -122,6 +123,14 @@ def test_record_in_two_segments_is_read():
 @pytest.mark.parametrize("lost", [1, 2])
 def test_record_of_a_lost_segment_is_unknown(lost):
     assert send_to_another_mlid(lost=(lost,))[0] == []
+
+
+def test_segment_that_is_too_short_begins_no_record():
+    """The bytes of its second record are as many as those that the next segment's first record
+    lacks; they are not that record's."""
+    s, a, _ = link()
+    get_table(s, a, changed={OVER_TWO: {"qkey": OTHER_QKEY}}, first_size=24 + 12 + 20 + 88)
+    assert failures(s, ATTRIBUTES) == []
 
 
 @pytest.mark.parametrize("n, found", [(0, True), (1, False)], ids=["first", "second"])

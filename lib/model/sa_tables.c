@@ -46,10 +46,13 @@ static void read_carried(struct sa_tables *all, const struct sa_table *t, const 
     on_record(user, all->split, &split);
 }
 
-/* Keep the record that begins at this offset of the segment, if the next segment has its end. */
+/*
+ * Keep the record that begins at this offset of the segment, if the next segment has its end: not
+ * if the segment is shorter than all but the last one are.
+ */
 static void keep_split_record(struct sa_table *t, const struct sa *sa, uint32_t at)
 {
-    bool whole = sa->data.cap == sa->data.len && sa->data.len <= SA_DATA_SIZE;
+    bool whole = sa->data.cap == SA_DATA_SIZE && sa->data.len == SA_DATA_SIZE;
     t->carried = whole && at < sa->data.len ? sa->data.len - at : 0;
     memcpy(t->bytes, sa->data.p + (t->carried ? at : 0), t->carried);
 }
