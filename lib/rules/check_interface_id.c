@@ -80,6 +80,10 @@ void check_interface_id(const struct reporter *r, const struct ib_packet *ib, co
     struct entity address = entity_address(lladdr);
     const uint8_t *iid = ip + INTERFACE_ID, *guid = lladdr + LLADDR_GID + 8;
     bool from_guid = begins_as(iid, guid, EUI_SIZE);
+    if (is_link_local(ip))
+        check_link_local_form(r, ip);
+    if (lladdr_is_multicast(lladdr)) /* no port's, so it has no GUID */
+        return;
     if (!is_link_local(ip)) {
         /* §8 binds the node that makes the identifier; others may have chosen this address */
         if (from_guid && has_interface_id(ip) && !((iid[0] | guid[0]) & U_BIT))
@@ -89,7 +93,6 @@ void check_interface_id(const struct reporter *r, const struct ib_packet *ib, co
             check_u_bit(r, &address, iid, guid);
         return;
     }
-    check_link_local_form(r, ip);
     if (from_guid)
         check_u_bit(r, &address, iid, guid);
     else
