@@ -175,10 +175,15 @@ static void share_headers(struct share *s, struct span whole, const struct packe
 }
 
 /*
- * XORed to the right CRC if the old CRC was wrong, so that it stays wrong. A CRC field of 0 would
- * count as "no CRC".
+ * The new CRC: a wrong one stays wrong. It is not 0 then, because 0 counts as "no CRC". A right one
+ * may be 0 by chance, the VCRC of one packet in 65,536: that packet counts as one without VCRC.
  */
-enum { SPOIL = 0x5a5a };
+static uint32_t new_crc(uint32_t right, bool stays_wrong)
+{
+    enum { SPOIL = 0x5a5a };
+
+    return !stays_wrong ? right : right == SPOIL ? SPOIL + 1 : right ^ SPOIL;
+}
 
 static void update_crcs(struct span whole, const struct packet *p)
 {
@@ -187,12 +192,12 @@ static void update_crcs(struct span whole, const struct packet *p)
     enum vcrc vcrc = vcrc_check(p->bytes, &p->ib);
 
     if (icrc != ICRC_NOT_THERE) {
-        uint32_t crc = icrc_of(now, &p->ib) ^ (icrc == ICRC_WRONG ? SPOIL : 0);
+        uint32_t crc = new_crc(icrc_of(now, &p->ib), icrc == ICRC_WRONG);
         for (int i = 0; i < ICRC_SIZE; i++)
             whole.p[p->ib.length - ICRC_SIZE + i] = (uint8_t)(crc >> 8 * i);
     }
     if (vcrc != VCRC_NOT_THERE) {
-        uint16_t crc = vcrc_of(now, &p->ib) ^ (vcrc == VCRC_WRONG ? SPOIL : 0);
+        uint16_t crc = (uint16_t)new_crc(vcrc_of(now, &p->ib), vcrc == VCRC_WRONG);
         whole.p[p->ib.length] = (uint8_t)crc;
         whole.p[p->ib.length + 1] = (uint8_t)(crc >> 8);
     }

@@ -17,7 +17,7 @@ static void check_old_qpn(const struct check_context *s, const struct neighbour 
         .about = entity_address(holder->lladdr),
         .value = (uintptr_t)actual,
         .at = {s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3},
-        .expected = "the QPN that the address announced since",
+        .expected = "the new QPN of the address",
         .actual = actual,
         .facts = {fact_new_address(holder)},
     };
