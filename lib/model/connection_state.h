@@ -49,7 +49,7 @@ void connections_add_side(struct connections *c, struct connection_side *side, u
  * Called when a flow leaves the table: its QP belongs to another connection now, or the model is
  * freed.
  */
-void flow_drop(gpointer flow);
+void flow_drop(gpointer p);
 
 /*
  * Data on this QP belongs to a connection that is not known. Incomplete messages of the older one

@@ -378,8 +378,8 @@ static void set_remaining(const struct delivery *d, struct subnet_event *e, cons
     if (!m)
         return;
     bool known = is_known_before(m);
-    uint8_t before = known ? m->join_state : JOIN_ALL;
-    set_member(d, e, sa->mad.tid, before & (uint8_t)~e->request->join_state, false);
+    uint8_t before = known ? m->join_state : JOIN_ALL, given_up = e->request->join_state;
+    set_member(d, e, sa->mad.tid, (uint8_t)(before & ~given_up), false);
     m->pending |= !known;
 }
 
