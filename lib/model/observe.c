@@ -34,8 +34,7 @@ static void follow_interface(struct observation *o, const struct subnet_event *e
     bool left = e->kind == SUBNET_LEFT && e->member && !(e->member->join_state & JOIN_FULL);
     if (left && !e->left_before)
         endport_interface_ended((struct endport *)e->endport);
-    bool asked_again = left && e->member->pending;
-    if (left && !asked_again)
+    if (left && !e->member->pending) /* pending: it has asked to join again */
         connections_interface_down(e->endport, pkey, clocks_of(o), on_lifecycle, o);
     else if (e->kind == SUBNET_JOINED && e->left_before)
         connections_interface_up(e->endport, pkey, clocks_of(o), on_lifecycle, o);

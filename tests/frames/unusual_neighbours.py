@@ -103,7 +103,7 @@ def linux_revalidates_an_old_entry_when_it_uses_it():
     9.4: periodically)."""
     s, a, new, _, b = restarted(1, 2, 3)
     s.wait(3600)
-    for _ in range(4):
+    for _ in range(5):
         echo_request(s, b, a)
         s.wait(1)
     for _ in range(3):
