@@ -270,6 +270,9 @@ static const struct cli_option table[] = {
     {.name = "ring-size",
      .argument = "SIZE",
      .help = "start a new file before this one exceeds SIZE",
+     .details = "The files of a series have names such as sniffer_00001_20240131235959.pcap, with "
+                "a number and the time. "
+                "The program never overwrites a file with such a name: it takes the next number.",
      .wanted = "a number of bytes, 1K or more",
      CLI_MEASURES(live_options, ring_bytes, 1024, UINT64_MAX / 2)},
     {.name = "ring-packets",
@@ -284,6 +287,7 @@ static const struct cli_option table[] = {
     {.name = "ring-files",
      .argument = "N",
      .help = "keep the last N of these files",
+     .details = "The program removes only files that it has created itself in this run.",
      .wanted = "a number of files, 1 to 100000",
      CLI_COUNTS(live_options, ring_files, 1, 100000)},
     {.name = "comment",

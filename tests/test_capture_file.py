@@ -4,16 +4,18 @@ users."""
 import fcntl
 import glob
 import os
+import pathlib
 import re
 import signal
 import stat
 import subprocess
 import tempfile
+import time
 
 import pytest
 from support import capfile, paths
 from support.needs import needs
-from support.played_capture import CAPTURE, Player, wait_until
+from support.played_capture import CAPTURE, PATIENCE, Player, wait_until
 
 FLOW = "synthetic 100\nrate 1000\n"
 LOCKED = "ipoib-capture: {}: another capture is writing this file\n"
@@ -90,7 +92,7 @@ def test_second_ring_of_the_same_name_is_refused(player, tmp_path):
     assert set(before) < set(files())
 
 
-def test_old_file_of_a_ring_that_cannot_be_removed(player, tmp_path):
+def test_old_file_of_a_ring_that_is_a_folder_now(player, tmp_path):
     def file(number):
         return glob.glob(str(tmp_path / f"ring_{number:05}_*"))
 
@@ -102,8 +104,51 @@ def test_old_file_of_a_ring_that_cannot_be_removed(player, tmp_path):
     assert process.poll() is None, "the capture goes on"
     status, _, err = player.end(process, signal.SIGINT)
     assert status == 0, err
-    says = f"ipoib-capture: {os.path.basename(old)}: cannot be removed: Is a directory\n"
-    assert err.count(says) == err.count("cannot be removed") == 1, err
+    says = f"{os.path.basename(old)}: is not removed: it is not the file of this capture any more\n"
+    assert err.count(says) == err.count("is not removed") == 1, err
+
+
+def test_series_started_again_keeps_the_files_before(player, tmp_path):
+    for _ in range(3):  # mostly within one second
+        assert player.run("synthetic 100\n", *RING, "--count", "10")[0] == 0
+    files = glob.glob(str(tmp_path / "ring_*"))
+    assert [len(capfile.read(path).frames) for path in files] == [10, 10, 10]
+
+
+def name_in(folder, seconds, number=1):
+    """The name that a file of the ring has if it is created in this second."""
+    stamp = time.strftime("%Y%m%d%H%M%S", time.localtime(seconds))
+    return folder / f"ring_{number:05}_{stamp}.pcap"
+
+
+def test_series_takes_no_name_that_exists(player, tmp_path):
+    """Every name that its first file could get is taken: by a file, or by a link to a file that
+    does not exist."""
+    taken = [name_in(tmp_path, int(time.time()) + n) for n in range(2 * PATIENCE)]
+    for path in taken[::2]:
+        path.write_text("precious")
+    for path in taken[1::2]:
+        path.symlink_to(tmp_path / "made")
+    status, _, err = player.run("synthetic 100\n", *RING, "--count", "60")
+    assert status == 0, err
+    assert all(path.read_text() == "precious" for path in taken[::2])
+    assert not (tmp_path / "made").exists()
+    new = sorted(path.name[:11] for path in set(tmp_path.glob("ring_*")) - set(taken))
+    assert new == ["ring_00002_", "ring_00003_"], "50 packets, and 10"
+
+
+def test_ring_removes_only_files_that_it_made(player, tmp_path):
+    process = player.start("synthetic 100\nrate 200\n", *RING)
+    (old,) = wait_until(lambda: glob.glob(str(tmp_path / "ring_00001_*")), "the first file")
+    other = tmp_path / "other"
+    other.write_text("precious")
+    other.rename(old)
+    wait_until(lambda: glob.glob(str(tmp_path / "ring_00004_*")), "the fourth file")
+    status, _, err = player.end(process, signal.SIGINT)
+    assert status == 0, err
+    assert pathlib.Path(old).read_text() == "precious"
+    says = f"{os.path.basename(old)}: is not removed: it is not the file of this capture any more\n"
+    assert err.count(says) == 1, err
 
 
 def test_killed_capture_leaves_no_lock(player, tmp_path):

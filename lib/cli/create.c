@@ -178,11 +178,17 @@ static void fail_to_create(GError **error, GError *trap, int number)
         fail_with(error, "cannot be created: %s", strerror(number));
 }
 
-int create_file(const char *path, GError **error)
+static int open_new_at(struct file_place *place, const char *path)
+{
+    return go(place, path) ? openat(place->folder, place->name, FLAGS | O_EXCL, S_IRUSR | S_IWUSR)
+                           : -1;
+}
+
+static int create(const char *path, bool is_new, GError **error)
 {
     struct file_place place = {.folder = AT_FDCWD};
     GError *trap = NULL;
-    int fd = open_at(&place, path, &trap), number = errno;
+    int fd = is_new ? open_new_at(&place, path) : open_at(&place, path, &trap), number = errno;
 
     if (fd >= 0 && !occupy(fd)) {
         number = errno;
@@ -195,4 +201,14 @@ int create_file(const char *path, GError **error)
         fail_to_create(error, trap, number);
     errno = number;
     return fd;
+}
+
+int create_file(const char *path, GError **error)
+{
+    return create(path, false, error);
+}
+
+int create_new_file(const char *path, GError **error)
+{
+    return create(path, true, error);
 }

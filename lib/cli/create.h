@@ -16,6 +16,12 @@
  */
 int create_file(const char *path, GError **error);
 
+/*
+ * Like create_file(), but changes nothing that exists, also no link without a target: errno is then
+ * EEXIST.
+ */
+int create_new_file(const char *path, GError **error);
+
 /* The message for EWOULDBLOCK. */
 extern const char create_is_locked[];
 
