@@ -163,6 +163,8 @@ static const struct cli_option table[] = {
      .name = "direction",
      .argument = "tx|rx",
      .help = "capture only frames sent (tx) or received (rx)",
+     .details = "A frame of unknown direction is captured. "
+                "The last line on standard error counts the frames that were left out.",
      CLI_CHOOSES(live_options, direction),
      .low = DIRECTION_TX},
     {.letter = 'j',
