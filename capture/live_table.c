@@ -108,8 +108,8 @@ static const struct cli_option table[] = {
          "An existing file is overwritten after the device has accepted the capture, and keeps its "
          "mode. "
          "A new file has mode 0600, less the umask. "
-         "The program refuses a file that another capture is writing, and another user's symbolic "
-         "link in a folder that all users may write to, such as /tmp.",
+         "The program refuses a file that another capture is writing, and a file, link or FIFO that "
+         "another user has put into a folder that others can write to, such as /tmp.",
      CLI_STORES(live_options, file)},
     {.letter = 'o',
      .name = "output",

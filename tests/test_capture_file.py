@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files that ipoib-capture creates: one writer for each, their modes, and links of other
-users."""
+"""The files that ipoib-capture creates: one writer for each, and their modes. tests/test_output_files.py
+has the files of other users."""
 import fcntl
 import glob
 import os
@@ -20,7 +20,6 @@ from support.played_capture import CAPTURE, PATIENCE, Player, wait_until
 FLOW = "synthetic 100\nrate 1000\n"
 LOCKED = "ipoib-capture: {}: another capture is writing this file\n"
 DATAGRAM = paths.testdata("datagram.pcap")
-NOBODY = 65534
 
 
 @pytest.fixture(name="player")
@@ -196,52 +195,6 @@ def test_existing_file_keeps_its_mode(player, tmp_path):
     assert player.run(FLOW, "-s", "-w", path, "--count", "1")[0] == 0
     assert mode(path) == 0o644
     assert len(capfile.read(path).frames) == 1
-
-
-@pytest.fixture(name="shared")
-def fixture_shared(tmp_path):
-    """A folder like /tmp: all users may write to it, and only the owner of a file removes it."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to make a link of another user")
-    folder = tmp_path / "shared"
-    folder.mkdir()
-    folder.chmod(0o1777)
-    return folder
-
-
-def link(path, target, owner):
-    path.symlink_to(target)
-    os.lchown(path, owner, owner)
-
-
-def test_link_of_another_user_is_refused(player, tmp_path, shared):
-    victim = tmp_path / "victim"
-    victim.write_text("precious")
-    link(shared / "out", victim, NOBODY)
-    link(tmp_path / "own", shared / "out", 0)
-    link(shared / "dangling", tmp_path / "made", NOBODY)
-    for name in (shared / "out", tmp_path / "own", shared / "dangling"):
-        status, _, err = player.run(FLOW, "-s", "-w", name, "--count", "1")
-        assert status == 1
-        assert f"{name}: a symbolic link of another user (uid {NOBODY})" in err
-        convert = [CAPTURE, "convert", DATAGRAM, name]
-        done = subprocess.run(convert, stderr=subprocess.PIPE, text=True, check=False)
-        assert done.returncode == 1
-        assert "a symbolic link of another user" in done.stderr
-    assert victim.read_text() == "precious"
-    assert not (tmp_path / "made").exists()
-
-
-def test_links_of_trusted_owners_are_followed(player, tmp_path, shared):
-    link(shared / "own", "target", 0)
-    link(tmp_path / "elsewhere", "shared/own", NOBODY)  # its folder is not sticky
-    for name in (shared / "own", tmp_path / "elsewhere"):
-        assert player.run(FLOW, "-s", "-w", name, "--count", "3")[0] == 0
-        assert len(capfile.read(shared / "target").frames) == 3
-        (shared / "target").unlink()
-    os.chown(shared, NOBODY, NOBODY)  # the owner of the folder may do everything in it
-    link(shared / "folders", "target", NOBODY)
-    assert player.run(FLOW, "-s", "-w", shared / "folders", "--count", "3")[0] == 0
 
 
 def test_standard_output_by_its_names(player):
