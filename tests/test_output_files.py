@@ -388,6 +388,100 @@ def test_standard_output_that_is_a_file(place):
     assert done.returncode == 1 and (place.home / "out").stat().st_size > 100, done
 
 
+# ---- modes: no contents become readable for more users
+
+GROUP = 61000  # not that of the user
+
+
+def mode(path):
+    return path.stat().st_mode & 0o777
+
+
+def set_modes(place, input_mode, group=None, name="in.pcap"):
+    path = place.home / name
+    os.chown(path, place.user, place.user if group is None else group)
+    path.chmod(input_mode)
+
+
+@pytest.mark.parametrize("before", [None, 0o600, 0o644, 0o666])
+@pytest.mark.parametrize(
+    "input_mode, group, allowed",
+    [
+        (0o600, None, 0o600),
+        (0o640, None, 0o640),
+        (0o640, GROUP, 0o600),
+        (0o644, GROUP, 0o644),
+        (0o604, None, 0o604),
+        (0o660, None, 0o660),
+        (0o444, None, 0o444),
+        (0o400, None, 0o400),
+    ],
+)
+@pytest.mark.parametrize("writer", ["annotate", "merge", "convert"])
+def test_output_has_no_more_readers_than_the_input(
+    place, writer, before, input_mode, group, allowed
+):
+    """The umask is 0022, and takes its bits from new files too. convert leaves the owner's bits."""
+    out = place.home / "out"
+    if before is not None:
+        place.file(out, place.user, before)
+    set_modes(place, input_mode, group, "report.json" if writer == "merge" else "in.pcap")
+    assert write(place, writer, out).returncode in (0, 1)
+    if writer == "convert":
+        assert mode(out) == (before or 0o600) & (allowed | 0o700)
+    else:
+        assert mode(out) == (before or 0o666) & allowed & ~0o022
+
+
+def test_merged_report_is_for_those_who_can_read_all(place):
+    for name, bits in {"a.json": 0o640, "b.json": 0o604, "c.json": 0o644}.items():
+        shutil.copy(place.home / "report.json", place.home / name)
+        set_modes(place, bits, name=name)
+
+    def merged(*names):
+        out = place.home / "out"
+        out.unlink(missing_ok=True)
+        place.run("ipoib-check", "--merge", "-o", out, *names)
+        return mode(out)
+
+    assert merged("c.json") == 0o644
+    assert merged("a.json", "c.json") == 0o640
+    assert merged("a.json", "b.json") == merged("b.json", "a.json", "missing") == 0o600
+    set_modes(place, 0o640, GROUP, "b.json")
+    assert merged("a.json", "b.json") == 0o600, "two groups"
+
+
+@pytest.mark.parametrize("writer, allowed", [("annotate", 0o600), ("convert", 0o600)])
+def test_output_of_a_pipe_is_private(place, writer, allowed):
+    out = place.file(place.home / "out", place.user, 0o644)
+    arguments = ["-" if a == "in.pcap" else out if a == "OUT" else a for a in WRITERS[writer][1:]]
+    with subprocess.Popen(["cat", place.home / "in.pcap"], stdout=subprocess.PIPE) as cat:
+        place.run(WRITERS[writer][0], *arguments, stdin=cat.stdout)
+    assert mode(out) == allowed and out.read_bytes() != b"precious"
+
+
+def test_shared_capture_keeps_its_mode(place):
+    """It is meant to be given away."""
+    set_modes(place, 0o600)
+    assert write(place, "share", place.home / "new").returncode == 0
+    assert mode(place.home / "new") == 0o600
+    out = place.file(place.home / "out", place.user, 0o644)
+    assert write(place, "share", out).returncode == 0
+    assert mode(out) == 0o644
+
+
+def test_annotated_capture_is_never_readable_meanwhile(place):
+    """Neither the temporary file nor the file that was there before."""
+    set_modes(place, 0o600)
+    out = place.file(place.home / "out", place.user, 0o644)
+    log = place.home / "calls"
+    program = [place.programs / "ipoib-check", "--annotate", out, place.home / "in.pcap"]
+    needs("strace", "test")
+    subprocess.run(["strace", "-f", "-e", "trace=openat", "-o", log, *program], check=False)
+    created = [c for c in log.read_text().splitlines() if "O_CREAT" in c and "out." in c]
+    assert len(created) == 1 and ", 0600)" in created[0], created
+
+
 # ---- an attacker who does not wait
 
 
