@@ -82,6 +82,7 @@ static struct output *create_output(const struct input *in, const struct convert
     GError *error = NULL;
     struct output_format format = {
         .container = options->container,
+        .is_public = options->share,
         .is_described = options->container == CONTAINER_PCAPNG && input_is_pcapng(in),
         .linktype = way->to,
         /* ibdump's value, enough for every ERF record; frames that are copied can be longer */

@@ -138,24 +138,26 @@ static void add_to_comment(struct live *l, const char *text)
 /* Comment of the interface (pcapng): the mode, the selection, and the user's --comment. */
 static void make_comment(struct live *l)
 {
-    char kinds[40], text[80];
+    char text[80];
 
     if (l->options->mode == MODE_MULTICAST)
         add_to_comment(l, MULTICAST_REMARK);
     if (l->selection) {
-        selection_names(l->options->only, kinds, sizeof(kinds));
-        snprintf(text, sizeof(text), "--only %s: other packets were left out", kinds);
+        selection_describe(l->selection, text, sizeof(text));
         add_to_comment(l, text);
     }
     if (l->options->comment)
         add_to_comment(l, l->options->comment);
 }
 
-/* Applies --only. Without it, or on Ethernet, all packets are recorded. */
+/* Applies --only and -I. Without them, or on Ethernet, all packets are recorded. */
 static void make_selection(struct live *l)
 {
-    if (l->options->only && !device_is_ethernet(&l->device))
-        l->selection = selection_create(l->options->only);
+    const struct selection_plan plan = {.kinds = l->options->only,
+                                        .direction = l->options->direction};
+
+    if ((plan.kinds || plan.direction != DIRECTION_BOTH) && !device_is_ethernet(&l->device))
+        l->selection = selection_create(&plan);
 }
 
 static void make_recorder(struct live *l)
@@ -333,8 +335,7 @@ static int finish_capture(struct live *l, const struct receiver *r)
 
 static struct receive_plan receive_plan(const struct live_options *options)
 {
-    return (struct receive_plan){.direction = options->direction,
-                                 .decap = options->decap,
+    return (struct receive_plan){.decap = options->decap,
                                  .with_direction = options->pcapng,
                                  .in_memory = options->memory > 0,
                                  .count = options->count,

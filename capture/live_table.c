@@ -108,8 +108,8 @@ static const struct cli_option table[] = {
          "An existing file is overwritten after the device has accepted the capture, and keeps its "
          "mode. "
          "A new file has mode 0600, less the umask. "
-         "The program refuses a file that another capture is writing, and another user's symbolic "
-         "link in a folder that all users may write to, such as /tmp.",
+         "The program refuses a file that another capture is writing, and a file, link or FIFO that "
+         "another user has put into a folder that others can write to, such as /tmp.",
      CLI_STORES(live_options, file)},
     {.letter = 'o',
      .name = "output",
@@ -163,6 +163,8 @@ static const struct cli_option table[] = {
      .name = "direction",
      .argument = "tx|rx",
      .help = "capture only frames sent (tx) or received (rx)",
+     .details = "A frame of unknown direction is captured. "
+                "The last line on standard error counts the frames that were left out.",
      CLI_CHOOSES(live_options, direction),
      .low = DIRECTION_TX},
     {.letter = 'j',
@@ -270,6 +272,9 @@ static const struct cli_option table[] = {
     {.name = "ring-size",
      .argument = "SIZE",
      .help = "start a new file before this one exceeds SIZE",
+     .details = "The files of a series have names such as sniffer_00001_20240131235959.pcap, with "
+                "a number and the time. "
+                "The program never overwrites a file with such a name: it takes the next number.",
      .wanted = "a number of bytes, 1K or more",
      CLI_MEASURES(live_options, ring_bytes, 1024, UINT64_MAX / 2)},
     {.name = "ring-packets",
@@ -284,6 +289,7 @@ static const struct cli_option table[] = {
     {.name = "ring-files",
      .argument = "N",
      .help = "keep the last N of these files",
+     .details = "The program removes only files that it has created itself in this run.",
      .wanted = "a number of files, 1 to 100000",
      CLI_COUNTS(live_options, ring_files, 1, 100000)},
     {.name = "comment",

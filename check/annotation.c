@@ -30,11 +30,12 @@ struct annotation {
     GByteArray *block;   /* the block that is built; reused */
     /* the capture is pcapng: it has its own time stamps and interface descriptions */
     bool is_pcapng;
-    struct capfile *file; /* NULL: not opened */
-    GPtrArray *comments;  /* comments of the next frame */
-    unsigned more;        /* number of its findings beyond COMMENTS_MAX */
-    uint32_t interfaces;  /* number of interfaces written */
-    GError *error;        /* the first error of writing the spool; NULL: none */
+    struct capfile *file;      /* NULL: not opened */
+    struct access_limit limit; /* of the file's contents */
+    GPtrArray *comments;       /* comments of the next frame */
+    unsigned more;             /* number of its findings beyond COMMENTS_MAX */
+    uint32_t interfaces;       /* number of interfaces written */
+    GError *error;             /* the first error of writing the spool; NULL: none */
 };
 
 struct annotation *annotation_new(GError **error)
@@ -46,6 +47,7 @@ struct annotation *annotation_new(GError **error)
     }
     struct annotation *a = g_new0(struct annotation, 1);
     a->spool = spool;
+    a->limit = access_unlimited;
     a->section = g_byte_array_new();
     a->block = g_byte_array_new();
     a->comments = g_ptr_array_new_with_free_func(g_free);
@@ -134,8 +136,13 @@ static void take_description(void *user, const struct capfile_description *descr
 
 void annotation_begin(struct annotation *a, struct capfile *file)
 {
+    struct stat st;
     a->is_pcapng = capfile_is_pcapng(file);
     a->file = file;
+    if (fstat(capfile_fd(file), &st) == 0)
+        access_narrow(&a->limit, &st);
+    else
+        fail_spool(a);
     capfile_on_description(file, take_description, a);
 }
 
@@ -305,7 +312,8 @@ bool annotation_save(struct annotation *a, const struct report *r, const char *p
     pcapngcopy_section(block, a->section->data, a->section->len, application, comment);
     GString *head = g_string_new_len((const char *)block->data, block->len);
     g_byte_array_unref(block);
-    bool good = save_parts(head, a->spool, &(GString){.str = (char *)""}, path, error);
+    const struct save_parts parts = {.head = head, .middle = a->spool};
+    bool good = save_file(&parts, path, &a->limit, error);
     g_string_free(head, TRUE);
     g_free(application);
     g_free(comment);

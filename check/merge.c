@@ -106,6 +106,8 @@ bool merge_add(struct report_merge *m, const char *path, GError **error)
     struct merge_report given;
     GError *why = NULL;
     bool good = merge_report_open(&given, path, &why) && is_good(m, &given, &why);
+    if (given.opened)
+        access_narrow(&m->limit, &given.stat);
     if (good) {
         write_entries(m, w, &given);
     } else {
@@ -130,6 +132,7 @@ bool merge_begin(struct report_merge *m, GError **error)
     FILE **const files[] = {&m->spool, &m->entries[0], &m->entries[1]};
     bool good = true;
     m->tally = tally_new();
+    m->limit = access_unlimited;
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
         good = good && spool_is_good(*files[i] = tmpfile(), error);
     return good;
@@ -141,10 +144,10 @@ bool merge_deliver(struct report_merge *m, const char *path, GError **error)
     if (!spool_is_good(m->spool, error) || !spool_is_good(m->entries[0], error) ||
         !spool_is_good(m->entries[1], error))
         return false;
-    GString *head = head_of(m->format, m), *tail = g_string_new(NULL);
-    bool good = save_parts(head, m->spool, tail, path, error);
+    GString *head = head_of(m->format, m);
+    bool good = save_file(&(struct save_parts){.head = head, .middle = m->spool}, path, &m->limit,
+                          error);
     g_string_free(head, TRUE);
-    g_string_free(tail, TRUE);
     return good;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "cli/access.h"
 #include "report/merge_tally.h"
 #include "check/options.h"
 
@@ -17,6 +18,7 @@ struct report_merge {
     struct written_so_far written; /* for JUnit and TAP */
     const volatile int *stop;      /* number of the signal that interrupts the merge */
     bool colours;
+    struct access_limit limit; /* of the reports' contents */
     /* used by merge_json.c: */
     bool begun;
     unsigned n_results;

@@ -106,7 +106,8 @@ static const struct cli_option table[] = {
      .help = "merge JSON reports into one, by node and by rule",
      .details = "The reports come from ipoib-check and ipoib-probe. "
                 "They keep the options that they were created with, so options that control the "
-                "checks cannot be given with --merge.",
+                "checks cannot be given with --merge. "
+                "A file of -o has no mode bit that one of the reports does not have.",
      CLI_SETS(options, merge)},
     {.name = "node",
      .argument = "NAME",
@@ -128,6 +129,7 @@ static const struct cli_option table[] = {
          "If the section has comments, the verdict is added after them. "
          "Only one capture may be given. "
          "If it cannot be opened, OUT is not written. "
+         "OUT has no mode bit that the capture does not have, so it never has more readers. "
          "- is standard output, if -o names a file for the report.",
      CLI_STORES(options, annotate),
      .group = OF_CHECKING},

@@ -129,11 +129,12 @@ static void convert(const struct contents *checked, struct output_format *format
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct output_format formats[] = {{CONTAINER_PCAP, LINKTYPE_INFINIBAND, ERF_MAX_LEN, false},
-                                      {CONTAINER_PCAP, LINKTYPE_ERF, ERF_MAX_LEN, false},
-                                      {CONTAINER_PCAPNG, LINKTYPE_INFINIBAND, ERF_MAX_LEN, false},
-                                      {CONTAINER_PCAPNG, LINKTYPE_ERF, ERF_MAX_LEN, false},
-                                      {CONTAINER_RAW, LINKTYPE_ERF, ERF_MAX_LEN, false}};
+    struct output_format formats[] = {
+        {.container = CONTAINER_PCAP, .linktype = LINKTYPE_INFINIBAND, .snaplen = ERF_MAX_LEN},
+        {.container = CONTAINER_PCAP, .linktype = LINKTYPE_ERF, .snaplen = ERF_MAX_LEN},
+        {.container = CONTAINER_PCAPNG, .linktype = LINKTYPE_INFINIBAND, .snaplen = ERF_MAX_LEN},
+        {.container = CONTAINER_PCAPNG, .linktype = LINKTYPE_ERF, .snaplen = ERF_MAX_LEN},
+        {.container = CONTAINER_RAW, .linktype = LINKTYPE_ERF, .snaplen = ERF_MAX_LEN}};
     if (size > INPUT_MAX)
         return 0;
     GByteArray *file = memory_file_bytes(MEMORY_INPUT);

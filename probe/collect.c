@@ -109,7 +109,8 @@ void collection_add(struct collection *c, struct checked *j)
 static bool deliver_whole(struct collection *c, GError **error)
 {
     GString *head = c->parts->head(&c->report, &c->reported), *tail = c->parts->tail(&c->report);
-    bool good = save_parts(head, c->spool, tail, c->o->output, error);
+    bool good = save_file(&(struct save_parts){head, c->spool, tail}, c->o->output,
+                          &access_unlimited, error);
     g_string_free(head, TRUE);
     g_string_free(tail, TRUE);
     return good;

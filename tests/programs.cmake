@@ -87,6 +87,7 @@ ipoib_pytest(check_includes LABELS quick)
 ipoib_pytest(check_links LABELS quick)
 ipoib_pytest(check_words)
 ipoib_pytest(capture_file LABELS quick capture)
+ipoib_pytest(output_files LABELS quick capture probe)
 ipoib_pytest(capture_messages LABELS quick capture)
 ipoib_pytest(privileges LABELS quick capture probe)
 

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files that ipoib-capture creates: one writer for each, their modes, and links of other
-users."""
+"""The files that ipoib-capture creates: one writer for each, and their modes. tests/test_output_files.py
+has the files of other users."""
 import fcntl
 import glob
 import os
+import pathlib
 import re
 import signal
 import stat
 import subprocess
 import tempfile
+import time
 
 import pytest
 from support import capfile, paths
 from support.needs import needs
-from support.played_capture import CAPTURE, Player, wait_until
+from support.played_capture import CAPTURE, PATIENCE, Player, wait_until
 
 FLOW = "synthetic 100\nrate 1000\n"
 LOCKED = "ipoib-capture: {}: another capture is writing this file\n"
 DATAGRAM = paths.testdata("datagram.pcap")
-NOBODY = 65534
 
 
 @pytest.fixture(name="player")
@@ -90,7 +91,7 @@ def test_second_ring_of_the_same_name_is_refused(player, tmp_path):
     assert set(before) < set(files())
 
 
-def test_old_file_of_a_ring_that_cannot_be_removed(player, tmp_path):
+def test_old_file_of_a_ring_that_is_a_folder_now(player, tmp_path):
     def file(number):
         return glob.glob(str(tmp_path / f"ring_{number:05}_*"))
 
@@ -102,8 +103,51 @@ def test_old_file_of_a_ring_that_cannot_be_removed(player, tmp_path):
     assert process.poll() is None, "the capture goes on"
     status, _, err = player.end(process, signal.SIGINT)
     assert status == 0, err
-    says = f"ipoib-capture: {os.path.basename(old)}: cannot be removed: Is a directory\n"
-    assert err.count(says) == err.count("cannot be removed") == 1, err
+    says = f"{os.path.basename(old)}: is not removed: it is not the file of this capture any more\n"
+    assert err.count(says) == err.count("is not removed") == 1, err
+
+
+def test_series_started_again_keeps_the_files_before(player, tmp_path):
+    for _ in range(3):  # mostly within one second
+        assert player.run("synthetic 100\n", *RING, "--count", "10")[0] == 0
+    files = glob.glob(str(tmp_path / "ring_*"))
+    assert [len(capfile.read(path).frames) for path in files] == [10, 10, 10]
+
+
+def name_in(folder, seconds, number=1):
+    """The name that a file of the ring has if it is created in this second."""
+    stamp = time.strftime("%Y%m%d%H%M%S", time.localtime(seconds))
+    return folder / f"ring_{number:05}_{stamp}.pcap"
+
+
+def test_series_takes_no_name_that_exists(player, tmp_path):
+    """Every name that its first file could get is taken: by a file, or by a link to a file that
+    does not exist."""
+    taken = [name_in(tmp_path, int(time.time()) + n) for n in range(2 * PATIENCE)]
+    for path in taken[::2]:
+        path.write_text("precious")
+    for path in taken[1::2]:
+        path.symlink_to(tmp_path / "made")
+    status, _, err = player.run("synthetic 100\n", *RING, "--count", "60")
+    assert status == 0, err
+    assert all(path.read_text() == "precious" for path in taken[::2])
+    assert not (tmp_path / "made").exists()
+    new = sorted(path.name[:11] for path in set(tmp_path.glob("ring_*")) - set(taken))
+    assert new == ["ring_00002_", "ring_00003_"], "50 packets, and 10"
+
+
+def test_ring_removes_only_files_that_it_made(player, tmp_path):
+    process = player.start("synthetic 100\nrate 200\n", *RING)
+    (old,) = wait_until(lambda: glob.glob(str(tmp_path / "ring_00001_*")), "the first file")
+    other = tmp_path / "other"
+    other.write_text("precious")
+    other.rename(old)
+    wait_until(lambda: glob.glob(str(tmp_path / "ring_00004_*")), "the fourth file")
+    status, _, err = player.end(process, signal.SIGINT)
+    assert status == 0, err
+    assert pathlib.Path(old).read_text() == "precious"
+    says = f"{os.path.basename(old)}: is not removed: it is not the file of this capture any more\n"
+    assert err.count(says) == 1, err
 
 
 def test_killed_capture_leaves_no_lock(player, tmp_path):
@@ -151,52 +195,6 @@ def test_existing_file_keeps_its_mode(player, tmp_path):
     assert player.run(FLOW, "-s", "-w", path, "--count", "1")[0] == 0
     assert mode(path) == 0o644
     assert len(capfile.read(path).frames) == 1
-
-
-@pytest.fixture(name="shared")
-def fixture_shared(tmp_path):
-    """A folder like /tmp: all users may write to it, and only the owner of a file removes it."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to make a link of another user")
-    folder = tmp_path / "shared"
-    folder.mkdir()
-    folder.chmod(0o1777)
-    return folder
-
-
-def link(path, target, owner):
-    path.symlink_to(target)
-    os.lchown(path, owner, owner)
-
-
-def test_link_of_another_user_is_refused(player, tmp_path, shared):
-    victim = tmp_path / "victim"
-    victim.write_text("precious")
-    link(shared / "out", victim, NOBODY)
-    link(tmp_path / "own", shared / "out", 0)
-    link(shared / "dangling", tmp_path / "made", NOBODY)
-    for name in (shared / "out", tmp_path / "own", shared / "dangling"):
-        status, _, err = player.run(FLOW, "-s", "-w", name, "--count", "1")
-        assert status == 1
-        assert f"{name}: a symbolic link of another user (uid {NOBODY})" in err
-        convert = [CAPTURE, "convert", DATAGRAM, name]
-        done = subprocess.run(convert, stderr=subprocess.PIPE, text=True, check=False)
-        assert done.returncode == 1
-        assert "a symbolic link of another user" in done.stderr
-    assert victim.read_text() == "precious"
-    assert not (tmp_path / "made").exists()
-
-
-def test_links_of_trusted_owners_are_followed(player, tmp_path, shared):
-    link(shared / "own", "target", 0)
-    link(tmp_path / "elsewhere", "shared/own", NOBODY)  # its folder is not sticky
-    for name in (shared / "own", tmp_path / "elsewhere"):
-        assert player.run(FLOW, "-s", "-w", name, "--count", "3")[0] == 0
-        assert len(capfile.read(shared / "target").frames) == 3
-        (shared / "target").unlink()
-    os.chown(shared, NOBODY, NOBODY)  # the owner of the folder may do everything in it
-    link(shared / "folders", "target", NOBODY)
-    assert player.run(FLOW, "-s", "-w", shared / "folders", "--count", "3")[0] == 0
 
 
 def test_standard_output_by_its_names(player):

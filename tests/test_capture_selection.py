@@ -186,6 +186,45 @@ def test_counts_of_a_large_offer(form):
         assert statistics[RECEIVED] == 20000 and statistics[ACCEPTED] == len(wanted)
 
 
+# The port of the simulated device has LID 1: SLID 1 is sent, other packets are received.
+DIRECTIONS = {"tx": ("received", lambda frame: frame[6:8] == b"\0\1")}
+DIRECTIONS["rx"] = ("sent", lambda frame: frame[6:8] != b"\0\1")
+
+
+@pytest.mark.parametrize("form", ["erf", "pcapng"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("only", [None, "ipoib"])
+def test_packets_of_the_other_direction_are_counted(form, direction, only):
+    offered = [(kind, frame) for kind, frame in ALL if frame[2:8] != b"\0\1\0\1"]
+    missing, is_wanted = DIRECTIONS[direction]
+    write_frames("in.pcap", [frame for _, frame in offered])
+    there = [(kind, frame) for kind, frame in offered if is_wanted(frame)]
+    wanted = [frame for kind, frame in there if only in (None, kind)]
+    counts = [(missing, len(offered) - len(there))]
+    if only:
+        counts += [(kind, sum(k == kind for k, _ in there)) for kind in KINDS if kind != only]
+    parts = ", ".join(f"{name} {count}" for name, count in counts if count)
+    assert counts[0][1] > 10 and len(wanted) > 5
+    options = ("--only", only) if only else ()
+    process = start(
+        "frames in.pcap\n" + end_at(len(offered)),
+        *("-w", "o", "-s", "-I", direction, "--format", form, *options),
+    )
+    result = process.wait_for("the link went down").end(15)
+    total = len(offered) - len(wanted)
+    result.expect(
+        0, rf"{len(wanted)} packets, \d+ octets, 0 drops; left out: {total} \({parts}\)\n$"
+    )
+    capture = capfile.read("o")
+    assert contents(capture) == wanted
+    if form == "pcapng":
+        statistics = last_statistics(capture)
+        assert statistics[RECEIVED] == len(offered) and statistics[ACCEPTED] == len(wanted)
+        note = f"-I {direction}{' --only ipoib' if only else ''}: other packets were left out"
+        with open("o", "rb") as f:
+            assert note.encode() in f.read()
+
+
 def test_pcapng_says_that_packets_were_left_out():
     write_frames("in.pcap", [frame for _, frame in datagrams()])
     run("frames in.pcap\n", *("-w", "o", "--format", "pcapng", "--only", "ipoib", "--count", "8"))

@@ -818,12 +818,12 @@ def test_output_replaces_the_file_also_through_a_link_and_keeps_its_mode(store, 
     assert sorted(os.listdir(tmp_path)) == ["link", "report.txt"]
 
 
-def test_output_of_a_link_that_names_no_file_replaces_the_link(tmp_path):
+def test_output_of_a_link_that_names_no_file_creates_its_target(tmp_path):
     target, link = tmp_path / "report.txt", tmp_path / "link"
     os.symlink("report.txt", link)
     expect(VIOLATED, "-o", link, ENCAP)
-    assert not os.path.islink(link) and not target.exists()
-    assert link.read_text() == expect(VIOLATED, ENCAP)
+    assert os.path.islink(link) and not target.is_symlink()
+    assert target.read_text() == expect(VIOLATED, ENCAP)
 
 
 def test_output_of_a_dash_is_standard_output():

@@ -37,19 +37,6 @@ static const uint64_t periodic_interval = 20 * MS, file_patience = 500 * MS,
 /* Records reach the reader of a pipe after this time, or before the loop sleeps. */
 static const uint64_t reader_patience = 5 * MS;
 
-static bool wanted_direction(const struct receiver *r, uint32_t direction)
-{
-    switch (r->plan.direction) {
-    case DIRECTION_TX:
-        return direction != PCAPNG_INBOUND;
-    case DIRECTION_RX:
-        return direction != PCAPNG_OUTBOUND;
-    case DIRECTION_BOTH:
-        break;
-    }
-    return true;
-}
-
 static bool is_done(const struct receiver *r)
 {
     return (r->plan.count && r->recorded >= r->plan.count) || recorder_is_full(r->recorder);
@@ -67,9 +54,7 @@ static bool prepare_frame(struct receiver *r, const struct rx *rx, struct record
     }
     frame->wirelen = frame->len;
     frame->direction = frame_direction(r->device, frame->bytes, frame->len);
-    if (!wanted_direction(r, frame->direction))
-        return false;
-    if (!r->selection || selection_wants(r->selection, frame->bytes, frame->len))
+    if (!r->selection || selection_wants(r->selection, frame))
         return true;
     recorder_left_out(r->recorder);
     return false;
@@ -80,8 +65,7 @@ static bool goes_as_received(const struct receiver *r)
 {
     const struct receive_plan *plan = &r->plan;
 
-    return !r->feed->ops->frame && !plan->decap && !plan->with_direction &&
-           plan->direction == DIRECTION_BOTH && !r->selection;
+    return !r->feed->ops->frame && !plan->decap && !plan->with_direction && !r->selection;
 }
 
 static inline bool record(struct receiver *r, const struct rx *rx)

@@ -15,11 +15,8 @@
 #include "capture/write/recorder.h"
 #include "capture/receive/selection.h"
 
-enum direction { DIRECTION_BOTH, DIRECTION_TX, DIRECTION_RX };
-
 /* What to record, and when to stop. */
 struct receive_plan {
-    enum direction direction;
     bool decap;               /* remove a mirroring switch's headers */
     bool with_direction;      /* the file has a field for each frame's direction */
     bool in_memory;           /* -M: the capture ends when the memory is full */
@@ -32,7 +29,7 @@ struct receiver {
     struct feed *feed;
     struct dropcount *dropcount;
     struct recorder *recorder;
-    struct packet_selection *selection; /* --only; NULL: all frames are recorded */
+    struct packet_selection *selection; /* NULL: all frames are recorded */
     struct progress *progress;
     bool live;         /* the output is a pipe or similar: records are passed on within 5 ms */
     int reader;        /* the pipe that is written to, for poll(); -1: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --only. See selection.h. */
+/* --only and -I. See selection.h. */
 #include "capture/receive/selection.h"
 
 #include <glib.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "capture/receive/connections.h"
+#include "pcapio/pcapng.h"
 #include "wire/encap.h"
 #include "wire/ib.h"
 #include "wire/mad.h"
@@ -27,9 +28,10 @@ enum {
 #define QKEY_GSI 0x80010000u /* the well-known Q_Key of QP 1 (IBA 10.2.5) */
 
 struct packet_selection {
-    unsigned kinds;
+    struct selection_plan plan;
     struct connection_table *connections;
     uint64_t left_out[KINDS];
+    uint64_t wrong_direction; /* left out, of any kind */
 };
 
 static const char *const names[KINDS] = {
@@ -68,7 +70,8 @@ const char *selection_name(enum packet_kind kind)
     return names[kind];
 }
 
-void selection_names(unsigned kinds, char *text, size_t size)
+/* Writes the names of KINDS, comma-separated, as selection_parse reads them. */
+static void write_names(unsigned kinds, char *text, size_t size)
 {
     size_t len = 0;
 
@@ -209,23 +212,42 @@ static enum packet_kind packet_kind_of(struct packet_selection *s, const uint8_t
     return h.transport == IB_UD ? ud_kind(s, p, len, &h) : connected_kind(s, p, len, &h);
 }
 
-bool selection_wants(struct packet_selection *s, const uint8_t *packet, uint32_t len)
+/* A packet of unknown direction is wanted in both. */
+static bool wants_direction(const struct packet_selection *s, uint32_t direction)
 {
-    enum packet_kind kind = packet_kind_of(s, packet, len);
+    switch (s->plan.direction) {
+    case DIRECTION_TX:
+        return direction != PCAPNG_INBOUND;
+    case DIRECTION_RX:
+        return direction != PCAPNG_OUTBOUND;
+    case DIRECTION_BOTH:
+        break;
+    }
+    return true;
+}
 
-    if (s->kinds & 1u << kind)
+/* With --only, also a packet of the wrong direction is read: a REQ names queue pairs of both. */
+bool selection_wants(struct packet_selection *s, const struct recorded_frame *packet)
+{
+    unsigned kinds = s->plan.kinds;
+    enum packet_kind kind = kinds ? packet_kind_of(s, packet->bytes, packet->len) : KIND_OTHER;
+
+    if (!wants_direction(s, packet->direction))
+        s->wrong_direction++;
+    else if (kinds && !(kinds & 1u << kind))
+        s->left_out[kind]++;
+    else
         return true;
-    s->left_out[kind]++;
     return false;
 }
 
-/* --- create, destroy, summary */
+/* --- create, destroy, texts */
 
-struct packet_selection *selection_create(unsigned kinds)
+struct packet_selection *selection_create(const struct selection_plan *plan)
 {
     struct packet_selection *s = g_new0(struct packet_selection, 1);
 
-    s->kinds = kinds;
+    s->plan = *plan;
     s->connections = connections_create();
     return s;
 }
@@ -237,22 +259,45 @@ void selection_destroy(struct packet_selection *s)
     g_free(s);
 }
 
-void selection_summary(const struct packet_selection *s, char *text, size_t size)
+void selection_describe(const struct packet_selection *s, char *text, size_t size)
 {
-    const char *before = " (";
-    uint64_t sum = 0;
-    int len;
+    const char *direction = s->plan.direction == DIRECTION_TX   ? "-I tx"
+                            : s->plan.direction == DIRECTION_RX ? "-I rx"
+                                                                : "";
+    char kinds[40];
+
+    write_names(s->plan.kinds, kinds, sizeof(kinds));
+    snprintf(text, size, "%s%s%s%s: other packets were left out", direction,
+             direction[0] && kinds[0] ? " " : "", kinds[0] ? "--only " : "", kinds);
+}
+
+static uint64_t sum_left_out(const struct packet_selection *s)
+{
+    uint64_t sum = s->wrong_direction;
 
     for (int kind = 0; kind < KINDS; kind++)
         sum += s->left_out[kind];
-    len = snprintf(text, size, "; left out: %" PRIu64, sum);
-    for (int kind = 0; kind < KINDS; kind++) {
-        if (s->left_out[kind] == 0)
-            continue;
-        len += snprintf(text + len, size - (size_t)len, "%s%s %" PRIu64, before, names[kind],
-                        s->left_out[kind]);
-        before = ", ";
-    }
-    if (sum > 0)
-        snprintf(text + len, size - (size_t)len, ")");
+    return sum;
+}
+
+/* Appends "NAME COUNT" to the list after "; left out: 7", unless COUNT is 0. */
+static void add_count(GString *text, const char *name, uint64_t count)
+{
+    if (count > 0)
+        g_string_append_printf(text, "%s%s %" PRIu64, strchr(text->str, '(') ? ", " : " (", name,
+                               count);
+}
+
+void selection_summary(const struct packet_selection *s, char *text, size_t size)
+{
+    GString *out = g_string_new(NULL);
+
+    g_string_printf(out, "; left out: %" PRIu64, sum_left_out(s));
+    add_count(out, s->plan.direction == DIRECTION_TX ? "received" : "sent", s->wrong_direction);
+    for (int kind = 0; kind < KINDS; kind++)
+        add_count(out, names[kind], s->left_out[kind]);
+    if (sum_left_out(s) > 0)
+        g_string_append_c(out, ')');
+    g_strlcpy(text, out->str, size);
+    g_string_free(out, TRUE);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --only: selects packets by their headers, before anything is copied.
+ * --only and -I: select packets by their headers, before anything is copied. A packet of the wrong
+ * direction is left out, whatever its kind.
  *
  * smp: sent to QP 0.
  *
@@ -16,7 +17,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/write/recorder.h"
+
+enum direction { DIRECTION_BOTH, DIRECTION_TX, DIRECTION_RX };
+
 enum packet_kind { KIND_IPOIB, KIND_CM, KIND_SA, KIND_SMP, KIND_OTHER, KINDS };
+
+struct selection_plan {
+    unsigned kinds; /* one bit for each, 1 << KIND_...; 0: all packets */
+    enum direction direction;
+};
 
 struct packet_selection;
 
@@ -29,21 +39,20 @@ bool selection_parse(const char *text, unsigned *kinds);
 /* The name of KIND, as selection_parse reads it. */
 const char *selection_name(enum packet_kind kind);
 
-/* Writes the names of KINDS, comma-separated, as selection_parse reads them. */
-void selection_names(unsigned kinds, char *text, size_t size);
-
-struct packet_selection *selection_create(unsigned kinds);
+struct packet_selection *selection_create(const struct selection_plan *plan);
 
 /* NULL does nothing. */
 void selection_destroy(struct packet_selection *s);
 
 /*
- * Whether an InfiniBand packet is selected; LEN: captured bytes from the LRH. A packet that is not
- * selected is counted.
+ * Whether PACKET, which starts with the LRH, is selected. A packet that is not selected is counted.
  */
-bool selection_wants(struct packet_selection *s, const uint8_t *packet, uint32_t len);
+bool selection_wants(struct packet_selection *s, const struct recorded_frame *packet);
 
-/* Writes "; left out: 7 (cm 3, other 4)" for the last line of output. */
+/* Writes "-I tx --only cm: other packets were left out", for the comment of a pcapng interface. */
+void selection_describe(const struct packet_selection *s, char *text, size_t size);
+
+/* Writes "; left out: 7 (received 2, cm 3, other 2)" for the last line of output. */
 void selection_summary(const struct packet_selection *s, char *text, size_t size);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/fail.h"
+#include "cli/place.h"
 
 enum {
     DIGITS = 2 * SHARE_KEY_SIZE,
@@ -104,57 +105,78 @@ static int write_key(const struct share_key *key, int fd)
 }
 
 /*
- * Writes a temporary file and links it to PATH, so that a key is never incomplete, and none is
+ * Writes a temporary file and links it to the place, so that a key is never incomplete, and none is
  * replaced that another process created meanwhile. Returns an errno value.
  */
-static int put_new(const struct share_key *key, const char *path)
+static int put_new(const struct share_key *key, const struct place *place)
 {
-    char *name = g_strdup_printf("%s.XXXXXX", path);
-    int fd = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    char name[NAME_MAX + 1];
+    int fd = place_create_beside(place, S_IRUSR | S_IWUSR, name);
     int error = fd < 0 ? errno : write_key(key, fd);
 
     if (fd >= 0) {
         if (close(fd) != 0 && !error)
             error = errno;
-        if (!error && link(name, path) != 0)
+        if (!error && linkat(place->folder, name, place->folder, place->name, 0) != 0)
             error = errno;
-        unlink(name);
+        unlinkat(place->folder, name, 0);
     }
-    g_free(name);
     return error;
 }
 
-/* Reads the key of a process that created the file first. */
-static bool load_existing(struct share_key *key, const char *path, GError **error)
+static bool fail_to_create(const char *path, int number, GError **error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fail_with(error, "--share-key: %s: cannot create the key: %s", path, strerror(number));
+}
+
+/* Sets *CREATED to false if another process has created the file meanwhile. */
+static bool create(const struct place *place, const char *path, bool *created, GError **error)
+{
+    struct share_key key;
+    int number;
+
+    if (!share_key_random(&key, error))
+        return false;
+    number = put_new(&key, place);
+    *created = number == 0;
+    return number == 0 || number == EEXIST || fail_to_create(path, number, error);
+}
+
+/* A key that another user put there would let that user undo the mapping. */
+static bool find_file(struct place *place, const char *path, GError **error)
+{
+    GError *refusal = NULL;
+    int number = place_find(place, path, &refusal);
+
+    if (number == ENOENT)
+        fail_to_create(path, number, error);
+    else if (number)
+        refuse(path, refusal ? refusal->message : strerror(number), error);
+    g_clear_error(&refusal);
+    return number == 0;
+}
+
+static bool load(struct share_key *key, const struct place *place, const char *path, GError **error)
+{
+    int fd = place_open(place, O_RDONLY);
 
     return fd < 0 ? refuse(path, strerror(errno), error) : load_open(key, fd, path, error);
 }
 
-static bool create(struct share_key *key, const char *path, bool *created, GError **error)
-{
-    int number;
-
-    if (!share_key_random(key, error))
-        return false;
-    number = put_new(key, path);
-    if (number == EEXIST)
-        return load_existing(key, path, error);
-    *created = !number;
-    return *created ||
-           fail_with(error, "--share-key: %s: cannot create the key: %s", path, strerror(number));
-}
-
 bool share_key_load(struct share_key *key, const char *path, bool *created, GError **error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct place place;
+    bool good = find_file(&place, path, error);
 
     *created = false;
-    if (fd >= 0)
-        return load_open(key, fd, path, error);
-    return errno == ENOENT ? create(key, path, created, error)
-                           : refuse(path, strerror(errno), error);
+    if (good && !place.exists) {
+        good = create(&place, path, created, error);
+        place_clear(&place);
+        good = good && find_file(&place, path, error);
+    }
+    good = good && load(key, &place, path, error);
+    place_clear(&place);
+    return good;
 }
 
 bool share_key_survives(const char *path, const char *out, GError **error)

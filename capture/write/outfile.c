@@ -16,11 +16,19 @@
 #include "cli/fail.h"
 #include "hca/privileges.h"
 
+/* A file of a series that exists. The name alone is no proof: another file can have it by now. */
+struct kept_file {
+    char *name; /* NULL: none */
+    dev_t device;
+    ino_t inode;
+};
+
 struct outfile {
     struct outfile_plan plan;
-    char *name;  /* of the current file; NULL: stdout */
-    char **kept; /* names of the existing files of a series; ring of plan.keep names */
+    char *name;             /* of the current file; NULL: stdout */
+    struct kept_file *kept; /* of a series; ring of plan.keep files */
     uint32_t made;
+    uint32_t number; /* of the next file of the series; names that exist are passed over */
     int fd;
     int error;        /* errno value of the first failure; 0: none */
     GError *failure;  /* the first failure, for outfile_close() */
@@ -81,25 +89,36 @@ static char *series_name(const struct outfile *out)
 
     if (!localtime_r(&now, &local) || strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &local) == 0)
         stamp[0] = '\0';
-    return g_strdup_printf("%.*s_%05u_%s%s", (int)stem, out->plan.path, out->made + 1, stamp,
+    return g_strdup_printf("%.*s_%05u_%s%s", (int)stem, out->plan.path, out->number, stamp,
                            out->plan.path + stem);
 }
 
-/* Remembers the new file's name and removes the oldest file of the series. */
-static void keep_name(struct outfile *out)
+/* Removes FILE, if its name is still that of the file. Returns false and sets ERROR if not. */
+static bool remove_file(const struct kept_file *file, GError **error)
 {
+    struct stat st;
+    bool exists = lstat(file->name, &st) == 0;
+
+    if (exists && (st.st_dev != file->device || st.st_ino != file->inode))
+        return fail_with(error, "%s: is not removed: it is not the file of this capture any more",
+                         file->name);
+    return (exists && unlink(file->name) == 0) || errno == ENOENT ||
+           fail_with(error, "%s: cannot be removed: %s", file->name, strerror(errno));
+}
+
+/* Remembers the new file ST and removes the oldest file of the series. */
+static void keep_file(struct outfile *out, const struct stat *st)
+{
+    struct kept_file *oldest;
     GError *why = NULL;
-    char **place;
 
     if (!out->kept)
         return;
-    place = &out->kept[out->made % out->plan.keep];
-    if (*place && unlink(*place) != 0 && errno != ENOENT) {
-        fail_with(&why, "%s: cannot be removed: %s", *place, strerror(errno));
+    oldest = &out->kept[out->made % out->plan.keep];
+    if (oldest->name && !remove_file(oldest, &why))
         out->plan.warn(why);
-    }
-    g_free(*place);
-    *place = g_strdup(out->name);
+    g_free(oldest->name);
+    *oldest = (struct kept_file){g_strdup(out->name), st->st_dev, st->st_ino};
 }
 
 /* Keeps NUMBER, the errno value of a file that cannot be created, and names the file in *ERROR. */
@@ -130,19 +149,35 @@ static int create_file_again(const char *path, GError **error)
     return fd;
 }
 
+/* Creates the next file of the series whose name does not exist yet. */
+static int create_next(struct outfile *out, GError **error)
+{
+    int fd;
+
+    do {
+        g_clear_error(error);
+        g_free(out->name);
+        out->number++;
+        out->name = series_name(out);
+        fd = create_new_file(out->name, error);
+    } while (fd < 0 && errno == EEXIST);
+    return fd;
+}
+
 static bool create_outfile(struct outfile *out, GError **error)
 {
     struct stat st;
 
-    out->name = out->plan.series ? series_name(out) : g_strdup(out->plan.path);
-    out->fd = create_file_again(out->name, error);
-    if (out->fd < 0)
+    if (!out->plan.series)
+        out->name = g_strdup(out->plan.path);
+    out->fd = out->plan.series ? create_next(out, error) : create_file_again(out->name, error);
+    if (out->fd < 0 || fstat(out->fd, &st) != 0)
         return refuse_file(out, errno, error);
     if (out->plan.series && out->made == 0 && series_is_written(out->plan.path, out->fd))
         return refuse_series(out, error);
-    out->live = fstat(out->fd, &st) == 0 && !S_ISREG(st.st_mode);
+    out->live = !S_ISREG(st.st_mode);
     if (out->plan.series)
-        keep_name(out);
+        keep_file(out, &st);
     out->made++;
     return true;
 }
@@ -167,7 +202,7 @@ struct outfile *outfile_open(const struct outfile_plan *plan, GError **error)
     out->plan = *plan;
     out->fd = -1;
     if (plan->series && plan->keep)
-        out->kept = g_new0(char *, plan->keep);
+        out->kept = g_new0(struct kept_file, plan->keep);
     if (strcmp(plan->path, "-") == 0 ? use_stdout(out, error) : create_outfile(out, error))
         return out;
     outfile_close(out, NULL);
@@ -254,7 +289,7 @@ bool outfile_close(struct outfile *out, GError **error)
     if (out->failure)
         g_propagate_error(error, out->failure);
     for (uint32_t i = 0; out->kept && i < out->plan.keep; i++)
-        g_free(out->kept[i]);
+        g_free(out->kept[i].name);
     g_free(out->kept);
     g_free(out->name);
     g_free(out);

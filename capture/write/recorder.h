@@ -19,7 +19,7 @@ struct recorder_plan {
     const char *interface; /* interface name; pcapng only, like the next two */
     const char *description;
     const char *comment;
-    bool selective;        /* recorder_left_out may be called (--only) */
+    bool selective;        /* recorder_left_out may be called (--only, -I) */
     uint64_t file_bytes;   /* maximum bytes of a file of a series; 0: no limit */
     uint64_t file_packets; /* maximum packets of a file; 0: no limit */
     uint64_t file_time;    /* maximum ns from the first packet to the end of a file; 0: no limit */
@@ -39,7 +39,7 @@ struct recorded_frame {
 /* Frame counts since the capture started. */
 struct recorder_counts {
     uint64_t packets, bytes; /* recorded frames, and their bytes */
-    uint64_t left_out;       /* frames excluded by --only */
+    uint64_t left_out;       /* frames excluded by --only or -I */
     uint64_t device;         /* frames lost by the device */
     uint64_t own;            /* frames lost by the program because all blocks were full */
 };
@@ -61,7 +61,7 @@ struct recorder *recorder_create(const struct recorder_plan *plan, struct handov
 /* Records FRAME. Returns false if no memory is left; the frame is then counted as lost. */
 bool recorder_put(struct recorder *r, const struct recorded_frame *frame);
 
-/* Counts a frame that --only excludes. */
+/* Counts a frame that --only or -I excludes. */
 void recorder_left_out(struct recorder *r);
 
 /* Counts COUNT frames lost by the device. The next pcapng record carries the number. */

@@ -11,10 +11,16 @@
  * message to print after the path.
  *
  * EWOULDBLOCK: another program has locked the file; it is not changed. EACCES: also if another user
- * put the symbolic link PATH into a folder that all users can write to; its target is not changed.
+ * can have put there what exists (cli/place.h); it is not changed.
  * EINTR: a signal ended the wait for a FIFO's reader.
  */
 int create_file(const char *path, GError **error);
+
+/*
+ * Like create_file(), but changes nothing that exists, also no link without a target: errno is then
+ * EEXIST.
+ */
+int create_new_file(const char *path, GError **error);
 
 /* The message for EWOULDBLOCK. */
 extern const char create_is_locked[];

@@ -10,12 +10,9 @@
 #include <unistd.h>
 
 #include "cli/fail.h"
+#include "cli/place.h"
 
-struct parts {
-    const GString *head;
-    FILE *middle; /* NULL: none */
-    const GString *tail;
-};
+enum { ALL = S_IRWXU | S_IRWXG | S_IRWXO };
 
 static bool copy(FILE *from, FILE *to)
 {
@@ -30,10 +27,10 @@ static bool copy(FILE *from, FILE *to)
 
 static bool write_text(const GString *text, FILE *to)
 {
-    return fwrite(text->str, 1, text->len, to) == text->len;
+    return !text || fwrite(text->str, 1, text->len, to) == text->len;
 }
 
-static bool put_parts(const struct parts *p, FILE *to)
+static bool put_parts(const struct save_parts *p, FILE *to)
 {
     return write_text(p->head, to) && (!p->middle || copy(p->middle, to)) &&
            write_text(p->tail, to) && fflush(to) == 0;
@@ -41,13 +38,13 @@ static bool put_parts(const struct parts *p, FILE *to)
 
 /* The functions below return an errno value, 0 on success. */
 
-static int write_stdout(const struct parts *p)
+static int write_stdout(const struct save_parts *p)
 {
     return put_parts(p, stdout) ? 0 : errno;
 }
 
 /* Writes to FILE and closes it. FILE NULL: opening it failed. KEPT: sync to disk. */
-static int write_and_close(const struct parts *p, FILE *file, bool kept)
+static int write_and_close(const struct save_parts *p, FILE *file, bool kept)
 {
     if (!file)
         return errno;
@@ -58,56 +55,117 @@ static int write_and_close(const struct parts *p, FILE *file, bool kept)
     return good ? 0 : error;
 }
 
-/* Writes to a device or a pipe, which cannot be replaced. */
-static int write_special(const struct parts *p, const char *path)
+/* Writes to a device, a pipe or what /proc names, which cannot be replaced. */
+static int write_special(const struct save_parts *p, const struct place *place)
 {
-    return write_and_close(p, fopen(path, "w"), false);
+    int fd = place_open(place, O_WRONLY);
+    struct stat st;
+
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(fd, 0) != 0) {
+        close(fd);
+        return errno;
+    }
+    return write_and_close(p, fd < 0 ? NULL : fdopen(fd, "w"), false);
 }
 
-/*
- * Writes a temporary file in the same folder and renames it. If PATH is a symbolic link, its target
- * is replaced; a dangling link is replaced itself. MODE: of the new file, less the umask.
- */
-static int replace(const struct parts *p, const char *path, int mode)
+/* Takes the bits from the new file that LIMIT does not allow. */
+static int limit_mode(int fd, const struct access_limit *limit)
 {
-    char *found = realpath(path, NULL);
-    const char *real = found ? found : path;
-    char *name = g_strdup_printf("%s.XXXXXX", real);
-    int fd = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, mode), error = fd < 0 ? errno : 0;
-    if (!error) {
-        error = write_and_close(p, fdopen(fd, "w"), true);
-        if (!error && rename(name, real) != 0)
-            error = errno;
-        if (error)
-            unlink(name);
-    }
-    g_free(name);
-    free(found);
+    struct stat st;
+    mode_t allowed;
+
+    if (fstat(fd, &st) != 0)
+        return errno;
+    allowed = access_allowed(limit, st.st_mode & ALL, st.st_gid);
+    return allowed == (st.st_mode & ALL) || fchmod(fd, allowed) == 0 ? 0 : errno;
+}
+
+/* Writes a temporary file in the same folder and renames it. */
+static int replace(const struct save_parts *p, const struct place *place,
+                   const struct access_limit *limit)
+{
+    char name[NAME_MAX + 1];
+    mode_t mode = (place->exists ? place->stat.st_mode & ALL : 0666) & limit->mode;
+    int fd = place_create_beside(place, mode, name), error = fd < 0 ? errno : limit_mode(fd, limit);
+    FILE *file = fd < 0 || error ? NULL : fdopen(fd, "w");
+
+    if (fd < 0)
+        return error;
+    if (!error)
+        error = write_and_close(p, file, true);
+    if (!file)
+        close(fd);
+    if (!error && renameat(place->folder, name, place->folder, place->name) != 0)
+        error = errno;
+    if (error)
+        unlinkat(place->folder, name, 0);
     return error;
 }
 
-static int write_file(const struct parts *p, const char *path)
+static int write_place(const struct save_parts *p, const struct place *place,
+                       const struct access_limit *limit)
 {
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return replace(p, path, 0666);
-    return S_ISREG(st.st_mode) ? replace(p, path, (int)(st.st_mode & 0777))
-                               : write_special(p, path);
+    if (place->by_kernel || (place->exists && !S_ISREG(place->stat.st_mode)))
+        return write_special(p, place);
+    return replace(p, place, limit);
 }
 
-bool save_parts(const GString *head, FILE *middle, const GString *tail, const char *path,
-                GError **error)
+static int write_file(const struct save_parts *p, const char *path,
+                      const struct access_limit *limit, GError **refusal)
 {
-    const struct parts parts = {head, middle, tail};
-    bool to_stdout = !path || strcmp(path, "-") == 0;
-    int number = to_stdout ? write_stdout(&parts) : write_file(&parts, path);
-    return number == 0 || fail_with(error, "%s: cannot be written: %s",
-                                    to_stdout ? "standard output" : path, strerror(number));
+    struct place place;
+    int error = place_find(&place, path, refusal);
+
+    if (!error)
+        error = write_place(p, &place, limit);
+    place_clear(&place);
+    return error;
+}
+
+/* NUMBER: errno value, 0 on success. REFUSAL: a message instead of it, or NULL; it is freed. */
+static bool result(const char *path, int number, GError *refusal, GError **error)
+{
+    if (refusal)
+        fail_with(error, "%s: %s", path, refusal->message);
+    else if (number)
+        fail_with(error, "%s: cannot be written: %s", path, strerror(number));
+    g_clear_error(&refusal);
+    return number == 0;
+}
+
+static bool is_stdout(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+bool save_file(const struct save_parts *parts, const char *path, const struct access_limit *limit,
+               GError **error)
+{
+    GError *refusal = NULL;
+    int number;
+
+    if (is_stdout(path))
+        return result("standard output", write_stdout(parts), NULL, error);
+    number = write_file(parts, path, limit, &refusal);
+    return result(path, number, refusal, error);
 }
 
 bool save(const GString *text, const char *path, GError **error)
 {
-    return save_parts(text, NULL, &(GString){.str = (char *)""}, path, error);
+    return save_file(&(struct save_parts){.head = text}, path, &access_unlimited, error);
+}
+
+bool save_is_possible(const char *path, GError **error)
+{
+    struct place place;
+    GError *refusal = NULL;
+    int number;
+
+    if (is_stdout(path))
+        return true;
+    number = place_find(&place, path, &refusal);
+    place_clear(&place);
+    return result(path, number, refusal, error);
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -133,8 +191,10 @@ static bool is_same_name(const char *a, const char *b)
 bool save_is_safe(const char *path, char *const *files, int n, const char *what, GError **error)
 {
     struct stat out, in;
-    if (!path || strcmp(path, "-") == 0)
+    if (is_stdout(path))
         return true;
+    if (!save_is_possible(path, error))
+        return false;
     bool exists = stat(path, &out) == 0;
     if (exists && !S_ISREG(out.st_mode))
         return true;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/access.h"
 #include "cli/create.h"
 #include "pcapio/error.h"
 #include "pcapio/pcapfile.h"
@@ -18,7 +19,7 @@
 
 #define APPLICATION "ipoib-capture " IPOIB_VERSION
 
-enum { BUFFER_LEN = 256 * 1024 };
+enum { BUFFER_LEN = 256 * 1024, MODE_BITS = S_IRWXU | S_IRWXG | S_IRWXO };
 
 struct output {
     FILE *file;
@@ -117,6 +118,30 @@ static FILE *open_output_file(const char *path, GError **error)
     return file;
 }
 
+/* The owner's bits stay, so that the owner can overwrite the file again. */
+static mode_t mode_within(const struct stat *source, const struct stat *file)
+{
+    struct access_limit limit = access_unlimited;
+
+    access_narrow(&limit, source);
+    limit.mode |= S_IRWXU;
+    return access_allowed(&limit, file->st_mode & MODE_BITS, file->st_gid);
+}
+
+/* Called before the first packet is written. */
+static bool limit_access(FILE *file, const struct stat *source, GError **error)
+{
+    struct stat st;
+
+    if (!is_regular(fileno(file), &st) || mode_within(source, &st) == (st.st_mode & MODE_BITS) ||
+        fchmod(fileno(file), mode_within(source, &st)) == 0)
+        return true;
+    g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM,
+                "has more readers than the input, and its mode cannot be changed: %s",
+                strerror(errno));
+    return false;
+}
+
 static bool open_file(struct output *out, const char *path, int source, GError **error)
 {
     bool is_stdout = strcmp(path, "-") == 0;
@@ -131,6 +156,10 @@ static bool open_file(struct output *out, const char *path, int source, GError *
     out->file = is_stdout ? stdout : open_output_file(path, error);
     if (!out->file)
         return false;
+    if (!is_stdout && !out->format.is_public && !limit_access(out->file, &in_stat, error)) {
+        fclose(out->file);
+        return false;
+    }
     out->live = !in_regular && !is_regular(fileno(out->file), &out_stat);
     setvbuf(out->file, NULL, _IOFBF, BUFFER_LEN); /* if this fails, the writes are only smaller */
     return true;

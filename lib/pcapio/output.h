@@ -17,6 +17,7 @@ struct output_format {
     uint32_t linktype; /* LINKTYPE_ERF or LINKTYPE_INFINIBAND; LINKTYPE_ERF with CONTAINER_RAW */
     uint32_t snaplen;  /* bytes, for the file header */
     bool is_described; /* pcapng: output_describe writes sections and interfaces */
+    bool is_public;    /* the packets may have more readers than the source has */
 };
 
 struct output;
@@ -24,8 +25,9 @@ struct output;
 /*
  * Creates or overwrites PATH ("-": stdout) and writes the file header. SOURCE: descriptor of the
  * file that the packets come from. PATH must be another file; otherwise it is refused and not
- * changed. If neither is a regular file (a live capture through pipes), each packet is flushed at
- * once. Returns NULL and sets ERROR (pcapio/error.h, cli/create.h) if this fails.
+ * changed. Unless it is public, the group and others get no more access to it than to the source
+ * (cli/access.h). If neither is a regular file (a live capture through pipes), each packet is
+ * flushed at once. Returns NULL and sets ERROR (pcapio/error.h, cli/create.h) if this fails.
  */
 struct output *output_open(const char *path, const struct output_format *format, int source,
                            GError **error);

@@ -104,10 +104,11 @@ static json_t *parse_report(FILE *file, GError **error)
     return whole;
 }
 
-static json_t *load_report(const char *path, GError **error)
+static json_t *load_report(struct merge_report *r, const char *path, GError **error)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "r");
+    r->opened = file && fstat(fileno(file), &r->stat) == 0;
     if (!file) {
         merge_fail(error, "%s", strerror(errno));
         return NULL;
@@ -366,7 +367,7 @@ bool merge_report_open(struct merge_report *r, const char *path, GError **error)
                                .file = plain_dup(strcmp(path, "-") == 0 ? "standard input" : path),
                                .entries = g_array_new(FALSE, FALSE, sizeof(struct merge_entry))};
     g_array_set_clear_func(r->entries, entry_clear);
-    r->whole = load_report(path, error);
+    r->whole = load_report(r, path, error);
     return r->whole && read_members(r, error);
 }
 

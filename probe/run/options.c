@@ -185,7 +185,7 @@ static const struct cli_option table[] = {
      .details = "FILE is a pcapng file for Wireshark. "
                 "Each packet has a comment that names the check and its outcome. "
                 "FILE must be neither the report's file nor a file that a running capture "
-                "writes. "
+                "writes, nor one that another user has put into a folder that others can write to. "
                 "A new file has mode 0600, less the umask.",
      CLI_STORES(options, capture)},
     {.name = "rate",
@@ -236,6 +236,12 @@ bool probe_options_only_fabric(const struct options *o)
     return only;
 }
 
+static bool can_save(const struct options *o)
+{
+    GError *error = NULL;
+    return save_is_possible(o->output, &error) || say_error(NULL, &error);
+}
+
 /*
  * The report must not overwrite the packets. A file that does not exist yet can only be compared by
  * name.
@@ -277,7 +283,7 @@ static bool is_sensible(const struct options *o)
     else if (o->capture && strcmp(o->capture, "-") == 0)
         say("-w writes to a file: standard output is the report's");
     else
-        return files_differ(o);
+        return files_differ(o) && can_save(o);
     return false;
 }
 
