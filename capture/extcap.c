@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "capture/live.h"
 #include "capture/live_table.h"
 #include "capture/receive/selection.h"
+#include "cli/create.h"
 #include "cli/say.h"
 #include "pcapio/capture_record.h"
 #include "capture/receive/sniffer.h"
@@ -19,6 +21,7 @@
 struct extcap {
     bool interfaces, dlts, config, capture, version;
     const char *interface, *fifo, *filter;
+    int fifo_fd;
     GPtrArray *rest; /* options for the capture itself; in argv */
 };
 
@@ -244,6 +247,30 @@ static int check_filter(const char *filter)
 
 /* --- the capture */
 
+/*
+ * Opens the FIFO, before anything that can fail. Wireshark waits for the FIFO's end, and shows
+ * messages only then: it would wait for ever for a program that ends without having opened it.
+ * open() waits for Wireshark; a signal ends the program. The FIFO stays open until the program
+ * ends.
+ */
+static bool open_fifo(struct extcap *e)
+{
+    GError *error = NULL;
+    struct stat st;
+
+    if (!e->fifo) {
+        say("--capture needs --fifo");
+        return false;
+    }
+    if (stat(e->fifo, &st) != 0 || !S_ISFIFO(st.st_mode)) {
+        say("%s: there is no such FIFO", e->fifo);
+        return false;
+    }
+    e->fifo_fd = create_file(e->fifo, &error);
+    say_error(e->fifo, &error);
+    return e->fifo_fd >= 0;
+}
+
 static int capture(const struct extcap *e, const char *device, unsigned port)
 {
     GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
@@ -261,7 +288,7 @@ static int capture(const struct extcap *e, const char *device, unsigned port)
     g_ptr_array_add(argv, NULL);
     /* the options point into argv */
     status = live_parse_options((int)argv->len - 1, (char **)argv->pdata, &options);
-    options.reader_may_leave = true;
+    options.fifo = e->fifo_fd;
     if (status < 0)
         status = live_run(&options);
     g_ptr_array_unref(argv);
@@ -274,13 +301,10 @@ static int begin_capture(const struct extcap *e, const char *device, unsigned po
         say("%s", no_filters);
         return 2;
     }
-    if (e->fifo)
-        return capture(e, device, port);
-    say("--capture needs --fifo");
-    return 2;
+    return capture(e, device, port);
 }
 
-static int answer_query(const struct extcap *e)
+static int answer_query(struct extcap *e)
 {
     char device[64] = "";
     unsigned port = 0;
@@ -289,6 +313,8 @@ static int answer_query(const struct extcap *e)
         printf("extcap {version=" IPOIB_VERSION "}{display=ipoib-capture: InfiniBand}\n");
         return e->interfaces ? report_interfaces() : 0;
     }
+    if (e->capture && !open_fifo(e))
+        return 2;
     if (!split_name(e->interface, device, sizeof(device), &port)) {
         if (e->interface)
             say("there is no interface %s; --extcap-interfaces lists them", e->interface);

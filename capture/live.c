@@ -54,6 +54,23 @@ static struct record_format format_of(const struct live *l)
     };
 }
 
+/* A capture waits for the link. In Wireshark, an empty window would not show why. */
+static bool check_link(const struct live *l, GError **error)
+{
+    const char *state = ibv_port_state_str(l->device.port_attr.state);
+
+    if (l->device.port_attr.state == IBV_PORT_ACTIVE)
+        return true;
+    if (l->options->fifo)
+        return fail_with(error,
+                         "%s port %u: port is not active (%s): start the capture when the link is "
+                         "up, or run ipoib-capture without Wireshark, which waits for the link",
+                         device_name(&l->device), l->device.port, state);
+    say("%s port %u: port is not active (%s); no frames until it comes up", device_name(&l->device),
+        l->device.port, state);
+    return true;
+}
+
 static bool check_port(const struct live *l, GError **error)
 {
     if (!device_is_ethernet(&l->device) && l->options->erf == 0)
@@ -70,10 +87,7 @@ static bool check_port(const struct live *l, GError **error)
     if (device_is_ethernet(&l->device) && l->options->only)
         say("%s port %u: --only has no effect on Ethernet: it selects by InfiniBand headers",
             device_name(&l->device), l->device.port);
-    if (l->device.port_attr.state != IBV_PORT_ACTIVE)
-        say("%s port %u: port is not active (%s); no frames until it comes up",
-            device_name(&l->device), l->device.port, ibv_port_state_str(l->device.port_attr.state));
-    return true;
+    return check_link(l, error);
 }
 
 static struct rx_plan rx_plan_of(const struct live *l)
@@ -205,6 +219,7 @@ static void print_warning(GError *why)
 static bool open_output(struct live *l, GError **error)
 {
     const struct outfile_plan plan = {.path = l->options->file,
+                                      .fd = l->options->fifo,
                                       .series = l->options->series,
                                       .keep = l->options->ring_files,
                                       .warn = print_warning};
@@ -233,7 +248,7 @@ static bool prepare(struct live *l, GError **error)
     make_recorder(l);
     if (!l->feed.ops->prepare(&l->feed, error) || !open_output(l, error))
         return false;
-    if (!dropcount_open(&l->dropcount, &l->device) && !l->options->reader_may_leave)
+    if (!dropcount_open(&l->dropcount, &l->device) && !l->options->fifo)
         say("%s has no counter of lost frames (out_of_buffer): lost frames cannot be reported",
             device_name(&l->device));
     return l->feed.ops->start(&l->feed, error) && drop_privileges(l->options, error) &&
@@ -256,7 +271,7 @@ static void end_feed(struct live *l)
  */
 static bool left_as_usual(const struct live *l)
 {
-    return l->options->reader_may_leave && outfile_reader_left(l->outfile);
+    return l->options->fifo && outfile_reader_left(l->outfile);
 }
 
 /* Closes the output, if it is open. Returns false after a message if it is incomplete. */
@@ -328,7 +343,7 @@ static int finish_capture(struct live *l, const struct receiver *r)
     end_feed(l); /* before the last line of output, since this can print messages */
     losses_report(r, counts, writer_lost(l->writer), &end);
     lost = counts.device + counts.own + (end.left ? 0 : writer_lost(l->writer));
-    if (!l->options->reader_may_leave || lost > 0)
+    if (!l->options->fifo || lost > 0)
         report_sum(l, lost);
     return good && lost == 0 && r->restarts == 0 && !r->failed ? 0 : 1;
 }

@@ -34,9 +34,13 @@ struct live_options {
     uint32_t ring_files;      /* number of files kept; 0: all */
     /* limits of a file: bytes, packets, ns; 0: none */
     uint64_t ring_bytes, ring_packets, ring_time;
-    const char *comment;   /* NULL: none */
-    bool reader_may_leave; /* extcap: the reader closing the pipe is the normal end, and only errors
-                              and losses are printed */
+    const char *comment; /* NULL: none */
+    /*
+     * Descriptor of Wireshark's FIFO, which is open (extcap); 0: none. Wireshark shows messages
+     * only at the end, as errors: so a port without a link is an error, and only errors and losses
+     * are printed. If Wireshark closes the FIFO, that is the normal end.
+     */
+    int fifo;
 };
 
 /*

@@ -40,6 +40,20 @@ static inline unsigned preference_uint(const char *module, const char *name)
 }
 #endif
 
+/*
+ * Exporting this packet also exports that one. 4.0 takes the packet, 4.4 takes its frame data; the
+ * compiler knows which.
+ */
+#include <epan/packet.h>
+typedef void (*mark_by_packet)(packet_info *, uint32_t);
+typedef void (*mark_by_data)(frame_data *, uint32_t);
+#define MARKED_BY(pinfo)                                                                           \
+    _Generic(&mark_frame_as_depended_upon, mark_by_packet : (pinfo), mark_by_data : (pinfo)->fd)
+static inline void depend_on_frame(packet_info *pinfo, uint32_t number)
+{
+    mark_frame_as_depended_upon(MARKED_BY(pinfo), number);
+}
+
 /* tvb_get_guint8 was renamed in 4.4. */
 #if !WS_AT_LEAST(4, 4)
 #define tvb_get_uint8 tvb_get_guint8

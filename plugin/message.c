@@ -76,6 +76,8 @@ static tvbuff_t *add_whole(const struct complete_message *w, tvbuff_t *tvb, pack
     tvbuff_t *whole = tvb_new_child_real_data(tvb, w->bytes, w->length, (gint)w->length);
     add_new_data_source(pinfo, whole, "Reassembled IPoIB");
     pinfo->fragmented = FALSE;
+    for (uint32_t i = 0; i < w->count; i++)
+        depend_on_frame(pinfo, w->packets[i].frame);
     if (tree_is_wanted(tree))
         add_packets(w, whole, pinfo, tree);
     return whole;

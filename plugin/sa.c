@@ -24,15 +24,15 @@ static int ett_ipoib_sa = -1;
 
 /* What one segment of a table needs from earlier segments. */
 struct table_part {
-    uint32_t skip; /* bytes of this segment before the first record that starts in it */
-    uint32_t carried;
-    uint8_t *carry; /* start of the record that ends in this segment */
+    uint32_t skip;          /* bytes of this segment before the first record that starts in it */
+    uint32_t carried, from; /* bytes in carry, and the frame that has them */
+    uint8_t *carry;         /* start of the record that ends in this segment */
 };
 
 /* A table of which not all segments have been seen. */
 struct shown_table {
     uint32_t next_segment;
-    uint32_t carried;
+    uint32_t carried, from;
     uint8_t carry[512];
 };
 
@@ -70,7 +70,7 @@ static struct shown_table *find_table(const struct transaction_key *k, bool make
  * First pass only: computes what this segment needs from the segment before, and stores what the
  * next one needs.
  */
-static void table_walk(struct table_part *part, const struct transaction_key *k,
+static void table_walk(struct table_part *part, uint32_t frame, const struct transaction_key *k,
                        const struct sa *sa)
 {
     struct shown_table *t = find_table(k, true);
@@ -81,11 +81,13 @@ static void table_walk(struct table_part *part, const struct transaction_key *k,
     part->skip = begin ? MIN(stride - begin, n) : 0;
     if (begin && t->next_segment == sa->segment && t->carried == begin && stride - begin <= n) {
         part->carried = begin;
+        part->from = t->from;
         part->carry = wmem_memdup(wmem_file_scope(), t->carry, begin);
     }
     uint32_t rest = n - part->skip - (n - part->skip) / stride * stride;
     bool room = sa->data.cap == n && rest <= sizeof t->carry;
     t->carried = room ? rest : 0;
+    t->from = frame;
     if (room)
         memcpy(t->carry, sa->data.p + n - rest, rest);
     t->next_segment = sa->segment + 1;
@@ -114,7 +116,15 @@ static void keep_table_part(packet_info *pinfo, const struct transaction_key *k,
     if (part)
         table_walk(store_add(pinfo->num, DATA_TABLE, sizeof(struct table_part),
                              alignof(struct table_part)),
-                   k, sa);
+                   pinfo->num, k, sa);
+}
+
+/* A record that ends in this segment needs the segment before it too. */
+static void depend_on_segment(packet_info *pinfo)
+{
+    const struct table_part *part = store_find(pinfo->num, DATA_TABLE);
+    if (part && part->carried)
+        depend_on_frame(pinfo, part->from);
 }
 
 static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct sa *sa)
@@ -345,6 +355,7 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
         match_sa(pinfo, &k, sa, response);
         keep_table_part(pinfo, &k, sa);
     }
+    depend_on_segment(pinfo);
     if (tree_is_wanted(tree))
         add_sa_tree(tree, pinfo, f, sa);
     info(pinfo, sa);

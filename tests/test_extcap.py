@@ -6,6 +6,7 @@ Expected: the frames that were played; Wireshark's doc/extcap.adoc. Each test of
 a device of its own, because captures of one device share a lock of the machine."""
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 INTERFACE = "ipoib-mlx5_0-1"
 GROUP = "ff12:401b:ffff::ffff:ffff 0xc000 0xb1b"
 PATIENCE = 10  # seconds; a busy machine needs some, a program that hangs never ends
+LIMIT = 60  # seconds for tshark, likewise
 
 
 def lines(scenario, *arguments, status=0):
@@ -186,10 +188,30 @@ def test_capture_filter_is_refused_with_what_to_do_instead():
     assert len(shown) == 1 and "no capture filters" in shown[0] and "display filter" in shown[0]
 
 
-def test_capture_with_a_filter_is_refused():
-    capture = ("--capture", "--extcap-interface", INTERFACE, "--fifo", "never")
-    run("", *capture, "--extcap-capture-filter=arp").expect(2, "no capture filters")
-    assert not os.path.exists("never")
+@pytest.fixture(name="reader")
+def read_fifo():
+    """The reading end of the FIFO x. As dumpcap does, it does not wait for a writer."""
+    os.mkfifo("x")
+    with open(os.open("x", os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as reader:
+        yield reader
+
+
+def refuse(reader, scenario, *arguments):
+    """Runs a capture that cannot start. Returns its result; it has opened and closed the FIFO, so
+    that the reader need not wait."""
+    result = run(scenario, *arguments)
+    if "--capture" in arguments and "--fifo" in arguments:
+        poll = select.poll()
+        poll.register(reader, 0)
+        assert poll.poll(0) == [(reader.fileno(), select.POLLHUP)], "the FIFO was not opened"
+    assert reader.read() in (b"", None) and result.out == b""
+    return result
+
+
+def test_capture_with_a_filter_is_refused(reader):
+    capture = ("--capture", "--extcap-interface", INTERFACE, "--fifo", "x")
+    result = refuse(reader, "", *capture, "--extcap-capture-filter=arp")
+    result.expect(2, "no capture filters")
 
 
 @pytest.mark.parametrize(
@@ -207,10 +229,8 @@ def test_capture_with_a_filter_is_refused():
         f"--capture --extcap-interface {INTERFACE} --fifo x --snaplen 99999",
     ],
 )
-def test_wrong_usage_is_refused_with_a_message_and_status_2(arguments):
-    result = run("", *arguments.split()).expect(2, "ipoib-capture: ")
-    assert result.out == b""
-    assert not os.path.exists("x")
+def test_wrong_usage_is_refused_with_a_message_and_status_2(arguments, reader):
+    refuse(reader, "", *arguments.split()).expect(2, "ipoib-capture: ")
 
 
 @pytest.mark.parametrize(
@@ -218,11 +238,50 @@ def test_wrong_usage_is_refused_with_a_message_and_status_2(arguments):
     [
         ("", "ipoib-mlx5_7-1", ["no RDMA device mlx5_7"]),
         ("fail flow EPERM\n", INTERFACE, ["CAP_NET_RAW", "setcap"]),
+        ("fail open EACCES\n", INTERFACE, ["permission denied: /dev/infiniband"]),
+        ("port down ib\n", INTERFACE, ["not active .*when the link is up"]),
     ],
-    ids=["no such device", "no rights"],
+    ids=["no such device", "no rights", "no permission", "no link"],
 )
-def test_capture_that_is_not_possible_is_refused(scenario, interface, patterns):
-    run(scenario, "--capture", "--extcap-interface", interface, "--fifo", "x").expect(1, *patterns)
+def test_capture_that_is_not_possible_is_refused(scenario, interface, patterns, reader):
+    capture = ("--capture", "--extcap-interface", interface, "--fifo", "x")
+    refuse(reader, scenario, *capture).expect(1, *patterns)
+
+
+def test_sigterm_ends_the_wait_for_the_reader_of_the_fifo():
+    os.mkfifo("x")
+    process = start("", "--capture", "--extcap-interface", INTERFACE, "--fifo", "x")
+    time.sleep(0.5)  # by then it waits
+    assert not process.has_ended(), process.err()
+    process.signal(signal.SIGTERM)
+    assert process.process.wait(PATIENCE) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("make", [None, "file"], ids=["nothing", "a file"])
+def test_fifo_must_exist(make):
+    if make:
+        with open("x", "wb") as f:
+            f.write(b"old")
+    capture = ("--capture", "--extcap-interface", INTERFACE, "--fifo", "x")
+    run(FED, *capture).expect(2, "x: there is no such FIFO")
+    if make:
+        with open("x", "rb") as f:
+            assert f.read() == b"old"
+    else:
+        assert not os.path.exists("x")
+
+
+def test_link_of_another_user_in_a_shared_folder_is_not_followed(reader):
+    """The same check as for -w (lib/cli/create.h)."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a link of another user")
+    os.mkdir("shared")
+    os.chmod("shared", 0o1777)
+    os.symlink("../x", "shared/x")
+    os.chown("shared/x", 65534, 65534, follow_symlinks=False)
+    capture = ("--capture", "--extcap-interface", INTERFACE, "--fifo", "shared/x")
+    run(FED, *capture).expect(2, "shared/x: (a symbolic link of another user|.*Permission denied)")
+    assert reader.read() in (b"", None)
 
 
 MULTICAST = ("--mode", "multicast", "--pkey", "", "--snaplen", "")
@@ -289,18 +348,39 @@ def test_options_reach_the_capture_and_losses_are_reported():
 # --- Wireshark
 
 
-def tshark(scenario, *arguments):
+def install_extcap(missing=False):
+    """Makes the extcap folder; missing: the device has gone when the capture begins."""
     os.mkdir("extcap")
-    shutil.copy(CAPTURE, "extcap")  # no link: another user may be unable to enter its folder
-    return subprocess.run(
+    if not missing:
+        shutil.copy(CAPTURE, "extcap")  # no link: another user may be unable to enter its folder
+        return
+    shutil.copy(CAPTURE, "ipoib-capture")
+    script = f"""#!/bin/sh
+        case " $* " in *" --capture "*) export IPOIB_REPLAY=/dev/null ;; esac
+        exec {os.path.abspath("ipoib-capture")} "$@"
+        """
+    with open("extcap/ipoib-capture", "w", encoding="ascii") as f:
+        f.write(script)
+    os.chmod("extcap/ipoib-capture", 0o755)
+
+
+def tshark(scenario, *arguments, missing=False):
+    install_extcap(missing)
+    with subprocess.Popen(
         [*TSHARK, *arguments],
         env={**environment(scenario), "WIRESHARK_EXTCAP_DIR": os.path.abspath("extcap")},
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
-        check=False,
-    )
+        start_new_session=True,
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # with dumpcap and the extcap
+            raise
+    return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
 
 with_extcaps = pytest.mark.skipif(
@@ -340,6 +420,43 @@ def test_tshark_captures_live_in_multicast_mode():
     assert result.returncode == 0, result
     dlids = {line.split("\t")[0] for line in result.stdout.splitlines()}
     assert dlids == {str(0xC000)}, result
+
+
+MULTICAST_OPTION = "-oextcap.ipoib_{device}_1.mode:multicast"
+NO_FILTERS = "there are no capture filters for InfiniBand: capture without one"
+
+
+@with_extcaps
+@pytest.mark.parametrize(
+    "scenario, options, text",
+    [
+        ("fail open EACCES\n", [], "permission denied: /dev/infiniband/uverbs0"),
+        (
+            f"group {GROUP}\n",
+            [MULTICAST_OPTION, "-oextcap.ipoib_{device}_1.pkey:0x8123"],
+            "0x8123",
+        ),
+        ("port down ib\n", [], "is not active"),
+        ("port down ib\n", [MULTICAST_OPTION], "is not active"),
+        ("", ["-f", "arp"], NO_FILTERS),
+        ("", [], "no RDMA device"),
+    ],
+    ids=[
+        *("permission", "partition", "port down", "port down, multicast"),
+        *("capture filter", "no device"),
+    ],
+)
+def test_tshark_ends_and_says_why_a_capture_cannot_start(scenario, options, text):
+    device = new_device()
+    result = tshark(
+        f"device {device}\n{scenario}",
+        *("-i", f"ipoib-{device}-1", "-c", "1"),
+        *(option.format(device=device) for option in options),
+        missing=text == "no RDMA device",
+    )
+    assert result.stdout == "" and "ipoib-capture: " in result.stderr, result
+    assert text in result.stderr, result
+    assert "no device named" not in result.stderr, "Wireshark has not found the FIFO"
 
 
 def test_installation_is_in_the_extcap_folder_of_this_wireshark():

@@ -182,17 +182,28 @@ static bool create_outfile(struct outfile *out, GError **error)
     return true;
 }
 
-static bool use_stdout(struct outfile *out, GError **error)
+static bool use_open(struct outfile *out, int fd, GError **error)
 {
     struct stat st;
 
-    out->fd = STDOUT_FILENO;
-    if (fstat(out->fd, &st) != 0) {
+    out->fd = fd;
+    if (fstat(fd, &st) != 0) {
         out->error = errno;
         return fail_with(error, "%s: %s", file_name(out), strerror(errno));
     }
     out->live = !S_ISREG(st.st_mode);
     return true;
+}
+
+static bool open_first(struct outfile *out, GError **error)
+{
+    if (out->plan.fd) {
+        out->name = g_strdup(out->plan.path);
+        return use_open(out, out->plan.fd, error);
+    }
+    if (strcmp(out->plan.path, "-") == 0)
+        return use_open(out, STDOUT_FILENO, error);
+    return create_outfile(out, error);
 }
 
 struct outfile *outfile_open(const struct outfile_plan *plan, GError **error)
@@ -203,7 +214,7 @@ struct outfile *outfile_open(const struct outfile_plan *plan, GError **error)
     out->fd = -1;
     if (plan->series && plan->keep)
         out->kept = g_new0(struct kept_file, plan->keep);
-    if (strcmp(plan->path, "-") == 0 ? use_stdout(out, error) : create_outfile(out, error))
+    if (open_first(out, error))
         return out;
     outfile_close(out, NULL);
     return NULL;

@@ -11,6 +11,7 @@
 
 struct outfile_plan {
     const char *path; /* "-": stdout */
+    int fd;           /* of PATH, if it is open already; else 0 */
     bool series;      /* write several files; a number and the time are added to the name:
                          "cap_00001_20240131235959.pcap" */
     uint32_t keep;    /* number of files kept of a series, older ones are removed; 0: all */
