@@ -17,7 +17,7 @@
 
 static int hf_ipoib_lladdr = -1, hf_ipoib_lladdr_flags = -1, hf_ipoib_lladdr_flags_rc = -1,
            hf_ipoib_lladdr_flags_uc = -1, hf_ipoib_lladdr_flags_reserved = -1,
-           hf_ipoib_lladdr_qpn = -1, hf_ipoib_lladdr_gid = -1;
+           hf_ipoib_lladdr_flags_tss = -1, hf_ipoib_lladdr_qpn = -1, hf_ipoib_lladdr_gid = -1;
 static int hf_ipoib_lladdr_ipv4 = -1, hf_ipoib_lladdr_ipv6 = -1;
 static int ett_ipoib_lladdr = -1, ett_ipoib_flags = -1;
 
@@ -79,10 +79,13 @@ static void add_flags(proto_tree *tree, tvbuff_t *tvb, int offset)
     proto_tree_add_item(sub, hf_ipoib_lladdr_flags_rc, tvb, offset, 1, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_ipoib_lladdr_flags_uc, tvb, offset, 1, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_ipoib_lladdr_flags_reserved, tvb, offset, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_ipoib_lladdr_flags_tss, tvb, offset, 1, ENC_BIG_ENDIAN);
     if (flags & LLADDR_FLAG_RC)
         proto_item_append_text(ti, ", RC");
     if (flags & LLADDR_FLAG_UC)
         proto_item_append_text(ti, ", UC");
+    if (flags & LLADDR_FLAG_TSS)
+        proto_item_append_text(ti, ", TSS");
 }
 
 void lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset, const char *label)
@@ -129,6 +132,9 @@ void lladdr_register(void)
         {&hf_ipoib_lladdr_flags_reserved,
          {"Reserved", "ipoib.lladdr.flags.reserved", FT_UINT8, BASE_HEX, NULL, LLADDR_FLAG_RESERVED,
           NULL, HFILL}},
+        {&hf_ipoib_lladdr_flags_tss,
+         {"TSS of MLNX_OFED, a reserved bit", "ipoib.lladdr.flags.tss", FT_BOOLEAN, 8,
+          TFS(&tfs_set_notset), LLADDR_FLAG_TSS, "MLNX_OFED sets it in every address", HFILL}},
         {&hf_ipoib_lladdr_qpn,
          {"QPN", "ipoib.lladdr.qpn", FT_UINT24, BASE_HEX, NULL, 0,
           "queue pair for unicast datagrams", HFILL}},

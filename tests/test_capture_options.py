@@ -255,12 +255,15 @@ fail flow ENOSYS
 device cxgb4_0
 transport iwarp
 device mlx5_9
+port active ethernet
 fail flow ENOTSUPP
 device mlx4_0
 fail flow EINVAL
 device mlx5_8
 fail qp-raw EPERM
 fail flow EPERM
+device mlx5_7
+fail qp-raw EINVAL
 """
 
 
@@ -269,7 +272,7 @@ def listed():
     """The parts of --list, one for each port."""
     out = run(DEVICES, "--list").expect(0).out.decode()
     parts = re.split(r"^(?=\S)", out, flags=re.MULTILINE)[1:]
-    assert len(parts) == 7, out
+    assert len(parts) == 8, out
     return parts
 
 
@@ -295,6 +298,8 @@ def test_list_shows_ports_state_link_layer_lid_gid_pkeys_and_modes(listed):
         (4, "allow_sniffer_and_nic_rx_shared_tir"),
         (5, "log_num_mgm_entry_size=-1"),
         (6, "CAP_NET_RAW"),
+        (7, "sniffer   no: InfiniBand ports of mlx5 devices have no verbs sniffer (no queue pair"),
+        (7, "multicast yes"),
     ],
 )
 def test_list_says_why_a_mode_is_not_possible(listed, part, text):
@@ -348,12 +353,21 @@ REFUSALS = {  # name: scenario, arguments, texts
     "flow EOPNOTSUPP": (
         "fail flow EOPNOTSUPP\n",
         "",
-        ["allow_sniffer_and_nic_rx_shared_tir", "; use --mode multicast"],
+        [
+            "mlx5 devices have no verbs sniffer",
+            r"ibdump \(package mstflint",
+            "; use --mode multicast",
+        ],
     ),
     "flow ENOTSUPP": (
-        "fail flow ENOTSUPP\n",
+        "fail flow ENOTSUPP\nport active ethernet\n",
         "",
-        ["allow_sniffer_and_nic_rx_shared_tir", "not supported"],
+        ["allow_sniffer_and_nic_rx_shared_tir", "not supported", "RoCE"],
+    ),
+    "flow EINVAL, unknown driver": (
+        "device mana_0\nfail flow EINVAL\n",
+        "",
+        ["no verbs sniffer of this driver", "Invalid argument", "; use --mode multicast"],
     ),
     "rxe": (
         "device rxe0\nfail flow ENOSYS\nport active ethernet\n",
@@ -395,14 +409,36 @@ def test_no_device_is_an_error():
     assert b"there is no RDMA device here" in result.stderr
 
 
-@pytest.mark.parametrize(
-    "scenario",
-    ["fail qp-raw EINVAL\n", "device mlx4_0\nfail qp-ud EINVAL\n", "device mlx4_0\n"],
-    ids=["no raw", "mlx4, no ud", "mlx4"],
-)
-def test_queue_pair_of_the_other_type_is_tried_where_one_is_refused(scenario):
-    run(scenario + FED, "-w", "u.pcap", "-s", *ALL).expect(0)
+# --- the type of the queue pair: a UD queue pair with a flow is dangerous on mlx5
+
+
+def with_driver(folder, name):
+    """The line of a scenario for a device whose kernel driver has this name."""
+    device = folder / f"sysfs-{name}" / "device"
+    device.mkdir(parents=True)
+    (device / "driver").symlink_to(f"/sys/bus/pci/drivers/{name}")
+    return f"sysfs {device.parent}\n"
+
+
+@pytest.mark.parametrize("other", ["fail qp-ud EINVAL\n", "fail qp-raw EINVAL\n", ""])
+def test_both_types_of_queue_pair_are_tried_on_mlx4(other):
+    run("device mlx4_0\n" + other + FED, "-w", "u.pcap", "-s", *ALL).expect(0)
     assert frames_of("u.pcap") == fed()
+
+
+@pytest.mark.parametrize("device", ["mlx5_0", "hfi1_0", "ibp3s0"])
+def test_ud_queue_pair_is_tried_on_mlx4_only(device):
+    run(f"device {device}\nfail qp-raw EINVAL\n" + FED, "-w", "u.pcap", "-s", *ALL).expect(
+        1, "no queue pair can be created: Invalid argument", "--mode multicast"
+    )
+
+
+@pytest.mark.parametrize(
+    "name, driver, status", [("mlx4_0", "mlx5_core", 1), ("ibp3s0", "mlx4_core", 0)]
+)
+def test_driver_and_not_the_name_decides_on_the_type(folder, name, driver, status):
+    scenario = f"device {name}\n" + with_driver(folder, driver) + "fail qp-raw EINVAL\n" + FED
+    run(scenario, "-w", "u.pcap", "-s", *ALL).expect(status)
 
 
 def test_fewer_buffers_where_the_device_has_fewer():

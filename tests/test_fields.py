@@ -17,7 +17,7 @@ DOC_IS_OF = "4.0"  # built-in fields differ between versions; the pages are made
 PAGES = {"doc/fields.md": [], "doc/man/ipoib-filter.4": ["--man"]}
 PROMISED = """
 type:UINT16 reserved:UINT16 lladdr:BYTES lladdr.flags:UINT8 lladdr.flags.rc:BOOLEAN lladdr.flags.uc:BOOLEAN
-lladdr.flags.reserved:UINT8 lladdr.qpn:UINT24 lladdr.gid:IPv6 mgid:IPv6 mgid.flags:UINT8 mgid.transient:BOOLEAN mgid.scope:UINT8
+lladdr.flags.reserved:UINT8 lladdr.flags.tss:BOOLEAN lladdr.qpn:UINT24 lladdr.gid:IPv6 mgid:IPv6 mgid.flags:UINT8 mgid.transient:BOOLEAN mgid.scope:UINT8
 mgid.signature:UINT16 mgid.pkey:UINT16 mgid.ipv4:IPv4 mgid.ipv6:IPv6 sa.status:UINT16 sa.join_state:UINT8 sa.mtu:UINT16
 sa.rate:UINT8 sa.component_mask:UINT64 cm.service_id:UINT64 cm.service_id.qpn:UINT24 cm.ud_qpn:UINT24 cm.recv_mtu:UINT32
 cm.reserved:UINT8 cm.mtu:UINT32 response_in:FRAMENUM response_to:FRAMENUM time:RELATIVE_TIME gid.addr:IPv6 lid:UINT16""".split()

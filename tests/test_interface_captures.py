@@ -74,6 +74,13 @@ def test_address_before_the_padding(qpn, gid):
     assert findings.frames(capture(before_the_padding(qpn, gid)), "--deviations", "none") == []
 
 
+@pytest.mark.parametrize("flags", [0x20, 0xA0], ids=hex)
+def test_address_of_mlnx_ofed_before_the_padding(flags):
+    """Its flag does not make the bytes an address after the padding."""
+    frames = neighbours(lambda kind: bytes([kind, 3]) + ib.lladdr(B.qpn, B.gid, flags) + bytes(2))
+    assert findings.frames(capture(frames), "--deviations", "none") == []
+
+
 def shown(frames, folder, fields=("nd.padding", "lladdr.flags", "lladdr.qpn", "lladdr.gid")):
     """The fields of the options, for each frame."""
     path = folder / "interface.pcap"

@@ -12,7 +12,7 @@ import pytest
 from support.paths import BUILD, TESTDATA, TSHARK
 
 FIELDS = """ipoib.type ipoib.reserved ipoib.lladdr ipoib.lladdr.flags ipoib.lladdr.flags.rc ipoib.lladdr.flags.uc
-ipoib.lladdr.flags.reserved ipoib.lladdr.qpn ipoib.lladdr.gid ipoib.mgid ipoib.mgid.flags ipoib.mgid.transient
+ipoib.lladdr.flags.reserved ipoib.lladdr.flags.tss ipoib.lladdr.qpn ipoib.lladdr.gid ipoib.mgid ipoib.mgid.flags ipoib.mgid.transient
 ipoib.mgid.scope ipoib.mgid.signature ipoib.mgid.pkey ipoib.mgid.ipv4 ipoib.mgid.ipv6 ipoib.sa.status
 ipoib.sa.join_state ipoib.sa.mtu ipoib.sa.rate ipoib.sa.component_mask ipoib.cm.service_id ipoib.cm.service_id.qpn
 ipoib.cm.ud_qpn ipoib.cm.recv_mtu ipoib.cm.reserved""".split()

@@ -61,6 +61,16 @@ RUNS = {  # name: members of Peer, arguments of the probe
     "reserved": ({"edits": {"22": "0001"}}, IPV4),
     "hardware type": ({"edits": {"24": "0001"}}, IPV4),
     "flags": ({"edits": {"32": "c1"}}, IPV4),
+    **{
+        f"{name}, {known}": ({"edits": {"32": byte}}, "--deviations", known, target)
+        for known in ("linux", "none")
+        for name, byte, target in (
+            ("mlnx 20", "20", IPV4),
+            ("mlnx a0", "a0", IPV4),
+            ("mlnx 30", "30", IPV4),
+            ("mlnx sweep", "20", "10.0.0.0/29"),
+        )
+    },
     "runts": ({"runts": True}, IPV4),
     "runts, ipv6": ({"runts": True}, IPV6),
     "large": ({"large": 5000}, IPV4),
@@ -184,6 +194,30 @@ def test_violation_is_reported(runs, name, identifier):
     run = runs(name)
     assert run.status == 1
     assert identifier in run.outcomes("fail")
+
+
+@pytest.mark.parametrize(
+    "name, identifier",
+    [
+        ("mlnx 20", "rfc4391.9.1.1.reserved-flags"),
+        ("mlnx a0", "rfc4755.3.1.flags"),
+        ("mlnx sweep", "rfc4391.9.1.1.reserved-flags"),
+    ],
+)
+def test_flag_of_mlnx_ofed_is_one_known_deviation(runs, name, identifier):
+    run = runs(f"{name}, linux")
+    assert run.status == 0 and not run.outcomes("fail")
+    assert list(run.outcomes("deviation")) == [identifier]
+    run = runs(f"{name}, none")
+    assert run.status == 1 and not run.outcomes("deviation")
+    assert list(run.outcomes("fail")) == [identifier]
+
+
+def test_flag_beside_that_of_mlnx_ofed_is_a_violation(runs):
+    run = runs("mlnx 30, linux")
+    assert run.status == 1
+    assert run.outcomes("fail") == {"rfc4391.9.1.1.reserved-flags": "0x10"}
+    assert run.outcomes("deviation") == {"rfc4391.9.1.1.reserved-flags": "0x20"}
 
 
 @pytest.mark.parametrize("name", ["runts", "runts, ipv6"])

@@ -85,6 +85,7 @@ static void put_lladdr(const uint8_t *p)
     put("ipoib.lladdr.flags.rc", "%d", !!(a.flags & LLADDR_FLAG_RC));
     put("ipoib.lladdr.flags.uc", "%d", !!(a.flags & LLADDR_FLAG_UC));
     put("ipoib.lladdr.flags.reserved", "0x%02x", a.flags & LLADDR_FLAG_RESERVED);
+    put("ipoib.lladdr.flags.tss", "%d", !!(a.flags & LLADDR_FLAG_TSS));
     put("ipoib.lladdr.qpn", "0x%06x", a.qpn);
     put_gid("ipoib.lladdr.gid", a.gid);
     put_mgid(a.gid);

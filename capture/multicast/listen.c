@@ -91,7 +91,7 @@ struct refusal listen_make_qp(struct multicast *m, uint32_t qkey)
     error = udqp_init(m->qp, m->device->port, m->pkey_index, qkey);
     if (error == 0)
         error = udqp_receive(m->qp);
-    return error ? refused(REFUSED_STATE, error) : (struct refusal){REFUSED_NOT, 0};
+    return error ? refused(REFUSED_STATE, error) : (struct refusal){.step = REFUSED_NOT};
 }
 
 /*

@@ -274,7 +274,7 @@ static struct refusal has_no_groups(const struct device *device)
     if (device->context->device->transport_type == IBV_TRANSPORT_IWARP)
         return refused(REFUSED_TRANSPORT, EOPNOTSUPP);
     return device_is_ethernet(device) ? refused(REFUSED_ETHERNET, EOPNOTSUPP)
-                                      : (struct refusal){REFUSED_NOT, 0};
+                                      : (struct refusal){.step = REFUSED_NOT};
 }
 
 bool multicast_create(struct multicast *m, struct device *device, const struct multicast_plan *plan,
@@ -310,7 +310,7 @@ static struct refusal try_sa(const struct device *device)
     int error = umad_sa_open(&sa, device_name(device), device->port);
 
     umad_sa_close(sa);
-    return error ? refused(REFUSED_SA, error) : (struct refusal){REFUSED_NOT, 0};
+    return error ? refused(REFUSED_SA, error) : (struct refusal){.step = REFUSED_NOT};
 }
 
 struct refusal multicast_try(struct device *device)

@@ -16,6 +16,11 @@ static bool is_unsupported(int error)
     return error == EOPNOTSUPP || error == ENOSYS || error == EPROTONOSUPPORT || error == ENOTSUPP;
 }
 
+static const char *error_text(int error)
+{
+    return error == ENOTSUPP ? "not supported" : strerror(error);
+}
+
 struct refusal refused(enum refusal_step step, int error)
 {
     return (struct refusal){.step = step, .error = error ? error : EIO};
@@ -51,7 +56,7 @@ static void flow_cause(const struct device *device, struct refusal refusal, char
             out, size,
             "the device has no sniffer: its firmware does not offer allow_sniffer_and_nic_rx_shared_tir "
             "for this link layer (create_flow: %s)",
-            refusal.error == ENOTSUPP ? "not supported" : strerror(refusal.error));
+            error_text(refusal.error));
     else if (device_has_driver(d, "mlx4"))
         snprintf(
             out, size,
@@ -64,6 +69,25 @@ static void flow_cause(const struct device *device, struct refusal refusal, char
             "the driver has no sniffer: only the kernel's drivers of mlx5 and mlx4 devices have one "
             "(create_flow: %s)",
             strerror(refusal.error));
+}
+
+/* An InfiniBand port whose driver is not known to attach a flow to a UD queue pair. */
+static void infiniband_cause(const struct device *device, struct refusal refusal, char *out,
+                             size_t size)
+{
+    const char *step = step_text(refusal.step), *error = error_text(refusal.error);
+
+    if (device_has_driver(device->context->device, "mlx5"))
+        snprintf(
+            out, size,
+            "InfiniBand ports of mlx5 devices have no verbs sniffer (%s: %s): a firmware command starts theirs, "
+            "which ibdump (package mstflint) sends and this program does not",
+            step, error);
+    else
+        snprintf(
+            out, size,
+            "no verbs sniffer of this driver is known for InfiniBand ports: only mlx4's is (%s: %s)",
+            step, error);
 }
 
 static void sa_cause(struct refusal refusal, char *out, size_t size)
@@ -85,6 +109,8 @@ void refusal_cause(const struct device *device, struct refusal refusal, char *ou
         sa_cause(refusal, out, size);
     else if (refusal.error == EPERM || refusal.error == EACCES)
         snprintf(out, size, "permission denied: the capability CAP_NET_RAW is missing");
+    else if (refusal.ud_unsafe && refusal.error != ENOMEM)
+        infiniband_cause(device, refusal, out, size);
     else if (refusal.step == REFUSED_FLOW &&
              (is_unsupported(refusal.error) || refusal.error == EINVAL || refusal.error == ENOENT))
         flow_cause(device, refusal, out, size);

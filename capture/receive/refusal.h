@@ -23,6 +23,7 @@ enum refusal_step {
 struct refusal {
     enum refusal_step step; /* step that failed; REFUSED_NOT: none */
     int error;              /* errno value */
+    bool ud_unsafe;         /* sniffer on an InfiniBand port where no UD queue pair may be tried */
 };
 
 /* Makes a refusal. ERROR 0 becomes EIO: some failing calls set no errno. */

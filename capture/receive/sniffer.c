@@ -55,22 +55,44 @@ static int create_flow(struct sniffer *s)
 }
 
 /*
+ * Whether the kernel's driver attaches a flow to a UD queue pair. mlx5's driver must never get such
+ * a request: it attaches the flow to a receive object that only a RAW_PACKET queue pair has, so the
+ * frames would go to an object that is not this queue pair's. So the drivers are listed that are
+ * known to be safe: mlx4's, and that of the virtual fabric (testbed/).
+ */
+static bool can_sniff_by_ud(const struct device *device)
+{
+    const struct ibv_device *d = device->context->device;
+
+    return !device_is_ethernet(device) &&
+           (device_has_driver(d, "mlx4") || device_has_driver(d, "vqib"));
+}
+
+static struct refusal sniffer_refused(const struct sniffer *s, enum refusal_step step, int error)
+{
+    struct refusal refusal = refused(step, error);
+
+    refusal.ud_unsafe = !device_is_ethernet(s->device) && !can_sniff_by_ud(s->device);
+    return refusal;
+}
+
+/*
  * Creates a queue pair of TYPE and tests whether a flow can be attached; leaves none if it fails.
  * No receives are posted, so no frame is delivered.
  */
 static struct refusal try_type(struct sniffer *s, enum ibv_qp_type type)
 {
     struct ibv_qp_init_attr attr = rxring_qp_attr(&s->ring, type);
-    struct refusal refusal = {REFUSED_NOT, 0};
+    struct refusal refusal = {.step = REFUSED_NOT};
     int error;
 
     s->qp = ibv_create_qp(s->ring.pd, &attr);
     if (!s->qp)
-        return refused(REFUSED_QP, errno);
+        return sniffer_refused(s, REFUSED_QP, errno);
     if ((error = to_init(s, type)) != 0 || (error = to_rtr(s)) != 0)
-        refusal = refused(REFUSED_STATE, error);
+        refusal = sniffer_refused(s, REFUSED_STATE, error);
     else if ((error = create_flow(s)) != 0)
-        refusal = refused(REFUSED_FLOW, error);
+        refusal = sniffer_refused(s, REFUSED_FLOW, error);
     if (refusal.step == REFUSED_NOT)
         destroy_flow(s);
     else
@@ -79,22 +101,21 @@ static struct refusal try_type(struct sniffer *s, enum ibv_qp_type type)
 }
 
 /*
- * Ethernet needs RAW_PACKET. On InfiniBand, libpcap uses RAW_PACKET, and ibdump uses UD on mlx4
- * devices. If one type is refused, the other is tried.
+ * libpcap uses RAW_PACKET, the only type for Ethernet; ibdump uses UD on InfiniBand ports of mlx4
+ * devices. There, if UD is refused, RAW_PACKET is tried.
  */
 static struct refusal try_types(struct sniffer *s)
 {
-    bool ud_first = device_has_driver(s->device->context->device, "mlx4");
     struct refusal first, second;
 
     if (s->device->context->device->transport_type == IBV_TRANSPORT_IWARP)
         return refused(REFUSED_TRANSPORT, EOPNOTSUPP);
-    if (device_is_ethernet(s->device))
+    if (!can_sniff_by_ud(s->device))
         return try_type(s, IBV_QPT_RAW_PACKET);
-    first = try_type(s, ud_first ? IBV_QPT_UD : IBV_QPT_RAW_PACKET);
+    first = try_type(s, IBV_QPT_UD);
     if (first.step == REFUSED_NOT)
         return first;
-    second = try_type(s, ud_first ? IBV_QPT_RAW_PACKET : IBV_QPT_UD);
+    second = try_type(s, IBV_QPT_RAW_PACKET);
     return second.step == REFUSED_NOT ? second : refusal_main(first, second);
 }
 
@@ -133,7 +154,7 @@ static bool feed_start(struct feed *feed, GError **error)
     if (number != 0)
         return granted(s, refused(REFUSED_RECEIVE, number), error);
     number = create_flow(s);
-    return number == 0 || granted(s, refused(REFUSED_FLOW, number), error);
+    return number == 0 || granted(s, sniffer_refused(s, REFUSED_FLOW, number), error);
 }
 
 static void feed_stop(struct feed *feed)

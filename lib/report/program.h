@@ -28,8 +28,8 @@ const struct report_parts *format_parts(enum format f);
     .name = "deviations", .argument = "NAME",                                                      \
     .help = "known deviations: linux, none, FILE (default: linux)",                                \
     .details = "The report shows the known deviations, but they do not change the verdict. "       \
-               "`linux` is the list of the deviations of Linux, OpenSM and programs on Linux "     \
-               "hosts; `none` is an empty list. "                                                  \
+               "`linux` is the list of the deviations of Linux, MLNX_OFED, OpenSM and programs "   \
+               "on Linux hosts; `none` is an empty list. "                                         \
                "Any other NAME is the path of a file with your own list."
 #define REPORT_OPTION_ONLY                                                                         \
     .name = "only", .argument = "SELECTOR",                                                        \

@@ -36,7 +36,8 @@ struct finding {
     const char *reason; /* OUTCOME_DEVIATION: description of the known deviation */
     /* OUTCOME_FAIL and OUTCOME_DEVIATION: the packet's sender; NULL: unknown (rules/sender.h) */
     const struct sender *sender;
-    uint32_t frame; /* of the packet at fault, if it is an earlier one; 0: the current frame */
+    uint32_t frame;    /* of the packet at fault, if it is an earlier one; 0: the current frame */
+    const char *doubt; /* OUTCOME_FAIL: reporter.doubt */
 };
 
 /* Deduplication cache: the findings already reported of each entity (rules/report.c). */
@@ -49,7 +50,9 @@ struct reported;
  * (model/integrity.h)? It is called only when the cache would change; a corrupt packet does not
  * change the cache. NULL: never corrupt. sender, frame: of the earlier packet that is at fault;
  * NULL and 0: the current packet. split: a record that is checked in its copy (model/subnet.h), or
- * NULL; of its bytes, a finding shows those that are in the packet.
+ * NULL; of its bytes, a finding shows those that are in the packet. doubt: why failures are not
+ * proved, which makes them inconclusive, or nothing if they are known deviations; NULL: they are
+ * proved.
  */
 struct reporter {
     void (*report)(void *user, const struct finding *f);
@@ -63,6 +66,7 @@ struct reporter {
     const struct sender *sender;
     uint32_t frame;
     const struct split_record *split;
+    const char *doubt;
 };
 
 /* ---- checks of a single packet */
@@ -137,6 +141,16 @@ void check_ipv6_addresses(const struct reporter *r, const struct ib_packet *ib,
 
 /* The DHCP message in the IPv4 packet, if there is one (RFC 4390; check_dhcp.c). */
 void check_dhcp(const struct reporter *r, const struct datagram *g);
+/*
+ * How a DHCP client names its port in chaddr and in its client identifier: "GUID" (hlen 8; type
+ * 32): the port's GUID; "MAC" (hlen 6; type 1): the 6 bytes that iPXE makes of the GUID; "DUID"
+ * (type 255); "zero" or "none"; "other". NULL: the value has the form of a GUID or a MAC, but the
+ * port's GUID is not known. sgid: of the packet's GRH, or NULL.
+ */
+struct dhcp_names {
+    const char *chaddr, *client_id;
+};
+struct dhcp_names dhcp_client_names(const uint8_t *sgid, const struct datagram *g);
 
 /*
  * A CM message of an IPoIB connection (RFC 4755 §3.2, 3.5, 5, 5.1, 6). number: of the connection in

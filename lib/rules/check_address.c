@@ -12,15 +12,37 @@
  * requires 0 in the other six. A sender that sets one of the two bits implements RFC 4755 and must
  * follow it; a sender that sets neither must follow RFC 4391.
  */
+static enum rule_number flags_rule(const uint8_t *lladdr)
+{
+    bool connected = lladdr[LLADDR_FLAGS] & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
+    return connected ? R_RFC4755_3_1_FLAGS : R_RFC4391_9_1_1_RESERVED_FLAGS;
+}
+
+/*
+ * The bit that MLNX_OFED sets is a finding of its own, because it is in the list of known
+ * deviations: it neither excuses the other reserved bits nor becomes a violation by them. The
+ * actual value of a finding has only its own bits.
+ */
+static void report_reserved_flags(const struct reporter *r, const uint8_t *lladdr)
+{
+    static const uint8_t parts[] = {LLADDR_FLAG_TSS, LLADDR_FLAG_UNKNOWN};
+    uint8_t flags = lladdr[LLADDR_FLAGS], allowed = flags & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
+    struct entity address = entity_address(lladdr);
+    for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++)
+        if (flags & parts[i])
+            report_fail_value(r, flags_rule(lladdr), &address, lladdr + LLADDR_FLAGS, allowed,
+                              allowed | (flags & parts[i]));
+}
+
 static void check_lladdr(const struct reporter *r, const uint8_t *p)
 {
-    uint8_t flags = p[LLADDR_FLAGS];
-    bool connected = flags & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
     struct entity address = entity_address(p);
     if (lladdr_is_zero(p) || lladdr_is_multicast(p))
         return;
-    expect_same(r, connected ? R_RFC4755_3_1_FLAGS : R_RFC4391_9_1_1_RESERVED_FLAGS, &address,
-                p + LLADDR_FLAGS, 1, flags & ~LLADDR_FLAG_RESERVED & 0xff, flags);
+    if (!(p[LLADDR_FLAGS] & LLADDR_FLAG_RESERVED))
+        report_pass_about(r, flags_rule(p), &address);
+    else if (is_new(r, flags_rule(p), &address, p[LLADDR_FLAGS]))
+        report_reserved_flags(r, p);
 }
 
 static bool known_operation(uint16_t op)
@@ -30,15 +52,16 @@ static bool known_operation(uint16_t op)
 }
 
 /*
- * An address that the sender copied from another node's message, which was perhaps not captured:
- * that node may have set the bits.
+ * An address that the sender copied from another node's message. If that was not captured, that
+ * node may have set the bits; if it was, they were reported.
  */
 static void check_copied_flags(const struct reporter *r, const uint8_t *p, const char *why)
 {
-    bool connected = p[LLADDR_FLAGS] & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
-    if (p[LLADDR_FLAGS] & LLADDR_FLAG_RESERVED)
-        report_inconclusive(r, connected ? R_RFC4755_3_1_FLAGS : R_RFC4391_9_1_1_RESERVED_FLAGS, p,
-                            why);
+    struct entity address = entity_address(p);
+    struct reporter doubtful = *r;
+    doubtful.doubt = why;
+    if (!is_reported(r, flags_rule(p), &address, p[LLADDR_FLAGS]))
+        report_reserved_flags(&doubtful, p);
 }
 
 /* In a reply, the target's address is a copy from the request (RFC 826). */

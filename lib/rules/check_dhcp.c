@@ -19,10 +19,77 @@
  * message to that address without giaddr came from a client on this link. Other messages are
  * recognised by their hardware type.
  */
+static bool is_of_client_here(struct view ipv4, const struct dhcp *d)
+{
+    return be32(ipv4.p + IPV4_DESTINATION) == LIMITED_BROADCAST && d->giaddr == 0;
+}
+
 static bool is_of_ipoib_client(struct view ipv4, const struct dhcp *d)
 {
-    bool here = be32(ipv4.p + IPV4_DESTINATION) == LIMITED_BROADCAST && d->giaddr == 0;
-    return d->op == DHCP_BOOTREQUEST && (here || d->htype == DHCP_HTYPE_INFINIBAND);
+    return d->op == DHCP_BOOTREQUEST &&
+           (is_of_client_here(ipv4, d) || d->htype == DHCP_HTYPE_INFINIBAND);
+}
+
+/* ---- how a client names its port */
+
+enum { GUID_BYTES = 8, MAC_BYTES = 6, MAC_LOCAL = 0x02 };
+
+/*
+ * iPXE leaves out bytes 3 and 4 of the GUID, and old versions also set the bit of local addresses.
+ * guid NULL: unknown.
+ */
+static const char *mac_name(const uint8_t *mac, const uint8_t *guid)
+{
+    if (!guid)
+        return NULL;
+    bool is = ((mac[0] ^ guid[0]) & ~MAC_LOCAL) == 0 && memcmp(mac + 1, guid + 1, 2) == 0 &&
+              memcmp(mac + 3, guid + 5, 3) == 0;
+    return is ? "MAC" : "other";
+}
+
+static const char *guid_name(const uint8_t *p, const uint8_t *guid)
+{
+    if (!guid)
+        return NULL;
+    return memcmp(p, guid, GUID_BYTES) == 0 ? "GUID" : "other";
+}
+
+static const char *chaddr_name(struct view v, const struct dhcp *d, const uint8_t *guid)
+{
+    static const uint8_t zero[DHCP_CHADDR_SIZE];
+    const uint8_t *p = v.p + DHCP_CHADDR;
+    if (memcmp(p, zero, sizeof zero) == 0)
+        return "zero";
+    if ((d->hlen != GUID_BYTES && d->hlen != MAC_BYTES) ||
+        memcmp(p + d->hlen, zero, sizeof zero - d->hlen) != 0)
+        return "other";
+    return d->hlen == GUID_BYTES ? guid_name(p, guid) : mac_name(p, guid);
+}
+
+static const char *client_id_name(struct view v, const struct dhcp *d, const uint8_t *guid)
+{
+    const uint8_t *p = v.p + d->client_id;
+    uint32_t n = d->client_id_length;
+    if (n == 0)
+        return "none";
+    if (p[0] == DHCP_CLIENT_ID_TYPE_DUID)
+        return "DUID";
+    if (p[-1] != n) /* in several parts (RFC 3396) */
+        return "other";
+    if (p[0] == DHCP_HTYPE_INFINIBAND && n == 1 + GUID_BYTES)
+        return guid_name(p + 1, guid);
+    return p[0] == DHCP_HTYPE_ETHERNET && n == 1 + MAC_BYTES ? mac_name(p + 1, guid) : "other";
+}
+
+struct dhcp_names dhcp_client_names(const uint8_t *sgid, const struct datagram *g)
+{
+    const uint8_t *guid = NULL;
+    if (g->dhcp_result != WIRE_OK)
+        return (struct dhcp_names){"", ""};
+    if (sgid && is_of_client_here(g->body, &g->dhcp))
+        guid = sgid + GID_SIZE - GUID_BYTES;
+    return (struct dhcp_names){chaddr_name(g->dhcp_bytes, &g->dhcp, guid),
+                               client_id_name(g->dhcp_bytes, &g->dhcp, guid)};
 }
 
 /*

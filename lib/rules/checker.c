@@ -22,6 +22,7 @@ struct checker {
     uint32_t frame;
     const struct packet *packet; /* the current one; NULL: none */
     const char *message; /* name of the current Neighbour Discovery message, "" for others */
+    const struct datagram *dhcp_message; /* the current one, if it has a DHCP message; or NULL */
 };
 
 struct checker *checker_new(struct fabric *fabric, const struct deviations *known,
@@ -81,6 +82,38 @@ static void report_unknown(struct checker *c, const struct finding *f, const cha
     c->report(c->user, c->frame, &unknown);
 }
 
+/* What the lists of known deviations may name of the failure. id: SERVICE_ID_TEXT_SIZE bytes. */
+static struct failure failure_of(const struct checker *c, const struct finding *f, char *id)
+{
+    struct dhcp_names names = c->dhcp_message
+                                  ? dhcp_client_names(c->packet ? c->packet->ib.sgid : NULL,
+                                                      c->dhcp_message)
+                                  : (struct dhcp_names){"", ""};
+    return (struct failure){.rule = f->rule,
+                            .expected = f->expected,
+                            .actual = f->actual,
+                            .message = c->message,
+                            .service_id = f->frame ? NULL : sender_service_id(c->packet, id),
+                            .chaddr = names.chaddr,
+                            .client_id = names.client_id};
+}
+
+/* A failure that is not proved. If it were, and were a known deviation, it would not count. */
+static void report_doubtful(struct checker *c, const struct finding *f)
+{
+    char id[SERVICE_ID_TEXT_SIZE];
+    const struct failure failure = failure_of(c, f, id);
+    struct finding unknown = {.rule = f->rule,
+                              .outcome = OUTCOME_INCONCLUSIVE,
+                              .offset = f->offset,
+                              .expected = "",
+                              .actual = f->doubt,
+                              .entity = "",
+                              .reason = ""};
+    if (!deviations_reason(c->known, &failure))
+        c->report(c->user, c->frame, &unknown);
+}
+
 /*
  * Marks a known deviation. Of an earlier packet at fault (f->frame), the Service-ID is not known
  * any more.
@@ -88,13 +121,11 @@ static void report_unknown(struct checker *c, const struct finding *f, const cha
 static void report_failure(struct checker *c, const struct finding *f)
 {
     char id[SERVICE_ID_TEXT_SIZE];
-    const struct failure failure = {f->rule, f->expected, f->actual, c->message,
-                                    f->frame ? NULL : sender_service_id(c->packet, id)};
+    const struct failure failure = failure_of(c, f, id);
     const char *reason = deviations_reason(c->known, &failure);
-    if (!reason && deviations_need_service_id(c->known, &failure)) {
-        report_unknown(c, f,
-                       "a known deviation or a violation: the Service-ID that the sender's "
-                       "connections have was not captured");
+    const char *undecided = reason ? NULL : deviations_undecided(c->known, &failure);
+    if (undecided) {
+        report_unknown(c, f, undecided);
         return;
     }
     const struct sender sender = sender_of(fabric_facts(c->fabric), c->packet);
@@ -110,6 +141,8 @@ __attribute__((noinline)) static void report_violation(struct checker *c, const 
 {
     if (checked_packet_is_corrupt(c))
         report_unknown(c, f, "the packet is corrupt: its ICRC or VCRC is wrong");
+    else if (f->doubt)
+        report_doubtful(c, f);
     else if (f->outcome == OUTCOME_FAIL)
         report_failure(c, f);
     else
@@ -169,7 +202,10 @@ static void check_datagram(const struct reporter *r, const struct check_context 
             check_announced_ids(r, d);
         c->message = "";
     } else if (d->dhcp_bytes.p) {
+        struct checker *c = r->user;
+        c->dhcp_message = d;
         check_dhcp(r, d);
+        c->dhcp_message = NULL;
     }
     check_ipv6_addresses(r, check_context ? &check_context->p->ib : NULL, d);
 }

@@ -8,7 +8,8 @@
 /* The named lists, compiled in from rules/deviations/ so that the plugin needs no data files. */
 extern const char deviations_linux_text[];
 
-enum { ACTUAL, EXPECTED, MESSAGE, SERVICE_ID, PATTERNS };
+/* The patterns from SERVICE_ID on are of texts that may not have been captured. */
+enum { ACTUAL, EXPECTED, MESSAGE, SERVICE_ID, CHADDR, CLIENT_ID, PATTERNS };
 
 struct deviation {
     enum rule_number rule;
@@ -24,6 +25,8 @@ static const char *const keys[] = {[ACTUAL] = "actual",
                                    [EXPECTED] = "expected",
                                    [MESSAGE] = "message",
                                    [SERVICE_ID] = "service-id",
+                                   [CHADDR] = "chaddr",
+                                   [CLIENT_ID] = "client-identifier",
                                    "implementation",
                                    "reason",
                                    "source",
@@ -48,7 +51,8 @@ static bool known_keys(GKeyFile *file, const char *group, GError **error)
         if (!g_strv_contains(keys, *k)) {
             g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
                         "[%s]: unknown key '%s' (known: actual, expected, message, "
-                        "service-id, implementation, reason, source)",
+                        "service-id, chaddr, client-identifier, implementation, reason, "
+                        "source)",
                         group, *k);
             good = false;
         }
@@ -220,33 +224,52 @@ static bool fits(const GPatternSpec *pattern, const char *text)
     return !pattern || (text && g_pattern_spec_match_string((GPatternSpec *)pattern, text));
 }
 
-/* The first deviation that matches, except the Service-ID; from the one at *i on. NULL: none. */
-static const struct deviation *next_match(const struct deviations *d, const struct failure *f,
-                                          guint *i)
+/*
+ * Does the failure match? *missing: a pattern whose text was not captured, if only that can decide;
+ * else PATTERNS.
+ */
+static bool matches(const struct deviation *v, const struct failure *f, size_t *missing)
 {
-    while (d && *i < d->all->len) {
-        const struct deviation *v = g_ptr_array_index(d->all, (*i)++);
-        if (v->rule == f->rule && fits(v->patterns[ACTUAL], f->actual) &&
-            fits(v->patterns[EXPECTED], f->expected) && fits(v->patterns[MESSAGE], f->message))
-            return v;
-    }
-    return NULL;
+    const char *const texts[PATTERNS] = {
+        [ACTUAL] = f->actual,         [EXPECTED] = f->expected, [MESSAGE] = f->message,
+        [SERVICE_ID] = f->service_id, [CHADDR] = f->chaddr,     [CLIENT_ID] = f->client_id};
+    *missing = PATTERNS;
+    if (v->rule != f->rule)
+        return false;
+    for (size_t i = 0; i < PATTERNS; i++)
+        if (i >= SERVICE_ID && v->patterns[i] && !texts[i])
+            *missing = i;
+        else if (!fits(v->patterns[i], texts[i])) {
+            *missing = PATTERNS;
+            return false;
+        }
+    return *missing == PATTERNS;
 }
 
 const char *deviations_reason(const struct deviations *d, const struct failure *failure)
 {
-    const struct deviation *v;
-    guint i = 0;
-    while ((v = next_match(d, failure, &i)))
-        if (fits(v->patterns[SERVICE_ID], failure->service_id))
+    size_t missing;
+    for (guint i = 0; d && i < d->all->len; i++) {
+        const struct deviation *v = g_ptr_array_index(d->all, i);
+        if (matches(v, failure, &missing))
             return v->reason;
+    }
     return NULL;
 }
 
-bool deviations_need_service_id(const struct deviations *d, const struct failure *failure)
+const char *deviations_undecided(const struct deviations *d, const struct failure *failure)
 {
-    guint i = 0;
-    return !failure->service_id && next_match(d, failure, &i);
+    static const char *const texts[PATTERNS] = {
+        [SERVICE_ID] = "a known deviation or a violation: the Service-ID that the sender's "
+                       "connections have was not captured",
+        [CHADDR] = "a known deviation or a violation: the GUID of the client's port was not "
+                   "captured",
+        [CLIENT_ID] = "a known deviation or a violation: the GUID of the client's port was not "
+                      "captured"};
+    size_t missing = PATTERNS;
+    for (guint i = 0; d && i < d->all->len && missing == PATTERNS; i++)
+        matches(g_ptr_array_index(d->all, i), failure, &missing);
+    return missing < PATTERNS ? texts[missing] : NULL;
 }
 
 char *deviation_implementation(const char *reason)

@@ -12,6 +12,10 @@
  *                                       Redirect; absent: any
  *     service-id=0x1000000000??????     pattern of the Service-ID that the sender uses for its
  *                                       connections; absent: any
+ *     chaddr=MAC                        what a DHCP client has in chaddr: zero, GUID, MAC or other;
+ *                                       absent: anything
+ *     client-identifier=GUID            what it has in its client identifier: none, DUID, GUID, MAC
+ *                                       or other; absent: anything
  *     reason=the Service-ID begins ...  one sentence, part of each finding
  *     source=ib_ipoib, Linux 6.1        where the deviation is documented or was observed
  *
@@ -19,7 +23,8 @@
  * same rule, and the same behaviour of another implementation, is still reported as a violation. If
  * the actual value is not special ("no private data"), service-id distinguishes implementations:
  * only Linux requests connections with its form of the Service-ID, and only Linux listens on that
- * form.
+ * form. GUID and MAC (rules/check.h) recognise boot firmware and DHCP clients that name their port,
+ * because the value must be that of the sender.
  */
 #ifndef IPOIB_RULES_DEVIATION_H
 #define IPOIB_RULES_DEVIATION_H
@@ -38,13 +43,16 @@ struct deviations;
 struct deviations *deviations_open(const char *name, GError **error);
 void deviations_free(struct deviations *d);
 
-/* A failure that is looked up in a list. A text that is not known is "". */
+/*
+ * A failure that is looked up in a list. A text that does not apply to the packet is ""; one of the
+ * last three is NULL if it applies, but was not captured.
+ */
 struct failure {
     enum rule_number rule;
     const char *expected, *actual;
-    const char *message; /* as in the key "message" */
-    /* "0x1000000000000023"; "": the packet belongs to no connection; NULL: it was not captured */
-    const char *service_id;
+    const char *message;            /* as in the key "message" */
+    const char *service_id;         /* "0x1000000000000023"; "": no packet of a connection */
+    const char *chaddr, *client_id; /* as in the keys; "": no message of a DHCP client */
 };
 
 /*
@@ -54,10 +62,10 @@ struct failure {
 const char *deviations_reason(const struct deviations *d, const struct failure *failure);
 
 /*
- * Does only the Service-ID, which was not captured, decide whether the failure is a known deviation
- * or a violation? False if the Service-ID is known. d may be NULL.
+ * If only a text that was not captured decides whether the failure is a known deviation or a
+ * violation: what that is, with "a known deviation or a violation: "; else NULL. d may be NULL.
  */
-bool deviations_need_service_id(const struct deviations *d, const struct failure *failure);
+const char *deviations_undecided(const struct deviations *d, const struct failure *failure);
 
 /* The name of the implementation in such a reason; NULL: none. Free with g_free(). */
 char *deviation_implementation(const char *reason);

@@ -102,6 +102,15 @@ bool is_new(const struct reporter *r, enum rule_number rule, const struct entity
     return true;
 }
 
+bool is_reported(const struct reporter *r, enum rule_number rule, const struct entity *s,
+                 uint64_t value)
+{
+    if (!r->reported || !r->reported->has_rule[rule])
+        return false;
+    const struct entry *e = find_entry(r->reported, entity_hash(r, rule, s));
+    return e && e->what == value;
+}
+
 /* Most rules never have an entry; has_rule avoids hashing their entities. */
 static void forget_reported(const struct reporter *r, enum rule_number rule, const struct entity *s)
 {
@@ -194,7 +203,8 @@ static void report_finding(const struct reporter *r, enum rule_number rule, enum
                         .entity = s ? entity_text(s, entity, sizeof entity) : "",
                         .reason = "",
                         .sender = r->sender,
-                        .frame = r->frame};
+                        .frame = r->frame,
+                        .doubt = r->doubt};
     r->report(r->user, &f);
 }
 
@@ -204,7 +214,12 @@ void report_pass(const struct reporter *r, enum rule_number rule)
         r->passes[rule]++;
         return;
     }
-    struct finding f = {rule, OUTCOME_PASS, 0, 0, "", "", "", "", NULL, 0};
+    struct finding f = {.rule = rule,
+                        .outcome = OUTCOME_PASS,
+                        .expected = "",
+                        .actual = "",
+                        .entity = "",
+                        .reason = ""};
     r->report(r->user, &f);
 }
 
@@ -293,6 +308,12 @@ void report_fail_about(const struct reporter *r, enum rule_number rule, const st
                        const uint8_t *p, uint32_t n, const char *expected, const char *actual)
 {
     report_finding(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
+}
+
+void report_fail_value(const struct reporter *r, enum rule_number rule, const struct entity *s,
+                       const uint8_t *p, uint8_t wanted, uint8_t seen)
+{
+    fail_values(r, rule, s, p, 1, wanted, seen);
 }
 
 void expect_same(const struct reporter *r, enum rule_number rule, const struct entity *s,

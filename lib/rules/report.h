@@ -106,15 +106,21 @@ static inline struct entity entity_subnet(void)
 /*
  * value: the observed value. is_new() returns true, and enters the value into the deduplication
  * cache, unless this value is the last one reported of the entity. report_pass_about() removes the
- * entity from the cache.
+ * entity from the cache. is_reported() only looks: is this value the last one reported?
  */
 void report_pass_about(const struct reporter *r, enum rule_number rule, const struct entity *s)
     __attribute__((nonnull(3)));
 bool is_new(const struct reporter *r, enum rule_number rule, const struct entity *s, uint64_t value)
     __attribute__((nonnull(3)));
+bool is_reported(const struct reporter *r, enum rule_number rule, const struct entity *s,
+                 uint64_t value) __attribute__((nonnull(3)));
 void report_fail_about(const struct reporter *r, enum rule_number rule, const struct entity *s,
                        const uint8_t *p, uint32_t n, const char *expected, const char *actual)
     __attribute__((nonnull(3)));
+
+/* FAIL: the byte at p has the value `seen`, not `wanted`; the finding shows both in hexadecimal. */
+void report_fail_value(const struct reporter *r, enum rule_number rule, const struct entity *s,
+                       const uint8_t *p, uint8_t wanted, uint8_t seen) __attribute__((nonnull(3)));
 
 /*
  * PASS if the observed value `seen` is `wanted`, else FAIL. The finding shows both as fields of n

@@ -12,6 +12,11 @@ enum { LLADDR_FLAGS = 0, LLADDR_QPN = 1, LLADDR_GID = 4, LLADDR_SIZE = 20 };
 
 /* RFC 4755 section 3.1: bit 0 (most significant) is RC, bit 1 UC; the other six are reserved. */
 enum { LLADDR_FLAG_RC = 0x80, LLADDR_FLAG_UC = 0x40, LLADDR_FLAG_RESERVED = 0x3f };
+/*
+ * One of the reserved bits: MLNX_OFED sets it in the address of each interface (IPOIB_FLAGS_TSS).
+ * The other five have no known use.
+ */
+enum { LLADDR_FLAG_TSS = 0x20, LLADDR_FLAG_UNKNOWN = 0x1f };
 
 struct lladdr {
     uint8_t flags;

@@ -112,7 +112,7 @@ static bool has_default_prefix(const uint8_t *lladdr)
 
 static bool may_have_form(const uint8_t *padding, const uint8_t *lladdr)
 {
-    return be16(padding) == 0 && !(lladdr[LLADDR_FLAGS] & LLADDR_FLAG_RESERVED);
+    return be16(padding) == 0 && !(lladdr[LLADDR_FLAGS] & LLADDR_FLAG_UNKNOWN);
 }
 
 enum nd_form nd_form(const uint8_t *p)

@@ -191,7 +191,13 @@ void results_add_connection(struct results *r, enum rule_number rule, enum outco
                         .actual = actual,
                         .entity = "",
                         .reason = ""};
-    const struct failure failure = {rule, expected, actual, "", service_id};
+    const struct failure failure = {.rule = rule,
+                                    .expected = expected,
+                                    .actual = actual,
+                                    .message = "",
+                                    .service_id = service_id,
+                                    .chaddr = "",
+                                    .client_id = ""};
     const char *reason = outcome == OUTCOME_FAIL ? deviations_reason(r->known, &failure) : NULL;
     if (reason) {
         f.outcome = OUTCOME_DEVIATION;

@@ -53,6 +53,41 @@ def flags(t):
     return 86
 
 
+@fail(
+    "rfc4391.9.1.1.reserved-flags",
+    DATAGRAM,
+    "n0's address in its ARP reply begins with 0x20, as MLNX_OFED's do",
+    variant="-2",
+    linux="deviation",
+)
+def flags_of_mlnx_ofed(t):
+    t[86]["arp.sha.flags"] = 0x20
+    return 86
+
+
+@fail(
+    "rfc4755.3.1.flags",
+    DATAGRAM,
+    "n0's address in its ARP reply begins with 0xa0, as MLNX_OFED's do in connected mode",
+    variant="-2",
+    linux="deviation",
+)
+def connected_flags_of_mlnx_ofed(t):
+    t[86]["arp.sha.flags"] = 0xA0
+    return 86
+
+
+@fail(
+    "rfc4755.3.1.flags",
+    DATAGRAM,
+    "n0's address in its ARP reply begins with 0x60: MLNX_OFED has no UC",
+    variant="-3",
+)
+def flags_of_no_known_host(t):
+    t[86]["arp.sha.flags"] = 0x60
+    return 86
+
+
 @fail("rfc4391.9.1.1.gid-of-port", DATAGRAM, "n0's address in its ARP reply has n1's GID")
 def gid_of_port(t):
     t[86]["arp.sha.gid"] = N1.gid

@@ -8,6 +8,7 @@ DHCP, CONFORMANT = "dhcp.pcap", "dhcp"
 DISCOVER, REQUEST, DECLINE, ACK, RELEASE, INFORM = 1, 3, 4, 5, 7, 8  # RFC 2132 §9.6
 OVERLOAD, MESSAGE_TYPE, CLIENT_ID, END = 52, 53, 61, 255
 BROADCAST = 0x8000
+N1_GUID = ib.gid("fe80::11:7500:0:110")[8:]
 UDP, MESSAGE, COOKIE = (
     24,
     32,
@@ -324,6 +325,27 @@ def client_identifier_format(t):
 )
 def client_identifier_without_duid(t):
     return with_identifier(t, b"\xff\0\0\0\x01")
+
+
+@fail(
+    "rfc4390.2.1.client-identifier-format",
+    CONFORMANT,
+    "NetworkManager's client identifier in the discover: type 32 and the port GUID",
+    variant="-3",
+    linux="deviation",
+)
+def client_identifier_of_network_manager(t):
+    return with_identifier(t, b"\x20" + N1_GUID)
+
+
+@fail(
+    "rfc4390.2.1.client-identifier-format",
+    CONFORMANT,
+    "the discover's client identifier is type 32 and another GUID: no known deviation",
+    variant="-4",
+)
+def client_identifier_with_another_guid(t):
+    return with_identifier(t, b"\x20" + N1_GUID[:-1] + b"\x11")
 
 
 @fail("rfc4390.2.2.broadcast-flag", CONFORMANT, "the discover is without the BROADCAST flag")

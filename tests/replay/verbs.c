@@ -2,8 +2,9 @@
 /*
  * Replaces libibverbs: the functions that ipoib-capture uses, on the simulated device of machine.c.
  * It is loaded instead of the library (LD_LIBRARY_PATH). If the program uses verbs incorrectly
- * (events not acknowledged, resources freed while in use or not freed at all), it prints a line on
- * stderr that begins with "replay:" and aborts.
+ * (events not acknowledged, resources freed while in use or not freed at all, a flow on a UD queue
+ * pair of a device that is named mlx5), it prints a line on stderr that begins with "replay:" and
+ * aborts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -124,6 +125,9 @@ static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *att
     struct context *c = context_of(qp->context);
     struct ibv_flow *flow;
 
+    if (qp->qp_type == IBV_QPT_UD && strncmp(qp->context->device->name, "mlx5", 4) == 0)
+        misuse(
+            "a flow on a UD queue pair: mlx5's driver would attach it to another receive object");
     if (refuse(qp->context, "flow"))
         return NULL;
     if (attr->type != IBV_FLOW_ATTR_SNIFFER || attr->size != sizeof(*attr) ||

@@ -16,7 +16,7 @@
 static const char *reason_of_connection(const struct deviations *d, enum rule_number rule,
                                         const char *actual, const char *of)
 {
-    return deviations_reason(d, &(struct failure){rule, "", actual, "", of});
+    return deviations_reason(d, &(struct failure){rule, "", actual, "", of, "", ""});
 }
 
 static const char *reason_of(const struct deviations *d, enum rule_number rule, const char *actual)
@@ -32,6 +32,8 @@ static void deviations_of_linux_match_linux(void **state)
     assert_non_null(d);
     assert_non_null(reason_of(d, R_RFC4755_3_5_SERVICE_ID, "0x1000000000000023"));
     assert_non_null(reason_of(d, R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1b"));
+    assert_non_null(reason_of(d, R_RFC4391_9_1_1_RESERVED_FLAGS, "0x20"));
+    assert_non_null(reason_of(d, R_RFC4755_3_1_FLAGS, "0xa0"));
     deviations_free(d);
 }
 
@@ -51,20 +53,20 @@ static void deviations_of_connections_need_the_service_id_of_linux(void **state)
     struct deviations *d = deviations_open("linux", NULL);
     (void)state;
     for (size_t i = 0; i < sizeof of_linux / sizeof *of_linux; i++) {
-        struct failure f = {of_linux[i].rule, "", of_linux[i].actual, "", LINUX_ID};
+        struct failure f = {of_linux[i].rule, "", of_linux[i].actual, "", LINUX_ID, "", ""};
         assert_non_null(deviations_reason(d, &f));
-        assert_false(deviations_need_service_id(d, &f));
+        assert_null(deviations_undecided(d, &f));
         for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
             f.service_id = others[k];
             assert_null(deviations_reason(d, &f));
-            assert_false(deviations_need_service_id(d, &f));
+            assert_null(deviations_undecided(d, &f));
         }
         f.service_id = NULL;
         assert_null(deviations_reason(d, &f));
-        assert_true(deviations_need_service_id(d, &f));
-        assert_false(deviations_need_service_id(NULL, &f));
+        assert_non_null(deviations_undecided(d, &f));
+        assert_null(deviations_undecided(NULL, &f));
         f.actual = "no UD QPN";
-        assert_false(deviations_need_service_id(d, &f));
+        assert_null(deviations_undecided(d, &f));
     }
     deviations_free(d);
 }
@@ -97,6 +99,14 @@ static void deviations_of_linux_do_not_match_others(void **state)
          "no subscription of this send-only full member (join component mask 0x17ff7)"},
         {R_RFC4391_10_SUBSCRIBE_TRAPS, "only one subscription (join component mask 0x173f7)"},
         {R_RFC4391_6_RESERVED_ZERO, "0x0001"},
+        {R_RFC4391_9_1_1_RESERVED_FLAGS, "0x10"},
+        {R_RFC4391_9_1_1_RESERVED_FLAGS, "0x30"},
+        {R_RFC4755_3_1_FLAGS, "0x60"}, /* MLNX_OFED has no unreliable connected mode */
+        {R_RFC4755_3_1_FLAGS, "0xe0"},
+        {R_RFC4755_3_1_FLAGS, "0x90"},
+        {R_RFC4390_2_1_HLEN, "6"}, /* nothing in the message names a port */
+        {R_RFC4390_2_1_HLEN, "8"},
+        {R_RFC4390_2_1_CLIENT_IDENTIFIER_FORMAT, "type 32, 9 bytes"},
     };
     struct deviations *d = deviations_open("linux", NULL);
     (void)state;
@@ -106,15 +116,47 @@ static void deviations_of_linux_do_not_match_others(void **state)
     deviations_free(d);
 }
 
+/* iPXE and NetworkManager are recognised by values that are made of the sender's GUID. */
+static void deviations_of_dhcp_clients_need_the_guid_of_the_sender(void **state)
+{
+    static const struct {
+        enum rule_number rule;
+        const char *actual, *chaddr, *client_id;
+    } known[] = {
+        {R_RFC4390_2_1_CLIENT_IDENTIFIER_FORMAT, "type 32, 9 bytes", "zero", "GUID"},
+        {R_RFC4390_2_1_CLIENT_IDENTIFIER_FORMAT, "type 1, 7 bytes", "MAC", "MAC"},
+        {R_RFC4390_2_1_HTYPE, "1", "MAC", "MAC"},
+        {R_RFC4390_2_1_HLEN, "6", "MAC", "DUID"},
+        {R_RFC4390_2_1_HLEN, "8", "GUID", "none"},
+    };
+    struct deviations *d = deviations_open("linux", NULL);
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct failure f = {known[i].rule,     "", known[i].actual, "", "", known[i].chaddr,
+                            known[i].client_id};
+        assert_non_null(deviations_reason(d, &f));
+        assert_null(deviations_undecided(d, &f));
+        f.chaddr = f.client_id = "other";
+        assert_null(deviations_reason(d, &f));
+        assert_null(deviations_undecided(d, &f));
+        f.chaddr = f.client_id = NULL;
+        assert_null(deviations_reason(d, &f));
+        assert_non_null(deviations_undecided(d, &f));
+        f.actual = "7"; /* whatever the GUID is */
+        assert_null(deviations_undecided(d, &f));
+    }
+    deviations_free(d);
+}
+
 static void the_ethernet_option_is_known_in_router_solicitations_only(void **state)
 {
-    struct failure f = {R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "RS", ""};
+    struct failure f = {R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "RS", "", "", ""};
     struct deviations *d = deviations_open("linux", NULL);
     (void)state;
     assert_non_null(deviations_reason(d, &f));
     f.actual = "0x04";
     assert_null(deviations_reason(d, &f));
-    f = (struct failure){R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "NA", ""};
+    f = (struct failure){R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "NA", "", "", ""};
     assert_null(deviations_reason(d, &f));
     f.message = "";
     assert_null(deviations_reason(d, &f));
@@ -192,7 +234,7 @@ static void deviations_of_a_user_file(void **state)
 static void all_patterns_have_to_match(void **state)
 {
     struct deviations *d;
-    struct failure f = {R_RFC4391_6_RESERVED_ZERO, "0x0000", "0x0001", "NS", ""};
+    struct failure f = {R_RFC4391_6_RESERVED_ZERO, "0x0000", "0x0001", "NS", "", "", ""};
     char *said = opened("[rfc4391.6.reserved-zero]\nreason=x\nimplementation=a stack\n"
                         "actual=0x0001\nexpected=0x00*\nmessage=N?\n",
                         &d);
@@ -231,6 +273,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(deviations_of_linux_match_linux),
         cmocka_unit_test(deviations_of_connections_need_the_service_id_of_linux),
+        cmocka_unit_test(deviations_of_dhcp_clients_need_the_guid_of_the_sender),
         cmocka_unit_test(deviations_of_linux_do_not_match_others),
         cmocka_unit_test(the_ethernet_option_is_known_in_router_solicitations_only),
         cmocka_unit_test(a_reason_names_the_implementation),

@@ -24,16 +24,12 @@ static char path[] = "/tmp/ipoib-test-merge.XXXXXX";
 
 static struct finding of(enum rule_number rule, enum outcome outcome, const char *actual)
 {
-    return (struct finding){rule,
-                            outcome,
-                            0,
-                            0,
-                            "0x0000",
-                            actual,
-                            "group ff12::1",
-                            outcome == OUTCOME_DEVIATION ? "known" : "",
-                            NULL,
-                            0};
+    return (struct finding){.rule = rule,
+                            .outcome = outcome,
+                            .expected = "0x0000",
+                            .actual = actual,
+                            .entity = "group ff12::1",
+                            .reason = outcome == OUTCOME_DEVIATION ? "known" : ""};
 }
 
 /* A capture with more cases and frames than a report keeps, and with each outcome. */

@@ -24,9 +24,13 @@ static void add(struct verdict *v, uint32_t frame, enum rule_number rule, enum o
                 const char *entity, const char *actual)
 {
     const struct sender sender = {.lid = 3, .known = SENDER_LID};
-    struct finding f = {rule,     outcome, 0,      0,
-                        "0x0000", actual,  entity, outcome == OUTCOME_DEVIATION ? "known" : "",
-                        &sender,  0};
+    struct finding f = {.rule = rule,
+                        .outcome = outcome,
+                        .expected = "0x0000",
+                        .actual = actual,
+                        .entity = entity,
+                        .reason = outcome == OUTCOME_DEVIATION ? "known" : "",
+                        .sender = &sender};
     verdict_add(v, frame, &f);
 }
 
