@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 
 import pytest
+from support.needs import needs_own_mounts
 from support.paths import BIN
 from support.played_capture import REPLAY, Player, wait_until
 
@@ -47,6 +48,7 @@ def fixture_place():
     """A folder that every user may enter (only the owner may enter pytest's folders)."""
     if os.geteuid() != 0:
         pytest.skip("needs root, for setcap and another user")
+    needs_own_mounts()
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         yield folder
@@ -215,6 +217,7 @@ def test_lock_folder_of_another_user_is_refused(player):
     user has made."""
     if os.geteuid() != 0:
         pytest.skip("needs root, for another user")
+    needs_own_mounts()
     folder = "/run/lock/ipoib-capture-65534"
     script = (
         f"set -e; mount -t tmpfs -o mode=1777 none /run/lock; mkdir -m 777 {folder}; chown 65533 {folder}\n"

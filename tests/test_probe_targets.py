@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from support.needs import needs_own_mounts
 from support.paths import BIN
 
 PROBE = os.path.join(BIN, "ipoib-probe")
@@ -93,8 +94,7 @@ def named(tmp_path, *arguments):
     (tmp_path / "hosts").write_text(HOSTS)
     (tmp_path / "nsswitch").write_text("hosts: files\n")
     bind = 'mount --bind "$1" /etc/hosts && mount --bind "$2" /etc/nsswitch.conf && shift 2 && exec "$@"'
-    if os.geteuid() != 0:
-        pytest.skip("an ordinary user cannot mount")
+    needs_own_mounts()
     if not os.path.exists("/etc/nsswitch.conf"):
         pytest.skip("no /etc/nsswitch.conf to bind over")
     return subprocess.run(

@@ -12,6 +12,7 @@ import textwrap
 import time
 
 import pytest
+from support.needs import needs_own_mounts
 from support.paths import SRC
 
 RUN_TESTS = os.path.join(SRC, "script", "run-tests")
@@ -322,8 +323,8 @@ def test_interrupted_run_leaves_no_process(hanging, tmp_path, number):
     wait_until(lambda: not is_running(str(hanging)))
 
 
-@pytest.mark.skipif(not IS_ROOT, reason="an ordinary user cannot mount")
 def test_a_mount_ends_with_the_test(tmp_path):
+    needs_own_mounts()
     (tmp_path / "mounted").mkdir()
     command = f"mount -t tmpfs none {tmp_path}/mounted && grep -c {tmp_path} /proc/mounts"
     done = subprocess.run(
@@ -332,6 +333,24 @@ def test_a_mount_ends_with_the_test(tmp_path):
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
     with open("/proc/mounts", encoding="utf-8") as f:
         assert str(tmp_path) not in f.read()
+
+
+IN_CHROOT = """cd $0; mkdir proc dev tmp usr src; ln -s usr/bin usr/lib usr/lib64 .
+mount --bind /usr usr; mount --rbind /dev dev; mount --bind "$1" src; mount -t proc proc proc
+exec chroot . sh -c "$2" """
+KEEPS_A_PROCESS = """unshare --mount true 2> /dev/null && exit 9
+src/tests/isolated 10 sh -c 'setsid sleep 1000 > /dev/null 2>&1 & echo $$'; pgrep -c sleep"""
+
+
+def test_chroot_keeps_no_process(tmp_path):
+    """The root of a chroot is a folder, not a mount point: unshare cannot make it private. The
+    shell is one of the first processes of its own namespace."""
+    needs_own_mounts()
+    command = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
+    command += ["sh", "-ec", IN_CHROOT, str(tmp_path), SRC, KEEPS_A_PROCESS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    shell, remaining = map(int, done.stdout.split())
+    assert shell < 10 and remaining == 0, done
 
 
 def test_the_exit_status_is_the_commands():
