@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 
+from support import wait
+
 SRC = pathlib.Path(__file__).resolve().parent.parent
 LISTED = [
     line.split()
@@ -112,7 +114,7 @@ class Machine:
         if terminal:
             command = [shutil.which("script"), "-qec", " ".join(command), "/dev/null"]
         with open(self.state / "said", "w") as said:
-            done = subprocess.run(
+            done = wait.run(
                 command,
                 env=env,
                 stdin=subprocess.DEVNULL,

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 
 import pytest
+from support import wait
 from support.needs import needs_own_mounts
 from support.paths import BIN
 from support.played_capture import REPLAY, Player, wait_until
@@ -86,7 +87,7 @@ def make_trap(folder):
 def run_as_nobody(program, arguments, environment):
     command = ["unshare", "-m", "sh", "-c", INSIDE, "sh", "env"]
     command += [f"{name}={value}" for name, value in environment.items()]
-    return subprocess.run(
+    return wait.run(
         [*command, program, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -232,7 +233,7 @@ def test_lock_folder_of_another_user_is_refused(player):
         subprocess.run(["chmod", "-R", "a+rX", place], check=True)
         command = ["unshare", "-m", "sh", "-c", script, "sh", f"IPOIB_REPLAY={scenario}"]
         command += [f"LD_LIBRARY_PATH={place}/replay", program, "--mode", "multicast", "-s"]
-        done = subprocess.run(
+        done = wait.run(
             [*command, "-w", os.path.join(place, "o"), "--count", "20"],
             capture_output=True,
             text=True,

@@ -12,12 +12,13 @@ import textwrap
 import time
 
 import pytest
+from support import wait
 from support.needs import needs_own_mounts
 from support.paths import SRC
 
 RUN_TESTS = os.path.join(SRC, "script", "run-tests")
 ISOLATED = os.path.join(SRC, "tests", "isolated")
-LIMIT = 20  # seconds until a process must be gone
+GONE = "all processes have ended"
 IS_ROOT = os.geteuid() == 0
 
 
@@ -46,7 +47,7 @@ def run_tests(tmp_path):
 
     def run(programs, *arguments, label="unit"):
         command = [*register(tmp_path, programs, label), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = wait.run(command, capture_output=True, text=True)
         return done.returncode, done.stdout
 
     return run
@@ -160,13 +161,6 @@ def is_running(marker):
     return any(True for _ in processes(marker))
 
 
-def wait_until(condition):
-    end = time.monotonic() + LIMIT
-    while not condition():
-        assert time.monotonic() < end, f"not within {LIMIT} s"
-        time.sleep(0.02)
-
-
 # ---- a run that is interrupted
 
 
@@ -185,10 +179,10 @@ def interrupt(command, folder, send):
         text=True,
         start_new_session=True,
     )
-    wait_until((folder / "started").exists)
+    wait.until((folder / "started").exists, "the test runs")
     send(process)
-    out = process.communicate(timeout=60)[0]
-    wait_until(lambda: not is_running(str(folder)))
+    out = wait.communicate(process)[0]
+    wait.until(lambda: not is_running(str(folder)), GONE)
     return process.returncode, out.splitlines()
 
 
@@ -293,14 +287,48 @@ def hanging(tmp_path):
 
 
 def test_a_test_that_hangs_is_ended_and_named(hanging):
-    done = subprocess.run(
-        [ISOLATED, "1", str(hanging)], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = wait.run([ISOLATED, "1", str(hanging)], capture_output=True, text=True)
     assert done.returncode == 124
     assert "its last words" in done.stdout
     assert last_line(done.stdout) == f"isolated: ended after 1 s: {hanging}"
     if IS_ROOT:
-        wait_until(lambda: not is_running(str(hanging)))
+        wait.until(lambda: not is_running(str(hanging)), GONE)
+
+
+@pytest.fixture
+def busy():
+    """Three busy processes for each processor."""
+    begun = [
+        subprocess.Popen(["sh", "-c", "while :; do :; done"])
+        for _ in range(3 * len(os.sched_getaffinity(0)))
+    ]
+    yield
+    for process in begun:
+        process.kill()
+        process.wait()
+
+
+def test_limit_grows_with_the_load(busy):
+    del busy
+    assert subprocess.run([ISOLATED, "1", "sleep", "2.2"], check=False).returncode == 0
+
+
+def test_clock_runs_more_slowly_on_a_busy_machine(monkeypatch):
+    """Four processes are ready to run on each processor."""
+    monkeypatch.setattr(wait, "slowness", lambda: 4)
+    clock, begin = wait.Clock(), time.monotonic()
+    with pytest.raises(subprocess.TimeoutExpired):
+        wait.run(["sleep", "100"], timeout=0.4)
+    took = time.monotonic() - begin
+    assert took >= 1.6 and took / 5 < clock.seconds() <= took / 3.9
+
+
+def test_output_of_a_slow_program_is_complete():
+    """It is waited for more than once."""
+    done = wait.run(
+        ["sh", "-c", "cat; sleep 1.5; echo end"], input=b"x" * 200_000, capture_output=True
+    )
+    assert done.stdout == b"x" * 200_000 + b"end\n"
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="an ordinary user has no process namespace")
@@ -314,13 +342,13 @@ def test_interrupted_run_leaves_no_process(hanging, tmp_path, number):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    wait_until((tmp_path / "started").exists)
+    wait.until((tmp_path / "started").exists, "the test runs")
     if number == signal.SIGINT:
         os.killpg(runner.pid, number)
     else:
         runner.send_signal(number)
-    runner.wait(LIMIT)
-    wait_until(lambda: not is_running(str(hanging)))
+    wait.end_of(runner)
+    wait.until(lambda: not is_running(str(hanging)), GONE)
 
 
 def test_a_mount_ends_with_the_test(tmp_path):
