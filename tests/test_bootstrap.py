@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 
+from support import wait
+
 SRC = pathlib.Path(__file__).resolve().parent.parent
 LISTED = [
     line.split()
@@ -17,7 +19,7 @@ LISTED = [
     if not line.startswith("#")
 ]
 REAL = "awk bash cat chmod cut dirname find flock grep mkdir paste readlink rm sed sh sort".split()
-REAL += ["tail", "touch", "tr"]
+REAL += ["env", "kill", "sleep", "tail", "touch", "tr"]
 
 # "$state" is a folder: "installed" has the names of the packages, "calls" the calls, "apt-fails"
 # the message of apt-get when it fails.
@@ -32,10 +34,21 @@ if [ -e "$state/apt-fails" ]; then
     case "$*" in *" update") exit 0 ;; *) exit 100 ;; esac
 fi
 case "$*" in *" install "*) for p; do echo "$p" >> "$state/installed"; done ;; esac""",
-    "apt-cache": 'echo "  Candidate: $(cat "$state/candidate")"',
+    "apt-cache": """shift
+for p; do
+    if grep -qx -e "$p" "$state/no-candidate"; then
+        printf '%s:\\n  Candidate: (none)\\n' "$p"
+    else
+        printf '%s:\\n  Candidate: %s\\n' "$p" "$(cat "$state/candidate")"
+    fi
+done""",
     "deb-systemd-helper": 'echo "deb-systemd-helper $*" >> "$state/calls"',
     "update-rc.d": 'echo "update-rc.d $*" >> "$state/calls"',
-    "ninja": "echo 'ninja: no work to do.'",
+    "ninja": """case "$*" in
+*" -n") [ ! -e "$state/compiled" ] || echo 'ninja: no work to do.' ;;
+*build.ninja) ;;
+*) echo "ninja $*" >> "$state/calls"; touch "$state/compiled" ;;
+esac""",
     "cmake": """echo "cmake $*" >> "$state/calls"
 [ ! -e "$state/cmake-fails" ] || { echo 'CMake Error: no glib-2.0'; exit 1; }
 echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" > build/CMakeCache.txt
@@ -43,6 +56,7 @@ echo "CMAKE_GENERATOR:INTERNAL=Ninja" >> build/CMakeCache.txt
 for option; do
     case $option in -D*) echo "${option#-D}" | sed 's/=/:BOOL=/' >> build/CMakeCache.txt ;; esac
 done
+rm -f "$state/compiled"
 touch build/build.ninja""",
 }
 NO_NETWORK = """Err:1 http://deb.debian.org/debian bookworm InRelease
@@ -60,7 +74,7 @@ class Machine:
         self.cache = folder / "cache"
         for path in (self.tree / "script", self.state, self.bin):
             path.mkdir(parents=True)
-        for name in ("bootstrap", "packages"):
+        for name in ("bootstrap", "packages", "steps.sh"):
             shutil.copy(SRC / "script" / name, self.tree / "script" / name)
         for name in ("wireshark-checks", "wireshark-tree", "other-wireshark"):
             (self.tree / "script" / name).write_text(
@@ -73,7 +87,7 @@ class Machine:
         for name, text in FAKES.items():
             (self.bin / name).write_text("#!/bin/sh\nstate='%s'\n%s\n" % (self.state, text))
             (self.bin / name).chmod(0o755)
-        self.set(uid="0", installed="", calls="", candidate="(none)", said="")
+        self.set(uid="0", installed="", calls="", candidate="4.0", no_candidate="", said="")
         self.release("ID=debian", 'VERSION_ID="12"')
 
     def set(self, **files):
@@ -87,8 +101,8 @@ class Machine:
         path = self.state / name
         return path.read_text() if path.exists() else ""
 
-    def run(self, *args):
-        """The exit status, and the lines of the script's output."""
+    def run(self, *args, terminal=False):
+        """The exit status, and the lines of the script's output; of a terminal, its text."""
         env = {
             "PATH": str(self.bin),
             "HOME": str(self.cache),
@@ -96,9 +110,12 @@ class Machine:
             "IPOIB_POLICY_RC_D": str(self.policy),
             "IPOIB_OS_RELEASE": str(self.os_release),
         }
+        command = [str(self.tree / "script/bootstrap"), *args]
+        if terminal:
+            command = [shutil.which("script"), "-qec", " ".join(command), "/dev/null"]
         with open(self.state / "said", "w") as said:
-            done = subprocess.run(
-                [self.tree / "script/bootstrap", *args],
+            done = wait.run(
+                command,
                 env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=said,
@@ -106,7 +123,8 @@ class Machine:
                 timeout=60,
                 check=False,
             )
-        return done.returncode, self.get("said").splitlines()
+        text = self.get("said")
+        return done.returncode, text if terminal else text.splitlines()
 
     def called(self, program):
         return [line for line in self.get("calls").splitlines() if line.startswith(program + " ")]
@@ -133,8 +151,9 @@ def test_each_set_is_announced_before_it_is_installed(machine):
     status, said = machine.run("--with", "test", "--with", "lint", "--packages-only")
     assert status == 0, said
     begins = ["bootstrap: installing for the set %s: " % name for name in ("build", "test", "lint")]
+    assert said.pop(0).startswith("bootstrap: step 1 of 1: installing ")
     assert [line[: len(begin)] for line, begin in zip(said, begins)] == begins
-    assert machine.get("said-before-apt").splitlines()[:3] == said[:3]
+    assert machine.get("said-before-apt").splitlines()[1:4] == said[:3]
     announced = [name for line in said[:3] for name in line.split(": ")[2].split()]
     assert len(announced) == len(set(announced)), "a package of two sets is named once"
     assert sorted(announced) == sorted(machine.asked_for())
@@ -144,7 +163,7 @@ def test_each_set_is_announced_before_it_is_installed(machine):
 def test_only_what_is_missing_is_installed(machine):
     machine.set(installed="\n".join(packages_of("build") - {"tshark"}))
     status, said = machine.run("--packages-only")
-    assert (status, said) == (0, ["bootstrap: installing for the set build: tshark"])
+    assert (status, said[1:]) == (0, ["bootstrap: installing for the set build: tshark"])
 
 
 def test_no_output_if_nothing_is_missing(machine):
@@ -152,6 +171,45 @@ def test_no_output_if_nothing_is_missing(machine):
     assert machine.run()[0] == 0
     assert machine.run() == (0, [])
     assert not machine.called("apt-get") and len(machine.called("cmake")) == 1
+
+
+STEPS = ["installing N packages", "configuring build/", "compiling into build/"]
+
+
+@pytest.mark.parametrize(
+    "ready, steps",
+    [
+        pytest.param([], STEPS, id="nothing"),
+        pytest.param(["packages"], STEPS[1:], id="packages"),
+        pytest.param(["packages", "configured"], STEPS[2:], id="configured"),
+        pytest.param(["packages", "configured", "compiled"], [], id="compiled"),
+        pytest.param(["configured", "compiled"], STEPS[:1], id="packages removed"),
+    ],
+)
+def test_each_step_has_its_number(machine, ready, steps):
+    if "configured" in ready:
+        assert machine.run()[0] == 0
+    machine.set(installed="\n".join(packages_of("build")) if "packages" in ready else "")
+    if "compiled" not in ready:
+        (machine.state / "compiled").unlink(missing_ok=True)
+    status, said = machine.run()
+    said = [re.sub(r"\d+ packages; log: .*", "N packages", s) for s in said if ": step " in s]
+    numbered = [f"bootstrap: step {n} of {len(steps)}: {s}" for n, s in enumerate(steps, 1)]
+    assert (status, said) == (0, numbered)
+
+
+def test_terminal_shows_the_progress(machine):
+    """apt-get writes its status where it was told to, and ninja shows its own."""
+    (machine.bin / "apt-get").write_text(
+        f"#!/bin/sh\nstate='{machine.state}'\n"
+        'case "$*" in *" install "*) echo "dlstatus:1:42.5:Retrieving file 3" >&3 ;; esac\n'
+        + FAKES["apt-get"]
+    )
+    status, said = machine.run(terminal=True)
+    assert status == 0, said
+    assert "42 % Retrieving file 3" in said
+    assert machine.called("ninja") == ["ninja -C build"]
+    assert "step 3 of 3: compiling into build/" in said
 
 
 def test_tools_need_no_wireshark(machine):
@@ -193,7 +251,10 @@ def only_line(machine, *args):
     """The last line of a failure; only announcements come before it."""
     status, said = machine.run(*args)
     assert status == 1, said
-    assert all(line.startswith("bootstrap: installing for the set ") for line in said[:-1]), said
+    announced = (
+        r"bootstrap: (installing for the set |step 1 of \d: installing |the set fabric installs)"
+    )
+    assert all(re.match(announced, line) for line in said[:-1]), said
     return said[-1]
 
 
@@ -208,9 +269,23 @@ def test_missing_network_is_reported(machine):
     assert not machine.policy.exists()
 
 
-def test_an_unknown_package_is_named(machine):
-    machine.set(apt_fails="E: Unable to locate package linux-source-6.1")
-    assert "the sources of apt-get have no package linux-source-6.1; log: " in only_line(machine)
+def test_package_that_this_release_lacks_is_refused_before_a_download(machine):
+    """apt-get would take linux-source-6.1 for a pattern, and install linux-source-6.12."""
+    machine.release("ID=debian", 'VERSION_ID="13"')
+    machine.set(no_candidate="linux-source-6.1", installed="\n".join(packages_of("build")))
+    line = only_line(machine, "--with", "fabric", "--packages-only")
+    assert "have no package linux-source-6.1 (set fabric): nothing was installed" in line
+    assert [call.split()[-1] for call in machine.called("apt-get")] == ["update"]
+    assert "bootstrap: step" not in machine.get("said")
+
+
+def test_kernel_package_is_announced(machine):
+    status, said = machine.run("--with", "fabric", "--packages-only")
+    assert status == 0, said
+    kernel = [line for line in machine.get("said-before-apt").splitlines() if " kernel " in line]
+    assert len(kernel) == 1 and "the set fabric installs a kernel package" in kernel[0]
+    assert machine.run("--with", "lint", "--packages-only")[0] == 0
+    assert " kernel " not in machine.get("said")
 
 
 def test_another_failure_of_apt_is_its_first_error(machine):
@@ -289,7 +364,8 @@ def foreign(machine):
 
 
 def test_another_distribution_that_has_everything_is_not_refused(foreign):
-    assert foreign.run() == (0, ["bootstrap: configuring build/"])
+    steps = ["step 1 of 2: configuring build/", "step 2 of 2: compiling into build/"]
+    assert foreign.run() == (0, [f"bootstrap: {step}" for step in steps])
 
 
 def test_message_names_the_packages_on_another_distribution(foreign):

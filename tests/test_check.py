@@ -841,7 +841,7 @@ def test_output_is_written_into_a_pipe(tmp_path):
     os.mkfifo(fifo)
     with subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE) as cat:
         expect(VIOLATED, "-o", fifo, ENCAP)
-        assert cat.communicate(timeout=60)[0].decode() == expect(VIOLATED, ENCAP)
+        assert wait.communicate(cat)[0].decode() == expect(VIOLATED, ENCAP)
     assert fifo.is_fifo()
 
 
@@ -921,7 +921,7 @@ def test_interrupted_run_has_status_130_and_no_report(tmp_path):
             p.stdin.flush()
             wait.sleeps_in(p, "pipe", "ipoib-check")  # for the rest of the capture
             p.send_signal(signal.SIGINT)
-            p.wait(60)
+            wait.end_of(p)
         finally:
             p.kill()
         out, err = p.stdout.read(), p.stderr.read()
@@ -966,7 +966,7 @@ class Terminal:
         self.process.stdin.close()
         while self.read(60):
             pass
-        assert self.process.wait(60) in (OK, VIOLATED, UNJUDGED), self.seen
+        assert wait.end_of(self.process) in (OK, VIOLATED, UNJUDGED), self.seen
         return self.seen
 
 

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from support import capfile, reports
+from support import capfile, reports, wait
 from support.check import CONNECTED, DATAGRAM, ENCAP, OK, VIOLATED, load
 from support.needs import needs
 from support.paths import BIN, SRC
@@ -55,7 +55,7 @@ class Site:
 
     def follow(self, *command):
         env = {**os.environ, "PATH": f"{self.path}/bin:{BIN}:{os.environ['PATH']}"}
-        return subprocess.run(
+        return wait.run(
             command,
             cwd=self.path,
             env=env,
@@ -167,7 +167,7 @@ def test_two_joined_files_are_checked_as_one(tmp_path):
         data = capfile.pcap(capture.linktype, frames, capture.nanoseconds, capture.endian)
         (tmp_path / ("ring_%05d.pcap" % n)).write_bytes(data)
     env = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
-    done = subprocess.run(
+    done = wait.run(
         ["sh", "-c", JOIN], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == OK, done.stdout[-500:] + done.stderr

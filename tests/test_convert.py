@@ -17,7 +17,7 @@ import time
 
 import pytest
 
-from support import capfile
+from support import capfile, wait
 from support.capfile import ERF, INFINIBAND
 from support.convert import A, B, ENVIRONMENT, LIMIT, PROGRAM, T
 from support.convert import at, call, check_end, convert, frames, inputs, packets, read
@@ -38,7 +38,7 @@ each_format = pytest.mark.parametrize("suffix", FORMATS)
 
 def wireshark(*command):
     """Runs a program of the Wireshark suite without our plugins; returns its output."""
-    result = subprocess.run(
+    result = wait.run(
         [*WITH_PLUGINS, *map(str, command)],
         env={**os.environ, "IPOIB_PLUGINS": ""},
         stdin=subprocess.DEVNULL,
@@ -301,8 +301,10 @@ def test_a_packet_passes_from_pipe_to_pipe_before_the_input_ends(inputs):
     with process:
         process.stdin.write(capfile.load(inputs / "two.pcap")[:92])
         process.stdin.flush()
-        got, end = b"", time.monotonic() + LIMIT
-        while len(got) < 108 and select.select([process.stdout], [], [], end - time.monotonic())[0]:
+        got, clock = b"", wait.Clock()
+        while len(got) < 108 and clock.seconds() < LIMIT:
+            if not select.select([process.stdout], [], [], 1)[0]:
+                continue
             piece = os.read(process.stdout.fileno(), 108 - len(got))
             assert piece, f"the output ended after {len(got)} bytes: {process.stderr.read()}"
             got += piece

@@ -29,7 +29,7 @@ def shell(script, *arguments, **how):
     """Runs the program from a shell, as "$@" of the script."""
     command = ["sh", "-c", script, "sh", PROGRAM, *map(str, arguments)]
     how = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": LIMIT, **how}
-    return subprocess.run(command, env=ENVIRONMENT, check=False, **how)
+    return wait.run(command, env=ENVIRONMENT, check=False, **how)
 
 
 # Input that cannot be read.
@@ -188,7 +188,7 @@ def test_reader_of_the_output_ends(tmp_path):
     process.stdout.close()
     errors = process.stderr.read()
     process.stderr.close()
-    assert process.wait(LIMIT) == 1, errors
+    assert wait.end_of(process, LIMIT) == 1, errors
     assert b"Broken pipe" in errors
 
 
@@ -207,7 +207,7 @@ def interrupt(process, number, function):
     errors = process.stderr.read().decode()
     process.stderr.close()
     return check_end(
-        process.wait(LIMIT), errors, 1, "interrupted: .*has the packets converted so far"
+        wait.end_of(process, LIMIT), errors, 1, "interrupted: .*has the packets converted so far"
     )
 
 

@@ -193,10 +193,10 @@ def run(command, folder, env):
     )
     try:
         try:
-            out, _ = process.communicate(timeout=2 if captures else 60)  # the time for a capture
+            out, _ = wait.communicate(process, 2 if captures else 60)  # the time for a capture
         except subprocess.TimeoutExpired:
             stop_capturing(process)
-            out, _ = process.communicate(timeout=30)
+            out, _ = wait.communicate(process, 30)
         return process.returncode, out.decode(errors="replace")
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)

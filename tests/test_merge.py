@@ -396,7 +396,7 @@ def test_interrupted_wait_for_a_report_has_status_130_and_no_output(folder):
             p.stdin.flush()
             wait.sleeps_in(p, "pipe", "ipoib-check")  # for the next byte
             p.send_signal(signal.SIGINT)
-            p.wait(60)
+            wait.end_of(p)
         finally:
             p.kill()
         out, err = p.stdout.read(), p.stderr.read()
@@ -416,7 +416,7 @@ def peak(folder, *args):
             with open(f"/proc/{p.pid}/status", encoding="utf-8") as f:
                 high = int(re.search(r"VmHWM:\s+(\d+) kB", f.read()).group(1))
             assert fifo.read_bytes()
-            assert p.wait(60) == 0, p.stderr.read()
+            assert wait.end_of(p) == 0, p.stderr.read()
         finally:
             p.kill()
     fifo.unlink()

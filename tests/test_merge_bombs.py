@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from support import paths
+from support import paths, wait
 
 CHECK = os.path.join(paths.BIN, "ipoib-check")
 SECONDS = 20  # of CPU time; the reports here take at most two, and without limits minutes or more
@@ -34,7 +34,7 @@ def merge(path, form):
 def check(*args):
     """(status, output and errors, CPU seconds)"""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    p = subprocess.run([CHECK, *args], capture_output=True, timeout=60)
+    p = wait.run([CHECK, *args], capture_output=True, timeout=60)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return p.returncode, p.stdout, p.stderr, seconds

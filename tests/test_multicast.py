@@ -35,14 +35,13 @@ from support.capture import (
     option_number,
     run,
     run_all,
-    seconds,
     start,
     summary,
     sysfs,
 )
 from support.folders import open_folder
 from support.paths import TSHARK
-from support.wait import until
+from support.wait import duration, until
 
 pytestmark = pytest.mark.usefixtures("folder")
 BROADCAST, ROUTERS = "ff12:401b:ffff::ffff:ffff", "ff12:601b:ffff::2"
@@ -418,7 +417,7 @@ def test_no_broadcast_group_yet_is_reported_and_waited_for(slow):
 def test_silent_sa_is_reported_and_a_signal_ends_the_capture(slow):
     process = slow[silent].process
     process.wait_for(r"the SA \(LID 1\) does not answer")
-    assert seconds(lambda: process.end(signal.SIGTERM)) < (4 if SANITIZED else 1)
+    assert duration(lambda: process.end(signal.SIGTERM)) < (4 if SANITIZED else 1)
 
 
 def test_silent_sa_is_queried_again_soon(slow):
@@ -625,7 +624,7 @@ def test_closed_pipe_is_reported_and_the_groups_are_left(link, rate):
 def test_signal_ends_the_capture_after_the_groups_are_left(link, sig):
     flow = "synthetic 100\nrate 1000\n" + end_at(150)
     process = begin(link.play(flow), "-w", "s.pcap", "-s").wait_for(END_NOTE)
-    assert seconds(lambda: process.end(sig).expect(0)) < (3 if SANITIZED else 0.7)
+    assert duration(lambda: process.end(sig).expect(0)) < (3 if SANITIZED else 0.7)
     held, joins = link.memberships()
     assert not held and joins == 2, link.logged()
     got = numbers(frames_of("s.pcap"))

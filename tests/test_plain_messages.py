@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from support import wait
 from support.paths import BIN
 
 ESC, ESCAPED = b"a\x1b[31m\n\xff\xc2\x9bz", b"a\\x1b[31m\\x0a\\xff\\x9bz"
@@ -33,7 +34,7 @@ def messages(command, cwd):
     """stdout and stderr of a program that must refuse its arguments."""
     program = os.fsencode(os.path.join(BIN, command[0]))
     words = [w if isinstance(w, bytes) else w.encode() for w in command[1:]]
-    p = subprocess.run(
+    p = wait.run(
         [program, *words], stdin=subprocess.DEVNULL, capture_output=True, cwd=cwd, timeout=30
     )
     assert p.returncode != 0

@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 
 import pytest
+from support import wait
+from support.needs import needs_own_mounts
 from support.paths import BIN
 from support.played_capture import REPLAY, Player, wait_until
 
@@ -47,6 +49,7 @@ def fixture_place():
     """A folder that every user may enter (only the owner may enter pytest's folders)."""
     if os.geteuid() != 0:
         pytest.skip("needs root, for setcap and another user")
+    needs_own_mounts()
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         yield folder
@@ -84,7 +87,7 @@ def make_trap(folder):
 def run_as_nobody(program, arguments, environment):
     command = ["unshare", "-m", "sh", "-c", INSIDE, "sh", "env"]
     command += [f"{name}={value}" for name, value in environment.items()]
-    return subprocess.run(
+    return wait.run(
         [*command, program, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -215,6 +218,7 @@ def test_lock_folder_of_another_user_is_refused(player):
     user has made."""
     if os.geteuid() != 0:
         pytest.skip("needs root, for another user")
+    needs_own_mounts()
     folder = "/run/lock/ipoib-capture-65534"
     script = (
         f"set -e; mount -t tmpfs -o mode=1777 none /run/lock; mkdir -m 777 {folder}; chown 65533 {folder}\n"
@@ -229,7 +233,7 @@ def test_lock_folder_of_another_user_is_refused(player):
         subprocess.run(["chmod", "-R", "a+rX", place], check=True)
         command = ["unshare", "-m", "sh", "-c", script, "sh", f"IPOIB_REPLAY={scenario}"]
         command += [f"LD_LIBRARY_PATH={place}/replay", program, "--mode", "multicast", "-s"]
-        done = subprocess.run(
+        done = wait.run(
             [*command, "-w", os.path.join(place, "o"), "--count", "20"],
             capture_output=True,
             text=True,

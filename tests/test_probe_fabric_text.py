@@ -3,8 +3,8 @@
 that did not run."""
 import json
 import os
-import subprocess
 
+from support import wait
 from support.paths import BIN
 
 PROBE = os.path.join(BIN, "ipoib-probe")
@@ -12,7 +12,7 @@ CAUSE = "RDMA device"
 
 
 def run(*arguments):
-    return subprocess.run(
+    return wait.run(
         [PROBE, "-d", "no-such-device", *arguments],
         capture_output=True,
         text=True,

@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from support import wait
 from support.needs import needs
 from support.paths import BIN, SRC
 
@@ -19,9 +20,7 @@ NOWHERE = ("-d", "no-such-device")
 
 def probe(status, *arguments):
     """Runs ipoib-probe, which must end with this exit status."""
-    done = subprocess.run(
-        [PROBE, *arguments], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = wait.run([PROBE, *arguments], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
     return done
 

@@ -2,10 +2,11 @@
 """The targets of ipoib-probe: a target that cannot be a host on an IPoIB link is refused with a
 sentence that says why."""
 import os
-import subprocess
 
 import pytest
 
+from support import wait
+from support.needs import needs_own_mounts
 from support.paths import BIN
 
 PROBE = os.path.join(BIN, "ipoib-probe")
@@ -13,7 +14,7 @@ PROBE = os.path.join(BIN, "ipoib-probe")
 
 def run(*arguments):
     # The device does not exist: nothing is sent on a machine that has an adapter.
-    return subprocess.run(
+    return wait.run(
         [PROBE, "-d", "no-such-device", *arguments],
         capture_output=True,
         text=True,
@@ -93,11 +94,10 @@ def named(tmp_path, *arguments):
     (tmp_path / "hosts").write_text(HOSTS)
     (tmp_path / "nsswitch").write_text("hosts: files\n")
     bind = 'mount --bind "$1" /etc/hosts && mount --bind "$2" /etc/nsswitch.conf && shift 2 && exec "$@"'
-    if os.geteuid() != 0:
-        pytest.skip("an ordinary user cannot mount")
+    needs_own_mounts()
     if not os.path.exists("/etc/nsswitch.conf"):
         pytest.skip("no /etc/nsswitch.conf to bind over")
-    return subprocess.run(
+    return wait.run(
         ["unshare", "--mount", "sh", "-c", bind, "sh"]
         + [str(tmp_path / "hosts"), str(tmp_path / "nsswitch")]
         + [PROBE, "-d", "no-such-device", "--dry-run", *arguments],

@@ -13,7 +13,7 @@ import subprocess
 import pytest
 
 from frames import hostile_messages as hostile
-from support import capfile
+from support import capfile, wait
 from support.needs import needs
 from support.paths import BIN, WITH_PLUGINS
 
@@ -32,7 +32,7 @@ def run(command, plugins=True, seconds=120):
         env["IPOIB_PLUGINS"] = ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as p:
         try:
-            out, err = p.communicate(timeout=seconds)
+            out, err = wait.communicate(p, seconds)
         finally:
             p.kill()
     assert p.returncode == 0, err

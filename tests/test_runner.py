@@ -1,21 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The test runner: script/run-tests counts test cases in the output of programs, and tests/isolated
-leaves no process.
+"""The test runner: script/run-tests counts test cases in the output of programs, also of a run that
+is interrupted, and tests/isolated leaves no process.
 
 The tests write the programs that run here, so their counts are known."""
 import os
+import re
+import shutil
 import signal
 import subprocess
 import textwrap
 import time
 
 import pytest
+from support import wait
+from support.needs import needs_own_mounts
 from support.paths import SRC
 
 RUN_TESTS = os.path.join(SRC, "script", "run-tests")
 ISOLATED = os.path.join(SRC, "tests", "isolated")
-LIMIT = 20  # seconds until a process must be gone
+GONE = "all processes have ended"
 IS_ROOT = os.geteuid() == 0
+
+
+def program(path, text):
+    """Writes a shell program."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("#!/bin/bash\n" + text + "\n")
+    path.chmod(0o755)
+
+
+def register(folder, programs, label="unit"):
+    """Makes a build folder whose tests are shell commands by name. Returns the command that runs
+    them."""
+    lines, properties = [], 'SKIP_RETURN_CODE 77 TIMEOUT 2000 ENVIRONMENT "A=B C"'
+    for name, command in programs.items():
+        program(folder / name, command)
+        lines.append(f'add_test({name} "{ISOLATED}" 1000 "{folder / name}")')
+        lines.append(f"set_tests_properties({name} PROPERTIES {properties} LABELS {label})")
+    (folder / "CTestTestfile.cmake").write_text("\n".join(lines) + "\n")
+    return [RUN_TESTS, "--all", "--build", str(folder)]
 
 
 @pytest.fixture
@@ -23,18 +46,8 @@ def run_tests(tmp_path):
     """Runs script/run-tests --all on a build folder whose tests are shell commands by name."""
 
     def run(programs, *arguments, label="unit"):
-        lines = []
-        for name, command in programs.items():
-            path = tmp_path / name
-            path.write_text("#!/bin/sh\n" + command + "\n")
-            path.chmod(0o755)
-            lines.append(f'add_test({name} "{path}")')
-            lines.append(
-                f"set_tests_properties({name} PROPERTIES SKIP_RETURN_CODE 77 LABELS {label})"
-            )
-        (tmp_path / "CTestTestfile.cmake").write_text("\n".join(lines) + "\n")
-        command = [RUN_TESTS, "--all", "--build", str(tmp_path), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        command = [*register(tmp_path, programs, label), *arguments]
+        done = wait.run(command, capture_output=True, text=True)
         return done.returncode, done.stdout
 
     return run
@@ -45,7 +58,7 @@ def last_line(text):
 
 
 @pytest.mark.parametrize(
-    "program, status, counts",
+    "text, status, counts",
     [
         ("echo 'ok 1 - a'; echo 'ok 2 - b'; echo 1..2", 0, "2 passed, 0 failed, 0 skipped"),
         ("echo 'ok 1 - a'; echo 'not ok 2 - b'; exit 1", 1, "1 passed, 1 failed, 0 skipped"),
@@ -63,12 +76,18 @@ def last_line(text):
             1,
             "3 passed, 2 failed, 0 skipped",
         ),
+        (
+            "echo 'a.py::b PASSED [ 33%]'; echo 'a.py::c[x y] FAILED [ 66%]'; exit 124",
+            1,
+            "1 passed, 1 failed, 0 skipped",
+        ),
+        ("printf 'ok 1 - a\\nok 2 - b'", 0, "2 passed, 0 failed, 0 skipped"),
         ("exit 0", 0, "1 passed, 0 failed, 0 skipped"),
         ("exit 1", 1, "0 passed, 1 failed, 0 skipped"),
     ],
 )
-def test_cases_are_counted(run_tests, program, status, counts):
-    got, out = run_tests({"program": program})
+def test_cases_are_counted(run_tests, text, status, counts):
+    got, out = run_tests({"program": text})
     assert (got, last_line(out)) == (status, counts), out
 
 
@@ -81,8 +100,8 @@ def test_a_program_that_skips_gives_its_reason(run_tests):
 
 def test_a_failure_shows_the_output_without_what_passed(run_tests):
     _, out = run_tests({"fails": "echo 'ok 1 - good one'; echo 'not ok 2 - x'; echo why; exit 1"})
-    assert "FAILED fails" in out and "| not ok 2 - x" in out and "| why" in out
-    assert "good one" not in out
+    shown = [line for line in out.splitlines() if line.startswith("    |")]
+    assert "FAILED fails" in out and shown == ["    | not ok 2 - x", "    | why"]
 
 
 def test_require_all_refuses_a_skip_that_is_not_listed(run_tests):
@@ -142,11 +161,106 @@ def is_running(marker):
     return any(True for _ in processes(marker))
 
 
-def wait_until(condition):
-    end = time.monotonic() + LIMIT
-    while not condition():
-        assert time.monotonic() < end, f"not within {LIMIT} s"
-        time.sleep(0.02)
+# ---- a run that is interrupted
+
+
+HANGS = "echo 'ok 1 - a'; echo 'ok 2 - b'; touch {0}/started; sleep 1000 # {0}"
+HANGS_ALONE = {"two": "echo 'ok 1 - a'; echo 'ok 2 - b'", "hangs": HANGS, "later": "exit 0"}
+FAILS_FIRST = {"fails": "echo 'not ok 1 - a'; exit 1", **HANGS_ALONE}
+
+
+def interrupt(command, folder, send):
+    """Starts the command in a session of its own, calls send(process) when the test "hangs" runs.
+    Returns the exit status and the lines of stdout."""
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    wait.until((folder / "started").exists, "the test runs")
+    send(process)
+    out = wait.communicate(process)[0]
+    wait.until(lambda: not is_running(str(folder)), GONE)
+    return process.returncode, out.splitlines()
+
+
+@pytest.mark.parametrize("to_group", [False, True], ids=["process", "group"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("programs, failed", [(HANGS_ALONE, 1), (FAILS_FIRST, 2)])
+def test_interrupted_run_counts_what_ran(tmp_path, programs, failed, number, to_group):
+    """The interruption is one failure."""
+    texts = {name: text.format(tmp_path) for name, text in programs.items()}
+    command = [*register(tmp_path, texts), "--jobs", "1"]
+    send = os.killpg if to_group else os.kill
+    status, lines = interrupt(command, tmp_path, lambda p: send(p.pid, number))
+    assert status == 128 + number
+    ended = "ended early: 1 test (hangs after N s); not run: 1 test (later)"
+    expected = [f"interrupted by {number.name}: {ended}", f"4 passed, {failed} failed, 0 skipped"]
+    assert [re.sub(r"after \d+ s", "after N s", line) for line in lines[-2:]] == expected, lines
+    assert any(line.startswith("FAILED fails (") for line in lines) == (programs is FAILS_FIRST)
+
+
+def test_end_of_ctest_is_an_interruption(tmp_path):
+    command = [*register(tmp_path, {"hangs": HANGS.format(tmp_path)}), "--jobs", "1"]
+
+    def kill_ctest(runner):
+        (ctest,) = subprocess.check_output(["pgrep", "-P", str(runner.pid)], text=True).split()
+        os.kill(int(ctest), signal.SIGKILL)
+
+    status, lines = interrupt(command, tmp_path, kill_ctest)
+    assert (status, lines[-1]) == (1, "2 passed, 1 failed, 0 skipped")
+    assert lines[-2].startswith("interrupted by signal 9 to ctest: ended early: 1 test (hangs ")
+
+
+def test_killed_runner_leaves_no_process(tmp_path):
+    command = [*register(tmp_path, {"hangs": HANGS.format(tmp_path)}), "--jobs", "1"]
+    assert interrupt(command, tmp_path, lambda p: p.kill())[0] == -signal.SIGKILL
+
+
+@pytest.fixture
+def own_scripts(tmp_path):
+    """A copy of script/test and .ci/run, with no other program of the project."""
+    for name in ("script/test", "script/in-group.sh", ".ci/run"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(os.path.join(SRC, name), tmp_path / name)
+    return tmp_path
+
+
+BUILDS = "touch {0}/started; (sleep 1000; : {0}) & sleep 1001; : {0}"
+COUNTS = """trap 'trap "" TERM; kill %1; echo "3 passed, 1 failed, 0 skipped"; exit 143' TERM
+sleep 1000 & touch {0}/started; wait"""
+
+
+def test_build_that_is_interrupted_leaves_no_process(own_scripts):
+    program(own_scripts / "script/bootstrap", BUILDS.format(own_scripts))
+    command = [own_scripts / "script/test"]
+    status, lines = interrupt(command, own_scripts, lambda p: p.terminate())
+    assert status == 128 + signal.SIGTERM
+    assert lines == [
+        "interrupted by SIGTERM while building; not run: all tests",
+        "0 passed, 1 failed, 0 skipped",
+    ]
+
+
+@pytest.mark.parametrize(
+    "number, status", [(None, 124), (signal.SIGTERM, 143), (signal.SIGINT, 143)]
+)
+def test_interrupted_ci_ends_with_the_counts(own_scripts, monkeypatch, number, status):
+    """None: the time limit, which a timeout on the PATH makes short."""
+    program(own_scripts / "script/bootstrap", "exit 0")
+    program(own_scripts / "script/test", COUNTS.format(own_scripts))
+    if number is None:
+        program(own_scripts / "bin/timeout", 'exec /usr/bin/timeout "$1" "$2" 1 "${@:4}"')
+        monkeypatch.setenv("PATH", f"{own_scripts / 'bin'}:{os.environ['PATH']}")
+    run = interrupt(
+        [own_scripts / ".ci/run"], own_scripts, lambda p: number and p.send_signal(number)
+    )
+    assert run == (status, ["3 passed, 1 failed, 0 skipped"])
+
+
+# ---- tests/isolated
 
 
 @pytest.fixture
@@ -173,14 +287,48 @@ def hanging(tmp_path):
 
 
 def test_a_test_that_hangs_is_ended_and_named(hanging):
-    done = subprocess.run(
-        [ISOLATED, "1", str(hanging)], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = wait.run([ISOLATED, "1", str(hanging)], capture_output=True, text=True)
     assert done.returncode == 124
     assert "its last words" in done.stdout
     assert last_line(done.stdout) == f"isolated: ended after 1 s: {hanging}"
     if IS_ROOT:
-        wait_until(lambda: not is_running(str(hanging)))
+        wait.until(lambda: not is_running(str(hanging)), GONE)
+
+
+@pytest.fixture
+def busy():
+    """Three busy processes for each processor."""
+    begun = [
+        subprocess.Popen(["sh", "-c", "while :; do :; done"])
+        for _ in range(3 * len(os.sched_getaffinity(0)))
+    ]
+    yield
+    for process in begun:
+        process.kill()
+        process.wait()
+
+
+def test_limit_grows_with_the_load(busy):
+    del busy
+    assert subprocess.run([ISOLATED, "1", "sleep", "2.2"], check=False).returncode == 0
+
+
+def test_clock_runs_more_slowly_on_a_busy_machine(monkeypatch):
+    """Four processes are ready to run on each processor."""
+    monkeypatch.setattr(wait, "slowness", lambda: 4)
+    clock, begin = wait.Clock(), time.monotonic()
+    with pytest.raises(subprocess.TimeoutExpired):
+        wait.run(["sleep", "100"], timeout=0.4)
+    took = time.monotonic() - begin
+    assert took >= 1.6 and took / 5 < clock.seconds() <= took / 3.9
+
+
+def test_output_of_a_slow_program_is_complete():
+    """It is waited for more than once."""
+    done = wait.run(
+        ["sh", "-c", "cat; sleep 1.5; echo end"], input=b"x" * 200_000, capture_output=True
+    )
+    assert done.stdout == b"x" * 200_000 + b"end\n"
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="an ordinary user has no process namespace")
@@ -194,17 +342,17 @@ def test_interrupted_run_leaves_no_process(hanging, tmp_path, number):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    wait_until((tmp_path / "started").exists)
+    wait.until((tmp_path / "started").exists, "the test runs")
     if number == signal.SIGINT:
         os.killpg(runner.pid, number)
     else:
         runner.send_signal(number)
-    runner.wait(LIMIT)
-    wait_until(lambda: not is_running(str(hanging)))
+    wait.end_of(runner)
+    wait.until(lambda: not is_running(str(hanging)), GONE)
 
 
-@pytest.mark.skipif(not IS_ROOT, reason="an ordinary user cannot mount")
 def test_a_mount_ends_with_the_test(tmp_path):
+    needs_own_mounts()
     (tmp_path / "mounted").mkdir()
     command = f"mount -t tmpfs none {tmp_path}/mounted && grep -c {tmp_path} /proc/mounts"
     done = subprocess.run(
@@ -213,6 +361,24 @@ def test_a_mount_ends_with_the_test(tmp_path):
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
     with open("/proc/mounts", encoding="utf-8") as f:
         assert str(tmp_path) not in f.read()
+
+
+IN_CHROOT = """cd $0; mkdir proc dev tmp usr src; ln -s usr/bin usr/lib usr/lib64 .
+mount --bind /usr usr; mount --rbind /dev dev; mount --bind "$1" src; mount -t proc proc proc
+exec chroot . sh -c "$2" """
+KEEPS_A_PROCESS = """unshare --mount true 2> /dev/null && exit 9
+src/tests/isolated 10 sh -c 'setsid sleep 1000 > /dev/null 2>&1 & echo $$'; pgrep -c sleep"""
+
+
+def test_chroot_keeps_no_process(tmp_path):
+    """The root of a chroot is a folder, not a mount point: unshare cannot make it private. The
+    shell is one of the first processes of its own namespace."""
+    needs_own_mounts()
+    command = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
+    command += ["sh", "-ec", IN_CHROOT, str(tmp_path), SRC, KEEPS_A_PROCESS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    shell, remaining = map(int, done.stdout.split())
+    assert shell < 10 and remaining == 0, done
 
 
 def test_the_exit_status_is_the_commands():

@@ -8,10 +8,10 @@ import errno
 import json
 import os
 import resource
-import subprocess
 
 import pytest
 
+from support import wait
 from support.capture import REPLAY, environment
 from support.paths import BIN
 
@@ -52,7 +52,7 @@ def only_libibumad():
 def probe(library, members):
     """Its stages by name, and its processor time in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
+    done = wait.run(
         [PROBE, "-d", "played0", "--format", "json", "fabric"],
         env={**environment(scenario(members)), "LD_LIBRARY_PATH": library},
         capture_output=True,
@@ -127,7 +127,7 @@ def test_simulated_umad_recv_behaves_as_the_real_one():
     members = 40
     size = HEADER + (members + GROUPS) * RECORD
     rooms = [MAD - 1, MAD, size - 1, size, size]
-    done = subprocess.run(
+    done = wait.run(
         ["/usr/bin/python3", "-c", PROGRAM, LIBRARY, *map(str, rooms)],
         env=environment(scenario(members)),
         capture_output=True,
@@ -149,7 +149,7 @@ def test_simulated_umad_recv_behaves_as_the_real_one():
 
 def test_records_that_are_not_received_are_noted():
     """Without this note the tests above would not detect it."""
-    subprocess.run(
+    wait.run(
         ["/usr/bin/python3", "-c", PROGRAM, LIBRARY, str(MAD)],
         env=environment(scenario(40)),
         capture_output=True,

@@ -6,11 +6,10 @@ The plugin and ipoib-check find the same in such a file, and neither stops."""
 import json
 import os
 import struct
-import subprocess
 
 import pytest
 
-from support import capfile, paths
+from support import capfile, paths, wait
 from support.needs import needs
 from support.paths import BIN, TSHARK
 
@@ -22,7 +21,7 @@ INTERFACES = 1 << 16
 
 def check(path):
     """The result of ipoib-check: (rules that fail, exit status, errors)."""
-    p = subprocess.run(
+    p = wait.run(
         [os.path.join(BIN, "ipoib-check"), "--format", "json", path],
         capture_output=True,
         timeout=60,
@@ -33,7 +32,7 @@ def check(path):
 
 
 def tshark(path, *args):
-    p = subprocess.run(TSHARK + ["-r", path, *args], capture_output=True, text=True, timeout=60)
+    p = wait.run(TSHARK + ["-r", path, *args], capture_output=True, text=True, timeout=60)
     assert p.returncode == 0, p.stderr
     return p.stdout
 

@@ -20,7 +20,7 @@ import sys
 
 import pytest
 
-from support import capfile
+from support import capfile, wait
 from support.capfile import ERF, ETHERNET, INFINIBAND
 from support.folders import open_folder
 from support.needs import needs
@@ -178,7 +178,7 @@ def call(plugins, *command, stdin=None):
     """Runs a program of the Wireshark suite; its output is bytes."""
     needs(command[0], "build")
     how = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
-    return subprocess.run(
+    return wait.run(
         [*WITH_PLUGINS, *map(str, command)],
         env={**os.environ, "IPOIB_PLUGINS": plugins, "TZ": "UTC", "LC_ALL": "C"},
         capture_output=True,

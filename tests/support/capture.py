@@ -14,13 +14,12 @@ import secrets
 import signal
 import struct
 import subprocess
-import time
 
 import pytest
 
 from support import capfile
 from support.paths import BIN, BUILD, testdata
-from support.wait import until
+from support.wait import communicate, until
 
 CAPTURE = os.path.join(BIN, "ipoib-capture")
 REPLAY = os.path.join(BUILD, "tests", "replay")
@@ -171,7 +170,7 @@ class Running:
         if sig is not None:
             self.signal(sig)
         try:
-            out = self.process.communicate(timeout=limit)[0]
+            out = communicate(self.process, limit)[0]
         except subprocess.TimeoutExpired:
             self.kill()
             pytest.fail(f"it did not end in {limit} s\n{self.err()}")
@@ -202,13 +201,6 @@ def run_all(scenario, total, *arguments, **more):
 def summary(packets, size, drops):
     """A pattern of the last line of stderr."""
     return rf"ipoib-capture: {packets} packets, {size} octets, {drops} drops\n$"
-
-
-def seconds(function):
-    """The duration of the call."""
-    begin = time.monotonic()
-    function()
-    return time.monotonic() - begin
 
 
 # --- files

@@ -10,6 +10,7 @@ deviation)."""
 import os
 import subprocess
 
+from support import wait
 from support.paths import BIN, SRC, testdata
 
 CHECK = os.path.join(BIN, "ipoib-check")
@@ -26,9 +27,7 @@ def run(*args, stdout=subprocess.PIPE, **options):
     """Its output is bytes, its messages (err) are text."""
     if "stdin" not in options:
         options.setdefault("input", b"")
-    done = subprocess.run(
-        [CHECK, *args], stdout=stdout, stderr=subprocess.PIPE, timeout=300, **options
-    )
+    done = wait.run([CHECK, *args], stdout=stdout, stderr=subprocess.PIPE, timeout=300, **options)
     done.err = done.stderr.decode(errors="replace")
     return done
 

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from support import capfile
+from support import capfile, wait
 from support.capfile import ERF, ERF_INFINIBAND, ETHERNET, INFINIBAND, IPOIB
 from support.paths import BIN
 
@@ -36,7 +36,7 @@ def call(*arguments, **how):
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": LIMIT, **how}
     if "input" not in how:
         how.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([PROGRAM, *map(str, arguments)], env=ENVIRONMENT, check=False, **how)
+    return wait.run([PROGRAM, *map(str, arguments)], env=ENVIRONMENT, check=False, **how)
 
 
 def convert(*arguments, status=0, says=r" 0 drops$", **how):

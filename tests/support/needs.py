@@ -14,6 +14,15 @@ def needs(tool, package_set):
         pytest.skip(f"needs {tool}: script/bootstrap --with {package_set}")
 
 
+def needs_own_mounts():
+    """Skips the test if it can have no mount namespace of its own, as a user or in a chroot. Without
+    it a mount of the test would be one of the host."""
+    command = ["unshare", "--mount", "true"]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"needs a mount namespace of its own: {done.stderr.strip()}")
+
+
 def run_without_installing(command, folder):
     """Runs a program that calls script/bootstrap. If bootstrap would install packages, the test is
     skipped.

@@ -3,8 +3,8 @@
 import os
 import signal
 import subprocess
-import time
 
+from support import wait
 from support.paths import BIN, BUILD
 
 CAPTURE = os.path.join(BIN, "ipoib-capture")
@@ -43,7 +43,7 @@ class Player:
         """Exit status, standard output and standard error, after this signal if one is given."""
         if number is not None:
             process.send_signal(number)
-        out, err = process.communicate(timeout=PATIENCE)
+        out, err = wait.communicate(process, PATIENCE)
         return process.returncode, out, err
 
     def run(self, scenario, *arguments, **more):
@@ -58,10 +58,4 @@ class Player:
 
 def wait_until(condition, what):
     """Waits until the condition holds, and returns its value."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.02)
-    raise AssertionError(f"{what}: not within {PATIENCE} s")
+    return wait.until(condition, what, PATIENCE)

@@ -20,7 +20,8 @@ import signal
 import struct
 import subprocess
 import sys
-import time
+
+import wait
 
 NAME = "ib9"
 TUNSETIFF, TUNSETLINK, IFF_TUN, ARPHRD_INFINIBAND = 0x400454CA, 0x400454CD, 1, 32
@@ -145,9 +146,9 @@ class Peer:
 
 def play(tun, program, given):
     """Replies until the program ends. Returns the peer."""
-    peer, end = Peer(tun, given), time.monotonic() + LIMIT
+    peer, clock = Peer(tun, given), wait.Clock()
     ended = os.pidfd_open(program.pid)
-    while time.monotonic() < end:
+    while clock.seconds() < LIMIT:
         ready = select.select([ended] + ([tun] if tun >= 0 else []), [], [], 1)[0]
         if tun in ready:
             try:

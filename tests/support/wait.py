@@ -1,19 +1,96 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Waits for a state, with a generous limit, so that a busy machine causes no failure."""
+"""Waits, with limits that grow with the load of the machine, so that a busy machine causes no failure.
+
+All limits are seconds of a Clock. tests/isolated uses this module too, so it needs only Python."""
+import os
+import subprocess
 import time
 
 LIMIT = 120  # seconds
+MOST = 8  # times a limit may grow; tests/registry.cmake has the same number
+
+
+def slowness():
+    """How many processes are ready to run on each processor, at least 1: so many times longer
+    takes what needs a processor. /proc/loadavg: proc(5)."""
+    with open("/proc/loadavg", encoding="ascii") as f:
+        running = int(f.read().split()[3].split("/")[0])
+    return min(max(1.0, running / len(os.sched_getaffinity(0))), MOST)
+
+
+class Clock:
+    """Counts the seconds in which this machine was idle but for this process: on a busy machine it
+    runs more slowly. It looks at the load at each call of seconds(), about once a second."""
+
+    def __init__(self):
+        self.last, self.counted, self.slowness = time.monotonic(), 0.0, slowness()
+
+    def seconds(self):
+        now, load = time.monotonic(), slowness()
+        self.counted += (now - self.last) * 2 / (load + self.slowness)
+        self.last, self.slowness = now, load
+        return self.counted
 
 
 def until(condition, what, limit=LIMIT):
     """Repeats the call until condition() is true, and returns its value."""
-    end = time.monotonic() + limit
+    clock = Clock()
     while True:
         value = condition()
         if value:
             return value
-        assert time.monotonic() < end, f"after {limit} s still not: {what}"
+        assert clock.seconds() < limit, f"after {limit} s still not: {what}"
         time.sleep(0.01)
+
+
+def end_of(process, limit=LIMIT):
+    """Waits for the end of a process. Returns its status; as Popen.wait(), raises
+    TimeoutExpired."""
+    clock = Clock()
+    while True:
+        try:
+            return process.wait(1)
+        except subprocess.TimeoutExpired:
+            if clock.seconds() >= limit:
+                raise subprocess.TimeoutExpired(process.args, limit) from None
+
+
+def communicate(process, limit=LIMIT, data=None):
+    """As Popen.communicate(): writes the input, and returns the outputs."""
+    clock = Clock()
+    while True:
+        try:
+            return process.communicate(data, timeout=1)
+        except subprocess.TimeoutExpired:
+            data = None  # Popen keeps what is not written yet
+            if clock.seconds() >= limit:
+                raise subprocess.TimeoutExpired(process.args, limit) from None
+
+
+def run(command, timeout=LIMIT, check=False, **options):
+    """As subprocess.run()."""
+    data = options.pop("input", None)
+    if data is not None:
+        options["stdin"] = subprocess.PIPE
+    if options.pop("capture_output", False):
+        options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **options) as process:
+        try:
+            out, err = communicate(process, timeout, data)
+        except BaseException:
+            process.kill()
+            raise
+    done = subprocess.CompletedProcess(command, process.returncode, out, err)
+    if check:
+        done.check_returncode()
+    return done
+
+
+def duration(function):
+    """The seconds of a Clock that a short call took."""
+    clock = Clock()
+    function()
+    return clock.seconds()
 
 
 def sleeps_in(process, function, program):

@@ -4,13 +4,14 @@ the contents of Wireshark's windows."""
 import json
 import subprocess
 
+from support import wait
 from support.needs import needs
 from support.paths import TSHARK, WITH_PLUGINS
 
 
 def tshark(*arguments, timeout=300, check=False, **options):
     """Runs tshark: its exit status, and its output as text."""
-    return subprocess.run(
+    return wait.run(
         [*TSHARK, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -33,7 +34,7 @@ def ask_sharkd(requests):
     Skips the test if there is no sharkd."""
     needs("sharkd", "test")
     lines = [json.dumps({**r, "jsonrpc": "2.0", "id": i}) for i, r in enumerate(requests, 1)]
-    out = subprocess.run(
+    out = wait.run(
         [*WITH_PLUGINS, "sharkd", "-"],
         input="\n".join(lines) + "\n",
         capture_output=True,

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The target uninstall: removes the files of the last `cmake --install`, which MANIFEST lists, and the
+# folders of this project that become empty. Folders of others (bin, man1) stay.
+if(NOT EXISTS "${MANIFEST}")
+    message(FATAL_ERROR "there is no ${MANIFEST}: nothing was installed from this folder")
+endif()
+file(STRINGS "${MANIFEST}" files)
+set(folders "")
+foreach(file IN LISTS files)
+    message(STATUS "Removing: $ENV{DESTDIR}${file}")
+    file(REMOVE "$ENV{DESTDIR}${file}")
+    get_filename_component(folder "${file}" DIRECTORY)
+    while(folder MATCHES "[Ii][Pp][Oo][Ii][Bb]")
+        list(APPEND folders "${folder}")
+        get_filename_component(folder "${folder}" DIRECTORY)
+    endwhile()
+endforeach()
+# In reverse order a folder comes after those that it contains.
+list(REMOVE_DUPLICATES folders)
+list(SORT folders)
+list(REVERSE folders)
+foreach(folder IN LISTS folders)
+    file(GLOB content "$ENV{DESTDIR}${folder}/*" "$ENV{DESTDIR}${folder}/.*")
+    if(NOT content)
+        file(REMOVE_RECURSE "$ENV{DESTDIR}${folder}")
+    endif()
+endforeach()
+file(REMOVE "${MANIFEST}")
