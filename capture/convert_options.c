@@ -126,7 +126,7 @@ static const struct cli_option table[] = {
     {.name = "share",
      .help = "anonymise the capture, to share it",
      .details =
-         "Payload becomes zeros. "
+         "Payload, and everything else that is not known to be needed, becomes zeros. "
          "IP addresses, GIDs, GUIDs and names are replaced, each by the same replacement "
          "everywhere. "
          "Checksums and CRCs are recomputed. "

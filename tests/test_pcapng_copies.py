@@ -193,6 +193,46 @@ def test_share_copies_counts_and_no_texts(source, tmp_path):
     assert blocks[10] == counted(None, NS + 7000, 300, 5)
 
 
+# The options that "convert --share" copies (draft-ietf-opsawg-pcapng section 4); if_tsresol is new.
+SHARED = {
+    capfile.SECTION: [4],
+    capfile.INTERFACE: [9],
+    capfile.ENHANCED_PACKET: [FLAGS, DROPS],
+    capfile.STATISTICS: [START, END, RECEIVED, LOST, ACCEPTED, OS_LOST, 8],
+}
+NAME_RESOLUTION, JOURNAL, SECRETS, CUSTOM = 4, 9, 10, 0xBAD
+
+
+def with_all_options():
+    """Every option from 1 to 20, with values of 4 and of 8 bytes, and custom ones (2988 to 19373)"""
+    t = Tape()
+    t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))
+    ((_, frame, _),) = t.records
+    for size in (4, 8):
+        value = b"leakleak"[:size]
+        values = {**{n: value for n in range(1, 21)}, 2988: b"leak" + value, 19373: b"leak" + value}
+        head = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1) + capfile.options(values)
+        yield capfile.block(capfile.SECTION, head)
+        yield capfile.interface(capfile.INFINIBAND, 0, "<", {**values, 9: b"\x09", 14: bytes(8)})
+        yield capfile.packet(NS, frame, values=values)
+        head = struct.pack("<I", 0) + halves(NS, "<") + capfile.options(values)
+        yield capfile.block(capfile.STATISTICS, head)
+        for kind in (NAME_RESOLUTION, JOURNAL, SECRETS, CUSTOM):
+            yield capfile.block(kind, b"leak" * 4)
+
+
+def test_share_copies_the_listed_options_only(tmp_path):
+    (tmp_path / "in.pcapng").write_bytes(b"".join(with_all_options()))
+    convert("--share", tmp_path / "in.pcapng", tmp_path / "out.pcapng")
+    blocks = list(listed(tmp_path / "out.pcapng"))
+    assert {kind for kind, *_ in blocks} == set(SHARED)
+    found = {kind: set() for kind in SHARED}
+    for kind, _, _, options in blocks:
+        found[kind].update(code for code, _ in options)
+    assert found == {kind: set(codes) for kind, codes in SHARED.items()}
+    assert dict(blocks[0][3])[4].startswith(b"ipoib-capture ")
+
+
 def test_other_formats_have_packets_only(source, tmp_path):
     convert(source, tmp_path / "out.pcap")
     assert len(capfile.read(tmp_path / "out.pcap").frames) == 3

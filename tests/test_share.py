@@ -267,7 +267,7 @@ def test_reserved_bytes_of_an_smp_are_zero(management, attribute, size, tmp_path
     directed = management == 0x81
     assert b"rrr" not in shared and b"xxx" not in shared
     assert shared[32:36] == (b"\xff" * 4 if directed else bytes(4))
-    assert shared[128:] == (b"y" * 128 if directed else bytes(128))
+    assert shared[128:] == bytes(128)  # a route of no hops
 
 
 def test_bytes_around_the_gid_of_a_notice_are_zero(tmp_path):
@@ -405,11 +405,11 @@ def test_tcp_option_of_a_wrong_length_is_removed(kind, tmp_path):
 
 @pytest.mark.parametrize("option, size", [(1, 4), (51, 4), (55, 20), (57, 2)])
 def test_dhcp_number_of_a_wrong_length_is_removed(option, size, tmp_path):
-    """The parameter list (55) may be as long as this text."""
+    """A parameter list (55) may be any text."""
     message = bytes.fromhex("01200000") + bytes(232) + bytes.fromhex("63825363 350101")
     for n in (size, len(TEXT)):
         data = message + bytes([option, n]) + TEXT[:n] + b"\xff"
         udp = ib.udp(A.ip, "255.255.255.255", 68, 67, data)
         packet = ib.ipv4(A.ip, "255.255.255.255", 17, udp)
         (shared,) = share_payloads(tmp_path, ib.encap(0x0800, packet))
-        assert shared[-n - 1 : -1] == (TEXT[:n] if n == size else bytes(n))
+        assert shared[-n - 1 : -1] == (TEXT[:n] if n == size and option != 55 else bytes(n))

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Anonymises packets. See share.h. */
+/* Anonymises frames. See share.h. */
 #include "capture/share/share.h"
 
 #include <glib.h>
 #include <string.h>
 
+#include "capture/share/share_ip.h"
 #include "capture/share/share_mad.h"
 #include "capture/share/share_outer.h"
+#include "capture/share/share_packet.h"
 #include "model/observe.h"
 #include "wire/link_frame.h"
-#include "wire/erf.h"
-#include "wire/icrc.h"
-#include "wire/vcrc.h"
 
 struct share {
     struct share_map *map;
     struct fabric *fabric; /* finds out which payload is IPoIB */
     struct events *events;
-    GByteArray *before; /* the frame before the changes: the decoder's structs point into it */
+    GByteArray *before; /* the frame as captured: the decoder's structs point into it */
     uint32_t frame;
 };
 
@@ -50,10 +49,10 @@ void share_free(struct share *s)
  * be a violation that the packet did not have. The bytes of IPv6's payload length, and of IPv4's
  * identification, get a value with which no length and no checksum is right.
  */
-static void keep_encapsulation(struct span payload, const struct datagram *d, bool first)
+static void keep_encapsulation(struct part payload, const struct datagram *d, bool first)
 {
-    if (encap_missing(view_make(payload.p, payload.cap, d->bytes.len), first))
-        memcpy(payload.p + ENCAP_SIZE, (const uint8_t[]){0xff, 0xfe}, 2);
+    if (encap_missing(view_make(payload.to, payload.cap, d->bytes.len), first))
+        memcpy(payload.to + ENCAP_SIZE, (const uint8_t[]){0xff, 0xfe}, 2);
 }
 
 /*
@@ -61,27 +60,28 @@ static void keep_encapsulation(struct span payload, const struct datagram *d, bo
  * violation stays visible. FIRST: the first packet of a message of several. of_interface: as
  * share_datagram().
  */
-static void share_ipoib(struct share *s, struct span payload, const struct datagram *d, bool first,
+static void share_ipoib(struct part payload, const struct datagram *d, bool first,
                         bool of_interface)
 {
     struct datagram bare;
 
-    if (d->header != WIRE_OK) {
-        span_clear(payload, 0);
-    } else if (encap_missing(d->bytes, first)) {
+    if (d->header != WIRE_OK)
+        return;
+    if (encap_missing(d->bytes, first)) {
         uint8_t version = d->bytes.p[0] >> 4;
         datagram_decode_body(version == 4   ? TYPE_IPV4
                              : version == 6 ? TYPE_IPV6
                                             : TYPE_ARP,
                              d->bytes, &bare);
-        share_datagram(s->map, payload, &bare, of_interface);
+        share_datagram(payload, &bare, of_interface);
     } else {
-        share_datagram(s->map, span_from(payload, ENCAP_SIZE), d, of_interface);
+        part_keep(payload, 0, ENCAP_SIZE);
+        share_datagram(part_from(payload, ENCAP_SIZE), d, of_interface);
         keep_encapsulation(payload, d, first);
     }
 }
 
-/* Later packets may show that such data are a datagram, so its headers stay. */
+/* Later packets may show that such data are a datagram, so its headers are kept. */
 static bool looks_like_ipoib(const struct packet *p)
 {
     return p->datagram.header == WIRE_OK &&
@@ -102,162 +102,53 @@ static const struct split_record *split_of(const struct events *e)
  * Anonymises the payload. Only the first fragment of a message contains the headers of the
  * datagram.
  */
-static void share_payload(struct share *s, struct span payload, const struct packet *p)
+static void share_payload(struct part payload, const struct packet *p, const struct events *events)
 {
     const struct cm *cm = packet_cm(p);
 
     switch (p->classification.class) {
     case PAYLOAD_MAD:
-        share_mad(s->map, payload, &p->mad, cm && packet_cm_is_ipoib(p, cm), split_of(s->events));
+        share_mad(payload, &p->mad, cm && packet_cm_is_ipoib(p, cm), split_of(events));
         break;
     case PAYLOAD_IPOIB:
-        share_ipoib(s, payload, &p->datagram, false, false);
+        share_ipoib(payload, &p->datagram, false, false);
         break;
     case PAYLOAD_FRAGMENT:
         if (p->classification.fragment.index == 0)
-            share_ipoib(s, payload, &p->datagram, true, false);
-        else
-            span_clear(payload, 0);
+            share_ipoib(payload, &p->datagram, true, false);
         break;
     case PAYLOAD_NONE:
     case PAYLOAD_OTHER:
     case PAYLOAD_FOREIGN:
         if (looks_like_ipoib(p))
-            share_ipoib(s, payload, &p->datagram, p->ib.position == IB_FIRST, false);
-        else
-            span_clear(payload, 0);
+            share_ipoib(payload, &p->datagram, p->ib.position == IB_FIRST, false);
         break;
     }
 }
 
-/* ---- the packet */
-
-/* Returns the offset after the last decoded header. */
-static uint32_t end_of_headers(const struct packet *p)
-{
-    const struct ib_packet *ib = &p->ib;
-
-    return p->result == WIRE_OK ? ib->payload_off
-           : ib->has_deth       ? ib->deth_off + (uint32_t)DETH_SIZE
-           : ib->has_bth        ? ib->bth_off + (uint32_t)BTH_SIZE
-           : ib->has_grh        ? ib->grh_off + (uint32_t)GRH_SIZE
-           : ib->has_lrh        ? LRH_SIZE
-                                : 0;
-}
-
-/*
- * Clears the bytes from FROM to the ICRC (padding), and everything after the VCRC. CRCs that are
- * not checked are cleared too: that of RoCE covers the outer addresses, the rest of a truncated CRC
- * is of the old payload, and a raw packet has payload there.
- */
-static void clear_rest(struct span whole, const struct packet *p, uint32_t from)
-{
-    uint32_t length = p->ib.length;
-    bool has_icrc = icrc_check(p->bytes, &p->ib) != ICRC_NOT_THERE,
-         has_vcrc = vcrc_check(p->bytes, &p->ib) != VCRC_NOT_THERE;
-
-    if (length < from + ICRC_SIZE) {
-        span_clear(whole, from);
-        return;
-    }
-    span_clear_part(whole, from, length - from - (has_icrc ? ICRC_SIZE : 0));
-    span_clear(whole, length + (has_vcrc ? VCRC_SIZE : 0));
-}
-
-static void share_headers(struct share *s, struct span whole, const struct packet *p)
-{
-    uint8_t *grh = p->ib.has_grh ? span_field(whole, p->ib.grh_off, GRH_SIZE) : NULL;
-
-    if (!grh)
-        return;
-    share_gid(s->map, grh + GRH_SGID);
-    share_gid(s->map, grh + GRH_DGID);
-}
-
-/*
- * The new CRC: a wrong one stays wrong. It is not 0 then, because 0 counts as "no CRC". A right one
- * may be 0 by chance, the VCRC of one packet in 65,536: that packet counts as one without VCRC.
- */
-static uint32_t new_crc(uint32_t right, bool stays_wrong)
-{
-    enum { SPOIL = 0x5a5a };
-
-    return !stays_wrong ? right : right == SPOIL ? SPOIL + 1 : right ^ SPOIL;
-}
-
-static void update_crcs(struct span whole, const struct packet *p)
-{
-    struct view now = view_make(whole.p, whole.cap, p->bytes.len);
-    enum icrc icrc = icrc_check(p->bytes, &p->ib);
-    enum vcrc vcrc = vcrc_check(p->bytes, &p->ib);
-
-    if (icrc != ICRC_NOT_THERE) {
-        uint32_t crc = new_crc(icrc_of(now, &p->ib), icrc == ICRC_WRONG);
-        for (int i = 0; i < ICRC_SIZE; i++)
-            whole.p[p->ib.length - ICRC_SIZE + i] = (uint8_t)(crc >> 8 * i);
-    }
-    if (vcrc != VCRC_NOT_THERE) {
-        uint16_t crc = (uint16_t)new_crc(vcrc_of(now, &p->ib), vcrc == VCRC_WRONG);
-        whole.p[p->ib.length] = (uint8_t)crc;
-        whole.p[p->ib.length + 1] = (uint8_t)(crc >> 8);
-    }
-}
-
-/*
- * Clears the extended headers after BTH and DETH: memory addresses and keys, immediate data. The
- * AETH is kept: opcodes 0x0d to 0x12 (IBA table 38).
- */
-static void clear_extended(struct span whole, const struct ib_packet *ib)
-{
-    uint32_t from = ib->has_deth ? ib->deth_off + (uint32_t)DETH_SIZE
-                                 : ib->bth_off + (uint32_t)BTH_SIZE;
-    uint8_t kind = ib->opcode & 0x1f;
-
-    if (kind >= 0x0d && kind <= 0x12)
-        from += AETH_SIZE;
-    if (from < ib->payload_off)
-        span_clear_part(whole, from, ib->payload_off - from);
-}
-
-static void share_infiniband(struct share *s, struct span whole, const struct packet *p)
-{
-    uint32_t from = end_of_headers(p);
-
-    share_headers(s, whole, p);
-    if (p->result == WIRE_OK) {
-        struct span payload = span_from(whole, from);
-        payload.cap = payload.cap < p->ib.payload.cap ? payload.cap : p->ib.payload.cap;
-        clear_extended(whole, &p->ib);
-        share_payload(s, payload, p);
-        from += payload.cap;
-    }
-    clear_rest(whole, p, from);
-    update_crcs(whole, p);
-}
-
 /* ---- the frame */
 
-/*
- * Anonymises the ERF extension headers: maps the number of the capturing host (Host ID), clears the
- * contents of all others.
- */
-static void share_extensions(struct share *s, uint8_t *record, uint32_t cap)
+static void share_infiniband(struct part whole, const struct packet *p, const struct events *events)
 {
-    uint32_t at = ERF_HEADER_LEN;
-    bool more = cap > ERF_HEADER_LEN && record[ERF_OFF_TYPE] & ERF_TYPE_MORE;
+    share_headers(whole, &p->ib);
+    if (p->result == WIRE_OK)
+        share_payload(part_sub(whole, p->ib.payload_off, p->ib.payload.cap), p, events);
+    share_crcs(whole, p->bytes.len, &p->ib);
+}
 
-    for (; more && at + ERF_EXT_LEN <= cap; at += ERF_EXT_LEN) {
-        more = record[at] & ERF_TYPE_MORE;
-        if ((record[at] & ERF_TYPE_MASK) == ERF_EXT_HOST_ID)
-            share_bytes(s->map, record + at + 2, ERF_EXT_LEN - 2);
-        else
-            memset(record + at + 1, 0, ERF_EXT_LEN - 1);
-    }
+/* A frame without InfiniBand headers; INNER: from the encapsulation header or the datagram on. */
+static void share_without_headers(struct part inner, enum link_frame_kind kind,
+                                  const struct datagram *d)
+{
+    if (kind == LINK_FRAME_IPOIB)
+        share_ipoib(inner, d, false, datagram_is_of_interface(d));
+    else
+        share_datagram(inner, d, datagram_is_of_interface(d));
 }
 
 /*
- * Whether the frame can be anonymised. An Ethernet frame in an ERF record cannot: its MAC addresses
- * would stay.
+ * Whether the frame can be anonymised. An Ethernet frame in an ERF record cannot: its outer headers
+ * are not known.
  */
 static bool is_shared(const struct share_frame *f, const struct link_frame *c)
 {
@@ -284,32 +175,22 @@ static bool observe_shared(struct share *s, struct packet *p, const struct share
     return true;
 }
 
-/* A frame without InfiniBand headers; INNER: from the encapsulation header or the datagram on. */
-static void share_without_headers(struct share *s, struct span inner, enum link_frame_kind kind,
-                                  const struct packet *p)
-{
-    if (kind == LINK_FRAME_IPOIB)
-        share_ipoib(s, inner, &p->datagram, false, datagram_is_of_interface(&p->datagram));
-    else
-        share_datagram(s->map, inner, &p->datagram, datagram_is_of_interface(&p->datagram));
-}
-
 bool share_frame(struct share *s, const struct share_frame *frame)
 {
-    struct span whole = {frame->bytes, frame->cap}, inner;
     struct link_frame c;
     struct packet p;
 
     if (!observe_shared(s, &p, frame, &c))
         return false;
-    if (frame->linktype == LINKTYPE_ERF)
-        share_extensions(s, frame->bytes, frame->cap);
-    share_outer(s->map, frame->linktype, whole, s->before->data, &c);
-    inner = span_from(whole, (uint32_t)(c.inner.p - s->before->data));
-    if (c.kind != LINK_FRAME_IB) {
-        share_without_headers(s, inner, c.kind, &p);
+    if (frame->cap == 0)
         return true;
-    }
-    share_infiniband(s, inner, &p);
+    memset(frame->bytes, 0, frame->cap);
+    struct part whole = {s->map, s->before->data, frame->bytes, frame->cap};
+    share_outer(whole, frame->wire, frame->linktype, &c);
+    struct part inner = part_sub(whole, (uint32_t)(c.inner.p - whole.from), c.inner.cap);
+    if (c.kind == LINK_FRAME_IB)
+        share_infiniband(inner, &p, s->events);
+    else
+        share_without_headers(inner, c.kind, &p.datagram);
     return true;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * convert --share: anonymises frames so that a capture can be given to others. Payload is cleared,
- * addresses are mapped (share_map.h), and CRCs and checksums are recomputed; a wrong one stays
- * wrong. The fields that the IPoIB rules check are kept, so the shared capture gives the same
- * findings.
+ * convert --share: anonymises frames so that a capture can be given to others. The new frame begins
+ * as zeros (share_part.h); fields are kept or, if they are addresses, mapped (share_map.h), and
+ * CRCs and checksums are recomputed; a wrong one stays wrong. The fields that the IPoIB rules check
+ * are kept, so the shared capture gives the same findings. doc/sharing.md lists what is kept.
  */
 #ifndef CAPTURE_SHARE_H
 #define CAPTURE_SHARE_H

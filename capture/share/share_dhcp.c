@@ -1,191 +1,146 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Anonymises DHCP messages. See share_ip.h. */
+/* Anonymises DHCP messages. See share_ip.h. The client identifier: share_client.c. */
+#include "capture/share/share_client.h"
 #include "capture/share/share_ip.h"
+#include "capture/share/share_layout.h"
 #include "wire/dhcp.h"
 #include "wire/ip.h"
-#include "wire/lladdr.h"
+
+/* ---- options: code and length are always kept */
 
 /*
- * Contents of options (RFC 2132); all others are cleared, and numbers that are longer than they may
- * be.
+ * Options with a number of SIZE bytes (RFC 2132); the value of one with another length stays zero.
+ * SIZE 0: a list of IPv4 addresses.
  */
-enum { NUMBERS_MAX = 4, DHCP_OPTION_PARAMETERS = 55 };
-enum { HOLDS_OTHER, HOLDS_NUMBERS, HOLDS_ADDRESSES, HOLDS_CLIENT };
-
-static int holds(uint8_t option)
-{
-    switch (option) {
-    case 1:  /* subnet mask */
-    case 51: /* lease time */
-    case DHCP_OPTION_OVERLOAD:
-    case DHCP_OPTION_MESSAGE_TYPE:
-    case DHCP_OPTION_PARAMETERS:
-    case 57: /* maximum message size */
-    case 58: /* renewal time */
-    case 59: /* rebinding time */
-        return HOLDS_NUMBERS;
-    case 3:  /* routers */
-    case 6:  /* name servers */
-    case 28: /* broadcast address */
-    case 42: /* time servers */
-    case 50: /* requested address */
-    case 54: /* server identifier */
-        return HOLDS_ADDRESSES;
-    case DHCP_OPTION_CLIENT_ID:
-        return HOLDS_CLIENT;
-    default:
-        return HOLDS_OTHER;
-    }
-}
-
-enum { DUID_LLT = 1, DUID_EN = 2, DUID_LL = 3 }; /* RFC 8415 section 11 */
-
-/*
- * Bytes of a DUID before its identifying part: type, and enterprise number, or hardware type (and
- * time).
- */
-static uint32_t duid_head(const uint8_t *p, uint32_t n)
-{
-    uint16_t type = n >= 2 ? be16(p) : 0;
-
-    return type == DUID_EN ? 6 : type == DUID_LL ? 4 : type == DUID_LLT ? 8 : 2;
-}
-
-/*
- * Anonymises a client identifier: type, IAID and DUID (RFC 4361 section 6.1). Of any other form
- * only the type is kept.
- */
-static void share_client(struct share_map *m, uint8_t *p, uint32_t n)
-{
-    uint32_t at = 1;
-
-    if (n > DHCP_CLIENT_ID_DUID && p[0] == DHCP_CLIENT_ID_TYPE_DUID) {
-        share_bytes(m, p + 1, DHCP_CLIENT_ID_DUID - 1);
-        at = DHCP_CLIENT_ID_DUID + duid_head(p + DHCP_CLIENT_ID_DUID, n - DHCP_CLIENT_ID_DUID);
-    }
-    if (at < n && n - at == LLADDR_SIZE)
-        share_lladdr(m, p + at);
-    else if (at < n && n - at == 8)
-        share_guid(m, p + at);
-    else if (at < n)
-        share_bytes(m, p + at, n - at);
-}
-
-/* The client identifier; it can be split over several options (RFC 3396). */
-struct client {
-    uint8_t *at[512]; /* position of each of its bytes */
-    uint32_t n;
+static const struct shared_option {
+    uint8_t code, size;
+} shared_options[] = {
+    {1, 4},  /* subnet mask */
+    {3, 0},  /* routers */
+    {6, 0},  /* name servers */
+    {28, 0}, /* broadcast address */
+    {42, 0}, /* time servers */
+    {50, 0}, /* requested address */
+    {51, 4}, /* lease time */
+    {DHCP_OPTION_OVERLOAD, 1},
+    {DHCP_OPTION_MESSAGE_TYPE, 1},
+    {54, 0}, /* server identifier */
+    {57, 2}, /* maximum message size */
+    {58, 4}, /* renewal time */
+    {59, 4}, /* rebinding time */
 };
 
-static void add_client(struct client *c, uint8_t *p, uint32_t n)
+static const struct shared_option *find_option(uint8_t code)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (c->n < sizeof(c->at) / sizeof(*c->at))
-            c->at[c->n++] = p + i;
-        else
-            p[i] = 0;
+    for (size_t i = 0; i < sizeof(shared_options) / sizeof(*shared_options); i++)
+        if (shared_options[i].code == code)
+            return &shared_options[i];
+    return NULL;
 }
 
-static void share_parts(struct share_map *m, const struct client *c)
+/* P: the value of N bytes, or the captured part of it */
+static void share_value(struct part p, uint8_t code, uint32_t n)
 {
-    uint8_t whole[sizeof(c->at) / sizeof(*c->at)] = {0};
+    const struct shared_option *o = find_option(code);
 
-    for (uint32_t i = 0; i < c->n; i++)
-        whole[i] = *c->at[i];
-    if (c->n)
-        share_client(m, whole, c->n);
-    for (uint32_t i = 0; i < c->n; i++)
-        *c->at[i] = whole[i];
-}
-
-static void share_option(struct share_map *m, struct span s, uint8_t option, uint32_t n,
-                         struct client *client)
-{
-    uint8_t *p = span_field(s, 0, n);
-    int what = holds(option);
-
-    if (!p || (what == HOLDS_NUMBERS && (n <= NUMBERS_MAX || option == DHCP_OPTION_PARAMETERS)))
+    if (!o)
         return;
-    if (what == HOLDS_CLIENT)
-        add_client(client, p, n);
-    else if (what == HOLDS_ADDRESSES && n % IPV4_ADDRESS_SIZE == 0)
-        for (uint32_t i = 0; i < n; i += IPV4_ADDRESS_SIZE)
-            share_ipv4(m, p + i);
-    else
-        memset(p, 0, n);
+    if (o->size)
+        part_keep(p, 0, n == o->size ? n : 0);
+    else if (n % IPV4_ADDRESS_SIZE == 0)
+        for (uint32_t at = 0; at < n; at += IPV4_ADDRESS_SIZE)
+            part_map(p, IPV4, at, IPV4_ADDRESS_SIZE);
 }
 
 /* Returns the value of the overload option: which fields contain options too. */
-static uint8_t share_dhcp_options(struct share_map *m, struct span s, struct client *client)
+static uint8_t share_options(struct part p, struct client *client)
 {
     uint8_t overload = 0;
     uint32_t at = 0;
 
-    while (at < s.cap && s.p[at] != DHCP_OPTION_END) {
-        if (s.p[at] == DHCP_OPTION_PAD) {
+    while (at < p.cap && p.from[at] != DHCP_OPTION_END) {
+        const uint8_t *option = p.from + at;
+        if (*option == DHCP_OPTION_PAD) {
             at++;
             continue;
         }
-        if (at + 1 >= s.cap)
-            break;
-        if (s.p[at] == DHCP_OPTION_OVERLOAD && s.p[at + 1] == 1 && at + 2 < s.cap)
-            overload = s.p[at + 2];
-        share_option(m, span_from(s, at + 2), s.p[at], s.p[at + 1], client);
-        at += 2u + s.p[at + 1];
+        part_keep(p, at, 2);
+        if (!part_has(p, at, 2))
+            return overload;
+        struct part value = part_sub(p, at + 2, option[1]);
+        if (*option == DHCP_OPTION_CLIENT_ID)
+            client_add(client, value);
+        else
+            share_value(value, *option, option[1]);
+        if (*option == DHCP_OPTION_OVERLOAD && option[1] == 1 && value.cap)
+            overload = *value.from;
+        at += 2u + option[1];
     }
-    span_clear(s, at + 1);
+    part_keep(p, at, 1); /* the end */
     return overload;
 }
 
 /*
- * Anonymises the options, and the fields file and sname, which contain options (RFC 2132 section
- * 9.3) or else names, which are cleared.
+ * The options, and the fields file and sname if they contain options (RFC 2132 section 9.3). They
+ * have names otherwise, which stay zero.
  */
-static void share_all_options(struct share_map *m, struct span s, bool has_options)
+static void share_all_options(struct part p)
 {
-    struct span file = span_part(s, DHCP_FILE, DHCP_FILE_SIZE),
-                sname = span_part(s, DHCP_SNAME, DHCP_SNAME_SIZE);
     struct client client = {.n = 0};
-    uint8_t overload = has_options ? share_dhcp_options(m, span_from(s, DHCP_OPTIONS), &client) : 0;
+    uint8_t overload = share_options(part_from(p, DHCP_OPTIONS), &client);
 
     if (overload & DHCP_OVERLOAD_FILE)
-        share_dhcp_options(m, file, &client);
-    else
-        span_clear(file, 0);
+        share_options(part_sub(p, DHCP_FILE, DHCP_FILE_SIZE), &client);
     if (overload & DHCP_OVERLOAD_SNAME)
-        share_dhcp_options(m, sname, &client);
-    else
-        span_clear(sname, 0);
-    share_parts(m, &client);
+        share_options(part_sub(p, DHCP_SNAME, DHCP_SNAME_SIZE), &client);
+    client_share(&client);
+}
+
+/* ---- the message */
+
+static bool are_zero(const uint8_t *bytes, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (bytes[i])
+            return false;
+    return true;
 }
 
 /*
- * Maps chaddr. In IPoIB it is zero (RFC 4390 section 2.1). If not, it contains the first 16 bytes
- * of a link-layer address: flags and QPN, which are kept, the prefix, and half of the GUID.
+ * The client's hardware address, by its length: a MAC address, a port GUID (iPXE), or the start of
+ * a link-layer address. On an IPoIB link it must be zero (RFC 4390 section 2.1), which a rule
+ * checks: one that is not zero gets a last byte of 1 if none of its bytes is mapped.
  */
-static void share_chaddr(struct share_map *m, uint8_t *p)
+static void share_chaddr(struct part p, uint8_t length)
 {
-    static const uint8_t zero[DHCP_CHADDR_SIZE];
-    uint8_t lladdr[LLADDR_SIZE] = {0};
+    enum { OF_MAC = 6, OF_GUID = 8 };
 
-    if (memcmp(p, zero, sizeof(zero)) == 0)
+    if (!part_has(p, 0, DHCP_CHADDR_SIZE))
         return;
-    memcpy(lladdr, p, DHCP_CHADDR_SIZE);
-    share_lladdr(m, lladdr);
-    memcpy(p, lladdr, DHCP_CHADDR_SIZE);
+    if (length == OF_MAC)
+        part_map(p, MAC, 0, OF_MAC);
+    else if (length == OF_GUID)
+        part_map(p, GUID, 0, OF_GUID);
+    else if (length >= DHCP_CHADDR_SIZE)
+        part_map(p, LLADDR_START, 0, DHCP_CHADDR_SIZE);
+    if (!are_zero(p.from, p.cap) && are_zero(p.to, p.cap))
+        p.to[DHCP_CHADDR_SIZE - 1] = 1;
 }
 
-void share_dhcp(struct share_map *m, struct span s)
-{
-    uint8_t *chaddr = span_field(s, DHCP_CHADDR, DHCP_CHADDR_SIZE);
-    uint8_t *cookie = span_field(s, DHCP_COOKIE, DHCP_OPTIONS - DHCP_COOKIE);
+/*
+ * operation, hardware type, length of the address, hops; transaction; seconds; broadcast flag;
+ * addresses
+ */
+static const struct field head_layout[] = {KEEP(81), ZERO(15), MAP_IPV4,  MAP_IPV4,
+                                           MAP_IPV4, MAP_IPV4, LAYOUT_END};
 
-    for (uint32_t at = DHCP_CIADDR; at <= DHCP_GIADDR; at += IPV4_ADDRESS_SIZE) {
-        uint8_t *p = span_field(s, at, IPV4_ADDRESS_SIZE);
-        if (p)
-            share_ipv4(m, p);
-    }
-    if (chaddr)
-        share_chaddr(m, chaddr);
-    share_all_options(m, s, cookie != NULL);
+void share_dhcp(struct part p)
+{
+    share_layout(p, head_layout);
+    if (part_has(p, 0, DHCP_CHADDR))
+        share_chaddr(part_sub(p, DHCP_CHADDR, DHCP_CHADDR_SIZE), p.from[DHCP_HLEN]);
+    if (!part_has(p, 0, DHCP_OPTIONS) || be32(p.from + DHCP_COOKIE) != DHCP_MAGIC_COOKIE)
+        return;
+    part_keep(p, DHCP_COOKIE, DHCP_OPTIONS - DHCP_COOKIE);
+    share_all_options(p);
 }

@@ -2,160 +2,143 @@
 /* Anonymises ICMP, IGMP and ICMPv6. See share_icmp.h. */
 #include "capture/share/share_icmp.h"
 
-#include <string.h>
-
+#include "capture/share/share_layout.h"
+#include "capture/share/share_nd.h"
 #include "wire/ip.h"
 #include "wire/membership.h"
 #include "wire/nd.h"
 
-enum { ND_OPT_PREFIX = 3, ND_OPT_MTU = 5, ND_OPT_ROUTE = 24, ND_OPT_DNS = 25 };
-enum { ICMP_HEADER = 8, ND_REDIRECT_DESTINATION = 24 };
+/* ---- messages with a fixed layout: type and code, a checksum of 16 bits, then */
 
-/* Offset of the link-layer address in the option of the message v. */
-static uint32_t lladdr_at(struct view v, const struct nd_option *o, bool of_interface)
+static const struct field type_and_code[] = {KEEP(16), LAYOUT_END};
+/* identifier and sequence number, or the MTU of Packet Too Big, or a pointer (RFC 4443) */
+static const struct field word[] = {KEEP(16), ZERO(16), KEEP(32), LAYOUT_END};
+static const struct field next_hop_mtu[] = {KEEP(16), ZERO(32), KEEP(16), LAYOUT_END};
+static const struct field pointer[] = {KEEP(16), ZERO(16), KEEP(8), LAYOUT_END};
+static const struct field gateway[] = {KEEP(16), ZERO(16), MAP_IPV4, LAYOUT_END};
+static const struct field group[] = {KEEP(8), ZERO(24), MAP_IPV4, LAYOUT_END};
+static const struct field group6[] = {KEEP(16), ZERO(48), MAP_IPV6, LAYOUT_END};
+
+struct typed_layout {
+    uint8_t type;
+    const struct field *layout;
+};
+
+static const struct field *find_layout(const struct typed_layout *list, uint8_t type)
 {
-    bool before_driver = of_interface && view_has(v, o->off, o->size) == WIRE_OK &&
-                         nd_may_be_before_driver(v.p + o->off);
-
-    return o->off + (before_driver ? ND_OPT_LLADDR_BEFORE_DRIVER : ND_OPT_LLADDR);
+    for (; list->layout; list++)
+        if (list->type == type)
+            return list->layout;
+    return NULL;
 }
 
-/* RFC 4861 section 4.6.2 */
-enum { ND_OPT_PREFIX_RESERVED = 12, ND_OPT_PREFIX_AT = 16, ND_OPT_PREFIX_SIZE = 32 };
-
-static void share_prefix_option(struct share_map *m, struct span s, const struct nd_option *o)
+/* Of another type, type and code are kept. */
+static void share_typed(struct part p, const struct typed_layout *list)
 {
-    if (o->size < ND_OPT_PREFIX_SIZE) {
-        span_clear_part(s, o->off + 2, o->size - 2);
-        return;
-    }
-    span_clear_part(s, o->off + ND_OPT_PREFIX_RESERVED, ND_OPT_PREFIX_AT - ND_OPT_PREFIX_RESERVED);
-    span_map_ip(m, s, o->off + ND_OPT_PREFIX_AT, IPV6_ADDRESS_SIZE);
-    span_clear_part(s, o->off + ND_OPT_PREFIX_SIZE, o->size - ND_OPT_PREFIX_SIZE);
+    const struct field *layout = p.cap ? find_layout(list, p.from[0]) : NULL;
+
+    share_layout(p, layout ? layout : type_and_code);
 }
 
-/* v: the message before any change. */
-static void share_nd_option(struct share_map *m, struct span s, struct view v,
-                            const struct nd_option *o, bool of_interface)
+/* RFC 792, RFC 950, RFC 1191 */
+static const struct typed_layout of_icmp[] = {
+    {0, word},  {3, next_hop_mtu}, {5, gateway}, {8, word},  {12, pointer}, {13, word},
+    {14, word}, {15, word},        {16, word},   {17, word}, {18, word},    {0, NULL},
+};
+
+void share_icmp(struct part p)
 {
-    switch (o->type) {
-    case ND_OPT_SOURCE_LLADDR:
-    case ND_OPT_TARGET_LLADDR:
-        if (nd_is_ipoib_lladdr(o))
-            span_map_lladdr(m, s, lladdr_at(v, o, of_interface));
-        else
-            span_clear_part(s, o->off + 2, o->size - 2);
-        break;
-    case ND_OPT_PREFIX:
-        share_prefix_option(m, s, o);
-        break;
-    case ND_OPT_DNS:
-        for (uint32_t at = 8; at + IPV6_ADDRESS_SIZE <= o->size; at += IPV6_ADDRESS_SIZE)
-            span_map_ip(m, s, o->off + at, IPV6_ADDRESS_SIZE);
-        break;
-    case ND_OPT_MTU:
-        span_clear_part(s, o->off + 8, o->size - 8);
-        break;
-    default:
-        span_clear_part(s, o->off + 2, o->size - 2);
-        break;
-    }
+    share_typed(p, of_icmp);
 }
 
-static void share_nd(struct share_map *m, struct span s, struct view v, bool of_interface)
-{
-    struct nd_iter it;
-    struct nd_option o;
-    uint32_t end;
+/* ---- lists of groups and sources */
 
-    if (!nd_options(v, &it)) {
-        span_clear(s, ICMP_HEADER);
-        return;
-    }
-    end = it.next;
-    while (nd_next(&it, &o)) { /* reads V, which does not change */
-        share_nd_option(m, s, v, &o, of_interface);
-        end = o.off + o.size;
-    }
-    /* keep type and length of an option with length 0 or beyond the end of the message */
-    span_clear(s, it.end == WIRE_MALFORMED ? end + ND_OPT_PAD : end);
-    if (s.p[0] == ND_NS || s.p[0] == ND_NA || s.p[0] == ND_REDIRECT)
-        span_map_ip(m, s, ND_TARGET, IPV6_ADDRESS_SIZE);
-    if (s.p[0] == ND_REDIRECT)
-        span_map_ip(m, s, ND_REDIRECT_DESTINATION, IPV6_ADDRESS_SIZE);
+/* COUNT addresses of N bytes at AT */
+static void share_sources(struct part p, uint32_t at, unsigned count, uint32_t n)
+{
+    for (; count > 0 && at < p.cap; count--, at += n)
+        part_map_ip(p, at, n);
 }
 
-/*
- * Anonymises a report of IGMPv3 or MLDv2: records of groups and sources. ADDRESS: bytes of an
- * address.
- */
-static void share_group_records(struct share_map *m, struct span s, uint32_t address)
+/* type; number of records */
+static const struct field report_layout[] = {KEEP(8), ZERO(40), KEEP(16), LAYOUT_END};
+
+/* A report of IGMPv3 or MLDv2. N: bytes of an address */
+static void share_report(struct part p, uint32_t n)
 {
-    uint8_t *head = span_field(s, 0, REPORT_RECORDS);
     uint32_t at = REPORT_RECORDS;
+    unsigned left = part_has(p, 0, at) ? be16(p.from + REPORT_RECORD_COUNT) : 0;
 
-    for (unsigned left = head ? be16(head + REPORT_RECORD_COUNT) : 0; left; left--) {
-        uint8_t *record = span_field(s, at, RECORD_GROUP + address);
-        if (!record)
-            break;
-        uint32_t sources = be16(record + RECORD_SOURCES), aux = record[RECORD_AUX] * 4u;
-        span_map_ip(m, s, at + RECORD_GROUP, address);
-        at += RECORD_GROUP + address;
-        for (uint32_t i = 0; i < sources && at < s.cap; i++, at += address)
-            span_map_ip(m, s, at, address);
-        span_clear_part(s, at, aux);
-        at += aux;
+    share_layout(p, report_layout);
+    for (; left > 0 && part_has(p, at, RECORD_GROUP + n); left--) {
+        const uint8_t *record = p.from + at;
+        unsigned sources = be16(record + RECORD_SOURCES);
+        part_keep(p, at, RECORD_GROUP);
+        part_map_ip(p, at + RECORD_GROUP, n);
+        at += RECORD_GROUP + n;
+        share_sources(p, at, sources, n);
+        at += sources * n + record[RECORD_AUX] * 4u;
     }
-    span_clear(s, at);
 }
 
 /*
- * Anonymises a query (the group and its sources; their number is at COUNT_AT) or a report of an
- * older version (the group).
+ * Queries: maximum response delay, group; of IGMPv3 and MLDv2 also S, QRV, QQIC, number of sources
+ * (RFC 3376 section 4.1, RFC 3810 section 5.1). Older queries end after the group.
  */
-static void share_group(struct share_map *m, struct span s, uint32_t group, uint32_t address,
-                        uint32_t count_at)
-{
-    uint32_t at = group + address;
-    uint8_t *count = s.cap > count_at + 2 ? s.p + count_at : NULL;
+static const struct field igmp_query[] = {KEEP(16), ZERO(16), MAP_IPV4,
+                                          ZERO(4),  KEEP(28), LAYOUT_END};
+static const struct field mld_query[] = {KEEP(16), ZERO(16), KEEP(16), ZERO(16),
+                                         MAP_IPV6, ZERO(4),  KEEP(28), LAYOUT_END};
 
-    span_map_ip(m, s, group, address);
-    if (count && s.p[0] != 130 && s.p[0] != 0x11)
-        count = NULL;
-    for (unsigned left = count ? be16(count) : 0, i = 0; i < left && at + 4 < s.cap; i++)
-        span_map_ip(m, s, at + 4 + i * address, address);
-    span_clear(s, count ? at + 4 + be16(count) * address : at);
+/* GROUP: the offset of the group */
+static void share_query(struct part p, const struct field *layout, uint32_t at, uint32_t n)
+{
+    enum { SOURCE_COUNT = 2, SOURCES = 4 }; /* after the group */
+    uint32_t end = at + n;
+
+    share_layout(p, layout);
+    if (part_has(p, end, SOURCES))
+        share_sources(p, end + SOURCES, be16(p.from + end + SOURCE_COUNT), n);
 }
 
-enum { MLD_QUERY = 130, MLD_QUERY_SOURCES = 26, IGMP_QUERY = 0x11, IGMP_QUERY_SOURCES = 10 };
+/* ---- IGMP */
 
-void share_icmpv6(struct share_map *m, struct span s, struct view v, bool of_interface)
+enum { IGMP_QUERY = 0x11, MLD_QUERY = 130 };
+
+static const struct field igmp_type[] = {KEEP(8), LAYOUT_END};
+
+void share_igmp(struct part p)
 {
-    if (s.cap == 0)
-        return;
-    if (s.p[0] >= ND_RS && s.p[0] <= ND_REDIRECT)
-        share_nd(m, s, v, of_interface);
-    else if (s.p[0] == MLD_V2_REPORT)
-        share_group_records(m, s, IPV6_ADDRESS_SIZE);
-    else if (s.p[0] >= MLD_QUERY && s.p[0] <= MLD_V1_DONE)
-        share_group(m, s, MLD_GROUP, IPV6_ADDRESS_SIZE, MLD_QUERY_SOURCES);
+    uint8_t type = p.cap ? p.from[0] : 0;
+
+    if (type == IGMP_QUERY)
+        share_query(p, igmp_query, IGMP_GROUP, IPV4_ADDRESS_SIZE);
+    else if (type == IGMP_V3_REPORT)
+        share_report(p, IPV4_ADDRESS_SIZE);
+    else if (type == IGMP_V1_REPORT || type == IGMP_V2_REPORT || type == IGMP_V2_LEAVE)
+        share_layout(p, group);
     else
-        span_clear(s, ICMP_HEADER);
+        share_layout(p, igmp_type);
 }
 
-void share_igmp(struct share_map *m, struct span s)
+/* ---- ICMPv6 */
+
+/* RFC 4443, RFC 2710 */
+static const struct typed_layout of_icmpv6[] = {
+    {2, word}, {4, word}, {128, word}, {129, word}, {MLD_V1_REPORT, group6}, {MLD_V1_DONE, group6},
+    {0, NULL},
+};
+
+void share_icmpv6(struct part p, struct view v, bool of_interface)
 {
-    if (s.cap && s.p[0] == IGMP_V3_REPORT)
-        share_group_records(m, s, IPV4_ADDRESS_SIZE);
+    uint8_t type = p.cap ? p.from[0] : 0;
+
+    if (type >= ND_RS && type <= ND_REDIRECT)
+        share_nd(p, v, of_interface);
+    else if (type == MLD_QUERY)
+        share_query(p, mld_query, MLD_GROUP, IPV6_ADDRESS_SIZE);
+    else if (type == MLD_V2_REPORT)
+        share_report(p, IPV6_ADDRESS_SIZE);
     else
-        share_group(m, s, IGMP_GROUP, IPV4_ADDRESS_SIZE, IGMP_QUERY_SOURCES);
-}
-
-enum { ICMP_REDIRECT = 5 };
-
-void share_icmp(struct share_map *m, struct span s)
-{
-    if (s.cap && s.p[0] == ICMP_REDIRECT)
-        span_map_ip(m, s, 4, IPV4_ADDRESS_SIZE);
-    span_clear(s, ICMP_HEADER);
+        share_typed(p, of_icmpv6);
 }

@@ -5,87 +5,33 @@
 #include <string.h>
 
 #include "capture/share/share_icmp.h"
-#include "wire/checksum.h"
+#include "capture/share/share_layout.h"
+#include "capture/share/share_sum.h"
 #include "wire/ip.h"
 #include "wire/lladdr.h"
-#include "wire/put.h"
 
 /* ---- ARP */
 
-static void map_hardware(struct share_map *m, struct span s, uint32_t off, uint8_t length)
-{
-    if (length == LLADDR_SIZE)
-        span_map_lladdr(m, s, off);
-    else
-        span_clear_part(s, off, length);
-}
-
-static void share_arp(struct share_map *m, struct span s, const struct datagram *d)
+static void share_arp(struct part p, const struct datagram *d)
 {
     const struct arp *a = &d->arp;
 
-    if (!d->arp_has_fixed) {
-        span_clear(s, ARP_SIZE_FIXED);
+    part_keep(p, 0, ARP_SIZE_FIXED);
+    if (!d->arp_has_fixed)
         return;
-    }
-    map_hardware(m, s, a->sha, a->hln);
-    span_map_ip(m, s, a->spa, a->pln);
-    map_hardware(m, s, a->tha, a->hln);
-    span_map_ip(m, s, a->tpa, a->pln);
-    span_clear(s, a->size);
+    part_map(p, LLADDR, a->sha, a->hln);
+    part_map_ip(p, a->spa, a->pln);
+    part_map(p, LLADDR, a->tha, a->hln);
+    part_map_ip(p, a->tpa, a->pln);
 }
 
-/* ---- checksums */
+/* ---- options of IPv4 and TCP */
 
-/*
- * A message with a checksum over a pseudo-header (RFC 9293 section 3.1, RFC 8200 section 8.1), or
- * none.
- */
-struct summed {
-    struct span s;     /* the captured part of the message */
-    uint32_t length;   /* length of the message in bytes */
-    uint32_t at;       /* offset of the checksum */
-    uint32_t pseudo;   /* sum of addresses, protocol, length; 0: no pseudo-header */
-    bool zero_is_none; /* UDP: checksum 0 means no checksum */
-};
-
-/* Bytes that were not captured count as zeros, like cleared payload. */
-static uint16_t sum_of(const struct summed *c)
-{
-    return checksum_fold(checksum_add(c->pseudo, c->s.p, c->s.cap));
-}
-
-/*
- * Whether the checksum was right. In a truncated datagram it cannot be verified and counts as
- * right.
- */
-static bool was_right(const struct summed *c)
-{
-    return c->s.cap < c->length || sum_of(c) == 0;
-}
-
-static void update_checksum(const struct summed *c, bool right)
-{
-    uint8_t *p = span_field(c->s, c->at, 2);
-    uint16_t sum;
-
-    if (!p || (c->zero_is_none && be16(p) == 0))
-        return;
-    put16(p, 0);
-    sum = sum_of(c);
-    if (!right)
-        sum = sum ^ 0x5555;
-    put16(p, sum == 0 && c->zero_is_none ? 0xffff : sum);
-}
-
-/* ---- UDP, TCP */
-
-enum { TCP_OFFSET = 12, TCP_CHECKSUM = 16, TCP_SIZE = 20, UDP_CHECKSUM = 6, UDP_SIZE = 8 };
 enum { OPTION_END = 0, OPTION_NOP = 1 };
 
 /*
- * Options that only describe the connection, of the right length: MSS, window scale, SACK (up to 4
- * blocks), timestamps (RFC 9293 section 3.2, RFC 7323, RFC 2018).
+ * Options that only describe the connection: MSS, window scale, SACK (up to 4 blocks), timestamps
+ * (RFC 9293 section 3.2, RFC 7323, RFC 2018). N: the option's length, which must be right.
  */
 static bool tcp_option_stays(uint8_t kind, uint32_t n)
 {
@@ -93,276 +39,264 @@ static bool tcp_option_stays(uint8_t kind, uint32_t n)
            (kind == 5 && n <= 34 && n % 8 == 2) || (kind == 8 && n == 10);
 }
 
-/*
- * Only router alert. Record route (7), timestamp (68) and source routes (131, 137) contain
- * addresses.
- */
 static bool ipv4_option_stays(uint8_t kind, uint32_t n)
 {
     return kind == 148 && n == 4; /* router alert (RFC 2113) */
 }
 
-/* Replaces the other options by no-operations. */
-static void share_options(struct span s, uint32_t from, uint32_t to,
-                          bool (*stay)(uint8_t kind, uint32_t n))
+/* Keeps the options that stay; all others become no-operations. */
+static void share_options(struct part p, bool (*stays)(uint8_t kind, uint32_t n))
 {
-    while (from < to && from < s.cap && s.p[from] != OPTION_END) {
-        uint32_t n = s.p[from] == OPTION_NOP ? 1 : from + 1 < s.cap ? s.p[from + 1] : 0;
-        if (n == 0 || n > to - from)
-            n = to - from;
-        if (!stay(s.p[from], n))
-            for (uint32_t i = from; i < from + n && i < s.cap; i++)
-                s.p[i] = OPTION_NOP;
-        from += n;
+    uint32_t at = 0;
+
+    while (at < p.cap && p.from[at] != OPTION_END) {
+        bool has_length = p.from[at] != OPTION_NOP && at + 1 < p.cap;
+        uint32_t n = p.from[at] == OPTION_NOP ? 1 : has_length ? p.from[at + 1] : 0;
+        if (has_length && n <= p.cap - at && stays(p.from[at], n))
+            part_keep(p, at, n);
+        else
+            memset(p.to + at, OPTION_NOP, n && n < p.cap - at ? n : p.cap - at);
+        at = n ? at + n : p.cap;
     }
-    if (from < to)
-        span_clear_part(s, from, to - from);
 }
 
-static void share_tcp(struct span s)
-{
-    uint8_t *head = span_field(s, 0, TCP_SIZE);
-    uint32_t end = head ? (uint32_t)(head[TCP_OFFSET] >> 4) * 4 : TCP_SIZE;
+/* ---- UDP, TCP */
 
-    end = end < TCP_SIZE ? TCP_SIZE : end;
-    share_options(s, TCP_SIZE, end, tcp_option_stays);
-    span_clear(s, end);
-}
-
+/* Of each protocol: the offset of its checksum, which is 0 in the layouts */
 enum { ICMP = 1, IGMP = 2, TCP = 6, UDP = 17, ICMPV6 = 58 };
+enum { ICMP_CHECKSUM = 2, UDP_CHECKSUM = 6, TCP_CHECKSUM = 16 };
+enum { TCP_OFFSET = 12, TCP_SIZE = 20, UDP_SIZE = 8 };
 
-/* Offset of the checksum in the message; meaningless unless has_checksum. */
-static uint32_t checksum_at(uint8_t protocol)
+/* ports, sequence numbers, offset; flags, window. The urgent pointer stays zero. */
+static const struct field tcp_layout[] = {KEEP(100), ZERO(3), KEEP(25), LAYOUT_END};
+static const struct field udp_layout[] = {KEEP(48), LAYOUT_END};
+
+static void share_tcp(struct part p)
 {
-    return protocol == TCP ? TCP_CHECKSUM : protocol == UDP ? UDP_CHECKSUM : 2;
+    uint32_t end = part_has(p, 0, TCP_SIZE) ? (p.from[TCP_OFFSET] >> 4) * 4u : 0;
+
+    share_layout(p, tcp_layout);
+    if (end > TCP_SIZE)
+        share_options(part_sub(p, TCP_SIZE, end - TCP_SIZE), tcp_option_stays);
 }
 
-static bool has_checksum(uint8_t protocol)
-{
-    return protocol == ICMP || protocol == IGMP || protocol == TCP || protocol == UDP ||
-           protocol == ICMPV6;
-}
-
-/*
- * The message after the IP header: LENGTH bytes. source: the source address, followed by the
- * destination address; address: bytes of one.
- */
+/* The message after the headers of a datagram */
 struct upper {
-    struct span s;
-    uint32_t length;
+    struct part p;
+    uint32_t length; /* bytes on the wire */
     uint8_t protocol;
-    uint8_t *source;
-    uint32_t address;
-    bool of_interface; /* as share_datagram() */
+    bool is_fragment;
+    struct part addresses; /* source and destination */
+    bool of_interface;     /* as share_datagram() */
 };
 
-static void share_message(struct share_map *m, const struct upper *u, const struct datagram *d)
+static void share_message(const struct upper *u, const struct datagram *d)
 {
-    struct span s = u->s;
+    switch (u->protocol) {
+    case ICMP:
+        share_icmp(u->p);
+        break;
+    case IGMP:
+        share_igmp(u->p);
+        break;
+    case TCP:
+        share_tcp(u->p);
+        break;
+    case UDP:
+        share_layout(u->p, udp_layout);
+        if (d->dhcp_bytes.p)
+            share_dhcp(part_from(u->p, UDP_SIZE));
+        break;
+    case ICMPV6:
+        share_icmpv6(u->p, d->icmpv6, u->of_interface);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ICMP and IGMP over IPv4 have no pseudo-header. */
+static void share_checksum(const struct upper *u)
+{
+    struct sum s = {.p = u->p, .length = u->length, .protocol = u->protocol};
 
     switch (u->protocol) {
     case ICMP:
-        share_icmp(m, s);
-        break;
     case IGMP:
-        share_igmp(m, s);
+        s.at = ICMP_CHECKSUM;
         break;
     case TCP:
-        share_tcp(s);
+        s.at = TCP_CHECKSUM;
+        s.addresses = u->addresses;
         break;
     case UDP:
-        if (d->dhcp_bytes.p)
-            share_dhcp(m, span_from(s, UDP_SIZE));
-        else
-            span_clear(s, UDP_SIZE);
+        s.at = UDP_CHECKSUM;
+        s.addresses = u->addresses;
+        s.zero_is_none = true;
         break;
     case ICMPV6:
-        share_icmpv6(m, s, d->icmpv6, u->of_interface);
+        s.at = ICMP_CHECKSUM;
+        s.addresses = u->addresses;
         break;
     default:
-        span_clear(s, 0);
-        break;
+        return;
     }
+    sum_share(&s);
+}
+
+static void share_upper(const struct upper *u, const struct datagram *d)
+{
+    share_message(u, d);
+    if (!u->is_fragment) /* the sum covers all fragments */
+        share_checksum(u);
 }
 
 /* ---- IP */
 
-/* Sum of the pseudo-header: addresses, protocol, length. ICMP and IGMP over IPv4 have none. */
-static uint32_t pseudo(const uint8_t *source, uint32_t addresses, uint8_t protocol, uint32_t length)
+enum { IPV4_CHECKSUM = 10, IPV4_OFFSET_MASK = 0x1fff, LATER_FRAGMENT = UINT8_MAX };
+
+/* up to the protocol; checksum; addresses */
+static const struct field ipv4_layout[] = {KEEP(80), ZERO(16), MAP_IPV4, MAP_IPV4, LAYOUT_END};
+static const struct field ipv6_layout[] = {KEEP(64), MAP_IPV6, MAP_IPV6, LAYOUT_END};
+
+/* The header of HEAD bytes */
+static void share_ipv4_header(struct part p, uint32_t head)
 {
-    if (protocol == ICMP || protocol == IGMP)
-        return 0;
-    return checksum_add(protocol + (length >> 16) + (length & 0xffff), source, addresses);
-}
-
-static void share_upper(struct share_map *m, const struct upper *u, const struct datagram *d)
-{
-    struct summed c = {.s = u->s,
-                       .length = u->length,
-                       .at = checksum_at(u->protocol),
-                       .pseudo = pseudo(u->source, 2 * u->address, u->protocol, u->length),
-                       .zero_is_none = u->protocol == UDP};
-    bool right = was_right(&c);
-
-    span_map_ip(m, (struct span){u->source, 2 * u->address}, 0, u->address);
-    span_map_ip(m, (struct span){u->source, 2 * u->address}, u->address, u->address);
-    share_message(m, u, d);
-    c.pseudo = pseudo(u->source, 2 * u->address, u->protocol, u->length);
-    if (has_checksum(u->protocol))
-        update_checksum(&c, right);
-}
-
-static struct span first_of(struct span s, uint32_t n)
-{
-    return (struct span){s.p, n < s.cap ? n : s.cap};
-}
-
-enum { IPV4_CHECKSUM = 10, IPV4_OFFSET_MASK = 0x1fff };
-
-/*
- * Anonymises a truncated or malformed header: maps the addresses that are present and clears what
- * follows them.
- */
-static void share_broken(struct share_map *m, struct span s, uint32_t source, uint32_t address)
-{
-    span_map_ip(m, s, source, address);
-    span_map_ip(m, s, source + address, address);
-    span_clear(s, source + 2 * address);
-}
-
-static void share_ipv4_packet(struct share_map *m, struct span s, const struct datagram *d)
-{
-    uint8_t *p = s.cap >= IPV4_SIZE ? s.p : NULL;
-    uint32_t head = p ? (p[0] & 0xfu) * 4 : 0, total = p ? be16(p + IPV4_TOTAL_LENGTH) : 0;
-    struct summed c = {.s = first_of(s, head), .length = head, .at = IPV4_CHECKSUM};
-    bool right;
-
-    if (head < IPV4_SIZE || total < head) {
-        share_broken(m, s, IPV4_SOURCE, IPV4_ADDRESS_SIZE);
+    share_layout(p, ipv4_layout);
+    if (head < IPV4_SIZE)
         return;
-    }
-    right = was_right(&c);
-    span_clear(s, total);
-    s = first_of(s, total);
-    struct upper u = {.s = span_from(s, head),
-                      .length = total - head,
-                      .protocol = p[IPV4_PROTOCOL],
-                      .source = p + IPV4_SOURCE,
-                      .address = IPV4_ADDRESS_SIZE};
-    if (be16(p + IPV4_FRAGMENT) & IPV4_OFFSET_MASK)
-        u.protocol = UINT8_MAX; /* a later fragment has no upper-layer header */
-    share_upper(m, &u, d);
-    share_options(s, IPV4_SIZE, head, ipv4_option_stays);
-    update_checksum(&c, right);
+    p = part_sub(p, 0, head);
+    share_options(part_from(p, IPV4_SIZE), ipv4_option_stays);
+    sum_share(&(struct sum){.p = p, .length = head, .at = IPV4_CHECKSUM});
 }
 
-enum { HOP_BY_HOP = 0, ROUTING = 43, FRAGMENT = 44, NO_NEXT = 59, DESTINATION = 60 };
+static void share_ipv4_packet(struct part p, const struct datagram *d)
+{
+    uint32_t head = (p.from[0] & 0xfu) * 4;
 
+    share_ipv4_header(p, head);
+    if (head < IPV4_SIZE || !part_has(p, 0, head))
+        return;
+    uint32_t total = be16(p.from + IPV4_TOTAL_LENGTH), flags = be16(p.from + IPV4_FRAGMENT);
+    struct upper u = {.length = total > head ? total - head : 0,
+                      .protocol = flags & IPV4_OFFSET_MASK ? LATER_FRAGMENT : p.from[IPV4_PROTOCOL],
+                      .is_fragment = flags & IPV4_FRAGMENTED,
+                      .addresses = part_sub(p, IPV4_SOURCE, 2 * IPV4_ADDRESS_SIZE)};
+    u.p = part_sub(p, head, u.length);
+    share_upper(&u, d);
+}
+
+enum { HOP_BY_HOP = 0, ROUTING = 43, FRAGMENT = 44, DESTINATION = 60 };
 enum { PAD_1 = 0, PAD_N = 1, ROUTER_ALERT = 5, JUMBO = 0xc2 };
 
+/* next header, length, routing type, segments left; the rest contains addresses */
+static const struct field routing_layout[] = {KEEP(32), LAYOUT_END};
+/* next header; offset; M, identification */
+static const struct field fragment_layout[] = {KEEP(8), ZERO(8),  KEEP(13),
+                                               ZERO(2), KEEP(33), LAYOUT_END};
+/* Zeros are Pad1 options. Options may contain addresses (RFC 6275). */
+static const struct field destination_layout[] = {KEEP(16), LAYOUT_END};
+
 /*
- * Replaces the hop-by-hop options by padding, except router alert (RFC 2711) and the length of a
- * jumbogram (RFC 2675): others, such as traces (RFC 9486), contain addresses.
+ * Keeps router alert (RFC 2711) and the length of a jumbogram (RFC 2675). All other options become
+ * padding: some, such as traces (RFC 9486), contain addresses.
  */
-static void share_hop_by_hop(struct span s)
+static void share_hop_by_hop(struct part p)
 {
-    for (uint32_t at = 2; at < s.cap;) {
-        uint8_t kind = s.p[at];
-        uint32_t n = kind == PAD_1 ? 1 : at + 1 < s.cap ? s.p[at + 1] + 2u : s.cap;
-        if (n > s.cap - at) {
-            span_clear(s, at); /* zeros are Pad1 options */
+    part_keep(p, 0, 2);
+    for (uint32_t at = 2; at < p.cap;) {
+        uint8_t kind = p.from[at];
+        uint32_t n = kind == PAD_1 ? 1 : at + 1 < p.cap ? p.from[at + 1] + 2u : p.cap;
+        if (n > p.cap - at)
             return;
-        }
-        bool stays = (kind == ROUTER_ALERT && n == 4) || (kind == JUMBO && n == 6);
-        if (kind != PAD_1 && !stays) {
-            s.p[at] = PAD_N;
-            span_clear_part(s, at + 2, n - 2);
+        if ((kind == ROUTER_ALERT && n == 4) || (kind == JUMBO && n == 6)) {
+            part_keep(p, at, n);
+        } else if (kind != PAD_1) {
+            p.to[at] = PAD_N;
+            part_keep(p, at + 1, 1);
         }
         at += n;
     }
 }
 
-/*
- * Skips and anonymises the extension headers. Returns the offset after them and the protocol there;
- * UINT8_MAX for a later fragment.
- */
-static uint32_t skip_ipv6_extensions(struct span s, uint8_t *protocol)
+static void share_extension(struct part p, uint8_t kind)
+{
+    if (kind == HOP_BY_HOP)
+        share_hop_by_hop(p);
+    else
+        share_layout(p, kind == ROUTING    ? routing_layout
+                        : kind == FRAGMENT ? fragment_layout
+                                           : destination_layout);
+}
+
+static bool is_extension(uint8_t kind)
+{
+    return kind == HOP_BY_HOP || kind == DESTINATION || kind == ROUTING || kind == FRAGMENT;
+}
+
+/* Anonymises the extension headers. Sets in U what follows them. Returns its offset. */
+static uint32_t share_extensions(struct part p, struct upper *u)
 {
     uint32_t at = IPV6_SIZE;
 
-    for (;;) {
-        uint8_t *p = at + 8 <= s.cap ? s.p + at : NULL;
-        if (!p || (*protocol != HOP_BY_HOP && *protocol != DESTINATION && *protocol != ROUTING &&
-                   *protocol != FRAGMENT))
-            return at;
-        uint32_t n = *protocol == FRAGMENT ? 8 : (p[1] + 1u) * 8;
-        if (*protocol == HOP_BY_HOP)
-            share_hop_by_hop(span_part(s, at, n));
-        if (*protocol == ROUTING)
-            span_clear_part(s, at + 4, n - 4); /* contains addresses */
-        if (*protocol == DESTINATION)
-            span_clear_part(s, at + 2, n - 2); /* may contain an address (RFC 6275) */
-        bool later = *protocol == FRAGMENT && be16(p + 2) >> 3;
-        *protocol = later ? UINT8_MAX : p[0];
+    while (is_extension(u->protocol) && part_has(p, at, 8)) {
+        const uint8_t *head = p.from + at;
+        uint8_t kind = u->protocol;
+        uint32_t n = kind == FRAGMENT ? 8 : (head[1] + 1u) * 8;
+        uint16_t offset = be16(head + 2) & 0xfff8, more = be16(head + 2) & 1;
+
+        share_extension(part_sub(p, at, n), kind);
+        u->is_fragment |= kind == FRAGMENT && (offset || more);
+        u->protocol = kind == FRAGMENT && offset ? (uint8_t)LATER_FRAGMENT : head[0];
         at += n;
     }
+    return at;
 }
 
-static void share_ipv6_packet(struct share_map *m, struct span s, const struct datagram *d,
-                              bool of_interface)
+static void share_ipv6_packet(struct part p, const struct datagram *d, bool of_interface)
 {
-    uint8_t *p = s.cap >= IPV6_SIZE ? s.p : NULL;
-    uint32_t end = p ? IPV6_SIZE + be16(p + IPV6_PAYLOAD_LENGTH) : 0, at;
-    uint8_t protocol = p ? p[IPV6_NEXT_HEADER] : 0;
-
-    if (!p) {
-        share_broken(m, s, IPV6_SOURCE, IPV6_ADDRESS_SIZE);
+    share_layout(p, ipv6_layout);
+    if (!part_has(p, 0, IPV6_SIZE))
         return;
-    }
-    span_clear(s, end);
-    s = first_of(s, end);
-    at = skip_ipv6_extensions(s, &protocol);
-    struct upper u = {.s = span_from(s, at),
-                      .length = end > at ? end - at : 0,
-                      .protocol = protocol,
-                      .source = p + IPV6_SOURCE,
-                      .address = IPV6_ADDRESS_SIZE,
+    uint32_t end = IPV6_SIZE + be16(p.from + IPV6_PAYLOAD_LENGTH);
+    struct upper u = {.protocol = p.from[IPV6_NEXT_HEADER],
+                      .addresses = part_sub(p, IPV6_SOURCE, 2 * IPV6_ADDRESS_SIZE),
                       .of_interface = of_interface};
-    share_upper(m, &u, d);
+    p = part_sub(p, 0, end);
+    uint32_t at = share_extensions(p, &u);
+    u.p = part_from(p, at);
+    u.length = end > at ? end - at : 0;
+    share_upper(&u, d);
 }
 
 /*
  * The version decides, not the Type: a Type may be wrong. Of a body that is no IP datagram only the
  * version is kept, for the rules about the Type.
  */
-static void share_ip(struct share_map *m, struct span s, const struct datagram *d,
-                     bool of_interface)
+static void share_ip(struct part p, const struct datagram *d, bool of_interface)
 {
-    uint8_t version = s.cap ? s.p[0] >> 4 : 0;
+    uint8_t version = p.cap ? p.from[0] >> 4 : 0;
 
-    if (version == 4) {
-        share_ipv4_packet(m, s, d);
-    } else if (version == 6) {
-        share_ipv6_packet(m, s, d, of_interface);
-    } else if (s.cap) {
-        s.p[0] &= 0xf0;
-        span_clear(s, 1);
-    }
+    if (version == 4)
+        share_ipv4_packet(p, d);
+    else if (version == 6)
+        share_ipv6_packet(p, d, of_interface);
+    else
+        part_keep_bits(p, 0, 4);
 }
 
-void share_datagram(struct share_map *m, struct span s, const struct datagram *d, bool of_interface)
+void share_datagram(struct part p, const struct datagram *d, bool of_interface)
 {
     switch (d->encap.type) {
     case TYPE_ARP:
     case TYPE_RARP:
-        share_arp(m, s, d);
+        share_arp(p, d);
         break;
     case TYPE_IPV4:
     case TYPE_IPV6:
-        share_ip(m, s, d, of_interface);
+        share_ip(p, d, of_interface);
         break;
     default:
-        span_clear(s, 0);
         break;
     }
 }

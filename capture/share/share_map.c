@@ -336,6 +336,17 @@ void share_bytes(struct share_map *m, uint8_t *p, size_t n)
         p[i] = (uint8_t)(keyed(m, h, i / 8) >> i % 8 * 8);
 }
 
+/* Its first three bytes are the manufacturer, or the kind of a group (IEEE 802 section 8.2). */
+enum { MAC_SIZE = 6, MAC_OUI = 3 };
+
+void share_mac(struct share_map *m, uint8_t p[6])
+{
+    static const uint8_t broadcast[MAC_SIZE] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
+    if (memcmp(p, broadcast, MAC_SIZE) != 0)
+        share_bytes(m, p + MAC_OUI, MAC_SIZE - MAC_OUI);
+}
+
 void share_name(struct share_map *m, uint8_t *p, size_t n)
 {
     char name[16];

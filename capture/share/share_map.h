@@ -39,6 +39,8 @@ void share_gid_second(struct share_map *m, const uint8_t first[GID_HALF], uint8_
 void share_prefix(struct share_map *m, uint8_t p[8]);
 void share_guid(struct share_map *m, uint8_t p[8]);
 void share_lladdr(struct share_map *m, uint8_t p[20]);
+/* Keeps the manufacturer, and the broadcast address. */
+void share_mac(struct share_map *m, uint8_t p[6]);
 
 /* Maps N bytes without structure; the same input gives the same output. */
 void share_bytes(struct share_map *m, uint8_t *p, size_t n);

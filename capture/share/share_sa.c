@@ -1,80 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Anonymises MADs of subnet administration. See share_sa.h. */
-#include "capture/share/share_sa.h"
+/* Anonymises MADs of subnet administration (SA). See share_mad.h. */
+#include "capture/share/share_attributes.h"
+#include "capture/share/share_mad.h"
 
-#include <string.h>
+/* ---- records (IBA 15.2.5): each field is a component of the mask, in its order */
 
-#include "capture/share/share_field.h"
+static const struct field node_record[] = {KEEP(16), ZERO(16), NODE_INFO_FIELDS, MAP_NAME,
+                                           LAYOUT_END};
+static const struct field port_record[] = {KEEP(16), KEEP(8), KEEP(8), PORT_INFO_FIELDS,
+                                           LAYOUT_END};
+static const struct field sm_record[] = {KEEP(16), ZERO(16), SM_INFO_FIELDS, LAYOUT_END};
+static const struct field link_record[] = {KEEP(16), KEEP(8), KEEP(8), KEEP(16), LAYOUT_END};
+static const struct field guid_record[] = {KEEP(16), KEEP(8),          ZERO(8),
+                                           ZERO(32), GUID_INFO_FIELDS, LAYOUT_END};
+/* ServiceID, GID, P_Key; lease, key, name. Its data stay zero. */
+static const struct field service_record[] = {KEEP(64), MAP_GID,   KEEP(16), ZERO(16),
+                                              KEEP(32), ZERO(128), MAP_NAME, LAYOUT_END};
+static const struct field pkey_record[] = {KEEP(16), KEEP(16),  KEEP(8),
+                                           ZERO(24), KEEP(512), LAYOUT_END};
+/* halves of the ServiceID; GIDs, LIDs; RawTraffic to RateSelector; Rate to Preference */
+static const struct field path_record[] = {
+    KEEP(32), KEEP(32), MAP_GID, MAP_GID, KEEP(16), KEEP(16), KEEP(1),  ZERO(3),
+    KEEP(20), KEEP(8),  KEEP(8), KEEP(1), KEEP(7),  KEEP(16), KEEP(12), KEEP(4),
+    KEEP(2),  KEEP(6),  KEEP(2), KEEP(6), KEEP(2),  KEEP(6),  KEEP(8),  LAYOUT_END};
+/* GIDs, Q_Key, MLID, MTU, TClass, P_Key, rate, life time; SL to ProxyJoin */
+static const struct field group_record[] = {
+    MAP_GID, MAP_GID, KEEP(32), KEEP(16), KEEP(2), KEEP(6), KEEP(8), KEEP(16), KEEP(2),   KEEP(6),
+    KEEP(2), KEEP(6), KEEP(4),  KEEP(20), KEEP(8), KEEP(4), KEEP(4), KEEP(1),  LAYOUT_END};
 
-/* ---- records (IBA 15.2.5) */
+/* Attributes without a component mask (IBA 13.4.8.1, 13.4.8.3) */
 
-enum { RECORD_MAX = SA_DATA_SIZE };
+/* versions, capabilities, response time; GID; GID for traps. Other addresses stay zero. */
+static const struct field class_port_info[] = {KEEP(64), MAP_GID, ZERO(128), MAP_GID, LAYOUT_END};
+/* GID, LIDs; generic or not, subscribe, type, trap, QPN; response time; producer */
+static const struct field inform_info[] = {MAP_GID, KEEP(32), ZERO(16), KEEP(72),  ZERO(3),
+                                           KEEP(5), ZERO(8),  KEEP(24), LAYOUT_END};
 
-/* A record: its fields, and the bits of its components, in the order of the component mask. */
-struct record {
+static const struct record {
     uint16_t attribute;
-    uint16_t size;              /* bytes */
-    const struct field *fields; /* NULL: nothing to map or clear */
-    const uint16_t *components; /* ends with 0; NULL: the attribute has no component mask */
-};
-
-/* Offset of the attribute in a record, after LID, port and reserved bytes. */
-enum { NODE_INFO = 4, PORT_INFO = 4, SM_INFO = 4, NODE_DESCRIPTION = 44 };
-
-static const struct field node_fields[] = {{GUID, NODE_INFO + NODE_INFO_SYSTEM_GUID, 0},
-                                           {GUID, NODE_INFO + NODE_INFO_NODE_GUID, 0},
-                                           {GUID, NODE_INFO + NODE_INFO_PORT_GUID, 0},
-                                           {NAME, NODE_DESCRIPTION, 64},
-                                           {END, 0, 0}};
-static const struct field port_fields[] = {{CLEAR, PORT_INFO, 8}, /* M_Key */
-                                           {PREFIX, PORT_INFO + PORT_INFO_GID_PREFIX, 0},
-                                           {END, 0, 0}};
-static const struct field sm_fields[] = {
-    {GUID, SM_INFO + SM_INFO_GUID, 0}, {CLEAR, SM_INFO + SM_INFO_KEY, 8}, {END, 0, 0}};
-static const struct field guid_fields[] = {{GUID, 8, 0},  {GUID, 16, 0}, {GUID, 24, 0},
-                                           {GUID, 32, 0}, {GUID, 40, 0}, {GUID, 48, 0},
-                                           {GUID, 56, 0}, {GUID, 64, 0}, {END, 0, 0}};
-static const struct field group_fields[] = {
-    {GID, MCM_MGID, 0}, {GID, MCM_PORT_GID, 0}, {END, 0, 0}};
-static const struct field path_fields[] = {{GID, PATH_DGID, 0}, {GID, PATH_SGID, 0}, {END, 0, 0}};
-static const struct field service_fields[] = {{GID, SERVICE_GID, 0},
-                                              {CLEAR, SERVICE_KEY, 16},
-                                              {NAME, SERVICE_NAME, SERVICE_NAME_SIZE},
-                                              {CLEAR, SERVICE_DATA, SERVICE_SIZE - SERVICE_DATA},
-                                              {END, 0, 0}};
-static const struct field inform_fields[] = {{GID, INFORM_GID, 0}, {END, 0, 0}};
-static const struct field class_fields[] = {
-    {GID, 8, 0}, {CLEAR, 24, 16}, {GID, 40, 0}, {CLEAR, 56, 16}, {END, 0, 0}};
-
-/* Reserved components have a bit in the mask, too. Components after the last one are cleared. */
-static const uint16_t node_components[] = {16, 16, 8,  8,  8, 8,  64,  64,
-                                           64, 16, 16, 32, 8, 24, 512, 0};
-/* up to the VLCap; the rest is one component here */
-static const uint16_t port_components[] = {16, 8, 8, 64, 64, 16, 16, 32, 16, 16, 8, 8, 8,   8,
-                                           4,  4, 4, 4,  2,  3,  3,  4,  4,  4,  4, 4, 180, 0};
-static const uint16_t sm_components[] = {16, 16, 64, 64, 32, 4, 4, 0};
-static const uint16_t link_components[] = {16, 8, 8, 16, 0};
-static const uint16_t guid_components[] = {16, 8, 8, 32, 64, 64, 64, 64, 64, 64, 64, 64, 0};
-static const uint16_t service_components[] = {64, 128, 16, 16, 32, 128, 512, 0};
-static const uint16_t pkey_components[] = {16, 16, 8, 24, 512, 0};
-/* from the two halves of the ServiceID to the preference */
-static const uint16_t path_components[] = {32, 32, 128, 128, 16, 16, 1, 3, 20, 8, 8, 1,
-                                           7,  16, 12,  4,   2,  6,  2, 6, 2,  6, 8, 0};
-static const uint16_t group_components[] = {128, 128, 32, 16, 2, 6, 8, 16, 2, 6,
-                                            2,   6,   4,  20, 8, 4, 4, 1,  0};
-
-static const struct record records[] = {
-    {SA_CLASS_PORT_INFO, 72, class_fields, NULL},
-    {SA_INFORM_INFO, INFORM_SIZE, inform_fields, NULL},
-    {0x0011, 108, node_fields, node_components},
-    {0x0012, 64, port_fields, port_components},
-    {0x0018, 32, sm_fields, sm_components},
-    {0x0020, 8, NULL, link_components},
-    {0x0030, 72, guid_fields, guid_components},
-    {SA_SERVICE_RECORD, SERVICE_SIZE, service_fields, service_components},
-    {0x0033, 72, NULL, pkey_components},
-    {SA_PATH_RECORD, PATH_SIZE, path_fields, path_components},
-    {SA_MC_MEMBER_RECORD, MCM_SIZE, group_fields, group_components},
+    uint16_t size; /* bytes */
+    bool has_mask;
+    const struct field *layout;
+} records[] = {
+    {SA_CLASS_PORT_INFO, 72, false, class_port_info},
+    {SA_INFORM_INFO, INFORM_SIZE, false, inform_info},
+    {0x0011, 108, true, node_record},
+    {0x0012, 64, true, port_record},
+    {0x0018, 32, true, sm_record},
+    {0x0020, 8, true, link_record},
+    {0x0030, 72, true, guid_record},
+    {SA_SERVICE_RECORD, SERVICE_SIZE, true, service_record},
+    {0x0033, 72, true, pkey_record},
+    {SA_PATH_RECORD, PATH_SIZE, true, path_record},
+    {SA_MC_MEMBER_RECORD, MCM_SIZE, true, group_record},
 };
 
 static const struct record *find_record(uint16_t attribute)
@@ -85,30 +63,20 @@ static const struct record *find_record(uint16_t attribute)
     return NULL;
 }
 
-/* ---- components */
-
-/* The components that are valid. A response that refuses a request repeats the request. */
-static uint64_t valid_components(const struct sa *sa)
+/*
+ * The components that are valid. A response that refuses a request repeats the request. A request
+ * for an attribute without a mask has no contents: senders reuse buffers.
+ */
+static uint64_t valid_components(const struct sa *sa, const struct record *r)
 {
     bool response = sa_component_is_valid(sa, 0);
 
+    if (!r->has_mask)
+        return sa->mad.method == SA_GET || sa->mad.method == SA_GET_TABLE ? 0 : UINT64_MAX;
     return response && sa->mad.status == 0 ? UINT64_MAX : sa->component_mask;
 }
 
-/* Sets in KEPT the bits of the valid components of a record. */
-static void mark_valid(uint8_t kept[RECORD_MAX], const uint16_t *components, uint64_t valid)
-{
-    for (uint32_t at = 0; *components; at += *components++, valid >>= 1)
-        for (uint32_t i = at; valid & 1 && i < at + *components; i++)
-            kept[i / 8] |= (uint8_t)(0x80 >> i % 8);
-}
-
-/* The records in a MAD. Those of a table continue over RMPP segments. */
-struct record_run {
-    uint32_t stride; /* bytes from record to record */
-    uint32_t before; /* bytes of the first record that are in earlier segments */
-    bool single;     /* only one record */
-};
+/* ---- records in a MAD */
 
 /*
  * Only tables continue over RMPP segments. Other MADs have one record, whatever their RMPP header
@@ -131,84 +99,56 @@ static bool has_one_record(const struct sa *sa)
     }
 }
 
-static struct record_run record_table(const struct sa *sa, const struct record *r)
+static void share_records(struct part data, const struct sa *sa, const struct record *r,
+                          const struct split_record *split)
 {
-    struct record_run t = {.stride = sa->record_stride >= r->size ? sa->record_stride : r->size,
-                           .single = has_one_record(sa)};
-    uint64_t before = !t.single && sa->segment ? (uint64_t)(sa->segment - 1) * SA_DATA_SIZE : 0;
+    struct laid_record laid = {r->layout, 0, valid_components(sa, r), split};
+    uint32_t stride = sa->record_stride >= r->size ? sa->record_stride : r->size;
+    uint64_t before = (sa->segment ? sa->segment - 1 : 0) * (uint64_t)SA_DATA_SIZE;
 
-    t.before = (uint32_t)(before % t.stride);
-    return t;
-}
-
-static void clear_invalid(struct span data, const struct record_run *t, const struct record *r,
-                          uint64_t valid)
-{
-    uint8_t kept[RECORD_MAX] = {0};
-
-    if (r->components)
-        mark_valid(kept, r->components, valid);
-    else
-        memset(kept, 0xff, r->size);
-    for (uint32_t i = 0, at = t->before; i < data.cap; i++, at = at + 1 < t->stride ? at + 1 : 0)
-        data.p[i] &= at < r->size && (!t->single || i < r->size) ? kept[at] : 0;
-}
-
-/* ---- mapping */
-
-/*
- * Maps a field of the record that starts at AT. Of a GID in two segments, each half is mapped; the
- * second one only if the first is known: SPLIT is the whole record, from the model, or NULL. Other
- * fields in two segments are cleared in both.
- */
-static void share_field_at(struct share_map *m, struct span data, int64_t at, const struct field *f,
-                           const struct split_record *split)
-{
-    int64_t from = at + f->off, end = from + field_size(f);
-
-    if (f->kind == GID && from + GID_HALF == SA_DATA_SIZE && data.cap == SA_DATA_SIZE)
-        share_gid_first(m, data.p + from);
-    else if (f->kind == GID && from == -GID_HALF && split && data.cap >= GID_HALF)
-        share_gid_second(m, split->copy + f->off, data.p);
-    else if (from >= 0 && from < (int64_t)data.cap)
-        share_field(m, data, &(struct field){f->kind, (uint16_t)from, f->n});
-    else if (from < 0 && end > 0)
-        span_clear_part(data, 0, (uint32_t)end);
-}
-
-static void share_records(struct share_map *m, struct span data, const struct sa *sa,
-                          const struct record *r, const struct split_record *split)
-{
-    struct record_run t = record_table(sa, r);
-
-    clear_invalid(data, &t, r, valid_components(sa));
-    for (int64_t at = -(int64_t)t.before; at < (int64_t)data.cap; at += t.stride) {
-        for (const struct field *f = r->fields; f && f->kind != END; f++)
-            share_field_at(m, data, at, f, split);
-        if (t.single)
-            break;
-    }
-}
-
-void share_sa(struct share_map *m, struct span s, const struct mad_payload *mad,
-              const struct split_record *split)
-{
-    const struct record *r = find_record(mad->mad.attribute);
-    struct span data = span_part(s, SA_DATA, SA_DATA_SIZE);
-
-    span_clear_part(s, SA_SM_KEY, 8);
-    if (mad->result != WIRE_OK) {
-        span_clear(data, 0);
+    if (has_one_record(sa)) {
+        share_record(data, &laid);
         return;
     }
-    span_clear(data, mad->sa.data.len); /* after the last record of a table */
-    data = span_part(data, 0, mad->sa.data.len);
-    if (mad->mad.attribute == SA_NOTICE) {
-        share_fields(m, span_part(data, 0, NOTICE_SIZE), notice_fields(data));
-        span_clear(data, NOTICE_SIZE);
-    } else if (r) {
-        share_records(m, data, &mad->sa, r, split);
-    } else {
-        span_clear(data, 0);
-    }
+    for (laid.at = -(int64_t)(before % stride); laid.at < (int64_t)data.cap; laid.at += stride)
+        share_record(data, &laid);
+}
+
+/* ---- the MAD */
+
+/* version, type, response time, flags, status; segment number; length, or window (IBA 13.6.2) */
+static const struct field rmpp_data_or_ack[] = {KEEP(96), LAYOUT_END};
+/* A segment in the middle has no length. */
+static const struct field rmpp_middle[] = {KEEP(64), LAYOUT_END};
+static const struct field rmpp_stop_or_abort[] = {KEEP(32), LAYOUT_END};
+/* AttributeOffset, component mask, after the SM_Key */
+static const struct field sa_layout[] = {ZERO(64), KEEP(16), ZERO(16), KEEP(64), LAYOUT_END};
+
+/* A MAD without RMPP has other bytes there. */
+static void share_rmpp(struct part p, const struct sa *sa)
+{
+    bool has_length = sa->rmpp_type == RMPP_TYPE_ACK ||
+                      sa->rmpp_flags & (RMPP_FLAG_FIRST | RMPP_FLAG_LAST);
+
+    p = part_from(p, RMPP_VERSION);
+    if (sa->rmpp_type == RMPP_TYPE_DATA || sa->rmpp_type == RMPP_TYPE_ACK)
+        share_layout(p, has_length ? rmpp_data_or_ack : rmpp_middle);
+    else if (sa->rmpp_type)
+        share_layout(p, rmpp_stop_or_abort);
+}
+
+void share_sa(struct part p, const struct mad_payload *mad, const struct split_record *split)
+{
+    const struct record *r = find_record(mad->mad.attribute);
+    const struct sa *sa = &mad->sa;
+
+    if (mad->result != WIRE_OK)
+        return;
+    share_rmpp(p, sa);
+    share_layout(part_from(p, SA_SM_KEY), sa_layout);
+    p = part_sub(p, SA_DATA, sa->data.len < SA_DATA_SIZE ? sa->data.len : SA_DATA_SIZE);
+    if (mad->mad.attribute == SA_NOTICE)
+        share_notice(part_sub(p, 0, NOTICE_SIZE));
+    else if (r)
+        share_records(p, sa, r, split);
 }

@@ -107,10 +107,10 @@ void capfile_on_description(struct capfile *c, capfile_describe *describe, void 
         pcapngfile_on_description(c->pcapng, describe, user);
 }
 
-void capfile_leave_texts_out(struct capfile *c)
+void capfile_leave_private_out(struct capfile *c)
 {
     if (c->pcapng)
-        pcapngfile_leave_texts_out(c->pcapng);
+        pcapngfile_leave_private_out(c->pcapng);
 }
 
 void capfile_keep_padding(struct capfile *c)

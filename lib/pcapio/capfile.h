@@ -62,8 +62,8 @@ typedef void capfile_describe(void *user, const struct capfile_description *desc
 
 /* Sets the callback. */
 void capfile_on_description(struct capfile *c, capfile_describe *describe, void *user);
-/* Leaves comments, names and addresses out of all options of a pcapng file. */
-void capfile_leave_texts_out(struct capfile *c);
+/* As WITHOUT_PRIVATE of pcapng_convert_options(), for all options of a pcapng file. */
+void capfile_leave_private_out(struct capfile *c);
 /*
  * Returns the padding records (type 48) of a raw ERF file too. Wireshark does not number them; the
  * frame numbers are then those of the records.

@@ -106,7 +106,7 @@ static bool read_header(struct input *in, GError **error)
     return false;
 }
 
-struct input *input_open(const char *path, bool without_texts, GError **error)
+struct input *input_open(const char *path, bool without_private, GError **error)
 {
     struct input *in = g_new0(struct input, 1);
 
@@ -116,8 +116,8 @@ struct input *input_open(const char *path, bool without_texts, GError **error)
     if (in->file) {
         capfile_on_description(in->file, take_description, in);
         capfile_keep_padding(in->file);
-        if (without_texts)
-            capfile_leave_texts_out(in->file);
+        if (without_private)
+            capfile_leave_private_out(in->file);
         if (read_header(in, error))
             return in;
     }

@@ -17,11 +17,11 @@ struct input;
 
 /*
  * Opens the capture file PATH ("-": stdin) and reads it up to the first packet, or to the header
- * that classic pcap and raw ERF have. WITHOUT_TEXTS: leaves comments, names and addresses out of
- * all options. Returns NULL and sets ERROR (pcapio/error.h) if the file cannot be read, is not a
+ * that classic pcap and raw ERF have. WITHOUT_PRIVATE: as pcapng_convert_options(), for all
+ * options. Returns NULL and sets ERROR (pcapio/error.h) if the file cannot be read, is not a
  * capture file, or has no link type that can contain IPoIB.
  */
-struct input *input_open(const char *path, bool without_texts, GError **error);
+struct input *input_open(const char *path, bool without_private, GError **error);
 
 /* NULL does nothing. */
 void input_close(struct input *in);

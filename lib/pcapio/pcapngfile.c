@@ -279,9 +279,9 @@ void pcapngfile_on_description(struct pcapngfile *ng, capfile_describe *describe
     ng->describe_user = user;
 }
 
-void pcapngfile_leave_texts_out(struct pcapngfile *ng)
+void pcapngfile_leave_private_out(struct pcapngfile *ng)
 {
-    ng->without_texts = true;
+    ng->without_private = true;
 }
 
 /*
@@ -312,7 +312,7 @@ const uint8_t *pcapngfile_options(struct pcapngfile *ng, uint32_t *len)
     const struct pcapng_origin from = pcapng_origin_of(ng, NULL);
 
     *len = ng->options ? pcapng_convert_options(ng->options, ng->options_len, PCAPNG_PACKET,
-                                                ng->without_texts, &from)
+                                                ng->without_private, &from)
                        : 0;
     return ng->options;
 }

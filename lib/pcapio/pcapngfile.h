@@ -19,9 +19,9 @@ struct pcapngfile *pcapngfile_open(FILE *file);
 /* Frees the reader but not FILE. NULL does nothing. */
 void pcapngfile_close(struct pcapngfile *ng);
 
-/* Like capfile_on_description and capfile_leave_texts_out. */
+/* Like capfile_on_description and capfile_leave_private_out. */
 void pcapngfile_on_description(struct pcapngfile *ng, capfile_describe *describe, void *user);
-void pcapngfile_leave_texts_out(struct pcapngfile *ng);
+void pcapngfile_leave_private_out(struct pcapngfile *ng);
 
 /*
  * The packets lost before the last frame (epb_dropcount; 0: none or unknown). Call it before

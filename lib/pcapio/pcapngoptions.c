@@ -16,7 +16,7 @@ static const struct copied {
     enum pcapng_block block;
     uint16_t code;
     enum form form;
-    bool is_text; /* describes a host */
+    bool is_private; /* describes a host, or may be anything */
 } copied[] = {
     {PCAPNG_SECTION, OPT_COMMENT, BYTES, true},
     {PCAPNG_SECTION, 2, BYTES, true}, /* shb_hardware */
@@ -36,8 +36,8 @@ static const struct copied {
     {PCAPNG_INTERFACE, 17, NUMBER_64, true}, /* if_rxspeed */
     {PCAPNG_PACKET, OPT_COMMENT, BYTES, true},
     {PCAPNG_PACKET, EPB_FLAGS, NUMBER_32, false},
-    {PCAPNG_PACKET, 5, NUMBER_64, false}, /* epb_packetid */
-    {PCAPNG_PACKET, 6, NUMBER_32, false}, /* epb_queue */
+    {PCAPNG_PACKET, 5, NUMBER_64, true}, /* epb_packetid */
+    {PCAPNG_PACKET, 6, NUMBER_32, true}, /* epb_queue */
     {PCAPNG_STATISTICS, OPT_COMMENT, BYTES, true},
     {PCAPNG_STATISTICS, 2, TIME, false}, /* isb_starttime */
     {PCAPNG_STATISTICS, 3, TIME, false}, /* isb_endtime */
@@ -92,7 +92,7 @@ static bool convert_value(uint8_t *value, uint16_t size, enum form form,
 }
 
 uint32_t pcapng_convert_options(uint8_t *p, uint32_t len, enum pcapng_block block,
-                                bool without_texts, const struct pcapng_origin *from)
+                                bool without_private, const struct pcapng_origin *from)
 {
     uint32_t at = 0, out = 0;
 
@@ -104,7 +104,7 @@ uint32_t pcapng_convert_options(uint8_t *p, uint32_t len, enum pcapng_block bloc
 
         if (code == OPT_END || whole > len - at)
             break;
-        if (one && !(without_texts && one->is_text) &&
+        if (one && !(without_private && one->is_private) &&
             convert_value(p + at + OPTION_HEAD, size, one->form, from)) {
             put_le16(p + at, code);
             put_le16(p + at + 2, size);

@@ -31,7 +31,7 @@ struct pcapngfile {
     uint32_t options_len;
     capfile_describe *describe; /* NULL: no callback */
     void *describe_user;
-    bool without_texts; /* of options that are copied */
+    bool without_private; /* of options that are copied */
 };
 
 /* The head of a block. */

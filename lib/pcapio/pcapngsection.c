@@ -33,7 +33,7 @@ static void pass_description(struct pcapngfile *ng, struct capfile_description *
         return;
     d->options = ng->body + head;
     d->options_len = pcapng_convert_options(ng->body + head, b->body_len - head, kind,
-                                            ng->without_texts, &from);
+                                            ng->without_private, &from);
     ng->describe(ng->describe_user, d);
 }
 

@@ -5,7 +5,6 @@
 enum { PROTOCOL_UDP = 17 };
 enum { UDP_DESTINATION_PORT = 2, UDP_LENGTH = 4, UDP_SIZE = 8 };
 enum { PORT_SERVER = 67, PORT_CLIENT = 68 };
-#define MAGIC_COOKIE 0x63825363u
 
 /* Get the UDP datagram of the IPv4 packet in v; false: not captured, not UDP, or a fragment. */
 static bool udp_in_ipv4(struct view v, struct view *udp)
@@ -93,7 +92,7 @@ enum wire_result dhcp_decode(struct view v, struct dhcp *d)
     enum wire_result r = view_has(v, 0, DHCP_OPTIONS);
     if (r != WIRE_OK)
         return r;
-    if (be32(v.p + DHCP_COOKIE) != MAGIC_COOKIE)
+    if (be32(v.p + DHCP_COOKIE) != DHCP_MAGIC_COOKIE)
         return WIRE_FOREIGN;
     *d = (struct dhcp){
         .op = v.p[DHCP_OP],

@@ -22,6 +22,7 @@ enum {
     DHCP_COOKIE = 236,
     DHCP_OPTIONS = 240,
 };
+#define DHCP_MAGIC_COOKIE 0x63825363u /* before the options (RFC 2131 section 3) */
 enum { DHCP_CHADDR_SIZE = 16, DHCP_SNAME_SIZE = 64, DHCP_FILE_SIZE = 128 };
 
 enum { DHCP_BOOTREQUEST = 1, DHCP_BOOTREPLY = 2 };

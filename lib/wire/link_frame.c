@@ -8,6 +8,7 @@
 enum { ETH_TYPE = 12, ETH_SIZE = 14, VLAN_SIZE = 4 };
 /* IEEE 802.1Q: C-TAG, S-TAG; a frame may have several */
 enum { VLAN_CUSTOMER = 0x8100, VLAN_SERVICE = 0x88a8 };
+enum { IPV4_WORDS = 5 }; /* the smallest header length, in words of 4 bytes */
 enum { UDP_DPORT = 2, UDP_LENGTH = 4, UDP_SIZE = 8, PROTOCOL_UDP = 17 };
 
 bool dlt_ipoib_has_grh(struct view v)
@@ -83,7 +84,7 @@ static enum wire_result locate_ip(struct view v, uint32_t off, uint16_t type, ui
     const uint8_t *ip = v.p + off;
     uint32_t header;
     if (type == TYPE_IPV4 && view_has(v, off, IPV4_SIZE) == WIRE_OK &&
-        ip[IPV4_PROTOCOL] == PROTOCOL_UDP && !is_fragment(ip)) {
+        (ip[0] & 0xf) >= IPV4_WORDS && ip[IPV4_PROTOCOL] == PROTOCOL_UDP && !is_fragment(ip)) {
         c->outer = (struct outer_ip){ip + IPV4_SOURCE, ip + IPV4_DESTINATION, IPV4_ADDRESS_SIZE};
         header = (ip[0] & 0xfu) * 4;
     } else if (type == TYPE_IPV6 && view_has(v, off, IPV6_SIZE) == WIRE_OK &&
