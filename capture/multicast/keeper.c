@@ -16,7 +16,7 @@
 #include "capture/multicast/membership.h"
 #include "cli/fail.h"
 #include "cli/say.h"
-#include "hca/privileges.h"
+#include "cli/privileges.h"
 #include "model/hash.h"
 #include "wire/mgid.h"
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/fail.h"
+#include "cli/inputs.h"
 #include "cli/plain.h"
 #include "model/hash.h"
 #include "report/merge_members.h"
@@ -105,10 +106,16 @@ static json_t *parse_report(FILE *file, GError **error)
     return whole;
 }
 
+static FILE *open_file(const char *path)
+{
+    int fd = inputs_open(path);
+    return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
 static json_t *load_report(struct merge_report *r, const char *path, GError **error)
 {
     bool is_stdin = strcmp(path, "-") == 0;
-    FILE *file = is_stdin ? stdin : fopen(path, "r");
+    FILE *file = is_stdin ? stdin : open_file(path);
     r->opened = file && fstat(fileno(file), &r->stat) == 0;
     if (!file) {
         merge_fail(error, "%s", strerror(errno));
