@@ -12,7 +12,9 @@
 
 #include "capture/convert_options.h"
 #include "capture/share/share.h"
+#include "cli/confine.h"
 #include "cli/fail.h"
+#include "cli/privileges.h"
 #include "cli/say.h"
 #include "wire/nanoseconds.h"
 #include "pcapio/input.h"
@@ -75,6 +77,14 @@ static struct input *open_input(const struct convert_options *options)
     return in;
 }
 
+/* Returns false after a message. */
+static bool drop_rest(void)
+{
+    GError *error = NULL;
+
+    return privileges_drop(0, 0, &error) || say_error(NULL, &error);
+}
+
 /* Returns NULL after a message. */
 static struct output *create_output(const struct input *in, const struct convert_options *options,
                                     const struct translation *way)
@@ -95,7 +105,9 @@ static struct output *create_output(const struct input *in, const struct convert
         say("stdout is a terminal: name a file, or pipe it");
         return NULL;
     }
+    privileges_raise(PRIVILEGE_FILES | PRIVILEGE_OWNER);
     out = output_open(options->out, &format, input_fd(in), &error);
+    privileges_lower();
     if (!out)
         say_output_error(options, error);
     return out;
@@ -216,6 +228,10 @@ static bool convert_input(struct input *in, const struct convert_options *option
 
     if (!out)
         return false;
+    if (!drop_rest()) {
+        close_output(out, options);
+        return false;
+    }
     if (options->container == CONTAINER_PCAPNG && input_is_pcapng(in))
         input_on_description(in, copy_description, out);
     good = carry_all(in, out, &way, share, tally, &error);
@@ -226,10 +242,21 @@ static bool convert_input(struct input *in, const struct convert_options *option
     return good;
 }
 
+/* Before the first byte of the input is read. Returns false after a message. */
+static bool confine_program(const struct convert_options *options)
+{
+    char *in = (char *)options->in;
+    const struct confined_files files = {.inputs = &in, .n_inputs = 1, .output = options->out};
+    GError *error = NULL;
+
+    return confine(&files, &error) || say_error(NULL, &error);
+}
+
 static bool convert(const struct convert_options *options, struct convert_tally *tally)
 {
     struct share *share = options->share ? new_share(options) : NULL;
-    struct input *in = options->share && !share ? NULL : open_input(options);
+    bool ready = (!options->share || share) && confine_program(options);
+    struct input *in = ready ? open_input(options) : NULL;
     bool good = in && convert_input(in, options, share, tally);
 
     input_close(in);

@@ -13,7 +13,7 @@
 #include "cli/fail.h"
 #include "cli/say.h"
 #include "capture/multicast/multicast.h"
-#include "hca/privileges.h"
+#include "cli/privileges.h"
 #include "capture/receive/receive.h"
 #include "capture/receive/selection.h"
 #include "capture/receive/sniffer.h"

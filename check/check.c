@@ -6,6 +6,7 @@
 #include "report/required.h"
 #include "check/merge.h"
 #include "check/options.h"
+#include "cli/confine.h"
 #include "cli/environment.h"
 #include "cli/fail.h"
 #include "cli/plain.h"
@@ -206,6 +207,33 @@ static bool outputs_are_safe(const struct options *o, GError **error)
            (!o->output || save_is_safe(o->annotate, (char **)&o->output, 1, "the report", error));
 }
 
+/*
+ * Before the first byte of a capture or report is read. The user's list of known deviations is read
+ * before: it is no input of others.
+ */
+static bool confine_program(const struct options *o, GError **error)
+{
+    struct confined_files files = {.output = o->output, .other_output = o->annotate};
+    GPtrArray *inputs = g_ptr_array_new();
+    for (int i = 0; i < o->n_captures; i++)
+        g_ptr_array_add(inputs, o->captures[i]);
+    if (o->baseline)
+        g_ptr_array_add(inputs, (gpointer)o->baseline);
+    files.inputs = (char *const *)inputs->pdata;
+    files.n_inputs = (int)inputs->len;
+    bool good = confine(&files, error);
+    g_ptr_array_unref(inputs);
+    return good;
+}
+
+static int check_or_merge(const struct options *o, const struct deviations *known)
+{
+    GError *error = NULL;
+    if (!confine_program(o, &error))
+        return give_up(&error);
+    return o->merge ? merge(o) : check_beyond_baseline(o, known);
+}
+
 static int run(const struct options *o)
 {
     GError *error = NULL;
@@ -216,11 +244,11 @@ static int run(const struct options *o)
     if (!outputs_are_safe(o, &error))
         return give_up(&error);
     if (o->merge)
-        return merge(o);
+        return check_or_merge(o, NULL);
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known)
         return give_up(&error);
-    int status = check_beyond_baseline(o, known);
+    int status = check_or_merge(o, known);
     deviations_free(known);
     return status;
 }

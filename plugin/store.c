@@ -5,8 +5,6 @@
 
 #include <epan/packet.h>
 
-#include "model/hash.h"
-
 /* Memory is taken in chunks. A position in them is a number of units, so 32 bits reach 16 GiB. */
 enum { UNIT = sizeof(uint32_t), ALIGNMENT_MAX = 8, CHUNK_UNITS = 1 << 14, PAGE = 1 << 10 };
 
@@ -117,6 +115,16 @@ void *store_add(uint32_t frame, uint32_t key, size_t size, size_t alignment)
     return at + 1;
 }
 
+/* FNV-1a. Not the hash of tables, whose key differs between runs (model/hash.h). */
+static uint32_t place_of(const void *data, size_t size, uint32_t begin)
+{
+    const uint8_t *p = data;
+    uint32_t hash = (2166136261u ^ begin) * 16777619u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ p[i]) * 16777619u;
+    return hash ^ hash >> 16;
+}
+
 /*
  * An entry is shared with the frame's entries before it. So it is found only for a frame that has
  * the same ones.
@@ -124,9 +132,7 @@ void *store_add(uint32_t frame, uint32_t key, size_t size, size_t alignment)
 void store_share(uint32_t frame, uint32_t key, const void *data, size_t size, size_t alignment)
 {
     uint32_t *last = &page_of(frame, true)->last[frame % PAGE], before = *last;
-    const uint32_t head[] = {before, key};
-    uint32_t hash = hash_bytes(data, size) ^ hash_bytes(head, sizeof head);
-    uint32_t *recent = &recent_shared[hash % RECENT];
+    uint32_t *recent = &recent_shared[place_of(data, size, before ^ key << 16) % RECENT];
     const uint32_t *known = *recent ? position_at(*recent) : NULL;
     if (known && key_at(known) == key && before_of(known) == before &&
         memcmp(known + 1, data, size) == 0) {

@@ -12,7 +12,7 @@
 #include "cli/plain.h"
 #include "cli/save.h"
 #include "cli/say.h"
-#include "hca/privileges.h"
+#include "cli/privileges.h"
 #include "probe/checks/checks.h"
 #include "probe/collect.h"
 #include "probe/exchange/peer.h"
@@ -231,12 +231,12 @@ static void open_transport(struct program *r)
     }
 }
 
-/* Keeps the privilege to write files if a report is still to be written to a file. */
+/* Keeps in reserve the privilege to write a report to a file. */
 static bool drop_privileges(const struct options *o)
 {
     GError *error = NULL;
-    bool dropped = privileges_drop(
-        PRIVILEGE_RAW | PRIVILEGE_LOCK | (o->output ? PRIVILEGE_FILES : 0u), 0, &error);
+    bool dropped = privileges_drop(PRIVILEGE_RAW | PRIVILEGE_LOCK, o->output ? PRIVILEGE_FILES : 0u,
+                                   &error);
     say_error(NULL, &error);
     return dropped;
 }

@@ -4,6 +4,7 @@ is in proportion.
 
 doc/reports.md lists the members of a report, and the message for a file that is not a report. Each
 bomb is a modified report of ipoib-check."""
+import itertools
 import json
 import os
 import resource
@@ -11,7 +12,7 @@ import subprocess
 
 import pytest
 
-from support import paths, wait
+from support import capfile, paths, wait
 
 CHECK = os.path.join(paths.BIN, "ipoib-check")
 SECONDS = 20  # of CPU time; the reports here take at most two, and without limits minutes or more
@@ -175,6 +176,44 @@ def test_baseline_that_is_too_large_is_refused(tmp_path, bomb, report):
     assert len(out) <= TIMES * BYTES
     assert len(errors) <= 4096
     assert (status == 2) == (out == b"")
+
+
+def texts(bits, collide):
+    """2 to the power of bits different texts of one length. All have one hash of GLib's (33 * 97 + 66 ==
+    33 * 98 + 33), or their hashes differ."""
+    parts = ("aB", "b!") if collide else ("aB", "c!")
+    return ["".join(p) for p in itertools.product(parts, repeat=bits)]
+
+
+def glib_hash(text):
+    value = 5381
+    for octet in text.encode():
+        value = (value * 33 + octet) % (1 << 32)
+    return value
+
+
+@pytest.fixture(scope="module")
+def empty_report(tmp_path_factory):
+    """A report on a capture without packets, which has no results."""
+    path = tmp_path_factory.mktemp("empty") / "empty.pcap"
+    path.write_bytes(capfile.pcap(capfile.INFINIBAND, []))
+    return json.loads(check("--format", "json", str(path))[1])
+
+
+@pytest.mark.parametrize("member", ["name", "node"])
+def test_names_that_collide_cost_no_more_than_others(tmp_path, empty_report, member):
+    assert len({glib_hash(text) for text in texts(10, True)}) == 1
+    assert len({glib_hash(text) for text in texts(10, False)}) == 1024
+    first, seconds = empty_report["summary"]["captures"][0], {}
+    for collide in (False, True):
+        path = tmp_path / f"{collide}.json"
+        captures = [{**first, member: text} for text in texts(14, collide)]
+        summary = {**empty_report["summary"], "captures": captures, "unjudged": len(captures)}
+        path.write_text(json.dumps({**empty_report, "summary": summary}))
+        status, out, errors, seconds[collide] = merge(path, "json")
+        assert (status, errors) == (2, b"")
+        assert len(json.loads(out)["summary"]["captures"]) == len(captures)
+    assert seconds[True] < 2 * seconds[False] + 0.2, seconds
 
 
 def test_members_that_are_not_known_are_left_out(tmp_path, report):

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs with file capabilities: the limits for the user's environment, and the rights that
 remain."""
+import fcntl
 import os
+import resource
 import shutil
 import signal
 import subprocess
 import tempfile
+import termios
 
 import pytest
 from support import wait
 from support.needs import needs_own_mounts
-from support.paths import BIN
+from support.paths import BIN, testdata
 from support.played_capture import REPLAY, Player, wait_until
 
 NOBODY = 65534
@@ -242,3 +245,187 @@ def test_lock_folder_of_another_user_is_refused(player):
         )
     assert f"ipoib-capture: {folder}: belongs to another user (uid 65533): remove it" in done.stderr
     assert done.returncode == 0, done.stderr
+
+
+# --- ipoib-check and convert: files of others are parsed without capabilities
+
+CHECK, CONVERTER = os.path.join(BIN, "ipoib-check"), os.path.join(BIN, "ipoib-capture")
+OWNER = 1 << 3  # CAP_FOWNER
+OTHER_USER = 61234
+
+
+class Reader:
+    """A program that waits for the second half of its input in a FIFO, and so can be looked at."""
+
+    def __init__(self, folder, *command, **more):
+        self.fifo = os.path.join(folder, "fifo")
+        os.mkfifo(self.fifo, 0o644)
+        command = [self.fifo if a == "FIFO" else str(a) for a in command]
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **more,
+        )
+
+    def feed(self, data):
+        """The capabilities after the first half of the data was read, then the result."""
+        with open(self.fifo, "wb", buffering=0) as f:
+            f.write(data[: len(data) // 2])
+            wait_until(lambda: self.has_read() or self.process.poll() is not None, "the first half")
+            status = words(f"/proc/{self.process.pid}/status")
+            f.write(data[len(data) // 2 :])
+        out, err = self.process.communicate(timeout=ENDING)
+        return status, out, err
+
+    def has_read(self):
+        """It has emptied the pipe, and sleeps."""
+        with open(self.fifo, "rb", buffering=0, opener=nonblocking) as f:
+            left = fcntl.ioctl(f, termios.FIONREAD, bytes(4))
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as f:
+            state = f.read().rsplit(") ", 1)[1][0]
+        return left == bytes(4) and state == "S"
+
+
+def nonblocking(path, flags):
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def read_bytes(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+ENCAP = testdata("built/built-encap.pcap")
+
+
+@pytest.fixture(name="home")
+def fixture_home():
+    """A folder of another user: only its owner may enter it."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, for files of other users")
+    with tempfile.TemporaryDirectory() as folder:
+        inner = os.path.join(folder, "home")
+        os.mkdir(inner)
+        shutil.copy(ENCAP, os.path.join(inner, "secret.pcap"))
+        os.chmod(os.path.join(inner, "secret.pcap"), 0o600)
+        for path in (os.path.join(inner, "secret.pcap"), inner):
+            os.chown(path, OTHER_USER, OTHER_USER)
+        os.chmod(inner, 0o700)
+        yield inner
+
+
+READERS = {
+    "check": ([CHECK, "FIFO"], 1),
+    "report": ([CHECK, "-o", "OUT", "FIFO"], 1),
+    "annotate": ([CHECK, "--annotate", "OUT", "FIFO"], 1),
+    "convert": ([CONVERTER, "convert", "FIFO", "OUT"], 0),
+    "share": ([CONVERTER, "convert", "--share", "FIFO", "OUT"], 0),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_readers_keep_nothing_in_folders_of_their_own(tmp_path, reader):
+    if os.geteuid() != 0:
+        pytest.skip("needs root, which has capabilities to give back")
+    command, expected = READERS[reader]
+    out = tmp_path / "out"
+    running = Reader(tmp_path, *[out if a == "OUT" else a for a in command])
+    status, _, err = running.feed(read_bytes(ENCAP))
+    expect_dropped(status, 0)
+    assert running.process.returncode == expected, err
+    assert "OUT" not in command or out.stat().st_size > 100
+
+
+@pytest.mark.parametrize("reader", ["report", "annotate", "convert", "share"])
+def test_output_in_a_folder_of_another_user(tmp_path, home, reader):
+    """A report is written at the end: what that needs stays, but is not effective. convert opens
+    its output before it reads packets."""
+    command, expected = READERS[reader]
+    out = os.path.join(home, "out")
+    running = Reader(tmp_path, *[out if a == "OUT" else a for a in command])
+    status, _, err = running.feed(read_bytes(ENCAP))
+    expect_dropped(status, 0 if running.process.args[0] == CONVERTER else FILES | OWNER)
+    assert running.process.returncode == expected, err
+    assert os.path.getsize(out) > 100
+
+
+@pytest.mark.parametrize("name", ["ipoib-check", "ipoib-capture"])
+def test_convert_and_check_read_a_file_that_only_root_may_read(home, name):
+    path, out = os.path.join(home, "secret.pcap"), os.path.join(home, "out")
+    command = {
+        "ipoib-check": [CHECK, path, ENCAP, path],
+        "ipoib-capture": [CONVERTER, "convert", path, out],
+    }[name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == (1 if name == "ipoib-check" else 0), done.stderr
+    assert "cannot be opened" not in done.stderr
+
+
+def test_inputs_that_need_capabilities_are_opened_first(tmp_path, home):
+    """Of several captures, reports and a baseline: the FIFO is read first."""
+    report = os.path.join(home, "report.json")
+    command = [CHECK, "--format", "json", "-o", report, os.path.join(home, "secret.pcap")]
+    subprocess.run(command, check=False)
+    os.chmod(report, 0o600)
+    os.chown(report, OTHER_USER, OTHER_USER)
+    secret = os.path.join(home, "secret.pcap")
+    running = Reader(tmp_path, CHECK, "--baseline", report, "FIFO", secret, secret)
+    status, out, err = running.feed(read_bytes(ENCAP))
+    expect_dropped(status, 0)
+    assert running.process.returncode == 0 and not err, (out, err)
+    assert out.count("secret.pcap: ") >= 2
+    os.unlink(running.fifo)
+    running = Reader(tmp_path, CHECK, "--merge", "FIFO", report)
+    status, out, err = running.feed(read_bytes(report))
+    expect_dropped(status, 0)
+    assert running.process.returncode == 1 and not err, (out, err)
+
+
+def test_more_inputs_than_the_soft_limit_of_open_files(home):
+    path = os.path.join(home, "secret.pcap")
+    done = subprocess.run(
+        [CHECK, *[path] * 80],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, 200)),
+    )
+    assert done.returncode == 1 and not done.stderr, done.stderr
+
+
+def test_output_of_convert_gets_the_mode_of_its_input(home):
+    """The file belongs to the owner of the folder, and has more readers."""
+    path, out = os.path.join(home, "secret.pcap"), os.path.join(home, "out")
+    put(out, "x")
+    os.chown(out, OTHER_USER, OTHER_USER)
+    os.chmod(out, 0o644)
+    subprocess.run([CONVERTER, "convert", path, out], check=True, stderr=subprocess.DEVNULL)
+    assert os.stat(out).st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "name, arguments, expected",
+    [("ipoib-check", ["FIFO", "SECRET"], 1), ("ipoib-capture", ["convert", "FIFO", "OUT"], 0)],
+)
+def test_file_capabilities_of_an_ordinary_user(place, home, name, arguments, expected):
+    """A program that may read every file: cap_dac_read_search."""
+    program, fifo_folder = os.path.join(place, name), os.path.join(place, "in")
+    os.mkdir(fifo_folder, 0o755)
+    shutil.copy(os.path.join(BIN, name), program)
+    capabilities = "cap_dac_read_search,cap_net_raw+ep"
+    done = subprocess.run(
+        ["setcap", capabilities, program], stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip(f"file capabilities cannot be set here: {done.stderr}")
+    words_of = {"SECRET": os.path.join(home, "secret.pcap"), "OUT": os.path.join(place, "out")}
+    os.chmod(os.path.dirname(home), 0o755)
+    command = [program, *[words_of.get(a, a) for a in arguments]]
+    running = Reader(fifo_folder, *command, user=NOBODY, group=NOBODY, extra_groups=[])
+    status, out, err = running.feed(read_bytes(ENCAP))
+    expect_dropped(status, 0)
+    assert running.process.returncode == expected, (out, err)
+    assert "cannot be" not in err

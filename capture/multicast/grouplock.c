@@ -12,16 +12,23 @@
 #include "cli/folder.h"
 #include "hca/mcgroup.h"
 
+/* FNV-1a: the same in all processes, unlike the hash of tables (model/hash.h). */
+static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+    for (const uint8_t *p = bytes; n > 0; n--)
+        hash = (hash ^ *p++) * UINT64_C(1099511628211);
+    return hash;
+}
+
 /*
  * Offset of the byte that represents the group. If two groups share a byte, they are only left a
  * little later.
  */
 static off_t place(const char *device, unsigned port, const uint8_t *mgid)
 {
-    uint64_t hash = mgid_hash(mgid);
+    uint64_t hash = add_bytes(UINT64_C(14695981039346656037), mgid, GID_SIZE);
 
-    for (const char *p = device; *p; p++)
-        hash = (hash ^ (uint8_t)*p) * UINT64_C(1099511628211); /* FNV-1a */
+    hash = add_bytes(hash, device, strlen(device));
     return (off_t)((hash ^ port) & INT64_MAX >> 1);
 }
 

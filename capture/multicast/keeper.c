@@ -16,7 +16,8 @@
 #include "capture/multicast/membership.h"
 #include "cli/fail.h"
 #include "cli/say.h"
-#include "hca/privileges.h"
+#include "cli/privileges.h"
+#include "model/hash.h"
 #include "wire/mgid.h"
 
 enum {
@@ -110,7 +111,7 @@ int keeper_main(int argc, char **argv)
         membership_report(&k, GROUPEVENT_FAILED, NULL, error);
         return 1;
     }
-    k.groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
+    k.groups = g_hash_table_new_full(hash_gid, mgid_equal, NULL, g_free);
     k.lock = grouplock_open(&why); /* without the lock, the keeper works nevertheless */
     say_error(NULL, &why);
     if (!privileges_drop(0, 0, &why)) {

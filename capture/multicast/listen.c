@@ -8,7 +8,7 @@
 
 #include "capture/multicast/groupevent.h"
 #include "cli/say.h"
-#include "hca/privileges.h"
+#include "cli/privileges.h"
 #include "hca/udqp.h"
 #include "wire/mgid.h"
 

@@ -15,6 +15,7 @@
 #include "cli/fail.h"
 #include "cli/say.h"
 #include "capture/write/stop.h"
+#include "model/hash.h"
 #include "pcapio/udframe.h"
 #include "wire/mgid.h"
 
@@ -286,7 +287,7 @@ bool multicast_create(struct multicast *m, struct device *device, const struct m
     m->device = device;
     m->keeper.fd = -1;
     m->broadcast_only = plan->broadcast_only;
-    m->groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
+    m->groups = g_hash_table_new_full(hash_gid, mgid_equal, NULL, g_free);
     if (has_no_groups(device).step != REFUSED_NOT)
         return refusal_fail(error, device, has_no_groups(device), "multicast");
     rx.addresses = true;

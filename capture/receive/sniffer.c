@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "hca/privileges.h"
+#include "cli/privileges.h"
 
 enum { QKEY = 0x11111111 }; /* Q_Key of the UD queue pair, to which nothing is sent */
 

@@ -14,7 +14,7 @@
 #include "capture/write/stop.h"
 #include "cli/create.h"
 #include "cli/fail.h"
-#include "hca/privileges.h"
+#include "cli/privileges.h"
 
 /* A file of a series that exists. The name alone is no proof: another file can have it by now. */
 struct kept_file {

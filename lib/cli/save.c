@@ -11,6 +11,7 @@
 
 #include "cli/fail.h"
 #include "cli/place.h"
+#include "cli/privileges.h"
 
 enum { ALL = S_IRWXU | S_IRWXG | S_IRWXO };
 
@@ -146,7 +147,9 @@ bool save_file(const struct save_parts *parts, const char *path, const struct ac
 
     if (is_stdout(path))
         return result("standard output", write_stdout(parts), NULL, error);
+    privileges_raise(PRIVILEGE_FILES);
     number = write_file(parts, path, limit, &refusal);
+    privileges_lower();
     return result(path, number, refusal, error);
 }
 

@@ -4,15 +4,6 @@
 
 #include <string.h>
 
-unsigned mgid_hash(const void *mgid)
-{
-    const uint8_t *p = mgid;
-    unsigned hash = 2166136261u; /* FNV-1a */
-    for (unsigned i = 0; i < GID_SIZE; i++)
-        hash = (hash ^ p[i]) * 16777619u;
-    return hash;
-}
-
 int mgid_equal(const void *a, const void *b)
 {
     return memcmp(a, b, GID_SIZE) == 0;

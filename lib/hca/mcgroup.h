@@ -13,8 +13,7 @@ struct mc_group {
     uint8_t mtu, rate, sl, tclass, hop_limit, scope, life;
 };
 
-/* Hash and equality of MGIDs, for a GHashTable of groups. */
-unsigned mgid_hash(const void *mgid);
+/* Equality of MGIDs, for a GHashTable of groups; their hash is hash_gid() (model/hash.h). */
 int mgid_equal(const void *a, const void *b);
 
 /* Parses an MCMemberRecord of MCM_SIZE bytes. */

@@ -120,7 +120,11 @@ const struct group *groups_find(const struct groups *g, uint16_t interface, cons
 /* Only the cache changes, so a reader may write it. */
 static struct member *find_member(const struct groups *g, const struct member *key)
 {
-    struct member **recent = &((struct groups *)g)->recent_member[member_hash(key) % RECENT];
+    if (!key->group || !key->endport)
+        return NULL;
+    unsigned place = be16(key->group->mgid + MGID_SIZE - 2) ^
+                     be16(key->endport->gid + GID_SIZE - 2);
+    struct member **recent = &((struct groups *)g)->recent_member[place % RECENT];
     if (*recent && member_equal(*recent, key))
         return *recent;
     struct member *found = g_hash_table_lookup(g->members, key);
@@ -336,11 +340,22 @@ static gboolean take_member(gpointer key, gpointer value, gpointer user)
     return TRUE;
 }
 
+/* The order of the table differs between runs; the results of a merge must not. */
+static gint by_time(gconstpointer a, gconstpointer b)
+{
+    const struct member *x = *(struct member *const *)a, *y = *(struct member *const *)b;
+    int group = memcmp(x->group->mgid, y->group->mgid, MGID_SIZE);
+    return x->frame != y->frame ? (x->frame < y->frame ? -1 : 1)
+           : group              ? group
+                                : memcmp(x->endport->gid, y->endport->gid, GID_SIZE);
+}
+
 static void merge_members(struct groups *g)
 {
     GPtrArray *moved = g_ptr_array_new();
     memset(g->recent_member, 0, sizeof g->recent_member);
     g_hash_table_foreach_remove(g->members, take_member, moved);
+    g_ptr_array_sort(moved, by_time);
     for (unsigned i = 0; i < moved->len; i++) {
         struct member *m = g_ptr_array_index(moved, i);
         if (m->group->merged && m->join_state && m->frame)

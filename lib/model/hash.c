@@ -24,3 +24,28 @@ guint hash_uint64(gconstpointer key)
 {
     return hash_bytes(key, sizeof(uint64_t));
 }
+
+guint hash_gid(gconstpointer key)
+{
+    enum { GID_BYTES = 16 };
+    return hash_bytes(key, GID_BYTES);
+}
+
+/* The hash of each part of the text is in front of the next part. */
+guint hash_string(gconstpointer key)
+{
+    struct {
+        guint before;
+        char part[HASH_OCTETS_MAX - sizeof(guint)];
+    } chunk = {0};
+    const char *text = key;
+    size_t left = strlen(text), n;
+    do {
+        n = MIN(left, sizeof chunk.part);
+        memcpy(chunk.part, text, n);
+        chunk.before = hash_bytes(&chunk, sizeof chunk.before + n);
+        text += n;
+        left -= n;
+    } while (left > 0);
+    return chunk.before;
+}

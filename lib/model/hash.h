@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hash function of the model's tables: multilinear hashing (Lemire and Kaser, "Strongly universal
- * string hashing is fast", 2014) with new random factors in each run. The hashes of different keys
- * are uniform and pairwise independent. So the author of a capture, who does not know the factors,
- * cannot choose addresses that collide, which would make the run time quadratic in their number.
- * The order of a table differs between runs, so no result may depend on it.
+ * Hash function of all tables whose keys come from a capture, a report or the network: multilinear
+ * hashing (Lemire and Kaser, "Strongly universal string hashing is fast", 2014) with new random
+ * factors in each run. The hashes of different keys are uniform and pairwise independent. So the
+ * author of a capture, who does not know the factors, cannot choose addresses that collide, which
+ * would make the run time quadratic in their number. The order of a table differs between runs, so
+ * no result may depend on it. A cache in which a new entry takes the place of another must not use
+ * it: what is evicted would differ between runs.
  */
 #ifndef IPOIB_MODEL_HASH_H
 #define IPOIB_MODEL_HASH_H
@@ -40,10 +42,13 @@ static inline guint hash_bytes(const void *p, size_t n)
 }
 
 /*
- * For GHashTable. hash_number: the key is a number (GUINT_TO_POINTER). The others: the key points
- * at a uint32_t or a uint64_t.
+ * For GHashTable. hash_number: the key is a number (GUINT_TO_POINTER). hash_string: the key is a
+ * text of any length. hash_gid: the key points at 16 bytes. The others: the key points at a
+ * uint32_t or a uint64_t.
  */
 guint hash_number(gconstpointer key);
+guint hash_string(gconstpointer key);
+guint hash_gid(gconstpointer key);
 guint hash_uint32(gconstpointer key);
 guint hash_uint64(gconstpointer key);
 

@@ -142,7 +142,7 @@ struct interface_names interfaces_names(const struct interfaces *i)
 {
     struct interface_names names = {0};
     /* number in the file to the first struct numbered_interface that has it */
-    GHashTable *firsts = g_hash_table_new(NULL, NULL);
+    GHashTable *firsts = g_hash_table_new(hash_number, NULL);
     for (unsigned k = 0; k < i->in_order->len; k++) {
         struct numbered_interface *f = g_ptr_array_index(i->in_order, k);
         gpointer key = GUINT_TO_POINTER(f->captured.number);

@@ -3,11 +3,11 @@
 #include "pcapio/source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/inputs.h"
 #include "pcapio/error.h"
 #include "pcapio/gunzip.h"
 
@@ -26,7 +26,7 @@ static bool open_fd(struct source *s, const char *path)
 {
     struct stat st;
 
-    s->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    s->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : inputs_open(path);
     if (s->fd < 0 || fstat(s->fd, &st) != 0)
         return false;
     if (S_ISDIR(st.st_mode)) {

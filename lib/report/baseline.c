@@ -2,6 +2,7 @@
 #include "report/baseline.h"
 
 #include "cli/plain.h"
+#include "model/hash.h"
 #include "report/merge_restore.h"
 
 struct baseline {
@@ -57,7 +58,7 @@ struct baseline *baseline_open(const char *path, const char *version, GError **e
 {
     struct merge_report given;
     struct baseline *b = g_new0(struct baseline, 1);
-    b->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    b->known = g_hash_table_new_full(hash_string, g_str_equal, g_free, NULL);
     bool good = merge_report_open(&given, path, error) &&
                 add_known_report(b, &given, version, error);
     merge_report_clear(&given);

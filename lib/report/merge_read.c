@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "cli/fail.h"
+#include "cli/inputs.h"
 #include "cli/plain.h"
+#include "model/hash.h"
 #include "report/merge_members.h"
 #include "rules/rules.h"
 
@@ -104,10 +106,16 @@ static json_t *parse_report(FILE *file, GError **error)
     return whole;
 }
 
+static FILE *open_file(const char *path)
+{
+    int fd = inputs_open(path);
+    return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
 static json_t *load_report(struct merge_report *r, const char *path, GError **error)
 {
     bool is_stdin = strcmp(path, "-") == 0;
-    FILE *file = is_stdin ? stdin : fopen(path, "r");
+    FILE *file = is_stdin ? stdin : open_file(path);
     r->opened = file && fstat(fileno(file), &r->stat) == 0;
     if (!file) {
         merge_fail(error, "%s", strerror(errno));
@@ -156,7 +164,7 @@ static bool add_entry(struct merge_report *r, json_t *given, json_t *summary, bo
     e.file = own_or(given, "file", r->file);
     e.tool = own_or(given, "tool", merge_string(r->whole, "tool"));
     e.results = g_ptr_array_new();
-    e.has = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    e.has = g_hash_table_new_full(hash_string, g_str_equal, g_free, NULL);
     g_array_append_val(r->entries, e);
     /* cppcheck-suppress memleak ; the array has e */
     return true;
@@ -229,7 +237,7 @@ static void queue_free(gpointer queue)
 
 static GHashTable *index_of(const struct merge_report *r)
 {
-    GHashTable *entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
+    GHashTable *entries = g_hash_table_new_full(hash_string, g_str_equal, g_free, queue_free);
     for (guint i = 0; i < r->entries->len; i++) {
         struct merge_entry *e = &g_array_index(r->entries, struct merge_entry, i);
         char *key = entry_key(e->probed, e->file, e->node, e->name);
@@ -278,7 +286,7 @@ static bool share_out_results(struct merge_report *r, json_t *results, GError **
  */
 static bool are_known(json_t *results, GError **error)
 {
-    GHashTable *stages = g_hash_table_new(g_str_hash, g_str_equal);
+    GHashTable *stages = g_hash_table_new(hash_string, g_str_equal);
     json_t *result;
     const char *bad = NULL;
     size_t i;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/merge_tally.h"
 
+#include "model/hash.h"
+
 #include <string.h>
 
 static void item_free(gpointer item)
@@ -31,8 +33,8 @@ struct merge_tally *tally_new(void)
     struct merge_tally *t = g_new0(struct merge_tally, 1);
     t->items = g_ptr_array_new_with_free_func(item_free);
     t->nodes = g_ptr_array_new_with_free_func(node_free);
-    t->item_of_id = g_hash_table_new(g_str_hash, g_str_equal);
-    t->node_of_name = g_hash_table_new(g_str_hash, g_str_equal);
+    t->item_of_id = g_hash_table_new(hash_string, g_str_equal);
+    t->node_of_name = g_hash_table_new(hash_string, g_str_equal);
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
         new_item(t, rules[rule].id, &rules[rule]);
     return t;

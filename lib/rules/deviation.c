@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/deviation.h"
 
+#include "model/hash.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -144,7 +146,7 @@ static struct deviations *read_groups(GKeyFile *file, GError **error)
 static bool has_each_group_once(const char *text, GError **error)
 {
     char **lines = g_strsplit(text, "\n", -1);
-    GHashTable *groups = g_hash_table_new(g_str_hash, g_str_equal);
+    GHashTable *groups = g_hash_table_new(hash_string, g_str_equal);
     const char *again = NULL;
     for (char **line = lines; *line && !again; line++) {
         g_strstrip(*line);

@@ -10,6 +10,7 @@
 #include "hca/client.h"
 #include "hca/mcgroup.h"
 #include "hca/records.h"
+#include "model/hash.h"
 #include "probe/fabric/stages.h"
 #include "probe/link/groups.h"
 #include "probe/link/hostif.h"
@@ -183,7 +184,7 @@ static void report_census(struct target *t, const char *id, const struct census 
  */
 static void check_group_records(struct target *t, struct census *c, const struct sa_response *a)
 {
-    GHashTable *seen = g_hash_table_new(mgid_hash, mgid_equal);
+    GHashTable *seen = g_hash_table_new(hash_gid, mgid_equal);
     const uint8_t *record;
     for (uint32_t i = 0; (record = sa_record(a, i, MCM_SIZE)) != NULL; i++)
         if (g_hash_table_add(seen, (gpointer)(record + MCM_MGID)))

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "model/hash.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/request.h"
 
@@ -18,11 +19,11 @@ struct station {
     uint32_t addresses;
 };
 
-/* QPN and the low half of the GID differ from port to port. */
+/* Without the flags, which lladdr_same() does not compare. */
 static guint hash_place(gconstpointer key)
 {
-    const uint8_t *p = ((const struct station *)key)->owner.lladdr;
-    return (be32(p + LLADDR_SIZE - 4) ^ be24(p + LLADDR_QPN)) * 2654435761u;
+    return hash_bytes(((const struct station *)key)->owner.lladdr + LLADDR_QPN,
+                      LLADDR_SIZE - LLADDR_QPN);
 }
 
 static gboolean same_place(gconstpointer a, gconstpointer b)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/progress.h"
+#include "model/hash.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/request.h"
 #include "probe/link/groups.h"
@@ -28,8 +29,7 @@ enum { IN_FLIGHT = 4096, QUEUED = 192, RANGES_REPORTED = 100, BRIEF_FROM = 4 };
 
 static guint hash_ip(gconstpointer key)
 {
-    const struct flight *f = key;
-    return be32(f->ipv6 ? f->ip + 12 : f->ip) * 2654435761u;
+    return hash_bytes(((const struct flight *)key)->ip, sizeof((const struct flight *)key)->ip);
 }
 
 static gboolean same_ip(gconstpointer a, gconstpointer b)

@@ -2,6 +2,7 @@
 /* Streams, connections and neighbours: state over several packets. */
 #include "tests/unit/unit.h"
 
+#include "model/hash.h"
 #include "model/stream.h"
 #include "model/write.h"
 #include "wire/nanoseconds.h"
@@ -603,6 +604,45 @@ static void oldest_qpns_are_discarded_when_full(void **state)
     }
 }
 
+/* Writes to TEXT the text NUMBER of those that all have one hash of GLib's, of 4096 bytes. */
+static void colliding_text(char text[4097], unsigned number)
+{
+    for (unsigned i = 0; i < 2048; i++)
+        memcpy(text + 2 * i, i < 10 && number >> i & 1 ? "b!" : "aB", 2);
+    text[4096] = '\0';
+}
+
+static void texts_that_collide_in_glib_have_other_hashes_here(void **state)
+{
+    (void)state;
+    static char text[4097], first[4097];
+    GHashTable *hashes = g_hash_table_new(NULL, NULL);
+    colliding_text(first, 0);
+    for (unsigned i = 0; i < 1024; i++) {
+        colliding_text(text, i);
+        assert_int_equal(g_str_hash(text), g_str_hash(first));
+        g_hash_table_add(hashes, GUINT_TO_POINTER(hash_string(text)));
+    }
+    /* two of 1024 random hashes are equal in one run of 8,000; three pairs never */
+    assert_true(g_hash_table_size(hashes) > 1024 - 3);
+    g_hash_table_destroy(hashes);
+}
+
+static void texts_of_every_length_have_a_hash(void **state)
+{
+    (void)state;
+    char text[512] = "", copy[512];
+    GHashTable *hashes = g_hash_table_new(NULL, NULL);
+    for (unsigned i = 0; i < sizeof text - 1; i++) {
+        memcpy(copy, text, sizeof copy);
+        assert_int_equal(hash_string(text), hash_string(copy));
+        g_hash_table_add(hashes, GUINT_TO_POINTER(hash_string(text)));
+        text[i] = 'x';
+    }
+    assert_true(g_hash_table_size(hashes) > sizeof text - 1 - 3);
+    g_hash_table_destroy(hashes);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -637,6 +677,8 @@ int main(void)
         cmocka_unit_test(interface_that_joins_again_may_have_another_qpn),
         cmocka_unit_test(groups_of_two_interfaces_keep_their_history),
         cmocka_unit_test(oldest_qpns_are_discarded_when_full),
+        cmocka_unit_test(texts_that_collide_in_glib_have_other_hashes_here),
+        cmocka_unit_test(texts_of_every_length_have_a_hash),
     };
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

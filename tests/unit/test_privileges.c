@@ -7,28 +7,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hca/privileges.h"
+#include "cli/privileges.h"
 #include "tests/unit/unit.h"
 
 #define RAW  (1u << CAP_NET_RAW)
 #define LOCK (1u << CAP_IPC_LOCK)
 
-/* The first 32 capabilities: capget(2). */
-static struct __user_cap_data_struct now(void)
+struct capabilities {
+    struct __user_cap_data_struct of[2]; /* each of 32: capget(2) */
+};
+
+static struct capabilities now(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[2];
+    struct capabilities all;
 
-    if (syscall(SYS_capget, &header, data) != 0 || data[1].effective || data[1].permitted)
+    if (syscall(SYS_capget, &header, all.of) != 0)
         _exit(2);
-    return data[0];
+    return all;
 }
 
 static bool is(unsigned effective, unsigned permitted)
 {
-    struct __user_cap_data_struct have = now();
+    struct capabilities have = now();
 
-    return have.effective == effective && have.permitted == permitted && have.inheritable == 0;
+    return have.of[0].effective == effective && have.of[0].permitted == permitted &&
+           have.of[0].inheritable == 0 && !have.of[1].effective && !have.of[1].permitted;
 }
 
 static bool nothing_stays(void)
@@ -58,6 +62,20 @@ static bool reserve_is_raised_and_lowered(void)
     return is(0, RAW | LOCK);
 }
 
+static bool suspended_ones_come_back(void)
+{
+    struct capabilities before = now(), without = before, after;
+
+    if (!before.of[0].effective || !privileges_suspend())
+        return false;
+    without.of[0].effective = without.of[1].effective = 0;
+    after = now();
+    if (memcmp(&after, &without, sizeof(after)) != 0 || !privileges_resume())
+        return false;
+    after = now();
+    return memcmp(&after, &before, sizeof(after)) == 0;
+}
+
 /* Dropping the capabilities of a program that has none is not an error. */
 static bool none_is_fine(void)
 {
@@ -83,11 +101,13 @@ static void in_a_process(void **state)
 int main(void)
 {
     static bool (*tests[])(void) = {nothing_stays, active_stays, reserve_is_raised_and_lowered,
-                                    none_is_fine};
-    static const char *const names[] = {"nothing stays", "active stays", "reserve", "none"};
-    struct CMUnitTest all[4] = {{0}};
+                                    suspended_ones_come_back, none_is_fine};
+    static const char *const names[] = {"nothing stays", "active stays", "reserve", "suspended",
+                                        "none"};
+    enum { TESTS = sizeof(tests) / sizeof(tests[0]) };
+    struct CMUnitTest all[TESTS] = {{0}};
 
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < TESTS; i++)
         all[i] = (struct CMUnitTest){names[i], in_a_process, NULL, NULL, &tests[i]};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Drops the capabilities that are only needed to open the devices. */
-#ifndef IPOIB_HCA_PRIVILEGES_H
-#define IPOIB_HCA_PRIVILEGES_H
+/* Drops the capabilities that are only needed to open devices and files. */
+#ifndef IPOIB_CLI_PRIVILEGES_H
+#define IPOIB_CLI_PRIVILEGES_H
 
 #include <glib.h>
 #include <stdbool.h>
@@ -11,6 +11,7 @@ enum privilege {
     PRIVILEGE_RAW = 1,   /* CAP_NET_RAW: sniffer and controlled Q_Keys */
     PRIVILEGE_LOCK = 2,  /* CAP_IPC_LOCK: registered memory beyond the memlock limit */
     PRIVILEGE_FILES = 4, /* CAP_DAC_OVERRIDE: files that their permissions would not allow */
+    PRIVILEGE_OWNER = 8, /* CAP_FOWNER: the modes of files of others */
 };
 
 /*
@@ -20,6 +21,13 @@ enum privilege {
  * they cannot be dropped: the program must exit.
  */
 bool privileges_drop(unsigned active, unsigned reserve, GError **error);
+
+/*
+ * Makes no capability effective, to see what is possible without them, until privileges_resume.
+ * Only before privileges_drop. Returns false with errno.
+ */
+bool privileges_suspend(void);
+bool privileges_resume(void);
 
 /* Makes the capabilities WHICH effective in this thread until privileges_lower. */
 void privileges_raise(unsigned which);

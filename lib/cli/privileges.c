@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Capabilities. See privileges.h. */
-#include "hca/privileges.h"
+#include "cli/privileges.h"
 
 #include <errno.h>
 #include <sys/capability.h>
@@ -21,7 +21,8 @@ static bool keep_capability(cap_t left, cap_t have, unsigned which, bool effecti
         cap_value_t capability;
     } all[] = {{PRIVILEGE_RAW, CAP_NET_RAW},
                {PRIVILEGE_LOCK, CAP_IPC_LOCK},
-               {PRIVILEGE_FILES, CAP_DAC_OVERRIDE}};
+               {PRIVILEGE_FILES, CAP_DAC_OVERRIDE},
+               {PRIVILEGE_OWNER, CAP_FOWNER}};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         cap_flag_value_t has = CAP_CLEAR;
@@ -65,7 +66,29 @@ bool privileges_drop(unsigned active, unsigned reserve, GError **error)
     return true;
 }
 
-enum { ALL = PRIVILEGE_RAW | PRIVILEGE_LOCK | PRIVILEGE_FILES };
+static cap_t suspended; /* what privileges_resume() sets; NULL: not suspended */
+
+bool privileges_suspend(void)
+{
+    cap_t none = cap_get_proc();
+    bool good;
+
+    suspended = cap_get_proc();
+    good = suspended && none && cap_clear_flag(none, CAP_EFFECTIVE) == 0 && cap_set_proc(none) == 0;
+    cap_free(none);
+    return good;
+}
+
+bool privileges_resume(void)
+{
+    bool good = cap_set_proc(suspended) == 0;
+
+    cap_free(suspended);
+    suspended = NULL;
+    return good;
+}
+
+enum { ALL = PRIVILEGE_RAW | PRIVILEGE_LOCK | PRIVILEGE_FILES | PRIVILEGE_OWNER };
 
 /*
  * A capability that the program does not have is not an error here: the operation that needs it
