@@ -164,7 +164,10 @@ def is_running(marker):
 # ---- a run that is interrupted
 
 
-HANGS = "echo 'ok 1 - a'; echo 'ok 2 - b'; touch {0}/started; sleep 1000 # {0}"
+# It hangs when CTest has read its output.
+IS_READ = "fcntl.ioctl(1, termios.FIONREAD, bytes(4)) == bytes(4)"
+UNTIL_READ = f"python3 -c 'import fcntl, termios\nwhile not {IS_READ}: pass'"
+HANGS = f"echo 'ok 1 - a'; echo 'ok 2 - b'; {UNTIL_READ}; touch {{0}}/started; sleep 1000 # {{0}}"
 HANGS_ALONE = {"two": "echo 'ok 1 - a'; echo 'ok 2 - b'", "hangs": HANGS, "later": "exit 0"}
 FAILS_FIRST = {"fails": "echo 'not ok 1 - a'; exit 1", **HANGS_ALONE}
 
