@@ -153,16 +153,20 @@ def names_of(build, chosen):
 
 
 class Interruption:
-    """Ends CTest when this program gets a signal. why: the reason, or None."""
+    """Ends CTest soon after this program got a signal. why: the reason, or None."""
+
+    GRACE = 0.5  # seconds in which CTest passes on what tests have printed
 
     def __init__(self):
         self.process, self.number = None, 0
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self.take)
+        signal.signal(signal.SIGALRM, lambda *_: self.end())
 
     def take(self, number, _):
-        self.number = self.number or number
-        self.end()
+        if not self.number:
+            self.number = number
+            signal.setitimer(signal.ITIMER_REAL, self.GRACE)
 
     def end(self):
         # The tests end when CTest ends (tests/isolated).

@@ -45,6 +45,8 @@ ELSEWHERE = [
     (r"script/noise ", "tests/test_noise.py", '"noise"'),
     (r"script/package && apt install", "tests/test_package.py", '"package"'),
     (r"script/bootstrap && cmake --install", "tests/test_extcap.py", "--install"),
+    (r"cmake --build build --target uninstall$", "tests/test_uninstall.py", '"uninstall"'),
+    (r"apt purge ", "tests/bare", "apt-get -q -y purge"),
     (r"cmake -S . -B build ", "script/bootstrap", "cmake -S . -B build"),
     (r"script/degrade$", "tests/test_removals_all.py", '"degrade"'),
     (r"script/wireshark-tree$", "tests/test_wireshark_tree.py", '"wireshark-tree"'),

@@ -22,6 +22,7 @@ import mmap
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -29,9 +30,10 @@ from support import capfile
 from support.capfile import ERF, ERF_INFINIBAND, INFINIBAND
 from support.folders import open_folder
 from support.needs import needs
-from support.paths import TESTDATA, TSHARK
+from support.paths import SRC, TESTDATA, TSHARK
 
 EVERY = int(os.environ.get("IPOIB_EVERY") or 1)
+LIMITED = os.path.join(SRC, "tests", "support", "limited.py")
 LIMIT = int(os.environ.get("IPOIB_TIMEOUT") or 300)
 LONG, HEAD, TAIL, SAME = 400, 200, 24, 2
 SEND_FIRST = ("0", "32")  # RC and UC SEND First (IBA 9.2.1)
@@ -163,7 +165,7 @@ class Run:
 
     def __init__(self, path, *arguments):
         self.path = path
-        command = ["timeout", "-k", "5", str(LIMIT), *TSHARK, *OPTIONS, *map(str, arguments)]
+        command = [sys.executable, LIMITED, str(LIMIT), *TSHARK, *OPTIONS, *map(str, arguments)]
         with open(path, "wb") as output:
             result = subprocess.run(
                 command,

@@ -2,8 +2,10 @@
 """Waits, with limits that grow with the load of the machine, so that a busy machine causes no failure.
 
 All limits are seconds of a Clock. tests/isolated uses this module too, so it needs only Python."""
+import contextlib
 import os
 import subprocess
+import threading
 import time
 
 LIMIT = 120  # seconds
@@ -12,9 +14,12 @@ MOST = 8  # times a limit may grow; tests/registry.cmake has the same number
 
 def slowness():
     """How many processes are ready to run on each processor, at least 1: so many times longer
-    takes what needs a processor. /proc/loadavg: proc(5)."""
-    with open("/proc/loadavg", encoding="ascii") as f:
-        running = int(f.read().split()[3].split("/")[0])
+    takes what needs a processor. /proc/loadavg: proc(5); 1 where it is not mounted."""
+    try:
+        with open("/proc/loadavg", encoding="ascii") as f:
+            running = int(f.read().split()[3].split("/")[0])
+    except OSError:
+        return 1.0
     return min(max(1.0, running / len(os.sched_getaffinity(0))), MOST)
 
 
@@ -55,16 +60,27 @@ def end_of(process, limit=LIMIT):
                 raise subprocess.TimeoutExpired(process.args, limit) from None
 
 
-def communicate(process, limit=LIMIT, data=None):
-    """As Popen.communicate(): writes the input, and returns the outputs."""
+def communicate(process, limit=LIMIT):
+    """As Popen.communicate() without input: returns the outputs."""
     clock = Clock()
     while True:
         try:
-            return process.communicate(data, timeout=1)
+            return process.communicate(timeout=1)
         except subprocess.TimeoutExpired:
-            data = None  # Popen keeps what is not written yet
             if clock.seconds() >= limit:
                 raise subprocess.TimeoutExpired(process.args, limit) from None
+
+
+def feed(process, data):
+    """Writes the input in another thread. Popen.communicate() writes no more of it when it is called
+    again after a time-out."""
+    pipe, process.stdin = process.stdin, None
+
+    def write():
+        with contextlib.suppress(BrokenPipeError), pipe:
+            pipe.write(data)
+
+    threading.Thread(target=write, daemon=True).start()
 
 
 def run(command, timeout=LIMIT, check=False, **options):
@@ -75,8 +91,10 @@ def run(command, timeout=LIMIT, check=False, **options):
     if options.pop("capture_output", False):
         options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, **options) as process:
+        if data is not None:
+            feed(process, data)
         try:
-            out, err = communicate(process, timeout, data)
+            out, err = communicate(process, timeout)
         except BaseException:
             process.kill()
             raise
