@@ -90,7 +90,7 @@ static const struct field igmp_query[] = {KEEP(16), ZERO(16), MAP_IPV4,
 static const struct field mld_query[] = {KEEP(16), ZERO(16), KEEP(16), ZERO(16),
                                          MAP_IPV6, ZERO(4),  KEEP(28), LAYOUT_END};
 
-/* GROUP: the offset of the group */
+/* AT: the offset of the group, of N bytes */
 static void share_query(struct part p, const struct field *layout, uint32_t at, uint32_t n)
 {
     enum { SOURCE_COUNT = 2, SOURCES = 4 }; /* after the group */
