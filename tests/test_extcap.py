@@ -280,7 +280,9 @@ def test_link_of_another_user_in_a_shared_folder_is_not_followed(reader):
     os.symlink("../x", "shared/x")
     os.chown("shared/x", 65534, 65534, follow_symlinks=False)
     capture = ("--capture", "--extcap-interface", INTERFACE, "--fifo", "shared/x")
-    run(FED, *capture).expect(2, "shared/x: (x is a symbolic link of another user|.*Permission denied)")
+    run(FED, *capture).expect(
+        2, "shared/x: (x is a symbolic link of another user|.*Permission denied)"
+    )
     assert reader.read() in (b"", None)
 
 
