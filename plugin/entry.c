@@ -201,9 +201,9 @@ static int dissect_roce2(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
 }
 
 /*
- * Link types that Wireshark does not map arrive with encapsulation 0: LINKTYPE_INFINIBAND in pcapng
- * and from pipes, but also others. Frames that do not look like InfiniBand are shown as data, as
- * without the plugin.
+ * Link types that Wireshark does not map arrive with encapsulation 0. LINKTYPE_INFINIBAND does only
+ * if the wiretap plugin could not find it (doc/wireshark.md). Frames that do not look like
+ * InfiniBand are shown as data, as without the plugin.
  */
 static int dissect_unknown(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The note about pcapng files of LINKTYPE_INFINIBAND. Wireshark's own reader opens them, as an
- * unknown encapsulation, and no program of Wireshark can write their packets.
+ * The note about pcapng files of LINKTYPE_INFINIBAND that only Wireshark's own reader has opened,
+ * as an unknown encapsulation: no program of Wireshark can write their packets.
  */
 #ifndef IPOIB_PLUGIN_PCAPNG_H
 #define IPOIB_PLUGIN_PCAPNG_H

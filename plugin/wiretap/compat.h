@@ -28,10 +28,12 @@ typedef gboolean wt_bool;
 /* The parameter between the record and the error number that passes the packet's bytes. */
 #if WIRESHARK_AT_LEAST(6)
 #define WT_BUFFER_PARAM
+#define WT_BUFFER_ARGUMENT
 #define WT_BUFFER NULL
 #else
-#define WT_BUFFER_PARAM Buffer *buffer,
-#define WT_BUFFER       buffer
+#define WT_BUFFER_PARAM    Buffer *buffer,
+#define WT_BUFFER_ARGUMENT buffer,
+#define WT_BUFFER          buffer
 #endif
 
 /* Makes rec a packet record of the encapsulation. */

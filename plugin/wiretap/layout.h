@@ -21,12 +21,10 @@
 
 #if WIRESHARK_VERSION_MINOR == 0
 typedef gboolean layout_bool; /* 4 bytes */
-#define LAYOUT_SECTION_ARRAYS 1
-#define LAYOUT_BLOCK_ARRAYS   2
+#define LAYOUT_BLOCK_ARRAYS 2
 #else
 typedef bool layout_bool; /* 1 byte */
-#define LAYOUT_SECTION_ARRAYS 2 /* also a map from a section's interfaces to the file's */
-#define LAYOUT_BLOCK_ARRAYS   3 /* also meta events */
+#define LAYOUT_BLOCK_ARRAYS 3 /* also meta events */
 #endif
 
 typedef layout_bool (*subtype_read_func)(struct wtap *, wtap_rec *, Buffer *, int *, char **,
@@ -41,8 +39,11 @@ struct wtap {
     layout_bool core_is_pipe;
     int file_type_subtype;
     unsigned snapshot_length; /* bytes */
-    GArray *core_sections[LAYOUT_SECTION_ARRAYS];
-    GArray *core_interfaces;
+    GArray *shb_hdrs;         /* pcapng sections, as wtap_block_t */
+#if WIRESHARK_VERSION_MINOR != 0
+    GArray *core_section_interfaces;
+#endif
+    GArray *interface_data; /* pcapng interfaces, as wtap_block_t */
     unsigned core_next_interface;
     GArray *core_blocks[LAYOUT_BLOCK_ARRAYS];
     char *pathname;
@@ -51,7 +52,7 @@ struct wtap {
     subtype_read_func subtype_read;
     subtype_seek_read_func subtype_seek_read;
     void (*core_sequential_close)(struct wtap *);
-    void (*core_close)(struct wtap *);
+    void (*subtype_close)(struct wtap *);
     int file_encap;  /* WTAP_ENCAP_ */
     int file_tsprec; /* WTAP_TSPREC_ */
     /* more members, not used here */

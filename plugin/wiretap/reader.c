@@ -8,27 +8,14 @@
  * WTAP_ENCAP_ERF, and a Wireshark without this plugin opens such a file.
  */
 #include "plugin/wiretap/pcap247.h"
+#include "plugin/wiretap/record.h"
 #include "plugin/wiretap/trust.h"
-
-#include "wire/erf.h"
 
 /* How to read the records, from the file header. */
 struct pcap247 {
     wt_bool big_endian;
     uint32_t units_per_second; /* of a record's fraction of a second */
 };
-
-static uint16_t get16(const uint8_t *p, wt_bool big_endian)
-{
-    return (uint16_t)(big_endian ? p[0] << 8 | p[1] : p[1] << 8 | p[0]);
-}
-
-static uint32_t get32(const uint8_t *p, wt_bool big_endian)
-{
-    uint32_t first = get16(p, big_endian), second = get16(p + 2, big_endian);
-
-    return big_endian ? first << 16 | second : second << 16 | first;
-}
 
 /* True if the 4 bytes are a pcap magic number; then sets *file. */
 static wt_bool know_magic(const uint8_t *magic, struct pcap247 *file)
@@ -53,25 +40,6 @@ static wtap_open_return_val header_unread(int *err, char **err_info)
     g_free(*err_info);
     *err_info = NULL;
     return WTAP_OPEN_NOT_MINE;
-}
-
-/*
- * Sets the record header as ipoib-capture convert writes it (erf_put_header). The lengths have 16
- * bits; no InfiniBand packet is longer (LRH.PktLen has 11 bits, IBA 7.7). A saved packet keeps its
- * captured bytes even if the file says that fewer were on the wire.
- */
-static void set_erf_header(wtap_rec *rec)
-{
-    wtap_packet_header *packet = &rec->rec_header.packet_header;
-    uint32_t on_wire = MAX(packet->caplen, packet->len);
-
-    packet->pseudo_header.erf.phdr = (struct erf_phdr){
-        .ts = erf_time((uint32_t)rec->ts.secs, (uint32_t)rec->ts.nsecs),
-        .type = ERF_TYPE_INFINIBAND,
-        .flags = ERF_FLAG_VARYING,
-        .rlen = (uint16_t)MIN(ERF_HEADER_LEN + packet->caplen, ERF_MAX_LEN),
-        .wlen = (uint16_t)MIN(on_wire, UINT16_MAX),
-    };
 }
 
 /* Reads one record from fh's position. At the end of the file it returns FALSE with *err 0. */

@@ -44,7 +44,7 @@ wt_bool trust_version(void)
     if (major == WIRESHARK_VERSION_MAJOR && minor == WIRESHARK_VERSION_MINOR)
         return TRUE;
     ws_warning("built for Wireshark " BUILT_FOR
-               ", running in %d.%d: pcap files of link type 247 will not open",
+               ", running in %d.%d: captures of link type 247 will not open",
                major, minor);
     return FALSE;
 }
@@ -57,7 +57,7 @@ static wt_bool warn_unless(wt_bool agrees, const char *what)
         reported = TRUE;
         ws_warning("%s of this Wireshark is not laid out as in the " BUILT_FOR
                    " that this plugin was built for: "
-                   "pcap files of link type 247 will not open",
+                   "captures of link type 247 will not open",
                    what);
     }
     return agrees;
@@ -109,4 +109,16 @@ wt_bool trust_reading(wtap *wth)
                      wth->wslua_data == NULL;
 
     return warn_unless(agrees && reads_back(wth) && middle_reads_back(wth), "struct wtap");
+}
+
+wt_bool trust_interfaces(wtap *wth)
+{
+    wtapng_iface_descriptions_t *interfaces = wtap_file_get_idb_info(wth);
+    wt_bool agrees = interfaces->interface_data == wth->interface_data &&
+                     wtap_file_get_num_shbs(wth) == wth->shb_hdrs->len && wth->priv != NULL &&
+                     wth->subtype_read != NULL && wth->subtype_seek_read != NULL &&
+                     wth->subtype_close != NULL;
+
+    g_free(interfaces);
+    return warn_unless(agrees, "struct wtap");
 }

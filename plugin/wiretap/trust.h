@@ -20,4 +20,10 @@ wt_bool trust_version(void);
  */
 wt_bool trust_reading(wtap *wth);
 
+/*
+ * The same for the members that describe sections and interfaces, and for the functions of a
+ * reader. Call it on a wtap that a reader of pcapng has claimed.
+ */
+wt_bool trust_interfaces(wtap *wth);
+
 #endif
