@@ -342,6 +342,19 @@ def test_root_follows_no_link_to_what_is_not_the_owners(alice, writer, folder_is
     assert snapshot(alice.home) == before
 
 
+SERIES = ("ipoib-capture", "-s", "--count", "3", "--ring-packets", "2", "-w")
+
+
+def test_series_through_a_link_of_another_user(place, alice):
+    place.link(place.shared / "folder", place.home, OTHER)
+    alice.link(alice.root / "alice" / "folder", alice.home, USER)
+    for p, folder in ((place, place.shared), (alice, alice.root / "alice")):
+        before = snapshot(p.home)
+        done = p.run(*SERIES, folder / "folder" / "series.pcap")
+        assert done.returncode == 1 and "symbolic link of another user" in done.stderr, done
+        assert snapshot(p.home) == before
+
+
 @SOME
 def test_root_writes_nothing_of_a_third_user(alice, writer):
     folder = alice.root / "alice"

@@ -268,6 +268,14 @@ static int find_end(struct way *way)
     return error || p->by_kernel ? error : check_owner(way);
 }
 
+/* For a file that must not exist. */
+static int find_folder(struct way *way)
+{
+    int error = enter_folders(way);
+
+    return error ? error : check_owner(way);
+}
+
 static int go(struct place *place, const char *path, GError **refusal, int (*find)(struct way *))
 {
     struct way way = {.place = place, .rest = g_string_new(path), .refusal = refusal};
@@ -288,7 +296,7 @@ int place_find(struct place *place, const char *path, GError **refusal)
 
 int place_find_folder(struct place *place, const char *path, GError **refusal)
 {
-    return go(place, path, refusal, enter_folders);
+    return go(place, path, refusal, find_folder);
 }
 
 void place_clear(struct place *place)

@@ -63,8 +63,9 @@ static int write_special(const struct save_parts *p, const struct place *place)
     struct stat st;
 
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(fd, 0) != 0) {
+        int error = errno;
         close(fd);
-        return errno;
+        return error;
     }
     return write_and_close(p, fd < 0 ? NULL : fdopen(fd, "w"), false);
 }
