@@ -60,7 +60,6 @@ ELSEWHERE = [
     (r"build/tests/test_probe_sweep", "tests/CMakeLists.txt", "test_probe_sweep"),
     (r"/usr/bin/python3 -m pytest .*tests/test_hostile.py$", "tests/test_hostile.py", None),
     (r"testbed/fabric (once|start|run|stop|shell) ", "tests/fabric.sh", "fabric"),
-    (r"tshark -2 -r capture.pcap -Y icmp -w ", "tests/test_export.py", None),
     (r"ibdump ", "doc/ibdump.md", None),
 ]
 PLAY = """\
