@@ -13,6 +13,7 @@ from frames.unusual import link
 from frames.variants import forms
 from frames.variants.datagrams import PLACES, set_flags
 from support import findings
+from support.convert import convert
 
 UD, CM = "rfc4391.9.1.1.reserved-flags", "rfc4755.3.1.flags"
 # First byte: the rule, and the outcomes with the default list.
@@ -92,15 +93,19 @@ HTYPE, HLEN, CHADDR, FORMAT = (
 )
 
 
-def discover(identifier=None, message=first, **fields):
-    """n1's discover (or its renewal) with these fields and this client identifier: the outcomes of
-    the rules of DHCP that do not pass."""
+def capture_of(identifier=None, message=first, **fields):
+    """A capture with n1's discover (or its renewal) with these fields and this client identifier."""
     t = fixture.tape(CONFORMANT)
     _, m = message(t, DISCOVER) if message is first else message(t)
     if identifier:
         m.replace(CLIENT_ID, identifier)
     m.put(**fields)
-    counts = findings.counts(t.pcap(), "--deviations", "linux")
+    return t.pcap()
+
+
+def outcomes_of_dhcp(capture):
+    """{rule of DHCP: the outcome that is not a pass}"""
+    counts = findings.counts(capture, "--deviations", "linux")
     words = ("failed", "deviated", "inconclusive")
     found = {
         rule: [word for word in words if getattr(count, word)]
@@ -108,6 +113,10 @@ def discover(identifier=None, message=first, **fields):
         if rule.startswith("rfc4390")
     }
     return {rule: word for rule, (word, *_) in ((r, w) for r, w in found.items() if w)}
+
+
+def discover(*identifier_and_message, **fields):
+    return outcomes_of_dhcp(capture_of(*identifier_and_message, **fields))
 
 
 @pytest.mark.parametrize("local", [0, 2], ids=["ipxe", "old-ipxe"])
@@ -161,3 +170,24 @@ def test_unicast_renewal_does_not_show_the_guid():
     """It has no GRH: it may be NetworkManager's, or another client's."""
     assert discover(b"\x20" + N1_GUID, renewal) == {FORMAT: "inconclusive"}
     assert discover(b"\x20" + N1_GUID + b"\0", renewal) == {FORMAT: "failed"}
+
+
+OTHER_MAC = ib.mac("02:00:00:00:00:01")
+CLIENTS = {
+    "ipxe": ((b"\x01" + MAC,), {"htype": 1, "hlen": 6, "chaddr": MAC}),
+    "old-ipxe": ((), {"hlen": 6, "chaddr": bytes([MAC[0] ^ 2]) + MAC[1:]}),
+    "guid": ((b"\x20" + N1_GUID,), {"hlen": 8, "chaddr": N1_GUID}),
+    "another-mac": ((b"\x01" + OTHER_MAC,), {"htype": 1, "hlen": 6, "chaddr": OTHER_MAC}),
+    "renewal": ((b"\x20" + N1_GUID, renewal), {}),
+}
+
+
+@pytest.mark.parametrize("client, fields", CLIENTS.values(), ids=CLIENTS)
+def test_shared_capture_has_the_same_outcomes(tmp_path, client, fields):
+    """The replacement of a port GUID shows in what the client made of the GUID."""
+    original, shared = tmp_path / "original.pcap", tmp_path / "shared.pcap"
+    original.write_bytes(capture_of(*client, **fields))
+    convert("--share", original, shared)
+    assert MAC not in shared.read_bytes() and N1_GUID not in shared.read_bytes()
+    expected = outcomes_of_dhcp(original.read_bytes())
+    assert expected and outcomes_of_dhcp(shared.read_bytes()) == expected

@@ -23,6 +23,7 @@ struct cached {
 
 struct share_map {
     uint64_t key[2];
+    uint8_t port[GUID_SIZE]; /* share_map_port() */
     struct cached cache[CACHE];
 };
 
@@ -338,6 +339,36 @@ void share_bytes(struct share_map *m, uint8_t *p, size_t n)
 
 /* Its first three bytes are the manufacturer, or the kind of a group (IEEE 802 section 8.2). */
 enum { MAC_SIZE = 6, MAC_OUI = 3 };
+
+void share_map_port(struct share_map *m, const uint8_t guid[GUID_SIZE])
+{
+    memcpy(m->port, guid, GUID_SIZE);
+}
+
+/* Writes the address that iPXE makes of a port GUID: all but its middle bytes. */
+static void mac_of_guid(uint8_t mac[MAC_SIZE], const uint8_t guid[GUID_SIZE])
+{
+    memcpy(mac, guid, MAC_OUI);
+    memcpy(mac + MAC_OUI, guid + GUID_SIZE - (MAC_SIZE - MAC_OUI), MAC_SIZE - MAC_OUI);
+}
+
+void share_client_mac(struct share_map *m, uint8_t p[6])
+{
+    enum { LOCAL = 0x02 }; /* old versions of iPXE set this bit */
+    uint8_t guid[GUID_SIZE], mac[MAC_SIZE], bit;
+
+    mac_of_guid(mac, m->port);
+    bit = (p[0] ^ mac[0]) & LOCAL;
+    mac[0] ^= bit;
+    if (are_zero(m->port, GUID_SIZE) || memcmp(p, mac, MAC_SIZE) != 0) {
+        share_mac(m, p);
+        return;
+    }
+    memcpy(guid, m->port, GUID_SIZE);
+    share_guid(m, guid);
+    mac_of_guid(p, guid);
+    p[0] ^= bit;
+}
 
 void share_mac(struct share_map *m, uint8_t p[6])
 {

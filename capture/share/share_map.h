@@ -41,6 +41,14 @@ void share_guid(struct share_map *m, uint8_t p[8]);
 void share_lladdr(struct share_map *m, uint8_t p[20]);
 /* Keeps the manufacturer, and the broadcast address. */
 void share_mac(struct share_map *m, uint8_t p[6]);
+/*
+ * The MAC address of a DHCP client. One that iPXE made of the sender's port GUID follows from the
+ * replaced GUID; others are mapped as by share_mac(). share_map_port(): the sender's GUID, from the
+ * GRH of the frame; zeros: not known.
+ */
+enum { GUID_SIZE = 8 }; /* bytes */
+void share_map_port(struct share_map *m, const uint8_t guid[GUID_SIZE]);
+void share_client_mac(struct share_map *m, uint8_t p[6]);
 
 /* Maps N bytes without structure; the same input gives the same output. */
 void share_bytes(struct share_map *m, uint8_t *p, size_t n);
