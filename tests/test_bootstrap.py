@@ -199,7 +199,7 @@ def test_each_step_has_its_number(machine, ready, steps):
 
 
 def test_terminal_shows_the_progress(machine):
-    """apt-get writes its status where it was told to, and ninja shows its own."""
+    """apt-get writes its status to the file descriptor that it gets, and ninja shows its own."""
     (machine.bin / "apt-get").write_text(
         f"#!/bin/sh\nstate='{machine.state}'\n"
         'case "$*" in *" install "*) echo "dlstatus:1:42.5:Retrieving file 3" >&3 ;; esac\n'

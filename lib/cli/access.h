@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who may access an output that has the contents of inputs: nobody who may not access them all. */
+/* Who may access an output that has the contents of inputs: only users who may access them all. */
 #ifndef IPOIB_CLI_ACCESS_H
 #define IPOIB_CLI_ACCESS_H
 

@@ -30,8 +30,8 @@ static bool is_trusted(uid_t user)
 }
 
 /*
- * Whether nobody but the folder's owner, this user and root could have created FOLDER under its
- * name. Looks at the folders above it.
+ * Whether only the folder's owner, this user and root could have created FOLDER under its name.
+ * Looks at the folders above it.
  */
 static bool is_owners_place(int folder)
 {

@@ -55,8 +55,8 @@ int place_open(const struct place *place, int flags);
 int place_create(const struct place *place, mode_t mode);
 
 /*
- * Creates a file beside it, under a name that nobody can foresee. Writes the name to NAME. Returns
- * the descriptor, or -1 with errno.
+ * Creates a file beside it, under a random name. Writes the name to NAME. Returns the
+ * descriptor, or -1 with errno.
  */
 int place_create_beside(const struct place *place, mode_t mode, char name[NAME_MAX + 1]);
 

@@ -13,8 +13,8 @@ MOST = 8  # times a limit may grow; tests/registry.cmake has the same number
 
 
 def slowness():
-    """How many processes are ready to run on each processor, at least 1: so many times longer
-    takes what needs a processor. /proc/loadavg: proc(5); 1 where it is not mounted."""
+    """How many processes are ready to run on each processor, at least 1. What needs a processor
+    takes that many times longer. /proc/loadavg: proc(5); 1 where it is not mounted."""
     try:
         with open("/proc/loadavg", encoding="ascii") as f:
             running = int(f.read().split()[3].split("/")[0])
