@@ -63,13 +63,9 @@ static const struct field na_layout[] = {KEEP(16), ZERO(16), KEEP(3),
                                          ZERO(29), MAP_IPV6, LAYOUT_END};
 static const struct field redirect_layout[] = {KEEP(16), ZERO(48), MAP_IPV6, MAP_IPV6, LAYOUT_END};
 
-static const struct field *const layouts[] = {
-    [ND_RS - ND_RS] = rs_layout,
-    [ND_RA - ND_RS] = ra_layout,
-    [ND_NS - ND_RS] = ns_layout,
-    [ND_NA - ND_RS] = na_layout,
-    [ND_REDIRECT - ND_RS] = redirect_layout,
-};
+/* By type, from ND_RS to ND_REDIRECT (RFC 4861 section 4) */
+static const struct field *const layouts[] = {rs_layout, ra_layout, ns_layout, na_layout,
+                                              redirect_layout};
 
 void share_nd(struct part p, struct view v, bool of_interface)
 {

@@ -29,26 +29,40 @@ static bool is_trusted(uid_t user)
     return user == 0 || user == geteuid();
 }
 
+enum answer { NO, YES, AS_ABOVE };
+
+/* is_owners_place() of FOLDER; AS_ABOVE: the answer is that for ABOVE, the folder above it. */
+static enum answer look_at(int folder, int above)
+{
+    struct stat st, up;
+
+    if (fstat(folder, &st) != 0 || fstat(above, &up) != 0)
+        return NO;
+    if (st.st_dev == up.st_dev && st.st_ino == up.st_ino) /* the root */
+        return YES;
+    if (up.st_mode & OTHERS_WRITE && up.st_uid != st.st_uid)
+        return NO;
+    return is_trusted(up.st_uid) ? YES : AS_ABOVE;
+}
+
 /*
  * Whether only the folder's owner, this user and root could have created FOLDER under its name.
  * Looks at the folders above it.
  */
 static bool is_owners_place(int folder)
 {
-    struct stat st, up;
-    int above = openat(folder, "..", FOLDER);
-    bool good = false;
+    int at = openat(folder, ".", FOLDER), above;
+    enum answer answer = at < 0 ? NO : AS_ABOVE;
 
-    if (above < 0)
-        return false;
-    if (fstat(folder, &st) == 0 && fstat(above, &up) == 0) {
-        bool is_root = st.st_dev == up.st_dev && st.st_ino == up.st_ino;
-
-        good = is_root || ((!(up.st_mode & OTHERS_WRITE) || up.st_uid == st.st_uid) &&
-                           (is_trusted(up.st_uid) || is_owners_place(above)));
+    while (answer == AS_ABOVE) {
+        above = openat(at, "..", FOLDER);
+        answer = above < 0 ? NO : look_at(at, above);
+        close(at);
+        at = above;
     }
-    close(above);
-    return good;
+    if (at >= 0)
+        close(at);
+    return answer == YES;
 }
 
 static const char *kind_of(const struct stat *st)

@@ -34,18 +34,17 @@ guint hash_gid(gconstpointer key)
 /* The hash of each part of the text is in front of the next part. */
 guint hash_string(gconstpointer key)
 {
-    struct {
-        guint before;
-        char part[HASH_OCTETS_MAX - sizeof(guint)];
-    } chunk = {0};
+    guint8 chunk[HASH_OCTETS_MAX] = {0};
+    guint before = 0;
     const char *text = key;
     size_t left = strlen(text), n;
     do {
-        n = MIN(left, sizeof chunk.part);
-        memcpy(chunk.part, text, n);
-        chunk.before = hash_bytes(&chunk, sizeof chunk.before + n);
+        n = MIN(left, sizeof chunk - sizeof before);
+        memcpy(chunk, &before, sizeof before);
+        memcpy(chunk + sizeof before, text, n);
+        before = hash_bytes(chunk, sizeof before + n);
         text += n;
         left -= n;
     } while (left > 0);
-    return chunk.before;
+    return before;
 }
