@@ -16,7 +16,12 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { HASH_FACTORS = 34, HASH_OCTETS_MAX = (HASH_FACTORS - 2) * 4 };
+/* Two factors are for the length, one is for the last octets, which may be no whole word. */
+enum {
+    HASH_WORDS_MAX = 32,
+    HASH_FACTORS = 2 + HASH_WORDS_MAX + 1,
+    HASH_OCTETS_MAX = HASH_WORDS_MAX * 4
+};
 
 /* Set when the program is loaded, so that hash functions need no check. */
 extern uint64_t hash_factors[HASH_FACTORS];
