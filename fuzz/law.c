@@ -69,7 +69,7 @@ static void list_ports(struct law_capture *c)
 {
     GArray *counts = g_array_new(FALSE, FALSE, sizeof(struct port_count));
     for (guint i = 0; i < c->frames->len; i++) {
-        uint64_t port = law_port(c, &g_array_index(c->frames, struct law_frame, i));
+        uint64_t port = law_port(c, law_at(c->frames, i));
         if (port != LAW_NO_PORT)
             count_port(counts, port);
     }
@@ -118,12 +118,12 @@ static void find_sources(struct law_capture *c)
     for (uint32_t lid = 0; lid < LIDS; lid++)
         of[lid] = lid;
     for (guint i = 0; i < c->frames->len; i++) {
-        const struct law_frame *f = &g_array_index(c->frames, struct law_frame, i);
+        const struct law_frame *f = law_at(c->frames, i);
         if (has_grh(f))
             join_by_gid(of, gids, f);
     }
     for (guint i = 0; i < c->frames->len; i++) {
-        const struct law_frame *f = &g_array_index(c->frames, struct law_frame, i);
+        const struct law_frame *f = law_at(c->frames, i);
         if (f->cap < LAW_LRH)
             continue;
         c->source[i] = root(of, law_slid(f));
@@ -159,12 +159,22 @@ static void note_violation(void *user, uint32_t frame, const struct finding *f)
     g_hash_table_add(user, g_strdup_printf("%s: %s: %s", rules[f->rule].id, entity, f->actual));
 }
 
-static GHashTable *violations_of(int linktype, const GArray *frames)
+GHashTable *law_violations_new(void)
 {
-    GHashTable *found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    struct checker *checker = checker_new(NULL, linux_list(), note_violation, found);
+    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
+
+struct checker *law_checker(GHashTable *found)
+{
+    return checker_new(NULL, linux_list(), note_violation, found);
+}
+
+GHashTable *law_violations(int linktype, const GArray *frames)
+{
+    GHashTable *found = law_violations_new();
+    struct checker *checker = law_checker(found);
     for (guint i = 0; i < frames->len; i++) {
-        const struct law_frame *f = &g_array_index(frames, struct law_frame, i);
+        const struct law_frame *f = law_at(frames, i);
         checker_frame(checker, &(struct capture_frame){i + 1, f->interface, linktype, f->ns,
                                                        view_make(f->bytes, f->cap, f->wire)});
     }
@@ -213,36 +223,52 @@ void law_check(struct law_capture *c)
     list_ports(c);
     if (c->linktype == LINKTYPE_INFINIBAND)
         find_sources(c);
-    c->violated = violations_of(c->linktype, c->frames);
+    c->violated = law_violations(c->linktype, c->frames);
+}
+
+bool law_conforms(const struct law_capture *c)
+{
+    return g_hash_table_size(c->violated) == 0;
 }
 
 /* ---- the law */
 
-/* Text of one in a that is not in b; NULL: all are. */
-static char *missing_in(GHashTable *a, GHashTable *b, const char *verb)
+const char *law_first_missing(GHashTable *a, GHashTable *b)
 {
     GHashTableIter i;
     gpointer key;
     g_hash_table_iter_init(&i, a);
     while (g_hash_table_iter_next(&i, &key, NULL))
         if (!g_hash_table_contains(b, key))
-            return g_strdup_printf("%s %s", verb, (const char *)key);
+            return key;
     return NULL;
+}
+
+void law_apply_chain(const struct law_capture *c, const struct law_chain *chain,
+                     struct law_frames *f, GPtrArray *changes)
+{
+    for (unsigned i = 0; i < chain->n && f->frames->len; i++) {
+        struct law_change *change = law_draw(c, chain->steps[i], f->frames);
+        law_apply(c, change, f);
+        if (changes)
+            g_ptr_array_add(changes, change);
+        else
+            law_change_free(change);
+    }
 }
 
 char *law_broken_by(const struct law_capture *c, const struct law_chain *chain)
 {
-    GArray *frames = g_array_sized_new(FALSE, FALSE, sizeof(struct law_frame), c->frames->len + 1);
-    GByteArray *arena = g_byte_array_new();
-    if (c->frames->len)
-        g_array_append_vals(frames, c->frames->data, c->frames->len);
-    for (unsigned i = 0; i < chain->n && frames->len; i++)
-        law_apply(c, chain->steps[i], frames, arena);
-    GHashTable *found = violations_of(c->linktype, frames);
-    char *broken = g_hash_table_size(c->violated) ? missing_in(c->violated, found, "loses")
-                                                  : missing_in(found, c->violated, "adds");
+    struct law_frames f;
+    law_frames_init(&f, c);
+    law_apply_chain(c, chain, &f, NULL);
+    GHashTable *found = law_violations(c->linktype, f.frames);
+    bool conforms = law_conforms(c);
+    const char *violation = conforms ? law_first_missing(found, c->violated)
+                                     : law_first_missing(c->violated, found);
+    char *broken = violation ? g_strdup_printf("%s %s", conforms ? "adds" : "loses", violation)
+                             : NULL;
     g_hash_table_destroy(found);
-    g_byte_array_unref(arena);
-    g_array_unref(frames);
+    law_frames_free(&f);
     return broken;
 }

@@ -8,7 +8,7 @@ capture, none of these may show a failure.
 
 Gaps in the PSNs of a port's GSI and SMI show losses. They do not show a P_Key table that the subnet
 manager sets while the port is up, if the request and the response are both lost and the port's SMI
-sends nothing more before the port joins. See also test_removals.py."""
+sends nothing more before the port joins. See also test_law.py."""
 import glob
 import os
 
