@@ -237,9 +237,11 @@ static void run_text(struct run *run, const struct capture *c)
 
 /* ---- */
 
+/* captures: at least one. */
 static void run_all(struct run *run, const GArray *captures)
 {
     const struct options *o = run->options;
+    g_assert(captures->len);
     for (guint i = 0; i < captures->len && (o->chain || o->longest); i++) {
         const struct capture *c = &g_array_index(captures, struct capture, i);
         if (o->chain)

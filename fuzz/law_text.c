@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Chains of the law of degradation as text. */
-#include <stdio.h>
 #include <string.h>
 
 #include "fuzz/law_cases.h"
@@ -101,21 +100,38 @@ static bool read_number(const char *word, int64_t *value)
     return word && g_ascii_string_to_signed(word, 10, INT64_MIN, INT64_MAX, value, NULL);
 }
 
+/* Reads a number of at most INT32_MAX at *p, and moves *p behind it. */
+static bool take_number(const char **p, int32_t *value)
+{
+    char *end;
+    guint64 number = g_ascii_isdigit(**p) ? g_ascii_strtoull(*p, &end, 10) : G_MAXUINT64;
+    if (number > INT32_MAX)
+        return false;
+    *p = end;
+    *value = (int32_t)number;
+    return true;
+}
+
+/* After this character; without it, the value stays. */
+static bool take_after(const char **p, char mark, int32_t *value)
+{
+    if (**p != mark)
+        return true;
+    ++*p;
+    return take_number(p, value);
+}
+
 /* "3", "3-5", "3-5:52"; no value: 0. */
 static bool read_run(const char *word, int32_t *of, guint n)
 {
-    unsigned first, last;
-    int value = 0, end = 0;
-    if (sscanf(word, "%u-%u%n", &first, &last, &end) < 2) {
-        if (sscanf(word, "%u%n", &first, &end) < 1)
-            return false;
-        last = first;
-    }
-    if (word[end] == ':' && sscanf(word + end, ":%d", &value) < 1)
+    int32_t first, last, value = 0;
+    if (!take_number(&word, &first))
         return false;
-    if ((word[end] && word[end] != ':') || first < 1 || last > n || value < 0)
+    last = first;
+    if (!take_after(&word, '-', &last) || !take_after(&word, ':', &value) || *word || first < 1 ||
+        (guint)last > n)
         return false;
-    for (guint i = first - 1; i < last; i++)
+    for (int32_t i = first - 1; i < last; i++)
         of[i] = value;
     return true;
 }
