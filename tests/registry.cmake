@@ -24,13 +24,13 @@ endfunction()
 
 # ipoib_register(NAME SECONDS LABELS ENVIRONMENT PROPERTIES COMMAND...): one test of CTest. The program has its own limit of
 # SECONDS, which on a busy machine grows up to eight times (MOST in tests/support/wait.py); CTest's is for the case that
-# this fails.
+# this fails. IPOIB_TEST names the test to script/test-costs.
 function(ipoib_register name seconds labels environment properties)
     math(EXPR limit "8 * ${seconds} + 30")
     add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/isolated ${seconds} ${ARGN}
              WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${limit} COST ${seconds} SKIP_RETURN_CODE 77
-                         ENVIRONMENT "${environment}" ${properties})
+                         ENVIRONMENT "IPOIB_TEST=${name};${environment}" ${properties})
 endfunction()
 
 # The tier of the tests with another version of Wireshark.
