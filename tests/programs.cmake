@@ -5,6 +5,7 @@
 ipoib_pytest(bootstrap LABELS quick SECONDS 120)
 ipoib_pytest(runner LABELS quick SECONDS 120)
 ipoib_pytest(with_plugins LABELS quick tshark SECONDS 120)
+ipoib_pytest(kept_answers LABELS quick SECONDS 120)
 ipoib_pytest(fixtures LABELS quick VARIANTS asan)
 ipoib_pytest(findings LABELS quick VARIANTS asan)
 ipoib_pytest(split LABELS quick VARIANTS asan)

@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from support import findings
+from support import findings, shown
 from support.paths import TESTDATA
 from support.wireshark import ask_sharkd, load, tshark
 
@@ -20,25 +20,23 @@ CAPTURES = sorted(
     for path in glob.glob(os.path.join(TESTDATA, "**", pattern), recursive=True)
 )
 FIELDS = ["ipoib.rule.id", "ipoib.note.id", "ipoib.rule.actual"]
-LATE = 4  # the filter drops the frames before this one
 EACH_CAPTURE = pytest.mark.parametrize("path", CAPTURES, ids=os.path.basename)
 
 
-def shown(path, *options):
+def findings_in(path, way=shown.ONE_PASS):
     """Frame to the values of FIELDS, for the frames with a finding; and the report."""
-    columns = [word for name in ["frame.number", *FIELDS] for word in ("-e", name)]
-    report = ("-z", "ipoib,conformance,json")
-    run = tshark("-r", path, *options, *report, "-T", "fields", *columns)
-    start = run.stdout.find("{\n")
-    assert run.returncode == 0 and start >= 0, f"{path} {options}: {run.stderr}"
-    rows = [line.split("\t") for line in run.stdout[:start].splitlines()]
-    return {int(row[0]): row[1:] for row in rows if any(row[1:])}, run.stdout[start:]
+    answer = shown.show(path, way)
+    rows = {
+        n: [",".join(shown.values(frame, field)) for field in FIELDS]
+        for n, frame in answer.frames.items()
+    }
+    return {n: row for n, row in rows.items() if any(row)}, shown.report(answer)
 
 
 @pytest.fixture(scope="module")
 def one_pass():
     """Capture to what one pass shows, and the report."""
-    return {path: shown(path) for path in CAPTURES}
+    return {path: findings_in(path) for path in CAPTURES}
 
 
 def test_there_are_captures_with_findings(one_pass):
@@ -62,15 +60,15 @@ def test_parity(path, one_pass):
 
 @EACH_CAPTURE
 def test_two_passes(path, one_pass):
-    assert shown(path, "-2") == one_pass[path]
+    assert findings_in(path, shown.TWO_PASSES) == one_pass[path]
 
 
 @EACH_CAPTURE
 def test_filtered(path, one_pass):
     """A display filter hides frames, and changes nothing in the others. Statistics count all."""
     frames, report = one_pass[path]
-    late = {n: row for n, row in frames.items() if n >= LATE}
-    assert shown(path, "-Y", f"frame.number >= {LATE}") == (late, report)
+    late = {n: row for n, row in frames.items() if n >= shown.FIRST}
+    assert findings_in(path, shown.LATE) == (late, report)
 
 
 @pytest.fixture(scope="module")

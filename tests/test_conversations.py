@@ -7,20 +7,26 @@ import re
 
 import pytest
 
+from support import shown
 from support.paths import testdata
 from support.wireshark import ask_sharkd, load, tshark
 
 CAPTURES = ("datagram.pcap", "connected.pcap", "partitions.pcap", "sll.pcap")
 
 
-def table(capture, name):
-    return tshark("-r", testdata(capture), "-q", "-z", name, check=True).stdout
+PROTOCOLS = {"ip": "IPv4", "ipv6": "IPv6", "ipoib": "IPoIB", "ipoib.gid": "IPoIB GID"}
+
+
+def table(capture, name, kind):
+    """The lines of one table."""
+    answer = shown.show(testdata(capture), shown.STATISTICS)
+    return shown.table(answer, f"{PROTOCOLS[name]} {kind}").splitlines()
 
 
 def conversations(capture, name):
     """Pair of addresses -> frames in total (the third of three groups)."""
     found = {}
-    for line in table(capture, "conv," + name).splitlines():
+    for line in table(capture, name, "Conversations"):
         if "<->" in line:
             a, b = line.split("<->")
             b, rest = re.match(r"\s*(\S+)(.*)", b).groups()
@@ -31,7 +37,7 @@ def conversations(capture, name):
 
 def endpoints(capture, name):
     found = {}
-    for line in table(capture, "endpoints," + name).splitlines():
+    for line in table(capture, name, "Endpoints"):
         row = re.match(r"([0-9a-f:.]+)\s+(\d+)\s+\d+", line)
         if row:
             found[row[1]] = int(row[2])
@@ -53,11 +59,12 @@ def test_endpoints_by_ip_are_those_of_ip_over_infiniband(capture):
 def addresses(capture):
     """For each frame with IPoIB its GIDs, or its LIDs if it has no GRH."""
     fields = ("grh.sgid", "grh.dgid", "lrh.slid", "lrh.dlid")
-    options = [o for f in fields for o in ("-e", "infiniband." + f)]
-    out = tshark("-r", testdata(capture), "-Y", "ipoib", "-T", "fields", *options, check=True)
-    for line in out.stdout.splitlines():
-        sgid, dgid, slid, dlid = line.split("\t")
-        yield (sgid, dgid) if sgid else (slid, dlid)
+    for frame in shown.show(testdata(capture)).frames.values():
+        if shown.values(frame, "ipoib"):
+            sgid, dgid, slid, dlid = (
+                "".join(shown.values(frame, "infiniband." + field)) for field in fields
+            )
+            yield (sgid, dgid) if sgid else (slid, dlid)
 
 
 @pytest.mark.parametrize("capture", CAPTURES[:3])

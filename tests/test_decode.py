@@ -13,70 +13,14 @@ import pytest
 
 from frames import ib
 from frames.fixture import tape
+from support import shown
+from support.expectations import CAPTURES, of_capture
 from support.paths import SRC, TESTDATA
 from support.wireshark import tshark
 
-EXPECT = os.path.join(SRC, "tests", "frames", "expect")
 BUILT = os.path.join(TESTDATA, "built")
-COLUMNS = {
-    "info": "_ws.col.Info",
-    "src": "_ws.col.Source",
-    "dst": "_ws.col.Destination",
-    "proto": "frame.protocols",
-}
-OPTIONS = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
-AGGREGATOR = "\x1e"
-PASSES = {"one-pass": 1, "two-passes": 2}
-
-
-class Line:
-    """One line of an expectation: its frames, its mode, the expected value."""
-
-    def __init__(self, where, frames, mode, field, op, value):
-        self.where, self.frames, self.mode = where, frames, mode
-        self.field, self.op, self.value = field, op, value
-
-
-def frame_set(text):
-    """'1,3-5' as a set of numbers; '*' as None, all."""
-    if text == "*":
-        return None
-    out = set()
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        out.update(range(int(first), int(last or first) + 1))
-    return out
-
-
-def parse(path):
-    """(lines, frame count or None) of an expectation file and the files that it includes."""
-    lines, count = [], None
-    with open(path, encoding="utf-8") as f:
-        text = f.read().split("\n")
-    for number, raw in enumerate(text, 1):
-        line = re.sub(r"(^|\s)#(\s.*|$)", "", raw).strip()
-        if not line:
-            continue
-        where = f"{os.path.basename(path)}:{number}"
-        if line.startswith("include "):
-            more, n = parse(os.path.join(os.path.dirname(path), line.split(None, 1)[1]))
-            lines += more
-            count = n if n is not None else count
-            continue
-        m = re.fullmatch(r"frames\s*=\s*(\d+)", line)
-        if m:
-            count = int(m[1])
-            continue
-        m = re.fullmatch(
-            r"([\d,*-]+)(?:@([12]))?\s+(!)?([\w.-]+)(?:\s+(=|~|!~|has|all)(?:\s+(.*))?)?", line
-        )
-        if not m or (m[3] and m[5]) or (m[5] and m[6] is None):
-            raise ValueError(f"{where}: cannot be read: {line}")
-        op = "absent" if m[3] else (m[5] or "present")
-        lines.append(
-            Line(where, frame_set(m[1]), int(m[2] or 0), COLUMNS.get(m[4], m[4]), op, m[6])
-        )
-    return lines, count
+MODES = {"one-pass": shown.ONE_PASS, "two-passes": shown.TWO_PASSES}
+PASSES = {shown.ONE_PASS: 1, shown.TWO_PASSES: 2}  # as the expectations name them
 
 
 # ---- comparing values -----------------------------------------------------------------------------
@@ -142,63 +86,39 @@ def holds(line, got):
     return are_same(got, values(line.value))
 
 
-# ---- running tshark -------------------------------------------------------------------------------
-
-unknown_fields = set()  # of this Wireshark, as tshark's messages name them
+# ---- what tshark shows ----------------------------------------------------------------------------
 
 
-def tshark_fields(capture, fields, two_passes):
-    """{frame number: {field: [values]}} and tshark's error messages ("" if none)."""
-    while True:
-        asked = [f for f in fields if f not in unknown_fields]
-        columns = [x for f in ["frame.number"] + asked for x in ("-e", f)]
-        run = tshark(
-            "-n",
-            *OPTIONS,
-            *(["-2"] if two_passes else []),
-            *["-r", capture, "-T", "fields", "-E", "occurrence=a"],
-            *["-E", "separator=/t", "-E", "aggregator=" + AGGREGATOR, *columns],
-            timeout=120,
-        )
-        if "fields aren't valid" not in run.stderr:
-            break
-        bad = {x.strip() for x in run.stderr.split("fields aren't valid")[1].split("\n")}
-        if not bad & set(asked):
-            return {}, run.stderr
-        unknown_fields.update(bad & set(asked))
-    frames = {}
-    for row in run.stdout.split("\n"):
-        cells = row.split("\t")
-        if cells[0].isdigit():
-            found = [c.split(AGGREGATOR) if c else [] for c in cells[1:]]
-            frames[int(cells[0])] = dict(zip(asked, found))
+def errors_of(run):
+    """tshark's error messages ("" if none)."""
     noise = [
         x
         for x in run.stderr.split("\n")
         if x and "Running as user" not in x and "could be dangerous" not in x
     ]
     if run.returncode:
-        return frames, f"exit status {run.returncode}: {' '.join(noise)[:300]}"
+        return f"exit status {run.returncode}: {' '.join(noise)[:300]}"
     bad = [
         x
         for x in noise
         if re.search(r"(?i)dissector bug|assert|error|not match|sanitizer|cut short", x)
     ]
-    return frames, " ".join(bad)[:300]
+    return " ".join(bad)[:300]
 
 
 def complaints(capture, lines, count, mode):
     """The differences of one capture in one mode: unexpected and missing values."""
-    frames, error = tshark_fields(capture, sorted({l.field for l in lines}), mode == 2)
+    run = shown.run(capture, mode)
+    frames, error = shown.parsed(shown.split(run.stdout)[0]), errors_of(run)
     out = [error] if error else []
     if count is not None and len(frames) != count:
         out.append(f"{len(frames)} frames, expected {count}")
     for line in lines if frames else []:
-        if line.mode not in (0, mode):
+        if line.mode not in (0, PASSES[mode]):
             continue
         if line.op == "all":
             chosen = sorted(line.frames or frames)
-            got = [v for n in chosen for v in frames.get(n, {}).get(line.field, [])]
+            got = [v for n in chosen for v in shown.values(frames.get(n, {}), line.field)]
             if not are_same(got, values(line.value)):
                 out.append(
                     f"{line.where}: frames together {line.field}: "
@@ -209,20 +129,19 @@ def complaints(capture, lines, count, mode):
             if number not in frames:
                 out.append(f"{line.where}: no frame {number}")
                 continue
-            got = frames[number].get(line.field, [])
+            got = shown.values(frames[number], line.field)
             if not holds(line, got):
                 wanted = {"absent": "nothing", "present": "a value"}.get(line.op)
                 out.append(
                     f"{line.where}: frame {number} {line.field}: "
                     f"expected {wanted or line.op + ' ' + line.value}, got {','.join(got) or 'nothing'}"
-                    + (" (no such field)" if line.field in unknown_fields else "")
+                    + (" (no such field)" if line.field not in shown.fields() else "")
                 )
     return out
 
 
 # ---- the captures ---------------------------------------------------------------------------------
 
-CAPTURES = sorted(n[: -len(".txt")] for n in os.listdir(EXPECT) if n.endswith(".txt"))
 BUILT_CAPTURES = sorted(n for n in os.listdir(BUILT) if n.startswith("built-"))
 
 
@@ -256,13 +175,12 @@ def test_built_capture_has_an_expectation(name):
     assert name in CAPTURES
 
 
-@pytest.mark.parametrize("mode", PASSES)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", CAPTURES)
 def test_capture_shows_what_is_expected(name, mode):
     capture = find(name)
     assert capture, f"there is no capture {name}"
-    lines, count = parse(os.path.join(EXPECT, name + ".txt"))
-    found = complaints(capture, lines, count, PASSES[mode])
+    found = complaints(capture, *of_capture(name), MODES[mode])
     assert not found, "\n".join(found)
 
 
@@ -283,7 +201,7 @@ def rej_of_none(p):
     p.payload = bytearray(ib.cm_rej(p["mad.tid"], p["cm.local"], p["cm.remote"], 4, message=2))
 
 
-@pytest.mark.parametrize("mode", PASSES)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "name, number, change, wanted",
     [
@@ -297,7 +215,6 @@ def test_tree_of_a_changed_frame_shows_the_value(open_path, name, number, change
     change(t[number])
     path = open_path / name
     path.write_bytes(t.pcap())
-    options = ["-2"] if PASSES[mode] == 2 else []
-    out = tshark(*options, "-V", "-r", str(path), "-Y", f"frame.number == {number}")
+    out = tshark(*MODES[mode], "-V", "-r", str(path), "-Y", f"frame.number == {number}")
     near = [line for line in out.stdout.splitlines() if wanted.split(":")[0] in line]
     assert wanted in out.stdout, near or out.stderr

@@ -13,6 +13,7 @@ import subprocess
 import pytest
 
 from frames.faults import fixture  # faults fills the tables of fixture
+from support import shown
 from support.paths import BIN, SRC, testdata
 from support.wireshark import tshark
 
@@ -40,6 +41,12 @@ def experts(*arguments):
         elif match := re.match(r" +\d+ +Protocol +(\S+)  (.*)$", line):
             items.append(Item(severity, match.group(1), match.group(2)))
     return items
+
+
+def frames_with(field, capture=FAULTS, way=shown.ONE_PASS, *preferences):
+    """The frames in which tshark shows a field."""
+    found = shown.show(capture, way, *preferences).frames
+    return [number for number, frame in found.items() if shown.values(frame, field)]
 
 
 def frames(display_filter, *arguments):
@@ -73,11 +80,18 @@ def test_a_violated_must_is_a_warning_and_a_known_deviation_a_note():
         ("ipoib.deviation", [2]),
         ("ipoib.rule.violated", [1, 3, 4, 5, 6]),
         ("ipoib.rule.known", [2]),
-        ('_ws.expert.severity == "Warning" && ipoib.rule.id', [1, 3, 4, 5, 6]),
     ],
 )
 def test_field_finds_its_frames(field, expected):
-    assert frames(field) == expected
+    assert frames_with(field) == expected
+
+
+@pytest.mark.parametrize(
+    "wanted, expected",
+    [(LENGTH, [4, 5, 6]), ('_ws.expert.severity == "Warning" && ipoib.rule.id', [1, 3, 4, 5, 6])],
+)
+def test_filter_finds_its_frames(wanted, expected):
+    assert frames(wanted) == expected
 
 
 def test_without_known_deviations_the_rule_has_the_frame():
@@ -86,21 +100,15 @@ def test_without_known_deviations_the_rule_has_the_frame():
 
 def test_the_violations_of_a_frame_come_before_its_known_deviations():
     """Frame 17 of cm-reject.pcap: Linux's Service-ID, and private data of zeros."""
-    out = tshark(
-        *["-r", testdata("cm-reject.pcap"), "-Y", "frame.number == 17"],
-        *["-T", "fields", "-e", "ipoib.rule.id"],
-        check=True,
-    )
-    assert out.stdout.strip() == "rfc4755.6.private-data,rfc4755.3.5.service-id"
+    frame = shown.show(testdata("cm-reject.pcap")).frames[17]
+    wanted = ["rfc4755.6.private-data", "rfc4755.3.5.service-id"]
+    assert shown.values(frame, "ipoib.rule.id") == wanted
 
 
 @pytest.mark.parametrize("frame, short", [(1, False), (2, True), (4, False), (6, True)])
 def test_info_says_that_an_option_of_8_bytes_has_no_ipoib_address(frame, short):
-    out = tshark(
-        *["-r", FAULTS, "-Y", f"frame.number == {frame}", "-T", "fields", "-e", "_ws.col.Info"],
-        check=True,
-    )
-    assert out.stdout.rstrip().endswith(" [no IPoIB address]") == short
+    (info,) = shown.values(shown.show(FAULTS).frames[frame], "_ws.col.Info")
+    assert info.endswith(" [no IPoIB address]") == short
 
 
 def test_reason_of_1000_characters_is_whole(tmp_path):
@@ -136,9 +144,7 @@ def test_the_tree_has_the_requirement_and_the_command_that_explains_it():
 def test_each_rule_that_a_capture_can_show_has_a_field():
     visible = [r for r, seen in rules() if "P" in seen]
     assert len(visible) > 100
-    fields = tshark("-G", "fields", check=True).stdout
-    names = set(re.findall(r"^F\t[^\t]*\t(ipoib\.\S+)\t", fields, re.MULTILINE))
-    assert [r for r in visible if f"ipoib.{r}" not in names] == []
+    assert [r for r in visible if f"ipoib.{r}" not in shown.known()] == []
 
 
 # ---- findings that a later packet proves
@@ -171,7 +177,7 @@ def test_finding_names_the_packet_at_fault_and_its_sender(
 
 
 def test_finding_about_this_packet_has_no_other_frame():
-    assert frames("ipoib.rule.frame") == []
+    assert frames_with("ipoib.rule.frame") == []
 
 
 # ---- pcapng of link type 247 without the wiretap plugin: its packets cannot be saved
@@ -180,7 +186,7 @@ CANNOT_SAVE = "ipoib.cannot_save"
 BUILTIN_READER = ("-X", "read_format:Wireshark/... - pcapng")
 
 
-@pytest.mark.parametrize("options", [[], ["-2"]], ids=["one-pass", "two-passes"])
+@pytest.mark.parametrize("way", [shown.ONE_PASS, shown.TWO_PASSES], ids=["one-pass", "two-passes"])
 @pytest.mark.parametrize(
     "capture, expected",
     [
@@ -189,27 +195,21 @@ BUILTIN_READER = ("-X", "read_format:Wireshark/... - pcapng")
         ("built/built-carrier-erf.pcapng", []),
     ],
 )
-def test_first_frame_of_pcapng_247_says_that_it_cannot_be_saved(capture, expected, options):
-    assert frames_that_cannot_be_saved(capture, *BUILTIN_READER, *options) == expected
-
-
-def frames_that_cannot_be_saved(capture, *options):
-    out = tshark("-r", testdata(capture), *options, "-Y", CANNOT_SAVE, "-T", "fields",
-                 "-e", "frame.number", check=True).stdout  # fmt: skip
-    return [int(n) for n in out.split()]
+def test_first_frame_of_pcapng_247_says_that_it_cannot_be_saved(capture, expected, way):
+    assert frames_with(CANNOT_SAVE, testdata(capture), way, *BUILTIN_READER) == expected
 
 
 @pytest.mark.parametrize("capture", ["built/built-carrier-247.pcapng", "connected.pcap"])
 def test_no_note_for_what_can_be_saved(capture):
-    assert frames_that_cannot_be_saved(capture) == []
+    assert frames_with(CANNOT_SAVE, testdata(capture)) == []
 
 
 def test_note_names_the_command_that_helps_and_is_no_finding():
     capture = testdata("built/built-carrier-247.pcapng")
     run = tshark("-r", capture, *BUILTIN_READER, "-q", "-z", "expert,note", check=True)
     assert re.search(r"Protocol +IPoIB +.*ipoib-capture convert IN OUT", run.stdout), run.stdout
-    verdict = tshark("-r", capture, *BUILTIN_READER, "-q", "-z", "ipoib,conformance", check=True)
-    verdict = verdict.stdout
+    verdict = shown.show(capture, shown.STATISTICS, *BUILTIN_READER).statistics
+    assert "IPoIB Conformance" in verdict
     assert "convert" not in verdict and "cannot" not in verdict
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from support.paths import SRC, TSHARK
-from support.wireshark import tshark
+from support.wireshark import registered_fields, tshark
 
 DOC_IS_OF = "4.0"  # built-in fields differ between versions; the pages are made with this one
 PAGES = {"doc/fields.md": [], "doc/man/ipoib-filter.4": ["--man"]}
@@ -27,8 +27,7 @@ cm.reserved:UINT8 cm.mtu:UINT32 response_in:FRAMENUM response_to:FRAMENUM time:R
 def types():
     """The types of each field that tshark knows: a name may be registered more than once."""
     found = {}
-    for line in tshark("-G", "fields", check=True).stdout.splitlines():
-        row = line.split("\t")
+    for row in registered_fields():
         if row[0] == "F":
             found.setdefault(row[2], set()).add(row[3].replace("FT_", ""))
     return found
@@ -42,8 +41,7 @@ def test_field_has_its_type(types, name, kind):
 def test_rule_of_note_has_the_label_of_a_rule():
     """The identifier of a note is that of a rule: --explain takes both."""
     labels = {}
-    for line in tshark("-G", "fields", check=True).stdout.splitlines():
-        row = line.split("\t")
+    for row in registered_fields():
         if row[0] == "F":
             labels[row[2]] = row[1]
     assert labels["ipoib.note.id"] == labels["ipoib.rule.id"] == "Rule"

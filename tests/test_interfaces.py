@@ -18,8 +18,8 @@ import tempfile
 import pytest
 
 from frames import edit
-from support import capfile, check, split
-from support.paths import BIN, TSHARK, testdata
+from support import capfile, check, shown, split
+from support.paths import BIN, testdata
 
 CHECK = os.path.join(BIN, "ipoib-check")
 PAIRS = [
@@ -29,7 +29,7 @@ PAIRS = [
     ("cm-reject.pcap", "retransmit.pcap"),
     ("partitions.pcap", "switch4.pcap"),
 ]
-FIELDS = ["frame.number", "ipoib.rule.id", "ipoib.rule.deviation", "ipoib.note.id"]
+FIELDS = ["ipoib.rule.id", "ipoib.rule.deviation", "ipoib.note.id"]
 
 
 SPLIT = "connected.pcap"
@@ -103,18 +103,20 @@ def by_check(path, mode="auto"):
     return counts
 
 
-def by_tshark(path, mode="auto"):
+def shown_with(path, mode=None):
+    """The frames of a capture; None: with the default mode."""
+    preferences = ("-o", f"ipoib.interfaces:{mode}") if mode else ()
+    return shown.show(path, shown.ONE_PASS, *preferences).frames
+
+
+def by_tshark(path, mode=None):
     """(frame, rule, outcome) of each finding."""
-    options = [option for field in FIELDS for option in ("-e", field)]
-    chosen = ["-o", f"ipoib.interfaces:{mode}"]
-    wanted = ["-Y", "ipoib.rule.id || ipoib.note.id", "-T", "fields", *options]
     found = []
-    for row in output([*TSHARK, *chosen, "-r", path, *wanted], (0,)).splitlines():
-        number, ids, deviations, notes = row.split("\t")
-        findings = zip(ids.split(","), deviations.split(",")) if ids else []
+    for number, frame in shown_with(path, mode).items():
+        ids, deviations, notes = (shown.values(frame, field) for field in FIELDS)
         outcomes = {"0": "fail", "False": "fail"}
-        found += [(int(number), rule, outcomes.get(d, "deviation")) for rule, d in findings]
-        found += [(int(number), note, "noted") for note in notes.split(",") if note]
+        found += [(number, i, outcomes.get(d, "deviation")) for i, d in zip(ids, deviations)]
+        found += [(number, note, "noted") for note in notes]
     return sorted(found)
 
 
@@ -150,7 +152,8 @@ def erf_in_pcapng(frames):
 
 def column(table, path, name):
     """The cells of a column of -z ipoib,TABLE."""
-    lines = output([*TSHARK, "-q", "-z", f"ipoib,{table}", "-r", path], (0,)).splitlines()[2:-1]
+    answer = shown.show(path, shown.STATISTICS)
+    lines = shown.table(answer, "IPoIB " + table.capitalize()).splitlines()
     begin = lines[0].index(name)
     return [re.split(" {2,}", line[begin:])[0] for line in lines[1:]]
 
@@ -205,11 +208,10 @@ def test_interfaces_of_two_sections_are_two(open_path, mode, endian):
 # ---- what the user decides
 
 
-def response_frames(path, mode):
+def response_frames(path, mode=None):
     """The frames for which tshark shows the request."""
-    options = ["-o", f"ipoib.interfaces:{mode}", "-Y", "ipoib.response_to", "-T", "fields"]
-    rows = output([*TSHARK, "-r", path, *options, "-e", "frame.number"], (0,))
-    return [int(row) for row in rows.splitlines()]
+    frames = shown_with(path, mode).items()
+    return [n for n, frame in frames if shown.values(frame, "ipoib.response_to")]
 
 
 @pytest.fixture(params=["pcapng", "erf"])
@@ -225,11 +227,11 @@ def directions(request, open_path):
 def test_directions_of_a_cable_are_one_subnet(directions, mode):
     assert by_tshark(directions, mode) == by_tshark(testdata(SPLIT))
     assert by_check(directions, mode) == by_check(testdata(SPLIT))
-    assert response_frames(directions, mode) == response_frames(testdata(SPLIT), "auto") != []
+    assert response_frames(directions, mode) == response_frames(testdata(SPLIT)) != []
 
 
 def test_each_interface_is_a_subnet_with_interfaces_each(directions):
-    linked = response_frames(testdata(SPLIT), "auto")
+    linked = response_frames(testdata(SPLIT))
     assert len(response_frames(directions, "each")) < len(linked) / 2
     assert by_tshark(directions, "each") != by_tshark(testdata(SPLIT))
     assert by_check(directions, "each") != by_check(testdata(SPLIT))
@@ -267,5 +269,5 @@ def test_contradiction_is_reported_once(open_path, form, names):
     done = check.run(str(path))
     assert done.err.count("were taken for one subnet") == 1
     assert f"{names} were taken for one subnet" in done.err
-    rows = output([*TSHARK, "-r", str(path), "-Y", "ipoib.interfaces.contradiction"], (0,))
-    assert len(rows.splitlines()) == 1
+    frames = shown_with(path).values()
+    assert sum(bool(shown.values(f, "ipoib.interfaces.contradiction")) for f in frames) == 1

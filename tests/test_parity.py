@@ -9,7 +9,8 @@ import subprocess
 
 import pytest
 
-from support.paths import BUILD, TESTDATA, TSHARK
+from support import shown
+from support.paths import BUILD, TESTDATA
 
 FIELDS = """ipoib.type ipoib.reserved ipoib.lladdr ipoib.lladdr.flags ipoib.lladdr.flags.rc ipoib.lladdr.flags.uc
 ipoib.lladdr.flags.reserved ipoib.lladdr.flags.tss ipoib.lladdr.qpn ipoib.lladdr.gid ipoib.mgid ipoib.mgid.flags ipoib.mgid.transient
@@ -53,7 +54,7 @@ Shown = collections.namedtuple("Shown", "foreign message fields")
 
 def output(*command):
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode == NOT_READ and command[0] not in TSHARK:
+    if done.returncode == NOT_READ:
         return None
     assert done.returncode == 0, f"{command}: exit status {done.returncode}: {done.stderr[:2000]}"
     return done.stdout
@@ -74,13 +75,13 @@ def by_wire(capture):
 
 def by_tshark(capture):
     frames = {}
-    names = ["frame.number", "ipoib.cm.message", "ipoib.connection.service", *FIELDS]
-    options = [option for name in names for option in ("-e", name)]
-    for line in output(*TSHARK, "-r", capture, "-T", "fields", *options).splitlines():
-        number, message, service, *rest = line.split("\t")
+    for number, frame in shown.show(capture).frames.items():
+        message = ",".join(shown.values(frame, "ipoib.cm.message"))
+        service = ",".join(shown.values(frame, "ipoib.connection.service"))
         # data of another protocol's connection: the decoder without state sees no connection
         foreign = service not in ("", "1", "2") and not message
-        frames[int(number)] = Shown(foreign, message, dict(zip(FIELDS, map(values, rest))))
+        fields = {f: [normal(v) for v in shown.values(frame, f)] for f in FIELDS}
+        frames[number] = Shown(foreign, message, fields)
     return frames
 
 
@@ -99,18 +100,17 @@ def test_decoder_and_plugin_show_the_same_fields(capture, compared):
     assert len(wire) == len(tshark)
     differences = []
     for number, fields in wire.items():
-        shown = tshark[number]
-        if fields is None or shown.foreign:
+        of_tshark = tshark[number]
+        if fields is None or of_tshark.foreign:
             continue
         for field in FIELDS:
-            if field in STATEFUL and shown.message != "0x0010":
+            if field in STATEFUL and of_tshark.message != "0x0010":
                 continue
             decoded = fields.get(field, [])
             compared[capture] += len(decoded)
-            if decoded != shown.fields[field]:
-                differences.append(
-                    f"frame {number} {field}: decoder {decoded}, tshark {shown.fields[field]}"
-                )
+            found = of_tshark.fields[field]
+            if decoded != found:
+                differences.append(f"frame {number} {field}: decoder {decoded}, tshark {found}")
     assert not differences
 
 

@@ -17,18 +17,14 @@ from frames import ib
 from frames.fixture import tape
 from frames.unusual import link
 from frames.unusual_addresses import announce
-from support import capfile
+from support import capfile, shown
 from support.folders import open_folder
 from support.paths import TESTDATA, testdata
 from support.wireshark import ask_sharkd, load, tshark
 
 # A second pass has these from later frames.
 FORWARD = {"ipoib.response_in", "ipoib.reassembled.in"}
-# Wireshark's own RPC-over-RDMA dissector has a bug in second passes (doc/upstream.md).
-QUIET = ["--disable-protocol", "rpcordma"]
-COLUMNS = ["frame.number", "frame.protocols"]
-COLUMNS += ["_ws.col.Source", "_ws.col.Destination", "_ws.col.Info"]
-PROTOCOLS = COLUMNS.index("frame.protocols")
+COLUMNS = ["frame.protocols", *shown.COLUMNS]
 # Texts in Info, by Wireshark's dissectors and ours, that need a later frame.
 LATER = re.compile(
     r", reassembled in \d+| \(reply in \d+\)| \(no response found!\)| \(multicast\)| \[Reassembled in #\d+\]"
@@ -38,33 +34,29 @@ BUILT = sorted("built/" + n for n in os.listdir(testdata("built")) if n.startswi
 
 
 @functools.lru_cache(maxsize=None)
-def fields():
-    rows = [line.split("\t") for line in tshark("-G", "fields", check=True).stdout.splitlines()]
-    names = {r[2] for r in rows if r[0] == "F" and r[2].startswith("ipoib.")} - FORWARD
-    assert names, "the plugin has no fields"
-    return sorted(names)
+def compared():
+    ours = [name for name in shown.fields() if name.startswith("ipoib.")]
+    assert ours, "the plugin has no fields"
+    return COLUMNS + [name for name in ours if name not in FORWARD]
 
 
-def show(capture, *options):
-    """The line of each frame, by the frame's number as text."""
-    columns = [x for name in COLUMNS + fields() for x in ("-e", name)]
-    run = tshark(*QUIET, *options, "-r", capture, "-T", "fields", *columns)
-    assert run.returncode == 0, f"{' '.join(options)}: {run.stderr}"
-    return {line.split("\t")[0]: LATER.sub("", line) for line in run.stdout.splitlines()}
-
-
-@functools.lru_cache(maxsize=1)  # the tests of one capture follow each other
-def show_in_one_pass(name):
-    return show(testdata(name))
+def show(capture, way=shown.ONE_PASS):
+    """The compared fields of each frame."""
+    frames = shown.show(capture, way).frames
+    return {
+        n: {f: LATER.sub("", ",".join(shown.values(frame, f))) for f in compared()}
+        for n, frame in frames.items()
+    }
 
 
 def differences(a, b):
-    """The frames of b that differ from a: the first three columns of each frame."""
+    """The frames of b that differ from a: the first three fields of each frame."""
     out = []
     for n in b:
-        if a.get(n) != b[n]:
-            columns = [x for x in zip(a.get(n, "").split("\t"), b[n].split("\t")) if x[0] != x[1]]
-            out.append(f"frame {n}: {columns[:3]}")
+        pairs = {f: (a.get(n, {}).get(f), b[n][f]) for f in b[n]}
+        differing = [f"{f}: {x} and {y}" for f, (x, y) in pairs.items() if x != y]
+        if differing:
+            out.append(f"frame {n}: {differing[:3]}")
     return out
 
 
@@ -74,14 +66,13 @@ def test_corpus_is_not_empty():
 
 @pytest.mark.parametrize("name", REAL + BUILT, scope="module")
 def test_two_passes_show_the_same_as_one(name):
-    one, two = show_in_one_pass(name), show(testdata(name), "-2")
+    one, two = show(testdata(name)), show(testdata(name), shown.TWO_PASSES)
     assert differences(one, two) + differences(two, one) == []
 
 
 @pytest.mark.parametrize("name", REAL, scope="module")
 def test_filtered_output_equals_that_of_the_whole(name):
-    filtered = show(testdata(name), "-Y", "frame.number > 3")
-    assert differences(show_in_one_pass(name), filtered) == []
+    assert differences(show(testdata(name)), show(testdata(name), shown.LATE)) == []
 
 
 # ---- one process of sharkd ------------------------------------------------------------------------
@@ -140,9 +131,9 @@ def test_datagram_of_another_sender_is_the_same_in_two_passes(open_path):
     t[59]["slid"] = 99
     capture = open_path / "another.pcap"
     capture.write_bytes(t.pcap())
-    one, two = show(str(capture)), show(str(capture), "-2")
+    one, two = show(capture), show(capture, shown.TWO_PASSES)
     assert differences(one, two) == []
-    assert ":ipoib:" in one["59"].split("\t")[PROTOCOLS]
+    assert ":ipoib:" in one[59]["frame.protocols"]
 
 
 # ---- RoCE v2 over a connection: the state of the outer packet does not apply to the inner one
@@ -158,7 +149,7 @@ def nested():
     with open_folder() as folder:
         capture = folder / "nested.pcap"
         capture.write_bytes(t.pcap())
-        return show(str(capture)), show(str(capture), "-2")
+        return show(capture), show(capture, shown.TWO_PASSES)
 
 
 def test_nested_packet_is_the_same_in_two_passes(nested):
@@ -167,7 +158,7 @@ def test_nested_packet_is_the_same_in_two_passes(nested):
 
 
 def test_only_the_outer_packet_is_ipoib(nested):
-    protocols = nested[0]["59"].split("\t")[PROTOCOLS]
+    protocols = nested[0][59]["frame.protocols"]
     assert (protocols.count("ipoib"), protocols.count("infiniband")) == (1, 2), protocols
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from frames.fixture import tape
-from support import capfile
+from support import capfile, shown
 from support.paths import testdata
 from support.wireshark import tshark
 
@@ -56,9 +56,9 @@ def position(lines, start):
 def test_mads_are_shown_under_infiniband_before_the_crcs(capture):
     for tree in trees(capture):
         lines = below(tree, "InfiniBand")
-        shown = [text for _, text in tree if text.startswith(MADS)]
-        assert [text for text in lines if text.startswith(MADS)] == shown
-        if shown:
+        mads = [text for _, text in tree if text.startswith(MADS)]
+        assert [text for text in lines if text.startswith(MADS)] == mads
+        if mads:
             assert position(lines, "MAD Header") < position(lines, MADS)
             assert lines[-2:][0].startswith("Invariant CRC") or lines[-1].startswith("Invariant")
     assert capture.startswith("built") or any(below(t, "InfiniBand") for t in trees(capture))
@@ -66,9 +66,9 @@ def test_mads_are_shown_under_infiniband_before_the_crcs(capture):
 
 def test_both_kinds_of_mads_are_in_a_capture():
     """connected.pcap: 20, a join; 45, a REQ."""
-    shown = trees("connected.pcap")
-    assert MADS[0] in below(shown[19], "InfiniBand")
-    assert MADS[1] + ", REQ" in below(shown[44], "InfiniBand")
+    frames = trees("connected.pcap")
+    assert MADS[0] in below(frames[19], "InfiniBand")
+    assert MADS[1] + ", REQ" in below(frames[44], "InfiniBand")
 
 
 @pytest.mark.parametrize("capture", CAPTURES)
@@ -88,13 +88,13 @@ def test_addresses_are_below_the_message_that_has_them(capture):
 
 def test_request_and_response_are_below_arp_and_nd():
     """connected.pcap: ARP request 41 and reply 44, NS 85 and NA 86."""
-    shown = trees("connected.pcap", "-2")
+    frames = trees("connected.pcap", "-2")
     arp, icmpv6 = PLACE_OF["arp"], PLACE_OF["icmpv6"]
-    assert below(shown[40], arp)[-2:] == [ADDRESSES, "[Response in: 44]"]
-    assert below(shown[43], arp)[-3:-1] == [ADDRESSES, "[Request in: 41]"]
-    assert below(shown[84], icmpv6)[-1] == "[Response in: 86]"
-    assert below(shown[85], icmpv6)[-2] == "[Request in: 85]"
-    assert re.match(r"\[Response time: (0\.0033|3\.3)", below(shown[85], icmpv6)[-1])
+    assert below(frames[40], arp)[-2:] == [ADDRESSES, "[Response in: 44]"]
+    assert below(frames[43], arp)[-3:-1] == [ADDRESSES, "[Request in: 41]"]
+    assert below(frames[84], icmpv6)[-1] == "[Response in: 86]"
+    assert below(frames[85], icmpv6)[-2] == "[Request in: 85]"
+    assert re.match(r"\[Response time: (0\.0033|3\.3)", below(frames[85], icmpv6)[-1])
 
 
 def test_response_that_is_truncated_keeps_its_place(tmp_path):
@@ -110,11 +110,8 @@ def test_response_that_is_truncated_keeps_its_place(tmp_path):
 
 
 def info(capture, frames):
-    wanted = " or ".join("frame.number == %d" % n for n in frames)
-    out = tshark(
-        "-r", testdata(capture), "-Y", wanted, "-T", "fields", "-e", "_ws.col.Info", check=True
-    ).stdout
-    return out.splitlines()
+    all_frames = shown.show(testdata(capture)).frames
+    return [shown.values(all_frames[n], "_ws.col.Info")[0] for n in frames]
 
 
 def test_other_protocols_connections_are_named_in_info_on_cm_messages_only():

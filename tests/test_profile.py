@@ -6,6 +6,7 @@ traffic.
 The contents of the real traffic are from testdata/README.md, which describes the frames of these
 captures. The colours are readable and distinguishable, also by people with red-green colour blindness,
 and in dark mode, because each rule sets both colours."""
+import collections
 import itertools
 import os
 import re
@@ -15,7 +16,7 @@ import pytest
 from frames.faults import fixture  # faults fills the tables of fixture
 from support.folders import open_folder
 from support.paths import SRC, testdata
-from support.wireshark import tshark
+from support.wireshark import found_by, matches, tshark
 
 PROFILE = os.path.join(SRC, "plugin/profile")
 WINDOW = 1400  # pixels: the width of the window that the columns fit into
@@ -62,8 +63,11 @@ def macros():
     return [line.split('"')[1] for line in lines("dfilter_macros")]
 
 
+IN_PROFILE = ("-C", "IPoIB")
+
+
 def in_profile(*arguments):
-    return tshark("-C", "IPoIB", *arguments)
+    return tshark(*IN_PROFILE, *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -79,14 +83,14 @@ def captures():
         yield [*map(testdata, CAPTURES), str(violated)]
 
 
-def frames_found(expression, captures):
-    """How many frames of these captures a filter matches; a filter that does not compile fails the
-    test."""
-    found = 0
+@pytest.fixture(scope="module")
+def frames_found(captures):
+    """How many frames of these captures each colouring rule and button matches; a filter that does
+    not compile fails the tests."""
+    filters = sorted({expression for _, expression in colours() + buttons()})
+    found = collections.Counter()
     for capture in captures:
-        run = in_profile("-r", capture, "-Y", expression)
-        assert run.returncode == 0, f"{capture}: {expression}: {run.stderr}"
-        found += len(run.stdout.splitlines())
+        found.update(matches(capture, filters, *IN_PROFILE))
     return found
 
 
@@ -98,20 +102,20 @@ def test_columns_show_the_rule():
 
 
 @pytest.mark.parametrize("name, expression", [pytest.param(*c, id=c[0]) for c in colours()])
-def test_colouring_rule_finds_frames(name, expression, captures):
+def test_colouring_rule_finds_frames(name, expression, frames_found):
     # No MUST is violated in these captures, and none has TCP or UDP.
     least = 0 if "MUST" in name or name.startswith(("TCP", "UDP")) else 1
-    assert frames_found(expression, captures) >= least, expression
+    assert frames_found[expression] >= least, expression
 
 
 def test_refusals_are_coloured_also_if_they_have_a_known_deviation():
     """cm-reject.pcap: the three REJ at the end have one. The first rule that matches colours."""
-    found = {}
-    for name, expression in colours():
-        run = in_profile("-r", testdata("cm-reject.pcap"), "-Y", expression)
-        for frame in re.findall(r"^ *(\d+) ", run.stdout, re.MULTILINE):
-            found.setdefault(int(frame), name)
-    assert {found[n] for n in (36, 38, 40)} == {"IPoIB: refused by the SA or by CM"}
+    path = testdata("cm-reject.pcap")
+    frames = (36, 38, 40)
+    rules = {f"frame.number == {n} && ({e})": (n, name) for n in frames for name, e in colours()}
+    found = matches(path, list(rules), *IN_PROFILE)
+    first = {n: name for f, (n, name) in reversed(rules.items()) if found[f]}
+    assert first == dict.fromkeys(frames, "IPoIB: refused by the SA or by CM")
 
 
 @pytest.mark.parametrize("name", ["sll.pcap", "sll2.pcap"])
@@ -128,14 +132,14 @@ def test_address_resolution_in_cooked_captures_is_found(name, expression):
 
 
 @pytest.mark.parametrize("label, expression", [pytest.param(*b, id=b[0]) for b in buttons()])
-def test_button_finds_frames(label, expression, captures):
-    assert frames_found(expression, captures) >= (0 if label == "Violated" else 1), expression
+def test_button_finds_frames(label, expression, frames_found):
+    assert frames_found[expression] >= (0 if label == "Violated" else 1), expression
 
 
 @pytest.mark.parametrize("name", macros())
 def test_macro_finds_frames(name):
     expression = "${%s:%s}" % (name, MACRO_ARGUMENTS[name])
-    assert frames_found(expression, [testdata("connected.pcap")]) >= 1, expression
+    assert found_by(testdata("connected.pcap"), expression, *IN_PROFILE) >= 1
 
 
 def test_dmacros_has_the_macros_of_dfilter_macros():

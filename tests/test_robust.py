@@ -31,6 +31,7 @@ from support.capfile import ERF, ERF_INFINIBAND, INFINIBAND
 from support.folders import open_folder
 from support.needs import needs
 from support.paths import SRC, TESTDATA, TSHARK
+from support.wireshark import registered_fields
 
 EVERY = int(os.environ.get("IPOIB_EVERY") or 1)
 LIMITED = os.path.join(SRC, "tests", "support", "limited.py")
@@ -134,12 +135,8 @@ def compared():
 
     Fields that depend on other packets, and fields without a value of their own, are left out."""
     needs(TSHARK[0], "build")
-    listed = subprocess.run(
-        [*TSHARK, "-G", "fields"], stdin=subprocess.DEVNULL, capture_output=True, check=False
-    )
     names = set()
-    for line in listed.stdout.decode(errors="replace").splitlines():
-        cells = line.split("\t")
+    for cells in registered_fields():
         if cells[0] != "F" or re.fullmatch("FT_(NONE|STRING|FRAMENUM|PROTOCOL)", cells[3]):
             continue
         if re.match(r"ipoib\.(response|time|rule|connection|message|reassembled|entry)", cells[2]):

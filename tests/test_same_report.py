@@ -5,15 +5,14 @@ import glob
 import json
 import os
 import struct
-import subprocess
 
 import pytest
 
 from frames import edit
-from support import capfile
+from support import capfile, shown
 from support.check import run
 from support.folders import open_folder
-from support.paths import TESTDATA, TSHARK, testdata
+from support.paths import TESTDATA, testdata
 
 CAPTURES = sorted(
     path
@@ -22,22 +21,14 @@ CAPTURES = sorted(
 )
 
 
-def without_subject(report):
-    """The report without the names of program and capture."""
-    for name in ("tool", "version", "subject"):
+def without_tool(report):
+    for name in ("tool", "version"):
         report.pop(name)
-    for result in report["results"]:
-        result.pop("capture")
-    for capture in report["summary"]["captures"]:
-        capture.pop("name")
     return report
 
 
 def of_plugin(path):
-    command = [*TSHARK, "-q", "-z", "ipoib,conformance,json", "-r", path]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout.startswith("{"), done.stderr
-    return json.loads(done.stdout)
+    return shown.report(shown.show(path, shown.STATISTICS))
 
 
 def test_all_captures_are_compared():
@@ -45,9 +36,10 @@ def test_all_captures_are_compared():
 
 
 def compare(path):
-    plugin, check = of_plugin(path), json.loads(run("--format", "json", path).stdout)
+    plugin = of_plugin(path)
+    check = shown.without_capture(json.loads(run("--format", "json", path).stdout))
     assert (plugin["tool"], check["tool"]) == ("ipoib-plugin", "ipoib-check")
-    plugin, check = without_subject(plugin), without_subject(check)
+    plugin, check = without_tool(plugin), without_tool(check)
     assert [p for p in zip(plugin["results"], check["results"]) if p[0] != p[1]] == []
     assert plugin == check
     assert list(plugin) == list(check)

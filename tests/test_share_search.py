@@ -3,15 +3,13 @@
 of a rule has the same findings as before.
 
 tshark, not the project's decoder, reads the addresses and payload from the captures."""
-import functools
 import ipaddress
 import os
-import subprocess
 
 import pytest
 
+from support import shown
 from support.convert import convert
-from support.paths import TSHARK
 from support.share import CAPTURES, packets, rules, shared
 from test_fixtures import make
 
@@ -39,53 +37,40 @@ def stays(address):
     return a.is_unspecified or a.is_loopback or int(a) & (1 << 64) - 1 == 0
 
 
-@pytest.fixture(scope="module")
-def shown():
-    """Path to the words in tshark's output, by field."""
-    out = subprocess.run([*TSHARK, "-G", "fields"], capture_output=True, text=True).stdout
-    known = {line.split("\t")[2] for line in out.splitlines() if line.startswith("F\t")}
-    fields = [f for f in ADDRESSES + GUIDS + PAYLOAD if f in known]
-    assert len(fields) >= 13
-
-    @functools.lru_cache(maxsize=None)
-    def read(path):
-        columns = [option for name in (*fields, CLASS) for option in ("-e", name)]
-        command = [*TSHARK, "-r", str(path), "-T", "fields", *columns]
-        lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
-        rows = [line.split("\t") for line in lines]
-        columns = {f: set() for f in fields}
-        for *row, management in rows:
-            for field, text in zip(fields, row):
-                # Wireshark takes a NodeRecord of the SA (class 3) for a NodeInfo, which begins 4
-                # bytes later
-                if field not in GUIDS or management != "0x03":
-                    columns[field].update(text.split(","))
-        return {f: columns.get(f, set()) - {""} for f in ADDRESSES + GUIDS + PAYLOAD}
-
-    return read
+def words(path, fields):
+    """The words of these fields in a capture. Wireshark takes a NodeRecord of the SA (class 3) for a
+    NodeInfo, which begins 4 bytes later: there GUIDs are left out."""
+    assert len(shown.known().intersection(ADDRESSES + GUIDS + PAYLOAD)) >= 13
+    found = set()
+    for frame in shown.show(path).frames.values():
+        record = shown.values(frame, CLASS) == ["0x03"]
+        for field in fields:
+            if field not in GUIDS or not record:
+                found.update(w for v in shown.values(frame, field) for w in v.split(","))
+    return found
 
 
 @of_captures
-def test_no_address_or_guid_is_left(path, shared, shown):
+def test_no_address_or_guid_is_left(path, shared):
     left = b"".join(packets(shared(path)))
-    for address in {w for f in ADDRESSES for w in shown(path)[f] if not stays(w)}:
+    for address in {w for w in words(path, ADDRESSES) if not stays(w)}:
         octets = ipaddress.ip_address(address).packed
         assert octets not in left, address
         assert octets[0] == 0xFF or octets[8:] not in left, address
-    for guid in {w for f in GUIDS for w in shown(path)[f]}:
+    for guid in words(path, GUIDS):
         octets = int(guid, 0).to_bytes(8, "big")
         assert not any(octets[:2]) or octets not in left, guid
 
 
 @of_captures
-def test_no_payload_is_left(path, shared, shown):
+def test_no_payload_is_left(path, shared):
     """Of the bytes after the headers of IP, UDP and TCP no 8 in a row remain, except zeros and
     repetitions."""
     left = b"".join(packets(shared(path)))
     pieces = {left[at : at + 8] for at in range(len(left) - 7)}
     # the payload of UDP is an InfiniBand packet, with headers, in RoCE v2
     fields = [f for f in PAYLOAD if f != "udp.payload" or "roce2" not in path]
-    for word in {w for f in fields for w in shown(path)[f] if len(w) >= 16}:
+    for word in {w for w in words(path, fields) if len(w) >= 16}:
         data = bytes.fromhex(word.replace(":", ""))
         if data[236:240] == b"\x63\x82\x53\x63":
             continue  # DHCP has a test of its own

@@ -16,14 +16,18 @@ import subprocess
 import pytest
 
 from frames.fixture import tape
-from support import capfile
+from support import capfile, shown
 from support.paths import BIN, testdata
-from support.wireshark import ask_sharkd, load, tshark
+from support.wireshark import ask_sharkd, asked, load, tshark
 
 RULE = "=" * 67
 TABLES = ("peers", "groups", "connections", "conformance")
 in_each_mode = pytest.mark.parametrize(
-    "options", [pytest.param([], id="one-pass"), pytest.param(["-2"], id="two-passes")]
+    "way",
+    [
+        pytest.param(shown.STATISTICS, id="one-pass"),
+        pytest.param(shown.TWO_PASSES, id="two-passes"),
+    ],
 )
 
 
@@ -264,13 +268,16 @@ def blocks(text):
     return out
 
 
-def table(name, path, options=()):
+def table(name, path, way=shown.STATISTICS, *preferences):
     """(rows, lines after them) of one table."""
-    r = tshark("-q", "-z", "ipoib," + name, *options, "-r", path)
-    found = blocks(r.stdout)
-    assert r.returncode == 0, r.stderr
-    assert list(found) == ["IPoIB " + name.capitalize()], r.stdout + r.stderr
-    return found["IPoIB " + name.capitalize()]
+    return blocks(shown.show(path, way, *preferences).statistics)["IPoIB " + name.capitalize()]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_one_statistic_prints_one_table(name):
+    path = testdata("connected.pcap")
+    r = tshark("-q", "-z", "ipoib," + name, "-r", path, check=True)
+    assert blocks(r.stdout) == {"IPoIB " + name.capitalize(): table(name, path)}, r.stdout
 
 
 # ---- peers, groups, connections
@@ -282,8 +289,8 @@ EXPECTED = {"peers": PEERS, "groups": GROUPS, "connections": CONNECTIONS}
 @pytest.mark.parametrize(
     "name, path", [(name, path) for name, captures in EXPECTED.items() for path in captures]
 )
-def test_table(name, path, options):
-    rows, rest = table(name, testdata(path), options)
+def test_table(name, path, way):
+    rows, rest = table(name, testdata(path), way)
     assert rows == EXPECTED[name][path]
     if not rows:
         assert len(rest) == 1 and rest[0].startswith("(no "), rest
@@ -305,25 +312,22 @@ def test_accepted_connections_among_rejected_ones():
 @functools.lru_cache(maxsize=None)
 def counted(path):
     """How often the packets name each rule: id -> [failures, deviations, notes]."""
-    columns = ["-e", "ipoib.rule.id", "-e", "ipoib.rule.deviation", "-e", "ipoib.note.id"]
-    out = tshark("-T", "fields", *columns, "-r", path, check=True).stdout
     found = collections.defaultdict(lambda: [0, 0, 0])
-    for line in out.splitlines():
-        ids, deviations, notes = line.split("\t")
-        for rule, deviation in zip(ids.split(",") if ids else [], deviations.split(",")):
+    for frame in shown.show(path).frames.values():
+        ids, deviations, notes = (
+            shown.values(frame, f"ipoib.{f}") for f in ("rule.id", "rule.deviation", "note.id")
+        )
+        for rule, deviation in zip(ids, deviations):
             found[rule][deviation in ("1", "True")] += 1
-        for rule in notes.split(",") if notes else []:
+        for rule in notes:
             found[rule][2] += 1
     return dict(found)
 
 
-def conformance_json(path, *options):
-    r = tshark("-q", "-z", "ipoib,conformance,json", *options, "-r", path)
-    assert r.stdout.startswith("{"), f"exit status {r.returncode}: {r.stdout}{r.stderr}"
-    return json.loads(r.stdout)
+def conformance_json(path, way=shown.STATISTICS, *preferences):
+    return shown.report(shown.show(path, way, *preferences))
 
 
-@functools.lru_cache(maxsize=None)
 def report_of(name):
     return conformance_json(testdata(name))
 
@@ -378,9 +382,17 @@ def test_conformance_json_sums_up_what_the_packets_show(name):
 
 
 @of_judged
-@pytest.mark.parametrize("options", [["-2"], ["-Y", "frame.number == 1"]], ids=["-2", "-Y"])
-def test_conformance_json_is_the_same_with(name, options):
-    assert conformance_json(testdata(name), *options) == report_of(name)
+def test_conformance_json_is_the_same_in_two_passes(name):
+    assert conformance_json(testdata(name), shown.TWO_PASSES) == report_of(name)
+
+
+@of_judged
+def test_conformance_json_is_the_same_with_a_filter(name):
+    """Nothing else is asked of this tshark."""
+    path = testdata(name)
+    only = ["-q", "-Y", "frame.number == 1", "-z", "ipoib,conformance,json"]
+    alone = json.loads(tshark(*only, "-r", path, check=True).stdout)
+    assert shown.without_capture(alone) == report_of(name)
 
 
 @of_judged
@@ -455,7 +467,9 @@ def test_verdict(name, verdict):
 
 
 def test_without_known_deviations_linux_is_not_conformant():
-    strict = conformance_json(testdata("connected.pcap"), "-o", "ipoib.deviations:none")["summary"]
+    strict = conformance_json(
+        testdata("connected.pcap"), shown.STATISTICS, "-o", "ipoib.deviations:none"
+    )["summary"]
     assert (strict["verdict"], strict["deviations"]) == ("violated", "none")
 
 
@@ -481,7 +495,7 @@ def test_without_known_deviations_linux_is_not_conformant():
     ids=["checks-are-off", "deviations-cannot-be-read", "protocol-is-disabled"],
 )
 def test_no_verdict(name, options, error):
-    report = conformance_json(testdata(name), *options)
+    report = conformance_json(testdata(name), shown.STATISTICS, *options)
     summary = report["summary"]
     assert report["results"] == []
     assert (summary["verdict"], summary["captures"][0]["error"]) == ("unjudged", error)
@@ -490,7 +504,13 @@ def test_no_verdict(name, options, error):
 @pytest.mark.parametrize("name", EXPECTED)
 def test_tables_without_conformance_checks(name):
     path = testdata("connected.pcap")
-    assert table(name, path, ["-o", "ipoib.conformance:FALSE"]) == table(name, path)
+    without = table(name, path, shown.STATISTICS, "-o", "ipoib.conformance:FALSE")
+    assert without == table(name, path)
+
+
+def without_protocol(name):
+    path = testdata("connected.pcap")
+    return shown.show(path, shown.STATISTICS, "--disable-protocol", name)
 
 
 EMPTY = {
@@ -503,41 +523,36 @@ EMPTY = {
 @pytest.mark.parametrize("name", EMPTY)
 @pytest.mark.parametrize("protocol, text", [("ipoib", "IPoIB"), ("infiniband", "InfiniBand")])
 def test_empty_table_names_the_disabled_protocol(name, protocol, text):
-    r = tshark(
-        *["--disable-protocol", protocol, "-r", testdata("connected.pcap")],
-        *["-q", "-z", f"ipoib,{name}"],
-    )
-    assert f"\n({EMPTY[name]}: the protocol {text} is disabled)\n" in r.stdout, r.stderr
+    answer = without_protocol(protocol)
+    text = f"\n({EMPTY[name]}: the protocol {text} is disabled)\n"
+    assert text in answer.statistics, answer.errors
 
 
 def test_verdict_names_the_disabled_protocol_below_ipoib():
-    summary = conformance_json(testdata("connected.pcap"), "--disable-protocol", "infiniband")[
-        "summary"
-    ]
-    assert summary["verdict"] == "unjudged"
-    r = tshark(
-        *["--disable-protocol", "infiniband", "-r", testdata("connected.pcap")],
-        *["-q", "-z", "ipoib,conformance"],
-    )
-    assert "Verdict: unjudged: the protocol InfiniBand is disabled\n" in r.stdout, r.stderr
+    answer = without_protocol("infiniband")
+    assert shown.report(answer)["summary"]["verdict"] == "unjudged"
+    wanted = "Verdict: unjudged: the protocol InfiniBand is disabled\n"
+    assert wanted in answer.statistics, answer.errors
 
 
 # ---- the tree
 
 
-@functools.lru_cache(maxsize=None)
-def tree(name, argument="", options=()):
+def branches(text):
     """Branch -> {name: count}; the branch's own count has the name ""."""
-    r = tshark("-q", "-z", "ipoib,tree" + argument, *options, "-r", testdata(name))
-    assert r.returncode == 0, r.stderr
     found, branch = {}, None
-    for line in r.stdout.splitlines():
+    for line in text.splitlines():
         m = re.match(r"^( *)(\S.*?)  +(\d+)  ", line)
         if m and not m[1]:
             branch = found.setdefault(m[2], {"": int(m[3])})
         elif m and branch is not None:
             branch[m[2]] = int(m[3])
     return found
+
+
+def tree(name, way=shown.STATISTICS):
+    text = shown.show(testdata(name), way).statistics
+    return branches(re.search(r"^IPoIB Packets:\n.*?^-+\n(.*?)^-+$", text, re.M | re.S).group(1))
 
 
 def test_tree_address_resolution():
@@ -577,11 +592,13 @@ def test_tree_findings(branch, column):
 
 
 def test_tree_is_the_same_in_two_passes():
-    assert tree("connected.pcap", options=("-2",)) == tree("connected.pcap")
+    assert tree("connected.pcap", shown.TWO_PASSES) == tree("connected.pcap")
 
 
 def test_tree_of_one_frame_by_a_filter():
-    assert tree("connected.pcap", ",frame.number == 41")["Type"] == {"": 1, "ARP": 1}
+    only = ["-q", "-z", "ipoib,tree,frame.number == 41"]
+    r = tshark(*only, "-r", testdata("connected.pcap"), check=True)
+    assert branches(r.stdout)["Type"] == {"": 1, "ARP": 1}
 
 
 @pytest.mark.parametrize("seconds", [2**46, 2**60, 2**63 - 1])
@@ -601,10 +618,8 @@ def test_tree_of_frames_whose_times_are_far_apart(open_path, seconds):
 
 def test_tree_types():
     """IPv4: the second and later fragments carry the encapsulation header too."""
-    path = testdata("datagram.pcap")
-    types = collections.Counter(
-        tshark("-T", "fields", "-e", "ipoib.type", "-r", path, check=True).stdout.split()
-    )
+    frames = shown.show(testdata("datagram.pcap")).frames.values()
+    types = collections.Counter(v for f in frames for v in shown.values(f, "ipoib.type"))
     names = {"IPv4": "0x0800", "IPv6": "0x86dd", "ARP": "0x0806"}
     got = {k: v for k, v in tree("datagram.pcap")["Type"].items() if k}
     assert got == {k: types[v] for k, v in names.items()}
@@ -634,31 +649,29 @@ def without_ipoib(request, open_path):
     return str(path)
 
 
-def all_tables(path, options):
-    """tshark's output of all statistics at once."""
-    everything = [x for t in TABLES + ("tree",) for x in ("-z", "ipoib," + t)]
-    r = tshark("-q", *options, *everything, "-r", path)
-    assert r.returncode == 0, r.stderr
-    return r.stdout, blocks(r.stdout)
+def all_tables(path, way):
+    """tshark's output of all statistics at once, and our tables in it."""
+    text = shown.show(path, way).statistics
+    return text, blocks(text)
 
 
 @in_each_mode
-def test_without_ipoib_tables_say_that_they_are_empty(without_ipoib, options):
-    text, found = all_tables(without_ipoib, options)
+def test_without_ipoib_tables_say_that_they_are_empty(without_ipoib, way):
+    text, found = all_tables(without_ipoib, way)
     assert sorted(found) == sorted("IPoIB " + t.capitalize() for t in TABLES), text
     assert all(rows == [] and rest[0].startswith("(") for rows, rest in found.values()), text
 
 
 @in_each_mode
-def test_without_ipoib_there_is_no_verdict(without_ipoib, options):
-    text, found = all_tables(without_ipoib, options)
+def test_without_ipoib_there_is_no_verdict(without_ipoib, way):
+    text, found = all_tables(without_ipoib, way)
     _, rest = found["IPoIB Conformance"]
     assert rest[-1] == "Verdict: unjudged: there is no IPoIB in it", text
 
 
 @in_each_mode
-def test_without_ipoib_the_json_verdict_is_not_judged(without_ipoib, options):
-    report = conformance_json(without_ipoib, *options)
+def test_without_ipoib_the_json_verdict_is_not_judged(without_ipoib, way):
+    report = conformance_json(without_ipoib, way)
     assert (report["results"], report["summary"]["unjudged"]) == ([], 1)
 
 
@@ -683,7 +696,7 @@ def test_wrong_argument_is_refused(argument):
 
 @pytest.mark.parametrize("name", TABLES + ("conformance,json", "tree"))
 def test_help_names_statistic(name):
-    listed = tshark("-z", "help")
+    listed = asked(None, "-z", "help")
     assert "ipoib," + name in (listed.stdout + listed.stderr).split()
 
 
@@ -733,15 +746,15 @@ def test_window_of_conformance_starts_with_the_verdict(name, verdict):
         load(testdata(name)),
         {"method": "tap", "params": {"tap0": "nstat:ipoib,conformance"}},
     ]
-    shown = ask_sharkd(requests)[1]["result"]["taps"][0]["tables"][0]["i"]
+    window = ask_sharkd(requests)[1]["result"]["taps"][0]["tables"][0]["i"]
     rows, _ = table("conformance", testdata(name))
-    assert [[str(cell) for cell in row[1:]] for row in shown[1:]] == [row[:9] for row in rows]
+    assert [[str(cell) for cell in row[1:]] for row in window[1:]] == [row[:9] for row in rows]
     results = report_of(name)["results"]
     counts = [
         sum(r["count"] for r in results if r["outcome"] == word)
         for word in ("pass", "fail", "deviation", "inconclusive", "noted")
     ]
-    assert shown[0][1:] == ["all rules", "", verdict, *counts, ""]
+    assert window[0][1:] == ["all rules", "", verdict, *counts, ""]
 
 
 def test_window_sorts_frame_numbers_as_numbers(windows):

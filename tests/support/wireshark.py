@@ -2,11 +2,59 @@
 """Programs of the Wireshark suite with the plugins of the build: tshark, and sharkd, which returns
 the contents of Wireshark's windows."""
 import json
+import re
 import subprocess
 
-from support import wait
+from support import kept, wait
 from support.needs import needs
 from support.paths import TSHARK, WITH_PLUGINS
+
+
+def asked(capture, *arguments, **options):
+    """As tshark() with `-r capture`, but a run of the tests asks the same about the same bytes only
+    once: see support.kept. In the answer the capture may have another name of the same file."""
+    read = ("-r", capture) if capture else ()
+    return kept.answer(capture, arguments, lambda: tshark(*read, *arguments, **options))
+
+
+def found_by(capture, display_filter, *options):
+    """The number of frames that a display filter finds."""
+    only = ["-Y", display_filter, "-T", "fields", "-e", "frame.number"]
+    done = tshark("-r", capture, *options, *only)
+    assert done.returncode == 0, f"{capture}: {display_filter}: {done.stderr}"
+    return len(done.stdout.split())
+
+
+def matches(capture, filters, *options):
+    """The same for each of many filters, {filter: frames}, with one run of tshark. A comma would end
+    a filter in the statistics: such a filter has a run of its own."""
+    apart = {f: found_by(capture, f, *options) for f in filters if "," in f}
+    together = [f for f in filters if f not in apart]
+    done = tshark("-r", capture, *options, "-q", "-z", ",".join(["io,stat,0", *together]))
+    assert done.returncode == 0, f"{capture}: {done.stderr}"
+    (row,) = re.findall(r"^\|[^|]*<>[^|]*\|(.*)\|$", done.stdout, re.MULTILINE)
+    frames = row.split("|")[::2]  # every other column is bytes
+    assert len(frames) == len(together), done.stdout
+    return apart | dict(zip(together, map(int, frames)))
+
+
+# What tests ask about: Wireshark has 250,000 fields, and to read them all takes as long as to start it.
+FAMILIES = """_ws arp data dhcp erf eth frame icmp icmpv6 igmp infiniband ip ipoib ipv6 rpcordma sll
+tcp udp vxlan""".split()
+
+
+def registered_fields():
+    """The rows (F or P, label, name, type, ...) of tshark -G fields, of FAMILIES."""
+
+    def start():
+        done = tshark("-G", "fields", check=True)
+        rows = (line.split("\t") for line in done.stdout.split("\n") if line[:2] in ("F\t", "P\t"))
+        found = ["\t".join(row) for row in rows if row[2].split(".")[0] in FAMILIES]
+        done.stdout = "\n".join(found)
+        return done
+
+    done = kept.answer(None, ["-G", "fields", FAMILIES], start)
+    return [line.split("\t") for line in done.stdout.split("\n")]
 
 
 def tshark(*arguments, timeout=300, check=False, **options):
