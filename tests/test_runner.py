@@ -91,6 +91,15 @@ def test_cases_are_counted(run_tests, text, status, counts):
     assert (got, last_line(out)) == (status, counts), out
 
 
+def test_answers_that_an_earlier_run_kept_are_removed(run_tests, tmp_path):
+    folders = [tmp_path / "kept-answers", tmp_path / "variants/asan/kept-answers"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "answer").touch()
+    there = " || ".join(f"test -e {folder}" for folder in folders)
+    assert run_tests({"looks": f"if {there}; then exit 1; fi"})[0] == 0
+
+
 def test_a_program_that_skips_gives_its_reason(run_tests):
     status, out = run_tests({"skips": "echo needs a device; exit 77", "passes": "exit 0"})
     assert status == 0, out
