@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kept answers of tshark (support/kept.py): the same question is asked once, and no answer is out of
 date. A program that counts its starts stands for tshark."""
+import fcntl
 import multiprocessing
 import subprocess
 
@@ -96,6 +97,16 @@ def test_an_answer_that_is_not_whole_is_asked_for_again(starts):
     (answer,) = [p for p in (starts.folder / "kept").iterdir() if not p.suffix]
     answer.write_text('{"args": []')
     assert starts.ask() == "answer 2"
+
+
+def test_a_test_that_hangs_does_not_keep_the_others(starts, monkeypatch):
+    monkeypatch.setattr(kept, "PATIENCE", 0.2)
+    starts.ask()
+    (answer,) = [p for p in (starts.folder / "kept").iterdir() if not p.suffix]
+    answer.unlink()
+    with open(f"{answer}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert starts.ask() == "answer 2"
 
 
 def test_tests_at_the_same_time_start_one(starts):

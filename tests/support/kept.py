@@ -15,9 +15,11 @@ import json
 import os
 import shutil
 import subprocess
+import time
 
 from support.paths import BUILD, TSHARK, WITH_PLUGINS
 
+PATIENCE = 60  # seconds: a process that hangs or is stopped must not keep the others
 FOLDER = os.path.join(BUILD, "kept-answers")
 # Variables that may change an answer. IPOIB_TEST and IPOIB_COSTS only name the run.
 VARIABLES = ("IPOIB_", "WIRESHARK_", "LC_", "LANG", "TZ", "G_", "ASAN_", "UBSAN_")
@@ -79,8 +81,8 @@ def write(path, done):
 
 @contextlib.contextmanager
 def locked(path):
-    """One process at a time: the others find the answer when they enter. Without a folder that can
-    be written there is no lock and nothing is kept."""
+    """One process at a time: the others find the answer when they enter. The lock only saves work:
+    after PATIENCE, and without a folder that can be written, a process goes on without it."""
     try:
         os.makedirs(FOLDER, exist_ok=True)
         lock = open(path + ".lock", "w", encoding="utf-8")
@@ -88,8 +90,18 @@ def locked(path):
         yield
         return
     with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        until = time.monotonic() + PATIENCE
+        while not is_locked(lock) and time.monotonic() < until:
+            time.sleep(0.05)
         yield
+
+
+def is_locked(lock):
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def answer(capture, arguments, start):
