@@ -101,7 +101,8 @@ def test_page_has_the_tables_between_its_marks(tree):
     assert run(tree, "--write", "--only", "^starts$")[0] == 0
     page = (tree / "doc/contributing.md").read_text()
     assert re.search(
-        r"begin -->\n`script/test-costs --only .*`, on (.|\n)*\| `starts` (.|\n)*<!-- end -->\nafter\n$", page
+        r"begin -->\n`script/test-costs --only .*`, on (.|\n)*\| `starts` (.|\n)*<!-- end -->\nafter\n$",
+        page,
     )
     assert "old" not in page
 
