@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Functions for scripts that run in the fabric's machine (see README.md).
 
-# fabric_until COMMAND...: waits until COMMAND succeeds; fails after FABRIC_PATIENCE seconds. The limit is long, because the
-# machine's clock continues while a loaded host stops the machine.
-FABRIC_PATIENCE=40
+# fabric_until COMMAND...: waits until COMMAND succeeds; fails after FABRIC_PATIENCE seconds, which testbed/fabric sets. The limit is
+# long, because the machine's clock continues while a loaded host stops the machine or its file system.
 fabric_until() {
     local end=$((SECONDS+FABRIC_PATIENCE))
     until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.1; done

@@ -27,11 +27,26 @@ fragments() {
 }
 try "the capture of the example can be listed, and conforms" fragments
 
+# ---- the clock of the machine
+# The limit of 300 s is one of the host's clock.
+waits() {
+    mkdir "$work/waits"
+    echo 'sleep 400' > "$work/waits.sh"
+    FABRIC_TIMEOUT=300 "$fabric" once "$work/waits.sh" "$work/waits"
+}
+try "a machine with the virtual clock does not wait" waits
+try "another clock: 2" expect_status 2 env FABRIC_CLOCK=other "$fabric" once "$work/waits.sh" "$work/waits"
+
 # ---- start, run, stop
 try "start boots a machine" eval 'mkdir "$work/stays" && expect_status 0 "$fabric" start "$work/stays"'
 chain='fabric_up topo=chain; fabric_sm; fabric_nets; fabric_on 0 ping -c 3 10.0.0.4'
 try "the README has this command" grep -F "$chain" "$src/testbed/README.md"
 try "a ping over three switches in it" expect_status 0 "$fabric" run "$work/stays" "$chain"
+same_time() {
+    local time
+    time=$("$fabric" run "$work/stays" 'date +%s') && echo "$time, here $(date +%s)" && [ $(($(date +%s) - time)) -lt 120 ]
+}
+try "the machine has the time of this host" same_time
 try "run returns the exit status of its commands" expect_status 7 "$fabric" run "$work/stays" 'exit 7'
 try "run prints the output of its commands" eval '"$fabric" run "$work/stays" "echo said" | grep -x said'
 try "stop powers the machine off" expect_status 0 "$fabric" stop "$work/stays"

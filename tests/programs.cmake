@@ -144,7 +144,7 @@ ipoib_pytest(package LABELS release SECONDS 1200 PROCESSORS 2)
 ipoib_pytest(law_all LABELS release robust SECONDS 1800 PROCESSORS 2)
 ipoib_test(long/fuzz LABELS release robust SECONDS 36000 PROCESSORS 2 COMMAND ${CMAKE_SOURCE_DIR}/script/fuzz 1800)
 ipoib_test(long/soak LABELS release fabric SECONDS 7200 FABRIC
-           COMMAND env FABRIC_TIMEOUT=6000 ${CMAKE_SOURCE_DIR}/testbed/fabric once
+           COMMAND env FABRIC_CLOCK=host FABRIC_TIMEOUT=6000 ${CMAKE_SOURCE_DIR}/testbed/fabric once
                    ${CMAKE_SOURCE_DIR}/testbed/scenarios/soak.sh ${CMAKE_BINARY_DIR}/soak 600 20)
 ipoib_pytest(lint_all LABELS release SECONDS 3600 PROCESSORS 2)
 ipoib_test(long/deviant LABELS release fabric probe SECONDS 3100 FABRIC COMMAND ${CMAKE_SOURCE_DIR}/tests/deviant.sh)

@@ -12,6 +12,7 @@ Comments at the top of a scenario say how the test runs it and which findings to
                                 lines give the reason for the findings.
   # arguments: ARGUMENT...      arguments of the scenario; the test replaces $NAME by the
                                 environment variable
+  # clock: CLOCK                the machine's clock (testbed/README.md)
 
 Environment: FABRIC_FAILED, a folder for the output of failed scenarios.
 
@@ -81,21 +82,23 @@ class Left:
 
 
 def head(path):
-    """The comments for the test at the top of a scenario: {outcome: rules}; arguments."""
-    expected, arguments = {"fail": set()}, []
+    """The comments for the test at the top of a scenario: {outcome: rules}; arguments; clock."""
+    expected, arguments, clock = {"fail": set()}, [], "virtual"
     environment = {**os.environ, "IPOIB_SRC": SRC, "IPOIB_BIN": BIN}
     with open(path, encoding="utf-8") as f:
         lines = f.readlines()
     for line in lines:
-        m = re.match(r"# (findings|arguments): (.*)", line)
+        m = re.match(r"# (findings|arguments|clock): (.*)", line)
         if m and m[1] == "arguments":
             arguments = [
                 re.sub(r"\$(\w+)", lambda v: environment.get(v[1], v[0]), w) for w in m[2].split()
             ]
+        elif m and m[1] == "clock":
+            clock = m[2]
         elif m:
             outcome, *rules = m[2].split()
             expected.setdefault(OUTCOMES[outcome], set()).update(rules)
-    return expected, arguments
+    return expected, arguments, clock
 
 
 def needs_of(name):
@@ -110,7 +113,7 @@ def needs_of(name):
             pytest.skip("this build of ipoib-capture captures nothing (libibverbs was missing)")
 
 
-def boot(path, folder, arguments):
+def boot(path, folder, arguments, clock):
     return subprocess.run(
         [FABRIC, "once", path, folder, *arguments],
         stdin=subprocess.DEVNULL,
@@ -119,7 +122,13 @@ def boot(path, folder, arguments):
         text=True,
         errors="replace",
         check=False,
-        env={"FABRIC_TIMEOUT": "450", **os.environ, "IPOIB_SRC": SRC, "IPOIB_BIN": BIN},
+        env={
+            "FABRIC_TIMEOUT": "450",
+            "FABRIC_CLOCK": clock,
+            **os.environ,
+            "IPOIB_SRC": SRC,
+            "IPOIB_BIN": BIN,
+        },
     )
 
 
@@ -134,11 +143,11 @@ def keep(left):
 
 def run_scenario(name, folder):
     """The output of the scenario; a text: the reason why it cannot run here."""
-    expected, arguments = head(SCENARIOS[name])
-    run = boot(SCENARIOS[name], folder, arguments)
+    expected, *how = head(SCENARIOS[name])
+    run = boot(SCENARIOS[name], folder, *how)
     if run.returncode == TIME_IS_UP:
         warnings.warn(f"scenario {name}: the emulated machine did not end, and was booted again")
-        run = boot(SCENARIOS[name], folder, arguments)
+        run = boot(SCENARIOS[name], folder, *how)
     if run.returncode == CANNOT_RUN:
         return (run.stdout.strip().splitlines() or ["testbed/fabric says nothing"])[-1]
     return Left(name, folder, run, expected)

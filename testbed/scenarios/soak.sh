@@ -3,11 +3,12 @@
 # OpenSM and IPoIB on it (and twice more, for the two modes). Sixteen HCAs on two switches, in datagram mode and then in connected
 # mode, for SECONDS each (20). Each node sends TCP at full rate to the next one while 1 % of all packets are lost, others arrive
 # twice, late or corrupted, and a cable between the switches is unplugged from time to time.
-# A long run: FABRIC_TIMEOUT=3600 testbed/fabric once testbed/scenarios/soak.sh OUT 600 20
+# A long run, on two processors: FABRIC_CLOCK=host FABRIC_TIMEOUT=3600 testbed/fabric once testbed/scenarios/soak.sh OUT 600 20
 # Expected: the kernel logs no complaint (fabric_complaints, which runs after every scenario). In each mode the sixteen nodes
 # receive at least LEAST octets (100000 for each second). Afterwards, without loss, each node reaches the next: this is in the
 # captures soak-datagram.pcap and soak-connected.pcap.
 # arguments: 10 0
+# clock: host
 seconds=${1:-20} loads=${2:-2} least=${3:-}
 least=${least:-$((100000*seconds))}
 quiet() { ! fabric_complaints; }
