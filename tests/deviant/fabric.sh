@@ -9,4 +9,5 @@ for i in 0 1 4; do
     ip netns add n$i; ip link set ib$i netns n$i; ip -n n$i addr add 10.0.0.$((i+1))/24 dev ib$i; ip -n n$i link set ib$i up
 done
 fabric_link 0 ib0 && fabric_link 1 ib1 && fabric_link 4 ib4 && ip -n n4 link set ib4 mtu 65520 && fabric_on 1 ping -c 1 10.0.0.1 || return 1
+cp /fabric-out/ipoib-probe /fabric-out/deviant /tmp/ # each start of a program in /fabric-out reads it from the host again
 OPENSM=$FABRIC_SM python3 "$1/run.py" "${@:2}" > /fabric-out/tap 2>/fabric-out/errors

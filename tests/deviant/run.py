@@ -4,7 +4,7 @@
 many as find every rule once, or with these.
 
 The probe must find that fault and nothing else. Runs in a virtual machine of the fabric
-(tests/deviant/fabric.sh), with the programs in /fabric-out. Output: TAP."""
+(tests/deviant/fabric.sh), with the programs in /tmp. Output: TAP."""
 import functools
 import glob
 import itertools
@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 
-PROBE, DEVIANT = "/fabric-out/ipoib-probe", "/fabric-out/deviant"
+PROBE, DEVIANT = "/tmp/ipoib-probe", "/tmp/deviant"
 KERNEL_ADDRESS = "10.0.0.5"
 ADDRESS, SOURCE, SOURCE6, ANSWER_MS = "10.0.0.9", "10.0.0.77", "fe80::77", "150"
 REPORT = "/tmp/report.json"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Shared code of the scenarios of ipoib-probe: results in TAP in /fabric-out/tap, and queries of the last report. $probe is
 # the program.
+# Each start of a program in /fabric-out reads it from the host again.
+cp "$probe" "${check:-$probe}" /tmp/ && probe=/tmp/${probe##*/} check=/tmp/$(basename "${check:-$probe}")
 tap=/fabric-out/tap n=0
 : > $tap
 # Prints the duration of slow steps, to show where the time of a test goes
