@@ -28,7 +28,7 @@ fragments() {
 try "the capture of the example can be listed, and conforms" fragments
 
 # ---- the clock of the machine
-# The limit of 300 s is one of the host's clock.
+# The limit is less than the machine's time.
 waits() {
     mkdir "$work/waits"
     echo 'sleep 400' > "$work/waits.sh"
