@@ -121,7 +121,7 @@ def make_mix(name, frames, hosts=mixes.HOSTS):
 
 
 def make(folder, frames, peers, connections):
-    """A capture of tests/make_capture.c, readable for all users; made once."""
+    """A capture of tests/support/make_capture.c, readable for all users; made once."""
     path = os.path.join(folder, "%d-%d-%d.pcap" % (frames, peers, connections))
     if not os.path.exists(path):
         with open(path, "wb") as out:

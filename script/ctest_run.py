@@ -169,7 +169,7 @@ class Interruption:
             signal.setitimer(signal.ITIMER_REAL, self.GRACE)
 
     def end(self):
-        # The tests end when CTest ends (tests/isolated).
+        # The tests end when CTest ends (tests/support/isolated).
         if self.process:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.process.pid, signal.SIGKILL)

@@ -11,7 +11,7 @@ def pytest_addoption(parser):
         action="append",
         default=[],
         metavar="NAME",
-        help="of tests/test_scenarios.py only this scenario; may be given several times (default: all)",
+        help="of tests/project/test_scenarios.py only this scenario; may be given several times (default: all)",
     )
 
 

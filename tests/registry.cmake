@@ -27,7 +27,7 @@ endfunction()
 # this fails. IPOIB_TEST names the test to script/test-costs.
 function(ipoib_register name seconds labels environment properties)
     math(EXPR limit "8 * ${seconds} + 30")
-    add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/isolated ${seconds} ${ARGN}
+    add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/support/isolated ${seconds} ${ARGN}
              WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${limit} COST ${seconds} SKIP_RETURN_CODE 77
                          ENVIRONMENT "IPOIB_TEST=${name};${environment}" ${properties})
@@ -118,27 +118,33 @@ function(ipoib_test name)
     endforeach()
 endfunction()
 
-# ipoib_pytest(NAME [as ipoib_test]): tests/test_NAME.py
+# ipoib_pytest(FOLDER/NAME [as ipoib_test]): tests/FOLDER/test_NAME.py, in CTest NAME
 function(ipoib_pytest name)
     cmake_parse_arguments(P "" "" "PYTEST" ${ARGN})
-    set_property(GLOBAL APPEND PROPERTY IPOIB_PYTESTS test_${name}.py)
-    ipoib_test(${name} ${P_UNPARSED_ARGUMENTS} COMMAND ${IPOIB_PYTHON} -m pytest ${CMAKE_SOURCE_DIR}/tests/test_${name}.py
+    get_filename_component(folder ${name} DIRECTORY)
+    get_filename_component(name ${name} NAME)
+    set_property(GLOBAL APPEND PROPERTY IPOIB_PYTESTS ${folder}/test_${name}.py)
+    ipoib_test(${name} ${P_UNPARSED_ARGUMENTS}
+               COMMAND ${IPOIB_PYTHON} -m pytest ${CMAKE_SOURCE_DIR}/tests/${folder}/test_${name}.py
                ${P_PYTEST})
 endfunction()
 
-# ipoib_shell_test(NAME [as ipoib_test] [ARGUMENTS argument...]): tests/NAME.sh
+# ipoib_shell_test(FOLDER/NAME [as ipoib_test] [ARGUMENTS argument...]): tests/FOLDER/NAME.sh, in CTest NAME
 function(ipoib_shell_test name)
     cmake_parse_arguments(S "" "" "ARGUMENTS" ${ARGN})
-    ipoib_test(${name} ${S_UNPARSED_ARGUMENTS} COMMAND ${CMAKE_SOURCE_DIR}/tests/${name}.sh ${S_ARGUMENTS})
+    set(program ${CMAKE_SOURCE_DIR}/tests/${name}.sh)
+    get_filename_component(name ${name} NAME)
+    ipoib_test(${name} ${S_UNPARSED_ARGUMENTS} COMMAND ${program} ${S_ARGUMENTS})
 endfunction()
 
 # Each test file is registered: a new one that is not would never run.
 function(ipoib_check_registry)
     get_property(registered GLOBAL PROPERTY IPOIB_PYTESTS)
-    file(GLOB files RELATIVE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/test_*.py)
+    file(GLOB files RELATIVE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/*test_*.py
+         ${CMAKE_SOURCE_DIR}/tests/*/test_*.py)
     list(REMOVE_ITEM files ${registered})
     if(files)
-        message(FATAL_ERROR "not registered in tests/CMakeLists.txt: ${files}")
+        message(FATAL_ERROR "not registered in tests/programs.cmake: ${files}")
     endif()
 endfunction()
 

@@ -30,8 +30,8 @@ enum result_often {
 };
 
 /*
- * Sets of what checks read in the model. Only tests record the reads (tests/fact_reads.c): a check
- * may not read what its result neither cites as a fact nor lists in its member `dropped`.
+ * Sets of what checks read in the model. Only tests record the reads (tests/judge/fact_reads.c): a
+ * check may not read what its result neither cites as a fact nor lists in its member `dropped`.
  */
 enum read {
     READ_PORT = 1 << 0,      /* a port by its GID or LID */

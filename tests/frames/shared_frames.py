@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames of every shape, for tests/test_share_bits.py: link types and InfiniBand headers around what
+"""Frames of every shape, for tests/capture/test_share_bits.py: link types and InfiniBand headers around what
 the other files frames/shared_*.py build."""
 from frames import ib
 from frames import shared_dhcp, shared_ip, shared_mad, shared_nd

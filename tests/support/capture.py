@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ipoib-capture on devices that stand-ins for libibverbs and libibumad simulate:
-tests/replay/scenario.h.
+tests/capture/replay/scenario.h.
 
 A scenario is the text of such a file. A test runs the program in a folder of its own, which is the
 current folder (the fixture `folder`): names of files in scenarios and on command lines are relative
@@ -22,7 +22,7 @@ from support.paths import BIN, BUILD, testdata
 from support.wait import communicate, until
 
 CAPTURE = os.path.join(BIN, "ipoib-capture")
-REPLAY = os.path.join(BUILD, "tests", "replay")
+REPLAY = os.path.join(BUILD, "tests", "capture", "replay")
 DATAGRAM = testdata("datagram.pcap")
 FED = f"frames {DATAGRAM}\n"  # a scenario: these frames arrive, once
 END_NOTE = "the link went down"

@@ -46,7 +46,7 @@ def expect(status, *args, err="", **options):
 
 def schema_errors(path):
     """xmllint's errors for a JUnit report; None: no error."""
-    schema = os.path.join(SRC, "tests/junit.xsd")
+    schema = os.path.join(SRC, "tests/support/junit.xsd")
     command = ["xmllint", "--noout", "--nonet", "--schema", schema, str(path)]
     done = subprocess.run(command, capture_output=True, text=True)
     return done.stderr if done.returncode else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a command with a limit, for tests/isolated:
+"""Runs a command with a limit, for tests/support/isolated:
 
     limited.py SECONDS COMMAND [ARGUMENT]...
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs ipoib-capture on the devices that the libraries of tests/replay/ simulate."""
+"""Runs ipoib-capture on the devices that the libraries of tests/capture/replay/ simulate."""
 import os
 import signal
 import subprocess
@@ -8,7 +8,7 @@ from support import wait
 from support.paths import BIN, BUILD
 
 CAPTURE = os.path.join(BIN, "ipoib-capture")
-REPLAY = os.path.join(BUILD, "tests", "replay")
+REPLAY = os.path.join(BUILD, "tests", "capture", "replay")
 PATIENCE = 60  # seconds until a program that should have ended is a failure
 
 

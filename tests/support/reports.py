@@ -8,7 +8,7 @@ import pytest
 from support.paths import BIN, SRC
 
 PROBE = os.path.join(BIN, "ipoib-probe")
-NOT_HERE = 125  # exit status of testbed/simulate and tests/cluster/slurm: cannot run here
+NOT_HERE = 125  # exit status of testbed/simulate and tests/project/cluster/slurm: cannot run here
 
 
 def skip_if_not_here(done):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Waits, with limits that grow with the load of the machine, so that a busy machine causes no failure.
 
-All limits are seconds of a Clock. tests/isolated uses this module too, so it needs only Python."""
+All limits are seconds of a Clock. tests/support/isolated uses this module too, so it needs only Python."""
 import contextlib
 import os
 import subprocess

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A check that reads a fact and does not cite it in its result ends tests/fact_reads.c. */
-#include "tests/fact_reads.h" /* before cmocka, which has macros of the same names */
+/* A check that reads a fact and does not cite it in its result ends tests/judge/fact_reads.c. */
+#include "tests/judge/fact_reads.h" /* before cmocka, which has macros of the same names */
 
 #include <signal.h>
 #include <sys/resource.h>

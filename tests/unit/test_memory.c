@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "model/fabric_state.h"
-#include "tests/craft.h"
+#include "tests/support/craft.h"
 
 enum { ENTRIES = 100000, LIMIT = 1 << 20 };
 

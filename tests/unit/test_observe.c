@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "model/observe.h"
-#include "tests/craft.h"
+#include "tests/support/craft.h"
 
 enum { IP = 0x0a000001, ASKED = 0x0a000002, QPN = 0x48 };
 

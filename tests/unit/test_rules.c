@@ -8,7 +8,7 @@
 
 /*
  * Every document, level and way of observation occurs. The list of rules has no number here: a rule
- * that disappears leaves its page in doc/rules, which tests/test_rule_pages.py reports.
+ * that disappears leaves its page in doc/rules, which tests/project/test_rule_pages.py reports.
  */
 static void table_is_whole(void **state)
 {

@@ -2,7 +2,7 @@
 """The table of variants: the ways to violate each rule, each with a capture that does so.
 
 A variant is a change to frames.world.everything(), which conforms to every rule. The topic files of
-this package enter theirs by broken() and change(). tests/test_variants.py checks all of them.
+this package enter theirs by broken() and change(). tests/judge/test_variants.py checks all of them.
 """
 import functools
 

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ipoib-capture convert --share: text and addresses in places where senders leave old contents of
+their buffers, or where only some programs have an address. tests/capture/test_share_bits.py changes every
+bit; these are frames as they occur."""
+import pytest
+
+from frames import ib
+from frames.build import A, B, BROADCAST_MGID, Tape, arp_request
+from support import capfile
+from support.convert import convert
+from support.share import packets
+
+HEADERS = 28  # LRH, BTH, DETH
+GUID = bytes.fromhex("0002c90300123456")
+MAC = bytes.fromhex("0002c9123456")
+
+
+def shared_frames(tmp_path, linktype, frames, *options):
+    """The frames after sharing; frames: (bytes, size on the wire)"""
+    records = [(10**18 + n, data, size) for n, (data, size) in enumerate(frames)]
+    (tmp_path / "in.pcap").write_bytes(capfile.pcap(linktype, records))
+    convert(*options or ["--share"], tmp_path / "in.pcap", tmp_path / "out.pcap")
+    return packets(tmp_path / "out.pcap")
+
+
+def shared_ud(tmp_path, *payloads):
+    """The payloads of UD packets from A to B after sharing"""
+    t = Tape()
+    t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))
+    for payload in payloads:
+        t.ud(A, B, payload)
+    frames = [(data, len(data)) for _, data, _ in t.records]
+    shared = shared_frames(tmp_path, capfile.INFINIBAND, frames)[1:]
+    return [s[HEADERS : HEADERS + len(p)] for s, p in zip(shared, payloads)]
+
+
+def smp(hops, pointer, returned):
+    """A directed-route Get(NodeInfo) or its response; the paths go on with text (IBA 14.2.1.2)."""
+    status = 0x8000 if returned else 0
+    head = ib.mad_header(0x81, 1, 0x81 if returned else 1, 7, 0x11, status=status)
+    head = head[:6] + bytes([pointer, hops]) + head[8:]
+    path = (bytes([0]) + bytes(range(1, hops + 1))) + (b"stack of OpenSM " * 4)[hops + 1 :]
+    return head + bytes(8) + b"\xff\xff\xff\xff" + bytes(28) + bytes(64) + path + path
+
+
+@pytest.mark.parametrize("returned", [False, True])
+def test_path_of_an_smp_ends_with_its_hops(returned, tmp_path):
+    t = Tape()
+    t.mad(A, B, smp(3, 0 if returned else 1, returned))
+    frames = [(data, len(data)) for _, data, _ in t.records]
+    (shared,) = shared_frames(tmp_path, capfile.INFINIBAND, frames)
+    mad = shared[HEADERS : HEADERS + 256]
+    path = b"\0\1\2\3".ljust(64, b"\0")
+    assert mad[128:192] == path
+    assert mad[192:] == (path if returned else bytes(64))
+
+
+def dhcp(hlen, chaddr, identifier):
+    """RFC 2131: with a client identifier"""
+    head = bytes([1, 32, hlen, 0]) + bytes(24) + chaddr.ljust(16, b"\0") + bytes(192)
+    options = bytes.fromhex("63825363 350101 3d") + bytes([len(identifier)]) + identifier
+    message = ib.udp("0.0.0.0", "255.255.255.255", 68, 67, head + options + b"\xff")
+    return ib.encap(0x0800, ib.ipv4("0.0.0.0", "255.255.255.255", 17, message))
+
+
+BEFORE_DHCP = 4 + 20 + 8
+CHADDR, CLIENT = BEFORE_DHCP + 28, BEFORE_DHCP + 240 + 5
+
+
+def test_chaddr_of_ipxe_is_the_guid(tmp_path):
+    """8 bytes: the port GUID, replaced as in every other place"""
+    key = tmp_path / "key"
+    address = ib.lladdr(0x48, "fe80::202:c903:12:3456")
+    arp = ib.encap(0x0806, ib.arp(1, address, A.ip, bytes(20), B.ip))
+    message = dhcp(8, GUID, b"\xff\1\2\3\4\0\3\0\x20" + GUID)
+    t = Tape()
+    for payload in (arp, message):
+        t.ud(A, B, payload)
+    frames = [(data, len(data)) for _, data, _ in t.records]
+    found = shared_frames(tmp_path, capfile.INFINIBAND, frames, "--share-key", key)
+    in_arp, in_dhcp = (f[HEADERS:] for f in found)
+    identifier = in_arp[4 + 8 + 4 + 8 :][:8]
+    replaced = bytes([identifier[0] ^ 2]) + identifier[1:]
+    assert replaced != GUID
+    assert in_dhcp[CHADDR : CHADDR + 16] == replaced + bytes(8)
+    assert in_dhcp[CLIENT : CLIENT + 1] == b"\xff"
+    assert in_dhcp[CLIENT + 9 : CLIENT + 17] == replaced
+
+
+def test_chaddr_of_ethernet_is_the_mac_address(tmp_path):
+    """6 bytes; the same replacement as that of the Ethernet header of RoCE"""
+    key = tmp_path / "key"
+    t = Tape()
+    t.ud(A, B, dhcp(6, MAC, b"\1" + MAC))
+    ((_, frame, _),) = t.records
+    found = shared_frames(tmp_path, capfile.INFINIBAND, [(frame, len(frame))], "--share-key", key)
+    text = ":".join(f"{b:02x}" for b in MAC)
+    roce = ib.Frame(0x64, b"", destqp=5, qkey=1, srcqp=2).roce2(src=text)
+    (outer,) = shared_frames(tmp_path, capfile.ETHERNET, [(roce, len(roce))], "--share-key", key)
+    message = found[0][HEADERS:]
+    assert message[CHADDR : CHADDR + 16] == outer[6:12] + bytes(10)
+    assert message[CLIENT : CLIENT + 7] == b"\1" + outer[6:12]
+    assert outer[6:9] == MAC[:3] and outer[9:12] != MAC[3:]
+
+
+def test_chaddr_of_another_length_is_only_not_zero(tmp_path):
+    """RFC 4390 section 2.1 requires zeros, so the violation stays visible."""
+    for chaddr, wanted in ((b"secret of client", bytes(15) + b"\1"), (bytes(16), bytes(16))):
+        (shared,) = shared_ud(tmp_path, dhcp(0, chaddr, b"\1" + MAC))
+        assert shared[CHADDR : CHADDR + 16] == wanted
+
+
+def test_time_of_a_duid_is_zero(tmp_path):
+    """DUID-LLT: type 1, hardware type, time, address (RFC 8415 section 11.2)"""
+    identifier = b"\xff\1\2\3\4" + bytes.fromhex("0001 0020 2c112233") + GUID
+    (shared,) = shared_ud(tmp_path, dhcp(0, bytes(16), identifier))
+    after = shared[CLIENT : CLIENT + len(identifier)]
+    assert after[5:9] == identifier[5:9] and after[9:13] == bytes(4)
+    assert after[13:] != GUID and any(after[13:])
+
+
+def test_rdnss_option_of_an_even_length_ends_with_zeros(tmp_path):
+    """One address is 3 units of 8 bytes long with the head, two are 5 (RFC 8106)."""
+    option = bytes.fromhex("1904 0000 00000258") + ib.ip6("2001:db8::53") + b"a secret"
+    (shared,) = shared_ud(tmp_path, ib.encap(0x86DD, ib.icmpv6(A.ll, "ff02::1", ib.nd_ra(option))))
+    assert shared[-32:-24] == option[:8] and shared[-8:] == bytes(8)
+    assert any(shared[-24:-8]) and shared[-24:-8] != option[8:24]
+
+
+@pytest.mark.parametrize("size", [12, 16, 19])
+def test_checksum_of_a_truncated_ipv4_header_is_zero(size, tmp_path):
+    """It is a sum of the real addresses, and those that were not captured cannot be replaced."""
+    payload = ib.encap(0x0800, ib.ping4(A.ip, B.ip))
+    t = Tape()
+    t.ud(A, B, payload)
+    ((_, frame, _),) = t.records
+    cut = frame[: HEADERS + 4 + size]
+    (shared,) = shared_frames(tmp_path, capfile.INFINIBAND, [(cut, len(frame))])
+    assert shared[HEADERS : HEADERS + 4 + 10] == payload[: 4 + 10]
+    assert shared[HEADERS + 4 + 10 : HEADERS + 4 + 12] == bytes(2)
+
+
+# ---- a VCRC that would be 0
+
+
+def frame_of(psn, payload):
+    return ib.Frame(0x64, payload, dlid=2, slid=1, destqp=5, psn=psn, qkey=1, srcqp=2).ib()
+
+
+def vcrc(psn):
+    """Of the shared frame, whose payload is zero"""
+    return int.from_bytes(frame_of(psn, bytes(20))[-2:], "little")
+
+
+def psn_with_vcrc_0():
+    """A CRC is affine: each bit of the PSN changes the same bits of it."""
+    changes = [vcrc(1 << bit) ^ vcrc(0) for bit in range(24)]
+    psn, crc = 0, vcrc(0)
+    for n in range(1, 1 << 24):  # in the order of a Gray code
+        bit = (n & -n).bit_length() - 1
+        psn, crc = psn ^ 1 << bit, crc ^ changes[bit]
+        if crc == 0:
+            return psn
+    raise AssertionError("no such PSN")
+
+
+def test_vcrc_does_not_become_0(tmp_path):
+    """0 counts as "no VCRC": a reserved bit of the BTH, which the ICRC does not cover, is set."""
+    psn = psn_with_vcrc_0()
+    before, plain = frame_of(psn, b"\x13\x37 is not IPoIB's!!!"), frame_of(psn, bytes(20))
+    assert plain[-2:] == bytes(2) != before[-2:]
+    (shared,) = shared_frames(tmp_path, capfile.INFINIBAND, [(before, len(before))])
+    crc = int.from_bytes(shared[-2:], "little")
+    assert crc != 0 and crc == ib.crc16_100b(shared[:-2])
+    assert shared[:-2] == plain[:12] + b"\x04" + plain[13:-2]
+
+
+def test_roce_with_an_impossible_header_length_is_left_out(tmp_path):
+    """The InfiniBand packet would begin within the IP header, and its fields be real addresses."""
+    frame = ib.Frame(0x64, bytes(20), destqp=5, qkey=1, srcqp=2).roce2()
+    bad = frame[:14] + b"\x43" + frame[15:28] + b"\x12\xb7\0\x30" + frame[32:]
+    records = [(10**18, bad, len(bad)), (10**18, frame, len(frame))]
+    (tmp_path / "in.pcap").write_bytes(capfile.pcap(capfile.ETHERNET, records))
+    convert("--share", tmp_path / "in.pcap", tmp_path / "out.pcap", status=1, says="1 drops")
+    assert len(packets(tmp_path / "out.pcap")) == 1

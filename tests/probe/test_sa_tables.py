@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Large tables of the subnet administration (SA): `ipoib-probe fabric` with the libibumad that
+tests/capture/replay/ simulates.
+
+libibverbs is not simulated here: the probe uses only the SA, as on a host without libibverbs
+device. tests/capture/test_multicast.py tests ipoib-capture with such tables."""
+import errno
+import json
+import os
+import resource
+
+import pytest
+
+from support import wait
+from support.capture import REPLAY, environment
+from support.paths import BIN
+
+pytestmark = pytest.mark.usefixtures("folder")
+PROBE = os.path.join(BIN, "ipoib-probe")
+LIBRARY = os.path.join(REPLAY, "libibumad.so.3")
+GROUPS = 2
+RECORD = 56  # bytes of a MCMemberRecord in a table (IBA 15.2.5.17, 8-byte aligned)
+HEADER = 56  # bytes before the first record (IBA 15.2.1.1)
+BOUND = 64 << 20  # the limit that ipoib-probe(1) names
+WALL = 20  # s; on an idle machine it takes a tenth of one
+
+
+def scenario(members):
+    return f"""device played0
+lid 9
+gid fe80::2:c903:0:1896
+sa-log {os.path.abspath("sa.log")}
+group ff12:401b:ffff::ffff:ffff 0xc000 0xb1b
+group ff12:601b:ffff::1 0xc006 0xb1b
+sa-members {members}
+"""
+
+
+def sa_log():
+    with open("sa.log", encoding="ascii") as f:
+        return f.read().split("\n")
+
+
+@pytest.fixture(name="library")
+def only_libibumad():
+    """A folder with only the simulated libibumad."""
+    os.mkdir("library")
+    os.symlink(LIBRARY, "library/libibumad.so.3")
+    return os.path.abspath("library")
+
+
+def probe(library, members):
+    """Its stages by name, and its processor time in seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = wait.run(
+        [PROBE, "-d", "played0", "--format", "json", "fabric"],
+        env={**environment(scenario(members)), "LD_LIBRARY_PATH": library},
+        capture_output=True,
+        text=True,
+        timeout=WALL,
+        check=False,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.stdout, done.stderr
+    results = json.loads(done.stdout)["results"]
+    took = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return {r["id"]: r for r in results if r["level"] == "STAGE"}, took
+
+
+def test_census_of_200000_records(library):
+    """100,000 members of the broadcast group, which is one group, and 100,000 groups of another
+    partition."""
+    stages, took = probe(library, 200_000)
+    census = stages["fabric.census"]
+    assert census["outcome"] == "pass", census
+    assert census["actual"].startswith(
+        f"{100_000 + GROUPS} groups, {100_000 + GROUPS} of IPoIB (100000 of other partitions)"
+    )
+    assert not [line for line in sa_log() if line.startswith("queued")]
+    assert took < WALL, took
+    print(f"{took:.2f} s of processor time")
+
+
+@pytest.mark.parametrize("above", [False, True], ids=["largest", "larger"])
+def test_table_at_the_bound(library, above):
+    """The largest table that is accepted. A table with one more record is named and dropped, and
+    the next request gets its response."""
+    members = (BOUND - HEADER) // RECORD - GROUPS + above
+    stages, _ = probe(library, members)
+    census = stages["fabric.census"]
+    size = HEADER + (members + GROUPS) * RECORD
+    assert (size > BOUND) == above
+    assert census["outcome"] == ("inconclusive" if above else "pass")
+    if above:
+        assert f"larger than 64 MiB ({size} bytes)" in census["actual"]
+    assert stages["fabric.own-group"]["outcome"] == "fail", "the played SA makes no groups: 0x0200"
+    assert "0x0200" in stages["fabric.own-group"]["actual"]
+    assert not [line for line in sa_log() if line.startswith("queued")]
+
+
+# --- the played library itself: umad_recv(3), and ib_umad_read() of the kernel
+
+MAD, GET_TABLE = 256, 0x12  # bytes; IBA 15.2.3
+PROGRAM = """
+import ctypes, json, sys
+lib, head, mad = ctypes.CDLL(sys.argv[1], use_errno=True), 64, 256
+fd = lib.umad_open_port(b"played0", 1)
+agent = lib.umad_register(fd, 3, 2, 1, None)
+question = bytearray(head + mad)
+question[head:head + 4] = 1, 3, 2, 0x12
+question[head + 16:head + 18] = 0x00, 0x38
+lib.umad_send(fd, agent, bytes(question), mad, 100, 0)
+results = []
+for room in map(int, sys.argv[2:]):
+    buffer, length = ctypes.create_string_buffer(head + room + 8), ctypes.c_int(room)
+    ctypes.memset(ctypes.byref(buffer, head + room), 0xA5, 8)
+    got = lib.umad_recv(fd, buffer, ctypes.byref(length), 10)
+    filled = buffer.raw[head:head + room]
+    results.append((got, length.value, filled[3:4].hex(), filled[mad:].strip(b"\\0") != b"",
+                    buffer.raw[head + room:] == b"\\xa5" * 8))
+lib.umad_close_port(fd)
+print(json.dumps(results))
+"""
+
+
+def test_simulated_umad_recv_behaves_as_the_real_one():
+    members = 40
+    size = HEADER + (members + GROUPS) * RECORD
+    rooms = [MAD - 1, MAD, size - 1, size, size]
+    done = wait.run(
+        ["/usr/bin/python3", "-c", PROGRAM, LIBRARY, *map(str, rooms)],
+        env=environment(scenario(members)),
+        capture_output=True,
+        text=True,
+        timeout=WALL,
+        check=True,
+    )
+    nothing, first, almost, whole, after = json.loads(done.stdout)
+    response, untouched = f"{GET_TABLE | 0x80:02x}", True
+    # no room for the first segment: no data arrives, and the library's length is meaningless
+    assert (nothing[0], nothing[2], nothing[4]) == (-errno.EINVAL, "00", untouched)
+    # the first segment arrives, with the length of the whole; the rest of the buffer is unchanged
+    assert first == [-errno.ENOSPC, size, response, False, untouched]
+    assert almost == [-errno.ENOSPC, size, response, False, untouched]
+    assert whole == [1, size, response, True, untouched]
+    assert after[0] == -errno.ETIMEDOUT, "what was received is out of the queue"
+    assert not os.path.exists("sa.log")
+
+
+def test_records_that_are_not_received_are_noted():
+    """Without this note the tests above would not detect it."""
+    wait.run(
+        ["/usr/bin/python3", "-c", PROGRAM, LIBRARY, str(MAD)],
+        env=environment(scenario(40)),
+        capture_output=True,
+        timeout=WALL,
+        check=True,
+    )
+    assert sa_log() == [f"queued {HEADER + 42 * RECORD}", ""]

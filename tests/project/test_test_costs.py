@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""script/test-costs: what tests cost, and how often they start tshark.
+
+The tests here are shell commands. Their CPU time is known: a loop runs until it has used as much."""
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from support.paths import SRC
+
+USED = 1  # seconds of CPU time
+BUSY = f"""import resource
+while resource.getrusage(resource.RUSAGE_SELF).ru_utime < {USED}: pass
+"""
+PAGE = """# Page
+
+<!-- script/test-costs --write: begin -->
+old
+<!-- end -->
+after
+"""
+
+
+@pytest.fixture(name="tree")
+def _tree(tmp_path):
+    """A tree with the scripts, and a build folder with three tests."""
+    for folder in ("script", "tests/support", "doc", "plugin/profile", "build/plugins/9.8/epan"):
+        (tmp_path / folder).mkdir(parents=True)
+    for name in ("test-costs", "run-tests", "ctest_run.py", "with-plugins"):
+        shutil.copy(os.path.join(SRC, "script", name), tmp_path / "script")
+    for name in ("isolated", "limited.py", "wait.py"):
+        shutil.copy(os.path.join(SRC, "tests", "support", name), tmp_path / "tests/support")
+    (tmp_path / "tests/allowed-skips").write_text("")
+    (tmp_path / "doc/contributing.md").write_text(PAGE)
+    (tmp_path / "build/busy.py").write_text(BUSY)
+    (tmp_path / "build/plugins/9.8/epan/ipoib.so").touch()
+    fake = tmp_path / "bin/tshark"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\n")
+    fake.chmod(0o755)
+    start = f"{tmp_path}/script/with-plugins"
+    programs = {
+        "unit/busy": (f"python3 {tmp_path}/build/busy.py", "unit ci"),
+        "starts": (f"{start} tshark -v; {start} tshark -r 'a b'; {start} true", "tshark ci"),
+        "asan/starts": (f"{start} tshark -v", "asan tshark ci"),
+    }
+    lines = []
+    for name, (command, labels) in programs.items():
+        path = tmp_path / "build" / name.replace("/", "-")
+        path.write_text(f"#!/bin/sh\n{command}\n")
+        path.chmod(0o755)
+        lines.append(f'add_test({name} "{tmp_path}/tests/support/isolated" 60 "{path}")')
+        lines.append(
+            f'set_tests_properties({name} PROPERTIES LABELS "{labels.replace(" ", ";")}"'
+            f' ENVIRONMENT "IPOIB_TEST={name};IPOIB_BUILD={tmp_path}/build")'
+        )
+    (tmp_path / "build/CTestTestfile.cmake").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def run(tree, *arguments):
+    environment = {**os.environ, "PATH": f"{tree}/bin:{os.environ['PATH']}"}
+    environment.pop("IPOIB_PLUGINS", None)
+    done = subprocess.run(
+        [tree / "script/test-costs", *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def rows(text):
+    """First cell to the others, of all tables."""
+    cells = [[c.strip() for c in line.strip("|").split("|")] for line in text.splitlines()]
+    return {row[0].strip("`"): row[1:] for row in cells if len(row) > 2}
+
+
+def test_tables_have_cpu_time_and_starts(tree):
+    status, out, errors = run(tree, "--all")
+    assert status == 0, errors + out
+    found = rows(out)
+    assert int(found["unit/busy"][0]) >= USED and found["unit/busy"][2] == "0"
+    assert found["starts"][2] == "2"  # of tshark; true is no program of Wireshark
+    assert [found[g][0] for g in ("unit", "tshark", "asan", "all")] == ["1", "1", "1", "3"]
+    assert [found[g][3] for g in ("unit", "tshark", "asan", "all")] == ["0", "2", "1", "3"]
+    assert out.index("`unit/busy`") < out.index("`starts`")
+
+
+def test_only_the_last_run_counts(tree):
+    assert run(tree, "--all")[0] == 0
+    assert run(tree, "--only", "^starts$")[0] == 0
+    _, out, _ = run(tree)
+    assert rows(out)["all"][0] == "1"
+
+
+def test_page_has_the_tables_between_its_marks(tree):
+    assert run(tree, "--write", "--only", "^starts$")[0] == 0
+    page = (tree / "doc/contributing.md").read_text()
+    assert re.search(
+        r"begin -->\n`script/test-costs --only .*`, on (.|\n)*\| `starts` (.|\n)*<!-- end -->\nafter\n$",
+        page,
+    )
+    assert "old" not in page
+
+
+def test_without_a_run_there_is_nothing_to_print(tree):
+    status, _, errors = run(tree)
+    assert status == 2 and "nothing was measured" in errors
