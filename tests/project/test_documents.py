@@ -41,6 +41,8 @@ ELSEWHERE = [
     (r"script/demo --live$", "tests/project/demo_live.sh", "script/demo"),
     (r"script/test( --all| --release| --only .*)?$", ".ci/run", "script/test"),
     (r"script/bootstrap$", "script/test", "bootstrap"),
+    (r"script/test-costs --all$", "tests/project/test_test_costs.py", "test-costs"),
+    (r"script/seed-faults$", "tests/project/test_seeded_faults.py", "seed-faults"),
     (r"script/lint( --quick)?$", "tests/project/test_lint.py", '"lint"'),
     (r"script/coverage( --quick)?$", "tests/project/test_coverage.py", '"coverage"'),
     (r"script/fuzz ", "fuzz/CMakeLists.txt", "script/fuzz"),
@@ -132,7 +134,7 @@ def prepare(folder, page):
     for name in ("path", "reports", "script", "testbed", "build"):
         (folder / name).mkdir()
     (folder / "play").write_text(PLAY)
-    replay = f"IPOIB_REPLAY={folder}/play LD_LIBRARY_PATH={BUILD}/tests/replay"
+    replay = f"IPOIB_REPLAY={folder}/play LD_LIBRARY_PATH={BUILD}/tests/capture/replay"
     tshark = shlex.join(TSHARK)
     wrapper(binaries, "ipoib-capture", f'exec env {replay} {BIN}/ipoib-capture "$@"')
     wrapper(binaries, "ipoib-check", f'exec {BIN}/ipoib-check "$@"')
