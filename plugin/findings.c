@@ -18,7 +18,7 @@ static int hf_ipoib_conformance = -1, hf_ipoib_rule_id = -1, hf_ipoib_rule_level
 static int hf_ipoib_rule_expected = -1, hf_ipoib_rule_actual = -1, hf_ipoib_rule_subject = -1,
            hf_ipoib_rule_reason = -1, hf_ipoib_rule_text = -1;
 static int hf_ipoib_rule_explain = -1, hf_ipoib_rule_sender = -1, hf_ipoib_rule_frame = -1,
-           hf_ipoib_note_id = -1, hf_ipoib_note = -1;
+           hf_ipoib_rule_mark = -1, hf_ipoib_note_id = -1, hf_ipoib_note = -1;
 static int hf_ipoib_rule_violated = -1, hf_ipoib_rule_advice = -1, hf_ipoib_rule_known = -1,
            hf_ipoib_noted = -1;
 static int ett_ipoib_conformance = -1, ett_ipoib_finding = -1;
@@ -63,6 +63,16 @@ static void add_count(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
     proto_item_set_hidden(ti);
 }
 
+/* Adds what the profile's column Rule shows: a known deviation must not look like a violation. */
+static void add_mark(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct finding *f)
+{
+    bool known = f->outcome == OUTCOME_DEVIATION;
+    char *text = wmem_strdup_printf(pinfo->pool, "%s%s", known ? "known: " : "", rules[f->rule].id);
+    proto_item *ti = proto_tree_add_string(tree, hf_ipoib_rule_mark, tvb, 0, 0, text);
+    proto_item_set_generated(ti);
+    proto_item_set_hidden(ti);
+}
+
 static void add_result_items(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
 {
     const struct rule *rule = &rules[f->rule];
@@ -92,8 +102,8 @@ static void add_rule_items(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
 }
 
 /*
- * Example: "ND option length: 1, expected 3, sent by IP fe80::2, LID 2 (RFC 4391 9.3)". A known
- * deviation is marked, because its severity is that of a violated SHOULD.
+ * Example: "Wrong ND option length: 1, expected 3, sent by IP fe80::2, LID 2 (RFC 4391 9.3)". A
+ * known deviation is marked, because its severity is that of a violated SHOULD.
  */
 static char *message(packet_info *pinfo, const struct finding *f)
 {
@@ -140,6 +150,8 @@ static void add_finding_item(void *user, const struct finding *f)
     if (f->frame)
         proto_item_set_generated(
             proto_tree_add_uint(sub, hf_ipoib_rule_frame, tvb, 0, 0, f->frame));
+    if (f->outcome != OUTCOME_NOTED)
+        add_mark(sub, pinfo, tvb, f);
     add_text(sub, hf_ipoib_rule_subject, tvb, f->entity);
     add_text(sub, hf_ipoib_rule_sender, tvb, sender_text(sender, f->sender));
     add_rule_items(sub, pinfo, tvb, &rules[f->rule]);
@@ -205,7 +217,7 @@ static int severity_of(enum rule_level level)
     return level == RULE_MUST ? PI_WARN : level == RULE_SHOULD ? PI_NOTE : PI_CHAT;
 }
 
-/* Example: "Reserved field of the encapsulation header (RFC 4391 6)" */
+/* Example: "Reserved field of the encapsulation header is not 0 (RFC 4391 6)" */
 static const char *expert_summary(const struct rule *rule)
 {
     return wmem_strdup_printf(wmem_epan_scope(), "%s (%s %s)", rule->title,
@@ -240,6 +252,9 @@ void findings_register(void)
         {&hf_ipoib_rule_id,
          {"Rule", "ipoib.rule.id", FT_STRING, BASE_NONE, NULL, 0,
           "identifier of the rule that is violated", HFILL}},
+        {&hf_ipoib_rule_mark,
+         {"Rule", "ipoib.rule.mark", FT_STRING, BASE_NONE, NULL, 0,
+          "identifier of the rule, after \"known: \" for a known deviation", HFILL}},
         {&hf_ipoib_rule_level,
          {"Level", "ipoib.rule.level", FT_STRING, BASE_NONE, NULL, 0, "MUST or SHOULD", HFILL}},
         {&hf_ipoib_rule_section,

@@ -102,6 +102,8 @@ void lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset,
     proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib_lladdr);
 
     proto_item_prepend_text(ti, "%s ", label);
+    if (lladdr_is_zero(p))
+        proto_item_append_text(ti, ", unknown");
     add_flags(sub, tvb, offset + LLADDR_FLAGS);
     proto_tree_add_item(sub, hf_ipoib_lladdr_qpn, tvb, offset + LLADDR_QPN, 3, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_ipoib_lladdr_gid, tvb, offset + LLADDR_GID, GID_SIZE, ENC_NA);

@@ -196,8 +196,8 @@ static void info_mc_member(packet_info *pinfo, const struct sa *sa)
                         join_state_text(m.join_state, text, sizeof text));
     if (sa->mad.status)
         return;
-    if (sa_component_is_valid(sa, MCM_HAS_MTU) && ib_mtu_bytes(m.mtu))
-        col_append_fstr(pinfo->cinfo, COL_INFO, ", MTU %u", ib_mtu_bytes(m.mtu));
+    if (sa_component_is_valid(sa, MCM_HAS_MTU))
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", MTU %s", sa_mtu_text(pinfo->pool, m.mtu));
     if (sa_component_is_valid(sa, MCM_HAS_RATE) && names_find(ib_rate_names, m.rate))
         col_append_fstr(pinfo->cinfo, COL_INFO, ", %s", names_find(ib_rate_names, m.rate));
     if (sa_component_is_valid(sa, MCM_HAS_QKEY))
@@ -210,8 +210,8 @@ static void info_path(packet_info *pinfo, const struct sa *sa)
     bool found = sa->mad.method & MAD_RESPONSE && !sa->mad.status;
     col_append_fstr(pinfo->cinfo, COL_INFO, " to %s", gid_text(pinfo, p + PATH_DGID));
     if (found)
-        col_append_fstr(pinfo->cinfo, COL_INFO, ", LID %u, MTU %u", be16(p + PATH_DLID),
-                        ib_mtu_bytes(p[PATH_MTU] & 0x3f));
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", LID %u, MTU %s", be16(p + PATH_DLID),
+                        sa_mtu_text(pinfo->pool, p[PATH_MTU] & 0x3f));
     col_append_fstr(pinfo->cinfo, COL_INFO, "%s from %s", found ? "," : "",
                     gid_text(pinfo, p + PATH_SGID));
 }

@@ -30,10 +30,23 @@ static void add_gid_field(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, i
         proto_tree_add_item(tree, hf_ipoib_sa_gid, tvb, offset, GID_SIZE, ENC_NA);
 }
 
-static void add_mtu(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
+char *sa_mtu_text(wmem_allocator_t *scope, uint8_t code)
 {
-    proto_item *ti = proto_tree_add_uint(tree, hf_ipoib_sa_mtu, tvb, offset, 1, ib_mtu_bytes(code));
-    proto_item_append_text(ti, " bytes (code %u)", code);
+    const char *opa = names_find(opa_mtu_names, code);
+    if (ib_mtu_bytes(code))
+        return wmem_strdup_printf(scope, "%u", ib_mtu_bytes(code));
+    return wmem_strdup_printf(scope, "code %u%s%s%s", code, opa ? " (Omni-Path: " : "",
+                              opa ? opa : "", opa ? ")" : "");
+}
+
+static void add_mtu(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset, uint8_t code)
+{
+    uint32_t bytes = ib_mtu_bytes(code);
+    const char *text = sa_mtu_text(pinfo->pool, code);
+    proto_item *ti = proto_tree_add_uint_format_value(tree, hf_ipoib_sa_mtu, tvb, offset, 1, bytes,
+                                                      "%s", text);
+    if (bytes)
+        proto_item_append_text(ti, " bytes (code %u)", code);
 }
 
 static void add_life(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
@@ -115,7 +128,7 @@ static void add_component(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, i
         add_gid_field(tree, pinfo, tvb, offset);
         break;
     case MTU_OCTETS:
-        add_mtu(tree, tvb, offset, byte & 0x3f);
+        add_mtu(tree, pinfo, tvb, offset, byte & 0x3f);
         break;
     case LIFE_TIME:
         add_life(tree, tvb, offset, byte & 0x3f);

@@ -16,8 +16,9 @@
 
 struct column {
     const char *name;
-    bool number; /* unsigned values, right-aligned; else text */
-    bool digits; /* text of digits where the value is known: windows sort it as numbers */
+    bool number;    /* unsigned values, right-aligned; else text */
+    bool digits;    /* text of digits where the value is known: windows sort it as numbers */
+    bool text_only; /* not in windows, which Wireshark opens with room for six columns */
 };
 
 struct rows;

@@ -178,9 +178,15 @@ static void write_json(GString *out)
 void tap_conformance_register(void)
 {
     static const struct column columns[] = {
-        {"Rule", false, false},        {"Level", false, false}, {"Outcome", false, false},
-        {"Passed", true, false},       {"Failed", true, false}, {"Deviated", true, false},
-        {"Inconclusive", true, false}, {"Noted", true, false},  {"First frames", false, false},
+        {.name = "Rule"},
+        {.name = "Level"},
+        {.name = "Outcome"},
+        {.name = "Passed", .number = true, .text_only = true},
+        {.name = "Failed", .number = true},
+        {.name = "Deviated", .number = true, .text_only = true},
+        {.name = "Inconclusive", .number = true, .text_only = true},
+        {.name = "Noted", .number = true, .text_only = true},
+        {.name = "First frames"},
     };
     static const struct tap_table conformance = {
         "ipoib,conformance",   "IPoIB Conformance", "no rule found anything", columns,

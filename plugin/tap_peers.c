@@ -53,7 +53,7 @@ static void add_peer(struct rows *rows, const struct neighbour *n)
     cell_modes(rows, a.flags);
     cell_pkey(rows, pkey_of_link(n->link));
     cell_interface(rows, interface);
-    cell_lid(rows, port ? port->lid : 0);
+    cell_lid(rows, port && port->lid ? port->lid : n->lid);
     cell_number(rows, n->frame);
     cell_number(rows, n->last_frame);
     cell_text(rows, "%s", peer_state(n));
@@ -69,10 +69,17 @@ static void fill_peers(struct rows *rows)
 void tap_peers_register(void)
 {
     static const struct column columns[] = {
-        {"IP", false, false},        {"Flags", false, false}, {"QPN", false, false},
-        {"GID", false, false},       {"Modes", false, false}, {"P_Key", false, false},
-        {"Interface", false, true},  {"LID", false, true},    {"First frame", true, false},
-        {"Last frame", true, false}, {"State", false, false},
+        {.name = "IP"},
+        {.name = "Flags"},
+        {.name = "QPN"},
+        {.name = "GID"},
+        {.name = "Modes"},
+        {.name = "P_Key"},
+        {.name = "Interface", .digits = true},
+        {.name = "LID", .digits = true},
+        {.name = "First frame", .number = true},
+        {.name = "Last frame", .number = true},
+        {.name = "State"},
     };
     static const struct tap_table peers = {"ipoib,peers",
                                            "IPoIB Peers",

@@ -272,12 +272,14 @@ static stat_tap_table_item *window_fields(const struct tap_table *t)
 {
     stat_tap_table_item *fields = wmem_alloc0_array(wmem_epan_scope(), stat_tap_table_item,
                                                     t->n_columns + 1);
-    fields[0] = (stat_tap_table_item){TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "#", "%u"};
+    unsigned n = 0;
+    fields[n++] = (stat_tap_table_item){TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "#", "%u"};
     for (unsigned i = 0; i < t->n_columns; i++) {
         bool number = t->columns[i].number, right = number || t->columns[i].digits;
-        fields[i + 1] = (stat_tap_table_item){number ? TABLE_ITEM_UINT : TABLE_ITEM_STRING,
-                                              right ? TAP_ALIGN_RIGHT : TAP_ALIGN_LEFT,
-                                              t->columns[i].name, number ? "%u" : "%s"};
+        if (!t->columns[i].text_only)
+            fields[n++] = (stat_tap_table_item){number ? TABLE_ITEM_UINT : TABLE_ITEM_STRING,
+                                                right ? TAP_ALIGN_RIGHT : TAP_ALIGN_LEFT,
+                                                t->columns[i].name, number ? "%u" : "%s"};
     }
     return fields;
 }
@@ -295,14 +297,28 @@ static void resize(struct window *w, stat_tap_table *t, unsigned n)
 }
 
 /* Wireshark sorts text by its bytes: with spaces before them, numbers are in their order. */
-static void pad_digits(const struct tap_table *table, stat_tap_table_item_type *row)
+static void pad_digits(stat_tap_table_item_type *cell)
+{
+    if (cell->type != TABLE_ITEM_STRING)
+        return;
+    char *text = (char *)cell->value.string_value;
+    cell->value.string_value = g_strdup_printf("%10s", text);
+    g_free(text);
+}
+
+/* Moves a row's cells to the window: without those that only the text has. */
+static void put_cells(const struct tap_table *table, stat_tap_table_item_type *to,
+                      stat_tap_table_item_type *cells)
 {
     for (unsigned i = 0; i < table->n_columns; i++) {
-        if (!table->columns[i].digits || row[i].type != TABLE_ITEM_STRING)
+        if (table->columns[i].text_only) {
+            cell_clear(&cells[i]);
             continue;
-        char *text = (char *)row[i].value.string_value;
-        row[i].value.string_value = g_strdup_printf("%10s", text);
-        g_free(text);
+        }
+        *to = cells[i];
+        if (table->columns[i].digits)
+            pad_digits(to);
+        to++;
     }
 }
 
@@ -326,15 +342,13 @@ static void add_why_empty(GArray *cells, const struct tap_table *t)
 
 static void put_rows(const struct tap_table *table, stat_tap_table *t, const GArray *cells)
 {
-    unsigned columns = t->num_fields - 1;
     for (unsigned row = 0; row < t->num_elements; row++) {
         stat_tap_table_item_type *to = t->elements[row];
         for (unsigned i = 0; i < t->num_fields; i++)
             cell_clear(&to[i]);
         to[0] = (stat_tap_table_item_type){.type = TABLE_ITEM_UINT, .value.uint_value = row + 1};
-        memcpy(to + 1, &g_array_index(cells, stat_tap_table_item_type, (size_t)row * columns),
-               columns * sizeof *to);
-        pad_digits(table, to + 1);
+        put_cells(table, to + 1,
+                  &g_array_index(cells, stat_tap_table_item_type, row * table->n_columns));
     }
 }
 
@@ -359,6 +373,14 @@ static void window_free_cell(stat_tap_table *t _U_, unsigned row _U_, unsigned c
     cell_clear(cell);
 }
 
+static unsigned columns_of_window(const struct tap_table *t)
+{
+    unsigned n = 1; /* the row's number */
+    for (unsigned i = 0; i < t->n_columns; i++)
+        n += !t->columns[i].text_only;
+    return n;
+}
+
 static void add_window(const struct tap_table *t)
 {
     struct window *w = wmem_new0(wmem_epan_scope(), struct window);
@@ -371,7 +393,7 @@ static void add_window(const struct tap_table *t)
                                 .stat_tap_init_cb = window_init,
                                 .packet_func = text_packet,
                                 .stat_tap_free_table_item_cb = window_free_cell,
-                                .nfields = t->n_columns + 1,
+                                .nfields = columns_of_window(t),
                                 .fields = window_fields(t)};
     register_stat_tap_table_ui(&w->ui);
 }

@@ -78,8 +78,12 @@ static const struct neighbour *learn_announced(const struct observation *o, cons
     }
     if (!ip || ip_is_unspecified(ip))
         return NULL;
-    return neighbours_seen(o->f->neighbours, packet_link_key(p), ip, lladdr, p->at.frame, p->at.ns,
-                           p->captured_on);
+    uint32_t link = packet_link_key(p);
+    const struct neighbour *ousted = neighbours_seen(o->f->neighbours, link, ip, lladdr,
+                                                     p->at.frame, p->at.ns, p->captured_on);
+    if (p->ib.has_lrh && !p->ib.has_grh) /* within the subnet: the LID is not a router's */
+        neighbours_sent_from(o->f->neighbours, link, ip, p->ib.slid);
+    return ousted;
 }
 
 static bool is_unicast_ud(const struct ib_packet *ib)

@@ -136,6 +136,13 @@ static const struct neighbour *ousted(const struct neighbour *pair, uint32_t fra
     return now && !neighbour_is_same_port(pair->before, pair->lladdr) ? pair->before : NULL;
 }
 
+void neighbours_sent_from(struct neighbours *n, uint32_t link, const struct ip *ip, uint16_t slid)
+{
+    struct neighbour *owner = (struct neighbour *)neighbours_of_ip(n, link, ip);
+    if (owner)
+        owner->lid = slid;
+}
+
 const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip,
                                         const uint8_t *lladdr, uint32_t frame, int64_t ns,
                                         uint16_t interface)

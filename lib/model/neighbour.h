@@ -37,6 +37,7 @@ struct neighbour {
     uint32_t link;
     struct ip ip;
     uint16_t interface;       /* capture interface of taken_frame */
+    uint16_t lid;             /* SLID of its last packet without a GRH; 0: none seen */
     uint32_t frame;           /* first seen */
     uint32_t last_frame;      /* last seen */
     uint32_t taken_frame;     /* frame in which it took over the IP address */

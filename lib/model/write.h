@@ -221,6 +221,9 @@ const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, con
                                         const uint8_t *lladdr, uint32_t frame, int64_t ns,
                                         uint16_t interface);
 
+/* Record the LID of the current owner of ip; nothing happens if there is none. */
+void neighbours_sent_from(struct neighbours *n, uint32_t link, const struct ip *ip, uint16_t slid);
+
 /*
  * Two interfaces turned out to see one subnet: in the upper half of link numbers, replace `from` by
  * `to`.

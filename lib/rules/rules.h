@@ -66,7 +66,7 @@ struct rule {
     const char *id; /* "rfc4391.6.reserved-zero" */
     enum rule_document document;
     const char *section; /* "6" */
-    const char *title;   /* the object of the rule: "ND option length" */
+    const char *title;   /* the fault, or what is noted: "Wrong ND option length" */
     enum rule_level level;
     enum rule_basis basis;
     enum rule_bound bound;

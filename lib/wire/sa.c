@@ -54,6 +54,8 @@ const struct name ib_mtu_names[] = {
     {1, "256"}, {2, "512"}, {3, "1024"}, {4, "2048"}, {5, "4096"}, {0, NULL},
 };
 
+const struct name opa_mtu_names[] = {{6, "8192"}, {7, "10240"}, {0, NULL}};
+
 const struct name ib_rate_names[] = {
     {2, "2.5 Gb/s"},  {3, "10 Gb/s"},   {4, "30 Gb/s"},    {5, "5 Gb/s"},    {6, "20 Gb/s"},
     {7, "40 Gb/s"},   {8, "60 Gb/s"},   {9, "80 Gb/s"},    {10, "120 Gb/s"}, {11, "14 Gb/s"},

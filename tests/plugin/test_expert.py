@@ -60,9 +60,9 @@ def frames(display_filter, *arguments):
 def test_items_are_listed_under_ipoib_with_what_was_expected_the_sender_and_the_section():
     found = experts()
     assert {i.protocol for i in found} == {"IPoIB"}
-    length = [i.summary for i in found if i.summary.startswith("ND option length: 4")]
+    length = [i.summary for i in found if i.summary.startswith("Wrong ND option length: 4")]
     assert len(length) == 1
-    assert length[0].startswith("ND option length: 4, expected 3, sent by IP fe80::202:c903:0:1895")
+    assert length[0].startswith("Wrong ND option length: 4, expected 3, sent by IP fe80::202:c903:0:1895")
     assert length[0].endswith("(RFC 4391 9.3)")
 
 
@@ -124,7 +124,7 @@ def test_reason_of_1000_characters_is_whole(tmp_path):
 def test_a_changed_severity_changes_no_verdict():
     change = f'uat:expert_severity:"{LENGTH}","Error"'
     changed = experts("-o", change)
-    assert [i.severity for i in changed if i.summary.startswith("ND option length: 4")] == [
+    assert [i.severity for i in changed if i.summary.startswith("Wrong ND option length: 4")] == [
         "Errors"
     ]
     verdict = [

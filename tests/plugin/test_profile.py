@@ -160,7 +160,7 @@ def test_columns_fit_into_the_window():
     columns = re.findall(r'"[^"]+", "(%\w+(?::[\w.]+(?=:))?)', "\n".join(lines("preferences")))
     assert list(widths()) == columns
     assert sum(map(int, widths().values())) <= WINDOW - 55  # the map of colours and the scroll bar
-    assert columns[-2:] == ["%i", "%Cus:ipoib.rule.id"]
+    assert columns[-2:] == ["%i", "%Cus:ipoib.rule.mark"]
     assert int(widths()["%i"]) >= WINDOW / 3
 
 

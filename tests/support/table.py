@@ -6,9 +6,9 @@ import re
 
 from support.paths import SRC
 
-Rule = collections.namedtuple("Rule", "symbol id document level seen")
+Rule = collections.namedtuple("Rule", "symbol id document title level seen")
 ROW = re.compile(
-    r'^RULE\((\w+), "([^"]+)", (\w+), "[^"]*",\s+"[^"]*", (\w+), \w+, \w+, (\w+),', re.MULTILINE
+    r'^RULE\((\w+), "([^"]+)", (\w+), "[^"]*",\s+"([^"]*)", (\w+), \w+, \w+, (\w+),', re.MULTILINE
 )
 
 
