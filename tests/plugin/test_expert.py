@@ -62,7 +62,9 @@ def test_items_are_listed_under_ipoib_with_what_was_expected_the_sender_and_the_
     assert {i.protocol for i in found} == {"IPoIB"}
     length = [i.summary for i in found if i.summary.startswith("Wrong ND option length: 4")]
     assert len(length) == 1
-    assert length[0].startswith("Wrong ND option length: 4, expected 3, sent by IP fe80::202:c903:0:1895")
+    assert length[0].startswith(
+        "Wrong ND option length: 4, expected 3, sent by IP fe80::202:c903:0:1895"
+    )
     assert length[0].endswith("(RFC 4391 9.3)")
 
 
