@@ -8,8 +8,10 @@ import random
 
 import pytest
 
-from frames import build, ib
-from frames.build import A, B, C, Connection, Tape
+from frames import fabric, ib, messages
+from frames.build import SDP_SID
+from frames.connection import Connection
+from frames.fabric import A, B, C, Tape
 from support import capfile
 from support.capture import (
     COMMENT,
@@ -36,7 +38,7 @@ def labelled(kind, *octets):
 
 
 def ud(payload, **more):
-    more = {"dlid": 2, "slid": 1, "destqp": 0x405, "srcqp": 0x48, "qkey": build.QKEY, **more}
+    more = {"dlid": 2, "slid": 1, "destqp": 0x405, "srcqp": 0x48, "qkey": fabric.QKEY, **more}
     return ib.Frame(ib.UD | ib.ONLY, payload, **more).ib()
 
 
@@ -47,19 +49,19 @@ def mad(kind_class, destqp=1, qkey=ib.QKEY_GSI, srcqp=1):
 def datagrams():
     """Datagrams of IPoIB and of other protocols."""
     ipoib = [
-        build.ud_frame(A, build.BROADCAST_MGID, build.arp_request(A, B.ip)).ib(),
-        build.ud_frame(A, B, build.arp_reply(A, B)).ib(),
-        build.ud_frame(A, B, build.arp_reply(A, B), with_grh=True).ib(),
-        build.ud_frame(B, A, build.ping(B, A)).ib(),
+        fabric.ud_frame(A, fabric.BROADCAST_MGID, messages.arp_request(A, B.ip)).ib(),
+        fabric.ud_frame(A, B, messages.arp_reply(A, B)).ib(),
+        fabric.ud_frame(A, B, messages.arp_reply(A, B), grh=True).ib(),
+        fabric.ud_frame(B, A, messages.ping(B, A)).ib(),
         ud(ib.u16(0x86DD) + ib.u16(0) + bytes(40)),
         ud(ib.u16(0x8035) + ib.u16(0) + bytes(28)),
         ud(ib.u16(0x0800) + ib.u16(0x5A5A) + bytes(20)),  # Reserved is not 0: must be captured
         # any packet to an IPoIB group: an unknown Type is a violation
-        build.ud_frame(A, build.BROADCAST_MGID, ib.u16(0x9999) + bytes(30)).ib(),
+        fabric.ud_frame(A, fabric.BROADCAST_MGID, ib.u16(0x9999) + bytes(30)).ib(),
     ]
     other = [
         ud(ib.u16(0x1234) + bytes(62), qkey=QKEY_OF_USERS),
-        build.ud_frame(A, "ff12::1", ib.u16(0x9999) + bytes(30)).ib(),  # not an IPoIB MGID
+        fabric.ud_frame(A, "ff12::1", ib.u16(0x9999) + bytes(30)).ib(),  # not an IPoIB MGID
         ud(b"", qkey=QKEY_OF_USERS),
     ]
     return labelled("ipoib", *ipoib) + labelled("other", *other)
@@ -82,8 +84,8 @@ def connection(service_id, kind, a=A, **more):
     c = Connection(tape, a=a, **more)
     c.set_up(service_id)
     setup = len(tape.records)
-    c.send(True, build.big(A, B, 5000))
-    c.send(False, build.ping(B, A))
+    c.send(True, messages.big(A, B, 5000))
+    c.send(False, messages.ping(B, A))
     for up in (True, False):
         c.packet(up, ib.ACK, b"", 5, ext=ib.aeth(0, 1), transport=ib.RC)
     data = len(tape.records)
@@ -100,8 +102,8 @@ def connection(service_id, kind, a=A, **more):
 def connections():
     return (
         connection(ib.service_id_linux(B.qpn), "ipoib")
-        + connection(build.SDP_SID, "other", a=C, ids=(7, 8))  # the same QPNs, of another port
-        + connection(build.SDP_SID, "other", tid=0x1115)  # the same QPNs again
+        + connection(SDP_SID, "other", a=C, ids=(7, 8))  # the same QPNs, of another port
+        + connection(SDP_SID, "other", tid=0x1115)  # the same QPNs again
         + connection(ib.service_id_rfc(B.qpn), "ipoib", tid=0x1119)
         + connection(
             ib.service_id_rfc(B.qpn), "ipoib", transport=1, ids=(9, 10), qps=(0x301, 0x302)
@@ -114,9 +116,9 @@ def opened_before():
     it."""
     tape = Tape()
     c = Connection(tape, ids=(11, 12), qps=(0x401, 0x402))
-    c.send(True, build.big(A, B, 5000), skip=(0,))  # the rest of a message
+    c.send(True, messages.big(A, B, 5000), skip=(0,))  # the rest of a message
     rest = len(tape.records)
-    c.send(True, build.big(A, B, 5000))
+    c.send(True, messages.big(A, B, 5000))
     frames = [record[1] for record in tape.records]
     return labelled("other", *frames[:rest]) + labelled("ipoib", *frames[rest:])
 

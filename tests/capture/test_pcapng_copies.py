@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from frames.build import A, B, Tape, arp_request, BROADCAST_MGID
+from frames.fabric import A, B, BROADCAST_MGID, Tape
+from frames.messages import arp_request
 from support import capfile
 from support.check import run
 from support.convert import convert

@@ -8,7 +8,9 @@ import subprocess
 import pytest
 
 from frames import ib
-from frames.build import A, B, BROADCAST_MGID, SM, Tape, arp_reply, arp_request, erf_pcap
+from frames.build import erf_pcap
+from frames.fabric import A, B, BROADCAST_MGID, SM, Tape
+from frames.messages import arp_reply, arp_request
 from support import capfile
 from support.check import run
 from support.convert import call, convert

@@ -9,7 +9,8 @@ import signal
 import pytest
 
 from frames import ib
-from frames.build import A, B, Tape, erf_pcap
+from frames.build import erf_pcap
+from frames.fabric import A, B, Tape
 from support import capfile
 from support.convert import convert
 from support.paths import testdata
@@ -35,7 +36,7 @@ def datagram(source, destination):
         source,
         destination,
         ib.encap(0x0800, ib.ipv4(source.ip, destination.ip, 17, udp)),
-        with_grh=True,
+        grh=True,
     )
     return erf_pcap(t)
 
@@ -132,7 +133,7 @@ def test_broadcast_address_stays_one_and_no_other_becomes_one(network, tmp_path)
     t = Tape()
     for host in hosts:
         packet = ib.ipv4(A.ip, str(host), 17, ib.udp(A.ip, str(host), 5000, 5001, b""))
-        t.ud(A, B, ib.encap(0x0800, packet), with_grh=True)
+        t.ud(A, B, ib.encap(0x0800, packet), grh=True)
     before = tmp_path / "before.pcap"
     before.write_bytes(erf_pcap(t))
     for run in range(20):

@@ -5,7 +5,8 @@ bit; these are frames as they occur."""
 import pytest
 
 from frames import ib
-from frames.build import A, B, BROADCAST_MGID, Tape, arp_request
+from frames.fabric import A, B, BROADCAST_MGID, Tape
+from frames.messages import arp_request
 from support import capfile
 from support.convert import convert
 from support.share import packets

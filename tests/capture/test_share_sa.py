@@ -6,7 +6,8 @@ Layouts: IBA 15.2.5, MCMemberRecord and PathRecord with the bits of their compon
 import pytest
 
 from frames import ib
-from frames.build import A, SM, Tape, erf_pcap
+from frames.build import erf_pcap
+from frames.fabric import A, SM, Tape
 from support.convert import convert
 from support.share import packets
 

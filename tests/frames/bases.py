@@ -2,6 +2,7 @@
 """Captures that several fixtures start from: real ones, shortened, or changed to conform to a rule
 that Linux violates."""
 from frames import ib
+from frames.fabric import RC_FLAG, Node
 from frames.fixture import base
 
 QKEY, CONTROLLED = 0x00000B1B, 0x80000B1B
@@ -275,17 +276,9 @@ def join_again(t, gid, lid, **parameters):
 # ---- who is who; testdata/README.md
 
 
-class Node:
-    def __init__(self, lid, gid, qpn, ip, ll):
-        self.lid, self.gid, self.qpn, self.ip, self.ll = lid, gid, qpn, ip, ll
-
-    def lladdr(self, flags=0x80):
-        return ib.lladdr(self.qpn, self.gid, flags)
-
-
-N0 = Node(1, "fe80::11:7500:0:100", 0x03, "10.0.0.1", "fe80::211:7500:0:100")
-N3 = Node(5, "fe80::11:7500:0:130", 0x63, "10.0.0.4", "fe80::211:7500:0:130")  # of switch4
-N1 = Node(2, "fe80::11:7500:0:110", 0x23, "10.0.0.2", "fe80::211:7500:0:110")
+N0 = Node(1, "fe80::11:7500:0:100", 0x03, "10.0.0.1", "fe80::211:7500:0:100", RC_FLAG)
+N3 = Node(5, "fe80::11:7500:0:130", 0x63, "10.0.0.4", "fe80::211:7500:0:130", RC_FLAG)  # of switch4
+N1 = Node(2, "fe80::11:7500:0:110", 0x23, "10.0.0.2", "fe80::211:7500:0:110", RC_FLAG)
 NEW_QPN = 0x25
 CONSUMER_REJECT = 28  # IBA 12.6.7.2
 RECEIVE_MTU = 65524  # of the REQs in connected.pcap

@@ -11,129 +11,21 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from frames import ib  # noqa: E402
-from frames.ib import FIRST, LAST, MIDDLE, ONLY, RC, UC, UD, WRITE_ONLY  # noqa: E402
-from frames.ib import Frame, arp, encap, lladdr  # noqa: E402
+from frames.connection import Connection  # noqa: E402
+from frames.fabric import A, B, C, D, SM, BROADCAST_MGID, JOIN_MASK, LEAVE_MASK  # noqa: E402
+from frames.fabric import QKEY, Tape, ud_frame  # noqa: E402
+from frames.ib import FIRST, LAST, MIDDLE, ONLY, WRITE_ONLY, arp, encap, lladdr  # noqa: E402
+from frames.messages import NOBODY, arp_reply, arp_request, big, broadcast_lladdr  # noqa: E402
+from frames.messages import broadcast_record, nd6, ping, solicited_node, udp4  # noqa: E402
 from support import capfile  # noqa: E402
 
-T0 = 1_700_000_000 * 10**9  # 2023-11-14 22:13:20 UTC
-MS = 10**6
 
-BROADCAST_MGID = "ff12:401b:ffff::ffff:ffff"
-BROADCAST_LID = 0xC000
-QKEY = 0x80000B1B
-ZERO20 = bytes(20)
-GSI = 1  # QP1
-
-
-class Node:
-    """One IPoIB interface: LID, GID, UD QPN, IPv4 and link-local address."""
-
-    def __init__(self, lid, gid, qpn, ip, ll, flags=0):
-        self.lid, self.gid, self.qpn, self.ip, self.ll, self.flags = lid, gid, qpn, ip, ll, flags
-        self.guid = int.from_bytes(ib.gid(gid)[8:], "big")
-
-    @property
-    def addr(self):
-        return lladdr(self.qpn, self.gid, self.flags)
-
-
-A = Node(1, "fe80::2:c903:0:1895", 0x000048, "10.0.0.1", "fe80::202:c903:0:1895")
-B = Node(2, "fe80::2:c902:24:f636", 0x000405, "10.0.0.2", "fe80::202:c902:24:f636")
-C = Node(3, "fe80::9803:9b03:66:de52", 0x00114B, "10.0.0.3", "fe80::9a03:9b03:66:de52")
-D = Node(4, "fe80::e8eb:d303:93:ae10", 0x001049, "10.0.0.4", "fe80::eaeb:d303:93:ae10")
-SM = Node(16, "fe80::8:f104:0:10", 0x000050, "10.0.0.16", "fe80::208:f104:0:10")
-
-
-class Tape:
-    """Frames in order, one millisecond apart. Each UD queue pair counts its packets to all
-    destinations in one sequence (IBA 9.8.2.2); its first one here has PSN 1: the capture begins
-    late."""
-
-    def __init__(self):
-        self.records, self.psns = [], {}
-
-    def put(self, octets, cut=None, ms=1):
-        last = self.records[-1][0] if self.records else T0
-        self.records.append(capfile.record(last + ms * MS, octets, cut))
-
-    def ud(self, src, dst, payload, **kw):
-        """UD SEND Only from one interface to another (Node), or to a group (MGID text)."""
-        self.put(ud_frame(src, dst, payload, self.next_psn(src, src.qpn), **kw).ib())
-
-    def mad(self, src, dst, mad, ms=1):
-        """A MAD from one port's GSI to another's."""
-        self.put(mad_frame(src, dst, mad, self.next_psn(src, GSI)).ib(), ms=ms)
-
-    def next_psn(self, src, qpn):
-        self.psns[src.lid, qpn] = self.psns.get((src.lid, qpn), 0) + 1
-        return self.psns[src.lid, qpn]
-
-
-def ud_frame(
-    src,
-    dst,
-    payload,
-    psn=0,
-    with_grh=False,
-    mlid=BROADCAST_LID,
-    pkey=0xFFFF,
-    qkey=QKEY,
-    pad=None,
-    sgid=None,
-):
-    sgid = sgid or src.gid
-    if isinstance(dst, str):
-        return Frame(
-            UD | ONLY,
-            payload,
-            dlid=mlid,
-            slid=src.lid,
-            dgid=dst,
-            sgid=sgid,
-            pkey=pkey,
-            destqp=0xFFFFFF,
-            psn=psn,
-            qkey=qkey,
-            srcqp=src.qpn,
-            pad=pad,
-        )
-    dgid = dst.gid if with_grh else None
-    return Frame(
-        UD | ONLY,
-        payload,
-        dlid=dst.lid,
-        slid=src.lid,
-        dgid=dgid,
-        sgid=sgid,
-        pkey=pkey,
-        destqp=dst.qpn,
-        psn=psn,
-        qkey=qkey,
-        srcqp=src.qpn,
-        pad=pad,
-    )
-
-
-def arp_request(src, target_ip, sha=None, **kw):
-    return encap(0x0806, arp(1, src.addr if sha is None else sha, src.ip, ZERO20, target_ip, **kw))
-
-
-def arp_reply(src, dst, **kw):
-    return encap(0x0806, arp(2, src.addr, src.ip, dst.addr, dst.ip, **kw))
-
-
-def ping(src, dst, **kw):
-    return encap(0x0800, ib.ping4(src.ip, dst.ip, **kw))
-
-
-def udp4(src, dst, n):
-    return encap(
-        0x0800, ib.ipv4(src.ip, dst.ip, 17, ib.udp(src.ip, dst.ip, 5001, 5002, ib.fill(n)))
-    )
+def udp_of(src, dst, n):
+    return udp4(src, dst.ip, ib.fill(n), (5001, 5002))
 
 
 def erf_pcap(tape):
-    return capfile.pcap(197, capfile.erf_records(tape.records))
+    return tape.erf_pcap()
 
 
 # ---- encapsulation header -------------------------------------------------------------------------
@@ -143,7 +35,7 @@ def encap_types():
     t = Tape()
     t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))  # 1 ARP, multicast with GRH
     t.ud(A, B, ping(A, B))  # 2 IPv4, unicast, no GRH
-    t.ud(B, A, ping(B, A, reply=True), with_grh=True)  # 3 IPv4, unicast with GRH
+    t.ud(B, A, ping(B, A, reply=True), grh=True)  # 3 IPv4, unicast with GRH
     t.ud(A, BROADCAST_MGID, encap(0x8035, arp(3, A.addr, "0.0.0.0", A.addr, "0.0.0.0")))  # 4 RARP
     echo6 = ib.icmpv6(
         A.ll, B.ll, ib.u8(128) + ib.u8(0) + ib.u16(0) + ib.u16(7) + ib.u16(1) + ib.fill(8)
@@ -163,7 +55,7 @@ def encap_lengths():
     t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))  # 1 makes A's QP known
     t.ud(B, A, arp_reply(B, A))  # 2 and B's
     for n in (8, 7, 6, 5):  # 3-6 pad 0, 1, 2, 3
-        t.ud(A, B, udp4(A, B, n))
+        t.ud(A, B, udp_of(A, B, n))
     t.ud(A, B, b"")  # 7 no payload
     t.ud(A, B, b"\x08")  # 8 one octet
     t.ud(A, B, b"\x08\x06")  # 9 two: only the Type
@@ -171,7 +63,7 @@ def encap_lengths():
     t.ud(A, B, encap(0x0800))  # 11 header and nothing after it
     t.ud(A, B, encap(0xC0DE, ib.fill(24)))  # 12 first octet 0xC0
     t.ud(
-        A, B, encap(0x0806, ib.arp(1, A.addr, A.ip, ZERO20, B.ip)[:30])
+        A, B, encap(0x0806, ib.arp(1, A.addr, A.ip, NOBODY, B.ip)[:30])
     )  # 13 an ARP that ends early
     return erf_pcap(t)
 
@@ -221,12 +113,6 @@ def carrier_247_pcap_be_ns():
     return capfile.pcap(247, carried(native), nanoseconds=True, endian=">")
 
 
-def broadcast_lladdr(mgid=BROADCAST_MGID):
-    """Link-layer address of a group: QPN 0xffffff and the MGID (IBA 10.5.2; Linux sets it so in its
-    packets)."""
-    return lladdr(0xFFFFFF, mgid)
-
-
 def carrier_242():
     t = Tape()
     t.put(
@@ -265,7 +151,7 @@ def carrier_sll2():
 
 def carrier_roce1():
     def form(src, dst, payload, psn):
-        return ud_frame(src, dst, payload, psn, with_grh=True).roce1()
+        return ud_frame(src, dst, payload, psn, grh=True).roce1()
 
     return capfile.pcap(1, carried(form))
 
@@ -331,7 +217,7 @@ def arp_forms():
     t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))  # 1 request
     t.ud(B, A, arp_reply(B, A))  # 2 reply
     t.ud(C, BROADCAST_MGID, arp_request(C, C.ip))  # 3 gratuitous
-    t.ud(D, BROADCAST_MGID, encap(0x0806, arp(1, D.addr, "0.0.0.0", ZERO20, D.ip)))  # 4 probe
+    t.ud(D, BROADCAST_MGID, encap(0x0806, arp(1, D.addr, "0.0.0.0", NOBODY, D.ip)))  # 4 probe
     t.ud(
         D, BROADCAST_MGID, encap(0x8035, arp(3, D.addr, "0.0.0.0", D.addr, "0.0.0.0"))
     )  # 5 RARP request
@@ -368,25 +254,15 @@ def arp_faults():
         encap(0x0806, bytes.fromhex("052ffe80000000000000f452140300") + bytes(41)),
     )
     # 4 length beyond the packet
-    t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, A.addr, A.ip, ZERO20, B.ip, hln=21)))
+    t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, A.addr, A.ip, NOBODY, B.ip, hln=21)))
     # 5 protocol is not IPv4
-    t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, A.addr, A.ip, ZERO20, B.ip, pro=0x86DD)))
+    t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, A.addr, A.ip, NOBODY, B.ip, pro=0x86DD)))
     # 6 ends in the target address
-    t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, A.addr, A.ip, ZERO20, B.ip)[:44]))
+    t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, A.addr, A.ip, NOBODY, B.ip)[:44]))
     return erf_pcap(t)
 
 
 # ---- Neighbour Discovery --------------------------------------------------------------------------
-
-
-def solicited_node(ll):
-    """ff02::1:ffXX:XXXX of a unicast address (RFC 4291 §2.7.1)."""
-    raw = ib.ip6("ff02::1:ff00:0")[:13] + ib.ip6(ll)[13:]
-    return ib.ipaddress.IPv6Address(raw).compressed
-
-
-def nd6(src_ip, dst_ip, body):
-    return encap(0x86DD, ib.icmpv6(src_ip, dst_ip, body))
 
 
 def nd_messages():
@@ -460,129 +336,6 @@ def mgids():
 
 
 # ---- communication management ---------------------------------------------------------------------
-
-
-def mad_frame(src, dst, mad, psn=0):
-    """A MAD from QP 1 to QP 1 (IBA 13.5.1)."""
-    return Frame(
-        UD | ONLY, mad, dlid=dst.lid, slid=src.lid, destqp=1, psn=psn, qkey=ib.QKEY_GSI, srcqp=1
-    )
-
-
-class Connection:
-    """One connection: 'a' is the requester, 'b' the responder. Each has a communication ID, a QP
-    and a first PSN."""
-
-    def __init__(
-        self,
-        tape,
-        a=A,
-        b=B,
-        ids=(0xA0000001, 0xB0000001),
-        qps=(0x000101, 0x000202),
-        tid=0x1111,
-        psns=(0xFFFFFE, 0x000010),
-        transport=0,
-    ):
-        self.t, self.a, self.b, self.ids, self.qps, self.tid = tape, a, b, ids, qps, tid
-        self.psns, self.transport = list(psns), transport
-
-    def mad(self, up, mad):
-        src, dst = (self.a, self.b) if up else (self.b, self.a)
-        self.t.mad(src, dst, mad)
-
-    def req(self, service_id, pdata=b"", mtu=4):
-        a, b = self.a, self.b
-        self.mad(
-            True,
-            ib.cm_req(
-                self.tid,
-                self.ids[0],
-                service_id,
-                a.guid,
-                self.qps[0],
-                self.psns[0],
-                a.lid,
-                b.lid,
-                a.gid,
-                b.gid,
-                pdata,
-                transport=self.transport,
-                mtu=mtu,
-            ),
-        )
-
-    def rep(self, pdata=b""):
-        self.mad(
-            False,
-            ib.cm_rep(
-                self.tid, self.ids[1], self.ids[0], self.qps[1], self.psns[1], self.b.guid, pdata
-            ),
-        )
-
-    def rtu(self, pdata=b""):
-        self.mad(True, ib.cm_rtu(self.tid, self.ids[0], self.ids[1], pdata))
-
-    def mra(self, pdata=b""):
-        self.mad(False, ib.cm_mra(self.tid, self.ids[1], self.ids[0], pdata=pdata))
-
-    def rej(self, reason, pdata=b"", tid=None, ari=b""):
-        self.mad(False, ib.cm_rej(tid or self.tid, 0, self.ids[0], reason, ari=ari, pdata=pdata))
-
-    def dreq(self, pdata=b""):
-        self.mad(True, ib.cm_dreq(self.tid + 1, self.ids[0], self.ids[1], self.qps[1], pdata))
-
-    def drep(self, pdata=b""):
-        self.mad(False, ib.cm_drep(self.tid + 1, self.ids[1], self.ids[0], pdata))
-
-    def set_up(self, service_id=None, a_pd=None, b_pd=None):
-        """REQ, REP, RTU; by default IPoIB as Linux does it."""
-        if service_id is None:
-            service_id = ib.service_id_linux(self.b.qpn)
-        self.req(service_id, ib.private_data(self.a.qpn, 65524) if a_pd is None else a_pd)
-        self.rep(ib.private_data(self.b.qpn, 65524) if b_pd is None else b_pd)
-        self.rtu()
-
-    def packet(self, up, op, payload, psn, ext=b"", transport=None):
-        """One packet on the connection; up: from a to b."""
-        src, dst, qp = (self.a, self.b, self.qps[1]) if up else (self.b, self.a, self.qps[0])
-        base = (RC, UC)[self.transport] if transport is None else transport
-        self.t.put(
-            Frame(
-                base | op,
-                payload,
-                dlid=dst.lid,
-                slid=src.lid,
-                destqp=qp,
-                psn=psn & 0xFFFFFF,
-                ext=ext,
-                ackreq=1 if op in (LAST, ONLY) else 0,
-            ).ib()
-        )
-
-    def send(self, up, message, mtu=2048, skip=(), twice=()):
-        """A message as SEND Only or First, Middle ..., Last; PSNs continue after the last one used.
-
-        'skip': numbers of packets that the capture misses; 'twice': those that are retransmitted at
-        once."""
-        side = 0 if up else 1
-        parts = [message[i : i + mtu] for i in range(0, len(message), mtu)] or [b""]
-        for n, part in enumerate(parts):
-            op = (
-                ONLY
-                if len(parts) == 1
-                else FIRST
-                if n == 0
-                else LAST
-                if n == len(parts) - 1
-                else MIDDLE
-            )
-            psn = self.psns[side] + n
-            if n not in skip:
-                self.packet(up, op, part, psn)
-            if n in twice:
-                self.packet(up, op, part, psn)
-        self.psns[side] = (self.psns[side] + len(parts)) & 0xFFFFFF
 
 
 def cm_handshake():
@@ -720,16 +473,6 @@ def cm_sidr():
 # ---- connected mode: data -------------------------------------------------------------------------
 
 
-def big(src, dst, length, seq=1):
-    """An encapsulated IPv4 UDP packet whose IP length is 'length'.
-
-    Its data are 16-bit words that count up from seq * 0x1000, so that every place in it is known.
-    """
-    n = length - 28
-    data = b"".join(ib.u16(seq * 0x1000 + i & 0xFFFF) for i in range((n + 1) // 2))[:n]
-    return encap(0x0800, ib.ipv4(src.ip, dst.ip, 17, ib.udp(src.ip, dst.ip, 5001, 5002, data)))
-
-
 def rc_messages():
     """Messages of 2048-octet packets: IP length + 4 octets of header over 2048 each."""
     t = Tape()
@@ -830,42 +573,14 @@ def never():
 # ---- subnet administration ------------------------------------------------------------------------
 
 SNM_MGID = "ff12:601b:ffff::1:ff66:de52"
-JOIN_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["pkey"] | ib.MCM["join"]  # 0x10083
 CREATE_MASK = 0x173F7  # the mask that Linux sets when it may have to create the group
-LEAVE_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["join"]  # 0x10003
-
-
-def sa(t, src, dst, *args, **kw):
-    t.mad(src, dst, ib.sa_mad(*args, **kw))
-
-
-def broadcast_record(**kw):
-    """The broadcast group in the SA's response to a join: 'exactly' (2) MTU 2048 (code 4) and 10
-    Gb/s (code 3)."""
-    r = dict(
-        port_gid=A.gid,
-        qkey=QKEY,
-        mlid=BROADCAST_LID,
-        mtu_sel=2,
-        mtu=4,
-        pkey=0xFFFF,
-        rate_sel=2,
-        rate=3,
-        life_sel=2,
-        life=18,
-        scope=2,
-        join=1,
-    )
-    r.update(kw)
-    return ib.mcmember(BROADCAST_MGID, **r)
 
 
 def sa_transactions():
     t = Tape()
     mcm, get, rset, resp = ib.ATTR_MC_MEMBER, ib.GET, ib.SET, ib.GET_RESP
     # 1 join
-    sa(
-        t,
+    t.sa(
         A,
         SM,
         rset,
@@ -874,17 +589,14 @@ def sa_transactions():
         ib.mcmember(BROADCAST_MGID, A.gid, pkey=0xFFFF, join=1),
         JOIN_MASK,
     )
-    sa(t, SM, A, resp, 0x101, mcm, broadcast_record(), JOIN_MASK, attr_offset=7)  # 2
+    t.sa(SM, A, resp, 0x101, mcm, broadcast_record(), JOIN_MASK, attr_offset=7)  # 2
     create = ib.mcmember(
         SNM_MGID, A.gid, qkey=QKEY, mtu_sel=2, mtu=5, pkey=0xFFFF, rate_sel=2, rate=3, join=8
     )
-    sa(t, A, SM, rset, 0x102, mcm, create, CREATE_MASK)  # 3 send-only join that creates
-    sa(t, SM, A, resp, 0x102, mcm, create, CREATE_MASK, status=0x0200)  # 4 refused: invalid
-    sa(
-        t, A, SM, rset, 0x103, mcm, ib.mcmember(SNM_MGID, A.gid, pkey=0xFFFF, join=1), JOIN_MASK
-    )  # 5
-    sa(
-        t,
+    t.sa(A, SM, rset, 0x102, mcm, create, CREATE_MASK)  # 3 send-only join that creates
+    t.sa(SM, A, resp, 0x102, mcm, create, CREATE_MASK, status=0x0200)  # 4 refused: invalid
+    t.sa(A, SM, rset, 0x103, mcm, ib.mcmember(SNM_MGID, A.gid, pkey=0xFFFF, join=1), JOIN_MASK)  # 5
+    t.sa(
         SM,
         A,
         resp,
@@ -894,14 +606,13 @@ def sa_transactions():
         JOIN_MASK,
         status=0x0600,
     )  # 6 too few components
-    sa(
-        t, A, SM, ib.DELETE, 0x104, mcm, ib.mcmember(BROADCAST_MGID, A.gid, join=1), LEAVE_MASK
+    t.sa(
+        A, SM, ib.DELETE, 0x104, mcm, ib.mcmember(BROADCAST_MGID, A.gid, join=1), LEAVE_MASK
     )  # 7 leave
-    sa(
-        t, SM, A, ib.DELETE_RESP, 0x104, mcm, broadcast_record(join=0), LEAVE_MASK, attr_offset=7
+    t.sa(
+        SM, A, ib.DELETE_RESP, 0x104, mcm, broadcast_record(join=0), LEAVE_MASK, attr_offset=7
     )  # 8
-    sa(
-        t,
+    t.sa(
         A,
         SM,
         get,
@@ -910,8 +621,7 @@ def sa_transactions():
         ib.path_record(B.gid, A.gid, pkey=0xFFFF, reversible=1, numb=1),
         0x380C,
     )  # 9 DGID, SGID, Reversible, NumbPath, P_Key
-    sa(
-        t,
+    t.sa(
         SM,
         A,
         resp,
@@ -933,25 +643,23 @@ def sa_transactions():
         0x380C,
         attr_offset=8,
     )  # 10
-    sa(
-        t, A, SM, get, 0x106, mcm, ib.mcmember(ib.mgid_ipv4("224.0.0.2")), ib.MCM["mgid"]
-    )  # 11 query
-    sa(t, SM, A, resp, 0x106, mcm, b"", ib.MCM["mgid"], status=0x0300)  # 12 no records
+    t.sa(A, SM, get, 0x106, mcm, ib.mcmember(ib.mgid_ipv4("224.0.0.2")), ib.MCM["mgid"])  # 11 query
+    t.sa(SM, A, resp, 0x106, mcm, b"", ib.MCM["mgid"], status=0x0300)  # 12 no records
     service = ib.service_record(ib.service_id_rfc(A.qpn), A.gid, name=b"IPoIB")
-    sa(t, A, SM, rset, 0x107, ib.ATTR_SERVICE_RECORD, service, 0x47)  # 13 ServiceRecord
-    sa(t, SM, A, resp, 0x107, ib.ATTR_SERVICE_RECORD, service, 0x47, attr_offset=22)  # 14
+    t.sa(A, SM, rset, 0x107, ib.ATTR_SERVICE_RECORD, service, 0x47)  # 13 ServiceRecord
+    t.sa(SM, A, resp, 0x107, ib.ATTR_SERVICE_RECORD, service, 0x47, attr_offset=22)  # 14
     for tid, trap in ((0x108, 66), (0x109, 67)):  # 15-18 subscriptions
         inform = ib.inform_info(ib.mgid_ipv4("224.0.0.22"), trap)
-        sa(t, A, SM, rset, tid, ib.ATTR_INFORM_INFO, inform)
-        sa(t, SM, A, resp, tid, ib.ATTR_INFORM_INFO, inform)
+        t.sa(A, SM, rset, tid, ib.ATTR_INFORM_INFO, inform)
+        t.sa(SM, A, resp, tid, ib.ATTR_INFORM_INFO, inform)
     for tid, trap in ((0x201, 66), (0x202, 67)):  # 19-22 notices
         note = ib.notice(trap, ib.mgid_ipv4("224.0.0.22"), SM.lid, SM.gid)
-        sa(t, SM, A, ib.REPORT, tid, ib.ATTR_NOTICE, note)
-        sa(t, A, SM, ib.REPORT_RESP, tid, ib.ATTR_NOTICE, note)
-    sa(t, A, SM, get, 0x10A, ib.ATTR_CLASS_PORT_INFO)  # 23
-    sa(t, SM, A, resp, 0x10A, ib.ATTR_CLASS_PORT_INFO, ib.class_port_info(capmask=0x2602))  # 24
+        t.sa(SM, A, ib.REPORT, tid, ib.ATTR_NOTICE, note)
+        t.sa(A, SM, ib.REPORT_RESP, tid, ib.ATTR_NOTICE, note)
+    t.sa(A, SM, get, 0x10A, ib.ATTR_CLASS_PORT_INFO)  # 23
+    t.sa(SM, A, resp, 0x10A, ib.ATTR_CLASS_PORT_INFO, ib.class_port_info(capmask=0x2602))  # 24
     nm = ib.mcmember(ib.mgid_ipv4("224.0.0.2"), A.gid, pkey=0xFFFF, join=2)
-    sa(t, A, SM, rset, 0x10B, mcm, nm, JOIN_MASK)  # 25 NonMember (a router's), no response
+    t.sa(A, SM, rset, 0x10B, mcm, nm, JOIN_MASK)  # 25 NonMember (a router's), no response
     return erf_pcap(t)
 
 
@@ -979,14 +687,13 @@ def sa_table():
     mask = ib.MCM["pkey"]
 
     def ask(tid):
-        sa(t, A, SM, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, ib.mcmember("::", pkey=0xFFFF), mask)
+        t.sa(A, SM, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, ib.mcmember("::", pkey=0xFFFF), mask)
 
     def put(segment):
         t.mad(SM, A, segment)
 
     def ack(tid, segment):
-        sa(
-            t,
+        t.sa(
             A,
             SM,
             ib.GET_TABLE_RESP,

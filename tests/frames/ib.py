@@ -641,6 +641,55 @@ def rmpp_table(tid, attr, records, stride, status=0, segment_data=200):
     return out
 
 
+# ---- subnet management (IBA chapter 14) ------------------------------------------------------------
+
+SMP_ROUTED, SMP_DIRECTED, SMP_SIZE = 0x01, 0x81, 256  # IBA 13.4.4, 14.2.1
+NODE_INFO, PORT_INFO, PKEY_TABLE = 0x11, 0x15, 0x16  # IBA 14.2.5
+DOWN, INIT, ARMED, ACTIVE = 1, 2, 3, 4  # PortState, IBA 14.2.5.6
+D_BIT = 0x8000  # of the status: a response by a directed route
+
+
+def directed_smp(method, tid, attribute, modifier, data, route, pointer=1, returned=None):
+    """A directed-route SMP over these ports, 0 first (IBA 14.2.1.2): status with D bit, hop pointer,
+    hop count, M_Key, DrSLID and DrDLID, data of 64 octets, initial and return path."""
+    status = D_BIT if method == GET_RESP else 0
+    head = mad_header(SMP_DIRECTED, 1, method, tid, attribute, modifier, status)
+    head = head[:6] + u8(pointer) + u8(len(route) - 1) + head[8:]
+    paths = [bytes(p).ljust(64, b"\0") for p in (route, route if returned is None else returned)]
+    return head + u64(0) + u32(0xFFFFFFFF) + bytes(28) + data.ljust(64, b"\0") + b"".join(paths)
+
+
+def lid_routed_smp(method, tid, attribute, modifier, data=b""):
+    """A LID-routed SMP (IBA 14.2.1.1)."""
+    header = mad_header(SMP_ROUTED, 1, method, tid, attribute, modifier)
+    return (header + bytes(40) + data).ljust(SMP_SIZE, b"\0")
+
+
+def node_info(guid, partitions, device=0, vendor=0):
+    """NodeInfo of a channel adapter with one port (IBA 14.2.5.3)."""
+    guids = u64(guid) * 3  # of the system, the node, the port
+    return u32(0x01010101) + guids + u16(partitions) + u16(device) + u32(0) + u8(1) + u24(vendor)
+
+
+def port_info(prefix, lid, sm_lid, state=ACTIVE, neighbor_mtu=4, **fields):
+    """PortInfo (IBA 14.2.5.6): GID prefix, LID, SM's LID, LocalPortNum 1, PortState, NeighborMTU;
+    and the octets of PORT_INFO_OCTETS that are given."""
+    data = bytearray(64)
+    data[8:18] = gid(prefix)[:8] + u16(lid)
+    data[18:20] = u16(sm_lid)
+    data[28], data[32], data[33], data[36] = 1, state, 0x52, neighbor_mtu << 4
+    for name, value in {"mtu_cap": 4, **fields}.items():
+        data[PORT_INFO_OCTETS[name]] |= value
+    return bytes(data)
+
+
+# Link widths; LinkSpeedSupported is in the octet of PortState; LMC; link speeds; MTUCap; GUIDCap;
+# ClientReregister and SubnetTimeOut.
+PORT_INFO_OCTETS = dict(
+    width=31, speed_supported=32, lmc=34, speed=35, mtu_cap=41, guid_cap=50, timeout=51
+)
+
+
 # ---- communication management (IBA chapter 12) ----------------------------------------------------
 
 CM_REQ, CM_MRA, CM_REJ, CM_REP, CM_RTU, CM_DREQ, CM_DREP = 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16

@@ -555,7 +555,7 @@ def ipv6_broadcast_group(t):
 def all_router_group(t):
     p = t[34].copy()
     p.set(dgid="ff12:601b:ffff::1", dlid=0xC001)
-    p.datagram(0x86DD, ib.icmpv6(N0.ll, "ff02::1", ib.nd_ra(ib.nd_lladdr_option(1, N0.lladdr()))))
+    p.datagram(0x86DD, ib.icmpv6(N0.ll, "ff02::1", ib.nd_ra(ib.nd_lladdr_option(1, N0.addr))))
     return t.insert(40, p)
 
 

@@ -2,26 +2,31 @@
 """A subnet whose nodes all conform to the RFCs: hosts join through the SA before they send, resolve
 addresses before they use them, and number their packets.
 
-For scenarios; the bytes are those of ib.py and build.py, which name the documents."""
-from frames import ib
-from frames.build import Node, mad_frame, solicited_node
-from frames.ib import ONLY, UD, Frame, encap
-from support import capfile
+For scenarios; fabric.py makes the frames."""
+import ipaddress
 
-T0 = 1_700_000_000 * 10**9
-MS = 10**6
-QKEY = 0x80000B1B
-ALL_COMPONENTS = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["pkey"] | ib.MCM["join"]
-CREATE = ALL_COMPONENTS | sum(
+from frames import ib
+from frames.fabric import CREATED, DELETED, FULL, JOIN_MASK, LEAVE_MASK, MTU_2048, QKEY, SEND_ONLY
+from frames.fabric import Node, Tape, smp_frame
+from frames.ib import encap
+from frames.messages import (
+    NOBODY,
+    advertisement,
+    arp,
+    nd6,
+    ping,
+    solicitation,
+    solicited_node,
+    udp4,
+)
+
+CREATE = JOIN_MASK | sum(
     ib.MCM[n] for n in "qkey mtu_sel mtu tclass rate_sel rate sl flow hop".split()
 )
-FULL, NON_MEMBER, SEND_ONLY = 1, 2, 4
-CREATED, DELETED = 66, 67  # traps
-LEAVE = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["join"]
 PATH_BY_GIDS = 0x380C  # DGID, SGID, Reversible, NumbPath, P_Key (IBA 15.2.5.16)
-MOST_RATE, MTU_2048 = 3, 4
-SMP_GET, SMP_SET, SMP_RESP = 1, 2, 0x81
-NOBODY = bytes(20)
+MOST_RATE = 3
+SMP_GET, SMP_SET, SMP_RESP = ib.GET, ib.SET, ib.GET_RESP
+EXACTLY = dict(mtu_sel=2, rate_sel=2, life_sel=2)
 
 
 def modified(guid):
@@ -34,23 +39,16 @@ class Host(Node):
 
     def __init__(self, n, qpn=None, prefix="fe80::", lid=None, ip=None, flags=0):
         guid = 0x0002C90300000000 + n
-        gid = str(ib.ipaddress.IPv6Address(int(ib.ipaddress.IPv6Address(prefix)) + guid))
-        ll = str(ib.ipaddress.IPv6Address((0xFE80 << 112) + modified(guid)))
+        gid = str(ipaddress.IPv6Address(int(ipaddress.IPv6Address(prefix)) + guid))
+        ll = str(ipaddress.IPv6Address((0xFE80 << 112) + modified(guid)))
         super().__init__(lid or n, gid, qpn or 0x100 + n, ip or f"10.0.0.{n}", ll, flags)
 
-    def also(self, **other):
-        """The same host with other values: another address, LID or QPN."""
-        host = Host.__new__(Host)
-        host.__dict__.update(self.__dict__, **other)
-        host.guid = int.from_bytes(ib.gid(host.gid)[8:], "big")
-        return host
 
-
-class Subnet:
-    """Frames in order, one millisecond apart. The SM has LID 9."""
+class Subnet(Tape):
+    """The SM has LID 9."""
 
     def __init__(self, scope=2, pkey=0xFFFF, prefix="fe80::", **broadcast):
-        self.records, self.psns, self.tid, self.now = [], {}, 0x1000, T0
+        super().__init__()
         self.scope, self.pkey, self.prefix = scope, pkey, prefix
         self.sm = Host(9, prefix=prefix)
         self.parameters = dict(
@@ -59,51 +57,16 @@ class Subnet:
         self.parameters.update(broadcast)
         self.mlids, self.states = {}, {}  # of groups; of members, in the SA
 
-    # ---- frames
-
-    def put(self, frame, ms=1):
-        self.now += ms * MS
-        self.records.append(
-            capfile.record(self.now, frame.ib() if isinstance(frame, Frame) else frame)
-        )
-
-    def wait(self, seconds):
-        self.now += int(seconds * 1000) * MS
-
-    def psn(self, lid, qpn):
-        self.psns[lid, qpn] = self.psns.get((lid, qpn), 0) + 1
-        return self.psns[lid, qpn]
-
-    def pcap(self):
-        return capfile.pcap(capfile.INFINIBAND, self.records, nanoseconds=True)
-
     # ---- management
-
-    def mad(self, src, dst, mad):
-        self.put(mad_frame(src, dst, mad, self.psn(src.lid, 1)))
-
-    def sa(self, src, dst, *args, **options):
-        self.mad(src, dst, ib.sa_mad(*args, **options))
-
-    def next_tid(self):
-        self.tid += 1
-        return self.tid
 
     def ask(self, host, method, attribute, data, mask=0, reply=None, status=0, offset=0, sa=None):
         """A request to the SA and its response, which has the reply's data, or the request's."""
         tid, sa = self.next_tid(), sa or self.sm
         self.sa(host, sa, method, tid, attribute, data, mask)
-        self.sa(
-            sa,
-            host,
-            0x80 | method if method != ib.SET else ib.GET_RESP,
-            tid,
-            attribute,
-            data if reply is None else reply,
-            mask,
-            status=status,
-            attr_offset=offset,
-        )
+        response = ib.GET_RESP if method == ib.SET else 0x80 | method
+        data = data if reply is None else reply
+        options = dict(status=status, attr_offset=offset)
+        self.sa(sa, host, response, tid, attribute, data, mask, **options)
 
     def broadcast(self, pkey=None):
         return ib.mgid_ipv4("255.255.255.255", pkey=self.full(pkey), scope=self.scope)
@@ -123,22 +86,12 @@ class Subnet:
     def record(self, host, mgid, state, pkey=None, **changed):
         """The SA's response: the parameters are the broadcast group's, 'exactly'."""
         of = {**self.parameters, **changed}
-        return ib.mcmember(
-            mgid,
-            host.gid,
-            mlid=self.mlid(mgid),
-            pkey=self.full(pkey),
-            scope=self.scope,
-            join=state,
-            mtu_sel=2,
-            rate_sel=2,
-            life_sel=2,
-            **of,
-        )
+        group = dict(mlid=self.mlid(mgid), pkey=self.full(pkey), scope=self.scope, **EXACTLY)
+        return ib.mcmember(mgid, host.gid, join=state, **group, **of)
 
     def request(self, host, mgid, state, pkey=None, create=True):
         if not create:
-            return ib.mcmember(mgid, host.gid, pkey=self.full(pkey), join=state), ALL_COMPONENTS
+            return ib.mcmember(mgid, host.gid, pkey=self.full(pkey), join=state), JOIN_MASK
         of = {k: v for k, v in self.parameters.items() if k != "life"}
         data = ib.mcmember(
             mgid, host.gid, pkey=self.full(pkey), join=state, mtu_sel=2, rate_sel=2, **of
@@ -165,7 +118,7 @@ class Subnet:
         data = ib.mcmember(mgid, host.gid, join=state)
         now = self.states[host.gid, mgid] = self.state(host, mgid) & ~state
         reply = self.record(host, mgid, now if reply_state is None else reply_state, pkey)
-        self.ask(host, ib.DELETE, ib.ATTR_MC_MEMBER, data, LEAVE, reply, offset=7)
+        self.ask(host, ib.DELETE, ib.ATTR_MC_MEMBER, data, LEAVE_MASK, reply, offset=7)
 
     def query(self, host, mgid, found=True):
         """Requests the record of the group: does it exist?"""
@@ -189,19 +142,8 @@ class Subnet:
         """a requests its path to b."""
         pkey = self.full(pkey)
         data = ib.path_record(b.gid, a.gid, pkey=pkey, reversible=1, numb=1)
-        values = dict(
-            dlid=b.lid,
-            slid=a.lid,
-            mtu_sel=2,
-            mtu=self.parameters["mtu"],
-            rate_sel=2,
-            rate=MOST_RATE,
-            life_sel=2,
-            life=18,
-            reversible=1,
-            pkey=pkey,
-            sl=self.parameters["sl"],
-        )
+        values = dict(dlid=b.lid, slid=a.lid, reversible=1, pkey=pkey, **EXACTLY)
+        values.update(mtu=self.parameters["mtu"], rate=MOST_RATE, life=18, sl=self.parameters["sl"])
         reply = ib.path_record(b.gid, a.gid, **{**values, **changed})
         self.ask(a, ib.GET, ib.ATTR_PATH_RECORD, data, PATH_BY_GIDS, reply, offset=8)
 
@@ -218,43 +160,20 @@ class Subnet:
 
     def ud(self, src, dst, payload, pkey=None, grh=False, **options):
         """To a host, or to a group by its MGID."""
-        pkey = self.pkey if pkey is None else pkey
-        of = dict(
-            slid=src.lid,
-            pkey=pkey,
-            psn=self.psn(src.lid, src.qpn),
-            qkey=self.parameters["qkey"],
-            srcqp=src.qpn,
-            sl=self.parameters["sl"],
-        )
+        names = ["qkey", "sl"]
         if isinstance(dst, str):
-            of.update(
-                dlid=self.mlid(dst),
-                dgid=dst,
-                sgid=src.gid,
-                destqp=0xFFFFFF,
-                hop=self.parameters["hop"],
-                tclass=self.parameters["tclass"],
-                flow=self.parameters["flow"],
-            )
-        else:
-            of.update(dlid=dst.lid, destqp=dst.qpn)
-            if grh:
-                of.update(dgid=dst.gid, sgid=src.gid)
-        self.put(Frame(UD | ONLY, payload, **{**of, **options}))
+            names += ["hop", "tclass", "flow"]
+            options = {"mlid": self.mlid(dst), **options}
+        of = {name: self.parameters[name] for name in names}
+        of["pkey"] = self.pkey if pkey is None else pkey
+        super().ud(src, dst, payload, grh=grh, **{**of, **options})
 
     def arp_request(self, src, ip, dst=None, pkey=None, spa=None, tha=NOBODY, **options):
         request = encap(0x0806, ib.arp(1, src.addr, spa or src.ip, tha, ip))
         self.ud(src, dst or self.broadcast(pkey), request, pkey, **options)
 
     def arp_reply(self, src, dst, ip=None, pkey=None, **options):
-        self.ud(
-            src,
-            dst,
-            encap(0x0806, ib.arp(2, src.addr, ip or src.ip, dst.addr, dst.ip)),
-            pkey,
-            **options,
-        )
+        self.ud(src, dst, arp(2, src.also(ip=ip or src.ip), dst), pkey, **options)
 
     def resolve(self, a, b, pkey=None, back=None):
         """a resolves b's address by ARP, and requests the path from the SA; b has a's address from
@@ -267,30 +186,29 @@ class Subnet:
 
     def ping(self, a, b, pkey=None, back=None, seq=1, **options):
         """An echo request and its reply."""
-        self.ud(a, b, encap(0x0800, ib.ping4(a.ip, b.ip, seq=seq)), pkey, **options)
+        self.ud(a, b, ping(a, b, seq=seq), pkey, **options)
         back = pkey if back is None else back
-        self.ud(b, a, encap(0x0800, ib.ping4(b.ip, a.ip, seq=seq, reply=True)), back, **options)
+        self.ud(b, a, ping(b, a, seq=seq, reply=True), back, **options)
 
     def meet(self, a, b, **options):
         self.resolve(a, b, **options)
         self.ping(a, b, **options)
 
     def to_group4(self, src, group, mgid=None, pkey=None, data=b"1234", ttl=1, **options):
-        datagram = ib.ipv4(src.ip, group, 17, ib.udp(src.ip, group, 5001, 5002, data), ttl=ttl)
-        self.ud(src, mgid or self.group4(group, pkey), encap(0x0800, datagram), pkey, **options)
+        datagram = udp4(src, group, data, (5001, 5002), ttl=ttl)
+        self.ud(src, mgid or self.group4(group, pkey), datagram, pkey, **options)
 
     def icmp6(self, src, dst, to, body, source=None, **options):
         """An ICMPv6 message to an IPv6 address, of a host or a group."""
-        self.ud(src, dst, encap(0x86DD, ib.icmpv6(source or src.ll, to, body)), **options)
+        self.ud(src, dst, nd6(source or src.ll, to, body), **options)
 
     def solicit(self, a, target, source=None, **options):
         """a sends its solicitation to the target's group, which it has joined to send."""
         group = solicited_node(target)
-        body = ib.nd_ns(target, ib.nd_lladdr_option(1, a.addr))
-        self.icmp6(a, self.group6(group), group, body, source, **options)
+        self.icmp6(a, self.group6(group), group, solicitation(a, target), source, **options)
 
     def advertise(self, b, to, target, address=None, flags=0x60000000, **options):
-        body = ib.nd_na(target, ib.nd_lladdr_option(2, b.addr), flags=flags)
+        body = advertisement(b, target, flags=flags)
         self.icmp6(b, to, address or to.ll, body, target, **options)
 
     def resolve6(self, a, b):
@@ -306,70 +224,32 @@ class Subnet:
         """A Get or Set of the SM to the port at the end of a route, and the response."""
         tid = self.next_tid()
         for method, data in ((method, data), (SMP_RESP, data if reply is None else reply)):
-            back = method == SMP_RESP
-            head = bytearray(ib.mad_header(0x81, 1, method, tid, attribute, modifier))
-            head[4:8] = ib.u16(0x8000 if back else 0) + ib.u8(1) + ib.u8(2)
-            path = bytes((0, 1, port)) + bytes(61)
-            mad = (
-                bytes(head)
-                + ib.u64(0)
-                + ib.u16(0xFFFF)
-                + ib.u16(0xFFFF)
-                + bytes(28)
-                + data.ljust(64, b"\0")
-                + path
-                + path
-            )
-            self.put(
-                Frame(
-                    UD | ONLY,
-                    mad,
-                    dlid=0xFFFF,
-                    slid=0xFFFF,
-                    destqp=0,
-                    srcqp=0,
-                    qkey=0,
-                    psn=self.psn("port" if back else "sm", port),
-                    vl=15,
-                )
-            )
+            sender = "port" if method == SMP_RESP else "sm"
+            mad = ib.directed_smp(method, tid, attribute, modifier, data, (0, 1, port))
+            self.put(smp_frame(mad, self.next_psn(sender, port)))
 
-    def port_info(self, host, state=4, lmc=0, reregister=False, set_it=True, sm=None, mtu=MTU_2048):
-        """Set(PortInfo) (IBA 14.2.5.6): the GID prefix, LID, SM's LID, PortState and LMC."""
-        data = bytearray(64)
-        data[8:16] = ib.gid(self.prefix)[:8]
-        data[16:18], data[18:20] = ib.u16(host.lid), ib.u16((sm or self.sm).lid)
-        data[28], data[31], data[32] = 1, 2, 2 << 4 | state
-        data[33], data[34], data[35] = 5 << 4 | 2, lmc, 0x22
-        data[36], data[41], data[50] = mtu << 4, mtu, 8
-        data[51] = int(reregister) << 7 | 18
-        self.smp(host.lid & 0x3F, SMP_SET if set_it else SMP_GET, 0x0015, bytes(data), 1)
+    def port_info_of(self, lid, sm=None, state=ib.ACTIVE, reregister=False, **fields):
+        """PortInfo of a port with this LID (IBA 14.2.5.6)."""
+        of = dict(width=2, speed_supported=0x20, speed=0x22, guid_cap=8, **fields)
+        of["timeout"] = int(reregister) << 7 | 18
+        return ib.port_info(self.prefix, lid, (sm or self.sm).lid, state, **of)
+
+    def port_info(self, host, set_it=True, mtu=MTU_2048, **fields):
+        """Set(PortInfo): the GID prefix, LID, SM's LID, PortState and LMC."""
+        data = self.port_info_of(host.lid, neighbor_mtu=mtu, mtu_cap=mtu, **fields)
+        self.smp(host.lid & 0x3F, SMP_SET if set_it else SMP_GET, ib.PORT_INFO, data, 1)
 
     def pkey_table(self, host, *pkeys):
         data = b"".join(map(ib.u16, pkeys)).ljust(64, b"\0")
-        self.smp(host.lid & 0x3F, SMP_SET, 0x0016, data)
+        self.smp(host.lid & 0x3F, SMP_SET, ib.PKEY_TABLE, data)
 
     def node_info(self, host):
         """NodeInfo (IBA 14.2.5.3): a channel adapter of one port."""
-        guid = ib.u64(host.guid)
-        data = (
-            ib.u8(1)
-            + ib.u8(1)
-            + ib.u8(1)
-            + ib.u8(1)
-            + guid * 3
-            + ib.u16(8)
-            + ib.u16(0x1003)
-            + ib.u32(0)
-            + ib.u8(1)
-            + ib.u24(0x2C9)
-        )
-        self.smp(host.lid & 0x3F, SMP_GET, 0x0011, b"", 0, data)
+        data = ib.node_info(host.guid, 8, 0x1003, 0x2C9)
+        self.smp(host.lid & 0x3F, SMP_GET, ib.NODE_INFO, b"", 0, data)
 
 
 class FromStart(Subnet):
     """Each queue pair's first packet has PSN 0: the capture has all of its packets."""
 
-    def psn(self, lid, qpn):
-        self.psns.setdefault((lid, qpn), -1)
-        return super().psn(lid, qpn)
+    first_psn = 0

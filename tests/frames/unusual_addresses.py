@@ -2,7 +2,8 @@
 """Unusual ARP and RARP (RFC 826, 903, 2390, 5227), all of it allowed."""
 from frames import ib
 from frames.ib import encap
-from frames.subnet import NOBODY, Host
+from frames.messages import NOBODY
+from frames.subnet import Host
 from frames.unusual import link, scenario
 
 ZERO = "0.0.0.0"

@@ -2,75 +2,15 @@
 """Unusual connected mode (RFC 4755) and communication management (IBA chapter 12), all of it
 allowed."""
 from frames import ib
-from frames.build import Connection, mad_frame
+from frames.connection import MTU, Link
+from frames.fabric import RC_FLAG, UC_FLAG, mad_frame
 from frames.ib import FIRST, LAST, MIDDLE, ONLY, RC, Frame, encap
 from frames.subnet import FromStart
 from frames.unusual import link, scenario
 from frames.unusual_management import managed
 
-RC_FLAG, UC_FLAG = 0x80, 0x40
-MTU = 65524
 # IBA 12.6.7.2
 NO_RESOURCES, TIMEOUT, INVALID_SERVICE_ID, STALE, CONSUMER = 3, 4, 8, 10, 28
-
-
-class Link(Connection):
-    """A connection between two hosts of a subnet, as RFC 4755 requires it: private data in each
-    message."""
-
-    def __init__(self, s, a, b, number=1, **options):
-        ids = (0xA0000000 + number, 0xB0000000 + number)
-        qps = (0x1000 + 2 * number, 0x1001 + 2 * number)
-        super().__init__(s, a, b, ids=ids, qps=qps, tid=0x5000 + 16 * number, **options)
-        self.mtus = [MTU, MTU]
-
-    def mad(self, up, mad):
-        src, dst = (self.a, self.b) if up else (self.b, self.a)
-        self.t.mad(src, dst, mad)
-
-    def private(self, up):
-        host = self.a if up else self.b
-        return ib.private_data(host.qpn, self.mtus[0 if up else 1])
-
-    def ask(self):
-        self.req(ib.service_id_rfc(self.b.qpn), self.private(True))
-
-    def open(self):
-        self.ask()
-        self.rep(self.private(False))
-        self.rtu(self.private(True))
-        return self
-
-    def close(self, up=True):
-        self.dreq(self.private(True))
-        self.drep(self.private(False))
-
-    def packet(self, up, op, payload, psn, ext=b"", transport=None):
-        src, dst, qp = (self.a, self.b, self.qps[1]) if up else (self.b, self.a, self.qps[0])
-        base = self.transport << 5
-        self.t.put(
-            Frame(
-                base | op,
-                payload,
-                dlid=dst.lid,
-                slid=src.lid,
-                destqp=qp,
-                psn=psn & 0xFFFFFF,
-                ext=ext,
-                ackreq=int(op in (LAST, ONLY) and not self.transport),
-            )
-        )
-
-    def ack(self, up, psn, syndrome=0x1F):
-        """An acknowledgement by the side that receives; syndrome 0x60: PSN sequence error, 0x20:
-        RNR."""
-        self.packet(not up, ib.ACK, b"", psn, ext=ib.aeth(syndrome, 1))
-
-    def ping(self, seq=1, size=56):
-        for up, (one, two) in ((True, (self.a, self.b)), (False, (self.b, self.a))):
-            self.send(up, encap(0x0800, ib.ping4(one.ip, two.ip, seq=seq, size=size, reply=not up)))
-            if not self.transport:
-                self.ack(up, self.psns[0 if up else 1] - 1)
 
 
 def pair(flags=RC_FLAG, **options):
@@ -473,10 +413,13 @@ def connection_whose_set_up_was_not_captured():
 @scenario
 def sidr_of_another_service():
     s, a, b, _ = pair()
-    s.put(mad_frame(a, b, ib.cm_sidr_req(0x61, 0x1001, 0x0000000001061234), s.psn(a.lid, 1)))
+    s.put(mad_frame(a, b, ib.cm_sidr_req(0x61, 0x1001, 0x0000000001061234), s.next_psn(a.lid, 1)))
     s.put(
         mad_frame(
-            b, a, ib.cm_sidr_rep(0x61, 0x1001, 0x0000000001061234, 0, 0, status=1), s.psn(b.lid, 1)
+            b,
+            a,
+            ib.cm_sidr_rep(0x61, 0x1001, 0x0000000001061234, 0, 0, status=1),
+            s.next_psn(b.lid, 1),
         )
     )
     s.ping(a, b)

@@ -3,7 +3,8 @@
 protocols."""
 from frames import ib
 from frames.ib import ONLY, UD, Frame, encap
-from frames.subnet import QKEY, Host, Subnet
+from frames.fabric import QKEY
+from frames.subnet import Host, Subnet
 from frames.unusual import link, scenario
 from support import capfile
 

@@ -2,17 +2,8 @@
 """Unusual multicast (RFC 4391 sections 4, 5, 10 and 11), all of it allowed."""
 from frames import ib
 from frames.ib import encap
-from frames.subnet import (
-    CREATED,
-    DELETED,
-    FULL,
-    NON_MEMBER,
-    QKEY,
-    SEND_ONLY,
-    FromStart,
-    Host,
-    Subnet,
-)
+from frames.fabric import CREATED, DELETED, FULL, NON_MEMBER, QKEY, SEND_ONLY
+from frames.subnet import FromStart, Host, Subnet
 from frames.unusual import link, scenario
 from frames.unusual_management import initialise, managed
 

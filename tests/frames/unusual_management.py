@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Unusual subnet management and administration: ports, partitions, paths and managers change."""
 from frames import ib
+from frames.fabric import FULL, QKEY, smp_frame
 from frames.ib import encap
-from frames.subnet import FULL, QKEY, FromStart, Host, Subnet
+from frames.subnet import FromStart, Host, Subnet
 from frames.unusual import link, scenario
 
 GROUP = "239.1.2.3"
@@ -88,12 +89,9 @@ def set_by_lid(s, host, attribute, data, modifier=0):
     """The SM sets the attribute by a LID-routed SMP (IBA 14.2.1.1); the port responds."""
     tid = s.next_tid()
     for src, dst, method in ((s.sm, host, 0x02), (host, s.sm, 0x81)):
-        mad = ib.mad_header(0x01, 1, method, tid, attribute, modifier) + bytes(40) + data
-        sender = ("sm" if src is s.sm else "port", host.lid & 0x3F)
-        fields = dict(destqp=0, srcqp=0, qkey=0, psn=s.psn(*sender), vl=15)
-        s.put(
-            ib.Frame(ib.UD | ib.ONLY, mad.ljust(256, b"\0"), dlid=dst.lid, slid=src.lid, **fields)
-        )
+        sender = "sm" if src is s.sm else "port"
+        mad = ib.lid_routed_smp(method, tid, attribute, modifier, data)
+        s.put(smp_frame(mad, s.next_psn(sender, host.lid & 0x3F), dst.lid, src.lid))
 
 
 @scenario
@@ -166,23 +164,13 @@ def lids_of_two_ports_are_exchanged():
     s.meet(a, b)
     s.meet(a, c)
     b2, c2 = b.also(lid=3), c.also(lid=2)
-    s.smp(2, 2, 0x0015, _port_info(s, b2), 1)
-    s.smp(3, 2, 0x0015, _port_info(s, c2), 1)
+    s.smp(2, 2, 0x0015, s.port_info_of(b2.lid, reregister=True), 1)
+    s.smp(3, 2, 0x0015, s.port_info_of(c2.lid, reregister=True), 1)
     s.psns[2, 1], s.psns[3, 1] = s.psns[3, 1], s.psns[2, 1]
     full_round(s, b2, c2)
     s.meet(a, b2)
     s.meet(a, c2)
     return s
-
-
-def _port_info(s, host, sm=None):
-    """PortInfo of an active port with ClientReregister, at any route."""
-    data = bytearray(64)
-    data[8:16] = ib.gid(s.prefix)[:8]
-    data[16:18], data[18:20] = ib.u16(host.lid), ib.u16((sm or s.sm).lid)
-    data[28], data[31], data[32], data[33] = 1, 2, 2 << 4 | ACTIVE, 5 << 4 | 2
-    data[35], data[36], data[41], data[50], data[51] = 0x22, 4 << 4, 4, 8, 0x80 | 18
-    return bytes(data)
 
 
 @scenario
@@ -242,7 +230,7 @@ def sm_failover_with_new_lids():
     s.sm = Host(8)
     a2, b2 = a.also(lid=0x31), b.also(lid=9)
     for route, host in ((1, a2), (2, b2)):
-        s.smp(route, 2, 0x0015, _port_info(s, host), 1)
+        s.smp(route, 2, 0x0015, s.port_info_of(host.lid, reregister=True), 1)
     s.psns[9, 1] = 0x400
     full_round(s, a2, b2)
     s.meet(a2, b2)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Unusual Neighbour Discovery and IPv6 (RFC 4861, 4862, 8981), all of it allowed."""
 from frames import ib
-from frames.build import solicited_node
+from frames.messages import solicited_node
 from frames.ib import encap
-from frames.subnet import SEND_ONLY, FromStart, Host
+from frames.fabric import SEND_ONLY
+from frames.subnet import FromStart, Host
 from frames.unusual import link, scenario
 from frames.unusual_management import managed
 

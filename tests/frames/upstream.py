@@ -11,25 +11,17 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from frames import ib  # noqa: E402
-from frames.build import (  # noqa: E402
-    A,
-    B,
-    C,
-    BROADCAST_MGID,
-    SM,
-    Connection,
-    Tape,
+from frames.build import erf_pcap, table_records  # noqa: E402
+from frames.connection import Connection  # noqa: E402
+from frames.fabric import A, B, BROADCAST_MGID, C, SM, Tape, mad_frame, ud_frame  # noqa: E402
+from frames.messages import (
     arp_request,
     big,
     broadcast_lladdr,
     broadcast_record,
-    erf_pcap,
-    mad_frame,
     nd6,
     ping,
-    table_records,
-    ud_frame,
-)
+)  # noqa: E402
 from frames.ib import LAST, ONLY, RC, UD, WRITE_ONLY, Frame, encap  # noqa: E402
 from support import capfile  # noqa: E402
 

@@ -9,21 +9,18 @@ are 20 ms apart, so that their order is certain.
 """
 import copy
 
-from frames import ib
-from frames.build import SM, T0, Node, solicited_node
+from frames import fabric, ib
+from frames.fabric import C, D, FULL, JOIN_MASK, LEAVE_MASK, MS, MTU_2048, QKEY, SEND_ONLY, SM
+from frames.fabric import Fabric, smp_frame
 from frames.edit import Packet
+from frames.ib import ACTIVE, INIT, NODE_INFO, PKEY_TABLE, PORT_INFO
+from frames.messages import RARP, NOBODY, arp, igmp_report, mld_report, na, nd, ns, ns_unicast
+from frames.messages import ping, ping6, solicited_node, udp4, udp6
 from support import capfile
 
-GAP = 20 * 10**6
-QKEY = 0x80000B1B
-LID_ROUTED, DIRECTED, SMP_SIZE = 0x01, 0x81, 256  # IBA 13.4.4, 14.2.1.2
-NODE_INFO, PORT_INFO, PKEY_TABLE = 0x11, 0x15, 0x16  # IBA 14.2.5
-INIT, ACTIVE, MTU_2048 = 2, 4, 4
-FULL, NON, SEND_ONLY = 1, 2, 4  # JoinState, IBA 15.2.5.17
-RC, UC = 0x80, 0x40
+GAP = 20 * MS
+RC, UC = fabric.RC_FLAG, fabric.UC_FLAG
 GROUP_IPV4, NODES, ROUTERS = "239.1.2.3", "ff02::1", "ff02::2"
-LEAVE_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["join"]
-JOIN_MASK = LEAVE_MASK | ib.MCM["pkey"]
 
 # Attributes of a group other than the broadcast group's, and the rule that each of them violates.
 SAME_ATTRIBUTES = "rfc4391.10.group-attributes"
@@ -43,71 +40,36 @@ CREATE_MASK = JOIN_MASK | sum(
 )
 RECV_MTU = 4096
 
-A = Node(1, "fe80::2:c903:0:1895", 0x000048, "10.0.0.1", "fe80::202:c903:0:1895", RC | UC)
-B = Node(2, "fe80::2:c902:24:f636", 0x000405, "10.0.0.2", "fe80::202:c902:24:f636", RC | UC)
-C = Node(3, "fe80::9803:9b03:66:de52", 0x00114B, "10.0.0.3", "fe80::9a03:9b03:66:de52")
-D = Node(4, "fe80::e8eb:d303:93:ae10", 0x001049, "10.0.0.4", "fe80::eaeb:d303:93:ae10")
+A, B = (node.also(flags=RC | UC) for node in (fabric.A, fabric.B))
 NAMES = {A: "A", B: "B", C: "C", D: "D", SM: "SM"}
 # C's and D's GUIDs have the u bit 1, so they do not show whether they are modified (RFC 4391 8).
 
 
-def guid_octets(node):
-    return ib.u64(node.guid)
-
-
-def smp(method, tid, attribute, port, data=b"", response=False):
-    """A directed-route SMP over one hop (IBA 14.2.1.2); the D bit of the status is set on the way
-    back."""
-    header = ib.mad_header(DIRECTED, 1, method, tid, attribute, status=0x8000 if response else 0)
-    header = header[:6] + ib.u8(0 if response else 1) + ib.u8(1) + header[8:]
-    path = bytes([0, port]).ljust(64, b"\0")
-    routed = header + bytes(8) + b"\xff\xff\xff\xff" + bytes(28) + data.ljust(64, b"\0")
-    return routed + path + (path if response else bytes(64))
-
-
-def lid_routed_smp(method, tid, attribute, modifier, data=b""):
-    """A LID-routed SMP (IBA 14.2.1.1)."""
-    header = ib.mad_header(LID_ROUTED, 1, method, tid, attribute, modifier)
-    return (header + bytes(40) + data).ljust(SMP_SIZE, b"\0")
-
-
-def node_info(node):
-    """NodeInfo of a channel adapter with one port (IBA 14.2.5.3)."""
-    guid = guid_octets(node)
-    return b"\1\1\1\1" + guid * 3 + ib.u16(32) + bytes(6) + b"\1\0\0\0"
-
-
 def port_info(node, state=ACTIVE, neighbor_mtu=MTU_2048, lid=None):
-    """PortInfo (IBA 14.2.5.6): prefix, LID, SM's LID, state, NeighborMTU, MTUCap 2048."""
-    data = bytearray(64)
-    data[8:18] = ib.gid("fe80::")[:8] + ib.u16(node.lid if lid is None else lid)
-    data[18:20] = ib.u16(SM.lid)
-    data[28] = 1
-    data[32], data[33] = state, 0x52
-    data[36] = neighbor_mtu << 4
-    data[41] = MTU_2048
-    return bytes(data)
+    lid = node.lid if lid is None else lid
+    return ib.port_info("fe80::", lid, SM.lid, state, neighbor_mtu)
 
 
-class World:
+class World(Fabric):
     """pkey: the link's partition. limited: nodes that are its limited members. qkey: of the
     broadcast group."""
 
+    first_psn, step = 0, GAP
+
     def __init__(self, pkey=0xFFFF, limited=(), **record):
+        super().__init__()
         self.pkey, self.limited = pkey, limited
         self.record = dict(
             qkey=QKEY, mtu_sel=2, mtu=MTU_2048, rate_sel=2, rate=3, life_sel=2, life=18
         )
         self.record.update(record)
         self.packets, self.times, self.order = {}, {}, []
-        self.now, self.tid = T0, 0x1000
-        self.psn = {}
 
     # ---- frames
 
     def put(self, name, frame, seconds=0.0):
         assert name not in self.packets, name
-        self.now += GAP + int(seconds * 10**9)
+        self.now += self.step + int(seconds * 10**9)
         octets = frame.ib()
         self.packets[name], self.times[name] = Packet(octets), self.now
         self.packets[name].before = octets
@@ -119,7 +81,7 @@ class World:
     def copy(self):
         other = copy.copy(self)
         other.packets = {n: p.copy() for n, p in self.packets.items()}
-        other.times, other.order, other.psn = dict(self.times), list(self.order), dict(self.psn)
+        other.times, other.order, other.psns = dict(self.times), list(self.order), dict(self.psns)
         return other
 
     def insert(self, after, name, packet):
@@ -194,27 +156,9 @@ class World:
     def pkey_of(self, node):
         return self.pkey & 0x7FFF if node in self.limited else self.pkey
 
-    def next_psn(self, node, qpn):
-        key = (node.lid, qpn)
-        self.psn[key] = self.psn.get(key, -1) + 1
-        return self.psn[key]
-
-    def ud(self, name, src, dst, payload, grh=False, mlid=0xC000, seconds=0.0):
-        to_group = isinstance(dst, str)
-        frame = ib.Frame(
-            ib.UD | ib.ONLY,
-            payload,
-            dlid=mlid if to_group else dst.lid,
-            slid=src.lid,
-            dgid=dst if to_group else dst.gid if grh else None,
-            sgid=src.gid,
-            pkey=self.pkey_of(src),
-            destqp=0xFFFFFF if to_group else dst.qpn,
-            psn=self.next_psn(src, src.qpn),
-            qkey=self.record["qkey"],
-            srcqp=src.qpn,
-        )
-        self.put(name, frame, seconds)
+    def ud(self, name, src, dst, payload, seconds=0.0, **fields):
+        of = dict(pkey=self.pkey_of(src), qkey=self.record["qkey"], **fields)
+        self.put(name, self.datagram(src, dst, payload, **of), seconds)
 
     def broadcast(self, name, src, payload, **kw):
         self.ud(name, src, self.mgid("255.255.255.255"), payload, mlid=0xC000, **kw)
@@ -232,7 +176,7 @@ class World:
         if self.pkey != 0xFFFF:
             table = ib.u16(0xFFFF) + table
         for what, method, attribute, modifier, data in (
-            ("nodeinfo", ib.GET, NODE_INFO, 0, node_info(node)),
+            ("nodeinfo", ib.GET, NODE_INFO, 0, ib.node_info(node.guid, 32)),
             ("pkeys", ib.SET, PKEY_TABLE, 0, table),
             ("nolid", ib.GET, PORT_INFO, 1, port_info(node, INIT, lid=0)),
             ("portinfo", ib.SET, PORT_INFO, 1, port_info(node)),
@@ -246,48 +190,15 @@ class World:
 
     def exchange_smp(self, name, node, method, attribute, modifier, data):
         """An SMP and its response, name and name + ".resp"."""
-        self.tid += 1
-        for sender, data_of in ((SM, data if method == ib.SET else b""), (node, data)):
-            is_response = sender is node
-            octets = bytearray(
-                smp(
-                    ib.GET_RESP if is_response else method,
-                    self.tid,
-                    attribute,
-                    node.lid,
-                    data_of,
-                    is_response,
-                )
-            )
-            octets[20:24] = ib.u32(modifier)
-            self.smp_frame(name + (".resp" if is_response else ""), sender, octets)
-
-    def smp_frame(self, name, sender, octets):
-        frame = ib.Frame(
-            ib.UD | ib.ONLY,
-            bytes(octets),
-            dlid=0xFFFF,
-            slid=0xFFFF,
-            destqp=0,
-            psn=self.next_psn(sender, 0),
-            srcqp=0,
-            qkey=0,
-            vl=15,
-        )
-        self.put(name, frame)
+        tid, route = self.next_tid(), (0, node.lid)
+        asked = data if method == ib.SET else b""
+        mad = ib.directed_smp(method, tid, attribute, modifier, asked, route, returned=())
+        self.put(name, smp_frame(mad, self.next_psn(SM.lid, fabric.SMI)))
+        mad = ib.directed_smp(ib.GET_RESP, tid, attribute, modifier, data, route, pointer=0)
+        self.put(name + ".resp", smp_frame(mad, self.next_psn(node.lid, fabric.SMI)))
 
     def mad(self, name, src, dst, octets, seconds=0.0):
-        frame = ib.Frame(
-            ib.UD | ib.ONLY,
-            octets,
-            dlid=dst.lid,
-            slid=src.lid,
-            destqp=1,
-            srcqp=1,
-            psn=self.next_psn(src, 1),
-            qkey=ib.QKEY_GSI,
-        )
-        self.put(name, frame, seconds)
+        self.put(name, self.management(src, dst, octets), seconds)
 
     def sa(self, name, node, method, attribute, data=b"", mask=0, record=None, seconds=0.0):
         """A request and its response, name and name + ".resp"."""
@@ -300,28 +211,14 @@ class World:
         self.mad(name + ".resp", SM, node, octets)
 
     def member(self, group, node, state, mlid):
-        return ib.mcmember(
-            self.mgid(group),
-            node.gid,
-            mlid=mlid,
-            pkey=self.pkey,
-            scope=2,
-            join=state,
-            **self.record,
-        )
+        of = dict(mlid=mlid, pkey=self.pkey, scope=2, join=state, **self.record)
+        return ib.mcmember(self.mgid(group), node.gid, **of)
 
     def join(self, node, name, group, mlid, state=FULL):
         request = ib.mcmember(self.mgid(group), node.gid, pkey=self.pkey, join=state)
         response = self.member(group, node, state, mlid)
-        self.sa(
-            f"{NAMES[node]}.join.{name}",
-            node,
-            ib.SET,
-            ib.ATTR_MC_MEMBER,
-            request,
-            JOIN_MASK,
-            response,
-        )
+        kind = ib.SET, ib.ATTR_MC_MEMBER, request, JOIN_MASK, response
+        self.sa(f"{NAMES[node]}.join.{name}", node, *kind)
 
     def leave(self, node, name, group, mlid, state=FULL, seconds=0.0):
         request = ib.mcmember(self.mgid(group), node.gid, join=state)
@@ -342,15 +239,8 @@ class World:
 
     def last_request(self, node):
         """A request that shows that no request before it is missing."""
-        self.sa(
-            f"{NAMES[node]}.last",
-            node,
-            ib.GET,
-            ib.ATTR_CLASS_PORT_INFO,
-            b"",
-            0,
-            ib.class_port_info(),
-        )
+        kind = ib.GET, ib.ATTR_CLASS_PORT_INFO, b"", 0, ib.class_port_info()
+        self.sa(f"{NAMES[node]}.last", node, *kind)
 
     # ---- connections
 
@@ -377,72 +267,9 @@ class World:
         self.mad(name + ".drep", b, a, ib.cm_drep(self.tid, ids[1], ids[0]))
 
     def data(self, name, src, dst, qpn, psn, payload, transport=0, op=ib.ONLY):
-        frame = ib.Frame(
-            (ib.RC, ib.UC)[transport] | op,
-            payload,
-            dlid=dst.lid,
-            slid=src.lid,
-            pkey=self.pkey_of(src),
-            destqp=qpn,
-            psn=psn,
-            ackreq=0 if transport else 1,
-        )
-        self.put(name, frame)
-
-
-# ---- the nodes' messages
-
-
-def arp(op, src, dst, tha=None, ethertype=0x0806):
-    return ib.encap(
-        ethertype, ib.arp(op, src.addr, src.ip, dst.addr if tha is None else tha, dst.ip)
-    )
-
-
-def nd(src, dst_ip, body, src_ip=None):
-    return ib.encap(0x86DD, ib.icmpv6(src_ip or src.ll, dst_ip, body))
-
-
-def ns(src, dst):
-    return nd(src, solicited_node(dst.ll), ib.nd_ns(dst.ll, ib.nd_lladdr_option(1, src.addr)))
-
-
-def ns_unicast(src, dst):
-    return nd(src, dst.ll, ib.nd_ns(dst.ll, ib.nd_lladdr_option(1, src.addr)))
-
-
-def na(src, dst):
-    return nd(src, dst.ll, ib.nd_na(src.ll, ib.nd_lladdr_option(2, src.addr)))
-
-
-def ping(src, dst, **kw):
-    return ib.encap(0x0800, ib.ping4(src.ip, dst.ip, **kw))
-
-
-def ping6(src, dst, size=8):
-    body = ib.u8(128) + bytes(3) + ib.u16(7) + ib.u16(1) + ib.fill(size)
-    return ib.encap(0x86DD, ib.icmpv6(src.ll, dst.ll, body))
-
-
-def udp4(src, group, data=b"some data"):
-    return ib.encap(0x0800, ib.ipv4(src.ip, group, 17, ib.udp(src.ip, group, 5001, 5001, data)))
-
-
-def udp6(src, group, data=b"some data"):
-    """An ICMPv6 message of a type that is unknown here."""
-    return ib.encap(0x86DD, ib.icmpv6(src.ll, group, ib.u8(200) + bytes(3) + data))
-
-
-def igmp_report(src, group):
-    """IGMPv2 Membership Report (RFC 2236 2)."""
-    body = ib.u8(0x16) + bytes(3) + ib.ip4(group)
-    body = body[:2] + ib.u16(ib.inet_checksum(body)) + body[4:]
-    return ib.encap(0x0800, ib.ipv4(src.ip, group, 2, body, ttl=1))
-
-
-def mld_report(src, group):
-    """Multicast Listener Report, version 1 (RFC 2710 3)."""
-    return ib.encap(0x86DD, ib.icmpv6(src.ll, group, ib.u8(131) + bytes(7) + ib.ip6(group)))
+        of = dict(dlid=dst.lid, slid=src.lid, pkey=self.pkey_of(src), destqp=qpn, psn=psn)
+        base, ackreq = ((ib.RC, 1), (ib.UC, 0))[transport]
+        self.put(name, ib.Frame(base | op, payload, ackreq=ackreq, **of))
 
 
 RC_IDS, RC_QPS = (0xA1, 0xB1), (0x101, 0x202)
@@ -490,18 +317,18 @@ def group_of(node, name):
 def resolve(w):
     for requester, responder in ((A, B), (C, D)):
         a, b = NAMES[requester], NAMES[responder]
-        w.broadcast(f"{a}.arp.request", requester, arp(1, requester, responder, bytes(20)))
+        w.broadcast(f"{a}.arp.request", requester, arp(1, requester, responder, NOBODY))
         w.ud(f"{b}.arp.reply", responder, requester, arp(2, responder, requester))
         group, mlid = group_of(requester, "snm")
         w.ud(f"{a}.ns", requester, w.mgid(group), ns(requester, responder), mlid=mlid)
         w.ud(f"{b}.na", responder, requester, na(responder, requester))
-    w.broadcast("D.arp.announce", D, arp(1, D, D, bytes(20)))
-    w.ud("D.arp.revalidate", D, C, arp(1, D, C, bytes(20)))
+    w.broadcast("D.arp.announce", D, arp(1, D, D, NOBODY))
+    w.ud("D.arp.revalidate", D, C, arp(1, D, C, NOBODY))
     w.ud("C.arp.reply", C, D, arp(2, C, D))
     w.ud("D.ns.unicast", D, C, ns_unicast(D, C))
     w.ud("C.na", C, D, na(C, D))
-    w.broadcast("A.rarp.request", A, arp(3, A, A, ethertype=0x8035))
-    w.ud("B.rarp.reply", B, A, arp(4, B, A, ethertype=0x8035))
+    w.broadcast("A.rarp.request", A, arp(3, A, A, ethertype=RARP))
+    w.ud("B.rarp.reply", B, A, arp(4, B, A, ethertype=RARP))
     w.ud("A.inarp.request", A, B, arp(8, A, B))  # RFC 2390
     w.ud("B.inarp.reply", B, A, arp(9, B, A))
     rs = nd(A, ROUTERS, ib.nd_rs(ib.nd_lladdr_option(1, A.addr)))

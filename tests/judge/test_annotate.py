@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from frames.build import A, B, Tape
+from frames.fabric import A, B, Tape
 from support import capfile
 from support.check import CONNECTED, ENCAP, OK, RESERVED, UNJUDGED, VIOLATED, expect, run
 from support.paths import SRC, TESTDATA, testdata

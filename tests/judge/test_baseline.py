@@ -9,7 +9,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from frames.build import A, B, Tape, erf_pcap, ping
+from frames.build import erf_pcap
+from frames.fabric import A, B, Tape
+from frames.messages import ping
 from support.check import CONNECTED, ENCAP, OK, RESERVED, SERVICE_ID, UNJUDGED, VIOLATED
 from support.check import expect, load, run
 from support.paths import testdata

@@ -10,24 +10,10 @@ import pytest
 
 from frames import fixture, ib, world
 from frames.bases import CONSUMER_REJECT, CONTROLLED, N0, N1, join_again
-from frames.build import (
-    A,
-    B,
-    C,
-    D,
-    QKEY,
-    SM,
-    Connection,
-    Node,
-    Tape,
-    arp_reply,
-    erf_pcap,
-    mad_frame,
-    nd6,
-    ping,
-    solicited_node,
-    ud_frame,
-)
+from frames.build import erf_pcap
+from frames.connection import Connection
+from frames.fabric import A, B, C, D, Node, QKEY, SM, Tape, mad_frame, ud_frame
+from frames.messages import arp_reply, nd6, ping, solicited_node
 from frames.faults import fixture as faults
 from frames.ib import ONLY, RC, UD, Frame, encap
 from frames.subnet import FromStart, Host

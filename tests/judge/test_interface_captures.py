@@ -8,7 +8,8 @@ violation must be found."""
 import pytest
 
 from frames import ib
-from frames.build import A, B, arp_request
+from frames.fabric import A, B
+from frames.messages import arp_request
 from support import capfile, findings
 from support.convert import convert
 from support.wireshark import tshark

@@ -6,7 +6,8 @@ import pytest
 
 from frames import ib
 from frames.ib import ONLY, encap
-from frames.subnet import QKEY, Host, Subnet
+from frames.fabric import QKEY
+from frames.subnet import Host, Subnet
 from frames.unusual_connections import MTU, RC_FLAG, Link
 from support import findings
 from test_moved_ports import start
@@ -21,9 +22,9 @@ class Fabric(Subnet):
 
     lmc = LMC
 
-    def psn(self, lid, qpn):
+    def next_psn(self, lid, qpn):
         directed = isinstance(lid, str)
-        return super().psn(lid if directed else lid >> self.lmc << self.lmc, qpn)
+        return super().next_psn(lid if directed else lid >> self.lmc << self.lmc, qpn)
 
     def put(self, frame, ms=20):
         super().put(frame, ms)

@@ -13,30 +13,13 @@ import pytest
 
 from frames import fixture, ib, variants, world
 from frames.bases import CONTROLLED, N0, N1, N3, is_ipoib, is_mcmember, join_again
-from frames.build import (
-    A,
-    B,
-    BROADCAST_MGID,
-    C,
-    D,
-    GSI,
-    JOIN_MASK,
-    SM,
-    Connection,
-    Tape,
-    arp_request,
-    broadcast_record,
-    erf_pcap,
-    mad_frame,
-    nd6,
-    ping,
-    sa,
-    solicited_node,
-    ud_frame,
-)
+from frames.build import erf_pcap
+from frames.connection import Connection
+from frames.fabric import A, B, BROADCAST_MGID, C, D, GSI, JOIN_MASK, SM, Tape, mad_frame, ud_frame
+from frames.messages import arp_request, broadcast_record, nd6, ping, solicited_node
 from frames.fault_datagrams import ping_group
 from frames.ib import ONLY, encap
-from frames.subnet import SMP_GET, FromStart, Host
+from frames.subnet import FromStart, Host, SMP_GET
 from frames.variants import evidence, forms  # noqa: F401  (evidence: enters the variants)
 from support import capfile, findings
 from support.paths import TESTDATA
@@ -280,13 +263,13 @@ def late_joiner(qkey):
     """The capture begins after A's join; C joins, gets the current Q_Key, and A sends."""
     t = Tape()
     record = broadcast_record(port_gid=C.gid)
-    sa(t, C, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
-    sa(t, SM, C, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    t.sa(C, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    t.sa(SM, C, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     t.ud(C, BROADCAST_MGID, arp_request(C, D.ip))
     for n in range(9):
         t.ud(C, D, ping(C, D, seq=n))
     t.ud(A, B, ping(A, B), qkey=qkey)
-    t.ud(A, B, ping(A, B), qkey=qkey, with_grh=True)
+    t.ud(A, B, ping(A, B), qkey=qkey, grh=True)
     t.ud(A, BROADCAST_MGID, arp_request(A, B.ip), qkey=qkey)
     t.ud(C, D, ping(C, D), qkey=qkey)
     asks_next(t, C, 2)
@@ -526,9 +509,9 @@ def before_rep(transport=0, ms=1, between=0, up=True, missed=0, copied=False):
     REP."""
     t = Tape()
     record = broadcast_record(port_gid=B.gid)
-    sa(t, B, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    t.sa(B, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     joined = t.psns[B.lid, GSI]
-    sa(t, SM, B, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    t.sa(SM, B, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     c = Connection(t, transport=transport, psns=(1, 1))
     c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))
     c.packet(up, ONLY, ping(A, B) if up else ping(B, A), 1)
@@ -631,14 +614,14 @@ def asked_and_missing(*more, told=True):
     mask = ib.MCM["mgid"]
     t.put(mad_frame(A, SM, ib.sa_mad(ib.GET, 0x53, ib.ATTR_MC_MEMBER, record, mask), 1).ib())
     if told:
-        sa(t, SM, A, ib.GET_RESP, 0x53, ib.ATTR_MC_MEMBER, record, mask, status=0x0300)
+        t.sa(SM, A, ib.GET_RESP, 0x53, ib.ATTR_MC_MEMBER, record, mask, status=0x0300)
     if more or not told:
-        sa(t, C, SM, ib.GET, 0x55, ib.ATTR_MC_MEMBER, record, mask)
-        sa(t, SM, C, ib.GET_RESP, 0x55, ib.ATTR_MC_MEMBER, record, mask, status=0x0300)
+        t.sa(C, SM, ib.GET, 0x55, ib.ATTR_MC_MEMBER, record, mask)
+        t.sa(SM, C, ib.GET_RESP, 0x55, ib.ATTR_MC_MEMBER, record, mask, status=0x0300)
     if "join" in more:
-        sa(t, C, SM, ib.SET, 0x56, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+        t.sa(C, SM, ib.SET, 0x56, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     if "refusal" in more:
-        sa(t, SM, C, ib.GET_RESP, 0x56, ib.ATTR_MC_MEMBER, record, JOIN_MASK, status=0x0200)
+        t.sa(SM, C, ib.GET_RESP, 0x56, ib.ATTR_MC_MEMBER, record, JOIN_MASK, status=0x0200)
     udp = ib.udp(A.ip, "239.1.2.3", 9, 9, b"1234")
     t.ud(A, group, encap(0x0800, ib.ipv4(A.ip, "239.1.2.3", 17, udp, ttl=1)), mlid=0xC005)
     # A's next request (its PSN follows): A did not join before. The SA's next response: no program
@@ -691,8 +674,8 @@ def routed(src_gid, hop, sl, slid):
         scope=5,
         join=1,
     )
-    sa(t, C, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
-    sa(t, SM, C, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    t.sa(C, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    t.sa(SM, C, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     for n in range(9):
         t.ud(C, D, ping(C, D, seq=n), qkey=0x80000B1B)
     lladdr = ib.lladdr(0x77, src_gid)
@@ -812,12 +795,12 @@ def two_scopes(*sent, state=None):
     t = Tape()
     record = record_of(5, A)
     if not state:
-        sa(t, A, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
-        sa(t, SM, A, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+        t.sa(A, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+        t.sa(SM, A, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     else:
         record = record_of(8, D, join=1)
-        sa(t, D, SM, ib.SET, 0x12, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
-        sa(t, SM, D, ib.GET_RESP, 0x12, ib.ATTR_MC_MEMBER, record, JOIN_MASK, status=state)
+        t.sa(D, SM, ib.SET, 0x12, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+        t.sa(SM, D, ib.GET_RESP, 0x12, ib.ATTR_MC_MEMBER, record, JOIN_MASK, status=state)
     for n in range(9):
         t.ud(C, D, ping(C, D, seq=n), qkey=0x80000002)
     for src, dst, qkey, options in sent:
@@ -831,7 +814,7 @@ def two_scopes(*sent, state=None):
 def test_link_of_another_scope_has_another_qkey(grh):
     """B, and another interface of A, use the Q_Key of scope 2; A joined scope 5 in the capture."""
     a2 = type(A)(A.lid, A.gid, 0x49, "10.2.0.1", A.ll)
-    sent = [(B, C, 0x80000002, {"with_grh": grh}), (a2, C, 0x80000002, {"with_grh": grh})]
+    sent = [(B, C, 0x80000002, {"grh": grh}), (a2, C, 0x80000002, {"grh": grh})]
     assert failures(two_scopes(*sent)) == []
 
 
@@ -864,7 +847,7 @@ def no_broadcast_group(psn, joins=False, told=A):
     t.put(mad_frame(A, SM, join if told is A else first, 1).ib())
     if told is not A:
         t.mad(told, SM, join)
-    sa(t, SM, told, ib.GET_RESP, 0x12, ib.ATTR_MC_MEMBER, record, JOIN_MASK, status=NO_GROUP)
+    t.sa(SM, told, ib.GET_RESP, 0x12, ib.ATTR_MC_MEMBER, record, JOIN_MASK, status=NO_GROUP)
     for n in range(9):
         t.ud(C, D, ping(C, D, seq=n), qkey=0x80000002)
     group = "ff18:401b:ffff::16"
@@ -872,7 +855,7 @@ def no_broadcast_group(psn, joins=False, told=A):
         record = ib.mcmember(group, A.gid, qkey=0x80000005, mlid=0xC005, mtu=4, pkey=0xFFFF, join=1)
         mad = ib.sa_mad(ib.SET, 0x13, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
         t.put(mad_frame(A, SM, mad, 2).ib())
-        sa(t, SM, A, ib.GET_RESP, 0x13, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+        t.sa(SM, A, ib.GET_RESP, 0x13, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     else:
         t.ud(A, group, arp_request(A, D.ip), qkey=0x80000005, mlid=0xC005)
     asks_next(t, A, psn)
@@ -968,9 +951,9 @@ def after_refusal(missed, other=False, reason=CONSUMER):
     """B refuses A's REQ; then A's QP gets a datagram of B, or of another port. A's next request
     follows. missed: its PSN shows that a packet of A's GSI is missing, as the second REQ."""
     t, record = Tape(), broadcast_record(port_gid=A.gid)
-    sa(t, A, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    t.sa(A, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     joined = t.psns[A.lid, GSI]
-    sa(t, SM, A, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    t.sa(SM, A, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     c = Connection(t)
     data = ib.private_data(A.qpn, 65524)
     req = ib.cm_req(c.tid, c.ids[0], ib.service_id_rfc(B.qpn), A.guid, c.qps[0], 1, *LIDS, data)

@@ -8,21 +8,11 @@ import itertools
 import pytest
 
 from frames import ib
-from frames.build import Node
+from frames.fabric import Node
 from frames.variants import forms
-from frames.world import (
-    RC_IDS,
-    RC_QPS,
-    RECV_MTU,
-    UC_IDS,
-    UC_QPS,
-    A,
-    B,
-    C,
-    World,
-    arp,
-    ping,
-)
+from frames.fabric import C
+from frames.messages import arp, ping
+from frames.world import A, B, RC_IDS, RC_QPS, RECV_MTU, UC_IDS, UC_QPS, World
 from support import findings
 
 BROADCAST = ("bcast", "255.255.255.255", 0xC000)

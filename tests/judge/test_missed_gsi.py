@@ -9,29 +9,24 @@ import itertools
 import pytest
 
 from frames import ib
-from frames.build import Node
+from frames.fabric import Node
 from frames.subnet import Host, Subnet
 from frames.variants import forms
+from frames.fabric import FULL, JOIN_MASK, NON_MEMBER
+from frames.ib import ACTIVE, PORT_INFO
+from frames.messages import arp, udp4
 from frames.world import (
-    ACTIVE,
     A,
     B,
     CREATE_MASK,
-    FULL,
-    JOIN_MASK,
     NODES,
-    NON,
     OTHER_ATTRIBUTES,
-    PORT_INFO,
     RC_IDS,
     RC_QPS,
-    SM,
     UC_IDS,
     UC_QPS,
     World,
-    arp,
     port_info,
-    udp4,
 )
 
 from support import capfile, findings
@@ -118,7 +113,7 @@ def created_by_another(*captured):
     joins it in the capture. A creates a group with the Q_Key that it received, and B joins it.
     captured: the packets of A's join of the group that were captured."""
     w = World()
-    w.psn[A.lid, 1] = 40
+    w.psns[A.lid, 1] = 40
     w.smps(B)
     w.join(B, *BROADCAST)
     changed, (value, _) = OTHER_QKEY
@@ -155,13 +150,13 @@ def joined_before_first_packet(rejoined):
     w = World()
     w.smps(A)
     w.join(A, *BROADCAST)
-    w.psn[B.lid, 1] = 4
+    w.psns[B.lid, 1] = 4
     w.join(B, *BROADCAST)
     del w.packets["B.join.bcast"], w.times["B.join.bcast"]
     w.order.remove("B.join.bcast")
     w.record = {**w.record, "qkey": OTHER_ATTRIBUTES["qkey"][0]}
     record = w.member(GROUP, B, FULL, 0xC010)
-    w.psn[B.lid, 1] += rejoined
+    w.psns[B.lid, 1] += rejoined
     w.sa("B.create", B, ib.SET, ib.ATTR_MC_MEMBER, record, CREATE_MASK)
     w.last_request(B)
     return w
@@ -198,9 +193,9 @@ def at_port(w):
 def joins_broadcast(w):
     """A joins the broadcast group, first as NonMember, then as FullMember."""
     ask_elsewhere(w)
-    w.join(A, "first", *BROADCAST[1:], NON)
+    w.join(A, "first", *BROADCAST[1:], NON_MEMBER)
     w.join(A, "second", *BROADCAST[1:])
-    w["A.join.second.resp"]["mcm.join"] = NON | FULL
+    w["A.join.second.resp"]["mcm.join"] = NON_MEMBER | FULL
     return "A.join.first", "A.join.second"
 
 
@@ -305,7 +300,7 @@ def bring_up_again(w):
     """The PSNs of A's GSI start from 0 again."""
     for name, state in ("A.down", DOWN), ("A.up", ACTIVE):
         w.exchange_smp(name, A, ib.SET, PORT_INFO, 1, port_info(A, state))
-    del w.psn[A.lid, 1]
+    del w.psns[A.lid, 1]
 
 
 def connects_in_turn(before):

@@ -7,9 +7,13 @@ frame is missing, and the violation must be found."""
 import pytest
 
 from frames import ib
-from frames.build import A, B, Connection, Tape, big, erf_pcap, ping
+from frames.build import erf_pcap
+from frames.connection import Connection
+from frames.fabric import A, B, Tape
+from frames.messages import big, ping
 from frames.ib import ONLY
-from frames.subnet import ALL_COMPONENTS, FULL, SMP_GET, SMP_SET, Host, Subnet
+from frames.fabric import FULL, JOIN_MASK
+from frames.subnet import Host, SMP_GET, SMP_SET, Subnet
 from support import findings
 
 FULL_MEMBER, BEFORE_SEND = "rfc4391.5.full-member-join", "rfc4391.10.join-before-send"
@@ -23,25 +27,15 @@ def found(s):
     return {rule for _, rule in findings.failures(s.pcap(), "--deviations", "none")}
 
 
-def port_info(s, lid, state, lmc):
-    data = bytearray(64)
-    data[8:16] = ib.gid(s.prefix)[:8]
-    data[16:18], data[18:20] = ib.u16(lid), ib.u16(s.sm.lid)
-    data[28], data[31], data[32], data[33], data[34] = 1, 2, 2 << 4 | state, 5 << 4 | 2, lmc
-    data[35], data[36], data[41], data[50], data[51] = 0x22, 4 << 4, 4, 8, 18
-    return bytes(data)
-
-
 def start(s, host, route, lmc=0, named=True):
     """The port has no LID; the SM gives it one and makes it active. The PSNs of its GSI begin at 0.
     named: the capture has its NodeInfo."""
-    guid = ib.u64(host.guid)
-    info = ib.u32(0x01010101) + guid * 3 + ib.u16(8) + ib.u16(0x1003) + ib.u32(0) + ib.u32(1 << 24)
+    info = ib.node_info(host.guid, 8, 0x1003)
     if named:
         s.smp(route, SMP_GET, 0x0011, reply=info)
-    s.smp(route, SMP_GET, 0x0015, modifier=1, reply=port_info(s, 0, INIT, lmc))
+    s.smp(route, SMP_GET, 0x0015, modifier=1, reply=s.port_info_of(0, state=INIT, lmc=lmc))
     for state in (0, ARMED, ACTIVE):
-        s.smp(route, SMP_SET, 0x0015, port_info(s, host.lid, state, lmc), 1)
+        s.smp(route, SMP_SET, 0x0015, s.port_info_of(host.lid, state=state, lmc=lmc), 1)
     s.psns[host.lid, 1] = -1
 
 
@@ -176,7 +170,7 @@ def restarted(tid=None):
     s.psns[SA, 1], s.psns[a.lid, 1] = 4000, 5000
     record = s.record(a, mgid, FULL)
     tid = old if tid == "old" else s.next_tid()
-    s.sa(s.sm, a, ib.GET_RESP, tid, ib.ATTR_MC_MEMBER, record, ALL_COMPONENTS, attr_offset=7)
+    s.sa(s.sm, a, ib.GET_RESP, tid, ib.ATTR_MC_MEMBER, record, JOIN_MASK, attr_offset=7)
     s.path(a, a)
     return s
 

@@ -6,7 +6,9 @@ frames of the same subnet. A capture that began late lacks frames of its own sub
 import pytest
 
 from frames import ib
-from frames.build import A, B, C, D, JOIN_MASK, SM, Connection, Tape, broadcast_record, ping, sa
+from frames.connection import Connection
+from frames.fabric import A, B, C, D, JOIN_MASK, SM, Tape
+from frames.messages import broadcast_record, ping
 from frames.ib import ONLY, UD, Frame
 from frames.subnet import Host, Subnet
 from support import capfile, findings
@@ -41,8 +43,8 @@ def data_before_the_rep(between):
     arrived. The PSNs of B's GSI show that no REP is missing. between: number of frames of other
     ports that are captured between the two."""
     t, record = Tape(), broadcast_record(port_gid=B.gid)
-    sa(t, B, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
-    sa(t, SM, B, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    t.sa(B, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    t.sa(SM, B, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     c = Connection(t)
     c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))
     c.packet(True, ONLY, ping(A, B), c.psns[0])

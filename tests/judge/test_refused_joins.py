@@ -10,18 +10,14 @@ import pytest
 
 from frames import ib, world
 from frames.variants import forms
+from frames.fabric import FULL, JOIN_MASK, QKEY, SEND_ONLY, SM
 from frames.world import (
     A,
     B,
     CREATE_MASK,
-    FULL,
-    JOIN_MASK,
     OTHER_ATTRIBUTES,
-    QKEY,
     SAME_ATTRIBUTES,
-    SEND_ONLY,
     SIMILAR_ATTRIBUTES,
-    SM,
     World,
 )
 from support import check, findings

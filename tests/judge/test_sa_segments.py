@@ -4,7 +4,8 @@
 import pytest
 
 from frames import ib
-from frames.subnet import FULL, Host, Subnet
+from frames.fabric import FULL
+from frames.subnet import Host, Subnet
 from support import findings
 
 ATTRIBUTES, MLID = "rfc4391.10.group-attributes", "rfc4391.10.mlid-as-dlid"

@@ -4,7 +4,10 @@ whose Service-ID has bit 16 set, and so IPoIB's to a UD QPN above 0xffff."""
 import pytest
 
 from frames import ib
-from frames.build import A, SDP_SID, Connection, Node, Tape, erf_pcap, ping
+from frames.build import SDP_SID, erf_pcap
+from frames.connection import Connection
+from frames.fabric import A, Node, Tape
+from frames.messages import ping
 from support.wireshark import tshark
 
 LARGE = Node(2, "fe80::2:c902:24:f636", 0x010405, "10.0.0.2", "fe80::202:c902:24:f636")

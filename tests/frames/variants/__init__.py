@@ -7,7 +7,7 @@ this package enter theirs by broken() and change(). tests/judge/test_variants.py
 import functools
 
 from frames import world
-from frames.world import C, D
+from frames.fabric import C, D
 
 FAIL, INCONCLUSIVE = "fail", "inconclusive"
 NOT_JUDGED = "not judged"  # no result of the rule in the capture

@@ -3,26 +3,8 @@
 from frames import ib
 from frames.variants import INCONCLUSIVE, broken, change, conforming
 from frames.variants.groups import ALL
-from frames.world import (
-    A,
-    B,
-    GROUP_IPV4,
-    NODES,
-    RC_IDS,
-    RC_QPS,
-    RECV_MTU,
-    UC_IDS,
-    UC_QPS,
-    arp,
-    igmp_report,
-    mld_report,
-    na,
-    ns,
-    ping,
-    ping6,
-    udp4,
-    udp6,
-)
+from frames.messages import arp, igmp_report, mld_report, na, ns, ping, ping6, udp4, udp6
+from frames.world import A, B, GROUP_IPV4, NODES, RC_IDS, RC_QPS, RECV_MTU, UC_IDS, UC_QPS
 
 DATA = {
     "RC, IPv4": "rc.ping",

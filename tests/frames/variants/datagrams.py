@@ -2,11 +2,14 @@
 """The encapsulation header, link-layer addresses, ARP and Neighbour Discovery (RFC 4391 sections 6,
 8 and 9)."""
 from frames import ib
-from frames.build import Node, solicited_node
+from frames.fabric import Node
+from frames.messages import solicited_node
 from frames.variants import INCONCLUSIVE, base, broken, change, conforming
 from frames.variants.groups import ALL, IPV4, IPV6
 from frames.variants.links import EVERY, UNICAST
-from frames.world import A, B, C, D, GROUP_IPV4, arp, ping, ping6, udp4
+from frames.fabric import C, D
+from frames.messages import arp, ping, ping6, udp4
+from frames.world import A, B, GROUP_IPV4
 
 MULTICAST = {**IPV4, **IPV6}
 FEW = ("IPv4 unicast", "ARP request", "neighbour solicitation")

@@ -2,9 +2,11 @@
 """Multicast GIDs and the broadcast group (RFC 4391 sections 4 and 4.1)."""
 
 from frames import ib
-from frames.build import SM
+from frames.fabric import SM
 from frames.variants import INCONCLUSIVE, SILENT, broken, conforming
-from frames.world import A, GROUP_IPV4, QKEY, B, udp4
+from frames.fabric import QKEY
+from frames.messages import udp4
+from frames.world import A, B, GROUP_IPV4
 
 ALL = ("default", "child", "limited")
 IPV4 = {

@@ -1,23 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Joining, using and leaving groups; Q_Key and MTU (RFC 4391 sections 5, 7, 9.1.2, 10 and 13)."""
 from frames import ib
-from frames.build import SM
+from frames.fabric import SM
 from frames.variants import INCONCLUSIVE, broken, change, conforming
 from frames.variants.groups import ALL, FIVE, IPV4, IPV6, all_joins, get_table, table_record
 from frames.edit import Packet
-from frames.world import (
-    A,
-    B,
-    C,
-    GROUP_IPV4,
-    NAMES,
-    PKEY_TABLE,
-    PORT_INFO,
-    SEND_ONLY,
-    lid_routed_smp,
-    port_info,
-    udp4,
-)
+from frames.fabric import C, SEND_ONLY, smp_frame
+from frames.ib import PKEY_TABLE, PORT_INFO, lid_routed_smp
+from frames.messages import udp4
+from frames.world import A, B, GROUP_IPV4, NAMES, port_info
 
 REFUSED, NO_RECORDS, TOO_FEW = 0x0200, 0x0300, 0x0600  # IBA 15.2.3
 LAST = {
@@ -169,9 +160,7 @@ def lid_routed(w, after, node, attribute, modifier, data, name="by-lid"):
     name = f"{NAMES[node]}.{name}"
     for src, dst, method in ((SM, node, ib.SET), (node, SM, ib.GET_RESP)):
         octets = lid_routed_smp(method, 0x7001, attribute, modifier, data)
-        frame = ib.Frame(
-            ib.UD | ib.ONLY, octets, dlid=dst.lid, slid=src.lid, destqp=0, srcqp=0, qkey=0, vl=15
-        )
+        frame = smp_frame(octets, 0, dst.lid, src.lid)
         w.insert(after, name, Packet(frame.ib()))
         after, name = name, name + ".resp"
     w.times[after] = w.times[after.removesuffix(".resp")] + 10**6

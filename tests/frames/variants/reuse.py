@@ -6,7 +6,8 @@ any protocol, as requester's or as responder's."""
 from frames import ib
 from frames.variants import conforming
 from frames.variants.connections import QUIET, connect_again, refuse, set_private
-from frames.world import A, B, RC_QPS, RECV_MTU, ping
+from frames.messages import ping
+from frames.world import A, B, RC_QPS, RECV_MTU
 
 MESSAGES = ("req", "rep", "rtu")
 SECOND_IDS, SECOND_QPN, SECOND_TID = (0xB9, 0xA9), 0x909, 0x7A02
