@@ -32,11 +32,15 @@ class Connection:
     def mad(self, up, mad):
         self.t.mad(*self.ends(up), mad)
 
-    def req(self, service_id, pdata=b"", mtu=4):
+    def request(self, service_id, pdata=b"", mtu=4):
+        """The REQ."""
         a, b = self.a, self.b
         path = a.lid, b.lid, a.gid, b.gid
         of = self.tid, self.ids[0], service_id, a.guid, self.qps[0], self.psns[0]
-        self.mad(True, ib.cm_req(*of, *path, pdata, transport=self.transport, mtu=mtu))
+        return ib.cm_req(*of, *path, pdata, transport=self.transport, mtu=mtu)
+
+    def req(self, *args, **options):
+        self.mad(True, self.request(*args, **options))
 
     def rep(self, pdata=b""):
         of = self.tid, self.ids[1], self.ids[0], self.qps[1], self.psns[1], self.b.guid

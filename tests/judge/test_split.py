@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Both directions of one cable on two interfaces of a capture, or on two ports of an ERF card, have
 the verdict of one interface. In each violating capture the same rules fail for the same entities; a
-conformant one stays conformant."""
+conformant one stays conformant.
+
+The same holds for captures of two machines that were merged by time, as mergecap does it, while their
+clocks differed. Every sender conforms, but frames of one clock appear before frames of the other one
+that were sent earlier. The merged file has two interfaces, or one interface for both machines."""
 import functools
 import glob
+import json
 import os
 
 import pytest
 
+from frames import unusual
 from frames.faults import fixture  # faults fills the tables of fixture
-from support import capfile, findings, split
+from support import capfile, check, findings, split
 from support.paths import TESTDATA
 
 COUNTED = ("fail", "deviation")
@@ -25,9 +31,9 @@ def pcap(frames):
     return capfile.pcap(capfile.INFINIBAND, frames, nanoseconds=True)
 
 
-def violations(capture):
+def violations(capture, *options):
     """{(rule, entity)}"""
-    found = findings.frames(capture, "--deviations", "none")
+    found = findings.frames(capture, "--deviations", "none", *options)
     return {(f.rule, f.text.split("|", 2)[2]) for f in found if f.outcome in COUNTED}
 
 
@@ -77,11 +83,6 @@ def test_split_capture_violates_the_same_rules_of_the_same_entities(name, way, f
 STEP = 23  # frames
 
 
-def late_violations(capture, skip):
-    found = findings.frames(capture, "--deviations", "none", "--skip", str(skip))
-    return {(f.rule, f.text.split("|", 2)[2]) for f in found if f.outcome in COUNTED}
-
-
 @pytest.mark.parametrize("path", REAL, ids=os.path.basename)
 def test_capture_that_begins_late_shows_no_other_violation(path, tmp_path):
     frames = made()[os.path.basename(path)]
@@ -91,5 +92,97 @@ def test_capture_that_begins_late_shows_no_other_violation(path, tmp_path):
     with open(two, "wb") as f:
         f.write(split.WAYS["pcapng"](frames))
     skips = range(STEP, len(frames), STEP)
-    added = {skip: late_violations(two, skip) - late_violations(one, skip) for skip in skips}
+    late = [(str(skip), ("--skip", str(skip))) for skip in skips]
+    added = {skip: violations(two, *begin) - violations(one, *begin) for skip, begin in late}
     assert not any(added.values()), added
+
+
+# ---- two clocks
+
+MS = 10**6
+OFFSETS = [offset * MS for offset in (-70_000, -3_000, -300, -30, -2, 2, 30, 300, 3_000)]
+SCENARIOS = [
+    "connection",
+    "connection_requests_cross",
+    "data_before_the_rtu",
+    "ids_and_queue_pairs_are_reused",
+    "interface_is_closed",
+    "largest_datagram",
+    "lids_of_two_ports_are_exchanged",
+    "request_is_repeated",
+]
+SLID_LOW = 7  # offset of the lower byte of the source LID
+
+
+def by_direction(records):
+    port = split.port_of(records)
+    return [split.direction(data, port) for _, data, _ in records]
+
+
+def by_sender(records):
+    """Ports with even and with odd LIDs."""
+    return [data[SLID_LOW] & 1 for _, data, _ in records]
+
+
+def merged(records, interfaces, offset):
+    """The frames in the order of their times, if the clock of interface 1 differs by offset."""
+    frames = [
+        capfile.Frame(time + offset * interface, data, wire, interface)
+        for (time, data, wire), interface in zip(records, interfaces)
+    ]
+    return sorted(frames, key=lambda f: f.time)
+
+
+def one_interface(frames):
+    return pcap([(f.time, f.data, f.wire) for f in frames])
+
+
+def violated(captures, tmp_path):
+    """(capture, rule) of all violations"""
+    paths = []
+    for name, octets in captures.items():
+        paths.append(tmp_path / name)
+        paths[-1].write_bytes(octets)
+    done = check.run("--deviations", "none", "--format", "json", *map(str, paths))
+    results = json.loads(done.stdout)["results"]
+    assert {r["capture"] for r in results} == {str(p) for p in paths}
+    return {(r["capture"].rsplit("/", 1)[1], r["id"]) for r in results if r["outcome"] == "fail"}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_conformant_traffic_in_the_order_of_two_clocks_does_not_fail(name, tmp_path):
+    records = unusual.SCENARIOS[name]().records
+    captures = {}
+    for divide in (by_direction, by_sender):
+        for offset in OFFSETS:
+            frames = merged(records, divide(records), offset)
+            what = f"{divide.__name__}{offset // MS}"
+            captures[what + ".pcapng"] = split.pcapng(frames)
+            captures[what + ".pcap"] = one_interface(frames)
+    assert violated(captures, tmp_path) == set()
+
+
+# ---- a request that is repeated after its response looks reversed too, if its first copy was lost
+
+QKEY = "rfc4391.9.1.2.qkey-from-join"
+OTHER_LID = 9
+
+
+def with_reversed_exchange(seconds):
+    """n0 uses a wrong Q_Key in 49, this long after a path request of another port (a copy of 42)
+    that was captured after its response (a copy of 43)."""
+    t = fixture.tape("datagram.pcap")
+    t[49]["qkey"] = 0x80000B1C
+    response, request = t[43].copy().set(dlid=OTHER_LID), t[42].copy().set(slid=OTHER_LID, psn=0)
+    response["mad.tid"] = request["mad.tid"] = t[42]["mad.tid"] + 0x300
+    t.insert(20, response)
+    t.insert(40, request)
+    t.shift(49, seconds)
+    t.renumber(1)
+    return t.pcap()
+
+
+@pytest.mark.parametrize("seconds, found", [(0, False), (700, True)])
+def test_reversed_exchange_counts_for_ten_minutes(seconds, found, tmp_path):
+    captures = {"capture.pcap": with_reversed_exchange(seconds)}
+    assert (("capture.pcap", QKEY) in violated(captures, tmp_path)) == found

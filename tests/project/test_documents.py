@@ -56,7 +56,7 @@ ELSEWHERE = [
     (r"script/wireshark-tree$", "tests/plugin/test_wireshark_tree.py", '"wireshark-tree"'),
     (r"script/recall$", "tests/judge/test_recall.py", '"recall"'),
     (r"script/law --chains \d+", "tests/judge/test_law_all.py", '"law"'),
-    (r"build/tests/law-chains ", "tests/judge/test_law_steps.py", "law-chains"),
+    (r"build/tests/law-chains ", "tests/judge/test_law.py", "law-chains"),
     (r"script/bench-decode", "tests/project/test_benchmarks.py", '"bench-decode"'),
     (r"script/bench-check", "tests/project/test_benchmarks.py", '"bench-check"'),
     (r"script/bench-capture", "tests/project/test_benchmarks.py", '"bench-capture"'),

@@ -565,7 +565,7 @@ for rule, fields in RECORD.items():
             get_table(w, [table_record(w, FIVE, **{field: value})])
 
 
-# tests/judge/test_refused_joins.py has the other attributes
+# frames/missed/refused_joins.py has the other attributes
 @broken("rfc4391.10.group-attributes", "Set, refused, qkey", "refused.resp")
 def creation_with_another_qkey(w):
     refuse_creation(w, "qkey", 0x80000B1C)

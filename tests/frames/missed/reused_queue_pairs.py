@@ -3,24 +3,16 @@
 
 No rule fails, whichever of the messages that end the first connection and set up the second one are
 missed. The violations that the captures look like are found: tests/judge/test_variants.py."""
-import itertools
-
-import pytest
-
 from frames import variants
-from frames.variants import evidence, forms, reuse  # noqa: F401 (evidence: enters the variants)
+from frames.missed import CONFORMS, Case, after, by, rules, shift_psns, subsets
+from frames.variants import evidence, reuse  # noqa: F401 (evidence: enters the variants)
 from frames.variants.connections import QUIET
 from frames.world import A, B
-from support import findings
 
 CAPTURES = [
     what for what, make in variants.COUNTERPARTS.items() if make.__module__ == reuse.__name__
 ]
 OTHER_PROTOCOL = "a later connection with the same queue pairs is of another protocol"
-
-
-def failures(w):
-    return findings.failures(forms.FORMS["early"](w)[0])
 
 
 def messages(w):
@@ -33,17 +25,6 @@ def other_protocol():
     w = variants.base("default").copy()
     reuse.other_protocol(w)
     return w
-
-
-@pytest.mark.parametrize("what", [*CAPTURES, OTHER_PROTOCOL])
-def test_conforms_whichever_messages_are_missed(what):
-    w = other_protocol() if what == OTHER_PROTOCOL else variants.counterpart(what)
-    names = messages(w)
-    for count in range(len(names) + 1):
-        for lost in itertools.combinations(names, count):
-            one = w.copy()
-            one.order = [n for n in w.order if n not in lost]
-            assert failures(one) == [], lost
 
 
 TOO_LONG = "rfc4755.5.1.connection-mtu"
@@ -59,18 +40,26 @@ def too_long(missed):
     w.order.remove("rc.pong")
     w.insert("uc.ping6", "rc.pong", pong)
     w.delay("rc.pong", QUIET["rc"])
-    for name in w.order[w.order.index("rc.rtu") + 1 :]:
-        p = w[name]
-        if p.deth and p["srcqp"] == 1 and p["slid"] in missed:
-            p["psn"] += 1
-    return [rule for _, rule in failures(w)]
+    shift_psns(w, after(w, "rc.rtu"), missed)
+    return w
 
 
-@pytest.mark.parametrize("missed", [(), (A.lid,), (B.lid,)], ids=["none", "receiver", "sender"])
-def test_long_datagram_is_found_if_one_end_has_no_gap(missed):
-    """Both ends would send a REQ or a REP for a later connection of the queue pair."""
-    assert too_long(missed) == [TOO_LONG]
+def choices(w):
+    return subsets(messages(w))
 
 
-def test_long_datagram_may_be_of_a_later_connection_if_both_ends_have_gaps():
-    assert too_long((A.lid, B.lid)) == []
+case = by(Case, deviations=None)
+CASES = [
+    *[case(what, CONFORMS, by(variants.counterpart, what), lost=choices) for what in CAPTURES],
+    case(OTHER_PROTOCOL, CONFORMS, other_protocol, lost=choices),
+    # both ends would send a REQ or a REP for a later connection of the queue pair
+    *[
+        case(f"long datagram, gap of {what}", expected, by(too_long, lids))
+        for what, expected, lids in (
+            ("none", rules(TOO_LONG), []),
+            ("the receiver", rules(TOO_LONG), [A.lid]),
+            ("the sender", rules(TOO_LONG), [B.lid]),
+            ("both", CONFORMS, [A.lid, B.lid]),
+        )
+    ],
+]

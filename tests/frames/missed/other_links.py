@@ -3,15 +3,14 @@
 
 The window in which frames may have been captured in another order (lib/model/order.h) counts only
 frames of the same subnet. A capture that began late lacks frames of its own subnet only."""
-import pytest
-
 from frames import ib
-from frames.connection import Connection
+from frames.connection import MTU, Connection
 from frames.fabric import A, B, C, D, JOIN_MASK, SM, Tape
-from frames.messages import broadcast_record, ping
 from frames.ib import ONLY, UD, Frame
+from frames.messages import broadcast_record, ping
+from frames.missed import CONFORMS, Case, by, has, lacks, rules
 from frames.subnet import Host, Subnet
-from support import capfile, findings
+from support import capfile
 
 BEFORE_IP = "rfc4755.2.3.connection-before-ip"
 ATTRIBUTES, OTHER_QKEY = "rfc4391.10.group-attributes", 0x80005678
@@ -46,39 +45,24 @@ def data_before_the_rep(between):
     t.sa(B, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     t.sa(SM, B, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     c = Connection(t)
-    c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))
+    c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, MTU))
     c.packet(True, ONLY, ping(A, B), c.psns[0])
     for n in range(between):
         t.ud(C, D, ping(C, D, seq=n))
-    c.rep(ib.private_data(B.qpn, 65524))
-    c.rtu(ib.private_data(A.qpn, 65524))
+    c.rep(ib.private_data(B.qpn, MTU))
+    c.rtu(ib.private_data(A.qpn, MTU))
     return t
 
 
-def beside(t, other, count):
-    """The frames of a tape, with frames of another interface before each."""
+def beside(between, other, count):
+    """Frames of another interface are before each frame."""
+    t = data_before_the_rep(between)
     frames = []
     for time, data, wire in t.records:
         frames += [capfile.Frame(time, other(), len(other()), 1)] * count
         frames.append(capfile.Frame(time, data, wire, 0))
     link = capfile.INFINIBAND if other == other_fabric else capfile.ETHERNET
     return capfile.pcapng([capfile.INFINIBAND, link], frames)
-
-
-def found(capture):
-    return [rule for _, rule in findings.failures(capture)]
-
-
-@pytest.mark.parametrize("count", [0, 1, 20])
-@pytest.mark.parametrize("other", [tcp, roce2_data, other_fabric])
-def test_order_of_neighbours_is_uncertain(other, count):
-    assert found(beside(data_before_the_rep(0), other, count)) == []
-
-
-@pytest.mark.parametrize("count", [0, 20])
-@pytest.mark.parametrize("other", [tcp, roce2_data, other_fabric])
-def test_data_long_before_the_rep_is_found(other, count):
-    assert found(beside(data_before_the_rep(9), other, count)) == [BEFORE_IP]
 
 
 # ---- a capture that began late
@@ -118,17 +102,6 @@ def two_fabrics(first_late, second_late):
     return on_interfaces(s.records, other.records)
 
 
-@pytest.mark.parametrize("second_late", [False, True], ids=["whole", "late"])
-def test_another_fabric_whose_capture_began_late(second_late):
-    """RFC 4391 section 10: the group has the attributes of the broadcast group. What the capture of
-    another fabric lacks has not changed those."""
-    assert found(two_fabrics(False, second_late)) == [ATTRIBUTES]
-
-
-def test_fabric_whose_capture_began_late():
-    assert ATTRIBUTES not in found(two_fabrics(True, False))
-
-
 def two_taps(late, seen, first):
     """Host a is on interface 0, c on interface 1. A multicast datagram of c on both of them shows
     that they see one subnet, before c's request (seen: 0), before a's joins (1) or after a has
@@ -166,8 +139,40 @@ def two_taps(late, seen, first):
     return on_interfaces(*taps)
 
 
-@pytest.mark.parametrize("first", [0, 1])
-@pytest.mark.parametrize("seen", [0, 1, 2])
-@pytest.mark.parametrize("late", [False, True], ids=["whole", "late"])
-def test_another_interface_of_the_fabric_whose_capture_began_late(late, seen, first):
-    assert (ATTRIBUTES in found(two_taps(late, seen, first))) == (not late)
+case = by(Case, deviations=None)
+OTHERS = (tcp, roce2_data, other_fabric)
+CASES = [
+    *[
+        case(
+            f"close data before the REP, {count} {other.__name__}",
+            CONFORMS,
+            by(beside, 0, other, count),
+        )
+        for other in OTHERS
+        for count in (0, 1, 20)
+    ],
+    *[
+        case(
+            f"data long before the REP, {count} {other.__name__}",
+            rules(BEFORE_IP),
+            by(beside, 9, other, count),
+        )
+        for other in OTHERS
+        for count in (0, 20)
+    ],
+    # RFC 4391 section 10: the group has the attributes of the broadcast group. What the capture of
+    # another fabric lacks has not changed those.
+    case("another fabric is whole", rules(ATTRIBUTES), by(two_fabrics, False, False)),
+    case("another fabric began late", rules(ATTRIBUTES), by(two_fabrics, False, True)),
+    case("the fabric began late", lacks(ATTRIBUTES), by(two_fabrics, True, False)),
+    *[
+        case(
+            f"another interface, {'late' if late else 'whole'}, link seen {seen}, first {first}",
+            (lacks if late else has)(ATTRIBUTES),
+            by(two_taps, late, seen, first),
+        )
+        for late in (False, True)
+        for seen in range(3)
+        for first in (0, 1)
+    ],
+]

@@ -2,13 +2,9 @@
 """A capture that began on a running host has no SMP. Joins, requests to the SA and address
 resolution take the place of the PortInfo Set: violations are found with them, and are inconclusive
 where a packet that was not captured could explain them."""
-import json
-
-import pytest
-
 from frames import variants
-from frames.variants import forms, evidence
-from support import check, findings
+from frames.missed import CONFORMS, FAILS, INCONCLUSIVE, Case, Outcome, by
+from frames.variants import evidence, forms
 
 GID, MEMBER, QPN = (
     "rfc4391.9.1.1.gid-of-port",
@@ -28,12 +24,7 @@ def running(name, lost=(), late=None):
     smps = [n for n in w.order if w[n].deth and w[n]["destqp"] == forms.SMI]
     assert smps and set(lost) <= set(w.order)
     w.order = [n for n in w.order if n not in smps and n not in lost]
-    return forms.infiniband(w)[0]
-
-
-def outcome(capture, rule):
-    count = findings.counts(capture, "--deviations", "none").get(rule)
-    return "fail" if count.failed else "inconclusive" if count.inconclusive else "pass"
+    return w
 
 
 FOUND = [
@@ -45,11 +36,6 @@ FOUND = [
     f"{QPN}: IPv4 unicast",
     f"{QPN}: IPv6 unicast with GRH",
 ]
-
-
-@pytest.mark.parametrize("name", FOUND)
-def test_violation_is_found_without_smps(name):
-    assert outcome(running(name), BY_NAME[name].rule) == "fail"
 
 
 GID_ARP, MEMBER_ARP = f"{GID}: ARP request, another port's", f"{MEMBER}: NonMember, ARP request"
@@ -81,20 +67,7 @@ def frames_of(name, patterns):
     return [n for n in order for p in patterns if n == p or p[-1] == "*" and n.startswith(p[:-1])]
 
 
-@pytest.mark.parametrize("name, lost, late", NOT_PROVED)
-def test_violation_that_a_lost_frame_explains_is_inconclusive(name, lost, late):
-    capture = running(name, frames_of(name, lost), late)
-    assert outcome(capture, BY_NAME[name].rule) == "inconclusive"
-
-
-@pytest.mark.parametrize("base", variants.BASES)
-def test_base_without_smps_conforms(base):
-    w = variants.base(base).copy()
-    w.order = [n for n in w.order if not (w[n].deth and w[n]["destqp"] == forms.SMI)]
-    assert findings.failures(forms.infiniband(w)[0], "--deviations", "none") == []
-
-
-# ---- the text of an inconclusive result names what is missing
+# What is missing, which the text of the inconclusive result names.
 
 SET = "the SM's PortInfo Set that brought the port up was not captured"
 MISSING = [
@@ -108,16 +81,29 @@ MISSING = [
 ]
 
 
-def reasons(capture, rule, path):
-    path.write_bytes(capture)
-    done = check.run("--deviations", "none", "--only", rule, "--format", "json", str(path))
-    results = json.loads(done.stdout)["results"]
-    return {
-        case["actual"] for r in results if r["outcome"] == "inconclusive" for case in r["cases"]
-    }
+def without_smps(base):
+    w = variants.base(base).copy()
+    w.order = [n for n in w.order if not (w[n].deth and w[n]["destqp"] == forms.SMI)]
+    return w
 
 
-@pytest.mark.parametrize("name, lost, text", MISSING)
-def test_inconclusive_result_names_what_is_missing(name, lost, text, tmp_path):
-    found = reasons(running(name, lost), BY_NAME[name].rule, tmp_path / "capture.pcap")
-    assert [reason for reason in found if text in reason], found
+def without_frames(name, patterns, late):
+    return running(name, frames_of(name, patterns), late)
+
+
+CASES = [
+    *[Outcome(name, FAILS, BY_NAME[name].rule, by(running, name)) for name in FOUND],
+    *[
+        Outcome(
+            f"{name}, missed {missed}, late {late}",
+            INCONCLUSIVE,
+            BY_NAME[name].rule,
+            by(without_frames, name, missed, late),
+        )
+        for name, missed, late in NOT_PROVED
+    ],
+    *[
+        Case(f"base {base} without SMPs", CONFORMS, by(without_smps, base))
+        for base in variants.BASES
+    ],
+]

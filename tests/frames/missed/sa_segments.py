@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the SA's response to GetTable(MCMemberRecord) teaches: it comes in RMPP segments of 200 bytes
 (IBA 13.6.2.1), and records of 56 bytes follow each other across the segments (IBA 15.2.1.1)."""
-import pytest
-
 from frames import ib
 from frames.fabric import FULL
+from frames.missed import CONFORMS, Case, Places, by, exactly, lacks
 from frames.subnet import Host, Subnet
-from support import findings
 
 ATTRIBUTES, MLID = "rfc4391.10.group-attributes", "rfc4391.10.mlid-as-dlid"
 GROUPS = 12
@@ -14,11 +12,6 @@ OVER_TWO = 3  # bytes 168 to 223 of the table: it begins in segment 1 and ends i
 OVER_TWO_LATER = 7  # bytes 392 to 447: 8 of them in segment 2, the others in segment 3
 IN_SECOND, IN_THIRD = 4, 8
 OTHER_QKEY, OTHER_MLID = 0x80000C1C, 0xC0FF
-
-
-def failures(subnet, rule):
-    found = findings.failures(subnet.pcap(), "--deviations", "none")
-    return [frame for frame, failed in found if failed == rule]
 
 
 def group(s, n):
@@ -61,16 +54,6 @@ def get_table(s, a, lost=(), changed=None, ack_method=ib.GET_TABLE, first_size=2
 IN = {0: (1,), OVER_TWO: (1, 2), IN_SECOND: (2,), OVER_TWO_LATER: (2, 3), IN_THIRD: (3,)}
 
 
-@pytest.mark.parametrize("n", IN)
-@pytest.mark.parametrize("lost", [(), (1,), (2,)], ids=str)
-def test_record_with_another_qkey_is_found_in_its_last_segment(n, lost):
-    """Also if another segment is lost: the records' places follow from the segment's number."""
-    s, a, _ = link()
-    frames = get_table(s, a, lost, {n: {"qkey": OTHER_QKEY}})
-    found = not set(IN[n]) & set(lost)
-    assert failures(s, ATTRIBUTES) == ([frames[IN[n][-1] - 1]] if found else [])
-
-
 # Where the data of a segment begin: LRH, BTH, DETH, then MAD, RMPP and SA header (IBA 13.6.2, 15.2.1)
 SEGMENT_DATA = 8 + 12 + 8 + 24 + 12 + 20
 # MCMemberRecord has 52 bytes (IBA 15.2.5.17): 4 and 5 are the MGID's P_Key, 6 to 15 its group ID (RFC
@@ -80,80 +63,122 @@ MGID_PKEY = ("rfc4391.4.mgid-pkey", {"pkey": 0x8001})
 GROUP_ID = ("rfc4391.4.mgid-group-id-ipv4", {"mgid": "ff12:401b:ffff:1::f00:1"})
 
 
-@pytest.mark.parametrize(
-    "n, fault, start, end",
-    [
-        (0, QKEY, 32, 36),
-        (OVER_TWO, QKEY, 0, 4),  # the first bytes of segment 2
-        (OVER_TWO_LATER, QKEY, 24, 28),
-        (0, GROUP_ID, 6, 16),
-        (OVER_TWO_LATER, GROUP_ID, 0, 8),  # two of its bytes are in segment 2
-        (OVER_TWO, GROUP_ID, 0, 20),  # in segment 1: all that segment 2 has of the record
-        (OVER_TWO, MGID_PKEY, 0, 20),
-        (OVER_TWO_LATER, MGID_PKEY, 0, 44),
-    ],
-)
-def test_bytes_at_fault_are_those_in_the_last_segment(n, fault, start, end):
+def named(s, names):
+    """The capture, and the names of its frames."""
+    return s.pcap(), [names.get(n, n) for n in range(1, len(s.records) + 1)]
+
+
+def of_table(**options):
     s, a, _ = link()
-    rule, changed = fault
-    frames = get_table(s, a, (), {n: changed})
-    found = [p for p in findings.places(s.pcap(), "--deviations", "none") if p.rule == rule]
-    frame = frames[IN[n][-1] - 1]
-    assert [(p.frame, p.start - SEGMENT_DATA, p.end - SEGMENT_DATA) for p in found] == [
-        (frame, start, end)
-    ]
+    frames = get_table(s, a, **options)
+    return named(s, {frame: f"segment {n}" for n, frame in enumerate(frames, 1)})
 
 
 def send_to_another_mlid(lost):
     """a sends to the group of the record in two segments, with another MLID than the SA's; its next
-    request shows that it has not joined. Returns the frame of that request."""
+    request shows that it has not joined."""
     s, a, b = link()
     get_table(s, a, lost)
     s.wait(1)
     s.to_group4(a, f"239.0.1.{OVER_TWO}", dlid=OTHER_MLID)
     s.wait(1)
     s.path(a, b)
-    return failures(s, MLID), len(s.records) - 1
+    return named(s, {len(s.records) - 1: "request"})
 
 
-def test_record_in_two_segments_is_read():
-    found, request = send_to_another_mlid(lost=())
-    assert found == [request]
-
-
-@pytest.mark.parametrize("lost", [1, 2])
-def test_record_of_a_lost_segment_is_unknown(lost):
-    assert send_to_another_mlid(lost=(lost,))[0] == []
-
-
-def test_segment_that_is_too_short_begins_no_record():
-    """The bytes of its second record are as many as those that the next segment's first record
-    lacks; they are not that record's."""
-    s, a, _ = link()
-    get_table(s, a, changed={OVER_TWO: {"qkey": OTHER_QKEY}}, first_size=24 + 12 + 20 + 88)
-    assert failures(s, ATTRIBUTES) == []
-
-
-@pytest.mark.parametrize("n, found", [(0, True), (1, False)], ids=["first", "second"])
-def test_response_without_rmpp_has_one_record(n, found):
+def without_rmpp(wrong):
     """RMPP's payload length says how many records there are (IBA 13.6.2.1). Without it, the bytes
-    after the first record may be those of an older message."""
+    after the first record may be those of an older message. wrong: the record with another Q_Key.
+    """
     s, a, _ = link()
     records = [
-        s.record(Host(5), group(s, i), FULL, **({"qkey": OTHER_QKEY} if i == n else {}))
+        s.record(Host(5), group(s, i), FULL, **({"qkey": OTHER_QKEY} if i == wrong else {}))
         for i in (0, 1)
     ]
     tid, wanted = s.next_tid(), ib.mcmember("::", pkey=0xFFFF)
     s.sa(a, s.sm, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, wanted, ib.MCM["pkey"])
     data = b"".join(r.ljust(56, b"\0") for r in records)
     s.sa(s.sm, a, ib.GET_TABLE_RESP, tid, ib.ATTR_MC_MEMBER, data, attr_offset=7)
-    assert failures(s, ATTRIBUTES) == ([len(s.records)] if found else [])
+    return named(s, {len(s.records): "response"})
 
 
-@pytest.mark.parametrize("method", [ib.GET_TABLE, ib.GET_TABLE_RESP])
-def test_requester_that_acknowledges_segments_is_not_the_sa(method):
+def acknowledged(method):
     s, a, b = link()
     get_table(s, a, ack_method=method)
     s.path(b, a)
-    found = {f.rule for f in findings.frames(s.pcap(), "--deviations", "none")}
-    assert "sm.failover-rejoin" not in found
+    return s.pcap()
+
+
+def in_segment(n, lost=()):
+    """The violation is found in the record's last segment, also if another segment is lost: the
+    records' places follow from the segment's number."""
+    if set(IN[n]) & set(lost):
+        return CONFORMS
+    return exactly((f"segment {IN[n][-1]}", ATTRIBUTES))
+
+
+def of_fault(number, fault, start, end):
+    """The bytes at fault are those in the last segment of the record."""
+    rule, changed = fault
+    expected = [(f"segment {IN[number][-1]}", start + SEGMENT_DATA, end + SEGMENT_DATA)]
+    name = f"bytes at fault in record {number}, {', '.join(changed)}"
+    return Places(name, expected, rule, by(of_table, changed={number: changed}))
+
+
+OTHER = {"qkey": OTHER_QKEY}
+CASES = [
+    *[
+        Case(
+            f"another Q_Key in record {n}, lost segments {lost}",
+            in_segment(n, lost),
+            by(of_table, lost=lost, changed={n: OTHER}),
+            of=(ATTRIBUTES,),
+        )
+        for n in IN
+        for lost in ((), (1,), (2,))
+    ],
+    of_fault(0, QKEY, 32, 36),
+    of_fault(OVER_TWO, QKEY, 0, 4),  # the first bytes of segment 2
+    of_fault(OVER_TWO_LATER, QKEY, 24, 28),
+    of_fault(0, GROUP_ID, 6, 16),
+    of_fault(OVER_TWO_LATER, GROUP_ID, 0, 8),  # two of its bytes are in segment 2
+    of_fault(OVER_TWO, GROUP_ID, 0, 20),  # in segment 1: all that segment 2 has of the record
+    of_fault(OVER_TWO, MGID_PKEY, 0, 20),
+    of_fault(OVER_TWO_LATER, MGID_PKEY, 0, 44),
+    Case(
+        "record in two segments",
+        exactly(("request", MLID)),
+        by(send_to_another_mlid, ()),
+        of=(MLID,),
+    ),
+    Case(
+        "record whose first segment is lost", CONFORMS, by(send_to_another_mlid, (1,)), of=(MLID,)
+    ),
+    Case(
+        "record whose second segment is lost", CONFORMS, by(send_to_another_mlid, (2,)), of=(MLID,)
+    ),
+    # the bytes of its second record are as many as those that the next segment's first record lacks;
+    # they are not that record's
+    Case(
+        "segment that is too short",
+        CONFORMS,
+        by(of_table, changed={OVER_TWO: OTHER}, first_size=24 + 12 + 20 + 88),
+        of=(ATTRIBUTES,),
+    ),
+    Case(
+        "first record without RMPP",
+        exactly(("response", ATTRIBUTES)),
+        by(without_rmpp, 0),
+        of=(ATTRIBUTES,),
+    ),
+    Case("second record without RMPP", CONFORMS, by(without_rmpp, 1), of=(ATTRIBUTES,)),
+    *[
+        Case(
+            f"the requester's acknowledgements, {what}",
+            lacks("sm.failover-rejoin"),
+            by(acknowledged, method),
+            outcomes=("fail", "deviation", "noted"),
+        )
+        for what, method in (("GetTable", ib.GET_TABLE), ("GetTableResp", ib.GET_TABLE_RESP))
+    ],
+]
