@@ -2,7 +2,7 @@
 """Faults of link-layer addresses, ARP and Neighbour Discovery (RFC 4391 §8, 9; RFC 4755 §2.2,
 3.1)."""
 from frames.bases import N0, N1
-from frames.fixture import fail
+from frames.fixture import fail, sets
 
 DATAGRAM = "datagram.pcap"
 
@@ -37,61 +37,47 @@ def link_local_form(t):
 # ---- the 20 octets (RFC 4391 §9.1.1, RFC 4755 §3.1): n0's ARP reply in 86, n1's in 44
 
 
-@fail("rfc4391.9.1.1.reserved-flags", DATAGRAM, "n0's address in its ARP reply begins with 0x01")
-def reserved_flags(t):
-    t[86]["arp.sha.flags"] = 0x01
-    return 86
-
-
-@fail(
+sets(
+    "rfc4391.9.1.1.reserved-flags",
+    DATAGRAM,
+    "n0's address in its ARP reply begins with 0x01",
+    {86: {"arp.sha.flags": 0x01}},
+)
+sets(
     "rfc4755.3.1.flags",
     DATAGRAM,
     "n0's address in its ARP reply begins with 0x81: RC, and a reserved flag",
+    {86: {"arp.sha.flags": 0x81}},
 )
-def flags(t):
-    t[86]["arp.sha.flags"] = 0x81
-    return 86
-
-
-@fail(
+sets(
     "rfc4391.9.1.1.reserved-flags",
     DATAGRAM,
     "n0's address in its ARP reply begins with 0x20, as MLNX_OFED's do",
+    {86: {"arp.sha.flags": 0x20}},
     variant="-2",
     linux="deviation",
 )
-def flags_of_mlnx_ofed(t):
-    t[86]["arp.sha.flags"] = 0x20
-    return 86
-
-
-@fail(
+sets(
     "rfc4755.3.1.flags",
     DATAGRAM,
     "n0's address in its ARP reply begins with 0xa0, as MLNX_OFED's do in connected mode",
+    {86: {"arp.sha.flags": 0xA0}},
     variant="-2",
     linux="deviation",
 )
-def connected_flags_of_mlnx_ofed(t):
-    t[86]["arp.sha.flags"] = 0xA0
-    return 86
-
-
-@fail(
+sets(
     "rfc4755.3.1.flags",
     DATAGRAM,
     "n0's address in its ARP reply begins with 0x60: MLNX_OFED has no UC",
+    {86: {"arp.sha.flags": 0x60}},
     variant="-3",
 )
-def flags_of_no_known_host(t):
-    t[86]["arp.sha.flags"] = 0x60
-    return 86
-
-
-@fail("rfc4391.9.1.1.gid-of-port", DATAGRAM, "n0's address in its ARP reply has n1's GID")
-def gid_of_port(t):
-    t[86]["arp.sha.gid"] = N1.gid
-    return 86
+sets(
+    "rfc4391.9.1.1.gid-of-port",
+    DATAGRAM,
+    "n0's address in its ARP reply has n1's GID",
+    {86: {"arp.sha.gid": N1.gid}},
+)
 
 
 @fail(
@@ -110,46 +96,32 @@ def address_format(t):
     return 86
 
 
-@fail(
+sets(
     "rfc4391.9.1.1.arp-reply-qpn",
     "no-flags",
     "n1's ARP reply goes to QPN 0x000005; the requester's is 0x000003",
+    {44: {"destqp": 5}},
 )
-def arp_reply_qpn(t):
-    t[44]["destqp"] = 5
-    return 44
-
-
-@fail(
+sets(
     "rfc4755.3.1.reply-to-ud-qpn",
     DATAGRAM,
     "n1's ARP reply goes to QPN 0x000005; the requester's, with the RC flag, is 0x000003",
+    {44: {"destqp": 5}},
 )
-def reply_to_ud_qpn(t):
-    t[44]["destqp"] = 5
-    return 44
-
-
-@fail(
+sets(
     "rfc4755.3.1.reply-to-ud-qpn",
     DATAGRAM,
     "n1's neighbour advertisement goes to QPN 0x000005; the requester's is 0x000003",
+    {60: {"destqp": 5}},
     variant="-2",
     also=["rfc4391.9.1.1.traffic-to-qpn"],
 )
-def reply_to_ud_qpn_nd(t):
-    t[60]["destqp"] = 5
-    return 60
-
-
-@fail(
+sets(
     "rfc4755.2.2.one-ud-qp",
     "connected.pcap",
     "n1's ARP request names QPN 0x000023, with the RC flag, and its sender is 0x000024",
+    {98: {"srcqp": 0x24}},
 )
-def one_ud_qp(t):
-    t[98]["srcqp"] = 0x24
-    return 98
 
 
 @fail(
@@ -177,16 +149,18 @@ def revalidate_arp(t):
 # ---- ARP (RFC 4391 §9.2)
 
 
-@fail("rfc4391.9.2.arp-hardware-type", DATAGRAM, "n0's ARP reply has hardware type 1")
-def arp_hardware_type(t):
-    t[86]["arp.hrd"] = 1
-    return 86
-
-
-@fail("rfc4391.9.2.arp-hardware-length", DATAGRAM, "n0's ARP reply has hardware length 19")
-def arp_hardware_length(t):
-    t[86]["arp.hln"] = 19
-    return 86
+sets(
+    "rfc4391.9.2.arp-hardware-type",
+    DATAGRAM,
+    "n0's ARP reply has hardware type 1",
+    {86: {"arp.hrd": 1}},
+)
+sets(
+    "rfc4391.9.2.arp-hardware-length",
+    DATAGRAM,
+    "n0's ARP reply has hardware length 19",
+    {86: {"arp.hln": 19}},
+)
 
 
 @fail(

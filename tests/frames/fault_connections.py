@@ -5,7 +5,7 @@ In connected.pcap 45, 46 and 48 are REQ, REP and RTU of n0's connection to n1, 5
 of n1's to n0; 47 and 55 are echo requests on the first."""
 from frames import ib
 from frames.bases import CONSUMER_REJECT, N0, N1, all_of_gsi
-from frames.fixture import fail, tape
+from frames.fixture import fail, sets, tape
 
 CONNECTED = "connected.pcap"
 QPN_OF_N0 = 5  # of the first connection
@@ -14,21 +14,19 @@ QPN_OF_N0 = 5  # of the first connection
 # ---- set-up
 
 
-@fail("rfc4755.3.2.ud-qpn-in-private-data", "set-up", "n1's REP has UD QPN 0 in its private data")
-def ud_qpn_in_private_data(t):
-    t[46]["rep.private.qpn"] = 0
-    return 46
-
-
-@fail(
+sets(
+    "rfc4755.3.2.ud-qpn-in-private-data",
+    "set-up",
+    "n1's REP has UD QPN 0 in its private data",
+    {46: {"rep.private.qpn": 0}},
+)
+sets(
     "rfc4755.3.2.ud-qpn-in-private-data",
     "set-up",
     "n1's REP has UD QPN 0x000099, of none of its addresses",
+    {46: {"rep.private.qpn": 0x99}},
     variant="-2",
 )
-def ud_qpn_of_no_address(t):
-    t[46]["rep.private.qpn"] = 0x99
-    return 46
 
 
 def reject(t):
@@ -72,63 +70,52 @@ def service_id(t):
     return 46  # n1's next packet of its GSI: it did not join again, with another QPN
 
 
-@fail("rfc4755.5.1.receive-mtu", "set-up", "n0's REQ has Receive MTU 0")
-def receive_mtu(t):
-    t[45]["req.private.mtu"] = 0
-    return 45
-
-
-@fail("rfc4755.6.private-data", "set-up", "n1's REP has no Receive MTU")
-def private_data(t):
-    t[46]["rep.private.mtu"] = 0
-    return 46
-
-
-@fail("rfc4755.6.private-data", "set-up", "n0's REQ has private data of zeros", variant="-2")
-def private_data_of_zeros(t):
-    t[45]["req.private"] = 0
-    return 45
-
-
-@fail(
+sets(
+    "rfc4755.5.1.receive-mtu", "set-up", "n0's REQ has Receive MTU 0", {45: {"req.private.mtu": 0}}
+)
+sets(
+    "rfc4755.6.private-data", "set-up", "n1's REP has no Receive MTU", {46: {"rep.private.mtu": 0}}
+)
+sets(
+    "rfc4755.6.private-data",
+    "set-up",
+    "n0's REQ has private data of zeros",
+    {45: {"req.private": 0}},
+    variant="-2",
+)
+sets(
     "rfc4755.6.private-data",
     "rtu-set-up",
     "n0's RTU has no private data; the REQ has Linux's Service-ID",
+    {48: {"rtu.private": 0}},
     variant="-3",
     linux="deviation",
 )
-def rtu_of_linux(t):
-    t[48]["rtu.private"] = 0
-    return 48
-
-
-@fail(
+sets(
     "rfc4755.6.private-data",
     "rfc-set-up",
     "n0's RTU has no private data; the REQ has the RFC's Service-ID",
+    {48: {"rtu.private": 0}},
     variant="-4",
 )
-def rtu_of_another_stack(t):
-    t[48]["rtu.private"] = 0
-    return 48
-
-
-@fail("rfc4755.6.reserved-zero", "set-up", "the Reserved octet of n0's REQ is 1")
-def reserved_zero(t):
-    t[45]["req.private.reserved"] = 1
-    return 45
-
-
-@fail("rfc4755.5.minimum-mtu", "set-up", "n0's REQ has Receive MTU 71: 67 octets of IP")
-def minimum_mtu(t):
-    t[45]["req.private.mtu"] = 71
-    return 45
-
-
-@fail("rfc4755.5.message-size", "set-up", "n0's REQ has Receive MTU 2^31 + 1")
-def message_size(t):
-    t[45]["req.private.mtu"] = (1 << 31) + 1
-    return 45
+sets(
+    "rfc4755.6.reserved-zero",
+    "set-up",
+    "the Reserved octet of n0's REQ is 1",
+    {45: {"req.private.reserved": 1}},
+)
+sets(
+    "rfc4755.5.minimum-mtu",
+    "set-up",
+    "n0's REQ has Receive MTU 71: 67 octets of IP",
+    {45: {"req.private.mtu": 71}},
+)
+sets(
+    "rfc4755.5.message-size",
+    "set-up",
+    "n0's REQ has Receive MTU 2^31 + 1",
+    {45: {"req.private.mtu": (1 << 31) + 1}},
+)
 
 
 @fail(
@@ -210,10 +197,12 @@ def multicast_over_ud(t):
     return 55
 
 
-@fail("rfc4755.4.type", CONNECTED, "n0's echo request over IPv4 has the Type of IPv6")
-def type_contradicted(t):
-    t[55]["type"] = 0x86DD
-    return 55
+sets(
+    "rfc4755.4.type",
+    CONNECTED,
+    "n0's echo request over IPv4 has the Type of IPv6",
+    {55: {"type": 0x86DD}},
+)
 
 
 @fail("rfc4755.4.encapsulation-header", CONNECTED, "n0's echo request ends after Type")
@@ -222,25 +211,21 @@ def encapsulation_header(t):
     return 55
 
 
-@fail(
+sets(
     "rfc4755.5.1.connection-mtu",
     "long-echo",
     "n1's REP has Receive MTU 2048; n0's second echo request has 3028 bytes",
+    {46: {"rep.private.mtu": 2048}},
+    at=55,
 )
-def connection_mtu(t):
-    t[46]["rep.private.mtu"] = 2048
-    return 55
-
-
-@fail(
+sets(
     "rfc4755.5.minimum-mtu",
     "ipv6-echoes",
     "n1's REP has Receive MTU 1000; n0 sends IPv6 over the connection",
+    {46: {"rep.private.mtu": 1000}},
+    at=88,
     variant="-2",
 )
-def minimum_mtu_ipv6(t):
-    t[46]["rep.private.mtu"] = 1000
-    return 88
 
 
 @fail("rfc4755.7.resolution-over-ud", CONNECTED, "n0's ARP reply goes over the connection")

@@ -8,7 +8,7 @@ memberships are known.
 """
 from frames import ib
 from frames.bases import CONTROLLED, N0, N1, N3, join_again
-from frames.fixture import fail
+from frames.fixture import fail, sets
 
 DATAGRAM = "datagram.pcap"
 REFUSED, NO_RECORDS = 0x0200, 0x0300  # IBA 15.2.3: ERR_REQ_INVALID, ERR_NO_RECORDS
@@ -16,75 +16,55 @@ REFUSED, NO_RECORDS = 0x0200, 0x0300  # IBA 15.2.3: ERR_REQ_INVALID, ERR_NO_RECO
 # ---- MGIDs (RFC 4391 §4)
 
 
-@fail(
-    "rfc4391.4.mgid-t-flag", DATAGRAM, "n0's router solicitation goes to ff02:601b:ffff::2, T = 0"
+sets(
+    "rfc4391.4.mgid-t-flag",
+    DATAGRAM,
+    "n0's router solicitation goes to ff02:601b:ffff::2, T = 0",
+    {34: {"dgid": "ff02:601b:ffff::2"}},
 )
-def mgid_t_flag(t):
-    t[34]["dgid"] = "ff02:601b:ffff::2"
-    return 34
-
-
-@fail(
+sets(
     "rfc4391.4.mgid-format",
     DATAGRAM,
     "n0's router solicitation goes to ff32:601b:ffff::2, another flag set besides T",
+    {34: {"dgid": "ff32:601b:ffff::2"}},
 )
-def mgid_format(t):
-    t[34]["dgid"] = "ff32:601b:ffff::2"
-    return 34
-
-
-@fail(
+sets(
     "rfc4391.4.mgid-signature-ipv4",
     DATAGRAM,
     "n0 pings 239.1.2.3 by an MGID with the signature of IPv6",
+    {79: {"dgid": "ff12:601b:ffff::f01:203"}},
 )
-def mgid_signature_ipv4(t):
-    t[79]["dgid"] = "ff12:601b:ffff::f01:203"
-    return 79
-
-
-@fail(
+sets(
     "rfc4391.4.mgid-signature-ipv6",
     DATAGRAM,
     "n0 pings ff15::5:6 by an MGID with the signature of IPv4",
+    {83: {"dgid": "ff12:401b:ffff::5:6"}},
 )
-def mgid_signature_ipv6(t):
-    t[83]["dgid"] = "ff12:401b:ffff::5:6"
-    return 83
-
-
-@fail(
+sets(
     "rfc4391.4.mgid-pkey",
     DATAGRAM,
     "n0's router solicitation: P_Key 0x8001 in the MGID, 0xffff in the BTH",
+    {34: {"dgid": "ff12:601b:8001::2"}},
 )
-def mgid_pkey(t):
-    t[34]["dgid"] = "ff12:601b:8001::2"
-    return 34
-
-
-@fail("rfc4391.4.mgid-group-id-ipv4", DATAGRAM, "n0 pings 239.1.2.3 by the MGID of 239.1.2.4")
-def mgid_group_id_ipv4(t):
-    t[79]["dgid"] = "ff12:401b:ffff::f01:204"
-    return 79
-
-
-@fail(
+sets(
+    "rfc4391.4.mgid-group-id-ipv4",
+    DATAGRAM,
+    "n0 pings 239.1.2.3 by the MGID of 239.1.2.4",
+    {79: {"dgid": "ff12:401b:ffff::f01:204"}},
+)
+sets(
     "rfc4391.4.mgid-group-id-ipv4",
     DATAGRAM,
     "n0 pings 239.1.2.3 by an MGID with all 32 bits of the group",
+    {79: {"dgid": "ff12:401b:ffff::ef01:203"}},
     variant="-2",
 )
-def mgid_group_id_ipv4_high(t):
-    t[79]["dgid"] = "ff12:401b:ffff::ef01:203"
-    return 79
-
-
-@fail("rfc4391.4.mgid-group-id-ipv6", DATAGRAM, "n0 pings ff15::5:6 by the MGID of ff15::5:7")
-def mgid_group_id_ipv6(t):
-    t[83]["dgid"] = "ff12:601b:ffff::5:7"
-    return 83
+sets(
+    "rfc4391.4.mgid-group-id-ipv6",
+    DATAGRAM,
+    "n0 pings ff15::5:6 by the MGID of ff15::5:7",
+    {83: {"dgid": "ff12:601b:ffff::5:7"}},
+)
 
 
 @fail("rfc4391.4.broadcast-mapping", DATAGRAM, "n0 pings 255.255.255.255 by the MGID of 239.1.2.3")
@@ -107,14 +87,12 @@ def scope_consistent(t):
     return 37
 
 
-@fail(
+sets(
     "rfc4391.4.1.pkey-full-member",
     DATAGRAM,
     "n0's ARP request goes to a broadcast-GID with P_Key 0x7fff",
+    {41: {"dgid": "ff12:401b:7fff::ffff:ffff"}},
 )
-def pkey_full_member(t):
-    t[41]["dgid"] = "ff12:401b:7fff::ffff:ffff"
-    return 41
 
 
 # ---- encapsulation (RFC 4391 §6)
@@ -126,16 +104,18 @@ def encapsulation_header(t):
     return 45
 
 
-@fail("rfc4391.6.reserved-zero", DATAGRAM, "n0's echo request has Reserved 0x0001")
-def reserved_zero(t):
-    t[45]["reserved"] = 1
-    return 45
-
-
-@fail("rfc4391.6.type", DATAGRAM, "n0's echo request over IPv4 has the Type of IPv6")
-def type_contradicted(t):
-    t[45]["type"] = 0x86DD
-    return 45
+sets(
+    "rfc4391.6.reserved-zero",
+    DATAGRAM,
+    "n0's echo request has Reserved 0x0001",
+    {45: {"reserved": 1}},
+)
+sets(
+    "rfc4391.6.type",
+    DATAGRAM,
+    "n0's echo request over IPv4 has the Type of IPv6",
+    {45: {"type": 0x86DD}},
+)
 
 
 @fail("rfc4391.6.grh-on-multicast", DATAGRAM, "n0's ARP request goes to MLID 0xc000 without a GRH")
@@ -157,15 +137,14 @@ def join_parameters_used(t):
     return 42  # n1's next request (PSN 7 after 6 in 37): it got no other parameters
 
 
-@fail(
+sets(
     "rfc4391.5.join-parameters-used",
     DATAGRAM,
     "n0's ARP request has HopLimit 9; the broadcast group's is 0",
+    {41: {"hop": 9}},
+    at=42,
     variant="-2",
 )
-def join_parameters_used_hop(t):
-    t[41]["hop"] = 9
-    return 42
 
 
 @fail(
@@ -178,14 +157,13 @@ def link_mtu(t):
     return 69  # n1's next request (PSN 8 after 7 in 42)
 
 
-@fail(
+sets(
     "rfc4391.9.1.2.qkey-from-join",
     DATAGRAM,
     "n0's third echo request has Q_Key 0x80000b1c; the join response has 0x00000b1b",
+    {49: {"qkey": 0x80000B1C}},
+    at=69,
 )
-def qkey_from_join(t):
-    t[49]["qkey"] = 0x80000B1C
-    return 69
 
 
 @fail(
@@ -200,14 +178,12 @@ def qkey_before_join(t):
     return 69  # 55 has the old one; in 69 n1's next request shows that it did not join again
 
 
-@fail(
+sets(
     "rfc4391.13.qkey-controlled",
     "middle",
     "n0's third echo request has Q_Key 0x00000b1c, the high-order bit 0",
+    {49: {"qkey": 0x00000B1C}},
 )
-def qkey_controlled(t):
-    t[49]["qkey"] = 0x00000B1C
-    return 49
 
 
 # ---- groups in use (RFC 4391 §10)

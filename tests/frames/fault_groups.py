@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of joins, leaves and the SA's responses (RFC 4391 §4.1, 5, 7, 10)."""
 from frames import ib
-from frames.fixture import fail
+from frames.fixture import fail, sets
 
 DATAGRAM = "datagram.pcap"
 REFUSED, TOO_FEW_COMPONENTS = (
@@ -12,14 +12,12 @@ SEND_ONLY_NON_MEMBER, SEND_ONLY_FULL_MEMBER = 4, 8
 MTU_1024, EXACTLY = 3, 2  # IBA 15.2.5.17
 
 
-@fail(
+sets(
     "rfc4391.4.1.qkey-controlled",
     "controlled-bring-up",
     "the SA's response gives the broadcast group Q_Key 0x00000b1c",
+    {20: {"mcm.qkey": 0x00000B1C}},
 )
-def qkey_controlled(t):
-    t[20]["mcm.qkey"] = 0x00000B1C
-    return 20
 
 
 @fail(
@@ -121,15 +119,13 @@ def group_other_attributes(t):
     return 70
 
 
-@fail(
+sets(
     "rfc4391.10.leave",
     DATAGRAM,
     "n1, FullMember of 239.1.2.3, asks to leave as SendOnlyFullMember; the SA refuses",
+    {95: {"mcm.join": SEND_ONLY_FULL_MEMBER}, 97: {"mad.status": REFUSED}},
+    at=95,
 )
-def leave(t):
-    t[95]["mcm.join"] = SEND_ONLY_FULL_MEMBER
-    t[97]["mad.status"] = REFUSED
-    return 95
 
 
 @fail(

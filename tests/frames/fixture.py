@@ -54,6 +54,19 @@ def _decorator(kind):
 fail, passes, use, shown = (_decorator(kind) for kind in (FAIL, PASS, USE, SHOWN))
 
 
+def sets(rule, base_name, what, fields, at=None, **options):
+    """A fault in fields of frames, {number: {name: value}}. at: the frame that must have the finding;
+    None: the only one that is changed."""
+
+    def make(t):
+        for number, changed in fields.items():
+            for name, value in changed.items():
+                t[number][name] = value
+        return at or next(iter(fields))
+
+    fail(rule, base_name, what, **options)(make)
+
+
 def as_it_is(kind, base_name, *rules):
     """The base is the fixture of these rules."""
     for rule in rules:

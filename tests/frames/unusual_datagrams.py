@@ -5,7 +5,7 @@ from frames import ib
 from frames.ib import ONLY, UD, Frame, encap
 from frames.fabric import QKEY
 from frames.subnet import Host, Subnet
-from frames.unusual import link, scenario
+from frames.unusual import link, met, on, resolved, scenario
 from support import capfile
 
 GROUP = "239.1.2.3"
@@ -16,14 +16,11 @@ def of_ip(s, a, b, protocol, body, **options):
     s.ud(a, b, encap(0x0800, ib.ipv4(a.ip, b.ip, protocol, body, **options)))
 
 
-@scenario
-def grh_on_unicast():
+@on(resolved, 1, 2)
+def grh_on_unicast(s, a, b):
     """A GRH is allowed in a subnet too (RFC 4391 section 6)."""
-    s, a, b = link(1, 2)
-    s.resolve(a, b)
     s.ping(a, b, grh=True, hop=1)
     s.ping(a, b, seq=2)
-    return s
 
 
 @scenario
@@ -40,11 +37,9 @@ def across_a_router():
     return s
 
 
-@scenario
-def ipv4_fragments():
+@on(resolved, 1, 2)
+def ipv4_fragments(s, a, b):
     """A datagram of 5000 octets in fragments of at most 2044."""
-    s, a, b = link(1, 2)
-    s.resolve(a, b)
     data = ib.fill(5000)
     for at in range(0, 5000, 2024):
         part = data[at : at + 2024]
@@ -54,33 +49,25 @@ def ipv4_fragments():
         head[10:12] = b"\0\0"
         head[10:12] = ib.u16(ib.inet_checksum(bytes(head)))
         s.ud(a, b, encap(0x0800, bytes(head) + part))
-    return s
 
 
-@scenario
-def ipv6_fragments():
-    s, a, b = link(1, 2)
+@on(link, 1, 2)
+def ipv6_fragments(s, a, b):
     s.resolve6(a, b)
     for at, more in ((0, 1), (1400, 0)):
         fragment = bytes((17, 0)) + ib.u16(at | more) + ib.u32(77)
         s.ud(a, b, encap(0x86DD, ib.ipv6(a.ll, b.ll, 44, fragment + ib.fill(1400), hop=64)))
-    return s
 
 
-@scenario
-def datagram_of_the_link_mtu():
+@on(resolved, 1, 2)
+def datagram_of_the_link_mtu(s, a, b):
     """2044 octets of IP, 2048 of payload."""
-    s, a, b = link(1, 2)
-    s.resolve(a, b)
     s.ud(a, b, encap(0x0800, ib.ping4(a.ip, b.ip, size=2044 - 28)))
-    return s
 
 
-@scenario
-def ipv4_options_and_ecn():
+@on(resolved, 1, 2)
+def ipv4_options_and_ecn(s, a, b):
     """A header of 24 octets with a router alert, DSCP and ECN bits."""
-    s, a, b = link(1, 2)
-    s.resolve(a, b)
     head = bytearray(
         b"\x46\xbb"
         + ib.u16(24 + 8)
@@ -92,13 +79,10 @@ def ipv4_options_and_ecn():
     )
     head[10:12] = ib.u16(ib.inet_checksum(bytes(head)))
     s.ud(a, b, encap(0x0800, bytes(head) + ib.udp(a.ip, b.ip, 9, 9, b"")))
-    return s
 
 
-@scenario
-def tcp():
-    s, a, b = link(1, 2)
-    s.resolve(a, b)
+@on(resolved, 1, 2)
+def tcp(s, a, b):
     for src, dst, flags in ((a, b, 2), (b, a, 0x12), (a, b, 0x10), (a, b, 0x11)):
         segment = (
             ib.u16(40000)
@@ -110,85 +94,64 @@ def tcp():
             + bytes(4)
         )
         of_ip(s, src, dst, 6, segment)
-    return s
 
 
-@scenario
-def roce_v2_beside():
+@on(resolved, 1, 2)
+def roce_v2_beside(s, a, b):
     """RoCE v2 over IPoIB: UDP port 4791 carries a packet of another QP."""
-    s, a, b = link(1, 2)
-    s.resolve(a, b)
     inner = Frame(UD | ONLY, ib.fill(60), destqp=0x77, psn=3, qkey=0x1234, srcqp=0x78).body + bytes(
         4
     )
     of_ip(s, a, b, 17, ib.udp(a.ip, b.ip, 49152, 4791, inner))
-    return s
 
 
-@scenario
-def tunnels():
+@on(resolved, 1, 2)
+def tunnels(s, a, b):
     """VXLAN with an Ethernet frame and an ARP of Ethernet in it; GRE; IP in IP."""
-    s, a, b = link(1, 2)
-    s.resolve(a, b)
     mac = bytes(6)
     arp = ib.arp(1, mac, "192.0.2.1", mac, "192.0.2.2", hrd=1)
     inner = b"\xff" * 6 + mac + ib.u16(0x0806) + arp
     of_ip(s, a, b, 17, ib.udp(a.ip, b.ip, 50000, 4789, b"\x08" + bytes(7) + inner))
     of_ip(s, a, b, 47, bytes(2) + ib.u16(0x0800) + ib.ping4("192.0.2.1", "192.0.2.2"))
     of_ip(s, a, b, 4, ib.ping4("192.0.2.1", "192.0.2.2"))
-    return s
 
 
-@scenario
-def other_ethertypes():
+@on(resolved, 1, 2)
+def other_ethertypes(s, a, b):
     """LLDP, MPLS, 802.1X and an experimental one (RFC 4391 section 6)."""
-    s, a, b = link(1, 2)
-    s.resolve(a, b)
     for kind in (0x88CC, 0x8847, 0x888E, 0x88B5):
         s.ud(a, b, encap(kind, ib.fill(46)))
-    return s
 
 
-@scenario
-def payloads_of_any_padding():
-    s, a, b = link(1, 2)
-    s.resolve(a, b)
+@on(resolved, 1, 2)
+def payloads_of_any_padding(s, a, b):
     for size in range(8):
         s.ud(a, b, encap(0x0800, ib.ping4(a.ip, b.ip, seq=size, size=size)))
-    return s
 
 
-@scenario
-def ip_payload_shorter_than_the_frame():
+@on(resolved, 1, 2)
+def ip_payload_shorter_than_the_frame(s, a, b):
     """Bytes after the IP datagram: a driver rounds the length up."""
-    s, a, b = link(1, 2)
-    s.resolve(a, b)
     s.ud(a, b, encap(0x0800, ib.ping4(a.ip, b.ip, size=5) + bytes(3)))
-    return s
 
 
-@scenario
-def other_users_of_datagrams():
+@on(met, 1, 2)
+def other_users_of_datagrams(s, a, b):
     """A program has UD QPs with a Q_Key of its own on the same ports; MPI's start-up messages have
     arbitrary bytes."""
-    s, a, b = link(1, 2)
-    s.meet(a, b)
     one, two = a.also(qpn=0x4444), b.also(qpn=0x5555)
     for n, data in enumerate((b"\x08\x06\x00\x01" + ib.fill(52), b"\x01", b"", ib.fill(2000))):
         s.ud(one, two, data, qkey=0x01020304 + n)
-    return s
 
 
-@scenario
-def performance_management():
+@on(link, 1, 2)
+def performance_management(s, a, b):
     """MADs of other classes at QP 1: performance (0x04), a vendor's (0x0A), congestion control
     (0x21)."""
-    s, a, b = link(1, 2)
     for kind in (0x04, 0x0A, 0x21):
         s.mad(a, b, (ib.mad_header(kind, 1, 1, s.next_tid(), 0x12)).ljust(256, b"\0"))
         s.mad(b, a, (ib.mad_header(kind, 1, 0x81, s.tid, 0x12)).ljust(256, b"\0"))
     s.meet(a, b)
-    return s
 
 
 def dhcp(op, kind, xid, ciaddr=ZERO, flags=0x8000, yiaddr=ZERO, options=b""):
@@ -215,11 +178,10 @@ def dhcp_datagram(src, dst, ports, message):
 UP, DOWN = (68, 67), (67, 68)
 
 
-@scenario
-def dhcp_lease():
+@on(link, 1, 2)
+def dhcp_lease(s, a, server):
     """RFC 4390: broadcast while the client has no address; renewed by unicast without the broadcast
     flag; released."""
-    s, a, server = link(1, 2)
     for kind, reply_type in ((DISCOVER, OFFER), (REQUEST, ACK)):
         s.ud(a, s.broadcast(), dhcp_datagram(ZERO, ALL, UP, dhcp(1, kind, 7)))
         s.ud(
@@ -236,28 +198,23 @@ def dhcp_lease():
         dhcp_datagram(server.ip, a.ip, DOWN, dhcp(2, ACK, 8, ciaddr=a.ip, flags=0, yiaddr=a.ip)),
     )
     s.ud(a, server, dhcp_datagram(a.ip, server.ip, UP, dhcp(1, RELEASE, 9, ciaddr=a.ip, flags=0)))
-    return s
 
 
-@scenario
-def dhcp_offer_of_an_address_in_use_before():
+@on(met, 1, 2)
+def dhcp_offer_of_an_address_in_use_before(s, a, server):
     """The client was restarted and asks for its old address without having it. The server has no
     link-layer address of it, so its offer to that address goes to the broadcast group."""
-    s, a, server = link(1, 2)
-    s.meet(a, server)
     s.wait(30)
     s.ud(a, s.broadcast(), dhcp_datagram(ZERO, ALL, UP, dhcp(1, DISCOVER, 7)))
     offer = dhcp(2, OFFER, 7, yiaddr=a.ip)
     s.ud(server, s.broadcast(), dhcp_datagram(server.ip, a.ip, DOWN, offer))
     s.path(a, server)
-    return s
 
 
-@scenario
-def dhcp_rebinding():
+@on(link, 1, 2)
+def dhcp_rebinding(s, a, server):
     """RFC 2131 section 4.4.5: the server does not respond; the client broadcasts its REQUEST with
     ciaddr, without the flag."""
-    s, a, server = link(1, 2)
     s.ud(a, s.broadcast(), dhcp_datagram(a.ip, ALL, UP, dhcp(1, REQUEST, 8, ciaddr=a.ip, flags=0)))
     s.path(server, a)
     s.ud(
@@ -265,26 +222,20 @@ def dhcp_rebinding():
         a,
         dhcp_datagram(server.ip, a.ip, DOWN, dhcp(2, ACK, 8, ciaddr=a.ip, flags=0, yiaddr=a.ip)),
     )
-    return s
 
 
-@scenario
-def dhcp_inform():
-    s, a, server = link(1, 2)
+@on(link, 1, 2)
+def dhcp_inform(s, a, server):
     s.ud(a, s.broadcast(), dhcp_datagram(a.ip, ALL, UP, dhcp(1, INFORM, 8, ciaddr=a.ip, flags=0)))
-    return s
 
 
-@scenario
-def dhcp_through_a_relay():
+@on(resolved, 1, 2)
+def dhcp_through_a_relay(s, relay, router):
     """A relay's unicast to a server on another link, of a client with an Ethernet address."""
-    s, relay, router = link(1, 2)
-    s.resolve(relay, router)
     message = bytearray(dhcp(1, DISCOVER, 5, flags=0))
     message[1], message[2], message[3] = 1, 6, 1
     message[24:28], message[28:34] = ib.ip4("192.0.2.1"), bytes.fromhex("0200000000aa")
     s.ud(relay, router, dhcp_datagram(relay.ip, "198.51.100.1", (67, 67), bytes(message)))
-    return s
 
 
 @scenario

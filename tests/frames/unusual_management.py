@@ -4,7 +4,7 @@ from frames import ib
 from frames.fabric import FULL, QKEY, smp_frame
 from frames.ib import encap
 from frames.subnet import FromStart, Host, Subnet
-from frames.unusual import link, scenario
+from frames.unusual import link, on, scenario
 
 GROUP = "239.1.2.3"
 ACTIVE, DOWN = 4, 1
@@ -53,11 +53,9 @@ def full_round(s, *hosts):
     s.up(*hosts)
 
 
-@scenario
-def ports_are_initialised():
-    s, a, b = managed(1, 2)
+@on(managed, 1, 2)
+def ports_are_initialised(s, a, b):
     s.meet(a, b)
-    return s
 
 
 @scenario
@@ -74,15 +72,13 @@ def several_pkeys_of_a_port():
     return s
 
 
-@scenario
-def pkey_is_added_later():
-    s, a, b = managed(1, 2)
+@on(managed, 1, 2)
+def pkey_is_added_later(s, a, b):
     for host in (a, b):
         s.pkey_table(host, 0xFFFF, 0x8007)
     child = [h.also(qpn=h.qpn + 0x1000, ip=h.ip.replace("10.0.0", "10.7.0")) for h in (a, b)]
     s.up(*child, pkey=0x8007)
     s.meet(*child, pkey=0x8007)
-    return s
 
 
 def set_by_lid(s, host, attribute, data, modifier=0):
@@ -94,9 +90,8 @@ def set_by_lid(s, host, attribute, data, modifier=0):
         s.put(smp_frame(mad, s.next_psn(sender, host.lid & 0x3F), dst.lid, src.lid))
 
 
-@scenario
-def pkey_is_added_by_lid():
-    s, a, b = managed(1, 2)
+@on(managed, 1, 2)
+def pkey_is_added_by_lid(s, a, b):
     for host in (a, b):
         set_by_lid(s, host, 0x16, ib.u16(0xFFFF) + ib.u16(0x8007))
     child = [h.also(qpn=h.qpn + 0x1000, ip=h.ip.replace("10.0.0", "10.7.0")) for h in (a, b)]
@@ -104,19 +99,16 @@ def pkey_is_added_by_lid():
     s.meet(*child, pkey=0x8007)
     for host in (a, b):
         s.pkey_table(host, 0xFFFF, 0x8007)
-    return s
 
 
-@scenario
-def membership_changes_from_full_to_limited():
+@on(managed, 1, 2, pkey=65535)
+def membership_changes_from_full_to_limited(s, a, b):
     """The port joined as full member; its table then has the limited P_Key, with which it sends to
     a full member."""
-    s, a, b = managed(1, 2, pkey=0xFFFF)
     s.meet(a, b)
     s.pkey_table(b, 0x7FFF)
     s.wait(1)
     s.ping(b, a, pkey=0x7FFF, back=0xFFFF, seq=2)
-    return s
 
 
 @scenario
@@ -145,22 +137,19 @@ def multicast_from_the_second_lid():
     return s
 
 
-@scenario
-def lid_changes():
+@on(managed, 1, 2)
+def lid_changes(s, a, b):
     """The SM gives b another LID and requests its re-registration; the peers query the path and use
     it."""
-    s, a, b = managed(1, 2)
     s.meet(a, b)
     moved = b.also(lid=0x22)
     s.port_info(moved, reregister=True)
     full_round(s, moved)
     s.meet(a, moved)
-    return s
 
 
-@scenario
-def lids_of_two_ports_are_exchanged():
-    s, a, b, c = managed(1, 2, 3)
+@on(managed, 1, 2, 3)
+def lids_of_two_ports_are_exchanged(s, a, b, c):
     s.meet(a, b)
     s.meet(a, c)
     b2, c2 = b.also(lid=3), c.also(lid=2)
@@ -170,13 +159,11 @@ def lids_of_two_ports_are_exchanged():
     full_round(s, b2, c2)
     s.meet(a, b2)
     s.meet(a, c2)
-    return s
 
 
-@scenario
-def clients_register_again():
+@on(managed, 1, 2)
+def clients_register_again(s, a, b):
     """ClientReregister: the SM has lost the groups, which get other MLIDs."""
-    s, a, b = managed(1, 2)
     s.join(a, s.group4(GROUP))
     s.to_group4(a, GROUP)
     for host in (a, b):
@@ -186,13 +173,11 @@ def clients_register_again():
     s.join(a, s.group4(GROUP))
     s.to_group4(a, GROUP)
     s.meet(a, b)
-    return s
 
 
-@scenario
-def active_port_is_set_to_active():
+@on(managed, 1, 2, subnet=FromStart)
+def active_port_is_set_to_active(s, a, b):
     """In a sweep, the SM sets the PortState of ports to Active that are Active already."""
-    s, a, b = managed(1, 2, subnet=FromStart)
     group = s.join(b, s.group4(GROUP))
     s.query(a, group)
     s.join(a, group)
@@ -203,14 +188,12 @@ def active_port_is_set_to_active():
     s.to_group4(a, GROUP)
     s.wait(1)
     s.path(a, b)
-    return s
 
 
-@scenario
-def sm_failover_to_another_lid():
+@on(managed, 1, 2)
+def sm_failover_to_another_lid(s, a, b):
     """The standby becomes master: other LID, other GID; it sets these in PortInfo, and the ports
     register with it."""
-    s, a, b = managed(1, 2)
     s.meet(a, b)
     s.wait(20)
     s.sm = Host(8)
@@ -218,13 +201,11 @@ def sm_failover_to_another_lid():
         s.port_info(host, reregister=True)
     full_round(s, a, b)
     s.meet(a, b)
-    return s
 
 
-@scenario
-def sm_failover_with_new_lids():
+@on(managed, 1, 2)
+def sm_failover_with_new_lids(s, a, b):
     """The new master assigns new LIDs, the old master's LID goes to a host."""
-    s, a, b = managed(1, 2)
     s.meet(a, b)
     s.wait(20)
     s.sm = Host(8)
@@ -234,14 +215,12 @@ def sm_failover_with_new_lids():
     s.psns[9, 1] = 0x400
     full_round(s, a2, b2)
     s.meet(a2, b2)
-    return s
 
 
-@scenario
-def sm_handover_with_a_new_qkey():
+@on(managed, 1, 2)
+def sm_handover_with_a_new_qkey(s, a, b):
     """The new master's broadcast group has another Q_Key, which all nodes use once they have joined
     again."""
-    s, a, b = managed(1, 2)
     s.meet(a, b)
     s.wait(20)
     s.sm = Host(8)
@@ -250,14 +229,12 @@ def sm_handover_with_a_new_qkey():
         s.port_info(host, reregister=True)
     full_round(s, a, b)
     s.meet(a, b)
-    return s
 
 
-@scenario
-def new_sm_has_no_group_yet():
+@on(managed, 1, 2, 3)
+def new_sm_has_no_group_yet(s, a, b, c):
     """The standby becomes master and has lost all groups. a asks for two of them; b goes on to send to
     them until it registers again."""
-    s, a, b, c = managed(1, 2, 3)
     s.join(b, s.group4(GROUP))
     s.meet(a, b)
     s.wait(20)
@@ -272,14 +249,12 @@ def new_sm_has_no_group_yet():
     s.join(b, s.group4(GROUP))
     s.to_group4(b, GROUP)
     s.meet(a, b)
-    return s
 
 
-@scenario
-def port_flaps():
+@on(managed, 1, 2)
+def port_flaps(s, a, b):
     """The cable is unplugged: the port goes down, is initialised again and its interface joins
     again, without a leave."""
-    s, a, b = managed(1, 2)
     s.meet(a, b)
     s.port_info(b, state=DOWN, set_it=False)
     s.wait(5)
@@ -287,13 +262,11 @@ def port_flaps():
     s.port_info(b)
     full_round(s, b)
     s.meet(a, b)
-    return s
 
 
-@scenario
-def host_is_restarted():
+@on(managed, 1, 2)
+def host_is_restarted(s, a, b):
     """PSNs, QPN and transaction IDs start again."""
-    s, a, b = managed(1, 2)
     s.meet(a, b)
     s.port_info(b, state=DOWN, set_it=False)
     s.wait(60)
@@ -302,36 +275,30 @@ def host_is_restarted():
     initialise(s, new)
     s.up(new)
     s.meet(a, new)
-    return s
 
 
-@scenario
-def path_changes():
+@on(managed, 1, 2)
+def path_changes(s, a, b):
     """The path is queried again after a minute; the response has another SL."""
-    s, a, b = managed(1, 2)
     s.meet(a, b)
     s.wait(60)
     s.path(a, b, sl=1)
     s.ud(a, b, encap(0x0800, ib.ping4(a.ip, b.ip, seq=2)), sl=1)
-    return s
 
 
-@scenario
-def no_path():
+@on(link, 1, 2)
+def no_path(s, a, b):
     """The SA has no path; the sender sends nothing."""
-    s, a, b = link(1, 2)
     s.arp_request(a, "10.0.0.5")
     data = ib.path_record("fe80::2:c903:0:55", a.gid, pkey=0xFFFF, reversible=1, numb=1)
     s.ask(a, ib.GET, ib.ATTR_PATH_RECORD, data, 0x380C, b"", 0x0300, 8)
     s.meet(a, b)
-    return s
 
 
-@scenario
-def sa_redirects():
+@on(link, 1, 2)
+def sa_redirects(s, a, b):
     """IBA 13.5.2: the response redirects to another QP of another port, which gets and serves the
     join."""
-    s, a, b = link(1, 2)
     other = Host(7)
     group = s.group4(GROUP)
     data, mask = s.request(a, group, FULL)
@@ -347,24 +314,20 @@ def sa_redirects():
     s.ask(a, ib.SET, ib.ATTR_MC_MEMBER, data, mask, redirect, REDIRECT)
     s.ask(a, ib.SET, ib.ATTR_MC_MEMBER, data, mask, s.record(a, group, FULL), offset=7, sa=other)
     s.to_group4(a, GROUP)
-    return s
 
 
-@scenario
-def service_records():
-    s, a, b = link(1, 2)
+@on(link, 1, 2)
+def service_records(s, a, b):
     record = ib.service_record(0x1000000000AAAA, a.gid, name=b"storage")
     for _ in range(2):
         s.ask(a, ib.SET, ib.ATTR_SERVICE_RECORD, record, 0x47, offset=22)
         s.wait(30)
     s.meet(a, b)
-    return s
 
 
-@scenario
-def join_for_another_port():
+@on(link, 1, 2)
+def join_for_another_port(s, a, b):
     """The SA's ProxyJoin: a partition manager joins for a port and says so in the record."""
-    s, a, b = link(1, 2)
     group = s.group4(GROUP)
     data, mask = s.request(b, group, FULL)
     s.ask(
@@ -377,18 +340,15 @@ def join_for_another_port():
         offset=7,
     )
     s.to_group4(b, GROUP)
-    return s
 
 
-@scenario
-def sm_on_a_host():
+@on(link, 1)
+def sm_on_a_host(s, a):
     """The SM's port has an IPoIB interface too; its joins are local and do not appear on another
     host's cable."""
-    s, a = link(1)
     manager = s.sm
     s.up(manager)
     s.meet(a, manager)
-    return s
 
 
 @scenario
@@ -401,23 +361,20 @@ def capture_begins_late():
     return s
 
 
-@scenario
-def subscriptions_expire():
+@on(link, 1, 2)
+def subscriptions_expire(s, a, b):
     """A host cancels its subscriptions, and subscribes again before it sends to a group once
     more."""
-    s, a, b = link(1, 2)
     for trap in (66, 67):
         s.ask(a, ib.SET, ib.ATTR_INFORM_INFO, ib.inform_info("::", trap, subscribe=0))
     s.subscribe(a)
     s.join(a, s.group4(GROUP))
     s.to_group4(a, GROUP)
-    return s
 
 
-@scenario
-def membership_is_queried():
+@on(link, 1, 2)
+def membership_is_queried(s, a, b):
     """Tools query single records of a group and a port."""
-    s, a, b = link(1, 2)
     data = ib.mcmember(s.broadcast(), b.gid)
     s.ask(
         a,
@@ -429,4 +386,3 @@ def membership_is_queried():
         offset=7,
     )
     s.meet(a, b)
-    return s
