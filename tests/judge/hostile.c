@@ -13,8 +13,8 @@
 #include "wire/membership.h"
 #include "wire/mgid.h"
 
-enum { LID_SA = 0xbfff, LID_A = 1, LID_B = 2, MLID = 0xc000, LIDS = 40000 };
-enum { UD_QPN = 0x48, IB_QKEY = 0xb1b, PKEY = 0xffff, MTU_2048 = 4, CM_SEND = 3 };
+enum { LID_SA = 0xbfff, LID_A = 1, LID_B = 2, MLID = CRAFT_MLID, LIDS = 40000 };
+enum { UD_QPN = CRAFT_UD_QPN, IB_QKEY = CRAFT_QKEY, PKEY = CRAFT_PKEY, MTU_2048 = 4, CM_SEND = 3 };
 enum { LINK_LOCAL = MGID_FLAG_TRANSIENT << 4 | 2 };
 
 static uint16_t lid_of(uint32_t i)
@@ -104,13 +104,8 @@ static void broadcasts(uint32_t i)
     uint16_t pkey = (uint16_t)((i / 256 & 1) << 15 | i / 512);
     craft_mgid(mgid, (uint8_t)i, pkey, 0xffffffff);
     join_of(0, mgid, usual);
-    struct craft c = {.slid = LID_A,
-                      .dlid = LID_B,
-                      .pkey = pkey | 0x8000,
-                      .opcode = CRAFT_UD,
-                      .dqpn = UD_QPN,
-                      .sqpn = UD_QPN,
-                      .qkey = IB_QKEY};
+    struct craft c = craft_unicast(LID_A, LID_B);
+    c.pkey = pkey | 0x8000;
     craft_udp(craft_packet(&c, craft_udp_size(8)), 0x0a000001, 0x0a000002, 8);
     craft_write();
 }
@@ -128,15 +123,7 @@ static uint8_t *multicast(uint32_t from, const uint8_t *mgid, uint32_t n)
 {
     uint8_t gid[GID_SIZE];
     craft_gid(gid, from);
-    struct craft c = {.slid = lid_of(from),
-                      .dlid = MLID,
-                      .pkey = PKEY,
-                      .opcode = CRAFT_UD,
-                      .sgid = gid,
-                      .dgid = mgid,
-                      .dqpn = QPN_MULTICAST,
-                      .sqpn = UD_QPN,
-                      .qkey = IB_QKEY};
+    struct craft c = craft_multicast(lid_of(from), gid, mgid);
     return craft_packet(&c, n);
 }
 

@@ -102,6 +102,26 @@ static uint32_t put_grh(uint8_t *p, const struct craft *c, uint32_t length)
     return GRH_SIZE;
 }
 
+struct craft craft_unicast(uint16_t slid, uint16_t dlid)
+{
+    return (struct craft){.slid = slid,
+                          .dlid = dlid,
+                          .pkey = CRAFT_PKEY,
+                          .opcode = CRAFT_UD,
+                          .dqpn = CRAFT_UD_QPN,
+                          .sqpn = CRAFT_UD_QPN,
+                          .qkey = CRAFT_QKEY};
+}
+
+struct craft craft_multicast(uint16_t slid, const uint8_t *sgid, const uint8_t *mgid)
+{
+    struct craft c = craft_unicast(slid, CRAFT_MLID);
+    c.dqpn = QPN_MULTICAST;
+    c.sgid = sgid;
+    c.dgid = mgid;
+    return c;
+}
+
 uint8_t *craft_packet(const struct craft *c, uint32_t n)
 {
     bool datagram = c->opcode >> 5 == IB_UD;

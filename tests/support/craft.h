@@ -27,6 +27,14 @@ struct craft {
     uint32_t dqpn, sqpn, qkey, psn; /* qkey and sqpn: UD only */
 };
 
+/*
+ * UD packets between the IPoIB queue pairs of two ports, all of which have the same QPN: to a LID,
+ * and to a group from a GID.
+ */
+enum { CRAFT_UD_QPN = 0x48, CRAFT_QKEY = 0xb1b, CRAFT_PKEY = 0xffff, CRAFT_MLID = 0xc000 };
+struct craft craft_unicast(uint16_t slid, uint16_t dlid);
+struct craft craft_multicast(uint16_t slid, const uint8_t *sgid, const uint8_t *mgid);
+
 /* Write numbers in network byte order. */
 void put16(uint8_t *p, uint32_t v);
 void put24(uint8_t *p, uint32_t v);

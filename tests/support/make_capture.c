@@ -22,9 +22,15 @@ enum {
     LID_FIRST = 1,
     LIDS = 40000,
     LID_SA = 0xbfff,
-    MLID = 0xc000
+    MLID = CRAFT_MLID
 };
-enum { UD_QPN = 0x48, IB_QKEY = 0xb1b, PKEY = 0xffff, IP_FIRST = 0x0a000001, RECV_MTU = 65524 };
+enum {
+    UD_QPN = CRAFT_UD_QPN,
+    IB_QKEY = CRAFT_QKEY,
+    PKEY = CRAFT_PKEY,
+    IP_FIRST = 0x0a000001,
+    RECV_MTU = 65524
+};
 enum { MTU_2048 = 4, RATE_10_GBPS = 3 }; /* IBA codes */
 
 static uint32_t frames, peers, connections, seed = 1;
@@ -85,16 +91,8 @@ static void ask(uint32_t peer)
     broadcast_gid(mgid);
     craft_gid(gid, peer);
     craft_lladdr(lladdr, connections ? 0x80 : 0, UD_QPN, gid);
-    struct craft c = {.slid = lid_of(peer),
-                      .dlid = MLID,
-                      .pkey = PKEY,
-                      .opcode = CRAFT_UD,
-                      .sgid = gid,
-                      .dgid = mgid,
-                      .dqpn = QPN_MULTICAST,
-                      .sqpn = UD_QPN,
-                      .qkey = IB_QKEY,
-                      .psn = craft_frames()};
+    struct craft c = craft_multicast(lid_of(peer), gid, mgid);
+    c.psn = craft_frames();
     craft_arp_request(craft_packet(&c, CRAFT_ARP), lladdr, IP_FIRST + peer,
                       IP_FIRST + (peer + 1) % peers);
     write_frame();
@@ -103,14 +101,8 @@ static void ask(uint32_t peer)
 static void datagram(uint32_t from, uint32_t to)
 {
     uint32_t data = random_size();
-    struct craft c = {.slid = lid_of(from),
-                      .dlid = lid_of(to),
-                      .pkey = PKEY,
-                      .opcode = CRAFT_UD,
-                      .dqpn = UD_QPN,
-                      .sqpn = UD_QPN,
-                      .qkey = IB_QKEY,
-                      .psn = craft_frames()};
+    struct craft c = craft_unicast(lid_of(from), lid_of(to));
+    c.psn = craft_frames();
     craft_udp(craft_packet(&c, craft_udp_size(data)), IP_FIRST + from, IP_FIRST + to, data);
     write_frame();
 }

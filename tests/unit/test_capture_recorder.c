@@ -33,14 +33,23 @@ static void finish(struct fixture *f)
     handover_destroy(f->h);
 }
 
-/* The block that the writer gets must be EXPECTED, byte for byte. */
-static void expect_block(struct fixture *f, const uint8_t *expected, size_t len)
+/* Compares with the bytes that TEXT has in hexadecimal; returns how many. */
+static size_t expect_bytes(const uint8_t *found, const char *text)
+{
+    uint8_t expected[512];
+    size_t len = from_hex(text, expected, sizeof(expected));
+
+    assert_memory_equal(found, expected, len);
+    return len;
+}
+
+/* The block that the writer gets must have these bytes. */
+static void expect_block(struct fixture *f, const char *text)
 {
     struct block *b = handover_next(f->h);
 
     assert_non_null(b);
-    assert_int_equal(b->len, len);
-    assert_memory_equal(b->data, expected, len);
+    assert_int_equal(b->len, expect_bytes(b->data, text));
 }
 
 /*
@@ -49,110 +58,13 @@ static void expect_block(struct fixture *f, const uint8_t *expected, size_t len)
  */
 static void ibdumps_file(void **state)
 {
-    static const uint8_t expected[] = {
-        0xd4,
-        0xc3,
-        0xb2,
-        0xa1,
-        2,
-        0,
-        4,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0xff,
-        0xff,
-        0,
-        0,
-        0xc5,
-        0,
-        0,
-        0,
+    static const char expected[] =
+        "d4c3b2a1 02000400 00000000 00000000 ffff0000 c5000000 "
         /* .500000 s, 6 + 16 bytes */
-        0x00,
-        0xf1,
-        0x53,
-        0x65,
-        0x20,
-        0xa1,
-        0x07,
-        0x00,
-        22,
-        0,
-        0,
-        0,
-        22,
-        0,
-        0,
-        0,
-        0xc3,
-        0x10,
-        0x00,
-        0x80,
-        0x00,
-        0xf1,
-        0x53,
-        0x65,
-        21,
-        4,
-        0,
-        22,
-        0,
-        0,
-        0,
-        6,
-        0xa0,
-        0xa1,
-        0xa2,
-        0xa3,
-        0xa4,
-        0xa5,
-        0x00,
-        0xf1,
-        0x53,
-        0x65,
-        0x20,
-        0xa1,
-        0x07,
-        0x00,
-        22,
-        0,
-        0,
-        0,
-        22,
-        0,
-        0,
-        0,
+        "00f15365 20a10700 16000000 16000000 c3100080 00f15365 15040016 00000006 "
+        "a0a1a2a3 a4a500f1 536520a1 07001600 00001600 0000 "
         /* from a mirrored frame: the mirror's headers are removed */
-        0xc3,
-        0x10,
-        0x00,
-        0x80,
-        0x00,
-        0xf1,
-        0x53,
-        0x65,
-        21,
-        5,
-        0,
-        22,
-        0,
-        0,
-        0,
-        6,
-        0xa0,
-        0xa1,
-        0xa2,
-        0xa3,
-        0xa4,
-        0xa5,
-    };
+        "c3100080 00f15365 15050016 00000006 a0a1a2a3 a4a5 ";
     const struct recorder_plan plan = {.format = {.erf = true}};
     struct fixture f = begin(&plan);
     struct recorded_frame mirrored = frame;
@@ -162,60 +74,17 @@ static void ibdumps_file(void **state)
     assert_true(recorder_put(f.r, &frame));
     assert_true(recorder_put(f.r, &mirrored));
     recorder_end(f.r, frame.time);
-    expect_block(&f, expected, sizeof(expected));
+    expect_block(&f, expected);
     assert_null(handover_next(f.h));
     finish(&f);
 }
 
 static void ethernet_with_and_without_erf(void **state)
 {
-    static const uint8_t plain[] = {
-        0x00, 0xf1, 0x53, 0x65, 0x20, 0xa1, 0x07, 0x00, 6,    0,    0,
-        0,    6,    0,    0,    0,    0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5,
-    };
-    static const uint8_t erf[] = {
-        0x00,
-        0xf1,
-        0x53,
-        0x65,
-        0x20,
-        0xa1,
-        0x07,
-        0x00,
-        24,
-        0,
-        0,
-        0,
-        24,
-        0,
-        0,
-        0,
-        /* type 2, offset and pad */
-        0xc3,
-        0x10,
-        0x00,
-        0x80,
-        0x00,
-        0xf1,
-        0x53,
-        0x65,
-        2,
-        4,
-        0,
-        24,
-        0,
-        0,
-        0,
-        6,
-        0,
-        0,
-        0xa0,
-        0xa1,
-        0xa2,
-        0xa3,
-        0xa4,
-        0xa5,
-    };
+    static const char plain[] = "00f15365 20a10700 06000000 06000000 a0a1a2a3 a4a5 ";
+    static const char erf[] = "00f15365 20a10700 18000000 18000000 "
+                              /* type 2, offset and pad */
+                              "c3100080 00f15365 02040018 00000006 0000a0a1 a2a3a4a5 ";
     const struct recorder_plan plans[] = {{.format = {.ethernet = true}},
                                           {.format = {.ethernet = true, .erf = true}}};
 
@@ -228,18 +97,15 @@ static void ethernet_with_and_without_erf(void **state)
         recorder_end(f.r, frame.time);
         b = handover_next(f.h);
         assert_int_equal(b->data[20], i ? 197 : 1);
-        assert_int_equal(b->len, 24 + (i ? sizeof(erf) : sizeof(plain)));
-        assert_memory_equal(b->data + 24, i ? erf : plain, i ? sizeof(erf) : sizeof(plain));
+        assert_int_equal(b->len, 24 + expect_bytes(b->data + 24, i ? erf : plain));
         finish(&f);
     }
 }
 
 static void snaplen_keeps_the_wire_length(void **state)
 {
-    static const uint8_t expected[] = {
-        20,   0,    0,  0, 22, 0,  0, 0, 0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1,
-        0x53, 0x65, 21, 4, 0,  20, 0, 0, 0,    6,    0xa0, 0xa1, 0xa2, 0xa3,
-    };
+    static const char expected[] =
+        "14000000 16000000 c3100080 00f15365 15040014 00000006 a0a1a2a3 ";
     const struct recorder_plan plan = {.format = {.erf = true}, .snaplen = 4};
     struct fixture f = begin(&plan);
     struct block *b;
@@ -249,8 +115,7 @@ static void snaplen_keeps_the_wire_length(void **state)
     recorder_end(f.r, frame.time);
     b = handover_next(f.h);
     assert_int_equal(b->data[16], 20); /* the file's limit counts the ERF header */
-    assert_int_equal(b->len, 24 + 8 + sizeof(expected));
-    assert_memory_equal(b->data + 24 + 8, expected, sizeof(expected));
+    assert_int_equal(b->len, 24 + 8 + expect_bytes(b->data + 24 + 8, expected));
     assert_int_equal(b->bytes, 4);
     finish(&f);
 }
@@ -258,161 +123,23 @@ static void snaplen_keeps_the_wire_length(void **state)
 /* Direction, drop count and comment of a packet, and the statistics at the end. */
 static void a_pcapngs_packet_and_counts(void **state)
 {
-    static const uint8_t packet[] = {
-        6,
-        0,
-        0,
-        0,
-        88,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
+    static const char packet[] =
+        "06000000 58000000 00000000 "
         /* 0x17979cfe53f768e7 */
-        0xfe,
-        0x9c,
-        0x97,
-        0x17,
-        0xe7,
-        0x68,
-        0xf7,
-        0x53,
-        22,
-        0,
-        0,
-        0,
-        22,
-        0,
-        0,
-        0,
-        0xc3,
-        0x10,
-        0x00,
-        0x80,
-        0x00,
-        0xf1,
-        0x53,
-        0x65,
-        21,
-        4,
-        0,
-        22,
-        0,
-        0,
-        0,
-        6,
-        0xa0,
-        0xa1,
-        0xa2,
-        0xa3,
-        0xa4,
-        0xa5,
-        0,
-        0,
-        1,
-        0,
-        2,
-        0,
-        'h',
-        'i',
-        0,
-        0, /* opt_comment */
-        2,
-        0,
-        4,
-        0,
-        2,
-        0,
-        0,
-        0, /* epb_flags: outbound */
-        4,
-        0,
-        8,
-        0,
-        3,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        88,
-        0,
-        0,
-        0,
-        5,
-        0,
-        0,
-        0,
-        64,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0xfe,
-        0x9c,
-        0x97,
-        0x17,
-        0xe7,
-        0x68,
-        0xf7,
-        0x53,
-        4,
-        0,
-        8,
-        0,
-        4,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0, /* isb_ifrecv: 1 packet and 3 dropped */
-        5,
-        0,
-        8,
-        0,
-        3,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0, /* isb_ifdrop: dropped by the device */
-        7,
-        0,
-        8,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0, /* isb_osdrop: dropped by this program */
-        0,
-        0,
-        0,
-        0,
-        64,
-        0,
-        0,
-        0,
-    };
+        "fe9c9717 e768f753 16000000 16000000 c3100080 00f15365 15040016 00000006 "
+        "a0a1a2a3 a4a50000 01000200 68690000 "
+        /* opt_comment */
+        "02000400 02000000 "
+        /* epb_flags: outbound */
+        "04000800 03000000 00000000 00000000 58000000 05000000 40000000 00000000 "
+        "fe9c9717 e768f753 04000800 04000000 00000000 "
+        /* isb_ifrecv: 1 packet and 3 dropped */
+        "05000800 03000000 00000000 "
+        /* isb_ifdrop: dropped by the device */
+        "07000800 00000000 00000000 "
+        /* isb_osdrop: dropped by this program */
+        "00000000 40000000 ";
+    enum { PACKET_LEN = 152 };
     const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true},
                                        .interface = "mlx5_0"};
     struct fixture f = begin(&plan);
@@ -426,8 +153,8 @@ static void a_pcapngs_packet_and_counts(void **state)
     assert_true(recorder_put(f.r, &out));
     recorder_end(f.r, frame.time);
     b = handover_next(f.h);
-    assert_true(b->len > sizeof(packet));
-    assert_memory_equal(b->data + b->len - sizeof(packet), packet, sizeof(packet));
+    assert_true(b->len > PACKET_LEN);
+    assert_int_equal(expect_bytes(b->data + b->len - PACKET_LEN, packet), PACKET_LEN);
     finish(&f);
 }
 
