@@ -11,29 +11,10 @@ import tempfile
 import pytest
 
 from support import capfile, wait
-from support.capture import (
-    ALL,
-    COMMENT,
-    COUNT,
-    DROPPED,
-    END_NOTE,
-    FED,
-    LOST_BY_DEVICE,
-    LOST_BY_PROGRAM,
-    RECEIVED,
-    SANITIZED,
-    contents,
-    end_at,
-    frames_of,
-    last_statistics,
-    numbers,
-    option_number,
-    run,
-    run_all,
-    start,
-    summary,
-    sysfs,
-)
+from support.capture import ALL, COMMENT, COUNT, DROPPED, END_NOTE, FED, LOST_BY_DEVICE
+from support.capture import LOST_BY_PROGRAM, RECEIVED, SANITIZED, contents, end_at, frames_of
+from support.capture import last_statistics, numbers, option_number, run, run_all, start, summary
+from support.capture import sysfs
 
 pytestmark = pytest.mark.usefixtures("folder")
 PCAPNG = ("--format", "pcapng")

@@ -15,18 +15,12 @@ import time
 import pytest
 from support import capfile, paths
 from support.needs import needs
-from support.played_capture import CAPTURE, PATIENCE, Player, wait_until
+from support.played_capture import CAPTURE, PATIENCE, wait_until
+from support.played_capture import fixture_player  # noqa: F401
 
 FLOW = "synthetic 100\nrate 1000\n"
 LOCKED = "ipoib-capture: {}: another capture is writing this file\n"
 DATAGRAM = paths.testdata("datagram.pcap")
-
-
-@pytest.fixture(name="player")
-def fixture_player(tmp_path):
-    player = Player(tmp_path)
-    yield player
-    player.clean()
 
 
 def size(path):

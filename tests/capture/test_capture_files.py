@@ -15,30 +15,10 @@ import time
 import pytest
 
 from support import capfile
-from support.capture import (
-    ALL,
-    CAPTURE,
-    COUNT,
-    FED,
-    FLAGS,
-    INBOUND,
-    LOST_BY_DEVICE,
-    LOST_BY_PROGRAM,
-    OUTBOUND,
-    RECEIVED,
-    SIZE,
-    contents,
-    end_at,
-    fed,
-    frames_of,
-    last_statistics,
-    numbers,
-    option_number,
-    run,
-    start,
-    summary,
-    write_frames,
-)
+from support.capture import ALL, CAPTURE, COUNT, FED, FLAGS, INBOUND, LOST_BY_DEVICE
+from support.capture import LOST_BY_PROGRAM, OUTBOUND, RECEIVED, SIZE, contents, end_at, fed
+from support.capture import frames_of, last_statistics, numbers, option_number, run, start, summary
+from support.capture import write_frames
 from support.folders import open_folder
 from support.needs import needs
 from support.paths import TSHARK

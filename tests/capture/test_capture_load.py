@@ -14,21 +14,8 @@ import time
 import pytest
 
 from support import capfile
-from support.capture import (
-    LOST_BY_DEVICE,
-    LOST_BY_PROGRAM,
-    RECEIVED,
-    SANITIZED,
-    contents,
-    frames_of,
-    last_statistics,
-    numbers,
-    run,
-    run_all,
-    start,
-    summary,
-    sysfs,
-)
+from support.capture import LOST_BY_DEVICE, LOST_BY_PROGRAM, RECEIVED, SANITIZED, contents
+from support.capture import frames_of, last_statistics, numbers, run, run_all, start, summary, sysfs
 
 pytestmark = pytest.mark.usefixtures("folder")
 

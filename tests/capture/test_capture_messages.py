@@ -11,14 +11,8 @@ import time
 import pytest
 from support import capfile
 from support.paths import testdata as shipped
-from support.played_capture import CAPTURE, Player, wait_until
-
-
-@pytest.fixture(name="player")
-def fixture_player(tmp_path):
-    player = Player(tmp_path)
-    yield player
-    player.clean()
+from support.played_capture import CAPTURE, wait_until
+from support.played_capture import fixture_player  # noqa: F401
 
 
 def sysfs(folder):

@@ -12,26 +12,9 @@ import time
 import pytest
 
 from support import capfile, wait
-from support.capture import (
-    ALL,
-    CAPTURE,
-    COUNT,
-    FED,
-    FLAGS,
-    INBOUND,
-    OUTBOUND,
-    REPLAY,
-    SANITIZED,
-    SIZE,
-    fed,
-    frames_of,
-    numbers,
-    option_number,
-    run,
-    run_all,
-    summary,
-    write_frames,
-)
+from support.capture import ALL, CAPTURE, COUNT, FED, FLAGS, INBOUND, OUTBOUND, REPLAY, SANITIZED
+from support.capture import SIZE, fed, frames_of, numbers, option_number, run, run_all, summary
+from support.capture import write_frames
 
 pytestmark = pytest.mark.usefixtures("folder")
 

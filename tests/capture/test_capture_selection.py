@@ -13,19 +13,8 @@ from frames.build import SDP_SID
 from frames.connection import Connection
 from frames.fabric import A, B, C, Tape
 from support import capfile
-from support.capture import (
-    COMMENT,
-    RECEIVED,
-    contents,
-    end_at,
-    frames_of,
-    last_statistics,
-    run,
-    start,
-    summary,
-    sysfs,
-    write_frames,
-)
+from support.capture import COMMENT, RECEIVED, contents, end_at, frames_of, last_statistics, run
+from support.capture import start, summary, sysfs, write_frames
 
 pytestmark = pytest.mark.usefixtures("folder")
 ACCEPTED = 6  # isb_filteraccept

@@ -173,17 +173,22 @@ def test_output_does_not_take_the_place_of_a_closed_stderr(inputs, tmp_path):
     assert frames(tmp_path / "out.pcap") == frames(inputs / "two.pcap")
 
 
-def test_reader_of_the_output_ends(tmp_path):
-    (tmp_path / "large.pcap").write_bytes(
+def converting_much(folder):
+    """The program, whose output is a pipe that does not hold all of it."""
+    (folder / "large.pcap").write_bytes(
         pcap([(10**9 + n, A * 20, 1040) for n in range(20000)], snaplen=262144)
     )
-    process = subprocess.Popen(
-        [PROGRAM, "convert", tmp_path / "large.pcap", "-"],
+    return subprocess.Popen(
+        [PROGRAM, "convert", folder / "large.pcap", "-"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=ENVIRONMENT,
     )
+
+
+def test_reader_of_the_output_ends(tmp_path):
+    process = converting_much(tmp_path)
     assert len(process.stdout.read(100)) == 100
     process.stdout.close()
     errors = process.stderr.read()
@@ -232,16 +237,7 @@ def test_signal_while_the_input_is_awaited(number, name, inputs, tmp_path):
 
 
 def test_signal_while_the_output_is_not_read(tmp_path):
-    (tmp_path / "large.pcap").write_bytes(
-        pcap([(10**9 + n, A * 20, 1040) for n in range(20000)], snaplen=262144)
-    )
-    process = subprocess.Popen(
-        [PROGRAM, "convert", tmp_path / "large.pcap", "-"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=ENVIRONMENT,
-    )
+    process = converting_much(tmp_path)
     interrupt(process, signal.SIGINT, "pipe_write")
     process.stdout.close()
 

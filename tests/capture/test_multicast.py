@@ -15,30 +15,10 @@ import time
 import pytest
 
 from support import capfile
-from support.capture import (
-    CAPTURE,
-    DROPPED,
-    END_NOTE,
-    FED,
-    FLAGS,
-    INBOUND,
-    LOST_BY_DEVICE,
-    LOST_BY_PROGRAM,
-    RECEIVED,
-    SANITIZED,
-    contents,
-    end_at,
-    fed,
-    frames_of,
-    last_statistics,
-    new_device,
-    option_number,
-    run,
-    run_all,
-    start,
-    summary,
-    sysfs,
-)
+from support.capture import CAPTURE, DROPPED, END_NOTE, FED, FLAGS, INBOUND, LOST_BY_DEVICE
+from support.capture import LOST_BY_PROGRAM, RECEIVED, SANITIZED, contents, end_at, fed, frames_of
+from support.capture import last_statistics, new_device, option_number, run, run_all, start, summary
+from support.capture import sysfs
 from support.folders import open_folder
 from support.paths import TSHARK
 from support.wait import duration, until
@@ -406,12 +386,14 @@ def test_link_with_groups_recreated_with_another_qkey_is_still_captured(slow):
     capture.link.left(4)
 
 
+def expect_late_groups(capture, text, left):
+    """The capture says so, and has all packets in the end."""
+    capture.process.end(limit=30).expect(0, text, summary(20, "3480", 0))
+    capture.link.left(left)
+
+
 def test_no_broadcast_group_yet_is_reported_and_waited_for(slow):
-    capture = slow[no_link]
-    capture.process.end(limit=30).expect(
-        0, "no IPoIB broadcast group for P_Key 0xffff yet", summary(20, "3480", 0)
-    )
-    capture.link.left(1)
+    expect_late_groups(slow[no_link], "no IPoIB broadcast group for P_Key 0xffff yet", 1)
 
 
 def test_silent_sa_is_reported_and_a_signal_ends_the_capture(slow):
@@ -421,11 +403,8 @@ def test_silent_sa_is_reported_and_a_signal_ends_the_capture(slow):
 
 
 def test_silent_sa_is_queried_again_soon(slow):
-    capture = slow[silent_at_first]
-    capture.process.end(limit=20).expect(
-        0, "does not answer; the groups are joined when it does", summary(20, "3480", 0)
-    )
-    capture.link.left(2)
+    text = "does not answer; the groups are joined when it does"
+    expect_late_groups(slow[silent_at_first], text, 2)
 
 
 # --- the subnet administrator and the port

@@ -187,16 +187,7 @@ def ipv6_echoes(t):
 def crossing(t):
     t.keep((1, 46), (50, 54))
     t.move(50, 45)
-    rep = t[46]
-    rep.payload = bytearray(
-        ib.cm_rej(
-            rep["mad.tid"],
-            rep["cm.local"],
-            rep["cm.remote"],
-            CONSUMER_REJECT,
-            pdata=ib.private_data(N1.qpn, 0),
-        )
-    )
+    becomes_rej(t[46], N1)
     all_of_gsi(t)
 
 
@@ -233,6 +224,12 @@ def late(t):
     p = t[59].copy()
     p["psn"] = t[106]["psn"] + 1
     t.insert(123, p).time += 12 * 10**9
+
+
+def becomes_rej(rep, node):
+    """The node's REP becomes a REJ, reason 28."""
+    ids = rep["mad.tid"], rep["cm.local"], rep["cm.remote"]
+    rep.payload = bytearray(ib.cm_rej(*ids, CONSUMER_REJECT, pdata=ib.private_data(node.qpn, 0)))
 
 
 def with_rfc_service_ids(t):

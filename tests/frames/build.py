@@ -15,8 +15,16 @@ from frames.connection import Connection  # noqa: E402
 from frames.fabric import A, B, C, D, SM, BROADCAST_MGID, JOIN_MASK, LEAVE_MASK  # noqa: E402
 from frames.fabric import QKEY, Tape, ud_frame  # noqa: E402
 from frames.ib import FIRST, LAST, MIDDLE, ONLY, WRITE_ONLY, arp, encap, lladdr  # noqa: E402
-from frames.messages import NOBODY, arp_reply, arp_request, big, broadcast_lladdr  # noqa: E402
+from frames.messages import (
+    GROUP,
+    NOBODY,
+    arp_reply,
+    arp_request,
+    big,
+    broadcast_lladdr,
+)  # noqa: E402
 from frames.messages import broadcast_record, nd6, ping, solicited_node, udp4  # noqa: E402
+from frames.write import write  # noqa: E402
 from support import capfile  # noqa: E402
 
 
@@ -664,22 +672,8 @@ def sa_transactions():
 
 
 def table_records(n):
-    return [
-        ib.mcmember(
-            "ff12:401b:ffff::10%x" % i,
-            qkey=QKEY,
-            mlid=0xC010 + i,
-            mtu_sel=2,
-            mtu=4,
-            pkey=0xFFFF,
-            rate_sel=2,
-            rate=3,
-            life_sel=2,
-            life=18,
-            scope=2,
-        )
-        for i in range(n)
-    ]
+    groups = [("ff12:401b:ffff::10%x" % i, 0xC010 + i) for i in range(n)]
+    return [ib.mcmember(mgid, mlid=mlid, **GROUP) for mgid, mlid in groups]
 
 
 def sa_table():
@@ -770,25 +764,5 @@ FIXTURES = {
 }
 
 
-def main(argv):
-    if len(argv) < 2 or len(argv) > 3 or argv[2:] not in ([], ["--check"]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    out, check, bad = argv[1], len(argv) == 3, 0
-    if not check:
-        os.makedirs(out, exist_ok=True)
-    for name, make in FIXTURES.items():
-        path, data = os.path.join(out, name), make()
-        if not check:
-            with open(path, "wb") as f:
-                f.write(data)
-            continue
-        with open(path, "rb") as f:
-            if f.read() != data:
-                print(path + ": differs from what build.py makes")
-                bad = 1
-    return bad
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    sys.exit(write(sys.argv, __doc__, FIXTURES))

@@ -16,136 +16,48 @@ from support import capfile
 LNH_GRH, UD, IPV4, IPV6, ICMPV6 = 3, 3, 0x0800, 0x86DD, 58
 
 
-def _octets(part, fields):
-    """{name: (part, first bit, bits)} of {name: (first octet, octets)}."""
-    return {name: (part, at * 8, size * 8) for name, (at, size) in fields.items()}
-
-
-def _bits(part, fields):
-    return {name: (part, at, size) for name, (at, size) in fields.items()}
+def _layout(part, text):
+    """{name: (part, first bit, bits)} of "name offset size, ...", in octets, or in bits with a "b"."""
+    fields = {}
+    for name, *numbers in (entry.split() for entry in text.split(",")):
+        at, size = (int(n[:-1]) if n.endswith("b") else 8 * int(n) for n in numbers)
+        fields[name] = (part, at, size)
+    return fields
 
 
 FIELDS = {
     # IBA 7.7, 8.3, 9.2, 9.3.2
-    **_bits(
-        "lrh",
-        {
-            "vl": (0, 4),
-            "sl": (8, 4),
-            "lnh": (14, 2),
-            "dlid": (16, 16),
-            "words": (37, 11),
-            "slid": (48, 16),
-        },
-    ),
-    **_bits(
-        "grh",
-        {"tclass": (4, 8), "flow": (12, 20), "hop": (56, 8), "sgid": (64, 128), "dgid": (192, 128)},
-    ),
-    **_bits(
-        "bth",
-        {"opcode": (0, 8), "pad": (10, 2), "pkey": (16, 16), "destqp": (40, 24), "psn": (72, 24)},
-    ),
-    **_bits("deth", {"qkey": (0, 32), "srcqp": (40, 24)}),
+    **_layout("lrh", "vl 0b 4b, sl 1 4b, lnh 14b 2b, dlid 2 2, words 37b 11b, slid 6 2"),
+    **_layout("grh", "tclass 4b 1, flow 12b 20b, hop 7 1, sgid 8 16, dgid 24 16"),
+    **_layout("bth", "opcode 0 1, pad 10b 2b, pkey 2 2, destqp 5 3, psn 9 3"),
+    **_layout("deth", "qkey 0 4, srcqp 5 3"),
     # RFC 4391 §6
-    **_octets("payload", {"type": (0, 2), "reserved": (2, 2)}),
+    **_layout("payload", "type 0 2, reserved 2 2"),
     # after the encapsulation header: IPv4 (RFC 791), IPv6 (RFC 8200), ARP (RFC 826), ND (RFC 4861)
-    **_octets("payload", {"ipv4.length": (6, 2), "ipv4.src": (16, 4), "ipv4.dst": (20, 4)}),
-    **_octets(
-        "payload",
-        {"ipv6.length": (8, 2), "ipv6.next": (10, 1), "ipv6.src": (12, 16), "ipv6.dst": (28, 16)},
-    ),
-    **_octets(
-        "payload",
-        {
-            "arp.hrd": (4, 2),
-            "arp.hln": (8, 1),
-            "arp.pln": (9, 1),
-            "arp.sha.flags": (12, 1),
-            "arp.sha.qpn": (13, 3),
-            "arp.sha.gid": (16, 16),
-            "arp.tha.flags": (36, 1),
-            "arp.tpa": (56, 4),
-        },
-    ),
-    **_octets(
-        "payload",
-        {
-            "nd.target": (52, 16),
-            "nd.option.type": (68, 1),
-            "nd.option.length": (69, 1),
-            "nd.option.pad": (70, 2),
-            "nd.option.flags": (72, 1),
-        },
-    ),
-    # management datagrams: IBA 13.4.2; SA: 15.2.1.1; MCMemberRecord: 15.2.5.17; PathRecord:
-    # 15.2.5.16
-    **_octets(
-        "payload",
-        {
-            "mad.class": (1, 1),
-            "mad.version": (2, 1),
-            "mad.method": (3, 1),
-            "mad.status": (4, 2),
-            "mad.specific": (6, 2),
-            "mad.tid": (8, 8),
-            "mad.attribute": (16, 2),
-            "mad.modifier": (20, 4),
-            "sa.mask": (48, 8),
-        },
-    ),
-    **_octets(
-        "payload",
-        {
-            "mcm.mgid": (56, 16),
-            "mcm.qkey": (88, 4),
-            "mcm.mlid": (92, 2),
-            "mcm.tclass": (95, 1),
-            "mcm.pkey": (96, 2),
-            "mcm.hop": (103, 1),
-        },
-    ),
-    **_bits(
-        "payload",
-        {
-            "mcm.mtu_selector": (94 * 8, 2),
-            "mcm.mtu": (94 * 8 + 2, 6),
-            "mcm.join": (104 * 8 + 4, 4),
-            "mcm.rate": (98 * 8 + 2, 6),
-            "mcm.life": (99 * 8 + 2, 6),
-            "mcm.sl": (100 * 8, 4),
-            "mcm.flow": (100 * 8 + 4, 20),
-            "path.dlid": (56 * 8 + 40 * 8, 16),
-            "path.mtu": (56 * 8 + 54 * 8 + 2, 6),
-        },
-    ),
+    **_layout("payload", "ipv4.length 6 2, ipv4.src 16 4, ipv4.dst 20 4"),
+    **_layout("payload", "ipv6.length 8 2, ipv6.next 10 1, ipv6.src 12 16, ipv6.dst 28 16"),
+    **_layout("payload", "arp.hrd 4 2, arp.hln 8 1, arp.pln 9 1, arp.sha.flags 12 1"),
+    **_layout("payload", "arp.sha.qpn 13 3, arp.sha.gid 16 16, arp.tha.flags 36 1, arp.tpa 56 4"),
+    **_layout("payload", "nd.target 52 16, nd.option.type 68 1, nd.option.length 69 1"),
+    **_layout("payload", "nd.option.pad 70 2, nd.option.flags 72 1"),
+    # management datagrams: IBA 13.4.2; SA: 15.2.1.1
+    **_layout("payload", "mad.class 1 1, mad.version 2 1, mad.method 3 1, mad.status 4 2"),
+    **_layout("payload", "mad.specific 6 2, mad.tid 8 8, mad.attribute 16 2, mad.modifier 20 4"),
+    **_layout("payload", "sa.mask 48 8"),
+    # MCMemberRecord: IBA 15.2.5.17; PathRecord: 15.2.5.16; both begin at 56
+    **_layout("payload", "mcm.mgid 56 16, mcm.qkey 88 4, mcm.mlid 92 2, mcm.mtu_selector 94 2b"),
+    **_layout("payload", "mcm.mtu 754b 6b, mcm.tclass 95 1, mcm.pkey 96 2, mcm.rate 786b 6b"),
+    **_layout("payload", "mcm.life 794b 6b, mcm.sl 100 4b, mcm.flow 804b 20b, mcm.hop 103 1"),
+    **_layout("payload", "mcm.join 836b 4b, path.dlid 96 2, path.mtu 882b 6b"),
     # CM: IBA 12.6.5, 12.6.8, 12.6.9; IPoIB's private data: RFC 4755 §6
-    **_octets(
-        "payload",
-        {
-            "cm.local": (24, 4),
-            "cm.remote": (28, 4),
-            "req.service": (32, 8),
-            "req.qpn": (56, 3),
-            "req.pkey": (72, 2),
-            "req.private": (164, 8),
-            "req.private.reserved": (164, 1),
-            "req.private.qpn": (165, 3),
-            "req.private.mtu": (168, 4),
-            "rep.private.qpn": (61, 3),
-            "rep.private.mtu": (64, 4),
-            "rtu.private": (32, 8),
-        },
-    ),
-    **_bits("payload", {"req.retries": (71 * 8 + 5, 3), "req.ack_timeout": (119 * 8, 5)}),
+    **_layout("payload", "cm.local 24 4, cm.remote 28 4, req.service 32 8, req.qpn 56 3"),
+    **_layout("payload", "req.retries 573b 3b, req.pkey 72 2, req.ack_timeout 119 5b"),
+    **_layout("payload", "req.private 164 8, req.private.reserved 164 1, req.private.qpn 165 3"),
+    **_layout("payload", "req.private.mtu 168 4, rep.private.qpn 61 3, rep.private.mtu 64 4"),
+    **_layout("payload", "rtu.private 32 8"),
     # SMP: IBA 14.2.1.2, 14.2.5.6; P_KeyTable: its entries, 2 octets each
-    **_octets(
-        "payload",
-        {"smp.data": (64, 64), "pkeys.0": (64, 2), "pkeys.1": (66, 2), "pkeys.2": (68, 2)},
-    ),
-    **_bits(
-        "payload", {"port.lmc": (64 * 8 + 34 * 8 + 5, 3), "port.neighbor_mtu": (64 * 8 + 36 * 8, 4)}
-    ),
+    **_layout("payload", "smp.data 64 64, pkeys.0 64 2, pkeys.1 66 2, pkeys.2 68 2"),
+    **_layout("payload", "port.lmc 789b 3b, port.neighbor_mtu 100 4b"),
 }
 
 

@@ -4,7 +4,7 @@
 In connected.pcap 45, 46 and 48 are REQ, REP and RTU of n0's connection to n1, 50, 51 and 53 those
 of n1's to n0; 47 and 55 are echo requests on the first."""
 from frames import ib
-from frames.bases import CONSUMER_REJECT, N0, N1, all_of_gsi
+from frames.bases import CONSUMER_REJECT, N0, N1, all_of_gsi, becomes_rej
 from frames.fixture import fail, sets, tape
 
 CONNECTED = "connected.pcap"
@@ -39,25 +39,21 @@ def reject(t):
     return 46
 
 
-@fail(
+fail(
     "rfc4755.3.2.ud-qpn-in-private-data",
     "set-up",
     "n1's REJ has no private data; the REQ has Linux's Service-ID",
     variant="-3",
     linux="deviation",
-)
-def rej_of_linux(t):
-    return reject(t)
+)(reject)
 
 
-@fail(
+fail(
     "rfc4755.3.2.ud-qpn-in-private-data",
     "rfc-set-up",
     "n1's REJ has no private data; the REQ has the RFC's Service-ID",
     variant="-4",
-)
-def rej_of_another_stack(t):
-    return reject(t)
+)(reject)
 
 
 @fail(
@@ -124,16 +120,7 @@ sets(
     "n0, whose address is smaller, responds to n1's REQ with REJ, reason 28",
 )
 def smaller_rejects(t):
-    rep = t[51]
-    rep.payload = bytearray(
-        ib.cm_rej(
-            rep["mad.tid"],
-            rep["cm.local"],
-            rep["cm.remote"],
-            CONSUMER_REJECT,
-            pdata=ib.private_data(N0.qpn, 0),
-        )
-    )
+    becomes_rej(t[51], N0)
     t.drop(52, 53, 54)
     return 51
 
@@ -150,14 +137,12 @@ def larger_accepts(t):
     return 46
 
 
-@fail(
+fail(
     "rfc4755.3.3.simultaneous",
     "rfc-crossing",
     "n1, whose address is larger, responds to n0's REQ with REP; the REQs have the RFC's Service-ID",
     variant="-3",
-)
-def larger_accepts_of_another_stack(t):
-    return larger_accepts(t)
+)(larger_accepts)
 
 
 # ---- data
@@ -246,25 +231,21 @@ def advertisement(t):
     return t.insert(62, p)
 
 
-@fail(
+fail(
     "rfc4755.7.resolution-over-ud",
     "echoes",
     "n1's NA goes over a connection whose REQ has Linux's Service-ID",
     variant="-2",
     linux="deviation",
-)
-def advertisement_of_linux(t):
-    return advertisement(t)
+)(advertisement)
 
 
-@fail(
+fail(
     "rfc4755.7.resolution-over-ud",
     "rfc-echoes",
     "n1's NA goes over a connection whose REQ has the RFC's Service-ID",
     variant="-3",
-)
-def advertisement_of_another_stack(t):
-    return advertisement(t)
+)(advertisement)
 
 
 # ---- the end

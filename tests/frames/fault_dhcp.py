@@ -87,6 +87,17 @@ def change(t, kind, **fields):
     return frame
 
 
+def another(t, frame):
+    """A message that is a copy of this frame, and follows it."""
+    return Message(t.insert(frame, frame.packet.copy()).packet)
+
+
+def without_identifier(frame, m):
+    m.replace(CLIENT_ID)
+    m.put()
+    return frame
+
+
 def renewal(t):
     frame = messages(t, REQUEST)[1]
     return frame, Message(frame.packet)
@@ -148,8 +159,7 @@ def client_identifier_in_parts(t):
     variant="-2",
 )
 def relayed_for_ethernet(t):
-    frame, m = first(t, DISCOVER)
-    m = Message(t.insert(frame, frame.packet.copy()).packet)
+    m = another(t, first(t, DISCOVER)[0])
     m.replace(CLIENT_ID)
     m.put(htype=1, hlen=6, flags=0, giaddr=ib.ip4("10.0.0.2"), chaddr=ib.mac("02:00:00:00:00:01"))
 
@@ -161,8 +171,7 @@ def relayed_for_ethernet(t):
     variant="-3",
 )
 def routed_from_ethernet(t):
-    frame, _ = renewal(t)
-    m = Message(t.insert(frame, frame.packet.copy()).packet)
+    m = another(t, renewal(t)[0])
     m.replace(CLIENT_ID)
     m.put(htype=1, hlen=6, ciaddr=ib.ip4("10.9.0.7"), chaddr=ib.mac("02:00:00:00:00:01"))
     m.send(bytes(m.packet.payload[MESSAGE:]), src="10.9.0.7")
@@ -175,8 +184,7 @@ def routed_from_ethernet(t):
     variant="-2",
 )
 def inform(t):
-    frame, m = first(t, DISCOVER)
-    m = Message(t.insert(frame, frame.packet.copy()).packet)
+    m = another(t, first(t, DISCOVER)[0])
     m.replace(MESSAGE_TYPE, ib.u8(INFORM))
     m.put(flags=0, ciaddr=ib.ip4("10.0.0.2"))
 
@@ -188,8 +196,7 @@ def inform(t):
     variant="-3",
 )
 def decline(t):
-    frame, m = first(t, REQUEST)
-    m = Message(t.insert(frame, frame.packet.copy()).packet)
+    m = another(t, first(t, REQUEST)[0])
     m.replace(MESSAGE_TYPE, ib.u8(DECLINE))
     m.put(flags=0)
 
@@ -215,8 +222,7 @@ def rebinding(t):
     variant="-4",
 )
 def bootp(t):
-    frame, m = first(t, DISCOVER)
-    m = Message(t.insert(frame, frame.packet.copy()).packet)
+    m = another(t, first(t, DISCOVER)[0])
     m.options = []
     m.put(htype=1, hlen=6, flags=0, chaddr=ib.mac("02:00:00:00:00:01"))
 
@@ -234,14 +240,13 @@ def server(t):
 # ---- one fault each
 
 
-@fail("rfc4390.2.1.htype", CONFORMANT, "the discover has htype 1, Ethernet")
-def htype(t):
-    return change(t, DISCOVER, htype=1)
+fail("rfc4390.2.1.htype", CONFORMANT, "the discover has htype 1, Ethernet")(
+    lambda t: change(t, DISCOVER, htype=1)
+)
 
-
-@fail("rfc4390.2.1.hlen", CONFORMANT, "the discover has hlen 20, the length of an IPoIB address")
-def hlen(t):
-    return change(t, DISCOVER, hlen=20)
+fail("rfc4390.2.1.hlen", CONFORMANT, "the discover has hlen 20, the length of an IPoIB address")(
+    lambda t: change(t, DISCOVER, hlen=20)
+)
 
 
 @fail("rfc4390.2.1.hlen", CONFORMANT, "the first renewal, by unicast, has hlen 16", variant="-2")
@@ -264,41 +269,29 @@ def hlen_relayed(t):
     return frame
 
 
-@fail("rfc4390.2.1.chaddr", CONFORMANT, "the last byte of the discover's chaddr is 1")
-def chaddr(t):
-    return change(t, DISCOVER, chaddr=bytes(15) + b"\x01")
+fail("rfc4390.2.1.chaddr", CONFORMANT, "the last byte of the discover's chaddr is 1")(
+    lambda t: change(t, DISCOVER, chaddr=bytes(15) + b"\x01")
+)
 
-
-@fail(
+fail(
     "rfc4390.2.1.chaddr",
     CONFORMANT,
     "systemd-networkd's release, with 16 bytes of its link-layer address",
     variant="-2",
     linux="deviation",
+)(lambda t: change(t, RELEASE, chaddr=ib.lladdr(0x23, "fe80::11:7500:0:110", 0x80)[:16]))
+
+
+fail("rfc4390.2.1.client-identifier", CONFORMANT, "the discover has no client identifier")(
+    lambda t: without_identifier(*first(t, DISCOVER))
 )
-def chaddr_of_release(t):
-    return change(t, RELEASE, chaddr=ib.lladdr(0x23, "fe80::11:7500:0:110", 0x80)[:16])
 
-
-@fail("rfc4390.2.1.client-identifier", CONFORMANT, "the discover has no client identifier")
-def client_identifier(t):
-    frame, m = first(t, DISCOVER)
-    m.replace(CLIENT_ID)
-    m.put()
-    return frame
-
-
-@fail(
+fail(
     "rfc4390.2.1.client-identifier",
     CONFORMANT,
     "the first renewal has no client identifier",
     variant="-2",
-)
-def client_identifier_of_renewal(t):
-    frame, m = renewal(t)
-    m.replace(CLIENT_ID)
-    m.put()
-    return frame
+)(lambda t: without_identifier(*renewal(t)))
 
 
 def with_identifier(t, data):
@@ -308,64 +301,53 @@ def with_identifier(t, data):
     return frame
 
 
-@fail(
+fail(
     "rfc4390.2.1.client-identifier-format",
     CONFORMANT,
     "the discover's client identifier is type 32 and a link-layer address",
-)
-def client_identifier_format(t):
-    return with_identifier(t, b"\x20" + ib.lladdr(0x23, "fe80::11:7500:0:110", 0x80))
+)(lambda t: with_identifier(t, b"\x20" + ib.lladdr(0x23, "fe80::11:7500:0:110", 0x80)))
 
 
-@fail(
+fail(
     "rfc4390.2.1.client-identifier-format",
     CONFORMANT,
     "the discover's client identifier ends after the IAID: there is no DUID",
     variant="-2",
-)
-def client_identifier_without_duid(t):
-    return with_identifier(t, b"\xff\0\0\0\x01")
+)(lambda t: with_identifier(t, b"\xff\0\0\0\x01"))
 
 
-@fail(
+fail(
     "rfc4390.2.1.client-identifier-format",
     CONFORMANT,
     "NetworkManager's client identifier in the discover: type 32 and the port GUID",
     variant="-3",
     linux="deviation",
-)
-def client_identifier_of_network_manager(t):
-    return with_identifier(t, b"\x20" + N1_GUID)
+)(lambda t: with_identifier(t, b"\x20" + N1_GUID))
 
 
-@fail(
+fail(
     "rfc4390.2.1.client-identifier-format",
     CONFORMANT,
     "the discover's client identifier is type 32 and another GUID: no known deviation",
     variant="-4",
+)(lambda t: with_identifier(t, b"\x20" + N1_GUID[:-1] + b"\x11"))
+
+
+fail("rfc4390.2.2.broadcast-flag", CONFORMANT, "the discover is without the BROADCAST flag")(
+    lambda t: change(t, DISCOVER, flags=0)
 )
-def client_identifier_with_another_guid(t):
-    return with_identifier(t, b"\x20" + N1_GUID[:-1] + b"\x11")
 
-
-@fail("rfc4390.2.2.broadcast-flag", CONFORMANT, "the discover is without the BROADCAST flag")
-def broadcast_flag(t):
-    return change(t, DISCOVER, flags=0)
-
-
-@fail(
+fail(
     "rfc4390.2.2.broadcast-flag",
     CONFORMANT,
     "the request for the offered address is without the BROADCAST flag",
     variant="-2",
+)(lambda t: change(t, REQUEST, flags=0x7FFF))
+
+
+fail("rfc4390.2.2.ciaddr-zero", CONFORMANT, "the discover has 10.0.0.2 in ciaddr")(
+    lambda t: change(t, DISCOVER, ciaddr=ib.ip4("10.0.0.2"))
 )
-def broadcast_flag_of_request(t):
-    return change(t, REQUEST, flags=0x7FFF)
-
-
-@fail("rfc4390.2.2.ciaddr-zero", CONFORMANT, "the discover has 10.0.0.2 in ciaddr")
-def ciaddr_zero(t):
-    return change(t, DISCOVER, ciaddr=ib.ip4("10.0.0.2"))
 
 
 @fail(

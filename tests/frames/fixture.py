@@ -54,9 +54,9 @@ def _decorator(kind):
 fail, passes, use, shown = (_decorator(kind) for kind in (FAIL, PASS, USE, SHOWN))
 
 
-def sets(rule, base_name, what, fields, at=None, **options):
-    """A fault in fields of frames, {number: {name: value}}. at: the frame that must have the finding;
-    None: the only one that is changed."""
+def sets(rule, base_name, what, fields, at=None, enter=fail, **options):
+    """Other values of fields of frames, {number: {name: value}}: a fault, unless enter is another
+    decorator. at: the frame that must have the finding; None: the only one that is changed."""
 
     def make(t):
         for number, changed in fields.items():
@@ -64,7 +64,7 @@ def sets(rule, base_name, what, fields, at=None, **options):
                 t[number][name] = value
         return at or next(iter(fields))
 
-    fail(rule, base_name, what, **options)(make)
+    enter(rule, base_name, what, **options)(make)
 
 
 def as_it_is(kind, base_name, *rules):

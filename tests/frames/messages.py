@@ -118,22 +118,13 @@ def mld_report(src, group):
 # ---- the SA
 
 
+# The parameters of the broadcast group in the SA's responses: 'exactly' (2) MTU 2048 (code 4) and 10
+# Gb/s (code 3).
+GROUP = {"qkey": QKEY, "pkey": 0xFFFF, "mtu_sel": 2, "mtu": 4, "rate_sel": 2, "rate": 3}
+GROUP.update({"life_sel": 2, "life": 18, "scope": 2})
+
+
 def broadcast_record(**kw):
-    """The broadcast group in the SA's response to a join: 'exactly' (2) MTU 2048 (code 4) and 10
-    Gb/s (code 3)."""
-    r = dict(
-        port_gid=A.gid,
-        qkey=QKEY,
-        mlid=BROADCAST_LID,
-        mtu_sel=2,
-        mtu=4,
-        pkey=0xFFFF,
-        rate_sel=2,
-        rate=3,
-        life_sel=2,
-        life=18,
-        scope=2,
-        join=1,
-    )
-    r.update(kw)
-    return ib.mcmember(BROADCAST_MGID, **r)
+    """The broadcast group in the SA's response to a join."""
+    of = {"port_gid": A.gid, "mlid": BROADCAST_LID, "join": 1, **GROUP}
+    return ib.mcmember(BROADCAST_MGID, **{**of, **kw})

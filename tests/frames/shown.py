@@ -4,7 +4,7 @@ which checks pass that no real capture passes."""
 from frames import ib
 from frames.bases import CONTROLLED, N0, N1, join_again, lladdr_option
 from frames.edit import Packet
-from frames.fixture import PASS, SHOWN, USE, as_it_is, passes, shown, use
+from frames.fixture import PASS, SHOWN, USE, as_it_is, passes, shown, use, sets
 
 DATAGRAM, CONNECTED, PARTITIONS = "datagram.pcap", "connected.pcap", "partitions.pcap"
 NON_MEMBER, FULL_MEMBER = 2, 1
@@ -267,10 +267,13 @@ def other_types(t):
     return 47
 
 
-@use("rfc4755.3.1.both-flags", DATAGRAM, "n0's address in its ARP reply has RC and UC set")
-def both_flags(t):
-    t[86]["arp.sha.flags"] = 0xC0
-    return 86
+sets(
+    "rfc4755.3.1.both-flags",
+    DATAGRAM,
+    "n0's address in its ARP reply has RC and UC set",
+    {86: {"arp.sha.flags": 0xC0}},
+    enter=use,
+)
 
 
 @use(
@@ -313,14 +316,12 @@ as_it_is(SHOWN, PARTITIONS, "partition.overlap")
 as_it_is(SHOWN, "foreign.pcap", "ulp.identify")
 
 
-@shown(
+shown(
     "rfc4755.3.query-on-broadcast",
     CONNECTED,
     "n1's neighbour solicitation goes over the connection",
     variant="-2",
-)
-def query_over_connection(t):
-    return 104
+)(lambda t: 104)
 
 
 @shown(
@@ -337,22 +338,20 @@ def arp_request_over_connection(t):
     return 98
 
 
-@shown(
+sets(
     "rfc4391.3.same-partition",
     "middle",
     "n0's third echo request has Q_Key 0x80000b1c; n1's QP sends with 0x80000b1b",
+    {49: {"qkey": 0x80000B1C}},
+    enter=shown,
 )
-def same_partition(t):
-    t[49]["qkey"] = 0x80000B1C
-    return 49
-
-
-@shown(
-    "rfc4391.4.1.group-sl", DATAGRAM, "n0 pings 239.1.2.3 with SL 1; the broadcast group has SL 0"
+sets(
+    "rfc4391.4.1.group-sl",
+    DATAGRAM,
+    "n0 pings 239.1.2.3 with SL 1; the broadcast group has SL 0",
+    {79: {"sl": 1}},
+    enter=shown,
 )
-def group_sl(t):
-    t[79]["sl"] = 1
-    return 79
 
 
 @shown(
@@ -404,22 +403,18 @@ def nd_messages(t):
     return 93
 
 
-@shown(
+shown(
     "rfc4391.10.all-router-fallback",
     DATAGRAM,
     "n0 pings 239.9.9.9, which has no group, by the broadcast-GID",
-)
-def all_router_fallback(t):
-    return to_broadcast(t, "239.9.9.9")
+)(lambda t: to_broadcast(t, "239.9.9.9"))
 
 
-@shown(
+shown(
     "rfc4391.10.forward-after-create",
     DATAGRAM,
     "n0 pings 239.1.2.3 by the broadcast-GID, although the group of 239.1.2.3 exists",
-)
-def forward_after_create(t):
-    return to_broadcast(t, "239.1.2.3")
+)(lambda t: to_broadcast(t, "239.1.2.3"))
 
 
 @shown("rfc4391.11.router-nonmember-join", DATAGRAM, "n1 joins 239.1.2.3 as NonMember too")
@@ -466,20 +461,20 @@ def membership_twins(t):
     return 9
 
 
-@shown(
+sets(
     "partition.limited-to-limited",
     PARTITIONS,
     "n0's echo request has P_Key 0x0002, as n1's QP sends",
+    {299: {"pkey": 0x0002}},
+    enter=shown,
 )
-def limited_to_limited(t):
-    t[299]["pkey"] = 0x0002
-    return 299
-
-
-@shown("partition.value-format", "controlled", "n0's third echo request has P_Key 0x8000")
-def value_format(t):
-    t[49]["pkey"] = 0x8000
-    return 49
+sets(
+    "partition.value-format",
+    "controlled",
+    "n0's third echo request has P_Key 0x8000",
+    {49: {"pkey": 0x8000}},
+    enter=shown,
+)
 
 
 # ---- subnet management
@@ -510,19 +505,17 @@ def one_master(t):
     return t.insert(at, sm_info(t[9], GET_RESPONSE, GUID_N1, MASTER, 2, 1))
 
 
-@shown("sm.takeover-causes", DATAGRAM, "n0's subnet manager hands the subnet over to n1's")
-def takeover_causes(t):
-    return t.insert(50, sm_info(t[9], SET_METHOD, GUID_N0, MASTER, 1, 2, HANDOVER))
-
-
-@shown(
+shown("sm.takeover-causes", DATAGRAM, "n0's subnet manager hands the subnet over to n1's")(
+    lambda t: t.insert(50, sm_info(t[9], SET_METHOD, GUID_N0, MASTER, 1, 2, HANDOVER))
+)
+sets(
     "sm.failover-rejoin",
     PARTITIONS,
     "the SA's last response is from LID 4, where the request went",
+    {319: {"dlid": 4}, 323: {"slid": 4}},
+    at=323,
+    enter=shown,
 )
-def failover_rejoin(t):
-    t[319]["dlid"] = t[323]["slid"] = 4
-    return 323
 
 
 @shown("sm.lmc-paths", DATAGRAM, "n1's port has LMC 1")
@@ -535,10 +528,13 @@ def lmc_paths(t):
 # ---- drafts
 
 
-@shown("draft.6.1.link-mtu-1500", "bring-up", "the broadcast group has MTU 1024")
-def link_mtu_1500(t):
-    t[20]["mcm.mtu"] = MTU_1024
-    return 20
+sets(
+    "draft.6.1.link-mtu-1500",
+    "bring-up",
+    "the broadcast group has MTU 1024",
+    {20: {"mcm.mtu": MTU_1024}},
+    enter=shown,
+)
 
 
 @shown(
@@ -559,12 +555,11 @@ def all_router_group(t):
     return t.insert(40, p)
 
 
-@shown(
+sets(
     "draft02.8.example-pkey",
     DATAGRAM,
     "n0's router solicitation goes to ff12:601b:7fff::2",
+    {34: {"dgid": "ff12:601b:7fff::2"}},
+    enter=shown,
     also=["rfc4391.4.mgid-pkey"],
 )
-def example_pkey(t):
-    t[34]["dgid"] = "ff12:601b:7fff::2"
-    return 34

@@ -2,7 +2,7 @@
 """Unusual multicast (RFC 4391 sections 4, 5, 10 and 11), all of it allowed."""
 from frames import ib
 from frames.ib import encap
-from frames.fabric import CREATED, DELETED, FULL, NON_MEMBER, QKEY, SEND_ONLY
+from frames.fabric import CREATED, DELETED, FULL, LEAVE_MASK, NON_MEMBER, QKEY, SEND_ONLY
 from frames.subnet import FromStart, Host, Subnet
 from frames.unusual import link, met, on, scenario
 from frames.unusual_management import initialise, managed
@@ -79,6 +79,14 @@ def subscribes_again_after_it_joined_again(s, a, b):
     s.to_group4(a, GROUP)
 
 
+def joins_twice(s, a, b):
+    """a joins b's group, to send only and as full member."""
+    group = s.join(b, s.group4(GROUP))
+    for state in (SEND_ONLY, FULL):
+        s.join(a, group, state)
+    return group
+
+
 def leave_with_echo(s, host, mgid, state):
     """The SM of Intel (opa-fm) returns the record of the request: the JoinState that was left."""
     s.leave(host, mgid, state, reply_state=state)
@@ -88,9 +96,7 @@ def leave_with_echo(s, host, mgid, state):
 @on(managed, 1, 2, subnet=FromStart)
 def leaves_one_join_state_with_an_echo(s, a, b):
     """a gives up SendOnlyNonMember and remains FullMember: it reports its membership, and leaves."""
-    group = s.join(b, s.group4(GROUP))
-    for state in (SEND_ONLY, FULL):
-        s.join(a, group, state)
+    group = joins_twice(s, a, b)
     leave_with_echo(s, a, group, SEND_ONLY)
     for _ in range(2):
         report = b"\x16\0" + ib.u16(~(0x1600 + 0xEF01 + 0x0203) & 0xFFFF) + ib.ip4(GROUP)
@@ -105,9 +111,7 @@ def leaves_one_join_state_with_an_echo(s, a, b):
 @on(managed, 1, 2, subnet=FromStart)
 def leaves_full_membership_with_an_echo(s, a, b):
     """a gives up FullMember, remains SendOnlyNonMember, sends, and gives up this too."""
-    group = s.join(b, s.group4(GROUP))
-    for state in (SEND_ONLY, FULL):
-        s.join(a, group, state)
+    group = joins_twice(s, a, b)
     leave_with_echo(s, a, group, FULL)
     s.to_group4(a, GROUP)
     leave_with_echo(s, a, group, SEND_ONLY)
@@ -401,32 +405,10 @@ def groups_of_other_protocols(s, a, b):
     """A program has a group without an IPoIB signature, and one group of a transient MGID, with
     Q_Keys of its own."""
     other = "ff12:a01b:fe80::1"
-    data = ib.mcmember(
-        other, a.gid, pkey=0xFFFF, join=FULL, qkey=0x11111111, mtu=MTU_1024, mtu_sel=2
-    )
-    reply = ib.mcmember(
-        other,
-        a.gid,
-        pkey=0xFFFF,
-        join=FULL,
-        qkey=0x11111111,
-        mtu=MTU_1024,
-        mtu_sel=2,
-        mlid=0xC123,
-        rate=2,
-        rate_sel=2,
-        scope=2,
-        sl=2,
-    )
-    s.ask(
-        a,
-        ib.SET,
-        ib.ATTR_MC_MEMBER,
-        data,
-        ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["join"],
-        reply,
-        offset=7,
-    )
+    asked = dict(pkey=0xFFFF, join=FULL, qkey=0x11111111, mtu=MTU_1024, mtu_sel=2)
+    told = dict(mlid=0xC123, rate=2, rate_sel=2, scope=2, sl=2)
+    data, reply = (ib.mcmember(other, a.gid, **of) for of in (asked, {**asked, **told}))
+    s.ask(a, ib.SET, ib.ATTR_MC_MEMBER, data, LEAVE_MASK, reply, offset=7)
     s.mlids[other] = 0xC123
     s.ud(a.also(qpn=0x5555), other, ib.fill(100, 7), qkey=0x11111111, sl=2)
 

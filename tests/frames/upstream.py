@@ -23,6 +23,7 @@ from frames.messages import (
     ping,
 )  # noqa: E402
 from frames.ib import LAST, ONLY, RC, UD, WRITE_ONLY, Frame, encap  # noqa: E402
+from frames.write import write  # noqa: E402
 from support import capfile  # noqa: E402
 
 T0 = 1_700_000_000 * 10**9
@@ -217,33 +218,5 @@ CAPTURES = {
 }
 
 
-def read(path):
-    try:
-        with open(path, "rb") as f:
-            return f.read()
-    except FileNotFoundError:
-        return None
-
-
-def main(argv):
-    if len(argv) < 2 or len(argv) > 3 or argv[2:] not in ([], ["--check"]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    out, check, bad = argv[1], len(argv) == 3, 0
-    os.makedirs(out, exist_ok=True)
-    for name, make in CAPTURES.items():
-        path, data = os.path.join(out, name), make()
-        if not check:
-            with open(path, "wb") as f:
-                f.write(data)
-        elif read(path) != data:
-            print(path + ": differs from what upstream.py makes")
-            bad = 1
-    for name in sorted(set(os.listdir(out)) - set(CAPTURES) - {"README.md"}):
-        print(os.path.join(out, name) + ": is not made by upstream.py")
-        bad = 1
-    return bad
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    sys.exit(write(sys.argv, __doc__, CAPTURES, keep=("README.md",)))

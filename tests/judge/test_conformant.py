@@ -152,21 +152,20 @@ def test_payload_of_another_protocol_that_looks_like_ipoib(group):
 # ---- interface identifiers
 
 
-def test_identifier_of_another_port_is_a_note():
-    """A bond announces the address that is made from its first port's GUID from its second port."""
+@pytest.mark.parametrize(
+    "address",
+    [
+        # a bond announces the address that is made from its first port's GUID from its second port
+        "fe80::211:7500:0:999",
+        # RFC 8064 §3, which updates RFC 4391: an identifier of RFC 7217 instead of one from the
+        # link-layer address
+        "fe80::9d3c:41e0:7b26:f58a",
+    ],
+    ids=["of-another-port", "opaque"],
+)
+def test_other_interface_identifier_is_a_note(address):
     t = fixture.tape("datagram.pcap")
-    t[60]["ipv6.src"] = t[60]["nd.target"] = "fe80::211:7500:0:999"
-    t[60].fix_checksums()
-    found = [f for f in findings.frames(t.pcap(), "--deviations", "none") if f.frame == 60]
-    assert not [f for f in found if f.outcome == "fail"]
-    assert ("rfc4391.8.interface-id-source", "noted") in {(f.rule, f.outcome) for f in found}
-
-
-def test_opaque_interface_identifier_is_a_note():
-    """RFC 8064 §3, which updates RFC 4391: an identifier of RFC 7217 instead of one from the
-    link-layer address."""
-    t = fixture.tape("datagram.pcap")
-    t[60]["ipv6.src"] = t[60]["nd.target"] = "fe80::9d3c:41e0:7b26:f58a"
+    t[60]["ipv6.src"] = t[60]["nd.target"] = address
     t[60].fix_checksums()
     found = [f for f in findings.frames(t.pcap(), "--deviations", "none") if f.frame == 60]
     assert not [f for f in found if f.outcome == "fail"]

@@ -15,18 +15,8 @@ import time
 import pytest
 
 from support import capfile, wait
-from support.capture import (
-    CAPTURE,
-    FED,
-    RECEIVED,
-    SANITIZED,
-    environment,
-    fed,
-    last_statistics,
-    new_device,
-    run,
-    start,
-)
+from support.capture import CAPTURE, FED, RECEIVED, SANITIZED, environment, fed, last_statistics
+from support.capture import new_device, run, start
 from support.needs import needs
 from support.paths import BUILD, TSHARK
 

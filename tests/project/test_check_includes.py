@@ -1,18 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """script/check-includes accepts the project's includes, and refuses includes that point up,
 sideways or in a circle."""
-import os
-import subprocess
-
 import pytest
-from support.paths import SRC
+from support.programs import script
 
-SCRIPT = os.path.join(SRC, "script", "check-includes")
-
-
-def check(*arguments):
-    done = subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+check = script("check-includes")
 
 
 def test_the_projects_includes_point_down():

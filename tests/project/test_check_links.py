@@ -1,18 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """script/check-links accepts the links of the project's documents, and finds broken ones."""
-import os
-import subprocess
-
 import pytest
+from support.programs import script
 
-from support.paths import SRC
-
-SCRIPT = os.path.join(SRC, "script", "check-links")
-
-
-def check(*arguments):
-    done = subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+check = script("check-links")
 
 
 def test_the_links_of_the_project_are_right():

@@ -14,7 +14,8 @@ import pytest
 from support import wait
 from support.needs import needs_own_mounts
 from support.paths import BIN, testdata
-from support.played_capture import REPLAY, Player, wait_until
+from support.played_capture import REPLAY, wait_until
+from support.played_capture import fixture_player  # noqa: F401
 
 NOBODY = 65534
 ENDING = 20  # seconds
@@ -38,13 +39,6 @@ mknod -m 666 /dev/null c 1 3
 mknod -m 666 /dev/infiniband/uverbs0 c 231 192
 exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 """
-
-
-@pytest.fixture(name="player")
-def fixture_player(tmp_path):
-    player = Player(tmp_path)
-    yield player
-    player.clean()
 
 
 @pytest.fixture(name="place")

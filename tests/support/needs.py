@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from support.programs import run
+
 
 def needs(tool, package_set):
     """Skips the test if the program is not installed; the reason names the command that installs
@@ -32,16 +34,7 @@ def run_without_installing(command, folder):
     for name in ("apt-get", "sudo"):
         (folder / name).write_text(f"#!/bin/sh\necho \"$@\" >> '{wanted}'\nexit 100\n")
         (folder / name).chmod(0o755)
-    run = subprocess.run(
-        command,
-        env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
+    done = run(command, env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
     if wanted.exists():
         pytest.skip("packages are missing: script/bootstrap")
-    return run
+    return done

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 
+import pytest
+
 from support import wait
 from support.paths import BIN, BUILD
 
@@ -54,6 +56,14 @@ class Player:
             if process.poll() is None:
                 process.send_signal(signal.SIGKILL)
             process.wait()
+
+
+@pytest.fixture(name="player")
+def fixture_player(tmp_path):
+    """For tests that import it: a Player whose captures end with the test."""
+    player = Player(tmp_path)
+    yield player
+    player.clean()
 
 
 def wait_until(condition, what):

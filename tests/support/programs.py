@@ -6,15 +6,31 @@ import subprocess
 from support.paths import SRC
 
 
-def run_script(name, *arguments, **environment):
-    """Runs script/NAME: its exit status, and stdout with stderr in it as text."""
+def run(command, **options):
+    """Its exit status, and stdout with stderr in it as text."""
     return subprocess.run(
-        [os.path.join(SRC, "script", name), *arguments],
-        env={**os.environ, **environment},
+        command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
         check=False,
+        **options,
     )
+
+
+def run_script(name, *arguments, **environment):
+    """Runs script/NAME."""
+    command = [os.path.join(SRC, "script", name), *arguments]
+    return run(command, env={**os.environ, **environment})
+
+
+def script(name):
+    """A function: the exit status and the output of script/NAME with its arguments."""
+
+    def check(*arguments):
+        done = run_script(name, *arguments)
+        return done.returncode, done.stdout
+
+    return check

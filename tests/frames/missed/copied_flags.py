@@ -27,24 +27,10 @@ def redirected(flags, of_router):
 NOTHING = Expected("is inconclusive once", lambda c: (c.failed, c.inconclusive) == (0, 1))
 ONE = Expected("fails once", lambda c: c.failed == 1)
 CASES = [
-    *[
-        Outcome(
-            f"a Redirect decides nothing, {flags:#x}",
-            NOTHING,
-            rule,
-            by(redirected, flags, False),
-            deviations=None,
-        )
-        for flags, rule in RULES.items()
-    ],
-    *[
-        Outcome(
-            f"the router's own address does, {flags:#x}",
-            ONE,
-            rule,
-            by(redirected, flags, True),
-            deviations=None,
-        )
-        for flags, rule in RULES.items()
-    ],
+    Outcome(f"{what}, {flags:#x}", expected, rule, by(redirected, flags, router), deviations=None)
+    for what, expected, router in (
+        ("a Redirect decides nothing", NOTHING, False),
+        ("the router's own address does", ONE, True),
+    )
+    for flags, rule in RULES.items()
 ]

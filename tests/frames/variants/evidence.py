@@ -84,6 +84,11 @@ RESOLVED = [
     ("rfc4391.9.1.1.traffic-to-qpn", "resolved 6 s before", INC, datagrams.RESOLVED_BEFORE),
     ("rfc4391.9.1.1.traffic-to-qpn", "group", FAIL, ""),
 ]
+# no port has such a GID
+INVALID_GIDS = [
+    ("rfc4391.9.1.1.gid-of-port", way, FAIL, "")
+    for way in ("multicast GID", "Reserved GID", "all zeros")
+]
 RESULTS = {
     "early": [],
     "erf": [],
@@ -101,9 +106,7 @@ RESULTS = {
         ("rfc4391.9.1.1.traffic-to-qpn", "unicast", INC, ADDRESSES),
         *(("rfc4755.2.2.one-ud-qp", way, INC, SMPS) for way in NO_GRH_ON_THEM),
         *((rule, "", INC, SA) for rule in JOINS),
-        ("rfc4391.9.1.1.gid-of-port", "multicast GID", FAIL, ""),
-        ("rfc4391.9.1.1.gid-of-port", "Reserved GID", FAIL, ""),
-        ("rfc4391.9.1.1.gid-of-port", "all zeros", FAIL, ""),
+        *INVALID_GIDS,
         *((rule, "", INC, SMPS) for rule in PORTS),
     ],
     "242": [
@@ -149,9 +152,7 @@ RESULTS = {
         ("rfc4391.9.4.revalidate-arp", "", INC, NO_SA),
         ("rfc4755.2.2.one-ud-qp", "", INC, NO_SA),
         *((rule, "", NOT, NO_GRH) for rule in MGID),
-        ("rfc4391.9.1.1.gid-of-port", "multicast GID", FAIL, ""),
-        ("rfc4391.9.1.1.gid-of-port", "Reserved GID", FAIL, ""),
-        ("rfc4391.9.1.1.gid-of-port", "all zeros", FAIL, ""),
+        *INVALID_GIDS,
         *((rule, "", INC, NO_SA) for rule in PORTS),
         *((rule, "", NOT, NO_SA) for rule in JOINS),
     ],
