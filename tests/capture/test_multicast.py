@@ -6,7 +6,6 @@ Expected: the rebuilt frames are those that were played, except for the fields t
 has; the SA's log lists the groups that were joined and left. Each test has a device of its own,
 because captures of one device share a lock of the machine."""
 import os
-import random
 import re
 import signal
 import subprocess
@@ -15,6 +14,7 @@ import time
 import pytest
 
 from support import capfile
+from support.capture import kill_at_any_time
 from support.capture import CAPTURE, DROPPED, END_NOTE, FED, FLAGS, INBOUND, LOST_BY_DEVICE
 from support.capture import LOST_BY_PROGRAM, RECEIVED, SANITIZED, contents, end_at, fed, frames_of
 from support.capture import last_statistics, new_device, option_number, run, run_all, start, summary
@@ -610,31 +610,15 @@ def test_signal_ends_the_capture_after_the_groups_are_left(link, sig):
     assert got == list(range(len(got))) and len(got) > 50
 
 
-def has_begun():
-    return os.path.exists("k.pcap") and os.path.getsize("k.pcap") > 0
-
-
 @pytest.mark.parametrize("form", ["erf", "pcapng"])
 def test_capture_killed_at_any_time_leaves_whole_packets_and_no_group(link, form):
-    chance, full, rounds = random.Random(4391), 0, 6 if SANITIZED else 50
-    for n in range(rounds):
-        process = start(
-            link.play("synthetic 100\nrate 500000\n"),
-            *(*MULTICAST, "-w", "k.pcap", "-s", "--format", form),
-            stdout=subprocess.DEVNULL,
-        )
-        if n % 3:  # one in three is killed while it starts, or joins groups
-            process.wait_until(has_begun, "it writes")
-        time.sleep(chance.random() * 0.03)
-        process.kill()
-        data = capfile.load("k.pcap") if os.path.exists("k.pcap") else b""
-        if data:
-            got = numbers(capfile.packets(data, truncated=True))
-            assert got == sorted(set(got)), n
-            full += bool(got)
-            os.unlink("k.pcap")
+    begin = lambda: start(
+        link.play("synthetic 100\nrate 500000\n"),
+        *(*MULTICAST, "-w", "k.pcap", "-s", "--format", form),
+        stdout=subprocess.DEVNULL,
+    )
+    for _ in kill_at_any_time(begin, 6 if SANITIZED else 50, 3, 0.03, numbers):
         link.left()
-    assert full >= rounds // 2, f"only {full} of {rounds} wrote packets before they were killed"
 
 
 def test_keeper_of_the_groups_that_is_killed_is_replaced_and_the_groups_are_left_at_the_end(link):

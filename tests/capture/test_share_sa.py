@@ -14,52 +14,32 @@ from support.share import packets
 DATA = 56  # offset of the records in a MAD (IBA 15.2.1.1)
 SM_INFO_RECORD, PORT_INFO_RECORD, NODE_RECORD = 0x18, 0x12, 0x11
 
-# Component: (first bit in the record, number of bits), in the order of the mask.
-MC_MEMBER = {
-    "MGID": (0, 128),
-    "PortGID": (128, 128),
-    "Q_Key": (256, 32),
-    "MLID": (288, 16),
-    "MTUSelector": (304, 2),
-    "MTU": (306, 6),
-    "TClass": (312, 8),
-    "P_Key": (320, 16),
-    "RateSelector": (336, 2),
-    "Rate": (338, 6),
-    "PacketLifeTimeSelector": (344, 2),
-    "PacketLifeTime": (346, 6),
-    "SL": (352, 4),
-    "FlowLabel": (356, 20),
-    "HopLimit": (376, 8),
-    "Scope": (384, 4),
-    "JoinState": (388, 4),
-    "ProxyJoin": (392, 1),
-}
-PATH = {
-    "ServiceID, upper half": (0, 32),
-    "ServiceID, lower half": (32, 32),
-    "DGID": (64, 128),
-    "SGID": (192, 128),
-    "DLID": (320, 16),
-    "SLID": (336, 16),
-    "RawTraffic": (352, 1),
-    "reserved": (353, 3),
-    "FlowLabel": (356, 20),
-    "HopLimit": (376, 8),
-    "TClass": (384, 8),
-    "Reversible": (392, 1),
-    "NumbPath": (393, 7),
-    "P_Key": (400, 16),
-    "QoSClass": (416, 12),
-    "SL": (428, 4),
-    "MTUSelector": (432, 2),
-    "MTU": (434, 6),
-    "RateSelector": (440, 2),
-    "Rate": (442, 6),
-    "PacketLifeTimeSelector": (448, 2),
-    "PacketLifeTime": (450, 6),
-    "Preference": (456, 8),
-}
+
+def components(text):
+    """Component: (first bit in the record, number of bits), in the order of the mask."""
+    found, first = {}, 0
+    for name, size in (entry.split(":") for entry in text.split(",")):
+        found[name.strip()] = (first, int(size))
+        first += int(size)
+    return found
+
+
+# The components in their order, with their bits.
+MC_MEMBER = components(
+    """
+    MGID: 128, PortGID: 128, Q_Key: 32, MLID: 16, MTUSelector: 2, MTU: 6, TClass: 8, P_Key: 16,
+    RateSelector: 2, Rate: 6, PacketLifeTimeSelector: 2, PacketLifeTime: 6, SL: 4, FlowLabel:
+    20, HopLimit: 8, Scope: 4, JoinState: 4, ProxyJoin: 1
+    """
+)
+PATH = components(
+    """
+    ServiceID's upper half: 32, ServiceID's lower half: 32, DGID: 128, SGID: 128, DLID: 16,
+    SLID: 16, RawTraffic: 1, reserved: 3, FlowLabel: 20, HopLimit: 8, TClass: 8, Reversible: 1,
+    NumbPath: 7, P_Key: 16, QoSClass: 12, SL: 4, MTUSelector: 2, MTU: 6, RateSelector: 2, Rate:
+    6, PacketLifeTimeSelector: 2, PacketLifeTime: 6, Preference: 8
+    """
+)
 GIDS = ("MGID", "PortGID", "DGID", "SGID")
 RESERVED = ("reserved",)
 RECORDS = {ib.ATTR_MC_MEMBER: MC_MEMBER, ib.ATTR_PATH_RECORD: PATH}

@@ -9,27 +9,23 @@ QKEY, CONTROLLED = 0x00000B1B, 0x80000B1B
 SA, MC_MEMBER = ib.CLASS_SA, ib.ATTR_MC_MEMBER
 
 
-@base("bring-up", "datagram.pcap", "1-20: n1's port is brought up, n1 joins the broadcast group")
-def bring_up(t):
-    t.keep((1, 20))
+base("bring-up", "datagram.pcap", "1-20: n1's port is brought up, n1 joins the broadcast group")(
+    lambda t: t.keep((1, 20))
+)
 
 
-@base(
+base(
     "bring-up, sweep",
     "datagram.pcap",
     "1-20, 89-92: bring-up; the SM asks for n1's NodeInfo and PortInfo again",
-)
-def bring_up_and_sweep(t):
-    t.keep((1, 20), (89, 92))
+)(lambda t: t.keep((1, 20), (89, 92)))
 
 
-@base(
+base(
     "joins",
     "datagram.pcap",
     "1-43: bring-up, n1's joins, the first solicitations, ARP request, path query",
-)
-def joins(t):
-    t.keep((1, 43))
+)(lambda t: t.keep((1, 43)))
 
 
 @base(
@@ -67,9 +63,7 @@ def with_controlled_qkey(t):
             p["mcm.qkey"] = CONTROLLED
 
 
-@base("controlled-bring-up", "controlled", "1-20 of it")
-def controlled_bring_up(t):
-    t.keep((1, 20))
+base("controlled-bring-up", "controlled", "1-20 of it")(lambda t: t.keep((1, 20)))
 
 
 @base(
@@ -169,14 +163,14 @@ def long_echo(t):
     t[55].datagram(0x0800, ib.ping4(N0.ip, N1.ip, seq=2, size=3000))
 
 
-@base("echoes", "connected.pcap", "1-62: both connections, three ICMP echoes")
-def echoes(t):
-    t.keep((1, 62))
+base("echoes", "connected.pcap", "1-62: both connections, three ICMP echoes")(
+    lambda t: t.keep((1, 62))
+)
 
 
-@base("ipv6-echoes", "connected.pcap", "1-62, 85-95: ICMP and ICMPv6 echoes, no long message")
-def ipv6_echoes(t):
-    t.keep((1, 62), (85, 95))
+base("ipv6-echoes", "connected.pcap", "1-62, 85-95: ICMP and ICMPv6 echoes, no long message")(
+    lambda t: t.keep((1, 62), (85, 95))
+)
 
 
 @base(

@@ -9,11 +9,13 @@ import ctypes
 import functools
 import itertools
 import os
+import random
 import re
 import secrets
 import signal
 import struct
 import subprocess
+import time
 
 import pytest
 
@@ -201,6 +203,31 @@ def run_all(scenario, total, *arguments, **more):
 def summary(packets, size, drops):
     """A pattern of the last line of stderr."""
     return rf"ipoib-capture: {packets} packets, {size} octets, {drops} drops\n$"
+
+
+def kill_at_any_time(begin, rounds, spared, longest, numbers_of=None):
+    """Kills captures that begin() starts, which write k.pcap, up to `longest` seconds after they have
+    begun to write; one of `spared` already while it starts. Whatever a capture wrote has whole
+    packets in their order: the kernel may end a write at any byte, and on a busy machine some
+    packets are lost. numbers_of: the frames' numbers. Yields after each capture."""
+    chance, full = random.Random(4391), 0
+    for n in range(rounds):
+        process = begin()
+        if n % spared:
+            process.wait_until(lambda: size_of("k.pcap") > 0, "it writes")
+        time.sleep(chance.random() * longest)
+        process.kill()
+        if size_of("k.pcap"):
+            got = (numbers_of or numbers)(capfile.packets(capfile.load("k.pcap"), truncated=True))
+            assert got == sorted(set(got)), n
+            full += bool(got)
+            os.unlink("k.pcap")
+        yield
+    assert full >= rounds // 2, f"only {full} of {rounds} wrote packets before they were killed"
+
+
+def size_of(path):
+    return os.path.getsize(path) if os.path.exists(path) else 0
 
 
 # --- files
