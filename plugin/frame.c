@@ -31,10 +31,9 @@ static uint32_t port_of_erf(packet_info *pinfo)
 /*
  * Gets the number that the model assigns to the frame's interface. Wireshark's interface number is
  * 0 if the file has only one interface. In a raw ERF file, Wireshark already numbers each port as
- * an interface. It numbers the interfaces of each section of a pcapng file from 0. Returns false if
- * the capture has too many interfaces.
+ * an interface. It numbers the interfaces of each section of a pcapng file from 0.
  */
-static bool number_of_interface(packet_info *pinfo, uint16_t *number)
+static uint16_t interface_of(packet_info *pinfo)
 {
     const wtap_packet_header *h = &pinfo->rec->rec_header.packet_header;
     bool reported = pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID;
@@ -43,13 +42,7 @@ static bool number_of_interface(packet_info *pinfo, uint16_t *number)
     struct capture_interface captured = {reported ? h->interface_id : 0,
                                          erf ? port_of_erf(pinfo) : 0,
                                          has_section ? pinfo->rec->section_number : 0};
-    return fabric_enter_interface(state_fabric(), captured, number);
-}
-
-static uint16_t interface_of(packet_info *pinfo)
-{
-    uint16_t number;
-    return number_of_interface(pinfo, &number) ? number : 0;
+    return fabric_enter_interface(state_fabric(), captured);
 }
 
 static struct port port_of_address(packet_info *pinfo, const address *a)
@@ -129,20 +122,20 @@ void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_t
         interfaces);
 }
 
-bool frame_position(packet_info *pinfo, struct capture_position *at)
+struct capture_position frame_position(packet_info *pinfo)
 {
-    *at = (struct capture_position){.frame = pinfo->num,
-                                    .ns = nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs)};
-    return number_of_interface(pinfo, &at->interface);
+    return (struct capture_position){.frame = pinfo->num,
+                                     .interface = interface_of(pinfo),
+                                     .ns = nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs)};
 }
 
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start)
 {
     struct frame *outer = frame_current(pinfo);
     struct frame *f = outer ? outer + 1 : frames;
-    struct capture_position at;
-    if (f == frames + DEPTH || !frame_position(pinfo, &at))
+    if (f == frames + DEPTH)
         return NULL;
+    const struct capture_position at = frame_position(pinfo);
     struct port src = port_of_address(pinfo, &pinfo->net_src),
                 dst = port_of_address(pinfo, &pinfo->net_dst);
     packet_read(&f->p, &at, tvb_view(tvb), start, &src, &dst);

@@ -26,8 +26,8 @@ struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start
 void frame_end(struct frame *f);
 /* First pass only: stores the classification for later passes. */
 void frame_keep(const struct frame *f, packet_info *pinfo);
-/* Gets the packet's place in the capture. Returns false if the capture has too many interfaces. */
-bool frame_position(packet_info *pinfo, struct capture_position *at);
+/* The packet's place in the capture. */
+struct capture_position frame_position(packet_info *pinfo);
 /*
  * Adds an expert item if this frame shows that interfaces are on two subnets which were treated as
  * one (model/interfaces.h).

@@ -22,13 +22,13 @@ static void observe(struct packet *p, packet_info *pinfo, uint32_t begin)
 void observe_ipoib_frame(tvbuff_t *tvb, packet_info *pinfo)
 {
     struct link_frame c;
-    struct capture_position at;
     struct packet p;
     if (pinfo->fd->visited)
         return;
     store_begin_frame(pinfo->num);
-    if (!linktype_locate_ipoib(tvb, pinfo, &c) || !frame_position(pinfo, &at))
+    if (!linktype_locate_ipoib(tvb, pinfo, &c))
         return;
+    const struct capture_position at = frame_position(pinfo);
     packet_read_without_ib(&p, &at, &c);
     observe(&p, pinfo, (uint32_t)(link_frame_start(&c) - tvb_view(tvb).p));
 }

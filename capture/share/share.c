@@ -178,7 +178,8 @@ static bool observe_shared(struct share *s, struct packet *p, const struct share
         !is_shared(f, c))
         return false;
     struct capture_interface captured = {0, c->port, 0};
-    if (!fabric_enter_interface(s->fabric, captured, &at.interface))
+    at.interface = fabric_enter_interface(s->fabric, captured);
+    if (at.interface == INTERFACE_NONE)
         return false;
     packet_read_frame(p, &at, c);
     fabric_observe(s->fabric, p, s->events);

@@ -249,5 +249,5 @@ void learn_stale_use(const struct observation *o)
     struct stale_use u = stale_use_by(p, holder);
     u.interface = p->captured_on;
     u.ns = p->at.ns;
-    stale_used(&o->f->stale, &u);
+    stale_used(o->f->stale, &u);
 }

@@ -45,8 +45,12 @@ struct flow *connections_flow(struct connections *c, const struct port *dst, uin
     struct flow *f = g_hash_table_lookup(c->flows, &key);
     if (f && is_outdated(c, f))
         flow_release(f);
-    if (f || !create || g_hash_table_size(c->flows) >= 4 * c->limit)
+    if (f || !create)
         return f;
+    if (g_hash_table_size(c->flows) >= 4 * c->limit) {
+        undone_refuse(c->undone, UNDONE_FLOWS);
+        return NULL;
+    }
     f = g_new0(struct flow, 1);
     f->heap = true;
     f->id = key;

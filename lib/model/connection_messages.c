@@ -130,8 +130,10 @@ static struct connection *on_req(struct connections *c, uint32_t frame, uint32_t
     struct connection *conn = connections_find(c, src, cm->local_comm_id);
     if (conn && repeats(conn, m))
         return conn;
-    if (c->all.count >= c->limit)
+    if (c->all.count >= c->limit) {
+        undone_refuse(c->undone, UNDONE_CONNECTIONS);
         return NULL;
+    }
     conn = slab_add(&c->all);
     conn->number = c->all.count;
     conn->requester.is_requester = true;

@@ -23,6 +23,7 @@ struct connections {
     struct slab all;
     struct endports *ports;
     unsigned limit;
+    struct undone *undone;
     struct stream_store streams;
 };
 

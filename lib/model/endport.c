@@ -21,6 +21,7 @@ struct endports {
     GHashTable *by_lid; /* interface and LID -> struct endport */
     struct slab all;
     unsigned limit;
+    struct undone *undone;
     bool has_ranges; /* the SM has set an LMC */
     const struct endport *recent_gid[RECENT];
     struct recent_lid recent_lid[RECENT];
@@ -43,13 +44,14 @@ static gpointer lid_key(uint16_t interface, uint16_t lid)
     return GUINT_TO_POINTER((guint)interface << 16 | lid);
 }
 
-struct endports *endports_new(unsigned limit)
+struct endports *endports_new(unsigned limit, struct undone *undone)
 {
     struct endports *e = g_new0(struct endports, 1);
     e->by_gid = g_hash_table_new(gid_hash, gid_equal);
     e->by_lid = g_hash_table_new(hash_number, NULL);
     slab_init(&e->all, sizeof(struct endport));
     e->limit = limit;
+    e->undone = undone;
     return e;
 }
 
@@ -67,8 +69,10 @@ void endports_free(struct endports *e)
 
 static struct endport *add_endport(struct endports *e, uint16_t interface)
 {
-    if (e->all.count >= e->limit)
+    if (e->all.count >= e->limit) {
+        undone_refuse(e->undone, UNDONE_ENDPORTS);
         return NULL;
+    }
     struct endport *p = slab_add(&e->all);
     p->interface = interface;
     return p;

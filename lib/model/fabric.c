@@ -9,27 +9,45 @@
 #include "wire/erf.h"
 #include "wire/mgid.h"
 
+static void make_tables(struct fabric *f)
+{
+    const struct fabric_limits *l = &f->limits;
+    struct undone *u = &f->undone;
+    f->endports = endports_new(l->endports, u);
+    f->groups = groups_new(l->groups, u);
+    f->subnet = subnet_new(f->groups, f->endports, l->routes, u);
+    f->connections = connections_new(l->connections, f->endports, u);
+    connections_streams(f->connections)->less = l->less_streams;
+    f->neighbours = neighbours_new(l->neighbours, u);
+    f->resolutions = g_new0(struct resolutions, 1);
+    f->qpns = qpns_new(l->qpns, u);
+    f->sources = sources_new(l->sources, u);
+    f->stale = stale_new(l->stale_uses, u);
+    f->doubts = doubts_new();
+    f->reversals.undone = u;
+}
+
 struct fabric *fabric_new(void)
 {
+    static const struct fabric_limits limits = FABRIC_LIMITS;
+    return fabric_new_limited(&limits);
+}
+
+struct fabric *fabric_new_limited(const struct fabric_limits *limits)
+{
     struct fabric *f = g_new0(struct fabric, 1);
-    f->endports = endports_new(FABRIC_ENDPORTS_MAX);
-    f->groups = groups_new(FABRIC_GROUPS_MAX);
-    f->subnet = subnet_new(f->groups, f->endports);
-    f->connections = connections_new(FABRIC_CONNECTIONS_MAX, f->endports);
-    f->neighbours = neighbours_new(FABRIC_NEIGHBOURS_MAX);
-    f->resolutions = g_new0(struct resolutions, 1);
-    f->qpns = qpns_new(FABRIC_QPNS_MAX);
-    f->sources = sources_new(FABRIC_SOURCES_MAX);
-    f->doubts = doubts_new();
+    f->limits = *limits;
+    make_tables(f);
     f->facts = (struct fabric_facts){.endports = f->endports,
                                      .groups = f->groups,
                                      .subnet = f->subnet,
                                      .connections = f->connections,
                                      .neighbours = f->neighbours,
                                      .resolutions = f->resolutions,
-                                     .stale = &f->stale,
+                                     .stale = f->stale,
                                      .qpns = f->qpns,
-                                     .doubts = f->doubts};
+                                     .doubts = f->doubts,
+                                     .undone = &f->undone};
     fabric_take_interfaces(f, INTERFACES_AUTO);
     return f;
 }
@@ -44,6 +62,8 @@ void fabric_free(struct fabric *f)
     qpns_free(f->qpns);
     sources_free(f->sources);
     doubts_free(f->doubts);
+    stale_free(f->stale);
+    reversals_clear(&f->reversals);
     evidence_free(f->evidence);
     interfaces_free(f->interfaces);
     subnet_free(f->subnet);
@@ -56,7 +76,7 @@ void fabric_take_interfaces(struct fabric *f, enum interfaces_mode mode)
 {
     evidence_free(f->evidence);
     interfaces_free(f->interfaces);
-    f->facts.interfaces = f->interfaces = interfaces_new(mode);
+    f->facts.interfaces = f->interfaces = interfaces_new(mode, f->limits.interfaces, &f->undone);
     f->evidence = mode == INTERFACES_AUTO ? evidence_new(f->interfaces) : NULL;
 }
 
@@ -65,14 +85,21 @@ const struct fabric_facts *fabric_facts(const struct fabric *f)
     return &f->facts;
 }
 
+struct undone *fabric_undone(struct fabric *f)
+{
+    return &f->undone;
+}
+
 void fabric_take_records_as_current(struct fabric *f)
 {
     f->facts.records_are_current = true;
 }
 
-bool fabric_enter_interface(struct fabric *f, struct capture_interface captured, uint16_t *number)
+uint16_t fabric_enter_interface(struct fabric *f, struct capture_interface captured)
 {
-    return interfaces_enter(f->interfaces, captured, number);
+    uint16_t number;
+    interfaces_enter(f->interfaces, captured, &number);
+    return number;
 }
 
 static void set_ports(struct packet *p, const struct port *outer_src, const struct port *outer_dst)
@@ -190,6 +217,16 @@ static bool is_known_qp(const struct fabric *f, const struct port *port, uint32_
     return qp && (qp->pkey == 0 || qp->qkey == qkey);
 }
 
+/*
+ * The table of QPs is full. Has the packet the keys of an IPoIB link? Then its QPs are interfaces',
+ * as far as this is known.
+ */
+static bool has_keys_of_link(const struct fabric *f, const struct packet *p)
+{
+    return undone_why(&f->undone, UNDONE_SET(QPS)) &&
+           qpns_has_link_key(f->qpns, p->at.interface, &p->ib);
+}
+
 static void classify_datagram(struct fabric *f, struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
@@ -198,8 +235,9 @@ static void classify_datagram(struct fabric *f, struct packet *p)
         if (!mgid_is_other(ib->dgid) && !qpns_find(f->qpns, &p->src, ib->sqpn) &&
             !packet_is_corrupt(p))
             qpns_learn(f->qpns, &p->src, ib->sqpn);
-    } else if (!ib->immediate && (is_known_qp(f, &p->src, ib->sqpn, ib->qkey) ||
-                                  is_known_qp(f, &p->dst, ib->dqpn, ib->qkey))) {
+    } else if (!ib->immediate &&
+               (is_known_qp(f, &p->src, ib->sqpn, ib->qkey) ||
+                is_known_qp(f, &p->dst, ib->dqpn, ib->qkey) || has_keys_of_link(f, p))) {
         p->classification.class = PAYLOAD_IPOIB;
         p->classification.by_context = true;
     }
@@ -250,6 +288,31 @@ static enum payload_class classify_part(struct fabric *f, struct packet *p, stru
     return part->ipoib ? PAYLOAD_FRAGMENT : PAYLOAD_OTHER;
 }
 
+/* Does the packet begin a message that looks like IPoIB? */
+static bool looks_like_ipoib(const struct ib_packet *ib)
+{
+    bool begins = ib->position == IB_ONLY || ib->position == IB_FIRST;
+    return ib->kind == IB_KIND_SEND && !ib->immediate && begins &&
+           encap_begins_message(ib->payload, ib->position == IB_FIRST);
+}
+
+/* By its contents: the tables of the model are full, so its connection is not known. */
+static void classify_connected_alone(struct packet *p)
+{
+    struct classification *v = &p->classification;
+    v->by_context = looks_like_ipoib(&p->ib);
+    if (!v->by_context)
+        return;
+    v->class = p->ib.position == IB_ONLY ? PAYLOAD_IPOIB : PAYLOAD_FRAGMENT;
+    v->fragment = (struct stream_result){.state = STREAM_FRAGMENT, .ipoib = true};
+}
+
+void fabric_classify_alone(struct packet *p)
+{
+    if (p->result == WIRE_OK && (p->ib.transport == IB_RC || p->ib.transport == IB_UC))
+        classify_connected_alone(p);
+}
+
 /*
  * Was the packet sent by an end of the flow's connection, as far as the capture shows its LIDs? An
  * older connection of the receiving QP may have ended without the knowledge of its other end, as
@@ -280,12 +343,13 @@ static void classify_connected(struct fabric *f, struct packet *p)
     const struct ib_packet *ib = &p->ib;
     struct classification *v = &p->classification;
     bool send = ib->kind == IB_KIND_SEND && !ib->immediate;
-    bool looks = send && (ib->position == IB_ONLY || ib->position == IB_FIRST) &&
-                 encap_begins_message(ib->payload, ib->position == IB_FIRST);
+    bool looks = looks_like_ipoib(ib);
     struct flow *flow = connections_flow(f->connections, &p->dst, ib->dqpn, false);
 
     if (!flow && looks && !packet_is_corrupt(p))
         flow = connections_flow(f->connections, &p->dst, ib->dqpn, true);
+    if (!flow && looks && !packet_is_corrupt(p))
+        classify_connected_alone(p);
     if (!flow)
         return;
     if (flow->connection && !is_from_end(f, p, flow)) {
@@ -326,8 +390,10 @@ static void classify_connected(struct fabric *f, struct packet *p)
 static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
 {
     doubts_merge(f->doubts, from, to); /* also beyond the limit: it never adds a violation */
-    if (f->facts.merged == FABRIC_MERGES_MAX)
+    if (f->facts.merged == FABRIC_MERGES_MAX) {
+        undone_refuse(&f->undone, UNDONE_MERGES);
         return;
+    }
     f->facts.merges[f->facts.merged++] = (struct interface_merge){from, to};
     endports_merge(f->endports, from, to);
     groups_merge(f->groups, from, to);
@@ -335,7 +401,7 @@ static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
     connections_merge(f->connections, from, to);
     neighbours_merge(f->neighbours, from, to);
     resolutions_merge(f->resolutions, from, to);
-    stale_merge(&f->stale, from, to);
+    stale_merge(f->stale, from, to);
     qpns_merge(f->qpns, from, to);
     order_merge(&f->facts.order, from, to);
 }

@@ -18,6 +18,7 @@
 #include "model/resolution.h"
 #include "model/stale.h"
 #include "model/subnet.h"
+#include "model/undone.h"
 #include "wire/link_frame.h"
 #include "wire/payload.h"
 
@@ -72,6 +73,7 @@ struct fabric_facts {
     struct contradiction contradiction;
     struct interface_merge merges[FABRIC_MERGES_MAX];
     unsigned merged; /* entries used in merges */
+    const struct undone *undone;
 };
 
 /*
@@ -101,18 +103,38 @@ enum {
     FABRIC_GROUPS_MAX = 1 << 16,
     FABRIC_ENDPORTS_MAX = 1 << 18,
     FABRIC_SOURCES_MAX = 1 << 17,
+    FABRIC_ROUTES_MAX = 1 << 17,
+    FABRIC_STALE_USES_MAX = 1 << 16,
 };
+
+/* less_streams: STREAMS_MAX and STREAM_RUNS_MAX are divided by 2 to the power of it. */
+struct fabric_limits {
+    unsigned connections, neighbours, qpns, groups, endports, sources, routes, stale_uses,
+        interfaces, less_streams;
+};
+#define FABRIC_LIMITS                                                                              \
+    {                                                                                              \
+        .connections = FABRIC_CONNECTIONS_MAX, .neighbours = FABRIC_NEIGHBOURS_MAX,                \
+        .qpns = FABRIC_QPNS_MAX, .groups = FABRIC_GROUPS_MAX, .endports = FABRIC_ENDPORTS_MAX,     \
+        .sources = FABRIC_SOURCES_MAX, .routes = FABRIC_ROUTES_MAX,                                \
+        .stale_uses = FABRIC_STALE_USES_MAX, .interfaces = INTERFACES_MAX,                         \
+    }
+
 struct fabric *fabric_new(void);
+/* With other limits: for tests. */
+struct fabric *fabric_new_limited(const struct fabric_limits *limits);
 void fabric_free(struct fabric *f);
 const struct fabric_facts *fabric_facts(const struct fabric *f);
+/* For the tables of the checker and the plugin: they report refused entries here. */
+struct undone *fabric_undone(struct fabric *f);
 /*
  * Set how interfaces are grouped into subnets; before the first packet. Default: INTERFACES_AUTO.
  */
 void fabric_take_interfaces(struct fabric *f, enum interfaces_mode mode);
 /* Set records_are_current. */
 void fabric_take_records_as_current(struct fabric *f);
-/* Get the model's number for the interface of a packet. false: too many interfaces. */
-bool fabric_enter_interface(struct fabric *f, struct capture_interface captured, uint16_t *number);
+/* Get the model's number for the interface of a packet. INTERFACE_NONE: too many interfaces. */
+uint16_t fabric_enter_interface(struct fabric *f, struct capture_interface captured);
 
 enum payload_class {
     PAYLOAD_NONE,  /* no payload, or incomplete headers */

@@ -16,13 +16,15 @@ struct fabric {
     struct connections *connections;
     struct neighbours *neighbours;
     struct resolutions *resolutions;
-    struct stale_uses stale;
+    struct stale_uses *stale;
     struct qpns *qpns;
     struct sources *sources;
     struct interfaces *interfaces;
     struct evidence *evidence;
     struct doubts *doubts;
     struct reversals reversals;
+    struct fabric_limits limits;
+    struct undone undone;
 };
 
 /*
@@ -31,6 +33,9 @@ struct fabric {
  * capture order.
  */
 void fabric_classify(struct fabric *f, struct packet *p);
+
+/* The same without the model, for packets that it does not learn from. */
+void fabric_classify_alone(struct packet *p);
 
 /* Set the packet's interface and ports to the number of its subnet. */
 void fabric_place(const struct fabric *f, struct packet *p);

@@ -15,6 +15,7 @@ struct groups {
     const struct link *recent; /* last one found, or NULL: most packets are of one link */
     struct slab all;
     unsigned limit;
+    struct undone *undone;
     struct group *recent_group[RECENT];
     struct member *recent_member[RECENT];
 };
@@ -43,7 +44,7 @@ static gboolean member_equal(gconstpointer p, gconstpointer q)
     return a->group == b->group && a->endport == b->endport;
 }
 
-struct groups *groups_new(unsigned limit)
+struct groups *groups_new(unsigned limit, struct undone *undone)
 {
     struct groups *g = g_new0(struct groups, 1);
     g->by_mgid = g_hash_table_new(group_hash, group_equal);
@@ -51,6 +52,7 @@ struct groups *groups_new(unsigned limit)
     g->links = g_hash_table_new_full(hash_uint32, g_int_equal, g_free, NULL);
     slab_init(&g->all, sizeof(struct group));
     g->limit = limit;
+    g->undone = undone;
     return g;
 }
 
@@ -143,8 +145,12 @@ const struct member *groups_member(const struct groups *g, const struct group *g
 struct group *groups_get(struct groups *g, uint16_t interface, const uint8_t *mgid, bool create)
 {
     struct group *group = find_group(g, interface, mgid);
-    if (group || !create || g->all.count >= g->limit)
+    if (group || !create)
         return group;
+    if (g->all.count >= g->limit) {
+        undone_refuse(g->undone, UNDONE_GROUPS);
+        return NULL;
+    }
     group = slab_add(&g->all);
     memcpy(group->mgid, mgid, MGID_SIZE);
     group->interface = interface;
@@ -159,8 +165,12 @@ struct member *groups_get_member(struct groups *g, struct group *group, struct e
 {
     struct member key = {.group = group, .endport = port};
     struct member *m = find_member(g, &key);
-    if (m || !create || g_hash_table_size(g->members) >= 4 * g->limit)
+    if (m || !create)
         return m;
+    if (g_hash_table_size(g->members) >= 4 * g->limit) {
+        undone_refuse(g->undone, UNDONE_MEMBERS);
+        return NULL;
+    }
     m = g_memdup2(&key, sizeof key);
     g_hash_table_add(g->members, m);
     return m;

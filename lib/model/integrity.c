@@ -22,15 +22,17 @@ struct sources {
     GHashTable *known; /* a set of struct icrc_source */
     struct slab slab;
     unsigned limit;
+    struct undone *undone;
     struct icrc_source *recent[RECENT];
 };
 
-struct sources *sources_new(unsigned limit)
+struct sources *sources_new(unsigned limit, struct undone *undone)
 {
     struct sources *s = g_new0(struct sources, 1);
     s->known = g_hash_table_new(hash_uint64, g_int64_equal);
     slab_init(&s->slab, sizeof(struct icrc_source));
     s->limit = limit;
+    s->undone = undone;
     return s;
 }
 
@@ -55,12 +57,16 @@ static struct icrc_source *find_source(struct sources *s, struct port port)
     return found;
 }
 
-/* NULL: table full. */
+/* NULL: table full. The entries of whole interfaces are not limited: they are few. */
 static struct icrc_source *find_or_add(struct sources *s, struct port port)
 {
     struct icrc_source *found = find_source(s, port);
-    if (found || s->slab.count >= s->limit)
+    if (found)
         return found;
+    if (s->slab.count >= s->limit && port_kind(port) != PORT_NONE) {
+        undone_refuse(s->undone, UNDONE_SOURCES);
+        return NULL;
+    }
     found = slab_add(&s->slab);
     found->id = port.id;
     g_hash_table_add(s->known, found);
@@ -81,10 +87,8 @@ static bool interface_has_shown_right(struct sources *s, uint16_t interface)
 
 static void show_right(struct sources *s, uint16_t interface, struct icrc_source *from)
 {
-    struct icrc_source *all = find_or_add(s, all_on(interface));
     from->shown_right = true;
-    if (all)
-        all->shown_right = true;
+    find_or_add(s, all_on(interface))->shown_right = true;
 }
 
 /* *from: NULL if the source is not known yet; set if the packet has an ICRC. */
@@ -98,8 +102,8 @@ static bool sees_icrc(struct sources *s, uint16_t interface, struct port port,
     if (icrc == ICRC_NOT_THERE)
         return false;
     *from = known = find_or_add(s, port);
-    if (!known)
-        return false;
+    if (!known) /* table full: as for the first packet of a source */
+        return interface_has_shown_right(s, interface);
     known->tries++;
     if (icrc == ICRC_RIGHT)
         show_right(s, interface, known);

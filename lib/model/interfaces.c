@@ -31,6 +31,8 @@ struct interfaces {
     GHashTable *known;   /* a set of struct numbered_interface */
     GPtrArray *in_order; /* the same, in the order of their first frames */
     GArray *numbers;     /* struct number */
+    unsigned limit;      /* of numbers */
+    struct undone *undone;
     uint16_t apart[APART_MAX][2];
     unsigned n_apart;
     const struct numbered_interface *recent;
@@ -47,10 +49,12 @@ static gboolean captured_equal(gconstpointer p, gconstpointer q)
     return a->number == b->number && a->port == b->port && a->section == b->section;
 }
 
-struct interfaces *interfaces_new(enum interfaces_mode mode)
+struct interfaces *interfaces_new(enum interfaces_mode mode, unsigned limit, struct undone *undone)
 {
     struct interfaces *i = g_new0(struct interfaces, 1);
     i->mode = mode;
+    i->limit = limit;
+    i->undone = undone;
     i->known = g_hash_table_new_full(captured_hash, captured_equal, g_free, NULL);
     i->in_order = g_ptr_array_new();
     i->numbers = g_array_new(FALSE, TRUE, sizeof(struct number));
@@ -80,7 +84,7 @@ static struct number *number_at(const struct interfaces *i, uint16_t number)
 /* false: all numbers are in use. */
 static bool give_number(struct interfaces *i, struct numbered_interface *f, bool separate)
 {
-    if (i->numbers->len >= INTERFACES_MAX)
+    if (i->numbers->len >= i->limit)
         return false;
     f->number = (uint16_t)i->numbers->len;
     struct number n = {f->captured, f->number, separate};
@@ -112,6 +116,7 @@ bool interfaces_enter(struct interfaces *i, struct capture_interface captured, u
         const struct numbered_interface *f = g_hash_table_lookup(i->known, &captured);
         if (!f)
             f = add_interface(i, captured);
+        *number = INTERFACE_NONE;
         if (!f)
             return false;
         i->recent = f;
@@ -178,13 +183,22 @@ static bool are_apart(const struct interfaces *i, uint16_t a, uint16_t b)
         if ((x == a && y == b) || (x == b && y == a))
             return true;
     }
+    return false;
+}
+
+/* The list is full, so the pair may be one that it refused. */
+static bool may_be_apart(const struct interfaces *i)
+{
+    if (i->n_apart == APART_MAX)
+        undone_refuse(i->undone, UNDONE_APART);
     return i->n_apart == APART_MAX;
 }
 
 bool interfaces_join(struct interfaces *i, uint16_t a, uint16_t b, uint16_t *from, uint16_t *to)
 {
     uint16_t x = interfaces_subnet(i, a), y = interfaces_subnet(i, b);
-    if (x == y || number_at(i, x)->separate || number_at(i, y)->separate || are_apart(i, x, y))
+    if (x == y || number_at(i, x)->separate || number_at(i, y)->separate || are_apart(i, x, y) ||
+        may_be_apart(i))
         return false;
     *from = MAX(x, y);
     *to = MIN(x, y); /* the one that was captured first */
@@ -203,7 +217,8 @@ static void start_again(struct interfaces *i, uint16_t subnet)
         if (interfaces_subnet(i, f->number) != subnet)
             continue;
         number_at(i, f->number)->separate = true;
-        give_number(i, f, true); /* if no number is left, it keeps its own */
+        if (!give_number(i, f, true)) /* it keeps its own */
+            undone_refuse(i->undone, UNDONE_INTERFACES);
     }
 }
 
@@ -215,7 +230,8 @@ bool interfaces_part(struct interfaces *i, uint16_t a, uint16_t b)
         start_again(i, x);
         return true;
     }
-    if (x != y && !number_at(i, x)->separate && !number_at(i, y)->separate && !are_apart(i, x, y)) {
+    if (x != y && !number_at(i, x)->separate && !number_at(i, y)->separate && !are_apart(i, x, y) &&
+        !may_be_apart(i)) {
         i->apart[i->n_apart][0] = x;
         i->apart[i->n_apart][1] = y;
         i->n_apart++;

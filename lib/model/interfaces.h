@@ -21,8 +21,11 @@ enum interfaces_mode {
     INTERFACES_EACH, /* user setting: each sees a subnet of its own */
 };
 
-/* Limit of interface numbers in a capture; packets on more interfaces are not checked. */
-enum { INTERFACES_MAX = 1 << 16 };
+/*
+ * Limit of interface numbers in a capture. The packets of further interfaces have the number
+ * INTERFACE_NONE: the model learns nothing from them.
+ */
+enum { INTERFACES_MAX = (1 << 16) - 1, INTERFACE_NONE = INTERFACES_MAX };
 
 struct interfaces;
 

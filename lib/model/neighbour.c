@@ -15,6 +15,7 @@ struct neighbours {
     GHashTable *by_ip;     /* a set: entry of the current owner of the IP address on the link */
     struct slab all;
     unsigned limit;
+    struct undone *undone;
     bool has_replaced;
     struct neighbour *recent[RECENT];
 };
@@ -44,13 +45,14 @@ static gboolean link_ip_equal(gconstpointer p, gconstpointer q)
     return a->link == b->link && ip_same(&a->ip, &b->ip);
 }
 
-struct neighbours *neighbours_new(unsigned limit)
+struct neighbours *neighbours_new(unsigned limit, struct undone *undone)
 {
     struct neighbours *n = g_new0(struct neighbours, 1);
     n->by_lladdr = g_hash_table_new(lladdr_hash, lladdr_equal);
     n->by_ip = g_hash_table_new(link_ip_hash, link_ip_equal);
     slab_init(&n->all, sizeof(struct neighbour));
     n->limit = limit;
+    n->undone = undone;
     return n;
 }
 
@@ -90,8 +92,10 @@ static struct neighbour *find_neighbour(struct neighbours *n, uint32_t link, con
 static struct neighbour *add_neighbour(struct neighbours *n, uint32_t link, const struct ip *ip,
                                        const uint8_t *lladdr, uint32_t frame)
 {
-    if (n->all.count >= n->limit)
+    if (n->all.count >= n->limit) {
+        undone_refuse(n->undone, UNDONE_NEIGHBOURS);
         return NULL;
+    }
     struct neighbour *b = slab_add(&n->all);
     memcpy(b->lladdr, lladdr, LLADDR_SIZE);
     b->link = link;

@@ -287,6 +287,8 @@ static void learn_ud(const struct observation *o)
     const struct ib_packet *ib = &p->ib;
     bool to_group = ib->dgid && mgid_is_ipoib(ib->dgid);
     if (to_group) {
+        if (!packet_is_corrupt(p))
+            qpns_learn_link_key(o->f->qpns, p->at.interface, ib);
         struct endport *sender = learn_sender(o);
         o->e->sender = sender;
         groups_get(o->f->groups, p->at.interface, ib->dgid, true);
@@ -324,6 +326,12 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
 {
     struct observation o = {f, p, e};
     events_clear(e);
+    f->undone.frame = p->at.frame;
+    if (p->captured_on == INTERFACE_NONE) {
+        undone_refuse(&f->undone, UNDONE_INTERFACES);
+        fabric_classify_alone(p);
+        return;
+    }
     if (packet_lacks_ib(p)) {
         observe_without_ib(&o, p);
         return;

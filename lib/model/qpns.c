@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/qpns.h"
 
+#include "model/hash.h"
 #include "model/slab.h"
 #include "model/write.h"
 #include "wire/nanoseconds.h"
 
 /* Direct-mapped cache of recent QPs; it saves most hash table lookups. */
 enum { RECENT = 1024 };
+/* Limit of Q_Keys of partitions. A partition has one, and a fabric at most 2^15 partitions. */
+enum { LINK_KEYS_MAX = 1 << 12 };
 
 struct qpns {
+    GHashTable *link_keys; /* a set of uint64_t, link_key_of() */
+    uint64_t recent_key;
     GHashTable *known; /* a set of struct qp */
     struct slab all;   /* also those that a merge left out */
     unsigned limit;
+    struct undone *undone;
     struct qp *recent[RECENT];
 };
 
-struct qpns *qpns_new(unsigned limit)
+struct qpns *qpns_new(unsigned limit, struct undone *undone)
 {
     struct qpns *s = g_new0(struct qpns, 1);
     s->known = g_hash_table_new(port_number_hash, port_number_equal);
     slab_init(&s->all, sizeof(struct qp));
+    s->link_keys = g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL);
     s->limit = limit;
+    s->undone = undone;
     return s;
 }
 
@@ -29,6 +37,7 @@ void qpns_free(struct qpns *s)
     if (!s)
         return;
     g_hash_table_destroy(s->known);
+    g_hash_table_destroy(s->link_keys);
     slab_clear(&s->all);
     g_free(s);
 }
@@ -54,14 +63,61 @@ const struct qp *qpns_find(const struct qpns *s, const struct port *port, uint32
 struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn)
 {
     struct qp *q = qpns_get(s, port, qpn);
-    if (q || s->all.count >= s->limit)
+    if (q)
         return q;
+    if (s->all.count >= s->limit) {
+        undone_refuse(s->undone, UNDONE_QPS);
+        return NULL;
+    }
     q = slab_add(&s->all);
     q->id = port_number(port, qpn);
     q->psn = PSN_MASK; /* the first PSN of a QP may be 0 */
     g_hash_table_add(s->known, q);
     return q;
 }
+
+/* ---- Q_Keys of partitions */
+
+static uint64_t link_key_of(uint16_t interface, const struct ib_packet *ib)
+{
+    return (uint64_t)(ib->pkey & 0x7fffu) << 48 | (uint64_t)interface << 32 | ib->qkey;
+}
+
+void qpns_learn_link_key(struct qpns *s, uint16_t interface, const struct ib_packet *ib)
+{
+    uint64_t key = link_key_of(interface, ib);
+    if (key == s->recent_key || g_hash_table_contains(s->link_keys, &key))
+        return;
+    if (g_hash_table_size(s->link_keys) >= MIN(s->limit, LINK_KEYS_MAX)) {
+        undone_refuse(s->undone, UNDONE_LINK_KEYS);
+        return;
+    }
+    s->recent_key = key;
+    g_hash_table_add(s->link_keys, g_memdup2(&key, sizeof key));
+}
+
+bool qpns_has_link_key(const struct qpns *s, uint16_t interface, const struct ib_packet *ib)
+{
+    uint64_t key = link_key_of(interface, ib);
+    return g_hash_table_contains(s->link_keys, &key);
+}
+
+/* Keys of the other interface stay: that interface's number is not used any more. */
+static void merge_link_keys(struct qpns *s, uint16_t from, uint16_t to)
+{
+    const uint64_t mask = UINT64_C(0xffff) << 32;
+    GList *keys = g_hash_table_get_keys(s->link_keys);
+    for (GList *l = keys; l; l = l->next) {
+        uint64_t key = *(const uint64_t *)l->data;
+        if ((key & mask) != (uint64_t)from << 32)
+            continue;
+        key = (key & ~mask) | (uint64_t)to << 32;
+        g_hash_table_add(s->link_keys, g_memdup2(&key, sizeof key));
+    }
+    g_list_free(keys);
+}
+
+/* ---- PSNs */
 
 bool qp_continues(const struct qp *qp, uint32_t psn)
 {
@@ -119,4 +175,5 @@ void qpns_merge(struct qpns *s, uint16_t from, uint16_t to)
             g_hash_table_add(s->known, q);
     }
     g_ptr_array_unref(moved);
+    merge_link_keys(s, from, to);
 }

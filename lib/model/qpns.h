@@ -37,4 +37,10 @@ bool qp_is_followed(const struct qp *qp, uint32_t since, uint32_t psn);
 /* NULL: not known. */
 const struct qp *qpns_find(const struct qpns *s, const struct port *port, uint32_t qpn);
 
+/*
+ * Has a datagram to an IPoIB group of the packet's partition had its Q_Key? Used once the table of
+ * QPs is full: it does not know then which QP is an interface's.
+ */
+bool qpns_has_link_key(const struct qpns *s, uint16_t interface, const struct ib_packet *ib);
+
 #endif

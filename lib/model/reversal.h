@@ -17,10 +17,15 @@
 
 #include "model/order.h"
 #include "model/port.h"
+#include "model/undone.h"
 #include "wire/payload.h"
 
-/* The last transactions of MADs; an overwritten one counts as not seen. All zero at first. */
-enum { REVERSALS = 1024 };
+/*
+ * The last transactions of MADs. The responses among them whose requests were not captured before
+ * them wait for these requests longer, in `waiting`: REVERSALS_WAITING of them, for at most
+ * REVERSALS_SECONDS. All zero at first, except `undone` (NULL: nobody counts).
+ */
+enum { REVERSALS = 1024, REVERSALS_WAITING = 1 << 16, REVERSALS_SECONDS = 60 };
 struct reversals {
     struct reversal_entry {
         uint64_t key;   /* 0: none */
@@ -29,7 +34,10 @@ struct reversals {
         uint32_t psn : 24, subnet : 7;
         uint32_t has_request : 1;
     } entries[REVERSALS];
+    struct waiting_responses *waiting; /* NULL: none */
+    struct undone *undone;
 };
+void reversals_clear(struct reversals *r);
 
 /* Note the MAD, the last packet that the order recorded, with its PSN. */
 void reversals_see(struct reversals *r, const struct mad_payload *m, uint32_t psn, struct port src,

@@ -5,9 +5,6 @@
 #include "model/managers.h"
 #include "wire/pkey.h"
 
-/* Limit of routes by which subnet management addresses ports. */
-enum { ROUTES_MAX = 1 << 17 };
-
 /* Data from SMPs about the port at the end of a route, kept until its LID is known. */
 struct route {
     uint64_t key; /* must be first */
@@ -24,6 +21,8 @@ struct route {
 
 struct routes {
     GHashTable *by_key; /* a set of struct route */
+    unsigned limit;
+    struct undone *undone;
 };
 
 static void route_free(gpointer p)
@@ -33,9 +32,11 @@ static void route_free(gpointer p)
     g_free(r);
 }
 
-struct routes *routes_new(void)
+struct routes *routes_new(unsigned limit, struct undone *undone)
 {
     struct routes *all = g_new0(struct routes, 1);
+    all->limit = limit;
+    all->undone = undone;
     all->by_key = g_hash_table_new_full(hash_uint64, g_int64_equal, route_free, NULL);
     return all;
 }
@@ -87,8 +88,10 @@ static struct route *get_route(const struct delivery *d, const struct smp *smp)
     uint64_t key = route_key(d, smp);
     struct route *r = g_hash_table_lookup(d->s->routes->by_key, &key);
     if (!r) {
-        if (g_hash_table_size(d->s->routes->by_key) >= ROUTES_MAX)
+        if (g_hash_table_size(d->s->routes->by_key) >= d->s->routes->limit) {
+            undone_refuse(d->s->routes->undone, UNDONE_ROUTES);
             return NULL;
+        }
         r = g_new0(struct route, 1);
         r->key = key;
         g_hash_table_add(d->s->routes->by_key, r);

@@ -8,7 +8,8 @@
 
 #include "model/subnet_state.h"
 
-struct routes *routes_new(void);
+/* limit: number of routes kept. */
+struct routes *routes_new(unsigned limit, struct undone *undone);
 void routes_free(struct routes *all);
 /* Two interfaces turned out to see one subnet; call after endports_merge(). */
 void routes_merge(struct routes *all);

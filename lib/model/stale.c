@@ -1,33 +1,88 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/stale.h"
 
+#include "model/hash.h"
 #include "model/write.h"
 
-static bool is_same(const struct stale_use *a, const struct stale_use *b)
+struct stale_uses {
+    GHashTable *all; /* a set of struct stale_use */
+    unsigned limit;
+    struct undone *undone;
+};
+
+/* The order of the bytes of a key; no padding between its members. */
+struct stale_key {
+    uint32_t link, qpn, taken_frame;
+    uint16_t lid, length;
+    uint8_t ip[16];
+};
+
+static guint stale_hash(gconstpointer p)
 {
+    const struct stale_use *u = p;
+    struct stale_key key = {u->link, u->qpn, u->taken_frame, u->lid, u->ip.length, {0}};
+    memcpy(key.ip, u->ip.bytes, u->ip.length);
+    return hash_bytes(&key, sizeof key);
+}
+
+static gboolean is_same(gconstpointer p, gconstpointer q)
+{
+    const struct stale_use *a = p, *b = q;
     return a->link == b->link && a->lid == b->lid && a->qpn == b->qpn &&
            a->taken_frame == b->taken_frame && ip_same(&a->ip, &b->ip);
 }
 
+struct stale_uses *stale_new(unsigned limit, struct undone *undone)
+{
+    struct stale_uses *s = g_new0(struct stale_uses, 1);
+    s->all = g_hash_table_new_full(stale_hash, is_same, g_free, NULL);
+    s->limit = limit;
+    s->undone = undone;
+    return s;
+}
+
+void stale_free(struct stale_uses *s)
+{
+    if (!s)
+        return;
+    g_hash_table_destroy(s->all);
+    g_free(s);
+}
+
 const struct stale_use *stale_use_of(const struct stale_uses *s, const struct stale_use *like)
 {
-    for (unsigned i = 0; i < STALE_USES; i++)
-        if (is_same(&s->slots[i], like))
-            return &s->slots[i];
-    return NULL;
+    return g_hash_table_lookup(s->all, like);
 }
 
 void stale_used(struct stale_uses *s, const struct stale_use *u)
 {
-    if (!stale_use_of(s, u))
-        s->slots[s->next++ % STALE_USES] = *u;
+    if (stale_use_of(s, u))
+        return;
+    if (g_hash_table_size(s->all) >= s->limit)
+        undone_refuse(s->undone, UNDONE_STALE_USES);
+    else
+        g_hash_table_add(s->all, g_memdup2(u, sizeof *u));
+}
+
+static gboolean take(gpointer key, gpointer value, gpointer user)
+{
+    GPtrArray *moved = user;
+    (void)value;
+    if (((struct stale_use *)key)->link >> 16 != *(const uint16_t *)g_ptr_array_index(moved, 0))
+        return FALSE;
+    g_ptr_array_add(moved, key);
+    return TRUE;
 }
 
 void stale_merge(struct stale_uses *s, uint16_t from, uint16_t to)
 {
-    for (unsigned i = 0; i < STALE_USES; i++) {
-        struct stale_use *u = &s->slots[i];
-        if (u->link >> 16 == from)
-            u->link = (uint32_t)to << 16 | (u->link & 0xffffu);
+    GPtrArray *moved = g_ptr_array_new();
+    g_ptr_array_add(moved, &from);
+    g_hash_table_foreach_steal(s->all, take, moved);
+    for (unsigned i = 1; i < moved->len; i++) {
+        struct stale_use *u = g_ptr_array_index(moved, i);
+        u->link = (uint32_t)to << 16 | (u->link & 0xffffu);
+        g_hash_table_replace(s->all, u, u);
     }
+    g_ptr_array_unref(moved);
 }

@@ -10,7 +10,7 @@
 
 struct stale_use {
     uint32_t link;
-    struct ip ip; /* length 0: unused */
+    struct ip ip;
     /* the sender; ports that share a LID (IBA 4.1.1) have different QPs */
     uint16_t lid;
     uint32_t qpn;
@@ -19,13 +19,7 @@ struct stale_use {
     int64_t ns;           /* time of this datagram, since 1970 */
 };
 
-/* Number of senders remembered. An overwritten one counts as not seen. */
-enum { STALE_USES = 64 };
-
-struct stale_uses {
-    struct stale_use slots[STALE_USES];
-    unsigned next;
-};
+struct stale_uses;
 
 /* like: the members before `interface`. NULL: not seen. */
 const struct stale_use *stale_use_of(const struct stale_uses *s, const struct stale_use *like);

@@ -76,8 +76,12 @@ static void close_gap(struct stream_store *store, struct message *m)
 /* Insert a packet after a gap, before run i. */
 static enum seen add_run(struct stream_store *store, struct message *m, unsigned i, uint32_t index)
 {
-    if (store->runs >= STREAM_RUNS_MAX || m->n_runs >= STREAM_MESSAGE_RUNS)
+    if (store->runs >= (uint32_t)STREAM_RUNS_MAX >> store->less ||
+        m->n_runs >= STREAM_MESSAGE_RUNS) {
+        if (m->ipoib)
+            undone_refuse(store->undone, UNDONE_STREAM_RUNS);
         return SEEN_TOO_MANY_GAPS;
+    }
     /* at a power of two, the array is full */
     if ((m->n_runs & (m->n_runs - 1)) == 0)
         m->runs = g_renew(struct psn_run, m->runs, m->n_runs ? 2u * m->n_runs : 1);
@@ -149,7 +153,7 @@ static bool drop_later_packets(struct stream_store *store, struct message *m, ui
 static struct message *open_message(struct stream *s, struct stream_store *store, uint32_t psn,
                                     uint32_t *evicted)
 {
-    if (!s->open && store->streams >= STREAMS_MAX)
+    if (!s->open && store->streams >= (uint32_t)STREAMS_MAX >> store->less)
         return NULL;
     if (!s->open) {
         s->open = g_new0(struct stream_messages, 1);
@@ -204,6 +208,16 @@ static void add_packet(struct stream_store *store, struct message *m, bool last,
     r->state = before ? STREAM_REPEATED : m->whole ? STREAM_COMPLETE : STREAM_FRAGMENT;
 }
 
+/* The First is the start of a message whose other packets will not be recognised. */
+static struct stream_result refused_first(const struct stream_store *store, uint32_t bytes,
+                                          bool ipoib)
+{
+    if (ipoib)
+        undone_refuse(store->undone, UNDONE_STREAMS);
+    return (struct stream_result){
+        .state = ipoib ? STREAM_FRAGMENT : STREAM_ORPHAN, .ipoib = ipoib, .bytes = bytes};
+}
+
 struct stream_result stream_packet(struct stream *s, struct stream_store *store,
                                    enum ib_position position, uint32_t psn, uint32_t bytes,
                                    bool ipoib)
@@ -218,6 +232,8 @@ struct stream_result stream_packet(struct stream *s, struct stream_store *store,
             m->ipoib = ipoib;
         }
     }
+    if (!m && position == IB_FIRST)
+        return refused_first(store, bytes, ipoib);
     if (!m)
         return r;
     uint32_t index = (uint32_t)psn_distance(m->psn, psn);

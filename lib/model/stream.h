@@ -10,6 +10,7 @@
 
 #include <glib.h>
 
+#include "model/undone.h"
 #include "wire/ib.h"
 
 /* Incomplete messages kept per QP. After a loss, a sender repeats only a few. */
@@ -22,11 +23,13 @@
  */
 enum { STREAMS_MAX = 1 << 18, STREAM_MESSAGE_RUNS = 64, STREAM_RUNS_MAX = 1 << 20 };
 
-/* Data that all streams of a capture share; all zero at first. */
+/* Data that all streams of a capture share; all zero at first, except `less` and `undone`. */
 struct stream_store {
-    uint32_t messages; /* number of the last message, from 1 */
-    uint32_t streams;  /* streams with message records */
-    uint32_t runs;     /* runs in all messages */
+    uint32_t messages;     /* number of the last message, from 1 */
+    uint32_t streams;      /* streams with message records */
+    uint32_t runs;         /* runs in all messages */
+    unsigned less;         /* the limits are divided by 2^less: for tests */
+    struct undone *undone; /* NULL: nobody counts */
 };
 
 /*
@@ -46,7 +49,8 @@ enum stream_state {
 
 struct stream_result {
     enum stream_state state;
-    uint32_t number, index;
+    uint32_t number; /* 0: an orphan, or the First of a message that is not followed */
+    uint32_t index;
     uint32_t evicted; /* number of the incomplete message that was evicted for this one; 0: none */
     bool ipoib;       /* the value of ipoib passed with the message's First */
     /* of the message, up to this packet; 0: one of its packets before this one was not seen */

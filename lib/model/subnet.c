@@ -7,12 +7,13 @@
 #include "model/sa_tables.h"
 #include "model/smps.h"
 
-struct subnet *subnet_new(struct groups *groups, struct endports *endports)
+struct subnet *subnet_new(struct groups *groups, struct endports *endports, unsigned limit,
+                          struct undone *undone)
 {
     struct subnet *s = g_new0(struct subnet, 1);
     s->groups = groups;
     s->endports = endports;
-    s->routes = routes_new();
+    s->routes = routes_new(limit, undone);
     s->managers = managers_new();
     s->requests = sa_requests_new();
     s->tables = sa_tables_new();

@@ -18,11 +18,15 @@
 #include "model/resolution.h"
 #include "model/stale.h"
 #include "model/subnet.h"
+#include "model/undone.h"
+
+/* ---- limits: a full table tells `undone` (NULL: nobody) that it refuses an entry (model/undone.h)
+ */
 
 /* ---- endports */
 
 /* limit: number of endports kept. */
-struct endports *endports_new(unsigned limit);
+struct endports *endports_new(unsigned limit, struct undone *undone);
 void endports_free(struct endports *e);
 
 /* Find by GID or LID; create: add it if it is not known. NULL: not known, or table full. */
@@ -91,7 +95,7 @@ void endport_joins(struct endport *p, uint16_t pkey);
 /* ---- groups */
 
 /* limit: number of groups kept; four times as many memberships are kept. */
-struct groups *groups_new(unsigned limit);
+struct groups *groups_new(unsigned limit, struct undone *undone);
 void groups_free(struct groups *g);
 
 /* NULL: not known (create not set), or table full. */
@@ -119,7 +123,7 @@ void group_informed(struct group *group, const struct mc_member *record, struct 
  * limit: number of connections kept, and of flows (4 times as many); later ones are not tracked.
  * ports: endports to find by GID.
  */
-struct connections *connections_new(unsigned limit, struct endports *ports);
+struct connections *connections_new(unsigned limit, struct endports *ports, struct undone *undone);
 void connections_free(struct connections *c);
 
 /*
@@ -176,7 +180,9 @@ void doubts_merge(struct doubts *all, uint16_t from, uint16_t to);
 void subnet_merge(struct subnet *s, uint16_t from, uint16_t to);
 typedef void subnet_observer(void *user, const struct subnet_event *e);
 
-struct subnet *subnet_new(struct groups *groups, struct endports *endports);
+/* limit: number of routes by which the SM addresses ports. */
+struct subnet *subnet_new(struct groups *groups, struct endports *endports, unsigned limit,
+                          struct undone *undone);
 void subnet_free(struct subnet *s);
 
 /*
@@ -208,7 +214,7 @@ void subnet_mad(struct subnet *s, uint32_t frame, const struct mad_payload *m,
 /* ---- neighbours */
 
 /* limit: number of entries kept; later ones are not stored. */
-struct neighbours *neighbours_new(unsigned limit);
+struct neighbours *neighbours_new(unsigned limit, struct undone *undone);
 void neighbours_free(struct neighbours *n);
 
 /*
@@ -253,6 +259,10 @@ struct resolution *resolution_get(struct resolutions *r, const struct resolution
 
 /* ---- uses of earlier QPNs */
 
+/* limit: number of uses kept; later ones are not stored. */
+struct stale_uses *stale_new(unsigned limit, struct undone *undone);
+void stale_free(struct stale_uses *s);
+
 /* A datagram went to the earlier QPN; only the first one of a sender is stored. */
 void stale_used(struct stale_uses *s, const struct stale_use *u);
 
@@ -262,12 +272,14 @@ void stale_merge(struct stale_uses *s, uint16_t from, uint16_t to);
 /* ---- QPs */
 
 /* limit: number of QPs kept; later ones are not stored. */
-struct qpns *qpns_new(unsigned limit);
+struct qpns *qpns_new(unsigned limit, struct undone *undone);
 void qpns_free(struct qpns *s);
 /* NULL: not known. */
 struct qp *qpns_get(struct qpns *s, const struct port *port, uint32_t qpn);
 /* Find or add the QP; NULL: table full. */
 struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn);
+/* A datagram to an IPoIB group has this P_Key and Q_Key. */
+void qpns_learn_link_key(struct qpns *s, uint16_t interface, const struct ib_packet *ib);
 /* The QP sent a datagram with this PSN. */
 void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame, int64_t ns);
 /* A datagram of the QP before this frame is missing, or this one may be a truncated one. */
@@ -277,9 +289,10 @@ void qpns_merge(struct qpns *s, uint16_t from, uint16_t to);
 
 /* ---- interfaces */
 
-struct interfaces *interfaces_new(enum interfaces_mode mode);
+/* limit: of interface numbers, at most INTERFACES_MAX. */
+struct interfaces *interfaces_new(enum interfaces_mode mode, unsigned limit, struct undone *undone);
 void interfaces_free(struct interfaces *i);
-/* Get the model's number for the interface. false: too many interfaces. */
+/* Get the model's number for the interface. false: too many, so it is INTERFACE_NONE. */
 bool interfaces_enter(struct interfaces *i, struct capture_interface captured, uint16_t *number);
 /*
  * Both see the same subnet. true: they were two until now; the caller moves the data of number
@@ -297,8 +310,8 @@ bool interfaces_part(struct interfaces *i, uint16_t a, uint16_t b);
 
 struct sources;
 
-/* limit: number of sources kept; the CRCs of later ones do not count. */
-struct sources *sources_new(unsigned limit);
+/* limit: number of sources kept; of later ones, each packet counts as the first. */
+struct sources *sources_new(unsigned limit, struct undone *undone);
 void sources_free(struct sources *s);
 
 /*

@@ -32,8 +32,8 @@ struct checker *checker_new(struct fabric *fabric, const struct deviations *know
     c->own_fabric = fabric == NULL;
     c->fabric = fabric ? fabric : fabric_new();
     c->known = known;
-    c->reported = reported_new();
-    c->postponed = postponed_new();
+    c->reported = reported_new(fabric_undone(c->fabric));
+    c->postponed = postponed_new(fabric_undone(c->fabric));
     c->events = events_new();
     c->report = report;
     c->user = user;
@@ -368,10 +368,7 @@ bool checker_packet(struct checker *c, const struct packet *p, const struct even
     return false;
 }
 
-/*
- * false: the frame has neither InfiniBand nor IPoIB, or the capture has more interfaces than the
- * model keeps.
- */
+/* false: the frame has neither InfiniBand nor IPoIB. */
 static bool read_packet(struct fabric *fabric, struct packet *p, const struct capture_frame *f)
 {
     struct link_frame located;
@@ -380,8 +377,7 @@ static bool read_packet(struct fabric *fabric, struct packet *p, const struct ca
         located.kind == LINK_FRAME_NONE)
         return false;
     struct capture_interface captured = {f->interface, located.port, 0};
-    if (!fabric_enter_interface(fabric, captured, &at.interface))
-        return false;
+    at.interface = fabric_enter_interface(fabric, captured);
     packet_read_frame(p, &at, &located);
     return true;
 }

@@ -222,7 +222,11 @@ struct certainty {
     uint32_t since; /* FACT_AT_RESPONSE, FACT_AT_SA: frame since which no response is missing */
 };
 
+/* Uncertain too if a table is full that the fact depends on (model/undone.h). */
 struct certainty fact_certainty(const struct check_context *s, const struct fact *f);
+
+/* Has a table refused an entry by now that a failure of the rule depends on? */
+bool facts_are_undone(const struct check_context *s, enum rule_number rule);
 
 /*
  * Can the fact be certain, now or after a later packet? A check that would otherwise be

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "rules/fact.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/lladdr.h"
@@ -14,7 +15,7 @@
  * whether one of its requests was not captured.
  */
 
-/* Most findings that wait. A further one replaces the oldest, whose result stays inconclusive. */
+/* Most findings that wait. A further one is refused, and its result stays inconclusive. */
 enum { FINDINGS_MAX = 256 };
 
 struct postponed_finding {
@@ -47,11 +48,14 @@ struct postponed_finding {
 struct postponed {
     struct postponed_finding *findings; /* array of FINDINGS_MAX; NULL: not used so far */
     unsigned next, waiting;
+    struct undone *undone;
 };
 
-struct postponed *postponed_new(void)
+struct postponed *postponed_new(struct undone *undone)
 {
-    return g_new0(struct postponed, 1);
+    struct postponed *p = g_new0(struct postponed, 1);
+    p->undone = undone;
+    return p;
 }
 
 void postponed_free(struct postponed *p)
@@ -107,12 +111,30 @@ static bool is_postponed(const struct postponed *p, const struct postponed_findi
     return false;
 }
 
+/*
+ * The free slot after the newest finding, so that findings stay in their order as long as slots do
+ * not run short. NULL: none is free.
+ */
+static struct postponed_finding *free_slot(struct postponed *p)
+{
+    for (unsigned i = 0; i < FINDINGS_MAX; i++) {
+        struct postponed_finding *slot = &p->findings[p->next++ % FINDINGS_MAX];
+        if (!slot->port)
+            return slot;
+    }
+    return NULL;
+}
+
 static void add_postponed(struct postponed *p, const struct postponed_finding *f)
 {
     if (!p->findings)
         p->findings = g_new0(struct postponed_finding, FINDINGS_MAX);
-    struct postponed_finding *slot = &p->findings[p->next++ % FINDINGS_MAX];
-    p->waiting += slot->port == NULL;
+    struct postponed_finding *slot = free_slot(p);
+    if (!slot) {
+        undone_refuse(p->undone, UNDONE_WAITING);
+        return;
+    }
+    p->waiting++;
     *slot = *f;
     keep_entity(slot, &f->about);
 }
@@ -361,7 +383,8 @@ static void end_postponed(const struct check_context *s, struct postponed_findin
     struct reporter r = *s->r;
     r.sender = &f->sender;
     r.frame = f->frame;
-    if (is_failure && !order_is_reversed(&s->f->order) && is_new(&r, f->rule, &f->about, f->value))
+    if (is_failure && !order_is_reversed(&s->f->order) && !facts_are_undone(s, f->rule) &&
+        is_new(&r, f->rule, &f->about, f->value))
         report_fail_about(&r, f->rule, &f->about, NULL, 0, f->expected, f->actual);
     f->port = NULL;
     s->postponed->waiting--;

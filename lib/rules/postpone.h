@@ -11,7 +11,8 @@
 
 #include "rules/check_context.h"
 
-struct postponed *postponed_new(void);
+/* At most 256 findings wait; further ones are refused, which `undone` is told. */
+struct postponed *postponed_new(struct undone *undone);
 void postponed_free(struct postponed *p);
 
 /*

@@ -13,26 +13,36 @@
 const char truncated_by_capture[] = "the packet was truncated by the capture";
 
 /*
- * The deduplication cache: a table of fixed size, in which a new entity may evict an old one. A
- * hostile capture can thus cause repeated reports, but cannot make the memory grow.
+ * The deduplication cache: sets of a few entries. If the set of a new entity is full, the number of
+ * sets is doubled, up to a limit. Then the entity is refused: its findings are reported each time.
+ * A fabric of 50,000 ports with a finding for each stays below the limit.
  */
-enum { REPORTED_SETS = 1 << 12, REPORTED_WAYS = 4 };
+enum { REPORTED_SETS = 1 << 11, REPORTED_SETS_MAX = 1 << 16, REPORTED_WAYS = 8 };
 
-struct reported {
-    struct entry {
-        uint64_t who, what;
-    } sets[REPORTED_SETS][REPORTED_WAYS];
-    bool has_rule[RULE_COUNT]; /* was a value of the rule ever entered? */
-    unsigned oldest;
+struct entry {
+    uint64_t who, what; /* who 0: unused */
 };
 
-struct reported *reported_new(void)
+struct reported {
+    struct entry *entries; /* of `sets` sets, a power of 2 */
+    unsigned sets;
+    bool has_rule[RULE_COUNT]; /* was a value of the rule ever entered? */
+    struct undone *undone;
+};
+
+struct reported *reported_new(struct undone *undone)
 {
-    return g_new0(struct reported, 1);
+    struct reported *t = g_new0(struct reported, 1);
+    t->sets = REPORTED_SETS;
+    t->entries = g_new0(struct entry, (gsize)t->sets * REPORTED_WAYS);
+    t->undone = undone;
+    return t;
 }
 
 void reported_free(struct reported *t)
 {
+    if (t)
+        g_free(t->entries);
     g_free(t);
 }
 
@@ -58,22 +68,50 @@ static uint64_t entity_hash(const struct reporter *r, enum rule_number rule, con
     return mix_hash(h, h >> 32) | 1;
 }
 
-static struct entry *find_entry(struct reported *t, uint64_t who)
+/* The first entry of the entity's set. */
+static struct entry *set_of(const struct reported *t, uint64_t who)
 {
-    struct entry *set = t->sets[who >> 40 & (REPORTED_SETS - 1)];
+    return t->entries + (who >> 40 & (t->sets - 1)) * REPORTED_WAYS;
+}
+
+/* who 0: an unused entry of the set; NULL: none. */
+static struct entry *find_in_set(struct entry *set, uint64_t who)
+{
     for (unsigned i = 0; i < REPORTED_WAYS; i++)
         if (set[i].who == who)
             return &set[i];
     return NULL;
 }
 
+static struct entry *find_entry(struct reported *t, uint64_t who)
+{
+    return find_in_set(set_of(t, who), who);
+}
+
+/* The entities of a set go to two sets, so each of them finds room. */
+static void double_sets(struct reported *t)
+{
+    const gsize n = (gsize)t->sets * REPORTED_WAYS;
+    struct entry *old = t->entries;
+    t->entries = g_new0(struct entry, 2 * n);
+    t->sets *= 2;
+    for (gsize i = 0; i < n; i++)
+        if (old[i].who)
+            *find_in_set(set_of(t, old[i].who), 0) = old[i];
+    g_free(old);
+}
+
+/* NULL: the set is full. */
 static struct entry *make_entry(struct reported *t, uint64_t who)
 {
-    struct entry *set = t->sets[who >> 40 & (REPORTED_SETS - 1)];
-    for (unsigned i = 0; i < REPORTED_WAYS; i++)
-        if (set[i].who == 0)
-            return &set[i];
-    return &set[t->oldest++ % REPORTED_WAYS];
+    struct entry *e = find_in_set(set_of(t, who), 0);
+    while (!e && t->sets < REPORTED_SETS_MAX) {
+        double_sets(t);
+        e = find_in_set(set_of(t, who), 0);
+    }
+    if (!e)
+        undone_refuse(t->undone, UNDONE_REPORTED);
+    return e;
 }
 
 /*
@@ -97,6 +135,8 @@ bool is_new(const struct reporter *r, enum rule_number rule, const struct entity
         return true;
     if (!e)
         e = make_entry(r->reported, who);
+    if (!e)
+        return true;
     *e = (struct entry){who, value};
     r->reported->has_rule[rule] = true;
     return true;

@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "model/undone.h"
 #include "rules/check.h"
 
 /* ---- findings about a packet: reported every time */
@@ -142,7 +143,8 @@ void report_note(const struct reporter *r, enum rule_number rule, const struct e
                  uint64_t value, const uint8_t *p, uint32_t n, const char *format, ...)
     G_GNUC_PRINTF(7, 8) __attribute__((nonnull(3)));
 
-struct reported *reported_new(void);
+/* A full cache refuses new entities, which are then reported each time. */
+struct reported *reported_new(struct undone *undone);
 void reported_free(struct reported *t);
 
 #endif

@@ -38,7 +38,7 @@ static bool is_corrupt(void *user)
 static int begin(void **state)
 {
     static struct fixture f;
-    f = (struct fixture){.interfaces = interfaces_new(INTERFACES_AUTO)};
+    f = (struct fixture){.interfaces = interfaces_new(INTERFACES_AUTO, INTERFACES_MAX, NULL)};
     f.evidence = evidence_new(f.interfaces);
     *state = &f;
     return 0;
@@ -387,8 +387,8 @@ static void test_too_many_interfaces_are_refused(void **state)
 
 static void test_user_decides(void **state)
 {
-    struct interfaces *one = interfaces_new(INTERFACES_ONE),
-                      *each = interfaces_new(INTERFACES_EACH);
+    struct interfaces *one = interfaces_new(INTERFACES_ONE, INTERFACES_MAX, NULL),
+                      *each = interfaces_new(INTERFACES_EACH, INTERFACES_MAX, NULL);
     uint16_t from, to;
     (void)state;
     assert_int_equal(number(one, 0, 0), number(one, 1, 3));

@@ -75,7 +75,7 @@ static void a_neighbour(void **state)
 {
     (void)state;
     struct meter m = meter_start();
-    struct neighbours *n = neighbours_new(LIMIT);
+    struct neighbours *n = neighbours_new(LIMIT, NULL);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         uint8_t lladdr[LLADDR_SIZE], gid[GID_SIZE], bytes[4];
         craft_gid(gid, i);
@@ -98,8 +98,8 @@ struct administration {
 
 static struct administration administration_new(void)
 {
-    struct administration a = {endports_new(LIMIT), groups_new(LIMIT), NULL};
-    a.subnet = subnet_new(a.groups, a.ports);
+    struct administration a = {endports_new(LIMIT, NULL), groups_new(LIMIT, NULL), NULL};
+    a.subnet = subnet_new(a.groups, a.ports, LIMIT, NULL);
     return a;
 }
 
@@ -190,14 +190,14 @@ static void a_connection_with_its_flows(void **state)
 {
     enum { ENDPORTS = 100 };
     (void)state;
-    struct endports *ports = endports_new(LIMIT);
+    struct endports *ports = endports_new(LIMIT, NULL);
     uint8_t gids[ENDPORTS][GID_SIZE], mad[MAD_SIZE] = {0};
     for (uint32_t i = 0; i < ENDPORTS; i++) {
         craft_gid(gids[i], i);
         endports_learn(ports, 0, (uint16_t)(i + 1), gids[i]);
     }
     struct meter m = meter_start();
-    struct connections *c = connections_new(LIMIT, ports);
+    struct connections *c = connections_new(LIMIT, ports, NULL);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         uint32_t requester = i % ENDPORTS, asked = (i + 1) % ENDPORTS;
         struct port a = port_at((uint16_t)(requester + 1)), b = port_at((uint16_t)(asked + 1));
@@ -233,9 +233,9 @@ static void a_connection_with_its_flows(void **state)
 /* messages: each flow has one message with a gap. */
 static void measure_flows(const char *what, unsigned most, bool messages)
 {
-    struct endports *ports = endports_new(LIMIT);
+    struct endports *ports = endports_new(LIMIT, NULL);
     struct meter m = meter_start();
-    struct connections *c = connections_new(LIMIT, ports);
+    struct connections *c = connections_new(LIMIT, ports, NULL);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         struct port p = port_at((uint16_t)(i % 1000 + 1));
         struct flow *f = connections_flow(c, &p, i, true);
@@ -292,7 +292,7 @@ static void an_endport(void **state)
     enum { INTERFACES = 4 };
     (void)state;
     struct meter m = meter_start();
-    struct endports *ports = endports_new(LIMIT);
+    struct endports *ports = endports_new(LIMIT, NULL);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         uint8_t gid[GID_SIZE];
         craft_gid(gid, i);
@@ -338,7 +338,7 @@ static void a_known_qp(void **state)
 {
     (void)state;
     struct meter m = meter_start();
-    struct qpns *q = qpns_new(LIMIT);
+    struct qpns *q = qpns_new(LIMIT, NULL);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         struct port p = port_at((uint16_t)(i % 1000 + 1));
         assert_non_null(qpns_learn(q, &p, i));
@@ -358,7 +358,7 @@ static void a_source_of_icrcs(void **state)
     struct view v = view_make(bytes, LENGTH, LENGTH);
     struct ib_packet ib = {.has_lrh = true, .has_bth = true, .bth_off = LRH_SIZE, .length = LENGTH};
     struct meter m = meter_start();
-    struct sources *s = sources_new(LIMIT);
+    struct sources *s = sources_new(LIMIT, NULL);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         ib.slid = (uint16_t)(1 + i / INTERFACES);
         assert_false(sources_see(s, (uint16_t)(i % INTERFACES), v, &ib).icrc);

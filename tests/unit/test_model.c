@@ -212,8 +212,8 @@ static struct connection *deliver(struct connections *c, uint32_t frame, struct 
 static void handshake_binds_both_flows(void **state)
 {
     (void)state;
-    struct endports *ports = endports_new(10);
-    struct connections *c = connections_new(10, ports);
+    struct endports *ports = endports_new(10, NULL);
+    struct connections *c = connections_new(10, ports, NULL);
     struct port a = port_lid(0, 1), b = port_lid(0, 2);
     struct connection *conn = deliver(c, 1, message(CM_REQ, 0xa, 0, 0x50), 1, 2);
     assert_non_null(conn);
@@ -242,8 +242,8 @@ static void handshake_binds_both_flows(void **state)
 static void ids_belong_to_their_ports(void **state)
 {
     (void)state;
-    struct endports *ports = endports_new(10);
-    struct connections *c = connections_new(10, ports);
+    struct endports *ports = endports_new(10, NULL);
+    struct connections *c = connections_new(10, ports, NULL);
     struct connection *one = deliver(c, 1, message(CM_REQ, 0xa, 0, 0x50), 1, 2);
     struct connection *two = deliver(c, 2, message(CM_REQ, 0xa, 0, 0x50), 3, 2);
     assert_ptr_not_equal(one, two);
@@ -261,8 +261,8 @@ static void ids_belong_to_their_ports(void **state)
 static void connections_stay_below_their_limit(void **state)
 {
     (void)state;
-    struct endports *ports = endports_new(10);
-    struct connections *c = connections_new(2, ports);
+    struct endports *ports = endports_new(10, NULL);
+    struct connections *c = connections_new(2, ports, NULL);
     assert_non_null(deliver(c, 1, message(CM_REQ, 1, 0, 0x50), 1, 2));
     assert_non_null(deliver(c, 2, message(CM_REQ, 2, 0, 0x51), 1, 2));
     assert_null(deliver(c, 3, message(CM_REQ, 3, 0, 0x52), 1, 2));
@@ -279,7 +279,7 @@ static void connections_stay_below_their_limit(void **state)
 static void port_known_by_lid_gets_its_gid(void **state)
 {
     (void)state;
-    struct endports *e = endports_new(10);
+    struct endports *e = endports_new(10, NULL);
     struct endport *nameless = endports_get_by_lid(e, 0, 5, true),
                    *named = endports_get_by_gid(e, 0, gids[0], true);
     nameless->initialised_frame = 10;
@@ -305,7 +305,7 @@ static void port_known_by_lid_gets_its_gid(void **state)
 static void lid_belongs_to_the_port_it_was_assigned_to(void **state)
 {
     (void)state;
-    struct endports *e = endports_new(10);
+    struct endports *e = endports_new(10, NULL);
     struct endport *port = endports_assign(e, 0, 5, gids[0]),
                    *alias = endports_learn(e, 0, 5, gids[1]);
     assert_ptr_not_equal(port, alias);
@@ -328,7 +328,7 @@ static const uint8_t addr_b[20] = {0x00, 0, 0, 0x48, 0xfe, 0x80, [19] = 2};
 static void neighbour_history_and_duplicates(void **state)
 {
     (void)state;
-    struct neighbours *n = neighbours_new(100);
+    struct neighbours *n = neighbours_new(100, NULL);
     struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4),
               ip2 = ip_read((const uint8_t[]){10, 0, 0, 2}, 4);
     assert_null(neighbours_seen(n, 0, &ip, addr_a, 5, 100, 0));
@@ -350,7 +350,7 @@ static void neighbour_history_and_duplicates(void **state)
 static void restarted_interface_is_no_duplicate(void **state)
 {
     (void)state;
-    struct neighbours *n = neighbours_new(100);
+    struct neighbours *n = neighbours_new(100, NULL);
     struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4);
     assert_null(neighbours_seen(n, 0, &ip, addr_a, 1, 1, 0));
     assert_null(neighbours_seen(n, 0, &ip, addr_a2, 2, 2, 0));
@@ -365,7 +365,7 @@ static void restarted_interface_is_no_duplicate(void **state)
 static void an_ip_moves_to_another_port(void **state)
 {
     (void)state;
-    struct neighbours *n = neighbours_new(100);
+    struct neighbours *n = neighbours_new(100, NULL);
     struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4);
     assert_null(neighbours_seen(n, 0, &ip, addr_a, 1, 1, 0));
     const struct neighbour *a = neighbours_of_ip(n, 0, &ip);
@@ -385,7 +385,7 @@ static void an_ip_moves_to_another_port(void **state)
 static void neighbours_stay_below_their_limit(void **state)
 {
     (void)state;
-    struct neighbours *n = neighbours_new(10);
+    struct neighbours *n = neighbours_new(10, NULL);
     for (uint32_t i = 0; i < 1000; i++) {
         struct ip ip = ip_read((const uint8_t[]){10, 0, (uint8_t)(i >> 8), (uint8_t)i}, 4);
         neighbours_seen(n, 0, &ip, addr_a, i + 1, 1, 0);
@@ -566,7 +566,7 @@ static void interface_that_joins_again_may_have_another_qpn(void **state)
 static struct group merged(uint32_t qkey1, uint32_t frame1, uint32_t qkey2, uint32_t frame2)
 {
     static const uint8_t mgid[MGID_SIZE] = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff};
-    struct groups *all = groups_new(16);
+    struct groups *all = groups_new(16, NULL);
     struct mc_member r1 = {.mlid = 0xc000, .qkey = qkey1}, r2 = {.mlid = 0xc000, .qkey = qkey2};
     group_informed(groups_get(all, 1, mgid, true), &r1, NULL, frame1);
     group_informed(groups_get(all, 2, mgid, true), &r2, NULL, frame2);
