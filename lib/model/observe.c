@@ -248,6 +248,8 @@ static void learn_qp(const struct observation *o, bool to_group)
         if (qp_continues(qp, ib->psn) || !packet_is_corrupt(p)) {
             qp_sent(qp, ib->psn, p->at.frame, p->at.ns);
             qp->group_frame = to_group ? p->at.frame : qp->group_frame;
+            if (to_group && !packet_is_corrupt(p))
+                qp->endport = o->e->sender;
             if (may_be_truncated(&p->datagram))
                 qp_has_gap(qp, p->at.frame, p->at.ns);
         }
@@ -266,6 +268,8 @@ static void learn_qp(const struct observation *o, bool to_group)
     if (is_new && may_be_truncated(&p->datagram))
         qp_has_gap(qp, p->at.frame, p->at.ns);
     qp->group_frame = to_group ? p->at.frame : qp->group_frame;
+    if (to_group)
+        qp->endport = o->e->sender;
     qp->pkey = ib->pkey;
     qp->qkey = ib->qkey;
     qp->scope = scope;

@@ -6,6 +6,7 @@
 #ifndef IPOIB_MODEL_QPNS_H
 #define IPOIB_MODEL_QPNS_H
 
+#include "model/endport.h"
 #include "model/port.h"
 
 /* A QP with the values of the last datagram that it sent. */
@@ -13,10 +14,11 @@ struct qp {
     struct port_number id; /* must be first: the key */
     uint32_t qkey;
     uint16_t pkey;
-    uint8_t scope;        /* scope of the last IPoIB group that it sent to; 0: none */
-    uint32_t frame;       /* its last datagram */
-    uint32_t group_frame; /* its last datagram to an IPoIB group; 0: none */
-    uint32_t psn;         /* PSN of its last datagram; PSNs increase by one (IBA 9.8.2.2) */
+    uint8_t scope;                 /* scope of the last IPoIB group that it sent to; 0: none */
+    uint32_t frame;                /* its last datagram */
+    uint32_t group_frame;          /* its last datagram to an IPoIB group; 0: none */
+    const struct endport *endport; /* the port with the source GID of that datagram; or NULL */
+    uint32_t psn; /* PSN of its last datagram; PSNs increase by one (IBA 9.8.2.2) */
     /*
      * last frame before which a datagram of this QP is missing, or that may be a truncated
      * Neighbour Advertisement or ARP message; 0: none

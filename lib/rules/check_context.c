@@ -38,12 +38,31 @@ bool is_sa_port(const struct check_context *s, const struct endport *port)
     return lid && endport_has_lid(port, lid);
 }
 
+/*
+ * The port whose GID the sending QP has used, if it is not the first one seen at the LID: several
+ * GIDs may share a LID (IBA 4.1.1), and any node can write the LID of another into its packets.
+ * NULL: it is that first one, or a packet of the LID's GSI may be missing since the port's last
+ * request to the SA: gaps are counted for the first one.
+ */
+static const struct endport *other_port_of_qp(const struct check_context *s,
+                                              const struct endport *first)
+{
+    const struct endport *port = s->e->has_sender_qp ? endport_of(s->e->sender_qp.endport) : NULL;
+    bool at_lid = port && port != first && port->interface == s->p->at.interface &&
+                  endport_has_lid(port, s->p->ib.slid);
+    return at_lid && (!first || port->named_frame >= first->gap_frame) ? port : NULL;
+}
+
 const struct endport *sending_port(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     if (ib->has_grh)
         return endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid);
-    return ib->has_lrh ? endports_by_lid(s->f->endports, s->p->at.interface, ib->slid) : NULL;
+    if (!ib->has_lrh)
+        return NULL;
+    const struct endport *first = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid);
+    const struct endport *other = other_port_of_qp(s, first);
+    return other ? other : first;
 }
 
 const struct qp *qp_of_port(const struct check_context *s, const struct endport *port, uint32_t qpn)

@@ -53,11 +53,7 @@ static enum joined joined_link(const struct check_context *s, const struct endpo
 const struct endport *sending_interface(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    const struct endport *port = NULL;
-    if (ib->has_grh)
-        port = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid);
-    else if (ib->has_lrh)
-        port = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid);
+    const struct endport *port = sending_port(s);
     bool its = port && endport_announced(port, ib->pkey, ib->sqpn) == ANNOUNCED;
     return its && !is_sa(s) ? port : NULL;
 }
