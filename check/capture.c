@@ -113,6 +113,7 @@ bool check_capture(struct checked *out, const char *path, const struct check_set
     bool whole = check_frames(out, file, checker, by->annotation, progress, stop, &why);
     progress_free(progress);
     say_contradiction(name, &fabric_facts(fabric)->contradiction);
+    verdict_set_undone(out->verdict, fabric_facts(fabric)->undone);
     checker_free(checker);
     fabric_free(fabric);
     capfile_close(file);

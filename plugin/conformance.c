@@ -34,6 +34,8 @@ static bool saw_ipoib;   /* the current frame contains IPoIB */
 
 const struct verdict *conformance_verdict(void)
 {
+    if (verdict)
+        verdict_set_undone(verdict, state_facts()->undone);
     return verdict;
 }
 

@@ -35,7 +35,9 @@ static unsigned stored_count;
 
 static bool may_store(void)
 {
-    if (stored_count++ == STORED_MAX)
+    if (stored_count++ >= STORED_MAX)
+        undone_refuse(fabric_undone(state_fabric()), UNDONE_SHOWN);
+    if (stored_count == STORED_MAX + 1)
         report_warning("IPoIB: more than %d findings: packets after this one show none. The menu "
                        "Statistics, IPoIB Conformance counts all findings.",
                        STORED_MAX);

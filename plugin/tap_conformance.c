@@ -97,7 +97,7 @@ static struct verdict_summary summary(const struct verdict *v)
              : (struct verdict_summary){.status = VERDICT_UNJUDGED};
 }
 
-/* Why there is no verdict; NULL if there is one. */
+/* Why there is no verdict, or violations may not have been found; else NULL. */
 static const char *why_no_verdict(const struct verdict *v)
 {
     if (!v)
@@ -105,7 +105,8 @@ static const char *why_no_verdict(const struct verdict *v)
     struct verdict_summary s = summary(v);
     if (verdict_ipoib_frames(v) == 0 && disabled_protocol())
         return disabled_protocol();
-    return s.status == VERDICT_UNJUDGED ? verdict_why_not(&s, verdict_ipoib_frames(v)) : NULL;
+    bool not_sure = s.status == VERDICT_UNJUDGED || s.undone;
+    return not_sure ? verdict_why_not(&s, verdict_ipoib_frames(v)) : NULL;
 }
 
 static uint64_t count_of_all_rules(const struct verdict *v, enum outcome outcome)
@@ -145,6 +146,10 @@ static void append_verdict(GString *out)
         "%u of %u MUST and SHOULD rules judged.\n",
         v ? verdict_frames(v) : 0, v ? verdict_ipoib_frames(v) : 0, s.must, s.should, s.deviated,
         s.inconclusive, s.noted, s.passed, s.judged, s.applicable);
+    if (v && undone_any(verdict_undone(v))) {
+        g_string_append(out, "Undone: a table of the checker was full\n");
+        words_add_undone(out, verdict_undone(v));
+    }
     g_string_append_printf(out, "Verdict: %s%s%s\n", status_name(s.status), reason ? ": " : "",
                            reason ? reason : "");
 }

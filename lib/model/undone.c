@@ -5,11 +5,11 @@
 #include <string.h>
 
 static const struct {
-    const char *name, *words, *why;
-    bool judges;
+    const char *name, *words, *effect, *why, *verdict;
 } tables[UNDONE_TABLES] = {
-#define UNDONE(symbol, name, words, judges)                                                        \
-    {name, words, "the table of " words " is full: it may have refused what decides this", judges},
+#define UNDONE(symbol, name, words, judges, effect)                                                \
+    {name, words, effect, "the table of " words " is full: it may have refused what decides this", \
+     judges ? "the table of " words " was full, so violations may not have been found" : NULL},
 #include "model/undone.def"
 #undef UNDONE
 };
@@ -40,12 +40,12 @@ bool undone_any(const struct undone *u)
     return undone_why(u, UINT32_MAX) != NULL;
 }
 
-bool undone_judges(const struct undone *u)
+const char *undone_verdict(const struct undone *u)
 {
     for (unsigned i = 0; i < UNDONE_TABLES; i++)
-        if (tables[i].judges && u->tables[i].refused)
-            return true;
-    return false;
+        if (tables[i].verdict && u->tables[i].refused)
+            return tables[i].verdict;
+    return NULL;
 }
 
 const char *undone_name(enum undone_table table)
@@ -56,6 +56,11 @@ const char *undone_name(enum undone_table table)
 const char *undone_words(enum undone_table table)
 {
     return tables[table].words;
+}
+
+const char *undone_effect(enum undone_table table)
+{
+    return tables[table].effect;
 }
 
 enum undone_table undone_read(const char *name)

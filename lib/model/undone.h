@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum undone_table {
-#define UNDONE(symbol, name, words, judges) UNDONE_##symbol,
+#define UNDONE(symbol, name, words, judges, effect) UNDONE_##symbol,
 #include "model/undone.def"
 #undef UNDONE
     UNDONE_TABLES,
@@ -41,13 +41,16 @@ void undone_refuse(struct undone *u, enum undone_table table);
  */
 const char *undone_why(const struct undone *u, uint32_t set);
 
-/* Did any table refuse an entry; any of those that the verdict depends on? */
+/* Did any table refuse an entry? */
 bool undone_any(const struct undone *u);
-bool undone_judges(const struct undone *u);
+/* Why the verdict is not sure: the first table that it depends on and that was full; or NULL. */
+const char *undone_verdict(const struct undone *u);
 
-/* "queue-pairs", as reports for programs name the table; and in words. */
+/* "queue-pairs", as reports for programs name the table; in words; and what its refusals do if
+ * results do not depend on them, else NULL. */
 const char *undone_name(enum undone_table table);
 const char *undone_words(enum undone_table table);
+const char *undone_effect(enum undone_table table);
 /* The table with that name; UNDONE_TABLES: there is none. */
 enum undone_table undone_read(const char *name);
 

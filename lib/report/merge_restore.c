@@ -182,6 +182,33 @@ static bool read_settings(struct restored *out, const struct merge_entry *e, con
     return good;
 }
 
+/* ---- what was left undone */
+
+static bool read_refusals(struct undone *u, const json_t *given)
+{
+    const char *name = merge_string(given, "table");
+    uint64_t frame, refused;
+    if (!name || undone_read(name) == UNDONE_TABLES || !number_of(&frame, given, "frame") ||
+        !number_of(&refused, given, "refused") || frame < 1 || frame > UINT32_MAX || refused < 1)
+        return false;
+    struct refusals *r = &u->tables[undone_read(name)];
+    bool first = r->refused == 0;
+    *r = (struct refusals){(uint32_t)frame, (uint32_t)frame, refused};
+    return first;
+}
+
+/* Reports of earlier versions have no such list. */
+static bool read_undone(struct restored *out, const struct merge_entry *e, GError **error)
+{
+    struct undone u = {0};
+    json_t *list = json_object_get(e->given, "undone"), *one;
+    size_t i;
+    json_array_foreach(list, i, one) if (!read_refusals(&u, one)) return merge_fail(
+        error, "is malformed: what was left undone in %s", e->name);
+    verdict_set_undone(out->checked.verdict, &u);
+    return true;
+}
+
 /* ---- the whole */
 
 static void start_entry(struct restored *out, const char *node, const char *name)
@@ -220,7 +247,7 @@ bool restore_findings(struct restored *out, const struct merge_entry *e, const c
     for (guint i = 0; i < e->results->len; i++)
         if (!restore_result(out, e->results->pdata[i], error))
             return false;
-    return true;
+    return read_undone(out, e, error);
 }
 
 bool restore(struct restored *out, const struct merge_entry *e, const char *version, GError **error)

@@ -138,7 +138,8 @@ const struct verdict_result *checked_undecided(const struct checked *j, enum rul
 
 bool checked_wholly(const struct report *r, const struct checked *j)
 {
-    return !j->trouble && checked_summary(r, j).status != VERDICT_UNJUDGED;
+    struct verdict_summary s = checked_summary(r, j);
+    return !j->trouble && !s.undone && s.status != VERDICT_UNJUDGED;
 }
 
 GString *report_whole(const struct report_parts *parts, const struct report *r)

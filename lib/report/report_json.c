@@ -133,6 +133,20 @@ static void add_counts(json_t *counts, const struct report *r, const struct verd
         json_object_set_new(counts, "known", json_integer(s->known));
 }
 
+/* The tables that were full (model/undone.h). */
+static json_t *json_undone(const struct verdict *v)
+{
+    const struct undone *u = verdict_undone(v);
+    json_t *list = json_array();
+    for (unsigned i = 0; i < UNDONE_TABLES; i++)
+        if (u->tables[i].refused)
+            json_array_append_new(list, json_pack("{ss ss sI sI}", "code", "table-full", "table",
+                                                  undone_name((enum undone_table)i), "frame",
+                                                  (json_int_t)u->tables[i].frame, "refused",
+                                                  (json_int_t)u->tables[i].refused));
+    return list;
+}
+
 static json_t *json_capture(const struct report *r, const struct checked *j)
 {
     struct verdict_summary s = checked_summary(r, j);
@@ -147,6 +161,8 @@ static json_t *json_capture(const struct report *r, const struct checked *j)
     add_counts(json_object_get(o, "rules"), r, &s);
     bool why_not = s.status == VERDICT_UNJUDGED || j->trouble;
     json_object_set_new(o, "error", why_not ? json_string(checked_why_not(r, j)) : json_null());
+    if (!r->probed)
+        json_object_set_new(o, "undone", json_undone(j->verdict));
     return o;
 }
 

@@ -165,6 +165,19 @@ static void put_groups(const struct text *t)
         put_group(t, &groups[i]);
 }
 
+/* ---- what was left undone */
+
+static void put_undone(const struct text *t)
+{
+    const struct undone *u = verdict_undone(t->checked->verdict);
+    if (!undone_any(u))
+        return;
+    g_string_append_c(t->out, '\n');
+    text_put_coloured(t, BOLD, "Undone: a table of the checker was full");
+    g_string_append_c(t->out, '\n');
+    words_add_undone(t->out, u);
+}
+
 /* ---- a probe's target: a line for each stage and rule, and details of those that did not pass */
 
 static enum colour colour_of(int outcome)
@@ -313,6 +326,7 @@ void report_text_of(GString *out, const struct report *r, const struct checked *
                            verdict_frames(j->verdict), verdict_frames(j->verdict) == 1 ? "" : "s",
                            verdict_ipoib_frames(j->verdict));
     put_groups(&t);
+    put_undone(&t);
     text_put_verdict(&t);
 }
 

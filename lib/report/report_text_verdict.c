@@ -98,5 +98,7 @@ void text_put_verdict(const struct text *t)
     if (s.status == VERDICT_VIOLATED && t->checked->trouble &&
         !(t->of_fabric && trouble_is_reported(t->checked)))
         g_string_append_printf(t->out, "; and not checked to its end: %s", t->checked->trouble);
+    if (s.status == VERDICT_VIOLATED && s.undone)
+        g_string_append_printf(t->out, "; %s", s.undone);
     g_string_append_c(t->out, '\n');
 }

@@ -9,6 +9,7 @@
 struct verdict {
     const struct rule_selection *selection;
     uint64_t frames, ipoib_frames;
+    struct undone undone;
     /* of a checker, of all rules; next to each other, because most packets pass several rules */
     uint64_t passes[RULE_COUNT];
     uint64_t counts[RULE_COUNT][VERDICT_OUTCOMES]; /* other findings */
@@ -63,6 +64,16 @@ uint64_t verdict_frames(const struct verdict *v)
 uint64_t verdict_ipoib_frames(const struct verdict *v)
 {
     return v->ipoib_frames;
+}
+
+void verdict_set_undone(struct verdict *v, const struct undone *u)
+{
+    v->undone = *u;
+}
+
+const struct undone *verdict_undone(const struct verdict *v)
+{
+    return &v->undone;
 }
 
 /* ---- collecting */
@@ -371,7 +382,8 @@ static bool has_decided_rule(const struct verdict *v, enum rule_level strictest)
 struct verdict_summary verdict_summarize_capture(const struct verdict *v, bool strict)
 {
     struct verdict_summary s = verdict_summarize(v, strict);
-    if (s.status == VERDICT_CONFORMANT && !has_decided_rule(v, s.strictest))
+    s.undone = undone_verdict(&v->undone);
+    if (s.status == VERDICT_CONFORMANT && (s.undone || !has_decided_rule(v, s.strictest)))
         s.status = VERDICT_UNJUDGED;
     return s;
 }

@@ -14,6 +14,7 @@
 
 #include <glib.h>
 
+#include "model/undone.h"
 #include "rules/check.h"
 
 enum { VERDICT_FRAMES = 10, VERDICT_CASES = 10, VERDICT_SENDERS = 5, VERDICT_TEXT = 300 };
@@ -74,7 +75,10 @@ struct rule_selection {
 enum verdict_status {
     VERDICT_CONFORMANT,
     VERDICT_VIOLATED,
-    VERDICT_UNJUDGED, /* no IPoIB in the capture, or no rule that could be violated was decided */
+    /*
+     * no IPoIB in the capture, or no rule that could be violated was decided, or a table was full
+     */
+    VERDICT_UNJUDGED,
 };
 
 /* Number of rules by their worst outcome. */
@@ -91,6 +95,7 @@ struct verdict_summary {
      * baseline.
      */
     unsigned applicable, judged;
+    const char *undone;        /* undone_verdict(): a table was full; NULL: none */
     enum rule_level strictest; /* of the selected rules; RULE_INFO: none of them can be violated */
 };
 
@@ -104,6 +109,10 @@ void verdict_free(struct verdict *v);
 void verdict_frame(struct verdict *v, bool ipoib);
 uint64_t verdict_frames(const struct verdict *v);
 uint64_t verdict_ipoib_frames(const struct verdict *v);
+
+/* What was left undone (model/undone.h), once the frames are checked. */
+void verdict_set_undone(struct verdict *v, const struct undone *u);
+const struct undone *verdict_undone(const struct verdict *v);
 
 /*
  * Adds a finding in frame number frame (0: no frame). Findings of level MAY are dropped, because a
@@ -153,8 +162,8 @@ bool verdict_selected(const struct verdict *v, enum rule_number rule);
 /* Derives the summary. strict: a violated SHOULD makes the verdict "violated". */
 struct verdict_summary verdict_summarize(const struct verdict *v, bool strict);
 /*
- * The same for a capture. It is conformant only if a selected MUST was decided. If no MUST is
- * selected, this applies to the strictest selected level.
+ * The same for a capture. It is conformant only if a selected MUST was decided, and no table was
+ * full. If no MUST is selected, this applies to the strictest selected level.
  */
 struct verdict_summary verdict_summarize_capture(const struct verdict *v, bool strict);
 

@@ -58,10 +58,35 @@ const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_fram
 {
     bool undecided = s->inconclusive && !s->must && !s->should && !s->deviated && !s->passed;
     return !ipoib_frames                 ? "there is no IPoIB in it"
+           : s->undone                   ? s->undone
            : undecided                   ? "every applicable rule is inconclusive"
            : s->strictest == RULE_MUST   ? "no MUST was judged"
            : s->strictest == RULE_SHOULD ? "no SHOULD was judged"
                                          : "no rule was judged";
+}
+
+/* Entries of one frame count once. */
+static void add_refusals(GString *out, enum undone_table table, const struct refusals *r)
+{
+    const char *effect = undone_effect(table);
+    g_string_append_printf(
+        out, "  the table of %s: full from frame %" PRIu32 " on, %" PRIu64 " entr%s refused%s%s\n",
+        undone_words(table), r->frame, r->refused, r->refused == 1 ? "y" : "ies",
+        effect ? ": " : "", effect ? effect : "");
+}
+
+void words_add_undone(GString *out, const struct undone *u)
+{
+    for (unsigned i = 0; i < UNDONE_TABLES; i++)
+        if (u->tables[i].refused)
+            add_refusals(out, (enum undone_table)i, &u->tables[i]);
+    if (undone_verdict(u))
+        g_string_append(
+            out,
+            "  From there on, rules that depend on what was refused are inconclusive.\n"
+            "  What to do: split the capture (editcap -c 100000 CAPTURE PART.pcap) and check the "
+            "parts.\n  If a node sends packets with ever new addresses, remove its packets "
+            "first.\n");
 }
 
 void words_add_times(GString *out, uint64_t n)

@@ -22,6 +22,9 @@ const char *status_name(enum verdict_status status);
 /* Why a capture with this summary, whose status is unjudged, has no verdict. */
 const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_frames);
 
+/* What was left undone: indented lines, with what the user can do; nothing if it is nothing. */
+void words_add_undone(GString *out, const struct undone *u);
+
 /* "1 time", "2 times" */
 void words_add_times(GString *out, uint64_t n);
 

@@ -55,7 +55,7 @@ CONNECTIONS, NEIGHBOURS, QPNS, GROUPS, ENDPORTS, MEMORY = (
 STREAMS, RUNS = (
     constant("lib/model/stream.h", name) for name in ("STREAMS_MAX", "STREAM_RUNS_MAX")
 )
-ROUTES = constant("lib/model/smps.c", "ROUTES_MAX")
+ROUTES = constant("lib/model/fabric.h", "FABRIC_ROUTES_MAX")
 
 # Bytes of each structure (tests/unit/test_memory.c), and of all that a kind of capture fills.
 GROUP, MEMBER, LINK = 200, 80, 100

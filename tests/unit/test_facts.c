@@ -114,7 +114,8 @@ static void count(void *user, const struct finding *f)
     reason = f->actual;
 }
 
-static void report(const struct fact *facts, unsigned n)
+/* full: this table has refused an entry; UNDONE_TABLES: none has. */
+static void report_with(const struct fact *facts, unsigned n, enum undone_table full)
 {
     struct check_run c;
     struct result r = {.rule = R_RFC4391_9_1_1_GID_OF_PORT,
@@ -122,12 +123,19 @@ static void report(const struct fact *facts, unsigned n)
                        .expected = "this",
                        .actual = "that"};
     begin(&c);
+    if (full < UNDONE_TABLES)
+        undone_refuse(fabric_undone(c.fabric), full);
     c.reporter.report = count;
     memset(outcomes, 0, sizeof outcomes);
     for (size_t i = 0; i < n; i++)
         r.facts[i] = facts[i];
     report_result(&c.check_context, &r);
     fabric_free(c.fabric);
+}
+
+static void report(const struct fact *facts, unsigned n)
+{
+    report_with(facts, n, UNDONE_TABLES);
 }
 
 static void a_result_without_facts_is_a_failure(void **state)
@@ -151,6 +159,33 @@ static void one_uncertain_fact_makes_the_result_inconclusive(void **state)
                         "the announcement of the port's link-layer address was not captured");
 }
 
+/* From its first refusal on, a table proves nothing: a refused entry may outdate the fact. */
+static void a_full_table_makes_the_facts_that_depend_on_it_uncertain(void **state)
+{
+    const struct fact fact = fact_interface(true); /* a queue pair is an interface's */
+    const uint32_t depends = UNDONE_SET(ENDPORTS) | UNDONE_SET(QPS) | UNDONE_SET(INTERFACES) |
+                             UNDONE_SET(APART) | UNDONE_SET(MERGES) | UNDONE_SET(TRANSACTIONS);
+    (void)state;
+    for (unsigned table = 0; table < UNDONE_TABLES; table++) {
+        bool uncertain = depends & UINT32_C(1) << table;
+        report_with(&fact, 1, (enum undone_table)table);
+        assert_int_equal(outcomes[OUTCOME_INCONCLUSIVE], uncertain);
+        assert_int_equal(outcomes[OUTCOME_FAIL], !uncertain);
+        assert_int_equal(strstr(reason, undone_words((enum undone_table)table)) != NULL, uncertain);
+    }
+}
+
+static void every_fact_depends_on_the_table_of_ports(void **state)
+{
+    (void)state;
+    for (unsigned kind = FACT_NONE + 1; kind < FACT_KINDS; kind++) {
+        const struct fact fact = {.kind = (enum fact_kind)kind};
+        report_with(&fact, 1, UNDONE_ENDPORTS);
+        assert_int_equal(outcomes[OUTCOME_INCONCLUSIVE], 1);
+        assert_non_null(strstr(reason, "the table of ports is full"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +196,8 @@ int main(void)
         cmocka_unit_test(a_fact_that_is_dropped_explicitly_is_accepted),
         cmocka_unit_test(a_result_without_facts_is_a_failure),
         cmocka_unit_test(one_uncertain_fact_makes_the_result_inconclusive),
+        cmocka_unit_test(a_full_table_makes_the_facts_that_depend_on_it_uncertain),
+        cmocka_unit_test(every_fact_depends_on_the_table_of_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
