@@ -120,6 +120,10 @@ static int conclude_report(const struct options *o, struct report *r)
         if (one->why)
             say("--require %s: never judged: %s", one->selector, one->why);
     }
+    for (unsigned i = 0; i < r->n; i++)
+        if (checked_judges_too_few(r, &r->captures[i]))
+            say("--min-judged %u: %s: %u rules judged", r->min_judged, r->captures[i].name,
+                checked_summary(r, &r->captures[i]).judged);
     int status = deliver_report(o, write_report(o, r), report_exit_status(r));
     r->required = NULL;
     g_array_unref(required);
@@ -143,6 +147,7 @@ static int check_captures(const struct options *o, const struct check_settings *
                        .only = (const char *const *)o->only->pdata,
                        .baseline = baseline,
                        .strict = o->strict,
+                       .min_judged = o->min_judged,
                        .captures = g_new0(struct checked, (gsize)o->n_captures)};
     int status = check_each_capture(o, &r, by) ? conclude_report(o, &r) : say_interrupted();
     GError *error = NULL;

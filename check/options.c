@@ -28,10 +28,11 @@ static const char help_end[] =
     "\n"
     "Exit status: 1 if a capture violates a MUST (with --strict also a SHOULD), or a\n"
     "stage of a merged report failed; otherwise 2 if a capture could not be\n"
-    "checked to its end, has no IPoIB or nothing that decides a MUST, if a required\n"
-    "rule was not judged, if a report or the baseline could not be read or written,\n"
-    "or if the usage was wrong; otherwise 0. If a signal interrupts the program,\n"
-    "there is no report, and the exit status is 128 plus the signal's number.\n";
+    "checked to its end, has no IPoIB or nothing that decides a MUST, if it fills a\n"
+    "table of the checker, if a required rule, or fewer rules than required, were\n"
+    "judged, if a report or the baseline could not be read or written, or if the\n"
+    "usage was wrong; otherwise 0. If a signal interrupts the program, there is no\n"
+    "report, and the exit status is 128 plus the signal's number.\n";
 
 static bool take_only(void *options, const char *value)
 {
@@ -90,6 +91,16 @@ static const struct cli_option table[] = {
          "which must be decided. "
          "A message names each SELECTOR that no capture decides.",
      CLI_CALLS(take_required),
+     .group = OF_CHECKING},
+    {.name = "min-judged",
+     .argument = "N",
+     .help = "exit with status 2 if a capture judges fewer rules",
+     .details =
+         "N is a number of rules of level MUST and SHOULD, from 1 on. "
+         "The last line of the text report says how many rules each capture judged, and of how "
+         "many. "
+         "If a capture violates a MUST, the exit status is 1 all the same.",
+     CLI_COUNTS(options, min_judged, 1, RULE_COUNT),
      .group = OF_CHECKING},
     {.name = "baseline",
      .argument = "REPORT",

@@ -15,11 +15,12 @@ struct options {
     const char *explain; /* a rule; NULL: none */
     char *annotate;      /* path of the annotated capture; NULL: none */
     const char *deviations;
-    const char *node;   /* name of the node; NULL: none */
-    const char *output; /* path; NULL: stdout */
-    char *baseline;     /* path of a report; NULL: none */
-    GPtrArray *require; /* selectors of --require */
-    GPtrArray *only;    /* selectors of --only, NULL-terminated; empty: all rules */
+    const char *node;    /* name of the node; NULL: none */
+    const char *output;  /* path; NULL: stdout */
+    char *baseline;      /* path of a report; NULL: none */
+    unsigned min_judged; /* 0: not given */
+    GPtrArray *require;  /* selectors of --require */
+    GPtrArray *only;     /* selectors of --only, NULL-terminated; empty: all rules */
     struct rule_selection selection;
     char **captures; /* in argv; with merge: reports */
     int n_captures;

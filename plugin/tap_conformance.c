@@ -124,8 +124,8 @@ static void add_verdict_row(struct rows *rows)
     const char *reason = why_no_verdict(v);
     cell_text(rows, "all rules");
     cell_text(rows, "%s", "");
-    cell_text(rows, "%s%s%s", status_name(summary(v).status), reason ? ": " : "",
-              reason ? reason : "");
+    struct verdict_summary s = summary(v);
+    cell_text(rows, "%s%s%s", verdict_words(&s), reason ? ": " : "", reason ? reason : "");
     cell_number(rows, count_of_all_rules(v, OUTCOME_PASS));
     cell_number(rows, count_of_all_rules(v, OUTCOME_FAIL));
     cell_number(rows, count_of_all_rules(v, OUTCOME_DEVIATION));
@@ -139,18 +139,18 @@ static void append_verdict(GString *out)
     const struct verdict *v = conformance_verdict();
     struct verdict_summary s = summary(v);
     const char *reason = why_no_verdict(v);
-    g_string_append_printf(
-        out,
-        "%" PRIu64 " frames, %" PRIu64 " with IPoIB. Rules: %u MUST violated, %u SHOULD violated, "
-        "%u known deviations, %u inconclusive, %u noted, %u passed; "
-        "%u of %u MUST and SHOULD rules judged.\n",
-        v ? verdict_frames(v) : 0, v ? verdict_ipoib_frames(v) : 0, s.must, s.should, s.deviated,
-        s.inconclusive, s.noted, s.passed, s.judged, s.applicable);
+    g_string_append_printf(out, "%" PRIu64 " frames, %" PRIu64 " with IPoIB. ",
+                           v ? verdict_frames(v) : 0, v ? verdict_ipoib_frames(v) : 0);
+    words_add_judged(out, &s, false);
+    g_string_append_printf(out,
+                           ". Rules: %u MUST violated, %u SHOULD violated, %u known deviations, "
+                           "%u inconclusive, %u noted, %u passed.\n",
+                           s.must, s.should, s.deviated, s.inconclusive, s.noted, s.passed);
     if (v && undone_any(verdict_undone(v))) {
         g_string_append(out, "Undone: a table of the checker was full\n");
         words_add_undone(out, verdict_undone(v));
     }
-    g_string_append_printf(out, "Verdict: %s%s%s\n", status_name(s.status), reason ? ": " : "",
+    g_string_append_printf(out, "Verdict: %s%s%s\n", verdict_words(&s), reason ? ": " : "",
                            reason ? reason : "");
 }
 

@@ -89,11 +89,18 @@ unsigned report_count(const struct report *r, enum verdict_status status)
     return n;
 }
 
+bool checked_judges_too_few(const struct report *r, const struct checked *j)
+{
+    return checked_summary(r, j).judged < r->min_judged;
+}
+
 enum verdict_status report_status(const struct report *r)
 {
     if (report_count(r, VERDICT_VIOLATED))
         return VERDICT_VIOLATED;
     bool unjudged = report_count(r, VERDICT_UNJUDGED) > 0 || required_missing(r->required) > 0;
+    for (unsigned i = 0; i < r->n; i++)
+        unjudged |= checked_judges_too_few(r, &r->captures[i]);
     return unjudged ? VERDICT_UNJUDGED : VERDICT_CONFORMANT;
 }
 

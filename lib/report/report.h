@@ -57,6 +57,7 @@ struct report {
     bool probed;
     struct checked *captures;
     unsigned n;
+    unsigned min_judged;    /* rules that each capture must judge; 0: none */
     const GArray *required; /* struct required (report/required.h); NULL: no rule is required */
 };
 
@@ -78,11 +79,14 @@ uint64_t checked_frames(const struct checked *j);
 uint64_t checked_ipoib_frames(const struct checked *j);
 
 /*
- * The overall status: violated if any is violated; else unjudged if any is unjudged or a required
- * rule was not decided; else conformant.
+ * The overall status: violated if any is violated; else unjudged if any is unjudged or judged fewer
+ * rules than required, or a required rule was not decided; else conformant.
  */
 enum verdict_status report_status(const struct report *r);
 int report_exit_status(const struct report *r);
+
+/* Did the capture judge fewer rules than min_judged? */
+bool checked_judges_too_few(const struct report *r, const struct checked *j);
 
 /* Number of captures with the status. */
 unsigned report_count(const struct report *r, enum verdict_status status);

@@ -186,18 +186,24 @@ static json_t *json_required(const struct report *r)
     return list;
 }
 
+/* NULL if no number is required. */
+static json_t *json_min_judged(const struct report *r)
+{
+    return r->min_judged ? json_integer(r->min_judged) : NULL;
+}
+
 static json_t *json_summary(const struct report *r)
 {
     json_t *captures = json_array();
     for (unsigned i = 0; i < r->n; i++)
         json_array_append_new(captures, json_capture(r, &r->captures[i]));
-    return json_pack("{ss si si si si sb ss so so ss* so*}", "verdict",
-                     status_name(report_status(r)), "exit_status", report_exit_status(r),
-                     "violated", report_count(r, VERDICT_VIOLATED), "unjudged",
-                     report_count(r, VERDICT_UNJUDGED), "conformant",
-                     report_count(r, VERDICT_CONFORMANT), "strict", r->strict, "deviations",
-                     r->deviations, "only", json_only(r), r->probed ? "targets" : "captures",
-                     captures, "baseline", r->baseline, "required", json_required(r));
+    return json_pack(
+        "{ss si si si si sb ss so so ss* so* so*}", "verdict", status_name(report_status(r)),
+        "exit_status", report_exit_status(r), "violated", report_count(r, VERDICT_VIOLATED),
+        "unjudged", report_count(r, VERDICT_UNJUDGED), "conformant",
+        report_count(r, VERDICT_CONFORMANT), "strict", r->strict, "deviations", r->deviations,
+        "only", json_only(r), r->probed ? "targets" : "captures", captures, "baseline", r->baseline,
+        "required", json_required(r), "min_judged", json_min_judged(r));
 }
 
 /* The results of one capture or target, indented as in the whole report. */

@@ -375,6 +375,11 @@ void report_text_total(GString *out, const struct report *r)
         g_string_append_printf(out, "\n%u %s: %u violated, %u not judged, %u conformant\n",
                                violated + unjudged + conformant, r->probed ? "targets" : "captures",
                                violated, unjudged, conformant);
+    for (unsigned i = 0; i < r->n; i++)
+        if (checked_judges_too_few(r, &r->captures[i]))
+            g_string_append_printf(out, "%s: NOT JUDGED: %u rules judged, at least %u required\n",
+                                   r->captures[i].name, checked_summary(r, &r->captures[i]).judged,
+                                   r->min_judged);
     for (guint i = 0; r->required && i < r->required->len; i++) {
         const struct required *one = &g_array_index(r->required, struct required, i);
         if (one->why)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/report_text.h"
+#include "report/words.h"
 #include "rules/deviation.h"
 
 static void put_part(GString *out, bool *first, unsigned n, const char *one, const char *many)
@@ -70,31 +71,38 @@ static bool trouble_is_reported(const struct checked *j)
     return false;
 }
 
-void text_put_verdict(const struct text *t)
+static void put_status(const struct text *t, const struct verdict_summary *s)
 {
     static const struct {
         enum colour colour;
-        const char *words;
+        const char *words, *of_fabric;
     } shown[] = {
-        [VERDICT_CONFORMANT] = {GREEN, "CONFORMANT"},
-        [VERDICT_VIOLATED] = {RED, "VIOLATED"},
-        [VERDICT_UNJUDGED] = {RED, "NOT JUDGED"},
+        [VERDICT_CONFORMANT] = {GREEN, "CONFORMANT", "OK"},
+        [VERDICT_VIOLATED] = {RED, "VIOLATED", "FAULT"},
+        [VERDICT_UNJUDGED] = {RED, "NOT JUDGED", "NOT JUDGED"},
     };
+    bool partial = !t->report->probed && verdict_is_partial(s);
+    text_put_coloured(t, partial ? YELLOW : shown[s->status].colour,
+                      partial        ? "NO VIOLATION PROVED"
+                      : t->of_fabric ? shown[s->status].of_fabric
+                                     : shown[s->status].words);
+    g_string_append(t->out, ": ");
+}
+
+/* What was judged comes first, then what it means. */
+void text_put_verdict(const struct text *t)
+{
     struct verdict_summary s = checked_summary(t->report, t->checked);
     g_string_append_printf(t->out, "%s%s: ", t->checked->brief ? "" : "\n", t->checked->name);
-    text_put_coloured(t, shown[s.status].colour,
-                      !t->of_fabric                    ? shown[s.status].words
-                      : s.status == VERDICT_CONFORMANT ? "OK"
-                      : s.status == VERDICT_VIOLATED   ? "FAULT"
-                                                       : shown[s.status].words);
-    g_string_append(t->out, ": ");
+    if (!t->report->probed && checked_ipoib_frames(t->checked)) {
+        words_add_judged(t->out, &s, t->report->strict);
+        g_string_append(t->out, ": ");
+    }
+    put_status(t, &s);
     if (s.status == VERDICT_UNJUDGED)
         g_string_append(t->out, checked_why_not(t->report, t->checked));
     else
         put_summary_counts(t, &s);
-    if (!t->report->probed && checked_ipoib_frames(t->checked))
-        g_string_append_printf(t->out, "; %u of %u MUST and SHOULD rules judged", s.judged,
-                               s.applicable);
     if (s.status == VERDICT_VIOLATED && t->checked->trouble &&
         !(t->of_fabric && trouble_is_reported(t->checked)))
         g_string_append_printf(t->out, "; and not checked to its end: %s", t->checked->trouble);

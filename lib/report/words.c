@@ -54,6 +54,29 @@ const char *status_name(enum verdict_status status)
     return names[status];
 }
 
+void words_add_judged(GString *out, const struct verdict_summary *s, bool strict)
+{
+    unsigned violated = s->must + (strict ? s->should : 0);
+    g_string_append_printf(out, "%u of %u rules judged", s->judged, s->applicable);
+    if (violated)
+        g_string_append_printf(out, ", %u violated", violated);
+    else if (s->judged)
+        g_string_append_printf(out, ", no %s",
+                               s->should  ? "MUST violated"
+                               : s->known ? "new violation"
+                                          : "violation");
+}
+
+bool verdict_is_partial(const struct verdict_summary *s)
+{
+    return s->status == VERDICT_CONFORMANT && s->inconclusive > 0;
+}
+
+const char *verdict_words(const struct verdict_summary *s)
+{
+    return verdict_is_partial(s) ? "no violation proved" : status_name(s->status);
+}
+
 const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_frames)
 {
     bool undecided = s->inconclusive && !s->must && !s->should && !s->deviated && !s->passed;

@@ -22,6 +22,19 @@ const char *status_name(enum verdict_status status);
 /* Why a capture with this summary, whose status is unjudged, has no verdict. */
 const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_frames);
 
+/*
+ * What the verdict rests on, before it: "45 of 73 rules judged, no violation". strict: as of the
+ * report.
+ */
+void words_add_judged(GString *out, const struct verdict_summary *s, bool strict);
+/*
+ * Is there no violation, but not all rules that applied were judged? Then the verdict is not
+ * plainly "conformant" in words, although it is in reports for programs.
+ */
+bool verdict_is_partial(const struct verdict_summary *s);
+/* The verdict in words for people: "conformant", "no violation proved", "violated", ... */
+const char *verdict_words(const struct verdict_summary *s);
+
 /* What was left undone: indented lines, with what the user can do; nothing if it is nothing. */
 void words_add_undone(GString *out, const struct undone *u);
 

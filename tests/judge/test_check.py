@@ -242,7 +242,7 @@ def test_capture_without_a_checked_must_has_status_2(store):
     assert (capture["ipoib_frames"], capture["verdict"]) == (1, "unjudged")
     assert capture["error"] == "no MUST was judged"
     last = expect(UNJUDGED, path).splitlines()[-1]
-    assert "NOT JUDGED: no MUST was judged; 0 of " in last
+    assert ": 0 of 73 rules judged: NOT JUDGED: no MUST was judged" in last
 
 
 def test_summary_counts_checked_and_applicable_rules(table_of_levels):
@@ -253,8 +253,28 @@ def test_summary_counts_checked_and_applicable_rules(table_of_levels):
     checked = {r["id"] for r in results if r["outcome"] in ("pass", "fail", "deviation")}
     assert counts["applicable"] == len(table_of_levels)
     assert counts["judged"] == len(checked & table_of_levels) > 0
-    words = "%d of %d MUST and SHOULD rules judged" % (counts["judged"], counts["applicable"])
-    assert expect(OK, CONNECTED).splitlines()[-1].endswith("; " + words)
+    words = "%d of %d rules judged, no violation" % (counts["judged"], counts["applicable"])
+    assert expect(OK, CONNECTED).splitlines()[-1].startswith(f"{CONNECTED}: {words}: CONFORMANT: ")
+
+
+def test_verdict_line_says_first_what_was_judged():
+    """Counted in the report: built-encap has one violated MUST."""
+    document = report(VIOLATED, ENCAP)
+    counts = document["summary"]["captures"][0]["rules"]
+    words = "%d of %d rules judged, 1 violated" % (counts["judged"], counts["applicable"])
+    assert expect(VIOLATED, ENCAP).splitlines()[-1].startswith(f"{ENCAP}: {words}: VIOLATED: ")
+
+
+def test_conformant_alone_means_that_no_rule_is_inconclusive():
+    """The join is not in built-carrier, so rules about it are inconclusive; connected is complete."""
+    plain = testdata("built/built-carrier-247.pcap")
+    for path, partial in ((plain, True), (CONNECTED, False)):
+        [capture] = report(OK, path)["summary"]["captures"]
+        assert (capture["rules"]["inconclusive"] > 0) is partial
+        assert capture["verdict"] == "conformant"
+        last = expect(OK, path).splitlines()[-1]
+        assert ("judged, no violation: NO VIOLATION PROVED: " in last) is partial
+        assert ("CONFORMANT" in last) is not partial
 
 
 def test_summary_counts_of_the_selected_rules_only():

@@ -80,7 +80,7 @@ def folder(originals, tmp_path):
 
 def test_text_is_by_node_and_by_rule(folder):
     lines = folder.expect(VIOLATED, "--merge", "n1.json", "n2.json", "n3.json").splitlines()
-    assert lines[0].startswith(f"n1: {ENCAP}: VIOLATED: 1 MUST violated")
+    assert lines[0].startswith(f"n1: {ENCAP}: 21 of 73 rules judged, 1 violated: VIOLATED: 1 MUST")
     assert RESERVED in lines[1]
     assert "expected 0x0000, found 0x1234" in lines[2]
     assert "frame 8" in lines[3]

@@ -81,7 +81,7 @@ def test_tshark_sees_nothing_malformed(mix):
 
 def test_no_violation(mix):
     report = check.expect(check.OK, mix[1])
-    assert f"{mix[1]}: CONFORMANT" in report
+    assert f"{mix[1]}: " in report and "rules judged, no violation: " in report
 
 
 def test_mix_has_what_it_is_named_after(mix):

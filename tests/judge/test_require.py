@@ -75,6 +75,47 @@ def test_required_identifier_is_that_rule_only():
     expect(UNJUDGED, *only, PLAIN, err="rfc4391.4.1.qkey-controlled")
 
 
+# ---- --min-judged
+
+
+def judged(path):
+    return json.loads(run("--format", "json", path).stdout)["summary"]["captures"][0]["rules"][
+        "judged"
+    ]
+
+
+@pytest.mark.parametrize("more, status", [(0, OK), (1, UNJUDGED)])
+def test_fewer_judged_rules_than_required_have_status_2(more, status):
+    number = judged(CONNECTED) + more
+    words = f"--min-judged {number}: {CONNECTED}: {number - 1} rules judged" if more else ""
+    document = report(status, "--min-judged", str(number), CONNECTED, err=words)
+    assert document["summary"]["min_judged"] == number
+    assert document["summary"]["exit_status"] == status
+    assert document["summary"]["captures"][0]["verdict"] == "conformant"
+    last = expect(status, "--min-judged", str(number), CONNECTED, err=words).splitlines()[-1]
+    assert ("NOT JUDGED" in last) is bool(more)
+
+
+def test_each_capture_must_judge_the_number_of_rules():
+    number = str(judged(CONNECTED))
+    expect(UNJUDGED, "--min-judged", number, CONNECTED, PLAIN, err=PLAIN)
+    assert judged(PLAIN) < int(number)
+
+
+def test_violation_precedes_too_few_judged_rules():
+    expect(VIOLATED, "--min-judged", "100", ENCAP, err="--min-judged 100")
+
+
+@pytest.mark.parametrize("number", ["0", "x", "-1", "100000"])
+def test_number_of_judged_rules_is_a_number_of_rules(number):
+    done = run("--min-judged", number, CONNECTED)
+    assert done.returncode == UNJUDGED and done.stdout == b"" and "--min-judged" in done.err
+
+
+def test_number_of_judged_rules_is_not_an_option_of_merge():
+    assert run("--merge", "--min-judged", "1", CONNECTED).returncode == UNJUDGED
+
+
 def test_violation_precedes_unchecked_rules():
     expect(VIOLATED, *requiring(SERVICE_ID), ENCAP, err=SERVICE_ID)
 

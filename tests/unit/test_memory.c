@@ -344,8 +344,21 @@ static void a_known_qp(void **state)
         assert_non_null(qpns_learn(q, &p, i));
         meter_note(&m, i + 1);
     }
-    assert_bytes("a known QP", &m, 80);
+    assert_bytes("a known QP", &m, 88);
     qpns_free(q);
+}
+
+static void a_use_of_a_previous_address(void **state)
+{
+    (void)state;
+    struct meter m = meter_start();
+    struct stale_uses *s = stale_new(LIMIT, NULL);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        stale_used(s, &(struct stale_use){.link = 1, .qpn = i, .taken_frame = 7});
+        meter_note(&m, i + 1);
+    }
+    assert_bytes("a use of a previous address", &m, 100);
+    stale_free(s);
 }
 
 /* One source per LID and interface. The packets' ICRCs are wrong, so that all sources are tried. */
@@ -381,6 +394,7 @@ int main(void)
         cmocka_unit_test(an_endport),
         cmocka_unit_test(an_endport_with_route_and_pkeys),
         cmocka_unit_test(a_known_qp),
+        cmocka_unit_test(a_use_of_a_previous_address),
         cmocka_unit_test(a_source_of_icrcs),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
