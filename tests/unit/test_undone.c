@@ -7,7 +7,7 @@
 #include "model/observe.h"
 #include "rules/checker.h"
 #include "rules/postpone.h"
-#include "tests/craft.h"
+#include "tests/support/craft.h"
 #include "wire/icrc.h"
 
 #include "tests/unit/unit.h"
