@@ -25,7 +25,7 @@ BOUND = 64 << 20  # the limit that ipoib-probe(1) names
 WALL = 20  # s; on an idle machine it takes a tenth of one
 
 
-def scenario(members):
+def scenario(members, more=""):
     return f"""device played0
 lid 9
 gid fe80::2:c903:0:1896
@@ -33,6 +33,7 @@ sa-log {os.path.abspath("sa.log")}
 group ff12:401b:ffff::ffff:ffff 0xc000 0xb1b
 group ff12:601b:ffff::1 0xc006 0xb1b
 sa-members {members}
+{more}
 """
 
 
@@ -49,17 +50,21 @@ def only_libibumad():
     return os.path.abspath("library")
 
 
-def probe(library, members):
-    """Its stages by name, and its processor time in seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = wait.run(
-        [PROBE, "-d", "played0", "--format", "json", "fabric"],
-        env={**environment(scenario(members)), "LD_LIBRARY_PATH": library},
+def run(library, given, *arguments):
+    return wait.run(
+        [PROBE, "-d", "played0", *arguments, "fabric"],
+        env={**environment(given), "LD_LIBRARY_PATH": library},
         capture_output=True,
         text=True,
         timeout=WALL,
         check=False,
     )
+
+
+def probe(library, members):
+    """Its stages by name, and its processor time in seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run(library, scenario(members), "--format", "json")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.stdout, done.stderr
     results = json.loads(done.stdout)["results"]
@@ -96,6 +101,33 @@ def test_table_at_the_bound(library, above):
     assert stages["fabric.own-group"]["outcome"] == "fail", "the played SA makes no groups: 0x0200"
     assert "0x0200" in stages["fabric.own-group"]["actual"]
     assert not [line for line in sa_log() if line.startswith("queued")]
+
+
+# --- an SA without a result: nothing undone is OK (exit status 2, and the reason)
+
+
+UNDONE = {  # the SA's fault: the stage without a result, the reason, whether later stages run
+    "sa-status 0x0001": ("fabric.sm", "the SA at LID 1 is busy", False),
+    "sa-silent 400": ("fabric.own-groups", "the SA did not answer", True),
+}
+
+
+@pytest.mark.parametrize("fault", ["sa-status 0x0001"])
+def test_sa_without_a_result_is_not_judged(library, fault):
+    stage, reason, _ = UNDONE[fault]
+    done = run(library, scenario(0, fault), "--format", "json")
+    report = json.loads(done.stdout)
+    target = report["summary"]["targets"][0]
+    stages = {r["id"]: r for r in report["results"] if r["level"] == "STAGE"}
+    assert done.returncode == report["summary"]["exit_status"] == 2
+    assert report["summary"]["verdict"] == target["verdict"] == "unjudged"
+    assert reason in target["error"]
+    assert stages[stage]["outcome"] == "inconclusive"
+    assert target["undone"][0] == {"code": "no-result", "stage": stage}
+    assert {"code": "not-run", "stage": "fabric.join"} in target["undone"]
+    text = run(library, scenario(0, fault))
+    assert text.returncode == 2
+    assert text.stdout.splitlines()[-1] == f"fabric: NOT JUDGED: {reason}"
 
 
 # --- the played library itself: umad_recv(3), and ib_umad_read() of the kernel

@@ -18,6 +18,7 @@ struct checked {
     char *trouble;     /* why it was not checked, or not completely; NULL: it was */
     double seconds;    /* time that the check took */
     GPtrArray *stages; /* struct stage, from the probe's diagnosis of a fabric; NULL: none */
+    GPtrArray *undone; /* struct undone: stages without a result; NULL: none */
     /*
      * a prefix of a sweep: its hosts have results of their own, so it is not counted as conformant
      * itself
@@ -41,8 +42,19 @@ struct stage {
     char *text;   /* the observation */
     char *advice; /* next step for the user, "" for none */
 };
+/*
+ * What was left undone. "conformant" and exit status 0 are claims: any such entry withholds them
+ * (checked_summary()).
+ */
+struct undone {
+    const char *code; /* "no-result", "not-run": stable, as in JSON */
+    char *stage, *text;
+};
+/* An inconclusive stage counts as undone. */
 void checked_add_stage(struct checked *j, const char *id, int outcome, const char *text,
                        const char *advice);
+/* Adds a stage that did not run because the stage cause has failed, or had no result. */
+void checked_add_stage_not_run(struct checked *j, const char *id, const struct stage *cause);
 void checked_clear(struct checked *j);
 
 struct report {
@@ -87,7 +99,7 @@ int report_exit_status(const struct report *r);
 /* Number of captures with the status. */
 unsigned report_count(const struct report *r, enum verdict_status status);
 
-/* Why there is no verdict: the trouble, or that no rule could be decided. */
+/* Why there is no verdict: the trouble, what was left undone, or that no rule could be decided. */
 const char *checked_why_not(const struct report *r, const struct checked *j);
 
 /*

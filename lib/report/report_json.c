@@ -133,6 +133,16 @@ static void add_counts(json_t *counts, const struct report *r, const struct verd
         json_object_set_new(counts, "known", json_integer(s->known));
 }
 
+static json_t *json_undone(const struct checked *j)
+{
+    json_t *list = json_array();
+    for (guint i = 0; j->undone && i < j->undone->len; i++) {
+        const struct undone *u = j->undone->pdata[i];
+        json_array_append_new(list, json_pack("{ss ss}", "code", u->code, "stage", u->stage));
+    }
+    return list;
+}
+
 static json_t *json_capture(const struct report *r, const struct checked *j)
 {
     struct verdict_summary s = checked_summary(r, j);
@@ -147,6 +157,8 @@ static json_t *json_capture(const struct report *r, const struct checked *j)
     add_counts(json_object_get(o, "rules"), r, &s);
     bool why_not = s.status == VERDICT_UNJUDGED || j->trouble;
     json_object_set_new(o, "error", why_not ? json_string(checked_why_not(r, j)) : json_null());
+    if (r->probed)
+        json_object_set_new(o, "undone", json_undone(j));
     return o;
 }
 

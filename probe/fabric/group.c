@@ -60,7 +60,7 @@ static bool stage_group_mtu(struct target *t, const char *id)
                       "set the group's MTU in the partition configuration (mtu=4 is 2048)",
                       "the group's MTU code is %u, and InfiniBand has 1 to 5", t->link->group.mtu);
     else if (!t->link->transport->facts.mtu)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+        results_stage(t->results, id, VERDICT_SKIPPED, "",
                       "group %u bytes; only libibverbs reports the port's", group);
     else if (t->link->transport->facts.mtu >= t->link->group.mtu)
         results_stage(t->results, id, OUTCOME_PASS, "",
@@ -79,7 +79,7 @@ static bool stage_group_rate(struct target *t, const char *id)
     uint32_t group = ib_rate_100mbps(t->link->group.rate),
              port = t->link->transport->facts.rate_100mbps;
     if (!group || !port)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+        results_stage(t->results, id, VERDICT_SKIPPED, "",
                       "rate code %u of the group, or the port's rate, is not known",
                       t->link->group.rate);
     else if (port >= group)
@@ -207,14 +207,16 @@ static bool stage_send_only_join(struct target *t, const char *id)
     uint16_t status = 0;
     enum sa_result result = SA_SUCCESS;
     struct mc_group g;
-    if (group_member_state(t, t->link->group.mgid, &state, &member, &known) != SA_SUCCESS ||
-        !known) {
+    result = group_member_state(t, t->link->group.mgid, &state, &member, &known);
+    if (result == SA_REJECTED || (result == SA_SUCCESS && !known)) {
         results_stage(
             t->results, id, VERDICT_SKIPPED, "",
             "the SA does not say how this port joined the group: the change could not be undone safely");
         return true;
     }
-    if (state & JOIN_SEND_ONLY_FULL)
+    if (result != SA_SUCCESS)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, result));
+    else if (state & JOIN_SEND_ONLY_FULL)
         results_stage(t->results, id, OUTCOME_PASS, "", "this port is one already");
     else if ((result = group_join(t, t->link->group.mgid, JOIN_SEND_ONLY_FULL, false, &g,
                                   &status)) == SA_SUCCESS)

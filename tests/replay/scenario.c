@@ -151,6 +151,13 @@ static bool set_silence(struct scenario *s, char **words, int count)
     return true;
 }
 
+static bool set_status(struct scenario *s, char **words, int count)
+{
+    s->sa_status = (uint16_t)strtoul(words[1], NULL, 0);
+    s->sa_status_of = count > 2 ? (uint16_t)strtoul(words[2], NULL, 0) : 0;
+    return true;
+}
+
 static bool set_number(struct scenario *s, const char *word, const char *value)
 {
     uint64_t n = strtoull(value, NULL, 0);
@@ -177,6 +184,8 @@ static bool set_number(struct scenario *s, const char *word, const char *value)
         s->burst = n;
     else if (strcmp(word, "sa-refuses") == 0)
         s->sa_refuses = (uint16_t)n;
+    else if (strcmp(word, "sa-slow") == 0)
+        s->sa_slow = (uint32_t)n;
     else if (strcmp(word, "sa-recreates") == 0)
         s->sa_recreates = (uint32_t)n;
     else if (strcmp(word, "sa-members") == 0)
@@ -217,6 +226,8 @@ static bool take_line(struct scenario *s, char **words, int count)
         return add_group(s, words, count);
     if (strcmp(words[0], "sa-silent") == 0)
         return set_silence(s, words, count);
+    if (strcmp(words[0], "sa-status") == 0)
+        return set_status(s, words, count);
     if (strcmp(words[0], "sa-log") == 0)
         return snprintf(s->sa_log, sizeof(s->sa_log), "%s", words[1]) > 0;
     if (strcmp(words[0], "frames") == 0)

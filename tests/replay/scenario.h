@@ -25,6 +25,9 @@
  *   sa-log FILE            the SA writes to it which JoinStates of which groups are joined and
  *                          left, and at the end "queued BYTES" for each response that was not
  *                          received
+ *   sa-status STATUS [ATTRIBUTE]  the SA answers requests (for that attribute) with this status;
+ *                          sa-slow MS: it answers after this time. The library waits as long as
+ *                          the program says, as the kernel does, then gives the request back
  *   sa-refuses STATUS      joins are rejected;  sa-silent FROM [TO]: the SA does not answer, in ms
  *                          as for a group
  *   sa-recreates MS        after this time since the first request, all groups are deleted and
@@ -112,6 +115,8 @@ struct scenario {
     char sa_log[200];
     uint16_t sa_refuses;
     uint64_t silent_from, silent_to; /* ms */
+    uint16_t sa_status, sa_status_of; /* 0: no such status; of all attributes */
+    uint32_t sa_slow;                 /* ms */
     uint32_t sa_recreates;           /* ms; 0: never */
     uint8_t sa_recreates_state;
     uint32_t sa_members;

@@ -468,11 +468,35 @@ static uint16_t respond_ipv6_group(const struct fake *f, const struct sa_query *
     return 0;
 }
 
+/* A group that the probe creates. It goes with its last FullMember (IBA 15.2.5.17). */
+static uint16_t respond_made_group(struct fake *f, const struct sa_query *q, uint8_t *record)
+{
+    uint8_t state = q->record[MCM_SCOPE_JOIN] & 0xf;
+    bool of_port = q->mask & MCM_HAS_PORT_GID;
+    if (q->method == SA_GET && !(of_port ? f->made.held != 0 : f->made.there))
+        return 0x0300;
+    if ((q->method == SA_SET && !f->made.there && !(state & JOIN_FULL)) ||
+        (q->method == SA_DELETE && !(f->made.held & state)))
+        return 0x0200;
+    if (q->method == SA_SET)
+        f->made.held |= state;
+    if (q->method == SA_DELETE)
+        f->made.held &= (uint8_t)~state;
+    f->made.there = f->made.held & JOIN_FULL || (f->made.there && q->method != SA_DELETE);
+    put_broadcast(f, record);
+    memcpy(record + MCM_MGID, q->record + MCM_MGID, 16);
+    record[MCM_SCOPE_JOIN] = 0x20 | f->made.held;
+    return 0;
+}
+
 static uint16_t respond_group(struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     uint8_t broadcast[MCM_SIZE] = {0};
     f->sets += q->method == SA_SET;
     put_broadcast(f, broadcast);
+    if (f->makes_groups && memcmp(q->record + MCM_MGID, broadcast, 12) == 0 &&
+        memcmp(q->record + MCM_MGID, broadcast, 16) != 0)
+        return respond_made_group(f, q, record);
     if (memcmp(q->record + MCM_MGID, broadcast, 16) != 0)
         return respond_ipv6_group(f, q, record);
     if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) &&
@@ -580,7 +604,8 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     now += SA_RESPONSE_US;
     a->stride = 0;
     bool table = q->method == SA_GET_TABLE;
-    a->status = f->sa_busy ? 0x0001 : table ? respond_table(f, q, a) : respond_record(f, q, record);
+    bool busy = f->sa_busy || (f->busy_after && f->asks > f->busy_after);
+    a->status = busy ? 0x0001 : table ? respond_table(f, q, a) : respond_record(f, q, record);
     memset(a->mad, 0, MAD_SIZE);
     a->mad[MAD_BASE_VERSION] = 1;
     a->mad[MAD_CLASS] = MAD_CLASS_SA;

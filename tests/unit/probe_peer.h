@@ -125,8 +125,14 @@ struct fake {
      */
     unsigned masters, groups, mlids;
     bool refuses_send_only;
-    bool sa_busy;  /* the SA responds to every request with status busy */
-    bool sa_fails; /* an error of this host: nothing can be sent to the SA */
+    bool makes_groups; /* it creates and deletes one group of the probe's, made */
+    struct {
+        bool there;
+        uint8_t held; /* JoinState */
+    } made;
+    bool sa_busy;        /* the SA responds to every request with status busy */
+    unsigned busy_after; /* the same after this number of requests; 0: never */
+    bool sa_fails;       /* an error of this host: nothing can be sent to the SA */
     /*
      * Subscriptions to the traps 66 and 67: the one that is rejected, the one whose response is
      * lost, and the active ones (one bit each).

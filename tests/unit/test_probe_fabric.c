@@ -87,6 +87,44 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     l->stage = l->checked.stages->pdata[0];
 }
 
+/* Runs all stages on a sound fabric whose SA is silent, or busy, after that number of requests. */
+struct run_of_all {
+    enum verdict_status status;
+    unsigned asked;
+    char error[VERDICT_TEXT], undone[40]; /* the first stage without a result; "": none */
+};
+
+static struct run_of_all run_all(unsigned after, bool busy)
+{
+    struct options options = {.rate = 1000, .timeout_ms = 1};
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    struct checked checked = {.name = g_strdup("fabric"), .verdict = verdict_new(NULL)};
+    struct results results = {.checked = &checked};
+    const struct report report = {.probed = true, .captures = &checked, .n = 1};
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
+    struct fake fake;
+    struct run_of_all a = {.error = ""};
+    fake_begin(&fake, target, NO_FAULT, true);
+    fake.masters = 1;
+    fake.makes_groups = true;
+    unsigned before = fake.asks;
+    *(busy ? &fake.busy_after : &fake.silent_after) = after ? before + after : 0;
+    struct transport_ops ops = *target->link->transport->ops;
+    ops.watch = NULL; /* another program receives the traps */
+    target->link->transport->ops = &ops;
+    fabric_run(target, OPENED, NULL);
+    a.status = checked_summary(&report, &checked).status;
+    a.asked = fake.asks - before;
+    g_strlcpy(a.error, checked_why_not(&report, &checked), sizeof a.error);
+    if (checked.undone)
+        g_strlcpy(a.undone, ((struct undone *)checked.undone->pdata[0])->stage, sizeof a.undone);
+    fake.silent_after = fake.busy_after = 0;
+    fake_end(target);
+    checked_clear(&checked);
+    return a;
+}
+
 static void says(const char *text, const char *words)
 {
     if (!strstr(text, words))
@@ -95,8 +133,29 @@ static void says(const char *text, const char *words)
 
 static void forget(struct looked *l)
 {
-    verdict_free(l->checked.verdict);
-    g_ptr_array_unref(l->checked.stages);
+    l->checked.name = NULL;
+    checked_clear(&l->checked);
+}
+
+/*
+ * 0 is a claim: whenever the SA stops to answer, the fabric is not OK. Without any answer fabric.sm
+ * fails; afterwards there is no verdict, and the reason is given.
+ */
+static void what_is_undone_is_not_ok(void **state)
+{
+    (void)state;
+    struct run_of_all whole = run_all(0, false);
+    assert_int_equal(whole.status, VERDICT_CONFORMANT);
+    assert_string_equal(whole.undone, "");
+    for (unsigned busy = 0; busy <= 1; busy++)
+        for (unsigned after = 1; after < whole.asked; after++) {
+            struct run_of_all a = run_all(after, busy);
+            if (a.status != VERDICT_UNJUDGED)
+                fail_msg("status %d after %u of %u responses", a.status, after, whole.asked);
+            assert_string_not_equal(a.undone, "");
+            says(a.error, busy ? "busy" : "not answer");
+        }
+    assert_int_equal(run_all(whole.asked, false).status, VERDICT_CONFORMANT);
 }
 
 static void two_masters(void **state)
@@ -260,15 +319,11 @@ static void wanted_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_masters),
-        cmocka_unit_test(send_only_is_refused),
-        cmocka_unit_test(mlids_run_out),
-        cmocka_unit_test(invalid_mtu_is_not_used),
-        cmocka_unit_test(host_fails),
-        cmocka_unit_test(subscriptions_end),
-        cmocka_unit_test(wanted_groups),
-        cmocka_unit_test(a_busy_sa_is_not_silent),
-        cmocka_unit_test(a_large_census_is_linear),
+        cmocka_unit_test(what_is_undone_is_not_ok), cmocka_unit_test(two_masters),
+        cmocka_unit_test(send_only_is_refused),     cmocka_unit_test(mlids_run_out),
+        cmocka_unit_test(invalid_mtu_is_not_used),  cmocka_unit_test(host_fails),
+        cmocka_unit_test(subscriptions_end),        cmocka_unit_test(wanted_groups),
+        cmocka_unit_test(a_busy_sa_is_not_silent),  cmocka_unit_test(a_large_census_is_linear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
