@@ -77,6 +77,21 @@ RUNS = {  # name: members of Peer, arguments of the probe
     "two stations": ({"second_station": True}, IPV4),
     "connected": ({"sysfs": {"ib9/mode": "connected\n"}}, "--only", "rfc4755.7", IPV4),
     "silent": ({"replies": False}, IPV4),
+    **{f"silent after {n}": ({"silent_after": n}, IPV4) for n in FRAMES_BEFORE},
+    "port down after 3": (
+        {
+            "silent_after": 3,
+            "sysfs_then": {"ib9/device/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"},
+        },
+        IPV4,
+    ),
+    "no P_Key after 3": (
+        {
+            "silent_after": 3,
+            "sysfs_then": {"ib9/device/infiniband/mlx5_0/ports/1/pkeys/0": "0x0000\n"},
+        },
+        IPV4,
+    ),
     "silent, ipv6": ({"replies": False}, IPV6),
     "sweep": ({}, "10.0.0.0/29"),
     "fabric": ({}, "fabric"),
@@ -258,6 +273,39 @@ def test_silent_peer(runs, name, words):
     assert run.status == 2
     assert words in run.trouble and "200 ms each" in run.trouble
     assert len(run.frames) == 3
+
+
+@pytest.mark.parametrize("replies", FRAMES_BEFORE)
+def test_peer_that_falls_silent(runs, replies):
+    """It replied at the beginning and does not at the end: nothing undone is OK."""
+    run = runs(f"silent after {replies}")
+    assert run.status == 2 and not run.outcomes("fail")
+    assert [s["code"] for s in run.report["summary"]["targets"][0]["undone"]][0] == "no-result"
+    assert "it replies no longer to the request of the beginning: no reply" in " ".join(
+        run.outcomes("inconclusive").values()
+    )
+
+
+@pytest.mark.parametrize(
+    "name, reason",
+    [("port down", "is no longer active"), ("no P_Key", "is no longer in partition")],
+)
+def test_reason_on_this_side(runs, name, reason):
+    run = runs(f"{name} after 3")
+    assert run.status == 2 and reason in run.trouble
+
+
+def test_requests_are_counted(runs):
+    run = runs("ipv4")
+    counted = run.report["summary"]["targets"][0]["requests"]
+    assert counted["sent"] == counted["first_try"] > 4 and counted["packets"] >= 4
+    assert counted["late"] == counted["never"] == counted["lost"] == 0
+    first = run.report["results"][0]
+    assert first["id"] == "peer.address"
+    assert (
+        f"; {counted['sent']} requests: {counted['sent']} answered at the first try"
+        in first["actual"]
+    )
 
 
 def test_sweep_finds_the_one_peer(runs):

@@ -68,6 +68,7 @@ void checked_clear(struct checked *j)
 {
     g_free(j->name);
     g_free(j->trouble);
+    g_free(j->remark);
     verdict_free(j->verdict);
     if (j->stages)
         g_ptr_array_unref(j->stages);

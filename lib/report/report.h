@@ -24,7 +24,14 @@ struct checked {
      * itself
      */
     bool sweep;
-    bool brief;  /* one of many targets: the text report shows only failures */
+    bool brief;   /* one of many targets: the text report shows only failures */
+    char *remark; /* a text for the line with the verdict; NULL: none */
+    /* the requests of a probe to this target */
+    struct checked_requests {
+        bool counted;
+        unsigned sent, first_try, late, never; /* sent: the sum of the others */
+        unsigned packets, lost; /* tries of those requests of which any was answered */
+    } requests;
     bool closed; /* verdict and stages are freed; sum has what the summary needs */
     struct {
         struct verdict_summary summary;

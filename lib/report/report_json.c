@@ -143,6 +143,12 @@ static json_t *json_undone(const struct checked *j)
     return list;
 }
 
+static json_t *json_requests(const struct checked_requests *q)
+{
+    return json_pack("{si si si si si si}", "sent", q->sent, "first_try", q->first_try, "late",
+                     q->late, "never", q->never, "packets", q->packets, "lost", q->lost);
+}
+
 static json_t *json_capture(const struct report *r, const struct checked *j)
 {
     struct verdict_summary s = checked_summary(r, j);
@@ -159,6 +165,8 @@ static json_t *json_capture(const struct report *r, const struct checked *j)
     json_object_set_new(o, "error", why_not ? json_string(checked_why_not(r, j)) : json_null());
     if (r->probed)
         json_object_set_new(o, "undone", json_undone(j));
+    if (j->requests.counted)
+        json_object_set_new(o, "requests", json_requests(&j->requests));
     return o;
 }
 

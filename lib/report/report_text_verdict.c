@@ -92,6 +92,8 @@ void text_put_verdict(const struct text *t)
         g_string_append(t->out, checked_why_not(t->report, t->checked));
     else
         put_summary_counts(t, &s);
+    if (s.status != VERDICT_UNJUDGED && t->checked->remark)
+        g_string_append_printf(t->out, "; %s", t->checked->remark);
     if (!t->report->probed && checked_ipoib_frames(t->checked))
         g_string_append_printf(t->out, "; %u of %u MUST and SHOULD rules judged", s.judged,
                                s.applicable);

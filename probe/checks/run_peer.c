@@ -4,6 +4,7 @@
 
 #include "cli/plain.h"
 #include "probe/checks/checks.h"
+#include "probe/checks/end.h"
 #include "probe/checks/owner.h"
 #include "probe/checks/reachable.h"
 #include "probe/exchange/connection.h"
@@ -135,7 +136,8 @@ static struct exchange resolve_peer(struct target *t, const struct response *fir
     return x;
 }
 
-static void run_checks(struct target *t)
+/* The first line of a peer; report_requests() completes it. */
+static void report_address(struct target *t)
 {
     char lladdr[64];
     text_lladdr(t->peer->lladdr, lladdr);
@@ -145,6 +147,25 @@ static void run_checks(struct target *t)
     else
         results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
                       t->name, lladdr, t->link->transport->interface->name);
+}
+
+static void report_requests(struct target *t, unsigned at)
+{
+    const struct checked_requests *q = &t->results->checked->requests;
+    if (!q->counted)
+        return;
+    results_extend_stage(t->results, at,
+                         "; %u requests: %u answered at the first try, %u late, %u never", q->sent,
+                         q->first_try, q->late, q->never);
+    if (q->lost)
+        results_extend_stage(t->results, at, "; %u of %u packets lost", q->lost, q->packets);
+}
+
+static void run_checks(struct target *t)
+{
+    const GPtrArray *stages = t->results->checked->stages;
+    unsigned at = stages ? stages->len : 0;
+    report_address(t);
     if (!t->peer->by_unicast)
         reachable_report(t);
     const struct check *c;
@@ -152,6 +173,22 @@ static void run_checks(struct target *t)
         if (check_selected(c, &t->run->options->selection))
             run_check(t, c);
     owner_report(t);
+    results_begin(t->results, "end");
+    wirelog_begin(t->log, "end");
+    end_report(t);
+    wirelog_end(t->log, "ended");
+    report_requests(t, at);
+}
+
+/* The transport's error, after the reason for it if this port shows one. */
+static void report_broken(struct target *t)
+{
+    char *own = end_own_reason(t);
+    char *text = own ? g_strdup_printf("%s; %s", own, t->link->transport->error)
+                     : g_strdup(t->link->transport->error);
+    t->results->checked->trouble = plain_dup(text);
+    g_free(text);
+    g_free(own);
 }
 
 void checks_run_peer(struct target *t, const struct response *first)
@@ -173,7 +210,7 @@ void checks_run_peer(struct target *t, const struct response *first)
             t->unusable ? "; a reply was received that has " : "", t->unusable ? t->unusable : "",
             t->peer->several_senders ? "; several ports sent in its name" : "");
     if (t->run->broken && !t->results->checked->trouble)
-        t->results->checked->trouble = plain_dup(t->link->transport->error);
+        report_broken(t);
     wirelog_check(t->log, NULL, NULL, NULL);
     g_free(own);
     g_free(t->peer->by_unicast);

@@ -56,6 +56,7 @@ struct pending_request {
     struct response *a;
     gint64 sent;
     uint16_t first, sequence; /* of the tries of an echo request */
+    uint16_t replied;         /* of the one that was replied to */
 };
 /* Stores that this packet is the response. */
 void request_store_response(const struct target *t, struct pending_request *x,

@@ -160,6 +160,11 @@ struct transport_ops {
     enum transport_result (*attach)(struct transport *t, const uint8_t *mgid, uint16_t mlid);
     void (*close)(struct transport *t);
     /*
+     * Reads the port's attributes again. Returns false if they are not available; NULL: they never
+     * are.
+     */
+    bool (*read_port)(struct transport *t, struct port_facts *now);
+    /*
      * Registers this program for the SA's Reports (the subscription itself is an SA query).
      * TRANSPORT_NOTHING: another program of this host is registered.
      */

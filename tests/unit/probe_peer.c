@@ -97,6 +97,11 @@ static struct place place_of_second(const struct fake *f)
                           f->second.same_qpn ? PEER_QPN : SECOND_QPN, second_gid};
 }
 
+static bool is_after(const struct fake *f, unsigned packets)
+{
+    return packets && f->sent > packets;
+}
+
 static bool is_away(const struct fake *f)
 {
     return f->change.after && f->sent > f->change.after &&
@@ -342,7 +347,7 @@ static void take_second(struct fake *f, const uint8_t *bytes)
 static void respond_echo(struct fake *f, const uint8_t *bytes, uint32_t n)
 {
     uint8_t request[UD_SIZE], lladdr[LLADDR_SIZE];
-    if (bytes[ENCAP_SIZE + 9] != 1 || bytes[ENCAP_SIZE + 20] != 8 ||
+    if (bytes[ENCAP_SIZE + 9] != 1 || bytes[ENCAP_SIZE + 20] != 8 || f->fault == NO_ECHO ||
         (f->fault == SMALL_MTU && n > 1500 + ENCAP_SIZE))
         return;
     memcpy(f->waiting, bytes, n);
@@ -372,7 +377,7 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes
 {
     bool multicast = to->qpn == QPN_MULTICAST;
     struct place place = place_of(f);
-    if (is_away(f))
+    if (is_away(f) || is_after(f, f->pkey_gone_after) || is_after(f, f->down_after))
         return false;
     if (f->fault == DEAF_TO_MULTICAST && multicast &&
         memcmp(bytes + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->outcome++)
@@ -380,7 +385,8 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes
     if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) ||
         (f->fault == DROPS_HALF && f->sent % 2))
         return false;
-    if (f->fault == DROPS_FIFTH && f->sent % 5 == 0)
+    if ((f->fault == DROPS_FIFTH && f->sent % 5 == 0) ||
+        (f->fault == DROPS_EIGHTH && f->sent % 8 == 0))
         return false;
     if ((to->qkey != QKEY && f->fault != TAKES_ANY_QKEY) ||
         (to->other_partition && f->fault != TAKES_ANY_PKEY))
@@ -637,6 +643,17 @@ static enum transport_result fake_next_notice(struct transport *t, int ms,
     return TRANSPORT_NOTHING;
 }
 
+static bool fake_read_port(struct transport *t, struct port_facts *port)
+{
+    const struct fake *f = (const struct fake *)t;
+    *port = t->facts;
+    if (is_after(f, f->pkey_gone_after))
+        memset(port->pkeys, 0, sizeof port->pkeys);
+    if (is_after(f, f->down_after))
+        port->state = PORT_DOWN;
+    return true;
+}
+
 static enum transport_result fake_open(struct transport *t, unsigned pkey_index, uint32_t qkey)
 {
     assert_int_equal(pkey_index, 0);
@@ -671,6 +688,7 @@ static const struct transport_ops fake_ops = {.capabilities = CAN_ALL & ~HAS_CON
                                               .receive = fake_receive,
                                               .query = fake_query,
                                               .attach = fake_attach,
+                                              .read_port = fake_read_port,
                                               .watch = fake_watch,
                                               .next_notice = fake_next_notice};
 

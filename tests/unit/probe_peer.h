@@ -62,6 +62,8 @@ enum fault {
     IS_ABSENT,
     DROPS_HALF,
     DROPS_FIFTH,
+    DROPS_EIGHTH,
+    NO_ECHO,         /* a firewall */
     ICMP_CHECKSUM,   /* of its echo replies is wrong */
     IPV4_CHECKSUM,   /* of the IPv4 headers of its echo replies is wrong */
     OTHER_PAYLOAD,   /* its echo replies have another payload than the request */
@@ -149,6 +151,8 @@ struct fake {
                   const uint8_t *bytes); /* called for each packet of the probe, if set */
     void *watch_user;
     unsigned fails_after; /* packets after which nothing can be sent; 0: never */
+    /* packets after which this port is in no partition, or down, so the peer receives nothing */
+    unsigned pkey_gone_after, down_after;
     unsigned joins, leaves,
         announced; /* announced: packets in which the probe announced an address of its own */
 };

@@ -110,8 +110,7 @@ static struct looked look(const char *id, enum fault fault, bool second)
     const struct stage *s = checked.stages->pdata[0];
     l.outcome = s->outcome;
     g_strlcpy(l.text, s->text, sizeof l.text);
-    verdict_free(checked.verdict);
-    g_ptr_array_unref(checked.stages);
+    probe_fixture_forget(&checked);
     return l;
 }
 

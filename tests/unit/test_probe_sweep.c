@@ -51,7 +51,7 @@ static void take_swept(void *user, struct checked *j)
         s->text = g_string_free(text, FALSE);
     } else {
         s->hosts++;
-        s->conformant += !j->trouble && summary.status == VERDICT_CONFORMANT && summary.passed > 10;
+        s->conformant += probe_fixture_verdict(j) == VERDICT_CONFORMANT && summary.passed > 10;
         s->must += summary.must;
         for (guint i = 0; j->stages && i < j->stages->len; i++)
             s->flux += strcmp(((struct stage *)j->stages->pdata[i])->id, "peer.arp-flux") == 0;
