@@ -99,6 +99,11 @@ RUNS = {  # name: members of Peer, arguments of the probe
         {"sysfs": {"ib9/device/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"}},
         "fabric",
     ),
+    "fabric, down": ({"state": "down", "sysfs": {"ib9/flags": "0x1002\n"}}, "fabric"),
+    "fabric, no carrier": (
+        {"sysfs": {"ib9/carrier": "0\n", "ib9/operstate": "down\n"}},
+        "fabric",
+    ),
     "old kernel": (
         {
             "sysfs": {
@@ -320,6 +325,20 @@ def test_fabric_without_the_sa(runs):
     assert run.status == 2
     assert {"fabric.port-state", "fabric.pkey", "fabric.interface"} <= set(run.outcomes("pass"))
     assert "SA" in run.trouble
+
+
+def test_interface_of_the_fabric_that_is_down(runs):
+    run = runs("fabric, down")
+    assert run.status == 1
+    assert run.outcomes("fail") == {"fabric.interface": "ib9 is down"}
+    [stage] = [r for r in run.report["results"] if r["id"] == "fabric.interface"]
+    assert stage["advice"] == "ip link set ib9 up"
+
+
+def test_interface_of_the_fabric_without_carrier(runs):
+    run = runs("fabric, no carrier")
+    assert run.status == 1
+    assert run.outcomes("fail") == {"fabric.interface": "ib9 is up, but has no carrier (DOWN)"}
 
 
 def test_port_that_is_down(runs):

@@ -106,15 +106,19 @@ def test_table_at_the_bound(library, above):
 # --- an SA without a result: nothing undone is OK (exit status 2, and the reason)
 
 
-UNDONE = {  # the SA's fault: the stage without a result, the reason, whether later stages run
-    "sa-status 0x0001": ("fabric.sm", "the SA at LID 1 is busy", False),
-    "sa-silent 400": ("fabric.own-groups", "the SA did not answer", True),
+GROUP = "0x0038"  # the attribute MCMemberRecord (IBA 15.2.5.17)
+UNDONE = {  # the SA's fault: the stage without a result, the reason
+    "sa-status 0x0001": ("fabric.sm", "the SA at LID 1 is busy"),
+    f"sa-status 0x0700 {GROUP}": (
+        "fabric.broadcast-group",
+        "the SA does not say whether P_Key 0xffff has a broadcast group: 0x0700, request denied (ERR_REQ_DENIED)",
+    ),
 }
 
 
-@pytest.mark.parametrize("fault", ["sa-status 0x0001"])
+@pytest.mark.parametrize("fault", UNDONE)
 def test_sa_without_a_result_is_not_judged(library, fault):
-    stage, reason, _ = UNDONE[fault]
+    stage, reason = UNDONE[fault]
     done = run(library, scenario(0, fault), "--format", "json")
     report = json.loads(done.stdout)
     target = report["summary"]["targets"][0]
@@ -128,6 +132,17 @@ def test_sa_without_a_result_is_not_judged(library, fault):
     text = run(library, scenario(0, fault))
     assert text.returncode == 2
     assert text.stdout.splitlines()[-1] == f"fabric: NOT JUDGED: {reason}"
+
+
+def test_partition_that_has_the_group_is_named(library):
+    """0x8001 has no broadcast group; the port is in 0xffff too, which has one."""
+    done = run(library, scenario(0, "pkeys 0x8001 0xffff"), "--pkey", "0x8001", "--format", "json")
+    stages = {r["id"]: r for r in json.loads(done.stdout)["results"] if r["level"] == "STAGE"}
+    group = stages["fabric.broadcast-group"]
+    assert done.returncode == 1 and group["outcome"] == "fail"
+    assert "there is no IPoIB broadcast group for P_Key 0x8001" in group["actual"]
+    assert group["actual"].endswith("; 0xffff has one")
+    assert group["advice"].endswith("or use that partition: --pkey 0xffff")
 
 
 # --- the played library itself: umad_recv(3), and ib_umad_read() of the kernel

@@ -18,23 +18,54 @@
 #include "probe/run/target.h"
 #include "probe/run/text.h"
 
+enum { OTHERS_SEARCHED = 16 };
+
+/* The P_Key of another partition of this port that has a broadcast group; 0: none was found. */
+static uint16_t find_partition_with_group(struct target *t)
+{
+    const struct port_facts *f = &t->link->transport->facts;
+    for (unsigned i = 0; i < f->n_pkeys && i < OTHERS_SEARCHED && !target_ended(t); i++)
+        if ((f->pkeys[i] & 0x7fff) && ((f->pkeys[i] ^ t->link->pkey) & 0x7fff) &&
+            link_search_broadcast(t, f->pkeys[i]).result == SA_SUCCESS)
+            return f->pkeys[i];
+    return 0;
+}
+
+static void report_missing_group(struct target *t, const char *id, const char *why)
+{
+    static const char create[] =
+        "have the subnet manager create it: OpenSM does for partitions with the flag ipoib (partitions.conf)";
+    uint16_t other = find_partition_with_group(t);
+    char *text = other ? g_strdup_printf("%s; 0x%04x has one", why, other) : g_strdup(why),
+         *advice = other
+                       ? g_strdup_printf("%s; or use that partition: --pkey 0x%04x", create, other)
+                       : g_strdup(create);
+    results_stage(t->results, id, OUTCOME_FAIL, advice, "%s", text);
+    g_free(advice);
+    g_free(text);
+}
+
+static void report_no_group(struct target *t, const char *id, const struct group_search *s,
+                            const char *why)
+{
+    results_received(t->results, "%s", why);
+    if (s->missing)
+        report_missing_group(t, id, why);
+    else
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
+                      s->result == SA_REJECTED ? sa_status_advice(s->status) : "", "%s", why);
+    results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
+                s->missing ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE, "a broadcast group", why);
+}
+
 static bool stage_broadcast_group(struct target *t, const char *id)
 {
     GError *why = NULL;
     char mgid[48], found[64];
     results_sent(t->results, "SA Get MCMemberRecord of the broadcast-GID, scope 2 to 14");
-    enum sa_result result = link_find_broadcast(t, &why);
-    if (result != SA_SUCCESS) {
-        results_received(t->results, "%s", why->message);
-        results_stage(
-            t->results, id, result == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-            result == SA_REJECTED
-                ? "have the subnet manager create it: OpenSM does for partitions with the flag ipoib (partitions.conf)"
-                : "",
-            "%s", why->message);
-        results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
-                    result == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-                    "a broadcast group", why->message);
+    struct group_search search = link_find_broadcast(t, &why);
+    if (search.result != SA_SUCCESS) {
+        report_no_group(t, id, &search, why->message);
         g_error_free(why);
         return false;
     }

@@ -12,6 +12,13 @@
  */
 char *host_interface(const struct probe_link *l);
 char *host_interface_on(const struct port_facts *port, uint16_t pkey);
+/* The same, but if none is up, one that is down. */
+char *host_interface_in_any_state(const struct port_facts *port, uint16_t pkey);
+/* Name of an interface of the port, in any partition, that is no child of another one; or NULL. */
+char *host_parent_of_port(const struct port_facts *port);
+/* Name of the interface whose child this one is, or NULL. */
+char *host_parent(const char *name);
+bool host_is_up(const char *name);
 /*
  * True if the interface listens to the group according to the kernel (dev_mcast), or if that file
  * cannot be read.

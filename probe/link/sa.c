@@ -191,6 +191,21 @@ const char *sa_failure_text(const struct target *t, enum sa_result result)
     return t->run->stopped ? "interrupted" : t->link->transport->error;
 }
 
+const char *sa_status_advice(uint16_t status)
+{
+    enum { NO_RESOURCES = 1, INVALID_GID = 5, DENIED = 7 }; /* IBA 15.2.1.3 */
+    switch (status >> 8) {
+    case NO_RESOURCES:
+        return "the SM is short of memory or MLIDs: see its log";
+    case INVALID_GID:
+        return "the SM does not know this port's GID: wait for its next sweep; see its log";
+    case DENIED:
+        return "the SM's configuration denies it to this port: see its log and partitions";
+    default:
+        return "see the SM's log: it names the request that it refuses";
+    }
+}
+
 void sa_response_clear(struct sa_response *a)
 {
     g_byte_array_unref(a->records);

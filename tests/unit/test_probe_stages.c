@@ -23,6 +23,9 @@ enum { NEIGHBOURS = 40 };
 /* The simulated host. */
 static struct {
     unsigned interfaces; /* ib0, ib1 ...: those that are up */
+    const char *other;   /* the only interface of the port and partition, if none is up */
+    const char *parent;  /* of that one, or of the port */
+    const char *named;   /* the device that the user named */
     bool no_table;       /* the kernel does not list the neighbours */
     struct host_neighbour neighbours[NEIGHBOURS];
     unsigned n;
@@ -37,6 +40,28 @@ char *__wrap_host_interface(const struct probe_link *l)
 {
     (void)l;
     return host.interfaces ? g_strdup("ib0") : NULL;
+}
+
+char *__wrap_host_interface_in_any_state(const struct port_facts *port, uint16_t pkey);
+char *__wrap_host_interface_in_any_state(const struct port_facts *port, uint16_t pkey)
+{
+    (void)port;
+    (void)pkey;
+    return g_strdup(host.interfaces ? "ib0" : host.other);
+}
+
+char *__wrap_host_parent(const char *name);
+char *__wrap_host_parent(const char *name)
+{
+    (void)name;
+    return g_strdup(host.parent);
+}
+
+char *__wrap_host_parent_of_port(const struct port_facts *port);
+char *__wrap_host_parent_of_port(const struct port_facts *port)
+{
+    (void)port;
+    return g_strdup(host.parent);
 }
 
 GPtrArray *__wrap_host_interfaces(const struct probe_link *l);
@@ -77,7 +102,7 @@ gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GEr
 
 struct looked {
     int outcome;
-    char text[1024];
+    char text[1024], advice[256];
 };
 
 static const struct stage_of_fabric *find_stage(const char *id)
@@ -93,7 +118,7 @@ static const struct stage_of_fabric *find_stage(const char *id)
 /* Runs the stage on the simulated host, with a peer with that fault. */
 static struct looked look(const char *id, enum fault fault, bool second)
 {
-    struct options options = {.rate = 1000, .timeout_ms = 1};
+    struct options options = {.rate = 1000, .timeout_ms = 1, .device = host.named};
     struct checked checked = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
     struct probe_fixture fixture;
@@ -110,6 +135,7 @@ static struct looked look(const char *id, enum fault fault, bool second)
     const struct stage *s = checked.stages->pdata[0];
     l.outcome = s->outcome;
     g_strlcpy(l.text, s->text, sizeof l.text);
+    g_strlcpy(l.advice, s->advice, sizeof l.advice);
     probe_fixture_forget(&checked);
     return l;
 }
@@ -118,6 +144,12 @@ static void check(const struct looked *l, int outcome, const char *words)
 {
     if (l->outcome != outcome || !strstr(l->text, words))
         fail_msg("outcome %d, \"%s\"; expected %d, \"%s\"", l->outcome, l->text, outcome, words);
+}
+
+static void advises(const struct looked *l, const char *words)
+{
+    if (!strstr(l->advice, words))
+        fail_msg("\"%s\" does not advise \"%s\"", l->advice, words);
 }
 
 static void clear_host(void)
@@ -143,15 +175,55 @@ static void carrier_decides_about_the_interface(void **state)
     struct looked l;
     (void)state;
     clear_host();
+    set_file("/sys/class/net/ib0/flags", "0x1003\n");
     set_file("/sys/class/net/ib0/carrier", "1\n");
     l = look("fabric.interface", NO_FAULT, false);
     check(&l, OUTCOME_PASS, "ib0 is up and has carrier");
     set_file("/sys/class/net/ib0/carrier", "0\n");
+    set_file("/sys/class/net/ib0/operstate", "lowerlayerdown\n");
     l = look("fabric.interface", NO_FAULT, false);
-    check(&l, OUTCOME_FAIL, "ib0 is up, but has no carrier");
+    check(&l, OUTCOME_FAIL, "ib0 is up, but has no carrier (LOWERLAYERDOWN)");
+    advises(&l, "ip link set ib0 down; ip link set ib0 up;");
+}
+
+/* The command names the interface, and a child's parent that is down. */
+static void interfaces_that_are_down_fail(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    host.interfaces = 0;
+    host.other = "ib3.8001";
+    set_file("/sys/class/net/ib3.8001/flags", "0x1002\n");
+    l = look("fabric.interface", NO_FAULT, false);
+    check(&l, OUTCOME_FAIL, "ib3.8001 is down");
+    assert_string_equal(l.advice, "ip link set ib3.8001 up");
+    host.parent = "ib3";
+    set_file("/sys/class/net/ib3/flags", "0x1003\n");
+    l = look("fabric.interface", NO_FAULT, false);
+    assert_string_equal(l.advice, "ip link set ib3.8001 up");
+    set_file("/sys/class/net/ib3/flags", "0x1002\n");
+    l = look("fabric.interface", NO_FAULT, false);
+    assert_string_equal(l.advice, "ip link set ib3 up; ip link set ib3.8001 up");
+}
+
+/* Who names a port with -d may do without an interface. */
+static void absent_interface_fails_for_the_default_port(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
     host.interfaces = 0;
     l = look("fabric.interface", NO_FAULT, false);
-    check(&l, OUTCOME_NOTED, "no interface of this host is up");
+    check(&l, OUTCOME_FAIL, "no IPoIB interface on fake0 port 1 for partition 0xffff");
+    advises(&l, "modprobe ib_ipoib; see dmesg");
+    host.parent = "ib3";
+    l = look("fabric.interface", NO_FAULT, false);
+    check(&l, OUTCOME_FAIL, "no IPoIB interface on fake0 port 1");
+    advises(&l, "ip link add link ib3 name ib3.ffff type ipoib pkey 0xffff");
+    host.named = "fake0";
+    l = look("fabric.interface", NO_FAULT, false);
+    check(&l, OUTCOME_NOTED, "no IPoIB interface on fake0 port 1");
 }
 
 static struct looked look_at_mode(const char *mode, const char *mtu, enum fault fault)
@@ -294,6 +366,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(carrier_decides_about_the_interface),
+        cmocka_unit_test(interfaces_that_are_down_fail),
+        cmocka_unit_test(absent_interface_fails_for_the_default_port),
         cmocka_unit_test(mtu_is_compared_with_the_link),
         cmocka_unit_test(several_interfaces_need_both_arp_settings),
         cmocka_unit_test(neighbours_that_have_not_moved_pass),
