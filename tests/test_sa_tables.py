@@ -109,6 +109,10 @@ def test_table_at_the_bound(library, above):
 GROUP = "0x0038"  # the attribute MCMemberRecord (IBA 15.2.5.17)
 UNDONE = {  # the SA's fault: the stage without a result, the reason
     "sa-status 0x0001": ("fabric.sm", "the SA at LID 1 is busy"),
+    "sa-slow 2500": (
+        "fabric.sm",
+        "the SA is slow: it answers after 2.5 s, and a query waits 1.5 s",
+    ),
     f"sa-status 0x0700 {GROUP}": (
         "fabric.broadcast-group",
         "the SA does not say whether P_Key 0xffff has a broadcast group: 0x0700, request denied (ERR_REQ_DENIED)",

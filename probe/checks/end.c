@@ -45,6 +45,8 @@ static char *sa_reason(struct target *t)
     bool member, known;
     unsigned lid = t->link->transport->facts.sm_lid;
     enum sa_result result = group_get(t, t->link->group.mgid, &g, &status);
+    if (result == SA_NO_RESPONSE && t->run->sa.slow[0])
+        return g_strdup(t->run->sa.slow);
     if (result == SA_NO_RESPONSE)
         return g_strdup_printf("the SA (LID %u) no longer answers", lid);
     if (result == SA_BUSY)

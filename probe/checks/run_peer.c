@@ -11,6 +11,7 @@
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/response_times.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/receive.h"
 #include "probe/exchange/request.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
@@ -191,6 +192,40 @@ static void report_broken(struct target *t)
     g_free(own);
 }
 
+enum { LATE_WAIT_MS = 2000 };
+
+/*
+ * Is the peer silent, or slow? Returns the milliseconds from the first request to a reply that is
+ * too late; 0: there is none.
+ */
+static unsigned await_late_reply(struct target *t)
+{
+    struct response a;
+    const struct request q = {.multicast = true};
+    struct pending_request x = {.q = &q, .ipv6 = t->ipv6, .ip = t->ip, .a = &a};
+    gint64 begin = t->peer->response_times.first_sent;
+    if (t->yield || !receive_await(t, LATE_WAIT_MS, request_take_response, &x))
+        return 0;
+    return (unsigned)((g_get_monotonic_time() - begin) / 1000);
+}
+
+/* NULL: the run ended. */
+static char *explain_no_reply(struct target *t)
+{
+    const char *requests = t->ipv6 ? "neighbour solicitations" : "ARP requests";
+    unsigned ms = t->run->options->timeout_ms, late = await_late_reply(t);
+    if (target_ended(t))
+        return NULL;
+    if (late)
+        return g_strdup_printf("%s is slow: its reply came %.1f s after the first of %d %s, %u ms "
+                               "each: use --timeout %u",
+                               t->name, late / 1000.0, TRIES, requests, ms, late + late / 2);
+    return g_strdup_printf("no reply from %s to %d %s, %u ms each%s%s%s", t->name, TRIES, requests,
+                           ms, t->unusable ? "; a reply was received that has " : "",
+                           t->unusable ? t->unusable : "",
+                           t->peer->several_senders ? "; several ports sent in its name" : "");
+}
+
 void checks_run_peer(struct target *t, const struct response *first)
 {
     if (!first)
@@ -204,11 +239,7 @@ void checks_run_peer(struct target *t, const struct response *first)
     else if (!t->run->broken && (own = host_has_address(t->ipv6, t->ip)))
         t->results->checked->trouble = g_strdup_printf(OWN_ADDRESS, own);
     else if (!t->run->broken)
-        t->results->checked->trouble = g_strdup_printf(
-            "no reply from %s to %d %s, %u ms each%s%s%s", t->name, TRIES,
-            t->ipv6 ? "neighbour solicitations" : "ARP requests", t->run->options->timeout_ms,
-            t->unusable ? "; a reply was received that has " : "", t->unusable ? t->unusable : "",
-            t->peer->several_senders ? "; several ports sent in its name" : "");
+        t->results->checked->trouble = explain_no_reply(t);
     if (t->run->broken && !t->results->checked->trouble)
         report_broken(t);
     wirelog_check(t->log, NULL, NULL, NULL);

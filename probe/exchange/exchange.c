@@ -109,10 +109,13 @@ static bool find_groups(struct target *t, const struct pending_request *x, struc
     enum sa_result result = x->ipv6 && !x->q->echo ? exchange_join_all_nodes(t) : SA_SUCCESS;
     if (result == SA_SUCCESS && x->q->multicast)
         result = exchange_find_group(t, x, g, &there);
-    if (result == SA_REJECTED)
-        snprintf(why, VERDICT_TEXT, "not sent: %s",
-                 !there ? "the solicited-node group does not exist, so no node has the address"
-                        : "the SA refuses to join this port to the IPv6 groups");
+    if (result == SA_REJECTED && there)
+        snprintf(why, VERDICT_TEXT,
+                 "not sent: the SA refuses to join this port to the IPv6 groups: 0x%04x, %s",
+                 t->run->sa.status, sa_status_name(t->run->sa.status));
+    else if (result == SA_REJECTED)
+        snprintf(why, VERDICT_TEXT,
+                 "not sent: the solicited-node group does not exist, so no node has the address");
     else if (result != SA_SUCCESS)
         snprintf(why, VERDICT_TEXT, "not sent: %s", sa_failure_text(t, result));
     return result == SA_SUCCESS;

@@ -200,7 +200,9 @@ static bool stage_census(struct target *t, const char *id)
     results_sent(t->results, "SA GetTable MCMemberRecord");
     enum sa_result result = sa_query_send(t, &q, &a);
     if (result != SA_SUCCESS || a.stride < MCM_SIZE)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "the groups cannot be listed: %s",
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
+                      result == SA_REJECTED ? sa_status_advice(a.status) : "",
+                      "the groups cannot be listed: %s",
                       result == SA_REJECTED ? sa_status_name(a.status)
                                             : sa_failure_text(t, result));
     else {
@@ -220,7 +222,8 @@ static bool stage_census(struct target *t, const char *id)
 struct wanted {
     unsigned n, undisclosed;
     GString *missing;
-    enum sa_result last; /* the last such result */
+    enum sa_result last; /* the last such result, and its status */
+    uint16_t status;
 };
 
 static void look_up(struct target *t, struct wanted *w, const uint8_t *mgid)
@@ -233,6 +236,7 @@ static void look_up(struct target *t, struct wanted *w, const uint8_t *mgid)
     if (result != SA_SUCCESS) {
         w->undisclosed++;
         w->last = result;
+        w->status = t->run->sa.status;
     } else if (!member) {
         text_ip(true, mgid, name);
         g_string_append_printf(w->missing, "%s%s", w->missing->len ? ", " : "", name);
@@ -255,8 +259,9 @@ static void report_wanted(struct target *t, const char *id, const char *name,
 {
     char undisclosed[300] = "";
     if (w->undisclosed)
-        snprintf(undisclosed, sizeof undisclosed, "; of %u it is not known: %s", w->undisclosed,
-                 w->last == SA_REJECTED ? "the SA does not say" : sa_failure_text(t, w->last));
+        snprintf(undisclosed, sizeof undisclosed, "; of %u it is not known: %s%s", w->undisclosed,
+                 w->last == SA_REJECTED ? "the SA refuses to say: " : "",
+                 w->last == SA_REJECTED ? sa_status_name(w->status) : sa_failure_text(t, w->last));
     if (w->missing->len)
         results_stage(
             t->results, id, OUTCOME_FAIL,
@@ -264,7 +269,8 @@ static void report_wanted(struct target *t, const char *id, const char *name,
             "%s wants %u groups, and this port is not in %s%s", name, w->n, w->missing->str,
             undisclosed);
     else if (w->undisclosed)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
+                      w->last == SA_REJECTED ? sa_status_advice(w->status) : "",
                       "%s wants %u groups, and this port is in %u of them%s", name, w->n,
                       w->n - w->undisclosed, undisclosed);
     else

@@ -233,13 +233,37 @@ static void report_traps(struct target *t, const char *id, const struct group_li
             c->gone ? "" : group_state_text(c));
 }
 
+static void report_no_mgid(struct target *t, const char *id, enum sa_result found, uint16_t status)
+{
+    if (found != SA_REJECTED)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, found));
+    else if (!status)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "no free MGID was found");
+    else
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_status_advice(status),
+                      "the SA does not say whether a group exists: 0x%04x, %s", status,
+                      sa_status_name(status));
+}
+
+static void report_not_made(struct target *t, const char *id, const struct group_life *c)
+{
+    if (c->made == SA_REJECTED)
+        results_stage(
+            t->results, id, OUTCOME_FAIL,
+            "hosts cannot create IP multicast groups either: check that MLIDs are left (fabric.census), and see the SM's log",
+            "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
+            c->status, sa_status_name(c->status));
+    else
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, c->made));
+}
+
 static bool stage_own_group(struct target *t, const char *id)
 {
     struct group_life c = {.watches = false};
-    enum sa_result found = made_group_mgid(t, c.mgid);
+    uint16_t status;
+    enum sa_result found = made_group_mgid(t, c.mgid, &status);
     if (found != SA_SUCCESS) {
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s",
-                      found == SA_REJECTED ? "no free MGID was found" : sa_failure_text(t, found));
+        report_no_mgid(t, id, found, status);
         return !t->run->stopped;
     }
     watch(t, &c);
@@ -250,11 +274,7 @@ static bool stage_own_group(struct target *t, const char *id)
         report_rules(t, &c);
         report_traps(t, id, &c);
     } else
-        results_stage(
-            t->results, id, c.made == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-            "hosts cannot create IP multicast groups either: check that MLIDs are left (fabric.census), and see the SM's log",
-            "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
-            c.status, c.status ? sa_status_name(c.status) : sa_failure_text(t, c.made));
+        report_not_made(t, id, &c);
     return !t->run->stopped;
 }
 

@@ -76,6 +76,12 @@ static bool sa_responds(struct target *t, const char *id)
                       "the SA at LID %u is busy", t->link->transport->facts.sm_lid);
         return false;
     }
+    if (t->run->sa.slow[0]) {
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
+                      "try again later; if the SA stays slow, check the load of its host", "%s",
+                      t->run->sa.slow);
+        return false;
+    }
     results_stage(
         t->results, id, OUTCOME_FAIL,
         "check that the subnet manager runs. A standby takes over after about a minute; the next sweep corrects a wrong SM LID of the port",

@@ -64,12 +64,12 @@ static void explain_search(const struct target *t, const struct group_search *s,
         fail_with(error,
                   "the SA does not say whether P_Key 0x%04x has a broadcast group: 0x%04x, %s",
                   t->link->pkey, s->status, sa_status_name(s->status));
-    else if (s->result == SA_NO_RESPONSE)
+    else if (s->result == SA_NO_RESPONSE && !t->run->sa.slow[0])
         fail_with(error, "the SA (LID %u) did not answer", lid);
     else if (s->result == SA_BUSY)
         fail_with(error, "the SA (LID %u) is busy: try again later", lid);
     else
-        fail_with(error, "%s", t->run->stopped ? "interrupted" : t->link->transport->error);
+        fail_with(error, "%s", sa_failure_text(t, s->result));
 }
 
 struct group_search link_find_broadcast(struct target *t, GError **error)

@@ -498,6 +498,8 @@ static uint16_t respond_made_group(struct fake *f, const struct sa_query *q, uin
 static uint16_t respond_group(struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     uint8_t broadcast[MCM_SIZE] = {0};
+    if (f->group_status)
+        return f->group_status;
     f->sets += q->method == SA_SET;
     put_broadcast(f, broadcast);
     if (f->makes_groups && memcmp(q->record + MCM_MGID, broadcast, 12) == 0 &&

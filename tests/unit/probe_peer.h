@@ -132,9 +132,10 @@ struct fake {
         bool there;
         uint8_t held; /* JoinState */
     } made;
-    bool sa_busy;        /* the SA responds to every request with status busy */
-    unsigned busy_after; /* the same after this number of requests; 0: never */
-    bool sa_fails;       /* an error of this host: nothing can be sent to the SA */
+    bool sa_busy;          /* the SA responds to every request with status busy */
+    unsigned busy_after;   /* the same after this number of requests; 0: never */
+    bool sa_fails;         /* an error of this host: nothing can be sent to the SA */
+    uint16_t group_status; /* of its responses about groups; 0: the true one */
     /*
      * Subscriptions to the traps 66 and 67: the one that is rejected, the one whose response is
      * lost, and the active ones (one bit each).

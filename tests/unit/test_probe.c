@@ -275,6 +275,21 @@ static void own_side_is_the_reason(void **state)
     clear(&o);
 }
 
+/* A reply after the timeout is slow, not missing. */
+static void late_reply_is_slow(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    run_until(&o, &(struct fake){.network.late_ms = 2500});
+    check_verdict(&o, VERDICT_UNJUDGED,
+                  "10.0.0.2 is slow: its reply came 2.5 s after the first of 3 ARP requests, 500 "
+                  "ms each: use --timeout 3750");
+    clear(&o);
+    run_until(&o, &(struct fake){.fault = IS_ABSENT});
+    check_verdict(&o, VERDICT_UNJUDGED, "no reply from 10.0.0.2 to 3 ARP requests, 500 ms each");
+    clear(&o);
+}
+
 /* ---- counts of requests and lost packets */
 
 static void check_requests(const struct outcome_of_run *o, bool late, bool lost)
@@ -711,6 +726,7 @@ int main(void)
         cmocka_unit_test(peer_that_falls_silent_is_not_judged),
         cmocka_unit_test(peer_without_an_echo_is_not_judged),
         cmocka_unit_test(own_side_is_the_reason),
+        cmocka_unit_test(late_reply_is_slow),
         cmocka_unit_test(lost_packets_are_counted),
         cmocka_unit_test(wrong_pkey_is_noted),
         cmocka_unit_test(missing_replies_raise_no_violation),

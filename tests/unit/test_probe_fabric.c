@@ -67,6 +67,7 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.no_groups = as->no_groups;
     fake.sa_fails = as->sa_fails;
     fake.sa_busy = as->sa_busy;
+    fake.group_status = as->group_status;
     fake.silent_after = as->silent_after ? fake.asks + as->silent_after : 0;
     fake.refused_trap = as->refused_trap;
     fake.lost_trap = as->lost_trap;
@@ -75,12 +76,13 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         if (strcmp(s->id, id) == 0) {
             results_begin(&results, id);
-            assert_true(s->run(target, id) || as->sa_fails || as->sa_busy);
+            assert_true(s->run(target, id) || as->sa_fails || as->sa_busy || as->group_status);
         }
     l->subscribed = fake.subscribed;
     l->subscriptions = fake.subscriptions;
     fake.silent_after = 0;
     fake.sa_busy = false;
+    fake.group_status = 0;
     fake_end(target);
     assert_int_equal(fake.joins, fake.leaves); /* the probe left all groups that it joined */
     assert_int_equal(l->checked.stages->len, 1);
@@ -96,7 +98,8 @@ struct run_of_all {
 
 static struct run_of_all run_all(unsigned after, bool busy)
 {
-    struct options options = {.rate = 1000, .timeout_ms = 1};
+    /* a port that is named needs no interface of the host */
+    struct options options = {.rate = 1000, .timeout_ms = 1, .device = "fake0"};
     memset(options.selection.rule, true, sizeof options.selection.rule);
     struct checked checked = {.name = g_strdup("fabric"), .verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
@@ -277,6 +280,34 @@ static void a_busy_sa_is_not_silent(void **state)
     }
 }
 
+/* A status other than "no records" does not say that a group is missing (IBA 15.2.1.3). */
+static void other_statuses_are_no_missing_group(void **state)
+{
+    static const struct {
+        uint16_t status;
+        const char *words, *advice;
+    } all[] = {{0x0100, "0x0100, no resources", "short of memory or MLIDs"},
+               {0x0200, "0x0200, request invalid", "see the SM's log"},
+               {0x0500, "0x0500, invalid GID", "wait for its next sweep"},
+               {0x0700, "0x0700, request denied", "configuration denies it"}};
+    static const char *const ids[] = {"fabric.broadcast-group", "fabric.own-group"};
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        for (size_t k = 0; k < G_N_ELEMENTS(ids); k++) {
+            look(&l, ids[k], &(struct fake){.group_status = all[i].status});
+            assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
+            says(l.stage->text, "does not say whether");
+            says(l.stage->text, all[i].words);
+            says(l.stage->advice, all[i].advice);
+            forget(&l);
+        }
+    look(&l, "fabric.broadcast-group", &(struct fake){.group_status = 0x0300});
+    assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
+    says(l.stage->text, "there is no IPoIB broadcast group");
+    forget(&l);
+}
+
 /* Each subscription is ended, even if the other one failed or its response was lost. */
 static void subscriptions_end(void **state)
 {
@@ -319,11 +350,17 @@ static void wanted_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_undone_is_not_ok), cmocka_unit_test(two_masters),
-        cmocka_unit_test(send_only_is_refused),     cmocka_unit_test(mlids_run_out),
-        cmocka_unit_test(invalid_mtu_is_not_used),  cmocka_unit_test(host_fails),
-        cmocka_unit_test(subscriptions_end),        cmocka_unit_test(wanted_groups),
-        cmocka_unit_test(a_busy_sa_is_not_silent),  cmocka_unit_test(a_large_census_is_linear),
+        cmocka_unit_test(what_is_undone_is_not_ok),
+        cmocka_unit_test(two_masters),
+        cmocka_unit_test(send_only_is_refused),
+        cmocka_unit_test(mlids_run_out),
+        cmocka_unit_test(invalid_mtu_is_not_used),
+        cmocka_unit_test(host_fails),
+        cmocka_unit_test(subscriptions_end),
+        cmocka_unit_test(wanted_groups),
+        cmocka_unit_test(a_busy_sa_is_not_silent),
+        cmocka_unit_test(other_statuses_are_no_missing_group),
+        cmocka_unit_test(a_large_census_is_linear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
