@@ -99,6 +99,11 @@ RUNS = {  # name: members of Peer, arguments of the probe
         {"sysfs": {"ib9/device/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"}},
         "fabric",
     ),
+    "fabric, own address": ({"addresses": [f"{IPV4}/24"]}, "fabric"),
+    "fabric, other address": ({"addresses": ["10.0.0.7/24"]}, "fabric"),
+    "own address": ({"addresses": [f"{IPV4}/24"]}, IPV4),
+    "own address, sweep": ({"addresses": [f"{IPV4}/24"]}, "10.0.0.0/29"),
+    "own address, silent": ({"addresses": [f"{IPV4}/24"], "replies": False}, IPV4),
     "fabric, down": ({"state": "down", "sysfs": {"ib9/flags": "0x1002\n"}}, "fabric"),
     "fabric, no carrier": (
         {"sysfs": {"ib9/carrier": "0\n", "ib9/operstate": "down\n"}},
@@ -325,6 +330,30 @@ def test_fabric_without_the_sa(runs):
     assert run.status == 2
     assert {"fabric.port-state", "fabric.pkey", "fabric.interface"} <= set(run.outcomes("pass"))
     assert "SA" in run.trouble
+
+
+def test_own_address_that_another_port_announces(runs):
+    run = runs("fabric, own address")
+    assert run.status == 1
+    assert list(run.outcomes("fail")) == ["fabric.own-addresses"]
+    assert (
+        f"{IPV4} (ib9) is announced by 80:00:00:49:" in run.outcomes("fail")["fabric.own-addresses"]
+    )
+    run = runs("fabric, other address")
+    assert run.status == 2 and "fabric.own-addresses" in run.outcomes("pass")
+
+
+@pytest.mark.parametrize("name", ["own address", "own address, sweep"])
+def test_own_address_is_never_conformant(runs, name):
+    run = runs(name)
+    assert run.status == 1
+    assert run.outcomes("fail") == {"peer.own-address": f"this host has {IPV4} too, at ib9"}
+
+
+def test_own_address_without_another_port(runs):
+    run = runs("own address, silent")
+    assert run.status == 2
+    assert run.trouble == "this host has the address itself, at ib9: probe it from another"
 
 
 def test_interface_of_the_fabric_that_is_down(runs):

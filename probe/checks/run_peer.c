@@ -162,11 +162,32 @@ static void report_requests(struct target *t, unsigned at)
         results_extend_stage(t->results, at, "; %u of %u packets lost", q->lost, q->packets);
 }
 
-static void run_checks(struct target *t)
+static bool is_on_link(const struct target *t, const char *interface)
+{
+    GPtrArray *all = host_interfaces(t->link);
+    bool is = g_ptr_array_find_with_equal_func(all, interface, g_str_equal, NULL);
+    g_ptr_array_unref(all);
+    return is;
+}
+
+/* This host has the address too. It may be on another network, where that is no fault. */
+static void report_own_address(struct target *t, const char *interface)
+{
+    bool fault = is_on_link(t, interface);
+    results_stage(t->results, "peer.own-address", fault ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+                  fault ? "two hosts have one address: find the other one by its GID"
+                        : "test another address of the peer",
+                  "this host has %s too, at %s", t->name, interface);
+}
+
+/* own: the interface of this host that has the address; NULL: none. */
+static void run_checks(struct target *t, const char *own)
 {
     const GPtrArray *stages = t->results->checked->stages;
     unsigned at = stages ? stages->len : 0;
     report_address(t);
+    if (own)
+        report_own_address(t, own);
     if (!t->peer->by_unicast)
         reachable_report(t);
     const struct check *c;
@@ -226,20 +247,27 @@ static char *explain_no_reply(struct target *t)
                            t->peer->several_senders ? "; several ports sent in its name" : "");
 }
 
+/* Why there are no checks; NULL: the run ended. */
+static char *why_not_tested(struct target *t, const struct exchange *x, const char *own)
+{
+    if (t->run->broken)
+        return NULL;
+    if (x->outcome == NOT_SENT)
+        return g_strdup_printf("%s: %s", t->name, x->received);
+    return own ? g_strdup_printf(OWN_ADDRESS, own) : explain_no_reply(t);
+}
+
 void checks_run_peer(struct target *t, const struct response *first)
 {
     if (!first)
         wirelog_check(t->log, t->results->known, results_checked, t->results);
     struct exchange x = resolve_peer(t, first);
-    char *own = NULL;
-    if (x.outcome == RESPONSE_RECEIVED)
-        run_checks(t);
-    else if (x.outcome == NOT_SENT && !t->run->broken)
-        t->results->checked->trouble = g_strdup_printf("%s: %s", t->name, x.received);
-    else if (!t->run->broken && (own = host_has_address(t->ipv6, t->ip)))
-        t->results->checked->trouble = g_strdup_printf(OWN_ADDRESS, own);
-    else if (!t->run->broken)
-        t->results->checked->trouble = explain_no_reply(t);
+    char *own = host_has_address(t->ipv6, t->ip);
+    /* this host's own port may reply too: nothing is tested then */
+    if (x.outcome == RESPONSE_RECEIVED && !(own && host_has_port(t->peer->lladdr)))
+        run_checks(t, own);
+    else
+        t->results->checked->trouble = why_not_tested(t, &x, own);
     if (t->run->broken && !t->results->checked->trouble)
         report_broken(t);
     wirelog_check(t->log, NULL, NULL, NULL);

@@ -22,6 +22,7 @@ struct request {
     const uint8_t *ip;  /* the requested IP address; NULL: the target's */
     uint8_t ip_version; /* of ip: 4 or 6 */
     bool any;           /* accept a response from any station, not only from the peer */
+    bool foreign;       /* accept no response from a port of this host */
     /*
      * IPv6: send from the probe's own address with the link-layer address option; the response is
      * unicast

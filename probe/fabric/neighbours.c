@@ -170,6 +170,7 @@ static const struct stage_of_fabric stages[] = {
      .looks_at = "the neighbours still have the addresses in the host's table",
      .sends =
          "ARP requests and neighbour solicitations, SA Get PathRecord, of up to 32 of the host's neighbours",
-     .run = stage_neighbours},
+     .run = stage_neighbours,
+     .transport = CAN_SEND},
 };
 const struct stage_table neighbour_stages = {stages, G_N_ELEMENTS(stages)};

@@ -17,8 +17,8 @@ static const struct stage_of_fabric device[] = {
 static const struct stage_table device_stages = {device, G_N_ELEMENTS(device)};
 
 static const struct stage_table *const tables[] = {
-    &device_stages, &port_stages,      &group_stages,     &host_stages,
-    &census_stages, &own_group_stages, &neighbour_stages,
+    &device_stages, &port_stages,      &group_stages,       &host_stages,
+    &census_stages, &own_group_stages, &own_address_stages, &neighbour_stages,
 };
 
 const struct stage_of_fabric *fabric_stage_at(unsigned i)

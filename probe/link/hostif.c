@@ -94,6 +94,7 @@ struct wanted_interface {
     const struct port_facts *port;
     uint16_t pkey;
     unsigned long index;
+    const uint8_t *guid;
 };
 
 /* The first interface that is wanted, in alphabetical order; NULL: none. */
@@ -164,6 +165,19 @@ char *host_parent(const char *name)
 {
     const struct wanted_interface w = {.index = read_attribute(name, "iflink")};
     return is_child(name) ? find_interface(has_index, &w) : NULL;
+}
+
+static bool has_port(const char *name, const struct wanted_interface *w)
+{
+    return is_ipoib(name) && has_guid(name, w->guid);
+}
+
+bool host_has_port(const uint8_t *lladdr)
+{
+    char *name = find_interface(has_port, &(struct wanted_interface){.guid = lladdr + GUID_AT});
+    bool has = name != NULL;
+    g_free(name);
+    return has;
 }
 
 char *host_interface(const struct probe_link *l)

@@ -37,6 +37,8 @@ GPtrArray *host_interfaces(const struct probe_link *l);
  * with g_free().
  */
 char *host_has_address(bool ipv6, const uint8_t *ip);
+/* True if an IPoIB interface of this host has the port of that link-layer address. */
+bool host_has_port(const uint8_t *lladdr);
 /* Calls take for each address of the host's interfaces. */
 #define OWN_ADDRESS "this host has the address itself, at %s: probe it from another"
 typedef void host_address_take(void *user, const char *interface, bool ipv6, const uint8_t *ip);

@@ -165,7 +165,7 @@ static void packet_close(struct transport *t)
 }
 
 static const struct transport_ops packet_ops = {
-    .capabilities = 0,
+    .capabilities = CAN_SEND,
     .lacks = "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad",
     .open_qp = packet_open_qp,
     .send = send_frame,

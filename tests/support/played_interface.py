@@ -95,7 +95,7 @@ class Peer:
     """The peer of the probe, and what happens to the interface.
 
     replies: whether it replies. silent_after: the number of replies after which it does not any more.
-    sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
+    addresses: those of the interface. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
     runts: every truncation of a reply arrives before it. large: the size of a frame that comes
     before each reply. second_station: a second station replies too. after: "interrupt", "down" or "gone",
     what happens when frame number at was sent."""
@@ -187,6 +187,8 @@ def make_interface(state):
 
 def main(given, command):
     tun = make_interface(given.get("state", "up"))
+    for address in given.get("addresses", ()):
+        subprocess.run(["ip", "addr", "add", address, "dev", NAME], check=True)
     subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/class/net"], check=True)
     describe("/sys/class/net", {**SYSFS, **given.get("sysfs", {})})
     with subprocess.Popen(

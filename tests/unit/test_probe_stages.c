@@ -26,6 +26,8 @@ static struct {
     const char *other;   /* the only interface of the port and partition, if none is up */
     const char *parent;  /* of that one, or of the port */
     const char *named;   /* the device that the user named */
+    bool taken;          /* another port has every address */
+    bool answers;        /* it is a port of this host */
     bool no_table;       /* the kernel does not list the neighbours */
     struct host_neighbour neighbours[NEIGHBOURS];
     unsigned n;
@@ -72,6 +74,13 @@ GPtrArray *__wrap_host_interfaces(const struct probe_link *l)
     for (unsigned i = 0; i < host.interfaces; i++)
         g_ptr_array_add(all, g_strdup_printf("ib%u", i));
     return all;
+}
+
+bool __wrap_host_has_port(const uint8_t *lladdr);
+bool __wrap_host_has_port(const uint8_t *lladdr)
+{
+    (void)lladdr;
+    return host.answers;
 }
 
 GArray *__wrap_hostneigh_read(const char *interface);
@@ -127,6 +136,7 @@ static struct looked look(const char *id, enum fault fault, bool second)
     struct looked l;
     fake_begin(&fake, target, fault, true);
     fake.second.there = second;
+    fake.proxy = host.taken;
     target->about_fabric = true;
     results_begin(&results, id);
     assert_true(find_stage(id)->run(target, id));
@@ -279,6 +289,31 @@ static void several_interfaces_need_both_arp_settings(void **state)
     check(&l, VERDICT_SKIPPED, "no interface");
 }
 
+/* ---- the host's addresses: ib0 has 10.0.0.5 */
+
+static void own_addresses_are_asked_for(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    l = look("fabric.own-addresses", NO_FAULT, false);
+    check(&l, VERDICT_SKIPPED, "no interface of this host that is up there has an address");
+    host_has_own = true;
+    l = look("fabric.own-addresses", NO_FAULT, false);
+    check(&l, OUTCOME_PASS, "no other port announces an address of this host: 1 asked for");
+    host.taken = true;
+    l = look("fabric.own-addresses", NO_FAULT, false);
+    check(&l, OUTCOME_FAIL, "10.0.0.5 (ib0) is announced by 00:00:00:48:");
+    check(&l, OUTCOME_FAIL, "GID fe80::2:c903:0:1895, LID 7) too");
+    host.answers = true; /* the reply is this host's own */
+    l = look("fabric.own-addresses", NO_FAULT, false);
+    check(&l, OUTCOME_PASS, "no other port announces");
+    host.interfaces = 0;
+    l = look("fabric.own-addresses", NO_FAULT, false);
+    check(&l, VERDICT_SKIPPED, "no interface of this host is up there");
+    host_has_own = false;
+}
+
 /* ---- the neighbours */
 
 /* Adds 10.0.0.last to the host's table, at that QPN and at the peer's GID with that last byte. */
@@ -370,6 +405,7 @@ int main(void)
         cmocka_unit_test(absent_interface_fails_for_the_default_port),
         cmocka_unit_test(mtu_is_compared_with_the_link),
         cmocka_unit_test(several_interfaces_need_both_arp_settings),
+        cmocka_unit_test(own_addresses_are_asked_for),
         cmocka_unit_test(neighbours_that_have_not_moved_pass),
         cmocka_unit_test(neighbours_that_have_moved_fail),
         cmocka_unit_test(two_stations_with_one_address_fail),
