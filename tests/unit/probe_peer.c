@@ -567,6 +567,19 @@ static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t
     return 0;
 }
 
+/* 239.0.0.0 and the following; ff02::1:ff00:0 and the following (RFC 4291 §2.7.1); another
+ * protocol's */
+static void put_table_mgid(const struct fake *f, unsigned i, uint8_t *mgid)
+{
+    static const uint8_t solicited[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [11] = 1, 0xff},
+                         foreign[16] = {0xff, 0x12, 0xa0, 0x1b, 0xff, 0xff};
+    put32(mgid + 12, 0xef000000u + i);
+    if (i < f->solicited || i < f->foreign) {
+        memcpy(mgid, i < f->solicited ? solicited : foreign, 16);
+        put16(mgid + 14, (uint16_t)i);
+    }
+}
+
 /*
  * Tables: SMInfoRecord (IBA 15.2.5.10, 14.2.5.13), SwitchInfoRecord (15.2.5.7, 14.2.5.4),
  * MCMemberRecord.
@@ -586,8 +599,11 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
         } else if (q->attribute == SWITCH)
             put16(record + MULTICAST_CAP, (uint16_t)f->mlids);
         else {
+            memset(record, 0, sizeof record);
             put_broadcast(f, record);
-            put32(record + MCM_MGID + 12, 0xef000000u + i);
+            put_table_mgid(f, i, record + MCM_MGID);
+            if (q->sm_key && i >= f->memberless)
+                memcpy(record + MCM_PORT_GID, own_gid, 16);
             put16(record + MCM_MLID, (uint16_t)(MLID + 1 + i));
         }
         g_byte_array_append(a->records, record, a->stride);

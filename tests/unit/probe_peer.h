@@ -126,6 +126,8 @@ struct fake {
      * not reported).
      */
     unsigned masters, groups, mlids;
+    /* How many of these groups are solicited-node groups, or no IPoIB groups, or have no member. */
+    unsigned solicited, foreign, memberless;
     bool refuses_send_only;
     bool makes_groups; /* it creates and deletes one group of the probe's, made */
     struct {

@@ -62,6 +62,9 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.masters = as->masters;
     fake.groups = as->groups;
     fake.mlids = as->mlids;
+    fake.solicited = as->solicited;
+    fake.foreign = as->foreign;
+    fake.memberless = as->memberless;
     fake.refuses_send_only = as->refuses_send_only;
     fake.ipv6 = as->ipv6;
     fake.no_groups = as->no_groups;
@@ -229,13 +232,40 @@ static void mlids_run_out(void **state)
     forget(&l);
     look(&l, "fabric.census", &(struct fake){.groups = 52, .mlids = 64});
     assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
-    says(l.stage->text, "52 groups, 52 of IPoIB (0 of other partitions), 52 MLIDs of 64");
-    says(l.stage->advice, "disable IPv6");
+    says(l.stage->text, "52 groups, 52 of IPoIB (0 of other partitions), 52 MLIDs of 64; 52 for "
+                        "IPv4, 0 solicited-node, 0 other IPv6, 0 not of IPoIB; 0 without a member");
+    says(l.stage->advice, "IPv4 groups take most");
     forget(&l);
     look(&l, "fabric.census", &(struct fake){.groups = 52});
     assert_int_equal(l.stage->outcome, OUTCOME_PASS);
     says(l.stage->text, "52 MLIDs of 16383 (no switch reports");
     forget(&l);
+}
+
+/* The advice fits the groups that take most MLIDs. */
+static void advice_fits_the_groups(void **state)
+{
+    static const struct {
+        struct fake as;
+        const char *text, *advice;
+    } all[] = {{{.groups = 60, .mlids = 64, .solicited = 40},
+                "20 for IPv4, 40 solicited-node, 0 other IPv6, 0 not of IPoIB; 0 without",
+                "disable IPv6"},
+               {{.groups = 60, .mlids = 64, .foreign = 40},
+                "20 for IPv4, 0 solicited-node, 0 other IPv6, 40 not of IPoIB; 0 without",
+                "other protocols than IPoIB"},
+               {{.groups = 60, .mlids = 64, .memberless = 50},
+                "0 not of IPoIB; 50 without a member",
+                "groups without a member take most: the SM keeps them"}};
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        look(&l, "fabric.census", &all[i].as);
+        assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
+        says(l.stage->text, all[i].text);
+        says(l.stage->advice, all[i].advice);
+        forget(&l);
+    }
 }
 
 static void invalid_mtu_is_not_used(void **state)
@@ -354,6 +384,7 @@ int main(void)
         cmocka_unit_test(two_masters),
         cmocka_unit_test(send_only_is_refused),
         cmocka_unit_test(mlids_run_out),
+        cmocka_unit_test(advice_fits_the_groups),
         cmocka_unit_test(invalid_mtu_is_not_used),
         cmocka_unit_test(host_fails),
         cmocka_unit_test(subscriptions_end),

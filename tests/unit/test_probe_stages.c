@@ -28,6 +28,7 @@ static struct {
     const char *named;   /* the device that the user named */
     bool taken;          /* another port has every address */
     bool answers;        /* it is a port of this host */
+    bool silent;         /* the SA */
     bool no_table;       /* the kernel does not list the neighbours */
     struct host_neighbour neighbours[NEIGHBOURS];
     unsigned n;
@@ -137,9 +138,11 @@ static struct looked look(const char *id, enum fault fault, bool second)
     fake_begin(&fake, target, fault, true);
     fake.second.there = second;
     fake.proxy = host.taken;
+    fake.silent_after = host.silent ? fake.asks : 0;
     target->about_fabric = true;
     results_begin(&results, id);
     assert_true(find_stage(id)->run(target, id));
+    fake.silent_after = 0;
     fake_end(target);
     assert_int_equal(checked.stages->len, 1);
     const struct stage *s = checked.stages->pdata[0];
@@ -350,11 +353,48 @@ static void neighbours_that_have_moved_fail(void **state)
     l = look_at_neighbour(2, 0x4d, 0x95, NO_FAULT); /* its interface was restarted */
     check(&l, OUTCOME_FAIL, "1 of 1 neighbours");
     check(&l, OUTCOME_FAIL, "the neighbour table has 10.0.0.2 at");
+    l = look_at_neighbour(2, 0x48, 0x33,
+                          NO_FAULT); /* it moved; the SA has no path to the old port */
+    check(
+        &l, OUTCOME_FAIL,
+        "1 of 1 neighbours have another address than in the table, or reply twice: 10.0.0.2 moved "
+        "from port fe80::2:c903:0:1833 to port fe80::2:c903:0:1895");
+    assert_null(strstr(l.text, "path"));
+    advises(&l, "ip neigh flush dev ib0");
     l = look_at_neighbour(9, 0x48, 0x33, NO_FAULT); /* the port is gone */
     check(&l, OUTCOME_FAIL,
           "the neighbour table has 10.0.0.9 at GID fe80::2:c903:0:1833, to which the SA");
     l = look_at_neighbour(2, 0x48, 0x95, WRONG_PATH);
     check(&l, OUTCOME_FAIL, "the SA's path to 10.0.0.2 leads to LID 11, and it replies from LID 7");
+}
+
+/* A neighbour with several faults counts once. */
+static void each_neighbour_counts_once(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    add_neighbour(2, 0x4d, 0x95);
+    l = look("fabric.neighbours", WRONG_PATH, false);
+    check(&l, OUTCOME_FAIL, "1 of 1 neighbours");
+    check(&l, OUTCOME_FAIL, "the neighbour table has 10.0.0.2 at");
+    check(&l, OUTCOME_FAIL, ", and the SA's path to 10.0.0.2 leads to LID 11");
+    l = look("fabric.neighbours", NO_FAULT, true);
+    check(&l, OUTCOME_FAIL, "1 of 1 neighbours");
+    check(&l, OUTCOME_FAIL, ", and two link-layer addresses claim 10.0.0.2");
+}
+
+/* An SA that does not return the path leaves the stage without a result. */
+static void paths_that_are_not_known_are_no_pass(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    add_neighbour(2, 0x48, 0x95);
+    host.silent = true;
+    l = look("fabric.neighbours", NO_FAULT, false);
+    check(&l, OUTCOME_INCONCLUSIVE,
+          "1 neighbours; of 1 the SA does not say whether there is a path: the SA did not answer");
 }
 
 static void two_stations_with_one_address_fail(void **state)
@@ -408,6 +448,8 @@ int main(void)
         cmocka_unit_test(own_addresses_are_asked_for),
         cmocka_unit_test(neighbours_that_have_not_moved_pass),
         cmocka_unit_test(neighbours_that_have_moved_fail),
+        cmocka_unit_test(each_neighbour_counts_once),
+        cmocka_unit_test(paths_that_are_not_known_are_no_pass),
         cmocka_unit_test(two_stations_with_one_address_fail),
         cmocka_unit_test(long_tables_are_limited),
         cmocka_unit_test(without_a_table_the_stage_is_skipped),
