@@ -8,6 +8,9 @@ import errno
 import json
 import os
 import resource
+import signal
+import subprocess
+import time
 
 import pytest
 
@@ -136,6 +139,32 @@ def test_sa_without_a_result_is_not_judged(library, fault):
     text = run(library, scenario(0, fault))
     assert text.returncode == 2
     assert text.stdout.splitlines()[-1] == f"fabric: NOT JUDGED: {reason}"
+
+
+@pytest.mark.parametrize("after", [round(0.1 * n, 1) for n in range(7)])
+def test_interrupt(library, after):
+    """At whatever time after the first join: each join is left, and the message that a leave was not confirmed does not
+    come, for the SA confirms each one."""
+    with subprocess.Popen(
+        [PROBE, "-d", "played0", "fabric"],
+        env={
+            **environment(scenario(0, "sa-makes on\nsa-slow 40")),
+            "LD_LIBRARY_PATH": library,
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as program:
+        wait.until(lambda: os.path.exists("sa.log"), "the first join")
+        time.sleep(after)
+        program.send_signal(signal.SIGINT)
+        out, err = program.communicate(timeout=WALL)
+    assert program.returncode == 128 + signal.SIGINT, (out, err)
+    assert "did not confirm" not in err
+    # FullMember and SendOnlyFullMember; other members go with the group
+    log = [line for line in sa_log() if line.endswith((" 1", " 8"))]
+    joined = [line.replace("join", "leave") for line in log if line.startswith("join")]
+    assert joined and sorted(joined) == sorted(line for line in log if line.startswith("leave"))
 
 
 def test_partition_that_has_the_group_is_named(library):

@@ -191,7 +191,8 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
     if (is_given_up(t, q))
         return t->run->sa.failure;
     enum sa_result result = send_query(t, q, SA_WAIT_MS, a);
-    if (result == SA_NO_RESPONSE && !t->run->sa.timed && !t->run->sweeps)
+    if (result == SA_NO_RESPONSE && !t->run->sa.timed && !t->run->sweeps &&
+        !t->link->transport->ending)
         time_response(t);
     bool no_response = result == SA_NO_RESPONSE || result == SA_BUSY;
     t->run->sa.status = a->status;

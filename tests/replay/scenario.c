@@ -125,6 +125,8 @@ static bool set_switch(struct scenario *s, const char *word, const char *value)
         s->waits = true;
     else if (strcmp(word, "memlock") == 0)
         s->memlock = true;
+    else if (strcmp(word, "sa-makes") == 0)
+        s->sa_makes = true;
     else
         s->cold = true;
     return true;
@@ -212,7 +214,8 @@ static bool take_line(struct scenario *s, char **words, int count)
     if (strcmp(words[0], "bill") == 0)
         return snprintf(s->bill, sizeof(s->bill), "%s", words[1]) > 0;
     if (strcmp(words[0], "thread") == 0 || strcmp(words[0], "wait") == 0 ||
-        strcmp(words[0], "cold") == 0 || strcmp(words[0], "memlock") == 0)
+        strcmp(words[0], "cold") == 0 || strcmp(words[0], "memlock") == 0 ||
+        strcmp(words[0], "sa-makes") == 0)
         return set_switch(s, words[0], words[1]);
     if (strcmp(words[0], "clock") == 0)
         return set_clock(s, words[1]);

@@ -187,6 +187,34 @@ static uint16_t get(uint8_t *mad)
     return NO_RECORDS;
 }
 
+/* Creates the group of a FullMember's join, unless it exists. */
+static void make_group(const uint8_t *mad, uint8_t state)
+{
+    struct scenario *s = &devices[the - devices];
+    struct played_group *g = s->groups;
+
+    while (g < s->groups + s->group_count && memcmp(g->mgid.raw, mad + SA_DATA, 16) != 0)
+        g++;
+    bool wanted = (state & 1) && (be64(mad + SA_COMPONENT_MASK) & MCM_HAS_QKEY);
+    if (!the->sa_makes || !wanted || g == s->groups + MAX_GROUPS)
+        return;
+    if (g == s->groups + s->group_count)
+        s->group_count++;
+    else if (is_there(g))
+        return;
+    *g = (struct played_group){.mlid = 0xc0ff, .qkey = 0xb1b, .to = UINT64_MAX};
+    memcpy(g->mgid.raw, mad + SA_DATA, 16);
+}
+
+/* Deletes a made group without a FullMember. */
+static void end_group(int i)
+{
+    struct played_group *g = &devices[the - devices].groups[i];
+
+    if (g->mlid == 0xc0ff && !(held[i] & 1))
+        g->to = 0;
+}
+
 /* Returns the status. */
 static uint16_t change(uint8_t *mad, uint8_t method)
 {
@@ -194,6 +222,8 @@ static uint16_t change(uint8_t *mad, uint8_t method)
 
     if (memcmp(mad + SA_DATA + MCM_PORT_GID, the->gid.raw, 16) != 0)
         return DENIED; /* a port can join only for itself */
+    if (method == SA_SET)
+        make_group(mad, state);
     for (int i = 0; i < the->group_count; i++) {
         const struct played_group *g = &the->groups[i];
 
@@ -208,6 +238,7 @@ static uint16_t change(uint8_t *mad, uint8_t method)
         held[i] = method == SA_SET ? held[i] | state : held[i] & (uint8_t)~state;
         note(method == SA_SET ? "join" : "leave", g, state);
         put_record(mad + SA_DATA, g, held[i]);
+        end_group(i);
         return 0;
     }
     return DENIED;

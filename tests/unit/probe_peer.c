@@ -452,6 +452,8 @@ static enum transport_result fake_receive(struct transport *t, int ms, struct ud
 
 /* ---- the SA */
 
+static volatile int stop;
+
 static void put_broadcast(const struct fake *f, uint8_t *r)
 {
     message_broadcast_mgid(r + MCM_MGID, 2, 0xffff);
@@ -640,6 +642,10 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     memcpy(a->mad + SA_DATA, record, sizeof record);
     if (a->status == 0 && !table)
         g_byte_array_append(a->records, record, sizeof record);
+    if (f->signal_at && f->asks >= f->signal_at)
+        stop = 2; /* SIGINT: the SA has the request, but its response is not awaited */
+    if (stop && !t->ending)
+        return TRANSPORT_STOPPED;
     bool lost = q->attribute == SA_INFORM_INFO && f->lost_trap &&
                 be16(q->record + INFORM_TRAP) == f->lost_trap;
     return lost ? TRANSPORT_NOTHING : TRANSPORT_OK;
@@ -719,7 +725,6 @@ static const struct port_facts port_of_test = {.device = "fake0",
                                                .infiniband = true,
                                                .pkeys = {0xffff},
                                                .n_pkeys = 1};
-static volatile int stop;
 
 void fake_begin(struct fake *f, struct target *target, enum fault fault, bool member)
 {
@@ -729,6 +734,7 @@ void fake_begin(struct fake *f, struct target *target, enum fault fault, bool me
     message_broadcast_mgid(f->grh + GRH_DGID, 2, 0xffff);
     f->grh[0] = 0x60;
     target->link->transport = &f->base;
+    stop = 0;
     target->run->stop = &stop;
     target->log = wirelog_new(NULL, NULL);
     groups_open(target->link);

@@ -119,6 +119,7 @@ struct fake {
     uint64_t dice;
     uint32_t sender; /* QPN that the current packet came from */
     bool member, knows_us;
+    unsigned signal_at;       /* a signal arrives during this request to the SA; 0: never */
     uint8_t waiting[UD_SIZE]; /* an echo reply that waits for address resolution */
     uint32_t waiting_n, waiting_sender;
     /*

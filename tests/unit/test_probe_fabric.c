@@ -46,6 +46,16 @@ gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GEr
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
+static unsigned unconfirmed; /* messages that a leave was not confirmed */
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+void __wrap_say(const char *format, ...);
+void __wrap_say(const char *format, ...)
+{
+    unconfirmed += strstr(format, "did not confirm") != NULL;
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
 /* ---- a stage */
 
 /* Runs one stage on the simulated fabric. Of *as, only the subnet's fields are used. */
@@ -95,11 +105,14 @@ static void look(struct looked *l, const char *id, const struct fake *as)
 /* Runs all stages on a sound fabric whose SA is silent, or busy, after that number of requests. */
 struct run_of_all {
     enum verdict_status status;
-    unsigned asked;
+    unsigned asked, unconfirmed;
+    uint8_t held;                         /* JoinState in the probe's group after the run */
     char error[VERDICT_TEXT], undone[40]; /* the first stage without a result; "": none */
 };
 
-static struct run_of_all run_all(unsigned after, bool busy)
+enum sa_fault { SA_SILENT, SA_IS_BUSY, INTERRUPTED };
+
+static struct run_of_all run_all(unsigned after, enum sa_fault fault)
 {
     /* a port that is named needs no interface of the host */
     struct options options = {.rate = 1000, .timeout_ms = 1, .device = "fake0"};
@@ -115,7 +128,10 @@ static struct run_of_all run_all(unsigned after, bool busy)
     fake.masters = 1;
     fake.makes_groups = true;
     unsigned before = fake.asks;
-    *(busy ? &fake.busy_after : &fake.silent_after) = after ? before + after : 0;
+    *(fault == SA_IS_BUSY    ? &fake.busy_after
+      : fault == INTERRUPTED ? &fake.signal_at
+                             : &fake.silent_after) = after ? before + after : 0;
+    unconfirmed = 0;
     struct transport_ops ops = *target->link->transport->ops;
     ops.watch = NULL; /* another program receives the traps */
     target->link->transport->ops = &ops;
@@ -128,6 +144,8 @@ static struct run_of_all run_all(unsigned after, bool busy)
     fake.silent_after = fake.busy_after = 0;
     fake_end(target);
     checked_clear(&checked);
+    a.unconfirmed = unconfirmed;
+    a.held = fake.made.held;
     return a;
 }
 
@@ -150,18 +168,32 @@ static void forget(struct looked *l)
 static void what_is_undone_is_not_ok(void **state)
 {
     (void)state;
-    struct run_of_all whole = run_all(0, false);
+    struct run_of_all whole = run_all(0, SA_SILENT);
     assert_int_equal(whole.status, VERDICT_CONFORMANT);
     assert_string_equal(whole.undone, "");
     for (unsigned busy = 0; busy <= 1; busy++)
         for (unsigned after = 1; after < whole.asked; after++) {
-            struct run_of_all a = run_all(after, busy);
+            struct run_of_all a = run_all(after, busy ? SA_IS_BUSY : SA_SILENT);
             if (a.status != VERDICT_UNJUDGED)
                 fail_msg("status %d after %u of %u responses", a.status, after, whole.asked);
             assert_string_not_equal(a.undone, "");
             says(a.error, busy ? "busy" : "not answer");
         }
-    assert_int_equal(run_all(whole.asked, false).status, VERDICT_CONFORMANT);
+    assert_int_equal(run_all(whole.asked, SA_SILENT).status, VERDICT_CONFORMANT);
+}
+
+/* Whenever a signal arrives, the groups are left, and a leave that the SA confirms is no message.
+ */
+static void interrupted_leaves_are_confirmed(void **state)
+{
+    (void)state;
+    struct run_of_all whole = run_all(0, SA_SILENT);
+    for (unsigned at = 1; at <= whole.asked; at++) {
+        struct run_of_all a = run_all(at, INTERRUPTED);
+        assert_int_equal(a.held, 0);
+        assert_int_equal(a.unconfirmed, 0);
+    }
+    assert_true(run_all(whole.asked - 3, SA_SILENT).unconfirmed > 0);
 }
 
 static void two_masters(void **state)
@@ -381,6 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_undone_is_not_ok),
+        cmocka_unit_test(interrupted_leaves_are_confirmed),
         cmocka_unit_test(two_masters),
         cmocka_unit_test(send_only_is_refused),
         cmocka_unit_test(mlids_run_out),
