@@ -197,14 +197,20 @@ static bool read_refusals(struct undone *u, const json_t *given)
     return first;
 }
 
-/* Reports of earlier versions have no such list. */
+/*
+ * Reports of earlier versions have no such list. A stage without a result is the entry's "error" as
+ * well, which withholds its verdict.
+ */
 static bool read_undone(struct restored *out, const struct merge_entry *e, GError **error)
 {
     struct undone u = {0};
     json_t *list = json_object_get(e->given, "undone"), *one;
     size_t i;
-    json_array_foreach(list, i, one) if (!read_refusals(&u, one)) return merge_fail(
-        error, "is malformed: what was left undone in %s", e->name);
+    json_array_foreach(list, i, one)
+    {
+        if (!merge_string(one, "stage") && !read_refusals(&u, one))
+            return merge_fail(error, "is malformed: what was left undone in %s", e->name);
+    }
     verdict_set_undone(out->checked.verdict, &u);
     return true;
 }

@@ -14,6 +14,23 @@ static void stage_free(gpointer stage)
     g_free(s);
 }
 
+static void undone_stage_free(gpointer undone)
+{
+    struct undone_stage *u = undone;
+    g_free(u->stage);
+    g_free(u->text);
+    g_free(u);
+}
+
+static void add_undone(struct checked *j, const char *code, const struct stage *s)
+{
+    if (!j->undone)
+        j->undone = g_ptr_array_new_with_free_func(undone_stage_free);
+    struct undone_stage *u = g_new0(struct undone_stage, 1);
+    *u = (struct undone_stage){code, g_strdup(s->id), g_strdup(s->text)};
+    g_ptr_array_add(j->undone, u);
+}
+
 void checked_add_stage(struct checked *j, const char *id, int outcome, const char *text,
                        const char *advice)
 {
@@ -25,6 +42,18 @@ void checked_add_stage(struct checked *j, const char *id, int outcome, const cha
     s->text = plain_dup(text);
     s->advice = plain_dup(advice);
     g_ptr_array_add(j->stages, s);
+    if (outcome == OUTCOME_INCONCLUSIVE)
+        add_undone(j, "no-result", s);
+}
+
+void checked_add_stage_not_run(struct checked *j, const char *id, const struct stage *cause)
+{
+    bool failed = cause->outcome == OUTCOME_FAIL;
+    char *text = g_strdup_printf(failed ? "%s failed" : "%s had no result", cause->id);
+    checked_add_stage(j, id, VERDICT_SKIPPED, text, "");
+    if (!failed)
+        add_undone(j, "not-run", j->stages->pdata[j->stages->len - 1]);
+    g_free(text);
 }
 
 unsigned checked_failed_stages(const struct checked *j)
@@ -39,9 +68,12 @@ void checked_clear(struct checked *j)
 {
     g_free(j->name);
     g_free(j->trouble);
+    g_free(j->remark);
     verdict_free(j->verdict);
     if (j->stages)
         g_ptr_array_unref(j->stages);
+    if (j->undone)
+        g_ptr_array_unref(j->undone);
 }
 
 void checked_close(const struct report *r, struct checked *j)
@@ -73,7 +105,7 @@ struct verdict_summary checked_summary(const struct report *r, const struct chec
         return j->sum.summary;
     struct verdict_summary s = r->probed ? verdict_summarize(j->verdict, r->strict)
                                          : verdict_summarize_capture(j->verdict, r->strict);
-    if (j->trouble && s.status == VERDICT_CONFORMANT)
+    if ((j->trouble || j->undone) && s.status == VERDICT_CONFORMANT)
         s.status = VERDICT_UNJUDGED;
     if (checked_failed_stages(j) > 0)
         s.status = VERDICT_VIOLATED;
@@ -121,6 +153,8 @@ const char *checked_why_not(const struct report *r, const struct checked *j)
 {
     if (j->trouble)
         return j->trouble;
+    if (j->undone)
+        return ((const struct undone_stage *)j->undone->pdata[0])->text;
     if (r->probed)
         return checked_ipoib_frames(j) ? "no check had a result" : "no reply";
     struct verdict_summary s = checked_summary(r, j);

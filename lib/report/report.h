@@ -18,12 +18,20 @@ struct checked {
     char *trouble;     /* why it was not checked, or not completely; NULL: it was */
     double seconds;    /* time that the check took */
     GPtrArray *stages; /* struct stage, from the probe's diagnosis of a fabric; NULL: none */
+    GPtrArray *undone; /* struct undone_stage: stages without a result; NULL: none */
     /*
      * a prefix of a sweep: its hosts have results of their own, so it is not counted as conformant
      * itself
      */
     bool sweep;
-    bool brief;  /* one of many targets: the text report shows only failures */
+    bool brief;   /* one of many targets: the text report shows only failures */
+    char *remark; /* a text for the line with the verdict; NULL: none */
+    /* the requests of a probe to this target */
+    struct checked_requests {
+        bool counted;
+        unsigned sent, first_try, late, never; /* sent: the sum of the others */
+        unsigned packets, lost; /* tries of those requests of which any was answered */
+    } requests;
     bool closed; /* verdict and stages are freed; sum has what the summary needs */
     struct {
         struct verdict_summary summary;
@@ -41,8 +49,19 @@ struct stage {
     char *text;   /* the observation */
     char *advice; /* next step for the user, "" for none */
 };
+/*
+ * A stage that was left undone. "conformant" and exit status 0 are claims: any such entry withholds them
+ * (checked_summary()).
+ */
+struct undone_stage {
+    const char *code; /* "no-result", "not-run": stable, as in JSON */
+    char *stage, *text;
+};
+/* An inconclusive stage counts as undone. */
 void checked_add_stage(struct checked *j, const char *id, int outcome, const char *text,
                        const char *advice);
+/* Adds a stage that did not run because the stage cause has failed, or had no result. */
+void checked_add_stage_not_run(struct checked *j, const char *id, const struct stage *cause);
 void checked_clear(struct checked *j);
 
 struct report {
@@ -91,7 +110,7 @@ bool checked_judges_too_few(const struct report *r, const struct checked *j);
 /* Number of captures with the status. */
 unsigned report_count(const struct report *r, enum verdict_status status);
 
-/* Why there is no verdict: the trouble, or that no rule could be decided. */
+/* Why there is no verdict: the trouble, what was left undone, or that no rule could be decided. */
 const char *checked_why_not(const struct report *r, const struct checked *j);
 
 /*

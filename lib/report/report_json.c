@@ -133,10 +133,10 @@ static void add_counts(json_t *counts, const struct report *r, const struct verd
         json_object_set_new(counts, "known", json_integer(s->known));
 }
 
-/* The tables that were full (model/undone.h). */
-static json_t *json_undone(const struct verdict *v)
+/* What was left undone: tables that were full (model/undone.h), and stages without a result. */
+static json_t *json_undone(const struct checked *j)
 {
-    const struct undone *u = verdict_undone(v);
+    const struct undone *u = verdict_undone(j->verdict);
     json_t *list = json_array();
     for (unsigned i = 0; i < UNDONE_TABLES; i++)
         if (u->tables[i].refused)
@@ -144,7 +144,18 @@ static json_t *json_undone(const struct verdict *v)
                                                   undone_name((enum undone_table)i), "frame",
                                                   (json_int_t)u->tables[i].frame, "refused",
                                                   (json_int_t)u->tables[i].refused));
+    for (guint i = 0; j->undone && i < j->undone->len; i++) {
+        const struct undone_stage *stage = j->undone->pdata[i];
+        json_array_append_new(list,
+                              json_pack("{ss ss}", "code", stage->code, "stage", stage->stage));
+    }
     return list;
+}
+
+static json_t *json_requests(const struct checked_requests *q)
+{
+    return json_pack("{si si si si si si}", "sent", q->sent, "first_try", q->first_try, "late",
+                     q->late, "never", q->never, "packets", q->packets, "lost", q->lost);
 }
 
 static json_t *json_capture(const struct report *r, const struct checked *j)
@@ -161,8 +172,9 @@ static json_t *json_capture(const struct report *r, const struct checked *j)
     add_counts(json_object_get(o, "rules"), r, &s);
     bool why_not = s.status == VERDICT_UNJUDGED || j->trouble;
     json_object_set_new(o, "error", why_not ? json_string(checked_why_not(r, j)) : json_null());
-    if (!r->probed)
-        json_object_set_new(o, "undone", json_undone(j->verdict));
+    json_object_set_new(o, "undone", json_undone(j));
+    if (j->requests.counted)
+        json_object_set_new(o, "requests", json_requests(&j->requests));
     return o;
 }
 

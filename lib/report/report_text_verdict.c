@@ -103,6 +103,8 @@ void text_put_verdict(const struct text *t)
         g_string_append(t->out, checked_why_not(t->report, t->checked));
     else
         put_summary_counts(t, &s);
+    if (s.status != VERDICT_UNJUDGED && t->checked->remark)
+        g_string_append_printf(t->out, "; %s", t->checked->remark);
     if (s.status == VERDICT_VIOLATED && t->checked->trouble &&
         !(t->of_fabric && trouble_is_reported(t->checked)))
         g_string_append_printf(t->out, "; and not checked to its end: %s", t->checked->trouble);

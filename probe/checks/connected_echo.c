@@ -137,16 +137,27 @@ static bool echo_once(struct target *t, struct echo_session *s, struct connected
                          take_reply, e);
 }
 
+/* Not the packets: a connection is reliable, or a reply over UD may be too long. */
+static void count_request(struct target *t, const struct echo_session *s, unsigned tries,
+                          bool answered)
+{
+    tally_begin(&t->peer->tally, TALLY_ECHO, UINT64_MAX);
+    if (!target_ended(t) && (connection_is_up(s->connection) || s->failed))
+        tally_end(&t->peer->tally, tries, answered);
+}
+
 bool connected_echo_run(struct target *t, struct echo_session *s, struct connected_echo *e)
 {
     bool answered = false;
     t->unusable = NULL;
     e->first = (uint16_t)(t->run->sequence + 1);
-    for (unsigned i = 0; i < TRIES && !answered && !target_ended(t); i++) {
+    unsigned i = 0;
+    for (; i < TRIES && !answered && !target_ended(t); i++) {
         answered = echo_once(t, s, e, i + 1 == TRIES);
         if (!answered && i == ANNOUNCED_AFTER)
             responder_announce(t);
     }
+    count_request(t, s, i, answered);
     if (!connection_is_up(s->connection) && !s->failed)
         return false; /* no connection: its result is already noted */
     connected_echo_sent(t, s, e);

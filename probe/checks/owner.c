@@ -228,3 +228,8 @@ void owner_report(struct target *t)
     if (t->peer->has_competing)
         report_flux(t);
 }
+
+bool owner_moved(struct target *t)
+{
+    return locate(t, false) == PLACE_CHANGED;
+}

@@ -31,4 +31,7 @@ void owner_request_unused(struct target *t);
 /* After the checks: reports a second owner and a proxy. */
 void owner_report(struct target *t);
 
+/* Searches for a peer that does not reply. True if it moved, which is then reported. */
+bool owner_moved(struct target *t);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "probe/checks/end.h"
 #include "probe/checks/variant.h"
 #include "probe/exchange/echo_request.h"
 #include "probe/exchange/exchange.h"
@@ -21,6 +22,14 @@ static bool takes_ip(struct target *t)
            exchange_echo(t, ECHO_SMALL);
 }
 
+static void report_undecided(struct target *t)
+{
+    char *own = end_own_reason(t);
+    results_stage(t->results, "peer.reachable", OUTCOME_INCONCLUSIVE, "", "%s",
+                  own ? own : "it replied to a request to the group, and to no request after it");
+    g_free(own);
+}
+
 void reachable_report(struct target *t)
 {
     static const char advice[] =
@@ -35,8 +44,7 @@ void reachable_report(struct target *t)
     if (t->peer->qpn && t->peer->qpn != announced)
         snprintf(from, sizeof from, "; it sends from 0x%06x", t->peer->qpn);
     if (k != RULE_VIOLATED)
-        results_stage(t->results, "peer.reachable", OUTCOME_INCONCLUSIVE, "",
-                      "it replied to a request to the group, and to no request after it");
+        report_undecided(t);
     else if (takes_ip(t))
         results_stage(t->results, "peer.reachable", OUTCOME_NOTED, "",
                       "it replies to IP at its QPN, but to no request for its address");

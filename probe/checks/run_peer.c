@@ -4,12 +4,14 @@
 
 #include "cli/plain.h"
 #include "probe/checks/checks.h"
+#include "probe/checks/end.h"
 #include "probe/checks/owner.h"
 #include "probe/checks/reachable.h"
 #include "probe/exchange/connection.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/response_times.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/receive.h"
 #include "probe/exchange/request.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
@@ -135,7 +137,8 @@ static struct exchange resolve_peer(struct target *t, const struct response *fir
     return x;
 }
 
-static void run_checks(struct target *t)
+/* The first line of a peer; report_requests() completes it. */
+static void report_address(struct target *t)
 {
     char lladdr[64];
     text_lladdr(t->peer->lladdr, lladdr);
@@ -145,6 +148,46 @@ static void run_checks(struct target *t)
     else
         results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
                       t->name, lladdr, t->link->transport->interface->name);
+}
+
+static void report_requests(struct target *t, unsigned at)
+{
+    const struct checked_requests *q = &t->results->checked->requests;
+    if (!q->counted)
+        return;
+    results_extend_stage(t->results, at,
+                         "; %u requests: %u answered at the first try, %u late, %u never", q->sent,
+                         q->first_try, q->late, q->never);
+    if (q->lost)
+        results_extend_stage(t->results, at, "; %u of %u packets lost", q->lost, q->packets);
+}
+
+static bool is_on_link(const struct target *t, const char *interface)
+{
+    GPtrArray *all = host_interfaces(t->link);
+    bool is = g_ptr_array_find_with_equal_func(all, interface, g_str_equal, NULL);
+    g_ptr_array_unref(all);
+    return is;
+}
+
+/* This host has the address too. It may be on another network, where that is no fault. */
+static void report_own_address(struct target *t, const char *interface)
+{
+    bool fault = is_on_link(t, interface);
+    results_stage(t->results, "peer.own-address", fault ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+                  fault ? "two hosts have one address: find the other one by its GID"
+                        : "test another address of the peer",
+                  "this host has %s too, at %s", t->name, interface);
+}
+
+/* own: the interface of this host that has the address; NULL: none. */
+static void run_checks(struct target *t, const char *own)
+{
+    const GPtrArray *stages = t->results->checked->stages;
+    unsigned at = stages ? stages->len : 0;
+    report_address(t);
+    if (own)
+        report_own_address(t, own);
     if (!t->peer->by_unicast)
         reachable_report(t);
     const struct check *c;
@@ -152,6 +195,66 @@ static void run_checks(struct target *t)
         if (check_selected(c, &t->run->options->selection))
             run_check(t, c);
     owner_report(t);
+    results_begin(t->results, "end");
+    wirelog_begin(t->log, "end");
+    end_report(t);
+    wirelog_end(t->log, "ended");
+    report_requests(t, at);
+}
+
+/* The transport's error, after the reason for it if this port shows one. */
+static void report_broken(struct target *t)
+{
+    char *own = end_own_reason(t);
+    char *text = own ? g_strdup_printf("%s; %s", own, t->link->transport->error)
+                     : g_strdup(t->link->transport->error);
+    t->results->checked->trouble = plain_dup(text);
+    g_free(text);
+    g_free(own);
+}
+
+enum { LATE_WAIT_MS = 2000 };
+
+/*
+ * Is the peer silent, or slow? Returns the milliseconds from the first request to a reply that is
+ * too late; 0: there is none.
+ */
+static unsigned await_late_reply(struct target *t)
+{
+    struct response a;
+    const struct request q = {.multicast = true};
+    struct pending_request x = {.q = &q, .ipv6 = t->ipv6, .ip = t->ip, .a = &a};
+    gint64 begin = t->peer->response_times.first_sent;
+    if (t->yield || !receive_await(t, LATE_WAIT_MS, request_take_response, &x))
+        return 0;
+    return (unsigned)((g_get_monotonic_time() - begin) / 1000);
+}
+
+/* NULL: the run ended. */
+static char *explain_no_reply(struct target *t)
+{
+    const char *requests = t->ipv6 ? "neighbour solicitations" : "ARP requests";
+    unsigned ms = t->run->options->timeout_ms, late = await_late_reply(t);
+    if (target_ended(t))
+        return NULL;
+    if (late)
+        return g_strdup_printf("%s is slow: its reply came %.1f s after the first of %d %s, %u ms "
+                               "each: use --timeout %u",
+                               t->name, late / 1000.0, TRIES, requests, ms, late + late / 2);
+    return g_strdup_printf("no reply from %s to %d %s, %u ms each%s%s%s", t->name, TRIES, requests,
+                           ms, t->unusable ? "; a reply was received that has " : "",
+                           t->unusable ? t->unusable : "",
+                           t->peer->several_senders ? "; several ports sent in its name" : "");
+}
+
+/* Why there are no checks; NULL: the run ended. */
+static char *why_not_tested(struct target *t, const struct exchange *x, const char *own)
+{
+    if (t->run->broken)
+        return NULL;
+    if (x->outcome == NOT_SENT)
+        return g_strdup_printf("%s: %s", t->name, x->received);
+    return own ? g_strdup_printf(OWN_ADDRESS, own) : explain_no_reply(t);
 }
 
 void checks_run_peer(struct target *t, const struct response *first)
@@ -159,21 +262,14 @@ void checks_run_peer(struct target *t, const struct response *first)
     if (!first)
         wirelog_check(t->log, t->results->known, results_checked, t->results);
     struct exchange x = resolve_peer(t, first);
-    char *own = NULL;
-    if (x.outcome == RESPONSE_RECEIVED)
-        run_checks(t);
-    else if (x.outcome == NOT_SENT && !t->run->broken)
-        t->results->checked->trouble = g_strdup_printf("%s: %s", t->name, x.received);
-    else if (!t->run->broken && (own = host_has_address(t->ipv6, t->ip)))
-        t->results->checked->trouble = g_strdup_printf(OWN_ADDRESS, own);
-    else if (!t->run->broken)
-        t->results->checked->trouble = g_strdup_printf(
-            "no reply from %s to %d %s, %u ms each%s%s%s", t->name, TRIES,
-            t->ipv6 ? "neighbour solicitations" : "ARP requests", t->run->options->timeout_ms,
-            t->unusable ? "; a reply was received that has " : "", t->unusable ? t->unusable : "",
-            t->peer->several_senders ? "; several ports sent in its name" : "");
+    char *own = host_has_address(t->ipv6, t->ip);
+    /* this host's own port may reply too: nothing is tested then */
+    if (x.outcome == RESPONSE_RECEIVED && !(own && host_has_port(t->peer->lladdr)))
+        run_checks(t, own);
+    else
+        t->results->checked->trouble = why_not_tested(t, &x, own);
     if (t->run->broken && !t->results->checked->trouble)
-        t->results->checked->trouble = plain_dup(t->link->transport->error);
+        report_broken(t);
     wirelog_check(t->log, NULL, NULL, NULL);
     g_free(own);
     g_free(t->peer->by_unicast);

@@ -173,10 +173,14 @@ static enum connect_result try_connect(struct target *t, const struct connect_re
                                        struct cm_connection **c, char *response)
 {
     int wait = MAX(CONNECT_WAIT_MS, (int)t->run->options->timeout_ms);
+    tally_begin(&t->peer->tally, TALLY_CONNECTION, 0);
     if (t->link->transport->ops->connect(t->link->transport, q, wait, c) == TRANSPORT_STOPPED)
         t->run->stopped = true;
     note_connect_result(t, *c, response);
     enum connect_result result = (*c)->result;
+    bool answered = result == CONNECT_ACCEPTED || result == CONNECT_REJECTED; /* a REJ says why */
+    tally_end(&t->peer->tally, 1, answered);
+    g_strlcpy(t->peer->no_connection, answered ? "" : response, sizeof t->peer->no_connection);
     if (t->run->stopped || result == CONNECT_NO_RESPONSE || result == CONNECT_NOT_SENT) {
         peer_disconnect(t, *c);
         *c = NULL;

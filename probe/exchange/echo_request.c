@@ -67,6 +67,7 @@ bool echo_take_reply(struct target *t, const struct ud_from *from, void *user)
     bool same = message_is_echo_payload(icmp, x->q->echo - (x->ipv6 ? IPV6_HEAD : IPV4_HEAD));
     if (!receive_is_usable(t, from, same ? NULL : echo_other_payload))
         return false;
+    x->replied = be16(icmp + 6);
     request_store_response(t, x, from);
     return true;
 }

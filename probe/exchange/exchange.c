@@ -109,10 +109,13 @@ static bool find_groups(struct target *t, const struct pending_request *x, struc
     enum sa_result result = x->ipv6 && !x->q->echo ? exchange_join_all_nodes(t) : SA_SUCCESS;
     if (result == SA_SUCCESS && x->q->multicast)
         result = exchange_find_group(t, x, g, &there);
-    if (result == SA_REJECTED)
-        snprintf(why, VERDICT_TEXT, "not sent: %s",
-                 !there ? "the solicited-node group does not exist, so no node has the address"
-                        : "the SA refuses to join this port to the IPv6 groups");
+    if (result == SA_REJECTED && there)
+        snprintf(why, VERDICT_TEXT,
+                 "not sent: the SA refuses to join this port to the IPv6 groups: 0x%04x, %s",
+                 t->run->sa.status, sa_status_name(t->run->sa.status));
+    else if (result == SA_REJECTED)
+        snprintf(why, VERDICT_TEXT,
+                 "not sent: the solicited-node group does not exist, so no node has the address");
     else if (result != SA_SUCCESS)
         snprintf(why, VERDICT_TEXT, "not sent: %s", sa_failure_text(t, result));
     return result == SA_SUCCESS;
@@ -126,6 +129,7 @@ static bool try_once(struct target *t, struct pending_request *x, const struct m
     if (!goes)
         return false;
     *sent = true;
+    tally_sent(&t->peer->tally);
     if (!x->q->echo) /* its replies have sequence numbers */
         response_times_sent(t, x->ipv6, x->ip, again);
     return receive_await(t, (int)(last ? response_times_wait_ms(t) : t->run->options->timeout_ms),
@@ -136,19 +140,56 @@ static bool try_often(struct target *t, struct pending_request *x, const struct 
                       unsigned tries, struct exchange *e)
 {
     bool sent = false, answered = false;
-    for (unsigned i = 0; i < tries && !answered && !target_ended(t); i++) {
+    unsigned i = 0;
+    for (; i < tries && !answered && !target_ended(t); i++) {
         answered = try_once(t, x, g, sent, i + 1 == tries, &sent);
         if (x->q->echo && !answered && i == ANNOUNCED_AFTER)
             responder_announce(t);
     }
     e->outcome = answered ? RESPONSE_RECEIVED : sent ? NO_RESPONSE : NOT_SENT;
+    if (!target_ended(t))
+        tally_end(&t->peer->tally, sent ? i : 0, answered);
     return answered;
 }
 
-static void note_response(struct target *t, const struct request *q, struct exchange *e)
+/* What a request looks like: requests of one form get the same response. */
+static uint64_t form_of(const struct request *q)
 {
+    unsigned bits = (unsigned)q->multicast | (unsigned)q->grh << 1 | (unsigned)q->named << 2 |
+                    (unsigned)q->second_qp << 3;
+    return (uint64_t)bits | (uint64_t)q->flags << 8 | (uint64_t)q->reserved << 16 |
+           (uint64_t)(q->echo & 0xffff) << 32 | (uint64_t)q->padding << 48;
+}
+
+/* Requests with a wrong key must not be answered; other addresses than the target's may not exist.
+ */
+static void begin_tally(struct target *t, const struct request *q)
+{
+    if (q->any || q->ip || q->qkey || q->other_partition)
+        tally_begin_uncounted(&t->peer->tally);
+    else
+        tally_begin(&t->peer->tally, q->echo ? TALLY_ECHO : TALLY_RESOLUTION, form_of(q));
+}
+
+/*
+ * The sequence number shows which try was replied to: replies to later ones are not awaited. The
+ * peer may lose the first echo request of a run, or reply to an address that it remembers.
+ */
+static void count_echo_reply(struct target *t, const struct pending_request *x)
+{
+    struct tally *all = &t->peer->tally;
+    unsigned later = (uint16_t)(x->sequence - x->replied);
+    bool first = tally_answered(all, TALLY_ECHO) == 1;
+    tally_forget(all, first ? all->pending - 1 : later);
+    tally_response(all);
+}
+
+static void note_response(struct target *t, const struct pending_request *x, struct exchange *e)
+{
+    const struct request *q = x->q;
     char text[VERDICT_TEXT];
     if (q->echo) {
+        count_echo_reply(t, x);
         snprintf(text, sizeof text, "an echo reply of %u bytes", q->echo);
         note_received(t, e, text);
         return;
@@ -160,6 +201,16 @@ static void note_response(struct target *t, const struct request *q, struct exch
     note_received(t, e, text);
 }
 
+/* Echo replies have sequence numbers: only late responses to a request before them are awaited. */
+static bool settle(struct target *t, const struct request *q)
+{
+    if (!q->echo)
+        return response_times_settle(t, q->alone);
+    if (t->peer->tally.pending && t->peer->tally.now->kind == TALLY_RESOLUTION)
+        response_times_settle(t, false);
+    return true;
+}
+
 struct exchange exchange_run(struct target *t, const struct request *q, unsigned tries)
 {
     struct exchange e = {.outcome = NOT_SENT};
@@ -168,7 +219,7 @@ struct exchange exchange_run(struct target *t, const struct request *q, unsigned
     struct mc_group g;
     const char *none = q->echo ? "no echo reply" : "no reply";
     char why[VERDICT_TEXT];
-    bool settled = q->echo || response_times_settle(t, q->alone);
+    bool settled = settle(t, q);
     g_strlcpy(why, none, sizeof why);
     if (q->echo)
         echo_text(q, e.sent, sizeof e.sent);
@@ -178,10 +229,11 @@ struct exchange exchange_run(struct target *t, const struct request *q, unsigned
     note_received(t, &e, settled ? why : "not sent: responses to earlier requests keep arriving");
     if (!settled)
         return e;
+    begin_tally(t, q);
     if (!find_groups(t, &x, &g, why))
         note_received(t, &e, why);
     else if (try_often(t, &x, &g, tries, &e))
-        note_response(t, q, &e);
+        note_response(t, &x, &e);
     else if (t->unusable) {
         receive_no_response_text(t, none, why, sizeof why);
         note_received(t, &e, why);

@@ -3,6 +3,7 @@
 #ifndef IPOIB_PROBE_PEER_H
 #define IPOIB_PROBE_PEER_H
 
+#include "probe/exchange/tally.h"
 #include "probe/link/transport.h"
 #include "probe/run/target.h"
 
@@ -69,7 +70,9 @@ struct peer {
     struct owner latest;    /* the last other owner */
     struct unused_addresses unused;
     enum service_form form;
-    bool cm_unanswered; /* it did not respond to REQs: no more are sent */
+    bool cm_unanswered;      /* it did not respond to REQs: no more are sent */
+    char no_connection[160]; /* why the last REQ got no REP and no REJ; "": it got one */
+    struct tally tally;
     struct response_times response_times;
 };
 

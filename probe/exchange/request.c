@@ -10,6 +10,7 @@
 
 #include "probe/exchange/peer.h"
 #include "probe/exchange/receive.h"
+#include "probe/link/hostif.h"
 #include "probe/link/link.h"
 #include "probe/link/message.h"
 #include "probe/link/transport.h"
@@ -118,7 +119,7 @@ bool request_take_response(struct target *t, const struct ud_from *from, void *u
     bool of_peer = t->peer->known && lladdr && lladdr_same(lladdr, t->peer->lladdr) &&
                    peer_is_sender(t, from);
     if (!lladdr || (t->peer->known && !x->q->any && !of_peer) ||
-        (x->ipv6 && !receive_is_usable(t, from, NULL)))
+        (x->q->foreign && host_has_port(lladdr)) || (x->ipv6 && !receive_is_usable(t, from, NULL)))
         return false;
     request_store_response(t, x, from);
     memcpy(x->a->lladdr, lladdr, LLADDR_SIZE);

@@ -22,6 +22,7 @@ struct request {
     const uint8_t *ip;  /* the requested IP address; NULL: the target's */
     uint8_t ip_version; /* of ip: 4 or 6 */
     bool any;           /* accept a response from any station, not only from the peer */
+    bool foreign;       /* accept no response from a port of this host */
     /*
      * IPv6: send from the probe's own address with the link-layer address option; the response is
      * unicast
@@ -56,6 +57,7 @@ struct pending_request {
     struct response *a;
     gint64 sent;
     uint16_t first, sequence; /* of the tries of an echo request */
+    uint16_t replied;         /* of the one that was replied to */
 };
 /* Stores that this packet is the response. */
 void request_store_response(const struct target *t, struct pending_request *x,

@@ -43,11 +43,12 @@ static void note_time(struct response_times *t)
 void response_times_received(struct target *t)
 {
     note_time(&t->peer->response_times);
+    tally_response(&t->peer->tally);
 }
 
 void response_times_stray(struct target *t)
 {
-    note_time(&t->peer->response_times);
+    response_times_received(t);
     t->peer->response_times.strays = true;
 }
 

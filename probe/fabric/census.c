@@ -32,8 +32,14 @@ enum {
 };
 enum { MLID_LIMIT_PERCENT = 80, MLIDS_OF_IBA = 0xfffe - 0xc000 + 1 };
 
+/* The kinds of groups, of all partitions. */
+enum group_kind { KIND_IPV4, KIND_SOLICITED, KIND_IPV6, KIND_FOREIGN, KINDS };
+
 struct census {
     unsigned groups, ipoib, other_partition;
+    unsigned kinds[KINDS];
+    bool members_known;
+    unsigned without_member; /* valid if members_known is set */
     unsigned mlids;
     bool all_routers; /* 224.0.0.2 or ff02::2 */
     uint64_t mlid_seen[(0x10000 - 0xc000) / 64];
@@ -121,10 +127,28 @@ static void assess_mgid(struct target *t, const uint8_t *mgid)
 
 /* ---- the groups */
 
+/* RFC 4291 §2.7.1, in the MGID of RFC 4391 §4. */
+static bool is_solicited_node(const uint8_t *mgid)
+{
+    static const uint8_t between[5];
+    return memcmp(mgid + MGID_GROUP, between, sizeof between) == 0 && mgid[11] == 1 &&
+           mgid[12] == 0xff;
+}
+
+static enum group_kind kind_of(const uint8_t *mgid)
+{
+    if (!mgid_is_ipoib(mgid))
+        return KIND_FOREIGN;
+    if (be16(mgid + MGID_SIGNATURE) == MGID_SIGNATURE_IPV4)
+        return KIND_IPV4;
+    return is_solicited_node(mgid) ? KIND_SOLICITED : KIND_IPV6;
+}
+
 static void assess_group(struct target *t, struct census *c, const uint8_t *record)
 {
     struct mc_member m = mc_member_read(record);
     c->groups++;
+    c->kinds[kind_of(m.mgid)]++;
     count_mlid(c, m.mlid);
     if (!mgid_is_ipoib(m.mgid))
         return;
@@ -158,7 +182,58 @@ static unsigned mlids_of_switches(struct target *t)
     return least;
 }
 
-static void report_census(struct target *t, const char *id, const struct census *c)
+/*
+ * Counts the groups without a member. An SA with its SM_Key returns a record for each member. The
+ * table may be large: it is requested only if few MLIDs are left.
+ */
+static void count_members(struct target *t, struct census *c)
+{
+    static const uint8_t none[GID_SIZE];
+    struct sa_query q = {
+        .method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD, .sm_key = t->link->sm_key};
+    struct sa_response a;
+    const uint8_t *record;
+    if (!t->link->sm_key)
+        return;
+    GHashTable *with_member = g_hash_table_new(hash_gid, mgid_equal);
+    c->members_known = sa_query_send(t, &q, &a) == SA_SUCCESS && a.stride >= MCM_SIZE;
+    for (uint32_t i = 0; c->members_known && (record = sa_record(&a, i, MCM_SIZE)); i++)
+        if (memcmp(record + MCM_PORT_GID, none, GID_SIZE) != 0)
+            g_hash_table_add(with_member, (gpointer)(record + MCM_MGID));
+    guint n = g_hash_table_size(with_member);
+    c->without_member = c->groups > n ? c->groups - n : 0;
+    g_hash_table_destroy(with_member);
+    sa_response_clear(&a);
+}
+
+/* What to do if MLIDs run out: it depends on the groups that take most of them. */
+static const char *mlid_advice(const struct census *c)
+{
+    static const char *const of_kind[KINDS] = {
+        [KIND_IPV4] =
+            "IPv4 groups take most: see which hosts join them (saquery -m), and end what is not used",
+        [KIND_SOLICITED] =
+            "solicited-node groups take most: disable IPv6 where it is not used, or let the SM share MLIDs (OpenSM: ipv6_nsm, consolidate_ipv6_snm_req)",
+        [KIND_IPV6] =
+            "IPv6 multicast groups take most: see which hosts join them (saquery -m), and end what is not used",
+        [KIND_FOREIGN] =
+            "groups of other protocols than IPoIB take most: see which hosts join them (saquery -m)",
+    };
+    enum group_kind most = KIND_IPV4;
+    for (unsigned i = 0; i < KINDS; i++)
+        most = c->kinds[i] > c->kinds[most] ? (enum group_kind)i : most;
+    if (c->members_known && c->without_member > c->kinds[most] / 2)
+        return "groups without a member take most: the SM keeps them, as OpenSM does if a port joins in two ways and leaves in one: restart or update the SM";
+    return of_kind[most];
+}
+
+static char *members_text(const struct census *c)
+{
+    return c->members_known ? g_strdup_printf("; %u without a member", c->without_member)
+                            : g_strdup("; the SA does not disclose their members");
+}
+
+static void report_census(struct target *t, const char *id, struct census *c)
 {
     results_received(t->results, "%u groups of IPoIB", c->ipoib);
     results_add(
@@ -168,14 +243,16 @@ static void report_census(struct target *t, const char *id, const struct census 
             : "there is no all-router group");
     unsigned cap = mlids_of_switches(t), limit = cap ? cap : MLIDS_OF_IBA;
     bool full = (uint64_t)c->mlids * 100 >= (uint64_t)limit * MLID_LIMIT_PERCENT;
+    if (full)
+        count_members(t, c);
+    char *members = full ? members_text(c) : g_strdup("");
     results_stage(
-        t->results, id, full ? OUTCOME_FAIL : OUTCOME_PASS,
-        full
-            ? "solicited-node groups take most: disable IPv6 where it is not used, or let the SM share MLIDs (OpenSM: ipv6_nsm, consolidate_ipv6_snm_req)"
-            : "",
-        "%u groups, %u of IPoIB (%u of other partitions), %u MLIDs of %u%s", c->groups, c->ipoib,
-        c->other_partition, c->mlids, limit,
-        cap ? "" : " (no switch reports the size of its table)");
+        t->results, id, full ? OUTCOME_FAIL : OUTCOME_PASS, full ? mlid_advice(c) : "",
+        "%u groups, %u of IPoIB (%u of other partitions), %u MLIDs of %u%s; %u for IPv4, %u solicited-node, %u other IPv6, %u not of IPoIB%s",
+        c->groups, c->ipoib, c->other_partition, c->mlids, limit,
+        cap ? "" : " (no switch reports the size of its table)", c->kinds[KIND_IPV4],
+        c->kinds[KIND_SOLICITED], c->kinds[KIND_IPV6], c->kinds[KIND_FOREIGN], members);
+    g_free(members);
 }
 
 /*
@@ -200,7 +277,9 @@ static bool stage_census(struct target *t, const char *id)
     results_sent(t->results, "SA GetTable MCMemberRecord");
     enum sa_result result = sa_query_send(t, &q, &a);
     if (result != SA_SUCCESS || a.stride < MCM_SIZE)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "the groups cannot be listed: %s",
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
+                      result == SA_REJECTED ? sa_status_advice(a.status) : "",
+                      "the groups cannot be listed: %s",
                       result == SA_REJECTED ? sa_status_name(a.status)
                                             : sa_failure_text(t, result));
     else {
@@ -220,7 +299,8 @@ static bool stage_census(struct target *t, const char *id)
 struct wanted {
     unsigned n, undisclosed;
     GString *missing;
-    enum sa_result last; /* the last such result */
+    enum sa_result last; /* the last such result, and its status */
+    uint16_t status;
 };
 
 static void look_up(struct target *t, struct wanted *w, const uint8_t *mgid)
@@ -233,6 +313,7 @@ static void look_up(struct target *t, struct wanted *w, const uint8_t *mgid)
     if (result != SA_SUCCESS) {
         w->undisclosed++;
         w->last = result;
+        w->status = t->run->sa.status;
     } else if (!member) {
         text_ip(true, mgid, name);
         g_string_append_printf(w->missing, "%s%s", w->missing->len ? ", " : "", name);
@@ -255,8 +336,9 @@ static void report_wanted(struct target *t, const char *id, const char *name,
 {
     char undisclosed[300] = "";
     if (w->undisclosed)
-        snprintf(undisclosed, sizeof undisclosed, "; of %u it is not known: %s", w->undisclosed,
-                 w->last == SA_REJECTED ? "the SA does not say" : sa_failure_text(t, w->last));
+        snprintf(undisclosed, sizeof undisclosed, "; of %u it is not known: %s%s", w->undisclosed,
+                 w->last == SA_REJECTED ? "the SA refuses to say: " : "",
+                 w->last == SA_REJECTED ? sa_status_name(w->status) : sa_failure_text(t, w->last));
     if (w->missing->len)
         results_stage(
             t->results, id, OUTCOME_FAIL,
@@ -264,7 +346,8 @@ static void report_wanted(struct target *t, const char *id, const char *name,
             "%s wants %u groups, and this port is not in %s%s", name, w->n, w->missing->str,
             undisclosed);
     else if (w->undisclosed)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
+                      w->last == SA_REJECTED ? sa_status_advice(w->status) : "",
                       "%s wants %u groups, and this port is in %u of them%s", name, w->n,
                       w->n - w->undisclosed, undisclosed);
     else

@@ -18,23 +18,54 @@
 #include "probe/run/target.h"
 #include "probe/run/text.h"
 
+enum { OTHERS_SEARCHED = 16 };
+
+/* The P_Key of another partition of this port that has a broadcast group; 0: none was found. */
+static uint16_t find_partition_with_group(struct target *t)
+{
+    const struct port_facts *f = &t->link->transport->facts;
+    for (unsigned i = 0; i < f->n_pkeys && i < OTHERS_SEARCHED && !target_ended(t); i++)
+        if ((f->pkeys[i] & 0x7fff) && ((f->pkeys[i] ^ t->link->pkey) & 0x7fff) &&
+            link_search_broadcast(t, f->pkeys[i]).result == SA_SUCCESS)
+            return f->pkeys[i];
+    return 0;
+}
+
+static void report_missing_group(struct target *t, const char *id, const char *why)
+{
+    static const char create[] =
+        "have the subnet manager create it: OpenSM does for partitions with the flag ipoib (partitions.conf)";
+    uint16_t other = find_partition_with_group(t);
+    char *text = other ? g_strdup_printf("%s; 0x%04x has one", why, other) : g_strdup(why),
+         *advice = other
+                       ? g_strdup_printf("%s; or use that partition: --pkey 0x%04x", create, other)
+                       : g_strdup(create);
+    results_stage(t->results, id, OUTCOME_FAIL, advice, "%s", text);
+    g_free(advice);
+    g_free(text);
+}
+
+static void report_no_group(struct target *t, const char *id, const struct group_search *s,
+                            const char *why)
+{
+    results_received(t->results, "%s", why);
+    if (s->missing)
+        report_missing_group(t, id, why);
+    else
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
+                      s->result == SA_REJECTED ? sa_status_advice(s->status) : "", "%s", why);
+    results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
+                s->missing ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE, "a broadcast group", why);
+}
+
 static bool stage_broadcast_group(struct target *t, const char *id)
 {
     GError *why = NULL;
     char mgid[48], found[64];
     results_sent(t->results, "SA Get MCMemberRecord of the broadcast-GID, scope 2 to 14");
-    enum sa_result result = link_find_broadcast(t, &why);
-    if (result != SA_SUCCESS) {
-        results_received(t->results, "%s", why->message);
-        results_stage(
-            t->results, id, result == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-            result == SA_REJECTED
-                ? "have the subnet manager create it: OpenSM does for partitions with the flag ipoib (partitions.conf)"
-                : "",
-            "%s", why->message);
-        results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
-                    result == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-                    "a broadcast group", why->message);
+    struct group_search search = link_find_broadcast(t, &why);
+    if (search.result != SA_SUCCESS) {
+        report_no_group(t, id, &search, why->message);
         g_error_free(why);
         return false;
     }
@@ -60,7 +91,7 @@ static bool stage_group_mtu(struct target *t, const char *id)
                       "set the group's MTU in the partition configuration (mtu=4 is 2048)",
                       "the group's MTU code is %u, and InfiniBand has 1 to 5", t->link->group.mtu);
     else if (!t->link->transport->facts.mtu)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+        results_stage(t->results, id, VERDICT_SKIPPED, "",
                       "group %u bytes; only libibverbs reports the port's", group);
     else if (t->link->transport->facts.mtu >= t->link->group.mtu)
         results_stage(t->results, id, OUTCOME_PASS, "",
@@ -79,7 +110,7 @@ static bool stage_group_rate(struct target *t, const char *id)
     uint32_t group = ib_rate_100mbps(t->link->group.rate),
              port = t->link->transport->facts.rate_100mbps;
     if (!group || !port)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+        results_stage(t->results, id, VERDICT_SKIPPED, "",
                       "rate code %u of the group, or the port's rate, is not known",
                       t->link->group.rate);
     else if (port >= group)
@@ -207,14 +238,16 @@ static bool stage_send_only_join(struct target *t, const char *id)
     uint16_t status = 0;
     enum sa_result result = SA_SUCCESS;
     struct mc_group g;
-    if (group_member_state(t, t->link->group.mgid, &state, &member, &known) != SA_SUCCESS ||
-        !known) {
+    result = group_member_state(t, t->link->group.mgid, &state, &member, &known);
+    if (result == SA_REJECTED || (result == SA_SUCCESS && !known)) {
         results_stage(
             t->results, id, VERDICT_SKIPPED, "",
             "the SA does not say how this port joined the group: the change could not be undone safely");
         return true;
     }
-    if (state & JOIN_SEND_ONLY_FULL)
+    if (result != SA_SUCCESS)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, result));
+    else if (state & JOIN_SEND_ONLY_FULL)
         results_stage(t->results, id, OUTCOME_PASS, "", "this port is one already");
     else if ((result = group_join(t, t->link->group.mgid, JOIN_SEND_ONLY_FULL, false, &g,
                                   &status)) == SA_SUCCESS)

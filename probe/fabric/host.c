@@ -14,25 +14,82 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
+/* A child interface, if the port has an interface in another partition; else the driver is missing.
+ */
+static char *command_to_create(const struct target *t)
+{
+    unsigned pkey = t->link->pkey | 0x8000u;
+    char *parent = host_parent_of_port(&t->link->transport->facts);
+    if (!parent)
+        return g_strdup("modprobe ib_ipoib; see dmesg");
+    char *command = g_strdup_printf("ip link add link %s name %s.%04x type ipoib pkey 0x%04x",
+                                    parent, parent, pkey, pkey);
+    g_free(parent);
+    return command;
+}
+
+/* Who names a port may do without an interface on it. */
+static void report_absent(struct target *t, const char *id)
+{
+    const struct port_facts *f = &t->link->transport->facts;
+    char *command = command_to_create(t);
+    char *advice = g_strdup_printf("%s; or it is in another network namespace", command);
+    results_stage(t->results, id, t->run->options->device ? OUTCOME_NOTED : OUTCOME_FAIL, advice,
+                  "no IPoIB interface on %s port %u for partition 0x%04x", f->device, f->port,
+                  t->link->pkey | 0x8000);
+    g_free(advice);
+    g_free(command);
+}
+
+/* A child works only if its parent is up too. */
+static char *command_to_set_up(const char *name)
+{
+    char *parent = host_parent(name);
+    bool first = parent && !host_is_up(parent);
+    char *command = g_strdup_printf("%s%s%sip link set %s up", first ? "ip link set " : "",
+                                    first ? parent : "", first ? " up; " : "", name);
+    g_free(parent);
+    return command;
+}
+
+static void report_no_carrier(struct target *t, const char *id, const char *name)
+{
+    char *state = sysfs_interface(name, "operstate"), *upper = g_ascii_strup(state, -1),
+         *command = command_to_set_up(name);
+    char *advice = g_strdup_printf(
+        "if fabric.join passes: ip link set %s down; %s; dmesg shows a join that is refused", name,
+        command);
+    results_stage(t->results, id, OUTCOME_FAIL, advice, "%s is up, but has no carrier%s%s%s", name,
+                  *state ? " (" : "", upper, *state ? ")" : "");
+    g_free(advice);
+    g_free(command);
+    g_free(upper);
+    g_free(state);
+}
+
+static void report_interface(struct target *t, const char *id, const char *name)
+{
+    char *carrier = sysfs_interface(name, "carrier"), *command = command_to_set_up(name);
+    if (!host_is_up(name))
+        results_stage(t->results, id, OUTCOME_FAIL, command, "%s is down", name);
+    else if (strcmp(carrier, "1") != 0)
+        report_no_carrier(t, id, name);
+    else
+        results_stage(t->results, id, OUTCOME_PASS, "", "%s is up and has carrier", name);
+    g_free(command);
+    g_free(carrier);
+}
+
 static bool stage_interface(struct target *t, const char *id)
 {
-    char *name = host_interface(t->link);
-    if (!name) {
-        results_stage(
-            t->results, id, OUTCOME_NOTED,
-            "ip link: if there is an interface, it is down, in another partition, or in another network namespace",
-            "no interface of this host is up on this port and partition");
-        return true;
-    }
-    char *carrier = sysfs_interface(name, "carrier");
-    if (strcmp(carrier, "1") == 0)
-        results_stage(t->results, id, OUTCOME_PASS, "", "%s is up and has carrier", name);
+    const struct transport *transport = t->link->transport;
+    char *name = transport->interface ? g_strdup(transport->interface->name)
+                                      : host_interface_in_any_state(&transport->facts,
+                                                                    t->link->pkey);
+    if (name)
+        report_interface(t, id, name);
     else
-        results_stage(
-            t->results, id, OUTCOME_FAIL,
-            "the interface gets a carrier when it joins the broadcast group: if fabric.join passes, set the interface down and up; dmesg shows which join the SA rejected",
-            "%s is up, but has no carrier", name);
-    g_free(carrier);
+        report_absent(t, id);
     g_free(name);
     return true;
 }

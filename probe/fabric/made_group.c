@@ -22,20 +22,20 @@ enum { MTU_LEAST = 1, MTU_OTHER = 2, RATE_LEAST = 2 };
  * The group is in 239.192.0.0/14, the organization-local scope of RFC 2365, and derived from this
  * port's GUID.
  */
-enum sa_result made_group_mgid(struct target *t, uint8_t mgid[16])
+enum sa_result made_group_mgid(struct target *t, uint8_t mgid[16], uint16_t *status)
 {
     struct mc_group g;
-    uint16_t status;
     uint32_t seed = be32(t->link->transport->facts.gid + 12) * 2654435761u;
     for (unsigned i = 0; i < TRIED; i++) {
         message_broadcast_mgid(mgid, t->link->group.scope, t->link->pkey);
         put32(mgid + MGID_GROUP_IPV4, 0x0fc00000u | ((seed + i) & 0x3ffff));
-        enum sa_result result = group_get(t, mgid, &g, &status);
-        if (group_is_missing(result, status))
+        enum sa_result result = group_get(t, mgid, &g, status);
+        if (group_is_missing(result, *status))
             return SA_SUCCESS;
-        if (result != SA_SUCCESS && result != SA_REJECTED)
+        if (result != SA_SUCCESS)
             return result;
     }
+    *status = 0;
     return SA_REJECTED;
 }
 
@@ -117,7 +117,8 @@ static enum sa_result make_group(struct target *t, const uint8_t *mgid, const st
 /* If no MGID is unused, that is not a refusal by the SA. */
 static enum sa_result find_mgid(struct target *t, uint8_t *mgid)
 {
-    enum sa_result found = made_group_mgid(t, mgid);
+    uint16_t status;
+    enum sa_result found = made_group_mgid(t, mgid, &status);
     return found == SA_REJECTED ? SA_NO_RESPONSE : found;
 }
 

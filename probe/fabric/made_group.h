@@ -12,10 +12,10 @@
 #include "probe/run/target.h"
 
 /*
- * Finds the MGID of an unused IPv4 group on this link. SA_REJECTED: none was found; otherwise the
- * SA's failure.
+ * Finds the MGID of an unused IPv4 group on this link. SA_REJECTED: none was found (*status is 0),
+ * or the SA does not say whether a group exists (its status); otherwise the SA's failure.
  */
-enum sa_result made_group_mgid(struct target *t, uint8_t mgid[16]);
+enum sa_result made_group_mgid(struct target *t, uint8_t mgid[16], uint16_t *status);
 
 /* A change of one attribute: its name and the function that makes it. */
 struct variation {

@@ -28,18 +28,27 @@ enum { PROBED = 32, REPORTED = 5 };
 
 struct comparison {
     unsigned sent, unanswered, not_sent, wrong;
-    GString *words; /* text about the wrong entries that are reported */
+    unsigned pathless; /* of these the SA did not say whether there is a path */
+    char why[120];     /* why not, for the last one */
+    GString *words;    /* text about the wrong entries that are reported */
 };
 
-static void G_GNUC_PRINTF(2, 3) add_wrong(struct comparison *t, const char *format, ...)
+/* What is wrong with one neighbour. */
+static void G_GNUC_PRINTF(2, 3) add_found(GString *found, const char *format, ...)
 {
     va_list args;
-    if (++t->wrong > REPORTED)
-        return;
     va_start(args, format);
-    g_string_append(t->words, t->words->len ? "; " : "");
-    g_string_append_vprintf(t->words, format, args);
+    g_string_append(found, found->len ? ", and " : "");
+    g_string_append_vprintf(found, format, args);
     va_end(args);
+}
+
+/* Each neighbour counts once. */
+static void add_wrong(struct comparison *t, const GString *found)
+{
+    if (!found->len || ++t->wrong > REPORTED)
+        return;
+    g_string_append_printf(t->words, "%s%s", t->words->len ? "; " : "", found->str);
 }
 
 enum { FLUX_WAIT_MS = 30 };
@@ -59,35 +68,59 @@ static bool await_competing(struct target *t)
     return t->peer->has_competing;
 }
 
-static void compare_address(struct target *target, struct comparison *t,
-                            const struct host_neighbour *n, const struct response *a)
+static bool is_same_port(const uint8_t *a, const uint8_t *b)
 {
-    char cached[64], now[64];
+    return memcmp(a + LLADDR_GID, b + LLADDR_GID, GID_SIZE) == 0;
+}
+
+static void compare_address(struct target *target, GString *found, const struct host_neighbour *n,
+                            const struct response *a)
+{
+    char cached[64], now[64], from[48], to[48];
     text_lladdr(n->lladdr, cached);
     text_lladdr(a->lladdr, now);
-    if (!lladdr_same(n->lladdr, a->lladdr))
-        add_wrong(t, "the neighbour table has %s at %s, but its reply says %s", target->name,
+    text_ip(true, n->lladdr + LLADDR_GID, from);
+    text_ip(true, a->lladdr + LLADDR_GID, to);
+    bool two = await_competing(target);
+    bool stays = two && lladdr_same(n->lladdr, target->peer->competing.lladdr);
+    if (!stays && !is_same_port(n->lladdr, a->lladdr))
+        add_found(found, "%s moved from port %s to port %s", target->name, from, to);
+    else if (!stays && !lladdr_same(n->lladdr, a->lladdr))
+        add_found(found, "the neighbour table has %s at %s, but its reply says %s", target->name,
                   cached, now);
-    if (await_competing(target)) {
+    if (two) {
         text_lladdr(target->peer->competing.lladdr, cached);
-        add_wrong(t, "two link-layer addresses claim %s: %s and %s", target->name, now, cached);
+        add_found(found, "two link-layer addresses claim %s: %s and %s", target->name, now, cached);
     }
 }
 
-static void compare_path(struct target *target, struct comparison *t,
+/* Other statuses do not say that there is no path (IBA 15.2.1.3). OpenSM uses both. */
+static bool is_without_path(enum sa_result result, uint16_t status)
+{
+    enum { INVALID_GID = 0x0500 };
+    return result == SA_REJECTED && (status == SA_STATUS_NO_RECORDS || status == INVALID_GID);
+}
+
+static void compare_path(struct target *target, struct comparison *t, GString *found,
                          const struct host_neighbour *n, const struct response *a)
 {
     struct sa_response path;
     char gid[48];
     enum sa_result result = records_get_path(target, n->lladdr + LLADDR_GID, &path);
     text_ip(true, n->lladdr + LLADDR_GID, gid);
-    if (result == SA_REJECTED)
-        add_wrong(t,
+    if (is_without_path(result, path.status))
+        add_found(found,
                   "the neighbour table has %s at GID %s, to which the SA has no path (0x%04x, %s)",
                   target->name, gid, path.status, sa_status_name(path.status));
-    else if (result == SA_SUCCESS && a &&
-             (be16(path.records->data + PATH_DLID) ^ a->lid) >> target->link->transport->facts.lmc)
-        add_wrong(t, "the SA's path to %s leads to LID %u, and it replies from LID %u",
+    else if (result != SA_SUCCESS) {
+        t->pathless++;
+        g_strlcpy(t->why,
+                  result == SA_REJECTED ? sa_status_name(path.status)
+                                        : sa_failure_text(target, result),
+                  sizeof t->why);
+    } else if (a && (be16(path.records->data + PATH_DLID) ^ a->lid) >>
+                        target->link->transport->facts.lmc)
+        add_found(found, "the SA's path to %s leads to LID %u, and it replies from LID %u",
                   target->name, be16(path.records->data + PATH_DLID), a->lid);
     sa_response_clear(&path);
 }
@@ -112,26 +145,45 @@ static void compare_neighbour(const struct target *fabric, struct comparison *t,
     t->sent += outcome != NOT_SENT;
     t->not_sent += outcome == NOT_SENT;
     t->unanswered += outcome == NO_RESPONSE;
+    GString *found = g_string_new(NULL);
     if (answers) {
         peer_set(target, &x.reply);
-        compare_address(target, t, n, &x.reply);
+        compare_address(target, found, n, &x.reply);
     }
-    if (transport_can(target->link->transport, CAN_QUERY_SA))
-        compare_path(target, t, n, answers ? &x.reply : NULL);
+    /* A path to another port says nothing about this one. */
+    if (transport_can(target->link->transport, CAN_QUERY_SA) &&
+        (!answers || is_same_port(n->lladdr, x.reply.lladdr)))
+        compare_path(target, t, found, n, answers ? &x.reply : NULL);
+    add_wrong(t, found);
+    g_string_free(found, TRUE);
 }
 
-static void report_neighbours(struct target *target, const char *id, const struct comparison *t)
+static void report_wrong(struct target *target, const char *id, const char *interface,
+                         const struct comparison *t, const char *not_sent)
+{
+    char *advice = g_strdup_printf(
+        "ip neigh flush dev %s; if the LIDs differ, set it down and up: its kernel keeps an old path",
+        interface);
+    results_stage(
+        target->results, id, OUTCOME_FAIL, advice,
+        "%u of %u neighbours have another address than in the table, or reply twice: %s%s%s",
+        t->wrong, t->sent + t->not_sent, t->words->str, t->wrong > REPORTED ? "; and more" : "",
+        not_sent);
+    g_free(advice);
+}
+
+static void report_neighbours(struct target *target, const char *id, const char *interface,
+                              const struct comparison *t)
 {
     char not_sent[60] = "";
     if (t->not_sent)
         snprintf(not_sent, sizeof not_sent, "; %u more could not be probed", t->not_sent);
     if (t->wrong)
-        results_stage(
-            target->results, id, OUTCOME_FAIL,
-            "ip neigh flush dev INTERFACE; if the LIDs differ, set the interface down and up: its kernel keeps an old path",
-            "%u of %u neighbours have another address than in the table, or reply twice: %s%s%s",
-            t->wrong, t->sent + t->not_sent, t->words->str, t->wrong > REPORTED ? "; and more" : "",
-            not_sent);
+        report_wrong(target, id, interface, t, not_sent);
+    else if (t->pathless)
+        results_stage(target->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "%u neighbours; of %u the SA does not say whether there is a path: %s%s",
+                      t->sent, t->pathless, t->why, not_sent);
     else
         results_stage(target->results, id, t->sent ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "",
                       "%u neighbours: %u reply from the address in the table; %u do not%s", t->sent,
@@ -155,7 +207,7 @@ static bool stage_neighbours(struct target *target, const char *id)
     else {
         for (guint i = 0; i < all->len && i < PROBED && !target_ended(target); i++)
             compare_neighbour(target, &t, &g_array_index(all, struct host_neighbour, i));
-        report_neighbours(target, id, &t);
+        report_neighbours(target, id, name, &t);
     }
     if (all)
         g_array_unref(all);
@@ -170,6 +222,7 @@ static const struct stage_of_fabric stages[] = {
      .looks_at = "the neighbours still have the addresses in the host's table",
      .sends =
          "ARP requests and neighbour solicitations, SA Get PathRecord, of up to 32 of the host's neighbours",
-     .run = stage_neighbours},
+     .run = stage_neighbours,
+     .transport = CAN_SEND},
 };
 const struct stage_table neighbour_stages = {stages, G_N_ELEMENTS(stages)};

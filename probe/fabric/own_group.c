@@ -68,9 +68,11 @@ struct group_life {
     uint8_t mgid[16];
     bool watches;
     bool subscribed[G_N_ELEMENTS(group_traps)]; /* the subscription may exist: it was not refused */
+    enum sa_result subscription; /* the last one; SA_SUCCESS also if none was tried */
     enum transport_result created_trap, deleted_trap; /* valid if watches is set */
     char why[256];                                    /* why a trap could not be received */
     enum sa_result send_only_made, made, non_member, send_only;
+    enum sa_result failure; /* of a request that the SA did not answer; SA_SUCCESS: none */
     bool left; /* the SA confirmed the FullMember's leave; otherwise the Delete may be lost */
     bool gone, stays; /* state without the FullMember; neither: the SA did not disclose it */
     uint16_t status;  /* the SA's status if it refused to create the group */
@@ -92,14 +94,23 @@ static const char *group_state_text(const struct group_life *c)
                       : "the SA did not say whether the group still exists";
 }
 
+/* Returns the result of the last request. */
+static enum sa_result noted(const struct target *t, struct group_life *c, enum sa_result result)
+{
+    if (t->run->sa.failures > 0)
+        c->failure = t->run->sa.failure;
+    return result;
+}
+
 static void watch(struct target *t, struct group_life *c)
 {
     c->watches = t->link->transport->ops->watch &&
                  t->link->transport->ops->watch(t->link->transport) == TRANSPORT_OK;
     for (size_t i = 0; c->watches && i < G_N_ELEMENTS(group_traps); i++) {
-        enum sa_result result = subscribe(t, group_traps[i], true);
+        enum sa_result result = noted(t, c, subscribe(t, group_traps[i], true));
         c->subscribed[i] = result != SA_REJECTED;
         c->watches = result == SA_SUCCESS;
+        c->subscription = result;
     }
 }
 
@@ -112,28 +123,35 @@ static void unwatch(struct target *t, const struct group_life *c)
 
 /* ---- life of a group */
 
+static bool leave_noted(struct target *t, struct group_life *c, uint8_t join_state)
+{
+    bool left = group_leave(t, c->mgid, join_state);
+    noted(t, c, SA_SUCCESS);
+    return left;
+}
+
 static void create_and_leave(struct target *t, struct group_life *c)
 {
     struct mc_group g;
     uint16_t status;
-    c->send_only_made = group_join(t, c->mgid, JOIN_SEND_ONLY_NON, true, &g, &status);
-    group_leave(t, c->mgid, JOIN_SEND_ONLY_NON);
+    c->send_only_made = noted(t, c, group_join(t, c->mgid, JOIN_SEND_ONLY_NON, true, &g, &status));
+    leave_noted(t, c, JOIN_SEND_ONLY_NON);
     c->made = group_join(t, c->mgid, JOIN_FULL, true, &g, &c->status);
     if (c->made != SA_SUCCESS)
         return;
     if (c->watches)
         c->created_trap = receive_trap(t, c, TRAP_GROUP_CREATED);
-    c->non_member = group_join(t, c->mgid, JOIN_NON, false, &g, &status);
-    c->send_only = group_join(t, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status);
+    c->non_member = noted(t, c, group_join(t, c->mgid, JOIN_NON, false, &g, &status));
+    c->send_only = noted(t, c, group_join(t, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status));
     /* The port's remaining JoinStates do not keep a group alive. */
-    c->left = group_leave(t, c->mgid, JOIN_FULL);
+    c->left = leave_noted(t, c, JOIN_FULL);
     if (c->watches)
         c->deleted_trap = receive_trap(t, c, TRAP_GROUP_DELETED);
-    enum sa_result after = group_get(t, c->mgid, &g, &status);
+    enum sa_result after = noted(t, c, group_get(t, c->mgid, &g, &status));
     c->gone = after == SA_REJECTED && status == SA_STATUS_NO_RECORDS;
     c->stays = c->left && after == SA_SUCCESS;
-    group_leave(t, c->mgid, JOIN_SEND_ONLY_NON);
-    group_leave(t, c->mgid, JOIN_NON);
+    leave_noted(t, c, JOIN_SEND_ONLY_NON);
+    leave_noted(t, c, JOIN_NON);
 }
 
 static void report_send_only(struct results *r, const struct group_life *c)
@@ -178,16 +196,28 @@ static const char *trap_text(enum transport_result result)
                                          : "could not be received";
 }
 
+/* A trap that this host cannot receive proves nothing about the SM, but a silent SA is no result.
+ */
+static void report_unwatched(struct target *t, const char *id, const struct group_life *c)
+{
+    if (c->failure != SA_SUCCESS)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s; %s", group_state_text(c),
+                      sa_failure_text(t, c->failure));
+    else
+        results_stage(t->results, id, OUTCOME_NOTED, "",
+                      "accepted%s; traps 66 and 67 were not tested: %s",
+                      c->gone ? " and gone again" : "",
+                      c->subscription == SA_SUCCESS ? "another program of this host receives them"
+                                                    : "the SA refuses the subscription");
+}
+
 static void report_traps(struct target *t, const char *id, const struct group_life *c)
 {
     /* No deletion is reported for a group that still exists. */
     bool missed = c->created_trap == TRANSPORT_NOTHING ||
                   (c->deleted_trap == TRANSPORT_NOTHING && c->gone);
     if (!c->watches)
-        results_stage(
-            t->results, id, OUTCOME_INCONCLUSIVE, "",
-            "accepted%s; traps: the SA refused the subscription, or another program has them",
-            c->gone ? " and gone again" : "");
+        report_unwatched(t, id, c);
     else if (c->created_trap == TRANSPORT_OK && c->deleted_trap == TRANSPORT_OK)
         results_stage(
             t->results, id, OUTCOME_PASS, "",
@@ -203,13 +233,37 @@ static void report_traps(struct target *t, const char *id, const struct group_li
             c->gone ? "" : group_state_text(c));
 }
 
+static void report_no_mgid(struct target *t, const char *id, enum sa_result found, uint16_t status)
+{
+    if (found != SA_REJECTED)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, found));
+    else if (!status)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "no free MGID was found");
+    else
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_status_advice(status),
+                      "the SA does not say whether a group exists: 0x%04x, %s", status,
+                      sa_status_name(status));
+}
+
+static void report_not_made(struct target *t, const char *id, const struct group_life *c)
+{
+    if (c->made == SA_REJECTED)
+        results_stage(
+            t->results, id, OUTCOME_FAIL,
+            "hosts cannot create IP multicast groups either: check that MLIDs are left (fabric.census), and see the SM's log",
+            "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
+            c->status, sa_status_name(c->status));
+    else
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, c->made));
+}
+
 static bool stage_own_group(struct target *t, const char *id)
 {
     struct group_life c = {.watches = false};
-    enum sa_result found = made_group_mgid(t, c.mgid);
+    uint16_t status;
+    enum sa_result found = made_group_mgid(t, c.mgid, &status);
     if (found != SA_SUCCESS) {
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s",
-                      found == SA_REJECTED ? "no free MGID was found" : sa_failure_text(t, found));
+        report_no_mgid(t, id, found, status);
         return !t->run->stopped;
     }
     watch(t, &c);
@@ -220,11 +274,7 @@ static bool stage_own_group(struct target *t, const char *id)
         report_rules(t, &c);
         report_traps(t, id, &c);
     } else
-        results_stage(
-            t->results, id, c.made == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-            "hosts cannot create IP multicast groups either: check that MLIDs are left (fabric.census), and see the SM's log",
-            "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
-            c.status, c.status ? sa_status_name(c.status) : sa_failure_text(t, c.made));
+        report_not_made(t, id, &c);
     return !t->run->stopped;
 }
 
@@ -233,6 +283,7 @@ static bool stage_own_group(struct target *t, const char *id)
 static bool stage_group_attributes(struct target *t, const char *id)
 {
     GString *refused = g_string_new(NULL), *accepted = g_string_new(NULL);
+    enum sa_result failure = SA_SUCCESS;
     if (!t->run->options->disruptive) {
         results_stage(
             t->results, id, VERDICT_SKIPPED, "",
@@ -242,20 +293,24 @@ static bool stage_group_attributes(struct target *t, const char *id)
         for (unsigned i = 0; i < n_made_group_variations && !t->run->stopped; i++) {
             uint16_t status;
             enum sa_result result = made_group_try(t, &made_group_variations[i], &status);
-            if (result != SA_SUCCESS && result != SA_REJECTED)
+            if (result != SA_SUCCESS && result != SA_REJECTED) {
+                failure = result;
                 continue;
+            }
             GString *list = result == SA_SUCCESS ? accepted : refused;
             g_string_append_printf(list, "%s%s", list->len ? ", " : "",
                                    made_group_variations[i].name);
         }
         t->about_fabric = true;
         results_stage(
-            t->results, id, OUTCOME_NOTED,
+            t->results, id, failure == SA_SUCCESS ? OUTCOME_NOTED : OUTCOME_INCONCLUSIVE,
             accepted->len
                 ? "a host with such a mistake creates a group that others cannot use: see fabric.census"
                 : "",
-            "another than the broadcast group's is refused: %s; accepted: %s",
-            refused->len ? refused->str : "none", accepted->len ? accepted->str : "none");
+            "another than the broadcast group's is refused: %s; accepted: %s%s%s",
+            refused->len ? refused->str : "none", accepted->len ? accepted->str : "none",
+            failure == SA_SUCCESS ? "" : "; of the others it is not known: ",
+            failure == SA_SUCCESS ? "" : sa_failure_text(t, failure));
     }
     g_string_free(refused, TRUE);
     g_string_free(accepted, TRUE);

@@ -76,6 +76,12 @@ static bool sa_responds(struct target *t, const char *id)
                       "the SA at LID %u is busy", t->link->transport->facts.sm_lid);
         return false;
     }
+    if (t->run->sa.slow[0]) {
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
+                      "try again later; if the SA stays slow, check the load of its host", "%s",
+                      t->run->sa.slow);
+        return false;
+    }
     results_stage(
         t->results, id, OUTCOME_FAIL,
         "check that the subnet manager runs. A standby takes over after about a minute; the next sweep corrects a wrong SM LID of the port",
@@ -147,11 +153,16 @@ static bool stage_sm(struct target *t, const char *id)
     if (!sa_responds(t, id))
         return false;
     results_sent(t->results, "SA GetTable SMInfoRecord");
-    if (sa_query_send(t, &q, &a) == SA_SUCCESS)
+    enum sa_result result = sa_query_send(t, &q, &a);
+    if (result == SA_SUCCESS)
         report_sms(t, id, &a);
+    else if (result == SA_REJECTED)
+        results_stage(t->results, id, OUTCOME_PASS, "",
+                      "the SA at LID %u answers; it lists no subnet managers: %s",
+                      t->link->transport->facts.sm_lid, sa_status_name(a.status));
     else
-        results_stage(t->results, id, OUTCOME_PASS, "", "the SA at LID %u answers",
-                      t->link->transport->facts.sm_lid);
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "the subnet managers cannot be listed: %s", sa_failure_text(t, result));
     report_lmc(t);
     sa_response_clear(&a);
     return !t->run->stopped;

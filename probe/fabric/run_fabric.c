@@ -17,8 +17,8 @@ static const struct stage_of_fabric device[] = {
 static const struct stage_table device_stages = {device, G_N_ELEMENTS(device)};
 
 static const struct stage_table *const tables[] = {
-    &device_stages, &port_stages,      &group_stages,     &host_stages,
-    &census_stages, &own_group_stages, &neighbour_stages,
+    &device_stages, &port_stages,      &group_stages,       &host_stages,
+    &census_stages, &own_group_stages, &own_address_stages, &neighbour_stages,
 };
 
 const struct stage_of_fabric *fabric_stage_at(unsigned i)
@@ -31,16 +31,14 @@ const struct stage_of_fabric *fabric_stage_at(unsigned i)
     return NULL;
 }
 
-/* The remaining stages depend on this one. */
+/* The remaining stages depend on the last one that ran. */
 static void skip_from(struct target *t, unsigned first)
 {
-    const GPtrArray *reported = t->results->checked->stages;
-    const struct stage *last = reported->pdata[reported->len - 1];
+    struct checked *j = t->results->checked;
+    const struct stage *last = j->stages->pdata[j->stages->len - 1];
     const struct stage_of_fabric *s;
     for (unsigned i = first; (s = fabric_stage_at(i)); i++)
-        results_stage(t->results, s->id, VERDICT_SKIPPED, "",
-                      last->outcome == OUTCOME_FAIL ? "%s failed" : "%s had no result",
-                      fabric_stage_at(first - 1)->id);
+        checked_add_stage_not_run(j, s->id, last);
 }
 
 static bool device_is_open(struct target *t, enum opening opening, const GError *why)

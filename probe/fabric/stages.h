@@ -26,7 +26,7 @@ struct stage_table {
 };
 
 extern const struct stage_table port_stages, group_stages, host_stages, census_stages,
-    own_group_stages, neighbour_stages;
+    own_group_stages, own_address_stages, neighbour_stages;
 
 /* The stages of all tables, in order; NULL after the last one. */
 const struct stage_of_fabric *fabric_stage_at(unsigned i);

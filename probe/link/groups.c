@@ -201,7 +201,10 @@ static bool leave(struct target *t, const struct joined *m)
                              .query = query_for_leaver,
                              .user = t};
     char *interface;
+    bool ending = t->link->transport->ending;
+    t->link->transport->ending = true; /* a signal does not interrupt it: it is confirmed, or not */
     enum leaving how = leave_group(&l, m, &interface);
+    t->link->transport->ending = ending;
     report_leaving(t, m, how, interface);
     g_free(interface);
     return how == LEFT;

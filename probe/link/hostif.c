@@ -49,12 +49,20 @@ static unsigned long pkey_of_broadcast(const char *name)
     return pkey;
 }
 
+static bool is_ipoib(const char *name)
+{
+    return read_attribute(name, "type") == ARP_HRD_INFINIBAND;
+}
+
+bool host_is_up(const char *name)
+{
+    return read_attribute(name, "flags") & INTERFACE_UP;
+}
+
 static bool is_in_partition(const char *name, uint16_t pkey)
 {
-    return read_attribute(name, "type") == ARP_HRD_INFINIBAND &&
-           (read_attribute(name, "flags") & INTERFACE_UP) &&
-           (((read_attribute(name, "pkey") ^ pkey) & 0x7fff) == 0 ||
-            ((pkey_of_broadcast(name) ^ pkey) & 0x7fff) == 0);
+    return is_ipoib(name) && (((read_attribute(name, "pkey") ^ pkey) & 0x7fff) == 0 ||
+                              ((pkey_of_broadcast(name) ^ pkey) & 0x7fff) == 0);
 }
 
 /* Compares the device and port number; child interfaces have those of their parent. */
@@ -75,25 +83,101 @@ GPtrArray *host_interfaces(const struct probe_link *l)
     const char *name;
     GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
     while (dir && (name = g_dir_read_name(dir)))
-        if (is_in_partition(name, l->pkey))
+        if (is_in_partition(name, l->pkey) && host_is_up(name))
             g_ptr_array_add(found, g_strdup(name));
     if (dir)
         g_dir_close(dir);
     return found;
 }
 
-char *host_interface_on(const struct port_facts *port, uint16_t pkey)
+struct wanted_interface {
+    const struct port_facts *port;
+    uint16_t pkey;
+    unsigned long index;
+    const uint8_t *guid;
+};
+
+/* The first interface that is wanted, in alphabetical order; NULL: none. */
+static char *find_interface(bool (*is_wanted)(const char *name, const struct wanted_interface *w),
+                            const struct wanted_interface *w)
 {
     GDir *dir = g_dir_open("/sys/class/net", 0, NULL);
     const char *name;
     char *found = NULL;
-    while (dir && !found && (name = g_dir_read_name(dir)))
-        if (is_in_partition(name, pkey) &&
-            (has_guid(name, port->gid + 8) || is_of_device(name, port)))
+    while (dir && (name = g_dir_read_name(dir)))
+        if ((!found || strcmp(name, found) < 0) && is_wanted(name, w)) {
+            g_free(found);
             found = g_strdup(name);
+        }
     if (dir)
         g_dir_close(dir);
     return found;
+}
+
+static bool is_of_port(const char *name, const struct port_facts *port)
+{
+    return has_guid(name, port->gid + 8) || is_of_device(name, port);
+}
+
+static bool is_on(const char *name, const struct wanted_interface *w)
+{
+    return is_in_partition(name, w->pkey) && is_of_port(name, w->port);
+}
+
+static bool is_on_and_up(const char *name, const struct wanted_interface *w)
+{
+    return is_on(name, w) && host_is_up(name);
+}
+
+char *host_interface_on(const struct port_facts *port, uint16_t pkey)
+{
+    return find_interface(is_on_and_up, &(struct wanted_interface){.port = port, .pkey = pkey});
+}
+
+char *host_interface_in_any_state(const struct port_facts *port, uint16_t pkey)
+{
+    char *up = host_interface_on(port, pkey);
+    return up ? up : find_interface(is_on, &(struct wanted_interface){.port = port, .pkey = pkey});
+}
+
+/* The kernel gives the parent's index as that of the lower device. */
+static bool is_child(const char *name)
+{
+    return read_attribute(name, "iflink") != read_attribute(name, "ifindex");
+}
+
+static bool is_parent_on(const char *name, const struct wanted_interface *w)
+{
+    return is_ipoib(name) && is_of_port(name, w->port) && !is_child(name);
+}
+
+char *host_parent_of_port(const struct port_facts *port)
+{
+    return find_interface(is_parent_on, &(struct wanted_interface){.port = port});
+}
+
+static bool has_index(const char *name, const struct wanted_interface *w)
+{
+    return read_attribute(name, "ifindex") == w->index;
+}
+
+char *host_parent(const char *name)
+{
+    const struct wanted_interface w = {.index = read_attribute(name, "iflink")};
+    return is_child(name) ? find_interface(has_index, &w) : NULL;
+}
+
+static bool has_port(const char *name, const struct wanted_interface *w)
+{
+    return is_ipoib(name) && has_guid(name, w->guid);
+}
+
+bool host_has_port(const uint8_t *lladdr)
+{
+    char *name = find_interface(has_port, &(struct wanted_interface){.guid = lladdr + GUID_AT});
+    bool has = name != NULL;
+    g_free(name);
+    return has;
 }
 
 char *host_interface(const struct probe_link *l)

@@ -12,6 +12,13 @@
  */
 char *host_interface(const struct probe_link *l);
 char *host_interface_on(const struct port_facts *port, uint16_t pkey);
+/* The same, but if none is up, one that is down. */
+char *host_interface_in_any_state(const struct port_facts *port, uint16_t pkey);
+/* Name of an interface of the port, in any partition, that is no child of another one; or NULL. */
+char *host_parent_of_port(const struct port_facts *port);
+/* Name of the interface whose child this one is, or NULL. */
+char *host_parent(const char *name);
+bool host_is_up(const char *name);
 /*
  * True if the interface listens to the group according to the kernel (dev_mcast), or if that file
  * cannot be read.
@@ -30,6 +37,8 @@ GPtrArray *host_interfaces(const struct probe_link *l);
  * with g_free().
  */
 char *host_has_address(bool ipv6, const uint8_t *ip);
+/* True if an IPoIB interface of this host has the port of that link-layer address. */
+bool host_has_port(const uint8_t *lladdr);
 /* Calls take for each address of the host's interfaces. */
 #define OWN_ADDRESS "this host has the address itself, at %s: probe it from another"
 typedef void host_address_take(void *user, const char *interface, bool ipv6, const uint8_t *ip);

@@ -41,33 +41,45 @@ bool link_find_pkey(struct target *t, GError **error)
     return false;
 }
 
-/* RFC 4391 §4.1: a node may search from local scope upwards. */
-enum sa_result link_find_broadcast(struct target *t, GError **error)
+struct group_search link_search_broadcast(struct target *t, uint16_t pkey)
 {
+    struct group_search s = {.missing = true};
     uint8_t mgid[16];
-    uint16_t status = 0;
-    for (unsigned scope = SCOPE_FIRST; scope <= SCOPE_LAST; scope++) {
-        message_broadcast_mgid(mgid, (uint8_t)scope, t->link->pkey);
-        switch (group_get(t, mgid, &t->link->group, &status)) {
-        case SA_SUCCESS:
-            return SA_SUCCESS;
-        case SA_NO_RESPONSE:
-            fail_with(error, "the SA (LID %u) did not answer", t->link->transport->facts.sm_lid);
-            return SA_NO_RESPONSE;
-        case SA_BUSY:
-            fail_with(error, "the SA (LID %u) is busy: try again later",
-                      t->link->transport->facts.sm_lid);
-            return SA_BUSY;
-        case SA_ERROR:
-            fail_with(error, "%s", t->run->stopped ? "interrupted" : t->link->transport->error);
-            return SA_ERROR;
-        case SA_REJECTED:
-            break;
-        }
+    for (unsigned scope = SCOPE_FIRST; scope <= SCOPE_LAST && s.missing; scope++) {
+        message_broadcast_mgid(mgid, (uint8_t)scope, pkey);
+        s.result = group_get(t, mgid, &s.group, &s.status);
+        s.missing = group_is_missing(s.result, s.status);
     }
-    fail_with(error, "there is no IPoIB broadcast group for P_Key 0x%04x (the SA says 0x%04x, %s)",
-              t->link->pkey, status, sa_status_name(status));
-    return SA_REJECTED;
+    return s;
+}
+
+static void explain_search(const struct target *t, const struct group_search *s, GError **error)
+{
+    unsigned lid = t->link->transport->facts.sm_lid;
+    if (s->missing)
+        fail_with(error,
+                  "there is no IPoIB broadcast group for P_Key 0x%04x (the SA says 0x%04x, %s)",
+                  t->link->pkey, s->status, sa_status_name(s->status));
+    else if (s->result == SA_REJECTED)
+        fail_with(error,
+                  "the SA does not say whether P_Key 0x%04x has a broadcast group: 0x%04x, %s",
+                  t->link->pkey, s->status, sa_status_name(s->status));
+    else if (s->result == SA_NO_RESPONSE && !t->run->sa.slow[0])
+        fail_with(error, "the SA (LID %u) did not answer", lid);
+    else if (s->result == SA_BUSY)
+        fail_with(error, "the SA (LID %u) is busy: try again later", lid);
+    else
+        fail_with(error, "%s", sa_failure_text(t, s->result));
+}
+
+struct group_search link_find_broadcast(struct target *t, GError **error)
+{
+    struct group_search s = link_search_broadcast(t, t->link->pkey);
+    if (s.result == SA_SUCCESS)
+        t->link->group = s.group;
+    else
+        explain_search(t, &s, error);
+    return s;
 }
 
 uint32_t link_mtu(const struct probe_link *l)
@@ -137,7 +149,7 @@ bool link_open(struct target *t, GError **error)
     if (t->link->transport->facts.state != PORT_ACTIVE)
         return fail_with(error, "%s port %u is not active: see 'ipoib-probe fabric'",
                          t->link->transport->facts.device, t->link->transport->facts.port);
-    if (!link_find_pkey(t, error) || link_find_broadcast(t, error) != SA_SUCCESS)
+    if (!link_find_pkey(t, error) || link_find_broadcast(t, error).result != SA_SUCCESS)
         return false;
     if (t->link->transport->ops->open_qp(t->link->transport, t->link->pkey_index,
                                          t->link->group.qkey) != TRANSPORT_OK)

@@ -34,11 +34,20 @@ struct probe_link {
 
 struct target;
 
+/* The result of a search for a broadcast group. status: the SA's, for SA_REJECTED. */
+struct group_search {
+    enum sa_result result;
+    uint16_t status;
+    bool missing; /* the SA says that there is no such group; another status does not say so */
+    struct mc_group group;
+};
+/* Searches for the broadcast group of a partition, from scope 2 upwards (RFC 4391 §4.1). */
+struct group_search link_search_broadcast(struct target *t, uint16_t pkey);
 /*
- * Searches for the broadcast group, from scope 2 upwards, and stores it in the link's group. Sets
- * ERROR if the result is not SA_SUCCESS.
+ * Searches for the link's broadcast group, and stores it in the link's group. Sets ERROR if the
+ * result is not SA_SUCCESS.
  */
-enum sa_result link_find_broadcast(struct target *t, GError **error);
+struct group_search link_find_broadcast(struct target *t, GError **error);
 /* Maximum bytes of an IP datagram on the link (RFC 4391 §7). 0: the group's MTU code is unknown. */
 uint32_t link_mtu(const struct probe_link *l);
 /* Finds the SM_Key with which the SA discloses members and stores it in the link's sm_key. */

@@ -154,6 +154,8 @@ static enum transport_result packet_attach(struct transport *t, const uint8_t *m
     return TRANSPORT_OK;
 }
 
+static bool packet_read_again(struct transport *t, struct port_facts *now);
+
 static void packet_close(struct transport *t)
 {
     struct packet_transport *k = (struct packet_transport *)t;
@@ -163,13 +165,14 @@ static void packet_close(struct transport *t)
 }
 
 static const struct transport_ops packet_ops = {
-    .capabilities = 0,
+    .capabilities = CAN_SEND,
     .lacks = "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad",
     .open_qp = packet_open_qp,
     .send = send_frame,
     .receive = packet_receive,
     .query = packet_query_sa,
     .attach = packet_attach,
+    .read_port = packet_read_again,
     .close = packet_close};
 
 /* ---- interface and port data from sysfs */
@@ -248,6 +251,16 @@ static void packet_read_port(struct port_facts *f, const char *net)
     if (dir)
         g_dir_close(dir);
     g_free(devices);
+}
+
+/* Old kernels do not export the P_Keys. */
+static bool packet_read_again(struct transport *t, struct port_facts *now)
+{
+    char *net = g_build_filename("/sys/class/net", t->interface->name, NULL);
+    *now = t->facts;
+    packet_read_port(now, net);
+    g_free(net);
+    return t->facts.n_pkeys > 0;
 }
 
 static void packet_read_facts(struct packet_transport *k, const char *name, const char *net)

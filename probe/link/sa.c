@@ -17,7 +17,7 @@
 #include "probe/run/target.h"
 #include "wire/put.h"
 
-enum { SA_WAIT_MS = 1500, CACHE_SIZE = 64, MAX_FAILURES = 3 };
+enum { SA_WAIT_MS = 1500, SA_PATIENCE_MS = 10000, CACHE_SIZE = 64, MAX_FAILURES = 3 };
 
 /* Logs the request MAD with a transaction ID of the log and without the SM_Key. */
 static void log_request(struct target *t, const struct sa_query *q)
@@ -60,7 +60,8 @@ static enum sa_result result_of_status(const struct sa_query *q, uint16_t status
     return SA_SUCCESS;
 }
 
-static enum sa_result send_query(struct target *t, const struct sa_query *q, struct sa_response *a)
+static enum sa_result send_query(struct target *t, const struct sa_query *q, int ms,
+                                 struct sa_response *a)
 {
     /* The adapter's driver handles the segments of a table; they are not visible here. */
     bool single = q->method != SA_GET_TABLE;
@@ -68,7 +69,7 @@ static enum sa_result send_query(struct target *t, const struct sa_query *q, str
         rate_take(t->run);
     if (single)
         log_request(t, q);
-    switch (t->link->transport->ops->query(t->link->transport, q, SA_WAIT_MS, a)) {
+    switch (t->link->transport->ops->query(t->link->transport, q, ms, a)) {
     case TRANSPORT_OK:
         if (t->about_fabric)
             verdict_frame(t->results->checked->verdict, true);
@@ -159,6 +160,22 @@ static bool is_given_up(struct target *t, const struct sa_query *q)
     return run->sweeps && (t->yield || reads) && run->sa.failures >= MAX_FAILURES;
 }
 
+/* Is the SA silent, or slow? A query that changes nothing waits longer. */
+static void time_response(struct target *t)
+{
+    const struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
+    struct sa_response a = {.records = g_byte_array_new()};
+    gint64 begin = g_get_monotonic_time();
+    enum sa_result result = send_query(t, &q, SA_PATIENCE_MS, &a);
+    gint64 ms = (g_get_monotonic_time() - begin) / 1000;
+    t->run->sa.timed = ms > SA_WAIT_MS;
+    if ((result == SA_SUCCESS || result == SA_REJECTED) && ms > SA_WAIT_MS)
+        g_snprintf(t->run->sa.slow, sizeof t->run->sa.slow,
+                   "the SA is slow: it answers after %.1f s, and a query waits %.1f s",
+                   (double)ms / 1000, SA_WAIT_MS / 1000.0);
+    sa_response_clear(&a);
+}
+
 enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct sa_response *a)
 {
     bool cacheable = is_cacheable(t, q);
@@ -173,8 +190,12 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
         return SA_NO_RESPONSE;
     if (is_given_up(t, q))
         return t->run->sa.failure;
-    enum sa_result result = send_query(t, q, a);
+    enum sa_result result = send_query(t, q, SA_WAIT_MS, a);
+    if (result == SA_NO_RESPONSE && !t->run->sa.timed && !t->run->sweeps &&
+        !t->link->transport->ending)
+        time_response(t);
     bool no_response = result == SA_NO_RESPONSE || result == SA_BUSY;
+    t->run->sa.status = a->status;
     t->run->sa.failures = no_response ? t->run->sa.failures + 1 : 0;
     t->run->sa.failure = result;
     if (cacheable && (result == SA_SUCCESS || result == SA_REJECTED))
@@ -187,8 +208,23 @@ const char *sa_failure_text(const struct target *t, enum sa_result result)
     if (result == SA_BUSY)
         return "the SA is busy";
     if (result != SA_ERROR)
-        return "the SA did not answer";
+        return t->run->sa.slow[0] ? t->run->sa.slow : "the SA did not answer";
     return t->run->stopped ? "interrupted" : t->link->transport->error;
+}
+
+const char *sa_status_advice(uint16_t status)
+{
+    enum { NO_RESOURCES = 1, INVALID_GID = 5, DENIED = 7 }; /* IBA 15.2.1.3 */
+    switch (status >> 8) {
+    case NO_RESOURCES:
+        return "the SM is short of memory or MLIDs: see its log";
+    case INVALID_GID:
+        return "the SM does not know this port's GID: wait for its next sweep; see its log";
+    case DENIED:
+        return "the SM's configuration denies it to this port: see its log and partitions";
+    default:
+        return "see the SM's log: it names the request that it refuses";
+    }
 }
 
 void sa_response_clear(struct sa_response *a)

@@ -15,6 +15,8 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
 void sa_response_clear(struct sa_response *a);
 /* Describes why there is no response: for SA_NO_RESPONSE, SA_BUSY and SA_ERROR. */
 const char *sa_failure_text(const struct target *t, enum sa_result result);
+/* What the user can do about a status of the SA. */
+const char *sa_status_advice(uint16_t status);
 /* Frees the responses that a sweep has cached. */
 void sa_cache_clear(struct run *r);
 

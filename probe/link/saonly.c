@@ -86,16 +86,17 @@ static enum transport_result sa_only_next_notice(struct transport *t, int ms,
     return transport_of(umad_sa_next_notice(s->sa, ms, s->stop, notice, t->error, sizeof t->error));
 }
 
-static const struct transport_ops sa_only_ops = {.capabilities = CAN_QUERY_SA | HAS_OWN_QP |
-                                                                 SHOWS_SENDER,
-                                                 .open_qp = sa_only_open_qp,
-                                                 .send = send_nothing,
-                                                 .receive = receive_nothing,
-                                                 .query = sa_only_query_sa,
-                                                 .attach = sa_only_attach,
-                                                 .close = sa_only_close,
-                                                 .watch = sa_only_watch,
-                                                 .next_notice = sa_only_next_notice};
+static const struct transport_ops sa_only_ops = {
+    .capabilities = CAN_QUERY_SA | HAS_OWN_QP | SHOWS_SENDER,
+    .lacks = "the port has no libibverbs device: no packet can be sent",
+    .open_qp = sa_only_open_qp,
+    .send = send_nothing,
+    .receive = receive_nothing,
+    .query = sa_only_query_sa,
+    .attach = sa_only_attach,
+    .close = sa_only_close,
+    .watch = sa_only_watch,
+    .next_notice = sa_only_next_notice};
 
 static void sa_only_read_facts(struct port_facts *f, const umad_port_t *port)
 {

@@ -130,7 +130,8 @@ enum {
     HAS_OWN_QP = 2,      /* the probe has its own queue pair, with P_Key, Q_Key and memberships */
     SHOWS_SENDER = 4,    /* shows the InfiniBand headers of received packets: QPN, LID and GRH */
     HAS_CONNECTIONS = 8, /* connected mode (RFC 4755): connect, send_connected and disconnect */
-    CAN_ALL = CAN_QUERY_SA | HAS_OWN_QP | SHOWS_SENDER | HAS_CONNECTIONS,
+    CAN_SEND = 16,       /* packets can be sent and received */
+    CAN_ALL = CAN_QUERY_SA | HAS_OWN_QP | SHOWS_SENDER | HAS_CONNECTIONS | CAN_SEND,
 };
 
 struct transport_ops {
@@ -159,6 +160,11 @@ struct transport_ops {
      */
     enum transport_result (*attach)(struct transport *t, const uint8_t *mgid, uint16_t mlid);
     void (*close)(struct transport *t);
+    /*
+     * Reads the port's attributes again. Returns false if they are not available; NULL: they never
+     * are.
+     */
+    bool (*read_port)(struct transport *t, struct port_facts *now);
     /*
      * Registers this program for the SA's Reports (the subscription itself is an SA query).
      * TRANSPORT_NOTHING: another program of this host is registered.

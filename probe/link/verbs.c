@@ -62,6 +62,15 @@ static void verbs_disconnect(struct transport *t, struct cm_connection *c, int m
     connector_disconnect(((struct verbs *)t)->connector, c, ms, answered);
 }
 
+static bool verbs_read_port(struct transport *t, struct port_facts *now)
+{
+    struct port_facts before = t->facts;
+    bool good = verbs_read_facts((struct verbs *)t);
+    *now = t->facts;
+    t->facts = before;
+    return good;
+}
+
 static void verbs_close(struct transport *t)
 {
     struct verbs *v = (struct verbs *)t;
@@ -120,6 +129,7 @@ static const struct transport_ops verbs_ops = {.capabilities = CAN_ALL,
                                                .query = verbs_query_sa,
                                                .attach = verbs_attach,
                                                .close = verbs_close,
+                                               .read_port = verbs_read_port,
                                                .watch = verbs_watch,
                                                .next_notice = verbs_next_notice,
                                                .can_connect = verbs_can_connect,

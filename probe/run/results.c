@@ -244,6 +244,19 @@ void results_stage(struct results *r, const char *id, int outcome, const char *a
     g_free(text);
 }
 
+void results_extend_stage(struct results *r, unsigned at, const char *format, ...)
+{
+    struct stage *s = r->checked->stages->pdata[at];
+    va_list args;
+    va_start(args, format);
+    char *more = g_strdup_vprintf(format, args), *text = g_strconcat(s->text, more, NULL);
+    va_end(args);
+    g_free(s->text);
+    s->text = plain_dup(text);
+    g_free(more);
+    g_free(text);
+}
+
 const char *results_outcome(const struct results *r)
 {
     return r->any ? outcome_name(r->worst) : outcome_name((enum outcome)VERDICT_SKIPPED);

@@ -22,6 +22,9 @@ struct sa_cache {
     unsigned failures;      /* consecutive queries without response or with busy status */
     enum sa_result failure; /* result of the last of them: SA_NO_RESPONSE or SA_BUSY */
     GPtrArray *responses;   /* responses shared by the hosts of a sweep */
+    uint16_t status;        /* of the last response */
+    bool timed;             /* the SA is slow, or silent: its response time is not measured again */
+    char slow[80];          /* text about an SA that responds later than a query waits; "": none */
 };
 
 struct run {

@@ -28,15 +28,15 @@ def test_text():
     lines = done.stdout.splitlines()
     assert lines[1].split()[:2] == ["fail", "fabric.device"]
     assert sum("skipped" in line for line in lines) == 1
-    assert any("17 stages not run: fabric.device failed" in line for line in lines)
+    assert any("18 stages not run: fabric.device failed" in line for line in lines)
     assert lines[-1] == "fabric: FAULT: 1 stage failed"
 
 
 def test_json_has_every_stage():
     report = json.loads(run("--format", "json", "fabric").stdout)
     stages = [r for r in report["results"] if r["level"] == "STAGE"]
-    assert len(stages) == 18
-    assert [r["outcome"] for r in stages] == ["fail"] + ["skipped"] * 17
+    assert len(stages) == 19
+    assert [r["outcome"] for r in stages] == ["fail"] + ["skipped"] * 18
     assert all(r["actual"] == "fabric.device failed" for r in stages[1:])
 
 

@@ -77,11 +77,36 @@ RUNS = {  # name: members of Peer, arguments of the probe
     "two stations": ({"second_station": True}, IPV4),
     "connected": ({"sysfs": {"ib9/mode": "connected\n"}}, "--only", "rfc4755.7", IPV4),
     "silent": ({"replies": False}, IPV4),
+    **{f"silent after {n}": ({"silent_after": n}, IPV4) for n in FRAMES_BEFORE},
+    "port down after 3": (
+        {
+            "silent_after": 3,
+            "sysfs_then": {"ib9/device/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"},
+        },
+        IPV4,
+    ),
+    "no P_Key after 3": (
+        {
+            "silent_after": 3,
+            "sysfs_then": {"ib9/device/infiniband/mlx5_0/ports/1/pkeys/0": "0x0000\n"},
+        },
+        IPV4,
+    ),
     "silent, ipv6": ({"replies": False}, IPV6),
     "sweep": ({}, "10.0.0.0/29"),
     "fabric": ({}, "fabric"),
     "port down": (
         {"sysfs": {"ib9/device/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"}},
+        "fabric",
+    ),
+    "fabric, own address": ({"addresses": [f"{IPV4}/24"]}, "fabric"),
+    "fabric, other address": ({"addresses": ["10.0.0.7/24"]}, "fabric"),
+    "own address": ({"addresses": [f"{IPV4}/24"]}, IPV4),
+    "own address, sweep": ({"addresses": [f"{IPV4}/24"]}, "10.0.0.0/29"),
+    "own address, silent": ({"addresses": [f"{IPV4}/24"], "replies": False}, IPV4),
+    "fabric, down": ({"state": "down", "sysfs": {"ib9/flags": "0x1002\n"}}, "fabric"),
+    "fabric, no carrier": (
+        {"sysfs": {"ib9/carrier": "0\n", "ib9/operstate": "down\n"}},
         "fabric",
     ),
     "old kernel": (
@@ -260,6 +285,39 @@ def test_silent_peer(runs, name, words):
     assert len(run.frames) == 3
 
 
+@pytest.mark.parametrize("replies", FRAMES_BEFORE)
+def test_peer_that_falls_silent(runs, replies):
+    """It replied at the beginning and does not at the end: nothing undone is OK."""
+    run = runs(f"silent after {replies}")
+    assert run.status == 2 and not run.outcomes("fail")
+    assert [s["code"] for s in run.report["summary"]["targets"][0]["undone"]][0] == "no-result"
+    assert "it no longer replies to the request of the beginning: no reply" in " ".join(
+        run.outcomes("inconclusive").values()
+    )
+
+
+@pytest.mark.parametrize(
+    "name, reason",
+    [("port down", "is no longer active"), ("no P_Key", "is no longer in partition")],
+)
+def test_reason_on_this_side(runs, name, reason):
+    run = runs(f"{name} after 3")
+    assert run.status == 2 and reason in run.trouble
+
+
+def test_requests_are_counted(runs):
+    run = runs("ipv4")
+    counted = run.report["summary"]["targets"][0]["requests"]
+    assert counted["sent"] == counted["first_try"] > 4 and counted["packets"] >= 4
+    assert counted["late"] == counted["never"] == counted["lost"] == 0
+    first = run.report["results"][0]
+    assert first["id"] == "peer.address"
+    assert (
+        f"; {counted['sent']} requests: {counted['sent']} answered at the first try"
+        in first["actual"]
+    )
+
+
 def test_sweep_finds_the_one_peer(runs):
     run = runs("sweep")
     assert run.status == 0
@@ -272,6 +330,44 @@ def test_fabric_without_the_sa(runs):
     assert run.status == 2
     assert {"fabric.port-state", "fabric.pkey", "fabric.interface"} <= set(run.outcomes("pass"))
     assert "SA" in run.trouble
+
+
+def test_own_address_that_another_port_announces(runs):
+    run = runs("fabric, own address")
+    assert run.status == 1
+    assert list(run.outcomes("fail")) == ["fabric.own-addresses"]
+    assert (
+        f"{IPV4} (ib9) is announced by 80:00:00:49:" in run.outcomes("fail")["fabric.own-addresses"]
+    )
+    run = runs("fabric, other address")
+    assert run.status == 2 and "fabric.own-addresses" in run.outcomes("pass")
+
+
+@pytest.mark.parametrize("name", ["own address", "own address, sweep"])
+def test_own_address_is_never_conformant(runs, name):
+    run = runs(name)
+    assert run.status == 1
+    assert run.outcomes("fail") == {"peer.own-address": f"this host has {IPV4} too, at ib9"}
+
+
+def test_own_address_without_another_port(runs):
+    run = runs("own address, silent")
+    assert run.status == 2
+    assert run.trouble == "this host has the address itself, at ib9: probe it from another"
+
+
+def test_interface_of_the_fabric_that_is_down(runs):
+    run = runs("fabric, down")
+    assert run.status == 1
+    assert run.outcomes("fail") == {"fabric.interface": "ib9 is down"}
+    [stage] = [r for r in run.report["results"] if r["id"] == "fabric.interface"]
+    assert stage["advice"] == "ip link set ib9 up"
+
+
+def test_interface_of_the_fabric_without_carrier(runs):
+    run = runs("fabric, no carrier")
+    assert run.status == 1
+    assert run.outcomes("fail") == {"fabric.interface": "ib9 is up, but has no carrier (DOWN)"}
 
 
 def test_port_that_is_down(runs):

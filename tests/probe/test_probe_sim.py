@@ -30,8 +30,13 @@ CROWD = "\n".join(
     + [f"mgid=ff12:601b:ffff::1:ff00:{i:x}" for i in range(1100)]
     + ["ALL=full;"]
 )
+OTHER = "Default=0x7fff : ALL=full;\nOther=0x0001, ipoib : ALL=full;"
+# The host has no interface on the simulated port, which is a fault unless the port is named.
+NAMED = ("-d", "ibsim0")
 SUBNETS = {  # name: partition file, more arguments of the probe
     "healthy": (HEALTHY,),
+    "default port": (HEALTHY, "-d"),
+    "other group": (OTHER,),
     "disruptive": (HEALTHY, "--disruptive"),
     "MTU": ("Default=0x7fff, ipoib, mtu=5 : ALL=full;",),
     "rate": ("Default=0x7fff, ipoib, rate=12 : ALL=full;",),
@@ -92,7 +97,8 @@ class Report:
 def probe_subnet(folder, partitions, *arguments):
     """Probes a simulated subnet: the exit status of the program, and its report."""
     (folder / "partitions").write_text(partitions + "\n")
-    probe = (PROBE, "--format", "json", "-o", str(folder / "report"), *arguments, "fabric")
+    named = () if arguments == ("-d",) else (*NAMED, *arguments)
+    probe = (PROBE, "--format", "json", "-o", str(folder / "report"), *named, "fabric")
     return simulate(folder, "-P", str(folder / "partitions"), *probe), folder / "report"
 
 
@@ -166,6 +172,20 @@ def test_partition_without_a_broadcast_group(subnets):
     report = subnets("no group")
     report.expect("fabric.broadcast-group", "fail", "flag ipoib")
     report.expect("fabric.join", "skipped")
+
+
+def test_partition_that_has_the_group_is_named(subnets):
+    report = subnets("other group")
+    report.expect("fabric.broadcast-group", "fail", "; 0x8001 has one -> .*--pkey 0x8001")
+
+
+def test_default_port_needs_an_interface(subnets):
+    subnets("default port").expect(
+        "fabric.interface",
+        "fail",
+        "^no IPoIB interface on ibsim0 port 1 for partition 0xffff -> modprobe ib_ipoib; see dmesg",
+    )
+    subnets("healthy").expect("fabric.interface", "noted", "^no IPoIB interface on ibsim0 port 1")
 
 
 def test_group_of_another_scope_is_found(subnets):

@@ -8,6 +8,9 @@ import errno
 import json
 import os
 import resource
+import signal
+import subprocess
+import time
 
 import pytest
 
@@ -25,7 +28,7 @@ BOUND = 64 << 20  # the limit that ipoib-probe(1) names
 WALL = 20  # s; on an idle machine it takes a tenth of one
 
 
-def scenario(members):
+def scenario(members, more=""):
     return f"""device played0
 lid 9
 gid fe80::2:c903:0:1896
@@ -33,6 +36,7 @@ sa-log {os.path.abspath("sa.log")}
 group ff12:401b:ffff::ffff:ffff 0xc000 0xb1b
 group ff12:601b:ffff::1 0xc006 0xb1b
 sa-members {members}
+{more}
 """
 
 
@@ -49,17 +53,21 @@ def only_libibumad():
     return os.path.abspath("library")
 
 
-def probe(library, members):
-    """Its stages by name, and its processor time in seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = wait.run(
-        [PROBE, "-d", "played0", "--format", "json", "fabric"],
-        env={**environment(scenario(members)), "LD_LIBRARY_PATH": library},
+def run(library, given, *arguments):
+    return wait.run(
+        [PROBE, "-d", "played0", *arguments, "fabric"],
+        env={**environment(given), "LD_LIBRARY_PATH": library},
         capture_output=True,
         text=True,
         timeout=WALL,
         check=False,
     )
+
+
+def probe(library, members):
+    """Its stages by name, and its processor time in seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run(library, scenario(members), "--format", "json")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.stdout, done.stderr
     results = json.loads(done.stdout)["results"]
@@ -96,6 +104,78 @@ def test_table_at_the_bound(library, above):
     assert stages["fabric.own-group"]["outcome"] == "fail", "the played SA makes no groups: 0x0200"
     assert "0x0200" in stages["fabric.own-group"]["actual"]
     assert not [line for line in sa_log() if line.startswith("queued")]
+
+
+# --- an SA without a result: nothing undone is OK (exit status 2, and the reason)
+
+
+GROUP = "0x0038"  # the attribute MCMemberRecord (IBA 15.2.5.17)
+UNDONE = {  # the SA's fault: the stage without a result, the reason
+    "sa-status 0x0001": ("fabric.sm", "the SA at LID 1 is busy"),
+    "sa-slow 2500": (
+        "fabric.sm",
+        "the SA is slow: it answers after 2.5 s, and a query waits 1.5 s",
+    ),
+    f"sa-status 0x0700 {GROUP}": (
+        "fabric.broadcast-group",
+        "the SA does not say whether P_Key 0xffff has a broadcast group: 0x0700, request denied (ERR_REQ_DENIED)",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", UNDONE)
+def test_sa_without_a_result_is_not_judged(library, fault):
+    stage, reason = UNDONE[fault]
+    done = run(library, scenario(0, fault), "--format", "json")
+    report = json.loads(done.stdout)
+    target = report["summary"]["targets"][0]
+    stages = {r["id"]: r for r in report["results"] if r["level"] == "STAGE"}
+    assert done.returncode == report["summary"]["exit_status"] == 2
+    assert report["summary"]["verdict"] == target["verdict"] == "unjudged"
+    assert reason in target["error"]
+    assert stages[stage]["outcome"] == "inconclusive"
+    assert target["undone"][0] == {"code": "no-result", "stage": stage}
+    assert {"code": "not-run", "stage": "fabric.join"} in target["undone"]
+    text = run(library, scenario(0, fault))
+    assert text.returncode == 2
+    assert text.stdout.splitlines()[-1] == f"fabric: NOT JUDGED: {reason}"
+
+
+@pytest.mark.parametrize("after", [round(0.1 * n, 1) for n in range(7)])
+def test_interrupt(library, after):
+    """At whatever time after the first join: each join is left, and the message that a leave was not confirmed does not
+    come, for the SA confirms each one."""
+    with subprocess.Popen(
+        [PROBE, "-d", "played0", "fabric"],
+        env={
+            **environment(scenario(0, "sa-makes on\nsa-slow 40")),
+            "LD_LIBRARY_PATH": library,
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as program:
+        wait.until(lambda: os.path.exists("sa.log"), "the first join")
+        time.sleep(after)
+        program.send_signal(signal.SIGINT)
+        out, err = program.communicate(timeout=WALL)
+    assert program.returncode == 128 + signal.SIGINT, (out, err)
+    assert "did not confirm" not in err
+    # FullMember and SendOnlyFullMember; other members go with the group
+    log = [line for line in sa_log() if line.endswith((" 1", " 8"))]
+    joined = [line.replace("join", "leave") for line in log if line.startswith("join")]
+    assert joined and sorted(joined) == sorted(line for line in log if line.startswith("leave"))
+
+
+def test_partition_that_has_the_group_is_named(library):
+    """0x8001 has no broadcast group; the port is in 0xffff too, which has one."""
+    done = run(library, scenario(0, "pkeys 0x8001 0xffff"), "--pkey", "0x8001", "--format", "json")
+    stages = {r["id"]: r for r in json.loads(done.stdout)["results"] if r["level"] == "STAGE"}
+    group = stages["fabric.broadcast-group"]
+    assert done.returncode == 1 and group["outcome"] == "fail"
+    assert "there is no IPoIB broadcast group for P_Key 0x8001" in group["actual"]
+    assert group["actual"].endswith("; 0xffff has one")
+    assert group["advice"].endswith("or use that partition: --pkey 0xffff")
 
 
 # --- the played library itself: umad_recv(3), and ib_umad_read() of the kernel

@@ -40,28 +40,29 @@ def colons(address):
     return ":".join(f"{b:02x}" for b in address) + "\n"
 
 
-def describe(folder, changes):
-    """Writes what ib_ipoib shows in sysfs. A change of None leaves the file out."""
-    port = f"{NAME}/device/infiniband/mlx5_0/ports/1"
-    files = {
-        f"{NAME}/type": f"{ARPHRD_INFINIBAND}\n",
-        f"{NAME}/address": colons(OWN),
-        f"{NAME}/broadcast": colons(BROADCAST),
-        f"{NAME}/pkey": "0xffff\n",
-        f"{NAME}/mode": "datagram\n",
-        f"{NAME}/mtu": "2044\n",
-        f"{NAME}/flags": "0x1003\n",
-        f"{NAME}/dev_port": "0x0\n",
-        f"{NAME}/carrier": "1\n",
-        f"{port}/lid": "0x3\n",
-        f"{port}/sm_lid": "0x1\n",
-        f"{port}/lid_mask_count": "0\n",
-        f"{port}/state": "4: ACTIVE\n",
-        f"{port}/rate": "100 Gb/sec (4X EDR)\n",
-        f"{port}/pkeys/0": "0xffff\n",
-        "eth9/type": "1\n",
-    }
-    files.update(changes)
+PORT = f"{NAME}/device/infiniband/mlx5_0/ports/1"
+SYSFS = {
+    f"{NAME}/type": f"{ARPHRD_INFINIBAND}\n",
+    f"{NAME}/address": colons(OWN),
+    f"{NAME}/broadcast": colons(BROADCAST),
+    f"{NAME}/pkey": "0xffff\n",
+    f"{NAME}/mode": "datagram\n",
+    f"{NAME}/mtu": "2044\n",
+    f"{NAME}/flags": "0x1003\n",
+    f"{NAME}/dev_port": "0x0\n",
+    f"{NAME}/carrier": "1\n",
+    f"{PORT}/lid": "0x3\n",
+    f"{PORT}/sm_lid": "0x1\n",
+    f"{PORT}/lid_mask_count": "0\n",
+    f"{PORT}/state": "4: ACTIVE\n",
+    f"{PORT}/rate": "100 Gb/sec (4X EDR)\n",
+    f"{PORT}/pkeys/0": "0xffff\n",
+    "eth9/type": "1\n",
+}
+
+
+def describe(folder, files):
+    """Writes files of sysfs, as ib_ipoib shows them; those that are None are left out."""
     for path, text in files.items():
         if text is not None:
             os.makedirs(os.path.dirname(f"{folder}/{path}"), exist_ok=True)
@@ -93,7 +94,8 @@ def advertisement(to, lladdr):
 class Peer:
     """The peer of the probe, and what happens to the interface.
 
-    replies: whether it replies. edits: {offset in the frame: hex}, changes of its ARP replies.
+    replies: whether it replies. silent_after: the number of replies after which it does not any more.
+    addresses: those of the interface. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
     runts: every truncation of a reply arrives before it. large: the size of a frame that comes
     before each reply. second_station: a second station replies too. after: "interrupt", "down" or "gone",
     what happens when frame number at was sent."""
@@ -101,6 +103,7 @@ class Peer:
     def __init__(self, tun, given):
         self.tun, self.frames = tun, []
         self.replies = given.get("replies", True)
+        self.left, self.sysfs_then = given.get("silent_after"), given.get("sysfs_then", {})
         self.edits = {int(at): bytes.fromhex(b) for at, b in given.get("edits", {}).items()}
         self.runts, self.large = given.get("runts", False), given.get("large", 0)
         self.second_station = given.get("second_station", False)
@@ -130,7 +133,11 @@ class Peer:
 
     def take(self, frame):
         self.frames.append(frame)
+        if self.left == 0:
+            self.replies, self.left = False, None
+            describe("/sys/class/net", self.sysfs_then)
         if len(frame) >= 24 and self.replies:
+            self.left = self.left and self.left - 1
             self.reply(struct.unpack_from(">H", frame, 20)[0], frame[24:])
 
     def disturb(self, program):
@@ -180,8 +187,10 @@ def make_interface(state):
 
 def main(given, command):
     tun = make_interface(given.get("state", "up"))
+    for address in given.get("addresses", ()):
+        subprocess.run(["ip", "addr", "add", address, "dev", NAME], check=True)
     subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/class/net"], check=True)
-    describe("/sys/class/net", given.get("sysfs", {}))
+    describe("/sys/class/net", {**SYSFS, **given.get("sysfs", {})})
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

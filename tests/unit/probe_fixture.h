@@ -5,6 +5,7 @@
 
 #include "probe/exchange/peer.h"
 #include "probe/link/link.h"
+#include "report/report.h"
 
 struct probe_fixture {
     struct run run;
@@ -12,6 +13,26 @@ struct probe_fixture {
     struct peer peer;
     struct target target;
 };
+
+/* Frees the results of a target whose name is a literal. */
+static inline void probe_fixture_forget(struct checked *j)
+{
+    j->name = NULL;
+    checked_clear(j);
+}
+
+/* The verdict, and what the last line says: the reason if there is none. */
+static inline enum verdict_status probe_fixture_verdict(const struct checked *j)
+{
+    const struct report r = {.probed = true};
+    return checked_summary(&r, j).status;
+}
+
+static inline const char *probe_fixture_reason(const struct checked *j)
+{
+    const struct report r = {.probed = true};
+    return checked_why_not(&r, j);
+}
 
 static inline struct target *
 probe_fixture_make(struct probe_fixture *s, const struct options *options, struct results *results)

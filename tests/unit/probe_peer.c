@@ -97,6 +97,11 @@ static struct place place_of_second(const struct fake *f)
                           f->second.same_qpn ? PEER_QPN : SECOND_QPN, second_gid};
 }
 
+static bool is_after(const struct fake *f, unsigned packets)
+{
+    return packets && f->sent > packets;
+}
+
 static bool is_away(const struct fake *f)
 {
     return f->change.after && f->sent > f->change.after &&
@@ -342,7 +347,7 @@ static void take_second(struct fake *f, const uint8_t *bytes)
 static void respond_echo(struct fake *f, const uint8_t *bytes, uint32_t n)
 {
     uint8_t request[UD_SIZE], lladdr[LLADDR_SIZE];
-    if (bytes[ENCAP_SIZE + 9] != 1 || bytes[ENCAP_SIZE + 20] != 8 ||
+    if (bytes[ENCAP_SIZE + 9] != 1 || bytes[ENCAP_SIZE + 20] != 8 || f->fault == NO_ECHO ||
         (f->fault == SMALL_MTU && n > 1500 + ENCAP_SIZE))
         return;
     memcpy(f->waiting, bytes, n);
@@ -372,7 +377,7 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes
 {
     bool multicast = to->qpn == QPN_MULTICAST;
     struct place place = place_of(f);
-    if (is_away(f))
+    if (is_away(f) || is_after(f, f->pkey_gone_after) || is_after(f, f->down_after))
         return false;
     if (f->fault == DEAF_TO_MULTICAST && multicast &&
         memcmp(bytes + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->outcome++)
@@ -380,7 +385,8 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes
     if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) ||
         (f->fault == DROPS_HALF && f->sent % 2))
         return false;
-    if (f->fault == DROPS_FIFTH && f->sent % 5 == 0)
+    if ((f->fault == DROPS_FIFTH && f->sent % 5 == 0) ||
+        (f->fault == DROPS_EIGHTH && f->sent % 8 == 0))
         return false;
     if ((to->qkey != QKEY && f->fault != TAKES_ANY_QKEY) ||
         (to->other_partition && f->fault != TAKES_ANY_PKEY))
@@ -446,6 +452,8 @@ static enum transport_result fake_receive(struct transport *t, int ms, struct ud
 
 /* ---- the SA */
 
+static volatile int stop;
+
 static void put_broadcast(const struct fake *f, uint8_t *r)
 {
     message_broadcast_mgid(r + MCM_MGID, 2, 0xffff);
@@ -468,11 +476,37 @@ static uint16_t respond_ipv6_group(const struct fake *f, const struct sa_query *
     return 0;
 }
 
+/* A group that the probe creates. It goes with its last FullMember (IBA 15.2.5.17). */
+static uint16_t respond_made_group(struct fake *f, const struct sa_query *q, uint8_t *record)
+{
+    uint8_t state = q->record[MCM_SCOPE_JOIN] & 0xf;
+    bool of_port = q->mask & MCM_HAS_PORT_GID;
+    if (q->method == SA_GET && !(of_port ? f->made.held != 0 : f->made.there))
+        return 0x0300;
+    if ((q->method == SA_SET && !f->made.there && !(state & JOIN_FULL)) ||
+        (q->method == SA_DELETE && !(f->made.held & state)))
+        return 0x0200;
+    if (q->method == SA_SET)
+        f->made.held |= state;
+    if (q->method == SA_DELETE)
+        f->made.held &= (uint8_t)~state;
+    f->made.there = f->made.held & JOIN_FULL || (f->made.there && q->method != SA_DELETE);
+    put_broadcast(f, record);
+    memcpy(record + MCM_MGID, q->record + MCM_MGID, 16);
+    record[MCM_SCOPE_JOIN] = 0x20 | f->made.held;
+    return 0;
+}
+
 static uint16_t respond_group(struct fake *f, const struct sa_query *q, uint8_t *record)
 {
     uint8_t broadcast[MCM_SIZE] = {0};
+    if (f->group_status)
+        return f->group_status;
     f->sets += q->method == SA_SET;
     put_broadcast(f, broadcast);
+    if (f->makes_groups && memcmp(q->record + MCM_MGID, broadcast, 12) == 0 &&
+        memcmp(q->record + MCM_MGID, broadcast, 16) != 0)
+        return respond_made_group(f, q, record);
     if (memcmp(q->record + MCM_MGID, broadcast, 16) != 0)
         return respond_ipv6_group(f, q, record);
     if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) &&
@@ -535,6 +569,19 @@ static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t
     return 0;
 }
 
+/* 239.0.0.0 and the following; ff02::1:ff00:0 and the following (RFC 4291 §2.7.1); another
+ * protocol's */
+static void put_table_mgid(const struct fake *f, unsigned i, uint8_t *mgid)
+{
+    static const uint8_t solicited[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [11] = 1, 0xff},
+                         foreign[16] = {0xff, 0x12, 0xa0, 0x1b, 0xff, 0xff};
+    put32(mgid + 12, 0xef000000u + i);
+    if (i < f->solicited || i < f->foreign) {
+        memcpy(mgid, i < f->solicited ? solicited : foreign, 16);
+        put16(mgid + 14, (uint16_t)i);
+    }
+}
+
 /*
  * Tables: SMInfoRecord (IBA 15.2.5.10, 14.2.5.13), SwitchInfoRecord (15.2.5.7, 14.2.5.4),
  * MCMemberRecord.
@@ -554,8 +601,11 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
         } else if (q->attribute == SWITCH)
             put16(record + MULTICAST_CAP, (uint16_t)f->mlids);
         else {
+            memset(record, 0, sizeof record);
             put_broadcast(f, record);
-            put32(record + MCM_MGID + 12, 0xef000000u + i);
+            put_table_mgid(f, i, record + MCM_MGID);
+            if (q->sm_key && i >= f->memberless)
+                memcpy(record + MCM_PORT_GID, own_gid, 16);
             put16(record + MCM_MLID, (uint16_t)(MLID + 1 + i));
         }
         g_byte_array_append(a->records, record, a->stride);
@@ -580,7 +630,8 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     now += SA_RESPONSE_US;
     a->stride = 0;
     bool table = q->method == SA_GET_TABLE;
-    a->status = f->sa_busy ? 0x0001 : table ? respond_table(f, q, a) : respond_record(f, q, record);
+    bool busy = f->sa_busy || (f->busy_after && f->asks > f->busy_after);
+    a->status = busy ? 0x0001 : table ? respond_table(f, q, a) : respond_record(f, q, record);
     memset(a->mad, 0, MAD_SIZE);
     a->mad[MAD_BASE_VERSION] = 1;
     a->mad[MAD_CLASS] = MAD_CLASS_SA;
@@ -591,6 +642,10 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     memcpy(a->mad + SA_DATA, record, sizeof record);
     if (a->status == 0 && !table)
         g_byte_array_append(a->records, record, sizeof record);
+    if (f->signal_at && f->asks >= f->signal_at)
+        stop = 2; /* SIGINT: the SA has the request, but its response is not awaited */
+    if (stop && !t->ending)
+        return TRANSPORT_STOPPED;
     bool lost = q->attribute == SA_INFORM_INFO && f->lost_trap &&
                 be16(q->record + INFORM_TRAP) == f->lost_trap;
     return lost ? TRANSPORT_NOTHING : TRANSPORT_OK;
@@ -610,6 +665,17 @@ static enum transport_result fake_next_notice(struct transport *t, int ms,
     (void)notice;
     now += (gint64)ms * 1000;
     return TRANSPORT_NOTHING;
+}
+
+static bool fake_read_port(struct transport *t, struct port_facts *port)
+{
+    const struct fake *f = (const struct fake *)t;
+    *port = t->facts;
+    if (is_after(f, f->pkey_gone_after))
+        memset(port->pkeys, 0, sizeof port->pkeys);
+    if (is_after(f, f->down_after))
+        port->state = PORT_DOWN;
+    return true;
 }
 
 static enum transport_result fake_open(struct transport *t, unsigned pkey_index, uint32_t qkey)
@@ -646,6 +712,7 @@ static const struct transport_ops fake_ops = {.capabilities = CAN_ALL & ~HAS_CON
                                               .receive = fake_receive,
                                               .query = fake_query,
                                               .attach = fake_attach,
+                                              .read_port = fake_read_port,
                                               .watch = fake_watch,
                                               .next_notice = fake_next_notice};
 
@@ -658,7 +725,6 @@ static const struct port_facts port_of_test = {.device = "fake0",
                                                .infiniband = true,
                                                .pkeys = {0xffff},
                                                .n_pkeys = 1};
-static volatile int stop;
 
 void fake_begin(struct fake *f, struct target *target, enum fault fault, bool member)
 {
@@ -668,6 +734,7 @@ void fake_begin(struct fake *f, struct target *target, enum fault fault, bool me
     message_broadcast_mgid(f->grh + GRH_DGID, 2, 0xffff);
     f->grh[0] = 0x60;
     target->link->transport = &f->base;
+    stop = 0;
     target->run->stop = &stop;
     target->log = wirelog_new(NULL, NULL);
     groups_open(target->link);

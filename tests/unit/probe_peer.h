@@ -62,6 +62,8 @@ enum fault {
     IS_ABSENT,
     DROPS_HALF,
     DROPS_FIFTH,
+    DROPS_EIGHTH,
+    NO_ECHO,         /* a firewall */
     ICMP_CHECKSUM,   /* of its echo replies is wrong */
     IPV4_CHECKSUM,   /* of the IPv4 headers of its echo replies is wrong */
     OTHER_PAYLOAD,   /* its echo replies have another payload than the request */
@@ -117,6 +119,7 @@ struct fake {
     uint64_t dice;
     uint32_t sender; /* QPN that the current packet came from */
     bool member, knows_us;
+    unsigned signal_at;       /* a signal arrives during this request to the SA; 0: never */
     uint8_t waiting[UD_SIZE]; /* an echo reply that waits for address resolution */
     uint32_t waiting_n, waiting_sender;
     /*
@@ -124,9 +127,18 @@ struct fake {
      * not reported).
      */
     unsigned masters, groups, mlids;
+    /* How many of these groups are solicited-node groups, or no IPoIB groups, or have no member. */
+    unsigned solicited, foreign, memberless;
     bool refuses_send_only;
-    bool sa_busy;  /* the SA responds to every request with status busy */
-    bool sa_fails; /* an error of this host: nothing can be sent to the SA */
+    bool makes_groups; /* it creates and deletes one group of the probe's, made */
+    struct {
+        bool there;
+        uint8_t held; /* JoinState */
+    } made;
+    bool sa_busy;          /* the SA responds to every request with status busy */
+    unsigned busy_after;   /* the same after this number of requests; 0: never */
+    bool sa_fails;         /* an error of this host: nothing can be sent to the SA */
+    uint16_t group_status; /* of its responses about groups; 0: the true one */
     /*
      * Subscriptions to the traps 66 and 67: the one that is rejected, the one whose response is
      * lost, and the active ones (one bit each).
@@ -143,6 +155,8 @@ struct fake {
                   const uint8_t *bytes); /* called for each packet of the probe, if set */
     void *watch_user;
     unsigned fails_after; /* packets after which nothing can be sent; 0: never */
+    /* packets after which this port is in no partition, or down, so the peer receives nothing */
+    unsigned pkey_gone_after, down_after;
     unsigned joins, leaves,
         announced; /* announced: packets in which the probe announced an address of its own */
 };

@@ -347,15 +347,31 @@ static bool fake_can_connect(struct transport *t)
 
 /* ---- a run */
 
+/* The SA has the broadcast group, and this port is in it. */
+static enum transport_result fake_query(struct transport *t, const struct sa_query *q, int ms,
+                                        struct sa_response *a)
+{
+    (void)t;
+    (void)ms;
+    a->status = a->stride = 0;
+    memset(a->mad, 0, MAD_SIZE);
+    g_byte_array_append(a->records, q->record, sizeof q->record);
+    a->records->data[MCM_SCOPE_JOIN] = 0x21;
+    return TRANSPORT_OK;
+}
+
 static const struct transport_ops fake_ops = {.capabilities = CAN_ALL,
+                                              .query = fake_query,
                                               .send = fake_send,
                                               .receive = fake_receive,
                                               .can_connect = fake_can_connect,
                                               .connect = fake_connect,
                                               .send_connected = fake_send_connected,
                                               .disconnect = fake_disconnect};
-static const struct transport_ops without_connections = {
-    .capabilities = CAN_ALL & ~HAS_CONNECTIONS, .send = fake_send, .receive = fake_receive};
+static const struct transport_ops without_connections = {.capabilities = CAN_ALL & ~HAS_CONNECTIONS,
+                                                         .send = fake_send,
+                                                         .receive = fake_receive,
+                                                         .query = fake_query};
 
 struct outcome_of_run {
     struct fake fake;
@@ -428,10 +444,7 @@ static void clear(struct outcome_of_run *o)
     for (unsigned i = 0; i < QUEUE; i++)
         g_free(o->fake.queue[i].bytes);
     g_free(o->fake.reply);
-    g_free(o->checked.trouble);
-    verdict_free(o->checked.verdict);
-    if (o->checked.stages)
-        g_ptr_array_unref(o->checked.stages);
+    probe_fixture_forget(&o->checked);
 }
 
 /* Asserts the identifiers of the rules with that outcome, each followed by a space. */
@@ -459,6 +472,13 @@ static void check_worst(const struct outcome_of_run *o, enum rule_number rule, i
     if (verdict_worst(o->checked.verdict, rule) != outcome)
         fail_msg("%s: %d, not %d", rules[rule].id, verdict_worst(o->checked.verdict, rule),
                  outcome);
+}
+
+static void check_unjudged(const struct outcome_of_run *o, const char *reason)
+{
+    assert_int_equal(probe_fixture_verdict(&o->checked), VERDICT_UNJUDGED);
+    if (!strstr(probe_fixture_reason(&o->checked), reason))
+        fail_msg("\"%s\", not \"%s\"", probe_fixture_reason(&o->checked), reason);
 }
 
 /* ---- the tests */
@@ -540,9 +560,15 @@ static void freedoms(void **state)
     (void)state;
     check_fault(REFUSES_SECOND, "");
     check_fault(DREQ_UNANSWERED, "");
-    check_fault(NO_UD_AFTER_CONNECTION, ""); /* it may have crashed; this cannot be distinguished */
+    /* it may have crashed; this cannot be distinguished */
+    run_with(&o, NO_UD_AFTER_CONNECTION, LLADDR_FLAG_RC, &fake_ops, "none");
+    check_those(&o, OUTCOME_FAIL, "");
+    check_unjudged(&o, "it no longer replies to the request of the beginning: no reply");
+    clear(&o);
     run_with(&o, CM_UNANSWERED, LLADDR_FLAG_RC, &fake_ops, "none");
     check_those(&o, OUTCOME_FAIL, "");
+    check_unjudged(&o, "it announces connected mode, and none of 3 REQs got a REP or REJ: no "
+                       "response to the REQ");
     check_worst(&o, R_RFC4755_3_5_SERVICE_ID, OUTCOME_INCONCLUSIVE);
     /* once per mode: later checks do not wait again */
     assert_true(o.fake.asked <= 2 * TRIES);
@@ -564,6 +590,7 @@ static void host_that_cannot_send_the_req(void **state)
         assert_non_null(r);
         assert_string_equal(r->cases[0].actual, "no path");
     }
+    check_unjudged(&o, "REQs got a REP or REJ: no path");
     assert_int_equal(o.fake.asked, o.fake.disconnected);
     clear(&o);
 }

@@ -32,6 +32,8 @@ static void join_other_partition(struct fake *f)
     f->base.facts.pkeys[f->base.facts.n_pkeys++] = OTHER_PKEY;
 }
 
+static const struct fake *during; /* NULL: nothing happens during the run */
+
 static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bool member,
                      const struct network *network, unsigned timeout_ms)
 {
@@ -53,9 +55,22 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
     }
     memcpy(target->ip, peer_ip, 4);
     g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
+    if (during) {
+        o->fake.pkey_gone_after = during->pkey_gone_after;
+        o->fake.down_after = during->down_after;
+        o->fake.silent_after = during->silent_after;
+    }
     checks_run_peer(target, NULL);
     fake_end(target);
     o->summary = verdict_summarize(o->checked.verdict, true);
+}
+
+/* Faults that happen during the run: of *as, only these fields are used. */
+static void run_until(struct outcome_of_run *o, const struct fake *as)
+{
+    during = as;
+    run_over(o, as->fault, true, true, &as->network, 500);
+    during = NULL;
 }
 
 static void run(struct outcome_of_run *o, enum fault fault, bool source, bool member)
@@ -98,10 +113,7 @@ static void run_ipv6_as(struct outcome_of_run *o, enum fault fault, unsigned res
 
 static void clear(struct outcome_of_run *o)
 {
-    g_free(o->checked.trouble);
-    verdict_free(o->checked.verdict);
-    if (o->checked.stages)
-        g_ptr_array_unref(o->checked.stages);
+    probe_fixture_forget(&o->checked);
 }
 
 /* Asserts the identifiers of the rules that failed, each followed by a space. */
@@ -202,6 +214,125 @@ static void missing_replies_raise_no_violation(void **state)
     assert_int_equal(o.summary.status, VERDICT_UNJUDGED);
     assert_non_null(o.checked.trouble);
     clear(&o);
+}
+
+/* ---- 0 is a claim: what was not answered, or not at the end, is not conformant */
+
+static void check_verdict(const struct outcome_of_run *o, enum verdict_status status,
+                          const char *reason)
+{
+    enum verdict_status found = probe_fixture_verdict(&o->checked);
+    if (found != status)
+        fail_msg("verdict %d, not %d: %s", found, status, probe_fixture_reason(&o->checked));
+    if (status == VERDICT_UNJUDGED)
+        says(probe_fixture_reason(&o->checked), reason);
+}
+
+/* Whenever the peer falls silent, also before the last request of the test. */
+static void peer_that_falls_silent_is_not_judged(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    run(&o, NO_FAULT, true, true);
+    unsigned all = o.fake.pushed;
+    check_verdict(&o, VERDICT_CONFORMANT, "");
+    clear(&o);
+    for (unsigned n = 1; n < all; n++) {
+        run_until(&o, &(struct fake){.network.ends_after = n});
+        check_verdict(&o, VERDICT_UNJUDGED, n < 2 ? "" : "no longer");
+        clear(&o);
+    }
+    run_until(&o, &(struct fake){.network.ends_after = all});
+    check_verdict(&o, VERDICT_CONFORMANT, "");
+    clear(&o);
+}
+
+/* The user asked for echo requests. Without --source there are none. */
+static void peer_without_an_echo_is_not_judged(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    run(&o, NO_ECHO, true, true);
+    check_verdict(&o, VERDICT_UNJUDGED, "it answers none of ");
+    clear(&o);
+    run(&o, NO_ECHO, false, true);
+    check_verdict(&o, VERDICT_CONFORMANT, "");
+    clear(&o);
+}
+
+static void own_side_is_the_reason(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    run_until(&o, &(struct fake){.pkey_gone_after = 20});
+    check_verdict(&o, VERDICT_UNJUDGED, "fake0 port 1 is no longer in partition 0xffff");
+    clear(&o);
+    run_until(&o, &(struct fake){.down_after = 20});
+    check_verdict(&o, VERDICT_UNJUDGED, "fake0 port 1 is no longer active");
+    clear(&o);
+    run_until(&o, &(struct fake){.silent_after = 1, .network.ends_after = 9});
+    check_verdict(&o, VERDICT_UNJUDGED, "the SA (LID 1) no longer answers");
+    clear(&o);
+}
+
+/* A reply after the timeout is slow, not missing. */
+static void late_reply_is_slow(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    run_until(&o, &(struct fake){.network.late_ms = 2500});
+    check_verdict(&o, VERDICT_UNJUDGED,
+                  "10.0.0.2 is slow: its reply came 2.5 s after the first of 3 ARP requests, 500 "
+                  "ms each: use --timeout 3750");
+    clear(&o);
+    run_until(&o, &(struct fake){.fault = IS_ABSENT});
+    check_verdict(&o, VERDICT_UNJUDGED, "no reply from 10.0.0.2 to 3 ARP requests, 500 ms each");
+    clear(&o);
+}
+
+/* ---- counts of requests and lost packets */
+
+static void check_requests(const struct outcome_of_run *o, bool late, bool lost)
+{
+    const struct checked_requests *q = &o->checked.requests;
+    const struct stage *first = o->checked.stages->pdata[0];
+    assert_true(q->counted);
+    assert_int_equal(q->sent, q->first_try + q->late + q->never);
+    assert_true(q->packets >= q->sent - q->never);
+    assert_int_equal(q->late > 0, late);
+    assert_int_equal(q->lost > 0, lost);
+    assert_string_equal(first->id, "peer.address");
+    says(first->text, " requests: ");
+    says(first->text, lost ? " packets lost" : " never");
+}
+
+/* Slow, duplicated and ignored packets are not lost ones. */
+static void lost_packets_are_counted(void **state)
+{
+    static const struct {
+        struct fake as;
+        bool late, lost;
+        enum verdict_status status;
+    } runs[] = {
+        {.status = VERDICT_CONFORMANT},
+        {.as.network.late_ms = 600, .late = true},
+        {.as.network = {.doubles = true, .doubled_after_ms = 300}},
+        {.as.network = {.late_ms = 600, .doubles = true}, .late = true},
+        {.as.fault = SMALL_MTU, .status = VERDICT_VIOLATED},
+        {.as.fault = DROPS_EIGHTH, .late = true, .lost = true},
+        {.as.network.loses_half = true, .late = true, .lost = true, .status = VERDICT_UNJUDGED}};
+    struct outcome_of_run o;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(runs); i++) {
+        run_until(&o, &runs[i].as);
+        check_requests(&o, runs[i].late, runs[i].lost);
+        check_verdict(&o, runs[i].status, " requests lost (");
+        if (runs[i].lost)
+            says(o.checked.remark, " requests lost (");
+        else
+            assert_null(o.checked.remark);
+        clear(&o);
+    }
 }
 
 /* ---- replies that are late, duplicated or lost */
@@ -592,6 +723,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_peer),
         cmocka_unit_test(each_violation_is_found),
+        cmocka_unit_test(peer_that_falls_silent_is_not_judged),
+        cmocka_unit_test(peer_without_an_echo_is_not_judged),
+        cmocka_unit_test(own_side_is_the_reason),
+        cmocka_unit_test(late_reply_is_slow),
+        cmocka_unit_test(lost_packets_are_counted),
         cmocka_unit_test(wrong_pkey_is_noted),
         cmocka_unit_test(missing_replies_raise_no_violation),
         cmocka_unit_test(replies_are_matched_to_their_requests),

@@ -46,6 +46,16 @@ gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GEr
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
+static unsigned unconfirmed; /* messages that a leave was not confirmed */
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+void __wrap_say(const char *format, ...);
+void __wrap_say(const char *format, ...)
+{
+    unconfirmed += strstr(format, "did not confirm") != NULL;
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
 /* ---- a stage */
 
 /* Runs one stage on the simulated fabric. Of *as, only the subnet's fields are used. */
@@ -62,11 +72,15 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.masters = as->masters;
     fake.groups = as->groups;
     fake.mlids = as->mlids;
+    fake.solicited = as->solicited;
+    fake.foreign = as->foreign;
+    fake.memberless = as->memberless;
     fake.refuses_send_only = as->refuses_send_only;
     fake.ipv6 = as->ipv6;
     fake.no_groups = as->no_groups;
     fake.sa_fails = as->sa_fails;
     fake.sa_busy = as->sa_busy;
+    fake.group_status = as->group_status;
     fake.silent_after = as->silent_after ? fake.asks + as->silent_after : 0;
     fake.refused_trap = as->refused_trap;
     fake.lost_trap = as->lost_trap;
@@ -75,16 +89,64 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         if (strcmp(s->id, id) == 0) {
             results_begin(&results, id);
-            assert_true(s->run(target, id) || as->sa_fails || as->sa_busy);
+            assert_true(s->run(target, id) || as->sa_fails || as->sa_busy || as->group_status);
         }
     l->subscribed = fake.subscribed;
     l->subscriptions = fake.subscriptions;
     fake.silent_after = 0;
     fake.sa_busy = false;
+    fake.group_status = 0;
     fake_end(target);
     assert_int_equal(fake.joins, fake.leaves); /* the probe left all groups that it joined */
     assert_int_equal(l->checked.stages->len, 1);
     l->stage = l->checked.stages->pdata[0];
+}
+
+/* Runs all stages on a sound fabric whose SA is silent, or busy, after that number of requests. */
+struct run_of_all {
+    enum verdict_status status;
+    unsigned asked, unconfirmed;
+    uint8_t held;                         /* JoinState in the probe's group after the run */
+    char error[VERDICT_TEXT], undone[40]; /* the first stage without a result; "": none */
+};
+
+enum sa_fault { SA_SILENT, SA_IS_BUSY, INTERRUPTED };
+
+static struct run_of_all run_all(unsigned after, enum sa_fault fault)
+{
+    /* a port that is named needs no interface of the host */
+    struct options options = {.rate = 1000, .timeout_ms = 1, .device = "fake0"};
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    struct checked checked = {.name = g_strdup("fabric"), .verdict = verdict_new(NULL)};
+    struct results results = {.checked = &checked};
+    const struct report report = {.probed = true, .captures = &checked, .n = 1};
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
+    struct fake fake;
+    struct run_of_all a = {.error = ""};
+    fake_begin(&fake, target, NO_FAULT, true);
+    fake.masters = 1;
+    fake.makes_groups = true;
+    unsigned before = fake.asks;
+    *(fault == SA_IS_BUSY    ? &fake.busy_after
+      : fault == INTERRUPTED ? &fake.signal_at
+                             : &fake.silent_after) = after ? before + after : 0;
+    unconfirmed = 0;
+    struct transport_ops ops = *target->link->transport->ops;
+    ops.watch = NULL; /* another program receives the traps */
+    target->link->transport->ops = &ops;
+    fabric_run(target, OPENED, NULL);
+    a.status = checked_summary(&report, &checked).status;
+    a.asked = fake.asks - before;
+    g_strlcpy(a.error, checked_why_not(&report, &checked), sizeof a.error);
+    if (checked.undone)
+        g_strlcpy(a.undone, ((struct undone_stage *)checked.undone->pdata[0])->stage, sizeof a.undone);
+    fake.silent_after = fake.busy_after = 0;
+    fake_end(target);
+    checked_clear(&checked);
+    a.unconfirmed = unconfirmed;
+    a.held = fake.made.held;
+    return a;
 }
 
 static void says(const char *text, const char *words)
@@ -95,8 +157,43 @@ static void says(const char *text, const char *words)
 
 static void forget(struct looked *l)
 {
-    verdict_free(l->checked.verdict);
-    g_ptr_array_unref(l->checked.stages);
+    l->checked.name = NULL;
+    checked_clear(&l->checked);
+}
+
+/*
+ * 0 is a claim: whenever the SA stops to answer, the fabric is not OK. Without any answer fabric.sm
+ * fails; afterwards there is no verdict, and the reason is given.
+ */
+static void what_is_undone_is_not_ok(void **state)
+{
+    (void)state;
+    struct run_of_all whole = run_all(0, SA_SILENT);
+    assert_int_equal(whole.status, VERDICT_CONFORMANT);
+    assert_string_equal(whole.undone, "");
+    for (unsigned busy = 0; busy <= 1; busy++)
+        for (unsigned after = 1; after < whole.asked; after++) {
+            struct run_of_all a = run_all(after, busy ? SA_IS_BUSY : SA_SILENT);
+            if (a.status != VERDICT_UNJUDGED)
+                fail_msg("status %d after %u of %u responses", a.status, after, whole.asked);
+            assert_string_not_equal(a.undone, "");
+            says(a.error, busy ? "busy" : "not answer");
+        }
+    assert_int_equal(run_all(whole.asked, SA_SILENT).status, VERDICT_CONFORMANT);
+}
+
+/* Whenever a signal arrives, the groups are left, and a leave that the SA confirms is no message.
+ */
+static void interrupted_leaves_are_confirmed(void **state)
+{
+    (void)state;
+    struct run_of_all whole = run_all(0, SA_SILENT);
+    for (unsigned at = 1; at <= whole.asked; at++) {
+        struct run_of_all a = run_all(at, INTERRUPTED);
+        assert_int_equal(a.held, 0);
+        assert_int_equal(a.unconfirmed, 0);
+    }
+    assert_true(run_all(whole.asked - 3, SA_SILENT).unconfirmed > 0);
 }
 
 static void two_masters(void **state)
@@ -167,13 +264,40 @@ static void mlids_run_out(void **state)
     forget(&l);
     look(&l, "fabric.census", &(struct fake){.groups = 52, .mlids = 64});
     assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
-    says(l.stage->text, "52 groups, 52 of IPoIB (0 of other partitions), 52 MLIDs of 64");
-    says(l.stage->advice, "disable IPv6");
+    says(l.stage->text, "52 groups, 52 of IPoIB (0 of other partitions), 52 MLIDs of 64; 52 for "
+                        "IPv4, 0 solicited-node, 0 other IPv6, 0 not of IPoIB; 0 without a member");
+    says(l.stage->advice, "IPv4 groups take most");
     forget(&l);
     look(&l, "fabric.census", &(struct fake){.groups = 52});
     assert_int_equal(l.stage->outcome, OUTCOME_PASS);
     says(l.stage->text, "52 MLIDs of 16383 (no switch reports");
     forget(&l);
+}
+
+/* The advice fits the groups that take most MLIDs. */
+static void advice_fits_the_groups(void **state)
+{
+    static const struct {
+        struct fake as;
+        const char *text, *advice;
+    } all[] = {{{.groups = 60, .mlids = 64, .solicited = 40},
+                "20 for IPv4, 40 solicited-node, 0 other IPv6, 0 not of IPoIB; 0 without",
+                "disable IPv6"},
+               {{.groups = 60, .mlids = 64, .foreign = 40},
+                "20 for IPv4, 0 solicited-node, 0 other IPv6, 40 not of IPoIB; 0 without",
+                "other protocols than IPoIB"},
+               {{.groups = 60, .mlids = 64, .memberless = 50},
+                "0 not of IPoIB; 50 without a member",
+                "groups without a member take most: the SM keeps them"}};
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        look(&l, "fabric.census", &all[i].as);
+        assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
+        says(l.stage->text, all[i].text);
+        says(l.stage->advice, all[i].advice);
+        forget(&l);
+    }
 }
 
 static void invalid_mtu_is_not_used(void **state)
@@ -218,6 +342,34 @@ static void a_busy_sa_is_not_silent(void **state)
     }
 }
 
+/* A status other than "no records" does not say that a group is missing (IBA 15.2.1.3). */
+static void other_statuses_are_no_missing_group(void **state)
+{
+    static const struct {
+        uint16_t status;
+        const char *words, *advice;
+    } all[] = {{0x0100, "0x0100, no resources", "short of memory or MLIDs"},
+               {0x0200, "0x0200, request invalid", "see the SM's log"},
+               {0x0500, "0x0500, invalid GID", "wait for its next sweep"},
+               {0x0700, "0x0700, request denied", "configuration denies it"}};
+    static const char *const ids[] = {"fabric.broadcast-group", "fabric.own-group"};
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        for (size_t k = 0; k < G_N_ELEMENTS(ids); k++) {
+            look(&l, ids[k], &(struct fake){.group_status = all[i].status});
+            assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
+            says(l.stage->text, "does not say whether");
+            says(l.stage->text, all[i].words);
+            says(l.stage->advice, all[i].advice);
+            forget(&l);
+        }
+    look(&l, "fabric.broadcast-group", &(struct fake){.group_status = 0x0300});
+    assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
+    says(l.stage->text, "there is no IPoIB broadcast group");
+    forget(&l);
+}
+
 /* Each subscription is ended, even if the other one failed or its response was lost. */
 static void subscriptions_end(void **state)
 {
@@ -260,14 +412,18 @@ static void wanted_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_undone_is_not_ok),
+        cmocka_unit_test(interrupted_leaves_are_confirmed),
         cmocka_unit_test(two_masters),
         cmocka_unit_test(send_only_is_refused),
         cmocka_unit_test(mlids_run_out),
+        cmocka_unit_test(advice_fits_the_groups),
         cmocka_unit_test(invalid_mtu_is_not_used),
         cmocka_unit_test(host_fails),
         cmocka_unit_test(subscriptions_end),
         cmocka_unit_test(wanted_groups),
         cmocka_unit_test(a_busy_sa_is_not_silent),
+        cmocka_unit_test(other_statuses_are_no_missing_group),
         cmocka_unit_test(a_large_census_is_linear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,11 +71,14 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    char *path = g_build_filename(root, "ib0", NULL);
+    static const char *const names[] = {"ib0", "ib0.8002"};
     (void)state;
-    g_rmdir(path);
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        char *path = g_build_filename(root, names[i], NULL);
+        g_rmdir(path);
+        g_free(path);
+    }
     g_rmdir(root);
-    g_free(path);
     g_free(root);
     g_hash_table_unref(files);
     return 0;
@@ -119,6 +122,37 @@ static void only_infiniband_interfaces_that_are_up(void **state)
     assert_false(is_found(0x8001));
 }
 
+static void assert_name(char *name, const char *expected)
+{
+    if (expected)
+        assert_string_equal(name, expected);
+    else
+        assert_null(name);
+    g_free(name);
+}
+
+/* A child has its parent's index as that of the lower device, and the parent's port. */
+static void interfaces_in_any_state_and_their_parents(void **state)
+{
+    (void)state;
+    add("ib0.8002");
+    put("ib0.8002", "pkey", "0x8002\n");
+    put("ib0.8002", "broadcast", "");
+    put("ib0.8002", "flags", "0x1002\n");
+    put("ib0", "ifindex", "4\n");
+    put("ib0", "iflink", "4\n");
+    put("ib0.8002", "ifindex", "5\n");
+    put("ib0.8002", "iflink", "4\n");
+    assert_false(host_is_up("ib0.8002"));
+    assert_name(host_interface_in_any_state(&port, 0x8001), "ib0");
+    assert_name(host_interface_on(&port, 0x8002), NULL);
+    assert_name(host_interface_in_any_state(&port, 0x8002), "ib0.8002");
+    assert_name(host_interface_in_any_state(&port, 0xffff), NULL);
+    assert_name(host_parent("ib0.8002"), "ib0");
+    assert_name(host_parent("ib0"), NULL);
+    assert_name(host_parent_of_port(&port), "ib0");
+}
+
 /* Matched by the port's GUID, or by the device and the port's number. */
 static void only_on_this_port(void **state)
 {
@@ -153,6 +187,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(pkey_of_the_broadcast_address, begin, end),
         cmocka_unit_test_setup_teardown(only_infiniband_interfaces_that_are_up, begin, end),
         cmocka_unit_test_setup_teardown(only_on_this_port, begin, end),
+        cmocka_unit_test_setup_teardown(interfaces_in_any_state_and_their_parents, begin, end),
         cmocka_unit_test_setup_teardown(wanted_groups, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -203,7 +203,7 @@ static void own_groups_are_left(void **state)
     for (int wants = 0; wants <= 1; wants++) {
         begin(&s, up);
         sa.host.wants_all = wants;
-        assert_int_equal(made_group_mgid(&s.fixture.target, mgid), SA_SUCCESS);
+        assert_int_equal(made_group_mgid(&s.fixture.target, mgid, &status), SA_SUCCESS);
         assert_int_equal(group_join(&s.fixture.target, mgid, JOIN_FULL, true, &g, &status),
                          SA_SUCCESS);
         end(&s);

@@ -66,10 +66,7 @@ static void run_with(struct outcome_of_run *o, const struct fake *as, bool sourc
 
 static void clear(struct outcome_of_run *o)
 {
-    g_free(o->checked.trouble);
-    verdict_free(o->checked.verdict);
-    if (o->checked.stages)
-        g_ptr_array_unref(o->checked.stages);
+    probe_fixture_forget(&o->checked);
 }
 
 /* Asserts the identifiers of the rules that failed, each followed by a space. */

@@ -152,9 +152,7 @@ static void run_check(struct tried *o)
 
 static void clear(struct tried *o)
 {
-    verdict_free(o->checked.verdict);
-    if (o->checked.stages)
-        g_ptr_array_unref(o->checked.stages);
+    probe_fixture_forget(&o->checked);
 }
 
 static void check_worst(const struct tried *o, int format, int with_flags, int to_qpn)

@@ -183,10 +183,7 @@ static void begin(bool member)
 static void end(void)
 {
     fake_end(target);
-    g_free(checked.trouble);
-    if (checked.stages)
-        g_ptr_array_unref(checked.stages);
-    verdict_free(checked.verdict);
+    probe_fixture_forget(&checked);
 }
 
 static bool matches_nothing(struct target *t, const struct ud_from *from, void *user)

@@ -23,6 +23,12 @@ enum { NEIGHBOURS = 40 };
 /* The simulated host. */
 static struct {
     unsigned interfaces; /* ib0, ib1 ...: those that are up */
+    const char *other;   /* the only interface of the port and partition, if none is up */
+    const char *parent;  /* of that one, or of the port */
+    const char *named;   /* the device that the user named */
+    bool taken;          /* another port has every address */
+    bool answers;        /* it is a port of this host */
+    bool silent;         /* the SA */
     bool no_table;       /* the kernel does not list the neighbours */
     struct host_neighbour neighbours[NEIGHBOURS];
     unsigned n;
@@ -39,6 +45,28 @@ char *__wrap_host_interface(const struct probe_link *l)
     return host.interfaces ? g_strdup("ib0") : NULL;
 }
 
+char *__wrap_host_interface_in_any_state(const struct port_facts *port, uint16_t pkey);
+char *__wrap_host_interface_in_any_state(const struct port_facts *port, uint16_t pkey)
+{
+    (void)port;
+    (void)pkey;
+    return g_strdup(host.interfaces ? "ib0" : host.other);
+}
+
+char *__wrap_host_parent(const char *name);
+char *__wrap_host_parent(const char *name)
+{
+    (void)name;
+    return g_strdup(host.parent);
+}
+
+char *__wrap_host_parent_of_port(const struct port_facts *port);
+char *__wrap_host_parent_of_port(const struct port_facts *port)
+{
+    (void)port;
+    return g_strdup(host.parent);
+}
+
 GPtrArray *__wrap_host_interfaces(const struct probe_link *l);
 GPtrArray *__wrap_host_interfaces(const struct probe_link *l)
 {
@@ -47,6 +75,13 @@ GPtrArray *__wrap_host_interfaces(const struct probe_link *l)
     for (unsigned i = 0; i < host.interfaces; i++)
         g_ptr_array_add(all, g_strdup_printf("ib%u", i));
     return all;
+}
+
+bool __wrap_host_has_port(const uint8_t *lladdr);
+bool __wrap_host_has_port(const uint8_t *lladdr)
+{
+    (void)lladdr;
+    return host.answers;
 }
 
 GArray *__wrap_hostneigh_read(const char *interface);
@@ -77,7 +112,7 @@ gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GEr
 
 struct looked {
     int outcome;
-    char text[1024];
+    char text[1024], advice[256];
 };
 
 static const struct stage_of_fabric *find_stage(const char *id)
@@ -93,7 +128,7 @@ static const struct stage_of_fabric *find_stage(const char *id)
 /* Runs the stage on the simulated host, with a peer with that fault. */
 static struct looked look(const char *id, enum fault fault, bool second)
 {
-    struct options options = {.rate = 1000, .timeout_ms = 1};
+    struct options options = {.rate = 1000, .timeout_ms = 1, .device = host.named};
     struct checked checked = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
     struct probe_fixture fixture;
@@ -102,16 +137,19 @@ static struct looked look(const char *id, enum fault fault, bool second)
     struct looked l;
     fake_begin(&fake, target, fault, true);
     fake.second.there = second;
+    fake.proxy = host.taken;
+    fake.silent_after = host.silent ? fake.asks : 0;
     target->about_fabric = true;
     results_begin(&results, id);
     assert_true(find_stage(id)->run(target, id));
+    fake.silent_after = 0;
     fake_end(target);
     assert_int_equal(checked.stages->len, 1);
     const struct stage *s = checked.stages->pdata[0];
     l.outcome = s->outcome;
     g_strlcpy(l.text, s->text, sizeof l.text);
-    verdict_free(checked.verdict);
-    g_ptr_array_unref(checked.stages);
+    g_strlcpy(l.advice, s->advice, sizeof l.advice);
+    probe_fixture_forget(&checked);
     return l;
 }
 
@@ -119,6 +157,12 @@ static void check(const struct looked *l, int outcome, const char *words)
 {
     if (l->outcome != outcome || !strstr(l->text, words))
         fail_msg("outcome %d, \"%s\"; expected %d, \"%s\"", l->outcome, l->text, outcome, words);
+}
+
+static void advises(const struct looked *l, const char *words)
+{
+    if (!strstr(l->advice, words))
+        fail_msg("\"%s\" does not advise \"%s\"", l->advice, words);
 }
 
 static void clear_host(void)
@@ -144,15 +188,55 @@ static void carrier_decides_about_the_interface(void **state)
     struct looked l;
     (void)state;
     clear_host();
+    set_file("/sys/class/net/ib0/flags", "0x1003\n");
     set_file("/sys/class/net/ib0/carrier", "1\n");
     l = look("fabric.interface", NO_FAULT, false);
     check(&l, OUTCOME_PASS, "ib0 is up and has carrier");
     set_file("/sys/class/net/ib0/carrier", "0\n");
+    set_file("/sys/class/net/ib0/operstate", "lowerlayerdown\n");
     l = look("fabric.interface", NO_FAULT, false);
-    check(&l, OUTCOME_FAIL, "ib0 is up, but has no carrier");
+    check(&l, OUTCOME_FAIL, "ib0 is up, but has no carrier (LOWERLAYERDOWN)");
+    advises(&l, "ip link set ib0 down; ip link set ib0 up;");
+}
+
+/* The command names the interface, and a child's parent that is down. */
+static void interfaces_that_are_down_fail(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    host.interfaces = 0;
+    host.other = "ib3.8001";
+    set_file("/sys/class/net/ib3.8001/flags", "0x1002\n");
+    l = look("fabric.interface", NO_FAULT, false);
+    check(&l, OUTCOME_FAIL, "ib3.8001 is down");
+    assert_string_equal(l.advice, "ip link set ib3.8001 up");
+    host.parent = "ib3";
+    set_file("/sys/class/net/ib3/flags", "0x1003\n");
+    l = look("fabric.interface", NO_FAULT, false);
+    assert_string_equal(l.advice, "ip link set ib3.8001 up");
+    set_file("/sys/class/net/ib3/flags", "0x1002\n");
+    l = look("fabric.interface", NO_FAULT, false);
+    assert_string_equal(l.advice, "ip link set ib3 up; ip link set ib3.8001 up");
+}
+
+/* Who names a port with -d may do without an interface. */
+static void absent_interface_fails_for_the_default_port(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
     host.interfaces = 0;
     l = look("fabric.interface", NO_FAULT, false);
-    check(&l, OUTCOME_NOTED, "no interface of this host is up");
+    check(&l, OUTCOME_FAIL, "no IPoIB interface on fake0 port 1 for partition 0xffff");
+    advises(&l, "modprobe ib_ipoib; see dmesg");
+    host.parent = "ib3";
+    l = look("fabric.interface", NO_FAULT, false);
+    check(&l, OUTCOME_FAIL, "no IPoIB interface on fake0 port 1");
+    advises(&l, "ip link add link ib3 name ib3.ffff type ipoib pkey 0xffff");
+    host.named = "fake0";
+    l = look("fabric.interface", NO_FAULT, false);
+    check(&l, OUTCOME_NOTED, "no IPoIB interface on fake0 port 1");
 }
 
 static struct looked look_at_mode(const char *mode, const char *mtu, enum fault fault)
@@ -208,6 +292,31 @@ static void several_interfaces_need_both_arp_settings(void **state)
     check(&l, VERDICT_SKIPPED, "no interface");
 }
 
+/* ---- the host's addresses: ib0 has 10.0.0.5 */
+
+static void own_addresses_are_asked_for(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    l = look("fabric.own-addresses", NO_FAULT, false);
+    check(&l, VERDICT_SKIPPED, "no interface of this host that is up there has an address");
+    host_has_own = true;
+    l = look("fabric.own-addresses", NO_FAULT, false);
+    check(&l, OUTCOME_PASS, "no other port announces an address of this host: 1 asked for");
+    host.taken = true;
+    l = look("fabric.own-addresses", NO_FAULT, false);
+    check(&l, OUTCOME_FAIL, "10.0.0.5 (ib0) is announced by 00:00:00:48:");
+    check(&l, OUTCOME_FAIL, "GID fe80::2:c903:0:1895, LID 7) too");
+    host.answers = true; /* the reply is this host's own */
+    l = look("fabric.own-addresses", NO_FAULT, false);
+    check(&l, OUTCOME_PASS, "no other port announces");
+    host.interfaces = 0;
+    l = look("fabric.own-addresses", NO_FAULT, false);
+    check(&l, VERDICT_SKIPPED, "no interface of this host is up there");
+    host_has_own = false;
+}
+
 /* ---- the neighbours */
 
 /* Adds 10.0.0.last to the host's table, at that QPN and at the peer's GID with that last byte. */
@@ -244,11 +353,48 @@ static void neighbours_that_have_moved_fail(void **state)
     l = look_at_neighbour(2, 0x4d, 0x95, NO_FAULT); /* its interface was restarted */
     check(&l, OUTCOME_FAIL, "1 of 1 neighbours");
     check(&l, OUTCOME_FAIL, "the neighbour table has 10.0.0.2 at");
+    l = look_at_neighbour(2, 0x48, 0x33,
+                          NO_FAULT); /* it moved; the SA has no path to the old port */
+    check(
+        &l, OUTCOME_FAIL,
+        "1 of 1 neighbours have another address than in the table, or reply twice: 10.0.0.2 moved "
+        "from port fe80::2:c903:0:1833 to port fe80::2:c903:0:1895");
+    assert_null(strstr(l.text, "path"));
+    advises(&l, "ip neigh flush dev ib0");
     l = look_at_neighbour(9, 0x48, 0x33, NO_FAULT); /* the port is gone */
     check(&l, OUTCOME_FAIL,
           "the neighbour table has 10.0.0.9 at GID fe80::2:c903:0:1833, to which the SA");
     l = look_at_neighbour(2, 0x48, 0x95, WRONG_PATH);
     check(&l, OUTCOME_FAIL, "the SA's path to 10.0.0.2 leads to LID 11, and it replies from LID 7");
+}
+
+/* A neighbour with several faults counts once. */
+static void each_neighbour_counts_once(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    add_neighbour(2, 0x4d, 0x95);
+    l = look("fabric.neighbours", WRONG_PATH, false);
+    check(&l, OUTCOME_FAIL, "1 of 1 neighbours");
+    check(&l, OUTCOME_FAIL, "the neighbour table has 10.0.0.2 at");
+    check(&l, OUTCOME_FAIL, ", and the SA's path to 10.0.0.2 leads to LID 11");
+    l = look("fabric.neighbours", NO_FAULT, true);
+    check(&l, OUTCOME_FAIL, "1 of 1 neighbours");
+    check(&l, OUTCOME_FAIL, ", and two link-layer addresses claim 10.0.0.2");
+}
+
+/* An SA that does not return the path leaves the stage without a result. */
+static void paths_that_are_not_known_are_no_pass(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    add_neighbour(2, 0x48, 0x95);
+    host.silent = true;
+    l = look("fabric.neighbours", NO_FAULT, false);
+    check(&l, OUTCOME_INCONCLUSIVE,
+          "1 neighbours; of 1 the SA does not say whether there is a path: the SA did not answer");
 }
 
 static void two_stations_with_one_address_fail(void **state)
@@ -295,10 +441,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(carrier_decides_about_the_interface),
+        cmocka_unit_test(interfaces_that_are_down_fail),
+        cmocka_unit_test(absent_interface_fails_for_the_default_port),
         cmocka_unit_test(mtu_is_compared_with_the_link),
         cmocka_unit_test(several_interfaces_need_both_arp_settings),
+        cmocka_unit_test(own_addresses_are_asked_for),
         cmocka_unit_test(neighbours_that_have_not_moved_pass),
         cmocka_unit_test(neighbours_that_have_moved_fail),
+        cmocka_unit_test(each_neighbour_counts_once),
+        cmocka_unit_test(paths_that_are_not_known_are_no_pass),
         cmocka_unit_test(two_stations_with_one_address_fail),
         cmocka_unit_test(long_tables_are_limited),
         cmocka_unit_test(without_a_table_the_stage_is_skipped),

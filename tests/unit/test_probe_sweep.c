@@ -51,7 +51,7 @@ static void take_swept(void *user, struct checked *j)
         s->text = g_string_free(text, FALSE);
     } else {
         s->hosts++;
-        s->conformant += !j->trouble && summary.status == VERDICT_CONFORMANT && summary.passed > 10;
+        s->conformant += probe_fixture_verdict(j) == VERDICT_CONFORMANT && summary.passed > 10;
         s->must += summary.must;
         for (guint i = 0; j->stages && i < j->stages->len; i++)
             s->flux += strcmp(((struct stage *)j->stages->pdata[i])->id, "peer.arp-flux") == 0;
@@ -102,6 +102,7 @@ static void sweep_as(struct swept *s, struct target_option *t, const struct fake
         target->log = wirelog_new(log_to, NULL);
     }
     fake.many = as->many;
+    fake.proxy = as->proxy;
     fake.second = as->second;
     fake.fails_after = as->fails_after;
     fake.ipv6 = as->ipv6;
@@ -184,6 +185,27 @@ static void own_addresses_are_named(void **state)
     sweep_as(&s, &one, &as, &options);
     assert_non_null(strstr(s.of_host, "no reply"));
     forget(&s);
+}
+
+/* An address of this host that another port announces: the test of that port is no verdict. */
+static void own_address_of_another_port_is_never_conformant(void **state)
+{
+    static const struct fake as = {.proxy = true};
+    struct options options = {.rate = RATE_FAST, .timeout_ms = 3};
+    struct target_option some = {
+        .name = (char *)"10.0.0.4/30", .ip = {10, 0, 0, 4}, .prefix = true, .n = 3};
+    struct swept s;
+    (void)state;
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    sweep_as(&s, &some, &as, &options);
+    assert_int_equal(s.conformant, 3);
+    forget(&s);
+    host_has_own = true;
+    sweep_as(&s, &some, &as, &options);
+    assert_int_equal(s.hosts, 3);
+    assert_int_equal(s.conformant, 2);
+    forget(&s);
+    host_has_own = false;
 }
 
 /* A link-layer address with many IP addresses is reported; it violates nothing. */
@@ -511,11 +533,17 @@ int main(int argc, char **argv)
         dense = SIXTEEN;
     at_start = peak();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sweep_finds_who_is_there),  cmocka_unit_test(own_addresses_are_named),
-        cmocka_unit_test(a_proxy_is_named),          cmocka_unit_test(a_second_owner_in_a_sweep),
-        cmocka_unit_test(sweep_finds_faults),        cmocka_unit_test(sweep_can_be_interrupted),
-        cmocka_unit_test(ipv6_keeps_the_rate),       cmocka_unit_test(ipv6_without_the_sa),
-        cmocka_unit_test(every_packet_is_commented), cmocka_unit_test(sweep_keeps_its_schedule),
+        cmocka_unit_test(sweep_finds_who_is_there),
+        cmocka_unit_test(own_addresses_are_named),
+        cmocka_unit_test(own_address_of_another_port_is_never_conformant),
+        cmocka_unit_test(a_proxy_is_named),
+        cmocka_unit_test(a_second_owner_in_a_sweep),
+        cmocka_unit_test(sweep_finds_faults),
+        cmocka_unit_test(sweep_can_be_interrupted),
+        cmocka_unit_test(ipv6_keeps_the_rate),
+        cmocka_unit_test(ipv6_without_the_sa),
+        cmocka_unit_test(every_packet_is_commented),
+        cmocka_unit_test(sweep_keeps_its_schedule),
         cmocka_unit_test(sweep_takes_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

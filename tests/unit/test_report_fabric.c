@@ -82,6 +82,26 @@ static void a_sound_fabric_is_ok(void **state)
     checked_clear(&j);
 }
 
+/* What did not run because an earlier stage had no result is not OK; a stage that was not asked for
+ * changes nothing. */
+static void an_undone_fabric_is_not_judged(void **state)
+{
+    struct checked j = {.name = g_strdup("fabric"), .verdict = verdict_new(NULL)};
+    (void)state;
+    verdict_frame(j.verdict, true);
+    checked_add_stage(&j, "fabric.group-attributes", VERDICT_SKIPPED, "only with --disruptive", "");
+    char *text = text_of(&j);
+    assert_non_null(strstr(text, "\nfabric: OK: "));
+    g_free(text);
+    checked_add_stage(&j, "fabric.sm", OUTCOME_INCONCLUSIVE, "the SA at LID 1 is busy", "");
+    checked_add_stage_not_run(&j, "fabric.pkey", j.stages->pdata[1]);
+    text = text_of(&j);
+    assert_non_null(strstr(text, "fabric.pkey  fabric.sm had no result\n"));
+    assert_non_null(strstr(text, "\nfabric: NOT JUDGED: the SA at LID 1 is busy\n"));
+    g_free(text);
+    checked_clear(&j);
+}
+
 /* For a peer, the report gives the verdict of the rules. */
 static void a_peer_conforms(void **state)
 {
@@ -100,6 +120,7 @@ int main(void)
         cmocka_unit_test(cause_is_printed_once),
         cmocka_unit_test(errors_without_a_stage_are_printed),
         cmocka_unit_test(a_sound_fabric_is_ok),
+        cmocka_unit_test(an_undone_fabric_is_not_judged),
         cmocka_unit_test(a_peer_conforms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,8 +145,7 @@ static void look(struct made_sa with, int stage, const char *words, int leave, i
         fail_msg("%d: \"%s\" does not say \"%s\"", s->outcome, s->text, words);
     assert_int_equal(verdict_worst(checked.verdict, R_RFC4391_10_LEAVE), leave);
     assert_int_equal(verdict_worst(checked.verdict, R_RFC4391_10_SENDONLY_SEMANTICS), send_only);
-    verdict_free(checked.verdict);
-    g_ptr_array_unref(checked.stages);
+    probe_fixture_forget(&checked);
 }
 
 static void sa_that_sends_both_traps(void **state)

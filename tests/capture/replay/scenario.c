@@ -125,6 +125,8 @@ static bool set_switch(struct scenario *s, const char *word, const char *value)
         s->waits = true;
     else if (strcmp(word, "memlock") == 0)
         s->memlock = true;
+    else if (strcmp(word, "sa-makes") == 0)
+        s->sa_makes = true;
     else
         s->cold = true;
     return true;
@@ -148,6 +150,13 @@ static bool set_silence(struct scenario *s, char **words, int count)
 {
     s->silent_from = strtoull(words[1], NULL, 0);
     s->silent_to = count > 2 ? strtoull(words[2], NULL, 0) : UINT64_MAX;
+    return true;
+}
+
+static bool set_status(struct scenario *s, char **words, int count)
+{
+    s->sa_status = (uint16_t)strtoul(words[1], NULL, 0);
+    s->sa_status_of = count > 2 ? (uint16_t)strtoul(words[2], NULL, 0) : 0;
     return true;
 }
 
@@ -177,6 +186,8 @@ static bool set_number(struct scenario *s, const char *word, const char *value)
         s->burst = n;
     else if (strcmp(word, "sa-refuses") == 0)
         s->sa_refuses = (uint16_t)n;
+    else if (strcmp(word, "sa-slow") == 0)
+        s->sa_slow = (uint32_t)n;
     else if (strcmp(word, "sa-recreates") == 0)
         s->sa_recreates = (uint32_t)n;
     else if (strcmp(word, "sa-members") == 0)
@@ -203,7 +214,8 @@ static bool take_line(struct scenario *s, char **words, int count)
     if (strcmp(words[0], "bill") == 0)
         return snprintf(s->bill, sizeof(s->bill), "%s", words[1]) > 0;
     if (strcmp(words[0], "thread") == 0 || strcmp(words[0], "wait") == 0 ||
-        strcmp(words[0], "cold") == 0 || strcmp(words[0], "memlock") == 0)
+        strcmp(words[0], "cold") == 0 || strcmp(words[0], "memlock") == 0 ||
+        strcmp(words[0], "sa-makes") == 0)
         return set_switch(s, words[0], words[1]);
     if (strcmp(words[0], "clock") == 0)
         return set_clock(s, words[1]);
@@ -217,6 +229,8 @@ static bool take_line(struct scenario *s, char **words, int count)
         return add_group(s, words, count);
     if (strcmp(words[0], "sa-silent") == 0)
         return set_silence(s, words, count);
+    if (strcmp(words[0], "sa-status") == 0)
+        return set_status(s, words, count);
     if (strcmp(words[0], "sa-log") == 0)
         return snprintf(s->sa_log, sizeof(s->sa_log), "%s", words[1]) > 0;
     if (strcmp(words[0], "frames") == 0)

@@ -25,8 +25,13 @@
  *   sa-log FILE            the SA writes to it which JoinStates of which groups are joined and
  *                          left, and at the end "queued BYTES" for each response that was not
  *                          received
+ *   sa-status STATUS [ATTRIBUTE]  the SA answers requests (for that attribute) with this status;
+ *                          sa-slow MS: it answers after this time. The library waits as long as
+ *                          the program says, as the kernel does, then gives the request back
  *   sa-refuses STATUS      joins are rejected;  sa-silent FROM [TO]: the SA does not answer, in ms
  *                          as for a group
+ *   sa-makes on            a FullMember's join with a Q_Key creates a missing group, which goes with
+ *                          its last FullMember
  *   sa-recreates MS        after this time since the first request, all groups are deleted and
  *                          created again; sa-recreates-state N: the port's JoinState in them then, as
  *                          joined by its host; default 0: none
@@ -111,8 +116,11 @@ struct scenario {
     int group_count;
     char sa_log[200];
     uint16_t sa_refuses;
-    uint64_t silent_from, silent_to; /* ms */
-    uint32_t sa_recreates;           /* ms; 0: never */
+    bool sa_makes;
+    uint64_t silent_from, silent_to;  /* ms */
+    uint16_t sa_status, sa_status_of; /* 0: no such status; of all attributes */
+    uint32_t sa_slow;                 /* ms */
+    uint32_t sa_recreates;            /* ms; 0: never */
     uint8_t sa_recreates_state;
     uint32_t sa_members;
     struct failure failures[MAX_FAILURES];

@@ -45,8 +45,9 @@ struct pending {
 
 static struct scenario devices[MAX_DEVICES];
 static const struct scenario *the;
-static uint8_t held[MAX_GROUPS]; /* JoinState */
-static uint64_t first;           /* time of the first request, ms */
+static uint8_t held[MAX_GROUPS];      /* JoinState */
+static uint64_t first;                /* time of the first request, ms */
+static uint64_t sent_at, given_up_at; /* of the last request, ms */
 static uint8_t request[256];
 static bool asked, recreated;
 static struct pending queue[QUEUE];
@@ -186,6 +187,34 @@ static uint16_t get(uint8_t *mad)
     return NO_RECORDS;
 }
 
+/* Creates the group of a FullMember's join, unless it exists. */
+static void make_group(const uint8_t *mad, uint8_t state)
+{
+    struct scenario *s = &devices[the - devices];
+    struct played_group *g = s->groups;
+
+    while (g < s->groups + s->group_count && memcmp(g->mgid.raw, mad + SA_DATA, 16) != 0)
+        g++;
+    bool wanted = (state & 1) && (be64(mad + SA_COMPONENT_MASK) & MCM_HAS_QKEY);
+    if (!the->sa_makes || !wanted || g == s->groups + MAX_GROUPS)
+        return;
+    if (g == s->groups + s->group_count)
+        s->group_count++;
+    else if (is_there(g))
+        return;
+    *g = (struct played_group){.mlid = 0xc0ff, .qkey = 0xb1b, .to = UINT64_MAX};
+    memcpy(g->mgid.raw, mad + SA_DATA, 16);
+}
+
+/* Deletes a made group without a FullMember. */
+static void end_group(int i)
+{
+    struct played_group *g = &devices[the - devices].groups[i];
+
+    if (g->mlid == 0xc0ff && !(held[i] & 1))
+        g->to = 0;
+}
+
 /* Returns the status. */
 static uint16_t change(uint8_t *mad, uint8_t method)
 {
@@ -193,6 +222,8 @@ static uint16_t change(uint8_t *mad, uint8_t method)
 
     if (memcmp(mad + SA_DATA + MCM_PORT_GID, the->gid.raw, 16) != 0)
         return DENIED; /* a port can join only for itself */
+    if (method == SA_SET)
+        make_group(mad, state);
     for (int i = 0; i < the->group_count; i++) {
         const struct played_group *g = &the->groups[i];
 
@@ -207,6 +238,7 @@ static uint16_t change(uint8_t *mad, uint8_t method)
         held[i] = method == SA_SET ? held[i] | state : held[i] & (uint8_t)~state;
         note(method == SA_SET ? "join" : "leave", g, state);
         put_record(mad + SA_DATA, g, held[i]);
+        end_group(i);
         return 0;
     }
     return DENIED;
@@ -224,8 +256,15 @@ static int sm_table(uint8_t *mad)
     return SA_DATA + SM_RECORD;
 }
 
+static bool has_status(uint16_t attribute)
+{
+    return the->sa_status && (!the->sa_status_of || the->sa_status_of == attribute);
+}
+
 static uint16_t respond_one(uint8_t *mad, uint8_t method, uint16_t attribute)
 {
+    if (has_status(attribute))
+        return the->sa_status;
     if (attribute == CLASS_PORT_INFO)
         return 0;
     if (attribute != MC_MEMBER_RECORD)
@@ -248,9 +287,9 @@ static void respond(struct pending *to)
         abort();
     memcpy(to->mad, request, sizeof(request));
     to->mad[MAD_METHOD] = method == SA_SET ? SA_GET_RESP : (uint8_t)(method | 0x80);
-    if (method == SA_GET_TABLE && attribute == MC_MEMBER_RECORD)
+    if (method == SA_GET_TABLE && attribute == MC_MEMBER_RECORD && !has_status(attribute))
         to->length = table(to);
-    else if (method == SA_GET_TABLE && attribute == SM_INFO_RECORD)
+    else if (method == SA_GET_TABLE && attribute == SM_INFO_RECORD && !has_status(attribute))
         to->length = sm_table(to->mad);
     else
         put16(to->mad + MAD_STATUS, respond_one(to->mad, method, attribute));
@@ -291,6 +330,30 @@ static int deliver(struct ib_user_mad *umad, int *length)
     free(head->mad);
     memmove(queue, queue + 1, sizeof(*queue) * (size_t)(--queued));
     return AGENT;
+}
+
+/* True if the response, or the request that nobody answered, is there before the time is over. */
+static bool is_ready(int timeout)
+{
+    uint64_t due = sent_at + the->sa_slow;
+    uint64_t at = due < given_up_at ? due : given_up_at;
+    uint64_t left = at > now_ms() ? at - now_ms() : 0;
+
+    if (left)
+        poll(NULL, 0, left < (uint64_t)timeout ? (int)left : timeout);
+    return now_ms() >= at;
+}
+
+/* The kernel returns a request without a response. A response that comes later is dropped. */
+static void give_back(void)
+{
+    struct pending *to = &queue[queued++];
+
+    to->mad = malloc(sizeof(request));
+    if (!to->mad)
+        abort();
+    memcpy(to->mad, request, sizeof(request));
+    to->length = sizeof(request);
 }
 
 /* For tests: logs responses that were never received. */
@@ -387,8 +450,6 @@ EXPORT int umad_send(int fd, int agent, void *umad, int length, int timeout, int
 {
     (void)fd;
     (void)agent;
-    (void)timeout;
-    (void)retries;
     if (length != sizeof(request))
         return -EINVAL;
     if (first == 0)
@@ -397,6 +458,8 @@ EXPORT int umad_send(int fd, int agent, void *umad, int length, int timeout, int
         enqueue();
     memcpy(request, (char *)umad + HEAD, sizeof(request));
     asked = true;
+    sent_at = now_ms();
+    given_up_at = sent_at + (uint64_t)timeout * (uint64_t)(retries + 1);
     return 0;
 }
 
@@ -409,8 +472,13 @@ EXPORT int umad_recv(int fd, void *umad, int *length, int timeout)
         return deliver(umad, length);
     if (!asked || is_silent())
         return poll(NULL, 0, timeout) == 0 ? -ETIMEDOUT : -EIO;
+    if (the->sa_slow && !is_ready(timeout))
+        return -ETIMEDOUT;
     asked = false;
-    enqueue();
+    if (the->sa_slow && now_ms() < sent_at + the->sa_slow)
+        give_back();
+    else
+        enqueue();
     return deliver(umad, length);
 }
 

@@ -130,7 +130,8 @@ static bool open_queue_pairs(struct deviant *d)
 
 bool station_open(struct deviant *d, GError **error)
 {
-    if (!link_find_pkey(&d->target, error) || link_find_broadcast(&d->target, error) != SA_SUCCESS)
+    if (!link_find_pkey(&d->target, error) ||
+        link_find_broadcast(&d->target, error).result != SA_SUCCESS)
         return false;
     if (!open_queue_pairs(d))
         return fail_with(error, "%s", d->link.transport->error);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The end of a peer's test. See end.h. */
+#include "probe/checks/end.h"
+
+#include "probe/checks/owner.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/request.h"
+#include "probe/exchange/response_times.h"
+#include "probe/exchange/tally.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+#include "report/report.h"
+#include "wire/smp.h"
+
+/* ---- this side */
+
+/* Checks the port itself, which needs no packet. */
+static char *port_reason(struct target *t)
+{
+    struct transport *transport = t->link->transport;
+    struct port_facts now;
+    bool has_pkey = false;
+    if (!transport->ops->read_port || !transport->ops->read_port(transport, &now))
+        return NULL;
+    if (now.state != PORT_ACTIVE)
+        return g_strdup_printf("%s port %u is no longer active", now.device, now.port);
+    for (unsigned i = 0; i < now.n_pkeys; i++)
+        has_pkey |= ((now.pkeys[i] ^ t->link->pkey) & 0x7fff) == 0;
+    return has_pkey ? NULL
+                    : g_strdup_printf("%s port %u is no longer in partition 0x%04x", now.device,
+                                      now.port, t->link->pkey);
+}
+
+/* Asks for the broadcast group, and for this port's membership of it. */
+static char *sa_reason(struct target *t)
+{
+    struct mc_group g;
+    uint16_t status;
+    uint8_t state;
+    bool member, known;
+    unsigned lid = t->link->transport->facts.sm_lid;
+    enum sa_result result = group_get(t, t->link->group.mgid, &g, &status);
+    if (result == SA_NO_RESPONSE && t->run->sa.slow[0])
+        return g_strdup(t->run->sa.slow);
+    if (result == SA_NO_RESPONSE)
+        return g_strdup_printf("the SA (LID %u) no longer answers", lid);
+    if (result == SA_BUSY)
+        return g_strdup_printf("the SA (LID %u) is busy", lid);
+    if (group_is_missing(result, status))
+        return g_strdup("the SA no longer has the broadcast group");
+    if (group_member_state(t, t->link->group.mgid, &state, &member, &known) == SA_SUCCESS &&
+        !member)
+        return g_strdup("this port is no longer in the broadcast group");
+    return NULL;
+}
+
+char *end_own_reason(struct target *t)
+{
+    char *why = port_reason(t);
+    bool can = transport_can(t->link->transport, CAN_QUERY_SA) && !target_ended(t);
+    return why || !can ? why : sa_reason(t);
+}
+
+/* ---- the last request */
+
+static void report_silent(struct target *t, const struct exchange *last)
+{
+    char *own = end_own_reason(t);
+    if (own)
+        results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE,
+                      "see 'ipoib-probe fabric', then test again", "%s", own);
+    else if (last->outcome == NOT_SENT)
+        results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE, "", "the last request was %s",
+                      last->received);
+    else
+        results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE,
+                      "find out when it stopped, and test again",
+                      "it no longer replies to the request of the beginning: %s", last->received);
+    g_free(own);
+}
+
+/* Returns false if the peer does not reply to the request of the beginning. */
+static bool request_again(struct target *t)
+{
+    struct exchange x = exchange_run(t, &(struct request){.multicast = true}, TRIES);
+    if (x.outcome == RESPONSE_RECEIVED || target_ended(t))
+        return true;
+    if (x.outcome == NO_RESPONSE && owner_moved(t))
+        return true; /* peer.changed */
+    report_silent(t, &x);
+    return false;
+}
+
+/* ---- the requests */
+
+static void report_unanswered(struct target *t)
+{
+    const struct tally *all = &t->peer->tally;
+    unsigned echoes = tally_requests(all, TALLY_ECHO),
+             connections = tally_requests(all, TALLY_CONNECTION);
+    if (echoes && !tally_answered(all, TALLY_ECHO))
+        results_stage(t->results, "peer.echo", OUTCOME_INCONCLUSIVE,
+                      "allow ICMP echo at the peer, or test without --source",
+                      "it answers none of %u echo requests", echoes);
+    if (connections && !tally_answered(all, TALLY_CONNECTION))
+        results_stage(t->results, "peer.connections", OUTCOME_INCONCLUSIVE,
+                      "see the peer's dmesg, or end its connected mode",
+                      "it announces connected mode, and none of %u REQs got a REP or REJ: %s",
+                      connections, t->peer->no_connection);
+}
+
+enum { LOST_SHOWN = 3, PERCENT_SHOWN = 5, PERCENT_JUDGED = 20 };
+
+static void report_loss(struct target *t, const struct tally_form *sum)
+{
+    unsigned lost = sum->packets - sum->responses;
+    if (lost < LOST_SHOWN || lost * 100 <= sum->packets * PERCENT_SHOWN)
+        return;
+    char *text = g_strdup_printf("%u of %u requests lost (%u %%)", lost, sum->packets,
+                                 (lost * 100 + sum->packets / 2) / sum->packets);
+    if (lost * 100 > sum->packets * PERCENT_JUDGED)
+        results_stage(t->results, "peer.loss", OUTCOME_INCONCLUSIVE,
+                      "look for errors of the links to it: perfquery, ibqueryerrors", "%s", text);
+    t->results->checked->remark = text;
+}
+
+static void count_requests(struct target *t, const struct tally_form *sum)
+{
+    t->results->checked->requests = (struct checked_requests){
+        .counted = true,
+        .sent = sum->first_try + sum->late + sum->never,
+        .first_try = sum->first_try,
+        .late = sum->late,
+        .never = sum->never,
+        .packets = sum->packets,
+        .lost = sum->packets - sum->responses};
+}
+
+void end_report(struct target *t)
+{
+    bool there = !target_ended(t) && request_again(t);
+    if (t->peer->tally.pending && !target_ended(t)) /* is a response late, or lost? */
+        response_times_settle(t, false);
+    const struct tally_form sum = tally_sum(&t->peer->tally);
+    count_requests(t, &sum);
+    if (!there || target_ended(t))
+        return;
+    report_unanswered(t);
+    report_loss(t, &sum);
+}

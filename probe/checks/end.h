@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The end of a peer's test: the request of its beginning once more, and what the requests add up
+ * to. Each stage here is added only if it withholds the verdict (report.h).
+ */
+#ifndef IPOIB_PROBE_END_H
+#define IPOIB_PROBE_END_H
+
+#include "probe/run/target.h"
+
+/* Adds the stages peer.end, peer.echo, peer.connections and peer.loss, and counts the requests. */
+void end_report(struct target *t);
+/*
+ * Why nothing arrives any more, from this port's own side: its state, its partition, the SA, its
+ * group. NULL: no such reason. Free with g_free().
+ */
+char *end_own_reason(struct target *t);
+
+#endif
