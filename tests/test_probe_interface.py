@@ -291,7 +291,7 @@ def test_peer_that_falls_silent(runs, replies):
     run = runs(f"silent after {replies}")
     assert run.status == 2 and not run.outcomes("fail")
     assert [s["code"] for s in run.report["summary"]["targets"][0]["undone"]][0] == "no-result"
-    assert "it replies no longer to the request of the beginning: no reply" in " ".join(
+    assert "it no longer replies to the request of the beginning: no reply" in " ".join(
         run.outcomes("inconclusive").values()
     )
 

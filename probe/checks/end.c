@@ -80,7 +80,7 @@ static void report_silent(struct target *t, const struct exchange *last)
     else
         results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE,
                       "find out when it stopped, and test again",
-                      "it replies no longer to the request of the beginning: %s", last->received);
+                      "it no longer replies to the request of the beginning: %s", last->received);
     g_free(own);
 }
 

@@ -563,7 +563,7 @@ static void freedoms(void **state)
     /* it may have crashed; this cannot be distinguished */
     run_with(&o, NO_UD_AFTER_CONNECTION, LLADDR_FLAG_RC, &fake_ops, "none");
     check_those(&o, OUTCOME_FAIL, "");
-    check_unjudged(&o, "it replies no longer to the request of the beginning: no reply");
+    check_unjudged(&o, "it no longer replies to the request of the beginning: no reply");
     clear(&o);
     run_with(&o, CM_UNANSWERED, LLADDR_FLAG_RC, &fake_ops, "none");
     check_those(&o, OUTCOME_FAIL, "");
