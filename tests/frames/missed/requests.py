@@ -204,10 +204,9 @@ def in_capture_of_port(situation):
     return at_port(answers_later(situation)[0])
 
 
-def of_first_two(w):
-    """All choices of the frames of the situation."""
-    first, second = ANSWERED[w["A.send"]["dlid"]]
-    return subsets([n for at in (first, second) for n in (at, at + ".resp") if n in w.order])
+def of_first_two(requests, w):
+    """All choices of the frames of these two requests."""
+    return subsets([n for at in requests for n in (at, at + ".resp") if n in w.order])
 
 
 def later_than_first_packet(situation):
@@ -224,8 +223,10 @@ def only_first(situation):
     return at_port(w)
 
 
-# By the MLID of the group: the requests of the situation.
-ANSWERED = {0xC000: ("A.join.first", "A.join.second"), 0xC010: ("A.leave.first", "A.join.second")}
+FIRST_TWO = {
+    joins_broadcast: ("A.join.first", "A.join.second"),
+    joins_group: ("A.leave.first", "A.join.second"),
+}
 OLDER = [
     case
     for situation, rule in SITUATIONS.items()
@@ -234,7 +235,7 @@ OLDER = [
             f"{situation.__name__}: missed requests before a response",
             CONFORMS,
             by(in_capture_of_port, situation),
-            lost=of_first_two,
+            lost=by(of_first_two, FIRST_TWO[situation]),
         ),
         Case(
             f"{situation.__name__}: missed requests before the first packet",
