@@ -136,9 +136,9 @@ static void add_counts(json_t *counts, const struct report *r, const struct verd
 /* What was left undone: tables that were full (model/undone.h), and stages without a result. */
 static json_t *json_undone(const struct checked *j)
 {
-    const struct undone *u = verdict_undone(j->verdict);
+    const struct undone *u = j->verdict ? verdict_undone(j->verdict) : NULL;
     json_t *list = json_array();
-    for (unsigned i = 0; i < UNDONE_TABLES; i++)
+    for (unsigned i = 0; u && i < UNDONE_TABLES; i++)
         if (u->tables[i].refused)
             json_array_append_new(list, json_pack("{ss ss sI sI}", "code", "table-full", "table",
                                                   undone_name((enum undone_table)i), "frame",

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from frames import build, ib, variants
+from frames import fabric, ib, messages, variants
 from frames.variants import connections, datagrams, forms, links  # they enter their variants
 from support import capfile, check
 from support.paths import BIN
@@ -25,8 +25,10 @@ LONG_AGO = 946684800 * 10**9  # ns: the year 2000
 WHY = "the table of ports was full, so violations may not have been found"
 
 # An ARP request of a port, whose numbers flood() replaces. Without CRCs: they are 0.
-SENDER = build.Node(1, "fe80::2:c903:ff00:0", 0x100, "10.0.0.0", "fe80::1")
-REQUEST = build.ud_frame(SENDER, build.BROADCAST_MGID, build.arp_request(SENDER, "10.255.255.1"))
+SENDER = fabric.Node(1, "fe80::2:c903:ff00:0", 0x100, "10.0.0.0", "fe80::1")
+REQUEST = fabric.ud_frame(
+    SENDER, fabric.BROADCAST_MGID, messages.arp_request(SENDER, "10.255.255.1")
+)
 LID, GID, PSN, QPN = 6, 8 + 8, 8 + 40 + 9, 8 + 40 + 12 + 5
 SHA = 8 + 40 + 12 + 8 + 4 + 8
 
