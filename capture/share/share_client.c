@@ -21,7 +21,7 @@ static void share_identity(struct part p)
     enum { OF_MAC = 6, OF_GUID = 8 };
     enum mapped kind = p.cap == LLADDR_SIZE ? LLADDR
                        : p.cap == OF_GUID   ? GUID
-                       : p.cap == OF_MAC    ? CLIENT_MAC
+                       : p.cap == OF_MAC    ? MAC
                                             : OCTETS;
 
     part_map(p, kind, 0, p.cap);

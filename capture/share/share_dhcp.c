@@ -118,7 +118,7 @@ static void share_chaddr(struct part p, uint8_t length)
     if (!part_has(p, 0, DHCP_CHADDR_SIZE))
         return;
     if (length == OF_MAC)
-        part_map(p, CLIENT_MAC, 0, OF_MAC);
+        part_map(p, MAC, 0, OF_MAC);
     else if (length == OF_GUID)
         part_map(p, GUID, 0, OF_GUID);
     else if (length >= DHCP_CHADDR_SIZE)

@@ -83,9 +83,6 @@ static void map_value(struct share_map *m, enum mapped kind, uint8_t *p, uint32_
     case MAC:
         share_mac(m, p);
         break;
-    case CLIENT_MAC:
-        share_client_mac(m, p);
-        break;
     case NAME:
         share_name(m, p, n);
         break;
@@ -105,7 +102,6 @@ void part_map(struct part p, enum mapped kind, uint32_t off, uint32_t n)
                                     [LLADDR] = LLADDR_SIZE,
                                     [LLADDR_START] = LLADDR_START_SIZE,
                                     [MAC] = 6,
-                                    [CLIENT_MAC] = 6,
                                     [NAME] = 0,
                                     [OCTETS] = 0};
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ipoib-capture convert --share: text and addresses in places where senders leave old contents of
-their buffers, or where only some programs have an address. tests/capture/test_share_bits.py changes every
+their buffers, or where only some programs have an address; and addresses of every kind. tests/capture/test_share_bits.py changes every
 bit; these are frames as they occur."""
+import ipaddress
+
 import pytest
 
 from frames import ib
@@ -100,7 +102,7 @@ def test_chaddr_of_ethernet_is_the_mac_address(tmp_path):
     message = found[0][HEADERS:]
     assert message[CHADDR : CHADDR + 16] == outer[6:12] + bytes(10)
     assert message[CLIENT : CLIENT + 7] == b"\1" + outer[6:12]
-    assert outer[6:9] == MAC[:3] and outer[9:12] != MAC[3:]
+    assert outer[6:12] != MAC and outer[9:12] != MAC[3:]
 
 
 def test_chaddr_of_another_length_is_only_not_zero(tmp_path):
@@ -138,6 +140,134 @@ def test_checksum_of_a_truncated_ipv4_header_is_zero(size, tmp_path):
     (shared,) = shared_frames(tmp_path, capfile.INFINIBAND, [(cut, len(frame))])
     assert shared[HEADERS : HEADERS + 4 + 10] == payload[: 4 + 10]
     assert shared[HEADERS + 4 + 10 : HEADERS + 4 + 12] == bytes(2)
+
+
+# ---- an identity has one replacement, and few addresses stay
+
+
+def udp4(address):
+    message = ib.udp(address, address, 5000, 5001, b"")
+    return ib.encap(0x0800, ib.ipv4(address, address, 17, message))
+
+
+def udp6(source, target):
+    return ib.encap(0x86DD, ib.ipv6(source, target, 59, b""))
+
+
+def found4(payload):
+    """The destination"""
+    return str(ipaddress.ip_address(payload[20:24]))
+
+
+def found6(payload):
+    """(source, destination)"""
+    return tuple(str(ipaddress.ip_address(payload[n : n + 16])) for n in (12, 28))
+
+
+STAY = ["0.0.0.0", "127.0.0.1", "255.255.255.255", "224.0.0.1", "224.0.0.251"]
+# Each other address changes, and stays in this network.
+CHANGE = {
+    "10.20.30.254": "10.0.0.0/8",
+    "10.20.255.254": "10.0.0.0/8",
+    "172.31.254.254": "172.16.0.0/12",
+    "192.168.254.254": "192.168.0.0/16",
+    "192.168.255.254": "192.168.255.0/24",
+    "169.254.255.254": "169.254.0.0/16",
+    "127.77.66.55": "127.0.0.0/8",
+    "0.1.2.3": "0.0.0.0/8",
+    "240.1.2.3": "240.0.0.0/4",
+    "254.99.98.97": "240.0.0.0/4",
+    "255.1.2.3": "240.0.0.0/4",
+    "255.255.255.254": "240.0.0.0/4",
+    "224.0.1.1": "224.0.0.0/4",
+    "239.255.255.255": "239.0.0.0/8",
+}
+
+
+def test_only_listed_ipv4_addresses_stay(tmp_path):
+    """Each other one differs between ten keys."""
+    found = {a: set() for a in [*STAY, *CHANGE]}
+    for _ in range(10):
+        for a, payload in zip(found, shared_ud(tmp_path, *map(udp4, found))):
+            found[a].add(found4(payload))
+    assert all(found[a] == {a} for a in STAY)
+    for a, network in CHANGE.items():
+        network = ipaddress.ip_network(network, strict=False)
+        assert len(found[a]) > 1 and all(ipaddress.ip_address(x) in network for x in found[a])
+
+
+@pytest.mark.parametrize(
+    "group, stays",
+    [
+        ("ff02::1", True),
+        ("ff02::fb", True),
+        ("ff05::101", True),
+        ("ff02::1:3", True),
+        ("ff15::1234", False),  # a transient group (RFC 3307)
+        ("ff12::1:cafe", False),
+        ("ff08::beef", False),
+        ("ff0e::ffff:239.1.2.3", False),  # of RoCE
+    ],
+)
+def test_only_assigned_group_numbers_stay(group, stays, tmp_path):
+    (shared,) = shared_ud(tmp_path, udp6(A.ll, group))
+    after = ipaddress.ip_address(found6(shared)[1])
+    assert (after == ipaddress.ip_address(group)) == stays
+    assert after.packed[:2] == ipaddress.ip_address(group).packed[:2]
+
+
+def test_interface_identifier_0_is_the_same_in_its_group(tmp_path):
+    """A neighbour solicitation of a subnet-router anycast address (RFC 4291 section 2.6.1) goes to
+    ff02::1:ff00:0."""
+    target = "2001:db8:1:2::"
+    (shared,) = shared_ud(tmp_path, udp6(target, "ff02::1:ff00:0"))
+    source, group = found6(shared)
+    assert source.endswith("::") and group == "ff02::1:ff00:0" and source != target
+
+
+def dhcp_of(operation, hlen, chaddr):
+    """A message of an Ethernet client (iPXE), or a reply to it"""
+    payload = dhcp(hlen, chaddr, b"\1" + chaddr)
+    at = BEFORE_DHCP
+    return payload[:at] + bytes([operation, 1]) + payload[at + 2 :]
+
+
+def test_mac_address_of_ipxe_is_the_same_in_request_and_reply(tmp_path):
+    """All but the middle of the port GUID; only the request has this port in its GRH."""
+    client, server = (
+        ib.Frame(
+            0x64,
+            dhcp_of(n, 6, MAC),
+            dlid=0xC001,
+            slid=n,
+            destqp=0xFFFFFF,
+            qkey=1,
+            srcqp=2,
+            sgid=sgid,
+            dgid=BROADCAST_MGID,
+        ).ib()
+        for n, sgid in ((1, "fe80::2:c903:12:3456"), (2, "fe80::2:c903:12:9999"))
+    )
+    frames = [(f, len(f)) for f in (client, server)]
+    one, two = shared_frames(tmp_path, capfile.INFINIBAND, frames)
+    at = HEADERS + 40 + CHADDR
+    assert one[at : at + 6] == two[at : at + 6] != MAC
+    guid = one[8 + 16 : 8 + 24]
+    assert one[at : at + 6] == guid[:3] + guid[5:]
+
+
+def test_ipv4_address_in_a_gid_is_the_same_as_outside(tmp_path):
+    """RoCE: the GID ::ffff:10.1.2.3 (InfiniBand annex A17), in IPv6 and in IPv4"""
+    six, four = shared_ud(tmp_path, udp6("::ffff:10.1.2.3", "::ffff:10.1.2.4"), udp4("10.1.2.3"))
+    source = six[12:28]
+    assert source[:12] == bytes(10) + b"\xff\xff" and source[12:] == four[20:24]
+    assert source[12:] != ib.ip4("10.1.2.3")
+
+
+def test_different_short_identities_have_different_replacements(tmp_path):
+    identities = [b"\0" + bytes([n]) for n in range(256)]
+    shared = shared_ud(tmp_path, *(dhcp(0, bytes(16), i) for i in identities))
+    assert len({s[CLIENT + 1] for s in shared}) == 256
 
 
 # ---- a VCRC that would be 0

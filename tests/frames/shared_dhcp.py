@@ -33,7 +33,7 @@ IAID = b"\x03\x12\x34\x56"
 # type; IAID; DUID: type, then a time and a hardware type, an enterprise number, or neither
 DUIDS = {
     "llt": (b"\0\1\0\x20" + b"\x2c\x11\x22\x33" + GUID, "32k 32z 64m"),
-    "llt of ethernet": (b"\0\1\0\1" + b"\x2c\x11\x22\x33" + MAC, "32k 32z 24k 24m"),
+    "llt of ethernet": (b"\0\1\0\1" + b"\x2c\x11\x22\x33" + MAC, "32k 32z 48m"),
     "llt of ipoib": (b"\0\1\0\x20" + b"\x2c\x11\x22\x33" + ADDRESS_A, f"32k 32z {LLADDR}"),
     "en": (b"\0\2\0\0\xab\x11" + b"0123456789", "48k 80m"),
     "ll": (b"\0\3\0\x20" + GUID, "32k 64m"),
@@ -42,7 +42,7 @@ DUIDS = {
 }
 CLIENTS = {
     **{"duid " + name: (b"\xff" + IAID + d, "8k 32m " + t) for name, (d, t) in DUIDS.items()},
-    "mac": (b"\1" + MAC, "8k 24k 24m"),
+    "mac": (b"\1" + MAC, "8k 48m"),
     "guid": (b"\x20" + GUID, "8k 64m"),
     "address": (b"\x20" + ADDRESS_A, f"8k {LLADDR}"),
     "text": (b"\0a name of a host", "8k 128m"),
@@ -73,7 +73,7 @@ OPTIONS = {
 # The client's hardware address by its length: a MAC address, a port GUID (iPXE), 16 bytes of a
 # link-layer address; of another length one byte shows that it is not zero.
 CHADDRS = {
-    6: lay(MAC, "24k 24m") + junk(10),
+    6: lay(MAC, "48m") + junk(10),
     8: lay(GUID, "64m") + junk(8),
     16: lay(ADDRESS_A[:16], "32k 96m"),
     20: lay(ADDRESS_A[:16], "32k 96m"),
