@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "wire/cm.h"
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
 #include "wire/put.h"
@@ -85,6 +86,23 @@ void share_guid(struct share_map *m, uint8_t p[8])
     put24(p + 5, map_low(m, be24(p + 5)));
     put16(p + 3, (uint32_t)middle & 0xffff);
     put24(p, map_oui(m, be24(p)));
+}
+
+void share_service_id(struct share_map *m, uint8_t p[8])
+{
+    switch (cm_service_of(be64(p))) {
+    case SERVICE_IPOIB_RFC:
+    case SERVICE_IPOIB_LINUX:
+    case SERVICE_SDP:
+    case SERVICE_RDMA_IP_TCP:
+    case SERVICE_RDMA_IP_UDP:
+    case SERVICE_RDMA_IP_IB:
+    case SERVICE_RDMA_IP_OTHER:
+    case SERVICE_RDMA_IPOIB:
+        return;
+    default: /* any number, and the blocks of IETF and of the local OS, which are one byte */
+        share_guid(m, p);
+    }
 }
 
 void share_mac(struct share_map *m, uint8_t p[6])

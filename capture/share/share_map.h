@@ -33,6 +33,8 @@ void share_gid_first(struct share_map *m, uint8_t p[GID_HALF]);
 void share_gid_second(struct share_map *m, const uint8_t first[GID_HALF], uint8_t p[GID_HALF]);
 void share_prefix(struct share_map *m, uint8_t p[8]);
 void share_guid(struct share_map *m, uint8_t p[8]);
+/* Keeps one that contains a port or a QPN. Others are mapped as GUIDs: SRP's are. */
+void share_service_id(struct share_map *m, uint8_t p[8]);
 void share_lladdr(struct share_map *m, uint8_t p[20]);
 /* Keeps the first 3 bytes of a group's address, and the broadcast address. */
 void share_mac(struct share_map *m, uint8_t p[6]);

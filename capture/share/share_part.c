@@ -74,6 +74,9 @@ static void map_value(struct share_map *m, enum mapped kind, uint8_t *p, uint32_
     case PREFIX:
         share_prefix(m, p);
         break;
+    case SERVICE:
+        share_service_id(m, p);
+        break;
     case LLADDR:
         share_lladdr(m, p);
         break;
@@ -99,6 +102,7 @@ void part_map(struct part p, enum mapped kind, uint32_t off, uint32_t n)
                                     [GID] = GID_SIZE,
                                     [GUID] = 8,
                                     [PREFIX] = 8,
+                                    [SERVICE] = 8,
                                     [LLADDR] = LLADDR_SIZE,
                                     [LLADDR_START] = LLADDR_START_SIZE,
                                     [MAC] = 6,

@@ -29,7 +29,7 @@ void part_keep(struct part p, uint32_t off, uint32_t n);
 void part_keep_bits(struct part p, uint32_t off, uint32_t n);
 
 /* Kinds of mapped values; LLADDR_START: the first 16 bytes of a link-layer address */
-enum mapped { IPV4, IPV6, GID, GUID, PREFIX, LLADDR, LLADDR_START, MAC, NAME, OCTETS };
+enum mapped { IPV4, IPV6, GID, GUID, PREFIX, SERVICE, LLADDR, LLADDR_START, MAC, NAME, OCTETS };
 
 /*
  * Maps the value of N bytes at OFF. If it was not captured completely, or another N is the size of

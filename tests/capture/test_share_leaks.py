@@ -7,10 +7,10 @@ import ipaddress
 import pytest
 
 from frames import ib
-from frames.build import A, B, BROADCAST_MGID, Tape, arp_request
+from frames.build import A, B, BROADCAST_MGID, SM, Tape, arp_request
 from support import capfile
 from support.convert import convert
-from support.share import packets
+from support.share import packets, rules
 
 HEADERS = 28  # LRH, BTH, DETH
 GUID = bytes.fromhex("0002c90300123456")
@@ -268,6 +268,67 @@ def test_different_short_identities_have_different_replacements(tmp_path):
     identities = [b"\0" + bytes([n]) for n in range(256)]
     shared = shared_ud(tmp_path, *(dhcp(0, bytes(16), i) for i in identities))
     assert len({s[CLIENT + 1] for s in shared}) == 256
+
+
+# ---- Service-IDs
+
+NODE = 0x0002C90300A1B2C0
+# SRP's login: 8 zeros, tag, length of requests; 12 bytes; port identifiers of both sides
+LOGIN = bytes(8) + b"tag of 8" + ib.u32(300) + bytes(12) + 2 * ib.u64(NODE) + ib.u64(NODE + 1) * 2
+
+
+def srp_req(service):
+    guid = 0x0002C90300B11000
+    return ib.cm_req(7, 1, service, guid, 0x45, 9, 1, 2, A.gid, B.gid, LOGIN)
+
+
+def test_service_id_of_srp_is_the_replaced_guid(tmp_path):
+    """Linux's target has its node GUID as Service-ID. The connection is still SRP's."""
+    node = ib.u64(NODE)
+    info = b"\1\1\1\1" + ib.u64(NODE + 3) + node + ib.u64(NODE + 1) + bytes(12)
+    path, target = ib.path_record(B.gid, A.gid, service_id=NODE), "fe80::2:c903:a1:b2c1"
+    t = Tape()
+    t.mad(A, B, srp_req(NODE))
+    t.mad(A, B, ib.cm_sidr_req(7, 1, NODE))
+    t.mad(A, B, ib.cm_sidr_rep(7, 1, NODE, 5, 6))
+    t.mad(A, SM, ib.sa_mad(ib.GET, 1, ib.ATTR_PATH_RECORD, path, 0xF))
+    t.mad(A, SM, ib.sa_mad(ib.SET, 1, 0x31, ib.service_record(NODE, target), 0x7F))
+    t.mad(B, A, ib.mad_header(1, 1, 0x81, 7, 0x11) + bytes(40) + info + bytes(64 - len(info) + 128))
+    frames = [(data, len(data)) for _, data, _ in t.records]
+    shared = [f[HEADERS:] for f in shared_frames(tmp_path, capfile.INFINIBAND, frames)]
+    places = [32, 32, 36, 56, 56, 64 + 12]
+    found = {s[at : at + 8] for s, at in zip(shared, places)}
+    assert len(found) == 1 and node not in b"".join(shared)
+    assert found.pop()[:1] == node[:1]
+    assert b"tag of" not in b"".join(shared)
+    assert rules(tmp_path / "out.pcap") == rules(tmp_path / "in.pcap")
+
+
+@pytest.mark.parametrize(
+    "service, stays",
+    [
+        (0x0100000000000048, True),  # IPoIB, with a QPN
+        (0x1000000000000048, True),
+        (0x0000000001060CBC, True),  # RDMA IP CM, TCP port 3260
+        (0x000000000113ABCD, True),
+        (0x000000000001ABCD, True),  # SDP
+        (0x000000000002ABCD, True),  # librdmacm's IPoIB
+        (0x02000000000000AB, False),  # local OS
+        (0x0000000002060CBC, False),
+        (0x00000000000000AB, False),
+        (0x1070FD0300A1B2C0, False),  # GUIDs
+        (0xF45214030012AB34, False),
+    ],
+)
+def test_service_ids_with_a_port_or_a_qpn_stay(service, stays, tmp_path):
+    """Others are mapped. The block, which a rule checks, is the same."""
+    t = Tape()
+    t.mad(A, B, ib.cm_req(7, 1, service, 0, 0x45, 9, 1, 2, A.gid, B.gid))
+    frames = [(data, len(data)) for _, data, _ in t.records]
+    (shared,) = shared_frames(tmp_path, capfile.INFINIBAND, frames)
+    after = int.from_bytes(shared[HEADERS + 32 : HEADERS + 40], "big")
+    assert (after == service) == stays
+    assert rules(tmp_path / "out.pcap") == rules(tmp_path / "in.pcap")
 
 
 # ---- a VCRC that would be 0

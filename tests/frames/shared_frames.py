@@ -291,7 +291,7 @@ def management():
 
 def handshake():
     """The messages of an IPoIB connection, and its data"""
-    req = mad(shared_mad.req(shared_mad.IPOIB, shared_mad.IPOIB_PRIVATE), lids=(1, 2))
+    req = mad(shared_mad.req(shared_mad.IPOIB, shared_mad.IPOIB_PRIVATE, "64k"), lids=(1, 2))
     rep = mad(shared_mad.rep(shared_mad.IPOIB_PRIVATE), lids=(2, 1))
     rtu = mad(shared_mad.cm(ib.cm_rtu(7, 1, 2, shared_mad.PRIVATE), "64k ", "64k z"), lids=(1, 2))
     seen = []
