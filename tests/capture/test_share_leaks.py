@@ -112,6 +112,69 @@ def test_chaddr_of_another_length_is_only_not_zero(tmp_path):
         assert shared[CHADDR : CHADDR + 16] == wanted
 
 
+TEXT = b"rack17-node0042-east"  # as long as a link-layer address
+
+
+@pytest.mark.parametrize(
+    "hlen, chaddr, identifier, kept",
+    [
+        (16, TEXT[:16], b"\0", b"\0"),
+        (255, TEXT[:16], b"\0", b"\0"),
+        (0, b"", b"\0" + TEXT, b"\0"),
+        (0, b"", b"\1" + TEXT, b"\1"),
+        (0, b"", b"A" + TEXT, b"\0"),  # a text without a type
+        (0, b"", b"\xff\1\2\3\4" + TEXT, b"\xff"),
+        (0, b"", b"\xff\1\2\3\4\0\3" + TEXT, b"\xff"),
+        (0, b"", b"\xff\1\2\3\4\0\2" + TEXT, b"\xff"),
+    ],
+)
+def test_identity_that_is_no_address_is_mapped_as_a_whole(hlen, chaddr, identifier, kept, tmp_path):
+    """No two bytes of a text stay in a row."""
+    (shared,) = shared_ud(tmp_path, dhcp(hlen, chaddr, identifier))
+    after = shared[CHADDR : CHADDR + 16] + shared[CLIENT : CLIENT + len(identifier)]
+    assert after[16:17] == kept and any(after[:16]) == any(chaddr)
+    assert not {TEXT[n : n + 3] for n in range(18)} & {after[n : n + 3] for n in range(len(after))}
+
+
+def test_transaction_that_is_an_address_is_replaced(tmp_path):
+    """gPXE and old versions of iPXE: the last four bytes of the link-layer address. Messages of one
+    transaction still have one."""
+    xid = GUID[4:]
+    messages = [
+        m[: BEFORE_DHCP + 4] + xid + m[BEFORE_DHCP + 8 :] for m in [dhcp(8, GUID, b"\0")] * 2
+    ]
+    one, two = (s[BEFORE_DHCP + 4 :][:4] for s in shared_ud(tmp_path, *messages))
+    assert one == two != xid and GUID[5:] not in one
+
+
+def dhcp_request(options, hlen=0, chaddr=b"", sname=b""):
+    """A renewal by unicast: ciaddr, no broadcast flag"""
+    head = bytes([1, 32, hlen, 0]) + bytes(8) + ib.ip4(A.ip) + bytes(12) + chaddr.ljust(16, b"\0")
+    message = head + sname.ljust(64, b"\0") + bytes(128) + bytes.fromhex("63825363") + options
+    return ib.encap(0x0800, ib.ipv4(A.ip, B.ip, 17, ib.udp(A.ip, B.ip, 68, 67, message)))
+
+
+IDENTIFIER = b"\x3d\x0f\xff\1\2\3\4\0\3\0\x20" + GUID[:6]
+
+
+@pytest.mark.parametrize(
+    "options, how",
+    [
+        (b"\x35\1\3" + IDENTIFIER, {}),
+        (b"\x35\2\3\0" + IDENTIFIER, {}),  # lengths that are too large
+        (b"\x35\2\3\0", {}),
+        (b"\x35\1\3\x34\2\2\0", {"sname": IDENTIFIER + b"\xff"}),
+        (b"\x35\1\3" + IDENTIFIER, {"hlen": 6, "chaddr": GUID}),
+        (b"\x35\1\3" + IDENTIFIER, {"hlen": 6, "chaddr": GUID[:3] + GUID[5:]}),
+        (b"\x35\1\3" + IDENTIFIER, {"hlen": 8, "chaddr": GUID}),
+        (b"\x35\1\3" + IDENTIFIER, {"hlen": 0, "chaddr": GUID}),
+    ],
+)
+def test_verdict_of_dhcp_stays(options, how, tmp_path):
+    shared_ud(tmp_path, dhcp_request(options + b"\xff", **how))
+    assert rules(tmp_path / "out.pcap") == rules(tmp_path / "in.pcap")
+
+
 def test_time_of_a_duid_is_zero(tmp_path):
     """DUID-LLT: type 1, hardware type, time, address (RFC 8415 section 11.2)"""
     identifier = b"\xff\1\2\3\4" + bytes.fromhex("0001 0020 2c112233") + GUID
