@@ -27,6 +27,8 @@ enum { AS_ZERO, AS_IS, AS_MAPPED };
 #define MAP_NUMBER(n)    {(n), AS_MAPPED + OCTETS, 1}
 #define MAP_IPV4         {32, AS_MAPPED + IPV4, 1}
 #define MAP_IPV6         {128, AS_MAPPED + IPV6, 1}
+#define MAP_GROUP4       {32, AS_MAPPED + GROUP4, 1}
+#define MAP_GROUP6       {128, AS_MAPPED + GROUP6, 1}
 #define MAP_GID          {128, AS_MAPPED + GID, 1}
 #define MAP_GUID         {64, AS_MAPPED + GUID, 1}
 #define MAP_PREFIX       {64, AS_MAPPED + PREFIX, 1}

@@ -160,7 +160,7 @@ static void map_group_rest(struct share_map *m, uint16_t top, uint8_t p[8])
 /*
  * Maps 28 bits of an IPv4 multicast address; all ones are the broadcast-GID (RFC 4391 section 4).
  */
-static void map_group_ipv4(struct share_map *m, uint8_t p[4])
+void share_group4(struct share_map *m, uint8_t p[4])
 {
     enum { CLASS = 28, MULTICAST = 0xe };
     uint32_t group = be32(p), number = group & ((1u << CLASS) - 1),
@@ -189,19 +189,25 @@ static void map_id(struct share_map *m, bool has_prefix, uint8_t p[8])
         share_guid(m, p);
 }
 
-static void map_ipv6_group(struct share_map *m, uint8_t p[16])
+void share_group6(struct share_map *m, uint8_t p[16])
 {
+    uint8_t prefix[GID_HALF];
     uint32_t of_prefix = be32(p + MGID_SIGNATURE); /* network prefix in the address (RFC 3306) */
 
-    put32(p + MGID_SIGNATURE, (uint32_t)share_permuted_but_0(m, PERMUTE_GROUP_LOW, of_prefix, 32));
+    memcpy(prefix, p, GID_HALF);
+    share_prefix(m, prefix);
+    if (p[0] == 0xff)
+        put32(prefix + MGID_SIGNATURE,
+              (uint32_t)share_permuted_but_0(m, PERMUTE_GROUP_LOW, of_prefix, 32));
     map_group_rest(m, (uint16_t)be16(p + MGID_GROUP), p + GID_HALF);
     map_group_top(m, p + MGID_GROUP);
+    memcpy(p, prefix, MGID_GROUP);
 }
 
 void share_ipv6(struct share_map *m, uint8_t p[16])
 {
     if (p[0] == 0xff)
-        map_ipv6_group(m, p);
+        share_group6(m, p);
     else
         share_gid(m, p);
 }
@@ -224,7 +230,7 @@ void share_gid_second(struct share_map *m, const uint8_t first[GID_HALF], uint8_
     if (first[0] != 0xff)
         map_id(m, !are_zero(first, GID_HALF), p);
     else if (is_of_ipv4(first))
-        map_group_ipv4(m, p + (MGID_GROUP_IPV4 - GID_HALF));
+        share_group4(m, p + (MGID_GROUP_IPV4 - GID_HALF));
     else
         map_group_rest(m, (uint16_t)be16(first + MGID_GROUP), p);
 }

@@ -23,6 +23,12 @@
 /* Each of these maps the big-endian address at P in place. */
 void share_ipv4(struct share_map *m, uint8_t p[4]);
 void share_ipv6(struct share_map *m, uint8_t p[16]);
+/*
+ * The same for the address of a group: also of one that is no multicast address, the bits that a
+ * MGID contains are mapped as those of a MGID.
+ */
+void share_group4(struct share_map *m, uint8_t p[4]);
+void share_group6(struct share_map *m, uint8_t p[16]);
 void share_gid(struct share_map *m, uint8_t p[16]); /* also for a MGID */
 /*
  * The halves of a GID that lies in two packets. FIRST: the first half before it was mapped. Both

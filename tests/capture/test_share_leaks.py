@@ -333,6 +333,55 @@ def test_different_short_identities_have_different_replacements(tmp_path):
     assert len({s[CLIENT + 1] for s in shared}) == 256
 
 
+# The same bits in a report and in the MGID of the datagram that it is in, whatever is before them
+def igmp_report(group):
+    return ib.ipv4(A.ip, group, 2, bytes.fromhex("16000000") + ib.ip4(group))
+
+
+def mld_report(group):
+    target = "ff02::" + group.split("::")[1]
+    return ib.icmpv6(A.ll, target, bytes.fromhex("83000000 00000000") + ib.ip6(group))
+
+
+@pytest.mark.parametrize(
+    "group, mgid, kind",
+    [
+        ("239.1.2.3", "ff12:401b:ffff::f01:203", 0x0800),
+        ("10.1.2.3", "ff12:401b:ffff::a01:203", 0x0800),  # no multicast addresses
+        ("224.0.0.22", "ff12:401b:ffff::16", 0x0800),
+        ("0.0.0.22", "ff12:401b:ffff::16", 0x0800),
+        ("ff02::1:ff12:3456", "ff12:601b:ffff::1:ff12:3456", 0x86DD),
+        ("2::1:ff12:3456", "ff12:601b:ffff::1:ff12:3456", 0x86DD),
+        ("2001:db8::12:3456", "ff12:601b:ffff::12:3456", 0x86DD),
+    ],
+)
+def test_group_in_a_report_is_the_one_in_its_mgid(group, mgid, kind, tmp_path):
+    datagram = (igmp_report if kind == 0x0800 else mld_report)(group)
+    t = Tape()
+    t.ud(A, mgid, ib.encap(kind, datagram))
+    frames = [(data, len(data)) for _, data, _ in t.records]
+    (shared,) = shared_frames(tmp_path, capfile.INFINIBAND, frames)
+    gid, message = shared[8 + 24 : 8 + 40], shared[HEADERS + 40 + 4 : -6]
+    if kind == 0x0800:
+        reported = message[24:28]
+        assert reported[0] & 15 == gid[12] and reported[1:] == gid[13:]
+        assert reported[0] >> 4 == ib.ip4(group)[0] >> 4
+    else:
+        assert message[48 + 6 : 64] == gid[6:]
+
+
+def test_port_guid_0_has_the_same_findings(tmp_path):
+    """The GUID, the interface identifier of it, and the group of this one belong together."""
+    source, group = "fe80::200:0:0:0", "ff02::1:ff00:0"
+    option = b"\1\3\0\0" + ib.lladdr(0x48, "fe80::")
+    ns = bytes.fromhex("87000000 00000000") + ib.ip6(source) + option
+    t = Tape()
+    t.ud(A, "ff12:601b:ffff::1:ff00:0", ib.encap(0x86DD, ib.icmpv6(source, group, ns)))
+    frames = [(data, len(data)) for _, data, _ in t.records]
+    shared_frames(tmp_path, capfile.INFINIBAND, frames)
+    assert rules(tmp_path / "out.pcap") == rules(tmp_path / "in.pcap")
+
+
 # ---- Service-IDs
 
 NODE = 0x0002C90300A1B2C0
