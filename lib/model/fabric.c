@@ -17,7 +17,7 @@ struct fabric *fabric_new(void)
     f->subnet = subnet_new(f->groups, f->endports);
     f->connections = connections_new(FABRIC_CONNECTIONS_MAX, f->endports);
     f->neighbours = neighbours_new(FABRIC_NEIGHBOURS_MAX);
-    f->resolutions = g_new0(struct resolutions, 1);
+    f->resolutions = resolutions_new();
     f->qpns = qpns_new(FABRIC_QPNS_MAX);
     f->sources = sources_new(FABRIC_SOURCES_MAX);
     f->doubts = doubts_new();
@@ -40,7 +40,7 @@ void fabric_free(struct fabric *f)
         return;
     connections_free(f->connections);
     neighbours_free(f->neighbours);
-    g_free(f->resolutions);
+    resolutions_free(f->resolutions);
     qpns_free(f->qpns);
     sources_free(f->sources);
     doubts_free(f->doubts);

@@ -382,6 +382,37 @@ def test_port_guid_0_has_the_same_findings(tmp_path):
     assert rules(tmp_path / "out.pcap") == rules(tmp_path / "in.pcap")
 
 
+def test_request_is_remembered_whatever_its_addresses_are(tmp_path):
+    """A reply is judged by its request. Which requests the model remembers does not depend on the
+    addresses, which are others after sharing: these two had one place in its memory."""
+    one, two = ib.lladdr(0x63, "fe80::11:7500:0:130", 0x80), ib.lladdr(
+        3, "fe80::11:7500:0:100", 0x80
+    )
+    messages = [
+        ib.arp(1, one, "10.0.0.4", bytes(20), "10.0.0.1"),
+        ib.arp(1, one, "10.0.0.4", bytes(20), "10.0.0.3"),
+        ib.arp(2, two, "10.0.0.1", one, "10.0.0.4"),
+    ]
+    lids = [(5, 1), (5, 4), (1, 5)]
+    frames = [
+        ib.Frame(
+            0x64,
+            ib.encap(0x0806, m),
+            slid=slid,
+            dlid=dlid,
+            destqp=0x63 if dlid == 5 else 3,
+            srcqp=3 if dlid == 5 else 0x63,
+            qkey=0xB1B,
+            psn=n,
+        ).ib()
+        for n, (m, (slid, dlid)) in enumerate(zip(messages, lids))
+    ]
+    shared_frames(tmp_path, capfile.INFINIBAND, [(f, len(f)) for f in frames])
+    verdict, found = rules(tmp_path / "in.pcap")
+    assert found[("rfc4391.9.2.arp-as-rfc826", "pass")] == 4  # each message, and the reply's target
+    assert rules(tmp_path / "out.pcap") == (verdict, found)
+
+
 # ---- Service-IDs
 
 NODE = 0x0002C90300A1B2C0
