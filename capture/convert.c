@@ -196,6 +196,17 @@ static bool carry_all(struct input *in, struct output *out, const struct transla
     return good && result == CAPFILE_END;
 }
 
+/*
+ * Loads or creates the key. OUT may be the file that this creates, under any of its names.
+ */
+static bool load_key(const struct convert_options *options, struct share_key *key, bool *created,
+                     GError **error)
+{
+    return share_key_survives(options->share_key, options->out, error) &&
+           share_key_load(key, options->share_key, created, error) &&
+           share_key_survives(options->share_key, options->out, error);
+}
+
 /* Sets KEY, as the options say. Returns false and sets ERROR if that fails. */
 static bool find_key(const struct convert_options *options, struct share_key *key, GError **error)
 {
@@ -204,8 +215,7 @@ static bool find_key(const struct convert_options *options, struct share_key *ke
 
     if (!path)
         return share_key_random(key, error);
-    if (!share_key_survives(path, options->out, error) ||
-        !share_key_load(key, path, &created, error))
+    if (!load_key(options, key, &created, error))
         return false;
     if (created)
         say("--share-key: %s: created; whoever has it can undo the mapping of addresses", path);
@@ -271,9 +281,20 @@ static bool confine_program(const struct convert_options *options)
     return confine(&files, &error) || say_error(NULL, &error);
 }
 
+/* Returns false after a message. So no key is created if the input is not there. */
+static bool has_input(const struct convert_options *options)
+{
+    GError *error = NULL;
+
+    if (is_stdio(options->in) || access(options->in, F_OK) == 0)
+        return true;
+    fail_with(&error, "%s", strerror(errno));
+    return say_error(input_name(options), &error);
+}
+
 static bool convert(const struct convert_options *options, struct convert_tally *tally)
 {
-    struct share *share = options->share ? new_share(options) : NULL;
+    struct share *share = options->share && has_input(options) ? new_share(options) : NULL;
     bool ready = (!options->share || share) && confine_program(options);
     struct input *in = ready ? open_input(options) : NULL;
     bool good = in && convert_input(in, options, share, tally);

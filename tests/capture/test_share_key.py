@@ -237,6 +237,23 @@ def test_key_is_not_overwritten(tmp_path, key):
     assert key.read_text() == KEY
 
 
+def test_new_key_is_not_overwritten(tmp_path):
+    """Nor under another name of its folder"""
+    (tmp_path / "same").symlink_to(".")
+    for key, out in (("key", "key"), ("other", "same/other")):
+        says = f"{out}: is the key file; write to another file"
+        path = testdata("datagram.pcap")
+        convert("--share-key", tmp_path / key, path, tmp_path / out, status=1, says=says)
+        assert len(bytes.fromhex((tmp_path / key).read_text())) == 16
+
+
+def test_no_key_is_created_without_an_input(tmp_path):
+    key, missing, out = tmp_path / "key", tmp_path / "missing.pcap", tmp_path / "out.pcap"
+    says = "missing.pcap: No such file or directory"
+    convert("--share-key", key, missing, out, status=1, says=says)
+    assert os.listdir(tmp_path) == []
+
+
 def test_key_through_a_pipe(tmp_path, key):
     read, write = os.pipe()
     os.write(write, KEY.encode())

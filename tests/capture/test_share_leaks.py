@@ -3,6 +3,7 @@
 their buffers, or where only some programs have an address; and addresses of every kind. tests/capture/test_share_bits.py changes every
 bit; these are frames as they occur."""
 import ipaddress
+import struct
 
 import pytest
 
@@ -472,6 +473,21 @@ def test_service_ids_with_a_port_or_a_qpn_stay(service, stays, tmp_path):
     after = int.from_bytes(shared[HEADERS + 32 : HEADERS + 40], "big")
     assert (after == service) == stays
     assert rules(tmp_path / "out.pcap") == rules(tmp_path / "in.pcap")
+
+
+def test_reserved_flags_of_a_packet_are_zero(tmp_path):
+    """draft-ietf-opsawg-pcapng section 4.3.1: of epb_flags, bits 12 to 23"""
+    frame = frame_of(1, bytes(20))
+    options = {2: struct.pack("<I", 0xFFFFFFFF)}
+    blocks = [
+        capfile.section(),
+        capfile.interface(capfile.INFINIBAND),
+        capfile.packet(10**18, frame, len(frame), values=options),
+    ]
+    (tmp_path / "in.pcapng").write_bytes(b"".join(blocks))
+    convert("--share", tmp_path / "in.pcapng", tmp_path / "out.pcapng")
+    (after,) = capfile.read(tmp_path / "out.pcapng").frames
+    assert after.options[2] == struct.pack("<I", 0xFF000FFF)
 
 
 # ---- a VCRC that would be 0
