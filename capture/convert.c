@@ -43,23 +43,32 @@ static bool is_infiniband(uint32_t linktype)
     return linktype == LINKTYPE_ERF || linktype == LINKTYPE_INFINIBAND;
 }
 
+/* Each interface of a pcapng file may have a link type of its own. */
+static bool keeps_interfaces(const struct input *in, const struct convert_options *options)
+{
+    return options->container == CONTAINER_PCAPNG && input_is_pcapng(in);
+}
+
 /*
  * Default link type: of ERF and InfiniBand the one that the first packet does not have, always ERF
- * with --share; other link types are kept.
+ * with --share; other link types are kept. MIXED: packets of ERF or InfiniBand may follow others.
  */
-static uint32_t target_linktype(const struct convert_options *options, uint32_t from)
+static uint32_t target_linktype(const struct convert_options *options, uint32_t from, bool mixed)
 {
     if (options->linktype)
         return options->linktype;
     if (!is_infiniband(from))
-        return from;
+        return mixed ? (uint32_t)LINKTYPE_ERF : from;
     return from == LINKTYPE_ERF && !options->share ? LINKTYPE_INFINIBAND : LINKTYPE_ERF;
 }
 
 static struct translation plan(const struct input *in, const struct convert_options *options)
 {
+    bool mixed = keeps_interfaces(in, options);
+
     return (struct translation){
-        .to = target_linktype(options, input_linktype(in)),
+        .to = target_linktype(options, input_linktype(in), mixed),
+        .keeps_others = mixed && !options->linktype,
         .from_raw = input_is_raw_erf(in),
         .to_raw = options->container == CONTAINER_RAW,
         .container_time_wins = input_is_pcapng(in),
@@ -85,6 +94,18 @@ static bool drop_rest(void)
     return privileges_drop(0, 0, &error) || say_error(NULL, &error);
 }
 
+/* ibdump's value, enough for every ERF record; frames that are copied can be longer */
+static uint32_t output_snaplen(const struct input *in, const struct translation *way)
+{
+    uint32_t first = input_linktype(in);
+    bool is_copied = way->to != LINKTYPE_ERF && first == way->to;
+    bool may_be_longer = way->keeps_others && !is_infiniband(first);
+
+    return is_copied       ? input_snaplen(in)
+           : may_be_longer ? MAX(input_snaplen(in), (uint32_t)ERF_MAX_LEN)
+                           : ERF_MAX_LEN;
+}
+
 /* Returns NULL after a message. */
 static struct output *create_output(const struct input *in, const struct convert_options *options,
                                     const struct translation *way)
@@ -93,11 +114,9 @@ static struct output *create_output(const struct input *in, const struct convert
     struct output_format format = {
         .container = options->container,
         .is_public = options->share,
-        .is_described = options->container == CONTAINER_PCAPNG && input_is_pcapng(in),
+        .is_described = keeps_interfaces(in, options),
         .linktype = way->to,
-        /* ibdump's value, enough for every ERF record; frames that are copied can be longer */
-        .snaplen = way->to != LINKTYPE_ERF && input_linktype(in) == way->to ? input_snaplen(in)
-                                                                            : ERF_MAX_LEN,
+        .snaplen = output_snaplen(in, way),
     };
     struct output *out;
 
@@ -168,13 +187,24 @@ static bool carry_all(struct input *in, struct output *out, const struct transla
         enum translation_result translated = translate(way, &from, &to, &note);
 
         if (translated == CARRIED && share)
-            translated = share_into(share, way->to, &to, &note, buffer);
+            translated = share_into(share, to.linktype, &to, &note, buffer);
         good = translated != CARRIED || output_write(out, &to);
         if (good)
-            convert_tally_add(tally, translated, from.linktype, &note);
+            convert_tally_add(tally, translated, &from, &note);
     }
     g_byte_array_unref(buffer);
     return good && result == CAPFILE_END;
+}
+
+/*
+ * Loads or creates the key. OUT may be the file that this creates, under any of its names.
+ */
+static bool load_key(const struct convert_options *options, struct share_key *key, bool *created,
+                     GError **error)
+{
+    return share_key_survives(options->share_key, options->out, error) &&
+           share_key_load(key, options->share_key, created, error) &&
+           share_key_survives(options->share_key, options->out, error);
 }
 
 /* Sets KEY, as the options say. Returns false and sets ERROR if that fails. */
@@ -185,8 +215,7 @@ static bool find_key(const struct convert_options *options, struct share_key *ke
 
     if (!path)
         return share_key_random(key, error);
-    if (!share_key_survives(path, options->out, error) ||
-        !share_key_load(key, path, &created, error))
+    if (!load_key(options, key, &created, error))
         return false;
     if (created)
         say("--share-key: %s: created; whoever has it can undo the mapping of addresses", path);
@@ -232,7 +261,7 @@ static bool convert_input(struct input *in, const struct convert_options *option
         close_output(out, options);
         return false;
     }
-    if (options->container == CONTAINER_PCAPNG && input_is_pcapng(in))
+    if (keeps_interfaces(in, options))
         input_on_description(in, copy_description, out);
     good = carry_all(in, out, &way, share, tally, &error);
     say_why_incomplete(options, good, &error);
@@ -252,9 +281,20 @@ static bool confine_program(const struct convert_options *options)
     return confine(&files, &error) || say_error(NULL, &error);
 }
 
+/* Returns false after a message. So no key is created if the input is not there. */
+static bool has_input(const struct convert_options *options)
+{
+    GError *error = NULL;
+
+    if (is_stdio(options->in) || access(options->in, F_OK) == 0)
+        return true;
+    fail_with(&error, "%s", strerror(errno));
+    return say_error(input_name(options), &error);
+}
+
 static bool convert(const struct convert_options *options, struct convert_tally *tally)
 {
-    struct share *share = options->share ? new_share(options) : NULL;
+    struct share *share = options->share && has_input(options) ? new_share(options) : NULL;
     bool ready = (!options->share || share) && confine_program(options);
     struct input *in = ready ? open_input(options) : NULL;
     bool good = in && convert_input(in, options, share, tally);

@@ -8,16 +8,19 @@
 #include "cli/say.h"
 
 void convert_tally_add(struct convert_tally *tally, enum translation_result result,
-                       uint32_t linktype, const struct remarks *note)
+                       const struct capture_record *from, const struct remarks *note)
 {
     tally->results[result]++;
     tally->lost_before += note->lost;
     if (result == NOT_INFINIBAND)
         tally->types[note->erf_type]++;
     if (result == OTHER_LINKTYPE)
-        tally->linktype = linktype;
+        tally->linktype = from->linktype;
     if (result != CARRIED)
         return;
+    if (tally->results[CARRIED] == 1)
+        tally->interface = from->interface;
+    tally->several |= from->interface != tally->interface;
     tally->bytes += note->bytes;
     tally->lost_headers += note->lost_headers;
     tally->ibdump_times += note->ibdump_time;
@@ -62,6 +65,10 @@ void convert_tally_remark(const struct convert_tally *tally, const char *input, 
     for (int v = 0; v < TRANSLATION_RESULTS; v++)
         if (left_out[v])
             print_count(input, tally->results[v], "packet", left_out[v]);
+    if (tally->several && !pcapng)
+        say("%s: the packets of several interfaces are now those of one, so ipoib-check can have "
+            "other findings; name an OUT that ends with .pcapng to keep the interfaces",
+            input);
     print_count(input, tally->results[NO_PACKET], "ERF record",
                 "without a packet (padding, provenance) not copied");
     print_count(input, tally->lost_headers, "packet",

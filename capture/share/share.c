@@ -128,17 +128,8 @@ static void share_payload(struct part payload, const struct packet *p, const str
 
 /* ---- the frame */
 
-/* The GUID of the sender's port, or zeros. SGID: of the GRH, or NULL. */
-static void set_port(struct share_map *map, const uint8_t *sgid)
-{
-    static const uint8_t unknown[GUID_SIZE];
-
-    share_map_port(map, sgid ? sgid + GID_SIZE - GUID_SIZE : unknown);
-}
-
 static void share_infiniband(struct part whole, const struct packet *p, const struct events *events)
 {
-    set_port(whole.map, p->ib.sgid);
     share_headers(whole, &p->ib);
     if (p->result == WIRE_OK)
         share_payload(part_sub(whole, p->ib.payload_off, p->ib.payload.cap), p, events);
@@ -149,7 +140,6 @@ static void share_infiniband(struct part whole, const struct packet *p, const st
 static void share_without_headers(struct part inner, enum link_frame_kind kind,
                                   const struct datagram *d)
 {
-    set_port(inner.map, NULL);
     if (kind == LINK_FRAME_IPOIB)
         share_ipoib(inner, d, false, datagram_is_of_interface(d));
     else

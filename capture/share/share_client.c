@@ -2,6 +2,8 @@
 /* Anonymises the client identifier of a DHCP message. See share_client.h. */
 #include "capture/share/share_client.h"
 
+#include <string.h>
+
 #include "wire/dhcp.h"
 #include "wire/lladdr.h"
 #include "wire/view.h"
@@ -15,44 +17,98 @@ void client_add(struct client *c, struct part value)
     }
 }
 
-/* An address by its length, or other bytes that identify the client */
-static void share_identity(struct part p)
+enum mapped hardware_kind(bool infiniband, uint32_t n)
 {
     enum { OF_MAC = 6, OF_GUID = 8 };
-    enum mapped kind = p.cap == LLADDR_SIZE ? LLADDR
-                       : p.cap == OF_GUID   ? GUID
-                       : p.cap == OF_MAC    ? CLIENT_MAC
+
+    return n == OF_MAC                      ? MAC
+           : n == OF_GUID                   ? GUID
+           : n == LLADDR_SIZE && infiniband ? LLADDR
                                             : OCTETS;
+}
+
+static bool is_hardware(uint32_t type)
+{
+    return type == DHCP_HTYPE_ETHERNET || type == DHCP_HTYPE_INFINIBAND;
+}
+
+/* The identity that follows a hardware type; other identities are bytes without structure. */
+static void share_identity(struct part p, uint32_t type)
+{
+    enum mapped kind = is_hardware(type) ? hardware_kind(type == DHCP_HTYPE_INFINIBAND, p.cap)
+                                         : OCTETS;
 
     part_map(p, kind, 0, p.cap);
 }
 
-/*
- * A DUID (RFC 8415 section 11): type; a time and a hardware type, or an enterprise number, or
- * neither; the identity
- */
-static void share_duid(struct part p)
+/* Bytes whose first N, a type, are not known: they become 0, the others depend on all. */
+static void share_opaque(struct part p, uint32_t n)
 {
-    enum { LLT = 1, EN = 2, LL = 3 };
-    enum { HARDWARE_SIZE = 2, LLT_ADDRESS = 8, ENTERPRISE_SIZE = 4 };
-    uint16_t type = part_has(p, 0, DHCP_DUID_TYPE_SIZE) ? be16(p.from) : 0;
-    uint32_t kept = DHCP_DUID_TYPE_SIZE + (type == LLT || type == LL ? (uint32_t)HARDWARE_SIZE
-                                           : type == EN              ? (uint32_t)ENTERPRISE_SIZE
-                                                                     : 0);
-
-    part_keep(p, 0, kept);
-    share_identity(part_from(p, type == LLT ? (uint32_t)LLT_ADDRESS : kept));
+    part_map(p, OCTETS, 0, p.cap);
+    memset(p.to, 0, n < p.cap ? n : p.cap);
 }
 
-/* Type, IAID and DUID (RFC 4361 section 6.1), or type and identity */
+/* ---- DUIDs (RFC 8415 section 11): a type of 2 bytes, and */
+
+enum { DUID_LLT = 1, DUID_EN = 2, DUID_LL = 3, DUID_UUID = 4 };
+
+/* a hardware type, then the address. GAP: the size of a time between both, which stays zero */
+static void share_duid_hardware(struct part p, uint32_t gap)
+{
+    enum { SIZE = 2 };
+    uint32_t type = part_has(p, 0, SIZE) ? be16(p.from) : 0;
+
+    if (is_hardware(type))
+        part_keep(p, 0, SIZE);
+    share_identity(part_from(p, SIZE + gap), type);
+}
+
+/* an enterprise number and an identity */
+static void share_duid_enterprise(struct part p)
+{
+    enum { SIZE = 4, BEYOND = 0x100000 }; /* IANA assigns them in order */
+
+    if (part_has(p, 0, SIZE) && be32(p.from) < BEYOND)
+        part_keep(p, 0, SIZE);
+    part_map(part_from(p, SIZE), OCTETS, 0, part_from(p, SIZE).cap);
+}
+
+static void share_duid(struct part p)
+{
+    enum { TIME_SIZE = 4 };
+    uint16_t type = part_has(p, 0, DHCP_DUID_TYPE_SIZE) ? be16(p.from) : 0;
+    struct part rest = part_from(p, DHCP_DUID_TYPE_SIZE);
+
+    if (type < DUID_LLT || type > DUID_UUID) {
+        share_opaque(p, DHCP_DUID_TYPE_SIZE);
+        return;
+    }
+    part_keep(p, 0, DHCP_DUID_TYPE_SIZE);
+    if (type == DUID_EN)
+        share_duid_enterprise(rest);
+    else if (type == DUID_UUID)
+        part_map(rest, OCTETS, 0, rest.cap);
+    else
+        share_duid_hardware(rest, type == DUID_LLT ? TIME_SIZE : 0);
+}
+
+/* ---- the identifier */
+
+/* Type, IAID and DUID (RFC 4361 section 6.1), or type and identity; type 0: a text */
 static void share_whole(struct part p)
 {
+    uint8_t type = p.from[0];
+
+    if (type != 0 && type != DHCP_CLIENT_ID_TYPE_DUID && !is_hardware(type)) {
+        share_opaque(p, 1);
+        return;
+    }
     part_keep(p, 0, 1);
-    if (p.cap > DHCP_CLIENT_ID_DUID && p.from[0] == DHCP_CLIENT_ID_TYPE_DUID) {
+    if (type == DHCP_CLIENT_ID_TYPE_DUID && p.cap > DHCP_CLIENT_ID_DUID) {
         part_map(p, OCTETS, 1, DHCP_CLIENT_ID_DUID - 1);
         share_duid(part_from(p, DHCP_CLIENT_ID_DUID));
     } else {
-        share_identity(part_from(p, 1));
+        share_identity(part_from(p, 1), type);
     }
 }
 

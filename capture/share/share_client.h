@@ -19,9 +19,12 @@ struct client {
 void client_add(struct client *c, struct part value);
 
 /*
- * Maps the identifier, after all its parts were added. Keeps its type, and the types in its DUID;
- * the time of a DUID stays zero.
+ * Maps the identifier, after all its parts were added. Keeps its type, and the types in its DUID,
+ * if they are known ones, which become zero otherwise; the time of a DUID stays zero.
  */
 void client_share(const struct client *c);
+
+/* What a hardware address of N bytes is; only INFINIBAND has link-layer addresses. */
+enum mapped hardware_kind(bool infiniband, uint32_t n);
 
 #endif

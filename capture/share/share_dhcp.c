@@ -10,7 +10,8 @@
 
 /*
  * Options with a number of SIZE bytes (RFC 2132); the value of one with another length stays zero.
- * SIZE 0: a list of IPv4 addresses.
+ * Of a longer one with one byte the first byte is kept, which receivers and the rules read. SIZE 0:
+ * a list of IPv4 addresses.
  */
 static const struct shared_option {
     uint8_t code, size;
@@ -46,7 +47,7 @@ static void share_value(struct part p, uint8_t code, uint32_t n)
     if (!o)
         return;
     if (o->size)
-        part_keep(p, 0, n == o->size ? n : 0);
+        part_keep(p, 0, n == o->size || o->size == 1 ? o->size : 0);
     else if (n % IPV4_ADDRESS_SIZE == 0)
         for (uint32_t at = 0; at < n; at += IPV4_ADDRESS_SIZE)
             part_map(p, IPV4, at, IPV4_ADDRESS_SIZE);
@@ -72,7 +73,7 @@ static uint8_t share_options(struct part p, struct client *client)
             client_add(client, value);
         else
             share_value(value, *option, option[1]);
-        if (*option == DHCP_OPTION_OVERLOAD && option[1] == 1 && value.cap)
+        if (*option == DHCP_OPTION_OVERLOAD && value.cap)
             overload = *value.from;
         at += 2u + option[1];
     }
@@ -107,38 +108,35 @@ static bool are_zero(const uint8_t *bytes, uint32_t n)
 }
 
 /*
- * The client's hardware address, by its length: a MAC address, a port GUID (iPXE), or the start of
- * a link-layer address. On an IPoIB link it must be zero (RFC 4390 section 2.1), which a rule
- * checks: one that is not zero gets a last byte of 1 if none of its bytes is mapped.
+ * The client's hardware address of LENGTH bytes; of a link-layer address the first 16. On an IPoIB
+ * link all bytes must be zero (RFC 4390 section 2.1), which a rule checks: if a byte after the
+ * address is not zero, the last one becomes 1.
  */
-static void share_chaddr(struct part p, uint8_t length)
+static void share_chaddr(struct part p, uint8_t type, uint8_t length)
 {
-    enum { OF_MAC = 6, OF_GUID = 8 };
+    uint32_t n = length < DHCP_CHADDR_SIZE ? length : (uint32_t)DHCP_CHADDR_SIZE;
+    enum mapped kind = hardware_kind(type == DHCP_HTYPE_INFINIBAND, length);
 
     if (!part_has(p, 0, DHCP_CHADDR_SIZE))
         return;
-    if (length == OF_MAC)
-        part_map(p, CLIENT_MAC, 0, OF_MAC);
-    else if (length == OF_GUID)
-        part_map(p, GUID, 0, OF_GUID);
-    else if (length >= DHCP_CHADDR_SIZE)
-        part_map(p, LLADDR_START, 0, DHCP_CHADDR_SIZE);
-    if (!are_zero(p.from, p.cap) && are_zero(p.to, p.cap))
+    part_map(p, kind == LLADDR ? LLADDR_START : kind, 0, n);
+    if (!are_zero(p.from + n, DHCP_CHADDR_SIZE - n))
         p.to[DHCP_CHADDR_SIZE - 1] = 1;
 }
 
 /*
- * operation, hardware type, length of the address, hops; transaction; seconds; broadcast flag;
- * addresses
+ * operation, hardware type, length of the address, hops; transaction, which some clients make of
+ * their address (gPXE, old versions of iPXE); seconds; broadcast flag; addresses
  */
-static const struct field head_layout[] = {KEEP(81), ZERO(15), MAP_IPV4,  MAP_IPV4,
-                                           MAP_IPV4, MAP_IPV4, LAYOUT_END};
+static const struct field head_layout[] = {KEEP(32), MAP_NUMBER(32), KEEP(17), ZERO(15),  MAP_IPV4,
+                                           MAP_IPV4, MAP_IPV4,       MAP_IPV4, LAYOUT_END};
 
 void share_dhcp(struct part p)
 {
     share_layout(p, head_layout);
     if (part_has(p, 0, DHCP_CHADDR))
-        share_chaddr(part_sub(p, DHCP_CHADDR, DHCP_CHADDR_SIZE), p.from[DHCP_HLEN]);
+        share_chaddr(part_sub(p, DHCP_CHADDR, DHCP_CHADDR_SIZE), p.from[DHCP_HTYPE],
+                     p.from[DHCP_HLEN]);
     if (!part_has(p, 0, DHCP_OPTIONS) || be32(p.from + DHCP_COOKIE) != DHCP_MAGIC_COOKIE)
         return;
     part_keep(p, DHCP_COOKIE, DHCP_OPTIONS - DHCP_COOKIE);

@@ -16,8 +16,8 @@ static const struct field word[] = {KEEP(16), ZERO(16), KEEP(32), LAYOUT_END};
 static const struct field next_hop_mtu[] = {KEEP(16), ZERO(32), KEEP(16), LAYOUT_END};
 static const struct field pointer[] = {KEEP(16), ZERO(16), KEEP(8), LAYOUT_END};
 static const struct field gateway[] = {KEEP(16), ZERO(16), MAP_IPV4, LAYOUT_END};
-static const struct field group[] = {KEEP(8), ZERO(24), MAP_IPV4, LAYOUT_END};
-static const struct field group6[] = {KEEP(16), ZERO(48), MAP_IPV6, LAYOUT_END};
+static const struct field group[] = {KEEP(8), ZERO(24), MAP_GROUP4, LAYOUT_END};
+static const struct field group6[] = {KEEP(16), ZERO(48), MAP_GROUP6, LAYOUT_END};
 
 struct typed_layout {
     uint8_t type;
@@ -74,7 +74,7 @@ static void share_report(struct part p, uint32_t n)
         const uint8_t *record = p.from + at;
         unsigned sources = be16(record + RECORD_SOURCES);
         part_keep(p, at, RECORD_GROUP);
-        part_map_ip(p, at + RECORD_GROUP, n);
+        part_map_group(p, at + RECORD_GROUP, n);
         at += RECORD_GROUP + n;
         share_sources(p, at, sources, n);
         at += sources * n + record[RECORD_AUX] * 4u;
@@ -85,10 +85,10 @@ static void share_report(struct part p, uint32_t n)
  * Queries: maximum response delay, group; of IGMPv3 and MLDv2 also S, QRV, QQIC, number of sources
  * (RFC 3376 section 4.1, RFC 3810 section 5.1). Older queries end after the group.
  */
-static const struct field igmp_query[] = {KEEP(16), ZERO(16), MAP_IPV4,
+static const struct field igmp_query[] = {KEEP(16), ZERO(16), MAP_GROUP4,
                                           ZERO(4),  KEEP(28), LAYOUT_END};
-static const struct field mld_query[] = {KEEP(16), ZERO(16), KEEP(16), ZERO(16),
-                                         MAP_IPV6, ZERO(4),  KEEP(28), LAYOUT_END};
+static const struct field mld_query[] = {KEEP(16),   ZERO(16), KEEP(16), ZERO(16),
+                                         MAP_GROUP6, ZERO(4),  KEEP(28), LAYOUT_END};
 
 /* AT: the offset of the group, of N bytes */
 static void share_query(struct part p, const struct field *layout, uint32_t at, uint32_t n)

@@ -47,13 +47,16 @@ void share_record(struct part p, const struct laid_record *r)
     uint64_t valid = r->valid;
     uint32_t off = 0; /* bits from the start of the record */
 
-    for (const struct field *f = r->layout; f->bits; off += f++->bits, valid >>= 1)
-        if (!(valid & 1) || f->kind == AS_ZERO)
-            continue;
-        else if (f->kind == AS_IS)
+    for (const struct field *f = r->layout; f->bits; off += f++->bits) {
+        uint64_t components = (1u << f->components) - 1;
+        bool is_valid = (valid & components) == components;
+
+        valid >>= f->components;
+        if (is_valid && f->kind == AS_IS)
             keep_field(p, f, r->at * 8 + off);
-        else
+        else if (is_valid && f->kind != AS_ZERO)
             map_field(p, f, r->at + off / 8, off / 8, r->split);
+    }
 }
 
 void share_layout(struct part p, const struct field *layout)

@@ -9,7 +9,8 @@
 
 /*
  * Anonymises the MAD in P; MAD is its decoded form. Of a class that is not known only the header is
- * kept. ipoib: keep the IPoIB private data of a CM message. SPLIT: as share_sa().
+ * kept. ipoib: keep the IPoIB private data and the Service-ID of a CM message. SPLIT: as
+ * share_sa().
  */
 void share_mad(struct part p, const struct mad_payload *mad, bool ipoib,
                const struct split_record *split);

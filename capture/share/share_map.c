@@ -2,275 +2,214 @@
 /* Address map of a shared capture. See share_map.h. */
 #include "capture/share/share_map.h"
 
-#include <glib.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "wire/cm.h"
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
 #include "wire/put.h"
 
-/* Kinds of mapped values; each kind has its own mapping. */
-enum mapped_kind { IPV4 = 1, PREFIX, ID_HIGH, ID_LOW, GROUP_TOP, GROUP_MIDDLE, GROUP_LOW, OCTETS };
-
-enum { CACHE = 1 << 12 };
-
-struct cached {
-    uint64_t from, to;
-    uint8_t kind; /* 0: unused */
-};
-
-struct share_map {
-    uint64_t key[2];
-    uint8_t port[GUID_SIZE]; /* share_map_port() */
-    struct cached cache[CACHE];
-};
-
-struct share_map *share_map_new(const struct share_key *key)
+static bool are_zero(const uint8_t *p, size_t n)
 {
-    struct share_map *m = g_new0(struct share_map, 1);
-
-    /* in one byte order, so that the key has the same effect on every host */
-    m->key[0] = be64(key->bytes);
-    m->key[1] = be64(key->bytes + 8);
-    return m;
+    for (size_t i = 0; i < n; i++)
+        if (p[i])
+            return false;
+    return true;
 }
 
-void share_map_free(struct share_map *m)
+/* ---- IPv4 */
+
+/* Addresses that stay; no other becomes one of them. */
+static bool stays(uint32_t address)
 {
-    g_free(m);
-}
-
-/* ---- SipHash-2-4 of two words (Aumasson, Bernstein: SipHash: a fast short-input PRF, 2012) */
-
-static uint64_t rotated(uint64_t x, unsigned n)
-{
-    return x << n | x >> (64 - n);
-}
-
-static void sip_round(uint64_t v[4])
-{
-    v[0] += v[1];
-    v[1] = rotated(v[1], 13) ^ v[0];
-    v[0] = rotated(v[0], 32);
-    v[2] += v[3];
-    v[3] = rotated(v[3], 16) ^ v[2];
-    v[0] += v[3];
-    v[3] = rotated(v[3], 21) ^ v[0];
-    v[2] += v[1];
-    v[1] = rotated(v[1], 17) ^ v[2];
-    v[2] = rotated(v[2], 32);
-}
-
-static void sip_word(uint64_t v[4], uint64_t word)
-{
-    v[3] ^= word;
-    sip_round(v);
-    sip_round(v);
-    v[0] ^= word;
-}
-
-static uint64_t keyed(const struct share_map *m, uint64_t a, uint64_t b)
-{
-    uint64_t v[] = {m->key[0] ^ 0x736f6d6570736575ull, m->key[1] ^ 0x646f72616e646f6dull,
-                    m->key[0] ^ 0x6c7967656e657261ull, m->key[1] ^ 0x7465646279746573ull};
-
-    sip_word(v, a);
-    sip_word(v, b);
-    sip_word(v, 16ull << 56); /* message length in bytes, in the top byte */
-    v[2] ^= 0xff;
-    for (int i = 0; i < 4; i++)
-        sip_round(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
-/* ---- bits that are kept */
-
-/* A prefix that is kept: its first LEN bits; whole: all following bits are kept too. */
-struct special {
-    uint64_t bits;
-    uint8_t len;
-    bool whole;
-};
-
-/* RFC 6890; multicast groups: RFC 5771 and RFC 2365. */
-static const struct special ipv4_specials[] = {
-    {0x00000000, 8, true},   {0x0a000000, 8, false},  {0x7f000000, 8, true},
-    {0xa9fe0000, 16, false}, {0xac100000, 12, false}, {0xc0a80000, 16, false},
-    {0xe0000000, 24, true},  {0xef000000, 8, false},  {0xe0000000, 4, false},
-    {0xf0000000, 4, true},
-};
-
-/* First 64 bits of an IPv6 address or a GID: RFC 4291 section 2.4, RFC 4193; fec0::/64 from IBA. */
-static const struct special prefix_specials[] = {
-    {0x0000000000000000ull, 64, true},  {0xfe80000000000000ull, 64, true},
-    {0xfec0000000000000ull, 10, false}, {0xfc00000000000000ull, 8, false},
-    {0xfd00000000000000ull, 8, false},  {0x2000000000000000ull, 3, false},
-    {0xff00000000000000ull, 8, true},
-};
-
-/*
- * Upper 40 bits of an interface identifier: the universal and the group bit (RFC 4291 appendix A).
- */
-enum { ID_BITS = 40, LOW_BITS = 24 };
-static const uint64_t universal = 1ull << (ID_BITS - 7), of_group = 1ull << (ID_BITS - 8);
-
-static bool in_special(const struct special *s, uint64_t value, unsigned bits, unsigned i)
-{
-    unsigned n = i < s->len ? i : s->len;
-
-    return n == 0 || (value ^ s->bits) >> (bits - n) == 0;
+    return address == 0 || address == 0x7f000001u || address == UINT32_MAX;
 }
 
 /*
- * Is bit I of an IPv4 address the next of an octet that has only ones before it? In the last two
- * octets such a bit is kept: 255 stays 255, and no other value becomes 255. So the broadcast
- * address of a /16 or /24 network (RFC 919 section 7) stays one, and no host's address becomes one.
+ * In the last two octets, 255 stays 255, and no other value becomes 255: the value that would takes
+ * the place that 255 leaves. So the broadcast address of a /16 or /24 network (RFC 919 section 7)
+ * stays one, and no host's address becomes one.
  */
-static bool may_be_broadcast(uint32_t address, unsigned i)
+static uint32_t with_octets_255(struct share_map *m, uint32_t address, uint32_t to)
 {
-    uint32_t ones = (1u << i % 8) - 1;
+    for (int shift = 8; shift >= 0; shift -= 8) {
+        uint32_t ones = 0xffu << shift;
 
-    return i >= 16 && (address >> (32 - i) & ones) == ones;
-}
-
-/* Whether bit I (0 is the first) is kept, given the bits of VALUE before it. */
-static bool stays(enum mapped_kind kind, uint64_t value, unsigned bits, unsigned i)
-{
-    const struct special *list = kind == IPV4 ? ipv4_specials : prefix_specials;
-    size_t n = kind == IPV4     ? sizeof(ipv4_specials) / sizeof(*list)
-               : kind == PREFIX ? sizeof(prefix_specials) / sizeof(*list)
-                                : 0;
-
-    if (kind == ID_HIGH && ((universal | of_group) >> (bits - 1 - i) & 1))
-        return true;
-    if (kind == IPV4 && may_be_broadcast((uint32_t)value, i))
-        return true;
-    for (; n > 0; n--, list++)
-        if ((i < list->len || list->whole) && in_special(list, value, bits, i))
-            return true;
-    return false;
-}
-
-/* ---- mapping */
-
-/*
- * Keeps or flips each bit by a keyed function of the bits before it, so the first n bits of the
- * result depend only on the first n bits of the value. The function ignores the universal bit,
- * because a GUID and its interface identifier differ in it.
- */
-static uint64_t permuted(const struct share_map *m, enum mapped_kind kind, uint64_t value,
-                         unsigned bits)
-{
-    uint64_t before = kind == ID_HIGH ? value & ~universal : value, out = value;
-
-    for (unsigned i = 0; i < bits; i++) {
-        uint64_t first = i ? before >> (bits - i) : 0;
-
-        if (!stays(kind, value, bits, i))
-            out ^= (keyed(m, (uint64_t)kind << 8 | i, first) & 1) << (bits - 1 - i);
+        if ((address & ones) == ones)
+            to |= ones;
+        else if ((to & ones) == ones)
+            to = (to & ~ones) |
+                 ((uint32_t)share_permuted(m, PERMUTE_IPV4, address | ones, 32) & ones);
     }
-    return out;
+    return to;
 }
 
-static uint64_t mapped(struct share_map *m, enum mapped_kind kind, uint64_t value, unsigned bits)
+static uint32_t map_ipv4(struct share_map *m, uint32_t address)
 {
-    struct cached *c = &m->cache[(value * 0x9e3779b97f4a7c15ull ^ kind) >> 7 & (CACHE - 1)];
+    uint32_t to = (uint32_t)share_permuted(m, PERMUTE_IPV4, address, 32);
 
-    if (c->kind != kind || c->from != value)
-        *c = (struct cached){value, permuted(m, kind, value, bits), (uint8_t)kind};
-    return c->to;
+    return address >> 28 == 0xe ? to : with_octets_255(m, address, to);
 }
 
 void share_ipv4(struct share_map *m, uint8_t p[4])
 {
-    put32(p, (uint32_t)mapped(m, IPV4, be32(p), 32));
+    uint32_t address = be32(p), to = stays(address) ? address : map_ipv4(m, address);
+
+    put32(p, to != address && stays(to) ? map_ipv4(m, to) : to);
 }
 
-void share_prefix(struct share_map *m, uint8_t p[8])
+/* ---- GUIDs, interface identifiers and MAC addresses */
+
+enum { OUI_BITS = 24, ID_BITS = 40, LOW_BITS = 24 };
+enum { MAC_SIZE = 6, MAC_OUI = 3 };
+
+static uint32_t map_oui(struct share_map *m, uint32_t oui)
 {
-    put64(p, mapped(m, PREFIX, be64(p), 64));
+    uint32_t universal = oui & OUI_UNIVERSAL;
+
+    return universal |
+           (uint32_t)share_permuted_but_0(m, PERMUTE_OUI, oui & ~OUI_UNIVERSAL, OUI_BITS);
 }
 
 static uint32_t map_low(struct share_map *m, uint32_t low)
 {
-    return (uint32_t)mapped(m, ID_LOW, low, LOW_BITS);
+    return (uint32_t)share_permuted_but_0(m, PERMUTE_LOW, low, LOW_BITS);
 }
 
-/* GUID 0 means none and stays 0. */
 void share_guid(struct share_map *m, uint8_t p[8])
 {
-    uint64_t id = be64(p);
+    const uint64_t universal = (uint64_t)OUI_UNIVERSAL << (ID_BITS - OUI_BITS);
+    uint64_t high = be64(p) >> LOW_BITS,
+             middle = share_permuted_but_0(m, PERMUTE_MIDDLE, high & ~universal, ID_BITS);
 
-    if (id)
-        put64(p, mapped(m, ID_HIGH, id >> LOW_BITS, ID_BITS) << LOW_BITS |
-                     map_low(m, (uint32_t)id & 0xffffff));
+    put24(p + 5, map_low(m, be24(p + 5)));
+    put16(p + 3, (uint32_t)middle & 0xffff);
+    put24(p, map_oui(m, be24(p)));
+}
+
+void share_service_id(struct share_map *m, uint8_t p[8])
+{
+    switch (cm_service_of(be64(p))) {
+    case SERVICE_IPOIB_RFC:
+    case SERVICE_IPOIB_LINUX:
+    case SERVICE_SDP:
+    case SERVICE_RDMA_IP_TCP:
+    case SERVICE_RDMA_IP_UDP:
+    case SERVICE_RDMA_IP_IB:
+    case SERVICE_RDMA_IP_OTHER:
+    case SERVICE_RDMA_IPOIB:
+        return;
+    default: /* any number, and the blocks of IETF and of the local OS, which are one byte */
+        share_guid(m, p);
+    }
+}
+
+void share_mac(struct share_map *m, uint8_t p[6])
+{
+    enum { GROUP = 1, BROADCAST = 0xffffff };
+
+    if (be24(p) == BROADCAST && be24(p + MAC_OUI) == BROADCAST)
+        return;
+    if (!(p[0] & GROUP))
+        put24(p, map_oui(m, be24(p)));
+    put24(p + MAC_OUI, map_low(m, be24(p + MAC_OUI)));
 }
 
 /* ---- groups */
 
-enum { WELL_KNOWN = 0x20000 }; /* keeps ff02::1:3 (RFC 4795) and similar */
+/* Numbers that IANA assigned: ff02::1, ff05::101, ff02::1:3 and similar; the broadcast-GID */
+static bool is_well_known(uint32_t group)
+{
+    return group < 0x200 || group >> 8 == 0x100 || group == UINT32_MAX;
+}
 
 /* Of the last 80 bits of an IPv6 multicast address or of its MGID, the first 16. 0 stays 0. */
 static void map_group_top(struct share_map *m, uint8_t p[2])
 {
-    uint64_t top = be16(p);
+    put16(p, (uint32_t)share_permuted_but_0(m, PERMUTE_GROUP_TOP, be16(p), 16));
+}
 
-    if (top) {
-        do
-            top = mapped(m, GROUP_TOP, top, 16);
-        while (top == 0); /* the second time not: 0 itself is mapped to another value then */
-        put16(p, (uint32_t)top);
-    }
+/* A group whose other bits are 0 */
+static uint32_t map_number(struct share_map *m, uint32_t group)
+{
+    do
+        group = (uint32_t)share_permuted(m, PERMUTE_GROUP_LOW, group, 32);
+    while (is_well_known(group));
+    return group;
 }
 
 /* The other 64 of these bits; TOP: the first 16, before they were mapped. */
 static void map_group_rest(struct share_map *m, uint16_t top, uint8_t p[8])
 {
+    enum { IPV4_IN_IPV6 = 0xffff, SOLICITED_NODE = 0xff };
     uint32_t middle = be32(p), low = be32(p + 4);
 
-    if (top == 0 && middle == 1 && low >> 24 == 0xff) { /* solicited-node */
-        put32(p + 4, 0xff000000u | map_low(m, low & 0xffffff));
-        return;
+    if (top == 0 && middle == 1 && low >> 24 == SOLICITED_NODE)
+        put24(p + 5, map_low(m, low & 0xffffff));
+    else if (top == 0 && middle == IPV4_IN_IPV6)
+        share_ipv4(m, p + 4);
+    else if (top == 0 && middle == 0 && !is_well_known(low))
+        put32(p + 4, map_number(m, low));
+    else if (top != 0 || middle != 0) {
+        put32(p, (uint32_t)share_permuted_but_0(m, PERMUTE_GROUP_MIDDLE, middle, 32));
+        put32(p + 4, (uint32_t)share_permuted(m, PERMUTE_GROUP_LOW, low, 32));
     }
-    if (top == 0 && middle == 0 && (low < WELL_KNOWN || low == UINT32_MAX))
-        return;
-    if (middle)
-        put32(p, (uint32_t)mapped(m, GROUP_MIDDLE, middle, 32));
-    put32(p + 4, (uint32_t)mapped(m, GROUP_LOW, low, 32));
 }
 
 /*
  * Maps 28 bits of an IPv4 multicast address; all ones are the broadcast-GID (RFC 4391 section 4).
  */
-static void map_group_ipv4(struct share_map *m, uint8_t p[4])
+void share_group4(struct share_map *m, uint8_t p[4])
 {
-    uint32_t group = be32(p);
+    enum { CLASS = 28, MULTICAST = 0xe };
+    uint32_t group = be32(p), number = group & ((1u << CLASS) - 1),
+             address = (uint32_t)MULTICAST << CLASS | number;
 
     if (group != UINT32_MAX)
-        put32(p,
-              (group & 0xf0000000u) |
-                  ((uint32_t)mapped(m, IPV4, 0xe0000000u | (group & 0xfffffff), 32) & 0xfffffff));
+        put32(p, (group ^ number) | ((uint32_t)share_permuted(m, PERMUTE_IPV4, address, 32) &
+                                     ((1u << CLASS) - 1)));
+}
+
+/* ---- IPv6 addresses and GIDs */
+
+void share_prefix(struct share_map *m, uint8_t p[8])
+{
+    put64(p, share_permuted(m, PERMUTE_PREFIX, be64(p), 64));
+}
+
+/* The second half of a unicast address. ::1 stays; ::ffff:10.1.2.3 contains an IPv4 address. */
+static void map_id(struct share_map *m, bool has_prefix, uint8_t p[8])
+{
+    enum { LOOPBACK = 1, IPV4_MAPPED = 0xffff };
+
+    if (!has_prefix && be32(p) == IPV4_MAPPED)
+        share_ipv4(m, p + 4);
+    else if (has_prefix || be64(p) != LOOPBACK)
+        share_guid(m, p);
+}
+
+void share_group6(struct share_map *m, uint8_t p[16])
+{
+    uint8_t prefix[GID_HALF];
+    uint32_t of_prefix = be32(p + MGID_SIGNATURE); /* network prefix in the address (RFC 3306) */
+
+    memcpy(prefix, p, GID_HALF);
+    share_prefix(m, prefix);
+    if (p[0] == 0xff)
+        put32(prefix + MGID_SIGNATURE,
+              (uint32_t)share_permuted_but_0(m, PERMUTE_GROUP_LOW, of_prefix, 32));
+    map_group_rest(m, (uint16_t)be16(p + MGID_GROUP), p + GID_HALF);
+    map_group_top(m, p + MGID_GROUP);
+    memcpy(p, prefix, MGID_GROUP);
 }
 
 void share_ipv6(struct share_map *m, uint8_t p[16])
 {
-    static const uint8_t mapped_ipv4[12] = {[10] = 0xff, [11] = 0xff};
-    static const uint8_t loopback[16] = {[15] = 1};
-
-    if (p[0] == 0xff) {
-        uint32_t of_prefix = be32(p + 2); /* network prefix in the address (RFC 3306) */
-        if (of_prefix)
-            put32(p + 2, (uint32_t)mapped(m, GROUP_LOW, of_prefix, 32));
-        map_group_rest(m, (uint16_t)be16(p + 6), p + 8);
-        map_group_top(m, p + 6);
-    } else if (memcmp(p, mapped_ipv4, sizeof(mapped_ipv4)) == 0) {
-        share_ipv4(m, p + 12);
-    } else if (memcmp(p, loopback, sizeof(loopback)) != 0) {
-        share_prefix(m, p);
-        share_guid(m, p + 8);
-    }
+    if (p[0] == 0xff)
+        share_group6(m, p);
+    else
+        share_gid(m, p);
 }
 
 static bool is_of_ipv4(const uint8_t *mgid)
@@ -289,9 +228,9 @@ void share_gid_first(struct share_map *m, uint8_t p[GID_HALF])
 void share_gid_second(struct share_map *m, const uint8_t first[GID_HALF], uint8_t p[GID_HALF])
 {
     if (first[0] != 0xff)
-        share_guid(m, p);
+        map_id(m, !are_zero(first, GID_HALF), p);
     else if (is_of_ipv4(first))
-        map_group_ipv4(m, p + (MGID_GROUP_IPV4 - GID_HALF));
+        share_group4(m, p + (MGID_GROUP_IPV4 - GID_HALF));
     else
         map_group_rest(m, (uint16_t)be16(first + MGID_GROUP), p);
 }
@@ -309,73 +248,35 @@ void share_lladdr(struct share_map *m, uint8_t p[20])
 
 /* ---- bytes and names */
 
-static uint64_t keyed_hash(const struct share_map *m, const uint8_t *p, size_t n)
+/* A few bytes: one permutation would preserve prefixes, the second hides them. */
+static void map_number_of_bytes(struct share_map *m, uint8_t *p, unsigned n)
 {
-    uint64_t h = keyed(m, OCTETS, n);
+    enum permutation_kind kind = (enum permutation_kind)(PERMUTE_OCTETS + n);
 
-    for (size_t i = 0; i < n; i++)
-        h = keyed(m, h, p[i]);
-    return h;
-}
+    for (int turn = 0; turn < 2; turn++) {
+        uint64_t value = 0;
 
-static bool are_zero(const uint8_t *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (p[i])
-            return false;
-    return true;
+        for (unsigned i = 0; i < n; i++)
+            value = value << 8 | p[i];
+        value = share_permuted_but_0(m, kind, value, 8 * n);
+        for (unsigned i = 0; i < n; i++) /* reversed */
+            p[i] = (uint8_t)(value >> 8 * i);
+    }
 }
 
 void share_bytes(struct share_map *m, uint8_t *p, size_t n)
 {
     uint64_t h;
 
-    if (are_zero(p, n))
-        return;
-    h = keyed_hash(m, p, n);
-    for (size_t i = 0; i < n; i++)
-        p[i] = (uint8_t)(keyed(m, h, i / 8) >> i % 8 * 8);
-}
-
-/* Its first three bytes are the manufacturer, or the kind of a group (IEEE 802 section 8.2). */
-enum { MAC_SIZE = 6, MAC_OUI = 3 };
-
-void share_map_port(struct share_map *m, const uint8_t guid[GUID_SIZE])
-{
-    memcpy(m->port, guid, GUID_SIZE);
-}
-
-/* Writes the address that iPXE makes of a port GUID: all but its middle bytes. */
-static void mac_of_guid(uint8_t mac[MAC_SIZE], const uint8_t guid[GUID_SIZE])
-{
-    memcpy(mac, guid, MAC_OUI);
-    memcpy(mac + MAC_OUI, guid + GUID_SIZE - (MAC_SIZE - MAC_OUI), MAC_SIZE - MAC_OUI);
-}
-
-void share_client_mac(struct share_map *m, uint8_t p[6])
-{
-    enum { LOCAL = 0x02 }; /* old versions of iPXE set this bit */
-    uint8_t guid[GUID_SIZE], mac[MAC_SIZE], bit;
-
-    mac_of_guid(mac, m->port);
-    bit = (p[0] ^ mac[0]) & LOCAL;
-    mac[0] ^= bit;
-    if (are_zero(m->port, GUID_SIZE) || memcmp(p, mac, MAC_SIZE) != 0) {
-        share_mac(m, p);
+    if (n < sizeof(h)) {
+        map_number_of_bytes(m, p, (unsigned)n);
         return;
     }
-    memcpy(guid, m->port, GUID_SIZE);
-    share_guid(m, guid);
-    mac_of_guid(p, guid);
-    p[0] ^= bit;
-}
-
-void share_mac(struct share_map *m, uint8_t p[6])
-{
-    static const uint8_t broadcast[MAC_SIZE] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-
-    if (memcmp(p, broadcast, MAC_SIZE) != 0)
-        share_bytes(m, p + MAC_OUI, MAC_SIZE - MAC_OUI);
+    if (are_zero(p, n))
+        return;
+    h = share_hash(m, p, n);
+    for (size_t i = 0; i < n; i++)
+        p[i] = (uint8_t)(share_keyed(m, h, i / 8) >> i % 8 * 8);
 }
 
 void share_name(struct share_map *m, uint8_t *p, size_t n)
@@ -385,7 +286,7 @@ void share_name(struct share_map *m, uint8_t *p, size_t n)
 
     if (are_zero(p, n))
         return;
-    snprintf(name, sizeof(name), "name-%08x", (unsigned)keyed_hash(m, p, strnlen((char *)p, n)));
+    snprintf(name, sizeof(name), "name-%08x", (unsigned)share_hash(m, p, strnlen((char *)p, n)));
     len = strlen(name) < n ? strlen(name) : n;
     memset(p, 0, n);
     memcpy(p, name, len);

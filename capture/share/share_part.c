@@ -65,6 +65,12 @@ static void map_value(struct share_map *m, enum mapped kind, uint8_t *p, uint32_
     case IPV6:
         share_ipv6(m, p);
         break;
+    case GROUP4:
+        share_group4(m, p);
+        break;
+    case GROUP6:
+        share_group6(m, p);
+        break;
     case GID:
         share_gid(m, p);
         break;
@@ -74,6 +80,9 @@ static void map_value(struct share_map *m, enum mapped kind, uint8_t *p, uint32_
     case PREFIX:
         share_prefix(m, p);
         break;
+    case SERVICE:
+        share_service_id(m, p);
+        break;
     case LLADDR:
         share_lladdr(m, p);
         break;
@@ -82,9 +91,6 @@ static void map_value(struct share_map *m, enum mapped kind, uint8_t *p, uint32_
         break;
     case MAC:
         share_mac(m, p);
-        break;
-    case CLIENT_MAC:
-        share_client_mac(m, p);
         break;
     case NAME:
         share_name(m, p, n);
@@ -99,13 +105,15 @@ void part_map(struct part p, enum mapped kind, uint32_t off, uint32_t n)
 {
     static const uint8_t sizes[] = {[IPV4] = IPV4_ADDRESS_SIZE,
                                     [IPV6] = IPV6_ADDRESS_SIZE,
+                                    [GROUP4] = IPV4_ADDRESS_SIZE,
+                                    [GROUP6] = IPV6_ADDRESS_SIZE,
                                     [GID] = GID_SIZE,
                                     [GUID] = 8,
                                     [PREFIX] = 8,
+                                    [SERVICE] = 8,
                                     [LLADDR] = LLADDR_SIZE,
                                     [LLADDR_START] = LLADDR_START_SIZE,
                                     [MAC] = 6,
-                                    [CLIENT_MAC] = 6,
                                     [NAME] = 0,
                                     [OCTETS] = 0};
 
@@ -115,10 +123,20 @@ void part_map(struct part p, enum mapped kind, uint32_t off, uint32_t n)
     map_value(p.map, kind, p.to + off, n);
 }
 
-void part_map_ip(struct part p, uint32_t off, uint32_t n)
+static void map_by_size(struct part p, const enum mapped kinds[2], uint32_t off, uint32_t n)
 {
     if (n == IPV4_ADDRESS_SIZE)
-        part_map(p, IPV4, off, n);
+        part_map(p, kinds[0], off, n);
     else if (n == IPV6_ADDRESS_SIZE)
-        part_map(p, IPV6, off, n);
+        part_map(p, kinds[1], off, n);
+}
+
+void part_map_ip(struct part p, uint32_t off, uint32_t n)
+{
+    map_by_size(p, (const enum mapped[]){IPV4, IPV6}, off, n);
+}
+
+void part_map_group(struct part p, uint32_t off, uint32_t n)
+{
+    map_by_size(p, (const enum mapped[]){GROUP4, GROUP6}, off, n);
 }

@@ -28,18 +28,30 @@ void part_keep(struct part p, uint32_t off, uint32_t n);
 /* The same for N bits; OFF: bits from the start, most significant bit of a byte first. */
 void part_keep_bits(struct part p, uint32_t off, uint32_t n);
 
-/*
- * Kinds of mapped values; LLADDR_START: the first 16 bytes of a link-layer address; CLIENT_MAC: the
- * MAC address of a DHCP client
- */
-enum mapped { IPV4, IPV6, GID, GUID, PREFIX, LLADDR, LLADDR_START, MAC, CLIENT_MAC, NAME, OCTETS };
+/* Kinds of mapped values; LLADDR_START: the first 16 bytes of a link-layer address */
+enum mapped {
+    IPV4,
+    IPV6,
+    GROUP4,
+    GROUP6,
+    GID,
+    GUID,
+    PREFIX,
+    SERVICE,
+    LLADDR,
+    LLADDR_START,
+    MAC,
+    NAME,
+    OCTETS
+};
 
 /*
  * Maps the value of N bytes at OFF. If it was not captured completely, or another N is the size of
  * this kind (NAME and OCTETS have any), it is not mapped and stays zero.
  */
 void part_map(struct part p, enum mapped kind, uint32_t off, uint32_t n);
-/* Maps an IP address of N bytes (4 or 16); any other N stays zero. */
+/* Maps an IP address, or that of a group, of N bytes (4 or 16); any other N stays zero. */
 void part_map_ip(struct part p, uint32_t off, uint32_t n);
+void part_map_group(struct part p, uint32_t off, uint32_t n);
 
 #endif

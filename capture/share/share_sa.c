@@ -14,15 +14,15 @@ static const struct field link_record[] = {KEEP(16), KEEP(8), KEEP(8), KEEP(16),
 static const struct field guid_record[] = {KEEP(16), KEEP(8),          ZERO(8),
                                            ZERO(32), GUID_INFO_FIELDS, LAYOUT_END};
 /* ServiceID, GID, P_Key; lease, key, name. Its data stay zero. */
-static const struct field service_record[] = {KEEP(64), MAP_GID,   KEEP(16), ZERO(16),
-                                              KEEP(32), ZERO(128), MAP_NAME, LAYOUT_END};
+static const struct field service_record[] = {MAP_SERVICE_ID, MAP_GID,   KEEP(16), ZERO(16),
+                                              KEEP(32),       ZERO(128), MAP_NAME, LAYOUT_END};
 static const struct field pkey_record[] = {KEEP(16), KEEP(16),  KEEP(8),
                                            ZERO(24), KEEP(512), LAYOUT_END};
-/* halves of the ServiceID; GIDs, LIDs; RawTraffic to RateSelector; Rate to Preference */
+/* ServiceID; GIDs, LIDs; RawTraffic to RateSelector; Rate to Preference */
 static const struct field path_record[] = {
-    KEEP(32), KEEP(32), MAP_GID, MAP_GID, KEEP(16), KEEP(16), KEEP(1),  ZERO(3),
-    KEEP(20), KEEP(8),  KEEP(8), KEEP(1), KEEP(7),  KEEP(16), KEEP(12), KEEP(4),
-    KEEP(2),  KEEP(6),  KEEP(2), KEEP(6), KEEP(2),  KEEP(6),  KEEP(8),  LAYOUT_END};
+    MAP_SERVICE_ID_2, MAP_GID, MAP_GID, KEEP(16), KEEP(16), KEEP(1),  ZERO(3),   KEEP(20),
+    KEEP(8),          KEEP(8), KEEP(1), KEEP(7),  KEEP(16), KEEP(12), KEEP(4),   KEEP(2),
+    KEEP(6),          KEEP(2), KEEP(6), KEEP(2),  KEEP(6),  KEEP(8),  LAYOUT_END};
 /* GIDs, Q_Key, MLID, MTU, TClass, P_Key, rate, life time; SL to ProxyJoin */
 static const struct field group_record[] = {
     MAP_GID, MAP_GID, KEEP(32), KEEP(16), KEEP(2), KEEP(6), KEEP(8), KEEP(16), KEEP(2),   KEEP(6),

@@ -19,7 +19,7 @@ static void make_tables(struct fabric *f)
     f->connections = connections_new(l->connections, f->endports, u);
     connections_streams(f->connections)->less = l->less_streams;
     f->neighbours = neighbours_new(l->neighbours, u);
-    f->resolutions = g_new0(struct resolutions, 1);
+    f->resolutions = resolutions_new();
     f->qpns = qpns_new(l->qpns, u);
     f->sources = sources_new(l->sources, u);
     f->stale = stale_new(l->stale_uses, u);
@@ -58,7 +58,7 @@ void fabric_free(struct fabric *f)
         return;
     connections_free(f->connections);
     neighbours_free(f->neighbours);
-    g_free(f->resolutions);
+    resolutions_free(f->resolutions);
     qpns_free(f->qpns);
     sources_free(f->sources);
     doubts_free(f->doubts);

@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/resolution.h"
 
+#include "model/hash.h"
 #include "model/write.h"
-
-static guint add_bytes(guint h, const uint8_t *p, unsigned n)
-{
-    while (n--)
-        h = (h ^ *p++) * 16777619u;
-    return h;
-}
 
 static bool is_arp(const struct resolution *q)
 {
     return q->target.length == 4;
-}
-
-static struct resolution *slot_of_request(struct resolutions *r, const struct resolution *q)
-{
-    guint h = add_bytes(q->link * 2654435761u, q->target.bytes, q->target.length);
-    h = is_arp(q) ? add_bytes(h, q->requester + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN)
-                  : add_bytes(h, q->requester_ip.bytes, q->requester_ip.length);
-    return r->slots[(h ^ h >> 16) % RESOLUTIONS];
 }
 
 static bool same_requester(const struct resolution *a, const struct resolution *b)
@@ -28,6 +14,58 @@ static bool same_requester(const struct resolution *a, const struct resolution *
     return a->link == b->link && ip_same(&a->target, &b->target) &&
            (is_arp(a) ? lladdr_same(a->requester, b->requester)
                       : ip_same(&a->requester_ip, &b->requester_ip));
+}
+
+/* By the fields that same_requester() compares. */
+static guint requester_hash(gconstpointer key)
+{
+    const struct resolution *q = key;
+    uint8_t bytes[sizeof q->link + sizeof q->target.bytes + LLADDR_SIZE] = {0};
+    uint8_t *requester = bytes + sizeof q->link + sizeof q->target.bytes;
+    memcpy(bytes, &q->link, sizeof q->link);
+    memcpy(bytes + sizeof q->link, q->target.bytes, q->target.length);
+    if (is_arp(q))
+        memcpy(requester, q->requester + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN);
+    else
+        memcpy(requester, q->requester_ip.bytes, q->requester_ip.length);
+    return hash_bytes(bytes, sizeof bytes);
+}
+
+static gboolean requester_equal(gconstpointer a, gconstpointer b)
+{
+    return same_requester(a, b);
+}
+
+struct resolutions *resolutions_new(void)
+{
+    struct resolutions *r = g_new0(struct resolutions, 1);
+    r->places = g_hash_table_new(requester_hash, requester_equal);
+    return r;
+}
+
+void resolutions_free(struct resolutions *r)
+{
+    if (!r)
+        return;
+    g_hash_table_destroy(r->places);
+    g_free(r);
+}
+
+/* The requester's requests for that IP address; NULL: none. */
+static struct resolution *slot_of_request(const struct resolutions *r, const struct resolution *q)
+{
+    return g_hash_table_lookup(r->places, q);
+}
+
+/* Makes room for the first request Q of a requester: the slot that was taken first. */
+static void take_slot(struct resolutions *r, const struct resolution *q)
+{
+    struct resolution *first = r->slots[r->next_slot++ % RESOLUTIONS];
+    if (first->target.length)
+        g_hash_table_remove(r->places, first);
+    memset(first, 0, sizeof r->slots[0]);
+    *first = *q; /* the key */
+    g_hash_table_add(r->places, first);
 }
 
 static bool same_request(const struct resolution *a, const struct resolution *b)
@@ -51,8 +89,10 @@ static void store_request(struct resolutions *r, const struct resolution *reques
 {
     struct resolution *first = slot_of_request(r, request), q = *request;
     unsigned at = 0;
-    if (!same_requester(first, &q))
-        memset(first, 0, sizeof r->slots[0]);
+    if (!first) {
+        take_slot(r, request);
+        return;
+    }
     while (at < RESOLUTION_REQUESTS - 1 && !same_request(&first[at], &q))
         at++;
     if (same_request(&first[at], &q))
@@ -83,7 +123,7 @@ static uint32_t reply_before(const struct resolutions *r, const struct resolutio
 static const struct resolution *replied_copy(struct resolutions *r, const struct resolution *q)
 {
     const struct resolution *first = slot_of_request(r, q);
-    for (unsigned i = 0; i < RESOLUTION_REQUESTS; i++)
+    for (unsigned i = 0; first && i < RESOLUTION_REQUESTS; i++)
         if (same_request(&first[i], q) && first[i].psn == q->psn && first[i].replied)
             return &first[i];
     return NULL;
@@ -114,8 +154,8 @@ const struct resolution *resolution_request(const struct resolutions *r,
 
 struct resolution *resolution_get(struct resolutions *r, const struct resolution *like, unsigned of)
 {
-    struct resolution *q = slot_of_request(r, like) + of;
-    return of < RESOLUTION_REQUESTS && q->target.length && same_requester(q, like) ? q : NULL;
+    struct resolution *first = slot_of_request(r, like);
+    return first && of < RESOLUTION_REQUESTS && first[of].target.length ? first + of : NULL;
 }
 
 static void move_replies(struct resolutions *r, uint16_t from, uint16_t to)
@@ -125,19 +165,28 @@ static void move_replies(struct resolutions *r, uint16_t from, uint16_t to)
             r->replies[i].link = (uint32_t)to << 16 | (r->replies[i].link & 0xffffu);
 }
 
+/* The requester may have requests on the other interface, too. */
+static void move_slot(struct resolutions *r, struct resolution *first, uint16_t to)
+{
+    struct resolution requests[RESOLUTION_REQUESTS];
+    g_hash_table_remove(r->places, first);
+    for (unsigned k = 0; k < RESOLUTION_REQUESTS; k++)
+        first[k].link = (uint32_t)to << 16 | (first[k].link & 0xffffu);
+    if (!slot_of_request(r, first)) {
+        g_hash_table_add(r->places, first);
+        return;
+    }
+    memcpy(requests, first, sizeof requests);
+    memset(first, 0, sizeof requests);
+    for (unsigned k = RESOLUTION_REQUESTS; k-- > 0;) /* oldest first */
+        if (requests[k].target.length)
+            store_request(r, &requests[k]);
+}
+
 void resolutions_merge(struct resolutions *r, uint16_t from, uint16_t to)
 {
     move_replies(r, from, to);
-    for (unsigned i = 0; i < RESOLUTIONS; i++) {
-        struct resolution requests[RESOLUTION_REQUESTS];
-        if (!r->slots[i][0].target.length || r->slots[i][0].link >> 16 != from)
-            continue;
-        memcpy(requests, r->slots[i], sizeof requests);
-        memset(r->slots[i], 0, sizeof requests);
-        for (unsigned k = RESOLUTION_REQUESTS; k-- > 0;) { /* oldest first */
-            requests[k].link = (uint32_t)to << 16 | (requests[k].link & 0xffffu);
-            if (requests[k].target.length)
-                store_request(r, &requests[k]);
-        }
-    }
+    for (unsigned i = 0; i < RESOLUTIONS; i++)
+        if (r->slots[i][0].target.length && r->slots[i][0].link >> 16 == from)
+            move_slot(r, r->slots[i], to);
 }

@@ -34,7 +34,8 @@ struct resolution {
 
 /*
  * Number of requesters remembered, and of each requester's latest requests for one IP address. An
- * overwritten request counts as not seen.
+ * overwritten request counts as not seen. Which one is overwritten depends on the order of the
+ * requests only: with other addresses in their place, the findings are the same.
  */
 enum { RESOLUTIONS = 512, RESOLUTION_REQUESTS = 4 };
 /* Number of last replies that are remembered: a reply may be captured before its request. */
@@ -42,7 +43,9 @@ enum { RESOLUTION_REPLIES = ORDER_FRAMES };
 
 struct resolutions {
     struct resolution slots[RESOLUTIONS][RESOLUTION_REQUESTS]; /* newest request first */
-    struct resolution replies[RESOLUTION_REPLIES];             /* the requests of the replies */
+    GHashTable *places; /* a set: the first request of each slot in use */
+    unsigned next_slot;
+    struct resolution replies[RESOLUTION_REPLIES]; /* the requests of the replies */
     unsigned next_reply;
 };
 

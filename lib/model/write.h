@@ -238,6 +238,9 @@ void neighbours_merge(struct neighbours *n, uint16_t from, uint16_t to);
 
 /* ---- requests of address resolution */
 
+struct resolutions *resolutions_new(void);
+void resolutions_free(struct resolutions *r); /* NULL does nothing */
+
 /*
  * Store a request. It has a reply already if the reply was captured before it, within the window of
  * order.

@@ -21,8 +21,8 @@ struct pcapng_origin {
 /*
  * Converts the LEN bytes of options at P in place, and removes those that are not copied, the end
  * mark, and what follows a malformed option. WITHOUT_PRIVATE: also removes comments, names,
- * addresses, everything else that describes a host, and numbers of packets and queues. Returns the
- * number of bytes that are left.
+ * addresses, everything else that describes a host, numbers of packets and queues, and reserved
+ * bits. Returns the number of bytes that are left.
  */
 uint32_t pcapng_convert_options(uint8_t *p, uint32_t len, enum pcapng_block block,
                                 bool without_private, const struct pcapng_origin *from);

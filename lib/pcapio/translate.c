@@ -129,25 +129,39 @@ static enum translation_result wrap(const struct translation *way, const struct 
     return CARRIED;
 }
 
+static bool is_infiniband(uint32_t linktype)
+{
+    return linktype == LINKTYPE_ERF || linktype == LINKTYPE_INFINIBAND;
+}
+
 bool can_become(uint32_t from, uint32_t to)
 {
-    return from == to || ((from == LINKTYPE_ERF || from == LINKTYPE_INFINIBAND) &&
-                          (to == LINKTYPE_ERF || to == LINKTYPE_INFINIBAND));
+    return from == to || (is_infiniband(from) && is_infiniband(to));
+}
+
+uint32_t translation_target(const struct translation *way, uint32_t from)
+{
+    bool stays = way->keeps_others && !is_infiniband(from) && linktype_is_known(from);
+
+    return stays ? from : way->to;
 }
 
 enum translation_result translate(const struct translation *way, const struct capture_record *in,
                                   struct capture_record *out, struct remarks *note)
 {
+    uint32_t to = translation_target(way, in->linktype);
+
     memset(note, 0, sizeof(*note));
     *out = *in;
-    if (!can_become(in->linktype, way->to))
+    out->linktype = to;
+    if (!can_become(in->linktype, to))
         return OTHER_LINKTYPE;
     if (in->linktype == LINKTYPE_ERF)
         return from_erf(way, in, out, note);
     note->bytes = in->data_len;
     if (!time_fits(in))
         return BAD_TIME;
-    if (in->linktype != way->to)
+    if (in->linktype != to)
         return wrap(way, in, out);
     return in->data_len > COPY_MAX ? TOO_LONG : CARRIED;
 }

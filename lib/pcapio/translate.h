@@ -25,9 +25,10 @@ enum translation_result {
 };
 
 struct translation {
-    uint32_t to;              /* link type of the output */
-    bool to_raw;              /* the output is a raw ERF file */
-    bool from_raw;            /* the input is a raw ERF file: only the records contain a time */
+    uint32_t to;       /* link type of the output; of its InfiniBand interfaces if keeps_others */
+    bool keeps_others; /* other link types that can contain IPoIB stay in the output */
+    bool to_raw;       /* the output is a raw ERF file */
+    bool from_raw;     /* the input is a raw ERF file: only the records contain a time */
     bool container_time_wins; /* the input is pcapng: readers prefer its time to the record's */
 };
 
@@ -47,11 +48,14 @@ struct remarks {
 /* Whether packets of link type FROM can be written as link type TO. */
 bool can_become(uint32_t from, uint32_t to);
 
+/* The link type that packets of link type FROM have in the output, if they can be written. */
+uint32_t translation_target(const struct translation *way, uint32_t from);
+
 /*
  * Converts IN to OUT, whose data points into IN's. IN's data is a whole packet of its link type,
- * and its head is empty. A packet of another link type than ERF and InfiniBand is only copied. OUT
- * and NOTE are filled in as far as possible for every result; write OUT only if the result is
- * CARRIED.
+ * and its head is empty. A packet of another link type than ERF and InfiniBand is only copied. OUT,
+ * with its new link type, and NOTE are filled in as far as possible for every result; write OUT
+ * only if the result is CARRIED.
  */
 enum translation_result translate(const struct translation *way, const struct capture_record *in,
                                   struct capture_record *out, struct remarks *note);

@@ -19,8 +19,9 @@ import termios
 import pytest
 
 from support import capfile, wait
-from support.convert import A, ENVIRONMENT, LIMIT, PROGRAM
-from support.convert import at, call, check_end, convert, frames, inputs, pcap
+from support.capfile import ERF, ETHERNET, INFINIBAND
+from support.convert import A, B, ENVIRONMENT, LIMIT, PROGRAM
+from support.convert import at, call, check_end, convert, frames, inputs, packets, pcap, pcapng
 
 __all__ = ["inputs"]  # a fixture
 
@@ -93,11 +94,35 @@ def test_compressed_input_is_not_overwritten(inputs, tmp_path):
 
 def test_packets_of_other_link_types_are_left_out(inputs, tmp_path):
     """The first of the two is of link type 247."""
-    out = tmp_path / "out.pcapng"
+    out = tmp_path / "out.pcap"
     says = "mixed.pcapng: 1 packet left out: of link type 1, which cannot be written as 197"
-    errors = convert(inputs / "mixed.pcapng", out, status=1, says=says)
-    assert errors.endswith("1 packets, 52 octets, 1 drops\n")
-    assert [f[3] for f in frames(out)] == [A.hex()]
+    for options in ([], ["-f", "erf,pcapng"]):
+        errors = convert(*options, inputs / "mixed.pcapng", out, status=1, says=says)
+        assert errors.endswith("1 packets, 52 octets, 1 drops\n")
+        assert [f[3] for f in frames(out)] == [A.hex()]
+
+
+@pytest.mark.parametrize("links", [(INFINIBAND, ETHERNET), (ETHERNET, INFINIBAND)])
+def test_each_interface_of_pcapng_keeps_a_link_type_of_its_own(links, tmp_path):
+    """Whichever is the first"""
+    (tmp_path / "in.pcapng").write_bytes(pcapng([(at(5), A, 52), (at(6), B, 52)], links))
+    convert(tmp_path / "in.pcapng", tmp_path / "out.pcapng")
+    written = {INFINIBAND: ERF, ETHERNET: ETHERNET}
+    assert [p[0] for p in packets(tmp_path / "out.pcapng")] == [written[l] for l in links]
+    assert [f[3] for f in frames(tmp_path / "out.pcapng")] == [A.hex(), B.hex()]
+
+
+@pytest.mark.parametrize("share", [[], ["--share"]])
+def test_interfaces_that_become_one_are_told(share, tmp_path):
+    """Classic pcap has no interfaces, by which the rules distinguish subnets."""
+    records = [(at(5), A, 52), (at(6), B, 52)]
+    says = "several interfaces are now those of one.*ends with .pcapng to keep the interfaces"
+    (tmp_path / "two.pcapng").write_bytes(pcapng(records, links=(INFINIBAND, INFINIBAND)))
+    (tmp_path / "one.pcapng").write_bytes(pcapng(records))
+    convert(*share, tmp_path / "two.pcapng", tmp_path / "out.pcap", says=says)
+    for name, out in (("two", "out.pcapng"), ("one", "out.pcap")):
+        errors = convert(*share, tmp_path / f"{name}.pcapng", tmp_path / out)
+        assert "several interfaces" not in errors
 
 
 def test_frames_without_infiniband_headers_are_not_written_as_erf(inputs, tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from support import shown
 from support.convert import convert
 from support.share import CAPTURES, packets, rules, shared
-from test_fixtures import make
+from judge.test_fixtures import make
 
 of_captures = pytest.mark.parametrize("path", CAPTURES, ids=os.path.basename)
 ENCAPSULATIONS = tuple(bytes.fromhex(t + "0000") for t in ("0800", "0806", "86dd"))

@@ -152,11 +152,13 @@ EXTENSIONS = join(
 )
 MAC_A, MAC_B = "02:00:5e:10:20:01", "02:00:5e:10:20:02"
 GROUP_MAC = {"ipv4": "01:00:5e:01:02:03", "ipv6": "33:33:ff:12:34:56", "other": "01:80:c2:00:00:0e"}
-MAC_TEXT = "24k 24m"  # the manufacturer is kept
+MAC_TEXT, GROUP_MAC_TEXT = "48m", "24k 24m"
 
 
-def ethernet(ethertype, payload, dst=MAC_B, src=MAC_A, dst_text=MAC_TEXT, tags=b""):
-    head = lay(ib.mac(dst), dst_text) + lay(ib.mac(src), MAC_TEXT)
+def ethernet(
+    ethertype, payload, dst=MAC_B, src=MAC_A, dst_text=MAC_TEXT, src_text=MAC_TEXT, tags=b""
+):
+    head = lay(ib.mac(dst), dst_text) + lay(ib.mac(src), src_text)
     return head + lay(tags + ib.u16(ethertype), "k") + payload
 
 
@@ -219,8 +221,12 @@ def of_ethernet():
     yield "RoCE v2 to a group", Shape(
         ETHERNET, roce2(data, dst4="239.1.2.3", dst=GROUP_MAC["ipv4"], dst_text=four)
     )
-    yield "another group", Shape(ETHERNET, roce2(data, dst=GROUP_MAC["other"]))
-    yield "a group as the source", Shape(ETHERNET, roce2(data, src=GROUP_MAC["ipv4"]))
+    yield "another group", Shape(
+        ETHERNET, roce2(data, dst=GROUP_MAC["other"], dst_text=GROUP_MAC_TEXT)
+    )
+    yield "a group as the source", Shape(
+        ETHERNET, roce2(data, src=GROUP_MAC["ipv4"], src_text=GROUP_MAC_TEXT)
+    )
     yield "broadcast", Shape(ETHERNET, roce1(data, dst="ff:ff:ff:ff:ff:ff", dst_text="48k"))
 
 
@@ -285,7 +291,7 @@ def management():
 
 def handshake():
     """The messages of an IPoIB connection, and its data"""
-    req = mad(shared_mad.req(shared_mad.IPOIB, shared_mad.IPOIB_PRIVATE), lids=(1, 2))
+    req = mad(shared_mad.req(shared_mad.IPOIB, shared_mad.IPOIB_PRIVATE, "64k"), lids=(1, 2))
     rep = mad(shared_mad.rep(shared_mad.IPOIB_PRIVATE), lids=(2, 1))
     rtu = mad(shared_mad.cm(ib.cm_rtu(7, 1, 2, shared_mad.PRIVATE), "64k ", "64k z"), lids=(1, 2))
     seen = []

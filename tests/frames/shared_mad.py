@@ -167,7 +167,7 @@ MC_MEMBER = (
 PATH = (
     ib.ATTR_PATH_RECORD,
     ib.path_record(GID_A, GID_B, 1, 2, numb=1, mtu=4, rate=3, life=18, service_id=5),
-    "64k 128m 128m 33k 3z 108k 48z",
+    "64m 128m 128m 33k 3z 108k 48z",
 )
 RECORDS = {
     "MCMemberRecord": MC_MEMBER,
@@ -184,7 +184,7 @@ RECORDS = {
     "ServiceRecord": (
         0x31,
         ib.service_record(7, GID_A, key=KEY + KEY, name=NAME, data=NAME),
-        "64k 128m 16k 16z 32k 128z 512m 512z",
+        "64m 128m 16k 16z 32k 128z 512m 512z",
     ),
     "P_KeyTableRecord": (0x33, LID + b"\0\1\1" + bytes(3) + b"\xff\xff" * 32, "40k 24z 512k"),
     "VLArbitrationTableRecord": (0x36, b"\1" * 72, "z"),
@@ -257,7 +257,7 @@ def tables():
 # LIDs, GIDs; flow label, 6 reserved, rate; traffic class, hop limit; SL, SubnetLocal, 3 reserved;
 # timeout, 3 reserved
 PATH_TEXT = "32k 128m 128m 20k 6z 22k 5k 3z 5k 3z"
-REQ_TEXT = f"32k 32z 64k 64m 32z 192k {PATH_TEXT} {PATH_TEXT} "
+REQ_REST = f"64m 32z 192k {PATH_TEXT} {PATH_TEXT} "  # after the Service-ID
 IPOIB, OTHER = ib.service_id_rfc(0x48), 0x1000000012345
 PRIVATE = ib.private_data(0x48, 65524)
 
@@ -267,11 +267,11 @@ def cm(data, text, private="z"):
     return lay(data[:24], "48k 16z 80k 16z 32k") + lay(data[24:], text + private)
 
 
-def req(service, private):
+def req(service, private, service_text="64m"):
     data = ib.cm_req(
         7, 1, service, int.from_bytes(GUID, "big"), 0x50, 9, 1, 2, GID_A, GID_B, PRIVATE, alt=True
     )
-    return cm(data, REQ_TEXT, private)
+    return cm(data, f"32k 32z {service_text} {REQ_REST}", private)
 
 
 def rep(private):
@@ -291,9 +291,9 @@ def cm_messages():
     lap = "64k 32z 29k 3z 32z 32k 128m 128m 20k 4z 16k 2z 11k 3z 5k 3z "
     yield "LAP", cm(ib.cm_lap(7, 1, 2, 0x51, 1, 2, GID_A, GID_B, PRIVATE), lap)
     yield "APR", cm(ib.cm_apr(7, 2, 1, 3, PRIVATE), "64k 16k 16z 576z ")
-    yield "SIDR_REQ", cm(ib.cm_sidr_req(7, 1, OTHER, pdata=PRIVATE), "48k 16z 64k ")
+    yield "SIDR_REQ", cm(ib.cm_sidr_req(7, 1, OTHER, pdata=PRIVATE), "48k 16z 64m ")
     sidr_rep = ib.cm_sidr_rep(7, 1, OTHER, 5, 6, pdata=PRIVATE)
-    yield "SIDR_REP", cm(sidr_rep, "48k 16z 24k 8z 96k 576z ")
+    yield "SIDR_REP", cm(sidr_rep, "48k 16z 24k 8z 64m 32k 576z ")
     yield "unknown CM", whole(header(0x07, 3, 0x77, 2))
 
 
