@@ -242,27 +242,12 @@ static bool can_save(const struct options *o)
     return save_is_possible(o->output, &error) || say_error(NULL, &error);
 }
 
-/*
- * The report must not overwrite the packets. A file that does not exist yet can only be compared by
- * name.
- */
+/* The report must not overwrite the packets. */
 static bool files_differ(const struct options *o)
 {
-    char *capture = (char *)o->capture;
     GError *error = NULL;
-    if (!o->capture || !o->output)
-        return true;
-    if (g_file_test(o->output, G_FILE_TEST_EXISTS))
-        return save_is_safe(o->output, &capture, 1, "what -w writes the packets to", &error) ||
-               say_error(NULL, &error);
-    char *one = g_canonicalize_filename(o->output, NULL),
-         *other = g_canonicalize_filename(o->capture, NULL);
-    bool differ = strcmp(one, other) != 0;
-    g_free(one);
-    g_free(other);
-    if (!differ)
-        say("-w and -o name one file: name another one for the report");
-    return differ;
+    return !o->capture || save_are_distinct(o->capture, o->output, "the report's file", &error) ||
+           say_error(NULL, &error);
 }
 
 /* Checks combinations of options. */
