@@ -149,21 +149,23 @@ def test_signal_between_the_report_and_the_annotated_capture(folder, number):
     assert not (folder / "out").exists()
 
 
+def trace(out, *options):
+    command = ["strace", "-o", "calls", "-e", "trace=openat", *options, CAPTURE, "convert"]
+    done = subprocess.run([*command, "in.pcap", out], stderr=subprocess.PIPE, check=False)
+    with open("calls", encoding="utf-8") as f:
+        return done, f.readlines()
+
+
 @pytest.mark.parametrize("number", ["INT", "TERM"])
 def test_signal_while_convert_opens_its_output(folder, number):
     needs("strace", "test")
-    (folder / "out").write_text("old")
-    # its second openat() of this name opens it for writing
-    inject = f"inject=openat:signal={number}:when=2"
-    command = ["strace", "-o", "calls", "-P", folder / "out", "-e", inject]
-    done = subprocess.run(
-        [*command, CAPTURE, "convert", "in.pcap", folder / "out"],
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+    for name in ("first", "out"):
+        (folder / name).write_text("old")
+    _, calls = trace("first")
+    opened = [n for n, call in enumerate(calls, 1) if '"first", O_WRONLY' in call]
+    done, _ = trace("out", "-e", f"inject=openat:signal={number}:when={opened[0]}")
     assert done.returncode == 128 + getattr(signal, "SIG" + number), done
-    assert "interrupted: nothing is written" in done.stderr
+    assert b"interrupted: nothing is written" in done.stderr
     assert (folder / "out").read_text() == "old"
 
 
