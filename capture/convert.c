@@ -14,7 +14,10 @@
 #include "capture/share/share.h"
 #include "cli/confine.h"
 #include "cli/fail.h"
+#include "cli/user.h"
+#include "cli/place.h"
 #include "cli/privileges.h"
+#include "cli/save.h"
 #include "cli/say.h"
 #include "wire/nanoseconds.h"
 #include "pcapio/input.h"
@@ -33,9 +36,22 @@ static const char *input_name(const struct convert_options *options)
     return is_stdio(options->in) ? "standard input" : options->in;
 }
 
+static const char *output_name(const struct convert_options *options)
+{
+    return is_stdio(options->out) ? "standard output" : options->out;
+}
+
 static bool say_output_error(const struct convert_options *options, GError *error)
 {
-    return say_error(is_stdio(options->out) ? "standard output" : options->out, &error);
+    return say_error(output_name(options), &error);
+}
+
+/* A signal also ends a read of a pipe and the wait for a FIFO, with an error that says no more. */
+static void say_unless_interrupted(const char *name, GError *error)
+{
+    if (stop_requested())
+        g_clear_error(&error);
+    say_error(name, &error);
 }
 
 static bool is_infiniband(uint32_t linktype)
@@ -82,7 +98,7 @@ static struct input *open_input(const struct convert_options *options)
     struct input *in = input_open(options->in, options->share, &error);
 
     if (!in)
-        say_error(input_name(options), &error);
+        say_unless_interrupted(input_name(options), error);
     return in;
 }
 
@@ -128,16 +144,20 @@ static struct output *create_output(const struct input *in, const struct convert
     out = output_open(options->out, &format, input_fd(in), &error);
     privileges_lower();
     if (!out)
-        say_output_error(options, error);
+        say_unless_interrupted(output_name(options), error);
     return out;
 }
 
 /* Returns false after a message if data did not reach the file. */
-static bool close_output(struct output *out, const struct convert_options *options)
+static bool close_output(struct output *out, const struct convert_options *options,
+                         struct convert_tally *tally)
 {
     GError *error = NULL;
+    struct output_counts counts;
+    bool good = output_close(out, &counts, &error);
 
-    return output_close(out, &error) || say_output_error(options, error);
+    convert_tally_written(tally, counts.packets, counts.octets);
+    return good || say_output_error(options, error);
 }
 
 /* The output remembers an error, and output_close returns it. */
@@ -188,23 +208,26 @@ static bool carry_all(struct input *in, struct output *out, const struct transla
 
         if (translated == CARRIED && share)
             translated = share_into(share, to.linktype, &to, &note, buffer);
-        good = translated != CARRIED || output_write(out, &to);
-        if (good)
-            convert_tally_add(tally, translated, &from, &note);
+        good = translated != CARRIED || output_write(out, &to, note.bytes);
+        convert_tally_add(tally, translated, &from, &note);
     }
     g_byte_array_unref(buffer);
     return good && result == CAPFILE_END;
 }
 
-/*
- * Loads or creates the key. OUT may be the file that this creates, under any of its names.
- */
-static bool load_key(const struct convert_options *options, struct share_key *key, bool *created,
-                     GError **error)
+/* The owner of the file knows the key, whoever else may read it. */
+static bool is_own_key(const char *path, GError **error)
 {
-    return share_key_survives(options->share_key, options->out, error) &&
-           share_key_load(key, options->share_key, created, error) &&
-           share_key_survives(options->share_key, options->out, error);
+    struct place place;
+    bool others = place_find(&place, path, NULL) == 0 && place.exists &&
+                  S_ISREG(place.stat.st_mode) && !user_is_trusted(place.stat.st_uid);
+
+    place_clear(&place);
+    return !others ||
+           fail_with(error,
+                     "--share-key: %s: belongs to another user (uid %u%s), who could undo the "
+                     "mapping: name a key of your own, or a new file",
+                     path, (unsigned)place.stat.st_uid, user_note(place.stat.st_uid));
 }
 
 /* Sets KEY, as the options say. Returns false and sets ERROR if that fails. */
@@ -215,7 +238,8 @@ static bool find_key(const struct convert_options *options, struct share_key *ke
 
     if (!path)
         return share_key_random(key, error);
-    if (!load_key(options, key, &created, error))
+    if (!save_are_distinct(options->out, path, "the key file", error) || !is_own_key(path, error) ||
+        !share_key_load(key, path, &created, error))
         return false;
     if (created)
         say("--share-key: %s: created; whoever has it can undo the mapping of addresses", path);
@@ -228,44 +252,55 @@ static struct share *new_share(const struct convert_options *options)
     GError *error = NULL;
     struct share_key key;
 
-    if (find_key(options, &key, &error))
+    bool found;
+
+    stop_at_once("ipoib-capture: interrupted: nothing is written\n"); /* a key can be in a pipe */
+    found = find_key(options, &key, &error);
+    stop_at_once(NULL);
+    if (found)
         return share_new(&key);
     say_error(NULL, &error);
     return NULL;
 }
 
-/* A signal also ends a read of a pipe, with an error that says no more. Frees ERROR. */
-static void say_why_incomplete(const struct convert_options *options, bool good, GError **error)
+static void say_why_incomplete(const struct convert_options *options, bool good, GError *error)
 {
-    if (good || !stop_requested()) {
-        say_error(input_name(options), error);
-        return;
-    }
-    g_clear_error(error);
-    say("interrupted: %s has the packets converted so far",
-        is_stdio(options->out) ? "standard output" : options->out);
+    if (!good && stop_requested())
+        say("interrupted: %s has the packets converted so far", output_name(options));
+    say_unless_interrupted(input_name(options), error);
 }
 
-/* Converts IN to a new output. Returns false after messages. */
+/* Writes all packets to OUT, which it closes. Returns false after messages. */
+static bool fill_output(struct input *in, struct output *out, const struct convert_options *options,
+                        struct share *share, struct convert_tally *tally)
+{
+    struct translation way = plan(in, options);
+    GError *error = NULL;
+    bool good = output_begin(out);
+
+    if (good && keeps_interfaces(in, options))
+        input_on_description(in, copy_description, out);
+    good = good && carry_all(in, out, &way, share, tally, &error);
+    say_why_incomplete(options, good, error);
+    return close_output(out, options, tally) && good;
+}
+
+/* Converts IN to a new output. A signal until now leaves an old output as it was. */
 static bool convert_input(struct input *in, const struct convert_options *options,
                           struct share *share, struct convert_tally *tally)
 {
     struct translation way = plan(in, options);
     struct output *out = create_output(in, options, &way);
-    GError *error = NULL;
     bool good;
 
     if (!out)
         return false;
-    if (!drop_rest()) {
-        close_output(out, options);
+    if (!drop_rest() || stop_requested()) {
+        close_output(out, options, tally);
         return false;
     }
-    if (keeps_interfaces(in, options))
-        input_on_description(in, copy_description, out);
-    good = carry_all(in, out, &way, share, tally, &error);
-    say_why_incomplete(options, good, &error);
-    good = close_output(out, options) && good;
+    tally->begun = true;
+    good = fill_output(in, out, options, share, tally);
     convert_tally_remark(tally, input_name(options), way.to,
                          options->container == CONTAINER_PCAPNG);
     return good;
@@ -297,11 +332,21 @@ static bool convert(const struct convert_options *options, struct convert_tally 
     struct share *share = options->share && has_input(options) ? new_share(options) : NULL;
     bool ready = (!options->share || share) && confine_program(options);
     struct input *in = ready ? open_input(options) : NULL;
-    bool good = in && convert_input(in, options, share, tally);
+    bool good = in && !stop_requested() && convert_input(in, options, share, tally);
 
     input_close(in);
     share_free(share);
     return good;
+}
+
+static int exit_status(const struct convert_tally *tally, bool good)
+{
+    if (!good && stop_requested() && !tally->begun) {
+        say("interrupted: nothing is written");
+        return 128 + stop_signal();
+    }
+    convert_tally_summary(tally);
+    return good && convert_tally_drops(tally) == 0 ? 0 : 1;
 }
 
 int convert_main(int argc, char **argv)
@@ -309,7 +354,6 @@ int convert_main(int argc, char **argv)
     struct convert_options options;
     struct convert_tally tally = {0};
     int status = convert_parse_options(argc, argv, &options);
-    bool good;
 
     if (status >= 0)
         return status;
@@ -317,7 +361,5 @@ int convert_main(int argc, char **argv)
         say("cannot catch signals: %s", strerror(errno));
         return 1;
     }
-    good = convert(&options, &tally);
-    convert_tally_summary(&tally);
-    return good && convert_tally_drops(&tally) == 0 ? 0 : 1;
+    return exit_status(&tally, convert(&options, &tally));
 }

@@ -256,17 +256,18 @@ static int check_filter(const char *filter)
 static bool open_fifo(struct extcap *e)
 {
     GError *error = NULL;
-    struct stat st;
+    struct stat st = {0};
 
     if (!e->fifo) {
         say("--capture needs --fifo");
         return false;
     }
     if (stat(e->fifo, &st) != 0 || !S_ISFIFO(st.st_mode)) {
-        say("%s: there is no such FIFO", e->fifo);
+        say("%s: %s", e->fifo,
+            S_ISREG(st.st_mode) ? "is a regular file, not a FIFO" : "there is no such FIFO");
         return false;
     }
-    e->fifo_fd = create_file(e->fifo, &error);
+    e->fifo_fd = create_file(e->fifo, &access_unlimited, &error);
     say_error(e->fifo, &error);
     return e->fifo_fd >= 0;
 }

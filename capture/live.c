@@ -357,6 +357,19 @@ static struct receive_plan receive_plan(const struct live_options *options)
                                  .duration = options->duration};
 }
 
+/* Prints why there is no capture, and returns the exit status. A signal can end the wait for a
+ * FIFO. */
+static int give_up(GError *error)
+{
+    if (!stop_signal()) {
+        say_error(NULL, &error);
+        return 1;
+    }
+    g_error_free(error);
+    say("interrupted: nothing was captured");
+    return 128 + stop_signal();
+}
+
 int live_run(const struct live_options *options)
 {
     struct live l = {.options = options,
@@ -384,7 +397,8 @@ int live_run(const struct live_options *options)
         say_error(NULL, &r.error);
         status = finish_capture(&l, &r);
     }
-    say_error(NULL, &error);
+    if (error)
+        status = give_up(error);
     take_down(&l);
     return status;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ipoib-capture: a live capture, a subcommand, or an extcap of Wireshark. */
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +24,7 @@ int main(int argc, char **argv)
     environment_secure();
     environment_open_standard_files();
     say_as("ipoib-capture");
-    /* a closed pipe becomes a write error, with a message and an exit status */
-    signal(SIGPIPE, SIG_IGN);
+    environment_report_failed_writes();
 
     for (size_t i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
         if (strcmp(argv[1], subcommands[i].name) == 0)

@@ -21,14 +21,20 @@ void convert_tally_add(struct convert_tally *tally, enum translation_result resu
     if (tally->results[CARRIED] == 1)
         tally->interface = from->interface;
     tally->several |= from->interface != tally->interface;
-    tally->bytes += note->bytes;
     tally->lost_headers += note->lost_headers;
     tally->ibdump_times += note->ibdump_time;
 }
 
+void convert_tally_written(struct convert_tally *tally, uint64_t packets, uint64_t bytes)
+{
+    tally->unwritten = tally->results[CARRIED] - packets;
+    tally->results[CARRIED] = packets;
+    tally->bytes = bytes;
+}
+
 uint64_t convert_tally_drops(const struct convert_tally *tally)
 {
-    uint64_t drops = 0;
+    uint64_t drops = tally->unwritten;
 
     for (int v = 0; v < TRANSLATION_RESULTS; v++)
         if (v != CARRIED && v != NO_PACKET)
@@ -69,6 +75,7 @@ void convert_tally_remark(const struct convert_tally *tally, const char *input, 
         say("%s: the packets of several interfaces are now those of one, so ipoib-check can have "
             "other findings; name an OUT that ends with .pcapng to keep the interfaces",
             input);
+    print_count(input, tally->unwritten, "packet", "read, but not written");
     print_count(input, tally->results[NO_PACKET], "ERF record",
                 "without a packet (padding, provenance) not copied");
     print_count(input, tally->lost_headers, "packet",

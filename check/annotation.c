@@ -42,7 +42,8 @@ struct annotation *annotation_new(GError **error)
 {
     FILE *spool = tmpfile();
     if (!spool) {
-        fail_with(error, "--annotate: cannot create a temporary file: %s", strerror(errno));
+        fail_with(error, "--annotate: cannot create a temporary file in " P_tmpdir ": %s",
+                  strerror(errno));
         return NULL;
     }
     struct annotation *a = g_new0(struct annotation, 1);
@@ -69,7 +70,8 @@ void annotation_free(struct annotation *a)
 static void fail_spool(struct annotation *a)
 {
     if (!a->error)
-        fail_with(&a->error, "--annotate: cannot write a temporary file: %s", strerror(errno));
+        fail_with(&a->error, "--annotate: cannot write a temporary file in " P_tmpdir ": %s",
+                  strerror(errno));
 }
 
 static void spool_bytes(struct annotation *a, const void *bytes, size_t n)
@@ -136,13 +138,10 @@ static void take_description(void *user, const struct capfile_description *descr
 
 void annotation_begin(struct annotation *a, struct capfile *file)
 {
-    struct stat st;
+    struct access_readers readers = access_of(capfile_fd(file));
     a->is_pcapng = capfile_is_pcapng(file);
     a->file = file;
-    if (fstat(capfile_fd(file), &st) == 0)
-        access_narrow(&a->limit, &st);
-    else
-        fail_spool(a);
+    access_narrow(&a->limit, &readers);
     capfile_on_description(file, take_description, a);
 }
 

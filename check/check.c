@@ -31,13 +31,30 @@ static int give_up(GError **error)
     return EXIT_UNJUDGED;
 }
 
+static int say_interrupted(const char *missing)
+{
+    say("interrupted: %s", missing);
+    return 128 + interrupted;
+}
+
+/* Prints why an output is not complete: a signal also ends a write, and the wait for a FIFO. */
+static int fail_output(GError **error, const char *missing)
+{
+    if (!interrupted)
+        return give_up(error);
+    g_clear_error(error);
+    return say_interrupted(missing);
+}
+
+static const char no_report[] = "there is no complete report";
+
 /* Writes the text to its destination. Returns the exit status. */
 static int deliver_report(const struct options *o, GString *text, int status)
 {
     GError *error = NULL;
     bool good = save(text, o->output, &error);
     g_string_free(text, TRUE);
-    return good ? status : give_up(&error);
+    return good ? status : fail_output(&error, no_report);
 }
 
 static int list(const struct options *o)
@@ -69,11 +86,10 @@ static int merge_all(const struct options *o, struct report_merge *m)
             say_error(NULL, &error);
         g_clear_error(&error);
     }
-    if (interrupted) {
-        say("interrupted: there is no report");
-        return 128 + interrupted;
-    }
-    return merge_deliver(m, o->output, &error) ? merge_exit_status(m) : give_up(&error);
+    if (interrupted)
+        return say_interrupted("there is no report");
+    return merge_deliver(m, o->output, &error) ? merge_exit_status(m)
+                                               : fail_output(&error, no_report);
 }
 
 static int merge(const struct options *o)
@@ -130,10 +146,20 @@ static int conclude_report(const struct options *o, struct report *r)
     return status;
 }
 
-static int say_interrupted(void)
+static const char no_verdict[] = "there is no verdict and no report";
+
+/* Writes the annotated capture. STATUS: the exit status so far. Returns the exit status. */
+static int deliver_annotation(const struct options *o, struct annotation *annotation,
+                              const struct report *r, int status)
 {
-    say("interrupted: there is no verdict and no report");
-    return 128 + interrupted;
+    static const char missing[] = "OUT of --annotate is not written";
+    GError *error = NULL;
+    if (status > 128)
+        return status;
+    if (interrupted)
+        return say_interrupted(missing);
+    return annotation_save(annotation, r, o->annotate, &error) ? status
+                                                               : fail_output(&error, missing);
 }
 
 static int check_captures(const struct options *o, const struct check_settings *by)
@@ -149,11 +175,10 @@ static int check_captures(const struct options *o, const struct check_settings *
                        .strict = o->strict,
                        .min_judged = o->min_judged,
                        .captures = g_new0(struct checked, (gsize)o->n_captures)};
-    int status = check_each_capture(o, &r, by) ? conclude_report(o, &r) : say_interrupted();
-    GError *error = NULL;
-    if (by->annotation && r.n == 1 && !interrupted &&
-        !annotation_save(by->annotation, &r, o->annotate, &error))
-        status = give_up(&error);
+    bool whole = check_each_capture(o, &r, by);
+    int status = whole ? conclude_report(o, &r) : say_interrupted(no_verdict);
+    if (whole && by->annotation)
+        status = deliver_annotation(o, by->annotation, &r, status);
     for (unsigned i = 0; i < r.n; i++)
         checked_clear(&r.captures[i]);
     g_free(r.captures);
@@ -181,7 +206,7 @@ static int check_beyond_baseline(const struct options *o, const struct deviation
     int status = EXIT_UNJUDGED;
     struct baseline *b = o->baseline ? baseline_open(o->baseline, IPOIB_VERSION, &error) : NULL;
     if (interrupted) { /* a signal also interrupts reading */
-        status = say_interrupted();
+        status = say_interrupted(no_verdict);
     } else if (o->baseline && !b) {
         g_prefix_error(&error, "--baseline %s: ", o->baseline);
         status = give_up(&error);
@@ -207,9 +232,9 @@ static bool outputs_are_safe(const struct options *o, GError **error)
     if (o->baseline && (!save_is_safe(o->output, &o->baseline, 1, "the baseline", error) ||
                         !save_is_safe(o->annotate, &o->baseline, 1, "the baseline", error)))
         return false;
-    return save_is_safe(o->annotate, o->captures, o->n_captures, "the capture to be checked",
-                        error) &&
-           (!o->output || save_is_safe(o->annotate, (char **)&o->output, 1, "the report", error));
+    return !o->annotate || (save_is_safe(o->annotate, o->captures, o->n_captures,
+                                         "the capture to be checked", error) &&
+                            save_are_distinct(o->annotate, o->output, "the report", error));
 }
 
 /*
@@ -252,7 +277,7 @@ static int run(const struct options *o)
         return check_or_merge(o, NULL);
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known)
-        return give_up(&error);
+        return fail_output(&error, no_verdict);
     int status = check_or_merge(o, known);
     deviations_free(known);
     return status;

@@ -107,7 +107,7 @@ bool merge_add(struct report_merge *m, const char *path, GError **error)
     GError *why = NULL;
     bool good = merge_report_open(&given, path, &why) && is_good(m, &given, &why);
     if (given.opened)
-        access_narrow(&m->limit, &given.stat);
+        access_narrow(&m->limit, &given.readers);
     if (good) {
         write_entries(m, w, &given);
     } else {
@@ -124,7 +124,8 @@ bool merge_add(struct report_merge *m, const char *path, GError **error)
 static bool spool_is_good(FILE *file, GError **error)
 {
     return (file && fflush(file) == 0 && !ferror(file)) ||
-           fail_with(error, "a temporary file for the report: %s", strerror(errno));
+           fail_with(error, "a temporary file for the report, in " P_tmpdir ": %s",
+                     strerror(errno));
 }
 
 bool merge_begin(struct report_merge *m, GError **error)

@@ -72,7 +72,7 @@ static struct carried convert_frames(struct input *in, struct output *out,
         n.frames += !(way->from_raw && erf_type(from.data) == ERF_TYPE_PAD);
         if (translate(way, &from, &to, &note) == CARRIED) {
             must(to.wirelen >= to.head_len + to.data_len);
-            must(output_write(out, &to));
+            must(output_write(out, &to, note.bytes));
             n.written += !is_filler(way, &from);
         }
     }
@@ -105,12 +105,13 @@ static void convert(const struct contents *checked, struct output_format *format
                               .container_time_wins = input_is_pcapng(in)};
     format->is_described = format->container == CONTAINER_PCAPNG && input_is_pcapng(in);
     struct output *out = output_open(memory_file_name(MEMORY_OUTPUT), format, input_fd(in), NULL);
-    must(out != NULL);
+    must(out != NULL && output_begin(out));
     if (format->is_described)
         input_on_description(in, copy_description, out);
     struct carried n = convert_frames(in, out, &way);
     must(n.frames == checked->frames && n.whole == checked->whole);
-    must(output_close(out, NULL));
+    struct output_counts counts;
+    must(output_close(out, &counts, NULL) && counts.packets == n.written);
     input_close(in);
     /*
      * Raw ERF has no magic number and starts with a timestamp. If the timestamp equals another

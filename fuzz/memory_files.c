@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/create.h"
 #include "fuzz/must.h"
 
 enum { FIRST_FD = 1 << 20, DEVICE = 1 << 20 }; /* no file of the kernel has these numbers here */
@@ -85,14 +86,21 @@ int __wrap_open(const char *path, int flags, ...)
     return __real_open(path, flags, mode);
 }
 
-int __wrap_create_file(const char *path, GError **error);
-int __wrap_create_file(const char *path, GError **error)
+int __wrap_create_file(const char *path, const struct access_limit *limit, GError **error);
+int __wrap_create_file(const char *path, const struct access_limit *limit, GError **error)
 {
     unsigned i = by_name(path);
     must(i < MEMORY_FILES);
+    (void)limit;
     (void)error;
-    g_byte_array_set_size(memory_file_bytes(i), 0);
     return open_file(i);
+}
+
+bool __wrap_create_empty(int fd);
+bool __wrap_create_empty(int fd)
+{
+    g_byte_array_set_size(memory_file_bytes(by_fd(fd)), 0);
+    return true;
 }
 
 int __real_fstat(int fd, struct stat *st);

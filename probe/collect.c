@@ -48,7 +48,7 @@ struct collection *collection_new(const struct options *o, const char *version, 
     g_array_set_clear_func(c->all, clear);
     if (c->streams || (c->spool = tmpfile()))
         return c;
-    fail_with(error, "no temporary file for the report: %s", strerror(errno));
+    fail_with(error, "no temporary file for the report in " P_tmpdir ": %s", strerror(errno));
     collection_free(c);
     return NULL;
 }
@@ -80,7 +80,7 @@ static void fail_part(struct collection *c)
 {
     if (!c->error)
         fail_with(&c->error, "%s: %s",
-                  c->streams ? "standard output" : "a temporary file for the report",
+                  c->streams ? "standard output" : "a temporary file for the report, in " P_tmpdir,
                   strerror(errno));
 }
 

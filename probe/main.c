@@ -231,19 +231,33 @@ static void open_transport(struct program *r)
     }
 }
 
-/* Keeps in reserve the privilege to write a report to a file. */
+/* Keeps in reserve the privileges to write a report to a file. */
 static bool drop_privileges(const struct options *o)
 {
     GError *error = NULL;
-    bool dropped = privileges_drop(PRIVILEGE_RAW | PRIVILEGE_LOCK, o->output ? PRIVILEGE_FILES : 0u,
+    unsigned of_files = PRIVILEGE_FILES | PRIVILEGE_OWNER | PRIVILEGE_GIVE;
+    bool dropped = privileges_drop(PRIVILEGE_RAW | PRIVILEGE_LOCK, o->output ? of_files : 0u,
                                    &error);
     say_error(NULL, &error);
     return dropped;
 }
 
+/* A signal also ends a write, and the wait for a FIFO, with an error that says no more. */
+static void say_failure(GError **error)
+{
+    if (!stop) {
+        say_error(NULL, error);
+        return;
+    }
+    g_clear_error(error);
+    say("interrupted: there is no complete report");
+}
+
 static bool end_log(struct program *r)
 {
     GError *error = NULL;
+    if (wirelog_keeps_old(r->rest.log))
+        say("%s: no packet was sent or received: the file keeps its old contents", r->o->capture);
     bool whole = wirelog_free(r->rest.log, &error);
     say_error(NULL, &error);
     return whole;
@@ -253,7 +267,8 @@ static bool deliver_reports(struct program *r)
 {
     GError *error = NULL;
     bool good = collection_deliver(r->collection, &error);
-    say_error(NULL, &error);
+    if (!good)
+        say_failure(&error);
     return good;
 }
 
@@ -302,7 +317,8 @@ static int probe(const struct options *o, const struct deviations *known)
                              .log = r.collection ? wirelog_new(o->capture, &error) : NULL,
                              .results = &idle,
                              .peer = &r.no_peer};
-    say_error(NULL, &error);
+    if (error)
+        say_failure(&error);
     groups_open(&r.link);
     r.link.guard = guarded ? &guard : NULL;
     bool delivered = r.rest.log && run_device(&r);
@@ -324,8 +340,9 @@ static int print(const struct options *o, GString *text)
     GError *error = NULL;
     bool good = save(text, o->output, &error);
     g_string_free(text, TRUE);
-    say_error(NULL, &error);
-    return good ? EXIT_CONFORMANT : EXIT_UNJUDGED;
+    if (!good)
+        say_failure(&error);
+    return good ? EXIT_CONFORMANT : stop ? 128 + stop : EXIT_UNJUDGED;
 }
 
 static int explain(const struct options *o)
@@ -351,8 +368,8 @@ static int run(const struct options *o)
         return print(o, list_dry_run(o));
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known) {
-        say_error(NULL, &error);
-        return EXIT_UNJUDGED;
+        say_failure(&error);
+        return stop ? 128 + stop : EXIT_UNJUDGED;
     }
     int status = probe(o, known);
     deviations_free(known);

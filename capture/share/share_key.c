@@ -178,13 +178,3 @@ bool share_key_load(struct share_key *key, const char *path, bool *created, GErr
     place_clear(&place);
     return good;
 }
-
-bool share_key_survives(const char *path, const char *out, GError **error)
-{
-    struct stat key, st;
-
-    if (stat(path, &key) != 0 || stat(out, &st) != 0 || key.st_dev != st.st_dev ||
-        key.st_ino != st.st_ino || !S_ISREG(st.st_mode))
-        return true;
-    return fail_with(error, "%s: is the key file; write to another file", out);
-}

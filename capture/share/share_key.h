@@ -27,7 +27,4 @@ bool share_key_random(struct share_key *key, GError **error);
  */
 bool share_key_load(struct share_key *key, const char *path, bool *created, GError **error);
 
-/* Returns false and sets ERROR if the file OUT is the key file PATH, which it would overwrite. */
-bool share_key_survives(const char *path, const char *out, GError **error);
-
 #endif

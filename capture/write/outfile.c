@@ -129,22 +129,29 @@ static bool refuse_file(struct outfile *out, int number, GError **error)
     return false;
 }
 
+/* The open file cannot be prepared. */
+static bool fail_empty(struct outfile *out, GError **error)
+{
+    out->error = errno;
+    return fail_with(error, "%s: cannot be written: %s", file_name(out), strerror(errno));
+}
+
 /* Another capture writes the series: removes the empty first file. */
 static bool refuse_series(struct outfile *out, GError **error)
 {
     out->error = EWOULDBLOCK;
     unlink(out->name);
-    return fail_with(error, "%s: %s", out->plan.path, create_is_locked);
+    return fail_with(error, "%s: another capture is writing these files", out->plan.path);
 }
 
 /* A signal can interrupt open() while a FIFO waits for its reader. */
 static int create_file_again(const char *path, GError **error)
 {
-    int fd = create_file(path, error);
+    int fd = create_file(path, &access_unlimited, error);
 
     while (fd < 0 && errno == EINTR && !stop_requested()) {
         g_clear_error(error);
-        fd = create_file(path, error);
+        fd = create_file(path, &access_unlimited, error);
     }
     return fd;
 }
@@ -171,8 +178,10 @@ static bool create_outfile(struct outfile *out, GError **error)
     if (!out->plan.series)
         out->name = g_strdup(out->plan.path);
     out->fd = out->plan.series ? create_next(out, error) : create_file_again(out->name, error);
-    if (out->fd < 0 || fstat(out->fd, &st) != 0)
+    if (out->fd < 0)
         return refuse_file(out, errno, error);
+    if (!create_empty(out->fd) || fstat(out->fd, &st) != 0)
+        return fail_empty(out, error);
     if (out->plan.series && out->made == 0 && series_is_written(out->plan.path, out->fd))
         return refuse_series(out, error);
     out->live = !S_ISREG(st.st_mode);

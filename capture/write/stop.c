@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -23,9 +24,22 @@ void stop_request(void)
         return; /* the counter is at its limit, so it is readable anyway */
 }
 
+static const char *_Atomic last_words; /* NULL: a signal does not end the program at once */
+
+static void end_at_once(int number, const char *message)
+{
+    while (write(STDERR_FILENO, message, strlen(message)) < 0 && errno == EINTR)
+        ;
+    _exit(128 + number);
+}
+
 static void on_signal(int number)
 {
+    const char *message = atomic_load(&last_words);
     int saved = errno;
+
+    if (message)
+        end_at_once(number, message);
 
     atomic_store(&last_signal, number);
     atomic_fetch_add(&signals, 1);
@@ -54,6 +68,11 @@ bool stop_catch_signals(void)
             return false;
     }
     return true;
+}
+
+void stop_at_once(const char *message)
+{
+    atomic_store(&last_words, message);
 }
 
 bool stop_requested(void)

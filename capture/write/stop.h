@@ -14,6 +14,12 @@
  */
 bool stop_catch_signals(void);
 
+/*
+ * While MESSAGE is set, a signal prints it and ends the program at once, with exit status 128 plus
+ * its number: in a read that a signal does not interrupt. NULL: no longer.
+ */
+void stop_at_once(const char *message);
+
 /* Ends the capture; may be called from any thread. */
 void stop_request(void);
 

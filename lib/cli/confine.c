@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -74,30 +75,48 @@ static void open_inputs(const struct confined_files *files, const bool *needed)
 
 /* ---- outputs */
 
-/* A file is replaced, or overwritten and given another mode. */
+/* One that this user can give a file to. */
+static bool is_own_group(gid_t group)
+{
+    gid_t groups[NGROUPS_MAX];
+    int n = getgroups(NGROUPS_MAX, groups);
+
+    while (n > 0 && groups[n - 1] != group)
+        n--;
+    return n > 0 || group == getegid();
+}
+
+/* A file is replaced and keeps its owner and group, or overwritten and given another mode. */
 static bool place_is_allowed(const struct place *place)
 {
     bool folder = is_allowed(place->folder, ".", W_OK | X_OK);
 
+    if (place->descriptor >= 0)
+        return true;
     if (!place->exists)
         return folder;
     if (place->by_kernel || !S_ISREG(place->stat.st_mode))
         return is_allowed(place->folder, place->name, W_OK);
-    return folder && place->stat.st_uid == geteuid() &&
+    return folder && place->stat.st_uid == geteuid() && is_own_group(place->stat.st_gid) &&
            is_allowed(place->folder, place->name, W_OK);
 }
 
-/* Called while the capabilities are suspended. */
-static bool output_is_allowed(const char *path)
+/* The privileges that writing PATH needs. Called while the capabilities are suspended. */
+static unsigned output_needs(const char *path)
 {
     struct place place;
-    bool allowed;
+    unsigned needed = PRIVILEGE_FILES | PRIVILEGE_OWNER;
 
     if (is_stdio(path))
-        return true;
-    allowed = place_find(&place, path, NULL) == 0 && place_is_allowed(&place);
+        return 0;
+    if (place_find(&place, path, NULL) == 0) {
+        if (place_is_allowed(&place))
+            needed = 0;
+        else if (place.exists)
+            needed |= PRIVILEGE_GIVE;
+    }
     place_clear(&place);
-    return allowed;
+    return needed;
 }
 
 /* ---- both */
@@ -109,19 +128,20 @@ static bool fail_to_suspend(GError **error)
 
 bool confine(const struct confined_files *files, GError **error)
 {
-    bool *needed = g_new0(bool, (gsize)files->n_inputs), allowed, resumed;
+    bool *needed = g_new0(bool, (gsize)files->n_inputs), resumed;
+    unsigned reserve;
 
     if (!privileges_suspend()) {
         g_free(needed);
         return fail_to_suspend(error);
     }
     find_inputs(files, needed);
-    allowed = output_is_allowed(files->output) && output_is_allowed(files->other_output);
+    reserve = output_needs(files->output) | output_needs(files->other_output);
     resumed = privileges_resume();
     if (resumed)
         open_inputs(files, needed);
     g_free(needed);
     if (!resumed)
         return fail_to_suspend(error);
-    return privileges_drop(0, allowed ? 0u : PRIVILEGE_FILES | PRIVILEGE_OWNER, error);
+    return privileges_drop(0, reserve, error);
 }

@@ -19,8 +19,9 @@ struct confined_files {
 /*
  * Drops all capabilities permanently. Inputs that can be opened only with them are opened first,
  * for inputs_open(). If an output can be written only with them, PRIVILEGE_FILES and
- * PRIVILEGE_OWNER stay in reserve (cli/privileges.h): save() raises the first. Returns false and
- * sets ERROR if the capabilities cannot be dropped: the program must exit.
+ * PRIVILEGE_OWNER stay in reserve (cli/privileges.h), for one that exists also PRIVILEGE_GIVE:
+ * save() raises them. Returns false and sets ERROR if the capabilities cannot be dropped: the
+ * program must exit.
  */
 bool confine(const struct confined_files *files, GError **error);
 

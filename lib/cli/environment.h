@@ -23,4 +23,10 @@ void environment_clear(void);
  */
 void environment_open_standard_files(void);
 
+/*
+ * Ignores the signals of a failed write (a closed pipe, ulimit -f), so that the write returns an
+ * error, which gets a message and an exit status.
+ */
+void environment_report_failed_writes(void);
+
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/fail.h"
+#include "cli/user.h"
 
 /* Checks the open folder, which can no longer be replaced. */
 static bool is_private_folder(int fd, GError **error)
@@ -18,8 +19,9 @@ static bool is_private_folder(int fd, GError **error)
 
     if (fstat(fd, &st) != 0)
         return fail_with(error, "cannot be examined: %s", strerror(errno));
-    if (st.st_uid != geteuid())
-        return fail_with(error, "belongs to another user (uid %u): remove it", (unsigned)st.st_uid);
+    if (!user_is_same(st.st_uid, geteuid()))
+        return fail_with(error, "belongs to another user (uid %u%s): remove it",
+                         (unsigned)st.st_uid, user_note(st.st_uid));
     if (st.st_mode & (S_IWGRP | S_IWOTH))
         return fail_with(error, "other users may write to it (mode %04o): remove it",
                          (unsigned)st.st_mode & 07777u);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/fail.h"
+#include "cli/user.h"
 
 enum {
     LINKS_MAX = 40, /* the kernel's limit: path_resolution(7) */
@@ -23,11 +24,6 @@ enum {
 };
 
 /* ---- the rule */
-
-static bool is_trusted(uid_t user)
-{
-    return user == 0 || user == geteuid();
-}
 
 enum answer { NO, YES, AS_ABOVE };
 
@@ -40,9 +36,9 @@ static enum answer look_at(int folder, int above)
         return NO;
     if (st.st_dev == up.st_dev && st.st_ino == up.st_ino) /* the root */
         return YES;
-    if (up.st_mode & OTHERS_WRITE && up.st_uid != st.st_uid)
+    if (up.st_mode & OTHERS_WRITE && !user_is_same(up.st_uid, st.st_uid))
         return NO;
-    return is_trusted(up.st_uid) ? YES : AS_ABOVE;
+    return user_is_trusted(up.st_uid) ? YES : AS_ABOVE;
 }
 
 /*
@@ -65,11 +61,22 @@ static bool is_owners_place(int folder)
     return answer == YES;
 }
 
+/* Also false for a descriptor that is no file: a failed open. */
+static bool is_same_file(int one, int other)
+{
+    struct stat a, b;
+
+    return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 static const char *kind_of(const struct stat *st)
 {
     return S_ISLNK(st->st_mode)    ? "a symbolic link"
            : S_ISFIFO(st->st_mode) ? "a FIFO"
            : S_ISREG(st->st_mode)  ? "a file"
+           : S_ISDIR(st->st_mode)  ? "a directory"
+           : S_ISSOCK(st->st_mode) ? "a socket"
                                    : "a special file";
 }
 
@@ -78,7 +85,13 @@ static const char what_to_do[] = "remove it, or name a file in another folder";
 /* The first part of the rule. IN: the folder. */
 static bool is_private(const struct stat *in)
 {
-    return is_trusted(in->st_uid) && !(in->st_mode & OTHERS_WRITE);
+    return user_is_trusted(in->st_uid) && !(in->st_mode & OTHERS_WRITE);
+}
+
+/* Only root can make a device, also where root's number is not mapped (cli/user.h). */
+static bool is_trusted_entry(const struct stat *st)
+{
+    return user_is_trusted(st->st_uid) || S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode);
 }
 
 /* Applies the first two parts of the rule to ST, which NAME in FOLDER is. */
@@ -90,10 +103,10 @@ static int check_entry(int folder, const char *name, const struct stat *st, GErr
         return errno;
     if (is_private(&in))
         return 0;
-    if (!is_trusted(st->st_uid) && (st->st_uid != in.st_uid || !is_owners_place(folder)))
+    if (!is_trusted_entry(st) && (!user_is_same(st->st_uid, in.st_uid) || !is_owners_place(folder)))
         fail_with(refusal,
-                  "%s is %s of another user (uid %u) in a folder that others can write to: %s",
-                  name, kind_of(st), (unsigned)st->st_uid, what_to_do);
+                  "%s is %s of another user (uid %u%s) in a folder that others can write to: %s",
+                  name, kind_of(st), (unsigned)st->st_uid, user_note(st->st_uid), what_to_do);
     else if (st->st_nlink > 1)
         fail_with(refusal,
                   "%s has another name (a hard link), and others can write to its folder: %s", name,
@@ -134,17 +147,6 @@ static int start(struct way *way)
     return way->place->folder >= 0 ? 0 : move_to(way, open(".", FOLDER));
 }
 
-/*
- * Whether the folder is in /proc. Only the kernel can follow the links of /proc/PID/fd, because
- * their target need not have a path.
- */
-static bool is_proc(int folder)
-{
-    struct statfs fs;
-
-    return fstatfs(folder, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
-}
-
 /* Remembers for the third part of the rule whose link this is. */
 static int note_owner(struct way *way, const struct stat *link)
 {
@@ -152,9 +154,9 @@ static int note_owner(struct way *way, const struct stat *link)
 
     if (fstat(way->place->folder, &in) != 0)
         return errno;
-    if (is_private(&in) || is_trusted(link->st_uid))
+    if (is_private(&in) || user_is_trusted(link->st_uid))
         return 0;
-    if (way->link_owner && way->link_owner != link->st_uid) {
+    if (way->link_owner && !user_is_same(way->link_owner, link->st_uid)) {
         fail_with(way->refusal, "symbolic links of two other users (uid %u and %u) lead there: %s",
                   (unsigned)way->link_owner, (unsigned)link->st_uid, what_to_do);
         return EACCES;
@@ -162,6 +164,62 @@ static int note_owner(struct way *way, const struct stat *link)
     way->link_owner = link->st_uid;
     return 0;
 }
+
+/* ---- /proc, whose links only the kernel can follow: their target need not have a path */
+
+static bool is_proc(int folder)
+{
+    struct statfs fs;
+
+    return fstatfs(folder, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/* Whether the folder is that of the program's own descriptors, which /dev/fd is a link to. */
+static bool is_own_descriptors(int folder)
+{
+    int own = open("/proc/self/fd", FOLDER);
+    bool same = is_same_file(own, folder);
+
+    if (own >= 0)
+        close(own);
+    return same;
+}
+
+/* Applies the rule to the name in /proc, before the kernel follows it. */
+static int check_link_of_proc(struct way *way)
+{
+    const struct place *p = way->place;
+    struct stat st;
+    int error;
+
+    if (way->link_owner) {
+        fail_with(way->refusal, "a symbolic link of another user (uid %u) leads to /proc: %s",
+                  (unsigned)way->link_owner, what_to_do);
+        return EACCES;
+    }
+    if (fstatat(p->folder, p->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno;
+    if (!S_ISLNK(st.st_mode) || is_own_descriptors(p->folder))
+        return 0;
+    error = check_entry(p->folder, p->name, &st, way->refusal);
+    return error ? error : note_owner(way, &st);
+}
+
+/* The end of the way is in /proc. */
+static int examine_proc(struct way *way)
+{
+    struct place *p = way->place;
+    int error = check_link_of_proc(way);
+
+    p->by_kernel = true;
+    if (!error && fstatat(p->folder, p->name, &p->stat, 0) != 0)
+        error = errno;
+    if (!error && is_own_descriptors(p->folder))
+        p->descriptor = (int)g_ascii_strtoull(p->name, NULL, 10);
+    return error;
+}
+
+/* ---- other links */
 
 /* Follows LINK, the open symbolic link of the place: its target is put before the rest. */
 static int follow_open(struct way *way, int link, const struct stat *st)
@@ -220,9 +278,13 @@ static int enter(struct way *way)
 {
     struct place *p = way->place;
     bool followed;
-    int error, flags = is_proc(p->folder) ? FOLDER : FOLDER | O_NOFOLLOW;
+    int error;
 
-    error = move_to(way, openat(p->folder, p->name, flags));
+    if (is_proc(p->folder)) {
+        error = check_link_of_proc(way);
+        return error ? error : move_to(way, openat(p->folder, p->name, FOLDER));
+    }
+    error = move_to(way, openat(p->folder, p->name, FOLDER | O_NOFOLLOW));
     if (error != ENOTDIR && error != ELOOP)
         return error;
     error = examine(way, &followed);
@@ -252,7 +314,7 @@ static int check_owner(const struct way *way)
         return 0;
     if (!p->exists && fstat(p->folder, &in) != 0)
         return errno;
-    if ((p->exists ? p->stat.st_uid : in.st_uid) == way->link_owner)
+    if (user_is_same(p->exists ? p->stat.st_uid : in.st_uid, way->link_owner))
         return 0;
     fail_with(way->refusal,
               "a symbolic link of another user (uid %u) leads to %s, which is not that user's: %s",
@@ -260,7 +322,30 @@ static int check_owner(const struct way *way)
     return EACCES;
 }
 
-/* Follows the links at the end of the way, and examines what is there. */
+/* What is at the end of the way can be no output at all. */
+static int check_kind(const struct way *way)
+{
+    const struct place *p = way->place;
+    bool usable = !S_ISDIR(p->stat.st_mode) && (p->by_kernel || !S_ISSOCK(p->stat.st_mode));
+
+    if (usable)
+        return 0;
+    fail_with(way->refusal, "is %s: name a file", kind_of(&p->stat));
+    return EISDIR;
+}
+
+/* Examines what is at the end of the way, after all links. */
+static int check_end(const struct way *way)
+{
+    const struct place *p = way->place;
+    int error = p->exists ? check_kind(way) : 0;
+
+    if (!error && p->exists && !p->by_kernel)
+        error = check_entry(p->folder, p->name, &p->stat, way->refusal);
+    return error ? error : check_owner(way);
+}
+
+/* Follows the links at the end of the way. */
 static int find_end(struct way *way)
 {
     struct place *p = way->place;
@@ -269,17 +354,13 @@ static int find_end(struct way *way)
 
     while (!error && followed) {
         error = enter_folders(way);
-        p->by_kernel = !error && is_proc(p->folder);
-        if (error || p->by_kernel)
-            break;
-        error = examine(way, &followed);
+        if (error)
+            return error;
+        followed = false;
+        error = is_proc(p->folder) ? examine_proc(way) : examine(way, &followed);
     }
     p->exists = !error;
-    if (error == ENOENT && !followed)
-        error = 0;
-    if (!error && p->exists && !p->by_kernel && !S_ISDIR(p->stat.st_mode))
-        error = check_entry(p->folder, p->name, &p->stat, way->refusal);
-    return error || p->by_kernel ? error : check_owner(way);
+    return error && (error != ENOENT || p->by_kernel) ? error : check_end(way);
 }
 
 /* For a file that must not exist. */
@@ -290,13 +371,41 @@ static int find_folder(struct way *way)
     return error ? error : check_owner(way);
 }
 
+/* The descriptor of this program that PATH names, or -1. */
+static int named_descriptor(const char *path)
+{
+    static const char *const names[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    unsigned number;
+    char rest;
+
+    for (int i = 0; i < (int)G_N_ELEMENTS(names); i++)
+        if (strcmp(path, names[i]) == 0)
+            return i;
+    for (size_t i = 0; i < G_N_ELEMENTS(folders); i++)
+        if (g_str_has_prefix(path, folders[i]) &&
+            sscanf(path + strlen(folders[i]), "%6u%c", &number, &rest) == 1)
+            return (int)number;
+    return -1;
+}
+
+/* Needs no links of /dev and /proc, which a container may not have. */
+static int find_descriptor(struct place *place, int descriptor)
+{
+    place->exists = place->by_kernel = true;
+    place->descriptor = descriptor;
+    return fstat(descriptor, &place->stat) == 0 ? 0 : errno;
+}
+
 static int go(struct place *place, const char *path, GError **refusal, int (*find)(struct way *))
 {
     struct way way = {.place = place, .rest = g_string_new(path), .refusal = refusal};
     int error;
 
-    *place = (struct place){.folder = -1};
+    *place = (struct place){.folder = -1, .descriptor = -1};
     error = path[0] ? start(&way) : ENOENT;
+    if (!path[0])
+        fail_with(refusal, "the name of the file is empty");
     if (!error)
         error = find(&way);
     g_string_free(way.rest, TRUE);
@@ -305,12 +414,27 @@ static int go(struct place *place, const char *path, GError **refusal, int (*fin
 
 int place_find(struct place *place, const char *path, GError **refusal)
 {
+    int descriptor = named_descriptor(path);
+
+    if (descriptor >= 0) {
+        *place = (struct place){.folder = -1};
+        return find_descriptor(place, descriptor);
+    }
     return go(place, path, refusal, find_end);
 }
 
 int place_find_folder(struct place *place, const char *path, GError **refusal)
 {
     return go(place, path, refusal, find_folder);
+}
+
+bool place_is_same(const struct place *a, const struct place *b)
+{
+    if (a->exists != b->exists)
+        return false;
+    if (a->exists)
+        return a->stat.st_dev == b->stat.st_dev && a->stat.st_ino == b->stat.st_ino;
+    return strcmp(a->name, b->name) == 0 && is_same_file(a->folder, b->folder);
 }
 
 void place_clear(struct place *place)
@@ -322,20 +446,32 @@ void place_clear(struct place *place)
 
 /* ---- opening */
 
-int place_open(const struct place *place, int flags)
+/* A file that is read is a secret: whoever wrote it knows it. */
+static bool may_open(const struct place *place, int flags, int fd)
 {
     struct stat st;
-    int fd;
 
-    flags |= O_CLOEXEC | O_NOCTTY;
-    if (place->by_kernel)
-        return openat(place->folder, place->name, flags);
-    fd = openat(place->folder, place->name, flags | O_NOFOLLOW);
-    if (fd < 0 ||
-        (fstat(fd, &st) == 0 && st.st_dev == place->stat.st_dev && st.st_ino == place->stat.st_ino))
+    if (fstat(fd, &st) != 0)
+        return false;
+    errno = st.st_dev == place->stat.st_dev && st.st_ino == place->stat.st_ino ? EPERM : ESTALE;
+    return errno == EPERM &&
+           ((flags & O_ACCMODE) != O_RDONLY || !S_ISREG(st.st_mode) || user_is_trusted(st.st_uid));
+}
+
+int place_open(const struct place *place, int flags)
+{
+    int fd, error;
+
+    if (place->descriptor >= 0)
+        fd = fcntl(place->descriptor, F_DUPFD_CLOEXEC, 0);
+    else
+        fd = openat(place->folder, place->name,
+                    flags | O_CLOEXEC | O_NOCTTY | (place->by_kernel ? 0 : O_NOFOLLOW));
+    if (fd < 0 || may_open(place, flags, fd))
         return fd;
+    error = errno;
     close(fd);
-    errno = ESTALE;
+    errno = error;
     return -1;
 }
 

@@ -11,11 +11,15 @@
  * 1. If only this user and root can write to its folder, it is fine.
  * 2. Otherwise it must have only one name (no hard links), and belong to this user, to root, or to
  *    the owner of the folder. The folder's owner counts only if no other user could have created
- *    the folder under its name: /home/alice is alice's, /tmp/alice could be anybody's.
+ *    the folder under its name: /home/alice is alice's, /tmp/alice could be anybody's. A device
+ *    counts as root's, because only root can make one.
  * 3. A link of the folder's owner must lead to a file of that owner, or to a new file in a folder
- * of that owner.
+ * of that owner. It must not lead to /proc, where the links depend on the process: the same name is
+ * this program's standard output.
  *
- * Links of /proc (/dev/stdout, /dev/fd/3) are followed by the kernel: only the user names them.
+ * The links of /proc, such as /proc/PID/cwd, belong to the user of the process, and the rule
+ * applies to them too. The program's own descriptors (/dev/stdout, /dev/fd/3, /proc/self/fd/3) are
+ * what their opener chose: the program uses the descriptor itself, with its position and O_APPEND.
  */
 #ifndef IPOIB_CLI_PLACE_H
 #define IPOIB_CLI_PLACE_H
@@ -30,7 +34,8 @@ struct place {
     int folder;
     char name[NAME_MAX + 1];
     bool exists;
-    bool by_kernel; /* a link of /proc; it exists, and STAT is not valid */
+    bool by_kernel; /* a name in /proc; STAT is of what it leads to */
+    int descriptor; /* this descriptor of the program itself; -1: none */
     struct stat stat;
 };
 
@@ -45,9 +50,13 @@ int place_find_folder(struct place *place, const char *path, GError **refusal);
 
 void place_clear(struct place *place);
 
+/* Whether both are one file, or will be. */
+bool place_is_same(const struct place *a, const struct place *b);
+
 /*
- * Opens what exists there; FLAGS: O_RDONLY or O_WRONLY. Returns the descriptor, or -1 with errno;
- * ESTALE: it is another file by now. Does not truncate.
+ * Opens what exists there. FLAGS: O_WRONLY; or O_RDONLY for a secret, which must not be a file of
+ * another user (EPERM). Returns the descriptor, or -1 with errno; ESTALE: it is another file by
+ * now. Does not truncate.
  */
 int place_open(const struct place *place, int flags);
 

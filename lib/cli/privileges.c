@@ -22,7 +22,8 @@ static bool keep_capability(cap_t left, cap_t have, unsigned which, bool effecti
     } all[] = {{PRIVILEGE_RAW, CAP_NET_RAW},
                {PRIVILEGE_LOCK, CAP_IPC_LOCK},
                {PRIVILEGE_FILES, CAP_DAC_OVERRIDE},
-               {PRIVILEGE_OWNER, CAP_FOWNER}};
+               {PRIVILEGE_OWNER, CAP_FOWNER},
+               {PRIVILEGE_GIVE, CAP_CHOWN}};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         cap_flag_value_t has = CAP_CLEAR;
@@ -88,7 +89,7 @@ bool privileges_resume(void)
     return good;
 }
 
-enum { ALL = PRIVILEGE_RAW | PRIVILEGE_LOCK | PRIVILEGE_FILES | PRIVILEGE_OWNER };
+enum { ALL = PRIVILEGE_RAW | PRIVILEGE_LOCK | PRIVILEGE_FILES | PRIVILEGE_OWNER | PRIVILEGE_GIVE };
 
 /*
  * A capability that the program does not have is not an error here: the operation that needs it

@@ -12,6 +12,7 @@ enum privilege {
     PRIVILEGE_LOCK = 2,  /* CAP_IPC_LOCK: registered memory beyond the memlock limit */
     PRIVILEGE_FILES = 4, /* CAP_DAC_OVERRIDE: files that their permissions would not allow */
     PRIVILEGE_OWNER = 8, /* CAP_FOWNER: the modes of files of others */
+    PRIVILEGE_GIVE = 16, /* CAP_CHOWN: a file that is replaced keeps its owner */
 };
 
 /*

@@ -9,11 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/create.h"
 #include "cli/fail.h"
 #include "cli/place.h"
 #include "cli/privileges.h"
 
-enum { ALL = S_IRWXU | S_IRWXG | S_IRWXO };
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 
 static bool copy(FILE *from, FILE *to)
 {
@@ -56,30 +60,48 @@ static int write_and_close(const struct save_parts *p, FILE *file, bool kept)
     return good ? 0 : error;
 }
 
-/* Writes to a device, a pipe or what /proc names, which cannot be replaced. */
-static int write_special(const struct save_parts *p, const struct place *place)
+/* Writes to what cannot be replaced. A file is then incomplete meanwhile. */
+static int write_in_place(const struct save_parts *p, const struct place *place,
+                          const struct access_limit *limit, GError **refusal)
 {
-    int fd = place_open(place, O_WRONLY);
-    struct stat st;
+    int fd = create_at(place, limit, refusal), error = fd < 0 ? errno : 0;
+    FILE *file = NULL;
 
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(fd, 0) != 0) {
-        int error = errno;
+    if (!error && (!create_empty(fd) || !(file = fdopen(fd, "w"))))
+        error = errno;
+    if (!error)
+        return write_and_close(p, file, place->by_kernel ? false : S_ISREG(place->stat.st_mode));
+    if (fd >= 0)
         close(fd);
-        return error;
-    }
-    return write_and_close(p, fd < 0 ? NULL : fdopen(fd, "w"), false);
+    return error;
 }
 
-/* Takes the bits from the new file that LIMIT does not allow. */
-static int limit_mode(int fd, const struct access_limit *limit)
+/* The file that is replaced, to see who may access it; or -1, also if it is another one by now. */
+static int open_old(const struct place *place)
 {
+    const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    int fd = openat(place->folder, place->name, O_RDONLY | flags);
     struct stat st;
-    mode_t allowed;
 
-    if (fstat(fd, &st) != 0)
-        return errno;
-    allowed = access_allowed(limit, st.st_mode & ALL, st.st_gid);
-    return allowed == (st.st_mode & ALL) || fchmod(fd, allowed) == 0 ? 0 : errno;
+    if (fd < 0)
+        fd = openat(place->folder, place->name, O_WRONLY | flags);
+    if (fd < 0 || (fstat(fd, &st) == 0 && is_same(&st, &place->stat)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int set_access(int fd, const struct place *place, const struct access_limit *limit)
+{
+    int old, error;
+
+    if (!place->exists)
+        return limit->is_limited ? access_set(fd, limit, access_of_new()) : 0;
+    old = open_old(place);
+    error = access_keep(fd, limit, old, &place->stat);
+    if (old >= 0)
+        close(old);
+    return error;
 }
 
 /* Writes a temporary file in the same folder and renames it. */
@@ -87,12 +109,14 @@ static int replace(const struct save_parts *p, const struct place *place,
                    const struct access_limit *limit)
 {
     char name[NAME_MAX + 1];
-    mode_t mode = (place->exists ? place->stat.st_mode & ALL : 0666) & limit->mode;
-    int fd = place_create_beside(place, mode, name), error = fd < 0 ? errno : limit_mode(fd, limit);
-    FILE *file = fd < 0 || error ? NULL : fdopen(fd, "w");
+    bool is_private = place->exists || limit->is_limited; /* until its access is set */
+    int fd = place_create_beside(place, is_private ? 0600 : 0666, name), error;
+    FILE *file;
 
     if (fd < 0)
-        return error;
+        return errno;
+    error = set_access(fd, place, limit);
+    file = error ? NULL : fdopen(fd, "w");
     if (!error)
         error = write_and_close(p, file, true);
     if (!file)
@@ -104,12 +128,22 @@ static int replace(const struct save_parts *p, const struct place *place,
     return error;
 }
 
-static int write_place(const struct save_parts *p, const struct place *place,
-                       const struct access_limit *limit)
+/* Whether NUMBER, from replace(), says that the folder takes no new name, or the name is a mount
+ * point, as single files in a container are. */
+static bool is_fixed(int number)
 {
+    return number == EACCES || number == EPERM || number == EROFS || number == EBUSY;
+}
+
+static int write_place(const struct save_parts *p, const struct place *place,
+                       const struct access_limit *limit, GError **refusal)
+{
+    int error;
+
     if (place->by_kernel || (place->exists && !S_ISREG(place->stat.st_mode)))
-        return write_special(p, place);
-    return replace(p, place, limit);
+        return write_in_place(p, place, limit, refusal);
+    error = replace(p, place, limit);
+    return place->exists && is_fixed(error) ? write_in_place(p, place, limit, refusal) : error;
 }
 
 static int write_file(const struct save_parts *p, const char *path,
@@ -119,7 +153,7 @@ static int write_file(const struct save_parts *p, const char *path,
     int error = place_find(&place, path, refusal);
 
     if (!error)
-        error = write_place(p, &place, limit);
+        error = write_place(p, &place, limit, refusal);
     place_clear(&place);
     return error;
 }
@@ -129,6 +163,8 @@ static bool result(const char *path, int number, GError *refusal, GError **error
 {
     if (refusal)
         fail_with(error, "%s: %s", path, refusal->message);
+    else if (number == EWOULDBLOCK)
+        fail_with(error, "%s: %s", path, create_is_locked);
     else if (number)
         fail_with(error, "%s: cannot be written: %s", path, strerror(number));
     g_clear_error(&refusal);
@@ -148,7 +184,7 @@ bool save_file(const struct save_parts *parts, const char *path, const struct ac
 
     if (is_stdout(path))
         return result("standard output", write_stdout(parts), NULL, error);
-    privileges_raise(PRIVILEGE_FILES);
+    privileges_raise(PRIVILEGE_FILES | PRIVILEGE_OWNER | PRIVILEGE_GIVE);
     number = write_file(parts, path, limit, &refusal);
     privileges_lower();
     return result(path, number, refusal, error);
@@ -172,42 +208,45 @@ bool save_is_possible(const char *path, GError **error)
     return result(path, number, refusal, error);
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
-/* For files that do not exist yet: have they the same folder and name? */
-static bool is_same_name(const char *a, const char *b)
-{
-    char *folder_a = g_path_get_dirname(a), *folder_b = g_path_get_dirname(b);
-    char *name_a = g_path_get_basename(a), *name_b = g_path_get_basename(b);
-    struct stat of_a, of_b;
-    bool same = strcmp(name_a, name_b) == 0 && stat(folder_a, &of_a) == 0 &&
-                stat(folder_b, &of_b) == 0 && is_same(&of_a, &of_b);
-    g_free(folder_a);
-    g_free(folder_b);
-    g_free(name_a);
-    g_free(name_b);
-    return same;
-}
-
 bool save_is_safe(const char *path, char *const *files, int n, const char *what, GError **error)
 {
     struct stat out, in;
+
     if (is_stdout(path))
         return true;
     if (!save_is_possible(path, error))
         return false;
-    bool exists = stat(path, &out) == 0;
-    if (exists && !S_ISREG(out.st_mode))
+    if (stat(path, &out) != 0 || !S_ISREG(out.st_mode))
         return true;
     for (int i = 0; i < n; i++) {
         bool is_stdin = strcmp(files[i], "-") == 0;
-        bool there = (is_stdin ? fstat(0, &in) : stat(files[i], &in)) == 0;
-        if (exists ? there && is_same(&in, &out)
-                   : !there && !is_stdin && is_same_name(path, files[i]))
+
+        if ((is_stdin ? fstat(0, &in) : stat(files[i], &in)) == 0 && is_same(&in, &out))
             return fail_with(error, "%s: is %s; write to another file", path, what);
     }
     return true;
+}
+
+/* A terminal or /dev/null can take two outputs. */
+static bool collide(const struct place *a, const struct place *b)
+{
+    return place_is_same(a, b) && !(a->exists && S_ISCHR(a->stat.st_mode));
+}
+
+/* Standard output is the descriptor that its name leads to. */
+static const char *path_of(const char *path)
+{
+    return is_stdout(path) ? "/dev/stdout" : path;
+}
+
+bool save_are_distinct(const char *path, const char *other, const char *what, GError **error)
+{
+    struct place a, b;
+    bool found_a = place_find(&a, path_of(path), NULL) == 0;
+    bool found_b = place_find(&b, path_of(other), NULL) == 0;
+    bool same = found_a && found_b && collide(&a, &b);
+
+    place_clear(&a);
+    place_clear(&b);
+    return !same || fail_with(error, "%s: is %s; write to another file", path, what);
 }

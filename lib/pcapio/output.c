@@ -3,7 +3,9 @@
 #include "pcapio/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,13 +21,26 @@
 
 #define APPLICATION "ipoib-capture " IPOIB_VERSION
 
-enum { BUFFER_LEN = 256 * 1024, MODE_BITS = S_IRWXU | S_IRWXG | S_IRWXO };
+enum { BUFFER_LEN = 256 * 1024, BLOCK_ROOM = 1024 }; /* bytes */
+
+/* The end of a header, packet or other block in the output. */
+struct record_end {
+    uint64_t at; /* bytes since the begin of the output */
+    uint64_t octets;
+    bool is_packet;
+};
 
 struct output {
     FILE *file;
+    int fd; /* of FILE */
     struct output_format format;
-    bool live;     /* flush each packet */
-    GError *error; /* the first error of writing; NULL: none */
+    bool live;                   /* flush each packet */
+    off_t begin;                 /* of the output in a regular file; -1: it cannot be cut off */
+    uint64_t put;                /* bytes, also those in the buffer of FILE */
+    uint64_t kept;               /* bytes of the records before PENDING */
+    struct output_counts counts; /* of the packets before PENDING, which are in the file */
+    GArray *pending;             /* struct record_end: those that may be in the buffer */
+    GError *error;               /* the first error of writing; NULL: none */
     /* of a described pcapng file: number of sections; of interfaces, before this section and all */
     uint32_t sections, first_interface, interfaces;
     GByteArray *block; /* the block that is built; reused */
@@ -39,14 +54,62 @@ static bool fail_output(struct output *out)
     return false;
 }
 
+/* The first N pending records are in the file. */
+static void keep_records(struct output *out, guint n)
+{
+    for (guint i = 0; i < n; i++) {
+        const struct record_end *end = &g_array_index(out->pending, struct record_end, i);
+
+        out->kept = end->at;
+        out->counts.packets += end->is_packet;
+        out->counts.octets += end->octets;
+    }
+    g_array_remove_range(out->pending, 0, n);
+}
+
 static bool flush(struct output *out)
 {
-    return fflush(out->file) == 0 || fail_output(out);
+    if (out->error || fflush(out->file) != 0)
+        return fail_output(out);
+    keep_records(out, out->pending->len);
+    return true;
+}
+
+/* After an error: keeps the records that are whole in the file, and cuts off the rest. */
+static void cut_off(struct output *out)
+{
+    off_t end = out->begin < 0 ? -1 : lseek(out->fd, 0, SEEK_CUR);
+    guint n = 0;
+
+    __fpurge(out->file);
+    if (end < out->begin || end < 0)
+        return;
+    while (n < out->pending->len &&
+           g_array_index(out->pending, struct record_end, n).at <= (uint64_t)(end - out->begin))
+        n++;
+    keep_records(out, n);
+    if (ftruncate(out->fd, out->begin + (off_t)out->kept) != 0)
+        return; /* the last packet stays incomplete; readers report that */
 }
 
 static bool put_bytes(struct output *out, const void *bytes, size_t len)
 {
+    out->put += len;
     return len == 0 || fwrite(bytes, 1, len, out->file) == len || fail_output(out);
+}
+
+/* Before a record of LEN bytes: the buffer never holds a part of another one. */
+static bool make_room(struct output *out, size_t len)
+{
+    return !out->error && (out->put - out->kept + len <= BUFFER_LEN || flush(out));
+}
+
+static bool end_record(struct output *out, bool is_packet, uint64_t octets)
+{
+    const struct record_end end = {.at = out->put, .octets = octets, .is_packet = is_packet};
+
+    g_array_append_val(out->pending, end);
+    return !out->live || flush(out);
 }
 
 /*
@@ -105,46 +168,37 @@ static bool is_same_file(const struct stat *st, const char *path, FILE *file)
     return other.st_dev == st->st_dev && other.st_ino == st->st_ino;
 }
 
-static FILE *open_output_file(const char *path, GError **error)
-{
-    int fd = create_file(path, error);
-    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
-
-    if (fd >= 0 && !file) {
-        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, "cannot be created: %s",
-                    strerror(errno));
-        close(fd);
-    }
-    return file;
-}
-
-/* The owner's bits stay, so that the owner can overwrite the file again. */
-static mode_t mode_within(const struct stat *source, const struct stat *file)
+/* Who may read OUT. The owner's bits stay, so that the owner can overwrite the file again. */
+static struct access_limit limit_of(const struct output *out, int source)
 {
     struct access_limit limit = access_unlimited;
+    struct access_readers readers = access_of(source);
 
-    access_narrow(&limit, source);
+    if (!out->format.is_public)
+        access_narrow(&limit, &readers);
     limit.mode |= S_IRWXU;
-    return access_allowed(&limit, file->st_mode & MODE_BITS, file->st_gid);
+    return limit;
 }
 
-/* Called before the first packet is written. */
-static bool limit_access(FILE *file, const struct stat *source, GError **error)
+static FILE *open_output_file(const char *path, const struct access_limit *limit, int *fd,
+                              GError **error)
 {
-    struct stat st;
+    FILE *file;
 
-    if (!is_regular(fileno(file), &st) || mode_within(source, &st) == (st.st_mode & MODE_BITS) ||
-        fchmod(fileno(file), mode_within(source, &st)) == 0)
-        return true;
-    g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM,
-                "has more readers than the input, and its mode cannot be changed: %s",
-                strerror(errno));
-    return false;
+    *fd = create_file(path, limit, error);
+    file = *fd >= 0 ? fdopen(*fd, "wb") : NULL;
+    if (*fd >= 0 && !file) {
+        g_set_error(error, PCAPIO_ERROR, PCAPIO_ERROR_SYSTEM, "cannot be written: %s",
+                    strerror(errno));
+        close(*fd);
+    }
+    return file;
 }
 
 static bool open_file(struct output *out, const char *path, int source, GError **error)
 {
     bool is_stdout = strcmp(path, "-") == 0;
+    struct access_limit limit = limit_of(out, source);
     struct stat in_stat, out_stat;
     bool in_regular = is_regular(source, &in_stat);
 
@@ -153,14 +207,11 @@ static bool open_file(struct output *out, const char *path, int source, GError *
                             "is the input itself; write to another file");
         return false;
     }
-    out->file = is_stdout ? stdout : open_output_file(path, error);
+    out->fd = STDOUT_FILENO;
+    out->file = is_stdout ? stdout : open_output_file(path, &limit, &out->fd, error);
     if (!out->file)
         return false;
-    if (!is_stdout && !out->format.is_public && !limit_access(out->file, &in_stat, error)) {
-        fclose(out->file);
-        return false;
-    }
-    out->live = !in_regular && !is_regular(fileno(out->file), &out_stat);
+    out->live = !in_regular && !is_regular(out->fd, &out_stat);
     setvbuf(out->file, NULL, _IOFBF, BUFFER_LEN); /* if this fails, the writes are only smaller */
     return true;
 }
@@ -176,10 +227,27 @@ struct output *output_open(const char *path, const struct output_format *format,
         return NULL;
     }
     out->block = g_byte_array_new();
-    if (put_header(out) && (!out->live || flush(out)))
-        return out;
-    output_close(out, error);
-    return NULL;
+    out->pending = g_array_new(FALSE, FALSE, sizeof(struct record_end));
+    return out;
+}
+
+/* With O_APPEND, all writes are at the end. */
+static off_t begin_of(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    struct stat st;
+
+    if (flags < 0 || !is_regular(fd, &st))
+        return -1;
+    return flags & O_APPEND ? st.st_size : lseek(fd, 0, SEEK_CUR);
+}
+
+bool output_begin(struct output *out)
+{
+    if (out->file != stdout && !create_empty(out->fd))
+        return fail_output(out);
+    out->begin = begin_of(out->fd);
+    return put_header(out) && end_record(out, false, 0);
 }
 
 static bool put_packet(struct output *out, const struct capture_record *p)
@@ -255,25 +323,30 @@ bool output_describe(struct output *out, const struct capfile_description *d)
         pcapngcopy_statistics(out->block, d, d->interface - out->first_interface);
         break;
     }
-    return put_bytes(out, out->block->data, out->block->len) && (!out->live || flush(out));
+    return make_room(out, out->block->len) && put_bytes(out, out->block->data, out->block->len) &&
+           end_record(out, false, 0);
 }
 
-bool output_write(struct output *out, const struct capture_record *p)
+bool output_write(struct output *out, const struct capture_record *p, uint64_t octets)
 {
-    return !out->error && write_in_container(out, p) && (!out->live || flush(out));
+    size_t len = BLOCK_ROOM + p->head_len + p->data_len + p->options_len;
+
+    return make_room(out, len) && write_in_container(out, p) && end_record(out, true, octets);
 }
 
-bool output_close(struct output *out, GError **error)
+bool output_close(struct output *out, struct output_counts *counts, GError **error)
 {
     GError *failure;
 
-    if (!out)
-        return true;
-    /* writes the rest; a network file system may report a full disk only now */
+    if (!flush(out))
+        cut_off(out);
+    *counts = out->counts;
+    /* a network file system may report a full disk only now */
     if (fclose(out->file) != 0)
         fail_output(out);
     failure = out->error;
     g_byte_array_unref(out->block);
+    g_array_unref(out->pending);
     g_free(out);
     if (failure)
         g_propagate_error(error, failure);

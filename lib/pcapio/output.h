@@ -22,15 +22,23 @@ struct output_format {
 
 struct output;
 
+/* What is in the output. */
+struct output_counts {
+    uint64_t packets, octets;
+};
+
 /*
- * Creates or overwrites PATH ("-": stdout) and writes the file header. SOURCE: descriptor of the
- * file that the packets come from. PATH must be another file; otherwise it is refused and not
- * changed. Unless it is public, the group and others get no more access to it than to the source
- * (cli/access.h). If neither is a regular file (a live capture through pipes), each packet is
- * flushed at once. Returns NULL and sets ERROR (pcapio/error.h, cli/create.h) if this fails.
+ * Opens or creates PATH ("-": stdout). SOURCE: descriptor of the file that the packets come from.
+ * PATH must be another file; otherwise it is refused and not changed. Unless the output is public,
+ * it gets no readers who cannot read the source (cli/access.h). If neither is a regular file (a
+ * live capture through pipes), each packet is flushed at once. Returns NULL and sets ERROR
+ * (pcapio/error.h, cli/create.h) if this fails. The contents of a file do not change yet.
  */
 struct output *output_open(const char *path, const struct output_format *format, int source,
                            GError **error);
+
+/* Empties the file and writes its header. Returns false as output_describe does. */
+bool output_begin(struct output *out);
 
 /*
  * Writes a section, an interface or statistics of a pcapng file, as the input has them. Sections
@@ -40,15 +48,16 @@ struct output *output_open(const char *path, const struct output_format *format,
 bool output_describe(struct output *out, const struct capfile_description *d);
 
 /*
- * Writes a packet of the output's link type; its seconds must fit into 32 bits. Returns false as
- * output_describe does.
+ * Writes a packet of the output's link type; its seconds must fit into 32 bits. OCTETS: what it
+ * adds to the counts. Returns false as output_describe does.
  */
-bool output_write(struct output *out, const struct capture_record *p);
+bool output_write(struct output *out, const struct capture_record *p, uint64_t octets);
 
 /*
- * Flushes, closes and frees. Returns false and sets ERROR to the first error if data did not reach
- * the file. NULL is fine.
+ * Flushes, closes and frees. Sets COUNTS to the packets that are whole in the output: if writing
+ * failed, a regular file ends after the last of them. Returns false and sets ERROR to the first
+ * error if data did not reach the file.
  */
-bool output_close(struct output *out, GError **error);
+bool output_close(struct output *out, struct output_counts *counts, GError **error);
 
 #endif

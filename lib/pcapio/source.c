@@ -40,8 +40,13 @@ static bool open_fd(struct source *s, const char *path)
 static ssize_t read_raw(void *cookie, char *out, size_t n)
 {
     struct source *s = cookie;
-    ssize_t got = read(s->fd, out, n);
+    ssize_t got;
 
+    if (s->saved_errno) { /* the C library reads again, and a signal has ended the first read */
+        errno = s->saved_errno;
+        return -1;
+    }
+    got = read(s->fd, out, n);
     if (got < 0)
         s->saved_errno = errno;
     return got;

@@ -116,7 +116,9 @@ static json_t *load_report(struct merge_report *r, const char *path, GError **er
 {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : open_file(path);
-    r->opened = file && fstat(fileno(file), &r->stat) == 0;
+    r->opened = file != NULL;
+    if (file)
+        r->readers = access_of(fileno(file));
     if (!file) {
         merge_fail(error, "%s", strerror(errno));
         return NULL;

@@ -9,7 +9,8 @@
 #include <glib.h>
 #include <jansson.h>
 #include <stdbool.h>
-#include <sys/stat.h>
+
+#include "cli/access.h"
 
 /* A capture or target of the report. */
 struct merge_entry {
@@ -29,8 +30,8 @@ struct merge_report {
     char *file;       /* plain text */
     unsigned reports; /* number of reports in it: 1, or more in a merged one */
     GArray *entries;  /* struct merge_entry */
-    bool opened;      /* STAT is valid */
-    struct stat stat;
+    bool opened;      /* READERS is valid */
+    struct access_readers readers;
 };
 
 /*

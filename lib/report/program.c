@@ -26,8 +26,7 @@ static void catch_signals(void)
         if (caught[i] != SIGHUP || sigaction(SIGHUP, NULL, &before) != 0 ||
             before.sa_handler != SIG_IGN)
             sigaction(caught[i], &action, NULL);
-    /* a closed pipe becomes a write error, which is reported with an exit status */
-    signal(SIGPIPE, SIG_IGN);
+    environment_report_failed_writes();
 }
 
 void program_begin(char **argv, char *name, volatile int *stop)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The named lists, compiled in from rules/deviations/ so that the plugin needs no data files. */
 extern const char deviations_linux_text[];
@@ -161,21 +162,35 @@ static bool has_each_group_once(const char *text, GError **error)
     return !again;
 }
 
+static bool fail_file(GError **error, int number)
+{
+    g_set_error_literal(error, G_FILE_ERROR, (gint)g_file_error_from_errno(number),
+                        g_strerror(number));
+    return false;
+}
+
+/* Appends all bytes. A signal ends the read, unlike g_io_channel_read_to_end(). */
+static bool read_all(int fd, GString *text, GError **error)
+{
+    char bytes[4096];
+    ssize_t n;
+    while ((n = read(fd, bytes, sizeof bytes)) > 0)
+        g_string_append_len(text, bytes, n);
+    return n == 0 || fail_file(error, errno);
+}
+
 /* Also of a pipe. The bytes end with a zero byte. */
 static bool read_bytes(const char *name, char **text, size_t *size, GError **error)
 {
-    int fd = open(name, O_RDONLY | O_CLOEXEC), number = errno;
-    if (fd < 0) {
-        g_set_error_literal(error, G_FILE_ERROR, (gint)g_file_error_from_errno(number),
-                            g_strerror(number));
-        return false;
-    }
-    GIOChannel *channel = g_io_channel_unix_new(fd);
-    g_io_channel_set_close_on_unref(channel, TRUE);
-    g_io_channel_set_encoding(channel, NULL, NULL);
-    GIOStatus status = g_io_channel_read_to_end(channel, text, size, error);
-    g_io_channel_unref(channel);
-    return status == G_IO_STATUS_NORMAL;
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail_file(error, errno);
+    GString *bytes = g_string_new(NULL);
+    bool good = read_all(fd, bytes, error);
+    close(fd);
+    *size = bytes->len;
+    *text = g_string_free(bytes, FALSE);
+    return good;
 }
 
 static bool load_file(GKeyFile *file, const char *name, GError **error)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,17 +46,24 @@ struct wirelog {
 
 /* ---- the file */
 
+static void fail_file(struct wirelog *root)
+{
+    if (!root->error)
+        fail_with(&root->error, "%s: cannot be written, so it is incomplete: %s", root->path,
+                  strerror(errno));
+}
+
 static void write_bytes(struct wirelog *w, const void *p, size_t n)
 {
     struct wirelog *r = w->root;
     /* cppcheck-suppress uninitvar ; p is a parameter */
     if (r->file && !r->error && fwrite(p, 1, n, r->file) != n)
-        fail_with(&r->error, "%s: %s", r->path, strerror(errno));
+        fail_file(r);
 }
 
 static bool open_file(struct wirelog *w, const char *path, GError **error)
 {
-    int fd = create_file(path, error);
+    int fd = create_file(path, &access_unlimited, error);
     w->path = g_strdup(path);
     if (fd < 0) {
         g_prefix_error(error, "%s: ", path);
@@ -64,9 +72,16 @@ static bool open_file(struct wirelog *w, const char *path, GError **error)
     w->file = fdopen(fd, "wb");
     if (w->file)
         return true;
-    fail_with(error, "%s: cannot be created: %s", path, strerror(errno));
+    fail_with(error, "%s: cannot be written: %s", path, strerror(errno));
     close(fd);
     return false;
+}
+
+/* The old contents stay until there is a packet to write. */
+static void empty_file(struct wirelog *root)
+{
+    if (root->file && !create_empty(fileno(root->file)))
+        fail_file(root);
 }
 
 /* All frames of a run are of one link type. */
@@ -76,6 +91,7 @@ static void write_file_header(struct wirelog *w, int linktype)
     if (w->root->begun)
         return;
     w->root->begun = true;
+    empty_file(w->root);
     write_bytes(w, block, pcapng_put_shb(block, sizeof block, "ipoib-probe"));
     write_bytes(w, block,
                 pcapng_put_idb(block, sizeof block, (uint16_t)linktype, 0, "ipoib-probe"));
@@ -358,13 +374,20 @@ void wirelog_join(struct wirelog *w)
     g_free(w);
 }
 
+bool wirelog_keeps_old(const struct wirelog *w)
+{
+    struct stat st;
+
+    return w->file && !w->begun && fstat(fileno(w->file), &st) == 0 && st.st_size > 0;
+}
+
 bool wirelog_free(struct wirelog *w, GError **error)
 {
     wirelog_end(w, "ended early");
-    if (w->file)
-        write_file_header(w, LINKTYPE_ERF); /* a file without packets still gets a header */
-    if (w->file && fclose(w->file) != 0 && !w->error)
-        fail_with(&w->error, "%s: %s", w->path, strerror(errno));
+    if (w->file && !wirelog_keeps_old(w))
+        write_file_header(w, LINKTYPE_ERF); /* a new file without packets still gets a header */
+    if (w->file && fclose(w->file) != 0)
+        fail_file(w);
     bool good = !w->error;
     if (!good)
         g_propagate_error(error, w->error);

@@ -15,8 +15,13 @@
 
 struct wirelog;
 
-/* path NULL: no file. Returns NULL and sets ERROR if the file cannot be created. */
+/*
+ * path NULL: no file. A file that exists is emptied before the first packet. Returns NULL and sets
+ * ERROR if the file cannot be opened or created.
+ */
 struct wirelog *wirelog_new(const char *path, GError **error);
+/* Whether the file still has the contents that it had before: no packet was written. */
+bool wirelog_keeps_old(const struct wirelog *w);
 /* Returns false and sets ERROR to the first error of writing if the file is incomplete. */
 bool wirelog_free(struct wirelog *w, GError **error);
 

@@ -182,11 +182,14 @@ static const struct cli_option table[] = {
      .name = "write",
      .argument = "FILE",
      .help = "write the packets sent and received to FILE",
-     .details = "FILE is a pcapng file for Wireshark. "
-                "Each packet has a comment that names the check and its outcome. "
-                "FILE must be neither the report's file nor a file that a running capture "
-                "writes, nor one that another user has put into a folder that others can write to. "
-                "A new file has mode 0600, less the umask.",
+     .details =
+         "FILE is a pcapng file for Wireshark. "
+         "Each packet has a comment that names the check and its outcome. "
+         "FILE must be neither the report's file nor a file that another program has locked, "
+         "such as a running capture, nor one that another user has put into a folder that "
+         "others can write to. "
+         "An old FILE is overwritten at the first packet. "
+         "A new file has mode 0600, less the umask.",
      CLI_STORES(options, capture)},
     {.name = "rate",
      .argument = "N",
@@ -242,27 +245,12 @@ static bool can_save(const struct options *o)
     return save_is_possible(o->output, &error) || say_error(NULL, &error);
 }
 
-/*
- * The report must not overwrite the packets. A file that does not exist yet can only be compared by
- * name.
- */
+/* The report must not overwrite the packets. */
 static bool files_differ(const struct options *o)
 {
-    char *capture = (char *)o->capture;
     GError *error = NULL;
-    if (!o->capture || !o->output)
-        return true;
-    if (g_file_test(o->output, G_FILE_TEST_EXISTS))
-        return save_is_safe(o->output, &capture, 1, "what -w writes the packets to", &error) ||
-               say_error(NULL, &error);
-    char *one = g_canonicalize_filename(o->output, NULL),
-         *other = g_canonicalize_filename(o->capture, NULL);
-    bool differ = strcmp(one, other) != 0;
-    g_free(one);
-    g_free(other);
-    if (!differ)
-        say("-w and -o name one file: name another one for the report");
-    return differ;
+    return !o->capture || save_are_distinct(o->capture, o->output, "the report's file", &error) ||
+           say_error(NULL, &error);
 }
 
 /* Checks combinations of options. */

@@ -220,16 +220,14 @@ def no_space_in_files():
 
 
 def test_full_temporary_folder_is_an_error():
-    """The capture is short, so that the temporary file is written only at the end. Python ignores
-    SIGXFSZ, and with restore_signals=False the program does too."""
+    """The capture is short, so that the temporary file is written only at the end."""
     expect(
         UNJUDGED,
         "--annotate",
         "/dev/null",
         ENCAP,
-        err="--annotate: cannot write a temporary file: File too large",
+        err="--annotate: cannot write a temporary file in /tmp: File too large",
         preexec_fn=no_space_in_files,
-        restore_signals=False,
     )
 
 

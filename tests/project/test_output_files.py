@@ -4,18 +4,20 @@ user put there is followed or written, and no contents become readable for more 
 
 Expected: the rule in lib/cli/place.h. The kernel's fs.protected_* settings refuse some of these
 cases; the message shows that it was the program. Folders that are not sticky are never theirs."""
+import contextlib
 import itertools
 import os
 import shutil
 import stat
+import struct
 import subprocess
 import threading
 
 import pytest
-from support import capfile, paths
+from support import capfile, paths, wait
 from support.check import ENCAP
 from support.folders import open_folder
-from support.needs import needs
+from support.needs import needs, needs_own_mounts
 from support.played_capture import REPLAY
 
 OTHER, USER, THIRD = 65534, 61234, 61235
@@ -47,6 +49,7 @@ class Place:
 
     def __init__(self, programs, root, user):
         self.programs, self.root, self.user = programs, root, user
+        self.prefix = []  # of each command
         self.shared = self.folder(root / "shared", user, 0o1777)
         self.home = self.folder(root / "home", user, 0o700)
         for name in ("in.pcap", "report.json"):
@@ -76,7 +79,7 @@ class Place:
         }
         options = {"user": self.user, "group": self.user, "extra_groups": [], "umask": 0o022}
         return subprocess.run(
-            [str(self.programs / program), *map(str, arguments)],
+            [*self.prefix, str(self.programs / program), *map(str, arguments)],
             cwd=self.home,
             env={**os.environ, **(played if program == "ipoib-capture" else {})},
             stderr=subprocess.PIPE,
@@ -127,13 +130,16 @@ def expect_refused(place, writer, out, says):
 
 def expect_written(place, writer, out, target=None):
     """The output has new contents, and is the user's; a probe without a device has no report, and
-    its capture is empty."""
+    only a new file of packets gets a header."""
     done = write(place, writer, out)
     assert " is a" not in done.stderr, done
     if writer == "probe":
         return
     data = (target or out).read_bytes()
-    assert b"precious" not in data and (data or writer == "probe-capture"), done
+    if writer == "probe-capture" and data == b"precious":
+        assert "no packet was sent or received: the file keeps its old contents" in done.stderr
+    else:
+        assert b"precious" not in data and data, done
 
 
 def snapshot(*folders):
@@ -162,14 +168,14 @@ def others_dangling_link(place, folder):
 
 
 def others_file(place, folder):
-    return place.file(folder / "out", OTHER), "out is a file of another user (uid 65534)"
+    return place.file(folder / "out", OTHER), "out is a file of another user (uid 65534"
 
 
 def others_fifo(place, folder):
     os.mkfifo(folder / "out")
     os.chown(folder / "out", OTHER, OTHER)
     (folder / "out").chmod(0o666)
-    return folder / "out", "out is a FIFO of another user (uid 65534)"
+    return folder / "out", "out is a FIFO of another user (uid 65534"
 
 
 def others_folder_link(place, folder):
@@ -177,7 +183,7 @@ def others_folder_link(place, folder):
     place.folder(place.home / "inner", place.user, 0o700)
     place.file(place.home / "inner" / "out", place.user, 0o600)
     place.link(folder / "link", place.home / "inner", OTHER)
-    return folder / "link" / "out", "link is a symbolic link of another user (uid 65534)"
+    return folder / "link" / "out", "link is a symbolic link of another user (uid 65534"
 
 
 def others_link_of_proc(place, folder):
@@ -312,14 +318,13 @@ def fixture_alice(programs):
         yield place
 
 
-@SOME
+@pytest.mark.parametrize("writer", ["report", "annotate", "convert", "live"])
 @pytest.mark.parametrize("mode", [0o755, 0o775])
 def test_root_writes_what_belongs_to_the_owner_of_the_folder(alice, writer, mode):
     folder = alice.root / "alice"
     folder.chmod(mode)
-    text = KEY if writer == "key" else "precious"
-    expect_written(alice, writer, alice.file(folder / "file", USER, 0o600, text))
-    alice.file(folder / "target", USER, 0o600, text)
+    expect_written(alice, writer, alice.file(folder / "file", USER, 0o600))
+    alice.file(folder / "target", USER, 0o600)
     link = alice.link(folder / "latest", "target", USER)
     expect_written(
         alice, writer, link, folder / "target" if writer in ("convert", "live") else link
@@ -342,6 +347,94 @@ def test_root_follows_no_link_to_what_is_not_the_owners(alice, writer, folder_is
     new = alice.link(alice.root / "alice" / "new", alice.home / "made", USER)
     expect_refused(alice, writer, new, "leads to made, which is not that user's")
     assert snapshot(alice.home) == before
+
+
+@pytest.mark.parametrize("writer", ["report", "annotate", "convert", "share", "probe-capture"])
+@pytest.mark.parametrize("target", ["/proc/self/fd/1", "/dev/stdout", "/proc/{}/cwd/log"])
+def test_root_follows_no_link_to_proc(alice, writer, target):
+    """There the same name is another file for each process: root's own log."""
+    log = alice.file(alice.home / "log", 0, 0o600)
+    out = alice.link(alice.root / "alice" / "out", target.format(os.getpid()), USER)
+    with open(log, "ab") as stdout, contextlib.chdir(alice.home):
+        done = write(alice, writer, out, stdout=stdout)
+    assert done.returncode in (1, 2), done
+    assert "a symbolic link of another user (uid 61234) leads to /proc" in done.stderr, done
+    assert log.read_text() == "precious"
+
+
+def test_root_follows_the_folder_of_a_process_only_to_what_is_its_users(alice):
+    """The process of another user can be in a folder of root."""
+    victim = alice.file(alice.root / "victim", 0, 0o600)
+    with subprocess.Popen(["sleep", "60"], cwd=alice.root, user=USER) as process:
+        wait.until(lambda: os.stat(f"/proc/{process.pid}/fd").st_uid == USER, "its own user")
+        done = write(alice, "report", f"/proc/{process.pid}/cwd/victim")
+        process.kill()
+    assert done.returncode == 2 and "which is not that user's" in done.stderr, done
+    assert victim.read_text() == "precious"
+
+
+def test_key_of_another_user_is_refused(alice):
+    """Its owner could undo the mapping."""
+    key = alice.file(alice.root / "alice" / "key", USER, 0o600, KEY)
+    done = write(alice, "key", key)
+    assert done.returncode == 1 and "belongs to another user (uid 61234)" in done.stderr, done
+    assert not (alice.home / "shared.pcap").exists()
+
+
+# ---- a user namespace that maps only this user: all others have one number there, 65534
+
+
+@pytest.fixture(name="rootless")
+def fixture_rootless(programs):
+    """The user is root in the namespace, but may write in a folder of the real root only what is
+    new."""
+    with open_folder() as root:
+        place = Place(programs, root, USER)
+        place.prefix = ["unshare", "--user", "--map-root-user"]
+        os.chown(place.shared, 0, 0)
+        if place.run("ipoib-check", "--list").returncode != 0:
+            pytest.skip("a user cannot have a user namespace here")
+        yield place
+
+
+def thirds(trap):
+    """The trap of a user that the namespace does not map, and no number of its own stands for."""
+
+    def set_trap(place, folder):
+        out, says = trap(place, folder)
+        os.lchown(out, THIRD, THIRD)
+        return out, says
+
+    set_trap.__name__ = trap.__name__
+    return set_trap
+
+
+@SOME
+@pytest.mark.parametrize(
+    "trap",
+    [thirds(others_link), thirds(others_file), thirds(others_fifo), others_folder_link],
+    ids=lambda trap: trap.__name__,
+)
+def test_users_without_a_number_of_their_own(rootless, writer, trap):
+    out, says = trap(rootless, rootless.shared)
+    before = snapshot(rootless.shared, rootless.home)
+    expect_refused(rootless, writer, out, says)
+    assert snapshot(rootless.shared, rootless.home) == before
+
+
+@SOME
+def test_own_files_in_a_user_namespace(rootless, writer):
+    expect_written(rootless, writer, rootless.shared / "new")
+    text = KEY if writer == "key" else "precious"
+    out = rootless.file(rootless.shared / "old", USER, 0o600, text)
+    expect_written(rootless, writer, out)
+    expect_written(rootless, writer, rootless.file(rootless.home / "old", USER, 0o600, text))
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_devices_in_a_user_namespace(rootless, name):
+    done = write(rootless, "list", name)
+    assert done.returncode == 0 and bool(done.stdout) == (name != "/dev/null"), done
 
 
 SERIES = ("ipoib-capture", "-s", "--count", "3", "--ring-packets", "2", "-w")
@@ -375,14 +468,16 @@ def test_root_writes_nothing_of_a_third_user(alice, writer):
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_standard_output_by_its_names(place, writer, name):
     program, *arguments = [name if a == "OUT" else a for a in WRITERS[writer]]
+    if writer == "annotate":
+        arguments += ["-o", "report"]
     done = place.run("pipe", place.programs / program, *arguments)  # a pipe of this user
-    assert done.stdout and "cannot be created" not in done.stderr + done.stdout, done
+    assert done.stdout and "cannot be written" not in done.stderr + done.stdout, done
 
 
 @pytest.mark.parametrize("writer", ["report", "annotate", "convert", "live"])
 def test_device(place, writer):
     done = write(place, writer, "/dev/null")
-    assert done.returncode in (0, 1) and "cannot be created" not in done.stderr, done
+    assert done.returncode in (0, 1) and "cannot be written" not in done.stderr, done
 
 
 @pytest.mark.parametrize("writer", ["report", "convert", "live"])
@@ -401,6 +496,42 @@ def test_standard_output_that_is_a_file(place):
     with open(place.file(place.home / "out", place.user), "wb") as out:
         done = write(place, "report", "/dev/stdout", stdout=out)
     assert done.returncode == 1 and (place.home / "out").stat().st_size > 100, done
+
+
+@pytest.mark.parametrize("writer", ["list", "convert", "live"])
+def test_log_that_is_appended_to_is_not_emptied(place, writer):
+    """>> opens it so."""
+    log = place.file(place.home / "log", place.user, 0o600, "line 1\n")
+    with open(log, "ab") as out:
+        done = write(place, writer, "/dev/stdout", stdout=out)
+    data = log.read_bytes()
+    assert data.startswith(b"line 1\n") and len(data) > 100, done
+
+
+# ---- files that cannot be replaced are overwritten
+
+
+@pytest.mark.parametrize("writer", ["report", "list", "annotate", "merge", "convert"])
+def test_own_file_in_a_folder_of_root(programs, writer):
+    """Only root can create a name there."""
+    with open_folder() as root:
+        place = Place(programs, root, USER)
+        out = place.file(root / "out", USER, 0o640)
+        expect_written(place, writer, out)
+        assert (out.stat().st_uid, mode(out)) == (USER, 0o640)
+
+
+@pytest.mark.parametrize("writer", ["report", "annotate", "merge", "convert"])
+def test_file_that_is_a_mount_point(place, writer):
+    """As a container has a single file of the host's."""
+    needs_own_mounts()
+    out, source = (place.file(place.home / n, place.user, 0o600) for n in ("out", "source"))
+    place.prefix = ["setpriv", f"--reuid={place.user}", f"--regid={place.user}", "--clear-groups"]
+    script = f'mount --bind {source} {out} && exec "$@"'
+    place.prefix = ["unshare", "--mount", "sh", "-c", script, "sh", *place.prefix]
+    done = write(place, writer, out, user=0, group=0)
+    assert done.returncode in (0, 1) and out.read_text() == "precious", done
+    assert b"precious" not in source.read_bytes() and source.stat().st_size > 100
 
 
 # ---- modes: no contents become readable for more users
@@ -436,7 +567,7 @@ def set_modes(place, input_mode, group=None, name="in.pcap"):
 def test_output_has_no_more_readers_than_the_input(
     place, writer, before, input_mode, group, allowed
 ):
-    """The umask is 0022, and takes its bits from new files too. convert leaves the owner's bits."""
+    """The umask is 0022, and takes its bits from new files. convert leaves the owner's bits."""
     out = place.home / "out"
     if before is not None:
         place.file(out, place.user, before)
@@ -445,7 +576,151 @@ def test_output_has_no_more_readers_than_the_input(
     if writer == "convert":
         assert mode(out) == (before or 0o600) & (allowed | 0o700)
     else:
-        assert mode(out) == (before or 0o666) & allowed & ~0o022
+        assert mode(out) == (before or 0o644) & allowed
+
+
+ACL = "system.posix_acl_"
+OWNER, NAMED, ITS_GROUP, MASK, OTHERS = 1, 2, 4, 16, 32  # acl(5), linux/posix_acl.h
+
+
+def set_acl(path, *entries, kind="access"):
+    """Entries: a tag, permissions and, of a named user, the number."""
+    packed = [struct.pack("<HHI", tag, bits, *(who or [0xFFFFFFFF])) for tag, bits, *who in entries]
+    try:
+        os.setxattr(path, ACL + kind, struct.pack("<I", 2) + b"".join(packed))
+    except OSError as error:
+        pytest.skip(f"this file system has no access control lists: {error}")
+
+
+def has_acl(path):
+    return ACL + "access" in os.listxattr(path)
+
+
+LIMITED = pytest.mark.parametrize(
+    "writer, name", [("annotate", "in.pcap"), ("merge", "report.json"), ("convert", "in.pcap")]
+)
+
+
+@LIMITED
+@pytest.mark.parametrize("before", [None, 0o666])
+def test_output_of_an_input_with_an_access_control_list(place, writer, name, before):
+    """A mode of 0640, of which the group's bits are the list's mask: the group may not read."""
+    set_modes(place, 0o640, name=name)
+    entries = (OWNER, 6), (NAMED, 4, THIRD), (ITS_GROUP, 0), (MASK, 4), (OTHERS, 0)
+    set_acl(place.home / name, *entries)
+    out = place.home / "out"
+    if before:
+        place.file(out, place.user, before)
+    assert write(place, writer, out).returncode in (0, 1)
+    assert mode(out) == 0o600 and not has_acl(out)
+
+
+@LIMITED
+@pytest.mark.parametrize("before", [None, 0o660])
+def test_output_with_an_access_control_list(place, writer, name, before):
+    """From its folder, or of its own: its users are not asked whether they may read the input."""
+    set_modes(place, 0o640, name=name)
+    folder = place.folder(place.home / "out", place.user, 0o755)
+    entries = (OWNER, 7), (NAMED, 5, THIRD), (ITS_GROUP, 5), (MASK, 7), (OTHERS, 0)
+    set_acl(folder, *entries, kind="default")
+    out = folder / "out"
+    if before:
+        place.file(out, place.user, before)
+        assert has_acl(out)
+    assert write(place, writer, out).returncode in (0, 1)
+    assert mode(out) == 0o600 and not has_acl(out)
+
+
+@LIMITED
+def test_group_that_may_not_read_the_input(place, writer, name):
+    """0604: its members would be among the others if the output has another group."""
+    set_modes(place, 0o604, GROUP, name)
+    out = place.file(place.home / "out", place.user, 0o644)
+    assert write(place, writer, out).returncode in (0, 1)
+    assert mode(out) == 0o600
+
+
+@pytest.mark.parametrize("writer", ["annotate", "convert"])
+def test_standard_output_by_its_name_gets_no_more_readers(place, writer):
+    set_modes(place, 0o600)
+    program, *arguments = ["/dev/stdout" if a == "OUT" else a for a in WRITERS[writer]]
+    out = place.file(place.home / "out", place.user, 0o644, "")
+    with open(out, "wb") as stdout:
+        more = ["-o", "/dev/null"] if writer == "annotate" else []
+        place.run(program, *arguments, *more, stdout=stdout)
+    assert mode(out) == 0o600 and out.stat().st_size > 100
+
+
+def test_output_that_cannot_be_narrowed_keeps_its_contents(programs):
+    """Only its owner can change the mode of a file."""
+    with open_folder() as root:
+        place = Place(programs, root, USER)
+        folder = place.folder(root / "third", THIRD, 0o755)
+        out = place.file(folder / "out", THIRD, 0o666)
+        done = write(place, "convert", out)
+        assert "has more readers than the input, and its mode cannot be changed" in done.stderr
+        assert done.returncode == 1 and out.read_text() == "precious" and mode(out) == 0o666
+
+
+def test_owner_of_the_output_who_may_not_read_the_input(alice):
+    set_modes(alice, 0o600)
+    out = alice.file(alice.root / "alice" / "out", USER, 0o600)
+    done = write(alice, "convert", out)
+    assert done.returncode == 1 and "who cannot read the input" in done.stderr, done
+    assert out.read_text() == "precious"
+    assert write(alice, "share", out).returncode == 0
+    assert write(alice, "annotate", out).returncode == 1
+    assert (out.stat().st_uid, mode(out)) == (0, 0o600)
+
+
+REPORTS = pytest.mark.parametrize("writer", ["report", "list", "probe-list"])
+
+
+@REPORTS
+@pytest.mark.parametrize("bits", [0o600, 0o640, 0o664, 0o666])
+@pytest.mark.parametrize("group", [None, GROUP])
+def test_report_that_exists_keeps_its_mode_and_group(place, writer, bits, group):
+    out = place.file(place.home / "out", place.user, bits)
+    os.chown(out, place.user, place.user if group is None else group)
+    out.chmod(bits)
+    done = write(place, writer, out, extra_groups=[] if group is None else [group])
+    assert done.returncode in (0, 1) and b"precious" not in out.read_bytes(), done
+    assert (mode(out), out.stat().st_gid) == (bits, place.user if group is None else group)
+
+
+@REPORTS
+def test_report_whose_group_cannot_be_kept(programs, writer):
+    """The members of both groups get what all users have."""
+    with open_folder() as root:
+        place = Place(programs, root, USER)
+        out = place.file(place.home / "out", USER, 0o664)
+        os.chown(out, USER, GROUP)
+        out.chmod(0o664)
+        assert write(place, writer, out).returncode in (0, 1)
+        assert (mode(out), out.stat().st_gid) == (0o644, USER)
+        os.chown(out, USER, GROUP)
+        out.chmod(0o640)
+        assert write(place, writer, out).returncode in (0, 1)
+        assert mode(out) == 0o600
+
+
+@REPORTS
+def test_report_keeps_its_owner_for_root(alice, writer):
+    out = alice.file(alice.root / "alice" / "out", USER, 0o640)
+    assert write(alice, writer, out).returncode in (0, 1)
+    st = out.stat()
+    assert (mode(out), st.st_uid, st.st_gid) == (0o640, USER, USER)
+    assert b"precious" not in out.read_bytes()
+
+
+@REPORTS
+def test_report_keeps_its_access_control_list(place, writer):
+    out = place.file(place.home / "out", place.user, 0o660)
+    entries = (OWNER, 6), (NAMED, 6, THIRD), (ITS_GROUP, 0), (MASK, 6), (OTHERS, 0)
+    set_acl(out, *entries)
+    before = os.getxattr(out, ACL + "access")
+    assert write(place, writer, out).returncode in (0, 1)
+    assert os.getxattr(out, ACL + "access") == before and mode(out) == 0o660
 
 
 def test_merged_report_is_for_those_who_can_read_all(place):
