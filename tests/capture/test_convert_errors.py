@@ -132,7 +132,7 @@ def test_malformed_raw_erf(inputs, tmp_path):
 
 
 def test_output_that_cannot_be_created(inputs):
-    says = "cannot be created: "
+    says = "cannot be written: "
     convert(inputs / "two.pcap", "/nonexistent/out.pcap", status=1, says=says)
 
 

@@ -209,7 +209,7 @@ def test_line_end_of_other_systems_and_capitals(tmp_path, key):
 
 
 def test_unreadable_key(tmp_path):
-    refused(tmp_path, tmp_path, "cannot read the key: Is a directory")
+    refused(tmp_path, tmp_path, "cannot read the key: is a directory")
     refused(tmp_path, tmp_path / "no" / "key", "cannot create the key: No such file or directory")
 
 

@@ -868,7 +868,7 @@ def test_output_without_room_leaves_no_file(tmp_path, work):
 
 
 def test_output_into_a_folder_has_status_2(tmp_path, work):
-    expect(UNJUDGED, "-o", tmp_path, *work, err="Is a directory")
+    expect(UNJUDGED, "-o", tmp_path, *work, err="is a directory: name a file")
 
 
 def test_output_never_overwrites_a_capture(store):

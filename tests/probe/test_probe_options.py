@@ -65,7 +65,7 @@ def test_empty_node_is_wrong_usage():
 
 def test_one_file_for_capture_and_report_is_wrong_usage(tmp_path):
     done = probe(2, "-w", f"{tmp_path}/same", "-o", f"{tmp_path}/./same", "10.0.0.1")
-    assert "one file" in done.stderr and not done.stdout
+    assert "is the report's file" in done.stderr and not done.stdout
     assert not list(tmp_path.iterdir()), "nothing was written"
 
 
@@ -74,7 +74,7 @@ def test_report_over_the_capture_by_another_name_is_wrong_usage(tmp_path):
     old.write_text("of before")
     os.link(old, tmp_path / "link")
     done = probe(2, "-w", str(old), "-o", f"{tmp_path}/link", "10.0.0.1")
-    assert "is what -w writes" in done.stderr and not done.stdout
+    assert "is the report's file" in done.stderr and not done.stdout
     assert old.read_text() == "of before"
 
 
