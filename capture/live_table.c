@@ -108,7 +108,7 @@ static const struct cli_option table[] = {
          "An existing file is overwritten after the device has accepted the capture, and keeps its "
          "mode. "
          "A new file has mode 0600, less the umask. "
-         "The program refuses a file that another capture is writing, and a file, link or FIFO that "
+         "The program refuses a file that another program has locked, such as a capture, and a file, link or FIFO that "
          "another user has put into a folder that others can write to, such as /tmp.",
      CLI_STORES(live_options, file)},
     {.letter = 'o',

@@ -31,7 +31,8 @@ static const char help_end[] =
     "checked to its end, has no IPoIB or nothing that decides a MUST, if a required\n"
     "rule was not judged, if a report or the baseline could not be read or written,\n"
     "or if the usage was wrong; otherwise 0. If a signal interrupts the program,\n"
-    "there is no report, and the exit status is 128 plus the signal's number.\n";
+    "the report or OUT is not written, and the exit status is 128 plus the signal's\n"
+    "number.\n";
 
 static bool take_only(void *options, const char *value)
 {
@@ -107,7 +108,8 @@ static const struct cli_option table[] = {
      .details = "The reports come from ipoib-check and ipoib-probe. "
                 "They keep the options that they were created with, so options that control the "
                 "checks cannot be given with --merge. "
-                "A file of -o has no mode bit that one of the reports does not have.",
+                "A file of -o has no mode bit that one of the reports does not have, and no access "
+                "control list.",
      CLI_SETS(options, merge)},
     {.name = "node",
      .argument = "NAME",
@@ -129,7 +131,8 @@ static const struct cli_option table[] = {
          "If the section has comments, the verdict is added after them. "
          "Only one capture may be given. "
          "If it cannot be opened, OUT is not written. "
-         "OUT has no mode bit that the capture does not have, so it never has more readers. "
+         "OUT has no mode bit that the capture does not have, and no access control list, so it never "
+         "has more readers. "
          "- is standard output, if -o names a file for the report.",
      CLI_STORES(options, annotate),
      .group = OF_CHECKING},

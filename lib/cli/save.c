@@ -14,6 +14,11 @@
 #include "cli/place.h"
 #include "cli/privileges.h"
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 static bool copy(FILE *from, FILE *to)
 {
     char buffer[1 << 16];
@@ -71,13 +76,19 @@ static int write_in_place(const struct save_parts *p, const struct place *place,
     return error;
 }
 
-/* The file that is replaced, to see who may access it; or -1. */
+/* The file that is replaced, to see who may access it; or -1, also if it is another one by now. */
 static int open_old(const struct place *place)
 {
     const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     int fd = openat(place->folder, place->name, O_RDONLY | flags);
+    struct stat st;
 
-    return fd >= 0 ? fd : openat(place->folder, place->name, O_WRONLY | flags);
+    if (fd < 0)
+        fd = openat(place->folder, place->name, O_WRONLY | flags);
+    if (fd < 0 || (fstat(fd, &st) == 0 && is_same(&st, &place->stat)))
+        return fd;
+    close(fd);
+    return -1;
 }
 
 static int set_access(int fd, const struct place *place, const struct access_limit *limit)
@@ -195,11 +206,6 @@ bool save_is_possible(const char *path, GError **error)
     number = place_find(&place, path, &refusal);
     place_clear(&place);
     return result(path, number, refusal, error);
-}
-
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 bool save_is_safe(const char *path, char *const *files, int n, const char *what, GError **error)

@@ -39,7 +39,9 @@ const struct report_parts *format_parts(enum format f);
 #define REPORT_OPTION_OUTPUT                                                                       \
     .letter = 'o', .name = "output", .argument = "FILE",                                           \
     .help = "write the report to FILE, not to standard output",                                    \
-    .details = "The report is written completely or not at all. "                                  \
+    .details = "The report is written completely or not at all, unless FILE can only be "          \
+               "overwritten, such as a mount point. "                                              \
+               "A FILE that exists keeps its mode. "                                               \
                "The program refuses a FILE that another user has put into a folder that others "   \
                "can write to, such as /tmp."
 #define REPORT_OPTION_EXPLAIN                                                                      \

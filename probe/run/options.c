@@ -182,11 +182,14 @@ static const struct cli_option table[] = {
      .name = "write",
      .argument = "FILE",
      .help = "write the packets sent and received to FILE",
-     .details = "FILE is a pcapng file for Wireshark. "
-                "Each packet has a comment that names the check and its outcome. "
-                "FILE must be neither the report's file nor a file that a running capture "
-                "writes, nor one that another user has put into a folder that others can write to. "
-                "A new file has mode 0600, less the umask.",
+     .details =
+         "FILE is a pcapng file for Wireshark. "
+         "Each packet has a comment that names the check and its outcome. "
+         "FILE must be neither the report's file nor a file that another program has locked, "
+         "such as a running capture, nor one that another user has put into a folder that "
+         "others can write to. "
+         "An old FILE is overwritten at the first packet. "
+         "A new file has mode 0600, less the umask.",
      CLI_STORES(options, capture)},
     {.name = "rate",
      .argument = "N",
