@@ -57,6 +57,7 @@ static bool is_filler(const struct translation *way, const struct capture_record
 struct carried {
     unsigned long frames;  /* as ipoib-check counts them: without the pad records of raw ERF */
     unsigned long written; /* packets that a reader must find in the output */
+    unsigned long filler;  /* pad records in the output, which a reader skips */
     bool whole;            /* the input was read to its end */
 };
 
@@ -74,6 +75,7 @@ static struct carried convert_frames(struct input *in, struct output *out,
             must(to.wirelen >= to.head_len + to.data_len);
             must(output_write(out, &to, note.bytes));
             n.written += !is_filler(way, &from);
+            n.filler += is_filler(way, &from);
         }
     }
     n.whole = result == CAPFILE_END;
@@ -111,7 +113,7 @@ static void convert(const struct contents *checked, struct output_format *format
     struct carried n = convert_frames(in, out, &way);
     must(n.frames == checked->frames && n.whole == checked->whole);
     struct output_counts counts;
-    must(output_close(out, &counts, NULL) && counts.packets == n.written);
+    must(output_close(out, &counts, NULL) && counts.packets == n.written + n.filler);
     input_close(in);
     /*
      * Raw ERF has no magic number and starts with a timestamp. If the timestamp equals another

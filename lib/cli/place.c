@@ -376,15 +376,14 @@ static int named_descriptor(const char *path)
 {
     static const char *const names[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    unsigned number;
-    char rest;
+    guint64 number;
 
     for (int i = 0; i < (int)G_N_ELEMENTS(names); i++)
         if (strcmp(path, names[i]) == 0)
             return i;
     for (size_t i = 0; i < G_N_ELEMENTS(folders); i++)
         if (g_str_has_prefix(path, folders[i]) &&
-            sscanf(path + strlen(folders[i]), "%6u%c", &number, &rest) == 1)
+            g_ascii_string_to_unsigned(path + strlen(folders[i]), 10, 0, INT_MAX, &number, NULL))
             return (int)number;
     return -1;
 }

@@ -79,6 +79,7 @@ static bool flush(struct output *out)
 static void cut_off(struct output *out)
 {
     off_t end = out->begin < 0 ? -1 : lseek(out->fd, 0, SEEK_CUR);
+    struct stat st;
     guint n = 0;
 
     __fpurge(out->file);
@@ -88,8 +89,10 @@ static void cut_off(struct output *out)
            g_array_index(out->pending, struct record_end, n).at <= (uint64_t)(end - out->begin))
         n++;
     keep_records(out, n);
-    if (ftruncate(out->fd, out->begin + (off_t)out->kept) != 0)
-        return; /* the last packet stays incomplete; readers report that */
+    /* not if another program appends to the file; otherwise readers report an incomplete packet */
+    if (fstat(out->fd, &st) != 0 || st.st_size != end ||
+        ftruncate(out->fd, out->begin + (off_t)out->kept) != 0)
+        return;
 }
 
 static bool put_bytes(struct output *out, const void *bytes, size_t len)
@@ -222,6 +225,7 @@ struct output *output_open(const char *path, const struct output_format *format,
     struct output *out = g_new0(struct output, 1);
 
     out->format = *format;
+    out->begin = -1;
     if (!open_file(out, path, source, error)) {
         g_free(out);
         return NULL;

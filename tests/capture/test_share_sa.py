@@ -41,7 +41,7 @@ PATH = components(
     """
 )
 GIDS = ("MGID", "PortGID", "DGID", "SGID")
-HALVES = ("ServiceID, upper half", "ServiceID, lower half")  # mapped, if both are there
+HALVES = ("ServiceID's upper half", "ServiceID's lower half")  # mapped, if both are there
 MAPPED = (*GIDS, *HALVES)
 RESERVED = ("reserved",)
 RECORDS = {ib.ATTR_MC_MEMBER: MC_MEMBER, ib.ATTR_PATH_RECORD: PATH}
