@@ -140,7 +140,8 @@ static struct run_of_all run_all(unsigned after, enum sa_fault fault)
     a.asked = fake.asks - before;
     g_strlcpy(a.error, checked_why_not(&report, &checked), sizeof a.error);
     if (checked.undone)
-        g_strlcpy(a.undone, ((struct undone_stage *)checked.undone->pdata[0])->stage, sizeof a.undone);
+        g_strlcpy(a.undone, ((struct undone_stage *)checked.undone->pdata[0])->stage,
+                  sizeof a.undone);
     fake.silent_after = fake.busy_after = 0;
     fake_end(target);
     checked_clear(&checked);
