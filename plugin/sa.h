@@ -11,8 +11,7 @@ struct sa;
 void sa_record_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa);
 
 void sa_register(void);
-/* The MTU of an IBA code: "2048"; "code 6 (Omni-Path: 8192)" for a code that the IBA does not have.
- */
+/* "2048"; "code 6 (Omni-Path: 8192)" for a code that the IBA does not have. */
 char *sa_mtu_text(wmem_allocator_t *scope, uint8_t code);
 void sa_record_register(void);
 
