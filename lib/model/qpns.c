@@ -102,7 +102,10 @@ bool qpns_has_link_key(const struct qpns *s, uint16_t interface, const struct ib
     return g_hash_table_contains(s->link_keys, &key);
 }
 
-/* Keys of the other interface stay: that interface's number is not used any more. */
+/*
+ * Keys of the other interface stay: that interface's number is not used any more. A key that is
+ * there already is not added, because the table would free it, which the list still has.
+ */
 static void merge_link_keys(struct qpns *s, uint16_t from, uint16_t to)
 {
     const uint64_t mask = UINT64_C(0xffff) << 32;
@@ -112,7 +115,8 @@ static void merge_link_keys(struct qpns *s, uint16_t from, uint16_t to)
         if ((key & mask) != (uint64_t)from << 32)
             continue;
         key = (key & ~mask) | (uint64_t)to << 32;
-        g_hash_table_add(s->link_keys, g_memdup2(&key, sizeof key));
+        if (!g_hash_table_contains(s->link_keys, &key))
+            g_hash_table_add(s->link_keys, g_memdup2(&key, sizeof key));
     }
     g_list_free(keys);
 }
