@@ -160,20 +160,34 @@ static bool is_given_up(struct target *t, const struct sa_query *q)
     return run->sweeps && (t->yield || reads) && run->sa.failures >= MAX_FAILURES;
 }
 
-/* Is the SA silent, or slow? A query that changes nothing waits longer. */
-static void time_response(struct target *t)
+/*
+ * Is the SA silent, or slow? A query that changes nothing waits longer. Returns true if the SA
+ * responds again as fast as a query waits: it was busy, or its host was.
+ */
+static bool time_response(struct target *t)
 {
     const struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
     struct sa_response a = {.records = g_byte_array_new()};
     gint64 begin = g_get_monotonic_time();
     enum sa_result result = send_query(t, &q, SA_PATIENCE_MS, &a);
     gint64 ms = (g_get_monotonic_time() - begin) / 1000;
+    bool responds = result == SA_SUCCESS || result == SA_REJECTED;
     t->run->sa.timed = ms > SA_WAIT_MS;
-    if ((result == SA_SUCCESS || result == SA_REJECTED) && ms > SA_WAIT_MS)
+    if (responds && ms > SA_WAIT_MS)
         g_snprintf(t->run->sa.slow, sizeof t->run->sa.slow,
                    "the SA is slow: it answers after %.1f s, and a query waits %.1f s",
                    (double)ms / 1000, SA_WAIT_MS / 1000.0);
     sa_response_clear(&a);
+    return responds && ms <= SA_WAIT_MS;
+}
+
+/* Repeats a query that changes nothing and had no response, if the SA responds again. */
+static enum sa_result try_again(struct target *t, const struct sa_query *q, struct sa_response *a)
+{
+    bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
+    bool asks = !t->run->sa.timed && !t->run->sweeps && !t->link->transport->ending;
+    bool again = asks && time_response(t) && reads;
+    return again ? send_query(t, q, SA_WAIT_MS, a) : SA_NO_RESPONSE;
 }
 
 enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct sa_response *a)
@@ -191,9 +205,8 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
     if (is_given_up(t, q))
         return t->run->sa.failure;
     enum sa_result result = send_query(t, q, SA_WAIT_MS, a);
-    if (result == SA_NO_RESPONSE && !t->run->sa.timed && !t->run->sweeps &&
-        !t->link->transport->ending)
-        time_response(t);
+    if (result == SA_NO_RESPONSE)
+        result = try_again(t, q, a);
     bool no_response = result == SA_NO_RESPONSE || result == SA_BUSY;
     t->run->sa.status = a->status;
     t->run->sa.failures = no_response ? t->run->sa.failures + 1 : 0;

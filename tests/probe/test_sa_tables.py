@@ -141,6 +141,13 @@ def test_sa_without_a_result_is_not_judged(library, fault):
     assert text.stdout.splitlines()[-1] == f"fabric: NOT JUDGED: {reason}"
 
 
+def test_sa_that_wakes_up_is_asked_again(library):
+    """The first query waits 1.5 s. The SA responds from 2.2 s on: it is neither dead nor slow."""
+    done = run(library, scenario(0, "sa-sleeps 2200"), "--format", "json")
+    stages = {r["id"]: r for r in json.loads(done.stdout)["results"] if r["level"] == "STAGE"}
+    assert stages["fabric.sm"]["outcome"] == "pass", stages["fabric.sm"]
+
+
 @pytest.mark.parametrize("after", [round(0.1 * n, 1) for n in range(7)])
 def test_interrupt(library, after):
     """At whatever time after the first join: each join is left, and the message that a leave was not confirmed does not

@@ -188,6 +188,8 @@ static bool set_number(struct scenario *s, const char *word, const char *value)
         s->sa_refuses = (uint16_t)n;
     else if (strcmp(word, "sa-slow") == 0)
         s->sa_slow = (uint32_t)n;
+    else if (strcmp(word, "sa-sleeps") == 0)
+        s->sa_sleeps = (uint32_t)n;
     else if (strcmp(word, "sa-recreates") == 0)
         s->sa_recreates = (uint32_t)n;
     else if (strcmp(word, "sa-members") == 0)

@@ -26,6 +26,7 @@
  *                          left, and at the end "queued BYTES" for each response that was not
  *                          received
  *   sa-status STATUS [ATTRIBUTE]  the SA answers requests (for that attribute) with this status;
+ *                          sa-sleeps MS: it answers nothing so long after the first request
  *                          sa-slow MS: it answers after this time. The library waits as long as
  *                          the program says, as the kernel does, then gives the request back
  *   sa-refuses STATUS      joins are rejected;  sa-silent FROM [TO]: the SA does not answer, in ms
@@ -120,6 +121,7 @@ struct scenario {
     uint64_t silent_from, silent_to;  /* ms */
     uint16_t sa_status, sa_status_of; /* 0: no such status; of all attributes */
     uint32_t sa_slow;                 /* ms */
+    uint32_t sa_sleeps;               /* ms since the first request, without a response */
     uint32_t sa_recreates;            /* ms; 0: never */
     uint8_t sa_recreates_state;
     uint32_t sa_members;

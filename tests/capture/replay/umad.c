@@ -48,6 +48,7 @@ static const struct scenario *the;
 static uint8_t held[MAX_GROUPS];      /* JoinState */
 static uint64_t first;                /* time of the first request, ms */
 static uint64_t sent_at, given_up_at; /* of the last request, ms */
+static uint64_t first_sent;           /* when the first request was sent, ms */
 static uint8_t request[256];
 static bool asked, recreated;
 static struct pending queue[QUEUE];
@@ -332,10 +333,17 @@ static int deliver(struct ib_user_mad *umad, int *length)
     return AGENT;
 }
 
+/* When the response to the request is there. */
+static uint64_t due_at(void)
+{
+    uint64_t ready = sent_at + the->sa_slow, awake = first_sent + the->sa_sleeps;
+    return ready > awake ? ready : awake;
+}
+
 /* True if the response, or the request that nobody answered, is there before the time is over. */
 static bool is_ready(int timeout)
 {
-    uint64_t due = sent_at + the->sa_slow;
+    uint64_t due = due_at();
     uint64_t at = due < given_up_at ? due : given_up_at;
     uint64_t left = at > now_ms() ? at - now_ms() : 0;
 
@@ -459,6 +467,8 @@ EXPORT int umad_send(int fd, int agent, void *umad, int length, int timeout, int
     memcpy(request, (char *)umad + HEAD, sizeof(request));
     asked = true;
     sent_at = now_ms();
+    if (!first_sent)
+        first_sent = sent_at;
     given_up_at = sent_at + (uint64_t)timeout * (uint64_t)(retries + 1);
     return 0;
 }
@@ -472,10 +482,10 @@ EXPORT int umad_recv(int fd, void *umad, int *length, int timeout)
         return deliver(umad, length);
     if (!asked || is_silent())
         return poll(NULL, 0, timeout) == 0 ? -ETIMEDOUT : -EIO;
-    if (the->sa_slow && !is_ready(timeout))
+    if ((the->sa_slow || the->sa_sleeps) && !is_ready(timeout))
         return -ETIMEDOUT;
     asked = false;
-    if (the->sa_slow && now_ms() < sent_at + the->sa_slow)
+    if (now_ms() < due_at())
         give_back();
     else
         enqueue();
