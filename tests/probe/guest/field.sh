@@ -68,9 +68,11 @@ try "an interface whose MTU is not the link's" small
 send_only() { fabric_rewrite h1 'if data+3=02 if data+16=0038 if data+104=08 set data+104=00'
     on1 0 -d vqib1 fabric && is fabric.send-only-join noted && says fabric.send-only-join 'refused: status 0x0200'; local s=$?; fabric_rewrite h1 off; return $s; }
 try "a send-only join that is rejected" send_only
+# The master lists a second SM after its next sweep, which is every ten seconds.
+second_sm() { for _ in 1 2 3 4 5; do on1 0 -d vqib1 fabric && says fabric.sm '\(standby\|discovering\), priority 0' && return; sleep 3; done; return 1; }
 # A second OpenSM is standby; the SA's table (the second record is 32 bytes after the first) has it as master
 masters() { mkdir -p /tmp/osm2; OSM_CACHE_DIR=/tmp/osm2 OSM_TMP_DIR=/tmp/osm2 opensm -g 0x0011750000000120 -p 0 -f /tmp/osm2/log >/tmp/osm2/out 2>&1 & local sm=$! s
-    fabric_await /tmp/osm2/out STANDBY && on1 0 -d vqib1 fabric && says fabric.sm '\(standby\|discovering\), priority 0' && is fabric.sm pass &&
+    fabric_await /tmp/osm2/out STANDBY && second_sm && is fabric.sm pass &&
         fabric_rewrite h0 'if data+3=92 if data+16=0018 set data+112=03' && on1 1 -d vqib1 fabric && is fabric.sm fail && says fabric.sm 'two masters' &&
         is sm.one-master noted; s=$?; fabric_rewrite h0 off; kill $sm; wait $sm 2>/dev/null; return $s; }
 try "two masters" masters
@@ -96,6 +98,6 @@ try "a limited member" limited
 none() { again 'Default=0x7fff : ALL=full;'; report 1 -d vqib1 fabric; is fabric.broadcast-group fail && is fabric.join skipped; }
 try "no broadcast group" none
 # the switch has 1024 MLIDs
-crowd() { again 'Default=0x7fff, ipoib :' $(seq -f 'mgid=ff12:601b:ffff::1:ff00:%g' 1000 1899) 'ALL=full;'; report 1 -d vqib1 fabric; is fabric.census fail && says fabric.census 'MLIDs of 1024;.* solicited-node,.* -> solicited-node'; }
-try "solicited-node groups take most MLIDs" crowd
+crowd() { again 'Default=0x7fff, ipoib :' $(seq -f 'mgid=ff12:601b:ffff::1:ff00:%g' 1000 1899) 'ALL=full;'; report 1 -d vqib1 fabric; is fabric.census fail && says fabric.census 'MLIDs of 1024;.* 900 solicited-node,.* 900 without a member -> groups without a member take most'; }
+try "solicited-node groups without a member take most MLIDs" crowd
 tap_end
