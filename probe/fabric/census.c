@@ -223,7 +223,7 @@ static const char *mlid_advice(const struct census *c)
     for (unsigned i = 0; i < KINDS; i++)
         most = c->kinds[i] > c->kinds[most] ? (enum group_kind)i : most;
     if (c->members_known && c->without_member > c->kinds[most] / 2)
-        return "groups without a member take most: the SM keeps them, as OpenSM does if a port joins in two ways and leaves in one: restart or update the SM";
+        return "groups without a member take most: the partition configuration has them, or the SM keeps them, as OpenSM does if a port joins in two ways and leaves in one: remove them there, or restart or update the SM";
     return of_kind[most];
 }
 

@@ -289,7 +289,8 @@ static void advice_fits_the_groups(void **state)
                 "other protocols than IPoIB"},
                {{.groups = 60, .mlids = 64, .memberless = 50},
                 "0 not of IPoIB; 50 without a member",
-                "groups without a member take most: the SM keeps them"}};
+                "groups without a member take most: the partition configuration has them, or the "
+                "SM keeps them"}};
     struct looked l;
     (void)state;
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
