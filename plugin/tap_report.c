@@ -348,7 +348,7 @@ static void put_rows(const struct tap_table *table, stat_tap_table *t, const GAr
             cell_clear(&to[i]);
         to[0] = (stat_tap_table_item_type){.type = TABLE_ITEM_UINT, .value.uint_value = row + 1};
         put_cells(table, to + 1,
-                  &g_array_index(cells, stat_tap_table_item_type, row * table->n_columns));
+                  &g_array_index(cells, stat_tap_table_item_type, (size_t)row * table->n_columns));
     }
 }
 

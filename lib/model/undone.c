@@ -9,7 +9,7 @@ static const struct {
 } tables[UNDONE_TABLES] = {
 #define UNDONE(symbol, name, words, judges, effect)                                                \
     {name, words, effect, "the table of " words " is full: it may have refused what decides this", \
-     judges ? "the table of " words " was full, so violations may not have been found" : NULL},
+     (judges) ? "the table of " words " was full, so violations may not have been found" : NULL},
 #include "model/undone.def"
 #undef UNDONE
 };

@@ -231,26 +231,13 @@ static bool stage_join(struct target *t, const char *id)
     }
 }
 
-static bool stage_send_only_join(struct target *t, const char *id)
+static void try_send_only(struct target *t, const char *id)
 {
-    uint8_t state;
-    bool member, known;
     uint16_t status = 0;
-    enum sa_result result = SA_SUCCESS;
     struct mc_group g;
-    result = group_member_state(t, t->link->group.mgid, &state, &member, &known);
-    if (result == SA_REJECTED || (result == SA_SUCCESS && !known)) {
-        results_stage(
-            t->results, id, VERDICT_SKIPPED, "",
-            "the SA does not say how this port joined the group: the change could not be undone safely");
-        return true;
-    }
-    if (result != SA_SUCCESS)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, result));
-    else if (state & JOIN_SEND_ONLY_FULL)
-        results_stage(t->results, id, OUTCOME_PASS, "", "this port is one already");
-    else if ((result = group_join(t, t->link->group.mgid, JOIN_SEND_ONLY_FULL, false, &g,
-                                  &status)) == SA_SUCCESS)
+    enum sa_result result = group_join(t, t->link->group.mgid, JOIN_SEND_ONLY_FULL, false, &g,
+                                       &status);
+    if (result == SA_SUCCESS)
         results_stage(t->results, id, OUTCOME_PASS, "", "accepted, and left again");
     else if (result == SA_REJECTED)
         results_stage(t->results, id, OUTCOME_NOTED,
@@ -258,6 +245,23 @@ static bool stage_send_only_join(struct target *t, const char *id)
                       "refused: status 0x%04x, %s", status, sa_status_name(status));
     else
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, result));
+}
+
+static bool stage_send_only_join(struct target *t, const char *id)
+{
+    uint8_t state;
+    bool member, known;
+    enum sa_result result = group_member_state(t, t->link->group.mgid, &state, &member, &known);
+    if (result == SA_REJECTED || (result == SA_SUCCESS && !known))
+        results_stage(
+            t->results, id, VERDICT_SKIPPED, "",
+            "the SA does not say how this port joined the group: the change could not be undone safely");
+    else if (result != SA_SUCCESS)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, result));
+    else if (state & JOIN_SEND_ONLY_FULL)
+        results_stage(t->results, id, OUTCOME_PASS, "", "this port is one already");
+    else
+        try_send_only(t, id);
     return !t->run->stopped;
 }
 
