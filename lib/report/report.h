@@ -50,8 +50,8 @@ struct stage {
     char *advice; /* next step for the user, "" for none */
 };
 /*
- * A stage that was left undone. "conformant" and exit status 0 are claims: any such entry withholds them
- * (checked_summary()).
+ * A stage that was left undone. "conformant" and exit status 0 are claims: any such entry withholds
+ * them (checked_summary()).
  */
 struct undone_stage {
     const char *code; /* "no-result", "not-run": stable, as in JSON */
