@@ -23,7 +23,7 @@
 /*
  * The last transactions of MADs. The responses among them whose requests were not captured before
  * them wait for these requests longer, in `waiting`: REVERSALS_WAITING of them, for at most
- * REVERSALS_SECONDS. All zero at first, except `undone` (NULL: nobody counts).
+ * REVERSALS_SECONDS. All zero at first, except `undone` (NULL: not counted).
  */
 enum { REVERSALS = 1024, REVERSALS_WAITING = 1 << 16, REVERSALS_SECONDS = 60 };
 struct reversals {

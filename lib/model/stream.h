@@ -29,7 +29,7 @@ struct stream_store {
     uint32_t streams;      /* streams with message records */
     uint32_t runs;         /* runs in all messages */
     unsigned less;         /* the limits are divided by 2^less: for tests */
-    struct undone *undone; /* NULL: nobody counts */
+    struct undone *undone; /* counts refused entries; NULL: not counted */
 };
 
 /*

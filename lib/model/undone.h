@@ -29,7 +29,7 @@ struct undone {
     struct refusals tables[UNDONE_TABLES];
 };
 
-/* The table refuses an entry of the current frame. u NULL: nobody counts (tests). */
+/* The table refuses an entry of the current frame. u NULL: not counted (tests). */
 void undone_refuse(struct undone *u, enum undone_table table);
 
 /* A set of tables. */

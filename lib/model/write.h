@@ -20,7 +20,9 @@
 #include "model/subnet.h"
 #include "model/undone.h"
 
-/* ---- limits: a full table tells `undone` (NULL: nobody) that it refuses an entry (model/undone.h)
+/*
+ * Limits: a full table refuses entries, and counts them in `undone` (model/undone.h; NULL: not
+ * counted).
  */
 
 /* ---- endports */

@@ -25,7 +25,7 @@ enum { BUFFER_LEN = 256 * 1024, BLOCK_ROOM = 1024 }; /* bytes */
 
 /* The end of a header, packet or other block in the output. */
 struct record_end {
-    uint64_t at; /* bytes since the begin of the output */
+    uint64_t at; /* bytes since the start of the output */
     uint64_t octets;
     bool is_packet;
 };

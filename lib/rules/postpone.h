@@ -11,7 +11,7 @@
 
 #include "rules/check_context.h"
 
-/* At most 256 findings wait; further ones are refused, which `undone` is told. */
+/* At most 256 findings wait; further ones are refused and counted in `undone`. */
 struct postponed *postponed_new(struct undone *undone);
 void postponed_free(struct postponed *p);
 

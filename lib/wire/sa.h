@@ -244,7 +244,7 @@ extern const struct name sa_method_names[];
 extern const struct name sa_attribute_names[];
 extern const struct name sa_selector_names[];
 extern const struct name ib_mtu_names[];
-/* The MTU codes that Omni-Path adds: bytes. */
+/* The MTU codes that Omni-Path adds (enum opa_mtu of Linux), in bytes. */
 extern const struct name opa_mtu_names[];
 extern const struct name ib_rate_names[];
 extern const struct name rmpp_type_names[];

@@ -162,7 +162,7 @@ static bool is_given_up(struct target *t, const struct sa_query *q)
 
 /*
  * Is the SA silent, or slow? A query that changes nothing waits longer. Returns true if the SA
- * responds again as fast as a query waits: it was busy, or its host was.
+ * responds within the time that a query waits: it was busy, or its host was.
  */
 static bool time_response(struct target *t)
 {
