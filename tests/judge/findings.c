@@ -3,6 +3,10 @@
  * findings [--deviations none|linux] [--frames|--places] [--skip N] [--lose PERMILLE] [--seed N]
  * [--swap N] [--current] CAPTURE: prints what the checker reports for a capture, for tests.
  *
+ * findings --serve: reads such arguments from the standard input, each request a line, the arguments
+ * separated by tabs. Answers each in a process of its own: what it prints, then the line "= STATUS"
+ * with its exit status (or 128 + signal). A start of this program costs more than most captures.
+ *
  * --skip drops the first N frames, --lose drops frames at random, --swap swaps frame N with the
  * next one. --current: the records of the SA are known to be current, as in a probe.
  *
@@ -12,6 +16,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "pcapio/capfile.h"
 #include "rules/checker.h"
@@ -101,7 +107,7 @@ static void check_capture(struct capfile *file, const struct deviations *known)
     fabric_free(fabric);
 }
 
-int main(int argc, char **argv)
+static int answer(int argc, char **argv)
 {
     const char *list = "none", *capture = NULL;
     for (int i = 1; i < argc; i++) {
@@ -140,5 +146,36 @@ int main(int argc, char **argv)
         print_tally();
     capfile_close(file);
     deviations_free(known);
+    return 0;
+}
+
+enum { REQUEST_SIZE = 8192, ARGUMENTS_MAX = 16 };
+
+/* In a process of its own: the tallies and options begin anew, and a crash ends only this answer. */
+static int answer_line(char *line)
+{
+    char *argv[ARGUMENTS_MAX + 1] = {(char *)"findings"}, *rest = line;
+    int argc = 1, status = 0;
+    line[strcspn(line, "\n")] = 0;
+    while (argc < ARGUMENTS_MAX && rest)
+        argv[argc++] = strsep(&rest, "\t");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        exit(answer(argc, argv));
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return 2;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(int argc, char **argv)
+{
+    static char line[REQUEST_SIZE];
+    if (argc != 2 || strcmp(argv[1], "--serve") != 0)
+        return answer(argc, argv);
+    while (fgets(line, sizeof line, stdin)) {
+        printf("= %d\n", answer_line(line));
+        fflush(stdout);
+    }
     return 0;
 }

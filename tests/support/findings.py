@@ -2,7 +2,9 @@
 """Runs bin/findings, which prints the findings in a capture. A capture is a path, or a file's
 bytes."""
 import collections
+import functools
 import os
+import re
 import subprocess
 import tempfile
 
@@ -16,13 +18,43 @@ Place = collections.namedtuple("Place", "frame rule outcome start end")
 Count = collections.namedtuple("Count", "passed failed deviated inconclusive noted first")
 
 
+@functools.lru_cache(maxsize=None)
+def server():
+    """The program, which answers all requests of this process."""
+    return subprocess.Popen(
+        [PROGRAM, "--serve"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def served(request):
+    """What the program prints for the arguments of the request; None if it fails."""
+    process, lines = server(), []
+    process.stdin.write(request + "\n")
+    process.stdin.flush()
+    for line in process.stdout:
+        status = re.fullmatch(r"= (\d+)\n", line)
+        if status:
+            return "".join(lines) if status[1] == "0" else None
+        lines.append(line)
+    server.cache_clear()
+    return None
+
+
 def run(capture, *options):
     if not isinstance(capture, str):
         with tempfile.NamedTemporaryFile(suffix=".pcap") as f:
             f.write(capture)
             f.flush()
             return run(f.name, *options)
-    return subprocess.run([PROGRAM, *options, capture], capture_output=True, text=True)
+    output = served("\t".join([*options, os.path.abspath(capture)]))
+    command = [PROGRAM, *options, capture]
+    if output is None:  # for its messages and its exit status
+        return subprocess.run(command, capture_output=True, text=True)
+    return subprocess.CompletedProcess(command, 0, output, "")
 
 
 def rows(capture, *options):
