@@ -55,13 +55,20 @@ def fill(n, start=0):
 # ---- CRCs -----------------------------------------------------------------------------------------
 
 
+def _crc16_of_octet(crc):
+    for _ in range(8):
+        crc = (crc >> 1) ^ (0xD008 if crc & 1 else 0)  # 0xd008 is 0x100b, bits reversed
+    return crc
+
+
+_CRC16 = [_crc16_of_octet(octet) for octet in range(256)]
+
+
 def crc16_100b(data):
     """VCRC (IBA 7.8.2): polynomial 0x100B, preset to ones, complemented, bits in reversed order."""
     crc = 0xFFFF
     for octet in data:
-        crc ^= octet
-        for _ in range(8):
-            crc = (crc >> 1) ^ (0xD008 if crc & 1 else 0)  # 0xd008 is 0x100b, bits reversed
+        crc = crc >> 8 ^ _CRC16[(crc ^ octet) & 0xFF]
     return crc ^ 0xFFFF
 
 

@@ -142,11 +142,7 @@ class World(Fabric):
     def octets(self, name):
         p = self.packets[name]
         before = getattr(p, "before", None)
-        if before is None:
-            return p.octets()
-        plain = Packet(before)
-        same = all(getattr(p, k) == getattr(plain, k) for k in vars(plain))
-        return before if same else p.octets()
+        return before if before is not None and p.is_still(before) else p.octets()
 
     def records(self):
         return [capfile.record(self.times[n], self.octets(n)) for n in self.order]
