@@ -140,6 +140,16 @@ static enum sa_result send_join(struct target *t, const struct joined *m, struct
     return result;
 }
 
+/* In a group that the probe made, this port has only the JoinStates that the probe added. */
+static void read_own_joins(const struct probe_link *l, const uint8_t *mgid, struct member_state *m)
+{
+    for (guint i = 0; m->member && !m->known && i < l->memberships->len; i++) {
+        const struct joined *j = &g_array_index(l->memberships, struct joined, i);
+        if (j->made && memcmp(j->mgid, mgid, GID_SIZE) == 0)
+            *m = (struct member_state){.member = true, .known = true, .join_state = j->added};
+    }
+}
+
 /* What a join adds to this port's membership; made NULL: the group must exist. */
 static enum sa_result prepare_join(struct target *t, const struct mc_group *made, struct joined *m,
                                    struct mc_group *g, uint16_t *status)
@@ -160,6 +170,7 @@ enum sa_result group_join_as(struct target *t, const uint8_t *mgid, uint8_t join
     *status = have.status;
     if (result != SA_SUCCESS)
         return result;
+    read_own_joins(t->link, mgid, &have);
     if (have.member && (!have.known || (have.join_state & join_state) == join_state))
         return group_get(t, mgid, g, status);
     struct joined m = {.added = join_state & (uint8_t)~have.join_state};

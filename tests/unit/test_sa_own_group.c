@@ -22,7 +22,7 @@ enum { NO_RECORDS = 0x0300, DENIED = 0x0200, NOT_PERMITTED = 0x0700 }; /* IBA 15
 struct made_sa {
     bool makes, keeps;      /* a SendOnlyNonMember creates the group, keeps it */
     bool refuses_send_only; /* rejects its join of a group that exists */
-    bool refuses_non_member;
+    bool refuses_non_member, hides_states;
     uint16_t subscription[4]; /* statuses of its responses: trap 66, trap 67, and their ends */
     bool loses_leave, mute_at_leave; /* loses the FullMember's Delete, or the response to it */
     /*
@@ -37,7 +37,7 @@ struct made_sa {
 static struct made_sa sa;
 static struct {
     bool there;
-    uint8_t held, mgid[16]; /* JoinState */
+    uint8_t held, joined, mgid[16]; /* JoinStates: now, and of all joins */
     bool full_left;
     unsigned notices, subscriptions;
 } now;
@@ -58,6 +58,7 @@ static uint16_t change(const struct sa_query *q)
         return DENIED;
     if (state == JOIN_NON && sa.refuses_non_member)
         return DENIED;
+    now.joined |= state;
     now.held |= state;
     now.there = true;
     return 0;
@@ -96,7 +97,7 @@ static enum transport_result query(struct transport *t, const struct sa_query *q
     a->stride = 0;
     memset(a->mad, 0, MAD_SIZE);
     memcpy(record, q->record, MCM_SIZE);
-    record[MCM_SCOPE_JOIN] = (uint8_t)(0x20 | now.held);
+    record[MCM_SCOPE_JOIN] = (uint8_t)(0x20 | (sa.hides_states ? 0 : now.held));
     if (status == 0)
         g_byte_array_append(a->records, record, sizeof record);
     return TRANSPORT_OK;
@@ -198,6 +199,15 @@ static void refused_requests_are_named(void **state)
          OUTCOME_PASS);
 }
 
+/* Without the SM_Key the SA hides the JoinState: the joins are sent nevertheless. */
+static void hidden_states_change_nothing(void **state)
+{
+    (void)state;
+    look((struct made_sa){.hides_states = true}, OUTCOME_PASS, "joined in every way", OUTCOME_PASS,
+         OUTCOME_PASS);
+    assert_int_equal(now.joined, JOIN_FULL | JOIN_NON | JOIN_SEND_ONLY_NON);
+}
+
 static void leave_without_a_response_is_inconclusive(void **state)
 {
     (void)state;
@@ -227,6 +237,7 @@ int main(void)
         cmocka_unit_test(send_only_members_count),
         cmocka_unit_test(unconfirmed_membership_is_inconclusive),
         cmocka_unit_test(refused_requests_are_named),
+        cmocka_unit_test(hidden_states_change_nothing),
         cmocka_unit_test(leave_without_a_response_is_inconclusive),
         cmocka_unit_test(traps),
     };
