@@ -22,6 +22,8 @@ struct collection {
     bool streams;  /* text goes directly to stdout */
     FILE *spool;   /* otherwise: spool file for the parts */
     GError *error; /* the first error of writing; NULL: none */
+    bool holds;
+    struct checked held; /* the last target, if holds is set */
 };
 
 static void clear(gpointer checked)
@@ -95,7 +97,7 @@ static void write_part(struct collection *c, const GString *text)
         fail_part(c);
 }
 
-void collection_add(struct collection *c, struct checked *j)
+static void add(struct collection *c, struct checked *j)
 {
     GString *text = make_part(c, j);
     write_part(c, text);
@@ -104,6 +106,31 @@ void collection_add(struct collection *c, struct checked *j)
     g_array_append_val(c->all, *j);
     c->report.captures = (struct checked *)(void *)c->all->data;
     c->report.n = c->all->len;
+}
+
+void collection_release(struct collection *c)
+{
+    if (c->holds)
+        add(c, &c->held);
+    c->holds = false;
+}
+
+void collection_add(struct collection *c, struct checked *j)
+{
+    collection_release(c);
+    add(c, j);
+}
+
+void collection_hold(struct collection *c, struct checked *j)
+{
+    collection_release(c);
+    c->held = *j;
+    c->holds = true;
+}
+
+struct checked *collection_held(struct collection *c)
+{
+    return c->holds ? &c->held : NULL;
 }
 
 static bool deliver_whole(struct collection *c, GError **error)

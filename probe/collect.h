@@ -20,6 +20,14 @@ void collection_free(struct collection *c);
  */
 void collection_add(struct collection *c, struct checked *j);
 /*
+ * The same, but the report waits for the next target or for collection_release(), so that more can
+ * be added to what is held.
+ */
+void collection_hold(struct collection *c, struct checked *j);
+/* The target that is held; NULL: none. */
+struct checked *collection_held(struct collection *c);
+void collection_release(struct collection *c);
+/*
  * Writes the whole report to its destination. Returns false and sets ERROR to the first error of
  * writing, of a part too.
  */

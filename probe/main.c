@@ -50,6 +50,7 @@ struct program {
     struct target rest; /* packets and findings of the run itself, before the first target */
     struct link_state link_state;
     struct collection *collection;
+    bool at_last_targets; /* of these the last one's report waits until the groups are left */
 };
 
 /* ---- opening the link */
@@ -104,8 +105,21 @@ static void ready(void *user, struct checked *j)
     struct program *r = user;
     if (stop)
         checked_clear(j);
+    else if (r->at_last_targets)
+        collection_hold(r->collection, j);
     else
         collection_add(r->collection, j);
+}
+
+/* Leaves the groups; a leave that fails is a stage of the last target. */
+static void leave_groups(struct program *r)
+{
+    if (r->link.transport)
+        link_close(&r->rest);
+    struct checked *last = collection_held(r->collection);
+    if (last)
+        link_report_not_left(&r->link, last);
+    collection_release(r->collection);
 }
 
 /* Runs one target alone. */
@@ -174,6 +188,7 @@ static void run_targets(struct program *r)
         const struct target_option *t = &g_array_index(all, struct target_option, i);
         for (n = 1; !t->fabric && i + n < all->len && !t[n].fabric; n++)
             ;
+        r->at_last_targets = i + n >= all->len;
         if (t->fabric)
             run_alone(r, t);
         else
@@ -274,7 +289,6 @@ static bool deliver_reports(struct program *r)
 
 static bool run_device(struct program *r)
 {
-    struct target *t = &r->rest;
     open_transport(r);
     if (!drop_privileges(r->o)) {
         end_log(r);
@@ -285,8 +299,7 @@ static bool run_device(struct program *r)
     if (r->link_state.opening != OPENED && !reported)
         say("%s", r->link_state.why->message);
     run_targets(r);
-    if (r->link.transport)
-        link_close(t);
+    leave_groups(r);
     bool whole = end_log(r);
     return !stop && deliver_reports(r) && whole;
 }

@@ -46,14 +46,35 @@ void checked_add_stage(struct checked *j, const char *id, int outcome, const cha
         add_undone(j, "no-result", s);
 }
 
+void checked_add_stage_without(struct checked *j, const char *id, const char *missing)
+{
+    checked_add_stage(j, id, VERDICT_SKIPPED, missing, "");
+    add_undone(j, "not-run", j->stages->pdata[j->stages->len - 1]);
+}
+
 void checked_add_stage_not_run(struct checked *j, const char *id, const struct stage *cause)
 {
     bool failed = cause->outcome == OUTCOME_FAIL;
     char *text = g_strdup_printf(failed ? "%s failed" : "%s had no result", cause->id);
-    checked_add_stage(j, id, VERDICT_SKIPPED, text, "");
-    if (!failed)
-        add_undone(j, "not-run", j->stages->pdata[j->stages->len - 1]);
+    if (failed)
+        checked_add_stage(j, id, VERDICT_SKIPPED, text, "");
+    else
+        checked_add_stage_without(j, id, text);
     g_free(text);
+}
+
+void checked_withhold_stage(struct checked *j, const char *text)
+{
+    struct stage *s = j->stages->pdata[j->stages->len - 1];
+    bool counted = s->outcome == OUTCOME_FAIL || s->outcome == OUTCOME_INCONCLUSIVE;
+    char *all = g_strdup_printf("%s; %s", s->text, text);
+    g_free(s->text);
+    s->text = plain_dup(all);
+    g_free(all);
+    if (counted)
+        return;
+    s->outcome = OUTCOME_INCONCLUSIVE;
+    add_undone(j, "no-result", s);
 }
 
 unsigned checked_failed_stages(const struct checked *j)
@@ -99,13 +120,23 @@ uint64_t checked_ipoib_frames(const struct checked *j)
     return j->closed ? j->sum.ipoib_frames : verdict_ipoib_frames(j->verdict);
 }
 
+/* Has --only selected no rule that was judged? A prefix of a sweep has no rules itself. */
+static bool only_nothing(const struct report *r, const struct checked *j,
+                         const struct verdict_summary *s)
+{
+    bool selects = r->probed && r->only && r->only[0] && !j->sweep;
+    return selects && !s->must && !s->should && !s->known && !s->deviated && !s->noted &&
+           !s->passed;
+}
+
 struct verdict_summary checked_summary(const struct report *r, const struct checked *j)
 {
     if (j->closed)
         return j->sum.summary;
     struct verdict_summary s = r->probed ? verdict_summarize(j->verdict, r->strict)
                                          : verdict_summarize_capture(j->verdict, r->strict);
-    if ((j->trouble || j->undone) && s.status == VERDICT_CONFORMANT)
+    bool withheld = j->trouble || j->undone || only_nothing(r, j, &s);
+    if (withheld && s.status == VERDICT_CONFORMANT)
         s.status = VERDICT_UNJUDGED;
     if (checked_failed_stages(j) > 0)
         s.status = VERDICT_VIOLATED;
@@ -149,15 +180,29 @@ int report_exit_status(const struct report *r)
     return exit_status_of(report_status(r));
 }
 
+/* The first stage without a result; if there is none, the first that did not run. */
+static const struct undone_stage *first_undone(const struct checked *j)
+{
+    for (guint i = 0; i < j->undone->len; i++) {
+        const struct undone_stage *u = j->undone->pdata[i];
+        if (g_str_equal(u->code, "no-result"))
+            return u;
+    }
+    return j->undone->pdata[0];
+}
+
 const char *checked_why_not(const struct report *r, const struct checked *j)
 {
     if (j->trouble)
         return j->trouble;
     if (j->undone)
-        return ((const struct undone_stage *)j->undone->pdata[0])->text;
-    if (r->probed)
-        return checked_ipoib_frames(j) ? "no check had a result" : "no reply";
+        return first_undone(j)->text;
     struct verdict_summary s = checked_summary(r, j);
+    if (r->probed && !checked_ipoib_frames(j))
+        return "no reply";
+    if (r->probed)
+        return only_nothing(r, j, &s) ? "nothing was judged: no rule of --only had a result"
+                                      : "no check had a result";
     return verdict_why_not(&s, checked_ipoib_frames(j));
 }
 

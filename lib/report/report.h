@@ -54,7 +54,7 @@ struct stage {
  * them (checked_summary()).
  */
 struct undone_stage {
-    const char *code; /* "no-result", "not-run": stable, as in JSON */
+    const char *code; /* "no-result", "not-run": stable, as in JSON (doc/probe.md) */
     char *stage, *text;
 };
 /* An inconclusive stage counts as undone. */
@@ -62,6 +62,11 @@ void checked_add_stage(struct checked *j, const char *id, int outcome, const cha
                        const char *advice);
 /* Adds a stage that did not run because the stage cause has failed, or had no result. */
 void checked_add_stage_not_run(struct checked *j, const char *id, const struct stage *cause);
+/* Adds a stage that did not run because something is missing: it counts as undone. */
+void checked_add_stage_without(struct checked *j, const char *id, const char *missing);
+/* Something of the last stage was not done: appends the text. Unless it failed, it is inconclusive.
+ */
+void checked_withhold_stage(struct checked *j, const char *text);
 void checked_clear(struct checked *j);
 
 struct report {

@@ -41,8 +41,7 @@ static char *sa_reason(struct target *t)
 {
     struct mc_group g;
     uint16_t status;
-    uint8_t state;
-    bool member, known;
+    struct member_state m;
     unsigned lid = t->link->transport->facts.sm_lid;
     enum sa_result result = group_get(t, t->link->group.mgid, &g, &status);
     if (result == SA_NO_RESPONSE && t->run->sa.slow[0])
@@ -53,8 +52,9 @@ static char *sa_reason(struct target *t)
         return g_strdup_printf("the SA (LID %u) is busy", lid);
     if (group_is_missing(result, status))
         return g_strdup("the SA no longer has the broadcast group");
-    if (group_member_state(t, t->link->group.mgid, &state, &member, &known) == SA_SUCCESS &&
-        !member)
+    if (result == SA_ABSENT)
+        return g_strdup(sa_failure_text(t, result, status));
+    if (group_member_state(t, t->link->group.mgid, &m) == SA_SUCCESS && !m.member)
         return g_strdup("this port is no longer in the broadcast group");
     return NULL;
 }

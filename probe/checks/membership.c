@@ -10,6 +10,7 @@
 #include "probe/exchange/records.h"
 #include "probe/link/groups.h"
 #include "probe/link/link.h"
+#include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
 #include "probe/run/run.h"
@@ -17,19 +18,20 @@
 
 /* The peer's membership of the broadcast group. */
 struct peer_membership {
-    bool disclosed, member, known;
+    char why[160]; /* why the SA does not disclose it; "": it does */
+    bool member, known;
     uint8_t join_state; /* combined from all requested GIDs */
 };
 
 static void query_gid(struct target *t, const uint8_t *gid, struct peer_membership *s)
 {
-    uint8_t join_state;
-    bool member, known;
-    s->disclosed &= group_member_state_of(t, t->link->group.mgid, gid, &join_state, &member,
-                                          &known) == SA_SUCCESS;
-    s->member |= member;
-    s->known &= known;
-    s->join_state |= join_state;
+    struct member_state m;
+    enum sa_result result = group_member_state_of(t, t->link->group.mgid, gid, &m);
+    if (result != SA_SUCCESS)
+        g_strlcpy(s->why, sa_failure_text(t, result, m.status), sizeof s->why);
+    s->member |= m.member;
+    s->known &= m.known;
+    s->join_state |= m.join_state;
 }
 
 /*
@@ -38,15 +40,16 @@ static void query_gid(struct target *t, const uint8_t *gid, struct peer_membersh
  */
 static struct peer_membership query_state(struct target *t)
 {
-    struct peer_membership s = {.disclosed = true, .known = true};
+    struct peer_membership s = {.known = true};
     uint8_t gid[16];
     memcpy(gid, t->link->transport->facts.gid,
            8); /* the subnet prefix is the same: the peer is in this subnet */
-    if (!records_get_port_guid(t, gid + 8))
-        s.disclosed = false;
+    const char *why = records_get_port_guid(t, gid + 8);
+    if (why)
+        g_snprintf(s.why, sizeof s.why, "the peer's port: %s", why);
     else
         query_gid(t, gid, &s);
-    if (s.disclosed && !(s.join_state & JOIN_FULL) &&
+    if (!s.why[0] && !(s.join_state & JOIN_FULL) &&
         memcmp(gid, t->peer->lladdr + LLADDR_GID, 16) != 0)
         query_gid(t, t->peer->lladdr + LLADDR_GID, &s);
     return s;
@@ -54,22 +57,19 @@ static struct peer_membership query_state(struct target *t)
 
 static void check_membership(struct target *t)
 {
-    char text[80], states[64];
+    char text[160], states[64];
     struct peer_membership s = query_state(t);
     results_sent(t->results, "SA Get MCMemberRecord of the peer's port in the broadcast group");
-    if (s.disclosed && !s.known) {
+    if (!s.why[0] && !s.known) {
         results_skip(t->results, R_RFC4391_5_FULL_MEMBER_JOIN,
                      "the SA discloses members only with its SM_Key");
         return;
     }
     join_state_text(s.join_state, states, sizeof states);
-    g_snprintf(text, sizeof text, "%s",
-               !s.disclosed ? "the SA does not disclose it"
-               : s.member   ? states
-                            : "not a member");
+    g_snprintf(text, sizeof text, "%s", s.why[0] ? s.why : s.member ? states : "not a member");
     results_received(t->results, "%s", text);
     results_add(t->results, R_RFC4391_5_FULL_MEMBER_JOIN,
-                !s.disclosed               ? OUTCOME_INCONCLUSIVE
+                s.why[0]                   ? OUTCOME_INCONCLUSIVE
                 : s.join_state & JOIN_FULL ? OUTCOME_PASS
                                            : OUTCOME_FAIL,
                 "FullMember", text);

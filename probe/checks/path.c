@@ -26,18 +26,18 @@ enum { PATH_CODE = 0x3f }; /* MTU and rate without selector */
 static void no_path(struct target *t, enum sa_result result, uint16_t status)
 {
     struct results *r = t->results;
-    char actual[100];
-    if (result == SA_REJECTED) {
-        snprintf(actual, sizeof actual, "no path: the SA says 0x%04x, %s", status,
-                 sa_status_name(status));
-        results_received(r, "%s", actual);
-    } else
-        snprintf(actual, sizeof actual, "%s", sa_failure_text(t, result));
+    char actual[160];
     /*
      * No record for the GID: the SA does not know such a port in the partition, although the peer
      * has responded.
      */
     bool unknown = result == SA_REJECTED && status == SA_STATUS_NO_RECORDS;
+    if (unknown)
+        snprintf(actual, sizeof actual, "no path: the SA says 0x%04x, %s", status,
+                 sa_status_name(status));
+    else
+        snprintf(actual, sizeof actual, "%s", sa_failure_text(t, result, status));
+    results_received(r, "%s", actual);
     results_add(r, R_RFC4391_9_1_1_GID_OF_PORT, unknown ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
                 "a GID that the SA knows", actual);
     results_add(r, R_RFC4391_4_1_GROUP_MTU, OUTCOME_INCONCLUSIVE, "a path", actual);
@@ -109,9 +109,10 @@ static void check_port_guid(struct target *t)
     char expected[48], actual[48];
     memcpy(gid, t->link->transport->facts.gid,
            8); /* the subnet prefix is the same: the peer is in this subnet */
-    if (!records_get_port_guid(t, gid + 8)) {
+    const char *why = records_get_port_guid(t, gid + 8);
+    if (why) {
         results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE,
-                    "a NodeRecord", "the SA did not return it");
+                    "a NodeRecord", why);
         return;
     }
     text_ip(true, gid, expected);
@@ -197,7 +198,15 @@ static void assess_partitions(struct target *target, const struct partitions *t)
                 t->n > 1 ? "the peer is in several partitions" : "the peer is in one partition");
 }
 
-/* OpenSM discloses the table only to requesters with its SM_Key. */
+static char *why_no_partitions(const struct target *t, enum sa_result result, uint16_t status)
+{
+    return result == SA_SUCCESS
+               ? g_strdup("the SA lists none of the peer's P_Keys")
+               : g_strdup_printf("the peer's P_Keys: %s%s", sa_failure_text(t, result, status),
+                                 t->link->sm_key ? "" : "; it discloses them only with its SM_Key");
+}
+
+/* OpenSM discloses the table only to requesters with its SM_Key: others get status 0x0200. */
 static void check_partitions(struct target *target)
 {
     static const enum rule_number reported[] = {R_PARTITION_LIMITED_TO_LIMITED,
@@ -210,12 +219,15 @@ static void check_partitions(struct target *target)
     struct partitions t = {0};
     put16(q.record, target->peer->lid);
     results_sent(target->results, "SA GetTable P_KeyTableRecord of LID %u", target->peer->lid);
-    if (sa_query_send(target, &q, &a) == SA_SUCCESS)
+    enum sa_result result = sa_query_send(target, &q, &a);
+    if (result == SA_SUCCESS)
         count_partitions(target, &a, &t);
     if (t.full || t.limited)
         assess_partitions(target, &t);
+    char *why = why_no_partitions(target, result, a.status);
     for (size_t i = 0; !t.full && !t.limited && i < G_N_ELEMENTS(reported); i++)
-        results_skip(target->results, reported[i], "the SA did not return the peer's P_Keys");
+        results_skip(target->results, reported[i], why);
+    g_free(why);
     sa_response_clear(&a);
 }
 

@@ -117,7 +117,7 @@ static bool find_groups(struct target *t, const struct pending_request *x, struc
         snprintf(why, VERDICT_TEXT,
                  "not sent: the solicited-node group does not exist, so no node has the address");
     else if (result != SA_SUCCESS)
-        snprintf(why, VERDICT_TEXT, "not sent: %s", sa_failure_text(t, result));
+        snprintf(why, VERDICT_TEXT, "not sent: %s", sa_failure_text(t, result, t->run->sa.status));
     return result == SA_SUCCESS;
 }
 

@@ -37,21 +37,24 @@ enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_
     results_sent(t->results, "SA Get PathRecord from this port to the peer's GID, P_Key 0x%04x",
                  t->link->pkey);
     enum sa_result result = sa_query_send(t, &q, a);
-    return result == SA_SUCCESS && a->records->len < PATH_SIZE ? SA_NO_RESPONSE : result;
+    return result == SA_SUCCESS && a->records->len < PATH_SIZE ? SA_MALFORMED : result;
 }
 
-bool records_get_port_guid(struct target *t, uint8_t guid[8])
+const char *records_get_port_guid(struct target *t, uint8_t guid[8])
 {
     struct sa_query q = {
         .method = SA_GET, .attribute = SA_NODE_RECORD, .mask = NODE_RECORD_HAS_LID};
     struct sa_response a;
     put16(q.record, t->peer->lid);
     results_sent(t->results, "SA Get NodeRecord of LID %u", t->peer->lid);
-    bool disclosed = sa_query_send(t, &q, &a) == SA_SUCCESS && a.records->len >= NODE_RECORD_SIZE;
-    if (disclosed)
-        memcpy(guid, a.records->data + NODE_RECORD_PORT_GUID, 8);
+    enum sa_result result = sa_query_send(t, &q, &a);
+    if (result == SA_SUCCESS && a.records->len < NODE_RECORD_SIZE)
+        result = SA_MALFORMED;
+    const char *why = result == SA_SUCCESS ? NULL : sa_failure_text(t, result, a.status);
+    if (why)
+        results_received(t->results, "%s", why);
     else
-        results_received(t->results, "%s", a.status ? sa_status_name(a.status) : "no response");
+        memcpy(guid, a.records->data + NODE_RECORD_PORT_GUID, 8);
     sa_response_clear(&a);
-    return disclosed;
+    return why;
 }

@@ -10,9 +10,9 @@
 /* SA Get PathRecord from this port to the GID. SA_SUCCESS only if the record is complete. */
 enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_response *a);
 /*
- * The GUID of the port that the peer responds from, according to the SA. Returns false if the SA
- * does not return it.
+ * The GUID of the port that the peer responds from, according to the SA. Returns NULL, or why the
+ * SA does not return it; valid until the next query.
  */
-bool records_get_port_guid(struct target *t, uint8_t guid[8]);
+const char *records_get_port_guid(struct target *t, uint8_t guid[8]);
 
 #endif

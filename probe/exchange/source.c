@@ -10,6 +10,7 @@
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
 #include "probe/link/message.h"
+#include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/run.h"
 #include "probe/run/target.h"
@@ -23,9 +24,10 @@ static bool join_solicited_node(struct target *t, GError **error)
     uint16_t status = 0;
     message_solicited_node(group, t->link->source.ip);
     message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
-    if (group_join(t, mgid, JOIN_FULL, true, &g, &status) != SA_SUCCESS)
+    enum sa_result result = group_join(t, mgid, JOIN_FULL, true, &g, &status);
+    if (result != SA_SUCCESS)
         return fail_with(error, "its solicited-node group cannot be joined: %s",
-                         status ? sa_status_name(status) : "the SA did not answer");
+                         sa_failure_text(t, result, status));
     return group_attach(t, &g) || fail_with(error, "%s", t->link->transport->error);
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The upper stages: which groups exist, their attributes, and whether this port has joined the
- * groups that its host uses.
- */
+/* Which groups exist, and their attributes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +37,7 @@ struct census {
     unsigned kinds[KINDS];
     bool members_known;
     unsigned without_member; /* valid if members_known is set */
+    char no_members[160];    /* otherwise: why not */
     unsigned mlids;
     bool all_routers; /* 224.0.0.2 or ff02::2 */
     uint64_t mlid_seen[(0x10000 - 0xc000) / 64];
@@ -163,23 +161,32 @@ static void assess_group(struct target *t, struct census *c, const uint8_t *reco
 }
 
 /*
- * The capacity of the smallest multicast forwarding table among the subnet's switches, in MLIDs; 0:
- * no switch, or the SA did not disclose it.
+ * The switches' multicast forwarding tables. smallest: the capacity in MLIDs; 0: no switch reports
+ * it. SA_REJECTED with NO_RECORDS: there is no switch.
  */
-static unsigned mlids_of_switches(struct target *t)
+struct switches {
+    enum sa_result result;
+    uint16_t status;
+    unsigned smallest;
+};
+
+static struct switches query_switches(struct target *t)
 {
     struct sa_query q = {
         .method = SA_GET_TABLE, .attribute = SA_SWITCH_INFO_RECORD, .sm_key = t->link->sm_key};
     struct sa_response a;
-    unsigned least = 0;
     const uint8_t *record;
-    bool disclosed = sa_query_send(t, &q, &a) == SA_SUCCESS;
+    struct switches s = {.result = sa_query_send(t, &q, &a)};
+    s.status = a.status;
+    bool disclosed = s.result == SA_SUCCESS;
     for (uint32_t i = 0; disclosed && (record = sa_record(&a, i, SWITCH_RECORD_SIZE)); i++) {
         unsigned cap = be16(record + SWITCH_MULTICAST_CAP);
-        least = cap && (!least || cap < least) ? cap : least;
+        s.smallest = cap && (!s.smallest || cap < s.smallest) ? cap : s.smallest;
     }
     sa_response_clear(&a);
-    return least;
+    if (s.result == SA_REJECTED && s.status == SA_STATUS_NO_RECORDS)
+        s.result = SA_SUCCESS;
+    return s;
 }
 
 /*
@@ -193,10 +200,14 @@ static void count_members(struct target *t, struct census *c)
         .method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD, .sm_key = t->link->sm_key};
     struct sa_response a;
     const uint8_t *record;
+    g_strlcpy(c->no_members, "the SA discloses them only with its SM_Key", sizeof c->no_members);
     if (!t->link->sm_key)
         return;
     GHashTable *with_member = g_hash_table_new(hash_gid, mgid_equal);
-    c->members_known = sa_query_send(t, &q, &a) == SA_SUCCESS && a.stride >= MCM_SIZE;
+    enum sa_result result = sa_query_send(t, &q, &a);
+    c->members_known = result == SA_SUCCESS && a.stride >= MCM_SIZE;
+    g_strlcpy(c->no_members, sa_failure_text(t, result ? result : SA_MALFORMED, a.status),
+              sizeof c->no_members);
     for (uint32_t i = 0; c->members_known && (record = sa_record(&a, i, MCM_SIZE)); i++)
         if (memcmp(record + MCM_PORT_GID, none, GID_SIZE) != 0)
             g_hash_table_add(with_member, (gpointer)(record + MCM_MGID));
@@ -230,7 +241,24 @@ static const char *mlid_advice(const struct census *c)
 static char *members_text(const struct census *c)
 {
     return c->members_known ? g_strdup_printf("; %u without a member", c->without_member)
-                            : g_strdup("; the SA does not disclose their members");
+                            : g_strdup_printf("; their members are not known: %s", c->no_members);
+}
+
+static char *switches_text(const struct target *t, const struct switches *s)
+{
+    return s->result != SA_SUCCESS ? g_strdup_printf(" (the switches cannot be listed: %s)",
+                                                     sa_failure_text(t, s->result, s->status))
+           : s->smallest           ? g_strdup("")
+                                   : g_strdup(" (no switch reports the size of its table)");
+}
+
+/* The table of switches is optional (IBA 15.2.4). */
+static int census_outcome(const struct switches *s, bool full)
+{
+    return full                                      ? OUTCOME_FAIL
+           : s->result == SA_SUCCESS                 ? OUTCOME_PASS
+           : sa_is_unsupported(s->result, s->status) ? OUTCOME_NOTED
+                                                     : OUTCOME_INCONCLUSIVE;
 }
 
 static void report_census(struct target *t, const char *id, struct census *c)
@@ -241,17 +269,19 @@ static void report_census(struct target *t, const char *id, struct census *c)
         c->all_routers
             ? "the all-router group exists: a router, or a host that has asked for one, made it"
             : "there is no all-router group");
-    unsigned cap = mlids_of_switches(t), limit = cap ? cap : MLIDS_OF_IBA;
+    struct switches s = query_switches(t);
+    unsigned limit = s.smallest ? s.smallest : MLIDS_OF_IBA;
     bool full = (uint64_t)c->mlids * 100 >= (uint64_t)limit * MLID_LIMIT_PERCENT;
     if (full)
         count_members(t, c);
-    char *members = full ? members_text(c) : g_strdup("");
+    char *members = full ? members_text(c) : g_strdup(""), *switches = switches_text(t, &s);
     results_stage(
-        t->results, id, full ? OUTCOME_FAIL : OUTCOME_PASS, full ? mlid_advice(c) : "",
+        t->results, id, census_outcome(&s, full),
+        full ? mlid_advice(c) : sa_failure_advice(s.result, s.status),
         "%u groups, %u of IPoIB (%u of other partitions), %u MLIDs of %u%s; %u for IPv4, %u solicited-node, %u other IPv6, %u not of IPoIB%s",
-        c->groups, c->ipoib, c->other_partition, c->mlids, limit,
-        cap ? "" : " (no switch reports the size of its table)", c->kinds[KIND_IPV4],
+        c->groups, c->ipoib, c->other_partition, c->mlids, limit, switches, c->kinds[KIND_IPV4],
         c->kinds[KIND_SOLICITED], c->kinds[KIND_IPV6], c->kinds[KIND_FOREIGN], members);
+    g_free(switches);
     g_free(members);
 }
 
@@ -276,12 +306,11 @@ static bool stage_census(struct target *t, const char *id)
     struct census c = {0};
     results_sent(t->results, "SA GetTable MCMemberRecord");
     enum sa_result result = sa_query_send(t, &q, &a);
-    if (result != SA_SUCCESS || a.stride < MCM_SIZE)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
-                      result == SA_REJECTED ? sa_status_advice(a.status) : "",
-                      "the groups cannot be listed: %s",
-                      result == SA_REJECTED ? sa_status_name(a.status)
-                                            : sa_failure_text(t, result));
+    if (result == SA_SUCCESS && a.stride < MCM_SIZE)
+        result = SA_MALFORMED;
+    if (result != SA_SUCCESS)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(result, a.status),
+                      "the groups cannot be listed: %s", sa_failure_text(t, result, a.status));
     else {
         check_group_records(t, &c, &a);
         report_census(t, id, &c);
@@ -290,93 +319,7 @@ static bool stage_census(struct target *t, const char *id)
     return true;
 }
 
-/* ---- this host's groups */
-
-/*
- * The groups that the host's interface uses. undisclosed: groups for which the SA did not disclose
- * this port's membership.
- */
-struct wanted {
-    unsigned n, undisclosed;
-    GString *missing;
-    enum sa_result last; /* the last such result, and its status */
-    uint16_t status;
-};
-
-static void look_up(struct target *t, struct wanted *w, const uint8_t *mgid)
-{
-    uint8_t state;
-    bool member, known;
-    char name[48];
-    enum sa_result result = group_member_state(t, mgid, &state, &member, &known);
-    w->n++;
-    if (result != SA_SUCCESS) {
-        w->undisclosed++;
-        w->last = result;
-        w->status = t->run->sa.status;
-    } else if (!member) {
-        text_ip(true, mgid, name);
-        g_string_append_printf(w->missing, "%s%s", w->missing->len ? ", " : "", name);
-    }
-}
-
-static void look_up_wanted(struct target *t, const char *interface, const char *text,
-                           struct wanted *w)
-{
-    char **lines = g_strsplit(text, "\n", -1);
-    uint8_t mgid[16];
-    for (char **line = lines; *line && !target_ended(t); line++)
-        if (host_wanted_group_read(*line, interface, mgid))
-            look_up(t, w, mgid);
-    g_strfreev(lines);
-}
-
-static void report_wanted(struct target *t, const char *id, const char *name,
-                          const struct wanted *w)
-{
-    char undisclosed[300] = "";
-    if (w->undisclosed)
-        snprintf(undisclosed, sizeof undisclosed, "; of %u it is not known: %s%s", w->undisclosed,
-                 w->last == SA_REJECTED ? "the SA refuses to say: " : "",
-                 w->last == SA_REJECTED ? sa_status_name(w->status) : sa_failure_text(t, w->last));
-    if (w->missing->len)
-        results_stage(
-            t->results, id, OUTCOME_FAIL,
-            "set the interface down and up: it joins them again; if it does not, see fabric.join and dmesg",
-            "%s wants %u groups, and this port is not in %s%s", name, w->n, w->missing->str,
-            undisclosed);
-    else if (w->undisclosed)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
-                      w->last == SA_REJECTED ? sa_status_advice(w->status) : "",
-                      "%s wants %u groups, and this port is in %u of them%s", name, w->n,
-                      w->n - w->undisclosed, undisclosed);
-    else
-        results_stage(t->results, id, OUTCOME_PASS, "",
-                      "%s wants %u groups, and this port is in all of them", name, w->n);
-}
-
-static bool stage_own_groups(struct target *t, const char *id)
-{
-    char *name = host_interface(t->link), *text = NULL;
-    struct wanted w = {.missing = g_string_new(NULL)};
-    if (!name || !g_file_get_contents(WANTED_GROUPS, &text, NULL, NULL))
-        results_stage(t->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
-    else {
-        look_up_wanted(t, name, text, &w);
-        report_wanted(t, id, name, &w);
-    }
-    g_string_free(w.missing, TRUE);
-    g_free(text);
-    g_free(name);
-    return true;
-}
-
 static const struct stage_of_fabric stages[] = {
-    {.id = "fabric.own-groups",
-     .looks_at = "this port is a member of the groups that the host's interface needs",
-     .sends = "SA Get MCMemberRecord of each",
-     .run = stage_own_groups,
-     .transport = CAN_QUERY_SA},
     {.id = "fabric.census",
      .looks_at = "the groups have the broadcast group's attributes, and MLIDs are left",
      .sends = "SA GetTable MCMemberRecord and SwitchInfoRecord",

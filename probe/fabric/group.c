@@ -52,8 +52,8 @@ static void report_no_group(struct target *t, const char *id, const struct group
     if (s->missing)
         report_missing_group(t, id, why);
     else
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
-                      s->result == SA_REJECTED ? sa_status_advice(s->status) : "", "%s", why);
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(s->result, s->status),
+                      "%s", why);
     results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
                 s->missing ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE, "a broadcast group", why);
 }
@@ -91,8 +91,8 @@ static bool stage_group_mtu(struct target *t, const char *id)
                       "set the group's MTU in the partition configuration (mtu=4 is 2048)",
                       "the group's MTU code is %u, and InfiniBand has 1 to 5", t->link->group.mtu);
     else if (!t->link->transport->facts.mtu)
-        results_stage(t->results, id, VERDICT_SKIPPED, "",
-                      "group %u bytes; only libibverbs reports the port's", group);
+        checked_add_stage_without(t->results->checked, id,
+                                  "the port has no libibverbs device, which reports its MTU");
     else if (t->link->transport->facts.mtu >= t->link->group.mtu)
         results_stage(t->results, id, OUTCOME_PASS, "",
                       "group %u bytes, port %u: IP datagrams of %u", group, port, group - 4);
@@ -110,7 +110,7 @@ static bool stage_group_rate(struct target *t, const char *id)
     uint32_t group = ib_rate_100mbps(t->link->group.rate),
              port = t->link->transport->facts.rate_100mbps;
     if (!group || !port)
-        results_stage(t->results, id, VERDICT_SKIPPED, "",
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
                       "rate code %u of the group, or the port's rate, is not known",
                       t->link->group.rate);
     else if (port >= group)
@@ -184,7 +184,10 @@ static void find_refused_parameter(struct target *t, char *out, size_t size)
         return;
     }
     const char *attribute = find_refused_attribute(t);
-    if (attribute)
+    if (t->run->sa.failures > 0)
+        snprintf(out, size, "the cause is not known: %s",
+                 sa_failure_text(t, t->run->sa.failure, t->run->sa.status));
+    else if (attribute)
         snprintf(out, size, "cause: %s", attribute);
     else
         snprintf(
@@ -201,34 +204,41 @@ static void report_refusal(struct target *t, const char *id, uint16_t status)
                   sa_status_name(status));
 }
 
+/* There was no join, or the SA did not answer it. */
+static void report_no_membership(struct target *t, const char *id, enum sa_result result,
+                                 uint16_t status)
+{
+    results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(result, status), "%s%s",
+                  result == SA_REJECTED ? "whether this port is in the group is not known: " : "",
+                  sa_failure_text(t, result, status));
+}
+
 static bool stage_join(struct target *t, const char *id)
 {
-    uint8_t state;
+    struct member_state m;
     char text[64];
-    bool member, known;
-    uint16_t status = 0;
+    uint16_t status;
     struct mc_group g;
     results_sent(t->results, "SA Set MCMemberRecord of the broadcast-GID, JoinState FullMember");
-    if (group_member_state(t, t->link->group.mgid, &state, &member, &known) == SA_SUCCESS &&
-        member) {
+    enum sa_result result = group_member_state(t, t->link->group.mgid, &m);
+    status = m.status;
+    if (result == SA_SUCCESS && m.member) {
         results_stage(t->results, id, OUTCOME_PASS, "", "this port is in the group already%s%s",
-                      known ? ": " : "", known ? join_state_text(state, text, sizeof text) : "");
+                      m.known ? ": " : "",
+                      m.known ? join_state_text(m.join_state, text, sizeof text) : "");
         return true;
     }
-    enum sa_result result = group_join(t, t->link->group.mgid, JOIN_FULL, false, &g, &status);
-    switch (result) {
-    case SA_SUCCESS:
+    if (result == SA_SUCCESS)
+        result = group_join(t, t->link->group.mgid, JOIN_FULL, false, &g, &status);
+    if (result == SA_SUCCESS)
         results_stage(
             t->results, id, OUTCOME_PASS, "",
             "accepted; this port was not in the group, and leaves it again at the end, unless an interface of this host is up there then");
-        return true;
-    case SA_REJECTED:
+    else if (group_join_is_refused(t, result))
         report_refusal(t, id, status);
-        return false;
-    default:
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, result));
-        return false;
-    }
+    else
+        report_no_membership(t, id, result, status);
+    return result == SA_SUCCESS;
 }
 
 static void try_send_only(struct target *t, const char *id)
@@ -238,27 +248,31 @@ static void try_send_only(struct target *t, const char *id)
     enum sa_result result = group_join(t, t->link->group.mgid, JOIN_SEND_ONLY_FULL, false, &g,
                                        &status);
     if (result == SA_SUCCESS)
-        results_stage(t->results, id, OUTCOME_PASS, "", "accepted, and left again");
-    else if (result == SA_REJECTED)
+        results_stage(t->results, id, OUTCOME_PASS, "", "accepted; it leaves again at the end");
+    else if (group_join_is_refused(t, result))
         results_stage(t->results, id, OUTCOME_NOTED,
                       "Linux then joins every group that it sends to as FullMember",
                       "refused: status 0x%04x, %s", status, sa_status_name(status));
     else
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, result));
+        report_no_membership(t, id, result, status);
 }
 
+/* The SA discloses the JoinState only to requesters with its SM_Key (IBA 15.4.1). */
 static bool stage_send_only_join(struct target *t, const char *id)
 {
-    uint8_t state;
-    bool member, known;
-    enum sa_result result = group_member_state(t, t->link->group.mgid, &state, &member, &known);
-    if (result == SA_REJECTED || (result == SA_SUCCESS && !known))
+    struct member_state m;
+    enum sa_result result = group_member_state(t, t->link->group.mgid, &m);
+    bool wrong_key = t->link->sm_key_result == SA_SUCCESS ||
+                     t->link->sm_key_result == SA_NO_RESPONSE;
+    if (result != SA_SUCCESS)
+        report_no_membership(t, id, result, m.status);
+    else if (!m.known && !wrong_key)
+        report_no_membership(t, id, t->link->sm_key_result, t->link->sm_key_status);
+    else if (!m.known)
         results_stage(
-            t->results, id, VERDICT_SKIPPED, "",
-            "the SA does not say how this port joined the group: the change could not be undone safely");
-    else if (result != SA_SUCCESS)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, result));
-    else if (state & JOIN_SEND_ONLY_FULL)
+            t->results, id, OUTCOME_NOTED, "",
+            "not tested: the SA says only with its SM_Key how this port joined the group, and the change could not be undone safely");
+    else if (m.join_state & JOIN_SEND_ONLY_FULL)
         results_stage(t->results, id, OUTCOME_PASS, "", "this port is one already");
     else
         try_send_only(t, id);

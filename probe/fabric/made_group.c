@@ -114,20 +114,11 @@ static enum sa_result make_group(struct target *t, const uint8_t *mgid, const st
     return result;
 }
 
-/* If no MGID is unused, that is not a refusal by the SA. */
-static enum sa_result find_mgid(struct target *t, uint8_t *mgid)
-{
-    uint16_t status;
-    enum sa_result found = made_group_mgid(t, mgid, &status);
-    return found == SA_REJECTED ? SA_NO_RESPONSE : found;
-}
-
 enum sa_result made_group_try(struct target *t, const struct variation *v, uint16_t *status)
 {
     struct mc_group like = t->link->group;
     uint8_t mgid[16];
-    *status = 0;
-    enum sa_result found = find_mgid(t, mgid);
+    enum sa_result found = made_group_mgid(t, mgid, status);
     if (found != SA_SUCCESS)
         return found;
     if (v)
@@ -139,9 +130,8 @@ enum sa_result made_group_try_least(struct target *t, bool mtu, bool rate, uint1
 {
     struct mc_group like = t->link->group;
     uint8_t mgid[16];
-    *status = 0;
     like.mtu = mtu ? MTU_LEAST : like.mtu;
     like.rate = rate ? RATE_LEAST : like.rate;
-    enum sa_result found = find_mgid(t, mgid);
+    enum sa_result found = made_group_mgid(t, mgid, status);
     return found == SA_SUCCESS ? make_group(t, mgid, &like, status) : found;
 }

@@ -27,7 +27,8 @@ extern const unsigned n_made_group_variations;
 
 /*
  * Creates a group with the broadcast group's attributes, changed by the variation (NULL:
- * unchanged), and leaves it. *status: the SA's status if it refused.
+ * unchanged), and leaves it. SA_REJECTED: group_join_is_refused() says whether the SA refused the
+ * group; otherwise no group was tried, for the reason of made_group_mgid().
  */
 enum sa_result made_group_try(struct target *t, const struct variation *v, uint16_t *status);
 /* The same with the minimum MTU, the minimum rate, or both. */

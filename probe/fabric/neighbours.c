@@ -14,6 +14,7 @@
 #include "probe/exchange/receive.h"
 #include "probe/exchange/records.h"
 #include "probe/fabric/stages.h"
+#include "probe/link/groups.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
 #include "probe/link/link.h"
@@ -29,8 +30,9 @@ enum { PROBED = 32, REPORTED = 5 };
 struct comparison {
     unsigned sent, unanswered, not_sent, wrong;
     unsigned pathless; /* of these the SA did not say whether there is a path */
-    char why[120];     /* why not, for the last one */
-    GString *words;    /* text about the wrong entries that are reported */
+    char why[200];     /* why not, for the last one */
+    char why_not_sent[VERDICT_TEXT];
+    GString *words; /* text about the wrong entries that are reported */
 };
 
 /* What is wrong with one neighbour. */
@@ -114,10 +116,7 @@ static void compare_path(struct target *target, struct comparison *t, GString *f
                   target->name, gid, path.status, sa_status_name(path.status));
     else if (result != SA_SUCCESS) {
         t->pathless++;
-        g_strlcpy(t->why,
-                  result == SA_REJECTED ? sa_status_name(path.status)
-                                        : sa_failure_text(target, result),
-                  sizeof t->why);
+        g_strlcpy(t->why, sa_failure_text(target, result, path.status), sizeof t->why);
     } else if (a && (be16(path.records->data + PATH_DLID) ^ a->lid) >>
                         target->link->transport->facts.lmc)
         add_found(found, "the SA's path to %s leads to LID %u, and it replies from LID %u",
@@ -142,9 +141,14 @@ static void compare_neighbour(const struct target *fabric, struct comparison *t,
     struct exchange x = exchange_run(target, &(struct request){.multicast = true}, TRIES);
     enum exchange_outcome outcome = x.outcome;
     bool answers = outcome == RESPONSE_RECEIVED;
-    t->sent += outcome != NOT_SENT;
-    t->not_sent += outcome == NOT_SENT;
-    t->unanswered += outcome == NO_RESPONSE;
+    /* Without the solicited-node group no node has the address. */
+    bool unused = outcome == NOT_SENT && group_is_missing(SA_REJECTED, target->run->sa.status);
+    t->sent += outcome != NOT_SENT || unused;
+    t->unanswered += outcome == NO_RESPONSE || unused;
+    if (outcome == NOT_SENT && !unused) {
+        t->not_sent++;
+        g_strlcpy(t->why_not_sent, x.received, sizeof t->why_not_sent);
+    }
     GString *found = g_string_new(NULL);
     if (answers) {
         peer_set(target, &x.reply);
@@ -175,9 +179,10 @@ static void report_wrong(struct target *target, const char *id, const char *inte
 static void report_neighbours(struct target *target, const char *id, const char *interface,
                               const struct comparison *t)
 {
-    char not_sent[60] = "";
+    char not_sent[VERDICT_TEXT + 60] = "";
     if (t->not_sent)
-        snprintf(not_sent, sizeof not_sent, "; %u more could not be probed", t->not_sent);
+        snprintf(not_sent, sizeof not_sent, "; %u more could not be probed: %s", t->not_sent,
+                 t->why_not_sent);
     if (t->wrong)
         report_wrong(target, id, interface, t, not_sent);
     else if (t->pathless)
@@ -185,7 +190,8 @@ static void report_neighbours(struct target *target, const char *id, const char 
                       "%u neighbours; of %u the SA does not say whether there is a path: %s%s",
                       t->sent, t->pathless, t->why, not_sent);
     else
-        results_stage(target->results, id, t->sent ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "",
+        results_stage(target->results, id,
+                      t->not_sent || !t->sent ? OUTCOME_INCONCLUSIVE : OUTCOME_PASS, "",
                       "%u neighbours: %u reply from the address in the table; %u do not%s", t->sent,
                       t->sent - t->unanswered, t->unanswered, not_sent);
 }
@@ -196,11 +202,13 @@ static bool stage_neighbours(struct target *target, const char *id)
     GError *why = NULL;
     GArray *all = name ? hostneigh_read(name) : NULL;
     struct comparison t = {.words = g_string_new(NULL)};
-    if (!all || all->len == 0)
+    if (name && !all)
+        results_stage(target->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "the kernel does not list its neighbours");
+    else if (!all || all->len == 0)
         results_stage(target->results, id, VERDICT_SKIPPED, "", "%s",
-                      !name  ? "no interface of this host is up there"
-                      : !all ? "the kernel does not list its neighbours"
-                             : "the host's table has no neighbour there");
+                      all ? "the host's table has no neighbour there"
+                          : "no interface of this host is up there");
     else if (!link_open(target, &why))
         results_stage(target->results, id, OUTCOME_INCONCLUSIVE, "", "they cannot be probed: %s",
                       why->message);
@@ -208,6 +216,9 @@ static bool stage_neighbours(struct target *target, const char *id)
         for (guint i = 0; i < all->len && i < PROBED && !target_ended(target); i++)
             compare_neighbour(target, &t, &g_array_index(all, struct host_neighbour, i));
         report_neighbours(target, id, name, &t);
+        if (all->len > PROBED)
+            results_withhold_stage(target->results, "%u more neighbours were not probed",
+                                   all->len - PROBED);
     }
     if (all)
         g_array_unref(all);

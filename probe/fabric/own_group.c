@@ -27,7 +27,7 @@ enum { TRAP_WAIT_MS = 1500 };
 static const uint16_t group_traps[] = {TRAP_GROUP_CREATED, TRAP_GROUP_DELETED};
 
 /* IBA 13.4.8.3: generic traps from all issuers, for all groups (the GID is zero). */
-static enum sa_result subscribe(struct target *t, uint16_t trap, bool on)
+static enum sa_result subscribe(struct target *t, uint16_t trap, bool on, uint16_t *status)
 {
     enum { ALL_TYPES = 0xffff, ALL_LIDS = 0xffff, QP1 = 1, RESPONSE_TIME = 18 };
     struct sa_query q = {.method = SA_SET, .attribute = SA_INFORM_INFO};
@@ -40,6 +40,7 @@ static enum sa_result subscribe(struct target *t, uint16_t trap, bool on)
     put32(q.record + INFORM_QPN_TIME, QP1 << 8 | RESPONSE_TIME);
     memset(q.record + INFORM_PRODUCER, 0xff, 3);
     enum sa_result result = sa_query_send(t, &q, &a);
+    *status = a.status;
     sa_response_clear(&a);
     return result;
 }
@@ -67,15 +68,18 @@ static enum transport_result await_trap(struct target *t, uint16_t trap, const u
 struct group_life {
     uint8_t mgid[16];
     bool watches;
-    bool subscribed[G_N_ELEMENTS(group_traps)]; /* the subscription may exist: it was not refused */
-    enum sa_result subscription; /* the last one; SA_SUCCESS also if none was tried */
-    enum transport_result created_trap, deleted_trap; /* valid if watches is set */
-    char why[256];                                    /* why a trap could not be received */
-    enum sa_result send_only_made, made, non_member, send_only;
+    enum sa_result subscriptions[G_N_ELEMENTS(group_traps)]; /* SA_REJECTED also if not tried */
+    char subscription[200];                                  /* why one failed; "": none did */
+    enum transport_result created_trap, deleted_trap;        /* valid if watches is set */
+    char why[256];                                           /* why a trap could not be received */
+    enum sa_result made, non_member, send_only;
+    enum { NOT_ASKED, MAKES_GROUP, MAKES_NONE } send_only_join; /* of a group that does not exist */
+    GString *not_done; /* requests that the SA refused or did not answer; ends the stage's text */
     enum sa_result failure; /* of a request that the SA did not answer; SA_SUCCESS: none */
     bool left; /* the SA confirmed the FullMember's leave; otherwise the Delete may be lost */
-    bool gone, stays; /* state without the FullMember; neither: the SA did not disclose it */
-    uint16_t status;  /* the SA's status if it refused to create the group */
+    bool gone, stays;  /* state without the FullMember; neither: the SA did not disclose it */
+    uint16_t status;   /* the SA's status if it refused to create the group, or a Get before it */
+    bool made_refused; /* the former */
 };
 
 static enum transport_result receive_trap(struct target *t, struct group_life *c, uint16_t trap)
@@ -94,6 +98,16 @@ static const char *group_state_text(const struct group_life *c)
                       : "the SA did not say whether the group still exists";
 }
 
+/* Notes a request that was not done, for the end of the stage's text. Returns its result. */
+static enum sa_result done(const struct target *t, struct group_life *c, const char *request,
+                           enum sa_result result, uint16_t status)
+{
+    if (result != SA_SUCCESS)
+        g_string_append_printf(c->not_done, "%s%s: %s", c->not_done->len ? "; " : "", request,
+                               sa_failure_text(t, result, status));
+    return result;
+}
+
 /* Returns the result of the last request. */
 static enum sa_result noted(const struct target *t, struct group_life *c, enum sa_result result)
 {
@@ -104,21 +118,35 @@ static enum sa_result noted(const struct target *t, struct group_life *c, enum s
 
 static void watch(struct target *t, struct group_life *c)
 {
-    c->watches = t->link->transport->ops->watch &&
-                 t->link->transport->ops->watch(t->link->transport) == TRANSPORT_OK;
+    const struct transport_ops *ops = t->link->transport->ops;
+    enum transport_result watched = ops->watch ? ops->watch(t->link->transport) : TRANSPORT_NOTHING;
+    c->watches = watched == TRANSPORT_OK;
+    if (!c->watches && watched != TRANSPORT_NOTHING)
+        g_strlcpy(c->subscription, "this host cannot receive them", sizeof c->subscription);
     for (size_t i = 0; c->watches && i < G_N_ELEMENTS(group_traps); i++) {
-        enum sa_result result = noted(t, c, subscribe(t, group_traps[i], true));
-        c->subscribed[i] = result != SA_REJECTED;
+        uint16_t status;
+        enum sa_result result = noted(t, c, subscribe(t, group_traps[i], true, &status));
+        c->subscriptions[i] = result;
         c->watches = result == SA_SUCCESS;
-        c->subscription = result;
+        if (!c->watches)
+            g_snprintf(c->subscription, sizeof c->subscription, "subscription to trap %u: %s",
+                       group_traps[i], sa_failure_text(t, result, status));
     }
 }
 
-static void unwatch(struct target *t, const struct group_life *c)
+/* A subscription that was not confirmed may exist or not: the SA may refuse to end it. */
+static void unwatch(struct target *t, struct group_life *c)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(group_traps); i++)
-        if (c->subscribed[i])
-            subscribe(t, group_traps[i], false);
+    for (size_t i = 0; i < G_N_ELEMENTS(group_traps); i++) {
+        uint16_t status;
+        if (c->subscriptions[i] == SA_REJECTED)
+            continue;
+        enum sa_result result = subscribe(t, group_traps[i], false, &status);
+        char request[40];
+        g_snprintf(request, sizeof request, "end of the subscription to trap %u", group_traps[i]);
+        if (c->subscriptions[i] == SA_SUCCESS)
+            done(t, c, request, result, status);
+    }
 }
 
 /* ---- life of a group */
@@ -130,45 +158,77 @@ static bool leave_noted(struct target *t, struct group_life *c, uint8_t join_sta
     return left;
 }
 
-static void create_and_leave(struct target *t, struct group_life *c)
+/* A SendOnlyNonMember must not make the group: a refusal of the join is the expected response. */
+static void try_to_make_by_send_only(struct target *t, struct group_life *c)
 {
     struct mc_group g;
     uint16_t status;
-    c->send_only_made = noted(t, c, group_join(t, c->mgid, JOIN_SEND_ONLY_NON, true, &g, &status));
+    enum sa_result result = noted(t, c,
+                                  group_join(t, c->mgid, JOIN_SEND_ONLY_NON, true, &g, &status));
+    if (group_join_is_refused(t, result))
+        c->send_only_join = MAKES_NONE;
+    else if (done(t, c, "SendOnlyNonMember join of no group", result, status) == SA_SUCCESS)
+        c->send_only_join = MAKES_GROUP;
     leave_noted(t, c, JOIN_SEND_ONLY_NON);
+}
+
+/* Joins the group in another way. */
+static enum sa_result join_too(struct target *t, struct group_life *c, uint8_t join_state,
+                               const char *name)
+{
+    struct mc_group g;
+    uint16_t status;
+    enum sa_result result = group_join(t, c->mgid, join_state, false, &g, &status);
+    return noted(t, c, done(t, c, name, result, status));
+}
+
+/* Is the group there without its FullMember? */
+static void look_for_group(struct target *t, struct group_life *c)
+{
+    struct mc_group g;
+    uint16_t status;
+    enum sa_result after = noted(t, c, group_get(t, c->mgid, &g, &status));
+    c->gone = group_is_missing(after, status);
+    c->stays = c->left && after == SA_SUCCESS;
+    if (!c->gone)
+        done(t, c, "whether the group still exists", after, status);
+}
+
+static void create_and_leave(struct target *t, struct group_life *c)
+{
+    struct mc_group g;
+    try_to_make_by_send_only(t, c);
     c->made = group_join(t, c->mgid, JOIN_FULL, true, &g, &c->status);
+    c->made_refused = group_join_is_refused(t, c->made);
     if (c->made != SA_SUCCESS)
         return;
     if (c->watches)
         c->created_trap = receive_trap(t, c, TRAP_GROUP_CREATED);
-    c->non_member = noted(t, c, group_join(t, c->mgid, JOIN_NON, false, &g, &status));
-    c->send_only = noted(t, c, group_join(t, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status));
+    c->non_member = join_too(t, c, JOIN_NON, "NonMember join");
+    c->send_only = join_too(t, c, JOIN_SEND_ONLY_NON, "SendOnlyNonMember join");
     /* The port's remaining JoinStates do not keep a group alive. */
     c->left = leave_noted(t, c, JOIN_FULL);
     if (c->watches)
         c->deleted_trap = receive_trap(t, c, TRAP_GROUP_DELETED);
-    enum sa_result after = noted(t, c, group_get(t, c->mgid, &g, &status));
-    c->gone = after == SA_REJECTED && status == SA_STATUS_NO_RECORDS;
-    c->stays = c->left && after == SA_SUCCESS;
+    look_for_group(t, c);
     leave_noted(t, c, JOIN_SEND_ONLY_NON);
     leave_noted(t, c, JOIN_NON);
 }
 
 static void report_send_only(struct results *r, const struct group_life *c)
 {
-    bool makes = c->send_only_made == SA_SUCCESS, keeps = c->send_only == SA_SUCCESS && c->stays;
-    bool neither = c->send_only_made == SA_REJECTED && c->send_only == SA_SUCCESS && c->gone;
+    bool makes = c->send_only_join == MAKES_GROUP, keeps = c->send_only == SA_SUCCESS && c->stays;
+    bool neither = c->send_only_join == MAKES_NONE && c->send_only == SA_SUCCESS && c->gone;
     results_add(r, R_RFC4391_10_SENDONLY_SEMANTICS,
                 makes || keeps ? OUTCOME_FAIL
                 : neither      ? OUTCOME_PASS
                                : OUTCOME_INCONCLUSIVE,
                 neither ? "" : "it neither makes a group nor keeps it",
-                makes     ? "a SendOnlyNonMember join made the group"
-                : keeps   ? "a SendOnlyNonMember keeps the group"
-                : neither ? "a SendOnlyNonMember neither makes a group nor keeps it"
-                : c->send_only == SA_SUCCESS && !c->gone
-                    ? group_state_text(c)
-                    : "the SA did not take such a join, or did not answer");
+                makes              ? "a SendOnlyNonMember join made the group"
+                : keeps            ? "a SendOnlyNonMember keeps the group"
+                : neither          ? "a SendOnlyNonMember neither makes a group nor keeps it"
+                : c->not_done->len ? c->not_done->str
+                                   : group_state_text(c));
 }
 
 static void report_rules(struct target *t, const struct group_life *c)
@@ -185,8 +245,10 @@ static void report_rules(struct target *t, const struct group_life *c)
     bool router = c->non_member == SA_SUCCESS && c->watches;
     results_add(r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, router ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                 router ? "" : "a NonMember join, and a subscription with a wildcard MGID",
-                router ? "NonMember join and subscription to all groups are accepted"
-                       : "one of them is not accepted");
+                router               ? "NonMember join and subscription to all groups are accepted"
+                : c->subscription[0] ? c->subscription
+                : c->not_done->len   ? c->not_done->str
+                                     : "another program of this host receives the traps");
 }
 
 static const char *trap_text(enum transport_result result)
@@ -196,19 +258,17 @@ static const char *trap_text(enum transport_result result)
                                          : "could not be received";
 }
 
-/* A trap that this host cannot receive proves nothing about the SM, but a silent SA is no result.
- */
+/* A trap that this host cannot receive proves nothing about the SM; a refusal is no result. */
 static void report_unwatched(struct target *t, const char *id, const struct group_life *c)
 {
     if (c->failure != SA_SUCCESS)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s; %s", group_state_text(c),
-                      sa_failure_text(t, c->failure));
+                      sa_failure_text(t, c->failure, t->run->sa.status));
     else
-        results_stage(t->results, id, OUTCOME_NOTED, "",
-                      "accepted%s; traps 66 and 67 were not tested: %s",
-                      c->gone ? " and gone again" : "",
-                      c->subscription == SA_SUCCESS ? "another program of this host receives them"
-                                                    : "the SA refuses the subscription");
+        results_stage(
+            t->results, id, c->subscription[0] ? OUTCOME_INCONCLUSIVE : OUTCOME_NOTED, "",
+            "accepted%s; traps 66 and 67 were not tested: %s", c->gone ? " and gone again" : "",
+            c->subscription[0] ? c->subscription : "another program of this host receives them");
 }
 
 static void report_traps(struct target *t, const char *id, const struct group_life *c)
@@ -236,36 +296,39 @@ static void report_traps(struct target *t, const char *id, const struct group_li
 static void report_no_mgid(struct target *t, const char *id, enum sa_result found, uint16_t status)
 {
     if (found != SA_REJECTED)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, found));
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s",
+                      sa_failure_text(t, found, status));
     else if (!status)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "no free MGID was found");
     else
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_status_advice(status),
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(found, status),
                       "the SA does not say whether a group exists: 0x%04x, %s", status,
                       sa_status_name(status));
 }
 
 static void report_not_made(struct target *t, const char *id, const struct group_life *c)
 {
-    if (c->made == SA_REJECTED)
+    if (c->made == SA_REJECTED && c->made_refused)
         results_stage(
             t->results, id, OUTCOME_FAIL,
             "hosts cannot create IP multicast groups either: check that MLIDs are left (fabric.census), and see the SM's log",
             "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
             c->status, sa_status_name(c->status));
     else
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, c->made));
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "a group is not made: %s",
+                      sa_failure_text(t, c->made, c->status));
 }
 
 static bool stage_own_group(struct target *t, const char *id)
 {
-    struct group_life c = {.watches = false};
+    struct group_life c = {.subscriptions = {SA_REJECTED, SA_REJECTED}};
     uint16_t status;
     enum sa_result found = made_group_mgid(t, c.mgid, &status);
     if (found != SA_SUCCESS) {
         report_no_mgid(t, id, found, status);
         return !t->run->stopped;
     }
+    c.not_done = g_string_new(NULL);
     watch(t, &c);
     create_and_leave(t, &c);
     t->link->transport->ending |= t->run->stopped; /* always remove the subscription */
@@ -275,45 +338,9 @@ static bool stage_own_group(struct target *t, const char *id)
         report_traps(t, id, &c);
     } else
         report_not_made(t, id, &c);
-    return !t->run->stopped;
-}
-
-/* ---- groups with other attributes */
-
-static bool stage_group_attributes(struct target *t, const char *id)
-{
-    GString *refused = g_string_new(NULL), *accepted = g_string_new(NULL);
-    enum sa_result failure = SA_SUCCESS;
-    if (!t->run->options->disruptive) {
-        results_stage(
-            t->results, id, VERDICT_SKIPPED, "",
-            "it creates wrong groups for a moment, and errors in the SM's log: only with --disruptive");
-    } else {
-        t->about_fabric = false; /* violations of these groups are caused by the probe itself */
-        for (unsigned i = 0; i < n_made_group_variations && !t->run->stopped; i++) {
-            uint16_t status;
-            enum sa_result result = made_group_try(t, &made_group_variations[i], &status);
-            if (result != SA_SUCCESS && result != SA_REJECTED) {
-                failure = result;
-                continue;
-            }
-            GString *list = result == SA_SUCCESS ? accepted : refused;
-            g_string_append_printf(list, "%s%s", list->len ? ", " : "",
-                                   made_group_variations[i].name);
-        }
-        t->about_fabric = true;
-        results_stage(
-            t->results, id, failure == SA_SUCCESS ? OUTCOME_NOTED : OUTCOME_INCONCLUSIVE,
-            accepted->len
-                ? "a host with such a mistake creates a group that others cannot use: see fabric.census"
-                : "",
-            "another than the broadcast group's is refused: %s; accepted: %s%s%s",
-            refused->len ? refused->str : "none", accepted->len ? accepted->str : "none",
-            failure == SA_SUCCESS ? "" : "; of the others it is not known: ",
-            failure == SA_SUCCESS ? "" : sa_failure_text(t, failure));
-    }
-    g_string_free(refused, TRUE);
-    g_string_free(accepted, TRUE);
+    if (c.not_done->len)
+        results_withhold_stage(t->results, "%s", c.not_done->str);
+    g_string_free(c.not_done, TRUE);
     return !t->run->stopped;
 }
 
@@ -327,10 +354,5 @@ static const struct stage_of_fabric stages[] = {
      .transport = CAN_QUERY_SA,
      RULES(R_RFC4391_10_LEAVE, R_RFC4391_10_SENDONLY_SEMANTICS,
            R_RFC4391_11_ROUTER_NONMEMBER_JOIN)},
-    {.id = "fabric.group-attributes",
-     .looks_at = "the SM refuses groups with other attributes than the broadcast group's",
-     .sends = "with --disruptive: SA Set and Delete MCMemberRecord of such groups, one at a time",
-     .run = stage_group_attributes,
-     .transport = CAN_QUERY_SA},
 };
 const struct stage_table own_group_stages = {stages, G_N_ELEMENTS(stages)};

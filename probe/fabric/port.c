@@ -57,36 +57,28 @@ enum {
     SM_RECORD_SIZE = SM_RECORD_INFO + SM_INFO_SIZE
 }; /* IBA 15.2.5.10 */
 
-static bool sa_responds(struct target *t, const char *id)
+/* Nothing that depends on the SA can work. */
+static void report_no_sa(struct target *t, const char *id, enum sa_result result, uint16_t status)
 {
-    struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
-    struct sa_response a;
-    enum sa_result result = sa_query_send(t, &q, &a);
-    sa_response_clear(&a);
-    if (result == SA_SUCCESS || result == SA_REJECTED)
-        return true;
-    if (result == SA_ERROR) {
+    static const char check_sm[] =
+        "check that the subnet manager runs. A standby takes over after about a minute; the next sweep corrects a wrong SM LID of the port";
+    unsigned lid = t->link->transport->facts.sm_lid;
+    if (result == SA_ERROR)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "cannot query the SA: %s",
-                      sa_failure_text(t, result));
-        return false;
-    }
-    if (result == SA_BUSY) {
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
-                      "try again later; if the SA stays busy, check the load of its host",
-                      "the SA at LID %u is busy", t->link->transport->facts.sm_lid);
-        return false;
-    }
-    if (t->run->sa.slow[0]) {
+                      sa_failure_text(t, result, status));
+    else if (result == SA_BUSY)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(result, status),
+                      "the SA at LID %u is busy", lid);
+    else if (result == SA_NO_RESPONSE && t->run->sa.slow[0])
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
                       "try again later; if the SA stays slow, check the load of its host", "%s",
                       t->run->sa.slow);
-        return false;
-    }
-    results_stage(
-        t->results, id, OUTCOME_FAIL,
-        "check that the subnet manager runs. A standby takes over after about a minute; the next sweep corrects a wrong SM LID of the port",
-        "the SA at LID %u does not answer", t->link->transport->facts.sm_lid);
-    return false;
+    else if (result == SA_NO_RESPONSE)
+        results_stage(t->results, id, OUTCOME_FAIL, check_sm, "the SA at LID %u does not answer",
+                      lid);
+    else
+        results_stage(t->results, id, OUTCOME_FAIL, check_sm, "%s",
+                      sa_failure_text(t, result, status));
 }
 
 static const char *sm_state_name(uint8_t state)
@@ -117,23 +109,48 @@ static unsigned count_masters(const struct sa_response *a, GString *words)
     return masters;
 }
 
+static void report_masters(struct target *t, const char *id, unsigned masters, const char *words)
+{
+    unsigned lid = t->link->transport->facts.sm_lid;
+    if (masters > 1)
+        results_stage(
+            t->results, id, OUTCOME_FAIL,
+            "two masters: the subnet was split, or two subnets were joined; end one of them",
+            "the SA at LID %u answers; subnet managers: %s", lid, words);
+    else
+        results_stage(t->results, id, masters ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+                      masters ? "" : "see the SM's log: its list does not have the SM itself",
+                      "the SA at LID %u answers; subnet managers: %s%s", lid,
+                      masters ? "" : "no master is listed; ", words);
+}
+
 static void report_sms(struct target *t, const char *id, const struct sa_response *a)
 {
     char text[40];
     GString *words = g_string_new(NULL);
     unsigned masters = count_masters(a, words);
+    if (!words->len)
+        g_string_assign(words, "none listed");
     snprintf(text, sizeof text, "%u master%s", masters, masters == 1 ? "" : "s");
     results_received(t->results, "%s", words->str);
-    results_stage(
-        t->results, id, masters > 1 ? OUTCOME_FAIL : OUTCOME_PASS,
-        masters > 1
-            ? "two masters: the subnet was split, or two subnets were joined; end one of them"
-            : "",
-        "the SA at LID %u answers; subnet managers: %s", t->link->transport->facts.sm_lid,
-        words->len ? words->str : "none listed");
+    report_masters(t, id, masters, words->str);
     results_add(t->results, R_SM_ONE_MASTER, masters == 1 ? OUTCOME_PASS : OUTCOME_FAIL,
                 "one master", text);
     g_string_free(words, TRUE);
+}
+
+/* OpenSM lists the SMs to every requester; but an SA need not have the table (IBA 15.2.4). */
+static void report_no_list(struct target *t, const char *id, enum sa_result result, uint16_t status)
+{
+    bool optional = sa_is_unsupported(result, status);
+    const char *why = sa_failure_text(t, result, status);
+    results_received(t->results, "%s", why);
+    results_stage(t->results, id, optional ? OUTCOME_NOTED : OUTCOME_INCONCLUSIVE,
+                  optional ? "this table is optional: look for a second master with sminfo"
+                           : sa_failure_advice(result, status),
+                  "the SA at LID %u answers; the subnet managers cannot be listed: %s",
+                  t->link->transport->facts.sm_lid, why);
+    results_add(t->results, R_SM_ONE_MASTER, OUTCOME_INCONCLUSIVE, "one master", why);
 }
 
 static void report_lmc(struct target *t)
@@ -146,26 +163,34 @@ static void report_lmc(struct target *t)
     results_add(t->results, R_SM_LMC_PATHS, lmc ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
 }
 
-static bool stage_sm(struct target *t, const char *id)
+static void list_sms(struct target *t, const char *id)
 {
     struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_SM_INFO_RECORD};
     struct sa_response a;
-    if (!sa_responds(t, id))
-        return false;
     results_sent(t->results, "SA GetTable SMInfoRecord");
     enum sa_result result = sa_query_send(t, &q, &a);
     if (result == SA_SUCCESS)
         report_sms(t, id, &a);
-    else if (result == SA_REJECTED)
-        results_stage(t->results, id, OUTCOME_PASS, "",
-                      "the SA at LID %u answers; it lists no subnet managers: %s",
-                      t->link->transport->facts.sm_lid, sa_status_name(a.status));
     else
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
-                      "the subnet managers cannot be listed: %s", sa_failure_text(t, result));
+        report_no_list(t, id, result, a.status);
     report_lmc(t);
     sa_response_clear(&a);
-    return !t->run->stopped;
+}
+
+static bool stage_sm(struct target *t, const char *id)
+{
+    struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
+    struct sa_response a;
+    enum sa_result result = sa_query_send(t, &q, &a);
+    if (result == SA_SUCCESS || result == SA_REJECTED)
+        list_sms(t, id);
+    else
+        report_no_sa(t, id, result, a.status);
+    if (result == SA_REJECTED)
+        results_withhold_stage(t->results, "ClassPortInfo, which every SA has: %s",
+                               sa_failure_text(t, result, a.status));
+    sa_response_clear(&a);
+    return (result == SA_SUCCESS || result == SA_REJECTED) && !t->run->stopped;
 }
 
 /* ---- the partition */

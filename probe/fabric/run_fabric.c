@@ -3,6 +3,7 @@
 #include "probe/fabric/stages.h"
 
 #include "cli/plain.h"
+#include "probe/link/groups.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/link/wirelog.h"
@@ -17,8 +18,9 @@ static const struct stage_of_fabric device[] = {
 static const struct stage_table device_stages = {device, G_N_ELEMENTS(device)};
 
 static const struct stage_table *const tables[] = {
-    &device_stages, &port_stages,      &group_stages,       &host_stages,
-    &census_stages, &own_group_stages, &own_address_stages, &neighbour_stages,
+    &device_stages,       &port_stages,      &group_stages,     &host_stages,
+    &wanted_group_stages, &census_stages,    &own_group_stages, &group_attribute_stages,
+    &own_address_stages,  &neighbour_stages,
 };
 
 const struct stage_of_fabric *fabric_stage_at(unsigned i)
@@ -62,12 +64,16 @@ static bool device_is_open(struct target *t, enum opening opening, const GError 
 static bool run_stage(struct target *t, const struct stage_of_fabric *s)
 {
     if (!transport_can(t->link->transport, s->transport)) {
-        results_stage(t->results, s->id, VERDICT_SKIPPED, "", "%s", t->link->transport->ops->lacks);
+        checked_add_stage_without(t->results->checked, s->id, t->link->transport->ops->lacks);
         return true;
     }
     results_begin(t->results, s->id);
     wirelog_begin(t->log, s->id);
     bool passed = s->run(t, s->id);
+    char *not_left = groups_take_not_left(t->link);
+    if (not_left)
+        results_withhold_stage(t->results, "%s", not_left);
+    g_free(not_left);
     wirelog_end(t->log, passed ? "next stages run" : "last stage");
     return passed;
 }

@@ -25,8 +25,8 @@ struct stage_table {
     unsigned n;
 };
 
-extern const struct stage_table port_stages, group_stages, host_stages, census_stages,
-    own_group_stages, own_address_stages, neighbour_stages;
+extern const struct stage_table port_stages, group_stages, host_stages, wanted_group_stages,
+    census_stages, own_group_stages, group_attribute_stages, own_address_stages, neighbour_stages;
 
 /* The stages of all tables, in order; NULL after the last one. */
 const struct stage_of_fabric *fabric_stage_at(unsigned i);

@@ -31,7 +31,9 @@ static enum sa_result query_member_record(struct target *t, struct sa_query *q,
 {
     enum sa_result result = sa_query_send(t, q, a);
     *record = a->records->data;
-    return result == SA_SUCCESS && a->records->len < MCM_SIZE ? SA_NO_RESPONSE : result;
+    bool good = a->records->len >= MCM_SIZE &&
+                memcmp(*record + MCM_MGID, q->record + MCM_MGID, GID_SIZE) == 0;
+    return result == SA_SUCCESS && !good ? SA_MALFORMED : result;
 }
 
 enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group *g,
@@ -53,28 +55,27 @@ bool group_is_missing(enum sa_result result, uint16_t status)
     return result == SA_REJECTED && status == SA_STATUS_NO_RECORDS;
 }
 
-enum sa_result group_member_state(struct target *t, const uint8_t *mgid, uint8_t *join_state,
-                                  bool *member, bool *known)
+enum sa_result group_member_state(struct target *t, const uint8_t *mgid, struct member_state *m)
 {
-    return group_member_state_of(t, mgid, t->link->transport->facts.gid, join_state, member, known);
+    return group_member_state_of(t, mgid, t->link->transport->facts.gid, m);
 }
 
 enum sa_result group_member_state_of(struct target *t, const uint8_t *mgid, const uint8_t *port_gid,
-                                     uint8_t *join_state, bool *member, bool *known)
+                                     struct member_state *m)
 {
     struct sa_query q = mc_query_member(mgid, port_gid);
     struct sa_response a;
     const uint8_t *record;
     q.sm_key = t->link->sm_key;
-    *member = *known = false;
-    *join_state = 0;
+    *m = (struct member_state){.known = false};
     enum sa_result result = query_member_record(t, &q, &a, &record);
+    m->status = a.status;
     if (result == SA_SUCCESS) {
-        *join_state = mc_member_read(record).join_state;
-        *member = true;
-        *known = *join_state != 0; /* hidden without the right SM_Key */
-    } else if (result == SA_REJECTED && a.status == SA_STATUS_NO_RECORDS) {
-        *known = true;
+        m->join_state = mc_member_read(record).join_state;
+        m->member = true;
+        m->known = m->join_state != 0; /* hidden without the right SM_Key */
+    } else if (group_is_missing(result, a.status)) {
+        m->known = true;
         result = SA_SUCCESS;
     }
     sa_response_clear(&a);
@@ -139,27 +140,52 @@ static enum sa_result send_join(struct target *t, const struct joined *m, struct
     return result;
 }
 
+/* In a group that the probe made, this port has only the JoinStates that the probe added. */
+static void read_own_joins(const struct probe_link *l, const uint8_t *mgid, struct member_state *m)
+{
+    for (guint i = 0; m->member && !m->known && i < l->memberships->len; i++) {
+        const struct joined *j = &g_array_index(l->memberships, struct joined, i);
+        if (j->made && memcmp(j->mgid, mgid, GID_SIZE) == 0)
+            *m = (struct member_state){.member = true, .known = true, .join_state = j->added};
+    }
+}
+
+/* What a join adds to this port's membership; made NULL: the group must exist. */
+static enum sa_result prepare_join(struct target *t, const struct mc_group *made, struct joined *m,
+                                   struct mc_group *g, uint16_t *status)
+{
+    if (!made)
+        return SA_SUCCESS;
+    enum sa_result result = group_get(t, m->mgid, g, status);
+    m->made = group_is_missing(result, *status);
+    return m->made ? SA_SUCCESS : result;
+}
+
 enum sa_result group_join_as(struct target *t, const uint8_t *mgid, uint8_t join_state,
                              const struct mc_group *made, struct mc_group *g, uint16_t *status)
 {
     struct sa_query q = mc_query_state(SA_SET, mgid, t->link->transport->facts.gid, join_state);
-    uint8_t have;
-    bool member, known;
-    *status = 0;
-    enum sa_result result = group_member_state(t, mgid, &have, &member, &known);
+    struct member_state have;
+    enum sa_result result = group_member_state(t, mgid, &have);
+    *status = have.status;
     if (result != SA_SUCCESS)
         return result;
-    if (member && (!known || (have & join_state) == join_state))
+    read_own_joins(t->link, mgid, &have);
+    if (have.member && (!have.known || (have.join_state & join_state) == join_state))
         return group_get(t, mgid, g, status);
-    struct joined m = {.added = join_state & (uint8_t)~have};
+    struct joined m = {.added = join_state & (uint8_t)~have.join_state};
     memcpy(m.mgid, mgid, 16);
-    if (made) {
-        result = group_get(t, mgid, g, status);
-        m.made = group_is_missing(result, *status);
-        *status = 0;
+    result = prepare_join(t, made, &m, g, status);
+    if (result != SA_SUCCESS)
+        return result;
+    if (made)
         put_creation(made, &q);
-    }
     return send_join(t, &m, &q, g, status);
+}
+
+bool group_join_is_refused(const struct target *t, enum sa_result result)
+{
+    return result == SA_REJECTED && t->run->sa.method == SA_SET;
 }
 
 bool group_attach(struct target *t, const struct mc_group *g)
@@ -181,9 +207,7 @@ static void report_leaving(const struct target *t, const struct joined *m, enum 
     char group[48];
     const struct port_facts *f = &t->link->transport->facts;
     text_ip(true, m->mgid, group);
-    if (how == LEAVE_UNCONFIRMED)
-        say("the SA did not confirm that a group was left; it removes the membership when the port goes down");
-    else if (how == LEAVE_IN_USE)
+    if (how == LEAVE_IN_USE)
         say("%s port %u stays in group %s, which the probe joined: %s is up in this partition, and would receive nothing more of the group",
             f->device, f->port, group, interface);
     else if (how == LEAVE_REJOINED)
@@ -194,20 +218,48 @@ static void report_leaving(const struct target *t, const struct joined *m, enum 
             f->device, f->port, group, interface, interface);
 }
 
+/* A leave, or the join again after one, that failed. */
+static void note_not_left(struct target *t, const struct joined *m, enum leaving how,
+                          const struct left *left)
+{
+    struct probe_link *l = t->link;
+    char group[48];
+    text_ip(true, m->mgid, group);
+    l->not_left.n++;
+    g_snprintf(l->not_left.text, sizeof l->not_left.text, "%s %s: %s",
+               how == LEAVE_NOT_REJOINED ? "joining this host's port again to group"
+                                         : "leaving group",
+               group, sa_failure_text(t, left->result, left->status));
+    if (how == LEAVE_FAILED)
+        say("the SA did not confirm that a group was left; it removes the membership when the port goes down: %s",
+            l->not_left.text);
+}
+
 static bool leave(struct target *t, const struct joined *m)
 {
     const struct leaver l = {.port = &t->link->transport->facts,
                              .sm_key = t->link->sm_key,
                              .query = query_for_leaver,
                              .user = t};
-    char *interface;
+    struct left left;
     bool ending = t->link->transport->ending;
     t->link->transport->ending = true; /* a signal does not interrupt it: it is confirmed, or not */
-    enum leaving how = leave_group(&l, m, &interface);
+    enum leaving how = leave_group(&l, m, &left);
     t->link->transport->ending = ending;
-    report_leaving(t, m, how, interface);
-    g_free(interface);
+    report_leaving(t, m, how, left.interface);
+    if (how == LEAVE_FAILED || how == LEAVE_NOT_REJOINED)
+        note_not_left(t, m, how, &left);
+    g_free(left.interface);
     return how == LEFT;
+}
+
+char *groups_take_not_left(struct probe_link *l)
+{
+    unsigned n = l->not_left.n;
+    l->not_left.n = 0;
+    return n == 0   ? NULL
+           : n == 1 ? g_strdup_printf("not done: %s", l->not_left.text)
+                    : g_strdup_printf("%u leaves not done; the last: %s", n, l->not_left.text);
 }
 
 unsigned groups_joined(const struct probe_link *l)

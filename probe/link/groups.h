@@ -14,15 +14,16 @@ enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group 
                          uint16_t *status);
 /* True if this response of the SA means that the group does not exist. */
 bool group_is_missing(enum sa_result result, uint16_t status);
-/*
- * A port's JoinState in the group. SA_SUCCESS with *known false: the port is a member, but the SA
- * hides its JoinState.
- */
+/* A port's membership of a group. member without known: the SA hides the JoinState. */
+struct member_state {
+    bool member, known;
+    uint8_t join_state;
+    uint16_t status; /* the SA's status if it refused */
+};
 enum sa_result group_member_state_of(struct target *t, const uint8_t *mgid, const uint8_t *port_gid,
-                                     uint8_t *join_state, bool *member, bool *known);
+                                     struct member_state *m);
 /* The same for this port. */
-enum sa_result group_member_state(struct target *t, const uint8_t *mgid, uint8_t *join_state,
-                                  bool *member, bool *known);
+enum sa_result group_member_state(struct target *t, const uint8_t *mgid, struct member_state *m);
 /*
  * Joins this port to the group with that JoinState, unless it already has it. groups_leave()
  * removes what was added. With create, a missing group is created with the broadcast group's
@@ -35,8 +36,18 @@ enum sa_result group_join(struct target *t, const uint8_t *mgid, uint8_t join_st
  */
 enum sa_result group_join_as(struct target *t, const uint8_t *mgid, uint8_t join_state,
                              const struct mc_group *made, struct mc_group *g, uint16_t *status);
+/*
+ * True if the SA refused a join with this result. False: there was no join, because the SA refused
+ * or did not answer a Get that precedes it, or it did not answer the join.
+ */
+bool group_join_is_refused(const struct target *t, enum sa_result result);
 /* Removes all added memberships, even after a signal. */
 void groups_leave(struct target *t);
+/*
+ * Describes the memberships that were to be removed since the last call and were not, because the
+ * SA refused or did not answer. Free it with g_free(). NULL: there are none.
+ */
+char *groups_take_not_left(struct probe_link *l);
 /* Number of memberships that still have to be removed. */
 unsigned groups_joined(const struct probe_link *l);
 /*

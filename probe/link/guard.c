@@ -56,11 +56,11 @@ static void undo_one(struct umad_sa *sa, const struct guard_message *w)
 {
     struct port_facts port = {.port = w->port};
     struct leaver l = {.port = &port, .sm_key = w->sm_key, .query = query_sa, .user = sa};
-    char *interface;
+    struct left left;
     g_strlcpy(port.device, w->device, sizeof port.device);
     memcpy(port.gid, w->gid, sizeof port.gid);
-    leave_group(&l, &w->joined, &interface);
-    g_free(interface);
+    leave_group(&l, &w->joined, &left);
+    g_free(left.interface);
 }
 
 static void undo(const GArray *words)

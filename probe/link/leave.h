@@ -34,17 +34,23 @@ struct leaver {
 
 enum leaving {
     LEFT,
-    LEAVE_REFUSED,
-    LEAVE_UNCONFIRMED,  /* the SA did not respond */
+    LEAVE_FAILED,       /* the SA refused it, did not respond, or was busy: struct left */
     LEAVE_IN_USE,       /* no Delete was sent: an interface may depend on the membership */
     LEAVE_REJOINED,     /* an interface came up in the meantime and lost its membership */
     LEAVE_NOT_REJOINED, /* the same, and the SA refused the join or did not respond */
 };
 
+/* What the SA did with the last request that changes the membership. */
+struct left {
+    enum sa_result result;
+    uint16_t status;
+    char *interface; /* its name for the last three values of enum leaving, else NULL; g_free() */
+};
+
 /*
  * Deletes the added bits at the SA, unless an interface of the host that is up may use the same
- * bits. *interface: its name for the last three results, otherwise NULL; free with g_free().
+ * bits. A Delete that the SA refuses as invalid counts as done if the port is no member then.
  */
-enum leaving leave_group(const struct leaver *l, const struct joined *m, char **interface);
+enum leaving leave_group(const struct leaver *l, const struct joined *m, struct left *left);
 
 #endif

@@ -13,6 +13,7 @@
 #include "probe/link/transport.h"
 #include "probe/link/wirelog.h"
 #include "probe/run/options.h"
+#include "probe/run/results.h"
 #include "probe/run/run.h"
 #include "probe/run/target.h"
 #include "wire/encap.h"
@@ -69,7 +70,7 @@ static void explain_search(const struct target *t, const struct group_search *s,
     else if (s->result == SA_BUSY)
         fail_with(error, "the SA (LID %u) is busy: try again later", lid);
     else
-        fail_with(error, "%s", sa_failure_text(t, s->result));
+        fail_with(error, "%s", sa_failure_text(t, s->result, s->status));
 }
 
 struct group_search link_find_broadcast(struct target *t, GError **error)
@@ -91,10 +92,11 @@ uint32_t link_mtu(const struct probe_link *l)
 /* With the SM's key the SA discloses members; with a wrong key it does not respond (IBA 15.4.1). */
 void link_find_sm_key(struct target *t)
 {
-    uint8_t state;
-    bool member, known;
+    struct member_state m;
     t->link->sm_key = SM_KEY_OPENSM;
-    if (group_member_state(t, t->link->group.mgid, &state, &member, &known) != SA_SUCCESS || !known)
+    t->link->sm_key_result = group_member_state(t, t->link->group.mgid, &m);
+    t->link->sm_key_status = m.status;
+    if (t->link->sm_key_result != SA_SUCCESS || !m.known)
         t->link->sm_key = 0;
 }
 
@@ -112,11 +114,12 @@ static bool join_broadcast(struct target *t, GError **error)
     enum sa_result result = group_join(t, t->link->group.mgid, JOIN_FULL, false, &g, &status);
     if (result == SA_SUCCESS)
         return true;
-    if (result == SA_REJECTED)
+    if (group_join_is_refused(t, result))
         return fail_with(
             error, "the SA refuses to join this port to the broadcast group: status 0x%04x, %s",
             status, sa_status_name(status));
-    return fail_with(error, "cannot join the broadcast group: %s", sa_failure_text(t, result));
+    return fail_with(error, "cannot join the broadcast group: %s",
+                     sa_failure_text(t, result, status));
 }
 
 /* Uses the interface's link; the interface has already joined the group. Its Q_Key is not known. */
@@ -160,6 +163,15 @@ bool link_open(struct target *t, GError **error)
         return false;
     t->link->opened = group_attach(t, &t->link->group);
     return t->link->opened || fail_with(error, "%s", t->link->transport->error);
+}
+
+void link_report_not_left(struct probe_link *l, struct checked *j)
+{
+    char *not_left = groups_take_not_left(l);
+    if (not_left)
+        checked_add_stage(j, "link.leave", OUTCOME_INCONCLUSIVE, not_left,
+                          "see the SM's log; the SM ends the port's memberships when it goes down");
+    g_free(not_left);
 }
 
 void link_close(struct target *t)

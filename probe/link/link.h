@@ -22,16 +22,26 @@ struct probe_link {
     struct transport *transport; /* port and queue pairs; NULL: no device was opened */
     uint16_t pkey;
     unsigned pkey_index;
-    uint64_t sm_key;             /* with which the SA discloses members; 0: none */
+    uint64_t sm_key; /* with which the SA discloses members; 0: none */
+    /* The result of asking with it. SA_SUCCESS or SA_NO_RESPONSE and no sm_key: it is a wrong one.
+     */
+    enum sa_result sm_key_result;
+    uint16_t sm_key_status;
     struct mc_group group;       /* the broadcast group */
     uint8_t lladdr[LLADDR_SIZE]; /* the probe's own link-layer address, flags 0 */
     struct own_address source;
-    GArray *memberships;       /* struct joined: memberships to remove at the end */
+    GArray *memberships; /* struct joined: memberships to remove at the end */
+    /* Leaves that failed and are not reported yet: their number, and text about the last one. */
+    struct {
+        unsigned n;
+        char text[200];
+    } not_left;
     const struct guard *guard; /* the process that removes them after a SIGKILL; NULL: none */
     GArray *attached;          /* struct mc_group: groups that the queue pair receives */
     bool opened;               /* link_open() succeeded */
 };
 
+struct checked;
 struct target;
 
 /* The result of a search for a broadcast group. status: the SA's, for SA_REJECTED. */
@@ -59,6 +69,8 @@ void link_find_sm_key(struct target *t);
 bool link_open(struct target *t, GError **error);
 /* Leaves the joined groups. */
 void link_close(struct target *t);
+/* If leaves failed that no stage has reported, adds the stage link.leave. */
+void link_report_not_left(struct probe_link *l, struct checked *j);
 /*
  * Finds the requested partition in the port's P_Key table. Returns false and sets ERROR if the port
  * is not in it.

@@ -39,16 +39,25 @@ static void log_response(struct target *t, struct sa_response *a)
     wirelog_mad(t->log, t->link->transport, a->mad, t->about_fabric ? LOG_OF_TARGET : LOG_RECEIVED);
 }
 
+enum { OF_FIELDS = 0x001c, OF_CLASS = 0xff00 }; /* bits of a status (IBA 13.4.7) */
+
 /*
  * Without an SA, the port's driver responds to unhandled requests: unsupported class, method or
- * attribute (IBA 13.4.7). For attributes that every SA must support, such a response counts as no
- * response.
+ * attribute (IBA 13.4.7). Such a response for an attribute that every SA must support is not from
+ * an SA.
  */
 static bool is_without_sa(const struct sa_query *q, uint16_t status)
 {
-    enum { UNSUPPORTED = 0x001c, OF_CLASS = 0xff00 };
     return (q->attribute == SA_CLASS_PORT_INFO || q->attribute == SA_MC_MEMBER_RECORD) &&
-           !(status & OF_CLASS) && (status & UNSUPPORTED);
+           !(status & OF_CLASS) && (status & OF_FIELDS);
+}
+
+bool sa_is_unsupported(enum sa_result result, uint16_t status)
+{
+    enum { METHOD = 2 << 2, METHOD_WITH_ATTRIBUTE = 3 << 2 };
+    unsigned fields = status & OF_FIELDS;
+    return result == SA_REJECTED && !(status & OF_CLASS) &&
+           (fields == METHOD || fields == METHOD_WITH_ATTRIBUTE);
 }
 
 static enum sa_result result_of_status(const struct sa_query *q, uint16_t status)
@@ -56,7 +65,7 @@ static enum sa_result result_of_status(const struct sa_query *q, uint16_t status
     if (status & MAD_STATUS_BUSY)
         return SA_BUSY;
     if (status)
-        return is_without_sa(q, status) ? SA_NO_RESPONSE : SA_REJECTED;
+        return is_without_sa(q, status) ? SA_ABSENT : SA_REJECTED;
     return SA_SUCCESS;
 }
 
@@ -202,12 +211,15 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
     *a = (struct sa_response){.records = g_byte_array_new()};
     if (!transport_can(t->link->transport, CAN_QUERY_SA))
         return SA_NO_RESPONSE;
-    if (is_given_up(t, q))
+    if (is_given_up(t, q)) {
+        a->status = t->run->sa.status;
         return t->run->sa.failure;
+    }
     enum sa_result result = send_query(t, q, SA_WAIT_MS, a);
+    t->run->sa.method = q->method;
     if (result == SA_NO_RESPONSE)
         result = try_again(t, q, a);
-    bool no_response = result == SA_NO_RESPONSE || result == SA_BUSY;
+    bool no_response = result == SA_NO_RESPONSE || result == SA_BUSY || result == SA_ABSENT;
     t->run->sa.status = a->status;
     t->run->sa.failures = no_response ? t->run->sa.failures + 1 : 0;
     t->run->sa.failure = result;
@@ -216,16 +228,38 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
     return result;
 }
 
-const char *sa_failure_text(const struct target *t, enum sa_result result)
+/* An answer with a status, in words. */
+static const char *status_text(const struct target *t, enum sa_result result, uint16_t status)
 {
-    if (result == SA_BUSY)
-        return "the SA is busy";
-    if (result != SA_ERROR)
-        return t->run->sa.slow[0] ? t->run->sa.slow : "the SA did not answer";
-    return t->run->stopped ? "interrupted" : t->link->transport->error;
+    struct sa_cache *sa = &t->run->sa;
+    if (result == SA_ABSENT)
+        g_snprintf(sa->text, sizeof sa->text,
+                   "there is no SA at LID %u: the port there answers status 0x%04x, %s",
+                   t->link->transport->facts.sm_lid, status, sa_status_name(status));
+    else
+        g_snprintf(sa->text, sizeof sa->text, "the SA refuses: status 0x%04x, %s", status,
+                   sa_status_name(status));
+    return sa->text;
 }
 
-const char *sa_status_advice(uint16_t status)
+const char *sa_failure_text(const struct target *t, enum sa_result result, uint16_t status)
+{
+    switch (result) {
+    case SA_REJECTED:
+    case SA_ABSENT:
+        return status_text(t, result, status);
+    case SA_BUSY:
+        return "the SA is busy";
+    case SA_MALFORMED:
+        return "the SA's answer is malformed: it has no such record as was asked for";
+    case SA_ERROR:
+        return t->run->stopped ? "interrupted" : t->link->transport->error;
+    default:
+        return t->run->sa.slow[0] ? t->run->sa.slow : "the SA did not answer";
+    }
+}
+
+static const char *status_advice(uint16_t status)
 {
     enum { NO_RESOURCES = 1, INVALID_GID = 5, DENIED = 7 }; /* IBA 15.2.1.3 */
     switch (status >> 8) {
@@ -238,6 +272,13 @@ const char *sa_status_advice(uint16_t status)
     default:
         return "see the SM's log: it names the request that it refuses";
     }
+}
+
+const char *sa_failure_advice(enum sa_result result, uint16_t status)
+{
+    return result == SA_REJECTED ? status_advice(status)
+           : result == SA_BUSY ? "try again later; if the SA stays busy, check the load of its host"
+                               : "";
 }
 
 void sa_response_clear(struct sa_response *a)

@@ -13,10 +13,15 @@
  */
 enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct sa_response *a);
 void sa_response_clear(struct sa_response *a);
-/* Describes why there is no response: for SA_NO_RESPONSE, SA_BUSY and SA_ERROR. */
-const char *sa_failure_text(const struct target *t, enum sa_result result);
-/* What the user can do about a status of the SA. */
-const char *sa_status_advice(uint16_t status);
+/*
+ * Describes a result other than SA_SUCCESS. status: that of the response, if there was one. Valid
+ * until the next call.
+ */
+const char *sa_failure_text(const struct target *t, enum sa_result result, uint16_t status);
+/* What the user can do about such a result; "": nothing. */
+const char *sa_failure_advice(enum sa_result result, uint16_t status);
+/* True if the SA does not support the attribute, which is optional (IBA 15.2.4). */
+bool sa_is_unsupported(enum sa_result result, uint16_t status);
 /* Frees the responses that a sweep has cached. */
 void sa_cache_clear(struct run *r);
 

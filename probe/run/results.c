@@ -244,6 +244,16 @@ void results_stage(struct results *r, const char *id, int outcome, const char *a
     g_free(text);
 }
 
+void results_withhold_stage(struct results *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    checked_withhold_stage(r->checked, text);
+    g_free(text);
+}
+
 void results_extend_stage(struct results *r, unsigned at, const char *format, ...)
 {
     struct stage *s = r->checked->stages->pdata[at];

@@ -75,6 +75,9 @@ void results_checked(void *user, uint32_t frame, const struct finding *f);
 void results_stage(struct results *r, const char *id, int outcome, const char *advice,
                    const char *format, ...) G_GNUC_PRINTF(5, 6);
 
+/* Something of the last stage was not done, so it is inconclusive, unless it failed. */
+void results_withhold_stage(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
 /* Appends to the text of an earlier stage, by its position. */
 void results_extend_stage(struct results *r, unsigned at, const char *format, ...)
     G_GNUC_PRINTF(3, 4);

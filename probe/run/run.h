@@ -10,21 +10,27 @@
 
 #include "probe/run/options.h"
 
-/*
- * Result of an SA query. SA_SUCCESS: the SA returned records. SA_BUSY: it responded with busy
- * status to every try (IBA 13.4.7). SA_ERROR: this side could not send the query or receive the
- * response.
- */
-enum sa_result { SA_SUCCESS, SA_REJECTED, SA_NO_RESPONSE, SA_BUSY, SA_ERROR };
+/* Result of an SA query. */
+enum sa_result {
+    SA_SUCCESS,     /* the SA returned records */
+    SA_REJECTED,    /* it responded with another status */
+    SA_NO_RESPONSE, /* it did not respond in time */
+    SA_BUSY,        /* it responded with busy status to every try (IBA 13.4.7) */
+    SA_ABSENT,      /* the port at the SM's LID responded, but has no SA */
+    SA_MALFORMED,   /* the response has no such record as was asked for */
+    SA_ERROR        /* this side could not send the query or receive the response */
+};
 
 /* Cache of SA responses (link/sa.c). */
 struct sa_cache {
-    unsigned failures;      /* consecutive queries without response or with busy status */
-    enum sa_result failure; /* result of the last of them: SA_NO_RESPONSE or SA_BUSY */
+    unsigned failures;      /* consecutive queries that no SA has dealt with */
+    enum sa_result failure; /* result of the last of them: SA_NO_RESPONSE, SA_BUSY or SA_ABSENT */
     GPtrArray *responses;   /* responses shared by the hosts of a sweep */
-    uint16_t status;        /* of the last response */
+    uint8_t method;         /* of the last query that was sent */
+    uint16_t status;        /* of its response */
     bool timed;             /* the SA is slow, or silent: its response time is not measured again */
     char slow[80];          /* text about an SA that responds later than a query waits; "": none */
+    char text[160];         /* for sa_failure_text() */
 };
 
 struct run {

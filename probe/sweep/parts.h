@@ -74,6 +74,7 @@ struct sweep {
     struct sweep_tally *tallies;
     gint64 shown;         /* when progress was last shown */
     enum sa_result hears; /* SA_SUCCESS: packets to all IPv6 nodes are received */
+    char no_group[160];   /* why the SA did not return the last such group, or all nodes' */
 };
 
 /* ---- hosts.c */

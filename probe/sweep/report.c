@@ -86,8 +86,8 @@ static char *prefix_trouble(const struct sweep *s, const struct target_option *t
                                tally->requested, t->n, tally->responded, s->link->transport->error);
     if (tally->not_requested)
         return g_strdup_printf(
-            "%u of %u addresses were not probed: the SA did not return their groups",
-            tally->not_requested, t->n);
+            "%u of %u addresses were not probed, because their groups are not known: %s",
+            tally->not_requested, t->n, s->no_group);
     return tally->responded ? NULL : g_strdup("no reply from any of its addresses");
 }
 

@@ -16,6 +16,7 @@
 #include "probe/link/groups.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
+#include "probe/link/sa.h"
 #include "probe/link/send.h"
 #include "probe/link/transport.h"
 #include "probe/link/wirelog.h"
@@ -84,6 +85,11 @@ static bool send_request(struct sweep *s, struct flight *f)
     return sent;
 }
 
+static void note_no_group(struct sweep *s, enum sa_result result)
+{
+    g_strlcpy(s->no_group, sa_failure_text(s->rest, result, s->run->sa.status), sizeof s->no_group);
+}
+
 /*
  * A node with an IPv6 address is in its solicited-node group: if the group does not exist (*there),
  * no node has the address.
@@ -94,7 +100,10 @@ static bool find_destination_group(struct sweep *s, struct flight *f, bool *ther
     struct pending_request x = {.q = &q, .ipv6 = f->ipv6, .ip = f->ip};
     unsigned before = groups_joined(s->link);
     wirelog_begin(s->rest->log, "sweep");
-    bool good = exchange_find_group(s->rest, &x, &f->group, there) == SA_SUCCESS;
+    enum sa_result result = exchange_find_group(s->rest, &x, &f->group, there);
+    bool good = result == SA_SUCCESS;
+    if (!good && *there)
+        note_no_group(s, result);
     wirelog_end(s->rest->log, good     ? "group joined"
                               : *there ? "the group cannot be joined"
                                        : "no such group");
@@ -109,10 +118,10 @@ static void skip_address(struct sweep *s, struct flight *f)
     s->done++;
     sweep_leave(s, f->joined, &f->group);
     s->tallies[f->target].not_requested++;
+    char *why = g_strdup_printf("not sent: its group is not known: %s", s->no_group);
     if (!t->prefix && !s->run->stopped)
-        sweep_report_named(s, t,
-                           s->run->broken ? s->link->transport->error
-                                          : "not sent: the SA did not return its group");
+        sweep_report_named(s, t, s->run->broken ? s->link->transport->error : why);
+    g_free(why);
 }
 
 static bool is_own_address(const struct sweep *s, const struct flight *f)
@@ -290,6 +299,8 @@ void sweep_begin(struct sweep *s)
     wirelog_begin(s->rest->log, "sweep");
     if (ipv6)
         s->hears = exchange_join_all_nodes(s->rest);
+    if (s->hears != SA_SUCCESS)
+        note_no_group(s, s->hears);
     wirelog_end(s->rest->log, "started");
     wirelog_settle(s->rest->log);
 }

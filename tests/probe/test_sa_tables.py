@@ -141,6 +141,61 @@ def test_sa_without_a_result_is_not_judged(library, fault):
     assert text.stdout.splitlines()[-1] == f"fabric: NOT JUDGED: {reason}"
 
 
+REFUSED = {  # what the SA refuses: the stage that says so, its outcome, its text
+    "sa-status 0x0700 0x0018": (
+        "fabric.sm",
+        "inconclusive",
+        "cannot be listed: the SA refuses: status 0x0700, request denied",
+    ),
+    "sa-status 0x0700 0x0014": (
+        "fabric.census",
+        "inconclusive",
+        "the switches cannot be listed: the SA refuses: status 0x0700",
+    ),
+    f"sa-status 0x0700 {GROUP} 0x15": (
+        "link.leave",
+        "inconclusive",
+        "leaving group ff12:401b:ffff::ffff:ffff: the SA refuses: status 0x0700",
+    ),
+    "sa-status 0x000c 0x0001": (
+        "fabric.sm",
+        "fail",
+        "there is no SA at LID 1: the port there answers status 0x000c",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_refused_request_is_said(library, fault):
+    stage, outcome, words = REFUSED[fault]
+    done = run(library, scenario(0, f"sa-makes on\n{fault}"), "--format", "json")
+    report = json.loads(done.stdout)
+    stages = {r["id"]: r for r in report["results"] if r["level"] == "STAGE"}
+    assert stages[stage]["outcome"] == outcome, stages[stage]
+    assert words in stages[stage]["actual"]
+    assert done.returncode == report["summary"]["exit_status"] == (1 if outcome == "fail" else 2)
+    undone = report["summary"]["targets"][0]["undone"]
+    assert ({"code": "no-result", "stage": stage} in undone) == (outcome == "inconclusive")
+
+
+def test_leave_at_the_end_belongs_to_the_last_target(library):
+    """The report waits until the groups are left, with several targets and in text too."""
+    fault = f"sa-makes on\nsa-status 0x0700 {GROUP} 0x15"
+    done = run(library, scenario(0, fault), "fabric")
+    first, last = done.stdout.split("\nfabric\n")
+    assert "link.leave" not in first and "inconclusive  link.leave" in last
+    assert done.returncode == 2 and "status 0x0700" in done.stderr
+
+
+def test_stages_without_libibverbs_are_not_done(library):
+    """The port is there for libibumad only: what needs a queue pair was not done."""
+    done = run(library, scenario(0, "sa-makes on"), "--format", "json")
+    undone = json.loads(done.stdout)["summary"]["targets"][0]["undone"]
+    assert {"code": "not-run", "stage": "fabric.own-addresses"} in undone
+    assert {"code": "not-run", "stage": "fabric.neighbours"} in undone
+    assert done.returncode == 2
+
+
 def test_sa_that_wakes_up_is_asked_again(library):
     """The first query waits 1.5 s. The SA responds from 2.2 s on: it is neither dead nor slow."""
     done = run(library, scenario(0, "sa-sleeps 2200"), "--format", "json")

@@ -53,6 +53,8 @@ static uint16_t change(const struct sa_query *q, struct group_at_sa *g)
         return 0;
     }
     group_sa->deletes++;
+    if (group_sa->refuses_delete)
+        return group_sa->refuses_delete;
     if (group_sa->host.comes_up_at_delete) {
         group_sa->host.up = true;
         g->held |= JOIN_FULL;

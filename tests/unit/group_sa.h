@@ -34,8 +34,9 @@ struct host_of_test {
 struct group_sa {
     struct group_at_sa groups[GROUPS_MAX];
     struct host_of_test host;
-    bool hides_states;  /* returns members, but not their JoinState */
-    bool refuses_again; /* rejects joins after the interface came up */
+    bool hides_states;       /* returns members, but not their JoinState */
+    uint16_t refuses_delete; /* status of its responses to a Delete; 0: none */
+    bool refuses_again;      /* rejects joins after the interface came up */
     unsigned deletes, sets;
 };
 

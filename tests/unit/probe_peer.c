@@ -631,7 +631,14 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     a->stride = 0;
     bool table = q->method == SA_GET_TABLE;
     bool busy = f->sa_busy || (f->busy_after && f->asks > f->busy_after);
-    a->status = busy ? 0x0001 : table ? respond_table(f, q, a) : respond_record(f, q, record);
+    bool refused = f->refused_at && f->asks == f->refused_at;
+    a->status = busy                                                 ? 0x0001
+                : refused                                            ? 0x0700
+                : f->refused && q->attribute == f->refused_attribute ? f->refused
+                : table                                              ? respond_table(f, q, a)
+                                                                     : respond_record(f, q, record);
+    if (f->wrong_record)
+        memset(record + MCM_MGID, 0, GID_SIZE);
     memset(a->mad, 0, MAD_SIZE);
     a->mad[MAD_BASE_VERSION] = 1;
     a->mad[MAD_CLASS] = MAD_CLASS_SA;
@@ -722,6 +729,7 @@ static const struct port_facts port_of_test = {.device = "fake0",
                                                .sm_lid = 1,
                                                .state = PORT_ACTIVE,
                                                .mtu = 4,
+                                               .rate_100mbps = 100,
                                                .infiniband = true,
                                                .pkeys = {0xffff},
                                                .n_pkeys = 1};

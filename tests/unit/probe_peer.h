@@ -135,10 +135,13 @@ struct fake {
         bool there;
         uint8_t held; /* JoinState */
     } made;
-    bool sa_busy;          /* the SA responds to every request with status busy */
-    unsigned busy_after;   /* the same after this number of requests; 0: never */
-    bool sa_fails;         /* an error of this host: nothing can be sent to the SA */
-    uint16_t group_status; /* of its responses about groups; 0: the true one */
+    bool sa_busy;                        /* the SA responds to every request with status busy */
+    unsigned busy_after;                 /* the same after this number of requests; 0: never */
+    uint16_t refused, refused_attribute; /* the status of its responses about this attribute */
+    bool wrong_record;                   /* its records of groups are of another group */
+    unsigned refused_at;                 /* it refuses this request, with status 0x0700; 0: none */
+    bool sa_fails;                       /* an error of this host: nothing can be sent to the SA */
+    uint16_t group_status;               /* of its responses about groups; 0: the true one */
     /*
      * Subscriptions to the traps 66 and 67: the one that is rejected, the one whose response is
      * lost, and the active ones (one bit each).

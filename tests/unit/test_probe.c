@@ -59,6 +59,8 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
         o->fake.pkey_gone_after = during->pkey_gone_after;
         o->fake.down_after = during->down_after;
         o->fake.silent_after = during->silent_after;
+        o->fake.refused = during->refused;
+        o->fake.refused_attribute = during->refused_attribute;
     }
     checks_run_peer(target, NULL);
     fake_end(target);
@@ -164,6 +166,27 @@ static void good_peer(void **state)
                                    (enum outcome)VERDICT_SKIPPED),
                      0);
     clear(&o);
+}
+
+/* What the SA refuses to say about the peer is inconclusive, with the status in words. */
+static void refused_records_are_named(void **state)
+{
+    static const struct {
+        uint16_t attribute; /* IBA 15.2.5: NodeRecord, PathRecord */
+        enum rule_number rule;
+    } all[] = {{0x0011, R_RFC4391_9_1_1_GID_FROM_PORT_GUID},
+               {0x0011, R_RFC4391_5_FULL_MEMBER_JOIN},
+               {0x0035, R_RFC4391_9_1_1_GID_OF_PORT}};
+    struct outcome_of_run o;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        run_until(&o, &(struct fake){.refused = 0x0700, .refused_attribute = all[i].attribute});
+        const struct verdict_result *r = verdict_result(o.checked.verdict, all[i].rule,
+                                                        OUTCOME_INCONCLUSIVE);
+        assert_non_null(r);
+        says(r->cases[0].actual, "the SA refuses: status 0x0700, request denied");
+        clear(&o);
+    }
 }
 
 static void each_violation_is_found(void **state)
@@ -722,6 +745,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_peer),
+        cmocka_unit_test(refused_records_are_named),
         cmocka_unit_test(each_violation_is_found),
         cmocka_unit_test(peer_that_falls_silent_is_not_judged),
         cmocka_unit_test(peer_without_an_echo_is_not_judged),

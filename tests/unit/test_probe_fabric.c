@@ -84,17 +84,21 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.silent_after = as->silent_after ? fake.asks + as->silent_after : 0;
     fake.refused_trap = as->refused_trap;
     fake.lost_trap = as->lost_trap;
+    fake.refused = as->refused;
+    fake.refused_attribute = as->refused_attribute;
+    fake.wrong_record = as->wrong_record;
     target->about_fabric = true;
     const struct stage_of_fabric *s;
     for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         if (strcmp(s->id, id) == 0) {
             results_begin(&results, id);
-            assert_true(s->run(target, id) || as->sa_fails || as->sa_busy || as->group_status);
+            assert_true(s->run(target, id) || as->sa_fails || as->sa_busy || as->group_status ||
+                        as->refused || as->wrong_record);
         }
     l->subscribed = fake.subscribed;
     l->subscriptions = fake.subscriptions;
-    fake.silent_after = 0;
-    fake.sa_busy = false;
+    fake.silent_after = fake.refused = 0;
+    fake.sa_busy = fake.wrong_record = false;
     fake.group_status = 0;
     fake_end(target);
     assert_int_equal(fake.joins, fake.leaves); /* the probe left all groups that it joined */
@@ -108,9 +112,19 @@ struct run_of_all {
     unsigned asked, unconfirmed;
     uint8_t held;                         /* JoinState in the probe's group after the run */
     char error[VERDICT_TEXT], undone[40]; /* the first stage without a result; "": none */
+    bool names_status;                    /* a stage has the status 0x0700 in its text */
 };
 
-enum sa_fault { SA_SILENT, SA_IS_BUSY, INTERRUPTED };
+enum sa_fault { SA_SILENT, SA_IS_BUSY, INTERRUPTED, SA_REFUSES_ONE, NO_VERBS };
+enum { SWITCH_INFO_RECORD = 0x0014, SM_INFO_RECORD = 0x0018 }; /* IBA 15.2.5 */
+
+static bool names_status(const struct checked *j)
+{
+    bool names = false;
+    for (guint i = 0; i < j->stages->len; i++)
+        names |= strstr(((const struct stage *)j->stages->pdata[i])->text, "0x0700") != NULL;
+    return names;
+}
 
 static struct run_of_all run_all(unsigned after, enum sa_fault fault)
 {
@@ -128,14 +142,22 @@ static struct run_of_all run_all(unsigned after, enum sa_fault fault)
     fake.masters = 1;
     fake.makes_groups = true;
     unsigned before = fake.asks;
-    *(fault == SA_IS_BUSY    ? &fake.busy_after
-      : fault == INTERRUPTED ? &fake.signal_at
-                             : &fake.silent_after) = after ? before + after : 0;
+    *(fault == SA_IS_BUSY       ? &fake.busy_after
+      : fault == INTERRUPTED    ? &fake.signal_at
+      : fault == SA_REFUSES_ONE ? &fake.refused_at
+                                : &fake.silent_after) = after ? before + after : 0;
     unconfirmed = 0;
     struct transport_ops ops = *target->link->transport->ops;
     ops.watch = NULL; /* another program receives the traps */
+    if (fault == NO_VERBS) {
+        ops.capabilities &= ~(unsigned)CAN_SEND;
+        ops.lacks = "the port has no libibverbs device";
+    }
     target->link->transport->ops = &ops;
     fabric_run(target, OPENED, NULL);
+    link_close(target);
+    link_report_not_left(target->link, &checked);
+    a.names_status = names_status(&checked);
     a.status = checked_summary(&report, &checked).status;
     a.asked = fake.asks - before;
     g_strlcpy(a.error, checked_why_not(&report, &checked), sizeof a.error);
@@ -170,7 +192,8 @@ static void what_is_undone_is_not_ok(void **state)
 {
     (void)state;
     struct run_of_all whole = run_all(0, SA_SILENT);
-    assert_int_equal(whole.status, VERDICT_CONFORMANT);
+    if (whole.status != VERDICT_CONFORMANT)
+        fail_msg("%s: %s", whole.undone, whole.error);
     assert_string_equal(whole.undone, "");
     for (unsigned busy = 0; busy <= 1; busy++)
         for (unsigned after = 1; after < whole.asked; after++) {
@@ -195,6 +218,105 @@ static void interrupted_leaves_are_confirmed(void **state)
         assert_int_equal(a.unconfirmed, 0);
     }
     assert_true(run_all(whole.asked - 3, SA_SILENT).unconfirmed > 0);
+}
+
+/*
+ * Whichever request the SA refuses, a stage says so with the status. Two refusals change nothing:
+ * the SM_Key is not needed, and the SA must refuse that a SendOnlyNonMember makes a group.
+ */
+static void what_is_refused_is_said(void **state)
+{
+    enum { WITHOUT_EFFECT = 2 };
+    unsigned silent = 0;
+    (void)state;
+    struct run_of_all whole = run_all(0, SA_REFUSES_ONE);
+    assert_int_equal(whole.status, VERDICT_CONFORMANT);
+    for (unsigned at = 1; at <= whole.asked; at++) {
+        struct run_of_all a = run_all(at, SA_REFUSES_ONE);
+        if (!a.names_status) {
+            print_message("request %u of %u\n", at, whole.asked);
+            silent++;
+        }
+    }
+    assert_int_equal(silent, WITHOUT_EFFECT);
+}
+
+/* The list of SMs: refused, not supported (it is optional), empty. */
+static void unlisted_masters(void **state)
+{
+    struct looked l;
+    (void)state;
+    look(&l, "fabric.sm", &(struct fake){.refused = 0x0700, .refused_attribute = SM_INFO_RECORD});
+    assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
+    says(l.stage->text, "cannot be listed: the SA refuses: status 0x0700, request denied");
+    assert_int_equal(verdict_worst(l.checked.verdict, R_SM_ONE_MASTER), OUTCOME_INCONCLUSIVE);
+    forget(&l);
+    look(&l, "fabric.sm", &(struct fake){.refused = 0x000c, .refused_attribute = SM_INFO_RECORD});
+    assert_int_equal(l.stage->outcome, OUTCOME_NOTED);
+    says(l.stage->text, "0x000c, method with this attribute not supported");
+    forget(&l);
+    look(&l, "fabric.sm", &(struct fake){.masters = 0});
+    assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
+    says(l.stage->text, "no master is listed");
+    forget(&l);
+}
+
+/* An answer with a status is not silence. */
+static void a_port_without_an_sa_answers(void **state)
+{
+    struct looked l;
+    (void)state;
+    look(&l, "fabric.sm",
+         &(struct fake){.refused = 0x000c, .refused_attribute = SA_CLASS_PORT_INFO});
+    assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
+    says(l.stage->text, "there is no SA at LID 1: the port there answers status 0x000c, method");
+    assert_null(strstr(l.stage->text, "not answer"));
+    forget(&l);
+    look(&l, "fabric.sm",
+         &(struct fake){.refused = 0x0700, .refused_attribute = SA_CLASS_PORT_INFO, .masters = 1});
+    assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
+    says(l.stage->text, "ClassPortInfo, which every SA has: the SA refuses: status 0x0700");
+    forget(&l);
+}
+
+/* A record of another group than the one that was asked for proves nothing. */
+static void another_record_is_malformed(void **state)
+{
+    static const char *const ids[] = {"fabric.broadcast-group", "fabric.join",
+                                      "fabric.send-only-join"};
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
+        look(&l, ids[i], &(struct fake){.wrong_record = true});
+        assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
+        says(l.stage->text, "the SA's answer is malformed");
+        forget(&l);
+    }
+}
+
+/* Refused is not the same as none: whether MLIDs are left is not known then. */
+static void unlisted_switches(void **state)
+{
+    struct looked l;
+    (void)state;
+    look(&l, "fabric.census",
+         &(struct fake){.refused = 0x0700, .refused_attribute = SWITCH_INFO_RECORD, .groups = 3});
+    assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
+    says(l.stage->text, "(the switches cannot be listed: the SA refuses: status 0x0700");
+    forget(&l);
+    look(&l, "fabric.census",
+         &(struct fake){.refused = 0x000c, .refused_attribute = SWITCH_INFO_RECORD, .groups = 3});
+    assert_int_equal(l.stage->outcome, OUTCOME_NOTED);
+    forget(&l);
+}
+
+/* A port of which only libibumad is there: what needs libibverbs is not done. */
+static void without_verbs_it_is_not_judged(void **state)
+{
+    (void)state;
+    struct run_of_all a = run_all(0, NO_VERBS);
+    assert_int_equal(a.status, VERDICT_UNJUDGED);
+    says(a.error, "has no libibverbs device");
 }
 
 static void two_masters(void **state)
@@ -225,6 +347,10 @@ static void send_only_is_refused(void **state)
     assert_int_equal(l.stage->outcome, OUTCOME_NOTED);
     says(l.stage->text, "refused: status 0x0200");
     says(l.stage->advice, "joins every group");
+    forget(&l);
+    look(&l, "fabric.send-only-join", &(struct fake){.group_status = 0x0700});
+    assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE); /* the Get before the join */
+    says(l.stage->text, "is not known: the SA refuses: status 0x0700, request denied");
     forget(&l);
 }
 
@@ -416,6 +542,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_undone_is_not_ok),
         cmocka_unit_test(interrupted_leaves_are_confirmed),
+        cmocka_unit_test(what_is_refused_is_said),
+        cmocka_unit_test(unlisted_masters),
+        cmocka_unit_test(a_port_without_an_sa_answers),
+        cmocka_unit_test(another_record_is_malformed),
+        cmocka_unit_test(unlisted_switches),
+        cmocka_unit_test(without_verbs_it_is_not_judged),
         cmocka_unit_test(two_masters),
         cmocka_unit_test(send_only_is_refused),
         cmocka_unit_test(mlids_run_out),

@@ -230,6 +230,47 @@ static void memberships_from_before_stay(void **state)
     assert_int_equal(group_sa_find(s.fixture.link.group.mgid)->held, JOIN_FULL);
 }
 
+static char *not_left_after(uint16_t refused)
+{
+    struct check_context s;
+    begin(&s, down);
+    join(&s, s.fixture.link.group.mgid, JOIN_FULL);
+    sa.refuses_delete = refused;
+    groups_leave(&s.fixture.target);
+    char *text = groups_take_not_left(&s.fixture.link);
+    assert_null(groups_take_not_left(&s.fixture.link)); /* each is reported once */
+    sa.refuses_delete = 0;
+    end(&s);
+    return text;
+}
+
+/* A leave that the SA refuses is reported, with the status. */
+static void refused_leaves_are_reported(void **state)
+{
+    (void)state;
+    assert_null(not_left_after(0));
+    char *denied = not_left_after(0x0700), *invalid = not_left_after(0x0200);
+    assert_string_equal(denied,
+                        "not done: leaving group ff12:401b:ffff::ffff:ffff: the SA refuses: "
+                        "status 0x0700, request denied (ERR_REQ_DENIED)");
+    assert_non_null(strstr(invalid, "status 0x0200")); /* the port is still a member */
+    g_free(denied);
+    g_free(invalid);
+}
+
+/* The SA has already removed the membership: it refuses the Delete as invalid. */
+static void leave_of_a_lost_membership_is_done(void **state)
+{
+    struct check_context s;
+    (void)state;
+    begin(&s, down);
+    join(&s, s.fixture.link.group.mgid, JOIN_FULL);
+    group_sa_find(s.fixture.link.group.mgid)->held = 0; /* the SM was restarted */
+    groups_leave(&s.fixture.target);
+    assert_null(groups_take_not_left(&s.fixture.link));
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +282,8 @@ int main(void)
         cmocka_unit_test(sa_without_join_state_is_asked_once_more),
         cmocka_unit_test(own_groups_are_left),
         cmocka_unit_test(memberships_from_before_stay),
+        cmocka_unit_test(refused_leaves_are_reported),
+        cmocka_unit_test(leave_of_a_lost_membership_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

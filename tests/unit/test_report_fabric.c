@@ -102,6 +102,51 @@ static void an_undone_fabric_is_not_judged(void **state)
     checked_clear(&j);
 }
 
+/* Something of a stage that passed was not done; a failure stays one. */
+static void withheld_stage_is_not_judged(void **state)
+{
+    (void)state;
+    for (int failed = 0; failed <= 1; failed++) {
+        struct checked j = {.name = g_strdup("fabric"), .verdict = verdict_new(NULL)};
+        verdict_frame(j.verdict, true);
+        checked_add_stage_without(&j, "fabric.mtu", "no libibverbs");
+        checked_add_stage(&j, "fabric.own-group", failed ? OUTCOME_FAIL : OUTCOME_PASS, "made", "");
+        checked_withhold_stage(&j, "not left");
+        char *text = text_of(&j);
+        assert_non_null(strstr(text, "fabric.own-group  made; not left\n"));
+        assert_non_null(strstr(text, failed ? "\nfabric: FAULT: 1 stage failed"
+                                            : "\nfabric: NOT JUDGED: made; not left\n"));
+        g_free(text);
+        checked_clear(&j);
+    }
+}
+
+/* --only with rules of which none applies judges nothing. */
+static void only_rules_that_do_not_apply(void **state)
+{
+    static const char *const only[] = {"rfc4755", NULL};
+    const struct finding f = {.rule = R_RFC4391_10_LEAVE,
+                              .outcome = OUTCOME_PASS,
+                              .expected = "",
+                              .actual = "",
+                              .entity = "",
+                              .reason = ""};
+    struct checked j = {.name = g_strdup("fabric"), .verdict = verdict_new(NULL)};
+    const struct report r = {.probed = true, .only = only, .captures = &j, .n = 1};
+    (void)state;
+    verdict_frame(j.verdict, true);
+    checked_add_stage(&j, "fabric.sm", OUTCOME_PASS, "it answers", "");
+    assert_int_equal(report_exit_status(&r), EXIT_UNJUDGED);
+    assert_string_equal(checked_why_not(&r, &j),
+                        "nothing was judged: no rule of --only had a result");
+    j.sweep = true; /* the rules are those of its hosts */
+    assert_int_equal(report_exit_status(&r), EXIT_CONFORMANT);
+    j.sweep = false;
+    verdict_add_evidence(j.verdict, &f, &(struct verdict_evidence){"", "", ""});
+    assert_int_equal(report_exit_status(&r), EXIT_CONFORMANT);
+    checked_clear(&j);
+}
+
 /* For a peer, the report gives the verdict of the rules. */
 static void a_peer_conforms(void **state)
 {
@@ -121,6 +166,8 @@ int main(void)
         cmocka_unit_test(errors_without_a_stage_are_printed),
         cmocka_unit_test(a_sound_fabric_is_ok),
         cmocka_unit_test(an_undone_fabric_is_not_judged),
+        cmocka_unit_test(withheld_stage_is_not_judged),
+        cmocka_unit_test(only_rules_that_do_not_apply),
         cmocka_unit_test(a_peer_conforms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,12 +16,14 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-enum { NO_RECORDS = 0x0300, DENIED = 0x0200 };
+enum { NO_RECORDS = 0x0300, DENIED = 0x0200, NOT_PERMITTED = 0x0700 }; /* IBA 15.2.1.3 */
 
 /* An SA with one group, and its faults. */
 struct made_sa {
-    bool makes, keeps;               /* a SendOnlyNonMember creates the group, keeps it */
-    bool refuses_send_only;          /* rejects its join of a group that exists */
+    bool makes, keeps;      /* a SendOnlyNonMember creates the group, keeps it */
+    bool refuses_send_only; /* rejects its join of a group that exists */
+    bool refuses_non_member, hides_states;
+    uint16_t subscription[4]; /* statuses of its responses: trap 66, trap 67, and their ends */
     bool loses_leave, mute_at_leave; /* loses the FullMember's Delete, or the response to it */
     /*
      * status of its response to the last Get, which asks whether the group is deleted; 0: the true
@@ -35,9 +37,9 @@ struct made_sa {
 static struct made_sa sa;
 static struct {
     bool there;
-    uint8_t held, mgid[16]; /* JoinState */
+    uint8_t held, joined, mgid[16]; /* JoinStates: now, and of all joins */
     bool full_left;
-    unsigned notices;
+    unsigned notices, subscriptions;
 } now;
 
 static uint16_t change(const struct sa_query *q)
@@ -54,6 +56,9 @@ static uint16_t change(const struct sa_query *q)
         return DENIED;
     if (now.there && state == JOIN_SEND_ONLY_NON && sa.refuses_send_only)
         return DENIED;
+    if (state == JOIN_NON && sa.refuses_non_member)
+        return DENIED;
+    now.joined |= state;
     now.held |= state;
     now.there = true;
     return 0;
@@ -64,6 +69,8 @@ static int respond(const struct sa_query *q)
 {
     bool of_port = q->mask & MCM_HAS_PORT_GID;
     bool full_leaves = q->method == SA_DELETE && q->record[MCM_SCOPE_JOIN] == JOIN_FULL;
+    if (q->attribute == SA_INFORM_INFO)
+        return sa.subscription[now.subscriptions++];
     if (q->attribute != SA_MC_MEMBER_RECORD)
         return 0;
     if (full_leaves && sa.loses_leave)
@@ -90,7 +97,7 @@ static enum transport_result query(struct transport *t, const struct sa_query *q
     a->stride = 0;
     memset(a->mad, 0, MAD_SIZE);
     memcpy(record, q->record, MCM_SIZE);
-    record[MCM_SCOPE_JOIN] = (uint8_t)(0x20 | now.held);
+    record[MCM_SCOPE_JOIN] = (uint8_t)(0x20 | (sa.hides_states ? 0 : now.held));
     if (status == 0)
         g_byte_array_append(a->records, record, sizeof record);
     return TRANSPORT_OK;
@@ -166,12 +173,39 @@ static void send_only_members_count(void **state)
 static void unconfirmed_membership_is_inconclusive(void **state)
 {
     (void)state;
-    look((struct made_sa){.silent_at_last = true}, OUTCOME_PASS, "", OUTCOME_INCONCLUSIVE,
+    look((struct made_sa){.silent_at_last = true}, OUTCOME_INCONCLUSIVE,
+         "whether the group still exists: the SA did not answer", OUTCOME_INCONCLUSIVE,
          OUTCOME_INCONCLUSIVE);
-    look((struct made_sa){.at_last = DENIED}, OUTCOME_PASS, "", OUTCOME_INCONCLUSIVE,
+    look((struct made_sa){.at_last = DENIED}, OUTCOME_INCONCLUSIVE,
+         "whether the group still exists: the SA refuses: status 0x0200", OUTCOME_INCONCLUSIVE,
          OUTCOME_INCONCLUSIVE);
-    look((struct made_sa){.refuses_send_only = true}, OUTCOME_PASS, "", OUTCOME_PASS,
+    look((struct made_sa){.refuses_send_only = true}, OUTCOME_INCONCLUSIVE,
+         "SendOnlyNonMember join: the SA refuses: status 0x0200", OUTCOME_PASS,
          OUTCOME_INCONCLUSIVE);
+}
+
+/* One of several requests is refused: the stage says which, with the status. */
+static void refused_requests_are_named(void **state)
+{
+    (void)state;
+    look((struct made_sa){.refuses_non_member = true}, OUTCOME_INCONCLUSIVE,
+         "NonMember join: the SA refuses: status 0x0200, request invalid", OUTCOME_PASS,
+         OUTCOME_PASS);
+    look((struct made_sa){.subscription = {NOT_PERMITTED}}, OUTCOME_INCONCLUSIVE,
+         "subscription to trap 66: the SA refuses: status 0x0700, request denied", OUTCOME_PASS,
+         OUTCOME_PASS);
+    look((struct made_sa){.subscription = {0, 0, NOT_PERMITTED}}, OUTCOME_INCONCLUSIVE,
+         "end of the subscription to trap 66: the SA refuses: status 0x0700", OUTCOME_PASS,
+         OUTCOME_PASS);
+}
+
+/* Without the SM_Key the SA hides the JoinState: the joins are sent nevertheless. */
+static void hidden_states_change_nothing(void **state)
+{
+    (void)state;
+    look((struct made_sa){.hides_states = true}, OUTCOME_PASS, "joined in every way", OUTCOME_PASS,
+         OUTCOME_PASS);
+    assert_int_equal(now.joined, JOIN_FULL | JOIN_NON | JOIN_SEND_ONLY_NON);
 }
 
 static void leave_without_a_response_is_inconclusive(void **state)
@@ -202,6 +236,8 @@ int main(void)
         cmocka_unit_test(sa_that_sends_both_traps),
         cmocka_unit_test(send_only_members_count),
         cmocka_unit_test(unconfirmed_membership_is_inconclusive),
+        cmocka_unit_test(refused_requests_are_named),
+        cmocka_unit_test(hidden_states_change_nothing),
         cmocka_unit_test(leave_without_a_response_is_inconclusive),
         cmocka_unit_test(traps),
     };

@@ -157,6 +157,7 @@ static bool set_status(struct scenario *s, char **words, int count)
 {
     s->sa_status = (uint16_t)strtoul(words[1], NULL, 0);
     s->sa_status_of = count > 2 ? (uint16_t)strtoul(words[2], NULL, 0) : 0;
+    s->sa_status_method = count > 3 ? (uint8_t)strtoul(words[3], NULL, 0) : 0;
     return true;
 }
 

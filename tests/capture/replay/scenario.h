@@ -25,7 +25,8 @@
  *   sa-log FILE            the SA writes to it which JoinStates of which groups are joined and
  *                          left, and at the end "queued BYTES" for each response that was not
  *                          received
- *   sa-status STATUS [ATTRIBUTE]  the SA answers requests (for that attribute) with this status;
+ *   sa-status STATUS [ATTRIBUTE [METHOD]]  the SA answers requests (for that attribute, with that
+ *                          method) with this status, and does not do them;
  *                          sa-sleeps MS: it answers nothing so long after the first request
  *                          sa-slow MS: it answers after this time. The library waits as long as
  *                          the program says, as the kernel does, then gives the request back
@@ -120,6 +121,7 @@ struct scenario {
     bool sa_makes;
     uint64_t silent_from, silent_to;  /* ms */
     uint16_t sa_status, sa_status_of; /* 0: no such status; of all attributes */
+    uint8_t sa_status_method;         /* 0: of all methods */
     uint32_t sa_slow;                 /* ms */
     uint32_t sa_sleeps;               /* ms since the first request, without a response */
     uint32_t sa_recreates;            /* ms; 0: never */

@@ -259,7 +259,8 @@ static int sm_table(uint8_t *mad)
 
 static bool has_status(uint16_t attribute)
 {
-    return the->sa_status && (!the->sa_status_of || the->sa_status_of == attribute);
+    return the->sa_status && (!the->sa_status_of || the->sa_status_of == attribute) &&
+           (!the->sa_status_method || the->sa_status_method == request[MAD_METHOD]);
 }
 
 static uint16_t respond_one(uint8_t *mad, uint8_t method, uint16_t attribute)
