@@ -36,9 +36,9 @@ __attribute__((noinline)) static void add_known(const struct sink *sink, uint32_
 static void take_finding(void *user, uint32_t frame, const struct finding *f)
 {
     const struct sink *sink = user;
-    if (f->outcome == OUTCOME_FAIL &&
-        (rules[f->rule].level == RULE_MUST || rules[f->rule].level == RULE_SHOULD) &&
-        baseline_has(sink->baseline, f))
+    bool violates = (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_UNPROVED) &&
+                    (rules[f->rule].level == RULE_MUST || rules[f->rule].level == RULE_SHOULD);
+    if (violates && baseline_has(sink->baseline, f))
         add_known(sink, frame, f);
     else
         deliver_finding(sink, frame, f);
@@ -112,6 +112,7 @@ bool check_capture(struct checked *out, const char *path, const struct check_set
     struct reading_progress *progress = progress_new(name, file);
     bool whole = check_frames(out, file, checker, by->annotation, progress, stop, &why);
     progress_free(progress);
+    checker_report_waiting(checker);
     say_contradiction(name, &fabric_facts(fabric)->contradiction);
     verdict_set_undone(out->verdict, fabric_facts(fabric)->undone);
     checker_free(checker);

@@ -23,9 +23,10 @@ struct checked_rule {
 static int rank_of(enum rule_number rule, enum outcome worst)
 {
     static const int ranks[OUTCOMES] = {[OUTCOME_FAIL] = 0,
-                                        [OUTCOME_DEVIATION] = 2,
-                                        [OUTCOME_INCONCLUSIVE] = 3,
-                                        [OUTCOME_NOTED] = 4};
+                                        [OUTCOME_UNPROVED] = 2,
+                                        [OUTCOME_DEVIATION] = 3,
+                                        [OUTCOME_INCONCLUSIVE] = 4,
+                                        [OUTCOME_NOTED] = 5};
     return ranks[worst] + (worst == OUTCOME_FAIL && rules[rule].level != RULE_MUST);
 }
 

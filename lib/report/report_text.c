@@ -13,6 +13,7 @@
 #define BASELINE_HEADING   "Known from the baseline"
 #define DEVIATIONS_HEADING "Known deviations"
 #define NOTED_HEADING      "Noted"
+#define UNPROVED_HEADING   "Violated, but not proved"
 
 static const char *violated_heading(enum rule_level level)
 {
@@ -73,9 +74,10 @@ static void put_counted_as(const struct text *t, const struct rule_group *g, enu
         [OUTCOME_FAIL] = "under: ",
         [OUTCOME_DEVIATION] = "under: " DEVIATIONS_HEADING,
         [OUTCOME_NOTED] = "under: " NOTED_HEADING,
+        [OUTCOME_UNPROVED] = "as inconclusive",
         [VERDICT_KNOWN] = "under: " BASELINE_HEADING};
     int worst = verdict_worst(t->checked->verdict, rule);
-    if (worst != (int)g->outcome)
+    if (worst != (int)g->outcome || worst == OUTCOME_UNPROVED)
         g_string_append_printf(t->out, "%sthis rule is counted %s%s%s", before, words[worst],
                                worst == OUTCOME_FAIL ? violated_heading(rules[rule].level) : "",
                                after);
@@ -155,6 +157,7 @@ static void put_groups(const struct text *t)
         {OUTCOME_FAIL, RULE_SHOULD, t->report->strict ? RED : YELLOW,
          t->report->strict ? violated_heading(RULE_SHOULD)
                            : "SHOULD, violated (counted only with --strict)"},
+        {OUTCOME_UNPROVED, -1, YELLOW, UNPROVED_HEADING},
         {(enum outcome)VERDICT_KNOWN, -1, YELLOW, BASELINE_HEADING},
         {OUTCOME_DEVIATION, -1, YELLOW, DEVIATIONS_HEADING},
         {OUTCOME_NOTED, -1, PLAIN, NOTED_HEADING},

@@ -192,6 +192,7 @@ __attribute__((noinline)) static void add_result(struct verdict *v, uint32_t fra
     struct verdict_result **r = &v->results[f->rule][outcome_of(f)];
     if (!*r)
         *r = g_new0(struct verdict_result, 1);
+    (*r)->outcome = (int)outcome_of(f);
     (*r)->count++;
     add_frame_number(&(*r)->frames, frame);
     add_to_case(*r, frame, f, e);
@@ -247,6 +248,8 @@ void verdict_restore(struct verdict *v, enum rule_number rule, enum outcome outc
     result_free(v->results[rule][outcome]);
     v->counts[rule][outcome] = count;
     v->results[rule][outcome] = r;
+    if (r)
+        r->outcome = (int)outcome;
 }
 
 void verdict_restore_frames(struct verdict *v, uint64_t frames, uint64_t ipoib_frames)
@@ -274,10 +277,10 @@ bool verdict_selected(const struct verdict *v, enum rule_number rule)
     return !v->selection || v->selection->rule[rule];
 }
 
-/* Outcomes that decide come before those that do not. */
+/* Outcomes that decide come before those that do not, except a failure that lacks its proof. */
 static const int worst_first[VERDICT_OUTCOMES] = {
-    OUTCOME_FAIL, VERDICT_KNOWN,        OUTCOME_DEVIATION, OUTCOME_NOTED,
-    OUTCOME_PASS, OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
+    OUTCOME_FAIL,  OUTCOME_UNPROVED, VERDICT_KNOWN,        OUTCOME_DEVIATION,
+    OUTCOME_NOTED, OUTCOME_PASS,     OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
 
 bool outcome_is_worse(int one, int other)
 {
@@ -310,6 +313,7 @@ static void count_rule(struct verdict_summary *s, const struct verdict *v, enum 
     case OUTCOME_DEVIATION:
         s->deviated++;
         break;
+    case OUTCOME_UNPROVED:
     case OUTCOME_INCONCLUSIVE:
         s->inconclusive++;
         break;
@@ -345,7 +349,8 @@ bool verdict_applicable(enum rule_number rule)
 bool verdict_judged(const struct verdict *v, enum rule_number rule)
 {
     int worst = verdict_worst(v, rule);
-    return worst >= 0 && worst != OUTCOME_INCONCLUSIVE && worst != VERDICT_SKIPPED;
+    return worst >= 0 && worst != OUTCOME_UNPROVED && worst != OUTCOME_INCONCLUSIVE &&
+           worst != VERDICT_SKIPPED;
 }
 
 struct verdict_summary verdict_summarize(const struct verdict *v, bool strict)

@@ -60,6 +60,7 @@ struct verdict_case {
 
 /* Findings of a rule with the same outcome; cases in the order of their first finding. */
 struct verdict_result {
+    int outcome; /* enum outcome, VERDICT_SKIPPED or VERDICT_KNOWN */
     uint64_t count;
     struct verdict_frames frames;
     struct verdict_case cases[VERDICT_CASES];
@@ -85,7 +86,8 @@ enum verdict_status {
 struct verdict_summary {
     enum verdict_status status;
     unsigned must, should; /* violated; should counts as a violation only if strict */
-    unsigned deviated, inconclusive, passed;
+    unsigned deviated, passed;
+    unsigned inconclusive; /* including those of OUTCOME_UNPROVED */
     unsigned noted;   /* rules of level INFO and DRAFT with an observation */
     unsigned skipped; /* a probe could not try them */
     unsigned known;   /* violated, but only as in the baseline */
@@ -148,9 +150,9 @@ const struct verdict_result *verdict_result(const struct verdict *v, enum rule_n
                                             enum outcome outcome);
 
 /*
- * The worst outcome of a rule, in this order: failure, known from the baseline, deviation, noted,
- * passed, inconclusive, skipped. So any finding that decides takes precedence over inconclusive
- * ones. -1: no finding.
+ * The worst outcome of a rule, in this order: failure, unproved failure, known from the baseline,
+ * deviation, noted, passed, inconclusive, skipped. So any finding that decides takes precedence
+ * over inconclusive ones, but not over a failure that may only lack its proof. -1: no finding.
  */
 int verdict_worst(const struct verdict *v, enum rule_number rule);
 /* Compares in the order above; anything is worse than -1. */

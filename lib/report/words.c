@@ -9,8 +9,8 @@ const char *outcome_name(enum outcome outcome)
     static const char *const names[VERDICT_OUTCOMES] = {
         [OUTCOME_PASS] = "pass",           [OUTCOME_FAIL] = "fail",
         [OUTCOME_DEVIATION] = "deviation", [OUTCOME_INCONCLUSIVE] = "inconclusive",
-        [OUTCOME_NOTED] = "noted",         [VERDICT_SKIPPED] = "skipped",
-        [VERDICT_KNOWN] = "known"};
+        [OUTCOME_NOTED] = "noted",         [OUTCOME_UNPROVED] = "unproved",
+        [VERDICT_SKIPPED] = "skipped",     [VERDICT_KNOWN] = "known"};
     return names[outcome];
 }
 
@@ -25,8 +25,8 @@ bool outcome_read(enum outcome *outcome, const char *name)
 }
 
 const int outcomes_in_order[VERDICT_OUTCOMES] = {
-    OUTCOME_FAIL,  VERDICT_KNOWN, OUTCOME_DEVIATION, OUTCOME_INCONCLUSIVE,
-    OUTCOME_NOTED, OUTCOME_PASS,  VERDICT_SKIPPED};
+    OUTCOME_FAIL,         OUTCOME_UNPROVED, VERDICT_KNOWN, OUTCOME_DEVIATION,
+    OUTCOME_INCONCLUSIVE, OUTCOME_NOTED,    OUTCOME_PASS,  VERDICT_SKIPPED};
 
 const char *why_skipped(int worst)
 {
@@ -37,6 +37,8 @@ const char *why_skipped(int worst)
         return "known from the baseline";
     case OUTCOME_DEVIATION:
         return "known deviation";
+    case OUTCOME_UNPROVED:
+        return "violated, but not proved";
     case OUTCOME_INCONCLUSIVE:
         return "inconclusive";
     case VERDICT_SKIPPED:
@@ -243,6 +245,13 @@ static bool reason_ends(const struct verdict_result *r, unsigned i)
     return r->cases[i].reason[0];
 }
 
+static const char *word_before(const struct verdict_result *r, const char *reason)
+{
+    if (r->outcome == OUTCOME_UNPROVED)
+        return "not proved: ";
+    return g_str_has_prefix(reason, "known ") ? "" : "known: ";
+}
+
 void words_add_cases(GString *out, const struct verdict_result *r, const char *indent)
 {
     for (unsigned i = 0; i < r->n_cases; i++) {
@@ -256,8 +265,7 @@ void words_add_cases(GString *out, const struct verdict_result *r, const char *i
         add_entities(out, r, i, indent);
         add_sender_line(out, r, i, indent);
         if (reason_ends(r, i))
-            g_string_append_printf(out, "%s%s%s\n", indent,
-                                   g_str_has_prefix(r->cases[i].reason, "known ") ? "" : "known: ",
+            g_string_append_printf(out, "%s%s%s\n", indent, word_before(r, r->cases[i].reason),
                                    r->cases[i].reason);
     }
     if (r->uncased == 0)

@@ -114,6 +114,25 @@ static void report_doubtful(struct checker *c, const struct finding *f)
         c->report(c->user, c->frame, &unknown);
 }
 
+/* A failure that nothing has proved. A known deviation would not count, so it is not reported. */
+static void report_possible(struct checker *c, const struct finding *f)
+{
+    char id[SERVICE_ID_TEXT_SIZE];
+    const struct failure failure = failure_of(c, f, id);
+    enum rule_level level = rules[f->rule].level;
+    bool counts = (level == RULE_MUST || level == RULE_SHOULD) &&
+                  (f->frame || !checked_packet_is_corrupt(c));
+    if (!counts || deviations_reason(c->known, &failure))
+        return;
+    struct sender sender;
+    struct finding possible = *f;
+    if (!possible.sender) {
+        sender = sender_of(fabric_facts(c->fabric), c->packet);
+        possible.sender = &sender;
+    }
+    c->report(c->user, f->frame ? f->frame : c->frame, &possible);
+}
+
 /*
  * Marks a known deviation. Of an earlier packet at fault (f->frame), the Service-ID is not known
  * any more.
@@ -154,6 +173,8 @@ static void pass_finding(void *user, const struct finding *f)
     struct checker *c = user;
     if (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_NOTED)
         report_violation(c, f);
+    else if (f->outcome == OUTCOME_UNPROVED)
+        report_possible(c, f);
     else
         c->report(c->user, c->frame, f);
 }
@@ -366,6 +387,14 @@ bool checker_packet(struct checker *c, const struct packet *p, const struct even
         break;
     }
     return false;
+}
+
+void checker_report_waiting(struct checker *c)
+{
+    struct reporter r = reporter(c, NULL, 0);
+    c->packet = NULL;
+    postponed_report_waiting(
+        &(struct check_context){&r, fabric_facts(c->fabric), NULL, NULL, c->postponed});
 }
 
 /* false: the frame has neither InfiniBand nor IPoIB. */

@@ -19,7 +19,7 @@ struct checker;
 
 /*
  * Callback: a result in frame number frame; a postponed violation is in the frame that proves it
- * (rules/postpone.h). Offsets are bytes from the start of the InfiniBand packet; without InfiniBand
+ * (rules/postpone.h), an unproved one in its own frame. Offsets are bytes from the start of the InfiniBand packet; without InfiniBand
  * headers, from the start of the datagram.
  */
 typedef void checker_report(void *user, uint32_t frame, const struct finding *f);
@@ -59,6 +59,12 @@ void checker_count_passes(struct checker *c, uint64_t *passes);
  * fabric. e: the resulting events. Returns as checker_frame().
  */
 bool checker_packet(struct checker *c, const struct packet *p, const struct events *e);
+
+/*
+ * Reports the failures that still wait for a proof (OUTCOME_UNPROVED), as if the capture ended
+ * after the last packet, each once. Further packets may follow.
+ */
+void checker_report_waiting(struct checker *c);
 
 /*
  * Decodes and checks the next frame of the capture. Returns true if it contains an IPoIB datagram
