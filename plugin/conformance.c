@@ -38,6 +38,8 @@ const struct verdict *conformance_verdict(void)
         return NULL;
     verdict_set_undone(verdict, state_facts()->undone);
     checker_report_waiting(checker);
+    struct unseen unseen = fabric_unseen(state_fabric());
+    verdict_set_unseen(verdict, &unseen);
     return verdict;
 }
 

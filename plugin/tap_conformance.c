@@ -151,6 +151,11 @@ static void append_verdict(GString *out)
         g_string_append(out, "Undone: a table of the checker was full\n");
         words_add_undone(out, verdict_undone(v));
     }
+    if (v && unseen_any(verdict_unseen(v))) {
+        g_string_append(out, "Not seen: ");
+        words_add_unseen(out, verdict_unseen(v), true);
+        g_string_append_c(out, '\n');
+    }
     g_string_append_printf(out, "Verdict: %s%s%s\n", verdict_words(&s), reason ? ": " : "",
                            reason ? reason : "");
 }

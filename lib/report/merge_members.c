@@ -65,6 +65,9 @@ static const struct json_member undone[] = {{"code", SCALAR, NULL},    {"stage",
                                             {"table", SCALAR, NULL},   {"frame", SCALAR, NULL},
                                             {"refused", SCALAR, NULL}, {NULL, SCALAR, NULL}};
 
+static const struct json_member unseen[] = {
+    {"code", SCALAR, NULL}, {"count", SCALAR, NULL}, {"frame", SCALAR, NULL}, {NULL, SCALAR, NULL}};
+
 static const struct json_member requests[] = {
     {"sent", SCALAR, NULL},  {"first_try", SCALAR, NULL}, {"late", SCALAR, NULL},
     {"never", SCALAR, NULL}, {"packets", SCALAR, NULL},   {"lost", SCALAR, NULL},
@@ -76,7 +79,7 @@ static const struct json_member entries[] = {
     {"rules", OBJECT, counts},      {"error", SCALAR, NULL},   {"node", SCALAR, NULL},
     {"file", SCALAR, NULL},         {"tool", SCALAR, NULL},    {"strict", SCALAR, NULL},
     {"deviations", SCALAR, NULL},   {"only", SCALARS, NULL},   {"undone", OBJECTS, undone},
-    {"requests", OBJECT, requests}, {NULL, SCALAR, NULL}};
+    {"requests", OBJECT, requests}, {"unseen", OBJECTS, unseen}, {NULL, SCALAR, NULL}};
 
 static const struct json_member summary[] = {
     {"reports", SCALAR, NULL}, {"strict", SCALAR, NULL},       {"deviations", SCALAR, NULL},

@@ -168,7 +168,18 @@ static void put_groups(const struct text *t)
         put_group(t, &groups[i]);
 }
 
-/* ---- what was left undone */
+/* ---- what was not seen, and what was left undone */
+
+static void put_unseen(const struct text *t)
+{
+    const struct unseen *u = verdict_unseen(t->checked->verdict);
+    if (!unseen_any(u))
+        return;
+    text_put_coloured(t, BOLD, "Not seen");
+    g_string_append(t->out, ": ");
+    words_add_unseen(t->out, u, true);
+    g_string_append_c(t->out, '\n');
+}
 
 static void put_undone(const struct text *t)
 {
@@ -328,6 +339,7 @@ void report_text_of(GString *out, const struct report *r, const struct checked *
     g_string_append_printf(out, ": %" PRIu64 " frame%s, %" PRIu64 " with IPoIB\n",
                            verdict_frames(j->verdict), verdict_frames(j->verdict) == 1 ? "" : "s",
                            verdict_ipoib_frames(j->verdict));
+    put_unseen(&t);
     put_groups(&t);
     put_undone(&t);
     text_put_verdict(&t);

@@ -10,6 +10,7 @@ struct verdict {
     const struct rule_selection *selection;
     uint64_t frames, ipoib_frames;
     struct undone undone;
+    struct unseen unseen;
     /* of a checker, of all rules; next to each other, because most packets pass several rules */
     uint64_t passes[RULE_COUNT];
     uint64_t counts[RULE_COUNT][VERDICT_OUTCOMES]; /* other findings */
@@ -74,6 +75,16 @@ void verdict_set_undone(struct verdict *v, const struct undone *u)
 const struct undone *verdict_undone(const struct verdict *v)
 {
     return &v->undone;
+}
+
+void verdict_set_unseen(struct verdict *v, const struct unseen *u)
+{
+    v->unseen = *u;
+}
+
+const struct unseen *verdict_unseen(const struct verdict *v)
+{
+    return &v->unseen;
 }
 
 /* ---- collecting */
@@ -388,7 +399,10 @@ struct verdict_summary verdict_summarize_capture(const struct verdict *v, bool s
 {
     struct verdict_summary s = verdict_summarize(v, strict);
     s.undone = undone_verdict(&v->undone);
-    if (s.status == VERDICT_CONFORMANT && (s.undone || !has_decided_rule(v, s.strictest)))
+    s.unseen = unseen_withholds(&v->unseen);
+    s.all_corrupt = v->unseen.kinds[UNSEEN_ALL_CORRUPT].count > 0;
+    if (s.status == VERDICT_CONFORMANT &&
+        (s.undone || s.all_corrupt || !has_decided_rule(v, s.strictest)))
         s.status = VERDICT_UNJUDGED;
     return s;
 }

@@ -15,6 +15,7 @@
 #include <glib.h>
 
 #include "model/undone.h"
+#include "model/unseen.h"
 #include "rules/check.h"
 
 enum { VERDICT_FRAMES = 10, VERDICT_CASES = 10, VERDICT_SENDERS = 5, VERDICT_TEXT = 300 };
@@ -77,7 +78,8 @@ enum verdict_status {
     VERDICT_CONFORMANT,
     VERDICT_VIOLATED,
     /*
-     * no IPoIB in the capture, or no rule that could be violated was decided, or a table was full
+     * no IPoIB in the capture, or all of it corrupt, or no rule that could be violated was decided,
+     * or a table was full
      */
     VERDICT_UNJUDGED,
 };
@@ -98,6 +100,8 @@ struct verdict_summary {
      */
     unsigned applicable, judged;
     const char *undone;        /* undone_verdict(): a table was full; NULL: none */
+    bool unseen;               /* unseen_withholds(): packets are missing or were not judged */
+    bool all_corrupt;          /* every datagram is corrupt */
     enum rule_level strictest; /* of the selected rules; RULE_INFO: none of them can be violated */
 };
 
@@ -115,6 +119,10 @@ uint64_t verdict_ipoib_frames(const struct verdict *v);
 /* What was left undone (model/undone.h), once the frames are checked. */
 void verdict_set_undone(struct verdict *v, const struct undone *u);
 const struct undone *verdict_undone(const struct verdict *v);
+
+/* What was not seen (model/unseen.h), once the frames are checked. */
+void verdict_set_unseen(struct verdict *v, const struct unseen *u);
+const struct unseen *verdict_unseen(const struct verdict *v);
 
 /*
  * Adds a finding in frame number frame (0: no frame). Findings of level MAY are dropped, because a

@@ -71,7 +71,7 @@ void words_add_judged(GString *out, const struct verdict_summary *s, bool strict
 
 bool verdict_is_partial(const struct verdict_summary *s)
 {
-    return s->status == VERDICT_CONFORMANT && s->inconclusive > 0;
+    return s->status == VERDICT_CONFORMANT && (s->inconclusive > 0 || s->unseen);
 }
 
 const char *verdict_words(const struct verdict_summary *s)
@@ -84,10 +84,28 @@ const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_fram
     bool undecided = s->inconclusive && !s->must && !s->should && !s->deviated && !s->passed;
     return !ipoib_frames                 ? "there is no IPoIB in it"
            : s->undone                   ? s->undone
+           : s->all_corrupt              ? "every datagram with IPoIB in it is corrupt"
            : undecided                   ? "every applicable rule is inconclusive"
            : s->strictest == RULE_MUST   ? "no MUST was judged"
            : s->strictest == RULE_SHOULD ? "no SHOULD was judged"
                                          : "no rule was judged";
+}
+
+void words_add_unseen(GString *out, const struct unseen *u, bool all)
+{
+    const char *before = "";
+    for (unsigned i = 0; i < UNSEEN_KINDS; i++) {
+        enum unseen_kind kind = (enum unseen_kind)i;
+        uint64_t n = u->kinds[i].count;
+        if (!n || !(all || unseen_kind_withholds(kind)))
+            continue;
+        g_string_append_printf(out, "%s%" PRIu64 " %s%s %s", before, n, unseen_noun(kind),
+                               n == 1 ? "" : "s", unseen_rest(kind));
+        if (all && u->kinds[i].frame)
+            g_string_append_printf(out, n == 1 ? " in frame %" PRIu32 : " from frame %" PRIu32 " on",
+                                   u->kinds[i].frame);
+        before = ", ";
+    }
 }
 
 /* Entries of one frame count once. */

@@ -35,6 +35,12 @@ bool verdict_is_partial(const struct verdict_summary *s);
 /* The verdict in words for people: "conformant", "no violation proved", "violated", ... */
 const char *verdict_words(const struct verdict_summary *s);
 
+/*
+ * What was not seen, on one line: "40 packets lost by the system (isb_osdrop), 2 REQs without a
+ * response". all: with the first frame of each, and also what does not withhold "conformant".
+ */
+void words_add_unseen(GString *out, const struct unseen *u, bool all);
+
 /* What was left undone: indented lines, with what the user can do; nothing if it is nothing. */
 void words_add_undone(GString *out, const struct undone *u);
 

@@ -48,6 +48,9 @@ void checker_free(struct checker *c);
  */
 void checker_mute(struct checker *c, bool muted);
 
+/* is_marked: the capture marks the next frames as received with errors. */
+void checker_mark(struct checker *c, bool is_marked);
+
 /*
  * Counts passes, which are most findings, instead of reporting them. passes: RULE_COUNT counters,
  * which must outlive the checker. A checker without them reports passes as the other findings.
