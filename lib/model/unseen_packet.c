@@ -32,7 +32,7 @@ static void count_contents(struct unseen *u, const struct packet *p)
     bool is_mad = p->classification.class == PAYLOAD_MAD;
     bool is_corrupt = packet_is_corrupt(p);
     unseen_add(u, UNSEEN_CORRUPT, is_corrupt, p->at.frame);
-    if (is_mad && p->mad.result == WIRE_MALFORMED)
+    if (is_mad && (p->mad.result == WIRE_MALFORMED || p->ib.payload.len < MAD_SIZE))
         unseen_add(u, UNSEEN_MALFORMED, 1, p->at.frame);
     else if (p->bytes.cap < p->bytes.len)
         unseen_add(u, UNSEEN_CONTENTS, 1, p->at.frame);
