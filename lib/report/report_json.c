@@ -226,10 +226,10 @@ static json_t *json_summary(const struct report *r)
     for (unsigned i = 0; i < r->n; i++)
         json_array_append_new(captures, json_capture(r, &r->captures[i]));
     return json_pack(
-        "{ss si si si si sb ss so so ss* so* so*}", "verdict", status_name(report_status(r)),
+        "{ss si si si si si sb ss so so ss* so* so*}", "verdict", status_name(report_status(r)),
         "exit_status", report_exit_status(r), "violated", report_count(r, VERDICT_VIOLATED),
         "unjudged", report_count(r, VERDICT_UNJUDGED), "conformant",
-        report_count(r, VERDICT_CONFORMANT), "strict", r->strict, "deviations", r->deviations,
+        report_count(r, VERDICT_CONFORMANT), "no_violation_proved", report_partial(r), "strict", r->strict, "deviations", r->deviations,
         "only", json_only(r), r->probed ? "targets" : "captures", captures, "baseline", r->baseline,
         "required", json_required(r), "min_judged", json_min_judged(r));
 }

@@ -383,13 +383,16 @@ GString *report_text(const struct report *r, bool colours)
 
 void report_text_total(GString *out, const struct report *r)
 {
-    unsigned violated = report_count(r, VERDICT_VIOLATED),
-             unjudged = report_count(r, VERDICT_UNJUDGED),
-             conformant = report_count(r, VERDICT_CONFORMANT);
-    if (r->n > 1)
-        g_string_append_printf(out, "\n%u %s: %u violated, %u not judged, %u conformant\n",
-                               violated + unjudged + conformant, r->probed ? "targets" : "captures",
-                               violated, unjudged, conformant);
+    const unsigned by_status[] = {[VERDICT_VIOLATED] = report_count(r, VERDICT_VIOLATED),
+                                  [VERDICT_UNJUDGED] = report_count(r, VERDICT_UNJUDGED),
+                                  [VERDICT_CONFORMANT] = report_count(r, VERDICT_CONFORMANT)};
+    unsigned n = by_status[0] + by_status[1] + by_status[2];
+    if (r->n > 1) {
+        g_string_append_printf(out, "\n%u %s%s: ", n, r->probed ? "target" : "capture",
+                               n == 1 ? "" : "s");
+        words_add_statuses(out, by_status, report_partial(r));
+        g_string_append_c(out, '\n');
+    }
     for (unsigned i = 0; i < r->n; i++)
         if (checked_judges_too_few(r, &r->captures[i]))
             g_string_append_printf(out, "%s: NOT JUDGED: %u rules judged, at least %u required\n",

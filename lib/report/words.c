@@ -91,6 +91,15 @@ const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_fram
                                          : "no rule was judged";
 }
 
+void words_add_statuses(GString *out, const unsigned by_status[3], unsigned partial)
+{
+    g_string_append_printf(out, "%u violated, %u not judged, ", by_status[VERDICT_VIOLATED],
+                           by_status[VERDICT_UNJUDGED]);
+    if (partial)
+        g_string_append_printf(out, "%u no violation proved, ", partial);
+    g_string_append_printf(out, "%u conformant", by_status[VERDICT_CONFORMANT] - partial);
+}
+
 void words_add_unseen(GString *out, const struct unseen *u, bool all)
 {
     const char *before = "";
