@@ -11,8 +11,8 @@
 #include "cli/say.h"
 
 /*
- * ns. Frames of several interfaces or queues may be a little out of order in a file. A frame that is
- * earlier by more than this has another cause: a clock that was set, or files that were joined.
+ * ns. Frames of several interfaces or queues may be a little out of order in a file. A frame that
+ * is earlier by more than this has another cause: a clock that was set, or files that were joined.
  */
 enum { TIME_BACK = 1000000000 };
 
@@ -52,7 +52,8 @@ static void take_finding(void *user, uint32_t frame, const struct finding *f)
 
 /* What the capture itself says that it has not, at this frame. last: the time of the one before. */
 static void count_unseen(struct unseen *u, const struct capfile *file,
-                         const struct capfile_frame *f, const struct capture_frame *c, int64_t *last)
+                         const struct capfile_frame *f, const struct capture_frame *c,
+                         int64_t *last)
 {
     struct capfile_lost lost = capfile_lost(file, f);
     unseen_add(u, UNSEEN_LOST_BEFORE, lost.before, f->number);

@@ -126,7 +126,8 @@ static const char *what(const struct merge_tally *t, bool is_one)
     return t->targets ? "targets" : "captures";
 }
 
-static void put_statuses(const struct report_merge *m, const unsigned by_status[3], unsigned partial)
+static void put_statuses(const struct report_merge *m, const unsigned by_status[3],
+                         unsigned partial)
 {
     GString *out = g_string_new(": ");
     words_add_statuses(out, by_status, partial);

@@ -13,7 +13,7 @@ struct pcapng_interface {
     int linktype;
     uint32_t snaplen; /* bytes; 0: no limit */
     uint8_t tsresol;
-    int64_t tsoffset; /* seconds */
+    int64_t tsoffset;        /* seconds */
     uint64_t ifdrop, osdrop; /* of its last statistics */
 };
 
@@ -29,7 +29,7 @@ struct pcapngfile {
     uint32_t frames;
     int64_t last_ns;
     uint64_t ifdrop, osdrop; /* packets lost on all interfaces so far, by their statistics */
-    uint8_t *options; /* of the last packet, in the body of its block */
+    uint8_t *options;        /* of the last packet, in the body of its block */
     uint32_t options_len;
     capfile_describe *describe; /* NULL: no callback */
     void *describe_user;

@@ -103,8 +103,8 @@ enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct pca
     if (!room_for_interface(ng))
         return pcapng_no_memory(error);
     f = &ng->interfaces[ng->interface_count++];
-    *f = (struct pcapng_interface){pcapng_get16(ng, ng->body), pcapng_get32(ng, ng->body + 4),
-                                   TSRESOL_DEFAULT, 0, 0, 0};
+    *f = (struct pcapng_interface){
+        pcapng_get16(ng, ng->body), pcapng_get32(ng, ng->body + 4), TSRESOL_DEFAULT, 0, 0, 0};
     enum capfile_result result = read_interface_options(ng, f, ng->body + 8, b->body_len - 8,
                                                         error);
     if (result != CAPFILE_FRAME)

@@ -74,11 +74,11 @@ static const struct json_member requests[] = {
     {NULL, SCALAR, NULL}};
 
 static const struct json_member entries[] = {
-    {"name", SCALAR, NULL},         {"verdict", SCALAR, NULL}, {"frames", SCALAR, NULL},
-    {"ipoib_frames", SCALAR, NULL}, {"packets", SCALAR, NULL}, {"answers", SCALAR, NULL},
-    {"rules", OBJECT, counts},      {"error", SCALAR, NULL},   {"node", SCALAR, NULL},
-    {"file", SCALAR, NULL},         {"tool", SCALAR, NULL},    {"strict", SCALAR, NULL},
-    {"deviations", SCALAR, NULL},   {"only", SCALARS, NULL},   {"undone", OBJECTS, undone},
+    {"name", SCALAR, NULL},         {"verdict", SCALAR, NULL},   {"frames", SCALAR, NULL},
+    {"ipoib_frames", SCALAR, NULL}, {"packets", SCALAR, NULL},   {"answers", SCALAR, NULL},
+    {"rules", OBJECT, counts},      {"error", SCALAR, NULL},     {"node", SCALAR, NULL},
+    {"file", SCALAR, NULL},         {"tool", SCALAR, NULL},      {"strict", SCALAR, NULL},
+    {"deviations", SCALAR, NULL},   {"only", SCALARS, NULL},     {"undone", OBJECTS, undone},
     {"requests", OBJECT, requests}, {"unseen", OBJECTS, unseen}, {NULL, SCALAR, NULL}};
 
 static const struct json_member summary[] = {

@@ -90,9 +90,9 @@ struct verdict_summary {
     unsigned must, should; /* violated; should counts as a violation only if strict */
     unsigned deviated, passed;
     unsigned inconclusive; /* including those of OUTCOME_UNPROVED */
-    unsigned noted;   /* rules of level INFO and DRAFT with an observation */
-    unsigned skipped; /* a probe could not try them */
-    unsigned known;   /* violated, but only as in the baseline */
+    unsigned noted;        /* rules of level INFO and DRAFT with an observation */
+    unsigned skipped;      /* a probe could not try them */
+    unsigned known;        /* violated, but only as in the baseline */
     /*
      * Rules of level MUST or SHOULD. applicable: selected rules that a capture can show; judged:
      * those of them that were decided: passed, violated, known deviation, or known from the

@@ -111,7 +111,8 @@ void words_add_unseen(GString *out, const struct unseen *u, bool all)
         g_string_append_printf(out, "%s%" PRIu64 " %s%s %s", before, n, unseen_noun(kind),
                                n == 1 ? "" : "s", unseen_rest(kind));
         if (all && u->kinds[i].frame)
-            g_string_append_printf(out, n == 1 ? " in frame %" PRIu32 : " from frame %" PRIu32 " on",
+            g_string_append_printf(out,
+                                   n == 1 ? " in frame %" PRIu32 : " from frame %" PRIu32 " on",
                                    u->kinds[i].frame);
         before = ", ";
     }

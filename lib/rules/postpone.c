@@ -369,7 +369,7 @@ static bool is_explained(const struct check_context *s, const struct postponed_f
  * What the current packet shows about a finding. EXPLAINED: a captured packet contradicts it.
  * UNPROVED: neither, and no later packet can decide it.
  */
-enum decision { PROVED, EXPLAINED, UNPROVED };
+enum settled { PROVED, EXPLAINED, UNPROVED };
 
 /*
  * sender: the port with its LID. whole: the current packet's PSN follows that of the sender's
@@ -377,8 +377,8 @@ enum decision { PROVED, EXPLAINED, UNPROVED };
  * was initialised after the finding, or if the finding's port has another LID now: another port may
  * have, or have had, the LID.
  */
-static enum decision decision_of(const struct check_context *s, const struct postponed_finding *f,
-                                 const struct endport *sender, bool whole)
+static enum settled settled_by(const struct check_context *s, const struct postponed_finding *f,
+                               const struct endport *sender, bool whole)
 {
     bool same_port = f->frame > f->port->initialised_frame &&
                      f->frame > sender->initialised_frame && f->port->gap_frame < s->p->at.frame &&
@@ -446,7 +446,7 @@ static void report_proved(const struct check_context *s, const struct postponed_
 
 /* Why a finding is not proved although its packet has come; NULL: it is. */
 static const char *why_unproved(const struct check_context *s, const struct postponed_finding *f,
-                                enum decision decision)
+                                enum settled decision)
 {
     if (decision != PROVED)
         return "a packet before it may be missing";
@@ -457,7 +457,7 @@ static const char *why_unproved(const struct check_context *s, const struct post
 
 /* Reports the finding unless a packet explains it, and frees its place. */
 static void end_postponed(const struct check_context *s, struct postponed_finding *f,
-                          enum decision decision)
+                          enum settled decision)
 {
     const char *why = why_unproved(s, f, decision);
     if (decision != EXPLAINED && why)
@@ -475,7 +475,7 @@ static void end_postponed(const struct check_context *s, struct postponed_findin
 static void decide_finding(const struct check_context *s, struct postponed_finding *f,
                            const struct endport *sender, bool whole)
 {
-    enum decision decision = decision_of(s, f, sender, whole);
+    enum settled decision = settled_by(s, f, sender, whole);
     enum parameters parameters = decision == PROVED && f->member_of ? parameters_of_member(s, f)
                                                                     : PARAMETERS_SAME;
     if (parameters == PARAMETERS_DIFFERENT)

@@ -101,10 +101,10 @@ static void fail_later(const struct check_context *s, const struct result *r,
 
 /*
  * Does the packet contradict a value in a captured packet, the link's parameters? Then it may
- * violate the rule although the fact is uncertain. The other facts are absences, which prove nothing
- * in a capture that lacks packets, or values that may not be known. A group's MLID is not one of
- * these values: an SM that starts again gives another one, and members use the previous one until
- * they hear of it.
+ * violate the rule although the fact is uncertain. The other facts are absences, which prove
+ * nothing in a capture that lacks packets, or values that may not be known. A group's MLID is not
+ * one of these values: an SM that starts again gives another one, and members use the previous one
+ * until they hear of it.
  */
 static bool contradicts_value(const struct check_context *s, const struct result *r)
 {
