@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "pcapio/capfile.h"
 #include "rules/checker.h"
 #include "cli/fail.h"
@@ -42,6 +43,11 @@ static void take_finding(void *user, uint32_t frame, const struct finding *f)
         add_known(sink, frame, f);
     else
         deliver_finding(sink, frame, f);
+}
+
+static void analyse_packet(void *user, const struct packet *p, const struct events *e)
+{
+    analysis_packet(user, p, e);
 }
 
 static bool check_one(struct checker *checker, const struct capfile *file,
@@ -108,12 +114,16 @@ bool check_capture(struct checked *out, const char *path, const struct check_set
     struct sink sink = {out->verdict, by->baseline, by->annotation};
     fabric_take_interfaces(fabric, by->interfaces);
     struct checker *checker = checker_new(fabric, by->known, take_finding, &sink);
+    struct analysis *analysis = analysis_new(fabric, NULL, NULL);
     checker_count_passes(checker, verdict_passes(out->verdict));
+    checker_watch_packets(checker, analyse_packet, analysis);
     struct reading_progress *progress = progress_new(name, file);
     bool whole = check_frames(out, file, checker, by->annotation, progress, stop, &why);
     progress_free(progress);
     say_contradiction(name, &fabric_facts(fabric)->contradiction);
     verdict_set_undone(out->verdict, fabric_facts(fabric)->undone);
+    out->events = analysis_take_events(analysis);
+    analysis_free(analysis);
     checker_free(checker);
     fabric_free(fabric);
     capfile_close(file);
