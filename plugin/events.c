@@ -92,9 +92,8 @@ static void show_event(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
     if (e->cause_frame)
         proto_item_set_generated(
             proto_tree_add_uint(sub, hf_ipoib_analysis_frame, tvb, 0, 0, e->cause_frame));
-    add_string(
-        sub, hf_ipoib_analysis_explain, tvb,
-        wmem_strdup_printf(pinfo->pool, "ipoib-check --explain %s", event_name(e->kind)));
+    add_string(sub, hf_ipoib_analysis_explain, tvb,
+               wmem_strdup_printf(pinfo->pool, "ipoib-check --explain %s", event_name(e->kind)));
     expert_add_info_format(pinfo, ti, &event_experts[e->kind], "%s", text);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/watch.h"
+#include "analysis/question.h"
 
 #include <arpa/inet.h>
 
@@ -7,6 +7,7 @@ struct analysis {
     const struct fabric_facts *facts;
     struct undone *undone;
     struct event_table *events;
+    struct questions *questions;
     analysis_report *report;
     void *user;
 };
@@ -17,6 +18,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
     a->facts = fabric_facts(fabric);
     a->undone = fabric_undone(fabric);
     a->events = event_table_new(a->undone);
+    a->questions = g_new0(struct questions, 1);
     a->report = report;
     a->user = user;
     return a;
@@ -27,6 +29,7 @@ void analysis_free(struct analysis *a)
     if (!a)
         return;
     event_table_free(a->events);
+    g_free(a->questions);
     g_free(a);
 }
 
@@ -95,6 +98,11 @@ void watch_event(const struct watch *w, const struct event_key *key, const struc
     add_event(w, event, who, cause);
 }
 
+bool watch_has_event(const struct watch *w, const struct event_key *key)
+{
+    return event_table_find(w->a->events, key) != NULL;
+}
+
 /* ---- texts */
 
 struct sender sender_of_endport(const struct endport *port)
@@ -137,13 +145,45 @@ const char *text_of_gid(char text[GID_TEXT], const uint8_t *gid)
 
 static void watch_mad(const struct watch *w)
 {
-    if (w->p->mad.kind == MAD_KIND_SA && w->p->mad.has_header)
+    const struct mad_payload *m = &w->p->mad;
+    if (w->e->count)
+        watch_managers(w);
+    if (!m->has_header)
+        return;
+    if (m->kind == MAD_KIND_SA) {
         watch_refused_requests(w);
+        watch_sa_requests(w);
+        watch_notice(w);
+    } else if (m->kind == MAD_KIND_CM) {
+        watch_connection_message(w);
+    } else if (m->kind == MAD_KIND_SMP) {
+        watch_smp(w);
+    }
+}
+
+static void watch_datagram(const struct watch *w)
+{
+    const struct datagram *d = &w->p->datagram;
+    if (!packet_begins_message(w->p) || d->header != WIRE_OK)
+        return;
+    if (d->encap.type == TYPE_ARP || d->icmpv6.p) {
+        watch_holders(w);
+        watch_address_requests(w);
+    }
+    watch_echo(w);
 }
 
 void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
 {
-    const struct watch w = {a, a->facts, p, e};
-    if (p->classification.class == PAYLOAD_MAD)
+    const struct watch w = {a, a->facts, p, e, a->questions};
+    enum payload_class class = p->classification.class;
+    question_hear(&w);
+    if (class == PAYLOAD_MAD)
         watch_mad(&w);
+    else if (class == PAYLOAD_IPOIB || class == PAYLOAD_FRAGMENT)
+        watch_datagram(&w);
+    else if (p->classification.connection)
+        watch_acknowledge(&w);
+    if (a->questions->n_open)
+        watch_open_echos(&w);
 }
