@@ -34,7 +34,7 @@ static void unanswered(const struct watch *w, const struct question *q, const ch
     const struct event_key key = event_key(w, EVENT_SA_UNANSWERED, who.gid, q->key.about,
                                            (uint64_t)q->lid << 8 | q->key.kind);
     watch_event(w, &key, &who, q->first_frame,
-                "the SA does not answer %s %s: %u request%s since frame %u%s",
+                "the SA at LID %u does not answer %s %s: %u request%s since frame %u%s", q->peer,
                 words_of(q->key.kind), text_of_gid(gid, q->key.about), q->asked,
                 q->asked == 1 ? "" : "s", q->first_frame, why);
 }

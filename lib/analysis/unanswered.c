@@ -174,13 +174,14 @@ static bool find_echo(const struct packet *p, struct echo *e)
     return d->encap.type == TYPE_IPV6 && read_echo_in_ipv6(d->body, e);
 }
 
+/* A ping sends its requests whether they are answered or not: the last one may still be. */
 static void watch_request(const struct watch *w, const struct echo *e)
 {
     const struct question_key key = key_of_ips(w, QUESTION_ECHO, &e->from, &e->to);
     struct question *q = question_ask(w, &key, e->number);
     if (!q || q->asked < QUESTION_ASKED)
         return;
-    if (question_is_unanswered(w, q, QUESTION_MS))
+    if (q->asked > QUESTION_ASKED && question_is_unanswered(w, q, QUESTION_MS))
         unanswered(w, EVENT_ECHO_UNANSWERED, q, e->from.length);
     else
         question_open(w, q);
@@ -202,12 +203,12 @@ void watch_echo(const struct watch *w)
         question_answer(w, q);
 }
 
-/* Another packet of the receiver reaches the requester, a second after the first request. */
+/* Another packet of the receiver reaches the requester, a second after the last request. */
 static bool is_proved(const struct watch *w, const struct question *q)
 {
     const struct ib_packet *ib = &w->p->ib;
     return q->key.kind == QUESTION_ECHO && q->key.subnet == w->p->at.interface &&
-           ib->dlid == q->lid && ib->slid == q->peer && watch_ms(w) - q->first_ms >= QUESTION_MS;
+           ib->dlid == q->lid && ib->slid == q->peer && watch_ms(w) - q->last_ms >= QUESTION_MS;
 }
 
 void watch_open_echos(const struct watch *w)
