@@ -146,12 +146,13 @@ const char *text_of_gid(char text[GID_TEXT], const uint8_t *gid)
 static void watch_mad(const struct watch *w)
 {
     const struct mad_payload *m = &w->p->mad;
-    if (w->e->count)
+    if (w->e->count) {
         watch_managers(w);
+        watch_refused_requests(w);
+    }
     if (!m->has_header)
         return;
     if (m->kind == MAD_KIND_SA) {
-        watch_refused_requests(w);
         watch_sa_requests(w);
         watch_notice(w);
     } else if (m->kind == MAD_KIND_CM) {

@@ -19,15 +19,15 @@ struct question_key question_key(const struct watch *w, enum question_kind kind,
     return key;
 }
 
-/* FNV-1a, not the hash of tables: what is overwritten must not differ between runs (model/hash.h).
+/* Not the hash of tables, which differs between runs: what is overwritten must not (model/hash.h).
  */
 static struct question *slot_of(const struct watch *w, const struct question_key *key)
 {
-    const uint8_t *bytes = (const uint8_t *)key;
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < sizeof *key; i++)
-        hash = (hash ^ bytes[i]) * 16777619u;
-    return &w->questions->all[(hash ^ hash >> 16) % QUESTIONS];
+    uint64_t words[sizeof *key / sizeof(uint64_t)], hash = 0;
+    memcpy(words, key, sizeof words);
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return &w->questions->all[(hash ^ hash >> 32) >> 16 & (QUESTIONS - 1)];
 }
 
 static bool has_key(const struct question *q, const struct question_key *key)
@@ -101,7 +101,7 @@ bool question_is_heard(const struct watch *w, uint16_t lid)
 {
     const struct heard *h = &w->questions->heard[lid % HEARD];
     return lid && h->lid == lid && h->subnet == w->p->at.interface &&
-           watch_ms(w) - h->ms <= HEARD_MS;
+           watch_ms(w) - h->ns / 1000000 <= HEARD_MS;
 }
 
 bool question_is_unanswered(const struct watch *w, const struct question *q, int64_t ms)
@@ -115,5 +115,5 @@ void question_hear(const struct watch *w)
     const struct packet *p = w->p;
     uint16_t lid = p->ib.dlid;
     if (p->ib.has_lrh && lid < LID_MULTICAST_FIRST)
-        w->questions->heard[lid % HEARD] = (struct heard){watch_ms(w), p->at.interface, lid};
+        w->questions->heard[lid % HEARD] = (struct heard){p->at.ns, p->at.interface, lid};
 }

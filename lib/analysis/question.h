@@ -44,7 +44,7 @@ enum { QUESTION_MS = 1000, QUESTION_SA_MS = 200 };
 
 /* A port to which a packet was captured: the capture point sees what is sent to it. */
 struct heard {
-    int64_t ms;
+    int64_t ns;
     uint16_t subnet, lid; /* LID 0: unused */
 };
 

@@ -54,11 +54,11 @@ static void ask_for(const struct watch *w, const struct question_key *key, enum 
                     const struct ip *target)
 {
     struct question *q = question_ask(w, key, w->p->ib.psn + UINT64_C(1));
-    if (!q)
+    if (!q || !question_is_unanswered(w, q, QUESTION_MS))
         return;
     if (is_announced(w, q, target))
         question_answer(w, q);
-    else if (question_is_unanswered(w, q, QUESTION_MS))
+    else
         unanswered(w, kind, q, target->length);
 }
 

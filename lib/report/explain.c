@@ -124,7 +124,7 @@ static void append_block(GString *out, const char *block)
         append_row(out, block);
     } else if (g_str_has_prefix(block, "- ")) {
         append_item(out, block + 2);
-    } else if (*block && !g_str_has_prefix(block, "[All rules]")) {
+    } else if (*block && !g_str_has_prefix(block, "[All ")) {
         append_paragraph(out, block);
     }
 }
@@ -195,7 +195,7 @@ bool explain_rule(GString *out, const char *name, GError **error)
         }
     }
     if (n == 0)
-        fail_with(error, "--explain: no rule begins with '%s': see --list of ipoib-check", name);
+        fail_with(error, "--explain: no rule or event begins with '%s': see --list of ipoib-check", name);
     else if (n > 1)
         refuse_several(name, error);
     else
