@@ -55,13 +55,25 @@ static void store_event(void *user _U_, const struct link_event *e)
     memcpy(s->what, e->what, length);
 }
 
+/* Created on first use, as the model is; NULL: the protocol is disabled. */
+static struct analysis *analysis_of_file(void)
+{
+    if (!analysis && plugin_enabled())
+        analysis = analysis_new(state_fabric(), store_event, NULL);
+    return analysis;
+}
+
 void events_observe(const struct packet *p, const struct events *e)
 {
-    if (!plugin_enabled())
-        return;
-    if (!analysis)
-        analysis = analysis_new(state_fabric(), store_event, NULL);
-    analysis_packet(analysis, p, e);
+    struct analysis *a = analysis_of_file();
+    if (a)
+        analysis_packet(a, p, e);
+}
+
+struct event_table *events_of_file(void)
+{
+    struct analysis *a = analysis_of_file();
+    return a ? analysis_events(a) : NULL;
 }
 
 /* ---- the tree */

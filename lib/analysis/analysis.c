@@ -33,6 +33,11 @@ void analysis_free(struct analysis *a)
     g_free(a);
 }
 
+struct event_table *analysis_events(const struct analysis *a)
+{
+    return a->events;
+}
+
 struct event_table *analysis_take_events(struct analysis *a)
 {
     struct event_table *events = a->events;

@@ -23,6 +23,8 @@ void analysis_free(struct analysis *a);
  */
 void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e);
 
+/* The events so far. */
+struct event_table *analysis_events(const struct analysis *a);
 /* The events; the caller frees the table. The analysis starts a new one. */
 struct event_table *analysis_take_events(struct analysis *a);
 

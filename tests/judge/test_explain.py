@@ -69,8 +69,8 @@ def test_a_beginning_that_one_rule_has_is_enough():
     [
         ("rfc4391.6", "rules begin with 'rfc4391.6': rfc4391.6.encapsulation-header, "),
         ("", f"{len(IDS)} rules begin with ''"),
-        ("rfc9999", "no rule begins with 'rfc9999'"),
-        ("\x1b[2J", r"no rule begins with '\x1b[2J'"),
+        ("rfc9999", "no rule or event begins with 'rfc9999'"),
+        ("\x1b[2J", r"no rule or event begins with '\x1b[2J'"),
     ],
 )
 @pytest.mark.parametrize("tool", ["ipoib-check", "ipoib-probe"])
