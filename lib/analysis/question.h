@@ -49,7 +49,7 @@ struct heard {
 };
 
 /* An SA transaction. q NULL: its request was not captured. */
-struct transaction {
+struct sa_transaction {
     uint64_t requester, tid;
     struct question *question;
     uint32_t answered_frame; /* 0: not answered */
@@ -71,7 +71,7 @@ enum {
 
 struct questions {
     struct question all[QUESTIONS];
-    struct transaction transactions[TRANSACTIONS];
+    struct sa_transaction transactions[TRANSACTIONS];
     struct heard heard[HEARD];
     struct port_activity ports[PORTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */

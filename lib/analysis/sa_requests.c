@@ -9,13 +9,13 @@
 
 enum { GIVEN_UP_MS = 3000 };
 
-static struct transaction *transaction_of(const struct watch *w, struct port requester)
+static struct sa_transaction *transaction_of(const struct watch *w, struct port requester)
 {
     uint64_t tid = w->p->mad.mad.tid;
     return &w->questions->transactions[port_transaction_place(&requester, tid) % TRANSACTIONS];
 }
 
-static bool is_of(const struct transaction *t, struct port requester, uint64_t tid)
+static bool is_of(const struct sa_transaction *t, struct port requester, uint64_t tid)
 {
     return t->requester == requester.id && t->tid == tid;
 }
@@ -59,17 +59,17 @@ static enum question_kind request_kind(const struct packet *p, const uint8_t **a
 }
 
 /* Its answer was captured a moment ago, before it. */
-static bool is_answered(const struct watch *w, const struct transaction *t)
+static bool is_answered(const struct watch *w, const struct sa_transaction *t)
 {
     return is_of(t, w->p->src, w->p->mad.mad.tid) && t->answered_frame &&
            order_is_uncertain(&w->f->order, t->answered_frame);
 }
 
-static void enter_transaction(const struct watch *w, struct transaction *t, struct question *q)
+static void enter_transaction(const struct watch *w, struct sa_transaction *t, struct question *q)
 {
     if (t->question && !is_of(t, w->p->src, w->p->mad.mad.tid))
         question_answer(w, t->question); /* its answer would not be recognised any more */
-    *t = (struct transaction){w->p->src.id, w->p->mad.mad.tid, q, 0};
+    *t = (struct sa_transaction){w->p->src.id, w->p->mad.mad.tid, q, 0};
 }
 
 static void requested(const struct watch *w)
@@ -77,7 +77,7 @@ static void requested(const struct watch *w)
     const struct packet *p = w->p;
     const uint8_t *about = NULL;
     enum question_kind kind = request_kind(p, &about);
-    struct transaction *t = transaction_of(w, p->src);
+    struct sa_transaction *t = transaction_of(w, p->src);
     if (kind == QUESTION_NONE || !port_to_lid(p->src) || is_answered(w, t))
         return;
     const struct question_key key = question_key(w, kind, p->src.id, NULL, about);
@@ -121,7 +121,7 @@ static void watch_path(const struct watch *w, const struct question *q)
 static void responded(const struct watch *w)
 {
     const struct packet *p = w->p;
-    struct transaction *t = transaction_of(w, p->dst);
+    struct sa_transaction *t = transaction_of(w, p->dst);
     bool known = is_of(t, p->dst, p->mad.mad.tid);
     struct question *q = known ? t->question : NULL;
     if (packet_is_corrupt(p) || !port_to_lid(p->dst))
@@ -130,7 +130,7 @@ static void responded(const struct watch *w)
     if (t->question)
         question_answer(w, t->question);
     if (!known)
-        *t = (struct transaction){p->dst.id, p->mad.mad.tid, NULL, 0};
+        *t = (struct sa_transaction){p->dst.id, p->mad.mad.tid, NULL, 0};
     t->answered_frame = p->at.frame;
 }
 

@@ -6,9 +6,16 @@
 
 #include "analysis/analysis.h"
 
+/* Where events go. report NULL: only into the table. */
+struct event_sink {
+    struct event_table *events;
+    analysis_report *report;
+    void *user;
+};
+
 /* The current packet, and where its events go. */
 struct watch {
-    struct analysis *a;
+    struct event_sink *sink;
     const struct fabric_facts *f;
     const struct packet *p;
     const struct events *e;

@@ -172,7 +172,7 @@ static void refuse_several(const char *name, GError **error)
         if (n++ < NAMED_MAX)
             g_string_append_printf(names, "%s%s", n > 1 ? ", " : "", rule_pages[i].id);
     }
-    fail_with(error, "--explain: %u rules begin with '%s': %s%s", n, name, names->str,
+    fail_with(error, "--explain: %u rules and events begin with '%s': %s%s", n, name, names->str,
               n > NAMED_MAX ? ", ..." : "");
     g_string_free(names, TRUE);
 }
@@ -195,7 +195,8 @@ bool explain_rule(GString *out, const char *name, GError **error)
         }
     }
     if (n == 0)
-        fail_with(error, "--explain: no rule or event begins with '%s': see --list of ipoib-check", name);
+        fail_with(error, "--explain: no rule or event begins with '%s': see --list of ipoib-check",
+                  name);
     else if (n > 1)
         refuse_several(name, error);
     else

@@ -21,7 +21,7 @@ struct checked {
     double seconds;    /* time that the check took */
     GPtrArray *stages; /* struct stage, from the probe's diagnosis of a fabric; NULL: none */
     struct event_table *events; /* what happened on the link; NULL: not analysed */
-    GPtrArray *undone; /* struct undone_stage: stages without a result; NULL: none */
+    GPtrArray *undone;          /* struct undone_stage: stages without a result; NULL: none */
     /*
      * a prefix of a sweep: its hosts have results of their own, so it is not counted as conformant
      * itself
