@@ -23,8 +23,8 @@ bool tree_is_wanted(const proto_tree *tree)
 }
 
 /*
- * Wireshark registers the tap "expert" when it opens a file, after the plugins. So the tap is looked
- * up here, and only until it is found, because the search compares the names of all taps.
+ * Wireshark registers the tap "expert" when it opens a file, after the plugins. So the tap is
+ * looked up here, and only until it is found, because the search compares the names of all taps.
  */
 bool experts_are_wanted(const proto_tree *tree)
 {
