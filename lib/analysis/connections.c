@@ -39,8 +39,9 @@ static void refused(const struct watch *w, const struct cm *cm, const struct con
     char other[SENDER_TEXT_SIZE];
     const struct event_key key = key_of_ends(w, EVENT_CONNECTION_REFUSED, c,
                                              (uint64_t)cm->reason << 1 | by_requester);
-    watch_event(w, &key, &who, c->req_frame, "it refuses the connection with %s: reason %u, %s",
-                end_text(w, c, !by_requester, other), cm->reason, reason ? reason : "unknown");
+    watch_event(w, &key, &who, c->req_frame, "it %s the connection with %s: reason %u, %s",
+                by_requester ? "gives up" : "refuses", end_text(w, c, !by_requester, other),
+                cm->reason, reason ? reason : "unknown");
 }
 
 static void unanswered(const struct watch *w, const struct cm *cm, const struct connection *c)
@@ -57,7 +58,7 @@ static void unanswered(const struct watch *w, const struct cm *cm, const struct 
         return;
     const struct event_key key = key_of_ends(
         w, req ? EVENT_CONNECTION_UNANSWERED : EVENT_CONNECTION_LOST, c, by_requester);
-    watch_event(w, &key, &who, q->first_frame, "%s does not answer its %s: %u since frame %u",
+    watch_event(w, &key, &who, q->first_frame, "%s has not answered its %s: %u since frame %u",
                 end_text(w, c, !by_requester, other),
                 req ? "requests to connect (REQ)" : "requests to disconnect (DREQ)", q->asked,
                 q->first_frame);

@@ -31,10 +31,12 @@ static bool read_arp(const struct datagram *d, struct announcement *a)
     return true;
 }
 
+/* An advertisement without the Override flag takes nothing over, as of an anycast address. */
 static bool read_nd(const struct datagram *d, struct announcement *a)
 {
     const uint8_t *m = d->icmpv6.p;
-    if (view_has(d->icmpv6, 0, ND_TARGET + 16) != WIRE_OK || (m[0] != ND_NS && m[0] != ND_NA))
+    if (view_has(d->icmpv6, 0, ND_TARGET + 16) != WIRE_OK || (m[0] != ND_NS && m[0] != ND_NA) ||
+        (m[0] == ND_NA && !(m[ND_NA_FLAGS] & ND_NA_OVERRIDE)))
         return false;
     a->ip = ip_read(m[0] == ND_NA ? m + ND_TARGET : d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
     a->takes_over = m[0] == ND_NA && !(m[ND_NA_FLAGS] & ND_NA_SOLICITED);
@@ -88,7 +90,7 @@ static void moved(const struct watch *w, const struct neighbour *n)
                     old, qpn);
     else
         watch_event(w, &key, &who, before->last_frame,
-                    "the address moved here from GID %s, QPN 0x%06x",
+                    "it announces the address; before, GID %s, QPN 0x%06x did",
                     text_of_gid(gid, before->lladdr + LLADDR_GID), old);
 }
 

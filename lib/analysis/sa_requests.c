@@ -34,7 +34,7 @@ static void unanswered(const struct watch *w, const struct question *q, const ch
     const struct event_key key = event_key(w, EVENT_SA_UNANSWERED, who.gid, q->key.about,
                                            (uint64_t)q->lid << 8 | q->key.kind);
     watch_event(w, &key, &who, q->first_frame,
-                "the SA at LID %u does not answer %s %s: %u request%s since frame %u%s", q->peer,
+                "the SA at LID %u has not answered %s %s: %u request%s since frame %u%s", q->peer,
                 words_of(q->key.kind), text_of_gid(gid, q->key.about), q->asked,
                 q->asked == 1 ? "" : "s", q->first_frame, why);
 }
@@ -109,7 +109,7 @@ static void watch_path(const struct watch *w, const struct question *q)
 {
     const struct sa *sa = &w->p->mad.sa;
     bool refused = sa->mad.attribute == SA_PATH_RECORD && sa->mad.method == SA_GET_RESP &&
-                   sa->mad.status;
+                   sa->mad.status && !status_is_redirection(sa->mad.status);
     if (!refused)
         return;
     if (q)

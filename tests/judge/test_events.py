@@ -128,6 +128,14 @@ def join_refused_for_its_mtu():
 
 
 @case
+def join_that_is_redirected():
+    """Status 2: another port serves the request (IBA 13.5.2)."""
+    s, a, _, _ = link()
+    s.join(a, s.group4("239.1.2.3"), status=0x0002)
+    return s, []
+
+
+@case
 def leave_refused():
     s, a, _, _ = link()
     data = ib.mcmember(s.group4("224.0.0.1"), a.gid, join=FULL)
@@ -255,6 +263,15 @@ def probe_of_an_address():
 
 
 @case
+def anycast_address():
+    """RFC 4861 section 7.2.7: advertisements of an anycast address have no Override flag."""
+    s, a, b, c = link()
+    for host in (b, c, b):
+        s.advertise(host, a, "2001:db8::ffff", flags=0x40000000)
+    return s, []
+
+
+@case
 def announcement_to_another_group():
     s, a, _, _ = link()
     group = s.join(a, s.group4("239.1.2.3"))
@@ -277,6 +294,16 @@ def connection_refused():
         c.req(ib.service_id_rfc(b.qpn), ib.private_data(a.qpn, 65524))
         c.rej(8)
     return s, [("connection_refused", number(s) - 2, 2, ["reason 8", a.gid])]
+
+
+@case
+def connection_that_the_requester_gives_up():
+    """A REJ of the requester, reason 4 (timeout), for the REQ that has no answer."""
+    s, a, b, _ = link()
+    c = Link(s, a, b)
+    c.req(ib.service_id_rfc(b.qpn), ib.private_data(a.qpn, 65524))
+    c.mad(True, ib.cm_rej(c.tid, c.ids[0], 0, 4))
+    return s, [("connection_refused", number(s), 1, ["gives up", "reason 4", b.gid])]
 
 
 @case
