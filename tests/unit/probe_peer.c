@@ -9,6 +9,7 @@
 
 #include "probe/checks/checks.h"
 #include "probe/link/message.h"
+#include "sa_answer.h"
 #include "wire/put.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
@@ -525,6 +526,7 @@ static uint16_t respond_group(struct fake *f, const struct sa_query *q, uint8_t 
     f->leaves += q->method == SA_DELETE;
     f->member = q->method == SA_SET || (f->member && q->method != SA_DELETE);
     memcpy(record, broadcast, MCM_SIZE);
+    record[MCM_SCOPE_JOIN] |= q->method == SA_SET ? q->record[MCM_SCOPE_JOIN] & JOIN_ALL : 0;
     return 0;
 }
 
@@ -564,6 +566,7 @@ static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t
      * IBA 15.2.5.2 and 14.2.5.3: PortGUID. After a change, the peer's old LID belongs to another
      * port.
      */
+    put16(record, be16(q->record));
     memcpy(record + 24, (be16(q->record) == place.lid ? place.gid : second_gid) + 8, 8);
     record[31] ^= f->fault == WRONG_GUID;
     return 0;
@@ -588,7 +591,7 @@ static void put_table_mgid(const struct fake *f, unsigned i, uint8_t *mgid)
  */
 static uint16_t respond_table(const struct fake *f, const struct sa_query *q, struct sa_response *a)
 {
-    enum { SWITCH = 0x0014, SM = 0x0018, STATE = 4 + 20, MASTER = 3, MULTICAST_CAP = 4 + 4 };
+    enum { SWITCH = 0x0014, SM = 0x0018, STATE = 4 + 20, MASTER = 3, MULTICAST_CAP = 4 + 4, SWITCH_LID = 3 };
     uint8_t record[56] = {0};
     unsigned n = q->attribute == SM       ? f->masters
                  : q->attribute == SWITCH ? f->mlids > 0
@@ -598,8 +601,10 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
         if (q->attribute == SM) {
             put16(record, (uint16_t)(i + 1));
             record[STATE] = MASTER;
-        } else if (q->attribute == SWITCH)
+        } else if (q->attribute == SWITCH) {
+            put16(record, SWITCH_LID);
             put16(record + MULTICAST_CAP, (uint16_t)f->mlids);
+        }
         else {
             memset(record, 0, sizeof record);
             put_broadcast(f, record);
@@ -639,13 +644,7 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
                                                                      : respond_record(f, q, record);
     if (f->wrong_record)
         memset(record + MCM_MGID, 0, GID_SIZE);
-    memset(a->mad, 0, MAD_SIZE);
-    a->mad[MAD_BASE_VERSION] = 1;
-    a->mad[MAD_CLASS] = MAD_CLASS_SA;
-    a->mad[MAD_CLASS_VERSION] = 2;
-    a->mad[MAD_METHOD] = q->method == SA_DELETE ? SA_DELETE_RESP : SA_GET_RESP;
-    put16(a->mad + MAD_STATUS, a->status);
-    put16(a->mad + MAD_ATTRIBUTE, q->attribute);
+    sa_answer_head(q, a->status, a);
     memcpy(a->mad + SA_DATA, record, sizeof record);
     if (a->status == 0 && !table)
         g_byte_array_append(a->records, record, sizeof record);

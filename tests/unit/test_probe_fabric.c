@@ -289,7 +289,7 @@ static void another_record_is_malformed(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
         look(&l, ids[i], &(struct fake){.wrong_record = true});
         assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
-        says(l.stage->text, "the SA's answer is malformed");
+        says(l.stage->text, "the SA's answer does not fit: its record is of group ::, and the request was about ff12:");
         forget(&l);
     }
 }
