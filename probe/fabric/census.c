@@ -34,6 +34,7 @@ struct census {
     unsigned without_member; /* valid if members_known is set */
     char no_members[160];    /* otherwise: why not */
     unsigned mlids;
+    bool broadcast;   /* the link's broadcast group */
     bool all_routers; /* 224.0.0.2 or ff02::2 */
     uint64_t mlid_seen[(0x10000 - 0xc000) / 64];
 };
@@ -150,6 +151,7 @@ static void assess_group(struct target *t, struct census *c, const uint8_t *reco
         c->other_partition++;
         return;
     }
+    c->broadcast |= mgid_equal(m.mgid, t->link->group.mgid);
     c->all_routers |= mgid_is_all_routers(m.mgid);
     assess_mgid(t, m.mgid);
     assess_attributes(t, &m);
@@ -293,11 +295,23 @@ static void check_group_records(struct target *t, struct census *c, const struct
     g_hash_table_destroy(seen);
 }
 
+/* What makes the list of groups doubtful. why: of a result other than SA_SUCCESS */
+static void withhold_census(struct target *t, const struct census *c, enum sa_result result,
+                            const char *why)
+{
+    if (result != SA_SUCCESS)
+        results_withhold_stage(t->results, "%s", why);
+    if (!c->broadcast)
+        results_withhold_stage(
+            t->results,
+            "the list lacks the broadcast group, which the SA has (fabric.broadcast-group)");
+}
+
 /* A fault in one place of the table does not hide what the other records show. */
 static bool has_groups(enum sa_result result, const struct sa_response *a)
 {
-    return result == SA_SUCCESS || (result == SA_MALFORMED && sa_record(a, 0, MCM_SIZE) &&
-                                    a->stride >= MCM_SIZE);
+    return result == SA_SUCCESS ||
+           (result == SA_MALFORMED && sa_record(a, 0, MCM_SIZE) && a->stride >= MCM_SIZE);
 }
 
 static bool stage_census(struct target *t, const char *id)
@@ -308,15 +322,13 @@ static bool stage_census(struct target *t, const char *id)
     results_sent(t->results, "SA GetTable MCMemberRecord");
     enum sa_result result = sa_query_send(t, &q, &a);
     char *why = g_strdup(sa_failure_text(t, result, a.status)); /* report_census() queries too */
-    bool listed = has_groups(result, &a);
-    if (listed) {
+    if (has_groups(result, &a)) {
         check_group_records(t, &c, &a);
         report_census(t, id, &c);
+        withhold_census(t, &c, result, why);
     } else
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(result, a.status),
                       "the groups cannot be listed: %s", why);
-    if (listed && result != SA_SUCCESS)
-        results_withhold_stage(t->results, "%s", why);
     g_free(why);
     sa_response_clear(&a);
     return true;

@@ -281,10 +281,9 @@ static void report_traps(struct target *t, const char *id, const struct group_li
     if (!c->watches)
         report_unwatched(t, id, c);
     else if (c->created_trap == TRANSPORT_OK && c->deleted_trap == TRANSPORT_OK)
-        results_stage(
-            t->results, id, OUTCOME_PASS, "",
-            "created, %sleft and deleted; traps 66 and 67 were received",
-            c->not_done->len ? "" : "joined in every way, ");
+        results_stage(t->results, id, OUTCOME_PASS, "",
+                      "created, %sleft and deleted; traps 66 and 67 were received",
+                      c->not_done->len ? "" : "joined in every way, ");
     else
         results_stage(
             t->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,

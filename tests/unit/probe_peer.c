@@ -572,12 +572,14 @@ static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t
     return 0;
 }
 
-/* 239.0.0.0 and the following; ff02::1:ff00:0 and the following (RFC 4291 §2.7.1); another
- * protocol's */
+/* The last one is the broadcast group. Others: 239.0.0.0 and the following; ff02::1:ff00:0 and the
+ * following (RFC 4291 §2.7.1); another protocol's */
 static void put_table_mgid(const struct fake *f, unsigned i, uint8_t *mgid)
 {
     static const uint8_t solicited[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [11] = 1, 0xff},
                          foreign[16] = {0xff, 0x12, 0xa0, 0x1b, 0xff, 0xff};
+    if (i + 1 >= f->groups)
+        return;
     put32(mgid + 12, 0xef000000u + i);
     if (i < f->solicited || i < f->foreign) {
         memcpy(mgid, i < f->solicited ? solicited : foreign, 16);
@@ -591,11 +593,18 @@ static void put_table_mgid(const struct fake *f, unsigned i, uint8_t *mgid)
  */
 static uint16_t respond_table(const struct fake *f, const struct sa_query *q, struct sa_response *a)
 {
-    enum { SWITCH = 0x0014, SM = 0x0018, STATE = 4 + 20, MASTER = 3, MULTICAST_CAP = 4 + 4, SWITCH_LID = 3 };
+    enum {
+        SWITCH = 0x0014,
+        SM = 0x0018,
+        STATE = 4 + 20,
+        MASTER = 3,
+        MULTICAST_CAP = 4 + 4,
+        SWITCH_LID = 3
+    };
     uint8_t record[56] = {0};
     unsigned n = q->attribute == SM       ? f->masters
                  : q->attribute == SWITCH ? f->mlids > 0
-                                          : f->groups;
+                                          : MAX(f->groups, f->lists_none ? 0 : 1);
     a->stride = q->attribute == SM ? 32 : q->attribute == SWITCH ? 24 : 56;
     for (unsigned i = 0; i < n; i++) {
         if (q->attribute == SM) {
@@ -604,8 +613,7 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
         } else if (q->attribute == SWITCH) {
             put16(record, SWITCH_LID);
             put16(record + MULTICAST_CAP, (uint16_t)f->mlids);
-        }
-        else {
+        } else {
             memset(record, 0, sizeof record);
             put_broadcast(f, record);
             put_table_mgid(f, i, record + MCM_MGID);
@@ -616,6 +624,15 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
         g_byte_array_append(a->records, record, a->stride);
     }
     return 0;
+}
+
+static void spoil(const struct fake *f, const struct sa_query *q, struct sa_response *a)
+{
+    if (q->method != f->spoils.method || q->attribute != f->spoils.attribute || !a->records->len)
+        return;
+    g_byte_array_set_size(a->records, a->records->len - f->spoils.lacks);
+    if (f->spoils.at || f->spoils.value)
+        put16(a->records->data + f->spoils.at, f->spoils.value);
 }
 
 static enum transport_result fake_query(struct transport *t, const struct sa_query *q, int ms,
@@ -648,6 +665,7 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     memcpy(a->mad + SA_DATA, record, sizeof record);
     if (a->status == 0 && !table)
         g_byte_array_append(a->records, record, sizeof record);
+    spoil(f, q, a);
     if (f->signal_at && f->asks >= f->signal_at)
         stop = 2; /* SIGINT: the SA has the request, but its response is not awaited */
     if (stop && !t->ending)
