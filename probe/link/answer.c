@@ -26,14 +26,14 @@
 enum { CLASS_PORT_INFO_SIZE = 72 }; /* IBA 13.4.8.1 */
 #define LID_PERMISSIVE 0xffffu      /* IBA 4.1.3 */
 
-struct comparison {
+struct answer_comparison {
     const struct sa_query *q;
     const struct mc_group *known;
     struct answer_fault fault;
 };
 
-static bool differs(const struct comparison *c, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool differs(const struct comparison *c, const char *format, ...)
+static bool differs(const struct answer_comparison *c, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool differs(const struct answer_comparison *c, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -51,8 +51,8 @@ static bool is_zero(const uint8_t *gid)
 }
 
 /* A GID of the request, at that offset of the record too. */
-static bool port_gid_fits(const struct comparison *c, const uint8_t *record, uint64_t component,
-                          size_t at)
+static bool port_gid_fits(const struct answer_comparison *c, const uint8_t *record,
+                          uint64_t component, size_t at)
 {
     enum { PREFIX_SIZE = 8 };
     const uint8_t *asked = c->q->record + at, *found = record + at;
@@ -65,7 +65,7 @@ static bool port_gid_fits(const struct comparison *c, const uint8_t *record, uin
     return differs(c, "its record is of port %s, and the request was about %s", text, wanted);
 }
 
-static bool port_record_fits(const struct comparison *c, const uint8_t *record)
+static bool port_record_fits(const struct answer_comparison *c, const uint8_t *record)
 {
     enum { LMC_MAX = 7 };
     unsigned lid = be16(record + PORT_RECORD_LID), asked = be16(c->q->record + PORT_RECORD_LID);
@@ -76,7 +76,7 @@ static bool port_record_fits(const struct comparison *c, const uint8_t *record)
     return true;
 }
 
-static bool path_fits(const struct comparison *c, const uint8_t *record)
+static bool path_fits(const struct answer_comparison *c, const uint8_t *record)
 {
     return port_gid_fits(c, record, PATH_HAS_DGID, PATH_DGID) &&
            port_gid_fits(c, record, PATH_HAS_SGID, PATH_SGID);
@@ -84,7 +84,7 @@ static bool path_fits(const struct comparison *c, const uint8_t *record)
 
 /* ---- groups */
 
-static bool mgid_fits(const struct comparison *c, const uint8_t *record)
+static bool mgid_fits(const struct answer_comparison *c, const uint8_t *record)
 {
     char text[48], wanted[48];
     text_ip(true, record + MCM_MGID, text);
@@ -95,7 +95,7 @@ static bool mgid_fits(const struct comparison *c, const uint8_t *record)
     return record[MCM_MGID] == 0xff || differs(c, "it lists a group %s, which is no MGID", text);
 }
 
-static bool mlid_fits(const struct comparison *c, const uint8_t *record)
+static bool mlid_fits(const struct answer_comparison *c, const uint8_t *record)
 {
     unsigned mlid = be16(record + MCM_MLID);
     char text[48];
@@ -105,7 +105,7 @@ static bool mlid_fits(const struct comparison *c, const uint8_t *record)
     return differs(c, "group %s has MLID 0x%04x, and MLIDs are 0xc000 to 0xfffe", text, mlid);
 }
 
-static bool join_state_fits(const struct comparison *c, const uint8_t *record)
+static bool join_state_fits(const struct answer_comparison *c, const uint8_t *record)
 {
     unsigned asked = c->q->record[MCM_SCOPE_JOIN] & JOIN_ALL,
              found = record[MCM_SCOPE_JOIN] & JOIN_ALL;
@@ -118,7 +118,7 @@ static bool join_state_fits(const struct comparison *c, const uint8_t *record)
 }
 
 /* What each member has to use, or its packets are lost (RFC 4391 §10). whose: of the other value */
-static bool attributes_fit(const struct comparison *c, const struct mc_group *found,
+static bool attributes_fit(const struct answer_comparison *c, const struct mc_group *found,
                            const struct mc_group *wanted, const char *whose)
 {
     if (found->qkey != wanted->qkey)
@@ -136,7 +136,7 @@ static bool attributes_fit(const struct comparison *c, const struct mc_group *fo
 }
 
 /* The group has the attributes that the request gave, or those that the SA said before. */
-static bool join_fits(const struct comparison *c, const uint8_t *record)
+static bool join_fits(const struct answer_comparison *c, const uint8_t *record)
 {
     struct mc_group found = mc_group_read(record), asked = mc_group_read(c->q->record);
     bool creates = c->q->mask & MCM_HAS_QKEY;
@@ -152,7 +152,7 @@ static bool join_fits(const struct comparison *c, const uint8_t *record)
     return attributes_fit(c, &found, c->known, "the group's record");
 }
 
-static bool group_fits(const struct comparison *c, const uint8_t *record)
+static bool group_fits(const struct answer_comparison *c, const uint8_t *record)
 {
     if (c->q->method == SA_DELETE && is_zero(record + MCM_MGID))
         return true;
@@ -167,7 +167,7 @@ static bool group_fits(const struct comparison *c, const uint8_t *record)
 struct kind {
     uint16_t attribute;
     uint32_t size;
-    bool (*fits)(const struct comparison *c, const uint8_t *record); /* NULL: not compared */
+    bool (*fits)(const struct answer_comparison *c, const uint8_t *record); /* NULL: not compared */
 };
 
 static const struct kind *find_kind(uint16_t attribute)
@@ -188,7 +188,7 @@ static const struct kind *find_kind(uint16_t attribute)
     return NULL;
 }
 
-static bool head_fits(const struct comparison *c, const struct sa_response *a)
+static bool head_fits(const struct answer_comparison *c, const struct sa_response *a)
 {
     unsigned method = a->mad[MAD_METHOD], attribute = be16(a->mad + MAD_ATTRIBUTE),
              wanted = c->q->method == SA_SET ? SA_GET_RESP : c->q->method | MAD_RESPONSE;
@@ -200,7 +200,7 @@ static bool head_fits(const struct comparison *c, const struct sa_response *a)
 }
 
 /* The last record may lack the bytes that fill it up to a multiple of 8 (IBA 15.2.1.1). */
-static bool has_whole_records(const struct comparison *c, const struct sa_response *a,
+static bool has_whole_records(const struct answer_comparison *c, const struct sa_response *a,
                               uint32_t size)
 {
     uint32_t length = a->records->len;
@@ -215,7 +215,7 @@ static bool has_whole_records(const struct comparison *c, const struct sa_respon
 bool answer_fits(const struct sa_query *q, const struct sa_response *a,
                  const struct mc_group *known, struct answer_fault fault)
 {
-    const struct comparison c = {q, known, fault};
+    const struct answer_comparison c = {q, known, fault};
     const struct kind *kind = find_kind(q->attribute);
     const uint8_t *record;
     if (!head_fits(&c, a))
