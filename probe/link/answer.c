@@ -5,14 +5,12 @@
  * - the SA discloses PortGID and JoinState of a member only with its SM_Key (IBA 15.4.1): they may
  *   be zero;
  * - the prefix of a GID: a port has its GID with the default prefix too (IBA 4.1.1);
- * - a join adds to the JoinState that the port has already: more bits are no fault (IBA
- * o15-0.1.11);
+ * - more bits of JoinState than requested: a join adds to what the port has (IBA o15-0.1.11);
  * - the selectors of MTU, rate and life time: a request's are a comparison (IBA 15.2.5.16);
  * - the membership bit of a P_Key (IBA 10.9.3);
  * - HopLimit, rate and packet life time of a group, which the SM may set to what the subnet has;
  * - a LID: of the LIDs of a port (at most 128: LMC 7) a record has the first (IBA 14.2.5.6);
- * - the record of a Delete: the status says all, and the fabric manager of Omni-Path returns a
- * record in a layout of its own.
+ * - the record of a Delete, of which the fabric manager of Omni-Path has a layout of its own.
  *
  * The P_Key, the MTU and the DLID of a path are left to the rules about them.
  */
