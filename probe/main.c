@@ -3,7 +3,6 @@
  * ipoib-probe: tests a peer or a fabric and reports which requirements of IP over InfiniBand it
  * meets.
  */
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,8 +14,8 @@
 #include "cli/privileges.h"
 #include "probe/checks/checks.h"
 #include "probe/collect.h"
+#include "probe/device.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/source.h"
 #include "probe/fabric/stages.h"
 #include "probe/link/groups.h"
 #include "probe/link/guard.h"
@@ -34,14 +33,6 @@ enum { EXIT_NO_MEANS = 3 }; /* missing privilege or device */
 
 static volatile int stop;
 
-/* The device, and the result of opening the link on it. */
-struct link_state {
-    enum opening opening;
-    GError *why; /* why the device could not be opened */
-    bool tried, opened;
-    GError *why_not; /* why the link could not be opened */
-};
-
 struct program {
     const struct options *o;
     struct run run;
@@ -52,46 +43,6 @@ struct program {
     struct collection *collection;
     bool at_last_targets; /* of these the last one's report waits until the groups are left */
 };
-
-/* ---- opening the link */
-
-static void open_source(struct target *t)
-{
-    const struct options *o = t->run->options;
-    struct probe_link *l = t->link;
-    GError *why = NULL;
-    if (!o->has_source)
-        return;
-    l->source = (struct own_address){.given = true, .ipv6 = o->source_ipv6};
-    if (!transport_can(l->transport, HAS_OWN_QP)) {
-        say("--source is ignored: the probe has no address of its own through a network interface; "
-            "checks that need one are skipped");
-        return;
-    }
-    memcpy(l->source.ip, o->source, 16);
-    wirelog_begin(t->log, "source");
-    if (!source_address_open(t, &why) && !t->run->stopped)
-        say("--source: %s; checks that need an address are skipped",
-            t->run->broken ? l->transport->error : why->message);
-    g_clear_error(&why);
-    wirelog_end(t->log, l->source.usable ? "unused" : "not usable");
-}
-
-/* Opens the link when the first peer is probed; the fabric diagnosis starts without it. */
-static bool ensure_link(struct program *r)
-{
-    struct target *t = &r->rest;
-    struct link_state *s = &r->link_state;
-    if (!s->tried) {
-        s->tried = true;
-        wirelog_begin(t->log, "link");
-        s->opened = link_open(t, &s->why_not);
-        wirelog_end(t->log, s->opened ? "ready" : "not available");
-        if (s->opened)
-            open_source(t);
-    }
-    return s->opened;
-}
 
 /* ---- targets */
 
@@ -172,7 +123,7 @@ static void run_addresses(struct program *r, const struct target_option *targets
     struct sweep_job job = {targets, n, ready, r};
     if (r->link_state.opening != OPENED)
         report_untried(r, targets, n, r->link_state.why);
-    else if (!ensure_link(r))
+    else if (!probe_open_link(&r->link_state, &r->rest))
         report_untried(r, targets, n, r->link_state.why_not);
     else if (!are_few(targets, n))
         sweep_run(&r->rest, &job);
@@ -205,45 +156,6 @@ static int exit_status(const struct program *r, bool delivered)
         return EXIT_UNJUDGED;
     bool no_means = s->opening != OPENED || (s->tried && !s->opened && r->link.transport->denied);
     return no_means ? EXIT_NO_MEANS : collection_exit_status(r->collection);
-}
-
-/* Without a libibverbs device: tries a transport that shows less. */
-static bool open_less(struct program *r)
-{
-    char *interface;
-    if (probe_options_only_fabric(r->o) &&
-        sa_only_open(&r->link.transport, r->o->device, r->o->port, &stop) == OPENED) {
-        say("%s; querying only the SA", r->link_state.why->message);
-        return true;
-    }
-    if (r->o->device || !(interface = packet_first_interface()))
-        return false;
-    bool opened = packet_open(&r->link.transport, interface, &stop, NULL) == OPENED;
-    if (opened)
-        say("%s; using the network interface %s, which supports fewer checks",
-            r->link_state.why->message, interface);
-    g_free(interface);
-    return opened;
-}
-
-/* Opens a libibverbs device, or an interface given by name. */
-static void open_transport(struct program *r)
-{
-    struct link_state *s = &r->link_state;
-    const char *name = r->o->device;
-    if (name && packet_is_interface(name)) {
-        if (r->o->port)
-            say("--port is ignored: %s already implies a port", name);
-        s->opening = packet_open(&r->link.transport, name, &stop, &s->why);
-        return;
-    }
-    s->opening = verbs_open(&r->link.transport, name, r->o->port, &stop, &s->why);
-    if (s->opening != OPENED && open_less(r))
-        s->opening = OPENED;
-    else if (s->opening != OPENED && name && if_nametoindex(name)) {
-        g_clear_error(&s->why);
-        fail_with(&s->why, "%s is a network interface, but not an IPoIB one", name);
-    }
 }
 
 /* Keeps in reserve the privileges to write a report to a file. */
@@ -289,7 +201,7 @@ static bool deliver_reports(struct program *r)
 
 static bool run_device(struct program *r)
 {
-    open_transport(r);
+    probe_open_device(&r->link_state, &r->rest);
     if (!drop_privileges(r->o)) {
         end_log(r);
         return false;

@@ -12,6 +12,7 @@
 #include "probe/exchange/records.h"
 #include "probe/link/link.h"
 #include "probe/link/message.h"
+#include "probe/link/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
@@ -19,7 +20,6 @@
 #include "probe/run/target.h"
 #include "probe/run/text.h"
 #include "wire/put.h"
-#include "wire/smp.h"
 
 enum { PATH_CODE = 0x3f }; /* MTU and rate without selector */
 
@@ -153,13 +153,6 @@ static void check_link_local(struct target *t)
     }
 }
 
-enum {
-    SA_PKEY_TABLE_RECORD = 0x0033,
-    PKEY_RECORD_HAS_LID = 1 << 0,
-    PKEY_RECORD_BLOCK = 8,
-    PKEY_RECORD_SIZE = PKEY_RECORD_BLOCK + 2 * PKEY_BLOCK
-}; /* IBA 15.2.5.11: LID, block, port, reserved, 32 P_Keys */
-
 struct partitions {
     bool full, limited; /* membership types in the link's partition */
     unsigned n;         /* number of partitions */
@@ -213,7 +206,7 @@ static void check_partitions(struct target *target)
                                                 R_PARTITION_MEMBERSHIP_TWINS, R_PARTITION_OVERLAP};
     struct sa_query q = {.method = SA_GET_TABLE,
                          .attribute = SA_PKEY_TABLE_RECORD,
-                         .mask = PKEY_RECORD_HAS_LID,
+                         .mask = PORT_RECORD_HAS_LID,
                          .sm_key = target->link->sm_key};
     struct sa_response a;
     struct partitions t = {0};

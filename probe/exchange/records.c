@@ -7,21 +7,13 @@
 #include "hca/client.h"
 #include "probe/exchange/peer.h"
 #include "probe/link/link.h"
+#include "probe/link/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
 #include "probe/run/run.h"
 #include "probe/run/target.h"
 #include "wire/put.h"
-#include "wire/smp.h"
-
-enum {
-    SA_NODE_RECORD = 0x0011,
-    NODE_RECORD_HAS_LID = 1 << 0,
-    NODE_RECORD_INFO = 4,
-    NODE_RECORD_PORT_GUID = NODE_RECORD_INFO + NODE_INFO_PORT_GUID,
-    NODE_RECORD_SIZE = 108
-}; /* IBA 15.2.5.2: LID, reserved, NodeInfo, NodeDescription */
 
 enum { ONE_PATH = 0x81 }; /* reversible, one path */
 
@@ -36,20 +28,17 @@ enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_
     put16(q.record + PATH_PKEY, t->link->pkey);
     results_sent(t->results, "SA Get PathRecord from this port to the peer's GID, P_Key 0x%04x",
                  t->link->pkey);
-    enum sa_result result = sa_query_send(t, &q, a);
-    return result == SA_SUCCESS && a->records->len < PATH_SIZE ? SA_MALFORMED : result;
+    return sa_query_send(t, &q, a);
 }
 
 const char *records_get_port_guid(struct target *t, uint8_t guid[8])
 {
     struct sa_query q = {
-        .method = SA_GET, .attribute = SA_NODE_RECORD, .mask = NODE_RECORD_HAS_LID};
+        .method = SA_GET, .attribute = SA_NODE_RECORD, .mask = PORT_RECORD_HAS_LID};
     struct sa_response a;
     put16(q.record, t->peer->lid);
     results_sent(t->results, "SA Get NodeRecord of LID %u", t->peer->lid);
     enum sa_result result = sa_query_send(t, &q, &a);
-    if (result == SA_SUCCESS && a.records->len < NODE_RECORD_SIZE)
-        result = SA_MALFORMED;
     const char *why = result == SA_SUCCESS ? NULL : sa_failure_text(t, result, a.status);
     if (why)
         results_received(t->results, "%s", why);

@@ -12,6 +12,7 @@
 #include "probe/link/groups.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
+#include "probe/link/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
@@ -21,12 +22,6 @@
 #include "rules/check.h"
 #include "wire/mgid.h"
 
-enum {
-    SA_SWITCH_INFO_RECORD = 0x0014,
-    SWITCH_RECORD_INFO = 4,
-    SWITCH_MULTICAST_CAP = SWITCH_RECORD_INFO + 4,
-    SWITCH_RECORD_SIZE = 24
-};
 enum { MLID_LIMIT_PERCENT = 80, MLIDS_OF_IBA = 0xfffe - 0xc000 + 1 };
 
 /* The kinds of groups, of all partitions. */
@@ -39,6 +34,7 @@ struct census {
     unsigned without_member; /* valid if members_known is set */
     char no_members[160];    /* otherwise: why not */
     unsigned mlids;
+    bool broadcast;   /* the link's broadcast group */
     bool all_routers; /* 224.0.0.2 or ff02::2 */
     uint64_t mlid_seen[(0x10000 - 0xc000) / 64];
 };
@@ -155,6 +151,7 @@ static void assess_group(struct target *t, struct census *c, const uint8_t *reco
         c->other_partition++;
         return;
     }
+    c->broadcast |= mgid_equal(m.mgid, t->link->group.mgid);
     c->all_routers |= mgid_is_all_routers(m.mgid);
     assess_mgid(t, m.mgid);
     assess_attributes(t, &m);
@@ -205,9 +202,8 @@ static void count_members(struct target *t, struct census *c)
         return;
     GHashTable *with_member = g_hash_table_new(hash_gid, mgid_equal);
     enum sa_result result = sa_query_send(t, &q, &a);
-    c->members_known = result == SA_SUCCESS && a.stride >= MCM_SIZE;
-    g_strlcpy(c->no_members, sa_failure_text(t, result ? result : SA_MALFORMED, a.status),
-              sizeof c->no_members);
+    c->members_known = result == SA_SUCCESS;
+    g_strlcpy(c->no_members, sa_failure_text(t, result, a.status), sizeof c->no_members);
     for (uint32_t i = 0; c->members_known && (record = sa_record(&a, i, MCM_SIZE)); i++)
         if (memcmp(record + MCM_PORT_GID, none, GID_SIZE) != 0)
             g_hash_table_add(with_member, (gpointer)(record + MCM_MGID));
@@ -299,6 +295,25 @@ static void check_group_records(struct target *t, struct census *c, const struct
     g_hash_table_destroy(seen);
 }
 
+/* What makes the list of groups doubtful. why: of a result other than SA_SUCCESS */
+static void withhold_census(struct target *t, const struct census *c, enum sa_result result,
+                            const char *why)
+{
+    if (result != SA_SUCCESS)
+        results_withhold_stage(t->results, "%s", why);
+    if (!c->broadcast)
+        results_withhold_stage(
+            t->results,
+            "the list lacks the broadcast group, which the SA has (fabric.broadcast-group)");
+}
+
+/* A fault in one place of the table does not hide what the other records show. */
+static bool has_groups(enum sa_result result, const struct sa_response *a)
+{
+    return result == SA_SUCCESS ||
+           (result == SA_MALFORMED && sa_record(a, 0, MCM_SIZE) && a->stride >= MCM_SIZE);
+}
+
 static bool stage_census(struct target *t, const char *id)
 {
     struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
@@ -306,15 +321,15 @@ static bool stage_census(struct target *t, const char *id)
     struct census c = {0};
     results_sent(t->results, "SA GetTable MCMemberRecord");
     enum sa_result result = sa_query_send(t, &q, &a);
-    if (result == SA_SUCCESS && a.stride < MCM_SIZE)
-        result = SA_MALFORMED;
-    if (result != SA_SUCCESS)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(result, a.status),
-                      "the groups cannot be listed: %s", sa_failure_text(t, result, a.status));
-    else {
+    char *why = g_strdup(sa_failure_text(t, result, a.status)); /* report_census() queries too */
+    if (has_groups(result, &a)) {
         check_group_records(t, &c, &a);
         report_census(t, id, &c);
-    }
+        withhold_census(t, &c, result, why);
+    } else
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(result, a.status),
+                      "the groups cannot be listed: %s", why);
+    g_free(why);
     sa_response_clear(&a);
     return true;
 }

@@ -184,7 +184,7 @@ static void find_refused_parameter(struct target *t, char *out, size_t size)
         return;
     }
     const char *attribute = find_refused_attribute(t);
-    if (t->run->sa.failures > 0)
+    if (t->run->sa.failures > 0 || t->run->sa.failure == SA_MALFORMED)
         snprintf(out, size, "the cause is not known: %s",
                  sa_failure_text(t, t->run->sa.failure, t->run->sa.status));
     else if (attribute)

@@ -200,6 +200,8 @@ static void create_and_leave(struct target *t, struct group_life *c)
     try_to_make_by_send_only(t, c);
     c->made = group_join(t, c->mgid, JOIN_FULL, true, &g, &c->status);
     c->made_refused = group_join_is_refused(t, c->made);
+    if (c->made == SA_MALFORMED)
+        leave_noted(t, c, JOIN_FULL);
     if (c->made != SA_SUCCESS)
         return;
     if (c->watches)
@@ -279,9 +281,9 @@ static void report_traps(struct target *t, const char *id, const struct group_li
     if (!c->watches)
         report_unwatched(t, id, c);
     else if (c->created_trap == TRANSPORT_OK && c->deleted_trap == TRANSPORT_OK)
-        results_stage(
-            t->results, id, OUTCOME_PASS, "",
-            "created, joined in every way, left and deleted; traps 66 and 67 were received");
+        results_stage(t->results, id, OUTCOME_PASS, "",
+                      "created, %sleft and deleted; traps 66 and 67 were received",
+                      c->not_done->len ? "" : "joined in every way, ");
     else
         results_stage(
             t->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
@@ -315,7 +317,8 @@ static void report_not_made(struct target *t, const char *id, const struct group
             "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
             c->status, sa_status_name(c->status));
     else
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "a group is not made: %s",
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "a group is not made%s: %s",
+                      c->made == SA_MALFORMED ? " as requested" : "",
                       sa_failure_text(t, c->made, c->status));
 }
 

@@ -7,12 +7,12 @@
 #include "hca/records.h"
 #include "probe/fabric/stages.h"
 #include "probe/link/link.h"
+#include "probe/link/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
 #include "probe/run/run.h"
 #include "probe/run/target.h"
-#include "wire/smp.h"
 
 static void report_active(struct target *t, const char *id)
 {
@@ -50,12 +50,6 @@ static bool stage_port_state(struct target *t, const char *id)
 }
 
 /* ---- the subnet manager */
-
-enum {
-    SA_SM_INFO_RECORD = 0x0018,
-    SM_RECORD_INFO = 4,
-    SM_RECORD_SIZE = SM_RECORD_INFO + SM_INFO_SIZE
-}; /* IBA 15.2.5.10 */
 
 /* Nothing that depends on the SA can work. */
 static void report_no_sa(struct target *t, const char *id, enum sa_result result, uint16_t status)
@@ -182,15 +176,17 @@ static bool stage_sm(struct target *t, const char *id)
     struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
     struct sa_response a;
     enum sa_result result = sa_query_send(t, &q, &a);
-    if (result == SA_SUCCESS || result == SA_REJECTED)
+    bool answered = sa_has_answered(result);
+    char *why = g_strdup(sa_failure_text(t, result, a.status)); /* list_sms() queries too */
+    if (answered)
         list_sms(t, id);
     else
         report_no_sa(t, id, result, a.status);
-    if (result == SA_REJECTED)
-        results_withhold_stage(t->results, "ClassPortInfo, which every SA has: %s",
-                               sa_failure_text(t, result, a.status));
+    if (answered && result != SA_SUCCESS)
+        results_withhold_stage(t->results, "ClassPortInfo, which every SA has: %s", why);
+    g_free(why);
     sa_response_clear(&a);
-    return (result == SA_SUCCESS || result == SA_REJECTED) && !t->run->stopped;
+    return answered && !t->run->stopped;
 }
 
 /* ---- the partition */

@@ -25,26 +25,14 @@
 
 enum { SELECT_EXACTLY = 2 };
 
-/* Queries one group. *record points to the received record in a. */
-static enum sa_result query_member_record(struct target *t, struct sa_query *q,
-                                          struct sa_response *a, const uint8_t **record)
-{
-    enum sa_result result = sa_query_send(t, q, a);
-    *record = a->records->data;
-    bool good = a->records->len >= MCM_SIZE &&
-                memcmp(*record + MCM_MGID, q->record + MCM_MGID, GID_SIZE) == 0;
-    return result == SA_SUCCESS && !good ? SA_MALFORMED : result;
-}
-
 enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group *g,
                          uint16_t *status)
 {
     struct sa_query q = mc_query_group(mgid);
     struct sa_response a;
-    const uint8_t *record;
-    enum sa_result result = query_member_record(t, &q, &a, &record);
+    enum sa_result result = sa_query_send(t, &q, &a);
     if (result == SA_SUCCESS)
-        *g = mc_group_read(record);
+        *g = mc_group_read(a.records->data);
     *status = a.status;
     sa_response_clear(&a);
     return result;
@@ -65,13 +53,12 @@ enum sa_result group_member_state_of(struct target *t, const uint8_t *mgid, cons
 {
     struct sa_query q = mc_query_member(mgid, port_gid);
     struct sa_response a;
-    const uint8_t *record;
     q.sm_key = t->link->sm_key;
     *m = (struct member_state){.known = false};
-    enum sa_result result = query_member_record(t, &q, &a, &record);
+    enum sa_result result = sa_query_send(t, &q, &a);
     m->status = a.status;
     if (result == SA_SUCCESS) {
-        m->join_state = mc_member_read(record).join_state;
+        m->join_state = mc_member_read(a.records->data).join_state;
         m->member = true;
         m->known = m->join_state != 0; /* hidden without the right SM_Key */
     } else if (group_is_missing(result, a.status)) {
@@ -125,13 +112,12 @@ static enum sa_result send_join(struct target *t, const struct joined *m, struct
                                 struct mc_group *g, uint16_t *status)
 {
     struct sa_response a;
-    const uint8_t *record;
     g_array_append_val(t->link->memberships, *m);
     report_guard(t, m, true);
-    enum sa_result result = query_member_record(t, q, &a, &record);
+    enum sa_result result = sa_query_send(t, q, &a);
     *status = a.status;
     if (result == SA_SUCCESS)
-        *g = mc_group_read(record);
+        *g = mc_group_read(a.records->data);
     else if (result == SA_REJECTED) {
         g_array_set_size(t->link->memberships, t->link->memberships->len - 1);
         report_guard(t, m, false);

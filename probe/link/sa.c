@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hca/client.h"
+#include "probe/link/answer.h"
 #include "probe/link/link.h"
 #include "probe/link/send.h"
 #include "probe/link/transport.h"
@@ -60,13 +61,17 @@ bool sa_is_unsupported(enum sa_result result, uint16_t status)
            (fields == METHOD || fields == METHOD_WITH_ATTRIBUTE);
 }
 
-static enum sa_result result_of_status(const struct sa_query *q, uint16_t status)
+static enum sa_result result_of_response(struct target *t, const struct sa_query *q,
+                                         const struct sa_response *a)
 {
-    if (status & MAD_STATUS_BUSY)
+    struct sa_cache *sa = &t->run->sa;
+    if (a->status & MAD_STATUS_BUSY)
         return SA_BUSY;
-    if (status)
-        return is_without_sa(q, status) ? SA_ABSENT : SA_REJECTED;
-    return SA_SUCCESS;
+    if (a->status)
+        return is_without_sa(q, a->status) ? SA_ABSENT : SA_REJECTED;
+    bool fits = answer_fits(q, a, &t->link->group,
+                            (struct answer_fault){sa->fault, sizeof sa->fault});
+    return fits ? SA_SUCCESS : SA_MALFORMED;
 }
 
 static enum sa_result send_query(struct target *t, const struct sa_query *q, int ms,
@@ -84,7 +89,7 @@ static enum sa_result send_query(struct target *t, const struct sa_query *q, int
             verdict_frame(t->results->checked->verdict, true);
         if (single)
             log_response(t, a);
-        return result_of_status(q, a->status);
+        return result_of_response(t, q, a);
     case TRANSPORT_NOTHING:
         return SA_NO_RESPONSE;
     case TRANSPORT_STOPPED:
@@ -180,7 +185,7 @@ static bool time_response(struct target *t)
     gint64 begin = g_get_monotonic_time();
     enum sa_result result = send_query(t, &q, SA_PATIENCE_MS, &a);
     gint64 ms = (g_get_monotonic_time() - begin) / 1000;
-    bool responds = result == SA_SUCCESS || result == SA_REJECTED;
+    bool responds = sa_has_answered(result);
     t->run->sa.timed = ms > SA_WAIT_MS;
     if (responds && ms > SA_WAIT_MS)
         g_snprintf(t->run->sa.slow, sizeof t->run->sa.slow,
@@ -228,6 +233,11 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
     return result;
 }
 
+bool sa_has_answered(enum sa_result result)
+{
+    return result == SA_SUCCESS || result == SA_REJECTED || result == SA_MALFORMED;
+}
+
 /* An answer with a status, in words. */
 static const char *status_text(const struct target *t, enum sa_result result, uint16_t status)
 {
@@ -242,6 +252,13 @@ static const char *status_text(const struct target *t, enum sa_result result, ui
     return sa->text;
 }
 
+static const char *fault_text(const struct target *t)
+{
+    struct sa_cache *sa = &t->run->sa;
+    g_snprintf(sa->text, sizeof sa->text, "the SA's answer does not fit: %s", sa->fault);
+    return sa->text;
+}
+
 const char *sa_failure_text(const struct target *t, enum sa_result result, uint16_t status)
 {
     switch (result) {
@@ -251,7 +268,7 @@ const char *sa_failure_text(const struct target *t, enum sa_result result, uint1
     case SA_BUSY:
         return "the SA is busy";
     case SA_MALFORMED:
-        return "the SA's answer is malformed: it has no such record as was asked for";
+        return fault_text(t);
     case SA_ERROR:
         return t->run->stopped ? "interrupted" : t->link->transport->error;
     default:
@@ -278,7 +295,9 @@ const char *sa_failure_advice(enum sa_result result, uint16_t status)
 {
     return result == SA_REJECTED ? status_advice(status)
            : result == SA_BUSY ? "try again later; if the SA stays busy, check the load of its host"
-                               : "";
+           : result == SA_MALFORMED
+               ? "compare with saquery: if it shows the same, it is a fault of the SM: see its log"
+               : "";
 }
 
 void sa_response_clear(struct sa_response *a)

@@ -17,7 +17,7 @@ enum sa_result {
     SA_NO_RESPONSE, /* it did not respond in time */
     SA_BUSY,        /* it responded with busy status to every try (IBA 13.4.7) */
     SA_ABSENT,      /* the port at the SM's LID responded, but has no SA */
-    SA_MALFORMED,   /* the response has no such record as was asked for */
+    SA_MALFORMED,   /* the response does not fit the request (link/answer.h) */
     SA_ERROR        /* this side could not send the query or receive the response */
 };
 
@@ -30,7 +30,8 @@ struct sa_cache {
     uint16_t status;        /* of its response */
     bool timed;             /* the SA is slow, or silent: its response time is not measured again */
     char slow[80];          /* text about an SA that responds later than a query waits; "": none */
-    char text[160];         /* for sa_failure_text() */
+    char fault[240];        /* why the last response does not fit its request */
+    char text[320];         /* for sa_failure_text() */
 };
 
 struct run {

@@ -178,6 +178,44 @@ def test_refused_request_is_said(library, fault):
     assert ({"code": "no-result", "stage": stage} in undone) == (outcome == "inconclusive")
 
 
+UNFIT = {  # what is wrong in the SA's answer: the stage that says so, its text
+    "0x0038 0x02 48 0x2400": (
+        "fabric.join",
+        "the join was granted as SendOnlyNonMember, and the request was for FullMember",
+    ),
+    "0x0038 0x02 36 0x0000": (
+        "fabric.join",
+        "group ff12:401b:ffff::ffff:ffff has MLID 0x0000, and MLIDs are 0xc000 to 0xfffe",
+    ),
+    "0x0038 0x02 32 0x8000": (
+        "fabric.join",
+        "the join returns Q_Key 0x80000b1b, but the group's record has 0x00000b1b",
+    ),
+    "0x0038 0x01 36 0x0005": ("fabric.broadcast-group", "has MLID 0x0005"),
+    "0x0018 0x12 0 0x0001 12": ("fabric.sm", "its table ends inside a record"),
+    "0x0038 0x12 36 0x0000": ("fabric.census", "group ff12:401b:ffff::ffff:ffff has MLID 0x0000"),
+    "0x0038 0x12 36 0xc000 20": ("fabric.census", "its table ends inside a record"),
+    "0x0038 0x12 0 0x0000": ("fabric.census", "the list lacks the broadcast group"),
+}
+
+
+@pytest.mark.parametrize("fault", UNFIT)
+def test_answer_that_does_not_fit_is_said(library, fault):
+    """Report, JSON and exit status agree; OpenSM's answers (scenario without a fault) fit."""
+    stage, words = UNFIT[fault]
+    done = run(library, scenario(0, f"sa-makes on\nsa-spoils {fault}"), "--format", "json")
+    report = json.loads(done.stdout)
+    stages = {r["id"]: r for r in report["results"] if r["level"] == "STAGE"}
+    assert stages[stage]["outcome"] == "inconclusive", stages[stage]
+    assert words in stages[stage]["actual"]
+    assert done.returncode == report["summary"]["exit_status"] == 2
+    target = report["summary"]["targets"][0]
+    assert {"code": "no-result", "stage": stage} in target["undone"]
+    assert words in run(library, scenario(0, f"sa-makes on\nsa-spoils {fault}")).stdout
+    sound = run(library, scenario(0, "sa-makes on"), "--format", "json").stdout
+    assert "does not fit" not in sound and "list lacks" not in sound
+
+
 def test_leave_at_the_end_belongs_to_the_last_target(library):
     """The report waits until the groups are left, with several targets and in text too."""
     fault = f"sa-makes on\nsa-status 0x0700 {GROUP} 0x15"

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "sa_answer.h"
 #include "wire/put.h"
 #include "probe/link/transport.h"
 
@@ -72,6 +73,7 @@ uint16_t group_sa_respond(const struct sa_query *q, uint8_t *record)
     uint16_t status = q->method == SA_GET ? (of_port ? g->held : g->there) ? 0 : NO_RECORDS
                                           : change(q, g);
     memcpy(record, q->record, MCM_SIZE);
+    sa_answer_group(record);
     record[MCM_SCOPE_JOIN] = (uint8_t)(0x20 | (group_sa->hides_states ? 0 : g->held));
     return status;
 }

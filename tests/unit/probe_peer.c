@@ -9,6 +9,7 @@
 
 #include "probe/checks/checks.h"
 #include "probe/link/message.h"
+#include "sa_answer.h"
 #include "wire/put.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
@@ -525,6 +526,7 @@ static uint16_t respond_group(struct fake *f, const struct sa_query *q, uint8_t 
     f->leaves += q->method == SA_DELETE;
     f->member = q->method == SA_SET || (f->member && q->method != SA_DELETE);
     memcpy(record, broadcast, MCM_SIZE);
+    record[MCM_SCOPE_JOIN] |= q->method == SA_SET ? q->record[MCM_SCOPE_JOIN] & JOIN_ALL : 0;
     return 0;
 }
 
@@ -564,17 +566,20 @@ static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t
      * IBA 15.2.5.2 and 14.2.5.3: PortGUID. After a change, the peer's old LID belongs to another
      * port.
      */
+    put16(record, be16(q->record));
     memcpy(record + 24, (be16(q->record) == place.lid ? place.gid : second_gid) + 8, 8);
     record[31] ^= f->fault == WRONG_GUID;
     return 0;
 }
 
-/* 239.0.0.0 and the following; ff02::1:ff00:0 and the following (RFC 4291 §2.7.1); another
- * protocol's */
+/* The last one is the broadcast group. Others: 239.0.0.0 and the following; ff02::1:ff00:0 and the
+ * following (RFC 4291 §2.7.1); another protocol's */
 static void put_table_mgid(const struct fake *f, unsigned i, uint8_t *mgid)
 {
     static const uint8_t solicited[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [11] = 1, 0xff},
                          foreign[16] = {0xff, 0x12, 0xa0, 0x1b, 0xff, 0xff};
+    if (i + 1 >= f->groups)
+        return;
     put32(mgid + 12, 0xef000000u + i);
     if (i < f->solicited || i < f->foreign) {
         memcpy(mgid, i < f->solicited ? solicited : foreign, 16);
@@ -588,19 +593,27 @@ static void put_table_mgid(const struct fake *f, unsigned i, uint8_t *mgid)
  */
 static uint16_t respond_table(const struct fake *f, const struct sa_query *q, struct sa_response *a)
 {
-    enum { SWITCH = 0x0014, SM = 0x0018, STATE = 4 + 20, MASTER = 3, MULTICAST_CAP = 4 + 4 };
+    enum {
+        SWITCH = 0x0014,
+        SM = 0x0018,
+        STATE = 4 + 20,
+        MASTER = 3,
+        MULTICAST_CAP = 4 + 4,
+        SWITCH_LID = 3
+    };
     uint8_t record[56] = {0};
     unsigned n = q->attribute == SM       ? f->masters
                  : q->attribute == SWITCH ? f->mlids > 0
-                                          : f->groups;
+                                          : MAX(f->groups, f->lists_none ? 0 : 1);
     a->stride = q->attribute == SM ? 32 : q->attribute == SWITCH ? 24 : 56;
     for (unsigned i = 0; i < n; i++) {
         if (q->attribute == SM) {
             put16(record, (uint16_t)(i + 1));
             record[STATE] = MASTER;
-        } else if (q->attribute == SWITCH)
+        } else if (q->attribute == SWITCH) {
+            put16(record, SWITCH_LID);
             put16(record + MULTICAST_CAP, (uint16_t)f->mlids);
-        else {
+        } else {
             memset(record, 0, sizeof record);
             put_broadcast(f, record);
             put_table_mgid(f, i, record + MCM_MGID);
@@ -611,6 +624,15 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
         g_byte_array_append(a->records, record, a->stride);
     }
     return 0;
+}
+
+static void spoil(const struct fake *f, const struct sa_query *q, struct sa_response *a)
+{
+    if (q->method != f->spoils.method || q->attribute != f->spoils.attribute || !a->records->len)
+        return;
+    g_byte_array_set_size(a->records, a->records->len - f->spoils.lacks);
+    if (f->spoils.at || f->spoils.value)
+        put16(a->records->data + f->spoils.at, f->spoils.value);
 }
 
 static enum transport_result fake_query(struct transport *t, const struct sa_query *q, int ms,
@@ -639,16 +661,11 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
                                                                      : respond_record(f, q, record);
     if (f->wrong_record)
         memset(record + MCM_MGID, 0, GID_SIZE);
-    memset(a->mad, 0, MAD_SIZE);
-    a->mad[MAD_BASE_VERSION] = 1;
-    a->mad[MAD_CLASS] = MAD_CLASS_SA;
-    a->mad[MAD_CLASS_VERSION] = 2;
-    a->mad[MAD_METHOD] = q->method == SA_DELETE ? SA_DELETE_RESP : SA_GET_RESP;
-    put16(a->mad + MAD_STATUS, a->status);
-    put16(a->mad + MAD_ATTRIBUTE, q->attribute);
+    sa_answer_head(q, a->status, a);
     memcpy(a->mad + SA_DATA, record, sizeof record);
     if (a->status == 0 && !table)
         g_byte_array_append(a->records, record, sizeof record);
+    spoil(f, q, a);
     if (f->signal_at && f->asks >= f->signal_at)
         stop = 2; /* SIGINT: the SA has the request, but its response is not awaited */
     if (stop && !t->ending)

@@ -123,10 +123,11 @@ struct fake {
     uint8_t waiting[UD_SIZE]; /* an echo reply that waits for address resolution */
     uint32_t waiting_n, waiting_sender;
     /*
-     * The subnet: SMs in state master, groups besides the broadcast group, MLIDs of its switch (0:
-     * not reported).
+     * The subnet: SMs in state master, groups with the broadcast group (0: it alone), MLIDs of its
+     * switch (0: not reported).
      */
     unsigned masters, groups, mlids;
+    bool lists_none; /* the table of groups is empty */
     /* How many of these groups are solicited-node groups, or no IPoIB groups, or have no member. */
     unsigned solicited, foreign, memberless;
     bool refuses_send_only;
@@ -139,9 +140,18 @@ struct fake {
     unsigned busy_after;                 /* the same after this number of requests; 0: never */
     uint16_t refused, refused_attribute; /* the status of its responses about this attribute */
     bool wrong_record;                   /* its records of groups are of another group */
-    unsigned refused_at;                 /* it refuses this request, with status 0x0700; 0: none */
-    bool sa_fails;                       /* an error of this host: nothing can be sent to the SA */
-    uint16_t group_status;               /* of its responses about groups; 0: the true one */
+    /*
+     * What is wrong in its responses to requests about this attribute with this method: two bytes
+     * at an offset of the first record, and bytes that the table lacks at its end.
+     */
+    struct {
+        uint8_t method;
+        uint16_t attribute, value;
+        unsigned at, lacks;
+    } spoils;
+    unsigned refused_at;   /* it refuses this request, with status 0x0700; 0: none */
+    bool sa_fails;         /* an error of this host: nothing can be sent to the SA */
+    uint16_t group_status; /* of its responses about groups; 0: the true one */
     /*
      * Subscriptions to the traps 66 and 67: the one that is rejected, the one whose response is
      * lost, and the active ones (one bit each).

@@ -14,6 +14,7 @@
 #include "probe/exchange/connection.h"
 #include "probe_fixture.h"
 #include "probe/link/message.h"
+#include "sa_answer.h"
 #include "wire/put.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
@@ -353,9 +354,11 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
 {
     (void)t;
     (void)ms;
-    a->status = a->stride = 0;
-    memset(a->mad, 0, MAD_SIZE);
+    a->stride = 0;
+    sa_answer_head(q, 0, a);
     g_byte_array_append(a->records, q->record, sizeof q->record);
+    if (q->attribute == SA_MC_MEMBER_RECORD)
+        sa_answer_group(a->records->data);
     a->records->data[MCM_SCOPE_JOIN] = 0x21;
     return TRANSPORT_OK;
 }

@@ -87,13 +87,16 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.refused = as->refused;
     fake.refused_attribute = as->refused_attribute;
     fake.wrong_record = as->wrong_record;
+    fake.makes_groups = as->makes_groups;
+    fake.lists_none = as->lists_none;
+    fake.spoils = as->spoils;
     target->about_fabric = true;
     const struct stage_of_fabric *s;
     for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         if (strcmp(s->id, id) == 0) {
             results_begin(&results, id);
             assert_true(s->run(target, id) || as->sa_fails || as->sa_busy || as->group_status ||
-                        as->refused || as->wrong_record);
+                        as->refused || as->wrong_record || as->spoils.method);
         }
     l->subscribed = fake.subscribed;
     l->subscriptions = fake.subscriptions;
@@ -289,7 +292,67 @@ static void another_record_is_malformed(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
         look(&l, ids[i], &(struct fake){.wrong_record = true});
         assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
-        says(l.stage->text, "the SA's answer is malformed");
+        says(
+            l.stage->text,
+            "the SA's answer does not fit: its record is of group ::, and the request was about ff12:");
+        forget(&l);
+    }
+}
+
+/* A stage without another result than an answer that does not fit its request says so. */
+static void answers_that_do_not_fit(void **state)
+{
+    enum { GROUP = SA_MC_MEMBER_RECORD, QKEY_END = MCM_QKEY + 2 };
+    static const struct {
+        const char *id;
+        struct fake as;
+        const char *words;
+    } all[] = {
+        {"fabric.sm",
+         {.masters = 1, .spoils = {SA_GET_TABLE, SM_INFO_RECORD, .lacks = 12}},
+         "its table ends inside a record"},
+        {"fabric.sm",
+         {.masters = 1, .spoils = {SA_GET_TABLE, SM_INFO_RECORD, 0xc000}},
+         "LID 0xc000, which no port has"},
+        {"fabric.broadcast-group",
+         {.spoils = {SA_GET, GROUP, 5, MCM_MLID}},
+         "MLID 0x0005, and MLIDs"},
+        {"fabric.send-only-join",
+         {.spoils = {SA_SET, GROUP, 0x2100, MCM_SCOPE_JOIN}},
+         "granted as FullMember, and the request was for SendOnlyFullMember"},
+        {"fabric.send-only-join", {.spoils = {SA_SET, GROUP, 0, MCM_MLID}}, "MLID 0x0000"},
+        {"fabric.send-only-join",
+         {.spoils = {SA_SET, GROUP, 1, QKEY_END}},
+         "Q_Key 0x00000001, but the group's record has 0x00000b1b"},
+        {"fabric.send-only-join",
+         {.spoils = {SA_SET, GROUP, 0x8100, MCM_MTU}},
+         "MTU code 1 (256 bytes)"},
+        {"fabric.own-group",
+         {.makes_groups = true, .spoils = {SA_SET, GROUP, 1, QKEY_END}},
+         "Q_Key 0x00000001, but the request has 0x00000b1b"},
+        {"fabric.census", {.lists_none = true}, "the list lacks the broadcast group"},
+        {"fabric.census",
+         {.groups = 3, .spoils = {SA_GET_TABLE, GROUP, .lacks = 20}},
+         "2 groups, 2 of IPoIB"},
+        {"fabric.census",
+         {.groups = 3, .spoils = {SA_GET_TABLE, GROUP, .lacks = 20}},
+         "its table ends inside a record"},
+        {"fabric.census",
+         {.groups = 3, .spoils = {SA_GET_TABLE, GROUP, 0, MCM_MLID}},
+         "group ff12:401b:ffff::ef00:0 has MLID 0x0000"},
+        {"fabric.census",
+         {.groups = 3, .spoils = {SA_GET_TABLE, GROUP, 1, MCM_MGID}},
+         "which is no MGID"},
+        {"fabric.census",
+         {.groups = 3, .mlids = 64, .spoils = {SA_GET_TABLE, SWITCH_INFO_RECORD, .lacks = 10}},
+         "the switches cannot be listed: the SA's answer does not fit: its table ends"},
+    };
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        look(&l, all[i].id, &all[i].as);
+        says(l.stage->text, all[i].words);
+        assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
         forget(&l);
     }
 }
@@ -546,6 +609,7 @@ int main(void)
         cmocka_unit_test(unlisted_masters),
         cmocka_unit_test(a_port_without_an_sa_answers),
         cmocka_unit_test(another_record_is_malformed),
+        cmocka_unit_test(answers_that_do_not_fit),
         cmocka_unit_test(unlisted_switches),
         cmocka_unit_test(without_verbs_it_is_not_judged),
         cmocka_unit_test(two_masters),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "probe/link/message.h"
+#include "sa_answer.h"
 #include "wire/put.h"
 #include "probe/fabric/made_group.h"
 #include "probe/link/groups.h"
@@ -30,8 +31,7 @@ static enum transport_result query(struct transport *t, const struct sa_query *q
     (void)t;
     (void)ms;
     a->stride = 0;
-    a->status = group_sa_respond(q, record);
-    memset(a->mad, 0, MAD_SIZE);
+    sa_answer_head(q, group_sa_respond(q, record), a);
     if (a->status == 0)
         g_byte_array_append(a->records, record, sizeof record);
     return TRANSPORT_OK;

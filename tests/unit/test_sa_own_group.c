@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "sa_answer.h"
 #include "wire/put.h"
 #include "probe/fabric/stages.h"
 #include "wire/smp.h"
@@ -93,10 +94,10 @@ static enum transport_result query(struct transport *t, const struct sa_query *q
     (void)ms;
     if (status < 0)
         return TRANSPORT_NOTHING;
-    a->status = (uint16_t)status;
     a->stride = 0;
-    memset(a->mad, 0, MAD_SIZE);
+    sa_answer_head(q, (uint16_t)status, a);
     memcpy(record, q->record, MCM_SIZE);
+    sa_answer_group(record);
     record[MCM_SCOPE_JOIN] = (uint8_t)(0x20 | (sa.hides_states ? 0 : now.held));
     if (status == 0)
         g_byte_array_append(a->records, record, sizeof record);

@@ -161,6 +161,18 @@ static bool set_status(struct scenario *s, char **words, int count)
     return true;
 }
 
+static bool set_spoils(struct scenario *s, char **words, int count)
+{
+    if (count < 5)
+        return false;
+    s->sa_spoils.attribute = (uint16_t)strtoul(words[1], NULL, 0);
+    s->sa_spoils.method = (uint8_t)strtoul(words[2], NULL, 0);
+    s->sa_spoils.at = (int)strtol(words[3], NULL, 0);
+    s->sa_spoils.value = (uint16_t)strtoul(words[4], NULL, 0);
+    s->sa_spoils.lacks = count > 5 ? (int)strtol(words[5], NULL, 0) : 0;
+    return true;
+}
+
 static bool set_number(struct scenario *s, const char *word, const char *value)
 {
     uint64_t n = strtoull(value, NULL, 0);
@@ -234,6 +246,8 @@ static bool take_line(struct scenario *s, char **words, int count)
         return set_silence(s, words, count);
     if (strcmp(words[0], "sa-status") == 0)
         return set_status(s, words, count);
+    if (strcmp(words[0], "sa-spoils") == 0)
+        return set_spoils(s, words, count);
     if (strcmp(words[0], "sa-log") == 0)
         return snprintf(s->sa_log, sizeof(s->sa_log), "%s", words[1]) > 0;
     if (strcmp(words[0], "frames") == 0)

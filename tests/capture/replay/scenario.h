@@ -30,6 +30,9 @@
  *                          sa-sleeps MS: it answers nothing so long after the first request
  *                          sa-slow MS: it answers after this time. The library waits as long as
  *                          the program says, as the kernel does, then gives the request back
+ *   sa-spoils ATTRIBUTE METHOD AT VALUE [LACKS]  the SA's answers with success to such requests have
+ *                          these two bytes at that offset of the first record, and lack LACKS
+ *                          bytes at their end
  *   sa-refuses STATUS      joins are rejected;  sa-silent FROM [TO]: the SA does not answer, in ms
  *                          as for a group
  *   sa-makes on            a FullMember's join with a Q_Key creates a missing group, which goes with
@@ -122,9 +125,14 @@ struct scenario {
     uint64_t silent_from, silent_to;  /* ms */
     uint16_t sa_status, sa_status_of; /* 0: no such status; of all attributes */
     uint8_t sa_status_method;         /* 0: of all methods */
-    uint32_t sa_slow;                 /* ms */
-    uint32_t sa_sleeps;               /* ms since the first request, without a response */
-    uint32_t sa_recreates;            /* ms; 0: never */
+    struct {
+        uint8_t method;
+        uint16_t attribute, value;
+        int at, lacks;
+    } sa_spoils;
+    uint32_t sa_slow;      /* ms */
+    uint32_t sa_sleeps;    /* ms since the first request, without a response */
+    uint32_t sa_recreates; /* ms; 0: never */
     uint8_t sa_recreates_state;
     uint32_t sa_members;
     struct failure failures[MAX_FAILURES];

@@ -274,6 +274,17 @@ static uint16_t respond_one(uint8_t *mad, uint8_t method, uint16_t attribute)
     return method == SA_GET ? get(mad) : change(mad, method);
 }
 
+static void spoil(struct pending *to)
+{
+    bool asked_for = request[MAD_METHOD] == the->sa_spoils.method &&
+                     be16(request + MAD_ATTRIBUTE) == the->sa_spoils.attribute;
+
+    if (!asked_for || be16(to->mad + MAD_STATUS) || to->length <= SA_DATA)
+        return;
+    put16(to->mad + SA_DATA + the->sa_spoils.at, the->sa_spoils.value);
+    to->length -= the->sa_spoils.lacks;
+}
+
 static void respond(struct pending *to)
 {
     uint8_t method = request[MAD_METHOD];
@@ -295,6 +306,7 @@ static void respond(struct pending *to)
         to->length = sm_table(to->mad);
     else
         put16(to->mad + MAD_STATUS, respond_one(to->mad, method, attribute));
+    spoil(to);
 }
 
 /* --- the queue */

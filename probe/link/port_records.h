@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The SA's records about ports and nodes that the probe queries (IBA 15.2.5). Each begins with the
+ * LID of the port, which is also the first component of its mask.
+ */
+#ifndef IPOIB_PROBE_PORT_RECORDS_H
+#define IPOIB_PROBE_PORT_RECORDS_H
+
+#include "wire/smp.h"
+
+enum {
+    SA_NODE_RECORD = 0x0011,
+    SA_SWITCH_INFO_RECORD = 0x0014,
+    SA_SM_INFO_RECORD = 0x0018,
+    SA_PKEY_TABLE_RECORD = 0x0033
+};
+enum { PORT_RECORD_LID = 0, PORT_RECORD_HAS_LID = 1 << 0 };
+
+/* IBA 15.2.5.2: LID, reserved, NodeInfo, NodeDescription */
+enum {
+    NODE_RECORD_INFO = 4,
+    NODE_RECORD_PORT_GUID = NODE_RECORD_INFO + NODE_INFO_PORT_GUID,
+    NODE_RECORD_SIZE = 108
+};
+
+/* IBA 15.2.5.7: LID, reserved, SwitchInfo */
+enum {
+    SWITCH_RECORD_INFO = 4,
+    SWITCH_MULTICAST_CAP = SWITCH_RECORD_INFO + 4,
+    SWITCH_RECORD_SIZE = 24
+};
+
+/* IBA 15.2.5.10: LID, reserved, SMInfo */
+enum { SM_RECORD_INFO = 4, SM_RECORD_SIZE = SM_RECORD_INFO + SM_INFO_SIZE };
+
+/* IBA 15.2.5.11: LID, block, port, reserved, 32 P_Keys */
+enum { PKEY_RECORD_BLOCK = 8, PKEY_RECORD_SIZE = PKEY_RECORD_BLOCK + 2 * PKEY_BLOCK };
+
+#endif
