@@ -422,6 +422,30 @@ static void long_blocks(void **state)
     expect_error(open_bytes(o.p, o.n), PCAPIO_ERROR_TRUNCATED, "cut short");
 }
 
+/*
+ * Section 4.2: if_tsresol (9) has 1 byte and if_tsoffset (14) has 8. An if_tsoffset of 4 bytes at
+ * the end of its block would be read beyond its value.
+ */
+static void wrong_option_sizes(void **state)
+{
+    static const uint16_t options[][2] = {{9, 0}, {9, 2}, {14, 4}, {14, 7}, {14, 12}};
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        struct bytes o = {.n = 0};
+        put_section(&o, 0);
+        open_block(&o, 1);
+        put(&o, 247, 4);
+        put(&o, 65535, 4);
+        put(&o, options[i][0], 2);
+        put(&o, options[i][1], 2);
+        for (unsigned n = 0; n < options[i][1]; n += 4)
+            put(&o, 0, 4);
+        close_block(&o);
+        put_packet(&o, 0, 0, "x", 1);
+        expect_malformed(open_bytes(o.p, o.n), "an option of the wrong size");
+    }
+}
+
 static void no_section(void **state)
 {
     struct bytes o = {.n = 0};
@@ -526,6 +550,7 @@ int main(void)
         cmocka_unit_test(two_lengths),
         cmocka_unit_test(impossible_lengths),
         cmocka_unit_test(long_blocks),
+        cmocka_unit_test(wrong_option_sizes),
         cmocka_unit_test(no_section),
         cmocka_unit_test(every_cut),
         cmocka_unit_test(every_byte_wrong),
