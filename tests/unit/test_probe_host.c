@@ -7,6 +7,7 @@
 #include <glib/gstdio.h>
 
 #include "probe/link/hostif.h"
+#include "probe/link/link.h"
 
 #define SYSFS     "/sys/class/net"
 #define ADDRESS   "80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:18:"
@@ -153,6 +154,23 @@ static void interfaces_in_any_state_and_their_parents(void **state)
     assert_name(host_parent_of_port(&port), "ib0");
 }
 
+static void names_of_the_interfaces_of_a_partition(void **state)
+{
+    struct probe_link link = {.pkey = 0x8001};
+    (void)state;
+    add("ib0.8002");
+    put("ib0.8002", "pkey", "0x8002\n");
+    put("ib0.8002", "broadcast", "");
+    GPtrArray *names = host_interfaces(&link);
+    assert_int_equal(names->len, 1);
+    assert_string_equal(names->pdata[0], "ib0");
+    g_ptr_array_unref(names);
+    put("ib0", "flags", "0x1002\n");
+    names = host_interfaces(&link);
+    assert_int_equal(names->len, 0);
+    g_ptr_array_unref(names);
+}
+
 /* Matched by the port's GUID, or by the device and the port's number. */
 static void only_on_this_port(void **state)
 {
@@ -188,6 +206,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_infiniband_interfaces_that_are_up, begin, end),
         cmocka_unit_test_setup_teardown(only_on_this_port, begin, end),
         cmocka_unit_test_setup_teardown(interfaces_in_any_state_and_their_parents, begin, end),
+        cmocka_unit_test_setup_teardown(names_of_the_interfaces_of_a_partition, begin, end),
         cmocka_unit_test_setup_teardown(wanted_groups, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
