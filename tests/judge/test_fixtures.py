@@ -12,6 +12,7 @@ import collections
 import functools
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -140,6 +141,33 @@ def test_fault_raises_its_rule_in_its_frame_and_no_other(entry, known):
     outcome = "fail" if known == "none" else entry["linux"]
     assert beyond_base(entry, known) == {(entry["rule"], outcome): 1}, entry["what"]
     assert entry["frame"] in frames_of(entry, known, outcome), entry["what"]
+
+
+def shown_values(entry):
+    """(expected, actual) of the findings of the rule, as the report shows them."""
+    texts = [f.text.split("|") for f in found(entry["capture"], "none") if f.rule == entry["rule"]]
+    return [(re.sub(r" in frame \d+$", "", expected), actual) for expected, actual, *_ in texts]
+
+
+@cases(fixture.FAIL)
+def test_fault_is_not_shown_as_what_is_expected(entry):
+    values = shown_values(entry)
+    assert values and not [pair for pair in values if pair[0] == pair[1]]
+
+
+# By hand from the fixtures: 2132 is 2100 of data, 8 of ICMP, 20 of IPv4, 4 of encapsulation.
+VALUES = {
+    ("rfc4391.9.1.2.qkey-from-join", ""): ("0x00000b1b", "0x80000b1c"),
+    ("rfc4391.9.1.2.qkey-from-join", "-2"): ("0x80000b1b", "0x00000b1b"),
+    ("rfc4391.7.link-mtu", ""): ("at most 2048 bytes", "2132 bytes"),
+}
+
+
+@pytest.mark.parametrize("rule, variant", VALUES)
+def test_finding_shows_the_value_of_the_facts_and_of_the_packet(rule, variant, made):
+    chosen = [(f.kind, f.rule, f.variant) for f in fixture.FIXTURES]
+    entry = made[chosen.index((fixture.FAIL, rule, variant))]
+    assert shown_values(entry) == [VALUES[rule, variant]]
 
 
 @cases(fixture.PASS)

@@ -617,6 +617,8 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
             memset(record, 0, sizeof record);
             put_broadcast(f, record);
             put_table_mgid(f, i, record + MCM_MGID);
+            if (f->group_pkey)
+                put16(record + MCM_PKEY, f->group_pkey);
             if (q->sm_key && i >= f->memberless)
                 memcpy(record + MCM_PORT_GID, own_gid, 16);
             put16(record + MCM_MLID, (uint16_t)(MLID + 1 + i));

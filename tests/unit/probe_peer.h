@@ -130,6 +130,7 @@ struct fake {
     bool lists_none; /* the table of groups is empty */
     /* How many of these groups are solicited-node groups, or no IPoIB groups, or have no member. */
     unsigned solicited, foreign, memberless;
+    uint16_t group_pkey; /* of their records; 0: that of the broadcast group */
     bool refuses_send_only;
     bool makes_groups; /* it creates and deletes one group of the probe's, made */
     struct {

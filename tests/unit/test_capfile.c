@@ -422,6 +422,30 @@ static void long_blocks(void **state)
     expect_error(open_bytes(o.p, o.n), PCAPIO_ERROR_TRUNCATED, "cut short");
 }
 
+/*
+ * Section 4.2: if_tsresol (9) has 1 byte and if_tsoffset (14) has 8. An if_tsoffset of 4 bytes at
+ * the end of its block would be read beyond its value.
+ */
+static void wrong_option_sizes(void **state)
+{
+    static const uint16_t options[][2] = {{9, 0}, {9, 2}, {14, 4}, {14, 7}, {14, 12}};
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        struct bytes o = {.n = 0};
+        put_section(&o, 0);
+        open_block(&o, 1);
+        put(&o, 247, 4);
+        put(&o, 65535, 4);
+        put(&o, options[i][0], 2);
+        put(&o, options[i][1], 2);
+        for (unsigned n = 0; n < options[i][1]; n += 4)
+            put(&o, 0, 4);
+        close_block(&o);
+        put_packet(&o, 0, 0, "x", 1);
+        expect_malformed(open_bytes(o.p, o.n), "an option of the wrong size");
+    }
+}
+
 static void no_section(void **state)
 {
     struct bytes o = {.n = 0};
@@ -430,6 +454,36 @@ static void no_section(void **state)
     o.p[8] ^= 1; /* byte order */
     expect_malformed(open_bytes(o.p, o.n), "unknown byte order");
 }
+
+/* ---- ERF: a record has a header of 16 bytes, with its type in byte 8 and its length in 10 and 11
+ */
+
+static void put_erf_record(struct bytes *o, uint8_t type, uint8_t rlen)
+{
+    memset(o->p + o->n, 0, 8); /* time */
+    memcpy(o->p + o->n + 8, (const uint8_t[]){type, 4, 0, rlen, 0, 0, 0, 8}, 8);
+    memset(o->p + o->n + 16, 0x11, 8);
+    o->n += 24;
+}
+
+/* A type of 0, or above 48 (padding), or a length without the header: none is a record. */
+static void no_second_erf_record(void **state)
+{
+    static const uint8_t seconds[][2] = {{0, 24}, {49, 24}, {21, 15}, {21, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+        struct bytes o = {.n = 0};
+        struct capfile_frame f;
+        put_erf_record(&o, 21, 24);
+        put_erf_record(&o, seconds[i][0], seconds[i][1]);
+        struct capfile *c = open_bytes(o.p, o.n);
+        assert_int_equal(capfile_next(c, &f, NULL), CAPFILE_FRAME);
+        assert_int_equal(f.caplen, 24);
+        expect_malformed(c, "no ERF record at offset 24");
+    }
+}
+
+/* ---- files that end or have other bytes anywhere */
 
 /* A file with every kind of block; ends[]: where its blocks end, packets[]: packets up to there. */
 static struct bytes everything(size_t ends[16], unsigned *n_ends, unsigned packets[16])
@@ -526,7 +580,9 @@ int main(void)
         cmocka_unit_test(two_lengths),
         cmocka_unit_test(impossible_lengths),
         cmocka_unit_test(long_blocks),
+        cmocka_unit_test(wrong_option_sizes),
         cmocka_unit_test(no_section),
+        cmocka_unit_test(no_second_erf_record),
         cmocka_unit_test(every_cut),
         cmocka_unit_test(every_byte_wrong),
     };

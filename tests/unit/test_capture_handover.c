@@ -33,6 +33,8 @@ static void blocks_are_in_order_and_reused(void **state)
     again = handover_take(h);
     assert_ptr_equal(again, b[0]); /* the last block returned, because it is still in the cache */
     assert_int_equal(again->len, 0);
+    assert_ptr_equal(handover_take(h), b[2]); /* the only one that is left is used too */
+    assert_null(handover_take(h));
     handover_end(h);
     assert_null(handover_next(h));
     handover_destroy(h);

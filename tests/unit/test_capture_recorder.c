@@ -7,6 +7,7 @@
 
 #include "pcapio/pcapng.h"
 #include "capture/write/recorder.h"
+#include "capture/write/series.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -344,6 +345,20 @@ static void memory_mode_ends_with_the_packet_that_crosses_the_size(void **state)
     finish(&f);
 }
 
+/* The number comes before the extension. A name that only starts with a dot has none. */
+static void number_comes_before_the_extension(void **state)
+{
+    static const struct {
+        const char *path;
+        size_t stem;
+    } cases[] = {{"cap.pcap", 3}, {"a.b/cap.x.pcap", 9}, {"cap", 3},
+                 {"a.b/cap", 7},  {".cap", 4},           {"a.b/.cap", 8}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(series_stem(cases[i].path), cases[i].stem);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +372,7 @@ int main(void)
         cmocka_unit_test(packets_without_room_are_counted),
         cmocka_unit_test(records_are_counted_up_to_a_truncation),
         cmocka_unit_test(memory_mode_ends_with_the_packet_that_crosses_the_size),
+        cmocka_unit_test(number_comes_before_the_extension),
     };
 
     return cmocka_run_group_tests_name("capture_recorder", tests, NULL, NULL);

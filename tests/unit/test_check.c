@@ -142,6 +142,26 @@ static void other_types_are_permitted(void **state)
     assert_int_equal(total(failed) + total(unsure), 0);
 }
 
+/*
+ * IEEE 802.3 section 3.2.6: an Ethertype is at least 0x0600 (1536). RFC 4391 section 6 says that
+ * the Type has the values of Ethertypes.
+ */
+static void type_is_an_ethertype(void **state)
+{
+    (void)state;
+    uint8_t p[24] = {0x06, 0x00};
+    struct reporter r = start(p);
+    encap_of(&r, whole(p, 24), OVER_UD);
+    assert_int_equal(total(failed) + total(unsure), 0);
+    p[0] = 0x05, p[1] = 0xff;
+    r = start(p);
+    encap_of(&r, whole(p, 24), OVER_UD);
+    only(R_RFC4391_6_TYPE);
+    r = start(p);
+    encap_of(&r, whole(p, 24), OVER_CONNECTION);
+    only(R_RFC4755_4_TYPE);
+}
+
 static void truncated_packets_raise_no_violation(void **state)
 {
     (void)state;
@@ -179,6 +199,12 @@ static void mgids(void **state)
     r = start(g);
     check_mgid(&r, g, 0xffff);
     only(R_RFC4391_4_MGID_FORMAT);
+    g[1] = 0x22; /* another flag is set, but T, the lowest (RFC 4291 section 2.7), is not */
+    r = start(g);
+    check_mgid(&r, g, 0xffff);
+    assert_int_equal(failed[R_RFC4391_4_MGID_T_FLAG], 1);
+    assert_int_equal(failed[R_RFC4391_4_MGID_FORMAT], 1);
+    assert_int_equal(total(failed), 2);
     g[1] = 0x12;
 
     r = start(g);
@@ -432,6 +458,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(encapsulation),
         cmocka_unit_test(other_types_are_permitted),
+        cmocka_unit_test(type_is_an_ethertype),
         cmocka_unit_test(truncated_packets_raise_no_violation),
         cmocka_unit_test(mgids),
         cmocka_unit_test(headers_of_a_multicast),

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "model/hash.h"
+#include "model/lifecycle.h"
 #include "model/stream.h"
 #include "model/write.h"
 #include "wire/nanoseconds.h"
@@ -224,6 +225,9 @@ static void handshake_binds_both_flows(void **state)
     assert_int_equal(connection_mtu(conn), 2044);
     assert_ptr_equal(deliver(c, 4, message(CM_RTU, 0xa, 0xb, 0), 1, 2), conn);
     assert_int_equal(conn->rtu_frame, 4);
+    assert_ptr_equal(deliver(c, 5, message(CM_REP, 0xb, 0xa, 0x60), 2, 1), conn); /* repeated */
+    assert_null(deliver(c, 6, message(CM_REP, 0xc, 0xa, 0x60), 2, 1)); /* of another connection */
+    assert_int_equal(conn->rep_frame, 3);
     struct flow *to_b = connections_flow(c, &b, 0x60, false),
                 *to_a = connections_flow(c, &a, 0x50, false);
     assert_ptr_equal(to_b->connection, conn);
@@ -270,7 +274,52 @@ static void connections_stay_below_their_limit(void **state)
     endports_free(ports);
 }
 
+/*
+ * After a DREQ, an RC end may transmit a packet Retry Count + 1 times, each after the ACK timeout
+ * of 4.096 us * 2^18 = 1.073741824 s, which may last four times as long (IBA 9.7.6.1.3). UC does
+ * not retransmit. The driver's queue is sent for up to 5 s more.
+ */
+static void connection_is_quiet_after_its_timewait(void **state)
+{
+    static const struct {
+        uint8_t transport, ack_timeout, retry_count;
+        int64_t ns; /* 0: never */
+    } cases[] = {
+        {CM_TRANSPORT_RC, 18, 7, 4 * 8 * INT64_C(1073741824) + 5 * INT64_C(1000000000)},
+        {CM_TRANSPORT_RC, 18, 0, 4 * 1 * INT64_C(1073741824) + 5 * INT64_C(1000000000)},
+        {CM_TRANSPORT_UC, 18, 7, 4 * 1 * INT64_C(1073741824) + 5 * INT64_C(1000000000)},
+        {CM_TRANSPORT_RC, 0, 7, 0},
+    };
+    (void)state;
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct connection c = {.transport = cases[i].transport & 3};
+        struct clocks clocks = {0};
+        c.requester.ack_timeout = cases[i].ack_timeout & 31;
+        c.requester.retry_count = cases[i].retry_count & 7;
+        connection_ended(&c, &clocks);
+        clocks_note(&clocks, 0, cases[i].ns ? cases[i].ns : INT64_MAX);
+        assert_false(connection_is_quiet(&c, &clocks));
+        clocks_note(&clocks, 0, cases[i].ns ? cases[i].ns + 1 : INT64_MAX);
+        assert_int_equal(connection_is_quiet(&c, &clocks), cases[i].ns != 0);
+    }
+}
+
 /* ---- endports */
+
+/* A P_Key's low 15 bits are the partition (IBA 10.9.1.1), so the membership bit does not count. */
+static void partition_is_there_whatever_its_membership_bit_is(void **state)
+{
+    (void)state;
+    struct endport_pkeys table = {.entries = {0xffff, 0x0001}, .capacity = ENDPORT_PKEYS};
+    struct endport p = {.pkeys = &table};
+    assert_int_equal(endport_has_pkey(&p, 0xffff), PKEY_IS_THERE);
+    assert_int_equal(endport_has_pkey(&p, 0x7fff), PKEY_IS_THERE);
+    assert_int_equal(endport_has_pkey(&p, 0x0001), PKEY_IS_THERE);
+    assert_int_equal(endport_has_pkey(&p, 0x8001), PKEY_IS_THERE);
+    assert_int_equal(endport_has_pkey(&p, 0x8002), PKEY_IS_NOT_THERE);
+    p.pkeys = NULL;
+    assert_int_equal(endport_has_pkey(&p, 0xffff), PKEY_NOT_KNOWN);
+}
 
 /*
  * Packets that were lost while a port was known only by its LID also count as lost for the port
@@ -343,6 +392,24 @@ static void neighbour_history_and_duplicates(void **state)
     assert_non_null(other);
     assert_int_equal(other->last_frame, 6);
     assert_null(neighbours_seen(n, 1, &ip, addr_b, 10, 104, 0)); /* another link: other addresses */
+    neighbours_free(n);
+}
+
+/* One link-layer address with the same IP address on two links has two entries. */
+static void neighbour_belongs_to_its_link(void **state)
+{
+    (void)state;
+    struct neighbours *n = neighbours_new(100, NULL);
+    struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4);
+    assert_null(neighbours_seen(n, 0, &ip, addr_a, 1, 1, 0));
+    assert_null(neighbours_seen(n, 1, &ip, addr_a, 2, 2, 0));
+    assert_int_equal(neighbours_count(n), 2);
+    for (uint32_t link = 0; link < 2; link++) {
+        const struct neighbour *owner = neighbours_of_ip(n, link, &ip);
+        assert_non_null(owner);
+        assert_int_equal(owner->link, link);
+        assert_int_equal(owner->last_frame, link + 1);
+    }
     neighbours_free(n);
 }
 
@@ -592,6 +659,28 @@ static void groups_of_two_interfaces_keep_their_history(void **state)
     assert_int_equal(g.records, 1);
 }
 
+/*
+ * RFC 4391 section 5: the broadcast group has the link's parameters. A group that is only mentioned
+ * has none yet. The scope of a datagram's sender is not known, so a second group may be its own.
+ */
+static void only_broadcast_group_is_one_with_a_record(void **state)
+{
+    static const uint8_t local[MGID_SIZE] = {0xff, 0x12,        0x40, 0x1b, 0xff,
+                                             0xff, [12] = 0xff, 0xff, 0xff, 0xff},
+                         site[MGID_SIZE] = {0xff, 0x15,        0x40, 0x1b, 0xff,
+                                            0xff, [12] = 0xff, 0xff, 0xff, 0xff};
+    struct groups *all = groups_new(16, NULL);
+    struct mc_member r = {.mlid = 0xc000, .qkey = 0xb1b};
+    struct group *one = groups_get(all, 0, local, true);
+    (void)state;
+    assert_null(groups_only_broadcast(all, 0, 0xffff));
+    group_informed(one, &r, NULL, 1);
+    assert_ptr_equal(groups_only_broadcast(all, 0, 0x7fff), one);
+    groups_get(all, 0, site, true);
+    assert_null(groups_only_broadcast(all, 0, 0xffff));
+    groups_free(all);
+}
+
 /* An interface that is restarted again and again does not fill the port's places. */
 static void oldest_qpns_are_discarded_when_full(void **state)
 {
@@ -658,9 +747,12 @@ int main(void)
         cmocka_unit_test(handshake_binds_both_flows),
         cmocka_unit_test(ids_belong_to_their_ports),
         cmocka_unit_test(connections_stay_below_their_limit),
+        cmocka_unit_test(connection_is_quiet_after_its_timewait),
+        cmocka_unit_test(partition_is_there_whatever_its_membership_bit_is),
         cmocka_unit_test(port_known_by_lid_gets_its_gid),
         cmocka_unit_test(lid_belongs_to_the_port_it_was_assigned_to),
         cmocka_unit_test(neighbour_history_and_duplicates),
+        cmocka_unit_test(neighbour_belongs_to_its_link),
         cmocka_unit_test(restarted_interface_is_no_duplicate),
         cmocka_unit_test(an_ip_moves_to_another_port),
         cmocka_unit_test(neighbours_stay_below_their_limit),
@@ -676,6 +768,7 @@ int main(void)
         cmocka_unit_test(frames_of_two_interfaces_may_be_swapped),
         cmocka_unit_test(interface_that_joins_again_may_have_another_qpn),
         cmocka_unit_test(groups_of_two_interfaces_keep_their_history),
+        cmocka_unit_test(only_broadcast_group_is_one_with_a_record),
         cmocka_unit_test(oldest_qpns_are_discarded_when_full),
         cmocka_unit_test(texts_that_collide_in_glib_have_other_hashes_here),
         cmocka_unit_test(texts_of_every_length_have_a_hash),

@@ -75,6 +75,7 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.solicited = as->solicited;
     fake.foreign = as->foreign;
     fake.memberless = as->memberless;
+    fake.group_pkey = as->group_pkey;
     fake.refuses_send_only = as->refuses_send_only;
     fake.ipv6 = as->ipv6;
     fake.no_groups = as->no_groups;
@@ -417,6 +418,23 @@ static void send_only_is_refused(void **state)
     forget(&l);
 }
 
+/* A P_Key's low 15 bits are the partition (IBA 10.9.1.1); the link's is 0xffff. */
+static void groups_of_other_partitions(void **state)
+{
+    static const struct {
+        uint16_t pkey;
+        const char *text;
+    } cases[] = {{0x7fff, "3 groups, 3 of IPoIB (0 of other partitions)"},
+                 {0x8001, "3 groups, 3 of IPoIB (3 of other partitions)"}};
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        look(&l, "fabric.census", &(struct fake){.groups = 3, .group_pkey = cases[i].pkey});
+        says(l.stage->text, cases[i].text);
+        forget(&l);
+    }
+}
+
 /* CPU time in seconds that the census of this number of groups takes. */
 static double census_seconds(unsigned groups)
 {
@@ -614,6 +632,7 @@ int main(void)
         cmocka_unit_test(without_verbs_it_is_not_judged),
         cmocka_unit_test(two_masters),
         cmocka_unit_test(send_only_is_refused),
+        cmocka_unit_test(groups_of_other_partitions),
         cmocka_unit_test(mlids_run_out),
         cmocka_unit_test(advice_fits_the_groups),
         cmocka_unit_test(invalid_mtu_is_not_used),

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the host's interface that is up on a port and partition, from a simulated sysfs. */
+/*
+ * Finds the host's interface that is up on a port and partition, from a simulated sysfs, and reads
+ * its neighbours from a simulated rtnetlink(7).
+ */
 #include "unit.h"
 
 #include <string.h>
 
 #include <glib/gstdio.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <sys/socket.h>
 
 #include "probe/link/hostif.h"
+#include "probe/link/hostneigh.h"
+#include "probe/link/link.h"
 
 #define SYSFS     "/sys/class/net"
 #define ADDRESS   "80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:18:"
@@ -35,6 +43,28 @@ gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GEr
     (void)error;
     *text = g_strdup(found);
     return found != NULL;
+}
+
+enum { IB0 = 4 };
+static GByteArray *dump; /* the kernel's response; NULL: it has been read */
+
+unsigned __wrap_if_nametoindex(const char *name);
+unsigned __wrap_if_nametoindex(const char *name)
+{
+    return strcmp(name, "ib0") == 0 ? IB0 : 0;
+}
+
+ssize_t __wrap_recv(int fd, void *buffer, size_t size, int flags);
+ssize_t __wrap_recv(int fd, void *buffer, size_t size, int flags)
+{
+    ssize_t n = dump ? (ssize_t)dump->len : 0;
+    (void)fd;
+    (void)flags;
+    assert_true((size_t)n <= size);
+    if (n)
+        memcpy(buffer, dump->data, (size_t)n);
+    g_clear_pointer(&dump, g_byte_array_unref);
+    return n;
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
@@ -153,6 +183,23 @@ static void interfaces_in_any_state_and_their_parents(void **state)
     assert_name(host_parent_of_port(&port), "ib0");
 }
 
+static void names_of_the_interfaces_of_a_partition(void **state)
+{
+    struct probe_link link = {.pkey = 0x8001};
+    (void)state;
+    add("ib0.8002");
+    put("ib0.8002", "pkey", "0x8002\n");
+    put("ib0.8002", "broadcast", "");
+    GPtrArray *names = host_interfaces(&link);
+    assert_int_equal(names->len, 1);
+    assert_string_equal(names->pdata[0], "ib0");
+    g_ptr_array_unref(names);
+    put("ib0", "flags", "0x1002\n");
+    names = host_interfaces(&link);
+    assert_int_equal(names->len, 0);
+    g_ptr_array_unref(names);
+}
+
 /* Matched by the port's GUID, or by the device and the port's number. */
 static void only_on_this_port(void **state)
 {
@@ -180,6 +227,53 @@ static void wanted_groups(void **state)
     assert_true(host_wants("ib1", other));
 }
 
+static void put_attribute(uint16_t type, const uint8_t *value, uint16_t size)
+{
+    static const uint8_t padding[RTA_ALIGNTO];
+    struct rtattr a = {.rta_len = (uint16_t)RTA_LENGTH(size), .rta_type = type};
+    g_byte_array_append(dump, (const uint8_t *)&a, sizeof a);
+    g_byte_array_append(dump, value, size);
+    g_byte_array_append(dump, padding, RTA_ALIGN(size) - size);
+}
+
+/* Adds the neighbour 10.0.0.N with a link-layer address of that size; 0: without. */
+static void put_neighbour(int interface, uint16_t state, uint8_t n, uint16_t lladdr_size)
+{
+    static const uint8_t lladdr[LLADDR_SIZE] = {0x80, 0, 0, 0x48, 0xfe, 0x80, [19] = 2};
+    const uint8_t ip[] = {10, 0, 0, n};
+    struct nlmsghdr head = {.nlmsg_type = RTM_NEWNEIGH, .nlmsg_seq = 1};
+    struct ndmsg body = {.ndm_family = AF_INET, .ndm_ifindex = interface, .ndm_state = state};
+    guint at = dump->len;
+    g_byte_array_append(dump, (const uint8_t *)&head, sizeof head);
+    g_byte_array_append(dump, (const uint8_t *)&body, sizeof body);
+    put_attribute(NDA_DST, ip, sizeof ip);
+    if (lladdr_size)
+        put_attribute(NDA_LLADDR, lladdr, lladdr_size);
+    head.nlmsg_len = dump->len - at;
+    memcpy(dump->data + at, &head, sizeof head);
+}
+
+/* RFC 4391 section 9.1.1: a link-layer address has 20 bytes; Ethernet's has 6. */
+static void neighbours_have_both_addresses(void **state)
+{
+    (void)state;
+    dump = g_byte_array_new();
+    put_neighbour(IB0, NUD_REACHABLE, 1, 0);
+    put_neighbour(IB0, NUD_REACHABLE, 2, 6);
+    put_neighbour(IB0, NUD_FAILED, 3, LLADDR_SIZE);
+    put_neighbour(IB0 + 1, NUD_REACHABLE, 4, LLADDR_SIZE);
+    put_neighbour(IB0, NUD_STALE, 5, LLADDR_SIZE);
+    GArray *found = hostneigh_read("ib0");
+    assert_non_null(found);
+    assert_int_equal(found->len, 1);
+    const struct host_neighbour *n = &g_array_index(found, struct host_neighbour, 0);
+    assert_false(n->ipv6);
+    assert_memory_equal(n->ip, ((const uint8_t[]){10, 0, 0, 5}), 4);
+    assert_int_equal(n->lladdr[LLADDR_SIZE - 1], 2);
+    g_array_unref(found);
+    assert_null(hostneigh_read("eth0"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,7 +282,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_infiniband_interfaces_that_are_up, begin, end),
         cmocka_unit_test_setup_teardown(only_on_this_port, begin, end),
         cmocka_unit_test_setup_teardown(interfaces_in_any_state_and_their_parents, begin, end),
+        cmocka_unit_test_setup_teardown(names_of_the_interfaces_of_a_partition, begin, end),
         cmocka_unit_test_setup_teardown(wanted_groups, begin, end),
+        cmocka_unit_test(neighbours_have_both_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
