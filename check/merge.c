@@ -98,6 +98,8 @@ static void write_entries(struct report_merge *m, const struct merge_writer *w,
     m->tally->reports += given->reports;
     for (guint i = 0; i < given->entries->len; i++)
         write_entry(m, w, &g_array_index(given->entries, struct merge_entry, i));
+    for (guint i = 0; i < given->required->len; i++)
+        tally_add_required(m->tally, &g_array_index(given->required, struct merge_required, i));
 }
 
 bool merge_add(struct report_merge *m, const char *path, GError **error)
@@ -154,7 +156,7 @@ bool merge_deliver(struct report_merge *m, const char *path, GError **error)
 
 int merge_exit_status(const struct report_merge *m)
 {
-    return exit_status_of(tally_status(m->tally->by_status));
+    return exit_status_of(tally_status(m->tally->by_status, m->tally->unmet->len));
 }
 
 void merge_end(struct report_merge *m)

@@ -42,7 +42,7 @@ static void put_begin(struct report_merge *m)
 }
 
 /* The summary's entry, with the settings of its run, which may differ in a merged report. */
-static json_t *json_entry(const struct merge_entry *e)
+static json_t *json_entry(const struct merge_entry *e, unsigned min_judged)
 {
     json_t *o = json_copy(e->given);
     json_object_set_new(o, "node", json_string(e->node));
@@ -51,6 +51,8 @@ static json_t *json_entry(const struct merge_entry *e)
     json_object_set(o, "strict", json_object_get(e->settings, "strict"));
     json_object_set(o, "deviations", json_object_get(e->settings, "deviations"));
     json_object_set(o, "only", json_object_get(e->settings, "only"));
+    if (min_judged)
+        json_object_set_new(o, "min_judged", json_integer(min_judged));
     return o;
 }
 
@@ -69,7 +71,7 @@ static void merged_json(struct report_merge *m, const struct restored *r,
                         const struct merge_entry *e, const char *node, const char *file)
 {
     int kind = r->report.probed ? TARGETS : CAPTURES;
-    json_t *entry = e ? json_entry(e) : entry_of_nothing(r, node, file);
+    json_t *entry = e ? json_entry(e, r->report.min_judged) : entry_of_nothing(r, node, file);
     if (!m->begun)
         put_begin(m);
     for (guint i = 0; e && i < e->results->len; i++) {
@@ -87,10 +89,11 @@ static void merged_json(struct report_merge *m, const struct restored *r,
 
 static json_t *json_node(const struct tally_node *n)
 {
-    return json_pack(
-        "{ss ss si si si}", "name", n->name, "verdict", status_name(tally_status(n->by_status)),
-        "violated", (int)n->by_status[VERDICT_VIOLATED], "unjudged",
-        (int)n->by_status[VERDICT_UNJUDGED], "conformant", (int)n->by_status[VERDICT_CONFORMANT]);
+    return json_pack("{ss ss si si si}", "name", n->name, "verdict",
+                     status_name(tally_status(n->by_status, n->unmet)), "violated",
+                     (int)n->by_status[VERDICT_VIOLATED], "unjudged",
+                     (int)n->by_status[VERDICT_UNJUDGED], "conformant",
+                     (int)n->by_status[VERDICT_CONFORMANT]);
 }
 
 static json_t *json_names(const struct merge_tally *t, guint item, int outcome)
@@ -147,10 +150,22 @@ static void put_entries(struct report_merge *m, int kind)
         fwrite(buffer, 1, n, m->spool);
 }
 
+/* Only if a report has such a list. */
+static void put_required(struct report_merge *m)
+{
+    unsigned before = 0;
+    json_t *one;
+    size_t i;
+    if (json_array_size(m->tally->required) == 0)
+        return;
+    fputs("\n  ],\n  \"required\": [", m->spool);
+    json_array_foreach(m->tally->required, i, one) put_value(m->spool, one, "   ", &before);
+}
+
 static void json_end(struct report_merge *m)
 {
     const struct merge_tally *t = m->tally;
-    enum verdict_status status = tally_status(t->by_status);
+    enum verdict_status status = tally_status(t->by_status, t->unmet->len);
     if (!m->begun)
         put_begin(m);
     fprintf(
@@ -162,6 +177,7 @@ static void json_end(struct report_merge *m)
     put_nodes(m);
     fputs("\n  ],\n  \"rules\": [", m->spool);
     put_items(m);
+    put_required(m);
     fputs("\n  ],\n  \"captures\": [", m->spool);
     put_entries(m, CAPTURES);
     fputs("\n  ],\n  \"targets\": [", m->spool);

@@ -117,6 +117,14 @@ static void put_group(const struct report_merge *m, const struct text_group *g)
     }
 }
 
+/* The demands of --require and --min-judged that were not met. */
+static void put_unmet(const struct report_merge *m)
+{
+    const GPtrArray *unmet = m->tally->unmet;
+    for (guint i = 0; i < unmet->len; i++)
+        fprintf(m->spool, "%s%s\n", i ? "" : "\n", (const char *)unmet->pdata[i]);
+}
+
 static const char *what(const struct merge_tally *t, bool is_one)
 {
     if (t->targets && t->captures)
@@ -151,9 +159,10 @@ static void text_end(struct report_merge *m)
     unsigned at[3] = {0, 0, 0}, partial = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(groups); i++)
         put_group(m, &groups[i]);
+    put_unmet(m);
     for (guint i = 0; i < t->nodes->len; i++) {
         const struct tally_node *node = t->nodes->pdata[i];
-        enum verdict_status status = tally_status(node->by_status);
+        enum verdict_status status = tally_status(node->by_status, node->unmet);
         at[status]++;
         partial += status == VERDICT_CONFORMANT && node->partial;
     }

@@ -74,17 +74,25 @@ static const struct json_member requests[] = {
     {NULL, SCALAR, NULL}};
 
 static const struct json_member entries[] = {
-    {"name", SCALAR, NULL},         {"verdict", SCALAR, NULL},   {"frames", SCALAR, NULL},
-    {"ipoib_frames", SCALAR, NULL}, {"packets", SCALAR, NULL},   {"answers", SCALAR, NULL},
-    {"rules", OBJECT, counts},      {"error", SCALAR, NULL},     {"node", SCALAR, NULL},
-    {"file", SCALAR, NULL},         {"tool", SCALAR, NULL},      {"strict", SCALAR, NULL},
-    {"deviations", SCALAR, NULL},   {"only", SCALARS, NULL},     {"undone", OBJECTS, undone},
-    {"requests", OBJECT, requests}, {"unseen", OBJECTS, unseen}, {NULL, SCALAR, NULL}};
+    {"name", SCALAR, NULL},       {"verdict", SCALAR, NULL},
+    {"frames", SCALAR, NULL},     {"ipoib_frames", SCALAR, NULL},
+    {"packets", SCALAR, NULL},    {"answers", SCALAR, NULL},
+    {"rules", OBJECT, counts},    {"error", SCALAR, NULL},
+    {"node", SCALAR, NULL},       {"file", SCALAR, NULL},
+    {"tool", SCALAR, NULL},       {"strict", SCALAR, NULL},
+    {"deviations", SCALAR, NULL}, {"only", SCALARS, NULL},
+    {"undone", OBJECTS, undone},  {"requests", OBJECT, requests},
+    {"unseen", OBJECTS, unseen},  {"min_judged", SCALAR, NULL},
+    {NULL, SCALAR, NULL}};
+
+static const struct json_member required[] = {{"selector", SCALAR, NULL}, {"judged", SCALAR, NULL},
+                                              {"why", SCALAR, NULL},      {"node", SCALAR, NULL},
+                                              {"file", SCALAR, NULL},     {NULL, SCALAR, NULL}};
 
 static const struct json_member summary[] = {
-    {"reports", SCALAR, NULL}, {"strict", SCALAR, NULL},       {"deviations", SCALAR, NULL},
-    {"only", SCALARS, NULL},   {"captures", OBJECTS, entries}, {"targets", OBJECTS, entries},
-    {NULL, SCALAR, NULL}};
+    {"reports", SCALAR, NULL},       {"strict", SCALAR, NULL},       {"deviations", SCALAR, NULL},
+    {"only", SCALARS, NULL},         {"captures", OBJECTS, entries}, {"targets", OBJECTS, entries},
+    {"required", OBJECTS, required}, {"min_judged", SCALAR, NULL},   {NULL, SCALAR, NULL}};
 
 static const struct json_member whole[] = {
     {"tool", SCALAR, NULL},    {"version", SCALAR, NULL},     {"node", SCALAR, NULL},

@@ -182,6 +182,26 @@ static bool add_entries(struct merge_report *r, json_t *summary, const char *kin
     return true;
 }
 
+/* ---- required rules */
+
+static bool read_required(struct merge_report *r, const json_t *given)
+{
+    const json_t *judged = json_object_get(given, "judged");
+    struct merge_required one = {merge_string(given, "selector"), own_or(given, "node", r->node),
+                                 own_or(given, "file", r->file), merge_string(given, "why")};
+    g_array_append_val(r->required, one);
+    return one.selector && json_is_boolean(judged) && json_is_true(judged) == !one.why;
+}
+
+static bool read_all_required(struct merge_report *r, json_t *summary, GError **error)
+{
+    json_t *list = json_object_get(summary, "required"), *given;
+    size_t i;
+    json_array_foreach(list, i, given) if (!read_required(r, given)) return merge_fail(
+        error, "is malformed: a required rule without selector or result");
+    return true;
+}
+
 /* ---- results */
 
 static char *entry_key(bool probed, const char *file, const char *node, const char *name)
@@ -368,14 +388,16 @@ static bool read_members(struct merge_report *r, GError **error)
            add_entries(r, summary, "targets", true, error) &&
            (r->entries->len > 0 ||
             merge_fail(error, "is malformed: there is no capture and no target in it")) &&
-           share_out_results(r, results, error);
+           read_all_required(r, summary, error) && share_out_results(r, results, error);
 }
 
 bool merge_report_open(struct merge_report *r, const char *path, GError **error)
 {
-    *r = (struct merge_report){.node = merge_node_of(path),
-                               .file = plain_dup(strcmp(path, "-") == 0 ? "standard input" : path),
-                               .entries = g_array_new(FALSE, FALSE, sizeof(struct merge_entry))};
+    *r = (struct merge_report){
+        .node = merge_node_of(path),
+        .file = plain_dup(strcmp(path, "-") == 0 ? "standard input" : path),
+        .entries = g_array_new(FALSE, FALSE, sizeof(struct merge_entry)),
+        .required = g_array_new(FALSE, FALSE, sizeof(struct merge_required))};
     g_array_set_clear_func(r->entries, entry_clear);
     r->whole = load_report(r, path, error);
     return r->whole && read_members(r, error);
@@ -384,6 +406,7 @@ bool merge_report_open(struct merge_report *r, const char *path, GError **error)
 void merge_report_clear(struct merge_report *r)
 {
     g_array_unref(r->entries);
+    g_array_unref(r->required);
     json_decref(r->whole);
     g_free(r->node);
     g_free(r->file);

@@ -15,12 +15,19 @@
 /* A capture or target of the report. */
 struct merge_entry {
     json_t *given; /* its entry in the summary */
-    /* the object with its "strict", "deviations" and "only": given itself, or the summary */
+    /* the object with its "strict", "deviations", "only" and "min_judged": given itself, or the
+     * summary */
     json_t *settings;
     GPtrArray *results; /* json_t; the results that belong to this entry */
     GHashTable *has;    /* set of strings: identifier and outcome of each of them */
     const char *name, *node, *file, *tool;
     bool probed;
+};
+
+/* A rule that the run required (report/required.h). */
+struct merge_required {
+    const char *selector, *node, *file;
+    const char *why; /* why it was not judged; NULL: it was */
 };
 
 struct merge_report {
@@ -30,6 +37,7 @@ struct merge_report {
     char *file;       /* plain text */
     unsigned reports; /* number of reports in it: 1, or more in a merged one */
     GArray *entries;  /* struct merge_entry */
+    GArray *required; /* struct merge_required */
     bool opened;      /* READERS is valid */
     struct access_readers readers;
 };

@@ -161,6 +161,17 @@ static bool read_only(struct restored *out, json_t *list, GError **error)
     return true;
 }
 
+/* Only with --min-judged. */
+static bool read_min_judged(struct report *r, const json_t *settings)
+{
+    uint64_t n;
+    if (!json_object_get(settings, "min_judged"))
+        return true;
+    bool good = number_of(&n, settings, "min_judged") && n <= RULE_COUNT;
+    r->min_judged = good ? (unsigned)n : 0;
+    return good;
+}
+
 static bool read_settings(struct restored *out, const struct merge_entry *e, const char *version,
                           GError **error)
 {
@@ -176,6 +187,8 @@ static bool read_settings(struct restored *out, const struct merge_entry *e, con
                                   .probed = e->probed,
                                   .captures = &out->checked,
                                   .n = 1};
+    if (!read_min_judged(&out->report, e->settings))
+        return merge_fail(error, "is malformed: the number of rules that it requires");
     bool good = read_only(out, only, error);
     g_ptr_array_add(out->only, NULL);
     out->report.only = (const char *const *)out->only->pdata;

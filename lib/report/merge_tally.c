@@ -35,6 +35,8 @@ struct merge_tally *tally_new(void)
     t->nodes = g_ptr_array_new_with_free_func(node_free);
     t->item_of_id = g_hash_table_new(hash_string, g_str_equal);
     t->node_of_name = g_hash_table_new(hash_string, g_str_equal);
+    t->required = json_array();
+    t->unmet = g_ptr_array_new_with_free_func(g_free);
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
         new_item(t, rules[rule].id, &rules[rule]);
     return t;
@@ -46,6 +48,8 @@ void tally_free(struct merge_tally *t)
     g_hash_table_unref(t->item_of_id);
     g_ptr_array_unref(t->nodes);
     g_ptr_array_unref(t->items);
+    json_decref(t->required);
+    g_ptr_array_unref(t->unmet);
     g_free(t);
 }
 
@@ -108,12 +112,39 @@ static void add_stages(struct merge_tally *t, struct tally_node *n, const struct
     }
 }
 
+static void add_unmet(struct merge_tally *t, struct tally_node *n, char *line)
+{
+    n->unmet++;
+    g_ptr_array_add(t->unmet, line);
+}
+
+void tally_add_required(struct merge_tally *t, const struct merge_required *required)
+{
+    const struct merge_required *q = required;
+    json_array_append_new(t->required,
+                          json_pack("{ss sb ss? ss ss}", "selector", q->selector, "judged", !q->why,
+                                    "why", q->why, "node", q->node, "file", q->file));
+    if (q->why)
+        add_unmet(t, node_named(t, q->node),
+                  g_strdup_printf("%s: required %s: NOT JUDGED: %s", q->node, q->selector, q->why));
+}
+
+static void add_min_judged(struct merge_tally *t, struct tally_node *n, const struct restored *r)
+{
+    if (checked_judges_too_few(&r->report, &r->checked))
+        add_unmet(t, n,
+                  g_strdup_printf("%s: NOT JUDGED: %u rules judged, at least %u required",
+                                  r->checked.name, checked_summary(&r->report, &r->checked).judged,
+                                  r->report.min_judged));
+}
+
 void tally_add(struct merge_tally *t, const char *node, const struct restored *r)
 {
     struct tally_node *n = node_named(t, node);
     enum verdict_status status = checked_summary(&r->report, &r->checked).status;
     add_rules(t, n, r);
     add_stages(t, n, r);
+    add_min_judged(t, n, r);
     t->captures += !r->report.probed;
     t->targets += r->report.probed;
     if (status == VERDICT_CONFORMANT && r->checked.sweep)
@@ -133,9 +164,9 @@ unsigned tally_nodes_with(const struct merge_tally *t, guint item, int outcome)
     return n;
 }
 
-enum verdict_status tally_status(const unsigned by_status[3])
+enum verdict_status tally_status(const unsigned by_status[3], unsigned unmet)
 {
     if (by_status[VERDICT_VIOLATED])
         return VERDICT_VIOLATED;
-    return by_status[VERDICT_UNJUDGED] ? VERDICT_UNJUDGED : VERDICT_CONFORMANT;
+    return by_status[VERDICT_UNJUDGED] || unmet ? VERDICT_UNJUDGED : VERDICT_CONFORMANT;
 }

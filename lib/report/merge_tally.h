@@ -20,6 +20,7 @@ struct tally_node {
     char *name;
     GByteArray *worst; /* per item: 0 if not present, else 1 + the worst outcome at this node */
     unsigned by_status[3], partial;
+    unsigned unmet; /* demands that its reports did not meet */
 };
 
 struct merge_tally {
@@ -33,11 +34,15 @@ struct merge_tally {
     unsigned by_status[3]; /* captures and targets, by enum verdict_status */
     unsigned partial;      /* of the conformant ones: checked_is_partial() */
     unsigned captures, targets;
+    /* --require and --min-judged */
+    json_t *required; /* as in the reports, each with its node and file */
+    GPtrArray *unmet; /* lines of text: the demands that were not met */
 };
 
 struct merge_tally *tally_new(void);
 void tally_free(struct merge_tally *t);
 void tally_add(struct merge_tally *t, const char *node, const struct restored *r);
+void tally_add_required(struct merge_tally *t, const struct merge_required *required);
 
 /*
  * The worst outcome of the item at the node; -1: no result. If any of the node's reports decided
@@ -47,6 +52,7 @@ int tally_worst(const struct tally_node *n, guint item);
 /* Number of nodes whose worst outcome of the item is this one. */
 unsigned tally_nodes_with(const struct merge_tally *t, guint item, int outcome);
 
-enum verdict_status tally_status(const unsigned by_status[3]);
+/* unmet: number of demands that were not met. */
+enum verdict_status tally_status(const unsigned by_status[3], unsigned unmet);
 
 #endif

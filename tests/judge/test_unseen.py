@@ -255,6 +255,46 @@ def test_merged_reports_keep_it(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("demand", "line"),
+    [
+        (
+            ["--require", "rfc4755.6.private-data"],
+            "a: required rfc4755.6.private-data: NOT JUDGED: nothing in the captures is about it",
+        ),
+        (["--min-judged", "60"], ": NOT JUDGED: 47 rules judged, at least 60 required"),
+    ],
+)
+def test_merged_reports_keep_the_demands(demand, line, tmp_path):
+    given = tmp_path / "a.json"
+    done = check.run("--format", "json", "-o", str(given), *demand, check.DATAGRAM)
+    assert done.returncode == check.UNJUDGED
+    for made in ("b", "c"):
+        merged = tmp_path / f"{made}.json"
+        check.expect(check.UNJUDGED, "--merge", "--format", "json", "-o", str(merged), str(given))
+        document = json.loads(merged.read_text())
+        assert document["summary"]["verdict"] == "unjudged"
+        assert document["summary"]["nodes"][0]["verdict"] == "unjudged"
+        assert document["summary"]["captures"][0]["verdict"] == "conformant"
+        given = merged
+    out = check.run("--merge", str(given)).stdout.decode().splitlines()
+    assert any(text.endswith(line) for text in out)
+    assert out[-1] == "1 node: 0 violated, 1 not judged, 0 conformant"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"min_judged": "60"}, {"min_judged": 1000}, {"required": [{"selector": "rfc4391.6"}]}],
+)
+def test_malformed_demand_is_no_report(change, tmp_path):
+    path = tmp_path / "a.json"
+    document, _ = report(check.DATAGRAM)
+    document["summary"].update(change)
+    path.write_text(json.dumps(document))
+    done = check.run("--merge", str(path))
+    assert done.returncode == check.UNJUDGED and "is malformed" in done.err
+
+
+@pytest.mark.parametrize(
     "given",
     [[{"code": "x", "count": 1, "frame": 1}], [{"code": "raw", "count": 0, "frame": 1}], [{}]],
 )
