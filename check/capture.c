@@ -10,6 +10,7 @@
 #include "cli/plain.h"
 #include "check/progress.h"
 #include "cli/say.h"
+#include "wire/erf.h"
 
 /*
  * ns. Frames of several interfaces or queues may be a little out of order in a file. A frame that
@@ -60,6 +61,8 @@ static void count_unseen(struct unseen *u, const struct capfile *file,
     unseen_add(u, UNSEEN_LOST_BEFORE, lost.before, f->number);
     unseen_add(u, UNSEEN_LOST_RECORDS, lost.record, f->number);
     unseen_add(u, UNSEEN_TIMES, c->ns < *last - TIME_BACK, f->number);
+    unseen_add(u, UNSEEN_CUT, (capfile_erf_flags(f) & ERF_FLAG_TRUNCATED) != 0, f->number);
+    unseen_add(u, UNSEEN_CARD, (capfile_erf_flags(f) & ERF_FLAG_CARD) != 0, f->number);
     *last = c->ns;
 }
 
@@ -115,6 +118,9 @@ static void conclude_capture(const struct checking *c)
     struct capfile_lost lost = capfile_lost(c->file, NULL);
     unseen_add(unseen, UNSEEN_LOST_INTERFACE, lost.interface, 0);
     unseen_add(unseen, UNSEEN_LOST_SYSTEM, lost.system, 0);
+    unseen_add(unseen, UNSEEN_FILTERED, lost.filtered, 0);
+    unseen_add(unseen, UNSEEN_UNACCEPTED, lost.unaccepted, 0);
+    unseen_add(unseen, UNSEEN_BLOCKS, lost.blocks, 0);
     checker_report_waiting(c->checker);
     struct unseen all = fabric_unseen(c->fabric);
     verdict_set_undone(c->out->verdict, fabric_facts(c->fabric)->undone);

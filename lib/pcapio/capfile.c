@@ -195,7 +195,7 @@ struct capfile_lost capfile_lost(const struct capfile *c, const struct capfile_f
     const uint8_t *erf = f ? erf_header(f) : NULL;
 
     if (c->pcapng)
-        pcapngfile_lost(c->pcapng, &lost.interface, &lost.system);
+        lost = pcapngfile_lost(c->pcapng);
     if (f)
         lost.before = capfile_dropped(c);
     if (erf)
@@ -203,12 +203,16 @@ struct capfile_lost capfile_lost(const struct capfile *c, const struct capfile_f
     return lost;
 }
 
-bool capfile_is_marked(const struct capfile *c, const struct capfile_frame *f)
+uint8_t capfile_erf_flags(const struct capfile_frame *f)
 {
     const uint8_t *erf = erf_header(f);
 
-    return (erf && erf[ERF_OFF_FLAGS] & ERF_FLAG_ERROR) ||
-           (c->pcapng && pcapngfile_is_marked(c->pcapng));
+    return erf ? erf[ERF_OFF_FLAGS] : 0;
+}
+
+bool capfile_is_marked(const struct capfile *c, const struct capfile_frame *f)
+{
+    return capfile_erf_flags(f) & ERF_FLAG_ERROR || (c->pcapng && pcapngfile_is_marked(c->pcapng));
 }
 
 const uint8_t *capfile_options(struct capfile *c, uint32_t *len)

@@ -74,7 +74,14 @@ void capfile_keep_padding(struct capfile *c);
 struct capfile_lost {
     /* so far, by the interfaces and by the system (Interface Statistics Blocks of pcapng) */
     uint64_t interface, system;
-    /* between the last frame and the one before (epb_dropcount; loss counter of an ERF record) */
+    /*
+     * so far, received but not accepted (isb_ifrecv, isb_filteraccept): by a filter that the
+     * interface's description has; without a reason
+     */
+    uint64_t filtered, unaccepted;
+    uint64_t blocks; /* blocks of unknown type so far, which may have packets */
+    /* between the last frame and the one before (epb_dropcount or the drops count
+       of an obsolete Packet Block; loss counter of an ERF record) */
     uint64_t before, record;
 };
 /* Call it before capfile_options. F: the last frame; NULL: none. */
@@ -82,8 +89,11 @@ struct capfile_lost capfile_lost(const struct capfile *c, const struct capfile_f
 /* Does the capture mark the frame as received with errors (epb_flags, flags of an ERF record)? */
 bool capfile_is_marked(const struct capfile *c, const struct capfile_frame *f);
 
+/* The flags of the frame's ERF record (ERF_FLAG_*); 0: it is none. */
+uint8_t capfile_erf_flags(const struct capfile_frame *f);
+
 /*
- * The packets lost between the last frame and the one before (epb_dropcount; 0: none or unknown).
+ * The packets lost between the last frame and the one before (0: none or unknown).
  * Call it before capfile_options.
  */
 uint64_t capfile_dropped(const struct capfile *c);

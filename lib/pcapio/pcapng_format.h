@@ -25,13 +25,22 @@ enum {
 enum { BLOCK_JOURNAL = 9, BLOCK_CUSTOM = 0x00000bad };
 #define BLOCK_CUSTOM_UNCOPIED 0x40000badu
 
+/*
+ * Blocks that are known to have no packet: names, secrets, the reserved ones for time stamps and
+ * avionics, sections 4.5, 4.7 and 11; those of sysdig.
+ */
+enum { BLOCK_NAMES = 4, BLOCK_IRIG = 7, BLOCK_ARINC = 8, BLOCK_SECRETS = 10 };
+enum { BLOCK_SYSDIG_FIRST = 0x201, BLOCK_SYSDIG_LAST = 0x224 };
+/* the drops count of an obsolete Packet Block: not known */
+enum { PB_DROPS_UNKNOWN = 0xffff };
+
 /* bytes of a block besides its body; bytes of an option before its value */
 enum { BLOCK_OVERHEAD = 12, OPTION_HEAD = 4 };
 
 enum { OPT_END = 0, OPT_COMMENT = 1, SHB_USERAPPL = 4, EPB_FLAGS = 2, EPB_DROPCOUNT = 4 };
 /* the link-layer errors in epb_flags (section 4.3.1) */
 #define EPB_FLAGS_ERRORS 0xff000000u
-enum { IF_NAME = 2, IF_DESCRIPTION = 3, IF_TSRESOL = 9, IF_TSOFFSET = 14 };
+enum { IF_NAME = 2, IF_DESCRIPTION = 3, IF_TSRESOL = 9, IF_FILTER = 11, IF_TSOFFSET = 14 };
 enum { ISB_IFRECV = 4, ISB_IFDROP = 5, ISB_FILTERACCEPT = 6, ISB_OSDROP = 7 };
 
 #define PCAPNG_BYTE_ORDER 0x1a2b3c4du

@@ -174,6 +174,14 @@ static void note_options(struct pcapngfile *ng, const struct pcapng_block_head *
     ng->options_len = has ? b->body_len - (uint32_t)from : 0;
 }
 
+/* The drops count of an obsolete Packet Block (appendix A). */
+static uint16_t packet_drops(const struct pcapngfile *ng)
+{
+    uint16_t drops = pcapng_get16(ng, ng->body + 2);
+
+    return drops == PB_DROPS_UNKNOWN ? 0 : drops;
+}
+
 static enum capfile_result take_packet(struct pcapngfile *ng, const struct pcapng_block_head *b,
                                        struct capfile_frame *out, GError **error)
 {
@@ -192,6 +200,7 @@ static enum capfile_result take_packet(struct pcapngfile *ng, const struct pcapn
     if (h.has_time)
         ng->last_ns = pcapng_ns(h.ticks, f->tsresol, f->tsoffset);
     note_options(ng, b, &h);
+    ng->drops = b->type == BLOCK_PB ? packet_drops(ng) : 0;
     *out = (struct capfile_frame){
         .number = ++ng->frames,
         .interface = ng->interface_base + h.interface,
@@ -220,6 +229,18 @@ static bool has_a_number(uint32_t type)
     return false;
 }
 
+/* Is the block known to have no packet? */
+static bool is_known(uint32_t type)
+{
+    static const uint32_t types[] = {BLOCK_SHB,  BLOCK_IDB,   BLOCK_ISB,    BLOCK_NAMES,
+                                     BLOCK_IRIG, BLOCK_ARINC, BLOCK_SECRETS};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (types[i] == type)
+            return true;
+    return has_a_number(type) || (type >= BLOCK_SYSDIG_FIRST && type <= BLOCK_SYSDIG_LAST);
+}
+
 static bool is_packet(uint32_t type)
 {
     return type == BLOCK_EPB || type == BLOCK_SPB || type == BLOCK_PB;
@@ -231,6 +252,7 @@ static enum capfile_result take_other(struct pcapngfile *ng, const struct pcapng
 {
     bool statistics = b->type == BLOCK_ISB && b->len <= BLOCK_MAX;
 
+    ng->lost.blocks += !is_known(b->type);
     if (b->type != BLOCK_SHB && b->type != BLOCK_IDB && !statistics) {
         ng->frames += has_a_number(b->type);
         return skip_body(ng, b, error);
@@ -319,6 +341,8 @@ uint64_t pcapngfile_dropped(const struct pcapngfile *ng)
     uint32_t len = ng->options_len;
     uint16_t code, size;
 
+    if (ng->drops)
+        return ng->drops;
     while ((value = pcapng_next_option(ng, &p, &len, &code, &size)) != NULL)
         if (code == EPB_DROPCOUNT && size == 8)
             return pcapng_get64(ng, value);
@@ -337,10 +361,9 @@ bool pcapngfile_is_marked(const struct pcapngfile *ng)
     return false;
 }
 
-void pcapngfile_lost(const struct pcapngfile *ng, uint64_t *interface, uint64_t *system)
+struct capfile_lost pcapngfile_lost(const struct pcapngfile *ng)
 {
-    *interface = ng->ifdrop;
-    *system = ng->osdrop;
+    return ng->lost;
 }
 
 void pcapngfile_close(struct pcapngfile *ng)

@@ -24,14 +24,14 @@ void pcapngfile_on_description(struct pcapngfile *ng, capfile_describe *describe
 void pcapngfile_leave_private_out(struct pcapngfile *ng);
 
 /*
- * The packets lost before the last frame (epb_dropcount; 0: none or unknown). Call it before
- * pcapngfile_options.
+ * The packets lost before the last frame (epb_dropcount, drops count; 0: none or unknown). Call it
+ * before pcapngfile_options.
  */
 uint64_t pcapngfile_dropped(const struct pcapngfile *ng);
 /* The same for errors in the last packet's epb_flags. */
 bool pcapngfile_is_marked(const struct pcapngfile *ng);
-/* Packets lost so far, as the statistics of the interfaces say (isb_ifdrop, isb_osdrop). */
-void pcapngfile_lost(const struct pcapngfile *ng, uint64_t *interface, uint64_t *system);
+/* What was lost so far, as the statistics of the interfaces and the types of the blocks say. */
+struct capfile_lost pcapngfile_lost(const struct pcapngfile *ng);
 /* Like capfile_options. */
 const uint8_t *pcapngfile_options(struct pcapngfile *ng, uint32_t *len);
 

@@ -13,8 +13,9 @@ struct pcapng_interface {
     int linktype;
     uint32_t snaplen; /* bytes; 0: no limit */
     uint8_t tsresol;
-    int64_t tsoffset;        /* seconds */
-    uint64_t ifdrop, osdrop; /* of its last statistics */
+    int64_t tsoffset;         /* seconds */
+    bool says_filter;         /* its description has a filter, or a comment that may name one */
+    struct capfile_lost lost; /* of its last statistics */
 };
 
 struct pcapngfile {
@@ -28,8 +29,9 @@ struct pcapngfile {
     uint32_t interface_base; /* number of interfaces in the previous sections */
     uint32_t frames;
     int64_t last_ns;
-    uint64_t ifdrop, osdrop; /* packets lost on all interfaces so far, by their statistics */
-    uint8_t *options;        /* of the last packet, in the body of its block */
+    struct capfile_lost lost; /* on all interfaces so far, by their statistics; blocks */
+    uint16_t drops;           /* of the last packet, if its block is the obsolete one */
+    uint8_t *options;         /* of the last packet, in the body of its block */
     uint32_t options_len;
     capfile_describe *describe; /* NULL: no callback */
     void *describe_user;

@@ -70,6 +70,7 @@ static enum capfile_result read_interface_options(struct pcapngfile *ng, struct 
             f->tsresol = p[OPTION_HEAD];
         if (code == IF_TSOFFSET)
             f->tsoffset = (int64_t)pcapng_get64(ng, p + OPTION_HEAD);
+        f->says_filter |= code == IF_FILTER || code == OPT_COMMENT;
         p += whole;
         len -= whole;
     }
@@ -103,8 +104,9 @@ enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct pca
     if (!room_for_interface(ng))
         return pcapng_no_memory(error);
     f = &ng->interfaces[ng->interface_count++];
-    *f = (struct pcapng_interface){
-        pcapng_get16(ng, ng->body), pcapng_get32(ng, ng->body + 4), TSRESOL_DEFAULT, 0, 0, 0};
+    *f = (struct pcapng_interface){.linktype = pcapng_get16(ng, ng->body),
+                                   .snaplen = pcapng_get32(ng, ng->body + 4),
+                                   .tsresol = TSRESOL_DEFAULT};
     enum capfile_result result = read_interface_options(ng, f, ng->body + 8, b->body_len - 8,
                                                         error);
     if (result != CAPFILE_FRAME)
@@ -126,19 +128,52 @@ static void note_lost(uint64_t *lost, uint64_t *sum, uint64_t now)
     *lost += more;
 }
 
-/* The numbers of lost packets in the LEN bytes of options at P of statistics. */
-static void read_lost(struct pcapngfile *ng, struct pcapng_interface *f, const uint8_t *p,
-                      uint32_t len)
+/* Numbers of statistics; isb_ifrecv has the lost packets too. */
+struct statistics {
+    uint64_t received, dropped, accepted, lost;
+    bool has_accepted;
+};
+
+static uint64_t left_out(const struct statistics *s)
 {
+    uint64_t rest = s->received > s->dropped ? s->received - s->dropped : 0;
+
+    return s->has_accepted && rest > s->accepted ? rest - s->accepted : 0;
+}
+
+/* Reads the LEN bytes of options at P of statistics. */
+static struct statistics read_statistics(const struct pcapngfile *ng, const uint8_t *p,
+                                         uint32_t len)
+{
+    struct statistics s = {0};
     const uint8_t *value;
     uint16_t code, size;
 
     while ((value = pcapng_next_option(ng, &p, &len, &code, &size)) != NULL) {
-        if (code == ISB_IFDROP && size == 8)
-            note_lost(&f->ifdrop, &ng->ifdrop, pcapng_get64(ng, value));
-        if (code == ISB_OSDROP && size == 8)
-            note_lost(&f->osdrop, &ng->osdrop, pcapng_get64(ng, value));
+        uint64_t *to = code == ISB_IFRECV         ? &s.received
+                       : code == ISB_IFDROP       ? &s.dropped
+                       : code == ISB_FILTERACCEPT ? &s.accepted
+                       : code == ISB_OSDROP       ? &s.lost
+                                                  : NULL;
+
+        if (!to || size != 8)
+            continue;
+        *to = pcapng_get64(ng, value);
+        s.has_accepted |= code == ISB_FILTERACCEPT;
     }
+    return s;
+}
+
+static void take_lost(struct pcapngfile *ng, struct pcapng_interface *f, const struct statistics *s)
+{
+    struct capfile_lost *of = &f->lost, *all = &ng->lost;
+
+    note_lost(&of->interface, &all->interface, s->dropped);
+    note_lost(&of->system, &all->system, s->lost);
+    if (f->says_filter)
+        note_lost(&of->filtered, &all->filtered, left_out(s));
+    else
+        note_lost(&of->unaccepted, &all->unaccepted, left_out(s));
 }
 
 /* Describes an Interface Statistics Block (section 4.6). Ignores one without a valid interface. */
@@ -149,7 +184,8 @@ void pcapng_take_statistics(struct pcapngfile *ng, const struct pcapng_block_hea
     if (number >= ng->interface_count)
         return;
     struct pcapng_interface *f = &ng->interfaces[number];
-    read_lost(ng, f, ng->body + 12, b->body_len - 12);
+    const struct statistics s = read_statistics(ng, ng->body + 12, b->body_len - 12);
+    take_lost(ng, f, &s);
     uint64_t ticks = (uint64_t)pcapng_get32(ng, ng->body + 4) << 32 |
                      pcapng_get32(ng, ng->body + 8);
     struct capfile_description d = {.about = CAPFILE_STATISTICS,

@@ -34,7 +34,9 @@ enum {
     ERF_TYPE_MORE = 0x80,
     /* records differ in length; ibdump sets this flag only */
     ERF_FLAG_VARYING = 0x04,
-    ERF_FLAG_ERROR = 0x10, /* the card received the packet with an error */
+    ERF_FLAG_TRUNCATED = 0x08, /* the card cut the record */
+    ERF_FLAG_CARD = 0x20,      /* an internal error of the card */
+    ERF_FLAG_ERROR = 0x10,     /* the card received the packet with an error */
 };
 
 enum {
