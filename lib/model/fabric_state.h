@@ -29,7 +29,7 @@ struct fabric {
 };
 
 /* Counts what was not seen or not judged in the packet (unseen_packet.c). */
-void unseen_packet(struct unseen *u, const struct packet *p);
+void unseen_packet(struct fabric *f, const struct packet *p);
 
 /*
  * Complete the packet's classification from what is known of the fabric. Learn which QPs and

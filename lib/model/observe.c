@@ -338,11 +338,11 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
     }
     if (packet_lacks_ib(p)) {
         observe_without_ib(&o, p);
-        unseen_packet(&f->unseen, p);
+        unseen_packet(f, p);
         return;
     }
     fabric_classify(f, p);
-    unseen_packet(&f->unseen, p);
+    unseen_packet(f, p);
     switch (p->classification.class) {
     case PAYLOAD_MAD:
         learn_mad(&o);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was not seen or not judged in a packet, and in the fabric (model/unseen.h). */
 #include "model/fabric_state.h"
+#include "wire/ip.h"
+#include "wire/nd.h"
 
 /* Why ib_decode() says that the packet is not InfiniBand's transport. */
 static enum unseen_kind foreign_kind(const struct ib_packet *ib)
@@ -40,13 +42,73 @@ static void count_contents(struct unseen *u, const struct packet *p)
         unseen_add_datagram(u, is_corrupt || p->is_marked, p->at.frame);
 }
 
-void unseen_packet(struct unseen *u, const struct packet *p)
+/* ---- decoded, but in a form that is not judged */
+
+/* Is the IP header cut off by the sender, or of another length than the message? */
+static bool has_malformed_ip(const struct packet *p)
 {
+    const struct datagram *d = &p->datagram;
+    bool is_ip = d->encap.type == TYPE_IPV4 || d->encap.type == TYPE_IPV6;
+    bool is_whole = p->classification.class == PAYLOAD_IPOIB && d->header == WIRE_OK;
+    bool is_captured = d->body.cap == d->body.len || d->body.cap >= IPV6_SIZE;
+    return is_whole && is_ip && is_captured && !encap_agrees(d->bytes);
+}
+
+static void count_datagram(struct unseen *u, const struct packet *p)
+{
+    const struct datagram *d = &p->datagram;
+    if (p->classification.class != PAYLOAD_IPOIB || d->header != WIRE_OK)
+        return;
+    unseen_add(u, UNSEEN_IP_HEADER, has_malformed_ip(p), p->at.frame);
+    if (d->encap.type == TYPE_IPV6)
+        unseen_add(u, UNSEEN_HIDDEN_ND, nd_is_hidden(d->body), p->at.frame);
+    if (d->encap.type == TYPE_IPV4)
+        unseen_add(u, UNSEEN_SPLIT_DHCP, dhcp_is_fragment(d->body), p->at.frame);
+}
+
+/* Is the packet to an IPoIB QP, or of an IPoIB connection? */
+static bool is_of_ipoib(const struct fabric *f, const struct packet *p)
+{
+    const struct connection *c = p->classification.connection;
+    if (p->ib.transport == IB_RC || p->ib.transport == IB_UC)
+        return c && connection_is_ipoib(c);
+    const struct qp *qp = qpns_find(f->qpns, &p->dst, p->ib.dqpn);
+    return qp && (qp->pkey == 0 || p->ib.transport != IB_UD || qp->qkey == p->ib.qkey);
+}
+
+/* An IP datagram on a connection that is not known; only its Reserved field is not IPoIB's. */
+static bool is_of_stranger(const struct packet *p)
+{
+    const struct ib_packet *ib = &p->ib;
+    bool is_connected = ib->transport == IB_RC || ib->transport == IB_UC;
+    return is_connected && ib->kind == IB_KIND_SEND && !ib->immediate && ib->position == IB_ONLY &&
+           p->classification.class == PAYLOAD_OTHER && !p->classification.connection &&
+           encap_fits_message(ib->payload, false);
+}
+
+static void count_other(struct fabric *f, const struct packet *p)
+{
+    bool is_other = p->ib.transport == IB_RD || p->ib.transport == IB_XRC;
+    if (p->ib.immediate && is_of_ipoib(f, p))
+        unseen_add(&f->unseen, UNSEEN_IMMEDIATE, 1, p->at.frame);
+    else if (is_other && is_of_ipoib(f, p))
+        unseen_add(&f->unseen, UNSEEN_TRANSPORT, 1, p->at.frame);
+    else if (is_of_stranger(p))
+        unseen_add(&f->unseen, UNSEEN_STRANGERS, 1, p->at.frame);
+}
+
+void unseen_packet(struct fabric *f, const struct packet *p)
+{
+    struct unseen *u = &f->unseen;
     unseen_add(u, UNSEEN_MARKED, p->is_marked, p->at.frame);
-    if (is_judged(p))
+    if (is_judged(p)) {
         count_contents(u, p);
-    else if (!packet_lacks_ib(p))
+        count_datagram(u, p);
+    } else if (p->result == WIRE_OK) {
+        count_other(f, p);
+    } else {
         count_headers(u, p);
+    }
 }
 
 /* ---- at the end of the capture */

@@ -6,17 +6,32 @@ enum { PROTOCOL_UDP = 17 };
 enum { UDP_DESTINATION_PORT = 2, UDP_LENGTH = 4, UDP_SIZE = 8 };
 enum { PORT_SERVER = 67, PORT_CLIENT = 68 };
 
-/* Get the UDP datagram of the IPv4 packet in v; false: not captured, not UDP, or a fragment. */
-static bool udp_in_ipv4(struct view v, struct view *udp)
+/* Fragment: the value of the fragment field, 0 for a whole packet. */
+static bool udp_of_fragment(struct view v, uint16_t fragment, struct view *udp)
 {
     if (view_has(v, 0, IPV4_SIZE) != WIRE_OK || v.p[0] >> 4 != 4)
         return false;
     uint32_t header = (v.p[0] & 0xfu) * 4, total = be16(v.p + IPV4_TOTAL_LENGTH);
     if (header < IPV4_SIZE || total < header || v.p[IPV4_PROTOCOL] != PROTOCOL_UDP ||
-        be16(v.p + IPV4_FRAGMENT) & IPV4_FRAGMENTED)
+        (be16(v.p + IPV4_FRAGMENT) & IPV4_FRAGMENTED) != fragment)
         return false;
     *udp = view_sub(v, header, total - header);
     return true;
+}
+
+/* Get the UDP datagram of the IPv4 packet in v; false: not captured, not UDP, or a fragment. */
+static bool udp_in_ipv4(struct view v, struct view *udp)
+{
+    return udp_of_fragment(v, 0, udp);
+}
+
+bool dhcp_is_fragment(struct view v)
+{
+    struct view udp;
+    if (!udp_of_fragment(v, IPV4_MORE_FRAGMENTS, &udp) || view_has(udp, 0, UDP_SIZE) != WIRE_OK)
+        return false;
+    uint16_t port = be16(udp.p + UDP_DESTINATION_PORT);
+    return port == PORT_SERVER || port == PORT_CLIENT;
 }
 
 bool dhcp_in_ipv4(struct view v, struct view *message)

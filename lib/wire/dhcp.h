@@ -64,6 +64,9 @@ struct dhcp {
  */
 bool dhcp_in_ipv4(struct view v, struct view *message);
 
+/* Is it the first fragment of such a packet? */
+bool dhcp_is_fragment(struct view v);
+
 /*
  * WIRE_OK: the fixed part was captured and d is filled; d->options is the result for the options.
  * WIRE_TRUNCATED, WIRE_MALFORMED: the fixed part is incomplete. WIRE_FOREIGN: no magic cookie (RFC

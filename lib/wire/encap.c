@@ -123,9 +123,15 @@ const char *encap_missing(struct view v, bool first)
 
 bool encap_begins_message(struct view v, bool first)
 {
+    struct encap e;
+    return encap_decode(v, &e) == WIRE_OK && e.reserved == 0 && encap_fits_message(v, first);
+}
+
+bool encap_fits_message(struct view v, bool first)
+{
     struct view d = view_from(v, ENCAP_SIZE);
     struct encap e;
-    if (encap_decode(v, &e) != WIRE_OK || e.reserved != 0 || d.cap < IPV4_SIZE || d.len < IPV4_SIZE)
+    if (encap_decode(v, &e) != WIRE_OK || d.cap < IPV4_SIZE || d.len < IPV4_SIZE)
         return false;
     uint32_t n = encap_datagram_length(v);
     if (n == 0 || (first ? n <= d.len : n > d.len))

@@ -47,6 +47,8 @@ const char *encap_missing(struct view v, bool first);
  * the header was captured.
  */
 bool encap_begins_message(struct view v, bool first);
+/* The same whatever the Reserved field is. */
+bool encap_fits_message(struct view v, bool first);
 
 /*
  * Bytes of the IP datagram by its own length field; 0: it has none, it was not captured, or the

@@ -141,9 +141,10 @@ enum wire_result ib_decode(struct view v, enum ib_start start, struct ib_packet 
  */
 bool ib_plausible(struct view v);
 
+/* MADs are UD (IBA 13.5.1). */
 static inline bool ib_is_mad(const struct ib_packet *ib)
 {
-    return ib->has_deth && (ib->dqpn <= 1 || ib->sqpn <= 1);
+    return ib->has_deth && ib->transport == IB_UD && (ib->dqpn <= 1 || ib->sqpn <= 1);
 }
 
 static inline bool ib_is_multicast(const struct ib_packet *ib)

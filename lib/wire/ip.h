@@ -22,7 +22,7 @@ enum {
     IPV6_SIZE = 40,
 };
 /* The bits of IPV4_FRAGMENT that are not 0 in a fragment: More Fragments, the fragment offset. */
-enum { IPV4_FRAGMENTED = 0x3fff };
+enum { IPV4_FRAGMENTED = 0x3fff, IPV4_MORE_FRAGMENTS = 0x2000 };
 enum { IPV4_ADDRESS_SIZE = 4, IPV6_ADDRESS_SIZE = 16 };
 
 #endif

@@ -4,6 +4,8 @@
 #include "wire/lladdr.h"
 
 enum { NEXT_HOP_BY_HOP = 0, NEXT_DESTINATION = 60, NEXT_ICMPV6 = 58 };
+enum { NEXT_ROUTING = 43, NEXT_FRAGMENT = 44, NEXT_AH = 51 };
+enum { FRAGMENT_OFFSET = 2, FRAGMENT_OFFSET_MASK = 0xfff8 };
 
 /* Returns the next header after hop-by-hop and destination options, which starts at *d. */
 static uint8_t after_options(struct view v, struct view *d)
@@ -22,6 +24,38 @@ bool nd_in_ipv6(struct view v, struct view *icmpv6)
     if (view_has(v, 0, IPV6_SIZE) != WIRE_OK || v.p[0] >> 4 != 6)
         return false;
     return after_options(v, icmpv6) == NEXT_ICMPV6 && icmpv6->cap > 0;
+}
+
+/* Bytes of the extension header at d; 0: it is none, or it is of a later fragment. */
+static uint32_t extension_size(uint8_t type, struct view d)
+{
+    if (view_has(d, 0, 8) != WIRE_OK)
+        return 0;
+    switch (type) {
+    case NEXT_HOP_BY_HOP:
+    case NEXT_DESTINATION:
+    case NEXT_ROUTING:
+        return 8 + 8u * d.p[1];
+    case NEXT_AH: /* RFC 4302 section 2.2 */
+        return 8 + 4u * d.p[1];
+    case NEXT_FRAGMENT: /* RFC 8200 section 4.5 */
+        return be16(d.p + FRAGMENT_OFFSET) & FRAGMENT_OFFSET_MASK ? 0 : 8;
+    default:
+        return 0;
+    }
+}
+
+bool nd_is_hidden(struct view v)
+{
+    struct view d;
+    if (view_has(v, 0, IPV6_SIZE) != WIRE_OK || v.p[0] >> 4 != 6 || nd_in_ipv6(v, &d))
+        return false;
+    uint8_t next = v.p[IPV6_NEXT_HEADER];
+    d = view_from(v, IPV6_SIZE);
+    for (uint32_t n; (n = extension_size(next, d)) != 0; d = view_from(d, n))
+        next = d.p[0];
+    return next == NEXT_ICMPV6 && view_has(d, 0, 1) == WIRE_OK && d.p[0] >= ND_RS &&
+           d.p[0] <= ND_REDIRECT;
 }
 
 bool nd_may_be_truncated_na(struct view v)

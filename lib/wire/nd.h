@@ -26,6 +26,12 @@ enum { ND_OPT_IPOIB_LENGTH = 3 }; /* units of 8 bytes */
 bool nd_in_ipv6(struct view v, struct view *icmpv6);
 
 /*
+ * Has the IPv6 packet in v an ND message that nd_in_ipv6() does not find: behind a routing or
+ * authentication header (RFC 4302), or in fragments, of which this is the first?
+ */
+bool nd_is_hidden(struct view v);
+
+/*
  * Does the capture of the IPv6 packet in v end before the target address of a Neighbour
  * Advertisement, or so early that the packet may be one?
  */

@@ -9,7 +9,7 @@ import struct
 
 import pytest
 
-from frames import variants
+from frames import ib, variants
 from frames.variants import connections, datagrams, forms, links  # they enter their variants
 from support import capfile, check
 from support.wireshark import tshark
@@ -124,6 +124,109 @@ def times_back():
     return pcap(frames)
 
 
+# ---- packets that are not judged
+
+
+def sealed(body):
+    """A packet without GRH, from the LRH to its pad, with its CRCs."""
+    words = (len(body) + 4) // 4
+    body = body[:4] + struct.pack(">H", words) + body[6:]
+    whole = body + ib.icrc(body[:8], b"", body[8:])
+    return whole + struct.pack("<H", ib.crc16_100b(whole))
+
+
+def edited(at, value):
+    return lambda d: sealed(d[:at] + value + d[at + len(value) : -6])
+
+
+def carrying(payload):
+    """Frame 45 with another payload after its DETH."""
+
+    def change(d):
+        pad = -len(payload) % 4
+        flags = bytes([d[BTH + 1] & 0xCF | pad << 4])
+        return sealed(d[: BTH + 1] + flags + d[BTH + 2 : BTH + 20] + payload + bytes(pad))
+
+    frames = changed(PING, change)
+    f = frames[PING]
+    frames[PING] = capfile.Frame(f.time, f.data, len(f.data))
+    return pcap(frames)
+
+
+def ipv4(protocol, body, fragment=0, length=None):
+    head = struct.pack(
+        ">BBHHHBBH4s4s",
+        *(0x45, 0, length or 20 + len(body), 9, fragment, 64, protocol, 0),
+        *(bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])),
+    )
+    total = sum(struct.unpack(">10H", head))
+    total = (total & 0xFFFF) + (total >> 16)
+    return b"\x08\0\0\0" + head[:10] + struct.pack(">H", total ^ 0xFFFF) + head[12:] + body
+
+
+def ipv6(following, body):
+    address = b"\xfe\x80" + bytes(13)
+    head = struct.pack(">IHBB", 6 << 28, len(body), following, 255)
+    return b"\x86\xdd\0\0" + head + address + b"\1" + address + b"\2" + body
+
+
+NS = b"\x87\0\0\0" + bytes(20)  # its checksum does not matter
+AH = b"\x3a\4" + bytes(22)  # 6 words of 4 octets: length field 4
+FRAGMENT, LATER_FRAGMENT = b"\x3a\0\0\1\0\0\0\1", b"\x3a\0\0\x18\0\0\0\1"
+DHCP = struct.pack(">HHHH", 68, 67, 308, 0) + bytes(192)
+DATA = 58  # index of an RC SEND Only of connected.pcap
+RC_IMMEDIATE, RC_INVALIDATE, UD_IMMEDIATE, RD_SEND = b"\x05", b"\x17", b"\x65", b"\x44"
+
+
+def connected(change):
+    return pcap(changed(DATA, change, capfile.read(check.CONNECTED).frames))
+
+
+def stranger(payload_start):
+    """A last frame to a QP of which nothing is known."""
+    frames = capfile.read(check.CONNECTED).frames
+    f = frames[DATA]
+    data = edited(BTH + 5, b"\0\0\x99")(f.data)
+    data = edited(BTH + 12, payload_start)(data)
+    return pcap(frames + [capfile.Frame(frames[-1].time + 10**8, data, f.wire)])
+
+
+NOT_JUDGED = {
+    "UD immediate": (
+        lambda: pcap(changed(PING, edited(BTH, UD_IMMEDIATE))),
+        {"with-immediate": (1, 45)},
+    ),
+    "RC immediate": (lambda: connected(edited(BTH, RC_IMMEDIATE)), {"with-immediate": (1, 59)}),
+    "RC invalidate": (lambda: connected(edited(BTH, RC_INVALIDATE)), {"with-immediate": (1, 59)}),
+    "RD": (lambda: pcap(changed(PING, edited(BTH, RD_SEND))), {"other-transport": (1, 45)}),
+    "IP cut": (lambda: carrying(b"\x08\0\0\0\x45\0\0\0"), {"malformed-ip": (1, 45)}),
+    "IP length": (
+        lambda: carrying(ipv4(1, bytes(64), length=1000)),
+        {"malformed-ip": (1, 45)},
+    ),
+    "ND behind AH": (lambda: carrying(ipv6(51, AH + NS)), {"hidden-nd": (1, 45)}),
+    "ND in fragments": (lambda: carrying(ipv6(44, FRAGMENT + NS)), {"hidden-nd": (1, 45)}),
+    "DHCP in fragments": (
+        lambda: carrying(ipv4(17, DHCP, fragment=0x2000)),
+        {"fragmented-dhcp": (1, 45)},
+    ),
+    "unknown QP": (
+        lambda: stranger(b"\x08\0\x12\x34"),
+        {"unknown-connections": (1, 124)},
+    ),
+}
+JUDGED = {
+    "as it was": lambda: pcap(changed(PING, edited(BTH, b"\x64"))),
+    "IP": lambda: carrying(ipv4(1, bytes(64))),
+    "echo in fragments": lambda: carrying(ipv6(44, FRAGMENT + b"\x80" + bytes(23))),
+    "later fragment": lambda: carrying(ipv6(44, LATER_FRAGMENT + NS)),
+    "UDP in fragments": lambda: carrying(
+        ipv4(17, struct.pack(">HHHH", 68, 53, 308, 0) + bytes(192), fragment=0x2000)
+    ),
+    "another Type": lambda: stranger(b"\x12\x34\x12\x34"),
+}
+
+
 # name -> capture, {code: (count, first frame)}. Frame 45 is the one changed.
 WITHHOLD = {
     "isb_ifdrop": (
@@ -175,6 +278,7 @@ WITHHOLD = {
     # 45 is a REQ, 46 its REP, 48 its RTU
     "REQ without REP": (lambda: connected_without(46, 48), {"unanswered-requests": (1, 45)}),
 }
+WITHHOLD.update(NOT_JUDGED)
 # a word is enough: everything that was captured is judged
 MENTION = {
     "truncated contents": (lambda: cut(100), {"truncated-contents": (1, 45)}),
@@ -240,6 +344,7 @@ def test_word_without_effect_on_the_verdict(name, tmp_path):
         lambda: erf(),
         lambda: second_interface(ETHERNET_LINK),
         lambda: pcap(FRAMES),
+        *JUDGED.values(),
     ],
 )
 def test_nothing_is_said_of_a_whole_capture(make, tmp_path):
