@@ -71,7 +71,7 @@ enum capfile_result pcapng_no_memory(GError **error);
 
 /*
  * The next option of the LEN bytes at *P, which is advanced; SIZE: bytes of its value. Returns NULL
- * at the end of the options (pcapngfile.c).
+ * at the end of the options (pcapngwalk.c).
  */
 const uint8_t *pcapng_next_option(const struct pcapngfile *ng, const uint8_t **p, uint32_t *len,
                                   uint16_t *code, uint16_t *size);
