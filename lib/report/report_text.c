@@ -384,6 +384,21 @@ GString *report_text(const struct report *r, bool colours)
     return out;
 }
 
+/* What was not seen in any of the captures; frames of several captures are not named. */
+static void add_all_unseen(GString *out, const struct report *r)
+{
+    struct unseen all = {0};
+    for (unsigned i = 0; i < r->n; i++) {
+        const struct verdict *v = r->captures[i].verdict;
+        for (unsigned kind = 0; v && kind < UNSEEN_KINDS; kind++)
+            unseen_add(&all, (enum unseen_kind)kind, verdict_unseen(v)->kinds[kind].count, 0);
+    }
+    if (r->probed || !unseen_withholds(&all))
+        return;
+    g_string_append(out, "; not seen: ");
+    words_add_unseen(out, &all, false);
+}
+
 void report_text_total(GString *out, const struct report *r)
 {
     const unsigned by_status[] = {[VERDICT_VIOLATED] = report_count(r, VERDICT_VIOLATED),
@@ -394,6 +409,7 @@ void report_text_total(GString *out, const struct report *r)
         g_string_append_printf(out, "\n%u %s%s: ", n, r->probed ? "target" : "capture",
                                n == 1 ? "" : "s");
         words_add_statuses(out, by_status, report_partial(r));
+        add_all_unseen(out, r);
         g_string_append_c(out, '\n');
     }
     for (unsigned i = 0; i < r->n; i++)
