@@ -41,7 +41,8 @@ static void note_finding(void *user, uint32_t frame, const struct finding *f)
                                                 "noted"};
     (void)user;
     tally[f->rule].count[f->outcome]++;
-    if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE)
+    if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE ||
+        f->outcome == OUTCOME_UNPROVED) /* it is reported as inconclusive too */
         return;
     if (tally[f->rule].first == 0)
         tally[f->rule].first = frame;
