@@ -52,6 +52,11 @@ static void take_finding(void *user, uint32_t frame, const struct finding *f)
         deliver_finding(sink, frame, f);
 }
 
+static bool is_earlier(int64_t ns, int64_t last)
+{
+    return last > INT64_MIN + TIME_BACK && ns < last - TIME_BACK;
+}
+
 /* What the capture itself says that it has not, at this frame. last: the time of the one before. */
 static void count_unseen(struct unseen *u, const struct capfile *file,
                          const struct capfile_frame *f, const struct capture_frame *c,
@@ -60,7 +65,7 @@ static void count_unseen(struct unseen *u, const struct capfile *file,
     struct capfile_lost lost = capfile_lost(file, f);
     unseen_add(u, UNSEEN_LOST_BEFORE, lost.before, f->number);
     unseen_add(u, UNSEEN_LOST_RECORDS, lost.record, f->number);
-    unseen_add(u, UNSEEN_TIMES, c->ns < *last - TIME_BACK, f->number);
+    unseen_add(u, UNSEEN_TIMES, is_earlier(c->ns, *last), f->number);
     unseen_add(u, UNSEEN_CUT, (capfile_erf_flags(f) & ERF_FLAG_TRUNCATED) != 0, f->number);
     unseen_add(u, UNSEEN_CARD, (capfile_erf_flags(f) & ERF_FLAG_CARD) != 0, f->number);
     *last = c->ns;
@@ -97,7 +102,7 @@ static bool check_frames(const struct checking *c, const volatile int *stop, GEr
     struct capfile_frame frame;
     struct unseen *unseen = fabric_count_unseen(c->fabric);
     enum capfile_result result = CAPFILE_END;
-    int64_t last = INT64_MIN + TIME_BACK;
+    int64_t last = INT64_MIN;
     while (!*stop && (result = capfile_next(c->file, &frame, error)) == CAPFILE_FRAME) {
         verdict_frame(c->out->verdict, check_one(c->checker, unseen, c->file, &frame, &last));
         if (c->annotation)
