@@ -187,6 +187,8 @@ struct packet {
         enum integrity is;
     } integrity; /* only for packet_integrity() */
     struct classification classification;
+    uint64_t digest;  /* model/copies.h */
+    uint32_t copy_of; /* the frame that has the same packet: the model learns nothing; 0: none */
 };
 
 /*
@@ -233,6 +235,18 @@ static inline bool packet_is_corrupt(const struct packet *p)
 {
     return packet_integrity(p) == INTEGRITY_CORRUPT;
 }
+
+/* Was it found to be corrupt? Computes no CRC. */
+static inline bool packet_is_known_corrupt(const struct packet *p)
+{
+    return p->integrity.known && p->integrity.is == INTEGRITY_CORRUPT;
+}
+
+/*
+ * The packet that was observed last turned out to be corrupt: the next one with its digest is no
+ * copy (model/copies.h).
+ */
+void fabric_forget_packet(struct fabric *f, const struct packet *p);
 
 /* The packet's CM message; NULL: it has none, or a fixed field of the message was not captured. */
 static inline const struct cm *packet_cm(const struct packet *p)

@@ -326,6 +326,29 @@ static void observe_without_ib(struct observation *o, struct packet *p)
         learn_addresses(o);
 }
 
+static void learn(struct observation *o)
+{
+    const struct packet *p = o->p;
+    switch (p->classification.class) {
+    case PAYLOAD_MAD:
+        learn_mad(o);
+        break;
+    case PAYLOAD_IPOIB:
+        if (p->ib.transport == IB_UD)
+            learn_ud(o);
+        else
+            learn_connected(o);
+        break;
+    case PAYLOAD_FRAGMENT:
+        learn_connected(o);
+        break;
+    case PAYLOAD_NONE:
+    case PAYLOAD_OTHER:
+    case PAYLOAD_FOREIGN:
+        break;
+    }
+}
+
 void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
 {
     struct observation o = {f, p, e};
@@ -341,22 +364,9 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
         return;
     }
     fabric_classify(f, p);
-    switch (p->classification.class) {
-    case PAYLOAD_MAD:
-        learn_mad(&o);
-        break;
-    case PAYLOAD_IPOIB:
-        if (p->ib.transport == IB_UD)
-            learn_ud(&o);
-        else
-            learn_connected(&o);
-        break;
-    case PAYLOAD_FRAGMENT:
-        learn_connected(&o);
-        break;
-    case PAYLOAD_NONE:
-    case PAYLOAD_OTHER:
-    case PAYLOAD_FOREIGN:
-        break;
-    }
+    if (p->copy_of)
+        return;
+    learn(&o);
+    if (!packet_is_known_corrupt(p))
+        copies_add(f->copies, p);
 }
