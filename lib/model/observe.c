@@ -245,8 +245,8 @@ static void learn_qp(const struct observation *o, bool to_group)
     o->e->has_sender_qp = qp != NULL;
     if (qp) {
         o->e->sender_qp = *qp;
-        if (qp_continues(qp, ib->psn) || !packet_is_corrupt(p)) {
-            qp_sent(qp, ib->psn, p->at.frame, p->at.ns);
+        if (sequence_is_next(&qp->sequence, ib->psn) || !packet_is_corrupt(p)) {
+            o->e->sender_seen = qp_sent(qp, ib->psn, p->at.frame, p->at.ns);
             qp->group_frame = to_group ? p->at.frame : qp->group_frame;
             if (to_group && !packet_is_corrupt(p))
                 qp->endport = o->e->sender;

@@ -286,7 +286,7 @@ struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn);
 /* A datagram to an IPoIB group has this P_Key and Q_Key. */
 void qpns_learn_link_key(struct qpns *s, uint16_t interface, const struct ib_packet *ib);
 /* The QP sent a datagram with this PSN. */
-void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame, int64_t ns);
+enum sequence_seen qp_sent(struct qp *qp, uint32_t psn, uint32_t frame, int64_t ns);
 /* A datagram of the QP before this frame is missing, or this one may be a truncated one. */
 void qp_has_gap(struct qp *qp, uint32_t frame, int64_t ns);
 /* Two interfaces turned out to see one subnet: move the QPs of interface `from` to `to`. */

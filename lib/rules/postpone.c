@@ -335,7 +335,7 @@ static const struct qp *qp_of_finding(const struct check_context *s,
 static bool is_sender(const struct check_context *s, const struct postponed_finding *f)
 {
     const struct qp *qp = qp_of_finding(s, f);
-    return qp && qp->frame > f->frame;
+    return qp && qp->sequence.last_frame > f->frame;
 }
 
 /* The connection of a finding about a QPN in a CM message; NULL: it is about none. */
@@ -467,14 +467,13 @@ static bool is_requester(const struct check_context *s, const struct postponed_f
 void postponed_decide_requester(const struct check_context *s)
 {
     struct postponed *p = s->postponed;
-    const struct qp *qp = &s->e->sender_qp; /* before this datagram */
-    bool counts = p->waiting && s->e->has_sender_qp && qp->psn != s->p->ib.psn;
+    bool counts = p->waiting && s->e->has_sender_qp;
     for (unsigned i = 0; counts && !packet_is_corrupt(s->p) && i < FINDINGS_MAX; i++) {
         struct postponed_finding *f = &p->findings[(p->next + i) % FINDINGS_MAX]; /* oldest first */
         f->port = f->port ? endport_of(f->port) : NULL;
         if (!is_requester(s, f))
             continue;
-        bool known = qp_is_followed(qp, f->frame, s->p->ib.psn) && !requests_from_target(s, f);
+        bool known = sender_is_followed(s, f->frame) && !requests_from_target(s, f);
         if (!known || !order_is_uncertain(&s->f->order, f->frame))
             end_postponed(s, f, known);
     }
