@@ -88,12 +88,12 @@ static void follow_gsi(const struct observation *o, struct endport *port)
 {
     const struct packet *p = o->p;
     bool gsi = p->ib.sqpn == QPN_GSI && port_to_lid(p->src);
-    bool begins_late = gsi && (!port || !port->gsi_psn) && p->ib.psn != 0;
+    bool begins_late = gsi && (!port || !(port->gsi.known || port->gsi.restarts)) && p->ib.psn != 0;
     o->e->gsi = port;
-    o->e->gsi_whole = port && endport_gsi_sent(port, p->ib.psn, p->at.frame);
+    o->e->gsi_whole = port && sequence_saw(&port->gsi, p->ib.psn, p->at.frame) == SEEN_NEXT;
     if (port && is_truncated_early(p))
-        port->gap_frame = p->at.frame;
-    bool missed = port && port->gap_frame == p->at.frame;
+        port->gsi.gap_frame = p->at.frame;
+    bool missed = port && port->gsi.gap_frame == p->at.frame;
     if ((begins_late || missed) && !is_from_sa(o))
         doubts_add(o->f->doubts, p->at.interface, p->at.frame);
 }
@@ -104,9 +104,9 @@ static void follow_new_gsi(const struct observation *o)
     struct endport *port = find_gsi(o);
     if (!port)
         return;
-    endport_gsi_sent(port, o->p->ib.psn, o->p->at.frame);
+    sequence_saw(&port->gsi, o->p->ib.psn, o->p->at.frame);
     if (is_truncated_early(o->p))
-        port->gap_frame = o->p->at.frame;
+        port->gsi.gap_frame = o->p->at.frame;
 }
 
 static void follow_lifecycle(const struct observation *o, const struct cm *cm, struct connection *c)
@@ -130,7 +130,8 @@ static void learn_mad(struct observation *o)
         return;
     reversals_see(&o->f->reversals, &p->mad, p->ib.psn, p->src, p->dst, &o->f->facts.order);
     if (p->ib.sqpn == QPN_SMI)
-        o->e->smi = subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn, &o->e->smi_whole);
+        o->e->smi = subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn, p->at.frame,
+                                    &o->e->smi_whole);
     follow_gsi(o, find_gsi(o));
     if (p->ib.sqpn == QPN_GSI)
         o->e->sa_sent = subnet_sa_sent(o->f->subnet, &p->src, &p->dst, p->ib.psn,

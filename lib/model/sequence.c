@@ -59,8 +59,8 @@ void sequence_merge(struct sequence *to, const struct sequence *from)
     if (is_ahead(from, to)) {
         to->psn = from->psn;
         to->known = true;
-        to->restarts = from->restarts;
     }
+    to->restarts |= from->restarts;
     if (!to->first_frame) {
         to->first_frame = from->first_frame;
         to->begins_late = from->begins_late;

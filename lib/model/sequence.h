@@ -54,6 +54,13 @@ static inline void sequence_has_gap(struct sequence *s, uint32_t frame)
     s->gap_frame = frame;
 }
 
+/* Its next packet is the first one again; what was missing stays missing. */
+static inline void sequence_forget(struct sequence *s)
+{
+    *s = (struct sequence){
+        .begins_late = s->begins_late, .last_frame = s->last_frame, .gap_frame = s->gap_frame};
+}
+
 /* Were all packets captured that the queue pair sent after this frame? */
 static inline bool sequence_is_whole_since(const struct sequence *s, uint32_t frame)
 {

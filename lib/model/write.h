@@ -74,21 +74,6 @@ void endport_interface_ended(struct endport *p);
 /* The subnet manager gave the port a LID, and it had none before. */
 void endport_started(struct endport *p, uint32_t frame);
 
-/*
- * The port's GSI sent a packet with this PSN. The PSNs increase by one for all destinations
- * together (IBA 9.8.2.2), so a jump shows that a packet was not captured, and that data known of
- * the port may be out of date. true: no packet is missing since its last packet, or since the port
- * was initialised.
- */
-bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame);
-
-/*
- * A port's SMI sent a packet with this PSN. NEXT: it follows the last one; MISSING: a packet
- * between them was not captured. UNKNOWN: first packet, or an SMI that does not count PSNs.
- */
-enum smi_sent { SMI_UNKNOWN, SMI_NEXT, SMI_MISSING };
-enum smi_sent endport_smi_sent(uint32_t *last, uint32_t psn);
-
 /* A link-layer address of the port on this partition announced the UD QP. */
 void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn);
 /* An interface of the partition joins the broadcast group: it may use another UD QP from now on. */
@@ -194,7 +179,7 @@ void subnet_free(struct subnet *s);
  * port; NULL: not known. *whole: no packet is missing since the last one.
  */
 struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
-                                const struct port *src, uint32_t psn, bool *whole);
+                                const struct port *src, uint32_t psn, uint32_t frame, bool *whole);
 
 /*
  * A GSI sent a packet; call before subnet_mad() of the same packet. truncated: so early that its

@@ -50,7 +50,7 @@ static const struct endport *other_port_of_qp(const struct check_context *s,
     const struct endport *port = s->e->has_sender_qp ? endport_of(s->e->sender_qp.endport) : NULL;
     bool at_lid = port && port != first && port->interface == s->p->at.interface &&
                   endport_has_lid(port, s->p->ib.slid);
-    return at_lid && (!first || port->named_frame >= first->gap_frame) ? port : NULL;
+    return at_lid && (!first || port->named_frame >= first->gsi.gap_frame) ? port : NULL;
 }
 
 const struct endport *sending_port(const struct check_context *s)

@@ -16,7 +16,7 @@ static const char *why_no_member(const struct member *m)
         return no_join_seen;
     if (m->pending)
         return "the SA's response to the port's request was not captured";
-    if (m->frame <= m->endport->gap_frame)
+    if (m->frame <= m->endport->gsi.gap_frame)
         return "a packet of the port's GSI (QP1) was not captured since its join";
     if (!endport_requests_are_complete_since(m->endport, m->frame))
         return "no packet of the port's GSI (QP1) was captured before the SA's response";

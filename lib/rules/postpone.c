@@ -370,7 +370,8 @@ static bool is_confirmed(const struct check_context *s, const struct postponed_f
                          const struct endport *sender, bool whole)
 {
     bool same_port = f->frame > f->port->initialised_frame &&
-                     f->frame > sender->initialised_frame && f->port->gap_frame < s->p->at.frame &&
+                     f->frame > sender->initialised_frame &&
+                     f->port->gsi.gap_frame < s->p->at.frame &&
                      (!f->lid || endport_has_lid(f->port, f->lid));
     bool near = f->by_smi ? is_smp_near(s, f) : is_request_near(s, f);
     return whole && same_port && !near && !is_explained(s, f) && !is_subscription(s, f);
