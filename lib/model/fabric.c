@@ -362,7 +362,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
     }
     bool next = flow_is_next(flow, ib->psn);
     if (send && (flow_continues(flow, ib->psn) || !packet_is_corrupt(p)))
-        flow_sees(flow, ib->psn, looks);
+        flow_sees(flow, ib->psn, looks, p->at.frame);
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;
     bool ipoib = v->connection && connection_is_ipoib(v->connection);

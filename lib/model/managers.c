@@ -66,6 +66,6 @@ void managers_merge(struct managers *all, uint16_t from, uint16_t to)
     same->sa_sequence.has_interface |= m->sa_sequence.has_interface;
     same->sa_sequence.to_several |= m->sa_sequence.to_several;
     same->sa_sequence.from_start &= m->sa_sequence.from_start;
-    same->sa_sequence.gap_frame = MAX(same->sa_sequence.gap_frame, m->sa_sequence.gap_frame);
+    sequence_merge(&same->sa_sequence.gsi, &m->sa_sequence.gsi);
     g_free(m);
 }

@@ -128,8 +128,8 @@ struct flow *connections_flow(struct connections *c, const struct port *dst, uin
 /* Is the PSN near that of the flow's last packet? */
 bool flow_continues(const struct flow *f, uint32_t psn);
 /*
- * Is it the next PSN, or the same again (a packet that is sent or captured twice), and has no SEND
- * packet been lost since the set-up or the last message that looked like IPoIB?
+ * Is it the next PSN, and has no SEND packet been lost since the set-up or the last message that
+ * looked like IPoIB?
  */
 bool flow_is_next(const struct flow *f, uint32_t psn);
 /*
@@ -137,7 +137,7 @@ bool flow_is_next(const struct flow *f, uint32_t psn);
  * to another connection, whose set-up was not captured: the flow forgets its own. looks: the packet
  * starts a message that looks like IPoIB.
  */
-void flow_sees(struct flow *f, uint32_t psn, bool looks);
+void flow_sees(struct flow *f, uint32_t psn, bool looks, uint32_t frame);
 
 /*
  * Two interfaces turned out to see one subnet: move the data of interface `from` to `to`; call

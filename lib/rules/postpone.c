@@ -440,7 +440,7 @@ void postponed_decide_sa(const struct check_context *s)
         if (!f->port || !f->since || f->sa_is_complete ||
             f->port->interface != s->p->at.interface || order_is_uncertain(&s->f->order, f->frame))
             continue;
-        f->sa_is_complete = q && q->gap_frame <= f->since;
+        f->sa_is_complete = q && q->gsi.gap_frame <= f->since;
         if (f->port_is_complete || !f->sa_is_complete)
             end_postponed(s, f, f->port_is_complete && f->sa_is_complete && !is_explained(s, f));
     }
