@@ -82,23 +82,23 @@ struct fabric_facts {
  * tests/unit/test_memory.c checks the bytes per entry, which include those of the table:
  *
  *   entry                                       bytes  limit                       together
- *   a connection with its two flows               300  FABRIC_CONNECTIONS_MAX         39 MB
- *   a flow whose handshake was not seen            80  4 per connection               42 MB
+ *   a connection with its two flows               340  FABRIC_CONNECTIONS_MAX         45 MB
+ *   a flow whose handshake was not seen            96  4 per connection               50 MB
  *   a flow's incomplete messages                  320  STREAMS_MAX                    84 MB
  *   a run of packets after a gap in a message      40  STREAM_RUNS_MAX                42 MB
  *   a neighbour                                   160  FABRIC_NEIGHBOURS_MAX          42 MB
- *   a known QP                                     88  FABRIC_QPNS_MAX                23 MB
+ *   a known QP                                     92  FABRIC_QPNS_MAX                24 MB
  *   a group with one member                       200  FABRIC_GROUPS_MAX              13 MB
  *   a membership                                   80  4 per group                    21 MB
  *   a link, of a broadcast group                  100  1 per group                     7 MB
- *   an endport with its P_Key table               262  FABRIC_ENDPORTS_MAX            69 MB
+ *   an endport with its P_Key table               276  FABRIC_ENDPORTS_MAX            72 MB
  *   a route of subnet management                  160  FABRIC_ROUTES_MAX              21 MB
  *   a source of ICRCs                              48  FABRIC_SOURCES_MAX,
  *                                                     and 1 per interface             9 MB
  *   a use of a previous address                   100  FABRIC_STALE_USES_MAX           7 MB
  *   a response that waits for its request          48  REVERSALS_WAITING               3 MB
  */
-#define FABRIC_MEMORY_MAX 424000000
+#define FABRIC_MEMORY_MAX 442000000
 enum {
     FABRIC_CONNECTIONS_MAX = 1 << 17,
     FABRIC_NEIGHBOURS_MAX = 1 << 18,
