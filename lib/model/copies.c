@@ -19,6 +19,7 @@ struct copies {
     struct captured *ring;   /* a ring once it has COPIES entries */
     unsigned room;           /* entries of the ring */
     unsigned next;           /* the next entry: a new one, or the oldest */
+    bool is_full;            /* it is the oldest */
     uint16_t chains[CHAINS]; /* the newest packet of each, from 1; 0: none */
 };
 
@@ -187,12 +188,13 @@ static struct captured *next_slot(struct copies *c)
 {
     enum { FEWEST = 32 };
     if (c->next == c->room) {
-        unsigned room = MAX(FEWEST, 2 * c->room);
-        c->ring = g_renew(struct captured, c->ring, room);
-        memset(c->ring + c->room, 0, (room - c->room) * sizeof *c->ring);
-        c->room = room;
+        c->room = MAX(FEWEST, 2 * c->room);
+        c->ring = g_renew(struct captured, c->ring, c->room);
     }
-    return &c->ring[c->next];
+    struct captured *slot = &c->ring[c->next];
+    if (c->is_full && slot->digest)
+        unlink_packet(c, slot);
+    return slot;
 }
 
 void copies_add(struct copies *c, const struct packet *p)
@@ -201,16 +203,15 @@ void copies_add(struct copies *c, const struct packet *p)
         return;
     struct captured *slot = next_slot(c);
     uint16_t *chain = chain_of(c, p->digest);
-    if (slot->digest)
-        unlink_packet(c, slot);
-    *slot = (struct captured){.digest = p->digest,
-                              .ns = p->at.ns,
-                              .frame = p->at.frame,
-                              .captured_on = p->captured_on,
-                              .next = *chain,
-                              .is = p->classification};
+    slot->digest = p->digest;
+    slot->ns = p->at.ns;
+    slot->frame = p->at.frame;
+    slot->captured_on = p->captured_on;
+    slot->next = *chain;
+    slot->is = p->classification;
     *chain = (uint16_t)(c->next + 1);
     c->next = (c->next + 1) % COPIES;
+    c->is_full |= c->next == 0;
 }
 
 void copies_forget(struct copies *c, const struct packet *p)
