@@ -4,8 +4,8 @@
  * before and after.
  *
  * A chain must not add a violation of a MUST or SHOULD to a capture that conforms: a frame that was
- * not captured is not the sender's fault. Other CRCs, an interface for each direction, and a copy of
- * every frame, must not hide a violation of a capture with violations.
+ * not captured is not the sender's fault. Other CRCs, an interface for each direction, and a copy
+ * of every frame, must not hide a violation of a capture with violations.
  */
 #ifndef IPOIB_FUZZ_LAW_H
 #define IPOIB_FUZZ_LAW_H
@@ -92,8 +92,8 @@ struct law_change {
     enum law_kind kind;
     /*
      * Slice: bytes. Duplicate and swap: the longest time between the frames, in ns. Clock:
-     * interface, ns. Split: port. CRCs: enum law_crcs. Double: the number of frames before the copy,
-     * or LAW_LATER; LAW_ON_* and LAW_WITH_*.
+     * interface, ns. Split: port. CRCs: enum law_crcs. Double: the number of frames before the
+     * copy, or LAW_LATER; LAW_ON_* and LAW_WITH_*.
      */
     int64_t values[LAW_VALUES];
     /*

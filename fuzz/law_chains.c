@@ -166,8 +166,8 @@ static struct law_chain draw(const struct capture *c, struct law_random *r)
 }
 
 /*
- * In every fourth chain, every frame is captured twice: before all other steps, or after them. Drawn
- * apart, so that the other steps of a chain do not depend on it.
+ * In every fourth chain, every frame is captured twice: before all other steps, or after them.
+ * Drawn apart, so that the other steps of a chain do not depend on it.
  */
 static void draw_double(const struct law_capture *c, struct law_random r, struct law_chain *chain)
 {

@@ -23,7 +23,6 @@ static void make_tables(struct fabric *f)
     f->qpns = qpns_new(l->qpns, u);
     f->sources = sources_new(l->sources, u);
     f->stale = stale_new(l->stale_uses, u);
-    f->doubts = doubts_new();
     f->copies = copies_new();
     f->reversals.undone = u;
 }
@@ -47,7 +46,6 @@ struct fabric *fabric_new_limited(const struct fabric_limits *limits)
                                      .resolutions = f->resolutions,
                                      .stale = f->stale,
                                      .qpns = f->qpns,
-                                     .doubts = f->doubts,
                                      .undone = &f->undone};
     fabric_take_interfaces(f, INTERFACES_AUTO);
     return f;
@@ -62,7 +60,6 @@ void fabric_free(struct fabric *f)
     resolutions_free(f->resolutions);
     qpns_free(f->qpns);
     sources_free(f->sources);
-    doubts_free(f->doubts);
     copies_free(f->copies);
     stale_free(f->stale);
     reversals_clear(&f->reversals);
@@ -391,7 +388,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
 
 static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
 {
-    doubts_merge(f->doubts, from, to); /* also beyond the limit: it never adds a violation */
+    subnet_merge_doubt(f->subnet, from, to); /* also beyond the limit: it never adds a violation */
     if (f->facts.merged == FABRIC_MERGES_MAX) {
         undone_refuse(&f->undone, UNDONE_MERGES);
         return;
@@ -468,7 +465,7 @@ static void see_interface(struct fabric *f, const struct packet *p)
 
 struct doubt fabric_doubt(const struct fabric_facts *f, const struct group *group)
 {
-    return doubts_find(f->doubts, interfaces_subnet(f->interfaces, group->interface));
+    return subnet_doubt(f->subnet, interfaces_subnet(f->interfaces, group->interface));
 }
 
 bool fabric_knows_history(const struct fabric_facts *f, const struct group *group)

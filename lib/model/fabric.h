@@ -8,7 +8,6 @@
 #define IPOIB_MODEL_FABRIC_H
 
 #include "model/connection.h"
-#include "model/doubt.h"
 #include "model/group.h"
 #include "model/integrity.h"
 #include "model/interfaces.h"
@@ -69,7 +68,6 @@ struct fabric_facts {
      */
     bool records_are_current;
     struct order order;
-    const struct doubts *doubts;
     struct contradiction contradiction;
     struct interface_merge merges[FABRIC_MERGES_MAX];
     unsigned merged; /* entries used in merges */

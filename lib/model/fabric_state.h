@@ -22,7 +22,6 @@ struct fabric {
     struct sources *sources;
     struct interfaces *interfaces;
     struct evidence *evidence;
-    struct doubts *doubts;
     struct reversals reversals;
     struct copies *copies;
     struct fabric_limits limits;

@@ -45,9 +45,9 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
     struct observation *o = user;
     uint32_t frame = o->p->at.frame;
     if (e->kind == SUBNET_GROUP_RECORD && e->endport && !e->request)
-        doubts_add(o->f->doubts, o->p->at.interface, frame);
+        subnet_add_doubt(o->f->subnet, o->p->at.interface, frame);
     if (e->kind == SUBNET_PORT_INFO && e->endport->reregister_frame == frame)
-        doubts_add_reregister(o->f->doubts, o->p->at.interface, frame);
+        subnet_asks_to_reregister(o->f->subnet, o->p->at.interface, frame);
     events_add(o->e, e);
     follow_interface(o, e);
 }
@@ -95,7 +95,7 @@ static void follow_gsi(const struct observation *o, struct endport *port)
         port->gsi.gap_frame = p->at.frame;
     bool missed = port && port->gsi.gap_frame == p->at.frame;
     if ((begins_late || missed) && !is_from_sa(o))
-        doubts_add(o->f->doubts, p->at.interface, p->at.frame);
+        subnet_add_doubt(o->f->subnet, p->at.interface, p->at.frame);
 }
 
 /* This MAD is the first of its port: start to count the PSNs of its GSI. */

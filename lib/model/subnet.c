@@ -43,6 +43,31 @@ const struct sa_sequence *subnet_sa_sequence(const struct subnet *s, uint16_t in
     return m && m->sa_lid ? &m->sa_sequence : NULL;
 }
 
+struct doubt subnet_doubt(const struct subnet *s, uint16_t interface)
+{
+    static const struct doubt none;
+    const struct manager *m = managers_find(s->managers, interface);
+    return m ? m->doubt : none;
+}
+
+void subnet_add_doubt(struct subnet *s, uint16_t interface, uint32_t frame)
+{
+    struct doubt *d = &managers_get(s->managers, interface)->doubt;
+    d->last_frame = frame;
+    if (!d->first_frame)
+        d->first_frame = frame;
+}
+
+void subnet_asks_to_reregister(struct subnet *s, uint16_t interface, uint32_t frame)
+{
+    managers_get(s->managers, interface)->doubt.last_frame = frame;
+}
+
+void subnet_merge_doubt(struct subnet *s, uint16_t from, uint16_t to)
+{
+    managers_merge_doubt(s->managers, from, to);
+}
+
 /*
  * The first packet of the SA makes its LID known, and the sequence begins with the next one. So
  * that one has the PSN 1 if the node's GSI sent nothing before the first.

@@ -144,6 +144,19 @@ static inline bool sa_sequence_is_whole(const struct sa_sequence *q)
     return q->from_start && !q->gsi.gap_frame && !q->has_interface;
 }
 
+/*
+ * The frames that show that the SA of a subnet may have sent a port other group parameters than the
+ * known ones. Such a frame shows that a request of the port's GSI is missing (except the SA's own
+ * port, which also serves other ports), that the GSI sent requests before the capture, or that the
+ * request of a record was not seen. 0: none.
+ */
+struct doubt {
+    uint32_t first_frame;
+    uint32_t last_frame; /* may also be a frame in which the SM asked a port to reregister */
+};
+
+struct doubt subnet_doubt(const struct subnet *s, uint16_t interface);
+
 /* NULL: no response of the SA was captured. */
 const struct sa_sequence *subnet_sa_sequence(const struct subnet *s, uint16_t interface);
 

@@ -8,7 +8,6 @@
 #define IPOIB_MODEL_WRITE_H
 
 #include "model/connection.h"
-#include "model/doubt.h"
 #include "model/group.h"
 #include "model/integrity.h"
 #include "model/interfaces.h"
@@ -148,19 +147,6 @@ void connections_merge(struct connections *c, uint16_t from, uint16_t to);
 /* The data that all streams of the capture share. */
 struct stream_store *connections_streams(struct connections *c);
 
-/* ---- doubts */
-
-struct doubts *doubts_new(void);
-void doubts_free(struct doubts *all);
-
-/* The SA may have sent other group parameters to a port before this frame. */
-void doubts_add(struct doubts *all, uint16_t interface, uint32_t frame);
-/* The SM asked a port to reregister in this frame. */
-void doubts_add_reregister(struct doubts *all, uint16_t interface, uint32_t frame);
-
-/* Two interfaces turned out to see one subnet: the doubt of `from` counts for `to` too. */
-void doubts_merge(struct doubts *all, uint16_t from, uint16_t to);
-
 /* ---- subnet administration and management */
 
 /* Move the data of interface `from` to `to`; call after endports_merge() and groups_merge(). */
@@ -187,6 +173,12 @@ struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
  */
 bool subnet_sa_sent(struct subnet *s, const struct port *src, const struct port *dst, uint32_t psn,
                     bool truncated, uint32_t frame);
+/* The SA may have sent other group parameters to a port before this frame. */
+void subnet_add_doubt(struct subnet *s, uint16_t interface, uint32_t frame);
+/* The SM asked a port to reregister in this frame. */
+void subnet_asks_to_reregister(struct subnet *s, uint16_t interface, uint32_t frame);
+/* Two interfaces turned out to see one subnet: the doubt of `from` counts for `to` too. */
+void subnet_merge_doubt(struct subnet *s, uint16_t from, uint16_t to);
 /* The port sent an IPoIB datagram. */
 void subnet_sent_ipoib(struct subnet *s, const struct port *src);
 
