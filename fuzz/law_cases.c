@@ -45,14 +45,24 @@ static bool must_add_none(const struct law_case *x)
     return x->removes || law_conforms(x->capture);
 }
 
+/* Nothing happens but that every frame is captured twice: the violations stay the same. */
+static bool must_stay(const struct law_case *x)
+{
+    bool doubles = x->changes->len > 0;
+    for (guint i = 0; i < x->changes->len && doubles; i++)
+        doubles = ((const struct law_change *)g_ptr_array_index(x->changes, i))->kind == LAW_DOUBLE;
+    return doubles;
+}
+
 const char *law_case_broken(const struct law_case *x, GHashTable *found)
 {
     GHashTable *violated = x->capture->violated;
-    return must_add_none(x) ? law_first_missing(found, violated)
-                            : law_first_missing(violated, found);
+    bool add_none = must_add_none(x);
+    const char *added = add_none || must_stay(x) ? law_first_missing(found, violated) : NULL;
+    return added || add_none ? added : law_first_missing(violated, found);
 }
 
-const char *law_case_verb(const struct law_case *x)
+const char *law_case_verb(const struct law_case *x, const char *violation)
 {
-    return must_add_none(x) ? "adds" : "loses";
+    return g_hash_table_contains(x->capture->violated, violation) ? "loses" : "adds";
 }
