@@ -10,6 +10,12 @@
 #include "check/progress.h"
 #include "cli/say.h"
 
+/*
+ * ns. Frames of several interfaces or queues may be a little out of order in a file. A frame that
+ * is earlier by more than this has another cause: a clock that was set, or files that were joined.
+ */
+enum { TIME_BACK = 1000000000 };
+
 /* Destination of the findings. */
 struct sink {
     struct verdict *verdict;
@@ -36,40 +42,77 @@ __attribute__((noinline)) static void add_known(const struct sink *sink, uint32_
 static void take_finding(void *user, uint32_t frame, const struct finding *f)
 {
     const struct sink *sink = user;
-    if (f->outcome == OUTCOME_FAIL &&
-        (rules[f->rule].level == RULE_MUST || rules[f->rule].level == RULE_SHOULD) &&
-        baseline_has(sink->baseline, f))
+    bool violates = (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_UNPROVED) &&
+                    (rules[f->rule].level == RULE_MUST || rules[f->rule].level == RULE_SHOULD);
+    if (violates && baseline_has(sink->baseline, f))
         add_known(sink, frame, f);
     else
         deliver_finding(sink, frame, f);
 }
 
-static bool check_one(struct checker *checker, const struct capfile *file,
-                      const struct capfile_frame *f)
+/* What the capture itself says that it has not, at this frame. last: the time of the one before. */
+static void count_unseen(struct unseen *u, const struct capfile *file,
+                         const struct capfile_frame *f, const struct capture_frame *c,
+                         int64_t *last)
+{
+    struct capfile_lost lost = capfile_lost(file, f);
+    unseen_add(u, UNSEEN_LOST_BEFORE, lost.before, f->number);
+    unseen_add(u, UNSEEN_LOST_RECORDS, lost.record, f->number);
+    unseen_add(u, UNSEEN_TIMES, c->ns < *last - TIME_BACK, f->number);
+    *last = c->ns;
+}
+
+static bool check_one(struct checker *checker, struct unseen *u, const struct capfile *file,
+                      const struct capfile_frame *f, int64_t *last)
 {
     struct capture_frame c = {f->number, f->interface, f->linktype, capfile_time(file, f),
                               view_make(f->bytes, f->caplen, f->wirelen)};
+    checker_mark(checker, capfile_is_marked(file, f));
+    count_unseen(u, file, f, &c, last);
     return checker_frame(checker, &c);
 }
 
+/* A capture that is checked. */
+struct checking {
+    struct checked *out;
+    struct capfile *file;
+    struct fabric *fabric;
+    struct checker *checker;
+    struct annotation *annotation; /* NULL: none */
+    struct reading_progress *progress;
+};
+
 /* Returns false and sets ERROR if the file was not read to its end. */
-static bool check_frames(struct checked *out, struct capfile *file, struct checker *checker,
-                         struct annotation *annotation, struct reading_progress *progress,
-                         const volatile int *stop, GError **error)
+static bool check_frames(const struct checking *c, const volatile int *stop, GError **error)
 {
     struct capfile_frame frame;
+    struct unseen *unseen = fabric_count_unseen(c->fabric);
     enum capfile_result result = CAPFILE_END;
-    while (!*stop && (result = capfile_next(file, &frame, error)) == CAPFILE_FRAME) {
-        verdict_frame(out->verdict, check_one(checker, file, &frame));
-        if (annotation)
-            annotation_frame(annotation, &frame);
-        progress_frame(progress, frame.number);
+    int64_t last = INT64_MIN + TIME_BACK;
+    while (!*stop && (result = capfile_next(c->file, &frame, error)) == CAPFILE_FRAME) {
+        verdict_frame(c->out->verdict, check_one(c->checker, unseen, c->file, &frame, &last));
+        if (c->annotation)
+            annotation_frame(c->annotation, &frame);
+        progress_frame(c->progress, frame.number);
     }
     if (*stop) { /* a signal also interrupts reading */
         g_clear_error(error);
         return fail_with(error, "interrupted");
     }
     return result == CAPFILE_END;
+}
+
+/* At the end of the capture: what is not proved, and what was not seen or left undone. */
+static void conclude_capture(const struct checking *c)
+{
+    struct unseen *unseen = fabric_count_unseen(c->fabric);
+    struct capfile_lost lost = capfile_lost(c->file, NULL);
+    unseen_add(unseen, UNSEEN_LOST_INTERFACE, lost.interface, 0);
+    unseen_add(unseen, UNSEEN_LOST_SYSTEM, lost.system, 0);
+    checker_report_waiting(c->checker);
+    struct unseen all = fabric_unseen(c->fabric);
+    verdict_set_undone(c->out->verdict, fabric_facts(c->fabric)->undone);
+    verdict_set_unseen(c->out->verdict, &all);
 }
 
 /* Keeps WHY, which it frees, in OUT, and sets ERROR to it with the file's name. */
@@ -110,10 +153,11 @@ bool check_capture(struct checked *out, const char *path, const struct check_set
     struct checker *checker = checker_new(fabric, by->known, take_finding, &sink);
     checker_count_passes(checker, verdict_passes(out->verdict));
     struct reading_progress *progress = progress_new(name, file);
-    bool whole = check_frames(out, file, checker, by->annotation, progress, stop, &why);
+    const struct checking c = {out, file, fabric, checker, by->annotation, progress};
+    bool whole = check_frames(&c, stop, &why);
     progress_free(progress);
     say_contradiction(name, &fabric_facts(fabric)->contradiction);
-    verdict_set_undone(out->verdict, fabric_facts(fabric)->undone);
+    conclude_capture(&c);
     checker_free(checker);
     fabric_free(fabric);
     capfile_close(file);

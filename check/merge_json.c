@@ -156,9 +156,9 @@ static void json_end(struct report_merge *m)
     fprintf(
         m->spool,
         "\n ],\n \"summary\": {\n  \"verdict\": \"%s\",\n  \"exit_status\": %d,\n  \"violated\": %u,\n  \"unjudged\": %u,\n"
-        "  \"conformant\": %u,\n  \"reports\": %u,\n  \"nodes\": [",
+        "  \"conformant\": %u,\n  \"no_violation_proved\": %u,\n  \"reports\": %u,\n  \"nodes\": [",
         status_name(status), exit_status_of(status), t->by_status[VERDICT_VIOLATED],
-        t->by_status[VERDICT_UNJUDGED], t->by_status[VERDICT_CONFORMANT], t->reports);
+        t->by_status[VERDICT_UNJUDGED], t->by_status[VERDICT_CONFORMANT], t->partial, t->reports);
     put_nodes(m);
     fputs("\n  ],\n  \"rules\": [", m->spool);
     put_items(m);

@@ -117,9 +117,22 @@ static void put_group(const struct report_merge *m, const struct text_group *g)
     }
 }
 
-static const char *what(const struct merge_tally *t)
+static const char *what(const struct merge_tally *t, bool is_one)
 {
-    return !t->targets ? "captures" : !t->captures ? "targets" : "captures and targets";
+    if (t->targets && t->captures)
+        return "captures and targets";
+    if (is_one)
+        return t->targets ? "target" : "capture";
+    return t->targets ? "targets" : "captures";
+}
+
+static void put_statuses(const struct report_merge *m, const unsigned by_status[3],
+                         unsigned partial)
+{
+    GString *out = g_string_new(": ");
+    words_add_statuses(out, by_status, partial);
+    fprintf(m->spool, "%s\n", out->str);
+    g_string_free(out, TRUE);
 }
 
 static void text_end(struct report_merge *m)
@@ -128,25 +141,28 @@ static void text_end(struct report_merge *m)
         {OUTCOME_FAIL, RULE_MUST, "MUST, violated"},
         {OUTCOME_FAIL, RULE_SHOULD, "SHOULD, violated"},
         {OUTCOME_FAIL, -2, "Stages of a fabric, failed"},
+        {OUTCOME_UNPROVED, -1, "Violated, but not proved"},
         {VERDICT_KNOWN, -1, "Known from the baselines"},
         {OUTCOME_DEVIATION, -1, "Known deviations"},
         {OUTCOME_NOTED, -1, "Noted"},
         {OUTCOME_INCONCLUSIVE, -1, "Inconclusive in every report of the node"},
     };
     const struct merge_tally *t = m->tally;
-    unsigned at[3] = {0, 0, 0};
+    unsigned at[3] = {0, 0, 0}, partial = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(groups); i++)
         put_group(m, &groups[i]);
-    for (guint i = 0; i < t->nodes->len; i++)
-        at[tally_status(((const struct tally_node *)t->nodes->pdata[i])->by_status)]++;
-    fprintf(m->spool, "\n%u reports, %u %s: %u violated, %u not judged, %u conformant\n",
-            t->reports,
-            t->by_status[VERDICT_VIOLATED] + t->by_status[VERDICT_UNJUDGED] +
-                t->by_status[VERDICT_CONFORMANT],
-            what(t), t->by_status[VERDICT_VIOLATED], t->by_status[VERDICT_UNJUDGED],
-            t->by_status[VERDICT_CONFORMANT]);
-    fprintf(m->spool, "%u nodes: %u violated, %u not judged, %u conformant\n", t->nodes->len,
-            at[VERDICT_VIOLATED], at[VERDICT_UNJUDGED], at[VERDICT_CONFORMANT]);
+    for (guint i = 0; i < t->nodes->len; i++) {
+        const struct tally_node *node = t->nodes->pdata[i];
+        enum verdict_status status = tally_status(node->by_status);
+        at[status]++;
+        partial += status == VERDICT_CONFORMANT && node->partial;
+    }
+    unsigned n = t->by_status[0] + t->by_status[1] + t->by_status[2];
+    fprintf(m->spool, "\n%u report%s, %u %s", t->reports, t->reports == 1 ? "" : "s", n,
+            what(t, n == 1));
+    put_statuses(m, t->by_status, t->partial);
+    fprintf(m->spool, "%u node%s", t->nodes->len, t->nodes->len == 1 ? "" : "s");
+    put_statuses(m, at, partial);
 }
 
 const struct merge_writer merge_writer_text = {merged_text, text_end};

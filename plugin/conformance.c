@@ -34,8 +34,12 @@ static bool saw_ipoib;   /* the current frame contains IPoIB */
 
 const struct verdict *conformance_verdict(void)
 {
-    if (verdict)
-        verdict_set_undone(verdict, state_facts()->undone);
+    if (!verdict)
+        return NULL;
+    verdict_set_undone(verdict, state_facts()->undone);
+    checker_report_waiting(checker);
+    struct unseen unseen = fabric_unseen(state_fabric());
+    verdict_set_unseen(verdict, &unseen);
     return verdict;
 }
 
@@ -56,7 +60,7 @@ static uint32_t packet_begin; /* offset of the current packet in its frame */
 static void store_finding(void *user _U_, uint32_t frame, const struct finding *f)
 {
     verdict_add(verdict, frame, f);
-    if (f->outcome != OUTCOME_INCONCLUSIVE)
+    if (f->outcome != OUTCOME_INCONCLUSIVE && f->outcome != OUTCOME_UNPROVED)
         finding_store_add(frame, packet_begin, f);
 }
 

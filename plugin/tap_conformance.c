@@ -23,9 +23,10 @@ struct checked_rule {
 static int rank_of(enum rule_number rule, enum outcome worst)
 {
     static const int ranks[OUTCOMES] = {[OUTCOME_FAIL] = 0,
-                                        [OUTCOME_DEVIATION] = 2,
-                                        [OUTCOME_INCONCLUSIVE] = 3,
-                                        [OUTCOME_NOTED] = 4};
+                                        [OUTCOME_UNPROVED] = 2,
+                                        [OUTCOME_DEVIATION] = 3,
+                                        [OUTCOME_INCONCLUSIVE] = 4,
+                                        [OUTCOME_NOTED] = 5};
     return ranks[worst] + (worst == OUTCOME_FAIL && rules[rule].level != RULE_MUST);
 }
 
@@ -149,6 +150,11 @@ static void append_verdict(GString *out)
     if (v && undone_any(verdict_undone(v))) {
         g_string_append(out, "Undone: a table of the checker was full\n");
         words_add_undone(out, verdict_undone(v));
+    }
+    if (v && unseen_any(verdict_unseen(v))) {
+        g_string_append(out, "Not seen: ");
+        words_add_unseen(out, verdict_unseen(v), true);
+        g_string_append_c(out, '\n');
     }
     g_string_append_printf(out, "Verdict: %s%s%s\n", verdict_words(&s), reason ? ": " : "",
                            reason ? reason : "");

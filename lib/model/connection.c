@@ -47,6 +47,11 @@ const struct connection *connections_at(const struct connections *c, unsigned in
     return slab_at(&c->all, index);
 }
 
+uint64_t connections_incomplete_messages(const struct connections *c)
+{
+    return c->streams.begun - c->streams.ended;
+}
+
 unsigned connections_count(const struct connections *c)
 {
     return c->all.count;

@@ -189,5 +189,7 @@ static inline bool connection_agrees(const struct connection *c, uint32_t qpn)
 /* All connections, in the order of their REQs. */
 const struct connection *connections_at(const struct connections *c, unsigned index);
 unsigned connections_count(const struct connections *c);
+/* Number of IPoIB messages of several packets of which some were not captured (so far). */
+uint64_t connections_incomplete_messages(const struct connections *c);
 
 #endif

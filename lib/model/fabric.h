@@ -18,6 +18,7 @@
 #include "model/stale.h"
 #include "model/subnet.h"
 #include "model/undone.h"
+#include "model/unseen.h"
 #include "wire/link_frame.h"
 #include "wire/payload.h"
 
@@ -128,6 +129,10 @@ void fabric_free(struct fabric *f);
 const struct fabric_facts *fabric_facts(const struct fabric *f);
 /* For the tables of the checker and the plugin: they report refused entries here. */
 struct undone *fabric_undone(struct fabric *f);
+/* For what is not seen of a packet before it is decoded: the callers count it here. */
+struct unseen *fabric_count_unseen(struct fabric *f);
+/* What was not seen, as if the capture ended now (unseen_packet.c). */
+struct unseen fabric_unseen(const struct fabric *f);
 /*
  * Set how interfaces are grouped into subnets; before the first packet. Default: INTERFACES_AUTO.
  */
@@ -178,6 +183,7 @@ struct packet {
     /* destination GID of a frame without InfiniBand headers; NULL: unknown */
     const uint8_t *pseudo_dgid;
     struct port src, dst;
+    bool is_marked;               /* the capture marks it as received with errors */
     uint16_t captured_on;         /* the interface's own number, before interfaces are joined */
     struct crcs_count crcs_count; /* model/integrity.h */
     struct integrity_memo {

@@ -26,7 +26,11 @@ struct fabric {
     struct copies *copies;
     struct fabric_limits limits;
     struct undone undone;
+    struct unseen unseen;
 };
+
+/* Counts what was not seen or not judged in the packet (unseen_packet.c). */
+void unseen_packet(struct unseen *u, const struct packet *p);
 
 /*
  * Complete the packet's classification from what is known of the fabric. Learn which QPs and

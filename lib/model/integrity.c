@@ -110,6 +110,19 @@ static bool sees_icrc(struct sources *s, uint16_t interface, struct port port,
     return known->shown_right || (known->tries == 1 && interface_has_shown_right(s, interface));
 }
 
+unsigned sources_without_right(const struct sources *s)
+{
+    GHashTableIter i;
+    gpointer key;
+    unsigned n = 0;
+    g_hash_table_iter_init(&i, s->known);
+    while (g_hash_table_iter_next(&i, &key, NULL)) {
+        const struct icrc_source *from = key;
+        n += from->tries && !from->shown_right;
+    }
+    return n;
+}
+
 /* The frame continues after the VCRC, so the LRH's length, which locates the CRCs, is wrong. */
 static bool is_longer(struct view bytes, const struct ib_packet *ib)
 {

@@ -362,11 +362,13 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
     }
     if (packet_lacks_ib(p)) {
         observe_without_ib(&o, p);
+        unseen_packet(&f->unseen, p);
         return;
     }
     fabric_classify(f, p);
     if (p->copy_of)
         return;
+    unseen_packet(&f->unseen, p);
     learn(&o);
     if (!packet_is_known_corrupt(p))
         copies_add(f->copies, p);

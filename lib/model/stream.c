@@ -203,8 +203,9 @@ static void add_packet(struct stream_store *store, struct message *m, bool last,
         m->seen_last = true;
         m->last = r->index;
     }
-    bool before = mark(store, m, r->index) == SEEN_BEFORE;
+    bool before = mark(store, m, r->index) == SEEN_BEFORE, was_whole = m->whole;
     m->whole = m->seen_last && m->reached > m->last;
+    store->ended += m->ipoib && m->whole && !was_whole;
     r->state = before ? STREAM_REPEATED : m->whole ? STREAM_COMPLETE : STREAM_FRAGMENT;
 }
 
@@ -230,6 +231,7 @@ struct stream_result stream_packet(struct stream *s, struct stream_store *store,
         if (m) {
             m->bytes = bytes;
             m->ipoib = ipoib;
+            store->begun += ipoib;
         }
     }
     if (!m && position == IB_FIRST)

@@ -28,6 +28,7 @@ struct stream_store {
     uint32_t messages;     /* number of the last message, from 1 */
     uint32_t streams;      /* streams with message records */
     uint32_t runs;         /* runs in all messages */
+    uint64_t begun, ended; /* messages of IPoIB with a First; those without a gap up to the Last */
     unsigned less;         /* the limits are divided by 2^less: for tests */
     struct undone *undone; /* counts refused entries; NULL: not counted */
 };

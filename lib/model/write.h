@@ -300,6 +300,8 @@ void sources_free(struct sources *s);
  * Would a wrong CRC mean that this packet is corrupt? Call once for each packet with complete
  * headers, in capture order.
  */
+/* Number of sources with an ICRC of which none was right. */
+unsigned sources_without_right(const struct sources *s);
 struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view bytes,
                               const struct ib_packet *ib);
 

@@ -183,6 +183,34 @@ uint64_t capfile_dropped(const struct capfile *c)
     return c->pcapng ? pcapngfile_dropped(c->pcapng) : 0;
 }
 
+/* The header of the frame's ERF record; NULL: it is none, or truncated. */
+static const uint8_t *erf_header(const struct capfile_frame *f)
+{
+    return f->linktype == LINKTYPE_ERF && f->caplen >= ERF_HEADER_LEN ? f->bytes : NULL;
+}
+
+struct capfile_lost capfile_lost(const struct capfile *c, const struct capfile_frame *f)
+{
+    struct capfile_lost lost = {0};
+    const uint8_t *erf = f ? erf_header(f) : NULL;
+
+    if (c->pcapng)
+        pcapngfile_lost(c->pcapng, &lost.interface, &lost.system);
+    if (f)
+        lost.before = capfile_dropped(c);
+    if (erf)
+        lost.record = get_be16(erf + ERF_OFF_LCTR);
+    return lost;
+}
+
+bool capfile_is_marked(const struct capfile *c, const struct capfile_frame *f)
+{
+    const uint8_t *erf = erf_header(f);
+
+    return (erf && erf[ERF_OFF_FLAGS] & ERF_FLAG_ERROR) ||
+           (c->pcapng && pcapngfile_is_marked(c->pcapng));
+}
+
 const uint8_t *capfile_options(struct capfile *c, uint32_t *len)
 {
     *len = 0;

@@ -70,6 +70,18 @@ void capfile_leave_private_out(struct capfile *c);
  */
 void capfile_keep_padding(struct capfile *c);
 
+/* Packets that the capture says it lost, by who lost them. */
+struct capfile_lost {
+    /* so far, by the interfaces and by the system (Interface Statistics Blocks of pcapng) */
+    uint64_t interface, system;
+    /* between the last frame and the one before (epb_dropcount; loss counter of an ERF record) */
+    uint64_t before, record;
+};
+/* Call it before capfile_options. F: the last frame; NULL: none. */
+struct capfile_lost capfile_lost(const struct capfile *c, const struct capfile_frame *f);
+/* Does the capture mark the frame as received with errors (epb_flags, flags of an ERF record)? */
+bool capfile_is_marked(const struct capfile *c, const struct capfile_frame *f);
+
 /*
  * The packets lost between the last frame and the one before (epb_dropcount; 0: none or unknown).
  * Call it before capfile_options.

@@ -29,6 +29,8 @@ enum { BLOCK_JOURNAL = 9, BLOCK_CUSTOM = 0x00000bad };
 enum { BLOCK_OVERHEAD = 12, OPTION_HEAD = 4 };
 
 enum { OPT_END = 0, OPT_COMMENT = 1, SHB_USERAPPL = 4, EPB_FLAGS = 2, EPB_DROPCOUNT = 4 };
+/* the link-layer errors in epb_flags (section 4.3.1) */
+#define EPB_FLAGS_ERRORS 0xff000000u
 enum { IF_NAME = 2, IF_DESCRIPTION = 3, IF_TSRESOL = 9, IF_TSOFFSET = 14 };
 enum { ISB_IFRECV = 4, ISB_IFDROP = 5, ISB_FILTERACCEPT = 6, ISB_OSDROP = 7 };
 

@@ -229,7 +229,7 @@ static bool is_packet(uint32_t type)
 static enum capfile_result take_other(struct pcapngfile *ng, const struct pcapng_block_head *b,
                                       GError **error)
 {
-    bool statistics = b->type == BLOCK_ISB && ng->describe;
+    bool statistics = b->type == BLOCK_ISB && b->len <= BLOCK_MAX;
 
     if (b->type != BLOCK_SHB && b->type != BLOCK_IDB && !statistics) {
         ng->frames += has_a_number(b->type);
@@ -284,11 +284,7 @@ void pcapngfile_leave_private_out(struct pcapngfile *ng)
     ng->without_private = true;
 }
 
-/*
- * The next option of the LEN bytes at *P, which is advanced; SIZE: bytes of its value. Returns NULL
- * at the end of the options.
- */
-static const uint8_t *next_option(const struct pcapngfile *ng, const uint8_t **p, uint32_t *len,
+const uint8_t *pcapng_next_option(const struct pcapngfile *ng, const uint8_t **p, uint32_t *len,
                                   uint16_t *code, uint16_t *size)
 {
     const uint8_t *value;
@@ -323,10 +319,28 @@ uint64_t pcapngfile_dropped(const struct pcapngfile *ng)
     uint32_t len = ng->options_len;
     uint16_t code, size;
 
-    while ((value = next_option(ng, &p, &len, &code, &size)) != NULL)
+    while ((value = pcapng_next_option(ng, &p, &len, &code, &size)) != NULL)
         if (code == EPB_DROPCOUNT && size == 8)
             return pcapng_get64(ng, value);
     return 0;
+}
+
+bool pcapngfile_is_marked(const struct pcapngfile *ng)
+{
+    const uint8_t *p = ng->options, *value;
+    uint32_t len = ng->options_len;
+    uint16_t code, size;
+
+    while ((value = pcapng_next_option(ng, &p, &len, &code, &size)) != NULL)
+        if (code == EPB_FLAGS && size == 4)
+            return pcapng_get32(ng, value) & EPB_FLAGS_ERRORS;
+    return false;
+}
+
+void pcapngfile_lost(const struct pcapngfile *ng, uint64_t *interface, uint64_t *system)
+{
+    *interface = ng->ifdrop;
+    *system = ng->osdrop;
 }
 
 void pcapngfile_close(struct pcapngfile *ng)

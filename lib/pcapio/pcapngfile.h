@@ -28,6 +28,10 @@ void pcapngfile_leave_private_out(struct pcapngfile *ng);
  * pcapngfile_options.
  */
 uint64_t pcapngfile_dropped(const struct pcapngfile *ng);
+/* The same for errors in the last packet's epb_flags. */
+bool pcapngfile_is_marked(const struct pcapngfile *ng);
+/* Packets lost so far, as the statistics of the interfaces say (isb_ifdrop, isb_osdrop). */
+void pcapngfile_lost(const struct pcapngfile *ng, uint64_t *interface, uint64_t *system);
 /* Like capfile_options. */
 const uint8_t *pcapngfile_options(struct pcapngfile *ng, uint32_t *len);
 

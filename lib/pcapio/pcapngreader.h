@@ -13,7 +13,8 @@ struct pcapng_interface {
     int linktype;
     uint32_t snaplen; /* bytes; 0: no limit */
     uint8_t tsresol;
-    int64_t tsoffset; /* seconds */
+    int64_t tsoffset;        /* seconds */
+    uint64_t ifdrop, osdrop; /* of its last statistics */
 };
 
 struct pcapngfile {
@@ -27,7 +28,8 @@ struct pcapngfile {
     uint32_t interface_base; /* number of interfaces in the previous sections */
     uint32_t frames;
     int64_t last_ns;
-    uint8_t *options; /* of the last packet, in the body of its block */
+    uint64_t ifdrop, osdrop; /* packets lost on all interfaces so far, by their statistics */
+    uint8_t *options;        /* of the last packet, in the body of its block */
     uint32_t options_len;
     capfile_describe *describe; /* NULL: no callback */
     void *describe_user;
@@ -64,6 +66,13 @@ static inline uint64_t pcapng_get64(const struct pcapngfile *ng, const uint8_t *
 /* Return CAPFILE_ERROR and set ERROR: why the current block cannot be used (pcapngerror.c). */
 enum capfile_result pcapng_malformed(const struct pcapngfile *ng, const char *why, GError **error);
 enum capfile_result pcapng_no_memory(GError **error);
+
+/*
+ * The next option of the LEN bytes at *P, which is advanced; SIZE: bytes of its value. Returns NULL
+ * at the end of the options (pcapngfile.c).
+ */
+const uint8_t *pcapng_next_option(const struct pcapngfile *ng, const uint8_t **p, uint32_t *len,
+                                  uint16_t *code, uint16_t *size);
 
 /* How the options of an interface are written; F NULL: of no interface (pcapngsection.c). */
 struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng,

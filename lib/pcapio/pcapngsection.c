@@ -103,8 +103,8 @@ enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct pca
     if (!room_for_interface(ng))
         return pcapng_no_memory(error);
     f = &ng->interfaces[ng->interface_count++];
-    *f = (struct pcapng_interface){pcapng_get16(ng, ng->body), pcapng_get32(ng, ng->body + 4),
-                                   TSRESOL_DEFAULT, 0};
+    *f = (struct pcapng_interface){
+        pcapng_get16(ng, ng->body), pcapng_get32(ng, ng->body + 4), TSRESOL_DEFAULT, 0, 0, 0};
     enum capfile_result result = read_interface_options(ng, f, ng->body + 8, b->body_len - 8,
                                                         error);
     if (result != CAPFILE_FRAME)
@@ -117,6 +117,30 @@ enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct pca
     return CAPFILE_FRAME;
 }
 
+/* LOST: of the interface's last statistics. SUM: of all interfaces. Statistics only grow. */
+static void note_lost(uint64_t *lost, uint64_t *sum, uint64_t now)
+{
+    uint64_t more = now > *lost ? now - *lost : 0;
+
+    *sum = more > INT64_MAX - *sum ? INT64_MAX : *sum + more;
+    *lost += more;
+}
+
+/* The numbers of lost packets in the LEN bytes of options at P of statistics. */
+static void read_lost(struct pcapngfile *ng, struct pcapng_interface *f, const uint8_t *p,
+                      uint32_t len)
+{
+    const uint8_t *value;
+    uint16_t code, size;
+
+    while ((value = pcapng_next_option(ng, &p, &len, &code, &size)) != NULL) {
+        if (code == ISB_IFDROP && size == 8)
+            note_lost(&f->ifdrop, &ng->ifdrop, pcapng_get64(ng, value));
+        if (code == ISB_OSDROP && size == 8)
+            note_lost(&f->osdrop, &ng->osdrop, pcapng_get64(ng, value));
+    }
+}
+
 /* Describes an Interface Statistics Block (section 4.6). Ignores one without a valid interface. */
 void pcapng_take_statistics(struct pcapngfile *ng, const struct pcapng_block_head *b)
 {
@@ -124,7 +148,8 @@ void pcapng_take_statistics(struct pcapngfile *ng, const struct pcapng_block_hea
 
     if (number >= ng->interface_count)
         return;
-    const struct pcapng_interface *f = &ng->interfaces[number];
+    struct pcapng_interface *f = &ng->interfaces[number];
+    read_lost(ng, f, ng->body + 12, b->body_len - 12);
     uint64_t ticks = (uint64_t)pcapng_get32(ng, ng->body + 4) << 32 |
                      pcapng_get32(ng, ng->body + 8);
     struct capfile_description d = {.about = CAPFILE_STATISTICS,

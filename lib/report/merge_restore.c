@@ -215,6 +215,32 @@ static bool read_undone(struct restored *out, const struct merge_entry *e, GErro
     return true;
 }
 
+/* ---- what was not seen */
+
+static bool read_kind(struct unseen *u, const json_t *given)
+{
+    const char *code = merge_string(given, "code");
+    enum unseen_kind kind = code ? unseen_read(code) : UNSEEN_KINDS;
+    uint64_t count, frame;
+    if (kind == UNSEEN_KINDS || u->kinds[kind].count || !number_of(&count, given, "count") ||
+        !number_of(&frame, given, "frame") || count < 1 || frame > UINT32_MAX)
+        return false;
+    unseen_add(u, kind, count, (uint32_t)frame);
+    return true;
+}
+
+/* Reports of earlier versions, and of the probe, have no such list. */
+static bool read_unseen(struct restored *out, const struct merge_entry *e, GError **error)
+{
+    struct unseen u = {0};
+    json_t *list = json_object_get(e->given, "unseen"), *one;
+    size_t i;
+    json_array_foreach(list, i, one) if (!read_kind(&u, one)) return merge_fail(
+        error, "is malformed: what was not seen in %s", e->name);
+    verdict_set_unseen(out->checked.verdict, &u);
+    return true;
+}
+
 /* ---- the whole */
 
 static void start_entry(struct restored *out, const char *node, const char *name)
@@ -253,7 +279,7 @@ bool restore_findings(struct restored *out, const struct merge_entry *e, const c
     for (guint i = 0; i < e->results->len; i++)
         if (!restore_result(out, e->results->pdata[i], error))
             return false;
-    return read_undone(out, e, error);
+    return read_undone(out, e, error) && read_unseen(out, e, error);
 }
 
 bool restore(struct restored *out, const struct merge_entry *e, const char *version, GError **error)

@@ -118,8 +118,11 @@ void tally_add(struct merge_tally *t, const char *node, const struct restored *r
     t->targets += r->report.probed;
     if (status == VERDICT_CONFORMANT && r->checked.sweep)
         return; /* not counted, as in report_count() */
+    bool partial = checked_is_partial(&r->report, &r->checked);
     n->by_status[status]++;
     t->by_status[status]++;
+    n->partial += partial;
+    t->partial += partial;
 }
 
 unsigned tally_nodes_with(const struct merge_tally *t, guint item, int outcome)

@@ -19,7 +19,7 @@ struct tally_item {
 struct tally_node {
     char *name;
     GByteArray *worst; /* per item: 0 if not present, else 1 + the worst outcome at this node */
-    unsigned by_status[3];
+    unsigned by_status[3], partial;
 };
 
 struct merge_tally {
@@ -31,6 +31,7 @@ struct merge_tally {
     GHashTable *node_of_name, *item_of_id;
     unsigned reports;
     unsigned by_status[3]; /* captures and targets, by enum verdict_status */
+    unsigned partial;      /* of the conformant ones: checked_is_partial() */
     unsigned captures, targets;
 };
 

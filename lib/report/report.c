@@ -152,6 +152,20 @@ unsigned report_count(const struct report *r, enum verdict_status status)
     return n;
 }
 
+bool checked_is_partial(const struct report *r, const struct checked *j)
+{
+    struct verdict_summary s = checked_summary(r, j);
+    return !r->probed && verdict_is_partial(&s);
+}
+
+unsigned report_partial(const struct report *r)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < r->n; i++)
+        n += checked_is_partial(r, &r->captures[i]);
+    return n;
+}
+
 bool checked_judges_too_few(const struct report *r, const struct checked *j)
 {
     return checked_summary(r, j).judged < r->min_judged;

@@ -115,6 +115,11 @@ bool checked_judges_too_few(const struct report *r, const struct checked *j);
 /* Number of captures with the status. */
 unsigned report_count(const struct report *r, enum verdict_status status);
 
+/* Is it conformant, but only as far as it was judged (verdict_is_partial())? Not for a probe. */
+bool checked_is_partial(const struct report *r, const struct checked *j);
+/* Number of such captures; they are among the conformant ones. */
+unsigned report_partial(const struct report *r);
+
 /* Why there is no verdict: the trouble, what was left undone, or that no rule could be decided. */
 const char *checked_why_not(const struct report *r, const struct checked *j);
 

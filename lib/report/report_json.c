@@ -152,6 +152,20 @@ static json_t *json_undone(const struct checked *j)
     return list;
 }
 
+/* What was not seen (model/unseen.h). */
+static json_t *json_unseen(const struct checked *j)
+{
+    const struct unseen *u = j->verdict ? verdict_unseen(j->verdict) : NULL;
+    json_t *list = json_array();
+    for (unsigned i = 0; u && i < UNSEEN_KINDS; i++)
+        if (u->kinds[i].count)
+            json_array_append_new(list,
+                                  json_pack("{ss sI sI}", "code", unseen_name((enum unseen_kind)i),
+                                            "count", (json_int_t)u->kinds[i].count, "frame",
+                                            (json_int_t)u->kinds[i].frame));
+    return list;
+}
+
 static json_t *json_requests(const struct checked_requests *q)
 {
     return json_pack("{si si si si si si}", "sent", q->sent, "first_try", q->first_try, "late",
@@ -173,6 +187,8 @@ static json_t *json_capture(const struct report *r, const struct checked *j)
     bool why_not = s.status == VERDICT_UNJUDGED || j->trouble;
     json_object_set_new(o, "error", why_not ? json_string(checked_why_not(r, j)) : json_null());
     json_object_set_new(o, "undone", json_undone(j));
+    if (!r->probed)
+        json_object_set_new(o, "unseen", json_unseen(j));
     if (j->requests.counted)
         json_object_set_new(o, "requests", json_requests(&j->requests));
     return o;
@@ -209,13 +225,14 @@ static json_t *json_summary(const struct report *r)
     json_t *captures = json_array();
     for (unsigned i = 0; i < r->n; i++)
         json_array_append_new(captures, json_capture(r, &r->captures[i]));
-    return json_pack(
-        "{ss si si si si sb ss so so ss* so* so*}", "verdict", status_name(report_status(r)),
-        "exit_status", report_exit_status(r), "violated", report_count(r, VERDICT_VIOLATED),
-        "unjudged", report_count(r, VERDICT_UNJUDGED), "conformant",
-        report_count(r, VERDICT_CONFORMANT), "strict", r->strict, "deviations", r->deviations,
-        "only", json_only(r), r->probed ? "targets" : "captures", captures, "baseline", r->baseline,
-        "required", json_required(r), "min_judged", json_min_judged(r));
+    return json_pack("{ss si si si si si sb ss so so ss* so* so*}", "verdict",
+                     status_name(report_status(r)), "exit_status", report_exit_status(r),
+                     "violated", report_count(r, VERDICT_VIOLATED), "unjudged",
+                     report_count(r, VERDICT_UNJUDGED), "conformant",
+                     report_count(r, VERDICT_CONFORMANT), "no_violation_proved", report_partial(r),
+                     "strict", r->strict, "deviations", r->deviations, "only", json_only(r),
+                     r->probed ? "targets" : "captures", captures, "baseline", r->baseline,
+                     "required", json_required(r), "min_judged", json_min_judged(r));
 }
 
 /* The results of one capture or target, indented as in the whole report. */

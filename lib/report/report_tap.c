@@ -162,6 +162,16 @@ static void put_rule(struct tap *t, enum rule_number rule)
         put_diagnostics(t, rule, (enum outcome)worst, undecided);
 }
 
+static void put_unseen(const struct tap *t)
+{
+    const struct unseen *u = verdict_unseen(t->checked->verdict);
+    if (t->report->probed || !unseen_any(u))
+        return;
+    g_string_append(t->out, "# not seen: ");
+    words_add_unseen(t->out, u, true);
+    g_string_append_c(t->out, '\n');
+}
+
 /* Informational notes never count, so they are comments, not tests. */
 static void put_notes(const struct tap *t)
 {
@@ -213,6 +223,7 @@ static void put_capture(struct tap *t)
         if (checked_tests(t->report, t->checked, (enum rule_number)rule))
             put_rule(t, (enum rule_number)rule);
     put_notes(t);
+    put_unseen(t);
 }
 
 static GString *tap_part(const struct report *r, const struct checked *j,

@@ -13,6 +13,7 @@
 #define BASELINE_HEADING   "Known from the baseline"
 #define DEVIATIONS_HEADING "Known deviations"
 #define NOTED_HEADING      "Noted"
+#define UNPROVED_HEADING   "Violated, but not proved"
 
 static const char *violated_heading(enum rule_level level)
 {
@@ -73,9 +74,10 @@ static void put_counted_as(const struct text *t, const struct rule_group *g, enu
         [OUTCOME_FAIL] = "under: ",
         [OUTCOME_DEVIATION] = "under: " DEVIATIONS_HEADING,
         [OUTCOME_NOTED] = "under: " NOTED_HEADING,
+        [OUTCOME_UNPROVED] = "as inconclusive",
         [VERDICT_KNOWN] = "under: " BASELINE_HEADING};
     int worst = verdict_worst(t->checked->verdict, rule);
-    if (worst != (int)g->outcome)
+    if (worst != (int)g->outcome || worst == OUTCOME_UNPROVED)
         g_string_append_printf(t->out, "%sthis rule is counted %s%s%s", before, words[worst],
                                worst == OUTCOME_FAIL ? violated_heading(rules[rule].level) : "",
                                after);
@@ -155,6 +157,7 @@ static void put_groups(const struct text *t)
         {OUTCOME_FAIL, RULE_SHOULD, t->report->strict ? RED : YELLOW,
          t->report->strict ? violated_heading(RULE_SHOULD)
                            : "SHOULD, violated (counted only with --strict)"},
+        {OUTCOME_UNPROVED, -1, YELLOW, UNPROVED_HEADING},
         {(enum outcome)VERDICT_KNOWN, -1, YELLOW, BASELINE_HEADING},
         {OUTCOME_DEVIATION, -1, YELLOW, DEVIATIONS_HEADING},
         {OUTCOME_NOTED, -1, PLAIN, NOTED_HEADING},
@@ -165,7 +168,18 @@ static void put_groups(const struct text *t)
         put_group(t, &groups[i]);
 }
 
-/* ---- what was left undone */
+/* ---- what was not seen, and what was left undone */
+
+static void put_unseen(const struct text *t)
+{
+    const struct unseen *u = verdict_unseen(t->checked->verdict);
+    if (!unseen_any(u))
+        return;
+    text_put_coloured(t, BOLD, "Not seen");
+    g_string_append(t->out, ": ");
+    words_add_unseen(t->out, u, true);
+    g_string_append_c(t->out, '\n');
+}
 
 static void put_undone(const struct text *t)
 {
@@ -325,6 +339,7 @@ void report_text_of(GString *out, const struct report *r, const struct checked *
     g_string_append_printf(out, ": %" PRIu64 " frame%s, %" PRIu64 " with IPoIB\n",
                            verdict_frames(j->verdict), verdict_frames(j->verdict) == 1 ? "" : "s",
                            verdict_ipoib_frames(j->verdict));
+    put_unseen(&t);
     put_groups(&t);
     put_undone(&t);
     text_put_verdict(&t);
@@ -368,13 +383,16 @@ GString *report_text(const struct report *r, bool colours)
 
 void report_text_total(GString *out, const struct report *r)
 {
-    unsigned violated = report_count(r, VERDICT_VIOLATED),
-             unjudged = report_count(r, VERDICT_UNJUDGED),
-             conformant = report_count(r, VERDICT_CONFORMANT);
-    if (r->n > 1)
-        g_string_append_printf(out, "\n%u %s: %u violated, %u not judged, %u conformant\n",
-                               violated + unjudged + conformant, r->probed ? "targets" : "captures",
-                               violated, unjudged, conformant);
+    const unsigned by_status[] = {[VERDICT_VIOLATED] = report_count(r, VERDICT_VIOLATED),
+                                  [VERDICT_UNJUDGED] = report_count(r, VERDICT_UNJUDGED),
+                                  [VERDICT_CONFORMANT] = report_count(r, VERDICT_CONFORMANT)};
+    unsigned n = by_status[0] + by_status[1] + by_status[2];
+    if (r->n > 1) {
+        g_string_append_printf(out, "\n%u %s%s: ", n, r->probed ? "target" : "capture",
+                               n == 1 ? "" : "s");
+        words_add_statuses(out, by_status, report_partial(r));
+        g_string_append_c(out, '\n');
+    }
     for (unsigned i = 0; i < r->n; i++)
         if (checked_judges_too_few(r, &r->captures[i]))
             g_string_append_printf(out, "%s: NOT JUDGED: %u rules judged, at least %u required\n",

@@ -44,6 +44,10 @@ static void put_summary_counts(const struct text *t, const struct verdict_summar
 {
     GString *out = t->out;
     bool first = true;
+    if (!t->report->probed && s->unseen && s->status == VERDICT_CONFORMANT) {
+        words_add_unseen(out, verdict_unseen(t->checked->verdict), false);
+        first = false;
+    }
     put_part(out, &first, checked_failed_stages(t->checked), "stage failed", "stages failed");
     put_part(out, &first, s->must, "MUST violated", "MUSTs violated");
     put_part(out, &first, s->should, "SHOULD violated", "SHOULDs violated");

@@ -10,6 +10,7 @@ struct verdict {
     const struct rule_selection *selection;
     uint64_t frames, ipoib_frames;
     struct undone undone;
+    struct unseen unseen;
     /* of a checker, of all rules; next to each other, because most packets pass several rules */
     uint64_t passes[RULE_COUNT];
     uint64_t counts[RULE_COUNT][VERDICT_OUTCOMES]; /* other findings */
@@ -74,6 +75,16 @@ void verdict_set_undone(struct verdict *v, const struct undone *u)
 const struct undone *verdict_undone(const struct verdict *v)
 {
     return &v->undone;
+}
+
+void verdict_set_unseen(struct verdict *v, const struct unseen *u)
+{
+    v->unseen = *u;
+}
+
+const struct unseen *verdict_unseen(const struct verdict *v)
+{
+    return &v->unseen;
 }
 
 /* ---- collecting */
@@ -192,6 +203,7 @@ __attribute__((noinline)) static void add_result(struct verdict *v, uint32_t fra
     struct verdict_result **r = &v->results[f->rule][outcome_of(f)];
     if (!*r)
         *r = g_new0(struct verdict_result, 1);
+    (*r)->outcome = (int)outcome_of(f);
     (*r)->count++;
     add_frame_number(&(*r)->frames, frame);
     add_to_case(*r, frame, f, e);
@@ -247,6 +259,8 @@ void verdict_restore(struct verdict *v, enum rule_number rule, enum outcome outc
     result_free(v->results[rule][outcome]);
     v->counts[rule][outcome] = count;
     v->results[rule][outcome] = r;
+    if (r)
+        r->outcome = (int)outcome;
 }
 
 void verdict_restore_frames(struct verdict *v, uint64_t frames, uint64_t ipoib_frames)
@@ -274,10 +288,10 @@ bool verdict_selected(const struct verdict *v, enum rule_number rule)
     return !v->selection || v->selection->rule[rule];
 }
 
-/* Outcomes that decide come before those that do not. */
+/* Outcomes that decide come before those that do not, except a failure that lacks its proof. */
 static const int worst_first[VERDICT_OUTCOMES] = {
-    OUTCOME_FAIL, VERDICT_KNOWN,        OUTCOME_DEVIATION, OUTCOME_NOTED,
-    OUTCOME_PASS, OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
+    OUTCOME_FAIL,  OUTCOME_UNPROVED, VERDICT_KNOWN,        OUTCOME_DEVIATION,
+    OUTCOME_NOTED, OUTCOME_PASS,     OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
 
 bool outcome_is_worse(int one, int other)
 {
@@ -310,6 +324,7 @@ static void count_rule(struct verdict_summary *s, const struct verdict *v, enum 
     case OUTCOME_DEVIATION:
         s->deviated++;
         break;
+    case OUTCOME_UNPROVED:
     case OUTCOME_INCONCLUSIVE:
         s->inconclusive++;
         break;
@@ -345,7 +360,8 @@ bool verdict_applicable(enum rule_number rule)
 bool verdict_judged(const struct verdict *v, enum rule_number rule)
 {
     int worst = verdict_worst(v, rule);
-    return worst >= 0 && worst != OUTCOME_INCONCLUSIVE && worst != VERDICT_SKIPPED;
+    return worst >= 0 && worst != OUTCOME_UNPROVED && worst != OUTCOME_INCONCLUSIVE &&
+           worst != VERDICT_SKIPPED;
 }
 
 struct verdict_summary verdict_summarize(const struct verdict *v, bool strict)
@@ -383,7 +399,10 @@ struct verdict_summary verdict_summarize_capture(const struct verdict *v, bool s
 {
     struct verdict_summary s = verdict_summarize(v, strict);
     s.undone = undone_verdict(&v->undone);
-    if (s.status == VERDICT_CONFORMANT && (s.undone || !has_decided_rule(v, s.strictest)))
+    s.unseen = unseen_withholds(&v->unseen);
+    s.all_corrupt = v->unseen.kinds[UNSEEN_ALL_CORRUPT].count > 0;
+    if (s.status == VERDICT_CONFORMANT &&
+        (s.undone || s.all_corrupt || !has_decided_rule(v, s.strictest)))
         s.status = VERDICT_UNJUDGED;
     return s;
 }

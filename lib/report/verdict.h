@@ -15,6 +15,7 @@
 #include <glib.h>
 
 #include "model/undone.h"
+#include "model/unseen.h"
 #include "rules/check.h"
 
 enum { VERDICT_FRAMES = 10, VERDICT_CASES = 10, VERDICT_SENDERS = 5, VERDICT_TEXT = 300 };
@@ -60,6 +61,7 @@ struct verdict_case {
 
 /* Findings of a rule with the same outcome; cases in the order of their first finding. */
 struct verdict_result {
+    int outcome; /* enum outcome, VERDICT_SKIPPED or VERDICT_KNOWN */
     uint64_t count;
     struct verdict_frames frames;
     struct verdict_case cases[VERDICT_CASES];
@@ -76,7 +78,8 @@ enum verdict_status {
     VERDICT_CONFORMANT,
     VERDICT_VIOLATED,
     /*
-     * no IPoIB in the capture, or no rule that could be violated was decided, or a table was full
+     * no IPoIB in the capture, or all of it corrupt, or no rule that could be violated was decided,
+     * or a table was full
      */
     VERDICT_UNJUDGED,
 };
@@ -85,10 +88,11 @@ enum verdict_status {
 struct verdict_summary {
     enum verdict_status status;
     unsigned must, should; /* violated; should counts as a violation only if strict */
-    unsigned deviated, inconclusive, passed;
-    unsigned noted;   /* rules of level INFO and DRAFT with an observation */
-    unsigned skipped; /* a probe could not try them */
-    unsigned known;   /* violated, but only as in the baseline */
+    unsigned deviated, passed;
+    unsigned inconclusive; /* including those of OUTCOME_UNPROVED */
+    unsigned noted;        /* rules of level INFO and DRAFT with an observation */
+    unsigned skipped;      /* a probe could not try them */
+    unsigned known;        /* violated, but only as in the baseline */
     /*
      * Rules of level MUST or SHOULD. applicable: selected rules that a capture can show; judged:
      * those of them that were decided: passed, violated, known deviation, or known from the
@@ -96,6 +100,8 @@ struct verdict_summary {
      */
     unsigned applicable, judged;
     const char *undone;        /* undone_verdict(): a table was full; NULL: none */
+    bool unseen;               /* unseen_withholds(): packets are missing or were not judged */
+    bool all_corrupt;          /* every datagram is corrupt */
     enum rule_level strictest; /* of the selected rules; RULE_INFO: none of them can be violated */
 };
 
@@ -113,6 +119,10 @@ uint64_t verdict_ipoib_frames(const struct verdict *v);
 /* What was left undone (model/undone.h), once the frames are checked. */
 void verdict_set_undone(struct verdict *v, const struct undone *u);
 const struct undone *verdict_undone(const struct verdict *v);
+
+/* What was not seen (model/unseen.h), once the frames are checked. */
+void verdict_set_unseen(struct verdict *v, const struct unseen *u);
+const struct unseen *verdict_unseen(const struct verdict *v);
 
 /*
  * Adds a finding in frame number frame (0: no frame). Findings of level MAY are dropped, because a
@@ -148,9 +158,9 @@ const struct verdict_result *verdict_result(const struct verdict *v, enum rule_n
                                             enum outcome outcome);
 
 /*
- * The worst outcome of a rule, in this order: failure, known from the baseline, deviation, noted,
- * passed, inconclusive, skipped. So any finding that decides takes precedence over inconclusive
- * ones. -1: no finding.
+ * The worst outcome of a rule, in this order: failure, unproved failure, known from the baseline,
+ * deviation, noted, passed, inconclusive, skipped. So any finding that decides takes precedence
+ * over inconclusive ones, but not over a failure that may only lack its proof. -1: no finding.
  */
 int verdict_worst(const struct verdict *v, enum rule_number rule);
 /* Compares in the order above; anything is worse than -1. */

@@ -9,8 +9,8 @@ const char *outcome_name(enum outcome outcome)
     static const char *const names[VERDICT_OUTCOMES] = {
         [OUTCOME_PASS] = "pass",           [OUTCOME_FAIL] = "fail",
         [OUTCOME_DEVIATION] = "deviation", [OUTCOME_INCONCLUSIVE] = "inconclusive",
-        [OUTCOME_NOTED] = "noted",         [VERDICT_SKIPPED] = "skipped",
-        [VERDICT_KNOWN] = "known"};
+        [OUTCOME_NOTED] = "noted",         [OUTCOME_UNPROVED] = "unproved",
+        [VERDICT_SKIPPED] = "skipped",     [VERDICT_KNOWN] = "known"};
     return names[outcome];
 }
 
@@ -25,8 +25,8 @@ bool outcome_read(enum outcome *outcome, const char *name)
 }
 
 const int outcomes_in_order[VERDICT_OUTCOMES] = {
-    OUTCOME_FAIL,  VERDICT_KNOWN, OUTCOME_DEVIATION, OUTCOME_INCONCLUSIVE,
-    OUTCOME_NOTED, OUTCOME_PASS,  VERDICT_SKIPPED};
+    OUTCOME_FAIL,         OUTCOME_UNPROVED, VERDICT_KNOWN, OUTCOME_DEVIATION,
+    OUTCOME_INCONCLUSIVE, OUTCOME_NOTED,    OUTCOME_PASS,  VERDICT_SKIPPED};
 
 const char *why_skipped(int worst)
 {
@@ -37,6 +37,8 @@ const char *why_skipped(int worst)
         return "known from the baseline";
     case OUTCOME_DEVIATION:
         return "known deviation";
+    case OUTCOME_UNPROVED:
+        return "violated, but not proved";
     case OUTCOME_INCONCLUSIVE:
         return "inconclusive";
     case VERDICT_SKIPPED:
@@ -69,7 +71,7 @@ void words_add_judged(GString *out, const struct verdict_summary *s, bool strict
 
 bool verdict_is_partial(const struct verdict_summary *s)
 {
-    return s->status == VERDICT_CONFORMANT && s->inconclusive > 0;
+    return s->status == VERDICT_CONFORMANT && (s->inconclusive > 0 || s->unseen);
 }
 
 const char *verdict_words(const struct verdict_summary *s)
@@ -82,10 +84,38 @@ const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_fram
     bool undecided = s->inconclusive && !s->must && !s->should && !s->deviated && !s->passed;
     return !ipoib_frames                 ? "there is no IPoIB in it"
            : s->undone                   ? s->undone
+           : s->all_corrupt              ? "every datagram with IPoIB in it is corrupt"
            : undecided                   ? "every applicable rule is inconclusive"
            : s->strictest == RULE_MUST   ? "no MUST was judged"
            : s->strictest == RULE_SHOULD ? "no SHOULD was judged"
                                          : "no rule was judged";
+}
+
+void words_add_statuses(GString *out, const unsigned by_status[3], unsigned partial)
+{
+    g_string_append_printf(out, "%u violated, %u not judged, ", by_status[VERDICT_VIOLATED],
+                           by_status[VERDICT_UNJUDGED]);
+    if (partial)
+        g_string_append_printf(out, "%u no violation proved, ", partial);
+    g_string_append_printf(out, "%u conformant", by_status[VERDICT_CONFORMANT] - partial);
+}
+
+void words_add_unseen(GString *out, const struct unseen *u, bool all)
+{
+    const char *before = "";
+    for (unsigned i = 0; i < UNSEEN_KINDS; i++) {
+        enum unseen_kind kind = (enum unseen_kind)i;
+        uint64_t n = u->kinds[i].count;
+        if (!n || !(all || unseen_kind_withholds(kind)))
+            continue;
+        g_string_append_printf(out, "%s%" PRIu64 " %s%s %s", before, n, unseen_noun(kind),
+                               n == 1 ? "" : "s", unseen_rest(kind));
+        if (all && u->kinds[i].frame)
+            g_string_append_printf(out,
+                                   n == 1 ? " in frame %" PRIu32 : " from frame %" PRIu32 " on",
+                                   u->kinds[i].frame);
+        before = ", ";
+    }
 }
 
 /* Entries of one frame count once. */
@@ -243,6 +273,13 @@ static bool reason_ends(const struct verdict_result *r, unsigned i)
     return r->cases[i].reason[0];
 }
 
+static const char *word_before(const struct verdict_result *r, const char *reason)
+{
+    if (r->outcome == OUTCOME_UNPROVED)
+        return "not proved: ";
+    return g_str_has_prefix(reason, "known ") ? "" : "known: ";
+}
+
 void words_add_cases(GString *out, const struct verdict_result *r, const char *indent)
 {
     for (unsigned i = 0; i < r->n_cases; i++) {
@@ -256,8 +293,7 @@ void words_add_cases(GString *out, const struct verdict_result *r, const char *i
         add_entities(out, r, i, indent);
         add_sender_line(out, r, i, indent);
         if (reason_ends(r, i))
-            g_string_append_printf(out, "%s%s%s\n", indent,
-                                   g_str_has_prefix(r->cases[i].reason, "known ") ? "" : "known: ",
+            g_string_append_printf(out, "%s%s%s\n", indent, word_before(r, r->cases[i].reason),
                                    r->cases[i].reason);
     }
     if (r->uncased == 0)

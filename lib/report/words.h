@@ -35,6 +35,19 @@ bool verdict_is_partial(const struct verdict_summary *s);
 /* The verdict in words for people: "conformant", "no violation proved", "violated", ... */
 const char *verdict_words(const struct verdict_summary *s);
 
+/*
+ * What was not seen, on one line: "40 packets lost by the system (isb_osdrop), 2 REQs without a
+ * response". all: with the first frame of each, and also what does not withhold "conformant".
+ */
+void words_add_unseen(GString *out, const struct unseen *u, bool all);
+
+/*
+ * "2 violated, 1 not judged, 3 no violation proved, 4 conformant", by enum verdict_status. partial:
+ * those of the conformant ones of which no violation is proved; if there are none, they are not
+ * named.
+ */
+void words_add_statuses(GString *out, const unsigned by_status[3], unsigned partial);
+
 /* What was left undone: indented lines, with what the user can do; nothing if it is nothing. */
 void words_add_undone(GString *out, const struct undone *u);
 

@@ -21,8 +21,15 @@ enum outcome {
     OUTCOME_DEVIATION, /* a failure that a list of known deviations contains (rules/deviation.h) */
     OUTCOME_INCONCLUSIVE, /* the deciding data was truncated or not captured */
     OUTCOME_NOTED,        /* rules of level INFO and DRAFT: reported, never counted */
+    /*
+     * a failure without a proof: it waited for a packet, which does not prove it or which the
+     * capture does not have (rules/postpone.h), or a captured value contradicts the packet, but may
+     * be outdated (rules/result.h). Never a known deviation. The packet was also reported as
+     * OUTCOME_INCONCLUSIVE.
+     */
+    OUTCOME_UNPROVED,
 };
-enum { OUTCOMES = OUTCOME_NOTED + 1 };
+enum { OUTCOMES = OUTCOME_UNPROVED + 1 };
 
 /*
  * Result of one check. All texts are valid during the callback only; "" if there is nothing to say.
@@ -33,8 +40,12 @@ struct finding {
     uint32_t offset, length; /* bytes; offset from reporter.base */
     const char *expected, *actual;
     const char *entity; /* entity: a group, an address, a port, a connection; "": this packet */
-    const char *reason; /* OUTCOME_DEVIATION: description of the known deviation */
-    /* OUTCOME_FAIL and OUTCOME_DEVIATION: the packet's sender; NULL: unknown (rules/sender.h) */
+    /* OUTCOME_DEVIATION: description of the known deviation; OUTCOME_UNPROVED: what it lacks */
+    const char *reason;
+    /*
+     * OUTCOME_FAIL, OUTCOME_DEVIATION and OUTCOME_UNPROVED: the packet's sender; NULL: unknown
+     * (rules/sender.h)
+     */
     const struct sender *sender;
     uint32_t frame;    /* of the packet at fault, if it is an earlier one; 0: the current frame */
     const char *doubt; /* OUTCOME_FAIL: reporter.doubt */

@@ -18,7 +18,7 @@ struct checker {
     checker_report *report;
     uint64_t *passes; /* counters of passes by rule; NULL: report takes passes too */
     void *user;
-    bool muted;
+    bool muted, is_marked;
     uint32_t frame;
     const struct packet *packet; /* the current one; NULL: none */
     const char *message; /* name of the current Neighbour Discovery message, "" for others */
@@ -44,6 +44,11 @@ struct checker *checker_new(struct fabric *fabric, const struct deviations *know
 void checker_mute(struct checker *c, bool muted)
 {
     c->muted = muted;
+}
+
+void checker_mark(struct checker *c, bool is_marked)
+{
+    c->is_marked = is_marked;
 }
 
 void checker_free(struct checker *c)
@@ -114,6 +119,25 @@ static void report_doubtful(struct checker *c, const struct finding *f)
         c->report(c->user, c->frame, &unknown);
 }
 
+/* A failure that nothing has proved. A known deviation would not count, so it is not reported. */
+static void report_possible(struct checker *c, const struct finding *f)
+{
+    char id[SERVICE_ID_TEXT_SIZE];
+    const struct failure failure = failure_of(c, f, id);
+    enum rule_level level = rules[f->rule].level;
+    bool counts = (level == RULE_MUST || level == RULE_SHOULD) &&
+                  (f->frame || !checked_packet_is_corrupt(c));
+    if (!counts || deviations_reason(c->known, &failure))
+        return;
+    struct sender sender;
+    struct finding possible = *f;
+    if (!possible.sender) {
+        sender = sender_of(fabric_facts(c->fabric), c->packet);
+        possible.sender = &sender;
+    }
+    c->report(c->user, f->frame ? f->frame : c->frame, &possible);
+}
+
 /*
  * Marks a known deviation. Of an earlier packet at fault (f->frame), the Service-ID is not known
  * any more.
@@ -154,6 +178,8 @@ static void pass_finding(void *user, const struct finding *f)
     struct checker *c = user;
     if (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_NOTED)
         report_violation(c, f);
+    else if (f->outcome == OUTCOME_UNPROVED)
+        report_possible(c, f);
     else
         c->report(c->user, c->frame, f);
 }
@@ -390,14 +416,36 @@ bool checker_packet(struct checker *c, const struct packet *p, const struct even
     return ipoib;
 }
 
+void checker_report_waiting(struct checker *c)
+{
+    struct reporter r = reporter(c, NULL, 0);
+    c->packet = NULL;
+    postponed_report_waiting(
+        &(struct check_context){&r, fabric_facts(c->fabric), NULL, NULL, c->postponed});
+}
+
+/* A frame in which no InfiniBand and no IPoIB was found. */
+static void count_undecoded(struct unseen *u, const struct capture_frame *f,
+                            enum wire_result result)
+{
+    if (link_frame_is_unknown(f->linktype, f->bytes))
+        unseen_add(u, UNSEEN_LINK_TYPE, 1, f->number);
+    else if (result == WIRE_TRUNCATED)
+        unseen_add(u, UNSEEN_TRUNCATED, 1, f->number);
+    else if (result != WIRE_OK)
+        unseen_add(u, UNSEEN_MALFORMED, 1, f->number);
+}
+
 /* false: the frame has neither InfiniBand nor IPoIB. */
 static bool read_packet(struct fabric *fabric, struct packet *p, const struct capture_frame *f)
 {
     struct link_frame located;
     struct capture_position at = {.frame = f->number, .ns = f->ns};
-    if (link_frame_locate(f->linktype, f->bytes, &located) != WIRE_OK ||
-        located.kind == LINK_FRAME_NONE)
+    enum wire_result result = link_frame_locate(f->linktype, f->bytes, &located);
+    if (result != WIRE_OK || located.kind == LINK_FRAME_NONE) {
+        count_undecoded(fabric_count_unseen(fabric), f, result);
         return false;
+    }
     struct capture_interface captured = {f->interface, located.port, 0};
     at.interface = fabric_enter_interface(fabric, captured);
     packet_read_frame(p, &at, &located);
@@ -409,6 +457,7 @@ bool checker_frame(struct checker *c, const struct capture_frame *f)
     struct packet p;
     if (!read_packet(c->fabric, &p, f))
         return false;
+    p.is_marked = c->is_marked;
     fabric_observe(c->fabric, &p, c->events);
     return checker_packet(c, &p, c->events);
 }

@@ -19,8 +19,8 @@ struct checker;
 
 /*
  * Callback: a result in frame number frame; a postponed violation is in the frame that proves it
- * (rules/postpone.h). Offsets are bytes from the start of the InfiniBand packet; without InfiniBand
- * headers, from the start of the datagram.
+ * (rules/postpone.h), an unproved one in its own frame. Offsets are bytes from the start of the
+ * InfiniBand packet; without InfiniBand headers, from the start of the datagram.
  */
 typedef void checker_report(void *user, uint32_t frame, const struct finding *f);
 
@@ -48,6 +48,9 @@ void checker_free(struct checker *c);
  */
 void checker_mute(struct checker *c, bool muted);
 
+/* is_marked: the capture marks the next frames as received with errors. */
+void checker_mark(struct checker *c, bool is_marked);
+
 /*
  * Counts passes, which are most findings, instead of reporting them. passes: RULE_COUNT counters,
  * which must outlive the checker. A checker without them reports passes as the other findings.
@@ -59,6 +62,12 @@ void checker_count_passes(struct checker *c, uint64_t *passes);
  * fabric. e: the resulting events. Returns as checker_frame().
  */
 bool checker_packet(struct checker *c, const struct packet *p, const struct events *e);
+
+/*
+ * Reports the failures that still wait for a proof (OUTCOME_UNPROVED), as if the capture ended
+ * after the last packet, each once. Further packets may follow.
+ */
+void checker_report_waiting(struct checker *c);
 
 /*
  * Decodes and checks the next frame of the capture. Returns true if it contains an IPoIB datagram

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/postpone.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 
 #include "rules/fact.h"
@@ -16,7 +17,7 @@
  */
 
 /* Most findings that wait. A further one is refused, and its result stays inconclusive. */
-enum { FINDINGS_MAX = 256 };
+enum { FINDINGS_MAX = 256, PORT_TEXT = INET6_ADDRSTRLEN + 32 };
 
 struct postponed_finding {
     const struct endport *port; /* the port whose packet decides it; NULL: unused */
@@ -29,6 +30,7 @@ struct postponed_finding {
     uint32_t since;
     bool port_is_complete; /* no packet of the port's GSI is missing */
     bool sa_is_complete;   /* no packet of the SA's GSI is missing */
+    bool is_unproved;      /* reported as OUTCOME_UNPROVED */
     /* A datagram of this requester decides it instead; target.length 0: it does not. */
     struct resolution request;
     /* The port shows, as a member, the parameters of this group (postpone.h); NULL: it does not. */
@@ -42,7 +44,7 @@ struct postponed_finding {
     struct port to; /* destination of the packet, with its QP */
     uint32_t qpn;
     uint16_t pkey; /* of the CM message's connection; of other packets, their own */
-    char expected[128], actual[96];
+    char expected[96], actual[96];
 };
 
 struct postponed {
@@ -155,7 +157,7 @@ static void postpone_finding(const struct check_context *s, struct postponed_fin
     f->to = s->p->dst;
     f->qpn = s->p->ib.dqpn;
     f->pkey = partition_of(s->p);
-    snprintf(f->expected, sizeof f->expected, "%s in frame %u", expected, f->frame);
+    snprintf(f->expected, sizeof f->expected, "%s", expected);
     snprintf(f->actual, sizeof f->actual, "%s", actual);
     if (!packet_is_corrupt(s->p) && !is_postponed(s->postponed, f))
         add_postponed(s->postponed, f);
@@ -206,6 +208,9 @@ void postpone_to_member(const struct check_context *s, const struct group *group
         "not proved at this packet: the SA may have sent the sender other parameters");
     if (m && m->join_state && member_is_known(m))
         postpone_finding(s, &f, about, expected, actual);
+    else
+        report_unproved(s->r, rule, about, expected, actual,
+                        "the SA may have sent the sender other parameters");
 }
 
 void postpone_to_requester(const struct check_context *s, const struct endport *port,
@@ -361,32 +366,105 @@ static bool is_explained(const struct check_context *s, const struct postponed_f
 }
 
 /*
- * Does the current packet confirm the finding? sender: the port with its LID. whole: its PSN
- * follows that of the sender's previous packet, so none is missing. The PSNs show nothing if the
- * finding's port or the sender was initialised after the finding, or if the finding's port has
- * another LID now: another port may have, or have had, the LID.
+ * What the current packet shows about a finding. EXPLAINED: a captured packet contradicts it.
+ * UNPROVED: neither, and no later packet can decide it.
  */
-static bool is_confirmed(const struct check_context *s, const struct postponed_finding *f,
-                         const struct endport *sender, bool whole)
+enum settled { PROVED, EXPLAINED, UNPROVED };
+
+/*
+ * sender: the port with its LID. whole: the current packet's PSN follows that of the sender's
+ * previous packet, so none is missing. The PSNs show nothing if the finding's port or the sender
+ * was initialised after the finding, or if the finding's port has another LID now: another port may
+ * have, or have had, the LID.
+ */
+static enum settled settled_by(const struct check_context *s, const struct postponed_finding *f,
+                               const struct endport *sender, bool whole)
 {
     bool same_port = f->frame > f->port->initialised_frame &&
                      f->frame > sender->initialised_frame &&
                      f->port->gsi.gap_frame < s->p->at.frame &&
                      (!f->lid || endport_has_lid(f->port, f->lid));
     bool near = f->by_smi ? is_smp_near(s, f) : is_request_near(s, f);
-    return whole && same_port && !near && !is_explained(s, f) && !is_subscription(s, f);
+    if (near || is_explained(s, f) || is_subscription(s, f))
+        return EXPLAINED;
+    return whole && same_port ? PROVED : UNPROVED;
 }
 
-/* Reports the finding if it is a failure, and frees its place. */
-static void end_postponed(const struct check_context *s, struct postponed_finding *f,
-                          bool is_failure)
+/* The port's GID and LID, as far as they are known. */
+static void put_port(const struct endport *port, char *out, size_t size)
 {
+    char gid[INET6_ADDRSTRLEN];
+    if (!endport_has_gid(port))
+        snprintf(out, size, "LID %u", port->lid);
+    else
+        snprintf(out, size, "port %s, LID %u", inet_ntop(AF_INET6, port->gid, gid, sizeof gid),
+                 port->lid);
+}
+
+/* The packet that decides the finding. */
+static void put_awaited(const struct check_context *s, const struct postponed_finding *f, char *out,
+                        size_t size)
+{
+    char port[PORT_TEXT];
+    put_port(f->port, port, sizeof port);
+    if (f->request.target.length)
+        snprintf(out, size, "the next datagram of the requester (LID %u)", f->request.lid);
+    else if (f->by_smi)
+        snprintf(out, size, "the next SMP response of %s", port);
+    else if (f->since && f->port_is_complete)
+        snprintf(out, size, "the next packet of the SA (LID %u)",
+                 subnet_sa_lid(s->f->subnet, f->port->interface));
+    else
+        snprintf(out, size, "the next SA request or CM message of %s", port);
+}
+
+/* Reports a finding that nothing has decided. ending: why. */
+static void report_undecided(const struct check_context *s, struct postponed_finding *f,
+                             const char *ending)
+{
+    char awaited[PORT_TEXT + 64], why[PORT_TEXT + 192];
     struct reporter r = *s->r;
     r.sender = &f->sender;
     r.frame = f->frame;
-    if (is_failure && !order_is_reversed(&s->f->order) && !facts_are_undone(s, f->rule) &&
-        is_new(&r, f->rule, &f->about, f->value))
-        report_fail_about(&r, f->rule, &f->about, NULL, 0, f->expected, f->actual);
+    r.interface = f->port->interface;
+    put_awaited(s, f, awaited, sizeof awaited);
+    snprintf(why, sizeof why, "waits for %s: %s", awaited, ending);
+    if (!f->is_unproved && !is_reported(&r, f->rule, &f->about, f->value))
+        report_unproved(&r, f->rule, &f->about, f->expected, f->actual, why);
+    f->is_unproved = true;
+}
+
+static void report_proved(const struct check_context *s, const struct postponed_finding *f)
+{
+    char expected[sizeof f->expected + 24];
+    struct reporter r = *s->r;
+    r.sender = &f->sender;
+    r.frame = f->frame;
+    snprintf(expected, sizeof expected, "%s in frame %u", f->expected, f->frame);
+    if (is_new(&r, f->rule, &f->about, f->value))
+        report_fail_about(&r, f->rule, &f->about, NULL, 0, expected, f->actual);
+}
+
+/* Why a finding is not proved although its packet has come; NULL: it is. */
+static const char *why_unproved(const struct check_context *s, const struct postponed_finding *f,
+                                enum settled decision)
+{
+    if (decision != PROVED)
+        return "a packet before it may be missing";
+    if (order_is_reversed(&s->f->order))
+        return "the capture is in the order of two clocks or capture points";
+    return facts_are_undone(s, f->rule) ? "a table of the checker was full" : NULL;
+}
+
+/* Reports the finding unless a packet explains it, and frees its place. */
+static void end_postponed(const struct check_context *s, struct postponed_finding *f,
+                          enum settled decision)
+{
+    const char *why = why_unproved(s, f, decision);
+    if (decision != EXPLAINED && why)
+        report_undecided(s, f, why);
+    else if (decision != EXPLAINED)
+        report_proved(s, f);
     f->port = NULL;
     s->postponed->waiting--;
 }
@@ -398,13 +476,15 @@ static void end_postponed(const struct check_context *s, struct postponed_findin
 static void decide_finding(const struct check_context *s, struct postponed_finding *f,
                            const struct endport *sender, bool whole)
 {
-    bool confirmed = is_confirmed(s, f, sender, whole);
-    enum parameters parameters = confirmed && f->member_of ? parameters_of_member(s, f)
-                                                           : PARAMETERS_SAME;
-    f->port_is_complete = confirmed && parameters == PARAMETERS_SAME;
+    enum settled decision = settled_by(s, f, sender, whole);
+    enum parameters parameters = decision == PROVED && f->member_of ? parameters_of_member(s, f)
+                                                                    : PARAMETERS_SAME;
+    if (parameters == PARAMETERS_DIFFERENT)
+        decision = EXPLAINED;
+    f->port_is_complete = decision == PROVED && parameters == PARAMETERS_SAME;
     if (parameters != PARAMETERS_REQUESTED &&
         !(f->port_is_complete && f->since && !f->sa_is_complete))
-        end_postponed(s, f, f->port_is_complete);
+        end_postponed(s, f, decision);
 }
 
 /*
@@ -442,7 +522,10 @@ void postponed_decide_sa(const struct check_context *s)
             continue;
         f->sa_is_complete = q && q->gsi.gap_frame <= f->since;
         if (f->port_is_complete || !f->sa_is_complete)
-            end_postponed(s, f, f->port_is_complete && f->sa_is_complete && !is_explained(s, f));
+            end_postponed(s, f,
+                          is_explained(s, f)  ? EXPLAINED
+                          : f->sa_is_complete ? PROVED
+                                              : UNPROVED);
     }
 }
 
@@ -474,9 +557,9 @@ void postponed_decide_requester(const struct check_context *s)
         f->port = f->port ? endport_of(f->port) : NULL;
         if (!is_requester(s, f))
             continue;
-        bool known = sender_is_followed(s, f->frame) && !requests_from_target(s, f);
-        if (!known || !order_is_uncertain(&s->f->order, f->frame))
-            end_postponed(s, f, known);
+        bool whole = sender_is_followed(s, f->frame), explained = requests_from_target(s, f);
+        if (!whole || explained || !order_is_uncertain(&s->f->order, f->frame))
+            end_postponed(s, f, explained ? EXPLAINED : whole ? PROVED : UNPROVED);
     }
 }
 
@@ -488,4 +571,15 @@ void postponed_decide(const struct check_context *s, const struct endport *port,
 void postponed_decide_smi(const struct check_context *s, const struct endport *port, bool whole)
 {
     decide_all(s, port, true, whole);
+}
+
+void postponed_report_waiting(const struct check_context *s)
+{
+    struct postponed *p = s->postponed;
+    for (unsigned i = 0; p->waiting && i < FINDINGS_MAX; i++) {
+        struct postponed_finding *f = &p->findings[(p->next + i) % FINDINGS_MAX]; /* oldest first */
+        f->port = f->port ? endport_of(f->port) : NULL;
+        if (f->port)
+            report_undecided(s, f, "the capture ends before it");
+    }
 }

@@ -3,8 +3,8 @@
  * Postponed violations: those that depend on the absence of a request to the SA, such as "the port
  * left the group and did not join again". The PSN of the next packet of the port's GSI shows
  * whether a request was lost (model/endport.h). The result is inconclusive at first. The violation
- * is reported at that packet if no request is missing; it is never reported if one is missing or no
- * such packet follows.
+ * is reported at that packet if no request is missing. If one may be missing, or no such packet
+ * follows, the result is OUTCOME_UNPROVED. Nothing more is reported if a packet explains it.
  */
 #ifndef IPOIB_RULES_POSTPONE_H
 #define IPOIB_RULES_POSTPONE_H
@@ -68,5 +68,10 @@ void postponed_decide(const struct check_context *s, const struct endport *port,
 void postponed_decide_sa(const struct check_context *s);
 /* The current packet comes from the port's SMI. whole: as for postponed_decide(). */
 void postponed_decide_smi(const struct check_context *s, const struct endport *port, bool whole);
+/*
+ * The capture ends here: reports what still waits, as OUTCOME_UNPROVED, once. It goes on
+ * waiting: in a live capture, later packets may still decide it. The context has no packet.
+ */
+void postponed_report_waiting(const struct check_context *s);
 
 #endif

@@ -350,6 +350,21 @@ void report_fail_about(const struct reporter *r, enum rule_number rule, const st
     report_finding(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
 }
 
+void report_unproved(const struct reporter *r, enum rule_number rule, const struct entity *s,
+                     const char *expected, const char *actual, const char *why)
+{
+    char entity[96];
+    struct finding f = {.rule = rule,
+                        .outcome = OUTCOME_UNPROVED,
+                        .expected = expected,
+                        .actual = actual,
+                        .entity = entity_text(s, entity, sizeof entity),
+                        .reason = why,
+                        .sender = r->sender,
+                        .frame = r->frame};
+    r->report(r->user, &f);
+}
+
 void report_fail_value(const struct reporter *r, enum rule_number rule, const struct entity *s,
                        const uint8_t *p, uint8_t wanted, uint8_t seen)
 {

@@ -119,6 +119,11 @@ void report_fail_about(const struct reporter *r, enum rule_number rule, const st
                        const uint8_t *p, uint32_t n, const char *expected, const char *actual)
     __attribute__((nonnull(3)));
 
+/* UNPROVED. why: what it waits for, or what the capture lacks. */
+void report_unproved(const struct reporter *r, enum rule_number rule, const struct entity *s,
+                     const char *expected, const char *actual, const char *why)
+    __attribute__((nonnull(3)));
+
 /* FAIL: the byte at p has the value `seen`, not `wanted`; the finding shows both in hexadecimal. */
 void report_fail_value(const struct reporter *r, enum rule_number rule, const struct entity *s,
                        const uint8_t *p, uint8_t wanted, uint8_t seen) __attribute__((nonnull(3)));

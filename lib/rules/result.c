@@ -23,16 +23,24 @@ void describe_qpn(const struct check_context *s, const struct result *r, char *e
     g_snprintf(actual, RESULT_TEXT, "QPN 0x%06" PRIx64, r->value);
 }
 
+/* Why the packet does not belong where it is in the capture; NULL: it does. */
+static const char *why_misplaced(const struct check_context *s)
+{
+    if (order_is_reversed(&s->f->order))
+        return "a response was captured before its request, or a request a second time later: the "
+               "capture is in the order of two clocks or capture points";
+    return s->e->sender_seen == SEEN_LATE
+               ? "the queue pair sent the datagram earlier: the facts may have changed since"
+               : NULL;
+}
+
 /* The result is as certain as its least certain fact. */
 static struct certainty least_certain(const struct check_context *s, const struct result *r)
 {
     struct certainty least = {FACT_IS_CERTAIN, NULL, NULL, NULL, 0};
-    if (order_is_reversed(&s->f->order))
-        return uncertain("a response was captured before its request, or a request a second time "
-                         "later: the capture is in the order of two clocks or capture points");
-    if (s->e->sender_seen == SEEN_LATE)
-        return uncertain("the queue pair sent the datagram earlier: the facts may have changed "
-                         "since");
+    const char *misplaced = why_misplaced(s);
+    if (misplaced)
+        return uncertain(misplaced);
     for (unsigned i = 0; i < RESULT_FACTS && r->facts[i].kind != FACT_NONE; i++) {
         struct certainty certainty = fact_certainty(s, &r->facts[i]);
         if (certainty.when < least.when)
@@ -77,6 +85,18 @@ static void fail_later(const struct check_context *s, const struct result *r,
     }
 }
 
+/*
+ * Does the packet contradict a value in a captured packet, the link's parameters? Then it may
+ * violate the rule although the fact is uncertain. The other facts are absences, which prove
+ * nothing in a capture that lacks packets, or values that may not be known. A group's MLID is not
+ * one of these values: an SM that starts again gives another one, and members use the previous one
+ * until they hear of it.
+ */
+static bool contradicts_value(const struct check_context *s, const struct result *r)
+{
+    return r->facts[0].kind == FACT_PARAMETERS && !why_misplaced(s);
+}
+
 /* Writes the texts and reports. */
 static void report_violation(const struct check_context *s, const struct result *r,
                              struct certainty certainty)
@@ -86,7 +106,9 @@ static void report_violation(const struct check_context *s, const struct result 
         r->describe(s, r, expected, actual);
     const char *wanted = r->describe ? expected : r->expected,
                *seen = r->describe ? actual : r->actual;
-    if (certainty.when == FACT_IS_CERTAIN)
+    if (certainty.when == FACT_UNCERTAIN)
+        report_unproved(s->r, r->rule, &r->about, wanted, seen, certainty.missing);
+    else if (certainty.when == FACT_IS_CERTAIN)
         fail_now(s, r, wanted, seen);
     else
         fail_later(s, r, certainty, wanted, seen);
@@ -97,6 +119,8 @@ bool report_result(const struct check_context *s, const struct result *r)
     struct certainty certainty = least_certain(s, r);
     if (certainty.when == FACT_UNCERTAIN) {
         report_inconclusive(s->r, r->rule, r->unknown_at, certainty.missing);
+        if (contradicts_value(s, r))
+            report_violation(s, r, certainty);
         return false;
     }
     bool once = certainty.when == FACT_IS_CERTAIN && r->often == REPORT_ONCE;

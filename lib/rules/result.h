@@ -70,7 +70,8 @@ struct result {
 
 /*
  * Reports a failure if all facts are certain. If one is uncertain, the result is inconclusive, with
- * the missing evidence of the first such fact. If later packets show whether a fact is certain, the
+ * the missing evidence of the first such fact; and unproved if the packet contradicts a captured
+ * value. If later packets show whether a fact is certain, the
  * failure is postponed (rules/postpone.h). Returns false for an inconclusive result.
  */
 bool report_result(const struct check_context *s, const struct result *r);

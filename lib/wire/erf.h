@@ -34,6 +34,7 @@ enum {
     ERF_TYPE_MORE = 0x80,
     /* records differ in length; ibdump sets this flag only */
     ERF_FLAG_VARYING = 0x04,
+    ERF_FLAG_ERROR = 0x10, /* the card received the packet with an error */
 };
 
 enum {

@@ -169,6 +169,26 @@ static enum wire_result locate_IPOIB(struct view v, struct link_frame *c)
     return view_has(v, 0, DLT_IPOIB_PSEUDO);
 }
 
+static bool is_linktype(int linktype)
+{
+    switch (linktype) {
+#define LINKTYPE(name, number, wiretap, headers) case number:
+#include "wire/linktypes.def"
+#undef LINKTYPE
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool link_frame_is_unknown(int linktype, struct view v)
+{
+    if (linktype != LINKTYPE_ERF || view_has(v, 0, ERF_HEADER_LEN) != WIRE_OK)
+        return !is_linktype(linktype);
+    uint8_t type = v.p[ERF_OFF_TYPE] & ERF_TYPE_MASK;
+    return type != ERF_TYPE_INFINIBAND && type != ERF_TYPE_META && type != ERF_TYPE_PAD;
+}
+
 enum wire_result link_frame_locate(int linktype, struct view v, struct link_frame *c)
 {
     memset(c, 0, sizeof *c);

@@ -62,7 +62,13 @@ struct link_frame {
  */
 enum wire_result link_frame_locate(int linktype, struct view v, struct link_frame *c);
 
-/* The same for an Ethernet frame, with another UDP port of RoCE v2. */
+/*
+ * Is nothing known of the frame's contents: its link type, or the type of its ERF record? A frame
+ * of Ethernet, or of another device in a cooked capture, is known to be no InfiniBand.
+ */
+bool link_frame_is_unknown(int linktype, struct view v);
+
+/* link_frame_locate() for an Ethernet frame, with another UDP port of RoCE v2. */
 enum wire_result link_frame_locate_roce(struct view v, uint16_t port, struct link_frame *c);
 
 /* The first decoded byte of a frame without InfiniBand headers. */

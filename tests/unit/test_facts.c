@@ -111,7 +111,8 @@ static void count(void *user, const struct finding *f)
 {
     (void)user;
     outcomes[f->outcome]++;
-    reason = f->actual;
+    if (f->outcome != OUTCOME_UNPROVED)
+        reason = f->actual;
 }
 
 /* full: this table has refused an entry; UNDONE_TABLES: none has. */

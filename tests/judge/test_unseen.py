@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a capture has not, or what was not judged in it: it is counted, all formats say it, and the
+verdict is not plainly CONFORMANT.
+
+The captures are datagram.pcap (117 frames, every CRC right, no frame is truncated) and connected.pcap
+with a defect added, and a world of tests/frames that ends at its violation."""
+import json
+import struct
+
+import pytest
+
+from frames import variants
+from frames.variants import connections, datagrams, forms, links  # they enter their variants
+from support import capfile, check
+from support.wireshark import tshark
+
+assert connections and datagrams and forms and links
+FRAMES = capfile.read(check.DATAGRAM).frames
+PING = 44  # index of frame 45, an echo request over UD
+LINK_MTU = "rfc4391.7.link-mtu"
+IFDROP, OSDROP, DROPCOUNT, FLAGS = 5, 7, 4, 2
+BTH, ETHERNET_LINK, UNKNOWN_LINK = 8, 1, 147
+
+
+def pcap(frames, linktype=capfile.INFINIBAND):
+    return capfile.pcap(linktype, [(f.time, f.data, f.wire) for f in frames], nanoseconds=True)
+
+
+def changed(index, change, frames=FRAMES):
+    """The frames with one of them changed."""
+    f = frames[index]
+    new = capfile.Frame(f.time, change(f.data), f.wire)
+    return frames[:index] + [new] + frames[index + 1 :]
+
+
+def put(data, at, value):
+    return data[:at] + bytes([value]) + data[at + 1 :]
+
+
+def ng(options=None, statistics=b"", at=PING):
+    """As pcapng, with options of one packet and statistics at the end."""
+    out = capfile.section() + capfile.interface(capfile.INFINIBAND, values={9: b"\x09"})
+    for i, f in enumerate(FRAMES):
+        out += capfile.packet(f.time, f.data, values=options if options and i == at else None)
+    return out + statistics
+
+
+def statistics(values):
+    return capfile.block(5, struct.pack("<III", 0, 0, 0) + capfile.options(values))
+
+
+def u64(n):
+    return struct.pack("<Q", n)
+
+
+def second_interface(linktype):
+    """Frame 45 belongs to an interface of another link type."""
+    frames = [
+        capfile.Frame(f.time, f.data, f.wire, interface=int(i == PING))
+        for i, f in enumerate(FRAMES)
+    ]
+    return capfile.pcapng([capfile.INFINIBAND, linktype], frames)
+
+
+def erf(lost=0, flags=4, kind=21):
+    return b"".join(
+        capfile.erf_record_of(
+            kind if i == PING else 21,
+            capfile_time(f.time),
+            f.data,
+            len(f.data),
+            flags=flags if i == PING else 4,
+            lost=lost if i == PING else 0,
+        )
+        for i, f in enumerate(FRAMES)
+    )
+
+
+def capfile_time(ns):
+    return (ns // 10**9 << 32) | ((ns % 10**9 << 32) // 10**9)
+
+
+def all_corrupt():
+    flag = {FLAGS: struct.pack("<I", 1 << 24)}
+    out = capfile.section() + capfile.interface(capfile.INFINIBAND, values={9: b"\x09"})
+    return out + b"".join(capfile.packet(f.time, f.data, values=flag) for f in FRAMES)
+
+
+def cut(n):
+    f = FRAMES[PING]
+    return pcap(FRAMES[:PING] + [capfile.Frame(f.time, f.data[:n], f.wire)] + FRAMES[PING + 1 :])
+
+
+def connected_without(*numbers):
+    frames = capfile.read(check.CONNECTED).frames
+    return pcap([f for i, f in enumerate(frames, 1) if i not in numbers])
+
+
+def times_back():
+    frames = [
+        capfile.Frame(f.time - (3600 * 10**9 if i > 60 else 0), f.data, f.wire)
+        for i, f in enumerate(FRAMES, 1)
+    ]
+    return pcap(frames)
+
+
+# name -> capture, {code: (count, first frame)}. Frame 45 is the one changed.
+WITHHOLD = {
+    "isb_ifdrop": (
+        lambda: ng(statistics=statistics({IFDROP: u64(5000)})),
+        {"lost-interface": (5000, 0)},
+    ),
+    "isb_osdrop": (lambda: ng(statistics=statistics({OSDROP: u64(7)})), {"lost-system": (7, 0)}),
+    # statistics are totals: the second block repeats the first
+    "statistics twice": (
+        lambda: ng(statistics=statistics({IFDROP: u64(5)}) + statistics({IFDROP: u64(8)})),
+        {"lost-interface": (8, 0)},
+    ),
+    "epb_dropcount": (lambda: ng({DROPCOUNT: u64(9)}), {"lost-before-packet": (9, 45)}),
+    "ERF loss counter": (lambda: erf(lost=1000), {"lost-records": (1000, 45)}),
+    "epb_flags": (lambda: ng({FLAGS: struct.pack("<I", 1 << 24)}), {"marked-corrupt": (1, 45)}),
+    "ERF rx error": (lambda: erf(flags=0x14), {"marked-corrupt": (1, 45)}),
+    "wrong ICRC": (
+        lambda: pcap(changed(PING, lambda d: put(d, len(d) - 5, d[-5] ^ 1))),
+        {"corrupt-crc": (1, 45)},
+    ),
+    "wrong VCRC": (
+        lambda: pcap(changed(PING, lambda d: put(d, len(d) - 1, d[-1] ^ 1))),
+        {"corrupt-crc": (1, 45)},
+    ),
+    "link type": (lambda: second_interface(UNKNOWN_LINK), {"unknown-link-type": (1, 45)}),
+    "ERF record type": (lambda: erf(kind=2), {"unknown-link-type": (1, 45)}),
+    "no headers": (lambda: cut(12), {"truncated-headers": (1, 45)}),
+    "nothing captured": (lambda: cut(0), {"truncated-headers": (1, 45)}),
+    "LVer": (
+        lambda: pcap(changed(PING, lambda d: put(d, 0, d[0] | 1))),
+        {"unknown-version": (1, 45)},
+    ),
+    "TVer": (
+        lambda: pcap(changed(PING, lambda d: put(d, BTH + 1, d[BTH + 1] | 1))),
+        {"unknown-version": (1, 45)},
+    ),
+    "raw": (lambda: pcap(changed(PING, lambda d: put(d, 1, d[1] & 0xFC))), {"raw": (1, 45)}),
+    "opcode": (
+        lambda: pcap(changed(PING, lambda d: put(d, BTH, 0xC4))),
+        {"unknown-opcode": (1, 45)},
+    ),
+    # 66 and 67 are in the middle of a message of connected.pcap, 72 and 83 end messages
+    "message's middle": (lambda: connected_without(66), {"incomplete-messages": (1, 0)}),
+    "messages' ends": (lambda: connected_without(72, 83), {"incomplete-messages": (2, 0)}),
+    # 45 is a REQ, 46 its REP, 48 its RTU
+    "REQ without REP": (lambda: connected_without(46, 48), {"unanswered-requests": (1, 45)}),
+}
+# a word is enough: everything that was captured is judged
+MENTION = {
+    "truncated contents": (lambda: cut(100), {"truncated-contents": (1, 45)}),
+    "times": (times_back, {"times-back": (1, 61)}),
+}
+
+
+def write(tmp_path, data):
+    path = tmp_path / "a"
+    path.write_bytes(data)
+    return str(path)
+
+
+def report(path, *options):
+    done = check.run("--format", "json", *options, path)
+    return json.loads(done.stdout), done.returncode
+
+
+def unseen(document):
+    [capture] = document["summary"]["captures"]
+    return {u["code"]: (u["count"], u["frame"]) for u in capture["unseen"]}
+
+
+def text_of(path):
+    return check.run(path).stdout.decode().splitlines()
+
+
+@pytest.mark.parametrize("name", WITHHOLD)
+def test_capture_is_not_plainly_conformant(name, tmp_path):
+    make, expected = WITHHOLD[name]
+    path = write(tmp_path, make())
+    document, status = report(path)
+    assert unseen(document) == expected
+    assert (status, document["summary"]["verdict"]) == (check.OK, "conformant")
+    assert document["summary"]["no_violation_proved"] == 1
+    lines = text_of(path)
+    count = next(iter(expected.values()))[0]
+    assert lines[1].startswith(f"Not seen: {count} ")
+    assert f": NO VIOLATION PROVED: {count} " in lines[-1]
+
+
+@pytest.mark.parametrize("name", MENTION)
+def test_word_without_effect_on_the_verdict(name, tmp_path):
+    make, expected = MENTION[name]
+    path = write(tmp_path, make())
+    assert unseen(report(path)[0]) == expected
+    lines = text_of(path)
+    assert lines[1].startswith("Not seen: 1 packet ") and ": CONFORMANT: " in lines[-1]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: ng(), lambda: erf(), lambda: second_interface(ETHERNET_LINK), lambda: pcap(FRAMES)],
+)
+def test_nothing_is_said_of_a_whole_capture(make, tmp_path):
+    """A frame of Ethernet is known to be no InfiniBand."""
+    path = write(tmp_path, make())
+    assert unseen(report(path)[0]) == {}
+    assert not any("Not seen" in line for line in text_of(path))
+
+
+def test_only_corrupt_datagrams_are_not_judged(tmp_path):
+    path = write(tmp_path, all_corrupt())
+    document, status = report(path)
+    assert status == check.UNJUDGED and unseen(document)["marked-corrupt"] == (117, 1)
+    assert document["summary"]["captures"][0]["error"] == (
+        "every datagram with IPoIB in it is corrupt"
+    )
+
+
+def test_senders_without_a_right_crc_are_named(tmp_path):
+    """Simulators write any value: they are judged all the same."""
+    frames = [
+        capfile.Frame(f.time, f.data[:-6] + bytes(b ^ 0x55 for b in f.data[-6:]), f.wire)
+        for f in FRAMES
+    ]
+    document, status = report(write(tmp_path, pcap(frames)))
+    assert status == check.OK and set(unseen(document)) == {"unused-crcs"}
+
+
+def test_all_formats_show_it(tmp_path):
+    path = write(tmp_path, WITHHOLD["isb_osdrop"][0]())
+    words = "7 packets lost by the system (isb_osdrop)"
+    assert words in check.run("--format", "junit", path).stdout.decode()
+    assert f"# not seen: {words}" in check.run("--format", "tap", path).stdout.decode().splitlines()
+
+
+def test_merged_reports_keep_it(tmp_path):
+    source, merged, twice = (tmp_path / f"{name}.json" for name in "abc")
+    path = write(tmp_path, WITHHOLD["epb_dropcount"][0]())
+    check.run("--format", "json", "-o", str(source), path)
+    for given, made in ((source, merged), (merged, twice)):
+        check.expect(check.OK, "--merge", "--format", "json", "-o", str(made), str(given))
+        document = json.loads(made.read_text())
+        assert unseen(document) == {"lost-before-packet": (9, 45)}
+        assert document["summary"]["no_violation_proved"] == 1
+    last = check.run("--merge", str(merged)).stdout.decode().splitlines()[-2:]
+    assert last == [
+        "1 report, 1 capture: 0 violated, 0 not judged, 1 no violation proved, 0 conformant",
+        "1 node: 0 violated, 0 not judged, 1 no violation proved, 0 conformant",
+    ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[{"code": "x", "count": 1, "frame": 1}], [{"code": "raw", "count": 0, "frame": 1}], [{}]],
+)
+def test_malformed_list_is_no_report(given, tmp_path):
+    path = tmp_path / "a.json"
+    document, _ = report(check.DATAGRAM)
+    document["summary"]["captures"][0]["unseen"] = given
+    path.write_text(json.dumps(document))
+    assert "what was not seen" in check.run("--merge", str(path)).err
+
+
+def test_several_captures_are_counted_apart(tmp_path):
+    path = write(tmp_path, WITHHOLD["raw"][0]())
+    last = check.run(path, check.DATAGRAM).stdout.decode().splitlines()[-1]
+    assert last == "2 captures: 0 violated, 0 not judged, 1 no violation proved, 1 conformant"
+
+
+def test_plugin_says_it(tmp_path):
+    path = write(tmp_path, WITHHOLD["wrong ICRC"][0]())
+    out = tshark("-q", "-z", "ipoib,conformance", "-r", path).stdout
+    assert "Not seen: 1 packet corrupt (wrong ICRC or VCRC) in frame 45" in out
+    assert "Verdict: no violation proved" in out
+
+
+# ---- a failure without a proof
+
+
+def ends_at_violation():
+    """A datagram that is longer than the link's MTU; its sender's next SA request is missing."""
+    v = next(v for v in variants.VARIANTS if (v.rule, v.way) == (LINK_MTU, "IPv4 unicast"))
+    w = v.world()
+    n = 1 + w.order.index(v.at)
+    return n, w.records()[:n], w.records()
+
+
+def result_of(document, rule, outcome):
+    found = [r for r in document["results"] if (r["id"], r["outcome"]) == (rule, outcome)]
+    return found[0] if found else None
+
+
+def test_violation_that_waits_for_its_proof_is_no_pass(tmp_path):
+    n, records, _ = ends_at_violation()
+    path = write(tmp_path, capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
+    document, status = report(path)
+    found = result_of(document, LINK_MTU, "unproved")
+    assert status == check.OK and found["frames"] == [n] and not found["violation"]
+    assert found["reason"].startswith("waits for the next ")
+    assert found["reason"].endswith(": the capture ends before it")
+    lines = text_of(path)
+    assert "NO VIOLATION PROVED" in lines[-1]
+    at = lines.index("Violated, but not proved")
+    assert lines[at + 1].startswith(f"  {LINK_MTU} ")
+    assert any(f"frame {n}" in line for line in lines[at:])
+    assert any(line.strip().startswith("not proved: waits for ") for line in lines[at:])
+    required = check.run("--require", LINK_MTU, path)
+    assert required.returncode == check.UNJUDGED
+
+
+def test_proof_makes_it_a_violation(tmp_path):
+    _, _, records = ends_at_violation()
+    path = write(tmp_path, capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
+    document, status = report(path)
+    assert status == check.VIOLATED and not result_of(document, LINK_MTU, "unproved")
+
+
+def test_baseline_and_merge_keep_an_unproved_failure(tmp_path):
+    _, records, _ = ends_at_violation()
+    path = write(tmp_path, capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
+    source = tmp_path / "a.json"
+    check.run("--format", "json", "-o", str(source), path)
+    merged = check.expect(check.OK, "--merge", str(source))
+    assert "Violated, but not proved" in merged and "NO VIOLATION PROVED" in merged
+    assert report(path, "--baseline", str(source))[1] == check.OK
+
+
+def test_plugin_counts_an_unproved_failure(tmp_path):
+    _, records, _ = ends_at_violation()
+    path = write(tmp_path, capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
+    document = json.loads(tshark("-q", "-z", "ipoib,conformance,json", "-r", path).stdout)
+    assert result_of(document, LINK_MTU, "unproved")
+    assert document["summary"]["no_violation_proved"] == 1
