@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "pcapio/capfile.h"
 #include "rules/checker.h"
 #include "cli/fail.h"
@@ -60,6 +61,11 @@ static void count_unseen(struct unseen *u, const struct capfile *file,
     unseen_add(u, UNSEEN_LOST_RECORDS, lost.record, f->number);
     unseen_add(u, UNSEEN_TIMES, c->ns < *last - TIME_BACK, f->number);
     *last = c->ns;
+}
+
+static void analyse_packet(void *user, const struct packet *p, const struct events *e)
+{
+    analysis_packet(user, p, e);
 }
 
 static bool check_one(struct checker *checker, struct unseen *u, const struct capfile *file,
@@ -151,13 +157,17 @@ bool check_capture(struct checked *out, const char *path, const struct check_set
     struct sink sink = {out->verdict, by->baseline, by->annotation};
     fabric_take_interfaces(fabric, by->interfaces);
     struct checker *checker = checker_new(fabric, by->known, take_finding, &sink);
+    struct analysis *analysis = analysis_new(fabric, NULL, NULL);
     checker_count_passes(checker, verdict_passes(out->verdict));
+    checker_watch_packets(checker, analyse_packet, analysis);
     struct reading_progress *progress = progress_new(name, file);
     const struct checking c = {out, file, fabric, checker, by->annotation, progress};
     bool whole = check_frames(&c, stop, &why);
     progress_free(progress);
     say_contradiction(name, &fabric_facts(fabric)->contradiction);
     conclude_capture(&c);
+    out->events = analysis_take_events(analysis);
+    analysis_free(analysis);
     checker_free(checker);
     fabric_free(fabric);
     capfile_close(file);

@@ -173,6 +173,7 @@ static int check_captures(const struct options *o, const struct check_settings *
                        .only = (const char *const *)o->only->pdata,
                        .baseline = baseline,
                        .strict = o->strict,
+                       .verbose = o->verbose,
                        .min_judged = o->min_judged,
                        .captures = g_new0(struct checked, (gsize)o->n_captures)};
     bool whole = check_each_capture(o, &r, by);

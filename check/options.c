@@ -147,6 +147,14 @@ static const struct cli_option table[] = {
      CLI_STORES(options, annotate),
      .group = OF_CHECKING},
     {REPORT_OPTION_OUTPUT, CLI_STORES(options, output)},
+    {.letter = 'v',
+     .name = "verbose",
+     .help = "list all events, not only the first 20",
+     .details = "Events are what happened on the link, such as a join that the SA refused. "
+                "They are notes: they change neither the verdict nor the exit status. "
+                "A report of --format json always has all of them.",
+     CLI_SETS(options, verbose),
+     .group = OF_CHECKING},
     {.letter = 'l', .name = "list", .help = "print the rules", CLI_SETS(options, list)},
     {REPORT_OPTION_EXPLAIN, CLI_STORES(options, explain)},
     {CLI_OPTION_HELP},

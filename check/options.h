@@ -9,7 +9,7 @@
 
 struct options {
     enum format format;
-    bool strict, list, merge;
+    bool strict, list, merge, verbose;
     bool checks; /* an option for checking captures was given: --strict and the like */
     enum interfaces_mode interfaces;
     const char *explain; /* a rule; NULL: none */

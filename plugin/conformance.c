@@ -4,6 +4,7 @@
  * frame (finding_store.h). A postdissector shows them, so that they follow all other protocols.
  */
 #include "plugin/conformance.h"
+#include "plugin/events.h"
 #include "plugin/finding_store.h"
 #include "plugin/findings.h"
 #include "plugin/protocol.h"
@@ -93,6 +94,7 @@ static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, voi
     if (!pinfo->fd->visited)
         store_end_frame(pinfo->num);
     findings_show(tvb, pinfo, tree);
+    events_show(tvb, pinfo, tree);
     tap_tree_queue(tvb, pinfo);
     tap_conversations_queue(pinfo, tree, frame_of(pinfo));
     return (int)tvb_captured_length(tvb);

@@ -9,7 +9,6 @@
 #include "plugin/wanted.h"
 
 #include <epan/expert.h>
-#include <epan/tap.h>
 
 #include "rules/sender.h"
 
@@ -178,19 +177,6 @@ static void raise_severity(void *user, const struct finding *f)
     *before = true;
 }
 
-/*
- * Are the findings shown, or read by a listener of expert information? Wireshark registers the tap
- * "expert" when it opens a file, after the plugins. So the tap is looked up here, and only until it
- * is found, because the search compares the names of all taps.
- */
-static bool are_findings_wanted(const proto_tree *tree)
-{
-    static int expert;
-    if (expert <= 0)
-        expert = find_tap_id("expert");
-    return tree_is_wanted(tree) || have_tap_listener(expert);
-}
-
 void findings_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
     if (!finding_store_has(pinfo->num))
@@ -198,7 +184,7 @@ void findings_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
     /* Wireshark lists an expert item under the current protocol. */
     const char *before = pinfo->current_proto;
     pinfo->current_proto = "IPoIB";
-    if (are_findings_wanted(tree))
+    if (experts_are_wanted(tree))
         show_all(tree, pinfo, tvb);
     else
         finding_store_each(pinfo->num, raise_severity, pinfo);

@@ -2,6 +2,7 @@
 #include "plugin/observe.h"
 #include "plugin/arp.h"
 #include "plugin/conformance.h"
+#include "plugin/events.h"
 #include "plugin/frame.h"
 #include "plugin/linktype.h"
 #include "plugin/protocol.h"
@@ -17,6 +18,7 @@ static void observe(struct packet *p, packet_info *pinfo, uint32_t begin)
     fabric_observe(state_fabric(), p, state_events());
     arp_keep_duplicate(pinfo, p, state_events());
     conformance_check(p, begin);
+    events_observe(p, state_events());
 }
 
 void observe_ipoib_frame(tvbuff_t *tvb, packet_info *pinfo)

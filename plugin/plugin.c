@@ -12,6 +12,7 @@
  *   arp.c nd.c lladdr.c mgid.c  addresses in any message
  *   conformance.c               runs the checker of rules/
  *   finding_store.c findings.c  keeps its findings, and shows them as expert items
+ *   events.c                    runs the analysis, and shows its events as expert items
  *   tap_*.c        statistics for the Statistics menu and -z (tap.h)
  *   place.c        places in the tree of Wireshark's own dissectors
  *   wanted.c       whether tree items and columns are used
@@ -29,6 +30,7 @@
 #include "plugin/conformance.h"
 #include "plugin/encap.h"
 #include "plugin/entry.h"
+#include "plugin/events.h"
 #include "plugin/frame.h"
 #include "plugin/lladdr.h"
 #include "plugin/message.h"
@@ -95,6 +97,7 @@ static void register_all(void)
     arp_register();
     nd_register();
     conformance_register();
+    events_register();
     tap_tree_register();
     tap_conformance_register();
     tap_peers_register();

@@ -20,6 +20,7 @@ enum data_key {
     DATA_CM,
     DATA_TABLE,
     DATA_FINDINGS,
+    DATA_EVENTS,
     DATA_SEEN_WITH,
     DATA_KEYS
 };

@@ -4,6 +4,7 @@
  * result of each rule. The JSON report comes from the same code as that of ipoib-check.
  */
 #include "plugin/conformance.h"
+#include "plugin/events.h"
 #include "plugin/protocol.h"
 #include "plugin/tap.h"
 
@@ -173,6 +174,7 @@ static void write_json(GString *out)
     struct verdict *nothing = v ? NULL : verdict_new(NULL);
     struct checked checked = {.name = entity,
                               .verdict = v ? (struct verdict *)v : nothing,
+                              .events = events_of_file(),
                               .trouble = v ? NULL : g_strdup(conformance_why_not())};
     struct report r = {.tool = "ipoib-plugin",
                        .version = PLUGIN_VERSION,

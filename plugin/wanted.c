@@ -7,6 +7,8 @@
 #include "plugin/wanted.h"
 #include "plugin/protocol.h"
 
+#include <epan/tap.h>
+
 static const header_field_info *ours, *expert;
 
 /* Wireshark marks a protocol as referenced if one of its fields is. */
@@ -18,6 +20,18 @@ static bool is_referenced(const header_field_info *protocol)
 bool tree_is_wanted(const proto_tree *tree)
 {
     return tree && (PTREE_DATA(tree)->visible || is_referenced(ours) || is_referenced(expert));
+}
+
+/*
+ * Wireshark registers the tap "expert" when it opens a file, after the plugins. So the tap is
+ * looked up here, and only until it is found, because the search compares the names of all taps.
+ */
+bool experts_are_wanted(const proto_tree *tree)
+{
+    static int tap;
+    if (tap <= 0)
+        tap = find_tap_id("expert");
+    return tree_is_wanted(tree) || have_tap_listener(tap);
 }
 
 bool info_is_wanted(const packet_info *pinfo)

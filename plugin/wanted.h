@@ -12,6 +12,8 @@
  * expert information? If not, the caller needs to add only the item of each protocol.
  */
 bool tree_is_wanted(const proto_tree *tree);
+/* Are expert items shown, or read by a listener of expert information? */
+bool experts_are_wanted(const proto_tree *tree);
 /* Is the Info column written? */
 bool info_is_wanted(const packet_info *pinfo);
 

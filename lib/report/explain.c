@@ -124,7 +124,7 @@ static void append_block(GString *out, const char *block)
         append_row(out, block);
     } else if (g_str_has_prefix(block, "- ")) {
         append_item(out, block + 2);
-    } else if (*block && !g_str_has_prefix(block, "[All rules]")) {
+    } else if (*block && !g_str_has_prefix(block, "[All ")) {
         append_paragraph(out, block);
     }
 }
@@ -172,7 +172,7 @@ static void refuse_several(const char *name, GError **error)
         if (n++ < NAMED_MAX)
             g_string_append_printf(names, "%s%s", n > 1 ? ", " : "", rule_pages[i].id);
     }
-    fail_with(error, "--explain: %u rules begin with '%s': %s%s", n, name, names->str,
+    fail_with(error, "--explain: %u rules and events begin with '%s': %s%s", n, name, names->str,
               n > NAMED_MAX ? ", ..." : "");
     g_string_free(names, TRUE);
 }
@@ -195,7 +195,8 @@ bool explain_rule(GString *out, const char *name, GError **error)
         }
     }
     if (n == 0)
-        fail_with(error, "--explain: no rule begins with '%s': see --list of ipoib-check", name);
+        fail_with(error, "--explain: no rule or event begins with '%s': see --list of ipoib-check",
+                  name);
     else if (n > 1)
         refuse_several(name, error);
     else

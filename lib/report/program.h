@@ -46,10 +46,12 @@ const struct report_parts *format_parts(enum format f);
                "can write to, such as /tmp."
 #define REPORT_OPTION_EXPLAIN                                                                      \
     .name = "explain", .argument = "RULE",                                                         \
-    .help = "print what a rule means, and what to do about it",                                    \
-    .details = "The text also says what evidence the rule needs, and how to see it in "            \
-               "Wireshark. "                                                                       \
-               "RULE is an identifier, or a prefix that only one identifier has."
+    .help = "print what a rule or event means, and what to do",                                    \
+    .details =                                                                                     \
+        "The text also says what evidence the rule needs, and how to see it in "                   \
+        "Wireshark. "                                                                              \
+        "RULE is an identifier, or a prefix that only one identifier has, or the name of an "      \
+        "event, such as `join_refused`."
 
 /* Parses the argument of --only. Returns false after printing an error. */
 bool only_read(GPtrArray *only, struct rule_selection *selection, const char *selector,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report.h"
 
+#include "analysis/event_table.h"
 #include "cli/plain.h"
 #include "report/required.h"
 #include "report/words.h"
@@ -91,6 +92,7 @@ void checked_clear(struct checked *j)
     g_free(j->trouble);
     g_free(j->remark);
     verdict_free(j->verdict);
+    event_table_free(j->events);
     if (j->stages)
         g_ptr_array_unref(j->stages);
     if (j->undone)

@@ -8,6 +8,8 @@
 
 #include "report/verdict.h"
 
+struct event_table; /* analysis/event_table.h */
+
 /*
  * The results of a capture or target, or the reason why there are none. Texts are plain
  * (cli/plain.h).
@@ -18,7 +20,8 @@ struct checked {
     char *trouble;     /* why it was not checked, or not completely; NULL: it was */
     double seconds;    /* time that the check took */
     GPtrArray *stages; /* struct stage, from the probe's diagnosis of a fabric; NULL: none */
-    GPtrArray *undone; /* struct undone_stage: stages without a result; NULL: none */
+    struct event_table *events; /* what happened on the link; NULL: not analysed */
+    GPtrArray *undone;          /* struct undone_stage: stages without a result; NULL: none */
     /*
      * a prefix of a sweep: its hosts have results of their own, so it is not counted as conformant
      * itself
@@ -77,6 +80,7 @@ struct report {
     const char *const *only; /* selectors, NULL-terminated; NULL: all rules */
     const char *baseline;    /* name of the baseline report; NULL: none */
     bool strict;
+    bool verbose; /* the text report lists all events, not only the first ones */
     /* by ipoib-probe: the "captures" are targets, and findings have evidence instead of frames */
     bool probed;
     struct checked *captures;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/report_events.h"
 #include "report/required.h"
 #include "report/words.h"
 
@@ -189,6 +190,8 @@ static json_t *json_capture(const struct report *r, const struct checked *j)
     json_object_set_new(o, "undone", json_undone(j));
     if (!r->probed)
         json_object_set_new(o, "unseen", json_unseen(j));
+    if (j->events)
+        json_object_set_new(o, "events", json_events(j->events));
     if (j->requests.counted)
         json_object_set_new(o, "requests", json_requests(&j->requests));
     return o;

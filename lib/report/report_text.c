@@ -164,8 +164,11 @@ static void put_groups(const struct text *t)
         {OUTCOME_INCONCLUSIVE, -1, PLAIN,
          "Inconclusive: packets that decide the rule are missing, or may be missing"},
     };
-    for (size_t i = 0; i < G_N_ELEMENTS(groups); i++)
+    for (size_t i = 0; i < G_N_ELEMENTS(groups); i++) {
+        if (groups[i].outcome == OUTCOME_DEVIATION) /* after the violations */
+            text_put_events(t);
         put_group(t, &groups[i]);
+    }
 }
 
 /* ---- what was not seen, and what was left undone */

@@ -21,6 +21,10 @@ struct text {
 void text_put_colour(const struct text *t, enum colour colour);
 void text_put_coloured(const struct text *t, enum colour colour, const char *words);
 
+/* The section Events, and ", 3 events" for the verdict (report_events.c). */
+void text_put_events(const struct text *t);
+void text_put_events_count(const struct text *t);
+
 /* The last line: the verdict and what it counts (report_text_verdict.c). */
 void text_put_verdict(const struct text *t);
 

@@ -107,6 +107,7 @@ void text_put_verdict(const struct text *t)
         g_string_append(t->out, checked_why_not(t->report, t->checked));
     else
         put_summary_counts(t, &s);
+    text_put_events_count(t);
     if (s.status != VERDICT_UNJUDGED && t->checked->remark)
         g_string_append_printf(t->out, "; %s", t->checked->remark);
     if (s.status == VERDICT_VIOLATED && t->checked->trouble &&

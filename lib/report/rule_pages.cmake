@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ipoib_rule_pages(FILE): writes the pages of doc/rules into a C file, as the table that report/explain.h declares.
+# ipoib_rule_pages(FILE): writes the pages of doc/rules and doc/events into a C file, as the table that report/explain.h
+# declares.
 function(ipoib_rule_pages out)
-    file(GLOB pages ${CMAKE_SOURCE_DIR}/doc/rules/*.md)
-    list(REMOVE_ITEM pages ${CMAKE_SOURCE_DIR}/doc/rules/README.md)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/doc/rules ${pages})
+    file(GLOB pages ${CMAKE_SOURCE_DIR}/doc/rules/*.md ${CMAKE_SOURCE_DIR}/doc/events/*.md)
+    list(REMOVE_ITEM pages ${CMAKE_SOURCE_DIR}/doc/rules/README.md ${CMAKE_SOURCE_DIR}/doc/events/README.md)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/doc/rules ${CMAKE_SOURCE_DIR}/doc/events ${pages})
     set(code "#include \"report/explain.h\"\n\nconst struct rule_page rule_pages[] = {\n")
     foreach(page IN LISTS pages)
         get_filename_component(id ${page} NAME)

@@ -18,6 +18,8 @@ struct checker {
     checker_report *report;
     uint64_t *passes; /* counters of passes by rule; NULL: report takes passes too */
     void *user;
+    checker_watch *watch; /* NULL: nobody */
+    void *watcher;
     bool muted, is_marked;
     uint32_t frame;
     const struct packet *packet; /* the current one; NULL: none */
@@ -66,6 +68,12 @@ void checker_free(struct checker *c)
 void checker_count_passes(struct checker *c, uint64_t *passes)
 {
     c->passes = passes;
+}
+
+void checker_watch_packets(struct checker *c, checker_watch *watch, void *user)
+{
+    c->watch = watch;
+    c->watcher = user;
 }
 
 /* The contents of a corrupt packet cannot be attributed to the sender. */
@@ -459,5 +467,8 @@ bool checker_frame(struct checker *c, const struct capture_frame *f)
         return false;
     p.is_marked = c->is_marked;
     fabric_observe(c->fabric, &p, c->events);
-    return checker_packet(c, &p, c->events);
+    bool ipoib = checker_packet(c, &p, c->events);
+    if (c->watch)
+        c->watch(c->watcher, &p, c->events);
+    return ipoib;
 }

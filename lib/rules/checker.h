@@ -57,6 +57,10 @@ void checker_mark(struct checker *c, bool is_marked);
  */
 void checker_count_passes(struct checker *c, uint64_t *passes);
 
+/* Callback: a packet of checker_frame(), after its checks, and what the model learnt from it. */
+typedef void checker_watch(void *user, const struct packet *p, const struct events *e);
+void checker_watch_packets(struct checker *c, checker_watch *watch, void *user);
+
 /*
  * Checks the next packet, which the caller has already passed to fabric_observe() with the same
  * fabric. e: the resulting events. Returns as checker_frame().

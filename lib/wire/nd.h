@@ -13,7 +13,7 @@ enum { ND_RS = 133, ND_RA = 134, ND_NS = 135, ND_NA = 136, ND_REDIRECT = 137 };
 /* NS, NA, Redirect: the target address, 16 octets (RFC 4861 sections 4.3 to 4.5) */
 enum { ND_TARGET = 8 };
 enum { ND_NA_FLAGS = 4 }; /* R, S, O in the three high bits (RFC 4861 section 4.4) */
-enum { ND_NA_SOLICITED = 0x40 };
+enum { ND_NA_SOLICITED = 0x40, ND_NA_OVERRIDE = 0x20 };
 
 enum { ND_OPT_TYPE = 0, ND_OPT_LENGTH = 1, ND_OPT_PAD = 2, ND_OPT_LLADDR = 4 };
 enum { ND_OPT_SOURCE_LLADDR = 1, ND_OPT_TARGET_LLADDR = 2 };

@@ -11,6 +11,8 @@ from support.paths import BIN, SRC
 
 PAGES = os.path.join(SRC, "doc/rules")
 IDS = sorted(n[:-3] for n in os.listdir(PAGES) if n != "README.md")
+EVENT_PAGES = os.path.join(SRC, "doc/events")
+EVENTS = sorted(n[:-3] for n in os.listdir(EVENT_PAGES) if n != "README.md")
 HEADINGS = ["WHAT IT MEANS", "HOW IT IS CHECKED", "HOW TO SEE IT", "WHAT TO DO"]
 
 
@@ -67,10 +69,10 @@ def test_a_beginning_that_one_rule_has_is_enough():
 @pytest.mark.parametrize(
     "rule, why",
     [
-        ("rfc4391.6", "rules begin with 'rfc4391.6': rfc4391.6.encapsulation-header, "),
-        ("", f"{len(IDS)} rules begin with ''"),
-        ("rfc9999", "no rule begins with 'rfc9999'"),
-        ("\x1b[2J", r"no rule begins with '\x1b[2J'"),
+        ("rfc4391.6", "rules and events begin with 'rfc4391.6': rfc4391.6.encapsulation-header, "),
+        ("", f"{len(IDS) + len(EVENTS)} rules and events begin with ''"),
+        ("rfc9999", "no rule or event begins with 'rfc9999'"),
+        ("\x1b[2J", r"no rule or event begins with '\x1b[2J'"),
     ],
 )
 @pytest.mark.parametrize("tool", ["ipoib-check", "ipoib-probe"])
@@ -78,6 +80,21 @@ def test_a_name_of_no_or_several_rules_is_an_error(tool, rule, why):
     r = explain(rule, tool)
     assert (r.returncode, r.stdout) == (2, "")
     assert why in r.stderr
+
+
+def test_every_event_has_a_page_with_its_filter():
+    """lib/analysis/events.def, doc/events and its index have the same names."""
+    with open(os.path.join(SRC, "lib/analysis/events.def"), encoding="utf-8") as f:
+        names = re.findall(r'^EVENT\(\w+, "(\w+)", "([^"]+)"\)', f.read(), re.M)
+    with open(os.path.join(EVENT_PAGES, "README.md"), encoding="utf-8") as f:
+        index = re.findall(r"^\| \[`(\w+)`\]\(\1\.md\) \| (.+) \|$", f.read(), re.M)
+    assert sorted(n for n, _ in names) == EVENTS and index == names
+    for name in EVENTS:
+        text = explain(name).stdout
+        assert text.startswith(name + "\n\n") and "All events" not in text
+        assert f"\n  ipoib.analysis.{name}\n" in text
+        for heading in ("WHAT IT MEANS", "HOW IT IS FOUND", "HOW TO SEE IT", "WHAT TO DO"):
+            assert f"\n{heading}\n" in text, name
 
 
 def test_output_goes_to_a_file(tmp_path):

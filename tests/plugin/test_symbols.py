@@ -10,7 +10,7 @@ import pytest
 from support.paths import BUILD, SRC
 
 # the folders of the products and of what they share
-ROOMS = "lib/wire lib/model lib/rules lib/report lib/pcapio lib/hca lib/cli plugin check capture probe".split()
+ROOMS = "lib/wire lib/model lib/rules lib/analysis lib/report lib/pcapio lib/hca lib/cli plugin check capture probe".split()
 # each program and plugin has these
 OF_EACH = {"main", "plugin_version", "plugin_want_major", "plugin_want_minor", "plugin_register"}
 OF_EACH |= {"plugin_describe"}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/question.h"
+
+struct analysis {
+    const struct fabric_facts *facts;
+    struct undone *undone;
+    struct event_sink sink;
+    struct questions *questions;
+};
+
+struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, void *user)
+{
+    struct analysis *a = g_new0(struct analysis, 1);
+    a->facts = fabric_facts(fabric);
+    a->undone = fabric_undone(fabric);
+    a->sink = (struct event_sink){event_table_new(a->undone), report, user};
+    a->questions = g_new0(struct questions, 1);
+    return a;
+}
+
+void analysis_free(struct analysis *a)
+{
+    if (!a)
+        return;
+    event_table_free(a->sink.events);
+    g_free(a->questions);
+    g_free(a);
+}
+
+struct event_table *analysis_events(const struct analysis *a)
+{
+    return a->sink.events;
+}
+
+struct event_table *analysis_take_events(struct analysis *a)
+{
+    struct event_table *events = a->sink.events;
+    a->sink.events = event_table_new(a->undone);
+    return events;
+}
+
+/* ---- a packet */
+
+static void watch_mad(const struct watch *w)
+{
+    const struct mad_payload *m = &w->p->mad;
+    if (w->e->count) {
+        watch_managers(w);
+        watch_refused_requests(w);
+    }
+    if (!m->has_header)
+        return;
+    if (m->kind == MAD_KIND_SA) {
+        watch_sa_requests(w);
+        watch_notice(w);
+    } else if (m->kind == MAD_KIND_CM) {
+        watch_connection_message(w);
+    } else if (m->kind == MAD_KIND_SMP) {
+        watch_smp(w);
+    }
+}
+
+static void watch_datagram(const struct watch *w)
+{
+    const struct datagram *d = &w->p->datagram;
+    if (!packet_begins_message(w->p) || d->header != WIRE_OK)
+        return;
+    if (d->encap.type == TYPE_ARP || d->icmpv6.p) {
+        watch_holders(w);
+        watch_address_requests(w);
+    }
+    watch_echo(w);
+}
+
+void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
+{
+    const struct watch w = {&a->sink, a->facts, p, e, a->questions};
+    enum payload_class class = p->classification.class;
+    if (p->copy_of)
+        return;
+    question_hear(&w);
+    if (class == PAYLOAD_MAD)
+        watch_mad(&w);
+    else if (class == PAYLOAD_IPOIB || class == PAYLOAD_FRAGMENT)
+        watch_datagram(&w);
+    else if (p->classification.connection)
+        watch_acknowledge(&w);
+    if (a->questions->n_open)
+        watch_open_echos(&w);
+}

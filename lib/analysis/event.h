@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events: what happened on the link, for people who look for the cause of a problem. An event is a
+ * note: it changes no verdict and no exit status.
+ */
+#ifndef IPOIB_ANALYSIS_EVENT_H
+#define IPOIB_ANALYSIS_EVENT_H
+
+#include "rules/sender.h"
+
+enum event_kind {
+#define EVENT(symbol, name, title) EVENT_##symbol,
+#include "analysis/events.def"
+#undef EVENT
+    EVENT_KINDS
+};
+
+/* An event with all its repetitions, which only raise its count. */
+struct link_event {
+    enum event_kind kind;
+    uint32_t frame;       /* in which it was seen first; the plugin shows it there */
+    uint32_t last_frame;  /* of its last repetition */
+    uint32_t cause_frame; /* the earlier frame that explains it; 0: none */
+    int64_t ns;           /* time of the frame, ns since 1970 */
+    uint64_t count;       /* how often it was seen, from 1 */
+    uint32_t psn;         /* of the packet with the last repetition */
+    struct sender who;    /* the port or host that it happened to */
+    char *what;           /* a sentence without its end */
+};
+
+const char *event_name(enum event_kind kind);  /* "join_refused" */
+const char *event_title(enum event_kind kind); /* "The SA refused a join" */
+
+#endif

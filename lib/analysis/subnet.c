@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Subnet management: states of ports, traps, another subnet manager, refused requests. */
+#include "analysis/question.h"
+
+/* ---- ports */
+
+static const struct name state_names[] = {
+    {PORT_DOWN, "Down"}, {PORT_INIT, "Initialize"}, {PORT_ARMED, "Armed"}, {PORT_ACTIVE, "Active"},
+    {0, NULL},
+};
+
+/* What the SM sets. A port without an SM refuses SMInfo, which is no trouble. */
+static const struct name attribute_names[] = {
+    {SMP_PORT_INFO, "PortInfo"},
+    {SMP_PKEY_TABLE, "P_KeyTable"},
+    {0, NULL},
+};
+
+static struct sender port_of_smp(const struct watch *w)
+{
+    uint16_t lid = port_to_lid(w->p->src);
+    return lid && lid != LID_PERMISSIVE ? sender_of_lid(w, lid) : (struct sender){.known = 0};
+}
+
+/* The status is that of a response. The direction bit is not in it. */
+static void smp_refused(const struct watch *w, const struct smp *s)
+{
+    const char *name = names_find(attribute_names, s->mad.attribute);
+    struct sender who = port_of_smp(w);
+    if (!name)
+        return;
+    const struct event_key key = event_key(w, EVENT_SMP_REFUSED, NULL, NULL,
+                                           (uint64_t)who.lid << 32 |
+                                               (uint64_t)s->mad.attribute << 16 | s->mad.status);
+    watch_event(w, &key, &who, 0, "it answers the subnet manager's %s with status 0x%04x, %s", name,
+                s->mad.status, sa_status_name(s->mad.status));
+}
+
+/* A port that was Active and is not any more. e: its PortInfo. */
+static void port_state(const struct watch *w, const struct subnet_event *e)
+{
+    struct sender who = sender_of_endport(e->endport);
+    struct port_activity *port = &w->questions->ports[e->lid % PORTS];
+    struct port_info i;
+    if (w->p->mad.smp.mad.method != SMP_GET_RESP || smp_port_info(&w->p->mad.smp, &i) != WIRE_OK ||
+        i.state == PORT_NO_CHANGE || i.state > PORT_ACTIVE)
+        return;
+    bool was_active = port->active && port->lid == e->lid && port->subnet == e->interface;
+    *port = (struct port_activity){e->interface, e->lid, i.state == PORT_ACTIVE};
+    if (!was_active || port->active)
+        return;
+    const struct event_key key = event_key(w, EVENT_PORT_STATE, NULL, NULL, e->lid);
+    watch_event(w, &key, &who, 0, "the port was Active and is in the state %s now",
+                names_find(state_names, i.state));
+}
+
+/* ---- traps */
+
+/* Traps 66 and 67 are the life of groups, and no trouble. */
+static bool is_everyday(uint16_t trap)
+{
+    return trap == TRAP_GROUP_CREATED || trap == TRAP_GROUP_DELETED;
+}
+
+static const struct name trap_names[] = {
+    {TRAP_GID_IN_SERVICE, "a port is in service now"},
+    {TRAP_GID_OUT_OF_SERVICE, "a port is out of service now"},
+    {128, "the state of a link of a switch changed"},
+    {129, "too many local link errors"},
+    {130, "receive buffers overran"},
+    {131, "flow control timed out"},
+    {144, "its capabilities or its description changed"},
+    {145, "its system image GUID changed"},
+    {256, "a wrong M_Key was received"},
+    {257, "a wrong P_Key was received"},
+    {258, "a wrong Q_Key was received"},
+    {259, "a switch dropped a packet with a wrong P_Key"},
+    {0, NULL},
+};
+
+/* v: the Notice. */
+static void watch_trap(const struct watch *w, struct view v)
+{
+    char gid[GID_TEXT];
+    if (view_has(v, 0, NOTICE_DETAILS_GID + GID_SIZE) != WIRE_OK ||
+        !(v.p[NOTICE_GENERIC_TYPE] & 0x80) || is_everyday(be16(v.p + NOTICE_TRAP)))
+        return;
+    uint16_t trap = be16(v.p + NOTICE_TRAP), issuer = be16(v.p + NOTICE_ISSUER_LID);
+    const uint8_t *about = trap_has_gid(trap) ? v.p + NOTICE_DETAILS_GID : NULL;
+    const char *name = names_find(trap_names, trap);
+    struct sender who = issuer ? sender_of_lid(w, issuer) : (struct sender){.known = 0};
+    const struct event_key key = event_key(w, EVENT_TRAP, NULL, about,
+                                           (uint64_t)issuer << 16 | trap);
+    watch_event(w, &key, &who, 0, "trap %u: %s%s%s", trap, name ? name : "unknown",
+                about ? ": " : "", about ? text_of_gid(gid, about) : "");
+}
+
+void watch_notice(const struct watch *w)
+{
+    const struct sa *sa = &w->p->mad.sa;
+    if (sa->mad.method == SA_REPORT && sa->mad.attribute == SA_NOTICE)
+        watch_trap(w, sa->data);
+}
+
+void watch_smp(const struct watch *w)
+{
+    const struct smp *s = &w->p->mad.smp;
+    if (w->p->mad.result != WIRE_OK)
+        return;
+    if (s->mad.method == SMP_TRAP)
+        watch_trap(w, s->data);
+    else if (s->mad.method == SMP_GET_RESP && s->mad.status)
+        smp_refused(w, s);
+}
+
+/* ---- subnet managers */
+
+static void sm_changed(const struct watch *w, const struct subnet_event *e)
+{
+    uint16_t lid = port_to_lid(w->p->src);
+    struct sender who = lid && lid != LID_PERMISSIVE ? sender_of_lid(w, lid)
+                                                     : (struct sender){.known = 0};
+    const struct event_key key = event_key(w, EVENT_SM_CHANGED, NULL, NULL,
+                                           (uint64_t)e->kind << 32 | (uint64_t)e->lid << 16 | lid);
+    if (e->kind == SUBNET_SA_MOVED)
+        watch_event(w, &key, &who, 0, "the SA answers from here; before, it was at LID %u", e->lid);
+    else
+        watch_event(w, &key, &who, 0, "another subnet manager than before is master");
+}
+
+void watch_managers(const struct watch *w)
+{
+    for (unsigned i = 0; i < w->e->count; i++) {
+        const struct subnet_event *e = &w->e->list[i];
+        if (e->kind == SUBNET_SA_MOVED || e->kind == SUBNET_SM_SECOND)
+            sm_changed(w, e);
+        else if (e->kind == SUBNET_PORT_INFO && e->endport)
+            port_state(w, e);
+    }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the watchers of lib/analysis need: each looks for one kind of events. Private to analysis/.
+ */
+#ifndef IPOIB_ANALYSIS_WATCH_H
+#define IPOIB_ANALYSIS_WATCH_H
+
+#include "analysis/analysis.h"
+
+/* Where events go. report NULL: only into the table. */
+struct event_sink {
+    struct event_table *events;
+    analysis_report *report;
+    void *user;
+};
+
+/* The current packet, and where its events go. */
+struct watch {
+    struct event_sink *sink;
+    const struct fabric_facts *f;
+    const struct packet *p;
+    const struct events *e;
+    struct questions *questions; /* analysis/question.h */
+};
+
+/*
+ * The event with this key is seen in the current packet. A new one is reported with the text; for
+ * one that is known, the count rises, unless this packet is a copy of the last one. A corrupt
+ * packet shows no event. cause: the earlier frame that explains it; 0: none.
+ */
+void watch_event(const struct watch *w, const struct event_key *key, const struct sender *who,
+                 uint32_t cause, const char *format, ...) G_GNUC_PRINTF(5, 6);
+
+bool watch_has_event(const struct watch *w, const struct event_key *key);
+
+/* Key of an event in the packet's subnet. who, about: 16 bytes; NULL: none. */
+struct event_key event_key(const struct watch *w, enum event_kind kind, const uint8_t *who,
+                           const uint8_t *about, uint64_t number);
+
+/* The sender fields of a port that the model knows; NULL: nothing. */
+struct sender sender_of_endport(const struct endport *port);
+/* The same of the port at this LID. */
+struct sender sender_of_lid(const struct watch *w, uint16_t lid);
+/* Adds the IP address. */
+struct sender sender_with_ip(struct sender s, const struct ip *ip);
+
+/* "ff12:401b:ffff::16": the text of 16 bytes. Returns text. */
+enum { GID_TEXT = 46 };
+const char *text_of_gid(char text[GID_TEXT], const uint8_t *gid);
+
+/* The status of a response (IBA 13.4.7): the request must be sent to another port. */
+static inline bool status_is_redirection(uint16_t status)
+{
+    return status >> 8 == 0 && (status & 0x1f) == 2;
+}
+
+/* ---- the watchers */
+
+void watch_refused_requests(const struct watch *w);   /* refused.c */
+void watch_sa_requests(const struct watch *w);        /* sa_requests.c */
+void watch_holders(const struct watch *w);            /* holders.c */
+void watch_connection_message(const struct watch *w); /* connections.c */
+void watch_acknowledge(const struct watch *w);
+void watch_smp(const struct watch *w); /* subnet.c */
+void watch_notice(const struct watch *w);
+void watch_managers(const struct watch *w);
+void watch_address_requests(const struct watch *w); /* unanswered.c */
+void watch_echo(const struct watch *w);
+void watch_open_echos(const struct watch *w);
+
+#endif

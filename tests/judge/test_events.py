@@ -1,0 +1,585 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The events of ipoib-check: each from frames built by hand, and a harmless look-alike that must not
+raise it. Events change neither the verdict nor the exit status.
+
+The expected frames are counted from the functions that build the captures: NUMBER is the number of
+the last frame so far."""
+import json
+import os
+import random
+
+import pytest
+
+from frames import ib
+from frames.connection import Link
+from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, mad_frame
+from frames.ib import ONLY, Frame
+from frames.messages import ping
+from frames.subnet import CREATE, PATH_BY_GIDS, Host, Subnet
+from support import capfile, check
+from support.paths import SRC, TESTDATA, testdata
+
+BUSY, NO_RESOURCES, INVALID, NO_RECORDS, DENIED = 0x0001, 0x0100, 0x0200, 0x0300, 0x0700
+UNANSWERED = "_unanswered"
+
+
+def events_of(path, *arguments):
+    """The events of the JSON report."""
+    done = check.run("--format", "json", *arguments, str(path))
+    [capture] = json.loads(done.stdout)["summary"]["captures"]
+    return capture["events"]
+
+
+def link(n=3):
+    """Hosts that are up on a link."""
+    s = Subnet()
+    hosts = [Host(i + 1) for i in range(n)]
+    s.up(*hosts)
+    return s, *hosts
+
+
+def number(s):
+    return len(s.records)
+
+
+def copy_last(s):
+    """A tap has the last frame twice."""
+    s.records.append(s.records[-1])
+
+
+def ask_only(s, host, method, attribute, data, mask, seconds=4, times=1):
+    """Requests that the SA does not answer, with one transaction ID."""
+    tid = s.next_tid()
+    for _ in range(times):
+        s.sa(host, s.sm, method, tid, attribute, data, mask)
+        s.wait(seconds)
+
+
+def ask_join(s, host, group, **options):
+    data, mask = s.request(host, group, FULL)
+    ask_only(s, host, ib.SET, ib.ATTR_MC_MEMBER, data, mask, **options)
+
+
+# ---- cases: each returns (its tape, [(event, frame, count, texts that it has), ...])
+
+CASES = []
+
+
+def case(build):
+    CASES.append(build)
+    return build
+
+
+@case
+def join_refused():
+    s, a, _, _ = link()
+    group, found = s.group4("239.1.2.3"), []
+    for status, words in (
+        (BUSY, "busy"),
+        (NO_RESOURCES, "ERR_NO_RESOURCES"),
+        (INVALID, "ERR_REQ_INVALID"),
+        (DENIED, "ERR_REQ_DENIED"),
+    ):
+        s.join(a, group, status=status)
+        found.append(("join_refused", number(s), 1, [words, group]))
+    return s, found
+
+
+@case
+def join_refused_again_and_again():
+    s, a, _, _ = link()
+    for _ in range(5):
+        s.join(a, s.group4("239.1.2.3"), status=NO_RESOURCES)
+    return s, [("join_refused", number(s) - 8, 5, ["0x0100"])]
+
+
+@case
+def join_refused_with_a_copy():
+    s, a, _, _ = link()
+    s.join(a, s.group4("239.1.2.3"), status=NO_RESOURCES)
+    first = number(s)
+    copy_last(s)
+    return s, [("join_refused", first, 1, [])]
+
+
+@case
+def join_refused_for_its_qkey():
+    """The group has the Q_Key 0x80000b1b: the request names another one."""
+    s, a, b, _ = link()
+    group = s.join(b, s.group4("239.1.2.3"))
+    data = ib.mcmember(group, a.gid, pkey=0xFFFF, join=FULL, qkey=0x1234)
+    s.ask(a, ib.SET, ib.ATTR_MC_MEMBER, data, JOIN_MASK | ib.MCM["qkey"], data, INVALID)
+    return s, [("join_refused", number(s), 1, ["requests Q_Key 0x1234, the group has 0x80000b1b"])]
+
+
+@case
+def join_refused_for_its_mtu():
+    """The request wants an MTU of 4096 bytes exactly (code 5); the broadcast group has 2048."""
+    s, a, _, _ = link()
+    group = s.group4("239.1.2.3")
+    of = {k: v for k, v in s.parameters.items() if k != "life"}
+    data = ib.mcmember(
+        group, a.gid, pkey=0xFFFF, join=FULL, mtu_sel=2, rate_sel=2, **{**of, "mtu": 5}
+    )
+    s.ask(a, ib.SET, ib.ATTR_MC_MEMBER, data, CREATE, data, INVALID)
+    return s, [
+        ("join_refused", number(s), 1, ["MTU 4096 bytes, the broadcast group has 2048 bytes"])
+    ]
+
+
+@case
+def join_that_is_redirected():
+    """Status 2: another port serves the request (IBA 13.5.2)."""
+    s, a, _, _ = link()
+    s.join(a, s.group4("239.1.2.3"), status=0x0002)
+    return s, []
+
+
+@case
+def leave_refused():
+    s, a, _, _ = link()
+    data = ib.mcmember(s.group4("224.0.0.1"), a.gid, join=FULL)
+    s.ask(a, ib.DELETE, ib.ATTR_MC_MEMBER, data, LEAVE_MASK, data, INVALID)
+    return s, [("leave_refused", number(s), 1, ["ERR_REQ_INVALID"])]
+
+
+@case
+def join_without_an_answer():
+    """The third request; each further one raises the count."""
+    s, a, _, _ = link()
+    before = number(s)
+    ask_join(s, a, s.group4("239.1.2.3"), times=4)
+    return s, [
+        ("sa_unanswered", before + 3, 2, ["join", "3 requests since frame %d" % (before + 1)])
+    ]
+
+
+@case
+def path_without_an_answer():
+    s, a, b, _ = link()
+    before = number(s)
+    data = ib.path_record(b.gid, a.gid, pkey=0xFFFF, reversible=1, numb=1)
+    ask_only(s, a, ib.GET, ib.ATTR_PATH_RECORD, data, PATH_BY_GIDS, seconds=1, times=3)
+    return s, [("sa_unanswered", before + 3, 1, ["path to " + b.gid])]
+
+
+@case
+def join_without_an_answer_by_the_sequence_of_the_sa():
+    """One request. The SA's next packet, 4 s later, has the next PSN."""
+    s, a, b, _ = link()
+    ask_join(s, a, s.group4("239.1.2.3"))
+    s.join(b, s.group4("239.1.2.4"))
+    return s, [("sa_unanswered", number(s), 1, ["1 request", "no packet of the SA is missing"])]
+
+
+@case
+def join_whose_answer_was_lost():
+    """As above, but the SA's answer has a PSN."""
+    s, a, b, _ = link()
+    s.join(a, s.group4("239.1.2.3"))
+    s.records.pop()
+    s.wait(4)
+    s.join(b, s.group4("239.1.2.4"))
+    return s, []
+
+
+@case
+def join_that_is_answered_late():
+    s, a, _, _ = link()
+    tid, group = s.next_tid(), s.group4("239.1.2.3")
+    data, mask = s.request(a, group, FULL)
+    for _ in range(2):
+        s.sa(a, s.sm, ib.SET, tid, ib.ATTR_MC_MEMBER, data, mask)
+        s.wait(1)
+    s.sa(s.sm, a, ib.GET_RESP, tid, ib.ATTR_MC_MEMBER, s.record(a, group, FULL), mask)
+    s.join(a, s.group4("239.1.2.4"))
+    return s, []
+
+
+@case
+def join_copied_by_a_tap():
+    s, a, _, _ = link()
+    ask_join(s, a, s.group4("239.1.2.3"), seconds=0)
+    copy_last(s)
+    copy_last(s)
+    return s, []
+
+
+@case
+def join_of_a_port_that_hears_nothing():
+    """No packet to the requester was captured: the capture may have only one direction."""
+    s = Subnet()
+    ask_join(s, Host(1), s.group4("239.1.2.3"), times=4)
+    return s, []
+
+
+@case
+def path_refused():
+    s, a, b, _ = link()
+    data = ib.path_record(b.gid, a.gid, pkey=0xFFFF, reversible=1, numb=1)
+    for _ in range(2):
+        s.ask(a, ib.GET, ib.ATTR_PATH_RECORD, data, PATH_BY_GIDS, data, NO_RECORDS)
+    return s, [("path_refused", number(s) - 2, 2, [b.gid, "ERR_NO_RECORDS"])]
+
+
+@case
+def two_holders():
+    """b and c have 10.0.0.2, and a resolves it: both reply; b announces it again by a request."""
+    s, a, b, c = link()
+    s.arp_request(a, b.ip)
+    s.arp_reply(b, a)
+    s.arp_reply(c, a, ip=b.ip)
+    moved = number(s)
+    s.wait(5)
+    s.arp_request(b, a.ip)
+    return s, [("moved", moved, 1, [b.gid]), ("duplicate_ip", number(s), 1, [c.gid])]
+
+
+@case
+def takeover():
+    """c takes over the address of b, which is silent, and gives it back: each by gratuitous ARP."""
+    s, a, b, c = link()
+    s.arp_request(a, b.ip)
+    s.arp_reply(b, a)
+    s.wait(5)
+    s.arp_request(c, b.ip, spa=b.ip)
+    there = number(s)
+    s.wait(5)
+    s.arp_request(b, b.ip, spa=b.ip)
+    return s, [("moved", there, 1, [b.gid]), ("moved", number(s), 1, [c.gid])]
+
+
+@case
+def probe_of_an_address():
+    """RFC 5227: c probes the address of b from 0.0.0.0, three times, and does not take it."""
+    s, a, b, c = link()
+    s.arp_request(a, b.ip)
+    s.arp_reply(b, a)
+    for _ in range(3):
+        s.arp_request(c, b.ip, spa="0.0.0.0")
+        s.wait(1)
+    s.arp_request(b, a.ip)
+    return s, []
+
+
+@case
+def anycast_address():
+    """RFC 4861 section 7.2.7: advertisements of an anycast address have no Override flag."""
+    s, a, b, c = link()
+    for host in (b, c, b):
+        s.advertise(host, a, "2001:db8::ffff", flags=0x40000000)
+    return s, []
+
+
+@case
+def announcement_to_another_group():
+    s, a, _, _ = link()
+    group = s.join(a, s.group4("239.1.2.3"))
+    s.arp_request(a, a.ip, dst=group)
+    return s, [("announcement_lost", number(s), 1, [group, s.broadcast()])]
+
+
+@case
+def announcement_to_the_link():
+    s, a, _, _ = link()
+    s.arp_request(a, a.ip)
+    return s, []
+
+
+@case
+def connection_refused():
+    s, a, b, _ = link()
+    c = Link(s, a, b)
+    for _ in range(2):
+        c.req(ib.service_id_rfc(b.qpn), ib.private_data(a.qpn, 65524))
+        c.rej(8)
+    return s, [("connection_refused", number(s) - 2, 2, ["reason 8", a.gid])]
+
+
+@case
+def connection_that_the_requester_gives_up():
+    """A REJ of the requester, reason 4 (timeout), for the REQ that has no answer."""
+    s, a, b, _ = link()
+    c = Link(s, a, b)
+    c.req(ib.service_id_rfc(b.qpn), ib.private_data(a.qpn, 65524))
+    c.mad(True, ib.cm_rej(c.tid, c.ids[0], 0, 4))
+    return s, [("connection_refused", number(s), 1, ["gives up", "reason 4", b.gid])]
+
+
+@case
+def connection_without_an_answer():
+    s, a, b, _ = link()
+    c, before = Link(s, a, b), number(s)
+    for _ in range(3):
+        c.req(ib.service_id_rfc(b.qpn), ib.private_data(a.qpn, 65524))
+        s.wait(4)
+    return s, [("connection_unanswered", before + 3, 1, [b.gid])]
+
+
+@case
+def connection_lost():
+    """NAK 3, remote operational error (IBA table 45): AETH syndrome 0x63."""
+    s, a, b, _ = link()
+    c = Link(s, a, b).open()
+    c.ping()
+    c.ack(True, c.psns[0], 0x63)
+    return s, [("connection_lost", number(s), 1, ["NAK 3", b.gid])]
+
+
+@case
+def connection_that_loses_a_packet():
+    """NAK 0, PSN sequence error: the sender repeats the packet."""
+    s, a, b, _ = link()
+    c = Link(s, a, b).open()
+    c.ping()
+    c.ack(True, c.psns[0], 0x60)
+    c.ping()
+    c.close()
+    return s, []
+
+
+@case
+def two_receive_mtus():
+    s, a, b, _ = link()
+    c = Link(s, a, b)
+    c.set_up(ib.service_id_rfc(b.qpn), b_pd=ib.private_data(b.qpn, 4096))
+    return s, [("mtu_mismatch", number(s) - 1, 1, ["65524", "4096", "4092"])]
+
+
+@case
+def trap_of_a_port():
+    """Trap 144, sent three times until the SM represses it, and the everyday trap 66."""
+    s, a, b, _ = link()
+    s.report(b, 66, s.group4("239.1.2.3"))
+    s.report(b, 65, a.gid)
+    return s, [("trap", number(s) - 1, 1, ["trap 65", a.gid])]
+
+
+@case
+def port_that_goes_down():
+    s, a, b, _ = link()
+    s.node_info(a)
+    s.port_info(a)
+    s.port_info(a, set_it=False, state=ib.ACTIVE)
+    s.port_info(a, set_it=False, state=ib.INIT)
+    return s, [("port_state", number(s), 1, ["Initialize"])]
+
+
+@case
+def port_that_stays_up():
+    s, a, b, _ = link()
+    s.node_info(a)
+    for _ in range(3):
+        s.port_info(a, set_it=False, state=ib.ACTIVE)
+    return s, []
+
+
+@case
+def port_info_refused():
+    s, a, _, _ = link()
+    tid = s.next_tid()
+    mad = ib.lid_routed_smp(0x02, tid, ib.PORT_INFO, 1, bytes(64))
+    for method, status in ((0x02, 0), (0x81, 0x001C)):
+        data = bytearray(mad)
+        data[3], data[4:6] = method, status.to_bytes(2, "big")
+        src, dst = (s.sm, a) if method == 2 else (a, s.sm)
+        qps = dict(destqp=0, srcqp=0, qkey=0, vl=15)
+        s.put(Frame(ib.UD | ONLY, bytes(data), dlid=dst.lid, slid=src.lid, psn=tid, **qps))
+    return s, [("smp_refused", number(s), 1, ["PortInfo", "0x001c"])]
+
+
+@case
+def another_sm():
+    s, a, b, _ = link()
+    s.sm = Host(8)
+    s.join(a, s.group4("239.1.2.3"))
+    return s, [("sm_changed", number(s), 1, ["LID 9"])]
+
+
+@case
+def arp_without_an_answer():
+    s, a, b, _ = link()
+    s.path(a, b)
+    before = number(s)
+    for _ in range(4):
+        s.arp_request(a, "10.0.0.77")
+        s.wait(1)
+    return s, [("arp_unanswered", before + 3, 2, ["10.0.0.77", "3 requests"])]
+
+
+@case
+def arp_whose_answer_is_lost():
+    s, a, b, _ = link()
+    for n in range(6):
+        s.arp_request(a, b.ip)
+        s.wait(1)
+        if n % 2:
+            s.arp_reply(b, a)
+    return s, []
+
+
+@case
+def arp_scan_without_waiting():
+    """Three requests within 3 ms wait for no answer."""
+    s, a, b, _ = link()
+    s.path(a, b)
+    for _ in range(3):
+        s.arp_request(a, "10.0.0.77")
+    return s, []
+
+
+@case
+def nd_without_an_answer():
+    s, a, b, _ = link()
+    before = number(s)
+    for _ in range(3):
+        s.solicit(a, b.ll)
+        s.wait(1)
+    return s, [("nd_unanswered", before + 3, 1, [b.ll])]
+
+
+@case
+def duplicate_address_detection():
+    """RFC 4862: solicitations from :: want no answer."""
+    s, a, b, _ = link()
+    for _ in range(3):
+        s.solicit(a, a.ll, "::")
+        s.wait(1)
+    return s, []
+
+
+def pings(s, a, b, n, replies):
+    for seq in range(n):
+        s.ud(a, b, ping(a, b, seq=seq))
+        if seq in replies:
+            s.ud(b, a, ping(b, a, seq=seq, reply=True))
+        s.wait(1)
+
+
+@case
+def ping_without_an_answer():
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    before = number(s)
+    pings(s, a, b, 5, ())
+    return s, [("echo_unanswered", before + 4, 2, ["10.0.0.2", "4 requests"])]
+
+
+@case
+def ping_with_lost_answers():
+    """Two of three replies are missing: the loss of packets is not the loss of a host."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    pings(s, a, b, 9, (2, 5, 8))
+    return s, []
+
+
+@case
+def ping_flood():
+    """Ten requests on the way before the first reply."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    for seq in range(10):
+        s.ud(a, b, ping(a, b, seq=seq))
+    for seq in range(10):
+        s.ud(b, a, ping(b, a, seq=seq, reply=True))
+    s.wait(2)
+    s.ping(a, b)
+    return s, []
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.__name__)
+def test_events(case, tmp_path):
+    s, expected = case()
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    found = events_of(path)
+    assert [(e["name"], e["frame"], e["count"]) for e in found] == [e[:3] for e in expected], found
+    for event, (_, _, _, texts) in zip(found, expected):
+        for text in texts:
+            assert text in event["what"] + event["who"], event
+        assert event["cause_frame"] < event["frame"] <= event["last_frame"]
+
+
+def test_every_event_has_a_case():
+    with open(os.path.join(SRC, "lib/analysis/events.def"), encoding="utf-8") as f:
+        names = {line.split('"')[1] for line in f if line.startswith("EVENT(")}
+    assert names == {e[0] for case in CASES for e in case()[1]}
+
+
+# ---- the reports
+
+
+def refusals(n):
+    s, a, _, _ = link()
+    for i in range(n):
+        s.join(a, s.group4("239.1.2.%d" % i), status=NO_RESOURCES)
+    return s.pcap()
+
+
+def test_text_lists_20_events_and_counts_all(tmp_path):
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(refusals(23))
+    short, whole = check.run(str(path)), check.run("-v", str(path))
+    text = short.stdout.decode()
+    assert text.count("  frame ") >= 20 and text.count(": join_refused: ") == 20
+    assert "  and 3 more: ipoib-check -v lists all\n" in text
+    assert text.rstrip().endswith(", 23 events")
+    assert whole.stdout.decode().count(": join_refused: ") == 23
+    assert short.returncode == whole.returncode
+
+
+def test_a_full_table_says_so(tmp_path):
+    """The table has 16384 entries. The reports name it, and the verdict does not depend on it."""
+    s, a, _ = link(2)
+    for i in range(16384 + 10):
+        record = ib.path_record("fe80::%x:1" % (i + 1), a.gid)
+        reply = ib.sa_mad(ib.GET_RESP, i + 1, ib.ATTR_PATH_RECORD, record, 0, NO_RECORDS)
+        s.put(mad_frame(s.sm, a, reply, s.next_psn(s.sm.lid, 1)))
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    done = check.run(str(path))
+    text = done.stdout.decode()
+    assert "the table of events of the link: full from frame" in text
+    assert "10 entries refused: further events are not listed" in text
+    assert "NOT JUDGED" not in text and "16384 events" in text
+
+
+def test_events_change_neither_verdict_nor_exit_status(tmp_path):
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(refusals(1))
+    done = check.run("--strict", str(path))
+    assert done.returncode == check.OK and b"1 event\n" in done.stdout
+
+
+def test_junit_has_the_events(tmp_path):
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(refusals(1))
+    text = check.run("--format", "junit", str(path)).stdout.decode()
+    assert ": join_refused: " in text[text.index("<system-out>") :]
+
+
+def test_explain_prints_the_page():
+    text = check.run("--explain", "join_refused").stdout.decode()
+    assert text.startswith("join_refused\n") and "ipoib.analysis.join_refused" in text
+
+
+# ---- real captures
+
+
+def kinds(path):
+    """Unanswered requests: the event, and who did not answer whom."""
+    return {(e["name"], e["who"]) for e in events_of(path) if e["name"].endswith(UNANSWERED)}
+
+
+@pytest.mark.parametrize("name", sorted(n for n in os.listdir(TESTDATA) if n.endswith(".pcap")))
+def test_one_percent_loss_adds_no_unanswered_request(name, tmp_path):
+    capture = capfile.read(testdata(name))
+    before = kinds(testdata(name))
+    for seed in range(8):
+        draw = random.Random(f"{name} {seed}")
+        kept = [(f.time, f.data) for f in capture.frames if draw.random() >= 0.01]
+        path = tmp_path / f"{seed}.pcap"
+        records = [capfile.record(time, data) for time, data in kept]
+        path.write_bytes(capfile.pcap(capture.linktype, records, nanoseconds=True))
+        assert kinds(path) <= before, seed
