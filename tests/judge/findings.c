@@ -3,9 +3,10 @@
  * findings [--deviations none|linux] [--frames|--places] [--skip N] [--lose PERMILLE] [--seed N]
  * [--swap N] [--current] CAPTURE: prints what the checker reports for a capture, for tests.
  *
- * findings --serve: reads such arguments from the standard input, each request a line, the arguments
- * separated by tabs. Answers each in a process of its own: what it prints, then the line "= STATUS"
- * with its exit status (or 128 + signal). A start of this program costs more than most captures.
+ * findings --serve: reads such arguments from the standard input, each request a line, the
+ * arguments separated by tabs. Answers each in a process of its own: what it prints, then the line
+ * "= STATUS" with its exit status (or 128 + signal). A start of this program costs more than most
+ * captures.
  *
  * --skip drops the first N frames, --lose drops frames at random, --swap swaps frame N with the
  * next one. --current: the records of the SA are known to be current, as in a probe.
@@ -151,7 +152,7 @@ static int answer(int argc, char **argv)
 
 enum { REQUEST_SIZE = 8192, ARGUMENTS_MAX = 16 };
 
-/* In a process of its own: the tallies and options begin anew, and a crash ends only this answer. */
+/* In a process of its own: the options begin anew, and a crash ends only this answer. */
 static int answer_line(char *line)
 {
     char *argv[ARGUMENTS_MAX + 1] = {(char *)"findings"}, *rest = line;
