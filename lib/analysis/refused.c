@@ -120,11 +120,8 @@ static void leave_refused(const struct watch *w, const struct subnet_event *e)
                 text_of_gid(group, e->group->mgid), status, sa_status_name(status));
 }
 
-/* A redirection names the port that serves the request: no refusal (IBA 13.5.2). */
 void watch_refused_requests(const struct watch *w)
 {
-    if (status_is_redirection(w->p->mad.mad.status))
-        return;
     for (unsigned i = 0; i < w->e->count; i++) {
         const struct subnet_event *e = &w->e->list[i];
         if (e->kind == SUBNET_JOIN_REFUSED && e->group && e->request)

@@ -109,7 +109,7 @@ static void watch_path(const struct watch *w, const struct question *q)
 {
     const struct sa *sa = &w->p->mad.sa;
     bool refused = sa->mad.attribute == SA_PATH_RECORD && sa->mad.method == SA_GET_RESP &&
-                   sa->mad.status && !status_is_redirection(sa->mad.status);
+                   sa->mad.status;
     if (!refused)
         return;
     if (q)

@@ -47,12 +47,6 @@ struct sender sender_with_ip(struct sender s, const struct ip *ip);
 enum { GID_TEXT = 46 };
 const char *text_of_gid(char text[GID_TEXT], const uint8_t *gid);
 
-/* The status of a response (IBA 13.4.7): the request must be sent to another port. */
-static inline bool status_is_redirection(uint16_t status)
-{
-    return status >> 8 == 0 && (status & 0x1f) == 2;
-}
-
 /* ---- the watchers */
 
 void watch_refused_requests(const struct watch *w);   /* refused.c */

@@ -129,10 +129,10 @@ def join_refused_for_its_mtu():
 
 @case
 def join_that_is_redirected():
-    """Status 2: another port serves the request (IBA 13.5.2)."""
+    """Status 2: another port serves the request (IBA 13.5.2), if the host follows."""
     s, a, _, _ = link()
     s.join(a, s.group4("239.1.2.3"), status=0x0002)
-    return s, []
+    return s, [("join_refused", number(s), 1, ["redirection required"])]
 
 
 @case
