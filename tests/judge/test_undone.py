@@ -257,7 +257,11 @@ def test_plugin_says_that_it_does_not_show_all_findings(tmp_path):
     stored = 100000
     w, at = world(RESERVED, "IPv4 broadcast")
     time, data, _ = w.records()[w.order.index(at)]
-    records = [capfile.record(time + i, data) for i in range(stored + 10)]
+    # each with a PSN of its own, and without CRCs: the same packet again is a copy
+    psn, crcs = slice(57, 60), 6
+    parts = (data[: psn.start], data[psn.stop : -crcs])
+    counted = (i.to_bytes(3, "big").join(parts) for i in range(stored + 10))
+    records = [capfile.record(time + i, one) for i, one in enumerate(counted)]
     path = tmp_path / "a.pcap"
     path.write_bytes(capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
     out = tshark("-q", "-z", "ipoib,conformance", "-r", str(path)).stdout
