@@ -511,6 +511,8 @@ void fabric_classify(struct fabric *f, struct packet *p)
     if (whole)
         p->crcs_count = sources_see(f->sources, p->captured_on, p->bytes, &p->ib);
     bool copy = whole && is_copy(f, p);
+    if (copy && p->classification.class == PAYLOAD_MAD)
+        order_copied(&f->facts.order, interfaces_subnet(f->interfaces, p->captured_on));
     if (!copy)
         order_note(&f->facts.order, p->at.frame, interfaces_subnet(f->interfaces, p->captured_on),
                    p->captured_on, p->at.ns);

@@ -43,8 +43,7 @@ struct certainty certainty_early_data(const struct check_context *s, const struc
     const struct order *order = &s->f->order;
     uint32_t from_responder = c->requester.flow.early_frame;
     uint32_t from_requester = c->responder.flow.early_frame;
-    bool copied = order_has_copies(order) && order_is_uncertain(order, from_responder);
-    bool by_responder = from_responder > c->req_frame && !copied;
+    bool by_responder = from_responder > c->req_frame && !order_has_copies(order);
     if (may_have_missed_rep(s, c))
         return uncertain("an earlier copy of the REP may not have been captured");
     bool by_requester = from_requester > c->req_frame && !order_is_uncertain(order, from_requester);
@@ -64,7 +63,7 @@ struct certainty certainty_refused(const struct check_context *s, const struct f
     const struct connection *c = f->connection;
     const struct endport *requester = c->endport[0];
     const struct order *order = &s->f->order;
-    if (c->requester.refused && order_has_copies(order) && order_is_uncertain(order, c->rej_frame))
+    if (c->requester.refused && order_has_copies(order))
         return uncertain("the REJ may have come after the IP: they are too close to each other");
     if (!requester || requester->gsi.gap_frame > c->req_frame)
         return uncertain("the set-up of a later connection may not have been captured");
