@@ -4,8 +4,8 @@
  * before and after.
  *
  * A chain must not add a violation of a MUST or SHOULD to a capture that conforms: a frame that was
- * not captured is not the sender's fault. Other CRCs, and an interface for each direction, must not
- * hide a violation of a capture with violations.
+ * not captured is not the sender's fault. Other CRCs, an interface for each direction, and a copy
+ * of every frame, must not hide a violation of a capture with violations.
  */
 #ifndef IPOIB_FUZZ_LAW_H
 #define IPOIB_FUZZ_LAW_H
@@ -55,6 +55,7 @@ enum law_kind {
     LAW_CLOCK,
     LAW_SPLIT,
     LAW_CRCS,
+    LAW_DOUBLE,
     LAW_KINDS,
 };
 
@@ -64,7 +65,7 @@ struct law_chain {
     struct law_step {
         enum law_kind kind;
         uint32_t seed;
-    } steps[LAW_STEPS];
+    } steps[LAW_STEPS + 1]; /* law_chains.c adds a doubling */
 };
 
 /* The steps that the law allows for the capture, each at most as often as it may occur. */
@@ -84,16 +85,20 @@ enum law_crcs {
 
 enum { LAW_VALUES = 2, LAW_UNCHANGED = -1 };
 
+/* Every frame is captured twice: a millisecond later, on a second interface, from another link. */
+enum { LAW_LATER = -1, LAW_ON_ANOTHER = 1, LAW_WITH_ANOTHER_VL = 2 };
+
 struct law_change {
     enum law_kind kind;
     /*
      * Slice: bytes. Duplicate and swap: the longest time between the frames, in ns. Clock:
-     * interface, ns. Split: port. CRCs: enum law_crcs.
+     * interface, ns. Split: port. CRCs: enum law_crcs. Double: the number of frames before the
+     * copy, or LAW_LATER; LAW_ON_* and LAW_WITH_*.
      */
     int64_t values[LAW_VALUES];
     /*
      * For each frame of the whole capture: LAW_UNCHANGED; or the bytes that remain of it (cut); or
-     * the number of frames before its copy (duplicate); or 0. NULL: slice, clock and split.
+     * the number of frames before its copy (duplicate); or 0. NULL: slice, clock, split and double.
      */
     int32_t *of;
 };

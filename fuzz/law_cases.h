@@ -64,8 +64,8 @@ GHashTable *law_case_violations(const struct law_case *x);
 
 /* The first violation that breaks the law; NULL: none does. It belongs to one of the sets. */
 const char *law_case_broken(const struct law_case *x, GHashTable *found);
-/* "adds" or "loses" */
-const char *law_case_verb(const struct law_case *x);
+/* "adds" or "loses": how this violation breaks the law. */
+const char *law_case_verb(const struct law_case *x, const char *violation);
 
 /*
  * The case as text: "keep 1-5,7; cut 7:52; as erf gzip". Frames are counted from 1. The caller

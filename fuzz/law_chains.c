@@ -111,7 +111,7 @@ static void show(const struct run *run, struct law_case *x, const char *name, co
 static void report(struct run *run, const char *capture, struct law_case *x, const char *name,
                    const char *violation)
 {
-    char *line = g_strdup_printf("%s %s", law_case_verb(x), violation);
+    char *line = g_strdup_printf("%s %s", law_case_verb(x, violation), violation);
     run->broken++;
     if (g_hash_table_add(run->shown, g_strdup_printf("%s %s", capture, line))) {
         law_reduce(x, violation);
@@ -165,10 +165,28 @@ static struct law_chain draw(const struct capture *c, struct law_random *r)
     return chain;
 }
 
+/*
+ * In every fourth chain, every frame is captured twice: before all other steps, or after them.
+ * Drawn apart, so that the other steps of a chain do not depend on it.
+ */
+static void draw_double(const struct law_capture *c, struct law_random r, struct law_chain *chain)
+{
+    unsigned how = law_below(&r, 8);
+    struct law_step step = {LAW_DOUBLE, (uint32_t)law_next(&r)};
+    if (how > 1)
+        return;
+    if (how == 0)
+        memmove(chain->steps + 1, chain->steps, chain->n * sizeof step);
+    chain->steps[how == 0 ? 0 : chain->n] = step;
+    chain->n++;
+    law_make_valid(c, chain);
+}
+
 static void run_chain(struct run *run, const struct capture *c, uint64_t number)
 {
     struct law_random r = random_of(c, run->options, number);
     struct law_chain chain = draw(c, &r);
+    draw_double(c->law, (struct law_random){~r.state}, &chain);
     struct law_case x;
     struct law_frames f;
     law_case_init(&x, c->law);

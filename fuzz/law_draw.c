@@ -136,6 +136,13 @@ static int64_t draw_port(const struct law_capture *c, struct law_random *r)
     return (int64_t)g_array_index(c->ports, uint64_t, which);
 }
 
+static void draw_double(struct law_random *r, struct law_change *out)
+{
+    static const int8_t later[] = {0, 2, LAW_LATER};
+    out->values[0] = later[law_below(r, G_N_ELEMENTS(later))];
+    out->values[1] = law_below(r, 1 + (LAW_ON_ANOTHER | LAW_WITH_ANOTHER_VL));
+}
+
 /* Of some sources, or of all. */
 static GHashTable *choose_sources(const struct law_capture *c, struct law_random *r)
 {
@@ -188,6 +195,9 @@ struct law_change *law_draw(const struct law_capture *c, struct law_step step, c
     case LAW_CRCS:
         draw_crcs(c, &r, out);
         break;
+    case LAW_DOUBLE:
+        draw_double(&r, out);
+        break;
     case LAW_KINDS:
         break;
     }
@@ -204,10 +214,21 @@ static bool is_once(enum law_kind kind)
 
 static bool is_allowed(const struct law_capture *c, enum law_kind kind)
 {
-    bool keeps = kind == LAW_SPLIT || kind == LAW_CRCS;
+    bool keeps = kind == LAW_SPLIT || kind == LAW_CRCS || kind == LAW_DOUBLE;
     if (kind == LAW_CRCS && c->linktype != LINKTYPE_INFINIBAND)
         return false;
     return keeps || law_conforms(c);
+}
+
+/*
+ * Two directions and their copies are four interfaces: nothing
+ * shows at first which of two equal requests a response answers, so the interfaces are joined late,
+ * and violations may be inconclusive until then.
+ */
+static bool excludes(const struct law_capture *c, const bool *used, enum law_kind kind)
+{
+    bool four = (kind == LAW_DOUBLE && used[LAW_SPLIT]) || (kind == LAW_SPLIT && used[LAW_DOUBLE]);
+    return (used[kind] && is_once(kind)) || (four && !law_conforms(c));
 }
 
 void law_make_valid(const struct law_capture *c, struct law_chain *chain)
@@ -217,7 +238,7 @@ void law_make_valid(const struct law_capture *c, struct law_chain *chain)
     bool used[LAW_KINDS] = {false};
     for (unsigned i = 0; i < chain->n; i++) {
         struct law_step step = chain->steps[i];
-        if (!is_allowed(c, step.kind) || (used[step.kind] && is_once(step.kind)))
+        if (!is_allowed(c, step.kind) || excludes(c, used, step.kind))
             continue;
         used[step.kind] = true;
         if (step.kind == LAW_CLOCK)

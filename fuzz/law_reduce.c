@@ -105,7 +105,7 @@ static void without_file(struct search *s)
 
 void law_reduce(struct law_case *x, const char *violation)
 {
-    struct search s = {x, violation, strcmp(law_case_verb(x), "adds") == 0, 0};
+    struct search s = {x, violation, strcmp(law_case_verb(x, violation), "adds") == 0, 0};
     without_file(&s);
     smaller_chain(&s);
     if (s.is_added) /* a violating capture keeps its frames */

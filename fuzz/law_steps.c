@@ -5,12 +5,13 @@
 #include "fuzz/law.h"
 #include "wire/ib.h"
 #include "wire/linktype.h"
+#include "wire/vcrc.h"
 
 enum { VCRC = 2, ICRC = 4, CRCS = VCRC + ICRC, SMALLEST = LAW_LRH + 12 + CRCS };
 
 bool law_has_frames(enum law_kind kind)
 {
-    return kind != LAW_SLICE && kind != LAW_CLOCK && kind != LAW_SPLIT;
+    return kind != LAW_SLICE && kind != LAW_CLOCK && kind != LAW_SPLIT && kind != LAW_DOUBLE;
 }
 
 struct law_change *law_change_new(const struct law_capture *c, enum law_kind kind)
@@ -134,6 +135,69 @@ static void duplicate_frames(const struct law_capture *c, const struct law_chang
     g_array_set_size(frames, 0);
     g_array_append_vals(frames, out->data, out->len);
     g_array_unref(waiting);
+    g_array_unref(out);
+}
+
+/* ---- every frame captured twice */
+
+enum { MILLISECOND = 1000000, ANOTHER_INTERFACE = 2, ANOTHER_VL = 0x10 };
+
+/* Another VL, and the VCRC of the next link. A frame without VCRC, or with a wrong one, stays. */
+static void change_vl(struct law_frames *out, struct law_frame *f)
+{
+    struct ib_packet ib;
+    struct view v = view_make(f->bytes, f->cap, f->wire);
+    if (f->cap < f->wire || ib_decode(v, IB_START_LRH, &ib) != WIRE_OK ||
+        vcrc_check(v, &ib) != VCRC_RIGHT)
+        return;
+    uint8_t *bytes = g_memdup2(f->bytes, f->cap);
+    g_ptr_array_add(out->bytes, bytes);
+    f->bytes = v.p = bytes;
+    bytes[LRH_VL_LVER] ^= ANOTHER_VL;
+    uint16_t vcrc = vcrc_of(v, &ib);
+    bytes[ib.length] = (uint8_t)vcrc;
+    bytes[ib.length + 1] = (uint8_t)(vcrc >> 8);
+}
+
+static struct law_frame copy_of(const struct law_capture *c, const struct law_change *change,
+                                struct law_frames *out, struct law_frame f)
+{
+    if (change->values[1] & LAW_ON_ANOTHER)
+        f.interface += ANOTHER_INTERFACE;
+    if (change->values[1] & LAW_WITH_ANOTHER_VL && c->linktype == LINKTYPE_INFINIBAND)
+        change_vl(out, &f);
+    return f;
+}
+
+/* Does the copy of the frame at `first` come before the frame at `next`? */
+static bool is_copied_before(const struct law_change *change, const GArray *frames, guint first,
+                             guint next)
+{
+    const struct law_frame *f = law_at(frames, first);
+    if (next == frames->len)
+        return true;
+    return change->values[0] == LAW_LATER ? law_at(frames, next)->ns - f->ns > MILLISECOND
+                                          : next - first > (guint)change->values[0];
+}
+
+static void double_frames(const struct law_capture *c, const struct law_change *change,
+                          struct law_frames *f)
+{
+    GArray *out = g_array_new(FALSE, FALSE, sizeof(struct law_frame));
+    guint copied = 0;
+    for (guint i = 0; i <= f->frames->len; i++) {
+        for (; copied < i && is_copied_before(change, f->frames, copied, i); copied++) {
+            struct law_frame copy = copy_of(c, change, f, *law_at(f->frames, copied));
+            bool later = change->values[0] == LAW_LATER;
+            int64_t last = law_at(f->frames, i - 1)->ns;
+            copy.ns = later ? MAX(copy.ns + MILLISECOND, last) : last;
+            g_array_append_val(out, copy);
+        }
+        if (i < f->frames->len)
+            g_array_append_val(out, *law_at(f->frames, i));
+    }
+    g_array_set_size(f->frames, 0);
+    g_array_append_vals(f->frames, out->data, out->len);
     g_array_unref(out);
 }
 
@@ -287,6 +351,9 @@ void law_apply(const struct law_capture *c, const struct law_change *change, str
         break;
     case LAW_CRCS:
         change_crcs(change, f);
+        break;
+    case LAW_DOUBLE:
+        double_frames(c, change, f);
         break;
     case LAW_KINDS:
         break;

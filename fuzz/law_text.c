@@ -13,6 +13,7 @@ static const struct {
     [LAW_SLICE] = {"slice", 1, false},   [LAW_DUPLICATE] = {"duplicate", 1, true},
     [LAW_SWAP] = {"swap", 1, false},     [LAW_CLOCK] = {"clock", 2, false},
     [LAW_SPLIT] = {"split", 1, false},   [LAW_CRCS] = {"CRCs", 1, false},
+    [LAW_DOUBLE] = {"double", 2, false},
 };
 static const char *const crcs[] = {"zeros", "junk", "inverted", "no-VCRC", "none", "not-captured"};
 

@@ -76,6 +76,8 @@ void analysis_packet(struct analysis *a, const struct packet *p, const struct ev
 {
     const struct watch w = {&a->sink, a->facts, p, e, a->questions};
     enum payload_class class = p->classification.class;
+    if (p->copy_of)
+        return;
     question_hear(&w);
     if (class == PAYLOAD_MAD)
         watch_mad(&w);

@@ -138,7 +138,7 @@ static void responded(const struct watch *w)
 static bool is_proved(const struct watch *w, const struct question *q)
 {
     const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
-    return s && sa_sequence_is_shown(s) && s->gap_frame <= q->first_frame &&
+    return s && sa_sequence_is_shown(s) && sequence_is_whole_since(&s->gsi, q->first_frame) &&
            watch_ms(w) - q->first_ms >= GIVEN_UP_MS;
 }
 

@@ -77,8 +77,8 @@ void connections_add_side(struct connections *c, struct connection_side *side, u
 
 bool connection_may_be_replaced(const struct connection *c)
 {
-    return c->endport[0] && c->endport[1] && c->endport[0]->gap_frame > c->req_frame &&
-           c->endport[1]->gap_frame > c->req_frame;
+    return c->endport[0] && c->endport[1] && c->endport[0]->gsi.gap_frame > c->req_frame &&
+           c->endport[1]->gsi.gap_frame > c->req_frame;
 }
 
 uint32_t connection_mtu(const struct connection *c)

@@ -13,6 +13,7 @@
 #include "model/clocks.h"
 #include "model/endport.h"
 #include "model/port.h"
+#include "model/sequence.h"
 #include "model/stream.h"
 #include "wire/payload.h"
 
@@ -28,15 +29,13 @@ struct flow {
      * none
      */
     uint32_t early_frame;
-    uint32_t psn : 24; /* of the last SEND packet, or of the first one that the CM message
-                          announces; if has_psn */
-    uint32_t has_psn : 1;
+    struct sequence sequence; /* of the SEND packets */
     uint32_t to_requester : 1;
     /* a message that started here looked like IPoIB, without a known connection or after its end */
     uint32_t looked_ipoib : 1;
     uint32_t heap : 1; /* allocated on its own, not embedded in a connection */
-    /* since the set-up or the last message that looked like IPoIB, a PSN was not the next one */
-    uint32_t gap : 1;
+    /* since the set-up or the last message that looked like IPoIB, no packet is missing */
+    uint32_t whole : 1;
 };
 
 /*

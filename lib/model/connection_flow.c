@@ -68,9 +68,9 @@ void flow_bind(struct connections *c, struct connection_side *side, const struct
     uint32_t early = before && !side->is_requester ? before->early_frame : 0;
     *f = (struct flow){.id = port_number(&f->id.port, cm->qpn),
                        .connection = connection_of_side(side),
-                       .psn = cm->psn & PSN_MASK,
-                       .has_psn = true,
-                       .to_requester = side->is_requester};
+                       .to_requester = side->is_requester,
+                       .whole = true};
+    sequence_begins(&f->sequence, cm->psn);
     f->early_frame = early;
     g_hash_table_replace(c->flows, f, f);
 }
@@ -85,7 +85,7 @@ void flow_bind_lid(struct connections *c, uint16_t lid, const struct connection_
     if (!f || f->connection == connection_of_side(side))
         return;
     flow_release(f);
-    f->has_psn = false;
+    f->sequence = (struct sequence){0};
     f->connection = connection_of_side(side);
     f->to_requester = side->is_requester;
 }
@@ -107,30 +107,34 @@ static const struct flow *flow_with_psn(const struct flow *f)
     return f->to_requester ? &f->connection->requester.flow : &f->connection->responder.flow;
 }
 
-bool flow_continues(const struct flow *f, uint32_t psn)
+static bool flow_continues(const struct flow *f, uint32_t psn)
 {
-    const struct flow *own = flow_with_psn(f);
-    int32_t distance = psn_distance(own->psn, psn);
-    return own->has_psn && distance < PSN_JUMP && distance > -PSN_JUMP;
+    const struct sequence *s = &flow_with_psn(f)->sequence;
+    int32_t distance = psn_distance(s->psn, psn);
+    return s->known && distance < PSN_JUMP && distance > -PSN_JUMP;
 }
 
 bool flow_is_next(const struct flow *f, uint32_t psn)
 {
     const struct flow *own = flow_with_psn(f);
-    int32_t distance = psn_distance(own->psn, psn);
-    return own->has_psn && !own->gap && (distance == 0 || distance == 1);
+    return own->whole && sequence_is_next(&own->sequence, psn);
 }
 
-void flow_sees(struct flow *f, uint32_t psn, bool looks)
+void flow_sees(struct flow *f, uint32_t psn, bool looks, uint32_t frame)
 {
-    if (flow_with_psn(f)->has_psn && !flow_continues(f, psn)) {
+    if (flow_with_psn(f)->sequence.known && !flow_continues(f, psn)) {
         /* the PSNs of the GSI show whether a QP has another connection after the end of its own */
         if (f->connection && !connection_is_over(f->connection))
             flow_release(f);
         f->looked_ipoib = false;
     }
     struct flow *own = (struct flow *)flow_with_psn(f);
-    own->gap = !looks && !flow_is_next(f, psn);
-    own->psn = psn & PSN_MASK;
-    own->has_psn = true;
+    own->whole = looks || flow_is_next(f, psn);
+    sequence_saw(&own->sequence, psn, frame);
+}
+
+void flow_sees_corrupt(struct flow *f, uint32_t psn, uint32_t frame)
+{
+    struct flow *own = (struct flow *)flow_with_psn(f);
+    sequence_saw_corrupt(&own->sequence, psn, frame);
 }

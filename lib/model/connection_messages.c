@@ -119,7 +119,7 @@ static bool has_early_rep(const struct connections *c, uint32_t window, const st
 static bool misses_since(struct endport *e, uint32_t window)
 {
     e = endport_now(e);
-    return e && e->gap_frame && e->gap_frame >= window;
+    return e && e->gsi.gap_frame && e->gsi.gap_frame >= window;
 }
 
 static struct connection *on_req(struct connections *c, uint32_t frame, uint32_t window,

@@ -138,7 +138,7 @@ struct port endports_base(const struct endports *e, struct port port)
 
 bool endports_gid_is_confirmed(const struct endports *e, const struct endport *p)
 {
-    return p->named_frame && p->named_frame >= p->gap_frame &&
+    return p->named_frame && p->named_frame >= p->gsi.gap_frame &&
            endports_by_lid(e, p->interface, p->lid) == p;
 }
 
@@ -204,17 +204,9 @@ static void take_over(struct endport *p, struct endport *nameless)
         p->initialised_frame = nameless->initialised_frame;
     if (!p->new_frame)
         p->new_frame = nameless->new_frame;
-    p->gap_frame = MAX(p->gap_frame, nameless->gap_frame);
     p->named_frame = MAX(p->named_frame, nameless->named_frame);
-    if (!p->gsi_frame) {
-        p->gsi_frame = nameless->gsi_frame;
-        p->begins_late = nameless->begins_late;
-    }
-    if (nameless->gsi_psn)
-        p->gsi_psn = nameless->gsi_psn;
-    p->gsi_last_frame = MAX(p->gsi_last_frame, nameless->gsi_last_frame);
-    if (nameless->smi_psn)
-        p->smi_psn = nameless->smi_psn;
+    sequence_merge(&p->gsi, &nameless->gsi);
+    sequence_merge(&p->smi, &nameless->smi);
     if (nameless->neighbor_mtu)
         p->neighbor_mtu = nameless->neighbor_mtu;
     if (nameless->mtu_cap)
@@ -248,7 +240,7 @@ static void find_moved(struct endport *p, uint16_t lid)
     if (!p->lid || endport_has_lid(p, lid))
         return;
     p->initialised_frame = p->new_frame = p->named_frame = 0;
-    p->gsi_frame = p->gsi_psn = 0;
+    sequence_forget(&p->gsi);
     p->lmc = 0;
 }
 
@@ -457,48 +449,20 @@ void endport_interface_ended(struct endport *p)
     p->ended += p->ended < ENDED_MAX;
 }
 
-/* UP_AGAIN: the port was initialised after that packet, so its driver may restart PSNs from 0. */
-enum { LAST_PSN_KNOWN = 1u << 31, LAST_PSN_UP_AGAIN = 1u << 30 };
-
 void endport_initialised(struct endport *p, uint32_t frame)
 {
-    bool missed = p->initialised_frame && p->gap_frame > p->initialised_frame;
+    bool missed = p->initialised_frame && p->gsi.gap_frame > p->initialised_frame;
     p->initialised_frame = frame;
     p->subscribed_before |= missed ? SUBSCRIBED_CREATED | SUBSCRIBED_DELETED
                                    : p->subscribed | p->subscribed_to_one | p->subscribing;
     p->subscribed = p->subscribed_to_one = p->subscribing = 0;
-    if (p->gsi_last_frame)
+    if (p->gsi.last_frame)
         endport_interface_ended(p);
-    p->gsi_psn |= LAST_PSN_UP_AGAIN;
+    sequence_restarts(&p->gsi);
 }
 
 void endport_started(struct endport *p, uint32_t frame)
 {
     p->new_frame = frame;
-    p->gsi_psn |= LAST_PSN_UP_AGAIN;
-}
-
-bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
-{
-    bool known = p->gsi_psn & LAST_PSN_KNOWN, up_again = p->gsi_psn & LAST_PSN_UP_AGAIN;
-    bool whole = (known && psn_distance(p->gsi_psn & PSN_MASK, psn) == 1) || (up_again && psn == 0);
-    if ((known || up_again) && !whole)
-        p->gap_frame = frame;
-    if (!p->gsi_frame) {
-        p->gsi_frame = frame;
-        p->begins_late = psn != 0;
-    }
-    p->gsi_last_frame = frame;
-    p->gsi_psn = psn | LAST_PSN_KNOWN;
-    return whole;
-}
-
-enum smi_sent endport_smi_sent(uint32_t *last, uint32_t psn)
-{
-    bool known = *last & LAST_PSN_KNOWN;
-    int32_t distance = psn_distance(*last & PSN_MASK, psn);
-    *last = psn | LAST_PSN_KNOWN;
-    if (!known || distance == 0)
-        return SMI_UNKNOWN;
-    return distance == 1 ? SMI_NEXT : SMI_MISSING;
+    sequence_restarts(&p->gsi);
 }

@@ -11,6 +11,7 @@
 #include <glib.h>
 
 #include "model/port.h"
+#include "model/sequence.h"
 #include "wire/ib.h"
 
 struct connection;
@@ -54,15 +55,12 @@ struct endport {
     /* how often an interface ended: it left its broadcast group, or was brought up again */
     uint8_t ended : 3;
     uint8_t node_type : 2;      /* from NodeInfo, with a PortInfo of the same route; 0: not known */
-    uint8_t begins_late : 1;    /* the packet in gsi_frame has a PSN other than 0 */
     uint32_t initialised_frame; /* frame in which it was initialised; 0: before the capture */
     /*
      * frame in which the SM set its LID and it had none before, as after a start: no membership is
      * older; 0: not seen
      */
     uint32_t new_frame;
-    /* last frame that showed a packet of its GSI (QP1) to be missing or truncated; 0: never */
-    uint32_t gap_frame;
     /* last frame in which the SM requested ClientReregister (join and subscribe again); 0: never */
     uint32_t reregister_frame;
     /*
@@ -70,11 +68,9 @@ struct endport {
      * with another LID has named it since
      */
     uint32_t named_frame;
-    uint32_t gsi_frame;      /* first packet of its GSI; 0: none */
-    uint32_t gsi_last_frame; /* last packet of its GSI; 0: none */
-    uint32_t gsi_psn;        /* PSN of the last packet that its GSI sent, with LAST_PSN_* bits */
-    uint32_t smi_psn; /* PSN of the last packet that its SMI (QP0) sent, with LAST_PSN_* bits */
-    uint32_t waiting; /* connections whose REQ it sent and that have no response */
+    struct sequence gsi; /* of its GSI (QP1); a truncated packet is a gap */
+    struct sequence smi; /* of its SMI (QP0) */
+    uint32_t waiting;    /* connections whose REQ it sent and that have no response */
     /* UD QPs that its link-layer addresses announced; qpn 0: unused */
     struct {
         uint32_t qpn : 24;
@@ -133,15 +129,15 @@ static inline bool endport_has_gid(const struct endport *p)
 /* Was it initialised in this capture, with every request to the SA captured since then? */
 static inline bool endport_requests_are_complete(const struct endport *p)
 {
-    return p->initialised_frame > p->gap_frame;
+    return p->initialised_frame > p->gsi.gap_frame;
 }
 
 /* Was every request to the SA captured since this frame, up to the last packet of its GSI? */
 static inline bool endport_requests_are_complete_since(const struct endport *p, uint32_t frame)
 {
-    bool begins = (p->gsi_frame && p->gsi_frame <= frame) ||
+    bool begins = (p->gsi.first_frame && p->gsi.first_frame <= frame) ||
                   (p->initialised_frame && p->initialised_frame <= frame);
-    return begins && p->gap_frame <= frame;
+    return begins && sequence_is_whole_since(&p->gsi, frame);
 }
 
 /*
@@ -150,13 +146,13 @@ static inline bool endport_requests_are_complete_since(const struct endport *p, 
  */
 static inline bool endport_requests_are_complete_since_start(const struct endport *p)
 {
-    return p->new_frame > p->gap_frame;
+    return p->new_frame > p->gsi.gap_frame;
 }
 
 /* The frame since which every packet of its GSI was captured; 0: none was. */
 static inline uint32_t endport_gsi_since(const struct endport *p)
 {
-    return p->gsi_frame > p->gap_frame ? p->gsi_frame : p->gap_frame;
+    return MAX(p->gsi.first_frame, p->gsi.gap_frame);
 }
 
 /*

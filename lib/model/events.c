@@ -22,6 +22,7 @@ void events_clear(struct events *e)
     e->gsi = e->smi = NULL;
     e->gsi_whole = e->smi_whole = e->sa_sent = false;
     e->has_sender_qp = e->has_duplicate = false;
+    e->sender_seen = SEEN_NONE;
 }
 
 void events_add(struct events *e, const struct subnet_event *event)

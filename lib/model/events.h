@@ -33,6 +33,8 @@ struct events {
     bool sa_sent; /* the SA's GSI sent the packet */
     bool has_sender_qp;
     struct qp sender_qp; /* sending QP of a UD datagram, with its values before the packet */
+    enum sequence_seen
+        sender_seen; /* the datagram in the sequence of this QP; SEEN_NONE: not known */
     bool has_duplicate;
     /* the neighbour entry of another port that had the announced IP address before the packet */
     struct neighbour duplicate;

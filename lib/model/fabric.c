@@ -23,7 +23,7 @@ static void make_tables(struct fabric *f)
     f->qpns = qpns_new(l->qpns, u);
     f->sources = sources_new(l->sources, u);
     f->stale = stale_new(l->stale_uses, u);
-    f->doubts = doubts_new();
+    f->copies = copies_new();
     f->reversals.undone = u;
 }
 
@@ -46,7 +46,6 @@ struct fabric *fabric_new_limited(const struct fabric_limits *limits)
                                      .resolutions = f->resolutions,
                                      .stale = f->stale,
                                      .qpns = f->qpns,
-                                     .doubts = f->doubts,
                                      .undone = &f->undone};
     fabric_take_interfaces(f, INTERFACES_AUTO);
     return f;
@@ -61,7 +60,7 @@ void fabric_free(struct fabric *f)
     resolutions_free(f->resolutions);
     qpns_free(f->qpns);
     sources_free(f->sources);
-    doubts_free(f->doubts);
+    copies_free(f->copies);
     stale_free(f->stale);
     reversals_clear(&f->reversals);
     evidence_free(f->evidence);
@@ -359,8 +358,10 @@ static void classify_connected(struct fabric *f, struct packet *p)
         return;
     }
     bool next = flow_is_next(flow, ib->psn);
-    if (send && (flow_continues(flow, ib->psn) || !packet_is_corrupt(p)))
-        flow_sees(flow, ib->psn, looks);
+    if (send && packet_is_corrupt(p))
+        flow_sees_corrupt(flow, ib->psn, p->at.frame);
+    else if (send)
+        flow_sees(flow, ib->psn, looks, p->at.frame);
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;
     bool ipoib = v->connection && connection_is_ipoib(v->connection);
@@ -389,7 +390,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
 
 static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
 {
-    doubts_merge(f->doubts, from, to); /* also beyond the limit: it never adds a violation */
+    subnet_merge_doubt(f->subnet, from, to); /* also beyond the limit: it never adds a violation */
     if (f->facts.merged == FABRIC_MERGES_MAX) {
         undone_refuse(&f->undone, UNDONE_MERGES);
         return;
@@ -455,6 +456,9 @@ static void see_interface(struct fabric *f, const struct packet *p)
     const bool mad = ib_is_mad(&p->ib);
     const struct evidence_packet packet = {&p->ib, mad ? &p->mad : NULL, mad ? NULL : &p->datagram,
                                            p->src, p->dst};
+    uint16_t other;
+    if (f->evidence && copies_elsewhere(f->copies, f->interfaces, p, &other))
+        on_evidence(&o, p->captured_on, other, true);
     if (f->evidence)
         evidence_see(f->evidence, p->captured_on, &packet, &observer);
 }
@@ -463,7 +467,7 @@ static void see_interface(struct fabric *f, const struct packet *p)
 
 struct doubt fabric_doubt(const struct fabric_facts *f, const struct group *group)
 {
-    return doubts_find(f->doubts, interfaces_subnet(f->interfaces, group->interface));
+    return subnet_doubt(f->subnet, interfaces_subnet(f->interfaces, group->interface));
 }
 
 bool fabric_knows_history(const struct fabric_facts *f, const struct group *group)
@@ -482,15 +486,42 @@ static void classify_mad(struct fabric *f, struct packet *p)
             f->connections, p->at.frame, order_window(&f->facts.order), &p->mad, &p->src, &p->dst);
 }
 
+/* ---- copies */
+
+/*
+ * A copy on another interface shows that both see one subnet. If nothing has joined them yet, the
+ * packet is first evidence for that.
+ */
+static bool is_copy(struct fabric *f, struct packet *p)
+{
+    unsigned merged = f->facts.merged;
+    p->digest = packet_digest(p);
+    if (copies_find(f->copies, f->interfaces, p))
+        return true;
+    see_interface(f, p);
+    return f->facts.merged != merged && copies_find(f->copies, f->interfaces, p);
+}
+
+void fabric_forget_packet(struct fabric *f, const struct packet *p)
+{
+    copies_forget(f->copies, p);
+}
+
 void fabric_classify(struct fabric *f, struct packet *p)
 {
-    order_note(&f->facts.order, p->at.frame, interfaces_subnet(f->interfaces, p->captured_on),
-               p->captured_on, p->at.ns);
-    if (p->result != WIRE_OK)
+    bool whole = p->result == WIRE_OK;
+    if (whole)
+        p->crcs_count = sources_see(f->sources, p->captured_on, p->bytes, &p->ib);
+    bool copy = whole && is_copy(f, p);
+    if (copy && p->classification.class == PAYLOAD_MAD)
+        order_copied(&f->facts.order, interfaces_subnet(f->interfaces, p->captured_on));
+    if (!copy)
+        order_note(&f->facts.order, p->at.frame, interfaces_subnet(f->interfaces, p->captured_on),
+                   p->captured_on, p->at.ns);
+    if (whole)
+        fabric_place(f, p);
+    if (!whole || copy)
         return;
-    p->crcs_count = sources_see(f->sources, p->captured_on, p->bytes, &p->ib);
-    see_interface(f, p);
-    fabric_place(f, p);
     if (p->classification.class == PAYLOAD_MAD)
         classify_mad(f, p);
     else if (p->ib.transport == IB_UD)

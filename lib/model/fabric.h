@@ -8,7 +8,6 @@
 #define IPOIB_MODEL_FABRIC_H
 
 #include "model/connection.h"
-#include "model/doubt.h"
 #include "model/group.h"
 #include "model/integrity.h"
 #include "model/interfaces.h"
@@ -70,7 +69,6 @@ struct fabric_facts {
      */
     bool records_are_current;
     struct order order;
-    const struct doubts *doubts;
     struct contradiction contradiction;
     struct interface_merge merges[FABRIC_MERGES_MAX];
     unsigned merged; /* entries used in merges */
@@ -83,23 +81,23 @@ struct fabric_facts {
  * tests/unit/test_memory.c checks the bytes per entry, which include those of the table:
  *
  *   entry                                       bytes  limit                       together
- *   a connection with its two flows               300  FABRIC_CONNECTIONS_MAX         39 MB
- *   a flow whose handshake was not seen            80  4 per connection               42 MB
+ *   a connection with its two flows               340  FABRIC_CONNECTIONS_MAX         45 MB
+ *   a flow whose handshake was not seen            96  4 per connection               50 MB
  *   a flow's incomplete messages                  320  STREAMS_MAX                    84 MB
  *   a run of packets after a gap in a message      40  STREAM_RUNS_MAX                42 MB
  *   a neighbour                                   160  FABRIC_NEIGHBOURS_MAX          42 MB
- *   a known QP                                     88  FABRIC_QPNS_MAX                23 MB
+ *   a known QP                                     92  FABRIC_QPNS_MAX                24 MB
  *   a group with one member                       200  FABRIC_GROUPS_MAX              13 MB
  *   a membership                                   80  4 per group                    21 MB
  *   a link, of a broadcast group                  100  1 per group                     7 MB
- *   an endport with its P_Key table               262  FABRIC_ENDPORTS_MAX            69 MB
+ *   an endport with its P_Key table               276  FABRIC_ENDPORTS_MAX            72 MB
  *   a route of subnet management                  160  FABRIC_ROUTES_MAX              21 MB
  *   a source of ICRCs                              48  FABRIC_SOURCES_MAX,
  *                                                     and 1 per interface             9 MB
  *   a use of a previous address                   100  FABRIC_STALE_USES_MAX           7 MB
  *   a response that waits for its request          48  REVERSALS_WAITING               3 MB
  */
-#define FABRIC_MEMORY_MAX 424000000
+#define FABRIC_MEMORY_MAX 442000000
 enum {
     FABRIC_CONNECTIONS_MAX = 1 << 17,
     FABRIC_NEIGHBOURS_MAX = 1 << 18,
@@ -193,6 +191,8 @@ struct packet {
         enum integrity is;
     } integrity; /* only for packet_integrity() */
     struct classification classification;
+    uint64_t digest;  /* model/copies.h */
+    uint32_t copy_of; /* the frame that has the same packet: the model learns nothing; 0: none */
 };
 
 /*
@@ -239,6 +239,18 @@ static inline bool packet_is_corrupt(const struct packet *p)
 {
     return packet_integrity(p) == INTEGRITY_CORRUPT;
 }
+
+/* Was it found to be corrupt? Computes no CRC. */
+static inline bool packet_is_known_corrupt(const struct packet *p)
+{
+    return p->integrity.known && p->integrity.is == INTEGRITY_CORRUPT;
+}
+
+/*
+ * The packet that was observed last turned out to be corrupt: the next one with its digest is no
+ * copy (model/copies.h).
+ */
+void fabric_forget_packet(struct fabric *f, const struct packet *p);
 
 /* The packet's CM message; NULL: it has none, or a fixed field of the message was not captured. */
 static inline const struct cm *packet_cm(const struct packet *p)

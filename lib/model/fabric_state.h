@@ -3,6 +3,7 @@
 #ifndef IPOIB_MODEL_FABRIC_STATE_H
 #define IPOIB_MODEL_FABRIC_STATE_H
 
+#include "model/copies.h"
 #include "model/evidence.h"
 #include "model/fabric.h"
 #include "model/reversal.h"
@@ -21,8 +22,8 @@ struct fabric {
     struct sources *sources;
     struct interfaces *interfaces;
     struct evidence *evidence;
-    struct doubts *doubts;
     struct reversals reversals;
+    struct copies *copies;
     struct fabric_limits limits;
     struct undone undone;
     struct unseen unseen;

@@ -212,8 +212,8 @@ bool groups_port_may_differ(const struct groups *g, const struct group *b,
                             const struct endport *port)
 {
     const struct member *m = groups_member(g, b, port);
-    bool joined = m && m->join_state && member_is_known(m) && port->gsi_frame <= m->frame;
-    return (port->begins_late && !joined) || port->gap_frame > b->frame ||
+    bool joined = m && m->join_state && member_is_known(m) && port->gsi.first_frame <= m->frame;
+    return (port->gsi.begins_late && !joined) || port->gsi.gap_frame > b->frame ||
            port->initialised_frame > b->frame || port->reregister_frame > b->frame ||
            (m && m->pending);
 }

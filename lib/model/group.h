@@ -111,7 +111,7 @@ static inline const struct group *group_of(const struct group *g)
 static inline bool member_is_known(const struct member *m)
 {
     const struct endport *p = m->endport;
-    return m->frame && m->frame > p->gap_frame && m->frame > p->initialised_frame &&
+    return m->frame && m->frame > p->gsi.gap_frame && m->frame > p->initialised_frame &&
            m->frame > p->reregister_frame && !m->pending;
 }
 

@@ -48,8 +48,8 @@ static int64_t response_ns(const struct connection *c)
  */
 static bool is_followed_since(const struct endport *p, uint32_t frame)
 {
-    bool begins = p->gsi_frame && (p->gsi_frame <= frame || !p->begins_late);
-    return begins && p->gap_frame <= frame && p->initialised_frame <= frame &&
+    bool begins = p->gsi.first_frame && (p->gsi.first_frame <= frame || !p->gsi.begins_late);
+    return begins && p->gsi.gap_frame <= frame && p->initialised_frame <= frame &&
            p->new_frame <= frame;
 }
 

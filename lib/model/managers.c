@@ -47,16 +47,25 @@ struct manager *managers_get(struct managers *all, uint16_t interface)
     return *m;
 }
 
+void managers_merge_doubt(struct managers *all, uint16_t from, uint16_t to)
+{
+    const struct manager *m = find_manager(all, from);
+    struct doubt *to_doubt = m ? &managers_get(all, to)->doubt : NULL;
+    if (!to_doubt)
+        return;
+    uint32_t first = m->doubt.first_frame;
+    if (first && (!to_doubt->first_frame || first < to_doubt->first_frame))
+        to_doubt->first_frame = first;
+    to_doubt->last_frame = MAX(m->doubt.last_frame, to_doubt->last_frame);
+}
+
 void managers_merge(struct managers *all, uint16_t from, uint16_t to)
 {
+    managers_merge_doubt(all, from, to);
     struct manager *m = find_manager(all, from), *same = find_manager(all, to);
     if (!m)
         return;
     *manager_at(all, from) = NULL;
-    if (!same) {
-        *manager_at(all, to) = m;
-        return;
-    }
     if (!same->master_guid)
         same->master_guid = m->master_guid;
     if (!same->sa_lid) {
@@ -66,6 +75,6 @@ void managers_merge(struct managers *all, uint16_t from, uint16_t to)
     same->sa_sequence.has_interface |= m->sa_sequence.has_interface;
     same->sa_sequence.to_several |= m->sa_sequence.to_several;
     same->sa_sequence.from_start &= m->sa_sequence.from_start;
-    same->sa_sequence.gap_frame = MAX(same->sa_sequence.gap_frame, m->sa_sequence.gap_frame);
+    sequence_merge(&same->sa_sequence.gsi, &m->sa_sequence.gsi);
     g_free(m);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The subnet manager of each subnet, and the LID of the SA; only for the files of model/. */
+/*
+ * The subnet manager of each subnet, the LID of the SA, and doubts about what it sent; only for the
+ * files of model/.
+ */
 #ifndef IPOIB_MODEL_MANAGERS_H
 #define IPOIB_MODEL_MANAGERS_H
 
@@ -9,6 +12,7 @@ struct manager {
     uint64_t master_guid;
     uint16_t sa_lid;
     struct sa_sequence sa_sequence;
+    struct doubt doubt;
 };
 
 struct managers;
@@ -20,6 +24,9 @@ void managers_free(struct managers *all);
 const struct manager *managers_find(const struct managers *all, uint16_t interface);
 /* Find or add. */
 struct manager *managers_get(struct managers *all, uint16_t interface);
+
+/* The doubt of `from` counts for `to` too. */
+void managers_merge_doubt(struct managers *all, uint16_t from, uint16_t to);
 
 /* Two interfaces turned out to see one subnet: move the data of interface `from` to `to`. */
 void managers_merge(struct managers *all, uint16_t from, uint16_t to);

@@ -19,7 +19,7 @@ static bool is_outdated(const struct member *m, uint64_t tid, const struct sa_re
                         bool refused)
 {
     const struct endport *p = m->endport;
-    if (q ? p->gap_frame > q->frame : p->gap_frame || p->begins_late)
+    if (q ? p->gsi.gap_frame > q->frame : p->gsi.gap_frame || p->gsi.begins_late)
         return true;
     if (!m->pending)
         return false;
@@ -95,7 +95,7 @@ static void name_endport(const struct delivery *d, struct endport *p)
     bool own = endport_has_lid(p, port_to_lid(*d->src));
     p->named_frame = own ? d->frame : 0;
     if (!own)
-        p->gap_frame = d->frame;
+        p->gsi.gap_frame = d->frame;
 }
 
 /*
@@ -109,7 +109,7 @@ static void doubt_owner(const struct delivery *d, const struct endport *p)
     struct endport *owner = lid ? endports_get_by_lid(d->s->endports, d->interface, lid, false)
                                 : NULL;
     if (owner && owner != p && endport_has_gid(owner) && !owner->named_frame)
-        owner->gap_frame = d->frame;
+        owner->gsi.gap_frame = d->frame;
 }
 
 enum { FIRST_TID = 0x1fff }; /* the bits of struct group, first_tid */
@@ -186,7 +186,7 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
 static bool begins_membership(const struct member *m, uint8_t join_state)
 {
     const struct endport *p = m->endport;
-    bool may_have_ended = m->frame <= p->gap_frame || m->frame <= p->initialised_frame ||
+    bool may_have_ended = m->frame <= p->gsi.gap_frame || m->frame <= p->initialised_frame ||
                           m->frame <= m->group->deleted_frame;
     bool loses_full = m->join_state & JOIN_FULL && !(join_state & JOIN_FULL);
     return !join_state || !m->join_state || loses_full || may_have_ended;
@@ -367,7 +367,7 @@ static bool has_remaining_state(const struct subnet_event *e, const struct mc_me
 static bool is_known_before(const struct member *m)
 {
     const struct endport *p = m->endport;
-    return m->frame > MAX(p->gap_frame, MAX(p->initialised_frame, p->reregister_frame)) &&
+    return m->frame > MAX(p->gsi.gap_frame, MAX(p->initialised_frame, p->reregister_frame)) &&
            !m->unanswered;
 }
 

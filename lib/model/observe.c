@@ -45,9 +45,9 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
     struct observation *o = user;
     uint32_t frame = o->p->at.frame;
     if (e->kind == SUBNET_GROUP_RECORD && e->endport && !e->request)
-        doubts_add(o->f->doubts, o->p->at.interface, frame);
+        subnet_add_doubt(o->f->subnet, o->p->at.interface, frame);
     if (e->kind == SUBNET_PORT_INFO && e->endport->reregister_frame == frame)
-        doubts_add_reregister(o->f->doubts, o->p->at.interface, frame);
+        subnet_asks_to_reregister(o->f->subnet, o->p->at.interface, frame);
     events_add(o->e, e);
     follow_interface(o, e);
 }
@@ -88,14 +88,14 @@ static void follow_gsi(const struct observation *o, struct endport *port)
 {
     const struct packet *p = o->p;
     bool gsi = p->ib.sqpn == QPN_GSI && port_to_lid(p->src);
-    bool begins_late = gsi && (!port || !port->gsi_psn) && p->ib.psn != 0;
+    bool begins_late = gsi && (!port || !(port->gsi.known || port->gsi.restarts)) && p->ib.psn != 0;
     o->e->gsi = port;
-    o->e->gsi_whole = port && endport_gsi_sent(port, p->ib.psn, p->at.frame);
+    o->e->gsi_whole = port && sequence_saw(&port->gsi, p->ib.psn, p->at.frame) == SEEN_NEXT;
     if (port && is_truncated_early(p))
-        port->gap_frame = p->at.frame;
-    bool missed = port && port->gap_frame == p->at.frame;
+        port->gsi.gap_frame = p->at.frame;
+    bool missed = port && port->gsi.gap_frame == p->at.frame;
     if ((begins_late || missed) && !is_from_sa(o))
-        doubts_add(o->f->doubts, p->at.interface, p->at.frame);
+        subnet_add_doubt(o->f->subnet, p->at.interface, p->at.frame);
 }
 
 /* This MAD is the first of its port: start to count the PSNs of its GSI. */
@@ -104,9 +104,9 @@ static void follow_new_gsi(const struct observation *o)
     struct endport *port = find_gsi(o);
     if (!port)
         return;
-    endport_gsi_sent(port, o->p->ib.psn, o->p->at.frame);
+    sequence_saw(&port->gsi, o->p->ib.psn, o->p->at.frame);
     if (is_truncated_early(o->p))
-        port->gap_frame = o->p->at.frame;
+        port->gsi.gap_frame = o->p->at.frame;
 }
 
 static void follow_lifecycle(const struct observation *o, const struct cm *cm, struct connection *c)
@@ -130,7 +130,8 @@ static void learn_mad(struct observation *o)
         return;
     reversals_see(&o->f->reversals, &p->mad, p->ib.psn, p->src, p->dst, &o->f->facts.order);
     if (p->ib.sqpn == QPN_SMI)
-        o->e->smi = subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn, &o->e->smi_whole);
+        o->e->smi = subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn, p->at.frame,
+                                    &o->e->smi_whole);
     follow_gsi(o, find_gsi(o));
     if (p->ib.sqpn == QPN_GSI)
         o->e->sa_sent = subnet_sa_sent(o->f->subnet, &p->src, &p->dst, p->ib.psn,
@@ -237,42 +238,64 @@ static bool may_be_truncated(const struct datagram *d)
     return d->header == WIRE_TRUNCATED;
 }
 
+/* A corrupt datagram counts in the sequence, but shows nothing else. */
+static void follow_qp(const struct observation *o, struct qp *qp, bool to_group)
+{
+    const struct packet *p = o->p;
+    bool corrupt = packet_is_corrupt(p);
+    o->e->sender_qp = *qp;
+    o->e->sender_seen = qp_sent(qp, p->ib.psn, corrupt, p->at.frame, p->at.ns);
+    if (o->e->sender_seen == SEEN_NONE)
+        return;
+    if (to_group)
+        qp->group_frame = p->at.frame;
+    if (to_group && !corrupt)
+        qp->endport = o->e->sender;
+    if (may_be_truncated(&p->datagram))
+        qp_has_gap(qp, p->at.frame, p->at.ns);
+}
+
+/* NULL: it is not an interface's for certain, or the table is full. */
+static struct qp *learn_new_qp(const struct observation *o)
+{
+    const struct packet *p = o->p;
+    if (mgid_is_other(p->ib.dgid) || packet_is_corrupt(p))
+        return NULL;
+    struct qp *qp = qpns_learn(o->f->qpns, &p->src, p->ib.sqpn);
+    if (!qp)
+        return NULL;
+    qp_sent(qp, p->ib.psn, false, p->at.frame, p->at.ns);
+    if (may_be_truncated(&p->datagram))
+        qp_has_gap(qp, p->at.frame, p->at.ns);
+    return qp;
+}
+
+/* The values of its last datagram. */
+static void learn_qp_keys(const struct observation *o, struct qp *qp, bool to_group)
+{
+    const struct ib_packet *ib = &o->p->ib;
+    if (to_group) {
+        qp->scope = ib->dgid[MGID_FLAGS_SCOPE] & 0x0f;
+        qp->group_frame = o->p->at.frame;
+        qp->endport = o->e->sender;
+    } else if (qp->pkey != ib->pkey) {
+        qp->scope = 0;
+    }
+    qp->pkey = ib->pkey;
+    qp->qkey = ib->qkey;
+}
+
 static void learn_qp(const struct observation *o, bool to_group)
 {
     const struct packet *p = o->p;
-    const struct ib_packet *ib = &p->ib;
-    struct qp *qp = qpns_get(o->f->qpns, &p->src, ib->sqpn);
+    struct qp *qp = qpns_get(o->f->qpns, &p->src, p->ib.sqpn);
     o->e->has_sender_qp = qp != NULL;
-    if (qp) {
-        o->e->sender_qp = *qp;
-        if (qp_continues(qp, ib->psn) || !packet_is_corrupt(p)) {
-            qp_sent(qp, ib->psn, p->at.frame, p->at.ns);
-            qp->group_frame = to_group ? p->at.frame : qp->group_frame;
-            if (to_group && !packet_is_corrupt(p))
-                qp->endport = o->e->sender;
-            if (may_be_truncated(&p->datagram))
-                qp_has_gap(qp, p->at.frame, p->at.ns);
-        }
-    }
-    bool is_new = !qp, same_keys = qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey;
-    uint8_t before = qp && qp->pkey == ib->pkey ? qp->scope : 0;
-    uint8_t scope = to_group ? ib->dgid[MGID_FLAGS_SCOPE] & 0x0f : before;
-    if ((same_keys && qp->scope == scope) || (is_new && mgid_is_other(ib->dgid)) ||
-        packet_is_corrupt(p))
-        return;
-    qp = qpns_learn(o->f->qpns, &p->src, ib->sqpn);
-    if (!qp)
-        return;
-    if (is_new)
-        qp_sent(qp, ib->psn, p->at.frame, p->at.ns);
-    if (is_new && may_be_truncated(&p->datagram))
-        qp_has_gap(qp, p->at.frame, p->at.ns);
-    qp->group_frame = to_group ? p->at.frame : qp->group_frame;
-    if (to_group)
-        qp->endport = o->e->sender;
-    qp->pkey = ib->pkey;
-    qp->qkey = ib->qkey;
-    qp->scope = scope;
+    if (qp)
+        follow_qp(o, qp, to_group);
+    else
+        qp = learn_new_qp(o);
+    if (qp && !packet_is_corrupt(p))
+        learn_qp_keys(o, qp, to_group);
 }
 
 static void learn_sa_interface(const struct observation *o)
@@ -326,6 +349,29 @@ static void observe_without_ib(struct observation *o, struct packet *p)
         learn_addresses(o);
 }
 
+static void learn(struct observation *o)
+{
+    const struct packet *p = o->p;
+    switch (p->classification.class) {
+    case PAYLOAD_MAD:
+        learn_mad(o);
+        break;
+    case PAYLOAD_IPOIB:
+        if (p->ib.transport == IB_UD)
+            learn_ud(o);
+        else
+            learn_connected(o);
+        break;
+    case PAYLOAD_FRAGMENT:
+        learn_connected(o);
+        break;
+    case PAYLOAD_NONE:
+    case PAYLOAD_OTHER:
+    case PAYLOAD_FOREIGN:
+        break;
+    }
+}
+
 void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
 {
     struct observation o = {f, p, e};
@@ -342,23 +388,10 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
         return;
     }
     fabric_classify(f, p);
+    if (p->copy_of)
+        return;
     unseen_packet(f, p);
-    switch (p->classification.class) {
-    case PAYLOAD_MAD:
-        learn_mad(&o);
-        break;
-    case PAYLOAD_IPOIB:
-        if (p->ib.transport == IB_UD)
-            learn_ud(&o);
-        else
-            learn_connected(&o);
-        break;
-    case PAYLOAD_FRAGMENT:
-        learn_connected(&o);
-        break;
-    case PAYLOAD_NONE:
-    case PAYLOAD_OTHER:
-    case PAYLOAD_FOREIGN:
-        break;
-    }
+    learn(&o);
+    if (!packet_is_known_corrupt(p))
+        copies_add(f->copies, p);
 }

@@ -54,9 +54,9 @@ void order_reversed(struct order *o)
     o->subnets[o->now].reversed_ns = o->clocks.ns;
 }
 
-void order_copied(struct order *o)
+void order_copied(struct order *o, uint16_t subnet)
 {
-    o->subnets[o->now].copied = true;
+    o->subnets[slot(subnet)].copied = true;
 }
 
 bool order_is_reversed(const struct order *o)

@@ -81,10 +81,10 @@ void order_reversed(struct order *o);
 bool order_is_reversed(const struct order *o);
 
 /*
- * Record that the last frame is a packet that was captured before (model/reversal.h): two capture
- * points see its subnet. Then the frames of one port may be swapped too.
+ * Record that a MAD of this subnet was captured twice: two capture points see it. Then the frames
+ * of one port may be swapped too: what one point has lost, the other shows later.
  */
-void order_copied(struct order *o);
+void order_copied(struct order *o, uint16_t subnet);
 
 static inline bool order_has_copies(const struct order *o)
 {

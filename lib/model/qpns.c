@@ -71,7 +71,7 @@ struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn)
     }
     q = slab_add(&s->all);
     q->id = port_number(port, qpn);
-    q->psn = PSN_MASK; /* the first PSN of a QP may be 0 */
+    sequence_begins(&q->sequence, 0); /* it may be new */
     g_hash_table_add(s->known, q);
     return q;
 }
@@ -123,36 +123,19 @@ static void merge_link_keys(struct qpns *s, uint16_t from, uint16_t to)
 
 /* ---- PSNs */
 
-bool qp_continues(const struct qp *qp, uint32_t psn)
-{
-    return psn_distance(qp->psn, psn) == 1 || psn == qp->psn;
-}
-
 void qp_has_gap(struct qp *qp, uint32_t frame, int64_t ns)
 {
-    qp->gap_frame = frame;
+    sequence_has_gap(&qp->sequence, frame);
     qp->gap_seconds = (uint32_t)(ns / NANOSECONDS + 1);
 }
 
-/*
- * A datagram with a PSN shortly before the last one is the copy of another capture point: the PSNs
- * go on from the last one. A QP that was created again may have any PSN.
- */
-enum { COPIES = 8 };
-
-void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame, int64_t ns)
+enum sequence_seen qp_sent(struct qp *qp, uint32_t psn, bool corrupt, uint32_t frame, int64_t ns)
 {
-    int32_t distance = psn_distance(qp->psn, psn);
-    if (!qp_continues(qp, psn))
+    enum sequence_seen seen = corrupt ? sequence_saw_corrupt(&qp->sequence, psn, frame)
+                                      : sequence_saw(&qp->sequence, psn, frame);
+    if (qp->sequence.gap_frame == frame)
         qp_has_gap(qp, frame, ns);
-    if (distance > 0 || distance < -COPIES || !qp->frame)
-        qp->psn = psn;
-    qp->frame = frame;
-}
-
-bool qp_is_followed(const struct qp *qp, uint32_t since, uint32_t psn)
-{
-    return qp_continues(qp, psn) && qp->gap_frame <= since;
+    return seen;
 }
 
 static gboolean merge_entry(gpointer key, gpointer value, gpointer user)

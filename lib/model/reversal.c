@@ -97,7 +97,7 @@ static void see_request(struct reversals *r, uint64_t key, uint32_t psn, struct 
     bool copy = e->has_request && e->psn == psn && e->subnet == subnet;
     bool first = e->frame == order_last(order);
     if (copy)
-        order_copied(order);
+        order_copied(order, port_interface(src));
     if ((copy || !e->has_request) && !first && !order_is_uncertain(order, e->frame))
         order_reversed(order);
     if (e->has_request)

@@ -142,7 +142,7 @@ static void watch_manager(const struct delivery *d, const struct sa *sa)
     uint16_t before = m->sa_lid;
     m->sa_lid = lid;
     if (before && before != lid) {
-        m->sa_sequence = (struct sa_sequence){.gap_frame = d->frame};
+        m->sa_sequence = (struct sa_sequence){.gsi.gap_frame = d->frame};
         delivery_event(d, &(struct subnet_event){.kind = SUBNET_SA_MOVED, .lid = before});
     }
 }

@@ -11,7 +11,7 @@ struct route {
     struct endport *endport;
     uint64_t port_guid;
     struct endport_pkeys *pkeys; /* its table while endport is NULL */
-    uint32_t smi_psn;            /* as in struct endport */
+    struct sequence smi;         /* as in struct endport */
     uint16_t partition_cap;      /* by NodeInfo; 0: not known */
     uint8_t node_type;           /* 0: not known */
     /* frame in which its PortInfo had LID 0, and the SM has set none since; 0: none */
@@ -171,7 +171,7 @@ static bool brings_up(const struct route *r, const struct smp *smp, uint8_t stat
 {
     if (smp->mad.method != SMP_SET || (state != PORT_ARMED && state != PORT_ACTIVE))
         return false;
-    uint32_t sent = r->endport->gsi_last_frame;
+    uint32_t sent = r->endport->gsi.last_frame;
     return state == PORT_ARMED || !sent || sent < r->inactive_frame;
 }
 
@@ -193,7 +193,7 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     if (!r->endport)
         return;
     if (r->endport != before)
-        r->endport->smi_psn = r->smi_psn;
+        r->endport->smi = r->smi;
     r->endport->node_type = r->node_type;
     struct subnet_event e = {.kind = SUBNET_PORT_INFO, .endport = r->endport, .lid = p.lid};
     bool initialised = brings_up(r, smp, p.state);
@@ -203,7 +203,7 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
         r->endport->mtu_cap = p.mtu_cap;
     if (smp->mad.method == SMP_SET && p.reregister)
         r->endport->reregister_frame = d->frame;
-    if (smp->mad.method == SMP_SET && no_lid_frame && r->endport->gsi_last_frame < no_lid_frame)
+    if (smp->mad.method == SMP_SET && no_lid_frame && r->endport->gsi.last_frame < no_lid_frame)
         endport_started(r->endport, d->frame); /* else the Set that gave it the LID was lost */
     delivery_event(d, &e);
     if (initialised) {
@@ -294,19 +294,20 @@ static bool is_truncated(const struct smp *smp)
 }
 
 struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
-                                const struct port *src, uint32_t psn, bool *whole)
+                                const struct port *src, uint32_t psn, uint32_t frame, bool *whole)
 {
     struct delivery d = {.s = s, .src = src, .interface = port_interface(*src)};
     if (m->kind != MAD_KIND_SMP || m->result != WIRE_OK)
         return NULL;
     struct route *r = m->smp.mad.method & MAD_RESPONSE ? get_route(&d, &m->smp) : NULL;
     struct endport *port = smp_sender(&d, r, &m->smp);
-    uint32_t *last = port ? &port->smi_psn : r ? &r->smi_psn : NULL;
-    if (!last)
+    struct sequence *smi = port ? &port->smi : r ? &r->smi : NULL;
+    if (!smi)
         return NULL;
-    enum smi_sent sent = endport_smi_sent(last, psn);
-    bool missing = sent == SMI_MISSING || is_truncated(&m->smp);
-    *whole = sent == SMI_NEXT && !missing;
+    bool counts = !smi->known || smi->psn != psn; /* an SMI may not count PSNs */
+    enum sequence_seen seen = sequence_saw(smi, psn, frame);
+    bool missing = (counts && (seen == SEEN_GAP || seen == SEEN_LATE)) || is_truncated(&m->smp);
+    *whole = seen == SEEN_NEXT && !missing;
     if (missing && r)
         forget_pkeys(&r->pkeys);
     if (missing && port) {

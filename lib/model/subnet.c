@@ -43,25 +43,29 @@ const struct sa_sequence *subnet_sa_sequence(const struct subnet *s, uint16_t in
     return m && m->sa_lid ? &m->sa_sequence : NULL;
 }
 
-/* Number of last PSNs that are remembered, to recognise copies of their packets. */
-enum { SEEN = 32 };
-
-/* The SA sent an earlier PSN, or the last one again. false: the packet is a copy. */
-static bool count_earlier(struct sa_sequence *q, unsigned before)
+struct doubt subnet_doubt(const struct subnet *s, uint16_t interface)
 {
-    bool copy = q->seen & 1u << before;
-    q->seen |= 1u << before;
-    return !copy;
+    static const struct doubt none;
+    const struct manager *m = managers_find(s->managers, interface);
+    return m ? m->doubt : none;
 }
 
-static void count_later(struct sa_sequence *q, uint32_t psn, uint32_t distance, uint32_t frame)
+void subnet_add_doubt(struct subnet *s, uint16_t interface, uint32_t frame)
 {
-    if (q->packets && distance != 1) {
-        q->gap_frame = frame;
-        q->gaps++;
-    }
-    q->psn = psn;
-    q->seen = (distance < SEEN ? q->seen << distance : 0) | 1;
+    struct doubt *d = &managers_get(s->managers, interface)->doubt;
+    d->last_frame = frame;
+    if (!d->first_frame)
+        d->first_frame = frame;
+}
+
+void subnet_asks_to_reregister(struct subnet *s, uint16_t interface, uint32_t frame)
+{
+    managers_get(s->managers, interface)->doubt.last_frame = frame;
+}
+
+void subnet_merge_doubt(struct subnet *s, uint16_t from, uint16_t to)
+{
+    managers_merge_doubt(s->managers, from, to);
 }
 
 /*
@@ -70,14 +74,10 @@ static void count_later(struct sa_sequence *q, uint32_t psn, uint32_t distance, 
  */
 static void add_to_sequence(struct sa_sequence *q, uint32_t psn, uint32_t frame)
 {
-    int32_t distance = q->packets ? psn_distance(q->psn, psn) : 1;
-    if (!q->packets)
-        q->from_start = psn <= 1 && !q->gap_frame;
-    if (distance <= 0 && distance > -SEEN) {
-        q->packets += count_earlier(q, (unsigned)-distance);
-        return;
-    }
-    count_later(q, psn, (uint32_t)distance, frame);
+    enum sequence_seen seen = sequence_saw(&q->gsi, psn, frame);
+    if (seen == SEEN_NEW)
+        q->from_start = psn <= 1 && !q->gsi.gap_frame;
+    q->gaps += seen == SEEN_GAP;
     q->packets++;
 }
 
@@ -102,7 +102,7 @@ bool subnet_sa_sent(struct subnet *s, const struct port *src, const struct port 
     add_to_sequence(q, psn, frame);
     count_destination(s, q, dst);
     if (truncated)
-        q->gap_frame = frame;
+        sequence_has_gap(&q->gsi, frame);
     return true;
 }
 

@@ -114,10 +114,8 @@ uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface);
  * by one for all destinations together (IBA 9.8.2.2).
  */
 struct sa_sequence {
-    uint32_t psn;           /* the highest */
-    uint32_t seen;          /* bit n: the packet with psn - n was captured */
-    uint32_t gap_frame;     /* last frame before which a packet is missing; 0: none */
-    uint32_t packets, gaps; /* packets: 0: none was captured; without copies */
+    struct sequence gsi;    /* a truncated packet is a gap */
+    uint32_t packets, gaps; /* packets: 0: none was captured */
     uint16_t to;            /* LID to which it sent first; 0: none */
     bool to_several;        /* it sent to several ports */
     bool from_start;        /* its first packet since the start of its node was captured */
@@ -143,8 +141,21 @@ static inline bool sa_sequence_is_shown(const struct sa_sequence *q)
 /* Was every packet of the SA captured since its node started? Then all memberships are known. */
 static inline bool sa_sequence_is_whole(const struct sa_sequence *q)
 {
-    return q->from_start && !q->gap_frame && !q->has_interface;
+    return q->from_start && !q->gsi.gap_frame && !q->has_interface;
 }
+
+/*
+ * The frames that show that the SA of a subnet may have sent a port other group parameters than the
+ * known ones. Such a frame shows that a request of the port's GSI is missing (except the SA's own
+ * port, which also serves other ports), that the GSI sent requests before the capture, or that the
+ * request of a record was not seen. 0: none.
+ */
+struct doubt {
+    uint32_t first_frame;
+    uint32_t last_frame; /* may also be a frame in which the SM asked a port to reregister */
+};
+
+struct doubt subnet_doubt(const struct subnet *s, uint16_t interface);
 
 /* NULL: no response of the SA was captured. */
 const struct sa_sequence *subnet_sa_sequence(const struct subnet *s, uint16_t interface);

@@ -8,7 +8,6 @@
 #define IPOIB_MODEL_WRITE_H
 
 #include "model/connection.h"
-#include "model/doubt.h"
 #include "model/group.h"
 #include "model/integrity.h"
 #include "model/interfaces.h"
@@ -74,21 +73,6 @@ void endport_interface_ended(struct endport *p);
 /* The subnet manager gave the port a LID, and it had none before. */
 void endport_started(struct endport *p, uint32_t frame);
 
-/*
- * The port's GSI sent a packet with this PSN. The PSNs increase by one for all destinations
- * together (IBA 9.8.2.2), so a jump shows that a packet was not captured, and that data known of
- * the port may be out of date. true: no packet is missing since its last packet, or since the port
- * was initialised.
- */
-bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame);
-
-/*
- * A port's SMI sent a packet with this PSN. NEXT: it follows the last one; MISSING: a packet
- * between them was not captured. UNKNOWN: first packet, or an SMI that does not count PSNs.
- */
-enum smi_sent { SMI_UNKNOWN, SMI_NEXT, SMI_MISSING };
-enum smi_sent endport_smi_sent(uint32_t *last, uint32_t psn);
-
 /* A link-layer address of the port on this partition announced the UD QP. */
 void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn);
 /* An interface of the partition joins the broadcast group: it may use another UD QP from now on. */
@@ -140,11 +124,9 @@ struct connection *connections_message(struct connections *c, uint32_t frame, ui
 /* The data flow to a QP; create: add it if it is not known. */
 struct flow *connections_flow(struct connections *c, const struct port *dst, uint32_t qpn,
                               bool create);
-/* Is the PSN near that of the flow's last packet? */
-bool flow_continues(const struct flow *f, uint32_t psn);
 /*
- * Is it the next PSN, or the same again (a packet that is sent or captured twice), and has no SEND
- * packet been lost since the set-up or the last message that looked like IPoIB?
+ * Is it the next PSN, and has no SEND packet been lost since the set-up or the last message that
+ * looked like IPoIB?
  */
 bool flow_is_next(const struct flow *f, uint32_t psn);
 /*
@@ -152,7 +134,9 @@ bool flow_is_next(const struct flow *f, uint32_t psn);
  * to another connection, whose set-up was not captured: the flow forgets its own. looks: the packet
  * starts a message that looks like IPoIB.
  */
-void flow_sees(struct flow *f, uint32_t psn, bool looks);
+void flow_sees(struct flow *f, uint32_t psn, bool looks, uint32_t frame);
+/* The same for a corrupt one, which counts only as the next one. */
+void flow_sees_corrupt(struct flow *f, uint32_t psn, uint32_t frame);
 
 /*
  * Two interfaces turned out to see one subnet: move the data of interface `from` to `to`; call
@@ -162,19 +146,6 @@ void connections_merge(struct connections *c, uint16_t from, uint16_t to);
 
 /* The data that all streams of the capture share. */
 struct stream_store *connections_streams(struct connections *c);
-
-/* ---- doubts */
-
-struct doubts *doubts_new(void);
-void doubts_free(struct doubts *all);
-
-/* The SA may have sent other group parameters to a port before this frame. */
-void doubts_add(struct doubts *all, uint16_t interface, uint32_t frame);
-/* The SM asked a port to reregister in this frame. */
-void doubts_add_reregister(struct doubts *all, uint16_t interface, uint32_t frame);
-
-/* Two interfaces turned out to see one subnet: the doubt of `from` counts for `to` too. */
-void doubts_merge(struct doubts *all, uint16_t from, uint16_t to);
 
 /* ---- subnet administration and management */
 
@@ -194,7 +165,7 @@ void subnet_free(struct subnet *s);
  * port; NULL: not known. *whole: no packet is missing since the last one.
  */
 struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
-                                const struct port *src, uint32_t psn, bool *whole);
+                                const struct port *src, uint32_t psn, uint32_t frame, bool *whole);
 
 /*
  * A GSI sent a packet; call before subnet_mad() of the same packet. truncated: so early that its
@@ -202,6 +173,12 @@ struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
  */
 bool subnet_sa_sent(struct subnet *s, const struct port *src, const struct port *dst, uint32_t psn,
                     bool truncated, uint32_t frame);
+/* The SA may have sent other group parameters to a port before this frame. */
+void subnet_add_doubt(struct subnet *s, uint16_t interface, uint32_t frame);
+/* The SM asked a port to reregister in this frame. */
+void subnet_asks_to_reregister(struct subnet *s, uint16_t interface, uint32_t frame);
+/* Two interfaces turned out to see one subnet: the doubt of `from` counts for `to` too. */
+void subnet_merge_doubt(struct subnet *s, uint16_t from, uint16_t to);
 /* The port sent an IPoIB datagram. */
 void subnet_sent_ipoib(struct subnet *s, const struct port *src);
 
@@ -285,8 +262,8 @@ struct qp *qpns_get(struct qpns *s, const struct port *port, uint32_t qpn);
 struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn);
 /* A datagram to an IPoIB group has this P_Key and Q_Key. */
 void qpns_learn_link_key(struct qpns *s, uint16_t interface, const struct ib_packet *ib);
-/* The QP sent a datagram with this PSN. */
-void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame, int64_t ns);
+/* The QP sent a datagram with this PSN. SEEN_NONE: it is corrupt and does not count. */
+enum sequence_seen qp_sent(struct qp *qp, uint32_t psn, bool corrupt, uint32_t frame, int64_t ns);
 /* A datagram of the QP before this frame is missing, or this one may be a truncated one. */
 void qp_has_gap(struct qp *qp, uint32_t frame, int64_t ns);
 /* Two interfaces turned out to see one subnet: move the QPs of interface `from` to `to`. */

@@ -50,7 +50,7 @@ static const struct endport *other_port_of_qp(const struct check_context *s,
     const struct endport *port = s->e->has_sender_qp ? endport_of(s->e->sender_qp.endport) : NULL;
     bool at_lid = port && port != first && port->interface == s->p->at.interface &&
                   endport_has_lid(port, s->p->ib.slid);
-    return at_lid && (!first || port->named_frame >= first->gap_frame) ? port : NULL;
+    return at_lid && (!first || port->named_frame >= first->gsi.gap_frame) ? port : NULL;
 }
 
 const struct endport *sending_port(const struct check_context *s)
@@ -71,10 +71,16 @@ const struct qp *qp_of_port(const struct check_context *s, const struct endport 
     for (uint32_t lid = port->lid; port->lid && endport_has_lid(port, (uint16_t)lid); lid++) {
         const struct port from = port_lid(port->interface, (uint16_t)lid);
         const struct qp *qp = qpns_find(s->f->qpns, &from, qpn);
-        if (qp && (!newest || qp->frame > newest->frame))
+        if (qp && (!newest || qp->sequence.last_frame > newest->sequence.last_frame))
             newest = qp;
     }
     return newest;
+}
+
+bool sender_is_followed(const struct check_context *s, uint32_t since)
+{
+    return s->e->sender_seen == SEEN_NEXT &&
+           sequence_is_whole_since(&s->e->sender_qp.sequence, since);
 }
 
 bool has_joined_since(const struct check_context *s, const struct endport *port, uint16_t pkey,

@@ -51,6 +51,12 @@ const struct qp *qp_of_port(const struct check_context *s, const struct endport 
                             uint32_t qpn);
 
 /*
+ * Were all datagrams of the sending QP captured that it sent after frame `since` and before this
+ * one, and its Neighbour Advertisements and ARP messages as a whole?
+ */
+bool sender_is_followed(const struct check_context *s, uint32_t since);
+
+/*
  * Has an interface of the port on this partition joined the broadcast group, or asked to, since
  * that frame? Then it was restarted, and its QPN may have changed (check_context.c).
  */

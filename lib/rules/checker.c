@@ -374,6 +374,40 @@ static bool check_without_ib(const struct reporter *r, const struct packet *p)
     return true;
 }
 
+static bool check_packet(const struct check_context *s)
+{
+    const struct packet *p = s->p;
+    switch (p->classification.class) {
+    case PAYLOAD_MAD:
+        return check_mad(s);
+    case PAYLOAD_IPOIB:
+        if (p->ib.transport == IB_UD)
+            check_ud(s);
+        else
+            check_connected(s);
+        return true;
+    case PAYLOAD_FRAGMENT:
+        check_connected(s);
+        return true;
+    case PAYLOAD_NONE:
+    case PAYLOAD_OTHER:
+    case PAYLOAD_FOREIGN:
+        break;
+    }
+    return false;
+}
+
+/*
+ * A copy has all fields that a rule checks in a single packet from the first one. So their findings
+ * are the same, and were reported there.
+ */
+static bool is_ipoib_copy(const struct packet *p)
+{
+    const struct cm *cm = packet_cm(p);
+    return p->classification.class == PAYLOAD_IPOIB ||
+           p->classification.class == PAYLOAD_FRAGMENT || (cm && packet_cm_is_ipoib(p, cm));
+}
+
 bool checker_packet(struct checker *c, const struct packet *p, const struct events *e)
 {
     struct reporter r = reporter(c, p->bytes.p, p->at.interface);
@@ -382,24 +416,12 @@ bool checker_packet(struct checker *c, const struct packet *p, const struct even
     c->packet = p;
     if (packet_lacks_ib(p))
         return check_without_ib(&r, p);
-    switch (p->classification.class) {
-    case PAYLOAD_MAD:
-        return check_mad(&s);
-    case PAYLOAD_IPOIB:
-        if (p->ib.transport == IB_UD)
-            check_ud(&s);
-        else
-            check_connected(&s);
-        return true;
-    case PAYLOAD_FRAGMENT:
-        check_connected(&s);
-        return true;
-    case PAYLOAD_NONE:
-    case PAYLOAD_OTHER:
-    case PAYLOAD_FOREIGN:
-        break;
-    }
-    return false;
+    if (p->copy_of)
+        return is_ipoib_copy(p);
+    bool ipoib = check_packet(&s);
+    if (packet_is_known_corrupt(p))
+        fabric_forget_packet(c->fabric, p);
+    return ipoib;
 }
 
 void checker_report_waiting(struct checker *c)

@@ -33,7 +33,7 @@ struct certainty certainty_pkeys(const struct check_context *s, const struct fac
  */
 static bool is_qp_of_port(const struct check_context *s, const struct endport *sender)
 {
-    return sender && s->e->has_sender_qp && qp_continues(&s->e->sender_qp, s->p->ib.psn) &&
+    return sender && s->e->sender_seen == SEEN_NEXT &&
            endport_announced(sender, s->p->ib.pkey, s->p->ib.sqpn) == ANNOUNCED;
 }
 
@@ -212,7 +212,7 @@ static bool is_restarted(const struct check_context *s, const struct endport *po
     const struct neighbour *old = neighbour_replaced(n);
     const struct qp *qp = qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn);
     return old && has_joined_since(s, port, s->p->ib.pkey, old->last_frame) &&
-           !(qp && qp->frame > n->taken_frame);
+           !(qp && qp->sequence.last_frame > n->taken_frame);
 }
 
 /*
@@ -273,7 +273,7 @@ static bool has_no_other_request(const struct check_context *s, const struct res
 {
     const struct port from = port_lid(s->p->at.interface, q->lid);
     const struct qp *qp = qpns_find(s->f->qpns, &from, be24(q->requester + LLADDR_QPN));
-    if (!qp || !qp->gap_frame)
+    if (!qp || !qp->sequence.gap_frame)
         return qp != NULL;
     int64_t age = clocks_at_least(&s->f->order.clocks, q->interface,
                                   (int64_t)qp->gap_seconds * NANOSECONDS);
@@ -304,7 +304,7 @@ static bool is_response_to(const struct check_context *s, const struct resolutio
     const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
     bool to_requester = lid == q->lid || (requester && endport_has_lid(requester, lid)) ||
                         (s->p->ib.has_lrh && lid >= LID_MULTICAST_FIRST);
-    bool first = qp ? qp_is_followed(qp, q->window, s->p->ib.psn) : s->p->ib.psn == 0;
+    bool first = qp ? sender_is_followed(s, q->window) : s->p->ib.psn == 0;
     return to_requester && first && request_waits(s, q);
 }
 

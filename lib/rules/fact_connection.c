@@ -25,7 +25,7 @@ struct certainty certainty_open(const struct check_context *s, const struct fact
 static bool may_have_missed_rep(const struct check_context *s, const struct connection *c)
 {
     const struct endport *responder = s->e->gsi;
-    bool gap = responder && responder->gap_frame >= c->req_frame;
+    bool gap = responder && responder->gsi.gap_frame >= c->req_frame;
     if (c->rep_before_req || gap)
         return true;
     uint32_t since = responder ? endport_gsi_since(responder) : 0;
@@ -43,8 +43,7 @@ struct certainty certainty_early_data(const struct check_context *s, const struc
     const struct order *order = &s->f->order;
     uint32_t from_responder = c->requester.flow.early_frame;
     uint32_t from_requester = c->responder.flow.early_frame;
-    bool copied = order_has_copies(order) && order_is_uncertain(order, from_responder);
-    bool by_responder = from_responder > c->req_frame && !copied;
+    bool by_responder = from_responder > c->req_frame && !order_has_copies(order);
     if (may_have_missed_rep(s, c))
         return uncertain("an earlier copy of the REP may not have been captured");
     bool by_requester = from_requester > c->req_frame && !order_is_uncertain(order, from_requester);
@@ -64,9 +63,9 @@ struct certainty certainty_refused(const struct check_context *s, const struct f
     const struct connection *c = f->connection;
     const struct endport *requester = c->endport[0];
     const struct order *order = &s->f->order;
-    if (c->requester.refused && order_has_copies(order) && order_is_uncertain(order, c->rej_frame))
+    if (c->requester.refused && order_has_copies(order))
         return uncertain("the REJ may have come after the IP: they are too close to each other");
-    if (!requester || requester->gap_frame > c->req_frame)
+    if (!requester || requester->gsi.gap_frame > c->req_frame)
         return uncertain("the set-up of a later connection may not have been captured");
     return at_request_of(requester);
 }
@@ -102,11 +101,11 @@ struct certainty certainty_crossing(const struct check_context *s, const struct 
         return uncertain("the response to the first REQ may not have been captured");
     if (s->e->gsi != endport_of(c->endport[1]))
         return uncertain("the LIDs of the responder were not captured");
-    if (c->endport[1]->gap_frame > c->req_frame)
+    if (c->endport[1]->gsi.gap_frame > c->req_frame)
         return uncertain("the responder's REJ of its own REQ may not have been captured");
     if (!connection_may_be_repeated(c, &s->f->order.clocks))
         return certain();
-    if (c->endport[0]->gap_frame > c->req_frame)
+    if (c->endport[0]->gsi.gap_frame > c->req_frame)
         return uncertain("a repetition of the REQ may not have been captured");
     return at_request_of(c->endport[0]);
 }

@@ -16,7 +16,7 @@ static const char *why_no_member(const struct member *m)
         return no_join_seen;
     if (m->pending)
         return "the SA's response to the port's request was not captured";
-    if (m->frame <= m->endport->gap_frame)
+    if (m->frame <= m->endport->gsi.gap_frame)
         return "a packet of the port's GSI (QP1) was not captured since its join";
     if (!endport_requests_are_complete_since(m->endport, m->frame))
         return "no packet of the port's GSI (QP1) was captured before the SA's response";
@@ -34,7 +34,7 @@ static struct certainty no_request_of(const struct check_context *s, const struc
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
     if (!q || !sa_sequence_is_shown(q))
         return at_request_of(port);
-    if (q->gap_frame > since)
+    if (q->gsi.gap_frame > since)
         return uncertain("a response of the SA was not captured: a program may have sent the "
                          "request");
     return (struct certainty){FACT_AT_RESPONSE, port, NULL, NULL, since};
@@ -210,7 +210,7 @@ static bool has_no_record(const struct check_context *s, const struct group *g)
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
     uint32_t since = g->state == GROUP_MISSING ? g->frame : 0;
     bool complete = since && q && !q->has_interface && sa_sequence_is_shown(q) &&
-                    q->gap_frame <= since;
+                    q->gsi.gap_frame <= since;
     return complete || (q && sa_sequence_is_whole(q));
 }
 

@@ -340,7 +340,7 @@ static const struct qp *qp_of_finding(const struct check_context *s,
 static bool is_sender(const struct check_context *s, const struct postponed_finding *f)
 {
     const struct qp *qp = qp_of_finding(s, f);
-    return qp && qp->frame > f->frame;
+    return qp && qp->sequence.last_frame > f->frame;
 }
 
 /* The connection of a finding about a QPN in a CM message; NULL: it is about none. */
@@ -381,7 +381,8 @@ static enum settled settled_by(const struct check_context *s, const struct postp
                                const struct endport *sender, bool whole)
 {
     bool same_port = f->frame > f->port->initialised_frame &&
-                     f->frame > sender->initialised_frame && f->port->gap_frame < s->p->at.frame &&
+                     f->frame > sender->initialised_frame &&
+                     f->port->gsi.gap_frame < s->p->at.frame &&
                      (!f->lid || endport_has_lid(f->port, f->lid));
     bool near = f->by_smi ? is_smp_near(s, f) : is_request_near(s, f);
     if (near || is_explained(s, f) || is_subscription(s, f))
@@ -519,7 +520,7 @@ void postponed_decide_sa(const struct check_context *s)
         if (!f->port || !f->since || f->sa_is_complete ||
             f->port->interface != s->p->at.interface || order_is_uncertain(&s->f->order, f->frame))
             continue;
-        f->sa_is_complete = q && q->gap_frame <= f->since;
+        f->sa_is_complete = q && q->gsi.gap_frame <= f->since;
         if (f->port_is_complete || !f->sa_is_complete)
             end_postponed(s, f,
                           is_explained(s, f)  ? EXPLAINED
@@ -550,15 +551,13 @@ static bool is_requester(const struct check_context *s, const struct postponed_f
 void postponed_decide_requester(const struct check_context *s)
 {
     struct postponed *p = s->postponed;
-    const struct qp *qp = &s->e->sender_qp; /* before this datagram */
-    bool counts = p->waiting && s->e->has_sender_qp && qp->psn != s->p->ib.psn;
+    bool counts = p->waiting && s->e->has_sender_qp;
     for (unsigned i = 0; counts && !packet_is_corrupt(s->p) && i < FINDINGS_MAX; i++) {
         struct postponed_finding *f = &p->findings[(p->next + i) % FINDINGS_MAX]; /* oldest first */
         f->port = f->port ? endport_of(f->port) : NULL;
         if (!is_requester(s, f))
             continue;
-        bool whole = qp_is_followed(qp, f->frame, s->p->ib.psn),
-             explained = requests_from_target(s, f);
+        bool whole = sender_is_followed(s, f->frame), explained = requests_from_target(s, f);
         if (!whole || explained || !order_is_uncertain(&s->f->order, f->frame))
             end_postponed(s, f, explained ? EXPLAINED : whole ? PROVED : UNPROVED);
     }

@@ -23,27 +23,13 @@ void describe_qpn(const struct check_context *s, const struct result *r, char *e
     g_snprintf(actual, RESULT_TEXT, "QPN 0x%06" PRIx64, r->value);
 }
 
-/*
- * Did the QP send this datagram before its last one? Then it is the copy of another capture point,
- * or it was overtaken, and the facts may have changed since it was sent. They have not if the last
- * frame of the capture is the same datagram.
- */
-static bool is_outdated(const struct check_context *s)
-{
-    const struct qp *qp = &s->e->sender_qp; /* before this datagram */
-    int32_t distance = psn_distance(qp->psn, s->p->ib.psn);
-    bool last = qp->frame != qp->gap_frame; /* it has the last PSN: no copy itself (qp_sent()) */
-    bool again = distance == 0 && last && s->p->at.frame - qp->frame <= 1;
-    return s->e->has_sender_qp && qp->frame && distance <= 0 && !again;
-}
-
 /* Why the packet does not belong where it is in the capture; NULL: it does. */
 static const char *why_misplaced(const struct check_context *s)
 {
     if (order_is_reversed(&s->f->order))
         return "a response was captured before its request, or a request a second time later: the "
                "capture is in the order of two clocks or capture points";
-    return is_outdated(s)
+    return s->e->sender_seen == SEEN_LATE
                ? "the queue pair sent the datagram earlier: the facts may have changed since"
                : NULL;
 }

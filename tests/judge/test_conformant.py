@@ -191,16 +191,20 @@ def count_on(t, frame, lid):
 def moved_host(own_table=b""):
     """switch4.pcap up to n1's join: n1 is moved to the switch's port 5, and a host that is only in
     another partition is connected to port 2, where n1 was. The subnet manager queries both; n1
-    joins again. own_table: the table that it finds in n1's port. Returns the capture, and the number
-    of n1's next response to the subnet manager: its PSN shows that no other one is missing."""
+    joins again. own_table: the table that it finds in n1's port. Each SMI counts its own responses.
+    Returns the capture, and the number of n1's next response to the subnet manager: its PSN shows
+    that no other one is missing."""
     t = fixture.tape("switch4.pcap")
     t.keep((1, 133))
     at, tid = t.frame(133), 0x1500002000
+    of_n1 = [f.packet["psn"] for f in t.frames if is_response_of_port_2(f.packet)]
+    psns = {5: max(of_n1) + 1, 2: 0}
 
     def respond(number, port, **octets):
         nonlocal at, tid
         p = t[number].copy()
         p["mad.tid"], tid = tid, tid + 1
+        p["psn"], psns[port] = psns[port], psns[port] + 1
         p.payload[edit_at("path") + 2] = port
         for part, new in octets.items():
             p.payload[edit_at(part) : edit_at(part) + len(new)] = new
@@ -222,8 +226,16 @@ def moved_host(own_table=b""):
     join["psn"] += 1
     at = t.insert(at, join)
     respond(30, 5)
-    at.packet["psn"] = t[50]["psn"] + 1
     return t.pcap(), t.number(at)
+
+
+def is_response_of_port_2(p):
+    return (
+        p["srcqp"] == 0
+        and p["mad.method"] == ib.GET_RESP
+        and p.payload[edit_at("path") + 2] == 2
+        and p.payload[edit_at("path") + 3] == 0
+    )
 
 
 def edit_at(part):

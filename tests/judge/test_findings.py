@@ -301,7 +301,9 @@ def test_advertisement_over_an_unknown_connection_does_not_hide_one_over_the_nex
     QP, on a connection whose REQ is not in the capture."""
     t = tape("connected.pcap")
     t[50]["req.service"] = ib.service_id_rfc(0x03)
-    t.insert(44, t[86].copy())
+    early = t[86].copy()
+    early["psn"] += 0x100000  # of another connection; with the same PSN, 86 were its copy
+    t.insert(44, early)
     assert outcomes(t, OVER_UD) == (1, 1, 1)
 
 

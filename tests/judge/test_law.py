@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The law of degradation (script/law): chains of lost, truncated, duplicated and swapped frames,
 other CRCs, interfaces, clocks and file formats add no violation to a capture that conforms; other
-CRCs, interfaces and formats remove none from one that violates; lost frames alone add none to any.
+CRCs, interfaces and formats, and a copy of every frame, remove none from one that violates; copies
+alone change none of any capture; lost frames alone add none to any.
 
 The last part is about the steps of a chain (fuzz/law_steps.c) and the files of chains: what they do to
 the frames of a real capture.
@@ -52,6 +53,13 @@ def test_no_removal_adds_a_violation(gaps):
     """A removal leaves out gaps of 1 to 20 consecutive frames."""
     status, output = law("--seed", "1", "--gaps", gaps, "--chains", "5000", *REAL)
     assert figures(output) == [0, 5000] and status == 0, output
+
+
+@pytest.mark.parametrize("later", [0, 2, -1], ids=["at-once", "2-frames-later", "1-ms-later"])
+@pytest.mark.parametrize("how", range(4), ids=["same", "interface", "vl", "interface-and-vl"])
+def test_every_frame_captured_twice_changes_no_violation(captures, later, how):
+    status, output = law("--chain", f"double {later} {how}", *captures)
+    assert figures(output) == [0, len(captures)] and status == 0, output
 
 
 def test_the_corpus_has_captures_of_each_kind():
@@ -191,6 +199,21 @@ def test_copies_of_many_frames_stay_within_the_window(after):
     places = [[n for n, data in enumerate(doubled) if data == f.data] for f in WHOLE]
     distances = {place[1] - place[0] for place in places if len(place) == 2}
     assert max(distances) <= WINDOW_FRAMES and len(distances) > 2
+
+
+@pytest.mark.parametrize("later, how", [(0, 0), (2, 1), (-1, 2), (-1, 3)])
+def test_every_frame_is_captured_twice(after, later, how):
+    """The copy may have another VL, which is in the first byte, and its VCRC."""
+    doubled = after(f"double {later} {how}")
+    assert times(doubled) == sorted(times(doubled)) and len(doubled) == 2 * len(WHOLE)
+    changes = how & 2
+    for n, frame in enumerate(WHOLE):
+        same = [f for f in doubled if f.data[1:-2] == frame.data[1:-2]]
+        assert len(same) == 2, n
+        assert {f.interface for f in same} == ({0, 2} if how & 1 else {0})
+        assert (same[0].data != same[1].data) == bool(changes)
+    places = [n for n, f in enumerate(doubled) if f.data[1:-2] == WHOLE[0].data[1:-2]]
+    assert places[1] - places[0] == later + 1 or later == -1
 
 
 def test_frames_are_removed_or_kept(after):

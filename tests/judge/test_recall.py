@@ -26,8 +26,11 @@ def found(output, line):
 
 
 def test_enough_violations_are_found():
-    status, output = run("--seeds", "2", "--loss", "complete", "--loss", "random")
+    losses = ("--loss", "complete", "--loss", "random", "--loss", "doubled")
+    status, output = run("--seeds", "2", *losses)
     assert status == 0, output
+    assert found(output, "fixtures doubled") >= 99, output
+    assert found(output, "variants doubled") >= 99, output
     assert found(output, "fixtures complete") == 100, output
     assert found(output, "variants complete") >= 95, output
     assert found(output, "variants random") >= 90, output
@@ -73,6 +76,19 @@ def test_late_capture_has_the_violation_and_all_later_frames(sample):
     for seed in range(20):
         late = frames(sample, "late", seed)
         assert late == whole[-len(late) :] and len(late) >= len(whole) - sample.at
+
+
+def test_doubled_capture_has_every_frame_twice():
+    records = [(time, bytes([n])) for n, time in enumerate((0, 0, 400_000, 2_000_000))]
+    order = {later: [r[1][0] for r in recall.doubled(records, later)] for later in recall.COPIES}
+    assert order == {
+        0: [0, 0, 1, 1, 2, 2, 3, 3],
+        2: [0, 1, 2, 0, 3, 1, 2, 3],
+        recall.LATER: [0, 1, 2, 0, 1, 2, 3, 3],
+    }
+    for later in recall.COPIES:
+        times = [r[0] for r in recall.doubled(records, later)]
+        assert times == sorted(times)
 
 
 def test_random_loss_takes_one_per_cent_and_is_drawn_again_from_its_seed(sample):

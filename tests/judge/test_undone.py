@@ -257,7 +257,10 @@ def test_plugin_says_that_it_does_not_show_all_findings(tmp_path):
     stored = 100000
     w, at = world(RESERVED, "IPv4 broadcast")
     time, data, _ = w.records()[w.order.index(at)]
-    records = [capfile.record(time + i, data) for i in range(stored + 10)]
+    frame, records = bytearray(data[:-6] + bytes(6)), []
+    for i in range(stored + 10):
+        frame[PSN : PSN + 3] = i.to_bytes(3, "big")
+        records.append(capfile.record(time + i, bytes(frame)))
     path = tmp_path / "a.pcap"
     path.write_bytes(capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
     out = tshark("-q", "-z", "ipoib,conformance", "-r", str(path)).stdout

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recall: how many violations ipoib-check finds in captures that show less than everything.
+"""Recall: how many violations ipoib-check finds in captures that show less than everything, or every
+frame twice.
 
 A sample is a capture with one violation: a fixture or a variant. A loss is a way in which frames
 were not captured. The outcome of a sample is FOUND, INCONCLUSIVE or LOST, from the results of the
@@ -17,9 +18,12 @@ from frames.variants import evidence
 from support import capfile, check
 
 FOUND, INCONCLUSIVE, LOST = "found", "inconclusive", "lost"
-LOSSES = ("complete", "no-smps", "late", "random")
+LOSSES = ("complete", "no-smps", "late", "random", "doubled")
+MILLISECOND, LATER = 1_000_000, "a millisecond later"
+COPIES = (0, 2, LATER)
 PERCENT = 1  # of the frames, in the loss "random"
 COMPLETE_GOAL = 95  # per cent of the variants that are found in complete captures
+DOUBLED_GOAL = 99  # per cent of these that are found in doubled captures
 RANDOM_GOAL = 90  # per cent of these that are found with random losses
 BATCH = 100  # captures in one run of ipoib-check
 SMI = 0
@@ -64,7 +68,32 @@ def _random(sample, draw):
     return [r for r in sample.records if draw.random() * 100 >= PERCENT]
 
 
-WAYS = dict(zip(LOSSES, (_complete, _without_smps, _late, _random)))
+def _doubled(sample, draw):
+    """Every frame twice: the copy at once, after two more frames, or a millisecond later."""
+    return doubled(sample.records, draw.choice(COPIES))
+
+
+def doubled(records, later):
+    """later: how many frames later the copy of each frame comes, or LATER."""
+    out, copied = [], 0
+    for n in range(len(records) + 1):
+        while copied < n and (n == len(records) or _is_due(records, copied, n, later)):
+            time, *rest = records[copied]
+            last = records[n - 1][0]
+            out.append((max(time + MILLISECOND, last) if later == LATER else last, *rest))
+            copied += 1
+        out += records[n : n + 1]
+    return out
+
+
+def _is_due(records, first, following, later):
+    """Does the copy of the first record come before the following one?"""
+    if later == LATER:
+        return records[following][0] - records[first][0] > MILLISECOND
+    return following - first > later
+
+
+WAYS = dict(zip(LOSSES, (_complete, _without_smps, _late, _random, _doubled)))
 
 
 # ---- the samples

@@ -332,17 +332,17 @@ static void port_known_by_lid_gets_its_gid(void **state)
     struct endport *nameless = endports_get_by_lid(e, 0, 5, true),
                    *named = endports_get_by_gid(e, 0, gids[0], true);
     nameless->initialised_frame = 10;
-    endport_gsi_sent(nameless, 100, 11);
-    endport_gsi_sent(nameless, 102, 12);
+    sequence_saw(&nameless->gsi, 100, 11);
+    sequence_saw(&nameless->gsi, 102, 12);
     assert_false(endport_requests_are_complete(nameless));
     assert_ptr_equal(endports_learn(e, 0, 5, gids[0]), named);
     assert_ptr_equal(endports_get_by_lid(e, 0, 5, false), named);
     assert_int_equal(named->initialised_frame, 10);
     assert_false(endport_requests_are_complete(named));
     named->initialised_frame = 20;
-    endport_gsi_sent(named, 103, 21);
+    sequence_saw(&named->gsi, 103, 21);
     assert_true(endport_requests_are_complete(named));
-    endport_gsi_sent(named, 105, 22);
+    sequence_saw(&named->gsi, 105, 22);
     assert_false(endport_requests_are_complete(named));
     endports_free(e);
 }
