@@ -54,30 +54,13 @@ static bool must_stay(const struct law_case *x)
     return doubles;
 }
 
-static bool doubles(const struct law_case *x)
-{
-    for (guint i = 0; i < x->changes->len; i++)
-        if (((const struct law_change *)g_ptr_array_index(x->changes, i))->kind == LAW_DOUBLE)
-            return true;
-    return false;
-}
-
-/*
- * A REP right after data may be one that the first of two capture points has lost, and the second
- * one shows late. So this violation is inconclusive in a doubled capture.
- */
-static bool may_be_hidden(const struct law_case *x, const char *violation)
-{
-    return doubles(x) && g_str_has_prefix(violation, "rfc4755.2.3.connection-before-ip:");
-}
-
 const char *law_case_broken(const struct law_case *x, GHashTable *found)
 {
     GHashTable *violated = x->capture->violated;
     bool add_none = must_add_none(x);
     const char *added = add_none || must_stay(x) ? law_first_missing(found, violated) : NULL;
     const char *lost = added || add_none ? NULL : law_first_missing(violated, found);
-    return lost && may_be_hidden(x, lost) ? NULL : (added ? added : lost);
+    return added ? added : lost;
 }
 
 const char *law_case_verb(const struct law_case *x, const char *violation)

@@ -16,12 +16,12 @@ typedef struct certainty certainty_of(const struct check_context *s, const struc
 
 static inline struct certainty uncertain(const char *missing)
 {
-    return (struct certainty){FACT_UNCERTAIN, NULL, NULL, missing, 0};
+    return (struct certainty){.when = FACT_UNCERTAIN, .missing = missing};
 }
 
 static inline struct certainty certain(void)
 {
-    return (struct certainty){FACT_IS_CERTAIN, NULL, NULL, NULL, 0};
+    return (struct certainty){.when = FACT_IS_CERTAIN};
 }
 
 static inline struct certainty certain_if(bool holds, const char *missing)
@@ -31,12 +31,17 @@ static inline struct certainty certain_if(bool holds, const char *missing)
 
 static inline struct certainty at_request_of(const struct endport *port)
 {
-    return (struct certainty){FACT_AT_REQUEST, port, NULL, NULL, 0};
+    return (struct certainty){.when = FACT_AT_REQUEST, .port = port};
 }
 
 static inline struct certainty at_smp_of(const struct endport *port)
 {
-    return (struct certainty){FACT_AT_SMP, port, NULL, NULL, 0};
+    return (struct certainty){.when = FACT_AT_SMP, .port = port};
+}
+
+static inline struct certainty at_copy_from(const struct endport *port)
+{
+    return (struct certainty){.when = FACT_AT_COPY, .port = port};
 }
 
 /* Which packet was not captured, so that requests_are_complete() is false. */

@@ -17,7 +17,7 @@ struct check_context {
     const struct fabric_facts *f;
     const struct packet *p;
     const struct events *e;      /* what the model learnt from the packet */
-    struct postponed *postponed; /* rules/postpone.h */
+    struct claims *claims; /* rules/claims/claim.h */
 };
 
 /*

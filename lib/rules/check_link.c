@@ -60,7 +60,7 @@ static void describe_mtu(const struct check_context *s, const struct result *r, 
 }
 
 /*
- * Each datagram is a violation of its own; a postponed violation is reported once.
+ * Each datagram is a violation of its own; a claim (rules/claims/claim.h) is reported once.
  */
 static void fail_mtu(const struct check_context *s, const struct group *broadcast)
 {

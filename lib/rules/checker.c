@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/checker.h"
 
-#include "rules/postpone.h"
+#include "rules/claims/claim.h"
 #include "rules/check_context.h"
 #include "wire/link_frame.h"
 #include "wire/encap.h"
@@ -13,7 +13,7 @@ struct checker {
     bool own_fabric;
     const struct deviations *known;
     struct reported *reported;
-    struct postponed *postponed;
+    struct claims *claims;
     struct events *events; /* of the current packet, if checker_frame() observes it */
     checker_report *report;
     uint64_t *passes; /* counters of passes by rule; NULL: report takes passes too */
@@ -35,7 +35,7 @@ struct checker *checker_new(struct fabric *fabric, const struct deviations *know
     c->fabric = fabric ? fabric : fabric_new();
     c->known = known;
     c->reported = reported_new(fabric_undone(c->fabric));
-    c->postponed = postponed_new(fabric_undone(c->fabric));
+    c->claims = claims_new(fabric_undone(c->fabric));
     c->events = events_new();
     c->report = report;
     c->user = user;
@@ -60,7 +60,7 @@ void checker_free(struct checker *c)
     if (c->own_fabric)
         fabric_free(c->fabric);
     reported_free(c->reported);
-    postponed_free(c->postponed);
+    claims_free(c->claims);
     events_free(c->events);
     g_free(c);
 }
@@ -273,7 +273,7 @@ static void check_ud_datagram(const struct check_context *s)
 static void check_ud(const struct check_context *s)
 {
     check_ud_datagram(s);
-    postponed_decide_requester(s);
+    claims_decide_requester(s);
 }
 
 static void check_connected(const struct check_context *s)
@@ -335,11 +335,11 @@ static bool check_mad(const struct check_context *s)
 {
     const struct cm *cm = packet_cm(s->p);
     if (s->e->smi)
-        postponed_decide_smi(s, s->e->smi, s->e->smi_whole);
+        claims_decide_smi(s, s->e->smi, s->e->smi_whole);
     if (s->e->sa_sent)
-        postponed_decide_sa(s);
+        claims_decide_sa(s);
     if (s->e->gsi)
-        postponed_decide(s, s->e->gsi, s->e->gsi_whole);
+        claims_decide_gsi(s, s->e->gsi, s->e->gsi_whole);
     bool ipoib = check_events(s);
     if (is_truncated_req(s->p)) {
         report_inconclusive(s->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, s->p->ib.payload.p,
@@ -411,13 +411,15 @@ static bool is_ipoib_copy(const struct packet *p)
 bool checker_packet(struct checker *c, const struct packet *p, const struct events *e)
 {
     struct reporter r = reporter(c, p->bytes.p, p->at.interface);
-    struct check_context s = {&r, fabric_facts(c->fabric), p, e, c->postponed};
+    struct check_context s = {&r, fabric_facts(c->fabric), p, e, c->claims};
     c->frame = p->at.frame;
     c->packet = p;
     if (packet_lacks_ib(p))
         return check_without_ib(&r, p);
-    if (p->copy_of)
+    if (p->copy_of) {
+        claims_decide_copy(&s);
         return is_ipoib_copy(p);
+    }
     bool ipoib = check_packet(&s);
     if (packet_is_known_corrupt(p))
         fabric_forget_packet(c->fabric, p);
@@ -428,8 +430,8 @@ void checker_report_waiting(struct checker *c)
 {
     struct reporter r = reporter(c, NULL, 0);
     c->packet = NULL;
-    postponed_report_waiting(
-        &(struct check_context){&r, fabric_facts(c->fabric), NULL, NULL, c->postponed});
+    claims_report_waiting(
+        &(struct check_context){&r, fabric_facts(c->fabric), NULL, NULL, c->claims});
 }
 
 /* A frame in which no InfiniBand and no IPoIB was found. */

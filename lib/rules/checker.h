@@ -18,8 +18,8 @@
 struct checker;
 
 /*
- * Callback: a result in frame number frame; a postponed violation is in the frame that proves it
- * (rules/postpone.h), an unproved one in its own frame. Offsets are bytes from the start of the
+ * Callback: a result in frame number frame; a claim is in the frame that proves it
+ * (rules/claims/claim.h), an unproved one in its own frame. Offsets are bytes from the start of the
  * InfiniBand packet; without InfiniBand headers, from the start of the datagram.
  */
 typedef void checker_report(void *user, uint32_t frame, const struct finding *f);

@@ -196,8 +196,19 @@ static inline struct fact fact_of_connection(enum fact_kind kind, const struct c
 /* When is it certain that no frame outdated a fact? From never to now. */
 enum certain_when {
     FACT_UNCERTAIN, /* never: a frame may be missing */
-    FACT_AT_MEMBER, /* see postpone_to_member() (rules/postpone.h) */
-    FACT_AT_SMP,    /* when the next SMP of the port shows that none is missing */
+    /*
+     * for the SA's own port, whose requests are never on the wire because they stay inside the
+     * host: when the next GSI packet of another member, the port that received the group's last
+     * record, shows that the parameters have not changed. If that port has a pending request for
+     * the group, the response to it decides.
+     */
+    FACT_AT_MEMBER,
+    /*
+     * when a copy of the current packet shows that both of two capture points have it: then neither
+     * has lost the same packet before
+     */
+    FACT_AT_COPY,
+    FACT_AT_SMP, /* when the next SMP of the port shows that none is missing */
     /* when the next datagram of the requester shows that none of its requests is missing */
     FACT_AT_DATAGRAM,
     /*
@@ -215,11 +226,12 @@ enum certain_when {
 /* When a fact is certain, and which packet or missing evidence this depends on. */
 struct certainty {
     enum certain_when when;
-    /* FACT_AT_REQUEST, FACT_AT_RESPONSE, FACT_AT_SA, FACT_AT_SMP, FACT_AT_DATAGRAM */
+    /* FACT_AT_REQUEST, FACT_AT_RESPONSE, FACT_AT_SA, FACT_AT_SMP, FACT_AT_COPY, FACT_AT_DATAGRAM */
     const struct endport *port;
     const struct group *group; /* FACT_AT_MEMBER */
     const char *missing;       /* FACT_UNCERTAIN: the evidence that the capture lacks */
     uint32_t since; /* FACT_AT_RESPONSE, FACT_AT_SA: frame since which no response is missing */
+    bool copy;      /* besides, a copy of the current packet must show what FACT_AT_COPY says */
 };
 
 /* Uncertain too if a table is full that the fact depends on (model/undone.h). */

@@ -287,7 +287,7 @@ struct certainty certainty_request(const struct check_context *s, const struct f
     const struct endport *port = endports_by_lid(s->f->endports, s->p->at.interface, q->lid);
     bool known = port && request_waits(s, q) && is_anothers(s, f->ip, q->requester) &&
                  has_no_other_request(s, q);
-    return known ? (struct certainty){FACT_AT_DATAGRAM, port, NULL, NULL, 0}
+    return known ? (struct certainty){.when = FACT_AT_DATAGRAM, .port = port}
                  : uncertain("the ARP request was not captured");
 }
 

@@ -33,9 +33,9 @@ static bool may_have_missed_rep(const struct check_context *s, const struct conn
 }
 
 /*
- * Data from the responder is captured in order with its REP, unless the REP is the copy of another
- * capture point. Data from the requester may be captured before the REP although it was sent after
- * it.
+ * Data from the responder is captured in order with its REP, unless one of two capture points has
+ * lost the REP: a copy of it shows that neither has. Data from the requester may be captured before
+ * the REP although it was sent after it.
  */
 struct certainty certainty_early_data(const struct check_context *s, const struct fact *f)
 {
@@ -43,10 +43,12 @@ struct certainty certainty_early_data(const struct check_context *s, const struc
     const struct order *order = &s->f->order;
     uint32_t from_responder = c->requester.flow.early_frame;
     uint32_t from_requester = c->responder.flow.early_frame;
-    bool by_responder = from_responder > c->req_frame && !order_has_copies(order);
+    bool by_responder = from_responder > c->req_frame;
     if (may_have_missed_rep(s, c))
         return uncertain("an earlier copy of the REP may not have been captured");
     bool by_requester = from_requester > c->req_frame && !order_is_uncertain(order, from_requester);
+    if (by_responder && !by_requester && order_has_copies(order) && s->e->gsi)
+        return at_copy_from(s->e->gsi);
     return certain_if(by_responder || by_requester,
                       "the REP may have come before the IP: they are too "
                       "close to each other");
@@ -56,18 +58,19 @@ struct certainty certainty_early_data(const struct check_context *s, const struc
  * The requester may use the refused QP for its next connection, also to another port (IBA 12.9.8).
  * It sends the REQ or the REP of that one, so the PSNs of its GSI show whether it was missed. If
  * two REQs crossed, it may send that REP before the REJ arrives (RFC 4755 §3.3). If the requester
- * refused the REP, the data is its own, so it is captured in order with the REJ.
+ * refused the REP, the data is its own, so it is captured in order with the REJ, unless one of two
+ * capture points has lost the data.
  */
 struct certainty certainty_refused(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
     const struct endport *requester = c->endport[0];
     const struct order *order = &s->f->order;
-    if (c->requester.refused && order_has_copies(order))
-        return uncertain("the REJ may have come after the IP: they are too close to each other");
     if (!requester || requester->gsi.gap_frame > c->req_frame)
         return uncertain("the set-up of a later connection may not have been captured");
-    return at_request_of(requester);
+    struct certainty certainty = at_request_of(requester);
+    certainty.copy = c->requester.refused && order_has_copies(order);
+    return certainty;
 }
 
 /*

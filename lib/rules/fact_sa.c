@@ -37,7 +37,7 @@ static struct certainty no_request_of(const struct check_context *s, const struc
     if (q->gsi.gap_frame > since)
         return uncertain("a response of the SA was not captured: a program may have sent the "
                          "request");
-    return (struct certainty){FACT_AT_RESPONSE, port, NULL, NULL, since};
+    return (struct certainty){.when = FACT_AT_RESPONSE, .port = port, .since = since};
 }
 
 /*
@@ -197,7 +197,7 @@ struct certainty certainty_parameters(const struct check_context *s, const struc
     if (s->f->records_are_current)
         return certain();
     if (is_sa(s))
-        return (struct certainty){FACT_AT_MEMBER, NULL, f->group, NULL, 0};
+        return (struct certainty){.when = FACT_AT_MEMBER, .group = f->group};
     return at_request_of(sending_port(s));
 }
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "rules/certainty.h"
-#include "rules/postpone.h"
+#include "rules/claims/claim.h"
 
 void describe_hex(const struct check_context *s, const struct result *r, char *expected,
                   char *actual)
@@ -37,7 +37,7 @@ static const char *why_misplaced(const struct check_context *s)
 /* The result is as certain as its least certain fact. */
 static struct certainty least_certain(const struct check_context *s, const struct result *r)
 {
-    struct certainty least = {FACT_IS_CERTAIN, NULL, NULL, NULL, 0};
+    struct certainty least = certain();
     const char *misplaced = why_misplaced(s);
     if (misplaced)
         return uncertain(misplaced);
@@ -58,31 +58,6 @@ static void fail_now(const struct check_context *s, const struct result *r, cons
         report_fail(s->r, r->rule, r->at.p, r->at.n, expected, actual);
     else
         report_fail_about(s->r, r->rule, &r->about, r->at.p, r->at.n, expected, actual);
-}
-
-static void fail_later(const struct check_context *s, const struct result *r,
-                       struct certainty certainty, const char *expected, const char *actual)
-{
-    switch (certainty.when) {
-    case FACT_AT_MEMBER:
-        postpone_to_member(s, certainty.group, r->rule, &r->about, r->value, expected, actual);
-        break;
-    case FACT_AT_SMP:
-        postpone_to_smi(s, certainty.port, r->rule, &r->about, r->value, expected, actual);
-        break;
-    case FACT_AT_DATAGRAM:
-        postpone_to_requester(s, certainty.port, r->facts[0].request, r->rule, &r->about, r->value,
-                              expected, actual);
-        break;
-    case FACT_AT_RESPONSE:
-    case FACT_AT_SA:
-        postpone_to_sa(s, certainty.port, certainty.since, certainty.when == FACT_AT_SA, r->rule,
-                       &r->about, r->value, expected, actual);
-        break;
-    default:
-        postpone(s, certainty.port, r->rule, &r->about, r->value, expected, actual);
-        break;
-    }
 }
 
 /*
@@ -111,7 +86,7 @@ static void report_violation(const struct check_context *s, const struct result 
     else if (certainty.when == FACT_IS_CERTAIN)
         fail_now(s, r, wanted, seen);
     else
-        fail_later(s, r, certainty, wanted, seen);
+        claims_add(s, r, &certainty, wanted, seen);
 }
 
 bool report_result(const struct check_context *s, const struct result *r)

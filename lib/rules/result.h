@@ -2,7 +2,7 @@
 /*
  * A failure of a rule that needs the model, with the facts it rests on. report_result() asks the
  * function of each fact (rules/fact.h) whether a frame that was not captured could explain the
- * failure, and then reports, postpones or drops it. Private to rules/.
+ * failure, and then reports it, claims it or drops it. Private to rules/.
  */
 #ifndef IPOIB_RULES_RESULT_H
 #define IPOIB_RULES_RESULT_H
@@ -14,14 +14,14 @@ enum { RESULT_FACTS = 3, RESULT_TEXT = 96 };
 struct result;
 /*
  * Writes the two texts of a result. expected, actual: buffers of RESULT_TEXT bytes. It is called
- * only if the result is reported as a failure or postponed.
+ * only if the result is reported as a failure or claimed.
  */
 typedef void describe(const struct check_context *s, const struct result *r, char *expected,
                       char *actual);
 
 /*
- * How often a failure is reported if all its facts are certain now. A postponed failure is always
- * reported as with REPORT_ONCE.
+ * How often a failure is reported if all its facts are certain now. A claim is always reported
+ * as with REPORT_ONCE.
  */
 enum result_often {
     REPORT_ONCE,   /* once for the entity, and again when the value changes or after a pass */
@@ -71,8 +71,8 @@ struct result {
 /*
  * Reports a failure if all facts are certain. If one is uncertain, the result is inconclusive, with
  * the missing evidence of the first such fact; and unproved if the packet contradicts a captured
- * value. If later packets show whether a fact is certain, the
- * failure is postponed (rules/postpone.h). Returns false for an inconclusive result.
+ * value. If later packets show whether a fact is certain, the failure is a claim
+ * (rules/claims/claim.h). Returns false for an inconclusive result.
  */
 bool report_result(const struct check_context *s, const struct result *r);
 

@@ -8,7 +8,7 @@
 #include "model/address.h"
 #include "model/observe.h"
 #include "rules/check_context.h"
-#include "rules/postpone.h"
+#include "rules/claims/claim.h"
 
 unsigned facts_cited[RULE_COUNT];
 /*
@@ -112,7 +112,7 @@ WRAP(0, struct certainty, fact_certainty, (const struct check_context *s, const 
         reads = before;                                                                            \
     }
 
-/* no reads of a check: the model's own, and those of postponed results */
+/* no reads of a check: the model's own, and those of claims */
 WRAP_SCOPE(fabric_observe, (struct fabric * f, struct packet *p, struct events *e), (f, p, e))
 
 #define WRAP_DECIDE(name)                                                                          \
@@ -126,16 +126,16 @@ WRAP_SCOPE(fabric_observe, (struct fabric * f, struct packet *p, struct events *
         has_result = false;                                                                        \
         reads = before;                                                                            \
     }
-WRAP_DECIDE(postponed_decide)
-WRAP_DECIDE(postponed_decide_smi)
+WRAP_DECIDE(claims_decide_gsi)
+WRAP_DECIDE(claims_decide_smi)
 
-void __real_postponed_decide_sa(const struct check_context *s);
-void __wrap_postponed_decide_sa(const struct check_context *s);
-void __wrap_postponed_decide_sa(const struct check_context *s)
+void __real_claims_decide_sa(const struct check_context *s);
+void __wrap_claims_decide_sa(const struct check_context *s);
+void __wrap_claims_decide_sa(const struct check_context *s)
 {
     unsigned before = reads;
     has_result = true;
-    __real_postponed_decide_sa(s);
+    __real_claims_decide_sa(s);
     has_result = false;
     reads = before;
 }

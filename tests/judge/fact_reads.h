@@ -12,7 +12,7 @@
 
 /* The kinds of fact that results of each rule have cited so far: a set of enum rests_on. */
 extern unsigned facts_cited[RULE_COUNT];
-/* Is a finding reported now the one of a result, or of a postponed one? */
+/* Is a finding reported now the one of a result, or of a claim? */
 bool fact_reads_has_result(void);
 /* Forgets what was read. */
 void fact_reads_clear(void);

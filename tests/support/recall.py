@@ -23,7 +23,6 @@ MILLISECOND, LATER = 1_000_000, "a millisecond later"
 COPIES = (0, 2, LATER)
 PERCENT = 1  # of the frames, in the loss "random"
 COMPLETE_GOAL = 95  # per cent of the variants that are found in complete captures
-DOUBLED_GOAL = 99  # per cent of these that are found in doubled captures
 RANDOM_GOAL = 90  # per cent of these that are found with random losses
 BATCH = 100  # captures in one run of ipoib-check
 SMI = 0

@@ -6,7 +6,7 @@
 #include "model/fabric_state.h" /* before cmocka, which has macros of the same names as rules/report.h */
 #include "model/observe.h"
 #include "rules/checker.h"
-#include "rules/postpone.h"
+#include "rules/claims/claim.h"
 #include "tests/support/craft.h"
 #include "wire/icrc.h"
 
@@ -382,8 +382,10 @@ static void ignore(void *user, const struct finding *f)
 static void enter_finding(uint32_t i)
 {
     static const struct endport port = {.lid = 1};
-    struct entity about = entity_link(0xffff);
-    postpone(&context, &port, R_RFC4391_7_LINK_MTU, &about, i, "this", "that");
+    const struct certainty when = {.when = FACT_AT_REQUEST, .port = &port};
+    const struct result result = {
+        .rule = R_RFC4391_7_LINK_MTU, .about = entity_link(0xffff), .value = i};
+    claims_add(&context, &result, &when, "this", "that");
 }
 
 static void waiting_findings_are_refused(void **state)
@@ -398,11 +400,11 @@ static void waiting_findings_are_refused(void **state)
                                      .f = fabric_facts(fabric),
                                      .p = &packet,
                                      .e = &events,
-                                     .postponed = postponed_new(&undone)};
+                                     .claims = claims_new(&undone)};
     for (uint32_t i = ENTRIES; i < ENTRIES + WAITING - LIMIT; i++)
         enter_finding(i);
     assert_refuses(UNDONE_WAITING, LIMIT, enter_finding);
-    postponed_free(context.postponed);
+    claims_free(context.claims);
     fabric_free(fabric);
 }
 

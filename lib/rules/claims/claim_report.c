@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <arpa/inet.h>
+#include <stdio.h>
+
+#include "rules/claims/claim_state.h"
+
+enum { PORT_TEXT = INET6_ADDRSTRLEN + 32 };
+
+/* The port's GID and LID, as far as they are known. */
+static void put_port(const struct endport *port, char *out, size_t size)
+{
+    char gid[INET6_ADDRSTRLEN];
+    if (!endport_has_gid(port))
+        snprintf(out, size, "LID %u", port->lid);
+    else
+        snprintf(out, size, "port %s, LID %u", inet_ntop(AF_INET6, port->gid, gid, sizeof gid),
+                 port->lid);
+}
+
+/* The packet that decides the claim. */
+static void put_awaited(const struct check_context *s, const struct claim *f, char *out,
+                        size_t size)
+{
+    char port[PORT_TEXT];
+    put_port(f->port, port, sizeof port);
+    if (f->when == FACT_AT_DATAGRAM)
+        snprintf(out, size, "the next datagram of the requester (LID %u)", f->request.lid);
+    else if (f->lacks_copy && f->port_is_complete)
+        snprintf(out, size, "a copy of the packet from the other capture point");
+    else if (f->when == FACT_AT_SMP)
+        snprintf(out, size, "the next SMP response of %s", port);
+    else if (f->since && f->port_is_complete)
+        snprintf(out, size, "the next packet of the SA (LID %u)",
+                 subnet_sa_lid(s->f->subnet, f->port->interface));
+    else
+        snprintf(out, size, "the next SA request or CM message of %s", port);
+}
+
+void claim_report_undecided(const struct check_context *s, struct claim *f, const char *ending)
+{
+    char awaited[PORT_TEXT + 64], why[PORT_TEXT + 192];
+    struct reporter r = *s->r;
+    r.sender = &f->sender;
+    r.frame = f->frame;
+    r.interface = f->port->interface;
+    put_awaited(s, f, awaited, sizeof awaited);
+    snprintf(why, sizeof why, "waits for %s: %s", awaited, ending);
+    if (!f->is_unproved && !is_reported(&r, f->rule, &f->about, f->value))
+        report_unproved(&r, f->rule, &f->about, f->expected, f->actual, why);
+    f->is_unproved = true;
+}
+
+void claim_report_proved(const struct check_context *s, const struct claim *f)
+{
+    char expected[sizeof f->expected + 24];
+    struct reporter r = *s->r;
+    r.sender = &f->sender;
+    r.frame = f->frame;
+    snprintf(expected, sizeof expected, "%s in frame %u", f->expected, f->frame);
+    if (is_new(&r, f->rule, &f->about, f->value))
+        report_fail_about(&r, f->rule, &f->about, NULL, 0, expected, f->actual);
+}

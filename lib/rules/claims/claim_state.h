@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What claims.c, decide.c, explain.c and claim_report.c share. Private to rules/claims/. */
+#ifndef IPOIB_RULES_CLAIM_STATE_H
+#define IPOIB_RULES_CLAIM_STATE_H
+
+#include "rules/claims/claim.h"
+#include "wire/lladdr.h"
+#include "wire/mgid.h"
+
+/* Most claims that wait. A further one is refused, and its result stays inconclusive. */
+enum { CLAIMS_MAX = 256, CLAIM_TEXT = RESULT_TEXT };
+
+struct claim {
+    enum certain_when when;     /* the packet that it waits for */
+    const struct endport *port; /* the port whose packet decides it; NULL: unused */
+    uint16_t lid;               /* the port's LID at the packet of the claim; 0: not known */
+    /*
+     * Frame since which every packet of the SA's GSI must have been captured; 0: it does not depend
+     * on the SA's packets.
+     */
+    uint32_t since;
+    bool port_is_complete;     /* no packet of the port's GSI is missing */
+    bool sa_is_complete;       /* no packet of the SA's GSI is missing */
+    bool lacks_copy;           /* a copy of its packet must come too */
+    bool is_unproved;          /* reported as OUTCOME_UNPROVED */
+    struct resolution request; /* FACT_AT_DATAGRAM: a datagram of this requester decides it */
+    const struct group *group_of_member; /* FACT_AT_MEMBER: the port shows its parameters */
+    enum rule_number rule;
+    struct entity about; /* points to bytes and group below */
+    uint8_t bytes[LLADDR_SIZE], group[MGID_SIZE];
+    uint64_t value;
+    uint32_t frame;
+    struct sender sender;
+    struct port to; /* destination of the packet, with its QP */
+    uint32_t qpn;
+    uint16_t pkey; /* of the CM message's connection; of other packets, their own */
+    char expected[CLAIM_TEXT], actual[CLAIM_TEXT];
+};
+
+struct claims {
+    struct claim *all; /* array of CLAIMS_MAX; NULL: not used so far */
+    unsigned next, waiting;
+    struct undone *undone;
+};
+
+/* The next claim that waits, the oldest first; NULL: no further one. at: 0 at first. */
+struct claim *claims_next(struct claims *c, unsigned *at);
+
+/* Does a packet since the claim's explain what the claim says? */
+bool claim_is_explained(const struct check_context *s, const struct claim *f);
+/* Does the current request or SMP explain it, if it was sent before the claim's packet? */
+bool claim_is_explained_by_request(const struct check_context *s, const struct claim *f);
+
+/* Reports a claim that nothing has decided, once. ending: why. */
+void claim_report_undecided(const struct check_context *s, struct claim *f, const char *ending);
+void claim_report_proved(const struct check_context *s, const struct claim *f);
+
+#endif

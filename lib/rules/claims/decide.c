@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/claims/claim_state.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+
+/*
+ * What the member shows about the group's parameters. SAME: they are the same as in the packet of
+ * the claim. REQUESTED: its request for the group has no response yet, so the response decides.
+ * DIFFERENT: they have changed, or this is not known.
+ */
+enum parameters { PARAMETERS_SAME, PARAMETERS_REQUESTED, PARAMETERS_DIFFERENT };
+
+static enum parameters parameters_of_member(const struct check_context *s, const struct claim *f)
+{
+    const struct group *group = group_of(f->group_of_member);
+    const struct member *m = groups_member(s->f->groups, group, f->port);
+    if (!m || group->changed_frame > f->frame)
+        return PARAMETERS_DIFFERENT;
+    return m->pending ? PARAMETERS_REQUESTED : PARAMETERS_SAME;
+}
+
+/*
+ * What the current packet shows about a claim. EXPLAINED: a captured packet contradicts it.
+ * UNPROVED: neither, and no later packet can decide it.
+ */
+enum settled { PROVED, EXPLAINED, UNPROVED };
+
+/*
+ * sender: the port with its LID. whole: the current packet's PSN follows that of the sender's
+ * previous packet, so none is missing. The PSNs show nothing if the claim's port or the sender
+ * was initialised after the claim, or if the claim's port has another LID now: another port may
+ * have, or have had, the LID.
+ */
+static enum settled settled_by(const struct check_context *s, const struct claim *f,
+                               const struct endport *sender, bool whole)
+{
+    bool same_port = f->frame > f->port->initialised_frame &&
+                     f->frame > sender->initialised_frame &&
+                     f->port->gsi.gap_frame < s->p->at.frame &&
+                     (!f->lid || endport_has_lid(f->port, f->lid));
+    if (claim_is_explained_by_request(s, f) || claim_is_explained(s, f))
+        return EXPLAINED;
+    return whole && same_port ? PROVED : UNPROVED;
+}
+
+/* Why a claim is not proved although its packet has come; NULL: it is. */
+static const char *why_unproved(const struct check_context *s, const struct claim *f,
+                                enum settled decision)
+{
+    if (decision != PROVED)
+        return "a packet before it may be missing";
+    if (order_is_reversed(&s->f->order))
+        return "the capture is in the order of two clocks or capture points";
+    return facts_are_undone(s, f->rule) ? "a table of the checker was full" : NULL;
+}
+
+/* Reports the claim unless a packet explains it, and frees its place. */
+static void end_claim(const struct check_context *s, struct claim *f, enum settled decision)
+{
+    const char *why = why_unproved(s, f, decision);
+    if (decision != EXPLAINED && why)
+        claim_report_undecided(s, f, why);
+    else if (decision != EXPLAINED)
+        claim_report_proved(s, f);
+    f->port = NULL;
+    s->claims->waiting--;
+}
+
+/* Has every packet come that decides the claim? */
+static bool is_complete(const struct claim *f)
+{
+    return f->port_is_complete && !f->lacks_copy && (!f->since || f->sa_is_complete);
+}
+
+/*
+ * The current packet is from the claim's port. The claim goes on waiting if the member's request
+ * has no response yet, or for a packet of the SA or a copy.
+ */
+static void decide_claim(const struct check_context *s, struct claim *f,
+                         const struct endport *sender, bool whole)
+{
+    enum settled decision = settled_by(s, f, sender, whole);
+    bool by_member = decision == PROVED && f->when == FACT_AT_MEMBER;
+    enum parameters parameters = by_member ? parameters_of_member(s, f) : PARAMETERS_SAME;
+    if (parameters == PARAMETERS_REQUESTED)
+        return;
+    if (parameters == PARAMETERS_DIFFERENT)
+        decision = EXPLAINED;
+    f->port_is_complete = decision == PROVED;
+    if (decision != PROVED || is_complete(f))
+        end_claim(s, f, decision);
+}
+
+/*
+ * Did the port of the claim send the current packet? A virtual function shares the LID and the
+ * GSI of its port, with a GID of its own (IBA 4.1.1).
+ */
+static bool is_by(const struct endport *sender, const struct endport *port, uint16_t lid)
+{
+    return sender == port || (sender->interface == port->interface && endport_has_lid(sender, lid));
+}
+
+static bool waits_for_gsi(const struct claim *f)
+{
+    return !f->port_is_complete &&
+           (f->when == FACT_AT_MEMBER || f->when == FACT_AT_RESPONSE || f->when == FACT_AT_REQUEST);
+}
+
+void claims_decide_gsi(const struct check_context *s, const struct endport *port, bool whole)
+{
+    uint16_t lid = port_to_lid(s->p->src);
+    unsigned at = 0;
+    for (struct claim *f; (f = claims_next(s->claims, &at));)
+        if (waits_for_gsi(f) && is_by(f->port, port, lid))
+            decide_claim(s, f, port, whole);
+}
+
+void claims_decide_smi(const struct check_context *s, const struct endport *port, bool whole)
+{
+    uint16_t lid = port_to_lid(s->p->src);
+    unsigned at = 0;
+    for (struct claim *f; (f = claims_next(s->claims, &at));)
+        if (f->when == FACT_AT_SMP && is_by(f->port, port, lid))
+            decide_claim(s, f, port, whole);
+}
+
+static enum settled settled_by_sa(const struct check_context *s, const struct claim *f)
+{
+    if (claim_is_explained(s, f))
+        return EXPLAINED;
+    return f->sa_is_complete ? PROVED : UNPROVED;
+}
+
+void claims_decide_sa(const struct check_context *s)
+{
+    const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
+    unsigned at = 0;
+    for (struct claim *f; (f = claims_next(s->claims, &at));) {
+        if (!f->since || f->sa_is_complete || f->port->interface != s->p->at.interface ||
+            order_is_uncertain(&s->f->order, f->frame))
+            continue;
+        f->sa_is_complete = q && sequence_is_whole_since(&q->gsi, f->since);
+        if (is_complete(f) || !f->sa_is_complete)
+            end_claim(s, f, settled_by_sa(s, f));
+    }
+}
+
+/*
+ * Is the current datagram an ARP request from the IP address to which the reply of the claim
+ * went? Then the requester has that address, and the reply may be right.
+ */
+static bool requests_from_target(const struct check_context *s, const struct claim *f)
+{
+    const struct datagram *d = &s->p->datagram;
+    return d->encap.type == TYPE_ARP && d->arp_result == WIRE_OK && d->arp.op == ARP_REQUEST &&
+           d->arp.pln == 4 && be32(d->body.p + d->arp.spa) == f->value;
+}
+
+/* Did the requester of the claim's ARP request send the current datagram? */
+static bool is_requester(const struct check_context *s, const struct claim *f)
+{
+    return f->when == FACT_AT_DATAGRAM && f->port->interface == s->p->at.interface &&
+           f->request.lid == port_to_lid(s->p->src) &&
+           be24(f->request.requester + LLADDR_QPN) == s->p->ib.sqpn;
+}
+
+void claims_decide_requester(const struct check_context *s)
+{
+    unsigned at = 0;
+    if (!s->e->has_sender_qp || packet_is_corrupt(s->p))
+        return;
+    for (struct claim *f; (f = claims_next(s->claims, &at));) {
+        if (!is_requester(s, f))
+            continue;
+        bool whole = sender_is_followed(s, f->frame), explained = requests_from_target(s, f);
+        if (!whole || explained || !order_is_uncertain(&s->f->order, f->frame))
+            end_claim(s, f, explained ? EXPLAINED : whole ? PROVED : UNPROVED);
+    }
+}
+
+void claims_decide_copy(const struct check_context *s)
+{
+    unsigned at = 0;
+    for (struct claim *f; (f = claims_next(s->claims, &at));) {
+        if (f->frame != s->p->copy_of)
+            continue;
+        f->lacks_copy = false;
+        if (is_complete(f))
+            end_claim(s, f, PROVED);
+    }
+}
+
+void claims_report_waiting(const struct check_context *s)
+{
+    unsigned at = 0;
+    for (struct claim *f; (f = claims_next(s->claims, &at));)
+        claim_report_undecided(s, f, "the capture ends before it");
+}
