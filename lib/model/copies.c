@@ -138,17 +138,6 @@ static bool is_on_subnet(const struct interfaces *i, const struct captured *firs
            interfaces_subnet(i, first->captured_on) == interfaces_subnet(i, p->captured_on);
 }
 
-/* The packet is a copy, so its message has this part already. */
-static void take_classification(struct packet *p, const struct classification *is)
-{
-    struct stream_result *part = &p->classification.fragment;
-    p->classification = *is;
-    part->evicted = 0;
-    part->shortened = false;
-    if (part->state == STREAM_COMPLETE || (part->state == STREAM_FRAGMENT && part->number))
-        part->state = STREAM_REPEATED;
-}
-
 bool copies_find(const struct copies *c, const struct interfaces *i, struct packet *p)
 {
     const struct captured *first = first_same(c, p->digest);
@@ -157,7 +146,7 @@ bool copies_find(const struct copies *c, const struct interfaces *i, struct pack
     if (!first)
         return false;
     p->copy_of = first->frame;
-    take_classification(p, &first->is);
+    p->classification = first->is;
     return true;
 }
 

@@ -492,7 +492,7 @@ static void classify_mad(struct fabric *f, struct packet *p)
  * A copy on another interface shows that both see one subnet. If nothing has joined them yet, the
  * packet is first evidence for that.
  */
-static bool is_copy(struct fabric *f, struct packet *p)
+static bool find_copy(struct fabric *f, struct packet *p)
 {
     unsigned merged = f->facts.merged;
     p->digest = packet_digest(p);
@@ -500,6 +500,21 @@ static bool is_copy(struct fabric *f, struct packet *p)
         return true;
     see_interface(f, p);
     return f->facts.merged != merged && copies_find(f->copies, f->interfaces, p);
+}
+
+/*
+ * Does its message still lack this part of it? Then it is a retransmission: the first one came
+ * before packets that the receiver had to ask for again.
+ */
+static bool is_lacking(struct fabric *f, struct packet *p)
+{
+    struct classification *v = &p->classification;
+    struct flow *flow = connections_flow(f->connections, &p->dst, p->ib.dqpn, false);
+    if (v->class != PAYLOAD_FRAGMENT || !flow)
+        return false;
+    v->fragment = stream_packet(&flow->stream, connections_streams(f->connections), p->ib.position,
+                                p->ib.psn, p->ib.payload.len, v->fragment.ipoib);
+    return v->fragment.state == STREAM_FRAGMENT || v->fragment.state == STREAM_COMPLETE;
 }
 
 void fabric_forget_packet(struct fabric *f, const struct packet *p)
@@ -512,7 +527,7 @@ void fabric_classify(struct fabric *f, struct packet *p)
     bool whole = p->result == WIRE_OK;
     if (whole)
         p->crcs_count = sources_see(f->sources, p->captured_on, p->bytes, &p->ib);
-    bool copy = whole && is_copy(f, p);
+    bool copy = whole && find_copy(f, p);
     if (copy && p->classification.class == PAYLOAD_MAD)
         order_copied(&f->facts.order, interfaces_subnet(f->interfaces, p->captured_on));
     if (!copy)
@@ -520,6 +535,8 @@ void fabric_classify(struct fabric *f, struct packet *p)
                    p->captured_on, p->at.ns);
     if (whole)
         fabric_place(f, p);
+    if (copy && is_lacking(f, p))
+        p->copy_of = 0;
     if (!whole || copy)
         return;
     if (p->classification.class == PAYLOAD_MAD)

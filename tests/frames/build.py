@@ -445,12 +445,13 @@ def cm_reuse():
     c.send(True, ping(A, B))  # 4 is IPoIB
     c.dreq()  # 5
     c.drep()  # 6
-    c = Connection(t, tid=0x1115)  # the same IDs and QPs
+    # the same IDs and QPs; the PSNs of each connection start anywhere (IBA 12.7.31)
+    c = Connection(t, tid=0x1115, psns=(0x20, 0x30))
     c.set_up(SDP_SID, b"", b"")  # 7-9 SDP
     c.send(True, ping(A, B))  # 10 looks like IPoIB, is SDP's
     c.dreq()  # 11
     c.drep()  # 12
-    c = Connection(t, tid=0x1119)
+    c = Connection(t, tid=0x1119, psns=(0x40, 0x50))
     c.set_up(b_pd=ib.private_data(B.qpn, 9000))  # 13-15 IPoIB again, MTU 8996
     c.send(True, ping(A, B))  # 16 is IPoIB
     return erf_pcap(t)

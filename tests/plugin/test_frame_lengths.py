@@ -17,10 +17,17 @@ from support.wireshark import tshark
 VCRC = 2  # bytes at the end
 
 
-def echo_request():
-    t = tape("datagram.pcap")
-    t[45]["reserved"] = 1
-    return t.frame(45).octets()
+class EchoRequests:
+    """Each is another packet: the queue pair counts its PSNs (IBA 9.8.2.2)."""
+
+    def __init__(self):
+        self.tape = tape("datagram.pcap")
+        self.tape[45]["reserved"] = 1
+
+    def next(self, vcrc):
+        self.tape[45]["psn"] += 1
+        data = self.tape.frame(45).octets()
+        return data if vcrc else data[:-VCRC]
 
 
 def with_words(data, words):
@@ -31,21 +38,22 @@ def with_words(data, words):
 
 def shapes():
     """name -> (bytes, length on the wire)"""
-    whole = echo_request()
-    words = (len(whole) - VCRC) // 4
+    requests = EchoRequests()
+    words = (len(requests.next(True)) - VCRC) // 4
     found = {}
-    for name, data in (("vcrc", whole), ("no vcrc", whole[:-VCRC])):
+    for name, vcrc in (("vcrc", True), ("no vcrc", False)):
         for n in range(65):
+            data = requests.next(vcrc)
             found[f"{name}, {n} more"] = (data + bytes(n), len(data) + n)
         for n in (0, 1, 2, 5, words - 1, words + 1, words + 16, 0x7FF):
-            changed = with_words(data, n)
-            found[f"{name}, PktLen {n}"] = (changed, len(changed))
-            found[f"{name}, PktLen {n}, 4 more"] = (changed + bytes(4), len(changed) + 4)
-            found[f"{name}, PktLen {n}, truncated"] = (changed[:60], len(changed))
+            for shape, cut, more in (("", None, 0), (", 4 more", None, 4), (", truncated", 60, 0)):
+                data = with_words(requests.next(vcrc), n) + bytes(more)
+                found[f"{name}, PktLen {n}{shape}"] = (data[:cut], len(data))
         for n in (0, 7, 8, 19, 20, 27, 28, 32, 40, 60):
-            found[f"{name}, {n} captured"] = (data[:n], len(data))
-            found[f"{name}, {n} captured, 4 more"] = (data[:n], len(data) + 4)
-            found[f"{name}, only {n}"] = (data[:n], n)
+            for shape, wire in ((" captured", 0), (" captured, 4 more", 4)):
+                data = requests.next(vcrc)
+                found[f"{name}, {n}{shape}"] = (data[:n], len(data) + wire)
+            found[f"{name}, only {n}"] = (requests.next(vcrc)[:n], n)
     return found
 
 

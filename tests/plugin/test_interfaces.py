@@ -51,6 +51,13 @@ def with_other_guids(path, folder):
     return other
 
 
+def later(data):
+    """The same packet, sent later: its queue pair has counted its PSNs."""
+    packet = edit.Packet(data)
+    packet["psn"] += 1000
+    return packet.octets()
+
+
 class Pair:
     """Two captures, the file with both in turn, and for each of its frames the capture (0, 1) and
     the number there."""
@@ -256,13 +263,15 @@ ERF_PORTS = "ERF ports 0 and 1 of interface 0"
 
 @pytest.mark.parametrize("form, names", [("pcapng", "interfaces 0 and 1"), ("erf", ERF_PORTS)])
 def test_contradiction_is_reported_once(open_path, form, names):
-    """Two fabrics: the first frames are split by direction, then each fabric is on its own
+    """Two fabrics: the first frames of one are split by direction, then each fabric is on its own
     interface."""
     one = capfile.read(testdata("switch4.pcap")).frames
     other = capfile.read(with_other_guids(testdata("switch4.pcap"), str(open_path))).frames
     begin = split.by_direction([(f.time, f.data, f.wire) for f in one[:60]])
     both = [
-        capfile.Frame(f.time, f.data, f.wire, n) for p in zip(one, other) for n, f in enumerate(p)
+        capfile.Frame(f.time, later(f.data), f.wire, n)
+        for p in zip(one, other)
+        for n, f in enumerate(p)
     ]
     path = open_path / f"contradiction.{form}"
     path.write_bytes(split.FILES[form](begin + both))
