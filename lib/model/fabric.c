@@ -490,16 +490,17 @@ static void classify_mad(struct fabric *f, struct packet *p)
 
 /*
  * A copy on another interface shows that both see one subnet. If nothing has joined them yet, the
- * packet is first evidence for that.
+ * packet is first evidence for that. A MAD is always evidence: those of two subnets may be the same.
  */
 static bool find_copy(struct fabric *f, struct packet *p)
 {
     unsigned merged = f->facts.merged;
+    bool mad = ib_is_mad(&p->ib);
     p->digest = packet_digest(p);
-    if (copies_find(f->copies, f->interfaces, p))
+    if (!mad && copies_find(f->copies, f->interfaces, p))
         return true;
     see_interface(f, p);
-    return f->facts.merged != merged && copies_find(f->copies, f->interfaces, p);
+    return (mad || f->facts.merged != merged) && copies_find(f->copies, f->interfaces, p);
 }
 
 /*
