@@ -86,6 +86,8 @@ struct connection {
     uint8_t service : 4;          /* enum cm_service */
     uint8_t crossing : 3;         /* enum crossing */
     bool rep_before_req : 1;      /* a REP for it may have come right before its REQ */
+    bool acknowledged : 1;        /* an ACK or NAK of a packet was captured */
+    uint8_t unacknowledged : 4; /* packets before the first ACK or NAK, up to 8 (unseen_packet.c) */
     /*
      * Capture interface, and ms since 1970: when an interface left the broadcast group, if one did
      * (side.left); else time of the last REQ, DREQ or DREP, or of data that certainly belongs to it

@@ -24,6 +24,8 @@ static void make_tables(struct fabric *f)
     f->sources = sources_new(l->sources, u);
     f->stale = stale_new(l->stale_uses, u);
     f->doubts = doubts_new();
+    f->psn_gaps = psn_gaps_new();
+    f->transfers = transfers_new();
     f->reversals.undone = u;
 }
 
@@ -62,6 +64,8 @@ void fabric_free(struct fabric *f)
     qpns_free(f->qpns);
     sources_free(f->sources);
     doubts_free(f->doubts);
+    psn_gaps_free(f->psn_gaps);
+    transfers_free(f->transfers);
     stale_free(f->stale);
     reversals_clear(&f->reversals);
     evidence_free(f->evidence);
@@ -389,6 +393,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
 
 static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
 {
+    psn_gaps_merge(f->psn_gaps);
     doubts_merge(f->doubts, from, to); /* also beyond the limit: it never adds a violation */
     if (f->facts.merged == FABRIC_MERGES_MAX) {
         undone_refuse(&f->undone, UNDONE_MERGES);

@@ -5,7 +5,9 @@
 
 #include "model/evidence.h"
 #include "model/fabric.h"
+#include "model/psn_gaps.h"
 #include "model/reversal.h"
+#include "model/transfers.h"
 #include "model/write.h"
 
 struct fabric {
@@ -22,6 +24,8 @@ struct fabric {
     struct interfaces *interfaces;
     struct evidence *evidence;
     struct doubts *doubts;
+    struct psn_gaps *psn_gaps;
+    struct transfers *transfers;
     struct reversals reversals;
     struct fabric_limits limits;
     struct undone undone;

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/psn_gaps.h"
+
+enum { SEQUENCES = 1 << 12, WINDOW = 64 };
+#define PSN_BITS UINT32_C(0xffffff)
+/* A step of more PSNs is no gap: the queue pair was created anew. */
+enum { STEP_MAX = 1 << 16 };
+/* Of so many packets, one gap may be a loss. */
+enum { PACKETS_PER_GAP = 8 };
+
+struct sequence {
+    struct port_number id; /* port id 0: unused */
+    uint32_t psn;          /* the highest */
+    uint64_t seen;         /* bit n: psn - n was captured; 0: the next one starts anew */
+    uint32_t packets, gaps, frame;
+    uint64_t missing;
+};
+
+struct psn_gaps {
+    struct sequence all[SEQUENCES];
+};
+
+struct psn_gaps *psn_gaps_new(void)
+{
+    return g_new0(struct psn_gaps, 1);
+}
+
+void psn_gaps_free(struct psn_gaps *all)
+{
+    g_free(all);
+}
+
+static void step(struct sequence *s, uint32_t by, uint32_t frame)
+{
+    if (by > 1 && by <= STEP_MAX) {
+        s->frame = s->frame ? s->frame : frame;
+        s->gaps++;
+        s->missing += by - 1;
+    }
+    s->seen = by < WINDOW ? s->seen << by | 1 : 1;
+    s->psn = (s->psn + by) & PSN_BITS;
+    s->packets++;
+}
+
+/* An earlier PSN: a copy, a packet that was captured late, or a new start. */
+static void step_back(struct sequence *s, uint32_t by, uint32_t psn)
+{
+    if (by >= WINDOW) {
+        s->psn = psn;
+        s->seen = 1;
+    } else if (!(s->seen >> by & 1)) {
+        s->seen |= UINT64_C(1) << by;
+        s->missing -= s->missing > 0;
+        s->packets++;
+    }
+}
+
+static bool is_of(const struct sequence *s, const struct port_number *sender)
+{
+    return port_same(s->id.port, sender->port) && s->id.number == sender->number;
+}
+
+void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender, uint32_t psn,
+                  uint32_t frame, enum psn_evidence evidence)
+{
+    struct sequence *s = &all->all[port_number_place(sender) % SEQUENCES];
+    bool is_known = is_of(s, sender);
+    if (!sender->port.id || (!is_known && evidence != PSN_SURE))
+        return;
+    if (!is_known)
+        *s = (struct sequence){.id = *sender};
+    if (!s->seen) {
+        s->psn = psn;
+        s->seen = 1;
+    }
+    uint32_t by = (psn - s->psn) & PSN_BITS;
+    if (evidence == PSN_NEXT && by != 1)
+        return;
+    if (by > PSN_BITS / 2)
+        step_back(s, PSN_BITS + 1 - by, psn);
+    else if (by)
+        step(s, by, frame);
+}
+
+void psn_gaps_merge(struct psn_gaps *all)
+{
+    for (unsigned i = 0; i < SEQUENCES; i++)
+        all->all[i].seen = 0;
+}
+
+uint64_t psn_gaps_missing(const struct psn_gaps *all, uint32_t *frame)
+{
+    uint64_t missing = 0;
+    *frame = 0;
+    for (unsigned i = 0; i < SEQUENCES; i++) {
+        const struct sequence *s = &all->all[i];
+        if (!s->missing || s->gaps * PACKETS_PER_GAP > s->packets)
+            continue;
+        missing += s->missing;
+        *frame = *frame && *frame < s->frame ? *frame : s->frame;
+    }
+    return missing;
+}
