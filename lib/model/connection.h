@@ -68,6 +68,8 @@ struct connection_side {
     bool is_requester : 1;           /* this side is the requester */
     bool left : 1;                   /* its interface left the broadcast group */
     bool refused : 1;                /* the requester: it responded to the REP with a REJ */
+    /* the requester: data of both sides before the first ACK or NAK (unseen_packet.c) */
+    uint8_t unacknowledged : 3;
 };
 
 struct connection {
@@ -86,8 +88,6 @@ struct connection {
     uint8_t service : 4;          /* enum cm_service */
     uint8_t crossing : 3;         /* enum crossing */
     bool rep_before_req : 1;      /* a REP for it may have come right before its REQ */
-    bool acknowledged : 1;        /* an ACK or NAK of a packet was captured */
-    uint8_t unacknowledged : 4; /* packets before the first ACK or NAK, up to 8 (unseen_packet.c) */
     /*
      * Capture interface, and ms since 1970: when an interface left the broadcast group, if one did
      * (side.left); else time of the last REQ, DREQ or DREP, or of data that certainly belongs to it

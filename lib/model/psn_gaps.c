@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/psn_gaps.h"
 
-enum { SEQUENCES = 1 << 12, WINDOW = 64 };
+/* Further queue pairs are not followed. */
+enum { SEQUENCES_MAX = 1 << 14, WINDOW = 64 };
 #define PSN_BITS UINT32_C(0xffffff)
 /* A step of more PSNs is no gap: the queue pair was created anew. */
 enum { STEP_MAX = 1 << 16 };
@@ -9,7 +10,7 @@ enum { STEP_MAX = 1 << 16 };
 enum { PACKETS_PER_GAP = 8 };
 
 struct sequence {
-    struct port_number id; /* port id 0: unused */
+    struct port_number id; /* must be first: the key */
     uint32_t psn;          /* the highest */
     uint64_t seen;         /* bit n: psn - n was captured; 0: the next one starts anew */
     uint32_t packets, gaps, frame;
@@ -17,16 +18,21 @@ struct sequence {
 };
 
 struct psn_gaps {
-    struct sequence all[SEQUENCES];
+    GHashTable *sequences; /* a set of struct sequence */
 };
 
 struct psn_gaps *psn_gaps_new(void)
 {
-    return g_new0(struct psn_gaps, 1);
+    struct psn_gaps *all = g_new0(struct psn_gaps, 1);
+    all->sequences = g_hash_table_new_full(port_number_hash, port_number_equal, g_free, NULL);
+    return all;
 }
 
 void psn_gaps_free(struct psn_gaps *all)
 {
+    if (!all)
+        return;
+    g_hash_table_destroy(all->sequences);
     g_free(all);
 }
 
@@ -55,20 +61,24 @@ static void step_back(struct sequence *s, uint32_t by, uint32_t psn)
     }
 }
 
-static bool is_of(const struct sequence *s, const struct port_number *sender)
+static struct sequence *sequence_of(struct psn_gaps *all, const struct port_number *sender,
+                                    bool add)
 {
-    return port_same(s->id.port, sender->port) && s->id.number == sender->number;
+    struct sequence *s = g_hash_table_lookup(all->sequences, sender);
+    if (s || !add || g_hash_table_size(all->sequences) >= SEQUENCES_MAX)
+        return s;
+    s = g_new0(struct sequence, 1);
+    s->id = *sender;
+    g_hash_table_add(all->sequences, s);
+    return s;
 }
 
 void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender, uint32_t psn,
                   uint32_t frame, enum psn_evidence evidence)
 {
-    struct sequence *s = &all->all[port_number_place(sender) % SEQUENCES];
-    bool is_known = is_of(s, sender);
-    if (!sender->port.id || (!is_known && evidence != PSN_SURE))
+    struct sequence *s = sender->port.id ? sequence_of(all, sender, evidence == PSN_SURE) : NULL;
+    if (!s)
         return;
-    if (!is_known)
-        *s = (struct sequence){.id = *sender};
     if (!s->seen) {
         s->psn = psn;
         s->seen = 1;
@@ -84,16 +94,22 @@ void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender, uint32
 
 void psn_gaps_merge(struct psn_gaps *all)
 {
-    for (unsigned i = 0; i < SEQUENCES; i++)
-        all->all[i].seen = 0;
+    GHashTableIter it;
+    gpointer s;
+    g_hash_table_iter_init(&it, all->sequences);
+    while (g_hash_table_iter_next(&it, &s, NULL))
+        ((struct sequence *)s)->seen = 0;
 }
 
 uint64_t psn_gaps_missing(const struct psn_gaps *all, uint32_t *frame)
 {
     uint64_t missing = 0;
     *frame = 0;
-    for (unsigned i = 0; i < SEQUENCES; i++) {
-        const struct sequence *s = &all->all[i];
+    GHashTableIter it;
+    gpointer key;
+    g_hash_table_iter_init(&it, all->sequences);
+    while (g_hash_table_iter_next(&it, &key, NULL)) {
+        const struct sequence *s = key;
         if (!s->missing || s->gaps * PACKETS_PER_GAP > s->packets)
             continue;
         missing += s->missing;

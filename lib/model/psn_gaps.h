@@ -22,7 +22,7 @@ enum psn_evidence {
     PSN_NEXT   /* the packet is corrupt: only if it has the next PSN */
 };
 
-/* A packet of the queue pair. The table is a cache: another queue pair may take its place. */
+/* A packet of the queue pair. */
 void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender, uint32_t psn,
                   uint32_t frame, enum psn_evidence evidence);
 

@@ -3,7 +3,7 @@
 
 /* Transfers at the same time; an overwritten one counts only if it has waited, or lacks a segment.
  */
-enum { TRANSFERS = 256, WINDOW = 64 };
+enum { TRANSFERS = 64, WINDOW = 64 };
 /* ns. The next segment may still come. */
 #define WAITS INT64_C(1000000000)
 

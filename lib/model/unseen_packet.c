@@ -44,16 +44,18 @@ static void count_contents(struct unseen *u, const struct packet *p)
 
 /* ---- what is missing between packets */
 
-/* Packets of a connection without an acknowledgement: so many may be on the way. */
-enum { UNACKNOWLEDGED_MAX = 8, OPCODE_ACKNOWLEDGE = 0x11 };
+enum { OPCODE_ACKNOWLEDGE = 0x11 };
+/* Packets of a connection without an ACK or NAK: as many may be on the way. ACKNOWLEDGED: it had
+ * one. */
+enum { UNACKNOWLEDGED_MAX = 6, ACKNOWLEDGED };
 
 static void follow_connection(const struct packet *p)
 {
-    struct connection *c = p->classification.connection;
+    struct connection_side *side = &p->classification.connection->requester;
     if (p->ib.opcode == OPCODE_ACKNOWLEDGE)
-        c->acknowledged = true;
-    else if (p->ib.transport == IB_RC && c->unacknowledged < UNACKNOWLEDGED_MAX)
-        c->unacknowledged++;
+        side->unacknowledged = ACKNOWLEDGED;
+    else if (p->ib.transport == IB_RC && side->unacknowledged < UNACKNOWLEDGED_MAX)
+        side->unacknowledged++;
 }
 
 static void follow_datagram(struct fabric *f, const struct packet *p)
@@ -164,8 +166,8 @@ static void count_unacknowledged(struct unseen *u, const struct connections *all
 {
     for (unsigned i = 0; i < connections_count(all); i++) {
         const struct connection *c = connections_at(all, i);
-        bool is_used = connection_is_ipoib(c) && c->unacknowledged == UNACKNOWLEDGED_MAX;
-        unseen_add(u, UNSEEN_UNACKNOWLEDGED, is_used && !c->acknowledged, c->req_frame);
+        bool is_used = connection_is_ipoib(c) && c->requester.unacknowledged == UNACKNOWLEDGED_MAX;
+        unseen_add(u, UNSEEN_UNACKNOWLEDGED, is_used, c->req_frame);
     }
 }
 
