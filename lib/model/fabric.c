@@ -26,6 +26,7 @@ static void make_tables(struct fabric *f)
     f->doubts = doubts_new();
     f->psn_gaps = psn_gaps_new();
     f->transfers = transfers_new();
+    f->waiting = waiting_new();
     f->reversals.undone = u;
 }
 
@@ -66,6 +67,7 @@ void fabric_free(struct fabric *f)
     doubts_free(f->doubts);
     psn_gaps_free(f->psn_gaps);
     transfers_free(f->transfers);
+    waiting_free(f->waiting);
     stale_free(f->stale);
     reversals_clear(&f->reversals);
     evidence_free(f->evidence);

@@ -8,6 +8,7 @@
 #include "model/psn_gaps.h"
 #include "model/reversal.h"
 #include "model/transfers.h"
+#include "model/waiting.h"
 #include "model/write.h"
 
 struct fabric {
@@ -26,6 +27,7 @@ struct fabric {
     struct doubts *doubts;
     struct psn_gaps *psn_gaps;
     struct transfers *transfers;
+    struct waiting *waiting;
     struct reversals reversals;
     struct fabric_limits limits;
     struct undone undone;

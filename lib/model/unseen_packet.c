@@ -67,17 +67,30 @@ static void follow_datagram(struct fabric *f, const struct packet *p)
     psn_gaps_see(f->psn_gaps, &sender, p->ib.psn, p->at.frame, evidence);
 }
 
+/* Reports are requests of the SA. */
+static void follow_sa(struct fabric *f, const struct packet *p)
+{
+    const struct mad *m = &p->mad.mad;
+    if (packet_is_corrupt(p) || m->method == SA_REPORT || m->method == SA_REPORT_RESP ||
+        p->mad.sa.rmpp_type > RMPP_TYPE_DATA)
+        return;
+    if (!(m->method & MAD_RESPONSE)) {
+        waiting_request(f->waiting, &p->src, m->tid, p->at.frame, p->at.ns);
+        return;
+    }
+    waiting_response(f->waiting, &p->dst, m->tid);
+    transfers_see(f->transfers, &p->dst, &p->mad.sa, p->at.frame, p->at.ns);
+}
+
 static void follow_sequences(struct fabric *f, const struct packet *p)
 {
-    enum payload_class class = p->classification.class;
-    bool is_table = class == PAYLOAD_MAD && p->mad.kind == MAD_KIND_SA && p->mad.has_header &&
-                    p->mad.mad.method & MAD_RESPONSE;
-    if (class != PAYLOAD_MAD && p->classification.connection)
+    bool is_mad = p->classification.class == PAYLOAD_MAD;
+    if (is_mad && p->mad.kind == MAD_KIND_SA && p->mad.has_header)
+        follow_sa(f, p);
+    if (!is_mad && p->classification.connection)
         follow_connection(p);
-    if (class != PAYLOAD_MAD && p->ib.has_deth)
+    if (!is_mad && p->ib.has_deth)
         follow_datagram(f, p);
-    else if (is_table && !packet_is_corrupt(p))
-        transfers_see(f->transfers, &p->dst, &p->mad.sa, p->at.frame, p->at.ns);
 }
 
 /* ---- decoded, but in a form that is not judged */
@@ -190,6 +203,8 @@ static void count_missing(struct unseen *u, const struct fabric *f)
     unseen_add(u, UNSEEN_MISSING, n > undecoded ? n - undecoded : 0, frame);
     n = transfers_incomplete(f->transfers, f->facts.order.clocks.ns, &frame);
     unseen_add(u, UNSEEN_TABLES, n, frame);
+    n = waiting_count(f->waiting, f->facts.order.clocks.ns, &frame);
+    unseen_add(u, UNSEEN_SA_REQUESTS, n, frame);
 }
 
 struct unseen fabric_unseen(const struct fabric *f)

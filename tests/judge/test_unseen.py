@@ -326,6 +326,8 @@ MENTION = {
     ),
     "Ethernet": (lambda: second_interface(ETHERNET_LINK), {"other-protocols": (1, 45)}),
     "two days": (lambda: pause(2), {"pauses": (1, 61)}),
+    # 37 requests a join, 38 grants it
+    "SA request": (lambda: datagrams_without(38), {"unanswered-sa-requests": (1, 37)}),
     # 63, 65, 67 have the PSNs 16, 17, 18 of a QP; its next packet is frame 79, 76 without them
     "PSNs": (lambda: datagrams_without(63, 65, 67), {"missing-psns": (3, 76)}),
     "no acknowledgements": (no_acknowledgements, {"unacknowledged-connections": (2, 45)}),
