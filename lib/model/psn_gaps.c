@@ -2,7 +2,7 @@
 #include "model/psn_gaps.h"
 
 /* Further queue pairs are not followed. */
-enum { SEQUENCES_MAX = 1 << 14, WINDOW = 64 };
+enum { SEQUENCES_MAX = 1 << 14, WINDOW = 64, RECENT = 256 };
 #define PSN_BITS UINT32_C(0xffffff)
 /* A step of more PSNs is no gap: the queue pair was created anew. */
 enum { STEP_MAX = 1 << 16 };
@@ -18,7 +18,8 @@ struct sequence {
 };
 
 struct psn_gaps {
-    GHashTable *sequences; /* a set of struct sequence */
+    GHashTable *sequences;           /* a set of struct sequence */
+    struct sequence *recent[RECENT]; /* by the last bits of LID and QPN: no hash is computed */
 };
 
 struct psn_gaps *psn_gaps_new(void)
@@ -73,10 +74,23 @@ static struct sequence *sequence_of(struct psn_gaps *all, const struct port_numb
     return s;
 }
 
+/* NULL: it is not followed. */
+static struct sequence *recent_of(struct psn_gaps *all, const struct port_number *sender, bool add)
+{
+    struct sequence **recent = &all->recent[(sender->port.id * 31 + sender->number) % RECENT];
+    if (!*recent || !port_number_equal(&(*recent)->id, sender)) {
+        struct sequence *s = sender->port.id ? sequence_of(all, sender, add) : NULL;
+        if (!s)
+            return NULL;
+        *recent = s;
+    }
+    return *recent;
+}
+
 void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender, uint32_t psn,
                   uint32_t frame, enum psn_evidence evidence)
 {
-    struct sequence *s = sender->port.id ? sequence_of(all, sender, evidence == PSN_SURE) : NULL;
+    struct sequence *s = recent_of(all, sender, evidence == PSN_SURE);
     if (!s)
         return;
     if (!s->seen) {

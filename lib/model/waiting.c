@@ -6,7 +6,7 @@ enum { REQUESTS = 64 };
 /* ns. Linux hosts wait for a second; the response of a slow SA may still come. */
 #define WAITS INT64_C(3000000000)
 
-struct request {
+struct waiting_entry {
     struct port requester; /* id 0: unused */
     uint64_t tid;
     int64_t ns;
@@ -15,7 +15,7 @@ struct request {
 };
 
 struct waiting {
-    struct request slots[REQUESTS];
+    struct waiting_entry slots[REQUESTS];
     uint64_t unanswered; /* of those that were overwritten */
     uint32_t frame;      /* of the first of them */
 };
@@ -30,7 +30,7 @@ void waiting_free(struct waiting *all)
     g_free(all);
 }
 
-static void count(uint64_t *n, uint32_t *frame, const struct request *r, int64_t now)
+static void count(uint64_t *n, uint32_t *frame, const struct waiting_entry *r, int64_t now)
 {
     bool waits = now < r->ns || (uint64_t)now - (uint64_t)r->ns < (uint64_t)WAITS;
     if (!r->frame || r->answered || waits)
@@ -39,12 +39,13 @@ static void count(uint64_t *n, uint32_t *frame, const struct request *r, int64_t
     *frame = *frame && *frame < r->frame ? *frame : r->frame;
 }
 
-static struct request *slot_of(struct waiting *all, const struct port *requester, uint64_t tid)
+static struct waiting_entry *slot_of(struct waiting *all, const struct port *requester,
+                                     uint64_t tid)
 {
     return &all->slots[port_transaction_place(requester, tid) % REQUESTS];
 }
 
-static bool is_of(const struct request *r, const struct port *requester, uint64_t tid)
+static bool is_of(const struct waiting_entry *r, const struct port *requester, uint64_t tid)
 {
     return port_same(r->requester, *requester) && r->tid == tid;
 }
@@ -52,12 +53,12 @@ static bool is_of(const struct request *r, const struct port *requester, uint64_
 void waiting_request(struct waiting *all, const struct port *requester, uint64_t tid,
                      uint32_t frame, int64_t ns)
 {
-    struct request *r = slot_of(all, requester, tid);
+    struct waiting_entry *r = slot_of(all, requester, tid);
     if (!requester->id)
         return;
     if (!is_of(r, requester, tid)) {
         count(&all->unanswered, &all->frame, r, ns);
-        *r = (struct request){.requester = *requester, .tid = tid};
+        *r = (struct waiting_entry){.requester = *requester, .tid = tid};
     }
     r->frame = r->frame ? r->frame : frame;
     r->ns = ns;
@@ -65,11 +66,11 @@ void waiting_request(struct waiting *all, const struct port *requester, uint64_t
 
 void waiting_response(struct waiting *all, const struct port *requester, uint64_t tid)
 {
-    struct request *r = slot_of(all, requester, tid);
+    struct waiting_entry *r = slot_of(all, requester, tid);
     if (is_of(r, requester, tid))
         r->answered = true;
     else if (!r->frame || r->answered)
-        *r = (struct request){.requester = *requester, .tid = tid, .answered = true};
+        *r = (struct waiting_entry){.requester = *requester, .tid = tid, .answered = true};
 }
 
 uint64_t waiting_count(const struct waiting *all, int64_t now, uint32_t *frame)
