@@ -17,6 +17,8 @@
  * is earlier by more than this has another cause: a clock that was set, or files that were joined.
  */
 enum { TIME_BACK = 1000000000 };
+/* ns. A subnet manager asks its ports more often than once a day, so such a capture was joined. */
+#define PAUSE (UINT64_C(86400) * 1000000000)
 
 /* Destination of the findings. */
 struct sink {
@@ -57,6 +59,11 @@ static bool is_earlier(int64_t ns, int64_t last)
     return last > INT64_MIN + TIME_BACK && ns < last - TIME_BACK;
 }
 
+static bool is_after_pause(int64_t ns, int64_t last)
+{
+    return last != INT64_MIN && ns > last && (uint64_t)ns - (uint64_t)last > PAUSE;
+}
+
 /* What the capture itself says that it has not, at this frame. last: the time of the one before. */
 static void count_unseen(struct unseen *u, const struct capfile *file,
                          const struct capfile_frame *f, const struct capture_frame *c,
@@ -66,6 +73,7 @@ static void count_unseen(struct unseen *u, const struct capfile *file,
     unseen_add(u, UNSEEN_LOST_BEFORE, lost.before, f->number);
     unseen_add(u, UNSEEN_LOST_RECORDS, lost.record, f->number);
     unseen_add(u, UNSEEN_TIMES, is_earlier(c->ns, *last), f->number);
+    unseen_add(u, UNSEEN_PAUSES, is_after_pause(c->ns, *last), f->number);
     unseen_add(u, UNSEEN_CUT, (capfile_erf_flags(f) & ERF_FLAG_TRUNCATED) != 0, f->number);
     unseen_add(u, UNSEEN_CARD, (capfile_erf_flags(f) & ERF_FLAG_CARD) != 0, f->number);
     *last = c->ns;
@@ -126,6 +134,7 @@ static void conclude_capture(const struct checking *c)
     unseen_add(unseen, UNSEEN_FILTERED, lost.filtered, 0);
     unseen_add(unseen, UNSEEN_UNACCEPTED, lost.unaccepted, 0);
     unseen_add(unseen, UNSEEN_BLOCKS, lost.blocks, 0);
+    unseen_add(unseen, UNSEEN_SELECTED, lost.filters, 0);
     checker_report_waiting(c->checker);
     struct unseen all = fabric_unseen(c->fabric);
     verdict_set_undone(c->out->verdict, fabric_facts(c->fabric)->undone);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/question.h"
+#include "analysis/twins.h"
 
 struct analysis {
     const struct fabric_facts *facts;
     struct undone *undone;
     struct event_sink sink;
     struct questions *questions;
+    struct twins *twins;
 };
 
 struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, void *user)
@@ -15,6 +17,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
     a->undone = fabric_undone(fabric);
     a->sink = (struct event_sink){event_table_new(a->undone), report, user};
     a->questions = g_new0(struct questions, 1);
+    a->twins = g_new0(struct twins, 1);
     return a;
 }
 
@@ -24,6 +27,7 @@ void analysis_free(struct analysis *a)
         return;
     event_table_free(a->sink.events);
     g_free(a->questions);
+    g_free(a->twins);
     g_free(a);
 }
 
@@ -57,6 +61,9 @@ static void watch_mad(const struct watch *w)
         watch_connection_message(w);
     } else if (m->kind == MAD_KIND_SMP) {
         watch_smp(w);
+        watch_smp_requests(w);
+    } else {
+        watch_counters(w);
     }
 }
 
@@ -70,21 +77,29 @@ static void watch_datagram(const struct watch *w)
         watch_address_requests(w);
     }
     watch_echo(w);
+    watch_twins(w);
+    watch_detection(w);
+    if (d->dhcp_bytes.p)
+        watch_dhcp(w);
 }
 
 void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
 {
-    const struct watch w = {&a->sink, a->facts, p, e, a->questions};
+    const struct watch w = {&a->sink, a->facts, p, e, a->questions, a->twins};
     enum payload_class class = p->classification.class;
     if (p->copy_of)
         return;
     question_hear(&w);
+    if (class != PAYLOAD_MAD && p->classification.connection)
+        watch_connection_data(&w);
     if (class == PAYLOAD_MAD)
         watch_mad(&w);
     else if (class == PAYLOAD_IPOIB || class == PAYLOAD_FRAGMENT)
         watch_datagram(&w);
     else if (p->classification.connection)
         watch_acknowledge(&w);
-    if (a->questions->n_open)
+    if (a->questions->n_open) {
         watch_open_echos(&w);
+        watch_open_requests(&w);
+    }
 }

@@ -64,6 +64,21 @@ static void unanswered(const struct watch *w, const struct cm *cm, const struct 
                 q->first_frame);
 }
 
+/* The requester answers a REP by an RTU or a REJ, or shows by data that it has it. */
+static void rep_unanswered(const struct watch *w, const struct connection *c)
+{
+    const struct question_key asked = question_key(w, QUESTION_REP, c->number, NULL, NULL);
+    const struct question *q = question_ask(w, &asked, w->p->ib.psn + UINT64_C(1));
+    if (!q || c->rtu_frame || connection_is_over(c) || !question_is_unanswered(w, q, QUESTION_MS))
+        return;
+    struct sender who = sender_of_side(w, c, false);
+    char other[SENDER_TEXT_SIZE];
+    const struct event_key key = key_of_ends(w, EVENT_CONNECTION_UNANSWERED, c, 2);
+    watch_event(w, &key, &who, q->first_frame,
+                "%s has sent no RTU for its responses (REP), nor data: %u since frame %u",
+                end_text(w, c, true, other), q->asked, q->first_frame);
+}
+
 /* The smaller Receive MTU decides (RFC 4755 section 5.1). */
 static void watch_mtus(const struct watch *w, const struct connection *c)
 {
@@ -86,9 +101,10 @@ void watch_connection_message(const struct watch *w)
         return;
     if (cm->message == CM_REJ)
         refused(w, cm, c);
-    else if (cm->message == CM_REP)
+    else if (cm->message == CM_REP) {
         watch_mtus(w, c);
-    else if (cm->message == CM_REQ || cm->message == CM_DREQ)
+        rep_unanswered(w, c);
+    } else if (cm->message == CM_REQ || cm->message == CM_DREQ)
         unanswered(w, cm, c);
 }
 

@@ -3,8 +3,10 @@
 
 /* Seconds after which a request is no retry of the one before. */
 static const uint8_t retry_seconds[] = {
-    [QUESTION_JOIN] = 60,  [QUESTION_LEAVE] = 60, [QUESTION_PATH] = 60, [QUESTION_REQ] = 120,
-    [QUESTION_DREQ] = 120, [QUESTION_ARP] = 5,    [QUESTION_ND] = 5,    [QUESTION_ECHO] = 10,
+    [QUESTION_JOIN] = 60,  [QUESTION_LEAVE] = 60,  [QUESTION_PATH] = 60, [QUESTION_REQ] = 120,
+    [QUESTION_DREQ] = 120, [QUESTION_ARP] = 5,     [QUESTION_ND] = 5,    [QUESTION_ECHO] = 10,
+    [QUESTION_SA] = 60,    [QUESTION_REPORT] = 60, [QUESTION_SMP] = 60,  [QUESTION_REP] = 120,
+    [QUESTION_DHCP] = 120,
 };
 enum { HEARD_MS = 60000 };
 
@@ -58,6 +60,7 @@ void question_answer(const struct watch *w, struct question *q)
     if (w->questions->n_open)
         question_close(w, q);
     q->asked = 0;
+    q->stray_frame = 0;
 }
 
 static bool is_retry(const struct question *q, int64_t ms)
@@ -110,10 +113,14 @@ bool question_is_unanswered(const struct watch *w, const struct question *q, int
            question_is_heard(w, q->lid);
 }
 
+void question_hear_at(const struct watch *w, uint16_t lid)
+{
+    w->questions->heard[lid % HEARD] = (struct heard){w->p->at.ns, w->p->at.interface, lid};
+}
+
 void question_hear(const struct watch *w)
 {
-    const struct packet *p = w->p;
-    uint16_t lid = p->ib.dlid;
-    if (p->ib.has_lrh && lid < LID_MULTICAST_FIRST)
-        w->questions->heard[lid % HEARD] = (struct heard){p->at.ns, p->at.interface, lid};
+    const struct ib_packet *ib = &w->p->ib;
+    if (ib->has_lrh && ib->dlid < LID_MULTICAST_FIRST)
+        question_hear_at(w, ib->dlid);
 }

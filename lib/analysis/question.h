@@ -18,7 +18,12 @@ enum question_kind {
     QUESTION_DREQ,
     QUESTION_ARP,
     QUESTION_ND,
-    QUESTION_ECHO
+    QUESTION_ECHO,
+    QUESTION_SA, /* another request to the SA */
+    QUESTION_REPORT,
+    QUESTION_SMP,
+    QUESTION_REP,
+    QUESTION_DHCP
 };
 
 /* Unused bytes are 0. requester: a LID, a QPN or a number; who, about: GIDs or IP addresses. */
@@ -30,9 +35,12 @@ struct question_key {
 
 struct question {
     struct question_key key;
-    uint64_t last;             /* tells the last request from its copies: its PSN or the like */
-    uint32_t asked;            /* requests since the last answer; 0: answered */
-    uint32_t first_frame;      /* of the first of them */
+    uint64_t last;        /* tells the last request from its copies: its PSN or the like */
+    uint32_t asked;       /* requests since the last answer; 0: answered */
+    uint32_t first_frame; /* of the first of them */
+    /* a response to its requester about the same thing, with a transaction ID of no request; 0:
+     * none */
+    uint32_t stray_frame;
     int64_t first_ms, last_ms; /* since 1970 */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
 };
@@ -98,14 +106,10 @@ void question_close(const struct watch *w, const struct question *q);
 bool question_is_heard(const struct watch *w, uint16_t lid);
 /* Note to whom the current packet goes. */
 void question_hear(const struct watch *w);
+/* The same for a response to a directed route, which may have no LID as its destination. */
+void question_hear_at(const struct watch *w, uint16_t lid);
 
 /* Was it asked three times, over this time, while the requester was heard? */
 bool question_is_unanswered(const struct watch *w, const struct question *q, int64_t ms);
-
-/* Time of the current packet in ms since 1970; differences of these do not overflow. */
-static inline int64_t watch_ms(const struct watch *w)
-{
-    return w->p->at.ns / 1000000;
-}
 
 #endif

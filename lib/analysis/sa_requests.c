@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Requests to the SA that have no answer, and paths that it refuses. An answer is missing if two
- * retries have none either, while other packets to the requester were captured; or if the SA sent
- * another packet 3 s later (a Linux host has given up by then), and none of its packets is missing
- * in the capture, as its PSNs show.
+ * Requests to the SA that have no answer, and paths and others that it refuses. An answer is
+ * missing if two retries have none either, while other packets to the requester were captured; or
+ * if the SA sent another packet 3 s later (a Linux host has given up by then), and none of its
+ * packets is missing in the capture, as its PSNs show.
  */
 #include "analysis/question.h"
+#include "wire/put.h"
 
 enum { GIVEN_UP_MS = 3000 };
 
@@ -20,42 +21,103 @@ static bool is_of(const struct sa_transaction *t, struct port requester, uint64_
     return t->requester == requester.id && t->tid == tid;
 }
 
-static const char *words_of(uint32_t kind)
+/* The parts of the key of another request that tell it from others about the same GID. */
+enum { WHO_METHOD = 0, WHO_ATTRIBUTE = 1, WHO_TRAP = 3, WHO_SIZE = 5 };
+enum { REQUEST_TEXT = GID_TEXT + 80 };
+
+/* "its Set(InformInfo)" */
+static void other_request_text(const struct question *q, char text[REQUEST_TEXT])
 {
-    return kind == QUESTION_JOIN    ? "its join of the group"
-           : kind == QUESTION_LEAVE ? "its leave of the group"
-                                    : "its request of the path to";
+    uint16_t attribute = be16(q->key.who + WHO_ATTRIBUTE);
+    const char *method = names_find(sa_method_names, q->key.who[WHO_METHOD]),
+               *name = names_find(sa_attribute_names, attribute);
+    g_snprintf(text, REQUEST_TEXT, "its %s(%s)", method ? method : "request",
+               name ? name : "unknown attribute");
+}
+
+/* "its join of the group ff12:..." */
+static const char *request_text(const struct question *q, char text[REQUEST_TEXT])
+{
+    char gid[GID_TEXT];
+    text_of_gid(gid, q->key.about);
+    if (q->key.kind == QUESTION_SA) {
+        other_request_text(q, text);
+        return text;
+    }
+    g_snprintf(text, REQUEST_TEXT, "%s %s",
+               q->key.kind == QUESTION_JOIN    ? "its join of the group"
+               : q->key.kind == QUESTION_LEAVE ? "its leave of the group"
+                                               : "its request of the path to",
+               gid);
+    return text;
+}
+
+static struct event_key key_of_unanswered(const struct watch *w, const struct question *q,
+                                          const struct sender *who)
+{
+    uint64_t which = (uint64_t)be32(q->key.who) << 8 | q->key.who[WHO_SIZE - 1];
+    return event_key(w, EVENT_SA_UNANSWERED, who->gid, q->key.about,
+                     which << 24 | (uint64_t)q->lid << 8 | q->key.kind);
 }
 
 static void unanswered(const struct watch *w, const struct question *q, const char *why)
 {
     struct sender who = sender_of_lid(w, q->lid);
-    char gid[GID_TEXT];
-    const struct event_key key = event_key(w, EVENT_SA_UNANSWERED, who.gid, q->key.about,
-                                           (uint64_t)q->lid << 8 | q->key.kind);
+    char text[REQUEST_TEXT], stray[80] = "";
+    const struct event_key key = key_of_unanswered(w, q, &who);
+    if (q->stray_frame)
+        g_snprintf(stray, sizeof stray, "; frame %u answers it with another transaction ID",
+                   q->stray_frame);
     watch_event(w, &key, &who, q->first_frame,
-                "the SA at LID %u has not answered %s %s: %u request%s since frame %u%s", q->peer,
-                words_of(q->key.kind), text_of_gid(gid, q->key.about), q->asked,
-                q->asked == 1 ? "" : "s", q->first_frame, why);
+                "the SA at LID %u has not answered %s: %u request%s since frame %u%s%s", q->peer,
+                request_text(q, text), q->asked, q->asked == 1 ? "" : "s", q->first_frame, why,
+                stray);
 }
 
 /* ---- requests */
 
-/* Is it a request that is followed? about: the group or the other end of the path. */
-static enum question_kind request_kind(const struct packet *p, const uint8_t **about)
+/* The offset of the GID that another request is about. */
+static const struct {
+    uint16_t attribute;
+    uint8_t gid, size;
+} attributes[] = {
+    {SA_MC_MEMBER_RECORD, MCM_MGID, MCM_SIZE},
+    {SA_PATH_RECORD, PATH_DGID, PATH_SIZE},
+    {SA_INFORM_INFO, INFORM_GID, INFORM_SIZE},
+    {SA_SERVICE_RECORD, SERVICE_GID, SERVICE_GID + GID_SIZE},
+};
+
+/* NULL: none. */
+static const uint8_t *gid_of(const struct sa *sa)
 {
-    const struct sa *sa = &p->mad.sa;
-    uint16_t attribute = sa->mad.attribute;
-    if (attribute == SA_MC_MEMBER_RECORD && view_has(sa->data, 0, MCM_SIZE) == WIRE_OK) {
-        *about = sa->data.p + MCM_MGID;
-        return sa->mad.method == SA_SET      ? QUESTION_JOIN
-               : sa->mad.method == SA_DELETE ? QUESTION_LEAVE
-                                             : QUESTION_NONE;
-    }
-    if (attribute != SA_PATH_RECORD || view_has(sa->data, 0, PATH_SIZE) != WIRE_OK)
-        return QUESTION_NONE;
-    *about = sa->data.p + PATH_DGID;
-    return sa->mad.method == SA_GET ? QUESTION_PATH : QUESTION_NONE;
+    for (unsigned i = 0; i < G_N_ELEMENTS(attributes); i++)
+        if (attributes[i].attribute == sa->mad.attribute)
+            return view_has(sa->data, 0, attributes[i].size) == WIRE_OK
+                       ? sa->data.p + attributes[i].gid
+                       : NULL;
+    return NULL;
+}
+
+static enum question_kind kind_of(uint16_t attribute, uint8_t method)
+{
+    if (attribute == SA_MC_MEMBER_RECORD && method == SA_SET)
+        return QUESTION_JOIN;
+    if (attribute == SA_MC_MEMBER_RECORD && method == SA_DELETE)
+        return QUESTION_LEAVE;
+    return attribute == SA_PATH_RECORD && method == SA_GET ? QUESTION_PATH : QUESTION_SA;
+}
+
+/* gid: whom the request of this method is about; NULL: nobody. */
+static struct question_key key_of_request(const struct watch *w, struct port requester,
+                                          uint8_t method, const uint8_t *gid)
+{
+    const struct sa *sa = &w->p->mad.sa;
+    uint8_t who[GID_SIZE] = {[WHO_METHOD] = method};
+    enum question_kind kind = kind_of(sa->mad.attribute, method);
+    put16(who + WHO_ATTRIBUTE, sa->mad.attribute);
+    if (sa->mad.attribute == SA_INFORM_INFO && gid)
+        memcpy(who + WHO_TRAP, sa->data.p + INFORM_TRAP, sizeof(uint16_t));
+    return question_key(w, kind, requester.id, kind == QUESTION_SA ? who : NULL, gid);
 }
 
 /* Its answer was captured a moment ago, before it. */
@@ -67,7 +129,8 @@ static bool is_answered(const struct watch *w, const struct sa_transaction *t)
 
 static void enter_transaction(const struct watch *w, struct sa_transaction *t, struct question *q)
 {
-    if (t->question && !is_of(t, w->p->src, w->p->mad.mad.tid))
+    bool is_other = t->question && t->question != q && !is_of(t, w->p->src, w->p->mad.mad.tid);
+    if (is_other)
         question_answer(w, t->question); /* its answer would not be recognised any more */
     *t = (struct sa_transaction){w->p->src.id, w->p->mad.mad.tid, q, 0};
 }
@@ -75,12 +138,13 @@ static void enter_transaction(const struct watch *w, struct sa_transaction *t, s
 static void requested(const struct watch *w)
 {
     const struct packet *p = w->p;
-    const uint8_t *about = NULL;
-    enum question_kind kind = request_kind(p, &about);
+    const uint8_t *gid = gid_of(&p->mad.sa);
+    uint8_t method = p->mad.mad.method;
     struct sa_transaction *t = transaction_of(w, p->src);
-    if (kind == QUESTION_NONE || !port_to_lid(p->src) || is_answered(w, t))
+    bool is_known = gid || kind_of(p->mad.mad.attribute, method) == QUESTION_SA;
+    if (!is_known || p->mad.sa.segment > 1 || !port_to_lid(p->src) || is_answered(w, t))
         return;
-    const struct question_key key = question_key(w, kind, p->src.id, NULL, about);
+    const struct question_key key = key_of_request(w, p->src, method, gid);
     struct question *q = question_ask(w, &key, p->ib.psn + UINT64_C(1));
     if (!q)
         return;
@@ -118,6 +182,47 @@ static void watch_path(const struct watch *w, const struct question *q)
         path_refused(w, NULL, sa->data.p + PATH_DGID);
 }
 
+/* A query without a result is no refusal. */
+static void refused(const struct watch *w, const struct question *q)
+{
+    uint16_t status = w->p->mad.mad.status;
+    struct sender who = sender_of_lid(w, q->lid);
+    char text[REQUEST_TEXT];
+    bool is_query = q->key.who[WHO_METHOD] != SA_SET && q->key.who[WHO_METHOD] != SA_DELETE;
+    const struct event_key key = event_key(w, EVENT_SA_REFUSED, who.gid, NULL,
+                                           (uint64_t)who.lid << 48 |
+                                               (uint64_t)be24(q->key.who) << 16 | status);
+    if (is_query && (status & SA_STATUS_MASK) == SA_STATUS_NO_RECORDS)
+        return;
+    watch_event(w, &key, &who, q->first_frame, "the SA refuses %s: status 0x%04x, %s",
+                request_text(q, text), status, sa_status_name(status));
+}
+
+/* Was every packet of the requester's GSI captured since before the question? */
+static bool has_no_other_request(const struct watch *w, const struct question *q)
+{
+    const struct endport *port = endports_by_lid(w->f->endports, w->p->at.interface, q->lid);
+    uint32_t since = port ? endport_gsi_since(port) : 0;
+    return since && since < q->first_frame;
+}
+
+/* A response to no request that was captured: is it about what its receiver waits for? */
+static void watch_stray(const struct watch *w)
+{
+    const struct sa *sa = &w->p->mad.sa;
+    static const uint8_t methods[] = {SA_GET, SA_SET, SA_DELETE};
+    const uint8_t *gid = gid_of(sa);
+    for (unsigned i = 0; gid && i < G_N_ELEMENTS(methods); i++) {
+        uint8_t response = methods[i] == SA_DELETE ? SA_DELETE_RESP : SA_GET_RESP;
+        const struct question_key key = key_of_request(w, w->p->dst, methods[i], gid);
+        struct question *q = response == sa->mad.method ? question_find(w, &key) : NULL;
+        if (!q || q->stray_frame || !has_no_other_request(w, q))
+            continue;
+        q->stray_frame = w->p->at.frame;
+        question_open(w, q);
+    }
+}
+
 static void responded(const struct watch *w)
 {
     const struct packet *p = w->p;
@@ -127,8 +232,12 @@ static void responded(const struct watch *w)
     if (packet_is_corrupt(p) || !port_to_lid(p->dst))
         return;
     watch_path(w, q);
+    if (q && q->key.kind == QUESTION_SA && w->p->mad.mad.status)
+        refused(w, q);
     if (t->question)
         question_answer(w, t->question);
+    else if (!known)
+        watch_stray(w);
     if (!known)
         *t = (struct sa_transaction){p->dst.id, p->mad.mad.tid, NULL, 0};
     t->answered_frame = p->at.frame;
@@ -142,13 +251,32 @@ static bool is_proved(const struct watch *w, const struct question *q)
            watch_ms(w) - q->first_ms >= GIVEN_UP_MS;
 }
 
+static bool is_of_sa(const struct question *q)
+{
+    return (q->key.kind >= QUESTION_JOIN && q->key.kind <= QUESTION_PATH) ||
+           q->key.kind == QUESTION_SA;
+}
+
+/* A packet that reaches the requester, later than it waits for the answer. */
+void watch_open_requests(const struct watch *w)
+{
+    struct questions *all = w->questions;
+    for (unsigned i = all->n_open; i-- > 0;) {
+        struct question *q = all->open[i];
+        if (!q->stray_frame || q->key.subnet != w->p->at.interface || w->p->ib.dlid != q->lid ||
+            watch_ms(w) - q->last_ms < GIVEN_UP_MS)
+            continue;
+        unanswered(w, q, "");
+        question_close(w, q);
+    }
+}
+
 static void sa_sent(const struct watch *w)
 {
     struct questions *all = w->questions;
     for (unsigned i = all->n_open; i-- > 0;) {
         struct question *q = all->open[i];
-        bool of_sa = q->key.kind >= QUESTION_JOIN && q->key.kind <= QUESTION_PATH;
-        if (!of_sa || q->key.subnet != w->p->at.interface || !is_proved(w, q))
+        if (!is_of_sa(q) || q->key.subnet != w->p->at.interface || !is_proved(w, q))
             continue;
         unanswered(w, q, ", and no packet of the SA is missing in the capture");
         question_close(w, q);
@@ -159,11 +287,15 @@ void watch_sa_requests(const struct watch *w)
 {
     const struct mad *mad = &w->p->mad.mad;
     bool response = mad->method & MAD_RESPONSE && mad->method != SA_REPORT_RESP;
-    if (w->p->mad.sa.rmpp_type > RMPP_TYPE_DATA)
+    if (w->p->mad.sa.rmpp_type > RMPP_TYPE_DATA) {
+        watch_rmpp(w);
         return;
+    }
     if (response)
         responded(w);
-    else if (mad->method != SA_REPORT)
+    else if (mad->method == SA_REPORT || mad->method == SA_REPORT_RESP)
+        watch_report(w);
+    else
         requested(w);
     if (w->e->sa_sent && w->questions->n_open)
         sa_sent(w);

@@ -20,6 +20,7 @@ struct watch {
     const struct packet *p;
     const struct events *e;
     struct questions *questions; /* analysis/question.h */
+    struct twins *twins;         /* analysis/twins.h */
 };
 
 /*
@@ -29,6 +30,12 @@ struct watch {
  */
 void watch_event(const struct watch *w, const struct event_key *key, const struct sender *who,
                  uint32_t cause, const char *format, ...) G_GNUC_PRINTF(5, 6);
+
+/* Time of the current packet in ms since 1970; differences of these do not overflow. */
+static inline int64_t watch_ms(const struct watch *w)
+{
+    return w->p->at.ns / 1000000;
+}
 
 bool watch_has_event(const struct watch *w, const struct event_key *key);
 
@@ -60,5 +67,14 @@ void watch_managers(const struct watch *w);
 void watch_address_requests(const struct watch *w); /* unanswered.c */
 void watch_echo(const struct watch *w);
 void watch_open_echos(const struct watch *w);
+void watch_open_requests(const struct watch *w); /* sa_requests.c */
+void watch_report(const struct watch *w);        /* sa_transfers.c */
+void watch_rmpp(const struct watch *w);
+void watch_smp_requests(const struct watch *w);    /* smps.c */
+void watch_counters(const struct watch *w);        /* counters.c */
+void watch_dhcp(const struct watch *w);            /* dhcp.c */
+void watch_twins(const struct watch *w);           /* twins.c */
+void watch_detection(const struct watch *w);       /* detection.c */
+void watch_connection_data(const struct watch *w); /* connection_data.c */
 
 #endif

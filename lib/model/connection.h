@@ -67,6 +67,8 @@ struct connection_side {
     bool is_requester : 1;           /* this side is the requester */
     bool left : 1;                   /* its interface left the broadcast group */
     bool refused : 1;                /* the requester: it responded to the REP with a REJ */
+    /* the requester: data of both sides before the first ACK or NAK (unseen_packet.c) */
+    uint8_t unacknowledged : 3;
 };
 
 struct connection {

@@ -23,6 +23,9 @@ static void make_tables(struct fabric *f)
     f->qpns = qpns_new(l->qpns, u);
     f->sources = sources_new(l->sources, u);
     f->stale = stale_new(l->stale_uses, u);
+    f->psn_gaps = psn_gaps_new();
+    f->transfers = transfers_new();
+    f->waiting = waiting_new();
     f->copies = copies_new();
     f->reversals.undone = u;
 }
@@ -60,6 +63,9 @@ void fabric_free(struct fabric *f)
     resolutions_free(f->resolutions);
     qpns_free(f->qpns);
     sources_free(f->sources);
+    psn_gaps_free(f->psn_gaps);
+    transfers_free(f->transfers);
+    waiting_free(f->waiting);
     copies_free(f->copies);
     stale_free(f->stale);
     reversals_clear(&f->reversals);
@@ -390,6 +396,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
 
 static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
 {
+    psn_gaps_merge(f->psn_gaps);
     subnet_merge_doubt(f->subnet, from, to); /* also beyond the limit: it never adds a violation */
     if (f->facts.merged == FABRIC_MERGES_MAX) {
         undone_refuse(&f->undone, UNDONE_MERGES);

@@ -6,7 +6,10 @@
 #include "model/copies.h"
 #include "model/evidence.h"
 #include "model/fabric.h"
+#include "model/psn_gaps.h"
 #include "model/reversal.h"
+#include "model/transfers.h"
+#include "model/waiting.h"
 #include "model/write.h"
 
 struct fabric {
@@ -22,6 +25,9 @@ struct fabric {
     struct sources *sources;
     struct interfaces *interfaces;
     struct evidence *evidence;
+    struct psn_gaps *psn_gaps;
+    struct transfers *transfers;
+    struct waiting *waiting;
     struct reversals reversals;
     struct copies *copies;
     struct fabric_limits limits;

@@ -42,6 +42,57 @@ static void count_contents(struct unseen *u, const struct packet *p)
         unseen_add_datagram(u, is_corrupt || p->is_marked, p->at.frame);
 }
 
+/* ---- what is missing between packets */
+
+enum { OPCODE_ACKNOWLEDGE = 0x11 };
+/* Packets of a connection without an ACK or NAK: as many may be on the way. ACKNOWLEDGED: it had
+ * one. */
+enum { UNACKNOWLEDGED_MAX = 6, ACKNOWLEDGED };
+
+static void follow_connection(const struct packet *p)
+{
+    struct connection_side *side = &p->classification.connection->requester;
+    if (p->ib.opcode == OPCODE_ACKNOWLEDGE)
+        side->unacknowledged = ACKNOWLEDGED;
+    else if (p->ib.transport == IB_RC && side->unacknowledged < UNACKNOWLEDGED_MAX)
+        side->unacknowledged++;
+}
+
+static void follow_datagram(struct fabric *f, const struct packet *p)
+{
+    const struct port_number sender = port_number(&p->src, p->ib.sqpn);
+    enum psn_evidence evidence = packet_is_corrupt(p)                       ? PSN_NEXT
+                                 : p->classification.class == PAYLOAD_IPOIB ? PSN_SURE
+                                                                            : PSN_OF_QP;
+    psn_gaps_see(f->psn_gaps, &sender, p->ib.psn, p->at.frame, evidence);
+}
+
+/* Reports are requests of the SA. */
+static void follow_sa(struct fabric *f, const struct packet *p)
+{
+    const struct mad *m = &p->mad.mad;
+    if (packet_is_corrupt(p) || m->method == SA_REPORT || m->method == SA_REPORT_RESP ||
+        p->mad.sa.rmpp_type > RMPP_TYPE_DATA)
+        return;
+    if (!(m->method & MAD_RESPONSE)) {
+        waiting_request(f->waiting, &p->src, m->tid, p->at.frame, p->at.ns);
+        return;
+    }
+    waiting_response(f->waiting, &p->dst, m->tid);
+    transfers_see(f->transfers, &p->dst, &p->mad.sa, p->at.frame, p->at.ns);
+}
+
+static void follow_sequences(struct fabric *f, const struct packet *p)
+{
+    bool is_mad = p->classification.class == PAYLOAD_MAD;
+    if (is_mad && p->mad.kind == MAD_KIND_SA && p->mad.has_header)
+        follow_sa(f, p);
+    if (!is_mad && p->classification.connection)
+        follow_connection(p);
+    if (!is_mad && p->ib.has_deth)
+        follow_datagram(f, p);
+}
+
 /* ---- decoded, but in a form that is not judged */
 
 /* Is the IP header cut off by the sender, or of another length than the message? */
@@ -103,9 +154,11 @@ void unseen_packet(struct fabric *f, const struct packet *p)
     unseen_add(u, UNSEEN_MARKED, p->is_marked, p->at.frame);
     if (is_judged(p)) {
         count_contents(u, p);
+        follow_sequences(f, p);
         count_datagram(u, p);
     } else if (p->result == WIRE_OK) {
         count_other(f, p);
+        follow_sequences(f, p);
     } else {
         count_headers(u, p);
     }
@@ -122,9 +175,43 @@ static void count_requests(struct unseen *u, const struct connections *all)
     }
 }
 
+static void count_unacknowledged(struct unseen *u, const struct connections *all)
+{
+    for (unsigned i = 0; i < connections_count(all); i++) {
+        const struct connection *c = connections_at(all, i);
+        bool is_used = connection_is_ipoib(c) && c->requester.unacknowledged == UNACKNOWLEDGED_MAX;
+        unseen_add(u, UNSEEN_UNACKNOWLEDGED, is_used, c->req_frame);
+    }
+}
+
+/* Packets of which the sender is not known: each may be one that seems to be missing. */
+static uint64_t count_undecoded(const struct unseen *u)
+{
+    static const enum unseen_kind kinds[] = {UNSEEN_LINK_TYPE, UNSEEN_OTHER,    UNSEEN_TRUNCATED,
+                                             UNSEEN_MALFORMED, UNSEEN_VERSION,  UNSEEN_RAW,
+                                             UNSEEN_OPCODE,    UNSEEN_TRANSPORT};
+    uint64_t n = 0;
+    for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++)
+        n += u->kinds[kinds[i]].count;
+    return n;
+}
+
+static void count_missing(struct unseen *u, const struct fabric *f)
+{
+    uint32_t frame;
+    uint64_t n = psn_gaps_missing(f->psn_gaps, &frame), undecoded = count_undecoded(u);
+    unseen_add(u, UNSEEN_MISSING, n > undecoded ? n - undecoded : 0, frame);
+    n = transfers_incomplete(f->transfers, f->facts.order.clocks.ns, &frame);
+    unseen_add(u, UNSEEN_TABLES, n, frame);
+    n = waiting_count(f->waiting, f->facts.order.clocks.ns, &frame);
+    unseen_add(u, UNSEEN_SA_REQUESTS, n, frame);
+}
+
 struct unseen fabric_unseen(const struct fabric *f)
 {
     struct unseen u = f->unseen;
+    count_missing(&u, f);
+    count_unacknowledged(&u, f->connections);
     unseen_add(&u, UNSEEN_MESSAGES, connections_incomplete_messages(f->connections), 0);
     unseen_add(&u, UNSEEN_CRCS, sources_without_right(f->sources), 0);
     count_requests(&u, f->connections);

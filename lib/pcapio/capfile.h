@@ -79,7 +79,8 @@ struct capfile_lost {
      * interface's description has; without a reason
      */
     uint64_t filtered, unaccepted;
-    uint64_t blocks; /* blocks of unknown type so far, which may have packets */
+    uint64_t blocks;  /* blocks of unknown type so far, which may have packets */
+    uint64_t filters; /* interfaces so far whose description has a filter (if_filter) */
     /* between the last frame and the one before (epb_dropcount or the drops count
        of an obsolete Packet Block; loss counter of an ERF record) */
     uint64_t before, record;

@@ -15,6 +15,7 @@ struct pcapng_interface {
     uint8_t tsresol;
     int64_t tsoffset;         /* seconds */
     bool says_filter;         /* its description has a filter, or a comment that may name one */
+    bool has_filter;          /* its description has a filter */
     struct capfile_lost lost; /* of its last statistics */
 };
 

@@ -71,6 +71,7 @@ static enum capfile_result read_interface_options(struct pcapngfile *ng, struct 
         if (code == IF_TSOFFSET)
             f->tsoffset = (int64_t)pcapng_get64(ng, p + OPTION_HEAD);
         f->says_filter |= code == IF_FILTER || code == OPT_COMMENT;
+        f->has_filter |= code == IF_FILTER;
         p += whole;
         len -= whole;
     }
@@ -111,6 +112,7 @@ enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct pca
                                                         error);
     if (result != CAPFILE_FRAME)
         return result;
+    ng->lost.filters += f->has_filter;
     struct capfile_description d = {.about = CAPFILE_INTERFACE,
                                     .interface = ng->interface_base + ng->interface_count - 1,
                                     .linktype = f->linktype,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The text report: rules in groups, the worst first, with the frames to open. */
+/*
+ * The text report: rules in groups, the worst first, with the frames to open. What names a packet
+ * that is wrong or missing comes before known deviations, which most captures have.
+ */
 #include "report/report_text.h"
 
 #include <inttypes.h>
@@ -159,13 +162,13 @@ static void put_groups(const struct text *t)
                            : "SHOULD, violated (counted only with --strict)"},
         {OUTCOME_UNPROVED, -1, YELLOW, UNPROVED_HEADING},
         {(enum outcome)VERDICT_KNOWN, -1, YELLOW, BASELINE_HEADING},
-        {OUTCOME_DEVIATION, -1, YELLOW, DEVIATIONS_HEADING},
         {OUTCOME_NOTED, -1, PLAIN, NOTED_HEADING},
         {OUTCOME_INCONCLUSIVE, -1, PLAIN,
          "Inconclusive: packets that decide the rule are missing, or may be missing"},
+        {OUTCOME_DEVIATION, -1, YELLOW, DEVIATIONS_HEADING},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(groups); i++) {
-        if (groups[i].outcome == OUTCOME_DEVIATION) /* after the violations */
+        if (groups[i].outcome == OUTCOME_NOTED) /* after the violations */
             text_put_events(t);
         put_group(t, &groups[i]);
     }

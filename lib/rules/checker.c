@@ -442,8 +442,8 @@ static void count_undecoded(struct unseen *u, const struct capture_frame *f,
         unseen_add(u, UNSEEN_LINK_TYPE, 1, f->number);
     else if (result == WIRE_TRUNCATED)
         unseen_add(u, UNSEEN_TRUNCATED, 1, f->number);
-    else if (result != WIRE_OK)
-        unseen_add(u, UNSEEN_MALFORMED, 1, f->number);
+    else
+        unseen_add(u, result == WIRE_OK ? UNSEEN_OTHER : UNSEEN_MALFORMED, 1, f->number);
 }
 
 /* false: the frame has neither InfiniBand nor IPoIB. */

@@ -13,6 +13,7 @@ enum {
     DHCP_OP = 0,
     DHCP_HTYPE = 1,
     DHCP_HLEN = 2,
+    DHCP_XID = 4,
     DHCP_FLAGS = 10,
     DHCP_CIADDR = 12,
     DHCP_GIADDR = 24,
@@ -39,7 +40,14 @@ enum {
 /* Option overload (RFC 2132 section 9.3): fields that also contain options. */
 enum { DHCP_OVERLOAD_FILE = 1, DHCP_OVERLOAD_SNAME = 2 };
 
-enum { DHCP_DISCOVER = 1, DHCP_REQUEST = 3 }; /* message types (RFC 2132 section 9.6) */
+/* message types (RFC 2132 section 9.6) */
+enum {
+    DHCP_DISCOVER = 1,
+    DHCP_REQUEST = 3,
+    DHCP_DECLINE = 4,
+    DHCP_NAK = 6,
+    DHCP_INFORM = 8,
+};
 
 /* RFC 4361 section 6.1: type 255, IAID (4 octets), DUID, which starts with a type of 2 octets. */
 enum { DHCP_CLIENT_ID_TYPE_DUID = 255, DHCP_CLIENT_ID_DUID = 5, DHCP_DUID_TYPE_SIZE = 2 };

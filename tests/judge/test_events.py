@@ -11,7 +11,9 @@ import random
 import pytest
 
 from frames import ib
+from frames import events as more
 from frames.connection import Link
+from frames.events import ask_only, copy_last, link, number
 from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, mad_frame
 from frames.ib import ONLY, Frame
 from frames.messages import ping
@@ -30,31 +32,6 @@ def events_of(path, *arguments):
     return capture["events"]
 
 
-def link(n=3):
-    """Hosts that are up on a link."""
-    s = Subnet()
-    hosts = [Host(i + 1) for i in range(n)]
-    s.up(*hosts)
-    return s, *hosts
-
-
-def number(s):
-    return len(s.records)
-
-
-def copy_last(s):
-    """A tap has the last frame twice."""
-    s.records.append(s.records[-1])
-
-
-def ask_only(s, host, method, attribute, data, mask, seconds=4, times=1):
-    """Requests that the SA does not answer, with one transaction ID."""
-    tid = s.next_tid()
-    for _ in range(times):
-        s.sa(host, s.sm, method, tid, attribute, data, mask)
-        s.wait(seconds)
-
-
 def ask_join(s, host, group, **options):
     data, mask = s.request(host, group, FULL)
     ask_only(s, host, ib.SET, ib.ATTR_MC_MEMBER, data, mask, **options)
@@ -62,7 +39,7 @@ def ask_join(s, host, group, **options):
 
 # ---- cases: each returns (its tape, [(event, frame, count, texts that it has), ...])
 
-CASES = []
+CASES = list(more.CASES)
 
 
 def case(build):

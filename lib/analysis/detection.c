@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Duplicate address detection (RFC 4862 section 5.4): a port solicits the address that it wants
+ * from the unspecified address. If another port advertises the address, the port must not use it.
+ * An address that is only probed raises no event.
+ */
+#include "analysis/twins.h"
+#include "wire/nd.h"
+
+/* Times after the solicitation and after the answer to it. Packets on the way do not count. */
+enum { ANSWER_MS = 5000, USE_MIN_MS = 500, USE_MAX_MS = 60000 };
+
+static struct detection *slot_of(const struct watch *w, const struct ip *ip)
+{
+    uint64_t h = (be64(ip->bytes) ^ be64(ip->bytes + 8)) * UINT64_C(0x9e3779b97f4a7c15);
+    return &w->twins->detections[(h ^ h >> 32) >> 8 & (DETECTIONS - 1)];
+}
+
+static bool is_of(const struct watch *w, const struct detection *d, const struct ip *ip)
+{
+    return d->port.id && d->link == packet_link_key(w->p) && ip_same(&d->ip, ip);
+}
+
+static bool is_by_port(const struct watch *w, const struct detection *d)
+{
+    return port_same(d->port, w->p->src) && d->qpn == w->p->ib.sqpn;
+}
+
+static bool is_between(const struct watch *w, int64_t since, int64_t min, int64_t max)
+{
+    int64_t ms = watch_ms(w) - since / 1000000;
+    return ms >= min && ms <= max;
+}
+
+static void solicited(const struct watch *w, const struct ip *target)
+{
+    struct detection *d = slot_of(w, target);
+    const struct ib_packet *ib = &w->p->ib;
+    if (!ib->sgid || !w->p->src.id)
+        return;
+    *d = (struct detection){.ip = *target,
+                            .link = packet_link_key(w->p),
+                            .qpn = ib->sqpn,
+                            .port = w->p->src,
+                            .ns = w->p->at.ns};
+    memcpy(d->gid, ib->sgid, GID_SIZE);
+}
+
+/* The GRH, or the address in the option, shows another port than the one that solicits. */
+static bool is_other_port(const struct detection *d, const struct packet *p, const uint8_t *lladdr)
+{
+    return !port_same(d->port, p->src) && lladdr &&
+           memcmp(lladdr + LLADDR_GID, d->gid, GID_SIZE) != 0;
+}
+
+static void advertised(const struct watch *w, const struct ip *target)
+{
+    struct detection *d = slot_of(w, target);
+    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, packet_link_key(w->p), target);
+    const uint8_t *lladdr = n && n->last_frame == w->p->at.frame ? n->lladdr : NULL;
+    if (!is_of(w, d, target) || !is_between(w, d->ns, 0, ANSWER_MS) ||
+        !is_other_port(d, w->p, lladdr))
+        return;
+    d->conflict_frame = w->p->at.frame;
+    d->conflict_ns = w->p->at.ns;
+    memcpy(d->other, lladdr + LLADDR_GID, GID_SIZE);
+    w->twins->has_conflict = true;
+}
+
+static void used(const struct watch *w, const struct detection *d)
+{
+    struct sender who = {.lid = w->p->ib.slid, .known = SENDER_LID | SENDER_GID};
+    struct event_key key = event_key(w, EVENT_DUPLICATE_IP, NULL, d->ip.bytes, d->link);
+    char gid[GID_TEXT];
+    memcpy(who.gid, d->gid, GID_SIZE);
+    who = sender_with_ip(who, &d->ip);
+    watch_event(w, &key, &who, d->conflict_frame,
+                "it uses the address, although GID %s advertised it in frame %u during its "
+                "duplicate address detection",
+                text_of_gid(gid, d->other), d->conflict_frame);
+}
+
+/* The source of an IPv6 packet, after an answer to a detection. */
+static void watch_use(const struct watch *w)
+{
+    struct ip source;
+    if (!twins_source_ip(w, &source) || source.length != IPV6_ADDRESS_SIZE)
+        return;
+    const struct detection *d = slot_of(w, &source);
+    if (is_of(w, d, &source) && d->conflict_frame && is_by_port(w, d) &&
+        is_between(w, d->conflict_ns, USE_MIN_MS, USE_MAX_MS))
+        used(w, d);
+}
+
+void watch_detection(const struct watch *w)
+{
+    const struct datagram *d = &w->p->datagram;
+    const uint8_t *m = d->icmpv6.p;
+    if (!w->p->ib.has_lrh || w->p->ib.transport != IB_UD || d->encap.type != TYPE_IPV6)
+        return;
+    if (w->twins->has_conflict)
+        watch_use(w);
+    if (!m || view_has(d->icmpv6, 0, ND_TARGET + 16) != WIRE_OK || packet_is_corrupt(w->p))
+        return;
+    struct ip target = ip_read(m + ND_TARGET, IPV6_ADDRESS_SIZE),
+              source = ip_read(d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
+    if (m[0] == ND_NS && ip_is_unspecified(&source))
+        solicited(w, &target);
+    else if (m[0] == ND_NA && m[ND_NA_FLAGS] & ND_NA_OVERRIDE)
+        advertised(w, &target);
+}

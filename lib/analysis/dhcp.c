@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * DHCP clients that no server answers, and addresses that are refused (RFC 2131 sections 3, 4). A
+ * client has no hardware address in its messages (RFC 4390 section 2.1), so the transaction ID
+ * (xid) leads from the reply to the request.
+ */
+#include "analysis/question.h"
+#include "rules/check_context.h"
+#include "wire/put.h"
+
+static struct question_key key_of_client(const struct watch *w, const uint8_t *message)
+{
+    uint8_t xid[GID_SIZE] = {0};
+    memcpy(xid, message + DHCP_XID, sizeof(uint32_t));
+    return question_key(w, QUESTION_DHCP, packet_link_key(w->p), NULL, xid);
+}
+
+static const char *type_text(uint8_t type)
+{
+    return type == DHCP_DISCOVER  ? "DHCPDISCOVER"
+           : type == DHCP_REQUEST ? "DHCPREQUEST"
+                                  : "DHCPINFORM";
+}
+
+static void dhcp_unanswered(const struct watch *w, const struct question *q, uint8_t type)
+{
+    struct sender who = sender_of(w->f, w->p);
+    const struct event_key key = event_key(w, EVENT_DHCP_UNANSWERED, who.gid, NULL, q->lid);
+    watch_event(w, &key, &who, q->first_frame,
+                "no reply of a DHCP server was captured to %u requests since frame %u (%s)",
+                q->asked, q->first_frame, type_text(type));
+}
+
+/* A relay sends the requests of its clients again: only those of clients are followed. */
+static void requested(const struct watch *w, const struct dhcp *d, const struct question_key *key)
+{
+    bool waits = d->message_type == DHCP_DISCOVER || d->message_type == DHCP_REQUEST ||
+                 d->message_type == DHCP_INFORM;
+    const struct question *q = waits && !d->giaddr
+                                   ? question_ask(w, key, w->p->ib.psn + UINT64_C(1))
+                                   : NULL;
+    if (q && question_is_unanswered(w, q, QUESTION_MS))
+        dhcp_unanswered(w, q, d->message_type);
+}
+
+/* The server refuses the address that the client asks for, or the client the server's. */
+static void dhcp_refused(const struct watch *w, const struct question *q, uint8_t type)
+{
+    bool by_client = type == DHCP_DECLINE;
+    struct sender who = q && !by_client ? sender_of_lid(w, q->lid) : sender_of(w->f, w->p);
+    const struct event_key key = event_key(w, EVENT_DHCP_REFUSED, who.gid, NULL,
+                                           (uint64_t)who.lid << 8 | type);
+    watch_event(w, &key, &who, q ? q->first_frame : 0, "%s",
+                by_client ? "it declines the address that the DHCP server gave it (DHCPDECLINE): "
+                            "another host uses the address"
+                : q       ? "the DHCP server refuses the address that it asks for (DHCPNAK)"
+                    : "as a DHCP server it refuses the address that a client asks for (DHCPNAK)");
+}
+
+void watch_dhcp(const struct watch *w)
+{
+    const struct datagram *d = &w->p->datagram;
+    const struct dhcp *m = &d->dhcp;
+    if (!w->p->ib.has_lrh || d->dhcp_result != WIRE_OK)
+        return;
+    const struct question_key key = key_of_client(w, d->dhcp_bytes.p);
+    struct question *q = question_find(w, &key);
+    if (m->message_type == DHCP_NAK || m->message_type == DHCP_DECLINE)
+        dhcp_refused(w, q, m->message_type);
+    if (m->op == DHCP_BOOTREQUEST)
+        requested(w, m, &key);
+    else if (q && !packet_is_corrupt(w->p))
+        question_answer(w, q);
+}

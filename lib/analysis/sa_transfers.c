@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Packets of the SA class other than requests and their responses: Reports that their subscriber
+ * does not answer (IBA 13.4.9), and transfers of tables that one end aborts (IBA 13.6.2).
+ */
+#include "analysis/question.h"
+#include "wire/put.h"
+
+/* ---- Reports */
+
+static void report_unanswered(const struct watch *w, const struct question *q)
+{
+    struct sender who = sender_of_lid(w, q->peer);
+    const struct event_key key = event_key(w, EVENT_REPORT_UNANSWERED, who.gid, NULL, q->peer);
+    watch_event(w, &key, &who, q->first_frame,
+                "it has not answered a Report of the SA at LID %u: %u since frame %u", q->lid,
+                q->asked, q->first_frame);
+}
+
+/* A Report keeps its transaction ID when it is sent again. */
+static struct question_key key_of_report(const struct watch *w, struct port sa,
+                                         struct port subscriber)
+{
+    uint8_t who[GID_SIZE] = {0}, about[GID_SIZE] = {0};
+    put64(who, subscriber.id);
+    put64(about, w->p->mad.mad.tid);
+    return question_key(w, QUESTION_REPORT, sa.id, who, about);
+}
+
+static void reported(const struct watch *w)
+{
+    const struct question_key key = key_of_report(w, w->p->src, w->p->dst);
+    const struct question *q = question_ask(w, &key, w->p->ib.psn + UINT64_C(1));
+    if (q && question_is_unanswered(w, q, QUESTION_SA_MS))
+        report_unanswered(w, q);
+}
+
+void watch_report(const struct watch *w)
+{
+    if (!port_to_lid(w->p->src) || !port_to_lid(w->p->dst) || packet_is_corrupt(w->p))
+        return;
+    if (w->p->mad.mad.method == SA_REPORT) {
+        reported(w);
+        return;
+    }
+    const struct question_key key = key_of_report(w, w->p->dst, w->p->src);
+    struct question *q = question_find(w, &key);
+    if (q)
+        question_answer(w, q);
+}
+
+/* ---- transfers */
+
+/* IBA 13.6.2.1 */
+static const struct name rmpp_status_names[] = {
+    {1, "resources exhausted"},
+    {118, "the transfer takes too long"},
+    {119, "wrong payload length"},
+    {120, "wrong segment number"},
+    {121, "wrong RMPP type"},
+    {122, "the window is too small"},
+    {123, "the segment number is too big"},
+    {124, "illegal status"},
+    {125, "unknown version"},
+    {126, "too many retries"},
+    {127, "unspecified"},
+    {0, NULL},
+};
+
+void watch_rmpp(const struct watch *w)
+{
+    const struct packet *p = w->p;
+    const struct sa *sa = &p->mad.sa;
+    if ((sa->rmpp_type != RMPP_TYPE_ABORT && sa->rmpp_type != RMPP_TYPE_STOP) ||
+        view_has(p->mad.bytes, RMPP_STATUS, 1) != WIRE_OK)
+        return;
+    uint8_t status = p->mad.bytes.p[RMPP_STATUS];
+    const char *name = names_find(rmpp_status_names, status),
+               *attribute = names_find(sa_attribute_names, sa->mad.attribute);
+    struct sender who = sender_of_lid(w, port_to_lid(p->src));
+    const struct event_key key = event_key(w, EVENT_RMPP_ABORTED, who.gid, NULL,
+                                           (uint64_t)port_to_lid(p->src) << 32 |
+                                               (uint64_t)port_to_lid(p->dst) << 8 | status);
+    watch_event(w, &key, &who, 0,
+                "it ends the transfer of a table (%s) with LID %u: RMPP status %u, %s",
+                attribute ? attribute : "unknown attribute", port_to_lid(p->dst), status,
+                name ? name : "unknown");
+}

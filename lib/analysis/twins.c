@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Two ports with one LID, or with one GID. Both are used in turn: the first port sends again after
+ * the second one did. An address that only moved has one user after the other. Ports of virtual
+ * functions share a LID, but have QPNs of their own, so a LID counts together with the QPN.
+ */
+#include "analysis/twins.h"
+#include "wire/put.h"
+
+/*
+ * The first port sends again at least so long after the second: packets on the way do not count;
+ * and at most so long: later, the address may have moved back.
+ */
+enum { AGAIN_MS = 500, TWINS_MS = 60000 };
+enum { LMC_MAX = 7 }; /* IBA 4.1.3 */
+
+static struct address_use *slot_of(struct address_use *all, const uint8_t address[GID_SIZE])
+{
+    uint64_t h = (be64(address) ^ be64(address + 8)) * UINT64_C(0x9e3779b97f4a7c15);
+    return &all[(h ^ h >> 32) >> 8 & (ADDRESS_USES - 1)];
+}
+
+static bool is_recent(const struct watch *w, int64_t ns)
+{
+    int64_t ms = watch_ms(w) - ns / 1000000;
+    return ms >= AGAIN_MS && ms <= TWINS_MS;
+}
+
+static bool is_of(const struct address_use *u, const struct watch *w,
+                  const uint8_t address[GID_SIZE])
+{
+    return u->used && u->subnet == w->p->at.interface && memcmp(u->address, address, GID_SIZE) == 0;
+}
+
+static void begin(struct address_use *u, const struct watch *w, const uint8_t *address,
+                  const uint8_t *value)
+{
+    *u = (struct address_use){.subnet = w->p->at.interface, .used = true};
+    memcpy(u->address, address, GID_SIZE);
+    memcpy(u->value, value, GID_SIZE);
+}
+
+/* The address has this value now. Returns whether it alternates. */
+static bool use_address(const struct watch *w, struct address_use *u,
+                        const uint8_t address[GID_SIZE], const uint8_t value[GID_SIZE])
+{
+    if (!is_of(u, w, address))
+        begin(u, w, address, value);
+    if (memcmp(u->value, value, GID_SIZE) == 0 || packet_is_corrupt(w->p))
+        return false;
+    bool again = u->changed_frame && memcmp(u->other, value, GID_SIZE) == 0 &&
+                 is_recent(w, u->changed_ns);
+    memcpy(u->other, u->value, GID_SIZE);
+    memcpy(u->value, value, GID_SIZE);
+    u->changed_frame = w->p->at.frame;
+    u->changed_ns = w->twins->changed_ns = w->p->at.ns;
+    w->twins->has_changed = true;
+    return again;
+}
+
+static void write_lid(const struct watch *w, uint8_t out[GID_SIZE])
+{
+    memset(out, 0, GID_SIZE);
+    put16(out, w->p->ib.slid);
+}
+
+static void watch_lid(const struct watch *w, const uint8_t *gid)
+{
+    uint8_t address[GID_SIZE], other[GID_SIZE];
+    write_lid(w, address);
+    put24(address + 2, w->p->ib.sqpn);
+    struct address_use *u = slot_of(w->twins->lids, address);
+    uint32_t cause = u->changed_frame;
+    memcpy(other, u->value, GID_SIZE);
+    if (!use_address(w, u, address, gid) || memcmp(other, gid, GID_SIZE / 2) != 0)
+        return;
+    struct sender who = {.lid = w->p->ib.slid, .known = SENDER_LID | SENDER_GID};
+    char text[GID_TEXT];
+    memcpy(who.gid, gid, GID_SIZE);
+    const struct event_key key = event_key(w, EVENT_DUPLICATE_LID, NULL, NULL, who.lid);
+    watch_event(w, &key, &who, cause,
+                "two ports use its LID, with one QPN: this one, and GID %s in frame %u",
+                text_of_gid(text, other), cause);
+}
+
+/* The LMC of the port; the largest one if it is not known. */
+static uint8_t lmc_of(const struct watch *w, const uint8_t *gid)
+{
+    const struct endport *port = endport_of(
+        endports_by_gid(w->f->endports, w->p->at.interface, gid));
+    return port && port->initialised_frame ? port->lmc : LMC_MAX;
+}
+
+/* May both be LIDs of one port (IBA 4.1.3)? lmc: as known before the first change. */
+static bool may_be_one_port(uint8_t lmc, uint16_t a, uint16_t b)
+{
+    return (a ^ b) >> lmc == 0;
+}
+
+static void watch_gid(const struct watch *w, const uint8_t *gid)
+{
+    uint8_t lid[GID_SIZE];
+    write_lid(w, lid);
+    struct address_use *u = slot_of(w->twins->gids, gid);
+    uint32_t cause = u->changed_frame;
+    uint16_t other = be16(u->value);
+    if (!is_of(u, w, gid)) {
+        begin(u, w, gid, lid);
+        u->lmc = lmc_of(w, gid);
+    }
+    if (!use_address(w, u, gid, lid) || may_be_one_port(u->lmc, other, w->p->ib.slid))
+        return;
+    struct sender who = {.lid = w->p->ib.slid, .known = SENDER_LID | SENDER_GID};
+    memcpy(who.gid, gid, GID_SIZE);
+    const struct event_key key = event_key(w, EVENT_DUPLICATE_GID, gid, NULL, 0);
+    watch_event(w, &key, &who, cause,
+                "two ports use its GID: this one, and one at LID %u in frame %u", other, cause);
+}
+
+bool twins_source_ip(const struct watch *w, struct ip *ip)
+{
+    const struct datagram *d = &w->p->datagram;
+    bool v4 = d->encap.type == TYPE_IPV4;
+    if (!v4 && d->encap.type != TYPE_IPV6)
+        return false;
+    if (view_has(d->body, 0, v4 ? IPV4_SIZE : IPV6_SIZE) != WIRE_OK)
+        return false;
+    *ip = v4 ? ip_read(d->body.p + IPV4_SOURCE, IPV4_ADDRESS_SIZE)
+             : ip_read(d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
+    return true;
+}
+
+/* The GID of the sender by its IP address, if it is no router: it announced this QPN. */
+static const uint8_t *gid_by_ip(const struct watch *w)
+{
+    struct ip ip;
+    if (!twins_source_ip(w, &ip))
+        return NULL;
+    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, packet_link_key(w->p), &ip);
+    return n && be24(n->lladdr + LLADDR_QPN) == w->p->ib.sqpn ? n->lladdr + LLADDR_GID : NULL;
+}
+
+/* A packet without a GRH counts only if an address changed a moment ago. */
+void watch_twins(const struct watch *w)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    const uint8_t *gid = ib->sgid;
+    if (!ib->has_lrh || ib->transport != IB_UD)
+        return;
+    if (!gid && w->twins->has_changed && is_recent(w, w->twins->changed_ns))
+        gid = gid_by_ip(w);
+    if (!gid)
+        return;
+    watch_lid(w, gid);
+    watch_gid(w, gid);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Addresses that two ports use: what the watchers of LIDs, GIDs (twins.c) and of duplicate address
+ * detection (detection.c) remember. The tables are caches. Private to analysis/.
+ */
+#ifndef IPOIB_ANALYSIS_TWINS_H
+#define IPOIB_ANALYSIS_TWINS_H
+
+#include "analysis/watch.h"
+#include "model/neighbour.h"
+
+/*
+ * The port that used an address last, and the one before it. For a LID with a QPN, value is the
+ * GID; for a GID, it is the LID in the first bytes.
+ */
+struct address_use {
+    uint8_t address[GID_SIZE], value[GID_SIZE], other[GID_SIZE];
+    int64_t changed_ns;     /* when value took the place of other */
+    uint32_t changed_frame; /* 0: there is no other */
+    uint16_t subnet;
+    uint8_t lmc; /* of a GID's port */
+    bool used;
+};
+
+/* A port that looks whether another one has its address. */
+struct detection {
+    struct ip ip;
+    uint32_t link, qpn;
+    struct port port;
+    uint8_t gid[GID_SIZE];
+    int64_t ns;              /* of its last solicitation */
+    uint32_t conflict_frame; /* another port answered it; 0: none did */
+    int64_t conflict_ns;
+    uint8_t other[GID_SIZE]; /* that port */
+};
+
+enum { ADDRESS_USES = 1 << 12, DETECTIONS = 64 };
+
+struct twins {
+    struct address_use lids[ADDRESS_USES], gids[ADDRESS_USES];
+    struct detection detections[DETECTIONS];
+    int64_t changed_ns; /* of the last change of any */
+    bool has_changed, has_conflict;
+};
+
+/* The IP address of the datagram's source; false: it has none, or it was not captured. */
+bool twins_source_ip(const struct watch *w, struct ip *ip);
+
+#endif
