@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/lids.h"
 #include "analysis/question.h"
 
 struct analysis {
@@ -6,6 +7,7 @@ struct analysis {
     struct undone *undone;
     struct event_sink sink;
     struct questions *questions;
+    struct lids *lids;
 };
 
 struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, void *user)
@@ -15,6 +17,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
     a->undone = fabric_undone(fabric);
     a->sink = (struct event_sink){event_table_new(a->undone), report, user};
     a->questions = g_new0(struct questions, 1);
+    a->lids = lids_new();
     return a;
 }
 
@@ -24,6 +27,7 @@ void analysis_free(struct analysis *a)
         return;
     event_table_free(a->sink.events);
     g_free(a->questions);
+    g_free(a->lids);
     g_free(a);
 }
 
@@ -44,6 +48,7 @@ struct event_table *analysis_take_events(struct analysis *a)
 static void watch_mad(const struct watch *w)
 {
     const struct mad_payload *m = &w->p->mad;
+    watch_lids_of_mad(w);
     if (w->e->count) {
         watch_managers(w);
         watch_refused_requests(w);
@@ -63,6 +68,8 @@ static void watch_mad(const struct watch *w)
 static void watch_datagram(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
+    if (w->e->sender)
+        watch_lids_of_datagram(w);
     if (!packet_begins_message(w->p) || d->header != WIRE_OK)
         return;
     if (d->encap.type == TYPE_ARP || d->icmpv6.p) {
@@ -74,9 +81,10 @@ static void watch_datagram(const struct watch *w)
 
 void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
 {
-    const struct watch w = {&a->sink, a->facts, p, e, a->questions};
+    const struct watch w = {&a->sink, a->facts, p, e, a->questions, a->lids};
     enum payload_class class = p->classification.class;
     question_hear(&w);
+    watch_stale_path(&w);
     if (class == PAYLOAD_MAD)
         watch_mad(&w);
     else if (class == PAYLOAD_IPOIB || class == PAYLOAD_FRAGMENT)

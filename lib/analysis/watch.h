@@ -20,6 +20,7 @@ struct watch {
     const struct packet *p;
     const struct events *e;
     struct questions *questions; /* analysis/question.h */
+    struct lids *lids;           /* analysis/lids.h */
 };
 
 /*
@@ -60,5 +61,8 @@ void watch_managers(const struct watch *w);
 void watch_address_requests(const struct watch *w); /* unanswered.c */
 void watch_echo(const struct watch *w);
 void watch_open_echos(const struct watch *w);
+void watch_lids_of_mad(const struct watch *w); /* lids.c */
+void watch_lids_of_datagram(const struct watch *w);
+void watch_stale_path(const struct watch *w);
 
 #endif

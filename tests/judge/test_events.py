@@ -250,6 +250,170 @@ def takeover():
 
 
 @case
+def another_qpn():
+    """b's interface was restarted: the same port announces the address with another QPN."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    s.wait(5)
+    s.arp_request(b.also(qpn=0x999), a.ip)
+    return s, [("moved", number(s), 1, [b.ip, "QPN changed from 0x000102 to 0x000999"])]
+
+
+@case
+def second_interface_with_the_same_link_local_address():
+    """Two interfaces of a port on one partition: both advertise the address of the port's GUID."""
+    s, a, b, _ = link()
+    second = b.also(qpn=0x999)
+    for host in (b, second, b, second):
+        s.advertise(host, a, b.ll)
+        s.wait(1)
+    return s, []
+
+
+def set_lid(s, host, lid, **fields):
+    """The SM gives the port at the end of the host's route a LID; returns the port with this LID."""
+    data = s.port_info_of(lid, neighbor_mtu=4, mtu_cap=4, **fields)
+    s.smp(host.lid & 0x3F, ib.SET, ib.PORT_INFO, data, 1)
+    return host.also(lid=lid)
+
+
+@case
+def another_lid_by_the_sm():
+    """PortInfo has the LMC 0: 2 and 3 are not LIDs of one port. a has not asked for the path again."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    s.node_info(b)
+    s.port_info(b)
+    b3 = set_lid(s, b, 3)
+    moved = number(s) - 1
+    s.wait(2)
+    s.ping(c, b3)
+    for seq in range(3):
+        s.ud(a, b, ping(a, b, seq=seq))
+    texts = [a.ip, "LID 2, which is not that of " + b.gid, "LID 3"]
+    return s, [
+        ("moved", moved, 1, [b.gid, "LID 3", "LID 2"]),
+        ("stale_path", number(s) - 2, 3, texts),
+    ]
+
+
+@case
+def another_lid_by_a_datagram():
+    """The SMPs were not captured: b's ARP request has another SLID. 2 and 20 share no LMC."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    b20 = b.also(lid=20)
+    s.wait(2)
+    s.arp_request(b20, c.ip)
+    moved = number(s)
+    s.wait(2)
+    s.ping(c, b20)
+    s.ud(a, b, ping(a, b))
+    stale = number(s)
+    s.ping(c, b20)
+    return s, [("moved", moved, 1, ["LID 20", "LID 2"]), ("stale_path", stale, 1, [b.gid])]
+
+
+@case
+def another_lid_by_a_path():
+    """The SA's path to b has another DLID."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    s.path(c, b.also(lid=20))
+    moved = number(s)
+    s.wait(2)
+    s.ping(a, c)
+    s.ud(a, b, ping(a, b))
+    return s, [("moved", moved, 1, []), ("stale_path", number(s), 1, [])]
+
+
+@case
+def old_lid_that_another_port_has_now():
+    """The SM swaps two LIDs: a's packets to LID 2 are for b by their QPN, or by their GRH."""
+    s, a, b, c = link()
+    for host in (b, c):
+        s.resolve(a, host)
+        s.node_info(host)
+        s.port_info(host)
+    b3, moved = set_lid(s, b, 3), number(s) - 1
+    c2 = set_lid(s, c, 2)
+    s.wait(2)
+    s.ud(a, c2, ping(a, c2))
+    s.ud(c2, a, ping(c2, a, reply=True))
+    s.ud(a, b, ping(a, b))
+    s.ud(a, b, ping(a, b), grh=True)
+    s.ping(a, b3)
+    return s, [
+        ("moved", moved, 1, [b.gid]),
+        ("moved", moved + 2, 1, [c.gid]),
+        ("stale_path", number(s) - 3, 2, [b.gid]),
+    ]
+
+
+@case
+def packet_on_the_way_while_the_lid_changes():
+    """a's packet to the old LID was captured within the window in which frames may be swapped."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    s.wait(2)
+    s.arp_request(b.also(lid=20), c.ip)
+    s.ud(a, b, ping(a, b))
+    return s, [("moved", number(s) - 1, 1, [])]
+
+
+@case
+def lmc_that_the_capture_shows():
+    """PortInfo: b has the LIDs 2 and 3."""
+    s, a, b, c = link()
+    s.node_info(b)
+    s.port_info(b, lmc=1)
+    for lid in (2, 3, 2, 3):
+        s.wait(1)
+        s.meet(a, b.also(lid=lid))
+    return s, []
+
+
+@case
+def lmc_that_the_capture_does_not_show():
+    """The SMPs were not captured: 2 and 3, or 64 and 127, may be LIDs of one port."""
+    s, a, _, _ = link()
+    for first, second in ((2, 3), (64, 127)):
+        b = Host(first)
+        for lid in (first, second, first, second):
+            s.wait(1)
+            s.arp_request(b.also(lid=lid), a.ip)
+            s.ping(a, b.also(lid=lid))
+    return s, []
+
+
+@case
+def lid_that_changes_back():
+    """The port has its first LID again: packets to it arrive."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    found = []
+    for lid in (20, 2):
+        s.wait(2)
+        s.arp_request(b.also(lid=lid), c.ip)
+        found.append(("moved", number(s), 1, []))
+    s.wait(2)
+    s.ping(a, c)
+    s.ping(a, b)
+    return s, found
+
+
+@case
+def capture_that_starts_after_the_move():
+    s, a, b, c = link()
+    del s.records[:]
+    s.arp_request(b.also(lid=20), c.ip)
+    s.wait(2)
+    s.ping(a, c)
+    s.ud(a, b, ping(a, b))
+    return s, []
+
+
+@case
 def probe_of_an_address():
     """RFC 5227: c probes the address of b from 0.0.0.0, three times, and does not take it."""
     s, a, b, c = link()
