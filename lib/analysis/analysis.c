@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/lids.h"
 #include "analysis/question.h"
 
 struct analysis {
@@ -8,6 +7,8 @@ struct analysis {
     struct event_sink sink;
     struct questions *questions;
     struct lids *lids;
+    struct sa_times *sa_times;
+    struct rc_flows *rc;
 };
 
 struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, void *user)
@@ -18,6 +19,8 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
     a->sink = (struct event_sink){event_table_new(a->undone), report, user};
     a->questions = g_new0(struct questions, 1);
     a->lids = lids_new();
+    a->sa_times = sa_times_new();
+    a->rc = rc_flows_new();
     return a;
 }
 
@@ -28,6 +31,8 @@ void analysis_free(struct analysis *a)
     event_table_free(a->sink.events);
     g_free(a->questions);
     g_free(a->lids);
+    g_free(a->sa_times);
+    g_free(a->rc);
     g_free(a);
 }
 
@@ -57,6 +62,7 @@ static void watch_mad(const struct watch *w)
         return;
     if (m->kind == MAD_KIND_SA) {
         watch_sa_requests(w);
+        watch_sa_times(w);
         watch_notice(w);
     } else if (m->kind == MAD_KIND_CM) {
         watch_connection_message(w);
@@ -81,7 +87,7 @@ static void watch_datagram(const struct watch *w)
 
 void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
 {
-    const struct watch w = {&a->sink, a->facts, p, e, a->questions, a->lids};
+    const struct watch w = {&a->sink, a->facts, p, e, a->questions, a->lids, a->sa_times, a->rc};
     enum payload_class class = p->classification.class;
     question_hear(&w);
     watch_stale_path(&w);
@@ -91,6 +97,8 @@ void analysis_packet(struct analysis *a, const struct packet *p, const struct ev
         watch_datagram(&w);
     else if (p->classification.connection)
         watch_acknowledge(&w);
+    if (p->classification.connection && class != PAYLOAD_MAD)
+        watch_rc(&w);
     if (a->questions->n_open)
         watch_open_echos(&w);
 }

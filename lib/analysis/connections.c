@@ -4,28 +4,26 @@
  * A Linux host that gives a connection up after its retries sends a DREQ, as it does for an idle
  * one; so only a DREQ without an answer, and a NAK that ends the connection, show the loss.
  */
+#include "analysis/ends.h"
 #include "analysis/question.h"
 
-static struct sender sender_of_side(const struct watch *w, const struct connection *c,
-                                    bool requester)
+struct sender sender_of_side(const struct watch *w, const struct connection *c, bool requester)
 {
     struct sender s = sender_of_endport(c->endport[requester ? 0 : 1]);
     uint16_t lid = port_to_lid((requester ? &c->requester : &c->responder)->flow.id.port);
     return s.known ? s : sender_of_lid(w, lid);
 }
 
-/* Key of an event between the ends of a connection, whoever requested it. */
-static struct event_key key_of_ends(const struct watch *w, enum event_kind kind,
-                                    const struct connection *c, uint64_t number)
+struct event_key key_of_ends(const struct watch *w, enum event_kind kind,
+                             const struct connection *c, uint64_t number)
 {
     struct sender one = sender_of_side(w, c, true), other = sender_of_side(w, c, false);
     return event_key(w, kind, one.gid, other.gid,
                      number << 32 | (uint64_t)one.lid << 16 | other.lid);
 }
 
-/* "GID fe80::1, LID 2" of the other end. */
-static const char *end_text(const struct watch *w, const struct connection *c, bool requester,
-                            char text[SENDER_TEXT_SIZE])
+const char *end_text(const struct watch *w, const struct connection *c, bool requester,
+                     char text[SENDER_TEXT_SIZE])
 {
     struct sender s = sender_of_side(w, c, requester);
     return sender_text(text, &s);

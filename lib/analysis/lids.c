@@ -7,8 +7,6 @@
  * which is not 0, has only zeros there. So another LID proves a move if no such range has both; or
  * if the subnet manager's PortInfo says that the range has only one of them.
  */
-#include "analysis/lids.h"
-
 #include "analysis/watch.h"
 #include "rules/check_context.h"
 

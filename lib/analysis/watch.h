@@ -5,6 +5,7 @@
 #define IPOIB_ANALYSIS_WATCH_H
 
 #include "analysis/analysis.h"
+#include "analysis/histories.h"
 
 /* Where events go. report NULL: only into the table. */
 struct event_sink {
@@ -20,7 +21,9 @@ struct watch {
     const struct packet *p;
     const struct events *e;
     struct questions *questions; /* analysis/question.h */
-    struct lids *lids;           /* analysis/lids.h */
+    struct lids *lids;           /* analysis/histories.h */
+    struct sa_times *sa_times;
+    struct rc_flows *rc;
 };
 
 /*
@@ -30,6 +33,9 @@ struct watch {
  */
 void watch_event(const struct watch *w, const struct event_key *key, const struct sender *who,
                  uint32_t cause, const char *format, ...) G_GNUC_PRINTF(5, 6);
+
+/* The next packet with the event is no copy of the last one, even if its PSN is the same. */
+void watch_no_copy(const struct watch *w, const struct event_key *key);
 
 bool watch_has_event(const struct watch *w, const struct event_key *key);
 
@@ -64,5 +70,7 @@ void watch_open_echos(const struct watch *w);
 void watch_lids_of_mad(const struct watch *w); /* lids.c */
 void watch_lids_of_datagram(const struct watch *w);
 void watch_stale_path(const struct watch *w);
+void watch_sa_times(const struct watch *w); /* sa_slow.c */
+void watch_rc(const struct watch *w);       /* rc.c */
 
 #endif

@@ -14,7 +14,7 @@ from frames import ib
 from frames.connection import Link
 from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, mad_frame
 from frames.ib import ONLY, Frame
-from frames.messages import ping
+from frames.messages import ping, udp4
 from frames.subnet import CREATE, PATH_BY_GIDS, Host, Subnet
 from support import capfile, check
 from support.paths import SRC, TESTDATA, testdata
@@ -192,8 +192,9 @@ def join_that_is_answered_late():
         s.sa(a, s.sm, ib.SET, tid, ib.ATTR_MC_MEMBER, data, mask)
         s.wait(1)
     s.sa(s.sm, a, ib.GET_RESP, tid, ib.ATTR_MC_MEMBER, s.record(a, group, FULL), mask)
+    late = number(s)
     s.join(a, s.group4("239.1.2.4"))
-    return s, []
+    return s, [("sa_slow", late, 1, ["LID 1 after 1.0 s"])]
 
 
 @case
@@ -500,6 +501,186 @@ def connection_that_loses_a_packet():
     c.ping()
     c.close()
     return s, []
+
+
+def slow_join(s, host, ms, requests=1):
+    """A join whose answer comes so late after the last request, all with one transaction ID."""
+    tid, group = s.next_tid(), s.group4("239.1.2.3")
+    data, mask = s.request(host, group, FULL)
+    for _ in range(requests):
+        s.wait(1)
+        s.sa(host, s.sm, ib.SET, tid, ib.ATTR_MC_MEMBER, data, mask)
+    reply = ib.sa_mad(ib.GET_RESP, tid, ib.ATTR_MC_MEMBER, s.record(host, group, FULL), mask)
+    s.mad(s.sm, host, reply, ms=ms)
+
+
+@case
+def answers_after_a_second_and_more():
+    """Of two hosts: the cause is the SA."""
+    s, a, b, _ = link()
+    slow_join(s, a, 1500)
+    first = number(s)
+    slow_join(s, b, 2000)
+    return s, [("sa_slow", first, 2, ["LID 9", "request of LID 1 after 1.5 s"])]
+
+
+@case
+def answer_after_less_than_a_second():
+    s, a, _, _ = link()
+    slow_join(s, a, 999)
+    return s, []
+
+
+@case
+def answer_to_the_second_request():
+    """The first answer was lost: 2 s after the first request, and at once after the second."""
+    s, a, _, _ = link()
+    slow_join(s, a, 1, requests=2)
+    return s, []
+
+
+@case
+def answer_without_its_request():
+    """The capture starts late: an answer alone is not late."""
+    s, a, _, _ = link()
+    slow_join(s, a, 5000)
+    del s.records[:-1]
+    return s, []
+
+
+@case
+def trap_64_whose_repress_is_late():
+    """A Report waits for the host, not for the SA."""
+    s, a, b, _ = link()
+    tid, note = s.next_tid(), ib.notice(66, s.group4("239.1.2.3"), s.sm.lid, s.sm.gid)
+    s.sa(s.sm, a, ib.REPORT, tid, ib.ATTR_NOTICE, note)
+    s.wait(3)
+    s.sa(a, s.sm, ib.REPORT_RESP, tid, ib.ATTR_NOTICE, note)
+    return s, []
+
+
+# ---- packets of connections that are sent again
+
+
+def connected():
+    """An open connection of a to b with an acknowledged ping in both directions."""
+    s, a, b, _ = link()
+    c = Link(s, a, b).open()
+    c.ping()
+    return s, c
+
+
+def send_again(c, psn, seconds=0.0):
+    """An Only packet with a datagram of a."""
+    c.t.wait(seconds)
+    c.packet(True, ONLY, udp4(c.a, c.b.ip), psn)
+
+
+@case
+def packets_sent_again_after_a_nak():
+    """The second of three packets was lost behind the capture point. 0x60: PSN sequence error.
+    The first packet of the connection has the PSN 0xfffffe, the ping the next one."""
+    s, c = connected()
+    assert c.psns[0] == 0xFFFFFF
+    first = c.psns[0]
+    for n in range(3):
+        send_again(c, first + n)
+    c.ack(True, first + 1, 0x60)
+    nak = number(s)
+    send_again(c, first + 1)
+    send_again(c, first + 2)
+    c.ack(True, first + 2)
+    return s, [("retransmission", nak + 1, 2, [c.a.gid, c.b.gid, "NAK", "PSN 0 "])]
+
+
+@case
+def packet_sent_again_without_an_acknowledgement():
+    """As the timeout of the sender runs out. The fourth time it is acknowledged."""
+    s, c = connected()
+    first = number(s) + 1
+    for _ in range(4):
+        send_again(c, c.psns[0], 0.5)
+    c.ack(True, c.psns[0])
+    return s, [("retransmission", first + 1, 3, ["no acknowledgement"])]
+
+
+@case
+def packets_that_a_tap_has_twice():
+    """At once; and one after the packet that follows it."""
+    s, c = connected()
+    for n in range(4):
+        send_again(c, c.psns[0] + n)
+        copy_last(s)
+    c.ack(True, c.psns[0] + 3)
+    copy_last(s)
+    s.records[-3:-1] = s.records[-2:-4:-1]
+    return s, []
+
+
+@case
+def packet_that_a_second_capture_point_has_later():
+    """After its acknowledgement: files of two machines, merged with a clock that is wrong."""
+    s, c = connected()
+    for n in range(4):
+        send_again(c, c.psns[0] + n)
+        data = s.records[-1]
+        c.ack(True, c.psns[0] + n)
+        s.wait(1)
+        s.records.append((s.now, *data[1:]))
+        s.wait(1)
+    return s, []
+
+
+@case
+def data_without_acknowledgements_in_the_capture():
+    """One direction: a packet that comes twice may be a copy; a third one is not."""
+    s, c = connected()
+    del s.records[:]
+    c.open()
+    for _ in range(2):
+        send_again(c, c.psns[0], 0.5)
+    send_again(c, c.psns[0] + 1, 0.5)
+    return s, []
+
+
+@case
+def first_packet_that_is_lost_before_the_capture_point():
+    """After the NAK, it is captured for the first time, and the next one for the second."""
+    s, c = connected()
+    first = c.psns[0]
+    send_again(c, first + 1)
+    c.ack(True, first, 0x60)
+    send_again(c, first)
+    send_again(c, first + 1)
+    return s, [("retransmission", number(s), 1, ["NAK"])]
+
+
+@case
+def unreliable_connection():
+    """UC has no acknowledgements; a tap has packets twice."""
+    s, a, b, _ = link()
+    c = Link(s, a, b, transport=1).open()
+    c.ping()
+    for _ in range(3):
+        send_again(c, c.psns[0], 0.5)
+    return s, []
+
+
+@case
+def receiver_without_a_buffer():
+    """RNR NAK, timer 14: 1.28 ms (IBA table 45). The packet that is sent again is no event of its
+    own. The answers that a tap has twice count once."""
+    s, c = connected()
+    first = number(s) + 2
+    for _ in range(3):
+        send_again(c, c.psns[0])
+        s.wait(0.1)
+        c.ack(True, c.psns[0], 0x20 + 14)
+        copy_last(s)
+        s.wait(0.1)
+    send_again(c, c.psns[0])
+    c.ack(True, c.psns[0])
+    return s, [("rnr", first, 3, [c.b.gid, c.a.gid, "1.28 ms"])]
 
 
 @case
