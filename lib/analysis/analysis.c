@@ -2,25 +2,25 @@
 #include "analysis/question.h"
 
 struct analysis {
-    const struct fabric_facts *facts;
     struct undone *undone;
     struct event_sink sink;
-    struct questions *questions;
-    struct lids *lids;
-    struct sa_times *sa_times;
-    struct rc_flows *rc;
+    struct watch watch; /* without a packet */
 };
 
 struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, void *user)
 {
     struct analysis *a = g_new0(struct analysis, 1);
-    a->facts = fabric_facts(fabric);
     a->undone = fabric_undone(fabric);
     a->sink = (struct event_sink){event_table_new(a->undone), report, user};
-    a->questions = g_new0(struct questions, 1);
-    a->lids = lids_new();
-    a->sa_times = sa_times_new();
-    a->rc = rc_flows_new();
+    a->watch = (struct watch){
+        .sink = &a->sink,
+        .f = fabric_facts(fabric),
+        .questions = g_new0(struct questions, 1),
+        .lids = lids_new(),
+        .sa_times = sa_times_new(),
+        .rc = rc_flows_new(),
+        .echo_sizes = echo_sizes_new(),
+    };
     return a;
 }
 
@@ -29,10 +29,11 @@ void analysis_free(struct analysis *a)
     if (!a)
         return;
     event_table_free(a->sink.events);
-    g_free(a->questions);
-    g_free(a->lids);
-    g_free(a->sa_times);
-    g_free(a->rc);
+    g_free(a->watch.questions);
+    g_free(a->watch.lids);
+    g_free(a->watch.sa_times);
+    g_free(a->watch.rc);
+    g_free(a->watch.echo_sizes);
     g_free(a);
 }
 
@@ -87,7 +88,9 @@ static void watch_datagram(const struct watch *w)
 
 void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
 {
-    const struct watch w = {&a->sink, a->facts, p, e, a->questions, a->lids, a->sa_times, a->rc};
+    struct watch w = a->watch;
+    w.p = p;
+    w.e = e;
     enum payload_class class = p->classification.class;
     question_hear(&w);
     watch_stale_path(&w);
@@ -99,6 +102,6 @@ void analysis_packet(struct analysis *a, const struct packet *p, const struct ev
         watch_acknowledge(&w);
     if (p->classification.connection && class != PAYLOAD_MAD)
         watch_rc(&w);
-    if (a->questions->n_open)
+    if (w.questions->n_open)
         watch_open_echos(&w);
 }

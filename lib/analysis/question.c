@@ -3,8 +3,9 @@
 
 /* Seconds after which a request is no retry of the one before. */
 static const uint8_t retry_seconds[] = {
-    [QUESTION_JOIN] = 60,  [QUESTION_LEAVE] = 60, [QUESTION_PATH] = 60, [QUESTION_REQ] = 120,
-    [QUESTION_DREQ] = 120, [QUESTION_ARP] = 5,    [QUESTION_ND] = 5,    [QUESTION_ECHO] = 10,
+    [QUESTION_JOIN] = 60, [QUESTION_LEAVE] = 60, [QUESTION_PATH] = 60,
+    [QUESTION_REQ] = 120, [QUESTION_DREQ] = 120, [QUESTION_ARP] = 5,
+    [QUESTION_ND] = 5,    [QUESTION_ECHO] = 10,  [QUESTION_LARGE] = 10,
 };
 enum { HEARD_MS = 60000 };
 
@@ -93,6 +94,20 @@ struct question *question_find(const struct watch *w, const struct question_key 
 {
     struct question *q = slot_of(w, key);
     return has_key(q, key) && q->asked ? q : NULL;
+}
+
+struct question *question_take(const struct watch *w, struct question *q,
+                               const struct question_key *key)
+{
+    struct question *to = slot_of(w, key);
+    struct question taken = *q;
+    question_answer(w, q);
+    if (to == q)
+        return NULL;
+    question_answer(w, to);
+    taken.key = *key;
+    *to = taken;
+    return to;
 }
 
 /* ---- who is heard */

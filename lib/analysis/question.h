@@ -18,7 +18,8 @@ enum question_kind {
     QUESTION_DREQ,
     QUESTION_ARP,
     QUESTION_ND,
-    QUESTION_ECHO
+    QUESTION_ECHO,
+    QUESTION_LARGE /* an echo request that is larger than one that was answered */
 };
 
 /* Unused bytes are 0. requester: a LID, a QPN or a number; who, about: GIDs or IP addresses. */
@@ -35,6 +36,7 @@ struct question {
     uint32_t first_frame;      /* of the first of them */
     int64_t first_ms, last_ms; /* since 1970 */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
+    uint32_t smallest;         /* of echo requests: bytes of the smallest datagram */
 };
 
 /* A requester retries twice before the lack of an answer means anything. */
@@ -89,6 +91,9 @@ struct question *question_ask(const struct watch *w, const struct question_key *
 /* The question, if it was asked and has no answer; or NULL. */
 struct question *question_find(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);
+/* The question has another key from now on. Returns it, or NULL if it cannot be kept. */
+struct question *question_take(const struct watch *w, struct question *q,
+                               const struct question_key *key);
 
 /* The question waits for a proof; question_close() ends that. */
 void question_open(const struct watch *w, struct question *q);

@@ -24,6 +24,7 @@ struct watch {
     struct lids *lids;           /* analysis/histories.h */
     struct sa_times *sa_times;
     struct rc_flows *rc;
+    struct echo_sizes *echo_sizes;
 };
 
 /*
@@ -65,7 +66,7 @@ void watch_smp(const struct watch *w); /* subnet.c */
 void watch_notice(const struct watch *w);
 void watch_managers(const struct watch *w);
 void watch_address_requests(const struct watch *w); /* unanswered.c */
-void watch_echo(const struct watch *w);
+void watch_echo(const struct watch *w);             /* echo.c */
 void watch_open_echos(const struct watch *w);
 void watch_lids_of_mad(const struct watch *w); /* lids.c */
 void watch_lids_of_datagram(const struct watch *w);

@@ -833,6 +833,92 @@ def ping_flood():
     return s, []
 
 
+def sized(s, a, b, sizes, answered):
+    """Pings of these sizes of data, one each second; those of 'answered' have a reply."""
+    for seq, size in enumerate(sizes):
+        s.ud(a, b, ping(a, b, seq=seq, size=size))
+        if size in answered:
+            s.ud(b, a, ping(b, a, seq=seq, size=size, reply=True))
+        s.wait(1)
+
+
+@case
+def large_pings_without_an_answer():
+    """The datagrams have 28 bytes more. Between the large ones a small one is answered."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    before = number(s)
+    sized(s, a, b, (56, 1900, 1900, 56, 1900, 1900), (56,))
+    return s, [("large_lost", before + 8, 1, ["4 requests", "84 bytes", a.ip, b.ip])]
+
+
+@case
+def large_pings_without_an_answer_at_last():
+    """The small ones were answered before; b still sends to a."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    before = number(s)
+    sized(s, a, b, (56, 1900, 1900, 1900), (56,))
+    s.ud(b, a, udp4(b, a.ip))
+    return s, [("large_lost", before + 6, 1, ["since frame %d" % (before + 3)])]
+
+
+@case
+def small_pings_after_the_large_ones():
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    sized(s, a, b, (1900, 1900, 1900, 56), (56,))
+    return s, [("large_lost", number(s), 1, ["of 1928 bytes or more", "one of 84 bytes"])]
+
+
+@case
+def host_that_goes_down_while_it_is_pinged():
+    """The small ones are not answered any more either."""
+    s, a, b, c = link()
+    s.resolve(a, b)
+    sized(s, a, b, (56, 56), (56,))
+    sized(s, a, b, (56, 56, 56, 56), ())
+    s.ping(a, c)
+    return s, [("echo_unanswered", number(s) - 2, 1, [])]
+
+
+@case
+def large_pings_with_lost_answers():
+    """Two of three: the loss of packets."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    for _ in range(4):
+        sized(s, a, b, (56, 1900, 1900, 1901), (56, 1901))
+    return s, []
+
+
+def fragmented(a, b, seq, reply=False):
+    """The first of two fragments of an echo message: more fragments follow (RFC 791)."""
+    whole = bytearray(ping(a, b, seq=seq, size=2000, reply=reply))
+    whole[4 + 6] = 0x20
+    whole[4 + 10 : 4 + 12] = bytes(2)
+    whole[4 + 10 : 4 + 12] = ib.u16(ib.inet_checksum(bytes(whole[4:24])))
+    return bytes(whole)
+
+
+@case
+def large_pings_in_fragments():
+    """Their replies come in one packet, over a connection."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    sized(s, a, b, (56,), (56,))
+    for seq in range(4):
+        s.ud(a, b, fragmented(a, b, seq))
+        s.ud(b, a, ping(b, a, seq=seq, size=1900, reply=True))
+        s.wait(1)
+    before = number(s)
+    sized(s, a, b, (56,) * 70, (56,))
+    for seq in range(5):
+        s.ud(a, b, fragmented(a, b, seq))
+        s.wait(1)
+    return s, [("large_lost", before + 140 + 4, 2, ["4 requests in fragments", "84 bytes"])]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.__name__)
 def test_events(case, tmp_path):
     s, expected = case()
