@@ -20,6 +20,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .sa_times = sa_times_new(),
         .rc = rc_flows_new(),
         .echo_sizes = echo_sizes_new(),
+        .receivers = receivers_new(),
     };
     return a;
 }
@@ -34,6 +35,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.sa_times);
     g_free(a->watch.rc);
     g_free(a->watch.echo_sizes);
+    receivers_free(a->watch.receivers);
     g_free(a);
 }
 
@@ -58,6 +60,7 @@ static void watch_mad(const struct watch *w)
     if (w->e->count) {
         watch_managers(w);
         watch_refused_requests(w);
+        watch_members(w);
     }
     if (!m->has_header)
         return;
@@ -77,6 +80,7 @@ static void watch_datagram(const struct watch *w)
     const struct datagram *d = &w->p->datagram;
     if (w->e->sender)
         watch_lids_of_datagram(w);
+    watch_receivers(w);
     if (!packet_begins_message(w->p) || d->header != WIRE_OK)
         return;
     if (d->encap.type == TYPE_ARP || d->icmpv6.p) {

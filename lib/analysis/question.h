@@ -107,10 +107,4 @@ void question_hear(const struct watch *w);
 /* Was it asked three times, over this time, while the requester was heard? */
 bool question_is_unanswered(const struct watch *w, const struct question *q, int64_t ms);
 
-/* Time of the current packet in ms since 1970; differences of these do not overflow. */
-static inline int64_t watch_ms(const struct watch *w)
-{
-    return w->p->at.ns / 1000000;
-}
-
 #endif

@@ -25,6 +25,7 @@ struct watch {
     struct sa_times *sa_times;
     struct rc_flows *rc;
     struct echo_sizes *echo_sizes;
+    struct receivers *receivers;
 };
 
 /*
@@ -55,6 +56,12 @@ struct sender sender_with_ip(struct sender s, const struct ip *ip);
 enum { GID_TEXT = 46 };
 const char *text_of_gid(char text[GID_TEXT], const uint8_t *gid);
 
+/* Time of the current packet in ms since 1970; differences of these do not overflow. */
+static inline int64_t watch_ms(const struct watch *w)
+{
+    return w->p->at.ns / 1000000;
+}
+
 /* ---- the watchers */
 
 void watch_refused_requests(const struct watch *w);   /* refused.c */
@@ -73,5 +80,7 @@ void watch_lids_of_datagram(const struct watch *w);
 void watch_stale_path(const struct watch *w);
 void watch_sa_times(const struct watch *w); /* sa_slow.c */
 void watch_rc(const struct watch *w);       /* rc.c */
+void watch_members(const struct watch *w);  /* receivers.c */
+void watch_receivers(const struct watch *w);
 
 #endif

@@ -12,10 +12,10 @@ import pytest
 
 from frames import ib
 from frames.connection import Link
-from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, mad_frame
+from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, SEND_ONLY, mad_frame
 from frames.ib import ONLY, Frame
 from frames.messages import ping, udp4
-from frames.subnet import CREATE, PATH_BY_GIDS, Host, Subnet
+from frames.subnet import CREATE, PATH_BY_GIDS, FromStart, Host, Subnet
 from support import capfile, check
 from support.paths import SRC, TESTDATA, testdata
 
@@ -917,6 +917,90 @@ def large_pings_in_fragments():
         s.ud(a, b, fragmented(a, b, seq))
         s.wait(1)
     return s, [("large_lost", before + 140 + 4, 2, ["4 requests in fragments", "84 bytes"])]
+
+
+def send_only(s, host, group):
+    s.join(host, s.group4(group), SEND_ONLY)
+    return s.group4(group)
+
+
+def whole_link():
+    """The capture has all packets of the SA."""
+    s = FromStart()
+    a, b, c = (Host(n) for n in (1, 2, 3))
+    s.up(a, b, c)
+    return s, a, b, c
+
+
+@case
+def groups_that_only_senders_have_joined():
+    """Each counts once. Its member leaves in a third one: then nobody receives it either."""
+    s, a, b, c = whole_link()
+    groups = [send_only(s, a, "239.1.2.%d" % n) for n in range(3)]
+    s.join(c, groups[2])
+    s.leave(c, groups[2])
+    s.wait(2)
+    found = number(s) + 1
+    for n in (0, 0, 1, 2):
+        s.to_group4(a, "239.1.2.%d" % n)
+    return s, [("groups_without_members", found, 3, [groups[0], a.gid])]
+
+
+@case
+def groups_that_have_a_receiver():
+    """It joins before the sender, or a moment after it."""
+    s, a, b, c = whole_link()
+    s.join(b, s.group4("239.1.2.3"))
+    for n in (3, 4):
+        send_only(s, a, "239.1.2.%d" % n)
+    s.to_group4(a, "239.1.2.4")
+    s.join(c, s.group4("239.1.2.4"))
+    s.wait(2)
+    for n in (3, 4):
+        s.to_group4(a, "239.1.2.%d" % n)
+    return s, []
+
+
+@case
+def group_whose_receivers_joined_before_the_capture():
+    s, a, _, _ = link()
+    send_only(s, a, "239.1.2.3")
+    s.wait(2)
+    s.to_group4(a, "239.1.2.3")
+    return s, []
+
+
+@case
+def group_that_did_not_exist_before():
+    """The capture starts late, but the SA said that there is no such group."""
+    s, a, _, _ = link()
+    s.query(a, s.group4("239.1.2.3"), found=False)
+    group = send_only(s, a, "239.1.2.3")
+    s.wait(2)
+    s.to_group4(a, "239.1.2.3")
+    return s, [("groups_without_members", number(s), 1, [group])]
+
+
+@case
+def group_of_routers():
+    """IGMPv3 reports go to 224.0.0.22 (RFC 3376), which only routers join as receivers."""
+    s, a, b, c = whole_link()
+    send_only(s, a, "224.0.0.22")
+    s.wait(2)
+    s.to_group4(a, "224.0.0.22")
+    return s, []
+
+
+@case
+def no_multicast_lid_left():
+    """The SA refuses a further group: the groups without receivers hold LIDs."""
+    s, a, b, c = whole_link()
+    for n in range(4):
+        send_only(s, a, "239.1.2.%d" % n)
+    s.join(b, s.group4("239.1.2.0"))
+    s.join(b, s.group4("239.1.3.0"), status=NO_RESOURCES)
+    refused = ("join_refused", number(s), 1, ["ERR_NO_RESOURCES"])
+    return s, [refused, ("groups_without_members", number(s), 3, [])]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.__name__)
