@@ -58,8 +58,8 @@ static void unanswered(const struct watch *w, const struct cm *cm, const struct 
         w, req ? EVENT_CONNECTION_UNANSWERED : EVENT_CONNECTION_LOST, c, by_requester);
     watch_event(w, &key, &who, q->first_frame, "%s has not answered its %s: %u since frame %u",
                 end_text(w, c, !by_requester, other),
-                req ? "requests to connect (REQ)" : "requests to disconnect (DREQ)", q->asked,
-                q->first_frame);
+                req ? "requests to connect (REQ)" : "requests to disconnect (DREQ)",
+                question_lacks(w, q), q->first_frame);
 }
 
 /* The smaller Receive MTU decides (RFC 4755 section 5.1). */
@@ -68,7 +68,8 @@ static void watch_mtus(const struct watch *w, const struct connection *c)
     const struct connection_side *one = &c->requester, *other = &c->responder;
     struct sender who = sender_of_side(w, c, true);
     char text[SENDER_TEXT_SIZE];
-    if (!one->has_private || !other->has_private || one->recv_mtu == other->recv_mtu)
+    if (!one->has_private || !other->has_private || one->recv_mtu == other->recv_mtu ||
+        !one->recv_mtu || !other->recv_mtu) /* 0: the message has no Receive MTU */
         return;
     const struct event_key key = key_of_ends(w, EVENT_MTU_MISMATCH, c, 0);
     watch_event(w, &key, &who, c->req_frame,

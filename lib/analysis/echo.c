@@ -151,8 +151,8 @@ static void large_lost(const struct watch *w, const struct question *q, const st
     watch_event(w, &key, &who, q->first_frame,
                 "no reply from %s was captured to %u requests %s since frame %u; one of %u bytes "
                 "was answered in frame %u",
-                ip_text(target, &to), q->asked, size_text(size, q->smallest), q->first_frame,
-                a->size, a->frame);
+                ip_text(target, &to), question_lacks(w, q), size_text(size, q->smallest),
+                q->first_frame, a->size, a->frame);
 }
 
 static void report(const struct watch *w, const struct question *q, uint8_t length)

@@ -84,10 +84,16 @@ struct question *question_ask(const struct watch *w, const struct question_key *
     q->key = *key;
     q->last = last;
     q->asked++;
+    q->last_frame = w->p->at.frame;
     q->last_ms = watch_ms(w);
     q->lid = w->p->ib.slid;
     q->peer = w->p->ib.dlid;
     return q;
+}
+
+unsigned question_lacks(const struct watch *w, const struct question *q)
+{
+    return q->asked - (q->last_frame == w->p->at.frame);
 }
 
 struct question *question_find(const struct watch *w, const struct question_key *key)

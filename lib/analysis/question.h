@@ -34,6 +34,7 @@ struct question {
     uint64_t last;             /* tells the last request from its copies: its PSN or the like */
     uint32_t asked;            /* requests since the last answer; 0: answered */
     uint32_t first_frame;      /* of the first of them */
+    uint32_t last_frame;       /* of the last of them */
     int64_t first_ms, last_ms; /* since 1970 */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
     uint32_t smallest;         /* of echo requests: bytes of the smallest datagram */
@@ -94,6 +95,9 @@ void question_answer(const struct watch *w, struct question *q);
 /* The question has another key from now on. Returns it, or NULL if it cannot be kept. */
 struct question *question_take(const struct watch *w, struct question *q,
                                const struct question_key *key);
+
+/* How many requests certainly have no answer? The current packet may still be answered. */
+unsigned question_lacks(const struct watch *w, const struct question *q);
 
 /* The question waits for a proof; question_close() ends that. */
 void question_open(const struct watch *w, struct question *q);

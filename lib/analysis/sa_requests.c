@@ -31,12 +31,13 @@ static void unanswered(const struct watch *w, const struct question *q, const ch
 {
     struct sender who = sender_of_lid(w, q->lid);
     char gid[GID_TEXT];
+    unsigned n = question_lacks(w, q);
     const struct event_key key = event_key(w, EVENT_SA_UNANSWERED, who.gid, q->key.about,
                                            (uint64_t)q->lid << 8 | q->key.kind);
     watch_event(w, &key, &who, q->first_frame,
                 "the SA at LID %u has not answered %s %s: %u request%s since frame %u%s", q->peer,
-                words_of(q->key.kind), text_of_gid(gid, q->key.about), q->asked,
-                q->asked == 1 ? "" : "s", q->first_frame, why);
+                words_of(q->key.kind), text_of_gid(gid, q->key.about), n, n == 1 ? "" : "s",
+                q->first_frame, why);
 }
 
 /* ---- requests */

@@ -36,7 +36,7 @@ void report_unanswered(const struct watch *w, enum event_kind kind, const struct
     char target[SENDER_TEXT_SIZE];
     watch_event(w, &key, &who, q->first_frame,
                 "no reply from %s was captured to %u requests since frame %u", ip_text(target, &to),
-                q->asked, q->first_frame);
+                question_lacks(w, q), q->first_frame);
 }
 
 /* ---- ARP and Neighbour Discovery */
