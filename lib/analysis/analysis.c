@@ -4,7 +4,7 @@
 struct analysis {
     struct undone *undone;
     struct event_sink sink;
-    struct watch watch; /* without a packet */
+    struct watch watch; /* with the current packet */
 };
 
 struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, void *user)
@@ -53,15 +53,19 @@ struct event_table *analysis_take_events(struct analysis *a)
 
 /* ---- a packet */
 
+static void watch_subnet_event(const struct watch *w, const struct subnet_event *e)
+{
+    watch_lid_of_event(w, e);
+    watch_managers(w, e);
+    watch_refused_requests(w, e);
+    watch_members(w, e);
+}
+
 static void watch_mad(const struct watch *w)
 {
     const struct mad_payload *m = &w->p->mad;
-    watch_lids_of_mad(w);
-    if (w->e->count) {
-        watch_managers(w);
-        watch_refused_requests(w);
-        watch_members(w);
-    }
+    for (unsigned i = 0; i < w->e->count; i++)
+        watch_subnet_event(w, &w->e->list[i]);
     if (!m->has_header)
         return;
     if (m->kind == MAD_KIND_SA) {
@@ -78,9 +82,10 @@ static void watch_mad(const struct watch *w)
 static void watch_datagram(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
-    if (w->e->sender)
+    if (w->p->ib.dgid) {
         watch_lids_of_datagram(w);
-    watch_receivers(w);
+        watch_receivers(w);
+    }
     if (!packet_begins_message(w->p) || d->header != WIRE_OK)
         return;
     if (d->encap.type == TYPE_ARP || d->icmpv6.p) {
@@ -90,22 +95,24 @@ static void watch_datagram(const struct watch *w)
     watch_echo(w);
 }
 
+static void watch_packet(const struct watch *w)
+{
+    enum payload_class class = w->p->classification.class;
+    question_hear(w);
+    watch_stale_path(w);
+    if (class == PAYLOAD_MAD)
+        watch_mad(w);
+    else if (class == PAYLOAD_IPOIB || class == PAYLOAD_FRAGMENT)
+        watch_datagram(w);
+    if (w->p->classification.connection && class != PAYLOAD_MAD)
+        watch_rc(w);
+    if (w->questions->n_open_echos)
+        watch_open_echos(w);
+}
+
 void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
 {
-    struct watch w = a->watch;
-    w.p = p;
-    w.e = e;
-    enum payload_class class = p->classification.class;
-    question_hear(&w);
-    watch_stale_path(&w);
-    if (class == PAYLOAD_MAD)
-        watch_mad(&w);
-    else if (class == PAYLOAD_IPOIB || class == PAYLOAD_FRAGMENT)
-        watch_datagram(&w);
-    else if (p->classification.connection)
-        watch_acknowledge(&w);
-    if (p->classification.connection && class != PAYLOAD_MAD)
-        watch_rc(&w);
-    if (w.questions->n_open)
-        watch_open_echos(&w);
+    a->watch.p = p;
+    a->watch.e = e;
+    watch_packet(&a->watch);
 }

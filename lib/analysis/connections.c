@@ -83,6 +83,8 @@ void watch_connection_message(const struct watch *w)
     const struct connection *c = w->p->classification.connection;
     if (!cm || !c || !connection_is_ipoib(c))
         return;
+    if (cm->message == CM_REQ)
+        watch_lids_of_request(w, c);
     if (cm->message == CM_REJ)
         refused(w, cm, c);
     else if (cm->message == CM_REP)
@@ -91,9 +93,7 @@ void watch_connection_message(const struct watch *w)
         unanswered(w, cm, c);
 }
 
-/* ---- acknowledges */
-
-enum { OPCODE_ACKNOWLEDGE = 0x11, SYNDROME_NAK = 3, NAK_SEQUENCE = 0 }; /* IBA 9.7.5.2.8 */
+/* ---- acknowledges (IBA 9.7.5.2.8) */
 
 static const struct name nak_names[] = {
     {1, "invalid request"},
@@ -103,18 +103,10 @@ static const struct name nak_names[] = {
     {0, NULL},
 };
 
-/* A NAK other than "PSN sequence error" moves the requester's QP to the error state. */
-void watch_acknowledge(const struct watch *w)
+void watch_nak(const struct watch *w, uint8_t code)
 {
     const struct packet *p = w->p;
     const struct connection *c = p->classification.connection;
-    uint32_t at = p->ib.bth_off + BTH_SIZE;
-    if (p->ib.opcode != OPCODE_ACKNOWLEDGE || !connection_is_ipoib(c) ||
-        view_has(p->bytes, at, AETH_SIZE) != WIRE_OK)
-        return;
-    uint8_t syndrome = p->bytes.p[at], code = syndrome & 0x1f;
-    if (syndrome >> 5 != SYNDROME_NAK || code == NAK_SEQUENCE)
-        return;
     bool from_requester = !p->classification.to_requester;
     struct sender who = sender_of_side(w, c, !from_requester);
     const char *name = names_find(nak_names, code);

@@ -11,7 +11,7 @@
 #include "rules/check_context.h"
 
 /* Both tables are caches: a port that is overwritten by another counts as not seen before. */
-enum { PORTS_SEEN = 1 << 12, OLD_LIDS = 1 << 8 };
+enum { PORTS_SEEN = 1 << 12, OLD_LIDS = 1 << 8, RECENT = 1 << 8 };
 
 struct port_seen {
     uint8_t gid[GID_SIZE];
@@ -26,7 +26,15 @@ struct old_lid {
     bool has_other_owner; /* another port sends from the LID */
 };
 
+/* A port that was seen lately, and its LID. The place in the cache changes no result. */
+struct recent {
+    const struct endport *port;
+    uint16_t lid;
+    bool told;
+};
+
 struct lids {
+    struct recent recent[RECENT];
     struct port_seen ports[PORTS_SEEN];
     struct old_lid old[OLD_LIDS];
     bool any_old;
@@ -97,21 +105,35 @@ static void see_port(const struct watch *w, const struct endport *port, bool tol
     seen->told = told;
 }
 
-static void see(const struct watch *w, const struct endport *port, bool told)
+static void see_new(const struct watch *w, const struct endport *port, bool told)
 {
     const struct endport *now = endport_of(port);
-    if (now && now->lid && endport_has_gid(now))
+    if (now->lid && endport_has_gid(now))
         see_port(w, now, told);
 }
 
-void watch_lids_of_mad(const struct watch *w)
+/* Most packets show nothing new. */
+static inline void see(const struct watch *w, const struct endport *port, bool told)
 {
-    const struct connection *c = w->p->classification.connection;
-    for (unsigned i = 0; i < w->e->count; i++) {
-        const struct subnet_event *e = &w->e->list[i];
-        see(w, e->endport, e->kind == SUBNET_PORT_INFO);
-    }
-    for (unsigned i = 0; c && i < 2; i++)
+    struct recent *recent = &w->lids->recent[(uintptr_t)port / sizeof *port % RECENT];
+    if (!port || (recent->port == port && recent->lid == port->lid && recent->told >= told))
+        return;
+    see_new(w, port, told);
+    *recent = (struct recent){port, port->lid, told};
+}
+
+/* These events name a port with its LID. */
+void watch_lid_of_event(const struct watch *w, const struct subnet_event *e)
+{
+    if (e->kind == SUBNET_PORT_INFO)
+        see(w, e->endport, true);
+    else if (e->kind == SUBNET_JOIN_ASKED || e->kind == SUBNET_PATH)
+        see(w, e->endport, false);
+}
+
+void watch_lids_of_request(const struct watch *w, const struct connection *c)
+{
+    for (unsigned i = 0; i < 2; i++)
         see(w, c->endport[i], false);
 }
 

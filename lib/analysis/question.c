@@ -36,12 +36,18 @@ static bool has_key(const struct question *q, const struct question_key *key)
     return memcmp(&q->key, key, sizeof *key) == 0;
 }
 
+static bool is_echo(const struct question *q)
+{
+    return q->key.kind == QUESTION_ECHO || q->key.kind == QUESTION_LARGE;
+}
+
 void question_close(const struct watch *w, const struct question *q)
 {
     struct questions *all = w->questions;
     for (unsigned i = 0; i < all->n_open; i++)
         if (all->open[i] == q) {
             all->open[i] = all->open[--all->n_open];
+            all->n_open_echos -= is_echo(q);
             return;
         }
 }
@@ -50,8 +56,10 @@ void question_open(const struct watch *w, struct question *q)
 {
     struct questions *all = w->questions;
     question_close(w, q);
-    if (all->n_open < OPEN_MAX)
-        all->open[all->n_open++] = q;
+    if (all->n_open == OPEN_MAX)
+        return;
+    all->open[all->n_open++] = q;
+    all->n_open_echos += is_echo(q);
 }
 
 void question_answer(const struct watch *w, struct question *q)

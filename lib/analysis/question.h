@@ -78,7 +78,7 @@ struct questions {
     struct heard heard[HEARD];
     struct port_activity ports[PORTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
-    unsigned n_open;
+    unsigned n_open, n_open_echos;   /* n_open_echos: those about pings */
 };
 
 struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,

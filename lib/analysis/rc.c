@@ -16,11 +16,13 @@ enum { SYNDROME_ACK = 0, SYNDROME_RNR = 1, SYNDROME_NAK = 3, NAK_SEQUENCE = 0 };
 enum { THIRD_TIME = 3, COPY_MS = 10 };
 
 struct sent {
-    int64_t ns;                   /* of the last time */
-    uint32_t frame;               /* the same; 0: unused */
-    uint32_t psn : 24, times : 8; /* times: without copies */
+    int64_t ns;     /* of the last time */
+    uint32_t frame; /* the same */
+    uint32_t mark;  /* PSN and SENT; 0: unused */
     uint16_t captured_on;
+    uint8_t times; /* without copies */
 };
+enum { SENT = 1 << 24 };
 
 /* The last acknowledgement or NAK, with its PSN. frame 0: none. */
 struct answer {
@@ -86,16 +88,16 @@ static bool is_retry(const struct watch *w, const struct rc_flow *f, const struc
     const struct answer *a = &f->acknowledged;
     if (before->times + 1 >= THIRD_TIME)
         return true;
-    return a->frame && psn_distance(a->psn, before->psn) > 0 &&
+    return a->frame && psn_distance(a->psn, before->mark) > 0 &&
            before->captured_on == w->p->captured_on && !order_has_copies(&w->f->order);
 }
 
 static void watch_repeated(const struct watch *w, const struct rc_flow *f,
                            const struct sent *before)
 {
-    if (is_asked_by(&f->not_ready, before->psn))
+    if (is_asked_by(&f->not_ready, before->mark))
         return;
-    if (is_asked_by(&f->lost, before->psn))
+    if (is_asked_by(&f->lost, before->mark))
         sent_again(w, &f->lost, 0);
     else if (is_retry(w, f, before))
         sent_again(w, NULL, before->frame);
@@ -105,7 +107,7 @@ static void watch_repeated(const struct watch *w, const struct rc_flow *f,
 static bool is_copy(const struct watch *w, const struct rc_flow *f, const struct sent *before)
 {
     int64_t ms = w->p->at.ns / 1000000 - before->ns / 1000000;
-    bool asked = f->lost.frame > before->frame && is_asked_by(&f->lost, before->psn);
+    bool asked = f->lost.frame > before->frame && is_asked_by(&f->lost, before->mark);
     return ms <= COPY_MS && ms >= -COPY_MS && !asked;
 }
 
@@ -113,11 +115,11 @@ static void watch_data(const struct watch *w, struct rc_flow *f)
 {
     const struct packet *p = w->p;
     struct sent *s = &f->recent[p->ib.psn % RECENT];
-    bool known = s->frame && s->psn == p->ib.psn, copy = known && is_copy(w, f, s);
+    bool known = s->mark == (p->ib.psn | SENT), copy = known && is_copy(w, f, s);
     if (known && !copy)
         watch_repeated(w, f, s);
     uint8_t times = known ? (uint8_t)MIN(s->times + !copy, 255) : 1;
-    *s = (struct sent){p->at.ns, p->at.frame, p->ib.psn & PSN_MASK, times, p->captured_on};
+    *s = (struct sent){p->at.ns, p->at.frame, p->ib.psn | SENT, p->captured_on, times};
 }
 
 /* ---- acknowledgements */
@@ -134,7 +136,8 @@ static void not_ready(const struct watch *w, struct rc_flow *f, bool to_requeste
     const struct packet *p = w->p;
     const struct connection *c = p->classification.connection;
     const struct sent *s = &f->recent[p->ib.psn % RECENT];
-    bool copy = f->not_ready.frame && f->not_ready.psn == p->ib.psn && s->psn == p->ib.psn &&
+    bool copy = f->not_ready.frame && f->not_ready.psn == p->ib.psn &&
+                s->mark == (p->ib.psn | SENT) &&
                 s->frame < f->not_ready.frame; /* the packet was not sent again since */
     struct sender who = sender_of_side(w, c, to_requester);
     char other[SENDER_TEXT_SIZE];
@@ -177,6 +180,8 @@ static void watch_answer(const struct watch *w)
         not_ready(w, f, to_requester, value);
     else if (syndrome >> 5 == SYNDROME_NAK && value == NAK_SEQUENCE)
         f->lost = (struct answer){p->at.frame, p->ib.psn};
+    else if (syndrome >> 5 == SYNDROME_NAK)
+        watch_nak(w, value);
 }
 
 void watch_rc(const struct watch *w)

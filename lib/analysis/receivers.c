@@ -97,13 +97,24 @@ static void report_all(const struct watch *w)
 
 /* ---- members */
 
+/* NULL: the group may have members from before the capture, or from a gap. */
+static struct receivers_of *followed(const struct watch *w, const struct group *group)
+{
+    const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
+    if (s && sa_sequence_is_whole(s))
+        return receivers_get(w, group);
+    return g_hash_table_size(w->receivers->of_group) ? receivers_of(w, group) : NULL;
+}
+
 static void member_changed(const struct watch *w, const struct subnet_event *e)
 {
     uint8_t before = e->join_state_before, now = e->member->join_state;
-    struct receivers_of *r = receivers_get(w, e->group);
-    bool lacked = lacks_receivers(r);
     if ((before != 0) == (now != 0) && (before & JOIN_FULL) == (now & JOIN_FULL))
         return;
+    struct receivers_of *r = followed(w, e->group);
+    if (!r)
+        return;
+    bool lacked = lacks_receivers(r);
     r->members += (now != 0) - (before != 0);
     r->receivers += (now & JOIN_FULL) - (before & JOIN_FULL);
     r->ms = watch_ms(w);
@@ -119,17 +130,14 @@ static void group_is_empty(const struct watch *w, const struct group *group)
         r->empty_frame = w->p->at.frame;
 }
 
-void watch_members(const struct watch *w)
+void watch_members(const struct watch *w, const struct subnet_event *e)
 {
-    for (unsigned i = 0; i < w->e->count; i++) {
-        const struct subnet_event *e = &w->e->list[i];
-        if (e->kind == SUBNET_JOIN_REFUSED && w->p->mad.mad.status == NO_RESOURCES)
-            report_all(w);
-        else if (e->group && (e->kind == SUBNET_GROUP_MISSING || e->kind == SUBNET_GROUP_DELETED))
-            group_is_empty(w, e->group);
-        else if (e->group && e->member)
-            member_changed(w, e);
-    }
+    if (e->kind == SUBNET_JOIN_REFUSED && w->p->mad.mad.status == NO_RESOURCES)
+        report_all(w);
+    else if (e->group && (e->kind == SUBNET_GROUP_MISSING || e->kind == SUBNET_GROUP_DELETED))
+        group_is_empty(w, e->group);
+    else if (e->group && e->member)
+        member_changed(w, e);
 }
 
 /* ---- packets */
@@ -151,7 +159,7 @@ static bool is_for_routers(const uint8_t *mgid)
 void watch_receivers(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    if (!w->receivers->without || !ib->dgid || !mgid_is_ipoib(ib->dgid))
+    if (!w->receivers->without || !mgid_is_ipoib(ib->dgid))
         return;
     const struct group *g = groups_find(w->f->groups, w->p->at.interface, ib->dgid);
     struct receivers_of *r = g ? receivers_of(w, g) : NULL;

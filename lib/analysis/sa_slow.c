@@ -26,9 +26,11 @@ struct sa_times *sa_times_new(void)
     return g_new0(struct sa_times, 1);
 }
 
+/* Not a hash that differs between runs: what is overwritten must not (model/hash.h). */
 static struct waiting *waiting_of(const struct watch *w, struct port requester)
 {
-    return &w->sa_times->all[port_transaction_place(&requester, w->p->mad.mad.tid) % WAITING];
+    uint64_t hash = (requester.id ^ w->p->mad.mad.tid) * UINT64_C(0x9e3779b97f4a7c15);
+    return &w->sa_times->all[hash >> 48 & (WAITING - 1)];
 }
 
 static bool is_of(const struct waiting *a, const struct watch *w, struct port requester)

@@ -64,23 +64,25 @@ static inline int64_t watch_ms(const struct watch *w)
 
 /* ---- the watchers */
 
-void watch_refused_requests(const struct watch *w);   /* refused.c */
+void watch_refused_requests(const struct watch *w, const struct subnet_event *e); /* refused.c */
 void watch_sa_requests(const struct watch *w);        /* sa_requests.c */
 void watch_holders(const struct watch *w);            /* holders.c */
 void watch_connection_message(const struct watch *w); /* connections.c */
-void watch_acknowledge(const struct watch *w);
+/* A NAK other than "PSN sequence error" moves the requester's QP to the error state. */
+void watch_nak(const struct watch *w, uint8_t code);
 void watch_smp(const struct watch *w); /* subnet.c */
 void watch_notice(const struct watch *w);
-void watch_managers(const struct watch *w);
+void watch_managers(const struct watch *w, const struct subnet_event *e);
 void watch_address_requests(const struct watch *w); /* unanswered.c */
 void watch_echo(const struct watch *w);             /* echo.c */
 void watch_open_echos(const struct watch *w);
-void watch_lids_of_mad(const struct watch *w); /* lids.c */
+void watch_lid_of_event(const struct watch *w, const struct subnet_event *e); /* lids.c */
+void watch_lids_of_request(const struct watch *w, const struct connection *c);
 void watch_lids_of_datagram(const struct watch *w);
 void watch_stale_path(const struct watch *w);
-void watch_sa_times(const struct watch *w); /* sa_slow.c */
-void watch_rc(const struct watch *w);       /* rc.c */
-void watch_members(const struct watch *w);  /* receivers.c */
+void watch_sa_times(const struct watch *w);                              /* sa_slow.c */
+void watch_rc(const struct watch *w);                                    /* rc.c */
+void watch_members(const struct watch *w, const struct subnet_event *e); /* receivers.c */
 void watch_receivers(const struct watch *w);
 
 #endif
