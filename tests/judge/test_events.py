@@ -1083,6 +1083,52 @@ def test_junit_has_the_events(tmp_path):
     assert ": join_refused: " in text[text.index("<system-out>") :]
 
 
+def merge(tmp_path, *args):
+    return check.run("--merge", *args, cwd=tmp_path).stdout.decode()
+
+
+def test_merged_reports_have_the_events(tmp_path):
+    """23 refusals: the text has 20 of them, the other formats all."""
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(refusals(23))
+    check.run("--format", "json", "-o", "node1.json", str(path), cwd=tmp_path)
+    events = events_of(path)
+    whole = json.loads(merge(tmp_path, "--format", "json", "node1.json"))
+    assert whole["summary"]["captures"][0]["events"] == events
+    text = merge(tmp_path, "node1.json").splitlines()
+    assert text[0].endswith(", 23 events")
+    first = events[0]
+    assert text[1].startswith(
+        "  event         frame %d: join_refused: %s: %s"
+        % (first["frame"], first["who"], first["what"])
+    )
+    assert len([line for line in text if ": join_refused: " in line]) == 20
+    assert "  and 3 more events: the capture's own report lists them" in text
+    junit = merge(tmp_path, "--format", "junit", "node1.json")
+    assert ": join_refused: " in junit[junit.index("<system-out>") :]
+
+
+@pytest.mark.parametrize("change", [{"name": "future"}, {"count": 0}, {"frame": -1}, {"what": 1}])
+def test_report_with_a_malformed_event_is_not_merged(change, tmp_path):
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(refusals(1))
+    check.run("--format", "json", "-o", "node1.json", str(path), cwd=tmp_path)
+    report = json.loads((tmp_path / "node1.json").read_text())
+    report["summary"]["captures"][0]["events"][0].update(change)
+    (tmp_path / "node1.json").write_text(json.dumps(report))
+    done = check.run("--merge", "node1.json", cwd=tmp_path)
+    assert done.returncode == check.UNJUDGED and b"an event of" in done.stderr
+
+
+def test_annotated_captures_have_the_events(tmp_path):
+    path, out = tmp_path / "capture.pcap", tmp_path / "out.pcapng"
+    path.write_bytes(refusals(1))
+    [event] = events_of(path)
+    check.run("--annotate", str(out), str(path))
+    comment = "event: join_refused: %s: %s; see: ipoib-check --explain join_refused"
+    assert (comment % (event["who"], event["what"])).encode() in out.read_bytes()
+
+
 def test_explain_prints_the_page():
     text = check.run("--explain", "join_refused").stdout.decode()
     assert text.startswith("join_refused\n") and "ipoib.analysis.join_refused" in text
