@@ -129,7 +129,7 @@ static const struct cli_option table[] = {
      CLI_STORES(options, node)},
     {.name = "annotate",
      .argument = "OUT",
-     .help = "write the capture to OUT, with findings and events as comments",
+     .help = "write the capture to OUT, with results as comments",
      .details =
          "OUT is a pcapng file: each finding and event is a comment of its packet, and the verdict is the "
          "comment of the section. "
