@@ -539,6 +539,41 @@ def answer_to_the_second_request():
     return s, []
 
 
+def retried_join(s, a, b, n):
+    """n requests, one each 0.3 s as Linux repeats them; the SA answers b meanwhile."""
+    tid, group = s.next_tid(), s.group4("239.1.2.3")
+    data, mask = s.request(a, group, FULL)
+    for _ in range(n):
+        s.sa(a, s.sm, ib.SET, tid, ib.ATTR_MC_MEMBER, data, mask)
+        s.wait(0.3)
+    s.path(b, a)
+    s.sa(s.sm, a, ib.GET_RESP, tid, ib.ATTR_MC_MEMBER, s.record(a, group, FULL), mask)
+
+
+@case
+def answer_after_many_retries():
+    """The third request shows that the first two had no answer."""
+    s, a, b, _ = link()
+    before = number(s)
+    retried_join(s, a, b, 5)
+    return s, [
+        ("sa_unanswered", before + 3, 3, []),
+        ("sa_slow", number(s), 1, ["LID 1 after 1.5 s"]),
+    ]
+
+
+@case
+def answer_after_many_retries_whose_answers_were_lost():
+    """A packet of the SA is missing: the answer to an earlier request. No packet to a shows that
+    the capture point sees such answers."""
+    s, a, b, _ = link()
+    s.records = s.records[-4:]
+    s.sa(s.sm, a, ib.GET_RESP, s.next_tid(), ib.ATTR_MC_MEMBER, bytes(52), 0)
+    s.records.pop()
+    retried_join(s, a, b, 5)
+    return s, []
+
+
 @case
 def answer_without_its_request():
     """The capture starts late: an answer alone is not late."""
