@@ -64,7 +64,7 @@ static bool is_asked_by(const struct answer *a, uint32_t psn)
 
 /* ---- data */
 
-static void sent_again(const struct watch *w, const struct answer *nak, uint32_t first_frame)
+static void sent_again(const struct watch *w, bool asked, uint32_t cause, const char *why)
 {
     const struct packet *p = w->p;
     const struct connection *c = p->classification.connection;
@@ -72,23 +72,23 @@ static void sent_again(const struct watch *w, const struct answer *nak, uint32_t
     struct sender who = sender_of_side(w, c, !to_requester);
     char other[SENDER_TEXT_SIZE];
     const struct event_key key = key_of_ends(w, EVENT_RETRANSMISSION, c,
-                                             (uint64_t)to_requester << 1 | (nak != NULL));
+                                             (uint64_t)to_requester << 1 | asked);
     watch_no_copy(w, &key);
-    watch_event(w, &key, &who, nak ? nak->frame : first_frame,
-                "it sends packets to %s again, because %s; PSN %u is the first",
-                end_text(w, c, to_requester, other),
-                nak ? "a packet was lost (NAK: PSN sequence error)"
-                    : "no acknowledgement was captured",
-                p->ib.psn);
+    watch_event(w, &key, &who, cause, "it sends packets to %s again, %s; PSN %u is the first",
+                end_text(w, c, to_requester, other), why, p->ib.psn);
+}
+
+static bool was_acknowledged(const struct rc_flow *f, const struct sent *s)
+{
+    return f->acknowledged.frame && psn_distance(f->acknowledged.psn, s->mark) <= 0;
 }
 
 /* Is it sent again, and not captured again? before: when it was captured last. */
 static bool is_retry(const struct watch *w, const struct rc_flow *f, const struct sent *before)
 {
-    const struct answer *a = &f->acknowledged;
     if (before->times + 1 >= THIRD_TIME)
         return true;
-    return a->frame && psn_distance(a->psn, before->mark) > 0 &&
+    return f->acknowledged.frame && !was_acknowledged(f, before) &&
            before->captured_on == w->p->captured_on && !order_has_copies(&w->f->order);
 }
 
@@ -98,9 +98,11 @@ static void watch_repeated(const struct watch *w, const struct rc_flow *f,
     if (is_asked_by(&f->not_ready, before->mark))
         return;
     if (is_asked_by(&f->lost, before->mark))
-        sent_again(w, &f->lost, 0);
+        sent_again(w, true, f->lost.frame, "because a packet was lost (NAK: PSN sequence error)");
     else if (is_retry(w, f, before))
-        sent_again(w, NULL, before->frame);
+        sent_again(w, false, before->frame,
+                   was_acknowledged(f, before) ? "although an acknowledgement was captured"
+                                               : "and no acknowledgement was captured");
 }
 
 /* Captured again a moment later, without a NAK between that asks for it. */

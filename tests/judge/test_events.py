@@ -640,6 +640,16 @@ def packet_sent_again_without_an_acknowledgement():
 
 
 @case
+def packet_sent_again_although_it_was_acknowledged():
+    """The acknowledgement was lost after the capture point; the third time is certainly no copy."""
+    s, c = connected()
+    for _ in range(3):
+        send_again(c, c.psns[0], 0.5)
+        c.ack(True, c.psns[0])
+    return s, [("retransmission", number(s) - 1, 1, ["although an acknowledgement was captured"])]
+
+
+@case
 def packets_that_a_tap_has_twice():
     """At once; and one after the packet that follows it."""
     s, c = connected()
