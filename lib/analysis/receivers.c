@@ -112,8 +112,8 @@ static void member_changed(const struct watch *w, const struct subnet_event *e)
     if ((before != 0) == (now != 0) && (before & JOIN_FULL) == (now & JOIN_FULL))
         return;
     struct receivers_of *r = followed(w, e->group);
-    if (!r)
-        return;
+    if (!r || (before && !r->members) || (before & JOIN_FULL && !r->receivers))
+        return; /* it joined before the group was followed */
     bool lacked = lacks_receivers(r);
     r->members += (now != 0) - (before != 0);
     r->receivers += (now & JOIN_FULL) - (before & JOIN_FULL);
@@ -126,7 +126,7 @@ static void member_changed(const struct watch *w, const struct subnet_event *e)
 static void group_is_empty(const struct watch *w, const struct group *group)
 {
     struct receivers_of *r = receivers_get(w, group);
-    if (!r->members)
+    if (!r->members && !group->members)
         r->empty_frame = w->p->at.frame;
 }
 

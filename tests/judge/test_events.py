@@ -1036,6 +1036,20 @@ def group_that_did_not_exist_before():
 
 
 @case
+def group_that_is_reported_as_deleted_although_it_has_members():
+    """Trap 67 is about an earlier group (IBA 13.4.9): b and c joined this one before."""
+    s, a, b, c = link()
+    group = s.group4("239.1.2.3")
+    for host in (b, c):
+        s.join(host, group)
+    s.report(a, 67, group)
+    send_only(s, a, "239.1.2.3")
+    s.wait(2)
+    s.to_group4(a, "239.1.2.3")
+    return s, []
+
+
+@case
 def group_of_routers():
     """IGMPv3 reports go to 224.0.0.22 (RFC 3376), which only routers join as receivers."""
     s, a, b, c = whole_link()
