@@ -194,14 +194,34 @@ static char *comment_of(const struct finding *f)
     return plain;
 }
 
+/* comment: it is freed. */
+static void take_comment(struct annotation *a, char *comment)
+{
+    if (a->comments->len < COMMENTS_MAX) {
+        g_ptr_array_add(a->comments, comment);
+        return;
+    }
+    a->more++;
+    g_free(comment);
+}
+
 void annotation_finding(struct annotation *a, const struct finding *f)
 {
-    if (!heading(f) || rules[f->rule].level == RULE_MAY)
-        return;
-    if (a->comments->len < COMMENTS_MAX)
-        g_ptr_array_add(a->comments, comment_of(f));
-    else
-        a->more++;
+    if (heading(f) && rules[f->rule].level != RULE_MAY)
+        take_comment(a, comment_of(f));
+}
+
+/* "event: join_refused: LID 2: the SA refuses its join ...; see: ipoib-check --explain
+ * join_refused" */
+void annotation_event(struct annotation *a, const struct link_event *e)
+{
+    char who[SENDER_TEXT_SIZE];
+    sender_text(who, &e->who);
+    char *text = g_strdup_printf("event: %s: %s%s%s; see: ipoib-check --explain %s",
+                                 event_name(e->kind), who, *who ? ": " : "", e->what,
+                                 event_name(e->kind));
+    take_comment(a, plain_dup(text));
+    g_free(text);
 }
 
 /* ---- frames */
@@ -238,7 +258,7 @@ static void add_options(struct annotation *a, GByteArray *block)
     for (guint i = 0; i < a->comments->len; i++)
         add_comment(block, a->comments->pdata[i]);
     if (a->more) {
-        char *text = g_strdup_printf("%u more findings in this frame", a->more);
+        char *text = g_strdup_printf("%u more findings and events in this frame", a->more);
         add_comment(block, text);
         g_free(text);
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ipoib-check --annotate: writes the capture as pcapng, with each finding as a comment of its
- * packet and the verdict as the section's comment, for users whose Wireshark has no plugin. Frames
- * of LINKTYPE_INFINIBAND (247) become ERF records, which Wireshark opens; other frames stay as they
- * are.
+ * ipoib-check --annotate: writes the capture as pcapng, with each finding and event as a comment of
+ * its packet and the verdict as the section's comment, for users whose Wireshark has no plugin.
+ * Frames of LINKTYPE_INFINIBAND (247) become ERF records, which Wireshark opens; other frames stay
+ * as they are.
  */
 #ifndef IPOIB_CHECK_ANNOTATION_H
 #define IPOIB_CHECK_ANNOTATION_H
@@ -11,6 +11,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "analysis/event.h"
 #include "pcapio/capfile.h"
 #include "report/report.h"
 
@@ -24,6 +25,8 @@ void annotation_free(struct annotation *a);
 void annotation_begin(struct annotation *a, struct capfile *file);
 /* Adds a comment to the next frame. Passes and inconclusive results make no comment. */
 void annotation_finding(struct annotation *a, const struct finding *f);
+/* The same for an event in it. */
+void annotation_event(struct annotation *a, const struct link_event *e);
 void annotation_frame(struct annotation *a, const struct capfile_frame *frame);
 
 /*

@@ -84,6 +84,11 @@ static void analyse_packet(void *user, const struct packet *p, const struct even
     analysis_packet(user, p, e);
 }
 
+static void annotate_event(void *user, const struct link_event *e)
+{
+    annotation_event(user, e);
+}
+
 static bool check_one(struct checker *checker, struct unseen *u, const struct capfile *file,
                       const struct capfile_frame *f, int64_t *last)
 {
@@ -177,7 +182,8 @@ bool check_capture(struct checked *out, const char *path, const struct check_set
     struct sink sink = {out->verdict, by->baseline, by->annotation};
     fabric_take_interfaces(fabric, by->interfaces);
     struct checker *checker = checker_new(fabric, by->known, take_finding, &sink);
-    struct analysis *analysis = analysis_new(fabric, NULL, NULL);
+    struct analysis *analysis = analysis_new(fabric, by->annotation ? annotate_event : NULL,
+                                             by->annotation);
     checker_count_passes(checker, verdict_passes(out->verdict));
     checker_watch_packets(checker, analyse_packet, analysis);
     struct reading_progress *progress = progress_new(name, file);

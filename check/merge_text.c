@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "check/merge.h"
+#include "report/report_events.h"
 #include "report/words.h"
 
 static const char red[] = "\033[1;31m", bold[] = "\033[1m", plain[] = "\033[0m"; /* ECMA-48 SGR */
@@ -34,6 +35,21 @@ static void put_failures(const struct report_merge *m, const struct restored *r)
     }
 }
 
+static void put_events(const struct report_merge *m, const struct event_table *events)
+{
+    unsigned n = event_table_count(events), shown = MIN(n, EVENTS_SHOWN);
+    GString *out = g_string_new(NULL);
+    for (unsigned i = 0; i < shown; i++) {
+        g_string_append(out, "  event       ");
+        add_event_line(out, event_table_at(events, i));
+    }
+    if (shown < n)
+        g_string_append_printf(out, "  and %u more events: the capture's own report lists them\n",
+                               n - shown);
+    fputs(out->str, m->spool);
+    g_string_free(out, TRUE);
+}
+
 static void merged_text(struct report_merge *m, const struct restored *r,
                         const struct merge_entry *e, const char *node, const char *file)
 {
@@ -49,6 +65,7 @@ static void merged_text(struct report_merge *m, const struct restored *r,
     g_string_free(out, TRUE);
     if (!r->report.probed)
         put_failures(m, r);
+    put_events(m, r->checked.events);
 }
 
 /* ---- by rule */

@@ -129,9 +129,9 @@ static const struct cli_option table[] = {
      CLI_STORES(options, node)},
     {.name = "annotate",
      .argument = "OUT",
-     .help = "write the capture to OUT, with findings as comments",
+     .help = "write the capture to OUT, with results as comments",
      .details =
-         "OUT is a pcapng file: each finding is a comment of its packet, and the verdict is the "
+         "OUT is a pcapng file: each finding and event is a comment of its packet, and the verdict is the "
          "comment of the section. "
          "Wireshark shows them without the plugin. "
          "Frames of LINKTYPE_INFINIBAND (247) become ERF records, which Wireshark opens. "

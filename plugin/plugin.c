@@ -100,6 +100,7 @@ static void register_all(void)
     events_register();
     tap_tree_register();
     tap_conformance_register();
+    tap_events_register();
     tap_peers_register();
     tap_groups_register();
     tap_connections_register();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Statistics. Those of the whole capture (conformance, peers, groups, connections) use what the
- * first pass collected: `tshark -z` prints them as text, Wireshark shows the same rows in a window
- * of its Statistics menu. The tree counts packet by packet, so it can be filtered.
+ * Statistics. Those of the whole capture (conformance, events, peers, groups, connections) use what
+ * the first pass collected: `tshark -z` prints them as text, Wireshark shows the same rows in a
+ * window of its Statistics menu. The tree counts packet by packet, so it can be filtered.
  */
 #ifndef IPOIB_PLUGIN_TAP_H
 #define IPOIB_PLUGIN_TAP_H
@@ -56,6 +56,7 @@ void text_register(const char *cli, void (*write)(GString *out));
 /* ---- registration */
 
 void tap_conformance_register(void);
+void tap_events_register(void);
 void tap_peers_register(void);
 void tap_groups_register(void);
 void tap_connections_register(void);

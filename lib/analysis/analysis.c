@@ -3,21 +3,27 @@
 #include "analysis/twins.h"
 
 struct analysis {
-    const struct fabric_facts *facts;
     struct undone *undone;
     struct event_sink sink;
-    struct questions *questions;
-    struct twins *twins;
+    struct watch watch; /* with the current packet */
 };
 
 struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, void *user)
 {
     struct analysis *a = g_new0(struct analysis, 1);
-    a->facts = fabric_facts(fabric);
     a->undone = fabric_undone(fabric);
     a->sink = (struct event_sink){event_table_new(a->undone), report, user};
-    a->questions = g_new0(struct questions, 1);
-    a->twins = g_new0(struct twins, 1);
+    a->watch = (struct watch){
+        .sink = &a->sink,
+        .f = fabric_facts(fabric),
+        .questions = g_new0(struct questions, 1),
+        .twins = g_new0(struct twins, 1),
+        .lids = lids_new(),
+        .sa_times = sa_times_new(),
+        .rc = rc_flows_new(),
+        .echo_sizes = echo_sizes_new(),
+        .receivers = receivers_new(),
+    };
     return a;
 }
 
@@ -26,8 +32,13 @@ void analysis_free(struct analysis *a)
     if (!a)
         return;
     event_table_free(a->sink.events);
-    g_free(a->questions);
-    g_free(a->twins);
+    g_free(a->watch.questions);
+    g_free(a->watch.twins);
+    g_free(a->watch.lids);
+    g_free(a->watch.sa_times);
+    g_free(a->watch.rc);
+    g_free(a->watch.echo_sizes);
+    receivers_free(a->watch.receivers);
     g_free(a);
 }
 
@@ -45,17 +56,24 @@ struct event_table *analysis_take_events(struct analysis *a)
 
 /* ---- a packet */
 
+static void watch_subnet_event(const struct watch *w, const struct subnet_event *e)
+{
+    watch_lid_of_event(w, e);
+    watch_managers(w, e);
+    watch_refused_requests(w, e);
+    watch_members(w, e);
+}
+
 static void watch_mad(const struct watch *w)
 {
     const struct mad_payload *m = &w->p->mad;
-    if (w->e->count) {
-        watch_managers(w);
-        watch_refused_requests(w);
-    }
+    for (unsigned i = 0; i < w->e->count; i++)
+        watch_subnet_event(w, &w->e->list[i]);
     if (!m->has_header)
         return;
     if (m->kind == MAD_KIND_SA) {
         watch_sa_requests(w);
+        watch_sa_times(w);
         watch_notice(w);
     } else if (m->kind == MAD_KIND_CM) {
         watch_connection_message(w);
@@ -70,6 +88,10 @@ static void watch_mad(const struct watch *w)
 static void watch_datagram(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
+    if (w->p->ib.dgid) {
+        watch_lids_of_datagram(w);
+        watch_receivers(w);
+    }
     if (!packet_begins_message(w->p) || d->header != WIRE_OK)
         return;
     if (d->encap.type == TYPE_ARP || d->icmpv6.p) {
@@ -83,23 +105,38 @@ static void watch_datagram(const struct watch *w)
         watch_dhcp(w);
 }
 
+/* A retransmission looks the same as a packet that was captured twice: rc.c tells them apart. */
+static void watch_copy(const struct watch *w)
+{
+    if (w->p->classification.connection && w->p->classification.class != PAYLOAD_MAD)
+        watch_rc(w);
+}
+
+static void watch_packet(const struct watch *w)
+{
+    enum payload_class class = w->p->classification.class;
+    question_hear(w);
+    watch_stale_path(w);
+    if (class == PAYLOAD_MAD)
+        watch_mad(w);
+    else if (class == PAYLOAD_IPOIB || class == PAYLOAD_FRAGMENT)
+        watch_datagram(w);
+    if (w->p->classification.connection && class != PAYLOAD_MAD) {
+        watch_connection_data(w);
+        watch_rc(w);
+    }
+    if (w->questions->n_open_echos)
+        watch_open_echos(w);
+    if (w->questions->n_open)
+        watch_open_requests(w);
+}
+
 void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
 {
-    const struct watch w = {&a->sink, a->facts, p, e, a->questions, a->twins};
-    enum payload_class class = p->classification.class;
+    a->watch.p = p;
+    a->watch.e = e;
     if (p->copy_of)
-        return;
-    question_hear(&w);
-    if (class != PAYLOAD_MAD && p->classification.connection)
-        watch_connection_data(&w);
-    if (class == PAYLOAD_MAD)
-        watch_mad(&w);
-    else if (class == PAYLOAD_IPOIB || class == PAYLOAD_FRAGMENT)
-        watch_datagram(&w);
-    else if (p->classification.connection)
-        watch_acknowledge(&w);
-    if (a->questions->n_open) {
-        watch_open_echos(&w);
-        watch_open_requests(&w);
-    }
+        watch_copy(&a->watch);
+    else
+        watch_packet(&a->watch);
 }

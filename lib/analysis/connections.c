@@ -4,28 +4,26 @@
  * A Linux host that gives a connection up after its retries sends a DREQ, as it does for an idle
  * one; so only a DREQ without an answer, and a NAK that ends the connection, show the loss.
  */
+#include "analysis/ends.h"
 #include "analysis/question.h"
 
-static struct sender sender_of_side(const struct watch *w, const struct connection *c,
-                                    bool requester)
+struct sender sender_of_side(const struct watch *w, const struct connection *c, bool requester)
 {
     struct sender s = sender_of_endport(c->endport[requester ? 0 : 1]);
     uint16_t lid = port_to_lid((requester ? &c->requester : &c->responder)->flow.id.port);
     return s.known ? s : sender_of_lid(w, lid);
 }
 
-/* Key of an event between the ends of a connection, whoever requested it. */
-static struct event_key key_of_ends(const struct watch *w, enum event_kind kind,
-                                    const struct connection *c, uint64_t number)
+struct event_key key_of_ends(const struct watch *w, enum event_kind kind,
+                             const struct connection *c, uint64_t number)
 {
     struct sender one = sender_of_side(w, c, true), other = sender_of_side(w, c, false);
     return event_key(w, kind, one.gid, other.gid,
                      number << 32 | (uint64_t)one.lid << 16 | other.lid);
 }
 
-/* "GID fe80::1, LID 2" of the other end. */
-static const char *end_text(const struct watch *w, const struct connection *c, bool requester,
-                            char text[SENDER_TEXT_SIZE])
+const char *end_text(const struct watch *w, const struct connection *c, bool requester,
+                     char text[SENDER_TEXT_SIZE])
 {
     struct sender s = sender_of_side(w, c, requester);
     return sender_text(text, &s);
@@ -60,8 +58,8 @@ static void unanswered(const struct watch *w, const struct cm *cm, const struct 
         w, req ? EVENT_CONNECTION_UNANSWERED : EVENT_CONNECTION_LOST, c, by_requester);
     watch_event(w, &key, &who, q->first_frame, "%s has not answered its %s: %u since frame %u",
                 end_text(w, c, !by_requester, other),
-                req ? "requests to connect (REQ)" : "requests to disconnect (DREQ)", q->asked,
-                q->first_frame);
+                req ? "requests to connect (REQ)" : "requests to disconnect (DREQ)",
+                question_lacks(w, q), q->first_frame);
 }
 
 /* The requester answers a REP by an RTU or a REJ, or shows by data that it has it. */
@@ -85,7 +83,8 @@ static void watch_mtus(const struct watch *w, const struct connection *c)
     const struct connection_side *one = &c->requester, *other = &c->responder;
     struct sender who = sender_of_side(w, c, true);
     char text[SENDER_TEXT_SIZE];
-    if (!one->has_private || !other->has_private || one->recv_mtu == other->recv_mtu)
+    if (!one->has_private || !other->has_private || one->recv_mtu == other->recv_mtu ||
+        !one->recv_mtu || !other->recv_mtu) /* 0: the message has no Receive MTU */
         return;
     const struct event_key key = key_of_ends(w, EVENT_MTU_MISMATCH, c, 0);
     watch_event(w, &key, &who, c->req_frame,
@@ -99,6 +98,8 @@ void watch_connection_message(const struct watch *w)
     const struct connection *c = w->p->classification.connection;
     if (!cm || !c || !connection_is_ipoib(c))
         return;
+    if (cm->message == CM_REQ)
+        watch_lids_of_request(w, c);
     if (cm->message == CM_REJ)
         refused(w, cm, c);
     else if (cm->message == CM_REP) {
@@ -108,9 +109,7 @@ void watch_connection_message(const struct watch *w)
         unanswered(w, cm, c);
 }
 
-/* ---- acknowledges */
-
-enum { OPCODE_ACKNOWLEDGE = 0x11, SYNDROME_NAK = 3, NAK_SEQUENCE = 0 }; /* IBA 9.7.5.2.8 */
+/* ---- acknowledges (IBA 9.7.5.2.8) */
 
 static const struct name nak_names[] = {
     {1, "invalid request"},
@@ -120,18 +119,10 @@ static const struct name nak_names[] = {
     {0, NULL},
 };
 
-/* A NAK other than "PSN sequence error" moves the requester's QP to the error state. */
-void watch_acknowledge(const struct watch *w)
+void watch_nak(const struct watch *w, uint8_t code)
 {
     const struct packet *p = w->p;
     const struct connection *c = p->classification.connection;
-    uint32_t at = p->ib.bth_off + BTH_SIZE;
-    if (p->ib.opcode != OPCODE_ACKNOWLEDGE || !connection_is_ipoib(c) ||
-        view_has(p->bytes, at, AETH_SIZE) != WIRE_OK)
-        return;
-    uint8_t syndrome = p->bytes.p[at], code = syndrome & 0x1f;
-    if (syndrome >> 5 != SYNDROME_NAK || code == NAK_SEQUENCE)
-        return;
     bool from_requester = !p->classification.to_requester;
     struct sender who = sender_of_side(w, c, !from_requester);
     const char *name = names_find(nak_names, code);

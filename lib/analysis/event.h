@@ -28,7 +28,9 @@ struct link_event {
     char *what;           /* a sentence without its end */
 };
 
-const char *event_name(enum event_kind kind);  /* "join_refused" */
+const char *event_name(enum event_kind kind); /* "join_refused" */
+/* The event with this name; EVENT_KINDS: there is none. */
+enum event_kind event_find(const char *name);
 const char *event_title(enum event_kind kind); /* "The SA refused a join" */
 
 #endif

@@ -16,6 +16,14 @@ const char *event_name(enum event_kind kind)
     return kinds[kind].name;
 }
 
+enum event_kind event_find(const char *name)
+{
+    int kind = 0;
+    while (kind < EVENT_KINDS && !g_str_equal(kinds[kind].name, name))
+        kind++;
+    return (enum event_kind)kind;
+}
+
 const char *event_title(enum event_kind kind)
 {
     return kinds[kind].title;

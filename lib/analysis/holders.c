@@ -118,12 +118,20 @@ static void two_holders(const struct watch *w, const struct neighbour *n)
                 be24(n->before->lladdr + LLADDR_QPN), n->before->taken_frame);
 }
 
-/* Interfaces of one port on one partition may share a link-local address, each with its QPN. */
+static bool is_link_local(const struct ip *ip)
+{
+    return ip->length == IPV6_ADDRESS_SIZE && ip->bytes[0] == 0xfe && ip->bytes[1] >> 6 == 2;
+}
+
+/*
+ * Interfaces of one port on one partition may share a link-local address, each with its QPN. The
+ * port had only one of them if it joined the broadcast group again before it announced the new QPN.
+ */
 static bool is_move(const struct watch *w, const struct neighbour *n)
 {
     const uint8_t *gid = n->lladdr + LLADDR_GID;
     const struct endport *port = endports_by_gid(w->f->endports, w->p->at.interface, gid);
-    return !neighbour_is_same_port(n->before, n->lladdr) ||
+    return !neighbour_is_same_port(n->before, n->lladdr) || !is_link_local(&n->ip) ||
            (port && endport_has_one_interface(port, w->p->ib.pkey));
 }
 

@@ -6,7 +6,7 @@ static const uint8_t retry_seconds[] = {
     [QUESTION_JOIN] = 60,  [QUESTION_LEAVE] = 60,  [QUESTION_PATH] = 60, [QUESTION_REQ] = 120,
     [QUESTION_DREQ] = 120, [QUESTION_ARP] = 5,     [QUESTION_ND] = 5,    [QUESTION_ECHO] = 10,
     [QUESTION_SA] = 60,    [QUESTION_REPORT] = 60, [QUESTION_SMP] = 60,  [QUESTION_REP] = 120,
-    [QUESTION_DHCP] = 120,
+    [QUESTION_DHCP] = 120, [QUESTION_LARGE] = 10,
 };
 enum { HEARD_MS = 60000 };
 
@@ -37,12 +37,18 @@ static bool has_key(const struct question *q, const struct question_key *key)
     return memcmp(&q->key, key, sizeof *key) == 0;
 }
 
+static bool is_echo(const struct question *q)
+{
+    return q->key.kind == QUESTION_ECHO || q->key.kind == QUESTION_LARGE;
+}
+
 void question_close(const struct watch *w, const struct question *q)
 {
     struct questions *all = w->questions;
     for (unsigned i = 0; i < all->n_open; i++)
         if (all->open[i] == q) {
             all->open[i] = all->open[--all->n_open];
+            all->n_open_echos -= is_echo(q);
             return;
         }
 }
@@ -51,8 +57,10 @@ void question_open(const struct watch *w, struct question *q)
 {
     struct questions *all = w->questions;
     question_close(w, q);
-    if (all->n_open < OPEN_MAX)
-        all->open[all->n_open++] = q;
+    if (all->n_open == OPEN_MAX)
+        return;
+    all->open[all->n_open++] = q;
+    all->n_open_echos += is_echo(q);
 }
 
 void question_answer(const struct watch *w, struct question *q)
@@ -86,16 +94,36 @@ struct question *question_ask(const struct watch *w, const struct question_key *
     q->key = *key;
     q->last = last;
     q->asked++;
+    q->last_frame = w->p->at.frame;
     q->last_ms = watch_ms(w);
     q->lid = w->p->ib.slid;
     q->peer = w->p->ib.dlid;
     return q;
 }
 
+unsigned question_lacks(const struct watch *w, const struct question *q)
+{
+    return q->asked - (q->last_frame == w->p->at.frame);
+}
+
 struct question *question_find(const struct watch *w, const struct question_key *key)
 {
     struct question *q = slot_of(w, key);
     return has_key(q, key) && q->asked ? q : NULL;
+}
+
+struct question *question_take(const struct watch *w, struct question *q,
+                               const struct question_key *key)
+{
+    struct question *to = slot_of(w, key);
+    struct question taken = *q;
+    question_answer(w, q);
+    if (to == q)
+        return NULL;
+    question_answer(w, to);
+    taken.key = *key;
+    *to = taken;
+    return to;
 }
 
 /* ---- who is heard */

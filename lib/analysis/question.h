@@ -23,7 +23,8 @@ enum question_kind {
     QUESTION_REPORT,
     QUESTION_SMP,
     QUESTION_REP,
-    QUESTION_DHCP
+    QUESTION_DHCP,
+    QUESTION_LARGE /* an echo request that is larger than one that was answered */
 };
 
 /* Unused bytes are 0. requester: a LID, a QPN or a number; who, about: GIDs or IP addresses. */
@@ -38,11 +39,13 @@ struct question {
     uint64_t last;        /* tells the last request from its copies: its PSN or the like */
     uint32_t asked;       /* requests since the last answer; 0: answered */
     uint32_t first_frame; /* of the first of them */
+    uint32_t last_frame;  /* of the last of them */
     /* a response to its requester about the same thing, with a transaction ID of no request; 0:
      * none */
     uint32_t stray_frame;
     int64_t first_ms, last_ms; /* since 1970 */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
+    uint32_t smallest;         /* of echo requests: bytes of the smallest datagram */
 };
 
 /* A requester retries twice before the lack of an answer means anything. */
@@ -83,7 +86,7 @@ struct questions {
     struct heard heard[HEARD];
     struct port_activity ports[PORTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
-    unsigned n_open;
+    unsigned n_open, n_open_echos;   /* n_open_echos: those about pings */
 };
 
 struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,
@@ -97,6 +100,12 @@ struct question *question_ask(const struct watch *w, const struct question_key *
 /* The question, if it was asked and has no answer; or NULL. */
 struct question *question_find(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);
+/* The question has another key from now on. Returns it, or NULL if it cannot be kept. */
+struct question *question_take(const struct watch *w, struct question *q,
+                               const struct question_key *key);
+
+/* How many requests certainly have no answer? The current packet may still be answered. */
+unsigned question_lacks(const struct watch *w, const struct question *q);
 
 /* The question waits for a proof; question_close() ends that. */
 void question_open(const struct watch *w, struct question *q);

@@ -120,13 +120,10 @@ static void leave_refused(const struct watch *w, const struct subnet_event *e)
                 text_of_gid(group, e->group->mgid), status, sa_status_name(status));
 }
 
-void watch_refused_requests(const struct watch *w)
+void watch_refused_requests(const struct watch *w, const struct subnet_event *e)
 {
-    for (unsigned i = 0; i < w->e->count; i++) {
-        const struct subnet_event *e = &w->e->list[i];
-        if (e->kind == SUBNET_JOIN_REFUSED && e->group && e->request)
-            join_refused(w, e);
-        else if (e->kind == SUBNET_LEAVE_REFUSED)
-            leave_refused(w, e);
-    }
+    if (e->kind == SUBNET_JOIN_REFUSED && e->group && e->request)
+        join_refused(w, e);
+    else if (e->kind == SUBNET_LEAVE_REFUSED)
+        leave_refused(w, e);
 }

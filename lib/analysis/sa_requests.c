@@ -64,14 +64,14 @@ static void unanswered(const struct watch *w, const struct question *q, const ch
 {
     struct sender who = sender_of_lid(w, q->lid);
     char text[REQUEST_TEXT], stray[80] = "";
+    unsigned n = question_lacks(w, q);
     const struct event_key key = key_of_unanswered(w, q, &who);
     if (q->stray_frame)
         g_snprintf(stray, sizeof stray, "; frame %u answers it with another transaction ID",
                    q->stray_frame);
     watch_event(w, &key, &who, q->first_frame,
                 "the SA at LID %u has not answered %s: %u request%s since frame %u%s%s", q->peer,
-                request_text(q, text), q->asked, q->asked == 1 ? "" : "s", q->first_frame, why,
-                stray);
+                request_text(q, text), n, n == 1 ? "" : "s", q->first_frame, why, stray);
 }
 
 /* ---- requests */

@@ -128,13 +128,10 @@ static void sm_changed(const struct watch *w, const struct subnet_event *e)
         watch_event(w, &key, &who, 0, "another subnet manager than before is master");
 }
 
-void watch_managers(const struct watch *w)
+void watch_managers(const struct watch *w, const struct subnet_event *e)
 {
-    for (unsigned i = 0; i < w->e->count; i++) {
-        const struct subnet_event *e = &w->e->list[i];
-        if (e->kind == SUBNET_SA_MOVED || e->kind == SUBNET_SM_SECOND)
-            sm_changed(w, e);
-        else if (e->kind == SUBNET_PORT_INFO && e->endport)
-            port_state(w, e);
-    }
+    if (e->kind == SUBNET_SA_MOVED || e->kind == SUBNET_SM_SECOND)
+        sm_changed(w, e);
+    else if (e->kind == SUBNET_PORT_INFO && e->endport)
+        port_state(w, e);
 }

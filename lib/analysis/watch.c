@@ -61,6 +61,13 @@ void watch_event(const struct watch *w, const struct event_key *key, const struc
     add_event(w, event, who, cause);
 }
 
+void watch_no_copy(const struct watch *w, const struct event_key *key)
+{
+    struct link_event *event = event_table_find(w->sink->events, key);
+    if (event)
+        event->psn = UINT32_MAX;
+}
+
 bool watch_has_event(const struct watch *w, const struct event_key *key)
 {
     return event_table_find(w->sink->events, key) != NULL;

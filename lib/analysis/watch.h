@@ -5,6 +5,7 @@
 #define IPOIB_ANALYSIS_WATCH_H
 
 #include "analysis/analysis.h"
+#include "analysis/histories.h"
 
 /* Where events go. report NULL: only into the table. */
 struct event_sink {
@@ -21,6 +22,11 @@ struct watch {
     const struct events *e;
     struct questions *questions; /* analysis/question.h */
     struct twins *twins;         /* analysis/twins.h */
+    struct lids *lids;           /* analysis/histories.h */
+    struct sa_times *sa_times;
+    struct rc_flows *rc;
+    struct echo_sizes *echo_sizes;
+    struct receivers *receivers;
 };
 
 /*
@@ -31,11 +37,8 @@ struct watch {
 void watch_event(const struct watch *w, const struct event_key *key, const struct sender *who,
                  uint32_t cause, const char *format, ...) G_GNUC_PRINTF(5, 6);
 
-/* Time of the current packet in ms since 1970; differences of these do not overflow. */
-static inline int64_t watch_ms(const struct watch *w)
-{
-    return w->p->at.ns / 1000000;
-}
+/* The next packet with the event is no copy of the last one, even if its PSN is the same. */
+void watch_no_copy(const struct watch *w, const struct event_key *key);
 
 bool watch_has_event(const struct watch *w, const struct event_key *key);
 
@@ -54,18 +57,25 @@ struct sender sender_with_ip(struct sender s, const struct ip *ip);
 enum { GID_TEXT = 46 };
 const char *text_of_gid(char text[GID_TEXT], const uint8_t *gid);
 
+/* Time of the current packet in ms since 1970; differences of these do not overflow. */
+static inline int64_t watch_ms(const struct watch *w)
+{
+    return w->p->at.ns / 1000000;
+}
+
 /* ---- the watchers */
 
-void watch_refused_requests(const struct watch *w);   /* refused.c */
+void watch_refused_requests(const struct watch *w, const struct subnet_event *e); /* refused.c */
 void watch_sa_requests(const struct watch *w);        /* sa_requests.c */
 void watch_holders(const struct watch *w);            /* holders.c */
 void watch_connection_message(const struct watch *w); /* connections.c */
-void watch_acknowledge(const struct watch *w);
+/* A NAK other than "PSN sequence error" moves the requester's QP to the error state. */
+void watch_nak(const struct watch *w, uint8_t code);
 void watch_smp(const struct watch *w); /* subnet.c */
 void watch_notice(const struct watch *w);
-void watch_managers(const struct watch *w);
+void watch_managers(const struct watch *w, const struct subnet_event *e);
 void watch_address_requests(const struct watch *w); /* unanswered.c */
-void watch_echo(const struct watch *w);
+void watch_echo(const struct watch *w);             /* echo.c */
 void watch_open_echos(const struct watch *w);
 void watch_open_requests(const struct watch *w); /* sa_requests.c */
 void watch_report(const struct watch *w);        /* sa_transfers.c */
@@ -76,5 +86,13 @@ void watch_dhcp(const struct watch *w);            /* dhcp.c */
 void watch_twins(const struct watch *w);           /* twins.c */
 void watch_detection(const struct watch *w);       /* detection.c */
 void watch_connection_data(const struct watch *w); /* connection_data.c */
+void watch_lid_of_event(const struct watch *w, const struct subnet_event *e); /* lids.c */
+void watch_lids_of_request(const struct watch *w, const struct connection *c);
+void watch_lids_of_datagram(const struct watch *w);
+void watch_stale_path(const struct watch *w);
+void watch_sa_times(const struct watch *w);                              /* sa_slow.c */
+void watch_rc(const struct watch *w);                                    /* rc.c */
+void watch_members(const struct watch *w, const struct subnet_event *e); /* receivers.c */
+void watch_receivers(const struct watch *w);
 
 #endif

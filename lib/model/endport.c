@@ -265,7 +265,7 @@ static struct endport *learn(struct endports *e, uint16_t interface, uint16_t li
         p->lid = lid; /* the base LID */
     else
         find_moved(p, lid);
-    if (by_lid == p)
+    if (by_lid == p && endport_has_lid(p, lid)) /* else it has a LID again that it had before */
         return p;
     if (!assigned && by_lid && endport_has_gid(by_lid) && endport_has_lid(by_lid, lid)) {
         if (memcmp(by_lid->gid + GUID_AT, p->gid + GUID_AT, GID_SIZE - GUID_AT) != 0)

@@ -68,22 +68,25 @@ static const struct json_member undone[] = {{"code", SCALAR, NULL},    {"stage",
 static const struct json_member unseen[] = {
     {"code", SCALAR, NULL}, {"count", SCALAR, NULL}, {"frame", SCALAR, NULL}, {NULL, SCALAR, NULL}};
 
+static const struct json_member events[] = {
+    {"name", SCALAR, NULL},       {"title", SCALAR, NULL},       {"who", SCALAR, NULL},
+    {"what", SCALAR, NULL},       {"count", SCALAR, NULL},       {"frame", SCALAR, NULL},
+    {"last_frame", SCALAR, NULL}, {"cause_frame", SCALAR, NULL}, {"time_ns", SCALAR, NULL},
+    {NULL, SCALAR, NULL}};
+
 static const struct json_member requests[] = {
     {"sent", SCALAR, NULL},  {"first_try", SCALAR, NULL}, {"late", SCALAR, NULL},
     {"never", SCALAR, NULL}, {"packets", SCALAR, NULL},   {"lost", SCALAR, NULL},
     {NULL, SCALAR, NULL}};
 
 static const struct json_member entries[] = {
-    {"name", SCALAR, NULL},       {"verdict", SCALAR, NULL},
-    {"frames", SCALAR, NULL},     {"ipoib_frames", SCALAR, NULL},
-    {"packets", SCALAR, NULL},    {"answers", SCALAR, NULL},
-    {"rules", OBJECT, counts},    {"error", SCALAR, NULL},
-    {"node", SCALAR, NULL},       {"file", SCALAR, NULL},
-    {"tool", SCALAR, NULL},       {"strict", SCALAR, NULL},
-    {"deviations", SCALAR, NULL}, {"only", SCALARS, NULL},
-    {"undone", OBJECTS, undone},  {"requests", OBJECT, requests},
-    {"unseen", OBJECTS, unseen},  {"min_judged", SCALAR, NULL},
-    {NULL, SCALAR, NULL}};
+    {"name", SCALAR, NULL},         {"verdict", SCALAR, NULL},   {"frames", SCALAR, NULL},
+    {"ipoib_frames", SCALAR, NULL}, {"packets", SCALAR, NULL},   {"answers", SCALAR, NULL},
+    {"rules", OBJECT, counts},      {"error", SCALAR, NULL},     {"node", SCALAR, NULL},
+    {"file", SCALAR, NULL},         {"tool", SCALAR, NULL},      {"strict", SCALAR, NULL},
+    {"deviations", SCALAR, NULL},   {"only", SCALARS, NULL},     {"undone", OBJECTS, undone},
+    {"requests", OBJECT, requests}, {"unseen", OBJECTS, unseen}, {"min_judged", SCALAR, NULL},
+    {"events", OBJECTS, events},    {NULL, SCALAR, NULL}};
 
 static const struct json_member required[] = {{"selector", SCALAR, NULL}, {"judged", SCALAR, NULL},
                                               {"why", SCALAR, NULL},      {"node", SCALAR, NULL},

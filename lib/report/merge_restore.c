@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/plain.h"
+#include "report/merge_events.h"
 #include "report/words.h"
 
 static bool number_of(uint64_t *n, const json_t *object, const char *key)
@@ -254,6 +255,18 @@ static bool read_unseen(struct restored *out, const struct merge_entry *e, GErro
     return true;
 }
 
+/* ---- events */
+
+/* Reports of earlier versions, and of the probe, have none. */
+static bool read_events(struct restored *out, const struct merge_entry *e, GError **error)
+{
+    const json_t *list = json_object_get(e->given, "events");
+    out->checked.events = merge_events(list);
+    return !list || out->checked.events ||
+           merge_fail(error, "is malformed: an event of %s, or one that this version does not know",
+                      e->name);
+}
+
 /* ---- the whole */
 
 static void start_entry(struct restored *out, const char *node, const char *name)
@@ -292,7 +305,7 @@ bool restore_findings(struct restored *out, const struct merge_entry *e, const c
     for (guint i = 0; i < e->results->len; i++)
         if (!restore_result(out, e->results->pdata[i], error))
             return false;
-    return read_undone(out, e, error) && read_unseen(out, e, error);
+    return read_undone(out, e, error) && read_unseen(out, e, error) && read_events(out, e, error);
 }
 
 bool restore(struct restored *out, const struct merge_entry *e, const char *version, GError **error)

@@ -3,11 +3,9 @@
 #include <inttypes.h>
 
 #include "analysis/event_table.h"
+#include "report/report_events.h"
 #include "report/report_text.h"
 #include "report/words.h"
-
-/* Lines of events, unless the user wants all. */
-enum { EVENTS_SHOWN = 20 };
 
 /* "(4 times, last in frame 26; see frame 19)" */
 static void put_repetitions(GString *out, const struct link_event *e)
@@ -25,14 +23,14 @@ static void put_repetitions(GString *out, const struct link_event *e)
     g_string_append_c(out, ')');
 }
 
-static void put_event(const struct text *t, const struct link_event *e)
+void add_event_line(GString *out, const struct link_event *e)
 {
     char who[SENDER_TEXT_SIZE];
     sender_text(who, &e->who);
-    g_string_append_printf(t->out, "  frame %" PRIu32 ": %s: %s%s%s", e->frame, event_name(e->kind),
+    g_string_append_printf(out, "  frame %" PRIu32 ": %s: %s%s%s", e->frame, event_name(e->kind),
                            who, *who ? ": " : "", e->what);
-    put_repetitions(t->out, e);
-    g_string_append_c(t->out, '\n');
+    put_repetitions(out, e);
+    g_string_append_c(out, '\n');
 }
 
 void text_put_events(const struct text *t)
@@ -45,7 +43,7 @@ void text_put_events(const struct text *t)
     text_put_coloured(t, BOLD, "Events: what happened on the link (notes, no violations)");
     g_string_append_c(t->out, '\n');
     for (unsigned i = 0; i < shown; i++)
-        put_event(t, event_table_at(t->checked->events, i));
+        add_event_line(t->out, event_table_at(t->checked->events, i));
     if (shown < n)
         g_string_append_printf(t->out, "  and %u more: ipoib-check -v lists all\n", n - shown);
     g_string_append_printf(t->out, "  more: ipoib-check --explain %s\n",

@@ -74,7 +74,7 @@ def service_without_an_answer():
     before = number(s)
     data = ib.service_record(1, a.gid)
     ask_only(s, a, ib.SET, ib.ATTR_SERVICE_RECORD, data, 3, seconds=1, times=3)
-    return s, [("sa_unanswered", before + 3, 1, ["Set(ServiceRecord)", "3 requests"])]
+    return s, [("sa_unanswered", before + 3, 1, ["Set(ServiceRecord)", "2 requests"])]
 
 
 @case
@@ -84,9 +84,10 @@ def service_that_is_answered_late():
     for _ in range(2):
         s.sa(a, s.sm, ib.SET, tid, ib.ATTR_SERVICE_RECORD, data, 3)
         s.wait(1)
+    asked = number(s)
     s.sa(s.sm, a, ib.GET_RESP, tid, ib.ATTR_SERVICE_RECORD, data, 3)
     s.join(a, s.group4("239.1.2.4"))
-    return s, []
+    return s, [("sa_slow", asked + 1, 1, ["LID 1"])]
 
 
 @case
@@ -430,9 +431,10 @@ def started(s, host, **fields):
     s.port_info(host, **fields)
 
 
-def two_lids(lmc=None, far=7):
-    """a sends with two LIDs in turn; lmc: of its PortInfo; None: it was not captured."""
-    s, a, b = FromStart(), Host(1), Host(2)
+def two_lids(lmc=None, far=23):
+    """a sends with two LIDs in turn; lmc: of its PortInfo; None: it was not captured. 16 is
+    the lowest LID of a range of eight."""
+    s, a, b = FromStart(), Host(3, lid=16), Host(2)
     if lmc is not None:
         started(s, a, lmc=lmc)
     s.up(a, b)
@@ -447,12 +449,15 @@ def two_lids(lmc=None, far=7):
 @case
 def two_ports_with_one_gid():
     s, a, twin = two_lids(lmc=0)
-    return s, [("duplicate_gid", twin + 1, 1, [a.gid, "LID 7 in frame %d" % twin])]
+    return s, [
+        ("moved", twin, 1, ["LID 16"]),
+        ("duplicate_gid", twin + 1, 1, [a.gid, "LID 23 in frame %d" % twin]),
+    ]
 
 
 @case
 def port_with_several_lids():
-    """LMC 3: the port has the LIDs 0 to 7 (IBA 4.1.3)."""
+    """LMC 3: the port has the LIDs 16 to 23 (IBA 4.1.3)."""
     return two_lids(lmc=3)[0], []
 
 
@@ -465,7 +470,11 @@ def port_that_may_have_several_lids():
 @case
 def two_ports_with_one_gid_and_distant_lids():
     s, a, twin = two_lids(far=0x301)
-    return s, [("duplicate_gid", twin + 1, 1, ["LID 769"])]
+    return s, [
+        ("moved", twin, 1, ["LID 16"]),
+        ("moved", twin + 1, 1, ["LID 769"]),
+        ("duplicate_gid", twin + 1, 1, ["LID 769"]),
+    ]
 
 
 def detect(s, a, b, override=True):

@@ -14,10 +14,10 @@ from frames import ib
 from frames import events as more
 from frames.connection import Link
 from frames.events import ask_only, copy_last, link, number
-from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, mad_frame
+from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, SEND_ONLY, mad_frame
 from frames.ib import ONLY, Frame
-from frames.messages import ping
-from frames.subnet import CREATE, PATH_BY_GIDS, Host, Subnet
+from frames.messages import ping, udp4
+from frames.subnet import CREATE, PATH_BY_GIDS, FromStart, Host, Subnet
 from support import capfile, check
 from support.paths import SRC, TESTDATA, testdata
 
@@ -127,7 +127,7 @@ def join_without_an_answer():
     before = number(s)
     ask_join(s, a, s.group4("239.1.2.3"), times=4)
     return s, [
-        ("sa_unanswered", before + 3, 2, ["join", "3 requests since frame %d" % (before + 1)])
+        ("sa_unanswered", before + 3, 2, ["join", "2 requests since frame %d" % (before + 1)])
     ]
 
 
@@ -169,8 +169,9 @@ def join_that_is_answered_late():
         s.sa(a, s.sm, ib.SET, tid, ib.ATTR_MC_MEMBER, data, mask)
         s.wait(1)
     s.sa(s.sm, a, ib.GET_RESP, tid, ib.ATTR_MC_MEMBER, s.record(a, group, FULL), mask)
+    late = number(s)
     s.join(a, s.group4("239.1.2.4"))
-    return s, []
+    return s, [("sa_slow", late, 1, ["LID 1 after 1.0 s"])]
 
 
 @case
@@ -224,6 +225,170 @@ def takeover():
     s.wait(5)
     s.arp_request(b, b.ip, spa=b.ip)
     return s, [("moved", there, 1, [b.gid]), ("moved", number(s), 1, [c.gid])]
+
+
+@case
+def another_qpn():
+    """b's interface was restarted: the same port announces the address with another QPN."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    s.wait(5)
+    s.arp_request(b.also(qpn=0x999), a.ip)
+    return s, [("moved", number(s), 1, [b.ip, "QPN changed from 0x000102 to 0x000999"])]
+
+
+@case
+def second_interface_with_the_same_link_local_address():
+    """Two interfaces of a port on one partition: both advertise the address of the port's GUID."""
+    s, a, b, _ = link()
+    second = b.also(qpn=0x999)
+    for host in (b, second, b, second):
+        s.advertise(host, a, b.ll)
+        s.wait(1)
+    return s, []
+
+
+def set_lid(s, host, lid, **fields):
+    """The SM gives the port at the end of the host's route a LID; returns the port with this LID."""
+    data = s.port_info_of(lid, neighbor_mtu=4, mtu_cap=4, **fields)
+    s.smp(host.lid & 0x3F, ib.SET, ib.PORT_INFO, data, 1)
+    return host.also(lid=lid)
+
+
+@case
+def another_lid_by_the_sm():
+    """PortInfo has the LMC 0: 2 and 3 are not LIDs of one port. a has not asked for the path again."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    s.node_info(b)
+    s.port_info(b)
+    b3 = set_lid(s, b, 3)
+    moved = number(s) - 1
+    s.wait(2)
+    s.ping(c, b3)
+    for seq in range(3):
+        s.ud(a, b, ping(a, b, seq=seq))
+    texts = [a.ip, "LID 2, which is not that of " + b.gid, "LID 3"]
+    return s, [
+        ("moved", moved, 1, [b.gid, "LID 3", "LID 2"]),
+        ("stale_path", number(s) - 2, 3, texts),
+    ]
+
+
+@case
+def another_lid_by_a_datagram():
+    """The SMPs were not captured: b's ARP request has another SLID. 2 and 20 share no LMC."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    b20 = b.also(lid=20)
+    s.wait(2)
+    s.arp_request(b20, c.ip)
+    moved = number(s)
+    s.wait(2)
+    s.ping(c, b20)
+    s.ud(a, b, ping(a, b))
+    stale = number(s)
+    s.ping(c, b20)
+    return s, [("moved", moved, 1, ["LID 20", "LID 2"]), ("stale_path", stale, 1, [b.gid])]
+
+
+@case
+def another_lid_by_a_path():
+    """The SA's path to b has another DLID."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    s.path(c, b.also(lid=20))
+    moved = number(s)
+    s.wait(2)
+    s.ping(a, c)
+    s.ud(a, b, ping(a, b))
+    return s, [("moved", moved, 1, []), ("stale_path", number(s), 1, [])]
+
+
+@case
+def old_lid_that_another_port_has_now():
+    """The SM swaps two LIDs: a's packets to LID 2 are for b by their QPN, or by their GRH."""
+    s, a, b, c = link()
+    for host in (b, c):
+        s.resolve(a, host)
+        s.node_info(host)
+        s.port_info(host)
+    b3, moved = set_lid(s, b, 3), number(s) - 1
+    c2 = set_lid(s, c, 2)
+    s.wait(2)
+    s.ud(a, c2, ping(a, c2))
+    s.ud(c2, a, ping(c2, a, reply=True))
+    s.ud(a, b, ping(a, b))
+    s.ud(a, b, ping(a, b), grh=True)
+    s.ping(a, b3)
+    return s, [
+        ("moved", moved, 1, [b.gid]),
+        ("moved", moved + 2, 1, [c.gid]),
+        ("stale_path", number(s) - 3, 2, [b.gid]),
+    ]
+
+
+@case
+def packet_on_the_way_while_the_lid_changes():
+    """a's packet to the old LID was captured within the window in which frames may be swapped."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    s.wait(2)
+    s.arp_request(b.also(lid=20), c.ip)
+    s.ud(a, b, ping(a, b))
+    return s, [("moved", number(s) - 1, 1, [])]
+
+
+@case
+def lmc_that_the_capture_shows():
+    """PortInfo: b has the LIDs 2 and 3."""
+    s, a, b, c = link()
+    s.node_info(b)
+    s.port_info(b, lmc=1)
+    for lid in (2, 3, 2, 3):
+        s.wait(1)
+        s.meet(a, b.also(lid=lid))
+    return s, []
+
+
+@case
+def lmc_that_the_capture_does_not_show():
+    """The SMPs were not captured: 2 and 3, or 64 and 127, may be LIDs of one port."""
+    s, a, _, _ = link()
+    for first, second in ((2, 3), (64, 127)):
+        b = Host(first)
+        for lid in (first, second, first, second):
+            s.wait(1)
+            s.arp_request(b.also(lid=lid), a.ip)
+            s.ping(a, b.also(lid=lid))
+    return s, []
+
+
+@case
+def lid_that_changes_back():
+    """The port has its first LID again: packets to it arrive."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    found = []
+    for lid in (20, 2):
+        s.wait(2)
+        s.arp_request(b.also(lid=lid), c.ip)
+        found.append(("moved", number(s), 1, []))
+    s.wait(2)
+    s.ping(a, c)
+    s.ping(a, b)
+    return s, found
+
+
+@case
+def capture_that_starts_after_the_move():
+    s, a, b, c = link()
+    del s.records[:]
+    s.arp_request(b.also(lid=20), c.ip)
+    s.wait(2)
+    s.ping(a, c)
+    s.ud(a, b, ping(a, b))
+    return s, []
 
 
 @case
@@ -315,6 +480,240 @@ def connection_that_loses_a_packet():
     return s, []
 
 
+def slow_join(s, host, ms, requests=1):
+    """A join whose answer comes so late after the last request, all with one transaction ID."""
+    tid, group = s.next_tid(), s.group4("239.1.2.3")
+    data, mask = s.request(host, group, FULL)
+    for _ in range(requests):
+        s.wait(1)
+        s.sa(host, s.sm, ib.SET, tid, ib.ATTR_MC_MEMBER, data, mask)
+    reply = ib.sa_mad(ib.GET_RESP, tid, ib.ATTR_MC_MEMBER, s.record(host, group, FULL), mask)
+    s.mad(s.sm, host, reply, ms=ms)
+
+
+@case
+def answers_after_a_second_and_more():
+    """Of two hosts: the cause is the SA."""
+    s, a, b, _ = link()
+    slow_join(s, a, 1500)
+    first = number(s)
+    slow_join(s, b, 2000)
+    return s, [("sa_slow", first, 2, ["LID 9", "request of LID 1 after 1.5 s"])]
+
+
+@case
+def answer_after_less_than_a_second():
+    s, a, _, _ = link()
+    slow_join(s, a, 999)
+    return s, []
+
+
+@case
+def answer_to_the_second_request():
+    """The first answer was lost: 2 s after the first request, and at once after the second."""
+    s, a, _, _ = link()
+    slow_join(s, a, 1, requests=2)
+    return s, []
+
+
+def retried_join(s, a, b, n):
+    """n requests, one each 0.3 s as Linux repeats them; the SA answers b meanwhile."""
+    tid, group = s.next_tid(), s.group4("239.1.2.3")
+    data, mask = s.request(a, group, FULL)
+    for _ in range(n):
+        s.sa(a, s.sm, ib.SET, tid, ib.ATTR_MC_MEMBER, data, mask)
+        s.wait(0.3)
+    s.path(b, a)
+    s.sa(s.sm, a, ib.GET_RESP, tid, ib.ATTR_MC_MEMBER, s.record(a, group, FULL), mask)
+
+
+@case
+def answer_after_many_retries():
+    """The third request shows that the first two had no answer."""
+    s, a, b, _ = link()
+    before = number(s)
+    retried_join(s, a, b, 5)
+    return s, [
+        ("sa_unanswered", before + 3, 3, []),
+        ("sa_slow", number(s), 1, ["LID 1 after 1.5 s"]),
+    ]
+
+
+@case
+def answer_after_many_retries_whose_answers_were_lost():
+    """A packet of the SA is missing: the answer to an earlier request. No packet to a shows that
+    the capture point sees such answers."""
+    s, a, b, _ = link()
+    s.records = s.records[-4:]
+    s.sa(s.sm, a, ib.GET_RESP, s.next_tid(), ib.ATTR_MC_MEMBER, bytes(52), 0)
+    s.records.pop()
+    retried_join(s, a, b, 5)
+    return s, []
+
+
+@case
+def answer_without_its_request():
+    """The capture starts late: an answer alone is not late."""
+    s, a, _, _ = link()
+    slow_join(s, a, 5000)
+    del s.records[:-1]
+    return s, []
+
+
+@case
+def trap_64_whose_repress_is_late():
+    """A Report waits for the host, not for the SA."""
+    s, a, b, _ = link()
+    tid, note = s.next_tid(), ib.notice(66, s.group4("239.1.2.3"), s.sm.lid, s.sm.gid)
+    s.sa(s.sm, a, ib.REPORT, tid, ib.ATTR_NOTICE, note)
+    s.wait(3)
+    s.sa(a, s.sm, ib.REPORT_RESP, tid, ib.ATTR_NOTICE, note)
+    return s, []
+
+
+# ---- packets of connections that are sent again
+
+
+def connected():
+    """An open connection of a to b with an acknowledged ping in both directions."""
+    s, a, b, _ = link()
+    c = Link(s, a, b).open()
+    c.ping()
+    return s, c
+
+
+def send_again(c, psn, seconds=0.0):
+    """An Only packet with a datagram of a."""
+    c.t.wait(seconds)
+    c.packet(True, ONLY, udp4(c.a, c.b.ip), psn)
+
+
+@case
+def packets_sent_again_after_a_nak():
+    """The second of three packets was lost behind the capture point. 0x60: PSN sequence error.
+    The first packet of the connection has the PSN 0xfffffe, the ping the next one."""
+    s, c = connected()
+    assert c.psns[0] == 0xFFFFFF
+    first = c.psns[0]
+    for n in range(3):
+        send_again(c, first + n)
+    c.ack(True, first + 1, 0x60)
+    nak = number(s)
+    send_again(c, first + 1)
+    send_again(c, first + 2)
+    c.ack(True, first + 2)
+    return s, [("retransmission", nak + 1, 2, [c.a.gid, c.b.gid, "NAK", "PSN 0 "])]
+
+
+@case
+def packet_sent_again_without_an_acknowledgement():
+    """As the timeout of the sender runs out. The fourth time it is acknowledged."""
+    s, c = connected()
+    first = number(s) + 1
+    for _ in range(4):
+        send_again(c, c.psns[0], 0.5)
+    c.ack(True, c.psns[0])
+    return s, [("retransmission", first + 1, 3, ["no acknowledgement"])]
+
+
+@case
+def packet_sent_again_although_it_was_acknowledged():
+    """The acknowledgement was lost after the capture point; the third time is certainly no copy."""
+    s, c = connected()
+    for _ in range(3):
+        send_again(c, c.psns[0], 0.5)
+        c.ack(True, c.psns[0])
+    return s, [("retransmission", number(s) - 1, 1, ["although an acknowledgement was captured"])]
+
+
+@case
+def packets_that_a_tap_has_twice():
+    """At once; and one after the packet that follows it."""
+    s, c = connected()
+    for n in range(4):
+        send_again(c, c.psns[0] + n)
+        copy_last(s)
+    c.ack(True, c.psns[0] + 3)
+    copy_last(s)
+    s.records[-3:-1] = s.records[-2:-4:-1]
+    return s, []
+
+
+@case
+def packet_that_a_second_capture_point_has_later():
+    """After its acknowledgement: files of two machines, merged with a clock that is wrong."""
+    s, c = connected()
+    for n in range(4):
+        send_again(c, c.psns[0] + n)
+        data = s.records[-1]
+        c.ack(True, c.psns[0] + n)
+        s.wait(1)
+        s.records.append((s.now, *data[1:]))
+        s.wait(1)
+    return s, []
+
+
+@case
+def data_without_acknowledgements_in_the_capture():
+    """One direction: a packet that comes twice may be a copy; a third one is not."""
+    s, c = connected()
+    del s.records[:]
+    c.open()
+    for _ in range(2):
+        send_again(c, c.psns[0], 0.5)
+    send_again(c, c.psns[0] + 1, 0.5)
+    return s, []
+
+
+@case
+def first_packet_that_is_lost_before_the_capture_point():
+    """After the NAK, it is captured for the first time, and the next one for the second."""
+    s, c = connected()
+    first = c.psns[0]
+    send_again(c, first + 1)
+    c.ack(True, first, 0x60)
+    send_again(c, first)
+    send_again(c, first + 1)
+    return s, [("retransmission", number(s), 1, ["NAK"])]
+
+
+@case
+def private_data_of_zeros():
+    """A REQ without private data has no Receive MTU that differs."""
+    s, a, b, _ = link()
+    c = Link(s, a, b)
+    c.set_up(ib.service_id_rfc(b.qpn), a_pd=bytes(8))
+    return s, []
+
+
+@case
+def unreliable_connection():
+    """UC has no acknowledgements; a tap has packets twice."""
+    s, a, b, _ = link()
+    c = Link(s, a, b, transport=1).open()
+    c.ping()
+    for _ in range(3):
+        send_again(c, c.psns[0], 0.5)
+    return s, []
+
+
+@case
+def receiver_without_a_buffer():
+    """RNR NAK, timer 14: 1.28 ms (IBA table 45). The packet that is sent again is no event of its
+    own. The answers that a tap has twice count once."""
+    s, c = connected()
+    first = number(s) + 2
+    for _ in range(3):
+        send_again(c, c.psns[0])
+        s.wait(0.1)
+        c.ack(True, c.psns[0], 0x20 + 14)
+        copy_last(s)
+        s.wait(0.1)
+    send_again(c, c.psns[0])
+    c.ack(True, c.psns[0])
+    return s, [("rnr", first, 3, [c.b.gid, c.a.gid, "1.28 ms"])]
+
+
 @case
 def two_receive_mtus():
     s, a, b, _ = link()
@@ -381,7 +780,7 @@ def arp_without_an_answer():
     for _ in range(4):
         s.arp_request(a, "10.0.0.77")
         s.wait(1)
-    return s, [("arp_unanswered", before + 3, 2, ["10.0.0.77", "3 requests"])]
+    return s, [("arp_unanswered", before + 3, 2, ["10.0.0.77", "2 requests"])]
 
 
 @case
@@ -439,7 +838,7 @@ def ping_without_an_answer():
     s.resolve(a, b)
     before = number(s)
     pings(s, a, b, 5, ())
-    return s, [("echo_unanswered", before + 4, 2, ["10.0.0.2", "4 requests"])]
+    return s, [("echo_unanswered", before + 4, 2, ["10.0.0.2", "3 requests"])]
 
 
 @case
@@ -463,6 +862,190 @@ def ping_flood():
     s.wait(2)
     s.ping(a, b)
     return s, []
+
+
+def sized(s, a, b, sizes, answered):
+    """Pings of these sizes of data, one each second; those of 'answered' have a reply."""
+    for seq, size in enumerate(sizes):
+        s.ud(a, b, ping(a, b, seq=seq, size=size))
+        if size in answered:
+            s.ud(b, a, ping(b, a, seq=seq, size=size, reply=True))
+        s.wait(1)
+
+
+@case
+def large_pings_without_an_answer():
+    """The datagrams have 28 bytes more. Between the large ones a small one is answered."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    before = number(s)
+    sized(s, a, b, (56, 1900, 1900, 56, 1900, 1900), (56,))
+    return s, [("large_lost", before + 8, 1, ["3 requests", "84 bytes", a.ip, b.ip])]
+
+
+@case
+def large_pings_without_an_answer_at_last():
+    """The small ones were answered before; b still sends to a."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    before = number(s)
+    sized(s, a, b, (56, 1900, 1900, 1900), (56,))
+    s.ud(b, a, udp4(b, a.ip))
+    return s, [("large_lost", before + 6, 1, ["since frame %d" % (before + 3)])]
+
+
+@case
+def small_pings_after_the_large_ones():
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    sized(s, a, b, (1900, 1900, 1900, 56), (56,))
+    return s, [("large_lost", number(s), 1, ["of 1928 bytes or more", "one of 84 bytes"])]
+
+
+@case
+def host_that_goes_down_while_it_is_pinged():
+    """The small ones are not answered any more either."""
+    s, a, b, c = link()
+    s.resolve(a, b)
+    sized(s, a, b, (56, 56), (56,))
+    sized(s, a, b, (56, 56, 56, 56), ())
+    s.ping(a, c)
+    return s, [("echo_unanswered", number(s) - 2, 1, [])]
+
+
+@case
+def large_pings_with_lost_answers():
+    """Two of three: the loss of packets."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    for _ in range(4):
+        sized(s, a, b, (56, 1900, 1900, 1901), (56, 1901))
+    return s, []
+
+
+def fragmented(a, b, seq, reply=False):
+    """The first of two fragments of an echo message: more fragments follow (RFC 791)."""
+    whole = bytearray(ping(a, b, seq=seq, size=2000, reply=reply))
+    whole[4 + 6] = 0x20
+    whole[4 + 10 : 4 + 12] = bytes(2)
+    whole[4 + 10 : 4 + 12] = ib.u16(ib.inet_checksum(bytes(whole[4:24])))
+    return bytes(whole)
+
+
+@case
+def large_pings_in_fragments():
+    """Their replies come in one packet, over a connection."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    sized(s, a, b, (56,), (56,))
+    for seq in range(4):
+        s.ud(a, b, fragmented(a, b, seq))
+        s.ud(b, a, ping(b, a, seq=seq, size=1900, reply=True))
+        s.wait(1)
+    before = number(s)
+    sized(s, a, b, (56,) * 70, (56,))
+    for seq in range(5):
+        s.ud(a, b, fragmented(a, b, seq))
+        s.wait(1)
+    return s, [("large_lost", before + 140 + 4, 2, ["3 requests in fragments", "84 bytes"])]
+
+
+def send_only(s, host, group):
+    s.join(host, s.group4(group), SEND_ONLY)
+    return s.group4(group)
+
+
+def whole_link():
+    """The capture has all packets of the SA."""
+    s = FromStart()
+    a, b, c = (Host(n) for n in (1, 2, 3))
+    s.up(a, b, c)
+    return s, a, b, c
+
+
+@case
+def groups_that_only_senders_have_joined():
+    """Each counts once. Its member leaves in a third one: then nobody receives it either."""
+    s, a, b, c = whole_link()
+    groups = [send_only(s, a, "239.1.2.%d" % n) for n in range(3)]
+    s.join(c, groups[2])
+    s.leave(c, groups[2])
+    s.wait(2)
+    found = number(s) + 1
+    for n in (0, 0, 1, 2):
+        s.to_group4(a, "239.1.2.%d" % n)
+    return s, [("groups_without_members", found, 3, [groups[0], a.gid])]
+
+
+@case
+def groups_that_have_a_receiver():
+    """It joins before the sender, or a moment after it."""
+    s, a, b, c = whole_link()
+    s.join(b, s.group4("239.1.2.3"))
+    for n in (3, 4):
+        send_only(s, a, "239.1.2.%d" % n)
+    s.to_group4(a, "239.1.2.4")
+    s.join(c, s.group4("239.1.2.4"))
+    s.wait(2)
+    for n in (3, 4):
+        s.to_group4(a, "239.1.2.%d" % n)
+    return s, []
+
+
+@case
+def group_whose_receivers_joined_before_the_capture():
+    s, a, _, _ = link()
+    send_only(s, a, "239.1.2.3")
+    s.wait(2)
+    s.to_group4(a, "239.1.2.3")
+    return s, []
+
+
+@case
+def group_that_did_not_exist_before():
+    """The capture starts late, but the SA said that there is no such group."""
+    s, a, _, _ = link()
+    s.query(a, s.group4("239.1.2.3"), found=False)
+    group = send_only(s, a, "239.1.2.3")
+    s.wait(2)
+    s.to_group4(a, "239.1.2.3")
+    return s, [("groups_without_members", number(s), 1, [group])]
+
+
+@case
+def group_that_is_reported_as_deleted_although_it_has_members():
+    """Trap 67 is about an earlier group (IBA 13.4.9): b and c joined this one before."""
+    s, a, b, c = link()
+    group = s.group4("239.1.2.3")
+    for host in (b, c):
+        s.join(host, group)
+    s.report(a, 67, group)
+    send_only(s, a, "239.1.2.3")
+    s.wait(2)
+    s.to_group4(a, "239.1.2.3")
+    return s, []
+
+
+@case
+def group_of_routers():
+    """IGMPv3 reports go to 224.0.0.22 (RFC 3376), which only routers join as receivers."""
+    s, a, b, c = whole_link()
+    send_only(s, a, "224.0.0.22")
+    s.wait(2)
+    s.to_group4(a, "224.0.0.22")
+    return s, []
+
+
+@case
+def no_multicast_lid_left():
+    """The SA refuses a further group: the groups without receivers hold LIDs."""
+    s, a, b, c = whole_link()
+    for n in range(4):
+        send_only(s, a, "239.1.2.%d" % n)
+    s.join(b, s.group4("239.1.2.0"))
+    s.join(b, s.group4("239.1.3.0"), status=NO_RESOURCES)
+    refused = ("join_refused", number(s), 1, ["ERR_NO_RESOURCES"])
+    return s, [refused, ("groups_without_members", number(s), 3, [])]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.__name__)
@@ -536,6 +1119,52 @@ def test_junit_has_the_events(tmp_path):
     assert ": join_refused: " in text[text.index("<system-out>") :]
 
 
+def merge(tmp_path, *args):
+    return check.run("--merge", *args, cwd=tmp_path).stdout.decode()
+
+
+def test_merged_reports_have_the_events(tmp_path):
+    """23 refusals: the text has 20 of them, the other formats all."""
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(refusals(23))
+    check.run("--format", "json", "-o", "node1.json", str(path), cwd=tmp_path)
+    events = events_of(path)
+    whole = json.loads(merge(tmp_path, "--format", "json", "node1.json"))
+    assert whole["summary"]["captures"][0]["events"] == events
+    text = merge(tmp_path, "node1.json").splitlines()
+    assert text[0].endswith(", 23 events")
+    first = events[0]
+    assert text[1].startswith(
+        "  event         frame %d: join_refused: %s: %s"
+        % (first["frame"], first["who"], first["what"])
+    )
+    assert len([line for line in text if ": join_refused: " in line]) == 20
+    assert "  and 3 more events: the capture's own report lists them" in text
+    junit = merge(tmp_path, "--format", "junit", "node1.json")
+    assert ": join_refused: " in junit[junit.index("<system-out>") :]
+
+
+@pytest.mark.parametrize("change", [{"name": "future"}, {"count": 0}, {"frame": -1}, {"what": 1}])
+def test_report_with_a_malformed_event_is_not_merged(change, tmp_path):
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(refusals(1))
+    check.run("--format", "json", "-o", "node1.json", str(path), cwd=tmp_path)
+    report = json.loads((tmp_path / "node1.json").read_text())
+    report["summary"]["captures"][0]["events"][0].update(change)
+    (tmp_path / "node1.json").write_text(json.dumps(report))
+    done = check.run("--merge", "node1.json", cwd=tmp_path)
+    assert done.returncode == check.UNJUDGED and b"an event of" in done.stderr
+
+
+def test_annotated_captures_have_the_events(tmp_path):
+    path, out = tmp_path / "capture.pcap", tmp_path / "out.pcapng"
+    path.write_bytes(refusals(1))
+    [event] = events_of(path)
+    check.run("--annotate", str(out), str(path))
+    comment = "event: join_refused: %s: %s; see: ipoib-check --explain join_refused"
+    assert (comment % (event["who"], event["what"])).encode() in out.read_bytes()
+
+
 def test_explain_prints_the_page():
     text = check.run("--explain", "join_refused").stdout.decode()
     assert text.startswith("join_refused\n") and "ipoib.analysis.join_refused" in text
@@ -544,13 +1173,22 @@ def test_explain_prints_the_page():
 # ---- real captures
 
 
+# Events that a lost packet must not add, besides those about unanswered requests.
+OF_NO_LOSS = {"large_lost", "sa_slow", "stale_path", "moved", "retransmission", "rnr"}
+OF_NO_LOSS |= {"groups_without_members"}
+
+
 def kinds(path):
-    """Unanswered requests: the event, and who did not answer whom."""
-    return {(e["name"], e["who"]) for e in events_of(path) if e["name"].endswith(UNANSWERED)}
+    """These events: the name, and who it happened to."""
+    return {
+        (e["name"], e["who"])
+        for e in events_of(path)
+        if e["name"].endswith(UNANSWERED) or e["name"] in OF_NO_LOSS
+    }
 
 
 @pytest.mark.parametrize("name", sorted(n for n in os.listdir(TESTDATA) if n.endswith(".pcap")))
-def test_one_percent_loss_adds_no_unanswered_request(name, tmp_path):
+def test_one_percent_loss_adds_no_event(name, tmp_path):
     capture = capfile.read(testdata(name))
     before = kinds(testdata(name))
     for seed in range(8):

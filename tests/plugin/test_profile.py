@@ -303,17 +303,22 @@ def test_colours_are_distinguishable(vision):
     assert not near
 
 
-# The button Unanswered. Frames 3 and 4 of built-arp are an announcement (RFC 5227: sender and
+# The button Trouble: events, and requests without a response. Frames 3 and 4 of built-arp are an announcement (RFC 5227: sender and
 # target address are equal) and a probe (sender address 0.0.0.0), which needs no reply. In
-# qpn-change, node 2 had a new QPN: frame 136 was sent to the old one.
+# qpn-change, node 2 had a new QPN: frame 136 was sent to the old one; its ARP reply in frame 159
+# shows the new one. In cm-reject, frame 4 is the first REJ.
 
 
 @pytest.mark.parametrize(
     "capture, due, not_due",
-    [("qpn-change.pcap", {136}, set()), ("built/built-arp.pcap", set(), {3, 4})],
+    [
+        ("qpn-change.pcap", {136, 159}, set()),
+        ("cm-reject.pcap", {4}, {3, 5}),
+        ("built/built-arp.pcap", set(), {3, 4}),
+    ],
 )
-def test_unanswered_finds_requests_that_need_a_response(capture, due, not_due):
-    expression = dict(buttons())["Unanswered"]
+def test_trouble_finds_events_and_requests_that_need_a_response(capture, due, not_due):
+    expression = dict(buttons())["Trouble"]
     run = in_profile(
         "-2", "-r", testdata(capture), "-Y", expression, "-T", "fields", "-e", "frame.number"
     )

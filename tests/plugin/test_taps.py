@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The statistics: -z ipoib,conformance[,json], peers, groups, connections and tree, and the
+"""The statistics: -z ipoib,conformance[,json], events, peers, groups, connections and tree, and the
 windows' tables in sharkd.
 
 The expected values were read by hand from testdata/README.md and the frames (QPNs, LIDs and
@@ -21,7 +21,7 @@ from support.paths import BIN, testdata
 from support.wireshark import ask_sharkd, asked, load, tshark
 
 RULE = "=" * 67
-TABLES = ("peers", "groups", "connections", "conformance")
+TABLES = ("events", "peers", "groups", "connections", "conformance")
 in_each_mode = pytest.mark.parametrize(
     "way",
     [
@@ -42,9 +42,9 @@ def link_local(port):
     return "fe80::211:7500:0:%d" % port
 
 
-def peer(ip, qpn, port, pkey, lid, first, last):
+def peer(ip, qpn, port, pkey, lid, first, last, mtu="2044"):
     """All of Linux's addresses have the RC flag, in datagram mode too: see the bytes in
-    arp.src.hw."""
+    arp.src.hw. The broadcast group has an MTU of 2048 bytes; none of the captures has an event."""
     return [
         ip,
         "0x80",
@@ -54,10 +54,16 @@ def peer(ip, qpn, port, pkey, lid, first, last):
         pkey,
         "0",
         str(lid),
+        mtu,
         str(first),
         str(last),
+        "0",
         "current",
     ]
+
+
+# The Receive MTU in the REQ and the REP is 65524.
+BOTH = "2044, connected 65520"
 
 
 PEERS = {
@@ -68,23 +74,23 @@ PEERS = {
         peer("10.0.0.2", 0x23, 110, "0xffff", 2, 44, 85),
     ],
     "connected.pcap": [
-        peer(link_local(100), 0x03, 100, "0xffff", 1, 33, 96),
-        peer(link_local(110), 0x23, 110, "0xffff", 2, 39, 104),
-        peer("10.0.0.1", 0x03, 100, "0xffff", 1, 41, 99),
-        peer("10.0.0.2", 0x23, 110, "0xffff", 2, 44, 98),
+        peer(link_local(100), 0x03, 100, "0xffff", 1, 33, 96, BOTH),
+        peer(link_local(110), 0x23, 110, "0xffff", 2, 39, 104, BOTH),
+        peer("10.0.0.1", 0x03, 100, "0xffff", 1, 41, 99, BOTH),
+        peer("10.0.0.2", 0x23, 110, "0xffff", 2, 44, 98, BOTH),
     ],
     # n1, whose packets have P_Key 0x0002, is on the link of 0x8002
     "partitions.pcap": [
         peer(link_local(100), 0x03, 100, "0xffff", 1, 104, 327),
         peer(link_local(110), 0x23, 110, "0xffff", 3, 143, 184),
         peer(link_local(120), 0x43, 120, "0xffff", 4, 151, 245),
-        peer(link_local(100), 0x05, 100, "0x8001", 1, 190, 306),
-        peer(link_local(110), 0x25, 110, "0x8001", 3, 243, 307),
+        peer(link_local(100), 0x05, 100, "0x8001", 1, 190, 306, "4092"),
+        peer(link_local(110), 0x25, 110, "0x8001", 3, 243, 307, "4092"),
         peer(link_local(100), 0x07, 100, "0x8002", 1, 266, 326),
         peer("10.0.0.1", 0x03, 100, "0xffff", 1, 271, 271),
         peer("10.0.0.3", 0x43, 120, "0xffff", 4, 274, 274),
-        peer("10.1.0.1", 0x05, 100, "0x8001", 1, 279, 279),
-        peer("10.1.0.2", 0x25, 110, "0x8001", 3, 282, 282),
+        peer("10.1.0.1", 0x05, 100, "0x8001", 1, 279, 279, "4092"),
+        peer("10.1.0.2", 0x25, 110, "0x8001", 3, 282, 282, "4092"),
         peer(link_local(110), 0x27, 110, "0x8002", 3, 292, 292),
         peer("10.2.0.1", 0x07, 100, "0x8002", 1, 293, 293),
         peer("10.2.0.2", 0x27, 110, "0x8002", 3, 296, 296),
@@ -280,9 +286,24 @@ def test_one_statistic_prints_one_table(name):
     assert blocks(r.stdout) == {"IPoIB " + name.capitalize(): table(name, path)}, r.stdout
 
 
-# ---- peers, groups, connections
+# ---- events, peers, groups, connections
 
-EXPECTED = {"peers": PEERS, "groups": GROUPS, "connections": CONNECTIONS}
+# Frames 4, 8 and so on: the REJs of node 2.
+EVENTS = {
+    "cm-reject.pcap": [
+        [
+            "4",
+            "connection_refused",
+            "5",
+            "40",
+            "3",
+            "GID %s, LID 2" % gid(110),
+            "it refuses the connection with GID %s, LID 1: reason 8, invalid Service-ID" % gid(100),
+        ]
+    ],
+    "connected.pcap": [],
+}
+EXPECTED = {"events": EVENTS, "peers": PEERS, "groups": GROUPS, "connections": CONNECTIONS}
 
 
 @in_each_mode
@@ -294,6 +315,12 @@ def test_table(name, path, way):
     assert rows == EXPECTED[name][path]
     if not rows:
         assert len(rest) == 1 and rest[0].startswith("(no "), rest
+
+
+def test_peers_have_the_numbers_of_their_events():
+    """qpn-change: four events of node 1, and the new QPN of node 2."""
+    rows, _ = table("peers", testdata("qpn-change.pcap"))
+    assert {(row[3], row[11]) for row in rows} == {(gid(100), "4"), (gid(110), "1")}
 
 
 def test_rejected_connections():
@@ -514,6 +541,7 @@ def without_protocol(name):
 
 
 EMPTY = {
+    "events": "no event was found",
     "peers": "no ARP or Neighbour Discovery of IPoIB was seen",
     "groups": "the SA reported no IPoIB group",
     "connections": "no IPoIB connection was requested",
@@ -708,6 +736,7 @@ WINDOWS = [  # in this order, all from one process
     ("connections", "connected.pcap"),
     ("groups", "partitions.pcap"),
     ("peers", "partitions.pcap"),
+    ("events", "cm-reject.pcap"),
 ]
 
 

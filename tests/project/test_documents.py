@@ -68,6 +68,7 @@ ELSEWHERE = [
         None,
     ),
     (r"testbed/fabric (once|start|run|stop|shell) ", "tests/project/fabric.sh", "fabric"),
+    (r"tshark -q -z ipoib,", "tests/plugin/test_taps.py", '"events", "peers"'),
     (r"ibdump ", "doc/ibdump.md", None),
 ]
 PLAY = """\

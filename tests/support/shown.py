@@ -32,7 +32,7 @@ infiniband.nodeinfo.systemimageguid infiniband.nodeinfo.nodeguid infiniband.node
 infiniband.sminfo.guid infiniband.cm.req.localcaguid infiniband.cm.rep.localcaguid
 infiniband.cm.req.localgid.ipv6 icmpv6.nd.ns.target_address icmpv6.nd.na.target_address
 ipv6.src ipv6.dst ip.src ip.dst arp.src.proto_ipv4""".split()
-TABLES = ("peers", "groups", "connections", "conformance", "conformance,json", "tree")
+TABLES = ("events", "peers", "groups", "connections", "conformance", "conformance,json", "tree")
 COUNTED = ("ip", "ipv6", "ipoib", "ipoib.gid")
 STATISTIC = [f"ipoib,{t}" for t in TABLES]
 STATISTIC += [f"{kind},{t}" for kind in ("conv", "endpoints") for t in COUNTED]

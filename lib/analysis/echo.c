@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pings without a reply: of all sizes, or only the large ones.
+ *
+ * A ping of a host that has answered smaller ones is a question of its own. If it has no answer,
+ * its size is the cause. The same holds if the smaller one is answered after it.
+ */
+#include <stdio.h>
+
+#include "analysis/unanswered.h"
+
+enum {
+    ICMP = 1,
+    ICMPV6 = 58,
+    ECHO_REQUEST = 8,
+    ECHO_REPLY = 0,
+    ECHO6_REQUEST = 128,
+    ECHO6_REPLY = 129
+};
+enum { IPV4_OFFSET_MASK = 0x1fff, IPV4_MORE = 0x2000 };
+enum { ECHO_ID = 4, ECHO_SIZE = 8 };
+
+/* Size of a datagram of which only the first fragment is read. */
+enum { SIZE_FRAGMENTED = 65536 };
+
+struct echo {
+    struct ip from, to;
+    bool request;
+    uint32_t size;   /* bytes of the datagram, or SIZE_FRAGMENTED */
+    uint64_t number; /* identifier and sequence number, and a bit that is set */
+};
+
+/* ---- decoding */
+
+static bool read_echo(struct view icmp, struct echo *e, uint8_t request, uint8_t reply)
+{
+    if (view_has(icmp, 0, ECHO_SIZE) != WIRE_OK || (icmp.p[0] != request && icmp.p[0] != reply))
+        return false;
+    e->request = icmp.p[0] == request;
+    e->number = UINT64_C(1) << 32 | be32(icmp.p + ECHO_ID);
+    return true;
+}
+
+/* The first fragment has the ICMP header. */
+static bool read_echo_in_ipv4(struct view v, struct echo *e)
+{
+    if (view_has(v, 0, IPV4_SIZE) != WIRE_OK || v.p[IPV4_PROTOCOL] != ICMP ||
+        be16(v.p + IPV4_FRAGMENT) & IPV4_OFFSET_MASK)
+        return false;
+    e->from = ip_read(v.p + IPV4_SOURCE, IPV4_ADDRESS_SIZE);
+    e->to = ip_read(v.p + IPV4_DESTINATION, IPV4_ADDRESS_SIZE);
+    e->size = be16(v.p + IPV4_FRAGMENT) & IPV4_MORE ? (uint32_t)SIZE_FRAGMENTED
+                                                    : be16(v.p + IPV4_TOTAL_LENGTH);
+    return read_echo(view_from(v, 4 * (v.p[0] & 0x0fu)), e, ECHO_REQUEST, ECHO_REPLY);
+}
+
+static bool read_echo_in_ipv6(struct view v, struct echo *e)
+{
+    enum { FRAGMENT_HEADER = 44, FRAGMENT_SIZE = 8, FRAGMENT_OFFSET = 2 };
+    if (view_has(v, 0, IPV6_SIZE + FRAGMENT_SIZE) != WIRE_OK)
+        return false;
+    const uint8_t *next = v.p + IPV6_NEXT_HEADER;
+    uint32_t at = IPV6_SIZE;
+    e->from = ip_read(v.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
+    e->to = ip_read(v.p + IPV6_DESTINATION, IPV6_ADDRESS_SIZE);
+    e->size = IPV6_SIZE + be16(v.p + IPV6_PAYLOAD_LENGTH);
+    if (*next == FRAGMENT_HEADER && be16(v.p + IPV6_SIZE + FRAGMENT_OFFSET) >> 3 == 0) {
+        next = v.p + IPV6_SIZE;
+        at += FRAGMENT_SIZE;
+        e->size = SIZE_FRAGMENTED;
+    }
+    return *next == ICMPV6 && read_echo(view_from(v, at), e, ECHO6_REQUEST, ECHO6_REPLY);
+}
+
+static bool find_echo(const struct packet *p, struct echo *e)
+{
+    const struct datagram *d = &p->datagram;
+    if (d->encap.type == TYPE_IPV4)
+        return read_echo_in_ipv4(d->body, e);
+    return d->encap.type == TYPE_IPV6 && read_echo_in_ipv6(d->body, e);
+}
+
+/* ---- sizes */
+
+/* The largest reply from one address to another within a minute. A cache, as the questions are. */
+enum { PAIRS = 1 << 8, ANSWERED_MS = 60000 };
+
+struct answered {
+    struct question_key key; /* that of the pings of any size */
+    uint32_t size, frame;    /* of the reply; size 0: none */
+    int64_t ms;
+};
+
+struct echo_sizes {
+    struct answered all[PAIRS];
+};
+
+struct echo_sizes *echo_sizes_new(void)
+{
+    return g_new0(struct echo_sizes, 1);
+}
+
+static struct answered *answered_of(const struct watch *w, const struct question_key *key)
+{
+    uint32_t hash = be32(key->who + 12) ^ be32(key->who) ^ 31 * be32(key->about) ^
+                    31 * be32(key->about + 12);
+    return &w->echo_sizes->all[(hash * UINT32_C(0x9e3779b1)) >> 16 & (PAIRS - 1)];
+}
+
+static bool is_of(const struct answered *a, const struct question_key *key)
+{
+    return a->size && memcmp(&a->key, key, sizeof *key) == 0;
+}
+
+/* Has the target answered a smaller request within the last minute? */
+static bool answers_smaller(const struct watch *w, const struct answered *a,
+                            const struct question_key *key, uint32_t size)
+{
+    return is_of(a, key) && a->size < size && watch_ms(w) - a->ms <= ANSWERED_MS;
+}
+
+static void note_answered(const struct watch *w, const struct question_key *key, uint32_t size)
+{
+    struct answered *a = answered_of(w, key);
+    bool fresh = is_of(a, key) && watch_ms(w) - a->ms <= ANSWERED_MS;
+    if (!fresh || a->size <= size)
+        *a = (struct answered){*key, size, w->p->at.frame, watch_ms(w)};
+}
+
+/* ---- events */
+
+enum { SIZE_TEXT = 32 };
+
+static const char *size_text(char text[SIZE_TEXT], uint32_t smallest)
+{
+    if (smallest == SIZE_FRAGMENTED)
+        return "in fragments";
+    snprintf(text, SIZE_TEXT, "of %u bytes or more", smallest);
+    return text;
+}
+
+/* a: what the target answers. */
+static void large_lost(const struct watch *w, const struct question *q, const struct answered *a,
+                       uint8_t length)
+{
+    struct ip from = ip_read(q->key.who, length), to = ip_read(q->key.about, length);
+    struct sender who = sender_at(w, q->lid, &from);
+    const struct event_key key = event_key(w, EVENT_LARGE_LOST, q->key.who, q->key.about,
+                                           q->key.requester);
+    char target[SENDER_TEXT_SIZE], size[SIZE_TEXT];
+    watch_event(w, &key, &who, q->first_frame,
+                "no reply from %s was captured to %u requests %s since frame %u; one of %u bytes "
+                "was answered in frame %u",
+                ip_text(target, &to), question_lacks(w, q), size_text(size, q->smallest),
+                q->first_frame, a->size, a->frame);
+}
+
+static void report(const struct watch *w, const struct question *q, uint8_t length)
+{
+    struct question_key any = q->key;
+    any.kind = QUESTION_ECHO;
+    if (q->key.kind == QUESTION_LARGE)
+        large_lost(w, q, answered_of(w, &any), length);
+    else
+        report_unanswered(w, EVENT_ECHO_UNANSWERED, q, length);
+}
+
+/* A ping sends its requests whether they are answered or not: the last one may still be. */
+static void watch_question(const struct watch *w, struct question *q, uint8_t length)
+{
+    if (q->asked < QUESTION_ASKED)
+        return;
+    if (q->asked > QUESTION_ASKED && question_is_unanswered(w, q, QUESTION_MS))
+        report(w, q, length);
+    else
+        question_open(w, q);
+}
+
+/* The sender tries smaller requests now: those before are a question of their own. */
+static void set_large_apart(const struct watch *w, const struct echo *e)
+{
+    const struct question_key any = key_of_ips(w, QUESTION_ECHO, &e->from, &e->to);
+    struct question_key large = any;
+    struct question *q = question_find(w, &any);
+    large.kind = QUESTION_LARGE;
+    if (!q || q->asked < QUESTION_ASKED || e->size >= q->smallest || question_find(w, &large))
+        return;
+    struct question *apart = question_take(w, q, &large);
+    if (apart)
+        question_open(w, apart);
+}
+
+static void watch_request(const struct watch *w, const struct echo *e)
+{
+    struct question_key key = key_of_ips(w, QUESTION_ECHO, &e->from, &e->to);
+    set_large_apart(w, e);
+    if (answers_smaller(w, answered_of(w, &key), &key, e->size))
+        key.kind = QUESTION_LARGE;
+    struct question *q = question_ask(w, &key, e->number);
+    if (!q)
+        return;
+    q->smallest = q->asked == 1 ? e->size : MIN(q->smallest, e->size);
+    watch_question(w, q, e->from.length);
+}
+
+/* Is it the reply to one of the large requests? Its size may differ if only these are fragmented.
+ */
+static bool is_reply_to(const struct echo *e, const struct question *q)
+{
+    bool same_identifier = e->number >> 16 == q->last >> 16;
+    return e->size >= q->smallest ||
+           (same_identifier && (uint16_t)(q->last - e->number) < q->asked);
+}
+
+static void watch_reply(const struct watch *w, const struct echo *e)
+{
+    struct question_key key = key_of_ips(w, QUESTION_ECHO, &e->to, &e->from);
+    struct question *any = question_find(w, &key);
+    note_answered(w, &key, e->size);
+    if (any)
+        question_answer(w, any);
+    key.kind = QUESTION_LARGE;
+    struct question *large = question_find(w, &key);
+    if (large && is_reply_to(e, large))
+        question_answer(w, large);
+}
+
+/* A reply from a group's member has an address of its own, so pings of groups are not followed. */
+void watch_echo(const struct watch *w)
+{
+    struct echo e;
+    if (!w->p->ib.has_lrh || ib_is_multicast(&w->p->ib) || !find_echo(w->p, &e))
+        return;
+    if (e.request)
+        watch_request(w, &e);
+    else
+        watch_reply(w, &e);
+}
+
+/* Another packet of the receiver reaches the requester, a second after the last request. */
+static bool is_proved(const struct watch *w, const struct question *q)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    return (q->key.kind == QUESTION_ECHO || q->key.kind == QUESTION_LARGE) &&
+           q->key.subnet == w->p->at.interface && ib->dlid == q->lid && ib->slid == q->peer &&
+           watch_ms(w) - q->last_ms >= QUESTION_MS;
+}
+
+void watch_open_echos(const struct watch *w)
+{
+    struct questions *all = w->questions;
+    for (unsigned i = all->n_open; i-- > 0;) {
+        struct question *q = all->open[i];
+        if (!is_proved(w, q))
+            continue;
+        static const uint8_t zero[12];
+        bool v4 = memcmp(q->key.who + 4, zero, sizeof zero) == 0;
+        report(w, q, v4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE);
+        question_close(w, q);
+    }
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the watchers remember between packets. Freed by g_free(). Private to analysis/. */
+#ifndef IPOIB_ANALYSIS_HISTORIES_H
+#define IPOIB_ANALYSIS_HISTORIES_H
+
+struct lids *lids_new(void);             /* lids.c */
+struct sa_times *sa_times_new(void);     /* sa_slow.c */
+struct rc_flows *rc_flows_new(void);     /* rc.c */
+struct echo_sizes *echo_sizes_new(void); /* echo.c */
+
+struct receivers *receivers_new(void); /* receivers.c */
+void receivers_free(struct receivers *r);
+
+#endif

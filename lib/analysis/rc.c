@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Packets that are sent again on reliable connections, and receivers without a receive buffer
+ * (IBA 9.7.5.2.8: NAK "PSN sequence error", RNR NAK).
+ *
+ * A capture may have a packet twice although it was sent once: a tap, or a second capture point. A
+ * packet is sent again if a NAK asked for it, or if it comes a third time, or if it comes again at
+ * the same capture interface before it was acknowledged; each time long after the copy before. A
+ * packet that is sent again after an RNR NAK belongs to that event.
+ */
+#include "analysis/ends.h"
+
+enum { FLOWS = 1 << 10, RECENT = 64 };
+enum { OPCODE_ACKNOWLEDGE = 0x11 };
+enum { SYNDROME_ACK = 0, SYNDROME_RNR = 1, SYNDROME_NAK = 3, NAK_SEQUENCE = 0 };
+enum { THIRD_TIME = 3, COPY_MS = 10 };
+
+struct sent {
+    int64_t ns;     /* of the last time */
+    uint32_t frame; /* the same */
+    uint32_t mark;  /* PSN and SENT; 0: unused */
+    uint16_t captured_on;
+    uint8_t times; /* without copies */
+};
+enum { SENT = 1 << 24 };
+
+/* The last acknowledgement or NAK, with its PSN. frame 0: none. */
+struct answer {
+    uint32_t frame, psn;
+};
+
+/* The data to one side of a connection. The table is a cache, by the connection's number. */
+struct rc_flow {
+    uint32_t connection; /* 0: unused */
+    struct answer acknowledged, lost, not_ready;
+    struct sent recent[RECENT];
+};
+
+struct rc_flows {
+    struct rc_flow all[FLOWS][2]; /* to the responder, to the requester */
+};
+
+struct rc_flows *rc_flows_new(void)
+{
+    return g_new0(struct rc_flows, 1);
+}
+
+/* The flow of the packet's connection. A new one begins with the packet. */
+static struct rc_flow *flow_of(const struct watch *w, bool to_requester)
+{
+    uint32_t number = w->p->classification.connection->number;
+    struct rc_flow *f = &w->rc->all[number % FLOWS][to_requester];
+    if (f->connection != number) {
+        memset(f, 0, sizeof *f);
+        f->connection = number;
+    }
+    return f;
+}
+
+static bool is_asked_by(const struct answer *a, uint32_t psn)
+{
+    return a->frame && psn_distance(a->psn, psn) >= 0;
+}
+
+/* ---- data */
+
+static void sent_again(const struct watch *w, bool asked, uint32_t cause, const char *why)
+{
+    const struct packet *p = w->p;
+    const struct connection *c = p->classification.connection;
+    bool to_requester = p->classification.to_requester;
+    struct sender who = sender_of_side(w, c, !to_requester);
+    char other[SENDER_TEXT_SIZE];
+    const struct event_key key = key_of_ends(w, EVENT_RETRANSMISSION, c,
+                                             (uint64_t)to_requester << 1 | asked);
+    watch_no_copy(w, &key);
+    watch_event(w, &key, &who, cause, "it sends packets to %s again, %s; PSN %u is the first",
+                end_text(w, c, to_requester, other), why, p->ib.psn);
+}
+
+static bool was_acknowledged(const struct rc_flow *f, const struct sent *s)
+{
+    return f->acknowledged.frame && psn_distance(f->acknowledged.psn, s->mark) <= 0;
+}
+
+/* Is it sent again, and not captured again? before: when it was captured last. */
+static bool is_retry(const struct watch *w, const struct rc_flow *f, const struct sent *before)
+{
+    if (before->times + 1 >= THIRD_TIME)
+        return true;
+    return f->acknowledged.frame && !was_acknowledged(f, before) &&
+           before->captured_on == w->p->captured_on && !order_has_copies(&w->f->order);
+}
+
+static void watch_repeated(const struct watch *w, const struct rc_flow *f,
+                           const struct sent *before)
+{
+    if (is_asked_by(&f->not_ready, before->mark))
+        return;
+    if (is_asked_by(&f->lost, before->mark))
+        sent_again(w, true, f->lost.frame, "because a packet was lost (NAK: PSN sequence error)");
+    else if (is_retry(w, f, before))
+        sent_again(w, false, before->frame,
+                   was_acknowledged(f, before) ? "although an acknowledgement was captured"
+                                               : "and no acknowledgement was captured");
+}
+
+/* Captured again a moment later, without a NAK between that asks for it. */
+static bool is_copy(const struct watch *w, const struct rc_flow *f, const struct sent *before)
+{
+    int64_t ms = w->p->at.ns / 1000000 - before->ns / 1000000;
+    bool asked = f->lost.frame > before->frame && is_asked_by(&f->lost, before->mark);
+    return ms <= COPY_MS && ms >= -COPY_MS && !asked;
+}
+
+static void watch_data(const struct watch *w, struct rc_flow *f)
+{
+    const struct packet *p = w->p;
+    struct sent *s = &f->recent[p->ib.psn % RECENT];
+    bool known = s->mark == (p->ib.psn | SENT), copy = known && is_copy(w, f, s);
+    if (known && !copy)
+        watch_repeated(w, f, s);
+    uint8_t times = known ? (uint8_t)MIN(s->times + !copy, 255) : 1;
+    *s = (struct sent){p->at.ns, p->at.frame, p->ib.psn | SENT, p->captured_on, times};
+}
+
+/* ---- acknowledgements */
+
+/* Time that the sender waits, in units of 10 us (IBA 9.7.5.2.8, encoding of the RNR timer). */
+static const uint16_t rnr_10us[] = {
+    65535, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
+    48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,
+    2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+};
+
+static void not_ready(const struct watch *w, struct rc_flow *f, bool to_requester, uint8_t timer)
+{
+    const struct packet *p = w->p;
+    const struct connection *c = p->classification.connection;
+    const struct sent *s = &f->recent[p->ib.psn % RECENT];
+    bool copy = f->not_ready.frame && f->not_ready.psn == p->ib.psn &&
+                s->mark == (p->ib.psn | SENT) &&
+                s->frame < f->not_ready.frame; /* the packet was not sent again since */
+    struct sender who = sender_of_side(w, c, to_requester);
+    char other[SENDER_TEXT_SIZE];
+    if (copy)
+        return;
+    const struct event_key key = key_of_ends(w, EVENT_RNR, c, to_requester);
+    watch_no_copy(w, &key);
+    watch_event(w, &key, &who, 0,
+                "it has no receive buffer for a packet of %s (RNR NAK, PSN %u): the sender waits "
+                "%.2f ms",
+                end_text(w, c, !to_requester, other), p->ib.psn, rnr_10us[timer] / 100.0);
+    f->not_ready = (struct answer){p->at.frame, p->ib.psn};
+}
+
+/* It acknowledges all packets up to this PSN, so what was asked for has arrived. */
+static void acknowledged(const struct watch *w, struct rc_flow *f)
+{
+    const struct packet *p = w->p;
+    if (f->acknowledged.frame && psn_distance(f->acknowledged.psn, p->ib.psn) < 0)
+        return;
+    f->acknowledged = (struct answer){p->at.frame, p->ib.psn};
+    if (f->lost.frame && psn_distance(f->lost.psn, p->ib.psn) >= 0)
+        f->lost.frame = 0;
+    if (f->not_ready.frame && psn_distance(f->not_ready.psn, p->ib.psn) >= 0)
+        f->not_ready.frame = 0;
+}
+
+static void watch_answer(const struct watch *w)
+{
+    const struct packet *p = w->p;
+    uint32_t at = p->ib.bth_off + BTH_SIZE;
+    if (view_has(p->bytes, at, AETH_SIZE) != WIRE_OK || packet_is_corrupt(p))
+        return;
+    bool to_requester = !p->classification.to_requester; /* the data go the other way */
+    struct rc_flow *f = flow_of(w, to_requester);
+    uint8_t syndrome = p->bytes.p[at], value = syndrome & 0x1f;
+    if (syndrome >> 5 == SYNDROME_ACK)
+        acknowledged(w, f);
+    else if (syndrome >> 5 == SYNDROME_RNR)
+        not_ready(w, f, to_requester, value);
+    else if (syndrome >> 5 == SYNDROME_NAK && value == NAK_SEQUENCE)
+        f->lost = (struct answer){p->at.frame, p->ib.psn};
+    else if (syndrome >> 5 == SYNDROME_NAK)
+        watch_nak(w, value);
+}
+
+void watch_rc(const struct watch *w)
+{
+    const struct packet *p = w->p;
+    const struct connection *c = p->classification.connection;
+    if (p->ib.transport != IB_RC || !connection_is_ipoib(c))
+        return;
+    if (p->ib.opcode == OPCODE_ACKNOWLEDGE)
+        watch_answer(w);
+    else if (p->ib.kind == IB_KIND_SEND)
+        watch_data(w, flow_of(w, p->classification.to_requester));
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What unanswered.c and echo.c share: requests between IP addresses. Private to analysis/. */
+#ifndef IPOIB_ANALYSIS_UNANSWERED_H
+#define IPOIB_ANALYSIS_UNANSWERED_H
+
+#include "analysis/question.h"
+
+/* The key's addresses are those of requester and target. */
+struct question_key key_of_ips(const struct watch *w, enum question_kind kind,
+                               const struct ip *from, const struct ip *to);
+
+/* The sender fields of the port at this LID, with the IP address. */
+struct sender sender_at(const struct watch *w, uint16_t lid, const struct ip *ip);
+/* "IP 10.0.0.1". Returns text. */
+const char *ip_text(char text[SENDER_TEXT_SIZE], const struct ip *ip);
+
+/* The event that the question has no answer. length: bytes of its IP addresses. */
+void report_unanswered(const struct watch *w, enum event_kind kind, const struct question *q,
+                       uint8_t length);
+
+#endif
