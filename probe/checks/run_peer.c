@@ -137,7 +137,25 @@ static struct exchange resolve_peer(struct target *t, const struct response *fir
     return x;
 }
 
-/* The first line of a peer; report_requests() completes it. */
+/* Through which port, and why. */
+static void report_port(struct target *t)
+{
+    const struct choice *c = t->link->choice;
+    const struct port_facts *f = &t->link->transport->facts;
+    if (!c)
+        return;
+    char *port = t->link->transport->interface ? g_strdup(f->device)
+                                               : g_strdup_printf("%s%s%s port %u%s", c->interface,
+                                                                 c->interface[0] ? " (" : "",
+                                                                 f->device, f->port,
+                                                                 c->interface[0] ? ")" : "");
+    results_stage(t->results, "peer.port", OUTCOME_NOTED, "", "through %s, P_Key 0x%04x: %s%s",
+                  port, t->link->pkey, c->why,
+                  c->other_route ? "; the kernel's route does not lead through it" : "");
+    g_free(port);
+}
+
+/* The first line about a peer; report_requests() completes it. */
 static void report_address(struct target *t)
 {
     char lladdr[64];
@@ -261,6 +279,7 @@ void checks_run_peer(struct target *t, const struct response *first)
 {
     if (!first)
         wirelog_check(t->log, t->results->known, results_checked, t->results);
+    report_port(t);
     struct exchange x = resolve_peer(t, first);
     char *own = host_has_address(t->ipv6, t->ip);
     /* this host's own port may reply too: nothing is tested then */

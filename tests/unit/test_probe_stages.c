@@ -128,7 +128,7 @@ static const struct stage_of_fabric *find_stage(const char *id)
 /* Runs the stage on the simulated host, with a peer with that fault. */
 static struct looked look(const char *id, enum fault fault, bool second)
 {
-    struct options options = {.rate = 1000, .timeout_ms = 1, .device = host.named};
+    struct options options = {.rate = 1000, .timeout_ms = 1};
     struct checked checked = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
     struct probe_fixture fixture;
@@ -140,6 +140,8 @@ static struct looked look(const char *id, enum fault fault, bool second)
     fake.proxy = host.taken;
     fake.silent_after = host.silent ? fake.asks : 0;
     target->about_fabric = true;
+    const struct choice choice = {.optional = host.named != NULL};
+    target->link->choice = &choice;
     results_begin(&results, id);
     assert_true(find_stage(id)->run(target, id));
     fake.silent_after = 0;
