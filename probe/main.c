@@ -29,6 +29,7 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 #include "probe/sweep/sweep.h"
+#include "probe/why/why.h"
 #include "report/explain.h"
 
 enum { EXIT_NO_MEANS = 3 }; /* missing privilege or device */
@@ -137,6 +138,26 @@ static bool are_few(const struct target_option *targets, unsigned n)
     return !prefix && n < TOGETHER_FROM;
 }
 
+/* The link could not be opened: each target has the cause. */
+static void report_no_link(struct program *r, const struct plan_part *p, const char *error)
+{
+    for (unsigned i = 0; i < p->n && !stop; i++) {
+        struct checked j = begin_target(r, &p->targets[i]);
+        struct results results = {.checked = &j, .known = r->rest.results->known};
+        struct peer peer = {.known = false};
+        struct target t = r->rest;
+        t.results = &results;
+        t.peer = &peer;
+        t.ipv6 = p->targets[i].ipv6;
+        memcpy(t.ip, p->targets[i].ip, 16);
+        g_strlcpy(t.name, j.name, sizeof t.name);
+        char *cause = why_no_reply(&t, error, 0);
+        j.trouble = plain_dup(error);
+        g_free(cause);
+        ready(r, &j);
+    }
+}
+
 /* Runs consecutive addresses of the command line. */
 static void run_addresses(struct program *r, const struct plan_part *p)
 {
@@ -144,7 +165,7 @@ static void run_addresses(struct program *r, const struct plan_part *p)
     if (r->link_state.opening != OPENED)
         report_untried(r, p, r->link_state.why->message);
     else if (!probe_open_link(&r->link_state, &r->rest))
-        report_untried(r, p, r->link_state.why_not->message);
+        report_no_link(r, p, r->link_state.why_not->message);
     else if (!are_few(p->targets, p->n))
         sweep_run(&r->rest, &job);
     else

@@ -21,6 +21,7 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 #include "probe/run/text.h"
+#include "probe/why/why.h"
 
 static const char *why_not_run(const struct target *t, const struct check *c)
 {
@@ -206,10 +207,12 @@ static void run_checks(struct target *t, const char *own)
     report_address(t);
     if (own)
         report_own_address(t, own);
+    if (!t->yield)
+        why_kernel_fails(t);
     if (!t->peer->by_unicast)
         reachable_report(t);
     const struct check *c;
-    for (unsigned i = 0; (c = check_at(i)) && !target_ended(t); i++)
+    for (unsigned i = 0; !t->run->options->why && (c = check_at(i)) && !target_ended(t); i++)
         if (check_selected(c, &t->run->options->selection))
             run_check(t, c);
     owner_report(t);
@@ -255,14 +258,11 @@ static char *explain_no_reply(struct target *t)
     unsigned ms = t->run->options->timeout_ms, late = await_late_reply(t);
     if (target_ended(t))
         return NULL;
-    if (late)
-        return g_strdup_printf("%s is slow: its reply came %.1f s after the first of %d %s, %u ms "
-                               "each: use --timeout %u",
-                               t->name, late / 1000.0, TRIES, requests, ms, late + late / 2);
-    return g_strdup_printf("no reply from %s to %d %s, %u ms each%s%s%s", t->name, TRIES, requests,
-                           ms, t->unusable ? "; a reply was received that has " : "",
-                           t->unusable ? t->unusable : "",
-                           t->peer->several_senders ? "; several ports sent in its name" : "");
+    char *cause = t->yield ? NULL : why_no_reply(t, NULL, late);
+    char *text = g_strdup_printf("no reply from %s to %d %s, %u ms each%s%s", t->name, TRIES,
+                                 requests, ms, cause ? ": " : "", cause ? cause : "");
+    g_free(cause);
+    return text;
 }
 
 /* Why there are no checks; NULL: the run ended. */

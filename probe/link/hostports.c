@@ -7,6 +7,8 @@
 
 #include "probe/link/sysfs.h"
 #include "wire/arp.h"
+#include "wire/lladdr.h"
+#include "wire/mgid.h"
 #include "wire/smp.h"
 
 #define DEVICES    "/sys/class/infiniband"
@@ -117,6 +119,50 @@ static unsigned long number_of(const char *name, const char *attribute)
     return value;
 }
 
+/* The last 16 hexadecimal digits of a text with colons: the port GUID. */
+static void guid_digits(const char *text, char out[17])
+{
+    enum { DIGITS = 16 };
+    GString *all = g_string_new(NULL);
+    for (; *text; text++)
+        if (g_ascii_isxdigit(*text))
+            g_string_append_c(all, *text);
+    g_strlcpy(out, all->len >= DIGITS ? all->str + all->len - DIGITS : "", DIGITS + 1);
+    g_string_free(all, TRUE);
+}
+
+/* A child interface made by ip(8) does not name its device: its address has the port's GUID. */
+static void find_device(struct host_ipoib *i)
+{
+    GArray *ports = host_ports();
+    char *address = sysfs_interface(i->name, "address"), own[17], other[17];
+    guid_digits(address, own);
+    for (guint k = 0; k < ports->len && !i->device[0]; k++) {
+        const struct host_port *p = &g_array_index(ports, struct host_port, k);
+        guid_digits(p->gid, other);
+        if (!*own || strcmp(own, other) != 0)
+            continue;
+        g_strlcpy(i->device, p->device, sizeof i->device);
+        i->port = p->port;
+    }
+    g_free(address);
+    g_array_unref(ports);
+}
+
+/* Such an interface has no attribute pkey either: its broadcast address has the P_Key. */
+static uint16_t read_pkey(const char *name)
+{
+    enum { PKEY_AT = LLADDR_GID + MGID_PKEY };
+    uint16_t pkey = (uint16_t)number_of(name, "pkey");
+    char *text = sysfs_interface(name, "broadcast"), **parts = g_strsplit(text, ":", -1);
+    if (!pkey && g_strv_length(parts) == LLADDR_SIZE)
+        pkey = (uint16_t)(strtoul(parts[PKEY_AT], NULL, 16) << 8 |
+                          strtoul(parts[PKEY_AT + 1], NULL, 16));
+    g_strfreev(parts);
+    g_free(text);
+    return pkey;
+}
+
 static void read_device(struct host_ipoib *i)
 {
     char *folder = g_build_filename(INTERFACES, i->name, "device", "infiniband", NULL);
@@ -124,6 +170,8 @@ static void read_device(struct host_ipoib *i)
     if (devices->len)
         g_strlcpy(i->device, devices->pdata[0], sizeof i->device);
     i->port = (unsigned)number_of(i->name, "dev_port") + 1;
+    if (!i->device[0])
+        find_device(i);
     g_ptr_array_unref(devices);
     g_free(folder);
 }
@@ -131,7 +179,7 @@ static void read_device(struct host_ipoib *i)
 static bool read_interface(struct host_ipoib *i, const char *name)
 {
     enum { INTERFACE_UP = 1 }; /* IFF_UP */
-    *i = (struct host_ipoib){.pkey = (uint16_t)number_of(name, "pkey"),
+    *i = (struct host_ipoib){.pkey = read_pkey(name),
                              .up = number_of(name, "flags") & INTERFACE_UP};
     g_strlcpy(i->name, name, sizeof i->name);
     read_device(i);

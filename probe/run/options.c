@@ -168,6 +168,10 @@ static const struct cli_option table[] = {
          "names the node.",
      CLI_CALLS(take_source)},
     {REPORT_OPTION_ONLY, CLI_CALLS(take_only)},
+    {.name = "why",
+     .help = "only find out whether a peer replies, and why not",
+     .details = "It prints the cause, its evidence and a command, and runs no checks of rules.",
+     CLI_SETS(options, why)},
     {.name = "disruptive",
      .help = "also run checks that cause errors or log entries",
      .details =

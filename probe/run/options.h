@@ -24,6 +24,7 @@ struct options {
     const char *device; /* InfiniBand device or network interface; NULL: as choose.h says */
     unsigned port;      /* 0: not given */
     uint16_t pkey;      /* 0: not given */
+    bool why;           /* only whether the peer replies, and why not */
     bool all_ports;     /* the target fabric: ports that are not in use too */
     bool has_source, source_ipv6;
     uint8_t source[16];
