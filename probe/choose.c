@@ -27,6 +27,7 @@ void choose_pkey(struct choice *c, const struct options *o)
     if (!o->pkey || !((o->pkey ^ c->pkey) & 0x7fff))
         return;
     c->pkey = o->pkey;
+    g_strlcat(c->why, ", and --pkey", sizeof c->why);
     if (!o->device) /* the port has another interface in that partition, or none */
         c->interface[0] = '\0';
 }

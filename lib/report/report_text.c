@@ -227,11 +227,18 @@ static guint not_run_from(const struct text *t, guint first)
     return n;
 }
 
+/* One of many targets: failures only; of a port of a fabric also notes with something to do. */
+static bool is_shown(const struct text *t, const struct stage *s)
+{
+    bool note = t->of_fabric && s->outcome == OUTCOME_NOTED && s->advice[0];
+    return !t->checked->brief || s->outcome == OUTCOME_FAIL || note;
+}
+
 static void put_stages(const struct text *t)
 {
     for (guint i = 0; t->checked->stages && i < t->checked->stages->len; i++) {
         const struct stage *s = t->checked->stages->pdata[i];
-        if (t->checked->brief && s->outcome != OUTCOME_FAIL)
+        if (!is_shown(t, s))
             continue;
         guint not_run = not_run_from(t, i);
         if (not_run > 1) {

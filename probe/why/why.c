@@ -45,6 +45,15 @@ static bool is_unusable(struct diagnosis *d)
                            g_strdup_printf("ipoib-probe -w packets.pcapng %s", d->t->name));
 }
 
+/* What could not be looked at, so that the cause may be another one. */
+static const char *not_looked_at(const struct diagnosis *d)
+{
+    if (!transport_can(d->t->link->transport, CAN_QUERY_SA))
+        return "; the SA cannot be queried through a network interface, so the peer may also be "
+               "off this link";
+    return d->t->link->sm_key ? "" : "; the SA does not say which ports are on this link";
+}
+
 static bool is_no_host(struct diagnosis *d)
 {
     const struct port_facts *f = &d->t->link->transport->facts;
@@ -55,8 +64,8 @@ static bool is_no_host(struct diagnosis *d)
                                    d->t->name);
     return diagnosis_holds(d,
                            g_strdup_printf("nothing is wrong on this side, and no host of "
-                                           "partition 0x%04x has the address",
-                                           d->t->link->pkey | 0x8000),
+                                           "partition 0x%04x has the address%s",
+                                           d->t->link->pkey | 0x8000, not_looked_at(d)),
                            g_string_free(command, FALSE));
 }
 

@@ -590,6 +590,18 @@ def test_fabric_names_every_port(can_play, options, ports):
     assert options or "not tested: mlx5_3 port 1 (no interface)" in unused[0]["actual"]
 
 
+def test_fabric_has_a_line_for_every_port(can_play):
+    """The text report: a verdict for each port, and the port that is not tested."""
+    del can_play
+    done = played({"infiniband": PORTS}, PROBE, "fabric")
+    lines = json.loads(done.stdout)["out"].splitlines()
+    assert [line.split(": ")[0] for line in lines if line.startswith("fabric ")] == [
+        "fabric ib9",
+        "fabric mlx5_2 port 1",
+    ]
+    assert any("fabric.unused-ports  down" in line and "mlx5_3 port 1" in line for line in lines)
+
+
 def test_names_of_devices(can_play):
     del can_play
     given = {"infiniband": PORTS}
