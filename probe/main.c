@@ -211,6 +211,15 @@ static void say_not_opened(const struct program *r)
         say("%s", r->link_state.why->message);
 }
 
+/* Opens the port of the part, unless it is open or the part has none. */
+static void begin_port(struct program *r, const struct plan_part *p)
+{
+    if (p->why || r->link.choice)
+        return;
+    open_port(r, p);
+    say_not_opened(r);
+}
+
 static void run_part(struct program *r, const struct plan_part *p)
 {
     if (p->why)
@@ -221,15 +230,11 @@ static void run_part(struct program *r, const struct plan_part *p)
         run_addresses(r, p);
 }
 
-/* The first port is open; a part without one needs none. */
 static void run_parts(struct program *r, const GArray *parts)
 {
     for (guint i = 0; i < parts->len && !r->run.stopped && !stop; i++) {
         const struct plan_part *p = &g_array_index(parts, struct plan_part, i);
-        if (!p->why && !r->link.choice) {
-            open_port(r, p);
-            say_not_opened(r);
-        }
+        begin_port(r, p);
         r->at_last_targets = !p->why && plan_port_ends(parts, i);
         run_part(r, p);
         if (r->at_last_targets)
@@ -288,18 +293,9 @@ static bool deliver_reports(struct program *r)
 }
 
 /* The first port is opened with all privileges. */
-static void open_first(struct program *r, const GArray *parts)
-{
-    const struct plan_part *p = &g_array_index(parts, struct plan_part, 0);
-    if (p->why)
-        return;
-    open_port(r, p);
-    say_not_opened(r);
-}
-
 static bool run_ports(struct program *r, const GArray *parts)
 {
-    open_first(r, parts);
+    begin_port(r, &g_array_index(parts, struct plan_part, 0));
     bool dropped = drop_privileges(r->o);
     if (dropped)
         run_parts(r, parts);

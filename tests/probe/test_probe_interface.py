@@ -6,53 +6,14 @@ missing or disappears.
 Expected: the formats of RFC 826, RFC 4391 (sections 6, 8, 9.1.1, 9.2) and RFC 4755 section 3.1;
 doc/man/ipoib-probe.1 for messages and exit statuses."""
 import concurrent.futures
-import json
-import os
-import subprocess
-import sys
 
 import pytest
 
 from support import capfile
-from support.paths import BIN, SRC
+from support.played_probe import IPV4, IPV6, PROBE, Run, need_to_play, played, refuse
 
-PLAYED = os.path.join(SRC, "tests", "support", "played_interface.py")
-PROBE = os.path.join(BIN, "ipoib-probe")
-NAMESPACES = ["unshare", "--net", "--mount"] + (["--map-root-user"] if os.geteuid() else [])
-IPV4, IPV6 = "10.0.0.2", "fe80::202:c903:0:2"
 WITHOUT_RAW = ("setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw")
 FRAMES_BEFORE = range(1, 8)  # of the 9 frames to a peer that conforms
-
-
-def played(given, *command):
-    return subprocess.run(
-        [*NAMESPACES, sys.executable, PLAYED, json.dumps(given), *command],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-
-class Run:
-    """A run of the probe: exit status, outputs, the frames that it sent, and its report (empty if
-    it printed none)."""
-
-    def __init__(self, done):
-        assert done.returncode == 0, done.stderr
-        got = json.loads(done.stdout)
-        self.status, self.out, self.err = got["status"], got["out"], got["err"]
-        self.frames = [bytes.fromhex(f) for f in got["frames"]]
-        self.report = json.loads(self.out) if self.out else {}
-
-    def outcomes(self, outcome):
-        """{identifier: what was found} of the results with this outcome."""
-        return {r["id"]: r["actual"] for r in self.report["results"] if r["outcome"] == outcome}
-
-    @property
-    def trouble(self):
-        return self.report["summary"]["targets"][0]["error"]
 
 
 RUNS = {  # name: members of Peer, arguments of the probe
@@ -129,11 +90,7 @@ RUNS = {  # name: members of Peer, arguments of the probe
 
 @pytest.fixture(scope="module", name="can_play")
 def fixture_can_play():
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        pytest.skip("needs /dev/net/tun")
-    done = played({}, "true")
-    if done.returncode:
-        pytest.skip(f"needs namespaces and a TUN device: {done.stderr.splitlines()[-1:]}")
+    need_to_play()
 
 
 @pytest.fixture(scope="module", name="runs")
@@ -420,12 +377,6 @@ def test_interrupt(runs, frames):
     assert len(run.frames) <= frames + 3, "requests for 3 unused addresses are sent at once"
 
 
-def refuse(given, *command):
-    run = Run(played(given, *command))
-    assert run.status == 3 and not run.frames
-    return run.trouble
-
-
 def test_missing_privilege(can_play):
     del can_play
     why = refuse({}, *WITHOUT_RAW, PROBE, "-d", "ib9", "--format", "json", IPV4)
@@ -471,139 +422,3 @@ def test_capture_of_the_packets(can_play, tmp_path):
     reply = "08060000" "0020080014040002" "80000049fe800000000000000002c903000000020a000002"
     requests = [f for f in run.frames if f[76:] == bytes((10, 0, 0, 2))]
     assert [r.hex()[: len(reply)] for r in received] == [reply] * len(requests)
-
-
-# ---- which port
-
-
-def port_of(arguments, **given):
-    """The run without -d, and its stage peer.port."""
-    run = Run(played(given, PROBE, "--format", "json", "--timeout", "100", *arguments))
-    stages = [r for r in run.report["results"] if r["id"] == "peer.port"]
-    return run, [(s["actual"], s.get("advice", "")) for s in stages]
-
-
-@pytest.mark.parametrize(
-    "target, addresses, why",
-    [
-        (IPV4, ["10.0.0.1/24"], "the kernel's route, source 10.0.0.1"),
-        (IPV6, [], "the only IPoIB interface"),
-        (f"{IPV6}%ib9", ["fe80::1/64"], "the kernel's route, source fe80::1"),
-    ],
-)
-def test_port_of_the_route(can_play, target, addresses, why):
-    del can_play
-    run, stages = port_of([target], addresses=addresses)
-    assert run.status == 0, run.report
-    assert stages == [(f"through ib9, P_Key 0xffff: {why}", "")]
-
-
-@pytest.mark.parametrize(
-    "commands, target, words, advice",
-    [
-        (
-            ["ip route add 10.9.0.0/24 via 10.0.0.254"],
-            "10.9.0.1",
-            "10.9.0.1 is behind a router: the route leads through 10.0.0.254 at ib9",
-            "ipoib-probe 10.0.0.254",
-        ),
-        ([], "10.0.0.255", "10.0.0.255 is the broadcast address of the network of ib9", ""),
-        ([], "10.0.1.1", "(ib9 10.0.0.1/24)", "ip -br addr show ib9"),
-        (
-            [
-                "ip link add dummy9 type veth",
-                "ip link set dummy9 up",
-                "ip route add 10.8.0.0/24 dev dummy9",
-            ],
-            "10.8.0.1",
-            "the route to it leads through dummy9, which is no IPoIB interface",
-            "ipoib-probe -d ib9 10.8.0.1",
-        ),
-    ],
-)
-def test_address_on_no_link(can_play, commands, target, words, advice):
-    """Nothing is sent, and the exit status is 2."""
-    del can_play
-    run, stages = port_of([target], addresses=["10.0.0.1/24"], commands=commands)
-    assert run.status == 2 and not run.frames
-    [(text, given)] = stages
-    assert words in text and text == run.trouble and advice in given
-
-
-def test_interface_that_is_down_is_still_the_one(can_play):
-    """The kernel has no route then; its network names it."""
-    del can_play
-    run, _ = port_of([IPV4], addresses=["10.0.0.1/24"], state="down")
-    assert run.status == 2 and "ip link set ib9 up" in run.trouble
-
-
-def test_wrong_device_lists_the_right_names(can_play):
-    del can_play
-    why = refuse({}, PROBE, "-d", "ib8", "--format", "json", IPV4)
-    assert "no InfiniBand device or IPoIB interface ib8; there is ib9" in why
-
-
-def test_bond_is_its_active_interface(can_play):
-    del can_play
-    bond = {"bond0/type": "32\n", "bond0/bonding/active_slave": "ib9\n"}
-    run, stages = port_of(["-d", "bond0", IPV4], addresses=["10.0.0.1/24"], sysfs=bond)
-    assert run.status == 0
-    assert stages == [("through ib9, P_Key 0xffff: the active interface of bond0", "")]
-
-
-def port_files(device, number, gid, state="4: ACTIVE", layer="InfiniBand", verbs=True):
-    port = f"{device}/ports/{number}"
-    files = {f"{port}/state": state, f"{port}/link_layer": layer, f"{port}/gids/0": gid}
-    if verbs:
-        files[f"{device}/device/infiniband_verbs/uverbs_{device}/ibdev"] = device
-    return {path: text + "\n" for path, text in files.items()}
-
-
-# ib9 is on mlx5_0. smi1 only carries SMPs for it, as beside a ConnectX-8; mlx5_1 is a RoCE port;
-# mlx5_2 has no interface; nothing is plugged into mlx5_3.
-PORTS = {
-    **port_files("mlx5_0", 1, "fe80::1"),
-    **port_files("mlx5_1", 1, "fe80::2", layer="Ethernet"),
-    **port_files("mlx5_2", 1, "fe80::3"),
-    **port_files("mlx5_3", 1, "fe80::4", state="1: DOWN"),
-    **port_files("smi1", 1, "fe80::1", verbs=False),
-}
-
-
-@pytest.mark.parametrize(
-    "options, ports",
-    [
-        ([], ["fabric ib9", "fabric mlx5_2 port 1"]),
-        (["--all-ports"], ["fabric ib9", "fabric mlx5_2 port 1", "fabric mlx5_3 port 1"]),
-        (["-d", "ib9"], ["fabric"]),
-    ],
-)
-def test_fabric_names_every_port(can_play, options, ports):
-    """A port that is down and not in use is named, or tested with --all-ports."""
-    del can_play
-    run = Run(played({"infiniband": PORTS}, PROBE, "--format", "json", *options, "fabric"))
-    assert [t["name"] for t in run.report["summary"]["targets"]] == ports
-    unused = [r for r in run.report["results"] if r["id"] == "fabric.unused-ports"]
-    assert [(u["target"], u["outcome"]) for u in unused] == (
-        [] if options else [("fabric ib9", "noted")]
-    )
-    assert options or "not tested: mlx5_3 port 1 (no interface)" in unused[0]["actual"]
-
-
-def test_fabric_has_a_line_for_every_port(can_play):
-    """The text report: a verdict for each port, and the port that is not tested."""
-    del can_play
-    done = played({"infiniband": PORTS}, PROBE, "fabric")
-    lines = json.loads(done.stdout)["out"].splitlines()
-    assert [line.split(": ")[0] for line in lines if line.startswith("fabric ")] == [
-        "fabric ib9",
-        "fabric mlx5_2 port 1",
-    ]
-    assert any("fabric.unused-ports  down" in line and "mlx5_3 port 1" in line for line in lines)
-
-
-def test_names_of_devices(can_play):
-    del can_play
-    given = {"infiniband": PORTS}
-    why = refuse(given, PROBE, "-d", "mlx5_9", "--format", "json", IPV4)
-    assert why.endswith("; there is mlx5_0, mlx5_2, mlx5_3, ib9")
