@@ -45,6 +45,7 @@ struct collection *collection_new(const struct options *o, const char *version, 
                                 .deviations = c->deviations,
                                 .only = (const char *const *)o->only->pdata,
                                 .strict = o->strict,
+                                .causes_only = o->why,
                                 .probed = true};
     c->all = g_array_new(FALSE, FALSE, sizeof(struct checked));
     g_array_set_clear_func(c->all, clear);
@@ -72,7 +73,7 @@ static GString *make_part(struct collection *c, const struct checked *j)
 {
     if (!c->streams)
         return c->parts->part(&c->report, j, &c->reported);
-    GString *text = g_string_new(c->report.n && !j->brief ? "\n" : "");
+    GString *text = g_string_new(c->report.n && !j->brief && !c->report.causes_only ? "\n" : "");
     report_text_of(text, &c->report, j, use_colours(NULL));
     return text;
 }

@@ -8,6 +8,7 @@
 #include "cli/fail.h"
 #include "cli/say.h"
 #include "probe/exchange/source.h"
+#include "probe/link/hostports.h"
 #include "probe/link/link.h"
 #include "probe/link/wirelog.h"
 #include "probe/run/options.h"
@@ -15,43 +16,86 @@
 
 /* ---- the device */
 
+static bool open_interface(const struct link_state *s, struct target *t, const char *name)
+{
+    bool opened = packet_open(&t->link->transport, name, t->run->stop, NULL) == OPENED;
+    if (opened && !t->run->options->device)
+        say("%s; using the network interface %s, which supports fewer checks", s->why->message,
+            name);
+    return opened;
+}
+
 /* Without a libibverbs device: tries a transport that shows less. */
 static bool open_less(const struct link_state *s, struct target *t)
 {
     const struct options *o = t->run->options;
-    char *interface;
+    const struct choice *c = t->link->choice;
     if (probe_options_only_fabric(o) &&
-        sa_only_open(&t->link->transport, o->device, o->port, t->run->stop) == OPENED) {
+        sa_only_open(&t->link->transport, c->device[0] ? c->device : NULL, c->port, t->run->stop) ==
+            OPENED) {
         say("%s; querying only the SA", s->why->message);
         return true;
     }
-    if (o->device || !(interface = packet_first_interface()))
-        return false;
-    bool opened = packet_open(&t->link->transport, interface, t->run->stop, NULL) == OPENED;
-    if (opened)
-        say("%s; using the network interface %s, which supports fewer checks", s->why->message,
-            interface);
-    g_free(interface);
-    return opened;
+    return c->interface[0] && open_interface(s, t, c->interface);
+}
+
+static bool is_port_device(const char *name)
+{
+    GArray *ports = host_ports();
+    bool is = false;
+    for (guint i = 0; i < ports->len; i++)
+        is |= strcmp(g_array_index(ports, struct host_port, i).device, name) == 0;
+    g_array_unref(ports);
+    return is;
+}
+
+/* The name of -d is wrong: lists the right ones. */
+static void explain_name(struct link_state *s, const char *name)
+{
+    char *names = host_names();
+    struct host_ipoib i;
+    bool interface = if_nametoindex(name) != 0;
+    if (!host_ipoib_find(name, &i) && !is_port_device(name) && (*names || interface)) {
+        g_clear_error(&s->why);
+        fail_with(&s->why,
+                  interface ? "%s is a network interface, but not an IPoIB one; there is %s"
+                            : "there is no InfiniBand device or IPoIB interface %s; there is %s",
+                  name, *names ? names : "no other");
+    }
+    g_free(names);
+}
+
+/* An interface whose device libibverbs does not have: the reason is that of the interface. */
+static void open_named_interface(struct link_state *s, struct target *t)
+{
+    const struct choice *c = t->link->choice;
+    GError *why = NULL;
+    if (!c->interface[0] || !t->run->options->device)
+        return;
+    s->opening = packet_open(&t->link->transport, c->interface, t->run->stop, &why);
+    g_clear_error(&s->why);
+    s->why = why;
 }
 
 void probe_open_device(struct link_state *s, struct target *t)
 {
     const struct options *o = t->run->options;
-    const char *name = o->device;
-    if (name && packet_is_interface(name)) {
-        if (o->port)
-            say("--port is ignored: %s already implies a port", name);
-        s->opening = packet_open(&t->link->transport, name, t->run->stop, &s->why);
+    const struct choice *c = t->link->choice;
+    struct host_ipoib i;
+    if (o->device && o->port && host_ipoib_find(o->device, &i))
+        say("--port is ignored: %s already implies a port", o->device);
+    if (c->interface[0] && !c->device[0]) { /* sysfs does not name its device */
+        s->opening = packet_open(&t->link->transport, c->interface, t->run->stop, &s->why);
         return;
     }
-    s->opening = verbs_open(&t->link->transport, name, o->port, t->run->stop, &s->why);
+    s->opening = verbs_open(&t->link->transport, c->device[0] ? c->device : NULL, c->port,
+                            t->run->stop, &s->why);
     if (s->opening != OPENED && open_less(s, t))
         s->opening = OPENED;
-    else if (s->opening != OPENED && name && if_nametoindex(name)) {
-        g_clear_error(&s->why);
-        fail_with(&s->why, "%s is a network interface, but not an IPoIB one", name);
-    }
+    else if (s->opening != OPENED)
+        open_named_interface(s, t);
+    if (s->opening == OPEN_NO_DEVICE && o->device && !c->interface[0])
+        explain_name(s, o->device);
 }
 
 /* ---- the link */

@@ -14,7 +14,10 @@ struct link_state {
     GError *why_not; /* why the link could not be opened */
 };
 
-/* Opens a libibverbs device, an interface given by name, or what shows less than the former. */
+/*
+ * Opens the port that was chosen (the link's choice) with libibverbs, or what shows less: the SA
+ * only, or its network interface.
+ */
 void probe_open_device(struct link_state *s, struct target *t);
 /*
  * Opens the link when the first peer is probed; the fabric diagnosis starts without it. Returns

@@ -20,13 +20,16 @@
 #include "probe/link/groups.h"
 #include "probe/link/guard.h"
 #include "probe/link/link.h"
+#include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/link/wirelog.h"
 #include "probe/list.h"
+#include "probe/plan.h"
 #include "probe/run/options.h"
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 #include "probe/sweep/sweep.h"
+#include "probe/why/why.h"
 #include "report/explain.h"
 
 enum { EXIT_NO_MEANS = 3 }; /* missing privilege or device */
@@ -36,12 +39,14 @@ static volatile int stop;
 struct program {
     const struct options *o;
     struct run run;
-    struct probe_link link;
+    struct probe_link link; /* on the port of the part that runs */
+    struct guard *guard;    /* NULL: it could not be started */
     struct peer no_peer;
     struct target rest; /* packets and findings of the run itself, before the first target */
     struct link_state link_state;
     struct collection *collection;
-    bool at_last_targets; /* of these the last one's report waits until the groups are left */
+    bool at_last_targets; /* of a port: the last one's report waits until the groups are left */
+    bool no_means;        /* a device or a privilege is missing */
 };
 
 /* ---- targets */
@@ -73,8 +78,17 @@ static void leave_groups(struct program *r)
     collection_release(r->collection);
 }
 
+/* Ports that are not tested must not be passed over in silence. */
+static void report_unused(struct results *r, const char *unused)
+{
+    if (unused)
+        results_stage(r, "fabric.unused-ports", OUTCOME_NOTED, "ipoib-probe --all-ports fabric",
+                      "down, and no interface is up there, so not tested: %s", unused);
+}
+
 /* Runs one target alone. */
-static void run_alone(struct program *r, const struct target_option *o)
+static void run_alone(struct program *r, const struct plan_part *part,
+                      const struct target_option *o)
 {
     struct checked j = begin_target(r, o);
     struct results results = {.checked = &j, .known = r->rest.results->known};
@@ -86,22 +100,29 @@ static void run_alone(struct program *r, const struct target_option *o)
                        .ipv6 = o->ipv6,
                        .peer = &peer};
     gint64 begin = g_get_monotonic_time();
-    g_strlcpy(t.name, o->name, sizeof t.name);
+    if (part->name) { /* one of several ports */
+        g_free(j.name);
+        j.name = plain_dup(part->name);
+        j.brief = true;
+    }
+    g_strlcpy(t.name, j.name, sizeof t.name);
     memcpy(t.ip, o->ip, 16);
-    if (o->fabric)
+    if (o->fabric) {
         fabric_run(&t, r->link_state.opening, r->link_state.why);
-    else
+        report_unused(&results, part->unused);
+    } else
         checks_run_peer(&t, NULL);
     j.seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
     ready(r, &j);
 }
 
-static void report_untried(struct program *r, const struct target_option *targets, unsigned n,
-                           const GError *why)
+static void report_untried(struct program *r, const struct plan_part *p, const char *why)
 {
-    for (unsigned i = 0; i < n && !stop; i++) {
-        struct checked j = begin_target(r, &targets[i]);
-        j.trouble = plain_dup(why->message);
+    for (unsigned i = 0; i < p->n && !stop; i++) {
+        struct checked j = begin_target(r, &p->targets[i]);
+        j.trouble = plain_dup(why);
+        if (p->advice)
+            checked_add_stage(&j, "peer.port", OUTCOME_INCONCLUSIVE, why, p->advice);
         ready(r, &j);
     }
 }
@@ -117,45 +138,117 @@ static bool are_few(const struct target_option *targets, unsigned n)
     return !prefix && n < TOGETHER_FROM;
 }
 
-/* Runs consecutive addresses of the command line. */
-static void run_addresses(struct program *r, const struct target_option *targets, unsigned n)
+/* The link could not be opened: each target has the cause. */
+static void report_no_link(struct program *r, const struct plan_part *p, const char *error)
 {
-    struct sweep_job job = {targets, n, ready, r};
-    if (r->link_state.opening != OPENED)
-        report_untried(r, targets, n, r->link_state.why);
-    else if (!probe_open_link(&r->link_state, &r->rest))
-        report_untried(r, targets, n, r->link_state.why_not);
-    else if (!are_few(targets, n))
-        sweep_run(&r->rest, &job);
-    else
-        for (unsigned i = 0; i < n && !r->run.stopped && !stop; i++)
-            run_alone(r, &targets[i]);
+    for (unsigned i = 0; i < p->n && !stop; i++) {
+        struct checked j = begin_target(r, &p->targets[i]);
+        struct results results = {.checked = &j, .known = r->rest.results->known};
+        struct peer peer = {.known = false};
+        struct target t = r->rest;
+        t.results = &results;
+        t.peer = &peer;
+        t.ipv6 = p->targets[i].ipv6;
+        memcpy(t.ip, p->targets[i].ip, 16);
+        g_strlcpy(t.name, j.name, sizeof t.name);
+        char *cause = why_no_reply(&t, error, 0);
+        j.trouble = plain_dup(error);
+        g_free(cause);
+        ready(r, &j);
+    }
 }
 
-static void run_targets(struct program *r)
+/* Runs consecutive addresses of the command line. */
+static void run_addresses(struct program *r, const struct plan_part *p)
 {
-    const GArray *all = r->o->targets;
-    for (guint i = 0, n; i < all->len && !r->run.stopped && !stop; i += n) {
-        const struct target_option *t = &g_array_index(all, struct target_option, i);
-        for (n = 1; !t->fabric && i + n < all->len && !t[n].fabric; n++)
-            ;
-        r->at_last_targets = i + n >= all->len;
-        if (t->fabric)
-            run_alone(r, t);
-        else
-            run_addresses(r, t, n);
+    struct sweep_job job = {p->targets, p->n, ready, r};
+    if (r->link_state.opening != OPENED)
+        report_untried(r, p, r->link_state.why->message);
+    else if (!probe_open_link(&r->link_state, &r->rest))
+        report_no_link(r, p, r->link_state.why_not->message);
+    else if (!are_few(p->targets, p->n))
+        sweep_run(&r->rest, &job);
+    else
+        for (unsigned i = 0; i < p->n && !r->run.stopped && !stop; i++)
+            run_alone(r, p, &p->targets[i]);
+}
+
+/* ---- the port of a part */
+
+static void open_port(struct program *r, const struct plan_part *p)
+{
+    groups_open(&r->link);
+    r->link.guard = r->guard;
+    r->link.choice = &p->choice;
+    probe_open_device(&r->link_state, &r->rest);
+}
+
+/* What is known about the SA and the link is that of the port. */
+static void close_port(struct program *r)
+{
+    const struct link_state *s = &r->link_state;
+    r->no_means |= s->opening != OPENED || (s->tried && !s->opened && r->link.transport->denied);
+    if (!r->link.choice)
+        return;
+    leave_groups(r);
+    if (r->link.transport)
+        r->link.transport->ops->close(r->link.transport);
+    g_clear_error(&r->link_state.why);
+    g_clear_error(&r->link_state.why_not);
+    groups_close(&r->link);
+    sa_cache_clear(&r->run);
+    r->link = (struct probe_link){.choice = NULL};
+    r->link_state = (struct link_state){.opening = OPENED};
+    r->run.sa = (struct sa_cache){.failures = 0};
+    r->run.broken = false;
+}
+
+/* The text report about a fabric begins with the reason why a device could not be opened. */
+static void say_not_opened(const struct program *r)
+{
+    bool reported = probe_options_only_fabric(r->o) && r->o->format == FORMAT_TEXT && !r->o->output;
+    if (r->link_state.opening != OPENED && !reported)
+        say("%s", r->link_state.why->message);
+}
+
+/* Opens the port of the part, unless it is open or the part has none. */
+static void begin_port(struct program *r, const struct plan_part *p)
+{
+    if (p->why || r->link.choice)
+        return;
+    open_port(r, p);
+    say_not_opened(r);
+}
+
+static void run_part(struct program *r, const struct plan_part *p)
+{
+    if (p->why)
+        report_untried(r, p, p->why);
+    else if (p->targets->fabric)
+        run_alone(r, p, p->targets);
+    else
+        run_addresses(r, p);
+}
+
+static void run_parts(struct program *r, const GArray *parts)
+{
+    for (guint i = 0; i < parts->len && !r->run.stopped && !stop; i++) {
+        const struct plan_part *p = &g_array_index(parts, struct plan_part, i);
+        begin_port(r, p);
+        r->at_last_targets = !p->why && plan_port_ends(parts, i);
+        run_part(r, p);
+        if (r->at_last_targets)
+            close_port(r);
     }
 }
 
 static int exit_status(const struct program *r, bool delivered)
 {
-    const struct link_state *s = &r->link_state;
     if (stop)
         return 128 + stop;
     if (!delivered)
         return EXIT_UNJUDGED;
-    bool no_means = s->opening != OPENED || (s->tried && !s->opened && r->link.transport->denied);
-    return no_means ? EXIT_NO_MEANS : collection_exit_status(r->collection);
+    return r->no_means ? EXIT_NO_MEANS : collection_exit_status(r->collection);
 }
 
 /* Keeps in reserve the privileges to write a report to a file. */
@@ -199,27 +292,16 @@ static bool deliver_reports(struct program *r)
     return good;
 }
 
-static bool run_device(struct program *r)
+/* The first port is opened with all privileges. */
+static bool run_ports(struct program *r, const GArray *parts)
 {
-    probe_open_device(&r->link_state, &r->rest);
-    if (!drop_privileges(r->o)) {
-        end_log(r);
-        return false;
-    }
-    /* The text report about a fabric begins with this reason. */
-    bool reported = probe_options_only_fabric(r->o) && r->o->format == FORMAT_TEXT && !r->o->output;
-    if (r->link_state.opening != OPENED && !reported)
-        say("%s", r->link_state.why->message);
-    run_targets(r);
-    leave_groups(r);
+    begin_port(r, &g_array_index(parts, struct plan_part, 0));
+    bool dropped = drop_privileges(r->o);
+    if (dropped)
+        run_parts(r, parts);
+    close_port(r);
     bool whole = end_log(r);
-    return !stop && deliver_reports(r) && whole;
-}
-
-static void close_device(struct program *r)
-{
-    if (r->link.transport)
-        r->link.transport->ops->close(r->link.transport);
+    return dropped && !stop && deliver_reports(r) && whole;
 }
 
 static int probe(const struct options *o, const struct deviations *known)
@@ -235,7 +317,9 @@ static int probe(const struct options *o, const struct deviations *known)
     struct checked no_target = {.name = NULL, .verdict = verdict_new(NULL)};
     struct results idle = {.checked = &no_target, .known = known};
     struct program r = {.o = o,
-                        .run = {.options = o, .stop = &stop},
+                        .run = {.options = o,
+                                .stop = &stop,
+                                .subnets = g_array_new(FALSE, FALSE, sizeof(struct seen_subnet))},
                         .collection = collection_new(o, IPOIB_VERSION, &error)};
     r.rest = (struct target){.run = &r.run,
                              .link = &r.link,
@@ -244,15 +328,13 @@ static int probe(const struct options *o, const struct deviations *known)
                              .peer = &r.no_peer};
     if (error)
         say_failure(&error);
-    groups_open(&r.link);
-    r.link.guard = guarded ? &guard : NULL;
-    bool delivered = r.rest.log && run_device(&r);
+    r.guard = guarded ? &guard : NULL;
+    GArray *parts = plan_make(o);
+    bool delivered = r.rest.log && run_ports(&r, parts);
     int status = exit_status(&r, delivered);
-    close_device(&r);
-    g_clear_error(&r.link_state.why);
-    g_clear_error(&r.link_state.why_not);
     guard_end(&guard);
-    groups_close(&r.link);
+    g_array_unref(parts);
+    g_array_unref(r.run.subnets);
     collection_free(r.collection);
     verdict_free(no_target.verdict);
     return status;

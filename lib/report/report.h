@@ -83,6 +83,7 @@ struct report {
     bool verbose; /* the text report lists all events, not only the first ones */
     /* by ipoib-probe: the "captures" are targets, and findings have evidence instead of frames */
     bool probed;
+    bool causes_only; /* the text report of a probe: what failed or is undone, nothing else */
     struct checked *captures;
     unsigned n;
     unsigned min_judged;    /* rules that each capture must judge; 0: none */

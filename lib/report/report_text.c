@@ -230,11 +230,18 @@ static guint not_run_from(const struct text *t, guint first)
     return n;
 }
 
+/* One of many targets: failures only; of a port of a fabric also notes with something to do. */
+static bool is_shown(const struct text *t, const struct stage *s)
+{
+    bool note = t->of_fabric && s->outcome == OUTCOME_NOTED && s->advice[0];
+    return !t->checked->brief || s->outcome == OUTCOME_FAIL || note;
+}
+
 static void put_stages(const struct text *t)
 {
     for (guint i = 0; t->checked->stages && i < t->checked->stages->len; i++) {
         const struct stage *s = t->checked->stages->pdata[i];
-        if (t->checked->brief && s->outcome != OUTCOME_FAIL)
+        if (!is_shown(t, s))
             continue;
         guint not_run = not_run_from(t, i);
         if (not_run > 1) {
@@ -292,6 +299,28 @@ static void put_briefly(const struct text *t)
             put_probed_rule(t, (enum rule_number)i, OUTCOME_FAIL);
 }
 
+static void put_cause(const struct text *t, const char *text, const char *advice)
+{
+    g_string_append_printf(t->out, "%s: %s\n", t->checked->name, text);
+    if (advice[0])
+        g_string_append_printf(t->out, "  -> %s\n", advice);
+}
+
+/* What failed or has no result; if nothing, that the target replies. */
+static void put_causes(const struct text *t)
+{
+    unsigned n = 0;
+    for (guint i = 0; t->checked->stages && i < t->checked->stages->len; i++) {
+        const struct stage *s = t->checked->stages->pdata[i];
+        if (s->outcome != OUTCOME_FAIL && s->outcome != OUTCOME_INCONCLUSIVE)
+            continue;
+        put_cause(t, s->text, s->advice);
+        n++;
+    }
+    if (n == 0)
+        put_cause(t, t->checked->trouble ? t->checked->trouble : "it replies", "");
+}
+
 static bool is_of_fabric(const struct checked *j)
 {
     return j->stages && j->stages->len > 0 &&
@@ -301,6 +330,10 @@ static bool is_of_fabric(const struct checked *j)
 void report_text_probed(GString *out, const struct report *r, const struct checked *j, bool colours)
 {
     struct text t = {out, r, j, colours, is_of_fabric(j)};
+    if (r->causes_only) {
+        put_causes(&t);
+        return;
+    }
     if (j->sweep && !j->trouble) {
         for (guint i = 0; i < j->stages->len; i++)
             g_string_append_printf(out, "%s: %s\n", j->name,

@@ -21,6 +21,7 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 #include "probe/run/text.h"
+#include "probe/why/why.h"
 
 static const char *why_not_run(const struct target *t, const struct check *c)
 {
@@ -137,7 +138,25 @@ static struct exchange resolve_peer(struct target *t, const struct response *fir
     return x;
 }
 
-/* The first line of a peer; report_requests() completes it. */
+/* Through which port, and why. */
+static void report_port(struct target *t)
+{
+    const struct choice *c = t->link->choice;
+    const struct port_facts *f = &t->link->transport->facts;
+    if (!c)
+        return;
+    char *port = t->link->transport->interface ? g_strdup(f->device)
+                                               : g_strdup_printf("%s%s%s port %u%s", c->interface,
+                                                                 c->interface[0] ? " (" : "",
+                                                                 f->device, f->port,
+                                                                 c->interface[0] ? ")" : "");
+    results_stage(t->results, "peer.port", OUTCOME_NOTED, "", "through %s, P_Key 0x%04x: %s%s",
+                  port, t->link->pkey, c->why,
+                  c->other_route ? "; the kernel's route does not lead through it" : "");
+    g_free(port);
+}
+
+/* The first line about a peer; report_requests() completes it. */
 static void report_address(struct target *t)
 {
     char lladdr[64];
@@ -188,10 +207,12 @@ static void run_checks(struct target *t, const char *own)
     report_address(t);
     if (own)
         report_own_address(t, own);
+    if (!t->yield)
+        why_kernel_fails(t);
     if (!t->peer->by_unicast)
         reachable_report(t);
     const struct check *c;
-    for (unsigned i = 0; (c = check_at(i)) && !target_ended(t); i++)
+    for (unsigned i = 0; !t->run->options->why && (c = check_at(i)) && !target_ended(t); i++)
         if (check_selected(c, &t->run->options->selection))
             run_check(t, c);
     owner_report(t);
@@ -237,14 +258,11 @@ static char *explain_no_reply(struct target *t)
     unsigned ms = t->run->options->timeout_ms, late = await_late_reply(t);
     if (target_ended(t))
         return NULL;
-    if (late)
-        return g_strdup_printf("%s is slow: its reply came %.1f s after the first of %d %s, %u ms "
-                               "each: use --timeout %u",
-                               t->name, late / 1000.0, TRIES, requests, ms, late + late / 2);
-    return g_strdup_printf("no reply from %s to %d %s, %u ms each%s%s%s", t->name, TRIES, requests,
-                           ms, t->unusable ? "; a reply was received that has " : "",
-                           t->unusable ? t->unusable : "",
-                           t->peer->several_senders ? "; several ports sent in its name" : "");
+    char *cause = t->yield ? NULL : why_no_reply(t, NULL, late);
+    char *text = g_strdup_printf("no reply from %s to %d %s, %u ms each%s%s", t->name, TRIES,
+                                 requests, ms, cause ? ": " : "", cause ? cause : "");
+    g_free(cause);
+    return text;
 }
 
 /* Why there are no checks; NULL: the run ended. */
@@ -261,6 +279,7 @@ void checks_run_peer(struct target *t, const struct response *first)
 {
     if (!first)
         wirelog_check(t->log, t->results->known, results_checked, t->results);
+    report_port(t);
     struct exchange x = resolve_peer(t, first);
     char *own = host_has_address(t->ipv6, t->ip);
     /* this host's own port may reply too: nothing is tested then */

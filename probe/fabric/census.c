@@ -339,6 +339,7 @@ static const struct stage_of_fabric stages[] = {
      .looks_at = "the groups have the broadcast group's attributes, and MLIDs are left",
      .sends = "SA GetTable MCMemberRecord and SwitchInfoRecord",
      .run = stage_census,
+     .of_subnet = true,
      .transport = CAN_QUERY_SA,
      RULES(R_RFC4391_10_GROUP_ATTRIBUTES, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES,
            R_DRAFT_7_ALL_ROUTER_GROUP)},

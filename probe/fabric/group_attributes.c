@@ -69,6 +69,7 @@ static const struct stage_of_fabric stages[] = {
      .looks_at = "the SM refuses groups with other attributes than the broadcast group's",
      .sends = "with --disruptive: SA Set and Delete MCMemberRecord of such groups, one at a time",
      .run = stage_group_attributes,
+     .of_subnet = true,
      .transport = CAN_QUERY_SA},
 };
 const struct stage_table group_attribute_stages = {stages, G_N_ELEMENTS(stages)};

@@ -28,13 +28,14 @@ static char *command_to_create(const struct target *t)
     return command;
 }
 
-/* Who names a port may do without an interface on it. */
+/* A port that the user named, or one beside others, may do without an interface. */
 static void report_absent(struct target *t, const char *id)
 {
     const struct port_facts *f = &t->link->transport->facts;
     char *command = command_to_create(t);
     char *advice = g_strdup_printf("%s; or it is in another network namespace", command);
-    results_stage(t->results, id, t->run->options->device ? OUTCOME_NOTED : OUTCOME_FAIL, advice,
+    bool optional = t->link->choice && t->link->choice->optional;
+    results_stage(t->results, id, optional ? OUTCOME_NOTED : OUTCOME_FAIL, advice,
                   "no IPoIB interface on %s port %u for partition 0x%04x", f->device, f->port,
                   t->link->pkey | 0x8000);
     g_free(advice);

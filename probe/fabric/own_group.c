@@ -354,6 +354,7 @@ static const struct stage_of_fabric stages[] = {
      .sends =
          "SA Set and Delete MCMemberRecord of a group that does not exist, Set InformInfo of traps 66 and 67",
      .run = stage_own_group,
+     .of_subnet = true,
      .transport = CAN_QUERY_SA,
      RULES(R_RFC4391_10_LEAVE, R_RFC4391_10_SENDONLY_SEMANTICS,
            R_RFC4391_11_ROUTER_NONMEMBER_JOIN)},

@@ -92,12 +92,15 @@ static void add_sm(GString *out, const uint8_t *record)
 }
 
 /* Counts the master SMs and describes all SMs. */
-static unsigned count_masters(const struct sa_response *a, GString *words)
+static unsigned count_masters(struct target *t, const struct sa_response *a, GString *words)
 {
     unsigned masters = 0;
     const uint8_t *record;
     for (uint32_t i = 0; (record = sa_record(a, i, SM_RECORD_SIZE)) != NULL; i++) {
-        masters += (record[SM_RECORD_INFO + SM_INFO_PRIORITY_STATE] & 0xf) == SM_MASTER;
+        if ((record[SM_RECORD_INFO + SM_INFO_PRIORITY_STATE] & 0xf) == SM_MASTER) {
+            masters++;
+            t->link->sm_guid = be64(record + SM_RECORD_INFO + SM_INFO_GUID);
+        }
         add_sm(words, record);
     }
     return masters;
@@ -122,7 +125,7 @@ static void report_sms(struct target *t, const char *id, const struct sa_respons
 {
     char text[40];
     GString *words = g_string_new(NULL);
-    unsigned masters = count_masters(a, words);
+    unsigned masters = count_masters(t, a, words);
     if (!words->len)
         g_string_assign(words, "none listed");
     snprintf(text, sizeof text, "%u master%s", masters, masters == 1 ? "" : "s");

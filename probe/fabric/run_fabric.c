@@ -2,6 +2,8 @@
 /* Fabric diagnosis, from the bottom up. See stages.h. */
 #include "probe/fabric/stages.h"
 
+#include <string.h>
+
 #include "cli/plain.h"
 #include "probe/link/groups.h"
 #include "probe/link/link.h"
@@ -43,12 +45,18 @@ static void skip_from(struct target *t, unsigned first)
         checked_add_stage_not_run(j, s->id, last);
 }
 
+static void report_device(struct target *t)
+{
+    const struct port_facts *f = &t->link->transport->facts;
+    const struct choice *c = t->link->choice;
+    results_stage(t->results, device[0].id, OUTCOME_PASS, "", "%s port %u, LID %u%s%s%s", f->device,
+                  f->port, f->lid, c ? " (" : "", c ? c->why : "", c ? ")" : "");
+}
+
 static bool device_is_open(struct target *t, enum opening opening, const GError *why)
 {
     if (opening == OPENED) {
-        results_stage(t->results, device[0].id, OUTCOME_PASS, "", "%s port %u, LID %u",
-                      t->link->transport->facts.device, t->link->transport->facts.port,
-                      t->link->transport->facts.lid);
+        report_device(t);
         return true;
     }
     results_stage(
@@ -61,8 +69,39 @@ static bool device_is_open(struct target *t, enum opening opening, const GError 
     return false;
 }
 
+/* ---- several ports of one subnet */
+
+static const struct seen_subnet *find_subnet(const struct target *t)
+{
+    const GArray *all = t->run->subnets;
+    for (guint i = 0; all && t->link->sm_guid && i < all->len; i++) {
+        const struct seen_subnet *s = &g_array_index(all, struct seen_subnet, i);
+        if (s->sm_guid == t->link->sm_guid &&
+            memcmp(s->prefix, t->link->transport->facts.gid, sizeof s->prefix) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+/* All stages have run: the subnet's results are those of this target. */
+static void remember_subnet(struct target *t)
+{
+    struct seen_subnet s = {.sm_guid = t->link->sm_guid};
+    if (!t->run->subnets || !s.sm_guid || find_subnet(t))
+        return;
+    memcpy(s.prefix, t->link->transport->facts.gid, sizeof s.prefix);
+    g_strlcpy(s.target, t->name, sizeof s.target);
+    g_array_append_val(t->run->subnets, s);
+}
+
 static bool run_stage(struct target *t, const struct stage_of_fabric *s)
 {
+    const struct seen_subnet *seen = s->of_subnet ? find_subnet(t) : NULL;
+    if (seen) {
+        results_stage(t->results, s->id, VERDICT_SKIPPED, "",
+                      "the same subnet as that of %s, which has the result", seen->target);
+        return true;
+    }
     if (!transport_can(t->link->transport, s->transport)) {
         checked_add_stage_without(t->results->checked, s->id, t->link->transport->ops->lacks);
         return true;
@@ -86,11 +125,13 @@ void fabric_run(struct target *t, enum opening opening, const GError *why)
     }
     t->about_fabric = true;
     wirelog_check(t->log, t->results->known, results_checked, t->results);
-    for (unsigned i = 1; fabric_stage_at(i) && !t->run->stopped; i++)
-        if (!run_stage(t, fabric_stage_at(i))) {
-            skip_from(t, i + 1);
-            break;
-        }
+    unsigned i = 1;
+    while (fabric_stage_at(i) && !t->run->stopped && run_stage(t, fabric_stage_at(i)))
+        i++;
+    if (!fabric_stage_at(i))
+        remember_subnet(t);
+    else if (!t->run->stopped)
+        skip_from(t, i + 1);
     if (t->run->broken)
         t->results->checked->trouble = plain_dup(t->link->transport->error);
     else if (!transport_can(t->link->transport, CAN_QUERY_SA))

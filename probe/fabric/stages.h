@@ -15,7 +15,8 @@ struct stage_of_fabric {
     const char *id;
     const char *looks_at, *sends;
     bool (*run)(struct target *t, const char *id); /* false: the later stages cannot work */
-    unsigned transport;                            /* required capabilities of the transport */
+    bool of_subnet;     /* its result is that of the subnet: once for all ports in it */
+    unsigned transport; /* required capabilities of the transport */
     enum rule_number rules[5];
     unsigned n_rules; /* rules that it reports, in addition to findings in packets */
 };

@@ -17,13 +17,19 @@
 
 enum { QUERY_MS = 1500 };
 
+static bool is_same_port(const struct guard_message *a, const struct guard_message *b)
+{
+    return a->port == b->port && strcmp(a->device, b->device) == 0;
+}
+
 /* Index of the notification about the same membership; words->len if there is none. */
 static guint find_guard_message(const GArray *words, const struct guard_message *w)
 {
     guint i = 0;
     while (i < words->len) {
         const struct joined *j = &g_array_index(words, struct guard_message, i).joined;
-        if (j->added == w->joined.added && memcmp(j->mgid, w->joined.mgid, sizeof j->mgid) == 0)
+        if (j->added == w->joined.added && memcmp(j->mgid, w->joined.mgid, sizeof j->mgid) == 0 &&
+            is_same_port(&g_array_index(words, struct guard_message, i), w))
             break;
         i++;
     }
@@ -52,8 +58,12 @@ static enum sa_result query_sa(void *user, const struct sa_query *q, struct sa_r
                                    : SA_ERROR;
 }
 
-static void undo_one(struct umad_sa *sa, const struct guard_message *w)
+/* The probe may have used several ports, one after another. */
+static void undo_one(const struct guard_message *w)
 {
+    struct umad_sa *sa;
+    if (umad_sa_open(&sa, w->device, w->port) != 0)
+        return;
     struct port_facts port = {.port = w->port};
     struct leaver l = {.port = &port, .sm_key = w->sm_key, .query = query_sa, .user = sa};
     struct left left;
@@ -61,17 +71,13 @@ static void undo_one(struct umad_sa *sa, const struct guard_message *w)
     memcpy(port.gid, w->gid, sizeof port.gid);
     leave_group(&l, &w->joined, &left);
     g_free(left.interface);
+    umad_sa_close(sa);
 }
 
 static void undo(const GArray *words)
 {
-    const struct guard_message *first = &g_array_index(words, struct guard_message, 0);
-    struct umad_sa *sa;
-    if (words->len == 0 || umad_sa_open(&sa, first->device, first->port) != 0)
-        return;
     for (guint i = words->len; i-- > 0;)
-        undo_one(sa, &g_array_index(words, struct guard_message, i));
-    umad_sa_close(sa);
+        undo_one(&g_array_index(words, struct guard_message, i));
 }
 
 /* Collects notifications until the probe's end of the socket is closed, then cleans up. */

@@ -12,7 +12,6 @@
 #include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/link/wirelog.h"
-#include "probe/run/options.h"
 #include "probe/run/results.h"
 #include "probe/run/run.h"
 #include "probe/run/target.h"
@@ -28,7 +27,7 @@ bool link_find_pkey(struct target *t, GError **error)
 {
     const struct port_facts *f = &t->link->transport->facts;
     const struct interface_link *given = t->link->transport->interface;
-    uint16_t wanted = t->run->options->pkey;
+    uint16_t wanted = t->link->choice ? t->link->choice->pkey : 0;
     if (!wanted && given)
         wanted = given->pkey;
     if (pkeys_find(f->pkeys, f->n_pkeys, wanted, &t->link->pkey_index)) {
@@ -127,7 +126,7 @@ static bool take_interface_link(struct target *t, GError **error)
 {
     struct probe_link *l = t->link;
     const struct interface_link *given = l->transport->interface;
-    uint16_t wanted = t->run->options->pkey;
+    uint16_t wanted = l->choice ? l->choice->pkey : 0;
     if (wanted && ((wanted ^ given->pkey) & 0x7fff))
         return fail_with(error, "%s is in partition 0x%04x: name the interface that is in 0x%04x",
                          given->name, given->pkey, wanted);

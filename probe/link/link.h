@@ -4,6 +4,7 @@
 #define IPOIB_PROBE_LINK_H
 
 #include "hca/mcgroup.h"
+#include "probe/link/choice.h"
 #include "probe/link/guard.h"
 #include "probe/link/transport.h"
 #include "probe/run/run.h"
@@ -19,10 +20,12 @@ struct own_address {
 
 /* Not to be confused with struct link in lib/model, which is a link as seen in a capture. */
 struct probe_link {
+    const struct choice *choice; /* why this port; NULL: not chosen */
     struct transport *transport; /* port and queue pairs; NULL: no device was opened */
     uint16_t pkey;
     unsigned pkey_index;
-    uint64_t sm_key; /* with which the SA discloses members; 0: none */
+    uint64_t sm_guid; /* of the port of the master SM; 0: unknown */
+    uint64_t sm_key;  /* with which the SA discloses members; 0: none */
     /* The result of asking with it. SA_SUCCESS or SA_NO_RESPONSE and no sm_key: it is a wrong one.
      */
     enum sa_result sm_key_result;

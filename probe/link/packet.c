@@ -23,7 +23,6 @@
 #include "hca/client.h"
 #include "probe/link/link.h"
 #include "probe/link/sysfs.h"
-#include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/mgid.h"
 #include "wire/smp.h"
@@ -285,27 +284,6 @@ static void packet_read_facts(struct packet_transport *k, const char *name, cons
 }
 
 /* ---- opening */
-
-bool packet_is_interface(const char *name)
-{
-    char *folder = g_build_filename("/sys/class/net", name, NULL);
-    bool is = !strchr(name, '/') && read_sysfs_number(folder, "type", 10) == ARP_HRD_INFINIBAND;
-    g_free(folder);
-    return is;
-}
-
-char *packet_first_interface(void)
-{
-    GDir *dir = g_dir_open("/sys/class/net", 0, NULL);
-    const char *name;
-    char *found = NULL;
-    while (dir && !found && (name = g_dir_read_name(dir)))
-        if (packet_is_interface(name))
-            found = g_strdup(name);
-    if (dir)
-        g_dir_close(dir);
-    return found;
-}
 
 static bool bind_to(struct packet_transport *k)
 {

@@ -237,8 +237,5 @@ enum opening sa_only_open(struct transport **t, const char *device, unsigned por
 /* Opens a transport over an IPoIB network interface. Sets ERROR if the result is not OPENED. */
 enum opening packet_open(struct transport **t, const char *name, const volatile int *stop,
                          GError **error);
-bool packet_is_interface(const char *name);
-/* Name of any IPoIB interface; NULL: none. Free with g_free(). */
-char *packet_first_interface(void);
 
 #endif

@@ -2,6 +2,7 @@
 /* Parses targets given by the user. See destination.h. */
 #include "probe/run/destination.h"
 
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -100,12 +101,29 @@ static bool read_parts(struct target_option *t, const char *text, char **parts, 
     return is_of_hosts(t, text, error);
 }
 
+static bool take_zone(struct target_option *t, const char *text, const char *zone, GError **error)
+{
+    g_strlcpy(t->zone, zone, sizeof t->zone);
+    if (*zone && !if_nametoindex(zone))
+        return fail_with(error, "'%s': this host has no interface %s: ip -br link lists them", text,
+                         zone);
+    return !*zone || t->ipv6 ||
+           fail_with(error, "'%s': only an IPv6 address may name its interface", text);
+}
+
+/* An address may name its interface: fe80::1%ib0, fe80::%ib0/120. */
 static bool read_ip_address(struct target_option *t, const char *text, enum family family,
                             GError **error)
 {
-    char **parts = g_strsplit(text, "/", 2); /* no part if text is "" */
-    bool good = read_parts(t, text, parts, family, error);
+    size_t before = strcspn(text, "%"), zone = strcspn(text + before, "/");
+    char *name = g_strndup(text + before, zone),
+         *without = g_strdup_printf("%.*s%s", (int)before, text, text + before + zone);
+    char **parts = g_strsplit(without, "/", 2); /* no part if text is "" */
+    bool good = read_parts(t, text, parts, family, error) &&
+                take_zone(t, text, *name ? name + 1 : "", error);
     g_strfreev(parts);
+    g_free(without);
+    g_free(name);
     return good;
 }
 

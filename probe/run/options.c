@@ -117,25 +117,34 @@ static const struct cli_option table[] = {
     {.letter = 'd',
      .name = "device",
      .argument = "DEV",
-     .help = "use this InfiniBand device or network interface",
+     .help = "use this InfiniBand device or IPoIB interface",
      .details =
-         "ibv_devices(1) lists the devices; the default is the first one. "
-         "With a network interface (`ib0`), the probe sends and receives through this interface, "
-         "and needs neither libibverbs nor libibumad. "
+         "For example, `mlx5_0`, `ib0` or `bond0`: an interface names its device, port and "
+         "partition, a bond those of its active interface. "
+         "By default the probe uses the interface of the kernel's route to the target, and tests "
+         "the target `fabric` through every IPoIB interface and port of this host. "
+         "Without an IPoIB interface the default is the first active port. "
+         "If the device cannot be opened with libibverbs, the probe sends and receives through "
+         "the network interface. "
          "The interface does not show queue pairs, InfiniBand headers and the subnet "
-         "administration: checks that need these are skipped, and the report says why. "
-         "If there is no libibverbs device, the default is the first IPoIB network interface.",
+         "administration: checks that need these are skipped, and the report says why.",
      CLI_STORES(options, device)},
     {.letter = 'p',
      .name = "port",
      .argument = "PORT",
-     .help = "use this port (default: the first active one)",
+     .help = "use this port of the device",
      .details = "A network interface implies its port.",
      CLI_COUNTS(options, port, 1, 254)},
+    {.name = "all-ports",
+     .help = "with fabric: also test ports that are not in use",
+     .details = "Without it, the target `fabric` only names ports that are down and on which no "
+                "interface is up, and a port needs no IPoIB interface if another one has one.",
+     CLI_SETS(options, all_ports)},
     {.name = "pkey",
      .argument = "K",
-     .help = "use this partition (default: the port's first P_Key)",
-     .details = "For example, `0x8001`.",
+     .help = "use this partition (default: the interface's)",
+     .details =
+         "For example, `0x8001`. Without an interface the default is the port's first P_Key.",
      .wanted = "the P_Key of a partition, such as 0x8001",
      CLI_CALLS(take_pkey)},
     {.letter = '4',
@@ -159,6 +168,10 @@ static const struct cli_option table[] = {
          "names the node.",
      CLI_CALLS(take_source)},
     {REPORT_OPTION_ONLY, CLI_CALLS(take_only)},
+    {.name = "why",
+     .help = "only find out whether a peer replies, and why not",
+     .details = "It prints the cause, its evidence and a command, and runs no checks of rules.",
+     CLI_SETS(options, why)},
     {.name = "disruptive",
      .help = "also run checks that cause errors or log entries",
      .details =
@@ -268,6 +281,8 @@ static bool is_sensible(const struct options *o)
         say("--source is the probe's own address: it cannot be a target too");
     else if (o->has_source && probe_options_only_fabric(o))
         say("--source is for peers: leave it out for the target fabric");
+    else if (o->all_ports && (o->device || o->port || o->targets->len == 0))
+        say("--all-ports is for the target fabric without --device and --port");
     else if (o->capture && strcmp(o->capture, "-") == 0)
         say("-w writes to a file: standard output is the report's");
     else

@@ -14,15 +14,18 @@ struct target_option {
     char *name;  /* for a host name, includes the chosen address */
     bool fabric; /* the SA's groups and this port's memberships; otherwise an address */
     bool ipv6;
+    char zone[32];  /* interface of an IPv6 address ("fe80::1%ib0"); "": none */
     uint8_t ip[16]; /* for IPv4 the first 4 bytes; for a prefix the first address */
     bool prefix;
     uint32_t n; /* number of addresses */
 };
 
 struct options {
-    const char *device; /* NULL: the first with an InfiniBand port */
-    unsigned port;      /* 0: the first active one */
-    uint16_t pkey;      /* 0: the P_Key at index 0 */
+    const char *device; /* InfiniBand device or network interface; NULL: as choose.h says */
+    unsigned port;      /* 0: not given */
+    uint16_t pkey;      /* 0: not given */
+    bool why;           /* only whether the peer replies, and why not */
+    bool all_ports;     /* the target fabric: ports that are not in use too */
     bool has_source, source_ipv6;
     uint8_t source[16];
     bool disruptive, strict, list, dry_run;

@@ -34,6 +34,13 @@ struct sa_cache {
     char text[320];         /* for sa_failure_text() */
 };
 
+/* A subnet whose tables were fetched, by its prefix and the GUID of its master SM. */
+struct seen_subnet {
+    uint8_t prefix[8];
+    uint64_t sm_guid;
+    char target[80]; /* the target that has the results */
+};
+
 struct run {
     const struct options *options;
     const volatile int *stop; /* the received signal; 0: none */
@@ -45,6 +52,7 @@ struct run {
      */
     bool sweeps;
     struct sa_cache sa;
+    GArray *subnets;      /* struct seen_subnet; NULL: each target has all results itself */
     bool stopped, broken; /* stopped by a signal; broken by an error of the transport */
 };
 

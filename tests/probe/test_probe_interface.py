@@ -6,53 +6,14 @@ missing or disappears.
 Expected: the formats of RFC 826, RFC 4391 (sections 6, 8, 9.1.1, 9.2) and RFC 4755 section 3.1;
 doc/man/ipoib-probe.1 for messages and exit statuses."""
 import concurrent.futures
-import json
-import os
-import subprocess
-import sys
 
 import pytest
 
 from support import capfile
-from support.paths import BIN, SRC
+from support.played_probe import IPV4, IPV6, PROBE, Run, need_to_play, played, refuse
 
-PLAYED = os.path.join(SRC, "tests", "support", "played_interface.py")
-PROBE = os.path.join(BIN, "ipoib-probe")
-NAMESPACES = ["unshare", "--net", "--mount"] + (["--map-root-user"] if os.geteuid() else [])
-IPV4, IPV6 = "10.0.0.2", "fe80::202:c903:0:2"
 WITHOUT_RAW = ("setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw")
 FRAMES_BEFORE = range(1, 8)  # of the 9 frames to a peer that conforms
-
-
-def played(given, *command):
-    return subprocess.run(
-        [*NAMESPACES, sys.executable, PLAYED, json.dumps(given), *command],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-
-class Run:
-    """A run of the probe: exit status, outputs, the frames that it sent, and its report (empty if
-    it printed none)."""
-
-    def __init__(self, done):
-        assert done.returncode == 0, done.stderr
-        got = json.loads(done.stdout)
-        self.status, self.out, self.err = got["status"], got["out"], got["err"]
-        self.frames = [bytes.fromhex(f) for f in got["frames"]]
-        self.report = json.loads(self.out) if self.out else {}
-
-    def outcomes(self, outcome):
-        """{identifier: what was found} of the results with this outcome."""
-        return {r["id"]: r["actual"] for r in self.report["results"] if r["outcome"] == outcome}
-
-    @property
-    def trouble(self):
-        return self.report["summary"]["targets"][0]["error"]
 
 
 RUNS = {  # name: members of Peer, arguments of the probe
@@ -129,11 +90,7 @@ RUNS = {  # name: members of Peer, arguments of the probe
 
 @pytest.fixture(scope="module", name="can_play")
 def fixture_can_play():
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        pytest.skip("needs /dev/net/tun")
-    done = played({}, "true")
-    if done.returncode:
-        pytest.skip(f"needs namespaces and a TUN device: {done.stderr.splitlines()[-1:]}")
+    need_to_play()
 
 
 @pytest.fixture(scope="module", name="runs")
@@ -310,8 +267,9 @@ def test_requests_are_counted(runs):
     counted = run.report["summary"]["targets"][0]["requests"]
     assert counted["sent"] == counted["first_try"] > 4 and counted["packets"] >= 4
     assert counted["late"] == counted["never"] == counted["lost"] == 0
-    first = run.report["results"][0]
-    assert first["id"] == "peer.address"
+    port, first = run.report["results"][:2]
+    assert (port["id"], first["id"]) == ("peer.port", "peer.address")
+    assert port["actual"].startswith("through ib9, P_Key 0xffff: named by -d")
     assert (
         f"; {counted['sent']} requests: {counted['sent']} answered at the first try"
         in first["actual"]
@@ -419,12 +377,6 @@ def test_interrupt(runs, frames):
     assert len(run.frames) <= frames + 3, "requests for 3 unused addresses are sent at once"
 
 
-def refuse(given, *command):
-    run = Run(played(given, *command))
-    assert run.status == 3 and not run.frames
-    return run.trouble
-
-
 def test_missing_privilege(can_play):
     del can_play
     why = refuse({}, *WITHOUT_RAW, PROBE, "-d", "ib9", "--format", "json", IPV4)
@@ -446,7 +398,8 @@ def test_interface_that_has_just_disappeared(can_play):
 
 def test_interface_is_found_without_an_option(can_play):
     del can_play
-    run = Run(played({"replies": False}, PROBE, "--format", "json", "--timeout", "100", IPV4))
+    silent = {"replies": False, "addresses": ["10.0.0.1/24"]}
+    run = Run(played(silent, PROBE, "--format", "json", "--timeout", "100", IPV4))
     assert run.status == 2 and len(run.frames) == 3
     assert "ib9" in run.err and "RDMA device" in run.err
 

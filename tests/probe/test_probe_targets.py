@@ -141,7 +141,8 @@ def test_the_address_of_a_name_is_printed(tmp_path, arguments, address):
         (["10.0.0.256"], "no IPv4 or IPv6 address"),
         (["10.0.2"], "no IPv4 or IPv6 address"),
         (["0x0a000002"], "no IPv4 or IPv6 address"),
-        (["fe80::2%ib0"], "no IPv4 or IPv6 address"),
+        (["fe80::2%ib4"], "this host has no interface ib4"),
+        (["10.0.0.2%lo"], "only an IPv6 address may name its interface"),
     ],
 )
 def test_names_that_are_refused(tmp_path, arguments, why):

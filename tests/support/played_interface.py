@@ -2,7 +2,7 @@
 """Runs ipoib-probe through a simulated IPoIB network interface, without an adapter.
 
 The interface is a TUN device of link type InfiniBand in a network namespace of its own, so the
-probe's packet socket is a real one. A tmpfs over /sys/class/net describes it as ib_ipoib does. This
+probe's packet socket is a real one. A tmpfs over /sys/class describes it as ib_ipoib does. This
 program is the peer: it reads what the probe sends, and replies.
 
 Format of a frame: the pseudo-header of ib_ipoib (20 bytes: the destination address when sending,
@@ -95,7 +95,7 @@ class Peer:
     """The peer of the probe, and what happens to the interface.
 
     replies: whether it replies. silent_after: the number of replies after which it does not any more.
-    addresses: those of the interface. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
+    addresses: those of the interface. commands: run after them. infiniband: files of its devices. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
     runts: every truncation of a reply arrives before it. large: the size of a frame that comes
     before each reply. second_station: a second station replies too. after: "interrupt", "down" or "gone",
     what happens when frame number at was sent."""
@@ -189,8 +189,11 @@ def main(given, command):
     tun = make_interface(given.get("state", "up"))
     for address in given.get("addresses", ()):
         subprocess.run(["ip", "addr", "add", address, "dev", NAME], check=True)
-    subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/class/net"], check=True)
+    for line in given.get("commands", ()):
+        subprocess.run(line.split(), check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/class"], check=True)
     describe("/sys/class/net", {**SYSFS, **given.get("sysfs", {})})
+    describe("/sys/class/infiniband", given.get("infiniband", {}))
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

@@ -383,8 +383,8 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes
     if (f->fault == DEAF_TO_MULTICAST && multicast &&
         memcmp(bytes + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->outcome++)
         return false; /* replies to the first request, then to none */
-    if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) ||
-        (f->fault == DROPS_HALF && f->sent % 2))
+    if ((f->fault == DEAF_TO_GROUP && multicast) || f->fault == IS_ABSENT ||
+        (f->fault == DIES && f->sent > 6) || (f->fault == DROPS_HALF && f->sent % 2))
         return false;
     if ((f->fault == DROPS_FIFTH && f->sent % 5 == 0) ||
         (f->fault == DROPS_EIGHTH && f->sent % 8 == 0))

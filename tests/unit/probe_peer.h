@@ -47,6 +47,7 @@ enum fault {
     NOT_FULL_MEMBER,
     DEAF_TO_MULTICAST,
     DEAF_TO_UNICAST,
+    DEAF_TO_GROUP,       /* nothing to a group arrives there, from the first request on */
     ANNOUNCES_OTHER_QPN, /* other than its queue pair's */
     SENDS_IP_TO_SENDER,
     TAKES_ANY_QKEY,

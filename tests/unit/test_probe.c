@@ -305,8 +305,8 @@ static void late_reply_is_slow(void **state)
     (void)state;
     run_until(&o, &(struct fake){.network.late_ms = 2500});
     check_verdict(&o, VERDICT_UNJUDGED,
-                  "10.0.0.2 is slow: its reply came 2.5 s after the first of 3 ARP requests, 500 "
-                  "ms each: use --timeout 3750");
+                  "no reply from 10.0.0.2 to 3 ARP requests, 500 ms each: the peer is slow: its "
+                  "reply came 2.5 s after the first request");
     clear(&o);
     run_until(&o, &(struct fake){.fault = IS_ABSENT});
     check_verdict(&o, VERDICT_UNJUDGED, "no reply from 10.0.0.2 to 3 ARP requests, 500 ms each");

@@ -133,7 +133,8 @@ static bool names_status(const struct checked *j)
 static struct run_of_all run_all(unsigned after, enum sa_fault fault)
 {
     /* a port that is named needs no interface of the host */
-    struct options options = {.rate = 1000, .timeout_ms = 1, .device = "fake0"};
+    const struct choice named = {.optional = true};
+    struct options options = {.rate = 1000, .timeout_ms = 1};
     memset(options.selection.rule, true, sizeof options.selection.rule);
     struct checked checked = {.name = g_strdup("fabric"), .verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
@@ -143,6 +144,7 @@ static struct run_of_all run_all(unsigned after, enum sa_fault fault)
     struct fake fake;
     struct run_of_all a = {.error = ""};
     fake_begin(&fake, target, NO_FAULT, true);
+    target->link->choice = &named;
     fake.masters = 1;
     fake.makes_groups = true;
     unsigned before = fake.asks;

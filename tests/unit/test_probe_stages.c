@@ -15,6 +15,7 @@
 #include "probe/link/hostneigh.h"
 #include "probe/link/link.h"
 #include "probe/run/options.h"
+#include "probe/why/why.h"
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
@@ -128,7 +129,7 @@ static const struct stage_of_fabric *find_stage(const char *id)
 /* Runs the stage on the simulated host, with a peer with that fault. */
 static struct looked look(const char *id, enum fault fault, bool second)
 {
-    struct options options = {.rate = 1000, .timeout_ms = 1, .device = host.named};
+    struct options options = {.rate = 1000, .timeout_ms = 1};
     struct checked checked = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
     struct probe_fixture fixture;
@@ -140,6 +141,8 @@ static struct looked look(const char *id, enum fault fault, bool second)
     fake.proxy = host.taken;
     fake.silent_after = host.silent ? fake.asks : 0;
     target->about_fabric = true;
+    const struct choice choice = {.optional = host.named != NULL};
+    target->link->choice = &choice;
     results_begin(&results, id);
     assert_true(find_stage(id)->run(target, id));
     fake.silent_after = 0;
@@ -437,6 +440,63 @@ static void a_table_that_is_not_listed_is_no_empty_one(void **state)
     check(&l, VERDICT_SKIPPED, "no interface of this host is up there");
 }
 
+/* ---- why a peer does not reply */
+
+/* The cause for 10.0.0.2, with a peer with that fault. */
+static struct looked why_of(enum fault fault, unsigned late_ms)
+{
+    struct options options = {.rate = 1000, .timeout_ms = 1};
+    struct checked checked = {.name = (char *)"10.0.0.2", .verdict = verdict_new(NULL)};
+    struct results results = {.checked = &checked};
+    struct probe_fixture fixture;
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
+    struct fake fake;
+    struct looked l;
+    fake_begin(&fake, target, fault, true);
+    memcpy(target->ip, peer_ip, 4);
+    g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
+    g_free(why_no_reply(target, NULL, late_ms));
+    fake_end(target);
+    assert_int_equal(checked.stages->len, 1);
+    const struct stage *s = checked.stages->pdata[0];
+    l.outcome = s->outcome;
+    g_strlcpy(l.text, s->text, sizeof l.text);
+    g_strlcpy(l.advice, s->advice, sizeof l.advice);
+    probe_fixture_forget(&checked);
+    return l;
+}
+
+static void one_cause_and_a_command(void **state)
+{
+    static const struct {
+        uint8_t qpn, gid; /* of the neighbour entry; 0: there is none */
+        enum fault fault;
+        unsigned late_ms;
+        const char *text, *advice;
+    } all[] = {
+        {PEER_QPN, 0x95, DEAF_TO_GROUP, 0,
+         "packets to the group do not reach the peer: fe80::2:c903:0:1895 (LID 7)",
+         "MLID 0xc000 must lead to LID 7"},
+        {PEER_QPN, 0x95, IS_ABSENT, 0,
+         "no packet comes back from the peer's port: ", "ibtracert -C fake0 -P 1 3 7"},
+        {PEER_QPN, 0x77, IS_ABSENT, 0,
+         "the peer's port is gone: the SA has no port with the GID fe80::2:c903:0:1877",
+         "ip neigh flush dev ib0"},
+        {0, 0, IS_ABSENT, 2000, "the peer is slow: its reply came 2.0 s",
+         "--timeout 3000 10.0.0.2"},
+        {0, 0, IS_ABSENT, 0, "no such host: ", "check the address"},
+    };
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        clear_host();
+        if (all[i].qpn)
+            add_neighbour(2, all[i].qpn, all[i].gid);
+        struct looked l = why_of(all[i].fault, all[i].late_ms);
+        check(&l, OUTCOME_INCONCLUSIVE, all[i].text);
+        advises(&l, all[i].advice);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,6 +512,7 @@ int main(void)
         cmocka_unit_test(paths_that_are_not_known_are_no_pass),
         cmocka_unit_test(two_stations_with_one_address_fail),
         cmocka_unit_test(long_tables_are_limited),
+        cmocka_unit_test(one_cause_and_a_command),
         cmocka_unit_test(a_table_that_is_not_listed_is_no_empty_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The networks of this host's IPoIB interfaces: their addresses with prefix lengths. */
+#ifndef IPOIB_PROBE_HOSTNET_H
+#define IPOIB_PROBE_HOSTNET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Name of an IPoIB interface whose network contains the address; NULL: none. Free with g_free(). */
+char *hostnet_of(bool ipv6, const uint8_t *ip);
+/* "ib0 10.0.0.2/30, ib1 10.1.0.2/24"; "": no address of that family. Free with g_free(). */
+char *hostnet_text(bool ipv6);
+/* The same of one interface: "10.0.0.2/30". */
+char *hostnet_text_of(const char *interface, bool ipv6);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Shared by the files that find causes: what is known, and the functions of the table. */
+#ifndef IPOIB_PROBE_DIAGNOSIS_H
+#define IPOIB_PROBE_DIAGNOSIS_H
+
+#include <glib.h>
+
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/target.h"
+
+struct diagnosis {
+    struct target *t;
+    const char *link_error; /* NULL: the link is open */
+    unsigned late_ms;
+    char *interface; /* this host's interface there; NULL: none */
+    char *evidence, *command;
+
+    /* The peer's link-layer address, from the neighbour table or its IPv6 address. */
+    bool known, knows_qpn;
+    uint8_t lladdr[LLADDR_SIZE];
+    char gid[48];
+    bool asked;         /* the next fields are valid */
+    bool path, other;   /* the SA has a path in this partition; in another one, pkey */
+    bool unknown_port;  /* the SA has no path at all */
+    uint16_t lid, pkey; /* of the path */
+    uint8_t sl;
+    bool member, member_known; /* of the broadcast group */
+    bool limited;              /* according to the SA, it is a limited member of the partition */
+    bool by_unicast;           /* it replies to a request to its queue pair */
+    bool by_cm;                /* its communication manager replies */
+};
+
+/* Sets evidence and command; returns true. */
+bool diagnosis_holds(struct diagnosis *d, char *evidence, char *command);
+/* Queries the SA about the known address and asks the peer there; once. */
+void diagnosis_ask(struct diagnosis *d);
+
+/* This host (own_side.c). */
+bool why_interface_down(struct diagnosis *d);
+bool why_no_carrier(struct diagnosis *d);
+bool why_port_down(struct diagnosis *d);
+bool why_port_initialize(struct diagnosis *d);
+bool why_pkey_missing(struct diagnosis *d);
+bool why_sa_silent(struct diagnosis *d);
+bool why_link_closed(struct diagnosis *d);
+bool why_other_route(struct diagnosis *d);
+bool why_own_address(struct diagnosis *d);
+bool why_old_entry(struct diagnosis *d);
+/* A peer whose address is known (known_peer.c). */
+bool why_both_limited(struct diagnosis *d);
+bool why_other_partition(struct diagnosis *d);
+bool why_port_gone(struct diagnosis *d);
+bool why_not_in_group(struct diagnosis *d);
+bool why_not_delivered(struct diagnosis *d);
+bool why_queue_silent(struct diagnosis *d);
+bool why_nothing_back(struct diagnosis *d);
+/* The other hosts (other_hosts.c). */
+bool why_nobody_replies(struct diagnosis *d);
+bool why_group_to_nobody(struct diagnosis *d);
+bool why_others_limited(struct diagnosis *d);
+bool why_ports_outside(struct diagnosis *d);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Walks the table of causes. See why.h. */
+#include "probe/why/why.h"
+
+#include <string.h>
+
+#include "probe/exchange/peer.h"
+#include "probe/link/hostif.h"
+#include "probe/link/hostneigh.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/run.h"
+#include "probe/run/text.h"
+#include "probe/why/diagnosis.h"
+
+bool diagnosis_holds(struct diagnosis *d, char *evidence, char *command)
+{
+    d->evidence = evidence;
+    d->command = command;
+    return true;
+}
+
+static bool is_slow(struct diagnosis *d)
+{
+    return d->late_ms &&
+           diagnosis_holds(d,
+                           g_strdup_printf("its reply came %.1f s after the first request",
+                                           d->late_ms / 1000.0),
+                           g_strdup_printf("ipoib-probe --timeout %u %s",
+                                           d->late_ms + d->late_ms / 2, d->t->name));
+}
+
+static bool is_duplicate(struct diagnosis *d)
+{
+    return d->t->peer->several_senders &&
+           diagnosis_holds(
+               d, g_strdup("several ports sent packets in its name"),
+               g_strdup_printf("arping -c 3 %s  # from another host: shows both", d->t->name));
+}
+
+static bool is_unusable(struct diagnosis *d)
+{
+    return d->t->unusable &&
+           diagnosis_holds(d, g_strdup_printf("a reply was received that has %s", d->t->unusable),
+                           g_strdup_printf("ipoib-probe -w packets.pcapng %s", d->t->name));
+}
+
+/* What could not be looked at, so that the cause may be another one. */
+static const char *not_looked_at(const struct diagnosis *d)
+{
+    if (!transport_can(d->t->link->transport, CAN_QUERY_SA))
+        return "; the SA cannot be queried through a network interface, so the peer may also be "
+               "off this link";
+    return d->t->link->sm_key ? "" : "; the SA does not say which ports are on this link";
+}
+
+static bool is_no_host(struct diagnosis *d)
+{
+    const struct port_facts *f = &d->t->link->transport->facts;
+    GString *command = g_string_new("check the address");
+    for (unsigned i = 0; i < f->n_pkeys; i++)
+        if ((f->pkeys[i] ^ d->t->link->pkey) & 0x7fff && f->pkeys[i] & 0x7fff)
+            g_string_append_printf(command, "; ipoib-probe --pkey 0x%04x %s", f->pkeys[i],
+                                   d->t->name);
+    return diagnosis_holds(d,
+                           g_strdup_printf("nothing is wrong on this side, and no host of "
+                                           "partition 0x%04x has the address%s",
+                                           d->t->link->pkey | 0x8000, not_looked_at(d)),
+                           g_string_free(command, FALSE));
+}
+
+/* When a cause can be looked for. */
+enum condition { ALWAYS, LINK_OPEN, PEER_KNOWN };
+
+struct cause {
+    const char *words;
+    bool (*holds)(struct diagnosis *d);
+    enum condition condition;
+    unsigned transport; /* required capabilities of the transport */
+};
+
+/* From this host outwards. */
+static const struct cause causes[] = {
+    {"this host's interface is down", why_interface_down, ALWAYS, 0},
+    {"this host's port has no link", why_port_down, ALWAYS, 0},
+    {"no subnet manager has set up this host's port", why_port_initialize, ALWAYS, 0},
+    {"this host's port is not in the partition", why_pkey_missing, ALWAYS, 0},
+    {"the subnet manager (SA) does not work", why_sa_silent, ALWAYS, 0},
+    {"this host's port cannot join the link", why_link_closed, ALWAYS, 0},
+    {"this host's interface has no carrier", why_no_carrier, LINK_OPEN, 0},
+    {"this host's kernel does not send the address to this link", why_other_route, LINK_OPEN, 0},
+    {"this host has the address itself", why_own_address, LINK_OPEN, 0},
+    {"the peer is slow", is_slow, LINK_OPEN, 0},
+    {"two hosts use the address", is_duplicate, LINK_OPEN, 0},
+    {"the peer replies, but wrongly", is_unusable, LINK_OPEN, 0},
+    {"both ports are limited members", why_both_limited, PEER_KNOWN, CAN_QUERY_SA},
+    {"the peer is in another partition", why_other_partition, PEER_KNOWN, CAN_QUERY_SA},
+    {"the peer's port is gone", why_port_gone, PEER_KNOWN, CAN_QUERY_SA},
+    {"the peer is not in the broadcast group", why_not_in_group, PEER_KNOWN, CAN_QUERY_SA},
+    {"packets to the group do not reach the peer", why_not_delivered, PEER_KNOWN, CAN_QUERY_SA},
+    {"this host reaches nobody on the link", why_nobody_replies, LINK_OPEN, 0},
+    {"packets to the group reach nobody", why_group_to_nobody, LINK_OPEN, 0},
+    {"the peer's port replies, its interface does not", why_queue_silent, PEER_KNOWN, CAN_QUERY_SA},
+    {"no packet comes back from the peer's port", why_nothing_back, PEER_KNOWN, CAN_QUERY_SA},
+    {"this port is a limited member, and so are others", why_others_limited, LINK_OPEN,
+     CAN_QUERY_SA},
+    {"no host replies, and some are not on the link", why_ports_outside, LINK_OPEN, CAN_QUERY_SA},
+    {"no such host", is_no_host, LINK_OPEN, 0},
+};
+
+/* ---- what is known at the beginning */
+
+static void know_lladdr(struct diagnosis *d, const uint8_t *lladdr, bool knows_qpn)
+{
+    d->known = true;
+    d->knows_qpn = knows_qpn;
+    memcpy(d->lladdr, lladdr, LLADDR_SIZE);
+    text_ip(true, lladdr + LLADDR_GID, d->gid);
+}
+
+static void read_neighbour(struct diagnosis *d)
+{
+    GArray *all = d->interface ? hostneigh_read(d->interface) : NULL;
+    for (guint i = 0; all && i < all->len && !d->known; i++) {
+        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
+        if (n->ipv6 == d->t->ipv6 && memcmp(n->ip, d->t->ip, n->ipv6 ? 16 : 4) == 0)
+            know_lladdr(d, n->lladdr, true);
+    }
+    if (all)
+        g_array_unref(all);
+}
+
+/* A link-local address made from the port's GUID (RFC 4391 §8). */
+static void read_address(struct diagnosis *d)
+{
+    uint8_t lladdr[LLADDR_SIZE] = {0};
+    const uint8_t *ip = d->t->ip;
+    if (d->known || !d->t->ipv6 || ip[0] != 0xfe || (ip[1] & 0xc0) != 0x80)
+        return;
+    memcpy(lladdr + LLADDR_GID, d->t->link->transport->facts.gid, 8);
+    memcpy(lladdr + LLADDR_GID + 8, ip + 8, 8);
+    lladdr[LLADDR_GID + 8] ^= 2;
+    know_lladdr(d, lladdr, false);
+}
+
+static void begin(struct diagnosis *d)
+{
+    const struct choice *c = d->t->link->choice;
+    const struct transport *transport = d->t->link->transport;
+    if (transport->interface)
+        d->interface = g_strdup(transport->interface->name);
+    else if (c && c->interface[0])
+        d->interface = g_strdup(c->interface);
+    else
+        d->interface = host_interface_in_any_state(&transport->facts, d->t->link->pkey);
+    read_neighbour(d);
+    read_address(d);
+}
+
+static void end(struct diagnosis *d)
+{
+    g_free(d->interface);
+    g_free(d->evidence);
+    g_free(d->command);
+}
+
+/* ---- the walk */
+
+static bool can_look(const struct diagnosis *d, const struct cause *c)
+{
+    return (c->condition == ALWAYS || !d->link_error) && (c->condition != PEER_KNOWN || d->known) &&
+           transport_can(d->t->link->transport, c->transport) && !target_ended(d->t);
+}
+
+static const char *find_cause(struct diagnosis *d)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(causes); i++)
+        if (can_look(d, &causes[i]) && causes[i].holds(d))
+            return causes[i].words;
+    return NULL;
+}
+
+char *why_no_reply(struct target *t, const char *link_error, unsigned late_ms)
+{
+    struct diagnosis d = {.t = t, .link_error = link_error, .late_ms = late_ms};
+    begin(&d);
+    results_begin(t->results, "no-reply");
+    const char *words = find_cause(&d);
+    if (words)
+        results_stage(t->results, "peer.no-reply", OUTCOME_INCONCLUSIVE, d.command, "%s: %s", words,
+                      d.evidence);
+    char *text = words ? g_strdup_printf("%s: %s", words, d.evidence) : NULL;
+    end(&d);
+    return text;
+}
+
+void why_kernel_fails(struct target *t)
+{
+    static const struct cause of_kernel[] = {
+        {"this host's interface is down", why_interface_down, ALWAYS, 0},
+        {"this host's interface has no carrier", why_no_carrier, ALWAYS, 0},
+        {"this host's kernel does not send the address to this link", why_other_route, ALWAYS, 0},
+        {"this host's neighbour table has an old address", why_old_entry, ALWAYS, 0},
+    };
+    struct diagnosis d = {.t = t};
+    const char *words = NULL;
+    begin(&d);
+    for (size_t i = 0; i < G_N_ELEMENTS(of_kernel) && !words; i++)
+        words = of_kernel[i].holds(&d) ? of_kernel[i].words : NULL;
+    if (words)
+        results_stage(t->results, "peer.own-side", OUTCOME_FAIL, d.command,
+                      "the peer replies to the probe, but %s: %s", words, d.evidence);
+    end(&d);
+}

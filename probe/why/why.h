@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why a peer does not reply: one cause, its evidence and a command. The causes are a table that is
+ * walked in order, from this host outwards (why.c); the first one that holds is reported.
+ */
+#ifndef IPOIB_PROBE_WHY_H
+#define IPOIB_PROBE_WHY_H
+
+#include "probe/run/target.h"
+
+/*
+ * Finds the cause and adds it as the stage peer.no-reply, which is inconclusive. link_error: why
+ * the link could not be opened; NULL: it is open. late_ms: when a reply came after all; 0: none.
+ * Returns the stage's text, to be freed with g_free(). NULL: the run ended.
+ */
+char *why_no_reply(struct target *t, const char *link_error, unsigned late_ms);
+
+/*
+ * The peer replies, but this host's kernel would not reach it: its interface is down, its route is
+ * another one, or its neighbour table has an old address. Adds the stage peer.own-side, which has
+ * failed, or nothing.
+ */
+void why_kernel_fails(struct target *t);
+
+#endif

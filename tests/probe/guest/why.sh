@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# why PROBE CHECK LIB: why a peer does not reply; a scenario for testbed/fabric once, results in TAP in /fabric-out/tap. Four HCAs on a
+# switch: h0 runs OpenSM, h1 is the probe's host, h2 is the peer, h3 another host.
+probe=$1 check=$2
+. "$3" || return 1
+on1() { local want=$1; shift; fabric_on 1 "$probe" --format json -o /tmp/report "$@"; local got=$?; [ $got = "$want" ] || { echo "exit $got"; cat /tmp/report; return 1; }; }
+# because STATUS WORDS [ARGUMENT...]: the cause is WORDS, found in time; the emulated machine is slow
+because() { local want=$1 words=$2; shift 2; on1 "$want" --why "$@"; local got=$?; says peer.no-reply "^inconclusive $words" && return $got; cut -c1-300 /tmp/table; return 1; }
+fresh() { fabric_on 1 ip neigh flush dev ib1; fabric_on 1 ping -c 1 -W 2 10.0.0.3 && fabric_on 1 ping -c 1 -W 2 10.0.0.4; }
+
+{ echo 'Default=0x7fff, ipoib : ALL=full;'; echo 'P1=0x0001, ipoib : ALL=limited;'; echo 'P2=0x0002, ipoib : ALL=full;'; } > /tmp/partitions
+fabric_up nhca=4 topo=1 && fabric_sm -P /tmp/partitions && fabric_nets datagram && fresh || return 1
+
+replies() { on1 0 --why 10.0.0.3 && says peer.address '10.0.0.3 is at'; }
+try "a peer that replies" replies
+alone() { fabric_on 1 "$probe" --why 10.0.0.3 > /tmp/out && [ "$(cat /tmp/out)" = "10.0.0.3: it replies" ] &&
+    { fabric_on 1 "$probe" --why 10.0.0.99 > /tmp/out; [ $? = 2 ]; } && [ "$(grep -c . /tmp/out)" = 2 ] && grep '^10.0.0.99: no such host: ' /tmp/out && grep '^  -> check the address' /tmp/out; }
+try "--why prints the cause alone" alone
+no_host() { because 2 'no such host: nothing is wrong on this side' 10.0.0.99; }
+try "no such host" no_host
+down() { fresh; ip -n n1 link set ib1 down; because 2 "this host's interface is down: ib1 is down -> ip link set ib1 up" 10.0.0.99; local s=$?
+    on1 1 --why 10.0.0.3 && says peer.own-side "^fail .*interface is down: ib1 is down"; s=$((s+$?))
+    ip -n n1 link set ib1 up; fabric_link 1 ib1; return $s; }
+try "this host's interface is down" down
+peer_down() { fresh; ip -n n2 link set ib2 down; sleep 1; because 2 'the peer is not in the broadcast group: the SA does not list' 10.0.0.3; local s=$?
+    fabric_on 1 ip neigh flush dev ib1; because 2 'no host replies, and some are not on the link: of 3 other ports .* 1 are not in' 10.0.0.3; s=$((s+$?))
+    ip -n n2 link set ib2 up; fabric_link 2 ib2; return $s; }
+try "the peer's interface is down" peer_down
+removed() { fresh; ip -n n2 addr del 10.0.0.3/24 dev ib2; because 2 "the peer's port replies, its interface does not" 10.0.0.3; local s=$?
+    ip -n n2 addr add 10.0.0.3/24 dev ib2; return $s; }
+try "the address was removed at the peer" removed
+unplugged() { fresh; fabric_port h2 DOWN; fabric_until eval '! saquery -C vqib1 NR | grep -qi 0x0011750000000120'; because 2 "the peer's port is gone: the SA has no port with the GID" 10.0.0.3; local s=$?
+    fabric_port h2 UP; fabric_link 2 ib2; return $s; }
+try "the peer's cable is out" unplugged
+one_way() { fresh; fabric_fault h2 loss_ppm=1000000; because 2 "no packet comes back from the peer's port" 10.0.0.3; local s=$?; fabric_fault h2 loss_ppm=0; return $s; }
+try "one direction is lost" one_way
+netmask() { ip -n n1 addr flush dev ib1; ip -n n1 addr add 10.0.0.2/30 dev ib1; on1 2 --why 10.0.0.9 && says peer.port 'no route to 10.0.0.9.*ib1 10.0.0.2/30'; local s=$?
+    on1 2 --why 10.0.0.3 && says peer.port 'broadcast address of the network of ib1'; s=$((s+$?))
+    ip -n n1 addr flush dev ib1; ip -n n1 addr add 10.0.0.2/24 dev ib1; return $s; }
+try "a wrong netmask, a broadcast address" netmask
+old() { fresh; ip -n n1 neigh replace 10.0.0.3 dev ib1 nud permanent lladdr 00:00:00:77:fe:80:00:00:00:00:00:00:00:11:75:00:00:00:01:20
+    on1 1 --why 10.0.0.3 && says peer.own-side '^fail .*neighbour table has an old address: it has 00:00:00:77:.* -> ip neigh del 10.0.0.3 dev ib1'; local s=$?
+    ip -n n1 neigh del 10.0.0.3 dev ib1; return $s; }
+try "the neighbour table has an old queue pair" old
+limited() { for i in 1 2; do ip -n n$i link add link ib$i name ib$i.8001 type ipoib pkey 0x8001; ip -n n$i link set ib$i.8001 up; fabric_link $i ib$i.8001; done
+    because 2 'this port is a limited member, and so are others' --pkey 0x8001 10.0.0.3; }
+try "both are limited members" limited
+other() { for i in 1 2; do ip -n n$i link add link ib$i name ib$i.8002 type ipoib pkey 0x8002; ip -n n$i link set ib$i.8002 up; done
+    ip -n n1 addr add 10.2.0.2/24 dev ib1.8002; ip -n n2 addr add 10.2.0.3/24 dev ib2.8002; fabric_link 1 ib1.8002; fabric_link 2 ib2.8002
+    fabric_on 2 sysctl -qw net.ipv4.conf.all.arp_ignore=1
+    on1 0 --why 10.2.0.3 && says peer.port 'through ib1.8002 (vqib1 port 1), P_Key 0x8002' && because 2 'no such host: .* -> .*ipoib-probe --pkey 0x8002 10.2.0.3' -d vqib1 10.2.0.3; }
+try "another partition" other
+dead_sm() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; because 2 'the subnet manager (SA) does not work: there is no SA at LID 1' 10.0.0.3; }
+try "the subnet manager is dead" dead_sm
+cable() { fabric_port h1 DOWN; sleep 1; because 2 "this host's port has no link: vqib1 port 1 is Down" -d vqib1 10.0.0.3; }
+try "this host's cable is out" cable
+tap_end

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which port ipoib-probe uses: the kernel's route to the address, -d, and all ports for fabric.
+
+Expected: doc/probe.md, "Which port"."""
+import json
+
+import pytest
+
+from support.played_probe import IPV4, IPV6, PROBE, Run, need_to_play, played, refuse
+
+
+@pytest.fixture(scope="module", name="can_play")
+def fixture_can_play():
+    need_to_play()
+
+
+def port_of(arguments, **given):
+    """The run without -d, and its stage peer.port."""
+    run = Run(played(given, PROBE, "--format", "json", "--timeout", "100", *arguments))
+    stages = [r for r in run.report["results"] if r["id"] == "peer.port"]
+    return run, [(s["actual"], s.get("advice", "")) for s in stages]
+
+
+@pytest.mark.parametrize(
+    "target, addresses, why",
+    [
+        (IPV4, ["10.0.0.1/24"], "the kernel's route, source 10.0.0.1"),
+        (IPV6, [], "the only IPoIB interface"),
+        (f"{IPV6}%ib9", ["fe80::1/64"], "the kernel's route, source fe80::1"),
+    ],
+)
+def test_port_of_the_route(can_play, target, addresses, why):
+    del can_play
+    run, stages = port_of([target], addresses=addresses)
+    assert run.status == 0, run.report
+    assert stages == [(f"through ib9, P_Key 0xffff: {why}", "")]
+
+
+@pytest.mark.parametrize(
+    "commands, target, words, advice",
+    [
+        (
+            ["ip route add 10.9.0.0/24 via 10.0.0.254"],
+            "10.9.0.1",
+            "10.9.0.1 is behind a router: the route leads through 10.0.0.254 at ib9",
+            "ipoib-probe 10.0.0.254",
+        ),
+        ([], "10.0.0.255", "10.0.0.255 is the broadcast address of the network of ib9", ""),
+        ([], "10.0.1.1", "(ib9 10.0.0.1/24)", "ip -br addr show ib9"),
+        (
+            [
+                "ip link add dummy9 type veth",
+                "ip link set dummy9 up",
+                "ip route add 10.8.0.0/24 dev dummy9",
+            ],
+            "10.8.0.1",
+            "the route to it leads through dummy9, which is no IPoIB interface",
+            "ipoib-probe -d ib9 10.8.0.1",
+        ),
+    ],
+)
+def test_address_on_no_link(can_play, commands, target, words, advice):
+    """Nothing is sent, and the exit status is 2."""
+    del can_play
+    run, stages = port_of([target], addresses=["10.0.0.1/24"], commands=commands)
+    assert run.status == 2 and not run.frames
+    [(text, given)] = stages
+    assert words in text and text == run.trouble and advice in given
+
+
+def test_interface_that_is_down_is_still_the_one(can_play):
+    """The kernel has no route then; its network names it."""
+    del can_play
+    run, _ = port_of([IPV4], addresses=["10.0.0.1/24"], state="down")
+    assert run.status == 2 and "ip link set ib9 up" in run.trouble
+
+
+def test_wrong_device_lists_the_right_names(can_play):
+    del can_play
+    why = refuse({}, PROBE, "-d", "ib8", "--format", "json", IPV4)
+    assert "no InfiniBand device or IPoIB interface ib8; there is ib9" in why
+
+
+def test_bond_is_its_active_interface(can_play):
+    del can_play
+    bond = {"bond0/type": "32\n", "bond0/bonding/active_slave": "ib9\n"}
+    run, stages = port_of(["-d", "bond0", IPV4], addresses=["10.0.0.1/24"], sysfs=bond)
+    assert run.status == 0
+    assert stages == [("through ib9, P_Key 0xffff: the active interface of bond0", "")]
+
+
+def port_files(device, number, gid, state="4: ACTIVE", layer="InfiniBand", verbs=True):
+    port = f"{device}/ports/{number}"
+    files = {f"{port}/state": state, f"{port}/link_layer": layer, f"{port}/gids/0": gid}
+    if verbs:
+        files[f"{device}/device/infiniband_verbs/uverbs_{device}/ibdev"] = device
+    return {path: text + "\n" for path, text in files.items()}
+
+
+# ib9 is on mlx5_0. smi1 only carries SMPs for it, as beside a ConnectX-8; mlx5_1 is a RoCE port;
+# mlx5_2 has no interface; nothing is plugged into mlx5_3.
+PORTS = {
+    **port_files("mlx5_0", 1, "fe80::1"),
+    **port_files("mlx5_1", 1, "fe80::2", layer="Ethernet"),
+    **port_files("mlx5_2", 1, "fe80::3"),
+    **port_files("mlx5_3", 1, "fe80::4", state="1: DOWN"),
+    **port_files("smi1", 1, "fe80::1", verbs=False),
+}
+
+
+@pytest.mark.parametrize(
+    "options, ports",
+    [
+        ([], ["fabric ib9", "fabric mlx5_2 port 1"]),
+        (["--all-ports"], ["fabric ib9", "fabric mlx5_2 port 1", "fabric mlx5_3 port 1"]),
+        (["-d", "ib9"], ["fabric"]),
+    ],
+)
+def test_fabric_names_every_port(can_play, options, ports):
+    """A port that is down and not in use is named, or tested with --all-ports."""
+    del can_play
+    run = Run(played({"infiniband": PORTS}, PROBE, "--format", "json", *options, "fabric"))
+    assert [t["name"] for t in run.report["summary"]["targets"]] == ports
+    unused = [r for r in run.report["results"] if r["id"] == "fabric.unused-ports"]
+    assert [(u["target"], u["outcome"]) for u in unused] == (
+        [] if options else [("fabric ib9", "noted")]
+    )
+    assert options or "not tested: mlx5_3 port 1 (no interface)" in unused[0]["actual"]
+
+
+def test_fabric_has_a_line_for_every_port(can_play):
+    """The text report: a verdict for each port, and the port that is not tested."""
+    del can_play
+    done = played({"infiniband": PORTS}, PROBE, "fabric")
+    lines = json.loads(done.stdout)["out"].splitlines()
+    assert [line.split(": ")[0] for line in lines if line.startswith("fabric ")] == [
+        "fabric ib9",
+        "fabric mlx5_2 port 1",
+    ]
+    assert any("fabric.unused-ports  down" in line and "mlx5_3 port 1" in line for line in lines)
+
+
+def test_names_of_devices(can_play):
+    del can_play
+    given = {"infiniband": PORTS}
+    why = refuse(given, PROBE, "-d", "mlx5_9", "--format", "json", IPV4)
+    assert why.endswith("; there is mlx5_0, mlx5_2, mlx5_3, ib9")
