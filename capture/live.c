@@ -6,10 +6,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "capture/receive/devevent.h"
 #include "capture/list.h"
 #include "capture/losses.h"
+#include "capture/firmware/firmware.h"
 #include "cli/fail.h"
 #include "cli/say.h"
 #include "capture/multicast/multicast.h"
@@ -30,7 +32,8 @@ struct live {
     const struct live_options *options;
     struct device_list list;
     struct device device;
-    struct sniffer sniffer; /* one of these two, depending on the mode */
+    struct sniffer sniffer; /* one of these, depending on the mode and the sniffer */
+    struct firmware firmware;
     struct multicast multicast;
     struct feed feed;
     struct dropcount dropcount;
@@ -104,20 +107,40 @@ static struct rx_plan rx_plan_of(const struct live *l)
     return plan;
 }
 
+static bool create_multicast(struct live *l, GError **error)
+{
+    const struct multicast_plan plan = {.rx = rx_plan_of(l),
+                                        .pkey = l->options->pkey,
+                                        .broadcast_only = l->options->broadcast_only};
+    bool good = multicast_create(&l->multicast, &l->device, &plan, error);
+
+    l->feed = multicast_feed(&l->multicast);
+    return good;
+}
+
+static bool create_firmware(struct live *l, GError **error)
+{
+    const struct firmware_plan plan = {
+        .rx = rx_plan_of(l), .direction = l->options->direction, .library = l->options->mstflint};
+    bool good = firmware_create(&l->firmware, &l->device, &plan, error);
+
+    l->feed = firmware_feed(&l->firmware);
+    return good;
+}
+
 static bool create_feed(struct live *l, GError **error)
 {
-    const struct multicast_plan multicast = {.rx = rx_plan_of(l),
-                                             .pkey = l->options->pkey,
-                                             .broadcast_only = l->options->broadcast_only};
+    enum sniffer_kind sniffer = l->options->sniffer;
+    struct rx_plan plan;
     bool good;
 
-    if (l->options->mode == MODE_MULTICAST) {
-        good = multicast_create(&l->multicast, &l->device, &multicast, error);
-        l->feed = multicast_feed(&l->multicast);
-    } else {
-        good = sniffer_create(&l->sniffer, &l->device, &multicast.rx, error);
-        l->feed = sniffer_feed(&l->sniffer);
-    }
+    if (l->options->mode == MODE_MULTICAST)
+        return create_multicast(l, error);
+    if (sniffer == SNIFFER_FIRMWARE || (sniffer == SNIFFER_AUTO && firmware_is_usual(&l->device)))
+        return create_firmware(l, error);
+    plan = rx_plan_of(l);
+    good = sniffer_create(&l->sniffer, &l->device, &plan, error);
+    l->feed = sniffer_feed(&l->sniffer);
     return good;
 }
 
@@ -234,8 +257,32 @@ static bool start_writer(struct live *l, GError **error)
     return l->options->memory || writer_start(l->writer, error);
 }
 
+/* Whether the output is a pipe, which may wait for its reader, or a device. */
+static bool output_waits(const struct live_options *options)
+{
+    struct stat st;
+
+    return options->fifo || strcmp(options->file, "-") == 0 ||
+           (!options->series && stat(options->file, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
 /*
  * Frames arrive from feed.start on, so the output is open by then: a FIFO may wait for its reader.
+ * If only feed.start shows whether the device accepts the capture, a file is opened after it.
+ */
+static bool start_feed(struct live *l, GError **error)
+{
+    bool first = l->feed.ops->accepts_at_start && !output_waits(l->options);
+
+    if (!l->feed.ops->prepare(&l->feed, error) || (!first && !open_output(l, error)))
+        return false;
+    if (!dropcount_open(&l->dropcount, &l->device) && !l->options->fifo)
+        say("%s has no counter of lost frames (out_of_buffer): lost frames cannot be reported",
+            device_name(&l->device));
+    return l->feed.ops->start(&l->feed, error) && (!first || open_output(l, error));
+}
+
+/*
  * feed.start comes before the privileges are dropped: where libibverbs calls the kernel by write(),
  * ib_uverbs refuses a process whose credentials have changed since it opened the device
  * (ib_safe_file_access). The writer's thread comes after both, since it inherits the privileges.
@@ -246,13 +293,7 @@ static bool prepare(struct live *l, GError **error)
         return false;
     make_selection(l);
     make_recorder(l);
-    if (!l->feed.ops->prepare(&l->feed, error) || !open_output(l, error))
-        return false;
-    if (!dropcount_open(&l->dropcount, &l->device) && !l->options->fifo)
-        say("%s has no counter of lost frames (out_of_buffer): lost frames cannot be reported",
-            device_name(&l->device));
-    return l->feed.ops->start(&l->feed, error) && drop_privileges(l->options, error) &&
-           start_writer(l, error);
+    return start_feed(l, error) && drop_privileges(l->options, error) && start_writer(l, error);
 }
 
 /* Stops and frees the feed. This can print messages and wait for the keeper. */
@@ -260,9 +301,11 @@ static void end_feed(struct live *l)
 {
     if (l->sniffer.device)
         sniffer_destroy(&l->sniffer);
+    if (l->firmware.device)
+        firmware_destroy(&l->firmware);
     if (l->multicast.device)
         multicast_destroy(&l->multicast);
-    l->sniffer.device = l->multicast.device = NULL;
+    l->sniffer.device = l->firmware.device = l->multicast.device = NULL;
 }
 
 /*
@@ -345,7 +388,7 @@ static int finish_capture(struct live *l, const struct receiver *r)
     lost = counts.device + counts.own + (end.left ? 0 : writer_lost(l->writer));
     if (!l->options->fifo || lost > 0)
         report_sum(l, lost);
-    return good && lost == 0 && r->restarts == 0 && !r->failed ? 0 : 1;
+    return good && lost == 0 && r->restarts == 0 && !r->failed && !l->feed.is_left ? 0 : 1;
 }
 
 static struct receive_plan receive_plan(const struct live_options *options)

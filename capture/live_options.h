@@ -12,6 +12,7 @@
 #define HOLD_DEFAULT (UINT64_C(256) << 20)
 
 enum live_mode { MODE_SNIFFER, MODE_MULTICAST };
+enum sniffer_kind { SNIFFER_AUTO, SNIFFER_VERBS, SNIFFER_FIRMWARE };
 
 struct live_options {
     const char *device; /* NULL: the first one */
@@ -24,6 +25,8 @@ struct live_options {
     uint64_t hold;   /* limit of records that wait for the writer, bytes */
     enum direction direction;
     enum live_mode mode;
+    enum sniffer_kind sniffer;
+    const char *mstflint; /* path of mstflint's library; NULL: where packages have it */
     unsigned pkey;       /* P_Key of the partition; 0: the first of the port */
     bool broadcast_only; /* only the broadcast group */
     bool pcapng, list;

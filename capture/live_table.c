@@ -214,6 +214,22 @@ static const struct cli_option table[] = {
      .labels = LABELS("Sniffer: all that the port sends and receives",
                       "Multicast: frames sent to the link's IPoIB groups"),
      CLI_CHOOSES(live_options, mode)},
+    {.name = "sniffer",
+     .argument = "auto|verbs|firmware",
+     .help = "set how the device's sniffer is started (default: auto)",
+     .details = "`verbs` asks the kernel's driver for it. "
+                "`firmware` sends a command to the adapter's firmware, by the library of mstflint: "
+                "only root can, and only InfiniBand ports of mlx5 devices have it. "
+                "`auto` is `firmware` on these ports, and `verbs` on all others.",
+     CLI_CHOOSES(live_options, sniffer)},
+    {.name = "mstflint-library",
+     .argument = "FILE",
+     .help = "load mstflint's library (ccmdif.so) from FILE",
+     .details = "By default, the program looks where the packages of mstflint have it. "
+                "The file and all folders on the way to it must belong to root, and nobody else "
+                "may be able to write to them.",
+     CLI_STORES(live_options, mstflint),
+     .group = OF_LIST},
     {.name = "pkey",
      .argument = "P_KEY",
      .help = "use this P_Key in multicast mode (default: first)",

@@ -129,7 +129,7 @@ static bool read_events(struct multicast *m, GError **error)
     struct groupevent event;
     ssize_t n;
 
-    while ((n = recv(m->keeper.fd, &event, sizeof(event), MSG_DONTWAIT)) == (ssize_t)sizeof(event))
+    while ((n = recv(m->keeper.process.fd, &event, sizeof(event), MSG_DONTWAIT)) == (ssize_t)sizeof(event))
         if (!take_event(m, &event, error))
             return false;
     return (n < 0 && (errno == EAGAIN || errno == EINTR)) || replace_keeper(m, error);
@@ -137,7 +137,7 @@ static bool read_events(struct multicast *m, GError **error)
 
 static bool await_events(struct multicast *m, GError **error)
 {
-    struct pollfd fds[] = {{.fd = m->keeper.fd, .events = POLLIN},
+    struct pollfd fds[] = {{.fd = m->keeper.process.fd, .events = POLLIN},
                            {.fd = stop_fd(), .events = POLLIN}};
     uint64_t end = steady_time() + (uint64_t)FIRST_EVENTS_MS * 1000000;
 
@@ -200,7 +200,7 @@ static bool feed_prepare(struct feed *feed, GError **error)
         return refusal_fail(error, m->device, refusal, "multicast");
     if (!start_keeper(m, error) || !await_events(m, error))
         return false;
-    feed->fd = m->keeper.fd;
+    feed->fd = m->keeper.process.fd;
     return true;
 }
 
@@ -236,7 +236,7 @@ static bool feed_tend(struct feed *feed, GError **error)
     struct multicast *m = feed->self;
     bool good = read_events(m, error);
 
-    feed->fd = m->keeper.fd;
+    feed->fd = m->keeper.process.fd;
     return good;
 }
 
@@ -285,7 +285,7 @@ bool multicast_create(struct multicast *m, struct device *device, const struct m
 
     memset(m, 0, sizeof(*m));
     m->device = device;
-    m->keeper.fd = -1;
+    m->keeper.process.fd = -1;
     m->broadcast_only = plan->broadcast_only;
     m->groups = g_hash_table_new_full(hash_gid, mgid_equal, NULL, g_free);
     if (has_no_groups(device).step != REFUSED_NOT)

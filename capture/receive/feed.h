@@ -17,6 +17,11 @@ struct feed;
 
 struct feed_ops {
     const char *mode; /* name of the mode, as in --mode */
+    /*
+     * Only START shows whether the device accepts the capture, so it comes before a file is
+     * overwritten.
+     */
+    bool accepts_at_start;
 
     /*
      * Checks, before frames arrive, whether the device supports the mode. Returns false and
@@ -55,6 +60,8 @@ struct feed {
     const struct feed_ops *ops;
     struct rxring *ring;
     int fd;     /* readable when there is work for tend; -1: none */
+    bool is_started;
+    bool is_left; /* STOP could not undo what START has done; the reason was printed */
     void *self; /* private data of the mode */
 };
 

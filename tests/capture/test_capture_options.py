@@ -22,8 +22,8 @@ pytestmark = pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     "options",
     [
-        "-d mlx5_0 -i 1 -b 12 -s",
-        "--ib-dev=mlx5_0 --ib-port=1 --max-burst=12 --silent",
+        "-d hca0 -i 1 -b 12 -s",
+        "--ib-dev=hca0 --ib-port=1 --max-burst=12 --silent",
         "-T -s",
         "--conti -s",
         "-p 1048576 -s",
@@ -61,7 +61,7 @@ def test_progress_and_its_end_are_ibdumps_lines():
     result = run("synthetic 100\nrate 1000\n", "-w", "p.pcap", "--duration", "1.3").expect(0)
     out = result.out.decode()
     for text in (
-        ' Device                         : "mlx5_0"\n',
+        ' Device                         : "hca0"\n',
         " Physical port                  : 1\n",
         " Link layer                     : Infiniband\n",
         " Dump file                      : p.pcap\n",
@@ -228,7 +228,7 @@ def test_version(option):
 
 # --- devices
 
-DEVICES = """device mlx5_0
+DEVICES = """device hca0
 ports 2
 lid 7
 gid fe80::2:c903:0:1
@@ -243,7 +243,7 @@ port active ethernet
 fail flow ENOTSUPP
 device mlx4_0
 fail flow EINVAL
-device mlx5_8
+device hca8
 fail qp-raw EPERM
 fail flow EPERM
 device mlx5_7
@@ -262,11 +262,11 @@ def listed():
 
 def test_list_shows_ports_state_link_layer_lid_gid_pkeys_and_modes(listed):
     assert listed[0] == (
-        "mlx5_0 port 1: PORT_ACTIVE, InfiniBand, LID 7, MTU 2048\n    GID       fe80::2:c903:0:1\n"
+        "hca0 port 1: PORT_ACTIVE, InfiniBand, LID 7, MTU 2048\n    GID       fe80::2:c903:0:1\n"
         "    P_Keys    0xffff 0x8001\n    sniffer   yes\n    multicast yes\n"
         "    memory    134 MiB registered (32768 buffers), up to 256 MiB held for the file\n"
     )
-    assert listed[1].startswith("mlx5_0 port 2: ")
+    assert listed[1].startswith("hca0 port 2: ")
     assert re.match(
         r"rxe0 port 1: PORT_DOWN, Ethernet, MTU 2048\n(.*\n)*    sniffer   no: .*mlx5 and mlx4",
         listed[2],
@@ -296,32 +296,32 @@ def test_list_names_users_who_may_not_query_the_sa():
 
 
 class TestListOfOneDevice:
-    scenario = "device mlx5_0\nports 2\ndevice mlx5_1\n"
+    scenario = "device hca0\nports 2\ndevice hca1\n"
 
     def test_list_of_one_device(self):
         both = run(self.scenario, "--list").expect(0)
         assert both.err == ""
         each = [
-            run(self.scenario, "--list", "-d", name).expect(0).out for name in ("mlx5_0", "mlx5_1")
+            run(self.scenario, "--list", "-d", name).expect(0).out for name in ("hca0", "hca1")
         ]
         assert b"".join(each) == both.out
         assert both.out.count(b" port ") == 3
 
     def test_list_of_a_missing_device_is_refused(self):
-        result = run(self.scenario, "-d", "mlx5_7", "--list")
-        result.expect(1, "no RDMA device mlx5_7; there is mlx5_0, mlx5_1")
+        result = run(self.scenario, "-d", "hca7", "--list")
+        result.expect(1, "no RDMA device hca7; there is hca0, hca1")
         assert result.out == b""
 
     def test_list_names_options_without_effect(self):
         result = run(self.scenario, "--list", "-i", "1")
-        result.expect(0, "with --list no option but -d has an effect")
+        result.expect(0, "with --list no option but -d and --mstflint-library has an effect")
         assert result.out == run(self.scenario, "--list").out
 
 
 REFUSALS = {  # name: scenario, arguments, texts
     "no uverbs": ("fail list ENOSYS\n", "", ["ib_uverbs"]),
-    "no such device": (FED, "-d mlx5_7", ["no RDMA device mlx5_7; there is mlx5_0"]),
-    "no such port": (FED, "-i 2", ["mlx5_0 has no port 2: it has 1"]),
+    "no such device": (FED, "-d hca7", ["no RDMA device hca7; there is hca0"]),
+    "no such port": (FED, "-i 2", ["hca0 has no port 2: it has 1"]),
     "open EACCES": ("fail open EACCES\n", "", ["/dev/infiniband/uverbs0", "root"]),
     "pd": ("fail pd ENOMEM\n", "", ["protection domain"]),
     "channel": ("fail channel ENOMEM\n", "", ["completion channel"]),
@@ -344,7 +344,7 @@ REFUSALS = {  # name: scenario, arguments, texts
         ],
     ),
     "flow ENOTSUPP": (
-        "fail flow ENOTSUPP\nport active ethernet\n",
+        "device mlx5_0\nfail flow ENOTSUPP\nport active ethernet\n",
         "",
         ["allow_sniffer_and_nic_rx_shared_tir", "not supported", "RoCE"],
     ),

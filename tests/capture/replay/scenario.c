@@ -228,6 +228,8 @@ static bool take_line(struct scenario *s, char **words, int count)
         return snprintf(s->sysfs, sizeof(s->sysfs), "%s", words[1]) > 0;
     if (strcmp(words[0], "bill") == 0)
         return snprintf(s->bill, sizeof(s->bill), "%s", words[1]) > 0;
+    if (strcmp(words[0], "firmware") == 0)
+        return snprintf(s->firmware, sizeof(s->firmware), "%s", words[1]) > 0;
     if (strcmp(words[0], "thread") == 0 || strcmp(words[0], "wait") == 0 ||
         strcmp(words[0], "cold") == 0 || strcmp(words[0], "memlock") == 0 ||
         strcmp(words[0], "sa-makes") == 0)

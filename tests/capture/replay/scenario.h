@@ -57,6 +57,8 @@
  *   thread on              a thread delivers frames by the clock, not the program's calls; only
  *                          with a rate
  *   wait on                frames wait for receives, with a rate, too
+ *   firmware FILE          frames arrive while this file exists, as if the firmware's sniffer were
+ *                          attached to the queue pair (mstflint.c)
  *   cold on                frames are in no cache of the processor, as after a device's DMA
  *                          (x86-64)
  *   bill FILE              at the end, the CPU time of the capture is written to it, see bill.h
@@ -141,7 +143,7 @@ struct scenario {
     uint32_t synthetic;
     uint64_t total, rate, burst;
     bool threaded, waits, cold, memlock;
-    char bill[200];
+    char bill[200], firmware[200];
     struct incident incidents[MAX_INCIDENTS];
     int incident_count;
 };
