@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "capture/choice.h"
 #include "capture/receive/devevent.h"
 #include "capture/list.h"
 #include "capture/losses.h"
@@ -90,6 +91,9 @@ static bool check_port(const struct live *l, GError **error)
     if (device_is_ethernet(&l->device) && l->options->only)
         say("%s port %u: --only has no effect on Ethernet: it selects by InfiniBand headers",
             device_name(&l->device), l->device.port);
+    if (l->options->mode == MODE_SNIFFER && choice_has_sm(&l->device))
+        say("%s port %u: a subnet manager runs on this port: a sniffer can disturb it; capture on another port",
+            device_name(&l->device), l->device.port);
     return check_link(l, error);
 }
 
@@ -130,13 +134,12 @@ static bool create_firmware(struct live *l, GError **error)
 
 static bool create_feed(struct live *l, GError **error)
 {
-    enum sniffer_kind sniffer = l->options->sniffer;
     struct rx_plan plan;
     bool good;
 
     if (l->options->mode == MODE_MULTICAST)
         return create_multicast(l, error);
-    if (sniffer == SNIFFER_FIRMWARE || (sniffer == SNIFFER_AUTO && firmware_is_usual(&l->device)))
+    if (choice_of_sniffer(&l->device, l->options->sniffer) == SNIFFER_FIRMWARE)
         return create_firmware(l, error);
     plan = rx_plan_of(l);
     good = sniffer_create(&l->sniffer, &l->device, &plan, error);
@@ -453,5 +456,5 @@ int live_main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    return options.list ? list_devices(options.device) : live_run(&options);
+    return options.list ? list_devices(options.device, options.mstflint) : live_run(&options);
 }

@@ -80,8 +80,7 @@ static void infiniband_cause(const struct device *device, struct refusal refusal
     if (device_has_driver(device->context->device, "mlx5"))
         snprintf(
             out, size,
-            "InfiniBand ports of mlx5 devices have no verbs sniffer (%s: %s): a firmware command starts theirs, "
-            "which ibdump (package mstflint) sends and this program does not",
+            "InfiniBand ports of mlx5 devices have no verbs sniffer (%s: %s): use the firmware's (--sniffer firmware)",
             step, error);
     else
         snprintf(

@@ -263,12 +263,12 @@ def listed():
 def test_list_shows_ports_state_link_layer_lid_gid_pkeys_and_modes(listed):
     assert listed[0] == (
         "hca0 port 1: PORT_ACTIVE, InfiniBand, LID 7, MTU 2048\n    GID       fe80::2:c903:0:1\n"
-        "    P_Keys    0xffff 0x8001\n    sniffer   yes\n    multicast yes\n"
+        "    P_Keys    0xffff 0x8001\n    sniffer   yes (verbs)\n    multicast yes\n"
         "    memory    134 MiB registered (32768 buffers), up to 256 MiB held for the file\n"
     )
     assert listed[1].startswith("hca0 port 2: ")
     assert re.match(
-        r"rxe0 port 1: PORT_DOWN, Ethernet, MTU 2048\n(.*\n)*    sniffer   no: .*mlx5 and mlx4",
+        r"rxe0 port 1: PORT_DOWN, Ethernet, MTU 2048\n(.*\n)*    sniffer   no \(verbs\): .*mlx5",
         listed[2],
     ), listed[2]
 
@@ -277,17 +277,28 @@ def test_list_shows_ports_state_link_layer_lid_gid_pkeys_and_modes(listed):
     "part, text",
     [
         (2, "multicast no: the link layer is Ethernet"),
-        (3, "sniffer   no: the device is for iWARP"),
+        (3, "sniffer   no (verbs): the device is for iWARP"),
         (3, "multicast no: the device is for iWARP"),
         (4, "allow_sniffer_and_nic_rx_shared_tir"),
         (5, "log_num_mgm_entry_size=-1"),
         (6, "CAP_NET_RAW"),
-        (7, "sniffer   no: InfiniBand ports of mlx5 devices have no verbs sniffer (no queue pair"),
+        (7, "sniffer   no (firmware): its PCI function is not in sysfs"),
+        (7, "    instead   --mode multicast: ARP"),
         (7, "multicast yes"),
     ],
 )
 def test_list_says_why_a_mode_is_not_possible(listed, part, text):
     assert text in listed[part]
+
+
+def test_list_says_that_a_subnet_manager_runs_on_the_port():
+    out = run("sm on\n", "--list").expect(0).out.decode()
+    assert "note      a subnet manager runs on this port" in out
+    assert "note" not in run("", "--list").expect(0).out.decode()
+
+
+def test_capture_on_the_port_of_a_subnet_manager_warns():
+    run("sm on\n" + FED, "-w", "f.pcap", "-s", *ALL).expect(0, "a subnet manager runs on this port")
 
 
 def test_list_names_users_who_may_not_query_the_sa():
@@ -335,13 +346,9 @@ REFUSALS = {  # name: scenario, arguments, texts
     ),
     "flow EPERM": ("fail flow EPERM\n", "", ["CAP_NET_RAW", "setcap cap_net_raw"]),
     "flow EOPNOTSUPP": (
-        "fail flow EOPNOTSUPP\n",
-        "",
-        [
-            "mlx5 devices have no verbs sniffer",
-            r"ibdump \(package mstflint",
-            "; use --mode multicast",
-        ],
+        "device mlx5_0\nfail flow EOPNOTSUPP\n",
+        "--sniffer verbs",
+        ["mlx5 devices have no verbs sniffer", "--sniffer firmware", "; use --mode multicast"],
     ),
     "flow ENOTSUPP": (
         "device mlx5_0\nfail flow ENOTSUPP\nport active ethernet\n",
@@ -412,7 +419,8 @@ def test_both_types_of_queue_pair_are_tried_on_mlx4(other):
 
 @pytest.mark.parametrize("device", ["mlx5_0", "hfi1_0", "ibp3s0"])
 def test_ud_queue_pair_is_tried_on_mlx4_only(device):
-    run(f"device {device}\nfail qp-raw EINVAL\n" + FED, "-w", "u.pcap", "-s", *ALL).expect(
+    options = ("--sniffer", "verbs", "-w", "u.pcap", "-s", *ALL)
+    run(f"device {device}\nfail qp-raw EINVAL\n" + FED, *options).expect(
         1, "no queue pair can be created: Invalid argument", "--mode multicast"
     )
 
@@ -422,7 +430,7 @@ def test_ud_queue_pair_is_tried_on_mlx4_only(device):
 )
 def test_driver_and_not_the_name_decides_on_the_type(folder, name, driver, status):
     scenario = f"device {name}\n" + with_driver(folder, driver) + "fail qp-raw EINVAL\n" + FED
-    run(scenario, "-w", "u.pcap", "-s", *ALL).expect(status)
+    run(scenario, "--sniffer", "verbs", "-w", "u.pcap", "-s", *ALL).expect(status)
 
 
 def test_fewer_buffers_where_the_device_has_fewer():

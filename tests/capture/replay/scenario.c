@@ -127,6 +127,8 @@ static bool set_switch(struct scenario *s, const char *word, const char *value)
         s->memlock = true;
     else if (strcmp(word, "sa-makes") == 0)
         s->sa_makes = true;
+    else if (strcmp(word, "sm") == 0)
+        s->is_sm = true;
     else
         s->cold = true;
     return true;
@@ -232,7 +234,7 @@ static bool take_line(struct scenario *s, char **words, int count)
         return snprintf(s->firmware, sizeof(s->firmware), "%s", words[1]) > 0;
     if (strcmp(words[0], "thread") == 0 || strcmp(words[0], "wait") == 0 ||
         strcmp(words[0], "cold") == 0 || strcmp(words[0], "memlock") == 0 ||
-        strcmp(words[0], "sa-makes") == 0)
+        strcmp(words[0], "sa-makes") == 0 || strcmp(words[0], "sm") == 0)
         return set_switch(s, words[0], words[1]);
     if (strcmp(words[0], "clock") == 0)
         return set_clock(s, words[1]);

@@ -57,6 +57,7 @@
  *   thread on              a thread delivers frames by the clock, not the program's calls; only
  *                          with a rate
  *   wait on                frames wait for receives, with a rate, too
+ *   sm on                  a subnet manager runs on its ports
  *   firmware FILE          frames arrive while this file exists, as if the firmware's sniffer were
  *                          attached to the queue pair (mstflint.c)
  *   cold on                frames are in no cache of the processor, as after a device's DMA
@@ -142,7 +143,7 @@ struct scenario {
     struct packet_store packets;
     uint32_t synthetic;
     uint64_t total, rate, burst;
-    bool threaded, waits, cold, memlock;
+    bool threaded, waits, cold, memlock, is_sm;
     char bill[200], firmware[200];
     struct incident incidents[MAX_INCIDENTS];
     int incident_count;

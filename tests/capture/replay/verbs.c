@@ -174,6 +174,7 @@ static int query_port(struct ibv_context *ibv, uint8_t port, struct ibv_port_att
         .lid = s->lid,
         .lmc = s->lmc,
         .link_layer = s->link_layer,
+        .port_cap_flags = s->is_sm ? 1 << 1 : 0,
     };
 
     if (port < 1 || port > s->ports)
