@@ -165,7 +165,8 @@ static bool make_memory(struct live *l, GError **error)
 
     l->handover = handover_create(room, l->options->memory > 0);
     return l->handover ||
-           fail_with(error, "cannot allocate %" PRIu64 " bytes: %s", room, strerror(errno));
+           fail_with(error, "cannot allocate %" PRIu64 " bytes: %s: use a smaller SIZE (%s)", room,
+                     strerror(errno), l->options->memory ? "-M" : "-p");
 }
 
 static void add_to_comment(struct live *l, const char *text)
@@ -257,7 +258,11 @@ static bool open_output(struct live *l, GError **error)
 static bool start_writer(struct live *l, GError **error)
 {
     l->writer = writer_create(l->handover, l->outfile, format_of(l));
-    return l->options->memory || writer_start(l->writer, error);
+    if (!writer_start(l->writer, error))
+        return false;
+    if (!l->options->memory) /* -M: after the capture */
+        writer_go(l->writer);
+    return true;
 }
 
 /* Whether the output is a pipe, which may wait for its reader, or a device. */
@@ -336,6 +341,7 @@ static void take_down(struct live *l)
 {
     if (l->writer && l->outfile) { /* preparation failed before the capture started */
         handover_end(l->handover);
+        writer_go(l->writer);
         writer_finish(l->writer, 0);
     }
     close_output(l);
@@ -368,17 +374,13 @@ static void report_sum(const struct live *l, uint64_t lost)
  */
 static int finish_capture(struct live *l, const struct receiver *r)
 {
-    GError *error = NULL;
     struct recorder_counts counts = recorder_counts(r->recorder);
     struct ending end;
     uint64_t lost;
     bool good;
 
     progress_end(&l->progress, recorder_is_full(l->recorder));
-    if (l->options->memory && !writer_start(l->writer, &error)) {
-        say_error(NULL, &error);
-        return 1;
-    }
+    writer_go(l->writer);
     writer_finish(l->writer, stop_signal() ? PATIENCE_MS : -1);
     if (r->reader_left)
         outfile_note_left(l->outfile);

@@ -159,6 +159,7 @@ static bool make_qp(struct firmware *f, GError **error)
 {
     struct refusal refusal = sniffqp_create(&f->ring, IBV_QPT_UD, &f->qp);
 
+    refusal.again = f->again;
     return refusal.step == REFUSED_NOT || refusal_fail(error, f->device, refusal, "sniffer");
 }
 
@@ -212,6 +213,7 @@ static bool feed_restart(struct feed *feed, GError **error)
 {
     struct firmware *f = feed->self;
 
+    f->again = true;
     if (!detach(feed, error))
         return false;
     drop_qp(f);

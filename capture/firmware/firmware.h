@@ -28,6 +28,7 @@ struct firmware {
     struct helper attacher;
     const char *library;
     enum direction direction;
+    bool again; /* the queue pair is being replaced */
     char pci[PCI_ADDRESS_SIZE];
 };
 

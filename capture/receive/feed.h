@@ -59,10 +59,10 @@ struct feed_ops {
 struct feed {
     const struct feed_ops *ops;
     struct rxring *ring;
-    int fd;     /* readable when there is work for tend; -1: none */
+    int fd; /* readable when there is work for tend; -1: none */
     bool is_started;
     bool is_left; /* STOP could not undo what START has done; the reason was printed */
-    void *self; /* private data of the mode */
+    void *self;   /* private data of the mode */
 };
 
 #endif

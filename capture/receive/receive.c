@@ -157,27 +157,6 @@ static bool hear_device(struct receiver *r)
     return true;
 }
 
-/*
- * Recovers from a failed queue pair or completion queue. Returns false and sets r->error if that
- * fails.
- */
-static bool recover_qp(struct receiver *r)
-{
-    if (++r->restarts > RESTARTS_MAX)
-        return fail_with(&r->error, "%s: the queue pair failed too often", device_name(r->device));
-    if (r->restarts == 1)
-        say("%s: the queue pair failed and is created again: frames may be missing",
-            device_name(r->device));
-    recorder_note(
-        r->recorder,
-        "The queue pair failed before this frame and was created again: frames may be missing.");
-    if (!hear_device(r))
-        return false;
-    /* earlier events concern the old queue pair */
-    r->broken = false;
-    return r->feed->ops->restart(r->feed, &r->error);
-}
-
 static void tick(struct receiver *r, uint64_t now, uint64_t patience)
 {
     recorder_tick(r->recorder, (struct host_time){.steady = now, .day = time_of_day()}, patience);
@@ -224,6 +203,50 @@ static void wait_for(struct receiver *r, uint64_t timeout, bool channel)
         r->reader_left = true;
         stop_request();
     }
+}
+
+/*
+ * The queue pair cannot be created again: perhaps because the device was removed, which its event
+ * says a little later. Returns false.
+ */
+static bool blame_device(struct receiver *r)
+{
+    uint64_t now, end = steady_time() + event_patience;
+    GError *error = r->error;
+
+    r->error = NULL;
+    while ((now = steady_time()) < end && !stop_requested()) {
+        wait_for(r, end - now, false);
+        if (!hear_device(r)) {
+            g_error_free(error);
+            return false;
+        }
+    }
+    r->error = error;
+    return false;
+}
+
+/*
+ * Recovers from a failed queue pair or completion queue. Returns false and sets r->error if that
+ * fails.
+ */
+static bool recover_qp(struct receiver *r)
+{
+    if (++r->restarts > RESTARTS_MAX)
+        return fail_with(&r->error, "%s: the queue pair failed too often", device_name(r->device));
+    if (!hear_device(r))
+        return false;
+    /* earlier events concern the old queue pair */
+    r->broken = false;
+    if (!r->feed->ops->restart(r->feed, &r->error))
+        return blame_device(r);
+    if (r->restarts == 1)
+        say("%s: the queue pair failed and was created again: frames may be missing",
+            device_name(r->device));
+    recorder_note(
+        r->recorder,
+        "The queue pair failed before this frame and was created again: frames may be missing.");
+    return true;
 }
 
 static uint64_t nap_time(const struct receiver *r)

@@ -148,6 +148,11 @@ bool refusal_fail(GError **error, const struct device *device, struct refusal re
 {
     char cause[400];
 
+    if (refusal.again)
+        return fail_with(
+            error,
+            "%s port %u: the failed queue pair cannot be replaced: %s: %s; start the capture again",
+            device_name(device), device->port, step_text(refusal.step), error_text(refusal.error));
     refusal_cause(device, refusal, cause, sizeof(cause));
     return fail_with(error, "%s port %u: %s; %s", device_name(device), device->port, cause,
                      advice(device, refusal, mode));

@@ -106,6 +106,7 @@ bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_pl
 /* Returns whether the step succeeded; sets ERROR if not. */
 static bool granted(const struct sniffer *s, struct refusal refusal, GError **error)
 {
+    refusal.again = s->again;
     return refusal.step == REFUSED_NOT || refusal_fail(error, s->device, refusal, "sniffer");
 }
 
@@ -143,6 +144,7 @@ static bool feed_restart(struct feed *feed, GError **error)
     struct sniffer *s = feed->self;
     bool good;
 
+    s->again = true;
     drop_qp(s);
     privileges_raise(PRIVILEGE_RAW | PRIVILEGE_LOCK);
     good = rxring_renew(&s->ring, error) && feed_prepare(feed, error) && feed_start(feed, error);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct writer {
     pthread_t thread;
     bool started, failed, begun;
     atomic_bool abandon;
+    sem_t go;
     uint64_t packets, bytes, lost; /* used only by the thread until it has ended */
 };
 
@@ -73,6 +75,8 @@ static void *run_writer(void *arg)
     struct writer *w = arg;
     struct block *b;
 
+    while (sem_wait(&w->go) != 0)
+        ; /* interrupted by a signal */
     while ((b = handover_next(w->h)) != NULL) {
         write_block(w, b);
         handover_return(w->h, b);
@@ -94,6 +98,7 @@ struct writer *writer_create(struct handover *h, struct outfile *out, struct rec
     w->out = out;
     w->format = format;
     atomic_init(&w->abandon, false);
+    sem_init(&w->go, 0, 0);
     sigemptyset(&action.sa_mask);
     sigaction(SIGUSR1, &action, NULL);
     return w;
@@ -111,6 +116,11 @@ bool writer_start(struct writer *w, GError **error)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     w->started = number == 0;
     return w->started || fail_with(error, "cannot start the writing thread: %s", strerror(number));
+}
+
+void writer_go(struct writer *w)
+{
+    sem_post(&w->go);
 }
 
 static int64_t now_ms(void)
@@ -168,5 +178,7 @@ uint64_t writer_lost(const struct writer *w)
 
 void writer_destroy(struct writer *w)
 {
+    if (w)
+        sem_destroy(&w->go);
     g_free(w);
 }

@@ -155,7 +155,7 @@ bool machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t l
 
 static void fail_qp(struct machine *m)
 {
-    m->qp_error = true;
+    m->qp_error = m->has_failed = true;
     flush_posted(m);
     raise_event(m, IBV_EVENT_QP_FATAL);
 }

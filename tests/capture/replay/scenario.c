@@ -93,12 +93,14 @@ static bool set_clock(struct scenario *s, const char *value)
     return true;
 }
 
-static bool add_failure(struct scenario *s, const char *verb, const char *error)
+static bool add_failure(struct scenario *s, const char *verb, const char *error,
+                        bool later)
 {
     struct failure *f = &s->failures[s->failure_count++];
 
     snprintf(f->verb, sizeof(f->verb), "%s", verb);
     f->error = error_number(error);
+    f->later = later;
     return s->failure_count < MAX_FAILURES;
 }
 
@@ -243,7 +245,9 @@ static bool take_line(struct scenario *s, char **words, int count)
     if (strcmp(words[0], "gid") == 0)
         return inet_pton(AF_INET6, words[1], s->gid.raw) == 1;
     if (strcmp(words[0], "fail") == 0)
-        return count == 3 && add_failure(s, words[1], words[2]);
+        return count == 3 && add_failure(s, words[1], words[2], false);
+    if (strcmp(words[0], "later") == 0)
+        return count == 3 && add_failure(s, words[1], words[2], true);
     if (strcmp(words[0], "group") == 0)
         return add_group(s, words, count);
     if (strcmp(words[0], "sa-silent") == 0)
@@ -295,6 +299,14 @@ int scenario_read(const char *path, struct scenario *devices)
 }
 
 int scenario_failure(const struct scenario *s, const char *verb)
+{
+    for (int i = 0; i < s->failure_count; i++)
+        if (!s->failures[i].later && strcmp(s->failures[i].verb, verb) == 0)
+            return s->failures[i].error;
+    return 0;
+}
+
+int scenario_failure_later(const struct scenario *s, const char *verb)
 {
     for (int i = 0; i < s->failure_count; i++)
         if (strcmp(s->failures[i].verb, verb) == 0)

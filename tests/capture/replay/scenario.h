@@ -18,7 +18,8 @@
  *   port active|down ib|ethernet|none
  *   lid N, lmc N, mtu N, gid ADDRESS, pkeys N...
  *   fail VERB ERRNO        that verb fails: list open pd mr channel cq qp-ud qp-raw init rtr flow
- *                          attach umad
+ *                          attach umad query-device query-port
+ *   later VERB ERRNO       the same, but only after the queue pair or the device has failed
  *   group MGID MLID QKEY [FROM [TO]]  a group of the SA; it exists from FROM to TO, in ms after the
  *                          first request to the SA. Two groups with the same MGID, one after the
  *                          other, are a group that is deleted and created again
@@ -92,6 +93,7 @@ struct incident {
 struct failure {
     char verb[16];
     int error;
+    bool later;
 };
 
 struct played_group {
@@ -157,5 +159,7 @@ int scenario_read(const char *path, struct scenario *devices);
 
 /* The error with which VERB fails, or 0. */
 int scenario_failure(const struct scenario *s, const char *verb);
+/* The same, also of those that fail later. */
+int scenario_failure_later(const struct scenario *s, const char *verb);
 
 #endif
