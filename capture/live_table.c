@@ -39,7 +39,7 @@ static bool take_mst_device(void *options, const char *value)
 {
     (void)options;
     (void)value;
-    say("-m has no effect: no firmware tools are needed, and so no MST device");
+    say("-m has no effect: the program finds the adapter by its PCI address");
     return true;
 }
 
@@ -47,7 +47,7 @@ static bool take_a0_mode(void *options, const char *value)
 {
     (void)options;
     (void)value;
-    say("--a0-mode has no effect: the kernel's driver sets up the sniffer");
+    say("--a0-mode has no effect: only ConnectX-2 had this mode");
     return true;
 }
 
@@ -189,11 +189,11 @@ static const struct cli_option table[] = {
      .name = "mst-dev",
      .argument = "DEV",
      .help = "ignore this option, and print a warning",
-     .details = "No firmware tools are needed.",
+     .details = "The program finds the adapter by its PCI address.",
      CLI_CALLS(take_mst_device)},
     {.name = "a0-mode",
      .help = "ignore this option, and print a warning",
-     .details = "The kernel's driver sets up the sniffer.",
+     .details = "Only ConnectX-2 had this mode.",
      CLI_CALLS(take_a0_mode)},
     {CLI_OPTION_HELP},
     {.letter = 'v', .name = "version", .help = "print the version", .kind = CLI_VERSION},

@@ -63,10 +63,15 @@ static void flow_cause(const struct device *device, struct refusal refusal, char
             "the driver's flow steering is off (create_flow: %s); switch it on by 'options mlx4_core "
             "log_num_mgm_entry_size=-1' in /etc/modprobe.d and reload the driver",
             strerror(refusal.error));
+    else if (device_has_driver(d, "bnxt"))
+        snprintf(out, size,
+                 "bnxt_re devices have a sniffer only with a kernel and an rdma-core of 2025 or newer "
+                 "(create_flow: %s)",
+                 strerror(refusal.error));
     else
         snprintf(
             out, size,
-            "the driver has no sniffer: only the kernel's drivers of mlx5 and mlx4 devices have one "
+            "the driver has no sniffer: the kernel's drivers of mlx5, mlx4 and (since 2025) bnxt_re devices have one "
             "(create_flow: %s)",
             strerror(refusal.error));
 }

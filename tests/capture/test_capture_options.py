@@ -368,7 +368,12 @@ REFUSALS = {  # name: scenario, arguments, texts
     "rxe": (
         "device rxe0\nfail flow ENOSYS\nport active ethernet\n",
         "",
-        ["mlx5 and mlx4", "capture RoCE with tcpdump"],
+        ["mlx5, mlx4 and .since 2025. bnxt_re", "capture RoCE with tcpdump"],
+    ),
+    "bnxt_re": (
+        "device bnxt_re0\nfail flow ENOSYS\nport active ethernet\n",
+        "",
+        ["bnxt_re devices .* of 2025 or newer", "capture RoCE with tcpdump"],
     ),
     "mlx4": ("device mlx4_0\nfail flow EINVAL\n", "", ["log_num_mgm_entry_size"]),
     "iwarp": ("device cxgb4_0\ntransport iwarp\n", "", ["iWARP"]),

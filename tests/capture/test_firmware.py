@@ -17,6 +17,7 @@ from support import wait
 from support.capture import ALL, CAPTURE, FED, Running, contents, fed, frames_of, run, start
 from support.capture import REPLAY, SIZE, summary
 from support import capfile
+from support.paths import SRC
 from support.firmware import COUNT, LOCKS, PCI, QPN, RECORDS, Machine, own_run_and_tmp
 
 
@@ -437,6 +438,38 @@ def test_fifo_is_opened_before_the_sniffer_is_attached(machine):
     process.end().expect(0)
     assert frames == fed()
     assert machine.calls() == WHOLE
+
+
+# --- Debian's mstflint
+
+
+def test_real_library_is_loaded_and_finds_no_such_adapter(machine):
+    places = glob.glob("/usr/lib/*/mstflint/python_tools/ccmdif.so")
+    if not places:
+        pytest.skip("needs mstflint: script/bootstrap --with test")
+    text = "mstflint does not find the adapter's PCI function"
+    refused(machine, text, options=("-s",))
+    refused(machine, text, options=("-s", "--mstflint-library", places[0]))
+    out = run(machine.scenario(), "--list").expect(0).out.decode()
+    assert f"sniffer   no (firmware): {text}" in out
+    assert os.listdir(LOCKS) == [f"{PCI}_mem"], "the library's lock file is where it was looked for"
+    assert stat.S_IMODE(os.stat(f"{LOCKS}/{PCI}_mem").st_mode) & 0o077 == 0
+
+
+# --- script/try-hardware
+
+
+def test_report_about_an_adapter_has_no_addresses(machine):
+    scenario = machine.scenario("gid fe80::2:c903:0:1\nlid 7\nsynthetic 100\nrate 100\n")
+    command = [os.path.join(SRC, "script", "try-hardware"), "-d", "mlx5_0", "-t", "1", "-n", "192.0.2.7"]
+    Running(scenario, command=command).end(limit=120).expect(0)
+    with open("try-hardware.txt", encoding="utf-8") as f:
+        report = f.read()
+    for part in ("== ports", "== sniffer: firmware", "== sniffer: verbs", "== multicast", "== probe"):
+        assert part in report, report
+    assert "sniffer   no (firmware)" in report or "sniffer   yes (firmware)" in report, report
+    for address in ("c903", "192.0.2", "LID 7", os.uname().nodename, "/tmp/"):
+        assert address not in report, report
 
 
 # --- the list
