@@ -393,7 +393,7 @@ static int finish_capture(struct live *l, const struct receiver *r)
     lost = counts.device + counts.own + (end.left ? 0 : writer_lost(l->writer));
     if (!l->options->fifo || lost > 0)
         report_sum(l, lost);
-    return good && lost == 0 && r->restarts == 0 && !r->failed && !l->feed.is_left ? 0 : 1;
+    return good && lost == 0 && r->restarts == 0 && !r->failed && !l->feed.has_failed ? 0 : 1;
 }
 
 static struct receive_plan receive_plan(const struct live_options *options)
@@ -440,7 +440,7 @@ int live_run(const struct live_options *options)
         r.progress = &l.progress;
         r.live = outfile_is_live(l.outfile);
         r.reader = outfile_pipe(l.outfile);
-        progress_begin(&l.progress, &l.device, options->file, l.feed.ring->entries);
+        progress_begin(&l.progress, &l.device, options->file, l.feed.entries);
         receive(&r);
         say_error(NULL, &r.error);
         status = finish_capture(&l, &r);

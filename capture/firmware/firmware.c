@@ -205,7 +205,7 @@ static void feed_stop(struct feed *feed)
 {
     GError *error = NULL;
 
-    feed->is_left |= !detach(feed, &error);
+    feed->has_failed |= !detach(feed, &error);
     say_error(NULL, &error);
 }
 
@@ -236,15 +236,11 @@ static bool feed_tend(struct feed *feed, GError **error)
 
 struct feed firmware_feed(struct firmware *f)
 {
-    static const struct feed_ops ops = {.mode = "sniffer",
-                                        .accepts_at_start = true,
-                                        .prepare = feed_prepare,
-                                        .start = feed_start,
-                                        .stop = feed_stop,
-                                        .restart = feed_restart,
-                                        .tend = feed_tend};
+    static const struct feed_ops ops = {
+        FEED_OF_RING,        .mode = "sniffer", .accepts_at_start = true, .prepare = feed_prepare,
+        .start = feed_start, .stop = feed_stop, .restart = feed_restart,  .tend = feed_tend};
 
-    return (struct feed){.ops = &ops, .ring = &f->ring, .fd = -1, .self = f};
+    return feed_of_ring(&ops, f->device, &f->ring, f);
 }
 
 /* --- create, destroy, try */

@@ -129,7 +129,8 @@ static bool read_events(struct multicast *m, GError **error)
     struct groupevent event;
     ssize_t n;
 
-    while ((n = recv(m->keeper.process.fd, &event, sizeof(event), MSG_DONTWAIT)) == (ssize_t)sizeof(event))
+    while ((n = recv(m->keeper.process.fd, &event, sizeof(event), MSG_DONTWAIT)) ==
+           (ssize_t)sizeof(event))
         if (!take_event(m, &event, error))
             return false;
     return (n < 0 && (errno == EAGAIN || errno == EINTR)) || replace_keeper(m, error);
@@ -256,16 +257,12 @@ static bool feed_changed(struct feed *feed)
 
 struct feed multicast_feed(struct multicast *m)
 {
-    static const struct feed_ops ops = {.mode = "multicast",
-                                        .prepare = feed_prepare,
-                                        .start = feed_start,
-                                        .stop = feed_stop,
-                                        .restart = feed_restart,
-                                        .frame = feed_frame,
-                                        .tend = feed_tend,
-                                        .changed = feed_changed};
+    static const struct feed_ops ops = {
+        FEED_OF_RING,        .mode = "multicast", .prepare = feed_prepare,
+        .start = feed_start, .stop = feed_stop,   .restart = feed_restart,
+        .frame = feed_frame, .tend = feed_tend,   .changed = feed_changed};
 
-    return (struct feed){.ops = &ops, .ring = &m->ring, .fd = -1, .self = m};
+    return feed_of_ring(&ops, m->device, &m->ring, m);
 }
 
 /* --- create, destroy, try */

@@ -64,10 +64,11 @@ static void flow_cause(const struct device *device, struct refusal refusal, char
             "log_num_mgm_entry_size=-1' in /etc/modprobe.d and reload the driver",
             strerror(refusal.error));
     else if (device_has_driver(d, "bnxt"))
-        snprintf(out, size,
-                 "bnxt_re devices have a sniffer only with a kernel and an rdma-core of 2025 or newer "
-                 "(create_flow: %s)",
-                 strerror(refusal.error));
+        snprintf(
+            out, size,
+            "bnxt_re devices have a sniffer only with a kernel and an rdma-core of 2025 or newer "
+            "(create_flow: %s)",
+            strerror(refusal.error));
     else
         snprintf(
             out, size,

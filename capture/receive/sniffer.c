@@ -154,13 +154,11 @@ static bool feed_restart(struct feed *feed, GError **error)
 
 struct feed sniffer_feed(struct sniffer *s)
 {
-    static const struct feed_ops ops = {.mode = "sniffer",
-                                        .prepare = feed_prepare,
-                                        .start = feed_start,
-                                        .stop = feed_stop,
-                                        .restart = feed_restart};
+    static const struct feed_ops ops = {
+        FEED_OF_RING,        .mode = "sniffer", .prepare = feed_prepare,
+        .start = feed_start, .stop = feed_stop, .restart = feed_restart};
 
-    return (struct feed){.ops = &ops, .ring = &s->ring, .fd = -1, .self = s};
+    return feed_of_ring(&ops, s->device, &s->ring, s);
 }
 
 /* --- destroy, try */
