@@ -17,8 +17,10 @@ enum sniffer_kind choice_of_sniffer(const struct device *device, enum sniffer_ki
 
 const char *choice_name(enum sniffer_kind sniffer)
 {
-    static const char *const names[] = {
-        [SNIFFER_AUTO] = "auto", [SNIFFER_VERBS] = "verbs", [SNIFFER_FIRMWARE] = "firmware"};
+    static const char *const names[] = {[SNIFFER_AUTO] = "auto",
+                                        [SNIFFER_VERBS] = "verbs",
+                                        [SNIFFER_FIRMWARE] = "firmware",
+                                        [SNIFFER_IBDUMP] = "ibdump"};
 
     return names[sniffer];
 }

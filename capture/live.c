@@ -20,8 +20,10 @@
 #include "capture/receive/receive.h"
 #include "capture/receive/selection.h"
 #include "capture/receive/sniffer.h"
+#include "capture/stream/stream.h"
 #include "capture/write/stop.h"
 #include "capture/write/writer.h"
+#include "wire/linktype.h"
 
 enum {
     LOG2_MULTICAST = 12, /* log2 of the default number of buffers: multicast traffic is low */
@@ -36,7 +38,9 @@ struct live {
     struct sniffer sniffer; /* one of these, depending on the mode and the sniffer */
     struct firmware firmware;
     struct multicast multicast;
+    struct input_stream *stream; /* NULL: none */
     struct feed feed;
+    char name[64]; /* of the device or the source */
     struct dropcount dropcount;
     struct handover *handover;
     struct outfile *outfile;
@@ -49,12 +53,15 @@ struct live {
 
 static struct record_format format_of(const struct live *l)
 {
-    bool ethernet = device_is_ethernet(&l->device);
+    uint16_t from = l->stream ? stream_linktype(l->stream) : 0;
+    uint16_t linktype = from == LINKTYPE_ETHERNET ? 0 : from;
+    bool ethernet = linktype == 0 && device_is_ethernet(&l->device);
 
     return (struct record_format){
         .pcapng = l->options->pcapng,
         .ethernet = ethernet,
-        .erf = !ethernet || l->options->erf == 1,
+        .linktype = linktype,
+        .erf = linktype == 0 && (!ethernet || l->options->erf == 1),
     };
 }
 
@@ -147,12 +154,64 @@ static bool create_feed(struct live *l, GError **error)
     return good;
 }
 
+static bool is_ibdump(const struct live_options *options)
+{
+    return options->mode == MODE_SNIFFER && options->sniffer == SNIFFER_IBDUMP;
+}
+
+/* The device itself is only queried: for the directions of frames, its LID. */
+static bool start_ibdump(struct live *l, struct ibdump *ibdump, GError **error)
+{
+    const struct live_options *o = l->options;
+    const struct ibdump_plan plan = {.program = o->ibdump,
+                                     .device = l->name,
+                                     .port = o->port,
+                                     .log2_buffers = o->log2_buffers,
+                                     .buffers_requested = o->buffers_requested,
+                                     .jumbo = o->jumbo,
+                                     .direction = o->direction};
+
+    if (!device_list_get(&l->list, error) ||
+        !device_open(&l->device, &l->list, o->device, o->port, error) || !check_port(l, error))
+        return false;
+    snprintf(l->name, sizeof(l->name), "%s", device_name(&l->device));
+    device_close(&l->device);
+    return ibdump_start(ibdump, &plan, error);
+}
+
+/*
+ * The frames of another program. What it writes is parsed without privileges; only to open the
+ * output they are raised again.
+ */
+static bool open_stream(struct live *l, GError **error)
+{
+    struct ibdump ibdump = {.fd = -1};
+
+    if (!l->options->read && !start_ibdump(l, &ibdump, error))
+        return false;
+    if (l->options->read)
+        snprintf(l->name, sizeof(l->name), "%s", "stream");
+    if (!privileges_drop(0, PRIVILEGE_FILES, error))
+        return false;
+    l->stream = l->options->read ? stream_open(l->options->read, error)
+                                 : stream_open_ibdump(&ibdump, error);
+    if (!l->stream)
+        return false;
+    l->device.port_attr.link_layer = stream_linktype(l->stream) == 0 ? IBV_LINK_LAYER_INFINIBAND
+                                                                     : IBV_LINK_LAYER_ETHERNET;
+    l->feed = stream_feed(l->stream, &l->device);
+    return true;
+}
+
 static bool open_device(struct live *l, GError **error)
 {
+    if (l->options->read || is_ibdump(l->options))
+        return open_stream(l, error);
     if (!device_list_get(&l->list, error) ||
         !device_open(&l->device, &l->list, l->options->device, l->options->port, error) ||
         !check_port(l, error))
         return false;
+    snprintf(l->name, sizeof(l->name), "%s", device_name(&l->device));
     devevent_prepare(&l->device);
     return create_feed(l, error);
 }
@@ -208,7 +267,7 @@ static void make_recorder(struct live *l)
         .format = format_of(l),
         .snaplen = o->snaplen,
         .selective = l->selection != NULL,
-        .interface = device_name(&l->device),
+        .interface = l->name,
         .description = l->description,
         .comment = l->comment,
         .file_bytes = o->ring_bytes,
@@ -217,9 +276,9 @@ static void make_recorder(struct live *l)
         .memory = o->memory,
     };
 
-    snprintf(l->description, sizeof(l->description), "%s port %u, %s, %s mode",
-             device_name(&l->device), l->device.port,
-             device_is_ethernet(&l->device) ? "Ethernet" : "InfiniBand", l->feed.ops->mode);
+    snprintf(l->description, sizeof(l->description), "%s port %u, %s, %s mode", l->name,
+             l->device.port, device_is_ethernet(&l->device) ? "Ethernet" : "InfiniBand",
+             l->feed.ops->mode);
     make_comment(l);
     if (!l->comment[0])
         plan.comment = NULL;
@@ -251,7 +310,9 @@ static bool open_output(struct live *l, GError **error)
                                       .keep = l->options->ring_files,
                                       .warn = print_warning};
 
+    privileges_raise(PRIVILEGE_FILES);
     l->outfile = outfile_open(&plan, error);
+    privileges_lower();
     return l->outfile != NULL;
 }
 
@@ -284,7 +345,7 @@ static bool start_feed(struct live *l, GError **error)
 
     if (!l->feed.ops->prepare(&l->feed, error) || (!first && !open_output(l, error)))
         return false;
-    if (!dropcount_open(&l->dropcount, &l->device) && !l->options->fifo)
+    if (!l->stream && !dropcount_open(&l->dropcount, &l->device) && !l->options->fifo)
         say("%s has no counter of lost frames (out_of_buffer): lost frames cannot be reported",
             device_name(&l->device));
     return l->feed.ops->start(&l->feed, error) && (!first || open_output(l, error));
@@ -301,7 +362,8 @@ static bool prepare(struct live *l, GError **error)
         return false;
     make_selection(l);
     make_recorder(l);
-    return start_feed(l, error) && drop_privileges(l->options, error) && start_writer(l, error);
+    return start_feed(l, error) && (l->stream || drop_privileges(l->options, error)) &&
+           start_writer(l, error);
 }
 
 /* Stops and frees the feed. This can print messages and wait for the keeper. */
@@ -313,6 +375,8 @@ static void end_feed(struct live *l)
         firmware_destroy(&l->firmware);
     if (l->multicast.device)
         multicast_destroy(&l->multicast);
+    stream_close(l->stream);
+    l->stream = NULL;
     l->sniffer.device = l->firmware.device = l->multicast.device = NULL;
 }
 
@@ -440,7 +504,7 @@ int live_run(const struct live_options *options)
         r.progress = &l.progress;
         r.live = outfile_is_live(l.outfile);
         r.reader = outfile_pipe(l.outfile);
-        progress_begin(&l.progress, &l.device, options->file, l.feed.entries);
+        progress_begin(&l.progress, l.name, &l.device, options->file, l.feed.entries);
         receive(&r);
         say_error(NULL, &r.error);
         status = finish_capture(&l, &r);

@@ -11,6 +11,7 @@
 
 static const char help_start[] =
     "Usage: ipoib-capture [OPTION]...         captures from an RDMA device's port\n"
+    "       ... | ipoib-capture -r - [OPTION]...  takes the frames of another program\n"
     "       ipoib-capture --list              lists devices, ports and their modes\n"
     "       ipoib-capture convert IN OUT      converts captures of InfiniBand frames\n"
     "\n";
@@ -215,12 +216,13 @@ static const struct cli_option table[] = {
                       "Multicast: frames sent to the link's IPoIB groups"),
      CLI_CHOOSES(live_options, mode)},
     {.name = "sniffer",
-     .argument = "auto|verbs|firmware",
+     .argument = "auto|verbs|firmware|ibdump",
      .help = "set how the device's sniffer is started (default: auto)",
      .details = "`verbs` asks the kernel's driver for it. "
                 "`firmware` sends a command to the adapter's firmware, by the library of mstflint: "
                 "only root can, and only InfiniBand ports of mlx5 devices have it. "
-                "`auto` is `firmware` on these ports, and `verbs` on all others.",
+                "`auto` is `firmware` on these ports, and `verbs` on all others. "
+                "`ibdump` runs the installed ibdump, and takes the frames that it writes.",
      CLI_CHOOSES(live_options, sniffer)},
     {.name = "mstflint-library",
      .argument = "FILE",
@@ -230,6 +232,21 @@ static const struct cli_option table[] = {
                 "may be able to write to them.",
      CLI_STORES(live_options, mstflint),
      .group = OF_LIST},
+    {.name = "ibdump",
+     .argument = "FILE",
+     .help = "run this program for --sniffer ibdump",
+     .details = "By default, it is ibdump in /usr/bin or /usr/sbin. "
+                "What holds for the library of --mstflint-library holds for it too.",
+     CLI_STORES(live_options, ibdump)},
+    {.letter = 'r',
+     .name = "read",
+     .argument = "FILE",
+     .help = "read another program's capture, - is stdin",
+     .details = "The frames come from FILE instead of a device, in any format that ipoib-check "
+                "reads: for example those of ibdump on another host, by ssh. "
+                "The capture ends when FILE ends. "
+                "Frames of IPoIB interfaces without InfiniBand headers keep their link type.",
+     CLI_STORES(live_options, read)},
     {.name = "pkey",
      .argument = "P_KEY",
      .help = "use this P_Key in multicast mode (default: first)",

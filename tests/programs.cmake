@@ -61,6 +61,7 @@ ipoib_pytest(plugin/interfaces LABELS quick tshark VARIANTS asan-release wiresha
 ipoib_pytest(capture/capture_files LABELS quick capture VARIANTS asan tsan newest)
 ipoib_pytest(capture/capture_faults LABELS quick capture VARIANTS asan tsan newest)
 ipoib_pytest(capture/firmware LABELS quick capture VARIANTS asan)
+ipoib_pytest(capture/stream LABELS quick capture VARIANTS asan)
 ipoib_pytest(capture/capture_load LABELS quick capture VARIANTS asan tsan newest)
 ipoib_pytest(capture/capture_options LABELS quick capture VARIANTS asan tsan newest)
 ipoib_pytest(capture/capture_selection LABELS quick capture VARIANTS asan tsan)

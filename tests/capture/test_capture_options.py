@@ -312,9 +312,7 @@ class TestListOfOneDevice:
     def test_list_of_one_device(self):
         both = run(self.scenario, "--list").expect(0)
         assert both.err == ""
-        each = [
-            run(self.scenario, "--list", "-d", name).expect(0).out for name in ("hca0", "hca1")
-        ]
+        each = [run(self.scenario, "--list", "-d", name).expect(0).out for name in ("hca0", "hca1")]
         assert b"".join(each) == both.out
         assert both.out.count(b" port ") == 3
 
@@ -340,7 +338,11 @@ REFUSALS = {  # name: scenario, arguments, texts
     "pd": ("fail pd ENOMEM\n", "", ["protection domain: .*: end other programs"]),
     "channel": ("fail channel 24\n", "", ["completion channel: .*: raise the limit of open files"]),
     "cq": ("fail cq ENOMEM\n", "", ["completion queue of 32768 entries: .*: end other programs"]),
-    "mr": ("fail mr ENOMEM\n", "", [r"buffers .* cannot be registered: .*(ulimit -l\)|end other programs.*)\n"]),
+    "mr": (
+        "fail mr ENOMEM\n",
+        "",
+        [r"buffers .* cannot be registered: .*(ulimit -l\)|end other programs.*)\n"],
+    ),
     "memory": (FED, "-p 30000G", ["cannot allocate .*: use a smaller SIZE \\(-p\\)"]),
     "memory of -M": (FED, "-M 60000G", ["cannot allocate .*: use a smaller SIZE \\(-M\\)"]),
     "mr of 4096": ("fail mr ENOMEM\n", "-b 12", ["4096 buffers .* cannot be registered", "-b"]),

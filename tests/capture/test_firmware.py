@@ -84,8 +84,12 @@ def test_word_of_each_known_adapter(machine, hardware_id):
 def test_verbs_is_the_default_elsewhere(machine):
     scenario = "device mlx4_0\n" + FED
     run(scenario, *machine.options("-w", "f.pcap"), *ALL).expect(0)
-    run("device mlx5_0\nport active ethernet\n" + FED, *machine.options("-w", "f.pcap"), *ALL).expect(0)
-    run("device mlx5_0\n" + FED, *machine.options("-w", "f.pcap", "--sniffer", "verbs"), *ALL).expect(0)
+    run(
+        "device mlx5_0\nport active ethernet\n" + FED, *machine.options("-w", "f.pcap"), *ALL
+    ).expect(0)
+    run(
+        "device mlx5_0\n" + FED, *machine.options("-w", "f.pcap", "--sniffer", "verbs"), *ALL
+    ).expect(0)
     assert machine.calls() == []
 
 
@@ -105,7 +109,14 @@ def refused(machine, *patterns, scenario=None, options=None):
     """A capture that is refused: nothing is attached, and an old file stays."""
     with open("old.pcap", "w", encoding="ascii") as f:
         f.write("old")
-    result = run(scenario or machine.scenario(FED), *(options or machine.options()), "-w", "old.pcap", "--duration", "3")
+    result = run(
+        scenario or machine.scenario(FED),
+        *(options or machine.options()),
+        "-w",
+        "old.pcap",
+        "--duration",
+        "3",
+    )
     result.expect(1, *patterns)
     with open("old.pcap", encoding="ascii") as f:
         assert f.read() == "old"
@@ -170,8 +181,14 @@ def test_library_of_another_version(machine):
 
 
 def test_library_that_is_missing(machine):
-    refused(machine, "/run/mst/none.so: No such file", options=("--mstflint-library", "/run/mst/none.so"))
-    installed = glob.glob("/usr/lib*/mstflint/python_tools/ccmdif.so") + glob.glob("/usr/lib/*/mstflint/python_tools/ccmdif.so")
+    refused(
+        machine,
+        "/run/mst/none.so: No such file",
+        options=("--mstflint-library", "/run/mst/none.so"),
+    )
+    installed = glob.glob("/usr/lib*/mstflint/python_tools/ccmdif.so") + glob.glob(
+        "/usr/lib/*/mstflint/python_tools/ccmdif.so"
+    )
     if not installed:
         refused(machine, "install the package mstflint", options=("-s",))
 
@@ -298,7 +315,9 @@ def helper_of(process):
 
 
 def capturing(machine, *more):
-    process = start(machine.scenario("synthetic 100\nrate 1000\n"), *machine.options("-w", "f.pcap"), *more)
+    process = start(
+        machine.scenario("synthetic 100\nrate 1000\n"), *machine.options("-w", "f.pcap"), *more
+    )
     return process.wait_until(machine.is_attached, "it captures") and process
 
 
@@ -401,7 +420,14 @@ def test_adapter_that_disappears_is_not_written_to(machine):
     machine.play("gone 3")
     scenario = machine.scenario("synthetic 100\nrate 1000\nafter 300 remove\n")
     run(scenario, *machine.options("-w", "f.pcap")).expect(1, "the device was removed")
-    assert machine.calls() == [*OPEN, *UNLOCK, *ATTACH, "mread4 0xf0014", "mread4 0xf0014", "mclose"]
+    assert machine.calls() == [
+        *OPEN,
+        *UNLOCK,
+        *ATTACH,
+        "mread4 0xf0014",
+        "mread4 0xf0014",
+        "mclose",
+    ]
 
 
 @pytest.mark.parametrize("what, step", [("open", "open"), ("command", "attach"), ("3", "detach")])
@@ -461,11 +487,25 @@ def test_real_library_is_loaded_and_finds_no_such_adapter(machine):
 
 def test_report_about_an_adapter_has_no_addresses(machine):
     scenario = machine.scenario("gid fe80::2:c903:0:1\nlid 7\nsynthetic 100\nrate 100\n")
-    command = [os.path.join(SRC, "script", "try-hardware"), "-d", "mlx5_0", "-t", "1", "-n", "192.0.2.7"]
+    command = [
+        os.path.join(SRC, "script", "try-hardware"),
+        "-d",
+        "mlx5_0",
+        "-t",
+        "1",
+        "-n",
+        "192.0.2.7",
+    ]
     Running(scenario, command=command).end(limit=120).expect(0)
     with open("try-hardware.txt", encoding="utf-8") as f:
         report = f.read()
-    for part in ("== ports", "== sniffer: firmware", "== sniffer: verbs", "== multicast", "== probe"):
+    for part in (
+        "== ports",
+        "== sniffer: firmware",
+        "== sniffer: verbs",
+        "== multicast",
+        "== probe",
+    ):
         assert part in report, report
     assert "sniffer   no (firmware)" in report or "sniffer   yes (firmware)" in report, report
     for address in ("c903", "192.0.2", "LID 7", os.uname().nodename, "/tmp/"):
