@@ -29,8 +29,8 @@ struct live_options {
     const char *mstflint; /* path of mstflint's library; NULL: where packages have it */
     const char *ibdump;   /* path of the program; NULL: where packages have it */
     const char *read;     /* another program's capture instead of a device; NULL: none */
-    unsigned pkey;       /* P_Key of the partition; 0: the first of the port */
-    bool broadcast_only; /* only the broadcast group */
+    unsigned pkey;        /* P_Key of the partition; 0: the first of the port */
+    bool broadcast_only;  /* only the broadcast group */
     bool pcapng, list;
     uint64_t count, duration; /* packets; nanoseconds; 0: no limit */
     uint32_t snaplen;         /* bytes kept of each frame; 0: all */

@@ -81,7 +81,8 @@ static const char *obstacle(void)
         return "this container may not reach the adapter's registers: run ipoib-capture on the "
                "host, or in a container with all capabilities and the host's /sys (docker run "
                "--privileged)";
-    return "the adapter does not answer: look for errors of mlx5_core in dmesg";
+    return "the adapter does not answer, or another firmware tool holds its lock: end that, and look "
+           "for errors of mlx5_core in dmesg";
 }
 
 bool status_fail_open(int number, GError **error)

@@ -93,8 +93,7 @@ static bool set_clock(struct scenario *s, const char *value)
     return true;
 }
 
-static bool add_failure(struct scenario *s, const char *verb, const char *error,
-                        bool later)
+static bool add_failure(struct scenario *s, const char *verb, const char *error, bool later)
 {
     struct failure *f = &s->failures[s->failure_count++];
 
