@@ -8,39 +8,26 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "capture/choice.h"
-#include "capture/receive/devevent.h"
 #include "capture/list.h"
 #include "capture/losses.h"
-#include "capture/firmware/firmware.h"
 #include "cli/fail.h"
 #include "cli/say.h"
-#include "capture/multicast/multicast.h"
 #include "cli/privileges.h"
 #include "capture/receive/receive.h"
 #include "capture/receive/selection.h"
-#include "capture/receive/sniffer.h"
-#include "capture/stream/stream.h"
+#include "capture/live_source.h"
 #include "capture/write/stop.h"
 #include "capture/write/writer.h"
 #include "wire/linktype.h"
 
 enum {
-    LOG2_MULTICAST = 12, /* log2 of the default number of buffers: multicast traffic is low */
     /* time for the reader of a pipe after a signal: Wireshark waits for this process to end */
     PATIENCE_MS = 700,
 };
 
 struct live {
     const struct live_options *options;
-    struct device_list list;
-    struct device device;
-    struct sniffer sniffer; /* one of these, depending on the mode and the sniffer */
-    struct firmware firmware;
-    struct multicast multicast;
-    struct input_stream *stream; /* NULL: none */
-    struct feed feed;
-    char name[64]; /* of the device or the source */
+    struct live_source source;
     struct dropcount dropcount;
     struct handover *handover;
     struct outfile *outfile;
@@ -53,9 +40,9 @@ struct live {
 
 static struct record_format format_of(const struct live *l)
 {
-    uint16_t from = l->stream ? stream_linktype(l->stream) : 0;
+    uint16_t from = l->source.stream ? stream_linktype(l->source.stream) : 0;
     uint16_t linktype = from == LINKTYPE_ETHERNET ? 0 : from;
-    bool ethernet = linktype == 0 && device_is_ethernet(&l->device);
+    bool ethernet = linktype == 0 && device_is_ethernet(&l->source.device);
 
     return (struct record_format){
         .pcapng = l->options->pcapng,
@@ -63,157 +50,6 @@ static struct record_format format_of(const struct live *l)
         .linktype = linktype,
         .erf = linktype == 0 && (!ethernet || l->options->erf == 1),
     };
-}
-
-/* A capture waits for the link. In Wireshark, an empty window would not show why. */
-static bool check_link(const struct live *l, GError **error)
-{
-    const char *state = ibv_port_state_str(l->device.port_attr.state);
-
-    if (l->device.port_attr.state == IBV_PORT_ACTIVE)
-        return true;
-    if (l->options->fifo)
-        return fail_with(error,
-                         "%s port %u: port is not active (%s): start the capture when the link is "
-                         "up, or run ipoib-capture without Wireshark, which waits for the link",
-                         device_name(&l->device), l->device.port, state);
-    say("%s port %u: port is not active (%s); no frames until it comes up", device_name(&l->device),
-        l->device.port, state);
-    return true;
-}
-
-static bool check_port(const struct live *l, GError **error)
-{
-    if (!device_is_ethernet(&l->device) && l->options->erf == 0)
-        return fail_with(error,
-                         "%s port %u: InfiniBand frames cannot be written without ERF (--erf 0); "
-                         "'ipoib-capture convert' makes a file of link type 247 from it",
-                         device_name(&l->device), l->device.port);
-    if (device_is_ethernet(&l->device) && l->options->direction != DIRECTION_BOTH)
-        say("%s port %u: -I has no effect on Ethernet: a frame does not show its direction",
-            device_name(&l->device), l->device.port);
-    if (device_is_ethernet(&l->device) && l->options->decap)
-        say("%s port %u: --decap has no effect on Ethernet: it removes InfiniBand headers",
-            device_name(&l->device), l->device.port);
-    if (device_is_ethernet(&l->device) && l->options->only)
-        say("%s port %u: --only has no effect on Ethernet: it selects by InfiniBand headers",
-            device_name(&l->device), l->device.port);
-    if (l->options->mode == MODE_SNIFFER && choice_has_sm(&l->device))
-        say("%s port %u: a subnet manager runs on this port: a sniffer can disturb it; capture on another port",
-            device_name(&l->device), l->device.port);
-    return check_link(l, error);
-}
-
-static struct rx_plan rx_plan_of(const struct live *l)
-{
-    struct rx_plan plan = {
-        .entries = 1u << l->options->log2_buffers,
-        .entries_requested = l->options->buffers_requested,
-        .entry_len = rxring_entry_len(&l->device, l->options->jumbo),
-        .huge_pages = l->options->huge_pages,
-    };
-
-    if (l->options->mode == MODE_MULTICAST && !l->options->buffers_requested)
-        plan.entries = 1u << LOG2_MULTICAST;
-    return plan;
-}
-
-static bool create_multicast(struct live *l, GError **error)
-{
-    const struct multicast_plan plan = {.rx = rx_plan_of(l),
-                                        .pkey = l->options->pkey,
-                                        .broadcast_only = l->options->broadcast_only};
-    bool good = multicast_create(&l->multicast, &l->device, &plan, error);
-
-    l->feed = multicast_feed(&l->multicast);
-    return good;
-}
-
-static bool create_firmware(struct live *l, GError **error)
-{
-    const struct firmware_plan plan = {
-        .rx = rx_plan_of(l), .direction = l->options->direction, .library = l->options->mstflint};
-    bool good = firmware_create(&l->firmware, &l->device, &plan, error);
-
-    l->feed = firmware_feed(&l->firmware);
-    return good;
-}
-
-static bool create_feed(struct live *l, GError **error)
-{
-    struct rx_plan plan;
-    bool good;
-
-    if (l->options->mode == MODE_MULTICAST)
-        return create_multicast(l, error);
-    if (choice_of_sniffer(&l->device, l->options->sniffer) == SNIFFER_FIRMWARE)
-        return create_firmware(l, error);
-    plan = rx_plan_of(l);
-    good = sniffer_create(&l->sniffer, &l->device, &plan, error);
-    l->feed = sniffer_feed(&l->sniffer);
-    return good;
-}
-
-static bool is_ibdump(const struct live_options *options)
-{
-    return options->mode == MODE_SNIFFER && options->sniffer == SNIFFER_IBDUMP;
-}
-
-/* The device itself is only queried: for the directions of frames, its LID. */
-static bool start_ibdump(struct live *l, struct ibdump *ibdump, GError **error)
-{
-    const struct live_options *o = l->options;
-    const struct ibdump_plan plan = {.program = o->ibdump,
-                                     .device = l->name,
-                                     .port = o->port,
-                                     .log2_buffers = o->log2_buffers,
-                                     .buffers_requested = o->buffers_requested,
-                                     .jumbo = o->jumbo,
-                                     .direction = o->direction};
-
-    if (!device_list_get(&l->list, error) ||
-        !device_open(&l->device, &l->list, o->device, o->port, error) || !check_port(l, error))
-        return false;
-    snprintf(l->name, sizeof(l->name), "%s", device_name(&l->device));
-    device_close(&l->device);
-    return ibdump_start(ibdump, &plan, error);
-}
-
-/*
- * The frames of another program. What it writes is parsed without privileges; only to open the
- * output they are raised again.
- */
-static bool open_stream(struct live *l, GError **error)
-{
-    struct ibdump ibdump = {.fd = -1};
-
-    if (!l->options->read && !start_ibdump(l, &ibdump, error))
-        return false;
-    if (l->options->read)
-        snprintf(l->name, sizeof(l->name), "%s", "stream");
-    if (!privileges_drop(0, PRIVILEGE_FILES, error))
-        return false;
-    l->stream = l->options->read ? stream_open(l->options->read, error)
-                                 : stream_open_ibdump(&ibdump, error);
-    if (!l->stream)
-        return false;
-    l->device.port_attr.link_layer = stream_linktype(l->stream) == 0 ? IBV_LINK_LAYER_INFINIBAND
-                                                                     : IBV_LINK_LAYER_ETHERNET;
-    l->feed = stream_feed(l->stream, &l->device);
-    return true;
-}
-
-static bool open_device(struct live *l, GError **error)
-{
-    if (l->options->read || is_ibdump(l->options))
-        return open_stream(l, error);
-    if (!device_list_get(&l->list, error) ||
-        !device_open(&l->device, &l->list, l->options->device, l->options->port, error) ||
-        !check_port(l, error))
-        return false;
-    snprintf(l->name, sizeof(l->name), "%s", device_name(&l->device));
-    devevent_prepare(&l->device);
-    return create_feed(l, error);
 }
 
 static bool make_memory(struct live *l, GError **error)
@@ -256,7 +92,7 @@ static void make_selection(struct live *l)
     const struct selection_plan plan = {.kinds = l->options->only,
                                         .direction = l->options->direction};
 
-    if ((plan.kinds || plan.direction != DIRECTION_BOTH) && !device_is_ethernet(&l->device))
+    if ((plan.kinds || plan.direction != DIRECTION_BOTH) && !device_is_ethernet(&l->source.device))
         l->selection = selection_create(&plan);
 }
 
@@ -267,7 +103,7 @@ static void make_recorder(struct live *l)
         .format = format_of(l),
         .snaplen = o->snaplen,
         .selective = l->selection != NULL,
-        .interface = l->name,
+        .interface = l->source.name,
         .description = l->description,
         .comment = l->comment,
         .file_bytes = o->ring_bytes,
@@ -276,9 +112,10 @@ static void make_recorder(struct live *l)
         .memory = o->memory,
     };
 
-    snprintf(l->description, sizeof(l->description), "%s port %u, %s, %s mode", l->name,
-             l->device.port, device_is_ethernet(&l->device) ? "Ethernet" : "InfiniBand",
-             l->feed.ops->mode);
+    snprintf(l->description, sizeof(l->description), "%s port %u, %s, %s mode", l->source.name,
+             l->source.device.port,
+             device_is_ethernet(&l->source.device) ? "Ethernet" : "InfiniBand",
+             l->source.feed.ops->mode);
     make_comment(l);
     if (!l->comment[0])
         plan.comment = NULL;
@@ -341,14 +178,14 @@ static bool output_waits(const struct live_options *options)
  */
 static bool start_feed(struct live *l, GError **error)
 {
-    bool first = l->feed.ops->accepts_at_start && !output_waits(l->options);
+    bool first = l->source.feed.ops->accepts_at_start && !output_waits(l->options);
 
-    if (!l->feed.ops->prepare(&l->feed, error) || (!first && !open_output(l, error)))
+    if (!l->source.feed.ops->prepare(&l->source.feed, error) || (!first && !open_output(l, error)))
         return false;
-    if (!l->stream && !dropcount_open(&l->dropcount, &l->device) && !l->options->fifo)
+    if (!l->source.stream && !dropcount_open(&l->dropcount, &l->source.device) && !l->options->fifo)
         say("%s has no counter of lost frames (out_of_buffer): lost frames cannot be reported",
-            device_name(&l->device));
-    return l->feed.ops->start(&l->feed, error) && (!first || open_output(l, error));
+            device_name(&l->source.device));
+    return l->source.feed.ops->start(&l->source.feed, error) && (!first || open_output(l, error));
 }
 
 /*
@@ -358,26 +195,12 @@ static bool start_feed(struct live *l, GError **error)
  */
 static bool prepare(struct live *l, GError **error)
 {
-    if (!open_device(l, error) || !make_memory(l, error))
+    if (!live_source_open(&l->source, l->options, error) || !make_memory(l, error))
         return false;
     make_selection(l);
     make_recorder(l);
-    return start_feed(l, error) && (l->stream || drop_privileges(l->options, error)) &&
+    return start_feed(l, error) && (l->source.stream || drop_privileges(l->options, error)) &&
            start_writer(l, error);
-}
-
-/* Stops and frees the feed. This can print messages and wait for the keeper. */
-static void end_feed(struct live *l)
-{
-    if (l->sniffer.device)
-        sniffer_destroy(&l->sniffer);
-    if (l->firmware.device)
-        firmware_destroy(&l->firmware);
-    if (l->multicast.device)
-        multicast_destroy(&l->multicast);
-    stream_close(l->stream);
-    l->stream = NULL;
-    l->sniffer.device = l->firmware.device = l->multicast.device = NULL;
 }
 
 /*
@@ -414,9 +237,7 @@ static void take_down(struct live *l)
     selection_destroy(l->selection);
     handover_destroy(l->handover);
     dropcount_close(&l->dropcount);
-    end_feed(l);
-    device_close(&l->device);
-    device_list_free(&l->list);
+    live_source_close(&l->source);
 }
 
 /* Prints the totals. Only written packets count as captured. */
@@ -452,12 +273,14 @@ static int finish_capture(struct live *l, const struct receiver *r)
                           .left = left_as_usual(l),
                           .stalled = outfile_reader_stalled(l->outfile)};
     good = close_output(l);
-    end_feed(l); /* before the last line of output, since this can print messages */
+    live_source_end_feed(
+        &l->source); /* before the last line of output, since this can print messages */
     losses_report(r, counts, writer_lost(l->writer), &end);
     lost = counts.device + counts.own + (end.left ? 0 : writer_lost(l->writer));
     if (!l->options->fifo || lost > 0)
         report_sum(l, lost);
-    return good && lost == 0 && r->restarts == 0 && !r->failed && !l->feed.has_failed ? 0 : 1;
+    return good && lost == 0 && r->restarts == 0 && !r->failed && !l->source.feed.has_failed ? 0
+                                                                                             : 1;
 }
 
 static struct receive_plan receive_plan(const struct live_options *options)
@@ -496,15 +319,16 @@ int live_run(const struct live_options *options)
         return 1;
     }
     if (prepare(&l, &error)) {
-        r.device = &l.device;
-        r.feed = &l.feed;
+        r.device = &l.source.device;
+        r.feed = &l.source.feed;
         r.dropcount = &l.dropcount;
         r.recorder = l.recorder;
         r.selection = l.selection;
         r.progress = &l.progress;
         r.live = outfile_is_live(l.outfile);
         r.reader = outfile_pipe(l.outfile);
-        progress_begin(&l.progress, l.name, &l.device, options->file, l.feed.entries);
+        progress_begin(&l.progress, l.source.name, &l.source.device, options->file,
+                       l.source.feed.entries);
         receive(&r);
         say_error(NULL, &r.error);
         status = finish_capture(&l, &r);
