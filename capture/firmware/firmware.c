@@ -148,6 +148,18 @@ static bool name_port(const struct firmware *f, GError **error)
     return false;
 }
 
+/* At the start: names the port, and what works without this sniffer. */
+static bool refuse(const struct firmware *f, GError **error)
+{
+    char *cause = g_strdup((*error)->message);
+
+    g_clear_error(error);
+    fail_with(error, "%s port %u: %s; without the sniffer, use --mode multicast",
+              device_name(f->device), f->device->port, cause);
+    g_free(cause);
+    return false;
+}
+
 static void drop_qp(struct firmware *f)
 {
     if (f->qp)
@@ -170,7 +182,7 @@ static bool feed_prepare(struct feed *feed, GError **error)
     if (!make_qp(f, error))
         return false;
     if (!start_attacher(f, error))
-        return name_port(f, error);
+        return refuse(f, error);
     feed->fd = f->attacher.fd;
     return true;
 }

@@ -289,6 +289,7 @@ def test_other_users_are_told_to_be_root(machine):
     os.chmod(".", 0o777)
     result = run(machine.scenario(FED), *machine.options("-w", "f.pcap"), before=as_user)
     result.expect(1, r"needs root: run ipoib-capture as root \(sudo\)")
+    assert "; without the sniffer, use --mode multicast" in result.err
     assert machine.calls() == []
 
 
