@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "capture/choice.h"
 #include "capture/live.h"
 #include "capture/live_table.h"
 #include "capture/receive/selection.h"
 #include "cli/create.h"
 #include "cli/say.h"
 #include "pcapio/capture_record.h"
-#include "capture/receive/sniffer.h"
 
 #define PREFIX "ipoib-" /* prefix of an interface name: ipoib-mlx5_0-1 */
 
@@ -157,7 +157,7 @@ static bool can_sniff(const char *name, unsigned port)
 
     list.devices = ibv_get_device_list(&list.count);
     if (list.devices && device_open(&device, &list, name, port, NULL)) {
-        can = sniffer_try(&device).step == REFUSED_NOT;
+        can = choice_try(&device, NULL, NULL);
         device_close(&device);
     }
     device_list_free(&list);

@@ -6,13 +6,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "capture/choice.h"
 #include "hca/device.h"
 #include "capture/live_options.h"
 #include "cli/say.h"
 #include "capture/multicast/multicast.h"
 #include "capture/receive/refusal.h"
 #include "capture/receive/rxring.h"
-#include "capture/receive/sniffer.h"
 
 static const char *link_layer(const struct device *device)
 {
@@ -50,16 +50,43 @@ static void show_pkeys(const struct device *device)
         printf("\n");
 }
 
-static void show_mode(const struct device *device, const char *mode, struct refusal refusal)
+static bool show_sniffer(struct device *device, const char *library)
 {
+    const char *name = choice_name(choice_of_sniffer(device, SNIFFER_AUTO));
+    GError *error = NULL;
+    bool good = choice_try(device, library, &error);
+
+    if (good)
+        printf("    sniffer   yes (%s)\n", name);
+    else
+        printf("    sniffer   no (%s): %s\n", name, error->message);
+    g_clear_error(&error);
+    return good;
+}
+
+static bool show_multicast(struct device *device)
+{
+    struct refusal refusal = multicast_try(device);
     char cause[400];
 
     if (refusal.step == REFUSED_NOT) {
-        printf("    %-9s yes\n", mode);
-        return;
+        printf("    multicast yes\n");
+        return true;
     }
     refusal_cause(device, refusal, cause, sizeof(cause));
-    printf("    %-9s no: %s\n", mode, cause);
+    printf("    multicast no: %s\n", cause);
+    return false;
+}
+
+static void show_modes(struct device *device, const char *library)
+{
+    bool sniffer = show_sniffer(device, library), multicast = show_multicast(device);
+
+    if (!sniffer && multicast)
+        printf(
+            "    instead   --mode multicast: ARP, Neighbour Discovery and IP multicast of the link\n");
+    if (choice_has_sm(device))
+        printf("    note      a subnet manager runs on this port: a sniffer can disturb it\n");
 }
 
 /* Prints the memory that a capture without -b, -j, -M and -p uses. */
@@ -77,7 +104,7 @@ static void show_memory(struct device *device)
                memory.bytes >> 20, memory.entries, (uint64_t)HOLD_DEFAULT >> 20);
 }
 
-static void show_port(struct device *device)
+static void show_port(struct device *device, const char *library)
 {
     printf("%s port %u: %s, %s", device_name(device), device->port,
            ibv_port_state_str(device->port_attr.state), link_layer(device));
@@ -87,14 +114,13 @@ static void show_port(struct device *device)
     show_gid(device);
     if (!device_is_ethernet(device))
         show_pkeys(device);
-    show_mode(device, "sniffer", sniffer_try(device));
-    show_mode(device, "multicast", multicast_try(device));
+    show_modes(device, library);
     if (device->context->device->transport_type != IBV_TRANSPORT_IWARP)
         show_memory(device);
 }
 
 /* Prints every port of a device. Returns false after a message if the device cannot be opened. */
-static bool show_device(const struct device_list *list, const char *name)
+static bool show_device(const struct device_list *list, const char *name, const char *library)
 {
     unsigned ports = 1;
 
@@ -105,13 +131,13 @@ static bool show_device(const struct device_list *list, const char *name)
         if (!device_open(&device, list, name, port, &error))
             return say_error(NULL, &error);
         ports = device.attr.phys_port_cnt;
-        show_port(&device);
+        show_port(&device, library);
         device_close(&device);
     }
     return true;
 }
 
-int list_devices(const char *name)
+int list_devices(const char *name, const char *library)
 {
     struct device_list list;
     GError *error = NULL;
@@ -122,9 +148,9 @@ int list_devices(const char *name)
         return 1;
     }
     if (name)
-        good = show_device(&list, name);
+        good = show_device(&list, name, library);
     for (int i = 0; !name && i < list.count; i++)
-        good = show_device(&list, ibv_get_device_name(list.devices[i])) && good;
+        good = show_device(&list, ibv_get_device_name(list.devices[i]), library) && good;
     device_list_free(&list);
     if (fflush(stdout) == 0)
         return good ? 0 : 1;

@@ -4,6 +4,6 @@
 #define CAPTURE_LIST_H
 
 /* NAME: only this device; NULL: all. Returns the exit status: 0, or 1 after a message. */
-int list_devices(const char *name);
+int list_devices(const char *name, const char *library);
 
 #endif

@@ -6,33 +6,28 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "capture/receive/devevent.h"
 #include "capture/list.h"
 #include "capture/losses.h"
 #include "cli/fail.h"
 #include "cli/say.h"
-#include "capture/multicast/multicast.h"
 #include "cli/privileges.h"
 #include "capture/receive/receive.h"
 #include "capture/receive/selection.h"
-#include "capture/receive/sniffer.h"
+#include "capture/live_source.h"
 #include "capture/write/stop.h"
 #include "capture/write/writer.h"
+#include "wire/linktype.h"
 
 enum {
-    LOG2_MULTICAST = 12, /* log2 of the default number of buffers: multicast traffic is low */
     /* time for the reader of a pipe after a signal: Wireshark waits for this process to end */
     PATIENCE_MS = 700,
 };
 
 struct live {
     const struct live_options *options;
-    struct device_list list;
-    struct device device;
-    struct sniffer sniffer; /* one of these two, depending on the mode */
-    struct multicast multicast;
-    struct feed feed;
+    struct live_source source;
     struct dropcount dropcount;
     struct handover *handover;
     struct outfile *outfile;
@@ -45,90 +40,16 @@ struct live {
 
 static struct record_format format_of(const struct live *l)
 {
-    bool ethernet = device_is_ethernet(&l->device);
+    uint16_t from = l->source.stream ? stream_linktype(l->source.stream) : 0;
+    uint16_t linktype = from == LINKTYPE_ETHERNET ? 0 : from;
+    bool ethernet = linktype == 0 && device_is_ethernet(&l->source.device);
 
     return (struct record_format){
         .pcapng = l->options->pcapng,
         .ethernet = ethernet,
-        .erf = !ethernet || l->options->erf == 1,
+        .linktype = linktype,
+        .erf = linktype == 0 && (!ethernet || l->options->erf == 1),
     };
-}
-
-/* A capture waits for the link. In Wireshark, an empty window would not show why. */
-static bool check_link(const struct live *l, GError **error)
-{
-    const char *state = ibv_port_state_str(l->device.port_attr.state);
-
-    if (l->device.port_attr.state == IBV_PORT_ACTIVE)
-        return true;
-    if (l->options->fifo)
-        return fail_with(error,
-                         "%s port %u: port is not active (%s): start the capture when the link is "
-                         "up, or run ipoib-capture without Wireshark, which waits for the link",
-                         device_name(&l->device), l->device.port, state);
-    say("%s port %u: port is not active (%s); no frames until it comes up", device_name(&l->device),
-        l->device.port, state);
-    return true;
-}
-
-static bool check_port(const struct live *l, GError **error)
-{
-    if (!device_is_ethernet(&l->device) && l->options->erf == 0)
-        return fail_with(error,
-                         "%s port %u: InfiniBand frames cannot be written without ERF (--erf 0); "
-                         "'ipoib-capture convert' makes a file of link type 247 from it",
-                         device_name(&l->device), l->device.port);
-    if (device_is_ethernet(&l->device) && l->options->direction != DIRECTION_BOTH)
-        say("%s port %u: -I has no effect on Ethernet: a frame does not show its direction",
-            device_name(&l->device), l->device.port);
-    if (device_is_ethernet(&l->device) && l->options->decap)
-        say("%s port %u: --decap has no effect on Ethernet: it removes InfiniBand headers",
-            device_name(&l->device), l->device.port);
-    if (device_is_ethernet(&l->device) && l->options->only)
-        say("%s port %u: --only has no effect on Ethernet: it selects by InfiniBand headers",
-            device_name(&l->device), l->device.port);
-    return check_link(l, error);
-}
-
-static struct rx_plan rx_plan_of(const struct live *l)
-{
-    struct rx_plan plan = {
-        .entries = 1u << l->options->log2_buffers,
-        .entries_requested = l->options->buffers_requested,
-        .entry_len = rxring_entry_len(&l->device, l->options->jumbo),
-        .huge_pages = l->options->huge_pages,
-    };
-
-    if (l->options->mode == MODE_MULTICAST && !l->options->buffers_requested)
-        plan.entries = 1u << LOG2_MULTICAST;
-    return plan;
-}
-
-static bool create_feed(struct live *l, GError **error)
-{
-    const struct multicast_plan multicast = {.rx = rx_plan_of(l),
-                                             .pkey = l->options->pkey,
-                                             .broadcast_only = l->options->broadcast_only};
-    bool good;
-
-    if (l->options->mode == MODE_MULTICAST) {
-        good = multicast_create(&l->multicast, &l->device, &multicast, error);
-        l->feed = multicast_feed(&l->multicast);
-    } else {
-        good = sniffer_create(&l->sniffer, &l->device, &multicast.rx, error);
-        l->feed = sniffer_feed(&l->sniffer);
-    }
-    return good;
-}
-
-static bool open_device(struct live *l, GError **error)
-{
-    if (!device_list_get(&l->list, error) ||
-        !device_open(&l->device, &l->list, l->options->device, l->options->port, error) ||
-        !check_port(l, error))
-        return false;
-    devevent_prepare(&l->device);
-    return create_feed(l, error);
 }
 
 static bool make_memory(struct live *l, GError **error)
@@ -139,7 +60,8 @@ static bool make_memory(struct live *l, GError **error)
 
     l->handover = handover_create(room, l->options->memory > 0);
     return l->handover ||
-           fail_with(error, "cannot allocate %" PRIu64 " bytes: %s", room, strerror(errno));
+           fail_with(error, "cannot allocate %" PRIu64 " bytes: %s: use a smaller SIZE (%s)", room,
+                     strerror(errno), l->options->memory ? "-M" : "-p");
 }
 
 static void add_to_comment(struct live *l, const char *text)
@@ -170,7 +92,7 @@ static void make_selection(struct live *l)
     const struct selection_plan plan = {.kinds = l->options->only,
                                         .direction = l->options->direction};
 
-    if ((plan.kinds || plan.direction != DIRECTION_BOTH) && !device_is_ethernet(&l->device))
+    if ((plan.kinds || plan.direction != DIRECTION_BOTH) && !device_is_ethernet(&l->source.device))
         l->selection = selection_create(&plan);
 }
 
@@ -181,7 +103,7 @@ static void make_recorder(struct live *l)
         .format = format_of(l),
         .snaplen = o->snaplen,
         .selective = l->selection != NULL,
-        .interface = device_name(&l->device),
+        .interface = l->source.name,
         .description = l->description,
         .comment = l->comment,
         .file_bytes = o->ring_bytes,
@@ -190,9 +112,10 @@ static void make_recorder(struct live *l)
         .memory = o->memory,
     };
 
-    snprintf(l->description, sizeof(l->description), "%s port %u, %s, %s mode",
-             device_name(&l->device), l->device.port,
-             device_is_ethernet(&l->device) ? "Ethernet" : "InfiniBand", l->feed.ops->mode);
+    snprintf(l->description, sizeof(l->description), "%s port %u, %s, %s mode", l->source.name,
+             l->source.device.port,
+             device_is_ethernet(&l->source.device) ? "Ethernet" : "InfiniBand",
+             l->source.feed.ops->mode);
     make_comment(l);
     if (!l->comment[0])
         plan.comment = NULL;
@@ -224,45 +147,60 @@ static bool open_output(struct live *l, GError **error)
                                       .keep = l->options->ring_files,
                                       .warn = print_warning};
 
+    privileges_raise(PRIVILEGE_FILES);
     l->outfile = outfile_open(&plan, error);
+    privileges_lower();
     return l->outfile != NULL;
 }
 
 static bool start_writer(struct live *l, GError **error)
 {
     l->writer = writer_create(l->handover, l->outfile, format_of(l));
-    return l->options->memory || writer_start(l->writer, error);
+    if (!writer_start(l->writer, error))
+        return false;
+    if (!l->options->memory) /* -M: after the capture */
+        writer_go(l->writer);
+    return true;
+}
+
+/* Whether the output is a pipe, which may wait for its reader, or a device. */
+static bool output_waits(const struct live_options *options)
+{
+    struct stat st;
+
+    return options->fifo || strcmp(options->file, "-") == 0 ||
+           (!options->series && stat(options->file, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
 /*
  * Frames arrive from feed.start on, so the output is open by then: a FIFO may wait for its reader.
+ * If only feed.start shows whether the device accepts the capture, a file is opened after it.
+ */
+static bool start_feed(struct live *l, GError **error)
+{
+    bool first = l->source.feed.ops->accepts_at_start && !output_waits(l->options);
+
+    if (!l->source.feed.ops->prepare(&l->source.feed, error) || (!first && !open_output(l, error)))
+        return false;
+    if (!l->source.stream && !dropcount_open(&l->dropcount, &l->source.device) && !l->options->fifo)
+        say("%s has no counter of lost frames (out_of_buffer): lost frames cannot be reported",
+            device_name(&l->source.device));
+    return l->source.feed.ops->start(&l->source.feed, error) && (!first || open_output(l, error));
+}
+
+/*
  * feed.start comes before the privileges are dropped: where libibverbs calls the kernel by write(),
  * ib_uverbs refuses a process whose credentials have changed since it opened the device
  * (ib_safe_file_access). The writer's thread comes after both, since it inherits the privileges.
  */
 static bool prepare(struct live *l, GError **error)
 {
-    if (!open_device(l, error) || !make_memory(l, error))
+    if (!live_source_open(&l->source, l->options, error) || !make_memory(l, error))
         return false;
     make_selection(l);
     make_recorder(l);
-    if (!l->feed.ops->prepare(&l->feed, error) || !open_output(l, error))
-        return false;
-    if (!dropcount_open(&l->dropcount, &l->device) && !l->options->fifo)
-        say("%s has no counter of lost frames (out_of_buffer): lost frames cannot be reported",
-            device_name(&l->device));
-    return l->feed.ops->start(&l->feed, error) && drop_privileges(l->options, error) &&
+    return start_feed(l, error) && (l->source.stream || drop_privileges(l->options, error)) &&
            start_writer(l, error);
-}
-
-/* Stops and frees the feed. This can print messages and wait for the keeper. */
-static void end_feed(struct live *l)
-{
-    if (l->sniffer.device)
-        sniffer_destroy(&l->sniffer);
-    if (l->multicast.device)
-        multicast_destroy(&l->multicast);
-    l->sniffer.device = l->multicast.device = NULL;
 }
 
 /*
@@ -290,6 +228,7 @@ static void take_down(struct live *l)
 {
     if (l->writer && l->outfile) { /* preparation failed before the capture started */
         handover_end(l->handover);
+        writer_go(l->writer);
         writer_finish(l->writer, 0);
     }
     close_output(l);
@@ -298,9 +237,7 @@ static void take_down(struct live *l)
     selection_destroy(l->selection);
     handover_destroy(l->handover);
     dropcount_close(&l->dropcount);
-    end_feed(l);
-    device_close(&l->device);
-    device_list_free(&l->list);
+    live_source_close(&l->source);
 }
 
 /* Prints the totals. Only written packets count as captured. */
@@ -322,17 +259,13 @@ static void report_sum(const struct live *l, uint64_t lost)
  */
 static int finish_capture(struct live *l, const struct receiver *r)
 {
-    GError *error = NULL;
     struct recorder_counts counts = recorder_counts(r->recorder);
     struct ending end;
     uint64_t lost;
     bool good;
 
     progress_end(&l->progress, recorder_is_full(l->recorder));
-    if (l->options->memory && !writer_start(l->writer, &error)) {
-        say_error(NULL, &error);
-        return 1;
-    }
+    writer_go(l->writer);
     writer_finish(l->writer, stop_signal() ? PATIENCE_MS : -1);
     if (r->reader_left)
         outfile_note_left(l->outfile);
@@ -340,12 +273,14 @@ static int finish_capture(struct live *l, const struct receiver *r)
                           .left = left_as_usual(l),
                           .stalled = outfile_reader_stalled(l->outfile)};
     good = close_output(l);
-    end_feed(l); /* before the last line of output, since this can print messages */
+    live_source_end_feed(
+        &l->source); /* before the last line of output, since this can print messages */
     losses_report(r, counts, writer_lost(l->writer), &end);
     lost = counts.device + counts.own + (end.left ? 0 : writer_lost(l->writer));
     if (!l->options->fifo || lost > 0)
         report_sum(l, lost);
-    return good && lost == 0 && r->restarts == 0 && !r->failed ? 0 : 1;
+    return good && lost == 0 && r->restarts == 0 && !r->failed && !l->source.feed.has_failed ? 0
+                                                                                             : 1;
 }
 
 static struct receive_plan receive_plan(const struct live_options *options)
@@ -384,15 +319,16 @@ int live_run(const struct live_options *options)
         return 1;
     }
     if (prepare(&l, &error)) {
-        r.device = &l.device;
-        r.feed = &l.feed;
+        r.device = &l.source.device;
+        r.feed = &l.source.feed;
         r.dropcount = &l.dropcount;
         r.recorder = l.recorder;
         r.selection = l.selection;
         r.progress = &l.progress;
         r.live = outfile_is_live(l.outfile);
         r.reader = outfile_pipe(l.outfile);
-        progress_begin(&l.progress, &l.device, options->file, l.feed.ring->entries);
+        progress_begin(&l.progress, l.source.name, &l.source.device, options->file,
+                       l.source.feed.entries);
         receive(&r);
         say_error(NULL, &r.error);
         status = finish_capture(&l, &r);
@@ -410,5 +346,5 @@ int live_main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    return options.list ? list_devices(options.device) : live_run(&options);
+    return options.list ? list_devices(options.device, options.mstflint) : live_run(&options);
 }

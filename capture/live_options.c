@@ -27,6 +27,8 @@ static const char *contradiction(const struct live_options *o, bool writer_reque
 {
     bool limits = o->ring_bytes || o->ring_packets || o->ring_time;
 
+    if (o->read && strcmp(o->read, "-") == 0 && isatty(STDIN_FILENO))
+        return "stdin is a terminal: pipe a capture into it, or name a file with -r";
     if (o->memory && writer_requested)
         return "-M and -p exclude each other: -M writes at the end";
     if (o->memory && limits)
@@ -42,6 +44,10 @@ static const char *contradiction(const struct live_options *o, bool writer_reque
 
 static void report_of_no_effect(const struct live_options *o)
 {
+    if (o->read && (o->device || o->sniffer != SNIFFER_AUTO || o->mode != MODE_SNIFFER))
+        say("-d, --mode and --sniffer have no effect with -r, which captures from no device");
+    if (o->mode == MODE_MULTICAST && o->sniffer != SNIFFER_AUTO)
+        say("--sniffer has no effect in multicast mode, which needs none");
     if (o->mode == MODE_SNIFFER && o->pkey)
         say("--pkey has no effect in sniffer mode: frames of all partitions are captured");
     if (o->mode == MODE_SNIFFER && o->broadcast_only)
@@ -87,6 +93,6 @@ int live_parse_options(int argc, char **argv, struct live_options *o)
         return wrong_usage();
     }
     if (o->list && (groups & ~(unsigned)OF_LIST))
-        say("with --list no option but -d has an effect");
+        say("with --list no option but -d and --mstflint-library has an effect");
     return complete_options(o, groups & OF_WRITER);
 }

@@ -12,6 +12,7 @@
 #define HOLD_DEFAULT (UINT64_C(256) << 20)
 
 enum live_mode { MODE_SNIFFER, MODE_MULTICAST };
+enum sniffer_kind { SNIFFER_AUTO, SNIFFER_VERBS, SNIFFER_FIRMWARE, SNIFFER_IBDUMP };
 
 struct live_options {
     const char *device; /* NULL: the first one */
@@ -24,8 +25,12 @@ struct live_options {
     uint64_t hold;   /* limit of records that wait for the writer, bytes */
     enum direction direction;
     enum live_mode mode;
-    unsigned pkey;       /* P_Key of the partition; 0: the first of the port */
-    bool broadcast_only; /* only the broadcast group */
+    enum sniffer_kind sniffer;
+    const char *mstflint; /* path of mstflint's library; NULL: where packages have it */
+    const char *ibdump;   /* path of the program; NULL: where packages have it */
+    const char *read;     /* another program's capture instead of a device; NULL: none */
+    unsigned pkey;        /* P_Key of the partition; 0: the first of the port */
+    bool broadcast_only;  /* only the broadcast group */
     bool pcapng, list;
     uint64_t count, duration; /* packets; nanoseconds; 0: no limit */
     uint32_t snaplen;         /* bytes kept of each frame; 0: all */

@@ -11,6 +11,7 @@
 
 static const char help_start[] =
     "Usage: ipoib-capture [OPTION]...         captures from an RDMA device's port\n"
+    "       ... | ipoib-capture -r - [OPTION]...  takes the frames of another program\n"
     "       ipoib-capture --list              lists devices, ports and their modes\n"
     "       ipoib-capture convert IN OUT      converts captures of InfiniBand frames\n"
     "\n";
@@ -39,7 +40,7 @@ static bool take_mst_device(void *options, const char *value)
 {
     (void)options;
     (void)value;
-    say("-m has no effect: no firmware tools are needed, and so no MST device");
+    say("-m has no effect: the program finds the adapter by its PCI address");
     return true;
 }
 
@@ -47,7 +48,7 @@ static bool take_a0_mode(void *options, const char *value)
 {
     (void)options;
     (void)value;
-    say("--a0-mode has no effect: the kernel's driver sets up the sniffer");
+    say("--a0-mode has no effect: only ConnectX-2 had this mode");
     return true;
 }
 
@@ -189,11 +190,11 @@ static const struct cli_option table[] = {
      .name = "mst-dev",
      .argument = "DEV",
      .help = "ignore this option, and print a warning",
-     .details = "No firmware tools are needed.",
+     .details = "The program finds the adapter by its PCI address.",
      CLI_CALLS(take_mst_device)},
     {.name = "a0-mode",
      .help = "ignore this option, and print a warning",
-     .details = "The kernel's driver sets up the sniffer.",
+     .details = "Only ConnectX-2 had this mode.",
      CLI_CALLS(take_a0_mode)},
     {CLI_OPTION_HELP},
     {.letter = 'v', .name = "version", .help = "print the version", .kind = CLI_VERSION},
@@ -214,6 +215,38 @@ static const struct cli_option table[] = {
      .labels = LABELS("Sniffer: all that the port sends and receives",
                       "Multicast: frames sent to the link's IPoIB groups"),
      CLI_CHOOSES(live_options, mode)},
+    {.name = "sniffer",
+     .argument = "auto|verbs|firmware|ibdump",
+     .help = "set how the device's sniffer is started (default: auto)",
+     .details = "`verbs` asks the kernel's driver for it. "
+                "`firmware` sends a command to the adapter's firmware, by the library of mstflint: "
+                "only root can, and only InfiniBand ports of mlx5 devices have it. "
+                "`auto` is `firmware` on these ports, and `verbs` on all others. "
+                "`ibdump` runs the installed ibdump, and takes the frames that it writes.",
+     CLI_CHOOSES(live_options, sniffer)},
+    {.name = "mstflint-library",
+     .argument = "FILE",
+     .help = "load mstflint's library (ccmdif.so) from FILE",
+     .details = "By default, the program looks where the packages of mstflint have it. "
+                "The file and all folders on the way to it must belong to root, and nobody else "
+                "may be able to write to them.",
+     CLI_STORES(live_options, mstflint),
+     .group = OF_LIST},
+    {.name = "ibdump",
+     .argument = "FILE",
+     .help = "run this program for --sniffer ibdump",
+     .details = "By default, it is ibdump in /usr/bin or /usr/sbin. "
+                "What holds for the library of --mstflint-library holds for it too.",
+     CLI_STORES(live_options, ibdump)},
+    {.letter = 'r',
+     .name = "read",
+     .argument = "FILE",
+     .help = "read another program's capture, - is stdin",
+     .details = "The frames come from FILE instead of a device, in any format that ipoib-check "
+                "reads: for example those of ibdump on another host, by ssh. "
+                "The capture ends when FILE ends. "
+                "Frames of IPoIB interfaces without InfiniBand headers keep their link type.",
+     CLI_STORES(live_options, read)},
     {.name = "pkey",
      .argument = "P_KEY",
      .help = "use this P_Key in multicast mode (default: first)",

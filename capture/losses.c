@@ -26,8 +26,8 @@ static void report_own_losses(uint64_t own, const struct ending *end)
 }
 
 /*
- * Reports frames lost by the device. FAILED: the queue pair was replaced; more buffers do not help
- * then, because none were posted during the replacement.
+ * Reports frames lost by the device. FAILED: the device has failed, or the queue pair was replaced;
+ * more buffers do not help then.
  */
 static void report_device_losses(uint64_t lost, bool failed)
 {
@@ -41,7 +41,7 @@ static void report_device_losses(uint64_t lost, bool failed)
 void losses_report(const struct receiver *r, struct recorder_counts counts, uint64_t unwritten,
                    const struct ending *end)
 {
-    report_device_losses(counts.device - r->failures, r->restarts > 0);
+    report_device_losses(counts.device - r->failures, r->restarts > 0 || r->failed);
     if (r->failures > 0)
         say("%" PRIu64 " frames could not be delivered by the device", r->failures);
     if (r->too_long > 0)

@@ -6,6 +6,7 @@
 
 #include "capture/convert.h"
 #include "capture/extcap.h"
+#include "capture/firmware/attacher.h"
 #include "capture/multicast/keeper.h"
 #include "capture/live.h"
 #include "cli/environment.h"
@@ -16,7 +17,9 @@ static const struct subcommand {
     int (*run)(int argc, char **argv);
 } subcommands[] = {
     {"convert", convert_main},
-    {KEEPER_COMMAND, keeper_main}, /* started by a capture, not by users */
+    /* started by a capture, not by users */
+    {KEEPER_COMMAND, keeper_main},
+    {ATTACHER_COMMAND, attacher_main},
 };
 
 int main(int argc, char **argv)

@@ -4,10 +4,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,14 +24,6 @@ enum {
     REJOIN_EVERY = 150, /* all joins are repeated after this many polls */
 };
 
-static volatile int stop;
-
-static void on_end(int number)
-{
-    (void)number;
-    stop = 1;
-}
-
 /*
  * Waits MS for the next poll; a message from the capture ends the wait and makes all groups join
  * again. Returns false when the capture has ended.
@@ -43,8 +33,8 @@ static bool wait_for_next(struct keep *k, int ms)
     struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
     char word[sizeof(GROUPEVENT_REJOIN)];
 
-    if (stop || poll(&fd, 1, ms) < 0)
-        return !stop;
+    if (helper_stopped || poll(&fd, 1, ms) < 0)
+        return !helper_stopped;
     if (fd.revents & POLLIN) {
         if (recv(STDIN_FILENO, word, sizeof(word), 0) <= 0)
             return false;
@@ -58,7 +48,7 @@ static void keep_on(struct keep *k)
     for (unsigned polls = 1;; polls++) {
         k->busy = 0;
         membership_refresh(k);
-        if (stop)
+        if (helper_stopped)
             return;
         membership_report(k, GROUPEVENT_POLLED, NULL, 0);
         if (!wait_for_next(k, (int)MAX(POLL_EVERY_MS, k->busy / 1000 * POLL_SHARE)))
@@ -83,20 +73,10 @@ static void leave_all(struct keep *k)
     membership_leave_all(k);
 }
 
-static void catch_signals(void)
-{
-    struct sigaction end = {.sa_handler = on_end};
-
-    sigaction(SIGTERM, &end, NULL);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-}
-
 int keeper_main(int argc, char **argv)
 {
     struct keep k = {.broadcast_only = argc == 5 && strcmp(argv[4], "broadcast") == 0,
-                     .stop = &stop};
+                     .stop = &helper_stopped};
     GError *why = NULL;
     int error;
 
@@ -105,7 +85,7 @@ int keeper_main(int argc, char **argv)
     k.device = argv[1];
     k.port = (unsigned)strtoul(argv[2], NULL, 10);
     k.pkey = (uint16_t)strtoul(argv[3], NULL, 10);
-    catch_signals();
+    helper_catch_signals(true);
     error = umad_sa_open(&k.sa, k.device, k.port);
     if (error != 0) {
         membership_report(&k, GROUPEVENT_FAILED, NULL, error);

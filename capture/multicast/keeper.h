@@ -24,6 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/helper/helper.h"
+
 /* --- the keeper process: a subcommand started by the capture; its standard input is the socket */
 
 #define KEEPER_COMMAND "keep-groups"
@@ -43,8 +45,7 @@ struct keeper_plan {
 };
 
 struct keeper {
-    int fd; /* socket that receives struct groupevent; -1: no keeper */
-    int pid;
+    struct helper process; /* its socket receives struct groupevent */
 };
 
 /* Starts the keeper process. Returns false and sets ERROR if that fails. */

@@ -109,6 +109,7 @@ bool listen_start(struct multicast *m, GError **error)
 
     if (refusal.step == REFUSED_NOT && (number = rxring_attach(&m->ring, m->qp)) != 0)
         refusal = refused(REFUSED_RECEIVE, number);
+    refusal.again = m->again;
     if (refusal.step != REFUSED_NOT)
         return refusal_fail(error, m->device, refusal, "multicast");
     listen_for_all(m, listen_attach);
@@ -119,6 +120,7 @@ bool listen_restart(struct multicast *m, GError **error)
 {
     bool renewed;
 
+    m->again = m->qp != NULL;
     listen_drop(m);
     privileges_raise(PRIVILEGE_LOCK);
     renewed = rxring_renew(&m->ring, error);

@@ -129,7 +129,8 @@ static bool read_events(struct multicast *m, GError **error)
     struct groupevent event;
     ssize_t n;
 
-    while ((n = recv(m->keeper.fd, &event, sizeof(event), MSG_DONTWAIT)) == (ssize_t)sizeof(event))
+    while ((n = recv(m->keeper.process.fd, &event, sizeof(event), MSG_DONTWAIT)) ==
+           (ssize_t)sizeof(event))
         if (!take_event(m, &event, error))
             return false;
     return (n < 0 && (errno == EAGAIN || errno == EINTR)) || replace_keeper(m, error);
@@ -137,7 +138,7 @@ static bool read_events(struct multicast *m, GError **error)
 
 static bool await_events(struct multicast *m, GError **error)
 {
-    struct pollfd fds[] = {{.fd = m->keeper.fd, .events = POLLIN},
+    struct pollfd fds[] = {{.fd = m->keeper.process.fd, .events = POLLIN},
                            {.fd = stop_fd(), .events = POLLIN}};
     uint64_t end = steady_time() + (uint64_t)FIRST_EVENTS_MS * 1000000;
 
@@ -200,7 +201,7 @@ static bool feed_prepare(struct feed *feed, GError **error)
         return refusal_fail(error, m->device, refusal, "multicast");
     if (!start_keeper(m, error) || !await_events(m, error))
         return false;
-    feed->fd = m->keeper.fd;
+    feed->fd = m->keeper.process.fd;
     return true;
 }
 
@@ -236,7 +237,7 @@ static bool feed_tend(struct feed *feed, GError **error)
     struct multicast *m = feed->self;
     bool good = read_events(m, error);
 
-    feed->fd = m->keeper.fd;
+    feed->fd = m->keeper.process.fd;
     return good;
 }
 
@@ -256,16 +257,12 @@ static bool feed_changed(struct feed *feed)
 
 struct feed multicast_feed(struct multicast *m)
 {
-    static const struct feed_ops ops = {.mode = "multicast",
-                                        .prepare = feed_prepare,
-                                        .start = feed_start,
-                                        .stop = feed_stop,
-                                        .restart = feed_restart,
-                                        .frame = feed_frame,
-                                        .tend = feed_tend,
-                                        .changed = feed_changed};
+    static const struct feed_ops ops = {
+        FEED_OF_RING,        .mode = "multicast", .prepare = feed_prepare,
+        .start = feed_start, .stop = feed_stop,   .restart = feed_restart,
+        .frame = feed_frame, .tend = feed_tend,   .changed = feed_changed};
 
-    return (struct feed){.ops = &ops, .ring = &m->ring, .fd = -1, .self = m};
+    return feed_of_ring(&ops, m->device, &m->ring, m);
 }
 
 /* --- create, destroy, try */
@@ -285,7 +282,7 @@ bool multicast_create(struct multicast *m, struct device *device, const struct m
 
     memset(m, 0, sizeof(*m));
     m->device = device;
-    m->keeper.fd = -1;
+    m->keeper.process.fd = -1;
     m->broadcast_only = plan->broadcast_only;
     m->groups = g_hash_table_new_full(hash_gid, mgid_equal, NULL, g_free);
     if (has_no_groups(device).step != REFUSED_NOT)

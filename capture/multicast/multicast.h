@@ -34,6 +34,7 @@ struct multicast {
     bool started;
     unsigned replaced; /* number of times the keeper was restarted */
     bool looked;       /* the keeper has reported the first whole table */
+    bool again;        /* the queue pair was in use, and is being replaced */
     bool attach_reported, qkey_reported;
     GHashTable *groups; /* by MGID; deleted groups stay, for frames received before the deletion */
     uint8_t *frame;     /* buffer for the rebuilt frame */

@@ -11,12 +11,28 @@
 
 #include "hca/device.h"
 #include "capture/write/recorder.h"
+#include "capture/receive/devevent.h"
 #include "capture/receive/rxring.h"
 
 struct feed;
 
 struct feed_ops {
     const char *mode; /* name of the mode, as in --mode */
+    /*
+     * Only START shows whether the device accepts the capture, so it comes before a file is
+     * overwritten.
+     */
+    bool accepts_at_start;
+
+    /*
+     * How frames come, in batches of rx that stay valid until REPOST. POLL returns their number, or
+     * -1 if it fails; REPOST 0, or an errno value if nothing more can be received. ARM: frames_fd
+     * becomes readable with the next frame. EVENT returns the next event of the device.
+     */
+    int (*poll)(struct feed *feed, struct rx out[RX_BATCH]);
+    int (*repost)(struct feed *feed);
+    void (*arm)(struct feed *feed);
+    enum devevent (*event)(struct feed *feed);
 
     /*
      * Checks, before frames arrive, whether the device supports the mode. Returns false and
@@ -53,9 +69,30 @@ struct feed_ops {
 
 struct feed {
     const struct feed_ops *ops;
-    struct rxring *ring;
-    int fd;     /* readable when there is work for tend; -1: none */
-    void *self; /* private data of the mode */
+    const char *name; /* of the device, in messages */
+    struct device *device;
+    struct rxring *ring; /* NULL: the frames come from elsewhere */
+    uint32_t entries;    /* frames that can wait, at most */
+    int frames_fd;       /* see ops->arm */
+    int event_fd;        /* readable when there is an event; -1: never */
+    int fd;              /* readable when there is work for tend; -1: none */
+    bool is_started;
+    bool has_failed; /* STOP or the source failed; the reason was printed */
+    void *self;      /* private data of the mode */
 };
+
+/* The operations of a feed with a ring. */
+#define FEED_OF_RING                                                                               \
+    .poll = feed_ring_poll, .repost = feed_ring_repost, .arm = feed_ring_arm,                      \
+    .event = feed_ring_event
+
+int feed_ring_poll(struct feed *feed, struct rx out[RX_BATCH]);
+int feed_ring_repost(struct feed *feed);
+void feed_ring_arm(struct feed *feed);
+enum devevent feed_ring_event(struct feed *feed);
+
+/* A feed whose frames come into the ring of a device. */
+struct feed feed_of_ring(const struct feed_ops *ops, struct device *device, struct rxring *ring,
+                         void *self);
 
 #endif

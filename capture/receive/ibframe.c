@@ -14,7 +14,7 @@ enum {
 
 uint32_t frame_direction(const struct device *device, const uint8_t *bytes, uint32_t len)
 {
-    if (len < LRH_SIZE || device_is_ethernet(device))
+    if (len < LRH_SIZE || device_is_ethernet(device) || device->port_attr.lid == 0)
         return PCAPNG_UNKNOWN;
     if (device_owns_lid(device, get_be16(bytes + LRH_SLID)))
         return PCAPNG_OUTBOUND; /* also if the destination is this port */

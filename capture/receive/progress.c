@@ -9,8 +9,8 @@
 #include "capture/write/stop.h"
 #include "cli/progress.h"
 
-void progress_begin(const struct progress *p, const struct device *device, const char *file,
-                    uint32_t buffers)
+void progress_begin(const struct progress *p, const char *name, const struct device *device,
+                    const char *file, uint32_t buffers)
 {
     if (p->silent)
         return;
@@ -24,8 +24,8 @@ void progress_begin(const struct progress *p, const struct device *device, const
                     "\n"
                     "\n"
                     "Ready to capture (Press ^c to stop):\n",
-                    device_name(device), device->port,
-                    device_is_ethernet(device) ? "Ethernet" : "Infiniband", file, buffers);
+                    name, device->port, device_is_ethernet(device) ? "Ethernet" : "Infiniband",
+                    file, buffers);
 }
 
 void progress_show(struct progress *p, struct recorder_counts counts, uint64_t now)

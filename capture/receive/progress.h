@@ -18,9 +18,10 @@ struct progress {
     uint64_t packets, lost; /* counts in the last line */
 };
 
-/* Prints what will be captured, unless P is silent. BUFFERS: number of posted receives. */
-void progress_begin(const struct progress *p, const struct device *device, const char *file,
-                    uint32_t buffers);
+/* Prints what will be captured, unless P is silent. NAME: of the device. BUFFERS: number of posted
+ * receives. */
+void progress_begin(const struct progress *p, const char *name, const struct device *device,
+                    const char *file, uint32_t buffers);
 
 /*
  * Prints the line of counts, at most once a second and only if it changed. NOW: CLOCK_MONOTONIC in

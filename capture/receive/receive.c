@@ -86,7 +86,7 @@ static void note_failure(struct receiver *r, const struct rx *rx)
     }
     if (r->failures++ == 0)
         say("%s: a receive failed: %s (vendor error 0x%x); each of these is counted as a drop",
-            device_name(r->device), ibv_wc_status_str(rx->status), rx->vendor_error);
+            r->feed->name, ibv_wc_status_str(rx->status), rx->vendor_error);
     r->too_long += rx->status == IBV_WC_LOC_LEN_ERR;
     recorder_lost(r->recorder, 1);
     recorder_note(r->recorder, "The device could not deliver a frame before this one.");
@@ -126,17 +126,16 @@ static bool handle_device_event(struct receiver *r, enum devevent event)
         return true;
     case DEVEVENT_REMOVED:
         return fail_with(&r->error, "%s: the device was removed, or its driver has reset it",
-                         device_name(r->device));
+                         r->feed->name);
     case DEVEVENT_BROKEN:
         r->broken = true;
         return true;
     case DEVEVENT_PORT_DOWN:
-        say("%s port %u: the link went down; waiting for it", device_name(r->device),
-            r->device->port);
+        say("%s port %u: the link went down; waiting for it", r->feed->name, r->device->port);
         recorder_note(r->recorder, "The link was down before this frame.");
         return true;
     case DEVEVENT_PORT_UP:
-        say("%s port %u: the link is up", device_name(r->device), r->device->port);
+        say("%s port %u: the link is up", r->feed->name, r->device->port);
         note_change(r);
         return true;
     case DEVEVENT_CHANGED:
@@ -151,31 +150,10 @@ static bool hear_device(struct receiver *r)
 {
     enum devevent event;
 
-    while ((event = devevent_take(r->device)) != DEVEVENT_NONE)
+    while ((event = r->feed->ops->event(r->feed)) != DEVEVENT_NONE)
         if (!handle_device_event(r, event))
             return false;
     return true;
-}
-
-/*
- * Recovers from a failed queue pair or completion queue. Returns false and sets r->error if that
- * fails.
- */
-static bool recover_qp(struct receiver *r)
-{
-    if (++r->restarts > RESTARTS_MAX)
-        return fail_with(&r->error, "%s: the queue pair failed too often", device_name(r->device));
-    if (r->restarts == 1)
-        say("%s: the queue pair failed and is created again: frames may be missing",
-            device_name(r->device));
-    recorder_note(
-        r->recorder,
-        "The queue pair failed before this frame and was created again: frames may be missing.");
-    if (!hear_device(r))
-        return false;
-    /* earlier events concern the old queue pair */
-    r->broken = false;
-    return r->feed->ops->restart(r->feed, &r->error);
 }
 
 static void tick(struct receiver *r, uint64_t now, uint64_t patience)
@@ -212,11 +190,9 @@ static void wait_for(struct receiver *r, uint64_t timeout, bool channel)
 {
     struct timespec t = {.tv_sec = (time_t)(timeout / SECOND), .tv_nsec = (long)(timeout % SECOND)};
     struct pollfd fds[] = {
-        {.fd = stop_fd(), .events = POLLIN},
-        {.fd = r->device->context->async_fd, .events = POLLIN},
-        {.fd = r->feed->fd, .events = POLLIN},
-        {.fd = r->reader}, /* only for errors */
-        {.fd = r->feed->ring->channel->fd, .events = POLLIN},
+        {.fd = stop_fd(), .events = POLLIN},          {.fd = r->feed->event_fd, .events = POLLIN},
+        {.fd = r->feed->fd, .events = POLLIN},        {.fd = r->reader}, /* only for errors */
+        {.fd = r->feed->frames_fd, .events = POLLIN},
     };
 
     if (ppoll(fds, channel ? 5 : 4, &t, NULL) > 0 &&
@@ -226,9 +202,53 @@ static void wait_for(struct receiver *r, uint64_t timeout, bool channel)
     }
 }
 
+/*
+ * The queue pair cannot be created again: perhaps because the device was removed, which its event
+ * says a little later. Returns false.
+ */
+static bool blame_device(struct receiver *r)
+{
+    uint64_t now, end = steady_time() + event_patience;
+    GError *error = r->error;
+
+    r->error = NULL;
+    while ((now = steady_time()) < end && !stop_requested()) {
+        wait_for(r, end - now, false);
+        if (!hear_device(r)) {
+            g_error_free(error);
+            return false;
+        }
+    }
+    r->error = error;
+    return false;
+}
+
+/*
+ * Recovers from a failed queue pair or completion queue. Returns false and sets r->error if that
+ * fails.
+ */
+static bool recover_qp(struct receiver *r)
+{
+    if (++r->restarts > RESTARTS_MAX)
+        return fail_with(&r->error, "%s: the queue pair failed too often", r->feed->name);
+    if (!hear_device(r))
+        return false;
+    /* earlier events concern the old queue pair */
+    r->broken = false;
+    if (!r->feed->ops->restart(r->feed, &r->error))
+        return blame_device(r);
+    if (r->restarts == 1)
+        say("%s: the queue pair failed and was created again: frames may be missing",
+            r->feed->name);
+    recorder_note(
+        r->recorder,
+        "The queue pair failed before this frame and was created again: frames may be missing.");
+    return true;
+}
+
 static uint64_t nap_time(const struct receiver *r)
 {
-    uint64_t nap = (uint64_t)r->feed->ring->entries * NAP_PER_ENTRY;
+    uint64_t nap = (uint64_t)r->feed->entries * NAP_PER_ENTRY;
 
     return nap < NAP_MAX ? nap : NAP_MAX;
 }
@@ -254,9 +274,8 @@ static bool wait_for_frames(struct receiver *r, uint64_t now, struct rx *rx, int
         wait_for(r, nap_time(r), false);
         return false;
     }
-    rxring_disarm(r->feed->ring);
-    rxring_arm(r->feed->ring);
-    *count = rxring_poll(r->feed->ring, rx); /* a completion before arming gives no event */
+    r->feed->ops->arm(r->feed);
+    *count = r->feed->ops->poll(r->feed, rx); /* a completion before arming gives no event */
     if (*count != 0)
         return true;
     if (r->live)
@@ -283,7 +302,7 @@ static bool repair(struct receiver *r)
         return recover_qp(r);
     return fail_with(&r->error,
                      "%s: the completion queue cannot be polled: the device has stopped working",
-                     device_name(r->device));
+                     r->feed->name);
 }
 
 /* Handles polled completions. Returns false if the capture cannot continue. */
@@ -295,9 +314,9 @@ static bool handle_completions(struct receiver *r, const struct rx *rx, int coun
         return repair(r);
     take_batch(r, rx, count);
     r->busy = NAPS;
-    error = r->broken ? 0 : rxring_repost(r->feed->ring);
-    if (error != 0 && r->feed->ring->unposted_count == r->feed->ring->entries)
-        return fail_with(&r->error, "%s: receives cannot be posted: %s", device_name(r->device),
+    error = r->broken ? 0 : r->feed->ops->repost(r->feed);
+    if (error != 0)
+        return fail_with(&r->error, "%s: receives cannot be posted: %s", r->feed->name,
                          strerror(error));
     return true;
 }
@@ -306,7 +325,7 @@ static bool handle_completions(struct receiver *r, const struct rx *rx, int coun
 static bool turn(struct receiver *r)
 {
     struct rx rx[RX_BATCH];
-    int count = rxring_poll(r->feed->ring, rx);
+    int count = r->feed->ops->poll(r->feed, rx);
     uint64_t now;
 
     if (count == 0) {
@@ -333,11 +352,11 @@ static bool turn(struct receiver *r)
 static void drain(struct receiver *r)
 {
     struct rx rx[RX_BATCH];
-    uint32_t left = r->feed->ring->entries;
+    uint32_t left = r->feed->entries;
     int count;
 
     r->feed->ops->stop(r->feed);
-    while (left > 0 && !is_done(r) && (count = rxring_poll(r->feed->ring, rx)) > 0) {
+    while (left > 0 && !is_done(r) && (count = r->feed->ops->poll(r->feed, rx)) > 0) {
         take_batch(r, rx, count);
         left -= left < (uint32_t)count ? left : (uint32_t)count;
     }

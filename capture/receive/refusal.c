@@ -63,10 +63,16 @@ static void flow_cause(const struct device *device, struct refusal refusal, char
             "the driver's flow steering is off (create_flow: %s); switch it on by 'options mlx4_core "
             "log_num_mgm_entry_size=-1' in /etc/modprobe.d and reload the driver",
             strerror(refusal.error));
+    else if (device_has_driver(d, "bnxt"))
+        snprintf(
+            out, size,
+            "bnxt_re devices have a sniffer only with a kernel and an rdma-core of 2025 or newer "
+            "(create_flow: %s)",
+            strerror(refusal.error));
     else
         snprintf(
             out, size,
-            "the driver has no sniffer: only the kernel's drivers of mlx5 and mlx4 devices have one "
+            "the driver has no sniffer: the kernel's drivers of mlx5, mlx4 and (since 2025) bnxt_re devices have one "
             "(create_flow: %s)",
             strerror(refusal.error));
 }
@@ -80,8 +86,7 @@ static void infiniband_cause(const struct device *device, struct refusal refusal
     if (device_has_driver(device->context->device, "mlx5"))
         snprintf(
             out, size,
-            "InfiniBand ports of mlx5 devices have no verbs sniffer (%s: %s): a firmware command starts theirs, "
-            "which ibdump (package mstflint) sends and this program does not",
+            "InfiniBand ports of mlx5 devices have no verbs sniffer (%s: %s): use the firmware's (--sniffer firmware)",
             step, error);
     else
         snprintf(
@@ -149,6 +154,11 @@ bool refusal_fail(GError **error, const struct device *device, struct refusal re
 {
     char cause[400];
 
+    if (refusal.again)
+        return fail_with(
+            error,
+            "%s port %u: the failed queue pair cannot be replaced: %s: %s; start the capture again",
+            device_name(device), device->port, step_text(refusal.step), error_text(refusal.error));
     refusal_cause(device, refusal, cause, sizeof(cause));
     return fail_with(error, "%s port %u: %s; %s", device_name(device), device->port, cause,
                      advice(device, refusal, mode));

@@ -23,6 +23,7 @@ enum refusal_step {
 struct refusal {
     enum refusal_step step; /* step that failed; REFUSED_NOT: none */
     int error;              /* errno value */
+    bool again;             /* the queue pair was in use: no advice about how to start a capture */
     bool ud_unsafe;         /* sniffer on an InfiniBand port where no UD queue pair may be tried */
 };
 

@@ -77,10 +77,11 @@ static bool get_memory(struct rxring *ring, bool report_pages)
 
 /*
  * The failure and what helps: a higher memlock limit, root (with CAP_IPC_LOCK), or fewer
- * buffers.
+ * buffers, unless the program has halved their number by itself.
  */
-static bool fail_memory(const struct rxring *ring, GError **error)
+static bool fail_memory(const struct rxring *ring, const struct rx_plan *plan, GError **error)
 {
+    bool can_ask = plan->entries_requested;
     uint64_t mib = memory_len(ring) >> 20;
     int number = errno;
     struct rlimit limit;
@@ -89,14 +90,16 @@ static bool fail_memory(const struct rxring *ring, GError **error)
         limit.rlim_cur != RLIM_INFINITY)
         return fail_with(error,
                          "%s: %u buffers (%" PRIu64 " MiB) cannot be registered: this user may "
-                         "lock %" PRIu64 " MiB of memory (memlock); raise that (ulimit -l)%s, or "
-                         "ask for fewer (-b)",
+                         "lock %" PRIu64 " MiB of memory (memlock); raise that (ulimit -l)%s%s",
                          device_name(ring->device), ring->entries, mib,
-                         (uint64_t)limit.rlim_cur >> 20, geteuid() == 0 ? "" : ", run as root");
-    return fail_with(error,
-                     "%s: %u buffers (%" PRIu64 " MiB) cannot be registered: %s; ask for fewer "
-                     "(-b)",
-                     device_name(ring->device), ring->entries, mib, strerror(number));
+                         (uint64_t)limit.rlim_cur >> 20,
+                         geteuid() == 0 ? ""
+                         : can_ask      ? ", run as root"
+                                        : ", or run as root",
+                         can_ask ? ", or ask for fewer (-b)" : "");
+    return fail_with(error, "%s: %u buffers (%" PRIu64 " MiB) cannot be registered: %s: %s",
+                     device_name(ring->device), ring->entries, mib, strerror(number),
+                     can_ask && number == ENOMEM ? "ask for fewer (-b)" : device_advice(number));
 }
 
 /*
@@ -116,7 +119,7 @@ static bool fit_memory(struct rxring *ring, const struct rx_plan *plan)
 
 static bool find_memory(struct rxring *ring, const struct rx_plan *plan, GError **error)
 {
-    return fit_memory(ring, plan) || fail_memory(ring, error);
+    return fit_memory(ring, plan) || fail_memory(ring, plan, error);
 }
 
 /*
@@ -166,8 +169,9 @@ static bool create_cq(struct rxring *ring, GError **error)
                                            ring->channel, 0);
     if (ring->cq)
         return true;
-    return fail_with(error, "%s: cannot create a completion queue of %u entries: %s",
-                     device_name(ring->device), ring->entries, strerror(errno));
+    return fail_with(error, "%s: cannot create a completion queue of %u entries: %s: %s",
+                     device_name(ring->device), ring->entries, strerror(errno),
+                     device_advice(errno));
 }
 
 static void destroy_cq(struct rxring *ring)
@@ -189,8 +193,8 @@ static bool create_channel(struct rxring *ring, GError **error)
     if (ring->channel &&
         fcntl(ring->channel->fd, F_SETFL, fcntl(ring->channel->fd, F_GETFL) | O_NONBLOCK) == 0)
         return true;
-    return fail_with(error, "%s: cannot create a completion channel: %s", device_name(ring->device),
-                     strerror(errno));
+    return fail_with(error, "%s: cannot create a completion channel: %s: %s",
+                     device_name(ring->device), strerror(errno), device_advice(errno));
 }
 
 /* --- create, destroy, renew */
@@ -247,8 +251,8 @@ bool rxring_create(struct rxring *ring, struct device *device, const struct rx_p
     ring->fewer = plan->entries_requested && ring->entries < plan->entries;
     ring->pd = ibv_alloc_pd(device->context);
     if (!ring->pd)
-        return fail_with(error, "%s: cannot allocate a protection domain: %s", device_name(device),
-                         strerror(errno));
+        return fail_with(error, "%s: cannot allocate a protection domain: %s: %s",
+                         device_name(device), strerror(errno), device_advice(errno));
     if (!create_channel(ring, error) || !find_memory(ring, plan, error) ||
         !create_cq(ring, error)) {
         rxring_destroy(ring);

@@ -5,9 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "capture/receive/sniffqp.h"
 #include "cli/privileges.h"
-
-enum { QKEY = 0x11111111 }; /* Q_Key of the UD queue pair, to which nothing is sent */
 
 static void destroy_flow(struct sniffer *s)
 {
@@ -22,23 +21,6 @@ static void drop_qp(struct sniffer *s)
     if (s->qp)
         ibv_destroy_qp(s->qp);
     s->qp = NULL;
-}
-
-static int to_init(const struct sniffer *s, enum ibv_qp_type type)
-{
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = s->device->port, .qkey = QKEY};
-    int mask = IBV_QP_STATE | IBV_QP_PORT;
-
-    if (type == IBV_QPT_UD)
-        mask |= IBV_QP_PKEY_INDEX | IBV_QP_QKEY;
-    return ibv_modify_qp(s->qp, &attr, mask);
-}
-
-static int to_rtr(const struct sniffer *s)
-{
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
-
-    return ibv_modify_qp(s->qp, &attr, IBV_QP_STATE);
 }
 
 static int create_flow(struct sniffer *s)
@@ -68,10 +50,9 @@ static bool can_sniff_by_ud(const struct device *device)
            (device_has_driver(d, "mlx4") || device_has_driver(d, "vqib"));
 }
 
-static struct refusal sniffer_refused(const struct sniffer *s, enum refusal_step step, int error)
+/* Adds to a refusal whether a UD queue pair may be tried on the port. */
+static struct refusal of_port(const struct sniffer *s, struct refusal refusal)
 {
-    struct refusal refusal = refused(step, error);
-
     refusal.ud_unsafe = !device_is_ethernet(s->device) && !can_sniff_by_ud(s->device);
     return refusal;
 }
@@ -82,22 +63,17 @@ static struct refusal sniffer_refused(const struct sniffer *s, enum refusal_step
  */
 static struct refusal try_type(struct sniffer *s, enum ibv_qp_type type)
 {
-    struct ibv_qp_init_attr attr = rxring_qp_attr(&s->ring, type);
-    struct refusal refusal = {.step = REFUSED_NOT};
+    struct refusal refusal = sniffqp_create(&s->ring, type, &s->qp);
     int error;
 
-    s->qp = ibv_create_qp(s->ring.pd, &attr);
-    if (!s->qp)
-        return sniffer_refused(s, REFUSED_QP, errno);
-    if ((error = to_init(s, type)) != 0 || (error = to_rtr(s)) != 0)
-        refusal = sniffer_refused(s, REFUSED_STATE, error);
-    else if ((error = create_flow(s)) != 0)
-        refusal = sniffer_refused(s, REFUSED_FLOW, error);
-    if (refusal.step == REFUSED_NOT)
+    if (refusal.step != REFUSED_NOT)
+        return of_port(s, refusal);
+    error = create_flow(s);
+    if (error == 0)
         destroy_flow(s);
     else
         drop_qp(s);
-    return refusal;
+    return error == 0 ? refusal : of_port(s, refused(REFUSED_FLOW, error));
 }
 
 /*
@@ -130,6 +106,7 @@ bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_pl
 /* Returns whether the step succeeded; sets ERROR if not. */
 static bool granted(const struct sniffer *s, struct refusal refusal, GError **error)
 {
+    refusal.again = s->again;
     return refusal.step == REFUSED_NOT || refusal_fail(error, s->device, refusal, "sniffer");
 }
 
@@ -154,7 +131,7 @@ static bool feed_start(struct feed *feed, GError **error)
     if (number != 0)
         return granted(s, refused(REFUSED_RECEIVE, number), error);
     number = create_flow(s);
-    return number == 0 || granted(s, sniffer_refused(s, REFUSED_FLOW, number), error);
+    return number == 0 || granted(s, of_port(s, refused(REFUSED_FLOW, number)), error);
 }
 
 static void feed_stop(struct feed *feed)
@@ -167,6 +144,7 @@ static bool feed_restart(struct feed *feed, GError **error)
     struct sniffer *s = feed->self;
     bool good;
 
+    s->again = true;
     drop_qp(s);
     privileges_raise(PRIVILEGE_RAW | PRIVILEGE_LOCK);
     good = rxring_renew(&s->ring, error) && feed_prepare(feed, error) && feed_start(feed, error);
@@ -176,13 +154,11 @@ static bool feed_restart(struct feed *feed, GError **error)
 
 struct feed sniffer_feed(struct sniffer *s)
 {
-    static const struct feed_ops ops = {.mode = "sniffer",
-                                        .prepare = feed_prepare,
-                                        .start = feed_start,
-                                        .stop = feed_stop,
-                                        .restart = feed_restart};
+    static const struct feed_ops ops = {
+        FEED_OF_RING,        .mode = "sniffer", .prepare = feed_prepare,
+        .start = feed_start, .stop = feed_stop, .restart = feed_restart};
 
-    return (struct feed){.ops = &ops, .ring = &s->ring, .fd = -1, .self = s};
+    return feed_of_ring(&ops, s->device, &s->ring, s);
 }
 
 /* --- destroy, try */

@@ -19,6 +19,7 @@ struct sniffer {
     struct rxring ring;
     struct ibv_qp *qp;
     struct ibv_flow *flow;
+    bool again; /* the queue pair is being replaced */
 };
 
 /*

@@ -192,6 +192,7 @@ struct block *handover_take(struct handover *h)
         b->len = b->packets = 0;
         b->bytes = 0;
         b->new_file = false;
+        b->files = 0;
     }
     return b;
 }

@@ -13,13 +13,23 @@
 
 enum { BLOCK_ROOM = 256 * 1024 }; /* bytes in a block */
 
-/* Whole records of one file, back to back. */
+/* What of a block is before a file that starts within it. */
+struct block_part {
+    uint32_t len, packets;
+    uint64_t bytes;
+};
+
+enum { BLOCK_FILES = 64 };
+
+/* Whole records of one file, or of several short ones, back to back. */
 struct block {
     uint8_t *data;
     uint32_t len;     /* bytes used in data */
     uint32_t packets; /* number of the records that are packets */
     uint64_t bytes;   /* bytes of these packets, without the headers of the file format */
     bool new_file;    /* the previous file ends; this block starts the next one */
+    uint32_t files;   /* number of files that start within the block, after its first record */
+    struct block_part before[BLOCK_FILES]; /* each of them */
 };
 
 struct handover;

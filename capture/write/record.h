@@ -12,7 +12,8 @@
 /* Classic pcap with microseconds, as ibdump writes it, or pcapng with nanoseconds. */
 struct record_format {
     bool pcapng;
-    bool ethernet; /* the frames are Ethernet frames, not InfiniBand */
+    bool ethernet;     /* the frames are Ethernet frames, not InfiniBand */
+    uint16_t linktype; /* of the frames, if they are neither InfiniBand nor Ethernet; else 0 */
     bool erf; /* each frame is in an ERF record (type 21 InfiniBand, 2 Ethernet); always true for
                  InfiniBand */
 };

@@ -117,22 +117,41 @@ static void give_block(struct recorder *r)
 
 static void start_file(struct recorder *r)
 {
+    uint32_t len = put_file_header(r, r->block->data + r->now.len);
+
     r->begin = total(r);
-    r->block->new_file = true;
-    r->now.len = put_file_header(r, r->block->data);
-    r->file_headers += r->now.len;
+    r->now.len += len;
+    r->file_headers += len;
     r->file_begin = 0;
     r->begins_file = false;
 }
 
-/* Takes an empty block. Returns false if there is none. */
-static bool take_block(struct recorder *r)
+/* Starts a file within the block if it has room for ROOM bytes: short files share blocks. */
+static bool share_block(struct recorder *r, uint32_t room)
 {
+    struct block *b = r->block;
+
+    if (!b || !r->begins_file || b->files == BLOCK_FILES ||
+        r->now.len + HEADER_ROOM + room > BLOCK_ROOM)
+        return false;
+    b->before[b->files++] = (struct block_part){
+        .len = (uint32_t)r->now.len, .packets = (uint32_t)r->now.packets, .bytes = r->now.bytes};
+    start_file(r);
+    r->limit = BLOCK_ROOM;
+    return true;
+}
+
+/* Takes an empty block, if the present one cannot be used. Returns false if there is none. */
+static bool take_block(struct recorder *r, uint32_t room)
+{
+    if (share_block(r, room))
+        return true;
     give_block(r);
     r->block = handover_take(r->h);
     if (!r->block)
         return false;
     r->block_time = 0;
+    r->block->new_file = r->begins_file;
     if (r->begins_file)
         start_file(r);
     r->limit = BLOCK_ROOM;
@@ -142,7 +161,7 @@ static bool take_block(struct recorder *r)
 /* Makes sure that the block has ROOM bytes left. Returns false if there is no block. */
 static inline bool reserve_room(struct recorder *r, uint32_t room)
 {
-    return r->now.len + room <= r->limit || take_block(r);
+    return r->now.len + room <= r->limit || take_block(r, room);
 }
 
 static uint32_t counts_len(const struct recorder *r)
@@ -184,7 +203,7 @@ struct recorder *recorder_create(const struct recorder_plan *plan, struct handov
     r->limited = plan->file_bytes || plan->file_packets || plan->file_time;
     r->begins_file = true;
     r->head.caplen = HEAD_NONE;
-    take_block(r);
+    take_block(r, 0);
     return r;
 }
 
@@ -373,7 +392,7 @@ void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience)
      * only full blocks are passed on: many small ones would use up all blocks.
      */
     if (r->block &&
-        (r->begins_file || r->block->new_file ||
+        (r->begins_file || r->block->new_file || r->block->files > 0 ||
          (r->block_time && now.steady >= r->block_time + patience && handover_is_empty(r->h))))
         give_block(r);
     handover_wake(r->h);

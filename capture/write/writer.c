@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -22,50 +23,69 @@ struct writer {
     pthread_t thread;
     bool started, failed, begun;
     atomic_bool abandon;
+    sem_t go;
     uint64_t packets, bytes, lost; /* used only by the thread until it has ended */
 };
 
-/*
- * Counts the whole records in the first LEN bytes of a block, their bytes, packets and frame bytes.
- */
-static struct record_count count_records(const struct writer *w, const struct block *b, size_t len)
-{
-    return record_count(w->format, b->data, len, b->new_file);
-}
+/* The part of a block that is of one file. */
+struct piece {
+    const uint8_t *data;
+    uint32_t len, packets;
+    uint64_t bytes;
+    bool new_file;
+};
 
-/* Handles a block of which only the first LEN bytes were written. */
-static void end_at_record(struct writer *w, const struct block *b, size_t len)
+/* Handles a piece of which only the first LEN bytes were written. */
+static void end_at_record(struct writer *w, const struct piece *p, size_t len)
 {
-    struct record_count whole = count_records(w, b, len);
+    struct record_count whole = record_count(w->format, p->data, len, p->new_file);
 
     outfile_take_back(w->out, len - whole.len);
     w->packets += whole.packets;
     w->bytes += whole.bytes;
-    w->lost += b->packets - whole.packets;
+    w->lost += p->packets - whole.packets;
     w->failed = true;
     stop_request();
 }
 
-static void write_block(struct writer *w, const struct block *b)
+static void write_piece(struct writer *w, const struct piece *p)
 {
     size_t done;
 
-    if (!w->failed && b->new_file && w->begun && !outfile_next(w->out)) {
+    if (!w->failed && p->new_file && w->begun && !outfile_next(w->out)) {
         w->failed = true;
         stop_request();
     }
     w->begun = true;
     if (w->failed) {
-        w->lost += b->packets;
+        w->lost += p->packets;
         return;
     }
-    done = outfile_write(w->out, b->data, b->len, &w->abandon);
-    if (done < b->len) {
-        end_at_record(w, b, done);
+    done = outfile_write(w->out, p->data, p->len, &w->abandon);
+    if (done < p->len) {
+        end_at_record(w, p, done);
         return;
     }
-    w->packets += b->packets;
-    w->bytes += b->bytes;
+    w->packets += p->packets;
+    w->bytes += p->bytes;
+}
+
+static void write_block(struct writer *w, const struct block *b)
+{
+    struct block_part from = {.len = 0};
+
+    for (uint32_t i = 0; i <= b->files; i++) {
+        struct block_part to = i < b->files ? b->before[i]
+                                            : (struct block_part){b->len, b->packets, b->bytes};
+        struct piece piece = {.data = b->data + from.len,
+                              .len = to.len - from.len,
+                              .packets = to.packets - from.packets,
+                              .bytes = to.bytes - from.bytes,
+                              .new_file = i > 0 || b->new_file};
+
+        write_piece(w, &piece);
+        from = to;
+    }
 }
 
 static void *run_writer(void *arg)
@@ -73,6 +93,8 @@ static void *run_writer(void *arg)
     struct writer *w = arg;
     struct block *b;
 
+    while (sem_wait(&w->go) != 0)
+        ; /* interrupted by a signal */
     while ((b = handover_next(w->h)) != NULL) {
         write_block(w, b);
         handover_return(w->h, b);
@@ -94,6 +116,7 @@ struct writer *writer_create(struct handover *h, struct outfile *out, struct rec
     w->out = out;
     w->format = format;
     atomic_init(&w->abandon, false);
+    sem_init(&w->go, 0, 0);
     sigemptyset(&action.sa_mask);
     sigaction(SIGUSR1, &action, NULL);
     return w;
@@ -111,6 +134,11 @@ bool writer_start(struct writer *w, GError **error)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     w->started = number == 0;
     return w->started || fail_with(error, "cannot start the writing thread: %s", strerror(number));
+}
+
+void writer_go(struct writer *w)
+{
+    sem_post(&w->go);
 }
 
 static int64_t now_ms(void)
@@ -168,5 +196,7 @@ uint64_t writer_lost(const struct writer *w)
 
 void writer_destroy(struct writer *w)
 {
+    if (w)
+        sem_destroy(&w->go);
     g_free(w);
 }

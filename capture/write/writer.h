@@ -19,10 +19,13 @@ struct writer;
 struct writer *writer_create(struct handover *h, struct outfile *out, struct record_format format);
 
 /*
- * Starts the thread. Returns false and sets ERROR if that fails. If the thread cannot write, it
- * calls stop_request.
+ * Starts the thread, which waits for writer_go(). Returns false and sets ERROR if that fails. If
+ * the thread cannot write, it calls stop_request.
  */
 bool writer_start(struct writer *w, GError **error);
+
+/* Lets the thread write. */
+void writer_go(struct writer *w);
 
 /*
  * Call after handover_end: waits until everything is written and the thread has ended. If the

@@ -53,6 +53,22 @@ struct ibv_device *device_find(const struct device_list *list, const char *name,
     return NULL;
 }
 
+const char *device_advice(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        return "run as root, or grant access to the device";
+    case ENOMEM:
+        return "end other programs that use memory or the device, or raise the limit of locked memory (ulimit -l)";
+    case EMFILE:
+    case ENFILE:
+        return "raise the limit of open files (ulimit -n)";
+    default:
+        return "look for errors of the device's driver in dmesg, and reload the driver or reset the device";
+    }
+}
+
 struct ibv_context *device_context(struct ibv_device *device, GError **error)
 {
     struct ibv_context *context;
@@ -69,7 +85,8 @@ struct ibv_context *device_context(struct ibv_device *device, GError **error)
             "%s cannot be opened: permission denied: /dev/infiniband/%s: run as root, or grant access to it",
             ibv_get_device_name(device), device->dev_name);
     else
-        fail_with(error, "%s cannot be opened: %s", ibv_get_device_name(device), strerror(number));
+        fail_with(error, "%s cannot be opened: %s: %s", ibv_get_device_name(device),
+                  strerror(number), device_advice(number));
     errno = number;
     return NULL;
 }
@@ -91,13 +108,14 @@ static bool query_device(struct device *device, GError **error)
     int number = ibv_query_device(device->context, &device->attr);
 
     if (number != 0)
-        return fail_with(error, "%s: cannot query the device: %s", device_name(device),
-                         strerror(number));
+        return fail_with(error, "%s: cannot query the device: %s: %s", device_name(device),
+                         strerror(number), device_advice(number));
     if (device->port == 0 || device->port > device->attr.phys_port_cnt)
         return fail_with(error, "%s has no port %u: it has %u, counted from 1", device_name(device),
                          device->port, device->attr.phys_port_cnt);
-    return device_refresh(device) || fail_with(error, "%s port %u: cannot query the port: %s",
-                                               device_name(device), device->port, strerror(errno));
+    return device_refresh(device) ||
+           fail_with(error, "%s port %u: cannot query the port: %s: %s", device_name(device),
+                     device->port, strerror(errno), device_advice(errno));
 }
 
 bool device_open(struct device *device, const struct device_list *list, const char *name,

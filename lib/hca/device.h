@@ -26,6 +26,9 @@ struct ibv_device *device_find(const struct device_list *list, const char *name,
  */
 struct ibv_context *device_context(struct ibv_device *device, GError **error);
 
+/* What to do if a call to an RDMA device fails with this errno value. */
+const char *device_advice(int error);
+
 /* An open device and one of its ports. */
 struct device {
     struct ibv_context *context;

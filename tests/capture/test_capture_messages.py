@@ -77,6 +77,41 @@ def test_device_losses_after_the_queue_pair_failed(player, tmp_path):
     assert "-b" not in err
 
 
+def test_removed_device_with_losses_gets_no_advice_about_buffers(player, tmp_path):
+    scenario = sysfs(tmp_path) + "synthetic 100\nrate 10000\nat 1000 drop 7\nat 3000 remove\n"
+    status, _, err = player.run(scenario, "-s", "-w", "out")
+    assert status == 1
+    assert "7 frames were lost by the device\n" in err
+    assert "the device was removed" in err and "-b" not in err
+
+
+def test_removed_device_is_not_announced_as_a_failed_queue_pair(player):
+    scenario = "thread on\nsynthetic 100\nrate 10000\nlater qp-raw EIO\nafter 200 qp-error\nafter 280 remove\n"
+    status, _, err = player.run(scenario, "-s", "-w", "out")
+    assert status == 1
+    assert "the device was removed" in err
+    assert "created again" not in err and "cannot be replaced" not in err
+
+
+def test_queue_pair_that_cannot_be_made_again_gets_no_advice_of_the_start(player):
+    scenario = "synthetic 100\nrate 10000\nlater qp-raw ENOMEM\nafter 200 qp-error\n"
+    status, _, err = player.run(scenario, "-s", "-w", "out")
+    assert status == 1
+    assert "the failed queue pair cannot be replaced: no queue pair can be created: " in err
+    assert "--mode" not in err and "-b" not in err and "created again" not in err
+
+
+def test_memory_mode_has_its_writing_thread_before_the_capture(player):
+    process = player.start("synthetic 100\nrate 1000\n", "-s", "-w", "out", "-M", "1M")
+    wait_until(lambda: os.path.exists(f"{player.folder}/out"), "the file")
+    wait_until(lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 3, "the threads")
+    time.sleep(0.3)
+    assert os.path.getsize(f"{player.folder}/out") == 0, "it writes at the end"
+    status, _, err = player.end(process, signal.SIGTERM)
+    assert status == 0, err
+    assert os.path.getsize(f"{player.folder}/out") > 24
+
+
 def limit(maximum):
     return lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (maximum, maximum))
 

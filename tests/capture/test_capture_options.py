@@ -22,8 +22,8 @@ pytestmark = pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     "options",
     [
-        "-d mlx5_0 -i 1 -b 12 -s",
-        "--ib-dev=mlx5_0 --ib-port=1 --max-burst=12 --silent",
+        "-d hca0 -i 1 -b 12 -s",
+        "--ib-dev=hca0 --ib-port=1 --max-burst=12 --silent",
         "-T -s",
         "--conti -s",
         "-p 1048576 -s",
@@ -61,7 +61,7 @@ def test_progress_and_its_end_are_ibdumps_lines():
     result = run("synthetic 100\nrate 1000\n", "-w", "p.pcap", "--duration", "1.3").expect(0)
     out = result.out.decode()
     for text in (
-        ' Device                         : "mlx5_0"\n',
+        ' Device                         : "hca0"\n',
         " Physical port                  : 1\n",
         " Link layer                     : Infiniband\n",
         " Dump file                      : p.pcap\n",
@@ -228,7 +228,7 @@ def test_version(option):
 
 # --- devices
 
-DEVICES = """device mlx5_0
+DEVICES = """device hca0
 ports 2
 lid 7
 gid fe80::2:c903:0:1
@@ -243,7 +243,7 @@ port active ethernet
 fail flow ENOTSUPP
 device mlx4_0
 fail flow EINVAL
-device mlx5_8
+device hca8
 fail qp-raw EPERM
 fail flow EPERM
 device mlx5_7
@@ -262,13 +262,13 @@ def listed():
 
 def test_list_shows_ports_state_link_layer_lid_gid_pkeys_and_modes(listed):
     assert listed[0] == (
-        "mlx5_0 port 1: PORT_ACTIVE, InfiniBand, LID 7, MTU 2048\n    GID       fe80::2:c903:0:1\n"
-        "    P_Keys    0xffff 0x8001\n    sniffer   yes\n    multicast yes\n"
+        "hca0 port 1: PORT_ACTIVE, InfiniBand, LID 7, MTU 2048\n    GID       fe80::2:c903:0:1\n"
+        "    P_Keys    0xffff 0x8001\n    sniffer   yes (verbs)\n    multicast yes\n"
         "    memory    134 MiB registered (32768 buffers), up to 256 MiB held for the file\n"
     )
-    assert listed[1].startswith("mlx5_0 port 2: ")
+    assert listed[1].startswith("hca0 port 2: ")
     assert re.match(
-        r"rxe0 port 1: PORT_DOWN, Ethernet, MTU 2048\n(.*\n)*    sniffer   no: .*mlx5 and mlx4",
+        r"rxe0 port 1: PORT_DOWN, Ethernet, MTU 2048\n(.*\n)*    sniffer   no \(verbs\): .*mlx5",
         listed[2],
     ), listed[2]
 
@@ -277,17 +277,28 @@ def test_list_shows_ports_state_link_layer_lid_gid_pkeys_and_modes(listed):
     "part, text",
     [
         (2, "multicast no: the link layer is Ethernet"),
-        (3, "sniffer   no: the device is for iWARP"),
+        (3, "sniffer   no (verbs): the device is for iWARP"),
         (3, "multicast no: the device is for iWARP"),
         (4, "allow_sniffer_and_nic_rx_shared_tir"),
         (5, "log_num_mgm_entry_size=-1"),
         (6, "CAP_NET_RAW"),
-        (7, "sniffer   no: InfiniBand ports of mlx5 devices have no verbs sniffer (no queue pair"),
+        (7, "sniffer   no (firmware): its PCI function is not in sysfs"),
+        (7, "    instead   --mode multicast: ARP"),
         (7, "multicast yes"),
     ],
 )
 def test_list_says_why_a_mode_is_not_possible(listed, part, text):
     assert text in listed[part]
+
+
+def test_list_says_that_a_subnet_manager_runs_on_the_port():
+    out = run("sm on\n", "--list").expect(0).out.decode()
+    assert "note      a subnet manager runs on this port" in out
+    assert "note" not in run("", "--list").expect(0).out.decode()
+
+
+def test_capture_on_the_port_of_a_subnet_manager_warns():
+    run("sm on\n" + FED, "-w", "f.pcap", "-s", *ALL).expect(0, "a subnet manager runs on this port")
 
 
 def test_list_names_users_who_may_not_query_the_sa():
@@ -296,37 +307,44 @@ def test_list_names_users_who_may_not_query_the_sa():
 
 
 class TestListOfOneDevice:
-    scenario = "device mlx5_0\nports 2\ndevice mlx5_1\n"
+    scenario = "device hca0\nports 2\ndevice hca1\n"
 
     def test_list_of_one_device(self):
         both = run(self.scenario, "--list").expect(0)
         assert both.err == ""
-        each = [
-            run(self.scenario, "--list", "-d", name).expect(0).out for name in ("mlx5_0", "mlx5_1")
-        ]
+        each = [run(self.scenario, "--list", "-d", name).expect(0).out for name in ("hca0", "hca1")]
         assert b"".join(each) == both.out
         assert both.out.count(b" port ") == 3
 
     def test_list_of_a_missing_device_is_refused(self):
-        result = run(self.scenario, "-d", "mlx5_7", "--list")
-        result.expect(1, "no RDMA device mlx5_7; there is mlx5_0, mlx5_1")
+        result = run(self.scenario, "-d", "hca7", "--list")
+        result.expect(1, "no RDMA device hca7; there is hca0, hca1")
         assert result.out == b""
 
     def test_list_names_options_without_effect(self):
         result = run(self.scenario, "--list", "-i", "1")
-        result.expect(0, "with --list no option but -d has an effect")
+        result.expect(0, "with --list no option but -d and --mstflint-library has an effect")
         assert result.out == run(self.scenario, "--list").out
 
 
 REFUSALS = {  # name: scenario, arguments, texts
     "no uverbs": ("fail list ENOSYS\n", "", ["ib_uverbs"]),
-    "no such device": (FED, "-d mlx5_7", ["no RDMA device mlx5_7; there is mlx5_0"]),
-    "no such port": (FED, "-i 2", ["mlx5_0 has no port 2: it has 1"]),
+    "no such device": (FED, "-d hca7", ["no RDMA device hca7; there is hca0"]),
+    "no such port": (FED, "-i 2", ["hca0 has no port 2: it has 1"]),
     "open EACCES": ("fail open EACCES\n", "", ["/dev/infiniband/uverbs0", "root"]),
-    "pd": ("fail pd ENOMEM\n", "", ["protection domain"]),
-    "channel": ("fail channel ENOMEM\n", "", ["completion channel"]),
-    "cq": ("fail cq ENOMEM\n", "", ["completion queue of 32768 entries"]),
-    "mr": ("fail mr ENOMEM\n", "", ["buffers .* cannot be registered", "-b"]),
+    "open EIO": ("fail open EIO\n", "", ["cannot be opened: Input.*: look for errors"]),
+    "query device": ("fail query-device EIO\n", "", ["query the device: Input.*: look for errors"]),
+    "query port": ("fail query-port EIO\n", "", ["query the port: Input.*: look for errors"]),
+    "pd": ("fail pd ENOMEM\n", "", ["protection domain: .*: end other programs"]),
+    "channel": ("fail channel 24\n", "", ["completion channel: .*: raise the limit of open files"]),
+    "cq": ("fail cq ENOMEM\n", "", ["completion queue of 32768 entries: .*: end other programs"]),
+    "mr": (
+        "fail mr ENOMEM\n",
+        "",
+        [r"buffers .* cannot be registered: .*(ulimit -l\)|end other programs.*)\n"],
+    ),
+    "memory": (FED, "-p 30000G", ["cannot allocate .*: use a smaller SIZE \\(-p\\)"]),
+    "memory of -M": (FED, "-M 60000G", ["cannot allocate .*: use a smaller SIZE \\(-M\\)"]),
     "mr of 4096": ("fail mr ENOMEM\n", "-b 12", ["4096 buffers .* cannot be registered", "-b"]),
     "qp EPERM": (
         "fail qp-raw EPERM\nfail flow EINVAL\n",
@@ -335,16 +353,12 @@ REFUSALS = {  # name: scenario, arguments, texts
     ),
     "flow EPERM": ("fail flow EPERM\n", "", ["CAP_NET_RAW", "setcap cap_net_raw"]),
     "flow EOPNOTSUPP": (
-        "fail flow EOPNOTSUPP\n",
-        "",
-        [
-            "mlx5 devices have no verbs sniffer",
-            r"ibdump \(package mstflint",
-            "; use --mode multicast",
-        ],
+        "device mlx5_0\nfail flow EOPNOTSUPP\n",
+        "--sniffer verbs",
+        ["mlx5 devices have no verbs sniffer", "--sniffer firmware", "; use --mode multicast"],
     ),
     "flow ENOTSUPP": (
-        "fail flow ENOTSUPP\nport active ethernet\n",
+        "device mlx5_0\nfail flow ENOTSUPP\nport active ethernet\n",
         "",
         ["allow_sniffer_and_nic_rx_shared_tir", "not supported", "RoCE"],
     ),
@@ -356,7 +370,12 @@ REFUSALS = {  # name: scenario, arguments, texts
     "rxe": (
         "device rxe0\nfail flow ENOSYS\nport active ethernet\n",
         "",
-        ["mlx5 and mlx4", "capture RoCE with tcpdump"],
+        ["mlx5, mlx4 and .since 2025. bnxt_re", "capture RoCE with tcpdump"],
+    ),
+    "bnxt_re": (
+        "device bnxt_re0\nfail flow ENOSYS\nport active ethernet\n",
+        "",
+        ["bnxt_re devices .* of 2025 or newer", "capture RoCE with tcpdump"],
     ),
     "mlx4": ("device mlx4_0\nfail flow EINVAL\n", "", ["log_num_mgm_entry_size"]),
     "iwarp": ("device cxgb4_0\ntransport iwarp\n", "", ["iWARP"]),
@@ -412,7 +431,8 @@ def test_both_types_of_queue_pair_are_tried_on_mlx4(other):
 
 @pytest.mark.parametrize("device", ["mlx5_0", "hfi1_0", "ibp3s0"])
 def test_ud_queue_pair_is_tried_on_mlx4_only(device):
-    run(f"device {device}\nfail qp-raw EINVAL\n" + FED, "-w", "u.pcap", "-s", *ALL).expect(
+    options = ("--sniffer", "verbs", "-w", "u.pcap", "-s", *ALL)
+    run(f"device {device}\nfail qp-raw EINVAL\n" + FED, *options).expect(
         1, "no queue pair can be created: Invalid argument", "--mode multicast"
     )
 
@@ -422,7 +442,7 @@ def test_ud_queue_pair_is_tried_on_mlx4_only(device):
 )
 def test_driver_and_not_the_name_decides_on_the_type(folder, name, driver, status):
     scenario = f"device {name}\n" + with_driver(folder, driver) + "fail qp-raw EINVAL\n" + FED
-    run(scenario, "-w", "u.pcap", "-s", *ALL).expect(status)
+    run(scenario, "--sniffer", "verbs", "-w", "u.pcap", "-s", *ALL).expect(status)
 
 
 def test_fewer_buffers_where_the_device_has_fewer():

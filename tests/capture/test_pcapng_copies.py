@@ -50,7 +50,7 @@ def described(endian):
     for _ in range(3):
         t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))
     frames = [octets for _, octets, _ in t.records]
-    first = {NAME: b"mlx5_0", DESCRIPTION: b"cable 1", COMMENT: b"quiet", 9: b"\x09"}
+    first = {NAME: b"hca0", DESCRIPTION: b"cable 1", COMMENT: b"quiet", 9: b"\x09"}
     first[8] = struct.pack(endian + "Q", 10**11)
     second = {NAME: b"mlx5_1", 9: b"\x06", 14: struct.pack(endian + "q", 10)}
     values = {
@@ -154,7 +154,7 @@ def test_convert_copies_all(source, tmp_path):
         assert dict(blocks[i][3])[HARDWARE] == b"rack server"
         assert dict(blocks[i][3])[4].startswith(b"ipoib-capture ")
     assert dict(blocks[1][3]) == {
-        NAME: b"mlx5_0",
+        NAME: b"hca0",
         DESCRIPTION: b"cable 1",
         COMMENT: b"quiet",
         8: number(10**11),
@@ -253,7 +253,7 @@ def test_annotate_copies_all(source, tmp_path):
     assert dict(blocks[0][3])[HARDWARE] == b"rack server"
     assert [b[0] for b in blocks].count(capfile.SECTION) == 1
     interfaces = [dict(b[3]) for b in blocks if b[0] == capfile.INTERFACE]
-    assert [i[NAME] for i in interfaces] == [b"mlx5_0", b"mlx5_1", b"mlx5_2"]
+    assert [i[NAME] for i in interfaces] == [b"hca0", b"mlx5_1", b"mlx5_2"]
     assert interfaces[0][COMMENT] == b"quiet" and interfaces[0][DESCRIPTION] == b"cable 1"
     frames = [b for b in blocks if b[0] == capfile.ENHANCED_PACKET]
     assert [b[1] for b in frames] == [0, 1, 2]
@@ -283,7 +283,7 @@ def shown(*command):
     return done.stdout
 
 
-NAMES = ["mlx5_0", "mlx5_1", "mlx5_2"]
+NAMES = ["hca0", "mlx5_1", "mlx5_2"]
 
 
 def frames_shown(path):
@@ -302,7 +302,7 @@ def test_wireshark_shows_what_is_copied(program, source, tmp_path):
     else:
         annotated(source, tmp_path)
     text = shown("capinfos", out)
-    for line in ("Capture comment:     seen in rack 7", "Name = mlx5_0", "Description = cable 1"):
+    for line in ("Capture comment:     seen in rack 7", "Name = hca0", "Description = cable 1"):
         assert line in text, text
     for line in ("Comment = quiet", "Name = mlx5_1", "Number of stat entries = 1"):
         assert line in text, text

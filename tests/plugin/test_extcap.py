@@ -21,7 +21,7 @@ from support.needs import needs
 from support.paths import BUILD, TSHARK
 
 pytestmark = pytest.mark.usefixtures("folder")
-INTERFACE = "ipoib-mlx5_0-1"
+INTERFACE = "ipoib-hca0-1"
 GROUP = "ff12:401b:ffff::ffff:ffff 0xc000 0xb1b"
 PATIENCE = 10  # seconds; a program that hangs never ends
 LIMIT = 60  # seconds for tshark, likewise
@@ -63,15 +63,15 @@ class Fifo:
         return data
 
 
-MANY = """device mlx5_0
+MANY = """device hca0
 ports 2
 device rxe0
 port active ethernet
 device cxgb4_0
 transport iwarp
-device mlx5_9
+device hca9
 fail open EACCES
-device mlx5-odd
+device hca-odd
 port down ib
 """
 
@@ -82,12 +82,12 @@ def test_interfaces_are_the_infiniband_ports_also_of_devices_that_cannot_be_open
     assert [word for word, _ in shown] == ["extcap"] + 4 * ["interface"]
     assert shown[0][1]["version"] == run("", "--version").out.decode().split()[-1]
     assert [values["value"] for _, values in shown[1:]] == [
-        "ipoib-mlx5_0-1",
-        "ipoib-mlx5_0-2",
-        "ipoib-mlx5_9-1",
-        "ipoib-mlx5-odd-1",
+        "ipoib-hca0-1",
+        "ipoib-hca0-2",
+        "ipoib-hca9-1",
+        "ipoib-hca-odd-1",
     ]
-    assert shown[1][1]["display"] == "ipoib-capture: mlx5_0 port 1"
+    assert shown[1][1]["display"] == "ipoib-capture: hca0 port 1"
 
 
 def test_no_device_is_no_error():
@@ -107,8 +107,8 @@ def test_version_is_one_sentence():
 
 
 def test_link_type_is_erf():
-    arguments = ("--extcap-interface", "ipoib-mlx5-odd-1", "--extcap-dlts")
-    assert lines("device mlx5-odd\n", *arguments)[0].startswith("dlt {number=197}{name=ERF}")
+    arguments = ("--extcap-interface", "ipoib-hca-odd-1", "--extcap-dlts")
+    assert lines("device hca-odd\n", *arguments)[0].startswith("dlt {number=197}{name=ERF}")
 
 
 def configuration(scenario):
@@ -209,8 +209,8 @@ def test_capture_with_a_filter_is_refused(reader):
     [
         "--extcap-dlts",
         "--extcap-interface x --extcap-dlts",
-        "--extcap-interface ipoib-mlx5_0 --extcap-config",
-        "--extcap-interface ipoib-mlx5_0-0 --extcap-dlts",
+        "--extcap-interface ipoib-hca0 --extcap-config",
+        "--extcap-interface ipoib-hca0-0 --extcap-dlts",
         "--extcap-interface ipoib--1 --extcap-dlts",
         f"--extcap-interface {INTERFACE}",
         f"--capture --extcap-interface {INTERFACE}",
@@ -226,7 +226,7 @@ def test_wrong_usage_is_refused_with_a_message_and_status_2(arguments, reader):
 @pytest.mark.parametrize(
     "scenario, interface, patterns",
     [
-        ("", "ipoib-mlx5_7-1", ["no RDMA device mlx5_7"]),
+        ("", "ipoib-hca7-1", ["no RDMA device hca7"]),
         ("fail flow EPERM\n", INTERFACE, ["CAP_NET_RAW", "setcap"]),
         ("fail open EACCES\n", INTERFACE, ["permission denied: /dev/infiniband"]),
         ("port down ib\n", INTERFACE, ["not active .*when the link is up"]),
@@ -387,7 +387,7 @@ FIELDS = [
 @with_extcaps
 def test_tshark_lists_the_port():
     result = tshark(FED, "-D")
-    pattern = rf"^\d+\. {INTERFACE} \(ipoib-capture: mlx5_0 port 1\)$"
+    pattern = rf"^\d+\. {INTERFACE} \(ipoib-capture: hca0 port 1\)$"
     assert re.search(pattern, result.stdout, re.MULTILINE), result
 
 

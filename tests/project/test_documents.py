@@ -70,6 +70,7 @@ ELSEWHERE = [
     (r"testbed/fabric (once|start|run|stop|shell) ", "tests/project/fabric.sh", "fabric"),
     (r"tshark -q -z ipoib,", "tests/plugin/test_taps.py", '"events", "peers"'),
     (r"ibdump ", "doc/ibdump.md", None),
+    (r"sudo script/try-hardware ", "tests/capture/test_firmware.py", '"try-hardware"'),
 ]
 PLAY = """\
 device mlx5_0
@@ -134,7 +135,10 @@ def prepare(folder, page):
     binaries = folder / "path"
     for name in ("path", "reports", "script", "testbed", "build"):
         (folder / name).mkdir()
-    (folder / "play").write_text(PLAY)
+    (folder / "play").write_text(PLAY + f"sysfs {folder}/sysfs\n")
+    # a driver whose sniffer is that of verbs: the firmware's needs root and mstflint
+    (folder / "sysfs" / "device").mkdir(parents=True)
+    (folder / "sysfs" / "device" / "driver").symlink_to("/sys/bus/pci/drivers/hfi1")
     replay = f"IPOIB_REPLAY={folder}/play LD_LIBRARY_PATH={BUILD}/tests/capture/replay"
     tshark = shlex.join(TSHARK)
     wrapper(binaries, "ipoib-capture", f'exec env {replay} {BIN}/ipoib-capture "$@"')

@@ -34,7 +34,7 @@ def fixture_programs():
         for name in ("ipoib-check", "ipoib-capture", "ipoib-probe"):
             shutil.copy(os.path.join(paths.BIN, name), folder / name)
         shutil.copytree(REPLAY, folder / "replay")
-        (folder / "scenario").write_text("device mlx5_0\nsynthetic 100\n")
+        (folder / "scenario").write_text("device hca0\nsynthetic 100\n")
         shutil.copy(ENCAP, folder / "in.pcap")
         report = [folder / "ipoib-check", "--format", "json", "-o", folder / "report.json"]
         subprocess.run([*report, folder / "in.pcap"], check=False)

@@ -50,14 +50,14 @@ numbered = itertools.count(1)
 def new_device():
     """The name of a device that no other test uses: captures of one device share a lock of the
     machine."""
-    return "mlx5_" + secrets.token_hex(4)
+    return "hca" + secrets.token_hex(4)
 
 
 def environment(scenario):
     """The environment in which the program finds the devices of a scenario."""
     path = os.path.abspath(f"scenario{next(numbered)}")
     with open(path, "w", encoding="ascii") as f:
-        f.write(scenario if scenario.startswith("device") else "device mlx5_0\n" + scenario)
+        f.write(scenario if scenario.startswith("device") else "device hca0\n" + scenario)
     return {**os.environ, "IPOIB_REPLAY": path, "LD_LIBRARY_PATH": REPLAY}
 
 

@@ -24,7 +24,7 @@ class Player:
     def environment(self, scenario):
         path = os.path.join(self.folder, f"scenario{len(self.started)}")
         with open(path, "w", encoding="ascii") as f:
-            f.write("device mlx5_0\n" + scenario)
+            f.write("device hca0\n" + scenario)
         return {**os.environ, "IPOIB_REPLAY": path, "LD_LIBRARY_PATH": REPLAY}
 
     def start(self, scenario, *arguments, stdout=subprocess.PIPE, **more):

@@ -186,9 +186,9 @@ static void files_end_by_size_count_and_time(void **state)
         }
         recorder_end(f.r, next.time);
         for (; (b = handover_next(f.h)) != NULL; handover_return(f.h, b)) {
-            files += b->new_file;
+            files += b->new_file + (int)b->files;
             packets += b->packets;
-            assert_true(i != 2 || b->len <= 400);
+            assert_true(i != 2 || (b->files ? b->before[0].len : b->len) <= 400);
             assert_true(!b->new_file || memcmp(b->data, "\xd4\xc3\xb2\xa1", 4) == 0);
         }
         assert_int_equal(packets, 4);
@@ -197,16 +197,44 @@ static void files_end_by_size_count_and_time(void **state)
     }
 }
 
+/* 200 files of 10 packets: they share the four blocks of the fixture. */
+static void short_files_share_blocks(void **state)
+{
+    const struct recorder_plan plan = {.format = {.erf = true}, .file_packets = 10};
+    struct fixture f = begin(&plan);
+    uint32_t files = 0, packets = 0;
+    struct block *b;
+
+    (void)state;
+    for (int n = 0; n < 2000; n++)
+        assert_true(recorder_put(f.r, &frame));
+    recorder_end(f.r, 0);
+    for (; (b = handover_next(f.h)) != NULL; handover_return(f.h, b)) {
+        files += b->new_file + b->files;
+        packets += b->packets;
+        for (uint32_t i = 0; i < b->files; i++) {
+            assert_memory_equal(b->data + b->before[i].len, "\xd4\xc3\xb2\xa1", 4);
+            assert_int_equal(b->before[i].packets % 10, 0);
+            assert_int_equal(b->before[i].len, b->before[i].packets / 10 * (24 + 10 * 38));
+        }
+    }
+    assert_int_equal(files, 200);
+    assert_int_equal(packets, 2000);
+    finish(&f);
+}
+
 /*
- * Takes the next block as the writer does and returns it. Result: its length, or 0 if there is none
- * yet.
+ * Takes the next block as the writer does and returns it. Result: the length of the part that is of
+ * its last file, or 0 if there is none yet.
  */
 static uint32_t take(struct fixture *f, bool *new_file)
 {
     struct block *b = handover_is_empty(f->h) ? NULL : handover_next(f->h);
     uint32_t len = b ? b->len : 0;
 
-    *new_file = b && b->new_file;
+    *new_file = b && (b->new_file || b->files > 0);
+    if (b && b->files > 0)
+        len -= b->before[b->files - 1].len;
     if (b)
         handover_return(f->h, b);
     return len;
@@ -367,6 +395,7 @@ int main(void)
         cmocka_unit_test(snaplen_keeps_the_wire_length),
         cmocka_unit_test(a_pcapngs_packet_and_counts),
         cmocka_unit_test(files_end_by_size_count_and_time),
+        cmocka_unit_test(short_files_share_blocks),
         cmocka_unit_test(ages_follow_the_clock_of_the_host),
         cmocka_unit_test(pcapng_stays_within_its_size_limit),
         cmocka_unit_test(packets_without_room_are_counted),

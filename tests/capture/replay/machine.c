@@ -155,7 +155,7 @@ bool machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t l
 
 static void fail_qp(struct machine *m)
 {
-    m->qp_error = true;
+    m->qp_error = m->has_failed = true;
     flush_posted(m);
     raise_event(m, IBV_EVENT_QP_FATAL);
 }
@@ -474,10 +474,22 @@ static void play(struct machine *m, uint64_t now, uint64_t count)
     }
 }
 
+/* The firmware's sniffer is attached and detached by another process. */
+static void follow_firmware(struct machine *m)
+{
+    bool is_attached_now = access(m->scenario->firmware, F_OK) == 0;
+
+    if (is_attached_now && (!m->flow || !m->began))
+        machine_start_flow(m);
+    m->flow = is_attached_now;
+}
+
 void machine_advance(struct machine *m, uint32_t wanted)
 {
     uint64_t now, count;
 
+    if (m->scenario->firmware[0])
+        follow_firmware(m);
     if (!plays(m))
         return;
     now = monotonic();

@@ -72,6 +72,7 @@ struct machine {
     uint64_t pause_end; /* CLOCK_MONOTONIC, ns: no frames before */
 
     atomic_bool qp_error, cq_error, poll_error, post_error, removed;
+    bool has_failed; /* the queue pair, at any time */
     bool armed;
     int channel_fd, async_fd, async_in;
 };

@@ -93,12 +93,13 @@ static bool set_clock(struct scenario *s, const char *value)
     return true;
 }
 
-static bool add_failure(struct scenario *s, const char *verb, const char *error)
+static bool add_failure(struct scenario *s, const char *verb, const char *error, bool later)
 {
     struct failure *f = &s->failures[s->failure_count++];
 
     snprintf(f->verb, sizeof(f->verb), "%s", verb);
     f->error = error_number(error);
+    f->later = later;
     return s->failure_count < MAX_FAILURES;
 }
 
@@ -127,6 +128,8 @@ static bool set_switch(struct scenario *s, const char *word, const char *value)
         s->memlock = true;
     else if (strcmp(word, "sa-makes") == 0)
         s->sa_makes = true;
+    else if (strcmp(word, "sm") == 0)
+        s->is_sm = true;
     else
         s->cold = true;
     return true;
@@ -228,9 +231,11 @@ static bool take_line(struct scenario *s, char **words, int count)
         return snprintf(s->sysfs, sizeof(s->sysfs), "%s", words[1]) > 0;
     if (strcmp(words[0], "bill") == 0)
         return snprintf(s->bill, sizeof(s->bill), "%s", words[1]) > 0;
+    if (strcmp(words[0], "firmware") == 0)
+        return snprintf(s->firmware, sizeof(s->firmware), "%s", words[1]) > 0;
     if (strcmp(words[0], "thread") == 0 || strcmp(words[0], "wait") == 0 ||
         strcmp(words[0], "cold") == 0 || strcmp(words[0], "memlock") == 0 ||
-        strcmp(words[0], "sa-makes") == 0)
+        strcmp(words[0], "sa-makes") == 0 || strcmp(words[0], "sm") == 0)
         return set_switch(s, words[0], words[1]);
     if (strcmp(words[0], "clock") == 0)
         return set_clock(s, words[1]);
@@ -239,7 +244,9 @@ static bool take_line(struct scenario *s, char **words, int count)
     if (strcmp(words[0], "gid") == 0)
         return inet_pton(AF_INET6, words[1], s->gid.raw) == 1;
     if (strcmp(words[0], "fail") == 0)
-        return count == 3 && add_failure(s, words[1], words[2]);
+        return count == 3 && add_failure(s, words[1], words[2], false);
+    if (strcmp(words[0], "later") == 0)
+        return count == 3 && add_failure(s, words[1], words[2], true);
     if (strcmp(words[0], "group") == 0)
         return add_group(s, words, count);
     if (strcmp(words[0], "sa-silent") == 0)
@@ -291,6 +298,14 @@ int scenario_read(const char *path, struct scenario *devices)
 }
 
 int scenario_failure(const struct scenario *s, const char *verb)
+{
+    for (int i = 0; i < s->failure_count; i++)
+        if (!s->failures[i].later && strcmp(s->failures[i].verb, verb) == 0)
+            return s->failures[i].error;
+    return 0;
+}
+
+int scenario_failure_later(const struct scenario *s, const char *verb)
 {
     for (int i = 0; i < s->failure_count; i++)
         if (strcmp(s->failures[i].verb, verb) == 0)

@@ -18,7 +18,8 @@
  *   port active|down ib|ethernet|none
  *   lid N, lmc N, mtu N, gid ADDRESS, pkeys N...
  *   fail VERB ERRNO        that verb fails: list open pd mr channel cq qp-ud qp-raw init rtr flow
- *                          attach umad
+ *                          attach umad query-device query-port
+ *   later VERB ERRNO       the same, but only after the queue pair or the device has failed
  *   group MGID MLID QKEY [FROM [TO]]  a group of the SA; it exists from FROM to TO, in ms after the
  *                          first request to the SA. Two groups with the same MGID, one after the
  *                          other, are a group that is deleted and created again
@@ -57,6 +58,9 @@
  *   thread on              a thread delivers frames by the clock, not the program's calls; only
  *                          with a rate
  *   wait on                frames wait for receives, with a rate, too
+ *   sm on                  a subnet manager runs on its ports
+ *   firmware FILE          frames arrive while this file exists, as if the firmware's sniffer were
+ *                          attached to the queue pair (mstflint.c)
  *   cold on                frames are in no cache of the processor, as after a device's DMA
  *                          (x86-64)
  *   bill FILE              at the end, the CPU time of the capture is written to it, see bill.h
@@ -89,6 +93,7 @@ struct incident {
 struct failure {
     char verb[16];
     int error;
+    bool later;
 };
 
 struct played_group {
@@ -140,8 +145,8 @@ struct scenario {
     struct packet_store packets;
     uint32_t synthetic;
     uint64_t total, rate, burst;
-    bool threaded, waits, cold, memlock;
-    char bill[200];
+    bool threaded, waits, cold, memlock, is_sm;
+    char bill[200], firmware[200];
     struct incident incidents[MAX_INCIDENTS];
     int incident_count;
 };
@@ -154,5 +159,7 @@ int scenario_read(const char *path, struct scenario *devices);
 
 /* The error with which VERB fails, or 0. */
 int scenario_failure(const struct scenario *s, const char *verb);
+/* The same, also of those that fail later. */
+int scenario_failure_later(const struct scenario *s, const char *verb);
 
 #endif

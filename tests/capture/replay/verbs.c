@@ -62,7 +62,9 @@ static void misuse(const char *what)
 
 static int refuse(struct ibv_context *ibv, const char *verb)
 {
-    int error = scenario_failure(machine_of(ibv)->scenario, verb);
+    const struct machine *m = machine_of(ibv);
+    int error = m->has_failed ? scenario_failure_later(m->scenario, verb)
+                              : scenario_failure(m->scenario, verb);
 
     if (error)
         errno = error;
@@ -174,10 +176,11 @@ static int query_port(struct ibv_context *ibv, uint8_t port, struct ibv_port_att
         .lid = s->lid,
         .lmc = s->lmc,
         .link_layer = s->link_layer,
+        .port_cap_flags = s->is_sm ? 1 << 1 : 0,
     };
 
-    if (port < 1 || port > s->ports)
-        return EINVAL;
+    if (port < 1 || port > s->ports || refuse(ibv, "query-port"))
+        return errno = port < 1 || port > s->ports ? EINVAL : errno;
     memcpy(attr, &all, len < sizeof(all) ? len : sizeof(all));
     return 0;
 }
@@ -692,6 +695,8 @@ EXPORT int ibv_query_device(struct ibv_context *ibv, struct ibv_device_attr *att
 {
     const struct scenario *s = machine_of(ibv)->scenario;
 
+    if (refuse(ibv, "query-device"))
+        return errno;
     memset(attr, 0, sizeof(*attr));
     attr->max_qp_wr = s->max_qp_wr;
     attr->max_cqe = s->max_cqe;

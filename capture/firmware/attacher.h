@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Attacher: the helper process of a capture with the firmware's sniffer. It loads mstflint's
+ * library, so no code of others runs in the capture. It attaches the port's sniffer to the
+ * capture's queue pair, and detaches it when the capture asks for it or has ended, however it
+ * ended. A port whose sniffer stays attached would send its packets to a queue pair that is gone.
+ */
+#ifndef CAPTURE_FIRMWARE_ATTACHER_H
+#define CAPTURE_FIRMWARE_ATTACHER_H
+
+#include <stdint.h>
+
+/* --- from the attacher to the capture */
+
+enum attachment_event {
+    ATTACHER_READY,   /* the adapter is open, and can have a sniffer; nothing was written to it */
+    ATTACHER_DONE,    /* the order was carried out */
+    ATTACHER_REFUSED, /* it was not, and nothing is attached; or the adapter cannot be opened */
+    ATTACHER_LEFT,    /* the sniffer cannot be detached */
+    ATTACHER_NOTE,    /* something else to say */
+};
+
+struct attacher_report {
+    enum attachment_event event;
+    char text[500]; /* a message */
+};
+
+/* --- from the capture to the attacher; the end of the socket detaches too */
+
+struct attacher_order {
+    uint32_t qpn; /* attach the sniffer to this queue pair; 0: detach it */
+};
+
+#define ATTACHER_COMMAND "attach-sniffer"
+/*
+ * Runs the attacher. argv: the command, PCI address, port, "both", "tx" or "rx", path of the
+ * library
+ * ("": where packages have it). Returns the exit status.
+ */
+int attacher_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The PCI function of an RDMA device, from sysfs. */
+#ifndef CAPTURE_FIRMWARE_FUNCTION_H
+#define CAPTURE_FIRMWARE_FUNCTION_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include <infiniband/verbs.h>
+
+enum { PCI_ADDRESS_SIZE = 20 };
+
+/* Whether TEXT is DOMAIN:BUS:DEVICE.FUNCTION in hexadecimal, and nothing else. */
+bool pci_address_is_valid(const char *text);
+
+/*
+ * Finds the address of the device's own function. Returns false and sets ERROR if it has none whose
+ * firmware can be asked for a sniffer.
+ */
+bool pci_function_find(const struct ibv_device *device, char address[PCI_ADDRESS_SIZE],
+                       GError **error);
+
+/* Whether the device is a virtual function (SR-IOV). */
+bool pci_function_is_virtual(const struct ibv_device *device);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Record of an attached sniffer. See record.h. */
+#include "capture/firmware/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/fail.h"
+#include "cli/folder.h"
+
+#define FOLDER "/run/ipoib-capture"
+
+enum { BOOT_ID_LEN = 36 };
+
+/* The kernel's identifier of this start of the machine. */
+static bool read_boot_id(char id[BOOT_ID_LEN + 1])
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, id, BOOT_ID_LEN) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    id[n > 0 ? n : 0] = '\0';
+    return n == BOOT_ID_LEN;
+}
+
+/* Reads "BOOT-ID QPN SENT RECEIVED\n". Anything else counts as no record. */
+static void read_record(int fd, struct attached *found)
+{
+    char text[128], id[BOOT_ID_LEN + 1], recorded[BOOT_ID_LEN + 1] = "", end = 0;
+    ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+    unsigned sent = 0, received = 0;
+    uint32_t qpn = 0;
+
+    memset(found, 0, sizeof(*found));
+    text[n > 0 ? n : 0] = '\0';
+    if (sscanf(text, "%36s %" SCNu32 " %1u %1u%c", recorded, &qpn, &sent, &received, &end) != 5 ||
+        end != '\n' || qpn > 0xffffff || !read_boot_id(id) || strcmp(id, recorded) != 0)
+        return;
+    *found = (struct attached){.qpn = qpn, .sent = sent == 1, .received = received == 1};
+}
+
+/* The folder is root's, so this refuses only what root has put there. */
+static bool is_own_file(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+           st.st_nlink == 1 && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static bool lock(int fd, const char *name, GError **error)
+{
+    if (fd < 0)
+        return fail_with(error, FOLDER "/%s: cannot be created: %s", name, strerror(errno));
+    if (!is_own_file(fd))
+        return fail_with(
+            error, FOLDER "/%s is not a file that only this user can write to: remove it", name);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    if (errno == EWOULDBLOCK)
+        return fail_with(
+            error, "another ipoib-capture has the sniffer of this port: end it, or let one capture "
+                   "write for both");
+    return fail_with(error, FOLDER "/%s: cannot be locked: %s", name, strerror(errno));
+}
+
+int record_open(const char *pci, unsigned port, struct attached *found, GError **error)
+{
+    int folder = folder_open_private(FOLDER, error), fd;
+    char name[64];
+
+    if (folder < 0) {
+        g_prefix_error(error, FOLDER ": ");
+        return -1;
+    }
+    snprintf(name, sizeof(name), "sniffer-%s-%u", pci, port);
+    fd = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (lock(fd, name, error)) {
+        close(folder);
+        read_record(fd, found);
+        return fd;
+    }
+    close(folder);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool record_write(int fd, const struct attached *attached, GError **error)
+{
+    char text[128], id[BOOT_ID_LEN + 1];
+    int len;
+
+    if (ftruncate(fd, 0) != 0)
+        return fail_with(error, FOLDER ": the record cannot be written: %s", strerror(errno));
+    if (attached->qpn == 0)
+        return true;
+    if (!read_boot_id(id))
+        return fail_with(error, "/proc/sys/kernel/random/boot_id cannot be read: mount /proc");
+    len = snprintf(text, sizeof(text), "%s %" PRIu32 " %d %d\n", id, attached->qpn, attached->sent,
+                   attached->received);
+    return pwrite(fd, text, (size_t)len, 0) == len ||
+           fail_with(error, FOLDER ": the record cannot be written: %s", strerror(errno));
+}

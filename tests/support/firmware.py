@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Captures by the firmware's sniffer: a played library of mstflint (tests/capture/replay/mstflint.c)
+in a machine whose /run and /tmp are the test's own."""
+import ctypes
+import glob
+import os
+import shutil
+
+import pytest
+
+from support.capture import REPLAY, fed
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000  # linux/sched.h, linux/mount.h
+PCI = "0000:3b:00.0"
+RECORDS = "/run/ipoib-capture"
+LOCKS = "/tmp/mstflint_lockfiles"
+QPN = 0x111  # of the played libibverbs
+COUNT = len(fed())
+
+
+def _mount(source, target, kind, flags):
+    if LIBC.mount(source, target, kind, flags, None) != 0:
+        pytest.skip(f"needs to mount: {os.strerror(ctypes.get_errno())}")
+
+
+def own_run_and_tmp():
+    """Gives this process and its children folders /run and /tmp of their own."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root: only root can load mstflint's library")
+    if LIBC.unshare(CLONE_NEWNS) != 0:
+        pytest.skip("needs a mount namespace of its own")
+    _mount(b"none", b"/", None, MS_REC | MS_PRIVATE)
+    for folder, mode in ((b"/run", 0o755), (b"/tmp", 0o1777)):
+        _mount(b"tmpfs", folder, b"tmpfs", 0)
+        os.chmod(folder, mode)
+
+
+class Machine:
+    """A machine with an adapter, and with the played library in /run/mst."""
+
+    def __init__(self):
+        self.folder = "/run/mst"
+        for used in (self.folder, RECORDS, LOCKS, "/run/sys"):
+            shutil.rmtree(used, ignore_errors=True)
+        os.makedirs(self.folder)
+        self.library = shutil.copy(os.path.join(REPLAY, "mstflint", "ccmdif.so"), self.folder)
+        self.function = f"/run/sys/devices/{PCI}"
+        os.makedirs(f"{self.function}/infiniband/mlx5_0/ports/1/hw_counters")
+        os.symlink(self.function, f"{self.function}/infiniband/mlx5_0/device")
+        os.symlink("/sys/bus/pci/drivers/mlx5_core", f"{self.function}/driver")
+        self.put(f"{self.function}/infiniband/mlx5_0/ports/1/hw_counters/out_of_buffer", "0\n")
+
+    @staticmethod
+    def put(path, text):
+        with open(path, "w", encoding="ascii") as f:
+            f.write(text)
+
+    def play(self, *lines):
+        """What the library does: lines of its script."""
+        self.put(f"{self.folder}/script", "".join(line + "\n" for line in lines))
+        return self
+
+    def calls(self):
+        """The calls of the library so far."""
+        try:
+            with open(f"{self.folder}/calls", encoding="ascii") as f:
+                return f.read().splitlines()
+        except FileNotFoundError:
+            return []
+
+    def forget_calls(self):
+        if os.path.exists(f"{self.folder}/calls"):
+            os.unlink(f"{self.folder}/calls")
+
+    def is_attached(self):
+        return os.path.exists(f"{self.folder}/attached")
+
+    def scenario(self, more=""):
+        """The adapter of a played libibverbs."""
+        return (
+            f"device mlx5_0\nsysfs {self.function}/infiniband/mlx5_0\n"
+            f"firmware {self.folder}/attached\n{more}"
+        )
+
+    def options(self, *more):
+        return ("-s", "--mstflint-library", self.library, "--duration", "15", *more)
+
+    @staticmethod
+    def record():
+        """The record of what is attached; empty: nothing."""
+        files = glob.glob(f"{RECORDS}/sniffer-*")
+        if not files:
+            return ""
+        with open(files[0], encoding="ascii") as f:
+            return f.read()
