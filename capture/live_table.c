@@ -11,7 +11,7 @@
 
 static const char help_start[] =
     "Usage: ipoib-capture [OPTION]...         captures from an RDMA device's port\n"
-    "       ... | ipoib-capture -r - [OPTION]...  takes the frames of another program\n"
+    "       ipoib-capture -r - [OPTION]...    takes the frames of another program\n"
     "       ipoib-capture --list              lists devices, ports and their modes\n"
     "       ipoib-capture convert IN OUT      converts captures of InfiniBand frames\n"
     "\n";
@@ -217,7 +217,7 @@ static const struct cli_option table[] = {
      CLI_CHOOSES(live_options, mode)},
     {.name = "sniffer",
      .argument = "auto|verbs|firmware|ibdump",
-     .help = "set how the device's sniffer is started (default: auto)",
+     .help = "set how the sniffer is started (default: auto)",
      .details = "`verbs` asks the kernel's driver for it. "
                 "`firmware` sends a command to the adapter's firmware, by the library of mstflint: "
                 "only root can, and only InfiniBand ports of mlx5 devices have it. "

@@ -138,7 +138,7 @@ static int64_t draw_port(const struct law_capture *c, struct law_random *r)
 
 static void draw_double(struct law_random *r, struct law_change *out)
 {
-    static const int8_t later[] = {0, 2, LAW_LATER};
+    static const int64_t later[] = {0, 2, LAW_LATER};
     out->values[0] = later[law_below(r, G_N_ELEMENTS(later))];
     out->values[1] = law_below(r, 1 + (LAW_ON_ANOTHER | LAW_WITH_ANOTHER_VL));
 }

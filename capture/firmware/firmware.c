@@ -113,20 +113,24 @@ static bool start_attacher(struct firmware *f, GError **error)
 {
     static const char *const directions[] = {
         [DIRECTION_BOTH] = "both", [DIRECTION_TX] = "tx", [DIRECTION_RX] = "rx"};
-    char port[8];
+    char port[8], *direction = g_strdup(directions[f->direction]);
+    char *library = g_strdup(f->library ? f->library : "");
     char *argv[] = {(char[]){"ipoib-capture"},
                     (char[]){ATTACHER_COMMAND},
                     f->pci,
                     port,
-                    (char *)(uintptr_t)directions[f->direction],
-                    (char *)(uintptr_t)(f->library ? f->library : ""),
+                    direction,
+                    library,
                     NULL};
     const struct helper_plan plan = {
         .what = "the process that attaches the sniffer", .argv = argv, .isolated = true};
 
     snprintf(port, sizeof(port), "%u", f->device->port);
-    return check_user(error) && pci_function_find(f->device->context->device, f->pci, error) &&
-           helper_start(&f->attacher, &plan, error) && await(f, "open", error);
+    bool ok = check_user(error) && pci_function_find(f->device->context->device, f->pci, error) &&
+              helper_start(&f->attacher, &plan, error) && await(f, "open", error);
+    g_free(direction);
+    g_free(library);
+    return ok;
 }
 
 /* Closes the socket: the attacher detaches, if that is not done yet, and ends. */

@@ -30,20 +30,29 @@ static bool read_boot_id(char id[BOOT_ID_LEN + 1])
     return n == BOOT_ID_LEN;
 }
 
+/* The words of a record, and an empty one after its newline. */
+enum { RECORD_PARTS = 5 };
+
+static bool number(const char *text, guint64 most, guint64 *value)
+{
+    return g_ascii_string_to_unsigned(text, 10, 0, most, value, NULL);
+}
+
 /* Reads "BOOT-ID QPN SENT RECEIVED\n". Anything else counts as no record. */
 static void read_record(int fd, struct attached *found)
 {
-    char text[128], id[BOOT_ID_LEN + 1], recorded[BOOT_ID_LEN + 1] = "", end = 0;
+    char text[128], id[BOOT_ID_LEN + 1];
     ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
-    unsigned sent = 0, received = 0;
-    uint32_t qpn = 0;
+    guint64 qpn, sent, received;
 
     memset(found, 0, sizeof(*found));
     text[n > 0 ? n : 0] = '\0';
-    if (sscanf(text, "%36s %" SCNu32 " %1u %1u%c", recorded, &qpn, &sent, &received, &end) != 5 ||
-        end != '\n' || qpn > 0xffffff || !read_boot_id(id) || strcmp(id, recorded) != 0)
-        return;
-    *found = (struct attached){.qpn = qpn, .sent = sent == 1, .received = received == 1};
+    char **part = g_strsplit_set(text, " \n", RECORD_PARTS + 1);
+    if (g_strv_length(part) == RECORD_PARTS && part[4][0] == '\0' && read_boot_id(id) &&
+        strcmp(id, part[0]) == 0 && number(part[1], 0xffffff, &qpn) && number(part[2], 1, &sent) &&
+        number(part[3], 1, &received))
+        *found = (struct attached){.qpn = (uint32_t)qpn, .sent = sent, .received = received};
+    g_strfreev(part);
 }
 
 /* The folder is root's, so this refuses only what root has put there. */

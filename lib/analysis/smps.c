@@ -66,8 +66,9 @@ static void smp_unanswered(const struct watch *w, const struct question *q)
     uint16_t attribute = be16(q->key.who + WHO_ATTRIBUTE);
     const char *name = names_find(attribute_names, attribute);
     bool directed = q->key.about[0] != 0xff;
-    struct sender who = directed ? (struct sender){.known = 0}
-                                 : sender_of_lid(w, be16(q->key.about + 1));
+    struct sender who = {.known = 0};
+    if (!directed)
+        who = sender_of_lid(w, be16(q->key.about + 1));
     const struct event_key key = event_key(w, EVENT_SMP_UNANSWERED, NULL, q->key.about, 0);
     GString *target = g_string_new(NULL);
     append_target(target, q);

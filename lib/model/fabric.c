@@ -497,7 +497,8 @@ static void classify_mad(struct fabric *f, struct packet *p)
 
 /*
  * A copy on another interface shows that both see one subnet. If nothing has joined them yet, the
- * packet is first evidence for that. A MAD is always evidence: those of two subnets may be the same.
+ * packet is first evidence for that. A MAD is always evidence: those of two subnets may be the
+ * same.
  */
 static bool find_copy(struct fabric *f, struct packet *p)
 {

@@ -23,8 +23,8 @@ enum outcome {
     OUTCOME_NOTED,        /* rules of level INFO and DRAFT: reported, never counted */
     /*
      * a failure without a proof: it waited for a packet, which does not prove it or which the
-     * capture does not have (rules/claims/claim.h), or a captured value contradicts the packet, but may
-     * be outdated (rules/result.h). Never a known deviation. The packet was also reported as
+     * capture does not have (rules/claims/claim.h), or a captured value contradicts the packet, but
+     * may be outdated (rules/result.h). Never a known deviation. The packet was also reported as
      * OUTCOME_INCONCLUSIVE.
      */
     OUTCOME_UNPROVED,

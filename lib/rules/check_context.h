@@ -16,8 +16,8 @@ struct check_context {
     const struct reporter *r;
     const struct fabric_facts *f;
     const struct packet *p;
-    const struct events *e;      /* what the model learnt from the packet */
-    struct claims *claims; /* rules/claims/claim.h */
+    const struct events *e; /* what the model learnt from the packet */
+    struct claims *claims;  /* rules/claims/claim.h */
 };
 
 /*

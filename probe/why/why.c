@@ -13,13 +13,6 @@
 #include "probe/run/text.h"
 #include "probe/why/diagnosis.h"
 
-bool diagnosis_holds(struct diagnosis *d, char *evidence, char *command)
-{
-    d->evidence = evidence;
-    d->command = command;
-    return true;
-}
-
 static bool is_slow(struct diagnosis *d)
 {
     return d->late_ms &&
