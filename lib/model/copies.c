@@ -143,7 +143,7 @@ bool copies_find(const struct copies *c, const struct interfaces *i, struct pack
     const struct captured *first = first_same(c, p->digest);
     while (first && !(is_on_subnet(i, first, p) && is_in_time(first, p)))
         first = next_same(c, first->next, p->digest);
-    if (!first)
+    if (!first || packet_is_corrupt(p)) /* it has the ICRC of an intact one, and other contents */
         return false;
     p->copy_of = first->frame;
     p->classification = first->is;

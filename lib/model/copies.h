@@ -30,8 +30,8 @@ void copies_free(struct copies *c);
 uint64_t packet_digest(const struct packet *p);
 
 /*
- * Was the packet captured before on its subnet? Then sets its copy_of and its
- * classification. p->digest is set.
+ * Was the packet, which is not corrupt, captured before on its subnet? Then sets its copy_of and
+ * its classification. p->digest is set.
  */
 bool copies_find(const struct copies *c, const struct interfaces *i, struct packet *p);
 

@@ -90,6 +90,9 @@ def reports(path):
         for named in report["results"] + report["summary"]["captures"]:
             named.pop("capture", None)
             named.pop("name", None)
+        # the plugin does not see a frame without InfiniBand
+        for c in report["summary"]["captures"]:
+            c["unseen"] = [u for u in c["unseen"] if u["code"] != "other-protocols"]
         yield report["results"], report["summary"]
 
 

@@ -9,9 +9,10 @@ import shutil
 import pytest
 
 from support.capture import REPLAY, fed
+from support.paths import BUILD, SRC
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000  # linux/sched.h, linux/mount.h
+CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 0x1000, 0x4000, 0x40000  # linux/mount.h
 PCI = "0000:3b:00.0"
 RECORDS = "/run/ipoib-capture"
 LOCKS = "/tmp/mstflint_lockfiles"
@@ -31,9 +32,15 @@ def own_run_and_tmp():
     if LIBC.unshare(CLONE_NEWNS) != 0:
         pytest.skip("needs a mount namespace of its own")
     _mount(b"none", b"/", None, MS_REC | MS_PRIVATE)
+    kept = {path: os.open(path, os.O_PATH) for path in (SRC, BUILD) if path.startswith("/tmp/")}
     for folder, mode in ((b"/run", 0o755), (b"/tmp", 0o1777)):
         _mount(b"tmpfs", folder, b"tmpfs", 0)
         os.chmod(folder, mode)
+    for path, fd in kept.items():  # a tree in /tmp stays where it is
+        os.makedirs(path, exist_ok=True)
+        _mount(f"/proc/self/fd/{fd}".encode(), path.encode(), None, MS_BIND | MS_REC)
+        os.close(fd)
+    os.chdir(SRC)
 
 
 class Machine:
