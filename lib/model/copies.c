@@ -138,16 +138,14 @@ static bool is_on_subnet(const struct interfaces *i, const struct captured *firs
            interfaces_subnet(i, first->captured_on) == interfaces_subnet(i, p->captured_on);
 }
 
-bool copies_find(const struct copies *c, const struct interfaces *i, struct packet *p)
+uint32_t copies_find(const struct copies *c, const struct interfaces *i, const struct packet *p,
+                     const struct classification **is)
 {
     const struct captured *first = first_same(c, p->digest);
     while (first && !(is_on_subnet(i, first, p) && is_in_time(first, p)))
         first = next_same(c, first->next, p->digest);
-    if (!first || packet_is_corrupt(p)) /* it has the ICRC of an intact one, and other contents */
-        return false;
-    p->copy_of = first->frame;
-    p->classification = first->is;
-    return true;
+    *is = first ? &first->is : NULL;
+    return first ? first->frame : 0;
 }
 
 /* Requests of two subnet managers may be the same. The NodeInfo of a port has its GUID. */

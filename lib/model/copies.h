@@ -30,10 +30,11 @@ void copies_free(struct copies *c);
 uint64_t packet_digest(const struct packet *p);
 
 /*
- * Was the packet, which is not corrupt, captured before on its subnet? Then sets its copy_of and
- * its classification. p->digest is set.
+ * The frame of the same subnet with the same packet, and its classification; 0: none. A corrupt
+ * packet may have the ICRC of an intact one, and other contents. p->digest is set.
  */
-bool copies_find(const struct copies *c, const struct interfaces *i, struct packet *p);
+uint32_t copies_find(const struct copies *c, const struct interfaces *i, const struct packet *p,
+                     const struct classification **is);
 
 /*
  * Was the same packet captured on an interface of another subnet? Of the management datagrams, only

@@ -495,6 +495,17 @@ static void classify_mad(struct fabric *f, struct packet *p)
 
 /* ---- copies */
 
+static bool is_copy(struct fabric *f, struct packet *p)
+{
+    const struct classification *is;
+    uint32_t first = copies_find(f->copies, f->interfaces, p, &is);
+    if (!first || packet_is_corrupt(p))
+        return false;
+    p->copy_of = first;
+    p->classification = *is;
+    return true;
+}
+
 /*
  * A copy on another interface shows that both see one subnet. If nothing has joined them yet, the
  * packet is first evidence for that. A MAD is always evidence: those of two subnets may be the
@@ -505,10 +516,10 @@ static bool find_copy(struct fabric *f, struct packet *p)
     unsigned merged = f->facts.merged;
     bool mad = ib_is_mad(&p->ib);
     p->digest = packet_digest(p);
-    if (!mad && copies_find(f->copies, f->interfaces, p))
+    if (!mad && is_copy(f, p))
         return true;
     see_interface(f, p);
-    return (mad || f->facts.merged != merged) && copies_find(f->copies, f->interfaces, p);
+    return (mad || f->facts.merged != merged) && is_copy(f, p);
 }
 
 /*
