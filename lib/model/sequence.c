@@ -69,6 +69,7 @@ void sequence_merge(struct sequence *to, const struct sequence *from)
 {
     if (is_ahead(from, to)) {
         to->psn = from->psn;
+        to->corrupt = from->corrupt;
         to->known = true;
     }
     to->restarts |= from->restarts;
