@@ -12,7 +12,7 @@ enum { SLOW_MS = 1000, WAITING = 1 << 10 };
 enum { NS_PER_MS = 1000000, RETRIED = 3 };
 
 /* A cache: a request that is overwritten by another counts as not seen. */
-struct waiting {
+struct late_request {
     uint64_t requester, tid;   /* requester 0: unused */
     int64_t first_ns, last_ns; /* of the first and the last request */
     uint32_t first_frame, psn; /* psn: of the last one */
@@ -20,7 +20,7 @@ struct waiting {
 };
 
 struct sa_times {
-    struct waiting all[WAITING];
+    struct late_request all[WAITING];
 };
 
 struct sa_times *sa_times_new(void)
@@ -29,13 +29,13 @@ struct sa_times *sa_times_new(void)
 }
 
 /* Not a hash that differs between runs: what is overwritten must not (model/hash.h). */
-static struct waiting *waiting_of(const struct watch *w, struct port requester)
+static struct late_request *waiting_of(const struct watch *w, struct port requester)
 {
     uint64_t hash = (requester.id ^ w->p->mad.mad.tid) * UINT64_C(0x9e3779b97f4a7c15);
     return &w->sa_times->all[hash >> 48 & (WAITING - 1)];
 }
 
-static bool is_of(const struct waiting *a, const struct watch *w, struct port requester)
+static bool is_of(const struct late_request *a, const struct watch *w, struct port requester)
 {
     return a->requester == requester.id && a->tid == w->p->mad.mad.tid;
 }
@@ -43,22 +43,22 @@ static bool is_of(const struct waiting *a, const struct watch *w, struct port re
 static void requested(const struct watch *w)
 {
     const struct packet *p = w->p;
-    struct waiting *a = waiting_of(w, p->src);
+    struct late_request *a = waiting_of(w, p->src);
     bool again = is_of(a, w, p->src) && a->interface == p->captured_on;
     if (again && a->psn == p->ib.psn)
         return; /* a copy */
     if (!again)
-        *a = (struct waiting){.requester = p->src.id,
-                              .tid = p->mad.mad.tid,
-                              .first_ns = p->at.ns,
-                              .first_frame = p->at.frame,
-                              .interface = p->captured_on};
+        *a = (struct late_request){.requester = p->src.id,
+                                   .tid = p->mad.mad.tid,
+                                   .first_ns = p->at.ns,
+                                   .first_frame = p->at.frame,
+                                   .interface = p->captured_on};
     a->last_ns = p->at.ns;
     a->psn = p->ib.psn;
     a->requests = (uint16_t)MIN(a->requests + 1, UINT16_MAX);
 }
 
-static void slow(const struct watch *w, const struct waiting *a, int64_t ms)
+static void slow(const struct watch *w, const struct late_request *a, int64_t ms)
 {
     uint16_t sa = port_to_lid(w->p->src), requester = port_to_lid(w->p->dst);
     struct sender who = sender_of_lid(w, sa);
@@ -70,7 +70,7 @@ static void slow(const struct watch *w, const struct waiting *a, int64_t ms)
 }
 
 /* Was no answer to the earlier requests sent? */
-static bool is_first_answer(const struct watch *w, const struct waiting *a)
+static bool is_first_answer(const struct watch *w, const struct late_request *a)
 {
     const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
     return a->requests >= RETRIED && s && sa_sequence_is_shown(s) &&
@@ -79,7 +79,7 @@ static bool is_first_answer(const struct watch *w, const struct waiting *a)
 
 static void responded(const struct watch *w)
 {
-    struct waiting *a = waiting_of(w, w->p->dst);
+    struct late_request *a = waiting_of(w, w->p->dst);
     if (!is_of(a, w, w->p->dst) || packet_is_corrupt(w->p))
         return;
     int64_t from = is_first_answer(w, a) ? a->first_ns : a->last_ns,
