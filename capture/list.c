@@ -93,7 +93,9 @@ static void show_modes(struct device *device, const char *library)
 static void show_memory(struct device *device)
 {
     const struct rx_plan plan = {.entries = RX_ENTRIES,
-                                 .entry_len = rxring_entry_len(device, false)};
+                                 .entry_len = rxring_entry_len(device, false),
+                                 .whole_pages = choice_of_sniffer(device, SNIFFER_AUTO) ==
+                                                SNIFFER_FIRMWARE};
     struct rx_memory memory = rxring_try_memory(device, &plan);
 
     if (memory.entries == 0)

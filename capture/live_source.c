@@ -78,9 +78,12 @@ static bool create_multicast(struct live_source *s, GError **error)
 
 static bool create_firmware(struct live_source *s, GError **error)
 {
-    const struct firmware_plan plan = {
+    struct firmware_plan plan = {
         .rx = rx_plan_of(s), .direction = s->options->direction, .library = s->options->mstflint};
-    bool good = firmware_create(&s->firmware, &s->device, &plan, error);
+    bool good;
+
+    plan.rx.whole_pages = true;
+    good = firmware_create(&s->firmware, &s->device, &plan, error);
 
     s->feed = firmware_feed(&s->firmware);
     return good;

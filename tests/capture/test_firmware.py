@@ -526,6 +526,15 @@ def test_list_opens_the_adapter_and_writes_nothing(machine):
     assert machine.calls() == [*OPEN, "mclose"]
 
 
+@pytest.mark.parametrize("mtu, mib", [(2048, 128), (4096, 256)])
+def test_buffers_are_whole_pages(machine, mtu, mib):
+    # ibdump's entries are 4096 bytes up to the MTU 2048, otherwise 8192: 32768 of them
+    scenario = machine.scenario(f"mtu {mtu}\n{FED}")
+    out = run(scenario, "--list").expect(0).out.decode()
+    assert f"    memory    {mib} MiB registered (32768 buffers)" in out
+    run(scenario, *machine.options("-w", "f.pcap"), *ALL).expect(0, summary(COUNT, SIZE, 0))
+
+
 def test_list_says_what_is_missing_and_what_works_instead(machine):
     os.symlink("/run", f"{machine.function}/physfn")
     out = listed(machine)
