@@ -15,9 +15,10 @@
 enum attachment_event {
     ATTACHER_READY,   /* the adapter is open, and can have a sniffer; nothing was written to it */
     ATTACHER_DONE,    /* the order was carried out */
-    ATTACHER_REFUSED, /* it was not, and nothing is attached; or the adapter cannot be opened */
-    ATTACHER_LEFT,    /* the sniffer cannot be detached */
-    ATTACHER_NOTE,    /* something else to say */
+    /* it was not, and nothing is attached to the queue pair; or the adapter cannot be opened */
+    ATTACHER_REFUSED,
+    ATTACHER_LEFT, /* the sniffer cannot be detached, or may be attached after a failure */
+    ATTACHER_NOTE, /* something else to say */
 };
 
 struct attacher_report {
@@ -34,8 +35,8 @@ struct attacher_order {
 #define ATTACHER_COMMAND "attach-sniffer"
 /*
  * Runs the attacher. argv: the command, PCI address, port, "both", "tx" or "rx", path of the
- * library
- * ("": where packages have it). Returns the exit status.
+ * library ("": where packages have it), inode of the RDMA device's folder in sysfs. Returns the exit
+ * status.
  */
 int attacher_main(int argc, char **argv);
 

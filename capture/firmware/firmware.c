@@ -3,6 +3,7 @@
 #include "capture/firmware/firmware.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static bool start_attacher(struct firmware *f, GError **error)
 {
     static const char *const directions[] = {
         [DIRECTION_BOTH] = "both", [DIRECTION_TX] = "tx", [DIRECTION_RX] = "rx"};
-    char port[8], *direction = g_strdup(directions[f->direction]);
+    char port[8], inode[24], *direction = g_strdup(directions[f->direction]);
     char *library = g_strdup(f->library ? f->library : "");
     char *argv[] = {(char[]){"ipoib-capture"},
                     (char[]){ATTACHER_COMMAND},
@@ -121,11 +122,13 @@ static bool start_attacher(struct firmware *f, GError **error)
                     port,
                     direction,
                     library,
+                    inode,
                     NULL};
     const struct helper_plan plan = {
         .what = "the process that attaches the sniffer", .argv = argv, .isolated = true};
 
     snprintf(port, sizeof(port), "%u", f->device->port);
+    snprintf(inode, sizeof(inode), "%" PRIu64, pci_function_inode(f->device->context->device));
     bool ok = check_user(error) && pci_function_find(f->device->context->device, f->pci, error) &&
               helper_start(&f->attacher, &plan, error) && await(f, "open", error);
     g_free(direction);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/fail.h"
@@ -32,6 +33,13 @@ bool pci_function_is_virtual(const struct ibv_device *device)
 
     snprintf(path, sizeof(path), "%s/device/physfn", device->ibdev_path);
     return access(path, F_OK) == 0;
+}
+
+uint64_t pci_function_inode(const struct ibv_device *device)
+{
+    struct stat st;
+
+    return stat(device->ibdev_path, &st) == 0 ? st.st_ino : 0;
 }
 
 bool pci_function_find(const struct ibv_device *device, char address[PCI_ADDRESS_SIZE],

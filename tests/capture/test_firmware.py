@@ -155,12 +155,35 @@ def test_register_that_cannot_be_written(machine):
 
 @pytest.mark.parametrize("code, text", [
     (0x201, "does not know the command: update"), (0x205, "busy: end other firmware tools"),
-    (0x208, "busy"), (0x20A, "busy"), (0x203, "another sniffer"), (0x209, "does not complete"),
-    (0x20F, "restricted mode"), (0x200, "registers cannot be accessed"), (0x999, "error 0x999"),
+    (0x206, "cannot reach the adapter's command interface"),
+    (0x207, "mstflint cannot send firmware commands to this adapter: install a newer mstflint"),
+    (0x208, "busy"), (0x20A, "busy"), (0x203, "another sniffer"),
+    (0x20C, "does not know the version of the .* interface: install a newer mstflint"),
+    (0x20E, "no memory for commands"), (0x20F, "may be in a restricted mode.*mstprivhost"),
 ], ids=lambda v: hex(v) if isinstance(v, int) else "")  # fmt: skip
 def test_refused_command_says_what_to_do(machine, code, text):
     refused(machine.play(f"status 1 {code}"), text)
     assert machine.calls() == [*OPEN, *UNLOCK, ATTACH_SENT, "mclose"]
+
+
+UNKNOWN_OUTCOMES = [
+    (0x200, "registers cannot be accessed"), (0x209, "does not complete"),
+    (0x20D, "reason that is not known: look for .*error 0x20d"), (0x999, "error 0x999"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("code, text", UNKNOWN_OUTCOMES, ids=[hex(u[0]) for u in UNKNOWN_OUTCOMES])
+def test_command_of_unknown_outcome_is_undone(machine, code, text):
+    refused(machine.play(f"status 1 {code}"), text)
+    assert machine.calls() == [*OPEN, *UNLOCK, ATTACH_SENT, *UNLOCK, DETACH_SENT, "mclose"]
+
+
+def test_command_of_unknown_outcome_that_cannot_be_undone_stays_recorded(machine):
+    machine.play("obeys 1", "status 1 0x209", "status 2 0x205", "status 3 0x205")
+    run(machine.scenario(FED), *machine.options("-w", "f.pcap")).expect(
+        1, "may still be copied.*does not complete"
+    )
+    assert machine.is_attached() and machine.record().split()[2:] == [str(QPN), "1", "0"]
 
 
 def test_first_direction_is_detached_if_the_second_is_refused(machine):
@@ -170,8 +193,8 @@ def test_first_direction_is_detached_if_the_second_is_refused(machine):
 
 def test_first_direction_that_cannot_be_detached_then_is_reported(machine):
     machine.play("status 2 0x205", "status 3 0x205", "status 4 0x205")
-    run(machine.scenario(FED), *machine.options("-w", "f.pcap")).expect(1, "still copied.*busy")
-    assert machine.record().split()[1:] == [str(QPN), "1", "1"]
+    run(machine.scenario(FED), *machine.options("-w", "f.pcap")).expect(1, "still be copied.*busy")
+    assert machine.record().split()[2:] == [str(QPN), "1", "0"]
 
 
 def test_library_of_another_version(machine):
@@ -299,7 +322,7 @@ def test_file_capabilities_are_not_enough(machine):
     if os.system(f"setcap cap_net_raw,cap_sys_admin,cap_dac_override+ep {capable}") != 0:
         pytest.skip("needs setcap: apt install libcap2-bin")
     # the real libibverbs, which finds no device: so the attacher itself is started
-    process = Running("", command=[capable, "attach-sniffer", PCI, "1", "both", machine.library],
+    process = Running("", command=[capable, "attach-sniffer", PCI, "1", "both", machine.library, "1"],
                       before=as_user)  # fmt: skip
     assert process.end().status == 1
     assert machine.calls() == []
@@ -342,26 +365,48 @@ def kill_both(machine):
 LEFT = [*UNLOCK, *DETACH]
 
 
+def record_of_any_start(path):
+    """A record without the identifier of this start of the machine."""
+    with open(path, encoding="ascii") as f:
+        return f.read()[36:]
+
+
 def test_next_start_detaches_what_both_killed_processes_left(machine):
     kill_both(machine)
-    assert machine.record().split()[1:] == [str(QPN), "1", "1"]
+    assert machine.record().split()[2:] == [str(QPN), "1", "1"]
     run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL).expect(
         0, "an earlier capture was killed with its second process"
     )
     assert machine.calls() == [*OPEN, *LEFT, *WHOLE[2:]]
 
 
-def test_what_was_left_and_cannot_be_detached_is_reported(machine):
+def test_what_was_left_and_cannot_be_detached_stays_recorded(machine):
     kill_both(machine)
-    machine.play("status 1 0x204", "status 2 0x204")
-    run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL).expect(
-        0, "that an earlier capture left attached cannot be detached"
-    )
+    record = machine.record()
+    machine.play(*(f"status {n} 0x205" for n in range(1, 5)))
+    result = run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL)
+    result.expect(1, "that an earlier capture left attached cannot be detached: .*busy.* remove /run")
+    assert not [c for c in machine.calls() if c in ATTACH]
+    assert machine.record() == record and not os.path.exists("f.pcap")
+    machine.play()
+    run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL).expect(0, "is detached")
+    assert machine.record() == ""
+
+
+def test_what_was_left_before_the_driver_was_loaded_again_is_gone(machine):
+    kill_both(machine)
+    folder = f"{machine.function}/infiniband/mlx5_0"
+    shutil.copytree(folder, f"{folder}.new", symlinks=True)
+    os.rename(folder, f"{folder}.old")
+    os.rename(f"{folder}.new", folder)
+    result = run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL).expect(0)
+    assert "earlier" not in result.err
+    assert machine.calls() == WHOLE
 
 
 @pytest.mark.parametrize("change", [
     lambda path: os.unlink(path),
-    lambda path: Machine.put(path, "0" * 36 + f" {QPN} 1 1\n"),
+    lambda path: Machine.put(path, "0" * 36 + record_of_any_start(path)),
     lambda path: Machine.put(path, "nonsense"),
     lambda path: Machine.put(path, ""),
 ], ids=["no record", "of an earlier start of the machine", "nonsense", "empty"])  # fmt: skip
@@ -414,7 +459,7 @@ def test_sniffer_that_cannot_be_detached_is_reported(machine):
     assert frames_of("f.pcap") == fed()
     # the received direction is detached although the other is not; what stays is recorded
     assert machine.calls()[8:10] == DETACH
-    assert machine.record().split()[1] == str(QPN)
+    assert machine.record().split()[2:] == [str(QPN), "1", "0"]
 
 
 def test_adapter_that_disappears_is_not_written_to(machine):

@@ -10,6 +10,7 @@
  *   open ERRNO      mopen() fails
  *   read, write     mread4() or mwrite4() fails
  *   status N CODE   the Nth command ends with this error code of mstflint
+ *   obeys N         the Nth command does what it says, also if it ends with an error code
  *   hang WHAT       open, command, or the Nth command ("hang 3"): it does not return
  */
 #include <dlfcn.h>
@@ -150,7 +151,8 @@ EXPORT int icmd_send_command(void *device, int opcode, void *data, int size, int
     hang_if(words);
     snprintf(words, sizeof(words), "status %u ", commands);
     status = scripted(words);
-    if (status <= 0)
+    snprintf(words, sizeof(words), "obeys %u", commands);
+    if (status <= 0 || scripted(words) >= 0)
         note_sniffer(bytes);
     return status > 0 ? (int)status : 0;
 }
