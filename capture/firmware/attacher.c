@@ -81,12 +81,12 @@ static bool detach(struct adapter *adapter)
     return report_end(good, ATTACHER_LEFT, error);
 }
 
-/* Waits for the next order. Returns false if the capture has ended, or this process is to end. */
+/* Waits for the next order. Returns false if the capture has ended. */
 static bool next_order(struct attacher_order *order)
 {
     struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
 
-    while (!helper_stopped && (poll(&fd, 1, -1) > 0 || errno == EINTR))
+    while (poll(&fd, 1, -1) > 0 || errno == EINTR)
         if (fd.revents)
             return recv(STDIN_FILENO, order, sizeof(*order), 0) == (ssize_t)sizeof(*order);
     return false;
@@ -127,7 +127,7 @@ static void isolate(void)
         _exit(2);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     signal(SIGALRM, SIG_DFL);
-    helper_catch_signals(false);
+    helper_ignore_signals();
 }
 
 static bool parse(struct adapter *adapter, char **argv)

@@ -3,7 +3,10 @@
  * Attacher: the helper process of a capture with the firmware's sniffer. It loads mstflint's
  * library, so no code of others runs in the capture. It attaches the port's sniffer to the
  * capture's queue pair, and detaches it when the capture asks for it or has ended, however it
- * ended. A port whose sniffer stays attached would send its packets to a queue pair that is gone.
+ * ended. A port whose sniffer stays attached would send its packets to a queue pair that is gone, or
+ * to another program's that gets the same number: so the attacher holds the capture's device open
+ * until it has detached, and the kernel keeps the queue pair. Only the end of the socket ends the
+ * attacher; a service manager sends SIGTERM to all processes at once.
  */
 #ifndef CAPTURE_FIRMWARE_ATTACHER_H
 #define CAPTURE_FIRMWARE_ATTACHER_H

@@ -28,7 +28,8 @@ struct firmware {
     struct helper attacher;
     const char *library;
     enum direction direction;
-    bool again; /* the queue pair is being replaced */
+    bool again;           /* the queue pair is being replaced */
+    bool may_be_attached; /* the sniffer to the queue pair, which must stay then */
     char pci[PCI_ADDRESS_SIZE];
 };
 

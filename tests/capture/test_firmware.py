@@ -5,11 +5,13 @@
 Expected: mstflint's sources of May 2026 (ibdump/ibdump.c, tools_layouts/icmd_layouts.c): the calls,
 their order, and the 16 bytes of the command, written by hand."""
 import errno
+import functools
 import glob
 import os
 import shutil
 import signal
 import stat
+import time
 
 import pytest
 
@@ -162,7 +164,7 @@ def test_register_that_cannot_be_written(machine):
     (0x20E, "no memory for commands"), (0x20F, "may be in a restricted mode.*mstprivhost"),
 ], ids=lambda v: hex(v) if isinstance(v, int) else "")  # fmt: skip
 def test_refused_command_says_what_to_do(machine, code, text):
-    refused(machine.play(f"status 1 {code}"), text)
+    refused(machine.play(f"status 1 {code}"), f"{text}.*; without the sniffer, use --mode multicast")
     assert machine.calls() == [*OPEN, *UNLOCK, ATTACH_SENT, "mclose"]
 
 
@@ -384,10 +386,10 @@ def test_what_was_left_and_cannot_be_detached_stays_recorded(machine):
     kill_both(machine)
     record = machine.record()
     machine.play(*(f"status {n} 0x205" for n in range(1, 5)))
-    result = run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL)
+    result = run(machine.scenario(FED), *machine.options("-w", "g.pcap"), *ALL)
     result.expect(1, "that an earlier capture left attached cannot be detached: .*busy.* remove /run")
     assert not [c for c in machine.calls() if c in ATTACH]
-    assert machine.record() == record and not os.path.exists("f.pcap")
+    assert machine.record() == record and not os.path.exists("g.pcap")
     machine.play()
     run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL).expect(0, "is detached")
     assert machine.record() == ""
@@ -452,6 +454,62 @@ def test_capture_whose_second_process_is_killed_ends(machine):
     process.end().expect(1, "the process that attaches the sniffer has ended")
 
 
+def test_signal_for_all_processes_detaches_too(machine):
+    # as a service manager sends it, here to the second process first
+    process = capturing(machine)
+    os.kill(helper_of(process), signal.SIGTERM)
+    time.sleep(0.3)
+    process.end(signal.SIGTERM).expect(0)
+    assert machine.calls() == WHOLE and machine.record() == ""
+
+
+def descriptors_of(pid):
+    """What each descriptor of a process leads to."""
+    folder = f"/proc/{pid}/fd"
+    return {int(n): os.readlink(f"{folder}/{n}") for n in os.listdir(folder)}
+
+
+def test_second_process_has_its_socket_and_the_device(machine):
+    # the device: the kernel keeps the queue pair until the sniffer is detached
+    inherited = os.open("/dev/null", os.O_RDONLY)
+    os.set_inheritable(inherited, True)
+    process = start(
+        machine.scenario("synthetic 100\nrate 1000\n"),
+        *machine.options("-w", "f.pcap"),
+        pass_fds=(inherited,),
+    )
+    process.wait_until(machine.is_attached, "it captures")
+    found = descriptors_of(helper_of(process))
+    lock = f"{RECORDS}/sniffer-{PCI}-1"
+    others = {n: to for n, to in found.items() if n > 3 and to != lock}
+    assert found[0].startswith("socket:") and found[1] == found[2] == "/dev/null"
+    assert found[3].startswith("/memfd:uverbs") and others == {}
+    process.end(signal.SIGINT).expect(0)
+    os.close(inherited)
+
+
+def test_device_is_open_until_a_slow_library_has_detached(machine):
+    machine.play("hang 3")
+    process = capturing(machine)
+    helper = helper_of(process)
+    process.end(signal.SIGKILL)
+    wait.until(lambda: machine.calls()[-1] == DETACH_SENT, "it detaches", 20)
+    assert descriptors_of(helper)[3].startswith("/memfd:uverbs")
+    os.kill(helper, signal.SIGKILL)
+
+
+def test_parent_that_ignores_the_end_of_children(machine):
+    machine.play("status 3 0x205", "status 5 0x205")
+    before = functools.partial(signal.signal, signal.SIGCHLD, signal.SIG_IGN)
+    clock = wait.Clock()
+    run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL, before=before).expect(1)
+    assert clock.seconds() < 15
+
+
+def test_crash_in_the_library_says_that_nothing_is_attached(machine):
+    refused(machine.play("crash"), "has crashed in mstflint's library.*nothing is attached")
+
+
 def test_sniffer_that_cannot_be_detached_is_reported(machine):
     machine.play("status 3 0x205", "status 5 0x205")
     result = run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL)
@@ -481,8 +539,10 @@ def test_library_that_hangs_does_not_hold_the_capture(machine, what, step):
     machine.play(f"hang {what}")
     clock = wait.Clock()
     result = run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL)
-    result.expect(1, rf"mstflint's library does not answer \({step}\)")
-    assert clock.seconds() < 20
+    result.expect(1, rf"mstflint's library does not answer \({step}, process \d+\)")
+    background = "nothing is attached" if step == "open" else "detaches the sniffer in the background"
+    assert background in result.err
+    assert clock.seconds() < 40
 
 
 def test_signal_ends_the_wait_for_a_library_that_hangs(machine):

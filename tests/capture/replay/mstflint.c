@@ -11,10 +11,12 @@
  *   read, write     mread4() or mwrite4() fails
  *   status N CODE   the Nth command ends with this error code of mstflint
  *   obeys N         the Nth command does what it says, also if it ends with an error code
+ *   crash           mopen() crashes
  *   hang WHAT       open, command, or the Nth command ("hang 3"): it does not return
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +84,8 @@ EXPORT void *mopen(const char *name)
     snprintf(call, sizeof(call), "mopen %s", name);
     record(call);
     hang_if("hang open");
+    if (scripted("crash") >= 0)
+        raise(SIGKILL);
     fprintf(stderr, "played mstflint: a message\n");
     if (scripted("open ") < 0)
         return &commands;
