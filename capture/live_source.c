@@ -9,6 +9,7 @@
 #include "cli/fail.h"
 #include "cli/privileges.h"
 #include "cli/say.h"
+#include "wire/linktype.h"
 
 enum { LOG2_MULTICAST = 12 }; /* log2 of the default number of buffers: multicast traffic is low */
 
@@ -147,8 +148,9 @@ static bool open_stream(struct live_source *s, GError **error)
                                  : stream_open_ibdump(&ibdump, error);
     if (!s->stream)
         return false;
-    s->device.port_attr.link_layer = stream_linktype(s->stream) == 0 ? IBV_LINK_LAYER_INFINIBAND
-                                                                     : IBV_LINK_LAYER_ETHERNET;
+    s->device.port_attr.link_layer = stream_linktype(s->stream) == LINKTYPE_INFINIBAND
+                                         ? IBV_LINK_LAYER_INFINIBAND
+                                         : IBV_LINK_LAYER_ETHERNET;
     s->feed = stream_feed(s->stream, &s->device);
     return true;
 }
