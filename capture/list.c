@@ -56,7 +56,9 @@ static bool show_sniffer(struct device *device, const char *library)
     GError *error = NULL;
     bool good = choice_try(device, library, &error);
 
-    if (good)
+    if (good && choice_of_sniffer(device, SNIFFER_AUTO) == SNIFFER_FIRMWARE)
+        printf("    sniffer   can be opened (%s): the command itself is not tried\n", name);
+    else if (good)
         printf("    sniffer   yes (%s)\n", name);
     else
         printf("    sniffer   no (%s): %s\n", name, error->message);

@@ -16,7 +16,7 @@
 /* --- from the attacher to the capture */
 
 enum attachment_event {
-    ATTACHER_READY,   /* the adapter is open, and can have a sniffer; nothing was written to it */
+    ATTACHER_READY,   /* the adapter is open, and can have a sniffer; it got no command */
     ATTACHER_DONE,    /* the order was carried out */
     /* it was not, and nothing is attached to the queue pair; or the adapter cannot be opened */
     ATTACHER_REFUSED,

@@ -229,6 +229,18 @@ def test_virtual_function(machine):
     assert machine.calls() == []
 
 
+@pytest.mark.parametrize("other, advice", [
+    ("mlx5_0", "capture on -d mlx5_0"), (None, "capture on the adapter's other device"),
+])  # fmt: skip
+def test_smi_part_of_an_adapter_with_planes(machine, other, advice):
+    folder = f"{machine.function}/infiniband"
+    shutil.copytree(f"{folder}/mlx5_0", f"{folder}/smi1", symlinks=True)
+    if not other:
+        shutil.rmtree(f"{folder}/mlx5_0")
+    refused(machine, advice, scenario=f"device smi1\nsysfs {folder}/smi1\n{FED}")
+    assert machine.calls() == []
+
+
 def test_device_without_a_pci_function(machine):
     device = f"{machine.function}/infiniband/mlx5_0/device"
     os.unlink(device)
@@ -613,7 +625,7 @@ def test_report_about_an_adapter_has_no_addresses(machine):
         "== probe",
     ):
         assert part in report, report
-    assert "sniffer   no (firmware)" in report or "sniffer   yes (firmware)" in report, report
+    assert "sniffer   no (firmware)" in report or "can be opened (firmware)" in report, report
     for address in ("c903", "192.0.2", "LID 7", os.uname().nodename, "/tmp/"):
         assert address not in report, report
 
@@ -627,7 +639,8 @@ def listed(machine, *more, **options):
 
 
 def test_list_opens_the_adapter_and_writes_nothing(machine):
-    assert "    sniffer   yes (firmware)\n" in listed(machine)
+    out = listed(machine)
+    assert "    sniffer   can be opened (firmware): the command itself is not tried\n" in out
     assert machine.calls() == [*OPEN, "mclose"]
 
 
