@@ -123,8 +123,8 @@ static bool detach_directions(struct adapter *adapter, GError **error)
 bool adapter_detach(struct adapter *adapter, GError **error)
 {
     struct attached *a = &adapter->attached;
-    bool good =
-        (!a->sent && !a->received) || (unlock(adapter, error) && detach_directions(adapter, error));
+    bool good = (!a->sent && !a->received) ||
+                (unlock(adapter, error) && detach_directions(adapter, error));
 
     if (good)
         a->qpn = 0;

@@ -46,8 +46,7 @@ static bool fail_late(const struct firmware *f, const char *step, GError **error
 }
 
 /* Handles one report. Returns whether it ends the wait: *GOOD is then what became of the step. */
-static bool take_report(struct firmware *f, struct attacher_report *r, bool *good,
-                        GError **error)
+static bool take_report(struct firmware *f, struct attacher_report *r, bool *good, GError **error)
 {
     r->text[sizeof(r->text) - 1] = '\0';
     if (r->event == ATTACHER_NOTE) {
@@ -134,8 +133,7 @@ static bool start_attacher(struct firmware *f, GError **error)
                     library,
                     inode,
                     NULL};
-    const struct helper_plan plan = {
-        .what = "the process that attaches the sniffer",
+    const struct helper_plan plan = {.what = "the process that attaches the sniffer",
                                      .argv = argv,
                                      .isolated = true,
                                      .kept = f->device->context->cmd_fd};

@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 struct attached {
-    uint64_t device; /* inode of the RDMA device's folder in sysfs: another one after a driver reload */
-    uint32_t qpn;    /* 0: nothing is attached */
+    uint64_t
+        device; /* inode of the RDMA device's folder in sysfs: another one after a driver reload */
+    uint32_t qpn;        /* 0: nothing is attached */
     bool sent, received; /* the directions that are attached, or may be */
 };
 
@@ -29,7 +30,8 @@ void record_path(char path[RECORD_PATH_SIZE], const char *pci, unsigned port);
  */
 int record_open(const char *pci, unsigned port, struct attached *found, GError **error);
 
-/* Writes the record; one that cannot be written stays as it was. Returns false and sets ERROR if that fails. */
+/* Writes the record; one that cannot be written stays as it was. Returns false and sets ERROR if
+ * that fails. */
 bool record_write(int fd, const struct attached *attached, GError **error);
 
 #endif

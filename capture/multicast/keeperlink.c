@@ -17,7 +17,8 @@ bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan, GError 
     char port[8], pkey[8], device[64];
     char name[] = "ipoib-capture", command[] = KEEPER_COMMAND, all[] = "all", one[] = "broadcast";
     char *argv[] = {name, command, device, port, pkey, plan->broadcast_only ? one : all, NULL};
-    const struct helper_plan helper = {.what = "the process that keeps the groups", .argv = argv, .kept = -1};
+    const struct helper_plan helper = {
+        .what = "the process that keeps the groups", .argv = argv, .kept = -1};
 
     snprintf(device, sizeof(device), "%s", plan->device);
     snprintf(port, sizeof(port), "%u", plan->port);

@@ -6,8 +6,8 @@
 #include <sys/random.h>
 
 /*
- * A Q_Key of the UD queue pair, to which nothing is sent. Nobody else can know it, and so put frames
- * into the capture. The high bit would make it a controlled one, which needs a capability.
+ * A Q_Key of the UD queue pair, to which nothing is sent. Nobody else can know it, and so put
+ * frames into the capture. The high bit would make it a controlled one, which needs a capability.
  */
 static uint32_t make_qkey(void)
 {

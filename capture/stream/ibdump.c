@@ -29,8 +29,9 @@ static bool find_program(const char *program, char real[PATH_MAX], GError **erro
         if (access(places[i], X_OK) == 0)
             return trusted_file(places[i], real, error);
     return fail_with(
-        error, "ibdump is not installed: build it from mstflint's source (folder ibdump), or name it by "
-               "--ibdump");
+        error,
+        "ibdump is not installed: build it from mstflint's source (folder ibdump), or name it by "
+        "--ibdump");
 }
 
 /* It has no environment of the user, and a session of its own: the capture ends it. */

@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import time
 
 import pytest
@@ -164,7 +165,9 @@ def test_register_that_cannot_be_written(machine):
     (0x20E, "no memory for commands"), (0x20F, "may be in a restricted mode.*mstprivhost"),
 ], ids=lambda v: hex(v) if isinstance(v, int) else "")  # fmt: skip
 def test_refused_command_says_what_to_do(machine, code, text):
-    refused(machine.play(f"status 1 {code}"), f"{text}.*; without the sniffer, use --mode multicast")
+    refused(
+        machine.play(f"status 1 {code}"), f"{text}.*; without the sniffer, use --mode multicast"
+    )
     assert machine.calls() == [*OPEN, *UNLOCK, ATTACH_SENT, "mclose"]
 
 
@@ -399,7 +402,9 @@ def test_what_was_left_and_cannot_be_detached_stays_recorded(machine):
     record = machine.record()
     machine.play(*(f"status {n} 0x205" for n in range(1, 5)))
     result = run(machine.scenario(FED), *machine.options("-w", "g.pcap"), *ALL)
-    result.expect(1, "that an earlier capture left attached cannot be detached: .*busy.* remove /run")
+    result.expect(
+        1, "that an earlier capture left attached cannot be detached: .*busy.* remove /run"
+    )
     assert not [c for c in machine.calls() if c in ATTACH]
     assert machine.record() == record and not os.path.exists("g.pcap")
     machine.play()
@@ -552,7 +557,9 @@ def test_library_that_hangs_does_not_hold_the_capture(machine, what, step):
     clock = wait.Clock()
     result = run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL)
     result.expect(1, rf"mstflint's library does not answer \({step}, process \d+\)")
-    background = "nothing is attached" if step == "open" else "detaches the sniffer in the background"
+    background = (
+        "nothing is attached" if step == "open" else "detaches the sniffer in the background"
+    )
     assert background in result.err
     assert clock.seconds() < 40
 
@@ -628,6 +635,24 @@ def test_report_about_an_adapter_has_no_addresses(machine):
     assert "sniffer   no (firmware)" in report or "can be opened (firmware)" in report, report
     for address in ("c903", "192.0.2", "LID 7", os.uname().nodename, "/tmp/"):
         assert address not in report, report
+
+
+def test_report_hides_each_form_of_an_address():
+    host = "node7.a+b.example"
+    text = (
+        f"{host} node7, DLID 12 SLID 0x1c, lid: 7, LIDs 7 and 9, LIDs 4, 5 to 6;"
+        " 02c903000001 0x0002c90300000001 fe80::1 10.0.0.2 00:11:22:33:44:55, mlx5_0 port 1"
+    )
+    script = os.path.join(SRC, "script", "try-hardware")
+    command = (
+        f"eval \"$(sed -n '/^any_of()/,/^}}/p; /^anonymous()/,/^}}/p' '{script}')\";"
+        f" hostname() {{ [ \"$*\" = -s ] && echo node7 || echo '{host}'; }}; anonymous"
+    )
+    out = subprocess.run(["bash", "-c", command], input=text, capture_output=True, text=True,
+                         check=True).stdout  # fmt: skip
+    assert out == (
+        "HOST HOST, DLID SLID, lid, LIDs, LIDs; GUID GUID ADDRESS ADDRESS ADDRESS, mlx5_0 port 1"
+    )
 
 
 # --- the list

@@ -236,7 +236,7 @@ def test_ibdump_that_fills_the_pipe_can_end(ibdump):
     path = ibdump(
         "trap 'stop=1' INT",
         "head -c 24 /run/played/capture",
-        "while [ -z \"$stop\" ]; do tail -c +25 /run/played/capture; done",
+        'while [ -z "$stop" ]; do tail -c +25 /run/played/capture; done',
         "echo ended > /run/played/ended",
     )
     with open("/run/played/capture", "wb") as f:

@@ -503,6 +503,8 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
         (unsigned)attr->qp_state != (unsigned)qp->state + 1)
         return EINVAL;
     qp->state = attr->qp_state;
+    if (mask & IBV_QP_QKEY && attr->qkey == 0x11111111)
+        misuse("a Q_Key that everybody can read in ibdump's and older sources");
     if (mask & IBV_QP_QKEY)
         context_of(qp->context)->qkey = attr->qkey;
     return 0;
