@@ -56,7 +56,9 @@ static bool show_sniffer(struct device *device, const char *library)
     GError *error = NULL;
     bool good = choice_try(device, library, &error);
 
-    if (good)
+    if (good && choice_of_sniffer(device, SNIFFER_AUTO) == SNIFFER_FIRMWARE)
+        printf("    sniffer   can be opened (%s): the command itself is not tried\n", name);
+    else if (good)
         printf("    sniffer   yes (%s)\n", name);
     else
         printf("    sniffer   no (%s): %s\n", name, error->message);
@@ -93,7 +95,9 @@ static void show_modes(struct device *device, const char *library)
 static void show_memory(struct device *device)
 {
     const struct rx_plan plan = {.entries = RX_ENTRIES,
-                                 .entry_len = rxring_entry_len(device, false)};
+                                 .entry_len = rxring_entry_len(device, false),
+                                 .whole_pages = choice_of_sniffer(device, SNIFFER_AUTO) ==
+                                                SNIFFER_FIRMWARE};
     struct rx_memory memory = rxring_try_memory(device, &plan);
 
     if (memory.entries == 0)

@@ -40,15 +40,16 @@ struct live {
 
 static struct record_format format_of(const struct live *l)
 {
-    uint16_t from = l->source.stream ? stream_linktype(l->source.stream) : 0;
-    uint16_t linktype = from == LINKTYPE_ETHERNET ? 0 : from;
-    bool ethernet = linktype == 0 && device_is_ethernet(&l->source.device);
+    uint32_t from = l->source.stream ? stream_linktype(l->source.stream) : LINKTYPE_INFINIBAND;
+    bool other = from != LINKTYPE_INFINIBAND && from != LINKTYPE_ETHERNET;
+    bool ethernet = !other && device_is_ethernet(&l->source.device);
 
     return (struct record_format){
         .pcapng = l->options->pcapng,
         .ethernet = ethernet,
-        .linktype = linktype,
-        .erf = linktype == 0 && (!ethernet || l->options->erf == 1),
+        .other = other,
+        .linktype = (uint16_t)from, /* a stream has no greater one */
+        .erf = !other && (!ethernet || l->options->erf == 1),
     };
 }
 

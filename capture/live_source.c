@@ -9,6 +9,7 @@
 #include "cli/fail.h"
 #include "cli/privileges.h"
 #include "cli/say.h"
+#include "wire/linktype.h"
 
 enum { LOG2_MULTICAST = 12 }; /* log2 of the default number of buffers: multicast traffic is low */
 
@@ -78,9 +79,12 @@ static bool create_multicast(struct live_source *s, GError **error)
 
 static bool create_firmware(struct live_source *s, GError **error)
 {
-    const struct firmware_plan plan = {
+    struct firmware_plan plan = {
         .rx = rx_plan_of(s), .direction = s->options->direction, .library = s->options->mstflint};
-    bool good = firmware_create(&s->firmware, &s->device, &plan, error);
+    bool good;
+
+    plan.rx.whole_pages = true;
+    good = firmware_create(&s->firmware, &s->device, &plan, error);
 
     s->feed = firmware_feed(&s->firmware);
     return good;
@@ -144,8 +148,9 @@ static bool open_stream(struct live_source *s, GError **error)
                                  : stream_open_ibdump(&ibdump, error);
     if (!s->stream)
         return false;
-    s->device.port_attr.link_layer = stream_linktype(s->stream) == 0 ? IBV_LINK_LAYER_INFINIBAND
-                                                                     : IBV_LINK_LAYER_ETHERNET;
+    s->device.port_attr.link_layer = stream_linktype(s->stream) == LINKTYPE_INFINIBAND
+                                         ? IBV_LINK_LAYER_INFINIBAND
+                                         : IBV_LINK_LAYER_ETHERNET;
     s->feed = stream_feed(s->stream, &s->device);
     return true;
 }

@@ -150,8 +150,9 @@ static const struct cli_option table[] = {
      .help = "buffer up to 2 x SIZE bytes (default: 128M)",
      .details =
          "This memory holds the frames that wait for the writing thread: by default at most 256 MiB. "
-         "In addition, the capture registers buffers of 134 MiB (142 MiB if the MTU is 4096): more "
-         "or less with -b, and less if the memlock limit requires it. "
+         "In addition, the capture registers buffers of 134 MiB (142 MiB if the MTU is 4096; the "
+         "firmware's sniffer: 128 MiB, or 256 MiB): more or less with -b, and less if the memlock "
+         "limit requires it. "
          "--list shows both numbers for each port.",
      .wanted = "a number of bytes",
      CLI_MEASURES(live_options, hold, 1, UINT64_C(1) << 45),

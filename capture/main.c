@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ipoib-capture: a live capture, a subcommand, or an extcap of Wireshark. */
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,8 @@ int main(int argc, char **argv)
     environment_open_standard_files();
     say_as("ipoib-capture");
     environment_report_failed_writes();
+    signal(SIGCHLD,
+           SIG_DFL); /* the parent may have ignored it; then no child could be waited for */
 
     for (size_t i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
         if (strcmp(argv[1], subcommands[i].name) == 0)

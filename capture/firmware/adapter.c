@@ -11,8 +11,14 @@
 #include "capture/firmware/status.h"
 #include "cli/fail.h"
 
-/* The library's read4 and write4 return the number of bytes. */
-enum { WORD = 4 };
+enum {
+    WORD = 4, /* the library's read4 and write4 return the number of bytes */
+    /*
+     * A call of the library that takes as long as this ends the process; the record (record.h)
+     * stays. The library itself gives up earlier if it can.
+     */
+    HANG_S = 120,
+};
 
 /*
  * Root itself: with file capabilities or the set-user-ID bit, another user would have the library
@@ -29,6 +35,7 @@ static bool check_user(GError **error)
 
 static bool open_device(struct adapter *adapter, GError **error)
 {
+    alarm(HANG_S);
     errno = 0;
     adapter->device = adapter->library.open(adapter->pci);
     return adapter->device || status_fail_open(errno, error);
@@ -40,6 +47,7 @@ static const struct adapter_kind *read_kind(const struct adapter *adapter, GErro
     const struct adapter_kind *kind;
     uint32_t id = 0;
 
+    alarm(HANG_S);
     if (adapter->library.read4(adapter->device, HARDWARE_ID, &id) != WORD) {
         status_fail_access(error);
         return NULL;
@@ -71,17 +79,35 @@ static bool unlock(const struct adapter *adapter, GError **error)
            status_fail_access(error);
 }
 
-/* Attaches or detaches one direction. */
-static bool send_command(const struct adapter *adapter, uint32_t qpn, bool received, bool attach,
-                         GError **error)
+/* Attaches or detaches one direction of adapter->attached.qpn. Returns the library's status. */
+static int send_command(const struct adapter *adapter, bool received, bool attach)
 {
-    const struct sniffer_command command = {
-        .received = received, .attach = attach, .port = adapter->port, .qpn = qpn};
-    uint8_t bytes[SNIFFER_COMMAND_LEN];
-    int status;
+    const struct sniffer_command command = {.received = received,
+                                            .attach = attach,
+                                            .port = adapter->port,
+                                            .qpn = adapter->attached.qpn};
+    _Alignas(uint64_t) uint8_t bytes[SNIFFER_COMMAND_LEN]; /* the library reads words */
 
+    alarm(HANG_S);
     sniffer_command_put(bytes, &command);
-    status = adapter->library.command(adapter->device, SNIFFER_OPCODE, bytes, sizeof(bytes), 0);
+    return adapter->library.command(adapter->device, SNIFFER_OPCODE, bytes, sizeof(bytes), 0);
+}
+
+static bool attach_direction(const struct adapter *adapter, bool received, bool *may_be,
+                             GError **error)
+{
+    int status = send_command(adapter, received, true);
+
+    *may_be = !status_is_refusal(status);
+    return status == 0 || status_fail_command(status, error);
+}
+
+static bool detach_direction(const struct adapter *adapter, bool received, bool *may_be,
+                             GError **error)
+{
+    int status = *may_be ? send_command(adapter, received, false) : 0;
+
+    *may_be = status != 0;
     return status == 0 || status_fail_command(status, error);
 }
 
@@ -89,49 +115,44 @@ static bool send_command(const struct adapter *adapter, uint32_t qpn, bool recei
 static bool detach_directions(struct adapter *adapter, GError **error)
 {
     struct attached *a = &adapter->attached;
+    bool good = detach_direction(adapter, false, &a->sent, error);
 
-    if (a->sent && send_command(adapter, a->qpn, false, false, error))
-        a->sent = false;
-    if (a->received && send_command(adapter, a->qpn, true, false, a->sent ? NULL : error))
-        a->received = false;
-    return !a->sent && !a->received;
+    return detach_direction(adapter, true, &a->received, good ? error : NULL) && good;
 }
 
 bool adapter_detach(struct adapter *adapter, GError **error)
 {
     struct attached *a = &adapter->attached;
+    bool good = (!a->sent && !a->received) ||
+                (unlock(adapter, error) && detach_directions(adapter, error));
 
-    if ((a->sent || a->received) && (!unlock(adapter, error) || !detach_directions(adapter, error)))
-        return false;
-    a->qpn = 0;
-    return record_write(adapter->record, a, error);
+    if (good)
+        a->qpn = 0;
+    return record_write(adapter->record, a, good ? error : NULL) && good;
 }
 
 /* Sent packets first, as ibdump does. */
-static bool attach_directions(struct adapter *adapter, uint32_t qpn, GError **error)
+static bool attach_directions(struct adapter *adapter, GError **error)
 {
     struct attached *a = &adapter->attached;
 
-    a->sent = adapter->wants_sent && send_command(adapter, qpn, false, true, error);
-    if (adapter->wants_sent && !a->sent)
-        return false;
-    a->received = adapter->wants_received && send_command(adapter, qpn, true, true, error);
-    return !adapter->wants_received || a->received;
+    return (!adapter->wants_sent || attach_direction(adapter, false, &a->sent, error)) &&
+           (!adapter->wants_received || attach_direction(adapter, true, &a->received, error));
 }
 
 /* What is to be attached is recorded first: this process can be killed at any time. */
 bool adapter_attach(struct adapter *adapter, uint32_t qpn, GError **error)
 {
-    const struct attached planned = {qpn, adapter->wants_sent, adapter->wants_received};
+    struct attached *a = &adapter->attached;
+    const struct attached planned = {a->device, qpn, adapter->wants_sent, adapter->wants_received};
 
-    adapter->attached = (struct attached){.qpn = qpn};
+    *a = (struct attached){.device = a->device, .qpn = qpn};
     if (record_write(adapter->record, &planned, error) && unlock(adapter, error) &&
-        attach_directions(adapter, qpn, error))
+        attach_directions(adapter, error))
         return true;
     if (!adapter_detach(adapter, NULL))
-        g_prefix_error(
-            error,
-            "the packets that the port sends are still copied, until the next capture on it: ");
+        g_prefix_error(error, "packets of the port may still be copied; the next capture on it "
+                              "tries to end that: ");
     return false;
 }
 

@@ -16,17 +16,24 @@ struct adapter {
     uint8_t port;
     bool wants_sent, wants_received; /* the directions to attach */
     int record;
-    struct attached attached;
+    struct attached attached; /* .device: given */
 };
 
 /*
- * Opens the adapter and reads its hardware id; writes nothing to it. Returns false and sets ERROR
+ * A call of the library that does not return ends the process: each sets an alarm(), which the
+ * caller switches off.
+ */
+
+/*
+ * Opens the adapter and reads its hardware id; sends it no command. Returns false and sets ERROR
  * if it can have no sniffer.
  */
 bool adapter_open(struct adapter *adapter, const char *library, GError **error);
 
-/* Attaches the sniffer to QPN. Returns false and sets ERROR if it refuses; nothing is attached
- * then. */
+/*
+ * Attaches the sniffer to QPN. Returns false and sets ERROR if it refuses; unless
+ * adapter->attached.qpn is 0, it may be attached nevertheless.
+ */
 bool adapter_attach(struct adapter *adapter, uint32_t qpn, GError **error);
 
 /* Detaches what adapter->attached says. Returns false and sets ERROR if that fails. */

@@ -3,11 +3,13 @@
 #include "capture/firmware/firmware.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/firmware/attacher.h"
@@ -17,44 +19,49 @@
 #include "cli/say.h"
 
 enum {
-    PATIENCE_MS = 10000, /* for each step of the attacher */
+    PATIENCE_MS = 20000, /* for each step of the attacher */
     STEP_MS = 50,
     END_MS = 600, /* for its end */
 };
 
 /* --- messages of the attacher */
 
-static bool fail_ended(GError **error)
+static bool fail_ended(const struct firmware *f, GError **error)
 {
+    if (!f->may_be_attached)
+        return fail_with(error, "the process that attaches the sniffer has crashed in mstflint's "
+                                "library, or was killed; nothing is attached: try again, or "
+                                "install another version of mstflint");
     return fail_with(
         error, "the process that attaches the sniffer has ended; if the sniffer was attached, it "
                "stays so until the next capture on this port");
 }
 
-static bool fail_late(const char *step, GError **error)
+static bool fail_late(const struct firmware *f, const char *step, GError **error)
 {
     return fail_with(error,
-                     "mstflint's library does not answer (%s): another firmware tool may hold the "
-                     "adapter's lock: end it, and try again",
-                     step);
+                     "mstflint's library does not answer (%s, process %d): another firmware tool "
+                     "may hold the adapter's lock: end it%s",
+                     step, f->attacher.pid, strcmp(step, "detach") == 0 ? "" : ", and try again");
 }
 
 /* Handles one report. Returns whether it ends the wait: *GOOD is then what became of the step. */
-static bool take_report(const struct firmware *f, struct attacher_report *r, bool *good,
-                        GError **error)
+static bool take_report(struct firmware *f, struct attacher_report *r, bool *good, GError **error)
 {
     r->text[sizeof(r->text) - 1] = '\0';
     if (r->event == ATTACHER_NOTE) {
         say("%s port %u: %s", device_name(f->device), f->device->port, r->text);
         return false;
     }
+    if (r->event == ATTACHER_REFUSED)
+        f->may_be_attached = false;
     *good = r->event == ATTACHER_READY || r->event == ATTACHER_DONE ||
             fail_with(error, "%s", r->text);
     return true;
 }
 
 /* Waits STEP_MS for a report. Returns whether the wait ends, as take_report(). */
-static bool await_step(const struct firmware *f, bool *good, GError **error)
+static bool await_step(struct firmware *f, bool *good, GError **error)
 {
     struct pollfd fd = {.fd = f->attacher.fd, .events = POLLIN};
     struct attacher_report r;
@@ -66,12 +73,12 @@ static bool await_step(const struct firmware *f, bool *good, GError **error)
         return take_report(f, &r, good, error);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    *good = fail_ended(error);
+    *good = fail_ended(f, error);
     return true;
 }
 
 /* Waits for the end of a step; a signal that comes meanwhile ends the wait. */
-static bool await(const struct firmware *f, const char *step, GError **error)
+static bool await(struct firmware *f, const char *step, GError **error)
 {
     uint64_t end = steady_time() + (uint64_t)PATIENCE_MS * 1000000;
     int signals = stop_signals();
@@ -80,17 +87,20 @@ static bool await(const struct firmware *f, const char *step, GError **error)
     while (stop_signals() == signals && steady_time() < end)
         if (await_step(f, &good, error))
             return good;
-    return stop_signals() > signals ? fail_with(error, "interrupted") : fail_late(step, error);
+    return stop_signals() > signals ? fail_with(error, "interrupted") : fail_late(f, step, error);
 }
 
-static bool order(const struct firmware *f, uint32_t qpn, const char *step, GError **error)
+/* An attacher that has ended cannot get the order, but its last reports are still to be read. */
+static bool order(struct firmware *f, uint32_t qpn, const char *step, GError **error)
 {
     const struct attacher_order message = {.qpn = qpn};
 
-    if (f->attacher.fd < 0 ||
-        send(f->attacher.fd, &message, sizeof(message), MSG_NOSIGNAL) != (ssize_t)sizeof(message))
-        return fail_ended(error);
-    return await(f, step, error);
+    f->may_be_attached |= qpn != 0;
+    send(f->attacher.fd, &message, sizeof(message), MSG_NOSIGNAL);
+    if (!await(f, step, error))
+        return false;
+    f->may_be_attached = qpn != 0;
+    return true;
 }
 
 /* --- the attacher */
@@ -113,7 +123,7 @@ static bool start_attacher(struct firmware *f, GError **error)
 {
     static const char *const directions[] = {
         [DIRECTION_BOTH] = "both", [DIRECTION_TX] = "tx", [DIRECTION_RX] = "rx"};
-    char port[8], *direction = g_strdup(directions[f->direction]);
+    char port[8], inode[24], *direction = g_strdup(directions[f->direction]);
     char *library = g_strdup(f->library ? f->library : "");
     char *argv[] = {(char[]){"ipoib-capture"},
                     (char[]){ATTACHER_COMMAND},
@@ -121,11 +131,15 @@ static bool start_attacher(struct firmware *f, GError **error)
                     port,
                     direction,
                     library,
+                    inode,
                     NULL};
-    const struct helper_plan plan = {
-        .what = "the process that attaches the sniffer", .argv = argv, .isolated = true};
+    const struct helper_plan plan = {.what = "the process that attaches the sniffer",
+                                     .argv = argv,
+                                     .isolated = true,
+                                     .kept = f->device->context->cmd_fd};
 
     snprintf(port, sizeof(port), "%u", f->device->port);
+    snprintf(inode, sizeof(inode), "%" PRIu64, pci_function_inode(f->device->context->device));
     bool ok = check_user(error) && pci_function_find(f->device->context->device, f->pci, error) &&
               helper_start(&f->attacher, &plan, error) && await(f, "open", error);
     g_free(direction);
@@ -133,15 +147,31 @@ static bool start_attacher(struct firmware *f, GError **error)
     return ok;
 }
 
+static void report_late_end(const struct firmware *f)
+{
+    if (f->may_be_attached)
+        say("mstflint's library is slow to answer: process %d detaches the sniffer in the "
+            "background, and ends within minutes",
+            f->attacher.pid);
+    else
+        say("mstflint's library is slow to answer; nothing is attached: process %d ends in the "
+            "background, within minutes",
+            f->attacher.pid);
+}
+
 /* Closes the socket: the attacher detaches, if that is not done yet, and ends. */
 static void end_attacher(struct firmware *f)
 {
+    int status = -1; /* unknown */
+
     if (f->attacher.fd < 0)
         return;
     close(f->attacher.fd);
     f->attacher.fd = -1;
-    if (!helper_has_ended(&f->attacher, END_MS))
-        say("mstflint's library is slow to answer: the sniffer is detached in the background");
+    if (!helper_has_ended(&f->attacher, END_MS, &status))
+        report_late_end(f);
+    else if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        f->may_be_attached = false;
 }
 
 /* --- feed operations */
@@ -199,7 +229,7 @@ static bool feed_start(struct feed *feed, GError **error)
     if (number != 0)
         return refusal_fail(error, f->device, refused(REFUSED_RECEIVE, number), "sniffer");
     feed->is_started = order(f, f->qp->qp_num, "attach", error);
-    return feed->is_started || name_port(f, error);
+    return feed->is_started || (f->again ? name_port(f, error) : refuse(f, error));
 }
 
 /* Returns false and sets ERROR if the port still copies packets. */
@@ -286,9 +316,26 @@ bool firmware_create(struct firmware *f, struct device *device, const struct fir
     return rxring_create(&f->ring, device, &plan->rx, error);
 }
 
+/*
+ * A destroyed queue pair's number could be given to another program, which the packets would reach
+ * then. So the queue pair and its memory stay until this process and the attacher have ended.
+ */
+static void keep_queue_pair(struct firmware *f)
+{
+    static struct firmware kept;
+
+    kept = *f;
+    (void)kept;
+    f->device->stays_open = true;
+}
+
 void firmware_destroy(struct firmware *f)
 {
     end_attacher(f); /* first: the sniffer needs the queue pair */
+    if (f->may_be_attached) {
+        keep_queue_pair(f);
+        return;
+    }
     drop_qp(f);
     rxring_destroy(&f->ring);
 }

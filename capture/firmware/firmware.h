@@ -28,7 +28,8 @@ struct firmware {
     struct helper attacher;
     const char *library;
     enum direction direction;
-    bool again; /* the queue pair is being replaced */
+    bool again;           /* the queue pair is being replaced */
+    bool may_be_attached; /* the sniffer to the queue pair, which must stay then */
     char pci[PCI_ADDRESS_SIZE];
 };
 
@@ -46,7 +47,7 @@ struct feed firmware_feed(struct firmware *f);
 void firmware_destroy(struct firmware *f);
 
 /*
- * Tests whether the port supports this sniffer; writes nothing to the adapter. LIBRARY: as in the
+ * Tests whether the adapter can be opened for this sniffer; sends it no command. LIBRARY: as in the
  * plan. Returns false and sets ERROR, which does not name the port, if not.
  */
 bool firmware_try(struct device *device, const char *library, GError **error);

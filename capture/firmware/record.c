@@ -31,27 +31,28 @@ static bool read_boot_id(char id[BOOT_ID_LEN + 1])
 }
 
 /* The words of a record, and an empty one after its newline. */
-enum { RECORD_PARTS = 5 };
+enum { RECORD_PARTS = 6 };
 
 static bool number(const char *text, guint64 most, guint64 *value)
 {
     return g_ascii_string_to_unsigned(text, 10, 0, most, value, NULL);
 }
 
-/* Reads "BOOT-ID QPN SENT RECEIVED\n". Anything else counts as no record. */
+/* Reads "BOOT-ID DEVICE QPN SENT RECEIVED\n". Anything else counts as no record. */
 static void read_record(int fd, struct attached *found)
 {
     char text[128], id[BOOT_ID_LEN + 1];
     ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
-    guint64 qpn, sent, received;
+    guint64 device, qpn, sent, received;
 
-    memset(found, 0, sizeof(*found));
+    *found = (struct attached){.device = found->device};
     text[n > 0 ? n : 0] = '\0';
     char **part = g_strsplit_set(text, " \n", RECORD_PARTS + 1);
-    if (g_strv_length(part) == RECORD_PARTS && part[4][0] == '\0' && read_boot_id(id) &&
-        strcmp(id, part[0]) == 0 && number(part[1], 0xffffff, &qpn) && number(part[2], 1, &sent) &&
-        number(part[3], 1, &received))
-        *found = (struct attached){.qpn = (uint32_t)qpn, .sent = sent, .received = received};
+    if (g_strv_length(part) == RECORD_PARTS && part[5][0] == '\0' && read_boot_id(id) &&
+        strcmp(id, part[0]) == 0 && number(part[1], UINT64_MAX, &device) &&
+        number(part[2], 0xffffff, &qpn) && number(part[3], 1, &sent) &&
+        number(part[4], 1, &received) && device == found->device)
+        *found = (struct attached){device, (uint32_t)qpn, sent, received};
     g_strfreev(part);
 }
 
@@ -80,6 +81,19 @@ static bool lock(int fd, const char *name, GError **error)
     return fail_with(error, FOLDER "/%s: cannot be locked: %s", name, strerror(errno));
 }
 
+static void record_name(char *name, size_t size, const char *pci, unsigned port)
+{
+    snprintf(name, size, "sniffer-%s-%u", pci, port);
+}
+
+void record_path(char path[RECORD_PATH_SIZE], const char *pci, unsigned port)
+{
+    char name[64];
+
+    record_name(name, sizeof(name), pci, port);
+    snprintf(path, RECORD_PATH_SIZE, "%s/%s", FOLDER, name);
+}
+
 int record_open(const char *pci, unsigned port, struct attached *found, GError **error)
 {
     int folder = folder_open_private(FOLDER, error), fd;
@@ -89,7 +103,7 @@ int record_open(const char *pci, unsigned port, struct attached *found, GError *
         g_prefix_error(error, FOLDER ": ");
         return -1;
     }
-    snprintf(name, sizeof(name), "sniffer-%s-%u", pci, port);
+    record_name(name, sizeof(name), pci, port);
     fd = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (lock(fd, name, error)) {
         close(folder);
@@ -105,16 +119,13 @@ int record_open(const char *pci, unsigned port, struct attached *found, GError *
 bool record_write(int fd, const struct attached *attached, GError **error)
 {
     char text[128], id[BOOT_ID_LEN + 1];
-    int len;
+    int len = 0;
 
-    if (ftruncate(fd, 0) != 0)
-        return fail_with(error, FOLDER ": the record cannot be written: %s", strerror(errno));
-    if (attached->qpn == 0)
-        return true;
-    if (!read_boot_id(id))
+    if (attached->qpn && !read_boot_id(id))
         return fail_with(error, "/proc/sys/kernel/random/boot_id cannot be read: mount /proc");
-    len = snprintf(text, sizeof(text), "%s %" PRIu32 " %d %d\n", id, attached->qpn, attached->sent,
-                   attached->received);
-    return pwrite(fd, text, (size_t)len, 0) == len ||
+    if (attached->qpn)
+        len = snprintf(text, sizeof(text), "%s %" PRIu64 " %" PRIu32 " %d %d\n", id,
+                       attached->device, attached->qpn, attached->sent, attached->received);
+    return (pwrite(fd, text, (size_t)len, 0) == len && ftruncate(fd, len) == 0) ||
            fail_with(error, FOLDER ": the record cannot be written: %s", strerror(errno));
 }

@@ -12,17 +12,26 @@
 #include <stdint.h>
 
 struct attached {
-    uint32_t qpn; /* 0: nothing is attached */
-    bool sent, received;
+    uint64_t
+        device; /* inode of the RDMA device's folder in sysfs: another one after a driver reload */
+    uint32_t qpn;        /* 0: nothing is attached */
+    bool sent, received; /* the directions that are attached, or may be */
 };
 
+enum { RECORD_PATH_SIZE = 100 };
+
+/* The path of a port's record. */
+void record_path(char path[RECORD_PATH_SIZE], const char *pci, unsigned port);
+
 /*
- * Opens and locks the record of a port. FOUND: what an earlier helper left attached since this
- * machine was started. Returns the descriptor, or -1 and sets ERROR; the lock ends with it.
+ * Opens and locks the record of a port. FOUND->device is given; the rest becomes what an earlier
+ * helper left attached since this machine was started and its driver was loaded. Returns the
+ * descriptor, or -1 and sets ERROR; the lock ends with it.
  */
 int record_open(const char *pci, unsigned port, struct attached *found, GError **error);
 
-/* Writes the record. Returns false and sets ERROR if that fails. */
+/* Writes the record; one that cannot be written stays as it was. Returns false and sets ERROR if
+ * that fails. */
 bool record_write(int fd, const struct attached *attached, GError **error);
 
 #endif

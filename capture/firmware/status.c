@@ -29,7 +29,7 @@ enum {
     ICMD_INTERFACE_BUSY,
     ICMD_NOT_READY,
     ICMD_UNSUPPORTED_VERSION,
-    ICMD_UNKNOWN_STATUS,
+    ICMD_UNKNOWN_STATUS, /* as an error that is not known here */
     ICMD_ICM_NOT_AVAILABLE,
     ICMD_WRITE_PROTECT,
 };
@@ -103,52 +103,78 @@ bool status_fail_access(GError **error)
     return fail_with(error, "the adapter's registers cannot be accessed: %s", obstacle());
 }
 
-static const char *command_failure(int status)
+#define UNKNOWN_COMMAND "the adapter's firmware does not know the command: update the firmware"
+#define BUSY                                                                                       \
+    "the adapter's command interface is busy: end other firmware tools (mstflint, mstconfig, "     \
+    "ibdump), and try again"
+#define REFUSED                                                                                    \
+    "the adapter's firmware refuses the command for this port: another sniffer (ibdump) may be "   \
+    "attached to it: end that"
+#define LOOK "look for errors of mlx5_core in dmesg"
+
+/* The errors that are known. is_refusal: see status_is_refusal(). */
+static const struct command_failure {
+    int status;
+    bool is_refusal;
+    const char *text;
+} failures[] = {
+    {ICMD_INVALID_OPCODE, true, UNKNOWN_COMMAND},
+    {ICMD_INVALID_CMD, true, UNKNOWN_COMMAND},
+    {ICMD_OPERATIONAL_ERROR, true, REFUSED},
+    {ICMD_BAD_PARAM, true, REFUSED},
+    {ICMD_BUSY, true, BUSY},
+    {ICMD_INIT_FAILED, true,
+     "mstflint cannot reach the adapter's command interface: install a newer mstflint, and " LOOK},
+    {ICMD_NOT_SUPPORTED, true,
+     "mstflint cannot send firmware commands to this adapter: install a newer mstflint"},
+    {ICMD_SEMAPHORE_TIMEOUT, true, BUSY},
+    {ICMD_EXECUTE_TIMEOUT, false,
+     "the adapter's firmware does not complete the command: " LOOK
+     ", and reset the adapter (mstfwreset)"},
+    {ICMD_INTERFACE_BUSY, true, BUSY},
+    {ICMD_NOT_READY, true, BUSY},
+    {ICMD_UNSUPPORTED_VERSION, true,
+     "mstflint does not know the version of the adapter's command interface: install a newer "
+     "mstflint"},
+    {ICMD_ICM_NOT_AVAILABLE, true,
+     "the adapter's firmware has no memory for commands: load the driver mlx5_core, and " LOOK},
+    {ICMD_WRITE_PROTECT, true,
+     "the adapter's firmware may be in a restricted mode: switch it off on the machine that manages "
+     "the adapter (mstprivhost)"},
+};
+
+static const struct command_failure *find_failure(int status)
 {
-    switch (status) {
-    case ICMD_INVALID_OPCODE:
-    case ICMD_INVALID_CMD:
-    case ICMD_NOT_SUPPORTED:
-    case ICMD_UNSUPPORTED_VERSION:
-        return "the adapter's firmware does not know the command: update the firmware";
-    case ICMD_BUSY:
-    case ICMD_SEMAPHORE_TIMEOUT:
-    case ICMD_INTERFACE_BUSY:
-    case ICMD_NOT_READY:
-        return "the adapter's command interface is busy: end other firmware tools (mstflint, mlxconfig, "
-               "ibdump), and try again";
-    case ICMD_EXECUTE_TIMEOUT:
-        return "the adapter's firmware does not complete the command: look for errors of mlx5_core in dmesg, "
-               "and reset the adapter (mstfwreset)";
-    case ICMD_OPERATIONAL_ERROR:
-    case ICMD_BAD_PARAM:
-        return "the adapter's firmware refuses the command for this port: another sniffer (ibdump) may be "
-               "attached to it: end that";
-    case ICMD_WRITE_PROTECT:
-        return "the adapter's firmware is in a restricted mode: switch it off on the machine that manages "
-               "the adapter (mlxprivhost)";
-    default:
-        return NULL;
-    }
+    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
+        if (failures[i].status == status)
+            return &failures[i];
+    return NULL;
+}
+
+bool status_is_refusal(int status)
+{
+    const struct command_failure *failure = find_failure(status);
+
+    return failure && failure->is_refusal;
 }
 
 bool status_fail_command(int status, GError **error)
 {
-    const char *failure = command_failure(status);
+    const struct command_failure *failure = find_failure(status);
 
     if (status == ICMD_CR_FAIL)
         return status_fail_access(error);
-    if (!failure)
-        return fail_with(error, "the firmware command failed (mstflint error 0x%x)",
-                         (unsigned)status);
-    return fail_with(error, "%s (mstflint error 0x%x)", failure, (unsigned)status);
+    return fail_with(error, "%s (mstflint error 0x%x)",
+                     failure ? failure->text
+                             : "the firmware command failed for a reason that is not known: " LOOK,
+                     (unsigned)status);
 }
 
 bool status_fail_hardware(unsigned id, GError **error)
 {
     if (id == SECURE_HOST)
-        return fail_with(error, "the adapter's firmware is in a restricted mode (secure host): the "
-                                "administrator must open it (mstconfig, key)");
+        return fail_with(error, "the adapter's firmware may be in a restricted mode (secure host): "
+                                "the adapter's administrator must open it (mstconfig, key)");
     if (id == NO_ANSWER)
         return fail_with(error, "the adapter does not answer: it was removed, or is being reset");
     return fail_with(error,

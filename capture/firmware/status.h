@@ -12,4 +12,10 @@ bool status_fail_access(GError **error);                /* a register cannot be 
 bool status_fail_command(int status, GError **error);   /* icmd_send_command() returned this */
 bool status_fail_hardware(unsigned id, GError **error); /* HARDWARE_ID of no known adapter */
 
+/*
+ * Whether icmd_send_command() returned an error after which the command was surely not carried out.
+ * After the other errors nobody knows.
+ */
+bool status_is_refusal(int status);
+
 #endif

@@ -13,9 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/helper/descriptors.h"
 #include "cli/fail.h"
 
-enum { STEP_MS = 2 };
+enum { STEP_MS = 2, KEPT_FD = STDERR_FILENO + 1 };
 
 volatile int helper_stopped;
 
@@ -23,7 +24,7 @@ volatile int helper_stopped;
  * Starts it in its own session, so that signals of the terminal do not reach it; the capture ends
  * it.
  */
-static int spawn(struct helper *helper, int end, const struct helper_plan *plan)
+static int spawn(struct helper *helper, int end, int kept, const struct helper_plan *plan)
 {
     char *no_variables[] = {NULL};
     posix_spawn_file_actions_t files;
@@ -34,6 +35,9 @@ static int spawn(struct helper *helper, int end, const struct helper_plan *plan)
     sigemptyset(&none);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, end, STDIN_FILENO);
+    if (kept >= 0)
+        posix_spawn_file_actions_adddup2(&files, kept, KEPT_FD);
+    descriptors_close(&files, kept >= 0 ? KEPT_FD + 1 : KEPT_FD);
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     if (plan->isolated)
         posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -49,12 +53,16 @@ static int spawn(struct helper *helper, int end, const struct helper_plan *plan)
 
 bool helper_start(struct helper *helper, const struct helper_plan *plan, GError **error)
 {
-    int ends[2], number;
+    int ends[2], kept, number;
 
     helper->fd = -1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
         return fail_with(error, "cannot create a socket: %s", strerror(errno));
-    number = spawn(helper, ends[1], plan);
+    /* above the numbers that the helper's descriptors get */
+    kept = plan->kept >= 0 ? fcntl(plan->kept, F_DUPFD_CLOEXEC, KEPT_FD + 1) : -1;
+    number = plan->kept >= 0 && kept < 0 ? errno : spawn(helper, ends[1], kept, plan);
+    if (kept >= 0)
+        close(kept);
     close(ends[1]);
     if (number == 0) {
         helper->fd = ends[0];
@@ -64,12 +72,12 @@ bool helper_start(struct helper *helper, const struct helper_plan *plan, GError 
     return fail_with(error, "cannot start %s: %s", plan->what, strerror(number));
 }
 
-bool helper_has_ended(const struct helper *helper, int ms)
+bool helper_has_ended(const struct helper *helper, int ms, int *status)
 {
     const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
 
     for (int waited = 0; waited < ms; waited += STEP_MS) {
-        if (waitpid(helper->pid, NULL, WNOHANG) != 0)
+        if (waitpid(helper->pid, status, WNOHANG) != 0)
             return true;
         nanosleep(&step, NULL);
     }
@@ -82,13 +90,20 @@ static void on_end(int number)
     helper_stopped = 1;
 }
 
-void helper_catch_signals(bool with_capture)
+void helper_catch_signals(void)
 {
     struct sigaction end = {.sa_handler = on_end};
 
     sigaction(SIGTERM, &end, NULL);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    if (with_capture)
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+void helper_ignore_signals(void)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        signal(numbers[i], SIG_IGN);
 }

@@ -85,7 +85,7 @@ int keeper_main(int argc, char **argv)
     k.device = argv[1];
     k.port = (unsigned)strtoul(argv[2], NULL, 10);
     k.pkey = (uint16_t)strtoul(argv[3], NULL, 10);
-    helper_catch_signals(true);
+    helper_catch_signals();
     error = umad_sa_open(&k.sa, k.device, k.port);
     if (error != 0) {
         membership_report(&k, GROUPEVENT_FAILED, NULL, error);

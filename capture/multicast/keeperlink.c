@@ -17,7 +17,8 @@ bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan, GError 
     char port[8], pkey[8], device[64];
     char name[] = "ipoib-capture", command[] = KEEPER_COMMAND, all[] = "all", one[] = "broadcast";
     char *argv[] = {name, command, device, port, pkey, plan->broadcast_only ? one : all, NULL};
-    const struct helper_plan helper = {.what = "the process that keeps the groups", .argv = argv};
+    const struct helper_plan helper = {
+        .what = "the process that keeps the groups", .argv = argv, .kept = -1};
 
     snprintf(device, sizeof(device), "%s", plan->device);
     snprintf(port, sizeof(port), "%u", plan->port);
@@ -38,6 +39,6 @@ void keeper_end(struct keeper *keeper)
     kill(keeper->process.pid, SIGTERM); /* safe: an unreaped child, so the ID is not reused */
     close(keeper->process.fd);
     keeper->process.fd = -1;
-    if (!helper_has_ended(&keeper->process, PATIENCE_MS))
+    if (!helper_has_ended(&keeper->process, PATIENCE_MS, NULL))
         say("the SA is slow to answer: the groups are left in the background");
 }

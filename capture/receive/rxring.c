@@ -31,6 +31,7 @@ enum {
      * other.
      */
     GAP = 192,
+    PAGE = 4096,
 };
 
 /* --- memory */
@@ -221,12 +222,17 @@ uint32_t rxring_entry_len(const struct device *device, bool jumbo)
     return device_is_ethernet(device) ? ENTRY_ETHERNET : mtu + ENTRY_HEADERS;
 }
 
+static uint32_t whole_pages(uint32_t len)
+{
+    return (len + PAGE - 1) / PAGE * PAGE;
+}
+
 static void init(struct rxring *ring, struct device *device, const struct rx_plan *plan)
 {
     memset(ring, 0, sizeof(*ring));
     ring->device = device;
-    ring->entry_len = plan->entry_len;
-    ring->stride = plan->entry_len + GAP;
+    ring->entry_len = plan->whole_pages ? whole_pages(plan->entry_len) : plan->entry_len;
+    ring->stride = plan->whole_pages ? ring->entry_len : ring->entry_len + GAP;
     ring->addresses = plan->addresses;
     ring->entries = entries_available(device, plan);
 }

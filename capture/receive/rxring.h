@@ -26,8 +26,9 @@ struct rx_plan {
     unsigned entries;       /* number of receives to post; fewer if the device supports fewer */
     bool entries_requested; /* the user gave the number: a smaller number is reported */
     uint32_t entry_len;     /* bytes of an entry, a multiple of 64; see rxring_entry_len */
-    bool huge_pages; /* report if the kernel has no huge pages; they are used if it has them */
-    bool addresses;  /* fill in rx.from; timestamps are then the host's */
+    bool huge_pages;  /* report if the kernel has no huge pages; they are used if it has them */
+    bool addresses;   /* fill in rx.from; timestamps are then the host's */
+    bool whole_pages; /* each entry starts a page, as ibdump's do for the firmware's sniffer */
 };
 
 /* Source of a datagram, from its completion (IBA 11.4.2.1). */

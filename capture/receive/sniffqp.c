@@ -3,12 +3,24 @@
 #include "capture/receive/sniffqp.h"
 
 #include <errno.h>
+#include <sys/random.h>
 
-enum { QKEY = 0x11111111 }; /* Q_Key of the UD queue pair, to which nothing is sent */
+/*
+ * A Q_Key of the UD queue pair, to which nothing is sent. Nobody else can know it, and so put
+ * frames into the capture. The high bit would make it a controlled one, which needs a capability.
+ */
+static uint32_t make_qkey(void)
+{
+    uint32_t qkey = 0;
+
+    while (getrandom(&qkey, sizeof(qkey), 0) != (ssize_t)sizeof(qkey) && errno == EINTR)
+        ;
+    return qkey & 0x7fffffff;
+}
 
 static int to_init(struct ibv_qp *qp, enum ibv_qp_type type, uint8_t port)
 {
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = port, .qkey = QKEY};
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = port, .qkey = make_qkey()};
     int mask = IBV_QP_STATE | IBV_QP_PORT;
 
     if (type == IBV_QPT_UD)

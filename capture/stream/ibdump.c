@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/helper/descriptors.h"
 #include "capture/helper/trusted.h"
 #include "cli/fail.h"
 
@@ -28,8 +29,9 @@ static bool find_program(const char *program, char real[PATH_MAX], GError **erro
         if (access(places[i], X_OK) == 0)
             return trusted_file(places[i], real, error);
     return fail_with(
-        error, "ibdump is not installed: install mstflint of 2026 or newer, or name the program by "
-               "--ibdump");
+        error,
+        "ibdump is not installed: build it from mstflint's source (folder ibdump), or name it by "
+        "--ibdump");
 }
 
 /* It has no environment of the user, and a session of its own: the capture ends it. */
@@ -47,6 +49,7 @@ static int spawn(struct ibdump *ibdump, int output, const char *program, char **
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+    descriptors_close(&files, STDERR_FILENO + 1);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes,
                              POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -105,22 +108,36 @@ void ibdump_stop(const struct ibdump *ibdump)
         kill(ibdump->pid, SIGINT); /* safe: an unreaped child, so the ID is not reused */
 }
 
-bool ibdump_end(struct ibdump *ibdump, int ms, GError **error)
+static bool has_ended(const struct ibdump *ibdump, int ms, int *status)
 {
     const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
-    int status = 0, ended = 0;
 
-    if (ibdump->pid <= 0)
+    for (int waited = 0; waited < ms; waited += STEP_MS) {
+        if (waitpid(ibdump->pid, status, WNOHANG) != 0)
+            return true;
+        nanosleep(&step, NULL);
+    }
+    return false;
+}
+
+bool ibdump_end(struct ibdump *ibdump, int ms, GError **error)
+{
+    int status = 0, pid = ibdump->pid;
+    bool ended;
+
+    if (pid <= 0)
         return true;
-    for (int waited = 0; waited < ms && ended == 0; waited += STEP_MS) {
-        ended = waitpid(ibdump->pid, &status, WNOHANG);
-        if (ended == 0)
-            nanosleep(&step, NULL);
+    ended = has_ended(ibdump, ms, &status);
+    if (!ended) {
+        kill(pid, SIGTERM);
+        ended = has_ended(ibdump, ms, &status);
     }
     ibdump->pid = 0;
-    if (ended == 0)
+    if (!ended)
         return fail_with(error,
-                         "ibdump does not end: end it by hand, or its sniffer stays attached");
+                         "ibdump (process %d) does not end: end it by hand, or its sniffer stays "
+                         "attached",
+                         pid);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     return fail_with(error, "ibdump has failed (%s %d): its messages say why",

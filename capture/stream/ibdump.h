@@ -31,8 +31,8 @@ bool ibdump_start(struct ibdump *ibdump, const struct ibdump_plan *plan, GError 
 void ibdump_stop(const struct ibdump *ibdump);
 
 /*
- * Waits at most MS for its end, and ends it if it does not. Returns false and sets ERROR if it did
- * not end well.
+ * Waits at most MS for its end, sends it SIGTERM if it does not end, and waits as long again.
+ * Returns false and sets ERROR if it did not end well.
  */
 bool ibdump_end(struct ibdump *ibdump, int ms, GError **error);
 

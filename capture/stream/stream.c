@@ -20,7 +20,7 @@
 #include "pcapio/capfile.h"
 #include "pcapio/translate.h"
 
-enum { SLOTS = 4096, STEP_MS = 5, END_MS = 3000 };
+enum { SLOTS = 4096, FRAME_MAX = 65535, STEP_MS = 5, ROOM_MS = 50, END_MS = 3000 };
 
 struct input_slot {
     uint8_t *bytes;
@@ -38,9 +38,11 @@ struct input_stream {
     sem_t room;           /* free slots */
     int wake;             /* eventfd: there are frames, or the input has ended */
     atomic_bool ended;
+    atomic_bool is_ending; /* frames that find no room are dropped: the child must not wait */
+    atomic_bool is_over;   /* the thread reads no more */
 
     /* of the thread; of the other one after the first frame, or the end */
-    uint16_t linktype;
+    uint32_t linktype;
     uint64_t others; /* frames that were left out */
     GError *error;
 };
@@ -60,33 +62,51 @@ static bool make_frame(struct input_stream *s, const struct capture_record *in, 
                        struct capture_record *out)
 {
     const struct translation way = {.to = LINKTYPE_INFINIBAND, .from_raw = is_raw};
-    bool is_first = atomic_load(&s->put) == 0;
     struct remarks note;
-    uint16_t linktype;
 
     if (translate(&way, in, out, &note) != CARRIED) {
         if (in->linktype == LINKTYPE_ERF || in->linktype == LINKTYPE_INFINIBAND)
             return false;
         *out = *in;
     }
-    linktype = out->linktype == LINKTYPE_INFINIBAND ? 0 : (uint16_t)out->linktype;
-    if (is_first)
-        s->linktype = linktype;
-    return linktype == s->linktype;
+    if (out->linktype > UINT16_MAX) /* pcapng has no room for it */
+        return false;
+    if (atomic_load(&s->put) == 0)
+        s->linktype = out->linktype;
+    return out->linktype == s->linktype;
+}
+
+/* Waits for a free slot. Returns false if there is none, and the capture ends. */
+static bool await_room(struct input_stream *s)
+{
+    struct timespec until;
+
+    while (sem_trywait(&s->room) != 0) {
+        if (atomic_load(&s->is_ending))
+            return false;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += ROOM_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (sem_timedwait(&s->room, &until) == 0)
+            return true;
+    }
+    return true;
 }
 
 static void put_frame(struct input_stream *s, const struct capture_record *frame)
 {
     struct input_slot *slot = &s->slots[atomic_load(&s->put) % SLOTS];
+    uint32_t len = MIN(frame->data_len, (uint32_t)FRAME_MAX);
 
-    while (sem_wait(&s->room) != 0)
-        ; /* interrupted by a signal */
-    if (slot->room < frame->data_len) {
-        slot->bytes = g_realloc(slot->bytes, frame->data_len);
-        slot->room = frame->data_len;
+    if (!await_room(s))
+        return; /* it came after the end of the capture */
+    if (slot->room < len) {
+        slot->bytes = g_realloc(slot->bytes, len);
+        slot->room = len;
     }
-    memcpy(slot->bytes, frame->data, frame->data_len);
-    slot->len = frame->data_len;
+    memcpy(slot->bytes, frame->data, len);
+    slot->len = len;
     slot->wirelen = frame->wirelen;
     slot->time = (uint64_t)frame->sec * 1000000000 + frame->ns;
     atomic_fetch_add(&s->put, 1);
@@ -98,7 +118,7 @@ static void read_all(struct input_stream *s, struct capfile *file)
     struct capture_record in = {.linktype = 0}, out;
     struct capfile_frame f;
 
-    while (capfile_next(file, &f, &s->error) == CAPFILE_FRAME) {
+    while (!atomic_load(&s->is_over) && capfile_next(file, &f, &s->error) == CAPFILE_FRAME) {
         in = (struct capture_record){.linktype = (uint32_t)f.linktype,
                                      .sec = f.ns / 1000000000,
                                      .ns = (uint32_t)(f.ns % 1000000000),
@@ -183,6 +203,7 @@ static struct input_stream *open_stream(char *path, struct ibdump child, const c
     s->path = path;
     s->name = g_strdup(name);
     s->child = child;
+    s->linktype = LINKTYPE_INFINIBAND;
     s->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     sem_init(&s->room, 0, SLOTS);
     if (!start_thread(s, error)) {
@@ -207,20 +228,36 @@ struct input_stream *stream_open_ibdump(struct ibdump *ibdump, GError **error)
     return open_stream(g_strdup_printf("/dev/fd/%d", ibdump->fd), *ibdump, "ibdump", error);
 }
 
-uint16_t stream_linktype(const struct input_stream *s)
+uint32_t stream_linktype(const struct input_stream *s)
 {
     return s->linktype;
 }
 
-/* ibdump writes what it has received; at most as much as fits into the slots is waited for. */
-static bool end_child(struct input_stream *s, GError **error)
+/* Waits until the child has closed the pipe. Returns false if it does not. */
+static bool await_input_end(const struct input_stream *s)
 {
     const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
 
-    ibdump_stop(&s->child);
-    for (int waited = 0; waited < END_MS && s->child.pid > 0 && !atomic_load(&s->ended);
-         waited += STEP_MS)
+    for (int waited = 0; waited < END_MS && !atomic_load(&s->ended); waited += STEP_MS)
         nanosleep(&step, NULL);
+    return atomic_load(&s->ended);
+}
+
+/*
+ * ibdump writes what it has received: what fits into the slots is captured. If it does not close
+ * the pipe, this does: then ibdump's next frame ends it.
+ */
+static bool end_child(struct input_stream *s, GError **error)
+{
+    if (s->child.pid <= 0)
+        return true;
+    atomic_store(&s->is_ending, true);
+    ibdump_stop(&s->child);
+    if (!await_input_end(s)) {
+        atomic_store(&s->is_over, true);
+        close(s->child.fd);
+        s->child.fd = -1;
+    }
     return ibdump_end(&s->child, END_MS, error);
 }
 

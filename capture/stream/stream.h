@@ -2,7 +2,8 @@
 /*
  * A capture that another program writes, as the source of a live capture: from a pipe or file (-r),
  * or from ibdump as a child process. A thread reads it. The frames wait in a ring of slots; if it
- * is full, the thread does not read, so the other program waits.
+ * is full, the thread does not read, so the other program waits. Frames are truncated to 65535
+ * bytes, the snapshot length of a capture, so the ring has at most 256 MiB.
  */
 #ifndef CAPTURE_STREAM_H
 #define CAPTURE_STREAM_H
@@ -25,10 +26,10 @@ struct input_stream *stream_open(const char *path, GError **error);
 struct input_stream *stream_open_ibdump(struct ibdump *ibdump, GError **error);
 
 /*
- * The link type of the frames: that of the first one, and 0 for InfiniBand, whose ERF headers are
- * removed. Frames of another link type are left out, which is reported at the end.
+ * The link type of the frames: that of the first one, without ERF headers; at most 65535. Frames of
+ * another link type are left out, which is reported at the end.
  */
-uint16_t stream_linktype(const struct input_stream *stream);
+uint32_t stream_linktype(const struct input_stream *stream);
 
 /*
  * DEVICE: has the link layer of the frames, and no context. Returns the feed for the receive loop.

@@ -52,7 +52,7 @@ struct record_count record_count(struct record_format format, const uint8_t *dat
 
 static uint16_t linktype(struct record_format format)
 {
-    if (format.linktype)
+    if (format.other)
         return format.linktype;
     return format.erf ? LINKTYPE_ERF : LINKTYPE_ETHERNET;
 }

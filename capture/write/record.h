@@ -13,7 +13,8 @@
 struct record_format {
     bool pcapng;
     bool ethernet;     /* the frames are Ethernet frames, not InfiniBand */
-    uint16_t linktype; /* of the frames, if they are neither InfiniBand nor Ethernet; else 0 */
+    bool other;        /* the frames are neither InfiniBand nor Ethernet */
+    uint16_t linktype; /* of the frames; only if OTHER is set */
     bool erf; /* each frame is in an ERF record (type 21 InfiniBand, 2 Ethernet); always true for
                  InfiniBand */
 };

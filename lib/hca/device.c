@@ -138,7 +138,7 @@ bool device_open(struct device *device, const struct device_list *list, const ch
 
 void device_close(struct device *device)
 {
-    if (device->context)
+    if (device->context && !device->stays_open)
         ibv_close_device(device->context);
     device->context = NULL;
 }

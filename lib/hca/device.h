@@ -35,6 +35,7 @@ struct device {
     struct ibv_device_attr attr;
     struct ibv_port_attr port_attr;
     uint8_t port;
+    bool stays_open; /* until the process ends: a queue pair must not be destroyed */
 };
 
 /*

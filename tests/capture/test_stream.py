@@ -2,6 +2,7 @@
 """ipoib-capture -r: the frames of another program's capture; and --sniffer ibdump, on a played ibdump.
 
 Expected: the frames that were piped in; selections, rotation and counts as for a device."""
+import functools
 import glob
 import os
 import signal
@@ -92,6 +93,26 @@ def test_ethernet_stays_ethernet():
     records = [(10**9, bytes(60), 60)]
     pipe(capfile.pcap(1, records), "-w", "e.pcap")
     assert capfile.read("e.pcap").linktype == 1
+
+
+def test_link_type_0_is_no_infiniband():
+    records = [(10**9 * n, b"\2\0\0\0" + bytes([69, n]) + bytes(40), 46) for n in range(3)]
+    pipe(capfile.pcap(0, records), "-w", "n.pcap")
+    capture = capfile.read("n.pcap")
+    assert capture.linktype == 0
+    assert [frame.data for frame in capture.frames] == [data for _, data, _ in records]
+
+
+def test_link_type_above_16_bits_is_left_out():
+    data = capfile.pcap(0x10000, [(10**9, bytes(60), 60)])
+    assert "1 packets were left out" in pipe(data, "-w", "x.pcap", status=1)
+
+
+def test_long_frames_are_truncated():
+    data = capfile.pcap(capfile.INFINIBAND, [(10**9, bytes([0, 2]) + bytes(99998), 100000)])
+    pipe(data, "-w", "l.pcapng", "--format", "pcapng")
+    (frame,) = capfile.read("l.pcapng").frames
+    assert len(frame.data) <= 65535 + 16
 
 
 @pytest.mark.parametrize("data, text", [
@@ -202,8 +223,35 @@ def test_ibdump_that_fails_later_is_reported(ibdump):
     path = ibdump("cat /run/played/capture", "exit 3")
     with open("/run/played/capture", "wb") as f:
         f.write(erf_of(fed()))
-    of_ibdump(path, "-w", "f.pcap").end().expect(1, r"ibdump has failed \(exit status 3\)")
+    # as under a parent that ignores the end of its children
+    before = functools.partial(signal.signal, signal.SIGCHLD, signal.SIG_IGN)
+    of_ibdump(path, "-w", "f.pcap", before=before).end().expect(
+        1, r"ibdump has failed \(exit status 3\)"
+    )
     assert frames_of("f.pcap") == fed()
+
+
+def test_ibdump_that_fills_the_pipe_can_end(ibdump):
+    # it writes more than the slots have room for, and ends by the signal between two writes only
+    path = ibdump(
+        "trap 'stop=1' INT",
+        "head -c 24 /run/played/capture",
+        'while [ -z "$stop" ]; do tail -c +25 /run/played/capture; done',
+        "echo ended > /run/played/ended",
+    )
+    with open("/run/played/capture", "wb") as f:
+        f.write(erf_of(fed() * 100))
+    of_ibdump(path, "-w", "f.pcap", "--count", "100").end().expect(0)
+    assert os.path.exists("/run/played/ended")
+    assert frames_of("f.pcap") == fed()[:100]
+
+
+def test_ibdump_that_ignores_the_first_signal_is_ended(ibdump):
+    path = ibdump("trap '' INT", "cat /run/played/capture", "exec sleep 100")
+    with open("/run/played/capture", "wb") as f:
+        f.write(erf_of(fed()))
+    arguments = ("-w", "f.pcap", "--count", "117")
+    of_ibdump(path, *arguments).end().expect(1, r"ibdump has failed \(signal 15\)")
 
 
 def test_ibdump_of_another_user_is_refused(ibdump):
@@ -215,4 +263,4 @@ def test_ibdump_of_another_user_is_refused(ibdump):
 
 def test_ibdump_that_is_missing(ibdump):  # pylint: disable=unused-argument
     result = start(DEVICE, "--sniffer", "ibdump", "-s", "-w", "f.pcap").end()
-    result.expect(1, "ibdump is not installed: install mstflint")
+    result.expect(1, r"ibdump is not installed: build it from mstflint's source \(folder ibdump\)")

@@ -474,13 +474,30 @@ static void play(struct machine *m, uint64_t now, uint64_t count)
     }
 }
 
+/* ibdump's buffers start pages and fill them; nobody knows whether the firmware needs that. */
+static void check_whole_pages(const struct machine *m)
+{
+    uint32_t put = atomic_load(&m->posted_ends.put);
+
+    for (uint32_t at = atomic_load(&m->posted_ends.got); at != put; at++) {
+        const struct posted *p = &m->posted[at & m->posted_mask];
+
+        if ((uintptr_t)p->memory % 4096 == 0 && p->len % 4096 == 0)
+            continue;
+        fprintf(stderr, "replay: misuse: a buffer of the firmware's sniffer is no whole page\n");
+        abort();
+    }
+}
+
 /* The firmware's sniffer is attached and detached by another process. */
 static void follow_firmware(struct machine *m)
 {
     bool is_attached_now = access(m->scenario->firmware, F_OK) == 0;
 
-    if (is_attached_now && (!m->flow || !m->began))
+    if (is_attached_now && (!m->flow || !m->began)) {
+        check_whole_pages(m);
         machine_start_flow(m);
+    }
     m->flow = is_attached_now;
 }
 

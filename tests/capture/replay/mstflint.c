@@ -10,10 +10,13 @@
  *   open ERRNO      mopen() fails
  *   read, write     mread4() or mwrite4() fails
  *   status N CODE   the Nth command ends with this error code of mstflint
+ *   obeys N         the Nth command does what it says, also if it ends with an error code
+ *   crash           mopen() crashes
  *   hang WHAT       open, command, or the Nth command ("hang 3"): it does not return
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +84,8 @@ EXPORT void *mopen(const char *name)
     snprintf(call, sizeof(call), "mopen %s", name);
     record(call);
     hang_if("hang open");
+    if (scripted("crash") >= 0)
+        raise(SIGKILL);
     fprintf(stderr, "played mstflint: a message\n");
     if (scripted("open ") < 0)
         return &commands;
@@ -150,7 +155,8 @@ EXPORT int icmd_send_command(void *device, int opcode, void *data, int size, int
     hang_if(words);
     snprintf(words, sizeof(words), "status %u ", commands);
     status = scripted(words);
-    if (status <= 0)
+    snprintf(words, sizeof(words), "obeys %u", commands);
+    if (status <= 0 || scripted(words) >= 0)
         note_sniffer(bytes);
     return status > 0 ? (int)status : 0;
 }

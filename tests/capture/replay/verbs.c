@@ -503,6 +503,8 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
         (unsigned)attr->qp_state != (unsigned)qp->state + 1)
         return EINVAL;
     qp->state = attr->qp_state;
+    if (mask & IBV_QP_QKEY && attr->qkey == 0x11111111)
+        misuse("a Q_Key that everybody can read in ibdump's and older sources");
     if (mask & IBV_QP_QKEY)
         context_of(qp->context)->qkey = attr->qkey;
     return 0;
@@ -560,6 +562,16 @@ EXPORT int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *mgid, uint16
     return good ? 0 : EINVAL;
 }
 
+static bool has_posted(struct machine *m)
+{
+    return atomic_load(&m->posted_ends.put) > 0;
+}
+
+static bool is_file(const char *path)
+{
+    return path[0] && access(path, F_OK) == 0;
+}
+
 EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
 {
     struct context *c = context_of(qp->context);
@@ -570,6 +582,8 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
     if (c->machine.began)
         bill_write(&c->machine.bill, c->machine.in_flow, c->machine.lost);
     pthread_mutex_unlock(&c->machine.lock);
+    if (has_posted(&c->machine) && is_file(c->machine.scenario->firmware))
+        misuse("a queue pair was destroyed to which the firmware's sniffer is attached");
     if (c->machine.attached_count > 0)
         misuse("a queue pair was destroyed that is attached to a group: the kernel refuses that");
     c->qps--;
@@ -676,6 +690,7 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *ibv)
     c->verbs.context.ops.poll_cq = poll_cq;
     c->verbs.context.ops.req_notify_cq = req_notify;
     c->verbs.context.ops.post_recv = post_recv;
+    c->verbs.context.cmd_fd = memfd_create("uverbs", MFD_CLOEXEC);
     c->verbs.context.async_fd = c->machine.async_fd;
     return &c->verbs.context;
 }
@@ -687,6 +702,7 @@ EXPORT int ibv_close_device(struct ibv_context *ibv)
     if (c->pds || c->mrs || c->channels || c->cqs || c->qps || c->flows)
         misuse("a device was closed that is in use");
     machine_destroy(&c->machine);
+    close(ibv->cmd_fd);
     free(c);
     return 0;
 }
