@@ -15,7 +15,7 @@ def read(path):
 def write(argv, usage, captures, keep=None):
     """captures: name to function. --check writes nothing, and reports which files differ. keep: other
     files that may be in the folder; None: any. Returns the exit status."""
-    if len(argv) < 2 or len(argv) > 3 or argv[2:] not in ([], ["--check"]):
+    if len(argv) not in (2, 3) or argv[1].startswith("-") or argv[2:] not in ([], ["--check"]):
         print(usage, file=sys.stderr)
         return 2
     out, check, bad = argv[1], len(argv) == 3, 0
