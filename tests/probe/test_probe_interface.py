@@ -42,14 +42,14 @@ RUNS = {  # name: members of Peer, arguments of the probe
     "port down after 3": (
         {
             "silent_after": 3,
-            "sysfs_then": {"ib9/device/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"},
+            "sysfs_then": {"ib9/device/infiniband/hca0/ports/1/state": "1: DOWN\n"},
         },
         IPV4,
     ),
     "no P_Key after 3": (
         {
             "silent_after": 3,
-            "sysfs_then": {"ib9/device/infiniband/mlx5_0/ports/1/pkeys/0": "0x0000\n"},
+            "sysfs_then": {"ib9/device/infiniband/hca0/ports/1/pkeys/0": "0x0000\n"},
         },
         IPV4,
     ),
@@ -57,7 +57,7 @@ RUNS = {  # name: members of Peer, arguments of the probe
     "sweep": ({}, "10.0.0.0/29"),
     "fabric": ({}, "fabric"),
     "port down": (
-        {"sysfs": {"ib9/device/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"}},
+        {"sysfs": {"ib9/device/infiniband/hca0/ports/1/state": "1: DOWN\n"}},
         "fabric",
     ),
     "fabric, own address": ({"addresses": [f"{IPV4}/24"]}, "fabric"),
@@ -74,7 +74,7 @@ RUNS = {  # name: members of Peer, arguments of the probe
         {
             "sysfs": {
                 f"ib9/{f}": None
-                for f in ("broadcast", "mode", "mtu", "device/infiniband/mlx5_0/ports/1/rate")
+                for f in ("broadcast", "mode", "mtu", "device/infiniband/hca0/ports/1/rate")
             }
         },
         "fabric",
