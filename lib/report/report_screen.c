@@ -16,7 +16,8 @@ enum {
     OUTCOME_COLUMNS = 16,
     TEXT_COLUMN = 18,
     FIELD_COLUMN = 28,
-    FIELD_LINES = 4
+    FIELD_LINES = 8, /* of a stage or rule: its reason may be at the end */
+    NAMED_LINES = 2  /* of what was sent, expected, found */
 };
 
 /* ---- problems: what failed, has no result, or asks for something to be done */
@@ -44,10 +45,10 @@ static unsigned count_failed_rules(const struct text *t)
     return n;
 }
 
-/* The text from the column of texts on, with at most FIELD_LINES lines. */
-static void put_field(GString *out, const char *text, size_t at, size_t indent)
+/* The text from the column of texts on, cut to about that many lines. */
+static void put_field(GString *out, const char *text, size_t at, size_t indent, unsigned lines)
 {
-    char *cut = wrap_cut(text, FIELD_LINES * (WRAP_WIDTH - indent));
+    char *cut = wrap_cut(text, lines * (WRAP_WIDTH - indent));
     wrap_words(out, cut, at, indent);
     g_free(cut);
 }
@@ -55,7 +56,7 @@ static void put_field(GString *out, const char *text, size_t at, size_t indent)
 static void put_identified(GString *out, const char *id, const char *text)
 {
     g_string_append_printf(out, "%s ", id);
-    put_field(out, text, OUTCOME_COLUMNS + strlen(id) + 1, TEXT_COLUMN);
+    put_field(out, text, OUTCOME_COLUMNS + strlen(id) + 1, TEXT_COLUMN, FIELD_LINES);
 }
 
 /* A command is never cut. */
@@ -89,7 +90,7 @@ static void put_named(GString *out, const char *name, const char *text)
     if (!text[0])
         return;
     g_string_append_printf(out, "%*s%-9s ", TEXT_COLUMN, "", name);
-    put_field(out, text, FIELD_COLUMN, FIELD_COLUMN);
+    put_field(out, text, FIELD_COLUMN, FIELD_COLUMN, NAMED_LINES);
 }
 
 static char *rule_text(const struct text *t, enum rule_number rule)

@@ -125,9 +125,11 @@ static const char *state_of_link(const struct target *t, bool whole)
     const struct stage *last = all->pdata[all->len - 1];
     if (!whole && last->outcome == OUTCOME_FAIL)
         return "not usable";
-    if (!transport_can(t->link->transport, CAN_QUERY_SA) || !whole)
+    if (!whole || t->results->checked->undone)
         return "not fully tested";
-    return t->run->options->stages && t->run->options->stages->len ? NULL : "usable";
+    if (t->run->options->stages && t->run->options->stages->len)
+        return NULL;
+    return checked_failed_stages(t->results->checked) ? "usable in part" : "usable";
 }
 
 static bool is_wanted(const struct options *o, const struct stage_of_fabric *s)

@@ -235,6 +235,18 @@ static void screen_has_the_failures_and_counts_the_passes(void **state)
     assert_non_null(strstr(text, "reachable, 11 problems"));
     assert_non_null(strstr(text, "more: -v lists them\n"));
     g_free(text);
+    struct checked long_rule = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};
+    const struct finding f = {.rule = R_RFC4755_3_5_SERVICE_ID,
+                              .outcome = OUTCOME_FAIL,
+                              .expected = many,
+                              .actual = many,
+                              .entity = "",
+                              .reason = ""};
+    verdict_add_evidence(long_rule.verdict, &f, &(struct verdict_evidence){"check", many, many});
+    text = text_of(&long_rule);
+    fits_a_screen(text);
+    g_free(text);
+    checked_clear(&long_rule);
     text = text_with(&j, true);
     assert_int_equal(count(text, "it passed"), 30);
     assert_int_equal(count(text, many), 9);
