@@ -57,8 +57,10 @@ static void merged_text(struct report_merge *m, const struct restored *r,
     (void)node;
     (void)file;
     GString *out = g_string_new(NULL);
+    struct report whole = r->report;
+    whole.verbose = true; /* with --merge there is no -v */
     if (r->report.probed)
-        report_text_probed(out, &r->report, &r->checked, m->colours);
+        report_text_probed(out, &whole, &r->checked, m->colours);
     else
         report_text_verdict(out, &r->report, &r->checked, m->colours);
     fputs(out->str, m->spool);

@@ -38,7 +38,7 @@ static bool take_only(void *options, const char *value)
 {
     struct options *o = options;
     GError *error = NULL;
-    return only_read(o->only, &o->selection, value, &error) || say_error(NULL, &error);
+    return only_read(o->only, &o->selection, value, "rule", &error) || say_error(NULL, &error);
 }
 
 static bool take_required(void *options, const char *value)

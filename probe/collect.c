@@ -10,6 +10,7 @@
 #include "cli/plain.h"
 #include "cli/progress.h"
 #include "cli/save.h"
+#include "probe/checks/checks.h"
 #include "probe/run/options.h"
 
 struct collection {
@@ -45,6 +46,8 @@ struct collection *collection_new(const struct options *o, const char *version, 
                                 .deviations = c->deviations,
                                 .only = (const char *const *)o->only->pdata,
                                 .strict = o->strict,
+                                .verbose = o->verbose,
+                                .advice = check_advice,
                                 .causes_only = o->why,
                                 .probed = true};
     c->all = g_array_new(FALSE, FALSE, sizeof(struct checked));

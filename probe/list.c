@@ -4,11 +4,13 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "probe/checks/checks.h"
 #include "probe/exchange/request.h"
 #include "probe/fabric/stages.h"
 #include "probe/run/options.h"
+#include "report/wrap.h"
 
 static const char *need_text(unsigned needs)
 {
@@ -81,11 +83,12 @@ GString *list_checks_text(const struct options *o)
     const struct check *c;
     const struct stage_of_fabric *s;
     for (unsigned i = 0; (c = check_at(i)); i++)
-        if (check_selected(c, &o->selection))
+        if (check_selected(c, o))
             put_check(out, c);
     g_string_append(out, "\nStages of the target fabric:\n");
     for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
-        list_stage(out, s);
+        if (probe_options_select_stage(o, s->id))
+            list_stage(out, s);
     put_others(out, o);
     return out;
 }
@@ -111,7 +114,7 @@ GString *list_checks_json(const struct options *o, const char *version)
     const struct check *c;
     const struct stage_of_fabric *s;
     for (unsigned i = 0; (c = check_at(i)); i++)
-        if (check_selected(c, &o->selection))
+        if (check_selected(c, o))
             json_array_append_new(list, json_check(c));
     for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         json_array_append_new(steps, json_pack("{ss ss so}", "id", s->id, "looks_at", s->looks_at,
@@ -129,6 +132,51 @@ GString *list_checks_json(const struct options *o, const char *version)
     free(text);
     json_decref(whole);
     return out;
+}
+
+/* ---- how the probe checks a rule, for --explain */
+
+static bool reports(const enum rule_number *list, unsigned n, const char *id)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (strcmp(rules[list[i]].id, id) == 0)
+            return true;
+    return false;
+}
+
+static void put_how(GString *out, const char *name, const char *sends, const char *expects)
+{
+    char *text = g_strdup_printf("%s: sends %s; expects %s", name, sends, expects);
+    g_string_append(out, "- ");
+    wrap_words(out, text, 2, 2);
+    g_free(text);
+}
+
+static bool is_probed(const char *id)
+{
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        if (strcmp(rules[i].id, id) == 0)
+            return rule_by_probe(&rules[i]);
+    return false;
+}
+
+void list_how(GString *out, const char *id)
+{
+    const struct check *c;
+    const struct stage_of_fabric *s;
+    gsize begin;
+    if (!is_probed(id))
+        return;
+    g_string_append(out, "\nHOW THE PROBE CHECKS IT\n");
+    begin = out->len;
+    for (unsigned i = 0; (c = check_at(i)); i++)
+        if (reports(c->rules, c->n_rules, id))
+            put_how(out, c->name, c->sends, c->expects);
+    for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
+        if (reports(s->rules, s->n_rules, id))
+            put_how(out, s->id, s->sends, s->looks_at);
+    if (out->len == begin)
+        g_string_append(out, "It looks at every reply, and at the records of the SA.\n");
 }
 
 /* ---- what --dry-run would send */
@@ -154,7 +202,7 @@ static void put_peer(GString *out, const struct options *o, const struct target_
     g_string_append_printf(out, "  %-22s %s, up to 3 times\n", "resolve", check_at(0)->sends);
     const struct check *c;
     for (unsigned i = 0; (c = check_at(i)); i++) {
-        if (!check_selected(c, &o->selection))
+        if (!check_selected(c, o))
             continue;
         const char *why = left_out(o, t, c);
         if (why)

@@ -12,6 +12,9 @@
 GString *list_checks_text(const struct options *o);
 GString *list_checks_json(const struct options *o, const char *version);
 
+/* Appends to the page of the rule how the probe checks it; nothing if it does not. */
+void list_how(GString *out, const char *id);
+
 /* Describes what the probe would send to the targets. */
 GString *list_dry_run(const struct options *o);
 

@@ -79,9 +79,9 @@ static void leave_groups(struct program *r)
 }
 
 /* Ports that are not tested must not be passed over in silence. */
-static void report_unused(struct results *r, const char *unused)
+static void report_unused(struct results *r, const struct options *o, const char *unused)
 {
-    if (unused)
+    if (unused && probe_options_select_stage(o, "fabric.unused-ports"))
         results_stage(r, "fabric.unused-ports", OUTCOME_NOTED, "ipoib-probe --all-ports fabric",
                       "down, and no interface is up there, so not tested: %s", unused);
 }
@@ -109,7 +109,7 @@ static void run_alone(struct program *r, const struct plan_part *part,
     memcpy(t.ip, o->ip, 16);
     if (o->fabric) {
         fabric_run(&t, r->link_state.opening, r->link_state.why);
-        report_unused(&results, part->unused);
+        report_unused(&results, r->o, part->unused);
     } else
         checks_run_peer(&t, NULL);
     j.seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
@@ -356,8 +356,11 @@ static int explain(const struct options *o)
 {
     GString *text = g_string_new(NULL);
     GError *error = NULL;
-    if (explain_rule(text, o->explain, &error))
+    const char *id = explain_rule(text, o->explain, &error);
+    if (id) {
+        list_how(text, id);
         return print(o, text);
+    }
     say_error(NULL, &error);
     g_string_free(text, TRUE);
     return EXIT_UNJUDGED;

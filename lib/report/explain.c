@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "cli/fail.h"
+#include "report/wrap.h"
+#include "rules/rules.h"
 
-enum { WIDTH = 79, NAME_COLUMN = 19, NAMED_MAX = 10 };
+enum { NAME_COLUMN = 19, NAMED_MAX = 10 };
 
 /* ---- a paragraph */
 
@@ -35,38 +37,11 @@ static char *plain_paragraph(const char *text)
     return g_string_free(out, FALSE);
 }
 
-/*
- * Appends the words, wrapped, in lines indented to column INDENT. The first word starts in column
- * AT of the current line.
- */
-static void append_words(GString *out, const char *text, size_t at, size_t indent)
-{
-    char **words = g_strsplit_set(text, " \n", -1);
-
-    for (size_t i = 0; words[i]; i++) {
-        size_t len = strlen(words[i]);
-
-        if (len == 0)
-            continue;
-        if (at > indent && at + 1 + len > WIDTH) {
-            g_string_append_printf(out, "\n%*s", (int)indent, "");
-            at = indent;
-        } else if (at > indent) {
-            g_string_append_c(out, ' ');
-            at++;
-        }
-        g_string_append(out, words[i]);
-        at += len;
-    }
-    g_string_append_c(out, '\n');
-    g_strfreev(words);
-}
-
 static void append_paragraph(GString *out, const char *markdown)
 {
     char *text = plain_paragraph(markdown);
 
-    append_words(out, text, 0, 0);
+    wrap_words(out, text, 0, 0);
     g_free(text);
 }
 
@@ -80,7 +55,7 @@ static void append_row(GString *out, const char *row)
         char *text = plain_paragraph(g_strstrip(cells[2]));
 
         g_string_append_printf(out, "%-*s", NAME_COLUMN, cells[1]);
-        append_words(out, text, NAME_COLUMN, NAME_COLUMN);
+        wrap_words(out, text, NAME_COLUMN, NAME_COLUMN);
         g_free(text);
     }
     g_strfreev(cells);
@@ -99,7 +74,7 @@ static void append_item(GString *out, const char *item)
         g_string_append_printf(out, "  %.*s\n      ", (int)(end - code), code);
     else
         g_string_append(out, "- ");
-    append_words(out, text, indent, indent);
+    wrap_words(out, text, indent, indent);
     g_free(text);
 }
 
@@ -172,12 +147,21 @@ static void refuse_several(const char *name, GError **error)
         if (n++ < NAMED_MAX)
             g_string_append_printf(names, "%s%s", n > 1 ? ", " : "", rule_pages[i].id);
     }
-    fail_with(error, "--explain: %u rules and events begin with '%s': %s%s", n, name, names->str,
-              n > NAMED_MAX ? ", ..." : "");
+    fail_with(error, "--explain: %u rules, events and stages begin with '%s': %s%s", n, name,
+              names->str, n > NAMED_MAX ? ", ..." : "");
     g_string_free(names, TRUE);
 }
 
-bool explain_rule(GString *out, const char *name, GError **error)
+bool explain_has_stage(const char *selector)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < rule_pages_number; i++)
+        any |= rule_pages[i].is_stage && id_selected(rule_pages[i].id, selector);
+    return any;
+}
+
+const char *explain_rule(GString *out, const char *name, GError **error)
 {
     const struct rule_page *found = NULL;
     unsigned n = 0;
@@ -187,7 +171,7 @@ bool explain_rule(GString *out, const char *name, GError **error)
 
         if (strcmp(page->id, name) == 0) {
             explain_page(out, page->text);
-            return true;
+            return page->id;
         }
         if (g_str_has_prefix(page->id, name)) {
             found = page;
@@ -195,11 +179,13 @@ bool explain_rule(GString *out, const char *name, GError **error)
         }
     }
     if (n == 0)
-        fail_with(error, "--explain: no rule or event begins with '%s': see --list of ipoib-check",
+        fail_with(error,
+                  "--explain: no rule, event or stage begins with '%s': see --list of "
+                  "ipoib-check or ipoib-probe",
                   name);
     else if (n > 1)
         refuse_several(name, error);
     else
         explain_page(out, found->text);
-    return n == 1;
+    return n == 1 ? found->id : NULL;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/plain.h"
+#include "report/explain.h"
 #include "report/merge_events.h"
 #include "report/words.h"
 
@@ -152,7 +153,9 @@ static bool read_only(struct restored *out, json_t *list, GError **error)
     json_array_foreach(list, i, selector)
     {
         const char *text = json_string_value(selector);
-        if (!text || !selection_add(&out->selection, text))
+        bool known = text && *text &&
+                     (selection_add(&out->selection, text) || explain_has_stage(text));
+        if (!known)
             return merge_fail(error, "was made with --only %s, which this version does not know",
                               text ? text : "without a name");
         g_ptr_array_add(out->only, g_strdup(text));

@@ -48,11 +48,11 @@ const struct report_parts *format_parts(enum format f)
 }
 
 bool only_read(GPtrArray *only, struct rule_selection *selection, const char *selector,
-               GError **error)
+               const char *what, GError **error)
 {
     if (!selection_add(selection, selector))
-        return fail_with(error, "no rule is named '%s' or begins with it: see %s --list", selector,
-                         program);
+        return fail_with(error, "no %s is named '%s' or begins with it: see %s --list", what,
+                         selector, program);
     g_ptr_array_add(only, (gpointer)selector); /* in argv */
     return true;
 }

@@ -46,16 +46,16 @@ const struct report_parts *format_parts(enum format f);
                "can write to, such as /tmp."
 #define REPORT_OPTION_EXPLAIN                                                                      \
     .name = "explain", .argument = "RULE",                                                         \
-    .help = "print what a rule or event means, and what to do",                                    \
+    .help = "print what a rule, event or stage means, and what to do",                             \
     .details =                                                                                     \
         "The text also says what evidence the rule needs, and how to see it in "                   \
         "Wireshark. "                                                                              \
         "RULE is an identifier, or a prefix that only one identifier has, or the name of an "      \
-        "event, such as `join_refused`."
+        "event, such as `join_refused`, or of a stage of ipoib-probe, such as `fabric.join`."
 
-/* Parses the argument of --only. Returns false after printing an error. */
+/* Parses the argument of --only. what: "rule", for the error that it sets if it returns false. */
 bool only_read(GPtrArray *only, struct rule_selection *selection, const char *selector,
-               GError **error);
+               const char *what, GError **error);
 /*
  * Call after the last option: without --only it selects all rules. It also terminates the list of
  * selectors.

@@ -78,6 +78,26 @@ void checked_withhold_stage(struct checked *j, const char *text)
     add_undone(j, "no-result", s);
 }
 
+static void forget_undone(struct checked *j, const struct stage *s)
+{
+    for (guint i = j->undone ? j->undone->len : 0; i-- > 0;)
+        if (g_str_equal(((const struct undone_stage *)j->undone->pdata[i])->stage, s->id))
+            g_ptr_array_remove_index(j->undone, i);
+    if (j->undone && j->undone->len == 0)
+        g_clear_pointer(&j->undone, g_ptr_array_unref);
+}
+
+void checked_keep_stages(struct checked *j, checked_keep *keep, const void *user)
+{
+    for (guint i = j->stages ? j->stages->len : 0; i-- > 0;) {
+        const struct stage *s = j->stages->pdata[i];
+        if (keep(s, user))
+            continue;
+        forget_undone(j, s);
+        g_ptr_array_remove_index(j->stages, i);
+    }
+}
+
 unsigned checked_failed_stages(const struct checked *j)
 {
     unsigned n = 0;
@@ -122,13 +142,29 @@ uint64_t checked_ipoib_frames(const struct checked *j)
     return j->closed ? j->sum.ipoib_frames : verdict_ipoib_frames(j->verdict);
 }
 
-/* Has --only selected no rule that was judged? A prefix of a sweep has no rules itself. */
+/* Has a stage of --only a result? */
+static bool only_stage(const struct report *r, const struct checked *j)
+{
+    for (guint i = 0; j->stages && i < j->stages->len; i++) {
+        const struct stage *s = j->stages->pdata[i];
+        bool result = s->outcome == OUTCOME_PASS || s->outcome == OUTCOME_FAIL ||
+                      s->outcome == OUTCOME_NOTED;
+        for (const char *const *only = r->only; result && only && *only; only++)
+            if (id_selected(s->id, *only))
+                return true;
+    }
+    return false;
+}
+
+/*
+ * Has --only selected no rule or stage that was judged? A prefix of a sweep has no rules itself.
+ */
 static bool only_nothing(const struct report *r, const struct checked *j,
                          const struct verdict_summary *s)
 {
     bool selects = r->probed && r->only && r->only[0] && !j->sweep;
     return selects && !s->must && !s->should && !s->known && !s->deviated && !s->noted &&
-           !s->passed;
+           !s->passed && !only_stage(r, j);
 }
 
 struct verdict_summary checked_summary(const struct report *r, const struct checked *j)
@@ -137,6 +173,9 @@ struct verdict_summary checked_summary(const struct report *r, const struct chec
         return j->sum.summary;
     struct verdict_summary s = r->probed ? verdict_summarize(j->verdict, r->strict)
                                          : verdict_summarize_capture(j->verdict, r->strict);
+    /* a stage of --only may need no packet */
+    if (r->probed && !s.inconclusive && s.status == VERDICT_UNJUDGED && only_stage(r, j))
+        s.status = VERDICT_CONFORMANT;
     bool withheld = j->trouble || j->undone || only_nothing(r, j, &s);
     if (withheld && s.status == VERDICT_CONFORMANT)
         s.status = VERDICT_UNJUDGED;
@@ -217,8 +256,9 @@ const char *checked_why_not(const struct report *r, const struct checked *j)
     if (r->probed && !checked_ipoib_frames(j))
         return "no reply";
     if (r->probed)
-        return only_nothing(r, j, &s) ? "nothing was judged: no rule of --only had a result"
-                                      : "no check had a result";
+        return only_nothing(r, j, &s)
+                   ? "nothing was judged: no rule or stage of --only had a result"
+                   : "no check had a result";
     return verdict_why_not(&s, checked_ipoib_frames(j));
 }
 

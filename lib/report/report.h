@@ -27,8 +27,9 @@ struct checked {
      * itself
      */
     bool sweep;
-    bool brief;   /* one of many targets: the text report shows only failures */
-    char *remark; /* a text for the line with the verdict; NULL: none */
+    const char *state; /* a word about a probe's target, "reachable"; NULL: none */
+    bool brief;        /* one of many targets: the text report shows only failures */
+    char *remark;      /* a text for the line with the verdict; NULL: none */
     /* the requests of a probe to this target */
     struct checked_requests {
         bool counted;
@@ -70,6 +71,9 @@ void checked_add_stage_without(struct checked *j, const char *id, const char *mi
 /* Something of the last stage was not done: appends the text. Unless it failed, it is inconclusive.
  */
 void checked_withhold_stage(struct checked *j, const char *text);
+/* Removes the stages that keep() does not want, and that they were left undone. */
+typedef bool checked_keep(const struct stage *s, const void *user);
+void checked_keep_stages(struct checked *j, checked_keep *keep, const void *user);
 void checked_clear(struct checked *j);
 
 struct report {
@@ -80,9 +84,12 @@ struct report {
     const char *const *only; /* selectors, NULL-terminated; NULL: all rules */
     const char *baseline;    /* name of the baseline report; NULL: none */
     bool strict;
-    bool verbose; /* the text report lists all events, not only the first ones */
+    /* the text report lists all events and, of a probe's target, all stages and rules */
+    bool verbose;
     /* by ipoib-probe: the "captures" are targets, and findings have evidence instead of frames */
     bool probed;
+    /* what a probe advises if the rule is violated; NULL: it advises nothing */
+    const char *(*advice)(enum rule_number rule);
     bool causes_only; /* the text report of a probe: what failed or is undone, nothing else */
     struct checked *captures;
     unsigned n;
@@ -170,7 +177,7 @@ extern const struct report_parts report_parts_text, report_parts_json, report_pa
 /* The whole report from its parts; no capture may be closed. */
 GString *report_whole(const struct report_parts *parts, const struct report *r);
 
-/* The part of one target in a probe's text report: one line for each rule. */
+/* The part of one target in a probe's text report. */
 void report_text_probed(GString *out, const struct report *r, const struct checked *j,
                         bool colours);
 

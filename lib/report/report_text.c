@@ -56,8 +56,7 @@ static GArray *rules_of_group(const struct text *t, const struct rule_group *g)
     return found;
 }
 
-/* A line with the command that prints the rule's page. */
-static void put_help(const struct text *t, enum rule_number rule, const char *indent)
+void text_put_help(const struct text *t, enum rule_number rule, const char *indent)
 {
     g_string_append_printf(t->out, "%smore: ", indent);
     words_add_help(t->out, t->report->probed, rule);
@@ -103,7 +102,7 @@ static void put_rule(const struct text *t, const struct rule_group *g, enum rule
     }
     put_counted_as(t, g, rule, "      ", "\n");
     if (g->outcome == OUTCOME_FAIL)
-        put_help(t, rule, "      ");
+        text_put_help(t, rule, "      ");
 }
 
 /* Says how many reasons the rule has besides that of its first case. */
@@ -196,167 +195,6 @@ static void put_undone(const struct text *t)
     text_put_coloured(t, BOLD, "Undone: a table of the checker was full");
     g_string_append_c(t->out, '\n');
     words_add_undone(t->out, u);
-}
-
-/* ---- a probe's target: a line for each stage and rule, and details of those that did not pass */
-
-static enum colour colour_of(int outcome)
-{
-    return outcome == OUTCOME_FAIL        ? RED
-           : outcome == OUTCOME_DEVIATION ? YELLOW
-           : outcome == OUTCOME_PASS      ? GREEN
-                                          : PLAIN;
-}
-
-static void put_outcome(const struct text *t, int outcome)
-{
-    g_string_append(t->out, "  ");
-    text_put_colour(t, colour_of(outcome));
-    g_string_append_printf(t->out, "%-14s", outcome_name((enum outcome)outcome));
-    text_put_colour(t, PLAIN);
-}
-
-/* Number of consecutive stages from this one that did not run for the same reason. */
-static guint not_run_from(const struct text *t, guint first)
-{
-    const GPtrArray *all = t->checked->stages;
-    guint n = 0;
-    for (guint i = first; t->of_fabric && i < all->len; i++, n++) {
-        const struct stage *s = all->pdata[i];
-        if (s->outcome != (int)VERDICT_SKIPPED ||
-            strcmp(s->text, ((const struct stage *)all->pdata[first])->text) != 0)
-            break;
-    }
-    return n;
-}
-
-/* One of many targets: failures only; of a port of a fabric also notes with something to do. */
-static bool is_shown(const struct text *t, const struct stage *s)
-{
-    bool note = t->of_fabric && s->outcome == OUTCOME_NOTED && s->advice[0];
-    return !t->checked->brief || s->outcome == OUTCOME_FAIL || note;
-}
-
-static void put_stages(const struct text *t)
-{
-    for (guint i = 0; t->checked->stages && i < t->checked->stages->len; i++) {
-        const struct stage *s = t->checked->stages->pdata[i];
-        if (!is_shown(t, s))
-            continue;
-        guint not_run = not_run_from(t, i);
-        if (not_run > 1) {
-            put_outcome(t, s->outcome);
-            g_string_append_printf(t->out, "%u stages not run: %s\n", not_run, s->text);
-            i += not_run - 1;
-            continue;
-        }
-        put_outcome(t, s->outcome);
-        g_string_append_printf(t->out, "%s  %s\n", s->id, s->text);
-        if (s->advice[0])
-            g_string_append_printf(t->out, "                  -> %s\n", s->advice);
-    }
-}
-
-static void put_line(GString *out, const char *name, const char *text)
-{
-    if (text[0])
-        g_string_append_printf(out, "                  %-9s %s\n", name, text);
-}
-
-static void put_evidence(const struct text *t, const struct verdict_case *c)
-{
-    put_line(t->out, "sent", c->sent);
-    put_line(t->out, "expected", c->expected);
-    put_line(t->out, "found", c->actual);
-    put_line(t->out, "came", c->received);
-    put_line(t->out, "reason", c->reason);
-}
-
-static void put_probed_rule(const struct text *t, enum rule_number rule, int worst)
-{
-    const struct verdict_result *r = verdict_result(t->checked->verdict, rule, (enum outcome)worst);
-    put_outcome(t, worst);
-    g_string_append(t->out, rules[rule].id);
-    if (rules[rule].level != RULE_MUST)
-        g_string_append_printf(t->out, " (%s)", rule_level_name(rules[rule].level));
-    bool explained = worst == OUTCOME_FAIL || worst == OUTCOME_DEVIATION ||
-                     worst == OUTCOME_INCONCLUSIVE;
-    const char *words = r && r->n_cases ? r->cases[0].actual : "";
-    if (!explained && words[0])
-        g_string_append_printf(t->out, "  %s", words);
-    g_string_append_c(t->out, '\n');
-    for (unsigned i = 0; explained && r && i < r->n_cases; i++)
-        put_evidence(t, &r->cases[i]);
-    if (worst == OUTCOME_FAIL)
-        put_help(t, rule, "                  ");
-}
-
-/* One of many targets: only the failures. */
-static void put_briefly(const struct text *t)
-{
-    for (size_t i = 0; i < RULE_COUNT; i++)
-        if (verdict_worst(t->checked->verdict, (enum rule_number)i) == OUTCOME_FAIL)
-            put_probed_rule(t, (enum rule_number)i, OUTCOME_FAIL);
-}
-
-static void put_cause(const struct text *t, const char *text, const char *advice)
-{
-    g_string_append_printf(t->out, "%s: %s\n", t->checked->name, text);
-    if (advice[0])
-        g_string_append_printf(t->out, "  -> %s\n", advice);
-}
-
-/* What failed or has no result; if nothing, that the target replies. */
-static void put_causes(const struct text *t)
-{
-    unsigned n = 0;
-    for (guint i = 0; t->checked->stages && i < t->checked->stages->len; i++) {
-        const struct stage *s = t->checked->stages->pdata[i];
-        if (s->outcome != OUTCOME_FAIL && s->outcome != OUTCOME_INCONCLUSIVE)
-            continue;
-        put_cause(t, s->text, s->advice);
-        n++;
-    }
-    if (n == 0)
-        put_cause(t, t->checked->trouble ? t->checked->trouble : "it replies", "");
-}
-
-static bool is_of_fabric(const struct checked *j)
-{
-    return j->stages && j->stages->len > 0 &&
-           g_str_has_prefix(((const struct stage *)j->stages->pdata[0])->id, "fabric.");
-}
-
-void report_text_probed(GString *out, const struct report *r, const struct checked *j, bool colours)
-{
-    struct text t = {out, r, j, colours, is_of_fabric(j)};
-    if (r->causes_only) {
-        put_causes(&t);
-        return;
-    }
-    if (j->sweep && !j->trouble) {
-        for (guint i = 0; i < j->stages->len; i++)
-            g_string_append_printf(out, "%s: %s\n", j->name,
-                                   ((const struct stage *)j->stages->pdata[i])->text);
-        return;
-    }
-    if (j->brief) {
-        text_put_verdict(&t);
-        put_stages(&t);
-        put_briefly(&t);
-        return;
-    }
-    text_put_colour(&t, BOLD);
-    g_string_append(out, j->name);
-    text_put_colour(&t, PLAIN);
-    g_string_append_c(out, '\n');
-    put_stages(&t);
-    for (size_t i = 0; i < RULE_COUNT; i++) {
-        int worst = verdict_worst(j->verdict, (enum rule_number)i);
-        if (worst >= 0)
-            put_probed_rule(&t, (enum rule_number)i, worst);
-    }
-    text_put_verdict(&t);
 }
 
 void report_text_verdict(GString *out, const struct report *r, const struct checked *j,

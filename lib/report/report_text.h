@@ -25,6 +25,20 @@ void text_put_coloured(const struct text *t, enum colour colour, const char *wor
 void text_put_events(const struct text *t);
 void text_put_events_count(const struct text *t);
 
+/* A line with the command that prints the rule's page (report_text.c). */
+void text_put_help(const struct text *t, enum rule_number rule, const char *indent);
+
+/* A stage or rule of a probe's target, in full (report_probed.c). */
+void text_put_outcome(const struct text *t, int outcome);
+void text_put_stages(const struct text *t);
+/* Is it in the text report? One of many targets: failures, and what a fabric's notes advise. */
+bool text_shows_stage(const struct text *t, const struct stage *s);
+
+/* A probe's target on one screen: problems, what was noted, counts, verdict (report_screen.c). */
+void text_put_screen(const struct text *t);
+/* "10.0.0.2: reachable, 2 problems" */
+void text_put_headline(const struct text *t);
+
 /* The last line: the verdict and what it counts (report_text_verdict.c). */
 void text_put_verdict(const struct text *t);
 

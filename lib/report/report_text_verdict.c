@@ -61,18 +61,39 @@ static void put_summary_counts(const struct text *t, const struct verdict_summar
     put_part(out, &first, s->skipped, "rule skipped", "rules skipped");
     put_part(out, &first, s->passed, "rule passed", "rules passed");
     if (first)
-        g_string_append(out, "no rule applied");
+        g_string_append(out, t->report->probed && t->checked->stages ? "no stage failed"
+                                                                     : "no rule applied");
 }
 
-/* Has a failed stage already shown the trouble? */
-static bool trouble_is_reported(const struct checked *j)
+/* The stage that the report shows and whose text has the reason, or is its end; NULL: none. */
+static const struct stage *stage_that_says(const struct text *t, const char *why)
 {
-    for (guint i = 0; j->stages && i < j->stages->len; i++) {
-        const struct stage *s = j->stages->pdata[i];
-        if (s->outcome == OUTCOME_FAIL && strcmp(s->text, j->trouble) == 0)
-            return true;
+    const GPtrArray *all = t->checked->stages;
+    for (guint i = 0; all && i < all->len; i++) {
+        const struct stage *s = all->pdata[i];
+        bool shown = (s->outcome == OUTCOME_FAIL || s->outcome == OUTCOME_INCONCLUSIVE) &&
+                     text_shows_stage(t, s);
+        if (shown && s->text[0] && (strstr(s->text, why) || g_str_has_suffix(why, s->text)))
+            return s;
     }
-    return false;
+    return NULL;
+}
+
+/* Why there is no verdict. What a stage above says is not repeated. */
+static void put_why_not(const struct text *t)
+{
+    const char *why = checked_why_not(t->report, t->checked);
+    const struct stage *s = stage_that_says(t, why);
+    size_t before = s && strlen(why) > strlen(s->text) ? strlen(why) - strlen(s->text) : 0;
+    while (before && strchr(": ", why[before - 1]))
+        before--;
+    if (before)
+        g_string_append_len(t->out, why, (gssize)before);
+    else if (s)
+        g_string_append_printf(t->out, "%s %s", s->id,
+                               s->outcome == OUTCOME_FAIL ? "failed" : "has no result");
+    else
+        g_string_append(t->out, why);
 }
 
 static void put_status(const struct text *t, const struct verdict_summary *s)
@@ -104,14 +125,14 @@ void text_put_verdict(const struct text *t)
     }
     put_status(t, &s);
     if (s.status == VERDICT_UNJUDGED)
-        g_string_append(t->out, checked_why_not(t->report, t->checked));
+        put_why_not(t);
     else
         put_summary_counts(t, &s);
     text_put_events_count(t);
     if (s.status != VERDICT_UNJUDGED && t->checked->remark)
         g_string_append_printf(t->out, "; %s", t->checked->remark);
     if (s.status == VERDICT_VIOLATED && t->checked->trouble &&
-        !(t->of_fabric && trouble_is_reported(t->checked)))
+        !stage_that_says(t, t->checked->trouble))
         g_string_append_printf(t->out, "; and not checked to its end: %s", t->checked->trouble);
     if (s.status == VERDICT_VIOLATED && s.undone)
         g_string_append_printf(t->out, "; %s", s.undone);

@@ -29,11 +29,16 @@ const struct rule *rule_find(const char *id)
     return NULL;
 }
 
-bool rule_selected(const struct rule *r, const char *selector)
+bool id_selected(const char *id, const char *selector)
 {
     size_t n = strlen(selector);
-    return strncmp(r->id, selector, n) == 0 &&
-           (r->id[n] == '\0' || r->id[n] == '.' || (n && selector[n - 1] == '.'));
+    return strncmp(id, selector, n) == 0 &&
+           (id[n] == '\0' || id[n] == '.' || (n && selector[n - 1] == '.'));
+}
+
+bool rule_selected(const struct rule *r, const char *selector)
+{
+    return id_selected(r->id, selector);
 }
 
 const char *rule_level_name(enum rule_level level)

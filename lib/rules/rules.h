@@ -93,6 +93,8 @@ const struct rule *rule_find(const char *id);
  * rfc4391.6.type, but not rfc4391.60.
  */
 bool rule_selected(const struct rule *r, const char *selector);
+/* The same for the identifier of another thing, such as a stage of the probe. */
+bool id_selected(const char *id, const char *selector);
 
 static inline bool rule_in_capture(const struct rule *r)
 {

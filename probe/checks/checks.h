@@ -28,6 +28,7 @@ struct check {
     const char *sends, *expects; /* descriptions for --list and --dry-run */
     enum rule_number rules[CHECK_RULES];
     unsigned n_rules;
+    const char *stage; /* a stage that it reports too; NULL: none */
 };
 
 struct check_table {
@@ -42,8 +43,11 @@ extern const struct check_table multicast_checks, membership_checks, resolution_
 
 /* The checks of all tables, in order; NULL after the last one. */
 const struct check *check_at(unsigned i);
-/* True if any of its rules is selected. */
-bool check_selected(const struct check *c, const struct rule_selection *s);
+/* True if any of its rules, or its stage, is selected by --only. */
+bool check_selected(const struct check *c, const struct options *o);
+
+/* What to do if the peer violates the rule (advice.c); NULL: its page says it. */
+const char *check_advice(enum rule_number rule);
 
 /*
  * Runs the checks of a peer (run_peer.c). first: a response that it has already sent; NULL: none.

@@ -162,6 +162,7 @@ static void check_connection_modes(struct target *t)
 
 static const struct check checks[] = {
     {.name = "connection",
+     .stage = "peer.connections",
      .needs = NEEDS_CONNECTIONS,
      .run = check_connection,
      .sends =
@@ -171,6 +172,7 @@ static const struct check checks[] = {
      RULES(R_RFC4755_3_5_SERVICE_ID, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, R_RFC4755_6_PRIVATE_DATA,
            R_RFC4755_6_RESERVED_ZERO, R_RFC4755_2_RFC4391_SUPPORTED)},
     {.name = "connection-second",
+     .stage = "peer.second-connection",
      .needs = NEEDS_CONNECTIONS,
      .run = check_connection_second,
      .sends = "a second REQ while a connection is open",

@@ -44,6 +44,7 @@ static void check_connection_end(struct target *t)
 
 static const struct check checks[] = {
     {.name = "connection-end",
+     .stage = "peer.disconnect",
      .needs = NEEDS_CONNECTIONS,
      .run = check_connection_end,
      .sends = "DREQ, then a request over UD and a further REQ",

@@ -134,6 +134,7 @@ static void check_connection_small(struct target *t)
 
 static const struct check checks[] = {
     {.name = "connection-sizes",
+     .stage = "peer.connection-mtu",
      .needs = NEEDS_SOURCE | NEEDS_CONNECTIONS,
      .run = check_connection_sizes,
      .sends =

@@ -140,6 +140,7 @@ static void check_sizes(struct target *t)
 
 static const struct check checks[] = {
     {.name = "echo",
+     .stage = "peer.echo",
      .needs = NEEDS_SOURCE,
      .run = check_echo,
      .sends = "ICMP echo request of 84 bytes over UD; again from a second QP",

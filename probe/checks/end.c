@@ -8,6 +8,7 @@
 #include "probe/exchange/request.h"
 #include "probe/exchange/response_times.h"
 #include "probe/exchange/tally.h"
+#include "probe/link/advice.h"
 #include "probe/link/groups.h"
 #include "probe/link/link.h"
 #include "probe/link/sa.h"
@@ -68,19 +69,28 @@ char *end_own_reason(struct target *t)
 
 /* ---- the last request */
 
+static void report_own_end(struct target *t, const char *why)
+{
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE, "", "%s", why);
+    results_advise(t->results, "ipoib-probe %s fabric; then test again", w.probe);
+}
+
 static void report_silent(struct target *t, const struct exchange *last)
 {
     char *own = end_own_reason(t);
     if (own)
-        results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE,
-                      "see 'ipoib-probe fabric', then test again", "%s", own);
+        report_own_end(t, own);
     else if (last->outcome == NOT_SENT)
         results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE, "", "the last request was %s",
                       last->received);
-    else
-        results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE,
-                      "find out when it stopped, and test again",
+    else {
+        t->results->checked->state = "no longer reachable";
+        results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE, "",
                       "it no longer replies to the request of the beginning: %s", last->received);
+        results_advise(t->results, "ipoib-probe --why %s", t->name);
+    }
     g_free(own);
 }
 
@@ -116,6 +126,18 @@ static void report_unanswered(struct target *t)
 
 enum { LOST_SHOWN = 3, PERCENT_SHOWN = 5, PERCENT_JUDGED = 20 };
 
+static void report_judged_loss(struct target *t, const char *text)
+{
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    results_stage(t->results, "peer.loss", OUTCOME_INCONCLUSIVE,
+                  "look for errors of the links to it: perfquery, ibqueryerrors", "%s", text);
+    if (t->peer->lid)
+        results_advise(t->results,
+                       "perfquery -x %s %u; ibqueryerrors %s: errors of the links to it", w.diags,
+                       t->peer->lid, w.diags);
+}
+
 static void report_loss(struct target *t, const struct tally_form *sum)
 {
     unsigned lost = sum->packets - sum->responses;
@@ -124,8 +146,7 @@ static void report_loss(struct target *t, const struct tally_form *sum)
     char *text = g_strdup_printf("%u of %u requests lost (%u %%)", lost, sum->packets,
                                  (lost * 100 + sum->packets / 2) / sum->packets);
     if (lost * 100 > sum->packets * PERCENT_JUDGED)
-        results_stage(t->results, "peer.loss", OUTCOME_INCONCLUSIVE,
-                      "look for errors of the links to it: perfquery, ibqueryerrors", "%s", text);
+        report_judged_loss(t, text);
     t->results->checked->remark = text;
 }
 

@@ -13,6 +13,7 @@
 #include "probe/exchange/peer.h"
 #include "probe/exchange/receive.h"
 #include "probe/exchange/request.h"
+#include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -197,6 +198,11 @@ static void report_own_address(struct target *t, const char *interface)
                   fault ? "two hosts have one address: find the other one by its GID"
                         : "test another address of the peer",
                   "this host has %s too, at %s", t->name, interface);
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    if (fault && t->peer->lid)
+        results_advise(t->results, "smpquery %s nodedesc %u; it names the other host", w.diags,
+                       t->peer->lid);
 }
 
 /* own: the interface of this host that has the address; NULL: none. */
@@ -213,7 +219,7 @@ static void run_checks(struct target *t, const char *own)
         reachable_report(t);
     const struct check *c;
     for (unsigned i = 0; !t->run->options->why && (c = check_at(i)) && !target_ended(t); i++)
-        if (check_selected(c, &t->run->options->selection))
+        if (check_selected(c, t->run->options))
             run_check(t, c);
     owner_report(t);
     results_begin(t->results, "end");
@@ -283,12 +289,17 @@ void checks_run_peer(struct target *t, const struct response *first)
     struct exchange x = resolve_peer(t, first);
     char *own = host_has_address(t->ipv6, t->ip);
     /* this host's own port may reply too: nothing is tested then */
-    if (x.outcome == RESPONSE_RECEIVED && !(own && host_has_port(t->peer->lladdr)))
+    bool replies = x.outcome == RESPONSE_RECEIVED && !(own && host_has_port(t->peer->lladdr));
+    t->results->checked->state = replies                    ? "reachable"
+                                 : x.outcome == NO_RESPONSE ? "not reachable"
+                                                            : "not tested";
+    if (replies)
         run_checks(t, own);
     else
         t->results->checked->trouble = why_not_tested(t, &x, own);
     if (t->run->broken && !t->results->checked->trouble)
         report_broken(t);
+    results_keep_selected(t->results, t->run->options, NULL);
     wirelog_check(t->log, NULL, NULL, NULL);
     g_free(own);
     g_free(t->peer->by_unicast);

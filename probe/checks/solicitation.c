@@ -82,6 +82,7 @@ static void check_solicitation(struct target *t)
 
 static const struct check checks[] = {
     {.name = "solicitation",
+     .stage = "peer.nd-padding",
      .needs = NEEDS_SOURCE | NEEDS_IPV6,
      .run = check_solicitation,
      .sends =

@@ -20,10 +20,12 @@ const struct check *check_at(unsigned i)
     return NULL;
 }
 
-bool check_selected(const struct check *c, const struct rule_selection *s)
+bool check_selected(const struct check *c, const struct options *o)
 {
+    if (o->stages && o->stages->len && c->stage && probe_options_select_stage(o, c->stage))
+        return true;
     for (unsigned i = 0; i < c->n_rules; i++)
-        if (s->rule[c->rules[i]])
+        if (o->selection.rule[c->rules[i]])
             return true;
     return false;
 }

@@ -104,6 +104,16 @@ static char *interface_or_skip(struct target *t, const char *id)
     return name;
 }
 
+static void report_other_mtu(struct target *t, const char *id, const char *name,
+                             unsigned long bytes)
+{
+    unsigned link = link_mtu(t->link);
+    results_stage(t->results, id, bytes > link ? OUTCOME_FAIL : OUTCOME_NOTED, "",
+                  "%s is in datagram mode, MTU %lu bytes; the link's is %u", name, bytes, link);
+    results_advise(t->results, "ip link set %s mtu %u; all hosts of the link use the same MTU",
+                   name, link);
+}
+
 /* RFC 4391 §7: the link's MTU is the group's. RFC 4755 §5: a connection's MTU may be larger. */
 static void report_mode(struct target *t, const char *id, const char *name, bool connected,
                         unsigned long bytes)
@@ -122,10 +132,7 @@ static void report_mode(struct target *t, const char *id, const char *name, bool
         results_stage(t->results, id, OUTCOME_PASS, "",
                       "%s is in datagram mode, MTU %lu bytes, the link's", name, bytes);
     else
-        results_stage(
-            t->results, id, bytes > link ? OUTCOME_FAIL : OUTCOME_NOTED,
-            "ip link set MTU: all hosts of the link use the same MTU, that of the broadcast group minus 4",
-            "%s is in datagram mode, MTU %lu bytes; the link's is %u", name, bytes, link);
+        report_other_mtu(t, id, name, bytes);
 }
 
 static bool stage_mode(struct target *t, const char *id)
@@ -173,7 +180,7 @@ static bool stage_own_flux(struct target *t, const char *id)
     else
         results_stage(
             t->results, id, OUTCOME_NOTED,
-            "sysctl net.ipv4.conf.all.arp_ignore=1 and arp_announce=2",
+            "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",
             "%u interfaces may be on this link, and each answers ARP for the others' addresses",
             all->len);
     g_ptr_array_unref(all);

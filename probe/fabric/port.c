@@ -6,6 +6,7 @@
 #include "hca/client.h"
 #include "hca/records.h"
 #include "probe/fabric/stages.h"
+#include "probe/link/advice.h"
 #include "probe/link/link.h"
 #include "probe/link/port_records.h"
 #include "probe/link/sa.h"
@@ -27,35 +28,55 @@ static void report_active(struct target *t, const char *id)
 
 static bool stage_port_state(struct target *t, const char *id)
 {
+    struct port_words w;
+    advice_name_port(t->link, &w);
     switch (t->link->transport->facts.state) {
     case PORT_ACTIVE:
         report_active(t, id);
         return true;
     case PORT_INIT:
-        results_stage(
-            t->results, id, OUTCOME_FAIL,
-            "start a subnet manager (opensm), or find out why the one there does not reach this port",
-            "Initialize: the link is up, but no subnet manager has set the port up");
+        results_stage(t->results, id, OUTCOME_FAIL, "",
+                      "Initialize: the link is up, but no subnet manager has set the port up");
+        results_advise(t->results,
+                       "if no other host runs a subnet manager: opensm -g %s; otherwise see its "
+                       "log: it does not reach this port",
+                       w.guid);
         return false;
     case PORT_ARMED:
-        results_stage(t->results, id, OUTCOME_FAIL,
-                      "see the subnet manager's log: it has not made the port Active", "Armed");
+        results_stage(t->results, id, OUTCOME_FAIL, "", "Armed");
+        results_advise(t->results,
+                       "see the subnet manager's log: it has not made the port %s Active", w.guid);
         return false;
     default:
-        results_stage(t->results, id, OUTCOME_FAIL,
-                      "check the cable, and that the port at its other end is switched on",
-                      "Down: there is no link");
+        results_stage(t->results, id, OUTCOME_FAIL, "", "Down: there is no link");
+        results_advise(t->results,
+                       "ibstat %s; check the cable, and that the port at its other end is switched "
+                       "on",
+                       w.stat);
         return false;
     }
 }
 
 /* ---- the subnet manager */
 
+static void report_dead_sa(struct target *t, const char *id, enum sa_result result, uint16_t status)
+{
+    unsigned lid = t->link->transport->facts.sm_lid;
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    if (result == SA_NO_RESPONSE)
+        results_stage(t->results, id, OUTCOME_FAIL, "", "the SA at LID %u does not answer", lid);
+    else
+        results_stage(t->results, id, OUTCOME_FAIL, "", "%s", sa_failure_text(t, result, status));
+    results_advise(t->results,
+                   "sminfo %s %u; if nothing answers, start the subnet manager. A standby takes "
+                   "over after about a minute; the next sweep corrects a wrong SM LID of the port",
+                   w.diags, lid);
+}
+
 /* Nothing that depends on the SA can work. */
 static void report_no_sa(struct target *t, const char *id, enum sa_result result, uint16_t status)
 {
-    static const char check_sm[] =
-        "check that the subnet manager runs. A standby takes over after about a minute; the next sweep corrects a wrong SM LID of the port";
     unsigned lid = t->link->transport->facts.sm_lid;
     if (result == SA_ERROR)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "cannot query the SA: %s",
@@ -67,12 +88,8 @@ static void report_no_sa(struct target *t, const char *id, enum sa_result result
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
                       "try again later; if the SA stays slow, check the load of its host", "%s",
                       t->run->sa.slow);
-    else if (result == SA_NO_RESPONSE)
-        results_stage(t->results, id, OUTCOME_FAIL, check_sm, "the SA at LID %u does not answer",
-                      lid);
     else
-        results_stage(t->results, id, OUTCOME_FAIL, check_sm, "%s",
-                      sa_failure_text(t, result, status));
+        report_dead_sa(t, id, result, status);
 }
 
 static const char *sm_state_name(uint8_t state)
@@ -227,9 +244,12 @@ static bool stage_pkey(struct target *t, const char *id)
     GError *why = NULL;
     assess_table(t);
     if (!link_find_pkey(t, &why)) {
-        results_stage(t->results, id, OUTCOME_FAIL,
-                      "the subnet manager's partition configuration has to name this port's GUID",
-                      "%s", why->message);
+        struct port_words w;
+        advice_name_port(t->link, &w);
+        results_stage(t->results, id, OUTCOME_FAIL, "", "%s", why->message);
+        results_advise(t->results,
+                       "add %s=full to the partition in the subnet manager's partitions.conf",
+                       w.guid);
         g_error_free(why);
         return false;
     }

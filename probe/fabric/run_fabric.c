@@ -9,6 +9,7 @@
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/link/wirelog.h"
+#include "probe/run/options.h"
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
@@ -117,24 +118,72 @@ static bool run_stage(struct target *t, const struct stage_of_fabric *s)
     return passed;
 }
 
+/* A word for an operator. whole: every stage has run. */
+static const char *state_of_link(const struct target *t, bool whole)
+{
+    const GPtrArray *all = t->results->checked->stages;
+    const struct stage *last = all->pdata[all->len - 1];
+    if (!whole && last->outcome == OUTCOME_FAIL)
+        return "not usable";
+    if (!whole || t->results->checked->undone)
+        return "not fully tested";
+    if (t->run->options->stages && t->run->options->stages->len)
+        return NULL;
+    return checked_failed_stages(t->results->checked) ? "usable in part" : "usable";
+}
+
+static bool is_wanted(const struct options *o, const struct stage_of_fabric *s)
+{
+    bool wanted = probe_options_select_stage(o, s->id);
+    for (unsigned i = 0; i < s->n_rules; i++)
+        wanted |= o->selection.rule[s->rules[i]];
+    return wanted;
+}
+
+/* The number of stages up to the last one that --only selects. */
+static unsigned stages_to_run(const struct options *o)
+{
+    const struct stage_of_fabric *s;
+    unsigned n = 1;
+    for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
+        n = is_wanted(o, s) ? i + 1 : n;
+    return n;
+}
+
+/* The stages have run, up to the one that ended the diagnosis. */
+static void end_stages(struct target *t, unsigned ran, unsigned n)
+{
+    const struct stage_of_fabric *last = ran < n ? fabric_stage_at(ran) : NULL;
+    t->results->checked->state = state_of_link(t, !last);
+    if (!fabric_stage_at(ran))
+        remember_subnet(t);
+    else if (last && !t->run->stopped)
+        skip_from(t, ran + 1);
+    results_keep_selected(t->results, t->run->options, last ? last->id : "");
+}
+
+/* Does a stage that was to run need the SA? */
+static bool needs_sa(const struct target *t)
+{
+    const GPtrArray *selectors = t->run->options->stages;
+    return !selectors || !selectors->len || t->results->checked->undone;
+}
+
 void fabric_run(struct target *t, enum opening opening, const GError *why)
 {
     if (!device_is_open(t, opening, why)) {
-        skip_from(t, 1);
+        end_stages(t, 0, 1);
         return;
     }
     t->about_fabric = true;
     wirelog_check(t->log, t->results->known, results_checked, t->results);
-    unsigned i = 1;
-    while (fabric_stage_at(i) && !t->run->stopped && run_stage(t, fabric_stage_at(i)))
+    unsigned i = 1, n = stages_to_run(t->run->options);
+    while (i < n && !t->run->stopped && run_stage(t, fabric_stage_at(i)))
         i++;
-    if (!fabric_stage_at(i))
-        remember_subnet(t);
-    else if (!t->run->stopped)
-        skip_from(t, i + 1);
+    end_stages(t, i, n);
     if (t->run->broken)
         t->results->checked->trouble = plain_dup(t->link->transport->error);
-    else if (!transport_can(t->link->transport, CAN_QUERY_SA))
+    else if (!transport_can(t->link->transport, CAN_QUERY_SA) && needs_sa(t))
         t->results->checked->trouble = g_strdup_printf("the SA cannot be queried: %s",
                                                        t->link->transport->ops->lacks);
     wirelog_check(t->log, NULL, NULL, NULL);

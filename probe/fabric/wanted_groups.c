@@ -56,13 +56,15 @@ static void report_wanted(struct target *t, const char *id, const char *name,
     if (w->undisclosed)
         snprintf(undisclosed, sizeof undisclosed, "; of %u it is not known: %s", w->undisclosed,
                  sa_failure_text(t, w->last, w->status));
-    if (w->missing->len)
-        results_stage(
-            t->results, id, OUTCOME_FAIL,
-            "set the interface down and up: it joins them again; if it does not, see fabric.join and dmesg",
-            "%s wants %u groups, and this port is not in %s%s", name, w->n, w->missing->str,
-            undisclosed);
-    else if (w->undisclosed)
+    if (w->missing->len) {
+        results_stage(t->results, id, OUTCOME_FAIL, "",
+                      "%s wants %u groups, and this port is not in %s%s", name, w->n,
+                      w->missing->str, undisclosed);
+        results_advise(t->results,
+                       "ip link set %s down; ip link set %s up; it joins them again; if it does "
+                       "not, see fabric.join and dmesg",
+                       name, name);
+    } else if (w->undisclosed)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(w->last, w->status),
                       "%s wants %u groups, and this port is in %u of them%s", name, w->n,
                       w->n - w->undisclosed, undisclosed);

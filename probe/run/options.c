@@ -11,6 +11,7 @@
 #include "probe/run/address.h"
 #include "probe/run/destination.h"
 #include "probe/run/text.h"
+#include "report/explain.h"
 #include "wire/view.h"
 
 static const char help_start[] =
@@ -96,7 +97,13 @@ static bool take_only(void *options, const char *value)
 {
     struct options *o = options;
     GError *error = NULL;
-    return only_read(o->only, &o->selection, value, &error) || say_error(NULL, &error);
+    bool selectable = g_str_has_prefix(value, "fabric") || g_str_has_prefix(value, "peer");
+    if (!selectable || !explain_has_stage(value))
+        return only_read(o->only, &o->selection, value, "rule or stage", &error) ||
+               say_error(NULL, &error);
+    g_ptr_array_add(o->only, (gpointer)value); /* in argv */
+    g_ptr_array_add(o->stages, (gpointer)value);
+    return true;
 }
 
 static bool take_ipv4(void *options, const char *unused)
@@ -167,7 +174,15 @@ static const struct cli_option table[] = {
          "If another node advertises that address during the run, the run ends with an error that "
          "names the node.",
      CLI_CALLS(take_source)},
-    {REPORT_OPTION_ONLY, CLI_CALLS(take_only)},
+    {.name = "only",
+     .argument = "SELECTOR",
+     .help = "test only these rules or stages; may be given several times",
+     .details = "SELECTOR is the identifier of a rule or stage, or a prefix of several "
+                "identifiers, such as `rfc4755`, `rfc4391.6` or `fabric.join`. "
+                "The stages of the target `fabric` that come before it run too, because it rests "
+                "on them, but only those that end the diagnosis are reported. "
+                "If only rules are selected, all stages are reported.",
+     CLI_CALLS(take_only)},
     {.name = "why",
      .help = "only find out whether a peer replies, and why not",
      .details = "It prints the cause, its evidence and a command, and runs no checks of rules.",
@@ -185,6 +200,13 @@ static const struct cli_option table[] = {
     {REPORT_OPTION_STRICT, CLI_SETS(options, strict)},
     {REPORT_OPTION_DEVIATIONS, CLI_STORES(options, deviations)},
     {REPORT_OPTION_FORMAT, CLI_CHOOSES(options, format)},
+    {.letter = 'v',
+     .name = "verbose",
+     .help = "list every stage and rule, also those that passed",
+     .details = "Without it, the text report of a target fits on a screen of 80 columns and 24 "
+                "lines: what failed and what to do, and the number of passes. "
+                "The other formats are always complete.",
+     CLI_SETS(options, verbose)},
     {.name = "node",
      .argument = "NAME",
      .help = "set the node's name in a report of --format json",
@@ -242,6 +264,14 @@ static bool is_own_source(const struct options *o)
             return true;
     }
     return false;
+}
+
+bool probe_options_select_stage(const struct options *o, const char *id)
+{
+    bool selected = !o->stages || o->stages->len == 0;
+    for (guint i = 0; !selected && i < o->stages->len; i++)
+        selected = id_selected(id, o->stages->pdata[i]);
+    return selected;
 }
 
 bool probe_options_only_fabric(const struct options *o)
@@ -305,6 +335,7 @@ int probe_options_read(struct options *o, int argc, char **argv)
 {
     *o = (struct options){.deviations = "linux", .rate = 200, .timeout_ms = 500};
     o->only = g_ptr_array_new();
+    o->stages = g_ptr_array_new();
     o->targets = g_array_new(FALSE, TRUE, sizeof(struct target_option));
     int status = read_all(o, argc, argv);
     only_end(o->only, &o->selection);
@@ -317,4 +348,5 @@ void probe_options_clear(struct options *o)
         g_free(g_array_index(o->targets, struct target_option, i).name);
     g_array_unref(o->targets);
     g_ptr_array_unref(o->only);
+    g_ptr_array_unref(o->stages);
 }

@@ -29,6 +29,7 @@ struct options {
     bool has_source, source_ipv6;
     uint8_t source[16];
     bool disruptive, strict, list, dry_run;
+    bool verbose;        /* the text report lists every stage and rule */
     const char *explain; /* a rule; NULL: none */
     const char *deviations;
     enum format format;
@@ -36,11 +37,12 @@ struct options {
     const char *capture; /* -w */
     const char *output;  /* -o; NULL: stdout */
     enum family family;
-    unsigned rate;       /* packets per second */
-    unsigned timeout_ms; /* for each response */
-    GPtrArray *only;     /* rule selectors, NULL-terminated; empty: all rules */
-    struct rule_selection selection;
-    GArray *targets; /* struct target_option */
+    unsigned rate;                   /* packets per second */
+    unsigned timeout_ms;             /* for each response */
+    GPtrArray *only;                 /* rule selectors, NULL-terminated; empty: all rules */
+    struct rule_selection selection; /* none if only stages are selected */
+    GPtrArray *stages;               /* selectors of stages, of those in only; empty: all stages */
+    GArray *targets;                 /* struct target_option */
 };
 
 /*
@@ -49,6 +51,9 @@ struct options {
  */
 int probe_options_read(struct options *o, int argc, char **argv);
 void probe_options_clear(struct options *o);
+
+/* Is the stage selected by --only, or is none? */
+bool probe_options_select_stage(const struct options *o, const char *id);
 
 /* True if no target is an address. */
 bool probe_options_only_fabric(const struct options *o);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "cli/plain.h"
+#include "probe/run/options.h"
 #include "report/words.h"
 
 void results_begin(struct results *r, const char *check)
@@ -242,6 +243,36 @@ void results_stage(struct results *r, const char *id, int outcome, const char *a
     va_end(args);
     checked_add_stage(r->checked, id, outcome, text, advice);
     g_free(text);
+}
+
+void results_advise(struct results *r, const char *format, ...)
+{
+    const GPtrArray *all = r->checked->stages;
+    struct stage *s = all->pdata[all->len - 1];
+    va_list args;
+    va_start(args, format);
+    char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_free(s->advice);
+    s->advice = plain_dup(text);
+    g_free(text);
+}
+
+struct kept {
+    const struct options *options;
+    const char *also;
+};
+
+static bool is_kept(const struct stage *s, const void *user)
+{
+    const struct kept *k = user;
+    return probe_options_select_stage(k->options, s->id) ||
+           (k->also ? g_str_equal(s->id, k->also) : s->outcome == OUTCOME_INCONCLUSIVE);
+}
+
+void results_keep_selected(struct results *r, const struct options *o, const char *also)
+{
+    checked_keep_stages(r->checked, is_kept, &(struct kept){o, also});
 }
 
 void results_withhold_stage(struct results *r, const char *format, ...)

@@ -14,6 +14,8 @@
     .rules = {__VA_ARGS__},                                                                        \
     .n_rules = sizeof((enum rule_number[]){__VA_ARGS__}) / sizeof(enum rule_number)
 
+struct options;
+
 struct results {
     struct checked *checked;
     const struct deviations *known;
@@ -74,6 +76,15 @@ void results_checked(void *user, uint32_t frame, const struct finding *f);
  */
 void results_stage(struct results *r, const char *id, int outcome, const char *advice,
                    const char *format, ...) G_GNUC_PRINTF(5, 6);
+
+/* Sets the advice of the last stage. */
+void results_advise(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/*
+ * Removes stages that --only does not select. also: the one that ended a diagnosis, which is kept;
+ * "": none ended it. NULL: those without a result are kept.
+ */
+void results_keep_selected(struct results *r, const struct options *o, const char *also);
 
 /* Something of the last stage was not done, so it is inconclusive, unless it failed. */
 void results_withhold_stage(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3);

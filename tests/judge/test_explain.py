@@ -13,6 +13,7 @@ PAGES = os.path.join(SRC, "doc/rules")
 IDS = sorted(n[:-3] for n in os.listdir(PAGES) if n != "README.md")
 EVENT_PAGES = os.path.join(SRC, "doc/events")
 EVENTS = sorted(n[:-3] for n in os.listdir(EVENT_PAGES) if n != "README.md")
+STAGES = [n for n in os.listdir(os.path.join(SRC, "doc/stages")) if n != "README.md"]
 HEADINGS = ["WHAT IT MEANS", "HOW IT IS CHECKED", "HOW TO SEE IT", "WHAT TO DO"]
 
 
@@ -57,9 +58,13 @@ def test_filters_and_commands_stay_one_line():
     assert "\n  ipoib.reserved != 0\n" in text
 
 
-def test_both_tools_print_the_same():
+def test_both_tools_print_the_same_page():
+    """ipoib-probe adds how it checks the rule."""
     rule = "rfc4391.6.type"
-    assert explain(rule, "ipoib-probe").stdout == explain(rule).stdout != ""
+    page, of_probe = explain(rule).stdout, explain(rule, "ipoib-probe").stdout
+    assert page and of_probe.startswith(page + "\nHOW THE PROBE CHECKS IT\n- ")
+    stage = "fabric.join"
+    assert explain(stage, "ipoib-probe").stdout == explain(stage).stdout != ""
 
 
 def test_a_beginning_that_one_rule_has_is_enough():
@@ -69,10 +74,13 @@ def test_a_beginning_that_one_rule_has_is_enough():
 @pytest.mark.parametrize(
     "rule, why",
     [
-        ("rfc4391.6", "rules and events begin with 'rfc4391.6': rfc4391.6.encapsulation-header, "),
-        ("", f"{len(IDS) + len(EVENTS)} rules and events begin with ''"),
-        ("rfc9999", "no rule or event begins with 'rfc9999'"),
-        ("\x1b[2J", r"no rule or event begins with '\x1b[2J'"),
+        (
+            "rfc4391.6",
+            "rules, events and stages begin with 'rfc4391.6': rfc4391.6.encapsulation-header, ",
+        ),
+        ("", f"{len(IDS) + len(EVENTS) + len(STAGES)} rules, events and stages begin with ''"),
+        ("rfc9999", "no rule, event or stage begins with 'rfc9999'"),
+        ("\x1b[2J", r"no rule, event or stage begins with '\x1b[2J'"),
     ],
 )
 @pytest.mark.parametrize("tool", ["ipoib-check", "ipoib-probe"])

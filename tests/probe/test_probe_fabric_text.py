@@ -26,10 +26,17 @@ def test_text():
     assert done.returncode == 3
     assert (done.stdout + done.stderr).count(CAUSE) == 1
     lines = done.stdout.splitlines()
+    assert lines[0] == "fabric: not usable, 1 problem"
     assert lines[1].split()[:2] == ["fail", "fabric.device"]
-    assert sum("skipped" in line for line in lines) == 1
-    assert any("18 stages not run: fabric.device failed" in line for line in lines)
+    assert any(line.startswith("18 stages not run: fabric.device failed; -v") for line in lines)
+    assert len(lines) <= 22 and max(map(len, lines)) < 80
     assert lines[-1] == "fabric: FAULT: 1 stage failed"
+
+
+def test_text_of_everything():
+    lines = run("-v", "fabric").stdout.splitlines()
+    assert sum("skipped" in line for line in lines) == 1
+    assert any("  18 stages not run: fabric.device failed" in line for line in lines)
 
 
 def test_json_has_every_stage():

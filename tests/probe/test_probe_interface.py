@@ -42,14 +42,14 @@ RUNS = {  # name: members of Peer, arguments of the probe
     "port down after 3": (
         {
             "silent_after": 3,
-            "sysfs_then": {"ib9/device/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"},
+            "sysfs_then": {"ib9/device/infiniband/hca0/ports/1/state": "1: DOWN\n"},
         },
         IPV4,
     ),
     "no P_Key after 3": (
         {
             "silent_after": 3,
-            "sysfs_then": {"ib9/device/infiniband/mlx5_0/ports/1/pkeys/0": "0x0000\n"},
+            "sysfs_then": {"ib9/device/infiniband/hca0/ports/1/pkeys/0": "0x0000\n"},
         },
         IPV4,
     ),
@@ -57,7 +57,7 @@ RUNS = {  # name: members of Peer, arguments of the probe
     "sweep": ({}, "10.0.0.0/29"),
     "fabric": ({}, "fabric"),
     "port down": (
-        {"sysfs": {"ib9/device/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"}},
+        {"sysfs": {"ib9/device/infiniband/hca0/ports/1/state": "1: DOWN\n"}},
         "fabric",
     ),
     "fabric, own address": ({"addresses": [f"{IPV4}/24"]}, "fabric"),
@@ -74,9 +74,30 @@ RUNS = {  # name: members of Peer, arguments of the probe
         {
             "sysfs": {
                 f"ib9/{f}": None
-                for f in ("broadcast", "mode", "mtu", "device/infiniband/mlx5_0/ports/1/rate")
+                for f in ("broadcast", "mode", "mtu", "device/infiniband/hca0/ports/1/rate")
             }
         },
+        "fabric",
+    ),
+    **{
+        " ".join(("only", *selectors, target)): (
+            given,
+            *[word for selector in selectors for word in ("--only", selector)],
+            target,
+        )
+        for given, selectors, target in (
+            ({}, ("fabric.pkey",), "fabric"),
+            ({}, ("fabric.census",), "fabric"),
+            ({}, ("fabric.pkey", "rfc4391.6.type"), IPV4),
+            ({}, ("peer.address",), IPV4),
+            ({}, ("peer.connection-mtu",), IPV4),
+            ({"second_station": True}, ("peer.arp-flux",), IPV4),
+        )
+    },
+    "only fabric.pkey, port down": (
+        {"sysfs": {"ib9/device/infiniband/hca0/ports/1/state": "1: DOWN\n"}},
+        "--only",
+        "fabric.pkey",
         "fabric",
     ),
     "partition": ({}, "--pkey", "0x8012", IPV4),
@@ -105,6 +126,35 @@ def fixture_runs(can_play):
             for name, (given, *words) in RUNS.items()
         }
         yield lambda name: Run(begun[name].result())
+
+
+# ---- --only with stages
+
+
+@pytest.mark.parametrize(
+    "name, status, stages",
+    [
+        # the stages before it run too, and are not reported
+        ("only fabric.pkey fabric", 0, {"fabric.pkey": "pass"}),
+        ("only fabric.pkey, port down", 1, {"fabric.port-state": "fail", "fabric.pkey": "skipped"}),
+        ("only fabric.census fabric", 2, {"fabric.census": "skipped"}),
+        ("only fabric.pkey rfc4391.6.type 10.0.0.2", 0, {}),
+        ("only peer.address 10.0.0.2", 0, {"peer.address": "noted"}),
+        ("only peer.connection-mtu 10.0.0.2", 2, {}),
+        ("only peer.arp-flux 10.0.0.2", 1, {"peer.arp-flux": "fail"}),
+    ],
+)
+def test_only_stages(runs, name, status, stages):
+    run = runs(name)
+    found = {r["id"]: r["outcome"] for r in run.report["results"] if r["level"] == "STAGE"}
+    assert (run.status, found) == (status, stages), run.report
+
+
+def test_only_a_stage_checks_no_rules(runs):
+    for name in ("only fabric.pkey fabric", "only peer.arp-flux 10.0.0.2"):
+        assert all(r["level"] == "STAGE" for r in runs(name).report["results"])
+    run = runs("only fabric.pkey rfc4391.6.type 10.0.0.2")
+    assert set(run.outcomes("pass")) == {"rfc4391.6.type"}
 
 
 # ---- a peer that replies

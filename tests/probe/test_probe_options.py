@@ -5,6 +5,7 @@ device with 3, and --list and --dry-run need none.
 Expected: doc/man/ipoib-probe.1; the schema tests/support/junit.xsd."""
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -37,7 +38,9 @@ def probe(status, *arguments):
         ("10.0.0.0/33", "no prefix length"),
         ("10.0.0.0/", "no prefix length"),
         ("224.0.0.0/24", "not the address of hosts"),
-        ("--only rfc9999 10.0.0.1", "no rule is named"),
+        ("--only rfc9999 10.0.0.1", "no rule or stage is named"),
+        ("--only fabric.nothing fabric", "no rule or stage is named"),
+        ("--only sweep 10.0.0.0/29", "no rule or stage is named"),
         ("--pkey 0x10000 10.0.0.1", "--pkey"),
         ("--pkey 0x8000 10.0.0.1", "--pkey needs the P_Key of a partition"),
         ("--rate 0 10.0.0.1", "--rate needs a number from 1 to 100000, not '0'"),
@@ -172,6 +175,57 @@ def test_junit_report_is_valid():
         check=False,
     )
     assert valid.returncode == 0, valid.stderr
+
+
+# --- stages: --explain, --list and the pages
+
+PAGES = os.path.join(SRC, "doc", "stages")
+STAGES = sorted(n[:-3] for n in os.listdir(PAGES) if n != "README.md")
+
+
+def named_in_sources():
+    """The stages that the probe's sources name."""
+    found = set()
+    for folder, _, names in os.walk(os.path.join(SRC, "probe")):
+        for name in names:
+            if name.endswith(".c"):
+                with open(os.path.join(folder, name), encoding="utf-8") as f:
+                    found |= set(re.findall(r'"((?:fabric|peer|sweep|link)\.[a-z-]+)"', f.read()))
+    return found
+
+
+def test_every_stage_has_a_page_and_is_in_the_index():
+    with open(os.path.join(PAGES, "README.md"), encoding="utf-8") as f:
+        index = re.findall(r"^\| \[`([a-z.-]+)`\]\(\1\.md\) \| .+ \|$", f.read(), re.M)
+    assert sorted(index) == STAGES == sorted(named_in_sources())
+
+
+def test_every_stage_is_explained():
+    for stage in STAGES:
+        out = probe(0, "--explain", stage).stdout
+        assert out.startswith(stage + "\n\n") and "All stages" not in out
+        for heading in ("WHAT IT MEANS", "HOW IT IS CHECKED", "WHAT TO DO"):
+            assert f"\n{heading}\n" in out, stage
+        assert max(map(len, out.splitlines())) < 80, stage
+
+
+def test_every_rule_of_the_probe_says_how_it_checks_it():
+    listed = json.loads(probe(0, "--list", "--format", "json").stdout)
+    for check in listed["checks"]:
+        for rule in check["rules"]:
+            out = " ".join(probe(0, "--explain", rule).stdout.split())
+            assert f"- {check['check']}: sends {check['sends']}; expects {check['expects']}" in out
+    for other in listed["other_rules"]:
+        assert "HOW THE PROBE CHECKS IT\nIt looks at" in probe(0, "--explain", other["id"]).stdout
+
+
+def test_rule_of_a_capture_has_no_check_of_the_probe():
+    assert "PROBE CHECKS" not in probe(0, "--explain", "rfc4755.3.3.simultaneous").stdout
+
+
+def test_list_of_a_stage():
+    out = probe(0, "--list", "--only", "fabric.pkey").stdout
+    assert "\n  fabric.pkey " in out and "fabric.pkey-twins" not in out and "echo" not in out
 
 
 # --- without a device

@@ -97,10 +97,10 @@ def port_files(device, number, gid, state="4: ACTIVE", layer="InfiniBand", verbs
     return {path: text + "\n" for path, text in files.items()}
 
 
-# ib9 is on mlx5_0. smi1 only carries SMPs for it, as beside a ConnectX-8; mlx5_1 is a RoCE port;
+# ib9 is on hca0. smi1 only carries SMPs for it, as beside a ConnectX-8; mlx5_1 is a RoCE port;
 # mlx5_2 has no interface; nothing is plugged into mlx5_3.
 PORTS = {
-    **port_files("mlx5_0", 1, "fe80::1"),
+    **port_files("hca0", 1, "fe80::1"),
     **port_files("mlx5_1", 1, "fe80::2", layer="Ethernet"),
     **port_files("mlx5_2", 1, "fe80::3"),
     **port_files("mlx5_3", 1, "fe80::4", state="1: DOWN"),
@@ -144,4 +144,4 @@ def test_names_of_devices(can_play):
     del can_play
     given = {"infiniband": PORTS}
     why = refuse(given, PROBE, "-d", "mlx5_9", "--format", "json", IPV4)
-    assert why.endswith("; there is mlx5_0, mlx5_2, mlx5_3, ib9")
+    assert why.endswith("; there is hca0, mlx5_2, mlx5_3, ib9")

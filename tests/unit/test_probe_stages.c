@@ -262,6 +262,7 @@ static void mtu_is_compared_with_the_link(void **state)
     check(&l, OUTCOME_PASS, "datagram mode, MTU 2044 bytes, the link's");
     l = look_at_mode("datagram\n", "2045\n", NO_FAULT);
     check(&l, OUTCOME_FAIL, "datagram mode, MTU 2045 bytes; the link's is 2044");
+    advises(&l, "ip link set ib0 mtu 2044;");
     l = look_at_mode("datagram\n", "1500\n", NO_FAULT);
     check(&l, OUTCOME_NOTED, "datagram mode, MTU 1500 bytes; the link's is 2044");
     l = look_at_mode("connected\n", "65520\n", NO_FAULT);
@@ -284,6 +285,8 @@ static void several_interfaces_need_both_arp_settings(void **state)
     host.interfaces = 2;
     l = look("fabric.own-flux", NO_FAULT, false);
     check(&l, OUTCOME_NOTED, "2 interfaces may be on this link");
+    assert_string_equal(
+        l.advice, "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2");
     set_file("/proc/sys/net/ipv4/conf/all/arp_ignore", "1\n");
     l = look("fabric.own-flux", NO_FAULT, false);
     check(&l, OUTCOME_NOTED, "2 interfaces may be on this link");

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Parts of commands in advices: the names that this port has in other programs. */
+#ifndef IPOIB_PROBE_ADVICE_H
+#define IPOIB_PROBE_ADVICE_H
+
+#include "probe/link/link.h"
+
+struct port_words {
+    char diags[96]; /* "-C mlx5_0 -P 1": options of infiniband-diags */
+    char stat[80];  /* "mlx5_0 1": arguments of ibstat */
+    char guid[20];  /* "0x0002c90300000001" */
+    char probe[80]; /* "-d ib0", or "-d mlx5_0 -p 1": options of ipoib-probe */
+};
+
+void advice_name_port(const struct probe_link *l, struct port_words *w);
+
+#endif
