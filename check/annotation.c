@@ -2,6 +2,7 @@
 #include "check/annotation.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -159,6 +160,8 @@ static const char *heading(const struct finding *f)
         return level == RULE_MUST || level == RULE_SHOULD ? "known deviation" : "noted";
     case VERDICT_KNOWN:
         return "known from the baseline";
+    case OUTCOME_SUSPECTED:
+        return "suspected";
     case OUTCOME_NOTED:
         return "noted";
     default:
@@ -183,8 +186,11 @@ static char *comment_of(const struct finding *f)
     char sender[SENDER_TEXT_SIZE];
     if (sender_text(sender, f->sender)[0])
         g_string_append_printf(s, "; sent by %s", sender);
-    if (f->reason[0] && f->outcome == OUTCOME_DEVIATION)
+    bool explained = f->outcome == OUTCOME_DEVIATION || f->outcome == OUTCOME_SUSPECTED;
+    if (f->reason[0] && explained)
         g_string_append_printf(s, "; %s", f->reason);
+    if (f->other_frame)
+        g_string_append_printf(s, "; the other value is in frame %" PRIu32, f->other_frame);
     if (strcmp(what, "noted") != 0) {
         g_string_append(s, "; see: ");
         words_add_help(s, false, f->rule);

@@ -27,10 +27,14 @@ struct sink {
     struct annotation *annotation;
 };
 
+/*
+ * The first report of a suspicion, in its frame, is a comment of the frame; only the second one
+ * counts, when the frame has been written.
+ */
 static void deliver_finding(const struct sink *sink, uint32_t frame, const struct finding *f)
 {
     verdict_add(sink->verdict, frame, f);
-    if (sink->annotation && verdict_selected(sink->verdict, f->rule))
+    if (sink->annotation && !f->stands && verdict_selected(sink->verdict, f->rule))
         annotation_finding(sink->annotation, f);
 }
 
@@ -39,14 +43,15 @@ __attribute__((noinline)) static void add_known(const struct sink *sink, uint32_
 {
     struct finding known = *f;
     known.outcome = (enum outcome)VERDICT_KNOWN;
-    known.reason = "known from the baseline";
+    known.reason = f->outcome == OUTCOME_SUSPECTED ? baseline_suspected : baseline_known;
     deliver_finding(sink, frame, &known);
 }
 
 static void take_finding(void *user, uint32_t frame, const struct finding *f)
 {
     const struct sink *sink = user;
-    bool violates = (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_UNPROVED) &&
+    bool violates = (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_UNPROVED ||
+                     (f->outcome == OUTCOME_SUSPECTED && f->stands)) &&
                     (rules[f->rule].level == RULE_MUST || rules[f->rule].level == RULE_SHOULD);
     if (violates && baseline_has(sink->baseline, f))
         add_known(sink, frame, f);

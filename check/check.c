@@ -174,6 +174,7 @@ static int check_captures(const struct options *o, const struct check_settings *
                        .baseline = baseline,
                        .strict = o->strict,
                        .verbose = o->verbose,
+                       .fail_on_suspected = o->fail_on == FAIL_ON_SUSPECTED,
                        .min_judged = o->min_judged,
                        .captures = g_new0(struct checked, (gsize)o->n_captures)};
     bool whole = check_each_capture(o, &r, by);

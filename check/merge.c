@@ -156,6 +156,8 @@ bool merge_deliver(struct report_merge *m, const char *path, GError **error)
 
 int merge_exit_status(const struct report_merge *m)
 {
+    if (m->tally->suspected)
+        return EXIT_VIOLATED;
     return exit_status_of(tally_status(m->tally->by_status, m->tally->unmet->len));
 }
 

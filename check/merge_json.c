@@ -51,6 +51,8 @@ static json_t *json_entry(const struct merge_entry *e, unsigned min_judged)
     json_object_set(o, "strict", json_object_get(e->settings, "strict"));
     json_object_set(o, "deviations", json_object_get(e->settings, "deviations"));
     json_object_set(o, "only", json_object_get(e->settings, "only"));
+    if (json_object_get(e->settings, "fail_on"))
+        json_object_set(o, "fail_on", json_object_get(e->settings, "fail_on"));
     if (min_judged)
         json_object_set_new(o, "min_judged", json_integer(min_judged));
     return o;
@@ -172,7 +174,7 @@ static void json_end(struct report_merge *m)
         m->spool,
         "\n ],\n \"summary\": {\n  \"verdict\": \"%s\",\n  \"exit_status\": %d,\n  \"violated\": %u,\n  \"unjudged\": %u,\n"
         "  \"conformant\": %u,\n  \"no_violation_proved\": %u,\n  \"reports\": %u,\n  \"nodes\": [",
-        status_name(status), exit_status_of(status), t->by_status[VERDICT_VIOLATED],
+        status_name(status), merge_exit_status(m), t->by_status[VERDICT_VIOLATED],
         t->by_status[VERDICT_UNJUDGED], t->by_status[VERDICT_CONFORMANT], t->partial, t->reports);
     put_nodes(m);
     fputs("\n  ],\n  \"rules\": [", m->spool);

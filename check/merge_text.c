@@ -169,6 +169,7 @@ static void text_end(struct report_merge *m)
         {OUTCOME_FAIL, RULE_SHOULD, "SHOULD, violated"},
         {OUTCOME_FAIL, -2, "Stages of a fabric, failed"},
         {OUTCOME_UNPROVED, -1, "Violated, but not proved"},
+        {OUTCOME_SUSPECTED, -1, "Suspected"},
         {VERDICT_KNOWN, -1, "Known from the baselines"},
         {OUTCOME_DEVIATION, -1, "Known deviations"},
         {OUTCOME_NOTED, -1, "Noted"},

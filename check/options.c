@@ -27,7 +27,8 @@ static const char help_end[] =
     "ipoib-probe, such as fabric.join: only merged reports have stages.\n"
     "\n"
     "Exit status: 1 if a capture violates a MUST (with --strict also a SHOULD), or a\n"
-    "stage of a merged report failed; otherwise 2 if a capture could not be\n"
+    "stage of a merged report failed; with --fail-on suspected also if something is\n"
+    "suspected; otherwise 2 if a capture could not be\n"
     "checked to its end, has no IPoIB or nothing that decides a MUST, if it fills a\n"
     "table of the checker, if a required rule, or fewer rules than required, were\n"
     "judged, if a report or the baseline could not be read or written, or if the\n"
@@ -102,6 +103,17 @@ static const struct cli_option table[] = {
          "If a capture violates a MUST, the exit status is 1 all the same.",
      CLI_COUNTS(options, min_judged, 1, RULE_COUNT),
      .group = OF_CHECKING},
+    {.name = "fail-on",
+     .argument = "violated|suspected",
+     .help = "set what gives exit status 1 (default: violated)",
+     .details =
+         "With `suspected`, a suspicion gives exit status 1 too, and is a failed test in the formats "
+         "junit and tap. "
+         "It does not change the verdict. "
+         "A suspicion is a value that contradicts that of another packet; a packet that was not "
+         "captured may explain it.",
+     CLI_CHOOSES(options, fail_on),
+     .group = OF_CHECKING},
     {.name = "baseline",
      .argument = "REPORT",
      .help = "do not count violations that REPORT has",
@@ -109,7 +121,8 @@ static const struct cli_option table[] = {
          "REPORT is a JSON report of ipoib-check. "
          "Two violations are the same if they have the same rule, the same actual value, and the "
          "same entity: the group, address, port or connection that the violation is about. "
-         "The new report lists them as known from the baseline.",
+         "The new report lists them as known from the baseline. "
+         "A suspicion is known if REPORT has the same violation or suspicion.",
      CLI_STORES(options, baseline),
      .group = OF_CHECKING},
     {.letter = 'm',

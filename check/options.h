@@ -10,6 +10,8 @@
 struct options {
     enum format format;
     bool strict, list, merge, verbose;
+    /* --fail-on; its values in this order */
+    enum { FAIL_ON_VIOLATED, FAIL_ON_SUSPECTED } fail_on;
     bool checks; /* an option for checking captures was given: --strict and the like */
     enum interfaces_mode interfaces;
     const char *explain; /* a rule; NULL: none */

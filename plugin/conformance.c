@@ -61,7 +61,8 @@ static uint32_t packet_begin; /* offset of the current packet in its frame */
 static void store_finding(void *user _U_, uint32_t frame, const struct finding *f)
 {
     verdict_add(verdict, frame, f);
-    if (f->outcome != OUTCOME_INCONCLUSIVE && f->outcome != OUTCOME_UNPROVED)
+    /* a suspicion is shown in its frame; when it stands, that frame has passed */
+    if (f->outcome != OUTCOME_INCONCLUSIVE && f->outcome != OUTCOME_UNPROVED && !f->stands)
         finding_store_add(frame, packet_begin, f);
 }
 

@@ -20,6 +20,7 @@ struct stored {
     const struct sender *sender; /* many findings share it */
     uint32_t offset, length;     /* bytes; the offset is from the start of the frame */
     uint32_t frame;              /* of the packet at fault; 0: this one */
+    uint32_t other_frame;        /* OUTCOME_SUSPECTED: of the other value */
     uint16_t rule;
     uint8_t outcome;
     char entity[]; /* ends with a zero byte */
@@ -111,7 +112,8 @@ static struct finding unpack(const struct stored *s)
                             .entity = s->entity,
                             .reason = s->wording->reason,
                             .sender = s->sender,
-                            .frame = s->frame};
+                            .frame = s->frame,
+                            .other_frame = s->other_frame};
 }
 
 static struct stored *of_frame(uint32_t frame)
@@ -142,6 +144,7 @@ void finding_store_add(uint32_t frame, uint32_t base, const struct finding *f)
     s->offset = base + f->offset;
     s->length = f->length;
     s->frame = f->frame;
+    s->other_frame = f->other_frame;
     s->wording = shared_wording(f);
     s->sender = shared_sender(f->sender);
     memcpy(s->entity, f->entity, length);

@@ -19,12 +19,13 @@ static int hf_ipoib_rule_expected = -1, hf_ipoib_rule_actual = -1, hf_ipoib_rule
 static int hf_ipoib_rule_explain = -1, hf_ipoib_rule_sender = -1, hf_ipoib_rule_frame = -1,
            hf_ipoib_rule_mark = -1, hf_ipoib_note_id = -1, hf_ipoib_note = -1;
 static int hf_ipoib_rule_violated = -1, hf_ipoib_rule_advice = -1, hf_ipoib_rule_known = -1,
+           hf_ipoib_rule_suspected = -1, hf_ipoib_rule_other_frame = -1, hf_ipoib_rule_unless = -1,
            hf_ipoib_noted = -1;
 static int ett_ipoib_conformance = -1, ett_ipoib_finding = -1;
 
 /* One expert field for each rule, so that its severity can be changed in the preferences. */
 static expert_field rule_experts[RULE_COUNT];
-static expert_field ei_ipoib_deviation = EI_INIT;
+static expert_field ei_ipoib_deviation = EI_INIT, ei_ipoib_suspected = EI_INIT;
 
 /*
  * The expert fields that were raised in this file. Wireshark shows the file's highest severity
@@ -41,12 +42,14 @@ static void add_text(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)
 }
 
 /* Kinds of findings, in the order in which those of a frame are shown. */
-enum kind { KIND_VIOLATED, KIND_ADVICE, KIND_KNOWN, KIND_NOTED, KINDS };
+enum kind { KIND_VIOLATED, KIND_ADVICE, KIND_SUSPECTED, KIND_KNOWN, KIND_NOTED, KINDS };
 
 static enum kind kind_of(const struct finding *f)
 {
     if (f->outcome == OUTCOME_NOTED)
         return KIND_NOTED;
+    if (f->outcome == OUTCOME_SUSPECTED)
+        return KIND_SUSPECTED;
     if (f->outcome == OUTCOME_DEVIATION)
         return KIND_KNOWN;
     return rules[f->rule].level == RULE_MUST ? KIND_VIOLATED : KIND_ADVICE;
@@ -55,18 +58,23 @@ static enum kind kind_of(const struct finding *f)
 /* Adds the hidden field that filters findings of this kind. */
 static void add_count(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
 {
-    const int hf[KINDS] = {hf_ipoib_rule_violated, hf_ipoib_rule_advice, hf_ipoib_rule_known,
-                           hf_ipoib_noted};
+    const int hf[KINDS] = {hf_ipoib_rule_violated, hf_ipoib_rule_advice, hf_ipoib_rule_suspected,
+                           hf_ipoib_rule_known, hf_ipoib_noted};
     proto_item *ti = proto_tree_add_item(tree, hf[kind_of(f)], tvb, 0, 0, ENC_NA);
     proto_item_set_generated(ti);
     proto_item_set_hidden(ti);
 }
 
-/* Adds what the profile's column Rule shows: a known deviation must not look like a violation. */
+/*
+ * Adds what the profile's column Rule shows: a known deviation and a suspicion must not look like a
+ * violation.
+ */
 static void add_mark(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct finding *f)
 {
-    bool known = f->outcome == OUTCOME_DEVIATION;
-    char *text = wmem_strdup_printf(pinfo->pool, "%s%s", known ? "known: " : "", rules[f->rule].id);
+    const char *before = f->outcome == OUTCOME_DEVIATION   ? "known: "
+                         : f->outcome == OUTCOME_SUSPECTED ? "suspected: "
+                                                           : "";
+    char *text = wmem_strdup_printf(pinfo->pool, "%s%s", before, rules[f->rule].id);
     proto_item *ti = proto_tree_add_string(tree, hf_ipoib_rule_mark, tvb, 0, 0, text);
     proto_item_set_generated(ti);
     proto_item_set_hidden(ti);
@@ -86,7 +94,11 @@ static void add_result_items(proto_tree *tree, tvbuff_t *tvb, const struct findi
                                                     f->outcome == OUTCOME_DEVIATION));
     add_text(tree, hf_ipoib_rule_expected, tvb, f->expected);
     add_text(tree, hf_ipoib_rule_actual, tvb, f->actual);
-    add_text(tree, hf_ipoib_rule_reason, tvb, f->reason);
+    bool is_suspected = f->outcome == OUTCOME_SUSPECTED;
+    add_text(tree, is_suspected ? hf_ipoib_rule_unless : hf_ipoib_rule_reason, tvb, f->reason);
+    if (is_suspected)
+        proto_item_set_generated(
+            proto_tree_add_uint(tree, hf_ipoib_rule_other_frame, tvb, 0, 0, f->other_frame));
 }
 
 static void add_rule_items(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
@@ -102,16 +114,20 @@ static void add_rule_items(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
 
 /*
  * Example: "Wrong ND option length: 1, expected 3, sent by IP fe80::2, LID 2 (RFC 4391 9.3)". A
- * known deviation is marked, because its severity is that of a violated SHOULD.
+ * known deviation and a suspicion are marked, because their severity is that of a violated SHOULD.
  */
 static char *message(packet_info *pinfo, const struct finding *f)
 {
     const struct rule *rule = &rules[f->rule];
-    wmem_strbuf_t *text = wmem_strbuf_new(
-        pinfo->pool, f->outcome == OUTCOME_DEVIATION ? "Known deviation: " : "");
+    wmem_strbuf_t *text = wmem_strbuf_new(pinfo->pool,
+                                          f->outcome == OUTCOME_DEVIATION   ? "Known deviation: "
+                                          : f->outcome == OUTCOME_SUSPECTED ? "Suspected: "
+                                                                            : "");
     wmem_strbuf_append_printf(text, "%s: %s", rule->title, f->actual);
     if (*f->expected)
         wmem_strbuf_append_printf(text, ", expected %s", f->expected);
+    if (f->other_frame)
+        wmem_strbuf_append_printf(text, " as in frame %u", f->other_frame);
     char sender[SENDER_TEXT_SIZE];
     if (*sender_text(sender, f->sender))
         wmem_strbuf_append_printf(text, ", sent by %s", sender);
@@ -121,7 +137,9 @@ static char *message(packet_info *pinfo, const struct finding *f)
 
 static expert_field *expert_of(const struct finding *f)
 {
-    return f->outcome == OUTCOME_DEVIATION ? &ei_ipoib_deviation : &rule_experts[f->rule];
+    return f->outcome == OUTCOME_DEVIATION   ? &ei_ipoib_deviation
+           : f->outcome == OUTCOME_SUSPECTED ? &ei_ipoib_suspected
+                                             : &rule_experts[f->rule];
 }
 
 /* Where the findings of a frame are added, and which. */
@@ -263,6 +281,15 @@ void findings_register(void)
         {&hf_ipoib_rule_frame,
          {"Violated in", "ipoib.rule.frame", FT_FRAMENUM, BASE_NONE, NULL, 0,
           "earlier packet that the finding is about; this packet completes the proof", HFILL}},
+        {&hf_ipoib_rule_other_frame,
+         {"Other value in", "ipoib.rule.other_frame", FT_FRAMENUM, BASE_NONE, NULL, 0,
+          "packet with the value that this packet contradicts", HFILL}},
+        {&hf_ipoib_rule_unless,
+         {"Suspected", "ipoib.rule.unless", FT_STRING, BASE_NONE, NULL, 0,
+          "what a packet that was not captured would have to say to explain it", HFILL}},
+        {&hf_ipoib_rule_suspected,
+         {"Suspected, not proved", "ipoib.rule.suspected", FT_NONE, BASE_NONE, NULL, 0, NULL,
+          HFILL}},
         {&hf_ipoib_rule_reason,
          {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0,
           "which implementation is known to deviate, and how", HFILL}},
@@ -290,6 +317,9 @@ void findings_register(void)
         {&ei_ipoib_deviation,
          {"ipoib.deviation", PI_PROTOCOL, PI_NOTE, "Known deviation of an implementation",
           EXPFILL}},
+        {&ei_ipoib_suspected,
+         {"ipoib.suspected", PI_PROTOCOL, PI_NOTE,
+          "Suspected: contradicts another packet, not proved", EXPFILL}},
     };
     static int *ett[] = {&ett_ipoib_conformance, &ett_ipoib_finding};
     expert_module_t *module = expert_register_protocol(proto_ipoib);

@@ -23,11 +23,9 @@ struct checked_rule {
 
 static int rank_of(enum rule_number rule, enum outcome worst)
 {
-    static const int ranks[OUTCOMES] = {[OUTCOME_FAIL] = 0,
-                                        [OUTCOME_UNPROVED] = 2,
-                                        [OUTCOME_DEVIATION] = 3,
-                                        [OUTCOME_INCONCLUSIVE] = 4,
-                                        [OUTCOME_NOTED] = 5};
+    static const int ranks[OUTCOMES] = {
+        [OUTCOME_FAIL] = 0,      [OUTCOME_UNPROVED] = 2,     [OUTCOME_SUSPECTED] = 3,
+        [OUTCOME_DEVIATION] = 4, [OUTCOME_INCONCLUSIVE] = 5, [OUTCOME_NOTED] = 6};
     return ranks[worst] + (worst == OUTCOME_FAIL && rules[rule].level != RULE_MUST);
 }
 
@@ -76,6 +74,7 @@ static void add_rule_row(struct rows *rows, const struct verdict *v, const struc
     cell_text(rows, "%s", outcome_name(j->worst));
     cell_number(rows, verdict_count(v, j->rule, OUTCOME_PASS));
     cell_number(rows, verdict_count(v, j->rule, OUTCOME_FAIL));
+    cell_number(rows, verdict_count(v, j->rule, OUTCOME_SUSPECTED));
     cell_number(rows, verdict_count(v, j->rule, OUTCOME_DEVIATION));
     cell_number(rows, verdict_count(v, j->rule, OUTCOME_INCONCLUSIVE));
     cell_number(rows, verdict_count(v, j->rule, OUTCOME_NOTED));
@@ -130,6 +129,7 @@ static void add_verdict_row(struct rows *rows)
     cell_text(rows, "%s%s%s", verdict_words(&s), reason ? ": " : "", reason ? reason : "");
     cell_number(rows, count_of_all_rules(v, OUTCOME_PASS));
     cell_number(rows, count_of_all_rules(v, OUTCOME_FAIL));
+    cell_number(rows, count_of_all_rules(v, OUTCOME_SUSPECTED));
     cell_number(rows, count_of_all_rules(v, OUTCOME_DEVIATION));
     cell_number(rows, count_of_all_rules(v, OUTCOME_INCONCLUSIVE));
     cell_number(rows, count_of_all_rules(v, OUTCOME_NOTED));
@@ -146,8 +146,9 @@ static void append_verdict(GString *out)
     words_add_judged(out, &s, false);
     g_string_append_printf(out,
                            ". Rules: %u MUST violated, %u SHOULD violated, %u known deviations, "
-                           "%u inconclusive, %u noted, %u passed.\n",
-                           s.must, s.should, s.deviated, s.inconclusive, s.noted, s.passed);
+                           "%u suspected, %u inconclusive, %u noted, %u passed.\n",
+                           s.must, s.should, s.deviated, s.suspected, s.inconclusive, s.noted,
+                           s.passed);
     if (v && undone_any(verdict_undone(v))) {
         g_string_append(out, "Undone: a table of the checker was full\n");
         words_add_undone(out, verdict_undone(v));
@@ -196,6 +197,7 @@ void tap_conformance_register(void)
         {.name = "Outcome"},
         {.name = "Passed", .number = true, .text_only = true},
         {.name = "Failed", .number = true},
+        {.name = "Suspected", .number = true, .text_only = true},
         {.name = "Deviated", .number = true, .text_only = true},
         {.name = "Inconclusive", .number = true, .text_only = true},
         {.name = "Noted", .number = true, .text_only = true},

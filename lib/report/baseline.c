@@ -6,9 +6,13 @@
 #include "report/merge_restore.h"
 
 struct baseline {
-    GHashTable *known; /* set of strings: rule, entity and actual value */
+    /* sets of strings: rule, entity and actual value */
+    GHashTable *known, *suspected;
     bool incomplete[RULE_COUNT];
 };
+
+const char baseline_known[] = "known from the baseline";
+const char baseline_suspected[] = "suspected, known from the baseline";
 
 /* The separator is unambiguous, because plain texts contain no line end. Free with g_free(). */
 static char *case_key(enum rule_number rule, const char *entity, const char *actual)
@@ -16,11 +20,18 @@ static char *case_key(enum rule_number rule, const char *entity, const char *act
     return g_strdup_printf("%d\n%s\n%s", (int)rule, entity, actual);
 }
 
+/* Was it a suspicion that its report's own baseline had? */
+static bool is_suspicion(const struct verdict_result *r, unsigned i)
+{
+    return r->outcome == OUTCOME_SUSPECTED || g_str_equal(r->cases[i].reason, baseline_suspected);
+}
+
 static void add_known_result(struct baseline *b, enum rule_number rule,
                              const struct verdict_result *r)
 {
     for (unsigned i = 0; r && i < r->n_cases; i++)
-        g_hash_table_add(b->known, case_key(rule, r->cases[i].entity, r->cases[i].actual));
+        g_hash_table_add(is_suspicion(r, i) ? b->suspected : b->known,
+                         case_key(rule, r->cases[i].entity, r->cases[i].actual));
     b->incomplete[rule] |= r && r->uncased > 0;
 }
 
@@ -30,6 +41,8 @@ static void add_known_verdict(struct baseline *b, const struct verdict *v)
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
         add_known_result(b, (enum rule_number)rule,
                          verdict_result(v, (enum rule_number)rule, OUTCOME_FAIL));
+        add_known_result(b, (enum rule_number)rule,
+                         verdict_result(v, (enum rule_number)rule, OUTCOME_SUSPECTED));
         add_known_result(b, (enum rule_number)rule,
                          verdict_result(v, (enum rule_number)rule, (enum outcome)VERDICT_KNOWN));
     }
@@ -59,6 +72,7 @@ struct baseline *baseline_open(const char *path, const char *version, GError **e
     struct merge_report given;
     struct baseline *b = g_new0(struct baseline, 1);
     b->known = g_hash_table_new_full(hash_string, g_str_equal, g_free, NULL);
+    b->suspected = g_hash_table_new_full(hash_string, g_str_equal, g_free, NULL);
     bool good = merge_report_open(&given, path, error) &&
                 add_known_report(b, &given, version, error);
     merge_report_clear(&given);
@@ -73,6 +87,7 @@ void baseline_free(struct baseline *b)
     if (!b)
         return;
     g_hash_table_unref(b->known);
+    g_hash_table_unref(b->suspected);
     g_free(b);
 }
 
@@ -83,7 +98,8 @@ bool baseline_has(const struct baseline *b, const struct finding *f)
         return false;
     char *key = case_key(f->rule, plain_text(f->entity, entity, sizeof entity),
                          plain_text(f->actual, actual, sizeof actual));
-    bool has = g_hash_table_contains(b->known, key);
+    bool has = g_hash_table_contains(b->known, key) ||
+               (f->outcome == OUTCOME_SUSPECTED && g_hash_table_contains(b->suspected, key));
     g_free(key);
     return has;
 }

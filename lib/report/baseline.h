@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Baseline: the known violations from an earlier JSON report (ipoib-check --baseline). A violation
- * is known if the report has one with the same rule, entity and actual value.
+ * is known if the report has one with the same rule, entity and actual value. A suspicion is known
+ * if the report has such a violation or suspicion; a violation is not known from a suspicion.
  */
 #ifndef IPOIB_REPORT_BASELINE_H
 #define IPOIB_REPORT_BASELINE_H
@@ -21,7 +22,10 @@ struct baseline;
 struct baseline *baseline_open(const char *path, const char *version, GError **error);
 void baseline_free(struct baseline *b);
 
-/* Is the failure in the baseline? b NULL: no. */
+/* The reason of a finding that is known from the baseline. */
+extern const char baseline_known[], baseline_suspected[];
+
+/* Is the failure or suspicion in the baseline? b NULL: no. */
 bool baseline_has(const struct baseline *b, const struct finding *f);
 
 /* Number of rules of which the report counts further cases without listing them. */

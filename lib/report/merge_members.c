@@ -21,9 +21,11 @@ static const struct json_member evidence[] = {{"check", SCALAR, NULL},
                                               {NULL, SCALAR, NULL}};
 
 static const struct json_member cases[] = {
-    {"subject", SCALAR, NULL},      {"expected", SCALAR, NULL}, {"actual", SCALAR, NULL},
-    {"reason", SCALAR, NULL},       {"count", SCALAR, NULL},    {"frames", SCALARS, NULL},
-    {"evidence", OBJECT, evidence}, {"senders", SCALARS, NULL}, {NULL, SCALAR, NULL}};
+    {"subject", SCALAR, NULL},      {"expected", SCALAR, NULL},
+    {"actual", SCALAR, NULL},       {"reason", SCALAR, NULL},
+    {"count", SCALAR, NULL},        {"frames", SCALARS, NULL},
+    {"evidence", OBJECT, evidence}, {"senders", SCALARS, NULL},
+    {"other_frame", SCALAR, NULL},  {NULL, SCALAR, NULL}};
 
 static const struct json_member results[] = {{"capture", SCALAR, NULL},
                                              {"target", SCALAR, NULL},
@@ -49,17 +51,11 @@ static const struct json_member results[] = {{"capture", SCALAR, NULL},
                                              {"file", SCALAR, NULL},
                                              {NULL, SCALAR, NULL}};
 
-static const struct json_member counts[] = {{"must_violated", SCALAR, NULL},
-                                            {"should_violated", SCALAR, NULL},
-                                            {"deviation", SCALAR, NULL},
-                                            {"inconclusive", SCALAR, NULL},
-                                            {"noted", SCALAR, NULL},
-                                            {"passed", SCALAR, NULL},
-                                            {"skipped", SCALAR, NULL},
-                                            {"judged", SCALAR, NULL},
-                                            {"applicable", SCALAR, NULL},
-                                            {"known", SCALAR, NULL},
-                                            {NULL, SCALAR, NULL}};
+static const struct json_member counts[] = {
+    {"must_violated", SCALAR, NULL}, {"should_violated", SCALAR, NULL}, {"deviation", SCALAR, NULL},
+    {"inconclusive", SCALAR, NULL},  {"noted", SCALAR, NULL},           {"passed", SCALAR, NULL},
+    {"skipped", SCALAR, NULL},       {"suspected", SCALAR, NULL},       {"judged", SCALAR, NULL},
+    {"applicable", SCALAR, NULL},    {"known", SCALAR, NULL},           {NULL, SCALAR, NULL}};
 
 static const struct json_member undone[] = {{"code", SCALAR, NULL},    {"stage", SCALAR, NULL},
                                             {"table", SCALAR, NULL},   {"frame", SCALAR, NULL},
@@ -86,16 +82,18 @@ static const struct json_member entries[] = {
     {"file", SCALAR, NULL},         {"tool", SCALAR, NULL},      {"strict", SCALAR, NULL},
     {"deviations", SCALAR, NULL},   {"only", SCALARS, NULL},     {"undone", OBJECTS, undone},
     {"requests", OBJECT, requests}, {"unseen", OBJECTS, unseen}, {"min_judged", SCALAR, NULL},
-    {"events", OBJECTS, events},    {NULL, SCALAR, NULL}};
+    {"events", OBJECTS, events},    {"fail_on", SCALAR, NULL},   {NULL, SCALAR, NULL}};
 
 static const struct json_member required[] = {{"selector", SCALAR, NULL}, {"judged", SCALAR, NULL},
                                               {"why", SCALAR, NULL},      {"node", SCALAR, NULL},
                                               {"file", SCALAR, NULL},     {NULL, SCALAR, NULL}};
 
 static const struct json_member summary[] = {
-    {"reports", SCALAR, NULL},       {"strict", SCALAR, NULL},       {"deviations", SCALAR, NULL},
-    {"only", SCALARS, NULL},         {"captures", OBJECTS, entries}, {"targets", OBJECTS, entries},
-    {"required", OBJECTS, required}, {"min_judged", SCALAR, NULL},   {NULL, SCALAR, NULL}};
+    {"reports", SCALAR, NULL},       {"strict", SCALAR, NULL},
+    {"deviations", SCALAR, NULL},    {"only", SCALARS, NULL},
+    {"captures", OBJECTS, entries},  {"targets", OBJECTS, entries},
+    {"required", OBJECTS, required}, {"min_judged", SCALAR, NULL},
+    {"fail_on", SCALAR, NULL},       {NULL, SCALAR, NULL}};
 
 static const struct json_member whole[] = {
     {"tool", SCALAR, NULL},    {"version", SCALAR, NULL},     {"node", SCALAR, NULL},

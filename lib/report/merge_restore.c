@@ -82,6 +82,7 @@ static bool read_case(struct verdict_result *r, const json_t *given, bool probed
     c->sent = evidence(given, "sent");
     c->received = evidence(given, "received");
     r->count += c->count;
+    c->other_frame = (uint32_t)json_integer_value(json_object_get(given, "other_frame"));
     return read_senders(&c->senders, json_object_get(given, "senders")) &&
            (probed || read_frames(&c->frames, json_object_get(given, "frames"), c->count));
 }
@@ -176,6 +177,12 @@ static bool read_min_judged(struct report *r, const json_t *settings)
     return good;
 }
 
+/* Only with --fail-on. */
+static bool reads_fail_on(const json_t *settings)
+{
+    return g_strcmp0(merge_string(settings, "fail_on"), outcome_name(OUTCOME_SUSPECTED)) == 0;
+}
+
 static bool read_settings(struct restored *out, const struct merge_entry *e, const char *version,
                           GError **error)
 {
@@ -188,6 +195,7 @@ static bool read_settings(struct restored *out, const struct merge_entry *e, con
                                   .version = version,
                                   .deviations = deviations,
                                   .strict = json_is_true(strict),
+                                  .fail_on_suspected = reads_fail_on(e->settings),
                                   .probed = e->probed,
                                   .captures = &out->checked,
                                   .n = 1};

@@ -145,6 +145,7 @@ void tally_add(struct merge_tally *t, const char *node, const struct restored *r
     add_rules(t, n, r);
     add_stages(t, n, r);
     add_min_judged(t, n, r);
+    t->suspected += checked_fails_on_suspected(&r->report, &r->checked);
     t->captures += !r->report.probed;
     t->targets += r->report.probed;
     if (status == VERDICT_CONFORMANT && r->checked.sweep)

@@ -33,6 +33,7 @@ struct merge_tally {
     unsigned reports;
     unsigned by_status[3]; /* captures and targets, by enum verdict_status */
     unsigned partial;      /* of the conformant ones: checked_is_partial() */
+    unsigned suspected;    /* captures that fail because of suspicions (--fail-on) */
     unsigned captures, targets;
     /* --require and --min-judged */
     json_t *required; /* as in the reports, each with its node and file */

@@ -230,8 +230,22 @@ int exit_status_of(enum verdict_status status)
     return exits[status];
 }
 
+bool report_fails(const struct report *r, enum rule_number rule, int worst)
+{
+    return (worst == OUTCOME_FAIL && verdict_counts(rule, r->strict)) ||
+           (worst == OUTCOME_SUSPECTED && r->fail_on_suspected);
+}
+
+bool checked_fails_on_suspected(const struct report *r, const struct checked *j)
+{
+    return r->fail_on_suspected && checked_summary(r, j).suspected > 0;
+}
+
 int report_exit_status(const struct report *r)
 {
+    for (unsigned i = 0; i < r->n; i++)
+        if (checked_fails_on_suspected(r, &r->captures[i]))
+            return EXIT_VIOLATED;
     return exit_status_of(report_status(r));
 }
 

@@ -93,6 +93,7 @@ struct report {
     bool causes_only; /* the text report of a probe: what failed or is undone, nothing else */
     struct checked *captures;
     unsigned n;
+    bool fail_on_suspected; /* a suspicion gives exit status 1 */
     unsigned min_judged;    /* rules that each capture must judge; 0: none */
     const GArray *required; /* struct required (report/required.h); NULL: no rule is required */
 };
@@ -120,6 +121,14 @@ uint64_t checked_ipoib_frames(const struct checked *j);
  */
 enum verdict_status report_status(const struct report *r);
 int report_exit_status(const struct report *r);
+
+/*
+ * Does the rule fail the capture, with this worst outcome (-1: none)? A violation does, and a
+ * suspicion with fail_on_suspected.
+ */
+bool report_fails(const struct report *r, enum rule_number rule, int worst);
+/* Does the capture fail because of suspicions? */
+bool checked_fails_on_suspected(const struct report *r, const struct checked *j);
 
 /* Did the capture judge fewer rules than min_judged? */
 bool checked_judges_too_few(const struct report *r, const struct checked *j);

@@ -45,6 +45,8 @@ static json_t *json_case(const struct verdict_case *c, bool probed)
 {
     json_t *o = json_pack("{ss ss ss ss sI}", "subject", c->entity, "expected", c->expected,
                           "actual", c->actual, "reason", c->reason, "count", (json_int_t)c->count);
+    if (c->other_frame)
+        json_object_set_new(o, "other_frame", json_integer(c->other_frame));
     if (probed)
         json_object_set_new(o, "evidence", json_evidence(c));
     else
@@ -128,6 +130,7 @@ static void add_counts(json_t *counts, const struct report *r, const struct verd
         json_object_set_new(counts, "skipped", json_integer(s->skipped));
         return;
     }
+    json_object_set_new(counts, "suspected", json_integer(s->suspected));
     json_object_set_new(counts, "judged", json_integer(s->judged));
     json_object_set_new(counts, "applicable", json_integer(s->applicable));
     if (r->baseline)
@@ -228,14 +231,15 @@ static json_t *json_summary(const struct report *r)
     json_t *captures = json_array();
     for (unsigned i = 0; i < r->n; i++)
         json_array_append_new(captures, json_capture(r, &r->captures[i]));
-    return json_pack("{ss si si si si si sb ss so so ss* so* so*}", "verdict",
+    return json_pack("{ss si si si si si sb ss so so ss* so* so* ss*}", "verdict",
                      status_name(report_status(r)), "exit_status", report_exit_status(r),
                      "violated", report_count(r, VERDICT_VIOLATED), "unjudged",
                      report_count(r, VERDICT_UNJUDGED), "conformant",
                      report_count(r, VERDICT_CONFORMANT), "no_violation_proved", report_partial(r),
                      "strict", r->strict, "deviations", r->deviations, "only", json_only(r),
                      r->probed ? "targets" : "captures", captures, "baseline", r->baseline,
-                     "required", json_required(r), "min_judged", json_min_judged(r));
+                     "required", json_required(r), "min_judged", json_min_judged(r), "fail_on",
+                     r->fail_on_suspected ? "suspected" : NULL);
 }
 
 /* The results of one capture or target, indented as in the whole report. */

@@ -57,7 +57,7 @@ enum junit_kind { KIND_PASSED, KIND_FAILED, KIND_SKIPPED };
 static enum junit_kind result_kind(const struct junit *x, enum rule_number rule)
 {
     int worst = verdict_worst(x->checked->verdict, rule);
-    if (worst == OUTCOME_FAIL && verdict_counts(rule, x->report->strict))
+    if (report_fails(x->report, rule, worst))
         return KIND_FAILED;
     return worst == OUTCOME_PASS ? KIND_PASSED : KIND_SKIPPED;
 }
@@ -105,7 +105,8 @@ static void write_kind(const struct junit *x, enum rule_number rule)
                                                : verdict_result(x->checked->verdict, rule,
                                                                 (enum outcome)worst);
     bool failed = result_kind(x, rule) == KIND_FAILED;
-    GString *message = g_string_new(failed ? NULL : why_skipped(worst));
+    bool violated = failed && worst == OUTCOME_FAIL;
+    GString *message = g_string_new(violated ? NULL : why_skipped(worst));
     GString *text = g_string_new(NULL);
     add_first_case(message, r);
     add_lead(x, message, rule, r);

@@ -84,6 +84,8 @@ static void put_case(GString *out, const struct verdict_case *c, bool probed)
     }
     if (!probed)
         put_frames(out, &c->frames, "      ");
+    if (c->other_frame)
+        g_string_append_printf(out, "      other_frame: %" PRIu32 "\n", c->other_frame);
     put_senders(out, &c->senders);
 }
 
@@ -149,7 +151,7 @@ static void put_skip(const struct tap *t, int worst, const struct verdict_result
 static void put_rule(struct tap *t, enum rule_number rule)
 {
     int worst = verdict_worst(t->checked->verdict, rule);
-    bool counts = worst == OUTCOME_FAIL && verdict_counts(rule, t->report->strict);
+    bool counts = report_fails(t->report, rule, worst);
     const struct verdict_result *r = worst < 0 ? NULL
                                                : verdict_result(t->checked->verdict, rule,
                                                                 (enum outcome)worst);

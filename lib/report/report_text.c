@@ -17,6 +17,7 @@
 #define DEVIATIONS_HEADING "Known deviations"
 #define NOTED_HEADING      "Noted"
 #define UNPROVED_HEADING   "Violated, but not proved"
+#define SUSPECTED_HEADING  "Suspected"
 
 static const char *violated_heading(enum rule_level level)
 {
@@ -77,6 +78,7 @@ static void put_counted_as(const struct text *t, const struct rule_group *g, enu
         [OUTCOME_DEVIATION] = "under: " DEVIATIONS_HEADING,
         [OUTCOME_NOTED] = "under: " NOTED_HEADING,
         [OUTCOME_UNPROVED] = "as inconclusive",
+        [OUTCOME_SUSPECTED] = "under: " SUSPECTED_HEADING,
         [VERDICT_KNOWN] = "under: " BASELINE_HEADING};
     int worst = verdict_worst(t->checked->verdict, rule);
     if (worst != (int)g->outcome || worst == OUTCOME_UNPROVED)
@@ -160,6 +162,10 @@ static void put_groups(const struct text *t)
          t->report->strict ? violated_heading(RULE_SHOULD)
                            : "SHOULD, violated (counted only with --strict)"},
         {OUTCOME_UNPROVED, -1, YELLOW, UNPROVED_HEADING},
+        {OUTCOME_SUSPECTED, -1, YELLOW,
+         SUSPECTED_HEADING
+         ": two packets contradict each other; a packet that is missing may explain "
+         "it"},
         {(enum outcome)VERDICT_KNOWN, -1, YELLOW, BASELINE_HEADING},
         {OUTCOME_NOTED, -1, PLAIN, NOTED_HEADING},
         {OUTCOME_INCONCLUSIVE, -1, PLAIN,

@@ -111,6 +111,8 @@ static void put_status(const struct text *t, const struct verdict_summary *s)
                       partial        ? "NO VIOLATION PROVED"
                       : t->of_fabric ? shown[s->status].of_fabric
                                      : shown[s->status].words);
+    if (s->suspected)
+        g_string_append_printf(t->out, ", %u SUSPECTED", s->suspected);
     g_string_append(t->out, ": ");
 }
 

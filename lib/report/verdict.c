@@ -182,7 +182,8 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
         r->uncased++;
         return;
     }
-    c->count++;
+    if (c->count++ == 0)
+        c->other_frame = f->other_frame;
     add_frame_number(&c->frames, frame);
     if (!e)
         add_sender(&c->senders, f->sender);
@@ -218,7 +219,8 @@ static inline bool is_counted(const struct verdict *v, enum rule_number rule)
 static inline void add_outcome(struct verdict *v, uint32_t frame, const struct finding *f,
                                const struct verdict_evidence *e)
 {
-    if (!is_counted(v, f->rule))
+    bool may_fall = f->outcome == OUTCOME_SUSPECTED && !f->stands;
+    if (may_fall || !is_counted(v, f->rule))
         return;
     v->counts[f->rule][outcome_of(f)]++;
     if (f->outcome != OUTCOME_PASS || e)
@@ -288,9 +290,12 @@ bool verdict_selected(const struct verdict *v, enum rule_number rule)
     return !v->selection || v->selection->rule[rule];
 }
 
-/* Outcomes that decide come before those that do not, except a failure that lacks its proof. */
+/*
+ * Outcomes that decide come before those that do not, except a failure that lacks its proof, and a
+ * suspicion.
+ */
 static const int worst_first[VERDICT_OUTCOMES] = {
-    OUTCOME_FAIL,  OUTCOME_UNPROVED, VERDICT_KNOWN,        OUTCOME_DEVIATION,
+    OUTCOME_FAIL,  OUTCOME_UNPROVED, OUTCOME_SUSPECTED,    VERDICT_KNOWN,  OUTCOME_DEVIATION,
     OUTCOME_NOTED, OUTCOME_PASS,     OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
 
 bool outcome_is_worse(int one, int other)
@@ -323,6 +328,9 @@ static void count_rule(struct verdict_summary *s, const struct verdict *v, enum 
         break;
     case OUTCOME_DEVIATION:
         s->deviated++;
+        break;
+    case OUTCOME_SUSPECTED:
+        s->suspected++;
         break;
     case OUTCOME_UNPROVED:
     case OUTCOME_INCONCLUSIVE:
@@ -360,8 +368,8 @@ bool verdict_applicable(enum rule_number rule)
 bool verdict_judged(const struct verdict *v, enum rule_number rule)
 {
     int worst = verdict_worst(v, rule);
-    return worst >= 0 && worst != OUTCOME_UNPROVED && worst != OUTCOME_INCONCLUSIVE &&
-           worst != VERDICT_SKIPPED;
+    return worst >= 0 && worst != OUTCOME_UNPROVED && worst != OUTCOME_SUSPECTED &&
+           worst != OUTCOME_INCONCLUSIVE && worst != VERDICT_SKIPPED;
 }
 
 struct verdict_summary verdict_summarize(const struct verdict *v, bool strict)
@@ -373,7 +381,8 @@ struct verdict_summary verdict_summarize(const struct verdict *v, bool strict)
      * If rules applied but none was decided, the status is unjudged. If no rule applied, nothing is
      * violated.
      */
-    bool undecided = s.inconclusive && !s.must && !s.should && !s.deviated && !s.passed && !s.known;
+    bool undecided = (s.inconclusive || s.suspected) && !s.must && !s.should && !s.deviated &&
+                     !s.passed && !s.known;
     if (s.must || (strict && s.should))
         s.status = VERDICT_VIOLATED;
     else if (!v->ipoib_frames || undecided)

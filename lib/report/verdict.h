@@ -53,6 +53,7 @@ struct verdict_evidence {
 struct verdict_case {
     /* valid UTF-8 without control characters; "" if absent */
     char *entity, *expected, *actual, *reason;
+    uint32_t other_frame;          /* OUTCOME_SUSPECTED: of the other value, of the first finding */
     char *check, *sent, *received; /* evidence of the first finding; "" if absent */
     uint64_t count;
     struct verdict_frames frames;
@@ -89,6 +90,7 @@ struct verdict_summary {
     enum verdict_status status;
     unsigned must, should; /* violated; should counts as a violation only if strict */
     unsigned deviated, passed;
+    unsigned suspected;
     unsigned inconclusive; /* including those of OUTCOME_UNPROVED */
     unsigned noted;        /* rules of level INFO and DRAFT with an observation */
     unsigned skipped;      /* a probe could not try them */
@@ -126,7 +128,8 @@ const struct unseen *verdict_unseen(const struct verdict *v);
 
 /*
  * Adds a finding in frame number frame (0: no frame). Findings of level MAY are dropped, because a
- * permission cannot be violated. A failure of a rule of level INFO or DRAFT is added as noted.
+ * permission cannot be violated, and suspicions that do not stand (yet). A failure of a rule of
+ * level INFO or DRAFT is added as noted.
  */
 void verdict_add(struct verdict *v, uint32_t frame, const struct finding *f);
 
@@ -158,9 +161,10 @@ const struct verdict_result *verdict_result(const struct verdict *v, enum rule_n
                                             enum outcome outcome);
 
 /*
- * The worst outcome of a rule, in this order: failure, unproved failure, known from the baseline,
- * deviation, noted, passed, inconclusive, skipped. So any finding that decides takes precedence
- * over inconclusive ones, but not over a failure that may only lack its proof. -1: no finding.
+ * The worst outcome of a rule, in this order: failure, unproved failure, suspected, known from the
+ * baseline, deviation, noted, passed, inconclusive, skipped. So any finding that decides takes
+ * precedence over inconclusive ones, but not over a failure that may only lack its proof, nor over
+ * a suspicion. -1: no finding.
  */
 int verdict_worst(const struct verdict *v, enum rule_number rule);
 /* Compares in the order above; anything is worse than -1. */

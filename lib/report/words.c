@@ -10,7 +10,8 @@ const char *outcome_name(enum outcome outcome)
         [OUTCOME_PASS] = "pass",           [OUTCOME_FAIL] = "fail",
         [OUTCOME_DEVIATION] = "deviation", [OUTCOME_INCONCLUSIVE] = "inconclusive",
         [OUTCOME_NOTED] = "noted",         [OUTCOME_UNPROVED] = "unproved",
-        [VERDICT_SKIPPED] = "skipped",     [VERDICT_KNOWN] = "known"};
+        [OUTCOME_SUSPECTED] = "suspected", [VERDICT_SKIPPED] = "skipped",
+        [VERDICT_KNOWN] = "known"};
     return names[outcome];
 }
 
@@ -25,8 +26,8 @@ bool outcome_read(enum outcome *outcome, const char *name)
 }
 
 const int outcomes_in_order[VERDICT_OUTCOMES] = {
-    OUTCOME_FAIL,         OUTCOME_UNPROVED, VERDICT_KNOWN, OUTCOME_DEVIATION,
-    OUTCOME_INCONCLUSIVE, OUTCOME_NOTED,    OUTCOME_PASS,  VERDICT_SKIPPED};
+    OUTCOME_FAIL,         OUTCOME_UNPROVED, OUTCOME_SUSPECTED, VERDICT_KNOWN,  OUTCOME_DEVIATION,
+    OUTCOME_INCONCLUSIVE, OUTCOME_NOTED,    OUTCOME_PASS,      VERDICT_SKIPPED};
 
 const char *why_skipped(int worst)
 {
@@ -39,6 +40,8 @@ const char *why_skipped(int worst)
         return "known deviation";
     case OUTCOME_UNPROVED:
         return "violated, but not proved";
+    case OUTCOME_SUSPECTED:
+        return "suspected";
     case OUTCOME_INCONCLUSIVE:
         return "inconclusive";
     case VERDICT_SKIPPED:
@@ -71,7 +74,8 @@ void words_add_judged(GString *out, const struct verdict_summary *s, bool strict
 
 bool verdict_is_partial(const struct verdict_summary *s)
 {
-    return s->status == VERDICT_CONFORMANT && (s->inconclusive > 0 || s->unseen);
+    return s->status == VERDICT_CONFORMANT &&
+           (s->inconclusive > 0 || s->suspected > 0 || s->unseen);
 }
 
 const char *verdict_words(const struct verdict_summary *s)
@@ -81,7 +85,8 @@ const char *verdict_words(const struct verdict_summary *s)
 
 const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_frames)
 {
-    bool undecided = s->inconclusive && !s->must && !s->should && !s->deviated && !s->passed;
+    bool undecided = (s->inconclusive || s->suspected) && !s->must && !s->should && !s->deviated &&
+                     !s->passed;
     return !ipoib_frames                 ? "there is no IPoIB in it"
            : s->undone                   ? s->undone
            : s->all_corrupt              ? "every datagram with IPoIB in it is corrupt"
@@ -181,6 +186,12 @@ static void add_what(GString *out, const struct verdict_case *c)
         g_string_append(out, c->actual);
 }
 
+void words_add_other_frame(GString *out, const struct verdict_case *c)
+{
+    if (c->other_frame)
+        g_string_append_printf(out, "; the other value is in frame %" PRIu32, c->other_frame);
+}
+
 void words_add_case(GString *out, const struct verdict_case *c, bool why)
 {
     const char *colon = c->entity[0] && (c->expected[0] || c->actual[0]) ? ": " : "";
@@ -188,6 +199,7 @@ void words_add_case(GString *out, const struct verdict_case *c, bool why)
     add_what(out, c);
     if (why && c->reason[0])
         g_string_append_printf(out, " (%s)", c->reason);
+    words_add_other_frame(out, c);
 }
 
 static bool says_the_same(const struct verdict_case *a, const struct verdict_case *b)
@@ -223,6 +235,7 @@ static void add_entities(GString *out, const struct verdict_result *r, unsigned 
         g_string_append_printf(out, "%s  %s%s", indent, c->entity,
                                c->entity[0] && c->frames.n ? ": " : "");
         words_add_frames(out, &c->frames);
+        words_add_other_frame(out, c);
         g_string_append_c(out, '\n');
     }
 }
@@ -277,6 +290,8 @@ static const char *word_before(const struct verdict_result *r, const char *reaso
 {
     if (r->outcome == OUTCOME_UNPROVED)
         return "not proved: ";
+    if (r->outcome == OUTCOME_SUSPECTED)
+        return ""; /* "unless ..." */
     return g_str_has_prefix(reason, "known ") ? "" : "known: ";
 }
 

@@ -28,8 +28,14 @@ enum outcome {
      * OUTCOME_INCONCLUSIVE.
      */
     OUTCOME_UNPROVED,
+    /*
+     * two captured values contradict each other, and only a frame that was not captured could
+     * explain it (rules/suspicions/suspicions.h). Reported twice: in its frame, and at the end of
+     * the capture if no captured frame explains or proves it.
+     */
+    OUTCOME_SUSPECTED,
 };
-enum { OUTCOMES = OUTCOME_UNPROVED + 1 };
+enum { OUTCOMES = OUTCOME_SUSPECTED + 1 };
 
 /*
  * Result of one check. All texts are valid during the callback only; "" if there is nothing to say.
@@ -40,15 +46,20 @@ struct finding {
     uint32_t offset, length; /* bytes; offset from reporter.base */
     const char *expected, *actual;
     const char *entity; /* entity: a group, an address, a port, a connection; "": this packet */
-    /* OUTCOME_DEVIATION: description of the known deviation; OUTCOME_UNPROVED: what it lacks */
+    /*
+     * OUTCOME_DEVIATION: description of the known deviation; OUTCOME_UNPROVED: what it lacks;
+     * OUTCOME_SUSPECTED: "unless ...", what a frame that was not captured may have said
+     */
     const char *reason;
     /*
-     * OUTCOME_FAIL, OUTCOME_DEVIATION and OUTCOME_UNPROVED: the packet's sender; NULL: unknown
-     * (rules/sender.h)
+     * OUTCOME_FAIL, OUTCOME_DEVIATION, OUTCOME_UNPROVED and OUTCOME_SUSPECTED: the packet's sender;
+     * NULL: unknown (rules/sender.h)
      */
     const struct sender *sender;
     uint32_t frame;    /* of the packet at fault, if it is an earlier one; 0: the current frame */
     const char *doubt; /* OUTCOME_FAIL: reporter.doubt */
+    uint32_t other_frame; /* OUTCOME_SUSPECTED: of the other value */
+    bool stands;          /* OUTCOME_SUSPECTED: at the end of the capture; false: in its frame */
 };
 
 /* Deduplication cache: the findings already reported of each entity (rules/report.c). */

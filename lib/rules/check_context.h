@@ -16,8 +16,9 @@ struct check_context {
     const struct reporter *r;
     const struct fabric_facts *f;
     const struct packet *p;
-    const struct events *e; /* what the model learnt from the packet */
-    struct claims *claims;  /* rules/claims/claim.h */
+    const struct events *e;        /* what the model learnt from the packet */
+    struct claims *claims;         /* rules/claims/claim.h */
+    struct suspicions *suspicions; /* rules/suspicions/suspicions.h; NULL: none */
 };
 
 /*

@@ -4,6 +4,7 @@
  * sender use the parameters from the SA (RFC 4391 §5, 10)?
  */
 #include "rules/result.h"
+#include "rules/suspicions/group_traffic.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
 #include "wire/mgid.h"
@@ -264,4 +265,5 @@ void check_multicast(const struct check_context *s)
         note_forward(s, g, d->body);
     for (unsigned i = 0; i < s->e->listener_count; i++)
         check_listener(s, &s->e->listeners[i], sender);
+    suspect_group_traffic(s, g);
 }

@@ -2,6 +2,7 @@
 #include "rules/checker.h"
 
 #include "rules/claims/claim.h"
+#include "rules/suspicions/group_traffic.h"
 #include "rules/check_context.h"
 #include "wire/link_frame.h"
 #include "wire/encap.h"
@@ -14,6 +15,7 @@ struct checker {
     const struct deviations *known;
     struct reported *reported;
     struct claims *claims;
+    struct suspicions *suspicions;
     struct events *events; /* of the current packet, if checker_frame() observes it */
     checker_report *report;
     uint64_t *passes; /* counters of passes by rule; NULL: report takes passes too */
@@ -36,6 +38,7 @@ struct checker *checker_new(struct fabric *fabric, const struct deviations *know
     c->known = known;
     c->reported = reported_new(fabric_undone(c->fabric));
     c->claims = claims_new(fabric_undone(c->fabric));
+    c->suspicions = suspicions_new();
     c->events = events_new();
     c->report = report;
     c->user = user;
@@ -61,6 +64,7 @@ void checker_free(struct checker *c)
         fabric_free(c->fabric);
     reported_free(c->reported);
     claims_free(c->claims);
+    suspicions_free(c->suspicions);
     events_free(c->events);
     g_free(c);
 }
@@ -127,7 +131,10 @@ static void report_doubtful(struct checker *c, const struct finding *f)
         c->report(c->user, c->frame, &unknown);
 }
 
-/* A failure that nothing has proved. A known deviation would not count, so it is not reported. */
+/*
+ * A failure that nothing has proved, or a suspicion. A known deviation would not count, so it is
+ * not reported.
+ */
 static void report_possible(struct checker *c, const struct finding *f)
 {
     char id[SERVICE_ID_TEXT_SIZE];
@@ -186,7 +193,7 @@ static void pass_finding(void *user, const struct finding *f)
     struct checker *c = user;
     if (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_NOTED)
         report_violation(c, f);
-    else if (f->outcome == OUTCOME_UNPROVED)
+    else if (f->outcome == OUTCOME_UNPROVED || f->outcome == OUTCOME_SUSPECTED)
         report_possible(c, f);
     else
         c->report(c->user, c->frame, f);
@@ -305,6 +312,7 @@ static bool check_events(const struct check_context *s)
         ipoib |= e->group && mgid_is_ipoib(e->group->mgid);
         check_group_event(s, e);
         check_subnet_event(s, e);
+        suspect_after_event(s, e);
         if (e->kind == SUBNET_TEARDOWN)
             check_teardown(s, e->connection);
     }
@@ -411,7 +419,8 @@ static bool is_ipoib_copy(const struct packet *p)
 bool checker_packet(struct checker *c, const struct packet *p, const struct events *e)
 {
     struct reporter r = reporter(c, p->bytes.p, p->at.interface);
-    struct check_context s = {&r, fabric_facts(c->fabric), p, e, c->claims};
+    struct suspicions *suspicions = c->muted ? NULL : c->suspicions;
+    struct check_context s = {&r, fabric_facts(c->fabric), p, e, c->claims, suspicions};
     c->frame = p->at.frame;
     c->packet = p;
     if (packet_lacks_ib(p))
@@ -430,8 +439,10 @@ void checker_report_waiting(struct checker *c)
 {
     struct reporter r = reporter(c, NULL, 0);
     c->packet = NULL;
-    claims_report_waiting(
-        &(struct check_context){&r, fabric_facts(c->fabric), NULL, NULL, c->claims});
+    const struct check_context s = {&r,           fabric_facts(c->fabric), NULL, NULL, c->claims,
+                                    c->suspicions};
+    claims_report_waiting(&s);
+    suspicions_report(&s);
 }
 
 /* A frame in which no InfiniBand and no IPoIB was found. */

@@ -68,8 +68,9 @@ void checker_watch_packets(struct checker *c, checker_watch *watch, void *user);
 bool checker_packet(struct checker *c, const struct packet *p, const struct events *e);
 
 /*
- * Reports the failures that still wait for a proof (OUTCOME_UNPROVED), as if the capture ended
- * after the last packet, each once. Further packets may follow.
+ * Reports the failures that still wait for a proof (OUTCOME_UNPROVED), and the suspicions that
+ * stand (OUTCOME_SUSPECTED), as if the capture ended after the last packet, each once. Further
+ * packets may follow.
  */
 void checker_report_waiting(struct checker *c);
 

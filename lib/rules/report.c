@@ -365,6 +365,15 @@ void report_unproved(const struct reporter *r, enum rule_number rule, const stru
     r->report(r->user, &f);
 }
 
+void report_suspected(const struct reporter *r, const struct entity *s, const struct finding *f)
+{
+    char entity[96];
+    struct finding suspected = *f;
+    suspected.outcome = OUTCOME_SUSPECTED;
+    suspected.entity = entity_text(s, entity, sizeof entity);
+    r->report(r->user, &suspected);
+}
+
 void report_fail_value(const struct reporter *r, enum rule_number rule, const struct entity *s,
                        const uint8_t *p, uint8_t wanted, uint8_t seen)
 {

@@ -124,6 +124,10 @@ void report_unproved(const struct reporter *r, enum rule_number rule, const stru
                      const char *expected, const char *actual, const char *why)
     __attribute__((nonnull(3)));
 
+/* SUSPECTED, of a packet: f has all but the entity's text and what the reporter knows. */
+void report_suspected(const struct reporter *r, const struct entity *s, const struct finding *f)
+    __attribute__((nonnull(2)));
+
 /* FAIL: the byte at p has the value `seen`, not `wanted`; the finding shows both in hexadecimal. */
 void report_fail_value(const struct reporter *r, enum rule_number rule, const struct entity *s,
                        const uint8_t *p, uint8_t wanted, uint8_t seen) __attribute__((nonnull(3)));

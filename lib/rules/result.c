@@ -5,6 +5,7 @@
 
 #include "rules/certainty.h"
 #include "rules/claims/claim.h"
+#include "rules/suspicions/suspicions.h"
 
 void describe_hex(const struct check_context *s, const struct result *r, char *expected,
                   char *actual)
@@ -98,6 +99,7 @@ bool report_result(const struct check_context *s, const struct result *r)
             report_violation(s, r, certainty);
         return false;
     }
+    suspicions_drop(s, r->rule, &r->about);
     bool once = certainty.when == FACT_IS_CERTAIN && r->often == REPORT_ONCE;
     if (!once || is_new(s->r, r->rule, &r->about, r->value))
         report_violation(s, r, certainty);

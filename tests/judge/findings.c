@@ -42,7 +42,8 @@ static void note_finding(void *user, uint32_t frame, const struct finding *f)
     (void)user;
     tally[f->rule].count[f->outcome]++;
     if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE ||
-        f->outcome == OUTCOME_UNPROVED) /* it is reported as inconclusive too */
+        f->outcome == OUTCOME_UNPROVED || /* it is reported as inconclusive too */
+        f->outcome == OUTCOME_SUSPECTED)  /* test_suspected.py */
         return;
     if (tally[f->rule].first == 0)
         tally[f->rule].first = frame;

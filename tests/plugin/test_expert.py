@@ -13,6 +13,7 @@ import subprocess
 import pytest
 
 from frames.faults import fixture  # faults fills the tables of fixture
+from frames.suspected import another_sl
 from support import shown
 from support.paths import BIN, SRC, testdata
 from support.wireshark import tshark
@@ -121,6 +122,34 @@ def test_reason_of_1000_characters_is_whole(tmp_path):
     command = ["-r", FAULTS, *mine, "-Y", "ipoib.rule.deviation == 1", "-T", "fields"]
     out = tshark(*command, "-e", "ipoib.rule.reason", check=True).stdout
     assert set(out.splitlines()) == {reason}
+
+
+@pytest.fixture
+def suspicion(open_path):
+    path = open_path / "suspected.pcap"
+    path.write_bytes(another_sl().erf_pcap())
+    return str(path)
+
+
+@pytest.mark.parametrize("passes", [[], ["-2"]])
+def test_a_suspicion_is_a_note_of_its_frame_in_each_pass(suspicion, passes):
+    """Frame 2 has the SL 3, the frames 1 and 3 have 0."""
+    fields = ["frame.number", "ipoib.rule.id", "ipoib.rule.other_frame", "ipoib.rule.expected"]
+    fields += ["ipoib.rule.actual", "ipoib.rule.mark", "_ws.expert.severity"]
+    command = ["-r", suspicion, *passes, "-Y", "ipoib.rule.suspected && ipoib.suspected"]
+    out = tshark(*command, "-T", "fields", *[a for f in fields for a in ("-e", f)], check=True)
+    [line] = out.stdout.splitlines()
+    rule = "rfc4391.5.join-parameters-used"
+    *shown_fields, severity = line.split("\t")
+    assert shown_fields == ["2", rule, "1", "SL 0", "SL 3", "suspected: " + rule]
+    assert severity == "4194304"  # PI_NOTE
+    assert not tshark(*command[:-1], "ipoib.rule.violated", check=True).stdout
+
+
+def test_the_statistics_count_a_suspicion(suspicion):
+    out = tshark("-r", suspicion, "-q", "-z", "ipoib,conformance", check=True).stdout
+    assert re.search(r"rfc4391\.5\.join-parameters-used +MUST +suspected .* 2$", out, re.M), out
+    assert "1 suspected," in out and "Verdict: no violation proved" in out
 
 
 def test_a_changed_severity_changes_no_verdict():

@@ -14,6 +14,7 @@ import re
 import pytest
 
 from frames.faults import fixture  # faults fills the tables of fixture
+from frames.suspected import another_sl
 from support.folders import open_folder
 from support.paths import SRC, testdata
 from support.wireshark import found_by, matches, tshark
@@ -72,7 +73,7 @@ def in_profile(*arguments):
 
 @pytest.fixture(scope="module")
 def captures():
-    """CAPTURES, and one with a violated SHOULD: the broadcast group has scope 1."""
+    """CAPTURES, one with a violated SHOULD (the broadcast group has scope 1), and one with a suspicion."""
     made = next(
         f for f in fixture.FIXTURES
         if f.rule == "rfc4391.4.1.scope-link-local" and f.kind == fixture.FAIL
@@ -80,7 +81,9 @@ def captures():
     with open_folder() as folder:
         violated = folder / "advice.pcap"
         violated.write_bytes(fixture.make_capture(made)[0].pcap())
-        yield [*map(testdata, CAPTURES), str(violated)]
+        suspected = folder / "suspected.pcap"
+        suspected.write_bytes(another_sl().pcap())
+        yield [*map(testdata, CAPTURES), str(violated), str(suspected)]
 
 
 @pytest.fixture(scope="module")

@@ -430,19 +430,19 @@ def test_conformance_json_is_that_of_ipoib_check(name):
 @of_judged
 def test_conformance_table_counts_what_the_json_counts(name):
     rows, _ = table("conformance", testdata(name))
-    words = ("pass", "fail", "deviation", "inconclusive", "noted")
+    words = ("pass", "fail", "suspected", "deviation", "inconclusive", "noted")
     results = report_of(name)["results"]
     counts = {(r["id"], r["outcome"]): r["count"] for r in results}
     passed = {i for i, word in counts if word == "pass"}
     found = {i for i, word in counts if word not in ("pass", "inconclusive") or i not in passed}
     wanted = {i: [counts.get((i, w), 0) for w in words] for i in found}
-    assert {r[0]: [int(n) for n in r[3:8]] for r in rows} == wanted
+    assert {r[0]: [int(n) for n in r[3:9]] for r in rows} == wanted
 
 
 @of_judged
 def test_conformance_table_has_the_worst_first_then_the_verdict(name):
     rows, rest = table("conformance", testdata(name))
-    order = ["fail", "deviation", "inconclusive", "noted"]
+    order = ["fail", "suspected", "deviation", "inconclusive", "noted"]
     ranks = [order.index(r[2]) for r in rows]
     assert ranks == sorted(ranks), rows
     assert rest[-1:] == ["Verdict: " + report_of(name)["summary"]["verdict"]], rest
@@ -478,7 +478,7 @@ def test_json_names_the_frames_of_violations():
 
 def test_table_names_the_frames_of_violations():
     rows, _ = table("conformance", testdata(ARP_FAULTS))
-    assert {r[0]: r[8] for r in rows}.get(HARDWARE_TYPE) == "2, 3"
+    assert {r[0]: r[9] for r in rows}.get(HARDWARE_TYPE) == "2, 3"
 
 
 def test_violations_are_listed_first():
@@ -777,7 +777,7 @@ def test_window_of_conformance_starts_with_the_verdict(name, verdict):
     ]
     window = ask_sharkd(requests)[1]["result"]["taps"][0]["tables"][0]["i"]
     rows, _ = table("conformance", testdata(name))
-    in_window = [[*row[:3], row[4], row[8]] for row in rows]  # rule, level, outcome, failed, frames
+    in_window = [[*row[:3], row[4], row[9]] for row in rows]  # rule, level, outcome, failed, frames
     assert [[str(cell) for cell in row[1:]] for row in window[1:]] == in_window
     failed = sum(r["count"] for r in report_of(name)["results"] if r["outcome"] == "fail")
     assert window[0][1:] == ["all rules", "", verdict, failed, ""]

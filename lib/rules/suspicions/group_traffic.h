@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Compares a datagram to an IPoIB group with the SA's record of the group, and with other datagrams
+ * to it: MLID, Q_Key, SL, HopLimit, TClass. All senders have them from the SA's record.
+ */
+#ifndef IPOIB_RULES_GROUP_TRAFFIC_H
+#define IPOIB_RULES_GROUP_TRAFFIC_H
+
+#include "rules/suspicions/suspicions.h"
+
+/* The current packet is a datagram to the group, and no rule has a finding about its values. */
+void suspect_group_traffic(const struct check_context *s, const struct group *g);
+
+/*
+ * A subnet manager that starts, or takes over, has the ports join again, and may give the groups
+ * other values (e: an event of the current packet): what is known of them before is not compared
+ * any more.
+ */
+void suspect_after_event(const struct check_context *s, const struct subnet_event *e);
+
+/* The value in the SA's record of the group; false: the record was not captured. */
+bool group_record_value(const struct group *g, enum traffic_value which, uint32_t *value);
+
+#endif

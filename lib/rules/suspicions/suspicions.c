@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/suspicions/suspicions.h"
+
+#include <string.h>
+
+#include "rules/suspicions/group_traffic.h"
+
+/* Most suspicions that wait for the end of the capture. */
+enum { SUSPICIONS_MAX = 256, SUSPICION_TEXT = 32 };
+
+struct suspicions {
+    struct suspicion *all; /* array of SUSPICIONS_MAX; NULL: not used so far */
+    unsigned n;
+    struct group_traffic traffic;
+};
+
+static const struct {
+    const char *format, *unless_record, *unless_traffic;
+} words[TRAFFIC_VALUES] = {
+#define UNLESS(name)                                                                               \
+    "unless the SA gave the sender another " name " in a response that was not captured",          \
+        "unless a response of the SA that was not captured changed the group's " name              \
+        ", or the other packet is the wrong one"
+    [TRAFFIC_MLID] = {"MLID 0x%04x", UNLESS("MLID")},
+    [TRAFFIC_QKEY] = {"Q_Key 0x%08x", UNLESS("Q_Key")},
+    [TRAFFIC_SL] = {"SL %u", UNLESS("SL")},
+    [TRAFFIC_HOP_LIMIT] = {"HopLimit %u", UNLESS("HopLimit")},
+    [TRAFFIC_TCLASS] = {"TClass 0x%02x", UNLESS("TClass")},
+#undef UNLESS
+};
+
+struct suspicions *suspicions_new(void)
+{
+    return g_new0(struct suspicions, 1);
+}
+
+void suspicions_free(struct suspicions *all)
+{
+    if (!all)
+        return;
+    if (all->traffic.groups)
+        g_hash_table_unref(all->traffic.groups);
+    g_free(all->all);
+    g_free(all);
+}
+
+struct group_traffic *suspicions_traffic(struct suspicions *all)
+{
+    return &all->traffic;
+}
+
+static bool same_case(const struct suspicion *a, const struct suspicion *b)
+{
+    return a->which == b->which && a->found == b->found && a->interface == b->interface &&
+           memcmp(a->mgid, b->mgid, GID_SIZE) == 0 && memcmp(a->sgid, b->sgid, GID_SIZE) == 0;
+}
+
+static bool is_waiting(const struct suspicions *all, const struct suspicion *new)
+{
+    for (unsigned i = 0; i < all->n; i++)
+        if (same_case(&all->all[i], new))
+            return true;
+    return false;
+}
+
+static void report_one(const struct check_context *s, const struct suspicion *one, bool stands)
+{
+    char expected[SUSPICION_TEXT], found[SUSPICION_TEXT];
+    const struct entity group = entity_group(one->mgid);
+    const char *unless = one->of_record ? words[one->which].unless_record
+                                        : words[one->which].unless_traffic;
+    g_snprintf(expected, sizeof expected, words[one->which].format, one->expected);
+    g_snprintf(found, sizeof found, words[one->which].format, one->found);
+    report_suspected(s->r, &group,
+                     &(struct finding){.rule = one->rule,
+                                       .expected = expected,
+                                       .actual = found,
+                                       .reason = unless,
+                                       .sender = &one->sender,
+                                       .frame = stands ? one->frame : 0,
+                                       .other_frame = one->other_frame,
+                                       .stands = stands});
+}
+
+void suspicions_raise(const struct check_context *s, const struct suspicion *new)
+{
+    struct suspicions *all = s->suspicions;
+    if (is_waiting(all, new))
+        return;
+    report_one(s, new, false);
+    if (!all->all)
+        all->all = g_new0(struct suspicion, SUSPICIONS_MAX);
+    if (all->n < SUSPICIONS_MAX)
+        all->all[all->n++] = *new;
+    else
+        report_one(s, new, true);
+}
+
+static bool is_about(const struct suspicion *one, const struct group *g, enum traffic_value which)
+{
+    return one->which == which && one->interface == g->interface &&
+           memcmp(one->mgid, g->mgid, GID_SIZE) == 0;
+}
+
+static void remove_at(struct suspicions *all, unsigned i)
+{
+    memmove(&all->all[i], &all->all[i + 1], (all->n - i - 1) * sizeof *all->all);
+    all->n--;
+}
+
+bool suspicions_see(struct suspicions *all, const struct group *g, const uint8_t *sgid,
+                    enum traffic_value which, uint32_t value)
+{
+    bool explains = false;
+    for (unsigned i = 0; i < all->n;) {
+        struct suspicion *one = &all->all[i];
+        bool about = is_about(one, g, which);
+        bool other = !sgid || memcmp(one->sgid, sgid, GID_SIZE) != 0;
+        if (about && value == one->found && other) {
+            explains = true;
+            remove_at(all, i);
+            continue;
+        }
+        one->is_confirmed |= about && value == one->expected;
+        i++;
+    }
+    return explains;
+}
+
+/* Is the finding about the group or the sender of the suspicion? */
+static bool is_about_entity(const struct suspicion *one, const struct entity *about)
+{
+    switch (about->kind) {
+    case ENTITY_GROUP:
+        return memcmp(about->bytes, one->mgid, GID_SIZE) == 0 && about->other == one->sender.lid;
+    case ENTITY_PORT:
+        return about->bytes && memcmp(about->bytes, one->sgid, GID_SIZE) == 0;
+    case ENTITY_QP:
+        return about->number == one->sender.lid;
+    default:
+        return false;
+    }
+}
+
+void suspicions_drop(const struct check_context *s, enum rule_number rule,
+                     const struct entity *about)
+{
+    struct suspicions *all = s->suspicions;
+    for (unsigned i = 0; all && i < all->n;)
+        if (all->all[i].rule == rule && is_about_entity(&all->all[i], about))
+            remove_at(all, i);
+        else
+            i++;
+}
+
+/*
+ * Does the model explain it now? The SA's record of the group has the value, or the sender has
+ * joined the group since: it may have had the previous value.
+ */
+static bool is_explained(const struct check_context *s, const struct suspicion *one)
+{
+    uint32_t value;
+    const struct group *g = groups_find(s->f->groups, one->interface, one->mgid);
+    const struct endport *sender = endports_by_gid(s->f->endports, one->interface, one->sgid);
+    const struct member *m = g && sender ? groups_member(s->f->groups, g, sender) : NULL;
+    bool joined_since = m && (m->pending || m->frame > one->frame);
+    return joined_since || (g && group_record_value(g, one->which, &value) && value == one->found);
+}
+
+void suspicions_report(const struct check_context *s)
+{
+    struct suspicions *all = s->suspicions;
+    for (unsigned i = 0; i < all->n; i++) {
+        struct suspicion *one = &all->all[i];
+        if (one->is_reported || !one->is_confirmed || is_explained(s, one))
+            continue;
+        report_one(s, one, true);
+        one->is_reported = true;
+    }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Suspicions: a value in a packet contradicts a value in another captured packet, and only a packet
+ * that was not captured could explain it. A suspicion rests on two captured values, never on the
+ * absence of a packet. It is reported in its frame. At the end of the capture it is reported again
+ * if it stands: no captured packet explains it, and it is no finding.
+ */
+#ifndef IPOIB_RULES_SUSPICIONS_H
+#define IPOIB_RULES_SUSPICIONS_H
+
+#include "rules/check_context.h"
+
+/* The values of a group's datagrams that are compared. */
+enum traffic_value {
+    TRAFFIC_MLID,
+    TRAFFIC_QKEY,
+    TRAFFIC_SL,
+    TRAFFIC_HOP_LIMIT,
+    TRAFFIC_TCLASS,
+    TRAFFIC_VALUES
+};
+
+/* A datagram to the group `mgid` has the value `found`. */
+struct suspicion {
+    enum rule_number rule;
+    enum traffic_value which;
+    uint16_t interface;
+    uint8_t mgid[GID_SIZE], sgid[GID_SIZE];
+    uint32_t expected, found;
+    uint32_t frame, other_frame; /* of the datagram, and of the other value */
+    /* a packet after the datagram has the expected value too, or the SA's record has it */
+    bool is_confirmed;
+    bool of_record; /* the other packet is the SA's record of the group */
+    bool is_reported;
+    struct sender sender;
+};
+
+struct suspicions;
+struct suspicions *suspicions_new(void);
+void suspicions_free(struct suspicions *all);
+
+/* What group_traffic.c keeps. */
+struct group_traffic {
+    GHashTable *groups; /* NULL: none */
+    uint32_t since;     /* frame in which the subnet manager last started or took over; 0: none */
+};
+struct group_traffic *suspicions_traffic(struct suspicions *all);
+
+/*
+ * Reports the suspicion of the current packet, unless it was reported before. If too many wait, it
+ * is reported as one that stands.
+ */
+void suspicions_raise(const struct check_context *s, const struct suspicion *new);
+
+/*
+ * A packet of `sgid` (NULL: the SA's record) has this value of the group. It confirms suspicions
+ * that expect the value. It explains those of other senders that found it: the group's value has
+ * changed. Returns true if it explains one.
+ */
+bool suspicions_see(struct suspicions *all, const struct group *g, const uint8_t *sgid,
+                    enum traffic_value which, uint32_t value);
+
+/* The rule has a finding, or a claim, about this entity: its suspicions are not reported again. */
+void suspicions_drop(const struct check_context *s, enum rule_number rule,
+                     const struct entity *about);
+
+/* Reports those that stand, as if the capture ended here. The context has no packet. */
+void suspicions_report(const struct check_context *s);
+
+#endif
