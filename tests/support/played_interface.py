@@ -40,7 +40,7 @@ def colons(address):
     return ":".join(f"{b:02x}" for b in address) + "\n"
 
 
-PORT = f"{NAME}/device/infiniband/mlx5_0/ports/1"
+PORT = f"{NAME}/device/infiniband/hca0/ports/1"
 SYSFS = {
     f"{NAME}/type": f"{ARPHRD_INFINIBAND}\n",
     f"{NAME}/address": colons(OWN),
