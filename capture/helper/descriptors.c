@@ -11,8 +11,8 @@ void descriptors_close(posix_spawn_file_actions_t *files, int first)
     const struct dirent *entry;
 
     while (folder && (entry = readdir(folder)))
-        if (atoi(entry->d_name) >= first) /* "." and ".." are 0 */
-            posix_spawn_file_actions_addclose(files, atoi(entry->d_name));
+        if (strtol(entry->d_name, NULL, 10) >= first) /* "." and ".." are 0 */
+            posix_spawn_file_actions_addclose(files, (int)strtol(entry->d_name, NULL, 10));
     if (folder)
         closedir(folder);
 }
