@@ -46,7 +46,7 @@ const struct report_parts *format_parts(enum format f);
                "can write to, such as /tmp."
 #define REPORT_OPTION_EXPLAIN                                                                      \
     .name = "explain", .argument = "RULE",                                                         \
-    .help = "print what a rule, event or stage means, and what to do",                             \
+    .help = "explain a rule, event or stage; say what to do",                                      \
     .details =                                                                                     \
         "The text also says what evidence the rule needs, and how to see it in "                   \
         "Wireshark. "                                                                              \
