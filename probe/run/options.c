@@ -176,7 +176,7 @@ static const struct cli_option table[] = {
      CLI_CALLS(take_source)},
     {.name = "only",
      .argument = "SELECTOR",
-     .help = "only these rules or stages; may be given several times",
+     .help = "test only these rules or stages; may be repeated",
      .details = "SELECTOR is the identifier of a rule or stage, or a prefix of several "
                 "identifiers, such as `rfc4755`, `rfc4391.6` or `fabric.join`. "
                 "The stages of the target `fabric` that come before it run too, because it rests "
