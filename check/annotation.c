@@ -217,15 +217,9 @@ void annotation_finding(struct annotation *a, const struct finding *f)
         take_comment(a, comment_of(f));
 }
 
-/* "event: join_refused: LID 2: the SA refuses its join ...; see: ipoib-check --explain
- * join_refused" */
 void annotation_event(struct annotation *a, const struct link_event *e)
 {
-    char who[SENDER_TEXT_SIZE];
-    sender_text(who, &e->who);
-    char *text = g_strdup_printf("event: %s: %s%s%s; see: ipoib-check --explain %s",
-                                 event_name(e->kind), who, *who ? ": " : "", e->what,
-                                 event_name(e->kind));
+    char *text = event_comment(e);
     take_comment(a, plain_dup(text));
     g_free(text);
 }

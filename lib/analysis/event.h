@@ -32,5 +32,10 @@ const char *event_name(enum event_kind kind); /* "join_refused" */
 /* The event with this name; EVENT_KINDS: there is none. */
 enum event_kind event_find(const char *name);
 const char *event_title(enum event_kind kind); /* "The SA refused a join" */
+/*
+ * The event as the comment of a packet: "event: join_refused: LID 2: the SA refuses its join ...;
+ * see: ipoib-check --explain join_refused". The caller frees it with g_free().
+ */
+char *event_comment(const struct link_event *e);
 
 #endif

@@ -29,6 +29,14 @@ const char *event_title(enum event_kind kind)
     return kinds[kind].title;
 }
 
+char *event_comment(const struct link_event *e)
+{
+    char who[SENDER_TEXT_SIZE];
+    sender_text(who, &e->who);
+    return g_strdup_printf("event: %s: %s%s%s; see: ipoib-check --explain %s", event_name(e->kind),
+                           who, *who ? ": " : "", e->what, event_name(e->kind));
+}
+
 struct event_entry {
     struct event_key key; /* must be first */
     struct link_event event;

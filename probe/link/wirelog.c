@@ -12,6 +12,7 @@
 #include "cli/create.h"
 #include "cli/fail.h"
 #include "pcapio/pcapng.h"
+#include "probe/link/logevents.h"
 #include "probe/link/transport.h"
 #include "wire/link_frame.h"
 #include "wire/put.h"
@@ -31,9 +32,11 @@ struct wirelog {
     struct wirelog *root; /* of a branch: the log with the file; otherwise itself */
     FILE *file;
     char *path;
-    GError *error;         /* the first error of writing the file; NULL: none */
-    bool begun;            /* the file header is written */
-    struct fabric *fabric; /* the check context's model */
+    GError *error;            /* the first error of writing the file; NULL: none */
+    bool begun;               /* the file header is written */
+    uint32_t written;         /* frames in the file */
+    struct logevents *events; /* of the frames in the file; NULL: no file */
+    struct fabric *fabric;    /* the check context's model */
     struct checker *checker;
     checker_report *report;
     void *user;
@@ -70,8 +73,10 @@ static bool open_file(struct wirelog *w, const char *path, GError **error)
         return false;
     }
     w->file = fdopen(fd, "wb");
-    if (w->file)
+    if (w->file) {
+        w->events = logevents_new();
         return true;
+    }
     fail_with(error, "%s: cannot be written: %s", path, strerror(errno));
     close(fd);
     return false;
@@ -97,19 +102,32 @@ static void write_file_header(struct wirelog *w, int linktype)
                 pcapng_put_idb(block, sizeof block, (uint16_t)linktype, 0, "ipoib-probe"));
 }
 
-static void write_frame(struct wirelog *w, const struct logged_frame *f, const char *comment)
+static void write_packet_block(struct wirelog *w, const struct pcapng_epb *epb,
+                               const uint8_t *bytes, const GByteArray *options)
 {
     uint8_t head[PCAPNG_EPB_HEAD_LEN], tail[PCAPNG_EPB_TAIL_MAX];
+    size_t tail_len = pcapng_put_epb_tail(tail, epb), padding = -epb->caplen & 3;
+    pcapng_put_epb_head(head, epb);
+    write_bytes(w, head, sizeof head);
+    write_bytes(w, bytes, epb->caplen);
+    write_bytes(w, tail, padding);
+    write_bytes(w, options->data, options->len);
+    write_bytes(w, tail + padding, tail_len - padding);
+}
+
+static void write_frame(struct wirelog *w, const struct logged_frame *f, const char *comment)
+{
+    struct capture_frame frame = {++w->root->written, 0, f->linktype, f->ns,
+                                  view_make(f->bytes, f->n, f->n)};
+    const GByteArray *events = logevents_frame(w->root->events, &frame);
     struct pcapng_epb epb = {.time = (uint64_t)f->ns,
                              .caplen = f->n,
                              .wirelen = f->n,
                              .flags = f->direction == LOG_SENT ? PCAPNG_OUTBOUND : PCAPNG_INBOUND,
-                             .comment = comment};
+                             .comment = comment,
+                             .options_len = events->len};
     write_file_header(w, f->linktype);
-    pcapng_put_epb_head(head, &epb);
-    write_bytes(w, head, sizeof head);
-    write_bytes(w, f->bytes, f->n);
-    write_bytes(w, tail, pcapng_put_epb_tail(tail, &epb));
+    write_packet_block(w, &epb, f->bytes, events);
 }
 
 /* ---- checking */
@@ -388,6 +406,7 @@ bool wirelog_free(struct wirelog *w, GError **error)
         write_file_header(w, LINKTYPE_ERF); /* a new file without packets still gets a header */
     if (w->file && fclose(w->file) != 0)
         fail_file(w);
+    logevents_free(w->events);
     bool good = !w->error;
     if (!good)
         g_propagate_error(error, w->error);

@@ -219,7 +219,8 @@ static const struct cli_option table[] = {
      .help = "write the packets sent and received to FILE",
      .details =
          "FILE is a pcapng file for Wireshark. "
-         "Each packet has a comment that names the check and its outcome. "
+         "Each packet has a comment that names the check and its outcome, and one for each event of "
+         "ipoib-check, such as a refused join, that is first seen in it. "
          "FILE must be neither the report's file nor a file that another program has locked, "
          "such as a running capture, nor one that another user has put into a folder that "
          "others can write to. "

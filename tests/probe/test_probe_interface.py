@@ -6,10 +6,11 @@ missing or disappears.
 Expected: the formats of RFC 826, RFC 4391 (sections 6, 8, 9.1.1, 9.2) and RFC 4755 section 3.1;
 doc/man/ipoib-probe.1 for messages and exit statuses."""
 import concurrent.futures
+import json
 
 import pytest
 
-from support import capfile
+from support import capfile, check
 from support.played_probe import IPV4, IPV6, PROBE, Run, need_to_play, played, refuse
 
 WITHOUT_RAW = ("setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw")
@@ -472,3 +473,19 @@ def test_capture_of_the_packets(can_play, tmp_path):
     reply = "08060000" "0020080014040002" "80000049fe800000000000000002c903000000020a000002"
     requests = [f for f in run.frames if f[76:] == bytes((10, 0, 0, 2))]
     assert [r.hex()[: len(reply)] for r in received] == [reply] * len(requests)
+
+
+def test_capture_names_what_happened(can_play, tmp_path):
+    """Each packet in which an event of ipoib-check is first seen has it as a comment, beside that
+    of its check. Here two stations announce one address (RFC 5227 section 2.4)."""
+    del can_play
+    path = tmp_path / "packets"
+    asked = ("-d", "ib9", "-w", str(path), "--format", "json", IPV4)
+    run = Run(played({"second_station": True}, PROBE, *asked))
+    frames = capfile.read(path).frames
+    comments = [c for f in frames for c in f.comments]
+    events = [c.split(": ")[1] for c in comments if c.startswith("event: ")]
+    assert run.status in (1, 2) and {"moved", "duplicate_ip"} & set(events), comments
+    assert len(comments) == len(frames) + len(events)
+    [told] = json.loads(check.run("--format", "json", path).stdout)["summary"]["captures"]
+    assert events == [e["name"] for e in told["events"]]

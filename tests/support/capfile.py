@@ -25,6 +25,7 @@ class Frame:
     wire: int
     interface: int = 0
     options: dict = dataclasses.field(default_factory=dict)  # pcapng: code to bytes
+    comments: list = dataclasses.field(default_factory=list)  # pcapng: the texts, in their order
 
 
 @dataclasses.dataclass
@@ -118,16 +119,20 @@ def blocks(data, truncated=False):
         at += length
 
 
-def parse_options(data, endian="<"):
-    """Code to bytes of a pcapng block's options."""
-    options, at = {}, 0
+def each_option(data, endian="<"):
+    """Yields code and bytes of each option of a pcapng block."""
+    at = 0
     while at + 4 <= len(data):
         code, length = struct.unpack_from(endian + "HH", data, at)
         if code == 0:
             break
-        options[code] = data[at + 4 : at + 4 + length]
+        yield code, data[at + 4 : at + 4 + length]
         at += 4 + length + -length % 4
-    return options
+
+
+def parse_options(data, endian="<"):
+    """Code to bytes of a pcapng block's options; of several with one code, the last."""
+    return dict(each_option(data, endian))
 
 
 def _ticks(options):
@@ -152,10 +157,11 @@ def _parse_pcapng(data, truncated):
         elif kind == ENHANCED_PACKET:
             number, high, low, captured, wire = struct.unpack_from(endian + "IIIII", body)
             ticks = _ticks(capture.interfaces[number].options)
-            options = parse_options(body[20 + captured + -captured % 4 :], endian)
+            options = list(each_option(body[20 + captured + -captured % 4 :], endian))
+            comments = [value.decode() for code, value in options if code == 1]
             time = (high << 32 | low) * 10**9 // ticks
             octets = body[20 : 20 + captured]
-            capture.frames.append(Frame(time, octets, wire, number, options))
+            capture.frames.append(Frame(time, octets, wire, number, dict(options), comments))
     return capture
 
 
