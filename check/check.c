@@ -88,7 +88,7 @@ static int merge_all(const struct options *o, struct report_merge *m)
     }
     if (interrupted)
         return say_interrupted("there is no report");
-    return merge_deliver(m, o->output, &error) ? merge_exit_status(m)
+    return merge_deliver(m, o->output, &error) ? tally_exit_status(m->tally)
                                                : fail_output(&error, no_report);
 }
 

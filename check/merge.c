@@ -154,13 +154,6 @@ bool merge_deliver(struct report_merge *m, const char *path, GError **error)
     return good;
 }
 
-int merge_exit_status(const struct report_merge *m)
-{
-    if (m->tally->suspected)
-        return EXIT_VIOLATED;
-    return exit_status_of(tally_status(m->tally->by_status, m->tally->unmet->len));
-}
-
 void merge_end(struct report_merge *m)
 {
     FILE *const files[] = {m->spool, m->entries[0], m->entries[1]};

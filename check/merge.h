@@ -50,7 +50,6 @@ bool merge_add(struct report_merge *m, const char *path, GError **error);
 /* Writes the merged report to PATH (NULL or "-": stdout). Returns false and sets ERROR on failure.
  */
 bool merge_deliver(struct report_merge *m, const char *path, GError **error);
-int merge_exit_status(const struct report_merge *m);
 void merge_end(struct report_merge *m);
 
 #endif

@@ -174,7 +174,7 @@ static void json_end(struct report_merge *m)
         m->spool,
         "\n ],\n \"summary\": {\n  \"verdict\": \"%s\",\n  \"exit_status\": %d,\n  \"violated\": %u,\n  \"unjudged\": %u,\n"
         "  \"conformant\": %u,\n  \"no_violation_proved\": %u,\n  \"reports\": %u,\n  \"nodes\": [",
-        status_name(status), merge_exit_status(m), t->by_status[VERDICT_VIOLATED],
+        status_name(status), tally_exit_status(t), t->by_status[VERDICT_VIOLATED],
         t->by_status[VERDICT_UNJUDGED], t->by_status[VERDICT_CONFORMANT], t->partial, t->reports);
     put_nodes(m);
     fputs("\n  ],\n  \"rules\": [", m->spool);

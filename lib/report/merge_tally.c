@@ -171,3 +171,8 @@ enum verdict_status tally_status(const unsigned by_status[3], unsigned unmet)
         return VERDICT_VIOLATED;
     return by_status[VERDICT_UNJUDGED] || unmet ? VERDICT_UNJUDGED : VERDICT_CONFORMANT;
 }
+
+int tally_exit_status(const struct merge_tally *t)
+{
+    return t->suspected ? EXIT_VIOLATED : exit_status_of(tally_status(t->by_status, t->unmet->len));
+}

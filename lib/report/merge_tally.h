@@ -55,5 +55,7 @@ unsigned tally_nodes_with(const struct merge_tally *t, guint item, int outcome);
 
 /* unmet: number of demands that were not met. */
 enum verdict_status tally_status(const unsigned by_status[3], unsigned unmet);
+/* The exit status of the merged report. */
+int tally_exit_status(const struct merge_tally *t);
 
 #endif
