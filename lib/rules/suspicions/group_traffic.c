@@ -57,17 +57,6 @@ static struct traffic *traffic_of(struct suspicions *all, const struct group *g)
 
 /* ---- values */
 
-bool group_record_value(const struct group *g, enum traffic_value which, uint32_t *value)
-{
-    const uint32_t values[TRAFFIC_VALUES] = {[TRAFFIC_MLID] = g->mlid,
-                                             [TRAFFIC_QKEY] = g->qkey,
-                                             [TRAFFIC_SL] = g->sl,
-                                             [TRAFFIC_HOP_LIMIT] = g->hop_limit,
-                                             [TRAFFIC_TCLASS] = g->tclass};
-    *value = values[which];
-    return g->state == GROUP_PRESENT && (which != TRAFFIC_MLID || g->mlid);
-}
-
 static uint32_t packet_value(const struct ib_packet *ib, enum traffic_value which)
 {
     const uint32_t values[TRAFFIC_VALUES] = {[TRAFFIC_MLID] = ib->dlid,

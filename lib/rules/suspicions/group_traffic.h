@@ -18,7 +18,4 @@ void suspect_group_traffic(const struct check_context *s, const struct group *g)
  */
 void suspect_after_event(const struct check_context *s, const struct subnet_event *e);
 
-/* The value in the SA's record of the group; false: the record was not captured. */
-bool group_record_value(const struct group *g, enum traffic_value which, uint32_t *value);
-
 #endif

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "rules/suspicions/group_traffic.h"
-
 /* Most suspicions that wait for the end of the capture. */
 enum { SUSPICIONS_MAX = 256, SUSPICION_TEXT = 32 };
 

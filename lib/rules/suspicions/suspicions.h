@@ -9,16 +9,7 @@
 #define IPOIB_RULES_SUSPICIONS_H
 
 #include "rules/check_context.h"
-
-/* The values of a group's datagrams that are compared. */
-enum traffic_value {
-    TRAFFIC_MLID,
-    TRAFFIC_QKEY,
-    TRAFFIC_SL,
-    TRAFFIC_HOP_LIMIT,
-    TRAFFIC_TCLASS,
-    TRAFFIC_VALUES
-};
+#include "rules/suspicions/group_values.h"
 
 /* A datagram to the group `mgid` has the value `found`. */
 struct suspicion {
