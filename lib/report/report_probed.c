@@ -9,22 +9,6 @@
 
 #include "report/words.h"
 
-static enum colour colour_of(int outcome)
-{
-    return outcome == OUTCOME_FAIL        ? RED
-           : outcome == OUTCOME_DEVIATION ? YELLOW
-           : outcome == OUTCOME_PASS      ? GREEN
-                                          : PLAIN;
-}
-
-void text_put_outcome(const struct text *t, int outcome)
-{
-    g_string_append(t->out, "  ");
-    text_put_colour(t, colour_of(outcome));
-    g_string_append_printf(t->out, "%-14s", outcome_name((enum outcome)outcome));
-    text_put_colour(t, PLAIN);
-}
-
 /* Number of consecutive stages from this one that did not run for the same reason. */
 static guint not_run_from(const struct text *t, guint first)
 {
@@ -39,13 +23,7 @@ static guint not_run_from(const struct text *t, guint first)
     return n;
 }
 
-bool text_shows_stage(const struct text *t, const struct stage *s)
-{
-    bool note = t->of_fabric && s->outcome == OUTCOME_NOTED && s->advice[0];
-    return !t->checked->brief || s->outcome == OUTCOME_FAIL || note;
-}
-
-void text_put_stages(const struct text *t)
+static void put_stages(const struct text *t)
 {
     for (guint i = 0; t->checked->stages && i < t->checked->stages->len; i++) {
         const struct stage *s = t->checked->stages->pdata[i];
@@ -163,7 +141,7 @@ void report_text_probed(GString *out, const struct report *r, const struct check
     }
     if (j->brief) {
         text_put_verdict(&t);
-        text_put_stages(&t);
+        put_stages(&t);
         put_briefly(&t);
         return;
     }
@@ -172,7 +150,7 @@ void report_text_probed(GString *out, const struct report *r, const struct check
         return;
     }
     text_put_headline(&t);
-    text_put_stages(&t);
+    put_stages(&t);
     put_rules(&t);
     text_put_verdict(&t);
 }

@@ -57,13 +57,6 @@ static GArray *rules_of_group(const struct text *t, const struct rule_group *g)
     return found;
 }
 
-void text_put_help(const struct text *t, enum rule_number rule, const char *indent)
-{
-    g_string_append_printf(t->out, "%smore: ", indent);
-    words_add_help(t->out, t->report->probed, rule);
-    g_string_append_c(t->out, '\n');
-}
-
 /*
  * The verdict counts each rule once, by its worst outcome. If a rule is listed here with another
  * outcome, its text says so; else the reader's count of the listed rules differs from the

@@ -17,7 +17,7 @@ struct text {
     bool of_fabric;
 };
 
-/* Starts the colour; PLAIN ends it (report_text_colour.c). */
+/* Starts the colour; PLAIN ends it (report_text_parts.c). */
 void text_put_colour(const struct text *t, enum colour colour);
 void text_put_coloured(const struct text *t, enum colour colour, const char *words);
 
@@ -25,12 +25,10 @@ void text_put_coloured(const struct text *t, enum colour colour, const char *wor
 void text_put_events(const struct text *t);
 void text_put_events_count(const struct text *t);
 
-/* A line with the command that prints the rule's page (report_text.c). */
+/* A line with the command that prints the rule's page (report_text_parts.c). */
 void text_put_help(const struct text *t, enum rule_number rule, const char *indent);
-
-/* A stage or rule of a probe's target, in full (report_probed.c). */
+/* The outcome of a stage or rule of a probe's target, in its colour (report_text_parts.c). */
 void text_put_outcome(const struct text *t, int outcome);
-void text_put_stages(const struct text *t);
 /* Is it in the text report? One of many targets: failures, and what a fabric's notes advise. */
 bool text_shows_stage(const struct text *t, const struct stage *s);
 

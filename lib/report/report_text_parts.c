@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Colours of the text report on a terminal. */
+/* Parts of the text report: colours, outcomes, the line about help. */
 #include "report/report_text.h"
+
+#include "report/words.h"
 
 void text_put_colour(const struct text *t, enum colour colour)
 {
@@ -14,4 +16,33 @@ void text_put_coloured(const struct text *t, enum colour colour, const char *wor
     text_put_colour(t, colour);
     g_string_append(t->out, words);
     text_put_colour(t, PLAIN);
+}
+
+static enum colour colour_of(int outcome)
+{
+    return outcome == OUTCOME_FAIL        ? RED
+           : outcome == OUTCOME_DEVIATION ? YELLOW
+           : outcome == OUTCOME_PASS      ? GREEN
+                                          : PLAIN;
+}
+
+void text_put_outcome(const struct text *t, int outcome)
+{
+    g_string_append(t->out, "  ");
+    text_put_colour(t, colour_of(outcome));
+    g_string_append_printf(t->out, "%-14s", outcome_name((enum outcome)outcome));
+    text_put_colour(t, PLAIN);
+}
+
+void text_put_help(const struct text *t, enum rule_number rule, const char *indent)
+{
+    g_string_append_printf(t->out, "%smore: ", indent);
+    words_add_help(t->out, t->report->probed, rule);
+    g_string_append_c(t->out, '\n');
+}
+
+bool text_shows_stage(const struct text *t, const struct stage *s)
+{
+    bool note = t->of_fabric && s->outcome == OUTCOME_NOTED && s->advice[0];
+    return !t->checked->brief || s->outcome == OUTCOME_FAIL || note;
 }
