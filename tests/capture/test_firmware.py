@@ -8,6 +8,7 @@ import errno
 import functools
 import glob
 import os
+import re
 import shutil
 import signal
 import stat
@@ -21,7 +22,8 @@ from support.capture import ALL, CAPTURE, FED, Running, contents, fed, frames_of
 from support.capture import REPLAY, SIZE, summary
 from support import capfile
 from support.paths import SRC
-from support.firmware import COUNT, LOCKS, PCI, QPN, RECORDS, Machine, own_run_and_tmp
+from support.firmware import COUNT, LOCKS, PCI, QPN, RECORDS, Machine, libibverbs_is_played
+from support.firmware import own_run_and_tmp
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -333,16 +335,51 @@ def test_other_users_are_told_to_be_root(machine):
     assert machine.calls() == []
 
 
-def test_file_capabilities_are_not_enough(machine):
+@pytest.fixture(name="capable")
+def fixture_capable(machine):  # pylint: disable=unused-argument
+    """A copy of the program with file capabilities, and a folder in which everyone may write."""
     os.chmod(".", 0o777)
-    capable = shutil.copy(CAPTURE, "/run/ipoib-capture-capable")
-    if os.system(f"setcap cap_net_raw,cap_sys_admin,cap_dac_override+ep {capable}") != 0:
+    program = shutil.copy(CAPTURE, "/run/ipoib-capture-capable")
+    if os.system(f"setcap cap_net_raw,cap_sys_admin,cap_dac_override+ep {program}") != 0:
         pytest.skip("needs setcap: apt install libcap2-bin")
-    # the real libibverbs, which finds no device: so the attacher itself is started
-    process = Running("", command=[capable, "attach-sniffer", PCI, "1", "both", machine.library, "1"],
-                      before=as_user)  # fmt: skip
-    assert process.end().status == 1
-    assert machine.calls() == []
+    return program
+
+
+def of_user(scenario, *command):
+    """Runs it as an ordinary user, on the played devices."""
+    with libibverbs_is_played():
+        return Running(scenario, command=command, before=as_user).end()
+
+
+NOT_ENOUGH = (
+    r"needs root: file capabilities \(setcap\) are not enough for it: run ipoib-capture as root"
+)
+
+
+def test_file_capabilities_are_not_enough(machine, capable):
+    result = of_user(machine.scenario(), capable, *machine.options("-w", "f.pcap"))
+    result.expect(1, NOT_ENOUGH, "; without the sniffer, use --mode multicast")
+    assert not os.path.exists("f.pcap")
+    result = of_user(machine.scenario(), capable, "--list", "--mstflint-library", machine.library)
+    assert re.search(f"no \\(firmware\\): .*{NOT_ENOUGH}", result.expect(0).out.decode())
+    # the same program as the same user can capture where the kernel starts the sniffer
+    verbs = machine.options("-w", "v.pcap", "--sniffer", "verbs", "--count", str(COUNT))
+    of_user("device mlx5_0\n" + FED, capable, *verbs).expect(0, summary(COUNT, SIZE, 0))
+    assert machine.calls() == [] and not os.path.exists(RECORDS) and not os.path.exists(LOCKS)
+
+
+def test_file_capabilities_do_not_start_the_second_process(machine, capable):
+    command = (capable, "attach-sniffer", PCI, "1", "both", machine.library, "1")
+    assert of_user(machine.scenario(), *command).status == 1
+    assert machine.calls() == [] and not os.path.exists(LOCKS)
+
+
+def test_file_capabilities_do_not_start_ibdump(machine, capable):
+    Machine.put("/run/mst/ibdump", "#!/bin/sh\ntouch /run/mst/started\n")
+    os.chmod("/run/mst/ibdump", 0o755)
+    result = of_user(machine.scenario(), capable, "--sniffer", "ibdump", "--ibdump", "/run/mst/ibdump")
+    result.expect(1, r"ibdump needs root: run ipoib-capture as root \(sudo\)")
+    assert not os.path.exists("/run/mst/started")
 
 
 def helper_of(process):

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Captures by the firmware's sniffer: a played library of mstflint (tests/capture/replay/mstflint.c)
 in a machine whose /run and /tmp are the test's own."""
+import contextlib
 import ctypes
 import glob
 import os
+import re
 import shutil
+import subprocess
 
 import pytest
 
-from support.capture import REPLAY, fed
+from support.capture import CAPTURE, REPLAY, fed
 from support.paths import BUILD, SRC
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 0x1000, 0x4000, 0x40000  # linux/mount.h
+MNT_DETACH = 2  # sys/mount.h
 PCI = "0000:3b:00.0"
 RECORDS = "/run/ipoib-capture"
 LOCKS = "/tmp/mstflint_lockfiles"
@@ -23,6 +27,12 @@ COUNT = len(fed())
 def _mount(source, target, kind, flags):
     if LIBC.mount(source, target, kind, flags, None) != 0:
         pytest.skip(f"needs to mount: {os.strerror(ctypes.get_errno())}")
+
+
+def _place_of_library(name):
+    """Where the dynamic linker finds it for ipoib-capture."""
+    listed = subprocess.run(["ldd", CAPTURE], capture_output=True, text=True, check=True).stdout
+    return re.search(rf"{re.escape(name)} => (/\S+)", listed).group(1)
 
 
 def own_run_and_tmp():
@@ -41,6 +51,19 @@ def own_run_and_tmp():
         _mount(f"/proc/self/fd/{fd}".encode(), path.encode(), None, MS_BIND | MS_REC)
         os.close(fd)
     os.chdir(SRC)
+
+
+@contextlib.contextmanager
+def libibverbs_is_played():
+    """In this time, the system's libibverbs is the played one: for a program with file capabilities,
+    which takes no library from LD_LIBRARY_PATH. The caller has mounts of its own."""
+    place = os.path.realpath(_place_of_library("libibverbs.so.1"))
+    played = os.path.realpath(os.path.join(REPLAY, "libibverbs.so.1"))
+    _mount(played.encode(), place.encode(), None, MS_BIND)
+    try:
+        yield
+    finally:
+        LIBC.umount2(place.encode(), MNT_DETACH)
 
 
 class Machine:
