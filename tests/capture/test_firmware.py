@@ -5,9 +5,11 @@
 Expected: mstflint's sources of May 2026 (ibdump/ibdump.c, tools_layouts/icmd_layouts.c): the calls,
 their order, and the 16 bytes of the command, written by hand."""
 import errno
+import fcntl
 import functools
 import glob
 import os
+import random
 import re
 import shutil
 import signal
@@ -382,11 +384,29 @@ def test_file_capabilities_do_not_start_ibdump(machine, capable):
     assert not os.path.exists("/run/mst/started")
 
 
+def children_of(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return [int(child) for child in f.read().split()]
+    except FileNotFoundError:  # it has ended
+        return []
+
+
 def helper_of(process):
     """The process ID of the capture's second process."""
-    with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as f:
-        (child,) = f.read().split()
-    return int(child)
+    (child,) = children_of(process.pid)
+    return child
+
+
+def is_locked():
+    """Whether a second process has the port's record."""
+    for path in glob.glob(f"{RECORDS}/sniffer-*"):
+        with open(path, "rb") as f:
+            try:
+                fcntl.flock(f, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+    return False
 
 
 # --- faults
@@ -489,6 +509,37 @@ def test_forged_record_is_refused(machine, forge):
     assert machine.calls() == []
     for path in glob.glob("/run/other"):
         os.unlink(path)
+
+
+ROUNDS = 6
+VICTIMS = ["capture", "second process", "both"]
+
+
+def end_roughly(process, victim):
+    """Kills the capture, its second process, or both at once, whatever they do."""
+    helpers = children_of(process.pid)
+    os.kill(process.pid, signal.SIGSTOP)
+    if victim != "capture":
+        for helper in helpers:
+            os.kill(helper, signal.SIGKILL)
+    if victim != "second process":
+        process.kill()
+        return
+    os.kill(process.pid, signal.SIGCONT)
+    process.end()
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_kill_at_any_moment_leaves_nothing_that_is_not_recorded(machine, victim):
+    chance = random.Random(victim)
+    for _ in range(ROUNDS):
+        process = start(machine.scenario("synthetic 100\n"), *machine.options("-w", "k.pcap"))
+        time.sleep(chance.random() * 0.15)
+        end_roughly(process, victim)
+        wait.until(lambda: not is_locked(), "the second process has ended", 20)
+        assert not machine.is_attached() or machine.record().split()[2:] == [str(QPN), "1", "1"]
+        run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL).expect(0)
+        assert not machine.is_attached() and machine.record() == ""
 
 
 def test_second_capture_on_the_port_is_refused(machine):
