@@ -25,7 +25,7 @@ from support.capture import REPLAY, SIZE, summary
 from support import capfile
 from support.paths import SRC
 from support.firmware import COUNT, LOCKS, PCI, QPN, RECORDS, Machine, libibverbs_is_played
-from support.firmware import own_run_and_tmp
+from support.firmware import own_run_and_tmp, root_whose_tmp_is_a_link
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -318,9 +318,35 @@ def test_lock_folder_that_is_not_roots_is_refused(machine, folder_of_locks):
         os.unlink(LOCKS)
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o775], ids=oct)
+def test_parent_of_the_lock_folder_must_be_roots(machine, mode):
+    os.chmod("/tmp", mode)
+    try:
+        refused(machine, r"/tmp must belong to root and have the sticky bit: .*chmod 1777 /tmp")
+    finally:
+        os.chmod("/tmp", 0o1777)
+    assert machine.calls() == []
+
+
+def test_parent_of_the_lock_folder_must_be_no_link(machine, monkeypatch):
+    monkeypatch.chdir(machine.folder)
+    program = shutil.copy(CAPTURE, machine.folder)  # the tree may be in /tmp
+    with libibverbs_is_played():
+        before = functools.partial(enter, root_whose_tmp_is_a_link(), machine.folder)
+        command = [program, *machine.options("-w", "f.pcap")]
+        result = Running(machine.scenario("synthetic 100\n"), command=command, before=before).end()
+    result.expect(1, "/tmp must be a folder, and no link")
+    assert machine.calls() == []
+
+
 def test_lock_folder_is_roots_alone(machine):
     run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL).expect(0)
     assert stat.S_IMODE(os.stat(LOCKS).st_mode) == 0o700
+
+
+def enter(root, folder):
+    os.chroot(root)
+    os.chdir(folder)
 
 
 def as_user():

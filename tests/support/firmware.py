@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 
@@ -51,6 +52,20 @@ def own_run_and_tmp():
         _mount(f"/proc/self/fd/{fd}".encode(), path.encode(), None, MS_BIND | MS_REC)
         os.close(fd)
     os.chdir(SRC)
+
+
+def root_whose_tmp_is_a_link():
+    """A root folder with everything of this one, but /tmp is a link. The caller has mounts of its
+    own."""
+    root = tempfile.mkdtemp(dir="/run")
+    for name in os.listdir("/"):
+        if os.path.islink(f"/{name}"):
+            os.symlink(os.readlink(f"/{name}"), f"{root}/{name}")
+        elif os.path.isdir(f"/{name}") and name != "tmp":
+            os.mkdir(f"{root}/{name}")
+            _mount(f"/{name}".encode(), f"{root}/{name}".encode(), None, MS_BIND | MS_REC)
+    os.symlink("/run", f"{root}/tmp")
+    return root
 
 
 @contextlib.contextmanager
