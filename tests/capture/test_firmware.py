@@ -166,7 +166,7 @@ def test_register_that_cannot_be_written(machine):
     (0x207, "mstflint cannot send firmware commands to this adapter: install a newer mstflint"),
     (0x208, "busy"), (0x20A, "busy"), (0x203, "another sniffer"),
     (0x20C, "does not know the version of the .* interface: install a newer mstflint"),
-    (0x20E, "no memory for commands"), (0x20F, "may be in a restricted mode.*mstprivhost"),
+    (0x211, "busy"), (0x20E, "no memory for commands"), (0x20F, "may be in a restricted mode.*mstprivhost"),
 ], ids=lambda v: hex(v) if isinstance(v, int) else "")  # fmt: skip
 def test_refused_command_says_what_to_do(machine, code, text):
     refused(
@@ -480,6 +480,15 @@ def test_next_start_detaches_what_both_killed_processes_left(machine):
     assert machine.calls() == [*OPEN, *LEFT, *WHOLE[2:]]
 
 
+def test_record_that_was_written_over_a_longer_one_counts(machine):
+    # as if the second process was killed before it could cut the rest off
+    kill_both(machine)
+    (path,) = glob.glob(f"{RECORDS}/sniffer-*")
+    Machine.put(path, machine.record() + "1 1\n" + "nonsense\n" * 1000)
+    run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL).expect(0, "is detached")
+    assert machine.calls() == [*OPEN, *LEFT, *WHOLE[2:]] and machine.record() == ""
+
+
 def test_what_was_left_and_cannot_be_detached_stays_recorded(machine):
     kill_both(machine)
     record = machine.record()
@@ -511,7 +520,9 @@ def test_what_was_left_before_the_driver_was_loaded_again_is_gone(machine):
     lambda path: Machine.put(path, "0" * 36 + record_of_any_start(path)),
     lambda path: Machine.put(path, "nonsense"),
     lambda path: Machine.put(path, ""),
-], ids=["no record", "of an earlier start of the machine", "nonsense", "empty"])  # fmt: skip
+    lambda path: os.truncate(path, os.path.getsize(path) - 1),
+    lambda path: Machine.put(path, "1" * 10**6),
+], ids=["no record", "of an earlier start of the machine", "nonsense", "empty", "cut", "huge"])  # fmt: skip
 def test_sniffer_without_an_own_record_is_not_detached(machine, change):
     kill_both(machine)
     change(glob.glob(f"{RECORDS}/sniffer-*")[0])
