@@ -637,6 +637,9 @@ def test_device_is_open_until_a_slow_library_has_detached(machine):
     process.end(signal.SIGKILL)
     wait.until(lambda: machine.calls()[-1] == DETACH_SENT, "it detaches", 20)
     assert descriptors_of(helper)[3].startswith("/memfd:uverbs")
+    run(machine.scenario(FED), *machine.options("-w", "g.pcap")).expect(
+        1, "another ipoib-capture has .* its second process still detaches the sniffer: wait"
+    )
     os.kill(helper, signal.SIGKILL)
 
 
