@@ -4,6 +4,7 @@
 
 Expected: mstflint's sources of May 2026 (ibdump/ibdump.c, tools_layouts/icmd_layouts.c): the calls,
 their order, and the 16 bytes of the command, written by hand."""
+import contextlib
 import errno
 import fcntl
 import functools
@@ -11,6 +12,7 @@ import glob
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import stat
@@ -328,10 +330,9 @@ def test_parent_of_the_lock_folder_must_be_roots(machine, mode):
     assert machine.calls() == []
 
 
-def test_parent_of_the_lock_folder_must_be_no_link(machine, monkeypatch):
-    monkeypatch.chdir(machine.folder)
-    program = shutil.copy(CAPTURE, machine.folder)  # the tree may be in /tmp
-    with libibverbs_is_played():
+def test_parent_of_the_lock_folder_must_be_no_link(machine):
+    program = shutil.copy(CAPTURE, machine.folder)  # the tree and this folder may be in /tmp
+    with contextlib.chdir(machine.folder), libibverbs_is_played():
         before = functools.partial(enter, root_whose_tmp_is_a_link(), machine.folder)
         command = [program, *machine.options("-w", "f.pcap")]
         result = Running(machine.scenario("synthetic 100\n"), command=command, before=before).end()
@@ -361,6 +362,26 @@ def test_other_users_are_told_to_be_root(machine):
     result.expect(1, r"needs root: run ipoib-capture as root \(sudo\)")
     assert "; without the sniffer, use --mode multicast" in result.err
     assert machine.calls() == []
+
+
+@pytest.mark.parametrize("limit", [1 << 16, 1 << 23])
+def test_other_users_are_not_told_to_lock_more_memory(machine, limit):
+    os.chmod(".", 0o777)
+
+    def as_limited_user():
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (limit, limit))
+        as_user()
+
+    scenario = machine.scenario("memlock on\n" + FED)
+    result = run(scenario, *machine.options("-w", "f.pcap"), before=as_limited_user)
+    assert result.expect(1, "^ipoib-capture: mlx5_0 port 1: .*needs root").err.count("\n") == 1
+
+
+@pytest.mark.parametrize("step", ["qp-ud", "init", "rtr"])
+def test_root_without_a_right_is_not_told_to_use_file_capabilities(machine, step):
+    scenario = machine.scenario(f"fail {step} EPERM\n" + FED)
+    result = run(scenario, *machine.options("-w", "f.pcap")).expect(1, "with all capabilities")
+    assert "setcap" not in result.err
 
 
 @pytest.fixture(name="capable")
@@ -405,7 +426,9 @@ def test_file_capabilities_do_not_start_the_second_process(machine, capable):
 def test_file_capabilities_do_not_start_ibdump(machine, capable):
     Machine.put("/run/mst/ibdump", "#!/bin/sh\ntouch /run/mst/started\n")
     os.chmod("/run/mst/ibdump", 0o755)
-    result = of_user(machine.scenario(), capable, "--sniffer", "ibdump", "--ibdump", "/run/mst/ibdump")
+    result = of_user(
+        machine.scenario(), capable, "--sniffer", "ibdump", "--ibdump", "/run/mst/ibdump"
+    )
     result.expect(1, r"ibdump needs root: run ipoib-capture as root \(sudo\)")
     assert not os.path.exists("/run/mst/started")
 
