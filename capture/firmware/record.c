@@ -86,9 +86,10 @@ static bool lock(int fd, const char *name, GError **error)
         return true;
     if (errno == EWOULDBLOCK)
         return fail_with(
-            error, "another ipoib-capture has the sniffer of this port: end it, or let one capture "
-                   "write for both; if it has ended, its second process still detaches the sniffer: "
-                   "wait some minutes");
+            error,
+            "another ipoib-capture has the sniffer of this port: end it, or let one capture "
+            "write for both; if it has ended, its second process still detaches the sniffer: "
+            "wait some minutes");
     return fail_with(error, FOLDER "/%s: cannot be locked: %s", name, strerror(errno));
 }
 

@@ -10,6 +10,7 @@ import fcntl
 import functools
 import glob
 import os
+import platform
 import random
 import re
 import resource
@@ -26,8 +27,9 @@ from support.capture import ALL, CAPTURE, FED, Running, contents, fed, frames_of
 from support.capture import REPLAY, SIZE, summary
 from support import capfile
 from support.paths import SRC
-from support.firmware import COUNT, LOCKS, PCI, QPN, RECORDS, Machine, libibverbs_is_played
-from support.firmware import own_run_and_tmp, root_whose_tmp_is_a_link
+from support.firmware import COUNT, LOCKS, PCI, QPN, RECORDS, Machine
+from support.firmware import adapter_of_real_mstflint, libibverbs_is_played, own_run_and_tmp
+from support.firmware import root_whose_tmp_is_a_link
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -757,6 +759,65 @@ def test_real_library_is_loaded_and_finds_no_such_adapter(machine):
     assert f"sniffer   no (firmware): {text}" in out
     assert os.listdir(LOCKS) == [f"{PCI}_mem"], "the library's lock file is where it was looked for"
     assert stat.S_IMODE(os.stat(f"{LOCKS}/{PCI}_mem").st_mode) & 0o077 == 0
+
+
+@pytest.fixture(name="real")
+def fixture_real(machine):  # pylint: disable=unused-argument
+    """The real library, where the playing of an adapter's registers reaches it."""
+    if platform.machine() != "x86_64":
+        pytest.skip("an adapter's registers can be played on x86-64 only")
+    places = glob.glob("/usr/lib/*/mstflint/python_tools/ccmdif.so")
+    if not places:
+        pytest.skip("needs mstflint: script/bootstrap --with test")
+    return places[0]
+
+
+def with_real_mstflint(machine, real, adapter):
+    scenario = machine.scenario().replace("/run/mst/attached", f"{adapter.FOLDER}/attached") + FED
+    arguments = ("-s", "--mstflint-library", real, "-w", "f.pcap", "--duration", "15", *ALL)
+    return run(scenario, *arguments)
+
+
+UNLOCK_WORD = "mwrite4 0x23f0 0xbadc0ffe"
+
+
+# not ConnectX-9, which Debian 12's library does not know
+@pytest.mark.parametrize("hardware_id", sorted(KNOWN)[:-1], ids=hex)
+def test_real_library_writes_the_commands_into_the_registers(machine, real, hardware_id):
+    unlock = f"mwrite4 {KNOWN[hardware_id]:#x} 0xbadc0ffe"
+    with adapter_of_real_mstflint(hardware_id=hardware_id) as adapter:
+        with_real_mstflint(machine, real, adapter).expect(0, summary(COUNT, SIZE, 0))
+        assert adapter.calls() == [unlock, *ATTACH, unlock, *DETACH]
+    assert frames_of("f.pcap") == fed() and machine.record() == ""
+
+
+# the statuses of the firmware, which the library translates
+@pytest.mark.parametrize("status, text", [
+    (1, "does not know the command"), (2, "does not know the command"), (3, "another sniffer"),
+    (4, "another sniffer"), (5, "busy"), (6, "no memory for commands"), (7, "restricted mode"),
+])  # fmt: skip
+def test_real_library_refuses_as_the_adapter_does(machine, real, status, text):
+    with adapter_of_real_mstflint(status) as adapter:
+        with_real_mstflint(machine, real, adapter).expect(1, text)
+        assert adapter.calls() == [UNLOCK_WORD, ATTACH_SENT]
+    assert machine.record() == ""
+
+
+def test_real_library_waits_for_no_lock_of_another_tool(machine, real):
+    os.mkdir(LOCKS, 0o700)
+    with open(f"{LOCKS}/{PCI}_config", "w", encoding="ascii") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with adapter_of_real_mstflint() as adapter:
+            with_real_mstflint(machine, real, adapter).expect(
+                1, "another firmware tool holds its lock"
+            )
+            assert adapter.calls() == []
+
+
+def test_real_library_writes_nothing_to_an_unknown_adapter(machine, real):
+    with adapter_of_real_mstflint(hardware_id=0x1FF) as adapter:
+        with_real_mstflint(machine, real, adapter).expect(1, "hardware id 0x1ff")
+        assert adapter.calls() == []
 
 
 # --- script/try-hardware

@@ -7,6 +7,7 @@ import glob
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 
@@ -81,6 +82,69 @@ def libibverbs_is_played():
         LIBC.umount2(place.encode(), MNT_DETACH)
 
 
+def lines_of(path):
+    """Those of a file; none if it does not exist."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="ascii") as f:
+        return f.read().splitlines()
+
+
+class Adapter:
+    """A ConnectX-6 for the real mstflint: its PCI function in sysfs, and registers that
+    tests/capture/replay/registers.c plays. `status` is that of each command."""
+
+    SIZE, STATUS, COMMANDS = 0x4300000, 0x42FFFFC, 0x4000000
+    FOLDER = f"/sys/bus/pci/devices/{PCI}"
+
+    def __init__(self, status, hardware_id):
+        os.makedirs(self.FOLDER)
+        self._put_function()
+        self._put_registers(
+            {
+                self.COMMANDS + 0x1000: 0x300,  # size of the mailbox
+                0xF0014: hardware_id,
+                self.STATUS: status,
+            }
+        )
+
+    def _put_function(self):
+        for name, text in {"vendor": "0x15b3", "device": "0x101b", "class": "0x020700"}.items():
+            Machine.put(f"{self.FOLDER}/{name}", text + "\n")
+        # PCI: vendor, device, command, status (capabilities), class; the first capability
+        config = bytearray(
+            struct.pack("<HHHHI", 0x15B3, 0x101B, 6, 0x10, 0x02070000).ljust(256, b"\0")
+        )
+        config[0x34], config[0x60:0x64] = 0x60, bytes([9, 0, 0x18, 0])
+        with open(f"{self.FOLDER}/config", "wb") as f:
+            f.write(config)
+
+    def _put_registers(self, values):
+        with open(f"{self.FOLDER}/registers", "wb") as f:
+            f.truncate(self.SIZE)
+            for address, value in values.items():
+                f.seek(address)
+                f.write(struct.pack("<I", value))
+
+    def calls(self):
+        return lines_of(f"{self.FOLDER}/calls")
+
+
+@contextlib.contextmanager
+def adapter_of_real_mstflint(status=0, hardware_id=0x20F):
+    """An adapter in sysfs, for processes that use the played libibverbs. The caller has mounts of
+    its own."""
+    place = b"/sys/bus/pci/devices"
+    if not os.path.isdir(place):
+        pytest.skip("needs PCI devices in sysfs")
+    _mount(b"none", place, b"tmpfs", 0)
+    try:
+        with libibverbs_is_played():
+            yield Adapter(status, hardware_id)
+    finally:
+        LIBC.umount2(place, MNT_DETACH)
+
+
 class Machine:
     """A machine with an adapter, and with the played library in /run/mst."""
 
@@ -108,11 +172,7 @@ class Machine:
 
     def calls(self):
         """The calls of the library so far."""
-        try:
-            with open(f"{self.folder}/calls", encoding="ascii") as f:
-                return f.read().splitlines()
-        except FileNotFoundError:
-            return []
+        return lines_of(f"{self.folder}/calls")
 
     def forget_calls(self):
         if os.path.exists(f"{self.folder}/calls"):
