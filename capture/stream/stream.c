@@ -100,10 +100,10 @@ static void put_frame(struct input_stream *s, const struct capture_record *frame
     uint32_t len = MIN(frame->data_len, (uint32_t)FRAME_MAX);
 
     if (!await_room(s))
-        return; /* it came after the end of the capture */
-    if (slot->room < len) {
-        slot->bytes = g_realloc(slot->bytes, len);
-        slot->room = len;
+        return;              /* it came after the end of the capture */
+    if (slot->room <= len) { /* a frame without bytes has an address too */
+        slot->room = len + 1;
+        slot->bytes = g_realloc(slot->bytes, slot->room);
     }
     memcpy(slot->bytes, frame->data, len);
     slot->len = len;

@@ -140,6 +140,12 @@ def test_other_packets_are_counted():
     assert "1 packets were left out" in err and "2 packets, " in err
 
 
+@pytest.mark.parametrize("form", ["erf", "pcapng"])
+def test_frames_without_a_byte_are_captured(form):
+    data = capfile.pcap(capfile.INFINIBAND, [(10**9 * n, b"", 0) for n in range(1, 4)])
+    assert "3 packets, 0 octets, 0 drops" in pipe(data, "-w", "e.pcap", "--format", form)
+
+
 def test_time_that_no_capture_can_have_is_named():
     section = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
     interface = struct.pack("<IIHHII", 1, 20, 247, 0, 0, 20)
