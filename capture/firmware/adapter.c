@@ -61,6 +61,7 @@ static const struct adapter_kind *read_kind(const struct adapter *adapter, GErro
 bool adapter_open(struct adapter *adapter, const char *library, GError **error)
 {
     adapter->record = -1;
+    alarm(HANG_S);
     if (!check_user(error) || !mst_library_load(&adapter->library, library, error) ||
         !lockfolder_check(adapter->pci, error))
         return false;

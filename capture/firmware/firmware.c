@@ -119,6 +119,12 @@ static bool check_user(GError **error)
                                           : "run ipoib-capture as root (sudo)");
 }
 
+/* Before memory is registered: a user who cannot have this sniffer gets no advice about memory. */
+static bool find_function(struct firmware *f, GError **error)
+{
+    return check_user(error) && pci_function_find(f->device->context->device, f->pci, error);
+}
+
 static bool start_attacher(struct firmware *f, GError **error)
 {
     static const char *const directions[] = {
@@ -140,8 +146,7 @@ static bool start_attacher(struct firmware *f, GError **error)
 
     snprintf(port, sizeof(port), "%u", f->device->port);
     snprintf(inode, sizeof(inode), "%" PRIu64, pci_function_inode(f->device->context->device));
-    bool ok = check_user(error) && pci_function_find(f->device->context->device, f->pci, error) &&
-              helper_start(&f->attacher, &plan, error) && await(f, "open", error);
+    bool ok = helper_start(&f->attacher, &plan, error) && await(f, "open", error);
     g_free(direction);
     g_free(library);
     return ok;
@@ -206,7 +211,7 @@ static bool make_qp(struct firmware *f, GError **error)
     struct refusal refusal = sniffqp_create(&f->ring, IBV_QPT_UD, &f->qp);
 
     refusal.again = f->again;
-    return refusal.step == REFUSED_NOT || refusal_fail(error, f->device, refusal, "sniffer");
+    return refusal.step == REFUSED_NOT || refusal_fail(error, f->device, refusal, "firmware");
 }
 
 static bool feed_prepare(struct feed *feed, GError **error)
@@ -227,7 +232,7 @@ static bool feed_start(struct feed *feed, GError **error)
     int number = rxring_attach(&f->ring, f->qp);
 
     if (number != 0)
-        return refusal_fail(error, f->device, refused(REFUSED_RECEIVE, number), "sniffer");
+        return refusal_fail(error, f->device, refused(REFUSED_RECEIVE, number), "firmware");
     feed->is_started = order(f, f->qp->qp_num, "attach", error);
     return feed->is_started || (f->again ? name_port(f, error) : refuse(f, error));
 }
@@ -313,6 +318,8 @@ bool firmware_create(struct firmware *f, struct device *device, const struct fir
         return fail_with(
             error, "%s port %u: the firmware's sniffer is for mlx5 devices: use --sniffer verbs",
             device_name(device), device->port);
+    if (!find_function(f, error))
+        return refuse(f, error);
     return rxring_create(&f->ring, device, &plan->rx, error);
 }
 
@@ -343,7 +350,7 @@ void firmware_destroy(struct firmware *f)
 bool firmware_try(struct device *device, const char *library, GError **error)
 {
     struct firmware f = {.device = device, .attacher.fd = -1, .library = library};
-    bool good = start_attacher(&f, error);
+    bool good = find_function(&f, error) && start_attacher(&f, error);
 
     end_attacher(&f);
     return good;

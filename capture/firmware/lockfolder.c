@@ -23,10 +23,13 @@ static bool check_parent(GError **error)
 
     if (lstat(PARENT, &st) != 0)
         return fail_with(error, PARENT ": %s", strerror(errno));
-    if (!S_ISDIR(st.st_mode) || st.st_uid != 0 ||
-        ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX)))
+    if (!S_ISDIR(st.st_mode))
         return fail_with(error,
-                         PARENT " must be a folder of root with the sticky bit: chown root " PARENT
+                         PARENT " must be a folder, and no link: mstflint's library creates "
+                                "its lock files there; make a folder of it, or mount one on it");
+    if (st.st_uid != 0 || ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX)))
+        return fail_with(error,
+                         PARENT " must belong to root and have the sticky bit: chown root " PARENT
                                 "; chmod 1777 " PARENT);
     return true;
 }

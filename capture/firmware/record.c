@@ -16,7 +16,7 @@
 
 #define FOLDER "/run/ipoib-capture"
 
-enum { BOOT_ID_LEN = 36 };
+enum { BOOT_ID_LEN = 36, RECORD_SIZE = 128 };
 
 /* The kernel's identifier of this start of the machine. */
 static bool read_boot_id(char id[BOOT_ID_LEN + 1])
@@ -30,28 +30,38 @@ static bool read_boot_id(char id[BOOT_ID_LEN + 1])
     return n == BOOT_ID_LEN;
 }
 
-/* The words of a record, and an empty one after its newline. */
-enum { RECORD_PARTS = 6 };
+/* The words of a record. */
+enum { RECORD_PARTS = 5 };
 
 static bool number(const char *text, guint64 most, guint64 *value)
 {
     return g_ascii_string_to_unsigned(text, 10, 0, most, value, NULL);
 }
 
-/* Reads "BOOT-ID DEVICE QPN SENT RECEIVED\n". Anything else counts as no record. */
+/* Reads the first line; a line without an end counts as empty. */
+static void read_line(int fd, char text[RECORD_SIZE])
+{
+    ssize_t n = pread(fd, text, RECORD_SIZE - 1, 0);
+    char *end = n > 0 ? memchr(text, '\n', (size_t)n) : NULL;
+
+    *(end ? end : text) = '\0';
+}
+
+/*
+ * Reads "BOOT-ID DEVICE QPN SENT RECEIVED\n". Anything else counts as no record. The rest of a
+ * longer one may follow, if its writer was killed before it cut that off.
+ */
 static void read_record(int fd, struct attached *found)
 {
-    char text[128], id[BOOT_ID_LEN + 1];
-    ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+    char text[RECORD_SIZE], id[BOOT_ID_LEN + 1], **part;
     guint64 device, qpn, sent, received;
 
     *found = (struct attached){.device = found->device};
-    text[n > 0 ? n : 0] = '\0';
-    char **part = g_strsplit_set(text, " \n", RECORD_PARTS + 1);
-    if (g_strv_length(part) == RECORD_PARTS && part[5][0] == '\0' && read_boot_id(id) &&
-        strcmp(id, part[0]) == 0 && number(part[1], UINT64_MAX, &device) &&
-        number(part[2], 0xffffff, &qpn) && number(part[3], 1, &sent) &&
-        number(part[4], 1, &received) && device == found->device)
+    read_line(fd, text);
+    part = g_strsplit(text, " ", RECORD_PARTS + 1);
+    if (g_strv_length(part) == RECORD_PARTS && read_boot_id(id) && strcmp(id, part[0]) == 0 &&
+        number(part[1], UINT64_MAX, &device) && number(part[2], 0xffffff, &qpn) &&
+        number(part[3], 1, &sent) && number(part[4], 1, &received) && device == found->device)
         *found = (struct attached){device, (uint32_t)qpn, sent, received};
     g_strfreev(part);
 }
@@ -76,8 +86,10 @@ static bool lock(int fd, const char *name, GError **error)
         return true;
     if (errno == EWOULDBLOCK)
         return fail_with(
-            error, "another ipoib-capture has the sniffer of this port: end it, or let one capture "
-                   "write for both");
+            error,
+            "another ipoib-capture has the sniffer of this port: end it, or let one capture "
+            "write for both; if it has ended, its second process still detaches the sniffer: "
+            "wait some minutes");
     return fail_with(error, FOLDER "/%s: cannot be locked: %s", name, strerror(errno));
 }
 
@@ -118,7 +130,7 @@ int record_open(const char *pci, unsigned port, struct attached *found, GError *
 
 bool record_write(int fd, const struct attached *attached, GError **error)
 {
-    char text[128], id[BOOT_ID_LEN + 1];
+    char text[RECORD_SIZE], id[BOOT_ID_LEN + 1];
     int len = 0;
 
     if (attached->qpn && !read_boot_id(id))

@@ -32,6 +32,7 @@ enum {
     ICMD_UNKNOWN_STATUS, /* as an error that is not known here */
     ICMD_ICM_NOT_AVAILABLE,
     ICMD_WRITE_PROTECT,
+    ICMD_NO_SEMAPHORE = ICMD_CR_FAIL + 0x11, /* not in Debian 12's version */
 };
 
 static bool file_contains(const char *path, const char *text)
@@ -131,6 +132,7 @@ static const struct command_failure {
     {ICMD_EXECUTE_TIMEOUT, false,
      "the adapter's firmware does not complete the command: " LOOK
      ", and reset the adapter (mstfwreset)"},
+    {ICMD_NO_SEMAPHORE, true, BUSY},
     {ICMD_INTERFACE_BUSY, true, BUSY},
     {ICMD_NOT_READY, true, BUSY},
     {ICMD_UNSUPPORTED_VERSION, true,

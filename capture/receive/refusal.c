@@ -136,6 +136,8 @@ static const char *advice(const struct device *device, struct refusal refusal, c
     if (refusal.step == REFUSED_SA)
         return denied ? "run as root, or grant access to these files"
                       : "load the module: modprobe ib_umad";
+    if (denied && strcmp(mode, "firmware") == 0)
+        return "run as root with all capabilities: in a container, docker run --privileged";
     if (denied)
         return "run as root, or let a group run the program with it (man ipoib-capture, PRIVILEGES): chgrp GROUP FILE; "
                "chmod 0750 FILE; setcap cap_net_raw+ep FILE";
@@ -143,7 +145,7 @@ static const char *advice(const struct device *device, struct refusal refusal, c
         return "capture on its network interface with tcpdump";
     if (device_is_ethernet(device))
         return "capture RoCE with tcpdump on the port's network interface, if its driver supports that";
-    if (strcmp(mode, "sniffer") == 0)
+    if (strcmp(mode, "multicast") != 0)
         return "use --mode multicast for ARP, Neighbour Discovery and IP multicast of the whole link, or tcpdump on the "
                "IPoIB interface (ib0) for what this host sends and receives";
     return "use tcpdump on the IPoIB interface (ib0) for what this host sends and receives";

@@ -36,7 +36,10 @@ struct refusal refusal_main(struct refusal a, struct refusal b);
 /* Writes the cause in a few words, without the device's name. */
 void refusal_cause(const struct device *device, struct refusal refusal, char *out, size_t size);
 
-/* Sets ERROR: why MODE is refused, and what to do instead. Returns false. */
+/*
+ * Sets ERROR: why MODE ("sniffer", "firmware": the firmware's sniffer, "multicast") is refused, and
+ * what to do instead. Returns false.
+ */
 bool refusal_fail(GError **error, const struct device *device, struct refusal refusal,
                   const char *mode);
 

@@ -100,10 +100,10 @@ static void put_frame(struct input_stream *s, const struct capture_record *frame
     uint32_t len = MIN(frame->data_len, (uint32_t)FRAME_MAX);
 
     if (!await_room(s))
-        return; /* it came after the end of the capture */
-    if (slot->room < len) {
-        slot->bytes = g_realloc(slot->bytes, len);
-        slot->room = len;
+        return;              /* it came after the end of the capture */
+    if (slot->room <= len) { /* a frame without bytes has an address too */
+        slot->room = len + 1;
+        slot->bytes = g_realloc(slot->bytes, slot->room);
     }
     memcpy(slot->bytes, frame->data, len);
     slot->len = len;
@@ -111,6 +111,12 @@ static void put_frame(struct input_stream *s, const struct capture_record *frame
     slot->time = (uint64_t)frame->sec * 1000000000 + frame->ns;
     atomic_fetch_add(&s->put, 1);
     wake_up(s);
+}
+
+/* Capture files have 32 bits for the seconds. */
+static bool time_fits(const struct capfile_frame *f)
+{
+    return f->ns >= 0 && f->ns / 1000000000 <= UINT32_MAX;
 }
 
 static void read_all(struct input_stream *s, struct capfile *file)
@@ -125,7 +131,7 @@ static void read_all(struct input_stream *s, struct capfile *file)
                                      .data = f.bytes,
                                      .data_len = f.caplen,
                                      .wirelen = f.wirelen};
-        if (make_frame(s, &in, capfile_is_raw_erf(file), &out))
+        if (time_fits(&f) && make_frame(s, &in, capfile_is_raw_erf(file), &out))
             put_frame(s, &out);
         else
             s->others++;
@@ -340,8 +346,8 @@ static void feed_stop(struct feed *feed)
     say_error(s->name, &s->error);
     if (s->others)
         say("%s: %" PRIu64
-            " packets were left out: they have another link type than the first one, or are no "
-            "InfiniBand packets",
+            " packets were left out: they have another link type than the first one, are no "
+            "InfiniBand packets, or have no time between 1970 and 2106",
             s->name, s->others);
     s->others = 0;
 }

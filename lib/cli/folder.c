@@ -38,7 +38,7 @@ int folder_open_private(const char *path, GError **error)
     }
     fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
-        fail_with(error, "is no folder: remove it");
+        fail_with(error, "is a link, or no folder: remove it");
     else if (fd < 0)
         fail_with(error, "cannot be opened: %s", strerror(errno));
     if (fd < 0 || is_private_folder(fd, error))

@@ -4,10 +4,16 @@
 
 Expected: mstflint's sources of May 2026 (ibdump/ibdump.c, tools_layouts/icmd_layouts.c): the calls,
 their order, and the 16 bytes of the command, written by hand."""
+import contextlib
 import errno
+import fcntl
 import functools
 import glob
 import os
+import platform
+import random
+import re
+import resource
 import shutil
 import signal
 import stat
@@ -21,7 +27,9 @@ from support.capture import ALL, CAPTURE, FED, Running, contents, fed, frames_of
 from support.capture import REPLAY, SIZE, summary
 from support import capfile
 from support.paths import SRC
-from support.firmware import COUNT, LOCKS, PCI, QPN, RECORDS, Machine, own_run_and_tmp
+from support.firmware import COUNT, LOCKS, PCI, QPN, RECORDS, Machine
+from support.firmware import adapter_of_real_mstflint, libibverbs_is_played, own_run_and_tmp
+from support.firmware import root_whose_tmp_is_a_link
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -162,7 +170,7 @@ def test_register_that_cannot_be_written(machine):
     (0x207, "mstflint cannot send firmware commands to this adapter: install a newer mstflint"),
     (0x208, "busy"), (0x20A, "busy"), (0x203, "another sniffer"),
     (0x20C, "does not know the version of the .* interface: install a newer mstflint"),
-    (0x20E, "no memory for commands"), (0x20F, "may be in a restricted mode.*mstprivhost"),
+    (0x211, "busy"), (0x20E, "no memory for commands"), (0x20F, "may be in a restricted mode.*mstprivhost"),
 ], ids=lambda v: hex(v) if isinstance(v, int) else "")  # fmt: skip
 def test_refused_command_says_what_to_do(machine, code, text):
     refused(
@@ -314,9 +322,34 @@ def test_lock_folder_that_is_not_roots_is_refused(machine, folder_of_locks):
         os.unlink(LOCKS)
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o775], ids=oct)
+def test_parent_of_the_lock_folder_must_be_roots(machine, mode):
+    os.chmod("/tmp", mode)
+    try:
+        refused(machine, r"/tmp must belong to root and have the sticky bit: .*chmod 1777 /tmp")
+    finally:
+        os.chmod("/tmp", 0o1777)
+    assert machine.calls() == []
+
+
+def test_parent_of_the_lock_folder_must_be_no_link(machine):
+    program = shutil.copy(CAPTURE, machine.folder)  # the tree and this folder may be in /tmp
+    with contextlib.chdir(machine.folder), libibverbs_is_played():
+        before = functools.partial(enter, root_whose_tmp_is_a_link(), machine.folder)
+        command = [program, *machine.options("-w", "f.pcap")]
+        result = Running(machine.scenario("synthetic 100\n"), command=command, before=before).end()
+    result.expect(1, "/tmp must be a folder, and no link")
+    assert machine.calls() == []
+
+
 def test_lock_folder_is_roots_alone(machine):
     run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL).expect(0)
     assert stat.S_IMODE(os.stat(LOCKS).st_mode) == 0o700
+
+
+def enter(root, folder):
+    os.chroot(root)
+    os.chdir(folder)
 
 
 def as_user():
@@ -333,23 +366,98 @@ def test_other_users_are_told_to_be_root(machine):
     assert machine.calls() == []
 
 
-def test_file_capabilities_are_not_enough(machine):
+@pytest.mark.parametrize("limit", [1 << 16, 1 << 23])
+def test_other_users_are_not_told_to_lock_more_memory(machine, limit):
     os.chmod(".", 0o777)
-    capable = shutil.copy(CAPTURE, "/run/ipoib-capture-capable")
-    if os.system(f"setcap cap_net_raw,cap_sys_admin,cap_dac_override+ep {capable}") != 0:
+
+    def as_limited_user():
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (limit, limit))
+        as_user()
+
+    scenario = machine.scenario("memlock on\n" + FED)
+    result = run(scenario, *machine.options("-w", "f.pcap"), before=as_limited_user)
+    assert result.expect(1, "^ipoib-capture: mlx5_0 port 1: .*needs root").err.count("\n") == 1
+
+
+@pytest.mark.parametrize("step", ["qp-ud", "init", "rtr"])
+def test_root_without_a_right_is_not_told_to_use_file_capabilities(machine, step):
+    scenario = machine.scenario(f"fail {step} EPERM\n" + FED)
+    result = run(scenario, *machine.options("-w", "f.pcap")).expect(1, "with all capabilities")
+    assert "setcap" not in result.err
+
+
+@pytest.fixture(name="capable")
+def fixture_capable(machine):  # pylint: disable=unused-argument
+    """A copy of the program with file capabilities, and a folder in which everyone may write."""
+    os.chmod(".", 0o777)
+    program = shutil.copy(CAPTURE, "/run/ipoib-capture-capable")
+    if os.system(f"setcap cap_net_raw,cap_sys_admin,cap_dac_override+ep {program}") != 0:
         pytest.skip("needs setcap: apt install libcap2-bin")
-    # the real libibverbs, which finds no device: so the attacher itself is started
-    process = Running("", command=[capable, "attach-sniffer", PCI, "1", "both", machine.library, "1"],
-                      before=as_user)  # fmt: skip
-    assert process.end().status == 1
-    assert machine.calls() == []
+    return program
+
+
+def of_user(scenario, *command):
+    """Runs it as an ordinary user, on the played devices."""
+    with libibverbs_is_played():
+        return Running(scenario, command=command, before=as_user).end()
+
+
+NOT_ENOUGH = (
+    r"needs root: file capabilities \(setcap\) are not enough for it: run ipoib-capture as root"
+)
+
+
+def test_file_capabilities_are_not_enough(machine, capable):
+    result = of_user(machine.scenario(), capable, *machine.options("-w", "f.pcap"))
+    result.expect(1, NOT_ENOUGH, "; without the sniffer, use --mode multicast")
+    assert not os.path.exists("f.pcap")
+    result = of_user(machine.scenario(), capable, "--list", "--mstflint-library", machine.library)
+    assert re.search(f"no \\(firmware\\): .*{NOT_ENOUGH}", result.expect(0).out.decode())
+    # the same program as the same user can capture where the kernel starts the sniffer
+    verbs = machine.options("-w", "v.pcap", "--sniffer", "verbs", "--count", str(COUNT))
+    of_user("device mlx5_0\n" + FED, capable, *verbs).expect(0, summary(COUNT, SIZE, 0))
+    assert machine.calls() == [] and not os.path.exists(RECORDS) and not os.path.exists(LOCKS)
+
+
+def test_file_capabilities_do_not_start_the_second_process(machine, capable):
+    command = (capable, "attach-sniffer", PCI, "1", "both", machine.library, "1")
+    assert of_user(machine.scenario(), *command).status == 1
+    assert machine.calls() == [] and not os.path.exists(LOCKS)
+
+
+def test_file_capabilities_do_not_start_ibdump(machine, capable):
+    Machine.put("/run/mst/ibdump", "#!/bin/sh\ntouch /run/mst/started\n")
+    os.chmod("/run/mst/ibdump", 0o755)
+    result = of_user(
+        machine.scenario(), capable, "--sniffer", "ibdump", "--ibdump", "/run/mst/ibdump"
+    )
+    result.expect(1, r"ibdump needs root: run ipoib-capture as root \(sudo\)")
+    assert not os.path.exists("/run/mst/started")
+
+
+def children_of(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return [int(child) for child in f.read().split()]
+    except FileNotFoundError:  # it has ended
+        return []
 
 
 def helper_of(process):
     """The process ID of the capture's second process."""
-    with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as f:
-        (child,) = f.read().split()
-    return int(child)
+    (child,) = children_of(process.pid)
+    return child
+
+
+def is_locked():
+    """Whether a second process has the port's record."""
+    for path in glob.glob(f"{RECORDS}/sniffer-*"):
+        with open(path, "rb") as f:
+            try:
+                fcntl.flock(f, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+    return False
 
 
 # --- faults
@@ -397,6 +505,15 @@ def test_next_start_detaches_what_both_killed_processes_left(machine):
     assert machine.calls() == [*OPEN, *LEFT, *WHOLE[2:]]
 
 
+def test_record_that_was_written_over_a_longer_one_counts(machine):
+    # as if the second process was killed before it could cut the rest off
+    kill_both(machine)
+    (path,) = glob.glob(f"{RECORDS}/sniffer-*")
+    Machine.put(path, machine.record() + "1 1\n" + "nonsense\n" * 1000)
+    run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL).expect(0, "is detached")
+    assert machine.calls() == [*OPEN, *LEFT, *WHOLE[2:]] and machine.record() == ""
+
+
 def test_what_was_left_and_cannot_be_detached_stays_recorded(machine):
     kill_both(machine)
     record = machine.record()
@@ -428,7 +545,9 @@ def test_what_was_left_before_the_driver_was_loaded_again_is_gone(machine):
     lambda path: Machine.put(path, "0" * 36 + record_of_any_start(path)),
     lambda path: Machine.put(path, "nonsense"),
     lambda path: Machine.put(path, ""),
-], ids=["no record", "of an earlier start of the machine", "nonsense", "empty"])  # fmt: skip
+    lambda path: os.truncate(path, os.path.getsize(path) - 1),
+    lambda path: Machine.put(path, "1" * 10**6),
+], ids=["no record", "of an earlier start of the machine", "nonsense", "empty", "cut", "huge"])  # fmt: skip
 def test_sniffer_without_an_own_record_is_not_detached(machine, change):
     kill_both(machine)
     change(glob.glob(f"{RECORDS}/sniffer-*")[0])
@@ -452,6 +571,37 @@ def test_forged_record_is_refused(machine, forge):
     assert machine.calls() == []
     for path in glob.glob("/run/other"):
         os.unlink(path)
+
+
+ROUNDS = 6
+VICTIMS = ["capture", "second process", "both"]
+
+
+def end_roughly(process, victim):
+    """Kills the capture, its second process, or both at once, whatever they do."""
+    helpers = children_of(process.pid)
+    os.kill(process.pid, signal.SIGSTOP)
+    if victim != "capture":
+        for helper in helpers:
+            os.kill(helper, signal.SIGKILL)
+    if victim != "second process":
+        process.kill()
+        return
+    os.kill(process.pid, signal.SIGCONT)
+    process.end()
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_kill_at_any_moment_leaves_nothing_that_is_not_recorded(machine, victim):
+    chance = random.Random(victim)
+    for _ in range(ROUNDS):
+        process = start(machine.scenario("synthetic 100\n"), *machine.options("-w", "k.pcap"))
+        time.sleep(chance.random() * 0.15)
+        end_roughly(process, victim)
+        wait.until(lambda: not is_locked(), "the second process has ended", 20)
+        assert not machine.is_attached() or machine.record().split()[2:] == [str(QPN), "1", "1"]
+        run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL).expect(0)
+        assert not machine.is_attached() and machine.record() == ""
 
 
 def test_second_capture_on_the_port_is_refused(machine):
@@ -512,6 +662,9 @@ def test_device_is_open_until_a_slow_library_has_detached(machine):
     process.end(signal.SIGKILL)
     wait.until(lambda: machine.calls()[-1] == DETACH_SENT, "it detaches", 20)
     assert descriptors_of(helper)[3].startswith("/memfd:uverbs")
+    run(machine.scenario(FED), *machine.options("-w", "g.pcap")).expect(
+        1, "another ipoib-capture has .* its second process still detaches the sniffer: wait"
+    )
     os.kill(helper, signal.SIGKILL)
 
 
@@ -606,6 +759,65 @@ def test_real_library_is_loaded_and_finds_no_such_adapter(machine):
     assert f"sniffer   no (firmware): {text}" in out
     assert os.listdir(LOCKS) == [f"{PCI}_mem"], "the library's lock file is where it was looked for"
     assert stat.S_IMODE(os.stat(f"{LOCKS}/{PCI}_mem").st_mode) & 0o077 == 0
+
+
+@pytest.fixture(name="real")
+def fixture_real(machine):  # pylint: disable=unused-argument
+    """The real library, where the playing of an adapter's registers reaches it."""
+    if platform.machine() != "x86_64":
+        pytest.skip("an adapter's registers can be played on x86-64 only")
+    places = glob.glob("/usr/lib/*/mstflint/python_tools/ccmdif.so")
+    if not places:
+        pytest.skip("needs mstflint: script/bootstrap --with test")
+    return places[0]
+
+
+def with_real_mstflint(machine, real, adapter):
+    scenario = machine.scenario().replace("/run/mst/attached", f"{adapter.FOLDER}/attached") + FED
+    arguments = ("-s", "--mstflint-library", real, "-w", "f.pcap", "--duration", "15", *ALL)
+    return run(scenario, *arguments)
+
+
+UNLOCK_WORD = "mwrite4 0x23f0 0xbadc0ffe"
+
+
+# not ConnectX-9, which Debian 12's library does not know
+@pytest.mark.parametrize("hardware_id", sorted(KNOWN)[:-1], ids=hex)
+def test_real_library_writes_the_commands_into_the_registers(machine, real, hardware_id):
+    unlock = f"mwrite4 {KNOWN[hardware_id]:#x} 0xbadc0ffe"
+    with adapter_of_real_mstflint(hardware_id=hardware_id) as adapter:
+        with_real_mstflint(machine, real, adapter).expect(0, summary(COUNT, SIZE, 0))
+        assert adapter.calls() == [unlock, *ATTACH, unlock, *DETACH]
+    assert frames_of("f.pcap") == fed() and machine.record() == ""
+
+
+# the statuses of the firmware, which the library translates
+@pytest.mark.parametrize("status, text", [
+    (1, "does not know the command"), (2, "does not know the command"), (3, "another sniffer"),
+    (4, "another sniffer"), (5, "busy"), (6, "no memory for commands"), (7, "restricted mode"),
+])  # fmt: skip
+def test_real_library_refuses_as_the_adapter_does(machine, real, status, text):
+    with adapter_of_real_mstflint(status) as adapter:
+        with_real_mstflint(machine, real, adapter).expect(1, text)
+        assert adapter.calls() == [UNLOCK_WORD, ATTACH_SENT]
+    assert machine.record() == ""
+
+
+def test_real_library_waits_for_no_lock_of_another_tool(machine, real):
+    os.mkdir(LOCKS, 0o700)
+    with open(f"{LOCKS}/{PCI}_config", "w", encoding="ascii") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with adapter_of_real_mstflint() as adapter:
+            with_real_mstflint(machine, real, adapter).expect(
+                1, "another firmware tool holds its lock"
+            )
+            assert adapter.calls() == []
+
+
+def test_real_library_writes_nothing_to_an_unknown_adapter(machine, real):
+    with adapter_of_real_mstflint(hardware_id=0x1FF) as adapter:
+        with_real_mstflint(machine, real, adapter).expect(1, "hardware id 0x1ff")
+        assert adapter.calls() == []
 
 
 # --- script/try-hardware

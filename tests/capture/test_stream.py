@@ -140,6 +140,20 @@ def test_other_packets_are_counted():
     assert "1 packets were left out" in err and "2 packets, " in err
 
 
+@pytest.mark.parametrize("form", ["erf", "pcapng"])
+def test_frames_without_a_byte_are_captured(form):
+    data = capfile.pcap(capfile.INFINIBAND, [(10**9 * n, b"", 0) for n in range(1, 4)])
+    assert "3 packets, 0 octets, 0 drops" in pipe(data, "-w", "e.pcap", "--format", form)
+
+
+def test_time_that_no_capture_can_have_is_named():
+    section = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
+    interface = struct.pack("<IIHHII", 1, 20, 247, 0, 0, 20)
+    packet = struct.pack("<IIIIIII", 6, 36, 0, 0x7FFFFFFF, 0, 4, 4) + b"\0\2ab"
+    err = pipe(section + interface + packet + struct.pack("<I", 36), "-w", "t.pcap", status=1)
+    assert "1 packets were left out: " in err and "no time between 1970 and 2106" in err
+
+
 def test_many_frames_go_through_a_pipe_in_order():
     count = 5000 if SANITIZED else 60000
     frames = [b"\0\2" + bytes(90) + n.to_bytes(8, "big") for n in range(count)]

@@ -90,10 +90,10 @@ static void a_link_or_a_file_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(symlink(".", path), 0);
-    expect_refused("is no folder");
+    expect_refused("is a link, or no folder");
     unlink(path);
     close(open(path, O_CREAT | O_WRONLY, 0600));
-    expect_refused("is no folder");
+    expect_refused("is a link, or no folder");
 }
 
 static void folder_of_another_user_is_refused(void **state)

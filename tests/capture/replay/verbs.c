@@ -73,14 +73,21 @@ static int refuse(struct ibv_context *ibv, const char *verb)
 
 /* --- devices */
 
+static const char *scenario_path;
+
+/* Before main(): a program with file capabilities clears its environment then. */
+__attribute__((constructor)) static void find_scenario(void)
+{
+    scenario_path = getenv("IPOIB_REPLAY");
+}
+
 static void read_scenario(void)
 {
     static struct scenario scenarios[MAX_DEVICES];
-    const char *path = getenv("IPOIB_REPLAY");
 
     if (device_count >= 0)
         return;
-    device_count = path ? scenario_read(path, scenarios) : 0;
+    device_count = scenario_path ? scenario_read(scenario_path, scenarios) : 0;
     for (int i = 0; i < device_count; i++) {
         struct device *d = &devices[i];
 
