@@ -14,6 +14,15 @@ set(IPOIB_TSAN_BUILD ${CMAKE_BINARY_DIR}/variants/tsan)
 find_program(IPOIB_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(IPOIB_PYTHON python3 REQUIRED)
 
+# The seconds of the long tests, by which CTest chooses what it starts next.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/costs)
+file(STRINGS ${CMAKE_SOURCE_DIR}/tests/costs lines REGEX "^[^#]")
+foreach(line ${lines})
+    string(REPLACE " " ";" line "${line}")
+    list(GET line 0 name)
+    list(GET line 1 IPOIB_COST_${name})
+endforeach()
+
 # The environment of a test of the build folder BUILD, with the plugins of PLUGINS.
 function(ipoib_environment out build plugins)
     set(${out} IPOIB_SRC=${CMAKE_SOURCE_DIR} IPOIB_BUILD=${build} IPOIB_BIN=${build}/bin
@@ -27,9 +36,13 @@ endfunction()
 # this fails. IPOIB_TEST names the test to script/test-costs.
 function(ipoib_register name seconds labels environment properties)
     math(EXPR limit "8 * ${seconds} + 30")
+    set(cost 1)
+    if(DEFINED IPOIB_COST_${name})
+        set(cost ${IPOIB_COST_${name}})
+    endif()
     add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/support/isolated ${seconds} ${ARGN}
              WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${limit} COST ${seconds} SKIP_RETURN_CODE 77
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${limit} COST ${cost} SKIP_RETURN_CODE 77
                          ENVIRONMENT "IPOIB_TEST=${name};${environment}" ${properties})
 endfunction()
 
