@@ -22,9 +22,7 @@ PLAIN static inline bool is_traced(void)
     return (calls++ & SILENT) == 0;
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these
- * names
- */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
 #define TRACE(name, type)                                                                          \
     void __real___sanitizer_cov_trace_##name(type one, type two);                                  \
     void __wrap___sanitizer_cov_trace_##name(type one, type two);                                  \

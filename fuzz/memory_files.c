@@ -69,9 +69,7 @@ static int describe(unsigned i, struct stat *st)
 
 /* ---- instead of the C library's */
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these
- * names
- */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...)

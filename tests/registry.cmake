@@ -6,6 +6,7 @@
 # on two processors: what repeats another test in a third version or a slower build is of the release.
 
 option(IPOIB_TEST_VARIANTS "register the tests of other builds and other Wireshark versions too" ON)
+option(IPOIB_UNIT_TESTS "build the unit tests and the fuzzing harnesses with everything else" ON)
 set(IPOIB_WIRESHARKS 4.4 4.6) # the newest is the last
 list(GET IPOIB_WIRESHARKS -1 IPOIB_NEWEST_WIRESHARK)
 set(IPOIB_ASAN_BUILD ${CMAKE_BINARY_DIR}/variants/asan)
@@ -44,6 +45,14 @@ function(ipoib_register name seconds labels environment properties)
              WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${limit} COST ${cost} SKIP_RETURN_CODE 77
                          ENVIRONMENT "IPOIB_TEST=${name};${environment}" ${properties})
+endfunction()
+
+# A program that is a test itself. script/other-wireshark builds none, since none runs there.
+function(ipoib_place_test program)
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    if(NOT IPOIB_UNIT_TESTS)
+        set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
 endfunction()
 
 # The tier of the tests with another version of Wireshark.
