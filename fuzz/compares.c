@@ -22,9 +22,7 @@ PLAIN static inline bool is_traced(void)
     return (calls++ & SILENT) == 0;
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker sets these
- * names
- */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
 #define TRACE(name, type)                                                                          \
     void __real___sanitizer_cov_trace_##name(type one, type two);                                  \
     void __wrap___sanitizer_cov_trace_##name(type one, type two);                                  \
@@ -50,4 +48,4 @@ PLAIN void __wrap___sanitizer_cov_trace_switch(uint64_t value, uint64_t *cases)
     if (is_traced())
         __real___sanitizer_cov_trace_switch(value, cases);
 }
-/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+/* NOLINTEND(bugprone-reserved-identifier) */

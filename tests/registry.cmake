@@ -6,6 +6,7 @@
 # on two processors: what repeats another test in a third version or a slower build is of the release.
 
 option(IPOIB_TEST_VARIANTS "register the tests of other builds and other Wireshark versions too" ON)
+option(IPOIB_UNIT_TESTS "build the unit tests and the fuzzing harnesses with everything else" ON)
 set(IPOIB_WIRESHARKS 4.4 4.6) # the newest is the last
 list(GET IPOIB_WIRESHARKS -1 IPOIB_NEWEST_WIRESHARK)
 set(IPOIB_ASAN_BUILD ${CMAKE_BINARY_DIR}/variants/asan)
@@ -13,6 +14,15 @@ set(IPOIB_TSAN_BUILD ${CMAKE_BINARY_DIR}/variants/tsan)
 # Debian's Python, which has Debian's pytest, before another one on the PATH.
 find_program(IPOIB_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(IPOIB_PYTHON python3 REQUIRED)
+
+# The seconds of the long tests, by which CTest chooses what it starts next.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/costs)
+file(STRINGS ${CMAKE_SOURCE_DIR}/tests/costs lines REGEX "^[^#]")
+foreach(line ${lines})
+    string(REPLACE " " ";" line "${line}")
+    list(GET line 0 name)
+    list(GET line 1 IPOIB_COST_${name})
+endforeach()
 
 # The environment of a test of the build folder BUILD, with the plugins of PLUGINS.
 function(ipoib_environment out build plugins)
@@ -27,10 +37,22 @@ endfunction()
 # this fails. IPOIB_TEST names the test to script/test-costs.
 function(ipoib_register name seconds labels environment properties)
     math(EXPR limit "8 * ${seconds} + 30")
+    set(cost 1)
+    if(DEFINED IPOIB_COST_${name})
+        set(cost ${IPOIB_COST_${name}})
+    endif()
     add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/support/isolated ${seconds} ${ARGN}
              WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${limit} COST ${seconds} SKIP_RETURN_CODE 77
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${limit} COST ${cost} SKIP_RETURN_CODE 77
                          ENVIRONMENT "IPOIB_TEST=${name};${environment}" ${properties})
+endfunction()
+
+# A program that is a test itself. script/other-wireshark builds none, since none runs there.
+function(ipoib_place_test program)
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    if(NOT IPOIB_UNIT_TESTS)
+        set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
 endfunction()
 
 # The tier of the tests with another version of Wireshark.

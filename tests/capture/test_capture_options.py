@@ -143,8 +143,9 @@ def test_duration():
     arguments = ("-w", "c.pcap", "-s", "--duration", "0.7")
     begin, clock = time.monotonic(), wait.Clock()
     run("synthetic 200\nrate 100\n", *arguments).expect(0)
-    assert time.monotonic() - begin >= 0.7 and clock.seconds() < (10 if SANITIZED else 3)
-    assert 55 <= len(frames_of("c.pcap")) <= 72
+    took = time.monotonic() - begin
+    assert took >= 0.7 and clock.seconds() < (10 if SANITIZED else 3)
+    assert 55 <= len(frames_of("c.pcap")) <= 100 * took + 2
 
 
 @pytest.mark.parametrize(

@@ -705,9 +705,19 @@ def test_adapter_that_disappears_is_not_written_to(machine):
     ]
 
 
+def with_a_leaping_clock(machine, monkeypatch):
+    """The clock of programs that start from now on leaps when the library hangs
+    (tests/capture/replay/leaping_clock.c), so that nearly all of the 20 s for a step are over."""
+    monkeypatch.setenv("LD_PRELOAD", os.path.join(REPLAY, "leaping-clock.so"))
+    monkeypatch.setenv("IPOIB_LEAP", f"{machine.folder}/hangs")
+    options = os.environ.get("ASAN_OPTIONS", "")
+    monkeypatch.setenv("ASAN_OPTIONS", f"{options}:verify_asan_link_order=0")
+
+
 @pytest.mark.parametrize("what, step", [("open", "open"), ("command", "attach"), ("3", "detach")])
-def test_library_that_hangs_does_not_hold_the_capture(machine, what, step):
+def test_library_that_hangs_does_not_hold_the_capture(machine, monkeypatch, what, step):
     machine.play(f"hang {what}")
+    with_a_leaping_clock(machine, monkeypatch)
     clock = wait.Clock()
     result = run(machine.scenario(FED), *machine.options("-w", "f.pcap"), *ALL)
     result.expect(1, rf"mstflint's library does not answer \({step}, process \d+\)")

@@ -539,14 +539,15 @@ def test_frames_longer_than_a_buffer_are_counted(link):
 
 @pytest.mark.parametrize("fault", ["qp-error", "cq-error"])
 def test_queue_pair_in_error_is_replaced_and_attached_again(link, fault):
-    flow = f"synthetic 100\nrate 30000\ntotal 20000\nat 5000 {fault}\nat 9000 {fault}\n"
+    # without a rate: the device waits while the program replaces the queue pair
+    flow = f"synthetic 100\ntotal 20000\nat 5000 {fault}\nat 9000 {fault}\n"
     run_all(link.play(flow), 20000, *MULTICAST, "-w", "x.pcap", "-s").expect(
         1, "created again", "the queue pair failed 2 times"
     )
     got = numbers(frames_of("x.pcap"))
     assert got == sorted(set(got))
     assert (got[0], got[-1]) == (0, 19999)
-    assert len(got) > (5000 if SANITIZED else 15000)
+    assert len(got) > 15000
 
 
 def test_another_lid_or_sm_joins_the_groups_again(link):

@@ -34,6 +34,7 @@ def _tree(tmp_path):
     for name in ("isolated", "limited.py", "wait.py"):
         shutil.copy(os.path.join(SRC, "tests", "support", name), tmp_path / "tests/support")
     (tmp_path / "tests/allowed-skips").write_text("")
+    (tmp_path / "tests/costs").write_text("# Head\nstarts 50\nother 12\n")
     (tmp_path / "doc/contributing.md").write_text(PAGE)
     (tmp_path / "build/busy.py").write_text(BUSY)
     (tmp_path / "build/plugins/9.8/epan/ipoib.so").touch()
@@ -106,6 +107,20 @@ def test_page_has_the_tables_between_its_marks(tree):
         page,
     )
     assert "old" not in page
+
+
+def test_times_of_long_tests_are_renewed(tree):
+    """starts takes less than ten seconds, and another test was not measured."""
+    assert run(tree, "--write", "--only", "^starts$")[0] == 0
+    assert (tree / "tests/costs").read_text() == "# Head\nother 12\n"
+
+
+def test_times_of_long_tests_are_in_their_order(tree):
+    times = tree / "build/Testing/Temporary/CTestCostData.txt"
+    assert run(tree, "--all")[0] == 0
+    times.write_text("starts 1 11.4\nunit/busy 1 30\nasan/starts 1 2\n---\n")
+    assert run(tree, "--write")[0] == 0
+    assert (tree / "tests/costs").read_text() == "# Head\nunit/busy 30\nother 12\nstarts 11\n"
 
 
 def test_without_a_run_there_is_nothing_to_print(tree):

@@ -12,7 +12,8 @@
  *   status N CODE   the Nth command ends with this error code of mstflint
  *   obeys N         the Nth command does what it says, also if it ends with an error code
  *   crash           mopen() crashes
- *   hang WHAT       open, command, or the Nth command ("hang 3"): it does not return
+ *   hang WHAT       open, command, or the Nth command ("hang 3"): it does not return;
+ *                   half a second later the file "hangs" exists
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -71,8 +72,14 @@ static void record(const char *call)
     fclose(f);
 }
 
+enum { HANG_US = 500000 };
+
 static void hang_if(const char *words)
 {
+    if (scripted(words) < 0)
+        return;
+    usleep(HANG_US); /* the caller has begun to wait */
+    fclose(fopen(beside("hangs"), "a"));
     while (scripted(words) >= 0)
         pause();
 }
