@@ -72,8 +72,8 @@ static void watch_mad(const struct watch *w)
     if (!m->has_header)
         return;
     if (m->kind == MAD_KIND_SA) {
-        watch_sa_requests(w);
         watch_sa_times(w);
+        watch_sa_requests(w);
         watch_notice(w);
     } else if (m->kind == MAD_KIND_CM) {
         watch_connection_message(w);
@@ -115,6 +115,8 @@ static void watch_copy(const struct watch *w)
 static void watch_packet(const struct watch *w)
 {
     enum payload_class class = w->p->classification.class;
+    if (w->p->at.ns >= *question_due_ns(w))
+        watch_due_questions(w);
     question_hear(w);
     watch_stale_path(w);
     if (class == PAYLOAD_MAD)
@@ -125,8 +127,6 @@ static void watch_packet(const struct watch *w)
         watch_connection_data(w);
         watch_rc(w);
     }
-    if (w->questions->n_open_echos)
-        watch_open_echos(w);
     if (w->questions->n_open)
         watch_open_requests(w);
 }

@@ -8,13 +8,14 @@
 
 /* ---- Reports */
 
-static void report_unanswered(const struct watch *w, const struct question *q)
+void report_unanswered(const struct watch *w, struct question *q)
 {
     struct sender who = sender_of_lid(w, q->peer);
     const struct event_key key = event_key(w, EVENT_REPORT_UNANSWERED, who.gid, NULL, q->peer);
+    watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
                 "it has not answered a Report of the SA at LID %u: %u since frame %u", q->lid,
-                q->asked, q->first_frame);
+                q->waited, q->first_frame);
 }
 
 /* A Report keeps its transaction ID when it is sent again. */
@@ -30,9 +31,7 @@ static struct question_key key_of_report(const struct watch *w, struct port sa,
 static void reported(const struct watch *w)
 {
     const struct question_key key = key_of_report(w, w->p->src, w->p->dst);
-    const struct question *q = question_ask(w, &key, w->p->ib.psn + UINT64_C(1));
-    if (q && question_is_unanswered(w, q, QUESTION_SA_MS))
-        report_unanswered(w, q);
+    question_ask(w, &key, w->p->ib.psn + UINT64_C(1));
 }
 
 void watch_report(const struct watch *w)

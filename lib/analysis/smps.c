@@ -61,7 +61,7 @@ static const struct name attribute_names[] = {
     {0, NULL},
 };
 
-static void smp_unanswered(const struct watch *w, const struct question *q)
+void smp_unanswered(const struct watch *w, struct question *q)
 {
     uint16_t attribute = be16(q->key.who + WHO_ATTRIBUTE);
     const char *name = names_find(attribute_names, attribute);
@@ -72,9 +72,10 @@ static void smp_unanswered(const struct watch *w, const struct question *q)
     const struct event_key key = event_key(w, EVENT_SMP_UNANSWERED, NULL, q->key.about, 0);
     GString *target = g_string_new(NULL);
     append_target(target, q);
+    watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
                 "no answer of the port at %s was captured: %u requests of its %s since frame %u",
-                target->str, q->asked, name ? name : "attributes", q->first_frame);
+                target->str, q->waited, name ? name : "attributes", q->first_frame);
     g_string_free(target, TRUE);
 }
 
@@ -83,9 +84,8 @@ static void requested(const struct watch *w)
 {
     struct question_key key;
     uint64_t packet = (w->p->mad.mad.tid << 24 ^ w->p->ib.psn) + 1;
-    const struct question *q = make_key(w, w->p->dst, &key) ? question_ask(w, &key, packet) : NULL;
-    if (q && question_is_unanswered(w, q, QUESTION_SA_MS))
-        smp_unanswered(w, q);
+    if (make_key(w, w->p->dst, &key))
+        question_ask(w, &key, packet);
 }
 
 static void responded(const struct watch *w)

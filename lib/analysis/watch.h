@@ -76,9 +76,8 @@ void watch_notice(const struct watch *w);
 void watch_managers(const struct watch *w, const struct subnet_event *e);
 void watch_address_requests(const struct watch *w); /* unanswered.c */
 void watch_echo(const struct watch *w);             /* echo.c */
-void watch_open_echos(const struct watch *w);
-void watch_open_requests(const struct watch *w); /* sa_requests.c */
-void watch_report(const struct watch *w);        /* sa_transfers.c */
+void watch_open_requests(const struct watch *w);    /* sa_requests.c */
+void watch_report(const struct watch *w);           /* sa_transfers.c */
 void watch_rmpp(const struct watch *w);
 void watch_smp_requests(const struct watch *w);    /* smps.c */
 void watch_counters(const struct watch *w);        /* counters.c */

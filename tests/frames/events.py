@@ -47,6 +47,12 @@ def ask_only(s, host, method, attribute, data, mask, seconds=4, times=1):
         s.wait(seconds)
 
 
+def goes_on(s, seconds=5):
+    """The capture goes on: a packet that answers nothing."""
+    s.wait(seconds)
+    s.to_group4(Host(3), "224.0.0.1")
+
+
 # ---- subnet administration
 
 
@@ -74,7 +80,8 @@ def service_without_an_answer():
     before = number(s)
     data = ib.service_record(1, a.gid)
     ask_only(s, a, ib.SET, ib.ATTR_SERVICE_RECORD, data, 3, seconds=1, times=3)
-    return s, [("sa_unanswered", before + 3, 1, ["Set(ServiceRecord)", "2 requests"])]
+    goes_on(s)
+    return s, [("sa_unanswered", before + 4, 1, ["Set(ServiceRecord)", "3 requests"])]
 
 
 @case
@@ -92,14 +99,15 @@ def service_that_is_answered_late():
 
 @case
 def a_thousand_paths_without_an_answer():
-    """1,500 requests, each with its transaction ID, one in a millisecond: the third or a later one,
-    200 ms after the first."""
+    """1,500 requests, each with its transaction ID, one in a millisecond. Those after 200 ms wait for
+    an answer; the capture goes on for 3 s."""
     s, a, b, _ = link()
     before = number(s)
     data = ib.path_record(b.gid, a.gid, pkey=0xFFFF, reversible=1, numb=1)
     for _ in range(1500):
         ask_only(s, a, ib.GET, ib.ATTR_PATH_RECORD, data, PATH_BY_GIDS, seconds=0)
-    return s, [("sa_unanswered", before + 201, 1300, ["path to " + b.gid])]
+    goes_on(s)
+    return s, [("sa_unanswered", before + 1501, 1, ["path to " + b.gid, "201 requests"])]
 
 
 @case
@@ -182,7 +190,8 @@ def report_without_an_answer():
     before = number(s)
     for _ in range(2):
         reports(s, b, 3, s.next_tid())
-    return s, [("report_unanswered", before + 3, 2, [b.gid, "3 since frame %d" % (before + 1)])]
+    goes_on(s)
+    return s, [("report_unanswered", before + 4, 2, [b.gid, "3 since frame %d" % (before + 1)])]
 
 
 @case
@@ -250,7 +259,7 @@ def smp_without_an_answer():
         node_info_only(s, a, tid)
         s.wait(1)
         s.node_info(b)
-    return s, [("smp_unanswered", before + 7, 1, ["directed route 0,1,1", "NodeInfo"])]
+    return s, [("smp_unanswered", before + 8, 1, ["directed route 0,1,1", "NodeInfo"])]
 
 
 @case
@@ -334,7 +343,19 @@ def dhcp_without_an_answer():
     for _ in range(5):
         discover(s, a, 0x1234)
         s.wait(4)
-    return s, [("dhcp_unanswered", before + 3, 3, [a.gid, "3 requests", "DHCPDISCOVER"])]
+    return s, [("dhcp_unanswered", before + 4, 2, [a.gid, "3 requests", "DHCPDISCOVER"])]
+
+
+@case
+def dhcp_answer_to_the_third_request():
+    """RFC 2131 section 4.1: requests after 4 s and 8 s. The server tests the address for 1 s."""
+    s, a, b, _ = link()
+    for seconds in (4, 8, 1):
+        discover(s, a, 0x1234)
+        s.wait(seconds)
+    offer(s, b, 0x1234)
+    goes_on(s)
+    return s, []
 
 
 @case
@@ -524,8 +545,39 @@ def response_without_an_rtu():
     for _ in range(4):
         c.rep(c.private(False))
         s.wait(3)
+    goes_on(s)
     texts = [b.gid, "no RTU", "3 since frame %d" % (before + 2)]
-    return s, [("connection_unanswered", before + 4, 2, texts)]
+    return s, [("connection_unanswered", before + 6, 1, texts)]
+
+
+def requests_to_connect(s, a, b, n=3):
+    """n REQs, 4 s between two."""
+    c = Link(s, a, b)
+    for i in range(n):
+        s.wait(4 if i else 0)
+        c.req(ib.service_id_rfc(b.qpn), ib.private_data(a.qpn, 65524))
+    return c
+
+
+@case
+def response_to_the_third_request():
+    s, a, b, _ = link()
+    c = requests_to_connect(s, a, b)
+    s.wait(1)
+    c.rep(c.private(False))
+    c.mad(True, ib.cm_rtu(c.tid, *c.ids))
+    goes_on(s)
+    return s, []
+
+
+@case
+def third_request_that_takes_more_time():
+    """IBA 12.6.6: an MRA."""
+    s, a, b, _ = link()
+    c = requests_to_connect(s, a, b)
+    c.mad(False, ib.cm_mra(c.tid, c.ids[1], c.ids[0], 0, 20))
+    goes_on(s)
+    return s, []
 
 
 @case
