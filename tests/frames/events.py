@@ -498,6 +498,50 @@ def two_ports_with_one_gid_and_distant_lids():
     ]
 
 
+def two_routes(s, b):
+    """PortInfo with b's GUID from the ends of two directed routes, with the LIDs 2 and 20. Returns
+    the second port and the frame of the Set that gives it its LID."""
+    b20 = b.also(lid=20)
+    started(s, b)
+    started(s, b20)
+    return b20, number(s) - 1
+
+
+@case
+def two_ports_with_one_guid():
+    """A sweep of the SM a second later: the first port still has its LID. The SM sweeps again."""
+    s, a, b, _ = link()
+    b20, there = two_routes(s, b)
+    found = []
+    for _ in range(3):
+        s.wait(1)
+        started(s, b, set_it=False)
+        found.append(number(s))
+        started(s, b20, set_it=False)
+    return s, [("duplicate_gid", found[0], 1, [b.gid, "LID 20 in frame %d" % there])]
+
+
+@case
+def port_that_is_plugged_in_elsewhere():
+    """It sends from its new LID."""
+    s, a, b, _ = link()
+    b20, _ = two_routes(s, b)
+    s.wait(2)
+    s.arp_request(b20, a.ip)
+    return s, [("moved", number(s), 1, [b.gid, "LID 20", "LID 2"])]
+
+
+@case
+def port_that_two_routes_reach():
+    """Two links between switches: one port, one LID."""
+    s, a, b, _ = link()
+    for hops in (2, 20, 2, 20):
+        s.smp(hops, ib.GET, ib.NODE_INFO, b"", 0, ib.node_info(b.guid, 8))
+        s.smp(hops, ib.GET, ib.PORT_INFO, s.port_info_of(b.lid, neighbor_mtu=4, mtu_cap=4), 1)
+        s.wait(1)
+    return s, []
+
+
 def detect(s, a, b, override=True):
     """a looks for a port with its address, and b says that it has it."""
     group = solicited_node(a.ll)

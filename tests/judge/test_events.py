@@ -339,15 +339,43 @@ def another_lid_by_a_datagram():
 
 @case
 def another_lid_by_a_path():
-    """The SA's path to b has another DLID."""
+    """The SA's path to b has another DLID, from which b replies."""
     s, a, b, c = link()
     s.meet(a, b)
-    s.path(c, b.also(lid=20))
+    b20 = b.also(lid=20)
+    s.path(c, b20)
+    s.ping(c, b20)
     moved = number(s)
     s.wait(2)
     s.ping(a, c)
     s.ud(a, b, ping(a, b))
     return s, [("moved", moved, 1, []), ("stale_path", number(s), 1, [])]
+
+
+@case
+def path_to_a_lid_that_no_port_has():
+    """b still sends from its LID. Packets to it are not stale."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    s.path(c, b.also(lid=20))
+    path = number(s)
+    s.ud(c, b.also(lid=20), udp4(c, b.ip))
+    s.wait(2)
+    s.ping(a, b)
+    s.ping(a, b)
+    texts = ["LID 20 to " + b.gid, "LID 2", "SA"]
+    return s, [("stale_path", path + 3, 1, texts)]
+
+
+@case
+def path_to_a_new_lid_of_a_silent_port():
+    """Nothing shows which LID it has."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    s.path(c, b.also(lid=20))
+    s.wait(2)
+    s.ud(a, b, ping(a, b))
+    return s, []
 
 
 @case
