@@ -19,6 +19,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .questions = g_new0(struct questions, 1),
         .twins = g_new0(struct twins, 1),
         .lids = lids_new(),
+        .links = links_new(),
         .sa_times = sa_times_new(),
         .rc = rc_flows_new(),
         .echo_sizes = echo_sizes_new(),
@@ -35,6 +36,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.questions);
     g_free(a->watch.twins);
     g_free(a->watch.lids);
+    g_free(a->watch.links);
     g_free(a->watch.sa_times);
     g_free(a->watch.rc);
     g_free(a->watch.echo_sizes);
@@ -80,6 +82,7 @@ static void watch_mad(const struct watch *w)
     } else if (m->kind == MAD_KIND_SMP) {
         watch_smp(w);
         watch_smp_requests(w);
+        watch_links(w);
     } else {
         watch_counters(w);
     }

@@ -42,6 +42,20 @@ static void refused(const struct watch *w, const struct cm *cm, const struct con
                 cm->reason, reason ? reason : "unknown");
 }
 
+/* An APR: the connection goes on, without the alternate path (IBA 12.6.10). */
+static void path_refused(const struct watch *w, const struct cm *cm, const struct connection *c)
+{
+    bool by_requester = connection_is_by_requester(c, cm, w->p->src);
+    struct sender who = sender_of_side(w, c, by_requester);
+    char other[SENDER_TEXT_SIZE];
+    const struct event_key key = key_of_ends(w, EVENT_CONNECTION_REFUSED, c,
+                                             UINT64_C(1) << 24 | (uint64_t)cm->status << 1 |
+                                                 by_requester);
+    watch_event(w, &key, &who, c->req_frame,
+                "it refuses an alternate path of the connection with %s: APR status %u",
+                end_text(w, c, !by_requester, other), cm->status);
+}
+
 /* ---- messages without an answer */
 
 /* In the key: the connection, and which end asks. */
@@ -151,6 +165,8 @@ void watch_connection_message(const struct watch *w)
         ask(w, QUESTION_DREQ, c, connection_is_by_requester(c, cm, w->p->src));
     else if (cm->message == CM_REJ)
         refused(w, cm, c);
+    else if (cm->message == CM_APR && cm->status)
+        path_refused(w, cm, c);
     else if (cm->message == CM_MRA)
         delayed(w, c);
 }

@@ -3,13 +3,14 @@
 #include "analysis/question.h"
 
 static question_report *const reports[QUESTION_KINDS] = {
-    [QUESTION_JOIN] = sa_unanswered,       [QUESTION_LEAVE] = sa_unanswered,
-    [QUESTION_PATH] = sa_unanswered,       [QUESTION_SA] = sa_unanswered,
-    [QUESTION_REPORT] = report_unanswered, [QUESTION_SMP] = smp_unanswered,
-    [QUESTION_REQ] = req_unanswered,       [QUESTION_DREQ] = dreq_unanswered,
-    [QUESTION_REP] = rep_unanswered,       [QUESTION_ARP] = arp_unanswered,
-    [QUESTION_ND] = nd_unanswered,         [QUESTION_ECHO] = echo_unanswered,
-    [QUESTION_LARGE] = large_lost,         [QUESTION_DHCP] = dhcp_unanswered,
+    [QUESTION_JOIN] = sa_unanswered,         [QUESTION_LEAVE] = sa_unanswered,
+    [QUESTION_PATH] = sa_unanswered,         [QUESTION_SA] = sa_unanswered,
+    [QUESTION_REPORT] = report_unanswered,   [QUESTION_SMP] = smp_unanswered,
+    [QUESTION_REQ] = req_unanswered,         [QUESTION_DREQ] = dreq_unanswered,
+    [QUESTION_REP] = rep_unanswered,         [QUESTION_ARP] = arp_unanswered,
+    [QUESTION_ND] = nd_unanswered,           [QUESTION_ECHO] = echo_unanswered,
+    [QUESTION_SEGMENT] = segment_unanswered, [QUESTION_LARGE] = large_lost,
+    [QUESTION_DHCP] = dhcp_unanswered,
 };
 
 /*

@@ -21,7 +21,7 @@ enum { PORTS_SEEN = 1 << 12, OLD_LIDS = 1 << 8, RECENT = 1 << 8, CLAIMS = 16 };
 enum sighting { SIGHTING_PACKET, SIGHTING_PATH, SIGHTING_PORT_INFO };
 
 /* lid 0: none. */
-struct claim {
+struct lid_claim {
     const struct endport *port;
     int64_t ns;
     uint32_t frame;
@@ -34,7 +34,7 @@ struct port_seen {
     bool told;            /* by PortInfo: its range of LIDs is known */
     bool is_twin;         /* another port has the GID */
     uint64_t route;       /* of its PortInfo, as a hash; 0: not known */
-    struct claim claim;
+    struct lid_claim claim;
 };
 
 struct old_lid {
@@ -125,16 +125,16 @@ static void enter_claim(const struct watch *w, struct port_seen *seen, const str
     if (all->n_claims == CLAIMS)
         return;
     all->claims[all->n_claims++] = seen;
-    seen->claim = (struct claim){.port = port,
-                                 .ns = w->p->at.ns,
-                                 .frame = w->p->at.frame,
-                                 .lid = port->lid,
-                                 .sa = how == SIGHTING_PATH ? port_to_lid(w->p->src) : 0};
+    seen->claim = (struct lid_claim){.port = port,
+                                     .ns = w->p->at.ns,
+                                     .frame = w->p->at.frame,
+                                     .lid = port->lid,
+                                     .sa = how == SIGHTING_PATH ? port_to_lid(w->p->src) : 0};
 }
 
 static void wrong_path(const struct watch *w, const struct port_seen *seen)
 {
-    const struct claim *c = &seen->claim;
+    const struct lid_claim *c = &seen->claim;
     struct sender who = sender_of_lid(w, c->sa);
     char gid[GID_TEXT];
     const struct event_key key = event_key(w, EVENT_STALE_PATH, who.gid, seen->gid,
@@ -172,7 +172,7 @@ static void contradict(const struct watch *w, struct port_seen *seen)
 static void confirm(const struct watch *w, struct port_seen *seen)
 {
     enum { TWIN_NS = 1000000000 };
-    const struct claim c = seen->claim;
+    const struct lid_claim c = seen->claim;
     bool may_be_twin = !c.sa &&
                        clocks_at_least(&w->f->order.clocks, w->p->captured_on, c.ns) < TWIN_NS;
     if (packet_is_corrupt(w->p) || may_be_twin)

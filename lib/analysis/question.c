@@ -8,7 +8,7 @@ enum { LINUX_JOIN_MS = 3000, OPENSM_MS = 200, CM_MS = 4295, RESOLUTION_MS = 3000
  * last request are so far apart; faster ones do not wait for an answer, as those of a scan.
  * wait_ms: so long an answer may take after the last one:
  * - to the SA: Linux waits 3 s for a join;
- * - Reports and SMPs: OpenSM waits 200 ms (transaction_timeout);
+ * - Reports, SMPs, segments of tables: OpenSM waits 200 ms (transaction_timeout);
  * - CM: 4.096 us * 2^20, the response timeout of the REQs of Linux (IBA 12.7.10);
  * - ARP, Neighbour Discovery: 1 s between two requests (RFC 4861 section 10: RETRANS_TIMER);
  * - pings: the replying host may have to resolve an address before, which takes three of these;
@@ -17,19 +17,13 @@ enum { LINUX_JOIN_MS = 3000, OPENSM_MS = 200, CM_MS = 4295, RESOLUTION_MS = 3000
 static const struct {
     uint16_t again_s, over_ms, wait_ms;
 } times[QUESTION_KINDS] = {
-    [QUESTION_JOIN] = {60, 200, LINUX_JOIN_MS},
-    [QUESTION_LEAVE] = {60, 200, LINUX_JOIN_MS},
-    [QUESTION_PATH] = {60, 200, LINUX_JOIN_MS},
-    [QUESTION_SA] = {60, 200, LINUX_JOIN_MS},
-    [QUESTION_REPORT] = {60, 200, OPENSM_MS},
-    [QUESTION_SMP] = {60, 200, OPENSM_MS},
-    [QUESTION_REQ] = {120, 1000, CM_MS},
-    [QUESTION_DREQ] = {120, 1000, CM_MS},
-    [QUESTION_REP] = {120, 1000, CM_MS},
-    [QUESTION_ARP] = {5, 1000, 1000},
-    [QUESTION_ND] = {5, 1000, 1000},
-    [QUESTION_ECHO] = {10, 0, RESOLUTION_MS},
-    [QUESTION_LARGE] = {10, 0, RESOLUTION_MS},
+    [QUESTION_JOIN] = {60, 200, LINUX_JOIN_MS}, [QUESTION_LEAVE] = {60, 200, LINUX_JOIN_MS},
+    [QUESTION_PATH] = {60, 200, LINUX_JOIN_MS}, [QUESTION_SA] = {60, 200, LINUX_JOIN_MS},
+    [QUESTION_REPORT] = {60, 200, OPENSM_MS},   [QUESTION_SMP] = {60, 200, OPENSM_MS},
+    [QUESTION_SEGMENT] = {60, 200, OPENSM_MS},  [QUESTION_REQ] = {120, 1000, CM_MS},
+    [QUESTION_DREQ] = {120, 1000, CM_MS},       [QUESTION_REP] = {120, 1000, CM_MS},
+    [QUESTION_ARP] = {5, 1000, 1000},           [QUESTION_ND] = {5, 1000, 1000},
+    [QUESTION_ECHO] = {10, 0, RESOLUTION_MS},   [QUESTION_LARGE] = {10, 0, RESOLUTION_MS},
     [QUESTION_DHCP] = {120, 1000, 4000},
 };
 enum { NS_PER_MS = 1000000 };

@@ -28,7 +28,8 @@ enum question_kind {
     QUESTION_SMP,
     QUESTION_REP,
     QUESTION_DHCP,
-    QUESTION_LARGE, /* an echo request that is larger than one that was answered */
+    QUESTION_SEGMENT, /* of a table, which wants an acknowledgement */
+    QUESTION_LARGE,   /* an echo request that is larger than one that was answered */
     QUESTION_KINDS
 };
 
@@ -52,7 +53,7 @@ struct question {
     uint16_t lid, peer;        /* LIDs of requester and receiver */
     uint16_t captured_on;      /* capture interface of the last request */
     uint32_t smallest;         /* of echo requests: bytes of the smallest datagram */
-    uint8_t type;              /* of a DHCP message: that of the last one */
+    uint16_t type;             /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */
     struct question *next, *previous;
@@ -147,7 +148,8 @@ struct question *question_due(const struct watch *w);
 /* Reports the question, which has no answer. One for each kind. */
 typedef void question_report(const struct watch *w, struct question *q);
 question_report sa_unanswered, report_unanswered, smp_unanswered, dhcp_unanswered, arp_unanswered,
-    nd_unanswered, echo_unanswered, large_lost, req_unanswered, rep_unanswered, dreq_unanswered;
+    nd_unanswered, echo_unanswered, large_lost, segment_unanswered, req_unanswered, rep_unanswered,
+    dreq_unanswered;
 
 /* Is the current packet the SA's answer to a question that was reported (sa_requests.c)? */
 bool sa_answers_reported(const struct watch *w);

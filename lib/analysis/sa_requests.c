@@ -310,6 +310,8 @@ void watch_sa_requests(const struct watch *w)
         watch_rmpp(w);
         return;
     }
+    if (w->p->mad.sa.rmpp_type == RMPP_TYPE_DATA)
+        watch_segment(w);
     if (response)
         responded(w);
     else if (mad->method == SA_REPORT || mad->method == SA_REPORT_RESP)

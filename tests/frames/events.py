@@ -240,6 +240,36 @@ def table_that_is_acknowledged():
     return s, []
 
 
+def segments(s, a, times, ack=None):
+    """Segment 1 of a table, one a second; an ACK of this segment after the last."""
+    tid = s.next_tid()
+    for _ in range(times):
+        header = ib.rmpp_header(1, ib.RMPP_ACTIVE, data1=1)
+        s.sa(s.sm, a, ib.GET_TABLE_RESP, tid, ib.ATTR_MC_MEMBER, rmpp=header)
+        s.wait(1 if ack is None else 0.1)
+    if ack:
+        header = ib.rmpp_header(ib.RMPP_ACK, ib.RMPP_ACTIVE, data1=ack)
+        s.sa(a, s.sm, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, rmpp=header)
+    goes_on(s)
+
+
+@case
+def table_that_is_not_acknowledged():
+    s, a, _, _ = link()
+    before = number(s)
+    segments(s, a, 3)
+    texts = [a.gid, "segment 1", "MCMemberRecord", "LID 9", "3 times since frame %d" % (before + 1)]
+    return s, [("rmpp_aborted", before + 4, 1, texts)]
+
+
+@case
+def table_that_is_acknowledged_at_the_third_try():
+    """The ACK is of the next segment."""
+    s, a, _, _ = link()
+    segments(s, a, 3, ack=2)
+    return s, []
+
+
 # ---- subnet management
 
 
@@ -295,6 +325,79 @@ def smps_of_which_no_answer_was_captured():
         mad = ib.directed_smp(ib.GET, s.next_tid(), ib.NODE_INFO, 0, b"", (0, 1, a.lid))
         s.put(smp_frame(mad, s.next_psn("sm", a.lid)))
         s.wait(40)
+    return s, []
+
+
+@case
+def handover_without_an_answer():
+    """Set(SMInfo) with the control value 1 (IBA 14.4.1), each 300 ms, to a port that has a LID."""
+    s, a, b, _ = link()
+    before = number(s)
+    for n in range(4):
+        mad = ib.lid_routed_smp(0x02, s.next_tid(), 0x20, 1, bytes(64))
+        s.put(smp_frame(mad, n + 1, b.lid, s.sm.lid))
+        s.wait(0.1)
+        s.join(a, s.group4("239.1.2.3"))
+        s.wait(0.2)
+    return s, [("smp_unanswered", before + 10, 1, ["LID 2", "3 requests of its SMInfo"])]
+
+
+def refuse(s, host, attribute, status=0x001C):
+    """A Set to the port at the end of a route, and its answer with a status."""
+    tid = s.next_tid()
+    for method, sender in ((0x02, "sm"), (0x81, "port")):
+        mad = bytearray(ib.directed_smp(method, tid, attribute, 0, bytes(64), (0, 1, host.lid)))
+        if method == 0x81:
+            mad[5] |= status
+        s.put(smp_frame(mad, s.next_psn(sender, host.lid)))
+
+
+@case
+def forwarding_table_that_a_switch_refuses():
+    """MulticastForwardingTable (IBA 14.2.5.12); a port without an SM refuses SMInfo."""
+    s, a, _, _ = link()
+    for attribute in (0x1B, 0x1B, 0x20):
+        refuse(s, a, attribute)
+    texts = ["directed route 0,1,1", "MulticastForwardingTable", "0x001c"]
+    return s, [("smp_refused", number(s) - 4, 2, texts)]
+
+
+def switch_port(s, state, flags=0):
+    """PortInfo of port 2 of the switch at the end of a route: it has no LID."""
+    data = s.port_info_of(0, neighbor_mtu=4, mtu_cap=4, state=state)
+    s.smp(3, ib.GET, ib.PORT_INFO, b"", 2 | flags, data)
+
+
+@case
+def port_of_a_switch_that_goes_down():
+    """State 1 is Down, 2 Initialize, 4 Active. The highest bit of the modifier is a flag."""
+    s, _, _, _ = link()
+    for state, flags in ((1, 0), (2, 0), (4, 0), (4, 1 << 31), (1, 0), (1, 1 << 31)):
+        switch_port(s, state, flags)
+    return s, [("port_state", number(s) - 2, 1, ["port 2", "route 0,1,3", "Down"])]
+
+
+def bring_up(s, host, answers):
+    """Set(PortInfo) of the state Active, and these states in the answers."""
+    for state in answers:
+        data = s.port_info_of(host.lid, neighbor_mtu=4, mtu_cap=4, state=4)
+        reply = s.port_info_of(host.lid, neighbor_mtu=4, mtu_cap=4, state=state)
+        s.smp(host.lid, 0x02, ib.PORT_INFO, data, 1, reply)
+
+
+@case
+def port_that_does_not_come_up():
+    s, a, _, _ = link()
+    before = number(s)
+    bring_up(s, a, (2, 2, 2))
+    texts = ["port 1", "3 times since frame %d" % (before + 1), "Initialize"]
+    return s, [("port_state", before + 6, 1, texts)]
+
+
+@case
+def port_that_comes_up_at_last():
+    s, a, _, _ = link()
+    bring_up(s, a, (2, 2, 4, 4))
     return s, []
 
 
@@ -651,6 +754,22 @@ def connection_with_another_pkey():
     c.ping()
     send_with_pkey(c, 0x8123)
     return s, [("wrong_pkey", number(s), 1, [a.gid, "P_Key 0x8123", "has P_Key 0xffff"])]
+
+
+def load(c, status):
+    """The requester asks for an alternate path (IBA 12.6.9), and the responder answers."""
+    of = (c.tid, c.ids[0], c.ids[1])
+    c.mad(True, ib.cm_lap(*of, c.qps[1], c.a.lid, c.b.lid, c.a.gid, c.b.gid))
+    c.mad(False, ib.cm_apr(c.tid, c.ids[1], c.ids[0], status))
+
+
+@case
+def alternate_path_that_is_refused():
+    s, a, b, _ = link()
+    c = Link(s, a, b).open()
+    load(c, 0)
+    load(c, 5)
+    return s, [("connection_refused", number(s), 1, [b.gid, a.gid, "APR status 5"])]
 
 
 @case
