@@ -49,11 +49,13 @@ static void report(const struct watch *w, const struct smp_link *l, uint32_t cau
                    const char *what)
 {
     struct sender who = smp_target(w, &l->key);
-    struct event_key key = event_key(w, EVENT_PORT_STATE, l->key.who, l->key.about, 1);
+    uint8_t port = (uint8_t)w->p->mad.smp.mad.modifier;
+    /* without the agent: a program beside the subnet manager sees the same port */
+    const struct event_key key = event_key(w, EVENT_PORT_STATE, NULL, l->key.about,
+                                           UINT64_C(1) << 32 | (cause != 0) << 8 | port);
     GString *text = g_string_new(NULL);
     smp_append_target(text, &l->key);
-    watch_event(w, &key, &who, cause, "the port %u at %s %s", w->p->mad.smp.mad.modifier & 0xff,
-                text->str, what);
+    watch_event(w, &key, &who, cause, "the port %u at %s %s", port, text->str, what);
     g_string_free(text, TRUE);
 }
 
