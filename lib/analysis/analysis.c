@@ -19,6 +19,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .questions = g_new0(struct questions, 1),
         .twins = g_new0(struct twins, 1),
         .lids = lids_new(),
+        .links = links_new(),
         .sa_times = sa_times_new(),
         .rc = rc_flows_new(),
         .echo_sizes = echo_sizes_new(),
@@ -35,6 +36,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.questions);
     g_free(a->watch.twins);
     g_free(a->watch.lids);
+    g_free(a->watch.links);
     g_free(a->watch.sa_times);
     g_free(a->watch.rc);
     g_free(a->watch.echo_sizes);
@@ -72,14 +74,15 @@ static void watch_mad(const struct watch *w)
     if (!m->has_header)
         return;
     if (m->kind == MAD_KIND_SA) {
-        watch_sa_requests(w);
         watch_sa_times(w);
+        watch_sa_requests(w);
         watch_notice(w);
     } else if (m->kind == MAD_KIND_CM) {
         watch_connection_message(w);
     } else if (m->kind == MAD_KIND_SMP) {
         watch_smp(w);
         watch_smp_requests(w);
+        watch_links(w);
     } else {
         watch_counters(w);
     }
@@ -115,6 +118,8 @@ static void watch_copy(const struct watch *w)
 static void watch_packet(const struct watch *w)
 {
     enum payload_class class = w->p->classification.class;
+    if (w->p->at.ns >= *question_due_ns(w))
+        watch_due_questions(w);
     question_hear(w);
     watch_stale_path(w);
     if (class == PAYLOAD_MAD)
@@ -125,8 +130,6 @@ static void watch_packet(const struct watch *w)
         watch_connection_data(w);
         watch_rc(w);
     }
-    if (w->questions->n_open_echos)
-        watch_open_echos(w);
     if (w->questions->n_open)
         watch_open_requests(w);
 }

@@ -42,39 +42,96 @@ static void refused(const struct watch *w, const struct cm *cm, const struct con
                 cm->reason, reason ? reason : "unknown");
 }
 
-static void unanswered(const struct watch *w, const struct cm *cm, const struct connection *c)
+/* An APR: the connection goes on, without the alternate path (IBA 12.6.10). */
+static void path_refused(const struct watch *w, const struct cm *cm, const struct connection *c)
 {
-    bool req = cm->message == CM_REQ,
-         by_requester = req || connection_is_by_requester(c, cm, w->p->src);
+    bool by_requester = connection_is_by_requester(c, cm, w->p->src);
     struct sender who = sender_of_side(w, c, by_requester);
     char other[SENDER_TEXT_SIZE];
-    const struct question_key asked = question_key(
-        w, req ? QUESTION_REQ : QUESTION_DREQ, (uint64_t)c->number << 1 | by_requester, NULL, NULL);
-    const struct question *q = question_ask(w, &asked, w->p->ib.psn + UINT64_C(1));
-    bool answered = req ? connection_has_response(c) : c->drep_frame != 0;
-    if (!q || answered || !question_is_unanswered(w, q, QUESTION_MS))
-        return;
-    const struct event_key key = key_of_ends(
-        w, req ? EVENT_CONNECTION_UNANSWERED : EVENT_CONNECTION_LOST, c, by_requester);
+    const struct event_key key = key_of_ends(w, EVENT_CONNECTION_REFUSED, c,
+                                             UINT64_C(1) << 24 | (uint64_t)cm->status << 1 |
+                                                 by_requester);
+    watch_event(w, &key, &who, c->req_frame,
+                "it refuses an alternate path of the connection with %s: APR status %u",
+                end_text(w, c, !by_requester, other), cm->status);
+}
+
+/* ---- messages without an answer */
+
+/* In the key: the connection, and which end asks. */
+static struct question_key key_of_message(const struct watch *w, enum question_kind kind,
+                                          const struct connection *c, bool by_requester)
+{
+    return question_key(w, kind, (uint64_t)c->number << 1 | by_requester, NULL, NULL);
+}
+
+static void ask(const struct watch *w, enum question_kind kind, const struct connection *c,
+                bool by_requester)
+{
+    const struct question_key key = key_of_message(w, kind, c, by_requester);
+    question_ask(w, &key, w->p->ib.psn + UINT64_C(1));
+}
+
+static bool asks_as_requester(const struct question *q)
+{
+    return q->key.requester & 1;
+}
+
+static const struct connection *connection_of(const struct watch *w, const struct question *q)
+{
+    return connections_at(w->f->connections, (unsigned)(q->key.requester >> 1) - 1);
+}
+
+/* what: "requests to connect (REQ)" */
+static void unanswered(const struct watch *w, enum event_kind kind, const struct question *q,
+                       const char *what)
+{
+    const struct connection *c = connection_of(w, q);
+    bool by_requester = asks_as_requester(q);
+    struct sender who = sender_of_side(w, c, by_requester);
+    char other[SENDER_TEXT_SIZE];
+    const struct event_key key = key_of_ends(w, kind, c, by_requester);
+    watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame, "%s has not answered its %s: %u since frame %u",
-                end_text(w, c, !by_requester, other),
-                req ? "requests to connect (REQ)" : "requests to disconnect (DREQ)",
-                question_lacks(w, q), q->first_frame);
+                end_text(w, c, !by_requester, other), what, q->waited, q->first_frame);
+}
+
+void req_unanswered(const struct watch *w, struct question *q)
+{
+    if (!connection_has_response(connection_of(w, q)))
+        unanswered(w, EVENT_CONNECTION_UNANSWERED, q, "requests to connect (REQ)");
+}
+
+void dreq_unanswered(const struct watch *w, struct question *q)
+{
+    if (!connection_of(w, q)->drep_frame)
+        unanswered(w, EVENT_CONNECTION_LOST, q, "requests to disconnect (DREQ)");
 }
 
 /* The requester answers a REP by an RTU or a REJ, or shows by data that it has it. */
-static void rep_unanswered(const struct watch *w, const struct connection *c)
+void rep_unanswered(const struct watch *w, struct question *q)
 {
-    const struct question_key asked = question_key(w, QUESTION_REP, c->number, NULL, NULL);
-    const struct question *q = question_ask(w, &asked, w->p->ib.psn + UINT64_C(1));
-    if (!q || c->rtu_frame || connection_is_over(c) || !question_is_unanswered(w, q, QUESTION_MS))
+    const struct connection *c = connection_of(w, q);
+    if (c->rtu_frame || connection_is_over(c))
         return;
     struct sender who = sender_of_side(w, c, false);
     char other[SENDER_TEXT_SIZE];
     const struct event_key key = key_of_ends(w, EVENT_CONNECTION_UNANSWERED, c, 2);
+    watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
                 "%s has sent no RTU for its responses (REP), nor data: %u since frame %u",
-                end_text(w, c, true, other), q->asked, q->first_frame);
+                end_text(w, c, true, other), q->waited, q->first_frame);
+}
+
+/* An MRA: the answer to a REQ or a REP takes more time (IBA 12.6.6). */
+static void delayed(const struct watch *w, const struct connection *c)
+{
+    bool by_requester = connection_is_by_requester(c, packet_cm(w->p), w->p->src);
+    const struct question_key key = key_of_message(w, by_requester ? QUESTION_REP : QUESTION_REQ, c,
+                                                   !by_requester);
+    struct question *q = question_find(w, &key);
+    if (q)
+        question_answer(w, q);
 }
 
 /* The smaller Receive MTU decides (RFC 4755 section 5.1). */
@@ -98,15 +155,20 @@ void watch_connection_message(const struct watch *w)
     const struct connection *c = w->p->classification.connection;
     if (!cm || !c || !connection_is_ipoib(c))
         return;
-    if (cm->message == CM_REQ)
+    if (cm->message == CM_REQ) {
         watch_lids_of_request(w, c);
-    if (cm->message == CM_REJ)
-        refused(w, cm, c);
-    else if (cm->message == CM_REP) {
+        ask(w, QUESTION_REQ, c, true);
+    } else if (cm->message == CM_REP) {
         watch_mtus(w, c);
-        rep_unanswered(w, c);
-    } else if (cm->message == CM_REQ || cm->message == CM_DREQ)
-        unanswered(w, cm, c);
+        ask(w, QUESTION_REP, c, false);
+    } else if (cm->message == CM_DREQ)
+        ask(w, QUESTION_DREQ, c, connection_is_by_requester(c, cm, w->p->src));
+    else if (cm->message == CM_REJ)
+        refused(w, cm, c);
+    else if (cm->message == CM_APR && cm->status)
+        path_refused(w, cm, c);
+    else if (cm->message == CM_MRA)
+        delayed(w, c);
 }
 
 /* ---- acknowledges (IBA 9.7.5.2.8) */

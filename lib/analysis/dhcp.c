@@ -22,13 +22,15 @@ static const char *type_text(uint8_t type)
                                   : "DHCPINFORM";
 }
 
-static void dhcp_unanswered(const struct watch *w, const struct question *q, uint8_t type)
+void dhcp_unanswered(const struct watch *w, struct question *q)
 {
-    struct sender who = sender_of(w->f, w->p);
+    struct sender who = sender_of_lid(w, q->lid);
     const struct event_key key = event_key(w, EVENT_DHCP_UNANSWERED, who.gid, NULL, q->lid);
+    watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
-                "no reply of a DHCP server was captured to %u requests since frame %u (%s)",
-                q->asked, q->first_frame, type_text(type));
+                "no reply of a DHCP server was captured to %u requests since frame %u (%s), %g s "
+                "after the last",
+                q->waited, q->first_frame, type_text(q->type), question_wait_s(QUESTION_DHCP));
 }
 
 /* A relay sends the requests of its clients again: only those of clients are followed. */
@@ -36,11 +38,10 @@ static void requested(const struct watch *w, const struct dhcp *d, const struct 
 {
     bool waits = d->message_type == DHCP_DISCOVER || d->message_type == DHCP_REQUEST ||
                  d->message_type == DHCP_INFORM;
-    const struct question *q = waits && !d->giaddr
-                                   ? question_ask(w, key, w->p->ib.psn + UINT64_C(1))
-                                   : NULL;
-    if (q && question_is_unanswered(w, q, QUESTION_MS))
-        dhcp_unanswered(w, q, d->message_type);
+    struct question *q = waits && !d->giaddr ? question_ask(w, key, w->p->ib.psn + UINT64_C(1))
+                                             : NULL;
+    if (q)
+        q->type = d->message_type;
 }
 
 /* The server refuses the address that the client asks for, or the client the server's. */

@@ -139,42 +139,40 @@ static const char *size_text(char text[SIZE_TEXT], uint32_t smallest)
     return text;
 }
 
-/* a: what the target answers. */
-static void large_lost(const struct watch *w, const struct question *q, const struct answered *a,
-                       uint8_t length)
+void echo_unanswered(const struct watch *w, struct question *q)
 {
-    struct ip from = ip_read(q->key.who, length), to = ip_read(q->key.about, length);
+    ip_unanswered(w, EVENT_ECHO_UNANSWERED, q);
+}
+
+/* a: what the target answers. */
+static void report_large(const struct watch *w, const struct question *q, const struct answered *a)
+{
+    struct ip from = ip_of_key(q->key.who), to = ip_of_key(q->key.about);
     struct sender who = sender_at(w, q->lid, &from);
     const struct event_key key = event_key(w, EVENT_LARGE_LOST, q->key.who, q->key.about,
                                            q->key.requester);
     char target[SENDER_TEXT_SIZE], size[SIZE_TEXT];
+    watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
                 "no reply from %s was captured to %u requests %s since frame %u; one of %u bytes "
                 "was answered in frame %u",
-                ip_text(target, &to), question_lacks(w, q), size_text(size, q->smallest),
-                q->first_frame, a->size, a->frame);
+                ip_text(target, &to), q->waited, size_text(size, q->smallest), q->first_frame,
+                a->size, a->frame);
 }
 
-static void report(const struct watch *w, const struct question *q, uint8_t length)
+/* The reply may be too old by now. */
+void large_lost(const struct watch *w, struct question *q)
 {
     struct question_key any = q->key;
     any.kind = QUESTION_ECHO;
-    if (q->key.kind == QUESTION_LARGE)
-        large_lost(w, q, answered_of(w, &any), length);
+    const struct answered *a = answered_of(w, &any);
+    if (is_of(a, &any))
+        report_large(w, q, a);
     else
-        report_unanswered(w, EVENT_ECHO_UNANSWERED, q, length);
+        echo_unanswered(w, q);
 }
 
-/* A ping sends its requests whether they are answered or not: the last one may still be. */
-static void watch_question(const struct watch *w, struct question *q, uint8_t length)
-{
-    if (q->asked < QUESTION_ASKED)
-        return;
-    if (q->asked > QUESTION_ASKED && question_is_unanswered(w, q, QUESTION_MS))
-        report(w, q, length);
-    else
-        question_open(w, q);
-}
+/* ---- requests and replies */
 
 /* The sender tries smaller requests now: those before are a question of their own. */
 static void set_large_apart(const struct watch *w, const struct echo *e)
@@ -185,9 +183,7 @@ static void set_large_apart(const struct watch *w, const struct echo *e)
     large.kind = QUESTION_LARGE;
     if (!q || q->asked < QUESTION_ASKED || e->size >= q->smallest || question_find(w, &large))
         return;
-    struct question *apart = question_take(w, q, &large);
-    if (apart)
-        question_open(w, apart);
+    question_take(w, q, &large);
 }
 
 static void watch_request(const struct watch *w, const struct echo *e)
@@ -200,7 +196,6 @@ static void watch_request(const struct watch *w, const struct echo *e)
     if (!q)
         return;
     q->smallest = q->asked == 1 ? e->size : MIN(q->smallest, e->size);
-    watch_question(w, q, e->from.length);
 }
 
 /* Is it the reply to one of the large requests? Its size may differ if only these are fragmented.
@@ -235,27 +230,4 @@ void watch_echo(const struct watch *w)
         watch_request(w, &e);
     else
         watch_reply(w, &e);
-}
-
-/* Another packet of the receiver reaches the requester, a second after the last request. */
-static bool is_proved(const struct watch *w, const struct question *q)
-{
-    const struct ib_packet *ib = &w->p->ib;
-    return (q->key.kind == QUESTION_ECHO || q->key.kind == QUESTION_LARGE) &&
-           q->key.subnet == w->p->at.interface && ib->dlid == q->lid && ib->slid == q->peer &&
-           watch_ms(w) - q->last_ms >= QUESTION_MS;
-}
-
-void watch_open_echos(const struct watch *w)
-{
-    struct questions *all = w->questions;
-    for (unsigned i = all->n_open; i-- > 0;) {
-        struct question *q = all->open[i];
-        if (!is_proved(w, q))
-            continue;
-        static const uint8_t zero[12];
-        bool v4 = memcmp(q->key.who + 4, zero, sizeof zero) == 0;
-        report(w, q, v4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE);
-        question_close(w, q);
-    }
 }

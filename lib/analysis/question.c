@@ -1,13 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/question.h"
 
-/* Seconds after which a request is no retry of the one before. */
-static const uint8_t retry_seconds[] = {
-    [QUESTION_JOIN] = 60,  [QUESTION_LEAVE] = 60,  [QUESTION_PATH] = 60, [QUESTION_REQ] = 120,
-    [QUESTION_DREQ] = 120, [QUESTION_ARP] = 5,     [QUESTION_ND] = 5,    [QUESTION_ECHO] = 10,
-    [QUESTION_SA] = 60,    [QUESTION_REPORT] = 60, [QUESTION_SMP] = 60,  [QUESTION_REP] = 120,
-    [QUESTION_DHCP] = 120, [QUESTION_LARGE] = 10,
+enum { LINUX_JOIN_MS = 3000, OPENSM_MS = 200, CM_MS = 4295, RESOLUTION_MS = 3000 };
+
+/*
+ * again_s: seconds after which a request is no retry of the one before. over_ms: the first and the
+ * last request are so far apart; faster ones do not wait for an answer, as those of a scan.
+ * wait_ms: so long an answer may take after the last one:
+ * - to the SA: Linux waits 3 s for a join;
+ * - Reports, SMPs, segments of tables: OpenSM waits 200 ms (transaction_timeout);
+ * - CM: 4.096 us * 2^20, the response timeout of the REQs of Linux (IBA 12.7.10);
+ * - ARP, Neighbour Discovery: 1 s between two requests (RFC 4861 section 10: RETRANS_TIMER);
+ * - pings: the replying host may have to resolve an address before, which takes three of these;
+ * - DHCP: 4 s between the first two requests (RFC 2131 section 4.1).
+ */
+static const struct {
+    uint16_t again_s, over_ms, wait_ms;
+} times[QUESTION_KINDS] = {
+    [QUESTION_JOIN] = {60, 200, LINUX_JOIN_MS}, [QUESTION_LEAVE] = {60, 200, LINUX_JOIN_MS},
+    [QUESTION_PATH] = {60, 200, LINUX_JOIN_MS}, [QUESTION_SA] = {60, 200, LINUX_JOIN_MS},
+    [QUESTION_REPORT] = {60, 200, OPENSM_MS},   [QUESTION_SMP] = {60, 200, OPENSM_MS},
+    [QUESTION_SEGMENT] = {60, 200, OPENSM_MS},  [QUESTION_REQ] = {120, 1000, CM_MS},
+    [QUESTION_DREQ] = {120, 1000, CM_MS},       [QUESTION_REP] = {120, 1000, CM_MS},
+    [QUESTION_ARP] = {5, 1000, 1000},           [QUESTION_ND] = {5, 1000, 1000},
+    [QUESTION_ECHO] = {10, 0, RESOLUTION_MS},   [QUESTION_LARGE] = {10, 0, RESOLUTION_MS},
+    [QUESTION_DHCP] = {120, 1000, 4000},
 };
+enum { NS_PER_MS = 1000000 };
 enum { HEARD_MS = 60000 };
 
 struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,
@@ -37,18 +56,84 @@ static bool has_key(const struct question *q, const struct question_key *key)
     return memcmp(&q->key, key, sizeof *key) == 0;
 }
 
-static bool is_echo(const struct question *q)
+/* ---- those whose time runs */
+
+static struct waiting_list *list_of(const struct watch *w, const struct question *q)
 {
-    return q->key.kind == QUESTION_ECHO || q->key.kind == QUESTION_LARGE;
+    return &w->questions->waiting[q->key.subnet % WAITING_SUBNETS][q->key.kind];
 }
 
-void question_close(const struct watch *w, const struct question *q)
+static int64_t wait_ns(const struct question *q)
+{
+    return times[q->key.kind].wait_ms * (int64_t)NS_PER_MS;
+}
+
+static int64_t due_ns(const struct question *q)
+{
+    return MIN(q->since_ns, INT64_MAX - wait_ns(q)) + wait_ns(q);
+}
+
+static void stop_waiting(const struct watch *w, struct question *q)
+{
+    struct waiting_list *list = list_of(w, q);
+    if (!q->waits)
+        return;
+    *(q->previous ? &q->previous->next : &list->first) = q->next;
+    *(q->next ? &q->next->previous : &list->last) = q->previous;
+    q->waits = false;
+}
+
+static void start_waiting(const struct watch *w, struct question *q, int64_t since_ns)
+{
+    struct waiting_list *list = list_of(w, q);
+    int64_t *due = &w->questions->due_ns[q->key.subnet % WAITING_SUBNETS];
+    q->waits = true;
+    q->waited = q->asked;
+    q->since_ns = since_ns;
+    q->next = NULL;
+    q->previous = list->last;
+    *(list->last ? &list->last->next : &list->first) = q;
+    list->last = q;
+    *due = MIN(*due, due_ns(q));
+}
+
+/* The clocks of two capture points may differ. */
+static bool is_due(const struct watch *w, const struct question *q)
+{
+    return q && q->key.subnet == w->p->at.interface &&
+           clocks_at_least(&w->f->order.clocks, q->captured_on, q->since_ns) >= wait_ns(q);
+}
+
+struct question *question_due(const struct watch *w)
+{
+    struct waiting_list *lists = w->questions->waiting[w->p->at.interface % WAITING_SUBNETS];
+    int64_t next = INT64_MAX;
+    for (unsigned i = 0; i < QUESTION_KINDS; i++) {
+        struct question *q = lists[i].first;
+        if (is_due(w, q)) {
+            stop_waiting(w, q);
+            return q;
+        }
+        if (q)
+            next = MIN(next, due_ns(q));
+    }
+    *question_due_ns(w) = next;
+    return NULL;
+}
+
+double question_wait_s(enum question_kind kind)
+{
+    return times[kind].wait_ms / 1000.0;
+}
+
+/* ---- those that wait for a proof */
+
+static void leave_open(const struct watch *w, const struct question *q)
 {
     struct questions *all = w->questions;
     for (unsigned i = 0; i < all->n_open; i++)
         if (all->open[i] == q) {
             all->open[i] = all->open[--all->n_open];
-            all->n_open_echos -= is_echo(q);
             return;
         }
 }
@@ -56,24 +141,31 @@ void question_close(const struct watch *w, const struct question *q)
 void question_open(const struct watch *w, struct question *q)
 {
     struct questions *all = w->questions;
-    question_close(w, q);
+    leave_open(w, q);
     if (all->n_open == OPEN_MAX)
         return;
     all->open[all->n_open++] = q;
-    all->n_open_echos += is_echo(q);
 }
+
+void question_close(const struct watch *w, struct question *q)
+{
+    leave_open(w, q);
+    stop_waiting(w, q);
+}
+
+/* ---- questions and answers */
 
 void question_answer(const struct watch *w, struct question *q)
 {
-    if (w->questions->n_open)
-        question_close(w, q);
+    question_close(w, q);
+    q->reported = false;
     q->asked = 0;
     q->stray_frame = 0;
 }
 
 static bool is_retry(const struct question *q, int64_t ms)
 {
-    return q->asked && ms - q->last_ms <= retry_seconds[q->key.kind] * INT64_C(1000);
+    return q->asked && ms - q->last_ms <= times[q->key.kind].again_s * INT64_C(1000);
 }
 
 static void begin_question(const struct watch *w, struct question *q)
@@ -98,6 +190,10 @@ struct question *question_ask(const struct watch *w, const struct question_key *
     q->last_ms = watch_ms(w);
     q->lid = w->p->ib.slid;
     q->peer = w->p->ib.dlid;
+    q->captured_on = w->p->captured_on;
+    if (!q->waits && q->asked >= QUESTION_ASKED &&
+        q->last_ms - q->first_ms >= times[key->kind].over_ms)
+        start_waiting(w, q, w->p->at.ns);
     return q;
 }
 
@@ -117,28 +213,26 @@ struct question *question_take(const struct watch *w, struct question *q,
 {
     struct question *to = slot_of(w, key);
     struct question taken = *q;
+    bool waited = q->waits;
     question_answer(w, q);
     if (to == q)
         return NULL;
     question_answer(w, to);
     taken.key = *key;
+    taken.waits = false;
     *to = taken;
+    if (waited)
+        start_waiting(w, to, taken.since_ns);
     return to;
 }
 
 /* ---- who is heard */
 
-bool question_is_heard(const struct watch *w, uint16_t lid)
+bool question_is_heard(const struct watch *w, const struct question *q)
 {
-    const struct heard *h = &w->questions->heard[lid % HEARD];
-    return lid && h->lid == lid && h->subnet == w->p->at.interface &&
-           watch_ms(w) - h->ns / 1000000 <= HEARD_MS;
-}
-
-bool question_is_unanswered(const struct watch *w, const struct question *q, int64_t ms)
-{
-    return q->asked >= QUESTION_ASKED && watch_ms(w) - q->first_ms >= ms &&
-           question_is_heard(w, q->lid);
+    const struct heard *h = &w->questions->heard[q->lid % HEARD];
+    return q->lid && h->lid == q->lid && h->subnet == q->key.subnet &&
+           q->last_ms - h->ns / NS_PER_MS <= HEARD_MS;
 }
 
 void question_hear_at(const struct watch *w, uint16_t lid)

@@ -3,6 +3,10 @@
  * Requests that wait for their answers. Those of one requester about one thing are one question,
  * whatever their transaction IDs. The table is a cache: a question that is overwritten by another
  * counts as not seen, and raises no event. Private to analysis/.
+ *
+ * A question is unanswered if it was asked three times, and no answer came in the time that its
+ * protocol waits after that (question.c). The first packet after this time reports it (due.c). An
+ * answer before that is no event, and so is the end of the capture.
  */
 #ifndef IPOIB_ANALYSIS_QUESTION_H
 #define IPOIB_ANALYSIS_QUESTION_H
@@ -24,7 +28,9 @@ enum question_kind {
     QUESTION_SMP,
     QUESTION_REP,
     QUESTION_DHCP,
-    QUESTION_LARGE /* an echo request that is larger than one that was answered */
+    QUESTION_SEGMENT, /* of a table, which wants an acknowledgement */
+    QUESTION_LARGE,   /* an echo request that is larger than one that was answered */
+    QUESTION_KINDS
 };
 
 /* Unused bytes are 0. requester: a LID, a QPN or a number; who, about: GIDs or IP addresses. */
@@ -45,13 +51,20 @@ struct question {
     uint32_t stray_frame;
     int64_t first_ms, last_ms; /* since 1970 */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
+    uint16_t captured_on;      /* capture interface of the last request */
     uint32_t smallest;         /* of echo requests: bytes of the smallest datagram */
+    uint16_t type;             /* of the last one: DHCP message type; attribute of a table */
+
+    /* in the list of those whose time runs; since how many requests */
+    struct question *next, *previous;
+    int64_t since_ns; /* time of the last of these requests */
+    uint32_t waited;  /* number of these requests */
+    bool waits;       /* it is in the list */
+    bool reported;    /* as unanswered, since the last answer */
 };
 
 /* A requester retries twice before the lack of an answer means anything. */
 enum { QUESTION_ASKED = 3 };
-/* Time that passes before: faster requests do not wait for an answer, as of a ping flood. */
-enum { QUESTION_MS = 1000, QUESTION_SA_MS = 200 };
 
 /* A port to which a packet was captured: the capture point sees what is sent to it. */
 struct heard {
@@ -77,7 +90,13 @@ enum {
     TRANSACTIONS = 1 << 10,
     HEARD = 1 << 12,
     PORTS = 1 << 12,
-    OPEN_MAX = 32
+    OPEN_MAX = 32,
+    WAITING_SUBNETS = 16 /* further ones share these */
+};
+
+/* Questions of a kind: their times run out in this order. */
+struct waiting_list {
+    struct question *first, *last;
 };
 
 struct questions {
@@ -86,7 +105,9 @@ struct questions {
     struct heard heard[HEARD];
     struct port_activity ports[PORTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
-    unsigned n_open, n_open_echos;   /* n_open_echos: those about pings */
+    unsigned n_open;
+    struct waiting_list waiting[WAITING_SUBNETS][QUESTION_KINDS];
+    int64_t due_ns[WAITING_SUBNETS]; /* no time runs out before */
 };
 
 struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,
@@ -107,18 +128,38 @@ struct question *question_take(const struct watch *w, struct question *q,
 /* How many requests certainly have no answer? The current packet may still be answered. */
 unsigned question_lacks(const struct watch *w, const struct question *q);
 
-/* The question waits for a proof; question_close() ends that. */
+/* The question waits for a proof. */
 void question_open(const struct watch *w, struct question *q);
-void question_close(const struct watch *w, const struct question *q);
+/* It waits no more, neither for a proof nor for its time. */
+void question_close(const struct watch *w, struct question *q);
 
-/* Was a packet to the port at this LID captured within the last minute? */
-bool question_is_heard(const struct watch *w, uint16_t lid);
+/* Was a packet to the requester captured within the minute before its last request, or later? */
+bool question_is_heard(const struct watch *w, const struct question *q);
 /* Note to whom the current packet goes. */
 void question_hear(const struct watch *w);
 /* The same for a response to a directed route, which may have no LID as its destination. */
 void question_hear_at(const struct watch *w, uint16_t lid);
 
-/* Was it asked three times, over this time, while the requester was heard? */
-bool question_is_unanswered(const struct watch *w, const struct question *q, int64_t ms);
+/* Seconds that the protocol waits for an answer to a question of this kind. */
+double question_wait_s(enum question_kind kind);
+/* A question whose time has run out; it leaves its list. NULL: none. */
+struct question *question_due(const struct watch *w);
+
+/* Reports the question, which has no answer. One for each kind. */
+typedef void question_report(const struct watch *w, struct question *q);
+question_report sa_unanswered, report_unanswered, smp_unanswered, dhcp_unanswered, arp_unanswered,
+    nd_unanswered, echo_unanswered, large_lost, segment_unanswered, req_unanswered, rep_unanswered,
+    dreq_unanswered;
+
+/* Is the current packet the SA's answer to a question that was reported (sa_requests.c)? */
+bool sa_answers_reported(const struct watch *w);
+
+/* Reports the questions whose times have run out at the current packet (due.c). */
+void watch_due_questions(const struct watch *w);
+
+static inline int64_t *question_due_ns(const struct watch *w)
+{
+    return &w->questions->due_ns[w->p->at.interface % WAITING_SUBNETS];
+}
 
 #endif

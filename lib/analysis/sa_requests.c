@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Requests to the SA that have no answer, and paths and others that it refuses. An answer is
- * missing if two retries have none either, while other packets to the requester were captured; or
- * if the SA sent another packet 3 s later (a Linux host has given up by then), and none of its
- * packets is missing in the capture, as its PSNs show.
+ * missing if two retries have none either (analysis/question.h); or if the SA sent another packet
+ * 3 s later (a Linux host has given up by then), and none of its packets is missing in the capture,
+ * as its PSNs show.
  */
 #include "analysis/question.h"
 #include "wire/put.h"
@@ -60,11 +60,10 @@ static struct event_key key_of_unanswered(const struct watch *w, const struct qu
                      which << 24 | (uint64_t)q->lid << 8 | q->key.kind);
 }
 
-static void unanswered(const struct watch *w, const struct question *q, const char *why)
+static void unanswered(const struct watch *w, const struct question *q, unsigned n, const char *why)
 {
     struct sender who = sender_of_lid(w, q->lid);
     char text[REQUEST_TEXT], stray[80] = "";
-    unsigned n = question_lacks(w, q);
     const struct event_key key = key_of_unanswered(w, q, &who);
     if (q->stray_frame)
         g_snprintf(stray, sizeof stray, "; frame %u answers it with another transaction ID",
@@ -72,6 +71,24 @@ static void unanswered(const struct watch *w, const struct question *q, const ch
     watch_event(w, &key, &who, q->first_frame,
                 "the SA at LID %u has not answered %s: %u request%s since frame %u%s%s", q->peer,
                 request_text(q, text), n, n == 1 ? "" : "s", q->first_frame, why, stray);
+}
+
+void sa_unanswered(const struct watch *w, struct question *q)
+{
+    const struct sender who = sender_of_lid(w, q->lid);
+    const struct event_key key = key_of_unanswered(w, q, &who);
+    watch_no_copy(w, &key);
+    char why[40];
+    g_snprintf(why, sizeof why, ", %g s after the last", question_wait_s(q->key.kind));
+    unanswered(w, q, q->waited, why);
+}
+
+/* The current packet proves it. */
+static void proved(const struct watch *w, struct question *q, const char *why)
+{
+    unanswered(w, q, question_lacks(w, q), why);
+    question_close(w, q);
+    q->reported = true;
 }
 
 /* ---- requests */
@@ -127,6 +144,12 @@ static bool is_answered(const struct watch *w, const struct sa_transaction *t)
            order_is_uncertain(&w->f->order, t->answered_frame);
 }
 
+bool sa_answers_reported(const struct watch *w)
+{
+    const struct sa_transaction *t = transaction_of(w, w->p->dst);
+    return is_of(t, w->p->dst, w->p->mad.mad.tid) && t->question && t->question->reported;
+}
+
 static void enter_transaction(const struct watch *w, struct sa_transaction *t, struct question *q)
 {
     bool is_other = t->question && t->question != q && !is_of(t, w->p->src, w->p->mad.mad.tid);
@@ -149,9 +172,7 @@ static void requested(const struct watch *w)
     if (!q)
         return;
     enter_transaction(w, t, q);
-    if (question_is_unanswered(w, q, QUESTION_SA_MS))
-        unanswered(w, q, "");
-    else if (w->f->subnet && subnet_sa_sequence(w->f->subnet, p->at.interface))
+    if (w->f->subnet && subnet_sa_sequence(w->f->subnet, p->at.interface))
         question_open(w, q);
 }
 
@@ -266,8 +287,7 @@ void watch_open_requests(const struct watch *w)
         if (!q->stray_frame || q->key.subnet != w->p->at.interface || w->p->ib.dlid != q->lid ||
             watch_ms(w) - q->last_ms < GIVEN_UP_MS)
             continue;
-        unanswered(w, q, "");
-        question_close(w, q);
+        proved(w, q, "");
     }
 }
 
@@ -278,8 +298,7 @@ static void sa_sent(const struct watch *w)
         struct question *q = all->open[i];
         if (!is_of_sa(q) || q->key.subnet != w->p->at.interface || !is_proved(w, q))
             continue;
-        unanswered(w, q, ", and no packet of the SA is missing in the capture");
-        question_close(w, q);
+        proved(w, q, ", and no packet of the SA is missing in the capture");
     }
 }
 
@@ -291,6 +310,8 @@ void watch_sa_requests(const struct watch *w)
         watch_rmpp(w);
         return;
     }
+    if (w->p->mad.sa.rmpp_type == RMPP_TYPE_DATA)
+        watch_segment(w);
     if (response)
         responded(w);
     else if (mad->method == SA_REPORT || mad->method == SA_REPORT_RESP)

@@ -4,9 +4,10 @@
  * and a join after 3 s. Meanwhile it repeats the request with the same transaction ID. The answer
  * may be that to the last request, if the one before was lost. So the time counts from the last
  * request; but from the first one if two retries had no answer either, and no packet of the SA is
- * missing in the capture, as its PSNs show.
+ * missing in the capture, as its PSNs show. An answer to a question that was reported as unanswered
+ * is no further event.
  */
-#include "analysis/watch.h"
+#include "analysis/question.h"
 
 enum { SLOW_MS = 1000, WAITING = 1 << 10 };
 enum { NS_PER_MS = 1000000, RETRIED = 3 };
@@ -84,7 +85,7 @@ static void responded(const struct watch *w)
         return;
     int64_t from = is_first_answer(w, a) ? a->first_ns : a->last_ns,
             ns = clocks_at_least(&w->f->order.clocks, a->interface, from);
-    if (ns >= SLOW_MS * (int64_t)NS_PER_MS && port_to_lid(w->p->src))
+    if (ns >= SLOW_MS * (int64_t)NS_PER_MS && port_to_lid(w->p->src) && !sa_answers_reported(w))
         slow(w, a, ns / NS_PER_MS);
     a->requester = 0;
 }

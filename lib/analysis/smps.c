@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Requests of the subnet manager that a port does not answer. A directed route has no LID, so the
- * port is the end of the route. A request is sent again with its transaction ID, or asked anew with
- * another one.
+ * Requests of the subnet manager that a port does not answer, or refuses. A directed route has no
+ * LID, so the port is the end of the route. A request is sent again with its transaction ID, or
+ * asked anew with another one.
  */
-#include "analysis/question.h"
+#include "analysis/smps.h"
+
 #include "wire/put.h"
 
-enum { WHO_ATTRIBUTE = 0, WHO_MODIFIER = 2, WHO_AGENT = 6 };
 /* In the key: a number of hops and their ports, or a LID. */
 enum { ROUTE_HOPS = GID_SIZE - 1 };
 
@@ -27,21 +27,20 @@ static bool write_route(const struct smp *s, uint16_t lid, uint8_t about[GID_SIZ
 
 /* The routes of two managers start at different ports; the upper half of the TID names the agent.
  */
-static bool make_key(const struct watch *w, struct port target, struct question_key *key)
+bool smp_key(const struct watch *w, struct port target, struct question_key *key)
 {
     const struct smp *s = &w->p->mad.smp;
     uint8_t who[GID_SIZE] = {0}, about[GID_SIZE] = {0};
-    put16(who + WHO_ATTRIBUTE, s->mad.attribute);
-    put32(who + WHO_MODIFIER, s->mad.modifier);
-    put32(who + WHO_AGENT, (uint32_t)(s->mad.tid >> 32));
+    put16(who + SMP_KEY_ATTRIBUTE, s->mad.attribute);
+    put32(who + SMP_KEY_MODIFIER, s->mad.modifier);
+    put32(who + SMP_KEY_AGENT, (uint32_t)(s->mad.tid >> 32));
     *key = question_key(w, QUESTION_SMP, 0, who, about);
     return write_route(s, port_to_lid(target), key->about);
 }
 
-/* "route 0,1,2" or "LID 3" */
-static void append_target(GString *out, const struct question *q)
+void smp_append_target(GString *out, const struct question_key *key)
 {
-    const uint8_t *about = q->key.about;
+    const uint8_t *about = key->about;
     if (about[0] == 0xff) {
         g_string_append_printf(out, "LID %u", be16(about + 1));
         return;
@@ -57,25 +56,55 @@ static const struct name attribute_names[] = {
     {0x0012, "SwitchInfo"},
     {SMP_PORT_INFO, "PortInfo"},
     {SMP_PKEY_TABLE, "P_KeyTable"},
+    {0x0019, "LinearForwardingTable"},
+    {0x001b, "MulticastForwardingTable"},
     {SMP_SM_INFO, "SMInfo"},
     {0, NULL},
 };
 
-static void smp_unanswered(const struct watch *w, const struct question *q)
+struct sender smp_target(const struct watch *w, const struct question_key *key)
 {
-    uint16_t attribute = be16(q->key.who + WHO_ATTRIBUTE);
+    bool directed = key->about[0] != 0xff;
+    return directed ? (struct sender){.known = 0} : sender_of_lid(w, be16(key->about + 1));
+}
+
+void smp_unanswered(const struct watch *w, struct question *q)
+{
+    uint16_t attribute = be16(q->key.who + SMP_KEY_ATTRIBUTE);
     const char *name = names_find(attribute_names, attribute);
-    bool directed = q->key.about[0] != 0xff;
-    struct sender who = {.known = 0};
-    if (!directed)
-        who = sender_of_lid(w, be16(q->key.about + 1));
+    struct sender who = smp_target(w, &q->key);
     const struct event_key key = event_key(w, EVENT_SMP_UNANSWERED, NULL, q->key.about, 0);
     GString *target = g_string_new(NULL);
-    append_target(target, q);
+    smp_append_target(target, &q->key);
+    watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
                 "no answer of the port at %s was captured: %u requests of its %s since frame %u",
-                target->str, q->asked, name ? name : "attributes", q->first_frame);
+                target->str, q->waited, name ? name : "attributes", q->first_frame);
     g_string_free(target, TRUE);
+}
+
+/* A port without a subnet manager refuses SMInfo, which is no trouble. */
+static const char *refused_name(uint16_t attribute)
+{
+    return attribute == SMP_SM_INFO ? NULL : names_find(attribute_names, attribute);
+}
+
+/* The status is that of a response. The direction bit is not in it. */
+static void smp_refused(const struct watch *w, const struct question_key *target)
+{
+    const struct mad *mad = &w->p->mad.smp.mad;
+    const char *name = refused_name(mad->attribute);
+    if (!name || !mad->status)
+        return;
+    struct sender who = smp_target(w, target);
+    struct event_key key = event_key(w, EVENT_SMP_REFUSED, NULL, target->about,
+                                     (uint64_t)mad->attribute << 16 | mad->status);
+    GString *text = g_string_new(NULL);
+    smp_append_target(text, target);
+    watch_event(w, &key, &who, 0,
+                "the port at %s answers the subnet manager's %s with status 0x%04x, %s", text->str,
+                name, mad->status, sa_status_name(mad->status));
+    g_string_free(text, TRUE);
 }
 
 /* Two requests may have one PSN or one transaction ID, but not both: then it is a copy. */
@@ -83,15 +112,17 @@ static void requested(const struct watch *w)
 {
     struct question_key key;
     uint64_t packet = (w->p->mad.mad.tid << 24 ^ w->p->ib.psn) + 1;
-    const struct question *q = make_key(w, w->p->dst, &key) ? question_ask(w, &key, packet) : NULL;
-    if (q && question_is_unanswered(w, q, QUESTION_SA_MS))
-        smp_unanswered(w, q);
+    if (smp_key(w, w->p->dst, &key))
+        question_ask(w, &key, packet);
 }
 
 static void responded(const struct watch *w)
 {
     struct question_key key;
-    struct question *q = make_key(w, w->p->src, &key) ? question_find(w, &key) : NULL;
+    if (!smp_key(w, w->p->src, &key))
+        return;
+    struct question *q = question_find(w, &key);
+    smp_refused(w, &key);
     if (w->p->ib.dlid == LID_PERMISSIVE)
         question_hear_at(w, LID_PERMISSIVE);
     if (q && !packet_is_corrupt(w->p))

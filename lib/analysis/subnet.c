@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Subnet management: states of ports, traps, another subnet manager, refused requests. */
+/* Subnet management: states of ports, traps, another subnet manager. */
 #include "analysis/question.h"
 
 /* ---- ports */
@@ -8,33 +8,6 @@ static const struct name state_names[] = {
     {PORT_DOWN, "Down"}, {PORT_INIT, "Initialize"}, {PORT_ARMED, "Armed"}, {PORT_ACTIVE, "Active"},
     {0, NULL},
 };
-
-/* What the SM sets. A port without an SM refuses SMInfo, which is no trouble. */
-static const struct name attribute_names[] = {
-    {SMP_PORT_INFO, "PortInfo"},
-    {SMP_PKEY_TABLE, "P_KeyTable"},
-    {0, NULL},
-};
-
-static struct sender port_of_smp(const struct watch *w)
-{
-    uint16_t lid = port_to_lid(w->p->src);
-    return lid && lid != LID_PERMISSIVE ? sender_of_lid(w, lid) : (struct sender){.known = 0};
-}
-
-/* The status is that of a response. The direction bit is not in it. */
-static void smp_refused(const struct watch *w, const struct smp *s)
-{
-    const char *name = names_find(attribute_names, s->mad.attribute);
-    struct sender who = port_of_smp(w);
-    if (!name)
-        return;
-    const struct event_key key = event_key(w, EVENT_SMP_REFUSED, NULL, NULL,
-                                           (uint64_t)who.lid << 32 |
-                                               (uint64_t)s->mad.attribute << 16 | s->mad.status);
-    watch_event(w, &key, &who, 0, "it answers the subnet manager's %s with status 0x%04x, %s", name,
-                s->mad.status, sa_status_name(s->mad.status));
-}
 
 /* A port that was Active and is not any more. e: its PortInfo. */
 static void port_state(const struct watch *w, const struct subnet_event *e)
@@ -109,8 +82,6 @@ void watch_smp(const struct watch *w)
         return;
     if (s->mad.method == SMP_TRAP)
         watch_trap(w, s->data);
-    else if (s->mad.method == SMP_GET_RESP && s->mad.status)
-        smp_refused(w, s);
 }
 
 /* ---- subnet managers */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Requests between hosts that have no answer in the capture: ARP, Neighbour Discovery; echo.c has
- * pings. Three requests in a row, and packets to the requester that were captured: without these,
- * the capture point may see only one direction.
+ * pings.
  */
 #include "analysis/unanswered.h"
 #include "wire/nd.h"
@@ -27,38 +26,57 @@ struct question_key key_of_ips(const struct watch *w, enum question_kind kind,
     return key;
 }
 
-void report_unanswered(const struct watch *w, enum event_kind kind, const struct question *q,
-                       uint8_t length)
+struct ip ip_of_key(const uint8_t bytes[16])
 {
-    struct ip from = ip_read(q->key.who, length), to = ip_read(q->key.about, length);
+    static const uint8_t zero[12];
+    bool v4 = memcmp(bytes + IPV4_ADDRESS_SIZE, zero, sizeof zero) == 0;
+    return ip_read(bytes, v4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE);
+}
+
+void ip_unanswered(const struct watch *w, enum event_kind kind, const struct question *q)
+{
+    struct ip from = ip_of_key(q->key.who), to = ip_of_key(q->key.about);
     struct sender who = sender_at(w, q->lid, &from);
     const struct event_key key = event_key(w, kind, q->key.who, q->key.about, q->key.requester);
     char target[SENDER_TEXT_SIZE];
+    watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
-                "no reply from %s was captured to %u requests since frame %u", ip_text(target, &to),
-                question_lacks(w, q), q->first_frame);
+                "no reply from %s was captured to %u requests since frame %u, %g s after the last",
+                ip_text(target, &to), q->waited, q->first_frame, question_wait_s(q->key.kind));
 }
 
 /* ---- ARP and Neighbour Discovery */
 
 /* Did the target announce its address since the first request? */
-static bool is_announced(const struct watch *w, const struct question *q, const struct ip *target)
+static bool is_announced(const struct watch *w, const struct question *q)
 {
-    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, packet_link_key(w->p), target);
+    struct ip target = ip_of_key(q->key.about);
+    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, q->key.requester, &target);
     return n ? n->last_frame >= q->first_frame
              : w->f->undone->tables[UNDONE_NEIGHBOURS].refused > 0;
 }
 
-static void ask_for(const struct watch *w, const struct question_key *key, enum event_kind kind,
-                    const struct ip *target)
+static void address_unanswered(const struct watch *w, enum event_kind kind, struct question *q)
 {
-    struct question *q = question_ask(w, key, w->p->ib.psn + UINT64_C(1));
-    if (!q || !question_is_unanswered(w, q, QUESTION_MS))
-        return;
-    if (is_announced(w, q, target))
+    if (is_announced(w, q))
         question_answer(w, q);
     else
-        report_unanswered(w, kind, q, target->length);
+        ip_unanswered(w, kind, q);
+}
+
+void arp_unanswered(const struct watch *w, struct question *q)
+{
+    address_unanswered(w, EVENT_ARP_UNANSWERED, q);
+}
+
+void nd_unanswered(const struct watch *w, struct question *q)
+{
+    address_unanswered(w, EVENT_ND_UNANSWERED, q);
+}
+
+static void ask_for(const struct watch *w, const struct question_key *key)
+{
+    question_ask(w, key, w->p->ib.psn + UINT64_C(1));
 }
 
 /* Probes and announcements want no reply (RFC 5227 sections 2.1, 2.3). */
@@ -72,7 +90,7 @@ static void watch_arp(const struct watch *w, const struct datagram *d)
     if (ip_is_unspecified(&from) || ip_same(&from, &to))
         return;
     const struct question_key key = key_of_ips(w, QUESTION_ARP, &from, &to);
-    ask_for(w, &key, EVENT_ARP_UNANSWERED, &to);
+    ask_for(w, &key);
 }
 
 static void watch_advertisement(const struct watch *w, const struct ip *target,
@@ -97,7 +115,7 @@ static void watch_nd(const struct watch *w, const struct datagram *d)
     if (d->icmpv6.p[0] != ND_NS || ip_is_unspecified(&source))
         return;
     const struct question_key key = key_of_ips(w, QUESTION_ND, &source, &target);
-    ask_for(w, &key, EVENT_ND_UNANSWERED, &target);
+    ask_for(w, &key);
 }
 
 void watch_address_requests(const struct watch *w)

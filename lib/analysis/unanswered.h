@@ -14,8 +14,10 @@ struct sender sender_at(const struct watch *w, uint16_t lid, const struct ip *ip
 /* "IP 10.0.0.1". Returns text. */
 const char *ip_text(char text[SENDER_TEXT_SIZE], const struct ip *ip);
 
-/* The event that the question has no answer. length: bytes of its IP addresses. */
-void report_unanswered(const struct watch *w, enum event_kind kind, const struct question *q,
-                       uint8_t length);
+/* The IP address in a question's key: an IPv4 address is the one with zeros behind it. */
+struct ip ip_of_key(const uint8_t bytes[16]);
+
+/* The event that the question has no answer. */
+void ip_unanswered(const struct watch *w, enum event_kind kind, const struct question *q);
 
 #endif

@@ -23,6 +23,7 @@ struct watch {
     struct questions *questions; /* analysis/question.h */
     struct twins *twins;         /* analysis/twins.h */
     struct lids *lids;           /* analysis/histories.h */
+    struct smp_links *links;
     struct sa_times *sa_times;
     struct rc_flows *rc;
     struct echo_sizes *echo_sizes;
@@ -76,10 +77,11 @@ void watch_notice(const struct watch *w);
 void watch_managers(const struct watch *w, const struct subnet_event *e);
 void watch_address_requests(const struct watch *w); /* unanswered.c */
 void watch_echo(const struct watch *w);             /* echo.c */
-void watch_open_echos(const struct watch *w);
-void watch_open_requests(const struct watch *w); /* sa_requests.c */
-void watch_report(const struct watch *w);        /* sa_transfers.c */
+void watch_open_requests(const struct watch *w);    /* sa_requests.c */
+void watch_report(const struct watch *w);           /* sa_transfers.c */
 void watch_rmpp(const struct watch *w);
+void watch_segment(const struct watch *w);
+void watch_links(const struct watch *w);           /* links.c */
 void watch_smp_requests(const struct watch *w);    /* smps.c */
 void watch_counters(const struct watch *w);        /* counters.c */
 void watch_dhcp(const struct watch *w);            /* dhcp.c */

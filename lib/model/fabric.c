@@ -542,11 +542,28 @@ void fabric_forget_packet(struct fabric *f, const struct packet *p)
     copies_forget(f->copies, p);
 }
 
+/* Is the SGID that of the port at the SLID? A router sends packets of others from its own LID. */
+static bool has_its_own_lid(const struct fabric *f, const struct packet *p)
+{
+    const struct ib_packet *ib = &p->ib;
+    const struct endport *port = endports_by_gid(
+        f->endports, interfaces_subnet(f->interfaces, p->captured_on), ib->sgid);
+    return port && ib->slid && endport_has_lid(port, ib->slid);
+}
+
+static struct crcs_count see_crcs(struct fabric *f, const struct packet *p)
+{
+    struct crcs_count counts = sources_see(f->sources, p->captured_on, p->bytes, &p->ib);
+    if (!counts.icrc && p->ib.has_lrh && p->ib.has_grh && has_its_own_lid(f, p))
+        counts.icrc = sources_share(f->sources, p->captured_on, &p->ib);
+    return counts;
+}
+
 void fabric_classify(struct fabric *f, struct packet *p)
 {
     bool whole = p->result == WIRE_OK;
     if (whole)
-        p->crcs_count = sources_see(f->sources, p->captured_on, p->bytes, &p->ib);
+        p->crcs_count = see_crcs(f, p);
     bool copy = whole && find_copy(f, p);
     if (copy && p->classification.class == PAYLOAD_MAD)
         order_copied(&f->facts.order, interfaces_subnet(f->interfaces, p->captured_on));

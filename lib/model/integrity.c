@@ -123,6 +123,16 @@ unsigned sources_without_right(const struct sources *s)
     return n;
 }
 
+bool sources_share(struct sources *s, uint16_t interface, const struct ib_packet *ib)
+{
+    struct icrc_source *from = find_source(s, port_gid(interface, ib->sgid));
+    const struct icrc_source *port = find_source(s, port_lid(interface, ib->slid));
+    bool shared = from && port && port->shown_right;
+    if (shared)
+        from->shown_right = true;
+    return shared;
+}
+
 /* The frame continues after the VCRC, so the LRH's length, which locates the CRCs, is wrong. */
 static bool is_longer(struct view bytes, const struct ib_packet *ib)
 {

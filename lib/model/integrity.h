@@ -19,7 +19,9 @@
  * The source of an ICRC is the sending port, on its interface of the capture. Switches and routers
  * do not change the ICRC (IBA 7.8.1). A packet that a router forwarded has the router's SLID, so
  * with a GRH the source is the SGID. Without a GRH the packet did not leave its subnet, so the
- * source is the SLID. Ports that have no LID yet share the permissive LID.
+ * source is the SLID. Ports that have no LID yet share the permissive LID. If the model knows that
+ * the port with the SGID has the SLID, both are one sender: a right ICRC without a GRH counts for
+ * both.
  *
  * Corruption may change the SLID or SGID too and so seem to show a new source. So a wrong ICRC in
  * the first packet of a source also counts if any source on the interface has shown a right one;

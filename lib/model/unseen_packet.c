@@ -9,7 +9,9 @@ static enum unseen_kind foreign_kind(const struct ib_packet *ib)
 {
     if (ib->lver != 0 || ib->tver != 0)
         return UNSEEN_VERSION;
-    return ib->has_bth ? UNSEEN_OPCODE : UNSEEN_RAW;
+    if (ib->has_bth)
+        return UNSEEN_OPCODE;
+    return ib->has_grh ? UNSEEN_NEXT_HEADER : UNSEEN_RAW;
 }
 
 static void count_headers(struct unseen *u, const struct packet *p)
@@ -187,9 +189,9 @@ static void count_unacknowledged(struct unseen *u, const struct connections *all
 /* Packets of which the sender is not known: each may be one that seems to be missing. */
 static uint64_t count_undecoded(const struct unseen *u)
 {
-    static const enum unseen_kind kinds[] = {UNSEEN_LINK_TYPE, UNSEEN_OTHER,    UNSEEN_TRUNCATED,
-                                             UNSEEN_MALFORMED, UNSEEN_VERSION,  UNSEEN_RAW,
-                                             UNSEEN_OPCODE,    UNSEEN_TRANSPORT};
+    static const enum unseen_kind kinds[] = {UNSEEN_LINK_TYPE,   UNSEEN_OTHER,   UNSEEN_TRUNCATED,
+                                             UNSEEN_MALFORMED,   UNSEEN_VERSION, UNSEEN_RAW,
+                                             UNSEEN_NEXT_HEADER, UNSEEN_OPCODE,  UNSEEN_TRANSPORT};
     uint64_t n = 0;
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++)
         n += u->kinds[kinds[i]].count;

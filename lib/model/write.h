@@ -296,13 +296,18 @@ struct sources;
 struct sources *sources_new(unsigned limit, struct undone *undone);
 void sources_free(struct sources *s);
 
+/* Number of sources with an ICRC of which none was right. */
+unsigned sources_without_right(const struct sources *s);
 /*
  * Would a wrong CRC mean that this packet is corrupt? Call once for each packet with complete
  * headers, in capture order.
  */
-/* Number of sources with an ICRC of which none was right. */
-unsigned sources_without_right(const struct sources *s);
 struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view bytes,
                               const struct ib_packet *ib);
+/*
+ * The packet's SGID is that of the port at its SLID: a right ICRC without a GRH counts for both.
+ * Returns whether there was one.
+ */
+bool sources_share(struct sources *s, uint16_t interface, const struct ib_packet *ib);
 
 #endif

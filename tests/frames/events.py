@@ -47,6 +47,12 @@ def ask_only(s, host, method, attribute, data, mask, seconds=4, times=1):
         s.wait(seconds)
 
 
+def goes_on(s, seconds=5):
+    """The capture goes on: a packet that answers nothing."""
+    s.wait(seconds)
+    s.to_group4(Host(3), "224.0.0.1")
+
+
 # ---- subnet administration
 
 
@@ -74,7 +80,8 @@ def service_without_an_answer():
     before = number(s)
     data = ib.service_record(1, a.gid)
     ask_only(s, a, ib.SET, ib.ATTR_SERVICE_RECORD, data, 3, seconds=1, times=3)
-    return s, [("sa_unanswered", before + 3, 1, ["Set(ServiceRecord)", "2 requests"])]
+    goes_on(s)
+    return s, [("sa_unanswered", before + 4, 1, ["Set(ServiceRecord)", "3 requests"])]
 
 
 @case
@@ -92,14 +99,15 @@ def service_that_is_answered_late():
 
 @case
 def a_thousand_paths_without_an_answer():
-    """1,500 requests, each with its transaction ID, one in a millisecond: the third or a later one,
-    200 ms after the first."""
+    """1,500 requests, each with its transaction ID, one in a millisecond. Those after 200 ms wait for
+    an answer; the capture goes on for 3 s."""
     s, a, b, _ = link()
     before = number(s)
     data = ib.path_record(b.gid, a.gid, pkey=0xFFFF, reversible=1, numb=1)
     for _ in range(1500):
         ask_only(s, a, ib.GET, ib.ATTR_PATH_RECORD, data, PATH_BY_GIDS, seconds=0)
-    return s, [("sa_unanswered", before + 201, 1300, ["path to " + b.gid])]
+    goes_on(s)
+    return s, [("sa_unanswered", before + 1501, 1, ["path to " + b.gid, "201 requests"])]
 
 
 @case
@@ -182,7 +190,8 @@ def report_without_an_answer():
     before = number(s)
     for _ in range(2):
         reports(s, b, 3, s.next_tid())
-    return s, [("report_unanswered", before + 3, 2, [b.gid, "3 since frame %d" % (before + 1)])]
+    goes_on(s)
+    return s, [("report_unanswered", before + 4, 2, [b.gid, "3 since frame %d" % (before + 1)])]
 
 
 @case
@@ -231,6 +240,36 @@ def table_that_is_acknowledged():
     return s, []
 
 
+def segments(s, a, times, ack=None):
+    """Segment 1 of a table, one a second; an ACK of this segment after the last."""
+    tid = s.next_tid()
+    for _ in range(times):
+        header = ib.rmpp_header(1, ib.RMPP_ACTIVE, data1=1)
+        s.sa(s.sm, a, ib.GET_TABLE_RESP, tid, ib.ATTR_MC_MEMBER, rmpp=header)
+        s.wait(1 if ack is None else 0.1)
+    if ack:
+        header = ib.rmpp_header(ib.RMPP_ACK, ib.RMPP_ACTIVE, data1=ack)
+        s.sa(a, s.sm, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, rmpp=header)
+    goes_on(s)
+
+
+@case
+def table_that_is_not_acknowledged():
+    s, a, _, _ = link()
+    before = number(s)
+    segments(s, a, 3)
+    texts = [a.gid, "segment 1", "MCMemberRecord", "LID 9", "3 times since frame %d" % (before + 1)]
+    return s, [("rmpp_aborted", before + 4, 1, texts)]
+
+
+@case
+def table_that_is_acknowledged_at_the_third_try():
+    """The ACK is of the next segment."""
+    s, a, _, _ = link()
+    segments(s, a, 3, ack=2)
+    return s, []
+
+
 # ---- subnet management
 
 
@@ -250,7 +289,7 @@ def smp_without_an_answer():
         node_info_only(s, a, tid)
         s.wait(1)
         s.node_info(b)
-    return s, [("smp_unanswered", before + 7, 1, ["directed route 0,1,1", "NodeInfo"])]
+    return s, [("smp_unanswered", before + 8, 1, ["directed route 0,1,1", "NodeInfo"])]
 
 
 @case
@@ -286,6 +325,79 @@ def smps_of_which_no_answer_was_captured():
         mad = ib.directed_smp(ib.GET, s.next_tid(), ib.NODE_INFO, 0, b"", (0, 1, a.lid))
         s.put(smp_frame(mad, s.next_psn("sm", a.lid)))
         s.wait(40)
+    return s, []
+
+
+@case
+def handover_without_an_answer():
+    """Set(SMInfo) with the control value 1 (IBA 14.4.1), each 300 ms, to a port that has a LID."""
+    s, a, b, _ = link()
+    before = number(s)
+    for n in range(4):
+        mad = ib.lid_routed_smp(0x02, s.next_tid(), 0x20, 1, bytes(64))
+        s.put(smp_frame(mad, n + 1, b.lid, s.sm.lid))
+        s.wait(0.1)
+        s.join(a, s.group4("239.1.2.3"))
+        s.wait(0.2)
+    return s, [("smp_unanswered", before + 10, 1, ["LID 2", "3 requests of its SMInfo"])]
+
+
+def refuse(s, host, attribute, status=0x001C):
+    """A Set to the port at the end of a route, and its answer with a status."""
+    tid = s.next_tid()
+    for method, sender in ((0x02, "sm"), (0x81, "port")):
+        mad = bytearray(ib.directed_smp(method, tid, attribute, 0, bytes(64), (0, 1, host.lid)))
+        if method == 0x81:
+            mad[5] |= status
+        s.put(smp_frame(mad, s.next_psn(sender, host.lid)))
+
+
+@case
+def forwarding_table_that_a_switch_refuses():
+    """MulticastForwardingTable (IBA 14.2.5.12); a port without an SM refuses SMInfo."""
+    s, a, _, _ = link()
+    for attribute in (0x1B, 0x1B, 0x20):
+        refuse(s, a, attribute)
+    texts = ["directed route 0,1,1", "MulticastForwardingTable", "0x001c"]
+    return s, [("smp_refused", number(s) - 4, 2, texts)]
+
+
+def switch_port(s, state, flags=0):
+    """PortInfo of port 2 of the switch at the end of a route: it has no LID."""
+    data = s.port_info_of(0, neighbor_mtu=4, mtu_cap=4, state=state)
+    s.smp(3, ib.GET, ib.PORT_INFO, b"", 2 | flags, data)
+
+
+@case
+def port_of_a_switch_that_goes_down():
+    """State 1 is Down, 2 Initialize, 4 Active. The highest bit of the modifier is a flag."""
+    s, _, _, _ = link()
+    for state, flags in ((1, 0), (2, 0), (4, 0), (4, 1 << 31), (1, 0), (1, 1 << 31)):
+        switch_port(s, state, flags)
+    return s, [("port_state", number(s) - 2, 1, ["port 2", "route 0,1,3", "Down"])]
+
+
+def bring_up(s, host, answers):
+    """Set(PortInfo) of the state Active, and these states in the answers."""
+    for state in answers:
+        data = s.port_info_of(host.lid, neighbor_mtu=4, mtu_cap=4, state=4)
+        reply = s.port_info_of(host.lid, neighbor_mtu=4, mtu_cap=4, state=state)
+        s.smp(host.lid, 0x02, ib.PORT_INFO, data, 1, reply)
+
+
+@case
+def port_that_does_not_come_up():
+    s, a, _, _ = link()
+    before = number(s)
+    bring_up(s, a, (2, 2, 2))
+    texts = ["port 1", "3 times since frame %d" % (before + 1), "Initialize"]
+    return s, [("port_state", before + 6, 1, texts)]
+
+
+@case
+def port_that_comes_up_at_last():
+    s, a, _, _ = link()
+    bring_up(s, a, (2, 2, 4, 4))
     return s, []
 
 
@@ -334,7 +446,19 @@ def dhcp_without_an_answer():
     for _ in range(5):
         discover(s, a, 0x1234)
         s.wait(4)
-    return s, [("dhcp_unanswered", before + 3, 3, [a.gid, "3 requests", "DHCPDISCOVER"])]
+    return s, [("dhcp_unanswered", before + 4, 2, [a.gid, "3 requests", "DHCPDISCOVER"])]
+
+
+@case
+def dhcp_answer_to_the_third_request():
+    """RFC 2131 section 4.1: requests after 4 s and 8 s. The server tests the address for 1 s."""
+    s, a, b, _ = link()
+    for seconds in (4, 8, 1):
+        discover(s, a, 0x1234)
+        s.wait(seconds)
+    offer(s, b, 0x1234)
+    goes_on(s)
+    return s, []
 
 
 @case
@@ -477,6 +601,50 @@ def two_ports_with_one_gid_and_distant_lids():
     ]
 
 
+def two_routes(s, b):
+    """PortInfo with b's GUID from the ends of two directed routes, with the LIDs 2 and 20. Returns
+    the second port and the frame of the Set that gives it its LID."""
+    b20 = b.also(lid=20)
+    started(s, b)
+    started(s, b20)
+    return b20, number(s) - 1
+
+
+@case
+def two_ports_with_one_guid():
+    """A sweep of the SM a second later: the first port still has its LID. The SM sweeps again."""
+    s, a, b, _ = link()
+    b20, there = two_routes(s, b)
+    found = []
+    for _ in range(3):
+        s.wait(1)
+        started(s, b, set_it=False)
+        found.append(number(s))
+        started(s, b20, set_it=False)
+    return s, [("duplicate_gid", found[0], 1, [b.gid, "LID 20 in frame %d" % there])]
+
+
+@case
+def port_that_is_plugged_in_elsewhere():
+    """It sends from its new LID."""
+    s, a, b, _ = link()
+    b20, _ = two_routes(s, b)
+    s.wait(2)
+    s.arp_request(b20, a.ip)
+    return s, [("moved", number(s), 1, [b.gid, "LID 20", "LID 2"])]
+
+
+@case
+def port_that_two_routes_reach():
+    """Two links between switches: one port, one LID."""
+    s, a, b, _ = link()
+    for hops in (2, 20, 2, 20):
+        s.smp(hops, ib.GET, ib.NODE_INFO, b"", 0, ib.node_info(b.guid, 8))
+        s.smp(hops, ib.GET, ib.PORT_INFO, s.port_info_of(b.lid, neighbor_mtu=4, mtu_cap=4), 1)
+        s.wait(1)
+    return s, []
+
+
 def detect(s, a, b, override=True):
     """a looks for a port with its address, and b says that it has it."""
     group = solicited_node(a.ll)
@@ -524,8 +692,39 @@ def response_without_an_rtu():
     for _ in range(4):
         c.rep(c.private(False))
         s.wait(3)
+    goes_on(s)
     texts = [b.gid, "no RTU", "3 since frame %d" % (before + 2)]
-    return s, [("connection_unanswered", before + 4, 2, texts)]
+    return s, [("connection_unanswered", before + 6, 1, texts)]
+
+
+def requests_to_connect(s, a, b, n=3):
+    """n REQs, 4 s between two."""
+    c = Link(s, a, b)
+    for i in range(n):
+        s.wait(4 if i else 0)
+        c.req(ib.service_id_rfc(b.qpn), ib.private_data(a.qpn, 65524))
+    return c
+
+
+@case
+def response_to_the_third_request():
+    s, a, b, _ = link()
+    c = requests_to_connect(s, a, b)
+    s.wait(1)
+    c.rep(c.private(False))
+    c.mad(True, ib.cm_rtu(c.tid, *c.ids))
+    goes_on(s)
+    return s, []
+
+
+@case
+def third_request_that_takes_more_time():
+    """IBA 12.6.6: an MRA."""
+    s, a, b, _ = link()
+    c = requests_to_connect(s, a, b)
+    c.mad(False, ib.cm_mra(c.tid, c.ids[1], c.ids[0], 0, 20))
+    goes_on(s)
+    return s, []
 
 
 @case
@@ -555,6 +754,22 @@ def connection_with_another_pkey():
     c.ping()
     send_with_pkey(c, 0x8123)
     return s, [("wrong_pkey", number(s), 1, [a.gid, "P_Key 0x8123", "has P_Key 0xffff"])]
+
+
+def load(c, status):
+    """The requester asks for an alternate path (IBA 12.6.9), and the responder answers."""
+    of = (c.tid, c.ids[0], c.ids[1])
+    c.mad(True, ib.cm_lap(*of, c.qps[1], c.a.lid, c.b.lid, c.a.gid, c.b.gid))
+    c.mad(False, ib.cm_apr(c.tid, c.ids[1], c.ids[0], status))
+
+
+@case
+def alternate_path_that_is_refused():
+    s, a, b, _ = link()
+    c = Link(s, a, b).open()
+    load(c, 0)
+    load(c, 5)
+    return s, [("connection_refused", number(s), 1, [b.gid, a.gid, "APR status 5"])]
 
 
 @case

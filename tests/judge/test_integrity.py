@@ -294,6 +294,22 @@ def test_source_is_given_up_after_a_number_of_wrong_icrcs(wrong, expected):
     assert reserved_fails(pcap(with_reserved(frames, wrong + 2))) == expected
 
 
+def test_sender_is_the_port_with_and_without_a_grh(tmp_path):
+    """The ICRCs of n1's MADs, without a GRH, are right; those of all its IPoIB packets are wrong, of
+    which the multicasts have a GRH. Each of them is corrupt."""
+    frames, path = of("datagram.pcap"), tmp_path / "wrong.pcap"
+
+    def is_ipoib(data):
+        deth = LRH + GRH * has_grh(data) + 12
+        return slid(data) == N1 and int.from_bytes(data[deth + 5 : deth + 8], "big") > 1
+
+    chosen = [data for _, data, _ in frames if is_ipoib(data)]
+    assert {has_grh(data) for data in chosen} == {True, False}
+    path.write_bytes(rewritten(frames, "inverted", lambda n, data: is_ipoib(data)))
+    not_seen = check.run(str(path)).stdout.decode().split("\n\n", 1)[0].replace("\n", " ")
+    assert f"{len(chosen)} packets corrupt" in not_seen and "right CRC" not in not_seen
+
+
 def routed(frame, right):
     """The packet as a router forwards it: its own SLID, the SGID of the sender in another
     subnet."""

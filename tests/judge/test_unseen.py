@@ -298,6 +298,10 @@ WITHHOLD = {
         {"unknown-version": (1, 45)},
     ),
     "raw": (lambda: pcap(changed(PING, lambda d: put(d, 1, d[1] & 0xFC))), {"raw": (1, 45)}),
+    "GRH without a BTH": (
+        lambda: pcap(changed(17, lambda d: put(d, 8 + 6, 0x11))),  # NxtHdr of a multicast
+        {"no-bth": (1, 18)},
+    ),
     "opcode": (
         lambda: pcap(changed(PING, lambda d: put(d, BTH, 0xC4))),
         {"unknown-opcode": (1, 45)},

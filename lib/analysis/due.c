@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Questions whose answers are overdue: one event each. */
+#include "analysis/question.h"
+
+static question_report *const reports[QUESTION_KINDS] = {
+    [QUESTION_JOIN] = sa_unanswered,         [QUESTION_LEAVE] = sa_unanswered,
+    [QUESTION_PATH] = sa_unanswered,         [QUESTION_SA] = sa_unanswered,
+    [QUESTION_REPORT] = report_unanswered,   [QUESTION_SMP] = smp_unanswered,
+    [QUESTION_REQ] = req_unanswered,         [QUESTION_DREQ] = dreq_unanswered,
+    [QUESTION_REP] = rep_unanswered,         [QUESTION_ARP] = arp_unanswered,
+    [QUESTION_ND] = nd_unanswered,           [QUESTION_ECHO] = echo_unanswered,
+    [QUESTION_SEGMENT] = segment_unanswered, [QUESTION_LARGE] = large_lost,
+    [QUESTION_DHCP] = dhcp_unanswered,
+};
+
+/*
+ * The packet itself answers nothing that is overdue. A corrupt one may have a wrong place. Without
+ * packets to the requester, the capture point may see only one direction.
+ */
+void watch_due_questions(const struct watch *w)
+{
+    struct question *q;
+    while (!packet_is_corrupt(w->p) && (q = question_due(w)) != NULL) {
+        if (!question_is_heard(w, q))
+            continue;
+        reports[q->key.kind](w, q);
+        q->reported = q->asked > 0;
+        question_close(w, q);
+    }
+}

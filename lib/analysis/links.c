@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Links, by the PortInfo at both ends: a port of a switch that goes down, and a port that does not
+ * follow the subnet manager's Set of its state. subnet.c has the states of ports with LIDs.
+ */
+#include "analysis/smps.h"
+
+#include "wire/put.h"
+
+enum { LINKS = 1 << 12, TRIES = 3 };
+
+/* A cache: a port that is overwritten by another counts as not seen before. */
+struct smp_link {
+    struct question_key key;
+    uint64_t tid; /* of the last Set of its state; 0: none */
+    uint32_t first_frame;
+    uint8_t wanted, tries; /* the state; Sets after which it was not reached */
+    bool active;
+};
+
+struct smp_links {
+    struct smp_link all[LINKS];
+};
+
+struct smp_links *links_new(void)
+{
+    return g_new0(struct smp_links, 1);
+}
+
+static const struct name state_names[] = {
+    {PORT_DOWN, "Down"}, {PORT_INIT, "Initialize"}, {PORT_ARMED, "Armed"}, {PORT_ACTIVE, "Active"},
+    {0, NULL},
+};
+
+/* Not a hash that differs between runs: what is overwritten must not (model/hash.h). */
+static struct smp_link *link_of(const struct watch *w, const struct question_key *key)
+{
+    uint64_t words[sizeof *key / sizeof(uint64_t)], hash = 0;
+    memcpy(words, key, sizeof words);
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    struct smp_link *l = &w->links->all[(hash ^ hash >> 32) >> 16 & (LINKS - 1)];
+    if (memcmp(&l->key, key, sizeof *key) != 0)
+        *l = (struct smp_link){.key = *key};
+    return l;
+}
+
+static void report(const struct watch *w, const struct smp_link *l, uint32_t cause,
+                   const char *what)
+{
+    struct sender who = smp_target(w, &l->key);
+    uint8_t port = (uint8_t)w->p->mad.smp.mad.modifier;
+    /* without the agent: a program beside the subnet manager sees the same port */
+    const struct event_key key = event_key(w, EVENT_PORT_STATE, NULL, l->key.about,
+                                           UINT64_C(1) << 32 | (cause != 0) << 8 | port);
+    GString *text = g_string_new(NULL);
+    smp_append_target(text, &l->key);
+    watch_event(w, &key, &who, cause, "the port %u at %s %s", port, text->str, what);
+    g_string_free(text, TRUE);
+}
+
+static void went_down(const struct watch *w, const struct smp_link *l, uint8_t state)
+{
+    char what[64];
+    g_snprintf(what, sizeof what, "was Active and is in the state %s now",
+               names_find(state_names, state));
+    report(w, l, 0, what);
+}
+
+/* A link may come up after the second Set: only the third counts. */
+static void follows(const struct watch *w, struct smp_link *l, uint8_t state)
+{
+    char what[120];
+    l->tid = 0;
+    l->tries = state >= l->wanted ? 0 : (uint8_t)(l->tries + 1);
+    if (l->tries < TRIES)
+        return;
+    g_snprintf(what, sizeof what,
+               "does not get up: %u times since frame %u the subnet manager set its state, and it "
+               "answers %s",
+               l->tries, l->first_frame, names_find(state_names, state));
+    l->tries = 0;
+    report(w, l, l->first_frame, what);
+}
+
+static void set(const struct watch *w, struct smp_link *l, uint8_t state)
+{
+    if (state != PORT_ARMED && state != PORT_ACTIVE)
+        return;
+    if (!l->tries)
+        l->first_frame = w->p->at.frame;
+    l->wanted = state;
+    l->tid = w->p->mad.mad.tid;
+}
+
+/* subnet.c has that of a port with a LID. */
+static bool has_endport(const struct watch *w)
+{
+    for (unsigned i = 0; i < w->e->count; i++)
+        if (w->e->list[i].kind == SUBNET_PORT_INFO)
+            return true;
+    return false;
+}
+
+static void told(const struct watch *w, struct smp_link *l, uint8_t state)
+{
+    if (state == PORT_NO_CHANGE || state > PORT_ACTIVE)
+        return;
+    if (l->tid && l->tid == w->p->mad.mad.tid)
+        follows(w, l, state);
+    if (l->active && state < PORT_ACTIVE && !has_endport(w))
+        went_down(w, l, state);
+    l->active = state == PORT_ACTIVE;
+}
+
+void watch_links(const struct watch *w)
+{
+    const struct smp *s = &w->p->mad.smp;
+    bool response = s->mad.method == SMP_GET_RESP;
+    struct question_key key;
+    struct port_info i;
+    if (!w->p->ib.has_lrh || w->p->mad.result != WIRE_OK || packet_is_corrupt(w->p) ||
+        smp_port_info(s, &i) != WIRE_OK || (response && s->mad.status) ||
+        !smp_key(w, response ? w->p->src : w->p->dst, &key))
+        return;
+    put32(key.who + SMP_KEY_MODIFIER, i.port); /* without the flags */
+    if (response)
+        told(w, link_of(w, &key), i.state);
+    else if (s->mad.method == SMP_SET)
+        set(w, link_of(w, &key), i.state);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The port that an SMP is about; for smps.c and links.c. Private to analysis/. */
+#ifndef IPOIB_ANALYSIS_SMPS_H
+#define IPOIB_ANALYSIS_SMPS_H
+
+#include "analysis/question.h"
+
+/* Places in the key's who. */
+enum { SMP_KEY_ATTRIBUTE = 0, SMP_KEY_MODIFIER = 2, SMP_KEY_AGENT = 6 };
+
+/*
+ * The attribute, its modifier, and the port: the end of a directed route, or a LID. false: the
+ * route is too long, or was not captured.
+ */
+bool smp_key(const struct watch *w, struct port target, struct question_key *key);
+/* "the directed route 0,1,2" or "LID 3" */
+void smp_append_target(GString *out, const struct question_key *key);
+/* The sender fields of the port, if it has a LID. */
+struct sender smp_target(const struct watch *w, const struct question_key *key);
+
+#endif
