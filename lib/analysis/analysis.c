@@ -23,6 +23,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .rc = rc_flows_new(),
         .echo_sizes = echo_sizes_new(),
         .receivers = receivers_new(),
+        .pkey_tables = pkey_tables_new(),
     };
     return a;
 }
@@ -39,6 +40,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.rc);
     g_free(a->watch.echo_sizes);
     receivers_free(a->watch.receivers);
+    g_free(a->watch.pkey_tables);
     g_free(a);
 }
 
@@ -62,6 +64,7 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
     watch_managers(w, e);
     watch_refused_requests(w, e);
     watch_members(w, e);
+    watch_pkey_table(w, e);
 }
 
 static void watch_mad(const struct watch *w)
@@ -91,6 +94,7 @@ static void watch_datagram(const struct watch *w)
     if (w->p->ib.dgid) {
         watch_lids_of_datagram(w);
         watch_receivers(w);
+        watch_sender_pkey(w);
     }
     if (!packet_begins_message(w->p) || d->header != WIRE_OK)
         return;

@@ -27,6 +27,7 @@ struct watch {
     struct rc_flows *rc;
     struct echo_sizes *echo_sizes;
     struct receivers *receivers;
+    struct pkey_tables *pkey_tables;
 };
 
 /*
@@ -94,5 +95,7 @@ void watch_sa_times(const struct watch *w);                              /* sa_s
 void watch_rc(const struct watch *w);                                    /* rc.c */
 void watch_members(const struct watch *w, const struct subnet_event *e); /* receivers.c */
 void watch_receivers(const struct watch *w);
+void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* pkeys.c */
+void watch_sender_pkey(const struct watch *w);
 
 #endif
