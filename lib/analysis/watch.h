@@ -28,6 +28,8 @@ struct watch {
     struct echo_sizes *echo_sizes;
     struct receivers *receivers;
     struct pkey_tables *pkey_tables;
+    struct small_paths *small_paths;
+    struct headers *headers;
 };
 
 /*
@@ -97,5 +99,10 @@ void watch_members(const struct watch *w, const struct subnet_event *e); /* rece
 void watch_receivers(const struct watch *w);
 void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* pkeys.c */
 void watch_sender_pkey(const struct watch *w);
+void watch_path_of_event(const struct watch *w, const struct subnet_event *e); /* mtus.c */
+void watch_path_mtu(const struct watch *w);
+void watch_advertised_mtu(const struct watch *w);
+void watch_operational_vls(const struct watch *w); /* headers.c */
+void watch_headers(const struct watch *w);
 
 #endif
