@@ -302,6 +302,8 @@ void sources_free(struct sources *s);
  */
 /* Number of sources with an ICRC of which none was right. */
 unsigned sources_without_right(const struct sources *s);
+/* Number of LIDs of which no VCRC was right, while others on the same interface have right ones. */
+unsigned sources_without_vcrc(const struct sources *s);
 struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view bytes,
                               const struct ib_packet *ib);
 
