@@ -14,6 +14,10 @@ struct sender sender_at(const struct watch *w, uint16_t lid, const struct ip *ip
 /* "IP 10.0.0.1". Returns text. */
 const char *ip_text(char text[SENDER_TEXT_SIZE], const struct ip *ip);
 
+/* An ICMP or ICMPv6 message to one host that is no echo, with eight bytes or more (icmp_errors.c).
+ */
+void watch_icmp_error(const struct watch *w, struct view icmp);
+
 /* The event that the question has no answer. length: bytes of its IP addresses. */
 void report_unanswered(const struct watch *w, enum event_kind kind, const struct question *q,
                        uint8_t length);

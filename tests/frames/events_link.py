@@ -6,7 +6,8 @@ from frames import ib
 from frames.connection import Link
 from frames.events import NO_RECORDS, copy_last, link, number
 from frames.fabric import FULL, smp_frame
-from frames.messages import ping, udp4
+from frames.ib import encap
+from frames.messages import ping, solicited_node, udp4
 from frames.subnet import PATH_BY_GIDS, SMP_SET, Host, Subnet
 
 CASES = []
@@ -403,4 +404,82 @@ def headers_that_are_corrupt():
     s.arp_request(a, "10.0.0.2", destqp=0x23)
     _, octets, _ = s.records.pop()
     s.put(with_crcs(octets[:-6], right=False))
+    return s, []
+
+
+# ---- duplicate address detection, and errors of ICMP
+
+
+def looks_for(s, host, target):
+    """A solicitation from the unspecified address (RFC 4862 section 5.4.2)."""
+    s.icmp6(host, s.group6(solicited_node(target)), solicited_node(target), ib.nd_ns(target), "::")
+
+
+@case
+def two_ports_that_look_for_one_address():
+    s, a, b, _ = link()
+    looks_for(s, a, "2001:db8::5")
+    looks_for(s, b, "2001:db8::5")
+    copy_last(s)
+    return s, [("duplicate_ip", number(s) - 1, 1, [b.gid, a.gid, "2001:db8::5", "both want it"])]
+
+
+@case
+def ports_that_look_for_addresses_one_after_the_other():
+    """The same port again, another address, and another port after two seconds."""
+    s, a, b, _ = link()
+    looks_for(s, a, "2001:db8::5")
+    looks_for(s, a, "2001:db8::5")
+    looks_for(s, b, "2001:db8::6")
+    s.wait(2)
+    looks_for(s, b, "2001:db8::5")
+    return s, []
+
+
+def icmp_error(s, a, b, kind, code, about):
+    """a reports to b an error about the datagram (RFC 792)."""
+    body = ib.u8(kind) + ib.u8(code) + ib.u16(0) + ib.u32(0) + about[:28]
+    body = body[:2] + ib.u16(ib.inet_checksum(body)) + body[4:]
+    s.ud(a, b, encap(0x0800, ib.ipv4(a.ip, b.ip, 1, body)))
+
+
+def icmp6_error(s, a, b, kind, code, about):
+    """The same by ICMPv6 (RFC 4443)."""
+    s.icmp6(a, b, b.ll, ib.u8(kind) + ib.u8(code) + ib.u16(0) + ib.u32(0) + about)
+
+
+@case
+def router_without_a_reply():
+    """Host unreachable (3, 1) and address unreachable (1, 3)."""
+    s, a, b, _ = link()
+    for _ in range(2):
+        icmp_error(s, a, b, 3, 1, ib.ipv4(b.ip, "10.9.9.9", 17, bytes(8)))
+    first = number(s) - 1
+    icmp6_error(s, a, b, 1, 3, ib.ipv6("2001:db8::2", "2001:db8:9::9", 59, b""))
+    return s, [
+        ("arp_unanswered", first, 2, [a.gid, "to IP 10.0.0.2 that IP 10.9.9.9 is unreachable"]),
+        ("nd_unanswered", number(s), 1, [a.gid, "IP 2001:db8:9::9 is unreachable"]),
+    ]
+
+
+@case
+def host_that_lacks_fragments():
+    """Fragment reassembly time exceeded: (11, 1), and (3, 1) in ICMPv6."""
+    s, a, b, _ = link()
+    icmp_error(s, a, b, 11, 1, ib.ipv4(b.ip, a.ip, 17, bytes(8)))
+    icmp6_error(s, a, b, 3, 1, ib.ipv6(b.ll, a.ll, 59, b""))
+    texts = [a.gid, "a fragment is missing"]
+    return s, [("large_lost", number(s) - 1, 1, texts), ("large_lost", number(s), 1, texts)]
+
+
+@case
+def errors_of_another_kind():
+    """A closed port (3, 3 and 1, 4), a hop limit at its end (11, 0 and 3, 0), and an error that was
+    captured without the datagram that it is about."""
+    s, a, b, _ = link()
+    for kind, code in ((3, 3), (11, 0)):
+        icmp_error(s, a, b, kind, code, ib.ipv4(b.ip, a.ip, 17, bytes(8)))
+    for kind, code in ((1, 4), (3, 0)):
+        icmp6_error(s, a, b, kind, code, ib.ipv6(b.ll, a.ll, 59, b""))
+    icmp6_error(s, a, b, 1, 3, b"")
     return s, []
