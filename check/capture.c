@@ -86,15 +86,15 @@ static void count_unseen(struct unseen *u, const struct capfile *file,
 
 /* The times of the frames. */
 struct times {
-    int64_t first, last;
-    bool differ;
+    int64_t last;
+    uint32_t changes; /* frames with another time than the one before; the first one counts */
 };
 
 /* A program that converted the capture has lost its times. A few packets may have the same. */
 static void count_equal_times(struct unseen *u, const struct times *t, uint32_t frames)
 {
     enum { FRAMES = 10 };
-    if (!t->differ && frames >= FRAMES)
+    if (t->changes <= 1 && frames >= FRAMES)
         unseen_add(u, UNSEEN_EQUAL_TIMES, frames, 1);
 }
 
@@ -114,9 +114,7 @@ static bool check_one(struct checker *checker, struct unseen *u, const struct ca
     struct capture_frame c = {f->number, f->interface, f->linktype, capfile_time(file, f),
                               view_make(f->bytes, f->caplen, f->wirelen)};
     checker_mark(checker, capfile_is_marked(file, f));
-    if (f->number == 1)
-        t->first = c.ns;
-    t->differ |= c.ns != t->first;
+    t->changes += c.ns != t->last;
     count_unseen(u, file, f, &c, &t->last);
     return checker_frame(checker, &c);
 }

@@ -101,6 +101,7 @@ static void watch_datagram(const struct watch *w)
         watch_lids_of_datagram(w);
         watch_receivers(w);
         watch_sender_pkey(w);
+        watch_grh(w);
     }
     watch_path_mtu(w);
     watch_headers(w);

@@ -14,14 +14,14 @@ enum field { GRH_VERSION, GRH_LENGTH, DEST_QP, HOP_LIMIT, VIRTUAL_LANE, SOURCE_L
 
 enum { VLS_ALL = 16, GRH_IP_VERSION = 6 };
 
-struct headers {
+struct header_fields {
     unsigned vls;   /* no port whose PortInfo was captured has more VLs; VLS_ALL: not known */
     uint32_t frame; /* with that PortInfo */
 };
 
-struct headers *headers_new(void)
+struct header_fields *headers_new(void)
 {
-    struct headers *h = g_new0(struct headers, 1);
+    struct header_fields *h = g_new0(struct header_fields, 1);
     h->vls = VLS_ALL;
     return h;
 }
@@ -108,12 +108,14 @@ static bool is_to_another_subnet(const struct watch *w)
            !endports_by_gid(all, w->p->at.interface, ib->dgid);
 }
 
-static void watch_grh(const struct watch *w)
+void watch_grh(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
     const uint8_t *grh = w->p->bytes.p + ib->grh_off;
     unsigned version = grh[GRH_VER_TCLASS_FLOW] >> 4, length = be16(grh + GRH_PAY_LEN);
     unsigned right = ib->length - LRH_SIZE - GRH_SIZE;
+    if (!ib->has_lrh)
+        return;
     bool is_multicast = ib->dgid[0] == 0xff;
     if (version != GRH_IP_VERSION)
         wrong_version(w, version);
@@ -137,7 +139,7 @@ static unsigned vls_of(uint8_t code)
 void watch_operational_vls(const struct watch *w)
 {
     const struct smp *s = &w->p->mad.smp;
-    struct headers *h = w->headers;
+    struct header_fields *h = w->headers;
     if (s->mad.attribute != SMP_PORT_INFO || s->mad.method != SMP_GET_RESP || !smp_says(s) ||
         view_has(s->data, PORT_INFO_OPERATIONAL_VLS, 1) != WIRE_OK || packet_is_corrupt(w->p))
         return;
@@ -167,8 +169,9 @@ static void wrong_source_lid(const struct watch *w)
     invalid(w, SOURCE_LID, 0, what);
 }
 
-static void watch_lrh(const struct watch *w, unsigned vl)
+static void watch_lrh(const struct watch *w)
 {
+    unsigned vl = w->p->bytes.p[LRH_VL_LVER] >> 4;
     if (vl >= w->headers->vls)
         wrong_vl(w, vl);
     if (w->p->ib.slid >= LID_MULTICAST_FIRST)
@@ -179,14 +182,11 @@ static void watch_lrh(const struct watch *w, unsigned vl)
                 "management may have");
 }
 
+/* Most packets have VL 0. */
 void watch_headers(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    if (!ib->has_lrh)
-        return;
-    unsigned vl = w->p->bytes.p[LRH_VL_LVER] >> 4;
-    if (vl >= w->headers->vls || ib->slid >= LID_MULTICAST_FIRST || ib->dlid == LID_PERMISSIVE)
-        watch_lrh(w, vl);
-    if (ib->dgid)
-        watch_grh(w);
+    if (ib->has_lrh && (w->p->bytes.p[LRH_VL_LVER] >= 0x10 || ib->slid >= LID_MULTICAST_FIRST ||
+                        ib->dlid == LID_PERMISSIVE))
+        watch_lrh(w);
 }

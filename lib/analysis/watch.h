@@ -29,7 +29,7 @@ struct watch {
     struct receivers *receivers;
     struct pkey_tables *pkey_tables;
     struct small_paths *small_paths;
-    struct headers *headers;
+    struct header_fields *headers;
 };
 
 /*
@@ -104,5 +104,6 @@ void watch_path_mtu(const struct watch *w);
 void watch_advertised_mtu(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
 void watch_headers(const struct watch *w);
+void watch_grh(const struct watch *w);
 
 #endif
