@@ -84,6 +84,20 @@ static void count_unseen(struct unseen *u, const struct capfile *file,
     *last = c->ns;
 }
 
+/* The times of the frames. */
+struct times {
+    int64_t last;
+    uint32_t changes; /* frames with another time than the one before; the first one counts */
+};
+
+/* A program that converted the capture has lost its times. A few packets may have the same. */
+static void count_equal_times(struct unseen *u, const struct times *t, uint32_t frames)
+{
+    enum { FRAMES = 10 };
+    if (t->changes <= 1 && frames >= FRAMES)
+        unseen_add(u, UNSEEN_EQUAL_TIMES, frames, 1);
+}
+
 static void analyse_packet(void *user, const struct packet *p, const struct events *e)
 {
     analysis_packet(user, p, e);
@@ -95,12 +109,13 @@ static void annotate_event(void *user, const struct link_event *e)
 }
 
 static bool check_one(struct checker *checker, struct unseen *u, const struct capfile *file,
-                      const struct capfile_frame *f, int64_t *last)
+                      const struct capfile_frame *f, struct times *t)
 {
     struct capture_frame c = {f->number, f->interface, f->linktype, capfile_time(file, f),
                               view_make(f->bytes, f->caplen, f->wirelen)};
     checker_mark(checker, capfile_is_marked(file, f));
-    count_unseen(u, file, f, &c, last);
+    t->changes += c.ns != t->last;
+    count_unseen(u, file, f, &c, &t->last);
     return checker_frame(checker, &c);
 }
 
@@ -120,13 +135,15 @@ static bool check_frames(const struct checking *c, const volatile int *stop, GEr
     struct capfile_frame frame;
     struct unseen *unseen = fabric_count_unseen(c->fabric);
     enum capfile_result result = CAPFILE_END;
-    int64_t last = INT64_MIN;
+    struct times times = {.last = INT64_MIN};
+    frame.number = 0;
     while (!*stop && (result = capfile_next(c->file, &frame, error)) == CAPFILE_FRAME) {
-        verdict_frame(c->out->verdict, check_one(c->checker, unseen, c->file, &frame, &last));
+        verdict_frame(c->out->verdict, check_one(c->checker, unseen, c->file, &frame, &times));
         if (c->annotation)
             annotation_frame(c->annotation, &frame);
         progress_frame(c->progress, frame.number);
     }
+    count_equal_times(unseen, &times, frame.number);
     if (*stop) { /* a signal also interrupts reading */
         g_clear_error(error);
         return fail_with(error, "interrupted");

@@ -24,6 +24,9 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .rc = rc_flows_new(),
         .echo_sizes = echo_sizes_new(),
         .receivers = receivers_new(),
+        .pkey_tables = pkey_tables_new(),
+        .small_paths = small_paths_new(),
+        .headers = headers_new(),
     };
     return a;
 }
@@ -41,6 +44,9 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.rc);
     g_free(a->watch.echo_sizes);
     receivers_free(a->watch.receivers);
+    g_free(a->watch.pkey_tables);
+    g_free(a->watch.small_paths);
+    g_free(a->watch.headers);
     g_free(a);
 }
 
@@ -64,6 +70,8 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
     watch_managers(w, e);
     watch_refused_requests(w, e);
     watch_members(w, e);
+    watch_pkey_table(w, e);
+    watch_path_of_event(w, e);
 }
 
 static void watch_mad(const struct watch *w)
@@ -83,6 +91,7 @@ static void watch_mad(const struct watch *w)
         watch_smp(w);
         watch_smp_requests(w);
         watch_links(w);
+        watch_operational_vls(w);
     } else {
         watch_counters(w);
     }
@@ -94,12 +103,17 @@ static void watch_datagram(const struct watch *w)
     if (w->p->ib.dgid) {
         watch_lids_of_datagram(w);
         watch_receivers(w);
+        watch_sender_pkey(w);
+        watch_grh(w);
     }
+    watch_path_mtu(w);
+    watch_headers(w);
     if (!packet_begins_message(w->p) || d->header != WIRE_OK)
         return;
     if (d->encap.type == TYPE_ARP || d->icmpv6.p) {
         watch_holders(w);
         watch_address_requests(w);
+        watch_advertised_mtu(w);
     }
     watch_echo(w);
     watch_twins(w);

@@ -8,7 +8,7 @@
 #include "wire/nd.h"
 
 /* Times after the solicitation and after the answer to it. Packets on the way do not count. */
-enum { ANSWER_MS = 5000, USE_MIN_MS = 500, USE_MAX_MS = 60000 };
+enum { BOTH_MS = 1000, ANSWER_MS = 5000, USE_MIN_MS = 500, USE_MAX_MS = 60000 };
 
 static struct detection *slot_of(const struct watch *w, const struct ip *ip)
 {
@@ -32,16 +32,37 @@ static bool is_between(const struct watch *w, int64_t since, int64_t min, int64_
     return ms >= min && ms <= max;
 }
 
+/*
+ * Another port solicits the address in the same second: both must give it up (RFC 4862 section
+ * 5.4.3). A port that solicits again, as for its retransmissions, has the same GID.
+ */
+static void both_solicit(const struct watch *w, const struct detection *d)
+{
+    struct sender who = {.lid = w->p->ib.slid, .known = SENDER_LID | SENDER_GID};
+    struct event_key key = event_key(w, EVENT_DUPLICATE_IP, NULL, d->ip.bytes, d->link);
+    char gid[GID_TEXT];
+    memcpy(who.gid, w->p->ib.sgid, GID_SIZE);
+    who = sender_with_ip(who, &d->ip);
+    watch_event(w, &key, &who, d->frame,
+                "it looks whether the address is free, as GID %s does in frame %u: both want it, "
+                "and neither may use it",
+                text_of_gid(gid, d->gid), d->frame);
+}
+
 static void solicited(const struct watch *w, const struct ip *target)
 {
     struct detection *d = slot_of(w, target);
     const struct ib_packet *ib = &w->p->ib;
     if (!ib->sgid || !w->p->src.id)
         return;
+    if (is_of(w, d, target) && !port_same(d->port, w->p->src) &&
+        memcmp(d->gid, ib->sgid, GID_SIZE) != 0 && is_between(w, d->ns, 0, BOTH_MS))
+        both_solicit(w, d);
     *d = (struct detection){.ip = *target,
                             .link = packet_link_key(w->p),
                             .qpn = ib->sqpn,
                             .port = w->p->src,
+                            .frame = w->p->at.frame,
                             .ns = w->p->at.ns};
     memcpy(d->gid, ib->sgid, GID_SIZE);
 }

@@ -26,15 +26,19 @@ enum { SIZE_FRAGMENTED = 65536 };
 struct echo {
     struct ip from, to;
     bool request;
-    uint32_t size;   /* bytes of the datagram, or SIZE_FRAGMENTED */
-    uint64_t number; /* identifier and sequence number, and a bit that is set */
+    uint32_t size;    /* bytes of the datagram, or SIZE_FRAGMENTED */
+    uint64_t number;  /* identifier and sequence number, and a bit that is set */
+    struct view icmp; /* if it is another ICMP message; p NULL: it is none */
 };
 
 /* ---- decoding */
 
 static bool read_echo(struct view icmp, struct echo *e, uint8_t request, uint8_t reply)
 {
-    if (view_has(icmp, 0, ECHO_SIZE) != WIRE_OK || (icmp.p[0] != request && icmp.p[0] != reply))
+    if (view_has(icmp, 0, ECHO_SIZE) != WIRE_OK)
+        return false;
+    e->icmp = icmp;
+    if (icmp.p[0] != request && icmp.p[0] != reply)
         return false;
     e->request = icmp.p[0] == request;
     e->number = UINT64_C(1) << 32 | be32(icmp.p + ECHO_ID);
@@ -224,8 +228,14 @@ static void watch_reply(const struct watch *w, const struct echo *e)
 void watch_echo(const struct watch *w)
 {
     struct echo e;
-    if (!w->p->ib.has_lrh || ib_is_multicast(&w->p->ib) || !find_echo(w->p, &e))
+    e.icmp.p = NULL;
+    if (!w->p->ib.has_lrh || ib_is_multicast(&w->p->ib))
         return;
+    if (!find_echo(w->p, &e)) {
+        if (e.icmp.p)
+            watch_icmp_error(w, e.icmp);
+        return;
+    }
     if (e.request)
         watch_request(w, &e);
     else

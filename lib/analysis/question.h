@@ -72,12 +72,25 @@ struct heard {
     uint16_t subnet, lid; /* LID 0: unused */
 };
 
+/* What a request to the SA wants: valid components are in its mask. */
+struct sa_wanted {
+    uint64_t mask;
+    int64_t ms;
+    uint32_t frame;        /* 0: the request was not captured */
+    uint16_t pkey;         /* of a path */
+    uint8_t gid[GID_SIZE]; /* the MGID of a group, the DGID of a path */
+};
+
 /* An SA transaction. q NULL: its request was not captured. */
 struct sa_transaction {
     uint64_t requester, tid;
     struct question *question;
     uint32_t answered_frame; /* 0: not answered */
+    struct sa_wanted wanted;
 };
+
+/* Does the SA's answer fit what was wanted (sa_answers.c)? */
+void watch_sa_answer(const struct watch *w, const struct sa_wanted *wanted);
 
 /* Was the port at this LID Active in its last PortInfo? */
 struct port_activity {

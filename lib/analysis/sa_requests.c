@@ -150,12 +150,24 @@ bool sa_answers_reported(const struct watch *w)
     return is_of(t, w->p->dst, w->p->mad.mad.tid) && t->question && t->question->reported;
 }
 
+static struct sa_wanted wanted(const struct watch *w)
+{
+    const struct sa *sa = &w->p->mad.sa;
+    struct sa_wanted out = {.mask = sa->component_mask, .ms = watch_ms(w), .frame = w->p->at.frame};
+    const uint8_t *gid = gid_of(sa);
+    if (gid)
+        memcpy(out.gid, gid, GID_SIZE);
+    if (gid && sa->mad.attribute == SA_PATH_RECORD)
+        out.pkey = be16(sa->data.p + PATH_PKEY);
+    return out;
+}
+
 static void enter_transaction(const struct watch *w, struct sa_transaction *t, struct question *q)
 {
     bool is_other = t->question && t->question != q && !is_of(t, w->p->src, w->p->mad.mad.tid);
     if (is_other)
         question_answer(w, t->question); /* its answer would not be recognised any more */
-    *t = (struct sa_transaction){w->p->src.id, w->p->mad.mad.tid, q, 0};
+    *t = (struct sa_transaction){w->p->src.id, w->p->mad.mad.tid, q, 0, wanted(w)};
 }
 
 static void requested(const struct watch *w)
@@ -253,6 +265,8 @@ static void responded(const struct watch *w)
     if (packet_is_corrupt(p) || !port_to_lid(p->dst))
         return;
     watch_path(w, q);
+    if (known && !t->answered_frame)
+        watch_sa_answer(w, &t->wanted);
     if (q && q->key.kind == QUESTION_SA && w->p->mad.mad.status)
         refused(w, q);
     if (t->question)
@@ -260,7 +274,7 @@ static void responded(const struct watch *w)
     else if (!known)
         watch_stray(w);
     if (!known)
-        *t = (struct sa_transaction){p->dst.id, p->mad.mad.tid, NULL, 0};
+        *t = (struct sa_transaction){p->dst.id, p->mad.mad.tid, NULL, 0, {0}};
     t->answered_frame = p->at.frame;
 }
 

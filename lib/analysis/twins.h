@@ -28,7 +28,8 @@ struct detection {
     uint32_t link, qpn;
     struct port port;
     uint8_t gid[GID_SIZE];
-    int64_t ns;              /* of its last solicitation */
+    uint32_t frame;          /* of its last solicitation */
+    int64_t ns;              /* the same */
     uint32_t conflict_frame; /* another port answered it; 0: none did */
     int64_t conflict_ns;
     uint8_t other[GID_SIZE]; /* that port */

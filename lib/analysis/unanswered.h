@@ -20,4 +20,8 @@ struct ip ip_of_key(const uint8_t bytes[16]);
 /* The event that the question has no answer. */
 void ip_unanswered(const struct watch *w, enum event_kind kind, const struct question *q);
 
+/* An ICMP or ICMPv6 message to one host that is no echo, with eight bytes or more (icmp_errors.c).
+ */
+void watch_icmp_error(const struct watch *w, struct view icmp);
+
 #endif

@@ -28,6 +28,9 @@ struct watch {
     struct rc_flows *rc;
     struct echo_sizes *echo_sizes;
     struct receivers *receivers;
+    struct pkey_tables *pkey_tables;
+    struct small_paths *small_paths;
+    struct header_fields *headers;
 };
 
 /*
@@ -96,5 +99,13 @@ void watch_sa_times(const struct watch *w);                              /* sa_s
 void watch_rc(const struct watch *w);                                    /* rc.c */
 void watch_members(const struct watch *w, const struct subnet_event *e); /* receivers.c */
 void watch_receivers(const struct watch *w);
+void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* pkeys.c */
+void watch_sender_pkey(const struct watch *w);
+void watch_path_of_event(const struct watch *w, const struct subnet_event *e); /* mtus.c */
+void watch_path_mtu(const struct watch *w);
+void watch_advertised_mtu(const struct watch *w);
+void watch_operational_vls(const struct watch *w); /* headers.c */
+void watch_headers(const struct watch *w);
+void watch_grh(const struct watch *w);
 
 #endif

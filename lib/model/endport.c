@@ -368,14 +368,25 @@ static bool other_blocks_are_empty(const struct endport_pkeys *k)
     return (k->empty_blocks & others) == others;
 }
 
-enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey)
+/* bits: those of the P_Key that count. */
+static enum pkey_known find_pkey(const struct endport *p, uint16_t pkey, uint16_t bits)
 {
     if (!p->pkeys)
         return PKEY_NOT_KNOWN;
     for (unsigned i = 0; i < ENDPORT_PKEYS; i++)
-        if (((p->pkeys->entries[i] ^ pkey) & 0x7fff) == 0)
+        if (((p->pkeys->entries[i] ^ pkey) & bits) == 0)
             return PKEY_IS_THERE;
     return other_blocks_are_empty(p->pkeys) ? PKEY_IS_NOT_THERE : PKEY_NOT_KNOWN;
+}
+
+enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey)
+{
+    return find_pkey(p, pkey, 0x7fff);
+}
+
+enum pkey_known endport_has_entry(const struct endport *p, uint16_t pkey)
+{
+    return find_pkey(p, pkey, 0xffff);
 }
 
 /*

@@ -186,5 +186,7 @@ static inline bool endport_has_lid(const struct endport *p, uint16_t lid)
  */
 enum pkey_known { PKEY_IS_THERE, PKEY_IS_NOT_THERE, PKEY_NOT_KNOWN };
 enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey);
+/* The same for the whole P_Key, with its membership. */
+enum pkey_known endport_has_entry(const struct endport *p, uint16_t pkey);
 
 #endif

@@ -133,6 +133,47 @@ bool sources_share(struct sources *s, uint16_t interface, const struct ib_packet
     return shared;
 }
 
+/* Wrong VCRCs of a source, and none that is right, before they show anything. */
+enum { VCRCS_WRONG = 8 };
+
+/* The interfaces on which a source has shown right VCRCs: a set. */
+static GHashTable *interfaces_with_vcrcs(const struct sources *s)
+{
+    GHashTable *out = g_hash_table_new(NULL, NULL);
+    GHashTableIter i;
+    gpointer key;
+    g_hash_table_iter_init(&i, s->known);
+    while (g_hash_table_iter_next(&i, &key, NULL)) {
+        const struct icrc_source *from = key;
+        if (from->vcrc_rights == VCRCS_SHOWN)
+            g_hash_table_add(out, GUINT_TO_POINTER(port_interface((struct port){from->id}) + 1u));
+    }
+    return out;
+}
+
+/* Each port has a LID, and perhaps a GID: its LID counts. Ports without one share the permissive
+ * LID. */
+static bool lacks_vcrc(const struct icrc_source *from, GHashTable *interfaces)
+{
+    const struct port port = {from->id};
+    return from->vcrc_tries >= VCRCS_WRONG && !from->vcrc_rights && port_kind(port) == PORT_LID &&
+           port_to_lid(port) != LID_PERMISSIVE &&
+           g_hash_table_contains(interfaces, GUINT_TO_POINTER(port_interface(port) + 1u));
+}
+
+unsigned sources_without_vcrc(const struct sources *s)
+{
+    GHashTable *interfaces = interfaces_with_vcrcs(s);
+    GHashTableIter i;
+    gpointer key;
+    unsigned n = 0;
+    g_hash_table_iter_init(&i, s->known);
+    while (g_hash_table_iter_next(&i, &key, NULL))
+        n += lacks_vcrc(key, interfaces);
+    g_hash_table_destroy(interfaces);
+    return n;
+}
+
 /* The frame continues after the VCRC, so the LRH's length, which locates the CRCs, is wrong. */
 static bool is_longer(struct view bytes, const struct ib_packet *ib)
 {

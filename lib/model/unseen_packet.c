@@ -129,6 +129,23 @@ static bool is_of_ipoib(const struct fabric *f, const struct packet *p)
     return qp && (qp->pkey == 0 || p->ib.transport != IB_UD || qp->qkey == p->ib.qkey);
 }
 
+/* After a pause, the QPs may be those of another connection: its PSNs start anywhere. */
+static bool has_its_qps(const struct fabric *f, const struct packet *p, const struct connection *c)
+{
+    const struct flow *flow = connections_flow(f->connections, &p->dst, p->ib.dqpn, false);
+    return !connection_is_over(c) && (connection_has_qps(c, &f->facts.order.clocks) ||
+                                      (flow && flow_is_next(flow, p->ib.psn)));
+}
+
+/* IPoIB has only SENDs on its connections (RFC 4755). */
+static bool is_rdma(const struct fabric *f, const struct packet *p)
+{
+    const struct connection *c = p->classification.connection;
+    bool is_connected = p->ib.transport == IB_RC || p->ib.transport == IB_UC;
+    return is_connected && p->ib.kind != IB_KIND_SEND && p->ib.opcode != OPCODE_ACKNOWLEDGE && c &&
+           connection_is_ipoib(c) && has_its_qps(f, p, c) && !packet_is_corrupt(p);
+}
+
 /* An IP datagram on a connection that is not known; only its Reserved field is not IPoIB's. */
 static bool is_of_stranger(const struct packet *p)
 {
@@ -144,6 +161,8 @@ static void count_other(struct fabric *f, const struct packet *p)
     bool is_other = p->ib.transport == IB_RD || p->ib.transport == IB_XRC;
     if (p->ib.immediate && is_of_ipoib(f, p))
         unseen_add(&f->unseen, UNSEEN_IMMEDIATE, 1, p->at.frame);
+    else if (is_rdma(f, p))
+        unseen_add(&f->unseen, UNSEEN_RDMA, 1, p->at.frame);
     else if (is_other && is_of_ipoib(f, p))
         unseen_add(&f->unseen, UNSEEN_TRANSPORT, 1, p->at.frame);
     else if (is_of_stranger(p))
@@ -216,6 +235,7 @@ struct unseen fabric_unseen(const struct fabric *f)
     count_unacknowledged(&u, f->connections);
     unseen_add(&u, UNSEEN_MESSAGES, connections_incomplete_messages(f->connections), 0);
     unseen_add(&u, UNSEEN_CRCS, sources_without_right(f->sources), 0);
+    unseen_add(&u, UNSEEN_VCRCS, sources_without_vcrc(f->sources), 0);
     count_requests(&u, f->connections);
     return u;
 }

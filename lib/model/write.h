@@ -298,6 +298,8 @@ void sources_free(struct sources *s);
 
 /* Number of sources with an ICRC of which none was right. */
 unsigned sources_without_right(const struct sources *s);
+/* Number of LIDs of which no VCRC was right, while others on the same interface have right ones. */
+unsigned sources_without_vcrc(const struct sources *s);
 /*
  * Would a wrong CRC mean that this packet is corrupt? Call once for each packet with complete
  * headers, in capture order.

@@ -99,13 +99,14 @@ enum {
     PORT_INFO_MASTER_SM_LID = 18,
     PORT_INFO_CAPABILITY_MASK = 20,
     PORT_INFO_LOCAL_PORT = 28,
-    PORT_INFO_SPEED_STATE = 32, /* LinkSpeedSupported (4 bits), PortState (4) */
-    PORT_INFO_PHYS_DOWN = 33,   /* PortPhysicalState (4), LinkDownDefaultState (4) */
-    PORT_INFO_MKEY_LMC = 34,    /* M_KeyProtectBits (2), reserved (3), LMC (3) */
-    PORT_INFO_MTU_SMSL = 36,    /* NeighborMTU (4), MasterSMSL (4) */
-    PORT_INFO_MTU_CAP = 41,     /* InitTypeReply (4), MTUCap (4) */
-    PORT_INFO_SIZE = 42,        /* up to the last field above */
-    PORT_INFO_REREGISTER = 51,  /* ClientReregister (1), reserved (2), SubnetTimeOut (5) */
+    PORT_INFO_SPEED_STATE = 32,     /* LinkSpeedSupported (4 bits), PortState (4) */
+    PORT_INFO_PHYS_DOWN = 33,       /* PortPhysicalState (4), LinkDownDefaultState (4) */
+    PORT_INFO_MKEY_LMC = 34,        /* M_KeyProtectBits (2), reserved (3), LMC (3) */
+    PORT_INFO_MTU_SMSL = 36,        /* NeighborMTU (4), MasterSMSL (4) */
+    PORT_INFO_MTU_CAP = 41,         /* InitTypeReply (4), MTUCap (4) */
+    PORT_INFO_SIZE = 42,            /* up to the last field above */
+    PORT_INFO_OPERATIONAL_VLS = 43, /* OperationalVLs (4), enforcement of partitions (4) */
+    PORT_INFO_REREGISTER = 51,      /* ClientReregister (1), reserved (2), SubnetTimeOut (5) */
 };
 /* PortState; in a Set, 0 means no change, and Init is not allowed */
 enum { PORT_NO_CHANGE = 0, PORT_DOWN = 1, PORT_INIT = 2, PORT_ARMED = 3, PORT_ACTIVE = 4 };

@@ -206,6 +206,7 @@ FRAGMENT, LATER_FRAGMENT = b"\x3a\0\0\1\0\0\0\1", b"\x3a\0\0\x18\0\0\0\1"
 DHCP = struct.pack(">HHHH", 68, 67, 308, 0) + bytes(192)
 DATA = 58  # index of an RC SEND Only of connected.pcap
 RC_IMMEDIATE, RC_INVALIDATE, UD_IMMEDIATE, RD_SEND = b"\x05", b"\x17", b"\x65", b"\x44"
+RDMA_READ_RESPONSE = b"\x0e"  # of several packets, Middle: no further header
 
 
 def connected(change):
@@ -228,6 +229,7 @@ NOT_JUDGED = {
     ),
     "RC immediate": (lambda: connected(edited(BTH, RC_IMMEDIATE)), {"with-immediate": (1, 59)}),
     "RC invalidate": (lambda: connected(edited(BTH, RC_INVALIDATE)), {"with-immediate": (1, 59)}),
+    "RDMA": (lambda: connected(edited(BTH, RDMA_READ_RESPONSE)), {"rdma-of-ipoib": (1, 59)}),
     "RD": (lambda: pcap(changed(PING, edited(BTH, RD_SEND))), {"other-transport": (1, 45)}),
     "IP cut": (lambda: carrying(b"\x08\0\0\0\x45\0\0\0"), {"malformed-ip": (1, 45)}),
     "IP length": (
@@ -420,6 +422,42 @@ def test_senders_without_a_right_crc_are_named(tmp_path):
     ]
     document, status = report(write(tmp_path, pcap(frames)))
     assert status == check.OK and set(unseen(document)) == {"unused-crcs"}
+
+
+def test_a_sender_without_a_right_vcrc_is_named(tmp_path):
+    """LID 2 has wrong VCRCs and right ICRCs, all others are right: its link may be broken."""
+    of_lid_2 = [f.data[6:8] == b"\0\2" for f in FRAMES]
+    assert 8 <= sum(of_lid_2) < len(FRAMES) - 8
+    frames = [
+        capfile.Frame(f.time, f.data[:-1] + bytes([f.data[-1] ^ 0x55]), f.wire) if it else f
+        for f, it in zip(FRAMES, of_lid_2)
+    ]
+    document, status = report(write(tmp_path, pcap(frames)))
+    assert status == check.OK and unseen(document)["wrong-vcrcs"] == (1, 0)
+
+
+def test_senders_that_all_lack_vcrcs_are_not_named(tmp_path):
+    """The program that captured has no VCRCs, or few: a port's first packets are corrupt."""
+    wrong = [
+        capfile.Frame(f.time, f.data[:-1] + bytes([f.data[-1] ^ 0x55]), f.wire) for f in FRAMES
+    ]
+    for frames in (wrong, wrong[:5] + FRAMES[5:], FRAMES):
+        document, _ = report(write(tmp_path, pcap(frames)))
+        assert "wrong-vcrcs" not in unseen(document)
+
+
+def test_equal_times_are_named(tmp_path):
+    """Ten packets or more, all with one time; nine may have the same."""
+    same = [capfile.Frame(FRAMES[0].time, f.data, f.wire) for f in FRAMES]
+    other = same[:-1] + [FRAMES[-1]]
+    for frames, expected in (
+        (same, (117, 1)),
+        (same[:10], (10, 1)),
+        (same[:9], None),
+        (other, None),
+    ):
+        document, _ = report(write(tmp_path, pcap(frames)))
+        assert unseen(document).get("equal-times") == expected
 
 
 def test_all_formats_show_it(tmp_path):

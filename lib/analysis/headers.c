@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * IPoIB packets with a header that receivers, switches or routers drop, whatever the packet has.
+ * The CRCs are right, so the sender made the header, or a device on the way.
+ *
+ * Sources: the IBA sections that are named below; and the receiver of Linux's qib driver, which
+ * drops a GRH with another version or another next header, and a multicast packet without a GRH.
+ */
+#include "analysis/watch.h"
+#include "rules/check_context.h"
+
+/* The field that is wrong; part of the event's key. */
+enum field { GRH_VERSION, GRH_LENGTH, DEST_QP, HOP_LIMIT, VIRTUAL_LANE, SOURCE_LID, DEST_LID };
+
+enum { VLS_ALL = 16, GRH_IP_VERSION = 6 };
+
+struct header_fields {
+    unsigned vls;   /* no port whose PortInfo was captured has more VLs; VLS_ALL: not known */
+    uint32_t frame; /* with that PortInfo */
+};
+
+struct header_fields *headers_new(void)
+{
+    struct header_fields *h = g_new0(struct header_fields, 1);
+    h->vls = VLS_ALL;
+    return h;
+}
+
+static void invalid(const struct watch *w, enum field field, uint32_t cause, const char *what)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    struct sender who = sender_of(w->f, w->p);
+    char text[GID_TEXT];
+    if (packet_integrity(w->p) != INTEGRITY_INTACT)
+        return;
+    if (ib->dgid)
+        text_of_gid(text, ib->dgid);
+    else
+        g_snprintf(text, sizeof text, "LID %u", ib->dlid);
+    const struct event_key key = event_key(w, EVENT_INVALID_HEADER, who.gid, ib->dgid,
+                                           (uint64_t)field << 32 | (uint64_t)ib->slid << 16 |
+                                               (ib->dgid ? 0 : ib->dlid));
+    watch_event(w, &key, &who, cause, "it sends to %s with %s", text, what);
+}
+
+/* ---- the global route header (IBA 8.3) */
+
+enum { WHAT_TEXT = 160 };
+
+static void wrong_version(const struct watch *w, unsigned version)
+{
+    char what[WHAT_TEXT];
+    g_snprintf(what, sizeof what,
+               "the version (IPVer) %u in the GRH instead of 6: receivers drop the packet",
+               version);
+    invalid(w, GRH_VERSION, 0, what);
+}
+
+static void wrong_length(const struct watch *w, unsigned length, unsigned right)
+{
+    char what[WHAT_TEXT];
+    g_snprintf(what, sizeof what,
+               "the length (PayLen) %u in the GRH, but %u bytes after it: receivers and routers "
+               "may drop the packet",
+               length, right);
+    invalid(w, GRH_LENGTH, 0, what);
+}
+
+/* Only the queue pairs that are attached to a group receive what is sent to it (IBA 10.5.2). */
+static void wrong_qp(const struct watch *w)
+{
+    char what[WHAT_TEXT];
+    g_snprintf(what, sizeof what,
+               "the destination QP 0x%06x instead of 0xffffff, that of multicast: the members of "
+               "the group do not receive the packet",
+               w->p->ib.dqpn);
+    invalid(w, DEST_QP, 0, what);
+}
+
+static void wrong_hop_limit(const struct watch *w)
+{
+    char what[WHAT_TEXT];
+    g_snprintf(what, sizeof what,
+               "the hop limit %u in the GRH, but to another subnet: routers drop the packet",
+               w->p->ib.hop_limit);
+    invalid(w, HOP_LIMIT, 0, what);
+}
+
+/* A GID of the prefix fe80::/64 never leaves its subnet, and every port has one (IBA 4.1.1). */
+static bool is_default_prefix(const uint8_t *gid)
+{
+    return be64(gid) == UINT64_C(0xfe80) << 48;
+}
+
+/* Does the port at the DLID have another GUID, in another subnet than the sender? Then it routes.
+ */
+static bool is_to_another_subnet(const struct watch *w)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    const struct endports *all = w->f->endports;
+    const struct endport *from = endports_by_lid(all, w->p->at.interface, ib->slid),
+                         *to = endports_by_lid(all, w->p->at.interface, ib->dlid);
+    if (memcmp(ib->sgid, ib->dgid, GID_SIZE / 2) == 0 || is_default_prefix(ib->dgid))
+        return false;
+    return from && to && memcmp(from->gid, ib->sgid, GID_SIZE) == 0 && endport_has_gid(to) &&
+           memcmp(to->gid, ib->dgid, GID_SIZE / 2) != 0 &&
+           memcmp(to->gid + GID_SIZE / 2, ib->dgid + GID_SIZE / 2, GID_SIZE / 2) != 0 &&
+           !endports_by_gid(all, w->p->at.interface, ib->dgid);
+}
+
+void watch_grh(const struct watch *w)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    const uint8_t *grh = w->p->bytes.p + ib->grh_off;
+    unsigned version = grh[GRH_VER_TCLASS_FLOW] >> 4, length = be16(grh + GRH_PAY_LEN);
+    unsigned right = ib->length - LRH_SIZE - GRH_SIZE;
+    if (!ib->has_lrh)
+        return;
+    bool is_multicast = ib->dgid[0] == 0xff;
+    if (version != GRH_IP_VERSION)
+        wrong_version(w, version);
+    else if (length != right)
+        wrong_length(w, length, right);
+    else if (is_multicast && ib->dqpn != QPN_MULTICAST)
+        wrong_qp(w);
+    else if (!is_multicast && ib->hop_limit < 2 && is_to_another_subnet(w))
+        wrong_hop_limit(w);
+}
+
+/* ---- the local route header (IBA 7.7) */
+
+/* OperationalVLs (IBA 14.2.5.6): 1: VL 0, 2: VL 0 and 1, 3: VL 0 to 3, 4: 0 to 7, 5: 0 to 14 */
+static unsigned vls_of(uint8_t code)
+{
+    static const uint8_t vls[] = {VLS_ALL, 1, 2, 4, 8, 15};
+    return code < sizeof vls ? vls[code] : VLS_ALL;
+}
+
+void watch_operational_vls(const struct watch *w)
+{
+    const struct smp *s = &w->p->mad.smp;
+    struct header_fields *h = w->headers;
+    if (s->mad.attribute != SMP_PORT_INFO || s->mad.method != SMP_GET_RESP || !smp_says(s) ||
+        view_has(s->data, PORT_INFO_OPERATIONAL_VLS, 1) != WIRE_OK || packet_is_corrupt(w->p))
+        return;
+    unsigned vls = vls_of(s->data.p[PORT_INFO_OPERATIONAL_VLS] >> 4);
+    if (h->frame && vls <= h->vls)
+        return;
+    h->vls = vls;
+    h->frame = w->p->at.frame;
+}
+
+static void wrong_vl(const struct watch *w, unsigned vl)
+{
+    char what[WHAT_TEXT];
+    g_snprintf(
+        what, sizeof what,
+        "the VL %u, but no port whose PortInfo was captured has more than %u VLs: ports drop "
+        "the packet",
+        vl, w->headers->vls);
+    invalid(w, VIRTUAL_LANE, w->headers->frame, what);
+}
+
+static void wrong_source_lid(const struct watch *w)
+{
+    char what[WHAT_TEXT];
+    g_snprintf(what, sizeof what, "the source LID 0x%04x, which no port can have (IBA 4.1.3)",
+               w->p->ib.slid);
+    invalid(w, SOURCE_LID, 0, what);
+}
+
+static void watch_lrh(const struct watch *w)
+{
+    unsigned vl = w->p->bytes.p[LRH_VL_LVER] >> 4;
+    if (vl >= w->headers->vls)
+        wrong_vl(w, vl);
+    if (w->p->ib.slid >= LID_MULTICAST_FIRST)
+        wrong_source_lid(w);
+    if (w->p->ib.dlid == LID_PERMISSIVE)
+        invalid(w, DEST_LID, 0,
+                "the destination LID 0xffff, the permissive one, which only packets of subnet "
+                "management may have");
+}
+
+/* Most packets have VL 0. */
+void watch_headers(const struct watch *w)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    if (ib->has_lrh && (w->p->bytes.p[LRH_VL_LVER] >= 0x10 || ib->slid >= LID_MULTICAST_FIRST ||
+                        ib->dlid == LID_PERMISSIVE))
+        watch_lrh(w);
+}
