@@ -64,8 +64,9 @@ static const struct name attribute_names[] = {
 
 struct sender smp_target(const struct watch *w, const struct question_key *key)
 {
+    struct sender unknown = {.known = 0};
     bool directed = key->about[0] != 0xff;
-    return directed ? (struct sender){.known = 0} : sender_of_lid(w, be16(key->about + 1));
+    return directed ? unknown : sender_of_lid(w, be16(key->about + 1));
 }
 
 void smp_unanswered(const struct watch *w, struct question *q)
