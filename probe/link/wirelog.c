@@ -60,7 +60,7 @@ static void write_bytes(struct wirelog *w, const void *p, size_t n)
 {
     struct wirelog *r = w->root;
     /* cppcheck-suppress uninitvar ; p is a parameter */
-    if (r->file && !r->error && fwrite(p, 1, n, r->file) != n)
+    if (n > 0 && r->file && !r->error && fwrite(p, 1, n, r->file) != n)
         fail_file(r);
 }
 
