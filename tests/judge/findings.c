@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * findings [--deviations none|linux] [--frames|--places] [--skip N] [--lose PERMILLE] [--seed N]
- * [--swap N] [--current] CAPTURE: prints what the checker reports for a capture, for tests.
+ * [--swap N] [--current] [--suspicions] CAPTURE: prints what the checker reports for a capture, for tests.
  *
  * findings --serve: reads such arguments from the standard input, each request a line, the
  * arguments separated by tabs. Answers each in a process of its own: what it prints, then the line
@@ -13,7 +13,8 @@
  *
  * Prints one line for each rule that was checked: identifier, passes, failures, deviations,
  * inconclusive, noted, first frame that failed, deviated or was noted. With --frames, one line for
- * each of these frames: frame, identifier, outcome, expected|actual|entity.
+ * each of these frames: frame, identifier, outcome, expected|actual|entity. --suspicions: also for
+ * each suspicion in its frame, whether or not a later packet explains it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@
 static struct {
     unsigned count[OUTCOMES], first;
 } tally[RULE_COUNT];
-static bool frames, places, current;
+static bool frames, places, current, suspicions;
 static uint32_t skip, lose_permille, seed = 1, swap;
 
 static bool is_lost(uint32_t n)
@@ -35,15 +36,24 @@ static bool is_lost(uint32_t n)
     return n <= skip || (seed >> 8) % 1000 < lose_permille;
 }
 
+static bool is_left_out(const struct finding *f)
+{
+    return f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE ||
+           f->outcome == OUTCOME_UNPROVED || /* it is reported as inconclusive too */
+           (f->outcome == OUTCOME_SUSPECTED && (f->stands || !suspicions));
+}
+
 static void note_finding(void *user, uint32_t frame, const struct finding *f)
 {
-    static const char *const words[OUTCOMES] = {"pass", "fail", "deviation", "inconclusive",
-                                                "noted"};
+    static const char *const words[OUTCOMES] = {[OUTCOME_PASS] = "pass",
+                                                [OUTCOME_FAIL] = "fail",
+                                                [OUTCOME_DEVIATION] = "deviation",
+                                                [OUTCOME_INCONCLUSIVE] = "inconclusive",
+                                                [OUTCOME_NOTED] = "noted",
+                                                [OUTCOME_SUSPECTED] = "suspected"};
     (void)user;
     tally[f->rule].count[f->outcome]++;
-    if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE ||
-        f->outcome == OUTCOME_UNPROVED || /* it is reported as inconclusive too */
-        f->outcome == OUTCOME_SUSPECTED)  /* test_suspected.py */
+    if (is_left_out(f))
         return;
     if (tally[f->rule].first == 0)
         tally[f->rule].first = frame;
@@ -120,6 +130,8 @@ static int answer(int argc, char **argv)
             frames = places = true;
         else if (strcmp(argv[i], "--current") == 0)
             current = true;
+        else if (strcmp(argv[i], "--suspicions") == 0)
+            suspicions = true;
         else if (strcmp(argv[i], "--deviations") == 0 && i + 1 < argc)
             list = argv[++i];
         else if (strcmp(argv[i], "--skip") == 0 && i + 1 < argc)

@@ -49,7 +49,8 @@ def test_parity(path, one_pass):
     """Without Wireshark the same frames have findings of the same rules. The plugin shows those of a
     frame in another order: violations come before known deviations."""
     expected = collections.defaultdict(lambda: ([], []))
-    for f in sorted(findings.frames(path, "--deviations", "linux"), key=lambda f: f.rule):
+    asked = ("--deviations", "linux", "--suspicions")
+    for f in sorted(findings.frames(path, *asked), key=lambda f: f.rule):
         expected[f.frame][f.outcome == "noted"].append(f.rule)
     found = {
         n: tuple(sorted(v.split(",")) if v else [] for v in row[:2])
