@@ -207,6 +207,19 @@ def join_whose_answer_was_lost():
 
 
 @case
+def join_whose_lost_answer_was_the_second_packet_of_the_sa():
+    """The PSN of a queue pair's first captured packet says nothing of those before it."""
+    s, a, b = FromStart(), Host(1), Host(2)
+    s.join(a, s.broadcast())
+    s.join(b, s.broadcast())
+    s.records.pop()
+    s.wait(4)
+    s.join(a, s.group4("239.1.2.4"))
+    s.join(b, s.group4("239.1.2.4"))
+    return s, []
+
+
+@case
 def join_that_is_answered_late():
     s, a, _, _ = link()
     tid, group = s.next_tid(), s.group4("239.1.2.3")
