@@ -11,4 +11,4 @@
 fabric_up && fabric_capture demo.pcap && fabric_sm && fabric_nets || return 1
 peer=$(fabric_link_local 0 ib0) && fabric_on 1 ping -c 2 -i 0.3 10.0.0.1 && fabric_on 1 ping -6 -c 1 "$peer%ib1" && sleep 1 || return 1
 fabric_capture_end
-"$1" -d vqib1 --source 10.0.0.77 -o /fabric-out/probe.txt -w /fabric-out/probe.pcapng 10.0.0.1 || { cat /fabric-out/probe.txt; return 1; }
+"$1" -v -d vqib1 --source 10.0.0.77 -o /fabric-out/probe.txt -w /fabric-out/probe.pcapng 10.0.0.1 || { cat /fabric-out/probe.txt; return 1; }
