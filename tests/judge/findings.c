@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * findings [--deviations none|linux] [--frames|--places] [--skip N] [--lose PERMILLE] [--seed N]
- * [--swap N] [--current] [--suspicions] CAPTURE: prints what the checker reports for a capture, for tests.
+ * [--swap N] [--current] [--suspicions] CAPTURE: prints what the checker reports for a capture, for
+ * tests.
  *
  * findings --serve: reads such arguments from the standard input, each request a line, the
  * arguments separated by tabs. Answers each in a process of its own: what it prints, then the line
@@ -45,12 +46,10 @@ static bool is_left_out(const struct finding *f)
 
 static void note_finding(void *user, uint32_t frame, const struct finding *f)
 {
-    static const char *const words[OUTCOMES] = {[OUTCOME_PASS] = "pass",
-                                                [OUTCOME_FAIL] = "fail",
-                                                [OUTCOME_DEVIATION] = "deviation",
-                                                [OUTCOME_INCONCLUSIVE] = "inconclusive",
-                                                [OUTCOME_NOTED] = "noted",
-                                                [OUTCOME_SUSPECTED] = "suspected"};
+    static const char *const words[OUTCOMES] = {
+        [OUTCOME_PASS] = "pass",           [OUTCOME_FAIL] = "fail",
+        [OUTCOME_DEVIATION] = "deviation", [OUTCOME_INCONCLUSIVE] = "inconclusive",
+        [OUTCOME_NOTED] = "noted",         [OUTCOME_SUSPECTED] = "suspected"};
     (void)user;
     tally[f->rule].count[f->outcome]++;
     if (is_left_out(f))
