@@ -102,7 +102,7 @@ static bool has_endport(const struct watch *w)
     return false;
 }
 
-static void told(const struct watch *w, struct smp_link *l, uint8_t state)
+static void responded(const struct watch *w, struct smp_link *l, uint8_t state)
 {
     if (state == PORT_NO_CHANGE || state > PORT_ACTIVE)
         return;
@@ -125,7 +125,7 @@ void watch_links(const struct watch *w)
         return;
     put32(key.who + SMP_KEY_MODIFIER, i.port); /* without the flags */
     if (response)
-        told(w, link_of(w, &key), i.state);
+        responded(w, link_of(w, &key), i.state);
     else if (s->mad.method == SMP_SET)
         set(w, link_of(w, &key), i.state);
 }

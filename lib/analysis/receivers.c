@@ -61,7 +61,7 @@ static bool is_certain(const struct watch *w, const struct receivers_of *r)
 {
     const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
     return s && (sa_sequence_is_whole(s) || (r->empty_frame && sa_sequence_is_shown(s) &&
-                                             sequence_is_whole_since(&s->gsi, r->empty_frame)));
+                                             sa_sequence_is_whole_since(s, r->empty_frame)));
 }
 
 /* ---- the event */

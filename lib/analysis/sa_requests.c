@@ -278,15 +278,11 @@ static void responded(const struct watch *w)
     t->answered_frame = p->at.frame;
 }
 
-/*
- * Was every packet of the SA since the question's first request captured? The PSNs before the first
- * packet of the sequence are not known.
- */
+/* Was every packet of the SA since the question's first request captured? */
 static bool is_proved(const struct watch *w, const struct question *q)
 {
     const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
-    return s && sa_sequence_is_shown(s) && s->gsi.first_frame <= q->first_frame &&
-           sequence_is_whole_since(&s->gsi, q->first_frame) &&
+    return s && sa_sequence_is_shown(s) && sa_sequence_is_whole_since(s, q->first_frame) &&
            watch_ms(w) - q->first_ms >= GIVEN_UP_MS;
 }
 

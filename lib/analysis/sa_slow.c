@@ -75,7 +75,7 @@ static bool is_first_answer(const struct watch *w, const struct late_request *a)
 {
     const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
     return a->requests >= RETRIED && s && sa_sequence_is_shown(s) &&
-           sequence_is_whole_since(&s->gsi, a->first_frame);
+           sa_sequence_is_whole_since(s, a->first_frame);
 }
 
 static void responded(const struct watch *w)

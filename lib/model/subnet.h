@@ -138,6 +138,15 @@ static inline bool sa_sequence_is_shown(const struct sa_sequence *q)
     return q->packets && (sees_all || q->gaps <= 1 + q->packets / 8);
 }
 
+/*
+ * Were all packets captured that the SA sent after this frame? The sequence begins with the packet
+ * after the one that shows which port is the SA; nobody knows what it lacks before that.
+ */
+static inline bool sa_sequence_is_whole_since(const struct sa_sequence *q, uint32_t frame)
+{
+    return q->gsi.first_frame <= frame && sequence_is_whole_since(&q->gsi, frame);
+}
+
 /* Was every packet of the SA captured since its node started? Then all memberships are known. */
 static inline bool sa_sequence_is_whole(const struct sa_sequence *q)
 {
