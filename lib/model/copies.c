@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/copies.h"
 
+#include "model/mix.h"
 #include "wire/nanoseconds.h"
 #include "wire/smp.h"
 
@@ -37,23 +38,16 @@ void copies_free(struct copies *c)
 
 /* ---- digests */
 
-/* Not random (model/hash.h), so that the results are the same in each run. */
-static uint64_t mix_digest(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-    return h ^ h >> 29;
-}
-
 static uint64_t digest_bytes(uint64_t h, const uint8_t *p, const uint8_t *end)
 {
     uint64_t word;
     for (; end - p >= (ptrdiff_t)sizeof word; p += sizeof word) {
         memcpy(&word, p, sizeof word);
-        h = mix_digest(h, word);
+        h = mix_word(h, word);
     }
     for (word = 0; p < end; p++)
         word = word << 8 | *p;
-    return mix_digest(h, word);
+    return mix_word(h, word);
 }
 
 /* The ICRC, or where the packet was truncated. */
@@ -73,8 +67,8 @@ static uint64_t digest_contents(uint64_t h, const struct packet *p)
 
 static uint64_t digest_icrc(uint64_t h, const struct packet *p)
 {
-    h = mix_digest(h, (uint64_t)p->ib.psn << 24 | p->ib.dqpn);
-    return mix_digest(h, (uint64_t)p->ib.sqpn << 32 | be32(end_of_contents(p)));
+    h = mix_word(h, (uint64_t)p->ib.psn << 24 | p->ib.dqpn);
+    return mix_word(h, (uint64_t)p->ib.sqpn << 32 | be32(end_of_contents(p)));
 }
 
 static bool is_followed(const struct ib_packet *ib)
@@ -87,7 +81,7 @@ uint64_t packet_digest(const struct packet *p)
 {
     if (!is_followed(&p->ib))
         return 0;
-    uint64_t h = mix_digest(port_on(p->src, 0).id, port_on(p->dst, 0).id);
+    uint64_t h = mix_word(port_on(p->src, 0).id, port_on(p->dst, 0).id);
     bool icrc = p->crcs_count.icrc && p->ib.length > ICRC_SIZE && p->ib.length <= p->bytes.cap;
     return (icrc ? digest_icrc(h, p) : digest_contents(h, p)) | 1;
 }

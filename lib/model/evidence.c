@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-#include "model/hash.h"
+#include "model/mix.h"
 #include "wire/arp.h"
 #include "wire/cm.h"
 #include "wire/encap.h"
@@ -71,15 +71,9 @@ void evidence_free(struct evidence *e)
     g_free(e);
 }
 
-static uint64_t mix_evidence(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-    return h ^ h >> 29;
-}
-
 static unsigned set_of(uint64_t h)
 {
-    return (unsigned)(mix_evidence(h, h >> 32) >> 40) % SETS;
+    return (unsigned)(mix_word(h, h >> 32) >> 40) % SETS;
 }
 
 /* The port without its interface number. */
@@ -108,7 +102,7 @@ static bool frame_is_corrupt(const struct evidence_frame *s)
 
 static void see_place(const struct evidence_frame *s, uint16_t lid, uint64_t guid)
 {
-    struct guid_at_lid *set = s->e->places[set_of(mix_evidence(guid, lid))], *free = NULL;
+    struct guid_at_lid *set = s->e->places[set_of(mix_word(guid, lid))], *free = NULL;
     if (guid == 0)
         return;
     for (unsigned i = 0; i < WAYS; i++) {
@@ -203,12 +197,12 @@ static uint64_t path_key(const struct evidence_frame *s, const struct smp *smp, 
      * the upper half of the transaction ID is the agent: routes of different agents start at
      * different ports
      */
-    uint64_t h = mix_evidence(s->interface, smp->mad.tid >> 32);
+    uint64_t h = mix_word(s->interface, smp->mad.tid >> 32);
     if (!smp->directed)
-        return mix_evidence(h, without_interface(node)) | 1;
+        return mix_word(h, without_interface(node)) | 1;
     for (unsigned i = 1; i <= smp->hop_count; i++)
-        h = mix_evidence(h, smp->initial_path[i]);
-    return mix_evidence(h, smp->hop_count) | 1;
+        h = mix_word(h, smp->initial_path[i]);
+    return mix_word(h, smp->hop_count) | 1;
 }
 
 static void see_node(const struct evidence_frame *s, const struct smp *smp, uint64_t key)
@@ -253,19 +247,18 @@ static void see_attribute(const struct evidence_frame *s, const struct smp *smp,
 static uint64_t transaction_hash(const struct mad *m, struct port from, struct port to)
 {
     bool cm = m->class == MAD_CLASS_CM; /* in CM, the attribute is the message type */
-    uint64_t h = mix_evidence(mix_evidence(0, m->tid),
-                              (uint64_t)m->class << 16 | (cm ? 0 : m->attribute));
-    return mix_evidence(mix_evidence(h, without_interface(from)), without_interface(to)) | 1;
+    uint64_t h = mix_word(mix_word(0, m->tid), (uint64_t)m->class << 16 | (cm ? 0 : m->attribute));
+    return mix_word(mix_word(h, without_interface(from)), without_interface(to)) | 1;
 }
 
 /* A directed-route SMP has no LIDs. A request and its response have the same initial path. */
 static uint64_t routed_transaction(const struct smp *smp)
 {
-    uint64_t h = mix_evidence(mix_evidence(0, smp->mad.tid),
-                              (uint64_t)MAD_CLASS_SMP_DIRECTED << 16 | smp->mad.attribute);
+    uint64_t h = mix_word(mix_word(0, smp->mad.tid),
+                          (uint64_t)MAD_CLASS_SMP_DIRECTED << 16 | smp->mad.attribute);
     for (unsigned i = 1; i <= smp->hop_count; i++)
-        h = mix_evidence(h, smp->initial_path[i]);
-    return mix_evidence(h, smp->hop_count) | 1;
+        h = mix_word(h, smp->initial_path[i]);
+    return mix_word(h, smp->hop_count) | 1;
 }
 
 /* Instead of a LID: requests and responses of directed routes, which have no LIDs. */
@@ -273,7 +266,7 @@ static const uint64_t directed_requester = UINT64_MAX, directed_responder = UINT
 
 static unsigned sender_bit(uint16_t interface, uint64_t sender)
 {
-    return (unsigned)(mix_evidence(mix_evidence(0, sender), interface) >> 32) % SENDER_BITS;
+    return (unsigned)(mix_word(mix_word(0, sender), interface) >> 32) % SENDER_BITS;
 }
 
 static void see_sender(const struct evidence_frame *s, uint64_t sender)

@@ -6,7 +6,7 @@
  * author of a capture, who does not know the factors, cannot choose addresses that collide, which
  * would make the run time quadratic in their number. The order of a table differs between runs, so
  * no result may depend on it. A cache in which a new entry takes the place of another must not use
- * it: what is evicted would differ between runs.
+ * it, but model/mix.h: what is evicted would differ between runs.
  */
 #ifndef IPOIB_MODEL_HASH_H
 #define IPOIB_MODEL_HASH_H

@@ -2,14 +2,9 @@
 #include "model/reversal.h"
 
 #include "model/hash.h"
+#include "model/mix.h"
 #include "wire/cm.h"
 #include "wire/nanoseconds.h"
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-    return h ^ h >> 29;
-}
 
 /*
  * Key of the transaction in which `from` requests and `to` responds, on any capture interface. All
@@ -18,8 +13,8 @@ static uint64_t mix(uint64_t h, uint64_t v)
 static uint64_t transaction(const struct mad *m, struct port from, struct port to)
 {
     uint16_t attribute = m->class == MAD_CLASS_CM ? 0 : m->attribute;
-    uint64_t h = mix(mix(0, m->tid), (uint64_t)m->class << 16 | attribute);
-    return mix(mix(h, port_on(from, 0).id), port_on(to, 0).id) | 1;
+    uint64_t h = mix_word(mix_word(0, m->tid), (uint64_t)m->class << 16 | attribute);
+    return mix_word(mix_word(h, port_on(from, 0).id), port_on(to, 0).id) | 1;
 }
 
 /* ---- responses that wait for their requests, in the order of capture */

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "model/mix.h"
 #include "model/subnet.h"
 #include "wire/pkey.h"
 
@@ -46,26 +47,20 @@ void reported_free(struct reported *t)
     g_free(t);
 }
 
-static uint64_t mix_hash(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-    return h ^ h >> 29;
-}
-
 static uint64_t entity_hash(const struct reporter *r, enum rule_number rule, const struct entity *s)
 {
-    uint64_t h = mix_hash(
-        mix_hash((uint64_t)rule << 32 | (uint64_t)s->kind << 16 | r->interface, 0),
+    uint64_t h = mix_word(
+        mix_word((uint64_t)rule << 32 | (uint64_t)s->kind << 16 | r->interface, 0),
         (uint64_t)s->number << 32 | s->other);
     if (s->bytes) {
         /* the flags of a link-layer address do not identify the entity */
-        h = mix_hash(h, be64(s->bytes + 4));
-        h = mix_hash(h, s->kind == ENTITY_ADDRESS ? be64(s->bytes + 12) : be64(s->bytes + 8));
-        h = mix_hash(h, s->kind == ENTITY_ADDRESS ? be24(s->bytes + 1) : be32(s->bytes));
+        h = mix_word(h, be64(s->bytes + 4));
+        h = mix_word(h, s->kind == ENTITY_ADDRESS ? be64(s->bytes + 12) : be64(s->bytes + 8));
+        h = mix_word(h, s->kind == ENTITY_ADDRESS ? be24(s->bytes + 1) : be32(s->bytes));
     }
     if (s->group)
-        h = mix_hash(mix_hash(h, be64(s->group)), be64(s->group + 8));
-    return mix_hash(h, h >> 32) | 1;
+        h = mix_word(mix_word(h, be64(s->group)), be64(s->group + 8));
+    return mix_word(h, h >> 32) | 1;
 }
 
 /* The first entry of the entity's set. */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hash function of caches, in which a newer entry takes the place of an older one, and of digests.
+ * Unlike that of model/hash.h it is the same in each run, so that the results are the same.
+ */
+#ifndef IPOIB_MODEL_MIX_H
+#define IPOIB_MODEL_MIX_H
+
+#include "wire/view.h"
+
+/* The hash of what came before, and of another word. */
+static inline uint64_t mix_word(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 divided by the golden ratio */
+    return h ^ h >> 29;
+}
+
+/* The same with the 16 bytes of a GID or of an IP address. */
+static inline uint64_t mix_gid(uint64_t h, const uint8_t *gid)
+{
+    return mix_word(mix_word(h, be64(gid)), be64(gid + 8));
+}
+
+#endif
