@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/question.h"
+#include "analysis/sa_requests.h"
 #include "analysis/twins.h"
 
 struct analysis {
@@ -17,10 +17,10 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .sink = &a->sink,
         .f = fabric_facts(fabric),
         .questions = g_new0(struct questions, 1),
+        .sa_transactions = g_new0(struct sa_transactions, 1),
         .twins = g_new0(struct twins, 1),
         .lids = lids_new(),
         .links = links_new(),
-        .sa_times = sa_times_new(),
         .rc = rc_flows_new(),
         .echo_sizes = echo_sizes_new(),
         .receivers = receivers_new(),
@@ -37,10 +37,10 @@ void analysis_free(struct analysis *a)
         return;
     event_table_free(a->sink.events);
     g_free(a->watch.questions);
+    g_free(a->watch.sa_transactions);
     g_free(a->watch.twins);
     g_free(a->watch.lids);
     g_free(a->watch.links);
-    g_free(a->watch.sa_times);
     g_free(a->watch.rc);
     g_free(a->watch.echo_sizes);
     receivers_free(a->watch.receivers);
@@ -64,57 +64,72 @@ struct event_table *analysis_take_events(struct analysis *a)
 
 /* ---- a packet */
 
+/* The events of groups are the commonest. */
 static void watch_subnet_event(const struct watch *w, const struct subnet_event *e)
 {
     watch_lid_of_event(w, e);
-    watch_managers(w, e);
-    watch_refused_requests(w, e);
+    if (e->group) {
+        watch_refused_requests(w, e);
+    } else {
+        watch_managers(w, e);
+        watch_pkey_table(w, e);
+        watch_path_of_event(w, e);
+    }
     watch_members(w, e);
-    watch_pkey_table(w, e);
-    watch_path_of_event(w, e);
 }
 
-static void watch_mad(const struct watch *w)
+APART static void watch_subnet_management(const struct watch *w)
 {
-    const struct mad_payload *m = &w->p->mad;
+    watch_smp(w);
+    watch_smp_requests(w);
+    if (w->p->mad.mad.attribute == SMP_PORT_INFO)
+        watch_operational_vls(w);
+}
+
+APART static void watch_subnet_events(const struct watch *w)
+{
     for (unsigned i = 0; i < w->e->count; i++)
         watch_subnet_event(w, &w->e->list[i]);
-    if (!m->has_header)
-        return;
-    if (m->kind == MAD_KIND_SA) {
-        watch_sa_times(w);
-        watch_sa_requests(w);
-        watch_notice(w);
-    } else if (m->kind == MAD_KIND_CM) {
-        watch_connection_message(w);
-    } else if (m->kind == MAD_KIND_SMP) {
-        watch_smp(w);
-        watch_smp_requests(w);
-        watch_links(w);
-        watch_operational_vls(w);
-    } else {
-        watch_counters(w);
-    }
 }
 
-static void watch_datagram(const struct watch *w)
+APART static void watch_mad(const struct watch *w)
+{
+    const struct mad_payload *m = &w->p->mad;
+    if (w->e->count)
+        watch_subnet_events(w);
+    if (!m->has_header)
+        return;
+    if (m->kind == MAD_KIND_SA)
+        watch_sa_requests(w);
+    else if (m->kind == MAD_KIND_CM)
+        watch_connection_message(w);
+    else if (m->kind == MAD_KIND_SMP)
+        watch_subnet_management(w);
+    else
+        watch_counters(w);
+}
+
+APART static void watch_datagram_to_group(const struct watch *w)
+{
+    watch_lids_of_datagram(w);
+    watch_receivers(w);
+    watch_sender_pkey(w);
+    watch_grh(w);
+}
+
+/* ARP and Neighbour Discovery. */
+APART static void watch_addresses(const struct watch *w)
+{
+    watch_holders(w);
+    watch_address_requests(w);
+    watch_advertised_mtu(w);
+}
+
+APART static void watch_message(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
-    if (w->p->ib.dgid) {
-        watch_lids_of_datagram(w);
-        watch_receivers(w);
-        watch_sender_pkey(w);
-        watch_grh(w);
-    }
-    watch_path_mtu(w);
-    watch_headers(w);
-    if (!packet_begins_message(w->p) || d->header != WIRE_OK)
-        return;
-    if (d->encap.type == TYPE_ARP || d->icmpv6.p) {
-        watch_holders(w);
-        watch_address_requests(w);
-        watch_advertised_mtu(w);
-    }
+    if (d->encap.type == TYPE_ARP || d->icmpv6.p)
+        watch_addresses(w);
     watch_echo(w);
     watch_twins(w);
     watch_detection(w);
@@ -122,29 +137,56 @@ static void watch_datagram(const struct watch *w)
         watch_dhcp(w);
 }
 
-/* A retransmission looks the same as a packet that was captured twice: rc.c tells them apart. */
-static void watch_copy(const struct watch *w)
+APART static void watch_datagram(const struct watch *w)
 {
-    if (w->p->classification.connection && w->p->classification.class != PAYLOAD_MAD)
+    if (w->p->ib.dgid)
+        watch_datagram_to_group(w);
+    watch_path_mtu(w);
+    watch_headers(w);
+    if (packet_begins_message(w->p) && w->p->datagram.header == WIRE_OK)
+        watch_message(w);
+}
+
+static bool is_ipoib(const struct classification *c)
+{
+    return c->class == PAYLOAD_IPOIB || c->class == PAYLOAD_FRAGMENT;
+}
+
+APART static void watch_connection_packet(const struct watch *w)
+{
+    if (is_ipoib(&w->p->classification))
+        watch_datagram(w);
+    watch_connection_data(w);
+    watch_rc(w);
+}
+
+/* A retransmission looks the same as a packet that was captured twice: rc.c tells them apart. */
+APART static void watch_copy(const struct watch *w)
+{
+    const struct classification *c = &w->p->classification;
+    if (c->connection && c->class != PAYLOAD_MAD && connection_is_ipoib(c->connection))
         watch_rc(w);
+}
+
+APART static void watch_payload(const struct watch *w)
+{
+    const struct classification *c = &w->p->classification;
+    if (c->class == PAYLOAD_MAD)
+        watch_mad(w);
+    else if (c->connection && connection_is_ipoib(c->connection))
+        watch_connection_packet(w);
+    else if (is_ipoib(c))
+        watch_datagram(w);
 }
 
 static void watch_packet(const struct watch *w)
 {
-    enum payload_class class = w->p->classification.class;
     if (w->p->at.ns >= *question_due_ns(w))
         watch_due_questions(w);
     question_hear(w);
     watch_stale_path(w);
-    if (class == PAYLOAD_MAD)
-        watch_mad(w);
-    else if (class == PAYLOAD_IPOIB || class == PAYLOAD_FRAGMENT)
-        watch_datagram(w);
-    if (w->p->classification.connection && class != PAYLOAD_MAD) {
-        watch_connection_data(w);
-        watch_rc(w);
-    }
-    if (w->questions->n_open)
+    watch_payload(w);
+    if (w->p->at.ns >= w->questions->proof_ns)
         watch_open_requests(w);
 }
 

@@ -5,7 +5,7 @@
  */
 #include "analysis/question.h"
 
-static void wrong_pkey(const struct watch *w, const struct connection *c)
+APART static void wrong_pkey(const struct watch *w, const struct connection *c)
 {
     uint16_t lid = port_to_lid(w->p->src);
     struct sender who = lid ? sender_of_lid(w, lid) : (struct sender){.known = 0};
@@ -23,7 +23,7 @@ static bool is_other_pkey(uint16_t a, uint16_t b)
 }
 
 /* Data of the requester stands for the RTU (IBA 12.9.7.1). */
-static void set_up(const struct watch *w, const struct connection *c)
+APART static void set_up(const struct watch *w, const struct connection *c)
 {
     const struct question_key key = question_key(w, QUESTION_REP, c->number, NULL, NULL);
     struct question *q = question_find(w, &key);
@@ -34,8 +34,6 @@ static void set_up(const struct watch *w, const struct connection *c)
 void watch_connection_data(const struct watch *w)
 {
     const struct connection *c = w->p->classification.connection;
-    if (!connection_is_ipoib(c))
-        return;
     if (c->req_frame && is_other_pkey(c->pkey, w->p->ib.pkey))
         wrong_pkey(w, c);
     if (!c->rtu_frame && c->rep_frame && !w->p->classification.to_requester)

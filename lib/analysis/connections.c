@@ -138,11 +138,11 @@ static void delayed(const struct watch *w, const struct connection *c)
 static void watch_mtus(const struct watch *w, const struct connection *c)
 {
     const struct connection_side *one = &c->requester, *other = &c->responder;
-    struct sender who = sender_of_side(w, c, true);
     char text[SENDER_TEXT_SIZE];
     if (!one->has_private || !other->has_private || one->recv_mtu == other->recv_mtu ||
         !one->recv_mtu || !other->recv_mtu) /* 0: the message has no Receive MTU */
         return;
+    struct sender who = sender_of_side(w, c, true);
     const struct event_key key = key_of_ends(w, EVENT_MTU_MISMATCH, c, 0);
     watch_event(w, &key, &who, c->req_frame,
                 "its Receive MTU is %u, that of %s is %u: the connection's IPoIB MTU is %u",

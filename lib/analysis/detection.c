@@ -5,6 +5,7 @@
  * An address that is only probed raises no event.
  */
 #include "analysis/twins.h"
+#include "model/mix.h"
 #include "wire/nd.h"
 
 /* Times after the solicitation and after the answer to it. Packets on the way do not count. */
@@ -12,8 +13,7 @@ enum { BOTH_MS = 1000, ANSWER_MS = 5000, USE_MIN_MS = 500, USE_MAX_MS = 60000 };
 
 static struct detection *slot_of(const struct watch *w, const struct ip *ip)
 {
-    uint64_t h = (be64(ip->bytes) ^ be64(ip->bytes + 8)) * UINT64_C(0x9e3779b97f4a7c15);
-    return &w->twins->detections[(h ^ h >> 32) >> 8 & (DETECTIONS - 1)];
+    return &w->twins->detections[mix_gid(0, ip->bytes) >> 32 & (DETECTIONS - 1)];
 }
 
 static bool is_of(const struct watch *w, const struct detection *d, const struct ip *ip)
@@ -113,11 +113,11 @@ static void watch_use(const struct watch *w)
         used(w, d);
 }
 
-void watch_detection(const struct watch *w)
+APART static void watch_ipv6(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
     const uint8_t *m = d->icmpv6.p;
-    if (!w->p->ib.has_lrh || w->p->ib.transport != IB_UD || d->encap.type != TYPE_IPV6)
+    if (!w->p->ib.has_lrh || w->p->ib.transport != IB_UD)
         return;
     if (w->twins->has_conflict)
         watch_use(w);
@@ -129,4 +129,11 @@ void watch_detection(const struct watch *w)
         solicited(w, &target);
     else if (m[0] == ND_NA && m[ND_NA_FLAGS] & ND_NA_OVERRIDE)
         advertised(w, &target);
+}
+
+void watch_detection(const struct watch *w)
+{
+    const struct datagram *d = &w->p->datagram;
+    if (d->encap.type == TYPE_IPV6 && (d->icmpv6.p || w->twins->has_conflict))
+        watch_ipv6(w);
 }

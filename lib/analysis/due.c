@@ -20,6 +20,7 @@ static question_report *const reports[QUESTION_KINDS] = {
 void watch_due_questions(const struct watch *w)
 {
     struct question *q;
+    sa_ask_pending(w);
     while (!packet_is_corrupt(w->p) && (q = question_due(w)) != NULL) {
         if (!question_is_heard(w, q))
             continue;

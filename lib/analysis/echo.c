@@ -15,7 +15,8 @@ enum {
     ECHO_REQUEST = 8,
     ECHO_REPLY = 0,
     ECHO6_REQUEST = 128,
-    ECHO6_REPLY = 129
+    ECHO6_REPLY = 129,
+    FRAGMENT_HEADER = 44
 };
 enum { IPV4_OFFSET_MASK = 0x1fff, IPV4_MORE = 0x2000 };
 enum { ECHO_ID = 4, ECHO_SIZE = 8 };
@@ -60,7 +61,7 @@ static bool read_echo_in_ipv4(struct view v, struct echo *e)
 
 static bool read_echo_in_ipv6(struct view v, struct echo *e)
 {
-    enum { FRAGMENT_HEADER = 44, FRAGMENT_SIZE = 8, FRAGMENT_OFFSET = 2 };
+    enum { FRAGMENT_SIZE = 8, FRAGMENT_OFFSET = 2 };
     if (view_has(v, 0, IPV6_SIZE + FRAGMENT_SIZE) != WIRE_OK)
         return false;
     const uint8_t *next = v.p + IPV6_NEXT_HEADER;
@@ -106,9 +107,7 @@ struct echo_sizes *echo_sizes_new(void)
 
 static struct answered *answered_of(const struct watch *w, const struct question_key *key)
 {
-    uint32_t hash = be32(key->who + 12) ^ be32(key->who) ^ 31 * be32(key->about) ^
-                    31 * be32(key->about + 12);
-    return &w->echo_sizes->all[(hash * UINT32_C(0x9e3779b1)) >> 16 & (PAIRS - 1)];
+    return &w->echo_sizes->all[question_key_place(key) & (PAIRS - 1)];
 }
 
 static bool is_of(const struct answered *a, const struct question_key *key)
@@ -225,7 +224,7 @@ static void watch_reply(const struct watch *w, const struct echo *e)
 }
 
 /* A reply from a group's member has an address of its own, so pings of groups are not followed. */
-void watch_echo(const struct watch *w)
+APART static void watch_icmp(const struct watch *w)
 {
     struct echo e;
     e.icmp.p = NULL;
@@ -240,4 +239,20 @@ void watch_echo(const struct watch *w)
         watch_request(w, &e);
     else
         watch_reply(w, &e);
+}
+
+/* Or a fragment, which may have ICMPv6. */
+static bool may_be_icmp(const struct datagram *d)
+{
+    const uint8_t *p = d->body.p;
+    if (d->encap.type == TYPE_IPV4)
+        return d->body.cap > IPV4_PROTOCOL && p[IPV4_PROTOCOL] == ICMP;
+    return d->encap.type == TYPE_IPV6 && d->body.cap > IPV6_NEXT_HEADER &&
+           (p[IPV6_NEXT_HEADER] == ICMPV6 || p[IPV6_NEXT_HEADER] == FRAGMENT_HEADER);
+}
+
+void watch_echo(const struct watch *w)
+{
+    if (may_be_icmp(&w->p->datagram))
+        watch_icmp(w);
 }

@@ -169,7 +169,7 @@ static void wrong_source_lid(const struct watch *w)
     invalid(w, SOURCE_LID, 0, what);
 }
 
-static void watch_lrh(const struct watch *w)
+APART static void watch_lrh(const struct watch *w)
 {
     unsigned vl = w->p->bytes.p[LRH_VL_LVER] >> 4;
     if (vl >= w->headers->vls)

@@ -5,7 +5,6 @@
 
 struct lids *lids_new(void);               /* lids.c */
 struct smp_links *links_new(void);         /* links.c */
-struct sa_times *sa_times_new(void);       /* sa_slow.c */
 struct rc_flows *rc_flows_new(void);       /* rc.c */
 struct echo_sizes *echo_sizes_new(void);   /* echo.c */
 struct pkey_tables *pkey_tables_new(void); /* pkeys.c */

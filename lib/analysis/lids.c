@@ -12,6 +12,7 @@
  * if the subnet manager's PortInfo says that the range has only one of them.
  */
 #include "analysis/watch.h"
+#include "model/mix.h"
 #include "rules/check_context.h"
 
 /* Both tables are caches: a port that is overwritten by another counts as not seen before. */
@@ -65,11 +66,9 @@ struct lids *lids_new(void)
     return g_new0(struct lids, 1);
 }
 
-/* Not a hash that differs between runs: what is overwritten must not (model/hash.h). */
 static struct port_seen *seen_of(const struct watch *w, const uint8_t *gid)
 {
-    uint32_t hash = (be32(gid + 12) ^ be32(gid + 8)) * UINT32_C(0x9e3779b1);
-    return &w->lids->ports[hash >> 16 & (PORTS_SEEN - 1)];
+    return &w->lids->ports[mix_gid(0, gid) >> 32 & (PORTS_SEEN - 1)];
 }
 
 static bool is_of(const struct watch *w, const struct port_seen *seen, const struct endport *port)
@@ -192,7 +191,7 @@ static bool is_by(const struct watch *w, const struct endport *port)
 }
 
 /* A packet without a GRH: its QP shows the port. */
-static void watch_claims(const struct watch *w)
+APART static void watch_claims(const struct watch *w)
 {
     for (unsigned i = w->lids->n_claims; i-- > 0;) {
         struct port_seen *seen = w->lids->claims[i];
@@ -218,7 +217,7 @@ static uint64_t route_of(const struct watch *w, enum sighting how)
     if (how != SIGHTING_PORT_INFO || !s->directed || !s->initial_path)
         return 0;
     for (unsigned i = 1; i <= s->hop_count; i++)
-        hash = (hash ^ s->initial_path[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = mix_word(hash, s->initial_path[i]);
     return hash;
 }
 
@@ -275,7 +274,7 @@ static void see_port(const struct watch *w, const struct endport *port, enum sig
         see_elsewhere(w, seen, port, how);
 }
 
-static void see_new(const struct watch *w, const struct endport *port, enum sighting how)
+APART static void see_new(const struct watch *w, const struct endport *port, enum sighting how)
 {
     const struct endport *now = endport_of(port);
     if (now->lid && endport_has_gid(now))
@@ -348,7 +347,7 @@ static struct old_lid *old_lid(const struct watch *w, uint16_t lid)
     return is_it && !order_is_uncertain(&w->f->order, o->frame) ? o : NULL;
 }
 
-static void watch_old_lids(const struct watch *w)
+APART static void watch_old_lids(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
     struct old_lid *from = old_lid(w, ib->slid), *to = old_lid(w, ib->dlid);

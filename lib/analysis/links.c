@@ -32,14 +32,9 @@ static const struct name state_names[] = {
     {0, NULL},
 };
 
-/* Not a hash that differs between runs: what is overwritten must not (model/hash.h). */
 static struct smp_link *link_of(const struct watch *w, const struct question_key *key)
 {
-    uint64_t words[sizeof *key / sizeof(uint64_t)], hash = 0;
-    memcpy(words, key, sizeof words);
-    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
-        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    struct smp_link *l = &w->links->all[(hash ^ hash >> 32) >> 16 & (LINKS - 1)];
+    struct smp_link *l = &w->links->all[question_key_place(key) & (LINKS - 1)];
     if (memcmp(&l->key, key, sizeof *key) != 0)
         *l = (struct smp_link){.key = *key};
     return l;
@@ -113,18 +108,15 @@ static void responded(const struct watch *w, struct smp_link *l, uint8_t state)
     l->active = state == PORT_ACTIVE;
 }
 
-void watch_links(const struct watch *w)
+void watch_link(const struct watch *w, const struct question_key *target)
 {
     const struct smp *s = &w->p->mad.smp;
-    bool response = s->mad.method == SMP_GET_RESP;
-    struct question_key key;
+    struct question_key key = *target;
     struct port_info i;
-    if (!w->p->ib.has_lrh || w->p->mad.result != WIRE_OK || packet_is_corrupt(w->p) ||
-        smp_port_info(s, &i) != WIRE_OK || (response && s->mad.status) ||
-        !smp_key(w, response ? w->p->src : w->p->dst, &key))
+    if (packet_is_corrupt(w->p) || smp_port_info(s, &i) != WIRE_OK)
         return;
     put32(key.who + SMP_KEY_MODIFIER, i.port); /* without the flags */
-    if (response)
+    if (s->mad.method == SMP_GET_RESP && !s->mad.status)
         responded(w, link_of(w, &key), i.state);
     else if (s->mad.method == SMP_SET)
         set(w, link_of(w, &key), i.state);

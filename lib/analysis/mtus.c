@@ -39,10 +39,8 @@ static bool is_of_sa(const struct subnet_event *e)
     return e->kind == SUBNET_PATH && e->request && !(e->request->mask & PATH_HAS_MTU);
 }
 
-void watch_path_of_event(const struct watch *w, const struct subnet_event *e)
+APART static void note_path(const struct watch *w, const struct subnet_event *e)
 {
-    if (!is_of_sa(e))
-        return;
     const uint8_t *p = e->record;
     uint16_t slid = be16(p + PATH_SLID), dlid = be16(p + PATH_DLID);
     const struct group *link = groups_only_broadcast(w->f->groups, e->interface,
@@ -56,7 +54,13 @@ void watch_path_of_event(const struct watch *w, const struct subnet_event *e)
     w->small_paths->any |= is_small;
 }
 
-static void above_path_mtu(const struct watch *w, const struct small_path *path)
+void watch_path_of_event(const struct watch *w, const struct subnet_event *e)
+{
+    if (is_of_sa(e))
+        note_path(w, e);
+}
+
+APART static void above_path_mtu(const struct watch *w, const struct small_path *path)
 {
     struct sender who = sender_of_lid(w, path->slid), to = sender_of_lid(w, path->dlid);
     char text[SENDER_TEXT_SIZE];

@@ -53,7 +53,7 @@ static const struct table_seen *known_table(const struct watch *w, const struct 
                : NULL;
 }
 
-static void wrong_pkey(const struct watch *w, const struct table_seen *t, const char *has)
+APART static void wrong_pkey(const struct watch *w, const struct table_seen *t, const char *has)
 {
     struct sender who = sender_of_endport(t->port);
     uint16_t pkey = w->p->ib.pkey;

@@ -40,20 +40,9 @@ struct question_key question_key(const struct watch *w, enum question_kind kind,
     return key;
 }
 
-/* Not the hash of tables, which differs between runs: what is overwritten must not (model/hash.h).
- */
 static struct question *slot_of(const struct watch *w, const struct question_key *key)
 {
-    uint64_t words[sizeof *key / sizeof(uint64_t)], hash = 0;
-    memcpy(words, key, sizeof words);
-    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
-        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return &w->questions->all[(hash ^ hash >> 32) >> 16 & (QUESTIONS - 1)];
-}
-
-static bool has_key(const struct question *q, const struct question_key *key)
-{
-    return memcmp(&q->key, key, sizeof *key) == 0;
+    return &w->questions->all[question_key_place(key) & (QUESTIONS - 1)];
 }
 
 /* ---- those whose time runs */
@@ -128,14 +117,23 @@ double question_wait_s(enum question_kind kind)
 
 /* ---- those that wait for a proof */
 
-static void leave_open(const struct watch *w, const struct question *q)
+static void leave_open(const struct watch *w, struct question *q)
 {
     struct questions *all = w->questions;
-    for (unsigned i = 0; i < all->n_open; i++)
-        if (all->open[i] == q) {
-            all->open[i] = all->open[--all->n_open];
-            return;
-        }
+    if (!q->open)
+        return;
+    struct question *last = all->open[--all->n_open];
+    all->open[q->open - 1] = last;
+    last->open = q->open;
+    q->open = 0;
+}
+
+/* The times of several capture points may go back. */
+static int64_t proof_ns(const struct question *q)
+{
+    int64_t ms = MIN(q->first_ms, q->last_ms);
+    return MIN(ms, INT64_MAX / NS_PER_MS - GIVEN_UP_MS) * NS_PER_MS +
+           (GIVEN_UP_MS - 1) * (int64_t)NS_PER_MS;
 }
 
 void question_open(const struct watch *w, struct question *q)
@@ -145,6 +143,16 @@ void question_open(const struct watch *w, struct question *q)
     if (all->n_open == OPEN_MAX)
         return;
     all->open[all->n_open++] = q;
+    q->open = (uint8_t)all->n_open;
+    all->proof_ns = MIN(all->proof_ns, proof_ns(q));
+}
+
+int64_t question_next_proof(const struct questions *all)
+{
+    int64_t next = INT64_MAX;
+    for (unsigned i = 0; i < all->n_open; i++)
+        next = MIN(next, proof_ns(all->open[i]));
+    return next;
 }
 
 void question_close(const struct watch *w, struct question *q)
@@ -158,6 +166,7 @@ void question_close(const struct watch *w, struct question *q)
 void question_answer(const struct watch *w, struct question *q)
 {
     question_close(w, q);
+    w->questions->asked[q->key.kind] -= q->asked > 0;
     q->reported = false;
     q->asked = 0;
     q->stray_frame = 0;
@@ -168,33 +177,42 @@ static bool is_retry(const struct question *q, int64_t ms)
     return q->asked && ms - q->last_ms <= times[q->key.kind].again_s * INT64_C(1000);
 }
 
-static void begin_question(const struct watch *w, struct question *q)
+static void begin_question(const struct watch *w, struct question *q,
+                           const struct question_key *key, const struct question_packet *p)
 {
     question_answer(w, q);
-    q->first_frame = w->p->at.frame;
-    q->first_ms = watch_ms(w);
+    w->questions->asked[key->kind]++;
+    q->key = *key;
+    q->first_frame = p->frame;
+    q->first_ms = p->ns / NS_PER_MS;
+}
+
+struct question *question_ask_by(const struct watch *w, const struct question_key *key,
+                                 const struct question_packet *p)
+{
+    struct question *q = slot_of(w, key);
+    bool known = question_key_same(&q->key, key);
+    if (known && q->last == p->last)
+        return NULL;
+    if (!known || !is_retry(q, p->ns / NS_PER_MS))
+        begin_question(w, q, key, p);
+    q->last = p->last;
+    q->asked++;
+    q->last_frame = p->frame;
+    q->last_ms = p->ns / NS_PER_MS;
+    q->lid = p->lid;
+    q->peer = p->peer;
+    q->captured_on = p->captured_on;
+    if (!q->waits && q->asked >= QUESTION_ASKED &&
+        q->last_ms - q->first_ms >= times[key->kind].over_ms)
+        start_waiting(w, q, p->ns);
+    return q;
 }
 
 struct question *question_ask(const struct watch *w, const struct question_key *key, uint64_t last)
 {
-    struct question *q = slot_of(w, key);
-    bool known = has_key(q, key);
-    if (known && q->last == last)
-        return NULL;
-    if (!known || !is_retry(q, watch_ms(w)))
-        begin_question(w, q);
-    q->key = *key;
-    q->last = last;
-    q->asked++;
-    q->last_frame = w->p->at.frame;
-    q->last_ms = watch_ms(w);
-    q->lid = w->p->ib.slid;
-    q->peer = w->p->ib.dlid;
-    q->captured_on = w->p->captured_on;
-    if (!q->waits && q->asked >= QUESTION_ASKED &&
-        q->last_ms - q->first_ms >= times[key->kind].over_ms)
-        start_waiting(w, q, w->p->at.ns);
-    return q;
+    const struct question_packet p = question_packet(w, last);
+    return question_ask_by(w, key, &p);
 }
 
 unsigned question_lacks(const struct watch *w, const struct question *q)
@@ -204,8 +222,8 @@ unsigned question_lacks(const struct watch *w, const struct question *q)
 
 struct question *question_find(const struct watch *w, const struct question_key *key)
 {
-    struct question *q = slot_of(w, key);
-    return has_key(q, key) && q->asked ? q : NULL;
+    struct question *q = w->questions->asked[key->kind] ? slot_of(w, key) : NULL;
+    return q && q->asked && question_key_same(&q->key, key) ? q : NULL;
 }
 
 struct question *question_take(const struct watch *w, struct question *q,
@@ -218,8 +236,10 @@ struct question *question_take(const struct watch *w, struct question *q,
     if (to == q)
         return NULL;
     question_answer(w, to);
+    w->questions->asked[key->kind] += taken.asked > 0;
     taken.key = *key;
     taken.waits = false;
+    taken.open = 0;
     *to = taken;
     if (waited)
         start_waiting(w, to, taken.since_ns);

@@ -12,6 +12,7 @@
 #define IPOIB_ANALYSIS_QUESTION_H
 
 #include "analysis/watch.h"
+#include "model/mix.h"
 
 enum question_kind {
     QUESTION_NONE, /* an unused slot */
@@ -60,7 +61,16 @@ struct question {
     int64_t since_ns; /* time of the last of these requests */
     uint32_t waited;  /* number of these requests */
     bool waits;       /* it is in the list */
+    uint8_t open;     /* its place among those that wait for a proof, from 1; 0: it does not */
     bool reported;    /* as unanswered, since the last answer */
+};
+
+/* The packet of a request. */
+struct question_packet {
+    uint64_t last; /* tells it from its copies */
+    int64_t ns;
+    uint32_t frame;
+    uint16_t lid, peer, captured_on; /* as those of struct question */
 };
 
 /* A requester retries twice before the lack of an answer means anything. */
@@ -72,26 +82,6 @@ struct heard {
     uint16_t subnet, lid; /* LID 0: unused */
 };
 
-/* What a request to the SA wants: valid components are in its mask. */
-struct sa_wanted {
-    uint64_t mask;
-    int64_t ms;
-    uint32_t frame;        /* 0: the request was not captured */
-    uint16_t pkey;         /* of a path */
-    uint8_t gid[GID_SIZE]; /* the MGID of a group, the DGID of a path */
-};
-
-/* An SA transaction. q NULL: its request was not captured. */
-struct sa_transaction {
-    uint64_t requester, tid;
-    struct question *question;
-    uint32_t answered_frame; /* 0: not answered */
-    struct sa_wanted wanted;
-};
-
-/* Does the SA's answer fit what was wanted (sa_answers.c)? */
-void watch_sa_answer(const struct watch *w, const struct sa_wanted *wanted);
-
 /* Was the port at this LID Active in its last PortInfo? */
 struct port_activity {
     uint16_t subnet, lid;
@@ -100,7 +90,6 @@ struct port_activity {
 
 enum {
     QUESTIONS = 1 << 12,
-    TRANSACTIONS = 1 << 10,
     HEARD = 1 << 12,
     PORTS = 1 << 12,
     OPEN_MAX = 32,
@@ -114,14 +103,41 @@ struct waiting_list {
 
 struct questions {
     struct question all[QUESTIONS];
-    struct sa_transaction transactions[TRANSACTIONS];
     struct heard heard[HEARD];
     struct port_activity ports[PORTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
+    int64_t proof_ns;               /* no packet before this time proves one of them */
+    uint32_t asked[QUESTION_KINDS]; /* number of those that were asked and have no answer */
     struct waiting_list waiting[WAITING_SUBNETS][QUESTION_KINDS];
     int64_t due_ns[WAITING_SUBNETS]; /* no time runs out before */
 };
+
+/* A place in a table by the key. */
+static inline unsigned question_key_place(const struct question_key *key)
+{
+    uint64_t h = mix_word((uint64_t)key->subnet << 32 | key->kind, key->requester);
+    return (unsigned)(mix_gid(mix_gid(h, key->who), key->about) >> 32);
+}
+
+static inline bool question_key_same(const struct question_key *a, const struct question_key *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static inline struct question_packet question_packet(const struct watch *w, uint64_t last)
+{
+    const struct packet *p = w->p;
+    return (struct question_packet){last,       p->at.ns,   p->at.frame,
+                                    p->ib.slid, p->ib.dlid, p->captured_on};
+}
+
+/* Is it a request to the SA? */
+static inline bool question_is_of_sa(const struct question *q)
+{
+    return (q->key.kind >= QUESTION_JOIN && q->key.kind <= QUESTION_PATH) ||
+           q->key.kind == QUESTION_SA;
+}
 
 struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,
                                  const uint8_t *who, const uint8_t *about);
@@ -131,6 +147,9 @@ struct question_key question_key(const struct watch *w, enum question_kind kind,
  * comes long after the one before it is a new question.
  */
 struct question *question_ask(const struct watch *w, const struct question_key *key, uint64_t last);
+/* The same of an earlier packet. */
+struct question *question_ask_by(const struct watch *w, const struct question_key *key,
+                                 const struct question_packet *p);
 /* The question, if it was asked and has no answer; or NULL. */
 struct question *question_find(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);
@@ -141,10 +160,13 @@ struct question *question_take(const struct watch *w, struct question *q,
 /* How many requests certainly have no answer? The current packet may still be answered. */
 unsigned question_lacks(const struct watch *w, const struct question *q);
 
-/* The question waits for a proof. */
+/* The question waits for a proof: a packet at least so long after its requests. */
+enum { GIVEN_UP_MS = 3000 };
 void question_open(const struct watch *w, struct question *q);
 /* It waits no more, neither for a proof nor for its time. */
 void question_close(const struct watch *w, struct question *q);
+/* When the first of those that wait for a proof may have it. */
+int64_t question_next_proof(const struct questions *all);
 
 /* Was a packet to the requester captured within the minute before its last request, or later? */
 bool question_is_heard(const struct watch *w, const struct question *q);
@@ -164,11 +186,11 @@ question_report sa_unanswered, report_unanswered, smp_unanswered, dhcp_unanswere
     nd_unanswered, echo_unanswered, large_lost, segment_unanswered, req_unanswered, rep_unanswered,
     dreq_unanswered;
 
-/* Is the current packet the SA's answer to a question that was reported (sa_requests.c)? */
-bool sa_answers_reported(const struct watch *w);
+/* Requests to the SA that are no questions yet become some (sa_transactions.c). */
+APART void sa_ask_pending(const struct watch *w);
 
 /* Reports the questions whose times have run out at the current packet (due.c). */
-void watch_due_questions(const struct watch *w);
+APART void watch_due_questions(const struct watch *w);
 
 static inline int64_t *question_due_ns(const struct watch *w)
 {

@@ -9,6 +9,7 @@
  * packet that is sent again after an RNR NAK belongs to that event.
  */
 #include "analysis/ends.h"
+#include "model/integrity.h"
 
 enum { FLOWS = 1 << 10, RECENT = 64 };
 enum { OPCODE_ACKNOWLEDGE = 0x11 };
@@ -16,11 +17,10 @@ enum { SYNDROME_ACK = 0, SYNDROME_RNR = 1, SYNDROME_NAK = 3, NAK_SEQUENCE = 0 };
 enum { THIRD_TIME = 3, COPY_MS = 10 };
 
 struct sent {
-    int64_t ns;     /* of the last time */
-    uint32_t frame; /* the same */
-    uint32_t mark;  /* PSN and SENT; 0: unused */
-    uint16_t captured_on;
-    uint8_t times; /* without copies */
+    int64_t ns;                  /* of the last time */
+    uint32_t frame;              /* the same */
+    uint32_t mark;               /* PSN and SENT; 0: unused */
+    uint16_t captured_on, times; /* times: without copies */
 };
 enum { SENT = 1 << 24 };
 
@@ -29,10 +29,23 @@ struct answer {
     uint32_t frame, psn;
 };
 
+/*
+ * The last acknowledgement. Its CRCs are computed only if a packet is repeated, or if it is not in
+ * order: most captures have no such packet. size 0: none.
+ */
+enum { HELD_SIZE = 32 }; /* an acknowledgement without a GRH has 30 bytes */
+struct held_answer {
+    struct answer answer;
+    struct crcs_count crcs_count;
+    uint8_t size;
+    uint8_t bytes[HELD_SIZE];
+};
+
 /* The data to one side of a connection. The table is a cache, by the connection's number. */
 struct rc_flow {
     uint32_t connection; /* 0: unused */
     struct answer acknowledged, lost, not_ready;
+    struct held_answer held; /* after acknowledged */
     struct sent recent[RECENT];
 };
 
@@ -60,6 +73,44 @@ static struct rc_flow *flow_of(const struct watch *w, bool to_requester)
 static bool is_asked_by(const struct answer *a, uint32_t psn)
 {
     return a->frame && psn_distance(a->psn, psn) >= 0;
+}
+
+/* ---- an acknowledgement that is held */
+
+static bool is_intact(const struct held_answer *h)
+{
+    struct ib_packet ib;
+    struct view v = view_make(h->bytes, h->size, h->size);
+    return ib_decode(v, IB_START_LRH, &ib) == WIRE_OK &&
+           integrity_of(h->crcs_count, v, &ib) != INTEGRITY_CORRUPT;
+}
+
+/* If it is corrupt, the one before it counts. Two in a row hardly ever are. */
+APART static void settle(struct rc_flow *f)
+{
+    if (f->held.size && is_intact(&f->held))
+        f->acknowledged = f->held.answer;
+    f->held.size = 0;
+}
+
+static bool can_hold(const struct packet *p, const struct rc_flow *f)
+{
+    bool is_small = p->ib.start == IB_START_LRH && p->bytes.len <= HELD_SIZE &&
+                    p->bytes.cap == p->bytes.len;
+    const struct answer *last = f->held.size ? &f->held.answer : &f->acknowledged;
+    bool in_order = !last->frame || psn_distance(last->psn, p->ib.psn) >= 0;
+    return is_small && in_order && !p->integrity.known && !f->lost.frame && !f->not_ready.frame;
+}
+
+static void hold(const struct packet *p, struct rc_flow *f)
+{
+    struct held_answer *h = &f->held;
+    if (h->size)
+        f->acknowledged = h->answer;
+    h->answer = (struct answer){p->at.frame, p->ib.psn};
+    h->crcs_count = p->crcs_count;
+    h->size = (uint8_t)p->bytes.cap;
+    memcpy(h->bytes, p->bytes.p, p->bytes.cap);
 }
 
 /* ---- data */
@@ -113,15 +164,22 @@ static bool is_copy(const struct watch *w, const struct rc_flow *f, const struct
     return ms <= COPY_MS && ms >= -COPY_MS && !asked;
 }
 
+/* Returns how often the packet was sent. */
+APART static unsigned repeated(const struct watch *w, struct rc_flow *f, const struct sent *before)
+{
+    if (is_copy(w, f, before))
+        return before->times;
+    settle(f);
+    watch_repeated(w, f, before);
+    return MIN(before->times + 1u, UINT16_MAX);
+}
+
 static void watch_data(const struct watch *w, struct rc_flow *f)
 {
     const struct packet *p = w->p;
     struct sent *s = &f->recent[p->ib.psn % RECENT];
-    bool known = s->mark == (p->ib.psn | SENT), copy = known && is_copy(w, f, s);
-    if (known && !copy)
-        watch_repeated(w, f, s);
-    uint8_t times = known ? (uint8_t)MIN(s->times + !copy, 255) : 1;
-    *s = (struct sent){p->at.ns, p->at.frame, p->ib.psn | SENT, p->captured_on, times};
+    unsigned times = s->mark == (p->ib.psn | SENT) ? repeated(w, f, s) : 1;
+    *s = (struct sent){p->at.ns, p->at.frame, p->ib.psn | SENT, p->captured_on, (uint16_t)times};
 }
 
 /* ---- acknowledgements */
@@ -167,15 +225,13 @@ static void acknowledged(const struct watch *w, struct rc_flow *f)
         f->not_ready.frame = 0;
 }
 
-static void watch_answer(const struct watch *w)
+APART static void watch_syndrome(const struct watch *w, struct rc_flow *f, bool to_requester)
 {
     const struct packet *p = w->p;
-    uint32_t at = p->ib.bth_off + BTH_SIZE;
-    if (view_has(p->bytes, at, AETH_SIZE) != WIRE_OK || packet_is_corrupt(p))
+    uint8_t syndrome = p->bytes.p[p->ib.bth_off + BTH_SIZE], value = syndrome & 0x1f;
+    if (packet_is_corrupt(p))
         return;
-    bool to_requester = !p->classification.to_requester; /* the data go the other way */
-    struct rc_flow *f = flow_of(w, to_requester);
-    uint8_t syndrome = p->bytes.p[at], value = syndrome & 0x1f;
+    settle(f);
     if (syndrome >> 5 == SYNDROME_ACK)
         acknowledged(w, f);
     else if (syndrome >> 5 == SYNDROME_RNR)
@@ -186,11 +242,24 @@ static void watch_answer(const struct watch *w)
         watch_nak(w, value);
 }
 
+static void watch_answer(const struct watch *w)
+{
+    const struct packet *p = w->p;
+    uint32_t at = p->ib.bth_off + BTH_SIZE;
+    bool to_requester = !p->classification.to_requester; /* the data go the other way */
+    if (view_has(p->bytes, at, AETH_SIZE) != WIRE_OK)
+        return;
+    struct rc_flow *f = flow_of(w, to_requester);
+    if (p->bytes.p[at] >> 5 == SYNDROME_ACK && can_hold(p, f))
+        hold(p, f);
+    else
+        watch_syndrome(w, f, to_requester);
+}
+
 void watch_rc(const struct watch *w)
 {
     const struct packet *p = w->p;
-    const struct connection *c = p->classification.connection;
-    if (p->ib.transport != IB_RC || !connection_is_ipoib(c))
+    if (p->ib.transport != IB_RC)
         return;
     if (p->ib.opcode == OPCODE_ACKNOWLEDGE)
         watch_answer(w);

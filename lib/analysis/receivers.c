@@ -84,7 +84,7 @@ static void report(const struct watch *w, const struct group *g, struct receiver
 }
 
 /* The SA has no resources for a further group: these groups hold some. */
-static void report_all(const struct watch *w)
+APART static void report_all(const struct watch *w)
 {
     for (unsigned i = 0; i < groups_count(w->f->groups); i++) {
         const struct group *g = groups_at(w->f->groups, i);
@@ -106,11 +106,9 @@ static struct receivers_of *followed(const struct watch *w, const struct group *
     return g_hash_table_size(w->receivers->of_group) ? receivers_of(w, group) : NULL;
 }
 
-static void member_changed(const struct watch *w, const struct subnet_event *e)
+APART static void member_changed(const struct watch *w, const struct subnet_event *e)
 {
     uint8_t before = e->join_state_before, now = e->member->join_state;
-    if ((before != 0) == (now != 0) && (before & JOIN_FULL) == (now & JOIN_FULL))
-        return;
     struct receivers_of *r = followed(w, e->group);
     if (!r || (before && !r->members) || (before & JOIN_FULL && !r->receivers))
         return; /* it joined before the group was followed */
@@ -123,7 +121,13 @@ static void member_changed(const struct watch *w, const struct subnet_event *e)
     w->receivers->without += lacks_receivers(r) - lacked;
 }
 
-static void group_is_empty(const struct watch *w, const struct group *group)
+/* Did it become a member or a receiver, or does it leave? */
+static bool has_changed(uint8_t before, uint8_t now)
+{
+    return (before != 0) != (now != 0) || (before & JOIN_FULL) != (now & JOIN_FULL);
+}
+
+APART static void group_is_empty(const struct watch *w, const struct group *group)
 {
     struct receivers_of *r = receivers_get(w, group);
     if (!r->members && !group->members)
@@ -136,7 +140,7 @@ void watch_members(const struct watch *w, const struct subnet_event *e)
         report_all(w);
     else if (e->group && (e->kind == SUBNET_GROUP_MISSING || e->kind == SUBNET_GROUP_DELETED))
         group_is_empty(w, e->group);
-    else if (e->group && e->member)
+    else if (e->group && e->member && has_changed(e->join_state_before, e->member->join_state))
         member_changed(w, e);
 }
 

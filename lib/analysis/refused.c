@@ -90,7 +90,7 @@ static char *why_refused(const struct subnet_event *e, uint16_t status)
     return g_string_free(out, FALSE);
 }
 
-static void join_refused(const struct watch *w, const struct subnet_event *e)
+APART static void join_refused(const struct watch *w, const struct subnet_event *e)
 {
     uint16_t status = w->p->mad.mad.status;
     struct sender who = e->endport ? sender_of_endport(e->endport)
@@ -106,7 +106,7 @@ static void join_refused(const struct watch *w, const struct subnet_event *e)
 }
 
 /* A refusal may have no record: without its request, its group is not known. */
-static void leave_refused(const struct watch *w, const struct subnet_event *e)
+APART static void leave_refused(const struct watch *w, const struct subnet_event *e)
 {
     uint16_t status = w->p->mad.mad.status;
     struct sender who = sender_of_lid(w, port_to_lid(w->p->dst));

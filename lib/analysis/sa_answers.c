@@ -3,7 +3,7 @@
  * Answers of the SA that do not fit what was asked for: the record of another group, another path,
  * no path at all, or a group without a multicast LID.
  */
-#include "analysis/question.h"
+#include "analysis/sa_requests.h"
 #include "wire/pkey.h"
 
 /* A later answer may be to an older request with the same transaction ID. */
@@ -21,53 +21,53 @@ static struct event_key key_of(const struct watch *w, const struct sender *who,
     return event_key(w, EVENT_SA_WRONG_ANSWER, who->gid, about, (uint64_t)who->lid << 16 | value);
 }
 
-static void another_gid(const struct watch *w, const struct sa_wanted *q, const uint8_t *gid,
-                        const char *what)
+APART static void another_gid(const struct watch *w, const struct sa_transaction *q,
+                              const uint8_t *gid, const char *what)
 {
     struct sender who = requester_of(w);
     char asked[GID_TEXT], found[GID_TEXT];
-    const struct event_key key = key_of(w, &who, q->gid, 0);
-    watch_event(w, &key, &who, q->frame,
+    const struct event_key key = key_of(w, &who, q->subject.gid, 0);
+    watch_event(w, &key, &who, q->request.frame,
                 "the SA answers its request about the %s %s with the record of another one, %s",
-                what, text_of_gid(asked, q->gid), text_of_gid(found, gid));
+                what, text_of_gid(asked, q->subject.gid), text_of_gid(found, gid));
 }
 
 /* ---- groups */
 
-static void no_multicast_lid(const struct watch *w, const struct sa_wanted *q,
-                             const struct mc_member *m)
+APART static void no_multicast_lid(const struct watch *w, const struct sa_transaction *q,
+                                   const uint8_t *mgid, uint16_t mlid)
 {
     struct sender who = requester_of(w);
     char group[GID_TEXT];
-    const struct event_key key = key_of(w, &who, m->mgid, m->mlid);
-    watch_event(w, &key, &who, q->frame,
+    const struct event_key key = key_of(w, &who, mgid, mlid);
+    watch_event(w, &key, &who, q->request.frame,
                 "the SA gives the group %s the LID 0x%04x, which is no multicast LID (0xc000 to "
                 "0xfffe)",
-                text_of_gid(group, m->mgid), m->mlid);
+                text_of_gid(group, mgid), mlid);
 }
 
-static void watch_group(const struct watch *w, const struct sa_wanted *q)
+static void watch_group(const struct watch *w, const struct sa_transaction *q)
 {
-    struct mc_member m = mc_member_read(w->p->mad.sa.data.p);
-    bool is_other = q->mask & MCM_HAS_MGID && memcmp(m.mgid, q->gid, GID_SIZE) != 0;
-    if (is_other)
-        another_gid(w, q, m.mgid, "group");
+    const uint8_t *record = w->p->mad.sa.data.p, *mgid = record + MCM_MGID;
+    uint16_t mlid = be16(record + MCM_MLID);
+    if (q->mask & MCM_HAS_MGID && memcmp(mgid, q->subject.gid, GID_SIZE) != 0)
+        another_gid(w, q, mgid, "group");
     else if (w->p->mad.mad.method == SA_GET_RESP &&
-             (m.mlid < LID_MULTICAST_FIRST || m.mlid > LID_MULTICAST_LAST))
-        no_multicast_lid(w, q, &m);
+             (mlid < LID_MULTICAST_FIRST || mlid > LID_MULTICAST_LAST))
+        no_multicast_lid(w, q, mgid, mlid);
 }
 
 /* ---- paths */
 
-static void another_pkey(const struct watch *w, const struct sa_wanted *q, uint16_t pkey)
+static void another_pkey(const struct watch *w, const struct sa_transaction *q, uint16_t pkey)
 {
     struct sender who = requester_of(w);
     char gid[GID_TEXT];
-    const struct event_key key = key_of(w, &who, q->gid, pkey);
-    watch_event(w, &key, &who, q->frame,
+    const struct event_key key = key_of(w, &who, q->subject.gid, pkey);
+    watch_event(w, &key, &who, q->request.frame,
                 "the SA answers its request of the path to %s with P_Key 0x%04x by a path with "
                 "P_Key 0x%04x",
-                text_of_gid(gid, q->gid), q->pkey, pkey);
+                text_of_gid(gid, q->subject.gid), q->pkey, pkey);
 }
 
 /* A port has the default prefix besides its subnet's (IBA 4.1.1): only the GUID counts. */
@@ -76,11 +76,11 @@ static bool is_other_port(const uint8_t *a, const uint8_t *b)
     return memcmp(a + GID_SIZE / 2, b + GID_SIZE / 2, GID_SIZE / 2) != 0;
 }
 
-static void watch_path(const struct watch *w, const struct sa_wanted *q)
+static void watch_path(const struct watch *w, const struct sa_transaction *q)
 {
     const uint8_t *p = w->p->mad.sa.data.p;
     uint16_t pkey = be16(p + PATH_PKEY);
-    if (q->mask & PATH_HAS_DGID && is_other_port(p + PATH_DGID, q->gid))
+    if (q->mask & PATH_HAS_DGID && is_other_port(p + PATH_DGID, q->subject.gid))
         another_gid(w, q, p + PATH_DGID, "path to");
     else if (q->mask & PATH_HAS_PKEY && !same_partition(pkey, q->pkey))
         another_pkey(w, q, pkey);
@@ -92,7 +92,7 @@ static bool has_no_records(const struct sa *sa)
 }
 
 /* A table of paths to one port, without any. */
-static void watch_table(const struct watch *w, const struct sa_wanted *q)
+APART static void watch_table(const struct watch *w, const struct sa_transaction *q)
 {
     const struct sa *sa = &w->p->mad.sa;
     bool is_whole = sa->rmpp_type == RMPP_TYPE_DATA && sa->segment == 1 &&
@@ -102,26 +102,36 @@ static void watch_table(const struct watch *w, const struct sa_wanted *q)
         return;
     struct sender who = requester_of(w);
     char gid[GID_TEXT];
-    const struct event_key key = event_key(w, EVENT_PATH_REFUSED, who.gid, q->gid,
+    const struct event_key key = event_key(w, EVENT_PATH_REFUSED, who.gid, q->subject.gid,
                                            (uint64_t)who.lid << 16);
-    watch_event(w, &key, &who, q->frame, "the SA gives it no path to %s: its table is empty",
-                text_of_gid(gid, q->gid));
+    watch_event(w, &key, &who, q->request.frame,
+                "the SA gives it no path to %s: its table is empty",
+                text_of_gid(gid, q->subject.gid));
 }
 
-void watch_sa_answer(const struct watch *w, const struct sa_wanted *wanted)
+static bool is_old(const struct watch *w, const struct sa_transaction *t)
+{
+    return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)t->request.ns) >
+           ANSWER_MS * INT64_C(1000000);
+}
+
+/* Has the answer one record of this size? */
+static bool has_record(const struct sa *sa, uint32_t size)
+{
+    return sa->mad.method != SA_GET_TABLE_RESP && !sa->mad.status &&
+           view_has(sa->data, 0, size) == WIRE_OK;
+}
+
+void watch_sa_answer(const struct watch *w, const struct sa_transaction *t)
 {
     const struct sa *sa = &w->p->mad.sa;
-    uint32_t size = sa_record_size(sa->mad.attribute);
-    bool is_table = sa->mad.method == SA_GET_TABLE_RESP;
-    bool is_refused = sa->mad.status && !(is_table && has_no_records(sa));
-    if (!wanted->frame || is_refused || watch_ms(w) - wanted->ms > ANSWER_MS)
+    if (!t->followed || is_old(w, t))
         return;
-    if (is_table && sa->mad.attribute == SA_PATH_RECORD)
-        watch_table(w, wanted);
-    else if (is_table || !size || view_has(sa->data, 0, size) != WIRE_OK)
-        return;
-    else if (sa->mad.attribute == SA_MC_MEMBER_RECORD)
-        watch_group(w, wanted);
-    else if (sa->mad.attribute == SA_PATH_RECORD)
-        watch_path(w, wanted);
+    if (sa->mad.attribute == SA_MC_MEMBER_RECORD && has_record(sa, MCM_SIZE))
+        watch_group(w, t);
+    else if (sa->mad.attribute == SA_PATH_RECORD && has_record(sa, PATH_SIZE))
+        watch_path(w, t);
+    else if (sa->mad.attribute == SA_PATH_RECORD && sa->mad.method == SA_GET_TABLE_RESP &&
+             (!sa->mad.status || has_no_records(sa)))
+        watch_table(w, t);
 }

@@ -5,31 +5,16 @@
  * 3 s later (a Linux host has given up by then), and none of its packets is missing in the capture,
  * as its PSNs show.
  */
-#include "analysis/question.h"
+#include "analysis/sa_requests.h"
 #include "wire/put.h"
 
-enum { GIVEN_UP_MS = 3000 };
-
-static struct sa_transaction *transaction_of(const struct watch *w, struct port requester)
-{
-    uint64_t tid = w->p->mad.mad.tid;
-    return &w->questions->transactions[port_transaction_place(&requester, tid) % TRANSACTIONS];
-}
-
-static bool is_of(const struct sa_transaction *t, struct port requester, uint64_t tid)
-{
-    return t->requester == requester.id && t->tid == tid;
-}
-
-/* The parts of the key of another request that tell it from others about the same GID. */
-enum { WHO_METHOD = 0, WHO_ATTRIBUTE = 1, WHO_TRAP = 3, WHO_SIZE = 5 };
 enum { REQUEST_TEXT = GID_TEXT + 80 };
 
 /* "its Set(InformInfo)" */
 static void other_request_text(const struct question *q, char text[REQUEST_TEXT])
 {
-    uint16_t attribute = be16(q->key.who + WHO_ATTRIBUTE);
-    const char *method = names_find(sa_method_names, q->key.who[WHO_METHOD]),
+    uint16_t attribute = be16(q->key.who + SA_KEY_ATTRIBUTE);
+    const char *method = names_find(sa_method_names, q->key.who[SA_KEY_METHOD]),
                *name = names_find(sa_attribute_names, attribute);
     g_snprintf(text, REQUEST_TEXT, "its %s(%s)", method ? method : "request",
                name ? name : "unknown attribute");
@@ -55,7 +40,7 @@ static const char *request_text(const struct question *q, char text[REQUEST_TEXT
 static struct event_key key_of_unanswered(const struct watch *w, const struct question *q,
                                           const struct sender *who)
 {
-    uint64_t which = (uint64_t)be32(q->key.who) << 8 | q->key.who[WHO_SIZE - 1];
+    uint64_t which = (uint64_t)be32(q->key.who) << 8 | q->key.who[SA_KEY_SIZE - 1];
     return event_key(w, EVENT_SA_UNANSWERED, who->gid, q->key.about,
                      which << 24 | (uint64_t)q->lid << 8 | q->key.kind);
 }
@@ -115,77 +100,18 @@ static const uint8_t *gid_of(const struct sa *sa)
     return NULL;
 }
 
-static enum question_kind kind_of(uint16_t attribute, uint8_t method)
+static bool is_of(const struct sa_transaction *t, struct port requester, uint64_t tid)
 {
-    if (attribute == SA_MC_MEMBER_RECORD && method == SA_SET)
-        return QUESTION_JOIN;
-    if (attribute == SA_MC_MEMBER_RECORD && method == SA_DELETE)
-        return QUESTION_LEAVE;
-    return attribute == SA_PATH_RECORD && method == SA_GET ? QUESTION_PATH : QUESTION_SA;
-}
-
-/* gid: whom the request of this method is about; NULL: nobody. */
-static struct question_key key_of_request(const struct watch *w, struct port requester,
-                                          uint8_t method, const uint8_t *gid)
-{
-    const struct sa *sa = &w->p->mad.sa;
-    uint8_t who[GID_SIZE] = {[WHO_METHOD] = method};
-    enum question_kind kind = kind_of(sa->mad.attribute, method);
-    put16(who + WHO_ATTRIBUTE, sa->mad.attribute);
-    if (sa->mad.attribute == SA_INFORM_INFO && gid)
-        memcpy(who + WHO_TRAP, sa->data.p + INFORM_TRAP, sizeof(uint16_t));
-    return question_key(w, kind, requester.id, kind == QUESTION_SA ? who : NULL, gid);
-}
-
-/* Its answer was captured a moment ago, before it. */
-static bool is_answered(const struct watch *w, const struct sa_transaction *t)
-{
-    return is_of(t, w->p->src, w->p->mad.mad.tid) && t->answered_frame &&
-           order_is_uncertain(&w->f->order, t->answered_frame);
-}
-
-bool sa_answers_reported(const struct watch *w)
-{
-    const struct sa_transaction *t = transaction_of(w, w->p->dst);
-    return is_of(t, w->p->dst, w->p->mad.mad.tid) && t->question && t->question->reported;
-}
-
-static struct sa_wanted wanted(const struct watch *w)
-{
-    const struct sa *sa = &w->p->mad.sa;
-    struct sa_wanted out = {.mask = sa->component_mask, .ms = watch_ms(w), .frame = w->p->at.frame};
-    const uint8_t *gid = gid_of(sa);
-    if (gid)
-        memcpy(out.gid, gid, GID_SIZE);
-    if (gid && sa->mad.attribute == SA_PATH_RECORD)
-        out.pkey = be16(sa->data.p + PATH_PKEY);
-    return out;
-}
-
-static void enter_transaction(const struct watch *w, struct sa_transaction *t, struct question *q)
-{
-    bool is_other = t->question && t->question != q && !is_of(t, w->p->src, w->p->mad.mad.tid);
-    if (is_other)
-        question_answer(w, t->question); /* its answer would not be recognised any more */
-    *t = (struct sa_transaction){w->p->src.id, w->p->mad.mad.tid, q, 0, wanted(w)};
+    return t->requester == requester.id && t->tid == tid;
 }
 
 static void requested(const struct watch *w)
 {
     const struct packet *p = w->p;
-    const uint8_t *gid = gid_of(&p->mad.sa);
-    uint8_t method = p->mad.mad.method;
-    struct sa_transaction *t = transaction_of(w, p->src);
-    bool is_known = gid || kind_of(p->mad.mad.attribute, method) == QUESTION_SA;
-    if (!is_known || p->mad.sa.segment > 1 || !port_to_lid(p->src) || is_answered(w, t))
-        return;
-    const struct question_key key = key_of_request(w, p->src, method, gid);
-    struct question *q = question_ask(w, &key, p->ib.psn + UINT64_C(1));
-    if (!q)
-        return;
-    enter_transaction(w, t, q);
-    if (w->f->subnet && subnet_sa_sequence(w->f->subnet, p->at.interface))
-        question_open(w, q);
+    struct sa_transaction *t = sa_transaction_of(w, p->src);
+    if (!is_of(t, p->src, p->mad.mad.tid))
+        sa_transaction_begin(w, t, p->src);
+    sa_transaction_ask(w, t, gid_of(&p->mad.sa));
 }
 
 /* ---- the SA's packets */
@@ -221,7 +147,7 @@ static void refused(const struct watch *w, const struct question *q)
     uint16_t status = w->p->mad.mad.status;
     struct sender who = sender_of_lid(w, q->lid);
     char text[REQUEST_TEXT];
-    bool is_query = q->key.who[WHO_METHOD] != SA_SET && q->key.who[WHO_METHOD] != SA_DELETE;
+    bool is_query = q->key.who[SA_KEY_METHOD] != SA_SET && q->key.who[SA_KEY_METHOD] != SA_DELETE;
     const struct event_key key = event_key(w, EVENT_SA_REFUSED, who.gid, NULL,
                                            (uint64_t)who.lid << 48 |
                                                (uint64_t)be24(q->key.who) << 16 | status);
@@ -245,9 +171,11 @@ static void watch_stray(const struct watch *w)
     const struct sa *sa = &w->p->mad.sa;
     static const uint8_t methods[] = {SA_GET, SA_SET, SA_DELETE};
     const uint8_t *gid = gid_of(sa);
+    sa_ask_pending(w);
     for (unsigned i = 0; gid && i < G_N_ELEMENTS(methods); i++) {
         uint8_t response = methods[i] == SA_DELETE ? SA_DELETE_RESP : SA_GET_RESP;
-        const struct question_key key = key_of_request(w, w->p->dst, methods[i], gid);
+        const struct sa_subject s = sa_subject_of(w, w->p->dst, methods[i], gid);
+        const struct question_key key = sa_subject_key(&s);
         struct question *q = response == sa->mad.method ? question_find(w, &key) : NULL;
         if (!q || q->stray_frame || !has_no_other_request(w, q))
             continue;
@@ -256,25 +184,52 @@ static void watch_stray(const struct watch *w)
     }
 }
 
+/* The answer to no request that was captured. */
+APART static void answered_unknown(const struct watch *w, struct sa_transaction *t)
+{
+    bool takes_place = t->followed && !t->answered_frame;
+    watch_path(w, NULL);
+    sa_transaction_begin(w, t, w->p->dst);
+    if (!takes_place)
+        watch_stray(w);
+}
+
+/* The answer may show that the request was refused. */
+APART static void watch_refusal(const struct watch *w, const struct sa_transaction *t)
+{
+    sa_ask_pending(w);
+    const struct question_key key = sa_subject_key(&t->subject);
+    const struct question *q = t->followed ? question_find(w, &key) : NULL;
+    watch_path(w, q);
+    if (q && q->key.kind == QUESTION_SA)
+        refused(w, q);
+}
+
+static void answered(const struct watch *w, struct sa_transaction *t)
+{
+    if (w->p->mad.mad.status)
+        watch_refusal(w, t);
+    if (!t->answered_frame)
+        watch_sa_answer(w, t);
+    if (t->followed)
+        sa_transaction_answer(w, t);
+}
+
 static void responded(const struct watch *w)
 {
     const struct packet *p = w->p;
-    struct sa_transaction *t = transaction_of(w, p->dst);
+    struct sa_transaction *t = sa_transaction_of(w, p->dst);
     bool known = is_of(t, p->dst, p->mad.mad.tid);
-    struct question *q = known ? t->question : NULL;
-    if (packet_is_corrupt(p) || !port_to_lid(p->dst))
+    if (packet_is_corrupt(p))
         return;
-    watch_path(w, q);
-    if (known && !t->answered_frame)
-        watch_sa_answer(w, &t->wanted);
-    if (q && q->key.kind == QUESTION_SA && w->p->mad.mad.status)
-        refused(w, q);
-    if (t->question)
-        question_answer(w, t->question);
-    else if (!known)
-        watch_stray(w);
-    if (!known)
-        *t = (struct sa_transaction){p->dst.id, p->mad.mad.tid, NULL, 0, {0}};
+    if (known)
+        watch_sa_answer_time(w, t);
+    if (!port_to_lid(p->dst))
+        return;
+    if (known)
+        answered(w, t);
+    else
+        answered_unknown(w, t);
     t->answered_frame = p->at.frame;
 }
 
@@ -286,34 +241,34 @@ static bool is_proved(const struct watch *w, const struct question *q)
            watch_ms(w) - q->first_ms >= GIVEN_UP_MS;
 }
 
-static bool is_of_sa(const struct question *q)
+/* A packet that reaches the requester, later than it waits for the answer. */
+static bool is_too_late(const struct watch *w, const struct question *q)
 {
-    return (q->key.kind >= QUESTION_JOIN && q->key.kind <= QUESTION_PATH) ||
-           q->key.kind == QUESTION_SA;
+    return q->stray_frame && w->p->ib.dlid == q->lid && watch_ms(w) - q->last_ms >= GIVEN_UP_MS;
 }
 
-/* A packet that reaches the requester, later than it waits for the answer. */
+/* A packet of the SA, but not one that controls a transfer. */
+static bool is_sent_by_sa(const struct watch *w)
+{
+    const struct mad_payload *m = &w->p->mad;
+    return w->e->sa_sent && w->p->classification.class == PAYLOAD_MAD && m->has_header &&
+           m->kind == MAD_KIND_SA && m->sa.rmpp_type <= RMPP_TYPE_DATA;
+}
+
 void watch_open_requests(const struct watch *w)
 {
     struct questions *all = w->questions;
+    bool by_sa = is_sent_by_sa(w);
     for (unsigned i = all->n_open; i-- > 0;) {
         struct question *q = all->open[i];
-        if (!q->stray_frame || q->key.subnet != w->p->at.interface || w->p->ib.dlid != q->lid ||
-            watch_ms(w) - q->last_ms < GIVEN_UP_MS)
+        if (q->key.subnet != w->p->at.interface)
             continue;
-        proved(w, q, "");
+        if (by_sa && question_is_of_sa(q) && is_proved(w, q))
+            proved(w, q, ", and no packet of the SA is missing in the capture");
+        else if (is_too_late(w, q))
+            proved(w, q, "");
     }
-}
-
-static void sa_sent(const struct watch *w)
-{
-    struct questions *all = w->questions;
-    for (unsigned i = all->n_open; i-- > 0;) {
-        struct question *q = all->open[i];
-        if (!is_of_sa(q) || q->key.subnet != w->p->at.interface || !is_proved(w, q))
-            continue;
-        proved(w, q, ", and no packet of the SA is missing in the capture");
-    }
+    all->proof_ns = question_next_proof(all);
 }
 
 void watch_sa_requests(const struct watch *w)
@@ -332,6 +287,4 @@ void watch_sa_requests(const struct watch *w)
         watch_report(w);
     else
         requested(w);
-    if (w->e->sa_sent && w->questions->n_open)
-        sa_sent(w);
 }

@@ -30,11 +30,10 @@ static bool write_route(const struct smp *s, uint16_t lid, uint8_t about[GID_SIZ
 bool smp_key(const struct watch *w, struct port target, struct question_key *key)
 {
     const struct smp *s = &w->p->mad.smp;
-    uint8_t who[GID_SIZE] = {0}, about[GID_SIZE] = {0};
-    put16(who + SMP_KEY_ATTRIBUTE, s->mad.attribute);
-    put32(who + SMP_KEY_MODIFIER, s->mad.modifier);
-    put32(who + SMP_KEY_AGENT, (uint32_t)(s->mad.tid >> 32));
-    *key = question_key(w, QUESTION_SMP, 0, who, about);
+    *key = question_key(w, QUESTION_SMP, 0, NULL, NULL);
+    put16(key->who + SMP_KEY_ATTRIBUTE, s->mad.attribute);
+    put32(key->who + SMP_KEY_MODIFIER, s->mad.modifier);
+    put32(key->who + SMP_KEY_AGENT, (uint32_t)(s->mad.tid >> 32));
     return write_route(s, port_to_lid(target), key->about);
 }
 
@@ -91,7 +90,7 @@ static const char *refused_name(uint16_t attribute)
 }
 
 /* The status is that of a response. The direction bit is not in it. */
-static void smp_refused(const struct watch *w, const struct question_key *target)
+APART static void smp_refused(const struct watch *w, const struct question_key *target)
 {
     const struct mad *mad = &w->p->mad.smp.mad;
     const char *name = refused_name(mad->attribute);
@@ -109,21 +108,16 @@ static void smp_refused(const struct watch *w, const struct question_key *target
 }
 
 /* Two requests may have one PSN or one transaction ID, but not both: then it is a copy. */
-static void requested(const struct watch *w)
+static void requested(const struct watch *w, const struct question_key *key)
 {
-    struct question_key key;
-    uint64_t packet = (w->p->mad.mad.tid << 24 ^ w->p->ib.psn) + 1;
-    if (smp_key(w, w->p->dst, &key))
-        question_ask(w, &key, packet);
+    question_ask(w, key, (w->p->mad.mad.tid << 24 ^ w->p->ib.psn) + 1);
 }
 
-static void responded(const struct watch *w)
+static void responded(const struct watch *w, const struct question_key *key)
 {
-    struct question_key key;
-    if (!smp_key(w, w->p->src, &key))
-        return;
-    struct question *q = question_find(w, &key);
-    smp_refused(w, &key);
+    struct question *q = question_find(w, key);
+    if (w->p->mad.smp.mad.status)
+        smp_refused(w, key);
     if (w->p->ib.dlid == LID_PERMISSIVE)
         question_hear_at(w, LID_PERMISSIVE);
     if (q && !packet_is_corrupt(w->p))
@@ -133,10 +127,15 @@ static void responded(const struct watch *w)
 void watch_smp_requests(const struct watch *w)
 {
     uint8_t method = w->p->mad.mad.method;
-    if (!w->p->ib.has_lrh || w->p->mad.result != WIRE_OK)
+    bool response = method == SMP_GET_RESP;
+    struct question_key key;
+    if ((!response && method != SMP_GET && method != SMP_SET) || !w->p->ib.has_lrh ||
+        w->p->mad.result != WIRE_OK || !smp_key(w, response ? w->p->src : w->p->dst, &key))
         return;
-    if (method == SMP_GET || method == SMP_SET)
-        requested(w);
-    else if (method == SMP_GET_RESP)
-        responded(w);
+    if (response)
+        responded(w, &key);
+    else
+        requested(w, &key);
+    if (w->p->mad.mad.attribute == SMP_PORT_INFO)
+        watch_link(w, &key);
 }

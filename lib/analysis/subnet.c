@@ -10,9 +10,8 @@ static const struct name state_names[] = {
 };
 
 /* A port that was Active and is not any more. e: its PortInfo. */
-static void port_state(const struct watch *w, const struct subnet_event *e)
+APART static void port_state(const struct watch *w, const struct subnet_event *e)
 {
-    struct sender who = sender_of_endport(e->endport);
     struct port_activity *port = &w->questions->ports[e->lid % PORTS];
     struct port_info i;
     if (w->p->mad.smp.mad.method != SMP_GET_RESP || smp_port_info(&w->p->mad.smp, &i) != WIRE_OK ||
@@ -22,6 +21,7 @@ static void port_state(const struct watch *w, const struct subnet_event *e)
     *port = (struct port_activity){e->interface, e->lid, i.state == PORT_ACTIVE};
     if (!was_active || port->active)
         return;
+    struct sender who = sender_of_endport(e->endport);
     const struct event_key key = event_key(w, EVENT_PORT_STATE, NULL, NULL, e->lid);
     watch_event(w, &key, &who, 0, "the port was Active and is in the state %s now",
                 names_find(state_names, i.state));
@@ -86,7 +86,7 @@ void watch_smp(const struct watch *w)
 
 /* ---- subnet managers */
 
-static void sm_changed(const struct watch *w, const struct subnet_event *e)
+APART static void sm_changed(const struct watch *w, const struct subnet_event *e)
 {
     uint16_t lid = port_to_lid(w->p->src);
     struct sender who = lid && lid != LID_PERMISSIVE ? sender_of_lid(w, lid)

@@ -5,6 +5,7 @@
  * functions share a LID, but have QPNs of their own, so a LID counts together with the QPN.
  */
 #include "analysis/twins.h"
+#include "model/mix.h"
 #include "wire/put.h"
 
 /*
@@ -16,8 +17,7 @@ enum { LMC_MAX = 7 }; /* IBA 4.1.3 */
 
 static struct address_use *slot_of(struct address_use *all, const uint8_t address[GID_SIZE])
 {
-    uint64_t h = (be64(address) ^ be64(address + 8)) * UINT64_C(0x9e3779b97f4a7c15);
-    return &all[(h ^ h >> 32) >> 8 & (ADDRESS_USES - 1)];
+    return &all[mix_gid(0, address) >> 32 & (ADDRESS_USES - 1)];
 }
 
 static bool is_recent(const struct watch *w, int64_t ns)
@@ -35,6 +35,7 @@ static bool is_of(const struct address_use *u, const struct watch *w,
 static void begin(struct address_use *u, const struct watch *w, const uint8_t *address,
                   const uint8_t *value)
 {
+    w->twins->changes++;
     *u = (struct address_use){.subnet = w->p->at.interface, .used = true};
     memcpy(u->address, address, GID_SIZE);
     memcpy(u->value, value, GID_SIZE);
@@ -50,6 +51,7 @@ static bool use_address(const struct watch *w, struct address_use *u,
         return false;
     bool again = u->changed_frame && memcmp(u->other, value, GID_SIZE) == 0 &&
                  is_recent(w, u->changed_ns);
+    w->twins->changes++;
     memcpy(u->other, u->value, GID_SIZE);
     memcpy(u->value, value, GID_SIZE);
     u->changed_frame = w->p->at.frame;
@@ -64,7 +66,7 @@ static void write_lid(const struct watch *w, uint8_t out[GID_SIZE])
     put16(out, w->p->ib.slid);
 }
 
-static void watch_lid(const struct watch *w, const uint8_t *gid)
+APART static void watch_lid(const struct watch *w, const uint8_t *gid)
 {
     uint8_t address[GID_SIZE], other[GID_SIZE];
     write_lid(w, address);
@@ -97,7 +99,7 @@ static bool may_be_one_port(uint8_t lmc, uint16_t a, uint16_t b)
     return (a ^ b) >> lmc == 0;
 }
 
-static void watch_gid(const struct watch *w, const uint8_t *gid)
+APART static void watch_gid(const struct watch *w, const uint8_t *gid)
 {
     uint8_t lid[GID_SIZE];
     write_lid(w, lid);
@@ -140,17 +142,49 @@ static const uint8_t *gid_by_ip(const struct watch *w)
     return n && be24(n->lladdr + LLADDR_QPN) == w->p->ib.sqpn ? n->lladdr + LLADDR_GID : NULL;
 }
 
-/* A packet without a GRH counts only if an address changed a moment ago. */
-void watch_twins(const struct watch *w)
+static bool is_as_before(const struct watch *w, const struct recent_sender *r, const uint8_t *gid)
+{
+    const struct packet *p = w->p;
+    return r->changes == w->twins->changes + 1 && r->lid == p->ib.slid && r->qpn == p->ib.sqpn &&
+           r->subnet == p->at.interface && memcmp(r->gid, gid, GID_SIZE) == 0;
+}
+
+static void note_sender(const struct watch *w, struct recent_sender *r, const uint8_t *gid)
+{
+    const struct packet *p = w->p;
+    *r = (struct recent_sender){.qpn = p->ib.sqpn,
+                                .changes = w->twins->changes + 1,
+                                .subnet = p->at.interface,
+                                .lid = p->ib.slid};
+    memcpy(r->gid, gid, GID_SIZE);
+}
+
+static void watch_addresses(const struct watch *w, const uint8_t *gid)
+{
+    struct recent_sender *recent = &w->twins->recent[w->p->ib.slid % RECENT_SENDERS];
+    if (is_as_before(w, recent, gid))
+        return;
+    watch_lid(w, gid);
+    watch_gid(w, gid);
+    if (!packet_is_corrupt(w->p))
+        note_sender(w, recent, gid);
+}
+
+APART static void watch_sender(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
     const uint8_t *gid = ib->sgid;
     if (!ib->has_lrh || ib->transport != IB_UD)
         return;
-    if (!gid && w->twins->has_changed && is_recent(w, w->twins->changed_ns))
+    if (!gid && is_recent(w, w->twins->changed_ns))
         gid = gid_by_ip(w);
-    if (!gid)
-        return;
-    watch_lid(w, gid);
-    watch_gid(w, gid);
+    if (gid)
+        watch_addresses(w, gid);
+}
+
+/* A packet without a GRH counts only if an address changed a moment ago. */
+void watch_twins(const struct watch *w)
+{
+    if (w->p->ib.sgid || w->twins->has_changed)
+        watch_sender(w);
 }

@@ -35,11 +35,20 @@ struct detection {
     uint8_t other[GID_SIZE]; /* that port */
 };
 
-enum { ADDRESS_USES = 1 << 12, DETECTIONS = 64 };
+/* The port that sent last from a LID. While no address changes, its packets show nothing new. */
+struct recent_sender {
+    uint8_t gid[GID_SIZE];
+    uint32_t qpn, changes; /* changes: of struct twins, plus 1; 0: unused */
+    uint16_t subnet, lid;
+};
+
+enum { ADDRESS_USES = 1 << 12, DETECTIONS = 64, RECENT_SENDERS = 1 << 8 };
 
 struct twins {
     struct address_use lids[ADDRESS_USES], gids[ADDRESS_USES];
     struct detection detections[DETECTIONS];
+    struct recent_sender recent[RECENT_SENDERS];
+    uint32_t changes;   /* of all uses of addresses; and uses that were replaced by another */
     int64_t changed_ns; /* of the last change of any */
     bool has_changed, has_conflict;
 };

@@ -7,6 +7,12 @@
 #include "analysis/analysis.h"
 #include "analysis/histories.h"
 
+/*
+ * A function that few packets need. It is not inlined into its caller, which would save registers
+ * for it at each packet.
+ */
+#define APART __attribute__((noinline))
+
 /* Where events go. report NULL: only into the table. */
 struct event_sink {
     struct event_table *events;
@@ -20,11 +26,11 @@ struct watch {
     const struct fabric_facts *f;
     const struct packet *p;
     const struct events *e;
-    struct questions *questions; /* analysis/question.h */
-    struct twins *twins;         /* analysis/twins.h */
-    struct lids *lids;           /* analysis/histories.h */
+    struct questions *questions;             /* analysis/question.h */
+    struct sa_transactions *sa_transactions; /* analysis/sa_requests.h */
+    struct twins *twins;                     /* analysis/twins.h */
+    struct lids *lids;                       /* analysis/histories.h */
     struct smp_links *links;
-    struct sa_times *sa_times;
     struct rc_flows *rc;
     struct echo_sizes *echo_sizes;
     struct receivers *receivers;
@@ -70,24 +76,23 @@ static inline int64_t watch_ms(const struct watch *w)
 /* ---- the watchers */
 
 void watch_refused_requests(const struct watch *w, const struct subnet_event *e); /* refused.c */
-void watch_sa_requests(const struct watch *w);        /* sa_requests.c */
-void watch_holders(const struct watch *w);            /* holders.c */
-void watch_connection_message(const struct watch *w); /* connections.c */
+APART void watch_sa_requests(const struct watch *w);        /* sa_requests.c */
+void watch_holders(const struct watch *w);                  /* holders.c */
+APART void watch_connection_message(const struct watch *w); /* connections.c */
 /* A NAK other than "PSN sequence error" moves the requester's QP to the error state. */
 void watch_nak(const struct watch *w, uint8_t code);
 void watch_smp(const struct watch *w); /* subnet.c */
 void watch_notice(const struct watch *w);
 void watch_managers(const struct watch *w, const struct subnet_event *e);
-void watch_address_requests(const struct watch *w); /* unanswered.c */
-void watch_echo(const struct watch *w);             /* echo.c */
-void watch_open_requests(const struct watch *w);    /* sa_requests.c */
-void watch_report(const struct watch *w);           /* sa_transfers.c */
-void watch_rmpp(const struct watch *w);
-void watch_segment(const struct watch *w);
-void watch_links(const struct watch *w);           /* links.c */
+void watch_address_requests(const struct watch *w);    /* unanswered.c */
+void watch_echo(const struct watch *w);                /* echo.c */
+APART void watch_open_requests(const struct watch *w); /* sa_requests.c */
+APART void watch_report(const struct watch *w);        /* sa_transfers.c */
+APART void watch_rmpp(const struct watch *w);
+APART void watch_segment(const struct watch *w);
 void watch_smp_requests(const struct watch *w);    /* smps.c */
-void watch_counters(const struct watch *w);        /* counters.c */
-void watch_dhcp(const struct watch *w);            /* dhcp.c */
+APART void watch_counters(const struct watch *w);  /* counters.c */
+APART void watch_dhcp(const struct watch *w);      /* dhcp.c */
 void watch_twins(const struct watch *w);           /* twins.c */
 void watch_detection(const struct watch *w);       /* detection.c */
 void watch_connection_data(const struct watch *w); /* connection_data.c */
@@ -95,7 +100,6 @@ void watch_lid_of_event(const struct watch *w, const struct subnet_event *e); /*
 void watch_lids_of_request(const struct watch *w, const struct connection *c);
 void watch_lids_of_datagram(const struct watch *w);
 void watch_stale_path(const struct watch *w);
-void watch_sa_times(const struct watch *w);                              /* sa_slow.c */
 void watch_rc(const struct watch *w);                                    /* rc.c */
 void watch_members(const struct watch *w, const struct subnet_event *e); /* receivers.c */
 void watch_receivers(const struct watch *w);

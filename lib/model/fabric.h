@@ -237,7 +237,8 @@ enum integrity packet_integrity(const struct packet *p);
 /* The model learns nothing from a corrupt packet, and no violation is reported for it. */
 static inline bool packet_is_corrupt(const struct packet *p)
 {
-    return packet_integrity(p) == INTEGRITY_CORRUPT;
+    enum integrity is = p->integrity.known ? p->integrity.is : packet_integrity(p);
+    return is == INTEGRITY_CORRUPT;
 }
 
 /* Was it found to be corrupt? Computes no CRC. */

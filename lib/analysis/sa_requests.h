@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Transactions of the SA. Nearly all requests are answered at once, and then no event is about
+ * them. So a request is only noted first. It becomes a question (analysis/question.h) if it is sent
+ * again, if its answer is not there after a moment, or if somebody needs to know all questions.
+ * The table is a cache. Private to analysis/.
+ */
+#ifndef IPOIB_ANALYSIS_SA_REQUESTS_H
+#define IPOIB_ANALYSIS_SA_REQUESTS_H
+
+#include "analysis/question.h"
+
+/* What a request is about: it has no answer if none of those about the same thing has one. */
+struct sa_subject {
+    uint64_t requester;
+    uint16_t subnet, attribute;
+    uint16_t trap; /* of an InformInfo */
+    uint8_t method;
+    bool has_gid;
+    uint8_t gid[GID_SIZE]; /* the MGID of a group, the DGID of a path */
+};
+
+struct sa_transaction {
+    uint64_t requester, tid;
+    struct question_packet request;         /* the last one; frame 0: none was captured */
+    int64_t first_ns;                       /* of the first request */
+    uint32_t first_frame;                   /* the same */
+    uint32_t requests;                      /* that wait for the answer */
+    uint32_t answered_frame;                /* 0: not answered */
+    struct sa_subject subject;              /* if it is followed */
+    uint64_t mask;                          /* of the valid components */
+    uint16_t pkey;                          /* of a path */
+    bool followed;                          /* it is or may become a question */
+    bool pending;                           /* its last request is no question yet */
+    struct sa_transaction *next, *previous; /* of those that are pending, in the order of capture */
+};
+
+enum { SA_TRANSACTIONS = 1 << 10, SA_REQUESTERS = 1 << 8 };
+
+struct sa_transactions {
+    struct sa_transaction all[SA_TRANSACTIONS];
+    struct sa_transaction *first, *last;  /* that are pending */
+    uint32_t pending_from[SA_REQUESTERS]; /* number of those, by the requester's LID */
+};
+
+/* The entry of the current packet's transaction; or that of another one, whose place it has. */
+struct sa_transaction *sa_transaction_of(const struct watch *w, struct port requester);
+/* The current packet's transaction begins in this place. */
+void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester);
+/* The current packet is a request. gid: whom it is about; NULL: nobody, or it is not known. */
+void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const uint8_t *gid);
+/* It is answered, as all requests about the same thing. */
+void sa_transaction_answer(const struct watch *w, struct sa_transaction *t);
+
+/* In the key of a QUESTION_SA, as in key.who. */
+enum { SA_KEY_METHOD = 0, SA_KEY_ATTRIBUTE = 1, SA_KEY_TRAP = 3, SA_KEY_SIZE = 5 };
+struct question_key sa_subject_key(const struct sa_subject *s);
+/* What the current packet is about, if it is a request of this method, or the answer to one. */
+struct sa_subject sa_subject_of(const struct watch *w, struct port requester, uint8_t method,
+                                const uint8_t *gid);
+
+/* Does the SA's answer fit what was wanted (sa_answers.c)? */
+void watch_sa_answer(const struct watch *w, const struct sa_transaction *t);
+/* The current packet is the answer: is it late (sa_slow.c)? */
+void watch_sa_answer_time(const struct watch *w, struct sa_transaction *t);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/sa_requests.h"
+#include "wire/put.h"
+
+/* So long a request is only noted: the shortest time after which an answer is late (sa_slow.c). */
+enum { PENDING_MS = 1000, NS_PER_MS = 1000000 };
+
+struct sa_transaction *sa_transaction_of(const struct watch *w, struct port requester)
+{
+    uint64_t place = mix_word(mix_word(0, requester.id), w->p->mad.mad.tid);
+    return &w->sa_transactions->all[place >> 32 & (SA_TRANSACTIONS - 1)];
+}
+
+/* ---- what a request is about */
+
+static enum question_kind kind_of(const struct sa_subject *s)
+{
+    if (s->attribute == SA_MC_MEMBER_RECORD && s->method == SA_SET)
+        return QUESTION_JOIN;
+    if (s->attribute == SA_MC_MEMBER_RECORD && s->method == SA_DELETE)
+        return QUESTION_LEAVE;
+    return s->attribute == SA_PATH_RECORD && s->method == SA_GET ? QUESTION_PATH : QUESTION_SA;
+}
+
+struct question_key sa_subject_key(const struct sa_subject *s)
+{
+    struct question_key key = {.kind = kind_of(s), .subnet = s->subnet, .requester = s->requester};
+    if (s->has_gid)
+        memcpy(key.about, s->gid, GID_SIZE);
+    if (key.kind != QUESTION_SA)
+        return key;
+    key.who[SA_KEY_METHOD] = s->method;
+    put16(key.who + SA_KEY_ATTRIBUTE, s->attribute);
+    put16(key.who + SA_KEY_TRAP, s->trap);
+    return key;
+}
+
+struct sa_subject sa_subject_of(const struct watch *w, struct port requester, uint8_t method,
+                                const uint8_t *gid)
+{
+    const struct sa *sa = &w->p->mad.sa;
+    struct sa_subject s = {.requester = requester.id,
+                           .subnet = w->p->at.interface,
+                           .attribute = sa->mad.attribute,
+                           .method = method,
+                           .has_gid = gid != NULL};
+    if (gid)
+        memcpy(s.gid, gid, GID_SIZE);
+    if (gid && sa->mad.attribute == SA_INFORM_INFO)
+        s.trap = be16(sa->data.p + INFORM_TRAP);
+    return s;
+}
+
+/* ---- requests that are no questions yet */
+
+static uint32_t *pending_from(const struct watch *w, const struct sa_transaction *t)
+{
+    return &w->sa_transactions->pending_from[t->requester % SA_REQUESTERS];
+}
+
+static void enter_pending(const struct watch *w, struct sa_transaction *t)
+{
+    struct sa_transactions *all = w->sa_transactions;
+    int64_t *due = question_due_ns(w);
+    t->pending = true;
+    t->next = NULL;
+    t->previous = all->last;
+    *(all->last ? &all->last->next : &all->first) = t;
+    all->last = t;
+    ++*pending_from(w, t);
+    *due = MIN(*due, t->request.ns + PENDING_MS * (int64_t)NS_PER_MS);
+}
+
+static void leave_pending(const struct watch *w, struct sa_transaction *t)
+{
+    struct sa_transactions *all = w->sa_transactions;
+    t->pending = false;
+    *(t->previous ? &t->previous->next : &all->first) = t->next;
+    *(t->next ? &t->next->previous : &all->last) = t->previous;
+    --*pending_from(w, t);
+}
+
+/* The SA's other packets may prove that it has not answered. */
+static void ask(const struct watch *w, const struct sa_transaction *t)
+{
+    const struct question_key key = sa_subject_key(&t->subject);
+    struct question *q = question_ask_by(w, &key, &t->request);
+    if (q && w->f->subnet && subnet_sa_sequence(w->f->subnet, t->subject.subnet))
+        question_open(w, q);
+}
+
+void sa_ask_pending(const struct watch *w)
+{
+    struct sa_transaction *t;
+    while ((t = w->sa_transactions->first) != NULL) {
+        leave_pending(w, t);
+        ask(w, t);
+    }
+}
+
+static bool is_same(const struct sa_subject *a, const struct sa_subject *b)
+{
+    return a->requester == b->requester && a->subnet == b->subnet && a->attribute == b->attribute &&
+           a->method == b->method && a->trap == b->trap && a->has_gid == b->has_gid &&
+           memcmp(a->gid, b->gid, GID_SIZE) == 0;
+}
+
+APART static void answer_others(const struct watch *w, const struct sa_transaction *like)
+{
+    struct sa_transaction *next;
+    for (struct sa_transaction *t = w->sa_transactions->first; t; t = next) {
+        next = t->next;
+        if (is_same(&t->subject, &like->subject))
+            leave_pending(w, t);
+    }
+}
+
+APART static void answer_question(const struct watch *w, const struct sa_transaction *t)
+{
+    const struct question_key key = sa_subject_key(&t->subject);
+    struct question *q = question_find(w, &key);
+    if (q)
+        question_answer(w, q);
+}
+
+/* ---- requests and answers */
+
+void sa_transaction_answer(const struct watch *w, struct sa_transaction *t)
+{
+    if (t->pending)
+        leave_pending(w, t);
+    if (*pending_from(w, t))
+        answer_others(w, t);
+    if (w->questions->asked[kind_of(&t->subject)])
+        answer_question(w, t);
+}
+
+void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester)
+{
+    if (t->followed && !t->answered_frame)
+        sa_transaction_answer(w, t); /* its answer would not be recognised any more */
+    t->requester = requester.id;
+    t->tid = w->p->mad.mad.tid;
+    t->request.frame = 0;
+    t->request.last = 0;
+    t->requests = 0;
+    t->answered_frame = 0;
+    t->followed = false;
+}
+
+/* Its answer was captured a moment ago, before it. */
+static bool is_answered(const struct watch *w, const struct sa_transaction *t)
+{
+    return t->answered_frame && order_is_uncertain(&w->f->order, t->answered_frame);
+}
+
+/* Without the GID, it is not known what the request is about. */
+static bool is_followed(const struct watch *w, const struct sa_transaction *t,
+                        const struct sa_subject *s)
+{
+    const struct packet *p = w->p;
+    return (s->has_gid || kind_of(s) == QUESTION_SA) && p->mad.sa.segment <= 1 &&
+           port_to_lid(p->src) && !is_answered(w, t);
+}
+
+static void note_request(const struct watch *w, struct sa_transaction *t)
+{
+    const struct packet *p = w->p;
+    if (!t->requests || t->request.captured_on != p->captured_on) {
+        t->first_ns = p->at.ns;
+        t->first_frame = p->at.frame;
+        t->requests = 0;
+    }
+    t->requests++;
+    t->request = question_packet(w, p->ib.psn + UINT64_C(1));
+}
+
+void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const uint8_t *gid)
+{
+    const struct packet *p = w->p;
+    const struct sa *sa = &p->mad.sa;
+    if (t->request.last == p->ib.psn + UINT64_C(1)) /* a copy */
+        return;
+    if (t->pending)
+        sa_ask_pending(w);
+    note_request(w, t);
+    const struct sa_subject s = sa_subject_of(w, p->src, sa->mad.method, gid);
+    if (!is_followed(w, t, &s))
+        return;
+    t->subject = s;
+    t->mask = sa->component_mask;
+    t->pkey = gid && s.attribute == SA_PATH_RECORD ? be16(sa->data.p + PATH_PKEY) : 0;
+    t->followed = true;
+    t->answered_frame = 0;
+    enter_pending(w, t);
+}
