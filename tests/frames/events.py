@@ -57,6 +57,20 @@ def goes_on(s, seconds=5):
 
 
 @case
+def joins_of_which_the_second_is_answered():
+    """The answer is to both, so only the two joins after it have none."""
+    s, a, _, _ = link()
+    group = s.group4("239.1.2.3")
+    data, mask = s.request(a, group, FULL)
+    ask_only(s, a, ib.SET, ib.ATTR_MC_MEMBER, data, mask, seconds=0.1)
+    s.join(a, group)
+    for _ in range(2):
+        ask_only(s, a, ib.SET, ib.ATTR_MC_MEMBER, data, mask, seconds=0.2)
+    goes_on(s)
+    return s, []
+
+
+@case
 def subscription_refused():
     s, a, _, _ = link()
     data = ib.inform_info("::", 66)

@@ -709,6 +709,18 @@ def packet_sent_again_although_it_was_acknowledged():
 
 
 @case
+def packet_sent_again_after_a_corrupt_acknowledgement():
+    """Its receiver dropped it, so the sender's timeout runs out. The one before is right."""
+    s, c = connected()
+    send_again(c, c.psns[0], 0.5)
+    c.ack(True, c.psns[0])
+    _, octets, _ = s.records.pop()
+    s.put(octets[:-6] + bytes([octets[-6] ^ 1]) + octets[-5:])
+    send_again(c, c.psns[0], 0.5)
+    return s, [("retransmission", number(s), 1, ["no acknowledgement"])]
+
+
+@case
 def packets_that_a_tap_has_twice():
     """At once; and one after the packet that follows it."""
     s, c = connected()
