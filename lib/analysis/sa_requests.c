@@ -107,11 +107,7 @@ static bool is_of(const struct sa_transaction *t, struct port requester, uint64_
 
 static void requested(const struct watch *w)
 {
-    const struct packet *p = w->p;
-    struct sa_transaction *t = sa_transaction_of(w, p->src);
-    if (!is_of(t, p->src, p->mad.mad.tid))
-        sa_transaction_begin(w, t, p->src);
-    sa_transaction_ask(w, t, gid_of(&p->mad.sa));
+    sa_transaction_ask(w, sa_transaction_of(w, w->p->src), gid_of(&w->p->mad.sa));
 }
 
 /* ---- the SA's packets */
@@ -189,7 +185,7 @@ APART static void answered_unknown(const struct watch *w, struct sa_transaction 
 {
     bool takes_place = t->followed && !t->answered_frame;
     watch_path(w, NULL);
-    sa_transaction_begin(w, t, w->p->dst);
+    sa_transaction_begin(w, t, w->p->dst, NULL);
     if (!takes_place)
         watch_stray(w);
 }

@@ -45,8 +45,12 @@ struct sa_transactions {
 
 /* The entry of the current packet's transaction; or that of another one, whose place it has. */
 struct sa_transaction *sa_transaction_of(const struct watch *w, struct port requester);
-/* The current packet's transaction begins in this place. */
-void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester);
+/*
+ * The current packet's transaction begins in this place. asks: what it asks, which the transaction
+ * that it replaces may have asked too; NULL: nothing.
+ */
+void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester,
+                          const struct sa_subject *asks);
 /* The current packet is a request. gid: whom it is about; NULL: nobody, or it is not known. */
 void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const uint8_t *gid);
 /* It is answered, as all requests about the same thing. */

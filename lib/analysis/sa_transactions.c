@@ -135,10 +135,20 @@ void sa_transaction_answer(const struct watch *w, struct sa_transaction *t)
         answer_question(w, t);
 }
 
-void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester)
+/* Its answer will not be recognised any more. asks: see sa_transaction_begin(). */
+static void give_up(const struct watch *w, struct sa_transaction *t, const struct sa_subject *asks)
+{
+    if (!asks || !is_same(&t->subject, asks))
+        sa_transaction_answer(w, t);
+    else if (t->pending)
+        sa_ask_pending(w);
+}
+
+void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester,
+                          const struct sa_subject *asks)
 {
     if (t->followed && !t->answered_frame)
-        sa_transaction_answer(w, t); /* its answer would not be recognised any more */
+        give_up(w, t, asks);
     t->requester = requester.id;
     t->tid = w->p->mad.mad.tid;
     t->request.frame = 0;
@@ -179,12 +189,14 @@ void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const u
 {
     const struct packet *p = w->p;
     const struct sa *sa = &p->mad.sa;
+    const struct sa_subject s = sa_subject_of(w, p->src, sa->mad.method, gid);
+    if (t->requester != p->src.id || t->tid != sa->mad.tid)
+        sa_transaction_begin(w, t, p->src, &s);
     if (t->request.last == p->ib.psn + UINT64_C(1)) /* a copy */
         return;
     if (t->pending)
         sa_ask_pending(w);
     note_request(w, t);
-    const struct sa_subject s = sa_subject_of(w, p->src, sa->mad.method, gid);
     if (!is_followed(w, t, &s))
         return;
     t->subject = s;
