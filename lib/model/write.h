@@ -168,8 +168,9 @@ struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
                                 const struct port *src, uint32_t psn, uint32_t frame, bool *whole);
 
 /*
- * A GSI sent a packet; call before subnet_mad() of the same packet. truncated: so early that its
- * contents are not known. true: it is the one of the SA, whose LID is known from an earlier packet.
+ * A GSI sent a packet; call before subnet_mad() of the same packet, and after it if it returned
+ * false: the packet may have shown which port is the SA. truncated: so early that its contents are
+ * not known. true: it is the GSI of the SA.
  */
 bool subnet_sa_sent(struct subnet *s, const struct port *src, const struct port *dst, uint32_t psn,
                     bool truncated, uint32_t frame);
