@@ -139,19 +139,14 @@ static inline bool sa_sequence_is_shown(const struct sa_sequence *q)
 }
 
 /*
- * Do the PSNs show what the SA sent after this frame? The sequence begins with the packet that
- * shows which port is the SA; nobody knows what it lacks before that, unless that was the first
- * packet of its node.
+ * Were all packets captured that the SA sent after this frame? The sequence begins with the packet
+ * that shows which port is the SA; nobody knows what it lacks before that, unless that was the
+ * first packet of its node.
  */
-static inline bool sa_sequence_covers(const struct sa_sequence *q, uint32_t frame)
-{
-    return q->from_start || q->gsi.first_frame <= frame;
-}
-
-/* Were all packets captured that the SA sent after this frame? */
 static inline bool sa_sequence_is_whole_since(const struct sa_sequence *q, uint32_t frame)
 {
-    return sa_sequence_covers(q, frame) && sequence_is_whole_since(&q->gsi, frame);
+    bool begins = q->from_start || q->gsi.first_frame <= frame;
+    return begins && sequence_is_whole_since(&q->gsi, frame);
 }
 
 /* Was every packet of the SA captured since its node started? Then all memberships are known. */

@@ -74,7 +74,7 @@ void endport_interface_ended(struct endport *p);
 void endport_started(struct endport *p, uint32_t frame);
 
 /* A link-layer address of the port on this partition announced the UD QP. */
-void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn);
+void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn, uint32_t frame);
 /* An interface of the partition joins the broadcast group: it may use another UD QP from now on. */
 void endport_joins(struct endport *p, uint16_t pkey);
 

@@ -32,11 +32,11 @@ static struct certainty no_request_of(const struct check_context *s, const struc
                                       uint32_t since)
 {
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
-    if (!q || !sa_sequence_is_shown(q) || !sa_sequence_covers(q, since))
+    if (!q || !sa_sequence_is_shown(q))
         return at_request_of(port);
     if (!sa_sequence_is_whole_since(q, since))
-        return uncertain("a response of the SA was not captured: a program may have sent the "
-                         "request");
+        return uncertain("a response of the SA may not have been captured: a program may have sent "
+                         "the request");
     return (struct certainty){.when = FACT_AT_RESPONSE, .port = port, .since = since};
 }
 
