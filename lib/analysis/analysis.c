@@ -27,6 +27,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .pkey_tables = pkey_tables_new(),
         .small_paths = small_paths_new(),
         .headers = headers_new(),
+        .loops = loops_new(),
     };
     return a;
 }
@@ -47,6 +48,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.pkey_tables);
     g_free(a->watch.small_paths);
     g_free(a->watch.headers);
+    g_free(a->watch.loops);
     g_free(a);
 }
 

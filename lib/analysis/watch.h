@@ -31,6 +31,7 @@ struct watch {
     struct pkey_tables *pkey_tables;
     struct small_paths *small_paths;
     struct header_fields *headers;
+    struct loops *loops;
 };
 
 /*
@@ -75,6 +76,9 @@ void watch_holders(const struct watch *w);            /* holders.c */
 void watch_connection_message(const struct watch *w); /* connections.c */
 /* A NAK other than "PSN sequence error" moves the requester's QP to the error state. */
 void watch_nak(const struct watch *w, uint8_t code);
+/* A REQ, and a DREQ or DREP, of the connection (loops.c). */
+void watch_connection_opens(const struct watch *w, const struct connection *c);
+void watch_connection_closes(const struct watch *w, const struct connection *c, bool is_request);
 void watch_smp(const struct watch *w); /* subnet.c */
 void watch_notice(const struct watch *w);
 void watch_managers(const struct watch *w, const struct subnet_event *e);
