@@ -201,3 +201,82 @@ def disconnect_requests_to_an_old_lid():
         ("connection_lost", first + 3, 1, [a.gid, "GID %s, LID 2 has not answered" % b.gid]),
     ]
 
+
+# ---- large pings
+
+
+def fragment(a, b, seq, reply=False):
+    """The first of two fragments of an echo message: more fragments follow (RFC 791)."""
+    whole = bytearray(ping(a, b, seq=seq, size=2000, reply=reply))
+    whole[4 + 6] = 0x20
+    whole[4 + 10 : 4 + 12] = bytes(2)
+    whole[4 + 10 : 4 + 12] = ib.u16(ib.inet_checksum(bytes(whole[4:24])))
+    return bytes(whole)
+
+
+def pinged(s, a, b, sizes, answered=(), late=0.0, seq=0):
+    """Pings of these sizes of data, one each second; None: in fragments. Those of 'answered' have a
+    reply, the large ones so late."""
+    for size in sizes:
+        for one, two, reply in ((a, b, False), (b, a, True))[: 1 + (size in answered)]:
+            s.wait(late if reply and size != 56 else 0)
+            options = dict(seq=seq, reply=reply)
+            s.ud(one, two, ping(one, two, size=size, **options) if size else fragment(one, two, **options))
+        s.wait(1)
+        seq += 1
+
+
+@case
+def large_pings_that_were_answered_a_minute_before():
+    """Then the MTU of the way changes: small ones are still answered, those of 1900 bytes are not. The
+    datagrams have 28 bytes more. The third large one is the seventh frame."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    pinged(s, a, b, (56, 1900), (56, 1900))
+    before = number(s)
+    pinged(s, a, b, (1900, 56) * 3, (56,), seq=20)
+    goes_on(s)
+    texts = ["3 requests of 1928 bytes or more since frame %d" % (before + 1)]
+    texts.append("one of 84 bytes was answered in frame %d" % (before + 9))
+    return s, [("large_lost", before + 10, 1, texts)]
+
+
+@case
+def large_pings_that_are_answered_later_than_small_ones():
+    """Each large one two seconds later, again and again."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    pinged(s, a, b, (56, 1900) * 5, (56, 1900), late=2)
+    return s, []
+
+
+@case
+def host_that_goes_down_after_large_pings():
+    """No size is answered any more: the size is not the cause."""
+    s, a, b, c = link()
+    s.resolve(a, b)
+    pinged(s, a, b, (56, 1900), (56, 1900))
+    before = number(s)
+    pinged(s, a, b, (1900,) * 5, seq=20)
+    s.wait(2)
+    s.ping(a, c)
+    return s, [("echo_unanswered", before + 6, 1, ["3 requests"])]
+
+
+@case
+def pings_in_fragments_that_were_answered_before():
+    """The replies' size is not known, as only the first fragment is read: it is no evidence. A small
+    one is answered at last."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    pinged(s, a, b, (None,) * 3, (None,))
+    before = number(s)
+    pinged(s, a, b, (None,) * 6, seq=20)
+    pinged(s, a, b, (56,) * 4, (56,), seq=40)
+    texts = ["6 requests in fragments since frame %d" % (before + 1)]
+    texts.append("one of 84 bytes was answered in frame %d" % (before + 10))
+    return s, [
+        ("echo_unanswered", before + 6, 1, ["3 requests"]),
+        ("large_lost", before + 11, 1, texts),
+    ]
+
