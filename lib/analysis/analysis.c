@@ -28,6 +28,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .small_paths = small_paths_new(),
         .headers = headers_new(),
         .loops = loops_new(),
+        .missing_groups = missing_groups_new(),
     };
     return a;
 }
@@ -49,6 +50,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.small_paths);
     g_free(a->watch.headers);
     g_free(a->watch.loops);
+    g_free(a->watch.missing_groups);
     g_free(a);
 }
 
@@ -71,6 +73,7 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
     watch_lid_of_event(w, e);
     watch_managers(w, e);
     watch_refused_requests(w, e);
+    watch_missing_group(w, e);
     watch_members(w, e);
     watch_pkey_table(w, e);
     watch_path_of_event(w, e);
