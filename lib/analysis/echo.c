@@ -2,9 +2,9 @@
 /*
  * Pings without a reply: of all sizes, or only the large ones.
  *
- * A ping that is larger than what its target answered is a question of its own. If it has no answer,
- * its size is the cause. The same holds if smaller ones are answered after it, whatever was answered
- * before.
+ * A ping that is larger than what its target answered is a question of its own. If it has no
+ * answer, its size is the cause. The same holds if smaller ones are answered after it, whatever was
+ * answered before.
  */
 #include <stdio.h>
 
@@ -160,7 +160,7 @@ static const char *size_text(char text[SIZE_TEXT], uint32_t smallest)
 
 void echo_unanswered(const struct watch *w, struct question *q)
 {
-    ip_unanswered(w, EVENT_ECHO_UNANSWERED, q);
+    ip_unanswered(w, EVENT_ECHO_UNANSWERED, q, "");
 }
 
 static void report_large(const struct watch *w, const struct question *q, const struct reply *r)

@@ -2,7 +2,8 @@
 /*
  * Connections that open and close again and again. A host keeps its connection while it has the
  * address of the peer (RFC 4755 section 3.4), so for minutes. If several connections of one host to
- * another end soon after their REQs, and each is followed soon by the next one, something ends them.
+ * another end soon after their REQs, and each is followed soon by the next one, something ends
+ * them.
  *
  * A host may close an idle connection, and the two directions have a connection each. So only
  * those count that one host opens to the other, and that live and pause for less than the shortest

@@ -50,10 +50,14 @@ struct question {
      * none */
     uint32_t stray_frame;
     int64_t first_ms, last_ms; /* since 1970 */
+    uint64_t silent_ns;        /* before the last request, as in struct pauses */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
     uint16_t captured_on;      /* capture interface of the last request */
     uint32_t smallest;         /* of echo requests: bytes of the smallest datagram */
-    uint16_t type;             /* of the last one: DHCP message type; attribute of a table */
+    /* of ARP and Neighbour Discovery: the first frame after the first request in which the target
+     * announced its address by broadcast, if it is greater; and the requests before it */
+    uint32_t announced_frame, asked_before;
+    uint16_t type; /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */
     struct question *next, *previous;
@@ -69,7 +73,15 @@ enum { QUESTION_ASKED = 3 };
 /* A port to which a packet was captured: the capture point sees what is sent to it. */
 struct heard {
     int64_t ns;
+    uint64_t silent_ns;   /* as in struct pauses */
     uint16_t subnet, lid; /* LID 0: unused */
+};
+
+/* Pauses of a subnet in which nothing was captured, longer than a second each. */
+struct pauses {
+    int64_t ns; /* of its last packet */
+    uint64_t silent_ns;
+    uint16_t captured_on;
 };
 
 /* What a request to the SA wants: valid components are in its mask. */
@@ -116,6 +128,7 @@ struct questions {
     struct question all[QUESTIONS];
     struct sa_transaction transactions[TRANSACTIONS];
     struct heard heard[HEARD];
+    struct pauses pauses[WAITING_SUBNETS];
     struct port_activity ports[PORTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
@@ -146,9 +159,12 @@ void question_open(const struct watch *w, struct question *q);
 /* It waits no more, neither for a proof nor for its time. */
 void question_close(const struct watch *w, struct question *q);
 
-/* Was a packet to the requester captured within the minute before its last request, or later? */
+/*
+ * Was a packet to the requester captured within the minute before its last request, or later? A
+ * pause in which nothing was captured does not count.
+ */
 bool question_is_heard(const struct watch *w, const struct question *q);
-/* Note to whom the current packet goes. */
+/* Note to whom the current packet goes, and the pause before it. */
 void question_hear(const struct watch *w);
 /* The same for a response to a directed route, which may have no LID as its destination. */
 void question_hear_at(const struct watch *w, uint16_t lid);

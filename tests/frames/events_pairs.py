@@ -280,3 +280,202 @@ def pings_in_fragments_that_were_answered_before():
         ("large_lost", before + 11, 1, texts),
     ]
 
+
+# ---- hosts that look for each other
+
+
+def look_for(s, a, b, times, back):
+    """ARP requests of a for b, one each second; after the first ones, those of b for a."""
+    for n in range(times):
+        s.arp_request(a, b.ip)
+        s.wait(0.5)
+        if n < back:
+            s.arp_request(b, a.ip)
+        s.wait(0.5)
+
+
+@case
+def hosts_that_do_not_hear_each_other():
+    """Each asks for the other, and both reach a third one. The second request of a is the first
+    after a broadcast of b (frame 2), the fourth one the third; it may be answered for 1 s."""
+    s, a, b, c = link()
+    s.resolve(a, c)
+    s.resolve(b, c)
+    before = number(s)
+    look_for(s, a, b, 6, 6)
+    goes_on(s)
+    texts = ["10.0.0.2", "although it announced its address in frame %d" % (before + 2)]
+    return s, [
+        ("arp_unanswered", before + 9, 3, texts),
+        ("arp_unanswered", before + 10, 3, ["10.0.0.1"]),
+    ]
+
+
+@case
+def hosts_of_which_one_hears_the_other():
+    """a has the address of b from its broadcast, and stops after two more requests."""
+    s, a, b, _ = link()
+    look_for(s, a, b, 3, 1)
+    s.path(b, a)
+    goes_on(s)
+    return s, []
+
+
+@case
+def hosts_that_answer_each_other_at_last():
+    """By an ARP reply to the requester."""
+    s, a, b, _ = link()
+    look_for(s, a, b, 3, 3)
+    s.arp_request(a, b.ip)
+    s.arp_reply(b, a)
+    s.arp_request(b, a.ip)
+    s.arp_reply(a, b)
+    goes_on(s)
+    return s, []
+
+
+@case
+def probes_of_a_known_address():
+    """Unicast ARP requests (RFC 1122 section 2.3.2.1), each answered; b asks by broadcast too."""
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    for _ in range(8):
+        s.arp_request(a, b.ip, dst=b)
+        s.arp_reply(b, a)
+        s.wait(0.5)
+        s.arp_request(b, a.ip)
+        s.arp_reply(a, b)
+        s.wait(0.5)
+    return s, []
+
+
+@case
+def hosts_that_do_not_hear_each_other_with_ipv6():
+    s, a, b, _ = link()
+    before = number(s)
+    for _ in range(5):
+        s.solicit(a, b.ll)
+        s.wait(0.5)
+        s.solicit(b, a.ll)
+        s.wait(0.5)
+    goes_on(s)
+    return s, [("nd_unanswered", before + 9, 2, [b.ll]), ("nd_unanswered", before + 10, 2, [a.ll])]
+
+
+@case
+def hosts_that_probe_each_other_with_ipv6():
+    """RFC 4861 section 7.3.3: solicitations to the address itself. b's show a that b is there."""
+    s, a, b, _ = link()
+    for _ in range(6):
+        for one, two in ((a, b), (b, a)):
+            s.icmp6(one, two, two.ll, ib.nd_ns(two.ll, ib.nd_lladdr_option(1, one.addr)))
+            s.advertise(two, one, two.ll)
+            s.wait(0.5)
+    return s, []
+
+
+# ---- limited members
+
+
+def limited_link():
+    """a and b have the P_Key 0x7fff, c has 0xffff; a and b reach c (IBA 10.9.3)."""
+    s = Subnet(pkey=LIMITED)
+    a, b, c = (Host(n) for n in (1, 2, 3))
+    s.up(a, b, c)
+    for host in (a, b):
+        s.meet(host, c, back=0xFFFF)
+    return s, a, b, c
+
+
+@case
+def limited_members_that_look_for_each_other():
+    s, a, b, _ = limited_link()
+    before = number(s)
+    look_for(s, a, b, 4, 0)
+    return s, [("arp_unanswered", before + 4, 1, [b.ip, "both are limited members", "0x7fff"])]
+
+
+@case
+def limited_members_that_ping_each_other():
+    """They have the addresses from before."""
+    s, a, b, _ = limited_link()
+    before = number(s)
+    pinged(s, a, b, (56,) * 4)
+    s.wait(1)
+    s.arp_request(a, "10.0.0.3")
+    return s, [("echo_unanswered", before + 5, 1, [b.ip, "both are limited members"])]
+
+
+# ---- a broadcast group that does not exist
+
+
+@case
+def broadcast_group_that_does_not_exist():
+    """Of the partition 0x8001: the host asks for its record before it joins (RFC 4391 section 10)."""
+    s, a, _, _ = link()
+    before, group = number(s), s.broadcast(0x8001)
+    for seconds in (1, 2, 4, 8):
+        s.query(a, group, found=False)
+        s.wait(seconds)
+    texts = [a.gid, "no record of the broadcast group " + group, "0x8001"]
+    return s, [("sa_refused", before + 6, 2, texts)]
+
+
+@case
+def broadcast_group_that_is_created():
+    """It does not exist at first."""
+    s, a, b, _ = link()
+    group = s.broadcast(0x8001)
+    for host in (a, b):
+        s.query(host, group, found=False)
+        s.wait(1)
+    s.join(a, group, pkey=0x8001, create=True)
+    s.query(b, group)
+    return s, []
+
+
+@case
+def broadcast_group_of_which_a_busy_sa_says_nothing():
+    s, a, _, _ = link()
+    before = number(s)
+    for _ in range(4):
+        data = ib.mcmember(s.broadcast(0x8001))
+        s.ask(a, ib.GET, ib.ATTR_MC_MEMBER, data, ib.MCM["mgid"], status=1)
+        s.wait(1)
+    return s, [("sa_refused", before + 2, 4, ["Get(MCMemberRecord)", "0x0001, busy"])]
+
+
+@case
+def another_group_that_does_not_exist():
+    """A sender looks now and then whether it has a receiver."""
+    s, a, _, _ = link()
+    for _ in range(5):
+        s.query(a, s.group4("239.1.2.3"), found=False)
+        s.wait(2)
+    return s, []
+
+
+# ---- requests after a pause
+
+
+@case
+def arp_requests_after_a_silent_minute():
+    """No packet is captured for 70 s: the last one to a is not old for the capture."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    s.wait(70)
+    before = number(s)
+    look_for(s, a, b, 4, 0)
+    return s, [("arp_unanswered", before + 4, 1, [b.ip])]
+
+
+@case
+def arp_requests_after_a_minute_without_a_packet_to_their_sender():
+    """The capture has packets of others all the time: it may not see those to a any more."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    for _ in range(70):
+        s.to_group4(c, "224.0.0.1")
+        s.wait(1)
+    look_for(s, a, b, 5, 0)
+    return s, []

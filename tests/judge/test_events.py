@@ -1201,6 +1201,16 @@ def test_events(case, tmp_path):
         assert event["cause_frame"] < event["frame"] <= event["last_frame"]
 
 
+def test_only_two_limited_members_are_called_so(tmp_path):
+    """c has the full P_Key, and a looks for it (IBA 10.9.3)."""
+    s, a, _, c = events_pairs.limited_link()
+    events_pairs.look_for(s, a, c, 4, 0)
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    [event] = events_of(path)
+    assert event["name"] == "arp_unanswered" and "limited" not in event["what"]
+
+
 def test_every_event_has_a_case():
     with open(os.path.join(SRC, "lib/analysis/events.def"), encoding="utf-8") as f:
         names = {line.split('"')[1] for line in f if line.startswith("EVENT(")}
