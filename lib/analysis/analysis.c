@@ -73,7 +73,7 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
     watch_lid_of_event(w, e);
     watch_managers(w, e);
     watch_refused_requests(w, e);
-    watch_missing_group(w, e);
+    watch_group_record(w, e);
     watch_members(w, e);
     watch_pkey_table(w, e);
     watch_path_of_event(w, e);

@@ -89,7 +89,7 @@ struct sa_wanted {
     uint64_t mask;
     int64_t ms;
     uint32_t frame;        /* 0: the request was not captured */
-    uint16_t pkey;         /* of a path */
+    uint16_t pkey;         /* of a path or a group */
     uint8_t gid[GID_SIZE]; /* the MGID of a group, the DGID of a path */
 };
 
@@ -103,6 +103,8 @@ struct sa_transaction {
 
 /* Does the SA's answer fit what was wanted (sa_answers.c)? */
 void watch_sa_answer(const struct watch *w, const struct sa_wanted *wanted);
+/* The SA has no record of the group that was wanted (missing_groups.c). */
+void watch_missing_group(const struct watch *w, const struct sa_wanted *wanted);
 
 /* Was the port at this LID Active in its last PortInfo? */
 struct port_activity {

@@ -159,6 +159,8 @@ static struct sa_wanted wanted(const struct watch *w)
         memcpy(out.gid, gid, GID_SIZE);
     if (gid && sa->mad.attribute == SA_PATH_RECORD)
         out.pkey = be16(sa->data.p + PATH_PKEY);
+    else if (gid && sa->mad.attribute == SA_MC_MEMBER_RECORD)
+        out.pkey = be16(sa->data.p + MCM_PKEY);
     return out;
 }
 
@@ -215,8 +217,8 @@ static void watch_path(const struct watch *w, const struct question *q)
         path_refused(w, NULL, sa->data.p + PATH_DGID);
 }
 
-/* A query without a result is no refusal. */
-static void refused(const struct watch *w, const struct question *q)
+/* A query without a result is no refusal, but a broadcast group must exist. */
+static void refused(const struct watch *w, const struct question *q, const struct sa_wanted *wanted)
 {
     uint16_t status = w->p->mad.mad.status;
     struct sender who = sender_of_lid(w, q->lid);
@@ -225,8 +227,11 @@ static void refused(const struct watch *w, const struct question *q)
     const struct event_key key = event_key(w, EVENT_SA_REFUSED, who.gid, NULL,
                                            (uint64_t)who.lid << 48 |
                                                (uint64_t)be24(q->key.who) << 16 | status);
-    if (is_query && (status & SA_STATUS_MASK) == SA_STATUS_NO_RECORDS)
+    if (is_query && (status & SA_STATUS_MASK) == SA_STATUS_NO_RECORDS) {
+        if (be16(q->key.who + WHO_ATTRIBUTE) == SA_MC_MEMBER_RECORD)
+            watch_missing_group(w, wanted);
         return;
+    }
     watch_event(w, &key, &who, q->first_frame, "the SA refuses %s: status 0x%04x, %s",
                 request_text(q, text), status, sa_status_name(status));
 }
@@ -268,7 +273,7 @@ static void responded(const struct watch *w)
     if (known && !t->answered_frame)
         watch_sa_answer(w, &t->wanted);
     if (q && q->key.kind == QUESTION_SA && w->p->mad.mad.status)
-        refused(w, q);
+        refused(w, q, &t->wanted);
     if (t->question)
         question_answer(w, t->question);
     else if (!known)

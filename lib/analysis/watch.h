@@ -72,11 +72,10 @@ static inline int64_t watch_ms(const struct watch *w)
 /* ---- the watchers */
 
 void watch_refused_requests(const struct watch *w, const struct subnet_event *e); /* refused.c */
-void watch_missing_group(const struct watch *w,
-                         const struct subnet_event *e); /* missing_groups.c */
-void watch_sa_requests(const struct watch *w);          /* sa_requests.c */
-void watch_holders(const struct watch *w);              /* holders.c */
-void watch_connection_message(const struct watch *w);   /* connections.c */
+void watch_group_record(const struct watch *w, const struct subnet_event *e); /* missing_groups.c */
+void watch_sa_requests(const struct watch *w);                                /* sa_requests.c */
+void watch_holders(const struct watch *w);                                    /* holders.c */
+void watch_connection_message(const struct watch *w);                         /* connections.c */
 /* A NAK other than "PSN sequence error" moves the requester's QP to the error state. */
 void watch_nak(const struct watch *w, uint8_t code);
 /* A REQ, and a DREQ or DREP, of the connection (loops.c). */

@@ -4,7 +4,7 @@ harmless look-alikes. A case returns its tape and the events that it must raise:
 texts that it has). NUMBER is the number of the last frame so far."""
 from frames import ib
 from frames.connection import Link
-from frames.events import copy_last, goes_on, link, number
+from frames.events import NO_RECORDS, copy_last, goes_on, link, number
 from frames.ib import ONLY
 from frames.messages import ping, udp4
 from frames.subnet import Host, Subnet
@@ -411,11 +411,13 @@ def limited_members_that_ping_each_other():
 
 @case
 def broadcast_group_that_does_not_exist():
-    """Of the partition 0x8001: the host asks for its record before it joins (RFC 4391 section 10)."""
+    """Of the partition 0x8001: the host asks for its record before it joins (RFC 4391 section 10), with
+    and without its P_Key."""
     s, a, _, _ = link()
     before, group = number(s), s.broadcast(0x8001)
-    for seconds in (1, 2, 4, 8):
-        s.query(a, group, found=False)
+    for seconds, mask in ((1, 0), (2, ib.MCM["pkey"]), (4, 0), (8, ib.MCM["pkey"])):
+        data = ib.mcmember(group, pkey=0x8001)
+        s.ask(a, ib.GET, ib.ATTR_MC_MEMBER, data, ib.MCM["mgid"] | mask, b"", NO_RECORDS, 7)
         s.wait(seconds)
     texts = [a.gid, "no record of the broadcast group " + group, "0x8001"]
     return s, [("sa_refused", before + 6, 2, texts)]
@@ -431,6 +433,18 @@ def broadcast_group_that_is_created():
         s.wait(1)
     s.join(a, group, pkey=0x8001, create=True)
     s.query(b, group)
+    return s, []
+
+
+@case
+def broadcast_group_with_another_qkey():
+    """The SA has no record with this Q_Key, and one of the group."""
+    s, a, _, _ = link()
+    for _ in range(4):
+        data = ib.mcmember(s.broadcast(), qkey=0x1234)
+        mask = ib.MCM["mgid"] | ib.MCM["qkey"]
+        s.ask(a, ib.GET, ib.ATTR_MC_MEMBER, data, mask, b"", NO_RECORDS, 7)
+        s.wait(1)
     return s, []
 
 
