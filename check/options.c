@@ -162,7 +162,7 @@ static const struct cli_option table[] = {
     {REPORT_OPTION_OUTPUT, CLI_STORES(options, output)},
     {.letter = 'v',
      .name = "verbose",
-     .help = "list each event on a line of its own, in capture order",
+     .help = "list all events, each on its own line",
      .details = "Events are what happened on the link, such as a join that the SA refused. "
                 "They are notes: they change neither the verdict nor the exit status. "
                 "A report of --format json always has all of them.",

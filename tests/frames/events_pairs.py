@@ -220,8 +220,8 @@ def pinged(s, a, b, sizes, answered=(), late=0.0, seq=0):
     for size in sizes:
         for one, two, reply in ((a, b, False), (b, a, True))[: 1 + (size in answered)]:
             s.wait(late if reply and size != 56 else 0)
-            options = dict(seq=seq, reply=reply)
-            s.ud(one, two, ping(one, two, size=size, **options) if size else fragment(one, two, **options))
+            of = dict(seq=seq, reply=reply)
+            s.ud(one, two, ping(one, two, size=size, **of) if size else fragment(one, two, **of))
         s.wait(1)
         seq += 1
 
