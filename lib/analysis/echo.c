@@ -99,6 +99,7 @@ struct answered {
     struct question_key key; /* that of the pings of any size */
     struct reply largest;    /* within a minute */
     struct reply last;
+    bool has_large; /* a question about large ones was asked */
 };
 
 struct echo_sizes {
@@ -192,32 +193,39 @@ void large_lost(const struct watch *w, struct question *q)
 /* ---- requests and replies */
 
 /* The sender tries a smaller request: those before are a question of their own. */
-static void set_large_apart(const struct watch *w, const struct echo *e,
-                            const struct question_key *large)
+static void set_large_apart(const struct watch *w, const struct echo *e, struct answered *a)
 {
-    const struct question_key any = key_of_ips(w, QUESTION_ECHO, &e->from, &e->to);
-    struct question *q = question_find(w, &any);
-    if (q && e->size < q->smallest && !question_find(w, large))
-        question_take(w, q, large);
+    struct question *q = question_find(w, &a->key);
+    struct question_key large = a->key;
+    large.kind = QUESTION_LARGE;
+    if (!q || e->size >= q->smallest || question_find(w, &large))
+        return;
+    question_take(w, q, &large);
+    a->has_large = true;
 }
 
 /* Is it larger than what was answered, or as large as those that wait since a smaller one was sent?
  */
-static bool is_large(const struct watch *w, const struct question_key *any,
+static bool is_large(const struct watch *w, const struct answered *a,
                      const struct question_key *large, uint32_t size)
 {
-    const struct reply *largest = &answered_of(w, any)->largest;
-    const struct question *q = question_find(w, large);
-    return (is_recent(w, largest) && largest->size < size) || (q && q->smallest <= size);
+    if (is_recent(w, &a->largest) && a->largest.size < size)
+        return true;
+    const struct question *q = a->has_large ? question_find(w, large) : NULL;
+    return q && q->smallest <= size;
 }
 
 static void watch_request(const struct watch *w, const struct echo *e)
 {
-    const struct question_key any = key_of_ips(w, QUESTION_ECHO, &e->from, &e->to),
-                              large = key_of_ips(w, QUESTION_LARGE, &e->from, &e->to);
-    set_large_apart(w, e, &large);
-    struct question *q = question_ask(w, is_large(w, &any, &large, e->size) ? &large : &any,
-                                      e->number);
+    struct question_key key = key_of_ips(w, QUESTION_ECHO, &e->from, &e->to), large = key;
+    struct answered *a = answered_of(w, &key);
+    large.kind = QUESTION_LARGE;
+    set_large_apart(w, e, a);
+    if (is_large(w, a, &large, e->size)) {
+        key = large;
+        a->has_large = true;
+    }
+    struct question *q = question_ask(w, &key, e->number);
     if (!q)
         return;
     q->smallest = q->asked == 1 ? e->size : MIN(q->smallest, e->size);

@@ -22,7 +22,8 @@ struct loop_time {
 
 /* A cache: hosts that are overwritten by others begin anew. */
 struct loop {
-    struct event_key key; /* of the event; kind 0: unused */
+    const struct endport *requester, *responder; /* NULL: unused */
+    uint16_t pkey;
     struct loop_time first, opened, closed;
     uint32_t first_frame;
     uint32_t open;  /* number of the newest connection; 0: it is closed */
@@ -39,13 +40,15 @@ struct loops *loops_new(void)
     return g_new0(struct loops, 1);
 }
 
+/* NULL: one of the hosts is not known. */
 static struct loop *loop_of(const struct watch *w, const struct connection *c)
 {
-    const struct event_key key = key_of_ends(w, EVENT_CONNECTION_LOOP, c, c->pkey & 0x7fff);
-    uint32_t lids = (uint32_t)key.number;
-    struct loop *l = &w->loops->all[((lids >> 16) * 31 + (lids & 0xffff)) % LOOPS];
-    if (memcmp(&l->key, &key, sizeof key) != 0)
-        *l = (struct loop){.key = key};
+    const struct endport *from = endport_of(c->endport[0]), *to = endport_of(c->endport[1]);
+    if (!from || !to)
+        return NULL;
+    struct loop *l = &w->loops->all[(from->lid * 31u + to->lid) % LOOPS];
+    if (l->requester != from || l->responder != to || l->pkey != c->pkey)
+        *l = (struct loop){.requester = from, .responder = to, .pkey = c->pkey};
     return l;
 }
 
@@ -64,7 +67,7 @@ static int64_t ns_since(const struct watch *w, const struct loop_time *t)
 void watch_connection_opens(const struct watch *w, const struct connection *c)
 {
     struct loop *l = loop_of(w, c);
-    if (l->open == c->number)
+    if (!l || l->open == c->number)
         return;
     if (l->times && ns_since(w, &l->closed) > soon_ns)
         l->times = 0;
@@ -81,10 +84,11 @@ static const char *closer_text(const struct loop *l)
 
 static void report(const struct watch *w, const struct loop *l, const struct connection *c)
 {
+    const struct event_key key = key_of_ends(w, EVENT_CONNECTION_LOOP, c, l->pkey);
     struct sender who = sender_of_side(w, c, true);
     char other[SENDER_TEXT_SIZE];
-    watch_no_copy(w, &l->key);
-    watch_event(w, &l->key, &who, l->first_frame,
+    watch_no_copy(w, &key);
+    watch_event(w, &key, &who, l->first_frame,
                 "its connections to %s open and close again and again: %u times in %.1f s since "
                 "frame %u; %s",
                 end_text(w, c, false, other), l->times, (double)ns_since(w, &l->first) / 1e9,
@@ -109,9 +113,9 @@ static void closed_soon(const struct watch *w, struct loop *l, const struct conn
 void watch_connection_closes(const struct watch *w, const struct connection *c, bool is_request)
 {
     struct loop *l = loop_of(w, c);
-    bool by_requester = connection_is_by_requester(c, packet_cm(w->p), w->p->src) == is_request;
-    if (l->open != c->number || packet_is_corrupt(w->p))
+    if (!l || l->open != c->number || packet_is_corrupt(w->p))
         return;
+    bool by_requester = connection_is_by_requester(c, packet_cm(w->p), w->p->src) == is_request;
     l->open = 0;
     l->closed = now(w);
     if (!c->rep_frame || connection_has_left(c) || ns_since(w, &l->opened) > soon_ns)

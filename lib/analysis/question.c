@@ -163,9 +163,11 @@ void question_answer(const struct watch *w, struct question *q)
     q->stray_frame = 0;
 }
 
-static struct pauses *pauses_of(const struct watch *w)
+/* Time of the current packet without the pauses. Unsigned: times of a file may be any. */
+static int64_t busy_ns(const struct watch *w)
 {
-    return &w->questions->pauses[w->p->at.interface % WAITING_SUBNETS];
+    int64_t pauses = w->questions->pauses_ns[w->p->at.interface % WAITING_SUBNETS];
+    return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)pauses);
 }
 
 static bool is_retry(const struct question *q, int64_t ms)
@@ -195,7 +197,7 @@ struct question *question_ask(const struct watch *w, const struct question_key *
     q->last_ms = watch_ms(w);
     q->lid = w->p->ib.slid;
     q->peer = w->p->ib.dlid;
-    q->silent_ns = pauses_of(w)->silent_ns;
+    q->busy_ns = busy_ns(w);
     q->captured_on = w->p->captured_on;
     if (!q->waits && q->asked >= QUESTION_ASKED &&
         q->last_ms - q->first_ms >= times[key->kind].over_ms)
@@ -235,35 +237,33 @@ struct question *question_take(const struct watch *w, struct question *q,
 /* ---- who is heard */
 
 /* The clocks of two capture points may differ: the shortest possible pause counts. */
-static void note_pause(const struct watch *w, struct pauses *p)
+static void note_pause(const struct watch *w, const struct order_entry *before)
 {
-    int64_t ns = clocks_at_least(&w->f->order.clocks, p->captured_on, p->ns);
+    int64_t ns = clocks_at_least(&w->f->order.clocks, before->interface, before->ns);
+    int64_t *pauses = &w->questions->pauses_ns[w->p->at.interface % WAITING_SUBNETS];
     if (ns > PAUSE_NS)
-        p->silent_ns += (uint64_t)ns - PAUSE_NS;
+        *pauses = (int64_t)((uint64_t)*pauses + (uint64_t)ns - PAUSE_NS);
 }
 
 bool question_is_heard(const struct watch *w, const struct question *q)
 {
     const struct heard *h = &w->questions->heard[q->lid % HEARD];
-    int64_t silent_ms = (int64_t)(q->silent_ns - h->silent_ns) / NS_PER_MS;
     return q->lid && h->lid == q->lid && h->subnet == q->key.subnet &&
-           q->last_ms - h->ns / NS_PER_MS - silent_ms <= HEARD_MS;
+           q->busy_ns / NS_PER_MS - h->busy_ns / NS_PER_MS <= HEARD_MS;
 }
 
 void question_hear_at(const struct watch *w, uint16_t lid)
 {
-    w->questions->heard[lid % HEARD] = (struct heard){w->p->at.ns, pauses_of(w)->silent_ns,
-                                                      w->p->at.interface, lid};
+    w->questions->heard[lid % HEARD] = (struct heard){busy_ns(w), w->p->at.interface, lid};
 }
 
 void question_hear(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    struct pauses *p = pauses_of(w);
-    if (w->p->at.ns > p->ns && (uint64_t)w->p->at.ns - (uint64_t)p->ns > PAUSE_NS)
-        note_pause(w, p);
-    p->ns = w->p->at.ns;
-    p->captured_on = w->p->captured_on;
+    const struct order_entry *before = order_before(&w->f->order);
+    uint64_t ns = (uint64_t)w->p->at.ns - (uint64_t)before->ns;
+    if (ns - PAUSE_NS <= INT64_MAX) /* neither shorter nor negative */
+        note_pause(w, before);
     if (ib->has_lrh && ib->dlid < LID_MULTICAST_FIRST)
         question_hear_at(w, ib->dlid);
 }

@@ -50,7 +50,7 @@ struct question {
      * none */
     uint32_t stray_frame;
     int64_t first_ms, last_ms; /* since 1970 */
-    uint64_t silent_ns;        /* before the last request, as in struct pauses */
+    int64_t busy_ns;           /* of the last request, as in struct heard */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
     uint16_t captured_on;      /* capture interface of the last request */
     uint32_t smallest;         /* of echo requests: bytes of the smallest datagram */
@@ -72,16 +72,8 @@ enum { QUESTION_ASKED = 3 };
 
 /* A port to which a packet was captured: the capture point sees what is sent to it. */
 struct heard {
-    int64_t ns;
-    uint64_t silent_ns;   /* as in struct pauses */
+    int64_t busy_ns;      /* without the pauses in which nothing was captured */
     uint16_t subnet, lid; /* LID 0: unused */
-};
-
-/* Pauses of a subnet in which nothing was captured, longer than a second each. */
-struct pauses {
-    int64_t ns; /* of its last packet */
-    uint64_t silent_ns;
-    uint16_t captured_on;
 };
 
 /* What a request to the SA wants: valid components are in its mask. */
@@ -130,7 +122,7 @@ struct questions {
     struct question all[QUESTIONS];
     struct sa_transaction transactions[TRANSACTIONS];
     struct heard heard[HEARD];
-    struct pauses pauses[WAITING_SUBNETS];
+    int64_t pauses_ns[WAITING_SUBNETS]; /* in which nothing of the subnet was captured */
     struct port_activity ports[PORTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
