@@ -137,14 +137,12 @@ static void note_answered(const struct watch *w, const struct question_key *key,
 
 /*
  * The reply that shows that the size is why the requests of the question have none: a smaller one
- * since the first of them, because a larger one would have answered them; or one of the time
- * before, if none was larger then. NULL: there is none.
+ * since the first of them, or one of the time before, if none was larger then. NULL: there is none.
  */
 static const struct reply *smaller_reply(const struct answered *a, const struct question *q)
 {
-    if (a->last.frame > q->first_frame)
-        return &a->last;
-    return a->largest.size && a->largest.size < q->smallest ? &a->largest : NULL;
+    const struct reply *r = a->last.frame > q->first_frame ? &a->last : &a->largest;
+    return r->size && r->size < q->smallest ? r : NULL;
 }
 
 /* ---- events */
