@@ -5,6 +5,7 @@
 #include "cli/plain.h"
 #include "probe/checks/checks.h"
 #include "probe/checks/end.h"
+#include "probe/checks/numbers.h"
 #include "probe/checks/owner.h"
 #include "probe/checks/reachable.h"
 #include "probe/exchange/connection.h"
@@ -157,7 +158,7 @@ static void report_port(struct target *t)
     g_free(port);
 }
 
-/* The first line about a peer; report_requests() completes it. */
+/* Where the peer is. */
 static void report_address(struct target *t)
 {
     char lladdr[64];
@@ -168,18 +169,6 @@ static void report_address(struct target *t)
     else
         results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
                       t->name, lladdr, t->link->transport->interface->name);
-}
-
-static void report_requests(struct target *t, unsigned at)
-{
-    const struct checked_requests *q = &t->results->checked->requests;
-    if (!q->counted)
-        return;
-    results_extend_stage(t->results, at,
-                         "; %u requests: %u answered at the first try, %u late, %u never", q->sent,
-                         q->first_try, q->late, q->never);
-    if (q->lost)
-        results_extend_stage(t->results, at, "; %u of %u packets lost", q->lost, q->packets);
 }
 
 static bool is_on_link(const struct target *t, const char *interface)
@@ -210,6 +199,7 @@ static void run_checks(struct target *t, const char *own)
 {
     const GPtrArray *stages = t->results->checked->stages;
     unsigned at = stages ? stages->len : 0;
+    numbers_begin(t);
     report_address(t);
     if (own)
         report_own_address(t, own);
@@ -226,7 +216,7 @@ static void run_checks(struct target *t, const char *own)
     wirelog_begin(t->log, "end");
     end_report(t);
     wirelog_end(t->log, "ended");
-    report_requests(t, at);
+    numbers_report(t, at);
 }
 
 /* The transport's error, after the reason for it if this port shows one. */

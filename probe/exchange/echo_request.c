@@ -27,8 +27,10 @@ bool echo_send(struct target *t, struct pending_request *x)
                              t->link->source.ip, x->ip,   x->q->echo};
     struct ud_to to = peer_destination(t, x->q->grh || t->peer->needs_grh);
     to.second_qp = x->q->second_qp;
-    x->sent = g_get_monotonic_time();
-    return send_unicast(t, &to, out, x->ipv6 ? message_echo6(out, &m) : message_echo4(out, &m));
+    bool sent = send_unicast(t, &to, out,
+                             x->ipv6 ? message_echo6(out, &m) : message_echo4(out, &m));
+    x->sent = t->run->last_sent;
+    return sent;
 }
 
 /* The ICMP message of an unfragmented reply whose datagram has the request's length; NULL: none. */

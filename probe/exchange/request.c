@@ -97,12 +97,13 @@ void request_store_response(const struct target *t, struct pending_request *x,
                             const struct ud_from *from)
 {
     struct response *a = x->a;
+    x->received = g_get_monotonic_time();
     *a = (struct response){.qpn = from->qpn,
                            .to_qpn = from->to_qpn ? from->to_qpn : t->link->transport->qpn,
                            .lid = from->lid,
                            .sl = from->sl,
                            .grh = from->grh != NULL,
-                           .ms = (double)(g_get_monotonic_time() - x->sent) / 1000,
+                           .ms = (double)(x->received - x->sent) / 1000,
                            .n = MIN(from->bytes.cap, UD_SIZE)}; /* a connection's may be larger */
     memcpy(a->bytes, from->bytes.p, a->n);
 }

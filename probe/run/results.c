@@ -285,16 +285,15 @@ void results_withhold_stage(struct results *r, const char *format, ...)
     g_free(text);
 }
 
-void results_extend_stage(struct results *r, unsigned at, const char *format, ...)
+void results_set_stage(struct results *r, unsigned at, const char *format, ...)
 {
     struct stage *s = r->checked->stages->pdata[at];
     va_list args;
     va_start(args, format);
-    char *more = g_strdup_vprintf(format, args), *text = g_strconcat(s->text, more, NULL);
+    char *text = g_strdup_vprintf(format, args);
     va_end(args);
     g_free(s->text);
     s->text = plain_dup(text);
-    g_free(more);
     g_free(text);
 }
 

@@ -89,8 +89,8 @@ void results_keep_selected(struct results *r, const struct options *o, const cha
 /* Something of the last stage was not done, so it is inconclusive, unless it failed. */
 void results_withhold_stage(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/* Appends to the text of an earlier stage, by its position. */
-void results_extend_stage(struct results *r, unsigned at, const char *format, ...)
+/* Replaces the text of an earlier stage, by its position. */
+void results_set_stage(struct results *r, unsigned at, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 
 /* "pass", "fail" ...: the worst outcome since results_begin(). */

@@ -318,13 +318,20 @@ def test_requests_are_counted(runs):
     counted = run.report["summary"]["targets"][0]["requests"]
     assert counted["sent"] == counted["first_try"] > 4 and counted["packets"] >= 4
     assert counted["late"] == counted["never"] == counted["lost"] == 0
-    port, first = run.report["results"][:2]
-    assert (port["id"], first["id"]) == ("peer.port", "peer.address")
+    port, first, where = run.report["results"][:3]
+    assert [port["id"], first["id"], where["id"]] == ["peer.port", "peer.numbers", "peer.address"]
     assert port["actual"].startswith("through ib9, P_Key 0xffff: named by -d")
-    assert (
-        f"; {counted['sent']} requests: {counted['sent']} answered at the first try"
-        in first["actual"]
+    assert first["actual"].startswith(
+        f"{counted['sent']} requests: {counted['sent']} answered at the first try"
     )
+
+
+def test_round_trips_are_measured(runs):
+    target = runs("ipv4").report["summary"]["targets"][0]
+    times = target["over_ud"]
+    assert times["count"] == target["requests"]["sent"]
+    assert 0 < times["min_us"] <= times["median_us"] <= times["p99_us"] < 100_000
+    assert "over_rc" not in target and "sa" not in target
 
 
 def test_sweep_finds_the_one_peer(runs):

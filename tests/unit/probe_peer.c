@@ -656,6 +656,7 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     bool table = q->method == SA_GET_TABLE;
     bool busy = f->sa_busy || (f->busy_after && f->asks > f->busy_after);
     bool refused = f->refused_at && f->asks == f->refused_at;
+    a->busy = busy;
     a->status = busy                                                 ? 0x0001
                 : refused                                            ? 0x0700
                 : f->refused && q->attribute == f->refused_attribute ? f->refused

@@ -61,6 +61,7 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
         o->fake.silent_after = during->silent_after;
         o->fake.refused = during->refused;
         o->fake.refused_attribute = during->refused_attribute;
+        o->fake.busy_after = during->busy_after;
     }
     checks_run_peer(target, NULL);
     fake_end(target);
@@ -324,9 +325,36 @@ static void check_requests(const struct outcome_of_run *o, bool late, bool lost)
     assert_true(q->packets >= q->sent - q->never);
     assert_int_equal(q->late > 0, late);
     assert_int_equal(q->lost > 0, lost);
-    assert_string_equal(first->id, "peer.address");
+    assert_string_equal(first->id, "peer.numbers");
+    assert_string_equal(o->checked.lead, "peer.numbers");
     says(first->text, " requests: ");
-    says(first->text, lost ? " packets lost" : " never");
+    says(first->text, lost ? " packets lost" : ", 0 of ");
+}
+
+/* The peer's replies take 0.1 ms, the SA's 0.2 ms. Each busy answer counts. */
+static void response_times_are_measured(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    run_until(&o, &(struct fake){.fault = NO_FAULT});
+    const struct checked_times *ud = &o.checked.over_ud, *sa = &o.checked.sa_times;
+    const struct stage *first = o.checked.stages->pdata[0];
+    assert_int_equal(ud->n + o.checked.requests.late, o.checked.requests.sent - 1);
+    assert_int_equal(ud->least, SEND_US + ROUND_TRIP_US);
+    assert_int_equal(ud->median, SEND_US + ROUND_TRIP_US);
+    assert_int_equal(ud->p99, SEND_US + ROUND_TRIP_US);
+    assert_int_equal(sa->least, SA_RESPONSE_US);
+    assert_int_equal(sa->p99, SA_RESPONSE_US);
+    assert_true(sa->n > 5);
+    assert_int_equal(o.checked.over_rc.n, 0);
+    says(first->text, "; round trip (min/median/99 %) 0.10/0.10/0.10 ms over UD; the SA: ");
+    says(first->text, " answers in 0.20/0.20/0.20 ms");
+    clear(&o);
+    run_until(&o, &(struct fake){.busy_after = 4});
+    assert_true(o.checked.sa_busy > 0);
+    first = o.checked.stages->pdata[0];
+    says(first->text, " times busy");
+    clear(&o);
 }
 
 /* Slow, duplicated and ignored packets are not lost ones. */
@@ -751,6 +779,7 @@ int main(void)
         cmocka_unit_test(peer_without_an_echo_is_not_judged),
         cmocka_unit_test(own_side_is_the_reason),
         cmocka_unit_test(late_reply_is_slow),
+        cmocka_unit_test(response_times_are_measured),
         cmocka_unit_test(lost_packets_are_counted),
         cmocka_unit_test(wrong_pkey_is_noted),
         cmocka_unit_test(missing_replies_raise_no_violation),
