@@ -4,6 +4,7 @@
 
 #include "probe/exchange/peer.h"
 #include "probe/link/link.h"
+#include "probe/link/sa_times.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
 #include "probe/run/run.h"
@@ -14,46 +15,6 @@ void numbers_begin(struct target *t)
     results_stage(t->results, "peer.numbers", OUTCOME_NOTED, "", "no request was completed");
     t->results->checked->lead = "peer.numbers";
 }
-
-static struct checked_times keep(const struct times *t)
-{
-    return (struct checked_times){.n = t->n,
-                                  .least = t->least,
-                                  .median = times_percentile(t, 50),
-                                  .p99 = times_percentile(t, 99)};
-}
-
-/* ---- the SA */
-
-void numbers_keep_sa(struct target *t)
-{
-    const struct sa_cache *sa = &t->run->sa;
-    t->results->checked->sa_times = keep(&sa->times);
-    t->results->checked->sa_unanswered = sa->unanswered;
-    t->results->checked->sa_busy = sa->busy;
-}
-
-char *numbers_sa_text(const struct target *t)
-{
-    const struct sa_cache *sa = &t->run->sa;
-    if (!sa->times.n && !sa->unanswered && !sa->busy)
-        return NULL;
-    GString *text = g_string_new("the SA: ");
-    char *times = times_text(&sa->times);
-    if (sa->times.n)
-        g_string_append_printf(text, "%" G_GUINT64_FORMAT " answers in %s", sa->times.n, times);
-    else
-        g_string_append(text, "no answer");
-    if (sa->busy)
-        g_string_append_printf(text, ", %" G_GUINT64_FORMAT " times busy", sa->busy);
-    if (sa->unanswered)
-        g_string_append_printf(text, ", %" G_GUINT64_FORMAT " requests without an answer",
-                               sa->unanswered);
-    g_free(times);
-    return g_string_free(text, FALSE);
-}
-
-/* ---- the peer */
 
 static void add_times(GString *text, const char *before, const char *how, const struct times *t)
 {
@@ -90,12 +51,12 @@ void numbers_report(struct target *t, unsigned at)
     struct checked *j = t->results->checked;
     if (!j->requests.counted)
         return;
-    j->over_ud = keep(&t->peer->over_ud);
-    j->over_rc = keep(&t->peer->over_rc);
-    char *peer = peer_text(t), *sa = t->yield ? NULL : numbers_sa_text(t);
+    j->over_ud = results_times(&t->peer->over_ud);
+    j->over_rc = results_times(&t->peer->over_rc);
+    char *peer = peer_text(t), *sa = t->yield ? NULL : sa_times_text(t->run);
     results_set_stage(t->results, at, "%s%s%s", peer, sa ? "; " : "", sa ? sa : "");
     if (!t->yield)
-        numbers_keep_sa(t);
+        sa_times_keep(t);
     g_free(peer);
     g_free(sa);
 }

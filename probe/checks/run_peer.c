@@ -15,6 +15,7 @@
 #include "probe/exchange/receive.h"
 #include "probe/exchange/request.h"
 #include "probe/link/advice.h"
+#include "probe/link/counters_stage.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -275,6 +276,8 @@ void checks_run_peer(struct target *t, const struct response *first)
 {
     if (!first)
         wirelog_check(t->log, t->results->known, results_checked, t->results);
+    struct port_counters counters;
+    counters_read(t->link, &counters);
     report_port(t);
     struct exchange x = resolve_peer(t, first);
     char *own = host_has_address(t->ipv6, t->ip);
@@ -287,6 +290,8 @@ void checks_run_peer(struct target *t, const struct response *first)
         run_checks(t, own);
     else
         t->results->checked->trouble = why_not_tested(t, &x, own);
+    if (!t->yield && !t->run->options->why)
+        counters_report(t, "peer.counters", &counters);
     if (t->run->broken && !t->results->checked->trouble)
         report_broken(t);
     results_keep_selected(t->results, t->run->options, NULL);

@@ -55,8 +55,8 @@ struct pending_request {
     bool ipv6;
     const uint8_t *ip;
     struct response *a;
-    gint64 sent, received; /* of the last try, and of the response */
-    unsigned tries;        /* that were sent */
+    gint64 sent, received;    /* of the last try, and of the response */
+    unsigned tries;           /* that were sent */
     uint16_t first, sequence; /* of the tries of an echo request */
     uint16_t replied;         /* of the one that was replied to */
 };

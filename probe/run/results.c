@@ -6,6 +6,7 @@
 
 #include "cli/plain.h"
 #include "probe/run/options.h"
+#include "probe/run/times.h"
 #include "report/words.h"
 
 void results_begin(struct results *r, const char *check)
@@ -295,6 +296,14 @@ void results_set_stage(struct results *r, unsigned at, const char *format, ...)
     g_free(s->text);
     s->text = plain_dup(text);
     g_free(text);
+}
+
+struct checked_times results_times(const struct times *t)
+{
+    return (struct checked_times){.n = t->n,
+                                  .least = t->least,
+                                  .median = times_percentile(t, 50),
+                                  .p99 = times_percentile(t, 99)};
 }
 
 const char *results_outcome(const struct results *r)

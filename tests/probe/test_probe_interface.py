@@ -17,6 +17,7 @@ WITHOUT_RAW = ("setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw")
 FRAMES_BEFORE = range(1, 8)  # of the 9 frames to a peer that conforms
 
 
+COUNTERS = "ib9/device/infiniband/hca0/ports/1/counters"
 RUNS = {  # name: members of Peer, arguments of the probe
     "ipv4": ({}, IPV4),
     "ipv6": ({}, IPV6),
@@ -39,6 +40,18 @@ RUNS = {  # name: members of Peer, arguments of the probe
     "two stations": ({"second_station": True}, IPV4),
     "connected": ({"sysfs": {"ib9/mode": "connected\n"}}, "--only", "rfc4755.7", IPV4),
     "silent": ({"replies": False}, IPV4),
+    **{
+        f"counters, {target}": (
+            {
+                "sysfs": {f"{COUNTERS}/link_downed": "3\n", f"{COUNTERS}/symbol_error": "65535\n"},
+                "sysfs_after": 2,
+                "sysfs_then": {f"{COUNTERS}/link_downed": downed},
+            },
+            target,
+        )
+        for target, downed in ((IPV4, "4\n"), (IPV6, "3\n"))
+    },
+    "counters, fabric": ({"sysfs": {f"{COUNTERS}/link_downed": "255\n"}}, "fabric"),
     **{f"silent after {n}": ({"silent_after": n}, IPV4) for n in FRAMES_BEFORE},
     "port down after 3": (
         {
@@ -127,6 +140,25 @@ def fixture_runs(can_play):
             for name, (given, *words) in RUNS.items()
         }
         yield lambda name: Run(begun[name].result())
+
+
+# ---- the counters of this port
+
+
+@pytest.mark.parametrize(
+    "name, outcome, text",
+    [
+        (f"counters, {IPV4}", "fail", "link_downed grew by 1 to 4; at its maximum, growth does not "),
+        (f"counters, {IPV6}", "pass", "no error counter of this port grew; at its maximum, growth "),
+        ("counters, fabric", "pass", "no error counter of this port grew; at its maximum, growth "),
+    ],
+)
+def test_growth_of_counters(runs, name, outcome, text):
+    run = runs(name)
+    [stage] = [r for r in run.report["results"] if r["id"].endswith(".counters")]
+    assert stage["outcome"] == outcome and stage["actual"].startswith(text)
+    if outcome == "fail":
+        assert run.status == 1 and stage["advice"].startswith("check the cable")
 
 
 # ---- --only with stages
