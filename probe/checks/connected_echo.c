@@ -154,8 +154,9 @@ bool connected_echo_run(struct target *t, struct echo_session *s, struct connect
     t->unusable = NULL;
     e->first = (uint16_t)(t->run->sequence + 1);
     unsigned i = 0;
-    for (; i < TRIES && !answered && !target_ended(t); i++) {
-        answered = echo_once(t, s, e, i + 1 == TRIES);
+    unsigned most = e->most_tries ? e->most_tries : TRIES;
+    for (; i < most && !answered && !target_ended(t); i++) {
+        answered = echo_once(t, s, e, i + 1 == most);
         if (!answered && i == ANNOUNCED_AFTER)
             responder_announce(t);
     }

@@ -5,6 +5,7 @@
 
 #include "probe/checks/checks.h"
 #include "probe/checks/connected_echo.h"
+#include "probe/checks/sizes.h"
 #include "probe/checks/variant.h"
 #include "probe/exchange/connection.h"
 #include "probe/exchange/echo_request.h"
@@ -21,21 +22,67 @@ enum { LARGER_THAN_SMALL = 2000 };
 
 /* ---- sizes */
 
+static bool try_size(struct target *t, uint32_t size, void *session)
+{
+    struct connected_echo e = {.length = size, .most_tries = 1};
+    return connected_echo_run(t, session, &e);
+}
+
+/* The result of the search: largest gets a reply; *above, if not 0, is a size that gets none. */
 static uint32_t try_sizes_over_connection(struct target *t, struct echo_session *s, uint32_t least,
-                                          uint32_t most, GString *unanswered)
+                                          uint32_t most, uint32_t *above)
 {
     const uint32_t sizes[] = {least, 1500, 2044, 4092, 9000, 16384, 32768, most};
     uint32_t largest = 0;
-    for (size_t i = 0; i < G_N_ELEMENTS(sizes) && !target_ended(t); i++) {
+    *above = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes) && !*above && !target_ended(t); i++) {
         struct connected_echo e = {.length = sizes[i]};
-        if (sizes[i] > most || sizes[i] < least || (i > 0 && sizes[i] == sizes[i - 1]))
+        if (sizes[i] > most || sizes[i] < least || (i > 0 && sizes[i] <= largest))
             continue;
         if (connected_echo_run(t, s, &e))
-            largest = MAX(largest, sizes[i]);
+            largest = sizes[i];
         else
-            g_string_append_printf(unanswered, "%s%u", unanswered->len ? ", " : "", sizes[i]);
+            *above = sizes[i];
+    }
+    if (largest && *above) {
+        largest = sizes_bisect(t, largest, *above, try_size, s);
+        *above = largest + 1;
     }
     return largest;
+}
+
+/* Was the message itself not acknowledged, or is the reply missing? */
+static bool is_refused(struct target *t, struct echo_session *s, uint32_t size)
+{
+    struct connected_echo e = {.length = size};
+    s->failed = false;
+    return !connected_echo_run(t, s, &e) && s->failed;
+}
+
+/*
+ * A message is sent in packets of the path's MTU. If a message that fits into one is lost, and the
+ * size is no MTU, packets are lost on the path, whatever the peer accepts.
+ */
+static bool is_of_path(const struct echo_session *s, uint32_t largest, uint32_t above)
+{
+    uint32_t packet = s->connection ? ib_mtu_bytes(s->connection->path_mtu) : 0;
+    return largest && above && above + ENCAP_SIZE <= packet && sizes_is_no_mtu(largest);
+}
+
+static void report_sizes(struct target *t, struct echo_session *s, uint32_t most, uint32_t largest,
+                         uint32_t above)
+{
+    bool of_path = is_of_path(s, largest, above);
+    if (!above)
+        results_stage(t->results, "peer.connection-mtu", OUTCOME_NOTED, "",
+                      "%u bytes; echo requests of up to %u are answered", most, largest);
+    else
+        results_stage(
+            t->results, "peer.connection-mtu", of_path ? OUTCOME_FAIL : OUTCOME_NOTED,
+            of_path ? "iblinkinfo; ibtracert: look for a link of another width, speed or MTU" : "",
+            "%u bytes; echo requests of up to %u are answered; larger ones %s%s", most, largest,
+            is_refused(t, s, above) ? "do not arrive" : "arrive, and their replies do not",
+            of_path ? ": packets are lost on the path" : "");
 }
 
 /*
@@ -77,6 +124,17 @@ static void assess_least(struct target *t, struct echo_session *s, uint32_t leas
             "the peer replies to no echo requests over a connection", NULL});
 }
 
+/* What is lost on the path says nothing about the peer. */
+static void add_lost_on_path(struct target *t, uint32_t least, uint32_t largest)
+{
+    char *text = g_strdup_printf("packets above %u bytes are lost on the path", largest);
+    results_add(t->results, R_RFC4755_5_MINIMUM_MTU,
+                least <= largest ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "", text);
+    results_add(t->results, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_INCONCLUSIVE, "an echo reply",
+                text);
+    g_free(text);
+}
+
 static void check_connection_sizes(struct target *t)
 {
     struct echo_session s = {.options.uc = peer_default_uc(t)};
@@ -92,14 +150,14 @@ static void check_connection_sizes(struct target *t)
         peer_disconnect(t, s.connection);
         return;
     }
-    GString *unanswered = g_string_new(NULL);
-    assess_least(t, &s, least);
-    uint32_t largest = try_sizes_over_connection(t, &s, least, most, unanswered);
-    assess_largest(t, &s, most);
-    results_stage(t->results, "peer.connection-mtu", OUTCOME_NOTED, "",
-                  "%u bytes; echo requests of up to %u are answered%s%s", most, largest,
-                  unanswered->len ? ", not of: " : "", unanswered->str);
-    g_string_free(unanswered, TRUE);
+    uint32_t above, largest = try_sizes_over_connection(t, &s, least, most, &above);
+    if (is_of_path(&s, largest, above))
+        add_lost_on_path(t, least, largest);
+    else {
+        assess_least(t, &s, least);
+        assess_largest(t, &s, most);
+    }
+    report_sizes(t, &s, most, largest, above);
     peer_disconnect(t, s.connection);
 }
 

@@ -166,7 +166,7 @@ static uint64_t form_of(const struct request *q)
  */
 static void begin_tally(struct target *t, const struct request *q)
 {
-    if (q->any || q->ip || q->qkey || q->other_partition)
+    if (q->any || q->ip || q->qkey || q->other_partition || q->search)
         tally_begin_uncounted(&t->peer->tally);
     else
         tally_begin(&t->peer->tally, q->echo ? TALLY_ECHO : TALLY_RESOLUTION, form_of(q));
@@ -179,7 +179,7 @@ static void begin_tally(struct target *t, const struct request *q)
 static void note_round_trip(struct target *t, const struct pending_request *x)
 {
     bool resolves = x->q->echo && tally_answered(&t->peer->tally, TALLY_ECHO) == 1;
-    if (x->tries == 1 && !x->q->any && !x->q->ip && !resolves)
+    if (x->tries == 1 && !x->q->any && !x->q->ip && !x->q->search && !resolves)
         times_add(&t->peer->over_ud, x->received - x->sent);
 }
 

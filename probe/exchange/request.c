@@ -127,8 +127,8 @@ bool request_take_response(struct target *t, const struct ud_from *from, void *u
     return true;
 }
 
-uint32_t request_make(const struct target *t, const struct pending_request *x,
-                      const uint8_t *lladdr, uint8_t *out)
+static uint32_t make_message(const struct target *t, const struct pending_request *x,
+                             const uint8_t *lladdr, uint8_t *out)
 {
     uint8_t group[16];
     if (!x->ipv6) {
@@ -144,4 +144,14 @@ uint32_t request_make(const struct target *t, const struct pending_request *x,
         m.padding = x->q->padding;
     }
     return message_nd(out, &m);
+}
+
+uint32_t request_make(const struct target *t, const struct pending_request *x,
+                      const uint8_t *lladdr, uint8_t *out)
+{
+    uint32_t n = make_message(t, x, lladdr, out), wanted = MIN(x->q->length + ENCAP_SIZE, UD_SIZE);
+    if (!x->q->length || wanted <= n)
+        return n;
+    memset(out + n, 0, wanted - n);
+    return wanted;
 }

@@ -62,6 +62,8 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
         o->fake.refused = during->refused;
         o->fake.refused_attribute = during->refused_attribute;
         o->fake.busy_after = during->busy_after;
+        o->fake.loses_requests = during->loses_requests;
+        o->fake.loses_replies = during->loses_replies;
     }
     checks_run_peer(target, NULL);
     fake_end(target);
@@ -312,6 +314,77 @@ static void late_reply_is_slow(void **state)
     run_until(&o, &(struct fake){.fault = IS_ABSENT});
     check_verdict(&o, VERDICT_UNJUDGED, "no reply from 10.0.0.2 to 3 ARP requests, 500 ms each");
     clear(&o);
+}
+
+/* ---- sizes */
+
+static const struct stage *find_stage(const struct outcome_of_run *o, const char *id)
+{
+    for (guint i = 0; o->checked.stages && i < o->checked.stages->len; i++) {
+        const struct stage *s = o->checked.stages->pdata[i];
+        if (strcmp(s->id, id) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+/*
+ * The largest size that gets a reply. 420 is no MTU, so the path loses larger packets, whichever
+ * way they go; a fragment of a reply, or an MTU, shows the peer's own limit.
+ */
+static void limits_of_sizes_are_found(void **state)
+{
+    static const struct {
+        struct fake as;
+        int outcome;
+        const char *text;
+        enum verdict_status status;
+    } cases[] = {
+        {{.fault = NO_FAULT},
+         OUTCOME_PASS,
+         "up to 2044 bytes, the link's MTU, get a reply over UD",
+         VERDICT_CONFORMANT},
+        {{.loses_requests = 420},
+         OUTCOME_FAIL,
+         "packets above 420 bytes are lost on the path; of requests up to 420 arrive; replies of "
+         "2044 arrive",
+         VERDICT_VIOLATED},
+        {{.loses_replies = 421},
+         OUTCOME_FAIL,
+         "packets above 421 bytes are lost on the path; requests of 2044 arrive; of replies up to "
+         "421 arrive",
+         VERDICT_VIOLATED},
+        {{.loses_requests = 700, .loses_replies = 600},
+         OUTCOME_FAIL,
+         "packets above 600 bytes are lost on the path; of requests up to 700 arrive; of replies "
+         "up to 600 arrive",
+         VERDICT_VIOLATED},
+        {{.fault = SMALL_MTU},
+         OUTCOME_NOTED,
+         "up to 1500 bytes get a reply over UD, which is an MTU",
+         VERDICT_VIOLATED},
+        {{.fault = SMALLER_MTU_FRAGMENTS},
+         OUTCOME_NOTED,
+         "up to 1400 bytes get a reply over UD, the peer's MTU: it fragments larger replies",
+         VERDICT_VIOLATED},
+    };
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct outcome_of_run o;
+        run_until(&o, &cases[i].as);
+        const struct stage *s = find_stage(&o, "peer.sizes");
+        assert_non_null(s);
+        assert_string_equal(s->text, cases[i].text);
+        assert_int_equal(s->outcome, cases[i].outcome);
+        assert_int_equal(probe_fixture_verdict(&o.checked), cases[i].status);
+        bool of_path = cases[i].outcome == OUTCOME_FAIL;
+        assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4391_7_MTU_2044),
+                         of_path                         ? OUTCOME_INCONCLUSIVE
+                         : cases[i].as.fault == NO_FAULT ? OUTCOME_PASS
+                                                         : OUTCOME_FAIL);
+        assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4755_5_MINIMUM_MTU), OUTCOME_PASS);
+        clear(&o);
+    }
 }
 
 /* ---- counts of requests and lost packets */
@@ -780,6 +853,7 @@ int main(void)
         cmocka_unit_test(own_side_is_the_reason),
         cmocka_unit_test(late_reply_is_slow),
         cmocka_unit_test(response_times_are_measured),
+        cmocka_unit_test(limits_of_sizes_are_found),
         cmocka_unit_test(lost_packets_are_counted),
         cmocka_unit_test(wrong_pkey_is_noted),
         cmocka_unit_test(missing_replies_raise_no_violation),
