@@ -62,6 +62,8 @@ enum fault {
     TYPE_WRONG,
     IGNORES_SMALL_MTU,
     DIES_OF_LARGE,
+    REQUESTS_ABOVE_420_LOST, /* on the path: such a message is not acknowledged */
+    REPLIES_ABOVE_420_LOST,
     CUTS_SMALL,
     NO_UD_WITH_CONNECTION, /* no UD while a connection exists */
     NO_UD_AFTER_CONNECTION,
@@ -129,7 +131,8 @@ static void send_reply(struct fake *f)
     }
     if (c && f->fault == TYPE_WRONG)
         put16(f->reply + ENCAP_TYPE, TYPE_IPV6);
-    push(f, c, f->reply, n, false);
+    if (f->fault != REPLIES_ABOVE_420_LOST || n <= 420 + ENCAP_SIZE)
+        push(f, c, f->reply, n, false);
     f->waiting = 0;
 }
 
@@ -236,7 +239,8 @@ static enum transport_result fake_send_connected(struct transport *t, struct cm_
     assert_int_equal(c->result, CONNECT_ACCEPTED);
     assert_true(n <= PEER_MTU); /* RFC 4755 §5.1 applies to the probe, too */
     assert_true(n <= be32(c->req.private_data + CM_PRIVATE_RECV_MTU));
-    if (f->fault == DIES_OF_LARGE && n > 32768) {
+    if ((f->fault == DIES_OF_LARGE && n > 32768) ||
+        (f->fault == REQUESTS_ABOVE_420_LOST && n > 420 + ENCAP_SIZE)) {
         c->dead = true;
         g_strlcpy(c->why, "gone", sizeof c->why);
         return TRANSPORT_NOTHING;
@@ -556,6 +560,33 @@ static void each_violation_is_found(void **state)
     check_fault(NO_UD_WITH_CONNECTION, "rfc4755.2.rfc4391-supported ");
 }
 
+/* 420 is no MTU, and smaller than a packet of the path: the peer violates nothing. */
+static void check_path(enum fault fault, const char *expected)
+{
+    struct outcome_of_run o;
+    run_with(&o, fault, LLADDR_FLAG_RC, &fake_ops, "none");
+    const struct stage *found = NULL;
+    for (guint i = 0; i < o.checked.stages->len; i++) {
+        const struct stage *s = o.checked.stages->pdata[i];
+        found = strcmp(s->id, "peer.connection-mtu") == 0 ? s : found;
+    }
+    assert_non_null(found);
+    assert_int_equal(found->outcome, OUTCOME_FAIL);
+    assert_non_null(strstr(found->text, "; echo requests of up to 420 are answered; larger ones "));
+    assert_non_null(strstr(found->text, expected));
+    check_those(&o, OUTCOME_FAIL, "");
+    assert_non_null(
+        verdict_result(o.checked.verdict, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_INCONCLUSIVE));
+    clear(&o);
+}
+
+static void packets_lost_on_the_path_are_no_violation(void **state)
+{
+    (void)state;
+    check_path(REQUESTS_ABOVE_420_LOST, "do not arrive: packets are lost on the path");
+    check_path(REPLIES_ABOVE_420_LOST, "arrive, and their replies do not: packets are lost");
+}
+
 /* Behaviour that the documents permit, and silence that proves nothing. */
 static void freedoms(void **state)
 {
@@ -707,6 +738,7 @@ int main(void)
         cmocka_unit_test(good_peer),
         cmocka_unit_test(each_rule_is_tested),
         cmocka_unit_test(each_violation_is_found),
+        cmocka_unit_test(packets_lost_on_the_path_are_no_violation),
         cmocka_unit_test(freedoms),
         cmocka_unit_test(host_that_cannot_send_the_req),
         cmocka_unit_test(linux_deviates),
