@@ -264,13 +264,14 @@ void text_put_screen(const struct text *t)
     char *counts = counts_text(t), *verdict = verdict_text(t);
     text_put_headline(&head);
     put_lead(&head);
-    unsigned taken = wrap_lines(head.out->str) + wrap_lines(counts) + wrap_lines(verdict),
-             lines = SCREEN_LINES - MIN(taken, SCREEN_LINES);
+    unsigned most = SCREEN_LINES - (t->checked->lead != NULL), /* a line was printed before */
+        taken = wrap_lines(head.out->str) + wrap_lines(counts) + wrap_lines(verdict),
+             lines = most - MIN(taken, most);
     guint shown = put_fitting(head.out, first, lines, 1);
     if (shown < first->len)
         g_string_append_printf(head.out, "  and %u more: -v lists them\n", first->len - shown);
     taken += wrap_lines(head.out->str) - 1;
-    lines = SCREEN_LINES - MIN(taken, SCREEN_LINES);
+    lines = most - MIN(taken, most);
     put_fitting(head.out, others, lines, 0);
     g_string_append_printf(t->out, "%s%s%s", head.out->str, counts, verdict);
     g_string_free(head.out, TRUE);

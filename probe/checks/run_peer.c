@@ -8,6 +8,7 @@
 #include "probe/checks/numbers.h"
 #include "probe/checks/owner.h"
 #include "probe/checks/reachable.h"
+#include "probe/checks/watch.h"
 #include "probe/exchange/connection.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/response_times.h"
@@ -115,6 +116,21 @@ static void reach_found(struct target *t)
     peer_settle(t, &x.reply);
 }
 
+/* At once: the test takes some seconds. */
+static void say_first_line(const struct target *t, const struct exchange *x)
+{
+    const struct run *r = t->run;
+    char *own = host_has_address(t->ipv6, t->ip), lid[24] = "";
+    if (x->reply.lid)
+        g_snprintf(lid, sizeof lid, ", LID %u", x->reply.lid);
+    char *line = g_strdup_printf("%s: replies after %.2f ms%s; testing it", t->name, x->reply.ms,
+                                 lid);
+    if (r->say && !own && !r->options->why)
+        r->say(r->say_to, line);
+    g_free(line);
+    g_free(own);
+}
+
 /* Finds the peer. */
 static struct exchange resolve_peer(struct target *t, const struct response *first)
 {
@@ -124,8 +140,10 @@ static struct exchange resolve_peer(struct target *t, const struct response *fir
     results_hold(t->results);
     if (!first)
         x = exchange_run(t, &(struct request){.multicast = true}, TRIES);
-    if (!first && x.outcome == RESPONSE_RECEIVED)
+    if (!first && x.outcome == RESPONSE_RECEIVED) {
         peer_set(t, &x.reply);
+        say_first_line(t, &x);
+    }
     if (first) { /* the time of that request is not stored */
         response_times_sent(t, t->ipv6, t->ip, false);
         response_times_received(t);
@@ -272,6 +290,16 @@ static char *why_not_tested(struct target *t, const struct exchange *x, const ch
     return own ? g_strdup_printf(OWN_ADDRESS, own) : explain_no_reply(t);
 }
 
+static void watch_peer(struct target *t, const struct port_counters *before)
+{
+    watch_run(t);
+    counters_report(t, "peer.counters", before);
+    if (t->run->broken)
+        report_broken(t);
+    results_keep_selected(t->results, t->run->options, NULL);
+    wirelog_check(t->log, NULL, NULL, NULL);
+}
+
 void checks_run_peer(struct target *t, const struct response *first)
 {
     if (!first)
@@ -279,6 +307,10 @@ void checks_run_peer(struct target *t, const struct response *first)
     struct port_counters counters;
     counters_read(t->link, &counters);
     report_port(t);
+    if (watch_is_wanted(t->run->options)) {
+        watch_peer(t, &counters);
+        return;
+    }
     struct exchange x = resolve_peer(t, first);
     char *own = host_has_address(t->ipv6, t->ip);
     /* this host's own port may reply too: nothing is tested then */

@@ -57,6 +57,8 @@ struct run {
      */
     bool sweeps;
     struct sa_cache sa;
+    void (*say)(void *to, const char *line); /* prints a line of the text report; NULL: none */
+    void *say_to;
     GArray *subnets;      /* struct seen_subnet; NULL: each target has all results itself */
     bool stopped, broken; /* stopped by a signal; broken by an error of the transport */
 };

@@ -51,6 +51,24 @@ RUNS = {  # name: members of Peer, arguments of the probe
         )
         for target, downed in ((IPV4, "4\n"), (IPV6, "3\n"))
     },
+    "watch": ({}, "--count", "3", IPV4),
+    "watch, ipv6": ({}, "--count", "2", IPV6),
+    "watch, silent": ({"replies": False}, "--count", "3", IPV4),
+    "watch, stops": ({"silent_after": 2}, "--count", "6", IPV4),
+    "watch, port down": (
+        {
+            "sysfs_after": 2,
+            "sysfs_then": {
+                "ib9/device/infiniband/hca0/ports/1/state": "1: DOWN\n",
+                f"{COUNTERS}/link_downed": "4\n",
+            },
+            "sysfs": {f"{COUNTERS}/link_downed": "3\n"},
+        },
+        "--count",
+        "3",
+        IPV4,
+    ),
+    "watch, interrupted": ({"after": "interrupt", "at": 3}, "--interval", "1", IPV4),
     "counters, fabric": ({"sysfs": {f"{COUNTERS}/link_downed": "255\n"}}, "fabric"),
     **{f"silent after {n}": ({"silent_after": n}, IPV4) for n in FRAMES_BEFORE},
     "port down after 3": (
@@ -159,6 +177,36 @@ def test_growth_of_counters(runs, name, outcome, text):
     assert stage["outcome"] == outcome and stage["actual"].startswith(text)
     if outcome == "fail":
         assert run.status == 1 and stage["advice"].startswith("check the cable")
+
+
+# ---- --count and --interval
+
+
+@pytest.mark.parametrize(
+    "name, status, outcome, text",
+    [
+        ("watch", 0, "pass", "3 requests, 3 answered; nothing changed"),
+        ("watch, ipv6", 0, "pass", "2 requests, 2 answered; nothing changed"),
+        ("watch, silent", 2, "inconclusive", "3 requests, 0 answered; silences: 1, "),
+        ("watch, stops", 1, "fail", "6 requests, 2 answered; silences: 1, "),
+        (
+            "watch, port down",
+            1,
+            "fail",
+            "3 requests, 3 answered; changes of this host's port: 1; "
+            "growths of its error counters: 1; last: ",
+        ),
+        # Ctrl-C ends with the summary: the third request has no reply yet
+        ("watch, interrupted", 0, "pass", "2 requests, 2 answered; nothing changed"),
+    ],
+)
+def test_watch(runs, name, status, outcome, text):
+    run = runs(name)
+    [stage] = [r for r in run.report["results"] if r["id"] == "peer.watch"]
+    assert (run.status, stage["outcome"]) == (status, outcome), run.report
+    assert stage["actual"].startswith(text)
+    requests = run.report["summary"]["targets"][0]["requests"]
+    assert stage["actual"].startswith(f"{requests['sent']} requests, {requests['first_try']} ans")
 
 
 # ---- --only with stages
