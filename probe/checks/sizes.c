@@ -6,10 +6,11 @@
 #include "probe/exchange/peer.h"
 #include "probe/exchange/request.h"
 #include "probe/link/advice.h"
+#include "probe/link/known_faults.h"
 #include "probe/link/link.h"
 #include "probe/run/results.h"
 
-enum { SEARCH_TRIES = 2, FRAGMENT_SMALL = 68 };
+enum { SEARCH_TRIES = 2, FRAGMENT_SMALL = 68, NDR_LOSES = 1000 };
 
 uint32_t sizes_bisect(struct target *t, uint32_t good, uint32_t bad, size_try *try, void *user)
 {
@@ -136,18 +137,27 @@ static char *direction_text(const char *what, uint32_t largest, uint32_t link)
                             : g_strdup_printf("; %s of %u arrive", what, largest);
 }
 
-static void report_path(struct target *t, const struct size_limits *s)
+static void advise_path(struct target *t)
 {
-    char *requests = direction_text("requests", s->request, s->link),
-         *replies = direction_text("replies", s->reply, s->link);
-    results_stage(t->results, "peer.sizes", OUTCOME_FAIL, "",
-                  "packets above %u bytes are lost on the path%s%s", s->largest, requests, replies);
     struct port_words w;
     advice_name_port(t->link, &w);
     results_advise(t->results,
                    "ibtracert %s %u %u; iblinkinfo %s: look for a link of another width, speed or "
                    "MTU",
                    w.diags, t->link->transport->facts.lid, t->peer->lid, w.diags);
+}
+
+static void report_path(struct target *t, const struct size_limits *s)
+{
+    char *requests = direction_text("requests", s->request, s->link),
+         *replies = direction_text("replies", s->reply, s->link);
+    bool ndr = s->largest < NDR_LOSES && known_faults_is_ndr(t->link);
+    results_stage(t->results, "peer.sizes", OUTCOME_FAIL, ndr ? KNOWN_NDR_ADVICE : "",
+                  "packets above %u bytes are lost on the path%s%s%s", s->largest, requests,
+                  replies,
+                  ndr ? "; this link is NDR, and " KNOWN_NDR " (" KNOWN_NDR_SOURCE ")" : "");
+    if (!ndr)
+        advise_path(t);
     g_free(replies);
     g_free(requests);
 }

@@ -68,8 +68,7 @@ static bool resolve(struct rdma_connection *conn, struct cm_trial *trial,
         !await_step(conn, NEW, ADDRESS_RESOLVED, trial, result))
         return false;
     if (conn->id->verbs)
-        g_strlcpy(trial->device, conn->id->verbs->device->name,
-                  sizeof trial->device);
+        g_strlcpy(trial->device, conn->id->verbs->device->name, sizeof trial->device);
     trial->port = conn->id->port_num;
     return begin_step(trial, TRIAL_ROUTE, rdma_resolve_route(conn->id, RESOLVE_MS)) &&
            await_step(conn, ADDRESS_RESOLVED, ROUTE_RESOLVED, trial, result);

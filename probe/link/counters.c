@@ -56,8 +56,9 @@ static char *first_in(const char *folder)
 }
 
 /* Through a network interface, sysfs has the device at the interface. */
-static char *folder_of_port(const struct transport *t)
+char *counters_folder(const struct probe_link *l)
 {
+    const struct transport *t = l->transport;
     const struct port_facts *f = &t->facts;
     char *at = t->interface ? g_strdup_printf("/sys/class/net/%s/device/infiniband",
                                               t->interface->name)
@@ -86,7 +87,7 @@ void counters_read(const struct probe_link *l, struct port_counters *c)
     *c = (struct port_counters){.read_at = g_get_monotonic_time()};
     if (!t)
         return;
-    char *folder = folder_of_port(t),
+    char *folder = counters_folder(l),
          *interface = t->interface ? g_strdup(t->interface->name)
                                    : host_interface_in_any_state(&t->facts, l->pkey);
     for (unsigned i = 0; i < PORT_COUNTERS; i++)

@@ -23,6 +23,8 @@ struct probe_link;
 
 /* The counters of the link's port, and the changes of carrier of its interface. */
 void counters_read(const struct probe_link *l, struct port_counters *c);
+/* The folder of these files; NULL: unknown. Free with g_free(). */
+char *counters_folder(const struct probe_link *l);
 /* True if the kernel shows any. */
 bool counters_are_known(const struct port_counters *c);
 

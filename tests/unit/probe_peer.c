@@ -598,6 +598,11 @@ static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t
     }
     if (q->attribute == SA_CLASS_PORT_INFO)
         return 0;
+    if (q->attribute == 0x0012) { /* PortInfoRecord: LinkSpeedExtActive */
+        put16(record, be16(q->record));
+        record[4 + 62] = (uint8_t)(f->ext_speed << 4);
+        return 0;
+    }
     if (q->attribute != 0x0011)
         return 0x0300;
     /*

@@ -173,6 +173,7 @@ struct fake {
     uint32_t loses_requests, loses_replies; /* the path loses larger datagrams; 0: none */
     uint8_t reassembled[UD_SIZE];
     uint32_t reassembled_n;
+    unsigned ext_speed;   /* of this port, in the SA's PortInfoRecord (IBA 14.2.5.6) */
     unsigned fails_after; /* packets after which nothing can be sent; 0: never */
     /* packets after which this port is in no partition, or down, so the peer receives nothing */
     unsigned pkey_gone_after, down_after;
