@@ -43,7 +43,7 @@ struct checked {
     } over_ud, over_rc, sa_times;
     uint64_t sa_unanswered, sa_busy;
     const char *lead; /* the stage that follows the first line of the text report; NULL: none */
-    bool closed; /* verdict and stages are freed; sum has what the summary needs */
+    bool closed;      /* verdict and stages are freed; sum has what the summary needs */
     struct {
         struct verdict_summary summary;
         uint64_t frames, ipoib_frames;
