@@ -206,7 +206,8 @@ def test_watch(runs, name, status, outcome, text):
     assert (run.status, stage["outcome"]) == (status, outcome), run.report
     assert stage["actual"].startswith(text)
     requests = run.report["summary"]["targets"][0]["requests"]
-    assert stage["actual"].startswith(f"{requests['sent']} requests, {requests['first_try']} ans")
+    counted = f"{requests['sent']} requests, {requests['first_try']} answered"
+    assert stage["actual"].startswith(counted)
 
 
 # ---- --only with stages
