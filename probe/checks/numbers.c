@@ -16,7 +16,7 @@ void numbers_begin(struct target *t)
     t->results->checked->lead = "peer.numbers";
 }
 
-static void add_times(GString *text, const char *before, const char *how, const struct times *t)
+static void add_times(GString *text, const char *before, const char *how, const struct latencies *t)
 {
     char *times = times_text(t);
     if (t->n)

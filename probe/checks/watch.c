@@ -21,7 +21,7 @@
 /* A single request may be lost: only SILENT_AFTER of them in a row are a change of state. */
 enum { SILENT_AFTER = 3, DEFAULT_INTERVAL = 1, KEPT_EVENTS = 4, EVENT_SIZE = 300 };
 
-struct watch {
+struct peer_watch {
     struct target *t;
     unsigned sent, answered;
     unsigned missing;  /* requests without a reply since the last one with a reply */
@@ -38,7 +38,7 @@ bool watch_is_wanted(const struct options *o)
     return o->count || o->interval;
 }
 
-static unsigned events(const struct watch *w)
+static unsigned events(const struct peer_watch *w)
 {
     return w->silences + w->moves + w->of_port + w->of_counters;
 }
@@ -53,7 +53,7 @@ static char *time_text(void)
     return text;
 }
 
-static void say_line(const struct watch *w, const char *kind, const char *text)
+static void say_line(const struct peer_watch *w, const char *kind, const char *text)
 {
     const struct run *r = w->t->run;
     char *time = time_text(), *line = g_strdup_printf("%s  %s%s: %s", time, kind, w->t->name, text);
@@ -63,7 +63,7 @@ static void say_line(const struct watch *w, const char *kind, const char *text)
     g_free(time);
 }
 
-static void note_event(struct watch *w, unsigned *count, char *text)
+static void note_event(struct peer_watch *w, unsigned *count, char *text)
 {
     char *time = time_text();
     say_line(w, "EVENT  ", text);
@@ -84,7 +84,7 @@ static const char *state_name(uint8_t state)
     return state < G_N_ELEMENTS(names) && names[state] ? names[state] : "unknown";
 }
 
-static void look_at_port(struct watch *w)
+static void look_at_port(struct peer_watch *w)
 {
     struct transport *transport = w->t->link->transport;
     struct port_facts now;
@@ -101,7 +101,7 @@ static void look_at_port(struct watch *w)
     w->port = now;
 }
 
-static void look_at_counters(struct watch *w)
+static void look_at_counters(struct peer_watch *w)
 {
     struct port_counters now;
     counters_read(w->t->link, &now);
@@ -127,7 +127,7 @@ static bool has_moved(const struct peer *p, const struct response *a)
            (memcmp(p->lladdr, a->lladdr, LLADDR_SIZE) != 0 || p->lid != a->lid || p->qpn != a->qpn);
 }
 
-static void note_move(struct watch *w, const struct response *a)
+static void note_move(struct peer_watch *w, const struct response *a)
 {
     const struct peer *p = w->t->peer;
     char *from = place_text(p->lladdr, p->lid), *to = place_text(a->lladdr, a->lid);
@@ -141,7 +141,7 @@ static double seconds_since(gint64 time)
     return (double)(g_get_monotonic_time() - time) / G_USEC_PER_SEC;
 }
 
-static void take_reply(struct watch *w, const struct response *a)
+static void take_reply(struct peer_watch *w, const struct response *a)
 {
     char text[80];
     g_snprintf(text, sizeof text, "reply %u after %.2f ms", w->sent, a->ms);
@@ -160,7 +160,7 @@ static void take_reply(struct watch *w, const struct response *a)
     times_add(&w->t->peer->over_ud, (gint64)(a->ms * 1000 + 0.5));
 }
 
-static void take_silence(struct watch *w, const struct exchange *x)
+static void take_silence(struct peer_watch *w, const struct exchange *x)
 {
     char text[VERDICT_TEXT + 40];
     g_snprintf(text, sizeof text, "%s to request %u", x->received, w->sent);
@@ -175,7 +175,7 @@ static void take_silence(struct watch *w, const struct exchange *x)
 }
 
 /* After a missing reply by multicast, from whatever port has the address now. */
-static void request(struct watch *w)
+static void request(struct peer_watch *w)
 {
     struct target *t = w->t;
     struct request q = {.any = true, .foreign = true};
@@ -204,14 +204,14 @@ static bool take_nothing(struct target *t, const struct ud_from *from, void *use
     return false;
 }
 
-static void wait_until(struct watch *w, gint64 time)
+static void wait_until(struct peer_watch *w, gint64 time)
 {
     gint64 left;
     while ((left = time - g_get_monotonic_time()) > 0 && !target_ended(w->t))
         receive_await(w->t, (int)MIN(left / 1000 + 1, 1000), take_nothing, NULL);
 }
 
-static void run_rounds(struct watch *w)
+static void run_rounds(struct peer_watch *w)
 {
     const struct options *o = w->t->run->options;
     gint64 step = (gint64)(o->interval ? o->interval : DEFAULT_INTERVAL) * G_USEC_PER_SEC,
@@ -229,7 +229,7 @@ static void run_rounds(struct watch *w)
 
 /* ---- the summary */
 
-static void add_recent(const struct watch *w, GString *text)
+static void add_recent(const struct peer_watch *w, GString *text)
 {
     unsigned n = events(w), first = n > KEPT_EVENTS ? n - KEPT_EVENTS : 0;
     for (unsigned i = first; i < n; i++)
@@ -237,7 +237,7 @@ static void add_recent(const struct watch *w, GString *text)
                                w->recent[i % KEPT_EVENTS]);
 }
 
-static char *summary_text(const struct watch *w)
+static char *summary_text(const struct peer_watch *w)
 {
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "%u requests, %u answered", w->sent, w->answered);
@@ -256,7 +256,7 @@ static char *summary_text(const struct watch *w)
     return g_string_free(text, FALSE);
 }
 
-static void count_requests(const struct watch *w)
+static void count_requests(const struct peer_watch *w)
 {
     unsigned missing = w->sent - w->answered;
     w->t->results->checked->requests = (struct checked_requests){.counted = true,
@@ -267,7 +267,7 @@ static void count_requests(const struct watch *w)
                                                                  .lost = missing};
 }
 
-static void end(struct watch *w, unsigned at)
+static void end(struct peer_watch *w, unsigned at)
 {
     struct target *t = w->t;
     bool silent = w->missing >= SILENT_AFTER || !w->answered;
@@ -292,7 +292,7 @@ static void end(struct watch *w, unsigned at)
 
 void watch_run(struct target *t)
 {
-    struct watch *w = g_new0(struct watch, 1);
+    struct peer_watch *w = g_new0(struct peer_watch, 1);
     const GPtrArray *stages = t->results->checked->stages;
     unsigned at = stages ? stages->len : 0;
     w->t = t;

@@ -75,8 +75,8 @@ struct peer {
     char no_connection[160]; /* why the last REQ got no REP and no REJ; "": it got one */
     struct tally tally;
     struct response_times response_times;
-    bool fragments;                /* a fragment of an echo reply over UD has arrived */
-    struct times over_ud, over_rc; /* round-trip times of requests, by how the request went */
+    bool fragments;                    /* a fragment of an echo reply over UD has arrived */
+    struct latencies over_ud, over_rc; /* round-trip times of requests, by how the request went */
 };
 
 /* Makes the sender of this response the peer. */

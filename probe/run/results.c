@@ -298,7 +298,7 @@ void results_set_stage(struct results *r, unsigned at, const char *format, ...)
     g_free(text);
 }
 
-struct checked_times results_times(const struct times *t)
+struct checked_times results_times(const struct latencies *t)
 {
     return (struct checked_times){.n = t->n,
                                   .least = t->least,

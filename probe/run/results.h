@@ -15,7 +15,7 @@
     .n_rules = sizeof((enum rule_number[]){__VA_ARGS__}) / sizeof(enum rule_number)
 
 struct options;
-struct times; /* probe/run/times.h */
+struct latencies; /* probe/run/times.h */
 
 struct results {
     struct checked *checked;
@@ -94,7 +94,7 @@ void results_withhold_stage(struct results *r, const char *format, ...) G_GNUC_P
 void results_set_stage(struct results *r, unsigned at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* The times as a report has them. */
-struct checked_times results_times(const struct times *t);
+struct checked_times results_times(const struct latencies *t);
 
 /* "pass", "fail" ...: the worst outcome since results_begin(). */
 const char *results_outcome(const struct results *r);

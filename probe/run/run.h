@@ -30,7 +30,7 @@ struct sa_cache {
     uint8_t method;         /* of the last query that was sent */
     uint16_t status;        /* of its response */
     bool timed;             /* the SA is slow, or silent: its response time is not measured again */
-    struct times times;     /* of the answers, from the first request to the last of its tries */
+    struct latencies times; /* of the answers, from the first request to the last of its tries */
     uint64_t unanswered;    /* queries without an answer in time */
     uint64_t busy;          /* answers with status busy, to any try */
     char slow[80];          /* text about an SA that responds later than a query waits; "": none */

@@ -24,7 +24,7 @@ static gint64 time_of(unsigned bucket)
     return first + ((gint64)1 << shift) / 2;
 }
 
-void times_add(struct times *t, gint64 us)
+void times_add(struct latencies *t, gint64 us)
 {
     us = MAX(us, 0);
     t->least = t->n ? MIN(t->least, us) : us;
@@ -33,7 +33,7 @@ void times_add(struct times *t, gint64 us)
     t->buckets[bucket_of(us)]++;
 }
 
-gint64 times_percentile(const struct times *t, unsigned percent)
+gint64 times_percentile(const struct latencies *t, unsigned percent)
 {
     uint64_t rank = (t->n * percent + 99) / 100, seen = 0;
     for (unsigned i = 0; i < TIMES_BUCKETS; i++) {
@@ -44,7 +44,7 @@ gint64 times_percentile(const struct times *t, unsigned percent)
     return 0;
 }
 
-char *times_text(const struct times *t)
+char *times_text(const struct latencies *t)
 {
     if (!t->n)
         return g_strdup("");

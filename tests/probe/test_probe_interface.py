@@ -166,8 +166,16 @@ def fixture_runs(can_play):
 @pytest.mark.parametrize(
     "name, outcome, text",
     [
-        (f"counters, {IPV4}", "fail", "link_downed grew by 1 to 4; at its maximum, growth does not "),
-        (f"counters, {IPV6}", "pass", "no error counter of this port grew; at its maximum, growth "),
+        (
+            f"counters, {IPV4}",
+            "fail",
+            "link_downed grew by 1 to 4; at its maximum, growth does not ",
+        ),
+        (
+            f"counters, {IPV6}",
+            "pass",
+            "no error counter of this port grew; at its maximum, growth ",
+        ),
         ("counters, fabric", "pass", "no error counter of this port grew; at its maximum, growth "),
     ],
 )

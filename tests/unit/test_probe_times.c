@@ -20,7 +20,7 @@ static gint64 of_sorted(const gint64 *sorted, size_t n, unsigned percent)
     return sorted[(n * percent + 99) / 100 - 1];
 }
 
-static void check_percentile(const struct times *t, gint64 expected, unsigned percent)
+static void check_percentile(const struct latencies *t, gint64 expected, unsigned percent)
 {
     gint64 found = times_percentile(t, percent);
     assert_true(found - expected <= expected / 64 + 1);
@@ -29,7 +29,7 @@ static void check_percentile(const struct times *t, gint64 expected, unsigned pe
 
 static void check(gint64 *all, size_t n)
 {
-    struct times *t = g_new0(struct times, 1);
+    struct latencies *t = g_new0(struct latencies, 1);
     for (size_t i = 0; i < n; i++)
         times_add(t, all[i]);
     qsort(all, n, sizeof *all, by_size);
@@ -61,7 +61,7 @@ static void extremes_have_a_bucket(void **state)
     (void)state;
     check((gint64[]){0}, 1);
     check((gint64[]){INT64_C(1) << 35, 1}, 2);
-    struct times t = {0};
+    struct latencies t = {0};
     times_add(&t, -5); /* a clock that goes backwards */
     times_add(&t, INT64_MAX);
     assert_int_equal(t.least, 0);
@@ -70,7 +70,7 @@ static void extremes_have_a_bucket(void **state)
 
 static void texts(void **state)
 {
-    struct times t = {0};
+    struct latencies t = {0};
     (void)state;
     char *text = times_text(&t);
     assert_string_equal(text, "");
