@@ -127,7 +127,7 @@ static const struct known_fault faults[] = {
     {"a virtual function without a GUID: its port never becomes active",
      "on the host of the physical function: ip link set PF vf N node_guid GUID; the same with "
      "port_guid; then unbind and bind the driver of the virtual function",
-     "https://github.com/k8snetworkplumbingwg/sriov-network-device-plugin/issues/269", has_no_guid},
+     "https://github.com/openshift/sriov-network-device-plugin/issues/20", has_no_guid},
     {"a subnet manager without virtualisation: it does not activate ports of virtual functions",
      "use an SM that supports it (OpenSM of MLNX_OFED or DOCA, UFM), with virt_enabled 2",
      "https://github.com/linux-rdma/opensm/issues/22", has_no_virtualisation},

@@ -234,7 +234,7 @@ static void known_faults_of_virtual_functions(void **state)
     check_known(OUTCOME_NOTED, "without virtualisation", "its port is in Initialize", "");
     host.no_guid = true;
     set_file(DEVICE "/node_guid", "0000:0000:0000:0000\n");
-    check_known(OUTCOME_NOTED, "without a GUID", "network-device-plugin/issues/269", "node_guid");
+    check_known(OUTCOME_NOTED, "without a GUID", "network-device-plugin/issues/20", "node_guid");
     host.no_guid = false;
     host.port_state = PORT_ACTIVE;
     check_known(OUTCOME_PASS, "none of 5", "", "");
