@@ -69,7 +69,7 @@ RUNS = {  # name: members of Peer, arguments, first line, lines in this order
         [
             "  fail          fabric.port-state  Down: there is no link",
             "                  -> ibstat hca0 1; check the cable, ",
-            "1 stage passed; 17 stages not run: fabric.port-state failed; -v",
+            "2 stages passed; 17 stages not run: fabric.port-state failed; -v",
             "fabric: FAULT: 1 stage failed",
         ],
     ),
