@@ -125,8 +125,12 @@ static void watch_datagram(const struct watch *w)
 /* A retransmission looks the same as a packet that was captured twice: rc.c tells them apart. */
 static void watch_copy(const struct watch *w)
 {
+    if (w->p->at.ns >= *question_due_ns(w))
+        watch_due_questions(w);
     if (w->p->classification.connection && w->p->classification.class != PAYLOAD_MAD)
         watch_rc(w);
+    else
+        watch_same_again(w);
 }
 
 static void watch_packet(const struct watch *w)

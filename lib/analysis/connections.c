@@ -149,20 +149,31 @@ static void watch_mtus(const struct watch *w, const struct connection *c)
                 one->recv_mtu, end_text(w, c, false, text), other->recv_mtu, connection_mtu(c));
 }
 
+void watch_connection_question(const struct watch *w)
+{
+    const struct cm *cm = packet_cm(w->p);
+    const struct connection *c = w->p->classification.connection;
+    if (!cm || !c || !connection_is_ipoib(c))
+        return;
+    if (cm->message == CM_REQ)
+        ask(w, QUESTION_REQ, c, true);
+    else if (cm->message == CM_REP)
+        ask(w, QUESTION_REP, c, false);
+    else if (cm->message == CM_DREQ)
+        ask(w, QUESTION_DREQ, c, connection_is_by_requester(c, cm, w->p->src));
+}
+
 void watch_connection_message(const struct watch *w)
 {
     const struct cm *cm = packet_cm(w->p);
     const struct connection *c = w->p->classification.connection;
     if (!cm || !c || !connection_is_ipoib(c))
         return;
-    if (cm->message == CM_REQ) {
+    watch_connection_question(w);
+    if (cm->message == CM_REQ)
         watch_lids_of_request(w, c);
-        ask(w, QUESTION_REQ, c, true);
-    } else if (cm->message == CM_REP) {
+    else if (cm->message == CM_REP)
         watch_mtus(w, c);
-        ask(w, QUESTION_REP, c, false);
-    } else if (cm->message == CM_DREQ)
-        ask(w, QUESTION_DREQ, c, connection_is_by_requester(c, cm, w->p->src));
     else if (cm->message == CM_REJ)
         refused(w, cm, c);
     else if (cm->message == CM_APR && cm->status)

@@ -97,11 +97,17 @@ static void start_waiting(const struct watch *w, struct question *q, int64_t sin
     *due = MIN(*due, due_ns(q));
 }
 
-/* The clocks of two capture points may differ. */
+/* The clocks of two capture points may differ. They do not note copies (repeated.c). */
+static bool is_over(const struct watch *w, const struct question *q)
+{
+    if (q->captured_on == w->p->captured_on)
+        return w->p->at.ns >= due_ns(q);
+    return clocks_at_least(&w->f->order.clocks, q->captured_on, q->since_ns) >= wait_ns(q);
+}
+
 static bool is_due(const struct watch *w, const struct question *q)
 {
-    return q && q->key.subnet == w->p->at.interface &&
-           clocks_at_least(&w->f->order.clocks, q->captured_on, q->since_ns) >= wait_ns(q);
+    return q && q->key.subnet == w->p->at.interface && is_over(w, q);
 }
 
 struct question *question_due(const struct watch *w)
@@ -175,11 +181,22 @@ static void begin_question(const struct watch *w, struct question *q)
     q->first_ms = watch_ms(w);
 }
 
+/*
+ * A tap has a request twice at once, and two capture points have it on two interfaces. A sender that
+ * does not count its PSNs sends the same packet again later, while it has no answer.
+ */
+static bool is_copy(const struct watch *w, const struct question *q, bool same)
+{
+    if (!same)
+        return w->p->copy_of;
+    return !q->asked || q->captured_on != w->p->captured_on || watch_ms(w) - q->last_ms < COPY_MS;
+}
+
 struct question *question_ask(const struct watch *w, const struct question_key *key, uint64_t last)
 {
     struct question *q = slot_of(w, key);
     bool known = has_key(q, key);
-    if (known && q->last == last)
+    if (is_copy(w, q, known && q->last == last))
         return NULL;
     if (!known || !is_retry(q, watch_ms(w)))
         begin_question(w, q);

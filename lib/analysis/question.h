@@ -65,6 +65,8 @@ struct question {
 
 /* A requester retries twice before the lack of an answer means anything. */
 enum { QUESTION_ASKED = 3 };
+/* The same request is captured twice within this time; later, it was sent again (repeated.c). */
+enum { COPY_MS = 100 };
 
 /* A port to which a packet was captured: the capture point sees what is sent to it. */
 struct heard {

@@ -73,6 +73,7 @@ void watch_refused_requests(const struct watch *w, const struct subnet_event *e)
 void watch_sa_requests(const struct watch *w);        /* sa_requests.c */
 void watch_holders(const struct watch *w);            /* holders.c */
 void watch_connection_message(const struct watch *w); /* connections.c */
+void watch_connection_question(const struct watch *w);
 /* A NAK other than "PSN sequence error" moves the requester's QP to the error state. */
 void watch_nak(const struct watch *w, uint8_t code);
 void watch_smp(const struct watch *w); /* subnet.c */
@@ -107,5 +108,6 @@ void watch_advertised_mtu(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
 void watch_headers(const struct watch *w);
 void watch_grh(const struct watch *w);
+void watch_same_again(const struct watch *w); /* repeated.c */
 
 #endif

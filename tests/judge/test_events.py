@@ -12,7 +12,7 @@ import pytest
 
 from frames import ib
 from frames import events as more
-from frames import events_link
+from frames import events_again, events_link
 from frames.connection import Link
 from frames.events import ask_only, copy_last, goes_on, link, number
 from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, SEND_ONLY, mad_frame
@@ -40,7 +40,7 @@ def ask_join(s, host, group, **options):
 
 # ---- cases: each returns (its tape, [(event, frame, count, texts that it has), ...])
 
-CASES = more.CASES + events_link.CASES
+CASES = more.CASES + events_link.CASES + events_again.CASES
 
 
 def case(build):
@@ -447,6 +447,7 @@ def lmc_that_the_capture_does_not_show():
         for lid in (first, second, first, second):
             s.wait(1)
             s.arp_request(b.also(lid=lid), a.ip)
+            s.arp_reply(a, b.also(lid=lid))
             s.ping(a, b.also(lid=lid))
     return s, []
 
