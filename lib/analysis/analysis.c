@@ -27,6 +27,8 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .pkey_tables = pkey_tables_new(),
         .small_paths = small_paths_new(),
         .headers = headers_new(),
+        .loops = loops_new(),
+        .tcp = tcp_flows_new(),
     };
     return a;
 }
@@ -47,6 +49,8 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.pkey_tables);
     g_free(a->watch.small_paths);
     g_free(a->watch.headers);
+    g_free(a->watch.loops);
+    g_free(a->watch.tcp);
     g_free(a);
 }
 
@@ -91,8 +95,10 @@ static void watch_mad(const struct watch *w)
         watch_smp(w);
         watch_smp_requests(w);
         watch_links(w);
+        watch_width(w);
         watch_operational_vls(w);
     } else {
+        watch_mad_requests(w);
         watch_counters(w);
     }
 }
@@ -115,6 +121,7 @@ static void watch_datagram(const struct watch *w)
         watch_address_requests(w);
         watch_advertised_mtu(w);
     }
+    watch_ip(w);
     watch_echo(w);
     watch_twins(w);
     watch_detection(w);

@@ -11,6 +11,8 @@ struct echo_sizes *echo_sizes_new(void);   /* echo.c */
 struct pkey_tables *pkey_tables_new(void); /* pkeys.c */
 struct small_paths *small_paths_new(void); /* mtus.c */
 struct header_fields *headers_new(void);   /* headers.c */
+struct loops *loops_new(void);             /* loops.c */
+struct tcp_flows *tcp_flows_new(void);     /* tcp.c */
 
 struct receivers *receivers_new(void); /* receivers.c */
 void receivers_free(struct receivers *r);

@@ -12,7 +12,8 @@ enum { LINUX_JOIN_MS = 3000, OPENSM_MS = 200, CM_MS = 4295, RESOLUTION_MS = 3000
  * - CM: 4.096 us * 2^20, the response timeout of the REQs of Linux (IBA 12.7.10);
  * - ARP, Neighbour Discovery: 1 s between two requests (RFC 4861 section 10: RETRANS_TIMER);
  * - pings: the replying host may have to resolve an address before, which takes three of these;
- * - DHCP: 4 s between the first two requests (RFC 2131 section 4.1).
+ * - DHCP: 4 s between the first two requests (RFC 2131 section 4.1);
+ * - other management classes: libibmad waits 1 s.
  */
 static const struct {
     uint16_t again_s, over_ms, wait_ms;
@@ -24,7 +25,7 @@ static const struct {
     [QUESTION_DREQ] = {120, 1000, CM_MS},       [QUESTION_REP] = {120, 1000, CM_MS},
     [QUESTION_ARP] = {5, 1000, 1000},           [QUESTION_ND] = {5, 1000, 1000},
     [QUESTION_ECHO] = {10, 0, RESOLUTION_MS},   [QUESTION_LARGE] = {10, 0, RESOLUTION_MS},
-    [QUESTION_DHCP] = {120, 1000, 4000},
+    [QUESTION_DHCP] = {120, 1000, 4000},        [QUESTION_MAD] = {60, 200, 1000},
 };
 enum { NS_PER_MS = 1000000 };
 enum { HEARD_MS = 60000 };
@@ -182,8 +183,8 @@ static void begin_question(const struct watch *w, struct question *q)
 }
 
 /*
- * A tap has a request twice at once, and two capture points have it on two interfaces. A sender that
- * does not count its PSNs sends the same packet again later, while it has no answer.
+ * A tap has a request twice at once, and two capture points have it on two interfaces. A sender
+ * that does not count its PSNs sends the same packet again later, while it has no answer.
  */
 static bool is_copy(const struct watch *w, const struct question *q, bool same)
 {

@@ -29,6 +29,7 @@ enum question_kind {
     QUESTION_REP,
     QUESTION_DHCP,
     QUESTION_SEGMENT, /* of a table, which wants an acknowledgement */
+    QUESTION_MAD,     /* of another management class */
     QUESTION_LARGE,   /* an echo request that is larger than one that was answered */
     QUESTION_KINDS
 };
@@ -164,7 +165,7 @@ struct question *question_due(const struct watch *w);
 typedef void question_report(const struct watch *w, struct question *q);
 question_report sa_unanswered, report_unanswered, smp_unanswered, dhcp_unanswered, arp_unanswered,
     nd_unanswered, echo_unanswered, large_lost, segment_unanswered, req_unanswered, rep_unanswered,
-    dreq_unanswered;
+    dreq_unanswered, mad_unanswered;
 
 /* Is the current packet the SA's answer to a question that was reported (sa_requests.c)? */
 bool sa_answers_reported(const struct watch *w);

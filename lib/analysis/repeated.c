@@ -29,6 +29,8 @@ static void watch_repeated_mad(const struct watch *w)
         watch_connection_question(w);
     else if (m->kind == MAD_KIND_SMP && !(m->mad.method & MAD_RESPONSE))
         watch_smp_requests(w);
+    else if (m->kind == MAD_KIND_OTHER && !(m->mad.method & MAD_RESPONSE))
+        watch_mad_requests(w);
 }
 
 void watch_same_again(const struct watch *w)

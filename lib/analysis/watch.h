@@ -31,6 +31,8 @@ struct watch {
     struct pkey_tables *pkey_tables;
     struct small_paths *small_paths;
     struct header_fields *headers;
+    struct loops *loops;
+    struct tcp_flows *tcp;
 };
 
 /*
@@ -108,6 +110,9 @@ void watch_advertised_mtu(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
 void watch_headers(const struct watch *w);
 void watch_grh(const struct watch *w);
-void watch_same_again(const struct watch *w); /* repeated.c */
+void watch_ip(const struct watch *w);           /* ip.c */
+void watch_mad_requests(const struct watch *w); /* mads.c */
+void watch_width(const struct watch *w);        /* widths.c */
+void watch_same_again(const struct watch *w);   /* repeated.c */
 
 #endif

@@ -4,7 +4,10 @@ protocols above IP that are followed only for events, each with harmless look-al
 its tape and the events that it must raise: (event, frame, count, texts that it has)."""
 from frames import ib
 from frames.events import ask_only, copy_last, goes_on, link, number
-from frames.fabric import FULL, smp_frame
+from frames.fabric import FULL, mad_frame, smp_frame
+from frames.ib import encap
+from frames.messages import ping, udp4
+from frames.subnet import Host
 
 CASES = []
 
@@ -115,3 +118,304 @@ def arp_request_that_is_sent_again_with_its_psn():
     send_again(s, 2, 1)
     goes_on(s)
     return s, [("arp_unanswered", before + 4, 1, ["IP 10.0.0.77", "3 requests"])]
+
+
+# ---- other management classes
+
+
+def counters_request(s, a, b, method=ib.GET, tid=None):
+    """Get(PortCounters) of performance management (IBA 16.1.3.5), and its answer by GET_RESP."""
+    mad = ib.mad_header(4, 1, method, tid or s.next_tid(), 0x0012) + bytes(40) + bytes(192)
+    s.put(mad_frame(a, b, mad, s.next_psn(a.lid, 1)))
+
+
+@case
+def counters_without_an_answer():
+    """perfquery repeats its request with the same transaction ID after a second."""
+    s, a, b, _ = link()
+    before, tid = number(s), s.next_tid()
+    for _ in range(3):
+        counters_request(s, s.sm, b, tid=tid)
+        s.wait(1)
+        s.join(a, s.group4("239.1.2.3"))
+    goes_on(s)
+    texts = [b.gid, "of LID 9: performance management (class 0x04), attribute 0x0012: 3 since"]
+    return s, [("mad_unanswered", before + 8, 1, texts)]
+
+
+@case
+def counters_that_are_answered_at_the_third_try():
+    s, a, b, _ = link()
+    tid = s.next_tid()
+    for _ in range(3):
+        s.wait(1)
+        counters_request(s, a, b, tid=tid)
+    counters_request(s, b, a, ib.GET_RESP, tid)
+    goes_on(s)
+    return s, []
+
+
+# ---- lanes
+
+
+def widths(s, host, enabled, supported, active):
+    """PortInfo with LinkWidthEnabled, LinkWidthSupported and LinkWidthActive (IBA 14.2.5.6)."""
+    data = bytearray(s.port_info_of(host.lid, neighbor_mtu=4, mtu_cap=4))
+    data[29:32] = bytes((enabled, supported, active))
+    s.smp(host.lid, ib.GET, ib.PORT_INFO, b"", 1, bytes(data))
+
+
+@case
+def link_of_one_lane():
+    """Enabled and supported are 1X and 4X (bits 0 and 1); 0xff enables all that are supported."""
+    s, a, b, _ = link()
+    widths(s, a, 3, 3, 1)
+    first = number(s)
+    widths(s, a, 3, 3, 1)
+    widths(s, b, 0xFF, 3, 1)
+    return s, [
+        ("link_degraded", first, 2, ["route 0,1,1", "port 1", "1X", "4X"]),
+        ("link_degraded", number(s), 1, ["route 0,1,2"]),
+    ]
+
+
+@case
+def links_that_have_their_widths():
+    """4X; 1X, because no more is enabled, or supported; 4X, although 12X is enabled; 2X, of HDR."""
+    s, a, _, _ = link()
+    for of in ((3, 3, 2), (1, 3, 1), (0xFF, 1, 1), (0xB, 0xB, 2), (0x13, 0x13, 16)):
+        widths(s, a, *of)
+    return s, []
+
+
+# ---- checksums
+
+
+def wrong(datagram, at):
+    """The octet at this place, counted from the IP header, is another one."""
+    at += 4
+    return datagram[:at] + bytes((datagram[at] ^ 0x55,)) + datagram[at + 1 :]
+
+
+def udp6(a, b, ports, data):
+    length = 8 + len(data)
+    head = ib.u16(ports[0]) + ib.u16(ports[1]) + ib.u16(length)
+    pseudo = ib.ip6(a) + ib.ip6(b) + ib.u32(length) + ib.u32(17)
+    check = ib.inet_checksum(pseudo + head + b"\0\0" + data)
+    return encap(0x86DD, ib.ipv6(a, b, 17, head + ib.u16(check or 0xFFFF) + data))
+
+
+@case
+def checksums_that_are_wrong():
+    """Of the IPv4 header, of UDP with an odd length, of ICMP, of UDP over IPv6."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    before = number(s)
+    s.ud(a, b, wrong(ping(a, b), 10))
+    s.ud(a, b, wrong(ping(a, b, seq=2), 10))
+    s.ud(a, b, wrong(udp4(a, b.ip, b"odd"), 30))
+    s.ud(a, b, wrong(ping(a, b, seq=3), 40))
+    s.ud(b, a, wrong(udp6(b.ll, a.ll, (5001, 5001), bytes(2000)), 1000))
+    return s, [
+        ("wrong_checksum", before + 1, 2, [a.gid, "to IP 10.0.0.2", "wrong IPv4 checksum"]),
+        ("wrong_checksum", before + 3, 1, [a.gid, "wrong UDP checksum"]),
+        ("wrong_checksum", before + 4, 1, [a.gid, "wrong ICMP checksum"]),
+        ("wrong_checksum", before + 5, 1, [b.gid, "to IP " + a.ll, "wrong UDP checksum"]),
+    ]
+
+
+@case
+def checksums_that_are_right_or_absent():
+    """UDP over IPv4 without one, a fragment, padding behind the datagram."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    without = bytearray(udp4(a, b.ip, b"odd"))
+    without[4 + 26 : 4 + 28] = b"\0\0"
+    s.ud(a, b, bytes(without))
+    s.ud(a, b, encap(0x0800, ib.ipv4(a.ip, b.ip, 17, bytes(64), flags=1)))
+    s.ud(a, b, udp4(a, b.ip, b"odd") + b"padding.")
+    s.ud(b, a, udp6(b.ll, a.ll, (5001, 5001), bytes(1999)))
+    return s, []
+
+
+# ---- loops
+
+
+def through(s, a, b, ttl, ident=77):
+    s.ud(a, b, udp4(Host(7), "10.7.7.7", bytes(40), ttl=ttl, ident=ident))
+
+
+@case
+def datagram_that_goes_round():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    before = number(s)
+    for ttl in range(8, 0, -1):
+        through(s, *((b, a) if ttl % 2 else (a, b)), ttl)
+    texts = ["of IP 10.0.0.7 to IP 10.7.7.7", "3 times since frame %d" % (before + 1)]
+    return s, [("routing_loop", before + 4, 5, texts)]
+
+
+@case
+def datagrams_that_do_not_go_round():
+    """A router that sends one back to the link; traceroute, by larger and larger TTLs; the same
+    again, with its TTL."""
+    s, a, b, c = link()
+    for pair in ((a, b), (b, c), (a, c)):
+        s.meet(*pair)
+    through(s, a, b, 64)
+    through(s, b, c, 63)
+    for ttl in range(1, 9):
+        through(s, a, b, ttl, ident=78)
+    for ident in range(79, 87):
+        through(s, a, b, 100 - ident, ident=ident)
+    for _ in range(5):
+        through(s, a, b, 64, ident=99)
+    return s, []
+
+
+# ---- TCP
+
+SYN, RST, ACK = 2, 4, 16
+
+
+def tcp(s, a, b, ports, flags, seq=1000, ack=0, data=b"", window=64240):
+    head = ib.u16(ports[0]) + ib.u16(ports[1]) + ib.u32(seq) + ib.u32(ack)
+    head += bytes((0x50, flags)) + ib.u16(window)
+    pseudo = ib.ip4(a.ip) + ib.ip4(b.ip) + ib.u16(6) + ib.u16(20 + len(data))
+    check = ib.inet_checksum(pseudo + head + bytes(4) + data)
+    s.ud(a, b, encap(0x0800, ib.ipv4(a.ip, b.ip, 6, head + ib.u16(check) + b"\0\0" + data)))
+
+
+def again(s, times, *segment, **options):
+    """A segment that is sent so often, at 0, 1, 3 and 7 s."""
+    for n in range(times):
+        tcp(s, *segment, **options)
+        s.wait(1 << n)
+
+
+@case
+def connection_of_tcp_without_an_answer():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    before = number(s)
+    again(s, 5, a, b, (40000, 22), SYN)
+    texts = [a.gid, "IP 10.0.0.2, TCP port 22", "(SYN)", "4 times since frame %d" % (before + 1)]
+    return s, [("tcp_unanswered", before + 4, 2, texts)]
+
+
+@case
+def connections_of_tcp_with_an_answer():
+    """Answered at the third try, refused, and of a capture point that sees one direction."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    again(s, 3, a, b, (40000, 22), SYN)
+    tcp(s, b, a, (22, 40000), SYN | ACK, 5000, 1001)
+    for port in range(5):
+        tcp(s, a, b, (40001, 23), SYN)
+        tcp(s, b, a, (23, 40001), RST | ACK, 0, 1001)
+        s.wait(1 + port)
+    s.wait(100)
+    again(s, 5, a, b, (40002, 22), SYN)
+    return s, []
+
+
+def connected(s, a, b):
+    s.meet(a, b)
+    tcp(s, a, b, (40000, 22), SYN)
+    tcp(s, b, a, (22, 40000), SYN | ACK, 5000, 1001)
+    tcp(s, a, b, (40000, 22), ACK, 1001, 5001, bytes(20))
+    tcp(s, b, a, (22, 40000), ACK, 5001, 1021)
+
+
+@case
+def large_segment_that_is_never_acknowledged():
+    """A duplicate acknowledgement of the small one before it, and later data, change nothing."""
+    s, a, b, _ = link()
+    connected(s, a, b)
+    before = number(s)
+    tcp(s, a, b, (40000, 22), ACK, 1021, 5001, bytes(1960))
+    tcp(s, a, b, (40000, 22), ACK, 2981, 5001, bytes(100))
+    tcp(s, b, a, (22, 40000), ACK, 5001, 1021)
+    again(s, 3, a, b, (40000, 22), ACK, 1021, 5001, bytes(1960))
+    return s, [("tcp_unanswered", before + 6, 1, ["segment of 1960 bytes", "port 22"])]
+
+
+@case
+def segments_that_are_acknowledged():
+    """At the third try; and bytes that probe a window of 0."""
+    s, a, b, _ = link()
+    connected(s, a, b)
+    again(s, 3, a, b, (40000, 22), ACK, 1021, 5001, bytes(1960))
+    tcp(s, b, a, (22, 40000), ACK, 5001, 2981, window=0)
+    for n in range(6):
+        tcp(s, a, b, (40000, 22), ACK, 2981, 5001, b"x")
+        tcp(s, b, a, (22, 40000), ACK, 5001, 2981, window=0)
+        s.wait(1 + n)
+    return s, []
+
+
+# ---- DHCPv6
+
+SOLICIT, ADVERTISE6, REQUEST6, REPLY6, RELEASE6, DECLINE6 = 1, 2, 3, 7, 8, 9
+NO_ADDRESSES = ib.u16(13) + ib.u16(2) + ib.u16(2)
+
+
+def dhcp6(s, a, kind, xid=0x123456):
+    """From a client to ff02::1:2 (RFC 8415 section 7.1)."""
+    message = bytes((kind,)) + ib.u24(xid) + ib.u16(8) + ib.u16(2) + ib.u16(0)
+    s.ud(a, s.group6("ff02::1:2"), udp6(a.ll, "ff02::1:2", (546, 547), message))
+
+
+def reply6(s, server, a, kind, options, xid=0x123456):
+    message = bytes((kind,)) + ib.u24(xid) + options
+    s.ud(server, a, udp6(server.ll, a.ll, (547, 546), message))
+
+
+def association(option):
+    """IA_NA with an option."""
+    return ib.u16(3) + ib.u16(12 + len(option)) + bytes(12) + option
+
+
+def clients6():
+    s, a, b, _ = link()
+    s.join(a, s.group6("ff02::1:2"))
+    s.resolve6(b, a)
+    return s, a, b
+
+
+@case
+def dhcp6_without_an_answer():
+    s, a, _ = clients6()
+    before = number(s)
+    for _ in range(3):
+        dhcp6(s, a, SOLICIT)
+        s.wait(1)
+    goes_on(s)
+    return s, [("dhcp_unanswered", before + 4, 1, [a.gid, "3 requests", "DHCPv6 Solicit"])]
+
+
+@case
+def dhcp6_that_is_answered():
+    """At the third try; a Release of an address that the server does not know."""
+    s, a, b = clients6()
+    for _ in range(3):
+        dhcp6(s, a, SOLICIT)
+        s.wait(1)
+    reply6(s, b, a, ADVERTISE6, association(b""))
+    dhcp6(s, a, RELEASE6, 7)
+    reply6(s, b, a, REPLY6, association(ib.u16(13) + ib.u16(2) + ib.u16(3)), 7)
+    goes_on(s)
+    return s, []
+
+
+@case
+def dhcp6_that_is_refused():
+    """NoAddrsAvail (2) in the message, and in the IA; then a Decline."""
+    s, a, b = clients6()
+    for options in (NO_ADDRESSES, association(NO_ADDRESSES)):
+        dhcp6(s, a, SOLICIT)
+        reply6(s, b, a, ADVERTISE6, options)
+    refused = ("dhcp_refused", number(s) - 2, 2, [a.gid, "status 2, NoAddrsAvail"])
+    dhcp6(s, a, DECLINE6, 9)
+    return s, [refused, ("dhcp_refused", number(s), 1, [a.gid, "declines"])]
