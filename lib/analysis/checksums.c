@@ -7,7 +7,7 @@
 #include "analysis/ip.h"
 #include "rules/check_context.h"
 
-enum { UDP_LENGTH = 4, UDP_CHECKSUM = 6, TCP_CHECKSUM = 16, ICMP_CHECKSUM = 2 };
+enum { UDP_LENGTH = 4, UDP_CHECKSUM = 6, UDP_SIZE = 8, TCP_CHECKSUM = 16, ICMP_CHECKSUM = 2 };
 
 /*
  * A sum of one's complement (RFC 1071) of n bytes in words of four, in the host's order: only its
@@ -85,6 +85,26 @@ static void wrong(const struct watch *w, const struct ip_datagram *d, const char
                 sender_text(to, &target), what);
 }
 
+/* 0 is a jumbogram's (RFC 2675); of a message of several packets, only the first is here. */
+static bool is_udp_too_long(const struct ip_datagram *d)
+{
+    return d->protocol == PROTOCOL_UDP && view_has(d->body, 0, UDP_SIZE) == WIRE_OK &&
+           be16(d->body.p + UDP_LENGTH) > d->length;
+}
+
+static void udp_too_long(const struct watch *w, const struct ip_datagram *d)
+{
+    struct sender who = sender_of(w->f, w->p);
+    char to[SENDER_TEXT_SIZE];
+    struct sender target = sender_with_ip((struct sender){.known = 0}, &d->to);
+    const struct event_key key = event_key(w, EVENT_INVALID_HEADER, who.gid, d->from.bytes,
+                                           UINT64_C(1) << 48 | w->p->ib.slid);
+    watch_event(w, &key, &who, 0,
+                "it sends to %s with the length %u in the UDP header, but %u bytes are there: the "
+                "receiver drops the datagram",
+                sender_text(to, &target), be16(d->body.p + UDP_LENGTH), d->length);
+}
+
 /* UDP: 0 is no checksum. The length is that of the UDP header, which may be shorter. */
 static bool has_checksum(const struct ip_datagram *d, uint32_t at)
 {
@@ -101,6 +121,8 @@ void watch_ip_checksums(const struct watch *w, const struct ip_datagram *d)
         return;
     if (v4 && !is_right(sum_bytes(0, d->header.p, d->header.len)))
         wrong(w, d, "IPv4");
+    else if (is_udp_too_long(d))
+        udp_too_long(w, d);
     else if (has_checksum(d, place_of(d)) && !is_body_right(d))
         wrong(w, d, name_of(d->protocol));
 }

@@ -81,6 +81,7 @@ struct sa_wanted {
     int64_t ms;
     uint32_t frame;        /* 0: the request was not captured */
     uint16_t pkey;         /* of a path */
+    uint8_t join, mtu;     /* of a join: JoinState; the code of the only MTU; 0: none */
     uint8_t gid[GID_SIZE]; /* the MGID of a group, the DGID of a path */
 };
 

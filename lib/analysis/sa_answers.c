@@ -46,6 +46,33 @@ static void no_multicast_lid(const struct watch *w, const struct sa_wanted *q,
                 text_of_gid(group, m->mgid), m->mlid);
 }
 
+/* The state in the answer may have more bits: those of earlier joins. */
+static void other_join(const struct watch *w, const struct sa_wanted *q, const uint8_t *record)
+{
+    struct sender who = requester_of(w);
+    char group[GID_TEXT];
+    uint8_t join = record[MCM_SCOPE_JOIN] & 0x0f;
+    const struct event_key key = key_of(w, &who, q->gid, (uint16_t)(1 + join));
+    if ((join & q->join) != q->join)
+        watch_event(w, &key, &who, q->frame,
+                    "the SA answers its join of the group %s with JoinState %u by JoinState %u",
+                    text_of_gid(group, record + MCM_MGID), q->join, join);
+}
+
+static void other_mtu(const struct watch *w, const struct sa_wanted *q, const uint8_t *record)
+{
+    struct sender who = requester_of(w);
+    char group[GID_TEXT];
+    uint8_t mtu = record[MCM_MTU] & 0x3f;
+    const struct event_key key = key_of(w, &who, q->gid, (uint16_t)(0x100 + mtu));
+    if (q->mtu && mtu != q->mtu)
+        watch_event(w, &key, &who, q->frame,
+                    "the SA answers its join of the group %s, for an MTU of exactly %u bytes, by "
+                    "one of %u bytes",
+                    text_of_gid(group, record + MCM_MGID), ib_mtu_bytes(q->mtu),
+                    ib_mtu_bytes(mtu));
+}
+
 static void watch_group(const struct watch *w, const struct sa_wanted *q)
 {
     struct mc_member m = mc_member_read(w->p->mad.sa.data.p);
@@ -55,6 +82,10 @@ static void watch_group(const struct watch *w, const struct sa_wanted *q)
     else if (w->p->mad.mad.method == SA_GET_RESP &&
              (m.mlid < LID_MULTICAST_FIRST || m.mlid > LID_MULTICAST_LAST))
         no_multicast_lid(w, q, &m);
+    if (is_other || w->p->mad.mad.method != SA_GET_RESP)
+        return;
+    other_join(w, q, w->p->mad.sa.data.p);
+    other_mtu(w, q, w->p->mad.sa.data.p);
 }
 
 /* ---- paths */
@@ -68,6 +99,17 @@ static void another_pkey(const struct watch *w, const struct sa_wanted *q, uint1
                 "the SA answers its request of the path to %s with P_Key 0x%04x by a path with "
                 "P_Key 0x%04x",
                 text_of_gid(gid, q->gid), q->pkey, pkey);
+}
+
+/* LIDs of ports are 1 to 0xbfff (IBA 4.1.1). */
+static void no_unicast_lid(const struct watch *w, const struct sa_wanted *q, uint16_t lid)
+{
+    struct sender who = requester_of(w);
+    char gid[GID_TEXT];
+    const struct event_key key = key_of(w, &who, q->gid, lid ? lid : 0xffff);
+    watch_event(w, &key, &who, q->frame,
+                "the SA gives it a path to %s with the LID 0x%04x, which no port can have",
+                text_of_gid(gid, w->p->mad.sa.data.p + PATH_DGID), lid);
 }
 
 /* A port has the default prefix besides its subnet's (IBA 4.1.1): only the GUID counts. */
@@ -84,6 +126,8 @@ static void watch_path(const struct watch *w, const struct sa_wanted *q)
         another_gid(w, q, p + PATH_DGID, "path to");
     else if (q->mask & PATH_HAS_PKEY && !same_partition(pkey, q->pkey))
         another_pkey(w, q, pkey);
+    else if (!be16(p + PATH_DLID) || be16(p + PATH_DLID) >= LID_MULTICAST_FIRST)
+        no_unicast_lid(w, q, be16(p + PATH_DLID));
 }
 
 static bool has_no_records(const struct sa *sa)

@@ -9,6 +9,7 @@
 #include "wire/put.h"
 
 enum { GIVEN_UP_MS = 3000 };
+enum { SELECT_EXACTLY = 2 }; /* of an MTU or a rate (IBA 15.2.5.16) */
 
 static struct sa_transaction *transaction_of(const struct watch *w, struct port requester)
 {
@@ -150,6 +151,16 @@ bool sa_answers_reported(const struct watch *w)
     return is_of(t, w->p->dst, w->p->mad.mad.tid) && t->question && t->question->reported;
 }
 
+static void want_of_join(const struct sa *sa, struct sa_wanted *out)
+{
+    const uint64_t only = MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU;
+    uint8_t mtu = sa->data.p[MCM_MTU];
+    if (out->mask & MCM_HAS_JOIN_STATE)
+        out->join = sa->data.p[MCM_SCOPE_JOIN] & 0x0f;
+    if ((out->mask & only) == only && mtu >> 6 == SELECT_EXACTLY)
+        out->mtu = mtu & 0x3f;
+}
+
 static struct sa_wanted wanted(const struct watch *w)
 {
     const struct sa *sa = &w->p->mad.sa;
@@ -159,6 +170,8 @@ static struct sa_wanted wanted(const struct watch *w)
         memcpy(out.gid, gid, GID_SIZE);
     if (gid && sa->mad.attribute == SA_PATH_RECORD)
         out.pkey = be16(sa->data.p + PATH_PKEY);
+    if (gid && kind_of(sa->mad.attribute, sa->mad.method) == QUESTION_JOIN)
+        want_of_join(sa, &out);
     return out;
 }
 

@@ -74,11 +74,15 @@ static void report(const struct watch *w, const struct ip_datagram *d, const str
 {
     struct sender who = sender_with_ip(sender_of(w->f, w->p), &d->from),
                   to = sender_with_ip((struct sender){.known = 0}, &d->to);
-    char target[SENDER_TEXT_SIZE], what[40];
+    char target[SENDER_TEXT_SIZE], what[48];
     bool begins = d->body.p[TCP_FLAGS] & FLAG_SYN;
     const struct event_key key = event_key(w, EVENT_TCP_UNANSWERED, d->from.bytes, d->to.bytes,
                                            (uint64_t)begins << 16 | be16(d->body.p + TCP_TO));
-    g_snprintf(what, sizeof what, begins ? "request to connect (SYN)" : "segment of %u bytes",
+    bool answers = begins && d->body.p[TCP_FLAGS] & FLAG_ACK;
+    g_snprintf(what, sizeof what,
+               answers  ? "answer to a request to connect (SYN, ACK)"
+               : begins ? "request to connect (SYN)"
+                        : "segment of %u bytes",
                f->length);
     watch_event(
         w, &key, &who, f->first_frame,

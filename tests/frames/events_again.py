@@ -3,7 +3,7 @@
 protocols above IP that are followed only for events, each with harmless look-alikes. A case returns
 its tape and the events that it must raise: (event, frame, count, texts that it has)."""
 from frames import ib
-from frames.events import ask_only, copy_last, goes_on, link, number
+from frames.events import ask_only, copy_last, goes_on, link, number, refuse
 from frames.fabric import FULL, mad_frame, smp_frame
 from frames.ib import encap
 from frames.messages import ping, udp4
@@ -419,3 +419,97 @@ def dhcp6_that_is_refused():
     refused = ("dhcp_refused", number(s) - 2, 2, [a.gid, "status 2, NoAddrsAvail"])
     dhcp6(s, a, DECLINE6, 9)
     return s, [refused, ("dhcp_refused", number(s), 1, [a.gid, "declines"])]
+
+
+# ---- what a third look at captures found
+
+
+@case
+def attributes_that_a_port_refuses():
+    """GUIDInfo, SLtoVLMappingTable and VLArbitrationTable (IBA 14.2.5), by status 0x001c."""
+    s, a, _, _ = link()
+    found = []
+    for attribute, name in ((0x14, "GUIDInfo"), (0x17, "SLtoVL"), (0x18, "VLArbitrationTable")):
+        refuse(s, a, attribute)
+        found.append(("smp_refused", number(s), 1, [name, "0x001c"]))
+    return s, found
+
+
+def counters(s, host, octets):
+    """PortCounters of port 1 (IBA 16.1.3.5)."""
+    data = bytearray(192)
+    data[1] = 1
+    for at, octet in octets.items():
+        data[at] = octet
+    mad = ib.mad_header(4, 1, ib.GET_RESP, s.next_tid(), 0x0012) + bytes(40) + bytes(data)
+    s.put(mad_frame(host, s.sm, mad, s.next_psn(host.lid, 1)))
+
+
+@case
+def counters_of_less_than_a_byte():
+    """Byte 19 has two of them; the relay errors of bytes 12 and 13 are everyday ones."""
+    s, a, b, c = link()
+    counters(s, a, {19: 0xF3, 22: 1, 23: 44})
+    text = "LocalLinkIntegrityErrors 15, ExcessiveBufferOverrunErrors 3, VL15Dropped 300"
+    first = ("port_errors", number(s), 1, [text])
+    counters(s, b, {19: 0x05})
+    second = ("port_errors", number(s), 1, ["errors: ExcessiveBufferOverrunErrors 5"])
+    counters(s, c, {13: 9})
+    return s, [first, second]
+
+
+def answered_join(s, a, group, state, **changed):
+    data, mask = s.request(a, s.group4(group), FULL)
+    reply = s.record(a, s.group4(group), state, **changed)
+    s.ask(a, ib.SET, ib.ATTR_MC_MEMBER, data, mask, reply, offset=7)
+
+
+@case
+def join_that_is_granted_otherwise():
+    """Send-only (4) instead of full (1); MTU 1024 (code 3) instead of exactly 2048."""
+    s, a, _, _ = link()
+    answered_join(s, a, "239.1.2.3", 4)
+    first = ("sa_wrong_answer", number(s), 1, ["JoinState 1 by JoinState 4"])
+    answered_join(s, a, "239.1.2.4", FULL, mtu=3)
+    texts = ["exactly 2048 bytes, by one of 1024 bytes"]
+    return s, [first, ("sa_wrong_answer", number(s), 1, texts)]
+
+
+@case
+def join_that_is_granted_with_more():
+    """The state has the bit of an earlier send-only join too."""
+    s, a, _, _ = link()
+    answered_join(s, a, "239.1.2.3", 5)
+    return s, []
+
+
+@case
+def path_with_a_lid_of_no_port():
+    s, a, b, c = link()
+    found = []
+    for to, lid in ((b, 0), (c, 0xC003)):
+        s.path(a, to, dlid=lid)
+        found.append(("sa_wrong_answer", number(s), 1, [to.gid, "LID 0x%04x" % lid]))
+    return s, found
+
+
+@case
+def udp_that_is_longer_than_its_datagram():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    for length in (48, 200, 201):
+        datagram = bytearray(udp4(a, b.ip, bytes(40)))
+        datagram[4 + 24 : 4 + 28] = ib.u16(length) + b"\0\0"
+        s.ud(a, b, bytes(datagram))
+    texts = [a.gid, "to IP 10.0.0.2", "length 200", "48 bytes"]
+    return s, [("invalid_header", number(s) - 1, 2, texts)]
+
+
+@case
+def tcp_whose_set_up_lacks_its_last_step():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    tcp(s, a, b, (40000, 22), SYN)
+    before = number(s)
+    again(s, 4, b, a, (22, 40000), SYN | ACK, 5000, 1001)
+    return s, [("tcp_unanswered", before + 4, 1, [b.gid, "answer to a request to connect"])]
