@@ -28,6 +28,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .small_paths = small_paths_new(),
         .headers = headers_new(),
         .loops = loops_new(),
+        .size_errors = size_errors_new(),
         .tcp = tcp_flows_new(),
     };
     return a;
@@ -50,6 +51,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.small_paths);
     g_free(a->watch.headers);
     g_free(a->watch.loops);
+    g_free(a->watch.size_errors);
     g_free(a->watch.tcp);
     g_free(a);
 }
@@ -120,6 +122,7 @@ static void watch_datagram(const struct watch *w)
         watch_holders(w);
         watch_address_requests(w);
         watch_advertised_mtu(w);
+        watch_ipv6_mtu(w);
     }
     watch_ip(w);
     watch_echo(w);

@@ -9,8 +9,8 @@ enum { CLASS_PERFORMANCE = 0x04, PORT_COUNTERS = 0x0012, GET_RESP = 0x81 };
 enum { COUNTERS = 64, COUNTERS_PORT = COUNTERS + 1, COUNTERS_SIZE = 24 };
 
 /*
- * The everyday ones are left out: a switch counts relay errors for each multicast packet. Two of them
- * share a byte: bits is 4.
+ * The everyday ones are left out: a switch counts relay errors for each multicast packet. Two of
+ * them share a byte: bits is 4.
  */
 static const struct {
     const char *name;

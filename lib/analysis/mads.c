@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Requests of other management classes than those that have files of their own, to which a port
- * does not answer: performance management (perfquery), vendors' classes, congestion control.
+ * does not answer, or which it refuses: performance management (perfquery), vendors' classes,
+ * congestion control.
  */
 #include "analysis/question.h"
 #include "wire/put.h"
@@ -43,6 +44,23 @@ void mad_unanswered(const struct watch *w, struct question *q)
         be16(q->key.about + KEY_ATTRIBUTE), q->waited, q->first_frame);
 }
 
+static void refused(const struct watch *w)
+{
+    const struct mad *mad = &w->p->mad.mad;
+    const char *name = names_find(class_names, mad->class);
+    struct sender who = sender_of_lid(w, port_to_lid(w->p->src));
+    const struct event_key key = event_key(w, EVENT_MAD_REFUSED, who.gid, NULL,
+                                           (uint64_t)mad->class << 56 |
+                                               (uint64_t)mad->attribute << 32 |
+                                               (uint64_t)mad->status << 16 | who.lid);
+    watch_event(
+        w, &key, &who, 0,
+        "it answers a request of LID %u with status 0x%04x, %s: %s (class 0x%02x), attribute "
+        "0x%04x",
+        port_to_lid(w->p->dst), mad->status, sa_status_name(mad->status),
+        name ? name : "a vendor's or another class", mad->class, mad->attribute);
+}
+
 /* Two requests may have one PSN or one transaction ID, but not both: then it is a copy. */
 void watch_mad_requests(const struct watch *w)
 {
@@ -58,5 +76,7 @@ void watch_mad_requests(const struct watch *w)
         struct question *q = question_find(w, &key);
         if (q)
             question_answer(w, q);
+        if (p->mad.mad.status)
+            refused(w);
     }
 }

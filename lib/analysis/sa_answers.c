@@ -69,8 +69,7 @@ static void other_mtu(const struct watch *w, const struct sa_wanted *q, const ui
         watch_event(w, &key, &who, q->frame,
                     "the SA answers its join of the group %s, for an MTU of exactly %u bytes, by "
                     "one of %u bytes",
-                    text_of_gid(group, record + MCM_MGID), ib_mtu_bytes(q->mtu),
-                    ib_mtu_bytes(mtu));
+                    text_of_gid(group, record + MCM_MGID), ib_mtu_bytes(q->mtu), ib_mtu_bytes(mtu));
 }
 
 static void watch_group(const struct watch *w, const struct sa_wanted *q)

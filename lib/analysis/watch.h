@@ -32,6 +32,7 @@ struct watch {
     struct small_paths *small_paths;
     struct header_fields *headers;
     struct loops *loops;
+    struct size_errors *size_errors;
     struct tcp_flows *tcp;
 };
 
@@ -107,6 +108,7 @@ void watch_sender_pkey(const struct watch *w);
 void watch_path_of_event(const struct watch *w, const struct subnet_event *e); /* mtus.c */
 void watch_path_mtu(const struct watch *w);
 void watch_advertised_mtu(const struct watch *w);
+void watch_ipv6_mtu(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
 void watch_headers(const struct watch *w);
 void watch_grh(const struct watch *w);

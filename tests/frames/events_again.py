@@ -4,10 +4,11 @@ protocols above IP that are followed only for events, each with harmless look-al
 its tape and the events that it must raise: (event, frame, count, texts that it has)."""
 from frames import ib
 from frames.events import ask_only, copy_last, goes_on, link, number, refuse
+from frames.events_link import icmp6_error, icmp_error
 from frames.fabric import FULL, mad_frame, smp_frame
 from frames.ib import encap
 from frames.messages import ping, udp4
-from frames.subnet import Host
+from frames.subnet import Host, Subnet
 
 CASES = []
 
@@ -513,3 +514,85 @@ def tcp_whose_set_up_lacks_its_last_step():
     before = number(s)
     again(s, 4, b, a, (22, 40000), SYN | ACK, 5000, 1001)
     return s, [("tcp_unanswered", before + 4, 1, [b.gid, "answer to a request to connect"])]
+
+
+@case
+def counters_that_are_refused():
+    """Status 0x000c: the attribute is not supported (IBA 13.4.7)."""
+    s, a, b, _ = link()
+    for n in range(2):
+        counters_request(s, a, b)
+        mad = ib.mad_header(4, 1, ib.GET_RESP, s.tid, 0x0012, status=0x000C) + bytes(232)
+        s.put(mad_frame(b, a, mad, s.next_psn(b.lid, 1)))
+    texts = [b.gid, "of LID 1", "0x000c", "performance management", "attribute 0x0012"]
+    return s, [("mad_refused", number(s) - 2, 2, texts)]
+
+
+def too_big(s, a, b, errors, seconds):
+    """b forwards for a, and says that the datagrams are too big, by ICMP or ICMPv6."""
+    for n in range(errors):
+        if b.flags:
+            icmp6_error(s, b, a, 2, 0, ib.ipv6("2001:db8::1", "2001:db8::9", 59, bytes(1900)))
+        else:
+            icmp_error(s, b, a, 3, 4, ib.ipv4(a.ip, "10.9.9.9", 17, bytes(1900), ident=n))
+        s.wait(seconds)
+
+
+@case
+def datagrams_that_do_not_get_smaller():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    before = number(s)
+    too_big(s, a, b, 4, 1)
+    too_big(s, a, b.also(flags=0x80), 3, 1.5)
+    return s, [
+        ("mtu_mismatch", before + 3, 2, [b.gid, "IP 10.9.9.9 needs smaller datagrams (ICMP,"]),
+        ("mtu_mismatch", before + 7, 1, ["IP 2001:db8::9 needs smaller datagrams (ICMPv6,"]),
+    ]
+
+
+@case
+def datagrams_that_get_smaller():
+    """Ten errors at once, when a sender learns the MTU, and again after ten minutes."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    for _ in range(2):
+        too_big(s, a, b, 10, 0)
+        s.wait(600)
+    return s, []
+
+
+@case
+def link_that_is_too_small_for_ipv6():
+    """MTU code 3: 1024 bytes, of which the encapsulation header has four. The advertisement has no GRH,
+    so its sender's mode is not known."""
+    s, a, b, _ = link(subnet=lambda: Subnet(mtu=3))
+    s.resolve(a, b)
+    s.resolve6(a, b)
+    first = next(n for n, r in enumerate(s.records, 1) if b"\x86\xdd" in r[1][60:80])
+    return s, [("mtu_mismatch", first, 1, [a.gid, "IPv6", "1020 bytes"])]
+
+
+def marked(s, a, b, bit, payload):
+    """A switch has set a bit of the BTH's Resv8a, which the ICRC does not have."""
+    s.ud(a, b, payload)
+    time, octets, size = s.records[-1]
+    bth = 48 if octets[1] & 3 == 3 else 8
+    octets = octets[: bth + 4] + bytes((octets[bth + 4] | bit,)) + octets[bth + 5 : -2]
+    s.records[-1] = time, octets + ib.crc16_100b(octets).to_bytes(2, "little"), size
+
+
+@case
+def packets_that_met_congestion():
+    """FECN (0x80) on the way, and BECN (0x40) back; the other bits of the byte are reserved."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    before = number(s)
+    for _ in range(3):
+        marked(s, a, b, 0x80, udp4(a, b.ip, b"x"))
+        marked(s, b, a, 0x40, udp4(b, a.ip, b"x"))
+        marked(s, b, a, 0x3F, udp4(b, a.ip, b"x"))
+    return s, [
+        ("congestion", before + 1, 3, [a.gid, "to LID 2", "FECN"]),
+        ("congestion", before + 2, 3, [b.gid, "to LID 1", "BECN"]),
+    ]
