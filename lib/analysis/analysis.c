@@ -28,6 +28,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .small_paths = small_paths_new(),
         .headers = headers_new(),
         .loops = loops_new(),
+        .group_qkeys = group_qkeys_new(),
         .size_errors = size_errors_new(),
         .tcp = tcp_flows_new(),
     };
@@ -51,6 +52,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.small_paths);
     g_free(a->watch.headers);
     g_free(a->watch.loops);
+    g_free(a->watch.group_qkeys);
     g_free(a->watch.size_errors);
     g_free(a->watch.tcp);
     g_free(a);

@@ -12,6 +12,7 @@ struct pkey_tables *pkey_tables_new(void); /* pkeys.c */
 struct small_paths *small_paths_new(void); /* mtus.c */
 struct header_fields *headers_new(void);   /* headers.c */
 struct size_errors *size_errors_new(void); /* icmp_errors.c */
+struct group_qkeys *group_qkeys_new(void); /* sa_answers.c */
 struct loops *loops_new(void);             /* loops.c */
 struct tcp_flows *tcp_flows_new(void);     /* tcp.c */
 

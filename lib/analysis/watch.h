@@ -32,6 +32,7 @@ struct watch {
     struct small_paths *small_paths;
     struct header_fields *headers;
     struct loops *loops;
+    struct group_qkeys *group_qkeys;
     struct size_errors *size_errors;
     struct tcp_flows *tcp;
 };

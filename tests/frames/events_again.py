@@ -5,7 +5,7 @@ its tape and the events that it must raise: (event, frame, count, texts that it 
 from frames import ib
 from frames.events import ask_only, copy_last, goes_on, link, number, refuse
 from frames.events_link import icmp6_error, icmp_error
-from frames.fabric import FULL, mad_frame, smp_frame
+from frames.fabric import FULL, QKEY, mad_frame, smp_frame
 from frames.ib import encap
 from frames.messages import ping, udp4
 from frames.subnet import Host, Subnet
@@ -596,3 +596,25 @@ def packets_that_met_congestion():
         ("congestion", before + 1, 3, [a.gid, "to LID 2", "FECN"]),
         ("congestion", before + 2, 3, [b.gid, "to LID 1", "BECN"]),
     ]
+
+
+@case
+def members_of_a_group_with_two_qkeys():
+    """The second member does not name a Q_Key in its request."""
+    s, a, b, _ = link()
+    group = s.group4("239.1.2.3")
+    s.join(a, group)
+    before = number(s)
+    data, mask = s.request(b, group, FULL)
+    for qkey in (0x777, QKEY):
+        reply = s.record(b, group, FULL, qkey=qkey)
+        s.ask(b, ib.SET, ib.ATTR_MC_MEMBER, data, mask & ~ib.MCM["qkey"], reply, offset=7)
+    texts = [b.gid, group, "0x00000777", "LID 1 it gave 0x80000b1b"]
+    return s, [("sa_wrong_answer", before + 2, 1, texts)]
+
+
+@case
+def path_without_an_mtu():
+    s, a, b, _ = link()
+    s.path(a, b, mtu=0)
+    return s, [("sa_wrong_answer", number(s), 1, [b.gid, "MTU code 0"])]
