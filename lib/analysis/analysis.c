@@ -27,6 +27,12 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .pkey_tables = pkey_tables_new(),
         .small_paths = small_paths_new(),
         .headers = headers_new(),
+        .loops = loops_new(),
+        .missing_groups = missing_groups_new(),
+        .routing_loops = routing_loops_new(),
+        .group_qkeys = group_qkeys_new(),
+        .size_errors = size_errors_new(),
+        .tcp = tcp_flows_new(),
     };
     return a;
 }
@@ -47,6 +53,12 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.pkey_tables);
     g_free(a->watch.small_paths);
     g_free(a->watch.headers);
+    g_free(a->watch.loops);
+    g_free(a->watch.missing_groups);
+    g_free(a->watch.routing_loops);
+    g_free(a->watch.group_qkeys);
+    g_free(a->watch.size_errors);
+    g_free(a->watch.tcp);
     g_free(a);
 }
 
@@ -69,6 +81,7 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
     watch_lid_of_event(w, e);
     watch_managers(w, e);
     watch_refused_requests(w, e);
+    watch_group_record(w, e);
     watch_members(w, e);
     watch_pkey_table(w, e);
     watch_path_of_event(w, e);
@@ -91,8 +104,10 @@ static void watch_mad(const struct watch *w)
         watch_smp(w);
         watch_smp_requests(w);
         watch_links(w);
+        watch_width(w);
         watch_operational_vls(w);
     } else {
+        watch_mad_requests(w);
         watch_counters(w);
     }
 }
@@ -114,7 +129,9 @@ static void watch_datagram(const struct watch *w)
         watch_holders(w);
         watch_address_requests(w);
         watch_advertised_mtu(w);
+        watch_ipv6_mtu(w);
     }
+    watch_ip(w);
     watch_echo(w);
     watch_twins(w);
     watch_detection(w);
@@ -125,8 +142,12 @@ static void watch_datagram(const struct watch *w)
 /* A retransmission looks the same as a packet that was captured twice: rc.c tells them apart. */
 static void watch_copy(const struct watch *w)
 {
+    if (w->p->at.ns >= *question_due_ns(w))
+        watch_due_questions(w);
     if (w->p->classification.connection && w->p->classification.class != PAYLOAD_MAD)
         watch_rc(w);
+    else
+        watch_same_again(w);
 }
 
 static void watch_packet(const struct watch *w)

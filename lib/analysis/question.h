@@ -29,6 +29,7 @@ enum question_kind {
     QUESTION_REP,
     QUESTION_DHCP,
     QUESTION_SEGMENT, /* of a table, which wants an acknowledgement */
+    QUESTION_MAD,     /* of another management class */
     QUESTION_LARGE,   /* an echo request that is larger than one that was answered */
     QUESTION_KINDS
 };
@@ -50,10 +51,14 @@ struct question {
      * none */
     uint32_t stray_frame;
     int64_t first_ms, last_ms; /* since 1970 */
+    int64_t busy_ns;           /* of the last request, as in struct heard */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
     uint16_t captured_on;      /* capture interface of the last request */
     uint32_t smallest;         /* of echo requests: bytes of the smallest datagram */
-    uint16_t type;             /* of the last one: DHCP message type; attribute of a table */
+    /* of ARP and Neighbour Discovery: the first frame after the first request in which the target
+     * announced its address by broadcast, if it is greater; and the requests before it */
+    uint32_t announced_frame, asked_before;
+    uint16_t type; /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */
     struct question *next, *previous;
@@ -65,10 +70,12 @@ struct question {
 
 /* A requester retries twice before the lack of an answer means anything. */
 enum { QUESTION_ASKED = 3 };
+/* The same request is captured twice within this time; later, it was sent again (repeated.c). */
+enum { COPY_MS = 100 };
 
 /* A port to which a packet was captured: the capture point sees what is sent to it. */
 struct heard {
-    int64_t ns;
+    int64_t busy_ns;      /* without the pauses in which nothing was captured */
     uint16_t subnet, lid; /* LID 0: unused */
 };
 
@@ -77,7 +84,8 @@ struct sa_wanted {
     uint64_t mask;
     int64_t ms;
     uint32_t frame;        /* 0: the request was not captured */
-    uint16_t pkey;         /* of a path */
+    uint16_t pkey;         /* of a path or a group */
+    uint8_t join, mtu;     /* of a join: JoinState; the code of the only MTU; 0: none */
     uint8_t gid[GID_SIZE]; /* the MGID of a group, the DGID of a path */
 };
 
@@ -91,6 +99,8 @@ struct sa_transaction {
 
 /* Does the SA's answer fit what was wanted (sa_answers.c)? */
 void watch_sa_answer(const struct watch *w, const struct sa_wanted *wanted);
+/* The SA has no record of the group that was wanted (missing_groups.c). */
+void watch_missing_group(const struct watch *w, const struct sa_wanted *wanted);
 
 /* Was the port at this LID Active in its last PortInfo? */
 struct port_activity {
@@ -116,6 +126,7 @@ struct questions {
     struct question all[QUESTIONS];
     struct sa_transaction transactions[TRANSACTIONS];
     struct heard heard[HEARD];
+    int64_t pauses_ns[WAITING_SUBNETS]; /* in which nothing of the subnet was captured */
     struct port_activity ports[PORTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
@@ -146,9 +157,14 @@ void question_open(const struct watch *w, struct question *q);
 /* It waits no more, neither for a proof nor for its time. */
 void question_close(const struct watch *w, struct question *q);
 
-/* Was a packet to the requester captured within the minute before its last request, or later? */
+/*
+ * Was a packet to the requester captured within the minute before its last request, or later? A
+ * pause in which nothing was captured does not count.
+ */
 bool question_is_heard(const struct watch *w, const struct question *q);
-/* Note to whom the current packet goes. */
+/* The same for the sender of the current packet. */
+bool question_hears_sender(const struct watch *w);
+/* Note to whom the current packet goes, and the pause before it. */
 void question_hear(const struct watch *w);
 /* The same for a response to a directed route, which may have no LID as its destination. */
 void question_hear_at(const struct watch *w, uint16_t lid);
@@ -162,7 +178,7 @@ struct question *question_due(const struct watch *w);
 typedef void question_report(const struct watch *w, struct question *q);
 question_report sa_unanswered, report_unanswered, smp_unanswered, dhcp_unanswered, arp_unanswered,
     nd_unanswered, echo_unanswered, large_lost, segment_unanswered, req_unanswered, rep_unanswered,
-    dreq_unanswered;
+    dreq_unanswered, mad_unanswered;
 
 /* Is the current packet the SA's answer to a question that was reported (sa_requests.c)? */
 bool sa_answers_reported(const struct watch *w);

@@ -46,6 +46,82 @@ static void no_multicast_lid(const struct watch *w, const struct sa_wanted *q,
                 text_of_gid(group, m->mgid), m->mlid);
 }
 
+/* The state in the answer may have more bits: those of earlier joins. */
+static void other_join(const struct watch *w, const struct sa_wanted *q, const struct mc_member *m)
+{
+    struct sender who = requester_of(w);
+    char group[GID_TEXT];
+    const struct event_key key = key_of(w, &who, q->gid, (uint16_t)(1 + m->join_state));
+    if ((m->join_state & q->join) != q->join)
+        watch_event(w, &key, &who, q->frame,
+                    "the SA answers its join of the group %s with JoinState %u by JoinState %u",
+                    text_of_gid(group, m->mgid), q->join, m->join_state);
+}
+
+static void other_mtu(const struct watch *w, const struct sa_wanted *q, const struct mc_member *m)
+{
+    struct sender who = requester_of(w);
+    char group[GID_TEXT];
+    const struct event_key key = key_of(w, &who, q->gid, (uint16_t)(0x100 + m->mtu));
+    if (q->mtu && m->mtu != q->mtu)
+        watch_event(w, &key, &who, q->frame,
+                    "the SA answers its join of the group %s, for an MTU of exactly %u bytes, by "
+                    "one of %u bytes",
+                    text_of_gid(group, m->mgid), ib_mtu_bytes(q->mtu), ib_mtu_bytes(m->mtu));
+}
+
+/* ---- Q_Keys */
+
+/* The Q_Key that the SA gave the last member of a group. A cache. */
+enum { GROUP_QKEYS = 1 << 8 };
+
+struct group_qkeys {
+    struct group_qkey {
+        uint8_t mgid[GID_SIZE];
+        uint32_t qkey, frame; /* frame 0: unused */
+        uint16_t subnet, lid; /* of the member */
+    } all[GROUP_QKEYS];
+};
+
+struct group_qkeys *group_qkeys_new(void)
+{
+    return g_new0(struct group_qkeys, 1);
+}
+
+static struct group_qkey *slot_of(const struct watch *w, const uint8_t *mgid)
+{
+    uint64_t h = (be64(mgid) ^ be64(mgid + 8)) * UINT64_C(0x9e3779b97f4a7c15);
+    return &w->group_qkeys->all[(h ^ h >> 32) >> 8 & (GROUP_QKEYS - 1)];
+}
+
+static void two_qkeys(const struct watch *w, const struct group_qkey *old, uint32_t qkey)
+{
+    struct sender who = requester_of(w), other = sender_of_lid(w, old->lid);
+    char group[GID_TEXT], text[SENDER_TEXT_SIZE];
+    const struct event_key key = key_of(w, &who, old->mgid, 0x300);
+    watch_event(
+        w, &key, &who, old->frame,
+        "the SA gives it the Q_Key 0x%08x of the group %s; to %s it gave 0x%08x: they do not "
+        "receive each other's packets until both have one",
+        qkey, text_of_gid(group, old->mgid), sender_text(text, &other), old->qkey);
+}
+
+/* Members that joined at another time may have another one, if the group was created again. */
+static void watch_qkey(const struct watch *w, const struct mc_member *m)
+{
+    struct group_qkey *g = slot_of(w, m->mgid);
+    uint16_t lid = port_to_lid(w->p->dst);
+    bool known = g->frame && g->subnet == w->p->at.interface &&
+                 memcmp(g->mgid, m->mgid, GID_SIZE) == 0;
+    if (known && g->lid != lid && g->qkey != m->qkey)
+        two_qkeys(w, g, m->qkey);
+    *g = (struct group_qkey){
+        .qkey = m->qkey, .frame = w->p->at.frame, .subnet = w->p->at.interface, .lid = lid};
+    memcpy(g->mgid, m->mgid, GID_SIZE);
+}
+
+/* ---- answers about groups */
+
 static void watch_group(const struct watch *w, const struct sa_wanted *q)
 {
     struct mc_member m = mc_member_read(w->p->mad.sa.data.p);
@@ -55,6 +131,12 @@ static void watch_group(const struct watch *w, const struct sa_wanted *q)
     else if (w->p->mad.mad.method == SA_GET_RESP &&
              (m.mlid < LID_MULTICAST_FIRST || m.mlid > LID_MULTICAST_LAST))
         no_multicast_lid(w, q, &m);
+    if (is_other || w->p->mad.mad.method != SA_GET_RESP)
+        return;
+    if (q->join)
+        watch_qkey(w, &m);
+    other_join(w, q, &m);
+    other_mtu(w, q, &m);
 }
 
 /* ---- paths */
@@ -68,6 +150,27 @@ static void another_pkey(const struct watch *w, const struct sa_wanted *q, uint1
                 "the SA answers its request of the path to %s with P_Key 0x%04x by a path with "
                 "P_Key 0x%04x",
                 text_of_gid(gid, q->gid), q->pkey, pkey);
+}
+
+/* LIDs of ports are 1 to 0xbfff (IBA 4.1.1). */
+static void no_unicast_lid(const struct watch *w, const struct sa_wanted *q, uint16_t lid)
+{
+    struct sender who = requester_of(w);
+    char gid[GID_TEXT];
+    const struct event_key key = key_of(w, &who, q->gid, lid ? lid : 0xffff);
+    watch_event(w, &key, &who, q->frame,
+                "the SA gives it a path to %s with the LID 0x%04x, which no port can have",
+                text_of_gid(gid, w->p->mad.sa.data.p + PATH_DGID), lid);
+}
+
+static void no_mtu(const struct watch *w, const struct sa_wanted *q, uint8_t code)
+{
+    struct sender who = requester_of(w);
+    char gid[GID_TEXT];
+    const struct event_key key = key_of(w, &who, q->gid, (uint16_t)(0x200 + code));
+    watch_event(w, &key, &who, q->frame,
+                "the SA gives it a path to %s with the MTU code %u, which is none",
+                text_of_gid(gid, w->p->mad.sa.data.p + PATH_DGID), code);
 }
 
 /* A port has the default prefix besides its subnet's (IBA 4.1.1): only the GUID counts. */
@@ -84,6 +187,10 @@ static void watch_path(const struct watch *w, const struct sa_wanted *q)
         another_gid(w, q, p + PATH_DGID, "path to");
     else if (q->mask & PATH_HAS_PKEY && !same_partition(pkey, q->pkey))
         another_pkey(w, q, pkey);
+    else if (!be16(p + PATH_DLID) || be16(p + PATH_DLID) >= LID_MULTICAST_FIRST)
+        no_unicast_lid(w, q, be16(p + PATH_DLID));
+    else if (!ib_mtu_bytes(p[PATH_MTU] & 0x3f))
+        no_mtu(w, q, p[PATH_MTU] & 0x3f);
 }
 
 static bool has_no_records(const struct sa *sa)

@@ -9,6 +9,7 @@
 #include "wire/put.h"
 
 enum { GIVEN_UP_MS = 3000 };
+enum { SELECT_EXACTLY = 2 }; /* of an MTU or a rate (IBA 15.2.5.16) */
 
 static struct sa_transaction *transaction_of(const struct watch *w, struct port requester)
 {
@@ -150,6 +151,16 @@ bool sa_answers_reported(const struct watch *w)
     return is_of(t, w->p->dst, w->p->mad.mad.tid) && t->question && t->question->reported;
 }
 
+static void want_of_join(const struct sa *sa, struct sa_wanted *out)
+{
+    const uint64_t only = MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU;
+    uint8_t mtu = sa->data.p[MCM_MTU];
+    if (out->mask & MCM_HAS_JOIN_STATE)
+        out->join = sa->data.p[MCM_SCOPE_JOIN] & 0x0f;
+    if ((out->mask & only) == only && mtu >> 6 == SELECT_EXACTLY)
+        out->mtu = mtu & 0x3f;
+}
+
 static struct sa_wanted wanted(const struct watch *w)
 {
     const struct sa *sa = &w->p->mad.sa;
@@ -159,6 +170,10 @@ static struct sa_wanted wanted(const struct watch *w)
         memcpy(out.gid, gid, GID_SIZE);
     if (gid && sa->mad.attribute == SA_PATH_RECORD)
         out.pkey = be16(sa->data.p + PATH_PKEY);
+    else if (gid && sa->mad.attribute == SA_MC_MEMBER_RECORD)
+        out.pkey = be16(sa->data.p + MCM_PKEY);
+    if (gid && kind_of(sa->mad.attribute, sa->mad.method) == QUESTION_JOIN)
+        want_of_join(sa, &out);
     return out;
 }
 
@@ -215,8 +230,8 @@ static void watch_path(const struct watch *w, const struct question *q)
         path_refused(w, NULL, sa->data.p + PATH_DGID);
 }
 
-/* A query without a result is no refusal. */
-static void refused(const struct watch *w, const struct question *q)
+/* A query without a result is no refusal, but a broadcast group must exist. */
+static void refused(const struct watch *w, const struct question *q, const struct sa_wanted *wanted)
 {
     uint16_t status = w->p->mad.mad.status;
     struct sender who = sender_of_lid(w, q->lid);
@@ -225,8 +240,11 @@ static void refused(const struct watch *w, const struct question *q)
     const struct event_key key = event_key(w, EVENT_SA_REFUSED, who.gid, NULL,
                                            (uint64_t)who.lid << 48 |
                                                (uint64_t)be24(q->key.who) << 16 | status);
-    if (is_query && (status & SA_STATUS_MASK) == SA_STATUS_NO_RECORDS)
+    if (is_query && (status & SA_STATUS_MASK) == SA_STATUS_NO_RECORDS) {
+        if (be16(q->key.who + WHO_ATTRIBUTE) == SA_MC_MEMBER_RECORD)
+            watch_missing_group(w, wanted);
         return;
+    }
     watch_event(w, &key, &who, q->first_frame, "the SA refuses %s: status 0x%04x, %s",
                 request_text(q, text), status, sa_status_name(status));
 }
@@ -268,7 +286,7 @@ static void responded(const struct watch *w)
     if (known && !t->answered_frame)
         watch_sa_answer(w, &t->wanted);
     if (q && q->key.kind == QUESTION_SA && w->p->mad.mad.status)
-        refused(w, q);
+        refused(w, q, &t->wanted);
     if (t->question)
         question_answer(w, t->question);
     else if (!known)

@@ -46,8 +46,10 @@ static void requested(const struct watch *w)
     const struct packet *p = w->p;
     struct late_request *a = waiting_of(w, p->src);
     bool again = is_of(a, w, p->src) && a->interface == p->captured_on;
-    if (again && a->psn == p->ib.psn)
+    if (again && a->psn == p->ib.psn && p->at.ns - a->last_ns < COPY_MS * (int64_t)NS_PER_MS)
         return; /* a copy */
+    if (!again && p->copy_of)
+        return;
     if (!again)
         *a = (struct late_request){.requester = p->src.id,
                                    .tid = p->mad.mad.tid,
