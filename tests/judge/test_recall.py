@@ -49,7 +49,9 @@ def test_fewer_than_the_goal_is_a_failure(tmp_path):
     options = ("--loss", "complete", "--only", "rfc4391.6.type: ", "--list")
     status, output = run(*options, IPOIB_BIN=str(tmp_path))
     assert status == 1, output
-    assert re.search(r"^variants complete: 0 found, 0 suspected, 0 inconclusive, \d+ silent", output, re.M)
+    assert re.search(
+        r"^variants complete: 0 found, 0 suspected, 0 inconclusive, \d+ silent", output, re.M
+    )
     assert re.search(r"^    silent: rfc4391\.6\.type: ", output, re.M), output
 
 
