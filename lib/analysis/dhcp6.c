@@ -15,24 +15,17 @@ static const struct name status_names[] = {
     {5, "UseMulticast"}, {6, "NoPrefixAvail"}, {0, NULL},
 };
 
-/* An option that has options of its own: where they begin; 0: another one. */
-static uint32_t nested_at(uint16_t code)
+/*
+ * The size of the option after its header; of one that has options of its own, only what is before
+ * these: they come next.
+ */
+static uint32_t step_of(uint16_t code, uint32_t size)
 {
-    return code == IA_NA || code == IA_PD ? 12 : code == IA_TA ? 4 : 0;
+    uint32_t fields = code == IA_NA || code == IA_PD ? 12 : code == IA_TA ? 4 : size;
+    return MIN(fields, size);
 }
 
-static uint16_t status_of(struct view v);
-
-/* The status in the option, or in those that it has; 0: success, or none. */
-static uint16_t status_in(uint16_t code, struct view data)
-{
-    if (code == STATUS && view_has(data, 0, sizeof(uint16_t)) == WIRE_OK)
-        return be16(data.p);
-    uint32_t at = nested_at(code);
-    return at && data.len > at ? status_of(view_from(data, at)) : 0;
-}
-
-/* v: options. The first status that is no success. Those in options have no IA in theirs. */
+/* v: options. The first status that is no success, also in an IA; 0: there is none. */
 static uint16_t status_of(struct view v)
 {
     for (uint32_t at = 0; view_has(v, at, OPTION_HEADER) == WIRE_OK;) {
@@ -40,10 +33,9 @@ static uint16_t status_of(struct view v)
         at += OPTION_HEADER;
         if (view_has(v, at, size) != WIRE_OK)
             return 0;
-        uint16_t status = status_in(code, view_sub(v, at, size));
-        if (status)
-            return status;
-        at += size;
+        if (code == STATUS && size >= sizeof(uint16_t) && be16(v.p + at))
+            return be16(v.p + at);
+        at += step_of(code, size);
     }
     return 0;
 }

@@ -64,11 +64,11 @@ static bool wants_group(const struct sa_wanted *q)
            (!(q->mask & MCM_HAS_PKEY) || same_partition(q->pkey, be16(q->gid + MGID_PKEY)));
 }
 
-void watch_missing_group(const struct watch *w, const struct sa_wanted *q)
+void watch_missing_group(const struct watch *w, const struct sa_wanted *wanted)
 {
-    if (!wants_group(q))
+    if (!wants_group(wanted))
         return;
-    struct missing_group *m = entry_of(w, q->gid);
+    struct missing_group *m = entry_of(w, wanted->gid);
     int64_t ms = watch_ms(w);
     if (ms - m->last_ms > AGAIN_MS)
         m->times = 0;

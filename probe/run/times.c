@@ -9,7 +9,7 @@ static unsigned bucket_of(gint64 us)
 {
     guint64 value = us > 0 ? (guint64)us : 0;
     unsigned shift = 0;
-    while (value >> shift >= 2 * SUB)
+    while (value >> shift >= (guint64)2 * SUB)
         shift++;
     return MIN((unsigned)(value >> shift) + shift * SUB, TIMES_BUCKETS - 1u);
 }
