@@ -229,10 +229,7 @@ void annotation_event(struct annotation *a, const struct link_event *e)
 static void add_comment(GByteArray *block, const char *comment)
 {
     static uint8_t option[OPTION_HEAD + COMMENT_MAX + 4];
-    size_t n = strlen(comment);
-    while (n > COMMENT_MAX || (n > 0 && ((uint8_t)comment[n] & 0xc0) == 0x80))
-        n--; /* not within a UTF-8 character */
-    const uint8_t *end = pcapng_put_option(option, OPT_COMMENT, comment, (uint16_t)n);
+    const uint8_t *end = pcapng_put_comment(option, comment, COMMENT_MAX);
     g_byte_array_append(block, option, (guint)(end - option));
 }
 

@@ -37,15 +37,9 @@ static void put_failures(const struct report_merge *m, const struct restored *r)
 
 static void put_events(const struct report_merge *m, const struct event_table *events)
 {
-    unsigned n = event_table_count(events), shown = MIN(n, EVENTS_SHOWN);
     GString *out = g_string_new(NULL);
-    for (unsigned i = 0; i < shown; i++) {
-        g_string_append(out, "  event       ");
-        add_event_line(out, event_table_at(events, i));
-    }
-    if (shown < n)
-        g_string_append_printf(out, "  and %u more events: the capture's own report lists them\n",
-                               n - shown);
+    if (event_table_count(events))
+        report_add_events(out, events, "  event         ", "the capture's own report lists them");
     fputs(out->str, m->spool);
     g_string_free(out, TRUE);
 }

@@ -162,7 +162,7 @@ static const struct cli_option table[] = {
     {REPORT_OPTION_OUTPUT, CLI_STORES(options, output)},
     {.letter = 'v',
      .name = "verbose",
-     .help = "list all events, not only the first 20",
+     .help = "list all events, each on its own line",
      .details = "Events are what happened on the link, such as a join that the SA refused. "
                 "They are notes: they change neither the verdict nor the exit status. "
                 "A report of --format json always has all of them.",

@@ -20,6 +20,7 @@ struct collection {
     struct report report;
     GArray *all; /* struct checked, closed */
     struct written_so_far reported;
+    bool said;     /* a line of the next target is printed already */
     bool streams;  /* text goes directly to stdout */
     FILE *spool;   /* otherwise: spool file for the parts */
     GError *error; /* the first error of writing; NULL: none */
@@ -76,7 +77,9 @@ static GString *make_part(struct collection *c, const struct checked *j)
 {
     if (!c->streams)
         return c->parts->part(&c->report, j, &c->reported);
-    GString *text = g_string_new(c->report.n && !j->brief && !c->report.causes_only ? "\n" : "");
+    bool apart = c->report.n && !j->brief && !c->report.causes_only && !c->said;
+    GString *text = g_string_new(apart ? "\n" : "");
+    c->said = false;
     report_text_of(text, &c->report, j, use_colours(NULL));
     return text;
 }
@@ -99,6 +102,17 @@ static void write_part(struct collection *c, const GString *text)
         progress_erase();
     if (fwrite(text->str, 1, text->len, to) != text->len || (c->streams && fflush(to) != 0))
         fail_part(c);
+}
+
+void collection_say(struct collection *c, const char *line)
+{
+    bool watches = c->o->count || c->o->interval;
+    if (c->o->format != FORMAT_TEXT || (!c->streams && !watches))
+        return;
+    progress_erase();
+    if (printf("%s%s\n", c->report.n && !c->said ? "\n" : "", line) < 0 || fflush(stdout) != 0)
+        fail_part(c);
+    c->said = true;
 }
 
 static void add(struct collection *c, struct checked *j)

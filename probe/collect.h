@@ -15,6 +15,11 @@ struct collection *collection_new(const struct options *o, const char *version, 
 void collection_free(struct collection *c);
 
 /*
+ * Prints a line of the text report before the part of its target. With a report in a file, only
+ * the lines of a watched peer are printed.
+ */
+void collection_say(struct collection *c, const char *line);
+/*
  * Adds a finished target; takes ownership of *j. With text output to stdout, the part is printed
  * immediately. collection_deliver() returns an error of writing.
  */

@@ -13,6 +13,7 @@
 #include "cli/say.h"
 #include "cli/privileges.h"
 #include "probe/checks/checks.h"
+#include "probe/checks/watch.h"
 #include "probe/collect.h"
 #include "probe/device.h"
 #include "probe/exchange/peer.h"
@@ -46,10 +47,24 @@ struct program {
     struct link_state link_state;
     struct collection *collection;
     bool at_last_targets; /* of a port: the last one's report waits until the groups are left */
+    bool watched;         /* --count or --interval: the requests have begun */
     bool no_means;        /* a device or a privilege is missing */
 };
 
 /* ---- targets */
+
+/* A watched peer is reported after a signal too. */
+static bool interrupted(const struct program *r)
+{
+    return stop && !r->watched;
+}
+
+static void say_line(void *user, const char *line)
+{
+    struct program *r = user;
+    collection_release(r->collection);
+    collection_say(r->collection, line);
+}
 
 static struct checked begin_target(const struct program *r, const struct target_option *t)
 {
@@ -59,7 +74,7 @@ static struct checked begin_target(const struct program *r, const struct target_
 static void ready(void *user, struct checked *j)
 {
     struct program *r = user;
-    if (stop)
+    if (interrupted(r))
         checked_clear(j);
     else if (r->at_last_targets)
         collection_hold(r->collection, j);
@@ -110,8 +125,10 @@ static void run_alone(struct program *r, const struct plan_part *part,
     if (o->fabric) {
         fabric_run(&t, r->link_state.opening, r->link_state.why);
         report_unused(&results, r->o, part->unused);
-    } else
+    } else {
+        r->watched = watch_is_wanted(r->o);
         checks_run_peer(&t, NULL);
+    }
     j.seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
     ready(r, &j);
 }
@@ -244,7 +261,7 @@ static void run_parts(struct program *r, const GArray *parts)
 
 static int exit_status(const struct program *r, bool delivered)
 {
-    if (stop)
+    if (interrupted(r))
         return 128 + stop;
     if (!delivered)
         return EXIT_UNJUDGED;
@@ -301,7 +318,7 @@ static bool run_ports(struct program *r, const GArray *parts)
         run_parts(r, parts);
     close_port(r);
     bool whole = end_log(r);
-    return dropped && !stop && deliver_reports(r) && whole;
+    return dropped && !interrupted(r) && deliver_reports(r) && whole;
 }
 
 static int probe(const struct options *o, const struct deviations *known)
@@ -318,6 +335,8 @@ static int probe(const struct options *o, const struct deviations *known)
     struct results idle = {.checked = &no_target, .known = known};
     struct program r = {.o = o,
                         .run = {.options = o,
+                                .say = say_line,
+                                .say_to = &r,
                                 .stop = &stop,
                                 .subnets = g_array_new(FALSE, FALSE, sizeof(struct seen_subnet))},
                         .collection = collection_new(o, IPOIB_VERSION, &error)};

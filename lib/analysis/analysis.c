@@ -27,6 +27,12 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .pkey_tables = pkey_tables_new(),
         .small_paths = small_paths_new(),
         .headers = headers_new(),
+        .loops = loops_new(),
+        .missing_groups = missing_groups_new(),
+        .routing_loops = routing_loops_new(),
+        .group_qkeys = group_qkeys_new(),
+        .size_errors = size_errors_new(),
+        .tcp = tcp_flows_new(),
     };
     return a;
 }
@@ -47,6 +53,12 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.pkey_tables);
     g_free(a->watch.small_paths);
     g_free(a->watch.headers);
+    g_free(a->watch.loops);
+    g_free(a->watch.missing_groups);
+    g_free(a->watch.routing_loops);
+    g_free(a->watch.group_qkeys);
+    g_free(a->watch.size_errors);
+    g_free(a->watch.tcp);
     g_free(a);
 }
 
@@ -70,6 +82,7 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
     watch_lid_of_event(w, e);
     if (e->group) {
         watch_refused_requests(w, e);
+        watch_group_record(w, e);
     } else {
         watch_managers(w, e);
         watch_pkey_table(w, e);
@@ -84,6 +97,13 @@ APART static void watch_subnet_management(const struct watch *w)
     watch_smp_requests(w);
     if (w->p->mad.mad.attribute == SMP_PORT_INFO)
         watch_operational_vls(w);
+}
+
+/* Performance management, and classes of vendors. */
+APART static void watch_other_management(const struct watch *w)
+{
+    watch_mad_requests(w);
+    watch_counters(w);
 }
 
 APART static void watch_subnet_events(const struct watch *w)
@@ -106,7 +126,7 @@ APART static void watch_mad(const struct watch *w)
     else if (m->kind == MAD_KIND_SMP)
         watch_subnet_management(w);
     else
-        watch_counters(w);
+        watch_other_management(w);
 }
 
 APART static void watch_datagram_to_group(const struct watch *w)
@@ -123,6 +143,7 @@ APART static void watch_addresses(const struct watch *w)
     watch_holders(w);
     watch_address_requests(w);
     watch_advertised_mtu(w);
+    watch_ipv6_mtu(w);
 }
 
 APART static void watch_message(const struct watch *w)
@@ -130,6 +151,7 @@ APART static void watch_message(const struct watch *w)
     const struct datagram *d = &w->p->datagram;
     if (d->encap.type == TYPE_ARP || d->icmpv6.p)
         watch_addresses(w);
+    watch_ip(w);
     watch_echo(w);
     watch_twins(w);
     watch_detection(w);
@@ -164,7 +186,11 @@ APART static void watch_connection_packet(const struct watch *w)
 APART static void watch_copy(const struct watch *w)
 {
     const struct classification *c = &w->p->classification;
-    if (c->connection && c->class != PAYLOAD_MAD && connection_is_ipoib(c->connection))
+    if (w->p->at.ns >= *question_due_ns(w))
+        watch_due_questions(w);
+    if (!c->connection || c->class == PAYLOAD_MAD)
+        watch_same_again(w);
+    else if (connection_is_ipoib(c->connection))
         watch_rc(w);
 }
 

@@ -7,17 +7,40 @@
 #include "analysis/ends.h"
 #include "analysis/question.h"
 
-struct sender sender_of_side(const struct watch *w, const struct connection *c, bool requester)
+/* With the LID that the port has now. */
+static struct sender known_side(const struct watch *w, const struct connection *c, bool requester)
 {
     struct sender s = sender_of_endport(c->endport[requester ? 0 : 1]);
     uint16_t lid = port_to_lid((requester ? &c->requester : &c->responder)->flow.id.port);
     return s.known ? s : sender_of_lid(w, lid);
 }
 
+/* With the LID of packets from it or to it, which may be an old one. 0: they have none. */
+static struct sender side_at(const struct watch *w, const struct connection *c, bool requester,
+                             uint16_t lid)
+{
+    struct sender s = known_side(w, c, requester);
+    if (lid) {
+        s.lid = lid;
+        s.known |= SENDER_LID;
+    }
+    return s;
+}
+
+struct sender sender_of_side(const struct watch *w, const struct connection *c, bool requester)
+{
+    const struct packet *p = w->p;
+    bool by_requester = p->classification.class == PAYLOAD_MAD
+                            ? connection_is_by_requester(c, packet_cm(p), p->src)
+                            : !p->classification.to_requester;
+    uint16_t lid = requester == by_requester ? p->ib.slid : p->ib.dlid;
+    return side_at(w, c, requester, p->ib.has_lrh ? lid : 0);
+}
+
 struct event_key key_of_ends(const struct watch *w, enum event_kind kind,
                              const struct connection *c, uint64_t number)
 {
-    struct sender one = sender_of_side(w, c, true), other = sender_of_side(w, c, false);
+    struct sender one = known_side(w, c, true), other = known_side(w, c, false);
     return event_key(w, kind, one.gid, other.gid,
                      number << 32 | (uint64_t)one.lid << 16 | other.lid);
 }
@@ -88,12 +111,13 @@ static void unanswered(const struct watch *w, enum event_kind kind, const struct
 {
     const struct connection *c = connection_of(w, q);
     bool by_requester = asks_as_requester(q);
-    struct sender who = sender_of_side(w, c, by_requester);
-    char other[SENDER_TEXT_SIZE];
+    struct sender who = side_at(w, c, by_requester, q->lid),
+                  other = side_at(w, c, !by_requester, q->peer);
+    char text[SENDER_TEXT_SIZE];
     const struct event_key key = key_of_ends(w, kind, c, by_requester);
     watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame, "%s has not answered its %s: %u since frame %u",
-                end_text(w, c, !by_requester, other), what, q->waited, q->first_frame);
+                sender_text(text, &other), what, q->waited, q->first_frame);
 }
 
 void req_unanswered(const struct watch *w, struct question *q)
@@ -114,13 +138,13 @@ void rep_unanswered(const struct watch *w, struct question *q)
     const struct connection *c = connection_of(w, q);
     if (c->rtu_frame || connection_is_over(c))
         return;
-    struct sender who = sender_of_side(w, c, false);
-    char other[SENDER_TEXT_SIZE];
+    struct sender who = side_at(w, c, false, q->lid), other = side_at(w, c, true, q->peer);
+    char text[SENDER_TEXT_SIZE];
     const struct event_key key = key_of_ends(w, EVENT_CONNECTION_UNANSWERED, c, 2);
     watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
                 "%s has sent no RTU for its responses (REP), nor data: %u since frame %u",
-                end_text(w, c, true, other), q->waited, q->first_frame);
+                sender_text(text, &other), q->waited, q->first_frame);
 }
 
 /* An MRA: the answer to a REQ or a REP takes more time (IBA 12.6.6). */
@@ -149,20 +173,34 @@ static void watch_mtus(const struct watch *w, const struct connection *c)
                 one->recv_mtu, end_text(w, c, false, text), other->recv_mtu, connection_mtu(c));
 }
 
+void watch_connection_question(const struct watch *w)
+{
+    const struct cm *cm = packet_cm(w->p);
+    const struct connection *c = w->p->classification.connection;
+    if (!cm || !c || !connection_is_ipoib(c))
+        return;
+    if (cm->message == CM_REQ)
+        ask(w, QUESTION_REQ, c, true);
+    else if (cm->message == CM_REP)
+        ask(w, QUESTION_REP, c, false);
+    else if (cm->message == CM_DREQ)
+        ask(w, QUESTION_DREQ, c, connection_is_by_requester(c, cm, w->p->src));
+}
+
 void watch_connection_message(const struct watch *w)
 {
     const struct cm *cm = packet_cm(w->p);
     const struct connection *c = w->p->classification.connection;
     if (!cm || !c || !connection_is_ipoib(c))
         return;
+    if (cm->message == CM_DREQ || cm->message == CM_DREP)
+        watch_connection_closes(w, c, cm->message == CM_DREQ);
+    watch_connection_question(w);
     if (cm->message == CM_REQ) {
         watch_lids_of_request(w, c);
-        ask(w, QUESTION_REQ, c, true);
-    } else if (cm->message == CM_REP) {
+        watch_connection_opens(w, c);
+    } else if (cm->message == CM_REP)
         watch_mtus(w, c);
-        ask(w, QUESTION_REP, c, false);
-    } else if (cm->message == CM_DREQ)
-        ask(w, QUESTION_DREQ, c, connection_is_by_requester(c, cm, w->p->src));
     else if (cm->message == CM_REJ)
         refused(w, cm, c);
     else if (cm->message == CM_APR && cm->status)

@@ -8,15 +8,24 @@
 enum { CLASS_PERFORMANCE = 0x04, PORT_COUNTERS = 0x0012, GET_RESP = 0x81 };
 enum { COUNTERS = 64, COUNTERS_PORT = COUNTERS + 1, COUNTERS_SIZE = 24 };
 
-/* The everyday ones are left out: a switch counts relay errors for each multicast packet. */
+/*
+ * The everyday ones are left out: a switch counts relay errors for each multicast packet. Two of
+ * them share a byte: bits is 4.
+ */
 static const struct {
     const char *name;
-    uint8_t at, size;
+    uint8_t at, bits, right; /* right: the bits to the right of it */
 } counters[] = {
-    {"SymbolErrorCounter", 4, 2},       {"LinkErrorRecoveryCounter", 6, 1},
-    {"LinkDownedCounter", 7, 1},        {"PortRcvErrors", 8, 2},
-    {"PortXmitDiscards", 14, 2},        {"PortXmitConstraintErrors", 16, 1},
-    {"PortRcvConstraintErrors", 17, 1},
+    {"SymbolErrorCounter", 4, 16, 0},
+    {"LinkErrorRecoveryCounter", 6, 8, 0},
+    {"LinkDownedCounter", 7, 8, 0},
+    {"PortRcvErrors", 8, 16, 0},
+    {"PortXmitDiscards", 14, 16, 0},
+    {"PortXmitConstraintErrors", 16, 8, 0},
+    {"PortRcvConstraintErrors", 17, 8, 0},
+    {"LocalLinkIntegrityErrors", 19, 4, 4},
+    {"ExcessiveBufferOverrunErrors", 19, 4, 0},
+    {"VL15Dropped", 22, 16, 0},
 };
 
 static char *errors_text(const uint8_t *p)
@@ -24,7 +33,8 @@ static char *errors_text(const uint8_t *p)
     GString *out = g_string_new(NULL);
     for (unsigned i = 0; i < G_N_ELEMENTS(counters); i++) {
         const uint8_t *at = p + counters[i].at;
-        unsigned n = counters[i].size == 2 ? be16(at) : *at;
+        unsigned n = counters[i].bits == 16 ? be16(at) : *at >> counters[i].right;
+        n &= (1u << counters[i].bits) - 1;
         if (n)
             g_string_append_printf(out, "%s%s %u", out->len ? ", " : "", counters[i].name, n);
     }

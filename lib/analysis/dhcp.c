@@ -4,6 +4,8 @@
  * client has no hardware address in its messages (RFC 4390 section 2.1), so the transaction ID
  * (xid) leads from the reply to the request.
  */
+#include "analysis/dhcp.h"
+
 #include "analysis/question.h"
 #include "rules/check_context.h"
 #include "wire/put.h"
@@ -15,8 +17,22 @@ static struct question_key key_of_client(const struct watch *w, const uint8_t *m
     return question_key(w, QUESTION_DHCP, packet_link_key(w->p), NULL, xid);
 }
 
-static const char *type_text(uint8_t type)
+const struct name dhcp6_names[] = {
+    {1, "DHCPv6 Solicit"},
+    {3, "DHCPv6 Request"},
+    {4, "DHCPv6 Confirm"},
+    {5, "DHCPv6 Renew"},
+    {6, "DHCPv6 Rebind"},
+    {8, "DHCPv6 Release"},
+    {9, "DHCPv6 Decline"},
+    {11, "DHCPv6 Information-request"},
+    {0, NULL},
+};
+
+static const char *type_text(uint16_t type)
 {
+    if (type & DHCP6)
+        return names_find(dhcp6_names, type ^ DHCP6);
     return type == DHCP_DISCOVER  ? "DHCPDISCOVER"
            : type == DHCP_REQUEST ? "DHCPREQUEST"
                                   : "DHCPINFORM";

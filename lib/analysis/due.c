@@ -10,7 +10,7 @@ static question_report *const reports[QUESTION_KINDS] = {
     [QUESTION_REP] = rep_unanswered,         [QUESTION_ARP] = arp_unanswered,
     [QUESTION_ND] = nd_unanswered,           [QUESTION_ECHO] = echo_unanswered,
     [QUESTION_SEGMENT] = segment_unanswered, [QUESTION_LARGE] = large_lost,
-    [QUESTION_DHCP] = dhcp_unanswered,
+    [QUESTION_DHCP] = dhcp_unanswered,       [QUESTION_MAD] = mad_unanswered,
 };
 
 /*

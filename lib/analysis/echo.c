@@ -2,8 +2,9 @@
 /*
  * Pings without a reply: of all sizes, or only the large ones.
  *
- * A ping of a host that has answered smaller ones is a question of its own. If it has no answer,
- * its size is the cause. The same holds if the smaller one is answered after it.
+ * A ping that is larger than what its target answered is a question of its own. If it has no
+ * answer, its size is the cause. The same holds if smaller ones are answered after it, whatever was
+ * answered before.
  */
 #include <stdio.h>
 
@@ -87,13 +88,19 @@ static bool find_echo(const struct packet *p, struct echo *e)
 
 /* ---- sizes */
 
-/* The largest reply from one address to another within a minute. A cache, as the questions are. */
+/* Replies from one address to another. A cache, as the questions are. */
 enum { PAIRS = 1 << 8, ANSWERED_MS = 60000 };
+
+struct reply {
+    uint32_t size, frame; /* size 0: none */
+    int64_t ms;
+};
 
 struct answered {
     struct question_key key; /* that of the pings of any size */
-    uint32_t size, frame;    /* of the reply; size 0: none */
-    int64_t ms;
+    struct reply largest;    /* within a minute */
+    struct reply last;
+    bool has_large; /* a question about large ones was asked */
 };
 
 struct echo_sizes {
@@ -105,29 +112,36 @@ struct echo_sizes *echo_sizes_new(void)
     return g_new0(struct echo_sizes, 1);
 }
 
+/* Of another pair, it is empty from now on. */
 static struct answered *answered_of(const struct watch *w, const struct question_key *key)
 {
-    return &w->echo_sizes->all[question_key_place(key) & (PAIRS - 1)];
+    struct answered *a = &w->echo_sizes->all[question_key_place(key) & (PAIRS - 1)];
+    if (!question_key_same(&a->key, key))
+        *a = (struct answered){.key = *key};
+    return a;
 }
 
-static bool is_of(const struct answered *a, const struct question_key *key)
+static bool is_recent(const struct watch *w, const struct reply *r)
 {
-    return a->size && memcmp(&a->key, key, sizeof *key) == 0;
-}
-
-/* Has the target answered a smaller request within the last minute? */
-static bool answers_smaller(const struct watch *w, const struct answered *a,
-                            const struct question_key *key, uint32_t size)
-{
-    return is_of(a, key) && a->size < size && watch_ms(w) - a->ms <= ANSWERED_MS;
+    return r->size && watch_ms(w) - r->ms <= ANSWERED_MS;
 }
 
 static void note_answered(const struct watch *w, const struct question_key *key, uint32_t size)
 {
     struct answered *a = answered_of(w, key);
-    bool fresh = is_of(a, key) && watch_ms(w) - a->ms <= ANSWERED_MS;
-    if (!fresh || a->size <= size)
-        *a = (struct answered){*key, size, w->p->at.frame, watch_ms(w)};
+    a->last = (struct reply){size, w->p->at.frame, watch_ms(w)};
+    if (!is_recent(w, &a->largest) || a->largest.size <= size)
+        a->largest = a->last;
+}
+
+/*
+ * The reply that shows that the size is why the requests of the question have none: a smaller one
+ * since the first of them, or one of the time before, if none was larger then. NULL: there is none.
+ */
+static const struct reply *smaller_reply(const struct answered *a, const struct question *q)
+{
+    const struct reply *r = a->last.frame > q->first_frame ? &a->last : &a->largest;
+    return r->size && r->size < q->smallest ? r : NULL;
 }
 
 /* ---- events */
@@ -144,11 +158,10 @@ static const char *size_text(char text[SIZE_TEXT], uint32_t smallest)
 
 void echo_unanswered(const struct watch *w, struct question *q)
 {
-    ip_unanswered(w, EVENT_ECHO_UNANSWERED, q);
+    ip_unanswered(w, EVENT_ECHO_UNANSWERED, q, "");
 }
 
-/* a: what the target answers. */
-static void report_large(const struct watch *w, const struct question *q, const struct answered *a)
+static void report_large(const struct watch *w, const struct question *q, const struct reply *r)
 {
     struct ip from = ip_of_key(q->key.who), to = ip_of_key(q->key.about);
     struct sender who = sender_at(w, q->lid, &from);
@@ -160,41 +173,55 @@ static void report_large(const struct watch *w, const struct question *q, const 
                 "no reply from %s was captured to %u requests %s since frame %u; one of %u bytes "
                 "was answered in frame %u",
                 ip_text(target, &to), q->waited, size_text(size, q->smallest), q->first_frame,
-                a->size, a->frame);
+                r->size, r->frame);
 }
 
-/* The reply may be too old by now. */
 void large_lost(const struct watch *w, struct question *q)
 {
     struct question_key any = q->key;
     any.kind = QUESTION_ECHO;
-    const struct answered *a = answered_of(w, &any);
-    if (is_of(a, &any))
-        report_large(w, q, a);
+    const struct reply *r = smaller_reply(answered_of(w, &any), q);
+    if (r)
+        report_large(w, q, r);
     else
         echo_unanswered(w, q);
 }
 
 /* ---- requests and replies */
 
-/* The sender tries smaller requests now: those before are a question of their own. */
-static void set_large_apart(const struct watch *w, const struct echo *e)
+/* The sender tries a smaller request: those before are a question of their own. */
+static void set_large_apart(const struct watch *w, const struct echo *e, struct answered *a)
 {
-    const struct question_key any = key_of_ips(w, QUESTION_ECHO, &e->from, &e->to);
-    struct question_key large = any;
-    struct question *q = question_find(w, &any);
+    struct question *q = question_find(w, &a->key);
+    struct question_key large = a->key;
     large.kind = QUESTION_LARGE;
-    if (!q || q->asked < QUESTION_ASKED || e->size >= q->smallest || question_find(w, &large))
+    if (!q || e->size >= q->smallest || question_find(w, &large))
         return;
     question_take(w, q, &large);
+    a->has_large = true;
+}
+
+/* Is it larger than what was answered, or as large as those that wait since a smaller one was sent?
+ */
+static bool is_large(const struct watch *w, const struct answered *a,
+                     const struct question_key *large, uint32_t size)
+{
+    if (is_recent(w, &a->largest) && a->largest.size < size)
+        return true;
+    const struct question *q = a->has_large ? question_find(w, large) : NULL;
+    return q && q->smallest <= size;
 }
 
 static void watch_request(const struct watch *w, const struct echo *e)
 {
-    struct question_key key = key_of_ips(w, QUESTION_ECHO, &e->from, &e->to);
-    set_large_apart(w, e);
-    if (answers_smaller(w, answered_of(w, &key), &key, e->size))
-        key.kind = QUESTION_LARGE;
+    struct question_key key = key_of_ips(w, QUESTION_ECHO, &e->from, &e->to), large = key;
+    struct answered *a = answered_of(w, &key);
+    large.kind = QUESTION_LARGE;
+    set_large_apart(w, e, a);
+    if (is_large(w, a, &large, e->size)) {
+        key = large;
+        a->has_large = true;
+    }
     struct question *q = question_ask(w, &key, e->number);
     if (!q)
         return;

@@ -5,13 +5,14 @@
 
 #include "analysis/watch.h"
 
+/* With the LID in the current packet of the connection, which may be an old one of the port. */
 struct sender sender_of_side(const struct watch *w, const struct connection *c, bool requester);
 
 /* Key of an event between the ends of a connection, whoever requested it. number: 32 bits. */
 struct event_key key_of_ends(const struct watch *w, enum event_kind kind,
                              const struct connection *c, uint64_t number);
 
-/* "GID fe80::1, LID 2" of the other end. Returns text. */
+/* "GID fe80::1, LID 2": the same of the other end. Returns text. */
 const char *end_text(const struct watch *w, const struct connection *c, bool requester,
                      char text[SENDER_TEXT_SIZE]);
 

@@ -33,6 +33,11 @@ const char *event_name(enum event_kind kind); /* "join_refused" */
 enum event_kind event_find(const char *name);
 const char *event_title(enum event_kind kind); /* "The SA refused a join" */
 /*
+ * Does it mostly follow from something else, such as a request without an answer? Then its cause is
+ * often another event.
+ */
+bool event_is_consequence(enum event_kind kind);
+/*
  * The event as the comment of a packet: "event: join_refused: LID 2: the SA refuses its join ...;
  * see: ipoib-check --explain join_refused". The caller frees it with g_free().
  */

@@ -29,6 +29,13 @@ const char *event_title(enum event_kind kind)
     return kinds[kind].title;
 }
 
+bool event_is_consequence(enum event_kind kind)
+{
+    return kind == EVENT_ARP_UNANSWERED || kind == EVENT_ND_UNANSWERED ||
+           kind == EVENT_ECHO_UNANSWERED || kind == EVENT_DHCP_UNANSWERED ||
+           kind == EVENT_LARGE_LOST || kind == EVENT_RETRANSMISSION;
+}
+
 char *event_comment(const struct link_event *e)
 {
     char who[SENDER_TEXT_SIZE];

@@ -13,6 +13,7 @@
 enum field { GRH_VERSION, GRH_LENGTH, DEST_QP, HOP_LIMIT, VIRTUAL_LANE, SOURCE_LID, DEST_LID };
 
 enum { VLS_ALL = 16, GRH_IP_VERSION = 6 };
+enum { BTH_FECN = 0x80, BTH_BECN = 0x40 };
 
 struct header_fields {
     unsigned vls;   /* no port whose PortInfo was captured has more VLs; VLS_ALL: not known */
@@ -182,10 +183,33 @@ APART static void watch_lrh(const struct watch *w)
                 "management may have");
 }
 
+/*
+ * A switch with a full queue sets FECN (IBA A10.2.1); the receiver sends BECN back. They are not in
+ * the ICRC.
+ */
+static void congested(const struct watch *w, uint8_t bits)
+{
+    struct sender who = sender_of(w->f, w->p);
+    bool forward = bits & BTH_FECN;
+    const struct event_key key = event_key(w, EVENT_CONGESTION, who.gid, NULL,
+                                           (uint64_t)forward << 32 | (uint64_t)w->p->ib.slid << 16 |
+                                               w->p->ib.dlid);
+    watch_event(w, &key, &who, 0,
+                forward
+                    ? "its packets to LID %u are marked with FECN: a switch on the way has more "
+                      "of them than it can forward"
+                    : "its packets to LID %u are marked with BECN: packets of that port met "
+                      "congestion on their way",
+                w->p->ib.dlid);
+}
+
 /* Most packets have VL 0. */
 void watch_headers(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
+    uint8_t bits = ib->has_bth ? w->p->bytes.p[ib->bth_off + BTH_FECN_BECN] : 0;
+    if (ib->has_lrh && bits & (BTH_FECN | BTH_BECN) && packet_integrity(w->p) == INTEGRITY_INTACT)
+        congested(w, bits);
     if (ib->has_lrh && (w->p->bytes.p[LRH_VL_LVER] >= 0x10 || ib->slid >= LID_MULTICAST_FIRST ||
                         ib->dlid == LID_PERMISSIVE))
         watch_lrh(w);

@@ -3,13 +3,19 @@
 #ifndef IPOIB_ANALYSIS_HISTORIES_H
 #define IPOIB_ANALYSIS_HISTORIES_H
 
-struct lids *lids_new(void);               /* lids.c */
-struct smp_links *links_new(void);         /* links.c */
-struct rc_flows *rc_flows_new(void);       /* rc.c */
-struct echo_sizes *echo_sizes_new(void);   /* echo.c */
-struct pkey_tables *pkey_tables_new(void); /* pkeys.c */
-struct small_paths *small_paths_new(void); /* mtus.c */
-struct header_fields *headers_new(void);   /* headers.c */
+struct lids *lids_new(void);                     /* lids.c */
+struct smp_links *links_new(void);               /* links.c */
+struct rc_flows *rc_flows_new(void);             /* rc.c */
+struct echo_sizes *echo_sizes_new(void);         /* echo.c */
+struct pkey_tables *pkey_tables_new(void);       /* pkeys.c */
+struct small_paths *small_paths_new(void);       /* mtus.c */
+struct header_fields *headers_new(void);         /* headers.c */
+struct loops *loops_new(void);                   /* loops.c */
+struct missing_groups *missing_groups_new(void); /* missing_groups.c */
+struct size_errors *size_errors_new(void);       /* icmp_errors.c */
+struct group_qkeys *group_qkeys_new(void);       /* sa_answers.c */
+struct routing_loops *routing_loops_new(void);   /* routing_loops.c */
+struct tcp_flows *tcp_flows_new(void);           /* tcp.c */
 
 struct receivers *receivers_new(void); /* receivers.c */
 void receivers_free(struct receivers *r);

@@ -1,13 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Errors of ICMP (RFC 792, RFC 4443) that have their cause on the link: a router that gets no reply
- * to its ARP request or neighbour solicitation, and fragments that do not arrive. Each has the
- * beginning of the datagram that it is about.
+ * to its ARP request or neighbour solicitation, fragments that do not arrive, and datagrams that
+ * are too big and do not get smaller. Each has the beginning of the datagram that it is about.
  */
 #include "analysis/unanswered.h"
 #include "rules/check_context.h"
 
 enum { ICMP_DATAGRAM = 8 };
+
+/*
+ * A sender that learns the MTU of a path gets an error, and sends smaller datagrams (RFC 1191, RFC
+ * 8201): only one that goes on for some seconds shows a fault.
+ */
+enum { TOO_BIG = 3, TOO_BIG_MS = 2000, TOO_BIG_AGE_MS = 60000, SIZES = 1 << 6 };
+
+/* Errors about the size of datagrams between two addresses. A cache. */
+struct size_errors {
+    struct size_error {
+        struct ip from, to; /* of the datagrams */
+        uint32_t count;
+        int64_t first_ms, last_ms;
+    } all[SIZES];
+};
+
+struct size_errors *size_errors_new(void)
+{
+    return g_new0(struct size_errors, 1);
+}
 
 static const struct icmp_error {
     uint16_t ethertype;
@@ -15,6 +35,10 @@ static const struct icmp_error {
     enum event_kind kind;
     const char *what;
 } errors[] = {
+    {TYPE_IPV4, 3, 4, EVENT_MTU_MISMATCH,
+     "needs smaller datagrams (ICMP, fragmentation needed), which it goes on not to send"},
+    {TYPE_IPV6, 2, 0, EVENT_MTU_MISMATCH,
+     "needs smaller datagrams (ICMPv6, packet too big), which it goes on not to send"},
     {TYPE_IPV4, 3, 1, EVENT_ARP_UNANSWERED,
      "is unreachable (ICMP): a router sends this if its ARP request has no reply"},
     {TYPE_IPV6, 1, 3, EVENT_ND_UNANSWERED,
@@ -45,6 +69,18 @@ static void report_error(const struct watch *w, const struct icmp_error *error,
                 ip_text(target, to), error->what);
 }
 
+/* Is the error the third or a later one of some seconds? */
+static bool goes_on(const struct watch *w, const struct ip *from, const struct ip *to)
+{
+    uint64_t hash = mix_gid(mix_gid(0, from->bytes), to->bytes);
+    struct size_error *e = &w->size_errors->all[hash >> 32 & (SIZES - 1)];
+    int64_t ms = watch_ms(w);
+    if (!ip_same(&e->from, from) || !ip_same(&e->to, to) || ms - e->last_ms > TOO_BIG_AGE_MS)
+        *e = (struct size_error){*from, *to, 0, ms, ms};
+    e->last_ms = ms;
+    return ++e->count >= TOO_BIG && ms - e->first_ms >= TOO_BIG_MS;
+}
+
 void watch_icmp_error(const struct watch *w, struct view icmp)
 {
     uint16_t ethertype = w->p->datagram.encap.type;
@@ -57,5 +93,6 @@ void watch_icmp_error(const struct watch *w, struct view icmp)
                         : ip_read(d + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
     struct ip to = v4 ? ip_read(d + IPV4_DESTINATION, IPV4_ADDRESS_SIZE)
                       : ip_read(d + IPV6_DESTINATION, IPV6_ADDRESS_SIZE);
-    report_error(w, error, &from, &to);
+    if (error->kind != EVENT_MTU_MISMATCH || goes_on(w, &from, &to))
+        report_error(w, error, &from, &to);
 }

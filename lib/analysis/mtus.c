@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * MTUs that do not fit the link: a path of the SA with a smaller MTU, to which larger packets are
- * sent, and a router that advertises a larger one (RFC 4861 section 6.3.4: hosts ignore it).
- * connections.c has those of the two ends of a connection.
+ * sent, a router that advertises a larger one (RFC 4861 section 6.3.4: hosts ignore it), and IPv6
+ * on a link whose MTU is too small for it. connections.c has those of the two ends of a connection.
  */
 #include "analysis/watch.h"
 #include "rules/check_context.h"
@@ -123,4 +123,27 @@ void watch_advertised_mtu(const struct watch *w)
                 "as a router it advertises the MTU %u, which is above the link's IPoIB MTU of %u "
                 "bytes: hosts in datagram mode ignore it",
                 mtu, most - (uint32_t)ENCAP_SIZE);
+}
+
+/* ---- IPv6 (RFC 8200 section 5) */
+
+void watch_ipv6_mtu(const struct watch *w)
+{
+    enum { IPV6_MTU_LEAST = 1280 };
+    if (w->p->datagram.encap.type != TYPE_IPV6 || !w->p->ib.has_bth)
+        return;
+    const struct group *link = groups_only_broadcast(w->f->groups, w->p->at.interface,
+                                                     w->p->ib.pkey);
+    uint32_t mtu = link ? ib_mtu_bytes(link->mtu) : 0;
+    if (!mtu || mtu - ENCAP_SIZE >= IPV6_MTU_LEAST || is_connected(w))
+        return;
+    struct sender who = sender_of(w->f, w->p);
+    const struct event_key key = event_key(w, EVENT_MTU_MISMATCH, NULL, NULL,
+                                           UINT64_C(1) << 48 | w->p->ib.pkey);
+    watch_no_copy(w, &key); /* two ports may have one PSN */
+    watch_event(
+        w, &key, &who, 0,
+        "it sends IPv6, whose MTU is 1280 bytes at least, on a link with the IPoIB MTU of %u "
+        "bytes",
+        mtu - (uint32_t)ENCAP_SIZE);
 }

@@ -12,7 +12,8 @@ enum { LINUX_JOIN_MS = 3000, OPENSM_MS = 200, CM_MS = 4295, RESOLUTION_MS = 3000
  * - CM: 4.096 us * 2^20, the response timeout of the REQs of Linux (IBA 12.7.10);
  * - ARP, Neighbour Discovery: 1 s between two requests (RFC 4861 section 10: RETRANS_TIMER);
  * - pings: the replying host may have to resolve an address before, which takes three of these;
- * - DHCP: 4 s between the first two requests (RFC 2131 section 4.1).
+ * - DHCP: 4 s between the first two requests (RFC 2131 section 4.1);
+ * - other management classes: libibmad waits 1 s.
  */
 static const struct {
     uint16_t again_s, over_ms, wait_ms;
@@ -24,10 +25,10 @@ static const struct {
     [QUESTION_DREQ] = {120, 1000, CM_MS},       [QUESTION_REP] = {120, 1000, CM_MS},
     [QUESTION_ARP] = {5, 1000, 1000},           [QUESTION_ND] = {5, 1000, 1000},
     [QUESTION_ECHO] = {10, 0, RESOLUTION_MS},   [QUESTION_LARGE] = {10, 0, RESOLUTION_MS},
-    [QUESTION_DHCP] = {120, 1000, 4000},
+    [QUESTION_DHCP] = {120, 1000, 4000},        [QUESTION_MAD] = {60, 200, 1000},
 };
 enum { NS_PER_MS = 1000000 };
-enum { HEARD_MS = 60000 };
+enum { HEARD_MS = 60000, PAUSE_NS = 1000000000 };
 
 struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,
                                  const uint8_t *who, const uint8_t *about)
@@ -86,11 +87,17 @@ static void start_waiting(const struct watch *w, struct question *q, int64_t sin
     *due = MIN(*due, due_ns(q));
 }
 
-/* The clocks of two capture points may differ. */
+/* The clocks of two capture points may differ. They do not note copies (repeated.c). */
+static bool is_over(const struct watch *w, const struct question *q)
+{
+    if (q->captured_on == w->p->captured_on)
+        return w->p->at.ns >= due_ns(q);
+    return clocks_at_least(&w->f->order.clocks, q->captured_on, q->since_ns) >= wait_ns(q);
+}
+
 static bool is_due(const struct watch *w, const struct question *q)
 {
-    return q && q->key.subnet == w->p->at.interface &&
-           clocks_at_least(&w->f->order.clocks, q->captured_on, q->since_ns) >= wait_ns(q);
+    return q && q->key.subnet == w->p->at.interface && is_over(w, q);
 }
 
 struct question *question_due(const struct watch *w)
@@ -187,12 +194,24 @@ static void begin_question(const struct watch *w, struct question *q,
     q->first_ms = p->ns / NS_PER_MS;
 }
 
+/*
+ * A tap has a request twice at once, and two capture points have it on two interfaces. A sender
+ * that does not count its PSNs sends the same packet again later, while it has no answer.
+ */
+static bool is_copy(const struct question *q, bool same, const struct question_packet *p)
+{
+    if (!same)
+        return p->again;
+    return !q->asked || q->captured_on != p->captured_on ||
+           p->ns / NS_PER_MS - q->last_ms < COPY_MS;
+}
+
 struct question *question_ask_by(const struct watch *w, const struct question_key *key,
                                  const struct question_packet *p)
 {
     struct question *q = slot_of(w, key);
     bool known = question_key_same(&q->key, key);
-    if (known && q->last == p->last)
+    if (is_copy(q, known && q->last == p->last, p))
         return NULL;
     if (!known || !is_retry(q, p->ns / NS_PER_MS))
         begin_question(w, q, key, p);
@@ -202,6 +221,7 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
     q->last_ms = p->ns / NS_PER_MS;
     q->lid = p->lid;
     q->peer = p->peer;
+    q->busy_ns = p->busy_ns;
     q->captured_on = p->captured_on;
     if (!q->waits && q->asked >= QUESTION_ASKED &&
         q->last_ms - q->first_ms >= times[key->kind].over_ms)
@@ -248,21 +268,41 @@ struct question *question_take(const struct watch *w, struct question *q,
 
 /* ---- who is heard */
 
+/* The clocks of two capture points may differ: the shortest possible pause counts. */
+static void note_pause(const struct watch *w, const struct order_entry *before)
+{
+    int64_t ns = clocks_at_least(&w->f->order.clocks, before->interface, before->ns);
+    int64_t *pauses = &w->questions->pauses_ns[w->p->at.interface % WAITING_SUBNETS];
+    if (ns > PAUSE_NS)
+        *pauses = (int64_t)((uint64_t)*pauses + (uint64_t)ns - PAUSE_NS);
+}
+
 bool question_is_heard(const struct watch *w, const struct question *q)
 {
     const struct heard *h = &w->questions->heard[q->lid % HEARD];
     return q->lid && h->lid == q->lid && h->subnet == q->key.subnet &&
-           q->last_ms - h->ns / NS_PER_MS <= HEARD_MS;
+           q->busy_ns / NS_PER_MS - h->busy_ns / NS_PER_MS <= HEARD_MS;
+}
+
+bool question_hears_sender(const struct watch *w)
+{
+    const struct question q = {
+        .key.subnet = w->p->at.interface, .lid = w->p->ib.slid, .busy_ns = question_busy_ns(w)};
+    return question_is_heard(w, &q);
 }
 
 void question_hear_at(const struct watch *w, uint16_t lid)
 {
-    w->questions->heard[lid % HEARD] = (struct heard){w->p->at.ns, w->p->at.interface, lid};
+    w->questions->heard[lid % HEARD] = (struct heard){question_busy_ns(w), w->p->at.interface, lid};
 }
 
 void question_hear(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
+    const struct order_entry *before = order_before(&w->f->order);
+    uint64_t ns = (uint64_t)w->p->at.ns - (uint64_t)before->ns;
+    if (ns - PAUSE_NS <= INT64_MAX) /* neither shorter nor negative */
+        note_pause(w, before);
     if (ib->has_lrh && ib->dlid < LID_MULTICAST_FIRST)
         question_hear_at(w, ib->dlid);
 }

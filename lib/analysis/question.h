@@ -30,6 +30,7 @@ enum question_kind {
     QUESTION_REP,
     QUESTION_DHCP,
     QUESTION_SEGMENT, /* of a table, which wants an acknowledgement */
+    QUESTION_MAD,     /* of another management class */
     QUESTION_LARGE,   /* an echo request that is larger than one that was answered */
     QUESTION_KINDS
 };
@@ -51,10 +52,14 @@ struct question {
      * none */
     uint32_t stray_frame;
     int64_t first_ms, last_ms; /* since 1970 */
+    int64_t busy_ns;           /* of the last request, as in struct heard */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
     uint16_t captured_on;      /* capture interface of the last request */
     uint32_t smallest;         /* of echo requests: bytes of the smallest datagram */
-    uint16_t type;             /* of the last one: DHCP message type; attribute of a table */
+    /* of ARP and Neighbour Discovery: the first frame after the first request in which the target
+     * announced its address by broadcast, if it is greater; and the requests before it */
+    uint32_t announced_frame, asked_before;
+    uint16_t type; /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */
     struct question *next, *previous;
@@ -68,17 +73,20 @@ struct question {
 /* The packet of a request. */
 struct question_packet {
     uint64_t last; /* tells it from its copies */
-    int64_t ns;
+    int64_t ns, busy_ns;
     uint32_t frame;
     uint16_t lid, peer, captured_on; /* as those of struct question */
+    bool again;                      /* the same packet was captured before */
 };
 
 /* A requester retries twice before the lack of an answer means anything. */
 enum { QUESTION_ASKED = 3 };
+/* The same request is captured twice within this time; later, it was sent again (repeated.c). */
+enum { COPY_MS = 100 };
 
 /* A port to which a packet was captured: the capture point sees what is sent to it. */
 struct heard {
-    int64_t ns;
+    int64_t busy_ns;      /* without the pauses in which nothing was captured */
     uint16_t subnet, lid; /* LID 0: unused */
 };
 
@@ -104,6 +112,7 @@ struct waiting_list {
 struct questions {
     struct question all[QUESTIONS];
     struct heard heard[HEARD];
+    int64_t pauses_ns[WAITING_SUBNETS]; /* in which nothing of the subnet was captured */
     struct port_activity ports[PORTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
@@ -125,11 +134,24 @@ static inline bool question_key_same(const struct question_key *a, const struct 
     return memcmp(a, b, sizeof *a) == 0;
 }
 
+/* Time of the current packet without the pauses. Unsigned: times of a file may be any. */
+static inline int64_t question_busy_ns(const struct watch *w)
+{
+    int64_t pauses = w->questions->pauses_ns[w->p->at.interface % WAITING_SUBNETS];
+    return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)pauses);
+}
+
 static inline struct question_packet question_packet(const struct watch *w, uint64_t last)
 {
     const struct packet *p = w->p;
-    return (struct question_packet){last,       p->at.ns,   p->at.frame,
-                                    p->ib.slid, p->ib.dlid, p->captured_on};
+    return (struct question_packet){.last = last,
+                                    .ns = p->at.ns,
+                                    .busy_ns = question_busy_ns(w),
+                                    .frame = p->at.frame,
+                                    .lid = p->ib.slid,
+                                    .peer = p->ib.dlid,
+                                    .captured_on = p->captured_on,
+                                    .again = p->copy_of};
 }
 
 /* Is it a request to the SA? */
@@ -168,9 +190,14 @@ void question_close(const struct watch *w, struct question *q);
 /* When the first of those that wait for a proof may have it. */
 int64_t question_next_proof(const struct questions *all);
 
-/* Was a packet to the requester captured within the minute before its last request, or later? */
+/*
+ * Was a packet to the requester captured within the minute before its last request, or later? A
+ * pause in which nothing was captured does not count.
+ */
 bool question_is_heard(const struct watch *w, const struct question *q);
-/* Note to whom the current packet goes. */
+/* The same for the sender of the current packet. */
+bool question_hears_sender(const struct watch *w);
+/* Note to whom the current packet goes, and the pause before it. */
 void question_hear(const struct watch *w);
 /* The same for a response to a directed route, which may have no LID as its destination. */
 void question_hear_at(const struct watch *w, uint16_t lid);
@@ -184,7 +211,7 @@ struct question *question_due(const struct watch *w);
 typedef void question_report(const struct watch *w, struct question *q);
 question_report sa_unanswered, report_unanswered, smp_unanswered, dhcp_unanswered, arp_unanswered,
     nd_unanswered, echo_unanswered, large_lost, segment_unanswered, req_unanswered, rep_unanswered,
-    dreq_unanswered;
+    dreq_unanswered, mad_unanswered;
 
 /* Requests to the SA that are no questions yet become some (sa_transactions.c). */
 APART void sa_ask_pending(const struct watch *w);

@@ -46,20 +46,107 @@ APART static void no_multicast_lid(const struct watch *w, const struct sa_transa
                 text_of_gid(group, mgid), mlid);
 }
 
+/* The state in the answer may have more bits: those of earlier joins. */
+APART static void other_join(const struct watch *w, const struct sa_transaction *q,
+                             const uint8_t *record)
+{
+    struct sender who = requester_of(w);
+    char group[GID_TEXT];
+    uint8_t join = record[MCM_SCOPE_JOIN] & 0x0f;
+    const struct event_key key = key_of(w, &who, q->subject.gid, (uint16_t)(1 + join));
+    watch_event(w, &key, &who, q->request.frame,
+                "the SA answers its join of the group %s with JoinState %u by JoinState %u",
+                text_of_gid(group, record + MCM_MGID), q->join, join);
+}
+
+APART static void other_mtu(const struct watch *w, const struct sa_transaction *q,
+                            const uint8_t *record)
+{
+    struct sender who = requester_of(w);
+    char group[GID_TEXT];
+    uint8_t mtu = record[MCM_MTU] & 0x3f;
+    const struct event_key key = key_of(w, &who, q->subject.gid, (uint16_t)(0x100 + mtu));
+    watch_event(w, &key, &who, q->request.frame,
+                "the SA answers its join of the group %s, for an MTU of exactly %u bytes, by "
+                "one of %u bytes",
+                text_of_gid(group, record + MCM_MGID), ib_mtu_bytes(q->mtu), ib_mtu_bytes(mtu));
+}
+
+/* ---- Q_Keys */
+
+/* The Q_Key that the SA gave the last member of a group. A cache. */
+enum { GROUP_QKEYS = 1 << 8 };
+
+struct group_qkeys {
+    struct group_qkey {
+        uint8_t mgid[GID_SIZE];
+        uint32_t qkey, frame; /* frame 0: unused */
+        uint16_t subnet, lid; /* of the member */
+    } all[GROUP_QKEYS];
+};
+
+struct group_qkeys *group_qkeys_new(void)
+{
+    return g_new0(struct group_qkeys, 1);
+}
+
+APART static void two_qkeys(const struct watch *w, const struct group_qkey *old, uint32_t qkey)
+{
+    struct sender who = requester_of(w), other = sender_of_lid(w, old->lid);
+    char group[GID_TEXT], text[SENDER_TEXT_SIZE];
+    const struct event_key key = key_of(w, &who, old->mgid, 0x300);
+    watch_event(
+        w, &key, &who, old->frame,
+        "the SA gives it the Q_Key 0x%08x of the group %s; to %s it gave 0x%08x: they do not "
+        "receive each other's packets until both have one",
+        qkey, text_of_gid(group, old->mgid), sender_text(text, &other), old->qkey);
+}
+
+/* Members that joined at another time may have another one, if the group was created again. */
+static void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey)
+{
+    struct group_qkey *g = &w->group_qkeys->all[mix_gid(0, mgid) >> 32 & (GROUP_QKEYS - 1)];
+    uint16_t lid = port_to_lid(w->p->dst);
+    bool known = g->frame && g->subnet == w->p->at.interface &&
+                 memcmp(g->mgid, mgid, GID_SIZE) == 0;
+    if (known && g->lid != lid && g->qkey != qkey)
+        two_qkeys(w, g, qkey);
+    *g = (struct group_qkey){
+        .qkey = qkey, .frame = w->p->at.frame, .subnet = w->p->at.interface, .lid = lid};
+    memcpy(g->mgid, mgid, GID_SIZE);
+}
+
+/* ---- answers about groups */
+
+static void watch_join(const struct watch *w, const struct sa_transaction *q, const uint8_t *record)
+{
+    if (q->join)
+        watch_qkey(w, record + MCM_MGID, be32(record + MCM_QKEY));
+    if (q->join & ~record[MCM_SCOPE_JOIN])
+        other_join(w, q, record);
+    if (q->mtu && q->mtu != (record[MCM_MTU] & 0x3f))
+        other_mtu(w, q, record);
+}
+
 static void watch_group(const struct watch *w, const struct sa_transaction *q)
 {
     const uint8_t *record = w->p->mad.sa.data.p, *mgid = record + MCM_MGID;
     uint16_t mlid = be16(record + MCM_MLID);
-    if (q->mask & MCM_HAS_MGID && memcmp(mgid, q->subject.gid, GID_SIZE) != 0)
+    if (q->mask & MCM_HAS_MGID && memcmp(mgid, q->subject.gid, GID_SIZE) != 0) {
         another_gid(w, q, mgid, "group");
-    else if (w->p->mad.mad.method == SA_GET_RESP &&
-             (mlid < LID_MULTICAST_FIRST || mlid > LID_MULTICAST_LAST))
+        return;
+    }
+    if (w->p->mad.mad.method != SA_GET_RESP)
+        return;
+    if (mlid < LID_MULTICAST_FIRST || mlid > LID_MULTICAST_LAST)
         no_multicast_lid(w, q, mgid, mlid);
+    if (q->subject.method == SA_SET)
+        watch_join(w, q, record);
 }
 
 /* ---- paths */
 
-static void another_pkey(const struct watch *w, const struct sa_transaction *q, uint16_t pkey)
+APART static void another_pkey(const struct watch *w, const struct sa_transaction *q, uint16_t pkey)
 {
     struct sender who = requester_of(w);
     char gid[GID_TEXT];
@@ -68,6 +155,28 @@ static void another_pkey(const struct watch *w, const struct sa_transaction *q, 
                 "the SA answers its request of the path to %s with P_Key 0x%04x by a path with "
                 "P_Key 0x%04x",
                 text_of_gid(gid, q->subject.gid), q->pkey, pkey);
+}
+
+/* LIDs of ports are 1 to 0xbfff (IBA 4.1.1). */
+APART static void no_unicast_lid(const struct watch *w, const struct sa_transaction *q,
+                                 uint16_t lid)
+{
+    struct sender who = requester_of(w);
+    char gid[GID_TEXT];
+    const struct event_key key = key_of(w, &who, q->subject.gid, lid ? lid : 0xffff);
+    watch_event(w, &key, &who, q->request.frame,
+                "the SA gives it a path to %s with the LID 0x%04x, which no port can have",
+                text_of_gid(gid, w->p->mad.sa.data.p + PATH_DGID), lid);
+}
+
+APART static void no_mtu(const struct watch *w, const struct sa_transaction *q, uint8_t code)
+{
+    struct sender who = requester_of(w);
+    char gid[GID_TEXT];
+    const struct event_key key = key_of(w, &who, q->subject.gid, (uint16_t)(0x200 + code));
+    watch_event(w, &key, &who, q->request.frame,
+                "the SA gives it a path to %s with the MTU code %u, which is none",
+                text_of_gid(gid, w->p->mad.sa.data.p + PATH_DGID), code);
 }
 
 /* A port has the default prefix besides its subnet's (IBA 4.1.1): only the GUID counts. */
@@ -84,6 +193,10 @@ static void watch_path(const struct watch *w, const struct sa_transaction *q)
         another_gid(w, q, p + PATH_DGID, "path to");
     else if (q->mask & PATH_HAS_PKEY && !same_partition(pkey, q->pkey))
         another_pkey(w, q, pkey);
+    else if (!be16(p + PATH_DLID) || be16(p + PATH_DLID) >= LID_MULTICAST_FIRST)
+        no_unicast_lid(w, q, be16(p + PATH_DLID));
+    else if (!ib_mtu_bytes(p[PATH_MTU] & 0x3f))
+        no_mtu(w, q, p[PATH_MTU] & 0x3f);
 }
 
 static bool has_no_records(const struct sa *sa)

@@ -137,8 +137,8 @@ static void watch_path(const struct watch *w, const struct question *q)
         path_refused(w, NULL, sa->data.p + PATH_DGID);
 }
 
-/* A query without a result is no refusal. */
-static void refused(const struct watch *w, const struct question *q)
+/* A query without a result is no refusal, but a broadcast group must exist. */
+static void refused(const struct watch *w, const struct question *q, const struct sa_transaction *t)
 {
     uint16_t status = w->p->mad.mad.status;
     struct sender who = sender_of_lid(w, q->lid);
@@ -147,8 +147,11 @@ static void refused(const struct watch *w, const struct question *q)
     const struct event_key key = event_key(w, EVENT_SA_REFUSED, who.gid, NULL,
                                            (uint64_t)who.lid << 48 |
                                                (uint64_t)be24(q->key.who) << 16 | status);
-    if (is_query && (status & SA_STATUS_MASK) == SA_STATUS_NO_RECORDS)
+    if (is_query && (status & SA_STATUS_MASK) == SA_STATUS_NO_RECORDS) {
+        if (be16(q->key.who + SA_KEY_ATTRIBUTE) == SA_MC_MEMBER_RECORD)
+            watch_missing_group(w, t);
         return;
+    }
     watch_event(w, &key, &who, q->first_frame, "the SA refuses %s: status 0x%04x, %s",
                 request_text(q, text), status, sa_status_name(status));
 }
@@ -198,7 +201,7 @@ APART static void watch_refusal(const struct watch *w, const struct sa_transacti
     const struct question *q = t->followed ? question_find(w, &key) : NULL;
     watch_path(w, q);
     if (q && q->key.kind == QUESTION_SA)
-        refused(w, q);
+        refused(w, q, t);
 }
 
 static void answered(const struct watch *w, struct sa_transaction *t)

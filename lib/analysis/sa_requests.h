@@ -22,16 +22,17 @@ struct sa_subject {
 
 struct sa_transaction {
     uint64_t requester, tid;
-    struct question_packet request;         /* the last one; frame 0: none was captured */
-    int64_t first_ns;                       /* of the first request */
-    uint32_t first_frame;                   /* the same */
-    uint32_t requests;                      /* that wait for the answer */
-    uint32_t answered_frame;                /* 0: not answered */
-    struct sa_subject subject;              /* if it is followed */
-    uint64_t mask;                          /* of the valid components */
-    uint16_t pkey;                          /* of a path */
-    bool followed;                          /* it is or may become a question */
-    bool pending;                           /* its last request is no question yet */
+    struct question_packet request; /* the last one; frame 0: none was captured */
+    int64_t first_ns;               /* of the first request */
+    uint32_t first_frame;           /* the same */
+    uint32_t requests;              /* that wait for the answer */
+    uint32_t answered_frame;        /* 0: not answered */
+    struct sa_subject subject;      /* if it is followed */
+    uint64_t mask;                  /* of the valid components */
+    uint16_t pkey;                  /* of a path or a group */
+    uint8_t join, mtu;              /* of a join: JoinState; code of the only MTU; 0: none */
+    bool followed;                  /* it is or may become a question */
+    bool pending;                   /* its last request is no question yet */
     struct sa_transaction *next, *previous; /* of those that are pending, in the order of capture */
 };
 
@@ -65,6 +66,8 @@ struct sa_subject sa_subject_of(const struct watch *w, struct port requester, ui
 
 /* Does the SA's answer fit what was wanted (sa_answers.c)? */
 void watch_sa_answer(const struct watch *w, const struct sa_transaction *t);
+/* The SA has no record of the group that was wanted (missing_groups.c). */
+void watch_missing_group(const struct watch *w, const struct sa_transaction *t);
 /* The current packet is the answer: is it late (sa_slow.c)? */
 void watch_sa_answer_time(const struct watch *w, struct sa_transaction *t);
 

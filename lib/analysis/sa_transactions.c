@@ -2,6 +2,7 @@
 #include "analysis/sa_requests.h"
 #include "wire/put.h"
 
+enum { SELECT_EXACTLY = 2 }; /* of an MTU or a rate (IBA 15.2.5.16) */
 /* So long a request is only noted: the shortest time after which an answer is late (sa_slow.c). */
 enum { PENDING_MS = 1000, NS_PER_MS = 1000000 };
 
@@ -185,23 +186,58 @@ static void note_request(const struct watch *w, struct sa_transaction *t)
     t->request = question_packet(w, p->ib.psn + UINT64_C(1));
 }
 
+/* As of a question (question.c). After the answer, a requester asks again with another PSN. */
+static bool is_copy(const struct watch *w, const struct sa_transaction *t, bool known)
+{
+    const struct packet *p = w->p;
+    if (!known || t->request.last != p->ib.psn + UINT64_C(1))
+        return p->copy_of;
+    return t->answered_frame || t->request.captured_on != p->captured_on ||
+           watch_ms(w) - t->request.ns / NS_PER_MS < COPY_MS;
+}
+
+static void want_of_join(struct sa_transaction *t, const uint8_t *record)
+{
+    const uint64_t only = MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU;
+    uint8_t mtu = record[MCM_MTU];
+    if (t->mask & MCM_HAS_JOIN_STATE)
+        t->join = record[MCM_SCOPE_JOIN] & 0x0f;
+    if ((t->mask & only) == only && mtu >> 6 == SELECT_EXACTLY)
+        t->mtu = mtu & 0x3f;
+}
+
+/* Components of the request that the answer is to have. */
+static void want(struct sa_transaction *t, const struct sa *sa)
+{
+    const struct sa_subject *s = &t->subject;
+    t->mask = sa->component_mask;
+    t->pkey = 0;
+    t->join = t->mtu = 0;
+    if (s->has_gid && s->attribute == SA_PATH_RECORD)
+        t->pkey = be16(sa->data.p + PATH_PKEY);
+    else if (s->has_gid && s->attribute == SA_MC_MEMBER_RECORD)
+        t->pkey = be16(sa->data.p + MCM_PKEY);
+    if (s->has_gid && kind_of(s) == QUESTION_JOIN)
+        want_of_join(t, sa->data.p);
+}
+
 void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const uint8_t *gid)
 {
     const struct packet *p = w->p;
     const struct sa *sa = &p->mad.sa;
     const struct sa_subject s = sa_subject_of(w, p->src, sa->mad.method, gid);
-    if (t->requester != p->src.id || t->tid != sa->mad.tid)
-        sa_transaction_begin(w, t, p->src, &s);
-    if (t->request.last == p->ib.psn + UINT64_C(1)) /* a copy */
+    bool known = t->requester == p->src.id && t->tid == sa->mad.tid;
+    if (is_copy(w, t, known))
         return;
+    if (!known)
+        sa_transaction_begin(w, t, p->src, &s);
     if (t->pending)
         sa_ask_pending(w);
     note_request(w, t);
     if (!is_followed(w, t, &s))
         return;
     t->subject = s;
-    t->mask = sa->component_mask;
-    t->pkey = gid && s.attribute == SA_PATH_RECORD ? be16(sa->data.p + PATH_PKEY) : 0;
+    want(t, sa);
     t->followed = true;
     t->answered_frame = 0;
     enter_pending(w, t);

@@ -37,7 +37,8 @@ static void reported(const struct watch *w)
 
 void watch_report(const struct watch *w)
 {
-    watch_notice(w);
+    if (!w->p->copy_of)
+        watch_notice(w);
     if (!port_to_lid(w->p->src) || !port_to_lid(w->p->dst) || packet_is_corrupt(w->p))
         return;
     if (w->p->mad.mad.method == SA_REPORT) {

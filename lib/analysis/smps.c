@@ -53,8 +53,11 @@ static const struct name attribute_names[] = {
     {0x0010, "NodeDescription"},
     {SMP_NODE_INFO, "NodeInfo"},
     {0x0012, "SwitchInfo"},
+    {0x0014, "GUIDInfo"},
     {SMP_PORT_INFO, "PortInfo"},
     {SMP_PKEY_TABLE, "P_KeyTable"},
+    {0x0017, "SLtoVLMappingTable"},
+    {0x0018, "VLArbitrationTable"},
     {0x0019, "LinearForwardingTable"},
     {0x001b, "MulticastForwardingTable"},
     {SMP_SM_INFO, "SMInfo"},
@@ -124,18 +127,33 @@ static void responded(const struct watch *w, const struct question_key *key)
         question_answer(w, q);
 }
 
-void watch_smp_requests(const struct watch *w)
+/* Writes the key, if the packet is followed. */
+static bool is_followed(const struct watch *w, struct question_key *key)
 {
     uint8_t method = w->p->mad.mad.method;
     bool response = method == SMP_GET_RESP;
+    return (response || method == SMP_GET || method == SMP_SET) && w->p->ib.has_lrh &&
+           w->p->mad.result == WIRE_OK && smp_key(w, response ? w->p->src : w->p->dst, key);
+}
+
+void watch_smp_requests(const struct watch *w)
+{
     struct question_key key;
-    if ((!response && method != SMP_GET && method != SMP_SET) || !w->p->ib.has_lrh ||
-        w->p->mad.result != WIRE_OK || !smp_key(w, response ? w->p->src : w->p->dst, &key))
+    if (!is_followed(w, &key))
         return;
-    if (response)
+    if (w->p->mad.mad.method == SMP_GET_RESP)
         responded(w, &key);
     else
         requested(w, &key);
-    if (w->p->mad.mad.attribute == SMP_PORT_INFO)
-        watch_link(w, &key);
+    if (w->p->mad.mad.attribute != SMP_PORT_INFO)
+        return;
+    watch_link(w, &key);
+    watch_width(w, &key);
+}
+
+void watch_smp_again(const struct watch *w)
+{
+    struct question_key key;
+    if (is_followed(w, &key))
+        requested(w, &key);
 }

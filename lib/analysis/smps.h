@@ -15,6 +15,8 @@ enum { SMP_KEY_ATTRIBUTE = 0, SMP_KEY_MODIFIER = 2, SMP_KEY_AGENT = 6 };
 bool smp_key(const struct watch *w, struct port target, struct question_key *key);
 /* The current packet has the PortInfo of this target (links.c). */
 void watch_link(const struct watch *w, const struct question_key *target);
+/* The same (widths.c). */
+void watch_width(const struct watch *w, const struct question_key *target);
 /* "the directed route 0,1,2" or "LID 3" */
 void smp_append_target(GString *out, const struct question_key *key);
 /* The sender fields of the port, if it has a LID. */

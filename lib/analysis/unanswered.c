@@ -5,6 +5,7 @@
  */
 #include "analysis/unanswered.h"
 #include "wire/nd.h"
+#include "wire/pkey.h"
 
 struct sender sender_at(const struct watch *w, uint16_t lid, const struct ip *ip)
 {
@@ -33,35 +34,96 @@ struct ip ip_of_key(const uint8_t bytes[16])
     return ip_read(bytes, v4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE);
 }
 
-void ip_unanswered(const struct watch *w, enum event_kind kind, const struct question *q)
+/* The P_Key with which the holder of the IP address sends; 0: it is not known. */
+static uint16_t pkey_of(const struct watch *w, uint32_t link, const struct ip *ip)
+{
+    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, link, ip);
+    const struct endport *port = n ? endports_by_gid(w->f->endports, w->p->at.interface,
+                                                     n->lladdr + LLADDR_GID)
+                                   : NULL;
+    if (!port)
+        return 0;
+    const struct port at = port_lid(w->p->at.interface, port->lid);
+    const struct qp *qp = qpns_find(w->f->qpns, &at, be24(n->lladdr + LLADDR_QPN));
+    return qp ? qp->pkey : 0;
+}
+
+/* One of two P_Keys that match is that of a full member (IBA 10.9.3). */
+static bool are_limited(const struct watch *w, const struct question *q, uint16_t *pkey)
+{
+    struct ip from = ip_of_key(q->key.who), to = ip_of_key(q->key.about);
+    *pkey = pkey_of(w, (uint32_t)q->key.requester, &from);
+    return is_partition(*pkey) && !(*pkey & PKEY_MEMBERSHIP) &&
+           pkey_of(w, (uint32_t)q->key.requester, &to) == *pkey;
+}
+
+void ip_unanswered(const struct watch *w, enum event_kind kind, const struct question *q,
+                   const char *more)
 {
     struct ip from = ip_of_key(q->key.who), to = ip_of_key(q->key.about);
     struct sender who = sender_at(w, q->lid, &from);
     const struct event_key key = event_key(w, kind, q->key.who, q->key.about, q->key.requester);
-    char target[SENDER_TEXT_SIZE];
+    char target[SENDER_TEXT_SIZE], limited[120] = "";
+    uint16_t pkey;
+    if (are_limited(w, q, &pkey))
+        g_snprintf(
+            limited, sizeof limited,
+            "; both are limited members of the partition (P_Key 0x%04x), so neither receives "
+            "the other's packets",
+            pkey);
     watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
-                "no reply from %s was captured to %u requests since frame %u, %g s after the last",
-                ip_text(target, &to), q->waited, q->first_frame, question_wait_s(q->key.kind));
+                "no reply from %s was captured to %u requests since frame %u, %g s after the "
+                "last%s%s",
+                ip_text(target, &to), q->waited, q->first_frame, question_wait_s(q->key.kind), more,
+                limited);
 }
 
 /* ---- ARP and Neighbour Discovery */
 
+static const struct neighbour *target_of(const struct watch *w, const struct question *q)
+{
+    struct ip target = ip_of_key(q->key.about);
+    return neighbours_of_ip(w->f->neighbours, (uint32_t)q->key.requester, &target);
+}
+
+/*
+ * A broadcast of the target has its address, and the requester may have received it. It has not if
+ * it asks three times more.
+ */
+static void note_announcement(const struct watch *w, struct question *q)
+{
+    const struct neighbour *n = q->asked > 1 ? target_of(w, q) : NULL;
+    if (!n || n->last_frame < q->first_frame || q->announced_frame > q->first_frame)
+        return;
+    q->announced_frame = n->last_frame;
+    q->asked_before = q->asked - 1;
+}
+
+static bool asks_on(const struct question *q)
+{
+    return q->announced_frame > q->first_frame && q->waited >= q->asked_before + QUESTION_ASKED;
+}
+
 /* Did the target announce its address since the first request? */
 static bool is_announced(const struct watch *w, const struct question *q)
 {
-    struct ip target = ip_of_key(q->key.about);
-    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, q->key.requester, &target);
+    const struct neighbour *n = target_of(w, q);
     return n ? n->last_frame >= q->first_frame
              : w->f->undone->tables[UNDONE_NEIGHBOURS].refused > 0;
 }
 
-static void address_unanswered(const struct watch *w, enum event_kind kind, struct question *q)
+static void address_unanswered(const struct watch *w, enum event_kind kind,
+                               const struct question *q)
 {
-    if (is_announced(w, q))
-        question_answer(w, q);
-    else
-        ip_unanswered(w, kind, q);
+    char more[80] = "";
+    bool announced = is_announced(w, q);
+    if (announced && !asks_on(q))
+        return;
+    if (announced)
+        g_snprintf(more, sizeof more, ", although it announced its address in frame %u",
+                   q->announced_frame);
+    ip_unanswered(w, kind, q, more);
 }
 
 void arp_unanswered(const struct watch *w, struct question *q)
@@ -76,30 +138,34 @@ void nd_unanswered(const struct watch *w, struct question *q)
 
 static void ask_for(const struct watch *w, const struct question_key *key)
 {
-    question_ask(w, key, w->p->ib.psn + UINT64_C(1));
+    struct question *q = question_ask(w, key, w->p->ib.psn + UINT64_C(1));
+    if (q)
+        note_announcement(w, q);
+}
+
+/* A message of the target to the requester alone, such as a reply. */
+static void answered(const struct watch *w, enum question_kind kind, const struct ip *requester,
+                     const struct ip *target)
+{
+    const struct question_key key = key_of_ips(w, kind, requester, target);
+    struct question *q = ib_is_multicast(&w->p->ib) ? NULL : question_find(w, &key);
+    if (q)
+        question_answer(w, q);
 }
 
 /* Probes and announcements want no reply (RFC 5227 sections 2.1, 2.3). */
 static void watch_arp(const struct watch *w, const struct datagram *d)
 {
     const struct arp *a = &d->arp;
-    if (d->arp_result != WIRE_OK || a->pln != IPV4_ADDRESS_SIZE || a->op != ARP_REQUEST)
+    if (d->arp_result != WIRE_OK || a->pln != IPV4_ADDRESS_SIZE)
         return;
     struct ip from = ip_read(d->body.p + a->spa, IPV4_ADDRESS_SIZE),
               to = ip_read(d->body.p + a->tpa, IPV4_ADDRESS_SIZE);
-    if (ip_is_unspecified(&from) || ip_same(&from, &to))
+    answered(w, QUESTION_ARP, &to, &from);
+    if (a->op != ARP_REQUEST || ip_is_unspecified(&from) || ip_same(&from, &to))
         return;
     const struct question_key key = key_of_ips(w, QUESTION_ARP, &from, &to);
     ask_for(w, &key);
-}
-
-static void watch_advertisement(const struct watch *w, const struct ip *target,
-                                const struct ip *requester)
-{
-    const struct question_key key = key_of_ips(w, QUESTION_ND, requester, target);
-    struct question *q = question_find(w, &key);
-    if (q)
-        question_answer(w, q);
 }
 
 /* A solicitation from :: is duplicate address detection (RFC 4862 section 5.4.2). */
@@ -111,9 +177,10 @@ static void watch_nd(const struct watch *w, const struct datagram *d)
               source = ip_read(d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE),
               destination = ip_read(d->body.p + IPV6_DESTINATION, IPV6_ADDRESS_SIZE);
     if (d->icmpv6.p[0] == ND_NA)
-        watch_advertisement(w, &target, &destination);
+        answered(w, QUESTION_ND, &destination, &target);
     if (d->icmpv6.p[0] != ND_NS || ip_is_unspecified(&source))
         return;
+    answered(w, QUESTION_ND, &destination, &source);
     const struct question_key key = key_of_ips(w, QUESTION_ND, &source, &target);
     ask_for(w, &key);
 }

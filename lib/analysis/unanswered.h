@@ -17,8 +17,9 @@ const char *ip_text(char text[SENDER_TEXT_SIZE], const struct ip *ip);
 /* The IP address in a question's key: an IPv4 address is the one with zeros behind it. */
 struct ip ip_of_key(const uint8_t bytes[16]);
 
-/* The event that the question has no answer. */
-void ip_unanswered(const struct watch *w, enum event_kind kind, const struct question *q);
+/* The event that the question has no answer. more: ", although ..." or "". */
+void ip_unanswered(const struct watch *w, enum event_kind kind, const struct question *q,
+                   const char *more);
 
 /* An ICMP or ICMPv6 message to one host that is no echo, with eight bytes or more (icmp_errors.c).
  */

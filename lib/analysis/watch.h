@@ -37,6 +37,12 @@ struct watch {
     struct pkey_tables *pkey_tables;
     struct small_paths *small_paths;
     struct header_fields *headers;
+    struct loops *loops;
+    struct missing_groups *missing_groups;
+    struct routing_loops *routing_loops;
+    struct group_qkeys *group_qkeys;
+    struct size_errors *size_errors;
+    struct tcp_flows *tcp;
 };
 
 /*
@@ -76,11 +82,16 @@ static inline int64_t watch_ms(const struct watch *w)
 /* ---- the watchers */
 
 void watch_refused_requests(const struct watch *w, const struct subnet_event *e); /* refused.c */
-APART void watch_sa_requests(const struct watch *w);        /* sa_requests.c */
-void watch_holders(const struct watch *w);                  /* holders.c */
-APART void watch_connection_message(const struct watch *w); /* connections.c */
+void watch_group_record(const struct watch *w, const struct subnet_event *e); /* missing_groups.c */
+APART void watch_sa_requests(const struct watch *w);                          /* sa_requests.c */
+void watch_holders(const struct watch *w);                                    /* holders.c */
+APART void watch_connection_message(const struct watch *w);                   /* connections.c */
+void watch_connection_question(const struct watch *w);
 /* A NAK other than "PSN sequence error" moves the requester's QP to the error state. */
 void watch_nak(const struct watch *w, uint8_t code);
+/* A REQ, and a DREQ or DREP, of the connection (loops.c). */
+void watch_connection_opens(const struct watch *w, const struct connection *c);
+void watch_connection_closes(const struct watch *w, const struct connection *c, bool is_request);
 void watch_smp(const struct watch *w); /* subnet.c */
 void watch_notice(const struct watch *w);
 void watch_managers(const struct watch *w, const struct subnet_event *e);
@@ -91,6 +102,7 @@ APART void watch_report(const struct watch *w);        /* sa_transfers.c */
 APART void watch_rmpp(const struct watch *w);
 APART void watch_segment(const struct watch *w);
 void watch_smp_requests(const struct watch *w);    /* smps.c */
+void watch_smp_again(const struct watch *w);       /* a request that is the same packet */
 APART void watch_counters(const struct watch *w);  /* counters.c */
 APART void watch_dhcp(const struct watch *w);      /* dhcp.c */
 void watch_twins(const struct watch *w);           /* twins.c */
@@ -108,8 +120,12 @@ void watch_sender_pkey(const struct watch *w);
 void watch_path_of_event(const struct watch *w, const struct subnet_event *e); /* mtus.c */
 void watch_path_mtu(const struct watch *w);
 void watch_advertised_mtu(const struct watch *w);
+void watch_ipv6_mtu(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
 void watch_headers(const struct watch *w);
 void watch_grh(const struct watch *w);
+void watch_ip(const struct watch *w);           /* ip.c */
+void watch_mad_requests(const struct watch *w); /* mads.c */
+void watch_same_again(const struct watch *w);   /* repeated.c */
 
 #endif

@@ -287,11 +287,13 @@ enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int 
 {
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000, left = ms;
     bool busy = false;
+    a->busy = 0;
     for (gint64 wait = BUSY_MS;; wait *= 2) {
         enum sa_outcome outcome = query_once(sa, q, (int)left, stop, a, error, size);
         if (outcome == SA_NOTHING && busy)
             return SA_OK; /* the SA responds: A contains its last response */
         busy = outcome == SA_OK && (a->status & MAD_STATUS_BUSY);
+        a->busy += busy;
         left = (end - g_get_monotonic_time()) / 1000;
         if (!busy || left <= wait)
             return outcome;

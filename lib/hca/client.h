@@ -21,6 +21,7 @@ struct sa_response {
     GByteArray *records; /* owned by the caller: the records, back to back; one record for a Get */
     uint32_t stride;     /* bytes from one record to the next; 0: a single record */
     uint8_t mad[MAD_SIZE]; /* first MAD of the response, as received */
+    unsigned busy;         /* responses with status busy, to this try or earlier ones */
 };
 
 /* Maximum response in bytes: a table of 1.2 million MCMemberRecords. */

@@ -74,7 +74,7 @@ static const struct neighbour *learn_announced(const struct observation *o, cons
         struct endport *port = endports_get_by_gid(o->f->endports, p->at.interface,
                                                    lladdr + LLADDR_GID, true);
         if (port)
-            endport_announces(port, p->ib.pkey, be24(lladdr + LLADDR_QPN));
+            endport_announces(port, p->ib.pkey, be24(lladdr + LLADDR_QPN), p->at.frame);
     }
     if (!ip || ip_is_unspecified(ip))
         return NULL;

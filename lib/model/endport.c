@@ -297,7 +297,7 @@ static void merge_announced(struct endport *p, const struct endport *other)
 {
     for (unsigned i = 0; i < ENDPORT_UD_QPS && other->ud[i].qpn; i++)
         if (!other->ud[i].before)
-            endport_announces(p, other->ud_pkey[i], other->ud[i].qpn);
+            endport_announces(p, other->ud_pkey[i], other->ud[i].qpn, other->ud_frame[i]);
 }
 
 /* If two values differ, the newer one is unknown: forget both. */
@@ -406,13 +406,14 @@ static unsigned place_of_qpn(const struct endport *p, uint16_t pkey, uint32_t qp
     return old;
 }
 
-void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn)
+void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn, uint32_t frame)
 {
     unsigned i = place_of_qpn(p, pkey, qpn);
     if (i == ENDPORT_UD_QPS)
         return;
     p->ud[i].qpn = qpn & 0xffffff;
     p->ud_pkey[i] = pkey & 0x7fff;
+    p->ud_frame[i] = frame;
     p->ud[i].before = false;
 }
 
@@ -436,6 +437,19 @@ enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_
     }
     bool full = p->ud[ENDPORT_UD_QPS - 1].qpn != 0;
     return full ? ANNOUNCED_UNKNOWN : answer;
+}
+
+uint32_t endport_ud_qpn(const struct endport *p, uint16_t pkey, uint32_t *frame)
+{
+    uint32_t qpn = 0;
+    for (unsigned i = 0; i < ENDPORT_UD_QPS && p->ud[i].qpn; i++) {
+        bool is_current = p->ud_pkey[i] == (pkey & 0x7fff) && !p->ud[i].before;
+        if (!is_current || (qpn && p->ud_frame[i] <= *frame))
+            continue;
+        qpn = p->ud[i].qpn;
+        *frame = p->ud_frame[i];
+    }
+    return qpn;
 }
 
 bool endport_has_one_interface(const struct endport *p, uint16_t pkey)

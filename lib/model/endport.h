@@ -76,7 +76,8 @@ struct endport {
         uint32_t qpn : 24;
         uint32_t before : 1; /* announced before an interface of the partition last joined */
     } ud[ENDPORT_UD_QPS];
-    uint16_t ud_pkey[ENDPORT_UD_QPS]; /* their partitions, 15 bits; apart, which saves memory */
+    uint16_t ud_pkey[ENDPORT_UD_QPS];  /* their partitions, 15 bits; apart, which saves memory */
+    uint32_t ud_frame[ENDPORT_UD_QPS]; /* frame that announced it last */
     /*
      * Service-ID of an IPoIB connection that it accepted; 0: not seen. Its IPoIB listens on this
      * form. Once the form of RFC 4755 was accepted, another does not replace it.
@@ -161,6 +162,12 @@ static inline uint32_t endport_gsi_since(const struct endport *p)
  */
 enum announced { ANNOUNCED, ANNOUNCED_ANOTHER, ANNOUNCED_UNKNOWN };
 enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_t qpn);
+
+/*
+ * The QPN that the port announced last on this partition since an interface of the partition last
+ * joined, and the frame in which it did; 0: none.
+ */
+uint32_t endport_ud_qpn(const struct endport *p, uint16_t pkey, uint32_t *frame);
 
 /*
  * Does the port have one interface on the partition, as far as the capture shows? An IP address can

@@ -121,6 +121,14 @@ static void follow_lifecycle(const struct observation *o, const struct cm *cm, s
         connection_ended(c, clocks_of(o));
 }
 
+static void follow_sa(const struct observation *o)
+{
+    const struct packet *p = o->p;
+    if (p->ib.sqpn == QPN_GSI)
+        o->e->sa_sent = subnet_sa_sent(o->f->subnet, &p->src, &p->dst, p->ib.psn,
+                                       is_truncated_early(p), p->at.frame);
+}
+
 static void learn_mad(struct observation *o)
 {
     const struct packet *p = o->p;
@@ -133,10 +141,10 @@ static void learn_mad(struct observation *o)
         o->e->smi = subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn, p->at.frame,
                                     &o->e->smi_whole);
     follow_gsi(o, find_gsi(o));
-    if (p->ib.sqpn == QPN_GSI)
-        o->e->sa_sent = subnet_sa_sent(o->f->subnet, &p->src, &p->dst, p->ib.psn,
-                                       is_truncated_early(p), p->at.frame);
+    follow_sa(o);
     subnet_mad(o->f->subnet, p->at.frame, &p->mad, &p->src, &p->dst, on_subnet_event, o);
+    if (!o->e->sa_sent)
+        follow_sa(o); /* it may be the first packet of the SA */
     if (!o->e->gsi)
         follow_new_gsi(o);
     if (cm && c && connection_is_ipoib(c))

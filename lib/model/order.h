@@ -59,6 +59,12 @@ static inline uint32_t order_last(const struct order *o)
     return o->subnets[o->now].entries[0].frame;
 }
 
+/* The frame of its subnet before the last one; frame 0: none. */
+static inline const struct order_entry *order_before(const struct order *o)
+{
+    return &o->subnets[o->now].entries[1];
+}
+
 /*
  * The number of the first frame of its subnet within the window of the last one; 0: the window is
  * not full.

@@ -68,15 +68,11 @@ void subnet_merge_doubt(struct subnet *s, uint16_t from, uint16_t to)
     managers_merge_doubt(s->managers, from, to);
 }
 
-/*
- * The first packet of the SA makes its LID known, and the sequence begins with the next one. So
- * that one has the PSN 1 if the node's GSI sent nothing before the first.
- */
 static void add_to_sequence(struct sa_sequence *q, uint32_t psn, uint32_t frame)
 {
     enum sequence_seen seen = sequence_saw(&q->gsi, psn, frame);
     if (seen == SEEN_NEW)
-        q->from_start = psn <= 1 && !q->gsi.gap_frame;
+        q->from_start = psn == 0 && !q->gsi.gap_frame;
     q->gaps += seen == SEEN_GAP;
     q->packets++;
 }

@@ -115,7 +115,7 @@ uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface);
  */
 struct sa_sequence {
     struct sequence gsi;    /* a truncated packet is a gap */
-    uint32_t packets, gaps; /* packets: 0: none was captured */
+    uint32_t packets, gaps; /* packets: at least 1 */
     uint16_t to;            /* LID to which it sent first; 0: none */
     bool to_several;        /* it sent to several ports */
     bool from_start;        /* its first packet since the start of its node was captured */
@@ -130,21 +130,23 @@ struct sa_sequence {
  * Does the capture point see all packets of the SA? A host that does not run the SM sees only those
  * to its own port, and then many are missing. A capture point that sees those to several ports is
  * at the SA, or at a switch: a packet that is missing there was sent and not captured, however many
- * are missing. This does not apply if the SA's own port has an interface.
+ * are missing. This does not apply if the SA's own port has an interface. One packet shows nothing.
  */
 static inline bool sa_sequence_is_shown(const struct sa_sequence *q)
 {
     bool sees_all = q->to_several && !q->has_interface;
-    return q->packets && (sees_all || q->gaps <= 1 + q->packets / 8);
+    return q->packets > 1 && (sees_all || q->gaps <= 1 + q->packets / 8);
 }
 
 /*
  * Were all packets captured that the SA sent after this frame? The sequence begins with the packet
- * after the one that shows which port is the SA; nobody knows what it lacks before that.
+ * that shows which port is the SA; nobody knows what it lacks before that, unless that was the
+ * first packet of its node.
  */
 static inline bool sa_sequence_is_whole_since(const struct sa_sequence *q, uint32_t frame)
 {
-    return q->gsi.first_frame <= frame && sequence_is_whole_since(&q->gsi, frame);
+    bool begins = q->from_start || q->gsi.first_frame <= frame;
+    return begins && sequence_is_whole_since(&q->gsi, frame);
 }
 
 /* Was every packet of the SA captured since its node started? Then all memberships are known. */

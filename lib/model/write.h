@@ -74,7 +74,7 @@ void endport_interface_ended(struct endport *p);
 void endport_started(struct endport *p, uint32_t frame);
 
 /* A link-layer address of the port on this partition announced the UD QP. */
-void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn);
+void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn, uint32_t frame);
 /* An interface of the partition joins the broadcast group: it may use another UD QP from now on. */
 void endport_joins(struct endport *p, uint16_t pkey);
 
@@ -168,8 +168,9 @@ struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
                                 const struct port *src, uint32_t psn, uint32_t frame, bool *whole);
 
 /*
- * A GSI sent a packet; call before subnet_mad() of the same packet. truncated: so early that its
- * contents are not known. true: it is the one of the SA, whose LID is known from an earlier packet.
+ * A GSI sent a packet; call before subnet_mad() of the same packet, and after it if it returned
+ * false: the packet may have shown which port is the SA. truncated: so early that its contents are
+ * not known. true: it is the GSI of the SA.
  */
 bool subnet_sa_sent(struct subnet *s, const struct port *src, const struct port *dst, uint32_t psn,
                     bool truncated, uint32_t frame);

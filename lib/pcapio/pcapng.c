@@ -131,19 +131,21 @@ size_t pcapng_put_isb(uint8_t out[PCAPNG_ISB_FILTERED_LEN], const struct pcapng_
     return len;
 }
 
-/*
- * Bytes of a packet comment that are written; truncated between characters, because the file
- * requires UTF-8.
- */
-static uint16_t comment_len(const char *comment)
+/* Truncated between characters, because the file requires UTF-8. */
+static uint16_t comment_len(const char *comment, uint16_t max)
 {
-    size_t len = strnlen(comment, PCAPNG_COMMENT_MAX + 1);
+    size_t len = strnlen(comment, (size_t)max + 1);
 
-    if (len <= PCAPNG_COMMENT_MAX)
+    if (len <= max)
         return (uint16_t)len;
-    for (len = PCAPNG_COMMENT_MAX; len > 0 && ((uint8_t)comment[len] & 0xc0) == 0x80; len--)
+    for (len = max; len > 0 && ((uint8_t)comment[len] & 0xc0) == 0x80; len--)
         ;
     return (uint16_t)len;
+}
+
+uint8_t *pcapng_put_comment(uint8_t *at, const char *comment, uint16_t max)
+{
+    return pcapng_put_option(at, OPT_COMMENT, comment, comment_len(comment, max));
 }
 
 /* Bytes of the options of an Enhanced Packet Block, including opt_endofopt. */
@@ -152,7 +154,7 @@ static uint32_t epb_options_len(const struct pcapng_epb *epb)
     uint32_t len = epb->options_len;
 
     if (epb->comment)
-        len += option_len(comment_len(epb->comment));
+        len += option_len(comment_len(epb->comment, PCAPNG_COMMENT_MAX));
     if (epb->flags)
         len += option_len(4);
     if (epb->dropped)
@@ -180,7 +182,7 @@ static uint8_t *put_epb_options(uint8_t *at, const struct pcapng_epb *epb)
     uint8_t flags[4];
 
     if (epb->comment)
-        at = pcapng_put_option(at, OPT_COMMENT, epb->comment, comment_len(epb->comment));
+        at = pcapng_put_comment(at, epb->comment, PCAPNG_COMMENT_MAX);
     if (epb->flags) {
         put_le32(flags, epb->flags);
         at = pcapng_put_option(at, EPB_FLAGS, flags, sizeof(flags));

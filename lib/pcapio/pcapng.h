@@ -38,6 +38,8 @@ size_t pcapng_put_section(uint8_t *out, size_t room, const char *application, co
  * of a BLOCK of LEN bytes, which includes the final 4 bytes for the length, and returns LEN.
  */
 uint8_t *pcapng_put_option(uint8_t *at, uint16_t code, const void *value, uint16_t len);
+/* Like pcapng_put_option, a comment of at most MAX bytes; a longer one is truncated. */
+uint8_t *pcapng_put_comment(uint8_t *at, const char *comment, uint16_t max);
 size_t pcapng_close_block(uint8_t *block, uint32_t type, size_t len);
 
 /*

@@ -75,6 +75,17 @@ static const struct json_member requests[] = {
     {"never", SCALAR, NULL}, {"packets", SCALAR, NULL},   {"lost", SCALAR, NULL},
     {NULL, SCALAR, NULL}};
 
+static const struct json_member times[] = {{"count", SCALAR, NULL},
+                                           {"min_us", SCALAR, NULL},
+                                           {"median_us", SCALAR, NULL},
+                                           {"p99_us", SCALAR, NULL},
+                                           {NULL, SCALAR, NULL}};
+
+static const struct json_member sa[] = {{"unanswered", SCALAR, NULL},
+                                        {"busy", SCALAR, NULL},
+                                        {"times", OBJECT, times},
+                                        {NULL, SCALAR, NULL}};
+
 static const struct json_member entries[] = {
     {"name", SCALAR, NULL},         {"verdict", SCALAR, NULL},   {"frames", SCALAR, NULL},
     {"ipoib_frames", SCALAR, NULL}, {"packets", SCALAR, NULL},   {"answers", SCALAR, NULL},
@@ -82,7 +93,8 @@ static const struct json_member entries[] = {
     {"file", SCALAR, NULL},         {"tool", SCALAR, NULL},      {"strict", SCALAR, NULL},
     {"deviations", SCALAR, NULL},   {"only", SCALARS, NULL},     {"undone", OBJECTS, undone},
     {"requests", OBJECT, requests}, {"unseen", OBJECTS, unseen}, {"min_judged", SCALAR, NULL},
-    {"events", OBJECTS, events},    {"fail_on", SCALAR, NULL},   {NULL, SCALAR, NULL}};
+    {"events", OBJECTS, events},    {"fail_on", SCALAR, NULL},   {"over_ud", OBJECT, times},
+    {"over_rc", OBJECT, times},     {"sa", OBJECT, sa},          {NULL, SCALAR, NULL}};
 
 static const struct json_member required[] = {{"selector", SCALAR, NULL}, {"judged", SCALAR, NULL},
                                               {"why", SCALAR, NULL},      {"node", SCALAR, NULL},

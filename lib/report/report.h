@@ -36,7 +36,14 @@ struct checked {
         unsigned sent, first_try, late, never; /* sent: the sum of the others */
         unsigned packets, lost; /* tries of those requests of which any was answered */
     } requests;
-    bool closed; /* verdict and stages are freed; sum has what the summary needs */
+    /* response times, in microseconds, of the peer by the mode of the request, and of the SA */
+    struct checked_times {
+        uint64_t n; /* 0: there is none */
+        int64_t least, median, p99;
+    } over_ud, over_rc, sa_times;
+    uint64_t sa_unanswered, sa_busy;
+    const char *lead; /* the stage that follows the first line of the text report; NULL: none */
+    bool closed;      /* verdict and stages are freed; sum has what the summary needs */
     struct {
         struct verdict_summary summary;
         uint64_t frames, ipoib_frames;

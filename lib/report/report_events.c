@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The section Events of the text report: what happened on the link, in capture order. */
+/* The section Events of the text report: what happened on the link. */
 #include <inttypes.h>
 
-#include "analysis/event_table.h"
+#include "report/event_lines.h"
 #include "report/report_events.h"
 #include "report/report_text.h"
 #include "report/words.h"
@@ -23,31 +23,65 @@ static void put_repetitions(GString *out, const struct link_event *e)
     g_string_append_c(out, ')');
 }
 
-void add_event_line(GString *out, const struct link_event *e)
+/* "frame 20: join_refused: 37 ports, 40 events, last in frame 90; the first: LID 2: the SA ..." */
+static void add_event_line(GString *out, const struct event_line *line)
 {
+    const struct link_event *e = line->first;
     char who[SENDER_TEXT_SIZE];
     sender_text(who, &e->who);
-    g_string_append_printf(out, "  frame %" PRIu32 ": %s: %s%s%s", e->frame, event_name(e->kind),
-                           who, *who ? ": " : "", e->what);
+    g_string_append_printf(out, "frame %" PRIu32 ": %s: ", e->frame, event_name(e->kind));
+    if (line->ports > 1)
+        g_string_append_printf(out, "%u ports, ", line->ports);
+    if (line->events > 1)
+        g_string_append_printf(out,
+                               "%u events, last in frame %" PRIu32 "; the first: ", line->events,
+                               line->last_frame);
+    g_string_append_printf(out, "%s%s%s", who, *who ? ": " : "", e->what);
     put_repetitions(out, e);
     g_string_append_c(out, '\n');
 }
 
+static void add_all_events(GString *out, const struct event_table *events, const char *indent)
+{
+    for (unsigned i = 0; i < event_table_count(events); i++) {
+        const struct link_event *e = event_table_at(events, i);
+        const struct event_line line = {e, 1, 1, e->last_frame};
+        g_string_append(out, indent);
+        add_event_line(out, &line);
+    }
+}
+
+enum event_kind report_add_events(GString *out, const struct event_table *events,
+                                  const char *indent, const char *where_all)
+{
+    GArray *lines = event_lines(events);
+    unsigned n = event_table_count(events);
+    for (unsigned i = 0; i < lines->len; i++) {
+        g_string_append(out, indent);
+        add_event_line(out, &g_array_index(lines, struct event_line, i));
+    }
+    if (lines->len < n)
+        g_string_append_printf(out, "  %u events on %u line%s: %s\n", n, lines->len,
+                               lines->len == 1 ? "" : "s", where_all);
+    enum event_kind first = g_array_index(lines, struct event_line, 0).first->kind;
+    g_array_unref(lines);
+    return first;
+}
+
 void text_put_events(const struct text *t)
 {
-    unsigned n = event_table_count(t->checked->events),
-             shown = t->report->verbose ? n : MIN(n, EVENTS_SHOWN);
-    if (n == 0)
+    const struct event_table *events = t->checked->events;
+    if (event_table_count(events) == 0)
         return;
+    enum event_kind first = event_table_at(events, 0)->kind;
     g_string_append_c(t->out, '\n');
     text_put_coloured(t, BOLD, "Events: what happened on the link (notes, no violations)");
     g_string_append_c(t->out, '\n');
-    for (unsigned i = 0; i < shown; i++)
-        add_event_line(t->out, event_table_at(t->checked->events, i));
-    if (shown < n)
-        g_string_append_printf(t->out, "  and %u more: ipoib-check -v lists all\n", n - shown);
-    g_string_append_printf(t->out, "  more: ipoib-check --explain %s\n",
-                           event_name(event_table_at(t->checked->events, 0)->kind));
+    if (t->report->verbose)
+        add_all_events(t->out, events, "  ");
+    else
+        first = report_add_events(t->out, events, "  ", "ipoib-check -v lists all");
+    g_string_append_printf(t->out, "  more: ipoib-check --explain %s\n", event_name(first));
 }
 
 void text_put_events_count(const struct text *t)

@@ -7,12 +7,13 @@
 
 #include "analysis/event_table.h"
 
-/* Lines of events in the text report, unless the user wants all. */
-enum { EVENTS_SHOWN = 20 };
-
-/* "  frame 20: join_refused: LID 2: the SA refuses ... (4 times, last in frame 26)" and a line end.
+/*
+ * Adds the lines of events, at least one, on one screen (report/event_lines.h): "frame 20:
+ * join_refused: LID 2: the SA refuses ... (4 times, last in frame 26)". where_all: what lists all
+ * of them, if a line has several. Returns the kind of the first line.
  */
-void add_event_line(GString *out, const struct link_event *e);
+enum event_kind report_add_events(GString *out, const struct event_table *events,
+                                  const char *indent, const char *where_all);
 
 json_t *json_events(const struct event_table *events);
 

@@ -176,6 +176,28 @@ static json_t *json_requests(const struct checked_requests *q)
                      q->late, "never", q->never, "packets", q->packets, "lost", q->lost);
 }
 
+static json_t *json_times(const struct checked_times *t)
+{
+    return json_pack("{sI sI sI sI}", "count", (json_int_t)t->n, "min_us", (json_int_t)t->least,
+                     "median_us", (json_int_t)t->median, "p99_us", (json_int_t)t->p99);
+}
+
+static void add_times(json_t *o, const char *name, const struct checked_times *t)
+{
+    if (t->n)
+        json_object_set_new(o, name, json_times(t));
+}
+
+static void add_sa(json_t *o, const struct checked *j)
+{
+    if (!j->sa_times.n && !j->sa_unanswered && !j->sa_busy)
+        return;
+    json_t *sa = json_pack("{sI sI}", "unanswered", (json_int_t)j->sa_unanswered, "busy",
+                           (json_int_t)j->sa_busy);
+    add_times(sa, "times", &j->sa_times);
+    json_object_set_new(o, "sa", sa);
+}
+
 static json_t *json_capture(const struct report *r, const struct checked *j)
 {
     struct verdict_summary s = checked_summary(r, j);
@@ -197,6 +219,9 @@ static json_t *json_capture(const struct report *r, const struct checked *j)
         json_object_set_new(o, "events", json_events(j->events));
     if (j->requests.counted)
         json_object_set_new(o, "requests", json_requests(&j->requests));
+    add_times(o, "over_ud", &j->over_ud);
+    add_times(o, "over_rc", &j->over_rc);
+    add_sa(o, j);
     return o;
 }
 

@@ -138,13 +138,29 @@ static GPtrArray *problems(const struct text *t)
     return all;
 }
 
+static bool is_lead(const struct text *t, const struct stage *s)
+{
+    return t->checked->lead && strcmp(s->id, t->checked->lead) == 0;
+}
+
+/* The stage that follows the first line. */
+static void put_lead(const struct text *t)
+{
+    const struct stage *s;
+    for (guint i = 0; (s = stage_at(t, i)); i++) {
+        char *text = is_lead(t, s) ? stage_text(t, s) : g_strdup("");
+        g_string_append(t->out, text);
+        g_free(text);
+    }
+}
+
 /* Other notes: where the target is, how it was reached. */
 static GPtrArray *notes(const struct text *t)
 {
     const struct stage *s;
     GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; (s = stage_at(t, i)); i++)
-        if (s->outcome == OUTCOME_NOTED && !s->advice[0])
+        if (s->outcome == OUTCOME_NOTED && !s->advice[0] && !is_lead(t, s))
             g_ptr_array_add(all, stage_text(t, s));
     return all;
 }
@@ -247,13 +263,15 @@ void text_put_screen(const struct text *t)
     struct text head = begin_text(t);
     char *counts = counts_text(t), *verdict = verdict_text(t);
     text_put_headline(&head);
-    unsigned taken = wrap_lines(head.out->str) + wrap_lines(counts) + wrap_lines(verdict),
-             lines = SCREEN_LINES - MIN(taken, SCREEN_LINES);
+    put_lead(&head);
+    unsigned most = SCREEN_LINES - (t->checked->lead != NULL), /* a line was printed before */
+        taken = wrap_lines(head.out->str) + wrap_lines(counts) + wrap_lines(verdict),
+             lines = most - MIN(taken, most);
     guint shown = put_fitting(head.out, first, lines, 1);
     if (shown < first->len)
         g_string_append_printf(head.out, "  and %u more: -v lists them\n", first->len - shown);
     taken += wrap_lines(head.out->str) - 1;
-    lines = SCREEN_LINES - MIN(taken, SCREEN_LINES);
+    lines = most - MIN(taken, most);
     put_fitting(head.out, others, lines, 0);
     g_string_append_printf(t->out, "%s%s%s", head.out->str, counts, verdict);
     g_string_free(head.out, TRUE);

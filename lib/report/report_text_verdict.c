@@ -96,6 +96,13 @@ static void put_why_not(const struct text *t)
         g_string_append(t->out, why);
 }
 
+/* Is what fails only a stage? Then no requirement is violated. */
+static bool is_fault(const struct text *t, const struct verdict_summary *s)
+{
+    bool stages = t->report->probed && checked_failed_stages(t->checked) > 0;
+    return stages && !s->must && !(t->report->strict && s->should);
+}
+
 static void put_status(const struct text *t, const struct verdict_summary *s)
 {
     static const struct {
@@ -108,9 +115,10 @@ static void put_status(const struct text *t, const struct verdict_summary *s)
     };
     bool partial = !t->report->probed && verdict_is_partial(s);
     text_put_coloured(t, partial ? YELLOW : shown[s->status].colour,
-                      partial        ? "NO VIOLATION PROVED"
-                      : t->of_fabric ? shown[s->status].of_fabric
-                                     : shown[s->status].words);
+                      partial                                           ? "NO VIOLATION PROVED"
+                      : t->of_fabric                                    ? shown[s->status].of_fabric
+                      : s->status == VERDICT_VIOLATED && is_fault(t, s) ? shown[s->status].of_fabric
+                                                                        : shown[s->status].words);
     if (s->suspected)
         g_string_append_printf(t->out, ", %u SUSPECTED", s->suspected);
     g_string_append(t->out, ": ");

@@ -19,6 +19,13 @@ static inline struct certainty uncertain(const char *missing)
     return (struct certainty){.when = FACT_UNCERTAIN, .missing = missing};
 }
 
+/* The value of the fact was captured: a packet that contradicts it is suspicious. */
+static inline struct certainty captured(struct certainty c)
+{
+    c.was_captured = true;
+    return c;
+}
+
 static inline struct certainty certain(void)
 {
     return (struct certainty){.when = FACT_IS_CERTAIN};

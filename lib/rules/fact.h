@@ -232,6 +232,11 @@ struct certainty {
     const char *missing;       /* FACT_UNCERTAIN: the evidence that the capture lacks */
     uint32_t since; /* FACT_AT_RESPONSE, FACT_AT_SA: frame since which no response is missing */
     bool copy;      /* besides, a copy of the current packet must show what FACT_AT_COPY says */
+    /*
+     * FACT_UNCERTAIN: the fact is a value that was captured; only a packet that was not captured
+     * can have outdated it
+     */
+    bool was_captured;
 };
 
 /* Uncertain too if a table is full that the fact depends on (model/undone.h). */

@@ -90,9 +90,9 @@ struct certainty certainty_ud_qpns(const struct check_context *s, const struct f
         f->port->several_interfaces || may_be_old)
         return uncertain("the announcement of the port's link-layer address was not captured");
     if (!requests_are_complete(f->port))
-        return uncertain(why_not_complete(f->port));
-    return (f->port == s->e->gsi ? no_request_before_own
-                                 : no_request_since)(s, f->port, f->port->initialised_frame);
+        return captured(uncertain(why_not_complete(f->port)));
+    return captured((f->port == s->e->gsi ? no_request_before_own : no_request_since)(
+        s, f->port, f->port->initialised_frame));
 }
 
 /* ---- neighbours */
@@ -199,10 +199,13 @@ struct certainty certainty_neighbour(const struct check_context *s, const struct
     bool fresh = port && requests_are_complete_since(s, port, n) && got_address(s, f->ip, n);
     bool complete = port && requests_are_complete(port) &&
                     endport_knows_old_qpns(port, s->p->ib.pkey);
-    bool known = (fresh || complete) && is_its_only_address(s, port, n);
-    if (!known || moved || qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
-        return uncertain("the announcement of the receiver's address may not have been captured");
-    return no_request_since(s, port, fresh ? n->last_frame : port->initialised_frame);
+    const char *missing = "the announcement of the receiver's address may not have been captured";
+    if (!port || moved || !is_its_only_address(s, port, n) ||
+        qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
+        return uncertain(missing);
+    if (!fresh && !complete)
+        return captured(uncertain(missing));
+    return captured(no_request_since(s, port, fresh ? n->last_frame : port->initialised_frame));
 }
 
 /* Did the interface get its new QPN when it joined again, and has the old QP sent nothing since? */

@@ -34,9 +34,9 @@ static struct certainty no_request_of(const struct check_context *s, const struc
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
     if (!q || !sa_sequence_is_shown(q))
         return at_request_of(port);
-    if (q->gsi.gap_frame > since)
-        return uncertain("a response of the SA was not captured: a program may have sent the "
-                         "request");
+    if (!sa_sequence_is_whole_since(q, since))
+        return uncertain("a response of the SA may not have been captured: a program may have sent "
+                         "the request");
     return (struct certainty){.when = FACT_AT_RESPONSE, .port = port, .since = since};
 }
 
@@ -210,7 +210,7 @@ static bool has_no_record(const struct check_context *s, const struct group *g)
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
     uint32_t since = g->state == GROUP_MISSING ? g->frame : 0;
     bool complete = since && q && !q->has_interface && sa_sequence_is_shown(q) &&
-                    q->gsi.gap_frame <= since;
+                    sa_sequence_is_whole_since(q, since);
     return complete || (q && sa_sequence_is_whole(q));
 }
 

@@ -5,6 +5,7 @@
 
 #include "rules/certainty.h"
 #include "rules/claims/claim.h"
+#include "rules/suspicions/qpns.h"
 #include "rules/suspicions/suspicions.h"
 
 void describe_hex(const struct check_context *s, const struct result *r, char *expected,
@@ -97,6 +98,8 @@ bool report_result(const struct check_context *s, const struct result *r)
         report_inconclusive(s->r, r->rule, r->unknown_at, certainty.missing);
         if (contradicts_value(s, r))
             report_violation(s, r, certainty);
+        if (certainty.was_captured)
+            suspect_qpn(s, r);
         return false;
     }
     suspicions_drop(s, r->rule, &r->about);

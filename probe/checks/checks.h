@@ -39,7 +39,7 @@ struct check_table {
 extern const struct check_table multicast_checks, membership_checks, resolution_checks,
     solicitation_checks, path_checks, key_checks, reply_to_ud_checks, connection_checks,
     connection_resolution_checks, connection_end_checks, connection_ip_checks,
-    connection_mtu_checks, echo_checks;
+    connection_mtu_checks, echo_checks, rdma_cm_checks;
 
 /* The checks of all tables, in order; NULL after the last one. */
 const struct check *check_at(unsigned i);

@@ -90,6 +90,7 @@ static bool take_reply(struct target *t, const struct ud_from *from, void *user)
     if (!receive_is_usable(t, from, has_payload_of(e, &m, t->ipv6) ? NULL : echo_other_payload))
         return false;
     e->over_connection = from->connection != NULL;
+    e->received = g_get_monotonic_time();
     return true;
 }
 
@@ -127,6 +128,7 @@ static bool echo_once(struct target *t, struct echo_session *s, struct connected
     uint8_t *out = g_malloc(ENCAP_SIZE + e->length);
     uint32_t n = t->ipv6 ? message_echo6(out, &m) : message_echo4(out, &m);
     bool sent = send_message(t, s->connection, out, n);
+    e->sent = t->run->last_sent;
     g_free(out);
     if (!sent && s->connection && s->connection->dead) {
         s->failed = true;
@@ -152,12 +154,15 @@ bool connected_echo_run(struct target *t, struct echo_session *s, struct connect
     t->unusable = NULL;
     e->first = (uint16_t)(t->run->sequence + 1);
     unsigned i = 0;
-    for (; i < TRIES && !answered && !target_ended(t); i++) {
-        answered = echo_once(t, s, e, i + 1 == TRIES);
+    unsigned most = e->most_tries ? e->most_tries : TRIES;
+    for (; i < most && !answered && !target_ended(t); i++) {
+        answered = echo_once(t, s, e, i + 1 == most);
         if (!answered && i == ANNOUNCED_AFTER)
             responder_announce(t);
     }
     count_request(t, s, i, answered);
+    if (answered && i == 1 && !s->options.uc && tally_answered(&t->peer->tally, TALLY_ECHO) > 1)
+        times_add(&t->peer->over_rc, e->received - e->sent);
     if (!connection_is_up(s->connection) && !s->failed)
         return false; /* no connection: its result is already noted */
     connected_echo_sent(t, s, e);

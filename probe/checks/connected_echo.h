@@ -20,7 +20,9 @@ struct echo_session {
 struct connected_echo {
     uint32_t length; /* bytes of the IP datagram */
     uint16_t reserved;
+    unsigned most_tries;                /* 0: TRIES */
     uint16_t first, sequence;           /* of the tries: a late reply to the first one counts */
+    gint64 sent, received;              /* of the last try, and of the reply */
     bool over_connection, by_multicast; /* by_multicast: the peer sent multicast meanwhile */
 };
 

@@ -5,6 +5,7 @@
 
 #include "probe/checks/checks.h"
 #include "probe/checks/connected_echo.h"
+#include "probe/checks/sizes.h"
 #include "probe/checks/variant.h"
 #include "probe/exchange/connection.h"
 #include "probe/exchange/echo_request.h"
@@ -21,21 +22,92 @@ enum { LARGER_THAN_SMALL = 2000 };
 
 /* ---- sizes */
 
-static uint32_t try_sizes_over_connection(struct target *t, struct echo_session *s, uint32_t least,
-                                          uint32_t most, GString *unanswered)
+static bool try_size(struct target *t, uint32_t size, void *session)
+{
+    struct connected_echo e = {.length = size, .most_tries = 1};
+    return connected_echo_run(t, session, &e);
+}
+
+/* The result of the search for the largest size that gets a reply. */
+struct session_limit {
+    uint32_t largest; /* 0: none */
+    uint32_t above;   /* a size that gets no reply; 0: all get one */
+    bool confirmed;   /* so again: it is a limit, and not lost packets */
+};
+
+static bool gets_reply(struct target *t, struct echo_session *s, uint32_t size)
+{
+    struct connected_echo e = {.length = size};
+    return connected_echo_run(t, s, &e);
+}
+
+static void find_limit(struct target *t, struct echo_session *s, struct session_limit *l)
+{
+    uint32_t bad = l->above;
+    l->largest = sizes_bisect(t, l->largest, bad, try_size, s);
+    l->above = l->largest + 1;
+    l->confirmed = gets_reply(t, s, l->largest) && !gets_reply(t, s, l->above) &&
+                   !gets_reply(t, s, bad) && gets_reply(t, s, l->largest) && !target_ended(t);
+}
+
+static struct session_limit try_sizes_over_connection(struct target *t, struct echo_session *s,
+                                                      uint32_t least, uint32_t most)
 {
     const uint32_t sizes[] = {least, 1500, 2044, 4092, 9000, 16384, 32768, most};
-    uint32_t largest = 0;
-    for (size_t i = 0; i < G_N_ELEMENTS(sizes) && !target_ended(t); i++) {
-        struct connected_echo e = {.length = sizes[i]};
-        if (sizes[i] > most || sizes[i] < least || (i > 0 && sizes[i] == sizes[i - 1]))
+    struct session_limit l = {.largest = 0};
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes) && !l.above && !target_ended(t); i++) {
+        if (sizes[i] > most || sizes[i] < least || (i > 0 && sizes[i] <= l.largest))
             continue;
-        if (connected_echo_run(t, s, &e))
-            largest = MAX(largest, sizes[i]);
+        if (gets_reply(t, s, sizes[i]))
+            l.largest = sizes[i];
         else
-            g_string_append_printf(unanswered, "%s%u", unanswered->len ? ", " : "", sizes[i]);
+            l.above = sizes[i];
     }
-    return largest;
+    if (l.largest && l.above)
+        find_limit(t, s, &l);
+    return l;
+}
+
+/* Was the message itself not acknowledged, or is the reply missing? */
+static bool is_refused(struct target *t, struct echo_session *s, uint32_t size)
+{
+    struct connected_echo e = {.length = size};
+    s->failed = false;
+    return !connected_echo_run(t, s, &e) && s->failed;
+}
+
+/*
+ * A message is sent in packets of the path's MTU. If a message that fits into one is lost, and the
+ * size is no MTU, packets are lost on the path, whatever the peer accepts.
+ */
+static bool is_of_path(const struct echo_session *s, const struct session_limit *l)
+{
+    uint32_t packet = s->connection ? ib_mtu_bytes(s->connection->path_mtu) : 0;
+    return l->confirmed && l->above + ENCAP_SIZE <= packet && sizes_is_no_mtu(l->largest);
+}
+
+static void report_limit(struct target *t, struct echo_session *s, uint32_t most,
+                         const struct session_limit *l)
+{
+    bool of_path = is_of_path(s, l);
+    results_stage(
+        t->results, "peer.connection-mtu", of_path ? OUTCOME_FAIL : OUTCOME_NOTED,
+        of_path ? "iblinkinfo; ibtracert: look for a link of another width, speed or MTU" : "",
+        "%u bytes; echo requests of up to %u are answered; larger ones %s%s", most, l->largest,
+        !l->confirmed                ? "only from time to time"
+        : is_refused(t, s, l->above) ? "do not arrive"
+                                     : "arrive, and their replies do not",
+        of_path ? ": packets are lost on the path" : "");
+}
+
+static void report_sizes(struct target *t, struct echo_session *s, uint32_t most,
+                         const struct session_limit *l)
+{
+    if (!l->above)
+        results_stage(t->results, "peer.connection-mtu", OUTCOME_NOTED, "",
+                      "%u bytes; echo requests of up to %u are answered", most, l->largest);
+    else
+        report_limit(t, s, most, l);
 }
 
 /*
@@ -77,6 +149,17 @@ static void assess_least(struct target *t, struct echo_session *s, uint32_t leas
             "the peer replies to no echo requests over a connection", NULL});
 }
 
+/* What is lost on the path says nothing about the peer. */
+static void add_lost_on_path(struct target *t, uint32_t least, uint32_t largest)
+{
+    char *text = g_strdup_printf("packets above %u bytes are lost on the path", largest);
+    results_add(t->results, R_RFC4755_5_MINIMUM_MTU,
+                least <= largest ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "", text);
+    results_add(t->results, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_INCONCLUSIVE, "an echo reply",
+                text);
+    g_free(text);
+}
+
 static void check_connection_sizes(struct target *t)
 {
     struct echo_session s = {.options.uc = peer_default_uc(t)};
@@ -92,14 +175,14 @@ static void check_connection_sizes(struct target *t)
         peer_disconnect(t, s.connection);
         return;
     }
-    GString *unanswered = g_string_new(NULL);
-    assess_least(t, &s, least);
-    uint32_t largest = try_sizes_over_connection(t, &s, least, most, unanswered);
-    assess_largest(t, &s, most);
-    results_stage(t->results, "peer.connection-mtu", OUTCOME_NOTED, "",
-                  "%u bytes; echo requests of up to %u are answered%s%s", most, largest,
-                  unanswered->len ? ", not of: " : "", unanswered->str);
-    g_string_free(unanswered, TRUE);
+    const struct session_limit l = try_sizes_over_connection(t, &s, least, most);
+    if (is_of_path(&s, &l))
+        add_lost_on_path(t, least, l.largest);
+    else {
+        assess_least(t, &s, least);
+        assess_largest(t, &s, most);
+    }
+    report_sizes(t, &s, most, &l);
     peer_disconnect(t, s.connection);
 }
 

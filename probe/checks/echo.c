@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "probe/checks/checks.h"
+#include "probe/checks/sizes.h"
 #include "probe/checks/variant.h"
 #include "probe/exchange/echo_request.h"
 #include "probe/exchange/exchange.h"
@@ -60,32 +61,27 @@ static void check_echo_header(struct target *t)
              "an echo request with Reserved 0xbeef is not answered");
 }
 
-/* The largest size that is replied to, in bytes; *all: every size was. */
-static uint32_t sweep(struct target *t, const uint32_t *sizes, unsigned n, uint32_t link, bool *all,
-                      GString *unanswered)
+/* What is lost on the path says nothing about the peer. */
+static bool is_lost_on_path(struct target *t, enum rule_number rule, uint32_t size,
+                            const struct size_limits *s)
 {
-    uint32_t largest = 0;
-    *all = true;
-    for (unsigned i = 0; i < n && !target_ended(t); i++) {
-        if (sizes[i] > link || (i > 0 && sizes[i] <= sizes[i - 1]))
-            continue;
-        if (exchange_echo(t, sizes[i]))
-            largest = MAX(largest, sizes[i]);
-        else {
-            *all = false;
-            g_string_append_printf(unanswered, "%s%u", unanswered->len ? ", " : "", sizes[i]);
-        }
-    }
-    return largest;
+    if (!s->of_path || size <= s->largest)
+        return false;
+    char text[80];
+    snprintf(text, sizeof text, "packets above %u bytes are lost on the path", s->largest);
+    results_sent(t->results, "ICMP echo request of %u bytes over UD", size);
+    results_received(t->results, "no echo reply");
+    results_add(t->results, rule, OUTCOME_INCONCLUSIVE, "an echo reply", text);
+    return true;
 }
 
-static void assess_demanded(struct target *t, uint32_t link)
+static void assess_demanded(struct target *t, const struct size_limits *s)
 {
     char text[80];
-    snprintf(text, sizeof text, "the link's MTU is %u bytes", link);
-    if (link < MTU_DEMANDED)
+    snprintf(text, sizeof text, "the link's MTU is %u bytes", s->link);
+    if (s->link < MTU_DEMANDED)
         results_skip(t->results, R_RFC4391_7_MTU_2044, text);
-    else
+    else if (!is_lost_on_path(t, R_RFC4391_7_MTU_2044, MTU_DEMANDED, s))
         try_echo(t, R_RFC4391_7_MTU_2044, &(struct request){.echo = MTU_DEMANDED},
                  "an echo request of 2044 bytes is answered in one packet",
                  "2044 bytes are not answered, 84 are");
@@ -106,27 +102,36 @@ static void skip_sizes(struct target *t)
         results_skip(t->results, all[i], why);
 }
 
+static void assess_least(struct target *t, uint32_t least, const struct size_limits *s)
+{
+    if (!is_lost_on_path(t, R_RFC4755_5_MINIMUM_MTU, least, s))
+        try_echo(t, R_RFC4755_5_MINIMUM_MTU, &(struct request){.echo = least},
+                 "an echo request of the protocol's minimum MTU is answered",
+                 "an echo request of the protocol's minimum MTU is not answered");
+}
+
+/* A peer that uses the link's MTU receives and sends datagrams of that size (RFC 4391 §5). */
+static void assess_largest(struct target *t, const struct size_limits *s)
+{
+    char text[160];
+    bool all = s->largest == s->link;
+    snprintf(text, sizeof text, "up to %u bytes are answered%s", s->largest,
+             all ? "" : ", no larger ones");
+    results_sent(t->results, "ICMP echo requests up to the link's MTU, %u bytes, over UD", s->link);
+    results_received(t->results, "%s", text);
+    results_add(t->results, R_RFC4391_5_JOIN_PARAMETERS_USED,
+                all ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+                all ? "" : "an echo reply of the link's MTU", text);
+}
+
 static void try_sizes(struct target *t, uint32_t link)
 {
-    uint32_t min = t->ipv6 ? MTU_MIN6 : MTU_MIN4;
-    const uint32_t sizes[] = {min, 576, 1280, 1500, MTU_DEMANDED, link};
-    bool all;
-    GString *unanswered = g_string_new(NULL);
-    char text[160];
-    assess_demanded(t, link);
-    try_echo(t, R_RFC4755_5_MINIMUM_MTU, &(struct request){.echo = min},
-             "an echo request of the protocol's minimum MTU is answered",
-             "an echo request of the protocol's minimum MTU is not answered");
-    uint32_t largest = sweep(t, sizes, G_N_ELEMENTS(sizes), link, &all, unanswered);
-    snprintf(text, sizeof text, "up to %u bytes are answered%s%s", largest,
-             unanswered->len ? ", not: " : "", unanswered->str);
-    results_sent(t->results, "ICMP echo requests up to the link's MTU, %u bytes, over UD", link);
-    results_received(t->results, "%s", text);
-    /* A peer that uses the link's MTU receives and sends datagrams of that size (RFC 4391 §5). */
-    results_add(t->results, R_RFC4391_5_JOIN_PARAMETERS_USED,
-                largest == link ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
-                largest == link ? "" : "an echo reply of the link's MTU", text);
-    g_string_free(unanswered, TRUE);
+    uint32_t least = t->ipv6 ? MTU_MIN6 : MTU_MIN4;
+    const struct size_limits s = sizes_search(t, MIN(ECHO_SMALL, least), link);
+    assess_demanded(t, &s);
+    assess_least(t, least, &s);
+    assess_largest(t, &s);
+    sizes_report(t, &s);
 }
 
 static void check_sizes(struct target *t)
@@ -153,10 +158,13 @@ static const struct check checks[] = {
      .expects = "echo replies",
      RULES(R_RFC4391_6_GRH_OPTIONAL, R_RFC4391_6_RESERVED_IGNORED)},
     {.name = "sizes",
+     .stage = "peer.sizes",
      .needs = NEEDS_SOURCE,
      .run = check_sizes,
      .sends =
-         "ICMP echo requests of 68 (IPv6: 1280), 576, 1280, 1500, 2044 bytes and the link's MTU",
+         "ICMP echo requests of 68 (IPv6: 84), 576, 1280, 1500, 2044 bytes and the link's MTU; if one is "
+         "not answered, by bisection the largest that is, and requests with a small reply or in "
+         "fragments",
      .expects = "echo replies of the same size, each in one packet",
      RULES(R_RFC4391_7_MTU_2044, R_RFC4755_5_MINIMUM_MTU, R_RFC4391_5_JOIN_PARAMETERS_USED)},
 };

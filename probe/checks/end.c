@@ -138,14 +138,20 @@ static void report_judged_loss(struct target *t, const char *text)
                        t->peer->lid, w.diags);
 }
 
-static void report_loss(struct target *t, const struct tally_form *sum)
+static unsigned percent_of(unsigned part, unsigned whole)
 {
-    unsigned lost = sum->packets - sum->responses;
-    if (lost < LOST_SHOWN || lost * 100 <= sum->packets * PERCENT_SHOWN)
+    return (unsigned)(((uint64_t)part * 100 + whole / 2) / whole);
+}
+
+void end_report_loss(struct target *t)
+{
+    const struct checked_requests *q = &t->results->checked->requests;
+    uint64_t lost = q->lost;
+    if (lost < LOST_SHOWN || lost * 100 <= (uint64_t)q->packets * PERCENT_SHOWN)
         return;
-    char *text = g_strdup_printf("%u of %u requests lost (%u %%)", lost, sum->packets,
-                                 (lost * 100 + sum->packets / 2) / sum->packets);
-    if (lost * 100 > sum->packets * PERCENT_JUDGED)
+    char *text = g_strdup_printf("%u of %u requests lost (%u %%)", q->lost, q->packets,
+                                 percent_of(q->lost, q->packets));
+    if (lost * 100 > (uint64_t)q->packets * PERCENT_JUDGED)
         report_judged_loss(t, text);
     t->results->checked->remark = text;
 }
@@ -172,5 +178,5 @@ void end_report(struct target *t)
     if (!there || target_ended(t))
         return;
     report_unanswered(t);
-    report_loss(t, &sum);
+    end_report_loss(t);
 }

@@ -16,4 +16,7 @@ void end_report(struct target *t);
  */
 char *end_own_reason(struct target *t);
 
+/* Adds the stage peer.loss if many of the counted packets were lost. */
+void end_report_loss(struct target *t);
+
 #endif

@@ -5,8 +5,10 @@
 #include "cli/plain.h"
 #include "probe/checks/checks.h"
 #include "probe/checks/end.h"
+#include "probe/checks/numbers.h"
 #include "probe/checks/owner.h"
 #include "probe/checks/reachable.h"
+#include "probe/checks/watch.h"
 #include "probe/exchange/connection.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/response_times.h"
@@ -14,6 +16,7 @@
 #include "probe/exchange/receive.h"
 #include "probe/exchange/request.h"
 #include "probe/link/advice.h"
+#include "probe/link/counters_stage.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -113,6 +116,21 @@ static void reach_found(struct target *t)
     peer_settle(t, &x.reply);
 }
 
+/* At once: the test takes some seconds. */
+static void say_first_line(const struct target *t, const struct exchange *x)
+{
+    const struct run *r = t->run;
+    char *own = host_has_address(t->ipv6, t->ip), lid[24] = "";
+    if (x->reply.lid)
+        g_snprintf(lid, sizeof lid, ", LID %u", x->reply.lid);
+    char *line = g_strdup_printf("%s: replies after %.2f ms%s; testing it", t->name, x->reply.ms,
+                                 lid);
+    if (r->say && !own && !r->options->why)
+        r->say(r->say_to, line);
+    g_free(line);
+    g_free(own);
+}
+
 /* Finds the peer. */
 static struct exchange resolve_peer(struct target *t, const struct response *first)
 {
@@ -122,8 +140,10 @@ static struct exchange resolve_peer(struct target *t, const struct response *fir
     results_hold(t->results);
     if (!first)
         x = exchange_run(t, &(struct request){.multicast = true}, TRIES);
-    if (!first && x.outcome == RESPONSE_RECEIVED)
+    if (!first && x.outcome == RESPONSE_RECEIVED) {
         peer_set(t, &x.reply);
+        say_first_line(t, &x);
+    }
     if (first) { /* the time of that request is not stored */
         response_times_sent(t, t->ipv6, t->ip, false);
         response_times_received(t);
@@ -157,7 +177,7 @@ static void report_port(struct target *t)
     g_free(port);
 }
 
-/* The first line about a peer; report_requests() completes it. */
+/* Where the peer is. */
 static void report_address(struct target *t)
 {
     char lladdr[64];
@@ -168,18 +188,6 @@ static void report_address(struct target *t)
     else
         results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
                       t->name, lladdr, t->link->transport->interface->name);
-}
-
-static void report_requests(struct target *t, unsigned at)
-{
-    const struct checked_requests *q = &t->results->checked->requests;
-    if (!q->counted)
-        return;
-    results_extend_stage(t->results, at,
-                         "; %u requests: %u answered at the first try, %u late, %u never", q->sent,
-                         q->first_try, q->late, q->never);
-    if (q->lost)
-        results_extend_stage(t->results, at, "; %u of %u packets lost", q->lost, q->packets);
 }
 
 static bool is_on_link(const struct target *t, const char *interface)
@@ -210,6 +218,7 @@ static void run_checks(struct target *t, const char *own)
 {
     const GPtrArray *stages = t->results->checked->stages;
     unsigned at = stages ? stages->len : 0;
+    numbers_begin(t);
     report_address(t);
     if (own)
         report_own_address(t, own);
@@ -226,7 +235,7 @@ static void run_checks(struct target *t, const char *own)
     wirelog_begin(t->log, "end");
     end_report(t);
     wirelog_end(t->log, "ended");
-    report_requests(t, at);
+    numbers_report(t, at);
 }
 
 /* The transport's error, after the reason for it if this port shows one. */
@@ -281,11 +290,27 @@ static char *why_not_tested(struct target *t, const struct exchange *x, const ch
     return own ? g_strdup_printf(OWN_ADDRESS, own) : explain_no_reply(t);
 }
 
+static void watch_peer(struct target *t, const struct port_counters *before)
+{
+    watch_run(t);
+    counters_report(t, "peer.counters", before);
+    if (t->run->broken)
+        report_broken(t);
+    results_keep_selected(t->results, t->run->options, NULL);
+    wirelog_check(t->log, NULL, NULL, NULL);
+}
+
 void checks_run_peer(struct target *t, const struct response *first)
 {
     if (!first)
         wirelog_check(t->log, t->results->known, results_checked, t->results);
+    struct port_counters counters;
+    counters_read(t->link, &counters);
     report_port(t);
+    if (watch_is_wanted(t->run->options)) {
+        watch_peer(t, &counters);
+        return;
+    }
     struct exchange x = resolve_peer(t, first);
     char *own = host_has_address(t->ipv6, t->ip);
     /* this host's own port may reply too: nothing is tested then */
@@ -297,6 +322,8 @@ void checks_run_peer(struct target *t, const struct response *first)
         run_checks(t, own);
     else
         t->results->checked->trouble = why_not_tested(t, &x, own);
+    if (!t->yield && !t->run->options->why)
+        counters_report(t, "peer.counters", &counters);
     if (t->run->broken && !t->results->checked->trouble)
         report_broken(t);
     results_keep_selected(t->results, t->run->options, NULL);

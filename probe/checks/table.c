@@ -7,7 +7,7 @@ static const struct check_table *const tables[] = {
     &solicitation_checks,   &path_checks,          &key_checks,
     &reply_to_ud_checks,    &connection_checks,    &connection_resolution_checks,
     &connection_end_checks, &connection_ip_checks, &connection_mtu_checks,
-    &echo_checks,
+    &echo_checks,           &rdma_cm_checks,
 };
 
 const struct check *check_at(unsigned i)
@@ -24,6 +24,8 @@ bool check_selected(const struct check *c, const struct options *o)
 {
     if (o->stages && o->stages->len && c->stage && probe_options_select_stage(o, c->stage))
         return true;
+    if (!c->n_rules)
+        return !o->only || !o->only->len;
     for (unsigned i = 0; i < c->n_rules; i++)
         if (o->selection.rule[c->rules[i]])
             return true;

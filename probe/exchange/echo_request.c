@@ -17,6 +17,17 @@ enum { ECHO_ID = 0x1b0b, IPV4_MORE = 0x3fff };
 
 const char echo_other_payload[] = "another payload than the request (RFC 792, RFC 4443 §4.2)";
 
+static bool send_fragments(struct target *t, const struct ud_to *to, const struct echo_message *m,
+                           uint32_t most)
+{
+    uint8_t out[UD_SIZE];
+    uint32_t n, step = most & ~7u;
+    bool sent = true;
+    for (uint32_t at = 0; sent && (n = message_echo4_fragment(out, m, at, step)); at += step)
+        sent = send_unicast(t, to, out, n);
+    return sent;
+}
+
 bool echo_send(struct target *t, struct pending_request *x)
 {
     uint8_t out[UD_SIZE];
@@ -27,8 +38,12 @@ bool echo_send(struct target *t, struct pending_request *x)
                              t->link->source.ip, x->ip,   x->q->echo};
     struct ud_to to = peer_destination(t, x->q->grh || t->peer->needs_grh);
     to.second_qp = x->q->second_qp;
-    x->sent = g_get_monotonic_time();
-    return send_unicast(t, &to, out, x->ipv6 ? message_echo6(out, &m) : message_echo4(out, &m));
+    bool sent = x->q->fragment
+                    ? send_fragments(t, &to, &m, x->q->fragment)
+                    : send_unicast(t, &to, out,
+                                   x->ipv6 ? message_echo6(out, &m) : message_echo4(out, &m));
+    x->sent = t->run->last_sent;
+    return sent;
 }
 
 /* The ICMP message of an unfragmented reply whose datagram has the request's length; NULL: none. */
@@ -54,12 +69,25 @@ static bool is_of_tries(const struct pending_request *x, uint16_t sequence)
     return (uint16_t)(sequence - x->first) <= (uint16_t)(x->sequence - x->first);
 }
 
+/* A peer whose MTU is smaller fragments its reply. */
+static bool is_first_fragment(const struct pending_request *x, const struct encap *h,
+                              struct view ip)
+{
+    enum { MORE_FIRST = 0x2000, FRAGMENT6 = 44, FRAGMENT6_HEAD = 8, OFFSET6_MORE = 0xfff9 };
+    if (!x->ipv6)
+        return h->type == TYPE_IPV4 && ip.cap >= IPV4_HEAD && ip.p[9] == ICMP &&
+               (be16(ip.p + 6) & IPV4_MORE) == MORE_FIRST && memcmp(ip.p + 12, x->ip, 4) == 0;
+    return h->type == TYPE_IPV6 && ip.cap >= IPV6_HEAD + FRAGMENT6_HEAD && ip.p[6] == FRAGMENT6 &&
+           (be16(ip.p + IPV6_HEAD + 2) & OFFSET6_MORE) == 1 && memcmp(ip.p + 8, x->ip, 16) == 0;
+}
+
 bool echo_take_reply(struct target *t, const struct ud_from *from, void *user)
 {
     struct pending_request *x = user;
     struct encap h;
     if (encap_decode(from->bytes, &h) != WIRE_OK)
         return false;
+    t->peer->fragments |= is_first_fragment(x, &h, view_from(from->bytes, ENCAP_SIZE));
     const uint8_t *icmp = reply_in(x, &h, view_from(from->bytes, ENCAP_SIZE));
     if (!icmp || icmp[0] != (x->ipv6 ? REPLY6 : REPLY4) || be16(icmp + 4) != ECHO_ID ||
         !is_of_tries(x, be16(icmp + 6)) || !peer_may_be_sender(t, from))

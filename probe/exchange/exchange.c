@@ -83,7 +83,7 @@ static bool send_request(struct target *t, struct pending_request *x, const stru
         to.other_partition = x->q->other_partition;
         sent = send_unicast(t, &to, out, n);
     }
-    x->sent = g_get_monotonic_time();
+    x->sent = t->run->last_sent;
     return sent;
 }
 
@@ -129,6 +129,7 @@ static bool try_once(struct target *t, struct pending_request *x, const struct m
     if (!goes)
         return false;
     *sent = true;
+    x->tries++;
     tally_sent(&t->peer->tally);
     if (!x->q->echo) /* its replies have sequence numbers */
         response_times_sent(t, x->ipv6, x->ip, again);
@@ -165,10 +166,21 @@ static uint64_t form_of(const struct request *q)
  */
 static void begin_tally(struct target *t, const struct request *q)
 {
-    if (q->any || q->ip || q->qkey || q->other_partition)
+    if (q->any || q->ip || q->qkey || q->other_partition || q->search)
         tally_begin_uncounted(&t->peer->tally);
     else
         tally_begin(&t->peer->tally, q->echo ? TALLY_ECHO : TALLY_RESOLUTION, form_of(q));
+}
+
+/*
+ * A reply to the first try, for the other tries leave open which one it answers. The first echo
+ * reply includes the time in which the peer resolves the probe's address.
+ */
+static void note_round_trip(struct target *t, const struct pending_request *x)
+{
+    bool resolves = x->q->echo && tally_answered(&t->peer->tally, TALLY_ECHO) == 1;
+    if (x->tries == 1 && !x->q->any && !x->q->ip && !x->q->search && !resolves)
+        times_add(&t->peer->over_ud, x->received - x->sent);
 }
 
 /*
@@ -188,6 +200,7 @@ static void note_response(struct target *t, const struct pending_request *x, str
 {
     const struct request *q = x->q;
     char text[VERDICT_TEXT];
+    note_round_trip(t, x);
     if (q->echo) {
         count_echo_reply(t, x);
         snprintf(text, sizeof text, "an echo reply of %u bytes", q->echo);

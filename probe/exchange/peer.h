@@ -6,6 +6,7 @@
 #include "probe/exchange/tally.h"
 #include "probe/link/transport.h"
 #include "probe/run/target.h"
+#include "probe/run/times.h"
 
 /* The form of Service-ID by which the peer accepts connections. */
 enum service_form { FORM_UNKNOWN, FORM_RFC, FORM_LINUX, FORM_NONE };
@@ -74,6 +75,8 @@ struct peer {
     char no_connection[160]; /* why the last REQ got no REP and no REJ; "": it got one */
     struct tally tally;
     struct response_times response_times;
+    bool fragments;                    /* a fragment of an echo reply over UD has arrived */
+    struct latencies over_ud, over_rc; /* round-trip times of requests, by how the request went */
 };
 
 /* Makes the sender of this response the peer. */

@@ -97,12 +97,13 @@ void request_store_response(const struct target *t, struct pending_request *x,
                             const struct ud_from *from)
 {
     struct response *a = x->a;
+    x->received = g_get_monotonic_time();
     *a = (struct response){.qpn = from->qpn,
                            .to_qpn = from->to_qpn ? from->to_qpn : t->link->transport->qpn,
                            .lid = from->lid,
                            .sl = from->sl,
                            .grh = from->grh != NULL,
-                           .ms = (double)(g_get_monotonic_time() - x->sent) / 1000,
+                           .ms = (double)(x->received - x->sent) / 1000,
                            .n = MIN(from->bytes.cap, UD_SIZE)}; /* a connection's may be larger */
     memcpy(a->bytes, from->bytes.p, a->n);
 }
@@ -126,8 +127,8 @@ bool request_take_response(struct target *t, const struct ud_from *from, void *u
     return true;
 }
 
-uint32_t request_make(const struct target *t, const struct pending_request *x,
-                      const uint8_t *lladdr, uint8_t *out)
+static uint32_t make_message(const struct target *t, const struct pending_request *x,
+                             const uint8_t *lladdr, uint8_t *out)
 {
     uint8_t group[16];
     if (!x->ipv6) {
@@ -143,4 +144,14 @@ uint32_t request_make(const struct target *t, const struct pending_request *x,
         m.padding = x->q->padding;
     }
     return message_nd(out, &m);
+}
+
+uint32_t request_make(const struct target *t, const struct pending_request *x,
+                      const uint8_t *lladdr, uint8_t *out)
+{
+    uint32_t n = make_message(t, x, lladdr, out), wanted = MIN(x->q->length + ENCAP_SIZE, UD_SIZE);
+    if (!x->q->length || wanted <= n)
+        return n;
+    memset(out + n, 0, wanted - n);
+    return wanted;
 }

@@ -14,8 +14,11 @@
 struct request {
     /* Bytes of the IP datagram of an echo request; 0: a request for a link-layer address. */
     uint32_t echo;
-    bool multicast; /* to the broadcast or solicited-node group; false: unicast to the peer */
-    bool grh;       /* unicast only: multicast always has one */
+    uint32_t fragment; /* of an echo request over IPv4: bytes of the payload of its fragments */
+    uint32_t length;   /* pads a request for a link-layer address to that many bytes of datagram */
+    bool search;       /* it may be too large: not counted */
+    bool multicast;    /* to the broadcast or solicited-node group; false: unicast to the peer */
+    bool grh;          /* unicast only: multicast always has one */
     uint16_t reserved;
     uint8_t flags;      /* in the probe's link-layer address; for IPv6 only if named is set */
     uint32_t qkey;      /* 0: the link's */
@@ -55,7 +58,8 @@ struct pending_request {
     bool ipv6;
     const uint8_t *ip;
     struct response *a;
-    gint64 sent;
+    gint64 sent, received;    /* of the last try, and of the response */
+    unsigned tries;           /* that were sent */
     uint16_t first, sequence; /* of the tries of an echo request */
     uint16_t replied;         /* of the one that was replied to */
 };

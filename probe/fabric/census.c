@@ -209,6 +209,7 @@ static void count_members(struct target *t, struct census *c)
             g_hash_table_add(with_member, (gpointer)(record + MCM_MGID));
     guint n = g_hash_table_size(with_member);
     c->without_member = c->groups > n ? c->groups - n : 0;
+    t->link->memberless = c->members_known ? c->without_member : 0;
     g_hash_table_destroy(with_member);
     sa_response_clear(&a);
 }

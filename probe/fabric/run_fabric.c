@@ -23,7 +23,7 @@ static const struct stage_table device_stages = {device, G_N_ELEMENTS(device)};
 static const struct stage_table *const tables[] = {
     &device_stages,       &port_stages,      &group_stages,     &host_stages,
     &wanted_group_stages, &census_stages,    &own_group_stages, &group_attribute_stages,
-    &own_address_stages,  &neighbour_stages,
+    &own_address_stages,  &neighbour_stages, &number_stages,    &known_fault_stages,
 };
 
 const struct stage_of_fabric *fabric_stage_at(unsigned i)
@@ -42,7 +42,7 @@ static void skip_from(struct target *t, unsigned first)
     struct checked *j = t->results->checked;
     const struct stage *last = j->stages->pdata[j->stages->len - 1];
     const struct stage_of_fabric *s;
-    for (unsigned i = first; (s = fabric_stage_at(i)); i++)
+    for (unsigned i = first; (s = fabric_stage_at(i)) && !s->at_end; i++)
         checked_add_stage_not_run(j, s->id, last);
 }
 
@@ -118,12 +118,10 @@ static bool run_stage(struct target *t, const struct stage_of_fabric *s)
     return passed;
 }
 
-/* A word for an operator. whole: every stage has run. */
-static const char *state_of_link(const struct target *t, bool whole)
+/* A word for an operator. whole: every stage has run. failed: the one that ended the diagnosis. */
+static const char *state_of_link(const struct target *t, bool whole, bool failed)
 {
-    const GPtrArray *all = t->results->checked->stages;
-    const struct stage *last = all->pdata[all->len - 1];
-    if (!whole && last->outcome == OUTCOME_FAIL)
+    if (!whole && failed)
         return "not usable";
     if (!whole || t->results->checked->undone)
         return "not fully tested";
@@ -146,19 +144,46 @@ static unsigned stages_to_run(const struct options *o)
     const struct stage_of_fabric *s;
     unsigned n = 1;
     for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
-        n = is_wanted(o, s) ? i + 1 : n;
+        n = is_wanted(o, s) && !s->at_end ? i + 1 : n;
     return n;
+}
+
+static bool has_failed_last(const struct target *t)
+{
+    const GPtrArray *all = t->results->checked->stages;
+    return ((const struct stage *)all->pdata[all->len - 1])->outcome == OUTCOME_FAIL;
+}
+
+static bool is_at_end(unsigned i)
+{
+    const struct stage_of_fabric *s = fabric_stage_at(i);
+    return !s || s->at_end;
+}
+
+/* Without a device, these stages still see the host. */
+static void run_at_end(struct target *t)
+{
+    const struct stage_of_fabric *s;
+    for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
+        if (s->at_end && is_wanted(t->run->options, s) && !t->run->stopped) {
+            if (t->link->transport)
+                run_stage(t, s);
+            else
+                s->run(t, s->id);
+        }
 }
 
 /* The stages have run, up to the one that ended the diagnosis. */
 static void end_stages(struct target *t, unsigned ran, unsigned n)
 {
     const struct stage_of_fabric *last = ran < n ? fabric_stage_at(ran) : NULL;
-    t->results->checked->state = state_of_link(t, !last);
-    if (!fabric_stage_at(ran))
+    bool failed = has_failed_last(t);
+    if (is_at_end(ran))
         remember_subnet(t);
     else if (last && !t->run->stopped)
         skip_from(t, ran + 1);
+    run_at_end(t);
+    t->results->checked->state = state_of_link(t, !last, failed);
     results_keep_selected(t->results, t->run->options, last ? last->id : "");
 }
 
@@ -171,6 +196,7 @@ static bool needs_sa(const struct target *t)
 
 void fabric_run(struct target *t, enum opening opening, const GError *why)
 {
+    counters_read(t->link, &t->link->counters);
     if (!device_is_open(t, opening, why)) {
         end_stages(t, 0, 1);
         return;

@@ -16,6 +16,7 @@ struct stage_of_fabric {
     const char *looks_at, *sends;
     bool (*run)(struct target *t, const char *id); /* false: the later stages cannot work */
     bool of_subnet;     /* its result is that of the subnet: once for all ports in it */
+    bool at_end;        /* it runs last, whatever the others found */
     unsigned transport; /* required capabilities of the transport */
     enum rule_number rules[5];
     unsigned n_rules; /* rules that it reports, in addition to findings in packets */
@@ -27,7 +28,8 @@ struct stage_table {
 };
 
 extern const struct stage_table port_stages, group_stages, host_stages, wanted_group_stages,
-    census_stages, own_group_stages, group_attribute_stages, own_address_stages, neighbour_stages;
+    census_stages, own_group_stages, group_attribute_stages, own_address_stages, neighbour_stages,
+    number_stages, known_fault_stages;
 
 /* The stages of all tables, in order; NULL after the last one. */
 const struct stage_of_fabric *fabric_stage_at(unsigned i);

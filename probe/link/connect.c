@@ -84,7 +84,7 @@ static enum transport_result resolve_path(struct rdma_connection *conn)
     return TRANSPORT_NOTHING;
 }
 
-static bool send_req(struct rdma_connection *conn)
+bool connector_send_req(struct rdma_connection *conn)
 {
     struct ibv_qp_attr attr;
     struct timespec now;
@@ -149,6 +149,15 @@ static bool add_connection(struct rdma_connection *conn)
     return false;
 }
 
+struct rdma_connection *connector_begin(struct connector *c, const struct connect_request *q)
+{
+    struct rdma_connection *conn = new_connection(c, q);
+    if (add_connection(conn))
+        return conn;
+    g_free(conn);
+    return NULL;
+}
+
 enum transport_result connector_connect(struct connector *c, const struct connect_request *q,
                                         int ms, struct cm_connection **connection)
 {
@@ -160,7 +169,7 @@ enum transport_result connector_connect(struct connector *c, const struct connec
     enum transport_result result = resolve_path(conn);
     if (result == TRANSPORT_STOPPED)
         g_strlcpy(conn->base.why, "interrupted", sizeof conn->base.why);
-    if (result == TRANSPORT_STOPPED || conn->stage != ROUTE_RESOLVED || !send_req(conn))
+    if (result == TRANSPORT_STOPPED || conn->stage != ROUTE_RESOLVED || !connector_send_req(conn))
         return result == TRANSPORT_STOPPED ? result : TRANSPORT_OK;
     result = connector_await(conn, ROUTE_RESOLVED, g_get_monotonic_time() + (gint64)ms * 1000);
     if (result == TRANSPORT_STOPPED) {
@@ -173,7 +182,7 @@ enum transport_result connector_connect(struct connector *c, const struct connec
 
 /* ---- disconnecting */
 
-static void destroy_connection(struct rdma_connection *conn)
+void connector_destroy(struct rdma_connection *conn)
 {
     struct connector *c = conn->connector;
     if (c->held_by == conn)
@@ -205,7 +214,7 @@ void connector_disconnect(struct connector *c, struct cm_connection *connection,
         connector_handle_events(c);
     }
     *answered = sent && conn->disconnected && conn->disconnect_status == 0;
-    destroy_connection(conn);
+    connector_destroy(conn);
 }
 
 /* ---- opening */
@@ -235,7 +244,7 @@ void connector_free(struct connector *c)
         if (c->open[i]) {
             if (c->open[i]->base.result == CONNECT_ACCEPTED)
                 rdma_disconnect(c->open[i]->id);
-            destroy_connection(c->open[i]);
+            connector_destroy(c->open[i]);
         }
     if (c)
         rdma_destroy_event_channel(c->events);

@@ -24,9 +24,10 @@ struct connector *connector_new(const struct port_facts *f, const volatile int *
 /* Ends all open connections. */
 void connector_free(struct connector *c);
 
-/* The same semantics as the transport's connect, send_connected and disconnect. */
+/* The same semantics as the transport's connect, try_rdma_cm, send_connected and disconnect. */
 enum transport_result connector_connect(struct connector *c, const struct connect_request *q,
                                         int ms, struct cm_connection **connection);
+enum transport_result connector_try(struct connector *c, struct cm_trial *trial, int ms);
 enum transport_result connector_send(struct connector *c, struct cm_connection *connection,
                                      const uint8_t *bytes, uint32_t n);
 void connector_disconnect(struct connector *c, struct cm_connection *connection, int ms,

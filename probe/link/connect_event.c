@@ -25,6 +25,7 @@ static void set_failed(struct rdma_connection *conn, enum cm_step step,
                        const struct rdma_cm_event *e)
 {
     conn->stage = step == CM_STEP_REQ ? UNREACHABLE : FAILED;
+    conn->status = e->status;
     conn->base.dead = step != CM_STEP_REQ;
     cm_error_text(step, e->status, conn->connector->facts, &conn->base.req, conn->base.why,
                   sizeof conn->base.why);

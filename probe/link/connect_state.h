@@ -20,6 +20,7 @@ struct rdma_connection {
     struct connector *connector;
     enum stage stage;
     bool disconnecting, disconnected;
+    int status;            /* of the event with which a step failed */
     int disconnect_status; /* 0: ended by a DREQ or DREP */
     struct rdma_cm_id *id;
     struct ibv_pd *pd;
@@ -42,6 +43,13 @@ struct connector {
 
 /* Notes that the connection is not possible: what failed, and the errno. */
 void connector_set_error(struct rdma_connection *conn, const char *what, int error);
+
+/* ---- connect.c */
+
+/* NULL: too many are open. The result is CONNECT_NOT_SENT. */
+struct rdma_connection *connector_begin(struct connector *c, const struct connect_request *q);
+bool connector_send_req(struct rdma_connection *conn);
+void connector_destroy(struct rdma_connection *conn);
 
 /* ---- connect_event.c */
 

@@ -272,6 +272,10 @@ bool group_leave(struct target *t, const uint8_t *mgid, uint8_t join_state)
     return false;
 }
 
+/*
+ * In the reverse order: OpenSM keeps the group of a port that joined with JoinState 0x9 and leaves
+ * with 0x1 first (https://github.com/linux-rdma/opensm/pull/43).
+ */
 void groups_leave(struct target *t)
 {
     t->link->transport->ending = true;

@@ -5,6 +5,7 @@
 
 #include "hca/mcgroup.h"
 #include "probe/link/choice.h"
+#include "probe/link/counters.h"
 #include "probe/link/guard.h"
 #include "probe/link/transport.h"
 #include "probe/run/run.h"
@@ -33,7 +34,9 @@ struct probe_link {
     struct mc_group group;       /* the broadcast group */
     uint8_t lladdr[LLADDR_SIZE]; /* the probe's own link-layer address, flags 0 */
     struct own_address source;
-    GArray *memberships; /* struct joined: memberships to remove at the end */
+    unsigned memberless;           /* groups without a member, if they were counted */
+    struct port_counters counters; /* when the target began */
+    GArray *memberships;           /* struct joined: memberships to remove at the end */
     /* Leaves that failed and are not reported yet: their number, and text about the last one. */
     struct {
         unsigned n;

@@ -23,10 +23,7 @@ static void add_comment(void *user, const struct link_event *event)
     struct logevents *e = user;
     uint8_t option[OPTION_HEAD + COMMENT_LIMIT + 4];
     char *text = event_comment(event);
-    size_t n = MIN(strlen(text), COMMENT_LIMIT);
-    while (n > 0 && ((uint8_t)text[n] & 0xc0) == 0x80)
-        n--; /* not within a UTF-8 character */
-    const uint8_t *end = pcapng_put_option(option, OPT_COMMENT, text, (uint16_t)n);
+    const uint8_t *end = pcapng_put_comment(option, text, COMMENT_LIMIT);
     g_byte_array_append(e->options, option, (guint)(end - option));
     g_free(text);
 }

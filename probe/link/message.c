@@ -130,6 +130,29 @@ uint32_t message_echo4(uint8_t *out, const struct echo_message *m)
     return ENCAP_SIZE + m->length;
 }
 
+static void put_ipv4_checksum(uint8_t *p)
+{
+    put16(p + 10, 0);
+    put16(p + 10, checksum_fold(checksum_add(0, p, IPV4_SIZE)));
+}
+
+uint32_t message_echo4_fragment(uint8_t *out, const struct echo_message *m, uint32_t at,
+                                uint32_t most)
+{
+    enum { MORE = 0x2000 };
+    uint32_t payload = m->length - IPV4_SIZE, n = at < payload ? payload - at : 0;
+    n = n < most ? n : most;
+    if (!n)
+        return 0;
+    uint8_t *p = out + ENCAP_SIZE;
+    message_echo4(out, m);
+    memmove(p + IPV4_SIZE, p + IPV4_SIZE + at, n);
+    put16(p + 2, IPV4_SIZE + n);
+    put16(p + 6, (at + n < payload ? MORE : 0) | at / 8);
+    put_ipv4_checksum(p);
+    return ENCAP_SIZE + IPV4_SIZE + n;
+}
+
 uint32_t message_echo6(uint8_t *out, const struct echo_message *m)
 {
     uint8_t *p = out + put_encap(out, TYPE_IPV6, m->reserved);

@@ -39,6 +39,12 @@ struct echo_message {
 uint32_t message_echo4(uint8_t *out, const struct echo_message *m);
 uint32_t message_echo6(uint8_t *out, const struct echo_message *m);
 /*
+ * The fragment of an echo request over IPv4 that begins at that byte of its payload, a multiple of
+ * 8; most: bytes of its payload, another one. 0: there is none.
+ */
+uint32_t message_echo4_fragment(uint8_t *out, const struct echo_message *m, uint32_t at,
+                                uint32_t most);
+/*
  * True if the n bytes of the ICMP message begin with the data of these requests. A reply has the
  * same data.
  */

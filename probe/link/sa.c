@@ -74,6 +74,16 @@ static enum sa_result result_of_response(struct target *t, const struct sa_query
     return fits ? SA_SUCCESS : SA_MALFORMED;
 }
 
+/* The time of a table depends on its size, so it does not count. */
+static void count_response(struct run *r, const struct sa_query *q, enum transport_result result,
+                           gint64 begin, const struct sa_response *a)
+{
+    r->sa.busy += a->busy;
+    r->sa.unanswered += result == TRANSPORT_NOTHING;
+    if (result == TRANSPORT_OK && q->method != SA_GET_TABLE)
+        times_add(&r->sa.times, g_get_monotonic_time() - begin);
+}
+
 static enum sa_result send_query(struct target *t, const struct sa_query *q, int ms,
                                  struct sa_response *a)
 {
@@ -83,7 +93,10 @@ static enum sa_result send_query(struct target *t, const struct sa_query *q, int
         rate_take(t->run);
     if (single)
         log_request(t, q);
-    switch (t->link->transport->ops->query(t->link->transport, q, ms, a)) {
+    gint64 begin = g_get_monotonic_time();
+    enum transport_result sent = t->link->transport->ops->query(t->link->transport, q, ms, a);
+    count_response(t->run, q, sent, begin, a);
+    switch (sent) {
     case TRANSPORT_OK:
         if (t->about_fabric)
             verdict_frame(t->results->checked->verdict, true);

@@ -55,6 +55,7 @@ static bool send_to(struct target *t, const struct ud_to *to, const uint8_t *byt
         return false;
     }
     wirelog_ud_sent(t->log, t->link->transport, t->link->pkey, to, bytes, n);
+    t->run->last_sent = g_get_monotonic_time();
     return !send_note_result(t, t->link->transport->ops->send(t->link->transport, to, bytes, n));
 }
 
@@ -69,6 +70,7 @@ bool send_message(struct target *t, struct cm_connection *c, const uint8_t *byte
         return false;
     keep_rate(t->run);
     wirelog_message(t->log, t->link->transport, c, view_make(bytes, n, n), LOG_SENT);
+    t->run->last_sent = g_get_monotonic_time();
     enum transport_result result = t->link->transport->ops->send_connected(t->link->transport, c,
                                                                            bytes, n);
     return !send_note_result(t, result) && result == TRANSPORT_OK;

@@ -101,6 +101,23 @@ struct cm_connection {
     char why[240];
 };
 
+/*
+ * An attempt to connect as applications do: by the peer's IP address, with this host's interfaces,
+ * routes and neighbour table (rdma_cm), to a Service-ID at which nobody should listen.
+ */
+enum cm_trial_step { TRIAL_START, TRIAL_ADDRESS, TRIAL_ROUTE, TRIAL_CONNECT, TRIAL_ANSWERED };
+struct cm_trial {
+    bool ipv6;
+    uint8_t ip[16];
+    const char *interface;   /* of a link-local address */
+    enum cm_trial_step step; /* the one that failed, or TRIAL_ANSWERED */
+    int error;               /* errno of the step that failed */
+    bool accepted;           /* somebody listens there */
+    uint16_t reason;         /* of the REJ */
+    char device[64];         /* to which the address resolves; "": it does not */
+    unsigned port;
+};
+
 enum transport_result {
     TRANSPORT_OK,
     TRANSPORT_NOTHING,   /* nothing arrived in time */
@@ -182,6 +199,8 @@ struct transport_ops {
      */
     enum transport_result (*connect)(struct transport *t, const struct connect_request *q, int ms,
                                      struct cm_connection **c);
+    /* Tries to connect within ms milliseconds. Returns OK or STOPPED. NULL: not available. */
+    enum transport_result (*try_rdma_cm)(struct transport *t, struct cm_trial *trial, int ms);
     /* Sends a message. TRANSPORT_NOTHING: not possible, the connection is unusable. */
     enum transport_result (*send_connected)(struct transport *t, struct cm_connection *c,
                                             const uint8_t *bytes, uint32_t n);

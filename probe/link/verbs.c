@@ -51,6 +51,11 @@ static enum transport_result verbs_connect(struct transport *t, const struct con
     return connector_connect(((struct verbs *)t)->connector, q, ms, c);
 }
 
+static enum transport_result verbs_try_rdma_cm(struct transport *t, struct cm_trial *trial, int ms)
+{
+    return connector_try(((struct verbs *)t)->connector, trial, ms);
+}
+
 static enum transport_result verbs_send_connected(struct transport *t, struct cm_connection *c,
                                                   const uint8_t *bytes, uint32_t n)
 {
@@ -133,6 +138,7 @@ static const struct transport_ops verbs_ops = {.capabilities = CAN_ALL,
                                                .watch = verbs_watch,
                                                .next_notice = verbs_next_notice,
                                                .can_connect = verbs_can_connect,
+                                               .try_rdma_cm = verbs_try_rdma_cm,
                                                .connect = verbs_connect,
                                                .send_connected = verbs_send_connected,
                                                .disconnect = verbs_disconnect};

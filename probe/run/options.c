@@ -34,9 +34,10 @@ static const char help_end[] =
     "a stage fails; otherwise 2 if a target could not be tested; otherwise 0. It is\n"
     "2 too if the usage was wrong or the report could not be written. If a signal\n"
     "interrupts the probe, it leaves the groups that it joined and writes no report,\n"
-    "and the exit status is 128 plus the signal's number.\n";
+    "and the exit status is 128 plus the signal's number, but with --count or\n"
+    "--interval it ends with the summary.\n";
 
-enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000 };
+enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000, COUNT_MAX = 1000000000, INTERVAL_MAX = 86400 };
 
 static bool read_source(struct options *o, const char *text)
 {
@@ -240,6 +241,22 @@ static const struct cli_option table[] = {
                 "If a peer has replied more slowly, the probe waits longer for it. "
                 "doc/probe.md, section Timing, says how long the probe waits after each request.",
      CLI_COUNTS(options, timeout_ms, 1, TIMEOUT_MAX)},
+    {.name = "count",
+     .argument = "N",
+     .help = "only send N plain requests to a peer, a line each",
+     .details = "Each line has the time and the reply. "
+                "Changes have lines of their own (EVENT): the peer no longer replies, replies "
+                "again or moved; the state of this port, the SM or the error counters changed. "
+                "N is a number from 1 to 1000000000. "
+                "Without --interval, a request is sent every second.",
+     CLI_COUNTS(options, count, 1, COUNT_MAX)},
+    {.name = "interval",
+     .argument = "S",
+     .help = "the same every S seconds, until Ctrl-C or --count",
+     .details = "S is a number from 1 to 86400. "
+                "Ctrl-C (SIGINT) and SIGTERM end with the summary, and its exit status. "
+                "The memory does not grow.",
+     CLI_COUNTS(options, interval, 1, INTERVAL_MAX)},
     {.letter = 'n',
      .name = "dry-run",
      .help = "print what would be sent, and send nothing",
@@ -283,6 +300,14 @@ bool probe_options_only_fabric(const struct options *o)
     return only;
 }
 
+static bool is_one_peer(const struct options *o)
+{
+    const struct target_option *t = o->targets->len == 1
+                                        ? &g_array_index(o->targets, struct target_option, 0)
+                                        : NULL;
+    return t && !t->fabric && !t->prefix && !o->why;
+}
+
 static bool can_save(const struct options *o)
 {
     GError *error = NULL;
@@ -312,6 +337,8 @@ static bool is_sensible(const struct options *o)
         say("--source is the probe's own address: it cannot be a target too");
     else if (o->has_source && probe_options_only_fabric(o))
         say("--source is for peers: leave it out for the target fabric");
+    else if ((o->count || o->interval) && !is_one_peer(o))
+        say("--count and --interval are for one peer, without --why");
     else if (o->all_ports && (o->device || o->port || o->targets->len == 0))
         say("--all-ports is for the target fabric without --device and --port");
     else if (o->capture && strcmp(o->capture, "-") == 0)

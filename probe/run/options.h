@@ -39,6 +39,8 @@ struct options {
     enum family family;
     unsigned rate;                   /* packets per second */
     unsigned timeout_ms;             /* for each response */
+    unsigned count;                  /* requests of a watched peer; 0: until a signal */
+    unsigned interval;               /* seconds between them; 0: not given */
     GPtrArray *only;                 /* rule selectors, NULL-terminated; empty: all rules */
     struct rule_selection selection; /* none if only stages are selected */
     GPtrArray *stages;               /* selectors of stages, of those in only; empty: all stages */

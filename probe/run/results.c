@@ -6,6 +6,7 @@
 
 #include "cli/plain.h"
 #include "probe/run/options.h"
+#include "probe/run/times.h"
 #include "report/words.h"
 
 void results_begin(struct results *r, const char *check)
@@ -285,17 +286,24 @@ void results_withhold_stage(struct results *r, const char *format, ...)
     g_free(text);
 }
 
-void results_extend_stage(struct results *r, unsigned at, const char *format, ...)
+void results_set_stage(struct results *r, unsigned at, const char *format, ...)
 {
     struct stage *s = r->checked->stages->pdata[at];
     va_list args;
     va_start(args, format);
-    char *more = g_strdup_vprintf(format, args), *text = g_strconcat(s->text, more, NULL);
+    char *text = g_strdup_vprintf(format, args);
     va_end(args);
     g_free(s->text);
     s->text = plain_dup(text);
-    g_free(more);
     g_free(text);
+}
+
+struct checked_times results_times(const struct latencies *t)
+{
+    return (struct checked_times){.n = t->n,
+                                  .least = t->least,
+                                  .median = times_percentile(t, 50),
+                                  .p99 = times_percentile(t, 99)};
 }
 
 const char *results_outcome(const struct results *r)

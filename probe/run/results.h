@@ -15,6 +15,7 @@
     .n_rules = sizeof((enum rule_number[]){__VA_ARGS__}) / sizeof(enum rule_number)
 
 struct options;
+struct latencies; /* probe/run/times.h */
 
 struct results {
     struct checked *checked;
@@ -89,9 +90,11 @@ void results_keep_selected(struct results *r, const struct options *o, const cha
 /* Something of the last stage was not done, so it is inconclusive, unless it failed. */
 void results_withhold_stage(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/* Appends to the text of an earlier stage, by its position. */
-void results_extend_stage(struct results *r, unsigned at, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
+/* Replaces the text of an earlier stage, by its position. */
+void results_set_stage(struct results *r, unsigned at, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* The times as a report has them. */
+struct checked_times results_times(const struct latencies *t);
 
 /* "pass", "fail" ...: the worst outcome since results_begin(). */
 const char *results_outcome(const struct results *r);

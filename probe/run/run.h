@@ -9,6 +9,7 @@
 #include <glib.h>
 
 #include "probe/run/options.h"
+#include "probe/run/times.h"
 
 /* Result of an SA query. */
 enum sa_result {
@@ -29,6 +30,9 @@ struct sa_cache {
     uint8_t method;         /* of the last query that was sent */
     uint16_t status;        /* of its response */
     bool timed;             /* the SA is slow, or silent: its response time is not measured again */
+    struct latencies times; /* of the answers, from the first request to the last of its tries */
+    uint64_t unanswered;    /* queries without an answer in time */
+    uint64_t busy;          /* answers with status busy, to any try */
     char slow[80];          /* text about an SA that responds later than a query waits; "": none */
     char fault[240];        /* why the last response does not fit its request */
     char text[320];         /* for sa_failure_text() */
@@ -45,6 +49,7 @@ struct run {
     const struct options *options;
     const volatile int *stop; /* the received signal; 0: none */
     gint64 next_slot;         /* monotonic microseconds: when the rate allows the next packet */
+    gint64 last_sent;         /* monotonic microseconds: when the last packet was sent */
     uint16_t sequence;        /* number of the last echo request or SA query */
     /*
      * A sweep is running: SA queries count for the rate, and an SA that does not respond is no
@@ -52,6 +57,8 @@ struct run {
      */
     bool sweeps;
     struct sa_cache sa;
+    void (*say)(void *to, const char *line); /* prints a line of the text report; NULL: none */
+    void *say_to;
     GArray *subnets;      /* struct seen_subnet; NULL: each target has all results itself */
     bool stopped, broken; /* stopped by a signal; broken by an error of the transport */
 };

@@ -171,7 +171,7 @@ def path_to_another_port():
 def path_of_a_limited_member():
     """0x7fff is the partition of 0xffff; the answer may name the port by its default prefix."""
     s, a, b, _ = link()
-    reply = ib.path_record(b.gid, a.gid, b.lid, a.lid, pkey=0x7FFF)
+    reply = ib.path_record(b.gid, a.gid, b.lid, a.lid, pkey=0x7FFF, mtu=4)
     answered_path(s, a, b, reply, offset=8)
     return s, []
 

@@ -12,7 +12,7 @@ import pytest
 
 from frames import ib
 from frames import events as more
-from frames import events_link
+from frames import events_again, events_link, events_pairs
 from frames.connection import Link
 from frames.events import ask_only, copy_last, goes_on, link, number
 from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, SEND_ONLY, mad_frame
@@ -40,7 +40,7 @@ def ask_join(s, host, group, **options):
 
 # ---- cases: each returns (its tape, [(event, frame, count, texts that it has), ...])
 
-CASES = more.CASES + events_link.CASES
+CASES = more.CASES + events_link.CASES + events_again.CASES + events_pairs.CASES
 
 
 def case(build):
@@ -447,6 +447,7 @@ def lmc_that_the_capture_does_not_show():
         for lid in (first, second, first, second):
             s.wait(1)
             s.arp_request(b.also(lid=lid), a.ip)
+            s.arp_reply(a, b.also(lid=lid))
             s.ping(a, b.also(lid=lid))
     return s, []
 
@@ -1074,15 +1075,6 @@ def large_pings_with_lost_answers():
     return s, []
 
 
-def fragmented(a, b, seq, reply=False):
-    """The first of two fragments of an echo message: more fragments follow (RFC 791)."""
-    whole = bytearray(ping(a, b, seq=seq, size=2000, reply=reply))
-    whole[4 + 6] = 0x20
-    whole[4 + 10 : 4 + 12] = bytes(2)
-    whole[4 + 10 : 4 + 12] = ib.u16(ib.inet_checksum(bytes(whole[4:24])))
-    return bytes(whole)
-
-
 @case
 def large_pings_in_fragments():
     """Their replies come in one packet, over a connection."""
@@ -1090,13 +1082,13 @@ def large_pings_in_fragments():
     s.resolve(a, b)
     sized(s, a, b, (56,), (56,))
     for seq in range(4):
-        s.ud(a, b, fragmented(a, b, seq))
+        s.ud(a, b, events_pairs.fragment(a, b, seq))
         s.ud(b, a, ping(b, a, seq=seq, size=1900, reply=True))
         s.wait(1)
     before = number(s)
     sized(s, a, b, (56,) * 70, (56,))
     for seq in range(5):
-        s.ud(a, b, fragmented(a, b, seq))
+        s.ud(a, b, events_pairs.fragment(a, b, seq))
         s.wait(1)
     goes_on(s)
     return s, [("large_lost", before + 140 + 6, 1, ["3 requests in fragments", "84 bytes"])]
@@ -1213,6 +1205,16 @@ def test_events(case, tmp_path):
         assert event["cause_frame"] < event["frame"] <= event["last_frame"]
 
 
+def test_only_two_limited_members_are_called_so(tmp_path):
+    """c has the full P_Key, and a looks for it (IBA 10.9.3)."""
+    s, a, _, c = events_pairs.limited_link()
+    events_pairs.look_for(s, a, c, 4, 0)
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    [event] = events_of(path)
+    assert event["name"] == "arp_unanswered" and "limited" not in event["what"]
+
+
 def test_every_event_has_a_case():
     with open(os.path.join(SRC, "lib/analysis/events.def"), encoding="utf-8") as f:
         names = {line.split('"')[1] for line in f if line.startswith("EVENT(")}
@@ -1229,16 +1231,66 @@ def refusals(n):
     return s.pcap()
 
 
-def test_text_lists_20_events_and_counts_all(tmp_path):
+def event_lines(path, *arguments):
+    """The lines of the section Events of the text report, and its last line."""
+    lines = check.run(*arguments, str(path)).stdout.decode().splitlines()
+    first = lines.index("Events: what happened on the link (notes, no violations)") + 1
+    return [line.strip() for line in lines[first : lines.index("", first)]], lines[-1]
+
+
+@pytest.mark.parametrize("n", [20, 21])
+def test_text_has_20_lines_of_events_and_counts_all(n, tmp_path):
+    """21 refusals of one host are one line."""
     path = tmp_path / "capture.pcap"
-    path.write_bytes(refusals(23))
-    short, whole = check.run(str(path)), check.run("-v", str(path))
-    text = short.stdout.decode()
-    assert text.count("  frame ") >= 20 and text.count(": join_refused: ") == 20
-    assert "  and 3 more: ipoib-check -v lists all\n" in text
-    assert text.rstrip().endswith(", 23 events")
-    assert whole.stdout.decode().count(": join_refused: ") == 23
-    assert short.returncode == whole.returncode
+    path.write_bytes(refusals(n))
+    found = [e["frame"] for e in events_of(path)]
+    lines, last = event_lines(path)
+    assert last.endswith(", %d events" % n)
+    if n == 20:
+        assert len(lines) == 21 and lines[20] == "more: ipoib-check --explain join_refused"
+    else:
+        assert lines[0].startswith(
+            "frame %d: join_refused: 21 events, last in frame %d; the first: GID "
+            % (found[0], found[-1])
+        )
+        assert lines[1] == "21 events on 1 line: ipoib-check -v lists all"
+    whole, _ = event_lines(path, "-v")
+    assert [int(line[6 : line.index(":")]) for line in whole[:-1]] == found
+    assert check.run(str(path)).returncode == check.run("-v", str(path)).returncode
+
+
+def test_events_of_many_ports_are_one_line(tmp_path):
+    """37 hosts, each refused once, two of them twice; and a trap."""
+    s, a, _, _ = link()
+    s.report(a, 65, a.gid)
+    for n in (*range(10, 47), 10, 11):
+        group = s.group4("239.1.%d.%d" % (n, len(s.records) % 250))
+        s.join(Host(n), group, status=NO_RESOURCES)
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    lines, last = event_lines(path)
+    assert last.endswith(", 40 events") and ": trap: LID 9: " in lines[0]
+    assert ": join_refused: 37 ports, 39 events, last in frame %d; " % number(s) in lines[1]
+    assert lines[2] == "40 events on 2 lines: ipoib-check -v lists all"
+
+
+@pytest.mark.parametrize("targets, shown", [(3, 4), (30, 2)])
+def test_causes_come_before_consequences(targets, shown, tmp_path):
+    """A monitoring host asks for addresses that nobody has; then the SA refuses a join. JSON has the
+    capture's order."""
+    s, a, b, c = link()
+    s.resolve(a, c)
+    for n in range(targets):
+        events_pairs.look_for(s, a, Host(100 + n), 3, 0)
+        s.ping(c, a)
+    s.join(b, s.group4("239.1.2.3"), status=NO_RESOURCES)
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    lines, _ = event_lines(path)
+    assert ": join_refused: " in lines[0]
+    assert len([line for line in lines[:shown] if line.startswith("frame ")]) == shown
+    assert all(": arp_unanswered: " in line for line in lines[1:shown])
+    assert [e["name"] for e in events_of(path)] == ["arp_unanswered"] * targets + ["join_refused"]
 
 
 def test_a_full_table_says_so(tmp_path):
@@ -1276,7 +1328,7 @@ def merge(tmp_path, *args):
 
 
 def test_merged_reports_have_the_events(tmp_path):
-    """23 refusals: the text has 20 of them, the other formats all."""
+    """23 refusals: the text has one line of them, the other formats all."""
     path = tmp_path / "capture.pcap"
     path.write_bytes(refusals(23))
     check.run("--format", "json", "-o", "node1.json", str(path), cwd=tmp_path)
@@ -1287,11 +1339,10 @@ def test_merged_reports_have_the_events(tmp_path):
     assert text[0].endswith(", 23 events")
     first = events[0]
     assert text[1].startswith(
-        "  event         frame %d: join_refused: %s: %s"
-        % (first["frame"], first["who"], first["what"])
+        "  event         frame %d: join_refused: 23 events, last in frame %d; the first: %s: %s"
+        % (first["frame"], events[-1]["frame"], first["who"], first["what"])
     )
-    assert len([line for line in text if ": join_refused: " in line]) == 20
-    assert "  and 3 more events: the capture's own report lists them" in text
+    assert text[2] == "  23 events on 1 line: the capture's own report lists them"
     junit = merge(tmp_path, "--format", "junit", "node1.json")
     assert ": join_refused: " in junit[junit.index("<system-out>") :]
 
@@ -1327,7 +1378,7 @@ def test_explain_prints_the_page():
 
 # Events that a lost packet must not add, besides those about unanswered requests.
 OF_NO_LOSS = {"large_lost", "sa_slow", "stale_path", "moved", "retransmission", "rnr"}
-OF_NO_LOSS |= {"groups_without_members"}
+OF_NO_LOSS |= {"groups_without_members", "connection_loop"}
 
 
 def kinds(path):

@@ -29,13 +29,7 @@ def suspected(data, tmp_path, *arguments):
     """The suspicions of the JSON report: (rule, frame, other frame, expected, found, unless)."""
     path = tmp_path / "capture.pcap"
     path.write_bytes(data)
-    report = json.loads(check.run("--format", "json", *arguments, str(path)).stdout)
-    return [
-        (r["id"], c["frames"][0], c["other_frame"], c["expected"], c["actual"], c["reason"])
-        for r in report["results"]
-        if r["outcome"] == "suspected"
-        for c in r["cases"]
-    ]
+    return check.suspicions(path, *arguments)
 
 
 # ---- with other datagrams to the group

@@ -17,6 +17,7 @@ WITHOUT_RAW = ("setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw")
 FRAMES_BEFORE = range(1, 8)  # of the 9 frames to a peer that conforms
 
 
+COUNTERS = "ib9/device/infiniband/hca0/ports/1/counters"
 RUNS = {  # name: members of Peer, arguments of the probe
     "ipv4": ({}, IPV4),
     "ipv6": ({}, IPV6),
@@ -39,6 +40,36 @@ RUNS = {  # name: members of Peer, arguments of the probe
     "two stations": ({"second_station": True}, IPV4),
     "connected": ({"sysfs": {"ib9/mode": "connected\n"}}, "--only", "rfc4755.7", IPV4),
     "silent": ({"replies": False}, IPV4),
+    **{
+        f"counters, {target}": (
+            {
+                "sysfs": {f"{COUNTERS}/link_downed": "3\n", f"{COUNTERS}/symbol_error": "65535\n"},
+                "sysfs_after": 2,
+                "sysfs_then": {f"{COUNTERS}/link_downed": downed},
+            },
+            target,
+        )
+        for target, downed in ((IPV4, "4\n"), (IPV6, "3\n"))
+    },
+    "watch": ({}, "--count", "3", IPV4),
+    "watch, ipv6": ({}, "--count", "2", IPV6),
+    "watch, silent": ({"replies": False}, "--count", "3", IPV4),
+    "watch, stops": ({"silent_after": 2}, "--count", "6", IPV4),
+    "watch, port down": (
+        {
+            "sysfs_after": 2,
+            "sysfs_then": {
+                "ib9/device/infiniband/hca0/ports/1/state": "1: DOWN\n",
+                f"{COUNTERS}/link_downed": "4\n",
+            },
+            "sysfs": {f"{COUNTERS}/link_downed": "3\n"},
+        },
+        "--count",
+        "3",
+        IPV4,
+    ),
+    "watch, interrupted": ({"after": "interrupt", "at": 3}, "--interval", "1", IPV4),
+    "counters, fabric": ({"sysfs": {f"{COUNTERS}/link_downed": "255\n"}}, "fabric"),
     **{f"silent after {n}": ({"silent_after": n}, IPV4) for n in FRAMES_BEFORE},
     "port down after 3": (
         {
@@ -127,6 +158,64 @@ def fixture_runs(can_play):
             for name, (given, *words) in RUNS.items()
         }
         yield lambda name: Run(begun[name].result())
+
+
+# ---- the counters of this port
+
+
+@pytest.mark.parametrize(
+    "name, outcome, text",
+    [
+        (
+            f"counters, {IPV4}",
+            "fail",
+            "link_downed grew by 1 to 4; at its maximum, growth does not ",
+        ),
+        (
+            f"counters, {IPV6}",
+            "pass",
+            "no error counter of this port grew; at its maximum, growth ",
+        ),
+        ("counters, fabric", "pass", "no error counter of this port grew; at its maximum, growth "),
+    ],
+)
+def test_growth_of_counters(runs, name, outcome, text):
+    run = runs(name)
+    [stage] = [r for r in run.report["results"] if r["id"].endswith(".counters")]
+    assert stage["outcome"] == outcome and stage["actual"].startswith(text)
+    if outcome == "fail":
+        assert run.status == 1 and stage["advice"].startswith("check the cable")
+
+
+# ---- --count and --interval
+
+
+@pytest.mark.parametrize(
+    "name, status, outcome, text",
+    [
+        ("watch", 0, "pass", "3 requests, 3 answered; nothing changed"),
+        ("watch, ipv6", 0, "pass", "2 requests, 2 answered; nothing changed"),
+        ("watch, silent", 2, "inconclusive", "3 requests, 0 answered; silences: 1, "),
+        ("watch, stops", 1, "fail", "6 requests, 2 answered; silences: 1, "),
+        (
+            "watch, port down",
+            1,
+            "fail",
+            "3 requests, 3 answered; changes of this host's port: 1; "
+            "growths of its error counters: 1; last: ",
+        ),
+        # Ctrl-C ends with the summary: the third request has no reply yet
+        ("watch, interrupted", 0, "pass", "2 requests, 2 answered; nothing changed"),
+    ],
+)
+def test_watch(runs, name, status, outcome, text):
+    run = runs(name)
+    [stage] = [r for r in run.report["results"] if r["id"] == "peer.watch"]
+    assert (run.status, stage["outcome"]) == (status, outcome), run.report
+    assert stage["actual"].startswith(text)
+    requests = run.report["summary"]["targets"][0]["requests"]
+    counted = f"{requests['sent']} requests, {requests['first_try']} answered"
+    assert stage["actual"].startswith(counted)
 
 
 # ---- --only with stages
@@ -318,13 +407,20 @@ def test_requests_are_counted(runs):
     counted = run.report["summary"]["targets"][0]["requests"]
     assert counted["sent"] == counted["first_try"] > 4 and counted["packets"] >= 4
     assert counted["late"] == counted["never"] == counted["lost"] == 0
-    port, first = run.report["results"][:2]
-    assert (port["id"], first["id"]) == ("peer.port", "peer.address")
+    port, first, where = run.report["results"][:3]
+    assert [port["id"], first["id"], where["id"]] == ["peer.port", "peer.numbers", "peer.address"]
     assert port["actual"].startswith("through ib9, P_Key 0xffff: named by -d")
-    assert (
-        f"; {counted['sent']} requests: {counted['sent']} answered at the first try"
-        in first["actual"]
+    assert first["actual"].startswith(
+        f"{counted['sent']} requests: {counted['sent']} answered at the first try"
     )
+
+
+def test_round_trips_are_measured(runs):
+    target = runs("ipv4").report["summary"]["targets"][0]
+    times = target["over_ud"]
+    assert times["count"] == target["requests"]["sent"]
+    assert 0 < times["min_us"] <= times["median_us"] <= times["p99_us"] < 100_000
+    assert "over_rc" not in target and "sa" not in target
 
 
 def test_sweep_finds_the_one_peer(runs):

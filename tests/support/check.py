@@ -7,6 +7,7 @@ it violates a MUST. connected and datagram are Linux kernels: in connected the S
 two REQs begin with 0x10 (rfc4755.3.5.service-id, a known deviation of Linux), and the Q_Key of the
 broadcast group is OpenSM's, not a controlled one (rfc4391.4.1.qkey-controlled, SHOULD, a known
 deviation)."""
+import json
 import os
 import subprocess
 
@@ -42,6 +43,17 @@ def expect(status, *args, err="", **options):
     assert done.returncode == status, shown
     assert (err in done.err) if err else not done.err, shown
     return (done.stdout or b"").decode()
+
+
+def suspicions(path, *arguments):
+    """The suspicions of the JSON report: (rule, frame, other frame, expected, found, unless)."""
+    report = json.loads(run("--format", "json", *arguments, str(path)).stdout)
+    return [
+        (r["id"], c["frames"][0], c["other_frame"], c["expected"], c["actual"], c["reason"])
+        for r in report["results"]
+        if r["outcome"] == "suspected"
+        for c in r["cases"]
+    ]
 
 
 def schema_errors(path):

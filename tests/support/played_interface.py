@@ -96,7 +96,7 @@ class Peer:
 
     replies: whether it replies. silent_after: the number of replies after which it does not any more.
     addresses: those of the interface. commands: run after them. infiniband: files of its devices. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
-    runts: every truncation of a reply arrives before it. large: the size of a frame that comes
+    sysfs_after: the number of frames after which sysfs_then holds. runts: every truncation of a reply arrives before it. large: the size of a frame that comes
     before each reply. second_station: a second station replies too. after: "interrupt", "down" or "gone",
     what happens when frame number at was sent."""
 
@@ -105,6 +105,7 @@ class Peer:
         self.replies = given.get("replies", True)
         self.left, self.sysfs_then = given.get("silent_after"), given.get("sysfs_then", {})
         self.edits = {int(at): bytes.fromhex(b) for at, b in given.get("edits", {}).items()}
+        self.sysfs_after = given.get("sysfs_after")
         self.runts, self.large = given.get("runts", False), given.get("large", 0)
         self.second_station = given.get("second_station", False)
         self.after, self.at = given.get("after"), given.get("at", 1)
@@ -138,6 +139,8 @@ class Peer:
             describe("/sys/class/net", self.sysfs_then)
         if len(frame) >= 24 and self.replies:
             self.left = self.left and self.left - 1
+            if self.sysfs_after == len(self.frames):
+                describe("/sys/class/net", self.sysfs_then)
             self.reply(struct.unpack_from(">H", frame, 20)[0], frame[24:])
 
     def disturb(self, program):

@@ -3,7 +3,8 @@
 frame twice.
 
 A sample is a capture with one violation: a fixture or a variant. A loss is a way in which frames
-were not captured. The outcome of a sample is FOUND, INCONCLUSIVE or LOST, from the results of the
+were not captured. The outcome of a sample is FOUND, SUSPECTED (or not proved: the report shows the
+violation with both values, and not as a finding), INCONCLUSIVE or SILENT, from the results of the
 violated rule."""
 import collections
 import concurrent.futures
@@ -17,7 +18,8 @@ from frames.faults import fixture  # faults fills the tables of fixture
 from frames.variants import evidence
 from support import capfile, check
 
-FOUND, INCONCLUSIVE, LOST = "found", "inconclusive", "lost"
+FOUND, SUSPECTED, INCONCLUSIVE, SILENT = "found", "suspected", "inconclusive", "silent"
+OUTCOMES = (FOUND, SUSPECTED, INCONCLUSIVE, SILENT)
 LOSSES = ("complete", "no-smps", "late", "random", "doubled")
 MILLISECOND, LATER = 1_000_000, "a millisecond later"
 COPIES = (0, 2, LATER)
@@ -129,7 +131,9 @@ def chosen_variants(step=1):
 def _outcome(outcomes):
     if "fail" in outcomes:
         return FOUND
-    return INCONCLUSIVE if "inconclusive" in outcomes else LOST
+    if outcomes & {"suspected", "unproved"}:
+        return SUSPECTED
+    return INCONCLUSIVE if "inconclusive" in outcomes else SILENT
 
 
 def check_samples(samples, loss, seed):
@@ -156,6 +160,7 @@ def measure(samples, loss, seed, jobs):
     return [pair for batch, of in zip(batches, got) for pair in zip(batch, of)]
 
 
-def percent(results):
-    found = sum(outcome == FOUND for _, outcome in results)
+def percent(results, *outcomes):
+    """Of the results, those with one of these outcomes; by default FOUND."""
+    found = sum(outcome in (outcomes or (FOUND,)) for _, outcome in results)
     return 100 * found / len(results)

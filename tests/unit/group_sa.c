@@ -62,6 +62,7 @@ static uint16_t change(const struct sa_query *q, struct group_at_sa *g)
     }
     if (!(g->held & state))
         return REQ_INVALID;
+    group_sa->leaks |= (state & JOIN_FULL) && (g->held & ~state & JOIN_SEND_ONLY_FULL);
     g->held &= (uint8_t)~state; /* o15-0.1.14: clears only the bits that the request names */
     return 0;
 }

@@ -37,6 +37,7 @@ struct group_sa {
     bool hides_states;       /* returns members, but not their JoinState */
     uint16_t refuses_delete; /* status of its responses to a Delete; 0: none */
     bool refuses_again;      /* rejects joins after the interface came up */
+    bool leaks; /* OpenSM keeps a group whose last port leaves as FullMember first (its PR 43) */
     unsigned deletes, sets;
 };
 

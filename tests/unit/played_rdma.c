@@ -89,6 +89,31 @@ int rdma_create_ep(struct rdma_cm_id **out, struct rdma_addrinfo *info, struct i
     return 0;
 }
 
+/* Of an application: by IP address. */
+int rdma_create_id(struct rdma_event_channel *c, struct rdma_cm_id **out, void *context,
+                   enum rdma_port_space space)
+{
+    assert_ptr_equal(c, &cm.channel);
+    assert_int_equal(space, RDMA_PS_TCP);
+    if (result(played.fails.create))
+        return -1;
+    struct rdma_cm_id *id = &cm.ids[cm.n_ids++ % CONNECTIONS];
+    *id = (struct rdma_cm_id){
+        .verbs = &played_verbs.context, .context = context, .port_num = played_port.port};
+    *out = id;
+    played_verbs.live++;
+    return 0;
+}
+
+int rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t n)
+{
+    (void)id;
+    (void)data;
+    assert_int_equal(n, 0);
+    seen.rejects++;
+    return result(0);
+}
+
 int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *c)
 {
     assert_ptr_equal(c, &cm.channel);
@@ -100,7 +125,9 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct socka
 {
     (void)from;
     assert_true(ms > 0);
-    memcpy(&seen.to, to, sizeof seen.to);
+    bool by_ip = to->sa_family != AF_IB; /* a struct sockaddr_storage */
+    memcpy(by_ip ? (void *)&seen.to_ip : (void *)&seen.to, to,
+           by_ip ? sizeof seen.to_ip : sizeof seen.to);
     if (result(played.fails.address))
         return -1;
     queue_event(played.events.address, id);
@@ -156,7 +183,8 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
     seen.request = *param;
-    memcpy(seen.request_data, param->private_data, param->private_data_len);
+    if (param->private_data_len)
+        memcpy(seen.request_data, param->private_data, param->private_data_len);
     if (result(played.fails.connect))
         return -1;
     seen.connects++;
@@ -296,7 +324,9 @@ int played_begin(void **state)
     memset(&seen, 0, sizeof seen);
     memset(&cm, 0, sizeof cm);
     memset(&hca, 0, sizeof hca);
+    static struct ibv_device device = {.name = "mlx5_3"};
     played_verbs = (struct played_verbs){.called = result};
+    played_verbs.context.device = &device;
     played_verbs.context.ops = (struct ibv_context_ops){.poll_cq = play_poll_cq,
                                                         .req_notify_cq = play_req_notify,
                                                         .post_recv = play_post_recv,

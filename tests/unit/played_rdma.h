@@ -52,6 +52,8 @@ struct seen {
     struct rdma_conn_param request;
     uint8_t request_data[256];
     struct sockaddr_ib to;
+    struct sockaddr_storage to_ip;
+    unsigned rejects;
     int mode; /* IBV_QPT_RC or IBV_QPT_UC, of the ID */
     struct ibv_qp qp;
     enum ibv_qp_state states[4];

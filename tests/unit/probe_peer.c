@@ -161,6 +161,8 @@ static void push_at_random(struct fake *f, uint8_t *bytes, uint32_t n, uint32_t 
 
 static void push(struct fake *f, uint8_t *bytes, uint32_t n, uint32_t to_qpn)
 {
+    if (f->loses_replies && n - ENCAP_SIZE > f->loses_replies)
+        return;
     if (f->network.seed) {
         f->dice = f->dice ? f->dice : f->network.seed;
         push_at_random(f, bytes, n, to_qpn);
@@ -364,6 +366,11 @@ static void respond_echo(struct fake *f, const uint8_t *bytes, uint32_t n)
     f->waiting_sender = f->sender;
     if (f->second.there && f->second.responds_to_echo)
         push_second(f, f->waiting, n, OWN_QPN);
+    if (f->fault == SMALLER_MTU_FRAGMENTS && n > 1400 + ENCAP_SIZE) { /* the first fragment */
+        n = f->waiting_n = 1396 + ENCAP_SIZE;
+        put16(f->waiting + ENCAP_SIZE + 2, 1396);
+        put16(f->waiting + ENCAP_SIZE + 6, 0x2000);
+    }
     if (f->knows_us) {
         push(f, f->waiting, n, f->fault == SENDS_IP_TO_SENDER ? f->sender : OWN_QPN);
         f->waiting_n = 0;
@@ -372,6 +379,35 @@ static void respond_echo(struct fake *f, const uint8_t *bytes, uint32_t n)
     put_lladdr(f, lladdr);
     struct arp_message m = {.op = ARP_REQUEST, .sha = lladdr, .spa = peer_ip, .tpa = own_ip};
     push(f, request, message_arp(request, &m), QPN_MULTICAST);
+}
+
+/* Sets the checksum of the IPv4 header (RFC 791). */
+static void put_ipv4_sum(uint8_t *ip)
+{
+    uint32_t sum = 0;
+    put16(ip + 10, 0);
+    for (unsigned i = 0; i < 20; i += 2)
+        sum += be16(ip + i);
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    put16(ip + 10, ~sum & 0xffff);
+}
+
+/* Puts the fragments of a datagram together (RFC 791), in the order of their offsets. Returns its
+ * size once it is whole, else 0. */
+static uint32_t reassemble(struct fake *f, const uint8_t *bytes, uint32_t n)
+{
+    enum { HEAD = 20 };
+    const uint8_t *ip = bytes + ENCAP_SIZE;
+    uint32_t at = (be16(ip + 6) & 0x1fffu) * 8, head = ENCAP_SIZE + HEAD;
+    if (at == 0)
+        memcpy(f->reassembled, bytes, head);
+    memcpy(f->reassembled + head + at, bytes + head, n - head);
+    f->reassembled_n = head + at + n - head;
+    put16(f->reassembled + ENCAP_SIZE + 2, (uint16_t)(f->reassembled_n - ENCAP_SIZE));
+    put16(f->reassembled + ENCAP_SIZE + 6, 0);
+    put_ipv4_sum(f->reassembled + ENCAP_SIZE);
+    return be16(ip + 6) & 0x2000 ? 0 : f->reassembled_n;
 }
 
 static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes)
@@ -413,13 +449,15 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
     f->sent++;
     if (f->second.there && to->qpn == QPN_MULTICAST)
         take_second(f, bytes);
-    if (!accepts(f, to, bytes))
+    if (!accepts(f, to, bytes) || (f->loses_requests && n - ENCAP_SIZE > f->loses_requests))
         return TRANSPORT_OK;
     f->sender = to->second_qp ? OWN_SECOND_QPN : OWN_QPN;
     if (be16(bytes) == TYPE_ARP)
         respond_arp(f, bytes + ENCAP_SIZE);
-    else if (be16(bytes) == TYPE_IPV4)
+    else if (be16(bytes) == TYPE_IPV4 && (be16(bytes + ENCAP_SIZE + 6) & 0x3fff) == 0)
         respond_echo(f, bytes, n);
+    else if (be16(bytes) == TYPE_IPV4 && reassemble(f, bytes, n))
+        respond_echo(f, f->reassembled, f->reassembled_n);
     else if (be16(bytes) == TYPE_IPV6)
         respond_ns(f, bytes + ENCAP_SIZE);
     return TRANSPORT_OK;
@@ -560,6 +598,11 @@ static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t
     }
     if (q->attribute == SA_CLASS_PORT_INFO)
         return 0;
+    if (q->attribute == 0x0012) { /* PortInfoRecord: LinkSpeedExtActive */
+        put16(record, be16(q->record));
+        record[4 + 62] = (uint8_t)(f->ext_speed << 4);
+        return 0;
+    }
     if (q->attribute != 0x0011)
         return 0x0300;
     /*
@@ -656,6 +699,7 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     bool table = q->method == SA_GET_TABLE;
     bool busy = f->sa_busy || (f->busy_after && f->asks > f->busy_after);
     bool refused = f->refused_at && f->asks == f->refused_at;
+    a->busy = busy;
     a->status = busy                                                 ? 0x0001
                 : refused                                            ? 0x0700
                 : f->refused && q->attribute == f->refused_attribute ? f->refused

@@ -64,16 +64,17 @@ enum fault {
     DROPS_HALF,
     DROPS_FIFTH,
     DROPS_EIGHTH,
-    NO_ECHO,         /* a firewall */
-    ICMP_CHECKSUM,   /* of its echo replies is wrong */
-    IPV4_CHECKSUM,   /* of the IPv4 headers of its echo replies is wrong */
-    OTHER_PAYLOAD,   /* its echo replies have another payload than the request */
-    ND_CHECKSUM,     /* of its NAs is wrong */
-    ND_HOP_LIMIT,    /* of its NAs is 64 */
-    ND_CODE,         /* of its NAs is 1 */
-    ND_EMPTY_OPTION, /* its NAs end with an option of length 0 */
-    ND_SOLICITED,    /* its NAs to all nodes have the flag S */
-    UNKNOWN_MTU,     /* of the SA: the broadcast group has an invalid MTU code */
+    NO_ECHO,               /* a firewall */
+    ICMP_CHECKSUM,         /* of its echo replies is wrong */
+    IPV4_CHECKSUM,         /* of the IPv4 headers of its echo replies is wrong */
+    OTHER_PAYLOAD,         /* its echo replies have another payload than the request */
+    ND_CHECKSUM,           /* of its NAs is wrong */
+    ND_HOP_LIMIT,          /* of its NAs is 64 */
+    ND_CODE,               /* of its NAs is 1 */
+    ND_EMPTY_OPTION,       /* its NAs end with an option of length 0 */
+    ND_SOLICITED,          /* its NAs to all nodes have the flag S */
+    SMALLER_MTU_FRAGMENTS, /* its MTU is 1400: it fragments larger replies */
+    UNKNOWN_MTU,           /* of the SA: the broadcast group has an invalid MTU code */
 };
 
 /* What the network does to the peer's packets. */
@@ -169,6 +170,10 @@ struct fake {
     void (*watch)(void *user,
                   const uint8_t *bytes); /* called for each packet of the probe, if set */
     void *watch_user;
+    uint32_t loses_requests, loses_replies; /* the path loses larger datagrams; 0: none */
+    uint8_t reassembled[UD_SIZE];
+    uint32_t reassembled_n;
+    unsigned ext_speed;   /* of this port, in the SA's PortInfoRecord (IBA 14.2.5.6) */
     unsigned fails_after; /* packets after which nothing can be sent; 0: never */
     /* packets after which this port is in no partition, or down, so the peer receives nothing */
     unsigned pkey_gone_after, down_after;

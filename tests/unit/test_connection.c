@@ -20,6 +20,8 @@
 #include "wire/encap.h"
 #include "probe/exchange/request.h"
 #include "probe/link/groups.h"
+#include "probe/link/hostif.h"
+#include "probe/link/hostroute.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/link/wirelog.h"
@@ -62,6 +64,8 @@ enum fault {
     TYPE_WRONG,
     IGNORES_SMALL_MTU,
     DIES_OF_LARGE,
+    REQUESTS_ABOVE_420_LOST, /* on the path: such a message is not acknowledged */
+    REPLIES_ABOVE_420_LOST,
     CUTS_SMALL,
     NO_UD_WITH_CONNECTION, /* no UD while a connection exists */
     NO_UD_AFTER_CONNECTION,
@@ -129,7 +133,8 @@ static void send_reply(struct fake *f)
     }
     if (c && f->fault == TYPE_WRONG)
         put16(f->reply + ENCAP_TYPE, TYPE_IPV6);
-    push(f, c, f->reply, n, false);
+    if (f->fault != REPLIES_ABOVE_420_LOST || n <= 420 + ENCAP_SIZE)
+        push(f, c, f->reply, n, false);
     f->waiting = 0;
 }
 
@@ -236,7 +241,8 @@ static enum transport_result fake_send_connected(struct transport *t, struct cm_
     assert_int_equal(c->result, CONNECT_ACCEPTED);
     assert_true(n <= PEER_MTU); /* RFC 4755 §5.1 applies to the probe, too */
     assert_true(n <= be32(c->req.private_data + CM_PRIVATE_RECV_MTU));
-    if (f->fault == DIES_OF_LARGE && n > 32768) {
+    if ((f->fault == DIES_OF_LARGE && n > 32768) ||
+        (f->fault == REQUESTS_ABOVE_420_LOST && n > 420 + ENCAP_SIZE)) {
         c->dead = true;
         g_strlcpy(c->why, "gone", sizeof c->why);
         return TRANSPORT_NOTHING;
@@ -363,12 +369,58 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     return TRANSPORT_OK;
 }
 
+/* ---- rdma_cm by IP address */
+
+static struct cm_trial trial_result;
+static const char *host_side; /* this host's interface on the link; NULL: none */
+static const char *route_interface;
+
+static enum transport_result fake_try(struct transport *t, struct cm_trial *trial, int ms)
+{
+    (void)t;
+    assert_true(ms >= 1000);
+    assert_memory_equal(trial->ip, peer_ip, 4);
+    *trial = trial_result;
+    return TRANSPORT_OK;
+}
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+char *__wrap_host_interface(const struct probe_link *l);
+char *__wrap_host_interface(const struct probe_link *l)
+{
+    (void)l;
+    return g_strdup(host_side);
+}
+
+GPtrArray *__wrap_host_interfaces(const struct probe_link *l);
+GPtrArray *__wrap_host_interfaces(const struct probe_link *l)
+{
+    GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
+    (void)l;
+    if (host_side)
+        g_ptr_array_add(all, g_strdup(host_side));
+    return all;
+}
+
+struct host_route __wrap_host_route_get(bool ipv6, const uint8_t *ip, const char *interface);
+struct host_route __wrap_host_route_get(bool ipv6, const uint8_t *ip, const char *interface)
+{
+    struct host_route r = {.kind = ROUTE_LINK};
+    (void)ipv6;
+    (void)ip;
+    (void)interface;
+    g_strlcpy(r.interface, route_interface ? route_interface : "", sizeof r.interface);
+    return r;
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
 static const struct transport_ops fake_ops = {.capabilities = CAN_ALL,
                                               .query = fake_query,
                                               .send = fake_send,
                                               .receive = fake_receive,
                                               .can_connect = fake_can_connect,
                                               .connect = fake_connect,
+                                              .try_rdma_cm = fake_try,
                                               .send_connected = fake_send_connected,
                                               .disconnect = fake_disconnect};
 static const struct transport_ops without_connections = {.capabilities = CAN_ALL & ~HAS_CONNECTIONS,
@@ -425,7 +477,8 @@ static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags,
     struct deviations *d = deviations_open(known, NULL);
     struct results results = {.checked = &o->checked, .known = d};
     o->fake = (struct fake){.base = {.ops = ops, .qpn = OWN_QPN}, .fault = fault, .flags = flags};
-    o->fake.base.facts = (struct port_facts){.lid = OWN_LID, .sm_lid = 1, .mtu = 4};
+    o->fake.base.facts = (struct port_facts){
+        .device = "fake0", .port = 1, .lid = OWN_LID, .sm_lid = 1, .mtu = 4};
     memcpy(o->fake.base.facts.gid, own_gid, 16);
     struct probe_fixture fixture;
     struct target *target = probe_fixture_make(&fixture, &options, &results);
@@ -554,6 +607,90 @@ static void each_violation_is_found(void **state)
     check_fault(DIES_OF_LARGE, "rfc4755.5.1.connection-mtu ");
     check_fault(CUTS_SMALL, "rfc4755.5.minimum-mtu ");
     check_fault(NO_UD_WITH_CONNECTION, "rfc4755.2.rfc4391-supported ");
+}
+
+static void check_trial(const struct cm_trial *result, uint8_t flags, int outcome, const char *text)
+{
+    struct outcome_of_run o;
+    const struct stage *found = NULL;
+    trial_result = *result;
+    run_with(&o, NO_FAULT, flags, &fake_ops, "none");
+    for (guint i = 0; i < o.checked.stages->len; i++) {
+        const struct stage *s = o.checked.stages->pdata[i];
+        found = strcmp(s->id, "peer.rdma-cm") == 0 ? s : found;
+    }
+    assert_non_null(found);
+    assert_string_equal(found->text, text);
+    assert_int_equal(found->outcome, outcome);
+    assert_int_equal(*found->advice != '\0',
+                     outcome == OUTCOME_FAIL || result->step == TRIAL_CONNECT ||
+                         (outcome == OUTCOME_INCONCLUSIVE && result->reason));
+    clear(&o);
+}
+
+/* As an application: the step that fails, and its cause. */
+static void rdma_cm_by_address(void **state)
+{
+    struct cm_trial answer = {.step = TRIAL_ANSWERED, .reason = 8, .device = "fake0", .port = 1};
+    const uint8_t rc = LLADDR_FLAG_RC;
+    (void)state;
+    host_side = route_interface = "ib0";
+    check_trial(
+        &answer, rc, OUTCOME_PASS,
+        "address and route are resolved through fake0 port 1, and the peer answers the REQ: "
+        "REJ, reason 8 (invalid Service-ID): nobody listens there, as meant");
+    answer.port = 2;
+    check_trial(
+        &answer, 0, OUTCOME_NOTED,
+        "address and route are resolved through fake0 port 2, which is not the tested port, "
+        "and the peer answers the REQ: REJ, reason 8 (invalid Service-ID): nobody listens "
+        "there, as meant");
+    check_trial(&(struct cm_trial){.step = TRIAL_ADDRESS, .error = ETIMEDOUT}, 0, OUTCOME_FAIL,
+                "the address is not resolved: this host's kernel got no answer to its own request "
+                "for the peer's address (no neighbour)");
+    check_trial(&(struct cm_trial){.step = TRIAL_ADDRESS, .error = ENETUNREACH}, 0, OUTCOME_FAIL,
+                "the address is not resolved: this host has no route to it");
+    check_trial(&(struct cm_trial){.step = TRIAL_ADDRESS, .error = ENODEV}, 0, OUTCOME_FAIL,
+                "the address is not resolved: the interface of the route has no RDMA device that "
+                "this network namespace may use");
+    check_trial(&(struct cm_trial){.step = TRIAL_ROUTE, .error = EINVAL}, 0, OUTCOME_FAIL,
+                "the route is not resolved: the SA refuses the kernel's PathRecord query");
+    check_trial(&(struct cm_trial){.step = TRIAL_CONNECT, .error = ETIMEDOUT}, 0, OUTCOME_NOTED,
+                "no connection: the peer's communication manager did not answer the REQ");
+    check_trial(&(struct cm_trial){.step = TRIAL_CONNECT, .error = ETIMEDOUT}, rc, OUTCOME_FAIL,
+                "no connection: the peer's communication manager did not answer the REQ");
+    route_interface = "eth0";
+    check_trial(&answer, 0, (int)VERDICT_SKIPPED,
+                "this host's route to it does not lead there, but through eth0");
+    host_side = NULL;
+    check_trial(&answer, 0, (int)VERDICT_SKIPPED, "this host has no interface that is up there");
+}
+
+/* 420 is no MTU, and smaller than a packet of the path: the peer violates nothing. */
+static void check_path(enum fault fault, const char *expected)
+{
+    struct outcome_of_run o;
+    run_with(&o, fault, LLADDR_FLAG_RC, &fake_ops, "none");
+    const struct stage *found = NULL;
+    for (guint i = 0; i < o.checked.stages->len; i++) {
+        const struct stage *s = o.checked.stages->pdata[i];
+        found = strcmp(s->id, "peer.connection-mtu") == 0 ? s : found;
+    }
+    assert_non_null(found);
+    assert_int_equal(found->outcome, OUTCOME_FAIL);
+    assert_non_null(strstr(found->text, "; echo requests of up to 420 are answered; larger ones "));
+    assert_non_null(strstr(found->text, expected));
+    check_those(&o, OUTCOME_FAIL, "");
+    assert_non_null(
+        verdict_result(o.checked.verdict, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_INCONCLUSIVE));
+    clear(&o);
+}
+
+static void packets_lost_on_the_path_are_no_violation(void **state)
+{
+    (void)state;
+    check_path(REQUESTS_ABOVE_420_LOST, "do not arrive: packets are lost on the path");
+    check_path(REPLIES_ABOVE_420_LOST, "arrive, and their replies do not: packets are lost");
 }
 
 /* Behaviour that the documents permit, and silence that proves nothing. */
@@ -707,6 +844,8 @@ int main(void)
         cmocka_unit_test(good_peer),
         cmocka_unit_test(each_rule_is_tested),
         cmocka_unit_test(each_violation_is_found),
+        cmocka_unit_test(rdma_cm_by_address),
+        cmocka_unit_test(packets_lost_on_the_path_are_no_violation),
         cmocka_unit_test(freedoms),
         cmocka_unit_test(host_that_cannot_send_the_req),
         cmocka_unit_test(linux_deviates),

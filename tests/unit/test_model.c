@@ -618,14 +618,14 @@ static void interface_that_joins_again_may_have_another_qpn(void **state)
 {
     (void)state;
     struct endport p = {0};
-    endport_announces(&p, 0xffff, 0x48);
-    endport_announces(&p, 0x8001, 0x49);
+    endport_announces(&p, 0xffff, 0x48, 1);
+    endport_announces(&p, 0x8001, 0x49, 1);
     assert_int_equal(endport_announced(&p, 0x7fff, 0x99), ANNOUNCED_ANOTHER);
     endport_joins(&p, 0xffff);
     assert_int_equal(endport_announced(&p, 0xffff, 0x99), ANNOUNCED_UNKNOWN);
     assert_int_equal(endport_announced(&p, 0xffff, 0x48), ANNOUNCED);
     assert_int_equal(endport_announced(&p, 0x8001, 0x99), ANNOUNCED_ANOTHER);
-    endport_announces(&p, 0xffff, 0x48);
+    endport_announces(&p, 0xffff, 0x48, 1);
     assert_int_equal(endport_announced(&p, 0xffff, 0x99), ANNOUNCED_ANOTHER);
 }
 
@@ -688,7 +688,7 @@ static void oldest_qpns_are_discarded_when_full(void **state)
     struct endport p = {0};
     for (uint32_t qpn = 0x48; qpn < 0x48 + 2 * ENDPORT_UD_QPS; qpn++) {
         endport_joins(&p, 0xffff);
-        endport_announces(&p, 0xffff, qpn);
+        endport_announces(&p, 0xffff, qpn, 1);
         assert_int_equal(endport_announced(&p, 0xffff, qpn), ANNOUNCED);
     }
 }

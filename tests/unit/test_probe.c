@@ -61,6 +61,9 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
         o->fake.silent_after = during->silent_after;
         o->fake.refused = during->refused;
         o->fake.refused_attribute = during->refused_attribute;
+        o->fake.busy_after = during->busy_after;
+        o->fake.loses_requests = during->loses_requests;
+        o->fake.loses_replies = during->loses_replies;
     }
     checks_run_peer(target, NULL);
     fake_end(target);
@@ -313,6 +316,160 @@ static void late_reply_is_slow(void **state)
     clear(&o);
 }
 
+/* ---- sizes */
+
+static const struct stage *find_stage(const struct outcome_of_run *o, const char *id)
+{
+    for (guint i = 0; o->checked.stages && i < o->checked.stages->len; i++) {
+        const struct stage *s = o->checked.stages->pdata[i];
+        if (strcmp(s->id, id) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+/*
+ * The largest size that gets a reply. 420 is no MTU, so the path loses larger packets, whichever
+ * way they go; a fragment of a reply, or an MTU, shows the peer's own limit.
+ */
+static void limits_of_sizes_are_found(void **state)
+{
+    static const struct {
+        struct fake as;
+        int outcome;
+        const char *text;
+        enum verdict_status status;
+    } cases[] = {
+        {{.fault = NO_FAULT},
+         OUTCOME_PASS,
+         "up to 2044 bytes, the link's MTU, get a reply over UD",
+         VERDICT_CONFORMANT},
+        {{.loses_requests = 420},
+         OUTCOME_FAIL,
+         "packets above 420 bytes are lost on the path; of requests up to 420 arrive; replies of "
+         "2044 arrive",
+         VERDICT_VIOLATED},
+        {{.loses_replies = 421},
+         OUTCOME_FAIL,
+         "packets above 421 bytes are lost on the path; requests of 2044 arrive; of replies up to "
+         "421 arrive",
+         VERDICT_VIOLATED},
+        {{.loses_requests = 700, .loses_replies = 600},
+         OUTCOME_FAIL,
+         "packets above 600 bytes are lost on the path; of requests up to 700 arrive; of replies "
+         "up to 600 arrive",
+         VERDICT_VIOLATED},
+        {{.fault = SMALL_MTU},
+         OUTCOME_NOTED,
+         "up to 1500 bytes get a reply over UD, which is an MTU",
+         VERDICT_VIOLATED},
+        {{.fault = SMALLER_MTU_FRAGMENTS},
+         OUTCOME_NOTED,
+         "up to 1400 bytes get a reply over UD, the peer's MTU: it fragments larger replies",
+         VERDICT_VIOLATED},
+    };
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct outcome_of_run o;
+        run_until(&o, &cases[i].as);
+        const struct stage *s = find_stage(&o, "peer.sizes");
+        assert_non_null(s);
+        assert_string_equal(s->text, cases[i].text);
+        assert_int_equal(s->outcome, cases[i].outcome);
+        assert_int_equal(probe_fixture_verdict(&o.checked), cases[i].status);
+        bool of_path = cases[i].outcome == OUTCOME_FAIL;
+        assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4391_7_MTU_2044),
+                         of_path                         ? OUTCOME_INCONCLUSIVE
+                         : cases[i].as.fault == NO_FAULT ? OUTCOME_PASS
+                                                         : OUTCOME_FAIL);
+        assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4755_5_MINIMUM_MTU), OUTCOME_PASS);
+        clear(&o);
+    }
+}
+
+/* ---- --count and --interval */
+
+static GString *lines;
+
+static void take_line(void *to, const char *line)
+{
+    (void)to;
+    g_string_append_printf(lines, "%s\n", strstr(line, "10.0.0.2") ? line + 19 : line);
+}
+
+/* Watches a peer for some requests; what happens to it is in *as. */
+static void watch(struct outcome_of_run *o, const struct fake *as, unsigned count)
+{
+    const struct options options = {.rate = 1000, .timeout_ms = 100, .count = count, .interval = 5};
+    struct probe_fixture fixture;
+    *o = (struct outcome_of_run){
+        .checked = {.name = (char *)"10.0.0.2", .verdict = verdict_new(NULL)}};
+    struct results results = {.checked = &o->checked};
+    struct target *target = probe_fixture_make(&fixture, &options, &results);
+    fake_begin(&o->fake, target, as->fault, true);
+    o->fake.change = as->change;
+    o->fake.down_after = as->down_after;
+    target->run->say = take_line;
+    memcpy(target->ip, peer_ip, 4);
+    g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
+    lines = g_string_new(NULL);
+    checks_run_peer(target, NULL);
+    fake_end(target);
+}
+
+static void check_watch(const struct fake *as, unsigned count, int outcome, const char *text,
+                        const char *line)
+{
+    struct outcome_of_run o;
+    watch(&o, as, count);
+    const struct stage *s = find_stage(&o, "peer.watch");
+    assert_non_null(s);
+    if (!g_str_has_prefix(s->text, text))
+        fail_msg("%s", s->text);
+    if (!strstr(lines->str, line))
+        fail_msg("no '%s' in:\n%s", line, lines->str);
+    assert_int_equal(s->outcome, outcome);
+    assert_int_equal(o.checked.requests.sent, count);
+    g_string_free(lines, TRUE);
+    clear(&o);
+}
+
+static void changes_of_a_watched_peer_are_events(void **state)
+{
+    (void)state;
+    check_watch(&(struct fake){.fault = NO_FAULT}, 20, OUTCOME_PASS,
+                "20 requests, 20 answered; nothing changed", "  10.0.0.2: reply 20 after 0.10 ms");
+    check_watch(&(struct fake){.change = {.after = 6, .lid = true, .qpn = true}}, 20, OUTCOME_FAIL,
+                "20 requests, 19 answered; moves: 1; last: ", "LID 7 to 00:00:00:4d:");
+    check_watch(&(struct fake){.change = {.after = 6, .gid = true}}, 20, OUTCOME_FAIL,
+                "20 requests, 20 answered; moves: 1; last: ", "EVENT  10.0.0.2: moved from ");
+    check_watch(&(struct fake){.change = {.after = 4, .silent = 4}}, 20, OUTCOME_FAIL,
+                "20 requests, 16 answered; silences: 1, 2",
+                "EVENT  10.0.0.2: replies again, after ");
+    check_watch(&(struct fake){.down_after = 4}, 12, OUTCOME_FAIL,
+                "12 requests, 4 answered; silences: 1, ",
+                "EVENT  10.0.0.2: no longer replies: fake0 port 1 is no longer active");
+    check_watch(&(struct fake){.down_after = 4}, 12, OUTCOME_FAIL, "12 requests, 4 answered; ",
+                "EVENT  10.0.0.2: port fake0 1 of this host: Down, was Active");
+    check_watch(&(struct fake){.fault = IS_ABSENT}, 5, OUTCOME_INCONCLUSIVE,
+                "5 requests, 0 answered; silences: 1, ", "EVENT  10.0.0.2: does not reply");
+    check_watch(&(struct fake){.fault = DROPS_FIFTH}, 50, OUTCOME_PASS,
+                "50 requests, 40 answered; nothing changed", ": no reply to request 5");
+}
+
+/* What is kept does not depend on the number of requests and changes. */
+static void watching_takes_constant_memory(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    watch(&o, &(struct fake){.fault = DROPS_HALF}, 3000);
+    assert_int_equal(o.checked.stages->len, 3); /* peer.numbers, peer.watch, peer.loss */
+    assert_int_equal(o.checked.requests.sent, 3000);
+    assert_true(o.checked.over_ud.n > 1000);
+    g_string_free(lines, TRUE);
+    clear(&o);
+}
+
 /* ---- counts of requests and lost packets */
 
 static void check_requests(const struct outcome_of_run *o, bool late, bool lost)
@@ -324,9 +481,36 @@ static void check_requests(const struct outcome_of_run *o, bool late, bool lost)
     assert_true(q->packets >= q->sent - q->never);
     assert_int_equal(q->late > 0, late);
     assert_int_equal(q->lost > 0, lost);
-    assert_string_equal(first->id, "peer.address");
+    assert_string_equal(first->id, "peer.numbers");
+    assert_string_equal(o->checked.lead, "peer.numbers");
     says(first->text, " requests: ");
-    says(first->text, lost ? " packets lost" : " never");
+    says(first->text, lost ? " packets lost" : ", 0 of ");
+}
+
+/* The peer's replies take 0.1 ms, the SA's 0.2 ms. Each busy answer counts. */
+static void response_times_are_measured(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    run_until(&o, &(struct fake){.fault = NO_FAULT});
+    const struct checked_times *ud = &o.checked.over_ud, *sa = &o.checked.sa_times;
+    const struct stage *first = o.checked.stages->pdata[0];
+    assert_int_equal(ud->n + o.checked.requests.late, o.checked.requests.sent - 1);
+    assert_int_equal(ud->least, SEND_US + ROUND_TRIP_US);
+    assert_int_equal(ud->median, SEND_US + ROUND_TRIP_US);
+    assert_int_equal(ud->p99, SEND_US + ROUND_TRIP_US);
+    assert_int_equal(sa->least, SA_RESPONSE_US);
+    assert_int_equal(sa->p99, SA_RESPONSE_US);
+    assert_true(sa->n > 5);
+    assert_int_equal(o.checked.over_rc.n, 0);
+    says(first->text, "; round trip (min/median/99 %) 0.10/0.10/0.10 ms over UD; the SA: ");
+    says(first->text, " answers in 0.20/0.20/0.20 ms");
+    clear(&o);
+    run_until(&o, &(struct fake){.busy_after = 4});
+    assert_true(o.checked.sa_busy > 0);
+    first = o.checked.stages->pdata[0];
+    says(first->text, " times busy");
+    clear(&o);
 }
 
 /* Slow, duplicated and ignored packets are not lost ones. */
@@ -751,6 +935,10 @@ int main(void)
         cmocka_unit_test(peer_without_an_echo_is_not_judged),
         cmocka_unit_test(own_side_is_the_reason),
         cmocka_unit_test(late_reply_is_slow),
+        cmocka_unit_test(response_times_are_measured),
+        cmocka_unit_test(limits_of_sizes_are_found),
+        cmocka_unit_test(changes_of_a_watched_peer_are_events),
+        cmocka_unit_test(watching_takes_constant_memory),
         cmocka_unit_test(lost_packets_are_counted),
         cmocka_unit_test(wrong_pkey_is_noted),
         cmocka_unit_test(missing_replies_raise_no_violation),

@@ -294,10 +294,98 @@ static void connections_that_are_impossible_say_why(void **state)
     connector_free(NULL);
 }
 
+/* ---- as applications connect */
+
+EVENT(no_neighbour, .event = RDMA_CM_EVENT_ADDR_ERROR, .status = -ETIMEDOUT);
+EVENT(no_path, .event = RDMA_CM_EVENT_ROUTE_ERROR, .status = -EINVAL);
+EVENT(not_there, .event = RDMA_CM_EVENT_REJECTED, .status = 8);
+EVENT(no_queue_pair, .event = RDMA_CM_EVENT_REJECTED, .status = 1);
+
+static struct cm_trial try_address(bool ipv6)
+{
+    struct cm_trial trial = {.ipv6 = ipv6, .ip = {10, 0, 0, 2}};
+    connector_try(connector, &trial, 100);
+    return trial;
+}
+
+static void check_trial(enum cm_trial_step step, int error)
+{
+    struct cm_trial trial = try_address(false);
+    assert_int_equal(trial.step, step);
+    assert_int_equal(trial.error, error);
+}
+
+static void an_application_connects_by_address(void **state)
+{
+    (void)state;
+    played.events.connect = &not_there;
+    struct cm_trial trial = try_address(false);
+    const struct sockaddr_in *to = (const struct sockaddr_in *)(const void *)&seen.to_ip;
+    assert_int_equal(trial.step, TRIAL_ANSWERED);
+    assert_int_equal(trial.reason, 8);
+    assert_false(trial.accepted);
+    assert_string_equal(trial.device, "mlx5_3");
+    assert_int_equal(trial.port, 2);
+    assert_int_equal(to->sin_family, AF_INET);
+    assert_memory_equal(&to->sin_addr, trial.ip, 4);
+    assert_int_not_equal(to->sin_port, 0);
+    assert_int_equal(seen.request.private_data_len, 0);
+    trial = try_address(true);
+    assert_int_equal(seen.to_ip.ss_family, AF_INET6);
+    assert_int_equal(trial.step, TRIAL_ANSWERED);
+}
+
+static void somebody_listens_there(void **state)
+{
+    (void)state;
+    struct cm_trial trial = try_address(false);
+    assert_int_equal(trial.step, TRIAL_ANSWERED);
+    assert_true(trial.accepted);
+    assert_int_equal(seen.rejects, 1); /* no RTU: there is no connection */
+    assert_int_equal(seen.established, 0);
+}
+
+static void each_step_may_fail(void **state)
+{
+    (void)state;
+    played.events.connect = &no_queue_pair;
+    assert_int_equal(try_address(false).reason, 1);
+    played.events.connect = &unreachable;
+    check_trial(TRIAL_CONNECT, ETIMEDOUT);
+    played.events.connect = NULL;
+    check_trial(TRIAL_CONNECT, ETIMEDOUT);
+    played.fails.connect = EINVAL;
+    check_trial(TRIAL_START, EINVAL);
+    played.fails.connect = 0;
+    played.events.route = &no_path;
+    check_trial(TRIAL_ROUTE, EINVAL);
+    played.fails.route = ENOMEM;
+    check_trial(TRIAL_ROUTE, ENOMEM);
+    played.events.address = &no_neighbour;
+    check_trial(TRIAL_ADDRESS, ETIMEDOUT);
+    played.fails.address = ENETUNREACH;
+    check_trial(TRIAL_ADDRESS, ENETUNREACH);
+    played.fails.create = EACCES;
+    check_trial(TRIAL_START, EACCES);
+}
+
+static void a_signal_ends_the_attempt(void **state)
+{
+    struct cm_trial trial = {.ip = {10, 0, 0, 2}};
+    (void)state;
+    played.events.connect = NULL;
+    played.signal_at_req = true;
+    assert_int_equal(connector_try(connector, &trial, 100), TRANSPORT_STOPPED);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, played_begin, played_end)
     const struct CMUnitTest tests[] = {
+        TEST(an_application_connects_by_address),
+        TEST(somebody_listens_there),
+        TEST(each_step_may_fail),
+        TEST(a_signal_ends_the_attempt),
         TEST(the_request_is_as_asked),
         TEST(the_mode_is_uc_if_asked),
         TEST(the_reply_is_stored),

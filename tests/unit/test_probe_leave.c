@@ -115,6 +115,22 @@ static void interface_that_is_up_keeps_its_groups(void **state)
         JOIN_FULL);
 }
 
+/*
+ * A port that joins with JoinState 0x9 and leaves with 0x1 leaves its group behind in OpenSM. The
+ * probe leaves in the reverse order.
+ */
+static void joins_are_undone_in_the_reverse_order(void **state)
+{
+    struct check_context s;
+    (void)state;
+    begin(&s, down);
+    join(&s, s.fixture.link.group.mgid, JOIN_FULL);
+    join(&s, s.fixture.link.group.mgid, JOIN_SEND_ONLY_FULL);
+    end(&s);
+    assert_int_equal(sa.deletes, 2);
+    assert_false(sa.leaks);
+}
+
 static void groups_without_an_interface_are_left(void **state)
 {
     uint8_t nodes[16];
@@ -275,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interface_that_is_up_keeps_its_groups),
+        cmocka_unit_test(joins_are_undone_in_the_reverse_order),
         cmocka_unit_test(groups_without_an_interface_are_left),
         cmocka_unit_test(child_interface_keeps_its_groups),
         cmocka_unit_test(interface_comes_up_during_the_run),

@@ -18,6 +18,7 @@
 #include "probe/why/why.h"
 #include "probe/run/results.h"
 #include "probe/run/target.h"
+#include "wire/smp.h"
 
 enum { NEIGHBOURS = 40 };
 
@@ -30,7 +31,10 @@ static struct {
     bool taken;          /* another port has every address */
     bool answers;        /* it is a port of this host */
     bool silent;         /* the SA */
-    bool no_table;       /* the kernel does not list the neighbours */
+    unsigned memberless, ext_speed; /* groups; the SA's record of this port */
+    uint8_t port_state;             /* 0: Active */
+    bool no_guid;
+    bool no_table; /* the kernel does not list the neighbours */
     struct host_neighbour neighbours[NEIGHBOURS];
     unsigned n;
     struct {
@@ -140,6 +144,12 @@ static struct looked look(const char *id, enum fault fault, bool second)
     fake.second.there = second;
     fake.proxy = host.taken;
     fake.silent_after = host.silent ? fake.asks : 0;
+    fake.ext_speed = host.ext_speed;
+    target->link->memberless = host.memberless;
+    if (host.port_state)
+        fake.base.facts.state = host.port_state;
+    if (host.no_guid)
+        memset(fake.base.facts.gid + 8, 0, 8);
     target->about_fabric = true;
     const struct choice choice = {.optional = host.named != NULL};
     target->link->choice = &choice;
@@ -182,6 +192,65 @@ static void set_file(const char *path, const char *text)
     assert_true(i < G_N_ELEMENTS(host.files));
     host.files[i].path = path;
     host.files[i].text = text;
+}
+
+/* ---- known faults of others */
+
+#define DEVICE "/sys/class/infiniband/fake0"
+
+static void check_known(int outcome, const char *words, const char *source, const char *advice)
+{
+    struct looked l = look("fabric.known-faults", NO_FAULT, false);
+    check(&l, outcome, words);
+    check(&l, outcome, source);
+    advises(&l, advice);
+}
+
+static void known_faults_are_recognised(void **state)
+{
+    (void)state;
+    clear_host();
+    check_known(OUTCOME_PASS, "none of 5 known faults is recognised", "", "");
+    host.interfaces = 0;
+    check_known(OUTCOME_NOTED, "ib_ipoib is missing", "linux-rdma", "modprobe ib_ipoib");
+    set_file("/sys/module/ib_ipoib/parameters/send_queue_size", "128\n");
+    check_known(OUTCOME_PASS, "none of 5", "", "");
+    clear_host();
+    host.memberless = 900;
+    check_known(OUTCOME_NOTED, "leaks MLIDs", "900 groups have no member", "restart it");
+    check_known(OUTCOME_NOTED, "JoinState 0x9", "opensm/pull/43", "update OpenSM");
+}
+
+static void known_faults_of_virtual_functions(void **state)
+{
+    (void)state;
+    clear_host();
+    host.port_state = PORT_DOWN;
+    check_known(OUTCOME_PASS, "none of 5", "", ""); /* a physical function */
+    set_file(DEVICE "/device/physfn/vendor", "0x15b3\n");
+    set_file(DEVICE "/node_guid", "0002:c903:0000:1895\n");
+    check_known(OUTCOME_NOTED, "without virtualisation", "opensm/issues/22", "virt_enabled 2");
+    host.port_state = PORT_INIT;
+    check_known(OUTCOME_NOTED, "without virtualisation", "its port is in Initialize", "");
+    host.no_guid = true;
+    set_file(DEVICE "/node_guid", "0000:0000:0000:0000\n");
+    check_known(OUTCOME_NOTED, "without a GUID", "network-device-plugin/issues/20", "node_guid");
+    host.no_guid = false;
+    host.port_state = PORT_ACTIVE;
+    check_known(OUTCOME_PASS, "none of 5", "", "");
+}
+
+static void an_sm_that_does_not_know_ndr(void **state)
+{
+    (void)state;
+    clear_host();
+    host.ext_speed = 4; /* HDR */
+    set_file(DEVICE "/ports/1/rate", "200 Gb/sec (4X HDR)\n");
+    check_known(OUTCOME_PASS, "none of 5", "", "");
+    set_file(DEVICE "/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+    check_known(OUTCOME_NOTED, "the extended speed 4 (NDR: 8)", "opensm/issues/38", "knows NDR");
+    host.ext_speed = 8;
+    check_known(OUTCOME_PASS, "none of 5", "", "");
 }
 
 /* ---- the interface */
@@ -514,6 +583,9 @@ int main(void)
         cmocka_unit_test(each_neighbour_counts_once),
         cmocka_unit_test(paths_that_are_not_known_are_no_pass),
         cmocka_unit_test(two_stations_with_one_address_fail),
+        cmocka_unit_test(known_faults_are_recognised),
+        cmocka_unit_test(known_faults_of_virtual_functions),
+        cmocka_unit_test(an_sm_that_does_not_know_ndr),
         cmocka_unit_test(long_tables_are_limited),
         cmocka_unit_test(one_cause_and_a_command),
         cmocka_unit_test(a_table_that_is_not_listed_is_no_empty_one),

@@ -160,20 +160,6 @@ static void only_rules_that_do_not_apply(void **state)
     checked_clear(&j);
 }
 
-/* For a peer, the report gives the verdict of the rules. */
-static void a_peer_conforms(void **state)
-{
-    struct checked j = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};
-    (void)state;
-    checked_add_stage(&j, "peer.arp-flux", OUTCOME_FAIL, "two answer", "");
-    char *text = text_of(&j);
-    assert_non_null(strstr(text, "\n10.0.0.2: VIOLATED: "));
-    g_free(text);
-    checked_clear(&j);
-}
-
-/* ---- one screen */
-
 static void add_rule(struct checked *j, enum rule_number rule, enum outcome outcome,
                      const char *actual)
 {
@@ -185,6 +171,24 @@ static void add_rule(struct checked *j, enum rule_number rule, enum outcome outc
                               .reason = ""};
     verdict_add_evidence(j->verdict, &f, &(struct verdict_evidence){"check", "a request", ""});
 }
+
+/* For a peer, the report gives the verdict of the rules; a stage that fails violates none. */
+static void a_peer_conforms(void **state)
+{
+    struct checked j = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};
+    (void)state;
+    checked_add_stage(&j, "peer.arp-flux", OUTCOME_FAIL, "two answer", "");
+    char *text = text_of(&j);
+    assert_non_null(strstr(text, "\n10.0.0.2: FAULT: 1 stage failed\n"));
+    g_free(text);
+    add_rule(&j, R_RFC4391_6_TYPE, OUTCOME_FAIL, "0x1234");
+    text = text_of(&j);
+    assert_non_null(strstr(text, "\n10.0.0.2: VIOLATED: 1 stage failed, 1 MUST violated\n"));
+    g_free(text);
+    checked_clear(&j);
+}
+
+/* ---- one screen */
 
 static void fits_a_screen(const char *text)
 {

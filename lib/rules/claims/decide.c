@@ -139,7 +139,7 @@ void claims_decide_sa(const struct check_context *s)
         if (!f->since || f->sa_is_complete || f->port->interface != s->p->at.interface ||
             order_is_uncertain(&s->f->order, f->frame))
             continue;
-        f->sa_is_complete = q && sequence_is_whole_since(&q->gsi, f->since);
+        f->sa_is_complete = q && sa_sequence_is_whole_since(q, f->since);
         if (is_complete(f) || !f->sa_is_complete)
             end_claim(s, f, settled_by_sa(s, f));
     }

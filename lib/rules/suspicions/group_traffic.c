@@ -164,7 +164,7 @@ static void raise_suspicion(const struct check_context *s, const struct group *g
                             .is_confirmed = v->of_record,
                             .of_record = v->of_record,
                             .sender = sender_of(s->f, s->p)};
-    memcpy(new.mgid, g->mgid, GID_SIZE);
+    memcpy(new.about, g->mgid, GID_SIZE);
     memcpy(new.sgid, s->p->ib.sgid, GID_SIZE);
     suspicions_raise(s, &new);
 }

@@ -14,7 +14,7 @@ struct suspicions {
 
 static const struct {
     const char *format, *unless_record, *unless_traffic;
-} words[TRAFFIC_VALUES] = {
+} words[SUSPECTED_VALUES] = {
 #define UNLESS(name)                                                                               \
     "unless the SA gave the sender another " name " in a response that was not captured",          \
         "unless a response of the SA that was not captured changed the group's " name              \
@@ -25,6 +25,9 @@ static const struct {
     [TRAFFIC_HOP_LIMIT] = {"HopLimit %u", UNLESS("HopLimit")},
     [TRAFFIC_TCLASS] = {"TClass 0x%02x", UNLESS("TClass")},
 #undef UNLESS
+    [SUSPECTED_QPN] = {"QPN 0x%06x", NULL,
+                       "unless another interface of the port, or the same one before or after a "
+                       "restart, announced this QPN in a packet that was not captured"},
 };
 
 struct suspicions *suspicions_new(void)
@@ -49,8 +52,9 @@ struct group_traffic *suspicions_traffic(struct suspicions *all)
 
 static bool same_case(const struct suspicion *a, const struct suspicion *b)
 {
-    return a->which == b->which && a->found == b->found && a->interface == b->interface &&
-           memcmp(a->mgid, b->mgid, GID_SIZE) == 0 && memcmp(a->sgid, b->sgid, GID_SIZE) == 0;
+    return a->rule == b->rule && a->which == b->which && a->found == b->found &&
+           a->interface == b->interface && memcmp(a->about, b->about, GID_SIZE) == 0 &&
+           memcmp(a->sgid, b->sgid, GID_SIZE) == 0;
 }
 
 static bool is_waiting(const struct suspicions *all, const struct suspicion *new)
@@ -64,12 +68,13 @@ static bool is_waiting(const struct suspicions *all, const struct suspicion *new
 static void report_one(const struct check_context *s, const struct suspicion *one, bool stands)
 {
     char expected[SUSPICION_TEXT], found[SUSPICION_TEXT];
-    const struct entity group = entity_group(one->mgid);
+    const struct entity about = one->which == SUSPECTED_QPN ? entity_port(one->about, 0)
+                                                            : entity_group(one->about);
     const char *unless = one->of_record ? words[one->which].unless_record
                                         : words[one->which].unless_traffic;
     g_snprintf(expected, sizeof expected, words[one->which].format, one->expected);
     g_snprintf(found, sizeof found, words[one->which].format, one->found);
-    report_suspected(s->r, &group,
+    report_suspected(s->r, &about,
                      &(struct finding){.rule = one->rule,
                                        .expected = expected,
                                        .actual = found,
@@ -97,7 +102,7 @@ void suspicions_raise(const struct check_context *s, const struct suspicion *new
 static bool is_about(const struct suspicion *one, const struct group *g, enum traffic_value which)
 {
     return one->which == which && one->interface == g->interface &&
-           memcmp(one->mgid, g->mgid, GID_SIZE) == 0;
+           memcmp(one->about, g->mgid, GID_SIZE) == 0;
 }
 
 static void remove_at(struct suspicions *all, unsigned i)
@@ -125,16 +130,20 @@ bool suspicions_see(struct suspicions *all, const struct group *g, const uint8_t
     return explains;
 }
 
-/* Is the finding about the group or the sender of the suspicion? */
+/* Is the finding about the group, the port, the connection or the sender of the suspicion? */
 static bool is_about_entity(const struct suspicion *one, const struct entity *about)
 {
     switch (about->kind) {
     case ENTITY_GROUP:
-        return memcmp(about->bytes, one->mgid, GID_SIZE) == 0 && about->other == one->sender.lid;
+        return memcmp(about->bytes, one->about, GID_SIZE) == 0 && about->other == one->sender.lid;
     case ENTITY_PORT:
         return about->bytes && memcmp(about->bytes, one->sgid, GID_SIZE) == 0;
     case ENTITY_QP:
         return about->number == one->sender.lid;
+    case ENTITY_ADDRESS:
+        return memcmp(about->bytes + LLADDR_GID, one->about, GID_SIZE) == 0;
+    case ENTITY_CONNECTION:
+        return about->number == one->connection;
     default:
         return false;
     }
@@ -155,14 +164,31 @@ void suspicions_drop(const struct check_context *s, enum rule_number rule,
  * Does the model explain it now? The SA's record of the group has the value, or the sender has
  * joined the group since: it may have had the previous value.
  */
-static bool is_explained(const struct check_context *s, const struct suspicion *one)
+static bool is_explained_by_group(const struct check_context *s, const struct suspicion *one)
 {
     uint32_t value;
-    const struct group *g = groups_find(s->f->groups, one->interface, one->mgid);
+    const struct group *g = groups_find(s->f->groups, one->interface, one->about);
     const struct endport *sender = endports_by_gid(s->f->endports, one->interface, one->sgid);
     const struct member *m = g && sender ? groups_member(s->f->groups, g, sender) : NULL;
     bool joined_since = m && (m->pending || m->frame > one->frame);
-    return joined_since || (g && group_record_value(g, one->which, &value) && value == one->found);
+    return joined_since || (g && group_record_value(g, (enum traffic_value)one->which, &value) &&
+                            value == one->found);
+}
+
+/* Does an interface of the port have the QPN, as its addresses or its datagrams show by now? */
+static bool is_explained_by_port(const struct check_context *s, const struct suspicion *one)
+{
+    const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->about);
+    if (!port || port->several_interfaces)
+        return true;
+    const struct qp *qp = qp_of_port(s, port, one->found);
+    return endport_announced(port, one->pkey, one->found) == ANNOUNCED ||
+           (qp && same_partition(qp->pkey, one->pkey));
+}
+
+static bool is_explained(const struct check_context *s, const struct suspicion *one)
+{
+    return (one->which == SUSPECTED_QPN ? is_explained_by_port : is_explained_by_group)(s, one);
 }
 
 void suspicions_report(const struct check_context *s)

@@ -11,15 +11,25 @@
 #include "rules/check_context.h"
 #include "rules/suspicions/group_values.h"
 
-/* A datagram to the group `mgid` has the value `found`. */
+/* The value that is suspicious: one of a group's datagrams (enum traffic_value), or: */
+enum { SUSPECTED_QPN = TRAFFIC_VALUES, SUSPECTED_VALUES };
+
+/*
+ * A packet of `sgid` (zero: it has no GRH) has the value `found` for `about`: an MGID, or, for a
+ * QPN, the GID of the port that has it on the partition `pkey`.
+ */
 struct suspicion {
     enum rule_number rule;
-    enum traffic_value which;
-    uint16_t interface;
-    uint8_t mgid[GID_SIZE], sgid[GID_SIZE];
+    unsigned which;
+    uint16_t interface, pkey;
+    uint8_t about[GID_SIZE], sgid[GID_SIZE];
+    uint32_t connection; /* of the CM message; 0: none */
     uint32_t expected, found;
-    uint32_t frame, other_frame; /* of the datagram, and of the other value */
-    /* a packet after the datagram has the expected value too, or the SA's record has it */
+    uint32_t frame, other_frame; /* of the packet, and of the other value */
+    /*
+     * a packet after the datagram has the expected value too, or the SA's record has it; true for a
+     * QPN, which the port itself announced
+     */
     bool is_confirmed;
     bool of_record; /* the other packet is the SA's record of the group */
     bool is_reported;

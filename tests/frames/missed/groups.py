@@ -75,6 +75,28 @@ def asked_and_missing(*more, told=True):
 # without "join", the SA has sent one packet, so its PSNs show nothing: A's request counts
 
 
+def created_after_missing(*, lost):
+    """The SA's first packet that was captured tells A that it has no such group. Its second one, to
+    A again, is a response to a program of A, which creates the group (lost: it was not captured, as
+    its request), or to a query. Then A sends to the group."""
+    t, group = Tape(), ib.mgid_ipv4("239.1.2.3")
+    record, mask = ib.mcmember(group, A.gid, pkey=0xFFFF, join=1), ib.MCM["mgid"]
+    other = ib.mcmember(ib.mgid_ipv4("239.1.2.4"), D.gid, pkey=0xFFFF, join=1)
+    t.sa(A, SM, ib.GET, 0x53, ib.ATTR_MC_MEMBER, record, mask)
+    t.sa(SM, A, ib.GET_RESP, 0x53, ib.ATTR_MC_MEMBER, record, mask, status=0x0300)
+    if lost:
+        t.management(SM, A, ib.sa_mad(ib.GET_RESP, 0x54, ib.ATTR_MC_MEMBER, record, JOIN_MASK))
+    for tid in (0x55, 0x56):
+        t.sa(D, SM, ib.GET, tid, ib.ATTR_MC_MEMBER, other, mask)
+        t.sa(SM, D, ib.GET_RESP, tid, ib.ATTR_MC_MEMBER, other, mask, status=0x0300)
+    udp = ib.udp(A.ip, "239.1.2.3", 9, 9, b"1234")
+    t.ud(A, group, encap(0x0800, ib.ipv4(A.ip, "239.1.2.3", 17, udp, ttl=1)), mlid=0xC005)
+    t.sa(A, SM, ib.GET, 0x57, ib.ATTR_MC_MEMBER, other, mask)
+    response = ib.sa_mad(ib.GET_RESP, 0x57, ib.ATTR_MC_MEMBER, other, mask, status=0x0300)
+    t.mad(SM, A, response, LATER)
+    return t.erf_pcap()
+
+
 # ---- a capture that begins late, with two scopes in one partition
 
 
@@ -305,6 +327,17 @@ CASES = [
     ),
     # without "join", the SA has sent one packet, so its PSNs show nothing: A's request counts
     case("group that no port created", includes((4, GROUP)), asked_and_missing),
+    case(
+        "group that the SA's first packet misses, later created by a program",
+        CONFORMS,
+        by(created_after_missing, lost=True),
+    ),
+    # 9: the SA's response to A's next request; it shows that nothing was missed
+    case(
+        "group that the SA's first packet misses, and nobody creates",
+        includes((9, GROUP)),
+        by(created_after_missing, lost=False),
+    ),
     case(
         "group whose creation was refused",
         includes((9, GROUP)),

@@ -45,6 +45,8 @@ static bool minds_size(const struct deviant *d, uint32_t bytes)
     case FAULT_MTU_1500:
     case FAULT_MTU_1500_6:
         return bytes > 1500;
+    case FAULT_MTU_1020:
+        return bytes > 1020;
     case FAULT_MTU_1000:
         return bytes > 1000;
     case FAULT_LEAST_76:

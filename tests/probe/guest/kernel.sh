@@ -13,7 +13,7 @@ everything() { report 0 -d vqib1 --source 10.0.0.77 --disruptive -w /fabric-out/
     is rfc4391.2.ud-supported pass && is rfc4391.6.grh-optional pass && is rfc4391.6.reserved-ignored pass &&
     is rfc4391.7.mtu-2044 pass && is rfc4391.9.1.qkey-match pass && [ "$(worst rfc4391.9.1.1.flags-ignored)" = pass ] &&
     is rfc4391.9.1.1.gid-from-port-guid pass && is rfc4391.8.u-bit pass && is rfc4755.3.1.ud-only-flags skipped &&
-    is partition.invalid-dropped pass; }
+    is partition.invalid-dropped pass && is peer.sizes pass && is peer.numbers noted; }
 try "a peer in datagram mode conforms" everything
 try "the host's memberships are unchanged" no_harm
 try "ipoib-check finds no violation in the peer's packets" eval \
@@ -37,8 +37,9 @@ try "--source with an address in use is rejected" in_use
 fabric() { report 0 -d vqib1 fabric && is fabric.join pass && is fabric.census pass && is rfc4391.4.1.qkey-controlled deviation &&
     is sm.one-master pass; }
 try "the fabric, healthy" fabric
-own() { fabric_on 1 "$probe" -d vqib1 --format json -o /tmp/report fabric; is fabric.interface pass && is fabric.own-groups pass; }
-try "the host's interface and groups" own
+own() { fabric_on 1 "$probe" -d vqib1 --format json -o /tmp/report fabric; is fabric.interface pass && is fabric.own-groups pass &&
+    is fabric.sa-times noted && is fabric.known-faults pass && fabric_on 1 "$probe" -d vqib1 --only peer.rdma-cm --format json -o /tmp/report 10.0.0.1; is peer.rdma-cm pass; }
+try "the host's interface and groups; rdma_cm as applications use it" own
 try "the fabric is unchanged" no_harm
 killed() { local s i; for i in 1 2 3 4 5 6; do s=$([ $((i % 2)) = 0 ] && echo INT || echo KILL)
     env --default-signal=INT "$probe" -d vqib1 --source 10.0.0.77 10.0.0.1 >/dev/null 2>&1 & sleep 0.$((RANDOM % 9)); kill -$s $!; wait $!; done; }
@@ -48,6 +49,13 @@ try "without privilege: exit status 3, and the missing privilege" unprivileged
 loss() { fabric_fault all loss_ppm=100000; "$probe" -d vqib1 --source 10.0.0.77 --format json -o /tmp/report 10.0.0.1; s=$?
     fabric_fault all loss_ppm=0; [ $s = 0 ] || [ $s = 2 ] && no_failure; }
 try "10 % loss causes no violation" loss
+# A packet without GRH whose length is 256 words or more is lost on the way to the peer: 36 bytes and 985 bytes of datagram, padded
+lossy_path() { fabric_rewrite h1 off 'if lrh+4=01 drop' 'if lrh+4=02 drop'; report 1 -d vqib1 --source 10.0.0.77 10.0.0.1; local s=$?; fabric_rewrite h1 off
+    [ $s = 0 ] && is peer.sizes fail && grep 'packets above 984 bytes are lost on the path; of requests up to 984 arrive; replies of 2044 arrive' /tmp/report &&
+    [ "$(worst rfc4391.7.mtu-2044)" = inconclusive ]; }
+try "a path that loses large packets is no violation of the peer" lossy_path
+watched() { report 0 -d vqib1 --count 3 10.0.0.1 && is peer.watch pass && is peer.numbers noted && grep '"actual": "3 requests, 3 answered; nothing changed"' /tmp/report; }
+try "--count: requests, a line each" watched
 no_interface() { ip -n n1 link set ib1 down; sleep 1; members > /tmp/before; report 0 -d vqib1 10.0.0.1 && members > /tmp/after &&
     diff /tmp/before /tmp/after && report 0 -d vqib1 fabric && is fabric.join pass && members > /tmp/after && diff /tmp/before /tmp/after; }
 try "without ib0 the probe joins and leaves" no_interface

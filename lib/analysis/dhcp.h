@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What dhcp.c and dhcp6.c share. Private to analysis/. */
+#ifndef IPOIB_ANALYSIS_DHCP_H
+#define IPOIB_ANALYSIS_DHCP_H
+
+#include "wire/names.h"
+
+/* In the type of a question: a message of DHCPv6. */
+enum { DHCP6 = 0x100 };
+
+/* Those that clients send (RFC 8415 section 7.3). */
+extern const struct name dhcp6_names[];
+
+#endif

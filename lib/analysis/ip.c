@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/ip.h"
+
+enum { IPV4_TTL = 8, IPV6_HOP_LIMIT = 7 };
+
+static bool read_ipv4(struct view v, struct ip_datagram *d)
+{
+    if (view_has(v, 0, IPV4_SIZE) != WIRE_OK || v.p[0] >> 4 != 4)
+        return false;
+    uint32_t header = 4 * (v.p[0] & 0x0fu), total = be16(v.p + IPV4_TOTAL_LENGTH);
+    if (header < IPV4_SIZE || total < header || view_has(v, 0, header) != WIRE_OK ||
+        be16(v.p + IPV4_FRAGMENT) & IPV4_FRAGMENTED)
+        return false;
+    d->header = view_first(v, header);
+    d->length = total - header;
+    d->body = view_sub(v, header, d->length);
+    d->from = ip_read(v.p + IPV4_SOURCE, IPV4_ADDRESS_SIZE);
+    d->to = ip_read(v.p + IPV4_DESTINATION, IPV4_ADDRESS_SIZE);
+    d->protocol = v.p[IPV4_PROTOCOL];
+    d->ttl = v.p[IPV4_TTL];
+    return true;
+}
+
+static bool read_ipv6(struct view v, struct ip_datagram *d)
+{
+    if (view_has(v, 0, IPV6_SIZE) != WIRE_OK || v.p[0] >> 4 != 6)
+        return false;
+    d->header = view_first(v, IPV6_SIZE);
+    d->length = be16(v.p + IPV6_PAYLOAD_LENGTH);
+    d->body = view_sub(v, IPV6_SIZE, d->length);
+    d->from = ip_read(v.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
+    d->to = ip_read(v.p + IPV6_DESTINATION, IPV6_ADDRESS_SIZE);
+    d->protocol = v.p[IPV6_NEXT_HEADER];
+    d->ttl = v.p[IPV6_HOP_LIMIT];
+    return true;
+}
+
+/* Of a message of several packets, the first has the headers. */
+void watch_ip(const struct watch *w)
+{
+    const struct datagram *of = &w->p->datagram;
+    struct ip_datagram d;
+    bool v4 = of->encap.type == TYPE_IPV4, v6 = of->encap.type == TYPE_IPV6;
+    if (!w->p->ib.has_lrh || packet_is_corrupt(w->p))
+        return;
+    if (!(v4 ? read_ipv4(of->body, &d) : v6 && read_ipv6(of->body, &d)))
+        return;
+    watch_ip_checksums(w, &d);
+    if (d.protocol == PROTOCOL_UDP)
+        watch_dhcp6(w, &d);
+    if (ib_is_multicast(&w->p->ib))
+        return;
+    watch_routing_loop(w, &d);
+    if (d.protocol == PROTOCOL_TCP)
+        watch_tcp(w, &d);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What IP carries on the link. The tools judge none of it; but the link is blamed for what fails
+ * there, so some of it raises events. Private to analysis/.
+ */
+#ifndef IPOIB_ANALYSIS_IP_H
+#define IPOIB_ANALYSIS_IP_H
+
+#include "analysis/watch.h"
+
+enum { PROTOCOL_ICMP = 1, PROTOCOL_TCP = 6, PROTOCOL_UDP = 17, PROTOCOL_ICMPV6 = 58 };
+
+/* A datagram that is no fragment, as far as it was captured. */
+struct ip_datagram {
+    struct view header; /* with the options of IPv4 */
+    struct view body;   /* of the protocol; it ends with the datagram, or with the packet */
+    uint32_t length;    /* of the body, in all packets of the message */
+    struct ip from, to;
+    uint8_t protocol; /* in IPv6 that of the first header */
+    uint8_t ttl;
+};
+
+void watch_ip_checksums(const struct watch *w, const struct ip_datagram *d); /* checksums.c */
+void watch_routing_loop(const struct watch *w, const struct ip_datagram *d); /* routing_loops.c */
+void watch_tcp(const struct watch *w, const struct ip_datagram *d);          /* tcp.c */
+void watch_dhcp6(const struct watch *w, const struct ip_datagram *d);        /* dhcp6.c */
+
+#endif

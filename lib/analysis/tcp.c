@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * TCP segments that are sent again and again, and never acknowledged: the beginning of a connection
+ * (SYN), or data, of which large segments are lost where a path has a smaller MTU.
+ */
+#include "analysis/ip.h"
+#include "analysis/question.h"
+#include "rules/check_context.h"
+
+enum { FLOWS = 1 << 10, SENT = 4, OVER_MS = 1000, AGAIN_MS = 120000 };
+enum {
+    TCP_PORTS = 0,
+    TCP_TO = 2,
+    TCP_SEQUENCE = 4,
+    TCP_ACKNOWLEDGED = 8,
+    TCP_OFFSET = 12,
+    TCP_FLAGS = 13,
+    TCP_WINDOW = 14,
+    TCP_SIZE = 20
+};
+enum { FLAG_SYN = 0x02, FLAG_RST = 0x04, FLAG_ACK = 0x10 };
+
+/* One direction of a connection. A cache: one that is overwritten counts as not seen. */
+struct tcp_flow {
+    struct question_key key;
+    uint32_t sequence, length; /* of the oldest segment that is not acknowledged */
+    uint32_t first_frame, sent;
+    int64_t first_ms, last_ms;
+    bool waits; /* there is such a segment */
+};
+
+struct tcp_flows {
+    struct tcp_flow all[FLOWS];
+};
+
+struct tcp_flows *tcp_flows_new(void)
+{
+    return g_new0(struct tcp_flows, 1);
+}
+
+static struct question_key key_of(const struct watch *w, const struct ip *from, const struct ip *to,
+                                  uint32_t ports)
+{
+    struct question_key key = question_key(w, QUESTION_NONE, packet_link_key(w->p), NULL, NULL);
+    memcpy(key.who, from->bytes, from->length);
+    memcpy(key.about, to->bytes, to->length);
+    key.requester ^= (uint64_t)ports << 32;
+    return key;
+}
+
+static struct tcp_flow *slot_of(const struct watch *w, const struct question_key *key)
+{
+    return &w->tcp->all[question_key_place(key) & (FLOWS - 1)];
+}
+
+static void report(const struct watch *w, const struct ip_datagram *d, const struct tcp_flow *f)
+{
+    struct sender who = sender_with_ip(sender_of(w->f, w->p), &d->from),
+                  to = sender_with_ip((struct sender){.known = 0}, &d->to);
+    char target[SENDER_TEXT_SIZE], what[48];
+    bool begins = d->body.p[TCP_FLAGS] & FLAG_SYN;
+    const struct event_key key = event_key(w, EVENT_TCP_UNANSWERED, d->from.bytes, d->to.bytes,
+                                           (uint64_t)begins << 16 | be16(d->body.p + TCP_TO));
+    bool answers = begins && d->body.p[TCP_FLAGS] & FLAG_ACK;
+    g_snprintf(what, sizeof what,
+               answers  ? "answer to a request to connect (SYN, ACK)"
+               : begins ? "request to connect (SYN)"
+                        : "segment of %u bytes",
+               f->length);
+    watch_event(
+        w, &key, &who, f->first_frame,
+        "no answer of %s, TCP port %u, to its %s was captured: sent %u times since frame %u",
+        sender_text(target, &to), be16(d->body.p + TCP_TO), what, f->sent, f->first_frame);
+}
+
+/* length: with the SYN, which counts as a byte */
+static void sent(const struct watch *w, const struct ip_datagram *d, struct tcp_flow *f,
+                 uint32_t length)
+{
+    uint32_t sequence = be32(d->body.p + TCP_SEQUENCE);
+    int64_t ms = watch_ms(w);
+    bool is_old = ms - f->last_ms > AGAIN_MS, is_later = (int32_t)(sequence - f->sequence) > 0;
+    if (f->waits && is_later && !is_old)
+        return;
+    if (!f->waits || is_old || sequence != f->sequence)
+        *f = (struct tcp_flow){f->key, sequence, length, w->p->at.frame, 0, ms, ms, true};
+    f->sent++;
+    f->last_ms = ms;
+    if (f->sent >= SENT && ms - f->first_ms >= OVER_MS && question_hears_sender(w))
+        report(w, d, f);
+}
+
+/* A receiver without room acknowledges the byte before, with the window 0 (RFC 9293 3.8.6.1). */
+static void acknowledged(const uint8_t *tcp, struct tcp_flow *f)
+{
+    int32_t more = (int32_t)(be32(tcp + TCP_ACKNOWLEDGED) - f->sequence);
+    if (tcp[TCP_FLAGS] & FLAG_RST || more > 0 || (more == 0 && !be16(tcp + TCP_WINDOW)))
+        f->waits = false;
+}
+
+void watch_tcp(const struct watch *w, const struct ip_datagram *d)
+{
+    const uint8_t *tcp = d->body.p;
+    if (view_has(d->body, 0, TCP_SIZE) != WIRE_OK)
+        return;
+    uint32_t header = 4 * (tcp[TCP_OFFSET] >> 4u), ports = be32(tcp + TCP_PORTS);
+    uint32_t length = d->length - MIN(header, d->length) + !!(tcp[TCP_FLAGS] & FLAG_SYN);
+    const struct question_key back = key_of(w, &d->to, &d->from, ports << 16 | ports >> 16),
+                              key = key_of(w, &d->from, &d->to, ports);
+    struct tcp_flow *other = slot_of(w, &back);
+    if (question_key_same(&other->key, &back) && tcp[TCP_FLAGS] & (FLAG_ACK | FLAG_RST))
+        acknowledged(tcp, other);
+    if (!length || tcp[TCP_FLAGS] & FLAG_RST)
+        return;
+    struct tcp_flow *f = slot_of(w, &key);
+    if (!question_key_same(&f->key, &key))
+        *f = (struct tcp_flow){.key = key};
+    sent(w, d, f, length);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See numbers.h. */
+#include "probe/checks/numbers.h"
+
+#include "probe/exchange/peer.h"
+#include "probe/link/link.h"
+#include "probe/link/sa_times.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/run.h"
+#include "probe/run/times.h"
+
+void numbers_begin(struct target *t)
+{
+    results_stage(t->results, "peer.numbers", OUTCOME_NOTED, "", "no request was completed");
+    t->results->checked->lead = "peer.numbers";
+}
+
+static void add_times(GString *text, const char *before, const char *how, const struct latencies *t)
+{
+    char *times = times_text(t);
+    if (t->n)
+        g_string_append_printf(text, "%s %s %s", before, times, how);
+    g_free(times);
+}
+
+/* The kernel chooses the mode of an interface's packets. */
+static const char *name_of_ud(const struct target *t)
+{
+    const struct interface_link *l = t->link->transport->interface;
+    return l && l->connected ? "through the interface" : "over UD";
+}
+
+static char *peer_text(const struct target *t)
+{
+    const struct checked_requests *q = &t->results->checked->requests;
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%u requests: %u answered at the first try", q->sent,
+                           q->first_try);
+    if (q->late || q->never)
+        g_string_append_printf(text, ", %u late, %u never", q->late, q->never);
+    g_string_append_printf(text, ", %u of %u packets lost", q->lost, q->packets);
+    add_times(text, "; round trip (min/median/99 %)", name_of_ud(t), &t->peer->over_ud);
+    add_times(text, t->peer->over_ud.n ? "," : "; round trip (min/median/99 %)", "over RC",
+              &t->peer->over_rc);
+    return g_string_free(text, FALSE);
+}
+
+void numbers_report(struct target *t, unsigned at)
+{
+    struct checked *j = t->results->checked;
+    if (!j->requests.counted)
+        return;
+    j->over_ud = results_times(&t->peer->over_ud);
+    j->over_rc = results_times(&t->peer->over_rc);
+    char *peer = peer_text(t), *sa = t->yield ? NULL : sa_times_text(t->run);
+    results_set_stage(t->results, at, "%s%s%s", peer, sa ? "; " : "", sa ? sa : "");
+    if (!t->yield)
+        sa_times_keep(t);
+    g_free(peer);
+    g_free(sa);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See watch.h. */
+#include "probe/checks/watch.h"
+
+#include <string.h>
+
+#include "probe/checks/end.h"
+#include "probe/checks/numbers.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/receive.h"
+#include "probe/link/counters.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/text.h"
+#include "wire/smp.h"
+
+/* A single request may be lost: only SILENT_AFTER of them in a row are a change of state. */
+enum { SILENT_AFTER = 3, DEFAULT_INTERVAL = 1, KEPT_EVENTS = 4, EVENT_SIZE = 300 };
+
+struct peer_watch {
+    struct target *t;
+    unsigned sent, answered;
+    unsigned missing;  /* requests without a reply since the last one with a reply */
+    gint64 last_reply; /* monotonic microseconds; 0: none yet */
+    gint64 silent_us;  /* total of the silences that have ended */
+    unsigned silences, moves, of_port, of_counters; /* events */
+    struct port_facts port;
+    struct port_counters counters;
+    char recent[KEPT_EVENTS][EVENT_SIZE]; /* the last events, in a ring */
+};
+
+bool watch_is_wanted(const struct options *o)
+{
+    return o->count || o->interval;
+}
+
+static unsigned events(const struct peer_watch *w)
+{
+    return w->silences + w->moves + w->of_port + w->of_counters;
+}
+
+/* ---- lines */
+
+static char *time_text(void)
+{
+    GDateTime *now = g_date_time_new_now_local();
+    char *text = g_date_time_format(now, "%F %T");
+    g_date_time_unref(now);
+    return text;
+}
+
+static void say_line(const struct peer_watch *w, const char *kind, const char *text)
+{
+    const struct run *r = w->t->run;
+    char *time = time_text(), *line = g_strdup_printf("%s  %s%s: %s", time, kind, w->t->name, text);
+    if (r->say)
+        r->say(r->say_to, line);
+    g_free(line);
+    g_free(time);
+}
+
+static void note_event(struct peer_watch *w, unsigned *count, char *text)
+{
+    char *time = time_text();
+    say_line(w, "EVENT  ", text);
+    g_snprintf(w->recent[events(w) % KEPT_EVENTS], EVENT_SIZE, "%s %s", time, text);
+    ++*count;
+    g_free(time);
+    g_free(text);
+}
+
+/* ---- this port */
+
+static const char *state_name(uint8_t state)
+{
+    static const char *const names[] = {[PORT_DOWN] = "Down",
+                                        [PORT_INIT] = "Initialize",
+                                        [PORT_ARMED] = "Armed",
+                                        [PORT_ACTIVE] = "Active"};
+    return state < G_N_ELEMENTS(names) && names[state] ? names[state] : "unknown";
+}
+
+static void look_at_port(struct peer_watch *w)
+{
+    struct transport *transport = w->t->link->transport;
+    struct port_facts now;
+    if (!transport->ops->read_port || !transport->ops->read_port(transport, &now))
+        return;
+    if (now.state != w->port.state)
+        note_event(w, &w->of_port,
+                   g_strdup_printf("port %s %u of this host: %s, was %s", now.device, now.port,
+                                   state_name(now.state), state_name(w->port.state)));
+    if (now.lid != w->port.lid || now.sm_lid != w->port.sm_lid)
+        note_event(w, &w->of_port,
+                   g_strdup_printf("this port has LID %u, was %u; the SM has LID %u, was %u",
+                                   now.lid, w->port.lid, now.sm_lid, w->port.sm_lid));
+    w->port = now;
+}
+
+static void look_at_counters(struct peer_watch *w)
+{
+    struct port_counters now;
+    counters_read(w->t->link, &now);
+    struct counter_growth g = counters_compare(&w->counters, &now);
+    if (g.errors[0])
+        note_event(w, &w->of_counters, g_strdup(g.errors));
+    w->counters = now;
+    counters_growth_clear(&g);
+}
+
+/* ---- the peer */
+
+static char *place_text(const uint8_t *lladdr, uint16_t lid)
+{
+    char text[64];
+    text_lladdr(lladdr, text);
+    return lid ? g_strdup_printf("%s, LID %u", text, lid) : g_strdup(text);
+}
+
+static bool has_moved(const struct peer *p, const struct response *a)
+{
+    return p->known &&
+           (memcmp(p->lladdr, a->lladdr, LLADDR_SIZE) != 0 || p->lid != a->lid || p->qpn != a->qpn);
+}
+
+static void note_move(struct peer_watch *w, const struct response *a)
+{
+    const struct peer *p = w->t->peer;
+    char *from = place_text(p->lladdr, p->lid), *to = place_text(a->lladdr, a->lid);
+    note_event(w, &w->moves, g_strdup_printf("moved from %s to %s", from, to));
+    g_free(to);
+    g_free(from);
+}
+
+static double seconds_since(gint64 time)
+{
+    return (double)(g_get_monotonic_time() - time) / G_USEC_PER_SEC;
+}
+
+static void take_reply(struct peer_watch *w, const struct response *a)
+{
+    char text[80];
+    g_snprintf(text, sizeof text, "reply %u after %.2f ms", w->sent, a->ms);
+    say_line(w, "", text);
+    if (w->missing >= SILENT_AFTER && w->last_reply) {
+        w->silent_us += g_get_monotonic_time() - w->last_reply;
+        g_snprintf(text, sizeof text, "replies again, after %.1f s", seconds_since(w->last_reply));
+        say_line(w, "EVENT  ", text);
+    }
+    if (has_moved(w->t->peer, a))
+        note_move(w, a);
+    peer_set(w->t, a);
+    w->missing = 0;
+    w->answered++;
+    w->last_reply = g_get_monotonic_time();
+    times_add(&w->t->peer->over_ud, (gint64)(a->ms * 1000 + 0.5));
+}
+
+static void take_silence(struct peer_watch *w, const struct exchange *x)
+{
+    char text[VERDICT_TEXT + 40];
+    g_snprintf(text, sizeof text, "%s to request %u", x->received, w->sent);
+    say_line(w, "", text);
+    if (++w->missing != SILENT_AFTER || target_ended(w->t))
+        return;
+    char *own = end_own_reason(w->t);
+    note_event(w, &w->silences,
+               g_strdup_printf("%s%s%s", w->last_reply ? "no longer replies" : "does not reply",
+                               own ? ": " : "", own ? own : ""));
+    g_free(own);
+}
+
+/* After a missing reply by multicast, from whatever port has the address now. */
+static void request(struct peer_watch *w)
+{
+    struct target *t = w->t;
+    struct request q = {.any = true, .foreign = true};
+    q.multicast = !t->peer->known || w->missing;
+    q.grh = !q.multicast && t->peer->needs_grh;
+    struct exchange *x = g_new(struct exchange, 1);
+    results_begin(t->results, "watch");
+    wirelog_begin(t->log, "watch");
+    *x = exchange_run(t, &q, 1);
+    w->sent += !target_ended(t);
+    if (x->outcome == RESPONSE_RECEIVED)
+        take_reply(w, &x->reply);
+    else if (!target_ended(t))
+        take_silence(w, x);
+    wirelog_end(t->log, x->outcome == RESPONSE_RECEIVED ? "reply received" : "no reply");
+    g_free(x);
+}
+
+/* ---- the rounds */
+
+static bool take_nothing(struct target *t, const struct ud_from *from, void *user)
+{
+    (void)t;
+    (void)from;
+    (void)user;
+    return false;
+}
+
+static void wait_until(struct peer_watch *w, gint64 time)
+{
+    gint64 left;
+    while ((left = time - g_get_monotonic_time()) > 0 && !target_ended(w->t))
+        receive_await(w->t, (int)MIN(left / 1000 + 1, 1000), take_nothing, NULL);
+}
+
+static void run_rounds(struct peer_watch *w)
+{
+    const struct options *o = w->t->run->options;
+    gint64 step = (gint64)(o->interval ? o->interval : DEFAULT_INTERVAL) * G_USEC_PER_SEC,
+           next = g_get_monotonic_time();
+    for (unsigned i = 0; (!o->count || i < o->count) && !target_ended(w->t); i++) {
+        wait_until(w, next);
+        next = MAX(next, g_get_monotonic_time() - step) + step;
+        if (target_ended(w->t))
+            break;
+        look_at_port(w);
+        request(w);
+        look_at_counters(w);
+    }
+}
+
+/* ---- the summary */
+
+static void add_recent(const struct peer_watch *w, GString *text)
+{
+    unsigned n = events(w), first = n > KEPT_EVENTS ? n - KEPT_EVENTS : 0;
+    for (unsigned i = first; i < n; i++)
+        g_string_append_printf(text, "%s%s", i == first ? "; last: " : "; ",
+                               w->recent[i % KEPT_EVENTS]);
+}
+
+static char *summary_text(const struct peer_watch *w)
+{
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%u requests, %u answered", w->sent, w->answered);
+    if (!events(w))
+        g_string_append(text, "; nothing changed");
+    if (w->silences)
+        g_string_append_printf(text, "; silences: %u, %.1f s in all", w->silences,
+                               (double)w->silent_us / G_USEC_PER_SEC);
+    if (w->moves)
+        g_string_append_printf(text, "; moves: %u", w->moves);
+    if (w->of_port)
+        g_string_append_printf(text, "; changes of this host's port: %u", w->of_port);
+    if (w->of_counters)
+        g_string_append_printf(text, "; growths of its error counters: %u", w->of_counters);
+    add_recent(w, text);
+    return g_string_free(text, FALSE);
+}
+
+static void count_requests(const struct peer_watch *w)
+{
+    unsigned missing = w->sent - w->answered;
+    w->t->results->checked->requests = (struct checked_requests){.counted = true,
+                                                                 .sent = w->sent,
+                                                                 .first_try = w->answered,
+                                                                 .never = missing,
+                                                                 .packets = w->sent,
+                                                                 .lost = missing};
+}
+
+static void end(struct peer_watch *w, unsigned at)
+{
+    struct target *t = w->t;
+    bool silent = w->missing >= SILENT_AFTER || !w->answered;
+    if (silent && w->last_reply)
+        w->silent_us += g_get_monotonic_time() - w->last_reply;
+    char *text = summary_text(w);
+    t->results->checked->state = !silent       ? "reachable"
+                                 : w->answered ? "no longer reachable"
+                                               : "not reachable";
+    results_stage(t->results, "peer.watch",
+                  events(w) && w->answered ? OUTCOME_FAIL
+                  : silent                 ? OUTCOME_INCONCLUSIVE
+                                           : OUTCOME_PASS,
+                  "", "%s", text);
+    if (silent)
+        results_advise(t->results, "ipoib-probe --why %s", t->name);
+    count_requests(w);
+    end_report_loss(t);
+    numbers_report(t, at);
+    g_free(text);
+}
+
+void watch_run(struct target *t)
+{
+    struct peer_watch *w = g_new0(struct peer_watch, 1);
+    const GPtrArray *stages = t->results->checked->stages;
+    unsigned at = stages ? stages->len : 0;
+    w->t = t;
+    w->port = t->link->transport->facts;
+    if (t->link->transport->ops->read_port)
+        t->link->transport->ops->read_port(t->link->transport, &w->port);
+    counters_read(t->link, &w->counters);
+    numbers_begin(t);
+    run_rounds(w);
+    end(w, at);
+    g_free(w);
+}

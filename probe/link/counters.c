@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See counters.h. */
+#include "probe/link/counters.h"
+
+#include <stdlib.h>
+
+#include "probe/link/hostif.h"
+#include "probe/link/link.h"
+#include "probe/link/sysfs.h"
+#include "probe/link/transport.h"
+
+enum judgement {
+    OF_PORT,  /* an error of this port, its cable, or the port at the other end */
+    OF_OTHER, /* an error whose cause is elsewhere */
+    OF_LOAD,  /* no error */
+};
+
+#define CABLE "check the cable and its other end: iblinkinfo; dmesg"
+
+/* Maximum: from the bits of PortCounters (IBA 16.1.3.5). What is of the port comes first. */
+static const struct kind {
+    const char *file; /* "": the interface's changes of carrier */
+    uint64_t maximum;
+    enum judgement judgement;
+    const char *advice;
+} kinds[PORT_COUNTERS] = {
+    {"link_downed", 0xff, OF_PORT, CABLE},
+    {"link_error_recovery", 0xff, OF_PORT, CABLE},
+    {"port_rcv_errors", 0xffff, OF_PORT, CABLE},
+    {"local_link_integrity_errors", 0xf, OF_PORT, CABLE},
+    {"excessive_buffer_overrun_errors", 0xf, OF_PORT, CABLE},
+    {"port_xmit_discards", 0xffff, OF_PORT,
+     "packets to be sent were dropped: the link is down or congested: ibqueryerrors"},
+    {"", UINT64_MAX, OF_PORT, "see dmesg: the link, the SM or an administrator took it down"},
+    {"port_rcv_remote_physical_errors", 0xffff, OF_OTHER,
+     "a cable farther away is faulty: ibqueryerrors finds it"},
+    {"port_xmit_constraint_errors", 0xff, OF_OTHER,
+     "packets of a partition that this port is not in: compare ipoib-probe fabric"},
+    {"port_rcv_constraint_errors", 0xff, OF_OTHER,
+     "packets of a partition that this port is not in: compare ipoib-probe fabric"},
+    {"symbol_error", 0xffff, OF_OTHER,
+     "few are normal where the link corrects errors (FEC); many: check the cable"},
+    {"port_xmit_wait", 0xffffffff, OF_LOAD, ""},
+};
+
+/* ---- reading */
+
+static char *first_in(const char *folder)
+{
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    const char *name = dir ? g_dir_read_name(dir) : NULL;
+    char *path = name ? g_build_filename(folder, name, NULL) : NULL;
+    if (dir)
+        g_dir_close(dir);
+    return path;
+}
+
+/* Through a network interface, sysfs has the device at the interface. */
+char *counters_folder(const struct probe_link *l)
+{
+    const struct transport *t = l->transport;
+    const struct port_facts *f = &t->facts;
+    char *at = t->interface ? g_strdup_printf("/sys/class/net/%s/device/infiniband",
+                                              t->interface->name)
+                            : NULL,
+         *device = t->interface ? first_in(at)
+                                : g_build_filename("/sys/class/infiniband", f->device, NULL);
+    char *folder = device ? g_strdup_printf("%s/ports/%u/counters", device, f->port) : NULL;
+    g_free(device);
+    g_free(at);
+    return folder;
+}
+
+/* Some kernels write words into the file of a counter that the adapter lacks. */
+static bool read_number(char *text, uint64_t *value)
+{
+    char *end;
+    *value = strtoull(text, &end, 10);
+    bool is = end > text && !*end;
+    g_free(text);
+    return is;
+}
+
+void counters_read(const struct probe_link *l, struct port_counters *c)
+{
+    const struct transport *t = l->transport;
+    *c = (struct port_counters){.read_at = g_get_monotonic_time()};
+    if (!t)
+        return;
+    char *folder = counters_folder(l),
+         *interface = t->interface ? g_strdup(t->interface->name)
+                                   : host_interface_in_any_state(&t->facts, l->pkey);
+    for (unsigned i = 0; i < PORT_COUNTERS; i++)
+        if (kinds[i].file[0] && folder)
+            c->known[i] = read_number(sysfs_read(folder, kinds[i].file), &c->value[i]);
+        else if (!kinds[i].file[0] && interface)
+            c->known[i] = read_number(sysfs_interface(interface, "carrier_changes"), &c->value[i]);
+    g_free(interface);
+    g_free(folder);
+}
+
+bool counters_are_known(const struct port_counters *c)
+{
+    bool known = false;
+    for (unsigned i = 0; i < PORT_COUNTERS; i++)
+        known |= c->known[i];
+    return known;
+}
+
+/* ---- comparing */
+
+static const char *name_of(const struct kind *k)
+{
+    return k->file[0] ? k->file : "carrier_changes of the interface";
+}
+
+static void add(GString *list, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void add(GString *list, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_string_append(list, list->len ? ", " : "");
+    g_string_append_vprintf(list, format, args);
+    va_end(args);
+}
+
+static void add_growth(GString *list, const struct kind *k, uint64_t before, uint64_t after)
+{
+    const char *least = after == k->maximum ? "at least " : "";
+    add(list, "%s grew by %s%" G_GUINT64_FORMAT " to %s%" G_GUINT64_FORMAT, name_of(k), least,
+        after - before, least, after);
+}
+
+struct counter_growth counters_compare(const struct port_counters *before,
+                                       const struct port_counters *after)
+{
+    struct counter_growth g = {.advice = ""};
+    GString *errors = g_string_new(NULL), *other = g_string_new(NULL), *full = g_string_new(NULL);
+    for (unsigned i = 0; i < PORT_COUNTERS; i++) {
+        const struct kind *k = &kinds[i];
+        uint64_t from = before->value[i], to = after->value[i];
+        if (!before->known[i] || !after->known[i])
+            continue;
+        if (to > from && k->judgement != OF_LOAD) {
+            g.advice = errors->len ? g.advice : k->advice;
+            g.fault |= k->judgement == OF_PORT;
+            add_growth(errors, k, from, to);
+        } else if (to > from)
+            add_growth(other, k, from, to);
+        else if (to < from)
+            add(other, "%s was reset", name_of(k));
+        else if (to == k->maximum)
+            add(full, "%s at least %" G_GUINT64_FORMAT, name_of(k), to);
+    }
+    g.errors = g_string_free(errors, FALSE);
+    g.other = g_string_free(other, FALSE);
+    g.full = g_string_free(full, FALSE);
+    return g;
+}
+
+void counters_growth_clear(struct counter_growth *g)
+{
+    g_free(g->errors);
+    g_free(g->other);
+    g_free(g->full);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Error counters of this port, from sysfs, before and after. Only their growth is judged. A counter
+ * stays at its maximum until it is reset: then it grew by at least what can be seen.
+ */
+#ifndef IPOIB_PROBE_COUNTERS_H
+#define IPOIB_PROBE_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+enum { PORT_COUNTERS = 12 };
+
+struct port_counters {
+    bool known[PORT_COUNTERS]; /* the kernel shows it */
+    uint64_t value[PORT_COUNTERS];
+    gint64 read_at; /* monotonic microseconds */
+};
+
+struct probe_link;
+
+/* The counters of the link's port, and the changes of carrier of its interface. */
+void counters_read(const struct probe_link *l, struct port_counters *c);
+/* The folder of these files; NULL: unknown. Free with g_free(). */
+char *counters_folder(const struct probe_link *l);
+/* True if the kernel shows any. */
+bool counters_are_known(const struct port_counters *c);
+
+/* What has grown. Free the texts with g_free(); "": nothing. */
+struct counter_growth {
+    bool fault;         /* a counter of errors of this port or its cable grew */
+    char *errors;       /* those that are errors */
+    char *other;        /* that packets wait, which is a matter of load; that a counter was reset */
+    char *full;         /* those at their maximum, whose growth would not show */
+    const char *advice; /* of the first error; "": none */
+};
+struct counter_growth counters_compare(const struct port_counters *before,
+                                       const struct port_counters *after);
+void counters_growth_clear(struct counter_growth *g);
+
+#endif

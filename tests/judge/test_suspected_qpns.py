@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Suspicions about QPNs: a datagram, or a CM message, has another QPN for an interface than the
+link-layer address that its port announced. Each case is built by hand: the capture begins late, so
+that nothing is proved; then its harmless look-alikes, which raise none."""
+import pytest
+
+from frames import ib
+from frames.connection import Link
+from frames.events import copy_last, number
+from frames.messages import ping
+from frames.subnet import Subnet
+from frames.suspected import late
+from support import check
+
+TO_QPN, PRIVATE = "rfc4391.9.1.1.traffic-to-qpn", "rfc4755.3.2.ud-qpn-in-private-data"
+SERVICE = "rfc4755.3.5.service-id"
+UNLESS = (
+    "unless another interface of the port, or the same one before or after a restart, announced this "
+    "QPN in a packet that was not captured"
+)
+WRONG = 0x999  # a's QPN is 0x101, b's is 0x102, c's 0x103 (frames/subnet.py)
+
+
+def qpn(value):
+    return "QPN 0x%06x" % value
+
+
+def raised(frame, rule, other, expected, found=WRONG):
+    return [(rule, frame, other, qpn(expected), qpn(found), UNLESS)]
+
+
+def met():
+    """b announces its address, and answers a's request. The number of the frame with b's ARP reply is
+    returned too."""
+    s, a, b, c = late()
+    s.arp_request(b, b.ip)
+    s.wait(1)
+    s.arp_request(a, b.ip)
+    s.arp_reply(b, a)
+    return s, a, b, c, number(s)
+
+
+def suspicions(s, tmp_path):
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    return check.suspicions(path)
+
+
+# ---- datagrams
+
+
+def test_a_datagram_to_another_qpn_than_the_announced_one(tmp_path):
+    s, a, b, _, reply = met()
+    s.wait(1)
+    s.ud(a, b.also(qpn=WRONG), ping(a, b))
+    assert suspicions(s, tmp_path) == raised(number(s), TO_QPN, reply, b.qpn)
+
+
+def test_a_copy_of_the_datagram_is_the_same_suspicion(tmp_path):
+    s, a, b, _, reply = met()
+    s.wait(1)
+    s.ud(a, b.also(qpn=WRONG), ping(a, b))
+    frame = number(s)
+    copy_last(s)
+    assert suspicions(s, tmp_path) == raised(frame, TO_QPN, reply, b.qpn)
+
+
+def test_an_interface_that_announces_the_qpn_later(tmp_path):
+    """b's interface was restarted. Its announcement was not captured, but a later one was."""
+    s, a, b, _, _ = met()
+    s.wait(1)
+    new = b.also(qpn=WRONG)
+    s.ud(a, new, ping(a, b))
+    s.wait(1)
+    s.arp_request(new, a.ip)
+    assert suspicions(s, tmp_path) == []
+
+
+def test_an_interface_that_sends_from_the_qpn_later(tmp_path):
+    s, a, b, _, _ = met()
+    s.wait(1)
+    new = b.also(qpn=WRONG)
+    s.ud(a, new, ping(a, b))
+    s.ud(new, a, ping(b, a, reply=True))
+    assert suspicions(s, tmp_path) == []
+
+
+def test_a_router_has_no_announced_address(tmp_path):
+    """The datagram is for an IP address beyond c. It goes to c's QPN."""
+    s, a, _, c, _ = met()
+    s.wait(1)
+    s.ud(a, c, ping(a, c.also(ip="192.0.2.1")))
+    assert suspicions(s, tmp_path) == []
+
+
+def test_an_ip_address_that_moved(tmp_path):
+    """c has taken over b's IP address: an announcement that was captured."""
+    s, a, b, c, _ = met()
+    s.wait(1)
+    s.arp_request(c.also(ip=b.ip), b.ip)
+    s.ud(a, c, ping(a, b))
+    assert suspicions(s, tmp_path) == []
+
+
+# ---- CM messages
+
+
+def request(s, a, b, *, service=None, private=None):
+    s.wait(1)
+    c = Link(s, a, b)
+    c.req(service or ib.service_id_rfc(b.qpn), ib.private_data(private or a.qpn, 65524))
+    return number(s)
+
+
+def test_another_qpn_in_the_private_data(tmp_path):
+    s, a, b, _, reply = met()
+    frame = request(s, a, b, private=WRONG)
+    assert suspicions(s, tmp_path) == raised(frame, PRIVATE, reply - 1, a.qpn)
+
+
+@pytest.mark.parametrize("form", [ib.service_id_rfc, ib.service_id_linux], ids=["rfc", "linux"])
+def test_another_qpn_in_the_service_id(form, tmp_path):
+    """The deviation of Linux's form does not excuse a wrong QPN."""
+    s, a, b, _, reply = met()
+    frame = request(s, a, b, service=form(WRONG))
+    assert suspicions(s, tmp_path) == raised(frame, SERVICE, reply, b.qpn)
+
+
+def test_the_announced_qpns(tmp_path):
+    s, a, b, _, _ = met()
+    request(s, a, b)
+    assert suspicions(s, tmp_path) == []
+
+
+def test_a_second_interface_that_announces_its_qpn_later(tmp_path):
+    """a has two interfaces of the partition; the second one requests the connection."""
+    s, a, b, _, _ = met()
+    request(s, a, b, private=WRONG)
+    s.wait(1)
+    s.arp_request(a.also(qpn=WRONG, ip="10.0.0.77"), b.ip)
+    assert suspicions(s, tmp_path) == []
+
+
+def test_a_port_that_announced_no_qpn(tmp_path):
+    """Nothing is known of c's address."""
+    s, a, _, c, _ = met()
+    request(s, c, a, private=WRONG)
+    assert suspicions(s, tmp_path) == []
+
+
+def test_a_proved_violation_is_no_suspicion(tmp_path):
+    """The same in a capture from the start of the ports."""
+    s, hosts = Subnet(), late()[1:]
+    s.up(*hosts)
+    a, b, _ = hosts
+    s.resolve(a, b)
+    s.wait(1)
+    s.ud(a, b.also(qpn=WRONG), ping(a, b))
+    s.wait(1)
+    s.path(b, a)
+    s.path(a, b)
+    assert suspicions(s, tmp_path) == []
