@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "wire/arp.h"
+#include "wire/checksum.h"
 #include "wire/link_frame.h"
 #include "wire/cm.h"
 #include "wire/crc.h"
@@ -13,6 +14,7 @@
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
 #include "wire/nd.h"
+#include "wire/put.h"
 #include "wire/sa.h"
 #include "wire/vcrc.h"
 
@@ -813,6 +815,52 @@ static void variant_crc(void **state)
     }
 }
 
+/*
+ * RFC 1071: the fast sum agrees with the one that adds byte by byte, for each length, with and
+ * without carries, and a checksum that is wrong by one is found.
+ */
+static void fast_checksum(void **state)
+{
+    (void)state;
+    uint8_t p[1100];
+    for (uint32_t n = 2; n <= 1024; n++)
+        for (unsigned kind = 0; kind < 3; kind++) {
+            for (uint32_t i = 0; i < sizeof p; i++)
+                p[i] = kind == 0 ? 0xff : kind == 1 ? (uint8_t)(i * i * 37 + n) : i == n - 1;
+            uint8_t *at = p + n % 7;
+            put16(at, 0);
+            put16(at, checksum_fold(checksum_add(0, at, n)));
+            bool is_zero = checksum_add(0, at, n) == 0; /* no sender has such data */
+            assert_int_equal(checksum_sum_is_right(checksum_sum(at, n)), !is_zero);
+            assert_int_equal(checksum_sum_is_right(checksum_sum_few(at, n)), !is_zero);
+            at[n / 2] ^= 1;
+            assert_false(checksum_sum_is_right(checksum_sum(at, n)));
+            assert_false(checksum_sum_is_right(checksum_sum_few(at, n)));
+        }
+}
+
+/* More bytes than are added at once. */
+static void fast_checksum_of_many_bytes(void **state)
+{
+    (void)state;
+    static uint8_t p[1 << 18];
+    for (uint32_t i = 0; i < sizeof p; i++)
+        p[i] = (uint8_t)(i % 251 | 0x80);
+    for (uint32_t n = (1 << 16) - 2; n <= sizeof p; n += (1 << 15) - 2) {
+        put16(p, 0);
+        uint32_t sum = 0;
+        for (uint32_t i = 0; i < n; i += 1 << 12) { /* the sum of byte by byte has 32 bits */
+            uint32_t part = checksum_add(0, p + i, n - i < 1 << 12 ? n - i : 1 << 12);
+            sum += (uint16_t)~checksum_fold(part);
+        }
+        put16(p, checksum_fold(sum));
+        assert_true(checksum_sum_is_right(checksum_sum(p, n)));
+        p[n / 2] ^= 1;
+        assert_false(checksum_sum_is_right(checksum_sum(p, n)));
+        p[n / 2] ^= 1;
+    }
+}
+
 /* A register without tables: one bit of the packet at a time (IBA 7.8.1, 7.8.2). */
 static uint32_t crc_by_bits(uint32_t reg, uint32_t polynomial, const uint8_t *p, size_t n)
 {
@@ -893,6 +941,8 @@ int main(void)
         cmocka_unit_test(roce2_has_the_ports_of_udp),
         cmocka_unit_test(fragments_are_no_roce2),
         cmocka_unit_test(dlt_ipoib_grh),
+        cmocka_unit_test(fast_checksum),
+        cmocka_unit_test(fast_checksum_of_many_bytes),
         cmocka_unit_test(invariant_crc),
     };
     return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
