@@ -125,7 +125,7 @@ struct questions {
 /* A place in a table by the key. */
 static inline unsigned question_key_place(const struct question_key *key)
 {
-    uint64_t h = mix_word((uint64_t)key->subnet << 32 | key->kind, key->requester);
+    uint64_t h = mix_two(0, (uint64_t)key->subnet << 32 | key->kind, key->requester);
     return (unsigned)(mix_gid(mix_gid(h, key->who), key->about) >> 32);
 }
 

@@ -8,7 +8,7 @@ enum { PENDING_MS = 1000, NS_PER_MS = 1000000 };
 
 struct sa_transaction *sa_transaction_of(const struct watch *w, struct port requester)
 {
-    uint64_t place = mix_word(mix_word(0, requester.id), w->p->mad.mad.tid);
+    uint64_t place = mix_two(0, requester.id, w->p->mad.mad.tid);
     return &w->sa_transactions->all[place >> 32 & (SA_TRANSACTIONS - 1)];
 }
 
