@@ -204,11 +204,10 @@ void packet_read_frame(struct packet *p, const struct capture_position *at,
  * Writes the memo although the packet is const for readers. This is safe because no packet is
  * defined const.
  */
-enum integrity packet_integrity(const struct packet *p)
+enum integrity packet_find_integrity(const struct packet *p)
 {
     struct integrity_memo *memo = (struct integrity_memo *)&p->integrity;
-    if (!memo->known)
-        *memo = (struct integrity_memo){true, integrity_of(p->crcs_count, p->bytes, &p->ib)};
+    *memo = (struct integrity_memo){true, integrity_of(p->crcs_count, p->bytes, &p->ib)};
     return memo->is;
 }
 

@@ -232,13 +232,16 @@ struct doubt fabric_doubt(const struct fabric_facts *f, const struct group *grou
  * CRCs that count over the whole packet, so call it only before learning from the packet or
  * reporting a violation.
  */
-enum integrity packet_integrity(const struct packet *p);
+enum integrity packet_find_integrity(const struct packet *p);
+static inline enum integrity packet_integrity(const struct packet *p)
+{
+    return p->integrity.known ? p->integrity.is : packet_find_integrity(p);
+}
 
 /* The model learns nothing from a corrupt packet, and no violation is reported for it. */
 static inline bool packet_is_corrupt(const struct packet *p)
 {
-    enum integrity is = p->integrity.known ? p->integrity.is : packet_integrity(p);
-    return is == INTEGRITY_CORRUPT;
+    return packet_integrity(p) == INTEGRITY_CORRUPT;
 }
 
 /* Was it found to be corrupt? Computes no CRC. */
