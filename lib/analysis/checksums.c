@@ -6,50 +6,33 @@
  */
 #include "analysis/ip.h"
 #include "rules/check_context.h"
+#include "wire/checksum.h"
 
 enum { UDP_LENGTH = 4, UDP_CHECKSUM = 6, UDP_SIZE = 8, TCP_CHECKSUM = 16, ICMP_CHECKSUM = 2 };
 
-/*
- * A sum of one's complement (RFC 1071) of n bytes in words of four, in the host's order: only its
- * being right matters, which is the same in each order.
- */
-static uint64_t sum_bytes(uint64_t sum, const uint8_t *p, uint32_t n)
+/* It hardly ever has options. */
+static bool is_header_right(const struct ip_datagram *d)
 {
-    uint32_t word;
-    for (; n >= sizeof word; n -= sizeof word, p += sizeof word) {
-        memcpy(&word, p, sizeof word);
-        sum += word;
-    }
-    word = 0;
-    memcpy(&word, p, n);
-    return sum + word;
-}
-
-static bool is_right(uint64_t sum)
-{
-    while (sum >> 16)
-        sum = (sum & 0xffff) + (sum >> 16);
-    return sum == 0xffff;
+    return checksum_sum_is_right(d->header.len == IPV4_SIZE
+                                     ? checksum_sum_few(d->header.p, IPV4_SIZE)
+                                     : checksum_sum(d->header.p, d->header.len));
 }
 
 /* With the pseudo header; ICMP of IPv4 has none. */
 static bool is_body_right(const struct ip_datagram *d)
 {
-    uint8_t end[8] = {0};
-    uint64_t sum = sum_bytes(0, d->body.p, d->length);
+    uint64_t sum = checksum_sum(d->body.p, d->length);
     if (d->protocol == PROTOCOL_ICMP)
-        return is_right(sum);
-    end[2] = (uint8_t)(d->length >> 8);
-    end[3] = (uint8_t)d->length;
-    end[7] = d->protocol;
-    sum = sum_bytes(sum, d->from.bytes, d->from.length);
-    return is_right(sum_bytes(sum_bytes(sum, d->to.bytes, d->to.length), end, sizeof end));
+        return checksum_sum_is_right(sum);
+    sum += d->address_size == IPV4_ADDRESS_SIZE ? checksum_sum_few(d->from, 2 * IPV4_ADDRESS_SIZE)
+                                                : checksum_sum_few(d->from, 2 * IPV6_ADDRESS_SIZE);
+    return checksum_sum_is_right(sum + GUINT16_TO_BE(d->length) + GUINT16_TO_BE(d->protocol));
 }
 
 /* The place of the checksum in the protocol's header; 0: another protocol. */
 static uint32_t place_of(const struct ip_datagram *d)
 {
-    bool v4 = d->from.length == IPV4_ADDRESS_SIZE;
+    bool v4 = d->address_size == IPV4_ADDRESS_SIZE;
     switch (d->protocol) {
     case PROTOCOL_TCP:
         return TCP_CHECKSUM;
@@ -72,17 +55,17 @@ static const char *name_of(uint8_t protocol)
                                        : "ICMPv6";
 }
 
-static void wrong(const struct watch *w, const struct ip_datagram *d, const char *what)
+APART static void wrong(const struct watch *w, const struct ip_datagram *d, const char *what)
 {
     struct sender who = sender_of(w->f, w->p);
+    struct ip from = ip_sender(d);
     char to[SENDER_TEXT_SIZE];
-    struct sender target = sender_with_ip((struct sender){.known = 0}, &d->to);
-    const struct event_key key = event_key(w, EVENT_WRONG_CHECKSUM, who.gid, d->from.bytes,
+    const struct event_key key = event_key(w, EVENT_WRONG_CHECKSUM, who.gid, from.bytes,
                                            (uint64_t)what[0] << 24 | (uint64_t)what[1] << 16 |
                                                w->p->ib.slid);
     watch_event(w, &key, &who, 0,
                 "it sends to %s a datagram with a wrong %s checksum: the receiver drops it",
-                sender_text(to, &target), what);
+                ip_receiver_text(to, d), what);
 }
 
 /* 0 is a jumbogram's (RFC 2675); of a message of several packets, only the first is here. */
@@ -92,17 +75,17 @@ static bool is_udp_too_long(const struct ip_datagram *d)
            be16(d->body.p + UDP_LENGTH) > d->length;
 }
 
-static void udp_too_long(const struct watch *w, const struct ip_datagram *d)
+APART static void udp_too_long(const struct watch *w, const struct ip_datagram *d)
 {
     struct sender who = sender_of(w->f, w->p);
+    struct ip from = ip_sender(d);
     char to[SENDER_TEXT_SIZE];
-    struct sender target = sender_with_ip((struct sender){.known = 0}, &d->to);
-    const struct event_key key = event_key(w, EVENT_INVALID_HEADER, who.gid, d->from.bytes,
+    const struct event_key key = event_key(w, EVENT_INVALID_HEADER, who.gid, from.bytes,
                                            UINT64_C(1) << 48 | w->p->ib.slid);
     watch_event(w, &key, &who, 0,
                 "it sends to %s with the length %u in the UDP header, but %u bytes are there: the "
                 "receiver drops the datagram",
-                sender_text(to, &target), be16(d->body.p + UDP_LENGTH), d->length);
+                ip_receiver_text(to, d), be16(d->body.p + UDP_LENGTH), d->length);
 }
 
 /* UDP: 0 is no checksum. The length is that of the UDP header, which may be shorter. */
@@ -116,10 +99,10 @@ static bool has_checksum(const struct ip_datagram *d, uint32_t at)
 
 void watch_ip_checksums(const struct watch *w, const struct ip_datagram *d)
 {
-    bool v4 = d->from.length == IPV4_ADDRESS_SIZE;
+    bool v4 = d->address_size == IPV4_ADDRESS_SIZE;
     if (packet_integrity(w->p) != INTEGRITY_INTACT)
         return;
-    if (v4 && !is_right(sum_bytes(0, d->header.p, d->header.len)))
+    if (v4 && !is_header_right(d))
         wrong(w, d, "IPv4");
     else if (is_udp_too_long(d))
         udp_too_long(w, d);

@@ -93,7 +93,7 @@ static void responded(const struct watch *w, const struct question_key *key, str
 
 void watch_dhcp6(const struct watch *w, const struct ip_datagram *d)
 {
-    if (d->from.length != IPV6_ADDRESS_SIZE || view_has(d->body, 0, UDP_SIZE + HEADER) != WIRE_OK)
+    if (d->address_size != IPV6_ADDRESS_SIZE || view_has(d->body, 0, UDP_SIZE + HEADER) != WIRE_OK)
         return;
     uint16_t to = be16(d->body.p + UDP_TO);
     struct view message = view_from(d->body, UDP_SIZE);

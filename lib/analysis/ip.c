@@ -3,6 +3,12 @@
 
 enum { IPV4_TTL = 8, IPV6_HOP_LIMIT = 7 };
 
+/* After a header that was captured. */
+static struct view body_of(struct view v, uint32_t header, uint32_t length)
+{
+    return (struct view){v.p + header, MIN(v.cap - header, length), MIN(v.len - header, length)};
+}
+
 static bool read_ipv4(struct view v, struct ip_datagram *d)
 {
     if (view_has(v, 0, IPV4_SIZE) != WIRE_OK || v.p[0] >> 4 != 4)
@@ -11,13 +17,14 @@ static bool read_ipv4(struct view v, struct ip_datagram *d)
     if (header < IPV4_SIZE || total < header || view_has(v, 0, header) != WIRE_OK ||
         be16(v.p + IPV4_FRAGMENT) & IPV4_FRAGMENTED)
         return false;
-    d->header = view_first(v, header);
-    d->length = total - header;
-    d->body = view_sub(v, header, d->length);
-    d->from = ip_read(v.p + IPV4_SOURCE, IPV4_ADDRESS_SIZE);
-    d->to = ip_read(v.p + IPV4_DESTINATION, IPV4_ADDRESS_SIZE);
-    d->protocol = v.p[IPV4_PROTOCOL];
-    d->ttl = v.p[IPV4_TTL];
+    *d = (struct ip_datagram){.header = view_make(v.p, header, header),
+                              .body = body_of(v, header, total - header),
+                              .length = total - header,
+                              .from = v.p + IPV4_SOURCE,
+                              .to = v.p + IPV4_DESTINATION,
+                              .address_size = IPV4_ADDRESS_SIZE,
+                              .protocol = v.p[IPV4_PROTOCOL],
+                              .ttl = v.p[IPV4_TTL]};
     return true;
 }
 
@@ -25,14 +32,23 @@ static bool read_ipv6(struct view v, struct ip_datagram *d)
 {
     if (view_has(v, 0, IPV6_SIZE) != WIRE_OK || v.p[0] >> 4 != 6)
         return false;
-    d->header = view_first(v, IPV6_SIZE);
-    d->length = be16(v.p + IPV6_PAYLOAD_LENGTH);
-    d->body = view_sub(v, IPV6_SIZE, d->length);
-    d->from = ip_read(v.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
-    d->to = ip_read(v.p + IPV6_DESTINATION, IPV6_ADDRESS_SIZE);
-    d->protocol = v.p[IPV6_NEXT_HEADER];
-    d->ttl = v.p[IPV6_HOP_LIMIT];
+    uint32_t length = be16(v.p + IPV6_PAYLOAD_LENGTH);
+    *d = (struct ip_datagram){.header = view_make(v.p, IPV6_SIZE, IPV6_SIZE),
+                              .body = body_of(v, IPV6_SIZE, length),
+                              .length = length,
+                              .from = v.p + IPV6_SOURCE,
+                              .to = v.p + IPV6_DESTINATION,
+                              .address_size = IPV6_ADDRESS_SIZE,
+                              .protocol = v.p[IPV6_NEXT_HEADER],
+                              .ttl = v.p[IPV6_HOP_LIMIT]};
     return true;
+}
+
+const char *ip_receiver_text(char text[SENDER_TEXT_SIZE], const struct ip_datagram *d)
+{
+    struct ip ip = ip_receiver(d);
+    struct sender to = sender_with_ip((struct sender){.known = 0}, &ip);
+    return sender_text(text, &to);
 }
 
 /* Of a message of several packets, the first has the headers. */

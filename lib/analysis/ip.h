@@ -12,13 +12,27 @@ enum { PROTOCOL_ICMP = 1, PROTOCOL_TCP = 6, PROTOCOL_UDP = 17, PROTOCOL_ICMPV6 =
 
 /* A datagram that is no fragment, as far as it was captured. */
 struct ip_datagram {
-    struct view header; /* with the options of IPv4 */
-    struct view body;   /* of the protocol; it ends with the datagram, or with the packet */
-    uint32_t length;    /* of the body, in all packets of the message */
-    struct ip from, to;
+    struct view header;       /* with the options of IPv4 */
+    struct view body;         /* of the protocol; it ends with the datagram, or with the packet */
+    uint32_t length;          /* of the body, in all packets of the message */
+    const uint8_t *from, *to; /* addresses, one after the other in the header */
+    uint8_t address_size;
     uint8_t protocol; /* in IPv6 that of the first header */
     uint8_t ttl;
 };
+
+static inline struct ip ip_sender(const struct ip_datagram *d)
+{
+    return ip_read(d->from, d->address_size);
+}
+
+static inline struct ip ip_receiver(const struct ip_datagram *d)
+{
+    return ip_read(d->to, d->address_size);
+}
+
+/* "IP 10.0.0.2": the text of the receiver. Returns text. */
+const char *ip_receiver_text(char text[SENDER_TEXT_SIZE], const struct ip_datagram *d);
 
 void watch_ip_checksums(const struct watch *w, const struct ip_datagram *d); /* checksums.c */
 void watch_routing_loop(const struct watch *w, const struct ip_datagram *d); /* routing_loops.c */

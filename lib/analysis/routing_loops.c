@@ -8,12 +8,13 @@
 #include "model/mix.h"
 #include "rules/check_context.h"
 
-enum { LOOPS = 1 << 10, ROUNDS = 3, AGE_MS = 10000, BODY = 24 };
+enum { LOOPS = 1 << 10, ROUNDS = 3, BODY = 24 };
+static const int64_t age_ns = INT64_C(10) * 1000000000;
 
 /* A cache: a datagram that is overwritten by another counts as not seen. */
 struct round_trip {
     uint64_t hash; /* 0: unused */
-    int64_t ms;
+    int64_t ns;
     uint32_t frame; /* the first */
     uint16_t again; /* how often it came again */
     uint8_t ttl;    /* the last */
@@ -28,52 +29,55 @@ struct routing_loops *routing_loops_new(void)
     return g_new0(struct routing_loops, 1);
 }
 
-static uint64_t mix_bytes(uint64_t h, const uint8_t *p, uint32_t n)
+/* Of the beginning of the body. */
+static uint64_t mix_body(uint64_t h, struct view body)
 {
-    uint64_t word;
-    for (; n; p += MIN(n, sizeof word), n -= MIN(n, sizeof word)) {
-        word = 0;
-        memcpy(&word, p, MIN(n, sizeof word));
-        h = mix_word(h, word);
+    uint8_t bytes[BODY] = {0};
+    const uint8_t *p = body.p;
+    if (body.cap < BODY) {
+        memcpy(bytes, body.p, body.cap);
+        p = bytes;
     }
-    return h;
+    return mix_word(mix_two(h, be64(p), be64(p + 8)), be64(p + 16));
 }
 
 /* Of what does not change on the way. */
 static uint64_t hash_of(const struct watch *w, const struct ip_datagram *d)
 {
-    uint64_t h = packet_link_key(w->p) ^ (uint64_t)d->length << 8 ^ d->protocol;
-    if (d->from.length == IPV4_ADDRESS_SIZE)
-        h = mix_bytes(h, d->header.p + 4, sizeof(uint16_t)); /* Identification */
-    h = mix_bytes(mix_bytes(h, d->from.bytes, d->from.length), d->to.bytes, d->to.length);
-    return mix_bytes(h, d->body.p, MIN(d->body.cap, BODY)) | 1;
+    uint64_t h = (uint64_t)packet_link_key(w->p) << 32 | (uint64_t)d->length << 8 | d->protocol;
+    if (d->address_size == IPV4_ADDRESS_SIZE)
+        h = mix_two(h, be16(d->header.p + IPV4_IDENTIFICATION), be64(d->from));
+    else
+        h = mix_gid(mix_gid(h, d->from), d->to);
+    return mix_body(h, d->body) | 1;
 }
 
-static void report(const struct watch *w, const struct ip_datagram *d, const struct round_trip *r)
+APART static void report(const struct watch *w, const struct ip_datagram *d,
+                         const struct round_trip *r)
 {
     struct sender who = sender_of(w->f, w->p);
-    struct sender from = sender_with_ip((struct sender){.known = 0}, &d->from),
-                  to = sender_with_ip((struct sender){.known = 0}, &d->to);
+    struct ip source_ip = ip_sender(d), to = ip_receiver(d);
+    struct sender from = sender_with_ip((struct sender){.known = 0}, &source_ip);
     char source[SENDER_TEXT_SIZE], target[SENDER_TEXT_SIZE];
-    const struct event_key key = event_key(w, EVENT_ROUTING_LOOP, NULL, d->to.bytes, 0);
+    const struct event_key key = event_key(w, EVENT_ROUTING_LOOP, NULL, to.bytes, 0);
     watch_no_copy(w, &key); /* two ports may have one PSN */
     watch_event(w, &key, &who, r->frame,
                 "it forwards a datagram of %s to %s that came by before, with a larger TTL: %u "
                 "times since frame %u",
-                sender_text(source, &from), sender_text(target, &to), r->again, r->frame);
+                sender_text(source, &from), ip_receiver_text(target, d), r->again, r->frame);
 }
 
 void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
 {
     uint64_t hash = hash_of(w, d);
     struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
-    int64_t ms = watch_ms(w);
-    if (r->hash != hash || ms - r->ms > AGE_MS || ms < r->ms || d->ttl > r->ttl)
-        *r = (struct round_trip){hash, ms, w->p->at.frame, 0, d->ttl};
+    int64_t ns = w->p->at.ns;
+    if (r->hash != hash || d->ttl > r->ttl || ns < r->ns || (uint64_t)ns - (uint64_t)r->ns > age_ns)
+        *r = (struct round_trip){hash, ns, w->p->at.frame, 0, d->ttl};
     if (d->ttl == r->ttl)
         return;
     r->ttl = d->ttl;
-    r->ms = ms;
+    r->ns = ns;
     if (++r->again >= ROUNDS)
         report(w, d, r);
 }

@@ -7,7 +7,7 @@
 #include "analysis/question.h"
 #include "rules/check_context.h"
 
-enum { FLOWS = 1 << 10, SENT = 4, OVER_MS = 1000, AGAIN_MS = 120000 };
+enum { CONNECTIONS = 1 << 9, SENT = 4, OVER_MS = 1000, AGAIN_MS = 120000 };
 enum {
     TCP_PORTS = 0,
     TCP_TO = 2,
@@ -20,17 +20,22 @@ enum {
 };
 enum { FLAG_SYN = 0x02, FLAG_RST = 0x04, FLAG_ACK = 0x10 };
 
-/* One direction of a connection. A cache: one that is overwritten counts as not seen. */
+/* The oldest segment of one direction that is not acknowledged. */
 struct tcp_flow {
-    struct question_key key;
-    uint32_t sequence, length; /* of the oldest segment that is not acknowledged */
+    uint32_t sequence, length;
     uint32_t first_frame, sent;
     int64_t first_ms, last_ms;
     bool waits; /* there is such a segment */
 };
 
+/* A cache: one that is overwritten counts as not seen. */
+struct tcp_connection {
+    struct question_key key;
+    struct tcp_flow flows[2];
+};
+
 struct tcp_flows {
-    struct tcp_flow all[FLOWS];
+    struct tcp_connection all[CONNECTIONS];
 };
 
 struct tcp_flows *tcp_flows_new(void)
@@ -38,28 +43,32 @@ struct tcp_flows *tcp_flows_new(void)
     return g_new0(struct tcp_flows, 1);
 }
 
-static struct question_key key_of(const struct watch *w, const struct ip *from, const struct ip *to,
-                                  uint32_t ports)
+/* Of two ends, the one with the lower address is the first, or that with the lower port. */
+static bool is_sent_by_first(const struct ip_datagram *d)
 {
+    int order = memcmp(d->from, d->to, d->address_size);
+    return order < 0 || (order == 0 && be16(d->body.p + TCP_PORTS) < be16(d->body.p + TCP_TO));
+}
+
+/* The same for both directions. */
+static struct question_key key_of(const struct watch *w, const struct ip_datagram *d, bool by_first)
+{
+    uint32_t ports = be32(d->body.p + TCP_PORTS);
     struct question_key key = question_key(w, QUESTION_NONE, packet_link_key(w->p), NULL, NULL);
-    memcpy(key.who, from->bytes, from->length);
-    memcpy(key.about, to->bytes, to->length);
-    key.requester ^= (uint64_t)ports << 32;
+    memcpy(key.who, by_first ? d->from : d->to, d->address_size);
+    memcpy(key.about, by_first ? d->to : d->from, d->address_size);
+    key.requester |= (uint64_t)(by_first ? ports : ports << 16 | ports >> 16) << 32;
     return key;
 }
 
-static struct tcp_flow *slot_of(const struct watch *w, const struct question_key *key)
+APART static void report(const struct watch *w, const struct ip_datagram *d,
+                         const struct tcp_flow *f)
 {
-    return &w->tcp->all[question_key_place(key) & (FLOWS - 1)];
-}
-
-static void report(const struct watch *w, const struct ip_datagram *d, const struct tcp_flow *f)
-{
-    struct sender who = sender_with_ip(sender_of(w->f, w->p), &d->from),
-                  to = sender_with_ip((struct sender){.known = 0}, &d->to);
+    struct ip from = ip_sender(d), to = ip_receiver(d);
+    struct sender who = sender_with_ip(sender_of(w->f, w->p), &from);
     char target[SENDER_TEXT_SIZE], what[48];
     bool begins = d->body.p[TCP_FLAGS] & FLAG_SYN;
-    const struct event_key key = event_key(w, EVENT_TCP_UNANSWERED, d->from.bytes, d->to.bytes,
+    const struct event_key key = event_key(w, EVENT_TCP_UNANSWERED, from.bytes, to.bytes,
                                            (uint64_t)begins << 16 | be16(d->body.p + TCP_TO));
     bool answers = begins && d->body.p[TCP_FLAGS] & FLAG_ACK;
     g_snprintf(what, sizeof what,
@@ -70,7 +79,7 @@ static void report(const struct watch *w, const struct ip_datagram *d, const str
     watch_event(
         w, &key, &who, f->first_frame,
         "no answer of %s, TCP port %u, to its %s was captured: sent %u times since frame %u",
-        sender_text(target, &to), be16(d->body.p + TCP_TO), what, f->sent, f->first_frame);
+        ip_receiver_text(target, d), be16(d->body.p + TCP_TO), what, f->sent, f->first_frame);
 }
 
 /* length: with the SYN, which counts as a byte */
@@ -83,7 +92,7 @@ static void sent(const struct watch *w, const struct ip_datagram *d, struct tcp_
     if (f->waits && is_later && !is_old)
         return;
     if (!f->waits || is_old || sequence != f->sequence)
-        *f = (struct tcp_flow){f->key, sequence, length, w->p->at.frame, 0, ms, ms, true};
+        *f = (struct tcp_flow){sequence, length, w->p->at.frame, 0, ms, ms, true};
     f->sent++;
     f->last_ms = ms;
     if (f->sent >= SENT && ms - f->first_ms >= OVER_MS && question_hears_sender(w))
@@ -103,17 +112,18 @@ void watch_tcp(const struct watch *w, const struct ip_datagram *d)
     const uint8_t *tcp = d->body.p;
     if (view_has(d->body, 0, TCP_SIZE) != WIRE_OK)
         return;
-    uint32_t header = 4 * (tcp[TCP_OFFSET] >> 4u), ports = be32(tcp + TCP_PORTS);
+    uint32_t header = 4 * (tcp[TCP_OFFSET] >> 4u);
     uint32_t length = d->length - MIN(header, d->length) + !!(tcp[TCP_FLAGS] & FLAG_SYN);
-    const struct question_key back = key_of(w, &d->to, &d->from, ports << 16 | ports >> 16),
-                              key = key_of(w, &d->from, &d->to, ports);
-    struct tcp_flow *other = slot_of(w, &back);
-    if (question_key_same(&other->key, &back) && tcp[TCP_FLAGS] & (FLAG_ACK | FLAG_RST))
-        acknowledged(tcp, other);
-    if (!length || tcp[TCP_FLAGS] & FLAG_RST)
-        return;
-    struct tcp_flow *f = slot_of(w, &key);
-    if (!question_key_same(&f->key, &key))
-        *f = (struct tcp_flow){.key = key};
-    sent(w, d, f, length);
+    bool by_first = is_sent_by_first(d), has_data = length && !(tcp[TCP_FLAGS] & FLAG_RST);
+    const struct question_key key = key_of(w, d, by_first);
+    struct tcp_connection *c = &w->tcp->all[question_key_place(&key) & (CONNECTIONS - 1)];
+    if (!question_key_same(&c->key, &key)) {
+        if (!has_data)
+            return;
+        *c = (struct tcp_connection){.key = key};
+    }
+    if (tcp[TCP_FLAGS] & (FLAG_ACK | FLAG_RST))
+        acknowledged(tcp, &c->flows[by_first]);
+    if (has_data)
+        sent(w, d, &c->flows[!by_first], length);
 }

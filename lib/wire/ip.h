@@ -8,6 +8,7 @@
 
 enum {
     IPV4_TOTAL_LENGTH = 2,
+    IPV4_IDENTIFICATION = 4,
     IPV4_FRAGMENT = 6, /* flags (3 bits), fragment offset (13) */
     IPV4_PROTOCOL = 9,
     IPV4_SOURCE = 12,
