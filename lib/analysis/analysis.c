@@ -112,7 +112,7 @@ APART static void watch_subnet_events(const struct watch *w)
         watch_subnet_event(w, &w->e->list[i]);
 }
 
-APART static void watch_mad(const struct watch *w)
+static void watch_mad(const struct watch *w)
 {
     const struct mad_payload *m = &w->p->mad;
     if (w->e->count)
@@ -127,6 +127,14 @@ APART static void watch_mad(const struct watch *w)
         watch_subnet_management(w);
     else
         watch_other_management(w);
+}
+
+/* A packet of management may answer a question, or prove that it has no answer. */
+APART static void watch_management(const struct watch *w)
+{
+    watch_mad(w);
+    if (w->p->at.ns >= w->questions->proof_ns)
+        watch_open_requests(w);
 }
 
 APART static void watch_datagram_to_group(const struct watch *w)
@@ -198,22 +206,29 @@ APART static void watch_payload(const struct watch *w)
 {
     const struct classification *c = &w->p->classification;
     if (c->class == PAYLOAD_MAD)
-        watch_mad(w);
+        watch_management(w);
     else if (c->connection && connection_is_ipoib(c->connection))
         watch_connection_packet(w);
     else if (is_ipoib(c))
         watch_datagram(w);
 }
 
-static void watch_packet(const struct watch *w)
+/* A time has run out: of an answer, or until which no packet proves an event. */
+APART static void watch_times(const struct watch *w)
 {
     if (w->p->at.ns >= *question_due_ns(w))
         watch_due_questions(w);
+    if (w->p->at.ns >= w->questions->proof_ns && w->p->classification.class != PAYLOAD_MAD)
+        watch_open_requests(w);
+}
+
+static void watch_packet(const struct watch *w)
+{
+    if (w->p->at.ns >= MIN(*question_due_ns(w), w->questions->proof_ns))
+        watch_times(w);
     question_hear(w);
     watch_stale_path(w);
     watch_payload(w);
-    if (w->p->at.ns >= w->questions->proof_ns)
-        watch_open_requests(w);
 }
 
 void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)

@@ -170,7 +170,7 @@ static void wrong_source_lid(const struct watch *w)
     invalid(w, SOURCE_LID, 0, what);
 }
 
-APART static void watch_lrh(const struct watch *w)
+static void watch_lrh(const struct watch *w)
 {
     unsigned vl = w->p->bytes.p[LRH_VL_LVER] >> 4;
     if (vl >= w->headers->vls)
@@ -203,14 +203,22 @@ static void congested(const struct watch *w, uint8_t bits)
                 w->p->ib.dlid);
 }
 
-/* Most packets have VL 0. */
+APART static void watch_unusual(const struct watch *w, uint8_t congestion)
+{
+    if (congestion && packet_integrity(w->p) == INTEGRITY_INTACT)
+        congested(w, congestion);
+    watch_lrh(w);
+}
+
+/* Most packets have VL 0, and did not meet congestion. */
 void watch_headers(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    uint8_t bits = ib->has_bth ? w->p->bytes.p[ib->bth_off + BTH_FECN_BECN] : 0;
-    if (ib->has_lrh && bits & (BTH_FECN | BTH_BECN) && packet_integrity(w->p) == INTEGRITY_INTACT)
-        congested(w, bits);
-    if (ib->has_lrh && (w->p->bytes.p[LRH_VL_LVER] >= 0x10 || ib->slid >= LID_MULTICAST_FIRST ||
-                        ib->dlid == LID_PERMISSIVE))
-        watch_lrh(w);
+    const uint8_t *p = w->p->bytes.p;
+    if (!ib->has_lrh)
+        return;
+    uint8_t congestion = ib->has_bth ? p[ib->bth_off + BTH_FECN_BECN] & (BTH_FECN | BTH_BECN) : 0;
+    if (congestion | p[LRH_VL_LVER] >> 4 || ib->slid >= LID_MULTICAST_FIRST ||
+        ib->dlid == LID_PERMISSIVE)
+        watch_unusual(w, congestion);
 }

@@ -33,7 +33,7 @@ struct answer {
  * The last acknowledgement. Its CRCs are computed only if a packet is repeated, or if it is not in
  * order: most captures have no such packet. size 0: none.
  */
-enum { HELD_SIZE = 32 }; /* an acknowledgement without a GRH has 30 bytes */
+enum { HELD_SIZE = 32, HALF = HELD_SIZE / 2 }; /* an acknowledgement without a GRH has 30 bytes */
 struct held_answer {
     struct answer answer;
     struct crcs_count crcs_count;
@@ -58,16 +58,21 @@ struct rc_flows *rc_flows_new(void)
     return g_new0(struct rc_flows, 1);
 }
 
-/* The flow of the packet's connection. A new one begins with the packet. */
-static struct rc_flow *flow_of(const struct watch *w, bool to_requester)
+/* The flow of the packet's connection; or that of another one, whose place it has. */
+static struct rc_flow *place_of(const struct watch *w, bool to_requester)
 {
-    uint32_t number = w->p->classification.connection->number;
-    struct rc_flow *f = &w->rc->all[number % FLOWS][to_requester];
-    if (f->connection != number) {
-        memset(f, 0, sizeof *f);
-        f->connection = number;
-    }
-    return f;
+    return &w->rc->all[w->p->classification.connection->number % FLOWS][to_requester];
+}
+
+static bool is_of(const struct rc_flow *f, const struct watch *w)
+{
+    return f->connection == w->p->classification.connection->number;
+}
+
+static void begin_flow(const struct watch *w, struct rc_flow *f)
+{
+    memset(f, 0, sizeof *f);
+    f->connection = w->p->classification.connection->number;
 }
 
 static bool is_asked_by(const struct answer *a, uint32_t psn)
@@ -102,6 +107,7 @@ static bool can_hold(const struct packet *p, const struct rc_flow *f)
     return is_small && in_order && !p->integrity.known && !f->lost.frame && !f->not_ready.frame;
 }
 
+/* Of two halves of the packet, which may overlap: it has an AETH, so more than one. */
 static void hold(const struct packet *p, struct rc_flow *f)
 {
     struct held_answer *h = &f->held;
@@ -110,7 +116,8 @@ static void hold(const struct packet *p, struct rc_flow *f)
     h->answer = (struct answer){p->at.frame, p->ib.psn};
     h->crcs_count = p->crcs_count;
     h->size = (uint8_t)p->bytes.cap;
-    memcpy(h->bytes, p->bytes.p, p->bytes.cap);
+    memcpy(h->bytes, p->bytes.p, HALF);
+    memcpy(h->bytes + h->size - HALF, p->bytes.p + h->size - HALF, HALF);
 }
 
 /* ---- data */
@@ -165,7 +172,7 @@ static bool is_copy(const struct watch *w, const struct rc_flow *f, const struct
 }
 
 /* Returns how often the packet was sent. */
-APART static unsigned repeated(const struct watch *w, struct rc_flow *f, const struct sent *before)
+static unsigned repeated(const struct watch *w, struct rc_flow *f, const struct sent *before)
 {
     if (is_copy(w, f, before))
         return before->times;
@@ -174,12 +181,31 @@ APART static unsigned repeated(const struct watch *w, struct rc_flow *f, const s
     return MIN(before->times + 1u, UINT16_MAX);
 }
 
-static void watch_data(const struct watch *w, struct rc_flow *f)
+static void note_data(const struct packet *p, struct sent *s, unsigned times)
+{
+    *s = (struct sent){p->at.ns, p->at.frame, p->ib.psn | SENT, p->captured_on, (uint16_t)times};
+}
+
+/* Data with the PSN of others, or of a new flow. */
+APART static void watch_other_data(const struct watch *w, struct rc_flow *f, struct sent *s)
+{
+    if (is_of(f, w)) {
+        note_data(w->p, s, repeated(w, f, s));
+        return;
+    }
+    begin_flow(w, f);
+    note_data(w->p, s, 1);
+}
+
+static void watch_data(const struct watch *w)
 {
     const struct packet *p = w->p;
+    struct rc_flow *f = place_of(w, p->classification.to_requester);
     struct sent *s = &f->recent[p->ib.psn % RECENT];
-    unsigned times = s->mark == (p->ib.psn | SENT) ? repeated(w, f, s) : 1;
-    *s = (struct sent){p->at.ns, p->at.frame, p->ib.psn | SENT, p->captured_on, (uint16_t)times};
+    if (is_of(f, w) && s->mark != (p->ib.psn | SENT))
+        note_data(p, s, 1);
+    else
+        watch_other_data(w, f, s);
 }
 
 /* ---- acknowledgements */
@@ -225,9 +251,10 @@ static void acknowledged(const struct watch *w, struct rc_flow *f)
         f->not_ready.frame = 0;
 }
 
-APART static void watch_syndrome(const struct watch *w, struct rc_flow *f, bool to_requester)
+APART static void watch_syndrome(const struct watch *w, struct rc_flow *f)
 {
     const struct packet *p = w->p;
+    bool to_requester = !p->classification.to_requester;
     uint8_t syndrome = p->bytes.p[p->ib.bth_off + BTH_SIZE], value = syndrome & 0x1f;
     if (packet_is_corrupt(p))
         return;
@@ -242,18 +269,35 @@ APART static void watch_syndrome(const struct watch *w, struct rc_flow *f, bool 
         watch_nak(w, value);
 }
 
+APART static void watch_acknowledgement(const struct watch *w, struct rc_flow *f)
+{
+    if (can_hold(w->p, f))
+        hold(w->p, f);
+    else
+        watch_syndrome(w, f);
+}
+
+/* The first packet of its flow that was captured is an answer. */
+APART static void watch_first_answer(const struct watch *w, struct rc_flow *f)
+{
+    begin_flow(w, f);
+    watch_syndrome(w, f);
+}
+
 static void watch_answer(const struct watch *w)
 {
     const struct packet *p = w->p;
     uint32_t at = p->ib.bth_off + BTH_SIZE;
-    bool to_requester = !p->classification.to_requester; /* the data go the other way */
     if (view_has(p->bytes, at, AETH_SIZE) != WIRE_OK)
         return;
-    struct rc_flow *f = flow_of(w, to_requester);
-    if (p->bytes.p[at] >> 5 == SYNDROME_ACK && can_hold(p, f))
-        hold(p, f);
+    struct rc_flow *f = place_of(w,
+                                 !p->classification.to_requester); /* the data go the other way */
+    if (!is_of(f, w))
+        watch_first_answer(w, f);
+    else if (p->bytes.p[at] >> 5 == SYNDROME_ACK)
+        watch_acknowledgement(w, f);
     else
-        watch_syndrome(w, f, to_requester);
+        watch_syndrome(w, f);
 }
 
 void watch_rc(const struct watch *w)
@@ -264,5 +308,5 @@ void watch_rc(const struct watch *w)
     if (p->ib.opcode == OPCODE_ACKNOWLEDGE)
         watch_answer(w);
     else if (p->ib.kind == IB_KIND_SEND)
-        watch_data(w, flow_of(w, p->classification.to_requester));
+        watch_data(w);
 }
