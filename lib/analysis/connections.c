@@ -7,51 +7,6 @@
 #include "analysis/ends.h"
 #include "analysis/question.h"
 
-/* With the LID that the port has now. */
-static struct sender known_side(const struct watch *w, const struct connection *c, bool requester)
-{
-    struct sender s = sender_of_endport(c->endport[requester ? 0 : 1]);
-    uint16_t lid = port_to_lid((requester ? &c->requester : &c->responder)->flow.id.port);
-    return s.known ? s : sender_of_lid(w, lid);
-}
-
-/* With the LID of packets from it or to it, which may be an old one. 0: they have none. */
-static struct sender side_at(const struct watch *w, const struct connection *c, bool requester,
-                             uint16_t lid)
-{
-    struct sender s = known_side(w, c, requester);
-    if (lid) {
-        s.lid = lid;
-        s.known |= SENDER_LID;
-    }
-    return s;
-}
-
-struct sender sender_of_side(const struct watch *w, const struct connection *c, bool requester)
-{
-    const struct packet *p = w->p;
-    bool by_requester = p->classification.class == PAYLOAD_MAD
-                            ? connection_is_by_requester(c, packet_cm(p), p->src)
-                            : !p->classification.to_requester;
-    uint16_t lid = requester == by_requester ? p->ib.slid : p->ib.dlid;
-    return side_at(w, c, requester, p->ib.has_lrh ? lid : 0);
-}
-
-struct event_key key_of_ends(const struct watch *w, enum event_kind kind,
-                             const struct connection *c, uint64_t number)
-{
-    struct sender one = known_side(w, c, true), other = known_side(w, c, false);
-    return event_key(w, kind, one.gid, other.gid,
-                     number << 32 | (uint64_t)one.lid << 16 | other.lid);
-}
-
-const char *end_text(const struct watch *w, const struct connection *c, bool requester,
-                     char text[SENDER_TEXT_SIZE])
-{
-    struct sender s = sender_of_side(w, c, requester);
-    return sender_text(text, &s);
-}
-
 static void refused(const struct watch *w, const struct cm *cm, const struct connection *c)
 {
     bool by_requester = connection_is_by_requester(c, cm, w->p->src);
@@ -111,8 +66,8 @@ static void unanswered(const struct watch *w, enum event_kind kind, const struct
 {
     const struct connection *c = connection_of(w, q);
     bool by_requester = asks_as_requester(q);
-    struct sender who = side_at(w, c, by_requester, q->lid),
-                  other = side_at(w, c, !by_requester, q->peer);
+    struct sender who = sender_of_side_at(w, c, by_requester, q->lid),
+                  other = sender_of_side_at(w, c, !by_requester, q->peer);
     char text[SENDER_TEXT_SIZE];
     const struct event_key key = key_of_ends(w, kind, c, by_requester);
     watch_no_copy(w, &key);
@@ -138,7 +93,8 @@ void rep_unanswered(const struct watch *w, struct question *q)
     const struct connection *c = connection_of(w, q);
     if (c->rtu_frame || connection_is_over(c))
         return;
-    struct sender who = side_at(w, c, false, q->lid), other = side_at(w, c, true, q->peer);
+    struct sender who = sender_of_side_at(w, c, false, q->lid),
+                  other = sender_of_side_at(w, c, true, q->peer);
     char text[SENDER_TEXT_SIZE];
     const struct event_key key = key_of_ends(w, EVENT_CONNECTION_UNANSWERED, c, 2);
     watch_no_copy(w, &key);

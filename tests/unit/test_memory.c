@@ -300,7 +300,7 @@ static void an_endport(void **state)
             endports_learn(ports, (uint16_t)(i % INTERFACES), (uint16_t)(1 + i / INTERFACES), gid));
         meter_note(&m, i + 1);
     }
-    assert_bytes("an endport", &m, 196);
+    assert_bytes("an endport", &m, 216);
     endports_free(ports);
 }
 
