@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/sa_requests.h"
+#include "analysis/smps.h"
 #include "analysis/twins.h"
 
 struct analysis {
@@ -93,10 +94,16 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
 
 APART static void watch_subnet_management(const struct watch *w)
 {
+    struct question_key target;
     watch_smp(w);
-    watch_smp_requests(w);
-    if (w->p->mad.mad.attribute == SMP_PORT_INFO)
-        watch_operational_vls(w);
+    bool has_target = watch_smp_requests(w, &target);
+    if (w->p->mad.mad.attribute != SMP_PORT_INFO)
+        return;
+    watch_operational_vls(w);
+    if (!has_target)
+        return;
+    watch_link(w, &target);
+    watch_width(w, &target);
 }
 
 /* Performance management, and classes of vendors. */

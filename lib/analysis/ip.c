@@ -44,13 +44,6 @@ static bool read_ipv6(struct view v, struct ip_datagram *d)
     return true;
 }
 
-const char *ip_receiver_text(char text[SENDER_TEXT_SIZE], const struct ip_datagram *d)
-{
-    struct ip ip = ip_receiver(d);
-    struct sender to = sender_with_ip((struct sender){.known = 0}, &ip);
-    return sender_text(text, &to);
-}
-
 /* Of a message of several packets, the first has the headers. */
 void watch_ip(const struct watch *w)
 {

@@ -32,7 +32,12 @@ static inline struct ip ip_receiver(const struct ip_datagram *d)
 }
 
 /* "IP 10.0.0.2": the text of the receiver. Returns text. */
-const char *ip_receiver_text(char text[SENDER_TEXT_SIZE], const struct ip_datagram *d);
+static inline const char *ip_receiver_text(char text[SENDER_TEXT_SIZE], const struct ip_datagram *d)
+{
+    struct ip ip = ip_receiver(d);
+    struct sender to = sender_with_ip((struct sender){.known = 0}, &ip);
+    return sender_text(text, &to);
+}
 
 void watch_ip_checksums(const struct watch *w, const struct ip_datagram *d); /* checksums.c */
 void watch_routing_loop(const struct watch *w, const struct ip_datagram *d); /* routing_loops.c */

@@ -5,7 +5,7 @@
  * no answer. The time tells them apart (question_ask()): so such a packet is only asked again, and
  * shows nothing else.
  */
-#include "analysis/question.h"
+#include "analysis/smps.h"
 
 static void watch_repeated_sa(const struct watch *w)
 {

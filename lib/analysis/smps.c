@@ -136,19 +136,15 @@ static bool is_followed(const struct watch *w, struct question_key *key)
            w->p->mad.result == WIRE_OK && smp_key(w, response ? w->p->src : w->p->dst, key);
 }
 
-void watch_smp_requests(const struct watch *w)
+bool watch_smp_requests(const struct watch *w, struct question_key *key)
 {
-    struct question_key key;
-    if (!is_followed(w, &key))
-        return;
+    if (!is_followed(w, key))
+        return false;
     if (w->p->mad.mad.method == SMP_GET_RESP)
-        responded(w, &key);
+        responded(w, key);
     else
-        requested(w, &key);
-    if (w->p->mad.mad.attribute != SMP_PORT_INFO)
-        return;
-    watch_link(w, &key);
-    watch_width(w, &key);
+        requested(w, key);
+    return true;
 }
 
 void watch_smp_again(const struct watch *w)

@@ -13,6 +13,10 @@ enum { SMP_KEY_ATTRIBUTE = 0, SMP_KEY_MODIFIER = 2, SMP_KEY_AGENT = 6 };
  * route is too long, or was not captured.
  */
 bool smp_key(const struct watch *w, struct port target, struct question_key *key);
+/* The current packet. Writes the key, if it is a request or a response with one. */
+bool watch_smp_requests(const struct watch *w, struct question_key *key);
+/* A request that is the same packet as an earlier one. */
+void watch_smp_again(const struct watch *w);
 /* The current packet has the PortInfo of this target (links.c). */
 void watch_link(const struct watch *w, const struct question_key *target);
 /* The same (widths.c). */

@@ -101,8 +101,6 @@ APART void watch_open_requests(const struct watch *w); /* sa_requests.c */
 APART void watch_report(const struct watch *w);        /* sa_transfers.c */
 APART void watch_rmpp(const struct watch *w);
 APART void watch_segment(const struct watch *w);
-void watch_smp_requests(const struct watch *w);    /* smps.c */
-void watch_smp_again(const struct watch *w);       /* a request that is the same packet */
 APART void watch_counters(const struct watch *w);  /* counters.c */
 APART void watch_dhcp(const struct watch *w);      /* dhcp.c */
 void watch_twins(const struct watch *w);           /* twins.c */
