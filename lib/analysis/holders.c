@@ -180,11 +180,14 @@ static void watch_group_of_announcement(const struct watch *w, const struct anno
         announcement_lost(w, a, "the group of ff02::1");
 }
 
+/* Most announcements are those of a holder that is known, to one host. */
 void watch_holders(const struct watch *w)
 {
+    bool is_taken = neighbours_taken_frame(w->f->neighbours) == w->p->at.frame;
     struct announcement a;
-    if (!read_announcement(w->p, &a) || ip_is_unspecified(&a.ip))
+    if ((!is_taken && !w->p->ib.dgid) || !read_announcement(w->p, &a) || ip_is_unspecified(&a.ip))
         return;
-    watch_holder(w, &a);
+    if (is_taken)
+        watch_holder(w, &a);
     watch_group_of_announcement(w, &a);
 }

@@ -16,6 +16,7 @@ struct neighbours {
     struct slab all;
     unsigned limit;
     struct undone *undone;
+    uint32_t taken_frame;
     bool has_replaced;
     struct neighbour *recent[RECENT];
 };
@@ -163,7 +164,7 @@ const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, con
     pair->lladdr[LLADDR_FLAGS] = lladdr[LLADDR_FLAGS];
     if (holder != pair) {
         pair->before = holder;
-        pair->taken_frame = frame;
+        pair->taken_frame = n->taken_frame = frame;
         pair->taken_ns = ns;
         pair->interface = interface;
         n->has_replaced |= neighbour_replaced(pair) != NULL;
@@ -182,6 +183,11 @@ const struct neighbour *neighbours_of_lladdr(const struct neighbours *n, const u
         if (b->ip.length == length && b->frame <= frame)
             return b;
     return NULL;
+}
+
+uint32_t neighbours_taken_frame(const struct neighbours *n)
+{
+    return n->taken_frame;
 }
 
 bool neighbours_has_replaced(const struct neighbours *n)

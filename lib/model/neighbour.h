@@ -68,6 +68,9 @@ struct neighbours;
 const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t link,
                                          const struct ip *ip);
 
+/* The last frame in which an address was announced by another holder, or for the first time. */
+uint32_t neighbours_taken_frame(const struct neighbours *n);
+
 /* Did any port ever announce another QPN for its IP address? */
 bool neighbours_has_replaced(const struct neighbours *n);
 
