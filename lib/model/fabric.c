@@ -353,24 +353,18 @@ static bool is_from_end(const struct fabric *f, const struct packet *p, const st
     return back && back->connection == c;
 }
 
-enum { OPCODE_ACKNOWLEDGE = 0x11 };
-
 /*
  * The flow of a connection whose set-up was not captured. Acknowledgements belong to the data of
  * the other direction. IPoIB has no RDMA, atomic operations or immediate data (RFC 4755).
  */
 static void follow_run(struct flow *flow, const struct ib_packet *ib, bool looks, bool next)
 {
-    bool send = ib->kind == IB_KIND_SEND && !ib->immediate;
+    bool send = ib->kind == IB_KIND_SEND && !ib->immediate, only = ib->position == IB_ONLY;
     if (ib->opcode == OPCODE_ACKNOWLEDGE)
         return;
-    if (!send || (!next && !looks) || (ib->position != IB_ONLY && !next))
-        flow->run = 0;
-    else if (!next)
-        flow->run = 1;
-    else if (looks && ib->position == IB_ONLY && flow->run < FLOW_RECOGNISED)
-        flow->run++;
-    else if (!looks && flow->run < FLOW_RECOGNISED)
+    if (send && only && looks)
+        flow->run = MIN((next ? flow->run : 0) + 1u, FLOW_RECOGNISED);
+    else if (!send || !next || (only && flow->run < FLOW_RECOGNISED))
         flow->run = 0;
 }
 
