@@ -12,7 +12,6 @@
 #include "model/integrity.h"
 
 enum { FLOWS = 1 << 10, RECENT = 64 };
-enum { OPCODE_ACKNOWLEDGE = 0x11 };
 enum { SYNDROME_ACK = 0, SYNDROME_RNR = 1, SYNDROME_NAK = 3, NAK_SEQUENCE = 0 };
 enum { THIRD_TIME = 3, COPY_MS = 10 };
 

@@ -264,6 +264,24 @@ static enum owner owner_of_data(const struct fabric *f, const struct connection 
     return connection_may_be_replaced(c) ? NOT_OWNED : LIKELY;
 }
 
+/* A whole ARP message with IPoIB's addresses. */
+static bool is_arp_of_ipoib(const struct datagram *d)
+{
+    return d->header == WIRE_OK && d->encap.type == TYPE_ARP && d->encap.reserved == 0 &&
+           d->arp_result == WIRE_OK && d->arp.hrd == ARP_HRD_INFINIBAND &&
+           d->arp.hln == LLADDR_SIZE && !arp_contradicts_protocol(&d->arp);
+}
+
+/* Does the packet begin a message that looks like IPoIB? */
+static bool looks_like_ipoib(const struct packet *p)
+{
+    const struct ib_packet *ib = &p->ib;
+    bool first = ib->position == IB_FIRST;
+    if (ib->kind != IB_KIND_SEND || ib->immediate || (ib->position != IB_ONLY && !first))
+        return false;
+    return encap_begins_message(ib->payload, first) || (!first && is_arp_of_ipoib(&p->datagram));
+}
+
 /*
  * next: flow_is_next(). The PSNs of another connection start anywhere in 24 bits (IBA 9.7.2), so
  * one of 32 starts near the flow's last PSN, but hardly any with the next one.
@@ -272,7 +290,7 @@ static enum payload_class classify_only(const struct packet *p, const struct flo
                                         enum owner owner, bool next)
 {
     const struct datagram *d = &p->datagram;
-    if (owner == OWNED || encap_begins_message(p->ib.payload, false))
+    if (owner == OWNED || looks_like_ipoib(p))
         return PAYLOAD_IPOIB;
     bool known_type = d->header == WIRE_OK && d->encap.type >= TYPE_FIRST && d->encap.reserved == 0;
     bool likely = next && (owner == LIKELY || flow->looked_ipoib);
@@ -292,19 +310,11 @@ static enum payload_class classify_part(struct fabric *f, struct packet *p, stru
     return part->ipoib ? PAYLOAD_FRAGMENT : PAYLOAD_OTHER;
 }
 
-/* Does the packet begin a message that looks like IPoIB? */
-static bool looks_like_ipoib(const struct ib_packet *ib)
-{
-    bool begins = ib->position == IB_ONLY || ib->position == IB_FIRST;
-    return ib->kind == IB_KIND_SEND && !ib->immediate && begins &&
-           encap_begins_message(ib->payload, ib->position == IB_FIRST);
-}
-
 /* By its contents: the tables of the model are full, so its connection is not known. */
 static void classify_connected_alone(struct packet *p)
 {
     struct classification *v = &p->classification;
-    v->by_context = looks_like_ipoib(&p->ib);
+    v->by_context = looks_like_ipoib(p);
     if (!v->by_context)
         return;
     v->class = p->ib.position == IB_ONLY ? PAYLOAD_IPOIB : PAYLOAD_FRAGMENT;
@@ -342,12 +352,34 @@ static bool is_from_end(const struct fabric *f, const struct packet *p, const st
     return back && back->connection == c;
 }
 
+/*
+ * The flow of a connection whose set-up was not captured. Acknowledgements belong to the data of
+ * the other direction. IPoIB has no RDMA, atomic operations or immediate data (RFC 4755).
+ */
+static void follow_run(struct flow *flow, const struct ib_packet *ib, bool looks, bool next)
+{
+    bool send = ib->kind == IB_KIND_SEND && !ib->immediate, only = ib->position == IB_ONLY;
+    if (ib->opcode == OPCODE_ACKNOWLEDGE)
+        return;
+    if (send && only && looks)
+        flow->run = MIN((next ? flow->run : 0) + 1u, FLOW_RECOGNISED);
+    else if (!send || !next || (only && flow->run < FLOW_RECOGNISED))
+        flow->run = 0;
+}
+
+/* A message of one packet that does not look like IPoIB, on a flow that is recognised. */
+static bool is_by_flow(const struct packet *p, const struct flow *flow, bool next)
+{
+    return !flow->connection && flow->run == FLOW_RECOGNISED && next && p->ib.position == IB_ONLY &&
+           p->classification.class == PAYLOAD_OTHER && !packet_is_corrupt(p);
+}
+
 static void classify_connected(struct fabric *f, struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
     struct classification *v = &p->classification;
     bool send = ib->kind == IB_KIND_SEND && !ib->immediate;
-    bool looks = looks_like_ipoib(ib);
+    bool looks = looks_like_ipoib(p);
     struct flow *flow = connections_flow(f->connections, &p->dst, ib->dqpn, false);
 
     if (!flow && looks && !packet_is_corrupt(p))
@@ -378,6 +410,12 @@ static void classify_connected(struct fabric *f, struct packet *p)
         v->class = classify_only(p, flow, owner, next);
     else if (send)
         v->class = classify_part(f, p, flow, ours);
+    if (send && is_by_flow(p, flow, next)) {
+        v->class = PAYLOAD_IPOIB;
+        v->flow_frame = flow->early_frame;
+    }
+    if (!packet_is_corrupt(p))
+        follow_run(flow, ib, looks, next);
     if (looks && !ours && !flow->looked_ipoib && !packet_is_corrupt(p))
         flow->looked_ipoib = true;
     bool early = send && (looks || ours) && !(v->connection && v->connection->rep_frame);

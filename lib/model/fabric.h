@@ -157,6 +157,11 @@ struct classification {
     bool by_context;               /* classified by earlier packets, not by its own contents */
     struct connection *connection; /* the connection of the data or CM message; NULL: not known */
     bool to_requester;
+    /*
+     * its contents are not IPoIB's, but its flow is (FLOW_RECOGNISED): the first frame of the flow
+     * that looked like IPoIB; 0: otherwise
+     */
+    uint32_t flow_frame;
     struct stream_result fragment; /* PAYLOAD_FRAGMENT */
 };
 

@@ -68,18 +68,17 @@ bool order_is_reversed(const struct order *o)
     return ns <= range && ns >= -range;
 }
 
-/* Was the last frame captured at most ORDER_MS after this one, as far as the clocks show? */
-static bool is_near(const struct order *o, const struct order_entry *then)
+/* Was the last frame captured at most so long after this one, as far as the clocks show? */
+static bool is_near(const struct order *o, const struct order_entry *then, int64_t ms)
 {
-    int64_t age = clocks_at_least(&o->clocks, then->interface, then->ns);
-    return age <= (int64_t)ORDER_MS * NS_OF_MS;
+    return clocks_at_least(&o->clocks, then->interface, then->ns) <= ms * NS_OF_MS;
 }
 
 static bool is_uncertain_in(const struct order *o, const struct order_subnet *s, uint32_t frame)
 {
     for (unsigned i = 0; i <= ORDER_FRAMES; i++)
         if (s->entries[i].frame == frame)
-            return i <= 1 || is_near(o, &s->entries[i]);
+            return is_near(o, &s->entries[i], i <= 1 ? ADJACENT_MS : ORDER_MS);
     return false;
 }
 

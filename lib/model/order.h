@@ -5,11 +5,12 @@
  * merged files of two machines with different clocks can swap them. The frames of one port are
  * never swapped, unless two capture points see them (order_has_copies()).
  *
- * Two frames of different ports may be swapped if they are adjacent, or if they are at most 8
- * frames and at most 10 ms apart. A rule about order reports a violation only outside this window.
- * 8 frames are more than a receive queue usually delivers before the next queue's turn. 10 ms are
- * the timestamp resolution of a kernel with 100 ticks a second, and more than the difference of two
- * NTP clocks in a local network.
+ * Two frames of different ports may be swapped if they are adjacent and at most a second
+ * apart, or if they are at most 8 frames and at most 10 ms apart. A rule about order reports a
+ * violation only outside this window. 8 frames are more than a receive queue usually delivers
+ * before the next queue's turn. 10 ms are the timestamp resolution of a kernel with 100 ticks a
+ * second, and more than the difference of two NTP clocks in a local network; a second is more than
+ * that of two clocks that were set by hand, whose files were merged.
  *
  * Only frames of the same subnet count: a capture file may contain any number of others between
  * them, as of an Ethernet interface with RoCE, or of a second fabric.
@@ -22,7 +23,7 @@
 
 #include "model/clocks.h"
 
-enum { ORDER_FRAMES = 8, ORDER_MS = 10 };
+enum { ORDER_FRAMES = 8, ORDER_MS = 10, ADJACENT_MS = 1000 };
 
 /* Further subnets are counted as one. */
 enum { ORDER_SUBNETS = 16 };

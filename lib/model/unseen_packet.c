@@ -46,7 +46,6 @@ static void count_contents(struct unseen *u, const struct packet *p)
 
 /* ---- what is missing between packets */
 
-enum { OPCODE_ACKNOWLEDGE = 0x11 };
 /* Packets of a connection without an ACK or NAK: as many may be on the way. ACKNOWLEDGED: it had
  * one. */
 enum { UNACKNOWLEDGED_MAX = 6, ACKNOWLEDGED };

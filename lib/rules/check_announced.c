@@ -6,6 +6,7 @@
  */
 #include "model/address.h"
 #include "rules/result.h"
+#include "rules/suspicions/qpns.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
@@ -169,6 +170,8 @@ static void check_reply_target(const struct check_context *s, const uint8_t *p, 
                              .dropped = READ_GIDS}; /* read for the sender's own address */
     if (q)
         report_result(s, &r);
+    else
+        suspect_target(s, p + a->tha);
 }
 
 /* RFC 4755's rule if the requester's address has a connected-mode flag, else RFC 4391's. */

@@ -4,6 +4,7 @@
  * partition, the GRH.
  */
 #include "rules/result.h"
+#include "rules/suspicions/group_traffic.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
 #include "wire/nd.h"
@@ -144,5 +145,6 @@ void check_unicast(const struct check_context *s)
     check_broadcast(s);
     check_qpn(s);
     note_partition(s);
+    suspect_link_qkey(s);
     note_grh(s);
 }

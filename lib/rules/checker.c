@@ -188,10 +188,34 @@ __attribute__((noinline)) static void report_violation(struct checker *c, const 
         c->report(c->user, c->frame, f);
 }
 
+/* The first frame of the flow by which alone the current packet is IPoIB's; 0: it is otherwise. */
+static uint32_t flow_frame(const struct checker *c, const struct finding *f)
+{
+    return c->packet && !f->frame ? c->packet->classification.flow_frame : 0;
+}
+
+/* Nothing later explains it: it is reported as one that stands at once. */
+static void report_by_flow(struct checker *c, const struct finding *f, uint32_t frame)
+{
+    struct finding suspected = *f;
+    suspected.outcome = OUTCOME_SUSPECTED;
+    suspected.reason =
+        "unless the queue pair is not that of the earlier IPoIB packets any more: the "
+        "set-up of the connection was not captured";
+    suspected.other_frame = frame;
+    report_possible(c, &suspected);
+    suspected.stands = true;
+    suspected.frame = c->frame;
+    report_possible(c, &suspected);
+}
+
 static void pass_finding(void *user, const struct finding *f)
 {
     struct checker *c = user;
-    if (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_NOTED)
+    uint32_t frame = f->outcome == OUTCOME_FAIL ? flow_frame(c, f) : 0;
+    if (frame && !checked_packet_is_corrupt(c))
+        report_by_flow(c, f, frame);
+    else if (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_NOTED)
         report_violation(c, f);
     else if (f->outcome == OUTCOME_UNPROVED || f->outcome == OUTCOME_SUSPECTED)
         report_possible(c, f);

@@ -86,6 +86,8 @@ enum ib_kind {
     IB_KIND_READ_RESPONSE,
 };
 
+enum { OPCODE_ACKNOWLEDGE = 0x11 }; /* of RC (IBA 9.2.1) */
+
 /* Position of a packet in its message. */
 enum ib_position { IB_ONLY, IB_FIRST, IB_MIDDLE, IB_LAST };
 

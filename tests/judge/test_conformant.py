@@ -12,11 +12,11 @@ from frames import fixture, ib, world
 from frames.bases import CONSUMER_REJECT, CONTROLLED, N0, N1, join_again
 from frames.build import erf_pcap
 from frames.connection import Connection
-from frames.fabric import A, B, C, D, Node, QKEY, SM, Tape, mad_frame, ud_frame
+from frames.fabric import A, B, C, D, FULL, Node, QKEY, SEND_ONLY, SM, Tape, mad_frame, ud_frame
 from frames.messages import arp_reply, nd6, ping, solicited_node
 from frames.faults import fixture as faults
 from frames.ib import ONLY, RC, UD, Frame, encap
-from frames.subnet import FromStart, Host
+from frames.subnet import FromStart, Host, Subnet
 from frames.variants import forms
 from support import capfile, findings
 from support.paths import testdata
@@ -475,6 +475,20 @@ def test_violation_that_a_missed_join_would_explain_is_inconclusive_at_the_end(f
     capture = t.pcap()
     assert fault.rule not in {rule for _, rule in failures(capture)}
     assert findings.counts(capture, *LINUX)[fault.rule].inconclusive
+
+
+@pytest.mark.parametrize("seconds, proves", [(0.5, False), (60, True)])
+def test_a_leave_in_the_frame_after_the_join(seconds, proves):
+    """Adjacent frames may have been swapped, but not if a minute is between them."""
+    s, hosts = Subnet(), (Host(1), Host(2))
+    s.up(*hosts)
+    group = s.join(hosts[0], s.group4("239.1.2.3"))
+    s.wait(seconds)
+    s.leave(hosts[0], group, state=SEND_ONLY, reply_state=FULL)
+    s.wait(1)
+    s.path(*hosts)
+    found = {rule for _, rule in failures(s.pcap())}
+    assert ("rfc4391.10.leave" in found) == proves
 
 
 def other_scope():

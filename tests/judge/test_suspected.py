@@ -11,6 +11,7 @@ import pytest
 
 from frames import ib
 from frames.events import copy_last, link, number
+from frames.messages import ping
 from frames.subnet import Host
 from frames.suspected import GROUP, another_sl, late, send
 from support import check
@@ -72,6 +73,48 @@ def test_all_senders_change_to_the_value(field, value, rule, expected, found, na
         send(s, host, **fields)
     send(s, a, **{field: value})
     send(s, b, **{field: value})
+    assert suspected(s.pcap(), tmp_path) == []
+
+
+# ---- datagrams to one port: the Q_Key of the link
+
+
+def known(s, *hosts):
+    """Their GIDs are known: each announces its address to the broadcast group."""
+    for host in hosts:
+        s.arp_request(host, host.ip)
+
+
+def to_port(s, src, dst, **fields):
+    s.wait(1)
+    s.ud(src, dst, ping(src, dst), **fields)
+    return number(s)
+
+
+def test_a_datagram_to_a_port_differs_from_the_others_of_the_link(tmp_path):
+    s, a, b, _ = late()
+    known(s, a, b)
+    other = to_port(s, a, b)
+    frame = to_port(s, b, a, qkey=0x80000BAD)
+    to_port(s, a, b)
+    texts = ("Q_Key 0x80000b1b", "Q_Key 0x80000bad", TRAFFIC % "Q_Key")
+    assert suspected(s.pcap(), tmp_path) == [(QKEY, frame, other, *texts)]
+
+
+def test_the_q_key_of_one_sender_alone_is_not_suspicious(tmp_path):
+    s, a, b, _ = late()
+    known(s, a)
+    for fields in ({}, {"qkey": 0x80000BAD}, {}):
+        to_port(s, a, b, **fields)
+    assert suspected(s.pcap(), tmp_path) == []
+
+
+def test_all_senders_change_to_the_q_key_of_the_link(tmp_path):
+    s, a, b, c = late()
+    known(s, a, b, c)
+    new = {"qkey": 0x80000BAD}
+    for src, dst, fields in ((a, b, {}), (b, a, new), (a, b, {}), (c, b, new), (a, b, new)):
+        to_port(s, src, dst, **fields)
     assert suspected(s.pcap(), tmp_path) == []
 
 

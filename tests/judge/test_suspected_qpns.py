@@ -13,7 +13,7 @@ from frames.suspected import late
 from support import check
 
 TO_QPN, PRIVATE = "rfc4391.9.1.1.traffic-to-qpn", "rfc4755.3.2.ud-qpn-in-private-data"
-SERVICE = "rfc4755.3.5.service-id"
+SERVICE, AS_RFC826 = "rfc4755.3.5.service-id", "rfc4391.9.2.arp-as-rfc826"
 UNLESS = (
     "unless another interface of the port, or the same one before or after a restart, announced this "
     "QPN in a packet that was not captured"
@@ -159,4 +159,43 @@ def test_a_proved_violation_is_no_suspicion(tmp_path):
     s.wait(1)
     s.path(b, a)
     s.path(a, b)
+    assert suspicions(s, tmp_path) == []
+
+
+# ---- targets of ARP replies
+
+
+def test_a_reply_to_a_target_with_another_qpn(tmp_path):
+    """RFC 826: the target's address in a reply is a copy from the request. b answers a request of a
+    that was not captured."""
+    s, a, b, _, reply = met()
+    s.wait(1)
+    s.arp_reply(b, a.also(qpn=WRONG))
+    assert suspicions(s, tmp_path) == raised(number(s), AS_RFC826, reply - 1, a.qpn)
+
+
+def test_a_reply_to_a_second_interface(tmp_path):
+    """a has two interfaces of the partition. The request of the second one was not captured; it sends
+    later."""
+    s, a, b, _, _ = met()
+    second = a.also(qpn=WRONG, ip="10.0.0.77")
+    s.wait(1)
+    s.arp_reply(b, second)
+    s.ud(second, b, ping(second, b))
+    assert suspicions(s, tmp_path) == []
+
+
+def test_a_reply_whose_request_was_not_captured(tmp_path):
+    s, a, b, _, _ = met()
+    s.wait(1)
+    s.arp_reply(b, a)
+    assert suspicions(s, tmp_path) == []
+
+
+def test_a_reply_to_an_interface_that_was_restarted(tmp_path):
+    """Its request, and its announcement, have the new QPN."""
+    s, a, b, _, _ = met()
+    s.wait(1)
+    s.arp_request(a.also(qpn=WRONG), b.ip)
+    s.arp_reply(b, a.also(qpn=WRONG))
     assert suspicions(s, tmp_path) == []

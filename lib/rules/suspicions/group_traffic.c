@@ -57,6 +57,13 @@ static struct traffic *traffic_of(struct suspicions *all, const struct group *g)
 
 /* ---- values */
 
+/* The GID of the sender; NULL: it is not known. */
+static const uint8_t *sender_gid(const struct check_context *s)
+{
+    const struct endport *port = s->p->ib.sgid ? NULL : sending_port(s);
+    return port && endport_has_gid(port) ? port->gid : s->p->ib.sgid;
+}
+
 static uint32_t packet_value(const struct ib_packet *ib, enum traffic_value which)
 {
     const uint32_t values[TRAFFIC_VALUES] = {[TRAFFIC_MLID] = ib->dlid,
@@ -80,7 +87,7 @@ static enum rule_number rule_of(enum traffic_value which)
  */
 static bool may_be_routed(const struct check_context *s, const struct seen *v)
 {
-    return memcmp(s->p->ib.sgid, v->sgid, GID_PREFIX) != 0;
+    return memcmp(sender_gid(s), v->sgid, GID_PREFIX) != 0;
 }
 
 /* The rules compare all but the MLID with the broadcast group's record, if it was captured. */
@@ -165,7 +172,7 @@ static void raise_suspicion(const struct check_context *s, const struct group *g
                             .of_record = v->of_record,
                             .sender = sender_of(s->f, s->p)};
     memcpy(new.about, g->mgid, GID_SIZE);
-    memcpy(new.sgid, s->p->ib.sgid, GID_SIZE);
+    memcpy(new.sgid, sender_gid(s), GID_SIZE);
     suspicions_raise(s, &new);
 }
 
@@ -174,7 +181,7 @@ static bool is_suspicious(const struct check_context *s, const struct group *g,
                           const struct seen *v, enum traffic_value which)
 {
     uint32_t value = packet_value(&s->p->ib, which);
-    bool other_sender = v->of_record || memcmp(v->sgid, s->p->ib.sgid, GID_SIZE) != 0;
+    bool other_sender = v->of_record || memcmp(v->sgid, sender_gid(s), GID_SIZE) != 0;
     if (!other_sender || (v->was_replaced && v->before == value))
         return false;
     if (which == TRAFFIC_MLID && is_given(s, g, value))
@@ -186,13 +193,13 @@ static bool is_suspicious(const struct check_context *s, const struct group *g,
 static void compare_value(const struct check_context *s, struct traffic *t, const struct group *g,
                           enum traffic_value which)
 {
-    const struct ib_packet *ib = &s->p->ib;
+    const uint8_t *sgid = sender_gid(s);
     struct seen *v = &t->seen[which];
-    uint32_t value = packet_value(ib, which);
-    bool changed = suspicions_see(s->suspicions, g, ib->sgid, which, value);
+    uint32_t value = packet_value(&s->p->ib, which);
+    bool changed = suspicions_see(s->suspicions, g, sgid, which, value);
     bool first = v->frame ? v->value == value && !v->of_record : !packet_is_corrupt(s->p);
     if (changed || first)
-        take_value(v, value, s->p->at.frame, ib->sgid);
+        take_value(v, value, s->p->at.frame, sgid);
     else if (v->frame && v->value != value && is_suspicious(s, g, v, which))
         raise_suspicion(s, g, v, which);
 }
@@ -213,6 +220,24 @@ void suspect_group_traffic(const struct check_context *s, const struct group *g)
     for (unsigned i = 0; i < TRAFFIC_VALUES; i++)
         if (is_compared(s, g, (enum traffic_value)i))
             compare_value(s, t, g, (enum traffic_value)i);
+}
+
+/* The only broadcast group of the datagram's partition, if its record was not captured; or NULL. */
+static const struct group *link_without_record(const struct check_context *s)
+{
+    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
+    const struct group *b = l ? l->broadcast : NULL;
+    return b && !b->next && b->state == GROUP_UNCONFIRMED ? b : NULL;
+}
+
+void suspect_link_qkey(const struct check_context *s)
+{
+    const struct group *b = link_without_record(s);
+    if (!s->suspicions || !b || packet_is_known_corrupt(s->p) || !sender_gid(s))
+        return;
+    struct traffic *t = traffic_of(s->suspicions, b);
+    if (t)
+        compare_value(s, t, b, TRAFFIC_QKEY);
 }
 
 static bool is_start_of_manager(const struct check_context *s, const struct subnet_event *e)

@@ -12,6 +12,12 @@
 void suspect_group_traffic(const struct check_context *s, const struct group *g);
 
 /*
+ * The current packet is a datagram to one port. All datagrams of a link have the Q_Key of its
+ * broadcast group (RFC 4391 §9.1.2).
+ */
+void suspect_link_qkey(const struct check_context *s);
+
+/*
  * A subnet manager that starts, or takes over, has the ports join again, and may give the groups
  * other values (e: an event of the current packet): what is known of them before is not compared
  * any more.

@@ -15,33 +15,59 @@ static void of_neighbour(const struct check_context *s, const struct neighbour *
     memcpy(new->about, n->lladdr + LLADDR_GID, GID_SIZE);
 }
 
-/* The same, from the port that the CM message names. */
-static void of_port(const struct fact *f, struct suspicion *new)
+/* The same, from the port that the packet names. */
+static void of_port(const struct endport *port, uint16_t pkey, struct suspicion *new)
 {
-    new->pkey = f->connection->pkey;
-    new->connection = f->connection->number;
-    new->expected = endport_ud_qpn(f->port, new->pkey, &new->other_frame);
-    memcpy(new->about, f->port->gid, GID_SIZE);
+    new->pkey = pkey;
+    new->expected = endport_ud_qpn(port, pkey, &new->other_frame);
+    memcpy(new->about, port->gid, GID_SIZE);
+}
+
+static struct suspicion suspicion_of(const struct check_context *s, enum rule_number rule,
+                                     uint32_t found)
+{
+    return (struct suspicion){.rule = rule,
+                              .which = SUSPECTED_QPN,
+                              .interface = s->p->at.interface,
+                              .found = found,
+                              .frame = s->p->at.frame,
+                              .is_confirmed = true,
+                              .sender = sender_of(s->f, s->p)};
+}
+
+static void raise_suspicion(const struct check_context *s, struct suspicion *new)
+{
+    if (s->p->ib.sgid)
+        memcpy(new->sgid, s->p->ib.sgid, GID_SIZE);
+    if (new->expected &&new->expected != new->found)
+        suspicions_raise(s, new);
 }
 
 void suspect_qpn(const struct check_context *s, const struct result *r)
 {
     const struct fact *f = &r->facts[0];
-    struct suspicion new = {.rule = r->rule,
-                            .which = SUSPECTED_QPN,
-                            .interface = s->p->at.interface,
-                            .found = (uint32_t)r->value,
-                            .frame = s->p->at.frame,
-                            .is_confirmed = true,
-                            .sender = sender_of(s->f, s->p)};
     if (!s->suspicions || packet_is_corrupt(s->p))
         return;
+    struct suspicion new = suspicion_of(s, r->rule, (uint32_t)r->value);
     if (f->kind == FACT_NEIGHBOUR)
         of_neighbour(s, f->neighbour, &new);
     else
-        of_port(f, &new);
-    if (s->p->ib.sgid)
-        memcpy(new.sgid, s->p->ib.sgid, GID_SIZE);
-    if (new.expected &&new.expected != new.found)
-        suspicions_raise(s, &new);
+        of_port(f->port, f->connection->pkey, &new);
+    if (f->kind != FACT_NEIGHBOUR)
+        new.connection = f->connection->number;
+    raise_suspicion(s, &new);
+}
+
+void suspect_target(const struct check_context *s, const uint8_t *lladdr)
+{
+    const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
+                                                 lladdr + LLADDR_GID);
+    uint16_t pkey = s->p->ib.pkey;
+    uint32_t qpn = be24(lladdr + LLADDR_QPN);
+    if (!s->suspicions || packet_is_corrupt(s->p) || !port || port_has_qpn(s, port, pkey, qpn) ||
+        endport_announced(port, pkey, qpn) != ANNOUNCED_ANOTHER)
+        return;
+    struct suspicion new = suspicion_of(s, R_RFC4391_9_2_ARP_AS_RFC826, qpn);
+    of_port(port, pkey, &new);
+    raise_suspicion(s, &new);
 }

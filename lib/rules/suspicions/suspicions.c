@@ -175,15 +175,18 @@ static bool is_explained_by_group(const struct check_context *s, const struct su
                             value == one->found);
 }
 
-/* Does an interface of the port have the QPN, as its addresses or its datagrams show by now? */
+bool port_has_qpn(const struct check_context *s, const struct endport *port, uint16_t pkey,
+                  uint32_t qpn)
+{
+    const struct qp *qp = qp_of_port(s, port, qpn);
+    return port->several_interfaces || endport_announced(port, pkey, qpn) == ANNOUNCED ||
+           (qp && same_partition(qp->pkey, pkey));
+}
+
 static bool is_explained_by_port(const struct check_context *s, const struct suspicion *one)
 {
     const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->about);
-    if (!port || port->several_interfaces)
-        return true;
-    const struct qp *qp = qp_of_port(s, port, one->found);
-    return endport_announced(port, one->pkey, one->found) == ANNOUNCED ||
-           (qp && same_partition(qp->pkey, one->pkey));
+    return !port || port_has_qpn(s, port, one->pkey, one->found);
 }
 
 static bool is_explained(const struct check_context *s, const struct suspicion *one)

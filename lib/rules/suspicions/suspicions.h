@@ -65,6 +65,13 @@ bool suspicions_see(struct suspicions *all, const struct group *g, const uint8_t
 void suspicions_drop(const struct check_context *s, enum rule_number rule,
                      const struct entity *about);
 
+/*
+ * Does an interface of the port on this partition have the QPN, or may it, as its addresses and its
+ * datagrams show by now?
+ */
+bool port_has_qpn(const struct check_context *s, const struct endport *port, uint16_t pkey,
+                  uint32_t qpn);
+
 /* Reports those that stand, as if the capture ended here. The context has no packet. */
 void suspicions_report(const struct check_context *s);
 

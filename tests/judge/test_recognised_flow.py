@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A connection whose set-up was not captured is recognised by its flow: three messages of one packet
+that look like IPoIB, with consecutive PSNs. What follows on it is IPoIB's, whatever it contains, and a
+violation there is suspected. Then what must not be taken for it: other programs that use the queue
+pair afterwards, or another one."""
+import json
+
+import pytest
+
+from frames import ib
+from frames.connection import Link
+from frames.events import number
+from frames.ib import FIRST, LAST, ONLY, ONLY_IMM, WRITE_ONLY, encap
+from frames.messages import udp4
+from frames.suspected import late
+from support import check
+
+RESERVED, HEADER = "rfc4391.6.reserved-zero", "rfc4755.4.encapsulation-header"
+OVER_UD = "rfc4755.7.resolution-over-ud"
+UNLESS = (
+    "unless the queue pair is not that of the earlier IPoIB packets any more: the set-up of the "
+    "connection was not captured"
+)
+RECOGNISED = 3
+RETH = bytes(16)
+
+
+class Flow:
+    """Packets from a to b on a connection whose set-up was not captured."""
+
+    def __init__(self, good=RECOGNISED, psn=0x1000):
+        self.s, self.a, self.b, _ = late()
+        self.link, self.psn = Link(self.s, self.a, self.b), psn
+        for _ in range(good):
+            self.datagram()
+
+    def put(self, op, payload, ext=b"", skip=0):
+        self.psn += 1 + skip
+        self.s.wait(0.01)
+        self.link.packet(True, op, payload, self.psn, ext=ext)
+        return number(self.s)
+
+    def datagram(self, reserved=0, skip=0):
+        of = udp4(self.a, self.b.ip, b"1234")
+        return self.put(ONLY, of[:2] + ib.u16(reserved) + of[4:], skip=skip)
+
+    def other(self):
+        """A message of another program: an RPC header, as NFS has it."""
+        return self.put(ONLY, bytes(range(1, 65)))
+
+    def answered(self):
+        """b acknowledges the last packet."""
+        self.link.ack(True, self.psn)
+
+    def found(self, tmp_path):
+        path = tmp_path / "capture.pcap"
+        path.write_bytes(self.s.pcap())
+        return check.suspicions(path)
+
+
+def suspected(rule, frame, expected, actual):
+    return [(rule, frame, 1, expected, actual, UNLESS)]
+
+
+def test_a_reserved_field_that_is_not_zero(tmp_path):
+    f = Flow()
+    frame = f.datagram(reserved=0x12)
+    assert f.found(tmp_path) == suspected(RESERVED, frame, "0x0000", "0x0012")
+
+
+def test_a_datagram_without_the_encapsulation_header(tmp_path):
+    f = Flow()
+    frame = f.put(ONLY, udp4(f.a, f.b.ip, b"1234")[4:])
+    texts = ("4 bytes of encapsulation header", "an IPv4 datagram without it")
+    assert f.found(tmp_path) == suspected(HEADER, frame, *texts)
+
+
+def test_acknowledgements_and_long_messages_do_not_end_it(tmp_path):
+    f = Flow()
+    f.answered()
+    message = udp4(f.a, f.b.ip, bytes(3000))
+    f.put(FIRST, message[:2048])
+    f.put(LAST, message[2048:])
+    f.answered()
+    frame = f.datagram(reserved=0x12)
+    assert f.found(tmp_path) == suspected(RESERVED, frame, "0x0000", "0x0012")
+
+
+def test_two_messages_are_too_few(tmp_path):
+    f = Flow(good=RECOGNISED - 1)
+    f.datagram(reserved=0x12)
+    assert f.found(tmp_path) == []
+
+
+def test_messages_with_a_gap_between_them_are_too_few(tmp_path):
+    f = Flow(good=2)
+    f.datagram(skip=1)
+    f.datagram(reserved=0x12)
+    assert f.found(tmp_path) == []
+
+
+def test_a_jump_of_the_psn_ends_it(tmp_path):
+    f = Flow()
+    f.datagram(reserved=0x12, skip=1)
+    assert f.found(tmp_path) == []
+
+
+ENDS = {
+    "RDMA": lambda f: f.put(WRITE_ONLY, bytes(64), ext=RETH),
+    "immediate data": lambda f: f.put(ONLY_IMM, bytes(64), ext=bytes(4)),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_another_program_has_the_queue_pair(end, tmp_path):
+    """NFS, rsocket and MPI use RDMA, or immediate data: their messages are not judged."""
+    f = Flow()
+    end(f)
+    f.other()
+    f.datagram(reserved=0x12)
+    assert f.found(tmp_path) == []
+
+
+def test_another_program_sets_up_a_connection(tmp_path):
+    """A REP names the queue pair, for the Service-ID of NFS over RDMA."""
+    f = Flow()
+    nfs = Link(f.s, f.a, f.b)
+    nfs.req(0x0000000001064E21)
+    nfs.rep()
+    f.other()
+    assert f.found(tmp_path) == []
+
+
+def test_another_queue_pair(tmp_path):
+    f = Flow()
+    f.link.qps = (0x2222, 0x3333)
+    f.other()
+    assert f.found(tmp_path) == []
+
+
+def test_arp_over_a_connection_needs_no_recognised_flow(tmp_path):
+    """ARP with InfiniBand's hardware type is IPoIB's: the violation is proved."""
+    f = Flow(good=0)
+    frame = f.put(ONLY, encap(0x0806, ib.arp(2, f.a.addr, f.a.ip, f.b.addr, f.b.ip)))
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(f.s.pcap())
+    report = json.loads(check.run("--format", "json", str(path)).stdout)
+    failed = [
+        (r["id"], r["cases"][0]["frames"]) for r in report["results"] if r["outcome"] == "fail"
+    ]
+    assert failed == [(OVER_UD, [frame])]
