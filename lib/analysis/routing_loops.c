@@ -72,7 +72,8 @@ void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
     uint64_t hash = hash_of(w, d);
     struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
     int64_t ns = w->p->at.ns;
-    if (r->hash != hash || d->ttl > r->ttl || ns < r->ns || (uint64_t)ns - (uint64_t)r->ns > age_ns)
+    if (r->hash != hash || d->ttl > r->ttl || ns < r->ns ||
+        (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns)
         *r = (struct round_trip){hash, ns, w->p->at.frame, 0, d->ttl};
     if (d->ttl == r->ttl)
         return;
