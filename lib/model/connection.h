@@ -38,7 +38,7 @@ struct flow {
     uint32_t whole : 1;
     /* without a known set-up: messages of one packet that looked like IPoIB, with consecutive PSNs;
      * up to FLOW_RECOGNISED */
-    uint32_t run : 2;
+    uint32_t consecutive : 2;
 };
 
 /*

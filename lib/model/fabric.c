@@ -356,22 +356,23 @@ static bool is_from_end(const struct fabric *f, const struct packet *p, const st
  * The flow of a connection whose set-up was not captured. Acknowledgements belong to the data of
  * the other direction. IPoIB has no RDMA, atomic operations or immediate data (RFC 4755).
  */
-static void follow_run(struct flow *flow, const struct ib_packet *ib, bool looks, bool next)
+static void count_consecutive(struct flow *flow, const struct ib_packet *ib, bool looks, bool next)
 {
     bool send = ib->kind == IB_KIND_SEND && !ib->immediate, only = ib->position == IB_ONLY;
     if (ib->opcode == OPCODE_ACKNOWLEDGE)
         return;
     if (send && only && looks)
-        flow->run = MIN((next ? flow->run : 0) + 1u, FLOW_RECOGNISED);
-    else if (!send || !next || (only && flow->run < FLOW_RECOGNISED))
-        flow->run = 0;
+        flow->consecutive = MIN((next ? flow->consecutive : 0) + 1u, FLOW_RECOGNISED);
+    else if (!send || !next || (only && flow->consecutive < FLOW_RECOGNISED))
+        flow->consecutive = 0;
 }
 
 /* A message of one packet that does not look like IPoIB, on a flow that is recognised. */
 static bool is_by_flow(const struct packet *p, const struct flow *flow, bool next)
 {
-    return !flow->connection && flow->run == FLOW_RECOGNISED && next && p->ib.position == IB_ONLY &&
-           p->classification.class == PAYLOAD_OTHER && !packet_is_corrupt(p);
+    return !flow->connection && flow->consecutive == FLOW_RECOGNISED && next &&
+           p->ib.position == IB_ONLY && p->classification.class == PAYLOAD_OTHER &&
+           !packet_is_corrupt(p);
 }
 
 static void classify_connected(struct fabric *f, struct packet *p)
@@ -415,7 +416,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
         v->flow_frame = flow->early_frame;
     }
     if (!packet_is_corrupt(p))
-        follow_run(flow, ib, looks, next);
+        count_consecutive(flow, ib, looks, next);
     if (looks && !ours && !flow->looked_ipoib && !packet_is_corrupt(p))
         flow->looked_ipoib = true;
     bool early = send && (looks || ours) && !(v->connection && v->connection->rep_frame);

@@ -13,7 +13,7 @@ from frames.events import number
 from frames.ib import FIRST, LAST, ONLY, ONLY_IMM, WRITE_ONLY, encap
 from frames.messages import udp4
 from frames.suspected import late
-from support import check
+from support import check, recall
 
 RESERVED, HEADER = "rfc4391.6.reserved-zero", "rfc4755.4.encapsulation-header"
 OVER_UD = "rfc4755.7.resolution-over-ud"
@@ -84,6 +84,16 @@ def test_acknowledgements_and_long_messages_do_not_end_it(tmp_path):
     f.answered()
     frame = f.datagram(reserved=0x12)
     assert f.found(tmp_path) == suspected(RESERVED, frame, "0x0000", "0x0012")
+
+
+@pytest.mark.parametrize("later", recall.COPIES, ids=["at once", "two frames", "a millisecond"])
+def test_every_frame_is_captured_twice(later, tmp_path):
+    """One suspicion, in the first of the two frames."""
+    f = Flow()
+    f.datagram(reserved=0x12)
+    f.s.records = recall.doubled(f.s.records, later)
+    [(rule, *_)] = f.found(tmp_path)
+    assert rule == RESERVED
 
 
 def test_two_messages_are_too_few(tmp_path):

@@ -15,7 +15,7 @@
 enum { SUSPECTED_QPN = TRAFFIC_VALUES, SUSPECTED_VALUES };
 
 /*
- * A packet of `sgid` (zero: it has no GRH) has the value `found` for `about`: an MGID, or, for a
+ * A packet of `sgid` (zero: it is not known) has the value `found` for `about`: an MGID, or, for a
  * QPN, the GID of the port that has it on the partition `pkey`.
  */
 struct suspicion {
