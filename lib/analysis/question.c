@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/question.h"
+#include "wire/nanoseconds.h"
 
 enum { LINUX_JOIN_MS = 3000, OPENSM_MS = 200, CM_MS = 4295, RESOLUTION_MS = 3000 };
 
@@ -60,7 +61,7 @@ static int64_t wait_ns(const struct question *q)
 
 static int64_t due_ns(const struct question *q)
 {
-    return MIN(q->since_ns, INT64_MAX - wait_ns(q)) + wait_ns(q);
+    return nanoseconds_later(q->since_ns, wait_ns(q));
 }
 
 static void stop_waiting(const struct watch *w, struct question *q)

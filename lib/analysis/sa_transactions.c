@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/sa_requests.h"
+#include "wire/nanoseconds.h"
 #include "wire/put.h"
 
 enum { SELECT_EXACTLY = 2 }; /* of an MTU or a rate (IBA 15.2.5.16) */
@@ -69,7 +70,7 @@ static void enter_pending(const struct watch *w, struct sa_transaction *t)
     *(all->last ? &all->last->next : &all->first) = t;
     all->last = t;
     ++*pending_from(w, t);
-    *due = MIN(*due, t->request.ns + PENDING_MS * (int64_t)NS_PER_MS);
+    *due = MIN(*due, nanoseconds_later(t->request.ns, PENDING_MS * (int64_t)NS_PER_MS));
 }
 
 static void leave_pending(const struct watch *w, struct sa_transaction *t)

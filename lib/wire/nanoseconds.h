@@ -29,4 +29,11 @@ static inline int64_t nanoseconds_of(int64_t seconds, int64_t fraction)
     return all;
 }
 
+/* A time and a wait after it, which is not negative; both in nanoseconds. */
+static inline int64_t nanoseconds_later(int64_t ns, int64_t wait)
+{
+    int64_t later;
+    return __builtin_add_overflow(ns, wait, &later) ? INT64_MAX : later;
+}
+
 #endif
