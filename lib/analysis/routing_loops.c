@@ -46,9 +46,9 @@ static uint64_t hash_of(const struct watch *w, const struct ip_datagram *d)
 {
     uint64_t h = (uint64_t)packet_link_key(w->p) << 32 | (uint64_t)d->length << 8 | d->protocol;
     if (d->address_size == IPV4_ADDRESS_SIZE)
-        h = mix_two(h, be16(d->header.p + IPV4_IDENTIFICATION), be64(d->from));
+        h = mix_two(h, be16(ip_header(d) + IPV4_IDENTIFICATION), be64(d->from));
     else
-        h = mix_gid(mix_gid(h, d->from), d->to);
+        h = mix_gid(mix_gid(h, d->from), ip_to(d));
     return mix_body(h, d->body) | 1;
 }
 
