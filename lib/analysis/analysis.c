@@ -34,6 +34,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .group_qkeys = group_qkeys_new(),
         .size_errors = size_errors_new(),
         .tcp = tcp_flows_new(),
+        .summed = summed_new(),
     };
     return a;
 }
@@ -60,6 +61,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.group_qkeys);
     g_free(a->watch.size_errors);
     g_free(a->watch.tcp);
+    g_free(a->watch.summed);
     g_free(a);
 }
 
@@ -166,10 +168,11 @@ APART static void watch_message(const struct watch *w)
     const struct datagram *d = &w->p->datagram;
     if (d->encap.type == TYPE_ARP || d->icmpv6.p)
         watch_addresses(w);
-    watch_ip(w);
-    watch_echo(w);
+    if (d->encap.type == TYPE_IPV4 || d->encap.type == TYPE_IPV6)
+        watch_ip(w);
     watch_twins(w);
-    watch_detection(w);
+    if (d->encap.type == TYPE_IPV6)
+        watch_detection(w);
     if (d->dhcp_bytes.p)
         watch_dhcp(w);
 }

@@ -3,48 +3,75 @@
  * Wrong checksums of IP datagrams in packets whose CRCs are right: the sender has computed them
  * wrong, as adapters did to which the computation was left, or a device on the way has changed the
  * datagram. Receivers drop it (RFC 1122 section 3.2.1.2, RFC 8200 section 8.1).
+ *
+ * The sum of an IPv4 header is cheap. What the datagram carries is summed only in a sample: who
+ * computes the checksums of a protocol wrong shows it in the first datagrams.
  */
 #include "analysis/ip.h"
+#include "model/mix.h"
 #include "rules/check_context.h"
 #include "wire/checksum.h"
 
 enum { UDP_LENGTH = 4, UDP_CHECKSUM = 6, UDP_SIZE = 8, TCP_CHECKSUM = 16, ICMP_CHECKSUM = 2 };
 
+/*
+ * Of each sender and protocol, so many datagrams are summed at first and after each wrong one, and
+ * then one of so many.
+ */
+enum { SUMMED_FIRST = 8, SUMMED_EACH = 16 };
+enum { SENDERS_BITS = 10 };
+
+/* A cache: a sender that is overwritten by another begins anew. */
+struct summed {
+    struct {
+        uint64_t sender; /* and protocol; 0: unused */
+        uint32_t seen;   /* datagrams since the first or a wrong one */
+    } all[1 << SENDERS_BITS];
+};
+
+struct summed *summed_new(void)
+{
+    return g_new0(struct summed, 1);
+}
+
+static uint32_t *seen_of(const struct watch *w, const struct ip_datagram *d)
+{
+    uint64_t sender = (uint64_t)w->p->at.interface << 32 | (uint64_t)w->p->ib.slid << 16 |
+                      (uint64_t)d->protocol << 8 | d->address_size;
+    unsigned place = (unsigned)(mix_word(0, sender) >> (64 - SENDERS_BITS));
+    if (w->summed->all[place].sender != sender) {
+        w->summed->all[place].sender = sender;
+        w->summed->all[place].seen = 0;
+    }
+    return &w->summed->all[place].seen;
+}
+
 /* It hardly ever has options. */
 static bool is_header_right(const struct ip_datagram *d)
 {
-    return checksum_sum_is_right(d->header.len == IPV4_SIZE
-                                     ? checksum_sum_few(d->header.p, IPV4_SIZE)
-                                     : checksum_sum(d->header.p, d->header.len));
+    return checksum_sum_is_right(d->header_size == IPV4_SIZE
+                                     ? checksum_sum(ip_header(d), IPV4_SIZE)
+                                     : checksum_sum(ip_header(d), d->header_size));
 }
 
 /* With the pseudo header; ICMP of IPv4 has none. */
-static bool is_body_right(const struct ip_datagram *d)
+APART static bool is_body_right(const struct ip_datagram *d)
 {
     uint64_t sum = checksum_sum(d->body.p, d->length);
     if (d->protocol == PROTOCOL_ICMP)
         return checksum_sum_is_right(sum);
-    sum += d->address_size == IPV4_ADDRESS_SIZE ? checksum_sum_few(d->from, 2 * IPV4_ADDRESS_SIZE)
-                                                : checksum_sum_few(d->from, 2 * IPV6_ADDRESS_SIZE);
+    sum += checksum_sum(d->from, 2u * d->address_size);
     return checksum_sum_is_right(sum + GUINT16_TO_BE(d->length) + GUINT16_TO_BE(d->protocol));
 }
 
-/* The place of the checksum in the protocol's header; 0: another protocol. */
-static uint32_t place_of(const struct ip_datagram *d)
+/* Bytes of the protocol's header up to the checksum's end; too many: another protocol. */
+static uint32_t least_of(const struct ip_datagram *d)
 {
     bool v4 = d->address_size == IPV4_ADDRESS_SIZE;
-    switch (d->protocol) {
-    case PROTOCOL_TCP:
-        return TCP_CHECKSUM;
-    case PROTOCOL_UDP:
-        return UDP_CHECKSUM;
-    case PROTOCOL_ICMP:
-        return v4 ? ICMP_CHECKSUM : 0;
-    case PROTOCOL_ICMPV6:
-        return v4 ? 0 : ICMP_CHECKSUM;
-    default:
-        return 0;
-    }
+    if (d->protocol == PROTOCOL_TCP)
+        return TCP_CHECKSUM + sizeof(uint16_t);
+    return d->protocol == (v4 ? PROTOCOL_ICMP : PROTOCOL_ICMPV6) ? ICMP_CHECKSUM + sizeof(uint16_t)
+                                                                 : UINT32_MAX;
 }
 
 static const char *name_of(uint8_t protocol)
@@ -68,13 +95,6 @@ APART static void wrong(const struct watch *w, const struct ip_datagram *d, cons
                 ip_receiver_text(to, d), what);
 }
 
-/* 0 is a jumbogram's (RFC 2675); of a message of several packets, only the first is here. */
-static bool is_udp_too_long(const struct ip_datagram *d)
-{
-    return d->protocol == PROTOCOL_UDP && view_has(d->body, 0, UDP_SIZE) == WIRE_OK &&
-           be16(d->body.p + UDP_LENGTH) > d->length;
-}
-
 APART static void udp_too_long(const struct watch *w, const struct ip_datagram *d)
 {
     struct sender who = sender_of(w->f, w->p);
@@ -88,24 +108,41 @@ APART static void udp_too_long(const struct watch *w, const struct ip_datagram *
                 ip_receiver_text(to, d), be16(d->body.p + UDP_LENGTH), d->length);
 }
 
-/* UDP: 0 is no checksum. The length is that of the UDP header, which may be shorter. */
-static bool has_checksum(const struct ip_datagram *d, uint32_t at)
+/* Captured whole, it is summed if it belongs to the sample. */
+static void watch_body(const struct watch *w, const struct ip_datagram *d)
 {
-    if (!at || d->body.cap < d->length || d->length < at + sizeof(uint16_t))
-        return false;
-    return d->protocol != PROTOCOL_UDP ||
-           (be16(d->body.p + at) && be16(d->body.p + UDP_LENGTH) == d->length);
+    if (d->body.cap < d->length)
+        return;
+    uint32_t *seen = seen_of(w, d), n = (*seen)++;
+    if ((n >= SUMMED_FIRST && n % SUMMED_EACH) || is_body_right(d))
+        return;
+    *seen = 0;
+    wrong(w, d, name_of(d->protocol));
+}
+
+/*
+ * The length is that of the UDP header, which may be shorter than the datagram; 0 is a jumbogram's
+ * (RFC 2675). The checksum 0 is none.
+ */
+static void watch_udp(const struct watch *w, const struct ip_datagram *d)
+{
+    if (view_has(d->body, 0, UDP_SIZE) != WIRE_OK)
+        return;
+    uint32_t length = be16(d->body.p + UDP_LENGTH);
+    if (length > d->length)
+        udp_too_long(w, d);
+    else if (length == d->length && be16(d->body.p + UDP_CHECKSUM))
+        watch_body(w, d);
 }
 
 void watch_ip_checksums(const struct watch *w, const struct ip_datagram *d)
 {
-    bool v4 = d->address_size == IPV4_ADDRESS_SIZE;
     if (packet_integrity(w->p) != INTEGRITY_INTACT)
         return;
-    if (v4 && !is_header_right(d))
+    if (d->address_size == IPV4_ADDRESS_SIZE && !is_header_right(d))
         wrong(w, d, "IPv4");
-    else if (is_udp_too_long(d))
-        udp_too_long(w, d);
-    else if (has_checksum(d, place_of(d)) && !is_body_right(d))
-        wrong(w, d, name_of(d->protocol));
+    else if (d->protocol == PROTOCOL_UDP)
+        watch_udp(w, d);
+    else if (d->length >= least_of(d))
+        watch_body(w, d);
 }

@@ -134,6 +134,6 @@ APART static void watch_ipv6(const struct watch *w)
 void watch_detection(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
-    if (d->encap.type == TYPE_IPV6 && (d->icmpv6.p || w->twins->has_conflict))
+    if (d->icmpv6.p || w->twins->has_conflict)
         watch_ipv6(w);
 }

@@ -16,6 +16,7 @@ struct size_errors *size_errors_new(void);       /* icmp_errors.c */
 struct group_qkeys *group_qkeys_new(void);       /* sa_answers.c */
 struct routing_loops *routing_loops_new(void);   /* routing_loops.c */
 struct tcp_flows *tcp_flows_new(void);           /* tcp.c */
+struct summed *summed_new(void);                 /* checksums.c */
 
 struct receivers *receivers_new(void); /* receivers.c */
 void receivers_free(struct receivers *r);

@@ -3,10 +3,11 @@
 
 enum { IPV4_TTL = 8, IPV6_HOP_LIMIT = 7 };
 
-/* After a header that was captured. */
+/* What was captured of it after a header that was captured. */
 static struct view body_of(struct view v, uint32_t header, uint32_t length)
 {
-    return (struct view){v.p + header, MIN(v.cap - header, length), MIN(v.len - header, length)};
+    uint32_t captured = MIN(v.cap - header, length);
+    return (struct view){v.p + header, captured, captured};
 }
 
 static bool read_ipv4(struct view v, struct ip_datagram *d)
@@ -17,11 +18,10 @@ static bool read_ipv4(struct view v, struct ip_datagram *d)
     if (header < IPV4_SIZE || total < header || view_has(v, 0, header) != WIRE_OK ||
         be16(v.p + IPV4_FRAGMENT) & IPV4_FRAGMENTED)
         return false;
-    *d = (struct ip_datagram){.header = view_make(v.p, header, header),
-                              .body = body_of(v, header, total - header),
+    *d = (struct ip_datagram){.body = body_of(v, header, total - header),
                               .length = total - header,
                               .from = v.p + IPV4_SOURCE,
-                              .to = v.p + IPV4_DESTINATION,
+                              .header_size = (uint8_t)header,
                               .address_size = IPV4_ADDRESS_SIZE,
                               .protocol = v.p[IPV4_PROTOCOL],
                               .ttl = v.p[IPV4_TTL]};
@@ -33,11 +33,10 @@ static bool read_ipv6(struct view v, struct ip_datagram *d)
     if (view_has(v, 0, IPV6_SIZE) != WIRE_OK || v.p[0] >> 4 != 6)
         return false;
     uint32_t length = be16(v.p + IPV6_PAYLOAD_LENGTH);
-    *d = (struct ip_datagram){.header = view_make(v.p, IPV6_SIZE, IPV6_SIZE),
-                              .body = body_of(v, IPV6_SIZE, length),
+    *d = (struct ip_datagram){.body = body_of(v, IPV6_SIZE, length),
                               .length = length,
                               .from = v.p + IPV6_SOURCE,
-                              .to = v.p + IPV6_DESTINATION,
+                              .header_size = IPV6_SIZE,
                               .address_size = IPV6_ADDRESS_SIZE,
                               .protocol = v.p[IPV6_NEXT_HEADER],
                               .ttl = v.p[IPV6_HOP_LIMIT]};
@@ -45,21 +44,32 @@ static bool read_ipv6(struct view v, struct ip_datagram *d)
 }
 
 /* Of a message of several packets, the first has the headers. */
-void watch_ip(const struct watch *w)
+static bool read_ip(const struct watch *w, struct ip_datagram *d)
 {
     const struct datagram *of = &w->p->datagram;
-    struct ip_datagram d;
-    bool v4 = of->encap.type == TYPE_IPV4, v6 = of->encap.type == TYPE_IPV6;
     if (!w->p->ib.has_lrh || packet_is_corrupt(w->p))
-        return;
-    if (!(v4 ? read_ipv4(of->body, &d) : v6 && read_ipv6(of->body, &d)))
-        return;
-    watch_ip_checksums(w, &d);
-    if (d.protocol == PROTOCOL_UDP)
-        watch_dhcp6(w, &d);
+        return false;
+    return of->encap.type == TYPE_IPV4 ? read_ipv4(of->body, d) : read_ipv6(of->body, d);
+}
+
+static void watch_protocol(const struct watch *w, const struct ip_datagram *d)
+{
+    watch_ip_checksums(w, d);
+    if (d->protocol == PROTOCOL_UDP)
+        watch_dhcp6(w, d);
     if (ib_is_multicast(&w->p->ib))
         return;
-    watch_routing_loop(w, &d);
-    if (d.protocol == PROTOCOL_TCP)
-        watch_tcp(w, &d);
+    watch_routing_loop(w, d);
+    if (d->protocol == PROTOCOL_TCP)
+        watch_tcp(w, d);
+}
+
+void watch_ip(const struct watch *w)
+{
+    struct ip_datagram d;
+    bool is_read = read_ip(w, &d);
+    if (is_read)
+        watch_protocol(w, &d);
+    if (!is_read || (d.protocol != PROTOCOL_UDP && d.protocol != PROTOCOL_TCP))
+        watch_echo(w);
 }

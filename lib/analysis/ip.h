@@ -12,14 +12,24 @@ enum { PROTOCOL_ICMP = 1, PROTOCOL_TCP = 6, PROTOCOL_UDP = 17, PROTOCOL_ICMPV6 =
 
 /* A datagram that is no fragment, as far as it was captured. */
 struct ip_datagram {
-    struct view header;       /* with the options of IPv4 */
-    struct view body;         /* of the protocol; it ends with the datagram, or with the packet */
-    uint32_t length;          /* of the body, in all packets of the message */
-    const uint8_t *from, *to; /* addresses, one after the other in the header */
+    struct view body;    /* of the protocol, as far as it was captured */
+    uint32_t length;     /* of the body, in all packets of the message */
+    const uint8_t *from; /* the addresses, one after the other in the header */
+    uint8_t header_size; /* with the options of IPv4 */
     uint8_t address_size;
     uint8_t protocol; /* in IPv6 that of the first header */
     uint8_t ttl;
 };
+
+static inline const uint8_t *ip_header(const struct ip_datagram *d)
+{
+    return d->body.p - d->header_size;
+}
+
+static inline const uint8_t *ip_to(const struct ip_datagram *d)
+{
+    return d->from + d->address_size;
+}
 
 static inline struct ip ip_sender(const struct ip_datagram *d)
 {
@@ -28,7 +38,7 @@ static inline struct ip ip_sender(const struct ip_datagram *d)
 
 static inline struct ip ip_receiver(const struct ip_datagram *d)
 {
-    return ip_read(d->to, d->address_size);
+    return ip_read(ip_to(d), d->address_size);
 }
 
 /* "IP 10.0.0.2": the text of the receiver. Returns text. */

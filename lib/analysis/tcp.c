@@ -46,7 +46,7 @@ struct tcp_flows *tcp_flows_new(void)
 /* Of two ends, the one with the lower address is the first, or that with the lower port. */
 static bool is_sent_by_first(const struct ip_datagram *d)
 {
-    int order = memcmp(d->from, d->to, d->address_size);
+    int order = memcmp(d->from, ip_to(d), d->address_size);
     return order < 0 || (order == 0 && be16(d->body.p + TCP_PORTS) < be16(d->body.p + TCP_TO));
 }
 
@@ -55,8 +55,8 @@ static struct question_key key_of(const struct watch *w, const struct ip_datagra
 {
     uint32_t ports = be32(d->body.p + TCP_PORTS);
     struct question_key key = question_key(w, QUESTION_NONE, packet_link_key(w->p), NULL, NULL);
-    memcpy(key.who, by_first ? d->from : d->to, d->address_size);
-    memcpy(key.about, by_first ? d->to : d->from, d->address_size);
+    memcpy(key.who, by_first ? d->from : ip_to(d), d->address_size);
+    memcpy(key.about, by_first ? ip_to(d) : d->from, d->address_size);
     key.requester |= (uint64_t)(by_first ? ports : ports << 16 | ports >> 16) << 32;
     return key;
 }

@@ -43,6 +43,7 @@ struct watch {
     struct group_qkeys *group_qkeys;
     struct size_errors *size_errors;
     struct tcp_flows *tcp;
+    struct summed *summed;
 };
 
 /*
@@ -104,7 +105,7 @@ APART void watch_segment(const struct watch *w);
 APART void watch_counters(const struct watch *w);  /* counters.c */
 APART void watch_dhcp(const struct watch *w);      /* dhcp.c */
 void watch_twins(const struct watch *w);           /* twins.c */
-void watch_detection(const struct watch *w);       /* detection.c */
+void watch_detection(const struct watch *w);       /* detection.c; the packet has IPv6 */
 void watch_connection_data(const struct watch *w); /* connection_data.c */
 void watch_lid_of_event(const struct watch *w, const struct subnet_event *e); /* lids.c */
 void watch_lids_of_request(const struct watch *w, const struct connection *c);
@@ -122,7 +123,7 @@ void watch_ipv6_mtu(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
 void watch_headers(const struct watch *w);
 void watch_grh(const struct watch *w);
-void watch_ip(const struct watch *w);           /* ip.c */
+void watch_ip(const struct watch *w);           /* ip.c; the packet has IP */
 void watch_mad_requests(const struct watch *w); /* mads.c */
 void watch_same_again(const struct watch *w);   /* repeated.c */
 

@@ -23,12 +23,6 @@ static inline uint16_t checksum_fold(uint32_t sum)
     return (uint16_t)~sum;
 }
 
-/*
- * The sum of n bytes that start at an even offset, fast: in the host's byte order, and not folded
- * to 16 bits. Sums of parts can be added. It is only good for checksum_sum_is_right().
- */
-uint64_t checksum_sum(const uint8_t *p, uint32_t n);
-
 /* A carry out of the upper bit is worth 1, as in all sums of one's complement. */
 static inline uint64_t checksum_sum_word(uint64_t sum, uint64_t word)
 {
@@ -37,8 +31,11 @@ static inline uint64_t checksum_sum_word(uint64_t sum, uint64_t word)
     return total + carry;
 }
 
-/* The same of few bytes. */
-static inline uint64_t checksum_sum_few(const uint8_t *p, uint32_t n)
+/*
+ * The sum of n bytes that start at an even offset, eight at a time: in the host's byte order, and
+ * not folded to 16 bits. Sums of parts can be added. It is only good for checksum_sum_is_right().
+ */
+static inline uint64_t checksum_sum(const uint8_t *p, uint32_t n)
 {
     uint64_t eight, sum = 0;
     uint32_t four;

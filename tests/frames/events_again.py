@@ -239,6 +239,35 @@ def checksums_that_are_right_or_absent():
     return s, []
 
 
+@case
+def checksums_of_a_sample():
+    """After eight right datagrams of UDP, each sixteenth is summed. From a wrong one on, all are
+    summed again. ICMP has a sample of its own."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    before = number(s)
+    right = udp4(a, b.ip, b"odd")
+    for _ in range(8):
+        s.ud(a, b, right)
+    for _ in range(8 + 1 + 3):
+        s.ud(a, b, wrong(right, 30))
+    s.ud(a, b, wrong(ping(a, b), 40))
+    return s, [
+        ("wrong_checksum", before + 17, 4, [a.gid, "wrong UDP checksum"]),
+        ("wrong_checksum", before + 21, 1, [a.gid, "wrong ICMP checksum"]),
+    ]
+
+
+@case
+def right_checksums_of_a_sample():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    for i in range(40):
+        s.ud(a, b, udp4(a, b.ip, bytes(range(i))))
+        s.ud(b, a, udp6(b.ll, a.ll, (5001, 5001), bytes(range(i))))
+    return s, []
+
+
 # ---- loops
 
 
@@ -255,6 +284,17 @@ def datagram_that_goes_round():
         through(s, *((b, a) if ttl % 2 else (a, b)), ttl)
     texts = ["of IP 10.0.0.7 to IP 10.7.7.7", "3 times since frame %d" % (before + 1)]
     return s, [("routing_loop", before + 4, 5, texts)]
+
+
+@case
+def datagram_of_a_host_that_goes_round():
+    """It does not count as it leaves the host: the first router is the first to forward it."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    before = number(s)
+    for ttl in range(64, 58, -1):
+        through(s, *((b, a) if ttl % 2 else (a, b)), ttl)
+    return s, [("routing_loop", before + 5, 2, ["3 times since frame %d" % (before + 2)])]
 
 
 @case
