@@ -2,7 +2,7 @@
 /*
  * Datagrams that go round between routers: the same one comes again and again on the link, with a
  * TTL that falls. A router that sends a datagram back to its link has it twice there, which is no
- * loop. A datagram with a TTL as hosts send it has passed no router.
+ * loop.
  */
 #include "analysis/ip.h"
 #include "model/mix.h"
@@ -67,13 +67,7 @@ APART static void report(const struct watch *w, const struct ip_datagram *d,
                 sender_text(source, &from), ip_receiver_text(target, d), r->again, r->frame);
 }
 
-/* 64: RFC 1700, and most hosts; 128: Windows; 255: link-local protocols, such as NDP. */
-static bool is_sent_by_host(uint8_t ttl)
-{
-    return ttl == 64 || ttl == 128 || ttl == 255;
-}
-
-APART static void watch_forwarded(const struct watch *w, const struct ip_datagram *d)
+void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
 {
     uint64_t hash = hash_of(w, d);
     struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
@@ -87,10 +81,4 @@ APART static void watch_forwarded(const struct watch *w, const struct ip_datagra
     r->ns = ns;
     if (++r->again >= ROUNDS)
         report(w, d, r);
-}
-
-void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
-{
-    if (!is_sent_by_host(d->ttl))
-        watch_forwarded(w, d);
 }

@@ -287,17 +287,6 @@ def datagram_that_goes_round():
 
 
 @case
-def datagram_of_a_host_that_goes_round():
-    """It does not count as it leaves the host: the first router is the first to forward it."""
-    s, a, b, _ = link()
-    s.meet(a, b)
-    before = number(s)
-    for ttl in range(64, 58, -1):
-        through(s, *((b, a) if ttl % 2 else (a, b)), ttl)
-    return s, [("routing_loop", before + 5, 2, ["3 times since frame %d" % (before + 2)])]
-
-
-@case
 def datagrams_that_do_not_go_round():
     """A router that sends one back to the link; traceroute, by larger and larger TTLs; the same
     again, with its TTL."""
