@@ -34,6 +34,8 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .group_qkeys = group_qkeys_new(),
         .size_errors = size_errors_new(),
         .tcp = tcp_flows_new(),
+        .leases = dhcp_leases_new(),
+        .pings = pings_new(),
     };
     return a;
 }
@@ -60,6 +62,8 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.group_qkeys);
     g_free(a->watch.size_errors);
     g_free(a->watch.tcp);
+    g_free(a->watch.leases);
+    g_free(a->watch.pings);
     g_free(a);
 }
 

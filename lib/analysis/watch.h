@@ -43,6 +43,8 @@ struct watch {
     struct group_qkeys *group_qkeys;
     struct size_errors *size_errors;
     struct tcp_flows *tcp;
+    struct dhcp_leases *leases;
+    struct pings *pings;
 };
 
 /*
