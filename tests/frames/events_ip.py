@@ -64,6 +64,13 @@ def lease(s, host, server, client, xid=None, **fields):
     gives(s, server, ACK, xid, **fields)
 
 
+def renew(s, host, server, client, **fields):
+    """The last two of them: the client has had an address before."""
+    xid = 0x2000 + client
+    asks(s, host, REQUEST, xid, client)
+    gives(s, server, ACK, xid, **fields)
+
+
 @case
 def address_that_two_clients_get():
     """One server, and a second one that gives it again."""
@@ -100,7 +107,7 @@ def address_that_is_free_again():
             lambda: asks(s, a, DECLINE, 1, 1, options=requested),
             lambda: (asks(s, a, REQUEST, 2, 1), gives(s, c, NAK, 2, address="0.0.0.0")),
             lambda: s.wait(3600),
-            lambda: lease(s, a, c, 1, address="10.0.0.10"),
+            lambda: renew(s, a, c, 1, address="10.0.0.10"),
             lambda: asks(s, a, DISCOVER, 3, 1),
         )
     ):
@@ -127,9 +134,9 @@ def address_that_one_host_gets_again():
     transaction ID; a tap has each twice."""
     s, a, b, c = link()
     lease(s, a, c, 1)
-    lease(s, b, c, 1)
-    lease(s, b, c, 2)
-    lease(s, b, c, 2)
+    renew(s, b, c, 1)
+    renew(s, b, c, 2)
+    renew(s, b, c, 2)
     asks(s, a, INFORM, 9, 1, ciaddr="10.0.0.1")
     gives(s, c, ACK, 9, address="0.0.0.0", seconds=0)
     gives(s, c, ACK, 10, client=3)
@@ -203,8 +210,8 @@ def ping_that_another_port_answers_too():
 
 @case
 def pings_with_one_reply_each():
-    """A tap's copy; the reply through a router, with a smaller TTL; requests of one number, of which one
-    was not captured; and one number again after a second, whose request was not."""
+    """A tap's copy; the reply through a router, with a smaller TTL; requests of one number, of which the
+    second was not captured, each second; and of which the third was not, five a second."""
     s, a, b, c = link()
     s.meet(a, b)
     echo4(s, a, b, False)
@@ -213,12 +220,13 @@ def pings_with_one_reply_each():
     echo4(s, a, b, False, seq=12)
     echo4(s, b, a, True, seq=12)
     echo4(s, c.also(ip=b.ip), a, True, ttl=63, seq=12)
-    for n in range(3):
-        echo4(s, a, b, False, seq=13)
-        if n == 1:
-            del s.records[-1]
-        echo4(s, b, a, True, seq=13)
-        s.wait(1)
+    for seq, lost, seconds in ((13, 1, 1), (14, 2, 0.2)):
+        for n in range(3):
+            echo4(s, a, b, False, seq=seq)
+            if n == lost:
+                del s.records[-1]
+            echo4(s, b, a, True, seq=seq)
+            s.wait(seconds)
     return s, []
 
 
@@ -238,6 +246,18 @@ def replies_with_other_data():
         ("echo_wrong_answer", first + 2, 1, ["has 56 bytes of ICMP", "has 64"]),
         ("echo_wrong_answer", number(s), 1, [a.gid, "other data"]),
     ]
+
+
+@case
+def reply_that_was_changed_after_its_checksum():
+    """One fault, one event."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    echo4(s, a, b, False)
+    body = bytearray(ib.icmp_echo(0x4242, 11, ib.fill(56), True))
+    body[2] ^= 0x40
+    s.ud(b, a, encap(0x0800, ib.ipv4(b.ip, a.ip, 1, bytes(body))))
+    return s, [("wrong_checksum", number(s), 1, [b.gid, "ICMP"])]
 
 
 @case
