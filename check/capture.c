@@ -19,6 +19,8 @@
 enum { TIME_BACK = 1000000000 };
 /* ns. A subnet manager asks its ports more often than once a day, so such a capture was joined. */
 #define PAUSE (UINT64_C(86400) * 1000000000)
+/* Before 2000-01-01, no InfiniBand was captured. A packet without a time has 0. */
+#define FIRST_TIME (INT64_C(946684800) * 1000000000)
 
 /* Destination of the findings. */
 struct sink {
@@ -78,6 +80,7 @@ static void count_unseen(struct unseen *u, const struct capfile *file,
     unseen_add(u, UNSEEN_LOST_BEFORE, lost.before, f->number);
     unseen_add(u, UNSEEN_LOST_RECORDS, lost.record, f->number);
     unseen_add(u, UNSEEN_TIMES, is_earlier(c->ns, *last), f->number);
+    unseen_add(u, UNSEEN_OLD_TIMES, c->ns < FIRST_TIME && c->ns != 0, f->number);
     unseen_add(u, UNSEEN_PAUSES, is_after_pause(c->ns, *last), f->number);
     unseen_add(u, UNSEEN_CUT, (capfile_erf_flags(f) & ERF_FLAG_TRUNCATED) != 0, f->number);
     unseen_add(u, UNSEEN_CARD, (capfile_erf_flags(f) & ERF_FLAG_CARD) != 0, f->number);

@@ -35,6 +35,8 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .size_errors = size_errors_new(),
         .tcp = tcp_flows_new(),
         .summed = summed_new(),
+        .leases = dhcp_leases_new(),
+        .pings = pings_new(),
     };
     return a;
 }
@@ -62,6 +64,8 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.size_errors);
     g_free(a->watch.tcp);
     g_free(a->watch.summed);
+    g_free(a->watch.leases);
+    g_free(a->watch.pings);
     g_free(a);
 }
 

@@ -84,6 +84,8 @@ void watch_dhcp(const struct watch *w)
     struct question *q = question_find(w, &key);
     if (m->message_type == DHCP_NAK || m->message_type == DHCP_DECLINE)
         dhcp_refused(w, q, m->message_type);
+    if (!packet_is_corrupt(w->p))
+        watch_lease(w);
     if (m->op == DHCP_BOOTREQUEST)
         requested(w, m, &key);
     else if (q && !packet_is_corrupt(w->p))

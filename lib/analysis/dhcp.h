@@ -3,6 +3,7 @@
 #ifndef IPOIB_ANALYSIS_DHCP_H
 #define IPOIB_ANALYSIS_DHCP_H
 
+#include "analysis/watch.h"
 #include "wire/names.h"
 
 /* In the type of a question: a message of DHCPv6. */
@@ -10,5 +11,8 @@ enum { DHCP6 = 0x100 };
 
 /* Those that clients send (RFC 8415 section 7.3). */
 extern const struct name dhcp6_names[];
+
+/* A message of DHCP for IPv4 that is not corrupt (dhcp_leases.c). */
+void watch_lease(const struct watch *w);
 
 #endif

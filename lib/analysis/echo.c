@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "analysis/echo.h"
 #include "analysis/unanswered.h"
 
 enum {
@@ -19,19 +20,8 @@ enum {
     ECHO6_REPLY = 129,
     FRAGMENT_HEADER = 44
 };
-enum { IPV4_OFFSET_MASK = 0x1fff, IPV4_MORE = 0x2000 };
+enum { IPV4_OFFSET_MASK = 0x1fff, IPV4_MORE = 0x2000, IPV4_TTL = 8, IPV6_HOP_LIMIT = 7 };
 enum { ECHO_ID = 4, ECHO_SIZE = 8 };
-
-/* Size of a datagram of which only the first fragment is read. */
-enum { SIZE_FRAGMENTED = 65536 };
-
-struct echo {
-    struct ip from, to;
-    bool request;
-    uint32_t size;    /* bytes of the datagram, or SIZE_FRAGMENTED */
-    uint64_t number;  /* identifier and sequence number, and a bit that is set */
-    struct view icmp; /* if it is another ICMP message; p NULL: it is none */
-};
 
 /* ---- decoding */
 
@@ -57,7 +47,9 @@ static bool read_echo_in_ipv4(struct view v, struct echo *e)
     e->to = ip_read(v.p + IPV4_DESTINATION, IPV4_ADDRESS_SIZE);
     e->size = be16(v.p + IPV4_FRAGMENT) & IPV4_MORE ? (uint32_t)SIZE_FRAGMENTED
                                                     : be16(v.p + IPV4_TOTAL_LENGTH);
-    return read_echo(view_from(v, 4 * (v.p[0] & 0x0fu)), e, ECHO_REQUEST, ECHO_REPLY);
+    e->header = 4 * (v.p[0] & 0x0fu);
+    e->ttl = v.p[IPV4_TTL];
+    return read_echo(view_from(v, e->header), e, ECHO_REQUEST, ECHO_REPLY);
 }
 
 static bool read_echo_in_ipv6(struct view v, struct echo *e)
@@ -75,6 +67,8 @@ static bool read_echo_in_ipv6(struct view v, struct echo *e)
         at += FRAGMENT_SIZE;
         e->size = SIZE_FRAGMENTED;
     }
+    e->header = at;
+    e->ttl = v.p[IPV6_HOP_LIMIT];
     return *next == ICMPV6 && read_echo(view_from(v, at), e, ECHO6_REQUEST, ECHO6_REPLY);
 }
 
@@ -266,6 +260,7 @@ APART static void watch_icmp(const struct watch *w)
         watch_request(w, &e);
     else
         watch_reply(w, &e);
+    watch_echo_number(w, &e);
 }
 
 /* Or a fragment, which may have ICMPv6. */

@@ -17,6 +17,8 @@ struct group_qkeys *group_qkeys_new(void);       /* sa_answers.c */
 struct routing_loops *routing_loops_new(void);   /* routing_loops.c */
 struct tcp_flows *tcp_flows_new(void);           /* tcp.c */
 struct summed *summed_new(void);                 /* checksums.c */
+struct dhcp_leases *dhcp_leases_new(void);       /* dhcp_leases.c */
+struct pings *pings_new(void);                   /* echo_replies.c */
 
 struct receivers *receivers_new(void); /* receivers.c */
 void receivers_free(struct receivers *r);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Errors of ICMP (RFC 792, RFC 4443) that have their cause on the link: a router that gets no reply
- * to its ARP request or neighbour solicitation, fragments that do not arrive, and datagrams that
- * are too big and do not get smaller. Each has the beginning of the datagram that it is about.
+ * Errors of ICMP (RFC 792, RFC 4443): a router that gets no reply to its ARP request or neighbour
+ * solicitation, fragments that do not arrive, datagrams that are too big and do not get smaller,
+ * and destinations to which a router has no way. Each has the beginning of the datagram that it is
+ * about. Those that hosts send, such as "port unreachable", are no events.
  */
+#include "analysis/ip.h"
 #include "analysis/unanswered.h"
 #include "rules/check_context.h"
 
@@ -47,6 +49,29 @@ static const struct icmp_error {
      "does not get whole datagrams: a fragment is missing (ICMP, reassembly time exceeded)"},
     {TYPE_IPV6, 3, 1, EVENT_LARGE_LOST,
      "does not get whole datagrams: a fragment is missing (ICMPv6, reassembly time exceeded)"},
+    {TYPE_IPV4, 11, 0, EVENT_ROUTING_LOOP, ""},
+    {TYPE_IPV6, 3, 0, EVENT_ROUTING_LOOP, ""},
+    {TYPE_IPV4, 3, 0, EVENT_IP_UNREACHABLE, "cannot be reached: network unreachable (ICMP)"},
+    {TYPE_IPV4, 3, 6, EVENT_IP_UNREACHABLE, "cannot be reached: network unknown (ICMP)"},
+    {TYPE_IPV4, 3, 7, EVENT_IP_UNREACHABLE, "cannot be reached: host unknown (ICMP)"},
+    {TYPE_IPV4, 3, 9, EVENT_IP_UNREACHABLE,
+     "cannot be reached: network administratively prohibited (ICMP)"},
+    {TYPE_IPV4, 3, 10, EVENT_IP_UNREACHABLE,
+     "cannot be reached: host administratively prohibited (ICMP)"},
+    {TYPE_IPV4, 3, 11, EVENT_IP_UNREACHABLE,
+     "cannot be reached: network unreachable for the type of service (ICMP)"},
+    {TYPE_IPV4, 3, 12, EVENT_IP_UNREACHABLE,
+     "cannot be reached: host unreachable for the type of service (ICMP)"},
+    {TYPE_IPV4, 3, 13, EVENT_IP_UNREACHABLE,
+     "cannot be reached: communication administratively prohibited (ICMP)"},
+    {TYPE_IPV6, 1, 0, EVENT_IP_UNREACHABLE, "cannot be reached: no route (ICMPv6)"},
+    {TYPE_IPV6, 1, 1, EVENT_IP_UNREACHABLE,
+     "cannot be reached: communication administratively prohibited (ICMPv6)"},
+    {TYPE_IPV6, 1, 2, EVENT_IP_UNREACHABLE,
+     "cannot be reached: it is beyond the scope of the source address (ICMPv6)"},
+    {TYPE_IPV6, 1, 5, EVENT_IP_UNREACHABLE,
+     "cannot be reached: the source address failed a policy (ICMPv6)"},
+    {TYPE_IPV6, 1, 6, EVENT_IP_UNREACHABLE, "cannot be reached: the route rejects it (ICMPv6)"},
 };
 
 static const struct icmp_error *find_error(uint16_t ethertype, struct view icmp)
@@ -64,7 +89,8 @@ static void report_error(const struct watch *w, const struct icmp_error *error,
     struct sender who = sender_of(w->f, w->p);
     char source[SENDER_TEXT_SIZE], target[SENDER_TEXT_SIZE];
     const struct event_key key = event_key(w, error->kind, who.gid, to->bytes,
-                                           (uint64_t)1 << 32 | who.lid);
+                                           (uint64_t)1 << 32 | (uint64_t)error->code << 16 |
+                                               who.lid);
     watch_event(w, &key, &who, 0, "it reports to %s that %s %s", ip_text(source, from),
                 ip_text(target, to), error->what);
 }
@@ -81,6 +107,13 @@ static bool goes_on(const struct watch *w, const struct ip *from, const struct i
     return ++e->count >= TOO_BIG && ms - e->first_ms >= TOO_BIG_MS;
 }
 
+static void time_exceeded(const struct watch *w, struct view about, bool v4)
+{
+    struct ip_datagram d;
+    if (ip_datagram_read(about, v4, &d))
+        watch_time_exceeded(w, &d);
+}
+
 void watch_icmp_error(const struct watch *w, struct view icmp)
 {
     uint16_t ethertype = w->p->datagram.encap.type;
@@ -88,6 +121,10 @@ void watch_icmp_error(const struct watch *w, struct view icmp)
     const struct icmp_error *error = find_error(ethertype, icmp);
     if (!error || view_has(icmp, ICMP_DATAGRAM, v4 ? IPV4_SIZE : IPV6_SIZE) != WIRE_OK)
         return;
+    if (error->kind == EVENT_ROUTING_LOOP) {
+        time_exceeded(w, view_from(icmp, ICMP_DATAGRAM), v4);
+        return;
+    }
     const uint8_t *d = icmp.p + ICMP_DATAGRAM;
     struct ip from = v4 ? ip_read(d + IPV4_SOURCE, IPV4_ADDRESS_SIZE)
                         : ip_read(d + IPV6_SOURCE, IPV6_ADDRESS_SIZE);

@@ -43,6 +43,11 @@ static bool read_ipv6(struct view v, struct ip_datagram *d)
     return true;
 }
 
+bool ip_datagram_read(struct view v, bool v4, struct ip_datagram *d)
+{
+    return v4 ? read_ipv4(v, d) : read_ipv6(v, d);
+}
+
 /* Of a message of several packets, the first has the headers. */
 static bool read_ip(const struct watch *w, struct ip_datagram *d)
 {

@@ -3,12 +3,18 @@
  * Datagrams that go round between routers: the same one comes again and again on the link, with a
  * TTL that falls. A router that sends a datagram back to its link has it twice there, which is no
  * loop.
+ *
+ * Or they go round elsewhere: a router reports that the TTL of a datagram has ended (ICMP
+ * "time exceeded"), which went through the link with a large one. Programs that trace a route begin
+ * with small ones.
  */
 #include "analysis/ip.h"
 #include "model/mix.h"
 #include "rules/check_context.h"
 
 enum { LOOPS = 1 << 10, ROUNDS = 3, BODY = 24 };
+/* Programs that trace a route stop at 30; and hardly any path has more routers. */
+enum { LARGE_TTL = 32 };
 static const int64_t age_ns = INT64_C(10) * 1000000000;
 
 /* A cache: a datagram that is overwritten by another counts as not seen. */
@@ -81,4 +87,25 @@ void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
     r->ns = ns;
     if (++r->again >= ROUNDS)
         report(w, d, r);
+}
+
+void watch_time_exceeded(const struct watch *w, const struct ip_datagram *about)
+{
+    uint64_t hash = hash_of(w, about);
+    const struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
+    int64_t ns = w->p->at.ns;
+    bool is_whole = about->body.cap >= MIN(BODY, about->length);
+    if (!is_whole || r->hash != hash || r->ttl <= LARGE_TTL || ns < r->ns ||
+        (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns)
+        return;
+    struct sender who = sender_of(w->f, w->p);
+    struct ip source_ip = ip_sender(about), to = ip_receiver(about);
+    struct sender from = sender_with_ip((struct sender){.known = 0}, &source_ip);
+    char source[SENDER_TEXT_SIZE], target[SENDER_TEXT_SIZE];
+    const struct event_key key = event_key(w, EVENT_ROUTING_LOOP, NULL, to.bytes, 1);
+    watch_event(
+        w, &key, &who, r->frame,
+        "a datagram of %s to %s goes round between routers: it came by with a TTL of %u, which "
+        "has ended (ICMP, time exceeded)",
+        sender_text(source, &from), ip_receiver_text(target, about), r->ttl);
 }

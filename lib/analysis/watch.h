@@ -44,6 +44,8 @@ struct watch {
     struct size_errors *size_errors;
     struct tcp_flows *tcp;
     struct summed *summed;
+    struct dhcp_leases *leases;
+    struct pings *pings;
 };
 
 /*

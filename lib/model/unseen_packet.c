@@ -68,6 +68,22 @@ static void follow_datagram(struct fabric *f, const struct packet *p)
     psn_gaps_see(f->psn_gaps, &sender, p->ib.psn, p->at.frame, evidence);
 }
 
+/*
+ * A table of the SA whose AttributeOffset is less than a record, as 0, which is right only for one
+ * record or none (IBA 15.2.1.1). The first segment shows it: other segments follow, or it has two
+ * records.
+ */
+static bool has_no_offset(const struct sa *sa)
+{
+    uint32_t size = sa_record_size(sa->mad.attribute);
+    bool is_last = (sa->rmpp_flags & RMPP_FLAG_LAST) != 0;
+    bool is_first = sa->mad.method == SA_GET_TABLE_RESP && sa->mad.status == 0 &&
+                    sa->rmpp_type == RMPP_TYPE_DATA && sa->segment == 1;
+    return is_first && sa->record_stride < size &&
+           (!is_last || (sa->payload_length >= RMPP_SA_HEADER + 2 * size &&
+                         sa->payload_length <= RMPP_SA_HEADER + SA_DATA_SIZE));
+}
+
 /* Reports are requests of the SA. */
 static void follow_sa(struct fabric *f, const struct packet *p)
 {
@@ -81,6 +97,7 @@ static void follow_sa(struct fabric *f, const struct packet *p)
     }
     waiting_response(f->waiting, &p->dst, m->tid);
     transfers_see(f->transfers, &p->dst, &p->mad.sa, p->at.frame, p->at.ns);
+    unseen_add(&f->unseen, UNSEEN_OFFSETS, has_no_offset(&p->mad.sa), p->at.frame);
 }
 
 static void follow_sequences(struct fabric *f, const struct packet *p)

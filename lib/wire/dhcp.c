@@ -54,6 +54,10 @@ static void read_option(struct view v, uint8_t code, uint32_t at, uint8_t n, str
         d->message_type = v.p[at];
     if (code == DHCP_OPTION_OVERLOAD && n > 0)
         *overload = v.p[at];
+    if (code == DHCP_OPTION_REQUESTED_ADDRESS && n == sizeof(uint32_t))
+        d->requested = be32(v.p + at);
+    if (code == DHCP_OPTION_LEASE_TIME && n == sizeof(uint32_t))
+        d->lease_seconds = be32(v.p + at);
     if (code == DHCP_OPTION_CLIENT_ID) {
         if (d->client_id_length == 0) /* skip a part without data */
             d->client_id = at;
@@ -115,6 +119,7 @@ enum wire_result dhcp_decode(struct view v, struct dhcp *d)
         .hlen = v.p[DHCP_HLEN],
         .flags = be16(v.p + DHCP_FLAGS),
         .ciaddr = be32(v.p + DHCP_CIADDR),
+        .yiaddr = be32(v.p + DHCP_YIADDR),
         .giaddr = be32(v.p + DHCP_GIADDR),
     };
     d->options = read_all_options(v, d);

@@ -16,6 +16,7 @@ enum {
     DHCP_XID = 4,
     DHCP_FLAGS = 10,
     DHCP_CIADDR = 12,
+    DHCP_YIADDR = 16,
     DHCP_GIADDR = 24,
     DHCP_CHADDR = 28,
     DHCP_SNAME = 44,
@@ -32,6 +33,8 @@ enum { DHCP_FLAG_BROADCAST = 0x8000 };
 
 enum {
     DHCP_OPTION_PAD = 0,
+    DHCP_OPTION_REQUESTED_ADDRESS = 50,
+    DHCP_OPTION_LEASE_TIME = 51,
     DHCP_OPTION_OVERLOAD = 52,
     DHCP_OPTION_MESSAGE_TYPE = 53,
     DHCP_OPTION_CLIENT_ID = 61,
@@ -45,7 +48,9 @@ enum {
     DHCP_DISCOVER = 1,
     DHCP_REQUEST = 3,
     DHCP_DECLINE = 4,
+    DHCP_ACK = 5,
     DHCP_NAK = 6,
+    DHCP_RELEASE = 7,
     DHCP_INFORM = 8,
 };
 
@@ -56,7 +61,9 @@ struct dhcp {
     uint8_t op, htype, hlen;
     uint8_t message_type; /* 0: no such option (BOOTP), or not captured */
     uint16_t flags;
-    uint32_t ciaddr, giaddr;
+    uint32_t ciaddr, yiaddr, giaddr;
+    uint32_t requested;        /* requested IP address; 0: no such option */
+    uint32_t lease_seconds;    /* 0: no such option */
     uint32_t client_id;        /* offset of the option's first data byte; 0: no such option */
     uint32_t client_id_length; /* of all its parts (RFC 3396) */
     /*

@@ -12,7 +12,7 @@ import pytest
 
 from frames import ib
 from frames import events as more
-from frames import events_again, events_link, events_pairs
+from frames import events_again, events_ip, events_link, events_pairs
 from frames.connection import Link
 from frames.events import ask_only, copy_last, goes_on, link, number
 from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, SEND_ONLY, mad_frame
@@ -41,6 +41,7 @@ def ask_join(s, host, group, **options):
 # ---- cases: each returns (its tape, [(event, frame, count, texts that it has), ...])
 
 CASES = more.CASES + events_link.CASES + events_again.CASES + events_pairs.CASES
+CASES += events_ip.CASES
 
 
 def case(build):
@@ -1083,7 +1084,7 @@ def large_pings_in_fragments():
     sized(s, a, b, (56,), (56,))
     for seq in range(4):
         s.ud(a, b, events_pairs.fragment(a, b, seq))
-        s.ud(b, a, ping(b, a, seq=seq, size=1900, reply=True))
+        s.ud(b, a, ping(b, a, seq=seq, size=2000, reply=True))
         s.wait(1)
     before = number(s)
     sized(s, a, b, (56,) * 70, (56,))

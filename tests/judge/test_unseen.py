@@ -10,6 +10,7 @@ import struct
 import pytest
 
 from frames import ib, variants
+from frames.events import link, number
 from frames.variants import connections, datagrams, forms, links  # they enter their variants
 from support import capfile, check
 from support.paths import testdata
@@ -152,6 +153,30 @@ def times_back():
         for i, f in enumerate(FRAMES, 1)
     ]
     return pcap(frames)
+
+
+def since_1970(seconds):
+    """Each frame so long after the start of 1970, and the file's own time after it."""
+    frames = [
+        capfile.Frame(f.time - FRAMES[0].time + seconds * 10**9, f.data, f.wire) for f in FRAMES
+    ]
+    return pcap(frames)
+
+
+def table(offset, records, segments=1):
+    """A response of the SA to GetTable(PathRecord); its first frame is that of the first segment."""
+    s, a, b = link(2)
+    data = ib.path_record(b.gid, a.gid, dlid=b.lid, slid=a.lid, pkey=0xFFFF) * records
+    tid = s.next_tid()
+    s.sa(a, s.sm, ib.GET_TABLE, tid, ib.ATTR_PATH_RECORD, data[:64], 1 << 2 | 1 << 3)
+    for n in range(segments):
+        flags = ib.RMPP_ACTIVE | (ib.RMPP_FIRST if n == 0 else 0)
+        flags |= ib.RMPP_LAST if n == segments - 1 else 0
+        part = data[200 * n : 200 * (n + 1)]
+        header = ib.rmpp_header(ib.RMPP_DATA, flags, n + 1, 20 + len(part))
+        options = dict(attr_offset=offset, rmpp=header)
+        s.sa(s.sm, a, ib.GET_TABLE_RESP, tid, ib.ATTR_PATH_RECORD, part, **options)
+    return s.pcap(), number(s) - segments + 1
 
 
 # ---- packets that are not judged
@@ -322,6 +347,7 @@ WITHHOLD.update(NOT_JUDGED)
 MENTION = {
     "truncated contents": (lambda: cut(100), {"truncated-contents": (1, 45)}),
     "times": (times_back, {"times-back": (1, 61)}),
+    "seconds since a start": (lambda: since_1970(60), {"old-times": (117, 1)}),
     "if_filter": (
         lambda: left_out({FILTER: b"\0lid 2"}),
         {"filtered": (90, 0), "filtered-interfaces": (1, 0)},
@@ -396,6 +422,7 @@ def test_word_without_effect_on_the_verdict(name, tmp_path):
         lambda: obsolete(0xFFFF),  # not known
         lambda: erf(),
         lambda: pcap(FRAMES),
+        lambda: since_1970(946684800),
         *JUDGED.values(),
     ],
 )
@@ -458,6 +485,20 @@ def test_equal_times_are_named(tmp_path):
     ):
         document, _ = report(write(tmp_path, pcap(frames)))
         assert unseen(document).get("equal-times") == expected
+
+
+@pytest.mark.parametrize(
+    "offset, records, segments, is_named",
+    [(0, 2, 1, True), (0, 7, 3, True), (7, 2, 1, True)]
+    + [(0, 0, 1, False), (0, 1, 1, False), (8, 2, 1, False), (8, 7, 3, False)],
+)
+def test_tables_without_an_offset(offset, records, segments, is_named, tmp_path):
+    """AttributeOffset counts 8 bytes; a PathRecord has 64. It may be 0 with one record or none."""
+    data, first = table(offset, records, segments)
+    path = write(tmp_path, data)
+    named = unseen(report(path)[0]).get("tables-without-offset")
+    assert named == ((1, first) if is_named else None)
+    assert ("NO VIOLATION PROVED: 1 table of the SA not judged" in text_of(path)[-1]) == is_named
 
 
 def test_all_formats_show_it(tmp_path):

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What echo.c and echo_replies.c share. Private to analysis/. */
+#ifndef IPOIB_ANALYSIS_ECHO_H
+#define IPOIB_ANALYSIS_ECHO_H
+
+#include "analysis/watch.h"
+
+struct echo {
+    struct ip from, to;
+    bool request;
+    uint32_t size;    /* bytes of the datagram, or SIZE_FRAGMENTED */
+    uint32_t header;  /* bytes before ICMP */
+    uint8_t ttl;      /* or hop limit */
+    uint64_t number;  /* identifier and sequence number, and a bit that is set */
+    struct view icmp; /* if it is another ICMP message; p NULL: it is none */
+};
+
+/* Size of a datagram of which only the first fragment is read. */
+enum { SIZE_FRAGMENTED = 65536 };
+
+/* The request or reply against the others of its identifier and sequence number. */
+void watch_echo_number(const struct watch *w, const struct echo *e);
+
+#endif

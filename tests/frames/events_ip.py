@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Captures with events of DHCP leases, of replies to pings and of errors of ICMP, each with harmless
+look-alikes. A case returns its tape and the events that it must raise: (event, frame, count, texts that
+it has). NUMBER is the number of the last frame so far."""
+from frames import ib
+from frames.events import (
+    ACK,
+    DISCOVER,
+    NAK,
+    OFFER,
+    REQUEST,
+    copy_last,
+    goes_on,
+    link,
+    number,
+)
+from frames.events_link import icmp6_error, icmp_error
+from frames.ib import encap
+from frames.unusual_datagrams import dhcp_datagram
+
+CASES = []
+RELEASE, DECLINE, INFORM = 7, 4, 8
+ADDRESS = "10.0.0.9"
+
+
+def case(build):
+    CASES.append(build)
+    return build
+
+
+# ---- one address for two clients
+
+
+def message(
+    op, kind, xid, client, yiaddr="0.0.0.0", ciaddr="0.0.0.0", giaddr="0.0.0.0", options=b""
+):
+    """RFC 4390: no hardware address. client: of the identifier; None: without (RFC 2131 of servers)."""
+    head = bytes((op, 32, 0, 0)) + ib.u32(xid) + ib.u16(0) + ib.u16(0x8000)
+    addresses = b"".join(ib.ip4(a) for a in (ciaddr, yiaddr, "0.0.0.0", giaddr))
+    identifier = b""
+    if client is not None:
+        identifier = bytes((61, 19, 255)) + ib.u32(client) + bytes((0, 3, 0, 32)) + bytes(10)
+    rest = bytes(16 + 64 + 128) + bytes.fromhex("63825363") + bytes((53, 1, kind))
+    return head + addresses + rest + identifier + options + b"\xff"
+
+
+def asks(s, host, kind, xid, client, **fields):
+    up = message(1, kind, xid, client, **fields)
+    s.ud(host, s.broadcast(), dhcp_datagram("0.0.0.0", "255.255.255.255", (68, 67), up))
+
+
+def gives(s, server, kind, xid, client=None, address=ADDRESS, seconds=3600, **fields):
+    options = bytes((51, 4)) + ib.u32(seconds) if seconds else b""
+    down = message(2, kind, xid, client, yiaddr=address, options=options, **fields)
+    s.ud(server, s.broadcast(), dhcp_datagram(server.ip, "255.255.255.255", (67, 68), down))
+
+
+def lease(s, host, server, client, xid=None, **fields):
+    """Four messages, of which the last gives the address."""
+    xid = 0x1000 + client if xid is None else xid
+    asks(s, host, DISCOVER, xid, client)
+    gives(s, server, OFFER, xid, **fields)
+    asks(s, host, REQUEST, xid, client)
+    gives(s, server, ACK, xid, **fields)
+
+
+def renew(s, host, server, client, **fields):
+    """The last two of them: the client has had an address before."""
+    xid = 0x2000 + client
+    asks(s, host, REQUEST, xid, client)
+    gives(s, server, ACK, xid, **fields)
+
+
+@case
+def address_that_two_clients_get():
+    """One server, and a second one that gives it again."""
+    s, a, b, c = link()
+    lease(s, a, c, 1)
+    first = number(s)
+    s.wait(60)
+    lease(s, b, c, 2)
+    texts = [b.gid, ADDRESS, a.gid, "server IP 10.0.0.3", "in frame %d" % first, "3600 s"]
+    return s, [("duplicate_ip", number(s), 1, texts)]
+
+
+@case
+def address_that_two_servers_give():
+    """The client identifier is in the replies (RFC 6842); the lease of the first has no end."""
+    s, a, b, c = link()
+    d = c.also(ip="10.0.0.4")
+    lease(s, a, c, 1, seconds=0xFFFFFFFF)
+    s.wait(10**6)
+    asks(s, b, REQUEST, 0x77, 2)
+    gives(s, d, ACK, 0x77, client=2)
+    return s, [("duplicate_ip", number(s), 1, [b.gid, "server IP 10.0.0.4", "has no end"])]
+
+
+@case
+def address_that_is_free_again():
+    """After a release, a refusal by the client or the server, the lease's end, another address of the
+    client, and a new search."""
+    s, a, b, c = link()
+    requested = bytes((50, 4)) + ib.ip4(ADDRESS)
+    for n, free in enumerate(
+        (
+            lambda: asks(s, a, RELEASE, 1, 1, ciaddr=ADDRESS),
+            lambda: asks(s, a, DECLINE, 1, 1, options=requested),
+            lambda: (asks(s, a, REQUEST, 2, 1), gives(s, c, NAK, 2, address="0.0.0.0")),
+            lambda: s.wait(3600),
+            lambda: renew(s, a, c, 1, address="10.0.0.10"),
+            lambda: asks(s, a, DISCOVER, 3, 1),
+        )
+    ):
+        s.wait(5000)
+        lease(s, a, c, 1)
+        free()
+        lease(s, b, c, 2 + n)
+    return s, [(name, frame, 1, []) for name, frame in refusals(s)]
+
+
+def refusals(s):
+    """Frames of DHCPDECLINE and DHCPNAK, which have their own event."""
+    found = []
+    for frame, record in enumerate(s.records, 1):
+        if bytes((53, 1, DECLINE)) in record[1] or bytes((53, 1, NAK)) in record[1]:
+            found.append(("dhcp_refused", frame))
+    return found
+
+
+@case
+def address_that_one_host_gets_again():
+    """The same client on another port, another client identifier of the same port, a renewed lease, a
+    reply to an INFORM, replies without a request, through a relay, and of two clients that use one
+    transaction ID; a tap has each twice."""
+    s, a, b, c = link()
+    lease(s, a, c, 1)
+    renew(s, b, c, 1)
+    renew(s, b, c, 2)
+    renew(s, b, c, 2)
+    asks(s, a, INFORM, 9, 1, ciaddr="10.0.0.1")
+    gives(s, c, ACK, 9, address="0.0.0.0", seconds=0)
+    gives(s, c, ACK, 10, client=3)
+    lease(s, b, c, 2)
+    copy_last(s)
+    asks(s, a, REQUEST, 11, 1, giaddr="10.0.0.77")
+    gives(s, c, ACK, 11, giaddr="10.0.0.77")
+    lease(s, b, c, 2)
+    asks(s, a, REQUEST, 12, 1)
+    asks(s, c, REQUEST, 12, 4)
+    gives(s, c, ACK, 12)
+    return s, []
+
+
+@case
+def address_whose_release_may_be_lost():
+    """A gap in the PSNs of the first client."""
+    s, a, b, c = link()
+    lease(s, a, c, 1)
+    asks(s, a, RELEASE, 1, 1, ciaddr=ADDRESS)
+    del s.records[-1]
+    s.ping(a, c)
+    lease(s, b, c, 2)
+    return s, []
+
+
+# ---- replies to pings
+
+
+def echo4(s, a, b, reply, ttl=64, seq=11, size=56, change=None, **options):
+    body = bytearray(ib.icmp_echo(0x4242, seq, ib.fill(size), reply))
+    if change:
+        body[change] ^= 0x40
+        body[2:4] = b"\0\0"
+        body[2:4] = ib.u16(ib.inet_checksum(bytes(body)))
+    s.ud(a, b, encap(0x0800, ib.ipv4(a.ip, b.ip, 1, bytes(body), ttl=ttl)), **options)
+
+
+def echo6(s, a, b, kind, change=0, size=8):
+    body = ib.u8(kind) + bytes(3) + ib.u16(7) + ib.u16(1) + ib.fill(size - 1) + ib.u8(change)
+    s.icmp6(a, b, b.ll, body)
+
+
+@case
+def ping_with_two_replies():
+    """By one port, and by another one that uses the address."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    echo4(s, a, b, False)
+    echo4(s, b, a, True)
+    first = number(s)
+    echo4(s, b, a, True)
+    second = number(s)
+    s.wait(1)
+    echo4(s, a, b, False, seq=12)
+    echo4(s, b, a, True, seq=12)
+    echo4(s, c.also(ip=b.ip), a, True, seq=12, ttl=128)
+    texts = [b.gid, "ping of IP 10.0.0.1", "another is in frame %d)" % first]
+    return s, [("echo_wrong_answer", second, 2, texts)]
+
+
+@case
+def ping_that_another_port_answers_too():
+    s, a, b, c = link()
+    s.meet(a, b)
+    echo4(s, a, b, False)
+    echo4(s, b, a, True)
+    echo4(s, c.also(ip=b.ip), a, True)
+    return s, [("echo_wrong_answer", number(s), 1, ["LID 3", "from LID 2"])]
+
+
+@case
+def pings_with_one_reply_each():
+    """A tap's copy; the reply through a router, with a smaller TTL; requests of one number, of which the
+    second was not captured, each second; and of which the third was not, five a second."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    echo4(s, a, b, False)
+    echo4(s, b, a, True)
+    copy_last(s)
+    echo4(s, a, b, False, seq=12)
+    echo4(s, b, a, True, seq=12)
+    echo4(s, c.also(ip=b.ip), a, True, ttl=63, seq=12)
+    for seq, lost, seconds in ((13, 1, 1), (14, 2, 0.2)):
+        for n in range(3):
+            echo4(s, a, b, False, seq=seq)
+            if n == lost:
+                del s.records[-1]
+            echo4(s, b, a, True, seq=seq)
+            s.wait(seconds)
+    return s, []
+
+
+@case
+def replies_with_other_data():
+    s, a, b, c = link()
+    s.meet(a, b)
+    echo4(s, a, b, False)
+    echo4(s, b, a, True, change=40)
+    first = number(s)
+    echo4(s, a, b, False, seq=12)
+    echo4(s, b, a, True, seq=12, size=48)
+    echo6(s, c, a, 128)
+    echo6(s, a, c, 129, change=7)
+    return s, [
+        ("echo_wrong_answer", first, 1, [b.gid, "other data", "in frame %d" % (first - 1)]),
+        ("echo_wrong_answer", first + 2, 1, ["has 56 bytes of ICMP", "has 64"]),
+        ("echo_wrong_answer", number(s), 1, [a.gid, "other data"]),
+    ]
+
+
+@case
+def reply_that_was_changed_after_its_checksum():
+    """One fault, one event."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    echo4(s, a, b, False)
+    body = bytearray(ib.icmp_echo(0x4242, 11, ib.fill(56), True))
+    body[2] ^= 0x40
+    s.ud(b, a, encap(0x0800, ib.ipv4(b.ip, a.ip, 1, bytes(body))))
+    return s, [("wrong_checksum", number(s), 1, [b.gid, "ICMP"])]
+
+
+@case
+def replies_with_the_same_data():
+    """ICMP and ICMPv6, truncated by the capture, with an IPv4 option, of another code (which a reply need
+    not have), of a number that two requests of different sizes have; and a reply in fragments."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    echo4(s, a, b, False)
+    echo4(s, b, a, True)
+    time, octets, size = s.records[-1]
+    s.records[-1] = time, octets[:70], size
+    echo6(s, a, b, 128)
+    echo6(s, b, a, 129)
+    for size in (56, 80):
+        echo4(s, a, b, False, seq=12, size=size)
+    for size in (56, 80):
+        echo4(s, b, a, True, seq=12, size=size)
+    request = bytearray(ib.icmp_echo(0x4242, 13, ib.fill(56), False))
+    request[1:4] = bytes(3)
+    request[1] = 9
+    request[2:4] = ib.u16(ib.inet_checksum(bytes(request)))
+    s.ud(a, b, encap(0x0800, ib.ipv4(a.ip, b.ip, 1, bytes(request))))
+    echo4(s, b, a, True, seq=13)
+    echo4(s, a, b, False, seq=14, size=1400)
+    whole = ib.icmp_echo(0x4242, 14, ib.fill(1400), True)
+    s.ud(b, a, encap(0x0800, ib.ipv4(b.ip, a.ip, 1, whole[:800], flags=1)))
+    return s, []
+
+
+# ---- errors of ICMP
+
+
+@case
+def destinations_without_a_way():
+    """A router has no route (3, 0; ICMPv6 1, 0), and a firewall forbids (3, 13)."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    before = number(s)
+    for _ in range(2):
+        icmp_error(s, a, b, 3, 0, ib.ipv4(b.ip, "10.9.9.9", 17, bytes(8)))
+    icmp_error(s, a, b, 3, 13, ib.ipv4(b.ip, "10.9.9.9", 17, bytes(8)))
+    icmp6_error(s, a, b, 1, 0, ib.ipv6(b.ll, "2001:db8::1", 17, bytes(8)))
+    return s, [
+        ("ip_unreachable", before + 1, 2, [a.gid, "10.9.9.9 cannot be", "network unreachable"]),
+        ("ip_unreachable", before + 3, 1, ["communication administratively prohibited (ICMP)"]),
+        ("ip_unreachable", before + 4, 1, ["2001:db8::1", "no route (ICMPv6)"]),
+    ]
+
+
+def through(s, a, b, ttl, ident, size=40):
+    """b forwards a datagram. Returns what it reports of it when the TTL has ended."""
+    body = ib.udp(a.ip, "10.9.9.9", 5000, 5001, ib.fill(size))
+    s.ud(a, b, encap(0x0800, ib.ipv4(a.ip, "10.9.9.9", 17, body, ttl=ttl, ident=ident)))
+    return ib.ipv4(a.ip, "10.9.9.9", 17, body, ttl=1, ident=ident)
+
+
+def time_exceeded(s, b, a, about, kept=576):
+    body = bytes((11, 0)) + bytes(6) + about[:kept]
+    body = body[:2] + ib.u16(ib.inet_checksum(body)) + body[4:]
+    s.ud(b, a, encap(0x0800, ib.ipv4(b.ip, a.ip, 1, body)))
+
+
+@case
+def datagram_that_goes_round_elsewhere():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    for ident in (1, 2):
+        time_exceeded(s, b, a, through(s, a, b, 64, ident))
+    texts = [b.gid, a.ip, "10.9.9.9", "TTL of 64", "time exceeded"]
+    return s, [("routing_loop", number(s) - 2, 2, texts)]
+
+
+@case
+def errors_that_are_no_loop():
+    """Programs that trace a route, an error about a datagram that did not come by, one that has too
+    little of it, and errors of the destination itself: no such port (3, 3; 1, 4)."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    for ttl in (1, 2, 30):
+        time_exceeded(s, b, a, through(s, a, b, ttl, ttl))
+    about = through(s, a, b, 64, 77)
+    del s.records[-1]
+    time_exceeded(s, b, a, about)
+    time_exceeded(s, b, a, through(s, a, b, 64, 78), kept=28)
+    icmp_error(s, b, a, 3, 3, ib.ipv4(a.ip, b.ip, 17, bytes(8)))
+    icmp6_error(s, b, a, 1, 4, ib.ipv6(a.ll, b.ll, 17, bytes(8)))
+    goes_on(s)
+    return s, []
