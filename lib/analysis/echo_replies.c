@@ -66,8 +66,7 @@ static bool is_checksum_right(const struct echo *e)
     uint64_t sum = checksum_sum(e->icmp.p, length);
     if (e->from.length == IPV4_ADDRESS_SIZE)
         return checksum_sum_is_right(sum);
-    sum += checksum_sum(e->from.bytes, e->from.length) +
-           checksum_sum(e->to.bytes, e->to.length);
+    sum += checksum_sum(e->from.bytes, e->from.length) + checksum_sum(e->to.bytes, e->to.length);
     enum { ICMPV6 = 58 };
     return checksum_sum_is_right(sum + GUINT16_TO_BE((uint16_t)length) +
                                  GUINT16_TO_BE((uint16_t)ICMPV6));
