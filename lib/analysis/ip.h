@@ -53,7 +53,7 @@ void watch_ip_checksums(const struct watch *w, const struct ip_datagram *d); /* 
 void watch_routing_loop(const struct watch *w, const struct ip_datagram *d); /* routing_loops.c */
 /* An ICMP error says that the TTL of the datagram has ended. */
 void watch_time_exceeded(const struct watch *w, const struct ip_datagram *about);
-/* The datagram at the start of v, if it is no fragment (ip.c). */
+/* The datagram at the start of v, if it is no fragment (ip_datagram.c). */
 bool ip_datagram_read(struct view v, bool v4, struct ip_datagram *d);
 void watch_tcp(const struct watch *w, const struct ip_datagram *d);   /* tcp.c */
 void watch_dhcp6(const struct watch *w, const struct ip_datagram *d); /* dhcp6.c */

@@ -23,7 +23,15 @@ CAPTURES = sorted(
 
 # What the plugin does not see, or not of all frames: Wireshark's dissectors do not pass on some
 # packets whose captured bytes end early (doc/reports.md, Not seen).
-OF_THE_FILE = ("lost-", "marked-", "all-", "unknown-link-type", "times-back", "truncated-")
+OF_THE_FILE = (
+    "lost-",
+    "marked-",
+    "all-",
+    "unknown-link-type",
+    "times-back",
+    "old-times",
+    "truncated-",
+)
 
 
 def without_tool(report):
