@@ -168,7 +168,7 @@ static void report_no_link(struct program *r, const struct plan_part *p, const c
         t.ipv6 = p->targets[i].ipv6;
         memcpy(t.ip, p->targets[i].ip, 16);
         g_strlcpy(t.name, j.name, sizeof t.name);
-        char *cause = why_no_reply(&t, error, 0);
+        char *cause = why_no_reply(&t, error);
         j.trouble = plain_dup(error);
         g_free(cause);
         ready(r, &j);

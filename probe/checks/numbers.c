@@ -39,7 +39,10 @@ static char *peer_text(const struct target *t)
                            q->first_try);
     if (q->late || q->never)
         g_string_append_printf(text, ", %u late, %u never", q->late, q->never);
-    g_string_append_printf(text, ", %u of %u packets lost", q->lost, q->packets);
+    if (q->lost)
+        g_string_append_printf(text, ", %u of %u packets lost", q->lost, q->packets);
+    else
+        g_string_append(text, ", no packet lost");
     add_times(text, "; round trip (min/median/99 %)", name_of_ud(t), &t->peer->over_ud);
     add_times(text, t->peer->over_ud.n ? "," : "; round trip (min/median/99 %)", "over RC",
               &t->peer->over_rc);
@@ -53,10 +56,9 @@ void numbers_report(struct target *t, unsigned at)
         return;
     j->over_ud = results_times(&t->peer->over_ud);
     j->over_rc = results_times(&t->peer->over_rc);
-    char *peer = peer_text(t), *sa = t->yield ? NULL : sa_times_text(t->run);
-    results_set_stage(t->results, at, "%s%s%s", peer, sa ? "; " : "", sa ? sa : "");
-    if (!t->yield)
-        sa_times_keep(t);
+    char *peer = peer_text(t);
+    results_set_stage(t->results, at, "%s", peer);
+    if (!t->yield) /* the targets of a sweep share them */
+        sa_times_report(t, "peer.sa-times");
     g_free(peer);
-    g_free(sa);
 }

@@ -11,10 +11,8 @@
 #include "probe/checks/watch.h"
 #include "probe/exchange/connection.h"
 #include "probe/exchange/exchange.h"
-#include "probe/exchange/response_times.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/receive.h"
-#include "probe/exchange/request.h"
+#include "probe/exchange/response_times.h"
 #include "probe/link/advice.h"
 #include "probe/link/counters_stage.h"
 #include "probe/link/hostif.h"
@@ -249,31 +247,16 @@ static void report_broken(struct target *t)
     g_free(own);
 }
 
-enum { LATE_WAIT_MS = 2000 };
-
-/*
- * Is the peer silent, or slow? Returns the milliseconds from the first request to a reply that is
- * too late; 0: there is none.
- */
-static unsigned await_late_reply(struct target *t)
-{
-    struct response a;
-    const struct request q = {.multicast = true};
-    struct pending_request x = {.q = &q, .ipv6 = t->ipv6, .ip = t->ip, .a = &a};
-    gint64 begin = t->peer->response_times.first_sent;
-    if (t->yield || !receive_await(t, LATE_WAIT_MS, request_take_response, &x))
-        return 0;
-    return (unsigned)((g_get_monotonic_time() - begin) / 1000);
-}
-
 /* NULL: the run ended. */
 static char *explain_no_reply(struct target *t)
 {
     const char *requests = t->ipv6 ? "neighbour solicitations" : "ARP requests";
-    unsigned ms = t->run->options->timeout_ms, late = await_late_reply(t);
-    if (target_ended(t))
+    unsigned ms = t->run->options->timeout_ms;
+    char *cause = t->yield ? NULL : why_no_reply(t, NULL);
+    if (target_ended(t)) {
+        g_free(cause);
         return NULL;
-    char *cause = t->yield ? NULL : why_no_reply(t, NULL, late);
+    }
     char *text = g_strdup_printf("no reply from %s to %d %s, %u ms each%s%s", t->name, TRIES,
                                  requests, ms, cause ? ": " : "", cause ? cause : "");
     g_free(cause);

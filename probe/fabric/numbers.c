@@ -6,13 +6,7 @@
 
 static bool stage_sa_times(struct target *t, const char *id)
 {
-    char *text = sa_times_text(t->run);
-    const struct sa_cache *sa = &t->run->sa;
-    sa_times_keep(t);
-    if (text)
-        results_stage(t->results, id, OUTCOME_NOTED,
-                      sa->busy ? "check the load of the SM's host, and its log" : "", "%s", text);
-    g_free(text);
+    sa_times_report(t, id);
     return true;
 }
 

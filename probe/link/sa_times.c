@@ -3,9 +3,10 @@
 #include "probe/link/sa_times.h"
 
 #include "probe/run/results.h"
+#include "probe/run/run.h"
 #include "probe/run/times.h"
 
-void sa_times_keep(struct target *t)
+static void keep(struct target *t)
 {
     const struct sa_cache *sa = &t->run->sa;
     t->results->checked->sa_times = results_times(&sa->times);
@@ -13,11 +14,9 @@ void sa_times_keep(struct target *t)
     t->results->checked->sa_busy = sa->busy;
 }
 
-char *sa_times_text(const struct run *r)
+/* "the SA: 12 answers in 0.20/0.31/0.90 ms"; free with g_free() */
+static char *text_of(const struct sa_cache *sa)
 {
-    const struct sa_cache *sa = &r->sa;
-    if (!sa->times.n && !sa->unanswered && !sa->busy)
-        return NULL;
     GString *text = g_string_new("the SA: ");
     char *times = times_text(&sa->times);
     if (sa->times.n)
@@ -31,4 +30,16 @@ char *sa_times_text(const struct run *r)
                                sa->unanswered);
     g_free(times);
     return g_string_free(text, FALSE);
+}
+
+void sa_times_report(struct target *t, const char *stage)
+{
+    const struct sa_cache *sa = &t->run->sa;
+    if (!sa->times.n && !sa->unanswered && !sa->busy)
+        return;
+    keep(t);
+    char *text = text_of(sa);
+    results_stage(t->results, stage, OUTCOME_NOTED,
+                  sa->busy ? "check the load of the SM's host, and its log" : "", "%s", text);
+    g_free(text);
 }

@@ -3,12 +3,12 @@
 #ifndef IPOIB_PROBE_SA_TIMES_H
 #define IPOIB_PROBE_SA_TIMES_H
 
-#include "probe/run/run.h"
 #include "probe/run/target.h"
 
-/* Keeps them for the reports for programs. */
-void sa_times_keep(struct target *t);
-/* "the SA: 12 answers in 0.20/0.31/0.90 ms"; NULL: it was not queried. Free with g_free(). */
-char *sa_times_text(const struct run *r);
+/*
+ * Adds a stage, noted, with the response times, and keeps them for the reports for programs. Does
+ * nothing if the SA was not queried.
+ */
+void sa_times_report(struct target *t, const char *stage);
 
 #endif

@@ -12,8 +12,7 @@
 struct diagnosis {
     struct target *t;
     const char *link_error; /* NULL: the link is open */
-    unsigned late_ms;
-    char *interface; /* this host's interface there; NULL: none */
+    char *interface;        /* this host's interface there; NULL: none */
     char *evidence, *command;
 
     /* The peer's link-layer address, from the neighbour table or its IPv6 address. */

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "probe/exchange/peer.h"
+#include "probe/exchange/receive.h"
+#include "probe/exchange/request.h"
+#include "probe/exchange/response_times.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
 #include "probe/run/options.h"
@@ -13,14 +16,28 @@
 #include "probe/run/text.h"
 #include "probe/why/diagnosis.h"
 
+/* With three requests of 500 ms each, the cause comes within 3 s. */
+enum { LATE_WAIT_MS = 1400 };
+
+/* The milliseconds from the first request to a reply that is too late; 0: there is none. */
+static unsigned await_late_reply(struct target *t)
+{
+    struct response a;
+    const struct request q = {.multicast = true};
+    struct pending_request x = {.q = &q, .ipv6 = t->ipv6, .ip = t->ip, .a = &a};
+    gint64 begin = t->peer->response_times.first_sent;
+    if (!receive_await(t, LATE_WAIT_MS, request_take_response, &x))
+        return 0;
+    return (unsigned)((g_get_monotonic_time() - begin) / 1000);
+}
+
 static bool is_slow(struct diagnosis *d)
 {
-    return d->late_ms &&
-           diagnosis_holds(d,
-                           g_strdup_printf("its reply came %.1f s after the first request",
-                                           d->late_ms / 1000.0),
-                           g_strdup_printf("ipoib-probe --timeout %u %s",
-                                           d->late_ms + d->late_ms / 2, d->t->name));
+    unsigned ms = await_late_reply(d->t);
+    return ms &&
+           diagnosis_holds(
+               d, g_strdup_printf("its reply came %.1f s after the first request", ms / 1000.0),
+               g_strdup_printf("ipoib-probe --timeout %u %s", ms + ms / 2, d->t->name));
 }
 
 static bool is_duplicate(struct diagnosis *d)
@@ -173,9 +190,9 @@ static const char *find_cause(struct diagnosis *d)
     return NULL;
 }
 
-char *why_no_reply(struct target *t, const char *link_error, unsigned late_ms)
+char *why_no_reply(struct target *t, const char *link_error)
 {
-    struct diagnosis d = {.t = t, .link_error = link_error, .late_ms = late_ms};
+    struct diagnosis d = {.t = t, .link_error = link_error};
     begin(&d);
     results_begin(t->results, "no-reply");
     const char *words = find_cause(&d);

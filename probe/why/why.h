@@ -10,10 +10,10 @@
 
 /*
  * Finds the cause and adds it as the stage peer.no-reply, which is inconclusive. link_error: why
- * the link could not be opened; NULL: it is open. late_ms: when a reply came after all; 0: none.
- * Returns the stage's text, to be freed with g_free(). NULL: the run ended.
+ * the link could not be opened; NULL: it is open. Waits for a late reply unless this host's side
+ * explains the silence. Returns the stage's text, to be freed with g_free(). NULL: the run ended.
  */
-char *why_no_reply(struct target *t, const char *link_error, unsigned late_ms);
+char *why_no_reply(struct target *t, const char *link_error);
 
 /*
  * The peer replies, but this host's kernel would not reach it: its interface is down, its route is

@@ -6,7 +6,7 @@
 . "${0%/*}/../support/tap.sh"
 
 has() { grep -qE "$1" "$work/out" || { echo "no $1 in:"; cat "$work/out" "$work/err"; return 1; }; }
-two_pages() { wc -l < "$work/out"; [ "$(wc -l < "$work/out")" -le 150 ] && ! grep -q '.\{240\}' "$work/out"; }
+two_pages() { wc -l < "$work/out"; [ "$(wc -l < "$work/out")" -le 150 ] && ! grep -q '.\{200\}' "$work/out"; }
 
 # A PATH with all programs but qemu.
 no_qemu() {
