@@ -14,14 +14,17 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-/* A child interface, if the port has an interface in another partition; else the driver is missing.
+/*
+ * A child interface, if the port has an interface in another partition; else the driver is missing,
+ * or says in the kernel's log why it made no interface.
  */
 static char *command_to_create(const struct target *t)
 {
     unsigned pkey = t->link->pkey | 0x8000u;
     char *parent = host_parent_of_port(&t->link->transport->facts);
     if (!parent)
-        return g_strdup("modprobe ib_ipoib; see dmesg");
+        return g_strdup(host_has_ipoib_driver() ? "dmesg | grep -i ipoib"
+                                                : "modprobe ib_ipoib; see dmesg");
     char *command = g_strdup_printf("ip link add link %s name %s.%04x type ipoib pkey 0x%04x",
                                     parent, parent, pkey, pkey);
     g_free(parent);

@@ -87,11 +87,9 @@ static char *lacks_driver(struct target *t)
     const struct transport *transport = t->link->transport;
     if (!transport || transport->interface)
         return NULL;
-    char *interface = host_interface_in_any_state(&transport->facts, t->link->pkey),
-         *loaded = sysfs_read("/sys/module/ib_ipoib/parameters", "send_queue_size");
-    bool lacks = !interface && !*loaded;
+    char *interface = host_interface_in_any_state(&transport->facts, t->link->pkey);
+    bool lacks = !interface && !host_has_ipoib_driver();
     g_free(interface);
-    g_free(loaded);
     return lacks ? g_strdup("the module ib_ipoib is not loaded, so there is no interface") : NULL;
 }
 

@@ -263,3 +263,11 @@ char *host_has_address(bool ipv6, const uint8_t *ip)
     host_addresses(match_address, &w);
     return w.interface;
 }
+
+bool host_has_ipoib_driver(void)
+{
+    char *size = sysfs_read("/sys/module/ib_ipoib/parameters", "send_queue_size");
+    bool loaded = *size != '\0';
+    g_free(size);
+    return loaded;
+}

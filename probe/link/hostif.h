@@ -44,4 +44,7 @@ bool host_has_port(const uint8_t *lladdr);
 typedef void host_address_take(void *user, const char *interface, bool ipv6, const uint8_t *ip);
 void host_addresses(host_address_take *take, void *user);
 
+/* True if the module ib_ipoib, which makes the interfaces, is loaded. */
+bool host_has_ipoib_driver(void);
+
 #endif
