@@ -463,7 +463,8 @@ static void watching_takes_constant_memory(void **state)
     struct outcome_of_run o;
     (void)state;
     watch(&o, &(struct fake){.fault = DROPS_HALF}, 3000);
-    assert_int_equal(o.checked.stages->len, 4); /* peer.numbers, peer.watch, peer.loss, peer.sa-times */
+    /* peer.numbers, peer.watch, peer.loss, peer.sa-times */
+    assert_int_equal(o.checked.stages->len, 4);
     assert_int_equal(o.checked.requests.sent, 3000);
     assert_true(o.checked.over_ud.n > 1000);
     g_string_free(lines, TRUE);
