@@ -15,13 +15,13 @@
 enum { UDP_LENGTH = 4, UDP_CHECKSUM = 6, UDP_SIZE = 8, TCP_CHECKSUM = 16, ICMP_CHECKSUM = 2 };
 
 /*
- * Of each sender and protocol, so many datagrams are summed at first and after each wrong one, and
- * then one of so many.
+ * The sample, of each sender and protocol: the first SUMMED_FIRST datagrams, also after each wrong
+ * one, and then one of SUMMED_EACH.
  */
 enum { SUMMED_FIRST = 8, SUMMED_EACH = 16 };
 enum { SENDERS_BITS = 10 };
 
-/* A cache: a sender that is overwritten by another begins anew. */
+/* A cache: the sample of a sender that is overwritten by another begins again. */
 struct summed {
     struct {
         uint64_t sender; /* and protocol; 0: unused */
@@ -46,12 +46,9 @@ static uint32_t *seen_of(const struct watch *w, const struct ip_datagram *d)
     return &w->summed->all[place].seen;
 }
 
-/* It hardly ever has options. */
 static bool is_header_right(const struct ip_datagram *d)
 {
-    return checksum_sum_is_right(d->header_size == IPV4_SIZE
-                                     ? checksum_sum(ip_header(d), IPV4_SIZE)
-                                     : checksum_sum(ip_header(d), d->header_size));
+    return checksum_sum_is_right(checksum_sum(ip_header(d), d->header_size));
 }
 
 /* With the pseudo header; ICMP of IPv4 has none. */
