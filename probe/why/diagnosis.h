@@ -9,6 +9,22 @@
 #include "probe/link/transport.h"
 #include "probe/run/target.h"
 
+enum { OTHERS = 3 };
+
+/* Where a port is reached by unicast. */
+struct port_address {
+    uint8_t lladdr[LLADDR_SIZE];
+    uint16_t lid;
+    uint8_t sl;
+};
+
+/* Another neighbour of this host (IPv4), and to what it replied. */
+struct other_neighbour {
+    uint8_t ip[4];
+    struct port_address at;
+    bool by_group, by_unicast_asked, by_unicast;
+};
+
 struct diagnosis {
     struct target *t;
     const char *link_error; /* NULL: the link is open */
@@ -17,23 +33,27 @@ struct diagnosis {
 
     /* The peer's link-layer address, from the neighbour table or its IPv6 address. */
     bool known, knows_qpn;
-    uint8_t lladdr[LLADDR_SIZE];
+    struct port_address at; /* lid and sl: only with path */
     char gid[48];
-    bool asked;         /* the next fields are valid */
-    bool path, other;   /* the SA has a path in this partition; in another one, pkey */
-    bool unknown_port;  /* the SA has no path at all */
-    uint16_t lid, pkey; /* of the path */
-    uint8_t sl;
+
+    bool asked;        /* the next fields are valid (questions.h) */
+    bool path, other;  /* the SA has a path in this partition; in another one, pkey */
+    bool unknown_port; /* the SA has no path at all */
+    uint16_t pkey;
     bool member, member_known; /* of the broadcast group */
     bool limited;              /* according to the SA, it is a limited member of the partition */
     bool by_unicast;           /* it replies to a request to its queue pair */
     bool by_cm;                /* its communication manager replies */
+    unsigned replies;          /* of the peer, to any request */
+    gint64 first_reply, unicast_sent; /* monotonic microseconds; 0: never */
+    struct other_neighbour others[OTHERS];
+    unsigned n_others;
 };
 
 /* Sets evidence and command; returns true. */
 bool diagnosis_holds(struct diagnosis *d, char *evidence, char *command);
-/* Queries the SA about the known address and asks the peer there; once. */
-void diagnosis_ask(struct diagnosis *d);
+/* Queries the SA about the known address. */
+void known_peer_ask_sa(struct diagnosis *d);
 
 /* This host (own_side.c). */
 bool why_interface_down(struct diagnosis *d);

@@ -3,15 +3,12 @@
 #include <string.h>
 
 #include "hca/records.h"
-#include "probe/exchange/exchange.h"
-#include "probe/exchange/peer.h"
 #include "probe/exchange/records.h"
 #include "probe/link/groups.h"
 #include "probe/link/link.h"
 #include "probe/link/port_records.h"
 #include "probe/link/sa.h"
-#include "probe/run/results.h"
-#include "probe/why/diagnosis.h"
+#include "probe/why/questions.h"
 #include "wire/put.h"
 
 /* ---- what the SA knows */
@@ -25,15 +22,15 @@ static bool get_path(struct diagnosis *d, bool any_partition, bool *refused)
                                  (any_partition ? 0 : PATH_HAS_PKEY)};
     struct sa_response a;
     enum { ONE_PATH = 0x81 };
-    memcpy(q.record + PATH_DGID, d->lladdr + LLADDR_GID, 16);
+    memcpy(q.record + PATH_DGID, d->at.lladdr + LLADDR_GID, 16);
     memcpy(q.record + PATH_SGID, d->t->link->transport->facts.gid, 16);
     q.record[PATH_NUMB] = ONE_PATH;
     put16(q.record + PATH_PKEY, d->t->link->pkey);
     enum sa_result result = sa_query_send(d->t, &q, &a);
     if (result == SA_SUCCESS) {
-        d->lid = be16(a.records->data + PATH_DLID);
+        d->at.lid = be16(a.records->data + PATH_DLID);
         d->pkey = be16(a.records->data + PATH_PKEY);
-        d->sl = be16(a.records->data + PATH_SL) & 0xf;
+        d->at.sl = be16(a.records->data + PATH_SL) & 0xf;
     }
     *refused = result == SA_REJECTED;
     sa_response_clear(&a);
@@ -54,7 +51,7 @@ static void ask_membership(struct diagnosis *d)
 {
     struct member_state m;
     enum sa_result result = group_member_state_of(d->t, d->t->link->group.mgid,
-                                                  d->lladdr + LLADDR_GID, &m);
+                                                  d->at.lladdr + LLADDR_GID, &m);
     d->member_known = d->t->link->sm_key && result == SA_SUCCESS && (m.known || !m.member);
     d->member = m.member && (m.join_state & JOIN_FULL);
 }
@@ -68,9 +65,9 @@ static void ask_pkeys(struct diagnosis *d)
                          .sm_key = d->t->link->sm_key};
     struct sa_response a;
     const uint8_t *record;
-    if (!d->lid)
+    if (!d->at.lid)
         return;
-    put16(q.record, d->lid);
+    put16(q.record, d->at.lid);
     enum sa_result result = sa_query_send(d->t, &q, &a);
     for (uint32_t n = 0;
          result == SA_SUCCESS && (record = sa_record(&a, n, PKEY_RECORD_SIZE)) != NULL; n++)
@@ -80,51 +77,11 @@ static void ask_pkeys(struct diagnosis *d)
     sa_response_clear(&a);
 }
 
-/* ---- what the peer says itself */
-
-static void ask_unicast(struct diagnosis *d)
+void known_peer_ask_sa(struct diagnosis *d)
 {
-    struct target *t = d->t;
-    struct response at = {.lid = d->lid, .sl = d->sl};
-    if (!d->knows_qpn || !d->path || !transport_can(t->link->transport, CAN_SEND))
-        return;
-    memcpy(at.lladdr, d->lladdr, LLADDR_SIZE);
-    at.qpn = lladdr_read(d->lladdr).qpn;
-    peer_set(t, &at);
-    d->by_unicast = exchange_run(t, &(struct request){.grh = true, .any = true}, 2).outcome ==
-                    RESPONSE_RECEIVED;
-    t->peer->known = false;
-}
-
-/* A REJ too shows that packets pass in both directions. */
-static void ask_cm(struct diagnosis *d)
-{
-    enum { WAIT_MS = 1200 };
-    struct transport *transport = d->t->link->transport;
-    struct connect_request q = {.pkey = d->t->link->pkey, .service_id = (uint64_t)0x10 << 56};
-    struct cm_connection *c = NULL;
-    bool answered;
-    if (d->by_unicast || !d->path || !transport_can(transport, HAS_CONNECTIONS) ||
-        !transport->ops->can_connect(transport))
-        return;
-    memcpy(q.gid, d->lladdr + LLADDR_GID, 16);
-    q.service_id |= lladdr_read(d->lladdr).qpn;
-    if (transport->ops->connect(transport, &q, WAIT_MS, &c) != TRANSPORT_OK || !c)
-        return;
-    d->by_cm = c->result == CONNECT_ACCEPTED || c->result == CONNECT_REJECTED;
-    transport->ops->disconnect(transport, c, WAIT_MS, &answered);
-}
-
-void diagnosis_ask(struct diagnosis *d)
-{
-    if (d->asked)
-        return;
-    d->asked = true;
     ask_paths(d);
     ask_membership(d);
     ask_pkeys(d);
-    ask_unicast(d);
-    ask_cm(d);
 }
 
 /* ---- causes */
@@ -133,7 +90,7 @@ bool why_both_limited(struct diagnosis *d)
 {
     if (d->t->link->pkey & 0x8000)
         return false;
-    diagnosis_ask(d);
+    questions_ask(d);
     return d->limited && !d->by_unicast &&
            diagnosis_holds(
                d,
@@ -145,7 +102,7 @@ bool why_both_limited(struct diagnosis *d)
 
 bool why_other_partition(struct diagnosis *d)
 {
-    diagnosis_ask(d);
+    questions_ask(d);
     return d->other &&
            diagnosis_holds(
                d,
@@ -156,7 +113,7 @@ bool why_other_partition(struct diagnosis *d)
 
 bool why_port_gone(struct diagnosis *d)
 {
-    diagnosis_ask(d);
+    questions_ask(d);
     return d->unknown_port && !d->by_unicast &&
            diagnosis_holds(
                d,
@@ -170,55 +127,55 @@ bool why_port_gone(struct diagnosis *d)
 
 bool why_not_in_group(struct diagnosis *d)
 {
-    diagnosis_ask(d);
+    questions_ask(d);
     return d->path && d->member_known && !d->member &&
            diagnosis_holds(
                d,
                g_strdup_printf("the SA does not list %s (LID %u) as a full member%s", d->gid,
-                               d->lid,
+                               d->at.lid,
                                d->by_unicast ? "; it replies to a request to its queue pair"
                                              : ": its interface is down, or lost the group"),
-               g_strdup("on the peer: ip link set ib0 down; ip link set ib0 up  # its interface"));
+               g_strdup("on the peer: ip -br link show type ipoib; ipoib-probe fabric"));
 }
 
 bool why_not_delivered(struct diagnosis *d)
 {
-    diagnosis_ask(d);
+    questions_ask(d);
     return d->by_unicast &&
            diagnosis_holds(
                d,
                g_strdup_printf("%s (LID %u) replies to a request to its queue pair, and not to the "
                                "group%s",
-                               d->gid, d->lid,
+                               d->gid, d->at.lid,
                                d->member_known ? ", of which the SA says it is a member" : ""),
                g_strdup_printf("ibroute -M SWITCH_LID  # MLID 0x%04x must lead to LID %u",
-                               d->t->link->group.mlid, d->lid));
+                               d->t->link->group.mlid, d->at.lid));
 }
 
 bool why_queue_silent(struct diagnosis *d)
 {
-    diagnosis_ask(d);
+    questions_ask(d);
     return d->by_cm &&
            diagnosis_holds(
                d,
                g_strdup_printf("the kernel at %s (LID %u) answers a connection request, but queue "
                                "pair 0x%06x does not answer for the address: it was removed there, "
                                "or moved",
-                               d->gid, d->lid, lladdr_read(d->lladdr).qpn),
+                               d->gid, d->at.lid, lladdr_read(d->at.lladdr).qpn),
                g_strdup("on the peer: ip -br addr"));
 }
 
 bool why_nothing_back(struct diagnosis *d)
 {
     const struct port_facts *f = &d->t->link->transport->facts;
-    diagnosis_ask(d);
+    questions_ask(d);
     return d->path && !d->by_unicast &&
            diagnosis_holds(
                d,
                g_strdup_printf("the SA says %s (LID %u) can be reached, but neither its interface "
                                "nor its connection manager answers: one direction is lost, or the "
                                "host hangs",
-                               d->gid, d->lid),
+                               d->gid, d->at.lid),
                g_strdup_printf("ibtracert -C %s -P %u %u %u; perfquery -C %s -P %u %u 1", f->device,
-                               f->port, f->lid, d->lid, f->device, f->port, d->lid));
+                               f->port, f->lid, d->at.lid, f->device, f->port, d->at.lid));
 }

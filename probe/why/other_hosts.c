@@ -3,88 +3,42 @@
 #include <string.h>
 
 #include "hca/records.h"
-#include "probe/exchange/exchange.h"
-#include "probe/exchange/peer.h"
 #include "probe/exchange/records.h"
 #include "probe/link/groups.h"
-#include "probe/link/hostneigh.h"
 #include "probe/link/port_records.h"
 #include "probe/link/sa.h"
-#include "probe/run/results.h"
 #include "probe/run/text.h"
-#include "probe/why/diagnosis.h"
+#include "probe/why/questions.h"
 #include "wire/put.h"
 
-enum { ASKED = 3, NAMED = 3 };
+enum { NAMED = 3 };
 
 /* ---- other neighbours */
 
 struct group_replies {
-    unsigned asked, by_group, by_unicast;
+    unsigned by_group, by_unicast;
 };
 
-static bool is_target(const struct target *t, const struct host_neighbour *n)
-{
-    return n->ipv6 == t->ipv6 && memcmp(n->ip, t->ip, n->ipv6 ? 16 : 4) == 0;
-}
-
-static bool finds_path(struct target *t, const uint8_t *gid, struct response *at)
-{
-    struct sa_response a;
-    bool found = records_get_path(t, gid, &a) == SA_SUCCESS;
-    if (found) {
-        at->lid = be16(a.records->data + PATH_DLID);
-        at->sl = be16(a.records->data + PATH_SL) & 0xf;
-    }
-    sa_response_clear(&a);
-    return found;
-}
-
-static void ask_neighbour(const struct target *of, const struct host_neighbour *n,
-                          struct group_replies *r)
-{
-    struct peer peer = {.known = false};
-    struct target t = {
-        .run = of->run, .link = of->link, .log = of->log, .results = of->results, .peer = &peer};
-    struct response at = {.qpn = lladdr_read(n->lladdr).qpn};
-    memcpy(t.ip, n->ip, 4);
-    text_ip(false, n->ip, t.name);
-    r->asked++;
-    bool group = exchange_run(&t, &(struct request){.multicast = true}, 1).outcome ==
-                 RESPONSE_RECEIVED;
-    r->by_group += group;
-    if (group || !finds_path(&t, n->lladdr + LLADDR_GID, &at))
-        return;
-    memcpy(at.lladdr, n->lladdr, LLADDR_SIZE);
-    peer_set(&t, &at);
-    r->by_unicast += exchange_run(&t, &(struct request){.grh = true}, 1).outcome ==
-                     RESPONSE_RECEIVED;
-}
-
-/* Until one replies to the group. */
-static struct group_replies ask_neighbours(const struct diagnosis *d)
+static struct group_replies count_replies(struct diagnosis *d)
 {
     struct group_replies r = {0};
-    GArray *all = d->interface ? hostneigh_read(d->interface) : NULL;
-    for (guint i = 0; all && i < all->len && r.asked < ASKED && !r.by_group; i++) {
-        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
-        if (!n->ipv6 && !is_target(d->t, n) && !target_ended(d->t))
-            ask_neighbour(d->t, n, &r);
+    questions_ask(d);
+    for (unsigned i = 0; i < d->n_others; i++) {
+        r.by_group += d->others[i].by_group;
+        r.by_unicast += d->others[i].by_unicast;
     }
-    if (all)
-        g_array_unref(all);
     return r;
 }
 
 bool why_group_to_nobody(struct diagnosis *d)
 {
-    struct group_replies r = ask_neighbours(d);
-    return r.asked && !r.by_group && r.by_unicast &&
+    struct group_replies r = count_replies(d);
+    return d->n_others && !r.by_group && r.by_unicast &&
            diagnosis_holds(
                d,
                g_strdup_printf("%u other neighbours were asked: none replies to the group, %u to "
                                "its queue pair",
-                               r.asked, r.by_unicast),
+                               d->n_others, r.by_unicast),
                g_strdup_printf("ibroute -M SWITCH_LID  # the switch's table of MLID 0x%04x",
                                d->t->link->group.mlid));
 }
@@ -93,13 +47,13 @@ bool why_group_to_nobody(struct diagnosis *d)
 bool why_nobody_replies(struct diagnosis *d)
 {
     const struct port_facts *f = &d->t->link->transport->facts;
-    struct group_replies r = ask_neighbours(d);
-    return r.asked > 1 && !r.by_group && !r.by_unicast &&
+    struct group_replies r = count_replies(d);
+    return d->n_others > 1 && !r.by_group && !r.by_unicast &&
            diagnosis_holds(
                d,
                g_strdup_printf("%u other neighbours were asked, and none replies: the packets of "
                                "%s port %u, or those to it, are lost",
-                               r.asked, f->device, f->port),
+                               d->n_others, f->device, f->port),
                g_strdup_printf("perfquery -C %s -P %u; iblinkinfo -C %s -P %u", f->device, f->port,
                                f->device, f->port));
 }

@@ -165,9 +165,9 @@ bool why_old_entry(struct diagnosis *d)
     const struct peer *peer = d->t->peer;
     char cached[64], now[64], ip[48];
     if (!d->known || !d->knows_qpn || !peer->known || peer->has_competing ||
-        lladdr_same(d->lladdr, peer->lladdr))
+        lladdr_same(d->at.lladdr, peer->lladdr))
         return false;
-    text_lladdr(d->lladdr, cached);
+    text_lladdr(d->at.lladdr, cached);
     text_lladdr(peer->lladdr, now);
     text_ip(d->t->ipv6, d->t->ip, ip);
     return diagnosis_holds(d, g_strdup_printf("it has %s, and the reply says %s", cached, now),

@@ -5,35 +5,18 @@
 #include <string.h>
 
 #include "probe/exchange/peer.h"
-#include "probe/exchange/receive.h"
-#include "probe/exchange/request.h"
-#include "probe/exchange/response_times.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
 #include "probe/run/options.h"
 #include "probe/run/results.h"
 #include "probe/run/run.h"
 #include "probe/run/text.h"
-#include "probe/why/diagnosis.h"
-
-/* With three requests of 500 ms each, the cause comes within 3 s. */
-enum { LATE_WAIT_MS = 1400 };
-
-/* The milliseconds from the first request to a reply that is too late; 0: there is none. */
-static unsigned await_late_reply(struct target *t)
-{
-    struct response a;
-    const struct request q = {.multicast = true};
-    struct pending_request x = {.q = &q, .ipv6 = t->ipv6, .ip = t->ip, .a = &a};
-    gint64 begin = t->peer->response_times.first_sent;
-    if (!receive_await(t, LATE_WAIT_MS, request_take_response, &x))
-        return 0;
-    return (unsigned)((g_get_monotonic_time() - begin) / 1000);
-}
+#include "probe/why/questions.h"
 
 static bool is_slow(struct diagnosis *d)
 {
-    unsigned ms = await_late_reply(d->t);
+    questions_ask(d);
+    unsigned ms = questions_late_ms(d);
     return ms &&
            diagnosis_holds(
                d, g_strdup_printf("its reply came %.1f s after the first request", ms / 1000.0),
@@ -124,7 +107,7 @@ static void know_lladdr(struct diagnosis *d, const uint8_t *lladdr, bool knows_q
 {
     d->known = true;
     d->knows_qpn = knows_qpn;
-    memcpy(d->lladdr, lladdr, LLADDR_SIZE);
+    memcpy(d->at.lladdr, lladdr, LLADDR_SIZE);
     text_ip(true, lladdr + LLADDR_GID, d->gid);
 }
 

@@ -34,7 +34,8 @@ static struct {
     unsigned memberless, ext_speed; /* groups; the SA's record of this port */
     uint8_t port_state;             /* 0: Active */
     bool no_guid;
-    bool no_table; /* the kernel does not list the neighbours */
+    unsigned timeout_ms; /* of the options; 0: 1 */
+    bool no_table;       /* the kernel does not list the neighbours */
     struct host_neighbour neighbours[NEIGHBOURS];
     unsigned n;
     struct {
@@ -133,7 +134,7 @@ static const struct stage_of_fabric *find_stage(const char *id)
 /* Runs the stage on the simulated host, with a peer with that fault. */
 static struct looked look(const char *id, enum fault fault, bool second)
 {
-    struct options options = {.rate = 1000, .timeout_ms = 1};
+    struct options options = {.rate = 1000, .timeout_ms = MAX(host.timeout_ms, 1)};
     struct checked checked = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
     struct results results = {.checked = &checked};
     struct probe_fixture fixture;
@@ -493,7 +494,11 @@ static void long_tables_are_limited(void **state)
     clear_host();
     for (uint8_t i = 0; i < NEIGHBOURS; i++)
         add_neighbour((uint8_t)(100 + i), 0x48, 0x33);
+    gint64 begin = g_get_monotonic_time();
+    host.timeout_ms = 100;
     l = look("fabric.neighbours", NO_FAULT, false);
+    /* three waits, and not three for each neighbour */
+    assert_in_range(g_get_monotonic_time() - begin, 300000, 499999);
     check(&l, OUTCOME_FAIL, "32 of 32 neighbours");
     check(&l, OUTCOME_FAIL, "the neighbour table has 10.0.0.104");
     check(&l, OUTCOME_FAIL, "; and more");
@@ -569,9 +574,25 @@ static void one_cause_and_a_command(void **state)
     }
 }
 
+/* 1.4 s for all questions together (design: a cause within 3 s, after three requests of 500 ms). */
+static void all_questions_share_one_wait(void **state)
+{
+    (void)state;
+    clear_host();
+    add_neighbour(2, PEER_QPN, 0x95);
+    add_neighbour(3, 0x48, 0x33);
+    add_neighbour(4, 0x48, 0x34);
+    gint64 begin = g_get_monotonic_time();
+    struct looked l = why_of(IS_ABSENT);
+    assert_in_range(g_get_monotonic_time() - begin, 1400000, 1500000);
+    check(&l, OUTCOME_INCONCLUSIVE,
+          "this host reaches nobody on the link: 2 other neighbours were asked, and none replies");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_questions_share_one_wait),
         cmocka_unit_test(carrier_decides_about_the_interface),
         cmocka_unit_test(interfaces_that_are_down_fail),
         cmocka_unit_test(absent_interface_fails_for_the_default_port),

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Asks all that may answer, and waits once. See questions.h. */
+#include "probe/why/questions.h"
+
+#include <string.h>
+
+#include "hca/records.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/receive.h"
+#include "probe/exchange/records.h"
+#include "probe/exchange/request.h"
+#include "probe/link/hostneigh.h"
+#include "probe/link/link.h"
+#include "probe/link/send.h"
+
+/* With three requests of 500 ms before it, the cause comes within 3 s. Milliseconds. */
+enum {
+    WAIT_MS = 1400,  /* in total */
+    FIRST_MS = 400,  /* for replies to the first requests */
+    SECOND_MS = 200, /* for replies to the second ones, before the communication manager is asked */
+    CM_MS = 700,
+};
+
+/* ---- requests */
+
+static const struct request to_group = {.multicast = true, .any = true};
+static const struct request to_port = {.grh = true, .any = true};
+
+static void send_question(struct target *t, const struct request *q, bool ipv6, const uint8_t *ip,
+                          const struct port_address *to)
+{
+    struct pending_request x = {.q = q, .ipv6 = ipv6, .ip = ip};
+    uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
+    memcpy(lladdr, t->link->lladdr, LLADDR_SIZE);
+    lladdr[LLADDR_FLAGS] = 0;
+    uint32_t n = request_make(t, &x, lladdr, out);
+    if (!to) {
+        send_group(t, &t->link->group, out, n);
+        return;
+    }
+    struct ud_to ud = {.lid = to->lid,
+                       .sl = to->sl,
+                       .hop_limit = 1,
+                       .qpn = lladdr_read(to->lladdr).qpn,
+                       .qkey = t->link->group.qkey,
+                       .grh = true};
+    memcpy(ud.gid, to->lladdr + LLADDR_GID, 16);
+    send_unicast(t, &ud, out, n);
+}
+
+static void ask_peer(struct diagnosis *d)
+{
+    if (!d->knows_qpn || !d->path || d->replies ||
+        !transport_can(d->t->link->transport, CAN_SEND | HAS_OWN_QP))
+        return;
+    send_question(d->t, &to_port, d->t->ipv6, d->t->ip, &d->at);
+    d->unicast_sent = g_get_monotonic_time();
+}
+
+/* A REJ too shows that packets pass in both directions. */
+static void ask_cm(struct diagnosis *d)
+{
+    struct transport *transport = d->t->link->transport;
+    struct connect_request q = {.pkey = d->t->link->pkey, .service_id = (uint64_t)0x10 << 56};
+    struct cm_connection *c = NULL;
+    bool answered;
+    if (d->replies || !d->path || !transport_can(transport, HAS_CONNECTIONS) ||
+        !transport->ops->can_connect(transport))
+        return;
+    memcpy(q.gid, d->at.lladdr + LLADDR_GID, 16);
+    q.service_id |= lladdr_read(d->at.lladdr).qpn;
+    if (transport->ops->connect(transport, &q, CM_MS, &c) != TRANSPORT_OK || !c)
+        return;
+    d->by_cm = c->result == CONNECT_ACCEPTED || c->result == CONNECT_REJECTED;
+    transport->ops->disconnect(transport, c, CM_MS, &answered);
+}
+
+/* ---- other neighbours */
+
+static bool is_target(const struct target *t, const struct host_neighbour *n)
+{
+    return n->ipv6 == t->ipv6 && memcmp(n->ip, t->ip, n->ipv6 ? 16 : 4) == 0;
+}
+
+static void choose_others(struct diagnosis *d)
+{
+    GArray *all = d->interface ? hostneigh_read(d->interface) : NULL;
+    for (guint i = 0; all && i < all->len && d->n_others < OTHERS; i++) {
+        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
+        if (n->ipv6 || is_target(d->t, n))
+            continue;
+        struct other_neighbour *o = &d->others[d->n_others++];
+        memcpy(o->ip, n->ip, 4);
+        memcpy(o->at.lladdr, n->lladdr, LLADDR_SIZE);
+    }
+    if (all)
+        g_array_unref(all);
+}
+
+static void ask_others_by_group(struct diagnosis *d)
+{
+    for (unsigned i = 0; i < d->n_others; i++)
+        send_question(d->t, &to_group, false, d->others[i].ip, NULL);
+}
+
+static bool one_replies_to_group(const struct diagnosis *d)
+{
+    for (unsigned i = 0; i < d->n_others; i++)
+        if (d->others[i].by_group)
+            return true;
+    return false;
+}
+
+static bool find_path(struct target *t, struct port_address *at)
+{
+    struct sa_response a;
+    bool found = records_get_path(t, at->lladdr + LLADDR_GID, &a) == SA_SUCCESS;
+    if (found) {
+        at->lid = be16(a.records->data + PATH_DLID);
+        at->sl = be16(a.records->data + PATH_SL) & 0xf;
+    }
+    sa_response_clear(&a);
+    return found;
+}
+
+/* Only if the group reaches none of them. */
+static void ask_others_by_unicast(struct diagnosis *d)
+{
+    if (one_replies_to_group(d) || !transport_can(d->t->link->transport, CAN_QUERY_SA | HAS_OWN_QP))
+        return;
+    for (unsigned i = 0; i < d->n_others && !target_ended(d->t); i++) {
+        struct other_neighbour *o = &d->others[i];
+        o->by_unicast_asked = find_path(d->t, &o->at);
+        if (o->by_unicast_asked)
+            send_question(d->t, &to_port, false, o->ip, &o->at);
+    }
+}
+
+/* ---- replies */
+
+static void take_reply_of_other(struct other_neighbour *o)
+{
+    if (o->by_unicast_asked)
+        o->by_unicast = true;
+    else
+        o->by_group = true;
+}
+
+/* Never matches: the wait ends with its time, because a second reply of the peer counts too. */
+static bool take_reply(struct target *t, const struct ud_from *from, void *user)
+{
+    struct diagnosis *d = user;
+    struct response a;
+    struct pending_request x = {.q = &to_group, .ipv6 = t->ipv6, .ip = t->ip, .a = &a};
+    if (request_take_response(t, from, &x) && !d->replies++)
+        d->first_reply = g_get_monotonic_time();
+    for (unsigned i = 0; i < d->n_others; i++) {
+        x.ipv6 = false;
+        x.ip = d->others[i].ip;
+        if (request_take_response(t, from, &x))
+            take_reply_of_other(&d->others[i]);
+    }
+    return false;
+}
+
+static void await_until(struct diagnosis *d, gint64 end)
+{
+    gint64 left = (end - g_get_monotonic_time()) / 1000;
+    if (left > 0)
+        receive_await(d->t, (int)left, take_reply, d);
+}
+
+unsigned questions_late_ms(const struct diagnosis *d)
+{
+    return d->replies && !d->by_unicast
+               ? (unsigned)((d->first_reply - d->t->peer->response_times.first_sent) / 1000)
+               : 0;
+}
+
+/*
+ * An ARP reply does not say which request it answers. The peer got one request by unicast, or a
+ * second one because it was silent; so a prompt single reply is the answer to that. A slow peer
+ * replies later, or once for each of the requests to the group.
+ */
+static bool replied_to_unicast(const struct diagnosis *d)
+{
+    return d->unicast_sent && d->replies == 1 && d->first_reply > d->unicast_sent &&
+           d->first_reply - d->unicast_sent < (gint64)FIRST_MS * 1000;
+}
+
+void questions_ask(struct diagnosis *d)
+{
+    if (d->asked)
+        return;
+    d->asked = true;
+    if (d->known && transport_can(d->t->link->transport, CAN_QUERY_SA))
+        known_peer_ask_sa(d);
+    choose_others(d);
+    gint64 begin = g_get_monotonic_time(), end = begin + (gint64)WAIT_MS * 1000;
+    ask_others_by_group(d);
+    ask_peer(d);
+    await_until(d, begin + (gint64)FIRST_MS * 1000);
+    ask_others_by_unicast(d);
+    ask_peer(d);
+    await_until(d, begin + (gint64)(FIRST_MS + SECOND_MS) * 1000);
+    ask_cm(d);
+    await_until(d, end);
+    d->by_unicast = replied_to_unicast(d);
+}

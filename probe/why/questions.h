@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The questions whose answers take time: all are asked first, and then awaited together, so that
+ * several silent ports cost the wait of one.
+ */
+#ifndef IPOIB_PROBE_QUESTIONS_H
+#define IPOIB_PROBE_QUESTIONS_H
+
+#include "probe/why/diagnosis.h"
+
+/*
+ * Asks once: the SA about the known address, the peer by unicast and its communication manager,
+ * and up to three other neighbours. Takes 1.4 s plus the SA's response times.
+ */
+void questions_ask(struct diagnosis *d);
+/* The milliseconds from the first request to the group to its reply, which is late; 0: none. */
+unsigned questions_late_ms(const struct diagnosis *d);
+
+#endif
