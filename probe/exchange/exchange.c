@@ -98,12 +98,8 @@ static void note_received(const struct target *t, struct exchange *e, const char
     exchange_show(t, e);
 }
 
-/*
- * Finds the groups that the request and its response are sent to. Returns false with the reason in
- * why if the request cannot be sent.
- */
-static bool find_groups(struct target *t, const struct pending_request *x, struct mc_group *g,
-                        char *why)
+bool exchange_find_groups(struct target *t, const struct pending_request *x, struct mc_group *g,
+                          char *why)
 {
     bool there = true;
     enum sa_result result = x->ipv6 && !x->q->echo ? exchange_join_all_nodes(t) : SA_SUCCESS;
@@ -243,7 +239,7 @@ struct exchange exchange_run(struct target *t, const struct request *q, unsigned
     if (!settled)
         return e;
     begin_tally(t, q);
-    if (!find_groups(t, &x, &g, why))
+    if (!exchange_find_groups(t, &x, &g, why))
         note_received(t, &e, why);
     else if (try_often(t, &x, &g, tries, &e))
         note_response(t, &x, &e);

@@ -15,6 +15,12 @@
  */
 enum sa_result exchange_find_group(struct target *t, const struct pending_request *x,
                                    struct mc_group *g, bool *there);
+/*
+ * Finds the groups that the request and its response are sent to, and joins them. Returns false
+ * with the reason in why (VERDICT_TEXT bytes) if the request cannot be sent.
+ */
+bool exchange_find_groups(struct target *t, const struct pending_request *x, struct mc_group *g,
+                          char *why);
 /* SA_SUCCESS: this port receives packets to all IPv6 nodes. */
 enum sa_result exchange_join_all_nodes(struct target *t);
 

@@ -8,13 +8,12 @@
 #include <string.h>
 
 #include "hca/client.h"
-#include "probe/exchange/exchange.h"
+#include "probe/exchange/addresses.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/request.h"
 #include "probe/exchange/receive.h"
 #include "probe/exchange/records.h"
 #include "probe/fabric/stages.h"
-#include "probe/link/groups.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
 #include "probe/link/link.h"
@@ -125,7 +124,7 @@ static void compare_path(struct target *target, struct comparison *t, GString *f
 }
 
 static void compare_neighbour(const struct target *fabric, struct comparison *t,
-                              const struct host_neighbour *n)
+                              const struct host_neighbour *n, const struct asked_address *asked)
 {
     struct peer peer = {.known = false};
     struct target neighbour = {.run = fabric->run,
@@ -138,16 +137,19 @@ static void compare_neighbour(const struct target *fabric, struct comparison *t,
                   *target = &neighbour;
     memcpy(target->ip, n->ip, 16);
     text_ip(n->ipv6, n->ip, target->name);
-    struct exchange x = exchange_run(target, &(struct request){.multicast = true}, TRIES);
-    enum exchange_outcome outcome = x.outcome;
-    bool answers = outcome == RESPONSE_RECEIVED;
+    bool answers = asked->outcome == RESPONSE_RECEIVED;
+    struct exchange x = {.outcome = asked->outcome};
+    if (answers) /* alone: do several stations reply? */
+        x = exchange_run(target, &(struct request){.multicast = true}, TRIES);
+    answers = x.outcome == RESPONSE_RECEIVED;
     /* Without the solicited-node group no node has the address. */
-    bool unused = outcome == NOT_SENT && group_is_missing(SA_REJECTED, target->run->sa.status);
-    t->sent += outcome != NOT_SENT || unused;
-    t->unanswered += outcome == NO_RESPONSE || unused;
-    if (outcome == NOT_SENT && !unused) {
+    bool not_sent = x.outcome == NOT_SENT && !asked->no_group;
+    t->sent += !not_sent;
+    t->unanswered += !not_sent && !answers;
+    if (not_sent) {
         t->not_sent++;
-        g_strlcpy(t->why_not_sent, x.received, sizeof t->why_not_sent);
+        g_strlcpy(t->why_not_sent, asked->outcome == NOT_SENT ? asked->why : x.received,
+                  sizeof t->why_not_sent);
     }
     GString *found = g_string_new(NULL);
     if (answers) {
@@ -160,6 +162,23 @@ static void compare_neighbour(const struct target *fabric, struct comparison *t,
         compare_path(target, t, found, n, answers ? &x.reply : NULL);
     add_wrong(t, found);
     g_string_free(found, TRUE);
+}
+
+/* All at once first: those that are silent cost the wait of one. */
+static void compare_all(const struct target *fabric, struct comparison *t, const GArray *all)
+{
+    static const struct request q = {.multicast = true, .any = true};
+    struct asked_address *asked = g_new0(struct asked_address, PROBED);
+    unsigned n = MIN(all->len, PROBED);
+    for (unsigned i = 0; i < n; i++) {
+        const struct host_neighbour *of = &g_array_index(all, struct host_neighbour, i);
+        asked[i].ipv6 = of->ipv6;
+        memcpy(asked[i].ip, of->ip, 16);
+    }
+    addresses_ask(fabric, &q, asked, n, TRIES);
+    for (unsigned i = 0; i < n && !target_ended(fabric); i++)
+        compare_neighbour(fabric, t, &g_array_index(all, struct host_neighbour, i), &asked[i]);
+    g_free(asked);
 }
 
 static void report_wrong(struct target *target, const char *id, const char *interface,
@@ -213,8 +232,7 @@ static bool stage_neighbours(struct target *target, const char *id)
         results_stage(target->results, id, OUTCOME_INCONCLUSIVE, "", "they cannot be probed: %s",
                       why->message);
     else {
-        for (guint i = 0; i < all->len && i < PROBED && !target_ended(target); i++)
-            compare_neighbour(target, &t, &g_array_index(all, struct host_neighbour, i));
+        compare_all(target, &t, all);
         report_neighbours(target, id, name, &t);
         if (all->len > PROBED)
             results_withhold_stage(target->results, "%u more neighbours were not probed",

@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/exchange/exchange.h"
+#include "probe/exchange/addresses.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/request.h"
 #include "probe/fabric/stages.h"
-#include "probe/link/groups.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -22,62 +21,64 @@
 enum { ASKED = 32, ASKED_TRIES = 2 };
 
 struct own_addresses {
-    const struct target *fabric;
+    struct asked_address *asked;
+    const char *on[ASKED];                /* the interfaces that have them */
     GPtrArray *interfaces;                /* names: those on the link */
     unsigned n, taken, unknown, left_out; /* left_out: beyond ASKED */
     GString *words;                       /* text about the addresses that another port announces */
     char why[VERDICT_TEXT];               /* why it is not known of the last unknown one */
 };
 
-static void note_owner(struct own_addresses *a, const struct target *t, const char *interface,
-                       const struct response *r)
+static void note_owner(struct own_addresses *a, const char *interface,
+                       const struct asked_address *asked)
 {
+    const struct response *r = &asked->reply;
     struct owner w = {.lid = r->lid, .sl = r->sl, .qpn = r->qpn};
-    char text[OWNER_TEXT];
+    char text[OWNER_TEXT], ip[48];
     memcpy(w.lladdr, r->lladdr, LLADDR_SIZE);
     owner_text(&w, text, sizeof text);
+    text_ip(asked->ipv6, asked->ip, ip);
     a->taken++;
     g_string_append_printf(a->words, "%s%s (%s) is announced by %s too", a->words->len ? "; " : "",
-                           t->name, interface, text);
+                           ip, interface, text);
 }
 
 /* Without the solicited-node group no node has the address. */
-static bool is_unused(const struct target *t, const struct exchange *x)
+static void note_result(struct own_addresses *a, const char *interface,
+                        const struct asked_address *asked)
 {
-    return x->outcome == NO_RESPONSE ||
-           (x->outcome == NOT_SENT && group_is_missing(SA_REJECTED, t->run->sa.status));
-}
-
-static void ask(struct own_addresses *a, const char *interface, bool ipv6, const uint8_t *ip)
-{
-    struct peer peer = {.known = false};
-    struct target t = *a->fabric;
-    t.peer = &peer;
-    t.ipv6 = ipv6;
-    memcpy(t.ip, ip, ipv6 ? 16 : 4);
-    text_ip(ipv6, ip, t.name);
-    struct exchange x = exchange_run(&t, &(struct request){.multicast = true, .foreign = true},
-                                     ASKED_TRIES);
-    if (x.outcome == RESPONSE_RECEIVED)
-        note_owner(a, &t, interface, &x.reply);
-    else if (!is_unused(&t, &x)) {
+    if (asked->outcome == RESPONSE_RECEIVED)
+        note_owner(a, interface, asked);
+    else if (asked->outcome == NOT_SENT && !asked->no_group) {
         a->unknown++;
-        g_strlcpy(a->why, x.received, sizeof a->why);
+        g_strlcpy(a->why, asked->why, sizeof a->why);
     }
 }
 
 static void take_address(void *user, const char *interface, bool ipv6, const uint8_t *ip)
 {
     struct own_addresses *a = user;
-    if (!g_ptr_array_find_with_equal_func(a->interfaces, interface, g_str_equal, NULL) ||
-        target_ended(a->fabric))
+    guint at;
+    if (!g_ptr_array_find_with_equal_func(a->interfaces, interface, g_str_equal, &at))
         return;
     if (a->n == ASKED) {
         a->left_out++;
         return;
     }
-    a->n++;
-    ask(a, interface, ipv6, ip);
+    a->on[a->n] = a->interfaces->pdata[at];
+    a->asked[a->n].ipv6 = ipv6;
+    memcpy(a->asked[a->n++].ip, ip, ipv6 ? 16 : 4);
+}
+
+static void ask_all(const struct target *t, struct own_addresses *a)
+{
+    static const struct request q = {.multicast = true, .any = true, .foreign = true};
+    a->asked = g_new0(struct asked_address, ASKED);
+    host_addresses(take_address, a);
+    addresses_ask(t, &q, a->asked, a->n, ASKED_TRIES);
+    for (unsigned i = 0; i < a->n; i++)
+        note_result(a, a->on[i], &a->asked[i]);
+    g_free(a->asked);
 }
 
 static void report_addresses(struct target *t, const char *id, const struct own_addresses *a)
@@ -102,8 +103,7 @@ static void report_addresses(struct target *t, const char *id, const struct own_
 
 static bool stage_own_addresses(struct target *t, const char *id)
 {
-    struct own_addresses a = {
-        .fabric = t, .interfaces = host_interfaces(t->link), .words = g_string_new(NULL)};
+    struct own_addresses a = {.interfaces = host_interfaces(t->link), .words = g_string_new(NULL)};
     GError *why = NULL;
     if (a.interfaces->len == 0)
         results_stage(t->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
@@ -111,7 +111,7 @@ static bool stage_own_addresses(struct target *t, const char *id)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "they cannot be asked for: %s",
                       why->message);
     else {
-        host_addresses(take_address, &a);
+        ask_all(t, &a);
         report_addresses(t, id, &a);
     }
     g_clear_error(&why);

@@ -45,32 +45,12 @@ static enum sa_result subscribe(struct target *t, uint16_t trap, bool on, uint16
     return result;
 }
 
-/* OK: received. NOTHING: not received in time. Otherwise traps can no longer be received. */
-static enum transport_result await_trap(struct target *t, uint16_t trap, const uint8_t *mgid)
-{
-    uint8_t notice[NOTICE_SIZE];
-    gint64 end = g_get_monotonic_time() + (gint64)TRAP_WAIT_MS * 1000;
-    while (!t->run->stopped) {
-        gint64 left = (end - g_get_monotonic_time()) / 1000;
-        enum transport_result result = left > 0 ? t->link->transport->ops->next_notice(
-                                                      t->link->transport, (int)left, notice)
-                                                : TRANSPORT_NOTHING;
-        t->run->stopped |= result == TRANSPORT_STOPPED;
-        if (result != TRANSPORT_OK)
-            return result;
-        if (be16(notice + NOTICE_TRAP) == trap &&
-            memcmp(notice + NOTICE_DETAILS_GID, mgid, 16) == 0)
-            return TRANSPORT_OK;
-    }
-    return TRANSPORT_STOPPED;
-}
-
 struct group_life {
     uint8_t mgid[16];
     bool watches;
     enum sa_result subscriptions[G_N_ELEMENTS(group_traps)]; /* SA_REJECTED also if not tried */
     char subscription[200];                                  /* why one failed; "": none did */
-    enum transport_result created_trap, deleted_trap;        /* valid if watches is set */
+    enum transport_result traps[G_N_ELEMENTS(group_traps)];  /* valid if watches is set */
     char why[256];                                           /* why a trap could not be received */
     enum sa_result made, non_member, send_only;
     enum { NOT_ASKED, MAKES_GROUP, MAKES_NONE } send_only_join; /* of a group that does not exist */
@@ -82,12 +62,43 @@ struct group_life {
     bool made_refused; /* the former */
 };
 
-static enum transport_result receive_trap(struct target *t, struct group_life *c, uint16_t trap)
+/* ERROR: traps can no longer be received. */
+static void end_wait(struct target *t, struct group_life *c, enum transport_result result)
 {
-    enum transport_result result = await_trap(t, trap, c->mgid);
+    for (size_t i = 0; i < G_N_ELEMENTS(group_traps); i++)
+        if (c->traps[i] != TRANSPORT_OK)
+            c->traps[i] = result;
     if (result == TRANSPORT_ERROR)
         g_strlcpy(c->why, t->link->transport->error, sizeof c->why);
-    return result;
+}
+
+static void take_notice(struct group_life *c, const uint8_t *notice)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(group_traps); i++)
+        if (be16(notice + NOTICE_TRAP) == group_traps[i] &&
+            memcmp(notice + NOTICE_DETAILS_GID, c->mgid, 16) == 0)
+            c->traps[i] = TRANSPORT_OK;
+}
+
+/* The group was made and left before: one wait is enough for both. */
+static void await_traps(struct target *t, struct group_life *c)
+{
+    uint8_t notice[NOTICE_SIZE];
+    struct transport *transport = t->link->transport;
+    gint64 end = g_get_monotonic_time() + (gint64)TRAP_WAIT_MS * 1000;
+    c->traps[0] = c->traps[1] = TRANSPORT_NOTHING;
+    while (c->traps[0] != TRANSPORT_OK || c->traps[1] != TRANSPORT_OK) {
+        gint64 left = (end - g_get_monotonic_time()) / 1000;
+        enum transport_result result = TRANSPORT_NOTHING;
+        if (left > 0 && !t->run->stopped)
+            result = transport->ops->next_notice(transport, (int)left, notice);
+        t->run->stopped |= result == TRANSPORT_STOPPED;
+        if (result != TRANSPORT_OK) {
+            end_wait(t, c, t->run->stopped ? TRANSPORT_STOPPED : result);
+            return;
+        }
+        take_notice(c, notice);
+    }
 }
 
 static const char *group_state_text(const struct group_life *c)
@@ -204,14 +215,12 @@ static void create_and_leave(struct target *t, struct group_life *c)
         leave_noted(t, c, JOIN_FULL);
     if (c->made != SA_SUCCESS)
         return;
-    if (c->watches)
-        c->created_trap = receive_trap(t, c, TRAP_GROUP_CREATED);
     c->non_member = join_too(t, c, JOIN_NON, "NonMember join");
     c->send_only = join_too(t, c, JOIN_SEND_ONLY_NON, "SendOnlyNonMember join");
     /* The port's remaining JoinStates do not keep a group alive. */
     c->left = leave_noted(t, c, JOIN_FULL);
     if (c->watches)
-        c->deleted_trap = receive_trap(t, c, TRAP_GROUP_DELETED);
+        await_traps(t, c);
     look_for_group(t, c);
     leave_noted(t, c, JOIN_SEND_ONLY_NON);
     leave_noted(t, c, JOIN_NON);
@@ -276,11 +285,10 @@ static void report_unwatched(struct target *t, const char *id, const struct grou
 static void report_traps(struct target *t, const char *id, const struct group_life *c)
 {
     /* No deletion is reported for a group that still exists. */
-    bool missed = c->created_trap == TRANSPORT_NOTHING ||
-                  (c->deleted_trap == TRANSPORT_NOTHING && c->gone);
+    bool missed = c->traps[0] == TRANSPORT_NOTHING || (c->traps[1] == TRANSPORT_NOTHING && c->gone);
     if (!c->watches)
         report_unwatched(t, id, c);
-    else if (c->created_trap == TRANSPORT_OK && c->deleted_trap == TRANSPORT_OK)
+    else if (c->traps[0] == TRANSPORT_OK && c->traps[1] == TRANSPORT_OK)
         results_stage(t->results, id, OUTCOME_PASS, "",
                       "created, %sleft and deleted; traps 66 and 67 were received",
                       c->not_done->len ? "" : "joined in every way, ");
@@ -290,8 +298,8 @@ static void report_traps(struct target *t, const char *id, const struct group_li
             missed
                 ? "these traps inform senders and routers that wait for a group: see the SM's log"
                 : "",
-            "trap 66 (created) %s, trap 67 (deleted) %s%s%s%s%s", trap_text(c->created_trap),
-            trap_text(c->deleted_trap), c->why[0] ? "; " : "", c->why, c->gone ? "" : "; ",
+            "trap 66 (created) %s, trap 67 (deleted) %s%s%s%s%s", trap_text(c->traps[0]),
+            trap_text(c->traps[1]), c->why[0] ? "; " : "", c->why, c->gone ? "" : "; ",
             c->gone ? "" : group_state_text(c));
 }
 
