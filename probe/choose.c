@@ -137,8 +137,9 @@ static void fail_no_route(const struct target_option *t, char **why, char **advi
 static void fail_broadcast(const struct target_option *t, const struct host_route *r, char **why,
                            char **advice)
 {
-    *why = g_strdup_printf("%s is the broadcast address of the network of %s, and no host has it",
-                           t->name, r->interface);
+    bool network = hostnet_is_network_address(r->interface, t->ip);
+    *why = g_strdup_printf("%s is the %s of the network of %s, and no host has it", t->name,
+                           network ? "first address" : "broadcast address", r->interface);
     *advice = g_strdup_printf("ip -br addr show %s  # shows the network's addresses", r->interface);
 }
 
@@ -186,11 +187,29 @@ static bool choose_network(struct choice *c, const struct target_option *t,
     return found;
 }
 
+/* The address names its interface, which may be down and then has no route. */
+static bool choose_named(struct choice *c, const struct target_option *t,
+                         const struct host_route *r)
+{
+    struct host_ipoib i;
+    if (!t->zone[0] || r->kind != ROUTE_NONE || !host_ipoib_find(t->zone, &i))
+        return false;
+    choose_interface(c, &i);
+    c->other_route = true;
+    g_strlcpy(c->why, "named by the address; there is no route", sizeof c->why);
+    return true;
+}
+
 static bool choose_route(struct choice *c, const struct target_option *t, char **why, char **advice)
 {
     struct host_route r = host_route_get(t->ipv6, t->ip, t->zone);
     struct host_ipoib i;
     bool link = r.kind == ROUTE_LINK && host_ipoib_find(r.interface, &i);
+    if (link && !t->ipv6 && hostnet_is_network_address(r.interface, t->ip))
+        r.kind = ROUTE_BROADCAST;
+    link &= r.kind == ROUTE_LINK;
+    if (choose_named(c, t, &r))
+        return true;
     if (r.kind == ROUTE_LOCAL && choose_own(c, t))
         return true;
     if (!link && r.kind != ROUTE_BROADCAST && choose_network(c, t, &r))

@@ -63,7 +63,8 @@ static void add_ports(GArray *choices, const struct options *o, const GArray *po
     }
 }
 
-static char *describe_unused(const struct options *o, const GArray *ports)
+/* used: the choices that are tested. */
+static char *describe_unused(const struct options *o, const GArray *ports, const GArray *used)
 {
     GArray *all = g_array_new(FALSE, FALSE, sizeof(struct choice));
     GString *text = g_string_new(NULL);
@@ -71,8 +72,9 @@ static char *describe_unused(const struct options *o, const GArray *ports)
     add_ports(all, o, ports, true);
     for (guint i = 0; i < all->len; i++) {
         const struct choice *c = &g_array_index(all, struct choice, i);
-        g_string_append_printf(text, "%s%s port %u (%s)", i ? ", " : "", c->device, c->port,
-                               c->interface[0] ? c->interface : "no interface");
+        if (!has_choice(used, c->device, c->port, 0))
+            g_string_append_printf(text, "%s%s port %u (%s)", text->len ? ", " : "", c->device,
+                                   c->port, c->interface[0] ? c->interface : "no interface");
     }
     g_array_unref(all);
     return g_string_free(text, FALSE);
@@ -89,7 +91,7 @@ static void add_all(GArray *choices, const struct options *o, char **unused)
         add_ports(choices, o, ports, true);
     } else {
         g_free(*unused);
-        *unused = describe_unused(o, ports);
+        *unused = describe_unused(o, ports, choices);
     }
     g_array_unref(ports);
 }

@@ -151,6 +151,22 @@ struct checked *collection_held(struct collection *c)
     return c->holds ? &c->held : NULL;
 }
 
+void collection_print(struct collection *c)
+{
+    GString *head = c->parts->head(&c->report, &c->reported), *tail = c->parts->tail(&c->report);
+    char bytes[4096];
+    size_t n;
+    if (c->spool)
+        rewind(c->spool);
+    fwrite(head->str, 1, head->len, stdout);
+    while (c->spool && (n = fread(bytes, 1, sizeof bytes, c->spool)) > 0)
+        fwrite(bytes, 1, n, stdout);
+    fwrite(tail->str, 1, tail->len, stdout);
+    fflush(stdout);
+    g_string_free(head, TRUE);
+    g_string_free(tail, TRUE);
+}
+
 static bool deliver_whole(struct collection *c, GError **error)
 {
     GString *head = c->parts->head(&c->report, &c->reported), *tail = c->parts->tail(&c->report);

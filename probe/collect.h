@@ -37,6 +37,8 @@ void collection_release(struct collection *c);
  * writing, of a part too.
  */
 bool collection_deliver(struct collection *c, GError **error);
+/* Prints the report to standard output, after its file could not be written. */
+void collection_print(struct collection *c);
 int collection_exit_status(const struct collection *c);
 
 #endif

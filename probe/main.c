@@ -68,6 +68,10 @@ static bool deliver_reports(struct program *r)
     bool good = collection_deliver(r->collection, &error);
     if (!good)
         say_failure(&error);
+    if (!good && !stop && r->o->output) { /* a test may have taken minutes */
+        say("the report follows on standard output");
+        collection_print(r->collection);
+    }
     return good;
 }
 

@@ -11,6 +11,25 @@
 
 #include "cli/fail.h"
 
+/* A container may see the devices of its host without their files. */
+static void fail_no_device(GError **error)
+{
+    GDir *all = g_dir_open("/sys/class/infiniband", 0, NULL);
+    const char *name = all ? g_dir_read_name(all) : NULL;
+    if (name)
+        fail_with(error,
+                  "the RDMA device %s cannot be used here: /dev/infiniband/uverbs* is missing "
+                  "(modprobe ib_uverbs; a container must be given the files)",
+                  name);
+    else
+        fail_with(error,
+                  "there is no RDMA device here: is the HCA's driver loaded (ls "
+                  "/sys/class/infiniband; modprobe mlx5_ib ib_uverbs), and its library installed "
+                  "(Debian: ibverbs-providers)?");
+    if (all)
+        g_dir_close(all);
+}
+
 bool device_list_get(struct device_list *list, GError **error)
 {
     list->devices = ibv_get_device_list(&list->count);
@@ -23,10 +42,7 @@ bool device_list_get(struct device_list *list, GError **error)
             error,
             "this kernel has no user access to RDMA devices: load the module ib_uverbs (modprobe ib_uverbs)");
     else
-        fail_with(
-            error,
-            "there is no RDMA device here: is the HCA's driver loaded (ls /sys/class/infiniband; modprobe mlx5_ib "
-            "ib_uverbs), and its library installed (Debian: ibverbs-providers)?");
+        fail_no_device(error);
     device_list_free(list);
     return false;
 }

@@ -152,6 +152,10 @@ bool connected_echo_run(struct target *t, struct echo_session *s, struct connect
 {
     bool answered = false;
     t->unusable = NULL;
+    if (tally_echoes_are_hopeless(&t->peer->tally, ECHOES_IN_ALL)) {
+        note_no_reply(t, s, "not sent: the echo requests before it were not answered");
+        return false;
+    }
     e->first = (uint16_t)(t->run->sequence + 1);
     unsigned i = 0;
     unsigned most = e->most_tries ? e->most_tries : TRIES;

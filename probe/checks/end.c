@@ -2,6 +2,8 @@
 /* The end of a peer's test. See end.h. */
 #include "probe/checks/end.h"
 
+#include <string.h>
+
 #include "probe/checks/owner.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
@@ -15,6 +17,8 @@
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
 #include "probe/run/target.h"
+#include "probe/run/text.h"
+#include "probe/why/why.h"
 #include "report/report.h"
 #include "wire/smp.h"
 
@@ -35,6 +39,14 @@ static char *port_reason(struct target *t)
     return has_pkey ? NULL
                     : g_strdup_printf("%s port %u is no longer in partition 0x%04x", now.device,
                                       now.port, t->link->pkey);
+}
+
+bool end_port_is_active(struct target *t)
+{
+    struct transport *transport = t->link->transport;
+    struct port_facts now;
+    return t->yield || !transport->ops->read_port || !transport->ops->read_port(transport, &now) ||
+           now.state == PORT_ACTIVE;
 }
 
 /* Asks for the broadcast group, and for this port's membership of it. */
@@ -73,6 +85,7 @@ static void report_own_end(struct target *t, const char *why)
 {
     struct port_words w;
     advice_name_port(t->link, &w);
+    t->results->checked->state = "not fully tested";
     results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE, "", "%s", why);
     results_advise(t->results, "ipoib-probe %s fabric; then test again", w.probe);
 }
@@ -89,7 +102,10 @@ static void report_silent(struct target *t, const struct exchange *last)
         t->results->checked->state = "no longer reachable";
         results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE, "",
                       "it no longer replies to the request of the beginning: %s", last->received);
-        results_advise(t->results, "ipoib-probe --why %s", t->name);
+        if (t->yield)
+            results_advise(t->results, "ipoib-probe --why %s", t->name);
+        else
+            g_free(why_no_reply(t, NULL)); /* the stage after it has the cause */
     }
     g_free(own);
 }
@@ -108,15 +124,43 @@ static bool request_again(struct target *t)
 
 /* ---- the requests */
 
+/* A peer that resolves the probe's address has a route to it. */
+static void report_no_echo(struct target *t, unsigned echoes)
+{
+    char ip[48];
+    text_ip(t->ipv6, t->link->source.ip, ip);
+    results_stage(t->results, "peer.echo", OUTCOME_INCONCLUSIVE, "",
+                  "it answers none of %u echo requests: %s", echoes,
+                  t->peer->asked ? "it resolves the probe's address, so it has a route back, and "
+                                   "drops ICMP echo"
+                                 : "it drops ICMP echo, has no route back, or its requests to the "
+                                   "group do not reach this port");
+    results_advise(t->results,
+                   "on the peer: ip route get %s; nft list ruleset; or test without --source", ip);
+}
+
+/* It was silent until the probe announced the address by unicast. */
+static void report_not_asked(struct target *t)
+{
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    results_stage(t->results, "peer.broadcast", OUTCOME_INCONCLUSIVE, "",
+                  "it replied to echo requests only after the probe had announced its address by "
+                  "unicast, and no request for that address arrived: packets to the group may not "
+                  "reach this port");
+    results_advise(t->results, "ibroute -M SWITCH_LID  # MLID 0x%04x must lead to LID %u",
+                   t->link->group.mlid, t->link->transport->facts.lid);
+}
+
 static void report_unanswered(struct target *t)
 {
     const struct tally *all = &t->peer->tally;
     unsigned echoes = tally_requests(all, TALLY_ECHO),
              connections = tally_requests(all, TALLY_CONNECTION);
     if (echoes && !tally_answered(all, TALLY_ECHO))
-        results_stage(t->results, "peer.echo", OUTCOME_INCONCLUSIVE,
-                      "allow ICMP echo at the peer, or test without --source",
-                      "it answers none of %u echo requests", echoes);
+        report_no_echo(t, echoes);
+    else if (echoes && t->peer->announced && !t->peer->asked)
+        report_not_asked(t);
     if (connections && !tally_answered(all, TALLY_CONNECTION))
         results_stage(t->results, "peer.connections", OUTCOME_INCONCLUSIVE,
                       "see the peer's dmesg, or end its connected mode",
@@ -126,11 +170,11 @@ static void report_unanswered(struct target *t)
 
 enum { LOST_SHOWN = 3, PERCENT_SHOWN = 5, PERCENT_JUDGED = 20 };
 
-static void report_judged_loss(struct target *t, const char *text)
+static void report_judged_loss(struct target *t, const char *text, enum outcome outcome)
 {
     struct port_words w;
     advice_name_port(t->link, &w);
-    results_stage(t->results, "peer.loss", OUTCOME_INCONCLUSIVE,
+    results_stage(t->results, "peer.loss", outcome,
                   "look for errors of the links to it: perfquery, ibqueryerrors", "%s", text);
     if (t->peer->lid)
         results_advise(t->results,
@@ -143,16 +187,20 @@ static unsigned percent_of(unsigned part, unsigned whole)
     return (unsigned)(((uint64_t)part * 100 + whole / 2) / whole);
 }
 
-void end_report_loss(struct target *t)
+void end_report_loss(struct target *t, bool watched)
 {
     const struct checked_requests *q = &t->results->checked->requests;
     uint64_t lost = q->lost;
-    if (lost < LOST_SHOWN || lost * 100 <= (uint64_t)q->packets * PERCENT_SHOWN)
+    bool many = lost >= LOST_SHOWN && lost * 100 > (uint64_t)q->packets * PERCENT_SHOWN,
+         two = watched && lost >= 2 && lost * 100 > (uint64_t)q->packets * PERCENT_JUDGED;
+    if (!many && !two)
         return;
     char *text = g_strdup_printf("%u of %u requests lost (%u %%)", q->lost, q->packets,
                                  percent_of(q->lost, q->packets));
-    if (lost * 100 > (uint64_t)q->packets * PERCENT_JUDGED)
-        report_judged_loss(t, text);
+    if (watched || lost * 100 > (uint64_t)q->packets * PERCENT_JUDGED)
+        report_judged_loss(t, text, watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
+    else if (t->results->checked->state && strcmp(t->results->checked->state, "reachable") == 0)
+        t->results->checked->state = "reachable, but packets are lost";
     t->results->checked->remark = text;
 }
 
@@ -175,8 +223,12 @@ void end_report(struct target *t)
         response_times_settle(t, false);
     const struct tally_form sum = tally_sum(&t->peer->tally);
     count_requests(t, &sum);
-    if (!there || target_ended(t))
+    if (target_ended(t))
         return;
-    report_unanswered(t);
-    end_report_loss(t);
+    if (there)
+        report_unanswered(t);
+    /* Replies of a peer that ended are missing too: only those that came after a retry show loss.
+     */
+    if (there || sum.late >= LOST_SHOWN)
+        end_report_loss(t, false);
 }

@@ -8,15 +8,24 @@
 
 #include "probe/run/target.h"
 
-/* Adds the stages peer.end, peer.echo, peer.connections and peer.loss, and counts the requests. */
+/*
+ * Adds the stages peer.end, peer.echo, peer.broadcast, peer.connections and peer.loss, and counts
+ * the requests.
+ */
 void end_report(struct target *t);
+/* False: this port is no longer active, and further checks would only wait. */
+bool end_port_is_active(struct target *t);
 /*
  * Why nothing arrives any more, from this port's own side: its state, its partition, the SA, its
  * group. NULL: no such reason. Free with g_free().
  */
 char *end_own_reason(struct target *t);
 
-/* Adds the stage peer.loss if many of the counted packets were lost. */
-void end_report_loss(struct target *t);
+/*
+ * Adds the stage peer.loss if many of the counted packets were lost: above 20 %; watched: above 5
+ * %, and it fails. Three are needed, or when watched two
+ * of few packets.
+ */
+void end_report_loss(struct target *t, bool watched);
 
 #endif

@@ -2,6 +2,8 @@
 /* See numbers.h. */
 #include "probe/checks/numbers.h"
 
+#include <string.h>
+
 #include "probe/exchange/peer.h"
 #include "probe/link/link.h"
 #include "probe/link/sa_times.h"
@@ -37,16 +39,26 @@ static char *peer_text(const struct target *t)
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "%u requests: %u answered at the first try", q->sent,
                            q->first_try);
-    if (q->late || q->never)
-        g_string_append_printf(text, ", %u late, %u never", q->late, q->never);
+    if (q->late)
+        g_string_append_printf(text, ", %u late", q->late);
+    if (q->never)
+        g_string_append_printf(text, ", %u never", q->never);
     if (q->lost)
         g_string_append_printf(text, ", %u of %u packets lost", q->lost, q->packets);
     else
-        g_string_append(text, ", no packet lost");
+        g_string_append(text, q->never ? "; of the kinds that it answers, no packet lost"
+                                       : ", no packet lost");
     add_times(text, "; round trip (min/median/99 %)", name_of_ud(t), &t->peer->over_ud);
     add_times(text, t->peer->over_ud.n ? "," : "; round trip (min/median/99 %)", "over RC",
               &t->peer->over_rc);
     return g_string_free(text, FALSE);
+}
+
+/* InfiniBand and a host take less than a millisecond. */
+static bool is_slow(const struct target *t)
+{
+    enum { SLOW_US = 100 * 1000 };
+    return times_percentile(&t->peer->over_ud, 50) > SLOW_US;
 }
 
 void numbers_report(struct target *t, unsigned at)
@@ -57,6 +69,8 @@ void numbers_report(struct target *t, unsigned at)
     j->over_ud = results_times(&t->peer->over_ud);
     j->over_rc = results_times(&t->peer->over_rc);
     char *peer = peer_text(t);
+    if (is_slow(t) && j->state && strcmp(j->state, "reachable") == 0)
+        j->state = "reachable, but slow";
     results_set_stage(t->results, at, "%s", peer);
     if (!t->yield) /* the targets of a sweep share them */
         sa_times_report(t, "peer.sa-times");

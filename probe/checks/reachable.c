@@ -6,12 +6,15 @@
 
 #include "probe/checks/end.h"
 #include "probe/checks/variant.h"
+#include "probe/exchange/cm_answers.h"
 #include "probe/exchange/echo_request.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/request.h"
 #include "probe/exchange/receive.h"
+#include "probe/link/advice.h"
 #include "probe/link/link.h"
+#include "probe/link/transport.h"
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
@@ -30,10 +33,30 @@ static void report_undecided(struct target *t)
     g_free(own);
 }
 
+/* Queue pair 1 of the port answers, or no unicast arrives there at all. */
+static void report_unreachable(struct target *t, const char *from)
+{
+    enum { CM_MS = 1200 };
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    bool port = *from || cm_answers(t, t->peer->lladdr, CM_MS);
+    results_stage(
+        t->results, "peer.reachable", OUTCOME_FAIL,
+        "IP traffic goes to that QPN too: set the peer's interface down and up; look at "
+        "what its queue pair drops",
+        "it replies to requests to the group, but not to requests to QPN 0x%06x, which it "
+        "announces%s%s",
+        lladdr_read(t->peer->lladdr).qpn, from,
+        port ? ""
+             : "; its communication manager does not answer either: unicast to its "
+               "port may be lost on the path");
+    if (!port && t->peer->lid)
+        results_advise(t->results, "ibtracert %s %u %u; then the peer's interface down and up",
+                       w.diags, t->link->transport->facts.lid, t->peer->lid);
+}
+
 void reachable_report(struct target *t)
 {
-    static const char advice[] =
-        "IP traffic goes to that QPN too: set the peer's interface down and up; look at what its queue pair drops";
     struct exchange x;
     uint32_t announced = lladdr_read(t->peer->lladdr).qpn;
     char from[40] = "";
@@ -49,8 +72,5 @@ void reachable_report(struct target *t)
         results_stage(t->results, "peer.reachable", OUTCOME_NOTED, "",
                       "it replies to IP at its QPN, but to no request for its address");
     else
-        results_stage(
-            t->results, "peer.reachable", OUTCOME_FAIL, advice,
-            "it replies to requests to the group, but not to requests to QPN 0x%06x, which it announces%s",
-            announced, from);
+        report_unreachable(t, from);
 }

@@ -7,6 +7,7 @@
 #include "probe/checks/end.h"
 #include "probe/checks/numbers.h"
 #include "probe/checks/owner.h"
+#include "probe/checks/ping.h"
 #include "probe/checks/reachable.h"
 #include "probe/checks/watch.h"
 #include "probe/exchange/connection.h"
@@ -114,6 +115,11 @@ static void reach_found(struct target *t)
     peer_settle(t, &x.reply);
 }
 
+static double ms_since(gint64 time)
+{
+    return (double)(g_get_monotonic_time() - time) / 1000;
+}
+
 /* At once: the test takes some seconds. */
 static void say_first_line(const struct target *t, const struct exchange *x)
 {
@@ -121,8 +127,12 @@ static void say_first_line(const struct target *t, const struct exchange *x)
     char *own = host_has_address(t->ipv6, t->ip), lid[24] = "";
     if (x->reply.lid)
         g_snprintf(lid, sizeof lid, ", LID %u", x->reply.lid);
-    char *line = g_strdup_printf("%s: replies after %.2f ms%s; testing it", t->name, x->reply.ms,
-                                 lid);
+    char *line = t->peer->response_times.first_sent < t->peer->response_times.last_sent
+                     ? g_strdup_printf("%s: replies %.0f ms after the first of several requests%s; "
+                                       "testing it",
+                                       t->name, ms_since(t->peer->response_times.first_sent), lid)
+                     : g_strdup_printf("%s: replies after %.2f ms%s; testing it", t->name,
+                                       x->reply.ms, lid);
     if (r->say && !own && !r->options->why)
         r->say(r->say_to, line);
     g_free(line);
@@ -211,6 +221,19 @@ static void report_own_address(struct target *t, const char *interface)
                        t->peer->lid);
 }
 
+/* The user asked for checks that need the address. */
+static void report_unused_source(struct target *t)
+{
+    const struct own_address *s = &t->link->source;
+    bool other = s->ipv6 != t->ipv6;
+    if (s->given && (!s->usable || other) && transport_can(t->link->transport, HAS_OWN_QP))
+        results_stage(t->results, "peer.source", OUTCOME_INCONCLUSIVE,
+                      other ? "name an address of the peer's IP version"
+                            : "name an address of this network that no host has",
+                      "the address of --source %s: checks that need it did not run",
+                      other ? "has the other IP version" : "cannot be used");
+}
+
 /* own: the interface of this host that has the address; NULL: none. */
 static void run_checks(struct target *t, const char *own)
 {
@@ -220,12 +243,15 @@ static void run_checks(struct target *t, const char *own)
     report_address(t);
     if (own)
         report_own_address(t, own);
-    if (!t->yield)
-        why_kernel_fails(t);
+    if (!t->yield && !why_kernel_fails(t))
+        ping_report(t);
+    report_unused_source(t);
     if (!t->peer->by_unicast)
         reachable_report(t);
     const struct check *c;
-    for (unsigned i = 0; !t->run->options->why && (c = check_at(i)) && !target_ended(t); i++)
+    for (unsigned i = 0;
+         !t->run->options->why && (c = check_at(i)) && !target_ended(t) && end_port_is_active(t);
+         i++)
         if (check_selected(c, t->run->options))
             run_check(t, c);
     owner_report(t);
@@ -248,7 +274,7 @@ static void report_broken(struct target *t)
 }
 
 /* NULL: the run ended. */
-static char *explain_no_reply(struct target *t)
+static char *explain_no_reply(struct target *t, const struct exchange *x)
 {
     const char *requests = t->ipv6 ? "neighbour solicitations" : "ARP requests";
     unsigned ms = t->run->options->timeout_ms;
@@ -257,8 +283,11 @@ static char *explain_no_reply(struct target *t)
         g_free(cause);
         return NULL;
     }
-    char *text = g_strdup_printf("no reply from %s to %d %s, %u ms each%s%s", t->name, TRIES,
-                                 requests, ms, cause ? ": " : "", cause ? cause : "");
+    char *sent = x->outcome == NOT_SENT ? g_strdup(x->received)
+                                        : g_strdup_printf("no reply from %s to %d %s, %u ms each",
+                                                          t->name, TRIES, requests, ms);
+    char *text = g_strdup_printf("%s%s%s", sent, cause ? ": " : "", cause ? cause : "");
+    g_free(sent);
     g_free(cause);
     return text;
 }
@@ -268,9 +297,9 @@ static char *why_not_tested(struct target *t, const struct exchange *x, const ch
 {
     if (t->run->broken)
         return NULL;
-    if (x->outcome == NOT_SENT)
-        return g_strdup_printf("%s: %s", t->name, x->received);
-    return own ? g_strdup_printf(OWN_ADDRESS, own) : explain_no_reply(t);
+    if (x->outcome == NOT_SENT && !x->no_group)
+        return g_strdup(x->received);
+    return own ? g_strdup_printf(OWN_ADDRESS, own) : explain_no_reply(t, x);
 }
 
 static void watch_peer(struct target *t, const struct port_counters *before)
@@ -298,9 +327,10 @@ void checks_run_peer(struct target *t, const struct response *first)
     char *own = host_has_address(t->ipv6, t->ip);
     /* this host's own port may reply too: nothing is tested then */
     bool replies = x.outcome == RESPONSE_RECEIVED && !(own && host_has_port(t->peer->lladdr));
-    t->results->checked->state = replies                    ? "reachable"
-                                 : x.outcome == NO_RESPONSE ? "not reachable"
-                                                            : "not tested";
+    bool silent = x.outcome == NO_RESPONSE || x.no_group;
+    t->results->checked->state = replies          ? "reachable"
+                                 : silent && !own ? "not reachable"
+                                                  : "not tested";
     if (replies)
         run_checks(t, own);
     else

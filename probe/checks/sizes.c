@@ -133,8 +133,8 @@ struct size_limits sizes_search(struct target *t, uint32_t smallest, uint32_t li
 static char *direction_text(const char *what, uint32_t largest, uint32_t link)
 {
     return !largest         ? g_strdup("")
-           : largest < link ? g_strdup_printf("; of %s up to %u arrive", what, largest)
-                            : g_strdup_printf("; %s of %u arrive", what, largest);
+           : largest < link ? g_strdup_printf("; %s of up to %u bytes arrive", what, largest)
+                            : g_strdup_printf("; %s of %u bytes arrive", what, largest);
 }
 
 static void advise_path(struct target *t)

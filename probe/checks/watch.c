@@ -25,6 +25,7 @@ struct peer_watch {
     struct target *t;
     unsigned sent, answered;
     unsigned missing;  /* requests without a reply since the last one with a reply */
+    unsigned outages;  /* requests without a reply in silences that have ended: no loss on links */
     gint64 last_reply; /* monotonic microseconds; 0: none yet */
     gint64 silent_us;  /* total of the silences that have ended */
     unsigned silences, moves, of_port, of_counters; /* events */
@@ -146,6 +147,7 @@ static void take_reply(struct peer_watch *w, const struct response *a)
     char text[80];
     g_snprintf(text, sizeof text, "reply %u after %.2f ms", w->sent, a->ms);
     say_line(w, "", text);
+    w->outages += w->missing >= SILENT_AFTER ? w->missing : 0;
     if (w->missing >= SILENT_AFTER && w->last_reply) {
         w->silent_us += g_get_monotonic_time() - w->last_reply;
         g_snprintf(text, sizeof text, "replies again, after %.1f s", seconds_since(w->last_reply));
@@ -258,13 +260,14 @@ static char *summary_text(const struct peer_watch *w)
 
 static void count_requests(const struct peer_watch *w)
 {
-    unsigned missing = w->sent - w->answered;
+    unsigned missing = w->sent - w->answered,
+             outages = w->outages + (w->missing >= SILENT_AFTER ? w->missing : 0);
     w->t->results->checked->requests = (struct checked_requests){.counted = true,
                                                                  .sent = w->sent,
                                                                  .first_try = w->answered,
                                                                  .never = missing,
-                                                                 .packets = w->sent,
-                                                                 .lost = missing};
+                                                                 .packets = w->sent - outages,
+                                                                 .lost = missing - outages};
 }
 
 static void end(struct peer_watch *w, unsigned at)
@@ -285,7 +288,8 @@ static void end(struct peer_watch *w, unsigned at)
     if (silent)
         results_advise(t->results, "ipoib-probe --why %s", t->name);
     count_requests(w);
-    end_report_loss(t);
+    if (w->answered) /* nobody there is no loss */
+        end_report_loss(t, true);
     numbers_report(t, at);
     g_free(text);
 }

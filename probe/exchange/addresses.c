@@ -4,7 +4,6 @@
 
 #include "probe/exchange/peer.h"
 #include "probe/exchange/receive.h"
-#include "probe/link/groups.h"
 #include "probe/link/link.h"
 #include "probe/link/send.h"
 #include "probe/run/options.h"
@@ -24,10 +23,10 @@ static struct pending_request pending_of(const struct asking *k, struct asked_ad
 static void find_group(struct target *t, struct asking *k, struct asked_address *a)
 {
     struct pending_request x = pending_of(k, a);
-    bool found = exchange_find_groups(t, &x, &a->group, a->why);
-    a->outcome = found ? NO_RESPONSE : NOT_SENT;
-    a->no_group = !found && group_is_missing(SA_REJECTED, t->run->sa.status);
-    k->waits += found;
+    enum groups_found groups = exchange_find_groups(t, &x, &a->group, a->why);
+    a->outcome = groups == GROUPS_FOUND ? NO_RESPONSE : NOT_SENT;
+    a->no_group = groups == GROUP_ABSENT;
+    k->waits += groups == GROUPS_FOUND;
 }
 
 static bool send_one(struct target *t, const struct asking *k, struct asked_address *a)

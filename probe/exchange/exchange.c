@@ -98,8 +98,8 @@ static void note_received(const struct target *t, struct exchange *e, const char
     exchange_show(t, e);
 }
 
-bool exchange_find_groups(struct target *t, const struct pending_request *x, struct mc_group *g,
-                          char *why)
+enum groups_found exchange_find_groups(struct target *t, const struct pending_request *x,
+                                       struct mc_group *g, char *why)
 {
     bool there = true;
     enum sa_result result = x->ipv6 && !x->q->echo ? exchange_join_all_nodes(t) : SA_SUCCESS;
@@ -114,7 +114,9 @@ bool exchange_find_groups(struct target *t, const struct pending_request *x, str
                  "not sent: the solicited-node group does not exist, so no node has the address");
     else if (result != SA_SUCCESS)
         snprintf(why, VERDICT_TEXT, "not sent: %s", sa_failure_text(t, result, t->run->sa.status));
-    return result == SA_SUCCESS;
+    return result == SA_SUCCESS              ? GROUPS_FOUND
+           : result == SA_REJECTED && !there ? GROUP_ABSENT
+                                             : GROUPS_UNKNOWN;
 }
 
 /* After the last try, waits as long as this peer's responses have taken. */
@@ -235,11 +237,18 @@ struct exchange exchange_run(struct target *t, const struct request *q, unsigned
     else
         request_text(t, q, e.sent, sizeof e.sent);
     t->unusable = NULL;
-    note_received(t, &e, settled ? why : "not sent: responses to earlier requests keep arriving");
-    if (!settled)
+    /* each would cost 1.5 s */
+    bool hopeless = q->echo && tally_echoes_are_hopeless(&t->peer->tally, ECHOES_OVER_UD);
+    note_received(t, &e,
+                  !settled   ? "not sent: responses to earlier requests keep arriving"
+                  : hopeless ? "not sent: the echo requests before it were not answered"
+                             : why);
+    if (!settled || hopeless)
         return e;
     begin_tally(t, q);
-    if (!exchange_find_groups(t, &x, &g, why))
+    enum groups_found groups = exchange_find_groups(t, &x, &g, why);
+    e.no_group = groups == GROUP_ABSENT;
+    if (groups != GROUPS_FOUND)
         note_received(t, &e, why);
     else if (try_often(t, &x, &g, tries, &e))
         note_response(t, &x, &e);

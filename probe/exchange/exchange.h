@@ -16,11 +16,13 @@
 enum sa_result exchange_find_group(struct target *t, const struct pending_request *x,
                                    struct mc_group *g, bool *there);
 /*
- * Finds the groups that the request and its response are sent to, and joins them. Returns false
- * with the reason in why (VERDICT_TEXT bytes) if the request cannot be sent.
+ * Finds the groups that the request and its response are sent to, and joins them. If the request
+ * cannot be sent, why (VERDICT_TEXT bytes) has the reason. GROUP_ABSENT: no node is in the
+ * solicited-node group of the address.
  */
-bool exchange_find_groups(struct target *t, const struct pending_request *x, struct mc_group *g,
-                          char *why);
+enum groups_found { GROUPS_FOUND, GROUP_ABSENT, GROUPS_UNKNOWN };
+enum groups_found exchange_find_groups(struct target *t, const struct pending_request *x,
+                                       struct mc_group *g, char *why);
 /* SA_SUCCESS: this port receives packets to all IPv6 nodes. */
 enum sa_result exchange_join_all_nodes(struct target *t);
 
@@ -33,6 +35,7 @@ enum exchange_outcome { RESPONSE_RECEIVED, NO_RESPONSE, NOT_SENT };
 /* A request and its result. */
 struct exchange {
     enum exchange_outcome outcome;
+    bool no_group; /* NOT_SENT, because no node is in the solicited-node group of the address */
     struct response reply;                           /* valid for RESPONSE_RECEIVED */
     char sent[VERDICT_TEXT], received[VERDICT_TEXT]; /* descriptions */
 };

@@ -46,6 +46,7 @@ static void respond_arp(struct target *t, const struct ud_from *from, struct vie
                             .tha = v.p + a.sha,
                             .tpa = v.p + a.spa};
     struct ud_to to = reply_destination(t, from);
+    t->peer->asked |= memcmp(v.p + a.spa, t->ip, 4) == 0;
     to.qpn = lladdr_read(v.p + a.sha).qpn;
     send_unicast(t, &to, out, message_arp(out, &m));
 }
@@ -105,6 +106,7 @@ static void respond_ns(struct target *t, const struct ud_from *from, struct view
                            .target = t->link->source.ip,
                            .lladdr = t->link->lladdr};
     struct ud_to to = reply_destination(t, from);
+    t->peer->asked |= peer_may_be_sender(t, from);
     send_unicast(t, &to, out, message_nd(out, &m));
 }
 
@@ -203,6 +205,7 @@ void responder_announce(struct target *t)
                             .lladdr = t->link->lladdr};
     if (!t->link->source.usable || t->link->source.ipv6 != t->ipv6)
         return;
+    t->peer->announced = true;
     message_solicited_node(group, t->ip);
     send_unicast(t, &to, out, t->ipv6 ? message_nd(out, &ns) : message_arp(out, &arp));
 }

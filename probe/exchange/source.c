@@ -12,6 +12,7 @@
 #include "probe/link/message.h"
 #include "probe/link/sa.h"
 #include "probe/link/transport.h"
+#include "probe/link/hostroute.h"
 #include "probe/run/run.h"
 #include "probe/run/target.h"
 #include "probe/run/text.h"
@@ -62,6 +63,9 @@ bool source_address_open(struct target *t, GError **error)
         g_free(own);
         return false;
     }
+    struct host_route r = host_route_get(t->link->source.ipv6, t->link->source.ip, "");
+    if (r.kind == ROUTE_BROADCAST)
+        return fail_with(error, "the address is the broadcast address of %s", r.interface);
     if ((t->link->source.ipv6 && !join_solicited_node(t, error)) || !is_unused(t, error))
         return false;
     if (target_ended(t))

@@ -71,6 +71,11 @@ unsigned tally_requests(const struct tally *t, enum tally_kind kind)
     return n;
 }
 
+bool tally_echoes_are_hopeless(const struct tally *t, unsigned tried)
+{
+    return tally_requests(t, TALLY_ECHO) >= tried && !tally_answered(t, TALLY_ECHO);
+}
+
 struct tally_form tally_sum(const struct tally *t)
 {
     struct tally_form sum = {.packets = 0};

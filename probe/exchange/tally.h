@@ -44,6 +44,12 @@ void tally_end(struct tally *t, unsigned tries, bool answered);
 /* All requests of that kind, or those answered. */
 unsigned tally_requests(const struct tally *t, enum tally_kind kind);
 unsigned tally_answered(const struct tally *t, enum tally_kind kind);
+/*
+ * True if at least that number of echo requests was sent, over UD and connections together, and
+ * none was answered: a firewall or a missing route back lets none of them be answered.
+ */
+enum { ECHOES_OVER_UD = 4, ECHOES_IN_ALL = 6 };
+bool tally_echoes_are_hopeless(const struct tally *t, unsigned tried);
 /* Sums of all forms; packets and responses: only of forms that the peer responds to. */
 struct tally_form tally_sum(const struct tally *t);
 

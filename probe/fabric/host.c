@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/fabric/stages.h"
+#include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
 #include "probe/link/sysfs.h"
@@ -14,28 +15,11 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-/*
- * A child interface, if the port has an interface in another partition; else the driver is missing,
- * or says in the kernel's log why it made no interface.
- */
-static char *command_to_create(const struct target *t)
-{
-    unsigned pkey = t->link->pkey | 0x8000u;
-    char *parent = host_parent_of_port(&t->link->transport->facts);
-    if (!parent)
-        return g_strdup(host_has_ipoib_driver() ? "dmesg | grep -i ipoib"
-                                                : "modprobe ib_ipoib; see dmesg");
-    char *command = g_strdup_printf("ip link add link %s name %s.%04x type ipoib pkey 0x%04x",
-                                    parent, parent, pkey, pkey);
-    g_free(parent);
-    return command;
-}
-
 /* A port that the user named, or one beside others, may do without an interface. */
 static void report_absent(struct target *t, const char *id)
 {
     const struct port_facts *f = &t->link->transport->facts;
-    char *command = command_to_create(t);
+    char *command = advice_create_interface(t->link);
     char *advice = g_strdup_printf("%s; or it is in another network namespace", command);
     bool optional = t->link->choice && t->link->choice->optional;
     results_stage(t->results, id, optional ? OUTCOME_NOTED : OUTCOME_FAIL, advice,
@@ -45,21 +29,10 @@ static void report_absent(struct target *t, const char *id)
     g_free(command);
 }
 
-/* A child works only if its parent is up too. */
-static char *command_to_set_up(const char *name)
-{
-    char *parent = host_parent(name);
-    bool first = parent && !host_is_up(parent);
-    char *command = g_strdup_printf("%s%s%sip link set %s up", first ? "ip link set " : "",
-                                    first ? parent : "", first ? " up; " : "", name);
-    g_free(parent);
-    return command;
-}
-
 static void report_no_carrier(struct target *t, const char *id, const char *name)
 {
     char *state = sysfs_interface(name, "operstate"), *upper = g_ascii_strup(state, -1),
-         *command = command_to_set_up(name);
+         *command = advice_set_up(name);
     char *advice = g_strdup_printf(
         "if fabric.join passes: ip link set %s down; %s; dmesg shows a join that is refused", name,
         command);
@@ -73,7 +46,7 @@ static void report_no_carrier(struct target *t, const char *id, const char *name
 
 static void report_interface(struct target *t, const char *id, const char *name)
 {
-    char *carrier = sysfs_interface(name, "carrier"), *command = command_to_set_up(name);
+    char *carrier = sysfs_interface(name, "carrier"), *command = advice_set_up(name);
     if (!host_is_up(name))
         results_stage(t->results, id, OUTCOME_FAIL, command, "%s is down", name);
     else if (strcmp(carrier, "1") != 0)

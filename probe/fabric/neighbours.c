@@ -28,6 +28,7 @@ enum { PROBED = 32, REPORTED = 5 };
 
 struct comparison {
     unsigned sent, unanswered, not_sent, wrong;
+    unsigned doubled;  /* of these several stations reply for one address */
     unsigned pathless; /* of these the SA did not say whether there is a path */
     char why[200];     /* why not, for the last one */
     char why_not_sent[VERDICT_TEXT];
@@ -45,8 +46,9 @@ static void G_GNUC_PRINTF(2, 3) add_found(GString *found, const char *format, ..
 }
 
 /* Each neighbour counts once. */
-static void add_wrong(struct comparison *t, const GString *found)
+static void add_wrong(struct comparison *t, const GString *found, bool two)
 {
+    t->doubled += two;
     if (!found->len || ++t->wrong > REPORTED)
         return;
     g_string_append_printf(t->words, "%s%s", t->words->len ? "; " : "", found->str);
@@ -160,7 +162,7 @@ static void compare_neighbour(const struct target *fabric, struct comparison *t,
     if (transport_can(target->link->transport, CAN_QUERY_SA) &&
         (!answers || is_same_port(n->lladdr, x.reply.lladdr)))
         compare_path(target, t, found, n, answers ? &x.reply : NULL);
-    add_wrong(t, found);
+    add_wrong(t, found, target->peer->has_competing);
     g_string_free(found, TRUE);
 }
 
@@ -184,9 +186,12 @@ static void compare_all(const struct target *fabric, struct comparison *t, const
 static void report_wrong(struct target *target, const char *id, const char *interface,
                          const struct comparison *t, const char *not_sent)
 {
-    char *advice = g_strdup_printf(
-        "ip neigh flush dev %s; if the LIDs differ, set it down and up: its kernel keeps an old path",
-        interface);
+    char *advice = t->doubled == t->wrong
+                       ? g_strdup("a host with several ports on the link: set arp_ignore and "
+                                  "arp_announce to 1 or 2 there; else two hosts have one address")
+                       : g_strdup_printf("ip neigh flush dev %s nud all; if the LIDs differ, set "
+                                         "it down and up: its kernel keeps an old path",
+                                         interface);
     results_stage(
         target->results, id, OUTCOME_FAIL, advice,
         "%u of %u neighbours have another address than in the table, or reply twice: %s%s%s",

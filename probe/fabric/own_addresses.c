@@ -10,6 +10,7 @@
 #include "probe/exchange/peer.h"
 #include "probe/exchange/request.h"
 #include "probe/fabric/stages.h"
+#include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -26,6 +27,7 @@ struct own_addresses {
     GPtrArray *interfaces;                /* names: those on the link */
     unsigned n, taken, unknown, left_out; /* left_out: beyond ASKED */
     GString *words;                       /* text about the addresses that another port announces */
+    uint16_t lid;                         /* of the last such port; 0: unknown */
     char why[VERDICT_TEXT];               /* why it is not known of the last unknown one */
 };
 
@@ -39,6 +41,7 @@ static void note_owner(struct own_addresses *a, const char *interface,
     owner_text(&w, text, sizeof text);
     text_ip(asked->ipv6, asked->ip, ip);
     a->taken++;
+    a->lid = r->lid;
     g_string_append_printf(a->words, "%s%s (%s) is announced by %s too", a->words->len ? "; " : "",
                            ip, interface, text);
 }
@@ -81,12 +84,21 @@ static void ask_all(const struct target *t, struct own_addresses *a)
     g_free(a->asked);
 }
 
+static void report_taken(struct target *t, const char *id, const struct own_addresses *a)
+{
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    results_stage(t->results, id, OUTCOME_FAIL,
+                  "two hosts have one address: find the other one by its GID", "%s", a->words->str);
+    if (a->lid)
+        results_advise(t->results, "smpquery %s nodedesc %u; it names the other host", w.diags,
+                       a->lid);
+}
+
 static void report_addresses(struct target *t, const char *id, const struct own_addresses *a)
 {
     if (a->taken)
-        results_stage(t->results, id, OUTCOME_FAIL,
-                      "two hosts have one address: find the other one by its GID", "%s",
-                      a->words->str);
+        report_taken(t, id, a);
     else if (a->unknown)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
                       "of %u of %u addresses it is not known whether another port has them: %s",

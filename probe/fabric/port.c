@@ -47,6 +47,11 @@ static bool stage_port_state(struct target *t, const char *id)
         results_advise(t->results,
                        "see the subnet manager's log: it has not made the port %s Active", w.guid);
         return false;
+    case PORT_NO_CHANGE:
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
+                      "run it where /sys/class/infiniband shows the device",
+                      "not known: this network namespace does not show the RDMA device");
+        return false;
     default:
         results_stage(t->results, id, OUTCOME_FAIL, "", "Down: there is no link");
         results_advise(t->results,
@@ -68,10 +73,12 @@ static void report_dead_sa(struct target *t, const char *id, enum sa_result resu
         results_stage(t->results, id, OUTCOME_FAIL, "", "the SA at LID %u does not answer", lid);
     else
         results_stage(t->results, id, OUTCOME_FAIL, "", "%s", sa_failure_text(t, result, status));
-    results_advise(t->results,
-                   "sminfo %s %u; if nothing answers, start the subnet manager. A standby takes "
-                   "over after about a minute; the next sweep corrects a wrong SM LID of the port",
-                   w.diags, lid);
+    results_advise(
+        t->results,
+        "sminfo %s %u; if it answers, packets of this port are lost: perfquery %s; if not, "
+        "start the subnet manager. A standby takes over after about a minute; the next "
+        "sweep corrects a wrong SM LID of the port",
+        w.diags, lid, w.diags);
 }
 
 /* Nothing that depends on the SA can work. */

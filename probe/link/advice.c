@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "probe/link/choice.h"
+#include "probe/link/hostif.h"
 #include "probe/link/transport.h"
 #include "wire/view.h"
 
@@ -22,4 +23,27 @@ void advice_name_port(const struct probe_link *l, struct port_words *w)
         snprintf(w->probe, sizeof w->probe, "-d %s", c->interface);
     else
         snprintf(w->probe, sizeof w->probe, "-d %s -p %u", device, port);
+}
+
+char *advice_set_up(const char *interface)
+{
+    char *parent = host_parent(interface);
+    bool first = parent && !host_is_up(parent);
+    char *command = g_strdup_printf("%s%s%sip link set %s up", first ? "ip link set " : "",
+                                    first ? parent : "", first ? " up; " : "", interface);
+    g_free(parent);
+    return command;
+}
+
+char *advice_create_interface(const struct probe_link *l)
+{
+    unsigned pkey = l->pkey | 0x8000u;
+    char *parent = host_parent_of_port(&l->transport->facts);
+    char *command = parent ? g_strdup_printf("ip link add link %s name %s.%04x type ipoib pkey "
+                                             "0x%04x",
+                                             parent, parent, pkey, pkey)
+                    : host_has_ipoib_driver() ? g_strdup("dmesg | grep -i ipoib")
+                                              : g_strdup("modprobe ib_ipoib; see dmesg");
+    g_free(parent);
+    return command;
 }

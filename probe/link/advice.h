@@ -12,6 +12,14 @@ struct port_words {
     char probe[80]; /* "-d ib0", or "-d mlx5_0 -p 1": options of ipoib-probe */
 };
 
+/* "ip link set ib0 up"; a child works only if its parent is up too. Free with g_free(). */
+char *advice_set_up(const char *interface);
+/*
+ * How to get an IPoIB interface on this port and partition: a child, if the port has an interface
+ * in another partition; else the driver is missing, or says in the kernel's log why it made no
+ * interface. Free with g_free().
+ */
+char *advice_create_interface(const struct probe_link *l);
 void advice_name_port(const struct probe_link *l, struct port_words *w);
 
 #endif

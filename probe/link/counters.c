@@ -107,6 +107,14 @@ bool counters_are_known(const struct port_counters *c)
     return known;
 }
 
+bool counters_of_port_are_known(const struct port_counters *c)
+{
+    bool known = false;
+    for (unsigned i = 0; i < PORT_COUNTERS; i++)
+        known |= c->known[i] && kinds[i].file[0];
+    return known;
+}
+
 /* ---- comparing */
 
 static const char *name_of(const struct kind *k)

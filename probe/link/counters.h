@@ -25,8 +25,9 @@ struct probe_link;
 void counters_read(const struct probe_link *l, struct port_counters *c);
 /* The folder of these files; NULL: unknown. Free with g_free(). */
 char *counters_folder(const struct probe_link *l);
-/* True if the kernel shows any. */
+/* True if the kernel shows any, or any of the port, not only changes of the interface's carrier. */
 bool counters_are_known(const struct port_counters *c);
+bool counters_of_port_are_known(const struct port_counters *c);
 
 /* What has grown. Free the texts with g_free(); "": nothing. */
 struct counter_growth {

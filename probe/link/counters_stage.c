@@ -28,6 +28,10 @@ void counters_report(struct target *t, const char *id, const struct port_counter
     if (!counters_are_known(before) || !counters_are_known(&after))
         return;
     struct counter_growth g = counters_compare(before, &after);
-    report_growth(t, id, &g, (double)(after.read_at - before->read_at) / G_USEC_PER_SEC);
+    if (g.errors[0] || counters_of_port_are_known(&after))
+        report_growth(t, id, &g, (double)(after.read_at - before->read_at) / G_USEC_PER_SEC);
+    else
+        results_stage(t->results, id, VERDICT_SKIPPED, "",
+                      "the kernel does not show the error counters of this port: perfquery does");
     counters_growth_clear(&g);
 }

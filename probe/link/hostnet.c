@@ -82,3 +82,26 @@ char *hostnet_text_of(const char *interface, bool ipv6)
 {
     return list_networks(interface, ipv6);
 }
+
+/* The host part is zero. */
+static bool is_first(const uint8_t *mask, const uint8_t *ip)
+{
+    bool zero = prefix_length(mask, 4) <= 30;
+    for (unsigned i = 0; i < 4; i++)
+        zero &= (ip[i] & ~mask[i]) == 0;
+    return zero;
+}
+
+bool hostnet_is_network_address(const char *interface, const uint8_t *ip)
+{
+    struct ifaddrs *list = NULL;
+    bool is = false;
+    for (const struct ifaddrs *i = getifaddrs(&list) == 0 ? list : NULL; i; i = i->ifa_next)
+        if (is_network(i, false) && strcmp(i->ifa_name, interface) == 0) {
+            const uint8_t *mask = bytes_of(i->ifa_netmask, false);
+            is |= contains(bytes_of(i->ifa_addr, false), mask, ip, 4) && is_first(mask, ip);
+        }
+    if (list)
+        freeifaddrs(list);
+    return is;
+}

@@ -12,5 +12,10 @@ char *hostnet_of(bool ipv6, const uint8_t *ip);
 char *hostnet_text(bool ipv6);
 /* The same of one interface: "10.0.0.2/30". */
 char *hostnet_text_of(const char *interface, bool ipv6);
+/*
+ * True if the IPv4 address is the first one of a network of the interface, which no host has
+ * (RFC 1122 §3.2.1.3). Not in networks of two addresses (RFC 3021) or one.
+ */
+bool hostnet_is_network_address(const char *interface, const uint8_t *ip);
 
 #endif

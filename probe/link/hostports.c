@@ -207,11 +207,23 @@ GArray *host_ipoib_all(void)
     return all;
 }
 
+/* The active interface of a bond; if none is, for want of a link, the first one. */
+static char *slave_of(const char *bond)
+{
+    char *name = sysfs_interface(bond, "bonding/active_slave");
+    if (*name)
+        return name;
+    g_free(name);
+    name = sysfs_interface(bond, "bonding/slaves");
+    name[strcspn(name, " ")] = '\0';
+    return name;
+}
+
 bool host_ipoib_find(const char *name, struct host_ipoib *out)
 {
     if (strchr(name, '/') || !*name)
         return false;
-    char *active = is_bond(name) ? sysfs_interface(name, "bonding/active_slave") : g_strdup(name);
+    char *active = is_bond(name) ? slave_of(name) : g_strdup(name);
     bool found = *active && read_interface(out, active);
     g_free(active);
     return found;

@@ -95,6 +95,7 @@ void link_find_sm_key(struct target *t)
     t->link->sm_key = SM_KEY_OPENSM;
     t->link->sm_key_result = group_member_state(t, t->link->group.mgid, &m);
     t->link->sm_key_status = m.status;
+    t->link->outside = t->link->sm_key_result == SA_SUCCESS && !m.member;
     if (t->link->sm_key_result != SA_SUCCESS || !m.known)
         t->link->sm_key = 0;
 }
@@ -106,6 +107,18 @@ static void make_own_address(struct probe_link *l)
     memcpy(l->lladdr + LLADDR_GID, l->transport->facts.gid, 16);
 }
 
+/* The group's attributes that this port does not support (IBA 15.2.5.17.3). */
+static const char *beyond_port(const struct probe_link *l)
+{
+    const struct port_facts *f = &l->transport->facts;
+    bool mtu = f->mtu && ib_mtu_bytes(l->group.mtu) > ib_mtu_bytes(f->mtu),
+         rate = f->rate_100mbps && ib_rate_100mbps(l->group.rate) > f->rate_100mbps;
+    return mtu && rate ? "; the group's MTU and rate are above this port's"
+           : mtu       ? "; the group's MTU is above this port's"
+           : rate      ? "; the group's rate is above this port's"
+                       : "";
+}
+
 static bool join_broadcast(struct target *t, GError **error)
 {
     struct mc_group g;
@@ -115,8 +128,8 @@ static bool join_broadcast(struct target *t, GError **error)
         return true;
     if (group_join_is_refused(t, result))
         return fail_with(
-            error, "the SA refuses to join this port to the broadcast group: status 0x%04x, %s",
-            status, sa_status_name(status));
+            error, "the SA refuses to join this port to the broadcast group: status 0x%04x, %s%s",
+            status, sa_status_name(status), beyond_port(t->link));
     return fail_with(error, "cannot join the broadcast group: %s",
                      sa_failure_text(t, result, status));
 }

@@ -44,7 +44,8 @@ struct probe_link {
     } not_left;
     const struct guard *guard; /* the process that removes them after a SIGKILL; NULL: none */
     GArray *attached;          /* struct mc_group: groups that the queue pair receives */
-    bool opened;               /* link_open() succeeded */
+    bool outside; /* before the probe joined, the SA did not list this port in the group */
+    bool opened;  /* link_open() succeeded */
 };
 
 struct checked;

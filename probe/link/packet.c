@@ -246,7 +246,8 @@ static void packet_read_port(struct port_facts *f, const char *net)
         f->rate_100mbps = packet_rate_100mbps(port);
         packet_read_pkeys(f, port);
         g_free(port);
-    }
+    } else if (read_sysfs_number(net, "carrier", 10)) /* a container may not see the device */
+        f->state = PORT_ACTIVE;
     if (dir)
         g_dir_close(dir);
     g_free(devices);

@@ -20,13 +20,16 @@ static char *text_of(const struct sa_cache *sa)
     GString *text = g_string_new("the SA: ");
     char *times = times_text(&sa->times);
     if (sa->times.n)
-        g_string_append_printf(text, "%" G_GUINT64_FORMAT " answers in %s", sa->times.n, times);
+        g_string_append_printf(text, "%" G_GUINT64_FORMAT " answer%s in %s", sa->times.n,
+                               sa->times.n == 1 ? "" : "s", times);
     else
         g_string_append(text, "no answer");
     if (sa->busy)
         g_string_append_printf(text, ", %" G_GUINT64_FORMAT " times busy", sa->busy);
     if (sa->unanswered)
-        g_string_append_printf(text, ", %" G_GUINT64_FORMAT " requests without an answer",
+        g_string_append_printf(text,
+                               sa->times.n ? ", %" G_GUINT64_FORMAT " requests without one"
+                                           : " to %" G_GUINT64_FORMAT " requests",
                                sa->unanswered);
     g_free(times);
     return g_string_free(text, FALSE);

@@ -247,7 +247,7 @@ static inline bool transport_can(const struct transport *t, unsigned capabilitie
  * Opens device (NULL: the first with an InfiniBand port) and port (0: the first active one,
  * otherwise the first). Sets ERROR if the result is not OPENED.
  */
-enum opening { OPENED, OPEN_NO_DEVICE, OPEN_NO_PRIVILEGE };
+enum opening { OPENED, OPEN_NO_DEVICE, OPEN_NO_PORT, OPEN_NO_PRIVILEGE };
 enum opening verbs_open(struct transport **t, const char *device, unsigned port,
                         const volatile int *stop, GError **error);
 /* Opens the SA only: no queue pair, no peer. */

@@ -115,7 +115,7 @@ static enum opening open_port(struct verbs *v, struct ibv_device *device, unsign
     v->base.facts.port = verbs_choose_port(v->context, port);
     if (v->base.facts.port == 0 || !verbs_read_facts(v)) {
         fail_with(error, port ? "%s has no port %u" : "%s has no InfiniBand port", name, port);
-        return OPEN_NO_DEVICE;
+        return port ? OPEN_NO_PORT : OPEN_NO_DEVICE;
     }
     if (!v->base.facts.infiniband) {
         fail_with(error,

@@ -194,8 +194,9 @@ static bool resolve_name(struct target_option *t, const char *text, enum family 
     int failed = getaddrinfo(text, NULL, &hints, &list);
     const char *why = failed ? gai_strerror(failed) : choose_address(t, list);
     if (failed)
-        return fail_with(error, "'%s' is no IPv4 or IPv6 address or prefix, and as a host name: %s",
-                         text, why);
+        return fail_with(error,
+                         "'%s' is no IPv4 or IPv6 address or prefix, and as a host name: %s%s",
+                         text, why, if_nametoindex(text) ? "; -d names an interface" : "");
     freeaddrinfo(list);
     if (why)
         return fail_with(error, "the address of '%s' is %s", text, why);

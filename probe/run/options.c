@@ -322,6 +322,16 @@ static bool files_differ(const struct options *o)
            say_error(NULL, &error);
 }
 
+static bool are_hosts(const struct options *o)
+{
+    for (guint i = 0; i < o->targets->len; i++) {
+        const struct target_option *t = &g_array_index(o->targets, struct target_option, i);
+        if (t->fabric || t->prefix)
+            return false;
+    }
+    return true;
+}
+
 /* Checks combinations of options. */
 static bool is_sensible(const struct options *o)
 {
@@ -339,6 +349,8 @@ static bool is_sensible(const struct options *o)
         say("--source is for peers: leave it out for the target fabric");
     else if ((o->count || o->interval) && !is_one_peer(o))
         say("--count and --interval are for one peer, without --why");
+    else if (o->why && !are_hosts(o))
+        say("--why is for the addresses of hosts: 'ipoib-probe fabric' finds its causes without it");
     else if (o->all_ports && (o->device || o->port || o->targets->len == 0))
         say("--all-ports is for the target fabric without --device and --port");
     else if (o->capture && strcmp(o->capture, "-") == 0)

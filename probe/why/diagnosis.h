@@ -48,19 +48,26 @@ struct diagnosis {
     gint64 first_reply, unicast_sent; /* monotonic microseconds; 0: never */
     struct other_neighbour others[OTHERS];
     unsigned n_others;
+    bool by_ping;  /* it replies to this host's ping */
+    bool by_group; /* asked again, it replies to the group */
 };
 
 /* Sets evidence and command; returns true. */
 bool diagnosis_holds(struct diagnosis *d, char *evidence, char *command);
-/* Queries the SA about the known address. */
-void known_peer_ask_sa(struct diagnosis *d);
+/* Queries the SA about the known address (peer_records.c). */
+void peer_records_ask(struct diagnosis *d);
 
 /* This host (own_side.c). */
 bool why_interface_down(struct diagnosis *d);
+bool why_no_interface(struct diagnosis *d);
+bool why_not_member(struct diagnosis *d);
+bool why_no_arp(struct diagnosis *d);
 bool why_no_carrier(struct diagnosis *d);
 bool why_port_down(struct diagnosis *d);
 bool why_port_initialize(struct diagnosis *d);
 bool why_pkey_missing(struct diagnosis *d);
+bool why_sa_busy(struct diagnosis *d);
+bool why_sa_slow(struct diagnosis *d);
 bool why_sa_silent(struct diagnosis *d);
 bool why_link_closed(struct diagnosis *d);
 bool why_other_route(struct diagnosis *d);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Causes on this host: interface, port, partition, SA, route, neighbour table. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "hca/pkeys.h"
 #include "probe/exchange/peer.h"
+#include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostnet.h"
 #include "probe/link/hostroute.h"
@@ -21,22 +23,28 @@ static bool needs_interface(const struct diagnosis *d)
     return d->interface && c && !c->optional;
 }
 
-/* A child works only if its parent is up too. */
-static char *command_to_set_up(const char *name)
-{
-    char *parent = host_parent(name);
-    bool first = parent && !host_is_up(parent);
-    char *command = first ? g_strdup_printf("ip link set %s up; ip link set %s up", parent, name)
-                          : g_strdup_printf("ip link set %s up", name);
-    g_free(parent);
-    return command;
-}
-
 bool why_interface_down(struct diagnosis *d)
 {
     return needs_interface(d) && !host_is_up(d->interface) &&
            diagnosis_holds(d, g_strdup_printf("%s is down", d->interface),
-                           command_to_set_up(d->interface));
+                           advice_set_up(d->interface));
+}
+
+/* A port that the user named may do without. */
+bool why_no_interface(struct diagnosis *d)
+{
+    const struct port_facts *f = &d->t->link->transport->facts;
+    const struct choice *c = d->t->link->choice;
+    if (!c || c->optional || d->interface || d->t->link->transport->interface)
+        return false;
+    char *command = advice_create_interface(d->t->link);
+    bool holds = diagnosis_holds(
+        d,
+        g_strdup_printf("none on %s port %u for partition 0x%04x in this network namespace",
+                        f->device, f->port, d->t->link->pkey | 0x8000),
+        g_strdup_printf("%s; or it is in another network namespace: ip netns", command));
+    g_free(command);
+    return holds;
 }
 
 bool why_no_carrier(struct diagnosis *d)
@@ -54,6 +62,32 @@ bool why_no_carrier(struct diagnosis *d)
                            g_strdup_printf("ip link set %s down; ip link set %s up; "
                                            "ipoib-probe -d %s fabric",
                                            d->interface, d->interface, d->interface));
+}
+
+bool why_no_arp(struct diagnosis *d)
+{
+    enum { NO_ARP = 0x80 }; /* IFF_NOARP, netdevice(7) */
+    if (!needs_interface(d))
+        return false;
+    char *flags = sysfs_interface(d->interface, "flags");
+    bool off = strtoul(flags, NULL, 0) & NO_ARP;
+    g_free(flags);
+    return off && diagnosis_holds(d, g_strdup_printf("%s has the flag NOARP", d->interface),
+                                  g_strdup_printf("ip link set %s arp on", d->interface));
+}
+
+/* The kernel believes that it is in the group; the SA gave up the membership. */
+bool why_not_member(struct diagnosis *d)
+{
+    return needs_interface(d) && d->t->link->outside && host_is_up(d->interface) &&
+           diagnosis_holds(d,
+                           g_strdup_printf("%s is up, but before this test the SA did not list its "
+                                           "port in the broadcast group: the SM was restarted "
+                                           "without reregistration of its clients?",
+                                           d->interface),
+                           g_strdup_printf("ip link set %s down; ip link set %s up; then other "
+                                           "hosts: saquery -m",
+                                           d->interface, d->interface));
 }
 
 /* The port's attributes now; it may have changed since it was opened. */
@@ -108,44 +142,92 @@ bool why_pkey_missing(struct diagnosis *d)
 }
 
 /* The link could not be opened because the SA did not deal with a request. */
+static bool sa_fails(const struct diagnosis *d, bool busy)
+{
+    const struct sa_cache *sa = &d->t->run->sa;
+    return d->link_error && sa->failures &&
+           (busy ? sa->failure == SA_BUSY
+                 : sa->failure == SA_NO_RESPONSE || sa->failure == SA_ABSENT);
+}
+
+bool why_sa_busy(struct diagnosis *d)
+{
+    struct port_words w;
+    advice_name_port(d->t->link, &w);
+    return sa_fails(d, true) &&
+           diagnosis_holds(d, g_strdup(d->link_error),
+                           g_strdup_printf("test again; then smpquery %s nodedesc %u names the "
+                                           "host whose load to check",
+                                           w.diags, d->t->link->transport->facts.sm_lid));
+}
+
+bool why_sa_slow(struct diagnosis *d)
+{
+    struct port_words w;
+    advice_name_port(d->t->link, &w);
+    return sa_fails(d, false) && d->t->run->sa.slow[0] &&
+           diagnosis_holds(d, g_strdup(d->t->run->sa.slow),
+                           g_strdup_printf("test again; then smpquery %s nodedesc %u names the "
+                                           "host whose load to check; perfquery %s: lost packets",
+                                           w.diags, d->t->link->transport->facts.sm_lid, w.diags));
+}
+
 bool why_sa_silent(struct diagnosis *d)
 {
-    const struct port_facts *f = &d->t->link->transport->facts;
-    const struct sa_cache *sa = &d->t->run->sa;
-    bool fails = sa->failures && (sa->failure == SA_NO_RESPONSE || sa->failure == SA_BUSY ||
-                                  sa->failure == SA_ABSENT);
-    return d->link_error && fails &&
-           diagnosis_holds(d, g_strdup(d->link_error),
-                           g_strdup_printf("sminfo -C %s -P %u; restart the subnet manager at "
-                                           "LID %u",
-                                           f->device, f->port, f->sm_lid));
+    struct port_words w;
+    advice_name_port(d->t->link, &w);
+    return sa_fails(d, false) &&
+           diagnosis_holds(
+               d,
+               g_strdup_printf("%s: it does not run, or packets of this port are lost",
+                               d->link_error),
+               g_strdup_printf("sminfo %s; if it answers, perfquery %s and the cable; if not, "
+                               "start the subnet manager of LID %u",
+                               w.diags, w.diags, d->t->link->transport->facts.sm_lid));
 }
 
 bool why_link_closed(struct diagnosis *d)
 {
-    const struct port_facts *f = &d->t->link->transport->facts;
-    return d->link_error &&
-           diagnosis_holds(d, g_strdup(d->link_error),
-                           g_strdup_printf("ipoib-probe -d %s -p %u fabric", f->device, f->port));
+    const struct choice *c = d->t->link->choice;
+    struct port_words w;
+    advice_name_port(d->t->link, &w);
+    char *pkey = c && c->pkey ? g_strdup_printf(" --pkey 0x%04x", c->pkey) : g_strdup("");
+    bool holds = d->link_error &&
+                 diagnosis_holds(
+                     d, g_strdup(d->link_error),
+                     d->interface ? g_strdup_printf("ipoib-probe -d %s fabric", d->interface)
+                                  : g_strdup_printf("ipoib-probe %s%s fabric", w.probe, pkey));
+    g_free(pkey);
+    return holds;
+}
+
+static char *command_for_route(const struct diagnosis *d, bool local)
+{
+    const char *name = d->t->link->choice->interface;
+    char ip[48];
+    text_ip(d->t->ipv6, d->t->ip, ip);
+    if (local) /* without an address there, the interface has no route to it either */
+        return g_strdup_printf("ip -6 addr show dev %s; sysctl net.ipv6.conf.%s.disable_ipv6", name,
+                               name);
+    return g_strdup_printf("ip route get %s; ip route replace %s dev %s", ip, ip, name);
 }
 
 bool why_other_route(struct diagnosis *d)
 {
     const struct target *t = d->t;
     const struct choice *c = t->link->choice;
-    char ip[48];
     if (!c || !c->other_route || t->run->options->device) /* the user knows better */
         return false;
-    struct host_route r = host_route_get(t->ipv6, t->ip, "");
+    bool local = t->ipv6 && t->ip[0] == 0xfe && (t->ip[1] & 0xc0) == 0x80;
+    struct host_route r = host_route_get(t->ipv6, t->ip, local ? c->interface : "");
     char *networks = hostnet_text_of(c->interface, t->ipv6);
-    text_ip(t->ipv6, t->ip, ip);
+    const char *has = *networks ? networks : "no address";
     bool holds = diagnosis_holds(
         d,
         r.interface[0] ? g_strdup_printf("the route leads through %s; %s has %s", r.interface,
-                                         c->interface, *networks ? networks : "no address")
-                       : g_strdup_printf("there is no route; %s has %s", c->interface,
-                                         *networks ? networks : "no address"),
-        g_strdup_printf("ip route get %s; ip route replace %s dev %s", ip, ip, c->interface));
+                                         c->interface, has)
+                       : g_strdup_printf("there is no route; %s has %s", c->interface, has),
+        command_for_route(d, local));
     g_free(networks);
     return holds;
 }

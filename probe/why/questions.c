@@ -5,13 +5,17 @@
 #include <string.h>
 
 #include "hca/records.h"
+#include "probe/exchange/cm_answers.h"
+#include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/receive.h"
 #include "probe/exchange/records.h"
 #include "probe/exchange/request.h"
 #include "probe/link/hostneigh.h"
+#include "probe/link/hostping.h"
 #include "probe/link/link.h"
 #include "probe/link/send.h"
+#include "probe/run/options.h"
 
 /* With three requests of 500 ms before it, the cause comes within 3 s. Milliseconds. */
 enum {
@@ -27,7 +31,7 @@ static const struct request to_group = {.multicast = true, .any = true};
 static const struct request to_port = {.grh = true, .any = true};
 
 static void send_question(struct target *t, const struct request *q, bool ipv6, const uint8_t *ip,
-                          const struct port_address *to)
+                          const struct port_address *to, const struct mc_group *g)
 {
     struct pending_request x = {.q = q, .ipv6 = ipv6, .ip = ip};
     uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
@@ -35,7 +39,7 @@ static void send_question(struct target *t, const struct request *q, bool ipv6, 
     lladdr[LLADDR_FLAGS] = 0;
     uint32_t n = request_make(t, &x, lladdr, out);
     if (!to) {
-        send_group(t, &t->link->group, out, n);
+        send_group(t, g, out, n);
         return;
     }
     struct ud_to ud = {.lid = to->lid,
@@ -53,26 +57,14 @@ static void ask_peer(struct diagnosis *d)
     if (!d->knows_qpn || !d->path || d->replies ||
         !transport_can(d->t->link->transport, CAN_SEND | HAS_OWN_QP))
         return;
-    send_question(d->t, &to_port, d->t->ipv6, d->t->ip, &d->at);
+    send_question(d->t, &to_port, d->t->ipv6, d->t->ip, &d->at, NULL);
     d->unicast_sent = g_get_monotonic_time();
 }
 
-/* A REJ too shows that packets pass in both directions. */
 static void ask_cm(struct diagnosis *d)
 {
-    struct transport *transport = d->t->link->transport;
-    struct connect_request q = {.pkey = d->t->link->pkey, .service_id = (uint64_t)0x10 << 56};
-    struct cm_connection *c = NULL;
-    bool answered;
-    if (d->replies || !d->path || !transport_can(transport, HAS_CONNECTIONS) ||
-        !transport->ops->can_connect(transport))
-        return;
-    memcpy(q.gid, d->at.lladdr + LLADDR_GID, 16);
-    q.service_id |= lladdr_read(d->at.lladdr).qpn;
-    if (transport->ops->connect(transport, &q, CM_MS, &c) != TRANSPORT_OK || !c)
-        return;
-    d->by_cm = c->result == CONNECT_ACCEPTED || c->result == CONNECT_REJECTED;
-    transport->ops->disconnect(transport, c, CM_MS, &answered);
+    if (!d->replies && d->path)
+        d->by_cm = cm_answers(d->t, d->at.lladdr, CM_MS);
 }
 
 /* ---- other neighbours */
@@ -100,7 +92,7 @@ static void choose_others(struct diagnosis *d)
 static void ask_others_by_group(struct diagnosis *d)
 {
     for (unsigned i = 0; i < d->n_others; i++)
-        send_question(d->t, &to_group, false, d->others[i].ip, NULL);
+        send_question(d->t, &to_group, false, d->others[i].ip, NULL, &d->t->link->group);
 }
 
 static bool one_replies_to_group(const struct diagnosis *d)
@@ -132,7 +124,7 @@ static void ask_others_by_unicast(struct diagnosis *d)
         struct other_neighbour *o = &d->others[i];
         o->by_unicast_asked = find_path(d->t, &o->at);
         if (o->by_unicast_asked)
-            send_question(d->t, &to_port, false, o->ip, &o->at);
+            send_question(d->t, &to_port, false, o->ip, &o->at, NULL);
     }
 }
 
@@ -188,15 +180,40 @@ static bool replied_to_unicast(const struct diagnosis *d)
            d->first_reply - d->unicast_sent < (gint64)FIRST_MS * 1000;
 }
 
+/* Are packets to the group lost, or only some packets? */
+static void ask_group_again(struct diagnosis *d)
+{
+    struct mc_group g;
+    struct response a;
+    struct pending_request x = {.q = &to_group, .ipv6 = d->t->ipv6, .ip = d->t->ip, .a = &a};
+    char why[VERDICT_TEXT];
+    if (exchange_find_groups(d->t, &x, &g, why) != GROUPS_FOUND)
+        return;
+    for (unsigned i = 0; i < TRIES && !d->by_group && !target_ended(d->t); i++) {
+        send_question(d->t, &to_group, d->t->ipv6, d->t->ip, NULL, &g);
+        d->by_group = receive_await(d->t, SECOND_MS, request_take_response, &x);
+    }
+}
+
+/* The kernel's route leads there: with -d or --pkey it may lead elsewhere. */
+static bool asks_kernel(const struct diagnosis *d)
+{
+    const struct choice *c = d->t->link->choice;
+    const struct options *o = d->t->run->options;
+    return c && d->interface && !c->other_route && !o->device && !o->pkey;
+}
+
 void questions_ask(struct diagnosis *d)
 {
     if (d->asked)
         return;
     d->asked = true;
     if (d->known && transport_can(d->t->link->transport, CAN_QUERY_SA))
-        known_peer_ask_sa(d);
+        peer_records_ask(d);
     choose_others(d);
     gint64 begin = g_get_monotonic_time(), end = begin + (gint64)WAIT_MS * 1000;
+    struct ping_request *ping = asks_kernel(d) ? host_ping_send(d->t->ipv6, d->t->ip, d->interface)
+                                               : NULL;
     ask_others_by_group(d);
     ask_peer(d);
     await_until(d, begin + (gint64)FIRST_MS * 1000);
@@ -206,4 +223,7 @@ void questions_ask(struct diagnosis *d)
     ask_cm(d);
     await_until(d, end);
     d->by_unicast = replied_to_unicast(d);
+    d->by_ping = ping && host_ping_end(ping);
+    if (d->by_unicast)
+        ask_group_again(d);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/exchange/peer.h"
+#include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
 #include "probe/run/options.h"
@@ -38,6 +39,31 @@ static bool is_unusable(struct diagnosis *d)
                            g_strdup_printf("ipoib-probe -w packets.pcapng %s", d->t->name));
 }
 
+static bool is_lossy(struct diagnosis *d)
+{
+    struct port_words w;
+    advice_name_port(d->t->link, &w);
+    return d->by_group &&
+           diagnosis_holds(
+               d,
+               g_strdup("it did not reply to the first three requests to the group, and "
+                        "replies to a later one"),
+               g_strdup_printf("perfquery %s %u; ibqueryerrors %s: errors of the links "
+                               "to it",
+                               w.diags, d->at.lid, w.diags));
+}
+
+/* A proxy or a filter may treat requests without a sender's address in another way. */
+static bool is_proxied(struct diagnosis *d)
+{
+    return d->by_ping &&
+           diagnosis_holds(
+               d,
+               g_strdup("but not to the probe's requests, whose sender is 0.0.0.0 or ::. "
+                        "A proxy, or a router with proxy_arp, answers for it"),
+               g_strdup_printf("ipoib-probe --source ADDRESS %s  # an unused address", d->t->name));
+}
+
 /* What could not be looked at, so that the cause may be another one. */
 static const char *not_looked_at(const struct diagnosis *d)
 {
@@ -50,14 +76,17 @@ static const char *not_looked_at(const struct diagnosis *d)
 static bool is_no_host(struct diagnosis *d)
 {
     const struct port_facts *f = &d->t->link->transport->facts;
-    GString *command = g_string_new("check the address");
+    GString *command = g_string_new(
+        "check the address; on the host that should have it: ipoib-probe fabric");
     for (unsigned i = 0; i < f->n_pkeys; i++)
         if ((f->pkeys[i] ^ d->t->link->pkey) & 0x7fff && f->pkeys[i] & 0x7fff)
             g_string_append_printf(command, "; ipoib-probe --pkey 0x%04x %s", f->pkeys[i],
                                    d->t->name);
     return diagnosis_holds(d,
-                           g_strdup_printf("nothing is wrong on this side, and no host of "
-                                           "partition 0x%04x has the address%s",
+                           g_strdup_printf("nothing wrong was found on this side, and nobody whom "
+                                           "the group of partition 0x%04x reaches replies for "
+                                           "the address: no host has it, or its host, cable, "
+                                           "interface or ARP is down%s",
                                            d->t->link->pkey | 0x8000, not_looked_at(d)),
                            g_string_free(command, FALSE));
 }
@@ -74,18 +103,24 @@ struct cause {
 
 /* From this host outwards. */
 static const struct cause causes[] = {
+    {"this host has no IPoIB interface there", why_no_interface, ALWAYS, 0},
     {"this host's interface is down", why_interface_down, ALWAYS, 0},
     {"this host's port has no link", why_port_down, ALWAYS, 0},
     {"no subnet manager has set up this host's port", why_port_initialize, ALWAYS, 0},
     {"this host's port is not in the partition", why_pkey_missing, ALWAYS, 0},
-    {"the subnet manager (SA) does not work", why_sa_silent, ALWAYS, 0},
+    {"the subnet manager (SA) is busy", why_sa_busy, ALWAYS, 0},
+    {"the subnet manager (SA) is slow", why_sa_slow, ALWAYS, 0},
+    {"the subnet manager (SA) does not answer", why_sa_silent, ALWAYS, 0},
     {"this host's port cannot join the link", why_link_closed, ALWAYS, 0},
     {"this host's interface has no carrier", why_no_carrier, LINK_OPEN, 0},
+    {"this host has lost its membership of the group", why_not_member, LINK_OPEN, 0},
     {"this host's kernel does not send the address to this link", why_other_route, LINK_OPEN, 0},
     {"this host has the address itself", why_own_address, LINK_OPEN, 0},
     {"the peer is slow", is_slow, LINK_OPEN, 0},
     {"two hosts use the address", is_duplicate, LINK_OPEN, 0},
     {"the peer replies, but wrongly", is_unusable, LINK_OPEN, 0},
+    {"packets are lost", is_lossy, LINK_OPEN, 0},
+    {"it replies to this host's ping", is_proxied, LINK_OPEN, 0},
     {"both ports are limited members", why_both_limited, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer is in another partition", why_other_partition, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer's port is gone", why_port_gone, PEER_KNOWN, CAN_QUERY_SA},
@@ -98,7 +133,7 @@ static const struct cause causes[] = {
     {"this port is a limited member, and so are others", why_others_limited, LINK_OPEN,
      CAN_QUERY_SA},
     {"no host replies, and some are not on the link", why_ports_outside, LINK_OPEN, CAN_QUERY_SA},
-    {"no such host", is_no_host, LINK_OPEN, 0},
+    {"no such host, or it is off", is_no_host, LINK_OPEN, 0},
 };
 
 /* ---- what is known at the beginning */
@@ -177,6 +212,8 @@ char *why_no_reply(struct target *t, const char *link_error)
 {
     struct diagnosis d = {.t = t, .link_error = link_error};
     begin(&d);
+    if (t->peer->known) /* it replied before */
+        know_lladdr(&d, t->peer->lladdr, true);
     results_begin(t->results, "no-reply");
     const char *words = find_cause(&d);
     if (words)
@@ -187,11 +224,14 @@ char *why_no_reply(struct target *t, const char *link_error)
     return text;
 }
 
-void why_kernel_fails(struct target *t)
+bool why_kernel_fails(struct target *t)
 {
     static const struct cause of_kernel[] = {
+        {"this host has no IPoIB interface there", why_no_interface, ALWAYS, 0},
         {"this host's interface is down", why_interface_down, ALWAYS, 0},
         {"this host's interface has no carrier", why_no_carrier, ALWAYS, 0},
+        {"this host's interface does not resolve addresses", why_no_arp, ALWAYS, 0},
+        {"this host had lost its membership of the group", why_not_member, ALWAYS, 0},
         {"this host's kernel does not send the address to this link", why_other_route, ALWAYS, 0},
         {"this host's neighbour table has an old address", why_old_entry, ALWAYS, 0},
     };
@@ -204,4 +244,5 @@ void why_kernel_fails(struct target *t)
         results_stage(t->results, "peer.own-side", OUTCOME_FAIL, d.command,
                       "the peer replies to the probe, but %s: %s", words, d.evidence);
     end(&d);
+    return words != NULL;
 }

@@ -16,10 +16,10 @@
 char *why_no_reply(struct target *t, const char *link_error);
 
 /*
- * The peer replies, but this host's kernel would not reach it: its interface is down, its route is
- * another one, or its neighbour table has an old address. Adds the stage peer.own-side, which has
- * failed, or nothing.
+ * The peer replies, but this host's kernel would not reach it: it has no interface there, or one
+ * that is down, its route is another one, or its neighbour table has an old address. Returns true
+ * and adds the stage peer.own-side, which has failed, if so.
  */
-void why_kernel_fails(struct target *t);
+bool why_kernel_fails(struct target *t);
 
 #endif

@@ -424,7 +424,7 @@ def test_round_trips_are_measured(runs):
     target = runs("ipv4").report["summary"]["targets"][0]
     times = target["over_ud"]
     assert times["count"] == target["requests"]["sent"]
-    assert 0 < times["min_us"] <= times["median_us"] <= times["p99_us"] < 100_000
+    assert 0 < times["min_us"] <= times["median_us"] <= times["p99_us"] < 10_000_000
     assert "over_rc" not in target and "sa" not in target
 
 

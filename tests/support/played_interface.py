@@ -82,6 +82,21 @@ def arp(op, sha, spa, tha, tpa):
     return struct.pack(">HHBBH", ARPHRD_INFINIBAND, IPV4, 20, 4, op) + sha + spa + tha + tpa
 
 
+def echo_reply(datagram):
+    """The reply to an echo request of the kernel (RFC 792, RFC 4443), or None."""
+    if datagram[0] >> 4 == 4 and datagram[9] == 1 and datagram[20] == 8:
+        icmp = b"\0\0\0\0" + datagram[24:]
+        icmp = icmp[:2] + struct.pack(">H", checksum(icmp)) + icmp[4:]
+        return IPV4, datagram[:12] + datagram[16:20] + datagram[12:16] + icmp
+    if datagram[0] >> 4 == 6 and datagram[6] == 58 and datagram[40] == 128:
+        sender, to = datagram[24:40], datagram[8:24]
+        icmp = b"\x81\0\0\0" + datagram[44:]
+        pseudo = sender + to + struct.pack(">II", len(icmp), 58)
+        icmp = icmp[:2] + struct.pack(">H", checksum(pseudo + icmp)) + icmp[4:]
+        return IPV6, datagram[:8] + sender + to + icmp
+    return None
+
+
 def advertisement(to, lladdr):
     """An NA with its target's address (RFC 4861 section 4.4, RFC 4391 section 9.2)."""
     flags = 0x20000000 if to[0] == 0xFF else 0x60000000
@@ -94,7 +109,7 @@ def advertisement(to, lladdr):
 class Peer:
     """The peer of the probe, and what happens to the interface.
 
-    replies: whether it replies. silent_after: the number of replies after which it does not any more.
+    replies: whether it replies. echo: also to the kernel's ping. silent_after: the number of replies after which it does not any more.
     addresses: those of the interface. commands: run after them. infiniband: files of its devices. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
     sysfs_after: the number of frames after which sysfs_then holds. runts: every truncation of a reply arrives before it. large: the size of a frame that comes
     before each reply. second_station: a second station replies too. after: "interrupt", "down" or "gone",
@@ -107,6 +122,7 @@ class Peer:
         self.edits = {int(at): bytes.fromhex(b) for at, b in given.get("edits", {}).items()}
         self.sysfs_after = given.get("sysfs_after")
         self.runts, self.large = given.get("runts", False), given.get("large", 0)
+        self.echo = given.get("echo", True)
         self.second_station = given.get("second_station", False)
         self.after, self.at = given.get("after"), given.get("at", 1)
 
@@ -143,6 +159,12 @@ class Peer:
                 describe("/sys/class/net", self.sysfs_then)
             self.reply(struct.unpack_from(">H", frame, 20)[0], frame[24:])
 
+    def take_of_kernel(self, datagram):
+        """Answers the kernel's ping, which needs no address resolution here."""
+        answer = echo_reply(datagram) if self.replies and self.echo else None
+        if answer:
+            os.write(self.tun, struct.pack(">HH", 0, answer[0]) + answer[1])
+
     def disturb(self, program):
         """Returns False if the interface is gone."""
         if len(self.frames) != self.at:
@@ -167,8 +189,10 @@ def play(tun, program, given):
                 os.close(tun)
                 tun = -1
                 continue
-            # What the kernel itself sends has no pseudo-header.
-            if frame[20:22] in (b"\x08\x06", b"\x08\x00", b"\x86\xdd"):
+            # What the kernel itself sends has no pseudo-header: it begins with the IP version.
+            if frame[:1] and frame[0] >> 4 in (4, 6):
+                peer.take_of_kernel(frame)
+            elif frame[20:22] in (b"\x08\x06", b"\x08\x00", b"\x86\xdd"):
                 peer.take(frame)
                 if not peer.disturb(program):
                     os.close(tun)

@@ -347,18 +347,18 @@ static void limits_of_sizes_are_found(void **state)
          VERDICT_CONFORMANT},
         {{.loses_requests = 420},
          OUTCOME_FAIL,
-         "packets above 420 bytes are lost on the path; of requests up to 420 arrive; replies of "
-         "2044 arrive",
+         "packets above 420 bytes are lost on the path; requests of up to 420 bytes arrive; replies of "
+         "2044 bytes arrive",
          VERDICT_VIOLATED},
         {{.loses_replies = 421},
          OUTCOME_FAIL,
-         "packets above 421 bytes are lost on the path; requests of 2044 arrive; of replies up to "
-         "421 arrive",
+         "packets above 421 bytes are lost on the path; requests of 2044 bytes arrive; replies of up to "
+         "421 bytes arrive",
          VERDICT_VIOLATED},
         {{.loses_requests = 700, .loses_replies = 600},
          OUTCOME_FAIL,
-         "packets above 600 bytes are lost on the path; of requests up to 700 arrive; of replies "
-         "up to 600 arrive",
+         "packets above 600 bytes are lost on the path; requests of up to 700 bytes arrive; replies of "
+         "up to 600 bytes arrive",
          VERDICT_VIOLATED},
         {{.fault = SMALL_MTU},
          OUTCOME_NOTED,
@@ -486,7 +486,7 @@ static void check_requests(const struct outcome_of_run *o, bool late, bool lost)
     assert_string_equal(first->id, "peer.numbers");
     assert_string_equal(o->checked.lead, "peer.numbers");
     says(first->text, " requests: ");
-    says(first->text, lost ? " packets lost" : ", no packet lost");
+    says(first->text, lost ? " packets lost" : "no packet lost");
 }
 
 /* The peer's replies take 0.1 ms, the SA's 0.2 ms. Each busy answer counts. */
@@ -847,7 +847,7 @@ static void silent_sa_raises_no_violation(void **state)
     assert_true(o.fake.asks < ENOUGH);
     clear(&o);
     run_ipv6(&o, 1);
-    assert_string_equal(o.checked.trouble, "fd00::2: not sent: the SA did not answer");
+    assert_string_equal(o.checked.trouble, "not sent: the SA did not answer");
     clear(&o);
     for (unsigned responses = 2; responses < ENOUGH; responses++) {
         run_ipv6(&o, responses);

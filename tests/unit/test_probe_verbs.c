@@ -311,7 +311,7 @@ static void what_cannot_be_opened_says_why(void **state)
     (void)state;
     assert_int_equal(try_open("other0", 0), OPEN_NO_DEVICE);
     assert_string_equal(why->message, "there is no RDMA device other0; there is play0");
-    assert_int_equal(try_open("play0", 3), OPEN_NO_DEVICE);
+    assert_int_equal(try_open("play0", 3), OPEN_NO_PORT);
     assert_string_equal(why->message, "play0 has no port 3");
     assert_int_equal(try_open("play0", 1), OPEN_NO_DEVICE);
     assert_non_null(strstr(why->message, "Ethernet"));

@@ -51,7 +51,7 @@ loss() { fabric_fault all loss_ppm=100000; "$probe" -d vqib1 --source 10.0.0.77 
 try "10 % loss causes no violation" loss
 # A packet without GRH whose length is 256 words or more is lost on the way to the peer: 36 bytes and 985 bytes of datagram, padded
 lossy_path() { fabric_rewrite h1 off 'if lrh+4=01 drop' 'if lrh+4=02 drop'; report 1 -d vqib1 --source 10.0.0.77 10.0.0.1; local s=$?; fabric_rewrite h1 off
-    [ $s = 0 ] && is peer.sizes fail && grep 'packets above 984 bytes are lost on the path; of requests up to 984 arrive; replies of 2044 arrive' /tmp/report &&
+    [ $s = 0 ] && is peer.sizes fail && grep 'packets above 984 bytes are lost on the path; requests of up to 984 bytes arrive; replies of 2044 bytes arrive' /tmp/report &&
     [ "$(worst rfc4391.7.mtu-2044)" = inconclusive ]; }
 try "a path that loses large packets is no violation of the peer" lossy_path
 watched() { report 0 -d vqib1 --count 3 10.0.0.1 && is peer.watch pass && is peer.numbers noted && grep '"actual": "3 requests, 3 answered; nothing changed"' /tmp/report; }

@@ -14,9 +14,9 @@ fabric_up nhca=4 topo=1 && fabric_sm -P /tmp/partitions && fabric_nets datagram 
 replies() { on1 0 --why 10.0.0.3 && says peer.address '10.0.0.3 is at'; }
 try "a peer that replies" replies
 alone() { fabric_on 1 "$probe" --why 10.0.0.3 > /tmp/out && [ "$(cat /tmp/out)" = "10.0.0.3: it replies" ] &&
-    { fabric_on 1 "$probe" --why 10.0.0.99 > /tmp/out; [ $? = 2 ]; } && [ "$(grep -c . /tmp/out)" = 2 ] && grep '^10.0.0.99: no such host: ' /tmp/out && grep '^  -> check the address' /tmp/out; }
+    { fabric_on 1 "$probe" --why 10.0.0.99 > /tmp/out; [ $? = 2 ]; } && [ "$(grep -c . /tmp/out)" = 2 ] && grep '^10.0.0.99: no such host, or it is off: ' /tmp/out && grep '^  -> check the address' /tmp/out; }
 try "--why prints the cause alone" alone
-no_host() { because 2 'no such host: nothing is wrong on this side' 10.0.0.99; }
+no_host() { because 2 'no such host, or it is off: nothing wrong was found on this side' 10.0.0.99; }
 try "no such host" no_host
 down() { fresh; ip -n n1 link set ib1 down; because 2 "this host's interface is down: ib1 is down -> ip link set ib1 up" 10.0.0.99; local s=$?
     on1 1 --why 10.0.0.3 && says peer.own-side "^fail .*interface is down: ib1 is down"; s=$((s+$?))
@@ -42,15 +42,28 @@ old() { fresh; ip -n n1 neigh replace 10.0.0.3 dev ib1 nud permanent lladdr 00:0
     on1 1 --why 10.0.0.3 && says peer.own-side '^fail .*neighbour table has an old address: it has 00:00:00:77:.* -> ip neigh del 10.0.0.3 dev ib1'; local s=$?
     ip -n n1 neigh del 10.0.0.3 dev ib1; return $s; }
 try "the neighbour table has an old queue pair" old
+deaf_ping() { fresh; ip -n n2 neigh replace 10.0.0.2 dev ib2 nud permanent lladdr 80:00:00:99:fe:80:00:00:00:00:00:00:00:11:75:00:00:00:0d:ea
+    on1 2 --why 10.0.0.3 && says peer.ping "^inconclusive it replies to the probe, but not to this host's ping from 10.0.0.2"; local s=$?
+    ip -n n2 neigh del 10.0.0.2 dev ib2; on1 0 --why 10.0.0.3 && says peer.ping "^pass this host's ping is answered"; return $((s+$?)); }
+try "the peer has an old address of this host" deaf_ping
+elsewhere() { ip netns add pod; ip -n n1 link set ib1 netns pod; on1 0 --why -d vqib1 10.0.0.3; local s=$?; on1 1 --why 10.0.0.3 && says peer.own-side '^fail .*this host has no IPoIB interface there: none on vqib'; s=$((s+$?))
+    ip -n pod link set ib1 netns n1; ip -n n1 addr add 10.0.0.2/24 dev ib1; ip -n n1 link set ib1 up; fabric_link 1 ib1; ip netns del pod; return $s; }
+try "this host's interface is in another network namespace" elsewhere
+deaf_here() { fresh; fabric_rewrite s0.2 'if lrh+2=c000 drop'; on1 2 --source 10.0.0.77 10.0.0.3 && says peer.broadcast '^inconclusive it replied to echo requests only after'; local s=$?
+    fabric_rewrite s0.2 off; on1 0 --source 10.0.0.78 10.0.0.3; return $((s+$?)); }
+try "packets to the group do not reach this port" deaf_here
+no_echo() { fabric_on 2 sysctl -qw net.ipv4.icmp_echo_ignore_all=1; on1 2 --source 10.0.0.77 10.0.0.3 && says peer.echo "^inconclusive it answers none of [1-6] echo requests: it drops ICMP echo, has no route back, or "; local s=$?
+    fabric_on 2 sysctl -qw net.ipv4.icmp_echo_ignore_all=0; return $s; }
+try "the peer drops ICMP echo" no_echo
 limited() { for i in 1 2; do ip -n n$i link add link ib$i name ib$i.8001 type ipoib pkey 0x8001; ip -n n$i link set ib$i.8001 up; fabric_link $i ib$i.8001; done
     because 2 'this port is a limited member, and so are others' --pkey 0x8001 10.0.0.3; }
 try "both are limited members" limited
 other() { for i in 1 2; do ip -n n$i link add link ib$i name ib$i.8002 type ipoib pkey 0x8002; ip -n n$i link set ib$i.8002 up; done
     ip -n n1 addr add 10.2.0.2/24 dev ib1.8002; ip -n n2 addr add 10.2.0.3/24 dev ib2.8002; fabric_link 1 ib1.8002; fabric_link 2 ib2.8002
     fabric_on 2 sysctl -qw net.ipv4.conf.all.arp_ignore=1
-    on1 0 --why 10.2.0.3 && says peer.port 'through ib1.8002 (vqib1 port 1), P_Key 0x8002' && because 2 'no such host: .* -> .*ipoib-probe --pkey 0x8002 10.2.0.3' -d vqib1 10.2.0.3; }
+    on1 0 --why 10.2.0.3 && says peer.port 'through ib1.8002 (vqib1 port 1), P_Key 0x8002' && because 2 'no such host, or it is off: .* -> .*ipoib-probe --pkey 0x8002 10.2.0.3' -d vqib1 10.2.0.3; }
 try "another partition" other
-dead_sm() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; because 2 'the subnet manager (SA) does not work: there is no SA at LID 1' 10.0.0.3; }
+dead_sm() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; because 2 'the subnet manager (SA) does not answer: there is no SA at LID 1' 10.0.0.3; }
 try "the subnet manager is dead" dead_sm
 cable() { fabric_port h1 DOWN; sleep 1; because 2 "this host's port has no link: vqib1 port 1 is Down" -d vqib1 10.0.0.3; }
 try "this host's cable is out" cable

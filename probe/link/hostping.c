@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See hostping.h. */
+#include "probe/link/hostping.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "wire/checksum.h"
+#include "wire/put.h"
+#include "wire/view.h"
+
+enum {
+    REQUESTS = 2,
+    ECHO_SIZE = 8, /* header; the requests carry no data */
+    ECHO4_REQUEST = 8,
+    ECHO4_REPLY = 0,
+    ECHO6_REQUEST = 128,
+    ECHO6_REPLY = 129,
+    STEP_MS = 100,
+};
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+struct ping_request {
+    int fd;
+    bool ipv6, raw; /* raw: the kernel gives all messages, with the IPv4 header */
+    uint16_t id, sequence;
+    union address to;
+    socklen_t size;
+};
+
+static bool open_socket(struct ping_request *p, const char *interface)
+{
+    int family = p->ipv6 ? AF_INET6 : AF_INET, protocol = p->ipv6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP;
+    p->fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+    p->raw = p->fd < 0;
+    if (p->raw)
+        p->fd = socket(family, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+    if (p->fd < 0)
+        return false;
+    /* Only for a link-local address: the route decides otherwise. */
+    if (p->ipv6)
+        p->to.v6.sin6_scope_id = if_nametoindex(interface);
+    return true;
+}
+
+static void set_address(struct ping_request *p, const uint8_t *ip)
+{
+    p->to.any.sa_family = p->ipv6 ? AF_INET6 : AF_INET;
+    p->size = p->ipv6 ? sizeof p->to.v6 : sizeof p->to.v4;
+    if (p->ipv6)
+        memcpy(&p->to.v6.sin6_addr, ip, 16);
+    else
+        memcpy(&p->to.v4.sin_addr, ip, 4);
+}
+
+/* The kernel computes the checksum of ICMPv6, and sets identifiers of ping sockets. */
+static bool send_request(const struct ping_request *p)
+{
+    uint8_t echo[ECHO_SIZE] = {p->ipv6 ? ECHO6_REQUEST : ECHO4_REQUEST};
+    put16(echo + 4, p->id);
+    put16(echo + 6, p->sequence);
+    if (!p->ipv6)
+        put16(echo + 2, checksum_fold(checksum_add(0, echo, sizeof echo)));
+    return sendto(p->fd, echo, sizeof echo, 0, &p->to.any, p->size) == ECHO_SIZE;
+}
+
+static bool is_sender(const struct ping_request *p, const union address *from)
+{
+    return p->ipv6 ? memcmp(&from->v6.sin6_addr, &p->to.v6.sin6_addr, 16) == 0
+                   : from->v4.sin_addr.s_addr == p->to.v4.sin_addr.s_addr;
+}
+
+static bool is_reply(const struct ping_request *p, const uint8_t *bytes, size_t n)
+{
+    size_t header = p->raw && !p->ipv6 && n ? (size_t)(bytes[0] & 0xf) * 4 : 0;
+    const uint8_t *echo = bytes + header;
+    if (n < header + ECHO_SIZE || echo[0] != (p->ipv6 ? ECHO6_REPLY : ECHO4_REPLY))
+        return false;
+    return be16(echo + 6) == p->sequence && (!p->raw || be16(echo + 4) == p->id);
+}
+
+static bool take_reply(const struct ping_request *p)
+{
+    uint8_t bytes[256];
+    union address from;
+    socklen_t size = sizeof from;
+    ssize_t n;
+    while ((n = recvfrom(p->fd, bytes, sizeof bytes, 0, &from.any, &size)) > 0) {
+        if (is_sender(p, &from) && is_reply(p, bytes, (size_t)n))
+            return true;
+        size = sizeof from;
+    }
+    return false;
+}
+
+static bool await_reply(const struct ping_request *p, int ms, const volatile int *stop)
+{
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
+    struct pollfd fd = {p->fd, POLLIN, 0};
+    for (gint64 left = ms; left > 0 && !*stop; left = (end - g_get_monotonic_time()) / 1000)
+        if (poll(&fd, 1, (int)MIN(left, STEP_MS)) > 0 && take_reply(p))
+            return true;
+    return false;
+}
+
+struct host_ping host_ping(bool ipv6, const uint8_t *ip, const char *interface, int ms,
+                           const volatile int *stop)
+{
+    struct ping_request p = {.ipv6 = ipv6, .id = (uint16_t)getpid()};
+    struct host_ping result = {.sent = false};
+    set_address(&p, ip);
+    result.permitted = open_socket(&p, interface);
+    if (!result.permitted) {
+        result.error = errno;
+        return result;
+    }
+    for (; p.sequence < REQUESTS && !result.answered && !*stop; p.sequence++) {
+        gint64 begin = g_get_monotonic_time();
+        if (!send_request(&p)) {
+            result.error = errno;
+            break;
+        }
+        result.sent = true;
+        result.answered = await_reply(&p, ms, stop);
+        result.ms = (double)(g_get_monotonic_time() - begin) / 1000;
+    }
+    close(p.fd);
+    return result;
+}
+
+struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *interface)
+{
+    struct ping_request *p = g_new0(struct ping_request, 1);
+    p->ipv6 = ipv6;
+    p->id = (uint16_t)getpid();
+    set_address(p, ip);
+    bool opened = open_socket(p, interface);
+    if (opened && send_request(p))
+        return p;
+    int error = errno;
+    if (opened)
+        close(p->fd);
+    g_free(p);
+    errno = error;
+    return NULL;
+}
+
+bool host_ping_end(struct ping_request *p)
+{
+    bool answered = take_reply(p);
+    close(p->fd);
+    g_free(p);
+    return answered;
+}

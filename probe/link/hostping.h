@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Echo requests of this host's kernel, with its own address, route and neighbour table. */
+#ifndef IPOIB_PROBE_HOSTPING_H
+#define IPOIB_PROBE_HOSTPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ping_request;
+
+/*
+ * Sends one echo request (RFC 792, RFC 4443) through the interface. Returns NULL with errno if it
+ * could not be sent. Needs CAP_NET_RAW unless the kernel permits this group ping sockets
+ * (net.ipv4.ping_group_range).
+ */
+struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *interface);
+/* True if the reply has arrived. Frees the request. */
+bool host_ping_end(struct ping_request *p);
+
+struct host_ping {
+    bool permitted; /* false: error says why there is no socket */
+    bool sent;      /* false: error has the reason, an errno */
+    bool answered;  /* within the time */
+    int error;
+    double ms; /* round-trip time, if answered */
+};
+
+/*
+ * Sends up to two echo requests, and waits up to ms milliseconds for the reply to each. Ends early
+ * if *stop is set.
+ */
+struct host_ping host_ping(bool ipv6, const uint8_t *ip, const char *interface, int ms,
+                           const volatile int *stop);
+
+#endif
