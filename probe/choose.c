@@ -196,7 +196,7 @@ static bool choose_named(struct choice *c, const struct target_option *t,
         return false;
     choose_interface(c, &i);
     c->other_route = true;
-    g_strlcpy(c->why, "named by the address; there is no route", sizeof c->why);
+    g_strlcpy(c->why, "named by the address", sizeof c->why);
     return true;
 }
 

@@ -46,6 +46,7 @@ def test_port_of_the_route(can_play, target, addresses, why):
             "ipoib-probe 10.0.0.254",
         ),
         ([], "10.0.0.255", "10.0.0.255 is the broadcast address of the network of ib9", ""),
+        ([], "10.0.0.0", "10.0.0.0 is the first address of the network of ib9", ""),
         ([], "10.0.1.1", "(ib9 10.0.0.1/24)", "ip -br addr show ib9"),
         (
             [
@@ -87,6 +88,73 @@ def test_bond_is_its_active_interface(can_play):
     run, stages = port_of(["-d", "bond0", IPV4], addresses=["10.0.0.1/24"], sysfs=bond)
     assert run.status == 0
     assert stages == [("through ib9, P_Key 0xffff: the active interface of bond0", "")]
+
+
+def test_bond_without_a_link_is_its_first_interface(can_play):
+    """No slave is active then."""
+    del can_play
+    files = {"active_slave": "\n", "slaves": "ib9 ib8\n"}
+    bond = {f"bond0/bonding/{name}": text for name, text in files.items()}
+    run, stages = port_of(
+        ["-d", "bond0", IPV4], addresses=["10.0.0.1/24"], sysfs={"bond0/type": "32\n", **bond}
+    )
+    assert run.status == 0 and stages[0][0].startswith("through ib9, ")
+
+
+def test_zone_whose_interface_has_no_route(can_play):
+    """It is named by the address: no other interface is looked at."""
+    del can_play
+    run, stages = port_of([f"{IPV6}%ib9"], state="down")
+    assert run.status == 2 and "ip link set ib9 up" in run.trouble
+    assert stages[0][0].startswith("through ib9, P_Key 0xffff: named by the address")
+
+
+KERNEL = {"addresses": ["10.0.0.1/24"]}
+
+
+@pytest.mark.parametrize(
+    "given, arguments, outcome, words",
+    [
+        ({}, [], "pass", "this host's ping is answered in "),
+        (
+            {"echo": False},
+            [],
+            "inconclusive",
+            "this host's kernel cannot resolve its address through ib9",
+        ),
+        ({"echo": False}, ["-d", "ib9"], None, ""),
+        ({"echo": False}, ["--pkey", "0xffff"], None, ""),
+        ({"sysfs": {"ib9/flags": "0x1083\n"}}, [], None, ""),
+    ],
+    ids=["answered", "silent", "named port", "named partition", "NOARP"],
+)
+def test_ping_of_this_host(can_play, given, arguments, outcome, words):
+    """Not if the user named the port, or if the interface itself has a fault."""
+    del can_play
+    run, _ = port_of([*arguments, IPV4], **KERNEL, **given)
+    found = [(r["outcome"], r["actual"]) for r in run.report["results"] if r["id"] == "peer.ping"]
+    assert [o for o, _ in found] == ([outcome] if outcome else [])
+    assert all(words in text for _, text in found)
+    assert run.status == (2 if outcome == "inconclusive" else 1 if "sysfs" in given else 0)
+
+
+def test_interface_without_arp_fails(can_play):
+    del can_play
+    run, _ = port_of([IPV4], **KERNEL, sysfs={"ib9/flags": "0x1083\n"})
+    assert "ib9 has the flag NOARP" in run.outcomes("fail")["peer.own-side"]
+
+
+def test_device_of_another_namespace_is_not_down(can_play):
+    """A container may have the interface without the device: carrier shows that the port is up."""
+    del can_play
+    files = ("lid", "sm_lid", "lid_mask_count", "state", "rate", "pkeys/0")
+    hidden = {f"ib9/device/infiniband/hca0/ports/1/{name}": None for name in files}
+    for carrier, words in (("1", None), ("0", "does not show the RDMA device")):
+        sysfs = {**hidden, "ib9/carrier": f"{carrier}\n"}
+        run = Run(played({"sysfs": sysfs}, PROBE, "--format", "json", "fabric"))
+        assert "fabric.port-state" not in run.outcomes("fail")
+        open_ones = run.outcomes("inconclusive")
+        assert words is None or words in open_ones["fabric.port-state"]
 
 
 def port_files(device, number, gid, state="4: ACTIVE", layer="InfiniBand", verbs=True):

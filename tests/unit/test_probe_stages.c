@@ -484,6 +484,7 @@ static void two_stations_with_one_address_fail(void **state)
     add_neighbour(2, 0x48, 0x95);
     l = look("fabric.neighbours", NO_FAULT, true);
     check(&l, OUTCOME_FAIL, "two link-layer addresses claim 10.0.0.2");
+    advises(&l, "arp_ignore"); /* no table is wrong */
 }
 
 /* At most 32 neighbours are probed, and at most 5 wrong entries are described. */
