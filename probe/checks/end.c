@@ -159,7 +159,8 @@ static void report_unanswered(struct target *t)
              connections = tally_requests(all, TALLY_CONNECTION);
     if (echoes && !tally_answered(all, TALLY_ECHO))
         report_no_echo(t, echoes);
-    else if (echoes && t->peer->announced && !t->peer->asked)
+    else if (echoes && t->peer->announced && !t->peer->asked &&
+             !tally_has_loss(all, TALLY_RESOLUTION))
         report_not_asked(t);
     if (connections && !tally_answered(all, TALLY_CONNECTION))
         results_stage(t->results, "peer.connections", OUTCOME_INCONCLUSIVE,
@@ -168,7 +169,15 @@ static void report_unanswered(struct target *t)
                       connections, t->peer->no_connection);
 }
 
-enum { LOST_SHOWN = 3, PERCENT_SHOWN = 5, PERCENT_JUDGED = 20 };
+enum { LOST_SHOWN = 3, PERCENT_SHOWN = 5, PERCENT_SAID = 10, PERCENT_JUDGED = 20 };
+
+/* For the headline. */
+static void set_lossy(struct target *t)
+{
+    struct checked *j = t->results->checked;
+    if (j->state && strcmp(j->state, "reachable") == 0)
+        j->state = "reachable, but packets are lost";
+}
 
 static void report_judged_loss(struct target *t, const char *text, enum outcome outcome)
 {
@@ -193,14 +202,16 @@ void end_report_loss(struct target *t, bool watched)
     uint64_t lost = q->lost;
     bool many = lost >= LOST_SHOWN && lost * 100 > (uint64_t)q->packets * PERCENT_SHOWN,
          two = watched && lost >= 2 && lost * 100 > (uint64_t)q->packets * PERCENT_JUDGED;
+    if (lost >= 2 && lost * 100 > (uint64_t)q->packets * PERCENT_SAID)
+        set_lossy(t);
     if (!many && !two)
         return;
     char *text = g_strdup_printf("%u of %u requests lost (%u %%)", q->lost, q->packets,
                                  percent_of(q->lost, q->packets));
     if (watched || lost * 100 > (uint64_t)q->packets * PERCENT_JUDGED)
         report_judged_loss(t, text, watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
-    else if (t->results->checked->state && strcmp(t->results->checked->state, "reachable") == 0)
-        t->results->checked->state = "reachable, but packets are lost";
+    else
+        set_lossy(t);
     t->results->checked->remark = text;
 }
 

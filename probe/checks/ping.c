@@ -15,7 +15,7 @@
 #include "probe/run/run.h"
 #include "probe/run/text.h"
 
-enum { WAIT_MS = 700 };
+enum { WAIT_MS = 400 };
 
 static const char stage[] = "peer.ping";
 

@@ -16,7 +16,7 @@
 #include "wire/view.h"
 
 enum {
-    REQUESTS = 2,
+    REQUESTS = 4,
     ECHO_SIZE = 8, /* header; the requests carry no data */
     ECHO4_REQUEST = 8,
     ECHO4_REPLY = 0,

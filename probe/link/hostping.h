@@ -26,7 +26,7 @@ struct host_ping {
 };
 
 /*
- * Sends up to two echo requests, and waits up to ms milliseconds for the reply to each. Ends early
+ * Sends up to four echo requests, and waits up to ms milliseconds for the reply to each. Ends early
  * if *stop is set.
  */
 struct host_ping host_ping(bool ipv6, const uint8_t *ip, const char *interface, int ms,

@@ -53,15 +53,18 @@ static bool is_lossy(struct diagnosis *d)
                                w.diags, d->at.lid, w.diags));
 }
 
-/* A proxy or a filter may treat requests without a sender's address in another way. */
+/* This host still has a neighbour entry, or somebody answers whose sender is not 0.0.0.0 or ::. */
 static bool is_proxied(struct diagnosis *d)
 {
     return d->by_ping &&
-           diagnosis_holds(
-               d,
-               g_strdup("but not to the probe's requests, whose sender is 0.0.0.0 or ::. "
-                        "A proxy, or a router with proxy_arp, answers for it"),
-               g_strdup_printf("ipoib-probe --source ADDRESS %s  # an unused address", d->t->name));
+           diagnosis_holds(d,
+                           g_strdup("it replies to this host's kernel, which has its link-layer "
+                                    "address, but to no request for it: address resolution is off "
+                                    "or filtered there, or a proxy (proxy_arp) answers for it"),
+                           g_strdup(d->t->ipv6
+                                        ? "on the peer: ip link; nft list ruleset"
+                                        : "on the peer: ip link (NOARP?); sysctl -a | grep -E "
+                                          "'arp_ignore|proxy_arp'; nft list ruleset"));
 }
 
 /* What could not be looked at, so that the cause may be another one. */
@@ -120,7 +123,6 @@ static const struct cause causes[] = {
     {"two hosts use the address", is_duplicate, LINK_OPEN, 0},
     {"the peer replies, but wrongly", is_unusable, LINK_OPEN, 0},
     {"packets are lost", is_lossy, LINK_OPEN, 0},
-    {"it replies to this host's ping", is_proxied, LINK_OPEN, 0},
     {"both ports are limited members", why_both_limited, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer is in another partition", why_other_partition, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer's port is gone", why_port_gone, PEER_KNOWN, CAN_QUERY_SA},
@@ -128,6 +130,7 @@ static const struct cause causes[] = {
     {"packets to the group do not reach the peer", why_not_delivered, PEER_KNOWN, CAN_QUERY_SA},
     {"this host reaches nobody on the link", why_nobody_replies, LINK_OPEN, 0},
     {"packets to the group reach nobody", why_group_to_nobody, LINK_OPEN, 0},
+    {"it replies to ping, and not to address resolution", is_proxied, LINK_OPEN, 0},
     {"the peer's port replies, its interface does not", why_queue_silent, PEER_KNOWN, CAN_QUERY_SA},
     {"no packet comes back from the peer's port", why_nothing_back, PEER_KNOWN, CAN_QUERY_SA},
     {"this port is a limited member, and so are others", why_others_limited, LINK_OPEN,
