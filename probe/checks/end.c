@@ -7,6 +7,7 @@
 #include "probe/checks/owner.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/records.h"
 #include "probe/exchange/request.h"
 #include "probe/exchange/response_times.h"
 #include "probe/exchange/tally.h"
@@ -142,14 +143,14 @@ static void report_no_echo(struct target *t, unsigned echoes)
 /* It was silent until the probe announced the address by unicast. */
 static void report_not_asked(struct target *t)
 {
-    struct port_words w;
-    advice_name_port(t->link, &w);
+    uint16_t own = t->link->transport->facts.lid;
+    char *advice = advice_look_at_multicast(t->link, records_get_switch_lid(t, own), own);
     results_stage(t->results, "peer.broadcast", OUTCOME_INCONCLUSIVE, "",
                   "it replied to echo requests only after the probe had announced its address by "
                   "unicast, and no request for that address arrived: packets to the group may not "
                   "reach this port");
-    results_advise(t->results, "ibroute -M SWITCH_LID  # MLID 0x%04x must lead to LID %u",
-                   t->link->group.mlid, t->link->transport->facts.lid);
+    results_advise(t->results, "%s", advice);
+    g_free(advice);
 }
 
 static void report_unanswered(struct target *t)

@@ -9,6 +9,7 @@
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/receive.h"
+#include "probe/link/advice.h"
 #include "probe/link/counters.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -270,6 +271,20 @@ static void count_requests(const struct peer_watch *w)
                                                                  .lost = missing - outages};
 }
 
+/* A peer may reply although the SM died: new hosts and groups then wait. */
+static void report_own_side(struct target *t)
+{
+    struct port_words w;
+    char *own = target_ended(t) ? NULL : end_own_reason(t);
+    if (own) {
+        advice_name_port(t->link, &w);
+        results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE, "", "the peer replies, but %s",
+                      own);
+        results_advise(t->results, "ipoib-probe %s fabric", w.probe);
+    }
+    g_free(own);
+}
+
 static void end(struct peer_watch *w, unsigned at)
 {
     struct target *t = w->t;
@@ -287,6 +302,8 @@ static void end(struct peer_watch *w, unsigned at)
                   "", "%s", text);
     if (silent)
         results_advise(t->results, "ipoib-probe --why %s", t->name);
+    else
+        report_own_side(t);
     count_requests(w);
     if (w->answered) /* nobody there is no loss */
         end_report_loss(t, true);

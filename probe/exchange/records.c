@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hca/client.h"
+#include "hca/records.h"
 #include "probe/exchange/peer.h"
 #include "probe/link/link.h"
 #include "probe/link/port_records.h"
@@ -46,4 +47,17 @@ const char *records_get_port_guid(struct target *t, uint8_t guid[8])
         memcpy(guid, a.records->data + NODE_RECORD_PORT_GUID, 8);
     sa_response_clear(&a);
     return why;
+}
+
+uint16_t records_get_switch_lid(struct target *t, uint16_t lid)
+{
+    struct sa_query q = {
+        .method = SA_GET_TABLE, .attribute = SA_LINK_RECORD, .mask = PORT_RECORD_HAS_LID};
+    struct sa_response a;
+    put16(q.record, lid);
+    enum sa_result result = sa_query_send(t, &q, &a);
+    const uint8_t *record = result == SA_SUCCESS ? sa_record(&a, 0, LINK_RECORD_SIZE) : NULL;
+    uint16_t of_switch = record ? be16(record + LINK_RECORD_TO_LID) : 0;
+    sa_response_clear(&a);
+    return of_switch;
 }

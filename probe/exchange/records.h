@@ -15,4 +15,7 @@ enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_
  */
 const char *records_get_port_guid(struct target *t, uint8_t guid[8]);
 
+/* LID of the switch that the port with that LID is connected to; 0: the SA does not say. */
+uint16_t records_get_switch_lid(struct target *t, uint16_t lid);
+
 #endif

@@ -13,6 +13,7 @@ enum {
     SA_PORT_INFO_RECORD = 0x0012,
     SA_SWITCH_INFO_RECORD = 0x0014,
     SA_SM_INFO_RECORD = 0x0018,
+    SA_LINK_RECORD = 0x0020,
     SA_PKEY_TABLE_RECORD = 0x0033
 };
 enum { PORT_RECORD_LID = 0, PORT_RECORD_HAS_LID = 1 << 0 };
@@ -33,6 +34,9 @@ enum {
 
 /* IBA 15.2.5.10: LID, reserved, SMInfo */
 enum { SM_RECORD_INFO = 4, SM_RECORD_SIZE = SM_RECORD_INFO + SM_INFO_SIZE };
+
+/* IBA 15.2.5.13: FromLID, FromPort, ToPort, ToLID, reserved */
+enum { LINK_RECORD_TO_LID = 4, LINK_RECORD_SIZE = 8 };
 
 /* IBA 15.2.5.11: LID, block, port, reserved, 32 P_Keys */
 enum { PKEY_RECORD_BLOCK = 8, PKEY_RECORD_SIZE = PKEY_RECORD_BLOCK + 2 * PKEY_BLOCK };

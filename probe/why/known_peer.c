@@ -2,6 +2,8 @@
 /* Causes at a peer whose link-layer address this host knows. */
 #include <string.h>
 
+#include "probe/exchange/records.h"
+#include "probe/link/advice.h"
 #include "probe/link/link.h"
 #include "probe/run/text.h"
 #include "probe/why/questions.h"
@@ -79,8 +81,8 @@ bool why_not_delivered(struct diagnosis *d)
                                "group%s",
                                d->gid, d->at.lid,
                                d->member_known ? ", of which the SA says it is a member" : ""),
-               g_strdup_printf("ibroute -M SWITCH_LID  # MLID 0x%04x must lead to LID %u",
-                               d->t->link->group.mlid, d->at.lid));
+               advice_look_at_multicast(d->t->link, records_get_switch_lid(d->t, d->at.lid),
+                                        d->at.lid));
 }
 
 bool why_queue_silent(struct diagnosis *d)

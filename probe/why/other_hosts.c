@@ -4,6 +4,7 @@
 
 #include "hca/records.h"
 #include "probe/exchange/records.h"
+#include "probe/link/advice.h"
 #include "probe/link/groups.h"
 #include "probe/link/port_records.h"
 #include "probe/link/sa.h"
@@ -32,6 +33,7 @@ static struct group_replies count_replies(struct diagnosis *d)
 
 bool why_group_to_nobody(struct diagnosis *d)
 {
+    uint16_t own = d->t->link->transport->facts.lid;
     struct group_replies r = count_replies(d);
     return d->n_others && !r.by_group && r.by_unicast &&
            diagnosis_holds(
@@ -39,8 +41,7 @@ bool why_group_to_nobody(struct diagnosis *d)
                g_strdup_printf("%u other neighbours were asked: none replies to the group, %u to "
                                "its queue pair",
                                d->n_others, r.by_unicast),
-               g_strdup_printf("ibroute -M SWITCH_LID  # the switch's table of MLID 0x%04x",
-                               d->t->link->group.mlid));
+               advice_look_at_multicast(d->t->link, records_get_switch_lid(d->t, own), own));
 }
 
 /* One neighbour alone may be dead too. */
