@@ -7,6 +7,7 @@
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/request.h"
+#include "probe/link/advice.h"
 #include "probe/link/link.h"
 #include "probe/link/send.h"
 #include "probe/link/transport.h"
@@ -191,6 +192,18 @@ static void report_proxy(struct target *t)
                   ip[0], ip[1], ip[2], t->ipv6 ? "RFC 4861 §7.2.8" : "RFC 1027");
 }
 
+/* The names of the nodes tell one host with two ports from two hosts. */
+static void advise_names(struct target *t, uint16_t one, uint16_t other)
+{
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    results_advise(t->results,
+                   "smpquery %s nodedesc %u; smpquery %s nodedesc %u: one host%s; two: take the "
+                   "address from one of them",
+                   w.diags, one, w.diags, other,
+                   t->ipv6 ? "" : ": set arp_ignore and arp_announce to 1 or 2 there");
+}
+
 static void report_flux(struct target *t)
 {
     static const char advice[] =
@@ -217,6 +230,8 @@ static void report_flux(struct target *t)
                       ? "; the latter is a proxy, it replies for "
                         "also addresses that are not in use"
                       : "");
+    if (peer->responds_too && !weak && own.lid && peer->competing.lid)
+        advise_names(t, own.lid, peer->competing.lid);
 }
 
 void owner_report(struct target *t)
