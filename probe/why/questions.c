@@ -19,10 +19,10 @@
 
 /* With three requests of 500 ms before it, the cause comes within 3 s. Milliseconds. */
 enum {
-    WAIT_MS = 1400,  /* in total */
+    WAIT_MS = 1300,  /* in total */
     FIRST_MS = 400,  /* for replies to the first requests */
     SECOND_MS = 200, /* for replies to the second ones, before the communication manager is asked */
-    CM_MS = 700,
+    CM_MS = 600,
 };
 
 /* ---- requests */

@@ -10,7 +10,7 @@
 
 /*
  * Asks once: the SA about the known address, the peer by unicast and its communication manager,
- * and up to three other neighbours. Takes 1.4 s plus the SA's response times.
+ * and up to three other neighbours. Takes 1.3 s plus the SA's response times.
  */
 void questions_ask(struct diagnosis *d);
 /* The milliseconds from the first request to the group to its reply, which is late; 0: none. */
