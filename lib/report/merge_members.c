@@ -25,7 +25,8 @@ static const struct json_member cases[] = {
     {"actual", SCALAR, NULL},       {"reason", SCALAR, NULL},
     {"count", SCALAR, NULL},        {"frames", SCALARS, NULL},
     {"evidence", OBJECT, evidence}, {"senders", SCALARS, NULL},
-    {"other_frame", SCALAR, NULL},  {NULL, SCALAR, NULL}};
+    {"other_frame", SCALAR, NULL},  {"flow_frame", SCALAR, NULL},
+    {NULL, SCALAR, NULL}};
 
 static const struct json_member results[] = {{"capture", SCALAR, NULL},
                                              {"target", SCALAR, NULL},

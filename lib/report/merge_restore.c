@@ -82,7 +82,9 @@ static bool read_case(struct verdict_result *r, const json_t *given, bool probed
     c->sent = evidence(given, "sent");
     c->received = evidence(given, "received");
     r->count += c->count;
-    c->other_frame = (uint32_t)json_integer_value(json_object_get(given, "other_frame"));
+    c->by_flow = json_object_get(given, other_frame_key(true)) != NULL;
+    c->other_frame = (uint32_t)json_integer_value(
+        json_object_get(given, other_frame_key(c->by_flow)));
     return read_senders(&c->senders, json_object_get(given, "senders")) &&
            (probed || read_frames(&c->frames, json_object_get(given, "frames"), c->count));
 }

@@ -182,8 +182,10 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
         r->uncased++;
         return;
     }
-    if (c->count++ == 0)
+    if (c->count++ == 0) {
         c->other_frame = f->other_frame;
+        c->by_flow = f->by_flow;
+    }
     add_frame_number(&c->frames, frame);
     if (!e)
         add_sender(&c->senders, f->sender);

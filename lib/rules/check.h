@@ -59,8 +59,21 @@ struct finding {
     uint32_t frame;    /* of the packet at fault, if it is an earlier one; 0: the current frame */
     const char *doubt; /* OUTCOME_FAIL: reporter.doubt */
     uint32_t other_frame; /* OUTCOME_SUSPECTED: of the other value */
+    bool by_flow;         /* OUTCOME_SUSPECTED: other_frame is the first one of its flow instead */
     bool stands;          /* OUTCOME_SUSPECTED: at the end of the capture; false: in its frame */
 };
+
+/* What other_frame is, before its number. */
+static inline const char *other_frame_words(bool by_flow)
+{
+    return by_flow ? "its flow is IPoIB's since frame" : "the other value is in frame";
+}
+
+/* The same as a member of reports. */
+static inline const char *other_frame_key(bool by_flow)
+{
+    return by_flow ? "flow_frame" : "other_frame";
+}
 
 /* Deduplication cache: the findings already reported of each entity (rules/report.c). */
 struct reported;

@@ -203,6 +203,7 @@ static void report_by_flow(struct checker *c, const struct finding *f, uint32_t 
         "unless the queue pair is not that of the earlier IPoIB packets any more: the "
         "set-up of the connection was not captured";
     suspected.other_frame = frame;
+    suspected.by_flow = true;
     report_possible(c, &suspected);
     suspected.stands = true;
     suspected.frame = c->frame;
