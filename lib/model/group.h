@@ -107,12 +107,26 @@ static inline const struct group *group_of(const struct group *g)
     return g;
 }
 
-/* Is the last response of the SA about this membership still valid, as far as the capture shows? */
-static inline bool member_is_known(const struct member *m)
+/* Has the port asked the SA about the group, or the SA answered? */
+static inline bool member_has_asked(const struct member *m)
+{
+    return m->frame || m->pending || m->queried;
+}
+
+/*
+ * Is the last response of the SA about this membership still valid, unless a packet of the port's
+ * GSI is missing?
+ */
+static inline bool member_seems_known(const struct member *m)
 {
     const struct endport *p = m->endport;
-    return m->frame && m->frame > p->gsi.gap_frame && m->frame > p->initialised_frame &&
-           m->frame > p->reregister_frame && !m->pending;
+    return m->frame > MAX(p->initialised_frame, p->reregister_frame) && !m->pending;
+}
+
+/* Is it still valid, as far as the capture shows? */
+static inline bool member_is_known(const struct member *m)
+{
+    return m->frame > m->endport->gsi.gap_frame && member_seems_known(m);
 }
 
 static inline uint8_t group_scope(const struct group *g)

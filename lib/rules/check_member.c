@@ -11,15 +11,13 @@ static enum joined how_joined(const struct member *m)
 {
     if (!m || (!m->frame && !m->pending)) /* at most it asked for the group's record */
         return JOINED_NEVER;
-    if (!member_is_known(m))
-        return JOINED_UNKNOWN;
-    if (m->join_state & JOIN_FULL) /* also if a later join was refused: that changes nothing */
+    bool known = member_is_known(m);
+    if (known && m->join_state & JOIN_FULL) /* also if a later join was refused */
         return JOINED_FULL;
-    if (m->refused) /* an earlier request without a response may have been granted */
+    if (known && m->refused) /* an earlier request without a response may have been granted */
         return m->unanswered ? JOINED_UNKNOWN : JOINED_REFUSED;
-    if (!m->join_state) /* it left; this packet may have been sent before */
-        return JOINED_UNKNOWN;
-    return JOINED_OTHERWISE;
+    bool otherwise = m->join_state && !(m->join_state & JOIN_FULL) && member_seems_known(m);
+    return otherwise && !m->refused ? JOINED_OTHERWISE : JOINED_UNKNOWN; /* it may have left */
 }
 
 /*

@@ -89,10 +89,12 @@ struct certainty certainty_ud_qpns(const struct check_context *s, const struct f
     if (f->announced == ANNOUNCED_UNKNOWN || agreed || is_of_interface(s, f) ||
         f->port->several_interfaces || may_be_old)
         return uncertain("the announcement of the port's link-layer address was not captured");
+    uint32_t frame;
+    endport_ud_qpn(f->port, c->pkey, &frame);
     if (!requests_are_complete(f->port))
-        return captured(uncertain(why_not_complete(f->port)));
-    return captured((f->port == s->e->gsi ? no_request_before_own : no_request_since)(
-        s, f->port, f->port->initialised_frame));
+        return captured_in(frame, uncertain(why_not_complete(f->port)));
+    return captured_in(frame, (f->port == s->e->gsi ? no_request_before_own : no_request_since)(
+                                  s, f->port, f->port->initialised_frame));
 }
 
 /* ---- neighbours */
@@ -204,8 +206,9 @@ struct certainty certainty_neighbour(const struct check_context *s, const struct
         qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
         return uncertain(missing);
     if (!fresh && !complete)
-        return captured(uncertain(missing));
-    return captured(no_request_since(s, port, fresh ? n->last_frame : port->initialised_frame));
+        return captured_in(n->last_frame, uncertain(missing));
+    return captured_in(n->last_frame,
+                       no_request_since(s, port, fresh ? n->last_frame : port->initialised_frame));
 }
 
 /* Did the interface get its new QPN when it joined again, and has the old QP sent nothing since? */

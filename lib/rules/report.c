@@ -6,9 +6,11 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/mix.h"
 #include "model/subnet.h"
+#include "wire/lladdr.h"
 #include "wire/pkey.h"
 
 const char truncated_by_capture[] = "the packet was truncated by the capture";
@@ -156,7 +158,25 @@ static void forget_reported(const struct reporter *r, enum rule_number rule, con
         e->who = 0;
 }
 
-/* ---- entities as text */
+/* ---- entities */
+
+static bool same_gid(const uint8_t *a, const uint8_t *b)
+{
+    return a == b || (a && b && memcmp(a, b, GID_SIZE) == 0);
+}
+
+/* Compares two link-layer addresses without the flags, which do not identify the interface. */
+static bool same_address(const uint8_t *a, const uint8_t *b)
+{
+    return a == b || (a && b && memcmp(a + 1, b + 1, LLADDR_SIZE - 1) == 0);
+}
+
+bool entity_same(const struct entity *a, const struct entity *b)
+{
+    return a->kind == b->kind && a->number == b->number && a->other == b->other &&
+           (a->kind == ENTITY_ADDRESS ? same_address : same_gid)(a->bytes, b->bytes) &&
+           same_gid(a->group, b->group);
+}
 
 static const char *entity_text(const struct entity *s, char *buf, size_t size)
 {

@@ -104,6 +104,8 @@ static inline struct entity entity_subnet(void)
     return (struct entity){ENTITY_SUBNET, NULL, 0, 0, NULL};
 }
 
+bool entity_same(const struct entity *a, const struct entity *b);
+
 /*
  * value: the observed value. is_new() returns true, and enters the value into the deduplication
  * cache, unless this value is the last one reported of the entity. report_pass_about() removes the

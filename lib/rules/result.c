@@ -5,7 +5,7 @@
 
 #include "rules/certainty.h"
 #include "rules/claims/claim.h"
-#include "rules/suspicions/qpns.h"
+#include "rules/suspicions/results.h"
 #include "rules/suspicions/suspicions.h"
 
 void describe_hex(const struct check_context *s, const struct result *r, char *expected,
@@ -47,6 +47,8 @@ static struct certainty least_certain(const struct check_context *s, const struc
         struct certainty certainty = fact_certainty(s, &r->facts[i]);
         if (certainty.when < least.when)
             least = certainty;
+        if (i > 0) /* only the first fact may be the other value of a suspicion */
+            least.captured_in = 0;
         if (least.when == FACT_UNCERTAIN)
             break;
     }
@@ -98,8 +100,8 @@ bool report_result(const struct check_context *s, const struct result *r)
         report_inconclusive(s->r, r->rule, r->unknown_at, certainty.missing);
         if (contradicts_value(s, r))
             report_violation(s, r, certainty);
-        if (certainty.was_captured)
-            suspect_qpn(s, r);
+        if (certainty.captured_in)
+            suspect_result(s, r, certainty.captured_in);
         return false;
     }
     suspicions_drop(s, r->rule, &r->about);
