@@ -47,7 +47,7 @@ struct group {
 
 /* Largest join_mask. A component mask with higher bits, which no component has, is stored as this.
  */
-enum { JOIN_MASK_MAX = 0x7fffff };
+enum { JOIN_MASK_MAX = 0xfffff };
 
 /* A port's membership of a group. */
 struct member {
@@ -58,14 +58,15 @@ struct member {
     uint16_t mlid_before; /* MLID of its previous join; 0: none */
     uint16_t request;     /* low bits of the transaction ID of its newest join or leave request */
     uint16_t reported_on; /* capture interface of its first IGMP or MLD report, for its clock */
-    uint32_t join_mask : 23; /* component mask of its join request; 0: not captured */
-    bool sees_none : 1;      /* the SA told the port that the group does not exist */
-    uint8_t join_state : 4;  /* JOIN_*; 0: not a member */
-    bool refused : 1;        /* the SA refused the last join */
-    bool pending : 1;        /* its newest join or leave request has no response yet */
-    bool unanswered : 1;     /* a request since the last granted one has no response */
-    bool queried : 1;        /* the port requested the group's record */
-    int64_t reported_ns;     /* time of that report, ns since 1970; 0: none */
+    uint32_t join_mask : 20;     /* component mask of its join request; 0: not captured */
+    uint32_t reported_ended : 3; /* endport->ended at that report */
+    bool sees_none : 1;          /* the SA told the port that the group does not exist */
+    uint8_t join_state : 4;      /* JOIN_*; 0: not a member */
+    bool refused : 1;            /* the SA refused the last join */
+    bool pending : 1;            /* its newest join or leave request has no response yet */
+    bool unanswered : 1;         /* a request since the last granted one has no response */
+    bool queried : 1;            /* the port requested the group's record */
+    int64_t reported_ns;         /* time of that report, ns since 1970; 0: none */
 };
 
 /*
@@ -86,6 +87,7 @@ struct groups;
 
 /* NULL: not known. */
 const struct group *groups_find(const struct groups *g, uint16_t interface, const uint8_t *mgid);
+/* NULL too if the port has not asked the SA about the group, and only listens to it. */
 const struct member *groups_member(const struct groups *g, const struct group *group,
                                    const struct endport *port);
 const struct link *groups_link(const struct groups *g, uint16_t interface, uint16_t pkey);
