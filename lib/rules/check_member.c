@@ -79,6 +79,15 @@ static void fail_membership(const struct check_context *s, const struct endport 
     report_result(s, &r);
 }
 
+static const char *why_unknown(const struct check_context *s, const struct endport *port,
+                               const struct group *group)
+{
+    const struct member *m = group ? groups_member(s->f->groups, group, port) : NULL;
+    bool left = m && member_is_known(m) && !m->join_state && !m->refused;
+    return left ? "the port left the broadcast group: the datagram may have been sent before"
+                : "the port's join, or the SA's response to it, was not captured";
+}
+
 void check_interface_joined(const struct check_context *s, const struct endport *port,
                             uint8_t scope)
 {
@@ -89,8 +98,7 @@ void check_interface_joined(const struct check_context *s, const struct endport 
     if (joined == JOINED_FULL)
         report_pass_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &about);
     else if (joined == JOINED_UNKNOWN)
-        report_inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL,
-                            "the port's join, or the SA's response to it, was not captured");
+        report_inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL, why_unknown(s, port, group));
     else
         fail_membership(s, port, scope, joined, group, &about);
 }

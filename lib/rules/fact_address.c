@@ -291,10 +291,14 @@ struct certainty certainty_request(const struct check_context *s, const struct f
 {
     const struct resolution *q = f->request;
     const struct endport *port = endports_by_lid(s->f->endports, s->p->at.interface, q->lid);
-    bool known = port && request_waits(s, q) && is_anothers(s, f->ip, q->requester) &&
-                 has_no_other_request(s, q);
+    if (!request_waits(s, q))
+        return uncertain("the requester's last request is older than 5 s, or has a reply: another "
+                         "request may not have been captured");
+    bool known = port && is_anothers(s, f->ip, q->requester) && has_no_other_request(s, q);
     return known ? (struct certainty){.when = FACT_AT_DATAGRAM, .port = port}
-                 : uncertain("the ARP request was not captured");
+                 : captured_in(q->frame,
+                               uncertain("another request of the requester may not have been "
+                                         "captured"));
 }
 
 /*

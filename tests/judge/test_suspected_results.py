@@ -10,7 +10,9 @@ import pytest
 from frames import ib
 from frames.events import copy_last, number
 from frames.fabric import FULL, SEND_ONLY
+from frames.ib import encap
 from frames.messages import NOBODY, igmp_report, mld_report, udp6
+from frames.subnet import Host
 from frames.suspected import GROUP, late, send
 from support import check
 
@@ -361,6 +363,70 @@ def test_the_broadcast_group_is_created_by_then(tmp_path):
     gap(s, a, b)
     s.join(b, s.broadcast())
     s.arp_request(a, b.ip)
+    assert suspected(s, tmp_path) == []
+
+
+# ---- a reply to ARP with another target than the requester
+
+
+RFC826 = "rfc4391.9.2.arp-as-rfc826"
+ANOTHER = "unless the reply answers another request, which was not captured"
+
+
+def answered(target, ip=None):
+    """a requests b's address: frame 1. b's reply in frame 2 has this target's link-layer address."""
+    s, a, b, c = late()
+    s.arp_request(a, b.ip)
+    s.ud(b, a, encap(0x0806, ib.arp(2, b.addr, b.ip, target(a), ip or a.ip)))
+    return s, a, b, c
+
+
+@pytest.mark.parametrize(
+    "target",
+    [lambda a: Host(7, qpn=a.qpn).addr, lambda a: NOBODY],
+    ids=["another GID", "no address"],
+)
+def test_a_reply_has_another_target(target, tmp_path):
+    s, *_ = answered(target)
+    texts = ("the requester's link-layer address", "another address", ANOTHER)
+    assert suspected(s, tmp_path) == [(RFC826, 2, 1, *texts)]
+
+
+def test_a_reply_has_the_requesters_address(tmp_path):
+    s, *_ = answered(lambda a: a.addr)
+    assert suspected(s, tmp_path) == []
+
+
+def test_a_second_reply_may_answer_another_request(tmp_path):
+    """Another interface has a's IP address too. Its request was not captured."""
+    s, a, b, _ = answered(lambda a: a.addr)
+    s.ud(b, a, encap(0x0806, ib.arp(2, b.addr, b.ip, Host(7, qpn=a.qpn).addr, a.ip)))
+    assert suspected(s, tmp_path) == []
+
+
+def test_a_reply_long_after_the_request(tmp_path):
+    s, a, b, _ = late()
+    s.arp_request(a, b.ip)
+    s.wait(6)
+    s.ud(b, a, encap(0x0806, ib.arp(2, b.addr, b.ip, Host(7, qpn=a.qpn).addr, a.ip)))
+    assert suspected(s, tmp_path) == []
+
+
+def test_a_reply_to_two_interfaces_with_one_address(tmp_path):
+    """Both requests were captured; each gets its reply."""
+    s, a, b, c = late()
+    twin = c.also(ip=a.ip)
+    for host in (a, twin):
+        s.arp_request(host, b.ip)
+    for host in (a, twin):
+        s.arp_reply(b, host)
+    assert suspected(s, tmp_path) == []
+
+
+def test_an_announcement_to_all_has_no_target(tmp_path):
+    s, a, b, _ = late()
+    s.arp_request(a, b.ip)
+    s.ud(b, s.broadcast(), encap(0x0806, ib.arp(2, b.addr, b.ip, NOBODY, b.ip)))
     assert suspected(s, tmp_path) == []
 
 

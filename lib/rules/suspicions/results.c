@@ -16,6 +16,7 @@ static const char *const unless[FACT_KINDS] = {
     [FACT_NO_MEMBERSHIP] = JOINED_AGAIN,
     [FACT_GROUP_ABSENT] = CREATED,
     [FACT_NO_BROADCAST] = CREATED,
+    [FACT_REQUEST] = "unless the reply answers another request, which was not captured",
     [FACT_CREATED_WITH] = "unless the broadcast group had other attributes when the group was "
                           "created",
 };
@@ -108,6 +109,7 @@ bool suspicion_is_explained(const struct check_context *s, const struct suspicio
     case FACT_NO_BROADCAST:
         return link_may_exist(s, one);
     case FACT_CREATED_WITH:
+    case FACT_REQUEST:
         return false;
     default:
         return has_joined_or_left(s, one);
