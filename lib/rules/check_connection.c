@@ -322,6 +322,7 @@ static void check_message_size(const struct check_context *s, const struct conne
     const struct result r = {.rule = R_RFC4755_5_1_CONNECTION_MTU,
                              .about = about(c, s->p->classification.to_requester),
                              .value = mtu,
+                             .is_code = true,
                              .at = {s->p->ib.payload.p, s->p->ib.payload.cap},
                              .describe = describe_message,
                              .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};

@@ -130,6 +130,7 @@ static void check_subscribed(const struct check_context *s, const struct endport
     const struct result r = {.rule = R_RFC4391_10_SUBSCRIBE_TRAPS,
                              .about = port,
                              .value = (uintptr_t)lacking,
+                             .is_code = true,
                              .name = lacking,
                              .describe = describe_subscription,
                              .facts = {fact_subscriptions(sender), fact_membership(sender, m)}};

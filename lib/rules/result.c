@@ -93,13 +93,25 @@ static void report_violation(const struct check_context *s, const struct result 
         claims_add(s, r, &certainty, wanted, seen);
 }
 
+/* Reports with the number that was observed. */
+static void report_number(const struct check_context *s, const struct result *r,
+                          struct certainty certainty)
+{
+    struct reporter reporter = *s->r;
+    struct check_context of = *s;
+    reporter.value = r->describe && !r->is_code ? &r->value : NULL;
+    reporter.name = reporter.value ? r->name : NULL;
+    of.r = &reporter;
+    report_violation(&of, r, certainty);
+}
+
 bool report_result(const struct check_context *s, const struct result *r)
 {
     struct certainty certainty = least_certain(s, r);
     if (certainty.when == FACT_UNCERTAIN) {
         report_inconclusive(s->r, r->rule, r->unknown_at, certainty.missing);
         if (contradicts_value(s, r))
-            report_violation(s, r, certainty);
+            report_number(s, r, certainty);
         if (certainty.captured_in)
             suspect_result(s, r, certainty.captured_in);
         return false;
@@ -107,6 +119,6 @@ bool report_result(const struct check_context *s, const struct result *r)
     suspicions_drop(s, r->rule, &r->about);
     bool once = certainty.when == FACT_IS_CERTAIN && r->often == REPORT_ONCE;
     if (!once || is_new(s->r, r->rule, &r->about, r->value))
-        report_violation(s, r, certainty);
+        report_number(s, r, certainty);
     return true;
 }

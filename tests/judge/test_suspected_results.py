@@ -5,6 +5,8 @@ packet that was not captured could explain it. Each has its harmless look-alikes
 
 lose() takes the last request and response of a tape away: the next packet of the port's GSI shows by
 its PSN that one is missing."""
+import json
+
 import pytest
 
 from frames import ib
@@ -466,6 +468,31 @@ def test_the_record_of_a_group_has_another_attribute(of, changed, rule, name, tm
     texts = (f"{name} 0x{wanted:x}", f"{name} 0x{value:x}")
     unless = "unless the broadcast group had other attributes when the group was created"
     assert suspected(s, tmp_path) == [(rule, frame, other, *texts, unless)]
+
+
+def test_the_cause_names_the_attribute(tmp_path):
+    """The report of another attribute with the same number is no baseline for this one."""
+    reports = []
+    for name in ("sl", "hop"):
+        s, _, _ = two_records(Of4, **{name: 3})
+        path = tmp_path / f"{name}.pcap"
+        path.write_bytes(s.pcap())
+        reports.append(check.run("--format", "json", str(path)).stdout)
+        (tmp_path / f"{name}.json").write_bytes(reports[-1])
+    cases = [
+        c
+        for text in reports
+        for r in json.loads(text)["results"]
+        if r["outcome"] == "suspected"
+        for c in r["cases"]
+    ]
+    assert [(c["cause"], c["value"]) for c in cases] == [
+        ("sl-differs", 3),
+        ("hoplimit-differs", 3),
+    ]
+    fails = ["--fail-on", "suspected", "--baseline", str(tmp_path / "sl.json")]
+    check.expect(check.OK, *fails, str(tmp_path / "sl.pcap"))
+    check.expect(check.VIOLATED, *fails, str(tmp_path / "hop.pcap"))
 
 
 @BOTH

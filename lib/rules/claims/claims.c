@@ -121,6 +121,8 @@ static struct claim claim_of(const struct check_context *s, const struct result 
                           .rule = r->rule,
                           .about = r->about,
                           .value = r->value,
+                          .has_number = s->r->value != NULL,
+                          .name = s->r->name,
                           .frame = p->at.frame,
                           .sender = sender_of(s->f, p),
                           .to = p->dst,

@@ -30,6 +30,7 @@ static struct suspicion suspicion_of(const struct check_context *s, enum rule_nu
                               .which = SUSPECTED_QPN,
                               .interface = s->p->at.interface,
                               .found = found,
+                              .has_number = true,
                               .frame = s->p->at.frame,
                               .is_confirmed = true,
                               .sender = sender_of(s->f, s->p)};

@@ -16,20 +16,22 @@ struct suspicions {
 
 static const struct {
     const char *format, *unless_record, *unless_traffic;
+    const char *name; /* if its rule has several numbers */
 } words[SUSPECTED_RESULT] = {
 #define UNLESS(name)                                                                               \
     "unless the SA gave the sender another " name " in a response that was not captured",          \
         "unless a response of the SA that was not captured changed the group's " name              \
         ", or the other packet is the wrong one"
-    [TRAFFIC_MLID] = {"MLID 0x%04x", UNLESS("MLID")},
-    [TRAFFIC_QKEY] = {"Q_Key 0x%08x", UNLESS("Q_Key")},
-    [TRAFFIC_SL] = {"SL %u", UNLESS("SL")},
-    [TRAFFIC_HOP_LIMIT] = {"HopLimit %u", UNLESS("HopLimit")},
-    [TRAFFIC_TCLASS] = {"TClass 0x%02x", UNLESS("TClass")},
+    [TRAFFIC_MLID] = {"MLID 0x%04x", UNLESS("MLID"), NULL},
+    [TRAFFIC_QKEY] = {"Q_Key 0x%08x", UNLESS("Q_Key"), NULL},
+    [TRAFFIC_SL] = {"SL %u", UNLESS("SL"), "SL"},
+    [TRAFFIC_HOP_LIMIT] = {"HopLimit %u", UNLESS("HopLimit"), "HopLimit"},
+    [TRAFFIC_TCLASS] = {"TClass 0x%02x", UNLESS("TClass"), "TClass"},
 #undef UNLESS
     [SUSPECTED_QPN] = {"QPN 0x%06x", NULL,
                        "unless another interface of the port, or the same one before or after a "
-                       "restart, announced this QPN in a packet that was not captured"},
+                       "restart, announced this QPN in a packet that was not captured",
+                       NULL},
 };
 
 struct suspicions *suspicions_new(void)
@@ -92,7 +94,7 @@ static void report_one(const struct check_context *s, const struct suspicion *on
     bool is_result = one->which == SUSPECTED_RESULT;
     if (!is_result) {
         g_snprintf(expected, sizeof expected, words[one->which].format, one->expected);
-        g_snprintf(found, sizeof found, words[one->which].format, one->found);
+        g_snprintf(found, sizeof found, words[one->which].format, (uint32_t)one->found);
     }
     report_suspected(s->r, &about,
                      &(struct finding){.rule = one->rule,
@@ -102,6 +104,8 @@ static void report_one(const struct check_context *s, const struct suspicion *on
                                        .sender = &one->sender,
                                        .frame = stands ? one->frame : 0,
                                        .other_frame = one->other_frame,
+                                       .value = one->has_number ? &one->found : NULL,
+                                       .name = is_result ? one->name : words[one->which].name,
                                        .stands = stands});
 }
 
@@ -209,7 +213,7 @@ bool port_has_qpn(const struct check_context *s, const struct endport *port, uin
 static bool is_explained_by_port(const struct check_context *s, const struct suspicion *one)
 {
     const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->about);
-    return !port || port_has_qpn(s, port, one->pkey, one->found);
+    return !port || port_has_qpn(s, port, one->pkey, (uint32_t)one->found);
 }
 
 static bool is_explained(const struct check_context *s, const struct suspicion *one)

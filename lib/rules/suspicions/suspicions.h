@@ -28,7 +28,10 @@ struct suspicion {
     uint16_t interface, pkey;
     uint8_t about[GID_SIZE], sgid[GID_SIZE];
     uint32_t connection; /* of the CM message; 0: none */
-    uint32_t expected, found;
+    uint32_t expected;
+    uint64_t found;
+    bool has_number;  /* found is the observed number */
+    const char *name; /* SUSPECTED_RESULT: struct finding */
     /* SUSPECTED_RESULT: its entity, whose pointers are not used, expected and found, and its fact
      */
     struct entity entity;
