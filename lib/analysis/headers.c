@@ -303,8 +303,7 @@ APART static void wrong_address(const struct watch *w, enum field field, const u
     static const char *const words[] = {
         [IP_SOURCE] = "the source %s, an address of many, which no host may have",
         [IP_TO_PORT] = "the destination %s, that of a group: only this port receives it",
-        [IP_TO_GROUP] = "the destination %s, which is not that of a group: it does not belong to "
-                        "this MGID",
+        [IP_TO_GROUP] = "the destination %s, not that of a group: it does not belong to this MGID",
     };
     char what[WHAT_TEXT], text[SENDER_TEXT_SIZE];
     const struct ip ip = ip_read(address, size);

@@ -208,7 +208,7 @@ static void learn_listener(const struct observation *o, const struct membership 
     struct listener *l = events_add_listener(o->e);
     mgid_of_group(l->mgid, p->ib.dgid, listens->group, listens->length);
     struct member *m = member_that_reports(o, sender, listens, l->mgid, !corrupt);
-    if (!m)
+    if (!m || !sender)
         return;
     if (m->reported_ended != sender->ended || sender->ended == ENDED_MAX)
         m->reported_ns = 0; /* it was brought up again, and needs its time again */

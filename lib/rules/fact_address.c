@@ -89,8 +89,9 @@ struct certainty certainty_ud_qpns(const struct check_context *s, const struct f
     if (f->announced == ANNOUNCED_UNKNOWN || agreed || is_of_interface(s, f) ||
         f->port->several_interfaces || may_be_old)
         return uncertain("the announcement of the port's link-layer address was not captured");
-    uint32_t frame;
-    endport_ud_qpn(f->port, c->pkey, &frame);
+    uint32_t frame = 0;
+    if (c)
+        endport_ud_qpn(f->port, c->pkey, &frame);
     if (!requests_are_complete(f->port))
         return captured_in(frame, uncertain(why_not_complete(f->port)));
     return captured_in(frame, (f->port == s->e->gsi ? no_request_before_own : no_request_since)(

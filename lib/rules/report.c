@@ -224,7 +224,10 @@ const char *finding_cause(const struct finding *f, char text[CAUSE_TEXT])
         return text;
     snprintf(text, CAUSE_TEXT, "%s-differs", f->name ? f->name : "value");
     for (char *p = text; *p; p++)
-        *p = *p == ' ' || *p == '_' ? '-' : g_ascii_tolower(*p);
+        if (*p == ' ' || *p == '_')
+            *p = '-';
+        else
+            *p = g_ascii_tolower(*p);
     return text;
 }
 

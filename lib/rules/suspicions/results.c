@@ -7,6 +7,7 @@
 
 #define CREATED      "unless a port created the group again in a packet that was not captured"
 #define AS_FULL      "unless the port joined the group as FullMember in a packet that was not captured"
+#define OTHERS       "unless the broadcast group had other attributes when the group was created"
 #define JOINED_AGAIN "unless the port joined the group again in a packet that was not captured"
 
 /* The kinds of fact that a suspicion may rest on. Of the QPNs, suspicions.c has the words. */
@@ -17,8 +18,7 @@ static const char *const unless[FACT_KINDS] = {
     [FACT_GROUP_ABSENT] = CREATED,
     [FACT_NO_BROADCAST] = CREATED,
     [FACT_REQUEST] = "unless the reply answers another request, which was not captured",
-    [FACT_CREATED_WITH] = "unless the broadcast group had other attributes when the group was "
-                          "created",
+    [FACT_CREATED_WITH] = OTHERS,
 };
 
 const char *suspicion_unless(enum fact_kind kind)
