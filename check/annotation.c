@@ -190,7 +190,7 @@ static char *comment_of(const struct finding *f)
     if (f->reason[0] && explained)
         g_string_append_printf(s, "; %s", f->reason);
     if (f->other_frame)
-        g_string_append_printf(s, "; the other value is in frame %" PRIu32, f->other_frame);
+        g_string_append_printf(s, "; %s %" PRIu32, other_frame_words(f->by_flow), f->other_frame);
     if (strcmp(what, "noted") != 0) {
         g_string_append(s, "; see: ");
         words_add_help(s, false, f->rule);

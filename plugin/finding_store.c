@@ -20,9 +20,9 @@ struct stored {
     const struct sender *sender; /* many findings share it */
     uint32_t offset, length;     /* bytes; the offset is from the start of the frame */
     uint32_t frame;              /* of the packet at fault; 0: this one */
-    uint32_t other_frame;        /* OUTCOME_SUSPECTED: of the other value */
+    uint32_t other_frame;        /* OUTCOME_SUSPECTED: as in struct finding */
     uint16_t rule;
-    uint8_t outcome;
+    uint8_t outcome : 7, by_flow : 1;
     char entity[]; /* ends with a zero byte */
 };
 
@@ -113,7 +113,8 @@ static struct finding unpack(const struct stored *s)
                             .reason = s->wording->reason,
                             .sender = s->sender,
                             .frame = s->frame,
-                            .other_frame = s->other_frame};
+                            .other_frame = s->other_frame,
+                            .by_flow = s->by_flow};
 }
 
 static struct stored *of_frame(uint32_t frame)
@@ -140,11 +141,12 @@ void finding_store_add(uint32_t frame, uint32_t base, const struct finding *f)
     size_t size = offsetof(struct stored, entity) + length + 1;
     struct stored *s = add_to_frame(frame, size);
     s->rule = (uint16_t)f->rule;
-    s->outcome = (uint8_t)f->outcome;
+    s->outcome = (uint8_t)f->outcome & 0x7f;
     s->offset = base + f->offset;
     s->length = f->length;
     s->frame = f->frame;
     s->other_frame = f->other_frame;
+    s->by_flow = f->by_flow;
     s->wording = shared_wording(f);
     s->sender = shared_sender(f->sender);
     memcpy(s->entity, f->entity, length);

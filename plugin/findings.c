@@ -19,7 +19,8 @@ static int hf_ipoib_rule_expected = -1, hf_ipoib_rule_actual = -1, hf_ipoib_rule
 static int hf_ipoib_rule_explain = -1, hf_ipoib_rule_sender = -1, hf_ipoib_rule_frame = -1,
            hf_ipoib_rule_mark = -1, hf_ipoib_note_id = -1, hf_ipoib_note = -1;
 static int hf_ipoib_rule_violated = -1, hf_ipoib_rule_advice = -1, hf_ipoib_rule_known = -1,
-           hf_ipoib_rule_suspected = -1, hf_ipoib_rule_other_frame = -1, hf_ipoib_rule_unless = -1,
+           hf_ipoib_rule_suspected = -1, hf_ipoib_rule_other_frame = -1, hf_ipoib_rule_flow_frame = -1,
+           hf_ipoib_rule_unless = -1,
            hf_ipoib_noted = -1;
 static int ett_ipoib_conformance = -1, ett_ipoib_finding = -1;
 
@@ -98,7 +99,9 @@ static void add_result_items(proto_tree *tree, tvbuff_t *tvb, const struct findi
     add_text(tree, is_suspected ? hf_ipoib_rule_unless : hf_ipoib_rule_reason, tvb, f->reason);
     if (is_suspected)
         proto_item_set_generated(
-            proto_tree_add_uint(tree, hf_ipoib_rule_other_frame, tvb, 0, 0, f->other_frame));
+            proto_tree_add_uint(tree,
+                                f->by_flow ? hf_ipoib_rule_flow_frame : hf_ipoib_rule_other_frame,
+                                tvb, 0, 0, f->other_frame));
 }
 
 static void add_rule_items(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
@@ -127,7 +130,10 @@ static char *message(packet_info *pinfo, const struct finding *f)
     if (*f->expected)
         wmem_strbuf_append_printf(text, ", expected %s", f->expected);
     if (f->other_frame)
-        wmem_strbuf_append_printf(text, " as in frame %u", f->other_frame);
+        wmem_strbuf_append_printf(text,
+                                  f->by_flow ? ", of a flow that is IPoIB's since frame %u"
+                                             : " as in frame %u",
+                                  f->other_frame);
     char sender[SENDER_TEXT_SIZE];
     if (*sender_text(sender, f->sender))
         wmem_strbuf_append_printf(text, ", sent by %s", sender);
@@ -284,6 +290,10 @@ void findings_register(void)
         {&hf_ipoib_rule_other_frame,
          {"Other value in", "ipoib.rule.other_frame", FT_FRAMENUM, BASE_NONE, NULL, 0,
           "packet with the value that this packet contradicts", HFILL}},
+        {&hf_ipoib_rule_flow_frame,
+         {"IPoIB flow since", "ipoib.rule.flow_frame", FT_FRAMENUM, BASE_NONE, NULL, 0,
+          "first packet of the connection that looks like IPoIB; its set-up was not captured",
+          HFILL}},
         {&hf_ipoib_rule_unless,
          {"Suspected", "ipoib.rule.unless", FT_STRING, BASE_NONE, NULL, 0,
           "what a packet that was not captured would have to say to explain it", HFILL}},

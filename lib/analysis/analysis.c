@@ -162,6 +162,7 @@ APART static void watch_datagram_to_group(const struct watch *w)
 APART static void watch_addresses(const struct watch *w)
 {
     watch_holders(w);
+    watch_reply_lid(w);
     watch_address_requests(w);
     watch_advertised_mtu(w);
     watch_ipv6_mtu(w);

@@ -6,11 +6,28 @@
  * Sources: the IBA sections that are named below; and the receiver of Linux's qib driver, which
  * drops a GRH with another version or another next header, and a multicast packet without a GRH.
  */
+#include "analysis/unanswered.h"
 #include "analysis/watch.h"
 #include "rules/check_context.h"
+#include "wire/arp.h"
+#include "wire/nd.h"
 
 /* The field that is wrong; part of the event's key. */
-enum field { GRH_VERSION, GRH_LENGTH, DEST_QP, HOP_LIMIT, VIRTUAL_LANE, SOURCE_LID, DEST_LID };
+enum field {
+    GRH_VERSION,
+    GRH_LENGTH,
+    DEST_QP,
+    HOP_LIMIT,
+    VIRTUAL_LANE,
+    SOURCE_LID,
+    DEST_LID,
+    OTHER_PORT,
+    IP_CUT,
+    IP_LENGTH,
+    IP_SOURCE,
+    IP_TO_PORT,
+    IP_TO_GROUP
+};
 
 enum { VLS_ALL = 16, GRH_IP_VERSION = 6 };
 enum { BTH_FECN = 0x80, BTH_BECN = 0x40 };
@@ -221,4 +238,120 @@ void watch_headers(const struct watch *w)
     if (congestion | p[LRH_VL_LVER] >> 4 || ib->slid >= LID_MULTICAST_FIRST ||
         ib->dlid == LID_PERMISSIVE)
         watch_unusual(w, congestion);
+}
+
+/* ---- the port of an ARP reply */
+
+/*
+ * The reply goes to the LID of another port than the one whose address it answers. The LID of that
+ * one is known from its request; across subnets, a router is in between.
+ */
+void watch_reply_lid(const struct watch *w)
+{
+    const struct datagram *d = &w->p->datagram;
+    const struct ib_packet *ib = &w->p->ib;
+    if (d->encap.type != TYPE_ARP || d->arp_result != WIRE_OK || d->arp.op != ARP_REPLY ||
+        d->arp.hln != LLADDR_SIZE || ib->has_grh || ib->dlid >= LID_MULTICAST_FIRST)
+        return;
+    const struct endports *all = w->f->endports;
+    const uint8_t *requester = d->body.p + d->arp.tha;
+    const struct endport *to = endports_by_gid(all, w->p->at.interface, requester + LLADDR_GID),
+                         *at = endports_by_lid(all, w->p->at.interface, ib->dlid);
+    char what[WHAT_TEXT], gid[GID_TEXT];
+    if (!to || !at || to == at || !to->lid || endport_has_lid(to, ib->dlid) ||
+        !endport_has_gid(at) || be24(requester + LLADDR_QPN) != ib->dqpn)
+        return;
+    g_snprintf(what, sizeof what,
+               "an ARP reply for port %s, which has the LID %u: the requester does not receive it",
+               text_of_gid(gid, to->gid), to->lid);
+    invalid(w, OTHER_PORT, 0, what);
+}
+
+/* ---- IP headers that do not fit their packet */
+
+/* Of a version of IP: sizes, and where its header has what. */
+struct ip_form {
+    uint8_t size, length_at, source, destination, address_size;
+    uint8_t without; /* bytes of the header that its length does not count */
+};
+
+static const struct ip_form ipv4_form = {IPV4_SIZE,        IPV4_TOTAL_LENGTH, IPV4_SOURCE,
+                                         IPV4_DESTINATION, IPV4_ADDRESS_SIZE, 0};
+static const struct ip_form ipv6_form = {IPV6_SIZE,        IPV6_PAYLOAD_LENGTH, IPV6_SOURCE,
+                                         IPV6_DESTINATION, IPV6_ADDRESS_SIZE,   IPV6_SIZE};
+
+static bool is_to_many(const struct ip_form *form, const uint8_t *address)
+{
+    return form->address_size == IPV4_ADDRESS_SIZE
+               ? address[0] >> 4 == 0xe || be32(address) == UINT32_MAX
+               : address[0] == 0xff;
+}
+
+APART static void wrong_length_of_ip(const struct watch *w, enum field field, uint32_t length)
+{
+    char what[WHAT_TEXT];
+    g_snprintf(what, sizeof what,
+               "%u bytes of %s, but %u bytes are there: the receiver drops the datagram", length,
+               field == IP_CUT ? "IP header at least" : "IP by the length in its header",
+               w->p->datagram.body.len);
+    invalid(w, field, 0, what);
+}
+
+APART static void wrong_address(const struct watch *w, enum field field, const uint8_t *address,
+                                uint8_t size)
+{
+    static const char *const words[] = {
+        [IP_SOURCE] = "the source %s, an address of many, which no host may have",
+        [IP_TO_PORT] = "the destination %s, that of a group: only this port receives it",
+        [IP_TO_GROUP] = "the destination %s, not that of a group: it does not belong to this MGID",
+    };
+    char what[WHAT_TEXT], text[SENDER_TEXT_SIZE];
+    const struct ip ip = ip_read(address, size);
+    g_snprintf(what, sizeof what, words[field], ip_text(text, &ip));
+    invalid(w, field, 0, what);
+}
+
+/* The rules check where these go. */
+static bool is_advertisement(const struct datagram *d)
+{
+    return d->icmpv6.p && d->icmpv6.p[0] == ND_NA;
+}
+
+/* 255.255.255.255 to one port, and to another group, is a violation (rfc4391.4.broadcast-mapping).
+ */
+static void watch_destination(const struct watch *w, const struct ip_form *form,
+                              const uint8_t *address)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    bool to_many = is_to_many(form, address), to_group = ib->dlid >= LID_MULTICAST_FIRST;
+    if (to_many == to_group || ib->transport != IB_UD ||
+        (to_many && address[0] == 0xff && form->address_size == IPV4_ADDRESS_SIZE))
+        return;
+    if (to_many)
+        wrong_address(w, IP_TO_PORT, address, form->address_size);
+    else if (ib->dgid && mgid_is_ipoib(ib->dgid) && !mgid_is_broadcast(ib->dgid) &&
+             !is_advertisement(&w->p->datagram))
+        wrong_address(w, IP_TO_GROUP, address, form->address_size);
+}
+
+/* The frame may have been truncated without a record of it: then it is shorter than its LRH says.
+ */
+void watch_ip_header(const struct watch *w)
+{
+    const struct datagram *d = &w->p->datagram;
+    const struct ip_form *form = d->encap.type == TYPE_IPV4 ? &ipv4_form : &ipv6_form;
+    struct view v = d->body;
+    if (!w->p->ib.has_lrh || w->p->ib.position != IB_ONLY ||
+        w->p->bytes.len + ICRC_SIZE < w->p->ib.length)
+        return;
+    if (v.len < form->size)
+        wrong_length_of_ip(w, IP_CUT, form->size);
+    if (v.cap < form->size)
+        return;
+    uint32_t length = be16(v.p + form->length_at) + (uint32_t)form->without;
+    if (length > v.len)
+        wrong_length_of_ip(w, IP_LENGTH, length);
+    if (is_to_many(form, v.p + form->source))
+        wrong_address(w, IP_SOURCE, v.p + form->source, form->address_size);
+    watch_destination(w, form, v.p + form->destination);
 }

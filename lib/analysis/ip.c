@@ -26,6 +26,7 @@ void watch_ip(const struct watch *w)
 {
     struct ip_datagram d;
     bool is_read = read_ip(w, &d);
+    watch_ip_header(w);
     if (is_read)
         watch_protocol(w, &d);
     if (!is_read || (d.protocol != PROTOCOL_UDP && d.protocol != PROTOCOL_TCP))

@@ -315,6 +315,13 @@ static void on_lap(struct connections *c, const struct cm *cm, const struct port
                   from_requester ? &conn->responder : &conn->requester);
 }
 
+static void on_dreq(const struct cm *cm, const struct port *src, struct connection *conn)
+{
+    bool by_requester = connection_is_by_requester(conn, cm, *src);
+    conn->dreq_by_requester |= by_requester;
+    conn->dreq_by_responder |= !by_requester;
+}
+
 /*
  * Is the message one of this connection? REJ, RTU, and MRA to a REQ or a REP have the transaction
  * ID of the REQ (IBA 12.6.4). Another connection may have the same communication IDs later, and its
@@ -356,5 +363,7 @@ struct connection *connections_message(struct connections *c, uint32_t frame, ui
         on_rej(cm, src, conn);
     else if (cm->message == CM_LAP)
         on_lap(c, cm, src, conn);
+    else if (cm->message == CM_DREQ)
+        on_dreq(cm, src, conn);
     return conn;
 }

@@ -13,8 +13,10 @@
 /* An IP group that the sender of a datagram reports by IGMP or MLD. */
 struct listener {
     uint8_t mgid[MGID_SIZE];
-    const struct member *member; /* the sender's membership of that group; NULL: not known */
-    /* member->reported_ns and reported_on before this packet */
+    /* the sender's membership of that group; NULL: not known, or it asked the SA nothing about it
+     */
+    const struct member *member;
+    /* time and capture interface of its first report before this packet; 0: none */
     int64_t reported_ns;
     uint16_t reported_on;
 };

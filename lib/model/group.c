@@ -139,7 +139,8 @@ const struct member *groups_member(const struct groups *g, const struct group *g
                                    const struct endport *port)
 {
     struct member key = {.group = (struct group *)group, .endport = (struct endport *)port};
-    return find_member(g, &key);
+    const struct member *m = find_member(g, &key);
+    return m && member_has_asked(m) ? m : NULL;
 }
 
 struct group *groups_get(struct groups *g, uint16_t interface, const uint8_t *mgid, bool create)

@@ -47,7 +47,7 @@ struct group {
 
 /* Largest join_mask. A component mask with higher bits, which no component has, is stored as this.
  */
-enum { JOIN_MASK_MAX = 0x7fffff };
+enum { JOIN_MASK_MAX = 0xfffff };
 
 /* A port's membership of a group. */
 struct member {
@@ -58,14 +58,15 @@ struct member {
     uint16_t mlid_before; /* MLID of its previous join; 0: none */
     uint16_t request;     /* low bits of the transaction ID of its newest join or leave request */
     uint16_t reported_on; /* capture interface of its first IGMP or MLD report, for its clock */
-    uint32_t join_mask : 23; /* component mask of its join request; 0: not captured */
-    bool sees_none : 1;      /* the SA told the port that the group does not exist */
-    uint8_t join_state : 4;  /* JOIN_*; 0: not a member */
-    bool refused : 1;        /* the SA refused the last join */
-    bool pending : 1;        /* its newest join or leave request has no response yet */
-    bool unanswered : 1;     /* a request since the last granted one has no response */
-    bool queried : 1;        /* the port requested the group's record */
-    int64_t reported_ns;     /* time of that report, ns since 1970; 0: none */
+    uint32_t join_mask : 20;     /* component mask of its join request; 0: not captured */
+    uint32_t reported_ended : 3; /* endport->ended at that report */
+    bool sees_none : 1;          /* the SA told the port that the group does not exist */
+    uint8_t join_state : 4;      /* JOIN_*; 0: not a member */
+    bool refused : 1;            /* the SA refused the last join */
+    bool pending : 1;            /* its newest join or leave request has no response yet */
+    bool unanswered : 1;         /* a request since the last granted one has no response */
+    bool queried : 1;            /* the port requested the group's record */
+    int64_t reported_ns;         /* time of that report, ns since 1970; 0: none */
 };
 
 /*
@@ -86,6 +87,7 @@ struct groups;
 
 /* NULL: not known. */
 const struct group *groups_find(const struct groups *g, uint16_t interface, const uint8_t *mgid);
+/* NULL too if the port has not asked the SA about the group, and only listens to it. */
 const struct member *groups_member(const struct groups *g, const struct group *group,
                                    const struct endport *port);
 const struct link *groups_link(const struct groups *g, uint16_t interface, uint16_t pkey);
@@ -107,12 +109,26 @@ static inline const struct group *group_of(const struct group *g)
     return g;
 }
 
-/* Is the last response of the SA about this membership still valid, as far as the capture shows? */
-static inline bool member_is_known(const struct member *m)
+/* Has the port asked the SA about the group, or the SA answered? */
+static inline bool member_has_asked(const struct member *m)
+{
+    return m->frame || m->pending || m->queried;
+}
+
+/*
+ * Is the last response of the SA about this membership still valid, unless a packet of the port's
+ * GSI is missing?
+ */
+static inline bool member_seems_known(const struct member *m)
 {
     const struct endport *p = m->endport;
-    return m->frame && m->frame > p->gsi.gap_frame && m->frame > p->initialised_frame &&
-           m->frame > p->reregister_frame && !m->pending;
+    return m->frame > MAX(p->initialised_frame, p->reregister_frame) && !m->pending;
+}
+
+/* Is it still valid, as far as the capture shows? */
+static inline bool member_is_known(const struct member *m)
+{
+    return m->frame > m->endport->gsi.gap_frame && member_seems_known(m);
 }
 
 static inline uint8_t group_scope(const struct group *g)

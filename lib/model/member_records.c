@@ -187,7 +187,7 @@ static bool begins_membership(const struct member *m, uint8_t join_state)
 {
     const struct endport *p = m->endport;
     bool may_have_ended = m->frame <= p->gsi.gap_frame || m->frame <= p->initialised_frame ||
-                          m->frame <= m->group->deleted_frame;
+                          m->frame <= p->reregister_frame || m->frame <= m->group->deleted_frame;
     bool loses_full = m->join_state & JOIN_FULL && !(join_state & JOIN_FULL);
     return !join_state || !m->join_state || loses_full || may_have_ended;
 }
@@ -239,6 +239,8 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint64_
             m->mlid_before = m->mlid;
         m->mlid = e->group->mlid;
     }
+    if (refused)
+        m->reported_ns = 0;
     m->refused = refused;
     m->pending = is_outdated(m, tid, e->request, refused);
     m->frame = d->frame;

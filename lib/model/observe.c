@@ -172,13 +172,21 @@ static struct endport *learn_sender(const struct observation *o)
     return endports_learn(all, p->at.interface, ib->slid, ib->sgid);
 }
 
-/* The sender's membership of an IP group that it reports; NULL: not known. */
+/*
+ * The sender's membership of an IP group that it reports, or only that it listens; NULL: the sender
+ * or the group is not known. create: also if the group was not heard of, and for a sender that has
+ * asked nothing so far. Only a port whose start was captured is known never to have joined.
+ */
 static struct member *member_that_reports(const struct observation *o, struct endport *sender,
-                                          const uint8_t *mgid)
+                                          const struct membership *listens, const uint8_t *mgid,
+                                          bool create)
 {
     struct groups *all = o->f->groups;
-    struct group *g = sender ? groups_get(all, o->p->at.interface, mgid, false) : NULL;
-    return g ? groups_get_member(all, g, sender, false) : NULL;
+    bool multicast = listens->length == 4 ? listens->group[0] >> 4 == 0xe
+                                          : listens->group[0] == 0xff;
+    create &= multicast && sender && sender->new_frame;
+    struct group *g = sender ? groups_get(all, o->p->at.interface, mgid, create) : NULL;
+    return g ? groups_get_member(all, g, sender, create) : NULL;
 }
 
 /* It no longer listens: if it does again, the time to join counts from its next report. */
@@ -187,7 +195,7 @@ static void forget_listener(const struct observation *o, const struct membership
 {
     uint8_t mgid[MGID_SIZE];
     mgid_of_group(mgid, o->p->ib.dgid, listens->group, listens->length);
-    struct member *m = member_that_reports(o, sender, mgid);
+    struct member *m = member_that_reports(o, sender, listens, mgid, false);
     if (m && !packet_is_corrupt(o->p))
         m->reported_ns = 0;
 }
@@ -196,18 +204,22 @@ static void learn_listener(const struct observation *o, const struct membership 
                            struct endport *sender)
 {
     const struct packet *p = o->p;
+    bool corrupt = packet_is_corrupt(p);
     struct listener *l = events_add_listener(o->e);
     mgid_of_group(l->mgid, p->ib.dgid, listens->group, listens->length);
-    struct member *m = member_that_reports(o, sender, l->mgid);
-    l->member = m;
-    if (!m)
+    struct member *m = member_that_reports(o, sender, listens, l->mgid, !corrupt);
+    if (!m || !sender)
         return;
+    if (m->reported_ended != sender->ended || sender->ended == ENDED_MAX)
+        m->reported_ns = 0; /* it was brought up again, and needs its time again */
+    l->member = member_has_asked(m) ? m : NULL;
     l->reported_ns = m->reported_ns;
     l->reported_on = m->reported_on;
-    if (m->reported_ns || !m->join_state || !member_is_known(m) || packet_is_corrupt(p))
+    if (m->reported_ns || m->pending || corrupt)
         return;
     m->reported_ns = p->at.ns ? p->at.ns : 1;
     m->reported_on = p->captured_on;
+    m->reported_ended = sender->ended;
 }
 
 /*

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/baseline.h"
 
+#include <inttypes.h>
+
 #include "cli/plain.h"
 #include "model/hash.h"
 #include "report/merge_restore.h"
 
 struct baseline {
-    /* sets of strings: rule, entity and actual value */
+    /* sets of strings: rule, entity, and the observed number or the text of the actual value */
     GHashTable *known, *suspected;
     bool incomplete[RULE_COUNT];
 };
@@ -14,10 +16,23 @@ struct baseline {
 const char baseline_known[] = "known from the baseline";
 const char baseline_suspected[] = "suspected, known from the baseline";
 
-/* The separator is unambiguous, because plain texts contain no line end. Free with g_free(). */
-static char *case_key(enum rule_number rule, const char *entity, const char *actual)
+/* The separators are unambiguous, because plain texts contain no line end. Free with g_free(). */
+static char *text_key(enum rule_number rule, const char *entity, const char *actual)
 {
     return g_strdup_printf("%d\n%s\n%s", (int)rule, entity, actual);
+}
+
+static char *number_key(enum rule_number rule, const char *entity, const char *cause,
+                        uint64_t value)
+{
+    return g_strdup_printf("%d\n%s\n%s\n%" PRIu64, (int)rule, entity, cause, value);
+}
+
+/* A case without a cause is about no number, or an earlier version wrote its report. */
+static char *case_key(enum rule_number rule, const struct verdict_case *c)
+{
+    return c->cause ? number_key(rule, c->entity, c->cause, c->value)
+                    : text_key(rule, c->entity, c->actual);
 }
 
 /* Was it a suspicion that its report's own baseline had? */
@@ -31,7 +46,7 @@ static void add_known_result(struct baseline *b, enum rule_number rule,
 {
     for (unsigned i = 0; r && i < r->n_cases; i++)
         g_hash_table_add(is_suspicion(r, i) ? b->suspected : b->known,
-                         case_key(rule, r->cases[i].entity, r->cases[i].actual));
+                         case_key(rule, &r->cases[i]));
     b->incomplete[rule] |= r && r->uncased > 0;
 }
 
@@ -91,17 +106,26 @@ void baseline_free(struct baseline *b)
     g_free(b);
 }
 
+/* Frees the key. */
+static bool has_key(const struct baseline *b, const struct finding *f, char *key)
+{
+    bool has = g_hash_table_contains(b->known, key) ||
+               (f->outcome == OUTCOME_SUSPECTED && g_hash_table_contains(b->suspected, key));
+    g_free(key);
+    return has;
+}
+
 bool baseline_has(const struct baseline *b, const struct finding *f)
 {
     char entity[VERDICT_TEXT + 1], actual[VERDICT_TEXT + 1]; /* shortened as in a verdict */
     if (!b)
         return false;
-    char *key = case_key(f->rule, plain_text(f->entity, entity, sizeof entity),
-                         plain_text(f->actual, actual, sizeof actual));
-    bool has = g_hash_table_contains(b->known, key) ||
-               (f->outcome == OUTCOME_SUSPECTED && g_hash_table_contains(b->suspected, key));
-    g_free(key);
-    return has;
+    plain_text(f->entity, entity, sizeof entity);
+    char cause[CAUSE_TEXT];
+    bool has = finding_cause(f, cause)[0] &&
+               has_key(b, f, number_key(f->rule, entity, cause, *f->value));
+    return has ||
+           has_key(b, f, text_key(f->rule, entity, plain_text(f->actual, actual, sizeof actual)));
 }
 
 unsigned baseline_incomplete_rules(const struct baseline *b)

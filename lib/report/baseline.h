@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Baseline: the known violations from an earlier JSON report (ipoib-check --baseline). A violation
- * is known if the report has one with the same rule, entity and actual value. A suspicion is known
- * if the report has such a violation or suspicion; a violation is not known from a suspicion.
+ * is known if the report has one with the same rule, entity and observed number, or without a
+ * number the same text of the actual value. A suspicion is known if the report has such a violation
+ * or suspicion; a violation is not known from a suspicion.
  */
 #ifndef IPOIB_REPORT_BASELINE_H
 #define IPOIB_REPORT_BASELINE_H

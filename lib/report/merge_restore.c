@@ -72,6 +72,16 @@ static char *evidence(const json_t *given, const char *key)
     return g_strdup(text ? text : "");
 }
 
+/* A report of an earlier version has no causes. */
+static bool read_cause(struct verdict_case *c, const json_t *given)
+{
+    const char *cause = json_string_value(json_object_get(given, "cause"));
+    if (!cause)
+        return !json_object_get(given, "cause");
+    c->cause = g_strdup(cause);
+    return number_of(&c->value, given, "value") && c->value <= FINDING_NUMBER_MAX;
+}
+
 static bool read_case(struct verdict_result *r, const json_t *given, bool probed)
 {
     struct verdict_case *c = &r->cases[r->n_cases];
@@ -82,8 +92,10 @@ static bool read_case(struct verdict_result *r, const json_t *given, bool probed
     c->sent = evidence(given, "sent");
     c->received = evidence(given, "received");
     r->count += c->count;
-    c->other_frame = (uint32_t)json_integer_value(json_object_get(given, "other_frame"));
-    return read_senders(&c->senders, json_object_get(given, "senders")) &&
+    c->by_flow = json_object_get(given, other_frame_key(true)) != NULL;
+    c->other_frame = (uint32_t)json_integer_value(
+        json_object_get(given, other_frame_key(c->by_flow)));
+    return read_cause(c, given) && read_senders(&c->senders, json_object_get(given, "senders")) &&
            (probed || read_frames(&c->frames, json_object_get(given, "frames"), c->count));
 }
 

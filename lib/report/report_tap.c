@@ -85,7 +85,8 @@ static void put_case(GString *out, const struct verdict_case *c, bool probed)
     if (!probed)
         put_frames(out, &c->frames, "      ");
     if (c->other_frame)
-        g_string_append_printf(out, "      other_frame: %" PRIu32 "\n", c->other_frame);
+        g_string_append_printf(out, "      %s: %" PRIu32 "\n", other_frame_key(c->by_flow),
+                               c->other_frame);
     put_senders(out, &c->senders);
 }
 

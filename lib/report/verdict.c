@@ -32,6 +32,7 @@ static void result_free(struct verdict_result *r)
         g_free(r->cases[i].expected);
         g_free(r->cases[i].actual);
         g_free(r->cases[i].reason);
+        g_free(r->cases[i].cause);
         g_free(r->cases[i].check);
         g_free(r->cases[i].sent);
         g_free(r->cases[i].received);
@@ -182,8 +183,13 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
         r->uncased++;
         return;
     }
-    if (c->count++ == 0)
+    if (c->count++ == 0) {
         c->other_frame = f->other_frame;
+        c->by_flow = f->by_flow;
+        char cause[CAUSE_TEXT];
+        c->cause = finding_cause(f, cause)[0] ? g_strdup(cause) : NULL;
+        c->value = c->cause && f->value ? *f->value : 0;
+    }
     add_frame_number(&c->frames, frame);
     if (!e)
         add_sender(&c->senders, f->sender);

@@ -53,7 +53,10 @@ struct verdict_evidence {
 struct verdict_case {
     /* valid UTF-8 without control characters; "" if absent */
     char *entity, *expected, *actual, *reason;
-    uint32_t other_frame;          /* OUTCOME_SUSPECTED: of the other value, of the first finding */
+    uint32_t other_frame;          /* OUTCOME_SUSPECTED: of the first finding (struct finding) */
+    bool by_flow;                  /* the same */
+    char *cause;                   /* finding_cause(); NULL: it has none */
+    uint64_t value;                /* the observed number, if it has a cause */
     char *check, *sent, *received; /* evidence of the first finding; "" if absent */
     uint64_t count;
     struct verdict_frames frames;

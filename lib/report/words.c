@@ -189,7 +189,7 @@ static void add_what(GString *out, const struct verdict_case *c)
 void words_add_other_frame(GString *out, const struct verdict_case *c)
 {
     if (c->other_frame)
-        g_string_append_printf(out, "; the other value is in frame %" PRIu32, c->other_frame);
+        g_string_append_printf(out, "; %s %" PRIu32, other_frame_words(c->by_flow), c->other_frame);
 }
 
 void words_add_case(GString *out, const struct verdict_case *c, bool why)

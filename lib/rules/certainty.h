@@ -19,10 +19,10 @@ static inline struct certainty uncertain(const char *missing)
     return (struct certainty){.when = FACT_UNCERTAIN, .missing = missing};
 }
 
-/* The value of the fact was captured: a packet that contradicts it is suspicious. */
-static inline struct certainty captured(struct certainty c)
+/* The value of the fact was captured in this frame: a packet that contradicts it is suspicious. */
+static inline struct certainty captured_in(uint32_t frame, struct certainty c)
 {
-    c.was_captured = true;
+    c.captured_in = frame;
     return c;
 }
 

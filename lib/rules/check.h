@@ -58,9 +58,34 @@ struct finding {
     const struct sender *sender;
     uint32_t frame;    /* of the packet at fault, if it is an earlier one; 0: the current frame */
     const char *doubt; /* OUTCOME_FAIL: reporter.doubt */
-    uint32_t other_frame; /* OUTCOME_SUSPECTED: of the other value */
-    bool stands;          /* OUTCOME_SUSPECTED: at the end of the capture; false: in its frame */
+    uint32_t other_frame;  /* OUTCOME_SUSPECTED: of the other value */
+    bool by_flow;          /* OUTCOME_SUSPECTED: other_frame is the first one of its flow instead */
+    const uint64_t *value; /* the observed number, of which `actual` is the text; NULL: none */
+    const char *name;      /* what the number is, if findings of the rule have several; or NULL */
+    bool stands;           /* OUTCOME_SUSPECTED: at the end of the capture; false: in its frame */
 };
+
+/* Larger numbers are not exact in every reader of JSON (RFC 8259 section 6), and are only text. */
+#define FINDING_NUMBER_MAX ((UINT64_C(1) << 53) - 1)
+
+/*
+ * The cause of a finding about a number, from the name of the number: "packet life time" is
+ * "packet-life-time-differs". A cause is never renamed. "": the finding has none. Returns text.
+ */
+enum { CAUSE_TEXT = 64 };
+const char *finding_cause(const struct finding *f, char text[CAUSE_TEXT]);
+
+/* What other_frame is, before its number. */
+static inline const char *other_frame_words(bool by_flow)
+{
+    return by_flow ? "its flow is IPoIB's since frame" : "the other value is in frame";
+}
+
+/* The same as a member of reports. */
+static inline const char *other_frame_key(bool by_flow)
+{
+    return by_flow ? "flow_frame" : "other_frame";
+}
 
 /* Deduplication cache: the findings already reported of each entity (rules/report.c). */
 struct reported;
@@ -74,7 +99,8 @@ struct reported;
  * NULL and 0: the current packet. split: a record that is checked in its copy (model/subnet.h), or
  * NULL; of its bytes, a finding shows those that are in the packet. doubt: why failures are not
  * proved, which makes them inconclusive, or nothing if they are known deviations; NULL: they are
- * proved.
+ * proved. value: the observed number; NULL: the finding is about no number.
+ * name: struct finding.
  */
 struct reporter {
     void (*report)(void *user, const struct finding *f);
@@ -89,6 +115,8 @@ struct reporter {
     uint32_t frame;
     const struct split_record *split;
     const char *doubt;
+    const uint64_t *value;
+    const char *name;
 };
 
 /* ---- checks of a single packet */

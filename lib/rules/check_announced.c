@@ -146,6 +146,23 @@ static void note_query(const struct check_context *s, const uint8_t *sha)
                     "a request not sent to the broadcast-GID: it revalidates a cache entry");
 }
 
+/*
+ * The reply goes to an address that sent no such request. Does the request of the holder of the IP
+ * address wait for this reply? Then the target is the holder's address.
+ */
+static const struct resolution *request_of_holder(const struct check_context *s,
+                                                  const struct resolution *of,
+                                                  const struct ip *target)
+{
+    const struct neighbour *n = neighbours_of_ip(s->f->neighbours, of->link, target);
+    struct resolution like = *of;
+    if (!n || n->last_frame == s->p->at.frame)
+        return NULL;
+    memcpy(like.requester, n->lladdr, LLADDR_SIZE);
+    const struct resolution *q = resolution_request(s->f->resolutions, &like, 0);
+    return q && ip_same(&q->requester_ip, target) ? q : NULL;
+}
+
 /* RFC 826: the target of a reply is the requester, with its link-layer address and its IP. */
 static void check_reply_target(const struct check_context *s, const uint8_t *p, const struct arp *a)
 {
@@ -168,10 +185,25 @@ static void check_reply_target(const struct check_context *s, const uint8_t *p, 
                              .actual = "another target",
                              .facts = {fact_request(q, &target)},
                              .dropped = READ_GIDS}; /* read for the sender's own address */
-    if (q)
+    if (q) {
         report_result(s, &r);
-    else
-        suspect_target(s, p + a->tha);
+        return;
+    }
+    if (suspect_target(s, p + a->tha))
+        return;
+    q = request_of_holder(s, &like, &target);
+    const struct result of_address = {.rule = r.rule,
+                                      .about = r.about,
+                                      .at = {p + a->tha, LLADDR_SIZE},
+                                      .unknown_at = p + a->tha,
+                                      .expected = "the requester's link-layer address",
+                                      .actual = "another address",
+                                      .facts = {fact_request(q, &target)},
+                                      /* read for the sender, the holder, and the target's QPN */
+                                      .dropped = READ_GIDS | READ_NEIGHBOUR | READ_PORT |
+                                                 READ_UD_QPNS | READ_QP};
+    if (q)
+        report_result(s, &of_address);
 }
 
 /* RFC 4755's rule if the requester's address has a connected-mode flag, else RFC 4391's. */

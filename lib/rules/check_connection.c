@@ -246,19 +246,23 @@ void check_teardown(const struct check_context *s, const struct connection *c)
 
 /* ---- data */
 
-/* IP on a connection that both ends have ended: DREQ and DREP. */
+/* IP on a connection that both ends have ended, with DREQ and DREP, or its sender with a DREQ. */
 static void check_ended(const struct check_context *s, const struct connection *c)
 {
-    static const char *const actual = "IP after the DREP";
     const struct ib_packet *ib = &s->p->ib;
+    bool by_sender = s->p->classification.to_requester ? c->dreq_by_responder
+                                                       : c->dreq_by_requester;
+    const char *actual = c->drep_frame ? "IP after the DREP" : "IP after the sender's DREQ";
     const struct result r = {.rule = R_RFC4755_2_3_CONNECTION_BEFORE_IP,
                              .about = about(c, CM_DREP),
                              .value = (uintptr_t)actual,
                              .at = {ib->payload.p, ib->payload.cap},
-                             .expected = "no IP: both ends have ended the connection",
+                             .expected = c->drep_frame
+                                             ? "no IP: both ends have ended the connection"
+                                             : "no IP: the sender has ended the connection",
                              .actual = actual,
                              .facts = {fact_of_connection(FACT_ENDED, c)}};
-    if (c->rep_frame && c->dreq_frame && c->drep_frame &&
+    if (c->rep_frame && c->dreq_frame && (c->drep_frame || by_sender) &&
         encap_begins_message(ib->payload, ib->position == IB_FIRST))
         report_result(s, &r);
 }
@@ -318,6 +322,7 @@ static void check_message_size(const struct check_context *s, const struct conne
     const struct result r = {.rule = R_RFC4755_5_1_CONNECTION_MTU,
                              .about = about(c, s->p->classification.to_requester),
                              .value = mtu,
+                             .is_code = true,
                              .at = {s->p->ib.payload.p, s->p->ib.payload.cap},
                              .describe = describe_message,
                              .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};

@@ -166,7 +166,9 @@ static void check_broadcast_record(const struct check_context *s, const struct s
     else if (is_new(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group, g->qkey)) {
         char actual[16];
         g_snprintf(actual, sizeof actual, "0x%08x", g->qkey);
-        report_fail_about(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group, e->record + MCM_QKEY, 4,
+        const uint64_t seen = g->qkey;
+        const struct reporter r = reporter_of_number(s->r, &seen);
+        report_fail_about(&r, R_RFC4391_4_1_QKEY_CONTROLLED, &group, e->record + MCM_QKEY, 4,
                           "a controlled Q_Key (high-order bit 1)", actual);
     }
     if (g->mtu && g->mtu < IB_MTU_2048)

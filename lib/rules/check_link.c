@@ -14,7 +14,9 @@ static void check_controlled(const struct check_context *s)
     } else if (is_new(s->r, R_RFC4391_13_QKEY_CONTROLLED, &link, qkey)) {
         char actual[16];
         snprintf(actual, sizeof actual, "0x%08x", qkey);
-        report_fail_about(s->r, R_RFC4391_13_QKEY_CONTROLLED, &link,
+        const uint64_t seen = qkey;
+        const struct reporter r = reporter_of_number(s->r, &seen);
+        report_fail_about(&r, R_RFC4391_13_QKEY_CONTROLLED, &link,
                           s->r->base + s->p->ib.deth_off + DETH_QKEY, 4, "a controlled Q_Key",
                           actual);
     }

@@ -11,15 +11,13 @@ static enum joined how_joined(const struct member *m)
 {
     if (!m || (!m->frame && !m->pending)) /* at most it asked for the group's record */
         return JOINED_NEVER;
-    if (!member_is_known(m))
-        return JOINED_UNKNOWN;
-    if (m->join_state & JOIN_FULL) /* also if a later join was refused: that changes nothing */
+    bool known = member_is_known(m);
+    if (known && m->join_state & JOIN_FULL) /* also if a later join was refused */
         return JOINED_FULL;
-    if (m->refused) /* an earlier request without a response may have been granted */
+    if (known && m->refused) /* an earlier request without a response may have been granted */
         return m->unanswered ? JOINED_UNKNOWN : JOINED_REFUSED;
-    if (!m->join_state) /* it left; this packet may have been sent before */
-        return JOINED_UNKNOWN;
-    return JOINED_OTHERWISE;
+    bool otherwise = m->join_state && !(m->join_state & JOIN_FULL) && member_seems_known(m);
+    return otherwise && !m->refused ? JOINED_OTHERWISE : JOINED_UNKNOWN; /* it may have left */
 }
 
 /*
@@ -81,6 +79,15 @@ static void fail_membership(const struct check_context *s, const struct endport 
     report_result(s, &r);
 }
 
+static const char *why_unknown(const struct check_context *s, const struct endport *port,
+                               const struct group *group)
+{
+    const struct member *m = group ? groups_member(s->f->groups, group, port) : NULL;
+    bool left = m && member_is_known(m) && !m->join_state && !m->refused;
+    return left ? "the port left the broadcast group: the datagram may have been sent before"
+                : "the port's join, or the SA's response to it, was not captured";
+}
+
 void check_interface_joined(const struct check_context *s, const struct endport *port,
                             uint8_t scope)
 {
@@ -91,8 +98,7 @@ void check_interface_joined(const struct check_context *s, const struct endport 
     if (joined == JOINED_FULL)
         report_pass_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &about);
     else if (joined == JOINED_UNKNOWN)
-        report_inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL,
-                            "the port's join, or the SA's response to it, was not captured");
+        report_inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL, why_unknown(s, port, group));
     else
         fail_membership(s, port, scope, joined, group, &about);
 }

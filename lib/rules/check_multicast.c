@@ -61,6 +61,19 @@ static bool check_mlid(const struct check_context *s, const struct group *g,
     return true;
 }
 
+/* The port is no member of the group. */
+static void set_no_member(struct result *r, const struct endport *port, const struct member *m)
+{
+    if (m && m->frame) {
+        r->actual = m->refused ? "its join was refused" : "it left the group";
+        r->facts[0] = fact_no_membership(port, m);
+    } else {
+        r->actual = m ? "it asked for the group's record and never joined" : "it never joined it";
+        r->facts[0] = fact_no_join(port, m, !m);
+    }
+    r->value = (uintptr_t)r->actual;
+}
+
 /*
  * A sender that uses the group's MLID got it from the SA. If no join of the sender was captured,
  * the join itself was probably lost. So it is a violation only if the sender is known to have left
@@ -77,14 +90,7 @@ static void check_joined(const struct check_context *s, const struct endport *se
         report_pass_about(s->r, r.rule, &r.about);
         return;
     }
-    if (m && m->frame) {
-        r.actual = m->refused ? "its join was refused" : "it left the group";
-        r.facts[0] = fact_no_membership(sender, m);
-    } else {
-        r.actual = m ? "it asked for the group's record and never joined" : "it never joined it";
-        r.facts[0] = fact_no_join(sender, m, !m);
-    }
-    r.value = (uintptr_t)r.actual;
+    set_no_member(&r, sender, m);
     report_result(s, &r);
 }
 
@@ -124,6 +130,7 @@ static void check_subscribed(const struct check_context *s, const struct endport
     const struct result r = {.rule = R_RFC4391_10_SUBSCRIBE_TRAPS,
                              .about = port,
                              .value = (uintptr_t)lacking,
+                             .is_code = true,
                              .name = lacking,
                              .describe = describe_subscription,
                              .facts = {fact_subscriptions(sender), fact_membership(sender, m)}};
@@ -217,20 +224,24 @@ static void check_listener(const struct check_context *s, const struct listener 
                            const struct endport *port)
 {
     const struct member *m = l->member;
+    bool full = m && m->join_state & JOIN_FULL;
     struct result r = {.rule = R_RFC4391_10_RECEIVER_FULLMEMBER,
                        .about = entity_port(port ? port->gid : NULL, 0),
                        .expected = "a FullMember of the group that it listens to",
                        .actual = "a member without FullMember",
                        .facts = {fact_membership(port, m)}};
     r.about.group = l->mgid;
-    if (!m || m->join_state == 0 || !fact_is_known(s, r.facts[0]))
-        report_inconclusive(s->r, r.rule, NULL, "the port's join was not captured");
-    else if (m->join_state & JOIN_FULL)
+    if (!m || !m->join_state)
+        set_no_member(&r, port, m);
+    bool known = port && fact_is_known(s, r.facts[0]);
+    if (known && full)
         report_pass_about(s->r, r.rule, &r.about);
-    else if (m->refused) /* the node must attempt the join (RFC 4391 §10) */
+    else if (m && m->refused) /* the node must attempt the join (RFC 4391 §10) */
         report_inconclusive(s->r, r.rule, NULL, "the SA refused the port's last join");
-    else if (has_had_time(s, l))
+    else if (port && !full && has_had_time(s, l))
         report_result(s, &r);
+    else if (!known)
+        report_inconclusive(s->r, r.rule, NULL, "the port's join was not captured");
 }
 
 void check_multicast(const struct check_context *s)

@@ -38,6 +38,7 @@ static void check_component(const struct check_context *s, const struct subnet_e
                              .about = about,
                              .wanted = c->wanted,
                              .value = c->requested,
+                             .is_code = true, /* no group has this value */
                              .at = {s->p->mad.bytes.p + MAD_STATUS, 2},
                              .unknown_at = s->p->mad.bytes.p + MAD_STATUS,
                              .name = c->name,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/checker.h"
 
+#include <inttypes.h>
+
 #include "rules/claims/claim.h"
 #include "rules/suspicions/group_traffic.h"
 #include "rules/check_context.h"
@@ -99,18 +101,28 @@ static void report_unknown(struct checker *c, const struct finding *f, const cha
     c->report(c->user, c->frame, &unknown);
 }
 
-/* What the lists of known deviations may name of the failure. id: SERVICE_ID_TEXT_SIZE bytes. */
-static struct failure failure_of(const struct checker *c, const struct finding *f, char *id)
+/* Buffers of the texts of a failure. */
+struct failure_texts {
+    char id[SERVICE_ID_TEXT_SIZE], cause[CAUSE_TEXT], value[24];
+};
+
+/* What the lists of known deviations may name of the failure. */
+static struct failure failure_of(const struct checker *c, const struct finding *f,
+                                 struct failure_texts *texts)
 {
+    bool has_number = finding_cause(f, texts->cause)[0] != '\0';
+    g_snprintf(texts->value, sizeof texts->value, "%" PRIu64, has_number ? *f->value : 0);
     struct dhcp_names names = c->dhcp_message
                                   ? dhcp_client_names(c->packet ? c->packet->ib.sgid : NULL,
                                                       c->dhcp_message)
                                   : (struct dhcp_names){"", ""};
     return (struct failure){.rule = f->rule,
+                            .cause = texts->cause,
+                            .value = has_number ? texts->value : "",
                             .expected = f->expected,
                             .actual = f->actual,
                             .message = c->message,
-                            .service_id = f->frame ? NULL : sender_service_id(c->packet, id),
+                            .service_id = f->frame ? NULL : sender_service_id(c->packet, texts->id),
                             .chaddr = names.chaddr,
                             .client_id = names.client_id};
 }
@@ -118,8 +130,8 @@ static struct failure failure_of(const struct checker *c, const struct finding *
 /* A failure that is not proved. If it were, and were a known deviation, it would not count. */
 static void report_doubtful(struct checker *c, const struct finding *f)
 {
-    char id[SERVICE_ID_TEXT_SIZE];
-    const struct failure failure = failure_of(c, f, id);
+    struct failure_texts texts;
+    const struct failure failure = failure_of(c, f, &texts);
     struct finding unknown = {.rule = f->rule,
                               .outcome = OUTCOME_INCONCLUSIVE,
                               .offset = f->offset,
@@ -137,8 +149,8 @@ static void report_doubtful(struct checker *c, const struct finding *f)
  */
 static void report_possible(struct checker *c, const struct finding *f)
 {
-    char id[SERVICE_ID_TEXT_SIZE];
-    const struct failure failure = failure_of(c, f, id);
+    struct failure_texts texts;
+    const struct failure failure = failure_of(c, f, &texts);
     enum rule_level level = rules[f->rule].level;
     bool counts = (level == RULE_MUST || level == RULE_SHOULD) &&
                   (f->frame || !checked_packet_is_corrupt(c));
@@ -159,8 +171,8 @@ static void report_possible(struct checker *c, const struct finding *f)
  */
 static void report_failure(struct checker *c, const struct finding *f)
 {
-    char id[SERVICE_ID_TEXT_SIZE];
-    const struct failure failure = failure_of(c, f, id);
+    struct failure_texts texts;
+    const struct failure failure = failure_of(c, f, &texts);
     const char *reason = deviations_reason(c->known, &failure);
     const char *undecided = reason ? NULL : deviations_undecided(c->known, &failure);
     if (undecided) {
@@ -203,6 +215,7 @@ static void report_by_flow(struct checker *c, const struct finding *f, uint32_t 
         "unless the queue pair is not that of the earlier IPoIB packets any more: the "
         "set-up of the connection was not captured";
     suspected.other_frame = frame;
+    suspected.by_flow = true;
     report_possible(c, &suspected);
     suspected.stands = true;
     suspected.frame = c->frame;

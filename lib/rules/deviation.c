@@ -12,7 +12,7 @@
 extern const char deviations_linux_text[];
 
 /* The patterns from SERVICE_ID on are of texts that may not have been captured. */
-enum { ACTUAL, EXPECTED, MESSAGE, SERVICE_ID, CHADDR, CLIENT_ID, PATTERNS };
+enum { CAUSE, VALUE, ACTUAL, EXPECTED, MESSAGE, SERVICE_ID, CHADDR, CLIENT_ID, PATTERNS };
 
 struct deviation {
     enum rule_number rule;
@@ -24,7 +24,9 @@ struct deviations {
     GPtrArray *all;
 };
 
-static const char *const keys[] = {[ACTUAL] = "actual",
+static const char *const keys[] = {[CAUSE] = "cause",
+                                   [VALUE] = "value",
+                                   [ACTUAL] = "actual",
                                    [EXPECTED] = "expected",
                                    [MESSAGE] = "message",
                                    [SERVICE_ID] = "service-id",
@@ -53,7 +55,7 @@ static bool known_keys(GKeyFile *file, const char *group, GError **error)
     for (char **k = found; k && *k && good; k++)
         if (!g_strv_contains(keys, *k)) {
             g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
-                        "[%s]: unknown key '%s' (known: actual, expected, message, "
+                        "[%s]: unknown key '%s' (known: cause, value, actual, expected, message, "
                         "service-id, chaddr, client-identifier, implementation, reason, "
                         "source)",
                         group, *k);
@@ -248,8 +250,9 @@ static bool fits(const GPatternSpec *pattern, const char *text)
 static bool matches(const struct deviation *v, const struct failure *f, size_t *missing)
 {
     const char *const texts[PATTERNS] = {
-        [ACTUAL] = f->actual,         [EXPECTED] = f->expected, [MESSAGE] = f->message,
-        [SERVICE_ID] = f->service_id, [CHADDR] = f->chaddr,     [CLIENT_ID] = f->client_id};
+        [CAUSE] = f->cause,       [VALUE] = f->value,        [ACTUAL] = f->actual,
+        [EXPECTED] = f->expected, [MESSAGE] = f->message,    [SERVICE_ID] = f->service_id,
+        [CHADDR] = f->chaddr,     [CLIENT_ID] = f->client_id};
     *missing = PATTERNS;
     if (v->rule != f->rule)
         return false;

@@ -6,7 +6,10 @@
  *
  *     [rfc4755.3.5.service-id]
  *     implementation=Linux              name of the implementation; without a colon
- *     actual=0x1000000000??????         pattern (* and ?) of the actual value; absent: any
+ *     cause=sl-differs                  pattern (* and ?) of the cause of a finding about a number;
+ *                                       absent: any
+ *     value=3                           pattern of that number, in decimal; absent: any
+ *     actual=0x1000000000??????         pattern of the text of the actual value; absent: any
  *     expected=*                        pattern of the expected value; absent: any
  *     message=RS                        the Neighbour Discovery message: RS, RA, NS, NA,
  *                                       Redirect; absent: any
@@ -44,8 +47,8 @@ struct deviations *deviations_open(const char *name, GError **error);
 void deviations_free(struct deviations *d);
 
 /*
- * A failure that is looked up in a list. A text that does not apply to the packet is ""; one of the
- * last three is NULL if it applies, but was not captured.
+ * A failure that is looked up in a list. A text that does not apply to the packet is "";
+ * service_id, chaddr and client_id are NULL if they apply, but were not captured.
  */
 struct failure {
     enum rule_number rule;
@@ -53,6 +56,7 @@ struct failure {
     const char *message;            /* as in the key "message" */
     const char *service_id;         /* "0x1000000000000023"; "": no packet of a connection */
     const char *chaddr, *client_id; /* as in the keys; "": no message of a DHCP client */
+    const char *cause, *value;      /* of a finding about a number; in decimal; else "" or NULL */
 };
 
 /*

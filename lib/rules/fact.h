@@ -233,10 +233,10 @@ struct certainty {
     uint32_t since; /* FACT_AT_RESPONSE, FACT_AT_SA: frame since which no response is missing */
     bool copy;      /* besides, a copy of the current packet must show what FACT_AT_COPY says */
     /*
-     * FACT_UNCERTAIN: the fact is a value that was captured; only a packet that was not captured
-     * can have outdated it
+     * FACT_UNCERTAIN: the frame of the fact's value, which only a packet that was not captured can
+     * have outdated; 0: there is none
      */
-    bool was_captured;
+    uint32_t captured_in;
 };
 
 /* Uncertain too if a table is full that the fact depends on (model/undone.h). */

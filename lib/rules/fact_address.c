@@ -89,10 +89,13 @@ struct certainty certainty_ud_qpns(const struct check_context *s, const struct f
     if (f->announced == ANNOUNCED_UNKNOWN || agreed || is_of_interface(s, f) ||
         f->port->several_interfaces || may_be_old)
         return uncertain("the announcement of the port's link-layer address was not captured");
+    uint32_t frame = 0;
+    if (c)
+        endport_ud_qpn(f->port, c->pkey, &frame);
     if (!requests_are_complete(f->port))
-        return captured(uncertain(why_not_complete(f->port)));
-    return captured((f->port == s->e->gsi ? no_request_before_own : no_request_since)(
-        s, f->port, f->port->initialised_frame));
+        return captured_in(frame, uncertain(why_not_complete(f->port)));
+    return captured_in(frame, (f->port == s->e->gsi ? no_request_before_own : no_request_since)(
+                                  s, f->port, f->port->initialised_frame));
 }
 
 /* ---- neighbours */
@@ -204,8 +207,9 @@ struct certainty certainty_neighbour(const struct check_context *s, const struct
         qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
         return uncertain(missing);
     if (!fresh && !complete)
-        return captured(uncertain(missing));
-    return captured(no_request_since(s, port, fresh ? n->last_frame : port->initialised_frame));
+        return captured_in(n->last_frame, uncertain(missing));
+    return captured_in(n->last_frame,
+                       no_request_since(s, port, fresh ? n->last_frame : port->initialised_frame));
 }
 
 /* Did the interface get its new QPN when it joined again, and has the old QP sent nothing since? */
@@ -288,10 +292,14 @@ struct certainty certainty_request(const struct check_context *s, const struct f
 {
     const struct resolution *q = f->request;
     const struct endport *port = endports_by_lid(s->f->endports, s->p->at.interface, q->lid);
-    bool known = port && request_waits(s, q) && is_anothers(s, f->ip, q->requester) &&
-                 has_no_other_request(s, q);
+    if (!request_waits(s, q))
+        return uncertain("the requester's last request is older than 5 s, or has a reply: another "
+                         "request may not have been captured");
+    bool known = port && is_anothers(s, f->ip, q->requester) && has_no_other_request(s, q);
     return known ? (struct certainty){.when = FACT_AT_DATAGRAM, .port = port}
-                 : uncertain("the ARP request was not captured");
+                 : captured_in(q->frame,
+                               uncertain("another request of the requester may not have been "
+                                         "captured"));
 }
 
 /*

@@ -62,12 +62,26 @@ struct certainty no_request_before_own(const struct check_context *s, const stru
     return c;
 }
 
+/*
+ * If c is uncertain, can only a packet that was not captured have changed the JoinState in the SA's
+ * last response? Not a start of the port or of its interface, or a request to join again.
+ */
+static struct certainty captured_member(const struct check_context *s, const struct member *m,
+                                        struct certainty c)
+{
+    bool captured = m && !m->refused && member_seems_known(m) &&
+                    !order_is_uncertain(&s->f->order, m->frame) &&
+                    !has_joined_since(s, m->endport, be16(m->group->mgid + MGID_PKEY), m->frame);
+    return captured_in(captured ? m->frame : 0, c);
+}
+
 struct certainty certainty_membership(const struct check_context *s, const struct fact *f)
 {
     bool known = f->port && f->member && member_is_known(f->member) &&
                  endport_requests_are_complete_since(f->port, f->member->frame);
-    return known ? no_request_since(s, f->port, f->member->frame)
-                 : uncertain(why_no_member(f->member));
+    return captured_member(s, f->member,
+                           known ? no_request_since(s, f->port, f->member->frame)
+                                 : uncertain(why_no_member(f->member)));
 }
 
 /*
@@ -81,7 +95,7 @@ struct certainty certainty_no_membership(const struct check_context *s, const st
     if (by_request.when == FACT_UNCERTAIN)
         return by_request;
     if (!f->member->refused)
-        return no_request_of(s, f->port, f->member->frame);
+        return captured_member(s, f->member, no_request_of(s, f->port, f->member->frame));
     if (f->member->unanswered)
         return uncertain(
             "the SA refused a join, but its response to an earlier one was not captured");
@@ -127,10 +141,12 @@ struct certainty certainty_no_join(const struct check_context *s, const struct f
  */
 struct certainty certainty_join_state(const struct check_context *s, const struct fact *f)
 {
+    const struct member *m = f->member;
     bool named = f->scope && endports_gid_is_confirmed(s->f->endports, f->port);
-    if (!named && !requests_are_complete(f->port))
-        return uncertain(no_join_seen);
-    return no_request_since(s, f->port, f->member ? f->member->frame : f->port->initialised_frame);
+    bool known = m && member_is_known(m) && (named || requests_are_complete(f->port));
+    return captured_member(s, f->scope ? m : NULL,
+                           known ? no_request_since(s, f->port, m->frame)
+                                 : uncertain(no_join_seen));
 }
 
 struct certainty certainty_no_other_link(const struct check_context *s, const struct fact *f)
@@ -214,20 +230,29 @@ static bool has_no_record(const struct check_context *s, const struct group *g)
     return complete || (q && sa_sequence_is_whole(q));
 }
 
+/* The frame of the only record that the SA sent of the group, as often as it did; 0: it changed. */
+static uint32_t steady_record(const struct group *g)
+{
+    return g->state == GROUP_PRESENT && !g->changed_frame ? g->record_frame : 0;
+}
+
 struct certainty certainty_created_with(const struct check_context *s, const struct fact *f)
 {
     const struct subnet_event *e = f->event;
     bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) ||
                    event_may_have_other_parameters(s->f->groups, e, e->broadcast);
     bool has_record = e->kind != SUBNET_JOIN_REFUSED;
+    uint32_t frame = has_record ? steady_record(&e->broadcast_facts) : 0;
     if (e->group->first_unanswered || (has_record && e->group->creator_may_differ))
-        return uncertain("the port that created the group may have had other attributes of the "
-                         "broadcast group: not all of its requests and responses were captured");
+        return captured_in(
+            frame, uncertain("the port that created the group may have had other attributes of the "
+                             "broadcast group: not all of its requests and responses were "
+                             "captured"));
     if (!has_record && !has_no_record(s, e->group))
         return uncertain("a record of the group may not have been captured: it may exist");
-    return certain_if(
-        !changed, "the broadcast group's attributes may have changed; this group may have those "
-                  "before");
+    return captured_in(frame, certain_if(!changed,
+                                         "the broadcast group's attributes may have changed; this "
+                                         "group may have those before"));
 }
 
 struct certainty certainty_group_mtu(const struct check_context *s, const struct fact *f)
@@ -315,6 +340,22 @@ static bool may_be_member(const struct endport *port, const struct member *m)
 static const char *const older_member =
     "the sender may have joined the group before the SA lost it";
 
+static const char *const creation_unseen =
+    "a request that created it again may not have been captured";
+
+/*
+ * The SA reported the absence of a group in this frame. If c is uncertain, did the capture see the
+ * requests of the sender before, so that one that created the group again was lost?
+ */
+static struct certainty captured_absence(const struct check_context *s, const struct endport *port,
+                                         uint32_t frame, struct certainty c)
+{
+    bool captured = port && port->gsi.first_frame && port->gsi.first_frame <= frame && !is_sa(s) &&
+                    frame > MAX(port->initialised_frame, port->reregister_frame) &&
+                    !order_is_uncertain(&s->f->order, frame);
+    return captured_in(captured ? frame : 0, c);
+}
+
 /*
  * Requests that were not captured may have created the group again. A sender that knows of it has
  * joined it since, so the sender's next request decides.
@@ -335,9 +376,10 @@ struct certainty certainty_group_absent(const struct check_context *s, const str
     if (!deleted && may_be_member(f->port, m))
         return uncertain(older_member);
     bool known = f->port && (no_member || endport_requests_are_complete_since(f->port, g->frame));
-    return known && !is_sa(s)
-               ? no_request_since(s, f->port, no_member ? no_member : g->frame)
-               : uncertain("a request that created it again may not have been captured");
+    return captured_absence(s, f->port, g->frame,
+                            known && !is_sa(s)
+                                ? no_request_since(s, f->port, no_member ? no_member : g->frame)
+                                : uncertain(creation_unseen));
 }
 
 /* May the port be a member of a broadcast group of the partition that the SA lost? */
@@ -369,7 +411,9 @@ struct certainty certainty_no_broadcast(const struct check_context *s, const str
         return certain();
     if (f->port && may_be_on_link(s, (uint16_t)f->link, f->port))
         return uncertain(older_member);
-    return f->port && !is_sa_port(s, f->port) && endport_requests_are_complete_since(f->port, since)
-               ? no_request_since(s, f->port, since)
-               : uncertain("a request that created it again may not have been captured");
+    bool known = f->port && !is_sa_port(s, f->port) &&
+                 endport_requests_are_complete_since(f->port, since);
+    return captured_absence(s, f->port, since,
+                            known ? no_request_since(s, f->port, since)
+                                  : uncertain(creation_unseen));
 }

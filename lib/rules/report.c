@@ -6,9 +6,11 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/mix.h"
 #include "model/subnet.h"
+#include "wire/lladdr.h"
 #include "wire/pkey.h"
 
 const char truncated_by_capture[] = "the packet was truncated by the capture";
@@ -156,7 +158,25 @@ static void forget_reported(const struct reporter *r, enum rule_number rule, con
         e->who = 0;
 }
 
-/* ---- entities as text */
+/* ---- entities */
+
+static bool same_gid(const uint8_t *a, const uint8_t *b)
+{
+    return a == b || (a && b && memcmp(a, b, GID_SIZE) == 0);
+}
+
+/* Compares two link-layer addresses without the flags, which do not identify the interface. */
+static bool same_address(const uint8_t *a, const uint8_t *b)
+{
+    return a == b || (a && b && memcmp(a + 1, b + 1, LLADDR_SIZE - 1) == 0);
+}
+
+bool entity_same(const struct entity *a, const struct entity *b)
+{
+    return a->kind == b->kind && a->number == b->number && a->other == b->other &&
+           (a->kind == ENTITY_ADDRESS ? same_address : same_gid)(a->bytes, b->bytes) &&
+           same_gid(a->group, b->group);
+}
 
 static const char *entity_text(const struct entity *s, char *buf, size_t size)
 {
@@ -196,6 +216,20 @@ static const char *entity_text(const struct entity *s, char *buf, size_t size)
 }
 
 /* ---- reporting */
+
+const char *finding_cause(const struct finding *f, char text[CAUSE_TEXT])
+{
+    text[0] = '\0';
+    if (!f->value || *f->value > FINDING_NUMBER_MAX)
+        return text;
+    snprintf(text, CAUSE_TEXT, "%s-differs", f->name ? f->name : "value");
+    for (char *p = text; *p; p++)
+        if (*p == ' ' || *p == '_')
+            *p = '-';
+        else
+            *p = g_ascii_tolower(*p);
+    return text;
+}
 
 /* The bytes in the packet, as an offset from r->base. */
 struct byte_range {
@@ -239,7 +273,9 @@ static void report_finding(const struct reporter *r, enum rule_number rule, enum
                         .reason = "",
                         .sender = r->sender,
                         .frame = r->frame,
-                        .doubt = r->doubt};
+                        .doubt = r->doubt,
+                        .value = r->value,
+                        .name = r->name};
     r->report(r->user, &f);
 }
 
@@ -278,13 +314,21 @@ static uint64_t big_endian(const uint8_t *p, uint32_t n)
     return v;
 }
 
+struct reporter reporter_of_number(const struct reporter *r, const uint64_t *seen)
+{
+    struct reporter of = *r;
+    of.value = seen;
+    return of;
+}
+
 static void fail_values(const struct reporter *r, enum rule_number rule, const struct entity *s,
                         const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen)
 {
     char expected[24], actual[24];
     snprintf(expected, sizeof expected, "0x%0*" PRIx64, (int)(2 * n), wanted);
     snprintf(actual, sizeof actual, "0x%0*" PRIx64, (int)(2 * n), seen);
-    report_finding(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
+    const struct reporter of = reporter_of_number(r, &seen);
+    report_finding(&of, rule, OUTCOME_FAIL, s, p, n, expected, actual);
 }
 
 void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
@@ -308,7 +352,8 @@ void expect_number(const struct reporter *r, enum rule_number rule, const uint8_
     }
     snprintf(expected, sizeof expected, "%" PRIu64, value);
     snprintf(actual, sizeof actual, "%" PRIu64, seen);
-    report_fail(r, rule, p, n, expected, actual);
+    const struct reporter of = reporter_of_number(r, &seen);
+    report_fail(&of, rule, p, n, expected, actual);
 }
 
 void expect_ipv4(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t value)
@@ -316,10 +361,12 @@ void expect_ipv4(const struct reporter *r, enum rule_number rule, const uint8_t 
     char expected[INET_ADDRSTRLEN], actual[INET_ADDRSTRLEN];
     uint8_t wanted[] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
                         (uint8_t)value};
-    if (be32(p) == value)
+    const uint64_t seen = be32(p);
+    const struct reporter of = reporter_of_number(r, &seen);
+    if (seen == value)
         report_pass(r, rule);
     else
-        report_fail(r, rule, p, sizeof wanted,
+        report_fail(&of, rule, p, sizeof wanted,
                     inet_ntop(AF_INET, wanted, expected, sizeof expected),
                     inet_ntop(AF_INET, p, actual, sizeof actual));
 }
@@ -356,7 +403,9 @@ void report_unproved(const struct reporter *r, enum rule_number rule, const stru
                         .entity = entity_text(s, entity, sizeof entity),
                         .reason = why,
                         .sender = r->sender,
-                        .frame = r->frame};
+                        .frame = r->frame,
+                        .value = r->value,
+                        .name = r->name};
     r->report(r->user, &f);
 }
 

@@ -29,6 +29,8 @@ void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t
 void expect_number(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
                    uint64_t value);
 void expect_ipv4(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t value);
+/* The reporter of a finding about this observed number. */
+struct reporter reporter_of_number(const struct reporter *r, const uint64_t *seen);
 /* PASS if the condition holds, else FAIL with these texts. */
 void expect_that(const struct reporter *r, enum rule_number rule, bool holds, const uint8_t *p,
                  uint32_t n, const char *expected, const char *actual);
@@ -103,6 +105,8 @@ static inline struct entity entity_subnet(void)
 {
     return (struct entity){ENTITY_SUBNET, NULL, 0, 0, NULL};
 }
+
+bool entity_same(const struct entity *a, const struct entity *b);
 
 /*
  * value: the observed value. is_new() returns true, and enters the value into the deduplication

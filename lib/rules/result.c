@@ -5,7 +5,7 @@
 
 #include "rules/certainty.h"
 #include "rules/claims/claim.h"
-#include "rules/suspicions/qpns.h"
+#include "rules/suspicions/results.h"
 #include "rules/suspicions/suspicions.h"
 
 void describe_hex(const struct check_context *s, const struct result *r, char *expected,
@@ -47,6 +47,8 @@ static struct certainty least_certain(const struct check_context *s, const struc
         struct certainty certainty = fact_certainty(s, &r->facts[i]);
         if (certainty.when < least.when)
             least = certainty;
+        if (i > 0) /* only the first fact may be the other value of a suspicion */
+            least.captured_in = 0;
         if (least.when == FACT_UNCERTAIN)
             break;
     }
@@ -91,20 +93,32 @@ static void report_violation(const struct check_context *s, const struct result 
         claims_add(s, r, &certainty, wanted, seen);
 }
 
+/* Reports with the number that was observed. */
+static void report_number(const struct check_context *s, const struct result *r,
+                          struct certainty certainty)
+{
+    struct reporter reporter = *s->r;
+    struct check_context of = *s;
+    reporter.value = r->describe && !r->is_code ? &r->value : NULL;
+    reporter.name = reporter.value ? r->name : NULL;
+    of.r = &reporter;
+    report_violation(&of, r, certainty);
+}
+
 bool report_result(const struct check_context *s, const struct result *r)
 {
     struct certainty certainty = least_certain(s, r);
     if (certainty.when == FACT_UNCERTAIN) {
         report_inconclusive(s->r, r->rule, r->unknown_at, certainty.missing);
         if (contradicts_value(s, r))
-            report_violation(s, r, certainty);
-        if (certainty.was_captured)
-            suspect_qpn(s, r);
+            report_number(s, r, certainty);
+        if (certainty.captured_in)
+            suspect_result(s, r, certainty.captured_in);
         return false;
     }
     suspicions_drop(s, r->rule, &r->about);
     bool once = certainty.when == FACT_IS_CERTAIN && r->often == REPORT_ONCE;
     if (!once || is_new(s->r, r->rule, &r->about, r->value))
-        report_violation(s, r, certainty);
+        report_number(s, r, certainty);
     return true;
 }

@@ -60,6 +60,7 @@ struct result {
     } at;
     const uint8_t *unknown_at; /* start of the bytes if the result is inconclusive; or NULL */
     enum result_often often;
+    bool is_code;     /* the value only distinguishes results: it is not the number of the text */
     const char *name; /* of the value, for describe() */
     /* constant texts, or the function that writes them */
     const char *expected, *actual;

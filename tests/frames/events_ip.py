@@ -14,8 +14,10 @@ from frames.events import (
     link,
     number,
 )
+from frames.connection import Link
 from frames.events_link import icmp6_error, icmp_error
-from frames.ib import encap
+from frames.ib import ONLY, encap
+from frames.messages import arp, udp4, udp6
 from frames.unusual_datagrams import dhcp_datagram
 
 CASES = []
@@ -346,4 +348,139 @@ def errors_that_are_no_loop():
     icmp_error(s, b, a, 3, 3, ib.ipv4(a.ip, b.ip, 17, bytes(8)))
     icmp6_error(s, b, a, 1, 4, ib.ipv6(a.ll, b.ll, 17, bytes(8)))
     goes_on(s)
+    return s, []
+
+
+# ---- IP headers that do not fit their packet
+
+
+def longer(datagram, more=20):
+    """The datagram of IPv4 with a length that its message does not have, and a right checksum."""
+    header = bytearray(datagram[4:24])
+    header[2:4] = ib.u16(len(datagram) - 4 + more)
+    header[10:12] = bytes(2)
+    header[10:12] = ib.u16(ib.inet_checksum(bytes(header)))
+    return datagram[:4] + bytes(header) + datagram[24:]
+
+
+def longer6(datagram, more=20):
+    return datagram[:8] + ib.u16(len(datagram) - 44 + more) + datagram[10:]
+
+
+@case
+def ip_that_is_longer_than_its_message():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    s.resolve6(a, b)
+    s.ud(a, b, longer(udp4(a, b.ip, bytes(40))))
+    first = number(s)
+    s.ud(b, a, longer6(udp6(b, a.ll, bytes(40))))
+    texts = ["88 bytes of IP", "68 bytes are there"], ["104 bytes of IP", "84 bytes are there"]
+    return s, [("invalid_header", first + n, 1, texts[n]) for n in (0, 1)]
+
+
+@case
+def ip_that_is_longer_than_its_message_on_a_connection():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    connection = Link(s, a, b)
+    connection.set_up()
+    for psn in (0x100, 0x101):
+        connection.packet(True, ONLY, udp4(a, b.ip, bytes(40)), psn)
+    connection.packet(True, ONLY, longer(udp4(a, b.ip, bytes(40))), 0x102)
+    return s, [("invalid_header", number(s), 1, ["88 bytes of IP", "68 bytes are there"])]
+
+
+@case
+def ip_that_is_cut_within_its_header():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    s.ud(a, b, udp4(a, b.ip)[:16])
+    first = number(s)
+    s.ud(b, a, udp6(b, a.ll)[:28])
+    texts = ["20 bytes of IP header", "12 bytes"], ["40 bytes of IP header", "24 bytes"]
+    return s, [("invalid_header", first + n, 1, texts[n]) for n in (0, 1)]
+
+
+@case
+def ip_that_is_shorter_than_its_message():
+    """Bytes after the datagram, as a padded one has."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    s.ud(a, b, udp4(a, b.ip) + bytes(6))
+    return s, []
+
+
+@case
+def first_packet_of_a_long_message():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    connection = Link(s, a, b)
+    connection.set_up()
+    connection.send(True, udp4(a, b.ip, bytes(3000)))
+    return s, []
+
+
+@case
+def ip_multicast_to_one_port():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    s.ud(a, b, udp4(a, "239.1.2.3"))
+    first = number(s)
+    s.ud(b, a, udp6(b, "ff0e::1:2"), grh=True)
+    texts = [a.gid, "LID 2", "IP 239.1.2.3"], [b.gid, a.gid, "IP ff0e::1:2"]
+    return s, [("invalid_header", first + n, 1, texts[n]) for n in (0, 1)]
+
+
+@case
+def ip_of_one_host_to_a_group():
+    s, a, b, _ = link()
+    group = s.join(a, s.group4("239.1.2.3"))
+    group6 = s.join(a, s.group6("ff0e::1:2"))
+    s.ud(a, group, udp4(a, "10.0.9.9"))
+    first = number(s)
+    s.ud(a, group6, udp6(a, b.ll))
+    texts = [group, "IP 10.0.9.9"], [group6, "IP " + b.ll]
+    return s, [("invalid_header", first + n, 1, texts[n]) for n in (0, 1)]
+
+
+@case
+def ip_to_the_right_group_and_to_all():
+    """A directed broadcast goes to the broadcast group; its form depends on the sender's prefix."""
+    s, a, b, _ = link()
+    s.to_group4(a, "239.1.2.3", s.join(a, s.group4("239.1.2.3")))
+    s.ud(a, s.broadcast(), udp4(a, "10.0.0.255"))
+    s.ud(b, s.broadcast(), udp4(b, "255.255.255.255"))
+    s.ud(a, s.group6("ff02::1"), udp6(a, "ff02::1"))
+    return s, []
+
+
+@case
+def ip_from_an_address_of_many():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    s.ud(a, b, udp4(a.also(ip="239.1.2.3"), b.ip))
+    first = number(s)
+    s.ud(b, a, udp4(b.also(ip="255.255.255.255"), a.ip))
+    texts = ["source IP 239.1.2.3"], ["source IP 255.255.255.255"]
+    return s, [("invalid_header", first + n, 1, texts[n]) for n in (0, 1)]
+
+
+@case
+def arp_reply_to_another_port():
+    s, a, b, c = link()
+    s.arp_request(a, b.ip)
+    s.path(b, a)
+    s.ud(b, a, arp(2, b, a), dlid=c.lid)
+    texts = [b.gid, "LID 3", "for port " + a.gid, "has the LID 1"]
+    return s, [("invalid_header", number(s), 1, texts)]
+
+
+@case
+def arp_reply_to_another_lid_of_the_port():
+    """The port has an LMC; no port is known at the LID. And a reply to another subnet, with a GRH."""
+    s, a, b, c = link()
+    s.arp_request(a, b.ip)
+    s.ud(b, a, arp(2, b, a), dlid=0x21)
+    s.ud(b, a, arp(2, b, a), dlid=c.lid, grh=True)
     return s, []

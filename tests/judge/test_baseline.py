@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ipoib-check --baseline: violations that are in an earlier report do not count.
 
-Two violations are the same if rule, subject and actual value are the same. built-encap has one
+Two violations are the same if rule, subject and the observed number (else the actual text) are the same. built-encap has one
 violation of a MUST: the Reserved field of frame 8 is 0x1234. built-arp has another: flags 0x3f in a
 link-layer address."""
 import json
@@ -92,6 +92,57 @@ def test_another_value_of_the_same_rule_is_new(baseline, tmp_path):
     found = outcomes(document, RESERVED)
     assert [c["actual"] for c in found["known"]["cases"]] == ["0x0001"]
     assert [c["actual"] for c in found["fail"]["cases"]] == ["0x0002"]
+
+
+def changed(baseline, change):
+    """A baseline of the capture with the Reserved field 1, whose case of it was changed."""
+
+    def make(capture):
+        document = json.loads(run("--format", "json", capture).stdout)
+        [case] = outcomes(document, RESERVED)["fail"]["cases"]
+        assert (case["cause"], case["value"], case["actual"]) == ("value-differs", 1, "0x0001")
+        change(case)
+        return baseline(content=json.dumps(document).encode())
+
+    return make
+
+
+SAME = {
+    "another text": lambda case: case.update(actual="one"),
+    "an earlier version": lambda case: (case.pop("cause"), case.pop("value")),
+}
+OTHERS = {
+    "another number": lambda case: case.update(value=2),
+    "another cause": lambda case: case.update(cause="sl-differs"),
+    "an earlier version, another text": lambda case: (
+        case.pop("cause"),
+        case.pop("value"),
+        case.update(actual="one"),
+    ),
+}
+
+
+@pytest.mark.parametrize("change", SAME.values(), ids=SAME)
+def test_the_number_decides_whatever_its_text_is(change, baseline, tmp_path):
+    capture = store(tmp_path, "a.pcap", reserved(1))
+    document = report(OK, "--baseline", changed(baseline, change)(capture), capture)
+    assert set(outcomes(document, RESERVED)) == {"known"}
+
+
+@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
+def test_another_number_or_cause_is_new(change, baseline, tmp_path):
+    capture = store(tmp_path, "a.pcap", reserved(1))
+    document = report(VIOLATED, "--baseline", changed(baseline, change)(capture), capture)
+    assert "fail" in outcomes(document, RESERVED)
+
+
+@pytest.mark.parametrize(
+    "value", [-1, 2**53, "1", None], ids=["negative", "large", "text", "none"]
+)
+def test_a_cause_needs_a_number(value, baseline, tmp_path):
+    capture = store(tmp_path, "a.pcap", reserved(1))
+    made = changed(baseline, lambda case: case.update(value=value))(capture)
+    expect(UNJUDGED, "--baseline", made, capture, err="malformed")
 
 
 def test_another_subject_with_the_same_value_is_new(baseline):

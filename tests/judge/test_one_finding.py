@@ -37,6 +37,8 @@ ALLOWED = {
 BOTH = {
     # an interface that never joined the broadcast group sends to it
     ("rfc4391.10.join-before-send", "rfc4391.5.full-member-join"),
+    # a report of IGMPv2 or MLDv1 is sent to the group that the port listens to
+    ("rfc4391.10.join-before-send", "rfc4391.10.receiver-fullmember"),
     # a join as SendOnlyNonMember: one requirement is for receivers, the other for senders
     ("rfc4391.10.receiver-fullmember", "rfc4391.10.subscribe-traps"),
     # IPv4's signature before an IPv6 group: the group ID is no IPv4 address either

@@ -59,13 +59,36 @@ class Flow:
 
 
 def suspected(rule, frame, expected, actual):
-    return [(rule, frame, 1, expected, actual, UNLESS)]
+    return [(rule, frame, "flow 1", expected, actual, UNLESS)]
 
 
 def test_a_reserved_field_that_is_not_zero(tmp_path):
     f = Flow()
     frame = f.datagram(reserved=0x12)
     assert f.found(tmp_path) == suspected(RESERVED, frame, "0x0000", "0x0012")
+
+
+def test_the_texts_name_the_first_frame_of_the_flow(tmp_path):
+    """It has no other value."""
+    f, path, out = Flow(), tmp_path / "capture.pcap", tmp_path / "out.pcapng"
+    frame = f.datagram(reserved=0x12)
+    path.write_bytes(f.s.pcap())
+    text = check.run("--annotate", str(out), str(path)).stdout.decode()
+    words = "; its flow is IPoIB's since frame 1"
+    assert f"frame {frame}{words}" in text and "other value" not in text
+    assert words.encode() in out.read_bytes()
+    tap = check.run("--format", "tap", str(path)).stdout.decode()
+    assert "      flow_frame: 1\n" in tap and "other_frame" not in tap
+
+
+def test_merged_reports_keep_the_flow(tmp_path):
+    f, path, report = Flow(), tmp_path / "capture.pcap", tmp_path / "a.json"
+    f.datagram(reserved=0x12)
+    path.write_bytes(f.s.pcap())
+    check.run("--format", "json", "-o", str(report), str(path))
+    merged = json.loads(check.run("--merge", "--format", "json", str(report)).stdout)
+    [case] = [c for r in merged["results"] if r["outcome"] == "suspected" for c in r["cases"]]
+    assert case["flow_frame"] == 1 and "other_frame" not in case
 
 
 def test_a_datagram_without_the_encapsulation_header(tmp_path):

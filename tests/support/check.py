@@ -45,11 +45,16 @@ def expect(status, *args, err="", **options):
     return (done.stdout or b"").decode()
 
 
+def other_frame(case):
+    return f"flow {case['flow_frame']}" if "flow_frame" in case else case["other_frame"]
+
+
 def suspicions(path, *arguments):
-    """The suspicions of the JSON report: (rule, frame, other frame, expected, found, unless)."""
+    """The suspicions of the JSON report: (rule, frame, other frame, expected, found, unless). The other
+    frame is `flow N` if it is the first one of the packet's flow."""
     report = json.loads(run("--format", "json", *arguments, str(path)).stdout)
     return [
-        (r["id"], c["frames"][0], c["other_frame"], c["expected"], c["actual"], c["reason"])
+        (r["id"], c["frames"][0], other_frame(c), c["expected"], c["actual"], c["reason"])
         for r in report["results"]
         if r["outcome"] == "suspected"
         for c in r["cases"]

@@ -16,7 +16,7 @@
 static const char *reason_of_connection(const struct deviations *d, enum rule_number rule,
                                         const char *actual, const char *of)
 {
-    return deviations_reason(d, &(struct failure){rule, "", actual, "", of, "", ""});
+    return deviations_reason(d, &(struct failure){rule, "", actual, "", of, "", "", "", ""});
 }
 
 static const char *reason_of(const struct deviations *d, enum rule_number rule, const char *actual)
@@ -37,6 +37,32 @@ static void deviations_of_linux_match_linux(void **state)
     deviations_free(d);
 }
 
+/* Of a number, the cause and the value decide, not the text. */
+static void deviation_of_a_number(void **state)
+{
+    struct deviations *d = deviations_open("linux", NULL);
+    struct failure f = {.rule = R_RFC4391_10_GROUP_OTHER_ATTRIBUTES,
+                        .expected = "",
+                        .actual = "another text",
+                        .message = "",
+                        .service_id = "",
+                        .chaddr = "",
+                        .client_id = "",
+                        .cause = "packet-life-time-differs",
+                        .value = "0"};
+    (void)state;
+    assert_non_null(deviations_reason(d, &f));
+    f.value = "1";
+    assert_null(deviations_reason(d, &f));
+    f.value = "0";
+    f.cause = "rate-differs";
+    assert_null(deviations_reason(d, &f));
+    f.cause = f.value = NULL;
+    f.actual = "packet life time 0x0";
+    assert_null(deviations_reason(d, &f));
+    deviations_free(d);
+}
+
 /* What other implementations may do too is known only of connections with Linux's Service-ID. */
 static void deviations_of_connections_need_the_service_id_of_linux(void **state)
 {
@@ -53,7 +79,7 @@ static void deviations_of_connections_need_the_service_id_of_linux(void **state)
     struct deviations *d = deviations_open("linux", NULL);
     (void)state;
     for (size_t i = 0; i < sizeof of_linux / sizeof *of_linux; i++) {
-        struct failure f = {of_linux[i].rule, "", of_linux[i].actual, "", LINUX_ID, "", ""};
+        struct failure f = {of_linux[i].rule, "", of_linux[i].actual, "", LINUX_ID, "", "", "", ""};
         assert_non_null(deviations_reason(d, &f));
         assert_null(deviations_undecided(d, &f));
         for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
@@ -132,8 +158,15 @@ static void deviations_of_dhcp_clients_need_the_guid_of_the_sender(void **state)
     struct deviations *d = deviations_open("linux", NULL);
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct failure f = {known[i].rule,     "", known[i].actual, "", "", known[i].chaddr,
-                            known[i].client_id};
+        struct failure f = {known[i].rule,
+                            "",
+                            known[i].actual,
+                            "",
+                            "",
+                            known[i].chaddr,
+                            known[i].client_id,
+                            "",
+                            ""};
         assert_non_null(deviations_reason(d, &f));
         assert_null(deviations_undecided(d, &f));
         f.chaddr = f.client_id = "other";
@@ -150,13 +183,13 @@ static void deviations_of_dhcp_clients_need_the_guid_of_the_sender(void **state)
 
 static void the_ethernet_option_is_known_in_router_solicitations_only(void **state)
 {
-    struct failure f = {R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "RS", "", "", ""};
+    struct failure f = {R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "RS", "", "", "", "", ""};
     struct deviations *d = deviations_open("linux", NULL);
     (void)state;
     assert_non_null(deviations_reason(d, &f));
     f.actual = "0x04";
     assert_null(deviations_reason(d, &f));
-    f = (struct failure){R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "NA", "", "", ""};
+    f = (struct failure){R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "NA", "", "", "", "", ""};
     assert_null(deviations_reason(d, &f));
     f.message = "";
     assert_null(deviations_reason(d, &f));
@@ -234,7 +267,7 @@ static void deviations_of_a_user_file(void **state)
 static void all_patterns_have_to_match(void **state)
 {
     struct deviations *d;
-    struct failure f = {R_RFC4391_6_RESERVED_ZERO, "0x0000", "0x0001", "NS", "", "", ""};
+    struct failure f = {R_RFC4391_6_RESERVED_ZERO, "0x0000", "0x0001", "NS", "", "", "", "", ""};
     char *said = opened("[rfc4391.6.reserved-zero]\nreason=x\nimplementation=a stack\n"
                         "actual=0x0001\nexpected=0x00*\nmessage=N?\n",
                         &d);
@@ -272,6 +305,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(deviations_of_linux_match_linux),
+        cmocka_unit_test(deviation_of_a_number),
         cmocka_unit_test(deviations_of_connections_need_the_service_id_of_linux),
         cmocka_unit_test(deviations_of_dhcp_clients_need_the_guid_of_the_sender),
         cmocka_unit_test(deviations_of_linux_do_not_match_others),

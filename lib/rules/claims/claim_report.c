@@ -42,6 +42,8 @@ void claim_report_undecided(const struct check_context *s, struct claim *f, cons
     struct reporter r = *s->r;
     r.sender = &f->sender;
     r.frame = f->frame;
+    r.value = f->has_number ? &f->value : NULL;
+    r.name = f->name;
     r.interface = f->port->interface;
     put_awaited(s, f, awaited, sizeof awaited);
     snprintf(why, sizeof why, "waits for %s: %s", awaited, ending);
@@ -56,6 +58,8 @@ void claim_report_proved(const struct check_context *s, const struct claim *f)
     struct reporter r = *s->r;
     r.sender = &f->sender;
     r.frame = f->frame;
+    r.value = f->has_number ? &f->value : NULL;
+    r.name = f->name;
     snprintf(expected, sizeof expected, "%s in frame %u", f->expected, f->frame);
     if (is_new(&r, f->rule, &f->about, f->value))
         report_fail_about(&r, f->rule, &f->about, NULL, 0, expected, f->actual);

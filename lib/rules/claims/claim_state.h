@@ -29,6 +29,8 @@ struct claim {
     struct entity about; /* points to bytes and group below */
     uint8_t bytes[LLADDR_SIZE], group[MGID_SIZE];
     uint64_t value;
+    bool has_number;  /* value is the observed number */
+    const char *name; /* struct finding */
     uint32_t frame;
     struct sender sender;
     struct port to; /* destination of the packet, with its QP */

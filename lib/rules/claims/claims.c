@@ -29,28 +29,10 @@ static void keep_entity(struct claim *f, const struct entity *about)
     }
 }
 
-static bool same_gid(const uint8_t *a, const uint8_t *b)
-{
-    return a == b || (a && b && memcmp(a, b, GID_SIZE) == 0);
-}
-
-/* Compares two link-layer addresses without the flags, which do not identify the interface. */
-static bool same_address(const uint8_t *a, const uint8_t *b)
-{
-    return a == b || (a && b && memcmp(a + 1, b + 1, LLADDR_SIZE - 1) == 0);
-}
-
-static bool same_entity(const struct entity *a, const struct entity *b)
-{
-    return a->kind == b->kind && a->number == b->number && a->other == b->other &&
-           (a->kind == ENTITY_ADDRESS ? same_address : same_gid)(a->bytes, b->bytes) &&
-           same_gid(a->group, b->group);
-}
-
 static bool is_same_claim(const struct claim *f, const struct claim *g)
 {
     return f->port == g->port && f->rule == g->rule && f->value == g->value &&
-           same_entity(&f->about, &g->about);
+           entity_same(&f->about, &g->about);
 }
 
 static bool is_waiting(const struct claims *c, const struct claim *f)
@@ -139,6 +121,8 @@ static struct claim claim_of(const struct check_context *s, const struct result 
                           .rule = r->rule,
                           .about = r->about,
                           .value = r->value,
+                          .has_number = s->r->value != NULL,
+                          .name = s->r->name,
                           .frame = p->at.frame,
                           .sender = sender_of(s->f, p),
                           .to = p->dst,

@@ -166,6 +166,7 @@ static void raise_suspicion(const struct check_context *s, const struct group *g
                             .interface = g->interface,
                             .expected = v->value,
                             .found = packet_value(&s->p->ib, which),
+                            .has_number = true,
                             .frame = s->p->at.frame,
                             .other_frame = v->frame,
                             .is_confirmed = v->of_record,

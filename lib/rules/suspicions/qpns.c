@@ -30,6 +30,7 @@ static struct suspicion suspicion_of(const struct check_context *s, enum rule_nu
                               .which = SUSPECTED_QPN,
                               .interface = s->p->at.interface,
                               .found = found,
+                              .has_number = true,
                               .frame = s->p->at.frame,
                               .is_confirmed = true,
                               .sender = sender_of(s->f, s->p)};
@@ -58,7 +59,7 @@ void suspect_qpn(const struct check_context *s, const struct result *r)
     raise_suspicion(s, &new);
 }
 
-void suspect_target(const struct check_context *s, const uint8_t *lladdr)
+bool suspect_target(const struct check_context *s, const uint8_t *lladdr)
 {
     const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
                                                  lladdr + LLADDR_GID);
@@ -66,8 +67,9 @@ void suspect_target(const struct check_context *s, const uint8_t *lladdr)
     uint32_t qpn = be24(lladdr + LLADDR_QPN);
     if (!s->suspicions || packet_is_corrupt(s->p) || !port || port_has_qpn(s, port, pkey, qpn) ||
         endport_announced(port, pkey, qpn) != ANNOUNCED_ANOTHER)
-        return;
+        return false;
     struct suspicion new = suspicion_of(s, R_RFC4391_9_2_ARP_AS_RFC826, qpn);
     of_port(port, pkey, &new);
     raise_suspicion(s, &new);
+    return true;
 }

@@ -17,8 +17,8 @@ void suspect_qpn(const struct check_context *s, const struct result *r);
 /*
  * An ARP reply has this link-layer address of its target, whose request was not captured. The QPN
  * contradicts the one that the target's port announced, if it did: the target address of a reply is
- * a copy of the request's (RFC 826).
+ * a copy of the request's (RFC 826). Returns false if it does not.
  */
-void suspect_target(const struct check_context *s, const uint8_t *lladdr);
+bool suspect_target(const struct check_context *s, const uint8_t *lladdr);
 
 #endif

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "rules/suspicions/results.h"
+
 /* Most suspicions that wait for the end of the capture. */
-enum { SUSPICIONS_MAX = 256, SUSPICION_TEXT = 32 };
+enum { SUSPICIONS_MAX = 256 };
 
 struct suspicions {
     struct suspicion *all; /* array of SUSPICIONS_MAX; NULL: not used so far */
@@ -14,20 +16,22 @@ struct suspicions {
 
 static const struct {
     const char *format, *unless_record, *unless_traffic;
-} words[SUSPECTED_VALUES] = {
+    const char *name; /* if its rule has several numbers */
+} words[SUSPECTED_RESULT] = {
 #define UNLESS(name)                                                                               \
     "unless the SA gave the sender another " name " in a response that was not captured",          \
         "unless a response of the SA that was not captured changed the group's " name              \
         ", or the other packet is the wrong one"
-    [TRAFFIC_MLID] = {"MLID 0x%04x", UNLESS("MLID")},
-    [TRAFFIC_QKEY] = {"Q_Key 0x%08x", UNLESS("Q_Key")},
-    [TRAFFIC_SL] = {"SL %u", UNLESS("SL")},
-    [TRAFFIC_HOP_LIMIT] = {"HopLimit %u", UNLESS("HopLimit")},
-    [TRAFFIC_TCLASS] = {"TClass 0x%02x", UNLESS("TClass")},
+    [TRAFFIC_MLID] = {"MLID 0x%04x", UNLESS("MLID"), NULL},
+    [TRAFFIC_QKEY] = {"Q_Key 0x%08x", UNLESS("Q_Key"), NULL},
+    [TRAFFIC_SL] = {"SL %u", UNLESS("SL"), "SL"},
+    [TRAFFIC_HOP_LIMIT] = {"HopLimit %u", UNLESS("HopLimit"), "HopLimit"},
+    [TRAFFIC_TCLASS] = {"TClass 0x%02x", UNLESS("TClass"), "TClass"},
 #undef UNLESS
     [SUSPECTED_QPN] = {"QPN 0x%06x", NULL,
                        "unless another interface of the port, or the same one before or after a "
-                       "restart, announced this QPN in a packet that was not captured"},
+                       "restart, announced this QPN in a packet that was not captured",
+                       NULL},
 };
 
 struct suspicions *suspicions_new(void)
@@ -54,7 +58,8 @@ static bool same_case(const struct suspicion *a, const struct suspicion *b)
 {
     return a->rule == b->rule && a->which == b->which && a->found == b->found &&
            a->interface == b->interface && memcmp(a->about, b->about, GID_SIZE) == 0 &&
-           memcmp(a->sgid, b->sgid, GID_SIZE) == 0;
+           memcmp(a->sgid, b->sgid, GID_SIZE) == 0 && a->entity.number == b->entity.number &&
+           memcmp(a->group, b->group, MGID_SIZE) == 0;
 }
 
 static bool is_waiting(const struct suspicions *all, const struct suspicion *new)
@@ -65,23 +70,42 @@ static bool is_waiting(const struct suspicions *all, const struct suspicion *new
     return false;
 }
 
+static struct entity entity_of(const struct suspicion *one)
+{
+    struct entity about = one->entity;
+    if (one->which != SUSPECTED_RESULT)
+        return one->which == SUSPECTED_QPN ? entity_port(one->about, 0) : entity_group(one->about);
+    about.bytes = about.bytes ? one->about : NULL;
+    about.group = about.group ? one->group : NULL;
+    return about;
+}
+
+static const char *unless(const struct suspicion *one)
+{
+    if (one->which == SUSPECTED_RESULT)
+        return suspicion_unless(one->fact);
+    return one->of_record ? words[one->which].unless_record : words[one->which].unless_traffic;
+}
+
 static void report_one(const struct check_context *s, const struct suspicion *one, bool stands)
 {
-    char expected[SUSPICION_TEXT], found[SUSPICION_TEXT];
-    const struct entity about = one->which == SUSPECTED_QPN ? entity_port(one->about, 0)
-                                                            : entity_group(one->about);
-    const char *unless = one->of_record ? words[one->which].unless_record
-                                        : words[one->which].unless_traffic;
-    g_snprintf(expected, sizeof expected, words[one->which].format, one->expected);
-    g_snprintf(found, sizeof found, words[one->which].format, one->found);
+    char expected[RESULT_TEXT], found[RESULT_TEXT];
+    const struct entity about = entity_of(one);
+    bool is_result = one->which == SUSPECTED_RESULT;
+    if (!is_result) {
+        g_snprintf(expected, sizeof expected, words[one->which].format, one->expected);
+        g_snprintf(found, sizeof found, words[one->which].format, (uint32_t)one->found);
+    }
     report_suspected(s->r, &about,
                      &(struct finding){.rule = one->rule,
-                                       .expected = expected,
-                                       .actual = found,
-                                       .reason = unless,
+                                       .expected = is_result ? one->texts[0] : expected,
+                                       .actual = is_result ? one->texts[1] : found,
+                                       .reason = unless(one),
                                        .sender = &one->sender,
                                        .frame = stands ? one->frame : 0,
                                        .other_frame = one->other_frame,
+                                       .value = one->has_number ? &one->found : NULL,
+                                       .name = is_result ? one->name : words[one->which].name,
                                        .stands = stands});
 }
 
@@ -133,6 +157,9 @@ bool suspicions_see(struct suspicions *all, const struct group *g, const uint8_t
 /* Is the finding about the group, the port, the connection or the sender of the suspicion? */
 static bool is_about_entity(const struct suspicion *one, const struct entity *about)
 {
+    const struct entity its = entity_of(one);
+    if (one->which == SUSPECTED_RESULT)
+        return entity_same(&its, about);
     switch (about->kind) {
     case ENTITY_GROUP:
         return memcmp(about->bytes, one->about, GID_SIZE) == 0 && about->other == one->sender.lid;
@@ -186,11 +213,13 @@ bool port_has_qpn(const struct check_context *s, const struct endport *port, uin
 static bool is_explained_by_port(const struct check_context *s, const struct suspicion *one)
 {
     const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->about);
-    return !port || port_has_qpn(s, port, one->pkey, one->found);
+    return !port || port_has_qpn(s, port, one->pkey, (uint32_t)one->found);
 }
 
 static bool is_explained(const struct check_context *s, const struct suspicion *one)
 {
+    if (one->which == SUSPECTED_RESULT)
+        return suspicion_is_explained(s, one);
     return (one->which == SUSPECTED_QPN ? is_explained_by_port : is_explained_by_group)(s, one);
 }
 

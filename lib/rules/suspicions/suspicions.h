@@ -8,15 +8,19 @@
 #ifndef IPOIB_RULES_SUSPICIONS_H
 #define IPOIB_RULES_SUSPICIONS_H
 
-#include "rules/check_context.h"
+#include "rules/result.h"
 #include "rules/suspicions/group_values.h"
 
-/* The value that is suspicious: one of a group's datagrams (enum traffic_value), or: */
-enum { SUSPECTED_QPN = TRAFFIC_VALUES, SUSPECTED_VALUES };
+/*
+ * What is suspicious: a value of a group's datagrams (enum traffic_value), a QPN, or a result that
+ * contradicts a captured fact.
+ */
+enum { SUSPECTED_QPN = TRAFFIC_VALUES, SUSPECTED_RESULT, SUSPECTED_KINDS };
 
 /*
  * A packet of `sgid` (zero: it is not known) has the value `found` for `about`: an MGID, or, for a
- * QPN, the GID of the port that has it on the partition `pkey`.
+ * QPN, the GID of the port that has it on the partition `pkey`. A result has the bytes of its
+ * entity there, and in sgid the GID of the port that its fact is about.
  */
 struct suspicion {
     enum rule_number rule;
@@ -24,11 +28,20 @@ struct suspicion {
     uint16_t interface, pkey;
     uint8_t about[GID_SIZE], sgid[GID_SIZE];
     uint32_t connection; /* of the CM message; 0: none */
-    uint32_t expected, found;
+    uint32_t expected;
+    uint64_t found;
+    bool has_number;  /* found is the observed number */
+    const char *name; /* SUSPECTED_RESULT: struct finding */
+    /* SUSPECTED_RESULT: its entity, whose pointers are not used, expected and found, and its fact
+     */
+    struct entity entity;
+    uint8_t group[MGID_SIZE];
+    char texts[2][RESULT_TEXT];
+    enum fact_kind fact;
     uint32_t frame, other_frame; /* of the packet, and of the other value */
     /*
      * a packet after the datagram has the expected value too, or the SA's record has it; true for a
-     * QPN, which the port itself announced
+     * QPN, which the port itself announced, and for a result
      */
     bool is_confirmed;
     bool of_record; /* the other packet is the SA's record of the group */

@@ -184,6 +184,42 @@ for mode in ("rc", "uc"):
             after_end(w, mode, like, 8)
 
 
+def after_dreq(w, mode, sender, seconds, peer=False):
+    """The sender ends the connection, and gets no response; then it sends data. peer: its peer ends the
+    connection instead."""
+    after_end(w, mode, f"{mode}.{'ping' if sender == 'requester' else 'pong'}", seconds)
+    w.drop(f"{mode}.drep")
+    if (sender == "responder") != peer:
+        dreq, ids, qps = w[f"{mode}.dreq"], *{"rc": (RC_IDS, RC_QPS), "uc": (UC_IDS, UC_QPS)}[mode]
+        dreq["slid"], dreq["dlid"] = dreq["dlid"], dreq["slid"]
+        dreq.payload[24:32] = ib.u32(ids[1]) + ib.u32(ids[0])
+        dreq.payload[32:35] = ib.u24(qps[0])
+        w.renumber()
+
+
+for mode in ("rc", "uc"):
+    for sender in ("requester", "responder"):
+
+        @broken(
+            "rfc4755.2.3.connection-before-ip",
+            f"{mode.upper()}, after the sender's DREQ, {sender}",
+            "late",
+        )
+        def after_own_dreq(w, mode=mode, sender=sender):
+            after_dreq(w, mode, sender, QUIET[mode])
+
+
+for sender in ("requester", "responder"):
+
+    @conforming(f"data after a DREQ that the {sender} may not have received")
+    def after_dreq_of_the_peer(w, sender=sender):
+        after_dreq(w, "rc", sender, QUIET["rc"], peer=True)
+
+    @conforming(f"data of the {sender} soon after its DREQ")
+    def soon_after_own_dreq(w, sender=sender):
+        after_dreq(w, "rc", sender, 1)
+
+
 @conforming("data right after the DREP, which was sent before")
 def data_in_transit(w):
     p = w["rc.ping"].copy()

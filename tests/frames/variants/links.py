@@ -429,6 +429,13 @@ for way, (node, name, group) in {
             after = name
         w.renumber()
 
+    if way in ("IGMP report", "MLD report"):
+        for what, make in {
+            "never joined": sent_without,
+            "after leaving": sent_after_leaving,
+        }.items():
+            broken("rfc4391.10.receiver-fullmember", f"{way}, {what}", next_response(node))(make)
+
     change("rfc4391.10.mlid-as-dlid", way, LAST[node], {"dlid": 0xC099}, bases, frames=(name,))
 
 for group in ("snm", "routers", "g4"):

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A port that reports to IP routers that it listens to a group, by IGMP or MLD, and never joined it: found
+in a capture that has the port's start, and never in the harmless look-alikes."""
+import pytest
+
+from frames import ib
+from frames.fabric import FULL, SEND_ONLY
+from frames.messages import igmp_report, mld_report, nd
+from frames.subnet import FromStart, Host
+from support import findings
+
+RECEIVER, JOIN = "rfc4391.10.receiver-fullmember", "rfc4391.10.join-before-send"
+IPV4, IPV6 = "239.1.2.3", "ff0e::1:2"
+ROUTERS = {IPV4: "224.0.0.22", IPV6: "ff02::16"}
+BOTH = pytest.mark.parametrize("group", [IPV4, IPV6], ids=["IPv4", "IPv6"])
+
+
+EXCLUDE = ib.u8(4) + bytes(3)  # a record without sources, and their number: it joins
+
+
+def igmp3_report(src, group):
+    """IGMPv3 Membership Report (RFC 3376 4.2)."""
+    body = ib.u8(0x22) + bytes(5) + ib.u16(1) + EXCLUDE + ib.ip4(group)
+    body = body[:2] + ib.u16(ib.inet_checksum(body)) + body[4:]
+    return ib.encap(0x0800, ib.ipv4(src.ip, ROUTERS[group], 2, body, ttl=1))
+
+
+def mld2_report(src, group):
+    """Multicast Listener Report, version 2 (RFC 3810 5.2)."""
+    return nd(src, ROUTERS[group], ib.u8(143) + bytes(5) + ib.u16(1) + EXCLUDE + ib.ip6(group))
+
+
+def mgid(s, group):
+    return (s.group6 if ":" in group else s.group4)(group)
+
+
+def start(*hosts):
+    """The subnet manager finds and brings up the ports, whose LIDs it sets first."""
+    s = FromStart()
+    for host in hosts:
+        bring_up(s, host)
+    s.up(*hosts)
+    return s
+
+
+def bring_up(s, host):
+    s.node_info(host)
+    before = s.port_info_of(0, state=ib.INIT, neighbor_mtu=4, mtu_cap=4)
+    s.smp(host.lid & 0x3F, ib.GET, ib.PORT_INFO, b"", 1, before)
+    s.pkey_table(host, 0xFFFF)
+    s.port_info(host)
+
+
+def report(s, host, group, seconds=6, to=None):
+    """to: the group of the datagram; None: that of all routers, as of IGMP and MLD versions that
+    report there."""
+    s.wait(seconds)
+    make = {IPV4: igmp_report, IPV6: mld_report} if to else {IPV4: igmp3_report, IPV6: mld2_report}
+    s.ud(host, mgid(s, to or ROUTERS[group]), make[group](host, group))
+
+
+def listener(group):
+    """a, which reports the group; it has joined the group to which it sends its reports."""
+    a, b = Host(1), Host(2)
+    s = start(a, b)
+    s.join(a, mgid(s, ROUTERS[group]))
+    return s, a, b
+
+
+def ends(s, a, b):
+    """a's next request, and the SA's next packet."""
+    s.wait(1)
+    s.path(a, b)
+    s.path(b, a)
+    s.path(a, b)
+    return {rule for _, rule in findings.failures(s.pcap())}
+
+
+@BOTH
+def test_it_never_joined(group):
+    s, a, b = listener(group)
+    for _ in range(2):
+        report(s, a, group)
+    assert ends(s, a, b) == {RECEIVER}
+
+
+@BOTH
+def test_it_sends_its_report_to_the_group_itself(group):
+    """Both requirements are violated: it sends, and it listens."""
+    s, a, b = listener(group)
+    for _ in range(2):
+        report(s, a, group, to=group)
+    assert ends(s, a, b) == {RECEIVER, JOIN}
+
+
+@BOTH
+def test_it_left_the_group(group):
+    s, a, b = listener(group)
+    s.join(a, mgid(s, group))
+    s.wait(1)
+    s.leave(a, mgid(s, group))
+    for _ in range(2):
+        report(s, a, group)
+    assert ends(s, a, b) == {RECEIVER}
+
+
+@BOTH
+def test_it_joins_within_the_time(group):
+    s, a, b = listener(group)
+    report(s, a, group)
+    s.join(a, mgid(s, group))
+    report(s, a, group)
+    assert ends(s, a, b) == set()
+
+
+@BOTH
+def test_it_reports_again_too_soon(group):
+    s, a, b = listener(group)
+    for _ in range(2):
+        report(s, a, group, seconds=4)
+    assert ends(s, a, b) == set()
+
+
+@BOTH
+@pytest.mark.parametrize("status", [None, 0x0100], ids=["no response", "refused"])
+def test_it_has_tried_to_join(group, status):
+    s, a, b = listener(group)
+    report(s, a, group)
+    s.join(a, mgid(s, group), status=status or 0)
+    if status is None:
+        del s.records[-1]
+    report(s, a, group)
+    assert RECEIVER not in ends(s, a, b)
+
+
+@BOTH
+def test_it_is_brought_up_again_between_the_reports(group):
+    """It has its time again."""
+    s, a, b = listener(group)
+    report(s, a, group)
+    s.wait(5)
+    bring_up(s, a)
+    s.up(a)
+    s.join(a, mgid(s, ROUTERS[group]))
+    report(s, a, group, seconds=0.1)
+    assert ends(s, a, b) == set()
+
+
+@BOTH
+def test_the_capture_begins_later(group):
+    """The join may have been before."""
+    s, a, b = listener(group)
+    del s.records[: len(s.records) - 2]
+    for _ in range(3):
+        report(s, a, group)
+    assert ends(s, a, b) == set()
+
+
+@BOTH
+def test_its_join_may_be_lost(group):
+    s, a, b = listener(group)
+    s.join(a, mgid(s, group))
+    del s.records[-2:]
+    for _ in range(2):
+        report(s, a, group)
+    assert ends(s, a, b) == set()
+
+
+@BOTH
+def test_it_joins_to_send_only_and_then_as_full_member(group):
+    s, a, b = listener(group)
+    s.join(a, mgid(s, group), SEND_ONLY)
+    report(s, a, group)
+    s.join(a, mgid(s, group), FULL)
+    report(s, a, group)
+    assert RECEIVER not in ends(s, a, b)

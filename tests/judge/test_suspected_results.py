@@ -1,0 +1,516 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Suspicions of ipoib-check about what the SA said: a packet contradicts the JoinState that the SA gave
+its port, the SA's report that a group does not exist, or the broadcast group's record, and only a
+packet that was not captured could explain it. Each has its harmless look-alikes, which raise none.
+
+lose() takes the last request and response of a tape away: the next packet of the port's GSI shows by
+its PSN that one is missing."""
+import json
+
+import pytest
+
+from frames import ib
+from frames.events import copy_last, number
+from frames.fabric import FULL, SEND_ONLY
+from frames.ib import encap
+from frames.messages import NOBODY, igmp_report, mld_report, udp6
+from frames.subnet import Host
+from frames.suspected import GROUP, late, send
+from support import check
+
+JOINED, RECEIVER = "rfc4391.10.join-before-send", "rfc4391.10.receiver-fullmember"
+MEMBER, EXISTS = "rfc4391.5.full-member-join", "rfc4391.5.broadcast-group-exists"
+BEFORE_USE, ATTRIBUTES = "rfc4391.10.group-before-use", "rfc4391.10.group-attributes"
+OTHERS = "rfc4391.10.group-other-attributes"
+IN_A_PACKET = "in a packet that was not captured"
+AGAIN = f"unless the port joined the group again {IN_A_PACKET}"
+AS_FULL = f"unless the port joined the group as FullMember {IN_A_PACKET}"
+CREATED = f"unless a port created the group again {IN_A_PACKET}"
+GROUP6 = "ff0e::1:2"
+
+
+def suspected(s, tmp_path):
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    return check.suspicions(path)
+
+
+def lose(s):
+    """The last request and its response were not captured."""
+    del s.records[-2:]
+
+
+def gap(s, host, peer):
+    """A request of the host was not captured; a later one was."""
+    s.path(host, peer)
+    lose(s)
+    s.wait(1)
+    s.path(host, peer)
+    s.wait(1)
+
+
+class Of4:
+    """A group of IPv4: its MGID, a datagram to it, a report by IGMP."""
+
+    text = "ff12:401b:ffff::f01:203"
+    mgid = staticmethod(lambda s: s.group4(GROUP))
+    send = staticmethod(send)
+
+    @staticmethod
+    def report(s, host):
+        s.wait(6)
+        s.ud(host, s.group4(GROUP), igmp_report(host, GROUP))
+        return number(s)
+
+
+class Of6:
+    """The same of IPv6, by MLD."""
+
+    text = "ff12:601b:ffff::1:2"
+    mgid = staticmethod(lambda s: s.group6(GROUP6))
+
+    @staticmethod
+    def send(s, host):
+        s.wait(1)
+        s.ud(host, s.group6(GROUP6), udp6(host, GROUP6, b"1234"))
+        return number(s)
+
+    @staticmethod
+    def report(s, host):
+        s.wait(6)
+        s.ud(host, s.group6(GROUP6), mld_report(host, GROUP6))
+        return number(s)
+
+
+BOTH = pytest.mark.parametrize("of", [Of4, Of6], ids=["IPv4", "IPv6"])
+
+
+def joined(of, state=FULL):
+    """a joins the broadcast group, and the group in this state."""
+    s, a, b, c = late()
+    s.join(a, s.broadcast())
+    s.wait(1)
+    s.join(a, of.mgid(s), state)
+    s.wait(1)
+    return s, a, b, c
+
+
+# ---- a port sends to a group after its leave
+
+
+def left(of):
+    """a joins and leaves the group. The last frame is the SA's response to the leave."""
+    s, a, b, _ = joined(of)
+    s.leave(a, of.mgid(s))
+    s.wait(1)
+    return s, a, b
+
+
+@BOTH
+def test_a_port_sends_to_a_group_that_it_has_left(of, tmp_path):
+    s, a, b = left(of)
+    response = number(s)
+    gap(s, a, b)
+    frame = of.send(s, a)
+    texts = ("a member of the group", "it left the group", AGAIN)
+    assert suspected(s, tmp_path) == [(JOINED, frame, response, *texts)]
+
+
+@BOTH
+def test_it_joins_again(of, tmp_path):
+    s, a, b = left(of)
+    gap(s, a, b)
+    s.join(a, of.mgid(s))
+    of.send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_it_joined_again_in_a_lost_packet_and_leaves_again(of, tmp_path):
+    """The second leave shows that it was a member."""
+    s, a, b = left(of)
+    s.join(a, of.mgid(s))
+    lose(s)
+    s.path(a, b)
+    of.send(s, a)
+    s.wait(1)
+    s.leave(a, of.mgid(s))
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_it_was_asked_to_join_again(of, tmp_path):
+    """The SM asks for it, as after its restart, and the join was not captured."""
+    s, a, b = left(of)
+    s.node_info(a)
+    s.port_info(a, reregister=True)
+    gap(s, a, b)
+    of.send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_its_join_has_no_response(of, tmp_path):
+    s, a, b = left(of)
+    gap(s, a, b)
+    s.join(a, of.mgid(s))
+    del s.records[-1:]
+    of.send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_the_interface_was_restarted(of, tmp_path):
+    """It leaves the broadcast group too. Then it joins all groups again: a gap lost these joins."""
+    s, a, b = left(of)
+    s.leave(a, s.broadcast())
+    gap(s, a, b)
+    of.send(s, a)
+    assert JOINED not in {one[0] for one in suspected(s, tmp_path)}
+
+
+def test_the_datagram_may_have_been_sent_before_the_leave(tmp_path):
+    s, a, b, _ = joined(Of4)
+    gap(s, a, b)
+    s.leave(a, s.group4(GROUP))
+    s.to_group4(a, GROUP)
+    assert suspected(s, tmp_path) == []
+
+
+def test_every_frame_of_a_leave_is_captured_twice(tmp_path):
+    s, a, b, _ = joined(Of4)
+    s.leave(a, s.group4(GROUP))
+    copy_last(s)
+    s.wait(1)
+    s.path(a, b)
+    lose(s)
+    s.wait(1)
+    s.path(a, b)
+    send(s, a)
+    copy_last(s)
+    [(rule, *_)] = suspected(s, tmp_path)
+    assert rule == JOINED
+
+
+def test_another_port_sends_to_the_group(tmp_path):
+    """It joined before the capture."""
+    s, a, b = left(Of4)
+    gap(s, a, b)
+    send(s, b)
+    assert suspected(s, tmp_path) == []
+
+
+# ---- a listener whose join had another JoinState
+
+
+@BOTH
+def test_a_listener_that_joined_to_send_only(of, tmp_path):
+    s, a, b, _ = joined(of, SEND_ONLY)
+    response = number(s)
+    gap(s, a, b)
+    of.report(s, a)
+    frame = of.report(s, a)
+    texts = ("a FullMember of the group that it listens to", "a member without FullMember")
+    found = [one for one in suspected(s, tmp_path) if one[0] == RECEIVER]
+    assert found == [(RECEIVER, frame, response, *texts, AS_FULL)]
+
+
+@BOTH
+def test_the_first_report_may_come_before_the_join(of, tmp_path):
+    s, a, b, _ = joined(of, SEND_ONLY)
+    gap(s, a, b)
+    of.report(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_a_listener_joins_as_full_member_later(of, tmp_path):
+    """Its join was lost; it joins again when the interface is brought up again."""
+    s, a, b, _ = joined(of, SEND_ONLY)
+    gap(s, a, b)
+    for _ in range(2):
+        of.report(s, a)
+    s.wait(1)
+    s.join(a, of.mgid(s))
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_a_listener_that_joined_before_the_capture(of, tmp_path):
+    s, a, b, _ = late()
+    s.path(a, b)
+    for _ in range(3):
+        of.report(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_a_listener_was_asked_to_join_again(of, tmp_path):
+    s, a, b, _ = joined(of, SEND_ONLY)
+    s.node_info(a)
+    s.port_info(a, reregister=True)
+    gap(s, a, b)
+    for _ in range(2):
+        of.report(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+# ---- an interface that joined the broadcast group without FullMember
+
+
+def on_link(state):
+    """a joins the broadcast group in this state, then the group. The response to the first is
+    frame 2."""
+    s, a, b, c = late()
+    s.join(a, s.broadcast(), state)
+    s.wait(1)
+    s.join(a, s.group4(GROUP))
+    s.wait(1)
+    return s, a, b, c
+
+
+def test_an_interface_that_is_no_full_member_of_the_broadcast_group(tmp_path):
+    s, a, b, _ = on_link(SEND_ONLY)
+    gap(s, a, b)
+    frame = send(s, a)
+    texts = ("a FullMember of the broadcast group", "it joined without FullMember", AS_FULL)
+    assert suspected(s, tmp_path) == [(MEMBER, frame, 2, *texts)]
+
+
+def test_an_interface_joined_the_broadcast_group_as_full_member(tmp_path):
+    s, a, b, _ = on_link(FULL)
+    gap(s, a, b)
+    send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+def test_a_program_joins_for_the_interface_and_the_sa_adds_the_states(tmp_path):
+    """The interface joined before the capture: the response to the program has both bits."""
+    s, a, b, _ = late()
+    s.states[a.gid, s.broadcast()] = FULL
+    s.join(a, s.broadcast(), SEND_ONLY)
+    gap(s, a, b)
+    send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+def test_another_scope_of_a_datagram_to_one_port_is_not_known(tmp_path):
+    s, a, b, _ = on_link(SEND_ONLY)
+    gap(s, a, b)
+    s.ping(a, b)
+    assert suspected(s, tmp_path) == []
+
+
+# ---- a group that the SA said does not exist
+
+
+def absent(group, host_of=lambda a, b: a):
+    """The SA says to a that the group does not exist: frame 4. A packet of a comes before."""
+    s, a, b, _ = late()
+    s.path(a, b)
+    s.wait(1)
+    s.query(host_of(a, b), group(s), found=False)
+    s.wait(1)
+    return s, a, b
+
+
+@BOTH
+def test_a_datagram_to_a_group_that_does_not_exist(of, tmp_path):
+    s, a, b = absent(of.mgid)
+    gap(s, a, b)
+    frame = of.send(s, a)
+    texts = ("a group that the SA has", "the SA said that there is none", CREATED)
+    assert suspected(s, tmp_path) == [(BEFORE_USE, frame, 4, *texts)]
+
+
+@BOTH
+def test_the_group_is_created_by_then(of, tmp_path):
+    s, a, b = absent(of.mgid)
+    gap(s, a, b)
+    s.join(b, of.mgid(s))
+    of.send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_a_record_of_the_group_comes_later(of, tmp_path):
+    """Its creation was lost."""
+    s, a, b = absent(of.mgid)
+    gap(s, a, b)
+    of.send(s, a)
+    s.wait(1)
+    s.query(b, of.mgid(s))
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_the_sa_lost_the_group_and_said_so_to_another_port(of, tmp_path):
+    """As after its restart: a joined before."""
+    s, a, b = absent(of.mgid, lambda a, b: b)
+    gap(s, a, b)
+    of.send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+def test_datagrams_of_a_link_without_broadcast_group(tmp_path):
+    s, a, b = absent(lambda s: s.broadcast())
+    gap(s, a, b)
+    s.arp_request(a, b.ip, tha=NOBODY)
+    texts = ("a broadcast group", "IPoIB datagrams, though the SA has no broadcast group")
+    assert suspected(s, tmp_path) == [(EXISTS, number(s), 4, *texts, CREATED)]
+
+
+def test_the_broadcast_group_is_created_by_then(tmp_path):
+    s, a, b = absent(lambda s: s.broadcast())
+    gap(s, a, b)
+    s.join(b, s.broadcast())
+    s.arp_request(a, b.ip)
+    assert suspected(s, tmp_path) == []
+
+
+# ---- a reply to ARP with another target than the requester
+
+
+RFC826 = "rfc4391.9.2.arp-as-rfc826"
+ANOTHER = "unless the reply answers another request, which was not captured"
+
+
+def answered(target, ip=None):
+    """a requests b's address: frame 1. b's reply in frame 2 has this target's link-layer address."""
+    s, a, b, c = late()
+    s.arp_request(a, b.ip)
+    s.ud(b, a, encap(0x0806, ib.arp(2, b.addr, b.ip, target(a), ip or a.ip)))
+    return s, a, b, c
+
+
+@pytest.mark.parametrize(
+    "target",
+    [lambda a: Host(7, qpn=a.qpn).addr, lambda a: NOBODY],
+    ids=["another GID", "no address"],
+)
+def test_a_reply_has_another_target(target, tmp_path):
+    s, *_ = answered(target)
+    texts = ("the requester's link-layer address", "another address", ANOTHER)
+    assert suspected(s, tmp_path) == [(RFC826, 2, 1, *texts)]
+
+
+def test_a_reply_has_the_requesters_address(tmp_path):
+    s, *_ = answered(lambda a: a.addr)
+    assert suspected(s, tmp_path) == []
+
+
+def test_a_second_reply_may_answer_another_request(tmp_path):
+    """Another interface has a's IP address too. Its request was not captured."""
+    s, a, b, _ = answered(lambda a: a.addr)
+    s.ud(b, a, encap(0x0806, ib.arp(2, b.addr, b.ip, Host(7, qpn=a.qpn).addr, a.ip)))
+    assert suspected(s, tmp_path) == []
+
+
+def test_a_reply_long_after_the_request(tmp_path):
+    s, a, b, _ = late()
+    s.arp_request(a, b.ip)
+    s.wait(6)
+    s.ud(b, a, encap(0x0806, ib.arp(2, b.addr, b.ip, Host(7, qpn=a.qpn).addr, a.ip)))
+    assert suspected(s, tmp_path) == []
+
+
+def test_a_reply_to_two_interfaces_with_one_address(tmp_path):
+    """Both requests were captured; each gets its reply."""
+    s, a, b, c = late()
+    twin = c.also(ip=a.ip)
+    for host in (a, twin):
+        s.arp_request(host, b.ip)
+    for host in (a, twin):
+        s.arp_reply(b, host)
+    assert suspected(s, tmp_path) == []
+
+
+def test_an_announcement_to_all_has_no_target(tmp_path):
+    s, a, b, _ = late()
+    s.arp_request(a, b.ip)
+    s.ud(b, s.broadcast(), encap(0x0806, ib.arp(2, b.addr, b.ip, NOBODY, b.ip)))
+    assert suspected(s, tmp_path) == []
+
+
+# ---- a group with other attributes than the broadcast group
+
+
+def record(s, mgid, **changed):
+    """The SA's record of a group, which b requests."""
+    b = s.hosts[1]
+    data = ib.mcmember(mgid)
+    reply = s.record(s.sm, mgid, FULL, **changed)
+    s.ask(b, ib.GET, ib.ATTR_MC_MEMBER, data, ib.MCM["mgid"], reply, 0, 7)
+    s.wait(1)
+    return number(s)
+
+
+def two_records(of, **changed):
+    s, *s.hosts = late()
+    other = record(s, s.broadcast())
+    return s, other, record(s, of.mgid(s), **changed)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "changed, rule, name",
+    [
+        ({"qkey": 0x80000BAD}, ATTRIBUTES, "Q_Key"),
+        ({"mtu": 5}, ATTRIBUTES, "MTU"),
+        ({"sl": 3}, ATTRIBUTES, "SL"),
+        ({"hop": 9}, ATTRIBUTES, "HopLimit"),
+        ({"rate": 2}, OTHERS, "rate"),
+    ],
+)
+def test_the_record_of_a_group_has_another_attribute(of, changed, rule, name, tmp_path):
+    s, other, frame = two_records(of, **changed)
+    [(value, wanted)] = [(v, s.parameters[k]) for k, v in changed.items()]
+    texts = (f"{name} 0x{wanted:x}", f"{name} 0x{value:x}")
+    unless = "unless the broadcast group had other attributes when the group was created"
+    assert suspected(s, tmp_path) == [(rule, frame, other, *texts, unless)]
+
+
+def test_the_cause_names_the_attribute(tmp_path):
+    """The report of another attribute with the same number is no baseline for this one."""
+    reports = []
+    for name in ("sl", "hop"):
+        s, _, _ = two_records(Of4, **{name: 3})
+        path = tmp_path / f"{name}.pcap"
+        path.write_bytes(s.pcap())
+        reports.append(check.run("--format", "json", str(path)).stdout)
+        (tmp_path / f"{name}.json").write_bytes(reports[-1])
+    cases = [
+        c
+        for text in reports
+        for r in json.loads(text)["results"]
+        if r["outcome"] == "suspected"
+        for c in r["cases"]
+    ]
+    assert [(c["cause"], c["value"]) for c in cases] == [
+        ("sl-differs", 3),
+        ("hoplimit-differs", 3),
+    ]
+    fails = ["--fail-on", "suspected", "--baseline", str(tmp_path / "sl.json")]
+    check.expect(check.OK, *fails, str(tmp_path / "sl.pcap"))
+    check.expect(check.VIOLATED, *fails, str(tmp_path / "hop.pcap"))
+
+
+@BOTH
+def test_the_record_of_a_group_has_the_same_attributes(of, tmp_path):
+    s, _, _ = two_records(of)
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_the_broadcast_group_has_changed(of, tmp_path):
+    """The group may have the attributes of before the change, or of one before the capture."""
+    s, _, _ = two_records(of)
+    record(s, s.broadcast(), qkey=0x80000BAD)
+    record(s, of.mgid(s))
+    assert suspected(s, tmp_path) == []
+
+
+def test_a_known_deviation_is_no_suspicion(tmp_path):
+    """OpenSM: a group that Linux creates gets the packet life time 0."""
+    s, _, _ = two_records(Of4, life=0)
+    assert suspected(s, tmp_path) == []
