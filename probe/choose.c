@@ -121,14 +121,38 @@ static void fail_other_link(const struct target_option *t, const struct host_rou
                               t->name);
 }
 
+/* Active ports without an interface, whose interface may be in another network namespace. */
+static char *ports_without_interface(void)
+{
+    GArray *ports = host_ports(), *all = host_ipoib_all();
+    GString *names = g_string_new(NULL);
+    for (guint i = 0; i < ports->len; i++) {
+        const struct host_port *p = &g_array_index(ports, struct host_port, i);
+        bool has = p->state != PORT_ACTIVE;
+        for (guint k = 0; k < all->len && !has; k++) {
+            const struct host_ipoib *one = &g_array_index(all, struct host_ipoib, k);
+            has = one->port == p->port && strcmp(one->device, p->device) == 0;
+        }
+        if (!has)
+            g_string_append_printf(names, "%s%s port %u", names->len ? ", " : "", p->device,
+                                   p->port);
+    }
+    g_array_unref(all);
+    g_array_unref(ports);
+    return g_string_free(names, FALSE);
+}
+
 static void fail_no_route(const struct target_option *t, char **why, char **advice)
 {
     struct host_ipoib i = {.name = "ib0"};
     char *networks = hostnet_text(t->ipv6);
     first_interface(&i);
+    char *bare = ports_without_interface();
     *why = g_strdup_printf("this host has no route to %s: no network of its IPoIB interfaces has "
-                           "that address (%s)",
-                           t->name, *networks ? networks : "they have no address");
+                           "that address (%s)%s%s",
+                           t->name, *networks ? networks : "they have no address",
+                           *bare ? "; no interface in this network namespace: " : "", bare);
+    g_free(bare);
     *advice = g_strdup_printf("ip -br addr show %s  # compare the prefix length with the peer's",
                               i.name);
     g_free(networks);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "probe/checks/numbers.h"
 #include "probe/checks/owner.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
@@ -200,7 +201,7 @@ static unsigned percent_of(unsigned part, unsigned whole)
 void end_report_loss(struct target *t, bool watched)
 {
     const struct checked_requests *q = &t->results->checked->requests;
-    uint64_t lost = q->lost;
+    uint64_t lost = numbers_is_slow(t) ? 0 : q->lost;
     bool many = lost >= LOST_SHOWN && lost * 100 > (uint64_t)q->packets * PERCENT_SHOWN,
          two = watched && lost >= 2 && lost * 100 > (uint64_t)q->packets * PERCENT_JUDGED;
     if (lost >= 2 && lost * 100 > (uint64_t)q->packets * PERCENT_SAID)

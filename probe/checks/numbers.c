@@ -55,7 +55,7 @@ static char *peer_text(const struct target *t)
 }
 
 /* InfiniBand and a host take less than a millisecond. */
-static bool is_slow(const struct target *t)
+bool numbers_is_slow(const struct target *t)
 {
     enum { SLOW_US = 100 * 1000 };
     return times_percentile(&t->peer->over_ud, 50) > SLOW_US;
@@ -69,7 +69,7 @@ void numbers_report(struct target *t, unsigned at)
     j->over_ud = results_times(&t->peer->over_ud);
     j->over_rc = results_times(&t->peer->over_rc);
     char *peer = peer_text(t);
-    if (is_slow(t) && j->state && strcmp(j->state, "reachable") == 0)
+    if (numbers_is_slow(t) && j->state && strcmp(j->state, "reachable") == 0)
         j->state = "reachable, but slow";
     results_set_stage(t->results, at, "%s", peer);
     if (!t->yield) /* the targets of a sweep share them */

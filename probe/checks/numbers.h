@@ -10,4 +10,7 @@ void numbers_begin(struct target *t);
 /* at: the position of the stage */
 void numbers_report(struct target *t, unsigned at);
 
+/* The median of its replies took more than a tenth of a second: it is slow, and loses nothing. */
+bool numbers_is_slow(const struct target *t);
+
 #endif

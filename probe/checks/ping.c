@@ -9,7 +9,9 @@
 #include "probe/link/hostneigh.h"
 #include "probe/link/hostping.h"
 #include "probe/link/hostroute.h"
+#include "probe/exchange/peer.h"
 #include "probe/link/link.h"
+#include "probe/link/sysfs.h"
 #include "probe/run/options.h"
 #include "probe/run/results.h"
 #include "probe/run/run.h"
@@ -42,6 +44,23 @@ static bool is_resolved(const struct target *t, const char *interface)
     return is;
 }
 
+/* Both are in connected mode: IP goes over a connection (RFC 4755 §3). */
+static bool uses_connections(const struct target *t, const char *interface)
+{
+    char *mode = sysfs_interface(interface, "mode");
+    bool connected = strcmp(mode, "connected") == 0 &&
+                     t->peer->lladdr[LLADDR_FLAGS] & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
+    g_free(mode);
+    return connected;
+}
+
+/* What loses the probe's requests loses pings too. */
+static bool loses_packets(const struct target *t)
+{
+    const struct tally_form sum = tally_sum(&t->peer->tally);
+    return sum.packets > sum.responses + 1;
+}
+
 static void report_unresolved(struct target *t, const char *interface)
 {
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
@@ -63,12 +82,17 @@ static void report_silence(struct target *t, const char *interface)
         return;
     }
     own_address(t, interface, own);
-    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
-                  "it replies to the probe, but not to this host's ping from %s: it drops ICMP "
-                  "echo, has no route back or an old address of this host, or this host filters",
-                  own[0] ? own : interface);
-    results_advise(t->results, "on the peer: ip route get %s; ip neigh show %s; nft list ruleset",
-                   own[0] ? own : "ADDRESS", own[0] ? own : "");
+    bool connected = uses_connections(t, interface);
+    results_stage(
+        t->results, stage, OUTCOME_INCONCLUSIVE, "",
+        "it replies to the probe, but not to this host's ping from %s: this host filters "
+        "it; the peer drops ICMP echo, has no route back, or an old address of this host%s",
+        own[0] ? own : interface, connected ? "; or their connection (RC) does not work" : "");
+    results_advise(t->results,
+                   "nft list ruleset; tc -s qdisc show dev %s; on the peer: ip route get %s; ip "
+                   "neigh show %s%s",
+                   interface, own[0] ? own : "ADDRESS", own[0] ? own : "",
+                   connected ? "; ipoib-probe --source ADDRESS tests RC" : "");
 }
 
 static void report_not_sent(struct target *t, int error)
@@ -85,10 +109,14 @@ static void report_not_sent(struct target *t, int error)
 
 static void try_ping(struct target *t, const char *interface)
 {
-    struct host_ping p = host_ping(t->ipv6, t->ip, interface, WAIT_MS, t->run->stop);
+    int wait = MAX(WAIT_MS, (int)(2 * t->peer->response_times.longest / 1000));
+    struct host_ping p = host_ping(t->ipv6, t->ip, interface, wait, t->run->stop);
     if (p.answered)
         results_stage(t->results, stage, OUTCOME_PASS, "",
                       "this host's ping is answered in %.2f ms", p.ms);
+    else if (p.sent && loses_packets(t))
+        results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                      "this host's ping is not answered, and replies to the probe are lost too");
     else if (p.sent && !*t->run->stop)
         report_silence(t, interface);
     else if (!p.permitted || p.error == EADDRNOTAVAIL) /* no address of that IP version */

@@ -234,6 +234,14 @@ static void report_unused_source(struct target *t)
                       other ? "has the other IP version" : "cannot be used");
 }
 
+/* --why runs no checks: without more requests it would not see that packets are lost. */
+static void measure_loss(struct target *t)
+{
+    enum { REQUESTS = 20 };
+    for (unsigned i = 0; i < REQUESTS && t->peer->by_unicast && !target_ended(t); i++)
+        exchange_run(t, &(struct request){.grh = t->peer->needs_grh}, 1);
+}
+
 /* own: the interface of this host that has the address; NULL: none. */
 static void run_checks(struct target *t, const char *own)
 {
@@ -243,8 +251,7 @@ static void run_checks(struct target *t, const char *own)
     report_address(t);
     if (own)
         report_own_address(t, own);
-    if (!t->yield && !why_kernel_fails(t))
-        ping_report(t);
+    bool kernel_fails = !t->yield && why_kernel_fails(t);
     report_unused_source(t);
     if (!t->peer->by_unicast)
         reachable_report(t);
@@ -255,6 +262,10 @@ static void run_checks(struct target *t, const char *own)
         if (check_selected(c, t->run->options))
             run_check(t, c);
     owner_report(t);
+    if (t->run->options->why)
+        measure_loss(t);
+    if (!kernel_fails && t->peer->by_unicast)
+        ping_report(t);
     results_begin(t->results, "end");
     wirelog_begin(t->log, "end");
     end_report(t);

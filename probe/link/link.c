@@ -34,6 +34,10 @@ bool link_find_pkey(struct target *t, GError **error)
         t->link->pkey = f->pkeys[t->link->pkey_index];
         return true;
     }
+    if (given && !f->n_pkeys && ((wanted ^ given->pkey) & 0x7fff) == 0) {
+        t->link->pkey = given->pkey; /* this namespace does not show the port's table */
+        return true;
+    }
     char *all = pkeys_text(f->pkeys, f->n_pkeys);
     fail_with(error, "%s port %u is not in partition 0x%04x; it has the P_Keys%s", f->device,
               f->port, wanted ? wanted : 0xffff, all);

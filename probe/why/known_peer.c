@@ -66,8 +66,7 @@ bool why_not_in_group(struct diagnosis *d)
                    d->by_unicast ? "; it replies to a request to its queue pair"
                                  : ": its interface is down or absent, or lost the group"),
                g_strdup_printf(
-                   "on the peer: ip -d -br link show type ipoib  # is the one of 0x%04x "
-                   "up? ipoib-probe fabric",
+                   "on the peer: ipoib-probe fabric; ip -d link show type ipoib  # is the one of 0x%04x up?",
                    d->t->link->pkey | 0x8000));
 }
 
@@ -96,11 +95,12 @@ bool why_queue_silent(struct diagnosis *d)
         d,
         g_strdup_printf("the kernel at %s (LID %u) answers a connection request, but %s does not "
                         "answer for the address: it was removed or moved, address resolution is "
-                        "off or filtered there, or packets to its group do not arrive",
+                        "off or filtered there, packets to its group do not arrive, or that host "
+                        "only answers for it (proxy_arp)",
                         d->gid, d->at.lid, queue),
         g_strdup(d->t->ipv6 ? "on the peer: ip -br addr; ip link; nft list ruleset"
-                            : "on the peer: ip -br addr; ip link (NOARP?); sysctl -a | grep "
-                              "arp_ignore; nft list ruleset"));
+                            : "on the peer: ip -br addr; ip link | grep NOARP; sysctl -a | grep "
+                              "-E 'arp_ignore|proxy_arp'; nft list ruleset"));
     g_free(queue);
     return holds;
 }

@@ -161,12 +161,25 @@ bool why_sa_busy(struct diagnosis *d)
                                            w.diags, d->t->link->transport->facts.sm_lid));
 }
 
+/* The median of the answers: half of them took a tenth of a second at most. */
+static bool answers_promptly(const struct target *t)
+{
+    enum { PROMPT_US = 100 * 1000 };
+    const struct latencies *all = &t->run->sa.times;
+    return all->n && times_percentile(all, 50) <= PROMPT_US;
+}
+
 bool why_sa_slow(struct diagnosis *d)
 {
     struct port_words w;
     advice_name_port(d->t->link, &w);
     return sa_fails(d, false) && d->t->run->sa.slow[0] &&
-           diagnosis_holds(d, g_strdup(d->t->run->sa.slow),
+           diagnosis_holds(d,
+                           g_strdup_printf("%s%s", d->t->run->sa.slow,
+                                           answers_promptly(d->t)
+                                               ? "; other answers came at once: packets on the "
+                                                 "way are lost"
+                                               : ""),
                            g_strdup_printf("test again; then smpquery %s nodedesc %u names the "
                                            "host whose load to check; perfquery %s: lost packets",
                                            w.diags, d->t->link->transport->facts.sm_lid, w.diags));
@@ -179,11 +192,11 @@ bool why_sa_silent(struct diagnosis *d)
     return sa_fails(d, false) &&
            diagnosis_holds(
                d,
-               g_strdup_printf("%s: it does not run, or packets of this port are lost",
+               g_strdup_printf("%s: it does not run, is very slow, or packets on the way are lost",
                                d->link_error),
-               g_strdup_printf("sminfo %s; if it answers, perfquery %s and the cable; if not, "
-                               "start the subnet manager of LID %u",
-                               w.diags, w.diags, d->t->link->transport->facts.sm_lid));
+               g_strdup_printf("sminfo %s; if it answers: perfquery %s, the SM's load; if not: "
+                               "iblinkinfo %s, is a cable out? else start the SM of LID %u",
+                               w.diags, w.diags, w.diags, d->t->link->transport->facts.sm_lid));
 }
 
 bool why_link_closed(struct diagnosis *d)

@@ -224,6 +224,6 @@ void questions_ask(struct diagnosis *d)
     await_until(d, end);
     d->by_unicast = replied_to_unicast(d);
     d->by_ping = ping && host_ping_end(ping);
-    if (d->by_unicast)
+    if (d->by_unicast || d->by_ping || d->by_cm)
         ask_group_again(d);
 }

@@ -60,10 +60,11 @@ static bool is_proxied(struct diagnosis *d)
            diagnosis_holds(d,
                            g_strdup("it replies to this host's kernel, which has its link-layer "
                                     "address, but to no request for it: address resolution is off "
-                                    "or filtered there, or a proxy (proxy_arp) answers for it"),
+                                    "or filtered there, packets to its group do not arrive, or a "
+                                    "proxy (proxy_arp) answers for it"),
                            g_strdup(d->t->ipv6
                                         ? "on the peer: ip link; nft list ruleset"
-                                        : "on the peer: ip link (NOARP?); sysctl -a | grep -E "
+                                        : "on the peer: ip link | grep NOARP; sysctl -a | grep -E "
                                           "'arp_ignore|proxy_arp'; nft list ruleset"));
 }
 
@@ -88,8 +89,9 @@ static bool is_no_host(struct diagnosis *d)
     return diagnosis_holds(d,
                            g_strdup_printf("nothing wrong was found on this side, and nobody whom "
                                            "the group of partition 0x%04x reaches replies for "
-                                           "the address: no host has it, or its host, cable, "
-                                           "interface or ARP is down%s",
+                                           "the address: no host has it; its host, cable, "
+                                           "interface or ARP is off; or the switches do not "
+                                           "deliver the group to it%s",
                                            d->t->link->pkey | 0x8000, not_looked_at(d)),
                            g_string_free(command, FALSE));
 }
@@ -112,7 +114,7 @@ static const struct cause causes[] = {
     {"no subnet manager has set up this host's port", why_port_initialize, ALWAYS, 0},
     {"this host's port is not in the partition", why_pkey_missing, ALWAYS, 0},
     {"the subnet manager (SA) is busy", why_sa_busy, ALWAYS, 0},
-    {"the subnet manager (SA) is slow", why_sa_slow, ALWAYS, 0},
+    {"the subnet manager is slow, or seems so", why_sa_slow, ALWAYS, 0},
     {"the subnet manager (SA) does not answer", why_sa_silent, ALWAYS, 0},
     {"this host's port cannot join the link", why_link_closed, ALWAYS, 0},
     {"this host's interface has no carrier", why_no_carrier, LINK_OPEN, 0},

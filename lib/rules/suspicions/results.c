@@ -3,28 +3,8 @@
 
 #include <string.h>
 
+#include "rules/suspicions/explained.h"
 #include "rules/suspicions/qpns.h"
-
-#define CREATED      "unless a port created the group again in a packet that was not captured"
-#define AS_FULL      "unless the port joined the group as FullMember in a packet that was not captured"
-#define OTHERS       "unless the broadcast group had other attributes when the group was created"
-#define JOINED_AGAIN "unless the port joined the group again in a packet that was not captured"
-
-/* The kinds of fact that a suspicion may rest on. Of the QPNs, suspicions.c has the words. */
-static const char *const unless[FACT_KINDS] = {
-    [FACT_MEMBERSHIP] = AS_FULL,
-    [FACT_JOIN_STATE] = AS_FULL,
-    [FACT_NO_MEMBERSHIP] = JOINED_AGAIN,
-    [FACT_GROUP_ABSENT] = CREATED,
-    [FACT_NO_BROADCAST] = CREATED,
-    [FACT_REQUEST] = "unless the reply answers another request, which was not captured",
-    [FACT_CREATED_WITH] = OTHERS,
-};
-
-const char *suspicion_unless(enum fact_kind kind)
-{
-    return unless[kind];
-}
 
 static void keep_entity(struct suspicion *one, const struct entity *about)
 {
@@ -52,7 +32,7 @@ void suspect_result(const struct check_context *s, const struct result *r, uint3
         suspect_qpn(s, r);
         return;
     }
-    if (!s->suspicions || packet_is_corrupt(s->p) || !unless[fact->kind] ||
+    if (!s->suspicions || packet_is_corrupt(s->p) || !suspicion_unless(fact->kind) ||
         other <= suspicions_traffic(s->suspicions)->since)
         return;
     struct suspicion new = {.rule = r->rule,
@@ -71,49 +51,4 @@ void suspect_result(const struct check_context *s, const struct result *r, uint3
     keep_texts(s, r, &new);
     memcpy(new.sgid, fact->port ? fact->port->gid : new.sender.gid, GID_SIZE);
     suspicions_raise(s, &new);
-}
-
-/* The group that the suspicion is about. */
-static const uint8_t *mgid_of(const struct suspicion *one)
-{
-    return one->entity.kind == ENTITY_GROUP ? one->about : one->group;
-}
-
-/* Has the port joined or left the group since, or asked to? Then it may have joined it before. */
-static bool has_joined_or_left(const struct check_context *s, const struct suspicion *one)
-{
-    const struct group *g = groups_find(s->f->groups, one->interface, mgid_of(one));
-    const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->sgid);
-    const struct member *m = g && port ? groups_member(s->f->groups, g, port) : NULL;
-    return !m || m->pending || m->frame > one->other_frame;
-}
-
-/* Is the group there, or may it be? */
-static bool may_exist(const struct group *g, const struct suspicion *one)
-{
-    return g && MAX(g->record_frame, g->join_request_frame) > one->other_frame;
-}
-
-static bool link_may_exist(const struct check_context *s, const struct suspicion *one)
-{
-    const struct link *l = groups_link(s->f->groups, one->interface, one->pkey);
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
-        if (may_exist(b, one))
-            return true;
-    return false;
-}
-
-bool suspicion_is_explained(const struct check_context *s, const struct suspicion *one)
-{
-    switch (one->fact) {
-    case FACT_GROUP_ABSENT:
-        return may_exist(groups_find(s->f->groups, one->interface, one->about), one);
-    case FACT_NO_BROADCAST:
-        return link_may_exist(s, one);
-    case FACT_CREATED_WITH:
-    case FACT_REQUEST:
-        return false;
-    default:
-        return has_joined_or_left(s, one);
-    }
 }

@@ -9,10 +9,4 @@
 /* The value of the result's first fact was captured in frame `other`. */
 void suspect_result(const struct check_context *s, const struct result *r, uint32_t other);
 
-/* "unless ...": what a packet that was not captured may have said about the fact. */
-const char *suspicion_unless(enum fact_kind kind);
-
-/* Has a later packet explained it by now, or may it have? */
-bool suspicion_is_explained(const struct check_context *s, const struct suspicion *one);
-
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "rules/suspicions/results.h"
+#include "rules/suspicions/explained.h"
 
 /* Most suspicions that wait for the end of the capture. */
 enum { SUSPICIONS_MAX = 256 };
