@@ -108,7 +108,8 @@ static void analyse_packet(void *user, const struct packet *p, const struct even
 
 static void annotate_event(void *user, const struct link_event *e)
 {
-    annotation_event(user, e);
+    if (!e->taken_back) /* its comment is written already */
+        annotation_event(user, e);
 }
 
 static bool check_one(struct checker *checker, struct unseen *u, const struct capfile *file,

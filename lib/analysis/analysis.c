@@ -13,7 +13,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
 {
     struct analysis *a = g_new0(struct analysis, 1);
     a->undone = fabric_undone(fabric);
-    a->sink = (struct event_sink){event_table_new(a->undone), report, user};
+    a->sink = (struct event_sink){event_table_new(a->undone), report, user, NULL};
     a->watch = (struct watch){
         .sink = &a->sink,
         .f = fabric_facts(fabric),
@@ -77,6 +77,7 @@ struct event_table *analysis_events(const struct analysis *a)
 struct event_table *analysis_take_events(struct analysis *a)
 {
     struct event_table *events = a->sink.events;
+    a->watch.questions->doubts.count = 0;
     a->sink.events = event_table_new(a->undone);
     return events;
 }
@@ -240,6 +241,8 @@ static void watch_packet(const struct watch *w)
 {
     if (w->p->at.ns >= MIN(*question_due_ns(w), w->questions->proof_ns))
         watch_times(w);
+    if (w->questions->doubts.count)
+        watch_doubts(w);
     question_hear(w);
     watch_stale_path(w);
     watch_payload(w);

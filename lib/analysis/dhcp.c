@@ -10,6 +10,12 @@
 #include "rules/check_context.h"
 #include "wire/put.h"
 
+/* LID of the DHCP server that replied last; 0: none. */
+static uint16_t *server_of(const struct watch *w)
+{
+    return &w->questions->dhcp_server[w->p->at.interface % WAITING_SUBNETS];
+}
+
 static struct question_key key_of_client(const struct watch *w, const uint8_t *message)
 {
     uint8_t xid[GID_SIZE] = {0};
@@ -56,8 +62,10 @@ static void requested(const struct watch *w, const struct dhcp *d, const struct 
                  d->message_type == DHCP_INFORM;
     struct question *q = waits && !d->giaddr ? question_ask(w, key, w->p->ib.psn + UINT64_C(1))
                                              : NULL;
-    if (q)
-        q->type = d->message_type;
+    if (!q)
+        return;
+    q->type = d->message_type;
+    q->peer = *server_of(w);
 }
 
 /* The server refuses the address that the client asks for, or the client the server's. */
@@ -88,6 +96,9 @@ void watch_dhcp(const struct watch *w)
         watch_lease(w);
     if (m->op == DHCP_BOOTREQUEST)
         requested(w, m, &key);
-    else if (q && !packet_is_corrupt(w->p))
-        question_answer(w, q);
+    else if (!packet_is_corrupt(w->p)) {
+        *server_of(w) = w->p->ib.slid;
+        if (q)
+            question_answer(w, q);
+    }
 }

@@ -220,6 +220,8 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
     q->asked++;
     q->last_frame = p->frame;
     q->last_ms = p->ns / NS_PER_MS;
+    if (!q->waits)
+        q->since_frame = p->frame;
     q->lid = p->lid;
     q->peer = p->peer;
     q->busy_ns = p->busy_ns;

@@ -264,7 +264,7 @@ void watch_open_requests(const struct watch *w)
             continue;
         if (by_sa && question_is_of_sa(q) && is_proved(w, q))
             proved(w, q, ", and no packet of the SA is missing in the capture");
-        else if (is_too_late(w, q))
+        else if (is_too_late(w, q) && question_seen(w, q) != ANSWER_MAY_BE_LOST)
             proved(w, q, "");
     }
     all->proof_ns = question_next_proof(all);

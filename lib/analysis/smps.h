@@ -6,6 +6,8 @@
 #include "analysis/question.h"
 
 /* Places in the key's who. */
+/* In the key's about, instead of the number of hops: a LID follows. */
+enum { SMP_BY_LID = 0xff };
 enum { SMP_KEY_ATTRIBUTE = 0, SMP_KEY_MODIFIER = 2, SMP_KEY_AGENT = 6 };
 
 /*

@@ -18,6 +18,7 @@ struct event_sink {
     struct event_table *events;
     analysis_report *report;
     void *user;
+    struct link_event *last; /* that was reported, or seen again; NULL: none */
 };
 
 /* The current packet, and where its events go. */
@@ -58,6 +59,9 @@ void watch_event(const struct watch *w, const struct event_key *key, const struc
 
 /* The next packet with the event is no copy of the last one, even if its PSN is the same. */
 void watch_no_copy(const struct watch *w, const struct event_key *key);
+
+/* The event was seen only so often; 0: not at all, and then it is reported as taken back. */
+void watch_take_back(const struct watch *w, const struct link_event *event, uint64_t count);
 
 bool watch_has_event(const struct watch *w, const struct event_key *key);
 
