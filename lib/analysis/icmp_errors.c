@@ -107,11 +107,28 @@ static bool goes_on(const struct watch *w, const struct ip *from, const struct i
     return ++e->count >= TOO_BIG && ms - e->first_ms >= TOO_BIG_MS;
 }
 
+/* It is the answer to a ping with a small TTL, as of a program that traces the route. */
+static void answer_pings(const struct watch *w, const struct ip_datagram *d)
+{
+    static const enum question_kind kinds[] = {QUESTION_ECHO, QUESTION_LARGE};
+    struct ip from = ip_sender(d), to = ip_receiver(d);
+    if (d->protocol != PROTOCOL_ICMP && d->protocol != PROTOCOL_ICMPV6)
+        return;
+    for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        const struct question_key key = key_of_ips(w, kinds[i], &from, &to);
+        struct question *q = question_find(w, &key);
+        if (q)
+            question_answer(w, q);
+    }
+}
+
 static void time_exceeded(const struct watch *w, struct view about, bool v4)
 {
     struct ip_datagram d;
-    if (ip_datagram_read(about, v4, &d))
-        watch_time_exceeded(w, &d);
+    if (!ip_datagram_read(about, v4, &d))
+        return;
+    watch_time_exceeded(w, &d);
+    answer_pings(w, &d);
 }
 
 void watch_icmp_error(const struct watch *w, struct view icmp)

@@ -11,7 +11,9 @@
  * which is not 0, has only zeros there. So another LID proves a move if no such range has both; or
  * if the subnet manager's PortInfo says that the range has only one of them.
  */
-#include "analysis/watch.h"
+#include "analysis/shared_lids.h"
+#include "analysis/smps.h"
+#include "analysis/twins.h"
 #include "model/mix.h"
 #include "rules/check_context.h"
 
@@ -277,7 +279,7 @@ static void see_port(const struct watch *w, const struct endport *port, enum sig
 APART static void see_new(const struct watch *w, const struct endport *port, enum sighting how)
 {
     const struct endport *now = endport_of(port);
-    if (now->lid && endport_has_gid(now))
+    if (now->lid && endport_has_gid(now) && !gid_is_foreign(w, now->gid))
         see_port(w, now, how);
 }
 
@@ -295,7 +297,8 @@ static inline void see(const struct watch *w, const struct endport *port, enum s
 /* These events name a port with its LID. */
 void watch_lid_of_event(const struct watch *w, const struct subnet_event *e)
 {
-    if (e->kind == SUBNET_PORT_INFO)
+    uint64_t guid;
+    if (e->kind == SUBNET_PORT_INFO && route_is_known(w, &guid))
         see(w, e->endport, SIGHTING_PORT_INFO);
     else if (e->kind == SUBNET_PATH)
         see(w, e->endport, SIGHTING_PATH);
@@ -312,6 +315,8 @@ void watch_lids_of_request(const struct watch *w, const struct connection *c)
 void watch_lids_of_datagram(const struct watch *w)
 {
     see(w, w->e->sender, SIGHTING_PACKET);
+    if (w->shared_lids->any)
+        watch_shared_datagram(w);
 }
 
 /* ---- packets to an old LID */

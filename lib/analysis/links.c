@@ -14,6 +14,8 @@ struct smp_link {
     struct question_key key;
     uint64_t tid; /* of the last Set of its state; 0: none */
     uint32_t first_frame;
+    uint64_t guid; /* of the node at the end of the route; 0: not known */
+    struct smp_order order;
     uint8_t wanted, tries; /* the state; Sets after which it was not reached */
     bool active;
 };
@@ -97,9 +99,20 @@ static bool has_endport(const struct watch *w)
     return false;
 }
 
+/* Another node may be at the end of the route now. false: it is not known. */
+static bool is_at_route(const struct watch *w, struct smp_link *l)
+{
+    uint64_t guid;
+    bool is_known = route_is_known(w, &guid);
+    if (!is_known || l->guid != guid)
+        *l = (struct smp_link){.key = l->key, .guid = guid};
+    return is_known;
+}
+
 static void responded(const struct watch *w, struct smp_link *l, uint8_t state)
 {
-    if (state == PORT_NO_CHANGE || state > PORT_ACTIVE)
+    if (state == PORT_NO_CHANGE || state > PORT_ACTIVE || !is_at_route(w, l) ||
+        smp_is_old(w, &l->order))
         return;
     if (l->tid && l->tid == w->p->mad.mad.tid)
         follows(w, l, state);

@@ -249,6 +249,12 @@ struct question *question_find(const struct watch *w, const struct question_key 
     return q && q->asked && question_key_same(&q->key, key) ? q : NULL;
 }
 
+const struct question *question_last(const struct watch *w, const struct question_key *key)
+{
+    const struct question *q = slot_of(w, key);
+    return question_key_same(&q->key, key) ? q : NULL;
+}
+
 struct question *question_take(const struct watch *w, struct question *q,
                                const struct question_key *key)
 {

@@ -11,7 +11,7 @@
 #ifndef IPOIB_ANALYSIS_QUESTION_H
 #define IPOIB_ANALYSIS_QUESTION_H
 
-#include "analysis/watch.h"
+#include "analysis/smp_order.h"
 #include "model/mix.h"
 
 enum question_kind {
@@ -93,8 +93,10 @@ struct heard {
 
 /* Was the port at this LID Active in its last PortInfo? */
 struct port_activity {
+    uint8_t gid[GID_SIZE];
     uint16_t subnet, lid;
     bool active;
+    struct smp_order order;
 };
 
 enum {
@@ -190,6 +192,8 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
                                  const struct question_packet *p);
 /* The question, if it was asked and has no answer; or NULL. */
 struct question *question_find(const struct watch *w, const struct question_key *key);
+/* The same, or the last one with an answer. */
+const struct question *question_last(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);
 /* The question has another key from now on. Returns it, or NULL if it cannot be kept. */
 struct question *question_take(const struct watch *w, struct question *q,

@@ -40,6 +40,8 @@ struct watch {
     struct header_fields *headers;
     struct loops *loops;
     struct missing_groups *missing_groups;
+    struct routes_seen *routes;
+    struct shared_lids *shared_lids; /* analysis/shared_lids.h */
     struct routing_loops *routing_loops;
     struct group_qkeys *group_qkeys;
     struct size_errors *size_errors;
@@ -108,8 +110,9 @@ APART void watch_open_requests(const struct watch *w); /* sa_requests.c */
 APART void watch_report(const struct watch *w);        /* sa_transfers.c */
 APART void watch_rmpp(const struct watch *w);
 APART void watch_segment(const struct watch *w);
-APART void watch_counters(const struct watch *w);  /* counters.c */
-APART void watch_dhcp(const struct watch *w);      /* dhcp.c */
+APART void watch_counters(const struct watch *w); /* counters.c */
+APART void watch_dhcp(const struct watch *w);     /* dhcp.c */
+void watch_prefix(const struct watch *w, const struct subnet_event *e);
 void watch_twins(const struct watch *w);           /* twins.c */
 void watch_detection(const struct watch *w);       /* detection.c; the packet has IPv6 */
 void watch_connection_data(const struct watch *w); /* connection_data.c */
@@ -117,9 +120,12 @@ void watch_lid_of_event(const struct watch *w, const struct subnet_event *e); /*
 void watch_lids_of_request(const struct watch *w, const struct connection *c);
 void watch_lids_of_datagram(const struct watch *w);
 void watch_stale_path(const struct watch *w);
+void watch_shared_lid(const struct watch *w, const struct subnet_event *e); /* shared_lids.c */
+APART void watch_shared_datagram(const struct watch *w);
 void watch_rc(const struct watch *w);                                    /* rc.c */
 void watch_members(const struct watch *w, const struct subnet_event *e); /* receivers.c */
 void watch_receivers(const struct watch *w);
+void watch_sa_host(const struct watch *w);
 void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* pkeys.c */
 void watch_sender_pkey(const struct watch *w);
 void watch_path_of_event(const struct watch *w, const struct subnet_event *e); /* mtus.c */

@@ -74,14 +74,17 @@ static void follow_datagram(struct fabric *f, const struct packet *p)
     psn_gaps_see(f->psn_gaps, &sender, &packet, evidence);
 }
 
-/* A response to a directed route has no LID: the end of the route is the port. Id 0: not known. */
+/*
+ * The packets of a directed route may have no LIDs. The end of the route has sent the response, the
+ * agent at its start the request. Id 0: not known.
+ */
 static struct port sender_of_smp(const struct packet *p)
 {
     const struct smp *s = &p->mad.smp;
-    if (p->mad.result != WIRE_OK || !(s->mad.method & MAD_RESPONSE) || !s->initial_path)
+    if (p->mad.result != WIRE_OK || !s->initial_path)
         return (struct port){0};
     return port_of_route(p->at.interface, (uint32_t)(s->mad.tid >> 32), s->initial_path + 1,
-                         s->hop_count);
+                         s->mad.method & MAD_RESPONSE ? s->hop_count : 0);
 }
 
 static void follow_management(struct fabric *f, const struct packet *p)
