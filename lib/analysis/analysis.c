@@ -30,6 +30,8 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .small_paths = small_paths_new(),
         .headers = headers_new(),
         .loops = loops_new(),
+        .lossy = lossy_new(),
+        .seekers = seekers_new(),
         .missing_groups = missing_groups_new(),
         .routes = routes_seen_new(),
         .shared_lids = g_new0(struct shared_lids, 1),
@@ -61,6 +63,8 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.small_paths);
     g_free(a->watch.headers);
     g_free(a->watch.loops);
+    g_free(a->watch.lossy);
+    g_free(a->watch.seekers);
     g_free(a->watch.missing_groups);
     g_free(a->watch.routes);
     g_free(a->watch.shared_lids);

@@ -10,6 +10,8 @@ struct echo_sizes *echo_sizes_new(void);         /* echo.c */
 struct pkey_tables *pkey_tables_new(void);       /* pkeys.c */
 struct small_paths *small_paths_new(void);       /* mtus.c */
 struct header_fields *headers_new(void);         /* headers.c */
+struct lossy *lossy_new(void);                   /* lossy.c */
+struct seekers *seekers_new(void);               /* lossy.c */
 struct loops *loops_new(void);                   /* loops.c */
 struct missing_groups *missing_groups_new(void); /* missing_groups.c */
 struct size_errors *size_errors_new(void);       /* icmp_errors.c */

@@ -51,6 +51,7 @@ struct question {
     /* a response to its requester about the same thing, with a transaction ID of no request; 0:
      * none */
     uint32_t stray_frame;
+    uint16_t astray; /* LID to which the response in stray_frame went; 0: to the requester */
     int64_t first_ms, last_ms; /* since 1970 */
     int64_t busy_ns;           /* of the last request, as in struct heard */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
@@ -59,7 +60,8 @@ struct question {
     /* of ARP and Neighbour Discovery: the first frame after the first request in which the target
      * announced its address by broadcast, if it is greater; and the requests before it */
     uint32_t announced_frame, asked_before;
-    uint16_t type; /* of the last one: DHCP message type; attribute of a table */
+    uint32_t to_all_frame; /* of ARP: the last reply that went to the broadcast group; 0: none */
+    uint16_t type;         /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */
     struct question *next, *previous;
@@ -136,6 +138,9 @@ struct questions {
     int64_t proof_ns;               /* no packet before this time proves one of them */
     uint32_t asked[QUESTION_KINDS]; /* number of those that were asked and have no answer */
     struct waiting_list waiting[WAITING_SUBNETS][QUESTION_KINDS];
+    struct {
+        uint32_t frame, xid;
+    } dhcp_stray[WAITING_SUBNETS];         /* the last DHCP reply to no request that was captured */
     uint16_t dhcp_server[WAITING_SUBNETS]; /* LID of the one that replied last; 0: none */
     int64_t due_ns[WAITING_SUBNETS];       /* no time runs out before */
 };

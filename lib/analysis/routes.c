@@ -17,6 +17,7 @@ struct route_seen {
     uint64_t guid;
     uint32_t frame; /* of the NodeInfo; 0: none */
     bool asked;     /* again since then */
+    bool down;      /* a port there was reported as not Active any more */
     uint8_t next;   /* in the ring of requests */
     bool has_requests;
     uint64_t requests[REQUESTS_MAX]; /* their transaction IDs */
@@ -97,6 +98,22 @@ bool route_is_known(const struct watch *w, uint64_t *guid)
                                               0);
     const struct psn_sender *sent = psn_gaps_sender(w->f->psn_gaps, manager, PSN_SMI);
     return !r->asked && is_requested(r, &w->p->mad.mad) && (!sent || sent->gap_frame <= r->frame);
+}
+
+void route_is_down(const struct watch *w)
+{
+    struct route_seen *r = route_of(w);
+    if (r)
+        r->down = true;
+}
+
+bool route_was_down(const struct watch *w)
+{
+    struct route_seen *r = route_of(w);
+    bool was_down = r && r->down;
+    if (r)
+        r->down = false;
+    return was_down;
 }
 
 uint64_t route_number(const struct watch *w)

@@ -23,6 +23,12 @@ void watch_route(const struct watch *w);
  * guid: its GUID; 0: none was captured, or the packet has no route.
  */
 bool route_is_known(const struct watch *w, uint64_t *guid);
+/*
+ * The port at the end of the current packet's route is not Active any more, as its PortInfo without
+ * a LID shows. Was this reported? Once.
+ */
+void route_is_down(const struct watch *w);
+bool route_was_down(const struct watch *w);
 /* A number of the current packet's route; 0: it has none. */
 uint64_t route_number(const struct watch *w);
 

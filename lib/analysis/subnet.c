@@ -37,7 +37,7 @@ APART static void port_state(const struct watch *w, const struct subnet_event *e
     uint64_t guid;
     bool was_active = port->active;
     port->active = i.state == PORT_ACTIVE;
-    if (!was_active || port->active || !route_is_known(w, &guid))
+    if (!was_active || port->active || !route_is_known(w, &guid) || route_was_down(w))
         return;
     struct sender who = sender_of_endport(e->endport);
     const struct event_key key = event_key(w, EVENT_PORT_STATE, NULL, NULL, e->lid);

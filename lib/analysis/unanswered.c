@@ -120,7 +120,10 @@ static void address_unanswered(const struct watch *w, enum event_kind kind,
     bool announced = is_announced(w, q);
     if (announced && !asks_on(q))
         return;
-    if (announced)
+    if (q->to_all_frame)
+        g_snprintf(more, sizeof more, ", but one to the broadcast group in frame %u",
+                   q->to_all_frame);
+    else if (announced)
         g_snprintf(more, sizeof more, ", although it announced its address in frame %u",
                    q->announced_frame);
     ip_unanswered(w, kind, q, more);
@@ -148,9 +151,14 @@ static void answered(const struct watch *w, enum question_kind kind, const struc
                      const struct ip *target)
 {
     const struct question_key key = key_of_ips(w, kind, requester, target);
-    struct question *q = ib_is_multicast(&w->p->ib) ? NULL : question_find(w, &key);
-    if (q)
+    bool to_all = ib_is_multicast(&w->p->ib);
+    struct question *q = question_find(w, &key);
+    if (q && !to_all && kind == QUESTION_ARP)
+        watch_retried(w, q);
+    if (q && !to_all)
         question_answer(w, q);
+    else if (q && kind == QUESTION_ARP && w->p->datagram.arp.op == ARP_REPLY)
+        q->to_all_frame = w->p->at.frame;
 }
 
 /* Probes and announcements want no reply (RFC 5227 sections 2.1, 2.3). */
@@ -162,6 +170,12 @@ static void watch_arp(const struct watch *w, const struct datagram *d)
     struct ip from = ip_read(d->body.p + a->spa, IPV4_ADDRESS_SIZE),
               to = ip_read(d->body.p + a->tpa, IPV4_ADDRESS_SIZE);
     answered(w, QUESTION_ARP, &to, &from);
+    if (packet_is_corrupt(w->p) || a->hln != LLADDR_SIZE)
+        return;
+    if (a->op == ARP_REQUEST && ip_is_unspecified(&from))
+        watch_wanted(w, &to);
+    else if (a->op == ARP_REPLY)
+        watch_held(w, &from, d->body.p + a->sha);
     if (a->op != ARP_REQUEST || ip_is_unspecified(&from) || ip_same(&from, &to))
         return;
     const struct question_key key = key_of_ips(w, QUESTION_ARP, &from, &to);

@@ -39,6 +39,8 @@ struct watch {
     struct small_paths *small_paths;
     struct header_fields *headers;
     struct loops *loops;
+    struct lossy *lossy;
+    struct seekers *seekers;
     struct missing_groups *missing_groups;
     struct routes_seen *routes;
     struct shared_lids *shared_lids; /* analysis/shared_lids.h */
@@ -113,7 +115,10 @@ APART void watch_segment(const struct watch *w);
 APART void watch_counters(const struct watch *w); /* counters.c */
 APART void watch_dhcp(const struct watch *w);     /* dhcp.c */
 void watch_prefix(const struct watch *w, const struct subnet_event *e);
-void watch_twins(const struct watch *w);           /* twins.c */
+void watch_twins(const struct watch *w); /* twins.c */
+/* The sender looks whether the address is free; a port has it (lossy.c). */
+void watch_wanted(const struct watch *w, const struct ip *ip);
+void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladdr);
 void watch_detection(const struct watch *w);       /* detection.c; the packet has IPv6 */
 void watch_connection_data(const struct watch *w); /* connection_data.c */
 void watch_lid_of_event(const struct watch *w, const struct subnet_event *e); /* lids.c */
