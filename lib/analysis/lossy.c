@@ -49,15 +49,20 @@ static uint64_t hash_of(const struct watch *w, const struct ip *from, const stru
     return mix_gid(mix_gid(h, from->bytes), to->bytes) | 1;
 }
 
+/* Any gap: also of a connection, or of what a port sends to others. */
+static bool has_gap(const struct watch *w, struct port port, uint32_t since)
+{
+    const struct psn_sender *s = psn_gaps_sender(w->f->psn_gaps, port, PSN_DATA);
+    return s && s->any_gap_frame > since;
+}
+
 APART static void some_lost(const struct watch *w, const struct echo *e, struct ping_pair *p)
 {
     const struct port to = port_lid(w->p->at.interface, w->p->ib.dlid);
     uint32_t first = p->first_frame, lost = p->lost, asked = p->asked;
     p->asked = p->lost = 0;
-    enum answer_seen seen = question_answer_of(w, to, PSN_DATA, first, 0);
     const struct port from = port_lid(w->p->at.interface, w->p->ib.slid);
-    if (seen == ANSWER_MAY_BE_LOST || !question_hears_sender(w) ||
-        question_answer_of(w, from, PSN_DATA, first, 0) == ANSWER_MAY_BE_LOST)
+    if (has_gap(w, to, first) || has_gap(w, from, first) || !question_hears_sender(w))
         return;
     struct sender who = sender_at(w, w->p->ib.slid, &e->from);
     struct event_key key = event_key(w, EVENT_ECHO_UNANSWERED, NULL, NULL,
@@ -147,7 +152,7 @@ APART static void only_repeated(const struct watch *w, const struct question *q,
     const struct event_key key = event_key(w, EVENT_ARP_UNANSWERED, q->key.who, q->key.about,
                                            UINT64_C(1) << 32 | q->key.requester);
     char target[SENDER_TEXT_SIZE];
-    if (question_answer_of(w, w->p->src, PSN_DATA, p->first_frame, 0) == ANSWER_MAY_BE_LOST)
+    if (has_gap(w, w->p->src, p->first_frame))
         return;
     watch_event(w, &key, &who, p->first_frame,
                 "its ARP requests for %s are answered only when it repeats them: %u times in a row "

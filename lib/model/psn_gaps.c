@@ -88,8 +88,11 @@ static void step(struct psn_window *s, uint32_t by, uint32_t frame)
     s->seen = by < WINDOW ? s->seen << by | 1 : 1;
     s->psn = (s->psn + by) & PSN_BITS;
     s->packets++;
-    if (by > 1 && by <= STEP_MAX && counts(s))
-        s->sender->gap_frame = frame;
+    if (by > 1 && by <= STEP_MAX) {
+        s->sender->any_gap_frame = frame;
+        if (counts(s))
+            s->sender->gap_frame = frame;
+    }
 }
 
 /* An earlier PSN: a copy, a packet that was captured late, or a new start. */

@@ -47,8 +47,9 @@ enum psn_class { PSN_SMI, PSN_GSI, PSN_DATA };
 
 /* What these queue pairs of a port sent, as far as it was captured. */
 struct psn_sender {
-    uint32_t last_frame; /* the last packet */
-    uint32_t gap_frame;  /* the last one before which packets are missing; 0: none are */
+    uint32_t last_frame;    /* the last packet */
+    uint32_t gap_frame;     /* the last one before which packets are missing; 0: none are */
+    uint32_t any_gap_frame; /* the same, also of queue pairs whose gaps do not count */
 };
 
 /* The port is that of any of its LIDs. NULL: no packet of these queue pairs was captured. */

@@ -184,6 +184,15 @@ def every_fourth_ping_whose_reply_was_lost():
 
 
 @case
+def every_fourth_ping_at_the_port_of_the_requester():
+    """What the target sends to others is missing too, so its reply may be."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    pings_of_which(s, a, b, lambda i: i % 4, gap=True)
+    return s, []
+
+
+@case
 def few_pings_without_a_reply():
     s, a, b, c = link()
     several(s, a, b, c)

@@ -1216,6 +1216,26 @@ def test_only_two_limited_members_are_called_so(tmp_path):
     assert event["name"] == "arp_unanswered" and "limited" not in event["what"]
 
 
+@pytest.mark.parametrize("filtered", [True, False])
+def test_filter_that_leaves_qp1_out_suspects_nobody(filtered, tmp_path):
+    """The subnet manager brings a host up that sends at once: it has not joined. Without any packet of
+    QP1, this is not known; with the join of another host, it is suspected."""
+    s = FromStart()
+    a, b = Host(1), Host(2)
+    s.node_info(a)
+    s.smp(a.lid, ib.GET, ib.PORT_INFO, b"", 1, s.port_info_of(0, state=ib.INIT))
+    s.port_info(a, state=ib.ARMED)
+    s.port_info(a)
+    if not filtered:
+        s.up(b)
+    s.arp_request(a, b.ip)
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    text = check.run("-v", str(path)).stdout.decode()
+    assert ("has no packet of QP1" in text) == filtered
+    assert ("found it never joined it" in text) != filtered
+
+
 def test_every_event_has_a_case():
     with open(os.path.join(SRC, "lib/analysis/events.def"), encoding="utf-8") as f:
         names = {line.split('"')[1] for line in f if line.startswith("EVENT(")}
