@@ -1231,9 +1231,9 @@ def test_filter_that_leaves_qp1_out_suspects_nobody(filtered, tmp_path):
     s.arp_request(a, b.ip)
     path = tmp_path / "capture.pcap"
     path.write_bytes(s.pcap())
-    text = check.run("-v", str(path)).stdout.decode()
-    assert ("has no packet of QP1" in text) == filtered
+    text = check.run(str(path)).stdout.decode()
     assert ("found it never joined it" in text) != filtered
+    assert not filtered or "Violated, but not proved" not in text
 
 
 def test_every_event_has_a_case():
