@@ -283,12 +283,23 @@ APART static void see_new(const struct watch *w, const struct endport *port, enu
         see_port(w, now, how);
 }
 
+static inline struct recent *recent_of(const struct watch *w, const struct endport *port)
+{
+    return &w->lids->recent[(uintptr_t)port / sizeof *port % RECENT];
+}
+
+static inline bool is_as_before(const struct watch *w, const struct endport *port, bool told)
+{
+    const struct recent *r = recent_of(w, port);
+    return !port || (r->port == port && r->lid == port->lid && r->told >= told);
+}
+
 /* Most packets show nothing new. */
 static inline void see(const struct watch *w, const struct endport *port, enum sighting how)
 {
-    struct recent *recent = &w->lids->recent[(uintptr_t)port / sizeof *port % RECENT];
+    struct recent *recent = recent_of(w, port);
     bool told = how == SIGHTING_PORT_INFO;
-    if (!port || (recent->port == port && recent->lid == port->lid && recent->told >= told))
+    if (is_as_before(w, port, told))
         return;
     see_new(w, port, how);
     *recent = (struct recent){w->lids->n_claims ? NULL : port, port->lid, told};
@@ -298,7 +309,8 @@ static inline void see(const struct watch *w, const struct endport *port, enum s
 void watch_lid_of_event(const struct watch *w, const struct subnet_event *e)
 {
     uint64_t guid;
-    if (e->kind == SUBNET_PORT_INFO && route_is_known(w, &guid))
+    if (e->kind == SUBNET_PORT_INFO && !is_as_before(w, e->endport, true) &&
+        route_is_known(w, &guid))
         see(w, e->endport, SIGHTING_PORT_INFO);
     else if (e->kind == SUBNET_PATH)
         see(w, e->endport, SIGHTING_PATH);

@@ -25,6 +25,9 @@ struct route_seen {
 
 struct routes_seen {
     struct route_seen all[ROUTES];
+    struct route_seen *now; /* that of the packet in this frame, with this transaction ID */
+    uint32_t frame;
+    uint64_t tid;
 };
 
 struct routes_seen *routes_seen_new(void)
@@ -37,8 +40,7 @@ static uint32_t agent_of(const struct smp *s)
     return (uint32_t)(s->mad.tid >> 32);
 }
 
-/* NULL: no directed route. */
-static struct route_seen *route_of(const struct watch *w)
+static struct route_seen *find_route(const struct watch *w)
 {
     const struct smp *s = &w->p->mad.smp;
     if (!s->directed || !s->initial_path)
@@ -49,6 +51,18 @@ static struct route_seen *route_of(const struct watch *w)
     if (r->id != id)
         *r = (struct route_seen){.id = id};
     return r;
+}
+
+/* NULL: no directed route. Several watchers of a packet ask. */
+static struct route_seen *route_of(const struct watch *w)
+{
+    struct routes_seen *all = w->routes;
+    if (all->frame != w->p->at.frame || all->tid != w->p->mad.mad.tid) {
+        all->now = find_route(w);
+        all->frame = w->p->at.frame;
+        all->tid = w->p->mad.mad.tid;
+    }
+    return all->now;
 }
 
 static void note_request(struct route_seen *r, const struct smp *s)

@@ -76,6 +76,17 @@ APART static void report(const struct watch *w, const struct ip_datagram *d,
                 sender_text(source, &from), ip_receiver_text(target, d), r->again, r->frame);
 }
 
+static void begin(struct round_trip *r, uint64_t hash, int64_t ns, uint32_t frame, uint8_t ttl)
+{
+    r->hash = hash;
+    r->ns = ns;
+    r->frame = frame;
+    r->again = 0;
+    r->ttl = ttl;
+    r->returned = false;
+    r->senders = 0;
+}
+
 static void note_sender(struct round_trip *r, uint16_t lid)
 {
     for (unsigned i = 0; i < r->senders; i++)
@@ -91,7 +102,7 @@ void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
     int64_t ns = w->p->at.ns;
     if (r->hash != hash || d->ttl > r->ttl || ns < r->ns ||
         (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns)
-        *r = (struct round_trip){.hash = hash, .ns = ns, .frame = w->p->at.frame, .ttl = d->ttl};
+        begin(r, hash, ns, w->p->at.frame, d->ttl);
     else if (d->ttl == r->ttl)
         return;
     note_sender(r, w->p->ib.slid);
