@@ -17,8 +17,9 @@
  * is earlier by more than this has another cause: a clock that was set, or files that were joined.
  */
 enum { TIME_BACK = 1000000000 };
-/* ns. A subnet manager asks its ports more often than once a day, so such a capture was joined. */
-#define PAUSE (UINT64_C(86400) * 1000000000)
+/* ns. The capture was joined, the clock was set, or the link was idle: delays over it may be wrong.
+ */
+#define PAUSE (UINT64_C(3600) * 1000000000)
 /* Before 2000-01-01, no InfiniBand was captured. A packet without a time has 0. */
 #define FIRST_TIME (INT64_C(946684800) * 1000000000)
 
@@ -108,7 +109,8 @@ static void analyse_packet(void *user, const struct packet *p, const struct even
 
 static void annotate_event(void *user, const struct link_event *e)
 {
-    annotation_event(user, e);
+    if (!e->taken_back) /* its comment is written already */
+        annotation_event(user, e);
 }
 
 static bool check_one(struct checker *checker, struct unseen *u, const struct capfile *file,

@@ -29,6 +29,7 @@ struct stored_event {
     struct sender who;
     uint32_t cause_frame;
     enum event_kind kind;
+    bool taken_back;
     char what[]; /* ends with a zero byte */
 };
 
@@ -44,14 +45,26 @@ static struct stored_event *add_to_frame(uint32_t frame, size_t size)
     return last->next = store_alloc(size, alignof(struct stored_event));
 }
 
+static void take_back(const struct link_event *e)
+{
+    for (struct stored_event *s = store_find(e->frame, DATA_EVENTS); s; s = s->next)
+        if (s->kind == e->kind && strncmp(s->what, e->what, WHAT_MAX) == 0)
+            s->taken_back = true;
+}
+
 static void store_event(void *user _U_, const struct link_event *e)
 {
+    if (e->taken_back) {
+        take_back(e);
+        return;
+    }
     size_t length = strnlen(e->what, WHAT_MAX);
     struct stored_event *s = add_to_frame(e->frame,
                                           offsetof(struct stored_event, what) + length + 1);
     s->kind = e->kind;
     s->who = e->who;
     s->cause_frame = e->cause_frame;
+    s->taken_back = false;
     memcpy(s->what, e->what, length);
 }
 
@@ -116,12 +129,15 @@ static void show_events(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
     proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib_analysis);
     proto_item_set_generated(ti);
     for (const struct stored_event *e = first; e; e = e->next)
-        show_event(sub, pinfo, tvb, e);
+        if (!e->taken_back)
+            show_event(sub, pinfo, tvb, e);
 }
 
 static void raise_events(packet_info *pinfo, const struct stored_event *first)
 {
     for (const struct stored_event *e = first; e; e = e->next) {
+        if (e->taken_back)
+            continue;
         if (!raised[e->kind] || col_get_writable(pinfo->cinfo, COL_EXPERT))
             expert_add_info(pinfo, NULL, &event_experts[e->kind]);
         raised[e->kind] = true;
@@ -131,6 +147,8 @@ static void raise_events(packet_info *pinfo, const struct stored_event *first)
 void events_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
     const struct stored_event *first = store_find(pinfo->num, DATA_EVENTS);
+    while (first && first->taken_back)
+        first = first->next;
     const char *before = pinfo->current_proto;
     if (!first)
         return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/sa_requests.h"
+#include "analysis/shared_lids.h"
 #include "analysis/smps.h"
 #include "analysis/twins.h"
 
@@ -13,7 +14,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
 {
     struct analysis *a = g_new0(struct analysis, 1);
     a->undone = fabric_undone(fabric);
-    a->sink = (struct event_sink){event_table_new(a->undone), report, user};
+    a->sink = (struct event_sink){event_table_new(a->undone), report, user, NULL};
     a->watch = (struct watch){
         .sink = &a->sink,
         .f = fabric_facts(fabric),
@@ -29,7 +30,11 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .small_paths = small_paths_new(),
         .headers = headers_new(),
         .loops = loops_new(),
+        .lossy = lossy_new(),
+        .seekers = seekers_new(),
         .missing_groups = missing_groups_new(),
+        .routes = routes_seen_new(),
+        .shared_lids = g_new0(struct shared_lids, 1),
         .routing_loops = routing_loops_new(),
         .group_qkeys = group_qkeys_new(),
         .size_errors = size_errors_new(),
@@ -58,7 +63,11 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.small_paths);
     g_free(a->watch.headers);
     g_free(a->watch.loops);
+    g_free(a->watch.lossy);
+    g_free(a->watch.seekers);
     g_free(a->watch.missing_groups);
+    g_free(a->watch.routes);
+    g_free(a->watch.shared_lids);
     g_free(a->watch.routing_loops);
     g_free(a->watch.group_qkeys);
     g_free(a->watch.size_errors);
@@ -77,6 +86,8 @@ struct event_table *analysis_events(const struct analysis *a)
 struct event_table *analysis_take_events(struct analysis *a)
 {
     struct event_table *events = a->sink.events;
+    a->watch.questions->doubts.count = 0;
+    receivers_forget_events(a->watch.receivers);
     a->sink.events = event_table_new(a->undone);
     return events;
 }
@@ -86,7 +97,9 @@ struct event_table *analysis_take_events(struct analysis *a)
 /* The events of groups are the commonest. */
 static void watch_subnet_event(const struct watch *w, const struct subnet_event *e)
 {
+    watch_prefix(w, e);
     watch_lid_of_event(w, e);
+    watch_shared_lid(w, e);
     if (e->group) {
         watch_refused_requests(w, e);
         watch_group_record(w, e);
@@ -103,6 +116,7 @@ APART static void watch_subnet_management(const struct watch *w)
     struct question_key target;
     watch_smp(w);
     bool has_target = watch_smp_requests(w, &target);
+    watch_route(w);
     if (w->p->mad.mad.attribute != SMP_PORT_INFO)
         return;
     watch_operational_vls(w);
@@ -186,6 +200,7 @@ APART static void watch_datagram(const struct watch *w)
 {
     if (w->p->ib.dgid)
         watch_datagram_to_group(w);
+    watch_sa_host(w);
     watch_path_mtu(w);
     watch_headers(w);
     if (packet_begins_message(w->p) && w->p->datagram.header == WIRE_OK)
@@ -241,6 +256,8 @@ static void watch_packet(const struct watch *w)
 {
     if (w->p->at.ns >= MIN(*question_due_ns(w), w->questions->proof_ns))
         watch_times(w);
+    if (w->questions->doubts.count)
+        watch_doubts(w);
     question_hear(w);
     watch_stale_path(w);
     watch_payload(w);

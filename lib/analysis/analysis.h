@@ -11,7 +11,7 @@
 
 struct analysis;
 
-/* Callback: a new event, in the current frame. */
+/* Callback: a new event, in the current frame; or an earlier one that is taken back. */
 typedef void analysis_report(void *user, const struct link_event *e);
 
 /* fabric: it must outlive the analysis. report NULL: only the table has the events. */

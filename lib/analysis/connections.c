@@ -7,9 +7,25 @@
 #include "analysis/ends.h"
 #include "analysis/question.h"
 
+/*
+ * RFC 4755 section 3.3: of two REQs that cross, the side with the larger address (QPN, then GID)
+ * refuses the other's, with this reason.
+ */
+static bool must_refuse(const struct cm *cm, const struct connection *c)
+{
+    uint32_t local = cm_service_qpn(c->service_id), other = c->requester.ud_qpn;
+    if (c->crossing != CROSSED || cm->reason != CM_REJ_CONSUMER || !c->requester.has_private ||
+        !c->endport[0] || !c->endport[1])
+        return false;
+    return local != other ? local > other
+                          : memcmp(c->endport[1]->gid, c->endport[0]->gid, GID_SIZE) > 0;
+}
+
 static void refused(const struct watch *w, const struct cm *cm, const struct connection *c)
 {
     bool by_requester = connection_is_by_requester(c, cm, w->p->src);
+    if (!by_requester && must_refuse(cm, c))
+        return;
     struct sender who = sender_of_side(w, c, by_requester);
     const char *reason = names_find(cm_reject_names, cm->reason);
     char other[SENDER_TEXT_SIZE];

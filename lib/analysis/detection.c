@@ -79,6 +79,8 @@ static void advertised(const struct watch *w, const struct ip *target)
     struct detection *d = slot_of(w, target);
     const struct neighbour *n = neighbours_of_ip(w->f->neighbours, packet_link_key(w->p), target);
     const uint8_t *lladdr = n && n->last_frame == w->p->at.frame ? n->lladdr : NULL;
+    if (lladdr)
+        watch_held(w, target, lladdr);
     if (!is_of(w, d, target) || !is_between(w, d->ns, 0, ANSWER_MS) ||
         !is_other_port(d, w->p, lladdr))
         return;
@@ -125,9 +127,10 @@ APART static void watch_ipv6(const struct watch *w)
         return;
     struct ip target = ip_read(m + ND_TARGET, IPV6_ADDRESS_SIZE),
               source = ip_read(d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
-    if (m[0] == ND_NS && ip_is_unspecified(&source))
+    if (m[0] == ND_NS && ip_is_unspecified(&source)) {
+        watch_wanted(w, &target);
         solicited(w, &target);
-    else if (m[0] == ND_NA && m[ND_NA_FLAGS] & ND_NA_OVERRIDE)
+    } else if (m[0] == ND_NA && m[ND_NA_FLAGS] & ND_NA_OVERRIDE)
         advertised(w, &target);
 }
 

@@ -10,6 +10,12 @@
 #include "rules/check_context.h"
 #include "wire/put.h"
 
+/* LID of the DHCP server that replied last; 0: none. */
+static uint16_t *server_of(const struct watch *w)
+{
+    return &w->questions->dhcp_server[w->p->at.interface % WAITING_SUBNETS];
+}
+
 static struct question_key key_of_client(const struct watch *w, const uint8_t *message)
 {
     uint8_t xid[GID_SIZE] = {0};
@@ -41,12 +47,21 @@ static const char *type_text(uint16_t type)
 void dhcp_unanswered(const struct watch *w, struct question *q)
 {
     struct sender who = sender_of_lid(w, q->lid);
+    unsigned subnet = w->p->at.interface % WAITING_SUBNETS;
+    uint32_t stray = w->questions->dhcp_stray[subnet].frame;
+    char more[120] = "";
+    if (stray > q->first_frame)
+        g_snprintf(more, sizeof more,
+                   "; the reply in frame %u has the transaction ID 0x%08x, of no request that was "
+                   "captured",
+                   stray, w->questions->dhcp_stray[subnet].xid);
     const struct event_key key = event_key(w, EVENT_DHCP_UNANSWERED, who.gid, NULL, q->lid);
     watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
                 "no reply of a DHCP server was captured to %u requests since frame %u (%s), %g s "
-                "after the last",
-                q->waited, q->first_frame, type_text(q->type), question_wait_s(QUESTION_DHCP));
+                "after the last%s",
+                q->waited, q->first_frame, type_text(q->type), question_wait_s(QUESTION_DHCP),
+                more);
 }
 
 /* A relay sends the requests of its clients again: only those of clients are followed. */
@@ -56,8 +71,10 @@ static void requested(const struct watch *w, const struct dhcp *d, const struct 
                  d->message_type == DHCP_INFORM;
     struct question *q = waits && !d->giaddr ? question_ask(w, key, w->p->ib.psn + UINT64_C(1))
                                              : NULL;
-    if (q)
-        q->type = d->message_type;
+    if (!q)
+        return;
+    q->type = d->message_type;
+    q->peer = *server_of(w);
 }
 
 /* The server refuses the address that the client asks for, or the client the server's. */
@@ -74,6 +91,19 @@ static void dhcp_refused(const struct watch *w, const struct question *q, uint8_
                     : "as a DHCP server it refuses the address that a client asks for (DHCPNAK)");
 }
 
+/* A second reply to a request. */
+static bool is_answered(const struct watch *w, const struct question_key *key)
+{
+    return question_last(w, key) != NULL;
+}
+
+static void note_stray(const struct watch *w, uint32_t xid)
+{
+    unsigned subnet = w->p->at.interface % WAITING_SUBNETS;
+    w->questions->dhcp_stray[subnet].frame = w->p->at.frame;
+    w->questions->dhcp_stray[subnet].xid = xid;
+}
+
 void watch_dhcp(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
@@ -88,6 +118,11 @@ void watch_dhcp(const struct watch *w)
         watch_lease(w);
     if (m->op == DHCP_BOOTREQUEST)
         requested(w, m, &key);
-    else if (q && !packet_is_corrupt(w->p))
-        question_answer(w, q);
+    else if (!packet_is_corrupt(w->p)) {
+        *server_of(w) = w->p->ib.slid;
+        if (q)
+            question_answer(w, q);
+        else if (!is_answered(w, &key))
+            note_stray(w, be32(d->dhcp_bytes.p + DHCP_XID));
+    }
 }

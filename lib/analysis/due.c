@@ -13,6 +13,31 @@ static question_report *const reports[QUESTION_KINDS] = {
     [QUESTION_DHCP] = dhcp_unanswered,       [QUESTION_MAD] = mad_unanswered,
 };
 
+/* Later requests are a question of their own. */
+static void forget(const struct watch *w, struct question *q)
+{
+    question_answer(w, q);
+}
+
+static void report(const struct watch *w, struct question *q, enum answer_seen seen)
+{
+    w->sink->last = NULL;
+    reports[q->key.kind](w, q);
+    if (seen == ANSWER_SILENT)
+        question_doubt(w, q);
+    q->reported = q->asked > 0;
+    question_close(w, q);
+}
+
+static void is_over(const struct watch *w, struct question *q)
+{
+    enum answer_seen seen = question_seen(w, q);
+    if (seen == ANSWER_MAY_BE_LOST)
+        forget(w, q);
+    else
+        report(w, q, seen);
+}
+
 /*
  * The packet itself answers nothing that is overdue. A corrupt one may have a wrong place. Without
  * packets to the requester, the capture point may see only one direction.
@@ -21,11 +46,7 @@ void watch_due_questions(const struct watch *w)
 {
     struct question *q;
     sa_ask_pending(w);
-    while (!packet_is_corrupt(w->p) && (q = question_due(w)) != NULL) {
-        if (!question_is_heard(w, q))
-            continue;
-        reports[q->key.kind](w, q);
-        q->reported = q->asked > 0;
-        question_close(w, q);
-    }
+    while (!packet_is_corrupt(w->p) && (q = question_due(w)) != NULL)
+        if (question_is_heard(w, q))
+            is_over(w, q);
 }

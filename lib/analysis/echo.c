@@ -260,6 +260,7 @@ APART static void watch_icmp(const struct watch *w)
         watch_request(w, &e);
     else
         watch_reply(w, &e);
+    watch_lossy_pings(w, &e);
     watch_echo_number(w, &e);
 }
 

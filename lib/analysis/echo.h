@@ -18,6 +18,11 @@ struct echo {
 /* Size of a datagram of which only the first fragment is read. */
 enum { SIZE_FRAGMENTED = 65536 };
 
+/* Have some of the pings between two addresses no reply (lossy.c)? */
+/* An answer to the ping FROM-TO with this number: a reply, or an error of a router. */
+void lossy_ping_answered(const struct watch *w, const struct ip *from, const struct ip *to,
+                         uint64_t number);
+void watch_lossy_pings(const struct watch *w, const struct echo *e);
 /* The request or reply against the others of its identifier and sequence number. */
 void watch_echo_number(const struct watch *w, const struct echo *e);
 

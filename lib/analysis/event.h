@@ -24,6 +24,7 @@ struct link_event {
     int64_t ns;           /* time of the frame, ns since 1970 */
     uint64_t count;       /* how often it was seen, from 1 */
     uint32_t psn;         /* of the packet with the last repetition */
+    bool taken_back;      /* a later packet shows that it may not have happened */
     struct sender who;    /* the port or host that it happened to */
     char *what;           /* a sentence without its end */
 };

@@ -105,6 +105,23 @@ struct link_event *event_table_find(struct event_table *t, const struct event_ke
     return entry ? &entry->event : NULL;
 }
 
+static struct event_entry *entry_of(const struct link_event *e)
+{
+    return (struct event_entry *)((char *)e - offsetof(struct event_entry, event));
+}
+
+struct link_event *event_table_own(struct event_table *t, const struct link_event *e)
+{
+    return event_table_find(t, &entry_of(e)->key);
+}
+
+void event_table_remove(struct event_table *t, struct link_event *e)
+{
+    struct event_entry *entry = entry_of(e);
+    g_hash_table_remove(t->by_key, entry);
+    g_ptr_array_remove(t->all, entry);
+}
+
 struct link_event *event_table_add(struct event_table *t, const struct event_key *key)
 {
     if (t->all->len >= EVENTS_MAX) {

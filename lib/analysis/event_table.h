@@ -30,6 +30,10 @@ const struct link_event *event_table_at(const struct event_table *t, unsigned in
 
 /* The event with this key; NULL: there is none. */
 struct link_event *event_table_find(struct event_table *t, const struct event_key *key);
+/* The same event, to be changed. */
+struct link_event *event_table_own(struct event_table *t, const struct link_event *e);
+/* Frees the event. */
+void event_table_remove(struct event_table *t, struct link_event *e);
 /* Adds an event, all zero but for its kind; NULL: the table is full. */
 struct link_event *event_table_add(struct event_table *t, const struct event_key *key);
 

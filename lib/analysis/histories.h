@@ -10,10 +10,13 @@ struct echo_sizes *echo_sizes_new(void);         /* echo.c */
 struct pkey_tables *pkey_tables_new(void);       /* pkeys.c */
 struct small_paths *small_paths_new(void);       /* mtus.c */
 struct header_fields *headers_new(void);         /* headers.c */
+struct lossy *lossy_new(void);                   /* lossy.c */
+struct seekers *seekers_new(void);               /* lossy.c */
 struct loops *loops_new(void);                   /* loops.c */
 struct missing_groups *missing_groups_new(void); /* missing_groups.c */
 struct size_errors *size_errors_new(void);       /* icmp_errors.c */
 struct group_qkeys *group_qkeys_new(void);       /* sa_answers.c */
+struct routes_seen *routes_seen_new(void);       /* routes.c */
 struct routing_loops *routing_loops_new(void);   /* routing_loops.c */
 struct tcp_flows *tcp_flows_new(void);           /* tcp.c */
 struct summed *summed_new(void);                 /* checksums.c */
@@ -22,5 +25,7 @@ struct pings *pings_new(void);                   /* echo_replies.c */
 
 struct receivers *receivers_new(void); /* receivers.c */
 void receivers_free(struct receivers *r);
+/* The events have gone to another owner. */
+void receivers_forget_events(struct receivers *r);
 
 #endif

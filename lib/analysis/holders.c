@@ -8,11 +8,11 @@
  * gratuitous ARP (RFC 5227 section 3) or an unsolicited advertisement. An address that goes back
  * after more than a minute may have been moved by hand; then it must alternate once more.
  */
-#include "analysis/watch.h"
+#include "analysis/unanswered.h"
 #include "rules/check_context.h"
 #include "wire/nd.h"
 
-enum { TWO_HOLDERS_MS = 60000 };
+enum { TWO_HOLDERS_MS = 60000, BOTH_MS = 1000 };
 
 static const uint8_t all_nodes[IPV6_ADDRESS_SIZE] = {0xff, 0x02, [15] = 1};
 
@@ -76,6 +76,13 @@ static struct event_key key_of_move(const struct watch *w, const struct neighbou
     return key;
 }
 
+static bool has_one_interface(const struct watch *w, const struct neighbour *n)
+{
+    const struct endport *port = endports_by_gid(w->f->endports, w->p->at.interface,
+                                                 n->lladdr + LLADDR_GID);
+    return !port || endport_has_one_interface(port, w->p->ib.pkey);
+}
+
 static void moved(const struct watch *w, const struct neighbour *n)
 {
     const struct neighbour *before = n->before;
@@ -85,8 +92,11 @@ static void moved(const struct watch *w, const struct neighbour *n)
     const struct event_key key = key_of_move(w, n);
     if (neighbour_is_same_port(before, n->lladdr))
         watch_event(w, &key, &who, before->last_frame,
-                    "its QPN changed from 0x%06x to 0x%06x: hosts with the old address send to a "
-                    "queue pair that is gone",
+                    has_one_interface(w, n)
+                        ? "its QPN changed from 0x%06x to 0x%06x: hosts with the old address send "
+                          "to a queue pair that is gone"
+                        : "its QPN changed from 0x%06x to 0x%06x: the interface was restarted, or "
+                          "another interface of the port has the address too",
                     old, qpn);
     else
         watch_event(w, &key, &who, before->last_frame,
@@ -94,12 +104,20 @@ static void moved(const struct watch *w, const struct neighbour *n)
                     text_of_gid(gid, before->lladdr + LLADDR_GID), old);
 }
 
+/* May the port have taken the address over by an announcement that the capture lost? */
+static bool may_have_taken_over(const struct watch *w, uint32_t since)
+{
+    const struct psn_sender *s = psn_gaps_sender(w->f->psn_gaps, w->p->src, PSN_DATA);
+    return s && s->gap_frame > since;
+}
+
 /* Did this port hold the address before the previous holder, and does it still hold it? */
 static bool has_two_holders(const struct watch *w, const struct neighbour *n)
 {
     const struct neighbour *other = n->before;
     if (neighbour_is_same_port(other, n->lladdr) || !other->before ||
-        !neighbour_is_same_port(other->before, n->lladdr))
+        !neighbour_is_same_port(other->before, n->lladdr) ||
+        may_have_taken_over(w, other->taken_frame))
         return false;
     bool soon = w->p->at.ns / 1000000 - other->taken_ns / 1000000 <= TWO_HOLDERS_MS;
     const struct event_key before = key_of_move(w, n);
@@ -116,6 +134,47 @@ static void two_holders(const struct watch *w, const struct neighbour *n)
                 "frame %u",
                 text_of_gid(gid, n->before->lladdr + LLADDR_GID),
                 be24(n->before->lladdr + LLADDR_QPN), n->before->taken_frame);
+}
+
+/* The ports of one adapter have neighbouring GUIDs, and may both answer for their host. */
+static bool may_be_one_adapter(const uint8_t *a, const uint8_t *b)
+{
+    enum { APART_MAX = 4 };
+    uint64_t one = be64(a + GID_SIZE / 2), other = be64(b + GID_SIZE / 2);
+    return MAX(one, other) - MIN(one, other) < APART_MAX;
+}
+
+/*
+ * Has the port before answered the same ARP request? It announced the address after the last
+ * request, which is at most a second old.
+ */
+static bool both_answer(const struct watch *w, const struct neighbour *n)
+{
+    const struct datagram *d = &w->p->datagram;
+    const struct neighbour *other = n->before;
+    if (d->encap.type != TYPE_ARP || d->arp.op != ARP_REPLY || ib_is_multicast(&w->p->ib) ||
+        may_be_one_adapter(n->lladdr + LLADDR_GID, other->lladdr + LLADDR_GID))
+        return false;
+    struct ip requester = ip_read(d->body.p + d->arp.tpa, IPV4_ADDRESS_SIZE);
+    const struct question_key key = key_of_ips(w, QUESTION_ARP, &requester, &n->ip);
+    const struct question *q = question_last(w, &key);
+    const struct neighbour *r = neighbours_of_ip(w->f->neighbours, n->link, &requester);
+    if (!q || !r || r->taken_frame > other->last_frame) /* another requester */
+        return false;
+    return other->last_frame > q->last_frame && watch_ms(w) >= q->last_ms &&
+           watch_ms(w) - q->last_ms <= BOTH_MS;
+}
+
+APART static void two_answers(const struct watch *w, const struct neighbour *n)
+{
+    struct sender who = sender_of_holder(w, n);
+    const struct event_key key = key_of_ip(w, EVENT_DUPLICATE_IP, n, 0);
+    char gid[GID_TEXT];
+    watch_event(w, &key, &who, n->before->last_frame,
+                "it answers an ARP request that GID %s, QPN 0x%06x, has answered in frame %u: two "
+                "ports have the address",
+                text_of_gid(gid, n->before->lladdr + LLADDR_GID),
+                be24(n->before->lladdr + LLADDR_QPN), n->before->last_frame);
 }
 
 static bool is_link_local(const struct ip *ip)
@@ -142,6 +201,8 @@ static void watch_holder(const struct watch *w, const struct announcement *a)
         return;
     if (!a->takes_over && has_two_holders(w, n))
         two_holders(w, n);
+    else if (!a->takes_over && both_answer(w, n))
+        two_answers(w, n);
     else if (is_move(w, n))
         moved(w, n);
 }

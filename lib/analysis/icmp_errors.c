@@ -5,11 +5,12 @@
  * and destinations to which a router has no way. Each has the beginning of the datagram that it is
  * about. Those that hosts send, such as "port unreachable", are no events.
  */
+#include "analysis/echo.h"
 #include "analysis/ip.h"
 #include "analysis/unanswered.h"
 #include "rules/check_context.h"
 
-enum { ICMP_DATAGRAM = 8 };
+enum { ICMP_DATAGRAM = 8, ECHO_ID = 4, ECHO_SIZE = 8 };
 
 /*
  * A sender that learns the MTU of a path gets an error, and sends smaller datagrams (RFC 1191, RFC
@@ -107,11 +108,30 @@ static bool goes_on(const struct watch *w, const struct ip *from, const struct i
     return ++e->count >= TOO_BIG && ms - e->first_ms >= TOO_BIG_MS;
 }
 
+/* It is the answer to a ping with a small TTL, as of a program that traces the route. */
+static void answer_pings(const struct watch *w, const struct ip_datagram *d)
+{
+    static const enum question_kind kinds[] = {QUESTION_ECHO, QUESTION_LARGE};
+    struct ip from = ip_sender(d), to = ip_receiver(d);
+    if (d->protocol != PROTOCOL_ICMP && d->protocol != PROTOCOL_ICMPV6)
+        return;
+    if (d->body.cap >= ECHO_SIZE)
+        lossy_ping_answered(w, &from, &to, UINT64_C(1) << 32 | be32(d->body.p + ECHO_ID));
+    for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        const struct question_key key = key_of_ips(w, kinds[i], &from, &to);
+        struct question *q = question_find(w, &key);
+        if (q)
+            question_answer(w, q);
+    }
+}
+
 static void time_exceeded(const struct watch *w, struct view about, bool v4)
 {
     struct ip_datagram d;
-    if (ip_datagram_read(about, v4, &d))
-        watch_time_exceeded(w, &d);
+    if (!ip_datagram_read(about, v4, &d))
+        return;
+    watch_time_exceeded(w, &d);
+    answer_pings(w, &d);
 }
 
 void watch_icmp_error(const struct watch *w, struct view icmp)

@@ -11,7 +11,9 @@
  * which is not 0, has only zeros there. So another LID proves a move if no such range has both; or
  * if the subnet manager's PortInfo says that the range has only one of them.
  */
-#include "analysis/watch.h"
+#include "analysis/shared_lids.h"
+#include "analysis/smps.h"
+#include "analysis/twins.h"
 #include "model/mix.h"
 #include "rules/check_context.h"
 
@@ -277,16 +279,27 @@ static void see_port(const struct watch *w, const struct endport *port, enum sig
 APART static void see_new(const struct watch *w, const struct endport *port, enum sighting how)
 {
     const struct endport *now = endport_of(port);
-    if (now->lid && endport_has_gid(now))
+    if (now->lid && endport_has_gid(now) && !gid_is_foreign(w, now->gid))
         see_port(w, now, how);
+}
+
+static inline struct recent *recent_of(const struct watch *w, const struct endport *port)
+{
+    return &w->lids->recent[(uintptr_t)port / sizeof *port % RECENT];
+}
+
+static inline bool is_as_before(const struct watch *w, const struct endport *port, bool told)
+{
+    const struct recent *r = recent_of(w, port);
+    return !port || (r->port == port && r->lid == port->lid && r->told >= told);
 }
 
 /* Most packets show nothing new. */
 static inline void see(const struct watch *w, const struct endport *port, enum sighting how)
 {
-    struct recent *recent = &w->lids->recent[(uintptr_t)port / sizeof *port % RECENT];
+    struct recent *recent = recent_of(w, port);
     bool told = how == SIGHTING_PORT_INFO;
-    if (!port || (recent->port == port && recent->lid == port->lid && recent->told >= told))
+    if (is_as_before(w, port, told))
         return;
     see_new(w, port, how);
     *recent = (struct recent){w->lids->n_claims ? NULL : port, port->lid, told};
@@ -295,7 +308,9 @@ static inline void see(const struct watch *w, const struct endport *port, enum s
 /* These events name a port with its LID. */
 void watch_lid_of_event(const struct watch *w, const struct subnet_event *e)
 {
-    if (e->kind == SUBNET_PORT_INFO)
+    uint64_t guid;
+    if (e->kind == SUBNET_PORT_INFO && !is_as_before(w, e->endport, true) &&
+        route_is_known(w, &guid))
         see(w, e->endport, SIGHTING_PORT_INFO);
     else if (e->kind == SUBNET_PATH)
         see(w, e->endport, SIGHTING_PATH);
@@ -312,6 +327,8 @@ void watch_lids_of_request(const struct watch *w, const struct connection *c)
 void watch_lids_of_datagram(const struct watch *w)
 {
     see(w, w->e->sender, SIGHTING_PACKET);
+    if (w->shared_lids->any)
+        watch_shared_datagram(w);
 }
 
 /* ---- packets to an old LID */

@@ -14,6 +14,8 @@ struct smp_link {
     struct question_key key;
     uint64_t tid; /* of the last Set of its state; 0: none */
     uint32_t first_frame;
+    uint64_t guid; /* of the node at the end of the route; 0: not known */
+    struct smp_order order;
     uint8_t wanted, tries; /* the state; Sets after which it was not reached */
     bool active;
 };
@@ -40,10 +42,23 @@ static struct smp_link *link_of(const struct watch *w, const struct question_key
     return l;
 }
 
+/* The GID of the node at the end of the route is the prefix and its port's GUID. */
+static struct sender sender_of_link(const struct watch *w, const struct smp_link *l)
+{
+    struct sender who = smp_target(w, &l->key);
+    struct port_info i;
+    uint8_t gid[GID_SIZE];
+    if (who.known || !l->guid || smp_port_info(&w->p->mad.smp, &i) != WIRE_OK)
+        return who;
+    put64(gid, i.gid_prefix ? i.gid_prefix : UINT64_C(0xfe80) << 48);
+    put64(gid + sizeof(uint64_t), l->guid);
+    return sender_of_endport(endports_by_gid(w->f->endports, w->p->at.interface, gid));
+}
+
 static void report(const struct watch *w, const struct smp_link *l, uint32_t cause,
                    const char *what)
 {
-    struct sender who = smp_target(w, &l->key);
+    struct sender who = sender_of_link(w, l);
     uint8_t port = (uint8_t)w->p->mad.smp.mad.modifier;
     /* without the agent: a program beside the subnet manager sees the same port */
     const struct event_key key = event_key(w, EVENT_PORT_STATE, NULL, l->key.about,
@@ -97,14 +112,27 @@ static bool has_endport(const struct watch *w)
     return false;
 }
 
+/* Another node may be at the end of the route now. false: it is not known. */
+static bool is_at_route(const struct watch *w, struct smp_link *l)
+{
+    uint64_t guid;
+    bool is_known = route_is_known(w, &guid);
+    if (!is_known || l->guid != guid)
+        *l = (struct smp_link){.key = l->key, .guid = guid};
+    return is_known;
+}
+
 static void responded(const struct watch *w, struct smp_link *l, uint8_t state)
 {
-    if (state == PORT_NO_CHANGE || state > PORT_ACTIVE)
+    if (state == PORT_NO_CHANGE || state > PORT_ACTIVE || !is_at_route(w, l) ||
+        smp_is_old(w, &l->order))
         return;
     if (l->tid && l->tid == w->p->mad.mad.tid)
         follows(w, l, state);
-    if (l->active && state < PORT_ACTIVE && !has_endport(w))
+    if (l->active && state < PORT_ACTIVE && !has_endport(w)) {
         went_down(w, l, state);
+        route_is_down(w);
+    }
     l->active = state == PORT_ACTIVE;
 }
 

@@ -178,6 +178,8 @@ void question_answer(const struct watch *w, struct question *q)
     q->reported = false;
     q->asked = 0;
     q->stray_frame = 0;
+    q->astray = 0;
+    q->to_all_frame = 0;
 }
 
 static bool is_retry(const struct question *q, int64_t ms)
@@ -220,6 +222,8 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
     q->asked++;
     q->last_frame = p->frame;
     q->last_ms = p->ns / NS_PER_MS;
+    if (!q->waits)
+        q->since_frame = p->frame;
     q->lid = p->lid;
     q->peer = p->peer;
     q->busy_ns = p->busy_ns;
@@ -245,6 +249,12 @@ struct question *question_find(const struct watch *w, const struct question_key 
 {
     struct question *q = w->questions->asked[key->kind] ? slot_of(w, key) : NULL;
     return q && q->asked && question_key_same(&q->key, key) ? q : NULL;
+}
+
+const struct question *question_last(const struct watch *w, const struct question_key *key)
+{
+    const struct question *q = slot_of(w, key);
+    return question_key_same(&q->key, key) ? q : NULL;
 }
 
 struct question *question_take(const struct watch *w, struct question *q,

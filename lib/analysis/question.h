@@ -11,7 +11,7 @@
 #ifndef IPOIB_ANALYSIS_QUESTION_H
 #define IPOIB_ANALYSIS_QUESTION_H
 
-#include "analysis/watch.h"
+#include "analysis/smp_order.h"
 #include "model/mix.h"
 
 enum question_kind {
@@ -51,6 +51,7 @@ struct question {
     /* a response to its requester about the same thing, with a transaction ID of no request; 0:
      * none */
     uint32_t stray_frame;
+    uint16_t astray; /* LID to which the response in stray_frame went; 0: to the requester */
     int64_t first_ms, last_ms; /* since 1970 */
     int64_t busy_ns;           /* of the last request, as in struct heard */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
@@ -59,15 +60,17 @@ struct question {
     /* of ARP and Neighbour Discovery: the first frame after the first request in which the target
      * announced its address by broadcast, if it is greater; and the requests before it */
     uint32_t announced_frame, asked_before;
-    uint16_t type; /* of the last one: DHCP message type; attribute of a table */
+    uint32_t to_all_frame; /* of ARP: the last reply that went to the broadcast group; 0: none */
+    uint16_t type;         /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */
     struct question *next, *previous;
-    int64_t since_ns; /* time of the last of these requests */
-    uint32_t waited;  /* number of these requests */
-    bool waits;       /* it is in the list */
-    uint8_t open;     /* its place among those that wait for a proof, from 1; 0: it does not */
-    bool reported;    /* as unanswered, since the last answer */
+    int64_t since_ns;     /* time of the last of these requests */
+    uint32_t waited;      /* number of these requests */
+    uint32_t since_frame; /* the last of them */
+    bool waits;           /* it is in the list */
+    uint8_t open;         /* its place among those that wait for a proof, from 1; 0: it does not */
+    bool reported;        /* as unanswered, since the last answer */
 };
 
 /* The packet of a request. */
@@ -92,8 +95,10 @@ struct heard {
 
 /* Was the port at this LID Active in its last PortInfo? */
 struct port_activity {
+    uint8_t gid[GID_SIZE];
     uint16_t subnet, lid;
     bool active;
+    struct smp_order order;
 };
 
 enum {
@@ -109,7 +114,21 @@ struct waiting_list {
     struct question *first, *last;
 };
 
+/* An event that the next packet of a sender may take back, with its count before. */
+struct doubtful {
+    const struct link_event *event;
+    const struct psn_sender *sender;
+    uint32_t last_frame, first_frame; /* of the sender; of the requests */
+    uint64_t count;
+};
+enum { DOUBTS_MAX = 64 };
+struct doubts {
+    struct doubtful list[DOUBTS_MAX];
+    unsigned count;
+};
+
 struct questions {
+    struct doubts doubts;
     struct question all[QUESTIONS];
     struct heard heard[HEARD];
     int64_t pauses_ns[WAITING_SUBNETS]; /* in which nothing of the subnet was captured */
@@ -119,7 +138,11 @@ struct questions {
     int64_t proof_ns;               /* no packet before this time proves one of them */
     uint32_t asked[QUESTION_KINDS]; /* number of those that were asked and have no answer */
     struct waiting_list waiting[WAITING_SUBNETS][QUESTION_KINDS];
-    int64_t due_ns[WAITING_SUBNETS]; /* no time runs out before */
+    struct {
+        uint32_t frame, xid;
+    } dhcp_stray[WAITING_SUBNETS];         /* the last DHCP reply to no request that was captured */
+    uint16_t dhcp_server[WAITING_SUBNETS]; /* LID of the one that replied last; 0: none */
+    int64_t due_ns[WAITING_SUBNETS];       /* no time runs out before */
 };
 
 /* A place in a table by the key. */
@@ -174,6 +197,8 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
                                  const struct question_packet *p);
 /* The question, if it was asked and has no answer; or NULL. */
 struct question *question_find(const struct watch *w, const struct question_key *key);
+/* The same, or the last one with an answer. */
+const struct question *question_last(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);
 /* The question has another key from now on. Returns it, or NULL if it cannot be kept. */
 struct question *question_take(const struct watch *w, struct question *q,
@@ -202,6 +227,24 @@ void question_hear(const struct watch *w);
 /* The same for a response to a directed route, which may have no LID as its destination. */
 void question_hear_at(const struct watch *w, uint16_t lid);
 
+/*
+ * May the capture have lost the answers, as the PSNs of who answers show? The port is that of any
+ * of its LIDs. SILENT: it has sent nothing since, so its next packet shows it.
+ */
+enum answer_seen { ANSWER_NOT_SENT, ANSWER_MAY_BE_LOST, ANSWER_SILENT };
+enum answer_seen question_answer_of(const struct watch *w, struct port port, enum psn_class class,
+                                    uint32_t first_frame, uint32_t last_frame);
+/* The same of the question's answer, by the port that it was asked, or that has the address. */
+enum answer_seen question_seen(const struct watch *w, const struct question *q);
+/*
+ * The event that was reported last is taken back if the next packet of these queue pairs shows a
+ * gap since first_frame: the answers were lost by the capture.
+ */
+void question_may_take_back(const struct watch *w, struct port port, enum psn_class class,
+                            uint32_t first_frame);
+/* The same for the question's event. */
+void question_doubt(const struct watch *w, const struct question *q);
+
 /* Seconds that the protocol waits for an answer to a question of this kind. */
 double question_wait_s(enum question_kind kind);
 /* A question whose time has run out; it leaves its list. NULL: none. */
@@ -215,6 +258,9 @@ question_report sa_unanswered, report_unanswered, smp_unanswered, dhcp_unanswere
 
 /* Requests to the SA that are no questions yet become some (sa_transactions.c). */
 APART void sa_ask_pending(const struct watch *w);
+
+/* Takes events back that the current packet shows to be doubtful (answerers.c). */
+APART void watch_doubts(const struct watch *w);
 
 /* Reports the questions whose times have run out at the current packet (due.c). */
 APART void watch_due_questions(const struct watch *w);

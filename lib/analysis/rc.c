@@ -149,17 +149,32 @@ static bool is_retry(const struct watch *w, const struct rc_flow *f, const struc
            before->captured_on == w->p->captured_on && !order_has_copies(&w->f->order);
 }
 
+enum { WHY_TEXT = 120 };
+
+/* The receiver's NAK has the PSN that it expects. */
+static const char *why_asked(const struct rc_flow *f, char text[WHY_TEXT])
+{
+    if (f->recent[f->lost.psn % RECENT].mark == (f->lost.psn | SENT))
+        return "because a packet was lost (NAK: PSN sequence error)";
+    g_snprintf(text, WHY_TEXT,
+               "because the receiver waits for PSN %u, which was not captured (NAK: PSN sequence "
+               "error)",
+               f->lost.psn);
+    return text;
+}
+
 static void watch_repeated(const struct watch *w, const struct rc_flow *f,
                            const struct sent *before)
 {
+    char text[WHY_TEXT];
     if (is_asked_by(&f->not_ready, before->mark))
         return;
     if (is_asked_by(&f->lost, before->mark))
-        sent_again(w, true, f->lost.frame, "because a packet was lost (NAK: PSN sequence error)");
+        sent_again(w, true, f->lost.frame, why_asked(f, text));
     else if (is_retry(w, f, before))
         sent_again(w, false, before->frame,
                    was_acknowledged(f, before) ? "although an acknowledgement was captured"
-                                               : "and no acknowledgement was captured");
+                                               : "and no acknowledgement was captured before");
 }
 
 /* Captured again a moment later, without a NAK between that asks for it. */

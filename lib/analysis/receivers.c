@@ -4,13 +4,19 @@
  * LID, of which a fabric has few.
  *
  * Memberships from before the capture are not known. So a group counts only if the capture has all
- * packets of the SA since its start, or since it showed that the group did not exist.
+ * packets of the SA since its start, or since it showed that the group did not exist. The joins of
+ * the SA's own host are not on the wire: an event is taken back if this host turns out to have an
+ * interface.
  */
 #include "analysis/watch.h"
 
 enum { SETTLED_MS = 1000, NO_RESOURCES = 0x0100 };
 
+enum { REPORTED_MAX = 64 };
+
 struct receivers {
+    const struct link_event *reported[REPORTED_MAX]; /* those that may be taken back */
+    unsigned n_reported;
     GHashTable *of_group; /* struct group -> struct receivers_of */
     unsigned without;     /* entries that have members, but none that receives */
 };
@@ -34,6 +40,11 @@ void receivers_free(struct receivers *r)
 {
     g_hash_table_destroy(r->of_group);
     g_free(r);
+}
+
+void receivers_forget_events(struct receivers *r)
+{
+    r->n_reported = 0;
 }
 
 static struct receivers_of *receivers_of(const struct watch *w, const struct group *group)
@@ -60,8 +71,9 @@ static bool lacks_receivers(const struct receivers_of *r)
 static bool is_certain(const struct watch *w, const struct receivers_of *r)
 {
     const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
-    return s && (sa_sequence_is_whole(s) || (r->empty_frame && sa_sequence_is_shown(s) &&
-                                             sa_sequence_is_whole_since(s, r->empty_frame)));
+    return s && !s->has_interface &&
+           (sa_sequence_is_whole(s) || (r->empty_frame && sa_sequence_is_shown(s) &&
+                                        sa_sequence_is_whole_since(s, r->empty_frame)));
 }
 
 /* ---- the event */
@@ -81,6 +93,31 @@ static void report(const struct watch *w, const struct group *g, struct receiver
         "it has joined the group %s as a sender, and no port as a receiver: nobody receives "
         "its packets, and the group holds the LID 0x%04x",
         text_of_gid(mgid, g->mgid), g->mlid);
+    if (w->sink->last && w->sink->last->count == 1 && w->receivers->n_reported < REPORTED_MAX)
+        w->receivers->reported[w->receivers->n_reported++] = w->sink->last;
+}
+
+/*
+ * The SA's host has an interface: its joins are never on the wire, so it may be the receiver of any
+ * group.
+ */
+APART static void take_back_all(const struct watch *w)
+{
+    struct receivers *all = w->receivers;
+    while (all->n_reported)
+        watch_take_back(w, all->reported[--all->n_reported], 0);
+}
+
+static bool is_by_sa_host(const struct watch *w)
+{
+    const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
+    return s && s->has_interface;
+}
+
+void watch_sa_host(const struct watch *w)
+{
+    if (w->receivers->n_reported && is_by_sa_host(w))
+        take_back_all(w);
 }
 
 /* The SA has no resources for a further group: these groups hold some. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Datagrams that go round between routers: the same one comes again and again on the link, with a
- * TTL that falls. A router that sends a datagram back to its link has it twice there, which is no
- * loop.
+ * TTL that falls, and a port has sent it twice. A router that sends a datagram back to its link has
+ * it twice there, and several may do so one after the other, which is no loop.
  *
  * Or they go round elsewhere: a router reports that the TTL of a datagram has ended (ICMP
  * "time exceeded"), which went through the link with a large one. Programs that trace a route begin
@@ -12,7 +12,7 @@
 #include "model/mix.h"
 #include "rules/check_context.h"
 
-enum { LOOPS = 1 << 10, ROUNDS = 3, BODY = 24 };
+enum { LOOPS = 1 << 10, ROUNDS = 3, BODY = 24, SENDERS = 8 };
 /* Programs that trace a route stop at 30; and hardly any path has more routers. */
 enum { LARGE_TTL = 32 };
 static const int64_t age_ns = INT64_C(10) * 1000000000;
@@ -24,6 +24,9 @@ struct round_trip {
     uint32_t frame; /* the first */
     uint16_t again; /* how often it came again */
     uint8_t ttl;    /* the last */
+    bool returned;  /* a port sent it twice */
+    uint8_t senders;
+    uint16_t lids[SENDERS]; /* of those who sent it */
 };
 
 struct routing_loops {
@@ -73,6 +76,25 @@ APART static void report(const struct watch *w, const struct ip_datagram *d,
                 sender_text(source, &from), ip_receiver_text(target, d), r->again, r->frame);
 }
 
+static void begin(struct round_trip *r, uint64_t hash, int64_t ns, uint32_t frame, uint8_t ttl)
+{
+    r->hash = hash;
+    r->ns = ns;
+    r->frame = frame;
+    r->again = 0;
+    r->ttl = ttl;
+    r->returned = false;
+    r->senders = 0;
+}
+
+static void note_sender(struct round_trip *r, uint16_t lid)
+{
+    for (unsigned i = 0; i < r->senders; i++)
+        r->returned |= r->lids[i] == lid;
+    if (r->senders < SENDERS)
+        r->lids[r->senders++] = lid;
+}
+
 void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
 {
     uint64_t hash = hash_of(w, d);
@@ -80,12 +102,15 @@ void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
     int64_t ns = w->p->at.ns;
     if (r->hash != hash || d->ttl > r->ttl || ns < r->ns ||
         (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns)
-        *r = (struct round_trip){hash, ns, w->p->at.frame, 0, d->ttl};
+        begin(r, hash, ns, w->p->at.frame, d->ttl);
+    else if (d->ttl == r->ttl)
+        return;
+    note_sender(r, w->p->ib.slid);
     if (d->ttl == r->ttl)
         return;
     r->ttl = d->ttl;
     r->ns = ns;
-    if (++r->again >= ROUNDS)
+    if (++r->again >= ROUNDS && r->returned)
         report(w, d, r);
 }
 

@@ -50,7 +50,10 @@ static void unanswered(const struct watch *w, const struct question *q, unsigned
     struct sender who = sender_of_lid(w, q->lid);
     char text[REQUEST_TEXT], stray[80] = "";
     const struct event_key key = key_of_unanswered(w, q, &who);
-    if (q->stray_frame)
+    if (q->astray)
+        g_snprintf(stray, sizeof stray, "; frame %u answers it, but goes to LID %u", q->stray_frame,
+                   q->astray);
+    else if (q->stray_frame)
         g_snprintf(stray, sizeof stray, "; frame %u answers it with another transaction ID",
                    q->stray_frame);
     watch_event(w, &key, &who, q->first_frame,
@@ -183,14 +186,36 @@ static void watch_stray(const struct watch *w)
     }
 }
 
+/* The answer to a request of another port, with its transaction ID and its subject. */
+static void watch_astray(const struct watch *w)
+{
+    const struct sa *sa = &w->p->mad.sa;
+    const uint8_t *gid = gid_of(sa);
+    for (unsigned i = 0; gid && i < SA_TRANSACTIONS; i++) {
+        const struct sa_transaction *t = &w->sa_transactions->all[i];
+        if (!t->followed || t->answered_frame || t->tid != sa->mad.tid ||
+            t->requester == w->p->dst.id || t->subject.attribute != sa->mad.attribute ||
+            !t->subject.has_gid || memcmp(t->subject.gid, gid, GID_SIZE) != 0)
+            continue;
+        const struct question_key key = sa_subject_key(&t->subject);
+        struct question *q = question_find(w, &key);
+        if (!q || q->stray_frame)
+            continue;
+        q->stray_frame = w->p->at.frame;
+        q->astray = port_to_lid(w->p->dst);
+    }
+}
+
 /* The answer to no request that was captured. */
 APART static void answered_unknown(const struct watch *w, struct sa_transaction *t)
 {
     bool takes_place = t->followed && !t->answered_frame;
     watch_path(w, NULL);
     sa_transaction_begin(w, t, w->p->dst, NULL);
-    if (!takes_place)
+    if (!takes_place) {
         watch_stray(w);
+        watch_astray(w);
+    }
 }
 
 /* The answer may show that the request was refused. */
@@ -243,7 +268,8 @@ static bool is_proved(const struct watch *w, const struct question *q)
 /* A packet that reaches the requester, later than it waits for the answer. */
 static bool is_too_late(const struct watch *w, const struct question *q)
 {
-    return q->stray_frame && w->p->ib.dlid == q->lid && watch_ms(w) - q->last_ms >= GIVEN_UP_MS;
+    return q->stray_frame && !q->astray && w->p->ib.dlid == q->lid &&
+           watch_ms(w) - q->last_ms >= GIVEN_UP_MS;
 }
 
 /* A packet of the SA, but not one that controls a transfer. */
@@ -264,7 +290,7 @@ void watch_open_requests(const struct watch *w)
             continue;
         if (by_sa && question_is_of_sa(q) && is_proved(w, q))
             proved(w, q, ", and no packet of the SA is missing in the capture");
-        else if (is_too_late(w, q))
+        else if (is_too_late(w, q) && question_seen(w, q) != ANSWER_MAY_BE_LOST)
             proved(w, q, "");
     }
     all->proof_ns = question_next_proof(all);

@@ -14,7 +14,7 @@ enum { ROUTE_HOPS = GID_SIZE - 1 };
 /* false: the route is too long, or was not captured. */
 static bool write_route(const struct smp *s, uint16_t lid, uint8_t about[GID_SIZE])
 {
-    about[0] = s->directed ? s->hop_count : 0xff;
+    about[0] = s->directed ? s->hop_count : SMP_BY_LID;
     if (!s->directed) {
         put16(about + 1, lid);
         return true;
@@ -40,7 +40,7 @@ bool smp_key(const struct watch *w, struct port target, struct question_key *key
 void smp_append_target(GString *out, const struct question_key *key)
 {
     const uint8_t *about = key->about;
-    if (about[0] == 0xff) {
+    if (about[0] == SMP_BY_LID) {
         g_string_append_printf(out, "LID %u", be16(about + 1));
         return;
     }
@@ -67,7 +67,7 @@ static const struct name attribute_names[] = {
 struct sender smp_target(const struct watch *w, const struct question_key *key)
 {
     struct sender unknown = {.known = 0};
-    bool directed = key->about[0] != 0xff;
+    bool directed = key->about[0] != SMP_BY_LID;
     return directed ? unknown : sender_of_lid(w, be16(key->about + 1));
 }
 

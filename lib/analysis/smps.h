@@ -4,8 +4,11 @@
 #define IPOIB_ANALYSIS_SMPS_H
 
 #include "analysis/question.h"
+#include "analysis/smp_order.h"
 
 /* Places in the key's who. */
+/* In the key's about, instead of the number of hops: a LID follows. */
+enum { SMP_BY_LID = 0xff };
 enum { SMP_KEY_ATTRIBUTE = 0, SMP_KEY_MODIFIER = 2, SMP_KEY_AGENT = 6 };
 
 /*
@@ -13,6 +16,22 @@ enum { SMP_KEY_ATTRIBUTE = 0, SMP_KEY_MODIFIER = 2, SMP_KEY_AGENT = 6 };
  * route is too long, or was not captured.
  */
 bool smp_key(const struct watch *w, struct port target, struct question_key *key);
+/* The current packet is an SMP to or from the end of a route (routes.c). */
+void watch_route(const struct watch *w);
+/*
+ * Is the port at the end of the current packet's route still the one whose NodeInfo was captured?
+ * guid: its GUID; 0: none was captured, or the packet has no route.
+ */
+bool route_is_known(const struct watch *w, uint64_t *guid);
+/*
+ * The port at the end of the current packet's route is not Active any more, as its PortInfo without
+ * a LID shows. Was this reported? Once.
+ */
+void route_is_down(const struct watch *w);
+bool route_was_down(const struct watch *w);
+/* A number of the current packet's route; 0: it has none. */
+uint64_t route_number(const struct watch *w);
+
 /* The current packet. Writes the key, if it is a request or a response with one. */
 bool watch_smp_requests(const struct watch *w, struct question_key *key);
 /* A request that is the same packet as an earlier one. */

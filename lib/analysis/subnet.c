@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Subnet management: states of ports, traps, another subnet manager. */
-#include "analysis/question.h"
+#include "analysis/smps.h"
 
 /* ---- ports */
 
@@ -9,17 +9,35 @@ static const struct name state_names[] = {
     {0, NULL},
 };
 
+/* Another port may have the LID now. */
+static bool is_same_port(const struct port_activity *port, const struct subnet_event *e)
+{
+    return port->lid == e->lid && port->subnet == e->interface &&
+           memcmp(port->gid, e->endport->gid, GID_SIZE) == 0;
+}
+
+static void begin_port(struct port_activity *port, const struct subnet_event *e)
+{
+    *port = (struct port_activity){.subnet = e->interface, .lid = e->lid};
+    memcpy(port->gid, e->endport->gid, GID_SIZE);
+}
+
 /* A port that was Active and is not any more. e: its PortInfo. */
 APART static void port_state(const struct watch *w, const struct subnet_event *e)
 {
     struct port_activity *port = &w->questions->ports[e->lid % PORTS];
     struct port_info i;
     if (w->p->mad.smp.mad.method != SMP_GET_RESP || smp_port_info(&w->p->mad.smp, &i) != WIRE_OK ||
-        i.state == PORT_NO_CHANGE || i.state > PORT_ACTIVE)
+        i.state == PORT_NO_CHANGE || i.state > PORT_ACTIVE || packet_is_corrupt(w->p))
         return;
-    bool was_active = port->active && port->lid == e->lid && port->subnet == e->interface;
-    *port = (struct port_activity){e->interface, e->lid, i.state == PORT_ACTIVE};
-    if (!was_active || port->active)
+    if (!is_same_port(port, e))
+        begin_port(port, e);
+    if (smp_is_old(w, &port->order))
+        return;
+    uint64_t guid;
+    bool was_active = port->active;
+    port->active = i.state == PORT_ACTIVE;
+    if (!was_active || port->active || !route_is_known(w, &guid) || route_was_down(w))
         return;
     struct sender who = sender_of_endport(e->endport);
     const struct event_key key = event_key(w, EVENT_PORT_STATE, NULL, NULL, e->lid);

@@ -23,7 +23,7 @@ enum { FLAG_SYN = 0x02, FLAG_RST = 0x04, FLAG_ACK = 0x10 };
 /* The oldest segment of one direction that is not acknowledged. */
 struct tcp_flow {
     uint32_t sequence, length;
-    uint32_t first_frame, sent;
+    uint32_t first_frame, last_frame, sent;
     int64_t first_ms, last_ms;
     bool waits; /* there is such a segment */
 };
@@ -82,6 +82,19 @@ APART static void report(const struct watch *w, const struct ip_datagram *d,
         ip_receiver_text(target, d), be16(d->body.p + TCP_TO), what, f->sent, f->first_frame);
 }
 
+APART static void unanswered(const struct watch *w, const struct ip_datagram *d,
+                             const struct tcp_flow *f)
+{
+    const struct port to = port_lid(w->p->at.interface, w->p->ib.dlid);
+    enum answer_seen seen = question_answer_of(w, to, PSN_DATA, f->first_frame, f->last_frame);
+    if (seen == ANSWER_MAY_BE_LOST)
+        return;
+    w->sink->last = NULL;
+    report(w, d, f);
+    if (seen == ANSWER_SILENT)
+        question_may_take_back(w, to, PSN_DATA, f->first_frame);
+}
+
 /* length: with the SYN, which counts as a byte */
 static void sent(const struct watch *w, const struct ip_datagram *d, struct tcp_flow *f,
                  uint32_t length)
@@ -92,11 +105,12 @@ static void sent(const struct watch *w, const struct ip_datagram *d, struct tcp_
     if (f->waits && is_later && !is_old)
         return;
     if (!f->waits || is_old || sequence != f->sequence)
-        *f = (struct tcp_flow){sequence, length, w->p->at.frame, 0, ms, ms, true};
+        *f = (struct tcp_flow){sequence, length, w->p->at.frame, w->p->at.frame, 0, ms, ms, true};
     f->sent++;
-    f->last_ms = ms;
     if (f->sent >= SENT && ms - f->first_ms >= OVER_MS && question_hears_sender(w))
-        report(w, d, f);
+        unanswered(w, d, f);
+    f->last_ms = ms;
+    f->last_frame = w->p->at.frame;
 }
 
 /* A receiver without room acknowledges the byte before, with the window 0 (RFC 9293 3.8.6.1). */

@@ -15,6 +15,39 @@
 enum { AGAIN_MS = 500, TWINS_MS = 60000 };
 enum { LMC_MAX = 7 }; /* IBA 4.1.3 */
 
+/* ---- subnets */
+
+#define DEFAULT_PREFIX (UINT64_C(0xfe80) << 48)
+
+static bool has_prefix(const struct watch *w, uint64_t prefix, bool any)
+{
+    const struct twins *t = w->twins;
+    for (unsigned i = 0; i < t->n_prefixes; i++)
+        if (t->prefixes[i].subnet == w->p->at.interface && (any || t->prefixes[i].prefix == prefix))
+            return true;
+    return false;
+}
+
+void watch_prefix(const struct watch *w, const struct subnet_event *e)
+{
+    struct twins *t = w->twins;
+    bool is_own = e->kind == SUBNET_JOIN_ASKED || e->kind == SUBNET_PORT_INFO;
+    const struct endport *port = is_own ? endport_of(e->endport) : NULL;
+    if (!port || !endport_has_gid(port) || t->n_prefixes == PREFIXES ||
+        has_prefix(w, be64(port->gid), false))
+        return;
+    t->prefixes[t->n_prefixes].prefix = be64(port->gid);
+    t->prefixes[t->n_prefixes++].subnet = w->p->at.interface;
+}
+
+bool gid_is_foreign(const struct watch *w, const uint8_t *gid)
+{
+    uint64_t prefix = be64(gid);
+    return prefix != DEFAULT_PREFIX && has_prefix(w, 0, true) && !has_prefix(w, prefix, false);
+}
+
+/* ---- addresses */
+
 static struct address_use *slot_of(struct address_use *all, const uint8_t address[GID_SIZE])
 {
     return &all[mix_gid(0, address) >> 32 & (ADDRESS_USES - 1)];
@@ -178,7 +211,7 @@ APART static void watch_sender(const struct watch *w)
         return;
     if (!gid && is_recent(w, w->twins->changed_ns))
         gid = gid_by_ip(w);
-    if (gid)
+    if (gid && !gid_is_foreign(w, gid))
         watch_addresses(w, gid);
 }
 

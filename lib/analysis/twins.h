@@ -44,7 +44,15 @@ struct recent_sender {
 
 enum { ADDRESS_USES = 1 << 12, DETECTIONS = 64, RECENT_SENDERS = 1 << 8 };
 
+/* The GID prefixes of the subnet: those of ports that joined or have PortInfo. */
+enum { PREFIXES = 8 };
+
 struct twins {
+    struct {
+        uint64_t prefix;
+        uint16_t subnet;
+    } prefixes[PREFIXES];
+    unsigned n_prefixes;
     struct address_use lids[ADDRESS_USES], gids[ADDRESS_USES];
     struct detection detections[DETECTIONS];
     struct recent_sender recent[RECENT_SENDERS];
@@ -52,6 +60,12 @@ struct twins {
     int64_t changed_ns; /* of the last change of any */
     bool has_changed, has_conflict;
 };
+
+/*
+ * Is it the GID of a port in another subnet? Its packets come from the LIDs of routers (IBA 8.3).
+ * The prefix fe80::/64 never leaves its subnet. false: the subnet's own prefix is not known.
+ */
+bool gid_is_foreign(const struct watch *w, const uint8_t *gid);
 
 /* The IP address of the datagram's source; false: it has none, or it was not captured. */
 bool twins_source_ip(const struct watch *w, struct ip *ip);

@@ -7,33 +7,6 @@
 #include "wire/nd.h"
 #include "wire/pkey.h"
 
-struct sender sender_at(const struct watch *w, uint16_t lid, const struct ip *ip)
-{
-    return sender_with_ip(lid ? sender_of_lid(w, lid) : (struct sender){.known = 0}, ip);
-}
-
-const char *ip_text(char text[SENDER_TEXT_SIZE], const struct ip *ip)
-{
-    struct sender s = sender_with_ip((struct sender){.known = 0}, ip);
-    return sender_text(text, &s);
-}
-
-struct question_key key_of_ips(const struct watch *w, enum question_kind kind,
-                               const struct ip *from, const struct ip *to)
-{
-    struct question_key key = question_key(w, kind, packet_link_key(w->p), NULL, NULL);
-    memcpy(key.who, from->bytes, from->length);
-    memcpy(key.about, to->bytes, to->length);
-    return key;
-}
-
-struct ip ip_of_key(const uint8_t bytes[16])
-{
-    static const uint8_t zero[12];
-    bool v4 = memcmp(bytes + IPV4_ADDRESS_SIZE, zero, sizeof zero) == 0;
-    return ip_read(bytes, v4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE);
-}
-
 /* The P_Key with which the holder of the IP address sends; 0: it is not known. */
 static uint16_t pkey_of(const struct watch *w, uint32_t link, const struct ip *ip)
 {
@@ -120,7 +93,10 @@ static void address_unanswered(const struct watch *w, enum event_kind kind,
     bool announced = is_announced(w, q);
     if (announced && !asks_on(q))
         return;
-    if (announced)
+    if (q->to_all_frame)
+        g_snprintf(more, sizeof more, ", but one to the broadcast group in frame %u",
+                   q->to_all_frame);
+    else if (announced)
         g_snprintf(more, sizeof more, ", although it announced its address in frame %u",
                    q->announced_frame);
     ip_unanswered(w, kind, q, more);
@@ -148,9 +124,14 @@ static void answered(const struct watch *w, enum question_kind kind, const struc
                      const struct ip *target)
 {
     const struct question_key key = key_of_ips(w, kind, requester, target);
-    struct question *q = ib_is_multicast(&w->p->ib) ? NULL : question_find(w, &key);
-    if (q)
+    bool to_all = ib_is_multicast(&w->p->ib);
+    struct question *q = question_find(w, &key);
+    if (q && !to_all && kind == QUESTION_ARP)
+        watch_retried(w, q);
+    if (q && !to_all)
         question_answer(w, q);
+    else if (q && kind == QUESTION_ARP && w->p->datagram.arp.op == ARP_REPLY)
+        q->to_all_frame = w->p->at.frame;
 }
 
 /* Probes and announcements want no reply (RFC 5227 sections 2.1, 2.3). */
@@ -162,6 +143,12 @@ static void watch_arp(const struct watch *w, const struct datagram *d)
     struct ip from = ip_read(d->body.p + a->spa, IPV4_ADDRESS_SIZE),
               to = ip_read(d->body.p + a->tpa, IPV4_ADDRESS_SIZE);
     answered(w, QUESTION_ARP, &to, &from);
+    if (packet_is_corrupt(w->p) || a->hln != LLADDR_SIZE)
+        return;
+    if (a->op == ARP_REQUEST && ip_is_unspecified(&from))
+        watch_wanted(w, &to);
+    else if (a->op == ARP_REPLY)
+        watch_held(w, &from, d->body.p + a->sha);
     if (a->op != ARP_REQUEST || ip_is_unspecified(&from) || ip_same(&from, &to))
         return;
     const struct question_key key = key_of_ips(w, QUESTION_ARP, &from, &to);

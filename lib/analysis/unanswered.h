@@ -21,6 +21,9 @@ struct ip ip_of_key(const uint8_t bytes[16]);
 void ip_unanswered(const struct watch *w, enum event_kind kind, const struct question *q,
                    const char *more);
 
+/* The current packet answers an ARP request: only now that it was repeated (lossy.c)? */
+void watch_retried(const struct watch *w, const struct question *q);
+
 /* An ICMP or ICMPv6 message to one host that is no echo, with eight bytes or more (icmp_errors.c).
  */
 void watch_icmp_error(const struct watch *w, struct view icmp);

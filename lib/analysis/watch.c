@@ -29,6 +29,18 @@ static void note_packet(struct link_event *event, const struct packet *p)
     event->psn = p->ib.psn;
 }
 
+void watch_take_back(const struct watch *w, const struct link_event *event, uint64_t count)
+{
+    struct link_event *e = event_table_own(w->sink->events, event);
+    e->count = count;
+    if (count)
+        return;
+    e->taken_back = true;
+    if (w->sink->report)
+        w->sink->report(w->sink->user, e);
+    event_table_remove(w->sink->events, e);
+}
+
 static void add_event(const struct watch *w, struct link_event *event, const struct sender *who,
                       uint32_t cause)
 {
@@ -48,11 +60,12 @@ void watch_event(const struct watch *w, const struct event_key *key, const struc
     va_list arguments;
     if (packet_is_corrupt(w->p) || (event && is_copy(event, w->p)))
         return;
+    w->sink->last = event;
     if (event) {
         note_packet(event, w->p);
         return;
     }
-    event = event_table_add(w->sink->events, key);
+    w->sink->last = event = event_table_add(w->sink->events, key);
     if (!event)
         return;
     va_start(arguments, format);

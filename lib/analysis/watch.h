@@ -18,6 +18,7 @@ struct event_sink {
     struct event_table *events;
     analysis_report *report;
     void *user;
+    struct link_event *last; /* that was reported, or seen again; NULL: none */
 };
 
 /* The current packet, and where its events go. */
@@ -38,7 +39,11 @@ struct watch {
     struct small_paths *small_paths;
     struct header_fields *headers;
     struct loops *loops;
+    struct lossy *lossy;
+    struct seekers *seekers;
     struct missing_groups *missing_groups;
+    struct routes_seen *routes;
+    struct shared_lids *shared_lids; /* analysis/shared_lids.h */
     struct routing_loops *routing_loops;
     struct group_qkeys *group_qkeys;
     struct size_errors *size_errors;
@@ -58,6 +63,9 @@ void watch_event(const struct watch *w, const struct event_key *key, const struc
 
 /* The next packet with the event is no copy of the last one, even if its PSN is the same. */
 void watch_no_copy(const struct watch *w, const struct event_key *key);
+
+/* The event was seen only so often; 0: not at all, and then it is reported as taken back. */
+void watch_take_back(const struct watch *w, const struct link_event *event, uint64_t count);
 
 bool watch_has_event(const struct watch *w, const struct event_key *key);
 
@@ -104,18 +112,25 @@ APART void watch_open_requests(const struct watch *w); /* sa_requests.c */
 APART void watch_report(const struct watch *w);        /* sa_transfers.c */
 APART void watch_rmpp(const struct watch *w);
 APART void watch_segment(const struct watch *w);
-APART void watch_counters(const struct watch *w);  /* counters.c */
-APART void watch_dhcp(const struct watch *w);      /* dhcp.c */
-void watch_twins(const struct watch *w);           /* twins.c */
+APART void watch_counters(const struct watch *w); /* counters.c */
+APART void watch_dhcp(const struct watch *w);     /* dhcp.c */
+void watch_prefix(const struct watch *w, const struct subnet_event *e);
+void watch_twins(const struct watch *w); /* twins.c */
+/* The sender looks whether the address is free; a port has it (lossy.c). */
+void watch_wanted(const struct watch *w, const struct ip *ip);
+void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladdr);
 void watch_detection(const struct watch *w);       /* detection.c; the packet has IPv6 */
 void watch_connection_data(const struct watch *w); /* connection_data.c */
 void watch_lid_of_event(const struct watch *w, const struct subnet_event *e); /* lids.c */
 void watch_lids_of_request(const struct watch *w, const struct connection *c);
 void watch_lids_of_datagram(const struct watch *w);
 void watch_stale_path(const struct watch *w);
+void watch_shared_lid(const struct watch *w, const struct subnet_event *e); /* shared_lids.c */
+APART void watch_shared_datagram(const struct watch *w);
 void watch_rc(const struct watch *w);                                    /* rc.c */
 void watch_members(const struct watch *w, const struct subnet_event *e); /* receivers.c */
 void watch_receivers(const struct watch *w);
+void watch_sa_host(const struct watch *w);
 void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* pkeys.c */
 void watch_sender_pkey(const struct watch *w);
 void watch_path_of_event(const struct watch *w, const struct subnet_event *e); /* mtus.c */

@@ -23,7 +23,7 @@ static void make_tables(struct fabric *f)
     f->qpns = qpns_new(l->qpns, u);
     f->sources = sources_new(l->sources, u);
     f->stale = stale_new(l->stale_uses, u);
-    f->psn_gaps = psn_gaps_new();
+    f->psn_gaps = psn_gaps_new(f->endports);
     f->transfers = transfers_new();
     f->waiting = waiting_new();
     f->copies = copies_new();
@@ -49,6 +49,7 @@ struct fabric *fabric_new_limited(const struct fabric_limits *limits)
                                      .resolutions = f->resolutions,
                                      .stale = f->stale,
                                      .qpns = f->qpns,
+                                     .psn_gaps = f->psn_gaps,
                                      .undone = &f->undone};
     fabric_take_interfaces(f, INTERFACES_AUTO);
     return f;

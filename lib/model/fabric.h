@@ -13,6 +13,7 @@
 #include "model/interfaces.h"
 #include "model/neighbour.h"
 #include "model/order.h"
+#include "model/psn_gaps.h"
 #include "model/qpns.h"
 #include "model/resolution.h"
 #include "model/stale.h"
@@ -61,6 +62,7 @@ struct fabric_facts {
     const struct resolutions *resolutions;
     const struct stale_uses *stale;
     const struct qpns *qpns;
+    const struct psn_gaps *psn_gaps;
     const struct interfaces *interfaces;
     /*
      * The caller queries the SA itself and is an end of each connection, as the probe is, so group

@@ -124,6 +124,10 @@ static void follow_lifecycle(const struct observation *o, const struct cm *cm, s
 static void follow_sa(const struct observation *o)
 {
     const struct packet *p = o->p;
+    uint8_t method = p->mad.sa.mad.method;
+    if (p->ib.sqpn == QPN_GSI && p->mad.kind == MAD_KIND_SA && p->mad.has_header &&
+        method & MAD_RESPONSE && method != SA_REPORT_RESP && p->mad.sa.rmpp_type <= RMPP_TYPE_DATA)
+        subnet_sa_answers(o->f->subnet, &p->src, p->ib.psn);
     if (p->ib.sqpn == QPN_GSI)
         o->e->sa_sent = subnet_sa_sent(o->f->subnet, &p->src, &p->dst, p->ib.psn,
                                        is_truncated_early(p), p->at.frame);

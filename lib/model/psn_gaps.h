@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Datagrams that the PSNs of IPoIB queue pairs show to be missing in the capture. A queue pair
- * counts its packets to all destinations in one sequence (IBA 9.8.2.2), so the capture lost them,
- * or they went where the capture does not see. A queue pair of which many are missing is one of
- * another port, whose packets to others are not captured: it does not count.
+ * Datagrams that the PSNs of queue pairs show to be missing in the capture: those of IPoIB, and of
+ * the GSI. A queue pair counts its packets to all destinations in one sequence (IBA 9.8.2.2), so
+ * the capture lost them, or they went where the capture does not see. A queue pair of which many
+ * are missing, and of which packets to one port only were captured, is one of another port, whose
+ * packets to others are not captured: it does not count.
  */
 #ifndef IPOIB_MODEL_PSN_GAPS_H
 #define IPOIB_MODEL_PSN_GAPS_H
 
-#include "model/port.h"
+#include "model/endport.h"
 
 struct psn_gaps;
 
-struct psn_gaps *psn_gaps_new(void);
+struct psn_gaps *psn_gaps_new(const struct endports *endports);
 void psn_gaps_free(struct psn_gaps *all);
 
 /* How sure it is that an IPoIB queue pair sent the packet with this PSN. */
@@ -22,9 +23,38 @@ enum psn_evidence {
     PSN_NEXT   /* the packet is corrupt: only if it has the next PSN */
 };
 
+/*
+ * The port at the end of a directed route, whose SMI answers; agent: the upper half of the
+ * transaction ID. hops: the ports on the way.
+ */
+struct port port_of_route(uint16_t interface, uint32_t agent, const uint8_t *hops, unsigned n);
+
+/* Instead of a QPN: of a connection, of which only the receiver's QPN is in the packets. */
+#define PSN_TO_QP UINT32_C(0x80000000)
+
+struct psn_packet {
+    uint32_t psn, frame;
+    uint16_t dlid;
+    bool by_sa; /* it is a response of the SA */
+};
+
 /* A packet of the queue pair. */
-void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender, uint32_t psn,
-                  uint32_t frame, enum psn_evidence evidence);
+void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender,
+                  const struct psn_packet *p, enum psn_evidence evidence);
+
+/* The queue pairs of a port that may answer a request. */
+enum psn_class { PSN_SMI, PSN_GSI, PSN_DATA };
+
+/* What these queue pairs of a port sent, as far as it was captured. */
+struct psn_sender {
+    uint32_t last_frame;    /* the last packet */
+    uint32_t gap_frame;     /* the last one before which packets are missing; 0: none are */
+    uint32_t any_gap_frame; /* the same, also of queue pairs whose gaps do not count */
+};
+
+/* The port is that of any of its LIDs. NULL: no packet of these queue pairs was captured. */
+const struct psn_sender *psn_gaps_sender(const struct psn_gaps *all, struct port port,
+                                         enum psn_class class);
 
 /*
  * Two interfaces turned out to see one subnet: the next datagram of each queue pair is not compared

@@ -5,6 +5,8 @@
 #include "model/managers.h"
 #include "wire/pkey.h"
 
+enum { REQUESTS_MAX = 4 };
+
 /* Data from SMPs about the port at the end of a route, kept until its LID is known. */
 struct route {
     uint64_t key; /* must be first */
@@ -14,6 +16,10 @@ struct route {
     struct sequence smi;         /* as in struct endport */
     uint16_t partition_cap;      /* by NodeInfo; 0: not known */
     uint8_t node_type;           /* 0: not known */
+    bool asked;                  /* for its NodeInfo, without an answer since */
+    bool has_requests;
+    uint8_t next;                    /* in the ring of requests */
+    uint16_t requests[REQUESTS_MAX]; /* the ends of their transaction IDs */
     /* frame in which its PortInfo had LID 0, and the SM has set none since; 0: none */
     uint32_t no_lid_frame;
     uint32_t inactive_frame; /* last frame that showed its PortState below Active; 0: none */
@@ -122,9 +128,37 @@ static void on_node_info(struct route *r, const struct smp *smp)
         r->endport = NULL;
         forget_pkeys(&r->pkeys);
     }
+    r->asked = false;
     r->node_type = n.type;
     r->partition_cap = n.partition_cap;
     r->port_guid = n.port_guid;
+}
+
+static void note_request(struct route *r, const struct smp *smp)
+{
+    r->requests[r->next++ % REQUESTS_MAX] = (uint16_t)smp->mad.tid;
+    r->has_requests = true;
+    r->asked |= smp->mad.method == SMP_GET && smp->mad.attribute == SMP_NODE_INFO;
+}
+
+static bool is_requested(const struct route *r, const struct smp *smp)
+{
+    for (unsigned i = 0; i < REQUESTS_MAX; i++)
+        if (r->requests[i] == (uint16_t)smp->mad.tid)
+            return true;
+    return !r->has_requests;
+}
+
+/*
+ * Has the port another LID now; or is another port at the end of the route, whose NodeInfo was not
+ * captured? The request of its NodeInfo, or of this response, shows that something is missing.
+ */
+static bool may_be_another(const struct delivery *d, const struct route *r, const struct smp *smp,
+                           uint16_t lid)
+{
+    return smp->directed && r->endport && r->endport->lid && r->endport->lid != lid &&
+           endport_has_gid(r->endport) && (r->asked || !is_requested(r, smp)) &&
+           endports_get_by_lid(d->s->endports, d->interface, lid, false) != r->endport;
 }
 
 /* The port's GID is the subnet prefix and the port GUID (IBA 4.1.1). */
@@ -188,6 +222,8 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
         return;
     if (r->node_type == 0 || (r->node_type == NODE_TYPE_SWITCH && p.port != 0))
         return; /* external ports of a switch have no LID; the field means nothing */
+    if (may_be_another(d, r, smp, p.lid))
+        return;
     struct endport *before = r->endport;
     r->endport = name_port(d, r, &p);
     if (!r->endport)
@@ -319,6 +355,10 @@ struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
 
 void learn_smp(const struct delivery *d, const struct smp *smp)
 {
+    bool is_request = !(smp->mad.method & MAD_RESPONSE) && smp->directed;
+    struct route *asked = is_request ? get_route(d, smp) : NULL;
+    if (asked)
+        note_request(asked, smp);
     if (!smp_says(smp))
         return;
     if (smp->mad.attribute == SMP_SM_INFO) {

@@ -88,6 +88,21 @@ static void count_destination(const struct subnet *s, struct sa_sequence *q, con
         q->to_several = true;
 }
 
+void subnet_sa_answers(struct subnet *s, const struct port *src, uint32_t psn)
+{
+    enum { LMC_MAX = 7, STEP_MAX = 8 };
+    uint16_t lid = port_to_lid(*src), before = subnet_sa_lid(s, port_interface(*src));
+    unsigned lmc = 0;
+    if (!lid || !before || lid == before)
+        return;
+    while (before >> lmc != lid >> lmc)
+        lmc++;
+    struct manager *m = managers_get(s->managers, port_interface(*src));
+    int32_t by = psn_distance(m->sa_sequence.gsi.psn, psn);
+    if (lmc <= LMC_MAX && lid >> lmc && m->sa_sequence.gsi.known && by > 0 && by <= STEP_MAX)
+        m->sa_lid = lid;
+}
+
 bool subnet_sa_sent(struct subnet *s, const struct port *src, const struct port *dst, uint32_t psn,
                     bool truncated, uint32_t frame)
 {

@@ -50,8 +50,13 @@ static void count_contents(struct unseen *u, const struct packet *p)
  * one. */
 enum { UNACKNOWLEDGED_MAX = 6, ACKNOWLEDGED };
 
-static void follow_connection(const struct packet *p)
+static void follow_connection(struct fabric *f, const struct packet *p)
 {
+    const struct port_number sender = port_number(&p->src, p->ib.dqpn | PSN_TO_QP);
+    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid, false};
+    if (p->ib.kind == IB_KIND_SEND)
+        psn_gaps_see(f->psn_gaps, &sender, &packet,
+                     packet_is_known_corrupt(p) ? PSN_NEXT : PSN_SURE);
     struct connection_side *side = &p->classification.connection->requester;
     if (p->ib.opcode == OPCODE_ACKNOWLEDGE)
         side->unacknowledged = ACKNOWLEDGED;
@@ -65,7 +70,35 @@ static void follow_datagram(struct fabric *f, const struct packet *p)
     enum psn_evidence evidence = packet_is_corrupt(p)                       ? PSN_NEXT
                                  : p->classification.class == PAYLOAD_IPOIB ? PSN_SURE
                                                                             : PSN_OF_QP;
-    psn_gaps_see(f->psn_gaps, &sender, p->ib.psn, p->at.frame, evidence);
+    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid, false};
+    psn_gaps_see(f->psn_gaps, &sender, &packet, evidence);
+}
+
+/*
+ * The packets of a directed route may have no LIDs. The end of the route has sent the response, the
+ * agent at its start the request. Id 0: not known.
+ */
+static struct port sender_of_smp(const struct packet *p)
+{
+    const struct smp *s = &p->mad.smp;
+    if (p->mad.result != WIRE_OK || !s->initial_path)
+        return (struct port){0};
+    return port_of_route(p->at.interface, (uint32_t)(s->mad.tid >> 32), s->initial_path + 1,
+                         s->mad.method & MAD_RESPONSE ? s->hop_count : 0);
+}
+
+static void follow_management(struct fabric *f, const struct packet *p)
+{
+    bool is_smp = p->mad.kind == MAD_KIND_SMP;
+    const struct port src = is_smp && p->mad.smp.directed ? sender_of_smp(p) : p->src;
+    const struct port_number sender = port_number(&src, p->ib.sqpn);
+    uint8_t method = p->mad.mad.method;
+    bool by_sa = p->mad.kind == MAD_KIND_SA && p->mad.has_header && method & MAD_RESPONSE &&
+                 method != SA_REPORT_RESP;
+    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid, by_sa};
+    if (p->mad.has_header && p->ib.sqpn <= QPN_GSI)
+        psn_gaps_see(f->psn_gaps, &sender, &packet,
+                     packet_is_known_corrupt(p) ? PSN_NEXT : PSN_SURE);
 }
 
 /*
@@ -106,9 +139,11 @@ static void follow_sequences(struct fabric *f, const struct packet *p)
     if (is_mad && p->mad.kind == MAD_KIND_SA && p->mad.has_header)
         follow_sa(f, p);
     if (!is_mad && p->classification.connection)
-        follow_connection(p);
+        follow_connection(f, p);
     if (!is_mad && p->ib.has_deth)
         follow_datagram(f, p);
+    else if (is_mad)
+        follow_management(f, p);
 }
 
 /* ---- decoded, but in a form that is not judged */

@@ -168,6 +168,12 @@ struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
                                 const struct port *src, uint32_t psn, uint32_t frame, bool *whole);
 
 /*
+ * The SA answers, maybe from another LID than before. Its port may have several (IBA 4.1.3), which
+ * differ in the low bits: it answers from the one that was asked, and its GSI goes on counting. Then
+ * it has not moved.
+ */
+void subnet_sa_answers(struct subnet *s, const struct port *src, uint32_t psn);
+/*
  * A GSI sent a packet; call before subnet_mad() of the same packet, and after it if it returned
  * false: the packet may have shown which port is the SA. truncated: so early that its contents are
  * not known. true: it is the GSI of the SA.

@@ -155,6 +155,18 @@ static void describe_parameters(const struct check_context *s, const struct resu
     g_snprintf(actual, RESULT_TEXT, form, ib->tclass, ib->flow_label, ib->hop_limit, ib->sl);
 }
 
+/*
+ * An InfiniBand router decrements the HopLimit (IBA 8.3.6). A port of the subnet has joined by this
+ * GID; the prefix fe80::/64 never leaves its subnet (IBA 4.1.1).
+ */
+static bool may_be_routed(const struct check_context *s, const struct group *b)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid);
+    bool is_default = be64(ib->sgid) == UINT64_C(0xfe80) << 48;
+    return ib->hop_limit < b->hop_limit && !is_default && !(port && port->named_frame);
+}
+
 /* RFC 4391 §5: the interface uses the parameters that the join returned. */
 static void check_parameters(const struct check_context *s, const struct group *b)
 {
@@ -171,6 +183,10 @@ static void check_parameters(const struct check_context *s, const struct group *
                 ib->hop_limit == b->hop_limit && (!ib->has_lrh || ib->sl == b->sl);
     if (same)
         report_pass_about(s->r, r.rule, &r.about);
+    else if (may_be_routed(s, b))
+        report_inconclusive(s->r, r.rule, NULL,
+                            "the packet may have come through an InfiniBand router, which changes "
+                            "these fields");
     else
         report_result(s, &r);
 }

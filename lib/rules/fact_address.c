@@ -21,7 +21,8 @@ struct certainty certainty_pkeys(const struct check_context *s, const struct fac
 {
     (void)s;
     if (f->pkey == PKEY_NOT_KNOWN)
-        return uncertain("the SMP with the port's P_Key table was not captured");
+        return uncertain(
+            "the port's P_Key table is not known: SMPs with it may be missing, or it has several blocks");
     if (!requests_are_complete(f->port))
         return uncertain(why_not_complete(f->port));
     return at_smp_of(f->port);

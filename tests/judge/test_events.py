@@ -12,7 +12,7 @@ import pytest
 
 from frames import ib
 from frames import events as more
-from frames import events_again, events_ip, events_link, events_pairs
+from frames import events_again, events_ip, events_link, events_lost, events_pairs, events_ports
 from frames.connection import Link
 from frames.events import ask_only, copy_last, goes_on, link, number
 from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, SEND_ONLY, mad_frame
@@ -41,7 +41,7 @@ def ask_join(s, host, group, **options):
 # ---- cases: each returns (its tape, [(event, frame, count, texts that it has), ...])
 
 CASES = more.CASES + events_link.CASES + events_again.CASES + events_pairs.CASES
-CASES += events_ip.CASES
+CASES += events_ip.CASES + events_lost.CASES + events_ports.CASES
 
 
 def case(build):
@@ -1214,6 +1214,26 @@ def test_only_two_limited_members_are_called_so(tmp_path):
     path.write_bytes(s.pcap())
     [event] = events_of(path)
     assert event["name"] == "arp_unanswered" and "limited" not in event["what"]
+
+
+@pytest.mark.parametrize("filtered", [True, False])
+def test_filter_that_leaves_qp1_out_suspects_nobody(filtered, tmp_path):
+    """The subnet manager brings a host up that sends at once: it has not joined. Without any packet of
+    QP1, this is not known; with the join of another host, it is suspected."""
+    s = FromStart()
+    a, b = Host(1), Host(2)
+    s.node_info(a)
+    s.smp(a.lid, ib.GET, ib.PORT_INFO, b"", 1, s.port_info_of(0, state=ib.INIT))
+    s.port_info(a, state=ib.ARMED)
+    s.port_info(a)
+    if not filtered:
+        s.up(b)
+    s.arp_request(a, b.ip)
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    text = check.run(str(path)).stdout.decode()
+    assert ("found it never joined it" in text) != filtered
+    assert not filtered or "Violated, but not proved" not in text
 
 
 def test_every_event_has_a_case():

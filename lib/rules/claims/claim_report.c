@@ -36,6 +36,15 @@ static void put_awaited(const struct check_context *s, const struct claim *f, ch
         snprintf(out, size, "the next SA request or CM message of %s", port);
 }
 
+/* A filter may have left out all packets of QP1: then it is not known what the port asked the SA.
+ */
+static bool lacks_gsi(const struct check_context *s, const struct claim *f)
+{
+    const struct endport *port = endport_of(f->port);
+    return f->when == FACT_AT_REQUEST && !port->gsi.last_frame &&
+           !subnet_sa_sequence(s->f->subnet, port->interface);
+}
+
 void claim_report_undecided(const struct check_context *s, struct claim *f, const char *ending)
 {
     char awaited[PORT_TEXT + 64], why[PORT_TEXT + 192];
@@ -47,7 +56,9 @@ void claim_report_undecided(const struct check_context *s, struct claim *f, cons
     r.interface = f->port->interface;
     put_awaited(s, f, awaited, sizeof awaited);
     snprintf(why, sizeof why, "waits for %s: %s", awaited, ending);
-    if (!f->is_unproved && !is_reported(&r, f->rule, &f->about, f->value))
+    if (lacks_gsi(s, f))
+        report_inconclusive(&r, f->rule, NULL, "the capture has no packet of QP1 (SA, CM)");
+    else if (!f->is_unproved && !is_reported(&r, f->rule, &f->about, f->value))
         report_unproved(&r, f->rule, &f->about, f->expected, f->actual, why);
     f->is_unproved = true;
 }

@@ -71,7 +71,7 @@ def frames_of(name, patterns):
 
 SET = "the SM's PortInfo Set that brought the port up was not captured"
 MISSING = [
-    ("rfc4391.5.pkey-configured: broadcast group", (), "the port's P_Key table was not captured"),
+    ("rfc4391.5.pkey-configured: broadcast group", (), "the port's P_Key table is not known"),
     ("rfc4391.4.1.group-mtu: NeighborMTU 256", (), "the port's PortInfo was not captured"),
     ("rfc4391.10.subscribe-traps: neither", (), SET),
     ("rfc4391.4.scope-consistent: IPv6 multicast", (), SET),

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who is to answer a question, and whether the capture may have lost the answer. A queue pair
+ * counts its packets (model/psn_gaps.h): if one is missing since the first request, it may be the
+ * answer. If the port has sent nothing since, its next packet will show it, and then the event is
+ * taken back; a port of which no packet was captured shows nothing.
+ */
+#include "analysis/smps.h"
+#include "analysis/unanswered.h"
+#include "rules/check_context.h"
+
+enum answer_seen question_answer_of(const struct watch *w, struct port port, enum psn_class class,
+                                    uint32_t first_frame, uint32_t last_frame)
+{
+    const struct psn_sender *s = port.id ? psn_gaps_sender(w->f->psn_gaps, port, class) : NULL;
+    if (!s)
+        return ANSWER_NOT_SENT;
+    if (s->gap_frame > first_frame)
+        return ANSWER_MAY_BE_LOST;
+    return s->last_frame < last_frame ? ANSWER_SILENT : ANSWER_NOT_SENT;
+}
+
+static enum psn_class class_of(enum question_kind kind)
+{
+    switch (kind) {
+    case QUESTION_ARP:
+    case QUESTION_ND:
+    case QUESTION_ECHO:
+    case QUESTION_LARGE:
+    case QUESTION_DHCP:
+        return PSN_DATA;
+    case QUESTION_SMP:
+        return PSN_SMI;
+    default:
+        return PSN_GSI;
+    }
+}
+
+/* The port that has announced the address. Id 0: not known. */
+static struct port holder_of(const struct watch *w, const struct question *q)
+{
+    struct ip ip = ip_of_key(q->key.about);
+    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, (uint32_t)q->key.requester, &ip);
+    const struct endport *port = n ? endports_by_gid(w->f->endports, w->p->at.interface,
+                                                     n->lladdr + LLADDR_GID)
+                                   : NULL;
+    return port && port->lid ? port_lid(w->p->at.interface, port->lid) : (struct port){0};
+}
+
+/* The end of a directed route. */
+static struct port end_of_route(const struct question *q)
+{
+    const uint8_t *about = q->key.about;
+    return port_of_route((uint16_t)q->key.subnet, be32(q->key.who + SMP_KEY_AGENT), about + 1,
+                         about[0]);
+}
+
+static struct port answerer_of(const struct watch *w, const struct question *q)
+{
+    if (q->key.kind == QUESTION_ARP || q->key.kind == QUESTION_ND)
+        return holder_of(w, q);
+    if (q->key.kind == QUESTION_SMP && q->key.about[0] != SMP_BY_LID)
+        return end_of_route(q);
+    return q->peer < LID_MULTICAST_FIRST ? port_lid((uint16_t)q->key.subnet, q->peer)
+                                         : (struct port){0};
+}
+
+enum answer_seen question_seen(const struct watch *w, const struct question *q)
+{
+    return question_answer_of(w, answerer_of(w, q), class_of(q->key.kind), q->first_frame,
+                              q->since_frame);
+}
+
+/* ---- events that are taken back */
+
+void question_may_take_back(const struct watch *w, struct port port, enum psn_class class,
+                            uint32_t first_frame)
+{
+    struct doubts *all = &w->questions->doubts;
+    const struct psn_sender *s = psn_gaps_sender(w->f->psn_gaps, port, class);
+    const struct link_event *e = w->sink->last;
+    if (!s || !e)
+        return;
+    for (unsigned i = 0; i < all->count; i++)
+        if (all->list[i].event == e)
+            return;
+    if (all->count < DOUBTS_MAX)
+        all->list[all->count++] = (struct doubtful){e, s, s->last_frame, first_frame, e->count - 1};
+}
+
+void question_doubt(const struct watch *w, const struct question *q)
+{
+    question_may_take_back(w, answerer_of(w, q), class_of(q->key.kind), q->first_frame);
+}
+
+void watch_doubts(const struct watch *w)
+{
+    struct doubts *all = &w->questions->doubts;
+    for (unsigned i = all->count; i-- > 0;) {
+        const struct doubtful d = all->list[i];
+        if (d.sender->last_frame == d.last_frame)
+            continue;
+        all->list[i] = all->list[--all->count];
+        if (d.sender->gap_frame > d.first_frame)
+            watch_take_back(w, d.event, d.count);
+    }
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Answers that come, but not always: pings of which some have no reply, and ARP requests that are
+ * answered only when they are repeated. The port that is to answer must show no gap in its PSNs, so
+ * it has not sent what is missing (answerers.c).
+ */
+#include "analysis/echo.h"
+#include "analysis/question.h"
+#include "analysis/unanswered.h"
+#include "model/mix.h"
+
+/* ---- pings */
+
+/* A reply may take 3 s; so long a request is kept. A tenth of the pings is lost, and some. */
+enum { PAIRS = 1 << 7, KEPT = 16, REPLY_MS = 3000, PAUSE_MS = 10000 };
+enum { LOST_MIN = 5, ASKED_MIN = 20, LOST_PART = 10 };
+
+struct ping_pair {
+    uint64_t hash; /* 0: unused */
+    struct {
+        uint64_t number; /* 0: unused, or answered */
+        int64_t ms;
+        uint32_t frame;
+    } kept[KEPT];
+    uint64_t early[KEPT]; /* replies that were captured before their requests */
+    int64_t last_ms;
+    uint32_t asked, lost, first_frame; /* first_frame: of the first that was lost */
+    uint32_t in_a_row;
+    uint8_t next, next_early;
+};
+
+/* Caches. */
+struct lossy {
+    struct ping_pair pings[PAIRS];
+    struct retried_pair {
+        uint64_t hash;
+        uint32_t times, first_frame;
+    } retried[PAIRS];
+};
+
+struct lossy *lossy_new(void)
+{
+    return g_new0(struct lossy, 1);
+}
+
+static uint64_t hash_of(const struct watch *w, const struct ip *from, const struct ip *to)
+{
+    uint64_t h = mix_two(0, packet_link_key(w->p), from->length);
+    return mix_gid(mix_gid(h, from->bytes), to->bytes) | 1;
+}
+
+/* Any gap: also of a connection, or of what a port sends to others. */
+static bool has_gap(const struct watch *w, struct port port, uint32_t since)
+{
+    const struct psn_sender *s = psn_gaps_sender(w->f->psn_gaps, port, PSN_DATA);
+    return s && s->any_gap_frame > since;
+}
+
+APART static void some_lost(const struct watch *w, const struct echo *e, struct ping_pair *p)
+{
+    const struct port to = port_lid(w->p->at.interface, w->p->ib.dlid);
+    uint32_t first = p->first_frame, lost = p->lost, asked = p->asked;
+    p->asked = p->lost = 0;
+    const struct port from = port_lid(w->p->at.interface, w->p->ib.slid);
+    if (has_gap(w, to, first) || has_gap(w, from, first) || !question_hears_sender(w))
+        return;
+    struct sender who = sender_at(w, w->p->ib.slid, &e->from);
+    struct event_key key = event_key(w, EVENT_ECHO_UNANSWERED, NULL, NULL,
+                                     UINT64_C(1) << 32 | packet_link_key(w->p));
+    char target[SENDER_TEXT_SIZE];
+    memcpy(key.who, e->from.bytes, e->from.length);
+    memcpy(key.about, e->to.bytes, e->to.length);
+    watch_no_copy(w, &key);
+    watch_event(w, &key, &who, first,
+                "%u of %u pings to %s have no reply, the first in frame %u; others between them "
+                "have one",
+                lost, asked, ip_text(target, &e->to), first);
+}
+
+/* The oldest request leaves: had it a reply? */
+static void leave(struct ping_pair *p, unsigned i, int64_t ms)
+{
+    bool is_lost = p->kept[i].number != 0;
+    if (is_lost && ms - p->kept[i].ms < REPLY_MS)
+        return; /* they come too fast */
+    p->asked++;
+    p->in_a_row = is_lost ? p->in_a_row + 1 : 0;
+    if (is_lost && !p->lost++)
+        p->first_frame = p->kept[i].frame;
+}
+
+static bool has_reply(const struct ping_pair *p, uint64_t number)
+{
+    for (unsigned i = 0; i < KEPT; i++)
+        if (p->early[i] == number)
+            return true;
+    return false;
+}
+
+static void requested(const struct watch *w, const struct echo *e)
+{
+    uint64_t hash = hash_of(w, &e->from, &e->to);
+    struct ping_pair *p = &w->lossy->pings[hash >> 32 & (PAIRS - 1)];
+    int64_t ms = watch_ms(w);
+    if (p->hash != hash || ms < p->last_ms || ms - p->last_ms > PAUSE_MS)
+        *p = (struct ping_pair){.hash = hash};
+    p->last_ms = ms;
+    unsigned i = p->next++ % KEPT;
+    if (p->kept[i].frame)
+        leave(p, i, ms);
+    p->kept[i].number = has_reply(p, e->number) ? 0 : e->number;
+    p->kept[i].ms = ms;
+    p->kept[i].frame = w->p->at.frame;
+    if (p->in_a_row >= QUESTION_ASKED) /* the target is away: echo.c */
+        p->asked = p->lost = 0;
+    if (p->lost >= LOST_MIN && p->asked >= ASKED_MIN && p->lost * LOST_PART >= p->asked)
+        some_lost(w, e, p);
+}
+
+void lossy_ping_answered(const struct watch *w, const struct ip *from, const struct ip *to,
+                         uint64_t number)
+{
+    uint64_t hash = hash_of(w, from, to);
+    struct ping_pair *p = &w->lossy->pings[hash >> 32 & (PAIRS - 1)];
+    if (p->hash != hash)
+        return;
+    for (unsigned i = 0; i < KEPT; i++)
+        if (p->kept[i].number == number) {
+            p->kept[i].number = 0;
+            return;
+        }
+    p->early[p->next_early++ % KEPT] = number;
+}
+
+void watch_lossy_pings(const struct watch *w, const struct echo *e)
+{
+    if (e->request)
+        requested(w, e);
+    else
+        lossy_ping_answered(w, &e->to, &e->from, e->number);
+}
+
+/* ---- ARP */
+
+enum { RETRIED_TIMES = 5, RETRY_MS = 500 };
+
+APART static void only_repeated(const struct watch *w, const struct question *q,
+                                const struct retried_pair *p)
+{
+    struct ip from = ip_of_key(q->key.who), to = ip_of_key(q->key.about);
+    struct sender who = sender_at(w, q->lid, &from);
+    const struct event_key key = event_key(w, EVENT_ARP_UNANSWERED, q->key.who, q->key.about,
+                                           UINT64_C(1) << 32 | q->key.requester);
+    char target[SENDER_TEXT_SIZE];
+    if (has_gap(w, w->p->src, p->first_frame))
+        return;
+    watch_event(w, &key, &who, p->first_frame,
+                "its ARP requests for %s are answered only when it repeats them: %u times in a row "
+                "since frame %u; broadcasts may be lost on the way",
+                ip_text(target, &to), p->times, p->first_frame);
+}
+
+void watch_retried(const struct watch *w, const struct question *q)
+{
+    struct ip from = ip_of_key(q->key.who), to = ip_of_key(q->key.about);
+    uint64_t hash = hash_of(w, &from, &to);
+    struct retried_pair *p = &w->lossy->retried[hash >> 32 & (PAIRS - 1)];
+    bool is_retried = q->asked > 1 && q->last_ms - q->first_ms >= RETRY_MS;
+    if (p->hash != hash || !is_retried)
+        *p = (struct retried_pair){.hash = hash};
+    if (!is_retried)
+        return;
+    if (!p->times++)
+        p->first_frame = q->first_frame;
+    if (p->times >= RETRIED_TIMES)
+        only_repeated(w, q, p);
+}
+
+/* ---- addresses that are wanted, and never free */
+
+/* A port that looks whether an address is free (RFC 5227 2.1.1, RFC 4862 5.4), and who has it. */
+enum { SEEKERS = 64, WANTED_MAX = 3, ANSWERED_MS = 5000, SEEK_MS = 60000 };
+
+struct seeker {
+    uint64_t port; /* 0: unused */
+    struct ip wanted;
+    int64_t ms;
+    uint32_t frame, first_frame;
+    uint8_t holder[GID_SIZE]; /* that answers */
+    unsigned times;           /* addresses that it has answered for */
+    bool answered;            /* the last one is counted */
+};
+
+struct seekers {
+    struct seeker all[SEEKERS];
+    unsigned n;
+};
+
+struct seekers *seekers_new(void)
+{
+    return g_new0(struct seekers, 1);
+}
+
+static struct seeker *seeker_of(const struct watch *w, struct port port)
+{
+    return &w->seekers->all[(port.id * 31 >> 3 ^ port.id) % SEEKERS];
+}
+
+void watch_wanted(const struct watch *w, const struct ip *ip)
+{
+    struct seeker *s = seeker_of(w, w->p->src);
+    int64_t ms = watch_ms(w);
+    if (s->port != w->p->src.id || ms < s->ms || ms - s->ms > SEEK_MS)
+        *s = (struct seeker){.port = w->p->src.id, .first_frame = w->p->at.frame};
+    w->seekers->n++;
+    if (!ip_same(&s->wanted, ip)) {
+        if (!s->answered) /* the one before was free */
+            s->times = 0;
+        if (!s->times)
+            s->first_frame = w->p->at.frame;
+        s->answered = false;
+    }
+    s->wanted = *ip;
+    s->ms = ms;
+    s->frame = w->p->at.frame;
+}
+
+APART static void never_free(const struct watch *w, const struct seeker *s)
+{
+    struct sender who = sender_of_lid(w, port_to_lid((struct port){s->port}));
+    char gid[GID_TEXT];
+    const struct event_key key = event_key(w, EVENT_DUPLICATE_IP, s->holder, NULL,
+                                           UINT64_C(2) << 32 | who.lid);
+    watch_event(w, &key, &who, s->first_frame,
+                "it finds no free address: GID %s has answered for each of the %u that it has "
+                "looked for since frame %u",
+                text_of_gid(gid, s->holder), s->times, s->first_frame);
+}
+
+/* The answer of a port whose link-layer address this is. */
+static void held(const struct watch *w, struct seeker *s, const uint8_t *lladdr)
+{
+    s->answered = true;
+    if (memcmp(s->holder, lladdr + LLADDR_GID, GID_SIZE) != 0)
+        s->times = 0;
+    memcpy(s->holder, lladdr + LLADDR_GID, GID_SIZE);
+    if (++s->times >= WANTED_MAX)
+        never_free(w, s);
+}
+
+void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladdr)
+{
+    for (unsigned i = 0; w->seekers->n && i < SEEKERS; i++) {
+        struct seeker *s = &w->seekers->all[i];
+        if (s->port && s->port != w->p->src.id && !s->answered && ip_same(&s->wanted, ip) &&
+            port_interface((struct port){s->port}) == w->p->at.interface &&
+            watch_ms(w) - s->ms <= ANSWERED_MS)
+            held(w, s, lladdr);
+    }
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which port is at the end of a directed route: its NodeInfo says so (IBA 14.2.5.3). A cable may
+ * have been moved since, so it is not known from the request of another NodeInfo until its answer,
+ * nor if requests of the subnet manager are missing since, as its PSNs show, or a response to none.
+ *
+ * And the responses of a port in their order: one with a lower PSN that follows within a second was
+ * overtaken, and one with the PSN and the transaction ID of another is a copy of it.
+ */
+#include "analysis/smps.h"
+
+enum { ROUTES = 1 << 10, REQUESTS_MAX = 8, LATE_PSNS = 64, LATE_MS = 1000 };
+
+/* A cache: a route that is overwritten by another counts as not seen before. */
+struct route_seen {
+    uint64_t id; /* 0: unused */
+    uint64_t guid;
+    uint32_t frame; /* of the NodeInfo; 0: none */
+    bool asked;     /* again since then */
+    bool down;      /* a port there was reported as not Active any more */
+    uint8_t next;   /* in the ring of requests */
+    bool has_requests;
+    uint64_t requests[REQUESTS_MAX]; /* their transaction IDs */
+};
+
+struct routes_seen {
+    struct route_seen all[ROUTES];
+    struct route_seen *now; /* that of the packet in this frame, with this transaction ID */
+    uint32_t frame;
+    uint64_t tid;
+};
+
+struct routes_seen *routes_seen_new(void)
+{
+    return g_new0(struct routes_seen, 1);
+}
+
+static uint32_t agent_of(const struct smp *s)
+{
+    return (uint32_t)(s->mad.tid >> 32);
+}
+
+static struct route_seen *find_route(const struct watch *w)
+{
+    const struct smp *s = &w->p->mad.smp;
+    if (!s->directed || !s->initial_path)
+        return NULL;
+    uint64_t id =
+        port_of_route(w->p->at.interface, agent_of(s), s->initial_path + 1, s->hop_count).id;
+    struct route_seen *r = &w->routes->all[id % ROUTES];
+    if (r->id != id)
+        *r = (struct route_seen){.id = id};
+    return r;
+}
+
+/* NULL: no directed route. Several watchers of a packet ask. */
+static struct route_seen *route_of(const struct watch *w)
+{
+    struct routes_seen *all = w->routes;
+    if (all->frame != w->p->at.frame || all->tid != w->p->mad.mad.tid) {
+        all->now = find_route(w);
+        all->frame = w->p->at.frame;
+        all->tid = w->p->mad.mad.tid;
+    }
+    return all->now;
+}
+
+static void note_request(struct route_seen *r, const struct smp *s)
+{
+    r->requests[r->next++ % REQUESTS_MAX] = s->mad.tid;
+    r->has_requests = true;
+}
+
+void watch_route(const struct watch *w)
+{
+    const struct smp *s = &w->p->mad.smp;
+    struct node_info n;
+    struct route_seen *r = route_of(w);
+    if (!r || packet_is_corrupt(w->p))
+        return;
+    if (!(s->mad.method & MAD_RESPONSE))
+        note_request(r, s);
+    if (s->mad.attribute != SMP_NODE_INFO)
+        return;
+    if (s->mad.method == SMP_GET) {
+        r->asked = true;
+    } else if (smp_says(s) && smp_node_info(s, &n) == WIRE_OK) {
+        r->guid = n.port_guid;
+        r->frame = w->p->at.frame;
+        r->asked = false;
+    }
+}
+
+/* A request is no response. */
+static bool is_requested(const struct route_seen *r, const struct mad *mad)
+{
+    if (!(mad->method & MAD_RESPONSE))
+        return true;
+    for (unsigned i = 0; i < REQUESTS_MAX; i++)
+        if (r->requests[i] == mad->tid)
+            return true;
+    return !r->has_requests;
+}
+
+bool route_is_known(const struct watch *w, uint64_t *guid)
+{
+    const struct route_seen *r = route_of(w);
+    *guid = r ? r->guid : 0;
+    if (!r || !r->frame)
+        return !r || !r->asked;
+    const struct port manager = port_of_route(w->p->at.interface, agent_of(&w->p->mad.smp), NULL,
+                                              0);
+    const struct psn_sender *sent = psn_gaps_sender(w->f->psn_gaps, manager, PSN_SMI);
+    return !r->asked && is_requested(r, &w->p->mad.mad) && (!sent || sent->gap_frame <= r->frame);
+}
+
+void route_is_down(const struct watch *w)
+{
+    struct route_seen *r = route_of(w);
+    if (r)
+        r->down = true;
+}
+
+bool route_was_down(const struct watch *w)
+{
+    struct route_seen *r = route_of(w);
+    bool was_down = r && r->down;
+    if (r)
+        r->down = false;
+    return was_down;
+}
+
+uint64_t route_number(const struct watch *w)
+{
+    const struct route_seen *r = route_of(w);
+    return r ? r->id : 0;
+}
+
+bool smp_is_old(const struct watch *w, struct smp_order *o)
+{
+    uint32_t psn = w->p->ib.psn;
+    uint64_t tid = w->p->mad.mad.tid;
+    int64_t ms = watch_ms(w);
+    for (unsigned i = 0; i < SMP_ORDER; i++)
+        if (o->recent[i].known && o->recent[i].psn == psn && o->recent[i].tid == tid)
+            return true;
+    const struct smp_seen *last = &o->recent[o->last];
+    int32_t by = psn_distance(last->psn, psn);
+    if (last->known && by < 0 && by > -LATE_PSNS && ms - last->ms <= LATE_MS)
+        return true;
+    o->last = (uint8_t)((o->last + 1) % SMP_ORDER);
+    o->recent[o->last] = (struct smp_seen){tid, ms, psn, true};
+    return false;
+}
