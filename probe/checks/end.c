@@ -154,6 +154,12 @@ static void report_not_asked(struct target *t)
     g_free(advice);
 }
 
+static bool has_lost(const struct target *t)
+{
+    const struct tally_form sum = tally_sum(&t->peer->tally);
+    return sum.packets > sum.responses;
+}
+
 static void report_unanswered(struct target *t)
 {
     const struct tally *all = &t->peer->tally;
@@ -161,8 +167,7 @@ static void report_unanswered(struct target *t)
              connections = tally_requests(all, TALLY_CONNECTION);
     if (echoes && !tally_answered(all, TALLY_ECHO))
         report_no_echo(t, echoes);
-    else if (echoes && t->peer->announced && !t->peer->asked &&
-             !tally_has_loss(all, TALLY_RESOLUTION))
+    else if (echoes && t->peer->announced && !t->peer->asked && !has_lost(t))
         report_not_asked(t);
     if (connections && !tally_answered(all, TALLY_CONNECTION))
         results_stage(t->results, "peer.connections", OUTCOME_INCONCLUSIVE,

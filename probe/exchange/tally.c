@@ -71,14 +71,6 @@ unsigned tally_requests(const struct tally *t, enum tally_kind kind)
     return n;
 }
 
-bool tally_has_loss(const struct tally *t, enum tally_kind kind)
-{
-    bool has = false;
-    for (unsigned i = 0; i < t->n; i++)
-        has |= t->forms[i].kind == kind && (t->forms[i].late || t->forms[i].never);
-    return has;
-}
-
 bool tally_echoes_are_hopeless(const struct tally *t, unsigned tried)
 {
     return tally_requests(t, TALLY_ECHO) >= tried && !tally_answered(t, TALLY_ECHO);

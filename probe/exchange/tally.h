@@ -50,8 +50,6 @@ unsigned tally_answered(const struct tally *t, enum tally_kind kind);
  */
 enum { ECHOES_OVER_UD = 4, ECHOES_IN_ALL = 6 };
 bool tally_echoes_are_hopeless(const struct tally *t, unsigned tried);
-/* True if a request of that kind needed a retry, or was never answered. */
-bool tally_has_loss(const struct tally *t, enum tally_kind kind);
 /* Sums of all forms; packets and responses: only of forms that the peer responds to. */
 struct tally_form tally_sum(const struct tally *t);
 

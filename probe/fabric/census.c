@@ -59,7 +59,7 @@ static void differ(struct target *t, enum rule_number rule, const struct mc_memb
     snprintf(wanted, sizeof wanted, "%s 0x%x, as the broadcast group", name, expected);
     snprintf(found, sizeof found, "%s 0x%x", name, actual);
     results_received(t->results, "the record of %s", mgid);
-    results_add(t->results, rule, OUTCOME_FAIL, wanted, found);
+    results_add_number(t->results, rule, wanted, found, name, actual);
 }
 
 struct compared_attribute {

@@ -208,6 +208,38 @@ void results_add_connection(struct results *r, enum rule_number rule, enum outco
     add_finding(r, &f);
 }
 
+void results_add_number(struct results *r, enum rule_number rule, const char *expected,
+                        const char *actual, const char *name, uint64_t value)
+{
+    char cause[CAUSE_TEXT], number[24];
+    struct finding f = {.rule = rule,
+                        .outcome = OUTCOME_FAIL,
+                        .expected = expected,
+                        .actual = actual,
+                        .entity = "",
+                        .reason = "",
+                        .name = name,
+                        .value = &value};
+    g_snprintf(number, sizeof number, "%" G_GUINT64_FORMAT, value);
+    const struct failure failure = {.rule = rule,
+                                    .expected = expected,
+                                    .actual = actual,
+                                    .message = "",
+                                    .service_id = "",
+                                    .chaddr = "",
+                                    .client_id = "",
+                                    .cause = finding_cause(&f, cause),
+                                    .value = number};
+    const char *reason = deviations_reason(r->known, &failure);
+    if (reason) {
+        f.outcome = OUTCOME_DEVIATION;
+        f.reason = reason;
+    }
+    if (r->held) /* it would outlive the number */
+        f.value = NULL;
+    add_finding(r, &f);
+}
+
 void results_add_sure(struct results *r, enum rule_number rule, enum outcome outcome,
                       const char *expected, const char *actual)
 {

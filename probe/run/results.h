@@ -44,6 +44,9 @@ void results_add(struct results *r, enum rule_number rule, enum outcome outcome,
 /* The same for a result of a connection; service_id: as in struct failure. */
 void results_add_connection(struct results *r, enum rule_number rule, enum outcome outcome,
                             const char *expected, const char *actual, const char *service_id);
+/* A failure about a number, whose name is that of the checks' findings: "packet life time". */
+void results_add_number(struct results *r, enum rule_number rule, const char *expected,
+                        const char *actual, const char *name, uint64_t value);
 /* The same for a result that does not depend on which station the peer is: it is never held. */
 void results_add_sure(struct results *r, enum rule_number rule, enum outcome outcome,
                       const char *expected, const char *actual);
