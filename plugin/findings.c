@@ -19,9 +19,8 @@ static int hf_ipoib_rule_expected = -1, hf_ipoib_rule_actual = -1, hf_ipoib_rule
 static int hf_ipoib_rule_explain = -1, hf_ipoib_rule_sender = -1, hf_ipoib_rule_frame = -1,
            hf_ipoib_rule_mark = -1, hf_ipoib_note_id = -1, hf_ipoib_note = -1;
 static int hf_ipoib_rule_violated = -1, hf_ipoib_rule_advice = -1, hf_ipoib_rule_known = -1,
-           hf_ipoib_rule_suspected = -1, hf_ipoib_rule_other_frame = -1, hf_ipoib_rule_flow_frame = -1,
-           hf_ipoib_rule_unless = -1,
-           hf_ipoib_noted = -1;
+           hf_ipoib_rule_suspected = -1, hf_ipoib_rule_other_frame = -1,
+           hf_ipoib_rule_flow_frame = -1, hf_ipoib_rule_unless = -1, hf_ipoib_noted = -1;
 static int ett_ipoib_conformance = -1, ett_ipoib_finding = -1;
 
 /* One expert field for each rule, so that its severity can be changed in the preferences. */
@@ -98,10 +97,9 @@ static void add_result_items(proto_tree *tree, tvbuff_t *tvb, const struct findi
     bool is_suspected = f->outcome == OUTCOME_SUSPECTED;
     add_text(tree, is_suspected ? hf_ipoib_rule_unless : hf_ipoib_rule_reason, tvb, f->reason);
     if (is_suspected)
-        proto_item_set_generated(
-            proto_tree_add_uint(tree,
-                                f->by_flow ? hf_ipoib_rule_flow_frame : hf_ipoib_rule_other_frame,
-                                tvb, 0, 0, f->other_frame));
+        proto_item_set_generated(proto_tree_add_uint(
+            tree, f->by_flow ? hf_ipoib_rule_flow_frame : hf_ipoib_rule_other_frame, tvb, 0, 0,
+            f->other_frame));
 }
 
 static void add_rule_items(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
@@ -130,10 +128,9 @@ static char *message(packet_info *pinfo, const struct finding *f)
     if (*f->expected)
         wmem_strbuf_append_printf(text, ", expected %s", f->expected);
     if (f->other_frame)
-        wmem_strbuf_append_printf(text,
-                                  f->by_flow ? ", of a flow that is IPoIB's since frame %u"
-                                             : " as in frame %u",
-                                  f->other_frame);
+        wmem_strbuf_append_printf(
+            text, f->by_flow ? ", of a flow that is IPoIB's since frame %u" : " as in frame %u",
+            f->other_frame);
     char sender[SENDER_TEXT_SIZE];
     if (*sender_text(sender, f->sender))
         wmem_strbuf_append_printf(text, ", sent by %s", sender);

@@ -97,6 +97,15 @@ static bool has_reply(const struct ping_pair *p, uint64_t number)
     return false;
 }
 
+/* A host of the link has forwarded it: a gateway, or a load balancer. */
+static bool is_asked(const struct ping_pair *p, uint64_t number)
+{
+    for (unsigned i = 0; i < KEPT; i++)
+        if (p->kept[i].number == number)
+            return true;
+    return false;
+}
+
 static void requested(const struct watch *w, const struct echo *e)
 {
     uint64_t hash = hash_of(w, &e->from, &e->to);
@@ -105,6 +114,8 @@ static void requested(const struct watch *w, const struct echo *e)
     if (p->hash != hash || ms < p->last_ms || ms - p->last_ms > PAUSE_MS)
         *p = (struct ping_pair){.hash = hash};
     p->last_ms = ms;
+    if (is_asked(p, e->number))
+        return;
     unsigned i = p->next++ % KEPT;
     if (p->kept[i].frame)
         leave(p, i, ms);

@@ -82,7 +82,6 @@ struct group_qkeys {
         uint8_t mgid[GID_SIZE];
         uint32_t qkey, frame; /* frame 0: unused */
         uint16_t subnet, lid; /* of the member */
-        uint16_t mlid;
     } all[GROUP_QKEYS];
 };
 
@@ -103,33 +102,8 @@ APART static void two_qkeys(const struct watch *w, const struct group_qkey *old,
         qkey, text_of_gid(group, old->mgid), sender_text(text, &other), old->qkey);
 }
 
-APART static void two_mlids(const struct watch *w, const struct group_qkey *old, uint16_t mlid)
-{
-    struct sender who = requester_of(w), other = sender_of_lid(w, old->lid);
-    char group[GID_TEXT], text[SENDER_TEXT_SIZE];
-    const struct event_key key = key_of(w, &who, old->mgid, 0x301);
-    watch_event(w, &key, &who, old->frame,
-                "the SA gives it the LID 0x%04x of the group %s; to %s it gave 0x%04x: they do not "
-                "receive each other's packets until both have one",
-                mlid, text_of_gid(group, old->mgid), sender_text(text, &other), old->mlid);
-}
-
-/*
- * A group that is created again may have another LID. It exists since the other member joined if
- * that is a member still, nobody has left, and the SM has not asked it to join again.
- */
-static bool is_still_member(const struct watch *w, const struct group_qkey *old)
-{
-    const struct group *g = groups_find(w->f->groups, w->p->at.interface, old->mgid);
-    const struct endport *port = endports_by_lid(w->f->endports, w->p->at.interface, old->lid);
-    const struct member *m = g && port ? groups_member(w->f->groups, g, port) : NULL;
-    return m && m->join_state && g->last_left_frame < old->frame &&
-           port->reregister_frame < old->frame &&
-           endport_requests_are_complete_since(port, old->frame);
-}
-
 /* Members that joined at another time may have another one, if the group was created again. */
-static void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey, uint16_t mlid)
+static void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey)
 {
     struct group_qkey *g = &w->group_qkeys->all[mix_gid(0, mgid) >> 32 & (GROUP_QKEYS - 1)];
     uint16_t lid = port_to_lid(w->p->dst);
@@ -137,13 +111,8 @@ static void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey
                  memcmp(g->mgid, mgid, GID_SIZE) == 0;
     if (known && g->lid != lid && g->qkey != qkey)
         two_qkeys(w, g, qkey);
-    if (known && g->lid != lid && g->mlid != mlid && is_still_member(w, g))
-        two_mlids(w, g, mlid);
-    *g = (struct group_qkey){.qkey = qkey,
-                             .frame = w->p->at.frame,
-                             .subnet = w->p->at.interface,
-                             .lid = lid,
-                             .mlid = mlid};
+    *g = (struct group_qkey){
+        .qkey = qkey, .frame = w->p->at.frame, .subnet = w->p->at.interface, .lid = lid};
     memcpy(g->mgid, mgid, GID_SIZE);
 }
 
@@ -152,7 +121,7 @@ static void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey
 static void watch_join(const struct watch *w, const struct sa_transaction *q, const uint8_t *record)
 {
     if (q->join)
-        watch_qkey(w, record + MCM_MGID, be32(record + MCM_QKEY), be16(record + MCM_MLID));
+        watch_qkey(w, record + MCM_MGID, be32(record + MCM_QKEY));
     if (q->join & ~record[MCM_SCOPE_JOIN])
         other_join(w, q, record);
     if (q->mtu && q->mtu != (record[MCM_MTU] & 0x3f))

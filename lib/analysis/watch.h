@@ -141,7 +141,7 @@ void watch_operational_vls(const struct watch *w); /* headers.c */
 void watch_headers(const struct watch *w);
 void watch_grh(const struct watch *w);
 void watch_reply_lid(const struct watch *w);
-void watch_ip_header(const struct watch *w); /* the packet has IP */
+void watch_ip_header(const struct watch *w);    /* the packet has IP */
 void watch_ip(const struct watch *w);           /* ip.c; the packet has IP */
 void watch_mad_requests(const struct watch *w); /* mads.c */
 void watch_same_again(const struct watch *w);   /* repeated.c */

@@ -169,8 +169,8 @@ struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
 
 /*
  * The SA answers, maybe from another LID than before. Its port may have several (IBA 4.1.3), which
- * differ in the low bits: it answers from the one that was asked, and its GSI goes on counting. Then
- * it has not moved.
+ * differ in the low bits: it answers from the one that was asked, and its GSI goes on counting.
+ * Then it has not moved.
  */
 void subnet_sa_answers(struct subnet *s, const struct port *src, uint32_t psn);
 /*

@@ -189,7 +189,8 @@ void text_put_headline(const struct text *t)
     put_number(t->out, failed, "problem");
     g_string_append(t->out, failed && open ? ", " : "");
     put_number(t->out, open, "open question");
-    if (!failed && !open && !t->checked->trouble)
+    bool but = state && strstr(state, ", but "); /* "reachable, but packets are lost" */
+    if (!failed && !open && !t->checked->trouble && !but)
         g_string_append_printf(t->out, "%sno problem found", state ? ", " : "");
     g_string_append_c(t->out, '\n');
 }

@@ -146,11 +146,11 @@ static void report_not_asked(struct target *t)
 {
     uint16_t own = t->link->transport->facts.lid;
     char *advice = advice_look_at_multicast(t->link, records_get_switch_lid(t, own), own);
-    results_stage(t->results, "peer.broadcast", OUTCOME_INCONCLUSIVE, "",
+    results_stage(t->results, "peer.broadcast", OUTCOME_NOTED, "",
                   "it replied to echo requests only after the probe had announced its address by "
-                  "unicast, and no request for that address arrived: packets to the group may not "
-                  "reach this port");
-    results_advise(t->results, "%s", advice);
+                  "unicast, and no request for that address arrived: it remembers the address from "
+                  "an earlier test, or packets to the group do not reach this port");
+    results_advise(t->results, "test with another unused address; if the same: %s", advice);
     g_free(advice);
 }
 
@@ -208,17 +208,16 @@ void end_report_loss(struct target *t, bool watched)
     const struct checked_requests *q = &t->results->checked->requests;
     uint64_t lost = numbers_is_slow(t) ? 0 : q->lost;
     bool many = lost >= LOST_SHOWN && lost * 100 > (uint64_t)q->packets * PERCENT_SHOWN,
-         two = watched && lost >= 2 && lost * 100 > (uint64_t)q->packets * PERCENT_JUDGED;
-    if (lost >= 2 && lost * 100 > (uint64_t)q->packets * PERCENT_SAID)
-        set_lossy(t);
-    if (!many && !two)
+         some = lost >= 2 && lost * 100 > (uint64_t)q->packets * PERCENT_SAID,
+         most = lost >= (watched ? 2 : LOST_SHOWN) &&
+                lost * 100 > (uint64_t)q->packets * PERCENT_JUDGED;
+    if (!many && !some)
         return;
     char *text = g_strdup_printf("%u of %u requests lost (%u %%)", q->lost, q->packets,
                                  percent_of(q->lost, q->packets));
-    if (watched || lost * 100 > (uint64_t)q->packets * PERCENT_JUDGED)
+    set_lossy(t);
+    if (most || (watched && many))
         report_judged_loss(t, text, watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
-    else
-        set_lossy(t);
     t->results->checked->remark = text;
 }
 

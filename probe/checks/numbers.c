@@ -46,8 +46,7 @@ static char *peer_text(const struct target *t)
     if (q->lost)
         g_string_append_printf(text, ", %u of %u packets lost", q->lost, q->packets);
     else
-        g_string_append(text, q->never ? "; of the kinds that it answers, no packet lost"
-                                       : ", no packet lost");
+        g_string_append(text, q->never ? "; no other packet lost" : ", no packet lost");
     add_times(text, "; round trip (min/median/99 %)", name_of_ud(t), &t->peer->over_ud);
     add_times(text, t->peer->over_ud.n ? "," : "; round trip (min/median/99 %)", "over RC",
               &t->peer->over_rc);

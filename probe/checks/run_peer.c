@@ -221,10 +221,17 @@ static void report_own_address(struct target *t, const char *interface)
                        t->peer->lid);
 }
 
-/* The user asked for checks that need the address. */
+/* The user asked for checks that need the address; or does not know what is not done without. */
 static void report_unused_source(struct target *t)
 {
     const struct own_address *s = &t->link->source;
+    if (!s->given && !t->run->options->why && !t->yield &&
+        transport_can(t->link->transport, HAS_OWN_QP)) {
+        results_stage(t->results, "peer.source", OUTCOME_NOTED, "",
+                      "not tested: IP packets and their sizes, and whether this port receives what "
+                      "the peer sends to the group");
+        results_advise(t->results, "ipoib-probe --source ADDRESS %s  # an unused address", t->name);
+    }
     bool other = s->ipv6 != t->ipv6;
     if (s->given && (!s->usable || other) && transport_can(t->link->transport, HAS_OWN_QP))
         results_stage(t->results, "peer.source", OUTCOME_INCONCLUSIVE,

@@ -73,6 +73,7 @@ bool why_link_closed(struct diagnosis *d);
 bool why_other_route(struct diagnosis *d);
 bool why_own_address(struct diagnosis *d);
 bool why_old_entry(struct diagnosis *d);
+bool why_wrong_path(struct diagnosis *d);
 /* A peer whose address is known (known_peer.c). */
 bool why_both_limited(struct diagnosis *d);
 bool why_other_partition(struct diagnosis *d);

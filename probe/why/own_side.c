@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "hca/pkeys.h"
+#include "hca/records.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/records.h"
 #include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostnet.h"
@@ -267,4 +269,22 @@ bool why_old_entry(struct diagnosis *d)
     text_ip(d->t->ipv6, d->t->ip, ip);
     return diagnosis_holds(d, g_strdup_printf("it has %s, and the reply says %s", cached, now),
                            g_strdup_printf("ip neigh del %s dev %s", ip, d->interface));
+}
+
+/* The kernel sends where the SA's path leads. */
+bool why_wrong_path(struct diagnosis *d)
+{
+    const struct peer *peer = d->t->peer;
+    const struct transport *transport = d->t->link->transport;
+    struct sa_response a;
+    if (!peer->known || !peer->lid || peer->has_competing ||
+        !transport_can(transport, CAN_QUERY_SA))
+        return false;
+    bool found = records_get_path(d->t, peer->lladdr + LLADDR_GID, &a) == SA_SUCCESS;
+    uint16_t lid = found ? be16(a.records->data + PATH_DLID) : peer->lid;
+    sa_response_clear(&a);
+    return (lid ^ peer->lid) >> transport->facts.lmc &&
+           diagnosis_holds(
+               d, g_strdup_printf("to LID %u, and the peer replies from LID %u", lid, peer->lid),
+               g_strdup("see the log of the subnet manager; let it sweep again"));
 }

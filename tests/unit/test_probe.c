@@ -486,7 +486,7 @@ static void check_requests(const struct outcome_of_run *o, bool late, bool lost)
     assert_string_equal(first->id, "peer.numbers");
     assert_string_equal(o->checked.lead, "peer.numbers");
     says(first->text, " requests: ");
-    says(first->text, lost ? " packets lost" : "no packet lost");
+    says(first->text, lost ? " packets lost" : " packet lost");
 }
 
 /* The peer's replies take 0.1 ms, the SA's 0.2 ms. Each busy answer counts. */

@@ -49,7 +49,7 @@ try "the peer has an old address of this host" deaf_ping
 elsewhere() { ip netns add pod; ip -n n1 link set ib1 netns pod; on1 0 --why -d vqib1 10.0.0.3; local s=$?; on1 1 --why 10.0.0.3 && says peer.own-side '^fail .*this host has no IPoIB interface there: none on vqib'; s=$((s+$?))
     ip -n pod link set ib1 netns n1; ip -n n1 addr add 10.0.0.2/24 dev ib1; ip -n n1 link set ib1 up; fabric_link 1 ib1; ip netns del pod; return $s; }
 try "this host's interface is in another network namespace" elsewhere
-deaf_here() { fresh; fabric_rewrite s0.2 'if lrh+2=c000 drop'; on1 2 --source 10.0.0.77 10.0.0.3 && says peer.broadcast '^inconclusive it replied to echo requests only after'; local s=$?
+deaf_here() { fresh; fabric_rewrite s0.2 'if lrh+2=c000 drop'; on1 0 --source 10.0.0.77 10.0.0.3 && says peer.broadcast '^noted it replied to echo requests only after'; local s=$?
     fabric_rewrite s0.2 off; on1 0 --source 10.0.0.78 10.0.0.3; return $((s+$?)); }
 try "packets to the group do not reach this port" deaf_here
 no_echo() { fabric_on 2 sysctl -qw net.ipv4.icmp_echo_ignore_all=1; on1 2 --source 10.0.0.77 10.0.0.3 && says peer.echo "^inconclusive it answers none of [1-6] echo requests: it drops ICMP echo, has no route back, or "; local s=$?
