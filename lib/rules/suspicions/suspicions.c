@@ -10,6 +10,7 @@ enum { SUSPICIONS_MAX = 256 };
 
 struct suspicions {
     struct suspicion *all; /* array of SUSPICIONS_MAX; NULL: not used so far */
+    unsigned waiting[SUSPECTED_KINDS];
     unsigned n;
     struct group_traffic traffic;
 };
@@ -117,9 +118,10 @@ void suspicions_raise(const struct check_context *s, const struct suspicion *new
     report_one(s, new, false);
     if (!all->all)
         all->all = g_new0(struct suspicion, SUSPICIONS_MAX);
-    if (all->n < SUSPICIONS_MAX)
+    if (all->n < SUSPICIONS_MAX) {
         all->all[all->n++] = *new;
-    else
+        all->waiting[new->which]++;
+    } else
         report_one(s, new, true);
 }
 
@@ -131,6 +133,7 @@ static bool is_about(const struct suspicion *one, const struct group *g, enum tr
 
 static void remove_at(struct suspicions *all, unsigned i)
 {
+    all->waiting[all->all[i].which]--;
     memmove(&all->all[i], &all->all[i + 1], (all->n - i - 1) * sizeof *all->all);
     all->n--;
 }
@@ -139,7 +142,7 @@ bool suspicions_see(struct suspicions *all, const struct group *g, const uint8_t
                     enum traffic_value which, uint32_t value)
 {
     bool explains = false;
-    for (unsigned i = 0; i < all->n;) {
+    for (unsigned i = 0; all->waiting[which] && i < all->n;) {
         struct suspicion *one = &all->all[i];
         bool about = is_about(one, g, which);
         bool other = !sgid || memcmp(one->sgid, sgid, GID_SIZE) != 0;
