@@ -244,7 +244,7 @@ static void report_unused_source(struct target *t)
 /* --why runs no checks: without more requests it would not see that packets are lost. */
 static void measure_loss(struct target *t)
 {
-    enum { REQUESTS = 20 };
+    enum { REQUESTS = 10 };
     for (unsigned i = 0; i < REQUESTS && t->peer->by_unicast && !target_ended(t); i++)
         exchange_run(t, &(struct request){.grh = t->peer->needs_grh}, 1);
 }

@@ -195,12 +195,15 @@ static void ask_group_again(struct diagnosis *d)
     }
 }
 
-/* The kernel's route leads there: with -d or --pkey it may lead elsewhere. */
+/*
+ * The kernel's route leads there: with -d or --pkey it may lead elsewhere. Without a reply the
+ * kernel would forget a neighbour entry, which is evidence for the next run too.
+ */
 static bool asks_kernel(const struct diagnosis *d)
 {
     const struct choice *c = d->t->link->choice;
     const struct options *o = d->t->run->options;
-    return c && d->interface && !c->other_route && !o->device && !o->pkey;
+    return c && !d->known && d->interface && !c->other_route && !o->device && !o->pkey;
 }
 
 void questions_ask(struct diagnosis *d)
