@@ -47,13 +47,12 @@ static void begin(const struct watch *w, struct lid_owner *o, const uint8_t *gid
 static void has_lid(const struct watch *w, const uint8_t *gid, uint16_t lid)
 {
     struct lid_owner *o = owner_of(w, lid);
-    if (!is_of(w, o, lid)) {
-        begin(w, o, gid, lid);
-    } else if (memcmp(o->first, gid, GID_SIZE) == 0) {
+    bool known = is_of(w, o, lid), same = known && memcmp(o->first, gid, GID_SIZE) == 0;
+    if (!known || (!same && o->route == route_number(w))) {
+        begin(w, o, gid, lid); /* or another node is at the end of the route */
+    } else if (same) {
         if (o->frame && is_settled(w, o))
             two_ports(w, o);
-    } else if (o->route == route_number(w)) {
-        begin(w, o, gid, lid); /* another node is at the end of the route */
     } else if (!o->frame || memcmp(o->second, gid, GID_SIZE) != 0) {
         memcpy(o->second, gid, GID_SIZE);
         o->ns = w->p->at.ns;

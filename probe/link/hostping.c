@@ -93,7 +93,7 @@ static bool is_reply(const struct ping_request *p, const uint8_t *bytes, size_t 
 static bool take_reply(const struct ping_request *p)
 {
     uint8_t bytes[256];
-    union address from;
+    union address from = {.v6 = {0}};
     socklen_t size = sizeof from;
     ssize_t n;
     while ((n = recvfrom(p->fd, bytes, sizeof bytes, 0, &from.any, &size)) > 0) {
