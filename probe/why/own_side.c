@@ -283,7 +283,7 @@ bool why_wrong_path(struct diagnosis *d)
     bool found = records_get_path(d->t, peer->lladdr + LLADDR_GID, &a) == SA_SUCCESS;
     uint16_t lid = found ? be16(a.records->data + PATH_DLID) : peer->lid;
     sa_response_clear(&a);
-    return (lid ^ peer->lid) >> transport->facts.lmc &&
+    return lid && (lid ^ peer->lid) >> transport->facts.lmc &&
            diagnosis_holds(
                d, g_strdup_printf("to LID %u, and the peer replies from LID %u", lid, peer->lid),
                g_strdup("see the log of the subnet manager; let it sweep again"));
