@@ -154,12 +154,6 @@ static void report_not_asked(struct target *t)
     g_free(advice);
 }
 
-static bool has_lost(const struct target *t)
-{
-    const struct tally_form sum = tally_sum(&t->peer->tally);
-    return sum.packets > sum.responses;
-}
-
 static void report_unanswered(struct target *t)
 {
     const struct tally *all = &t->peer->tally;
@@ -167,7 +161,7 @@ static void report_unanswered(struct target *t)
              connections = tally_requests(all, TALLY_CONNECTION);
     if (echoes && !tally_answered(all, TALLY_ECHO))
         report_no_echo(t, echoes);
-    else if (echoes && t->peer->announced && !t->peer->asked && !has_lost(t))
+    else if (echoes && t->peer->announced && !t->peer->asked && !tally_lost(all))
         report_not_asked(t);
     if (connections && !tally_answered(all, TALLY_CONNECTION))
         results_stage(t->results, "peer.connections", OUTCOME_INCONCLUSIVE,
@@ -244,8 +238,7 @@ void end_report(struct target *t)
         return;
     if (there)
         report_unanswered(t);
-    /* Replies of a peer that ended are missing too: only those that came after a retry show loss.
-     */
+    /* Of a peer that ended replies are missing too: only those after a retry show loss. */
     if (there || sum.late >= LOST_SHOWN)
         end_report_loss(t, false);
 }

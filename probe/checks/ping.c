@@ -54,13 +54,6 @@ static bool uses_connections(const struct target *t, const char *interface)
     return connected;
 }
 
-/* What loses the probe's requests loses pings too. */
-static bool loses_packets(const struct target *t)
-{
-    const struct tally_form sum = tally_sum(&t->peer->tally);
-    return sum.packets > sum.responses + 1;
-}
-
 static void report_unresolved(struct target *t, const char *interface)
 {
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
@@ -114,7 +107,7 @@ static void try_ping(struct target *t, const char *interface)
     if (p.answered)
         results_stage(t->results, stage, OUTCOME_PASS, "",
                       "this host's ping is answered in %.2f ms", p.ms);
-    else if (p.sent && loses_packets(t))
+    else if (p.sent && tally_lost(&t->peer->tally) > 1) /* pings are lost too */
         results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                       "this host's ping is not answered, and replies to the probe are lost too");
     else if (p.sent && !*t->run->stop)

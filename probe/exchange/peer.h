@@ -75,9 +75,8 @@ struct peer {
     char no_connection[160]; /* why the last REQ got no REP and no REJ; "": it got one */
     struct tally tally;
     struct response_times response_times;
-    /* Of the probe's own address: the peer requested it; it was announced to the peer by unicast.
-     */
-    bool asked, announced;
+    bool asked;                        /* it requested the probe's own address */
+    bool announced;                    /* that address was announced to it by unicast */
     bool fragments;                    /* a fragment of an echo reply over UD has arrived */
     struct latencies over_ud, over_rc; /* round-trip times of requests, by how the request went */
 };

@@ -89,3 +89,9 @@ struct tally_form tally_sum(const struct tally *t)
     }
     return sum;
 }
+
+unsigned tally_lost(const struct tally *t)
+{
+    const struct tally_form sum = tally_sum(t);
+    return sum.packets - sum.responses;
+}

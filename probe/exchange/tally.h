@@ -50,6 +50,8 @@ unsigned tally_answered(const struct tally *t, enum tally_kind kind);
  */
 enum { ECHOES_OVER_UD = 4, ECHOES_IN_ALL = 6 };
 bool tally_echoes_are_hopeless(const struct tally *t, unsigned tried);
+/* Packets without a response, of forms that the peer responds to. */
+unsigned tally_lost(const struct tally *t);
 /* Sums of all forms; packets and responses: only of forms that the peer responds to. */
 struct tally_form tally_sum(const struct tally *t);
 
