@@ -271,6 +271,14 @@ bool why_old_entry(struct diagnosis *d)
                            g_strdup_printf("ip neigh del %s dev %s", ip, d->interface));
 }
 
+/* Otherwise the peer announces the GID of another port, and the path to that one is right. */
+static bool is_at_its_lid(const struct peer *peer, struct target *t)
+{
+    uint8_t guid[8];
+    return !records_get_port_guid(t, guid) &&
+           memcmp(guid, peer->lladdr + LLADDR_GID + 8, sizeof guid) == 0;
+}
+
 /* The kernel sends where the SA's path leads. */
 bool why_wrong_path(struct diagnosis *d)
 {
@@ -283,7 +291,7 @@ bool why_wrong_path(struct diagnosis *d)
     bool found = records_get_path(d->t, peer->lladdr + LLADDR_GID, &a) == SA_SUCCESS;
     uint16_t lid = found ? be16(a.records->data + PATH_DLID) : peer->lid;
     sa_response_clear(&a);
-    return lid && (lid ^ peer->lid) >> transport->facts.lmc &&
+    return lid && (lid ^ peer->lid) >> transport->facts.lmc && is_at_its_lid(peer, d->t) &&
            diagnosis_holds(
                d, g_strdup_printf("to LID %u, and the peer replies from LID %u", lid, peer->lid),
                g_strdup("see the log of the subnet manager; let it sweep again"));
