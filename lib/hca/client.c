@@ -104,6 +104,7 @@ static bool put_query(struct umad_sa *sa, const struct sa_query *q)
     mad[MAD_METHOD] = q->method;
     put32(mad + MAD_TID + 4, ++sa->transaction);
     put16(mad + MAD_ATTRIBUTE, q->attribute);
+    put32(mad + MAD_MODIFIER, q->modifier);
     put64(mad + SA_SM_KEY, q->sm_key);
     put64(mad + SA_COMPONENT_MASK, q->mask);
     memcpy(mad + SA_DATA, q->record, SA_DATA_SIZE);

@@ -11,6 +11,7 @@
 struct sa_query {
     uint8_t method;
     uint16_t attribute;
+    uint32_t modifier; /* AttributeModifier; 0 but for tables that IBA 15.2.5 names */
     uint64_t mask, sm_key;
     uint8_t record[SA_DATA_SIZE];
 };

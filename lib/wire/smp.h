@@ -111,7 +111,7 @@ enum {
 /* PortState; in a Set, 0 means no change, and Init is not allowed */
 enum { PORT_NO_CHANGE = 0, PORT_DOWN = 1, PORT_INIT = 2, PORT_ARMED = 3, PORT_ACTIVE = 4 };
 /* CapabilityMask bits */
-enum { PORT_CAP_IS_SM = 1 << 1, PORT_CAP_CM = 1 << 16 };
+enum { PORT_CAP_IS_SM = 1 << 1, PORT_CAP_SM_DISABLED = 1 << 10, PORT_CAP_CM = 1 << 16 };
 
 struct port_info {
     /*

@@ -8,6 +8,7 @@
 #include "hca/mcgroup.h"
 #include "hca/records.h"
 #include "model/hash.h"
+#include "probe/fabric/members.h"
 #include "probe/fabric/stages.h"
 #include "probe/link/groups.h"
 #include "probe/link/hostif.h"
@@ -30,9 +31,7 @@ enum group_kind { KIND_IPV4, KIND_SOLICITED, KIND_IPV6, KIND_FOREIGN, KINDS };
 struct census {
     unsigned groups, ipoib, other_partition;
     unsigned kinds[KINDS];
-    bool members_known;
-    unsigned without_member; /* valid if members_known is set */
-    char no_members[160];    /* otherwise: why not */
+    GPtrArray *mgids; /* of the groups, in the SA's order */
     unsigned mlids;
     bool broadcast;   /* the link's broadcast group */
     bool all_routers; /* 224.0.0.2 or ff02::2 */
@@ -142,6 +141,7 @@ static void assess_group(struct target *t, struct census *c, const uint8_t *reco
 {
     struct mc_member m = mc_member_read(record);
     c->groups++;
+    g_ptr_array_add(c->mgids, (gpointer)(record + MCM_MGID));
     c->kinds[kind_of(m.mgid)]++;
     count_mlid(c, m.mlid);
     if (!mgid_is_ipoib(m.mgid))
@@ -186,36 +186,12 @@ static struct switches query_switches(struct target *t)
     return s;
 }
 
-/*
- * Counts the groups without a member. An SA with its SM_Key returns a record for each member. The
- * table may be large: it is requested only if few MLIDs are left.
- */
-static void count_members(struct target *t, struct census *c)
-{
-    static const uint8_t none[GID_SIZE];
-    struct sa_query q = {
-        .method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD, .sm_key = t->link->sm_key};
-    struct sa_response a;
-    const uint8_t *record;
-    g_strlcpy(c->no_members, "the SA discloses them only with its SM_Key", sizeof c->no_members);
-    if (!t->link->sm_key)
-        return;
-    GHashTable *with_member = g_hash_table_new(hash_gid, mgid_equal);
-    enum sa_result result = sa_query_send(t, &q, &a);
-    c->members_known = result == SA_SUCCESS;
-    g_strlcpy(c->no_members, sa_failure_text(t, result, a.status), sizeof c->no_members);
-    for (uint32_t i = 0; c->members_known && (record = sa_record(&a, i, MCM_SIZE)); i++)
-        if (memcmp(record + MCM_PORT_GID, none, GID_SIZE) != 0)
-            g_hash_table_add(with_member, (gpointer)(record + MCM_MGID));
-    guint n = g_hash_table_size(with_member);
-    c->without_member = c->groups > n ? c->groups - n : 0;
-    t->link->memberless = c->members_known ? c->without_member : 0;
-    g_hash_table_destroy(with_member);
-    sa_response_clear(&a);
-}
+#define MEMBERLESS_ADVICE                                                                          \
+    "the partition configuration has them, or the SM keeps them, as OpenSM does if a port joins "  \
+    "in two ways and leaves in one: remove them there, or restart or update the SM"
 
 /* What to do if MLIDs run out: it depends on the groups that take most of them. */
-static const char *mlid_advice(const struct census *c)
+static const char *mlid_advice(const struct census *c, const struct group_members *m)
 {
     static const char *const of_kind[KINDS] = {
         [KIND_IPV4] =
@@ -230,15 +206,9 @@ static const char *mlid_advice(const struct census *c)
     enum group_kind most = KIND_IPV4;
     for (unsigned i = 0; i < KINDS; i++)
         most = c->kinds[i] > c->kinds[most] ? (enum group_kind)i : most;
-    if (c->members_known && c->without_member > c->kinds[most] / 2)
-        return "groups without a member take most: the partition configuration has them, or the SM keeps them, as OpenSM does if a port joins in two ways and leaves in one: remove them there, or restart or update the SM";
+    if (m->known && m->without > c->kinds[most] / 2)
+        return "groups without a member take most: " MEMBERLESS_ADVICE;
     return of_kind[most];
-}
-
-static char *members_text(const struct census *c)
-{
-    return c->members_known ? g_strdup_printf("; %u without a member", c->without_member)
-                            : g_strdup_printf("; their members are not known: %s", c->no_members);
 }
 
 static char *switches_text(const struct target *t, const struct switches *s)
@@ -250,15 +220,15 @@ static char *switches_text(const struct target *t, const struct switches *s)
 }
 
 /* The table of switches is optional (IBA 15.2.4). */
-static int census_outcome(const struct switches *s, bool full)
+static int census_outcome(const struct switches *s, bool full, bool memberless)
 {
     return full                                      ? OUTCOME_FAIL
-           : s->result == SA_SUCCESS                 ? OUTCOME_PASS
+           : s->result == SA_SUCCESS                 ? memberless ? OUTCOME_NOTED : OUTCOME_PASS
            : sa_is_unsupported(s->result, s->status) ? OUTCOME_NOTED
                                                      : OUTCOME_INCONCLUSIVE;
 }
 
-static void report_census(struct target *t, const char *id, struct census *c)
+static void report_routers(struct target *t, const struct census *c)
 {
     results_received(t->results, "%u groups of IPoIB", c->ipoib);
     results_add(
@@ -266,15 +236,27 @@ static void report_census(struct target *t, const char *id, struct census *c)
         c->all_routers
             ? "the all-router group exists: a router, or a host that has asked for one, made it"
             : "there is no all-router group");
+}
+
+static void report_census(struct target *t, const char *id, struct census *c)
+{
+    report_routers(t, c);
     struct switches s = query_switches(t);
     unsigned limit = s.smallest ? s.smallest : MLIDS_OF_IBA;
     bool full = (uint64_t)c->mlids * 100 >= (uint64_t)limit * MLID_LIMIT_PERCENT;
+    struct group_members m;
     if (full)
-        count_members(t, c);
-    char *members = full ? members_text(c) : g_strdup(""), *switches = switches_text(t, &s);
+        members_count(t, c->groups, &m);
+    else
+        members_sample(t, c->mgids, &m);
+    bool memberless = !full && members_lack_mostly(&m);
+    char *members = members_text(&m, full || memberless), *switches = switches_text(t, &s);
+    t->link->memberless = full && m.known ? m.without : 0;
     results_stage(
-        t->results, id, census_outcome(&s, full),
-        full ? mlid_advice(c) : sa_failure_advice(s.result, s.status),
+        t->results, id, census_outcome(&s, full, memberless),
+        full         ? mlid_advice(c, &m)
+        : memberless ? "leaked groups: " MEMBERLESS_ADVICE
+                     : sa_failure_advice(s.result, s.status),
         "%u groups, %u of IPoIB (%u of other partitions), %u MLIDs of %u%s; %u for IPv4, %u solicited-node, %u other IPv6, %u not of IPoIB%s",
         c->groups, c->ipoib, c->other_partition, c->mlids, limit, switches, c->kinds[KIND_IPV4],
         c->kinds[KIND_SOLICITED], c->kinds[KIND_IPV6], c->kinds[KIND_FOREIGN], members);
@@ -319,7 +301,7 @@ static bool stage_census(struct target *t, const char *id)
 {
     struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
     struct sa_response a;
-    struct census c = {0};
+    struct census c = {.mgids = g_ptr_array_new()};
     results_sent(t->results, "SA GetTable MCMemberRecord");
     enum sa_result result = sa_query_send(t, &q, &a);
     char *why = g_strdup(sa_failure_text(t, result, a.status)); /* report_census() queries too */
@@ -331,6 +313,7 @@ static bool stage_census(struct target *t, const char *id)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(result, a.status),
                       "the groups cannot be listed: %s", why);
     g_free(why);
+    g_ptr_array_unref(c.mgids);
     sa_response_clear(&a);
     return true;
 }

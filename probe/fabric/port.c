@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The lower stages: port, subnet manager, partition. See run_fabric.c. */
+/* The lower stages: port and partition; sm.c has that of the subnet manager. See run_fabric.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -60,160 +60,6 @@ static bool stage_port_state(struct target *t, const char *id)
                        w.stat);
         return false;
     }
-}
-
-/* ---- the subnet manager */
-
-static void report_dead_sa(struct target *t, const char *id, enum sa_result result, uint16_t status)
-{
-    unsigned lid = t->link->transport->facts.sm_lid;
-    struct port_words w;
-    advice_name_port(t->link, &w);
-    if (result == SA_NO_RESPONSE)
-        results_stage(t->results, id, OUTCOME_FAIL, "", "the SA at LID %u does not answer", lid);
-    else
-        results_stage(t->results, id, OUTCOME_FAIL, "", "%s", sa_failure_text(t, result, status));
-    results_advise(
-        t->results,
-        "sminfo %s %u; if it answers, packets of this port are lost: perfquery %s; if not, "
-        "start the subnet manager. A standby takes over after about a minute; the next "
-        "sweep corrects a wrong SM LID of the port",
-        w.diags, lid, w.diags);
-}
-
-/* Nothing that depends on the SA can work. */
-static void report_no_sa(struct target *t, const char *id, enum sa_result result, uint16_t status)
-{
-    unsigned lid = t->link->transport->facts.sm_lid;
-    if (result == SA_ERROR)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "cannot query the SA: %s",
-                      sa_failure_text(t, result, status));
-    else if (result == SA_BUSY)
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(result, status),
-                      "the SA at LID %u is busy", lid);
-    else if (result == SA_NO_RESPONSE && t->run->sa.slow[0])
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
-                      "try again later; if the SA stays slow, check the load of its host", "%s",
-                      t->run->sa.slow);
-    else
-        report_dead_sa(t, id, result, status);
-}
-
-static const char *sm_state_name(uint8_t state)
-{
-    /* IBA 14.2.5.13 */
-    static const char *const names[] = {"not active", "discovering", "standby", "master"};
-    return state < G_N_ELEMENTS(names) ? names[state] : "in an unknown state";
-}
-
-static void add_sm(GString *out, const uint8_t *record)
-{
-    const uint8_t *info = record + SM_RECORD_INFO;
-    uint8_t state = info[SM_INFO_PRIORITY_STATE] & 0xf;
-    g_string_append_printf(out, "%s%016" G_GINT64_MODIFIER "x at LID %u: %s, priority %u",
-                           out->len ? "; " : "", be64(info + SM_INFO_GUID), be16(record),
-                           sm_state_name(state), info[SM_INFO_PRIORITY_STATE] >> 4);
-}
-
-/* Counts the master SMs and describes all SMs. */
-static unsigned count_masters(struct target *t, const struct sa_response *a, GString *words)
-{
-    unsigned masters = 0;
-    const uint8_t *record;
-    for (uint32_t i = 0; (record = sa_record(a, i, SM_RECORD_SIZE)) != NULL; i++) {
-        if ((record[SM_RECORD_INFO + SM_INFO_PRIORITY_STATE] & 0xf) == SM_MASTER) {
-            masters++;
-            t->link->sm_guid = be64(record + SM_RECORD_INFO + SM_INFO_GUID);
-        }
-        add_sm(words, record);
-    }
-    return masters;
-}
-
-static void report_masters(struct target *t, const char *id, unsigned masters, const char *words)
-{
-    unsigned lid = t->link->transport->facts.sm_lid;
-    if (masters > 1)
-        results_stage(
-            t->results, id, OUTCOME_FAIL,
-            "two masters: the subnet was split, or two subnets were joined; end one of them",
-            "the SA at LID %u answers; subnet managers: %s", lid, words);
-    else
-        results_stage(t->results, id, masters ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
-                      masters ? "" : "see the SM's log: its list does not have the SM itself",
-                      "the SA at LID %u answers; subnet managers: %s%s", lid,
-                      masters ? "" : "no master is listed; ", words);
-}
-
-static void report_sms(struct target *t, const char *id, const struct sa_response *a)
-{
-    char text[40];
-    GString *words = g_string_new(NULL);
-    unsigned masters = count_masters(t, a, words);
-    if (!words->len)
-        g_string_assign(words, "none listed");
-    snprintf(text, sizeof text, "%u master%s", masters, masters == 1 ? "" : "s");
-    results_received(t->results, "%s", words->str);
-    report_masters(t, id, masters, words->str);
-    results_add(t->results, R_SM_ONE_MASTER, masters == 1 ? OUTCOME_PASS : OUTCOME_FAIL,
-                "one master", text);
-    g_string_free(words, TRUE);
-}
-
-/* OpenSM lists the SMs to every requester; but an SA need not have the table (IBA 15.2.4). */
-static void report_no_list(struct target *t, const char *id, enum sa_result result, uint16_t status)
-{
-    bool optional = sa_is_unsupported(result, status);
-    const char *why = sa_failure_text(t, result, status);
-    results_received(t->results, "%s", why);
-    results_stage(t->results, id, optional ? OUTCOME_NOTED : OUTCOME_INCONCLUSIVE,
-                  optional ? "this table is optional: look for a second master with sminfo"
-                           : sa_failure_advice(result, status),
-                  "the SA at LID %u answers; the subnet managers cannot be listed: %s",
-                  t->link->transport->facts.sm_lid, why);
-    results_add(t->results, R_SM_ONE_MASTER, OUTCOME_INCONCLUSIVE, "one master", why);
-}
-
-static void report_lmc(struct target *t)
-{
-    char text[60];
-    unsigned lmc = t->link->transport->facts.lmc;
-    snprintf(text, sizeof text, "LMC %u: %u LID%s, each with a path of its own", lmc, 1u << lmc,
-             lmc ? "s" : "");
-    results_received(t->results, "%s", text);
-    results_add(t->results, R_SM_LMC_PATHS, lmc ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
-}
-
-static void list_sms(struct target *t, const char *id)
-{
-    struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_SM_INFO_RECORD};
-    struct sa_response a;
-    results_sent(t->results, "SA GetTable SMInfoRecord");
-    enum sa_result result = sa_query_send(t, &q, &a);
-    if (result == SA_SUCCESS)
-        report_sms(t, id, &a);
-    else
-        report_no_list(t, id, result, a.status);
-    report_lmc(t);
-    sa_response_clear(&a);
-}
-
-static bool stage_sm(struct target *t, const char *id)
-{
-    struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
-    struct sa_response a;
-    enum sa_result result = sa_query_send(t, &q, &a);
-    bool answered = sa_has_answered(result);
-    char *why = g_strdup(sa_failure_text(t, result, a.status)); /* list_sms() queries too */
-    if (answered)
-        list_sms(t, id);
-    else
-        report_no_sa(t, id, result, a.status);
-    if (answered && result != SA_SUCCESS)
-        results_withhold_stage(t->results, "ClassPortInfo, which every SA has: %s", why);
-    g_free(why);
-    sa_response_clear(&a);
-    return answered && !t->run->stopped;
 }
 
 /* ---- the partition */
@@ -297,8 +143,8 @@ static const struct stage_of_fabric stages[] = {
      .run = stage_port_state},
     {.id = "fabric.sm",
      .looks_at = "the SA answers, and there is one master SM",
-     .sends = "SA Get ClassPortInfo, GetTable SMInfoRecord",
-     .run = stage_sm,
+     .sends = "SA Get ClassPortInfo, GetTable SMInfoRecord and PortInfoRecord",
+     .run = stage_sm_run,
      .transport = CAN_QUERY_SA,
      RULES(R_SM_ONE_MASTER, R_SM_LMC_PATHS)},
     {.id = "fabric.pkey",

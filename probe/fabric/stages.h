@@ -31,6 +31,9 @@ extern const struct stage_table port_stages, group_stages, host_stages, wanted_g
     census_stages, own_group_stages, group_attribute_stages, own_address_stages, neighbour_stages,
     number_stages, known_fault_stages;
 
+/* The stage fabric.sm, of port_stages. */
+bool stage_sm_run(struct target *t, const char *id);
+
 /* The stages of all tables, in order; NULL after the last one. */
 const struct stage_of_fabric *fabric_stage_at(unsigned i);
 

@@ -25,6 +25,18 @@ enum {
     NODE_RECORD_SIZE = 108
 };
 
+/*
+ * IBA 15.2.5.3: LID, port, options, PortInfo. Bit 31 of the AttributeModifier: those match whose
+ * CapabilityMask has the request's bits, and perhaps others.
+ */
+enum {
+    PORT_RECORD_INFO = 4,
+    PORT_RECORD_CAPABILITY_MASK = PORT_RECORD_INFO + PORT_INFO_CAPABILITY_MASK,
+    PORT_RECORD_SIZE = PORT_RECORD_INFO + 64,
+    PORT_RECORD_HAS_CAPABILITY_MASK = 1 << 7
+};
+#define PORT_RECORD_MATCH_BITS 0x80000000u
+
 /* IBA 15.2.5.7: LID, reserved, SwitchInfo */
 enum {
     SWITCH_RECORD_INFO = 4,

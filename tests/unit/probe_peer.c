@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "probe/checks/checks.h"
+#include "probe/link/port_records.h"
 #include "probe/link/message.h"
 #include "sa_answer.h"
 #include "wire/put.h"
@@ -630,6 +631,24 @@ static void put_table_mgid(const struct fake *f, unsigned i, uint8_t *mgid)
     }
 }
 
+/* The ports with IsSM (IBA 15.2.5.3): that of LID 1, and perhaps one that the table of SMs lacks.
+ */
+static uint16_t respond_ports(const struct fake *f, const struct sa_query *q, struct sa_response *a)
+{
+    enum { CAPABILITY_MASK = 4 + 20, MATCH_BITS = 1 << 7, SIZE = 72 };
+    uint8_t record[SIZE] = {0};
+    a->stride = SIZE;
+    if (q->mask != MATCH_BITS || q->modifier != 0x80000000 ||
+        be32(q->record + CAPABILITY_MASK) != 2)
+        return 0x0200; /* invalid: the probe asks for nothing else */
+    for (unsigned i = 0; i < (f->unlisted_sm ? 2u : 1u); i++) {
+        put16(record, i ? f->unlisted_sm : 1);
+        put32(record + CAPABILITY_MASK, i && f->unlisted_cap ? f->unlisted_cap : 2);
+        g_byte_array_append(a->records, record, sizeof record);
+    }
+    return 0;
+}
+
 /*
  * Tables: SMInfoRecord (IBA 15.2.5.10, 14.2.5.13), SwitchInfoRecord (15.2.5.7, 14.2.5.4),
  * MCMemberRecord.
@@ -645,6 +664,8 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
         SWITCH_LID = 3
     };
     uint8_t record[56] = {0};
+    if (q->attribute == SA_PORT_INFO_RECORD)
+        return respond_ports(f, q, a);
     unsigned n = q->attribute == SM       ? f->masters
                  : q->attribute == SWITCH ? f->mlids > 0
                                           : MAX(f->groups, f->lists_none ? 0 : 1);
@@ -665,6 +686,9 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
             if (q->sm_key && i >= f->memberless)
                 memcpy(record + MCM_PORT_GID, own_gid, 16);
             put16(record + MCM_MLID, (uint16_t)(MLID + 1 + i));
+            if (q->attribute == SA_MC_MEMBER_RECORD && (q->mask & MCM_HAS_MGID) &&
+                memcmp(record + MCM_MGID, q->record + MCM_MGID, 16) != 0)
+                continue;
         }
         g_byte_array_append(a->records, record, a->stride);
     }

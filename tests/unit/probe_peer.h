@@ -132,7 +132,9 @@ struct fake {
     bool lists_none; /* the table of groups is empty */
     /* How many of these groups are solicited-node groups, or no IPoIB groups, or have no member. */
     unsigned solicited, foreign, memberless;
-    uint16_t group_pkey; /* of their records; 0: that of the broadcast group */
+    uint16_t unlisted_sm;  /* LID of a port with IsSM that the table of SMs lacks */
+    uint32_t unlisted_cap; /* its CapabilityMask; 0: IsSM alone */
+    uint16_t group_pkey;   /* of their records; 0: that of the broadcast group */
     bool refuses_send_only;
     bool makes_groups; /* it creates and deletes one group of the probe's, made */
     struct {

@@ -75,6 +75,8 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.solicited = as->solicited;
     fake.foreign = as->foreign;
     fake.memberless = as->memberless;
+    fake.unlisted_sm = as->unlisted_sm;
+    fake.unlisted_cap = as->unlisted_cap;
     fake.group_pkey = as->group_pkey;
     fake.refuses_send_only = as->refuses_send_only;
     fake.ipv6 = as->ipv6;
@@ -227,12 +229,13 @@ static void interrupted_leaves_are_confirmed(void **state)
 }
 
 /*
- * Whichever request the SA refuses, a stage says so with the status. Two refusals change nothing:
- * the SM_Key is not needed, and the SA must refuse that a SendOnlyNonMember makes a group.
+ * Whichever request the SA refuses, a stage says so with the status. Three refusals change nothing:
+ * the SM_Key is not needed, the SA must refuse that a SendOnlyNonMember makes a group, and it need
+ * not find ports by their CapabilityMask.
  */
 static void what_is_refused_is_said(void **state)
 {
-    enum { WITHOUT_EFFECT = 2 };
+    enum { WITHOUT_EFFECT = 3 };
     unsigned silent = 0;
     (void)state;
     struct run_of_all whole = run_all(0, SA_REFUSES_ONE);
@@ -402,6 +405,24 @@ static void two_masters(void **state)
     forget(&l);
 }
 
+/* An SM that the master does not know: IsSM without IsSMdisabled (IBA 14.2.5.6). */
+static void an_unlisted_sm_is_said(void **state)
+{
+    struct looked l;
+    (void)state;
+    look(&l, "fabric.sm", &(struct fake){.masters = 1, .unlisted_sm = 7});
+    assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
+    says(l.stage->text, "the port with LID 7 says that a subnet manager runs on it too");
+    says(l.stage->advice, "smpquery");
+    forget(&l);
+    look(&l, "fabric.sm", &(struct fake){.masters = 2, .unlisted_sm = 2});
+    assert_null(strstr(l.stage->text, "it too"));
+    forget(&l);
+    look(&l, "fabric.sm", &(struct fake){.masters = 1, .unlisted_sm = 7, .unlisted_cap = 0x402});
+    assert_int_equal(l.stage->outcome, OUTCOME_PASS);
+    forget(&l);
+}
+
 static void send_only_is_refused(void **state)
 {
     struct looked l;
@@ -507,6 +528,28 @@ static void advice_fits_the_groups(void **state)
         assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
         says(l.stage->text, all[i].text);
         says(l.stage->advice, all[i].advice);
+        forget(&l);
+    }
+}
+
+/* Many groups: some of them are asked for their members. */
+static void leaked_groups_are_noted(void **state)
+{
+    static const struct {
+        struct fake as;
+        bool noted;
+    } all[] = {{{.groups = 100, .memberless = 80}, true},
+               {{.groups = 100, .memberless = 10}, false},
+               {{.groups = 60, .memberless = 60}, false}}; /* few: no queries for them */
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        look(&l, "fabric.census", &all[i].as);
+        assert_int_equal(l.stage->outcome, all[i].noted ? OUTCOME_NOTED : OUTCOME_PASS);
+        assert_int_equal(
+            strstr(l.stage->text, "of 8 groups that were asked for, 7 have no member") != NULL,
+            all[i].noted);
+        assert_int_equal(strstr(l.stage->advice, "leaked groups: ") != NULL, all[i].noted);
         forget(&l);
     }
 }
@@ -634,9 +677,11 @@ int main(void)
         cmocka_unit_test(without_verbs_it_is_not_judged),
         cmocka_unit_test(two_masters),
         cmocka_unit_test(send_only_is_refused),
+        cmocka_unit_test(an_unlisted_sm_is_said),
         cmocka_unit_test(groups_of_other_partitions),
         cmocka_unit_test(mlids_run_out),
         cmocka_unit_test(advice_fits_the_groups),
+        cmocka_unit_test(leaked_groups_are_noted),
         cmocka_unit_test(invalid_mtu_is_not_used),
         cmocka_unit_test(host_fails),
         cmocka_unit_test(subscriptions_end),
