@@ -16,15 +16,24 @@
 #include "probe/run/target.h"
 #include "wire/put.h"
 
-static void report_dead_sa(struct target *t, const char *id, enum sa_result result, uint16_t status)
+/* The port with the SM's LID has ended its SM, or this port's SM LID is old. */
+static void report_absent_sa(struct target *t, const char *id, uint16_t status)
+{
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    results_stage(t->results, id, OUTCOME_FAIL, "", "%s", sa_failure_text(t, SA_ABSENT, status));
+    results_advise(t->results,
+                   "smpquery %s nodedesc %u: start the subnet manager there; or if another one "
+                   "runs, restart that: its sweep corrects this port's SM LID",
+                   w.diags, t->link->transport->facts.sm_lid);
+}
+
+static void report_silent_sa(struct target *t, const char *id)
 {
     unsigned lid = t->link->transport->facts.sm_lid;
     struct port_words w;
     advice_name_port(t->link, &w);
-    if (result == SA_NO_RESPONSE)
-        results_stage(t->results, id, OUTCOME_FAIL, "", "the SA at LID %u does not answer", lid);
-    else
-        results_stage(t->results, id, OUTCOME_FAIL, "", "%s", sa_failure_text(t, result, status));
+    results_stage(t->results, id, OUTCOME_FAIL, "", "the SA at LID %u does not answer", lid);
     results_advise(
         t->results,
         "sminfo %s %u; if it answers, packets of this port are lost: perfquery %s; if not, "
@@ -47,8 +56,10 @@ static void report_no_sa(struct target *t, const char *id, enum sa_result result
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
                       "try again later; if the SA stays slow, check the load of its host", "%s",
                       t->run->sa.slow);
+    else if (result == SA_NO_RESPONSE)
+        report_silent_sa(t, id);
     else
-        report_dead_sa(t, id, result, status);
+        report_absent_sa(t, id, status);
 }
 
 static const char *sm_state_name(uint8_t state)

@@ -191,6 +191,13 @@ bool why_sa_silent(struct diagnosis *d)
 {
     struct port_words w;
     advice_name_port(d->t->link, &w);
+    if (sa_fails(d, false) && d->t->run->sa.failure == SA_ABSENT)
+        return diagnosis_holds(
+            d, g_strdup_printf("%s: it has ended, or this port's SM LID is old", d->link_error),
+            g_strdup_printf(
+                "smpquery %s nodedesc %u: start the subnet manager there; or if another "
+                "one runs, restart that: its sweep corrects this port's SM LID",
+                w.diags, d->t->link->transport->facts.sm_lid));
     return sa_fails(d, false) &&
            diagnosis_holds(
                d,
