@@ -96,14 +96,35 @@ static bool first_interface(struct host_ipoib *out)
     return found;
 }
 
+/* The route leads off the IPoIB links: the address may be on one whose prefix is too long. */
+static void fail_other_gateway(const struct target_option *t, const struct host_route *r,
+                               const char *gateway, char **why, char **advice)
+{
+    struct host_ipoib i = {.name = "ib0"};
+    char *networks = hostnet_text(t->ipv6);
+    first_interface(&i);
+    *why = g_strdup_printf(
+        "it is behind a router, or the prefix of an IPoIB interface is too long: "
+        "the route leads through %s at %s, which is no IPoIB interface; %s",
+        gateway, r->interface, *networks ? networks : "the IPoIB interfaces have no address");
+    *advice = g_strdup_printf("ip -br addr show %s  # compare the prefix length with the peer's",
+                              i.name);
+    g_free(networks);
+}
+
 static void fail_gateway(const struct target_option *t, const struct host_route *r, char **why,
                          char **advice)
 {
+    struct host_ipoib i;
     char gateway[48];
     text_ip(t->ipv6, r->gateway, gateway);
-    *why = g_strdup_printf("%s is behind a router: the route leads through %s at %s, and address "
+    if (!host_ipoib_find(r->interface, &i)) {
+        fail_other_gateway(t, r, gateway, why, advice);
+        return;
+    }
+    *why = g_strdup_printf("it is behind a router: the route leads through %s at %s, and address "
                            "resolution ends there",
-                           t->name, gateway, r->interface);
+                           gateway, r->interface);
     *advice = g_strdup_printf("ipoib-probe %s%s%s  # the router", gateway,
                               t->ipv6 && r->gateway[0] == 0xfe ? "%" : "",
                               t->ipv6 && r->gateway[0] == 0xfe ? r->interface : "");
@@ -142,9 +163,39 @@ static char *ports_without_interface(void)
     return g_string_free(names, FALSE);
 }
 
+/* The names of the interfaces that are down. */
+static char *interfaces_down(void)
+{
+    GArray *all = host_ipoib_all();
+    GString *names = g_string_new(NULL);
+    for (guint i = 0; i < all->len; i++) {
+        const struct host_ipoib *one = &g_array_index(all, struct host_ipoib, i);
+        if (!one->up)
+            g_string_append_printf(names, "%s%s", names->len ? ", " : "", one->name);
+    }
+    g_array_unref(all);
+    return g_string_free(names, FALSE);
+}
+
+/* A kernel removes the IPv6 addresses of an interface that goes down. */
+static bool fail_down(const struct target_option *t, char **why, char **advice)
+{
+    char *networks = hostnet_text(t->ipv6), *down = interfaces_down();
+    bool fails = *down && !*networks;
+    if (fails) {
+        *why = g_strdup_printf("this host has no route to %s: %s is down", t->name, down);
+        *advice = g_strdup_printf("ip link set %.*s up", (int)strcspn(down, ","), down);
+    }
+    g_free(networks);
+    g_free(down);
+    return fails;
+}
+
 static void fail_no_route(const struct target_option *t, char **why, char **advice)
 {
     struct host_ipoib i = {.name = "ib0"};
+    if (fail_down(t, why, advice))
+        return;
     char *networks = hostnet_text(t->ipv6);
     first_interface(&i);
     char *bare = ports_without_interface();
@@ -292,7 +343,8 @@ static void compare_route(struct choice *c, const struct target_option *t)
     if (!has_interface() || is_without_zone(t))
         return;
     c->other_route = !choose_route(&routed, t, &why, &advice) ||
-                     strcmp(routed.device, c->device) != 0;
+                     strcmp(routed.device, c->device) != 0 ||
+                     (c->interface[0] && strcmp(routed.interface, c->interface) != 0);
     g_free(why);
     g_free(advice);
 }

@@ -132,6 +132,7 @@ static bool echo_once(struct target *t, struct echo_session *s, struct connected
     g_free(out);
     if (!sent && s->connection && s->connection->dead) {
         s->failed = true;
+        s->lost = s->connection->lost;
         g_strlcpy(s->reason, s->connection->why, sizeof s->reason);
     }
     return sent &&

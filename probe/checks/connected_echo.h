@@ -13,7 +13,8 @@ struct echo_session {
     struct connect_options options;
     struct cm_connection *connection;
     bool failed; /* a message was not acknowledged */
-    char reason[120];
+    bool lost; /* because it, or the acknowledgement, was lost: that says nothing about the peer */
+    char reason[160];
     char received[VERDICT_TEXT]; /* result of the last REQ or echo request */
 };
 

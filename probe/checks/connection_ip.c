@@ -56,7 +56,7 @@ static void assess_mode(struct target *t, struct echo_session *s, struct connect
     g_strlcpy(mode, s->options.uc ? "UC" : "RC", sizeof mode);
     enum decision k = connected_echo_run(t, s, e) ? RULE_MET : RULE_UNDECIDED;
     bool had_connection = connection_is_up(s->connection) || s->failed;
-    if (k != RULE_MET && had_connection && exchange_echo(t, ECHO_SMALL))
+    if (k != RULE_MET && had_connection && !s->lost && exchange_echo(t, ECHO_SMALL))
         k = connected_echo_run(t, s, e)    ? RULE_MET
             : exchange_echo(t, ECHO_SMALL) ? RULE_VIOLATED
                                            : RULE_UNDECIDED;
@@ -69,8 +69,9 @@ static void assess_mode(struct target *t, struct echo_session *s, struct connect
              mode);
     variant_report(t, R_RFC4755_7_ANY_MODE_ACCEPTED, k,
                    &(struct decision_words){"an echo reply", text, text,
-                                            had_connection ? "the peer replies to no echo requests"
-                                                           : s->received,
+                                            had_connection && !s->lost
+                                                ? "the peer replies to no echo requests"
+                                                : s->received,
                                             NULL});
     if (k == RULE_MET)
         assess_reply(t, e);

@@ -33,6 +33,7 @@ struct session_limit {
     uint32_t largest; /* 0: none */
     uint32_t above;   /* a size that gets no reply; 0: all get one */
     bool confirmed;   /* so again: it is a limit, and not lost packets */
+    bool lost;        /* the larger messages, or their acknowledgements, are lost */
 };
 
 static bool gets_reply(struct target *t, struct echo_session *s, uint32_t size)
@@ -47,7 +48,9 @@ static void find_limit(struct target *t, struct echo_session *s, struct session_
     l->largest = sizes_bisect(t, l->largest, bad, try_size, s);
     l->above = l->largest + 1;
     l->confirmed = gets_reply(t, s, l->largest) && !gets_reply(t, s, l->above) &&
-                   !gets_reply(t, s, bad) && gets_reply(t, s, l->largest) && !target_ended(t);
+                   !gets_reply(t, s, bad);
+    l->lost = s->failed && s->lost;
+    l->confirmed &= gets_reply(t, s, l->largest) && !target_ended(t);
 }
 
 static struct session_limit try_sizes_over_connection(struct target *t, struct echo_session *s,
@@ -77,13 +80,15 @@ static bool is_refused(struct target *t, struct echo_session *s, uint32_t size)
 }
 
 /*
- * A message is sent in packets of the path's MTU. If a message that fits into one is lost, and the
- * size is no MTU, packets are lost on the path, whatever the peer accepts.
+ * A peer that refuses a message says so with a NAK. A message is sent in packets of the path's MTU:
+ * if the reply to one that fits into a packet is missing, and the size is no MTU, packets are lost
+ * on the path, whatever the peer accepts.
  */
 static bool is_of_path(const struct echo_session *s, const struct session_limit *l)
 {
     uint32_t packet = s->connection ? ib_mtu_bytes(s->connection->path_mtu) : 0;
-    return l->confirmed && l->above + ENCAP_SIZE <= packet && sizes_is_no_mtu(l->largest);
+    return l->confirmed &&
+           (l->lost || (l->above + ENCAP_SIZE <= packet && sizes_is_no_mtu(l->largest)));
 }
 
 static void report_limit(struct target *t, struct echo_session *s, uint32_t most,
@@ -92,7 +97,10 @@ static void report_limit(struct target *t, struct echo_session *s, uint32_t most
     bool of_path = is_of_path(s, l);
     results_stage(
         t->results, "peer.connection-mtu", of_path ? OUTCOME_FAIL : OUTCOME_NOTED,
-        of_path ? "iblinkinfo; ibtracert: look for a link of another width, speed or MTU" : "",
+        of_path
+            ? "iblinkinfo; ibtracert: look for a link of another width, speed or MTU; perfquery: "
+              "lost packets"
+            : "",
         "%u bytes; echo requests of up to %u are answered; larger ones %s%s", most, l->largest,
         !l->confirmed                ? "only from time to time"
         : is_refused(t, s, l->above) ? "do not arrive"
@@ -121,12 +129,12 @@ static void assess_largest(struct target *t, struct echo_session *s, uint32_t mo
     char expected[80];
     snprintf(expected, sizeof expected,
              "%u bytes of IP are accepted: the smaller Receive MTU minus 4", most);
-    s->failed = false;
-    bool answered = connected_echo_run(t, s, &e), refused = !answered && s->failed;
+    s->failed = s->lost = false;
+    bool answered = connected_echo_run(t, s, &e), refused = !answered && s->failed && !s->lost;
     if (refused) {
         s->failed = false;
         bool again = connected_echo_run(t, s, &small) && !s->failed &&
-                     !connected_echo_run(t, s, &e) && s->failed;
+                     !connected_echo_run(t, s, &e) && s->failed && !s->lost;
         refused = again && !t->run->stopped;
     }
     results_add(t->results, R_RFC4755_5_1_CONNECTION_MTU,

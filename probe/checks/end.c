@@ -200,7 +200,7 @@ static unsigned percent_of(unsigned part, unsigned whole)
 void end_report_loss(struct target *t, bool watched)
 {
     const struct checked_requests *q = &t->results->checked->requests;
-    uint64_t lost = numbers_is_slow(t) ? 0 : q->lost;
+    uint64_t lost = numbers_may_be_late(t) ? 0 : q->lost;
     bool many = lost >= LOST_SHOWN && lost * 100 > (uint64_t)q->packets * PERCENT_SHOWN,
          some = lost >= 2 && lost * 100 > (uint64_t)q->packets * PERCENT_SAID,
          most = lost >= (watched ? 2 : LOST_SHOWN) &&

@@ -60,6 +60,11 @@ bool numbers_is_slow(const struct target *t)
     return times_percentile(&t->peer->over_ud, 50) > SLOW_US;
 }
 
+bool numbers_may_be_late(const struct target *t)
+{
+    return times_percentile(&t->peer->over_ud, 90) / 1000 * 5 > t->run->options->timeout_ms * 4u;
+}
+
 void numbers_report(struct target *t, unsigned at)
 {
     struct checked *j = t->results->checked;

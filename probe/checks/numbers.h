@@ -10,7 +10,9 @@ void numbers_begin(struct target *t);
 /* at: the position of the stage */
 void numbers_report(struct target *t, unsigned at);
 
-/* The median of its replies took more than a tenth of a second: it is slow, and loses nothing. */
+/* Its replies take about the timeout: those that are missing may come later. */
+bool numbers_may_be_late(const struct target *t);
+/* The median of its replies took more than a tenth of a second. */
 bool numbers_is_slow(const struct target *t);
 
 #endif

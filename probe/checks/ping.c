@@ -30,15 +30,42 @@ static void own_address(const struct target *t, const char *interface, char ip[4
         text_ip(t->ipv6, r.source, ip);
 }
 
+enum others { NO_OTHERS, OTHERS_REPLY, OTHERS_SILENT };
+
+static bool is_target(const struct target *t, const struct host_neighbour *n)
+{
+    return n->ipv6 == t->ipv6 && memcmp(n->ip, t->ip, t->ipv6 ? 16 : 4) == 0;
+}
+
+/* Does the kernel reach other neighbours by ping? */
+static enum others ask_others(const struct target *t, const char *interface)
+{
+    enum { OTHERS = 3 };
+    struct ping_request *sent[OTHERS];
+    unsigned n = 0, replies = 0;
+    GArray *all = hostneigh_read(interface);
+    for (guint i = 0; all && i < all->len && n < OTHERS; i++) {
+        const struct host_neighbour *one = &g_array_index(all, struct host_neighbour, i);
+        if (one->ipv6 == t->ipv6 && !is_target(t, one) &&
+            (sent[n] = host_ping_send(one->ipv6, one->ip, interface)))
+            n++;
+    }
+    if (n)
+        g_usleep(WAIT_MS * 1000);
+    for (unsigned i = 0; i < n; i++)
+        replies += host_ping_end(sent[i]);
+    if (all)
+        g_array_unref(all);
+    return !n ? NO_OTHERS : replies ? OTHERS_REPLY : OTHERS_SILENT;
+}
+
 /* Has the kernel got the peer's link-layer address? */
 static bool is_resolved(const struct target *t, const char *interface)
 {
     GArray *all = hostneigh_read(interface);
     bool is = !all; /* unknown */
-    for (guint i = 0; all && i < all->len; i++) {
-        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
-        is |= n->ipv6 == t->ipv6 && memcmp(n->ip, t->ip, t->ipv6 ? 16 : 4) == 0;
-    }
+    for (guint i = 0; all && i < all->len; i++)
+        is |= is_target(t, &g_array_index(all, struct host_neighbour, i));
     if (all)
         g_array_unref(all);
     return is;
@@ -54,36 +81,72 @@ static bool uses_connections(const struct target *t, const char *interface)
     return connected;
 }
 
+/* The peer answers the probe, whose requests have no sender's address; so a filter of IP addresses.
+ */
+static void report_refused(struct target *t, const char *interface, const char *own)
+{
+    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                  "it replies to the probe, but not to the requests of this host's kernel from %s, "
+                  "and other neighbours do: the peer drops what this address sends (rp_filter, its "
+                  "route back, a filter)",
+                  own);
+    results_advise(
+        t->results,
+        "on the peer: ip route get %s; sysctl -a | grep '\\.rp_filter'; nft list ruleset; "
+        "here: nft list ruleset; tc qdisc show dev %s",
+        own, interface);
+}
+
 static void report_unresolved(struct target *t, const char *interface)
 {
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   "it replies to the probe, but this host's kernel cannot resolve its address "
-                  "through %s: packets of the interface's own queue pair do not leave or arrive",
-                  interface);
+                  "through %s: a filter of this host drops %s, the peer drops what this address "
+                  "sends, or the interface's own queue pair is broken",
+                  interface, t->ipv6 ? "ND" : "ARP");
     results_advise(
         t->results,
-        "nft list ruleset; tc qdisc show dev %s; dmesg; ip link set %s down; ip link set "
-        "%s up",
-        interface, interface, interface);
+        "nft list ruleset; tc -s filter show dev %s ingress; tc -s qdisc show dev %s; dmesg; "
+        "if none of these: ip link set %s down; ip link set %s up",
+        interface, interface, interface, interface);
+}
+
+static const char *silent_causes(enum others others)
+{
+    switch (others) {
+    case OTHERS_REPLY:
+        return "other neighbours reply to it: the peer filters ICMP echo or its replies, has no "
+               "route back, or an old address of this host";
+    case OTHERS_SILENT:
+        return "no other neighbour that was asked replies to it either: this host filters it; or the "
+               "peers filter ICMP echo, or have no route back";
+    default:
+        return "this host filters it; the peer filters ICMP echo or its replies, has no route back, "
+               "or an old address of this host";
+    }
 }
 
 static void report_silence(struct target *t, const char *interface)
 {
     char own[48];
+    enum others others = ask_others(t, interface);
+    own_address(t, interface, own);
+    const char *from = own[0] ? own : interface;
     if (!is_resolved(t, interface)) {
-        report_unresolved(t, interface);
+        if (others == OTHERS_REPLY)
+            report_refused(t, interface, from);
+        else
+            report_unresolved(t, interface);
         return;
     }
-    own_address(t, interface, own);
     bool connected = uses_connections(t, interface);
-    results_stage(
-        t->results, stage, OUTCOME_INCONCLUSIVE, "",
-        "it replies to the probe, but not to this host's ping from %s: this host filters "
-        "it; the peer drops ICMP echo, has no route back, or an old address of this host%s",
-        own[0] ? own : interface, connected ? "; or their connection (RC) does not work" : "");
+    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                  "it replies to the probe, but not to this host's ping from %s; %s%s", from,
+                  silent_causes(others),
+                  connected ? "; or their connection (RC) does not work" : "");
     results_advise(t->results,
                    "nft list ruleset; tc -s qdisc show dev %s; on the peer: ip route get %s; ip "
-                   "neigh show %s%s",
+                   "neigh show %s; nft list ruleset; tc -s filter show dev INTERFACE egress%s",
                    interface, own[0] ? own : "ADDRESS", own[0] ? own : "",
                    connected ? "; ipoib-probe --source ADDRESS tests RC" : "");
 }

@@ -28,6 +28,8 @@
 
 static const char *why_not_run(const struct target *t, const struct check *c)
 {
+    if (t->peer->cut_off)
+        return "no unicast reaches its port (peer.reachable)";
     if (!transport_can(t->link->transport, c->transport))
         return t->link->transport->ops->lacks;
     if ((c->needs & NEEDS_CONNECTIONS) && t->yield)
@@ -230,7 +232,9 @@ static void report_unused_source(struct target *t)
         results_stage(t->results, "peer.source", OUTCOME_NOTED, "",
                       "not tested: IP packets and their sizes, and whether this port receives what "
                       "the peer sends to the group");
-        results_advise(t->results, "ipoib-probe --source ADDRESS %s  # an unused address", t->name);
+        char ip[48];
+        text_ip(t->ipv6, t->ip, ip);
+        results_advise(t->results, "ipoib-probe --source ADDRESS %s  # an unused address", ip);
     }
     bool other = s->ipv6 != t->ipv6;
     if (s->given && (!s->usable || other) && transport_can(t->link->transport, HAS_OWN_QP))
@@ -335,6 +339,7 @@ void checks_run_peer(struct target *t, const struct response *first)
     if (!first)
         wirelog_check(t->log, t->results->known, results_checked, t->results);
     struct port_counters counters;
+    why_begin(t);
     counters_read(t->link, &counters);
     report_port(t);
     if (watch_is_wanted(t->run->options)) {

@@ -189,9 +189,10 @@ static void report_wrong(struct target *target, const char *id, const char *inte
     char *advice = t->doubled == t->wrong
                        ? g_strdup("a host with several ports on the link: set arp_ignore and "
                                   "arp_announce to 1 or 2 there; else two hosts have one address")
-                       : g_strdup_printf("ip neigh flush dev %s nud all; if the LIDs differ, set "
-                                         "it down and up: its kernel keeps an old path",
-                                         interface);
+                       : g_strdup_printf("ip neigh flush dev %s nud all; if the LIDs differ, the "
+                                         "kernel keeps an old path: ip link set %s down; ip link "
+                                         "set %s up",
+                                         interface, interface, interface);
     results_stage(
         target->results, id, OUTCOME_FAIL, advice,
         "%u of %u neighbours have another address than in the table, or reply twice: %s%s%s",

@@ -132,11 +132,13 @@ enum transport_result connector_send(struct connector *c, struct cm_connection *
     if (done > 0 && wc.status == IBV_WC_SUCCESS)
         return TRANSPORT_OK;
     connection->dead = true;
+    connection->lost = !error && (done == 0 || wc.status == IBV_WC_RETRY_EXC_ERR);
     snprintf(connection->why, sizeof connection->why,
-             "cannot send a message of %u bytes over the connection: %s", n,
+             "cannot send a message of %u bytes over the connection: %s%s", n,
              error      ? strerror(error)
              : done > 0 ? ibv_wc_status_str(wc.status)
-                        : "not acknowledged in time");
+                        : "not acknowledged in time",
+             connection->lost ? ": it or its acknowledgement is lost on the path" : "");
     return TRANSPORT_NOTHING;
 }
 

@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "probe/link/hostports.h"
@@ -42,13 +43,19 @@ static bool is_network(const struct ifaddrs *i, bool ipv6)
 
 char *hostnet_of(bool ipv6, const uint8_t *ip)
 {
+    return hostnet_other(ipv6, ip, "");
+}
+
+char *hostnet_other(bool ipv6, const uint8_t *ip, const char *interface)
+{
     struct ifaddrs *list = NULL;
     char *name = NULL;
     if (getifaddrs(&list) != 0)
         return NULL;
     for (const struct ifaddrs *i = list; i && !name; i = i->ifa_next)
-        if (is_network(i, ipv6) && contains(bytes_of(i->ifa_addr, ipv6),
-                                            bytes_of(i->ifa_netmask, ipv6), ip, ipv6 ? 16 : 4))
+        if (is_network(i, ipv6) && strcmp(i->ifa_name, interface) != 0 &&
+            contains(bytes_of(i->ifa_addr, ipv6), bytes_of(i->ifa_netmask, ipv6), ip,
+                     ipv6 ? 16 : 4))
             name = g_strdup(i->ifa_name);
     freeifaddrs(list);
     return name;
@@ -104,4 +111,30 @@ bool hostnet_is_network_address(const char *interface, const uint8_t *ip)
     if (list)
         freeifaddrs(list);
     return is;
+}
+
+char *hostnet_dad_failed(const char *interface, bool link_local)
+{
+    enum { LINK_LOCAL = 0x20, DAD_FAILED = 0x08 }; /* ipv6(7), IFA_F_DADFAILED */
+    char line[128], name[32], digits[33], ip[48];
+    unsigned scope, flags;
+    bool usable = false;
+    GString *failed = g_string_new(NULL);
+    FILE *f = fopen("/proc/net/if_inet6", "re");
+    while (f && fgets(line, sizeof line, f)) {
+        uint8_t address[16];
+        if (sscanf(line, "%32s %*x %*x %x %x %31s", digits, &scope, &flags, name) != 4 ||
+            strcmp(name, interface) != 0 || (scope == LINK_LOCAL) != link_local)
+            continue;
+        usable |= !(flags & DAD_FAILED);
+        for (unsigned i = 0; i < sizeof address; i++)
+            address[i] = (uint8_t)(g_ascii_xdigit_value(digits[2 * i]) << 4 |
+                                   g_ascii_xdigit_value(digits[2 * i + 1]));
+        text_ip(true, address, ip);
+        if (flags & DAD_FAILED)
+            g_string_append_printf(failed, "%s%s", failed->len ? ", " : "", ip);
+    }
+    if (f)
+        fclose(f);
+    return g_string_free(failed, usable || !failed->len);
 }

@@ -143,8 +143,7 @@ static const struct cached_response *find_cached(struct target *t, const struct 
     for (guint i = 0; responses && i < responses->len; i++) {
         const struct cached_response *k = responses->pdata[i];
         if (k->q.method == q->method && k->q.attribute == q->attribute && k->q.mask == q->mask &&
-            k->q.modifier == q->modifier &&
-            memcmp(k->q.record, q->record, SA_DATA_SIZE) == 0)
+            k->q.modifier == q->modifier && memcmp(k->q.record, q->record, SA_DATA_SIZE) == 0)
             return k;
     }
     return NULL;

@@ -31,6 +31,7 @@ struct port_facts {
     bool infiniband;                 /* link layer; false: Ethernet (RoCE) */
     uint16_t pkeys[TRANSPORT_PKEYS]; /* 0 for an empty entry */
     unsigned n_pkeys;
+    uint32_t pkey_violations, qkey_violations; /* packets that the port dropped (IBA 14.2.5.6) */
 };
 
 /* Destination of a UD packet. */
@@ -96,6 +97,7 @@ struct cm_connection {
     uint16_t peer_lid;
     uint8_t sl, path_mtu, ack_timeout, retry_count; /* IBA codes */
     bool dead;          /* unusable: ended, or a message was not acknowledged */
+    bool lost;          /* it, or its acknowledgement: the peer refused nothing */
     bool ended_by_peer; /* by a DREQ */
     uint32_t number;    /* number in the log */
     char why[240];

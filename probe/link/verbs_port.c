@@ -51,6 +51,8 @@ bool verbs_read_facts(struct verbs *v)
     f->state = p.state; /* libibverbs uses the IBA's port states */
     f->mtu = (uint8_t)p.active_mtu;
     f->rate_100mbps = port_rate_100mbps(&p);
+    f->pkey_violations = p.bad_pkey_cntr;
+    f->qkey_violations = p.qkey_viol_cntr;
     f->infiniband = p.link_layer != IBV_LINK_LAYER_ETHERNET;
     read_port_pkeys(v, p.pkey_tbl_len);
     return true;

@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "cli/plain.h"
+#include "probe/link/hostnet.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/run/options.h"
 #include "probe/run/text.h"
+#include "wire/put.h"
+#include "wire/view.h"
 
 enum { RANGES_REPORTED = 100 };
 
@@ -91,6 +94,36 @@ static char *prefix_trouble(const struct sweep *s, const struct target_option *t
     return tally->responded ? NULL : g_strdup("no reply from any of its addresses");
 }
 
+/* Its last address is in no network of this host. */
+static bool is_partly_outside(const struct target_option *t)
+{
+    uint8_t last[16];
+    memcpy(last, t->ip, sizeof last);
+    put32(last + (t->ipv6 ? 12 : 0), be32(last + (t->ipv6 ? 12 : 0)) + t->n - 1);
+    char *first_net = hostnet_of(t->ipv6, t->ip), *last_net = hostnet_of(t->ipv6, last);
+    bool outside = first_net && !last_net;
+    g_free(first_net);
+    g_free(last_net);
+    return outside;
+}
+
+/* Why hosts that are there may be missing. */
+static char *missing_text(const struct sweep *s, const struct target_option *t)
+{
+    char *networks = hostnet_text(t->ipv6);
+    char *text = g_strdup_printf("%s%s%s",
+                                 s->link->pkey & 0x8000 || !s->link->pkey
+                                     ? ""
+                                     : "; this port is a limited member of the partition: hosts "
+                                       "that are limited too cannot reply",
+                                 is_partly_outside(t) ? "; a part of it is in no network of this "
+                                                        "host: "
+                                                      : "",
+                                 is_partly_outside(t) ? networks : "");
+    g_free(networks);
+    return text;
+}
+
 void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct sweep_tally *tally)
 {
     char *trouble = prefix_trouble(s, t, tally);
@@ -100,9 +133,11 @@ void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct 
                         .brief = s->brief,
                         .sweep = true};
     end_ranges(tally, t->ipv6);
-    char *text = g_strdup_printf("%u of %u addresses reply%s%s%s%s", tally->responded, t->n,
+    char *missing = missing_text(s, t);
+    char *text = g_strdup_printf("%u of %u addresses reply%s%s%s%s%s", tally->responded, t->n,
                                  tally->own->len ? "; this host: " : "", tally->own->str,
-                                 tally->ranges ? "; no reply: " : "", tally->absent->str);
+                                 tally->ranges ? "; no reply: " : "", tally->absent->str, missing);
+    g_free(missing);
     checked_add_stage(&j, "sweep.answers", OUTCOME_NOTED, text, "");
     sweep_report_proxies(tally, &j);
     if (tally->responded)

@@ -71,7 +71,10 @@ bool why_sa_slow(struct diagnosis *d);
 bool why_sa_silent(struct diagnosis *d);
 bool why_link_closed(struct diagnosis *d);
 bool why_other_route(struct diagnosis *d);
+bool why_dad_failed(struct diagnosis *d);
 bool why_own_address(struct diagnosis *d);
+bool why_wrong_keys(struct diagnosis *d);
+bool why_other_network(struct diagnosis *d);
 bool why_old_entry(struct diagnosis *d);
 bool why_wrong_path(struct diagnosis *d);
 /* A peer whose address is known (known_peer.c). */

@@ -95,8 +95,8 @@ bool why_queue_silent(struct diagnosis *d)
         d,
         g_strdup_printf("the kernel at %s (LID %u) answers a connection request, but %s does not "
                         "answer for the address: it was removed or moved, address resolution is "
-                        "off or filtered there, packets to its group do not arrive, or that host "
-                        "only answers for it (proxy_arp)",
+                        "off or filtered there, packets to its group do not arrive, what it sends "
+                        "over UD is lost, or that host only answers for it (proxy_arp)",
                         d->gid, d->at.lid, queue),
         g_strdup(d->t->ipv6 ? "on the peer: ip -br addr; ip link; nft list ruleset"
                             : "on the peer: ip -br addr; ip link | grep NOARP; sysctl -a | grep "

@@ -134,7 +134,8 @@ bool why_ports_outside(struct diagnosis *d)
                      d,
                      g_strdup_printf("of %u other ports of the subnet %u are not in the broadcast "
                                      "group of 0x%04x: %s%s. If the address is one of theirs, its "
-                                     "interface is down or in another partition",
+                                     "interface is down or in another partition; else the host is "
+                                     "off, or its ARP is off or filtered",
                                      p.others, p.outside, d->t->link->pkey | 0x8000, p.names->str,
                                      p.outside > NAMED ? " and more" : ""),
                      g_strdup("on that host: ipoib-probe fabric"));

@@ -5,6 +5,7 @@
 
 #include "hca/pkeys.h"
 #include "hca/records.h"
+#include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/records.h"
 #include "probe/link/advice.h"
@@ -231,7 +232,10 @@ static char *command_for_route(const struct diagnosis *d, bool local)
     if (local) /* without an address there, the interface has no route to it either */
         return g_strdup_printf("ip -6 addr show dev %s; sysctl net.ipv6.conf.%s.disable_ipv6", name,
                                name);
-    return g_strdup_printf("ip route get %s; ip route replace %s dev %s", ip, ip, name);
+    return g_strdup_printf(
+        "ip route get %s; ip rule show; if no rule is the cause: ip route replace "
+        "%s dev %s",
+        ip, ip, name);
 }
 
 bool why_other_route(struct diagnosis *d)
@@ -243,14 +247,87 @@ bool why_other_route(struct diagnosis *d)
     bool local = t->ipv6 && t->ip[0] == 0xfe && (t->ip[1] & 0xc0) == 0x80;
     struct host_route r = host_route_get(t->ipv6, t->ip, local ? c->interface : "");
     char *networks = hostnet_text_of(c->interface, t->ipv6);
-    const char *has = *networks ? networks : "no address";
+    char gateway[48] = "";
+    if (r.kind == ROUTE_GATEWAY)
+        text_ip(t->ipv6, r.gateway, gateway);
+    char *leads = !r.interface[0] ? g_strdup("there is no route")
+                  : gateway[0]    ? g_strdup_printf("the route leads through the router %s at %s",
+                                                    gateway, r.interface)
+                                  : g_strdup_printf("the route leads through %s", r.interface);
     bool holds = diagnosis_holds(
         d,
-        r.interface[0] ? g_strdup_printf("the route leads through %s; %s has %s", r.interface,
-                                         c->interface, has)
-                       : g_strdup_printf("there is no route; %s has %s", c->interface, has),
+        g_strdup_printf("%s; %s has %s", leads, c->interface, *networks ? networks : "no address"),
         command_for_route(d, local));
+    g_free(leads);
     g_free(networks);
+    return holds;
+}
+
+/* One for each request at least: a single packet may be of anybody. */
+static bool has_grown(uint32_t before, uint32_t now)
+{
+    return now >= before && now - before >= TRIES;
+}
+
+bool why_wrong_keys(struct diagnosis *d)
+{
+    const struct port_facts *before = &d->t->link->transport->facts;
+    struct port_facts now = port_now(d);
+    if (has_grown(before->pkey_violations, now.pkey_violations))
+        return diagnosis_holds(
+            d,
+            g_strdup_printf(
+                "%s port %u dropped %u packets with a P_Key that it does not have while "
+                "the address was asked for: the peer replies in another partition",
+                now.device, now.port, now.pkey_violations - before->pkey_violations),
+            g_strdup("on the peer: ip -d link show type ipoib; head "
+                     "/sys/class/infiniband/*/ports/*/pkeys/*"));
+    if (has_grown(before->qkey_violations, now.qkey_violations))
+        return diagnosis_holds(
+            d,
+            g_strdup_printf(
+                "%s port %u dropped %u packets with a wrong Q_Key while the address was "
+                "asked for: the peer does not use the group's Q_Key 0x%08x",
+                now.device, now.port, now.qkey_violations - before->qkey_violations,
+                d->t->link->group.qkey),
+            g_strdup("set the peer's interface down and up: it reads the group's record again"));
+    return false;
+}
+
+/* The route prefers one of two interfaces in the same network. */
+bool why_other_network(struct diagnosis *d)
+{
+    const struct choice *c = d->t->link->choice;
+    char *name = c && c->interface[0] && !c->optional
+                     ? hostnet_other(d->t->ipv6, d->t->ip, c->interface)
+                     : NULL;
+    char ip[48];
+    text_ip(d->t->ipv6, d->t->ip, ip);
+    bool holds = name && diagnosis_holds(d,
+                                         g_strdup_printf("%s has that network too: the host may be "
+                                                         "on its link, or off",
+                                                         name),
+                                         g_strdup_printf("ipoib-probe -d %s %s; ip route show to "
+                                                         "match %s",
+                                                         name, ip, ip));
+    g_free(name);
+    return holds;
+}
+
+bool why_dad_failed(struct diagnosis *d)
+{
+    bool local = d->t->ip[0] == 0xfe && (d->t->ip[1] & 0xc0) == 0x80;
+    char *failed = d->t->ipv6 && needs_interface(d) ? hostnet_dad_failed(d->interface, local)
+                                                    : NULL;
+    bool holds = failed && diagnosis_holds(
+                               d,
+                               g_strdup_printf(
+                                   "duplicate address detection failed for %s of %s, so this host "
+                                   "does not use it: another port has the address",
+                                   failed, d->interface),
+                               g_strdup_printf("ip -6 addr show dev %s; ipoib-probe -d %s fabric",
+                                               d->interface, d->interface));
+    g_free(failed);
     return holds;
 }
 
@@ -274,7 +351,11 @@ bool why_old_entry(struct diagnosis *d)
     text_lladdr(d->at.lladdr, cached);
     text_lladdr(peer->lladdr, now);
     text_ip(d->t->ipv6, d->t->ip, ip);
-    return diagnosis_holds(d, g_strdup_printf("it has %s, and the reply says %s", cached, now),
+    bool same_gid = memcmp(d->at.lladdr + LLADDR_GID, peer->lladdr + LLADDR_GID, GID_SIZE) == 0;
+    return diagnosis_holds(d,
+                           g_strdup_printf("%s: it has %s, and the reply says %s",
+                                           same_gid ? "the QPN differs" : "the GID differs", cached,
+                                           now),
                            g_strdup_printf("ip neigh del %s dev %s", ip, d->interface));
 }
 

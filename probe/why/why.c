@@ -6,8 +6,10 @@
 
 #include "probe/exchange/peer.h"
 #include "probe/link/advice.h"
+#include "probe/link/groups.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
+#include "probe/link/message.h"
 #include "probe/run/options.h"
 #include "probe/run/results.h"
 #include "probe/run/run.h"
@@ -125,6 +127,7 @@ static const struct cause causes[] = {
     {"two hosts use the address", is_duplicate, LINK_OPEN, 0},
     {"the peer replies, but wrongly", is_unusable, LINK_OPEN, 0},
     {"packets are lost", is_lossy, LINK_OPEN, 0},
+    {"replies arrive with a wrong key", why_wrong_keys, LINK_OPEN, 0},
     {"both ports are limited members", why_both_limited, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer is in another partition", why_other_partition, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer's port is gone", why_port_gone, PEER_KNOWN, CAN_QUERY_SA},
@@ -137,6 +140,7 @@ static const struct cause causes[] = {
     {"no packet comes back from the peer's port", why_nothing_back, PEER_KNOWN, CAN_QUERY_SA},
     {"this port is a limited member, and so are others", why_others_limited, LINK_OPEN,
      CAN_QUERY_SA},
+    {"no host replies through this interface", why_other_network, LINK_OPEN, 0},
     {"no host replies, and some are not on the link", why_ports_outside, LINK_OPEN, CAN_QUERY_SA},
     {"no such host, or it is off", is_no_host, LINK_OPEN, 0},
 };
@@ -176,6 +180,21 @@ static void read_address(struct diagnosis *d)
     know_lladdr(d, lladdr, false);
 }
 
+/*
+ * The other member of the target's solicited-node group, whose MGID has the low 24 bits of the
+ * address (RFC 4291 §2.7.1): only a port that has such an address joins it.
+ */
+static void read_group(struct diagnosis *d)
+{
+    uint8_t group[16], mgid[GID_SIZE], lladdr[LLADDR_SIZE] = {0};
+    if (d->known || !d->t->ipv6 || d->link_error)
+        return;
+    message_solicited_node(group, d->t->ip);
+    message_ipv6_mgid(mgid, d->t->link->group.scope, d->t->link->pkey, group);
+    if (group_other_member(d->t, mgid, lladdr + LLADDR_GID))
+        know_lladdr(d, lladdr, false);
+}
+
 static void begin(struct diagnosis *d)
 {
     const struct choice *c = d->t->link->choice;
@@ -213,12 +232,23 @@ static const char *find_cause(struct diagnosis *d)
     return NULL;
 }
 
+void why_begin(struct target *t)
+{
+    struct transport *transport = t->link->transport;
+    struct port_facts now;
+    if (!transport->ops->read_port || !transport->ops->read_port(transport, &now))
+        return;
+    transport->facts.pkey_violations = now.pkey_violations;
+    transport->facts.qkey_violations = now.qkey_violations;
+}
+
 char *why_no_reply(struct target *t, const char *link_error)
 {
     struct diagnosis d = {.t = t, .link_error = link_error};
     begin(&d);
     if (t->peer->known) /* it replied before */
         know_lladdr(&d, t->peer->lladdr, true);
+    read_group(&d);
     results_begin(t->results, "no-reply");
     const char *words = find_cause(&d);
     if (words)
@@ -238,6 +268,7 @@ bool why_kernel_fails(struct target *t)
         {"this host's interface does not resolve addresses", why_no_arp, ALWAYS, 0},
         {"this host had lost its membership of the group", why_not_member, ALWAYS, 0},
         {"this host's kernel does not send the address to this link", why_other_route, ALWAYS, 0},
+        {"this host's own address is a duplicate", why_dad_failed, ALWAYS, 0},
         {"this host's neighbour table has an old address", why_old_entry, ALWAYS, 0},
         {"the SA's path leads elsewhere", why_wrong_path, ALWAYS, 0},
     };

@@ -15,6 +15,8 @@
  */
 char *why_no_reply(struct target *t, const char *link_error);
 
+/* Call it before the first request: notes what the port has dropped so far. */
+void why_begin(struct target *t);
 /*
  * The peer replies, but this host's kernel would not reach it: it has no interface there, or one
  * that is down, its route is another one, or its neighbour table has an old address. Returns true
