@@ -48,4 +48,15 @@ static inline bool lladdr_same(const uint8_t *a, const uint8_t *b)
     return memcmp(a + LLADDR_QPN, b + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN) == 0;
 }
 
+/*
+ * The same but for the GID's subnet prefix, which the SM may have changed: a port accepts the
+ * default prefix too (IBA 4.1.1).
+ */
+static inline bool lladdr_same_port(const uint8_t *a, const uint8_t *b)
+{
+    enum { AT_GUID = LLADDR_GID + 8 };
+    return memcmp(a + LLADDR_QPN, b + LLADDR_QPN, LLADDR_GID - LLADDR_QPN) == 0 &&
+           memcmp(a + AT_GUID, b + AT_GUID, LLADDR_SIZE - AT_GUID) == 0;
+}
+
 #endif

@@ -29,10 +29,11 @@ static void no_path(struct target *t, enum sa_result result, uint16_t status)
     char actual[160];
     /*
      * No record for the GID: the SA does not know such a port in the partition, although the peer
-     * has responded.
+     * has responded; or it has no paths.
      */
-    bool unknown = result == SA_REJECTED && status == SA_STATUS_NO_RECORDS;
-    if (unknown)
+    bool none = result == SA_REJECTED && status == SA_STATUS_NO_RECORDS,
+         unknown = none && !records_is_port_at_lid(t);
+    if (none)
         snprintf(actual, sizeof actual, "no path: the SA says 0x%04x, %s", status,
                  sa_status_name(status));
     else

@@ -17,10 +17,13 @@
 #include "probe/run/options.h"
 #include "probe/run/results.h"
 #include "probe/run/text.h"
+#include "probe/why/why.h"
 #include "wire/smp.h"
 
 /* A single request may be lost: only SILENT_AFTER of them in a row are a change of state. */
 enum { SILENT_AFTER = 3, DEFAULT_INTERVAL = 1, KEPT_EVENTS = 4, EVENT_SIZE = 300 };
+/* Every so many requests one goes to the group; then the wait for a second reply. */
+enum { GROUP_EVERY = 5, SECOND_MS = 30 };
 
 struct peer_watch {
     struct target *t;
@@ -29,7 +32,7 @@ struct peer_watch {
     unsigned outages;  /* requests without a reply in silences that have ended: no loss on links */
     gint64 last_reply; /* monotonic microseconds; 0: none yet */
     gint64 silent_us;  /* total of the silences that have ended */
-    unsigned silences, moves, of_port, of_counters; /* events */
+    unsigned silences, moves, doubles, of_port, of_counters; /* events */
     struct port_facts port;
     struct port_counters counters;
     char recent[KEPT_EVENTS][EVENT_SIZE]; /* the last events, in a ring */
@@ -42,7 +45,7 @@ bool watch_is_wanted(const struct options *o)
 
 static unsigned events(const struct peer_watch *w)
 {
-    return w->silences + w->moves + w->of_port + w->of_counters;
+    return w->silences + w->moves + w->doubles + w->of_port + w->of_counters;
 }
 
 /* ---- lines */
@@ -163,6 +166,34 @@ static void take_reply(struct peer_watch *w, const struct response *a)
     times_add(&w->t->peer->over_ud, (gint64)(a->ms * 1000 + 0.5));
 }
 
+static bool has_second(struct target *t, const struct ud_from *from, void *user)
+{
+    (void)from;
+    (void)user;
+    return t->peer->has_competing;
+}
+
+/* Who else has the address shows itself only to requests to the group. */
+static void look_for_second(struct peer_watch *w)
+{
+    struct peer *p = w->t->peer;
+    if (!p->has_competing)
+        receive_await(w->t, SECOND_MS, has_second, NULL);
+    if (!p->has_competing || w->doubles)
+        return;
+    char *other = place_text(p->competing.lladdr, p->competing.lid);
+    note_event(w, &w->doubles, g_strdup_printf("another port has the address too: %s", other));
+    g_free(other);
+}
+
+static void take_group_reply(struct peer_watch *w, const struct request *q,
+                             const struct response *a)
+{
+    take_reply(w, a);
+    if (q->multicast && !target_ended(w->t))
+        look_for_second(w);
+}
+
 static void take_silence(struct peer_watch *w, const struct exchange *x)
 {
     char text[VERDICT_TEXT + 40];
@@ -182,7 +213,7 @@ static void request(struct peer_watch *w)
 {
     struct target *t = w->t;
     struct request q = {.any = true, .foreign = true};
-    q.multicast = !t->peer->known || w->missing;
+    q.multicast = !t->peer->known || w->missing || w->sent % GROUP_EVERY == GROUP_EVERY - 1;
     q.grh = !q.multicast && t->peer->needs_grh;
     struct exchange *x = g_new(struct exchange, 1);
     results_begin(t->results, "watch");
@@ -190,7 +221,7 @@ static void request(struct peer_watch *w)
     *x = exchange_run(t, &q, 1);
     w->sent += !target_ended(t);
     if (x->outcome == RESPONSE_RECEIVED)
-        take_reply(w, &x->reply);
+        take_group_reply(w, &q, &x->reply);
     else if (!target_ended(t))
         take_silence(w, x);
     wirelog_end(t->log, x->outcome == RESPONSE_RECEIVED ? "reply received" : "no reply");
@@ -254,7 +285,9 @@ static char *summary_text(const struct peer_watch *w)
     if (w->of_port)
         g_string_append_printf(text, "; changes of this host's port: %u", w->of_port);
     if (w->of_counters)
-        g_string_append_printf(text, "; growths of its error counters: %u", w->of_counters);
+        g_string_append_printf(text, "; growths of its counters: %u", w->of_counters);
+    if (w->doubles)
+        g_string_append(text, "; two ports have the address");
     add_recent(w, text);
     return g_string_free(text, FALSE);
 }
@@ -302,7 +335,7 @@ static void end(struct peer_watch *w, unsigned at)
                   "", "%s", text);
     if (silent)
         results_advise(t->results, "ipoib-probe --why %s", t->name);
-    else
+    else if (!why_kernel_fails(t))
         report_own_side(t);
     count_requests(w);
     if (w->answered) /* nobody there is no loss */

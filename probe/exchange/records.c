@@ -49,6 +49,13 @@ const char *records_get_port_guid(struct target *t, uint8_t guid[8])
     return why;
 }
 
+bool records_is_port_at_lid(struct target *t)
+{
+    uint8_t guid[8];
+    return !records_get_port_guid(t, guid) &&
+           memcmp(guid, t->peer->lladdr + LLADDR_GID + 8, sizeof guid) == 0;
+}
+
 uint16_t records_get_switch_lid(struct target *t, uint16_t lid)
 {
     struct sa_query q = {

@@ -15,6 +15,10 @@ enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_
  */
 const char *records_get_port_guid(struct target *t, uint8_t guid[8]);
 
+/* According to the SA, the port that the peer responds from has the GUID that the peer announces.
+ */
+bool records_is_port_at_lid(struct target *t);
+
 /* LID of the switch that the port with that LID is connected to; 0: the SA does not say. */
 uint16_t records_get_switch_lid(struct target *t, uint16_t lid);
 

@@ -73,7 +73,8 @@ static bool await_competing(struct target *t)
 
 static bool is_same_port(const uint8_t *a, const uint8_t *b)
 {
-    return memcmp(a + LLADDR_GID, b + LLADDR_GID, GID_SIZE) == 0;
+    enum { GUID = LLADDR_GID + 8 }; /* the SM may have changed the subnet prefix */
+    return memcmp(a + GUID, b + GUID, LLADDR_SIZE - GUID) == 0;
 }
 
 static void compare_address(struct target *target, GString *found, const struct host_neighbour *n,
@@ -85,10 +86,10 @@ static void compare_address(struct target *target, GString *found, const struct 
     text_ip(true, n->lladdr + LLADDR_GID, from);
     text_ip(true, a->lladdr + LLADDR_GID, to);
     bool two = await_competing(target);
-    bool stays = two && lladdr_same(n->lladdr, target->peer->competing.lladdr);
+    bool stays = two && lladdr_same_port(n->lladdr, target->peer->competing.lladdr);
     if (!stays && !is_same_port(n->lladdr, a->lladdr))
         add_found(found, "%s moved from port %s to port %s", target->name, from, to);
-    else if (!stays && !lladdr_same(n->lladdr, a->lladdr))
+    else if (!stays && !lladdr_same_port(n->lladdr, a->lladdr))
         add_found(found, "the neighbour table has %s at %s, but its reply says %s", target->name,
                   cached, now);
     if (two) {
@@ -195,7 +196,8 @@ static void report_wrong(struct target *target, const char *id, const char *inte
                                          interface, interface, interface);
     results_stage(
         target->results, id, OUTCOME_FAIL, advice,
-        "%u of %u neighbours have another address than in the table, or reply twice: %s%s%s",
+        "%u of %u neighbours are not where the neighbour table has them, reply twice or have no path: "
+        "%s%s%s",
         t->wrong, t->sent + t->not_sent, t->words->str, t->wrong > REPORTED ? "; and more" : "",
         not_sent);
     g_free(advice);

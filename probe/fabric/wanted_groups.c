@@ -66,8 +66,10 @@ static void report_wanted(struct target *t, const char *id, const char *name,
                        name, name);
     } else if (w->undisclosed)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(w->last, w->status),
-                      "%s wants %u groups, and this port is in %u of them%s", name, w->n,
-                      w->n - w->undisclosed, undisclosed);
+                      w->undisclosed < w->n ? "%s wants %u groups, and this port is in %u of them%s"
+                                            : "%s wants %u groups, and this port is known to be in "
+                                              "%u of them%s",
+                      name, w->n, w->n - w->undisclosed, undisclosed);
     else
         results_stage(t->results, id, OUTCOME_PASS, "",
                       "%s wants %u groups, and this port is in all of them", name, w->n);

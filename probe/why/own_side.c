@@ -11,6 +11,7 @@
 #include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostnet.h"
+#include "probe/link/hostports.h"
 #include "probe/link/hostroute.h"
 #include "probe/link/sysfs.h"
 #include "probe/run/options.h"
@@ -238,14 +239,26 @@ static char *command_for_route(const struct diagnosis *d, bool local)
         ip, ip, name);
 }
 
+/* The route was chosen when the test began, perhaps weeks ago. */
+static bool leads_here(const struct choice *c, const struct host_route *r)
+{
+    struct host_ipoib i;
+    return r->kind == ROUTE_UNKNOWN || r->kind == ROUTE_LOCAL ||
+           (r->kind == ROUTE_LINK && host_ipoib_find(r->interface, &i) &&
+            strcmp(i.name, c->interface) == 0);
+}
+
 bool why_other_route(struct diagnosis *d)
 {
     const struct target *t = d->t;
     const struct choice *c = t->link->choice;
-    if (!c || !c->other_route || t->run->options->device) /* the user knows better */
+    if (!c || !c->interface[0] || c->optional ||
+        t->run->options->device) /* the user knows better */
         return false;
     bool local = t->ipv6 && t->ip[0] == 0xfe && (t->ip[1] & 0xc0) == 0x80;
     struct host_route r = host_route_get(t->ipv6, t->ip, local ? c->interface : "");
+    if (!c->other_route && leads_here(c, &r))
+        return false;
     char *networks = hostnet_text_of(c->interface, t->ipv6);
     char gateway[48] = "";
     if (r.kind == ROUTE_GATEWAY)
@@ -346,7 +359,7 @@ bool why_old_entry(struct diagnosis *d)
     const struct peer *peer = d->t->peer;
     char cached[64], now[64], ip[48];
     if (!d->known || !d->knows_qpn || !peer->known || peer->has_competing ||
-        lladdr_same(d->at.lladdr, peer->lladdr))
+        lladdr_same_port(d->at.lladdr, peer->lladdr))
         return false;
     text_lladdr(d->at.lladdr, cached);
     text_lladdr(peer->lladdr, now);
@@ -359,14 +372,6 @@ bool why_old_entry(struct diagnosis *d)
                            g_strdup_printf("ip neigh del %s dev %s", ip, d->interface));
 }
 
-/* Otherwise the peer announces the GID of another port, and the path to that one is right. */
-static bool is_at_its_lid(const struct peer *peer, struct target *t)
-{
-    uint8_t guid[8];
-    return !records_get_port_guid(t, guid) &&
-           memcmp(guid, peer->lladdr + LLADDR_GID + 8, sizeof guid) == 0;
-}
-
 /* The kernel sends where the SA's path leads. */
 bool why_wrong_path(struct diagnosis *d)
 {
@@ -376,11 +381,18 @@ bool why_wrong_path(struct diagnosis *d)
     if (!peer->known || !peer->lid || peer->has_competing ||
         !transport_can(transport, CAN_QUERY_SA))
         return false;
-    bool found = records_get_path(d->t, peer->lladdr + LLADDR_GID, &a) == SA_SUCCESS;
-    uint16_t lid = found ? be16(a.records->data + PATH_DLID) : peer->lid;
+    enum sa_result result = records_get_path(d->t, peer->lladdr + LLADDR_GID, &a);
+    uint16_t lid = result == SA_SUCCESS ? be16(a.records->data + PATH_DLID) : peer->lid;
+    bool other = lid && (lid ^ peer->lid) >> transport->facts.lmc,
+         none = result == SA_REJECTED && a.status == SA_STATUS_NO_RECORDS;
     sa_response_clear(&a);
-    return lid && (lid ^ peer->lid) >> transport->facts.lmc && is_at_its_lid(peer, d->t) &&
-           diagnosis_holds(
-               d, g_strdup_printf("to LID %u, and the peer replies from LID %u", lid, peer->lid),
-               g_strdup("see the log of the subnet manager; let it sweep again"));
+    /* Otherwise the peer announces the GID of another port, and the answer is right. */
+    if ((!other && !none) || !records_is_port_at_lid(d->t))
+        return false;
+    return diagnosis_holds(
+        d,
+        none ? g_strdup_printf("it has none to LID %u, where the peer replies from", peer->lid)
+             : g_strdup_printf("it leads to LID %u, and the peer replies from LID %u", lid,
+                               peer->lid),
+        g_strdup("see the log of the subnet manager; let it sweep again"));
 }

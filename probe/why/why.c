@@ -270,7 +270,7 @@ bool why_kernel_fails(struct target *t)
         {"this host's kernel does not send the address to this link", why_other_route, ALWAYS, 0},
         {"this host's own address is a duplicate", why_dad_failed, ALWAYS, 0},
         {"this host's neighbour table has an old address", why_old_entry, ALWAYS, 0},
-        {"the SA's path leads elsewhere", why_wrong_path, ALWAYS, 0},
+        {"the SA's path does not lead to it", why_wrong_path, ALWAYS, 0},
     };
     struct diagnosis d = {.t = t};
     const char *words = NULL;

@@ -202,7 +202,7 @@ def test_growth_of_counters(runs, name, outcome, text):
             1,
             "fail",
             "3 requests, 3 answered; changes of this host's port: 1; "
-            "growths of its error counters: 1; last: ",
+            "growths of its counters: 1; last: ",
         ),
         # Ctrl-C ends with the summary; the third request has its reply by then, or not
         (

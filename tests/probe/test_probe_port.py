@@ -42,7 +42,7 @@ def test_port_of_the_route(can_play, target, addresses, why):
         (
             ["ip route add 10.9.0.0/24 via 10.0.0.254"],
             "10.9.0.1",
-            "10.9.0.1 is behind a router: the route leads through 10.0.0.254 at ib9",
+            "it is behind a router: the route leads through 10.0.0.254 at ib9",
             "ipoib-probe 10.0.0.254",
         ),
         ([], "10.0.0.255", "10.0.0.255 is the broadcast address of the network of ib9", ""),
