@@ -131,14 +131,23 @@ static void report_no_echo(struct target *t, unsigned echoes)
 {
     char ip[48];
     text_ip(t->ipv6, t->link->source.ip, ip);
+    char *wrong = t->peer->unusable_echo
+                      ? g_strdup_printf("its replies have %s", t->peer->unusable_echo)
+                      : NULL;
     results_stage(t->results, "peer.echo", OUTCOME_INCONCLUSIVE, "",
                   "it answers none of %u echo requests: %s", echoes,
-                  t->peer->asked ? "it resolves the probe's address, so it has a route back, and "
-                                   "drops ICMP echo"
-                                 : "it drops ICMP echo, has no route back, or its requests to the "
-                                   "group do not reach this port");
+                  wrong ? wrong
+                  : t->peer->asked
+                      ? "it resolves the probe's address, so it has a route back, and "
+                        "drops ICMP echo"
+                      : "it drops ICMP echo, has no route back, or its requests to the "
+                        "group do not reach this port");
     results_advise(t->results,
-                   "on the peer: ip route get %s; nft list ruleset; or test without --source", ip);
+                   wrong
+                       ? "on the peer: ethtool -k INTERFACE; does its adapter compute checksums?"
+                       : "on the peer: ip route get %s; nft list ruleset; or test without --source",
+                   ip);
+    g_free(wrong);
 }
 
 /* It was silent until the probe announced the address by unicast. */

@@ -33,6 +33,8 @@ static const char *name_of_ud(const struct target *t)
     return l && l->connected ? "through the interface" : "over UD";
 }
 
+enum { STRAYS_SAID = 3 };
+
 static char *peer_text(const struct target *t)
 {
     const struct checked_requests *q = &t->results->checked->requests;
@@ -43,10 +45,14 @@ static char *peer_text(const struct target *t)
         g_string_append_printf(text, ", %u late", q->late);
     if (q->never)
         g_string_append_printf(text, ", %u never", q->never);
+    const char *before = q->never ? "; of the others" : ",";
     if (q->lost)
-        g_string_append_printf(text, ", %u of %u packets lost", q->lost, q->packets);
+        g_string_append_printf(text, "%s %u of %u packets lost", before, q->lost, q->packets);
     else
-        g_string_append(text, q->never ? "; no other packet lost" : ", no packet lost");
+        g_string_append_printf(text, "%s no packet lost", before);
+    if (t->peer->response_times.strays >= STRAYS_SAID)
+        g_string_append_printf(text, "; %u replies arrived twice or late",
+                               t->peer->response_times.strays);
     add_times(text, "; round trip (min/median/99 %)", name_of_ud(t), &t->peer->over_ud);
     add_times(text, t->peer->over_ud.n ? "," : "; round trip (min/median/99 %)", "over RC",
               &t->peer->over_rc);

@@ -99,15 +99,16 @@ static void report_refused(struct target *t, const char *interface, const char *
 
 static void report_unresolved(struct target *t, const char *interface)
 {
-    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
-                  "it replies to the probe, but this host's kernel cannot resolve its address "
-                  "through %s: a filter of this host drops %s, the peer drops what this address "
-                  "sends, or the interface's own queue pair is broken",
-                  interface, t->ipv6 ? "ND" : "ARP");
+    results_stage(
+        t->results, stage, OUTCOME_INCONCLUSIVE, "",
+        "it replies to the probe, but this host's kernel cannot resolve its address "
+        "through %s: a filter of this host drops %s, its neighbour table is full, the peer "
+        "drops what this address sends, or the interface's own queue pair is broken",
+        interface, t->ipv6 ? "ND" : "ARP");
     results_advise(
         t->results,
         "nft list ruleset; tc -s filter show dev %s ingress; tc -s qdisc show dev %s; dmesg; "
-        "if none of these: ip link set %s down; ip link set %s up",
+        "sysctl net.ipv4.neigh.default.gc_thresh3; if none of these: ip link set %s down; ip link set %s up",
         interface, interface, interface, interface);
 }
 
@@ -116,7 +117,7 @@ static const char *silent_causes(enum others others)
     switch (others) {
     case OTHERS_REPLY:
         return "other neighbours reply to it: the peer filters ICMP echo or its replies, has no "
-               "route back, or an old address of this host";
+               "route back, or an old address of this host; or this host has an old path to it";
     case OTHERS_SILENT:
         return "no other neighbour that was asked replies to it either: this host filters it; or the "
                "peers filter ICMP echo, or have no route back";
@@ -140,22 +141,31 @@ static void report_silence(struct target *t, const char *interface)
         return;
     }
     bool connected = uses_connections(t, interface);
-    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
-                  "it replies to the probe, but not to this host's ping from %s; %s%s", from,
-                  silent_causes(others),
-                  connected ? "; or their connection (RC) does not work" : "");
-    results_advise(t->results,
-                   "nft list ruleset; tc -s qdisc show dev %s; on the peer: ip route get %s; ip "
-                   "neigh show %s; nft list ruleset; tc -s filter show dev INTERFACE egress%s",
-                   interface, own[0] ? own : "ADDRESS", own[0] ? own : "",
-                   connected ? "; ipoib-probe --source ADDRESS tests RC" : "");
+    results_stage(
+        t->results, stage, OUTCOME_INCONCLUSIVE, "",
+        "it replies to the probe, but not to this host's ping from %s; %s%s%s", from,
+        t->peer->no_override ? "its NAs have no Override flag, as those of a proxy, perhaps "
+                               "for a host that is gone; "
+                             : "",
+        silent_causes(others), connected ? "; or their connection (RC) does not work" : "");
+    results_advise(
+        t->results,
+        others == OTHERS_REPLY
+            ? "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; tc -s "
+              "filter show dev INTERFACE egress; here: ip link set %s down; ip link set %s "
+              "up%s"
+            : "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; here: nft "
+              "list ruleset; tc -s qdisc show dev %s; tc -s filter show dev %s ingress%s",
+        own[0] ? own : "ADDRESS", own[0] ? own : "", interface, interface,
+        connected ? "; ipoib-probe --source ADDRESS tests RC" : "");
 }
 
 static void report_not_sent(struct target *t, int error)
 {
     results_stage(t->results, stage, OUTCOME_FAIL,
                   error == ENOBUFS
-                      ? "dmesg | grep -i neigh; sysctl net.ipv4.neigh.default.gc_thresh3 "
+                      ? "tc -s qdisc; tc -s filter show dev INTERFACE egress  # does a filter drop "
+                        "it? dmesg | grep -i neigh; sysctl net.ipv4.neigh.default.gc_thresh3 "
                         "net.ipv6.neigh.default.gc_thresh3  # is the table full?"
                   : error == EPERM || error == EACCES ? "nft list ruleset  # this host's own filter"
                                                       : "ip route get ADDRESS; dmesg",

@@ -29,7 +29,7 @@
 static const char *why_not_run(const struct target *t, const struct check *c)
 {
     if (t->peer->cut_off)
-        return "no unicast reaches its port (peer.reachable)";
+        return "no unicast reaches it (peer.reachable)";
     if (!transport_can(t->link->transport, c->transport))
         return t->link->transport->ops->lacks;
     if ((c->needs & NEEDS_CONNECTIONS) && t->yield)
@@ -245,10 +245,11 @@ static void report_unused_source(struct target *t)
                       other ? "has the other IP version" : "cannot be used");
 }
 
-/* --why runs no checks: without more requests it would not see that packets are lost. */
+/* The checks send few requests that a peer must answer: too few to see that some packets are lost.
+ */
 static void measure_loss(struct target *t)
 {
-    enum { REQUESTS = 10 };
+    enum { REQUESTS = 20 };
     for (unsigned i = 0; i < REQUESTS && t->peer->by_unicast && !target_ended(t); i++)
         exchange_run(t, &(struct request){.grh = t->peer->needs_grh}, 1);
 }
@@ -273,7 +274,7 @@ static void run_checks(struct target *t, const char *own)
         if (check_selected(c, t->run->options))
             run_check(t, c);
     owner_report(t);
-    if (t->run->options->why)
+    if (!t->yield)
         measure_loss(t);
     if (!kernel_fails && t->peer->by_unicast)
         ping_report(t);

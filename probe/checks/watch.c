@@ -197,7 +197,10 @@ static void take_group_reply(struct peer_watch *w, const struct request *q,
 static void take_silence(struct peer_watch *w, const struct exchange *x)
 {
     char text[VERDICT_TEXT + 40];
-    g_snprintf(text, sizeof text, "%s to request %u", x->received, w->sent);
+    if (x->outcome == NO_RESPONSE)
+        g_snprintf(text, sizeof text, "%s to request %u", x->received, w->sent);
+    else
+        g_snprintf(text, sizeof text, "request %u was %s", w->sent, x->received);
     say_line(w, "", text);
     if (++w->missing != SILENT_AFTER || target_ended(w->t))
         return;

@@ -253,6 +253,7 @@ struct exchange exchange_run(struct target *t, const struct request *q, unsigned
     else if (try_often(t, &x, &g, tries, &e))
         note_response(t, &x, &e);
     else if (t->unusable) {
+        t->peer->unusable_echo = q->echo ? t->unusable : t->peer->unusable_echo;
         receive_no_response_text(t, none, why, sizeof why);
         note_received(t, &e, why);
     }

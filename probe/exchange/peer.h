@@ -20,8 +20,8 @@ struct response_times {
     gint64 last_response;
     gint64 longest; /* from a request to its response */
     bool answered;
-    bool strays;   /* responses to earlier requests, or duplicates, have arrived */
-    bool listened; /* has waited once for late and duplicate responses */
+    unsigned strays; /* responses to earlier requests, and duplicates */
+    bool listened;   /* has waited once for late and duplicate responses */
     bool ipv6;
     uint8_t ip[16]; /* the requested address */
 };
@@ -59,7 +59,7 @@ struct peer {
     uint8_t sl;
     uint32_t qpn;                /* QPN that it sends from */
     bool needs_grh;              /* it accepts unicast only with a GRH */
-    bool cut_off;                /* no unicast reaches its port, not even its CM (reachable.c) */
+    bool cut_off;                /* no unicast reaches its queue pair (checks/reachable.c) */
     struct response *by_unicast; /* its first response to a unicast request; NULL: none */
     /* set by peer.c and checks/owner.c */
     gint64 received_at;     /* time of its last packet */
@@ -76,6 +76,7 @@ struct peer {
     char no_connection[160]; /* why the last REQ got no REP and no REJ; "": it got one */
     struct tally tally;
     struct response_times response_times;
+    const char *unusable_echo;         /* what is wrong with its echo replies; NULL: nothing seen */
     bool asked;                        /* it requested the probe's own address */
     bool announced;                    /* that address was announced to it by unicast */
     bool fragments;                    /* a fragment of an echo reply over UD has arrived */

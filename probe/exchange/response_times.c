@@ -49,7 +49,7 @@ void response_times_received(struct target *t)
 void response_times_stray(struct target *t)
 {
     response_times_received(t);
-    t->peer->response_times.strays = true;
+    t->peer->response_times.strays++;
 }
 
 /* The longest response time of this peer plus a margin. */

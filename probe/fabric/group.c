@@ -10,7 +10,9 @@
 #include "probe/fabric/made_group.h"
 #include "probe/fabric/stages.h"
 #include "probe/link/groups.h"
+#include "probe/link/hostif.h"
 #include "probe/link/link.h"
+#include "probe/link/sysfs.h"
 #include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
@@ -213,6 +215,33 @@ static void report_no_membership(struct target *t, const char *id, enum sa_resul
                   sa_failure_text(t, result, status));
 }
 
+/*
+ * The interface joined when it came up, and the SA does not know it any more; or it is coming up,
+ * and has no carrier yet.
+ */
+static bool has_lost_group(const struct target *t)
+{
+    char *name = host_interface(t->link), *carrier = sysfs_interface(name ? name : "", "carrier");
+    bool lost = name && strcmp(carrier, "1") == 0;
+    g_free(carrier);
+    g_free(name);
+    return lost;
+}
+
+static void report_lost_group(struct target *t, const char *id)
+{
+    char *name = host_interface(t->link);
+    results_stage(t->results, id, OUTCOME_FAIL, "",
+                  "%s is up, but the SA did not list its port in the group before this test: it "
+                  "received nothing from the group; the SM was restarted without reregistration of "
+                  "its clients?",
+                  name ? name : "the interface");
+    results_advise(t->results,
+                   "ip link set %s down; ip link set %s up; then other hosts: saquery -m",
+                   name ? name : "INTERFACE", name ? name : "INTERFACE");
+    g_free(name);
+}
+
 static bool stage_join(struct target *t, const char *id)
 {
     struct member_state m;
@@ -230,7 +259,9 @@ static bool stage_join(struct target *t, const char *id)
     }
     if (result == SA_SUCCESS)
         result = group_join(t, t->link->group.mgid, JOIN_FULL, false, &g, &status);
-    if (result == SA_SUCCESS)
+    if (result == SA_SUCCESS && has_lost_group(t))
+        report_lost_group(t, id);
+    else if (result == SA_SUCCESS)
         results_stage(
             t->results, id, OUTCOME_PASS, "",
             "accepted; this port was not in the group, and leaves it again at the end, unless an interface of this host is up there then");

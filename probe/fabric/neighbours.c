@@ -28,6 +28,7 @@ enum { PROBED = 32, REPORTED = 5 };
 
 struct comparison {
     unsigned sent, unanswered, not_sent, wrong;
+    unsigned gone;     /* of these the SA has no path, and nobody replies */
     unsigned doubled;  /* of these several stations reply for one address */
     unsigned pathless; /* of these the SA did not say whether there is a path */
     char why[200];     /* why not, for the last one */
@@ -112,11 +113,12 @@ static void compare_path(struct target *target, struct comparison *t, GString *f
     char gid[48];
     enum sa_result result = records_get_path(target, n->lladdr + LLADDR_GID, &path);
     text_ip(true, n->lladdr + LLADDR_GID, gid);
-    if (is_without_path(result, path.status))
+    if (is_without_path(result, path.status)) {
         add_found(found,
                   "the neighbour table has %s at GID %s, to which the SA has no path (0x%04x, %s)",
                   target->name, gid, path.status, sa_status_name(path.status));
-    else if (result != SA_SUCCESS) {
+        t->gone += !a;
+    } else if (result != SA_SUCCESS) {
         t->pathless++;
         g_strlcpy(t->why, sa_failure_text(target, result, path.status), sizeof t->why);
     } else if (a && (be16(path.records->data + PATH_DLID) ^ a->lid) >>
@@ -187,7 +189,10 @@ static void compare_all(const struct target *fabric, struct comparison *t, const
 static void report_wrong(struct target *target, const char *id, const char *interface,
                          const struct comparison *t, const char *not_sent)
 {
-    char *advice = t->doubled == t->wrong
+    char *advice = t->gone == t->wrong
+                       ? g_strdup("their ports have left the subnet: check those hosts and cables; "
+                                  "saquery NR lists the ports that are there")
+                   : t->doubled == t->wrong
                        ? g_strdup("a host with several ports on the link: set arp_ignore and "
                                   "arp_announce to 1 or 2 there; else two hosts have one address")
                        : g_strdup_printf("ip neigh flush dev %s nud all; if the LIDs differ, the "

@@ -37,7 +37,7 @@ char *advice_set_up(const char *interface)
 
 char *advice_create_interface(const struct probe_link *l)
 {
-    unsigned pkey = l->pkey | 0x8000u;
+    unsigned pkey = (l->pkey ? l->pkey : l->choice ? l->choice->pkey : 0xffff) | 0x8000u;
     char *parent = host_parent_of_port(&l->transport->facts);
     char *command = parent ? g_strdup_printf("ip link add link %s name %s.%04x type ipoib pkey "
                                              "0x%04x",

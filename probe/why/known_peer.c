@@ -66,7 +66,9 @@ bool why_not_in_group(struct diagnosis *d)
                    d->by_unicast ? "; it replies to a request to its queue pair"
                                  : ": its interface is down or absent, or lost the group"),
                g_strdup_printf(
-                   "on the peer: ipoib-probe fabric; ip -d link show type ipoib  # is the one of 0x%04x up?",
+                   d->by_unicast
+                       ? "on the peer, set the interface of 0x%04x down and up: it joins again"
+                       : "on the peer: ipoib-probe fabric; ip -d link show type ipoib  # is the one of 0x%04x up?",
                    d->t->link->pkey | 0x8000));
 }
 

@@ -45,7 +45,8 @@ bool why_no_interface(struct diagnosis *d)
     bool holds = diagnosis_holds(
         d,
         g_strdup_printf("none on %s port %u for partition 0x%04x in this network namespace",
-                        f->device, f->port, d->t->link->pkey | 0x8000),
+                        f->device, f->port,
+                        (d->t->link->pkey ? d->t->link->pkey : c->pkey) | 0x8000),
         g_strdup_printf("%s; or it is in another network namespace: ip netns", command));
     g_free(command);
     return holds;
