@@ -14,6 +14,7 @@
 #include "probe/run/results.h"
 #include "probe/run/run.h"
 #include "probe/run/target.h"
+#include "probe/why/why.h"
 #include "wire/put.h"
 
 /* The port with the SM's LID has ended its SM, or this port's SM LID is old. */
@@ -30,16 +31,12 @@ static void report_absent_sa(struct target *t, const char *id, uint16_t status)
 
 static void report_silent_sa(struct target *t, const char *id)
 {
-    unsigned lid = t->link->transport->facts.sm_lid;
-    struct port_words w;
-    advice_name_port(t->link, &w);
-    results_stage(t->results, id, OUTCOME_FAIL, "", "the SA at LID %u does not answer", lid);
-    results_advise(
-        t->results,
-        "sminfo %s %u; if it answers, packets of this port are lost: perfquery %s; if not, "
-        "start the subnet manager. A standby takes over after about a minute; the next "
-        "sweep corrects a wrong SM LID of the port",
-        w.diags, lid, w.diags);
+    char *words, *command;
+    why_sa_does_not_answer(t, &words, &command);
+    results_stage(t->results, id, OUTCOME_FAIL, command, "the SA at LID %u does not answer; %s",
+                  t->link->transport->facts.sm_lid, words);
+    g_free(words);
+    g_free(command);
 }
 
 /* Nothing that depends on the SA can work. */

@@ -60,6 +60,12 @@ static enum transport_result sa_only_query_sa(struct transport *t, const struct 
         umad_sa_query(s->sa, q, ms, t->ending ? &never : s->stop, a, t->error, sizeof t->error));
 }
 
+static enum agent_answer sa_only_ask_agent(struct transport *t, uint16_t lid, int ms)
+{
+    return agent_ask(t->facts.device, t->facts.port, lid, t->facts.sm_sl, ms,
+                     ((struct sa_only *)t)->stop);
+}
+
 static enum transport_result sa_only_attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
 {
     (void)mgid;
@@ -93,6 +99,7 @@ static const struct transport_ops sa_only_ops = {
     .send = send_nothing,
     .receive = receive_nothing,
     .query = sa_only_query_sa,
+    .ask_agent = sa_only_ask_agent,
     .attach = sa_only_attach,
     .close = sa_only_close,
     .watch = sa_only_watch,

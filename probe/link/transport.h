@@ -9,6 +9,7 @@
 
 #include <glib.h>
 
+#include "hca/agent.h"
 #include "hca/client.h"
 #include "wire/cm.h"
 #include "wire/lladdr.h"
@@ -184,6 +185,8 @@ struct transport_ops {
      * are.
      */
     bool (*read_port)(struct transport *t, struct port_facts *now);
+    /* Is the port with that LID alive? Waits up to ms milliseconds. NULL: not available. */
+    enum agent_answer (*ask_agent)(struct transport *t, uint16_t lid, int ms);
     /*
      * Registers this program for the SA's Reports (the subscription itself is an SA query).
      * TRANSPORT_NOTHING: another program of this host is registered.

@@ -22,6 +22,12 @@ static enum transport_result verbs_query_sa(struct transport *t, const struct sa
         umad_sa_query(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error));
 }
 
+static enum agent_answer verbs_ask_agent(struct transport *t, uint16_t lid, int ms)
+{
+    return agent_ask(t->facts.device, t->facts.port, lid, t->facts.sm_sl, ms,
+                     ((struct verbs *)t)->stop);
+}
+
 static enum transport_result verbs_watch(struct transport *t)
 {
     return transport_of(umad_sa_watch(((struct verbs *)t)->sa));
@@ -135,6 +141,7 @@ static const struct transport_ops verbs_ops = {.capabilities = CAN_ALL,
                                                .attach = verbs_attach,
                                                .close = verbs_close,
                                                .read_port = verbs_read_port,
+                                               .ask_agent = verbs_ask_agent,
                                                .watch = verbs_watch,
                                                .next_notice = verbs_next_notice,
                                                .can_connect = verbs_can_connect,

@@ -709,7 +709,7 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
 {
     struct fake *f = (struct fake *)t;
     uint8_t record[SA_DATA_SIZE] = {0};
-    if (f->silent_after && f->asks >= f->silent_after) {
+    if (f->sa_silent || (f->silent_after && f->asks >= f->silent_after)) {
         now += (gint64)ms * 1000;
         return TRANSPORT_NOTHING;
     }
@@ -761,6 +761,12 @@ static enum transport_result fake_next_notice(struct transport *t, int ms,
     return TRANSPORT_NOTHING;
 }
 
+static enum agent_answer fake_ask_agent(struct transport *t, uint16_t lid, int ms)
+{
+    (void)ms;
+    return lid == t->facts.sm_lid ? ((const struct fake *)t)->agent : AGENT_NOT_ASKED;
+}
+
 static bool fake_read_port(struct transport *t, struct port_facts *port)
 {
     const struct fake *f = (const struct fake *)t;
@@ -807,6 +813,7 @@ static const struct transport_ops fake_ops = {.capabilities = CAN_ALL & ~HAS_CON
                                               .query = fake_query,
                                               .attach = fake_attach,
                                               .read_port = fake_read_port,
+                                              .ask_agent = fake_ask_agent,
                                               .watch = fake_watch,
                                               .next_notice = fake_next_notice};
 

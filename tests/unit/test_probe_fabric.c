@@ -83,6 +83,8 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.no_groups = as->no_groups;
     fake.sa_fails = as->sa_fails;
     fake.sa_busy = as->sa_busy;
+    fake.sa_silent = as->sa_silent;
+    fake.agent = as->agent;
     fake.group_status = as->group_status;
     fake.silent_after = as->silent_after ? fake.asks + as->silent_after : 0;
     fake.refused_trap = as->refused_trap;
@@ -98,13 +100,13 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         if (strcmp(s->id, id) == 0) {
             results_begin(&results, id);
-            assert_true(s->run(target, id) || as->sa_fails || as->sa_busy || as->group_status ||
-                        as->refused || as->wrong_record || as->spoils.method);
+            assert_true(s->run(target, id) || as->sa_fails || as->sa_busy || as->sa_silent ||
+                        as->group_status || as->refused || as->wrong_record || as->spoils.method);
         }
     l->subscribed = fake.subscribed;
     l->subscriptions = fake.subscriptions;
     fake.silent_after = fake.refused = 0;
-    fake.sa_busy = fake.wrong_record = false;
+    fake.sa_busy = fake.sa_silent = fake.wrong_record = false;
     fake.group_status = 0;
     fake_end(target);
     assert_int_equal(fake.joins, fake.leaves); /* the probe left all groups that it joined */
@@ -286,6 +288,28 @@ static void a_port_without_an_sa_answers(void **state)
     assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
     says(l.stage->text, "ClassPortInfo, which every SA has: the SA refuses: status 0x0700");
     forget(&l);
+}
+
+/* A port has a performance management agent, whether an SM runs there or not (IBA 16.1). */
+static void a_silent_sa_is_dead_or_unreachable(void **state)
+{
+    static const struct {
+        enum agent_answer agent;
+        const char *text, *advice;
+    } all[] = {{AGENT_ANSWERS, "the port with LID 1 is alive: the subnet manager there hangs",
+                "restart the SM"},
+               {AGENT_SILENT, "nothing at LID 1 answers: its host is off, a cable", "iblinkinfo"},
+               {AGENT_NOT_ASKED, "it does not run, is very slow, or packets", "sminfo"}};
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        look(&l, "fabric.sm", &(struct fake){.sa_silent = true, .agent = all[i].agent});
+        assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
+        says(l.stage->text, "the SA at LID 1 does not answer; ");
+        says(l.stage->text, all[i].text);
+        says(l.stage->advice, all[i].advice);
+        forget(&l);
+    }
 }
 
 /* A record of another group than the one that was asked for proves nothing. */
@@ -671,6 +695,7 @@ int main(void)
         cmocka_unit_test(what_is_refused_is_said),
         cmocka_unit_test(unlisted_masters),
         cmocka_unit_test(a_port_without_an_sa_answers),
+        cmocka_unit_test(a_silent_sa_is_dead_or_unreachable),
         cmocka_unit_test(another_record_is_malformed),
         cmocka_unit_test(answers_that_do_not_fit),
         cmocka_unit_test(unlisted_switches),

@@ -242,6 +242,18 @@ enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int 
     return *stopped ? SA_INTERRUPTED : SA_OK;
 }
 
+enum agent_answer agent_ask(const char *device, unsigned port, uint16_t lid, uint8_t sl, int ms,
+                            const volatile int *stopped)
+{
+    (void)device;
+    (void)port;
+    (void)lid;
+    (void)sl;
+    (void)ms;
+    (void)stopped;
+    return AGENT_NOT_ASKED;
+}
+
 enum sa_outcome umad_sa_watch(struct umad_sa *sa)
 {
     (void)sa;
