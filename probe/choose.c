@@ -9,6 +9,7 @@
 #include "probe/link/hostnet.h"
 #include "probe/link/hostports.h"
 #include "probe/link/hostroute.h"
+#include "probe/link/sysfs.h"
 #include "probe/run/text.h"
 #include "wire/smp.h"
 
@@ -213,9 +214,14 @@ static void fail_broadcast(const struct target_option *t, const struct host_rout
                            char **advice)
 {
     bool network = hostnet_is_network_address(r->interface, t->ip);
-    *why = g_strdup_printf("%s is the %s of the network of %s, and no host has it", t->name,
-                           network ? "first address" : "broadcast address", r->interface);
-    *advice = g_strdup_printf("ip -br addr show %s  # shows the network's addresses", r->interface);
+    char *own = hostnet_text_of(r->interface, t->ipv6);
+    *why = g_strdup_printf("%s is the %s of the network of %s (%s), which no host of it has; if a "
+                           "host has the address, that prefix is too long",
+                           t->name, network ? "first address" : "broadcast address", r->interface,
+                           own);
+    *advice = g_strdup_printf("ip -br addr show %s  # compare the prefix length with the peer's",
+                              r->interface);
+    g_free(own);
 }
 
 static void describe_route(struct choice *c, const struct target_option *t,
@@ -242,6 +248,12 @@ static bool choose_own(struct choice *c, const struct target_option *t)
     return found;
 }
 
+/* An interface in a VRF has routes of its own, which only packets sent through it use. */
+static bool is_routed_in_vrf(const struct target_option *t, const char *name)
+{
+    return sysfs_is_in_vrf(name) && host_route_get(t->ipv6, t->ip, name).kind == ROUTE_LINK;
+}
+
 /*
  * The network of an IPoIB interface has the address, but the kernel does not use it: the interface
  * is down, or the route was deleted or is another one.
@@ -252,7 +264,10 @@ static bool choose_network(struct choice *c, const struct target_option *t,
     struct host_ipoib i;
     char *name = hostnet_of(t->ipv6, t->ip);
     bool found = name && host_ipoib_find(name, &i);
-    if (found) {
+    if (found && is_routed_in_vrf(t, name)) {
+        choose_interface(c, &i);
+        g_snprintf(c->why, sizeof c->why, "the route in the VRF of %s", name);
+    } else if (found) {
         choose_interface(c, &i);
         c->other_route = true;
         g_snprintf(c->why, sizeof c->why, "the network of %s has the address%s", name,

@@ -39,6 +39,17 @@ static void report_silent_sa(struct target *t, const char *id)
     g_free(command);
 }
 
+static void report_slow_sa(struct target *t, const char *id)
+{
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", t->run->sa.slow);
+    results_advise(t->results,
+                   "test again; perfquery %s: lost packets; smpquery %s nodedesc %u names the host "
+                   "whose load to check",
+                   w.diags, w.diags, t->link->transport->facts.sm_lid);
+}
+
 /* Nothing that depends on the SA can work. */
 static void report_no_sa(struct target *t, const char *id, enum sa_result result, uint16_t status)
 {
@@ -50,9 +61,7 @@ static void report_no_sa(struct target *t, const char *id, enum sa_result result
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(result, status),
                       "the SA at LID %u is busy", lid);
     else if (result == SA_NO_RESPONSE && t->run->sa.slow[0])
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
-                      "try again later; if the SA stays slow, check the load of its host", "%s",
-                      t->run->sa.slow);
+        report_slow_sa(t, id);
     else if (result == SA_NO_RESPONSE)
         report_silent_sa(t, id);
     else

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "probe/link/sysfs.h"
 #include "wire/checksum.h"
 #include "wire/put.h"
 #include "wire/view.h"
@@ -48,6 +49,8 @@ static bool open_socket(struct ping_request *p, const char *interface)
         p->fd = socket(family, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
     if (p->fd < 0)
         return false;
+    if (sysfs_is_in_vrf(interface))
+        setsockopt(p->fd, SOL_SOCKET, SO_BINDTODEVICE, interface, (socklen_t)strlen(interface) + 1);
     /* Only for a link-local address: the route decides otherwise. */
     if (p->ipv6)
         p->to.v6.sin6_scope_id = if_nametoindex(interface);

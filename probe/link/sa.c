@@ -187,6 +187,38 @@ static bool is_given_up(struct target *t, const struct sa_query *q)
     return run->sweeps && (t->yield || reads) && run->sa.failures >= MAX_FAILURES;
 }
 
+/* Asks again: does it answer at once now? A slow SA never does. Returns the milliseconds; 0: no. */
+static double prompt_ms(struct target *t, const struct sa_query *q)
+{
+    enum { AGAIN = 3, PROMPT_MS = 100 };
+    double prompt = 0;
+    for (unsigned i = 0; i < AGAIN && !prompt && !*t->run->stop; i++) {
+        struct sa_response a = {.records = g_byte_array_new()};
+        gint64 begin = g_get_monotonic_time();
+        bool answers = sa_has_answered(send_query(t, q, PROMPT_MS, &a));
+        double ms = (double)(g_get_monotonic_time() - begin) / 1000;
+        prompt = answers && ms <= PROMPT_MS ? MAX(ms, 0.01) : 0;
+        sa_response_clear(&a);
+    }
+    return prompt;
+}
+
+static void note_slow(struct target *t, const struct sa_query *q, double seconds)
+{
+    char *slow = t->run->sa.slow;
+    size_t size = sizeof t->run->sa.slow;
+    double prompt = prompt_ms(t, q);
+    if (prompt > 0)
+        g_snprintf(
+            slow, size,
+            "one answer of the SA took %.1f s, another %.1f ms: packets are lost on the way, or "
+            "it is busy at times",
+            seconds, prompt);
+    else
+        g_snprintf(slow, size, "the SA is slow: it answers after %.1f s, and a query waits %.1f s",
+                   seconds, SA_WAIT_MS / 1000.0);
+}
+
 /*
  * Is the SA silent, or slow? A query that changes nothing waits longer. Returns true if the SA
  * responds within the time that a query waits: it was busy, or its host was.
@@ -201,9 +233,7 @@ static bool time_response(struct target *t)
     bool responds = sa_has_answered(result);
     t->run->sa.timed = ms > SA_WAIT_MS;
     if (responds && ms > SA_WAIT_MS)
-        g_snprintf(t->run->sa.slow, sizeof t->run->sa.slow,
-                   "the SA is slow: it answers after %.1f s, and a query waits %.1f s",
-                   (double)ms / 1000, SA_WAIT_MS / 1000.0);
+        note_slow(t, &q, (double)ms / 1000);
     sa_response_clear(&a);
     return responds && ms <= SA_WAIT_MS;
 }

@@ -18,3 +18,11 @@ char *sysfs_interface(const char *name, const char *attribute)
     g_free(folder);
     return text;
 }
+
+bool sysfs_is_in_vrf(const char *interface)
+{
+    char *master = sysfs_interface(interface, "master/uevent");
+    bool is = strstr(master, "DEVTYPE=vrf") != NULL;
+    g_free(master);
+    return is;
+}

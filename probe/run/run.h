@@ -33,7 +33,7 @@ struct sa_cache {
     struct latencies times; /* of the answers, from the first request to the last of its tries */
     uint64_t unanswered;    /* queries without an answer in time */
     uint64_t busy;          /* answers with status busy, to any try */
-    char slow[80];          /* text about an SA that responds later than a query waits; "": none */
+    char slow[120];         /* text about an SA that responds later than a query waits; "": none */
     char fault[240];        /* why the last response does not fit its request */
     char text[320];         /* for sa_failure_text() */
 };

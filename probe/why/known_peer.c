@@ -86,6 +86,16 @@ bool why_not_delivered(struct diagnosis *d)
                                         d->at.lid));
 }
 
+bool why_no_group(struct diagnosis *d)
+{
+    return d->no_group && !d->by_unicast &&
+           diagnosis_holds(d,
+                           g_strdup("the SA has no group for its neighbour solicitations, which "
+                                    "every port with the address joins (RFC 4291 §2.8)"),
+                           g_strdup("on the host that should have it: ip -6 addr; sysctl "
+                                    "net.ipv6.conf.all.disable_ipv6"));
+}
+
 bool why_queue_silent(struct diagnosis *d)
 {
     questions_ask(d);

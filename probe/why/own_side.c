@@ -167,25 +167,12 @@ bool why_sa_busy(struct diagnosis *d)
                                            w.diags, d->t->link->transport->facts.sm_lid));
 }
 
-/* The median of the answers: half of them took a tenth of a second at most. */
-static bool answers_promptly(const struct target *t)
-{
-    enum { PROMPT_US = 100 * 1000 };
-    const struct latencies *all = &t->run->sa.times;
-    return all->n && times_percentile(all, 50) <= PROMPT_US;
-}
-
 bool why_sa_slow(struct diagnosis *d)
 {
     struct port_words w;
     advice_name_port(d->t->link, &w);
     return sa_fails(d, false) && d->t->run->sa.slow[0] &&
-           diagnosis_holds(d,
-                           g_strdup_printf("%s%s", d->t->run->sa.slow,
-                                           answers_promptly(d->t)
-                                               ? "; other answers came at once: packets on the "
-                                                 "way are lost"
-                                               : ""),
+           diagnosis_holds(d, g_strdup(d->t->run->sa.slow),
                            g_strdup_printf("test again; then smpquery %s nodedesc %u names the "
                                            "host whose load to check; perfquery %s: lost packets",
                                            w.diags, d->t->link->transport->facts.sm_lid, w.diags));
@@ -278,9 +265,11 @@ static char *command_for_route(const struct diagnosis *d, bool local)
 }
 
 /* The route was chosen when the test began, perhaps weeks ago. */
-static bool leads_here(const struct choice *c, const struct host_route *r)
+static bool leads_here(const struct target *t, const struct choice *c, const struct host_route *r)
 {
     struct host_ipoib i;
+    if (r->kind == ROUTE_NONE && sysfs_is_in_vrf(c->interface))
+        return host_route_get(t->ipv6, t->ip, c->interface).kind == ROUTE_LINK;
     return r->kind == ROUTE_UNKNOWN || r->kind == ROUTE_LOCAL ||
            (r->kind == ROUTE_LINK && host_ipoib_find(r->interface, &i) &&
             strcmp(i.name, c->interface) == 0);
@@ -295,7 +284,7 @@ bool why_other_route(struct diagnosis *d)
         return false;
     bool local = t->ipv6 && t->ip[0] == 0xfe && (t->ip[1] & 0xc0) == 0x80;
     struct host_route r = host_route_get(t->ipv6, t->ip, local ? c->interface : "");
-    if (!c->other_route && leads_here(c, &r))
+    if (!c->other_route && leads_here(t, c, &r))
         return false;
     char *networks = hostnet_text_of(c->interface, t->ipv6);
     char gateway[48] = "";

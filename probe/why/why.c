@@ -9,6 +9,7 @@
 #include "probe/link/groups.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
+#include "probe/link/hostnet.h"
 #include "probe/link/message.h"
 #include "probe/run/options.h"
 #include "probe/run/results.h"
@@ -82,20 +83,25 @@ static const char *not_looked_at(const struct diagnosis *d)
 static bool is_no_host(struct diagnosis *d)
 {
     const struct port_facts *f = &d->t->link->transport->facts;
+    char *own = d->interface ? hostnet_text_of(d->interface, d->t->ipv6) : g_strdup("");
     GString *command = g_string_new(
         "check the address; on the host that should have it: ipoib-probe fabric");
     for (unsigned i = 0; i < f->n_pkeys; i++)
         if ((f->pkeys[i] ^ d->t->link->pkey) & 0x7fff && f->pkeys[i] & 0x7fff)
             g_string_append_printf(command, "; ipoib-probe --pkey 0x%04x %s", f->pkeys[i],
                                    d->t->name);
-    return diagnosis_holds(d,
-                           g_strdup_printf("nothing wrong was found on this side, and nobody whom "
-                                           "the group of partition 0x%04x reaches replies for "
-                                           "the address: no host has it; its host, cable, "
-                                           "interface or ARP is off; or the switches do not "
-                                           "deliver the group to it%s",
-                                           d->t->link->pkey | 0x8000, not_looked_at(d)),
-                           g_string_free(command, FALSE));
+    bool holds = diagnosis_holds(
+        d,
+        g_strdup_printf("nothing wrong was found on this side, and nobody whom "
+                        "the group of partition 0x%04x reaches replies for "
+                        "the address: no host of this link has it%s%s%s; its "
+                        "host, cable, interface or %s is off; or the switches do "
+                        "not deliver the group to it%s",
+                        d->t->link->pkey | 0x8000, *own ? " (this one has " : "", own,
+                        *own ? ")" : "", d->t->ipv6 ? "ND" : "ARP", not_looked_at(d)),
+        g_string_free(command, FALSE));
+    g_free(own);
+    return holds;
 }
 
 /* When a cause can be looked for. */
@@ -133,6 +139,7 @@ static const struct cause causes[] = {
     {"the peer's port is gone", why_port_gone, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer is not in the broadcast group", why_not_in_group, PEER_KNOWN, CAN_QUERY_SA},
     {"packets to the group do not reach the peer", why_not_delivered, PEER_KNOWN, CAN_QUERY_SA},
+    {"no port of the link has the address", why_no_group, LINK_OPEN, CAN_QUERY_SA},
     {"this host reaches nobody on the link", why_nobody_replies, LINK_OPEN, 0},
     {"packets to the group reach nobody", why_group_to_nobody, LINK_OPEN, 0},
     {"it replies to ping, and not to address resolution", is_proxied, LINK_OPEN, 0},
@@ -187,11 +194,15 @@ static void read_address(struct diagnosis *d)
 static void read_group(struct diagnosis *d)
 {
     uint8_t group[16], mgid[GID_SIZE], lladdr[LLADDR_SIZE] = {0};
-    if (d->known || !d->t->ipv6 || d->link_error)
+    if (!d->t->ipv6 || d->link_error || !transport_can(d->t->link->transport, CAN_QUERY_SA))
         return;
     message_solicited_node(group, d->t->ip);
     message_ipv6_mgid(mgid, d->t->link->group.scope, d->t->link->pkey, group);
-    if (group_other_member(d->t, mgid, lladdr + LLADDR_GID))
+    struct mc_group g;
+    uint16_t status;
+    enum sa_result result = group_get(d->t, mgid, &g, &status);
+    d->no_group = group_is_missing(result, status);
+    if (!d->known && result == SA_SUCCESS && group_other_member(d->t, mgid, lladdr + LLADDR_GID))
         know_lladdr(d, lladdr, false);
 }
 
