@@ -116,13 +116,13 @@ static const char *silent_causes(enum others others)
 {
     switch (others) {
     case OTHERS_REPLY:
-        return "other neighbours reply to it: the peer filters ICMP echo or its replies, has no "
+        return "; other neighbours reply to it: the peer filters ICMP echo or its replies, has no "
                "route back, or an old address of this host; or this host has an old path to it";
     case OTHERS_SILENT:
-        return "no other neighbour that was asked replies to it either: this host filters it; or the "
+        return "; no other neighbour that was asked replies to it either: this host filters it; or the "
                "peers filter ICMP echo, or have no route back";
     default:
-        return "this host filters it; the peer filters ICMP echo or its replies, has no route back, "
+        return ": this host filters it; the peer filters ICMP echo or its replies, has no route back, "
                "or an old address of this host";
     }
 }
@@ -143,7 +143,7 @@ static void report_silence(struct target *t, const char *interface)
     bool connected = uses_connections(t, interface);
     results_stage(
         t->results, stage, OUTCOME_INCONCLUSIVE, "",
-        "it replies to the probe, but not to this host's ping from %s; %s%s%s", from,
+        "it replies to the probe, but not to this host's ping from %s%s%s%s", from,
         t->peer->no_override ? "its NAs have no Override flag, as those of a proxy, perhaps "
                                "for a host that is gone; "
                              : "",

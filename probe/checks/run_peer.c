@@ -250,8 +250,8 @@ static void report_unused_source(struct target *t)
 static void measure_loss(struct target *t)
 {
     enum { REQUESTS = 20 };
-    for (unsigned i = 0; i < REQUESTS && t->peer->by_unicast && !target_ended(t); i++)
-        exchange_run(t, &(struct request){.grh = t->peer->needs_grh}, 1);
+    if (t->peer->by_unicast && !target_ended(t))
+        exchange_burst(t, REQUESTS);
 }
 
 /* own: the interface of this host that has the address; NULL: none. */

@@ -264,3 +264,38 @@ bool exchange_echo(struct target *t, uint32_t length)
 {
     return exchange_run(t, &(struct request){.echo = length}, TRIES).outcome == RESPONSE_RECEIVED;
 }
+
+static void await_burst(struct target *t, struct pending_request *x, int ms, unsigned most,
+                        unsigned *received)
+{
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000, left;
+    while (*received < most && !target_ended(t) && (left = end - g_get_monotonic_time()) > 0)
+        if (receive_await(t, (int)((left + 999) / 1000), request_take_response, x)) {
+            tally_response(&t->peer->tally);
+            if (++*received == most) /* all before it are answered: this is the reply to the last */
+                times_add(&t->peer->over_ud, x->received - x->sent);
+        }
+}
+
+void exchange_burst(struct target *t, unsigned n)
+{
+    enum { STEP_MS = 2 };
+    const struct request q = {.grh = t->peer->needs_grh};
+    struct exchange e = {.outcome = NOT_SENT};
+    struct pending_request x = {.q = &q, .ipv6 = t->ipv6, .ip = t->ip, .a = &e.reply};
+    unsigned sent = 0, received = 0;
+    if (!settle(t, &q))
+        return;
+    begin_tally(t, &q);
+    for (unsigned i = 0; i < n && !target_ended(t); i++) {
+        if (send_request(t, &x, NULL)) {
+            response_times_sent(t, x.ipv6, x.ip, sent > 0);
+            tally_sent(&t->peer->tally);
+            sent++;
+        }
+        await_burst(t, &x, STEP_MS, sent, &received);
+    }
+    await_burst(t, &x, (int)response_times_wait_ms(t), sent, &received);
+    for (unsigned i = 0; i < received; i++)
+        tally_end(&t->peer->tally, 1, true);
+}

@@ -47,6 +47,11 @@ struct exchange {
 struct exchange exchange_run(struct target *t, const struct request *q, unsigned tries);
 /* True if the peer replies to an echo request of that size over UD. */
 bool exchange_echo(struct target *t, uint32_t length);
+/*
+ * Sends n plain requests by unicast, 2 ms apart, without retries, and awaits all replies together:
+ * the tally has the packets that are lost.
+ */
+void exchange_burst(struct target *t, unsigned n);
 /* Shows the texts of the earlier exchange x again, after other exchanges. */
 void exchange_show(const struct target *t, const struct exchange *x);
 

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# causes PROBE CHECK LIB: what is wrong although the peer replies, or the SA does not; a scenario for testbed/fabric once, results in
+# TAP in /fabric-out/tap. Four HCAs on a switch: h0 runs OpenSM, h1 is the probe's host, h2 is the peer, h3 another host.
+probe=$1 check=$2
+. "$3" || return 1
+on1() { local want=$1; shift; fabric_on 1 "$probe" --format json -o /tmp/report "$@"; local got=$?; [ $got = "$want" ] || { echo "exit $got"; cat /tmp/report; return 1; }; }
+# why STAGE WORDS STATUS ARGUMENT...: the stage says WORDS
+why() { local stage=$1 words=$2 want=$3; shift 3; on1 "$want" "$@"; local got=$?; says "$stage" "$words" && return $got; return 1; }
+fresh() { fabric_on 1 ip neigh flush dev ib1; fabric_on 1 ping -c 1 -W 2 10.0.0.3 && fabric_on 1 ping -c 1 -W 2 10.0.0.4; }
+six() { ip -n n$1 addr replace fd00::$2/64 dev ib$1 nodad; }
+lid_of() { printf %04x $((16#$(sed s/0x// /sys/class/infiniband/vqib$1/ports/1/lid))); }
+drop() { tc -n n$1 qdisc add dev ib$1 clsact; tc -n n$1 filter add dev ib$1 "${@:2}" action drop; }
+drop_none() { tc -n n$1 qdisc del dev ib$1 clsact; }
+
+fabric_up nhca=4 topo=1 && fabric_sm && fabric_nets datagram && fresh || return 1
+for i in 1 2 3; do six $i $((i+1)); done
+
+# ---- this host
+
+filtered() { drop 1 ingress protocol arp matchall; fabric_on 1 ip neigh flush dev ib1; why peer.ping '^inconclusive .*a filter of this host drops ARP' 2 --why 10.0.0.3; local s=$?; drop_none 1; return $s; }
+try "this host filters ARP" filtered
+rule() { ip -n n1 rule add to 10.0.0.3 unreachable pref 100; why peer.own-side 'there is no route; ib1 has 10.0.0.2/24 -> .*ip rule show' 1 --why 10.0.0.3; local s=$?; ip -n n1 rule del pref 100; return $s; }
+try "a rule forbids the address" rule
+gateway() { ip -n n1 route add 10.0.0.3/32 via 10.0.0.4; why peer.own-side 'the route leads through the router 10.0.0.4 at ib1' 1 --why 10.0.0.3; local s=$?; ip -n n1 route del 10.0.0.3/32; return $s; }
+try "a route through a gateway" gateway
+vrf() { fabric_on 1 ip link add vrf-s type vrf table 10 && ip -n n1 link set vrf-s up && ip -n n1 link set ib1 master vrf-s && sleep 1
+    on1 0 10.0.0.3 && says peer.port 'the route in the VRF of ib1' && says peer.ping "^pass"; local s=$?; ip -n n1 link del vrf-s; return $s; }
+if ip link add vrf-x type vrf table 9 2>/dev/null; then ip link del vrf-x; try "an interface in a VRF" vrf; fi
+lost_member() { python3 -c "$leave" vqib1 || return 1; why fabric.join "^fail ib1 is up, but the SA did not list its port" 1 -d ib1 fabric; local s=$?
+    ip -n n1 link set ib1 down; ip -n n1 link set ib1 up; fabric_link 1 ib1; six 1 2; return $s; }
+leave='
+import ctypes, struct, sys
+u = ctypes.CDLL("libibumad.so.3"); u.umad_init()
+fd = u.umad_open_port(sys.argv[1].encode(), 1); agent = u.umad_register(fd, 3, 2, 0, None)
+record = bytes.fromhex("ff12401bffff000000000000ffffffff" "fe80000000000000" "0011750000000110") + bytes(16) + bytes([1]) + bytes(3)
+mad = struct.pack(">BBBBHHQHHI", 1, 3, 2, 0x15, 0, 0, 0x77, 0x38, 0, 0) + bytes(24) + struct.pack(">Q", 1 << 0 | 1 << 1 | 1 << 16) + record
+at, buffer = u.umad_size(), ctypes.create_string_buffer(u.umad_size() + 256)
+ctypes.memmove(ctypes.addressof(buffer) + at, mad.ljust(256, b"\0"), 256)
+u.umad_set_addr(buffer, 1, 1, 0, ctypes.c_int(0x80010000 - (1 << 32)))
+length = ctypes.c_int(256)
+failed = u.umad_send(fd, agent, buffer, 256, 1000, 3) < 0 or u.umad_recv(fd, buffer, ctypes.byref(length), 5000) < 0
+sys.exit(failed or struct.unpack(">H", buffer.raw[at + 4 : at + 6])[0] != 0)'
+try "the SA has lost this host's membership" lost_member
+duplicate() { ip -n n3 addr add fd00::2/64 dev ib3 nodad; ip -n n1 addr del fd00::2/64 dev ib1; ip -n n1 addr add fd00::2/64 dev ib1; sleep 3
+    why peer.own-side "duplicate address detection failed for fd00::2 of ib1" 1 --why fd00::3; local s=$?; ip -n n3 addr del fd00::2/64 dev ib3; six 1 2; return $s; }
+try "duplicate address detection failed here" duplicate
+down6() { ip -n n1 link set ib1 down; why peer.port 'no route to fd00::3: ib1 is down -> ip link set ib1 up' 2 --why fd00::3; local s=$?
+    ip -n n1 link set ib1 up; fabric_link 1 ib1; six 1 2; return $s; }
+try "this host's interface is down, IPv6" down6
+
+# ---- the peer
+
+back() { ip -n n2 link add other type veth; ip -n n2 link set other up; ip -n n2 route add 10.0.0.2/32 dev other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=1 net.ipv4.conf.ib2.rp_filter=1; ip -n n1 neigh del 10.0.0.3 dev ib1
+    why peer.ping "other neighbours .*: the peer .* route back" 2 --why 10.0.0.3; local s=$?; ip -n n2 link del other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.ib2.rp_filter=0; return $s; }
+fresh; try "the peer's route to this host leads elsewhere" back
+filters6() { drop 2 ingress protocol ipv6 flower ip_proto icmpv6; ip -n n1 neigh flush dev ib1; why peer.no-reply "^inconclusive the peer's port replies, its interface does not: .*filtered there" 2 --why fd00::3; local s=$?; drop_none 2; return $s; }
+try "the peer filters neighbour discovery" filters6
+nobody6() { why peer.no-reply '^inconclusive no port of the link has the address: the SA has no group' 2 --why fd00::99; }
+try "no port has the IPv6 address" nobody6
+wrong_key() { fabric_rewrite h2 "if deth+0=00000b1b set $1"; ip -n n1 neigh flush dev ib1; why peer.no-reply "^inconclusive replies arrive with a wrong key: vqib1 port 1 dropped .*$2" 2 --why 10.0.0.3; local s=$?; fabric_rewrite h2 off; return $s; }
+try "the peer sends with a wrong P_Key" wrong_key bth+2=8009 'a P_Key that it does not have'
+try "the peer sends with a wrong Q_Key" wrong_key deth+0=00000b1c 'a wrong Q_Key'
+sums() { fabric_rewrite h2 'if data+0=0800 if data+13=01 set data+26=0000'; why peer.echo 'its replies have a wrong ICMP checksum' 2 --source 10.0.0.77 10.0.0.3; local s=$?; fabric_rewrite h2 off; return $s; }
+try "the peer's replies have a wrong checksum" sums
+one_way() { fabric_rewrite h1 "if lrh+2=$(lid_of 2) drop"; local begin=$SECONDS; on1 1 10.0.0.3 && says peer.reachable 'unicast to its port may be lost on the path' && [ $((SECONDS-begin)) -lt 30 ]; local s=$?; fabric_rewrite h1 off; return $s; }
+try "unicast to the peer is lost" one_way
+
+# ---- while it is watched
+
+twice() { (sleep 3; ip -n n3 addr add 10.0.0.3/24 dev ib3) & why peer.watch '^fail .*two ports have the address' 1 --count 12 --interval 1 10.0.0.3; local s=$?; ip -n n3 addr del 10.0.0.3/24 dev ib3; return $s; }
+fresh; try "a second port takes the address" twice
+expired() { (sleep 3; ip -n n1 addr del 10.0.0.2/24 dev ib1) & why peer.own-side "does not send the address to this link: there is no route" 1 --count 6 --interval 1 10.0.0.3; local s=$?; ip -n n1 addr add 10.0.0.2/24 dev ib1; return $s; }
+try "this host's address is deleted" expired
+
+# ---- the subnet manager
+
+no_path() { fabric_rewrite s0.2 'if data+1=03 if data+3=81 if data+16=0035 set data+4=0300'; on1 1 10.0.0.3 && says peer.own-side "the SA's path does not lead to it: it has none to LID" && [ "$(outcome rfc4391.9.1.1.gid-of-port)" != fail ]; local s=$?; fabric_rewrite s0.2 off; return $s; }
+fresh; try "the SA has no paths" no_path
+hangs() { kill -STOP "$FABRIC_SM"; why fabric.sm 'the SA at LID 1 does not answer; the port with LID 1 is alive' 1 -d ib1 fabric; local s=$?; kill -CONT "$FABRIC_SM"; sleep 2; return $s; }
+try "the subnet manager hangs" hangs
+two_masters() { fabric_fault h0 vl15=1; fabric_fault h3 vl15=1; local e; for e in h0 h3; do fabric_rewrite $e 'if data+1=81 if data+16=0020 drop' 'if data+1=01 if data+16=0020 drop'; done
+    mkdir -p /tmp/osm3; OSM_CACHE_DIR=/tmp/osm3 OSM_TMP_DIR=/tmp/osm3 opensm -p 5 -d 2 -g 0x0011750000000130 -f /tmp/osm3/log > /tmp/osm3/out 2>&1 & local second=$!
+    FABRIC_PATIENCE=40 fabric_until grep -q 'MASTER' /tmp/osm3/out; sleep 5; why fabric.sm 'the port with LID .* says that a subnet manager runs on it too' 2 -d ib1 fabric; local s=$?; kill -9 $second; wait $second 2>/dev/null; return $s; }
+try "two masters that do not reach each other" two_masters
+tap_end
