@@ -95,6 +95,12 @@ struct heard {
 
 /* Was the port at this LID Active in its last PortInfo? */
 struct port_activity {
+/* Answers of the SA to a port whose requests were not captured. */
+struct unasked {
+    uint16_t subnet, lid; /* LID 0: unused */
+    uint16_t answers;
+};
+
     uint8_t gid[GID_SIZE];
     uint16_t subnet, lid;
     bool active;
@@ -133,6 +139,7 @@ struct questions {
     struct heard heard[HEARD];
     int64_t pauses_ns[WAITING_SUBNETS]; /* in which nothing of the subnet was captured */
     struct port_activity ports[PORTS];
+    struct unasked unasked[HEARD];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
     int64_t proof_ns;               /* no packet before this time proves one of them */
@@ -229,6 +236,9 @@ void question_hear_at(const struct watch *w, uint16_t lid);
 
 /*
  * May the capture have lost the answers, as the PSNs of who answers show? The port is that of any
+/* The SA answers the port at this LID, and no request was captured (answerers.c). */
+APART void question_unasked(const struct watch *w, uint16_t lid);
+
  * of its LIDs. SILENT: it has sent nothing since, so its next packet shows it.
  */
 enum answer_seen { ANSWER_NOT_SENT, ANSWER_MAY_BE_LOST, ANSWER_SILENT };

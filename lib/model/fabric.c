@@ -26,6 +26,7 @@ static void make_tables(struct fabric *f)
     f->psn_gaps = psn_gaps_new(f->endports);
     f->transfers = transfers_new();
     f->waiting = waiting_new();
+    f->waiting_smps = waiting_new();
     f->copies = copies_new();
     f->reversals.undone = u;
 }
@@ -67,6 +68,7 @@ void fabric_free(struct fabric *f)
     psn_gaps_free(f->psn_gaps);
     transfers_free(f->transfers);
     waiting_free(f->waiting);
+    waiting_free(f->waiting_smps);
     copies_free(f->copies);
     stale_free(f->stale);
     reversals_clear(&f->reversals);
