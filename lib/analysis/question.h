@@ -60,8 +60,10 @@ struct question {
     /* of ARP and Neighbour Discovery: the first frame after the first request in which the target
      * announced its address by broadcast, if it is greater; and the requests before it */
     uint32_t announced_frame, asked_before;
-    uint32_t to_all_frame; /* of ARP: the last reply that went to the broadcast group; 0: none */
-    uint16_t type;         /* of the last one: DHCP message type; attribute of a table */
+    /* of ARP and Neighbour Discovery: the last reply of which the requester has no use; 0: none */
+    uint32_t useless_frame;
+    const char *useless; /* "one to the broadcast group" */
+    uint16_t type;       /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */
     struct question *next, *previous;
@@ -93,14 +95,14 @@ struct heard {
     uint16_t subnet, lid; /* LID 0: unused */
 };
 
-/* Was the port at this LID Active in its last PortInfo? */
-struct port_activity {
 /* Answers of the SA to a port whose requests were not captured. */
 struct unasked {
     uint16_t subnet, lid; /* LID 0: unused */
     uint16_t answers;
 };
 
+/* Was the port at this LID Active in its last PortInfo? */
+struct port_activity {
     uint8_t gid[GID_SIZE];
     uint16_t subnet, lid;
     bool active;
@@ -137,9 +139,9 @@ struct questions {
     struct doubts doubts;
     struct question all[QUESTIONS];
     struct heard heard[HEARD];
+    struct unasked unasked[HEARD];
     int64_t pauses_ns[WAITING_SUBNETS]; /* in which nothing of the subnet was captured */
     struct port_activity ports[PORTS];
-    struct unasked unasked[HEARD];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
     int64_t proof_ns;               /* no packet before this time proves one of them */
@@ -234,11 +236,11 @@ void question_hear(const struct watch *w);
 /* The same for a response to a directed route, which may have no LID as its destination. */
 void question_hear_at(const struct watch *w, uint16_t lid);
 
-/*
- * May the capture have lost the answers, as the PSNs of who answers show? The port is that of any
 /* The SA answers the port at this LID, and no request was captured (answerers.c). */
 APART void question_unasked(const struct watch *w, uint16_t lid);
 
+/*
+ * May the capture have lost the answers, as the PSNs of who answers show? The port is that of any
  * of its LIDs. SILENT: it has sent nothing since, so its next packet shows it.
  */
 enum answer_seen { ANSWER_NOT_SENT, ANSWER_MAY_BE_LOST, ANSWER_SILENT };

@@ -51,6 +51,8 @@ struct watch {
     struct summed *summed;
     struct dhcp_leases *leases;
     struct pings *pings;
+    struct small_ttls *small_ttls;
+    struct request_rates *request_rates;
 };
 
 /*
@@ -141,9 +143,11 @@ void watch_operational_vls(const struct watch *w); /* headers.c */
 void watch_headers(const struct watch *w);
 void watch_grh(const struct watch *w);
 void watch_reply_lid(const struct watch *w);
-void watch_ip_header(const struct watch *w);    /* the packet has IP */
-void watch_ip(const struct watch *w);           /* ip.c; the packet has IP */
-void watch_mad_requests(const struct watch *w); /* mads.c */
-void watch_same_again(const struct watch *w);   /* repeated.c */
+void watch_nd_hop_limit(const struct watch *w);
+void watch_advertised_hop_limit(const struct watch *w); /* small_ttls.c */
+void watch_ip_header(const struct watch *w);            /* the packet has IP */
+void watch_ip(const struct watch *w);                   /* ip.c; the packet has IP */
+void watch_mad_requests(const struct watch *w);         /* mads.c */
+void watch_same_again(const struct watch *w);           /* repeated.c */
 
 #endif

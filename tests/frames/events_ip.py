@@ -351,6 +351,58 @@ def errors_that_are_no_loop():
     return s, []
 
 
+def router_advertisement(s, b, hop):
+    s.icmp6(b, s.group6("ff02::1"), "ff02::1", ib.nd_ra(hop=hop))
+
+
+def through6(s, a, b, hop, n):
+    """An echo request to another link, by the router b, which reports that it has ended."""
+    body = ib.u8(128) + bytes(3) + ib.u16(7) + ib.u16(n) + ib.fill(40)
+    datagram = bytearray(ib.icmpv6(a.ll, "2001:db8:9::1", body))
+    datagram[7] = hop
+    s.ud(a, b, encap(0x86DD, bytes(datagram)))
+    icmp6_error(s, b, a, 3, 0, bytes(datagram))
+
+
+@case
+def datagrams_that_are_sent_with_a_ttl_of_1():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    before = number(s)
+    for ident in range(10):
+        time_exceeded(s, b, a, through(s, a, b, 1, ident))
+    texts = [b.gid, "to IP 10.0.0.1", "10.9.9.9 has ended", "8 since frame %d" % (before + 2)]
+    return s, [("ip_unreachable", before + 16, 3, texts)]
+
+
+@case
+def hop_limit_of_1_that_a_router_advertises():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    router_advertisement(s, b, 1)
+    advertised = number(s)
+    for n in range(9):
+        through6(s, a, b, 1, n)
+    texts = ["2001:db8:9::1 has ended", "as this router advertises it in frame %d" % advertised]
+    return s, [("ip_unreachable", advertised + 16, 2, texts)]
+
+
+@case
+def routes_that_are_traced_again_and_again():
+    """Each time to a TTL of 3; what other routers report is not captured. A router that advertises 64
+    after 1 is not the cause of a host's own default."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    for n in range(10):
+        time_exceeded(s, b, a, through(s, a, b, 1, 3 * n))
+        for ttl in (2, 3):
+            through(s, a, b, ttl, 3 * n + ttl)
+    router_advertisement(s, b, 1)
+    router_advertisement(s, b, 64)
+    goes_on(s)
+    return s, []
+
+
 # ---- IP headers that do not fit their packet
 
 
