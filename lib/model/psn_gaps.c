@@ -19,7 +19,8 @@ struct psn_window {
     uint64_t missing;
     struct psn_sender *sender;
     const struct capture_point *point;
-    bool is_sa, is_routed; /* is_routed: its port is in another subnet */
+    bool is_sa;
+    bool is_routed, is_known; /* its port is in another subnet; known whether it is */
 };
 
 /* Where a subnet was captured. A capture point at a port sees only packets from it and to it. */
@@ -211,15 +212,18 @@ static void see_ends(struct psn_gaps *all, struct port from, uint16_t dlid)
 }
 
 /*
- * The port at the sender's LID has another GID prefix: it is a router's. Each port has a GID of the
- * prefix fe80::/64 too (IBA 4.1.1).
+ * The packet goes to another subnet or comes from one. A port of this subnet has named its GID to
+ * the SA, or uses the prefix fe80::/64, which every port has too (IBA 4.1.1).
  */
-static bool is_of_another_subnet(const struct psn_gaps *all, struct port port, const uint8_t *sgid)
+static void know_subnet(const struct psn_gaps *all, struct psn_window *s,
+                        const struct psn_packet *p)
 {
-    const struct endport *at = endports_by_lid(all->endports, port_interface(port),
-                                               port_to_lid(port));
-    return at && endport_has_gid(at) && memcmp(at->gid, sgid, GID_SIZE / 2) != 0 &&
-           be64(sgid) != UINT64_C(0xfe80) << 48;
+    const struct endport *port = endports_by_gid(all->endports, port_interface(s->id.port),
+                                                 p->sgid);
+    bool is_far = memcmp(p->sgid, p->dgid, GID_SIZE / 2) != 0 && be64(p->sgid) != UINT64_C(0xfe80)
+                                                                                      << 48;
+    s->is_known = true;
+    s->is_routed = is_far && (!port || !port->named_frame);
 }
 
 void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender,
@@ -237,8 +241,8 @@ void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender,
         return;
     s->sender->last_frame = p->frame;
     s->is_sa |= p->by_sa;
-    if (s->packets == 0 && p->sgid)
-        s->is_routed = is_of_another_subnet(all, sender->port, p->sgid);
+    if (p->sgid && !s->is_known && p->dgid[0] != 0xff)
+        know_subnet(all, s, p);
     if (p->dlid < LID_MULTICAST_FIRST && port_kind(sender->port) == PORT_LID)
         see_ends(all, sender->port, p->dlid);
     if (by > PSN_BITS / 2)

@@ -36,8 +36,8 @@ struct port port_of_route(uint16_t interface, uint32_t agent, const uint8_t *hop
 struct psn_packet {
     uint32_t psn, frame;
     uint16_t dlid;
-    bool by_sa;          /* it is a response of the SA */
-    const uint8_t *sgid; /* NULL: it has no GRH */
+    bool by_sa;                 /* it is a response of the SA */
+    const uint8_t *sgid, *dgid; /* NULL: it has no GRH */
 };
 
 /* A packet of the queue pair. */

@@ -53,7 +53,8 @@ enum { UNACKNOWLEDGED_MAX = 6, ACKNOWLEDGED };
 static void follow_connection(struct fabric *f, const struct packet *p)
 {
     const struct port_number sender = port_number(&p->src, p->ib.dqpn | PSN_TO_QP);
-    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid, false, p->ib.sgid};
+    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid,
+                                      false,     p->ib.sgid,  p->ib.dgid};
     if (p->ib.kind == IB_KIND_SEND && connection_is_ipoib(p->classification.connection))
         psn_gaps_see(f->psn_gaps, &sender, &packet,
                      packet_is_known_corrupt(p) ? PSN_NEXT : PSN_SURE);
@@ -72,7 +73,8 @@ static void follow_datagram(struct fabric *f, const struct packet *p)
     enum psn_evidence evidence = packet_is_corrupt(p)                       ? PSN_NEXT
                                  : p->classification.class == PAYLOAD_IPOIB ? PSN_SURE
                                                                             : PSN_OF_QP;
-    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid, false, p->ib.sgid};
+    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid,
+                                      false,     p->ib.sgid,  p->ib.dgid};
     psn_gaps_see(f->psn_gaps, &sender, &packet, evidence);
 }
 
@@ -119,7 +121,8 @@ static void follow_management(struct fabric *f, const struct packet *p)
     uint8_t method = p->mad.mad.method;
     bool by_sa = p->mad.kind == MAD_KIND_SA && p->mad.has_header && method & MAD_RESPONSE &&
                  method != SA_REPORT_RESP;
-    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid, by_sa, p->ib.sgid};
+    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid,
+                                      by_sa,     p->ib.sgid,  p->ib.dgid};
     if (is_smp && p->mad.has_header)
         follow_smp(f, p);
     if (p->mad.has_header && p->ib.sqpn <= QPN_GSI)

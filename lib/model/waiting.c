@@ -76,6 +76,12 @@ void waiting_response(struct waiting *all, const struct port *requester, uint64_
         all->early[place] = (struct early_response){*requester, tid};
 }
 
+void waiting_merge(struct waiting *all)
+{
+    memset(all->slots, 0, sizeof all->slots);
+    memset(all->early, 0, sizeof all->early);
+}
+
 uint64_t waiting_count(const struct waiting *all, int64_t now, uint32_t *frame)
 {
     uint64_t n = all->unanswered;

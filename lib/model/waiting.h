@@ -15,6 +15,12 @@ void waiting_request(struct waiting *all, const struct port *requester, uint64_t
                      uint32_t frame, int64_t ns);
 void waiting_response(struct waiting *all, const struct port *requester, uint64_t tid);
 
+/*
+ * Two interfaces turned out to see one subnet: those that wait are forgotten, because their ports
+ * may have had another number.
+ */
+void waiting_merge(struct waiting *all);
+
 /* How many have no response, as if the capture ended now; frame: of the first of them. */
 uint64_t waiting_count(const struct waiting *all, int64_t now, uint32_t *frame);
 

@@ -525,6 +525,22 @@ def test_smps_without_a_response_are_named(change, tmp_path):
     assert codes(s, tmp_path) == ({"unanswered-smps": (3, asked - 2)} if change == "lost" else {})
 
 
+def test_smps_that_two_interfaces_have_are_answered(tmp_path):
+    """The second one has each SMP 3 us later: at first it may see another subnet."""
+    s, *hosts = up()
+    for host in hosts:
+        s.node_info(host)
+    s.wait(4)
+    s.ping(hosts[0], hosts[1])
+    frames = [
+        capfile.Frame(time + 3000 * n, data, wire, interface=n)
+        for time, data, wire in s.records[-8:]
+        for n in (0, 1)
+    ]
+    path = write(tmp_path, capfile.pcapng([capfile.INFINIBAND] * 2, frames))
+    assert "unanswered-smps" not in unseen(report(path)[0])
+
+
 @pytest.mark.parametrize("lost", [True, False])
 def test_packets_of_connections_are_missing(lost, tmp_path):
     """Those that the way loses are sent again; the others were lost by the capture."""
