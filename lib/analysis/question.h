@@ -57,6 +57,7 @@ struct question {
     uint16_t lid, peer;        /* LIDs of requester and receiver */
     uint16_t captured_on;      /* capture interface of the last request */
     uint32_t smallest;         /* of echo requests: bytes of the smallest datagram */
+    uint32_t server;           /* of DHCP: the server that the last one is to; 0: any */
     /* of ARP and Neighbour Discovery: the first frame after the first request in which the target
      * announced its address by broadcast, if it is greater; and the requests before it */
     uint32_t announced_frame, asked_before;

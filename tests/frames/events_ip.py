@@ -129,6 +129,33 @@ def refusals(s):
     return found
 
 
+def refuses(s, server, xid):
+    options = bytes((54, 4)) + ib.ip4(server.ip)
+    down = message(2, NAK, xid, None, options=options)
+    s.ud(server, s.broadcast(), dhcp_datagram(server.ip, "255.255.255.255", (67, 68), down))
+
+
+def asks_one_server(s, client, server, by):
+    """The request names one server; one of the two refuses."""
+    asks(s, client, REQUEST, 0x55, 1, options=bytes((54, 4)) + ib.ip4(server.ip))
+    refuses(s, by, 0x55)
+
+
+@case
+def address_that_another_server_refuses():
+    s, a, b, c = link()
+    asks_one_server(s, a, b, by=c)
+    texts = [a.gid, "another DHCP server, IP 10.0.0.3", "it asks IP 10.0.0.2 for"]
+    return s, [("dhcp_refused", number(s), 1, texts)]
+
+
+@case
+def address_that_the_server_itself_refuses():
+    s, a, b, _ = link()
+    asks_one_server(s, a, b, by=b)
+    return s, [("dhcp_refused", number(s), 1, [a.gid, "the DHCP server refuses the address"])]
+
+
 @case
 def address_that_one_host_gets_again():
     """The same client on another port, another client identifier of the same port, a renewed lease, a
