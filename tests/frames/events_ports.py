@@ -282,6 +282,13 @@ def request_that_must_be_refused():
 
 
 @case
+def request_that_must_be_refused_in_a_capture_that_begins_late():
+    s, _, _ = crossing(True)
+    del s.records[: number(s) - 3]
+    return s, []
+
+
+@case
 def request_that_must_not_be_refused():
     s, a, b = crossing(False)
     return s, [("connection_refused", number(s), 1, [a.gid, "reason 28"])]
