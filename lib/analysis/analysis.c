@@ -170,6 +170,7 @@ APART static void watch_management(const struct watch *w)
 
 APART static void watch_datagram_to_group(const struct watch *w)
 {
+    watch_packet_prefixes(w);
     watch_lids_of_datagram(w);
     watch_receivers(w);
     watch_sender_pkey(w);

@@ -340,3 +340,20 @@ def port_of_another_subnet_behind_two_routers():
         s.psns[router.lid, far.qpn] = i
         s.arp_request(router, b.ip, hop=62)
     return s, []
+
+
+@case
+def port_of_another_subnet_in_a_capture_that_begins_late():
+    """No join and no PortInfo shows the prefix of the subnet."""
+    s, a, _, _ = link()
+    far = Host(30, prefix="fec0:0:0:1::")
+    routers = far.also(lid=0x20), far.also(lid=0x3F0)
+    s.records.clear()
+    for i in range(12):
+        s.wait(1)
+        s.ud(a, routers[0], echo(a, far, i, 56), grh=True, hop=64)
+        s.ud(routers[i % 2], a, echo(far, a, i, 56, True), grh=True, hop=62)
+        if i % 3 == 2:
+            s.arp_request(routers[i // 3 % 2], a.ip, hop=62)
+            s.arp_reply(a, routers[0], grh=True, hop=64)
+    return s, []
