@@ -91,15 +91,29 @@ static void count_unseen(struct unseen *u, const struct capfile *file,
 /* The times of the frames. */
 struct times {
     int64_t last;
-    uint32_t changes; /* frames with another time than the one before; the first one counts */
+    /* frames with one time, one after the other: up to this frame, and the longest before */
+    uint32_t equal, equal_most;
 };
 
-/* A program that converted the capture has lost its times. A few packets may have the same. */
+static void see_time(struct times *t, int64_t ns)
+{
+    if (t->equal && ns != t->last) {
+        t->equal_most = MAX(t->equal_most, t->equal);
+        t->equal = 0;
+    }
+    t->equal++;
+}
+
+/*
+ * A program that converted the capture has lost its times, or the clock stood still from some frame
+ * to the end. A few packets may have the same, and more of them if the clock has large steps.
+ */
 static void count_equal_times(struct unseen *u, const struct times *t, uint32_t frames)
 {
-    enum { FRAMES = 10 };
-    if (t->changes <= 1 && frames >= FRAMES)
-        unseen_add(u, UNSEEN_EQUAL_TIMES, frames, 1);
+    enum { FRAMES = 10, FRAMES_AT_THE_END = 50, TIMES_MORE = 4 };
+    bool stood_still = t->equal >= FRAMES_AT_THE_END && t->equal / TIMES_MORE >= t->equal_most;
+    if (frames == t->equal ? frames >= FRAMES : stood_still)
+        unseen_add(u, UNSEEN_EQUAL_TIMES, t->equal, frames - t->equal + 1);
 }
 
 static void analyse_packet(void *user, const struct packet *p, const struct events *e)
@@ -119,7 +133,7 @@ static bool check_one(struct checker *checker, struct unseen *u, const struct ca
     struct capture_frame c = {f->number, f->interface, f->linktype, capfile_time(file, f),
                               view_make(f->bytes, f->caplen, f->wirelen)};
     checker_mark(checker, capfile_is_marked(file, f));
-    t->changes += c.ns != t->last;
+    see_time(t, c.ns);
     count_unseen(u, file, f, &c, &t->last);
     return checker_frame(checker, &c);
 }

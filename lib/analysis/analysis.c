@@ -42,6 +42,8 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .summed = summed_new(),
         .leases = dhcp_leases_new(),
         .pings = pings_new(),
+        .small_ttls = small_ttls_new(),
+        .request_rates = request_rates_new(),
     };
     return a;
 }
@@ -75,6 +77,8 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.summed);
     g_free(a->watch.leases);
     g_free(a->watch.pings);
+    g_free(a->watch.small_ttls);
+    g_free(a->watch.request_rates);
     g_free(a);
 }
 
@@ -166,6 +170,7 @@ APART static void watch_management(const struct watch *w)
 
 APART static void watch_datagram_to_group(const struct watch *w)
 {
+    watch_packet_prefixes(w);
     watch_lids_of_datagram(w);
     watch_receivers(w);
     watch_sender_pkey(w);
@@ -177,6 +182,8 @@ APART static void watch_addresses(const struct watch *w)
 {
     watch_holders(w);
     watch_reply_lid(w);
+    watch_nd_hop_limit(w);
+    watch_advertised_hop_limit(w);
     watch_address_requests(w);
     watch_advertised_mtu(w);
     watch_ipv6_mtu(w);

@@ -3,18 +3,47 @@
  * Who is to answer a question, and whether the capture may have lost the answer. A queue pair
  * counts its packets (model/psn_gaps.h): if one is missing since the first request, it may be the
  * answer. If the port has sent nothing since, its next packet will show it, and then the event is
- * taken back; a port of which no packet was captured shows nothing.
+ * taken back. A port of which no packet was captured shows nothing, but the SA's answers to it do:
+ * it has sent requests that the capture does not have.
  */
 #include "analysis/smps.h"
 #include "analysis/unanswered.h"
 #include "rules/check_context.h"
+
+/* ---- ports of which the capture sees only what they receive */
+
+/* So many answers are not those to requests from before the capture. */
+enum { UNASKED = 3 };
+
+void question_unasked(const struct watch *w, uint16_t lid)
+{
+    struct unasked *u = &w->questions->unasked[lid % HEARD];
+    if (u->lid != lid || u->subnet != w->p->at.interface)
+        *u = (struct unasked){.lid = lid, .subnet = w->p->at.interface};
+    u->answers += u->answers < UNASKED;
+}
+
+static bool has_sent(const struct watch *w, struct port port)
+{
+    return psn_gaps_sender(w->f->psn_gaps, port, PSN_SMI) ||
+           psn_gaps_sender(w->f->psn_gaps, port, PSN_GSI) ||
+           psn_gaps_sender(w->f->psn_gaps, port, PSN_DATA);
+}
+
+/* The SA answers the port, and nothing that the port sends was captured. */
+static bool is_deaf_to(const struct watch *w, struct port port)
+{
+    const struct unasked *u = &w->questions->unasked[port_to_lid(port) % HEARD];
+    return u->answers == UNASKED && u->lid == port_to_lid(port) &&
+           u->subnet == port_interface(port) && !has_sent(w, port);
+}
 
 enum answer_seen question_answer_of(const struct watch *w, struct port port, enum psn_class class,
                                     uint32_t first_frame, uint32_t last_frame)
 {
     const struct psn_sender *s = port.id ? psn_gaps_sender(w->f->psn_gaps, port, class) : NULL;
     if (!s)
-        return ANSWER_NOT_SENT;
+        return is_deaf_to(w, port) ? ANSWER_MAY_BE_LOST : ANSWER_NOT_SENT;
     if (s->gap_frame > first_frame)
         return ANSWER_MAY_BE_LOST;
     return s->last_frame < last_frame ? ANSWER_SILENT : ANSWER_NOT_SENT;

@@ -21,8 +21,21 @@ enum { UDP_LENGTH = 4, UDP_CHECKSUM = 6, UDP_SIZE = 8, TCP_CHECKSUM = 16, ICMP_C
 enum { SUMMED_FIRST = 8, SUMMED_EACH = 16 };
 enum { SENDERS_BITS = 10 };
 
+/*
+ * Of a protocol: is none of several senders right? Then the capture was rewritten, as to hide
+ * addresses: hosts would not talk to each other for long.
+ */
+enum { PROTOCOLS = 5, ALL_WRONG_MIN = 8 };
+struct sums {
+    bool any_right, several, all_wrong;   /* several senders; all_wrong: it is reported */
+    uint16_t lid;                         /* of the first wrong one */
+    uint32_t wrong, frame;                /* how many, up to the limit; the first one's frame */
+    struct event_key keys[ALL_WRONG_MIN]; /* the events of the first */
+};
+
 /* A cache: the sample of a sender that is overwritten by another begins again. */
 struct summed {
+    struct sums sums[PROTOCOLS];
     struct {
         uint64_t sender; /* and protocol; 0: unused */
         uint32_t seen;   /* datagrams since the first or a wrong one */
@@ -71,25 +84,95 @@ static uint32_t least_of(const struct ip_datagram *d)
                                                                  : UINT32_MAX;
 }
 
-static const char *name_of(uint8_t protocol)
+/* The header of IPv4, and the protocols. */
+static const struct {
+    uint8_t protocol;
+    char name[8];
+} names[PROTOCOLS] = {{0, "IPv4"},
+                      {PROTOCOL_ICMP, "ICMP"},
+                      {PROTOCOL_TCP, "TCP"},
+                      {PROTOCOL_UDP, "UDP"},
+                      {PROTOCOL_ICMPV6, "ICMPv6"}};
+
+static unsigned index_of(uint8_t protocol)
 {
-    return protocol == PROTOCOL_TCP    ? "TCP"
-           : protocol == PROTOCOL_UDP  ? "UDP"
-           : protocol == PROTOCOL_ICMP ? "ICMP"
-                                       : "ICMPv6";
+    unsigned i = 1;
+    while (i < PROTOCOLS - 1 && names[i].protocol != protocol)
+        i++;
+    return i;
 }
 
-APART static void wrong(const struct watch *w, const struct ip_datagram *d, const char *what)
+static struct event_key key_of_all(const struct watch *w, unsigned protocol)
+{
+    return event_key(w, EVENT_WRONG_CHECKSUM, NULL, NULL, protocol);
+}
+
+static void take_back(const struct watch *w, const struct event_key *key)
+{
+    const struct link_event *e = event_table_find(w->sink->events, key);
+    if (e)
+        watch_take_back(w, e, 0);
+}
+
+/* One event is about all senders, instead of one for each. */
+static void all_wrong(const struct watch *w, unsigned protocol)
+{
+    struct sums *s = &w->summed->sums[protocol];
+    const struct sender nobody = {.known = 0};
+    const struct event_key key = key_of_all(w, protocol);
+    for (unsigned i = 0; i < ALL_WRONG_MIN && !s->all_wrong; i++)
+        take_back(w, &s->keys[i]);
+    s->all_wrong = true;
+    watch_no_copy(w, &key); /* two ports may have one PSN */
+    watch_event(w, &key, &nobody, s->frame,
+                "no %s checksum of any sender is right since frame %u: a program has probably "
+                "changed the capture, for example to hide addresses",
+                names[protocol].name, s->frame);
+}
+
+/* Is the current packet, which has a wrong one, the next of many senders' without a right one? */
+static bool are_all_wrong(const struct watch *w, struct sums *s, const struct event_key *key)
+{
+    if (s->any_right)
+        return false;
+    if (!s->wrong) {
+        s->frame = w->p->at.frame;
+        s->lid = w->p->ib.slid;
+    }
+    s->several |= s->lid != w->p->ib.slid;
+    if (s->wrong < ALL_WRONG_MIN)
+        s->keys[s->wrong++] = *key;
+    return s->several && s->wrong == ALL_WRONG_MIN;
+}
+
+/* One is right, so the others are their senders' fault. */
+APART static void not_all_wrong(const struct watch *w, unsigned protocol)
+{
+    const struct event_key key = key_of_all(w, protocol);
+    w->summed->sums[protocol].any_right = true;
+    take_back(w, &key);
+}
+
+static void right(const struct watch *w, unsigned protocol)
+{
+    if (!w->summed->sums[protocol].any_right)
+        not_all_wrong(w, protocol);
+}
+
+APART static void wrong(const struct watch *w, const struct ip_datagram *d, unsigned protocol)
 {
     struct sender who = sender_of(w->f, w->p);
     struct ip from = ip_sender(d);
     char to[SENDER_TEXT_SIZE];
     const struct event_key key = event_key(w, EVENT_WRONG_CHECKSUM, who.gid, from.bytes,
-                                           (uint64_t)what[0] << 24 | (uint64_t)what[1] << 16 |
-                                               w->p->ib.slid);
+                                           (uint64_t)(protocol + 1) << 16 | w->p->ib.slid);
+    if (are_all_wrong(w, &w->summed->sums[protocol], &key)) {
+        all_wrong(w, protocol);
+        return;
+    }
     watch_event(w, &key, &who, 0,
                 "it sends to %s a datagram with a wrong %s checksum: the receiver drops it",
-                ip_receiver_text(to, d), what);
+                ip_receiver_text(to, d), names[protocol].name);
 }
 
 APART static void udp_too_long(const struct watch *w, const struct ip_datagram *d)
@@ -111,10 +194,14 @@ static void watch_body(const struct watch *w, const struct ip_datagram *d)
     if (d->body.cap < d->length)
         return;
     uint32_t *seen = seen_of(w, d), n = (*seen)++;
-    if ((n >= SUMMED_FIRST && n % SUMMED_EACH) || is_body_right(d))
+    if (n >= SUMMED_FIRST && n % SUMMED_EACH)
         return;
+    if (is_body_right(d)) {
+        right(w, index_of(d->protocol));
+        return;
+    }
     *seen = 0;
-    wrong(w, d, name_of(d->protocol));
+    wrong(w, d, index_of(d->protocol));
 }
 
 /*
@@ -132,13 +219,24 @@ static void watch_udp(const struct watch *w, const struct ip_datagram *d)
         watch_body(w, d);
 }
 
+/* Returns whether it is right. */
+static bool watch_ipv4_header(const struct watch *w, const struct ip_datagram *d)
+{
+    bool is_right = is_header_right(d);
+    if (is_right)
+        right(w, 0);
+    else
+        wrong(w, d, 0);
+    return is_right;
+}
+
 void watch_ip_checksums(const struct watch *w, const struct ip_datagram *d)
 {
     if (packet_integrity(w->p) != INTEGRITY_INTACT)
         return;
-    if (d->address_size == IPV4_ADDRESS_SIZE && !is_header_right(d))
-        wrong(w, d, "IPv4");
-    else if (d->protocol == PROTOCOL_UDP)
+    if (d->address_size == IPV4_ADDRESS_SIZE && !watch_ipv4_header(w, d))
+        return;
+    if (d->protocol == PROTOCOL_UDP)
         watch_udp(w, d);
     else if (d->length >= least_of(d))
         watch_body(w, d);

@@ -9,13 +9,15 @@
 
 /*
  * RFC 4755 section 3.3: of two REQs that cross, the side with the larger address (QPN, then GID)
- * refuses the other's, with this reason.
+ * refuses the other's, with this reason. A capture that begins late, or lost packets, shows only
+ * that they may have crossed.
  */
 static bool must_refuse(const struct cm *cm, const struct connection *c)
 {
     uint32_t local = cm_service_qpn(c->service_id), other = c->requester.ud_qpn;
-    if (c->crossing != CROSSED || cm->reason != CM_REJ_CONSUMER || !c->requester.has_private ||
-        !c->endport[0] || !c->endport[1])
+    bool crossed = c->crossing == CROSSED || c->crossing == MAY_HAVE_CROSSED;
+    if (!crossed || cm->reason != CM_REJ_CONSUMER || !c->requester.has_private || !c->endport[0] ||
+        !c->endport[1])
         return false;
     return local != other ? local > other
                           : memcmp(c->endport[1]->gid, c->endport[0]->gid, GID_SIZE) > 0;

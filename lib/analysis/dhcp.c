@@ -6,7 +6,7 @@
  */
 #include "analysis/dhcp.h"
 
-#include "analysis/question.h"
+#include "analysis/unanswered.h"
 #include "rules/check_context.h"
 #include "wire/put.h"
 
@@ -74,7 +74,29 @@ static void requested(const struct watch *w, const struct dhcp *d, const struct 
     if (!q)
         return;
     q->type = d->message_type;
+    q->server = d->server;
     q->peer = *server_of(w);
+}
+
+static struct ip ip_of(uint32_t address)
+{
+    uint8_t bytes[IPV4_ADDRESS_SIZE];
+    put32(bytes, address);
+    return ip_read(bytes, IPV4_ADDRESS_SIZE);
+}
+
+/* The client asks one server, and another one refuses (RFC 2131 section 3.1). */
+APART static void refused_by_another(const struct watch *w, const struct question *q)
+{
+    struct ip by = ip_of(w->p->datagram.dhcp.server), to = ip_of(q->server);
+    struct sender who = sender_of_lid(w, q->lid);
+    char server[SENDER_TEXT_SIZE], asked[SENDER_TEXT_SIZE];
+    const struct event_key key = event_key(w, EVENT_DHCP_REFUSED, who.gid, by.bytes,
+                                           (uint64_t)who.lid << 8 | DHCP_NAK);
+    watch_event(w, &key, &who, q->first_frame,
+                "another DHCP server, %s, refuses the address that it asks %s for (DHCPNAK): only "
+                "the server that it names may answer",
+                ip_text(server, &by), ip_text(asked, &to));
 }
 
 /* The server refuses the address that the client asks for, or the client the server's. */
@@ -112,7 +134,10 @@ void watch_dhcp(const struct watch *w)
         return;
     const struct question_key key = key_of_client(w, d->dhcp_bytes.p);
     struct question *q = question_find(w, &key);
-    if (m->message_type == DHCP_NAK || m->message_type == DHCP_DECLINE)
+    bool by_another = q && q->server && m->server && m->server != q->server;
+    if (m->message_type == DHCP_NAK && by_another)
+        refused_by_another(w, q);
+    else if (m->message_type == DHCP_NAK || m->message_type == DHCP_DECLINE)
         dhcp_refused(w, q, m->message_type);
     if (!packet_is_corrupt(w->p))
         watch_lease(w);

@@ -20,7 +20,7 @@ enum {
     ECHO6_REPLY = 129,
     FRAGMENT_HEADER = 44
 };
-enum { IPV4_OFFSET_MASK = 0x1fff, IPV4_MORE = 0x2000, IPV4_TTL = 8, IPV6_HOP_LIMIT = 7 };
+enum { IPV4_OFFSET_MASK = 0x1fff, IPV4_MORE = 0x2000 };
 enum { ECHO_ID = 4, ECHO_SIZE = 8 };
 
 /* ---- decoding */

@@ -26,7 +26,8 @@ enum field {
     IP_LENGTH,
     IP_SOURCE,
     IP_TO_PORT,
-    IP_TO_GROUP
+    IP_TO_GROUP,
+    ND_FORWARDED
 };
 
 enum { VLS_ALL = 16, GRH_IP_VERSION = 6 };
@@ -265,6 +266,22 @@ void watch_reply_lid(const struct watch *w)
                "an ARP reply for port %s, which has the LID %u: the requester does not receive it",
                text_of_gid(gid, to->gid), to->lid);
     invalid(w, OTHER_PORT, 0, what);
+}
+
+/* ---- Neighbour Discovery (RFC 4861 sections 6.1, 7.1, 8.1) */
+
+void watch_nd_hop_limit(const struct watch *w)
+{
+    const struct datagram *d = &w->p->datagram;
+    char what[WHAT_TEXT];
+    if (!d->icmpv6.p || d->icmpv6.p[0] < ND_RS || d->icmpv6.p[0] > ND_REDIRECT ||
+        d->body.p[IPV6_HOP_LIMIT] == ND_HOP_LIMIT)
+        return;
+    g_snprintf(what, sizeof what,
+               "the hop limit %u in a message of Neighbour Discovery (type %u) instead of 255: it "
+               "may have been forwarded, and receivers discard it",
+               d->body.p[IPV6_HOP_LIMIT], d->icmpv6.p[0]);
+    invalid(w, ND_FORWARDED, 0, what);
 }
 
 /* ---- IP headers that do not fit their packet */

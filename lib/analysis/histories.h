@@ -22,6 +22,8 @@ struct tcp_flows *tcp_flows_new(void);           /* tcp.c */
 struct summed *summed_new(void);                 /* checksums.c */
 struct dhcp_leases *dhcp_leases_new(void);       /* dhcp_leases.c */
 struct pings *pings_new(void);                   /* echo_replies.c */
+struct small_ttls *small_ttls_new(void);         /* small_ttls.c */
+struct request_rates *request_rates_new(void);   /* request_rates.c */
 
 struct receivers *receivers_new(void); /* receivers.c */
 void receivers_free(struct receivers *r);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/ip.h"
 
-enum { IPV4_TTL = 8, IPV6_HOP_LIMIT = 7 };
-
 /* What was captured of it after a header that was captured. */
 static struct view body_of(struct view v, uint32_t header, uint32_t length)
 {

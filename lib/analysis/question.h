@@ -57,11 +57,14 @@ struct question {
     uint16_t lid, peer;        /* LIDs of requester and receiver */
     uint16_t captured_on;      /* capture interface of the last request */
     uint32_t smallest;         /* of echo requests: bytes of the smallest datagram */
+    uint32_t server;           /* of DHCP: the server that the last one is to; 0: any */
     /* of ARP and Neighbour Discovery: the first frame after the first request in which the target
      * announced its address by broadcast, if it is greater; and the requests before it */
     uint32_t announced_frame, asked_before;
-    uint32_t to_all_frame; /* of ARP: the last reply that went to the broadcast group; 0: none */
-    uint16_t type;         /* of the last one: DHCP message type; attribute of a table */
+    /* of ARP and Neighbour Discovery: the last reply of which the requester has no use; 0: none */
+    uint32_t useless_frame;
+    const char *useless; /* "one to the broadcast group" */
+    uint16_t type;       /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */
     struct question *next, *previous;
@@ -91,6 +94,12 @@ enum { COPY_MS = 100 };
 struct heard {
     int64_t busy_ns;      /* without the pauses in which nothing was captured */
     uint16_t subnet, lid; /* LID 0: unused */
+};
+
+/* Answers of the SA to a port whose requests were not captured. */
+struct unasked {
+    uint16_t subnet, lid; /* LID 0: unused */
+    uint16_t answers;
 };
 
 /* Was the port at this LID Active in its last PortInfo? */
@@ -131,6 +140,7 @@ struct questions {
     struct doubts doubts;
     struct question all[QUESTIONS];
     struct heard heard[HEARD];
+    struct unasked unasked[HEARD];
     int64_t pauses_ns[WAITING_SUBNETS]; /* in which nothing of the subnet was captured */
     struct port_activity ports[PORTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
@@ -226,6 +236,9 @@ bool question_hears_sender(const struct watch *w);
 void question_hear(const struct watch *w);
 /* The same for a response to a directed route, which may have no LID as its destination. */
 void question_hear_at(const struct watch *w, uint16_t lid);
+
+/* The SA answers the port at this LID, and no request was captured (answerers.c). */
+APART void question_unasked(const struct watch *w, uint16_t lid);
 
 /*
  * May the capture have lost the answers, as the PSNs of who answers show? The port is that of any

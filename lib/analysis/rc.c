@@ -20,6 +20,7 @@ struct sent {
     uint32_t frame;              /* the same */
     uint32_t mark;               /* PSN and SENT; 0: unused */
     uint16_t captured_on, times; /* times: without copies */
+    bool asks;                   /* for an acknowledgement */
 };
 enum { SENT = 1 << 24 };
 
@@ -44,7 +45,8 @@ struct held_answer {
 struct rc_flow {
     uint32_t connection; /* 0: unused */
     struct answer acknowledged, lost, not_ready;
-    struct held_answer held; /* after acknowledged */
+    struct held_answer held;   /* after acknowledged */
+    uint32_t slow, slow_frame; /* late acknowledgements in a row; the first packet */
     struct sent recent[RECENT];
 };
 
@@ -197,7 +199,9 @@ static unsigned repeated(const struct watch *w, struct rc_flow *f, const struct 
 
 static void note_data(const struct packet *p, struct sent *s, unsigned times)
 {
-    *s = (struct sent){p->at.ns, p->at.frame, p->ib.psn | SENT, p->captured_on, (uint16_t)times};
+    bool asks = p->bytes.p[p->ib.bth_off + BTH_ACK_REQ] & 0x80;
+    *s = (struct sent){p->at.ns,       p->at.frame,     p->ib.psn | SENT,
+                       p->captured_on, (uint16_t)times, asks};
 }
 
 /* Data with the PSN of others, or of a new flow. */
@@ -298,6 +302,46 @@ APART static void watch_first_answer(const struct watch *w, struct rc_flow *f)
     watch_syndrome(w, f);
 }
 
+/*
+ * So late, an acknowledgement is no matter of the adapter, which sends it without its host, but of
+ * the way or of a host that does not run. The timeout may be longer, so nothing is sent again.
+ */
+enum { SLOW_MS = 100, SLOW_TIMES = 10 };
+
+APART static void acknowledges_late(const struct watch *w, struct rc_flow *f, const struct sent *s)
+{
+    const struct packet *p = w->p;
+    const struct connection *c = p->classification.connection;
+    bool to_requester = p->classification.to_requester;
+    struct sender who = sender_of_side(w, c, !to_requester);
+    const struct event_key key = key_of_ends(w, EVENT_ACK_SLOW, c, to_requester);
+    char other[SENDER_TEXT_SIZE];
+    if (!f->slow++)
+        f->slow_frame = s->frame;
+    if (f->slow < SLOW_TIMES)
+        return;
+    watch_no_copy(w, &key);
+    watch_event(w, &key, &who, f->slow_frame,
+                "it acknowledges packets of %s late: %u in a row, since frame %u, each after %u ms "
+                "or more",
+                end_text(w, c, to_requester, other), f->slow, f->slow_frame, SLOW_MS);
+}
+
+/* The acknowledgement of one packet that was sent once, on the same clock. */
+static void watch_delay(const struct watch *w, struct rc_flow *f)
+{
+    const struct packet *p = w->p;
+    struct sent *s = &f->recent[p->ib.psn % RECENT];
+    if (s->mark != (p->ib.psn | SENT) || !s->asks || s->times != 1 ||
+        s->captured_on != p->captured_on)
+        return;
+    s->asks = false; /* a tap may have the answer twice */
+    if ((p->at.ns - s->ns) / 1000000 >= SLOW_MS)
+        acknowledges_late(w, f, s);
+    else
+        f->slow = 0;
+}
+
 static void watch_answer(const struct watch *w)
 {
     const struct packet *p = w->p;
@@ -306,11 +350,12 @@ static void watch_answer(const struct watch *w)
         return;
     struct rc_flow *f = place_of(w,
                                  !p->classification.to_requester); /* the data go the other way */
-    if (!is_of(f, w))
+    if (!is_of(f, w)) {
         watch_first_answer(w, f);
-    else if (p->bytes.p[at] >> 5 == SYNDROME_ACK)
+    } else if (p->bytes.p[at] >> 5 == SYNDROME_ACK) {
+        watch_delay(w, f);
         watch_acknowledgement(w, f);
-    else
+    } else
         watch_syndrome(w, f);
 }
 

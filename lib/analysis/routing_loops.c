@@ -100,6 +100,8 @@ void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
     uint64_t hash = hash_of(w, d);
     struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
     int64_t ns = w->p->at.ns;
+    if (d->ttl > 1 && watch_has_small_ttls(w))
+        watch_larger_ttl(w, d);
     if (r->hash != hash || d->ttl > r->ttl || ns < r->ns ||
         (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns)
         begin(r, hash, ns, w->p->at.frame, d->ttl);
@@ -120,8 +122,12 @@ void watch_time_exceeded(const struct watch *w, const struct ip_datagram *about)
     const struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
     int64_t ns = w->p->at.ns;
     bool is_whole = about->body.cap >= MIN(BODY, about->length);
-    if (!is_whole || r->hash != hash || r->ttl <= LARGE_TTL || ns < r->ns ||
+    if (!is_whole || r->hash != hash || ns < r->ns ||
         (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns)
+        return;
+    if (r->ttl == 1 && !r->again)
+        watch_small_ttl(w, about);
+    if (r->ttl <= LARGE_TTL)
         return;
     struct sender who = sender_of(w->f, w->p);
     struct ip source_ip = ip_sender(about), to = ip_receiver(about);

@@ -210,6 +210,7 @@ static void watch_astray(const struct watch *w)
 APART static void answered_unknown(const struct watch *w, struct sa_transaction *t)
 {
     bool takes_place = t->followed && !t->answered_frame;
+    question_unasked(w, port_to_lid(w->p->dst));
     watch_path(w, NULL);
     sa_transaction_begin(w, t, w->p->dst, NULL);
     if (!takes_place) {

@@ -40,10 +40,19 @@ void watch_prefix(const struct watch *w, const struct subnet_event *e)
     t->prefixes[t->n_prefixes++].subnet = w->p->at.interface;
 }
 
+void watch_packet_prefixes(const struct watch *w)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    w->twins->has_routed |= ib->dgid[0] != 0xff && be64(ib->sgid) != be64(ib->dgid);
+}
+
+/* A capture that begins late may not have the prefix of the subnet: then any other one may be. */
 bool gid_is_foreign(const struct watch *w, const uint8_t *gid)
 {
     uint64_t prefix = be64(gid);
-    return prefix != DEFAULT_PREFIX && has_prefix(w, 0, true) && !has_prefix(w, prefix, false);
+    if (prefix == DEFAULT_PREFIX)
+        return false;
+    return has_prefix(w, 0, true) ? !has_prefix(w, prefix, false) : w->twins->has_routed;
 }
 
 /* ---- addresses */

@@ -53,6 +53,7 @@ struct twins {
         uint16_t subnet;
     } prefixes[PREFIXES];
     unsigned n_prefixes;
+    bool has_routed; /* a packet went from one prefix to another */
     struct address_use lids[ADDRESS_USES], gids[ADDRESS_USES];
     struct detection detections[DETECTIONS];
     struct recent_sender recent[RECENT_SENDERS];
@@ -63,7 +64,7 @@ struct twins {
 
 /*
  * Is it the GID of a port in another subnet? Its packets come from the LIDs of routers (IBA 8.3).
- * The prefix fe80::/64 never leaves its subnet. false: the subnet's own prefix is not known.
+ * The prefix fe80::/64 never leaves its subnet.
  */
 bool gid_is_foreign(const struct watch *w, const uint8_t *gid);
 

@@ -89,13 +89,12 @@ static bool is_announced(const struct watch *w, const struct question *q)
 static void address_unanswered(const struct watch *w, enum event_kind kind,
                                const struct question *q)
 {
-    char more[80] = "";
+    char more[120] = "";
     bool announced = is_announced(w, q);
     if (announced && !asks_on(q))
         return;
-    if (q->to_all_frame)
-        g_snprintf(more, sizeof more, ", but one to the broadcast group in frame %u",
-                   q->to_all_frame);
+    if (q->useless_frame)
+        g_snprintf(more, sizeof more, ", but %s in frame %u", q->useless, q->useless_frame);
     else if (announced)
         g_snprintf(more, sizeof more, ", although it announced its address in frame %u",
                    q->announced_frame);
@@ -115,23 +114,69 @@ void nd_unanswered(const struct watch *w, struct question *q)
 static void ask_for(const struct watch *w, const struct question_key *key)
 {
     struct question *q = question_ask(w, key, w->p->ib.psn + UINT64_C(1));
-    if (q)
-        note_announcement(w, q);
+    if (!q)
+        return;
+    note_announcement(w, q);
+    watch_request_rate(w, key);
+}
+
+static void note_useless(const struct watch *w, struct question *q, const char *what)
+{
+    q->useless_frame = w->p->at.frame;
+    q->useless = what;
 }
 
 /* A message of the target to the requester alone, such as a reply. */
-static void answered(const struct watch *w, enum question_kind kind, const struct ip *requester,
-                     const struct ip *target)
+static void arp_answered(const struct watch *w, const struct ip *requester, const struct ip *target)
 {
-    const struct question_key key = key_of_ips(w, kind, requester, target);
-    bool to_all = ib_is_multicast(&w->p->ib);
+    const struct question_key key = key_of_ips(w, QUESTION_ARP, requester, target);
     struct question *q = question_find(w, &key);
-    if (q && !to_all && kind == QUESTION_ARP)
+    if (!q)
+        return;
+    if (!ib_is_multicast(&w->p->ib)) {
         watch_retried(w, q);
-    if (q && !to_all)
         question_answer(w, q);
-    else if (q && kind == QUESTION_ARP && w->p->datagram.arp.op == ARP_REPLY)
-        q->to_all_frame = w->p->at.frame;
+    } else if (w->p->datagram.arp.op == ARP_REPLY) {
+        note_useless(w, q, "one to the broadcast group");
+    }
+}
+
+/* Has the message an option of this type? Or may it have one that was not captured? */
+static bool may_have_option(struct view icmpv6, uint8_t type)
+{
+    struct nd_iter it;
+    struct nd_option o;
+    bool found = nd_options(icmpv6, &it);
+    while (found && nd_next(&it, &o))
+        if (o.type == type)
+            return true;
+    return !found || it.end == WIRE_TRUNCATED;
+}
+
+/*
+ * Why an advertisement does not help the requester; NULL: it does. Receivers discard messages that
+ * a router has forwarded (RFC 4861 section 7.1.2). One that answers a solicitation to a group must
+ * have the address (section 7.2.4), because the requester does not know it.
+ */
+static const char *why_useless(const struct datagram *d, const struct question *q)
+{
+    if (d->body.p[IPV6_HOP_LIMIT] != ND_HOP_LIMIT)
+        return "one whose hop limit is not 255, so it is discarded,";
+    if (d->icmpv6.p[0] == ND_NA && q->peer >= LID_MULTICAST_FIRST &&
+        !may_have_option(d->icmpv6, ND_OPT_TARGET_LLADDR))
+        return "one without its link-layer address";
+    return NULL;
+}
+
+static void nd_answered(const struct watch *w, const struct ip *requester, const struct ip *target)
+{
+    const struct question_key key = key_of_ips(w, QUESTION_ND, requester, target);
+    struct question *q = ib_is_multicast(&w->p->ib) ? NULL : question_find(w, &key);
+    const char *useless = q ? why_useless(&w->p->datagram, q) : NULL;
+    if (useless)
+        note_useless(w, q, useless);
+    else if (q)
+        question_answer(w, q);
 }
 
 /* Probes and announcements want no reply (RFC 5227 sections 2.1, 2.3). */
@@ -142,7 +187,7 @@ static void watch_arp(const struct watch *w, const struct datagram *d)
         return;
     struct ip from = ip_read(d->body.p + a->spa, IPV4_ADDRESS_SIZE),
               to = ip_read(d->body.p + a->tpa, IPV4_ADDRESS_SIZE);
-    answered(w, QUESTION_ARP, &to, &from);
+    arp_answered(w, &to, &from);
     if (packet_is_corrupt(w->p) || a->hln != LLADDR_SIZE)
         return;
     if (a->op == ARP_REQUEST && ip_is_unspecified(&from))
@@ -164,10 +209,10 @@ static void watch_nd(const struct watch *w, const struct datagram *d)
               source = ip_read(d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE),
               destination = ip_read(d->body.p + IPV6_DESTINATION, IPV6_ADDRESS_SIZE);
     if (d->icmpv6.p[0] == ND_NA)
-        answered(w, QUESTION_ND, &destination, &target);
+        nd_answered(w, &destination, &target);
     if (d->icmpv6.p[0] != ND_NS || ip_is_unspecified(&source))
         return;
-    answered(w, QUESTION_ND, &destination, &source);
+    nd_answered(w, &destination, &source);
     const struct question_key key = key_of_ips(w, QUESTION_ND, &source, &target);
     ask_for(w, &key);
 }

@@ -24,6 +24,9 @@ void ip_unanswered(const struct watch *w, enum event_kind kind, const struct que
 /* The current packet answers an ARP request: only now that it was repeated (lossy.c)? */
 void watch_retried(const struct watch *w, const struct question *q);
 
+/* The current packet is a request for an address, and no copy (request_rates.c). */
+void watch_request_rate(const struct watch *w, const struct question_key *key);
+
 /* An ICMP or ICMPv6 message to one host that is no echo, with eight bytes or more (icmp_errors.c).
  */
 void watch_icmp_error(const struct watch *w, struct view icmp);

@@ -51,6 +51,8 @@ struct watch {
     struct summed *summed;
     struct dhcp_leases *leases;
     struct pings *pings;
+    struct small_ttls *small_ttls;
+    struct request_rates *request_rates;
 };
 
 /*
@@ -115,7 +117,8 @@ APART void watch_segment(const struct watch *w);
 APART void watch_counters(const struct watch *w); /* counters.c */
 APART void watch_dhcp(const struct watch *w);     /* dhcp.c */
 void watch_prefix(const struct watch *w, const struct subnet_event *e);
-void watch_twins(const struct watch *w); /* twins.c */
+void watch_packet_prefixes(const struct watch *w); /* twins.c; the packet has a GRH */
+void watch_twins(const struct watch *w);           /* twins.c */
 /* The sender looks whether the address is free; a port has it (lossy.c). */
 void watch_wanted(const struct watch *w, const struct ip *ip);
 void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladdr);
@@ -141,9 +144,11 @@ void watch_operational_vls(const struct watch *w); /* headers.c */
 void watch_headers(const struct watch *w);
 void watch_grh(const struct watch *w);
 void watch_reply_lid(const struct watch *w);
-void watch_ip_header(const struct watch *w);    /* the packet has IP */
-void watch_ip(const struct watch *w);           /* ip.c; the packet has IP */
-void watch_mad_requests(const struct watch *w); /* mads.c */
-void watch_same_again(const struct watch *w);   /* repeated.c */
+void watch_nd_hop_limit(const struct watch *w);
+void watch_advertised_hop_limit(const struct watch *w); /* small_ttls.c */
+void watch_ip_header(const struct watch *w);            /* the packet has IP */
+void watch_ip(const struct watch *w);                   /* ip.c; the packet has IP */
+void watch_mad_requests(const struct watch *w);         /* mads.c */
+void watch_same_again(const struct watch *w);           /* repeated.c */
 
 #endif

@@ -26,6 +26,7 @@ static void make_tables(struct fabric *f)
     f->psn_gaps = psn_gaps_new(f->endports);
     f->transfers = transfers_new();
     f->waiting = waiting_new();
+    f->waiting_smps = waiting_new();
     f->copies = copies_new();
     f->reversals.undone = u;
 }
@@ -67,6 +68,7 @@ void fabric_free(struct fabric *f)
     psn_gaps_free(f->psn_gaps);
     transfers_free(f->transfers);
     waiting_free(f->waiting);
+    waiting_free(f->waiting_smps);
     copies_free(f->copies);
     stale_free(f->stale);
     reversals_clear(&f->reversals);
@@ -436,6 +438,8 @@ static void classify_connected(struct fabric *f, struct packet *p)
 static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
 {
     psn_gaps_merge(f->psn_gaps);
+    waiting_merge(f->waiting);
+    waiting_merge(f->waiting_smps);
     subnet_merge_doubt(f->subnet, from, to); /* also beyond the limit: it never adds a violation */
     if (f->facts.merged == FABRIC_MERGES_MAX) {
         undone_refuse(&f->undone, UNDONE_MERGES);

@@ -27,7 +27,7 @@ struct fabric {
     struct evidence *evidence;
     struct psn_gaps *psn_gaps;
     struct transfers *transfers;
-    struct waiting *waiting;
+    struct waiting *waiting, *waiting_smps; /* for the SA; for ports */
     struct reversals reversals;
     struct copies *copies;
     struct fabric_limits limits;

@@ -6,7 +6,7 @@
 /* Further queue pairs are not followed. */
 enum { SEQUENCES_MAX = 1 << 14, WINDOW = 64, RECENT = 256 };
 #define PSN_BITS UINT32_C(0xffffff)
-/* A step of more PSNs is no gap: the queue pair was created anew. */
+/* A step of more PSNs is no gap: the queue pair was created anew. Of a connection: WINDOW. */
 enum { STEP_MAX = 1 << 16 };
 /* Of so many packets, one gap may be a loss. */
 enum { PACKETS_PER_GAP = 8 };
@@ -18,10 +18,17 @@ struct psn_window {
     uint32_t packets, gaps, frame;
     uint64_t missing;
     struct psn_sender *sender;
-    uint16_t to;     /* LID of the last receiver, not of a group; 0: none */
-    bool to_several; /* packets to several ports were captured */
+    const struct capture_point *point;
     bool is_sa;
+    bool is_routed, is_known; /* its port is in another subnet; known whether it is */
 };
+
+/* Where a subnet was captured. A capture point at a port sees only packets from it and to it. */
+struct capture_point {
+    struct port ends[2]; /* those of each packet so far that is not to a group; id 0: none */
+    bool known;          /* a packet was captured */
+};
+enum { POINTS = 16 }; /* further subnets share these */
 
 struct sender_entry {
     struct port_number id; /* must be first: the key; number: enum psn_class */
@@ -38,6 +45,7 @@ struct psn_gaps {
     GHashTable *windows;                 /* a set of struct psn_window */
     GHashTable *senders;                 /* a set of struct sender_entry */
     struct recent_window recent[RECENT]; /* by the last bits of LID and QPN: no hash is computed */
+    struct capture_point points[POINTS];
     const struct endports *endports;
 };
 
@@ -59,15 +67,22 @@ void psn_gaps_free(struct psn_gaps *all)
     g_free(all);
 }
 
+/* Is it at the port, or at a switch, where packets came by that have no end in common? */
+static bool sees_all_of(const struct capture_point *c, struct port port)
+{
+    const struct port *one = &c->ends[0], *other = &c->ends[1];
+    return c->known && (!one->id || port_same(*one, port)) &&
+           (!other->id || port_same(*other, port));
+}
+
 /*
  * Does a gap of the queue pair show that the capture lost a packet? At the port of another host
- * only the packets to that host are captured, and then most are missing. A capture point that sees
- * those to several ports is at the sender or at a switch.
+ * only the packets to that host are captured, and then most are missing.
  */
 static bool counts(const struct psn_window *s)
 {
     bool is_sparse = s->id.number != QPN_GSI && s->gaps * PACKETS_PER_GAP <= s->packets;
-    return s->to_several || is_sparse;
+    return !s->is_routed && (is_sparse || sees_all_of(s->point, s->id.port));
 }
 
 struct port port_of_route(uint16_t interface, uint32_t agent, const uint8_t *hops, unsigned n)
@@ -78,9 +93,15 @@ struct port port_of_route(uint16_t interface, uint32_t agent, const uint8_t *hop
     return port_make(PORT_NONE, interface, h >> 16 | 1);
 }
 
+static bool is_connected(const struct psn_window *s)
+{
+    return s->id.number & PSN_TO_QP;
+}
+
 static void step(struct psn_window *s, uint32_t by, uint32_t frame)
 {
-    if (by > 1 && by <= STEP_MAX) {
+    bool is_gap = by > 1 && by <= (is_connected(s) ? WINDOW : STEP_MAX);
+    if (is_gap) {
         s->frame = s->frame ? s->frame : frame;
         s->gaps++;
         s->missing += by - 1;
@@ -88,7 +109,7 @@ static void step(struct psn_window *s, uint32_t by, uint32_t frame)
     s->seen = by < WINDOW ? s->seen << by | 1 : 1;
     s->psn = (s->psn + by) & PSN_BITS;
     s->packets++;
-    if (by > 1 && by <= STEP_MAX) {
+    if (is_gap) {
         s->sender->any_gap_frame = frame;
         if (counts(s))
             s->sender->gap_frame = frame;
@@ -101,6 +122,8 @@ static void step_back(struct psn_window *s, uint32_t by, uint32_t psn)
     if (by >= WINDOW) {
         s->psn = psn;
         s->seen = 1;
+        if (is_connected(s)) /* what was missing may be sent again */
+            s->missing = 0;
     } else if (!(s->seen >> by & 1)) {
         s->seen |= UINT64_C(1) << by;
         s->missing -= s->missing > 0;
@@ -126,6 +149,11 @@ static struct psn_sender *sender_of_class(struct psn_gaps *all, struct port port
     return &e->sender;
 }
 
+static struct capture_point *point_of(struct psn_gaps *all, struct port port)
+{
+    return &all->points[port_interface(port) % POINTS];
+}
+
 static struct psn_window *window_of(struct psn_gaps *all, const struct port_number *sender,
                                     bool add)
 {
@@ -135,6 +163,7 @@ static struct psn_window *window_of(struct psn_gaps *all, const struct port_numb
     s = g_new0(struct psn_window, 1);
     s->id = *sender;
     s->sender = sender_of_class(all, sender->port, class_of(sender->number));
+    s->point = point_of(all, sender->port);
     g_hash_table_add(all->windows, s);
     return s;
 }
@@ -155,13 +184,46 @@ static struct psn_window *recent_of(struct psn_gaps *all, const struct port_numb
     return recent->window;
 }
 
-static void receiver(const struct psn_gaps *all, struct psn_window *s, uint16_t lid)
+/* Ends that this packet does not have are none of each packet. A port may have several LIDs. */
+static void other_ends(const struct psn_gaps *all, struct capture_point *c, struct port from,
+                       struct port to)
 {
-    const struct port before = port_lid(port_interface(s->id.port), s->to),
-                      now = port_lid(port_interface(s->id.port), lid);
-    s->to_several |= s->to && !port_same(endports_base(all->endports, before),
-                                         endports_base(all->endports, now));
-    s->to = lid;
+    from = endports_base(all->endports, from);
+    to = endports_base(all->endports, to);
+    if (!c->known)
+        *c = (struct capture_point){{from, to}, true};
+    for (unsigned i = 0; i < G_N_ELEMENTS(c->ends); i++) {
+        const struct port end = endports_base(all->endports, c->ends[i]);
+        if (!port_same(end, from) && !port_same(end, to))
+            c->ends[i].id = 0;
+    }
+}
+
+/* A packet of one port to another. */
+static void see_ends(struct psn_gaps *all, struct port from, uint16_t dlid)
+{
+    struct capture_point *c = point_of(all, from);
+    const struct port to = port_lid(port_interface(from), dlid);
+    bool same = c->known;
+    for (unsigned i = 0; i < G_N_ELEMENTS(c->ends); i++)
+        same &= !c->ends[i].id || port_same(c->ends[i], from) || port_same(c->ends[i], to);
+    if (!same)
+        other_ends(all, c, from, to);
+}
+
+/*
+ * The packet goes to another subnet or comes from one. A port of this subnet has named its GID to
+ * the SA, or uses the prefix fe80::/64, which every port has too (IBA 4.1.1).
+ */
+static void know_subnet(const struct psn_gaps *all, struct psn_window *s,
+                        const struct psn_packet *p)
+{
+    const struct endport *port = endports_by_gid(all->endports, port_interface(s->id.port),
+                                                 p->sgid);
+    bool is_far = memcmp(p->sgid, p->dgid, GID_SIZE / 2) != 0 && be64(p->sgid) != UINT64_C(0xfe80)
+                                                                                      << 48;
+    s->is_known = true;
+    s->is_routed = is_far && (!port || !port->named_frame);
 }
 
 void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender,
@@ -179,12 +241,21 @@ void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender,
         return;
     s->sender->last_frame = p->frame;
     s->is_sa |= p->by_sa;
-    if (p->dlid != s->to && p->dlid < LID_MULTICAST_FIRST)
-        receiver(all, s, p->dlid);
+    if (p->sgid && !s->is_known && p->dgid[0] != 0xff)
+        know_subnet(all, s, p);
+    if (p->dlid < LID_MULTICAST_FIRST && port_kind(sender->port) == PORT_LID)
+        see_ends(all, sender->port, p->dlid);
     if (by > PSN_BITS / 2)
         step_back(s, PSN_BITS + 1 - by, p->psn);
     else if (by)
         step(s, by, p->frame);
+}
+
+void psn_gaps_restart(struct psn_gaps *all, const struct port_number *sender)
+{
+    struct psn_window *s = recent_of(all, sender, false);
+    if (s)
+        s->seen = 0;
 }
 
 const struct psn_sender *psn_gaps_sender(const struct psn_gaps *all, struct port port,
@@ -205,11 +276,13 @@ void psn_gaps_merge(struct psn_gaps *all)
         ((struct psn_window *)s)->seen = 0;
 }
 
-/* IPoIB datagrams; and packets of a GSI, but not of the SA's, which sends some to itself. */
+/*
+ * IPoIB datagrams; packets of a GSI, but not of the SA's, which sends some to itself; and those of
+ * connections, which all go to one port: what the way loses is sent again.
+ */
 static bool is_counted(const struct psn_window *s)
 {
-    uint32_t qpn = s->id.number;
-    return s->missing && qpn != QPN_SMI && !(qpn & PSN_TO_QP) && !s->is_sa && counts(s);
+    return s->missing && s->id.number != QPN_SMI && !s->is_sa && (is_connected(s) || counts(s));
 }
 
 uint64_t psn_gaps_missing(const struct psn_gaps *all, uint32_t *frame)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Datagrams that the PSNs of queue pairs show to be missing in the capture: those of IPoIB, and of
+ * Packets that the PSNs of queue pairs show to be missing in the capture: those of IPoIB, and of
  * the GSI. A queue pair counts its packets to all destinations in one sequence (IBA 9.8.2.2), so
  * the capture lost them, or they went where the capture does not see. A queue pair of which many
  * are missing, and of which packets to one port only were captured, is one of another port, whose
- * packets to others are not captured: it does not count.
+ * packets to others are not captured: it does not count. Nor does one of another subnet, of which a
+ * router sends some packets.
  */
 #ifndef IPOIB_MODEL_PSN_GAPS_H
 #define IPOIB_MODEL_PSN_GAPS_H
@@ -35,12 +36,16 @@ struct port port_of_route(uint16_t interface, uint32_t agent, const uint8_t *hop
 struct psn_packet {
     uint32_t psn, frame;
     uint16_t dlid;
-    bool by_sa; /* it is a response of the SA */
+    bool by_sa;                 /* it is a response of the SA */
+    const uint8_t *sgid, *dgid; /* NULL: it has no GRH */
 };
 
 /* A packet of the queue pair. */
 void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender,
                   const struct psn_packet *p, enum psn_evidence evidence);
+
+/* The next packet of the queue pair is not compared with this one, or those before. */
+void psn_gaps_restart(struct psn_gaps *all, const struct port_number *sender);
 
 /* The queue pairs of a port that may answer a request. */
 enum psn_class { PSN_SMI, PSN_GSI, PSN_DATA };
@@ -62,7 +67,7 @@ const struct psn_sender *psn_gaps_sender(const struct psn_gaps *all, struct port
  */
 void psn_gaps_merge(struct psn_gaps *all);
 
-/* How many datagrams are missing; frame: the first one after a gap, 0: none. */
+/* How many packets are missing; frame: the first one after a gap, 0: none. */
 uint64_t psn_gaps_missing(const struct psn_gaps *all, uint32_t *frame);
 
 #endif

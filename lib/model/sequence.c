@@ -3,6 +3,12 @@
 
 #include "wire/ib.h"
 
+/* A second packet with the first PSN of all: the queue pair was created again. */
+static bool is_created_again(const struct sequence *s, uint32_t psn)
+{
+    return psn == 0 && s->known && s->first_frame && !s->begins_late;
+}
+
 static enum sequence_seen compare(const struct sequence *s, uint32_t psn)
 {
     int32_t distance = psn_distance(s->psn, psn);
@@ -10,7 +16,8 @@ static enum sequence_seen compare(const struct sequence *s, uint32_t psn)
         return SEEN_NEXT;
     if (!s->known || s->restarts)
         return s->restarts ? SEEN_GAP : SEEN_NEW;
-    return distance <= 0 && distance >= -SEQUENCE_LATE_MAX ? SEEN_LATE : SEEN_GAP;
+    bool is_late = distance <= 0 && distance >= -SEQUENCE_LATE_MAX && !is_created_again(s, psn);
+    return is_late ? SEEN_LATE : SEEN_GAP;
 }
 
 static void count(struct sequence *s, uint32_t psn, uint32_t frame)

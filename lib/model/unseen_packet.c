@@ -53,10 +53,13 @@ enum { UNACKNOWLEDGED_MAX = 6, ACKNOWLEDGED };
 static void follow_connection(struct fabric *f, const struct packet *p)
 {
     const struct port_number sender = port_number(&p->src, p->ib.dqpn | PSN_TO_QP);
-    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid, false};
-    if (p->ib.kind == IB_KIND_SEND)
+    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid,
+                                      false,     p->ib.sgid,  p->ib.dgid};
+    if (p->ib.kind == IB_KIND_SEND && connection_is_ipoib(p->classification.connection))
         psn_gaps_see(f->psn_gaps, &sender, &packet,
                      packet_is_known_corrupt(p) ? PSN_NEXT : PSN_SURE);
+    else if (p->ib.opcode != OPCODE_ACKNOWLEDGE) /* a read may have many PSNs */
+        psn_gaps_restart(f->psn_gaps, &sender);
     struct connection_side *side = &p->classification.connection->requester;
     if (p->ib.opcode == OPCODE_ACKNOWLEDGE)
         side->unacknowledged = ACKNOWLEDGED;
@@ -70,8 +73,18 @@ static void follow_datagram(struct fabric *f, const struct packet *p)
     enum psn_evidence evidence = packet_is_corrupt(p)                       ? PSN_NEXT
                                  : p->classification.class == PAYLOAD_IPOIB ? PSN_SURE
                                                                             : PSN_OF_QP;
-    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid, false};
+    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid,
+                                      false,     p->ib.sgid,  p->ib.dgid};
     psn_gaps_see(f->psn_gaps, &sender, &packet, evidence);
+}
+
+/* The end of a directed route, after so many hops. Id 0: not known. */
+static struct port end_of_route(const struct packet *p, uint8_t hops)
+{
+    const struct smp *s = &p->mad.smp;
+    if (p->mad.result != WIRE_OK || !s->initial_path)
+        return (struct port){0};
+    return port_of_route(p->at.interface, (uint32_t)(s->mad.tid >> 32), s->initial_path + 1, hops);
 }
 
 /*
@@ -81,10 +94,23 @@ static void follow_datagram(struct fabric *f, const struct packet *p)
 static struct port sender_of_smp(const struct packet *p)
 {
     const struct smp *s = &p->mad.smp;
-    if (p->mad.result != WIRE_OK || !s->initial_path)
-        return (struct port){0};
-    return port_of_route(p->at.interface, (uint32_t)(s->mad.tid >> 32), s->initial_path + 1,
-                         s->mad.method & MAD_RESPONSE ? s->hop_count : 0);
+    return end_of_route(p, s->mad.method & MAD_RESPONSE ? s->hop_count : 0);
+}
+
+/* Gets and Sets of a subnet manager. */
+static void follow_smp(struct fabric *f, const struct packet *p)
+{
+    const struct mad *m = &p->mad.mad;
+    bool is_response = m->method == SMP_GET_RESP;
+    struct port of = is_response ? p->dst : p->src;
+    if (packet_is_corrupt(p) || (!is_response && m->method != SMP_GET && m->method != SMP_SET))
+        return;
+    if (p->mad.smp.directed)
+        of = end_of_route(p, p->mad.smp.hop_count);
+    if (is_response)
+        waiting_response(f->waiting_smps, &of, m->tid);
+    else
+        waiting_request(f->waiting_smps, &of, m->tid, p->at.frame, p->at.ns);
 }
 
 static void follow_management(struct fabric *f, const struct packet *p)
@@ -95,7 +121,10 @@ static void follow_management(struct fabric *f, const struct packet *p)
     uint8_t method = p->mad.mad.method;
     bool by_sa = p->mad.kind == MAD_KIND_SA && p->mad.has_header && method & MAD_RESPONSE &&
                  method != SA_REPORT_RESP;
-    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid, by_sa};
+    const struct psn_packet packet = {p->ib.psn, p->at.frame, p->ib.dlid,
+                                      by_sa,     p->ib.sgid,  p->ib.dgid};
+    if (is_smp && p->mad.has_header)
+        follow_smp(f, p);
     if (p->mad.has_header && p->ib.sqpn <= QPN_GSI)
         psn_gaps_see(f->psn_gaps, &sender, &packet,
                      packet_is_known_corrupt(p) ? PSN_NEXT : PSN_SURE);
@@ -277,6 +306,8 @@ static void count_missing(struct unseen *u, const struct fabric *f)
     unseen_add(u, UNSEEN_TABLES, n, frame);
     n = waiting_count(f->waiting, f->facts.order.clocks.ns, &frame);
     unseen_add(u, UNSEEN_SA_REQUESTS, n, frame);
+    n = waiting_count(f->waiting_smps, f->facts.order.clocks.ns, &frame);
+    unseen_add(u, UNSEEN_SMP_REQUESTS, n, frame);
 }
 
 struct unseen fabric_unseen(const struct fabric *f)

@@ -2,7 +2,7 @@
 #include "model/waiting.h"
 
 /* Requests at the same time; an overwritten one counts only if it has waited. */
-enum { REQUESTS = 64 };
+enum { REQUESTS = 512 };
 /* ns. Linux hosts wait for a second; the response of a slow SA may still come. */
 #define WAITS INT64_C(3000000000)
 
@@ -10,12 +10,19 @@ struct waiting_entry {
     struct port requester; /* id 0: unused */
     uint64_t tid;
     int64_t ns;
-    uint32_t frame; /* 0: only its response was captured so far */
-    bool answered;  /* a response may be captured before its request */
+    uint32_t frame;
+    bool answered;
+};
+
+/* A response that was captured before its request. */
+struct early_response {
+    struct port requester; /* id 0: unused */
+    uint64_t tid;
 };
 
 struct waiting {
     struct waiting_entry slots[REQUESTS];
+    struct early_response early[REQUESTS];
     uint64_t unanswered; /* of those that were overwritten */
     uint32_t frame;      /* of the first of them */
 };
@@ -33,16 +40,10 @@ void waiting_free(struct waiting *all)
 static void count(uint64_t *n, uint32_t *frame, const struct waiting_entry *r, int64_t now)
 {
     bool waits = now < r->ns || (uint64_t)now - (uint64_t)r->ns < (uint64_t)WAITS;
-    if (!r->frame || r->answered || waits)
+    if (!r->requester.id || r->answered || waits)
         return;
     ++*n;
     *frame = *frame && *frame < r->frame ? *frame : r->frame;
-}
-
-static struct waiting_entry *slot_of(struct waiting *all, const struct port *requester,
-                                     uint64_t tid)
-{
-    return &all->slots[port_transaction_place(requester, tid) % REQUESTS];
 }
 
 static bool is_of(const struct waiting_entry *r, const struct port *requester, uint64_t tid)
@@ -53,24 +54,32 @@ static bool is_of(const struct waiting_entry *r, const struct port *requester, u
 void waiting_request(struct waiting *all, const struct port *requester, uint64_t tid,
                      uint32_t frame, int64_t ns)
 {
-    struct waiting_entry *r = slot_of(all, requester, tid);
+    guint place = port_transaction_place(requester, tid) % REQUESTS;
+    struct waiting_entry *r = &all->slots[place];
+    struct early_response *early = &all->early[place];
     if (!requester->id)
         return;
     if (!is_of(r, requester, tid)) {
         count(&all->unanswered, &all->frame, r, ns);
-        *r = (struct waiting_entry){.requester = *requester, .tid = tid};
+        *r = (struct waiting_entry){.requester = *requester, .tid = tid, .frame = frame};
+        r->answered = port_same(early->requester, *requester) && early->tid == tid;
     }
-    r->frame = r->frame ? r->frame : frame;
     r->ns = ns;
 }
 
 void waiting_response(struct waiting *all, const struct port *requester, uint64_t tid)
 {
-    struct waiting_entry *r = slot_of(all, requester, tid);
-    if (is_of(r, requester, tid))
-        r->answered = true;
-    else if (!r->frame || r->answered)
-        *r = (struct waiting_entry){.requester = *requester, .tid = tid, .answered = true};
+    guint place = port_transaction_place(requester, tid) % REQUESTS;
+    if (is_of(&all->slots[place], requester, tid))
+        all->slots[place].answered = true;
+    else
+        all->early[place] = (struct early_response){*requester, tid};
+}
+
+void waiting_merge(struct waiting *all)
+{
+    memset(all->slots, 0, sizeof all->slots);
+    memset(all->early, 0, sizeof all->early);
 }
 
 uint64_t waiting_count(const struct waiting *all, int64_t now, uint32_t *frame)

@@ -56,6 +56,8 @@ static void read_option(struct view v, uint8_t code, uint32_t at, uint8_t n, str
         *overload = v.p[at];
     if (code == DHCP_OPTION_REQUESTED_ADDRESS && n == sizeof(uint32_t))
         d->requested = be32(v.p + at);
+    if (code == DHCP_OPTION_SERVER && n == sizeof(uint32_t))
+        d->server = be32(v.p + at);
     if (code == DHCP_OPTION_LEASE_TIME && n == sizeof(uint32_t))
         d->lease_seconds = be32(v.p + at);
     if (code == DHCP_OPTION_CLIENT_ID) {

@@ -37,6 +37,7 @@ enum {
     DHCP_OPTION_LEASE_TIME = 51,
     DHCP_OPTION_OVERLOAD = 52,
     DHCP_OPTION_MESSAGE_TYPE = 53,
+    DHCP_OPTION_SERVER = 54,
     DHCP_OPTION_CLIENT_ID = 61,
     DHCP_OPTION_END = 255,
 };
@@ -64,6 +65,7 @@ struct dhcp {
     uint32_t ciaddr, yiaddr, giaddr;
     uint32_t requested;        /* requested IP address; 0: no such option */
     uint32_t lease_seconds;    /* 0: no such option */
+    uint32_t server;           /* server identifier, an IP address; 0: no such option */
     uint32_t client_id;        /* offset of the option's first data byte; 0: no such option */
     uint32_t client_id_length; /* of all its parts (RFC 3396) */
     /*

@@ -10,6 +10,7 @@ enum {
     IPV4_TOTAL_LENGTH = 2,
     IPV4_IDENTIFICATION = 4,
     IPV4_FRAGMENT = 6, /* flags (3 bits), fragment offset (13) */
+    IPV4_TTL = 8,
     IPV4_PROTOCOL = 9,
     IPV4_SOURCE = 12,
     IPV4_DESTINATION = 16,
@@ -18,6 +19,7 @@ enum {
 enum {
     IPV6_PAYLOAD_LENGTH = 4,
     IPV6_NEXT_HEADER = 6,
+    IPV6_HOP_LIMIT = 7,
     IPV6_SOURCE = 8,
     IPV6_DESTINATION = 24,
     IPV6_SIZE = 40,

@@ -12,7 +12,9 @@
 enum { ND_RS = 133, ND_RA = 134, ND_NS = 135, ND_NA = 136, ND_REDIRECT = 137 };
 /* NS, NA, Redirect: the target address, 16 octets (RFC 4861 sections 4.3 to 4.5) */
 enum { ND_TARGET = 8 };
-enum { ND_NA_FLAGS = 4 }; /* R, S, O in the three high bits (RFC 4861 section 4.4) */
+enum { ND_HOP_LIMIT = 255 };  /* of the IPv6 header, in each message (sections 6.1, 7.1, 8.1) */
+enum { ND_RA_HOP_LIMIT = 4 }; /* Cur Hop Limit (section 4.2) */
+enum { ND_NA_FLAGS = 4 };     /* R, S, O in the three high bits (RFC 4861 section 4.4) */
 enum { ND_NA_SOLICITED = 0x40, ND_NA_OVERRIDE = 0x20 };
 
 enum { ND_OPT_TYPE = 0, ND_OPT_LENGTH = 1, ND_OPT_PAD = 2, ND_OPT_LLADDR = 4 };

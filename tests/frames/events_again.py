@@ -240,6 +240,42 @@ def checksums_that_are_right_or_absent():
 
 
 @case
+def checksums_that_are_all_wrong():
+    """No sender has a right one, as after a program that hides addresses; the eighth shows it."""
+    s, a, b, c = link()
+    s.arp_request(a, b.ip)
+    before = number(s)
+    for seq in range(5):
+        for one, two in ((a, b), (b, a), (c, a), (a, c)):
+            s.ud(one, two, wrong(ping(one, two, seq=seq), 10))
+    texts = ["no IPv4 checksum of any sender is right since frame %d" % (before + 1)]
+    return s, [("wrong_checksum", before + 8, 13, texts)]
+
+
+@case
+def checksums_that_are_wrong_until_one_is_right():
+    """So it is the fault of the senders, of which each has an event again."""
+    s, a, b, c = link()
+    s.arp_request(a, b.ip)
+    for seq in range(5):
+        for one, two in ((a, b), (b, a)):
+            s.ud(one, two, wrong(ping(one, two, seq=seq), 10))
+    s.ud(c, a, ping(c, a))
+    s.ud(a, b, wrong(ping(a, b, seq=9), 10))
+    return s, [("wrong_checksum", number(s), 1, [a.gid, "the receiver drops it"])]
+
+
+@case
+def checksums_of_one_sender_that_are_all_wrong():
+    s, a, b, _ = link()
+    s.arp_request(a, b.ip)
+    before = number(s)
+    for seq in range(12):
+        s.ud(a, b, wrong(ping(a, b, seq=seq), 10))
+    return s, [("wrong_checksum", before + 1, 12, [a.gid, "the receiver drops it"])]
+
+
+@case
 def checksums_of_a_sample():
     """After eight right datagrams of UDP, each sixteenth is summed. From a wrong one on, all are
     summed again. ICMP has a sample of its own."""

@@ -129,6 +129,33 @@ def refusals(s):
     return found
 
 
+def refuses(s, server, xid):
+    options = bytes((54, 4)) + ib.ip4(server.ip)
+    down = message(2, NAK, xid, None, options=options)
+    s.ud(server, s.broadcast(), dhcp_datagram(server.ip, "255.255.255.255", (67, 68), down))
+
+
+def asks_one_server(s, client, server, by):
+    """The request names one server; one of the two refuses."""
+    asks(s, client, REQUEST, 0x55, 1, options=bytes((54, 4)) + ib.ip4(server.ip))
+    refuses(s, by, 0x55)
+
+
+@case
+def address_that_another_server_refuses():
+    s, a, b, c = link()
+    asks_one_server(s, a, b, by=c)
+    texts = [a.gid, "another DHCP server, IP 10.0.0.3", "it asks IP 10.0.0.2 for"]
+    return s, [("dhcp_refused", number(s), 1, texts)]
+
+
+@case
+def address_that_the_server_itself_refuses():
+    s, a, b, _ = link()
+    asks_one_server(s, a, b, by=b)
+    return s, [("dhcp_refused", number(s), 1, [a.gid, "the DHCP server refuses the address"])]
+
+
 @case
 def address_that_one_host_gets_again():
     """The same client on another port, another client identifier of the same port, a renewed lease, a
@@ -347,6 +374,58 @@ def errors_that_are_no_loop():
     time_exceeded(s, b, a, through(s, a, b, 64, 78), kept=28)
     icmp_error(s, b, a, 3, 3, ib.ipv4(a.ip, b.ip, 17, bytes(8)))
     icmp6_error(s, b, a, 1, 4, ib.ipv6(a.ll, b.ll, 17, bytes(8)))
+    goes_on(s)
+    return s, []
+
+
+def router_advertisement(s, b, hop):
+    s.icmp6(b, s.group6("ff02::1"), "ff02::1", ib.nd_ra(hop=hop))
+
+
+def through6(s, a, b, hop, n):
+    """An echo request to another link, by the router b, which reports that it has ended."""
+    body = ib.u8(128) + bytes(3) + ib.u16(7) + ib.u16(n) + ib.fill(40)
+    datagram = bytearray(ib.icmpv6(a.ll, "2001:db8:9::1", body))
+    datagram[7] = hop
+    s.ud(a, b, encap(0x86DD, bytes(datagram)))
+    icmp6_error(s, b, a, 3, 0, bytes(datagram))
+
+
+@case
+def datagrams_that_are_sent_with_a_ttl_of_1():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    before = number(s)
+    for ident in range(10):
+        time_exceeded(s, b, a, through(s, a, b, 1, ident))
+    texts = [b.gid, "to IP 10.0.0.1", "10.9.9.9 has ended", "8 since frame %d" % (before + 2)]
+    return s, [("ip_unreachable", before + 16, 3, texts)]
+
+
+@case
+def hop_limit_of_1_that_a_router_advertises():
+    s, a, b, _ = link()
+    s.meet(a, b)
+    router_advertisement(s, b, 1)
+    advertised = number(s)
+    for n in range(9):
+        through6(s, a, b, 1, n)
+    texts = ["2001:db8:9::1 has ended", "as this router advertises it in frame %d" % advertised]
+    return s, [("ip_unreachable", advertised + 16, 2, texts)]
+
+
+@case
+def routes_that_are_traced_again_and_again():
+    """Each time to a TTL of 3; what other routers report is not captured. A router that advertises 64
+    after 1 is not the cause of a host's own default."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    for n in range(10):
+        time_exceeded(s, b, a, through(s, a, b, 1, 3 * n))
+        for ttl in (2, 3):
+            through(s, a, b, ttl, 3 * n + ttl)
+    router_advertisement(s, b, 1)
+    router_advertisement(s, b, 64)
     goes_on(s)
     return s, []
 

@@ -136,11 +136,18 @@ def counters_whose_answers_were_lost():
     return s, []
 
 
-@case
-def replies_that_only_another_host_misses():
-    """The capture has only what b sends to a: its many gaps are packets to others."""
+def keep(s, at):
+    """Only the frames for which at(DLID, SLID)."""
+    lid = lambda octets, i: int.from_bytes(octets[i : i + 2], "big")
+    s.records = [r for r in s.records if at(lid(r[1], 2), lid(r[1], 6))]
+
+
+def to_one_host(at):
+    """b sends to a, and some datagrams that the capture does not have."""
     s, a, b, c = link()
+    s.meet(c, a)
     s.meet(a, b)
+    keep(s, at)
     before = number(s)
     for i in range(8):
         s.wait(1)
@@ -148,7 +155,45 @@ def replies_that_only_another_host_misses():
         for _ in range(3):
             s.next_psn(b.lid, b.qpn)
         s.arp_reply(b, a)
+    return s, before
+
+
+@case
+def replies_that_only_another_host_misses():
+    """At the port of a: the gaps of b are packets to others."""
+    s, before = to_one_host(lambda dlid, slid: dlid >= 0xC000 or 1 in (dlid, slid))
     return s, [("echo_unanswered", before + 11, 1, ["3 requests"])]
+
+
+@case
+def replies_that_a_filter_left_out():
+    """At a switch, which forwards what the SM sends to b, and c to a: the replies may be in the gaps,
+    although b sends to one host only."""
+    s, _ = to_one_host(lambda dlid, slid: True)
+    return s, []
+
+
+def pinged_without_a_reply(s, a, b):
+    for i in range(6):
+        s.wait(1)
+        s.ud(a, b, echo(a, b, i, 56))
+
+
+@case
+def host_of_which_nothing_is_captured():
+    """Its joins are answered, and none was captured: nor are its replies."""
+    s, a, b, _ = link()
+    pinged_without_a_reply(s, a, b)
+    keep(s, lambda dlid, slid: slid != b.lid)
+    return s, []
+
+
+@case
+def host_that_has_only_joined():
+    s, a, b, _ = link()
+    before = number(s)
+    pinged_without_a_reply(s, a, b)
+    return s, [("echo_unanswered", before + 6, 1, ["3 requests"])]
 
 
 # ---- some of the answers

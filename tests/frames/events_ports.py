@@ -282,6 +282,13 @@ def request_that_must_be_refused():
 
 
 @case
+def request_that_must_be_refused_in_a_capture_that_begins_late():
+    s, _, _ = crossing(True)
+    del s.records[: number(s) - 3]
+    return s, []
+
+
+@case
 def request_that_must_not_be_refused():
     s, a, b = crossing(False)
     return s, [("connection_refused", number(s), 1, [a.gid, "reason 28"])]
@@ -332,4 +339,21 @@ def port_of_another_subnet_behind_two_routers():
         router.lid = (0x20, 0x30)[i % 2]
         s.psns[router.lid, far.qpn] = i
         s.arp_request(router, b.ip, hop=62)
+    return s, []
+
+
+@case
+def port_of_another_subnet_in_a_capture_that_begins_late():
+    """No join and no PortInfo shows the prefix of the subnet."""
+    s, a, _, _ = link()
+    far = Host(30, prefix="fec0:0:0:1::")
+    routers = far.also(lid=0x20), far.also(lid=0x3F0)
+    s.records.clear()
+    for i in range(12):
+        s.wait(1)
+        s.ud(a, routers[0], echo(a, far, i, 56), grh=True, hop=64)
+        s.ud(routers[i % 2], a, echo(far, a, i, 56, True), grh=True, hop=62)
+        if i % 3 == 2:
+            s.arp_request(routers[i // 3 % 2], a.ip, hop=62)
+            s.arp_reply(a, routers[0], grh=True, hop=64)
     return s, []

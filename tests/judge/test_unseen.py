@@ -10,7 +10,11 @@ import struct
 import pytest
 
 from frames import ib, variants
+from frames.connection import Link
 from frames.events import link, number
+from frames.fabric import ud_frame
+from frames.messages import ping
+from frames.subnet import FromStart, Host
 from frames.variants import connections, datagrams, forms, links  # they enter their variants
 from support import capfile, check
 from support.paths import testdata
@@ -334,8 +338,14 @@ WITHHOLD = {
         {"unknown-opcode": (1, 45)},
     ),
     # 66 and 67 are in the middle of a message of connected.pcap, 72 and 83 end messages
-    "message's middle": (lambda: connected_without(66), {"incomplete-messages": (1, 0)}),
-    "messages' ends": (lambda: connected_without(72, 83), {"incomplete-messages": (2, 0)}),
+    "message's middle": (
+        lambda: connected_without(66),
+        {"incomplete-messages": (1, 0), "missing-psns": (1, 66)},
+    ),
+    "messages' ends": (
+        lambda: connected_without(72, 83),
+        {"incomplete-messages": (2, 0), "missing-psns": (2, 84)},
+    ),
     # 456, 458, 459, 460 of switch4.pcap are the four segments of a table of the SA
     "a segment of a table": (lambda: switch_without(459), {"incomplete-tables": (1, 456)}),
     "a table's end": (lambda: switch_without(460), {"incomplete-tables": (1, 456)}),
@@ -484,6 +494,97 @@ def test_equal_times_are_named(tmp_path):
         (other, None),
     ):
         document, _ = report(write(tmp_path, pcap(frames)))
+        assert unseen(document).get("equal-times") == expected
+
+
+def up(n=3):
+    s = FromStart()
+    hosts = [Host(i + 1) for i in range(n)]
+    s.up(*hosts)
+    return s, *hosts
+
+
+def codes(s, tmp_path):
+    document, _ = report(write(tmp_path, s.pcap()))
+    return {c: of for c, of in unseen(document).items() if c != "unused-crcs"}
+
+
+@pytest.mark.parametrize("change", [None, "lost", "before"])
+def test_smps_without_a_response_are_named(change, tmp_path):
+    """The responses of three ports in a row are lost, or each is captured before its request."""
+    s, *hosts = up()
+    for host in hosts:
+        s.node_info(host)
+        asked = len(s.records) - 1
+        if change == "lost":
+            del s.records[-1]
+        elif change == "before":
+            s.records[-2:] = s.records[:-3:-1]
+    s.wait(4)
+    s.ping(hosts[0], hosts[1])
+    assert codes(s, tmp_path) == ({"unanswered-smps": (3, asked - 2)} if change == "lost" else {})
+
+
+def test_smps_that_two_interfaces_have_are_answered(tmp_path):
+    """The second one has each SMP 3 us later: at first it may see another subnet."""
+    s, *hosts = up()
+    for host in hosts:
+        s.node_info(host)
+    s.wait(4)
+    s.ping(hosts[0], hosts[1])
+    frames = [
+        capfile.Frame(time + 3000 * n, data, wire, interface=n)
+        for time, data, wire in s.records[-8:]
+        for n in (0, 1)
+    ]
+    path = write(tmp_path, capfile.pcapng([capfile.INFINIBAND] * 2, frames))
+    assert "unanswered-smps" not in unseen(report(path)[0])
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_packets_of_connections_are_missing(lost, tmp_path):
+    """Those that the way loses are sent again; the others were lost by the capture."""
+    s, a, b, _ = up()
+    s.meet(a, b)
+    c = Link(s, a, b).open()
+    for seq in range(12):
+        c.send(True, ping(a, b, seq=seq), skip=(0,) if seq % 3 == 1 else ())
+        if seq % 3 == 2 and not lost:
+            c.ack(True, c.psns[0] - 2, 0x60)
+            c.psns[0] -= 2
+            c.send(True, ping(a, b, seq=seq - 1))
+            c.send(True, ping(a, b, seq=seq))
+        c.ack(True, c.psns[0] - 1)
+    missing = codes(s, tmp_path).get("missing-psns", (0, 0))
+    assert missing[0] == (4 if lost else 0)
+
+
+def test_packets_of_another_subnet_are_not_missing(tmp_path):
+    """Two routers forward those of one host in turn: each has half of them."""
+    s, a, b, c = up()
+    far = Host(7, prefix="fec0:0:0:1::")
+    for n in range(30):
+        router = (b, c)[n % 2]
+        of = dict(grh=True, pkey=s.pkey, qkey=s.parameters["qkey"])
+        psn = s.next_psn(far.lid, far.qpn)
+        s.put(ud_frame(far.also(lid=router.lid), a, ping(far, a, seq=n, reply=True), psn, **of))
+    assert codes(s, tmp_path) == {}
+
+
+def at_times(times):
+    return [capfile.Frame(time * 10**6, f.data, f.wire) for time, f in zip(times, FRAMES)]
+
+
+def test_a_clock_that_stands_still_is_named(tmp_path):
+    """Fifty packets or more at the end, four times as many as had one time before."""
+    n = len(FRAMES)
+    for times, expected in (
+        (list(range(20)) + [19] * n, (n - 19, 20)),
+        (list(range(n - 48)) + [n - 49] * 48, None),
+        ([i // 12 for i in range(60)] + [5] * n, (n - 60, 61)),
+        ([i // 15 for i in range(60)] + [4] * n, None),
+    ):
+        document, _ = report(write(tmp_path, pcap(at_times(times))))
         assert unseen(document).get("equal-times") == expected
 
 

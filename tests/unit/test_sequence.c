@@ -69,6 +69,17 @@ static void old_psn_is_late_within_the_window(void **state)
         {ANY, SEEN_NEW}, {ANY - SEQUENCE_LATE_MAX - 1, SEEN_GAP}, {ANY, SEEN_GAP}});
 }
 
+/* If the first packet was not captured, it may come late. */
+static void first_psn_again_is_a_new_queue_pair(void **state)
+{
+    (void)state;
+    struct sequence s = after((struct step[STEPS]){
+        {0, SEEN_NEW}, {1, SEEN_NEXT}, {2, SEEN_NEXT}, {0, SEEN_GAP}, {1, SEEN_NEXT}});
+    assert_false(sequence_is_whole_since(&s, 3));
+    assert_true(sequence_is_whole_since(&s, 4));
+    after((struct step[STEPS]){{3, SEEN_NEW}, {4, SEEN_NEXT}, {0, SEEN_LATE}, {5, SEEN_NEXT}});
+}
+
 static void restarted_sequence_begins_with_0(void **state)
 {
     (void)state;
@@ -270,6 +281,7 @@ int main(void)
         cmocka_unit_test(psns_wrap_at_24_bits),
         cmocka_unit_test(jump_is_a_gap),
         cmocka_unit_test(old_psn_is_late_within_the_window),
+        cmocka_unit_test(first_psn_again_is_a_new_queue_pair),
         cmocka_unit_test(restarted_sequence_begins_with_0),
         cmocka_unit_test(announced_psn_is_next),
         cmocka_unit_test(merged_sequences_go_on_from_the_one_that_is_ahead),
