@@ -10,7 +10,7 @@
 
 typedef struct certainty certainty_of(const struct check_context *s, const struct fact *f);
 
-#define FACT(name, function, words) certainty_of function;
+#define FACT(name, function, tables, words) certainty_of function;
 #include "rules/fact_kinds.def"
 #undef FACT
 

@@ -47,7 +47,8 @@ static void check_announced_qpn(const struct check_context *s, enum rule_number 
                              .unknown_at = p,
                              .often = REPORT_EACH,
                              .describe = describe_announced,
-                             .facts = {fact_ud_qpns(port, c, qpn, announced)}};
+                             .facts = {{FACT_UD_QPNS, .port = port, .connection = c, .qpn = qpn,
+                                        .announced = announced}}};
     if (announced == ANNOUNCED)
         report_pass(s->r, rule);
     else
@@ -119,7 +120,7 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
         .expected = should_accept ? "REP: the local address is the smaller one"
                                   : "REJ, reason 28: the local address is the larger one",
         .actual = accepts ? "REP" : "REJ, reason 28",
-        .facts = {fact_of_connection(FACT_CROSSING, c)},
+        .facts = {{FACT_CROSSING, .connection = c}},
         .dropped = READ_UD_QPNS}; /* read for the QPN in the same message */
     if (accepts != should_accept)
         report_result(s, &r);
@@ -137,7 +138,7 @@ static void check_early(const struct check_context *s, const struct cm *cm,
                              .value = (uintptr_t)actual,
                              .expected = "no IP datagram before the REP",
                              .actual = actual,
-                             .facts = {fact_of_connection(FACT_EARLY_DATA, c)}};
+                             .facts = {{FACT_EARLY_DATA, .connection = c}}};
     if (c->requester.flow.early_frame > c->req_frame ||
         c->responder.flow.early_frame > c->req_frame)
         report_result(s, &r);
@@ -237,7 +238,7 @@ void check_teardown(const struct check_context *s, const struct connection *c)
                              .value = (uintptr_t)actual,
                              .expected = "a DREQ when its interface goes down",
                              .actual = actual,
-                             .facts = {fact_of_connection(FACT_OPEN, c)}};
+                             .facts = {{FACT_OPEN, .connection = c}}};
     if (connection_is_open(c))
         report_result(s, &r);
     else
@@ -261,7 +262,7 @@ static void check_ended(const struct check_context *s, const struct connection *
                                              ? "no IP: both ends have ended the connection"
                                              : "no IP: the sender has ended the connection",
                              .actual = actual,
-                             .facts = {fact_of_connection(FACT_ENDED, c)}};
+                             .facts = {{FACT_ENDED, .connection = c}}};
     if (c->rep_frame && c->dreq_frame && (c->drep_frame || by_sender) &&
         encap_begins_message(ib->payload, ib->position == IB_FIRST))
         report_result(s, &r);
@@ -284,7 +285,7 @@ static void check_open(const struct check_context *s, const struct connection *c
                              .at = {ib->payload.p, ib->payload.cap},
                              .expected = "no IP: the connection was refused",
                              .actual = actual,
-                             .facts = {fact_of_connection(FACT_REFUSED, c)}};
+                             .facts = {{FACT_REFUSED, .connection = c}}};
     /* if the payload does not look like IPoIB, another program may use the QPN by now */
     if (is_refused(s, c) && encap_begins_message(ib->payload, ib->position == IB_FIRST))
         report_result(s, &r);
@@ -325,7 +326,7 @@ static void check_message_size(const struct check_context *s, const struct conne
                              .is_code = true,
                              .at = {s->p->ib.payload.p, s->p->ib.payload.cap},
                              .describe = describe_message,
-                             .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};
+                             .facts = {{FACT_RECEIVE_MTUS, .connection = c}}};
     if (mtu && bytes <= mtu + ENCAP_SIZE)
         report_pass(s->r, r.rule);
     else
@@ -446,7 +447,7 @@ static void check_minimum_mtu(const struct check_context *s, const struct connec
                              .at = {s->p->datagram.bytes.p + ENCAP_TYPE, 2},
                              .expected = "at least 1280 bytes for IPv6",
                              .actual = actual,
-                             .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};
+                             .facts = {{FACT_RECEIVE_MTUS, .connection = c}}};
     if (mtu >= IPV6_MTU_MIN)
         report_pass_about(s->r, r.rule, &r.about);
     else if (mtu)

@@ -26,7 +26,7 @@ static void check_pkey_configured(const struct check_context *s, const struct su
                        .at = {e->record + MCM_PKEY, 2},
                        .expected = "a P_Key of the port's table",
                        .actual = "a P_Key that the subnet manager did not give to the port",
-                       .facts = {fact_pkeys(e->endport, known)}};
+                       .facts = {{FACT_PKEYS, .port = e->endport, .pkey_known = known}}};
     r.about.other = pkey & 0x7fffu;
     if (known == PKEY_IS_THERE)
         report_pass_about(s->r, r.rule, &r.about);
@@ -52,7 +52,7 @@ static void check_join_mtu(const struct check_context *s, const struct subnet_ev
         .at = {e->record + MCM_MTU, 1},
         .expected = "a request that allows an MTU of 2048 bytes",
         .actual = actual,
-        .facts = {fact_group_mtu(e->group)},
+        .facts = {{FACT_GROUP_MTU, .group = e->group}},
         .dropped = READ_PKEYS}; /* on_join_request() read the P_Key table for another rule */
     bool small = e->group->state == GROUP_PRESENT && e->group->mtu < IB_MTU_2048;
     if (wants_small_mtu(e->request) && !small)
@@ -128,7 +128,7 @@ static void on_leave_request(const struct check_context *s, const struct subnet_
                        .unknown_at = e->record,
                        .expected = "FullMember in the JoinState",
                        .actual = "another JoinState",
-                       .facts = {fact_joined_before(e)}};
+                       .facts = {{FACT_JOINED_BEFORE, .event = e}}};
     r.about.group = e->group->mgid;
     if (e->request->join_state & JOIN_FULL)
         report_pass_about(s->r, r.rule, &r.about);
@@ -203,7 +203,7 @@ static void same_attribute(const struct check_context *s, enum rule_number rule,
                        .unknown_at = e->record + at,
                        .name = name,
                        .describe = describe_attribute,
-                       .facts = {fact_created_with(e)}};
+                       .facts = {{FACT_CREATED_WITH, .event = e}}};
     report_result(s, &r);
 }
 
@@ -283,7 +283,7 @@ static void check_port_mtu(const struct check_context *s, const struct subnet_ev
                              .at = {e->record + MCM_MTU, 1},
                              .expected = "a group MTU of at most the MTU of the port's link",
                              .actual = actual,
-                             .facts = {fact_port_mtu(p)}};
+                             .facts = {{FACT_PORT_MTU, .port = p}}};
     if (p->neighbor_mtu && e->group->mtu <= p->neighbor_mtu)
         report_pass_about(s->r, r.rule, &port);
     else
@@ -312,13 +312,14 @@ static void check_has_broadcast(const struct check_context *s, const struct subn
                                 const struct mgid *m)
 {
     static const char *const actual = "a group is joined although the SA has no broadcast group";
-    const struct result r = {.rule = R_RFC4391_5_BROADCAST_GROUP_EXISTS,
-                             .about = entity_link(m->pkey),
-                             .value = (uintptr_t)actual,
-                             .at = {e->record, MGID_SIZE},
-                             .expected = "a broadcast group",
-                             .actual = actual,
-                             .facts = {fact_no_broadcast(m->pkey, m->scope, e->endport)}};
+    const struct result r = {
+        .rule = R_RFC4391_5_BROADCAST_GROUP_EXISTS,
+        .about = entity_link(m->pkey),
+        .value = (uintptr_t)actual,
+        .at = {e->record, MGID_SIZE},
+        .expected = "a broadcast group",
+        .actual = actual,
+        .facts = {{FACT_NO_BROADCAST, .port = e->endport, .pkey = m->pkey, .scope = m->scope}}};
     if (fact_is_known(s, r.facts[0]))
         report_result(s, &r);
 }

@@ -40,7 +40,7 @@ static void fail_from_join(const struct check_context *s, const struct group *br
                              .value = ib->qkey,
                              .at = {s->r->base + ib->deth_off + DETH_QKEY, 4},
                              .describe = describe_hex,
-                             .facts = {fact_parameters(broadcast)}};
+                             .facts = {{FACT_PARAMETERS, .group = broadcast}}};
     report_result(s, &r);
 }
 
@@ -74,7 +74,7 @@ static void fail_mtu(const struct check_context *s, const struct group *broadcas
                              .at = {payload->p, payload->cap},
                              .often = REPORT_PACKET,
                              .describe = describe_mtu,
-                             .facts = {fact_parameters(broadcast)}};
+                             .facts = {{FACT_PARAMETERS, .group = broadcast}}};
     report_result(s, &r);
 }
 
@@ -105,7 +105,8 @@ static void fail_exists(const struct check_context *s, const struct entity *link
         .value = (uintptr_t)actual,
         .expected = "a broadcast group",
         .actual = actual,
-        .facts = {fact_no_broadcast(s->p->ib.pkey, sending_scope(s), sending_port(s))},
+        .facts = {{FACT_NO_BROADCAST, .port = sending_port(s), .pkey = s->p->ib.pkey,
+                   .scope = sending_scope(s)}},
         /* no broadcast group of the partition is left, whichever link the sender joined */
         .dropped = READ_MEMBER};
     report_result(s, &r);

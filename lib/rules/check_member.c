@@ -72,9 +72,11 @@ static void fail_membership(const struct check_context *s, const struct endport 
         .value = joined,
         .expected = "a FullMember of the broadcast group",
         .actual = actual[joined],
-        .facts = {joined == JOINED_OTHERWISE ? fact_join_state(port, m, scope)
-                                             : fact_no_join(port, NULL, joined == JOINED_NEVER),
-                  fact_interface(true)},
+        .facts = {joined == JOINED_OTHERWISE
+                      ? (struct fact){FACT_JOIN_STATE, .port = port, .member = m, .scope = scope}
+                      : (struct fact){FACT_NO_JOIN, .port = port,
+                                      .since_start = joined == JOINED_NEVER},
+                  {FACT_INTERFACE, .known = true}},
     };
     report_result(s, &r);
 }

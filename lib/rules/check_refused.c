@@ -43,7 +43,7 @@ static void check_component(const struct check_context *s, const struct subnet_e
                              .unknown_at = s->p->mad.bytes.p + MAD_STATUS,
                              .name = c->name,
                              .describe = describe_component,
-                             .facts = {fact_created_with(e)}};
+                             .facts = {{FACT_CREATED_WITH, .event = e}}};
     bool named = (e->request->mask & c->mask) == c->mask && c->selector == SELECTOR_EXACTLY;
     if (named && c->wanted != c->requested)
         report_result(s, &r);

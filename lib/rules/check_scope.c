@@ -19,7 +19,7 @@ static bool fail_scope(const struct check_context *s, const struct endport *port
         .at = {mgid + MGID_FLAGS_SCOPE, 1},
         .unknown_at = mgid,
         .describe = describe_hex,
-        .facts = {fact_no_other_link(broadcast ? port : NULL)},
+        .facts = {{FACT_NO_OTHER_LINK, .port = broadcast ? port : NULL}},
     };
     return report_result(s, &r);
 }

@@ -20,7 +20,7 @@ struct certainty certainty_port_mtu(const struct check_context *s, const struct 
 struct certainty certainty_pkeys(const struct check_context *s, const struct fact *f)
 {
     (void)s;
-    if (f->pkey == PKEY_NOT_KNOWN)
+    if (f->pkey_known == PKEY_NOT_KNOWN)
         return uncertain(
             "the port's P_Key table is not known: SMPs with it may be missing, or it has several blocks");
     if (!requests_are_complete(f->port))

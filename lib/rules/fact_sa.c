@@ -400,7 +400,7 @@ struct certainty certainty_no_broadcast(const struct check_context *s, const str
 {
     uint32_t since;
     bool deleted;
-    if (!lacks_broadcast(s, (uint16_t)f->link, (uint8_t)(f->link >> 16), &since, &deleted))
+    if (!lacks_broadcast(s, f->pkey, f->scope, &since, &deleted))
         return uncertain(
             "the SA's record of a broadcast group of another scope may not have been captured");
     if (order_is_uncertain(&s->f->order, since))
@@ -409,7 +409,7 @@ struct certainty certainty_no_broadcast(const struct check_context *s, const str
         return uncertain(late_report);
     if (s->f->records_are_current)
         return certain();
-    if (f->port && may_be_on_link(s, (uint16_t)f->link, f->port))
+    if (f->port && may_be_on_link(s, f->pkey, f->port))
         return uncertain(older_member);
     bool known = f->port && !is_sa_port(s, f->port) &&
                  endport_requests_are_complete_since(f->port, since);
