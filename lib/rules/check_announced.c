@@ -25,7 +25,6 @@ static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_
     const struct result r = {
         .rule = rule,
         .about = entity_address(p),
-        .value = (uintptr_t)actual,
         .at = {p + LLADDR_GID, GID_SIZE},
         .unknown_at = p,
         .expected = of_port ? "a GID of the sender's port"
@@ -179,6 +178,7 @@ static void check_reply_target(const struct check_context *s, const uint8_t *p, 
     const struct result r = {.rule = R_RFC4391_9_2_ARP_AS_RFC826,
                              .about = entity_address(p + a->tha),
                              .value = be32(p + a->tpa),
+                             .is_code = true,
                              .at = {p + a->tpa, 4},
                              .unknown_at = p + a->tpa,
                              .expected = "the requester's IP address",

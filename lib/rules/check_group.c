@@ -28,10 +28,7 @@ static void check_pkey_configured(const struct check_context *s, const struct su
                        .actual = "a P_Key that the subnet manager did not give to the port",
                        .facts = {{FACT_PKEYS, .port = e->endport, .pkey_known = known}}};
     r.about.other = pkey & 0x7fffu;
-    if (known == PKEY_IS_THERE)
-        report_pass_about(s->r, r.rule, &r.about);
-    else
-        report_result(s, &r);
+    settle_result(s, &r, known == PKEY_IS_THERE);
 }
 
 /* Does the join request a group MTU below 2048 bytes, that is a link MTU below 2044? */
@@ -44,14 +41,12 @@ static bool wants_small_mtu(const struct sa_request *q)
 
 static void check_join_mtu(const struct check_context *s, const struct subnet_event *e)
 {
-    static const char *const actual = "the port requests a smaller MTU";
     const struct result r = {
         .rule = R_RFC4391_7_MTU_2044,
         .about = port_of(e->endport),
-        .value = (uintptr_t)actual,
         .at = {e->record + MCM_MTU, 1},
         .expected = "a request that allows an MTU of 2048 bytes",
-        .actual = actual,
+        .actual = "the port requests a smaller MTU",
         .facts = {{FACT_GROUP_MTU, .group = e->group}},
         .dropped = READ_PKEYS}; /* on_join_request() read the P_Key table for another rule */
     bool small = e->group->state == GROUP_PRESENT && e->group->mtu < IB_MTU_2048;
@@ -274,20 +269,15 @@ static void on_report(const struct check_context *s, const struct subnet_event *
  */
 static void check_port_mtu(const struct check_context *s, const struct subnet_event *e)
 {
-    static const char *const actual = "the group's MTU is larger";
     struct entity port = port_of(e->endport);
     const struct endport *p = e->endport;
     const struct result r = {.rule = R_RFC4391_4_1_GROUP_MTU,
                              .about = port,
-                             .value = (uintptr_t)actual,
                              .at = {e->record + MCM_MTU, 1},
                              .expected = "a group MTU of at most the MTU of the port's link",
-                             .actual = actual,
+                             .actual = "the group's MTU is larger",
                              .facts = {{FACT_PORT_MTU, .port = p}}};
-    if (p->neighbor_mtu && e->group->mtu <= p->neighbor_mtu)
-        report_pass_about(s->r, r.rule, &port);
-    else
-        report_result(s, &r);
+    settle_result(s, &r, p->neighbor_mtu && e->group->mtu <= p->neighbor_mtu);
     if (!(p->neighbor_mtu && p->neighbor_mtu < e->group->mtu) && p->mtu_cap &&
         p->mtu_cap < e->group->mtu)
         report_note(s->r, R_RFC4391_5_JOIN_MTU_SUPPORTED, &port, e->group->mtu, e->record + MCM_MTU,
@@ -311,14 +301,12 @@ static void on_broadcast_joined(const struct check_context *s, const struct subn
 static void check_has_broadcast(const struct check_context *s, const struct subnet_event *e,
                                 const struct mgid *m)
 {
-    static const char *const actual = "a group is joined although the SA has no broadcast group";
     const struct result r = {
         .rule = R_RFC4391_5_BROADCAST_GROUP_EXISTS,
         .about = entity_link(m->pkey),
-        .value = (uintptr_t)actual,
         .at = {e->record, MGID_SIZE},
         .expected = "a broadcast group",
-        .actual = actual,
+        .actual = "a group is joined although the SA has no broadcast group",
         .facts = {{FACT_NO_BROADCAST, .port = e->endport, .pkey = m->pkey, .scope = m->scope}}};
     if (fact_is_known(s, r.facts[0]))
         report_result(s, &r);

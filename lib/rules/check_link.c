@@ -98,13 +98,11 @@ static void check_link_mtu(const struct check_context *s, const struct group *br
 
 static void fail_exists(const struct check_context *s, const struct entity *link)
 {
-    static const char *const actual = "IPoIB datagrams, though the SA has no broadcast group";
     const struct result r = {
         .rule = R_RFC4391_5_BROADCAST_GROUP_EXISTS,
         .about = *link,
-        .value = (uintptr_t)actual,
         .expected = "a broadcast group",
-        .actual = actual,
+        .actual = "IPoIB datagrams, though the SA has no broadcast group",
         .facts = {{FACT_NO_BROADCAST, .port = sending_port(s), .pkey = s->p->ib.pkey,
                    .scope = sending_scope(s)}},
         /* no broadcast group of the partition is left, whichever link the sender joined */

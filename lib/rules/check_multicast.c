@@ -71,7 +71,6 @@ static void set_no_member(struct result *r, const struct endport *port, const st
         r->actual = m ? "it asked for the group's record and never joined" : "it never joined it";
         r->facts[0] = (struct fact){FACT_NO_JOIN, .port = port, .member = m, .since_start = !m};
     }
-    r->value = (uintptr_t)r->actual;
 }
 
 /*

@@ -75,10 +75,7 @@ static void check_signature(const struct check_context *s, bool known)
                              .at = {ib->dgid + MGID_SIGNATURE, 2},
                              .describe = describe_hex,
                              .facts = {{FACT_INTERFACE, .known = known}}};
-    if (known && r.value == r.wanted)
-        report_pass_about(s->r, rule, &group);
-    else
-        report_result(s, &r);
+    settle_result(s, &r, known && r.value == r.wanted);
 }
 
 bool check_other_group(const struct check_context *s)

@@ -12,14 +12,12 @@
 /* The datagram goes to the IP's previous address; the interface was restarted since. */
 static void check_old_qpn(const struct check_context *s, const struct neighbour *holder)
 {
-    static const char *const actual = "the previous QPN of the address";
     struct result r = {
         .rule = R_RFC4391_9_4_REVALIDATE_ARP,
         .about = entity_address(holder->lladdr),
-        .value = (uintptr_t)actual,
         .at = {s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3},
         .expected = "the new QPN of the address",
-        .actual = actual,
+        .actual = "the previous QPN of the address",
         .facts = {{FACT_NEW_ADDRESS, .neighbour = holder}},
     };
     r.about.other = port_to_lid(s->p->src); /* one finding for each sender */

@@ -40,7 +40,7 @@ void suspect_result(const struct check_context *s, const struct result *r, uint3
                             .fact = fact->kind,
                             .interface = s->p->at.interface,
                             .pkey = s->p->ib.pkey,
-                            .found = r->value,
+                            .found = result_value(r),
                             .has_number = r->describe && !r->is_code,
                             .name = r->name,
                             .frame = s->p->at.frame,
