@@ -81,8 +81,8 @@ static void note_draft_broadcast(const struct check_context *s, const struct sub
         memcmp(mgid + MGID_GROUP, all_nodes, sizeof all_nodes) != 0 ||
         !e->endport->initialised_frame)
         return;
-    const struct link *l = groups_link(s->f->groups, e->interface, m->pkey);
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+    for (const struct group *b = groups_broadcasts(s->f->groups, e->interface, m->pkey); b;
+         b = b->next)
         if (is_full_member(s, b, e->endport))
             return;
     struct entity port = port_of(e->endport);

@@ -116,10 +116,9 @@ static void fail_exists(const struct check_context *s, const struct entity *link
  */
 static void check_exists(const struct check_context *s)
 {
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
     struct entity link = entity_link(s->p->ib.pkey);
     bool there = false, absent = false;
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    for (const struct group *b = broadcasts_of(s, s->p->ib.pkey); b; b = b->next) {
         there |= b->state == GROUP_PRESENT;
         absent |= group_is_absent(b);
     }

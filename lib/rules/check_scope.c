@@ -31,10 +31,9 @@ bool check_scope(const struct check_context *s, const uint8_t *mgid, const struc
     const struct group *other = NULL;
     if (m.broadcast)
         return true;
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, m.pkey);
     /* a broadcast group of this scope is known, but not known to be present */
     bool unconfirmed = false;
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    for (const struct group *b = broadcasts_of(s, m.pkey); b; b = b->next) {
         if (b->state == GROUP_PRESENT && group_scope(b) == m.scope) {
             report_pass_about(s->r, R_RFC4391_4_SCOPE_CONSISTENT, &group);
             return true;

@@ -334,8 +334,8 @@ static bool may_be_on_another_link(const struct check_context *s, const struct r
     uint8_t scope = sending_scope(s);
     if (qp && qp->scope && scope)
         return scope != qp->scope;
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
-    return l && l->broadcast && l->broadcast->next;
+    const struct group *b = broadcasts_of(s, s->p->ib.pkey);
+    return b && b->next;
 }
 
 struct certainty certainty_solicitation(const struct check_context *s, const struct fact *f)

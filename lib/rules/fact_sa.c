@@ -385,8 +385,7 @@ struct certainty certainty_group_absent(const struct check_context *s, const str
 /* May the port be a member of a broadcast group of the partition that the SA lost? */
 static bool may_be_on_link(const struct check_context *s, uint16_t pkey, const struct endport *port)
 {
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, pkey);
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+    for (const struct group *b = broadcasts_of(s, pkey); b; b = b->next)
         if (b->state == GROUP_MISSING && may_be_member(port, groups_member(s->f->groups, b, port)))
             return true;
     return false;

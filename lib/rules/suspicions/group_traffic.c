@@ -226,8 +226,7 @@ void suspect_group_traffic(const struct check_context *s, const struct group *g)
 /* The only broadcast group of the datagram's partition, if its record was not captured; or NULL. */
 static const struct group *link_without_record(const struct check_context *s)
 {
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
-    const struct group *b = l ? l->broadcast : NULL;
+    const struct group *b = broadcasts_of(s, s->p->ib.pkey);
     return b && !b->next && b->state == GROUP_UNCONFIRMED ? b : NULL;
 }
 
