@@ -391,7 +391,7 @@ static void merge_members(struct groups *g)
 static gboolean is_of(gpointer key, gpointer value, gpointer user)
 {
     (void)value;
-    return ((const struct link *)key)->key >> 16 == *(const uint16_t *)user;
+    return link_interface(((const struct link *)key)->key) == *(const uint16_t *)user;
 }
 
 void groups_merge(struct groups *g, uint16_t from, uint16_t to)

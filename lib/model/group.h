@@ -74,6 +74,17 @@ static inline uint32_t link_key(uint16_t interface, uint16_t pkey)
     return (uint32_t)interface << 16 | (pkey & 0x7fffu);
 }
 
+static inline uint16_t link_interface(uint32_t link)
+{
+    return (uint16_t)(link >> 16);
+}
+
+/* The same partition on another interface. */
+static inline uint32_t link_on(uint32_t link, uint16_t interface)
+{
+    return (uint32_t)interface << 16 | (link & 0xffffu);
+}
+
 struct groups;
 
 /* NULL: not known. */
@@ -82,8 +93,9 @@ const struct group *groups_find(const struct groups *g, uint16_t interface, cons
 const struct member *groups_member(const struct groups *g, const struct group *group,
                                    const struct endport *port);
 /*
- * The first of the partition's known broadcast groups (struct group, next); NULL: none is known. One
- * scope may have several: their MGIDs differ in the flags, or in the P_Key's full-membership bit.
+ * The first of the partition's known broadcast groups (struct group, next); NULL: none is known.
+ * One scope may have several: their MGIDs differ in the flags, or in the P_Key's full-membership
+ * bit.
  */
 const struct group *groups_broadcasts(const struct groups *g, uint16_t interface, uint16_t pkey);
 

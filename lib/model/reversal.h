@@ -43,4 +43,10 @@ void reversals_clear(struct reversals *r);
 void reversals_see(struct reversals *r, const struct mad_payload *m, uint32_t psn, struct port src,
                    struct port dst, struct order *order);
 
+/*
+ * Key of the transaction in which `from` requests and `to` responds, on any capture interface. All
+ * messages of a CM handshake have one transaction ID (IBA 12.6.4).
+ */
+uint64_t transaction_key(const struct mad *m, struct port from, struct port to);
+
 #endif

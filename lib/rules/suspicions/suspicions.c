@@ -35,6 +35,17 @@ static const struct {
                        NULL},
 };
 
+bool group_record_value(const struct group *g, enum traffic_value which, uint32_t *value)
+{
+    const uint32_t values[TRAFFIC_VALUES] = {[TRAFFIC_MLID] = g->mlid,
+                                             [TRAFFIC_QKEY] = g->qkey,
+                                             [TRAFFIC_SL] = g->sl,
+                                             [TRAFFIC_HOP_LIMIT] = g->hop_limit,
+                                             [TRAFFIC_TCLASS] = g->tclass};
+    *value = values[which];
+    return g->state == GROUP_PRESENT && (which != TRAFFIC_MLID || g->mlid);
+}
+
 struct suspicions *suspicions_new(void)
 {
     return g_new0(struct suspicions, 1);

@@ -9,7 +9,19 @@
 #define IPOIB_RULES_SUSPICIONS_H
 
 #include "rules/result.h"
-#include "rules/suspicions/group_values.h"
+
+/* The values of a group's datagrams that are compared. */
+enum traffic_value {
+    TRAFFIC_MLID,
+    TRAFFIC_QKEY,
+    TRAFFIC_SL,
+    TRAFFIC_HOP_LIMIT,
+    TRAFFIC_TCLASS,
+    TRAFFIC_VALUES
+};
+
+/* The value in the SA's record of the group; false: the record was not captured. */
+bool group_record_value(const struct group *g, enum traffic_value which, uint32_t *value);
 
 /*
  * What is suspicious: a value of a group's datagrams (enum traffic_value), a QPN, or a result that
