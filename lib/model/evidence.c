@@ -67,11 +67,6 @@ struct evidence *evidence_new(const struct interfaces *interfaces)
     return e;
 }
 
-void evidence_free(struct evidence *e)
-{
-    g_free(e);
-}
-
 static unsigned set_of(uint64_t h)
 {
     return (unsigned)(mix_word(h, h >> 32) >> 40) % SETS;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads the MCMemberRecords in requests to the SA and in its responses: updates groups and
- * memberships, and makes the events (model/events.h) that the checks receive. See member_records.h.
+ * memberships, and makes the events (model/events.h) that the checks receive.
  */
-#include "model/member_records.h"
-
 #include "model/sa_requests.h"
 #include "model/sa_tables.h"
 

@@ -205,18 +205,12 @@ static void same_attribute(const struct check_context *s, enum rule_number rule,
 static void check_group_record(const struct check_context *s, const struct subnet_event *e)
 {
     const struct group *g = &e->group_facts, *b = &e->broadcast_facts;
-    enum rule_number must = R_RFC4391_10_GROUP_ATTRIBUTES,
-                     should = R_RFC4391_10_GROUP_OTHER_ATTRIBUTES;
     if (!same_partition(b->pkey, g->pkey))
-        same_attribute(s, must, e, "P_Key", MCM_PKEY, 2, b->pkey, g->pkey);
-    same_attribute(s, must, e, "Q_Key", MCM_QKEY, 4, b->qkey, g->qkey);
-    same_attribute(s, must, e, "MTU", MCM_MTU, 1, b->mtu, g->mtu);
-    same_attribute(s, must, e, "SL", MCM_SL_FLOW_HOP, 1, b->sl, g->sl);
-    same_attribute(s, must, e, "HopLimit", MCM_SL_FLOW_HOP + 3, 1, b->hop_limit, g->hop_limit);
-    same_attribute(s, should, e, "TClass", MCM_TCLASS, 1, b->tclass, g->tclass);
-    same_attribute(s, should, e, "FlowLabel", MCM_SL_FLOW_HOP + 1, 2, b->flow_label, g->flow_label);
-    same_attribute(s, should, e, "rate", MCM_RATE, 1, b->rate, g->rate);
-    same_attribute(s, should, e, "packet life time", MCM_LIFE, 1, b->life, g->life);
+        same_attribute(s, R_RFC4391_10_GROUP_ATTRIBUTES, e, "P_Key", MCM_PKEY, 2, b->pkey, g->pkey);
+#define ATTRIBUTE(rule, name, at, n, mask, member)                                                 \
+    same_attribute(s, rule, e, name, at, n, b->member, g->member);
+#include "rules/attributes.def"
+#undef ATTRIBUTE
 }
 
 static void on_record(const struct check_context *s, const struct subnet_event *e,
