@@ -45,10 +45,10 @@ static json_t *json_case(const struct verdict_case *c, bool probed)
 {
     json_t *o = json_pack("{ss ss ss ss sI}", "subject", c->entity, "expected", c->expected,
                           "actual", c->actual, "reason", c->reason, "count", (json_int_t)c->count);
-    if (c->cause) {
+    if (c->cause)
         json_object_set_new(o, "cause", json_string(c->cause));
+    if (c->has_value)
         json_object_set_new(o, "value", json_integer((json_int_t)c->value));
-    }
     if (c->other_frame)
         json_object_set_new(o, other_frame_key(c->by_flow), json_integer(c->other_frame));
     if (probed)
