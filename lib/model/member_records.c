@@ -39,7 +39,7 @@ static struct endport *joining_port(const struct delivery *d, const uint8_t *gid
 {
     uint16_t lid = port_to_lid(*requester);
     if (is_zero_gid(gid))
-        return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+        return delivery_endport(d, requester);
     struct endport *by_gid = endports_get_by_gid(d->s->endports, d->interface, gid, false);
     if (by_gid && by_gid->lid)
         return by_gid;
@@ -55,7 +55,7 @@ static struct endport *querying_port(const struct delivery *d, const uint8_t *gi
 {
     uint16_t lid = port_to_lid(*d->src);
     if (is_zero_gid(gid))
-        return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+        return delivery_endport(d, d->src);
     struct endport *p = endports_get_by_gid(d->s->endports, d->interface, gid, false);
     return p && (!lid || endport_has_lid(p, lid)) ? p : NULL;
 }

@@ -33,7 +33,7 @@ static struct certainty no_request_of(const struct check_context *s, const struc
 {
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
     if (!q || !sa_sequence_is_shown(q))
-        return at_request_of(port);
+        return certain_at(FACT_AT_REQUEST, port);
     if (!sa_sequence_is_whole_since(q, since))
         return uncertain("a response of the SA may not have been captured: a program may have sent "
                          "the request");
@@ -48,7 +48,8 @@ struct certainty no_request_since(const struct check_context *s, const struct en
                                   uint32_t since)
 {
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
-    return q && q->has_interface ? at_request_of(port) : no_request_of(s, port, since);
+    return q && q->has_interface ? certain_at(FACT_AT_REQUEST, port)
+                                 : no_request_of(s, port, since);
 }
 
 struct certainty no_request_before_own(const struct check_context *s, const struct endport *port,
@@ -214,7 +215,7 @@ struct certainty certainty_parameters(const struct check_context *s, const struc
         return certain();
     if (is_sa(s))
         return (struct certainty){.when = FACT_AT_MEMBER, .group = f->group};
-    return at_request_of(sending_port(s));
+    return certain_at(FACT_AT_REQUEST, sending_port(s));
 }
 
 /*
@@ -285,7 +286,7 @@ struct certainty certainty_mlid(const struct check_context *s, const struct fact
 {
     return may_have_another_mlid(s, f) ? uncertain("a join in which the SA gave the sender "
                                                    "another MLID may not have been captured")
-                                       : at_request_of(f->port);
+                                       : certain_at(FACT_AT_REQUEST, f->port);
 }
 
 /*

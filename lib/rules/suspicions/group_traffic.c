@@ -161,17 +161,10 @@ static bool is_misplaced(const struct check_context *s, const struct seen *v)
 static void raise_suspicion(const struct check_context *s, const struct group *g,
                             const struct seen *v, enum traffic_value which)
 {
-    struct suspicion new = {.rule = rule_of(which),
-                            .which = which,
-                            .interface = g->interface,
-                            .expected = v->value,
-                            .found = packet_value(&s->p->ib, which),
-                            .has_number = true,
-                            .frame = s->p->at.frame,
-                            .other_frame = v->frame,
-                            .is_confirmed = v->of_record,
-                            .of_record = v->of_record,
-                            .sender = sender_of(s->f, s->p)};
+    struct suspicion new = suspicion_of(s, rule_of(which), which, packet_value(&s->p->ib, which));
+    new.expected = v->value;
+    new.other_frame = v->frame;
+    new.is_confirmed = new.of_record = v->of_record;
     memcpy(new.about, g->mgid, GID_SIZE);
     memcpy(new.sgid, sender_gid(s), GID_SIZE);
     suspicions_raise(s, &new);

@@ -121,6 +121,20 @@ static void report_one(const struct check_context *s, const struct suspicion *on
                                        .stands = stands});
 }
 
+struct suspicion suspicion_of(const struct check_context *s, enum rule_number rule, unsigned which,
+                              uint64_t found)
+{
+    return (struct suspicion){.rule = rule,
+                              .which = which,
+                              .interface = s->p->at.interface,
+                              .pkey = s->p->ib.pkey,
+                              .found = found,
+                              .has_number = true,
+                              .frame = s->p->at.frame,
+                              .is_confirmed = true,
+                              .sender = sender_of(s->f, s->p)};
+}
+
 void suspicions_raise(const struct check_context *s, const struct suspicion *new)
 {
     struct suspicions *all = s->suspicions;

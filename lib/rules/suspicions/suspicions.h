@@ -72,6 +72,10 @@ struct group_traffic {
 };
 struct group_traffic *suspicions_traffic(struct suspicions *all);
 
+/* A suspicion of the current packet, which has this value. */
+struct suspicion suspicion_of(const struct check_context *s, enum rule_number rule, unsigned which,
+                              uint64_t found);
+
 /*
  * Reports the suspicion of the current packet, unless it was reported before. If too many wait, it
  * is reported as one that stands.
