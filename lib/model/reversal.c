@@ -6,14 +6,6 @@
 #include "wire/cm.h"
 #include "wire/nanoseconds.h"
 
-uint64_t transaction_key(const struct mad *m, struct port from, struct port to)
-{
-    /* in CM, the attribute is the message type */
-    uint16_t attribute = m->class == MAD_CLASS_CM ? 0 : m->attribute;
-    uint64_t h = mix_word(mix_word(0, m->tid), (uint64_t)m->class << 16 | attribute);
-    return mix_word(mix_word(h, port_on(from, 0).id), port_on(to, 0).id) | 1;
-}
-
 /* ---- responses that wait for their requests, in the order of capture */
 
 struct waiting_responses {

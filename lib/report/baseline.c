@@ -132,8 +132,8 @@ bool baseline_has(const struct baseline *b, const struct finding *f)
     if (!b)
         return false;
     plain_text(f->entity, entity, sizeof entity);
-    char cause[CAUSE_TEXT];
-    finding_cause(f, cause);
+    char room[CAUSE_TEXT];
+    const char *cause = finding_cause(f, room);
     bool has = finding_has_number(f) ? has_key(b, f, number_key(f->rule, entity, cause, *f->value))
                                      : cause_says_all(f->rule, cause) &&
                                            has_key(b, f, cause_key(f->rule, entity, cause));

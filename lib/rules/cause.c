@@ -22,26 +22,43 @@ static bool is_text(const char *text, const char *actual)
                   : strcmp(text, actual) == 0;
 }
 
+/* The first row of the rule, or where it would be: the rows are in the order of the rules. */
+static size_t first_of(enum rule_number rule)
+{
+    size_t begin = 0, end = G_N_ELEMENTS(causes);
+    while (begin < end) {
+        size_t middle = (begin + end) / 2;
+        if (causes[middle].rule < rule)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+static bool is_of(size_t i, enum rule_number rule)
+{
+    return i < G_N_ELEMENTS(causes) && causes[i].rule == rule;
+}
+
 const char *rule_cause(enum rule_number rule, unsigned n)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(causes); i++)
-        if (causes[i].rule == rule && n-- == 0)
-            return causes[i].code;
-    return NULL;
+    size_t i = first_of(rule) + n;
+    return is_of(i, rule) ? causes[i].code : NULL;
 }
 
 bool cause_says_all(enum rule_number rule, const char *cause)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(causes); i++)
-        if (causes[i].rule == rule && strcmp(causes[i].code, cause) == 0)
+    for (size_t i = first_of(rule); is_of(i, rule); i++)
+        if (strcmp(causes[i].code, cause) == 0)
             return causes[i].text && !strchr(causes[i].text, '*');
     return false;
 }
 
 static const char *cause_of_text(enum rule_number rule, const char *actual)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(causes); i++)
-        if (causes[i].rule == rule && causes[i].text && is_text(causes[i].text, actual))
+    for (size_t i = first_of(rule); is_of(i, rule); i++)
+        if (causes[i].text && is_text(causes[i].text, actual))
             return causes[i].code;
     return "";
 }
@@ -63,9 +80,8 @@ const char *finding_cause(const struct finding *f, char text[CAUSE_TEXT])
 {
     bool is_violation = f->outcome != OUTCOME_PASS && f->outcome != OUTCOME_INCONCLUSIVE &&
                         f->outcome != OUTCOME_NOTED;
-    if (finding_has_number(f))
-        write_name(f->name ? f->name : "value", text);
-    else
-        g_strlcpy(text, is_violation ? cause_of_text(f->rule, f->actual) : "", CAUSE_TEXT);
+    if (!finding_has_number(f))
+        return is_violation ? cause_of_text(f->rule, f->actual) : "";
+    write_name(f->name ? f->name : "value", text);
     return text;
 }

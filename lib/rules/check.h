@@ -73,7 +73,7 @@ bool finding_has_number(const struct finding *f);
 
 /*
  * The cause of a violation (rules/causes.def); of a number, from its name: "packet life time" is
- * "packet-life-time-differs". A cause is never renamed. "": the finding has none. Returns text.
+ * "packet-life-time-differs". A cause is never renamed. "": the finding has none. text: room.
  */
 enum { CAUSE_TEXT = 64 };
 const char *finding_cause(const struct finding *f, char text[CAUSE_TEXT]);
