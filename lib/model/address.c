@@ -110,10 +110,18 @@ static void requested(const struct observation *o, const uint8_t *requester,
     resolution_requested(o->f->resolutions, &q, &o->f->facts.order);
 }
 
-static void replied(const struct observation *o, const struct resolution *request)
+/* reply: the request of a reply as the reply shows it. q: that request; NULL: not captured. */
+static void replied(const struct observation *o, struct resolution *q, struct resolution *reply)
 {
-    if (!packet_is_corrupt(o->p))
-        resolution_replied(o->f->resolutions, request);
+    if (q) {
+        reply->replied = !q->replied;
+        q->replied = true;
+    }
+    if (packet_is_corrupt(o->p))
+        return;
+    if (q)
+        q->reply_frame = o->p->at.frame;
+    resolution_replied(o->f->resolutions, reply);
 }
 
 /* ---- ARP */
@@ -128,14 +136,9 @@ static void arp_replied(const struct observation *o, const uint8_t *message, con
                       *q;
     memcpy(like.requester, message + a->tha, LLADDR_SIZE);
     for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)
-        if (memcmp(q->requester_ip.bytes, message + a->tpa, 4) == 0) {
-            like.replied = !q->replied;
-            q->replied = true;
-            if (!packet_is_corrupt(o->p))
-                q->reply_frame = o->p->at.frame;
+        if (memcmp(q->requester_ip.bytes, message + a->tpa, 4) == 0)
             break;
-        }
-    replied(o, &like);
+    replied(o, q, &like);
 }
 
 static void learn_arp(const struct observation *o, const struct datagram *d)
@@ -176,14 +179,9 @@ static void advertised(const struct observation *o, const struct ip *requester,
         return;
     put24(like.requester + LLADDR_QPN, o->p->ib.dqpn);
     for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)
-        if (be24(q->requester + LLADDR_QPN) == o->p->ib.dqpn) {
-            like.replied = !q->replied;
-            q->replied = true;
-            if (!packet_is_corrupt(o->p))
-                q->reply_frame = o->p->at.frame;
+        if (be24(q->requester + LLADDR_QPN) == o->p->ib.dqpn)
             break;
-        }
-    replied(o, &like);
+    replied(o, q, &like);
 }
 
 static void learn_option(const struct observation *o, const struct datagram *d,

@@ -90,19 +90,9 @@ uint32_t connection_mtu(const struct connection *c)
 
 /* ---- two interfaces that see one subnet */
 
-static bool is_on(const struct flow *f, uint16_t interface)
+static bool is_on(const void *flow, uint16_t interface)
 {
-    return port_interface(f->id.port) == interface;
-}
-
-static gboolean take_flow(gpointer key, gpointer value, gpointer user)
-{
-    GPtrArray *moved = user;
-    (void)value;
-    if (!is_on(key, *(const uint16_t *)g_ptr_array_index(moved, 0)))
-        return FALSE;
-    g_ptr_array_add(moved, key);
-    return TRUE;
+    return port_interface(((const struct flow *)flow)->id.port) == interface;
 }
 
 /* true: the communication ID finds this side, which is now removed from the table */
@@ -153,16 +143,14 @@ static void move_flow(struct connections *c, struct flow *f, uint16_t to)
 
 void connections_merge(struct connections *c, uint16_t from, uint16_t to)
 {
-    GPtrArray *moved = g_ptr_array_new();
-    g_ptr_array_add(moved, &from);
-    g_hash_table_foreach_steal(c->flows, take_flow, moved);
+    GPtrArray *moved = hash_take(c->flows, is_on, from);
     for (unsigned i = 0; i < c->all.count; i++) {
         struct connection *conn = slab_at(&c->all, i);
         move_side(c, &conn->requester, from, to);
         move_side(c, &conn->responder, from, to);
         move_list(conn);
     }
-    for (unsigned i = 1; i < moved->len; i++)
+    for (unsigned i = 0; i < moved->len; i++)
         move_flow(c, g_ptr_array_index(moved, i), to);
     g_ptr_array_unref(moved);
 }

@@ -108,6 +108,9 @@ struct connection {
     int64_t ms : 48;
 };
 
+/* Number of a port's connections that are searched; a real port has few open ones. */
+enum { CONNECTIONS_SEARCHED = 64 };
+
 struct connections;
 
 /*

@@ -194,9 +194,6 @@ static void note_rep(struct connection *conn, uint32_t frame)
         conn->drep_frame = 0;
 }
 
-/* Number of a port's connections that are searched; a real port has few open ones. */
-enum { DEPTH = 64 };
-
 /* Does the message have the transaction ID of the set-up, or the IDs of both ends? */
 static bool has_ids_of(const struct connection *conn, const struct mad_payload *m)
 {
@@ -218,7 +215,7 @@ static struct connection *lookup_at(const struct connections *c, const struct po
     uint16_t lid = port_to_lid(*port);
     const struct endport *p = lid ? endports_by_lid(c->ports, port_interface(*port), lid) : NULL;
     struct connection *conn = p ? p->connections : NULL;
-    for (unsigned i = 0; conn && i < DEPTH; i++, conn = connection_older(conn, p))
+    for (unsigned i = 0; conn && i < CONNECTIONS_SEARCHED; i++, conn = connection_older(conn, p))
         if (has_ids_of(conn, m))
             return conn;
     return NULL;

@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include "model/mix.h"
+#include "model/reversal.h"
 #include "wire/arp.h"
 #include "wire/cm.h"
 #include "wire/encap.h"
@@ -64,11 +65,6 @@ struct evidence *evidence_new(const struct interfaces *interfaces)
     struct evidence *e = g_new0(struct evidence, 1);
     e->interfaces = interfaces;
     return e;
-}
-
-void evidence_free(struct evidence *e)
-{
-    g_free(e);
 }
 
 static unsigned set_of(uint64_t h)
@@ -200,9 +196,7 @@ static uint64_t path_key(const struct evidence_frame *s, const struct smp *smp, 
     uint64_t h = mix_word(s->interface, smp->mad.tid >> 32);
     if (!smp->directed)
         return mix_word(h, without_interface(node)) | 1;
-    for (unsigned i = 1; i <= smp->hop_count; i++)
-        h = mix_word(h, smp->initial_path[i]);
-    return mix_word(h, smp->hop_count) | 1;
+    return mix_route(h, smp->initial_path + 1, smp->hop_count) | 1;
 }
 
 static void see_node(const struct evidence_frame *s, const struct smp *smp, uint64_t key)
@@ -244,21 +238,12 @@ static void see_attribute(const struct evidence_frame *s, const struct smp *smp,
 
 /* ---- responses */
 
-static uint64_t transaction_hash(const struct mad *m, struct port from, struct port to)
-{
-    bool cm = m->class == MAD_CLASS_CM; /* in CM, the attribute is the message type */
-    uint64_t h = mix_word(mix_word(0, m->tid), (uint64_t)m->class << 16 | (cm ? 0 : m->attribute));
-    return mix_word(mix_word(h, without_interface(from)), without_interface(to)) | 1;
-}
-
 /* A directed-route SMP has no LIDs. A request and its response have the same initial path. */
 static uint64_t routed_transaction(const struct smp *smp)
 {
     uint64_t h = mix_word(mix_word(0, smp->mad.tid),
                           (uint64_t)MAD_CLASS_SMP_DIRECTED << 16 | smp->mad.attribute);
-    for (unsigned i = 1; i <= smp->hop_count; i++)
-        h = mix_word(h, smp->initial_path[i]);
-    return mix_word(h, smp->hop_count) | 1;
+    return mix_route(h, smp->initial_path + 1, smp->hop_count) | 1;
 }
 
 /* Instead of a LID: requests and responses of directed routes, which have no LIDs. */
@@ -344,13 +329,13 @@ static void see_path(const struct evidence_frame *s, const struct cm *cm)
 static void see_request_of(const struct evidence_frame *s, const struct mad *m, struct port src,
                            struct port dst)
 {
-    see_request(s, transaction_hash(m, src, dst), without_interface(src));
+    see_request(s, transaction_key(m, src, dst), without_interface(src));
 }
 
 static void see_response_of(const struct evidence_frame *s, const struct mad *m, struct port src,
                             struct port dst)
 {
-    see_response(s, transaction_hash(m, dst, src), without_interface(src), without_interface(dst));
+    see_response(s, transaction_key(m, dst, src), without_interface(src), without_interface(dst));
 }
 
 static void see_cm(const struct evidence_frame *s, const struct mad *m, struct port src,

@@ -37,8 +37,8 @@ struct evidence_observer {
     void *user;
 };
 
+/* Free with g_free(). */
 struct evidence *evidence_new(const struct interfaces *interfaces);
-void evidence_free(struct evidence *e);
 
 /* A packet with complete headers, from port src to port dst. */
 struct evidence_packet {

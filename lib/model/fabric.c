@@ -66,13 +66,13 @@ void fabric_free(struct fabric *f)
     qpns_free(f->qpns);
     sources_free(f->sources);
     psn_gaps_free(f->psn_gaps);
-    transfers_free(f->transfers);
-    waiting_free(f->waiting);
-    waiting_free(f->waiting_smps);
+    g_free(f->transfers);
+    g_free(f->waiting);
+    g_free(f->waiting_smps);
     copies_free(f->copies);
     stale_free(f->stale);
     reversals_clear(&f->reversals);
-    evidence_free(f->evidence);
+    g_free(f->evidence);
     interfaces_free(f->interfaces);
     subnet_free(f->subnet);
     groups_free(f->groups);
@@ -82,7 +82,7 @@ void fabric_free(struct fabric *f)
 
 void fabric_take_interfaces(struct fabric *f, enum interfaces_mode mode)
 {
-    evidence_free(f->evidence);
+    g_free(f->evidence);
     interfaces_free(f->interfaces);
     f->facts.interfaces = f->interfaces = interfaces_new(mode, f->limits.interfaces, &f->undone);
     f->evidence = mode == INTERFACES_AUTO ? evidence_new(f->interfaces) : NULL;

@@ -8,6 +8,12 @@
 /* Direct-mapped caches of recent groups and members; they save most hash table lookups. */
 enum { RECENT = 1024 };
 
+/* A partition on an interface. */
+struct link {
+    uint32_t key; /* must be first */
+    struct group *broadcast;
+};
+
 struct groups {
     GHashTable *by_mgid;       /* a set of struct group */
     GHashTable *members;       /* a set of struct member */
@@ -67,7 +73,7 @@ void groups_free(struct groups *g)
     g_free(g);
 }
 
-const struct link *groups_link(const struct groups *g, uint16_t interface, uint16_t pkey)
+static const struct link *find_link(const struct groups *g, uint16_t interface, uint16_t pkey)
 {
     uint32_t key = link_key(interface, pkey);
     /* only the cache `recent` changes, so a reader may write it */
@@ -75,6 +81,12 @@ const struct link *groups_link(const struct groups *g, uint16_t interface, uint1
     if (!g->recent || g->recent->key != key)
         memory->recent = g_hash_table_lookup(g->links, &key);
     return g->recent;
+}
+
+const struct group *groups_broadcasts(const struct groups *g, uint16_t interface, uint16_t pkey)
+{
+    const struct link *l = find_link(g, interface, pkey);
+    return l ? l->broadcast : NULL;
 }
 
 bool group_is_broadcast(const struct group *g)
@@ -86,7 +98,7 @@ bool group_is_broadcast(const struct group *g)
 static void add_to_link(struct groups *g, struct group *group)
 {
     uint16_t pkey = be16(group->mgid + MGID_PKEY);
-    struct link *l = (struct link *)groups_link(g, group->interface, pkey);
+    struct link *l = (struct link *)find_link(g, group->interface, pkey);
     if (!l) {
         l = g_new0(struct link, 1);
         l->key = link_key(group->interface, pkey);
@@ -180,8 +192,7 @@ struct member *groups_get_member(struct groups *g, struct group *group, struct e
 const struct group *groups_broadcast(const struct groups *g, uint16_t interface, uint16_t pkey,
                                      uint8_t scope)
 {
-    const struct link *l = groups_link(g, interface, pkey);
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+    for (const struct group *b = groups_broadcasts(g, interface, pkey); b; b = b->next)
         if (group_scope(b) == scope && b->state == GROUP_PRESENT)
             return b;
     return NULL;
@@ -189,9 +200,8 @@ const struct group *groups_broadcast(const struct groups *g, uint16_t interface,
 
 const struct group *groups_only_broadcast(const struct groups *g, uint16_t interface, uint16_t pkey)
 {
-    const struct link *l = groups_link(g, interface, pkey);
     const struct group *only = NULL;
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    for (const struct group *b = groups_broadcasts(g, interface, pkey); b; b = b->next) {
         if (group_is_absent(b))
             continue;
         if (only)
@@ -381,7 +391,7 @@ static void merge_members(struct groups *g)
 static gboolean is_of(gpointer key, gpointer value, gpointer user)
 {
     (void)value;
-    return ((const struct link *)key)->key >> 16 == *(const uint16_t *)user;
+    return link_interface(((const struct link *)key)->key) == *(const uint16_t *)user;
 }
 
 void groups_merge(struct groups *g, uint16_t from, uint16_t to)

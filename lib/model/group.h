@@ -69,18 +69,20 @@ struct member {
     int64_t reported_ns;         /* time of that report, ns since 1970; 0: none */
 };
 
-/*
- * A partition on an interface, with its known broadcast groups. One scope may have several: their
- * MGIDs differ in the flags, or in the P_Key's full-membership bit.
- */
-struct link {
-    uint32_t key; /* must be first */
-    struct group *broadcast;
-};
-
 static inline uint32_t link_key(uint16_t interface, uint16_t pkey)
 {
     return (uint32_t)interface << 16 | (pkey & 0x7fffu);
+}
+
+static inline uint16_t link_interface(uint32_t link)
+{
+    return (uint16_t)(link >> 16);
+}
+
+/* The same partition on another interface. */
+static inline uint32_t link_on(uint32_t link, uint16_t interface)
+{
+    return (uint32_t)interface << 16 | (link & 0xffffu);
 }
 
 struct groups;
@@ -90,7 +92,12 @@ const struct group *groups_find(const struct groups *g, uint16_t interface, cons
 /* NULL too if the port has not asked the SA about the group, and only listens to it. */
 const struct member *groups_member(const struct groups *g, const struct group *group,
                                    const struct endport *port);
-const struct link *groups_link(const struct groups *g, uint16_t interface, uint16_t pkey);
+/*
+ * The first of the partition's known broadcast groups (struct group, next); NULL: none is known.
+ * One scope may have several: their MGIDs differ in the flags, or in the P_Key's full-membership
+ * bit.
+ */
+const struct group *groups_broadcasts(const struct groups *g, uint16_t interface, uint16_t pkey);
 
 /*
  * The broadcast group of the link that a group with this P_Key and scope belongs to; the newest if

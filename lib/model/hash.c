@@ -25,6 +25,21 @@ guint hash_uint64(gconstpointer key)
     return hash_bytes(key, sizeof(uint64_t));
 }
 
+GPtrArray *hash_take(GHashTable *set, bool (*is_on)(const void *entry, uint16_t interface),
+                     uint16_t interface)
+{
+    GPtrArray *taken = g_ptr_array_new();
+    GHashTableIter i;
+    gpointer entry;
+    g_hash_table_iter_init(&i, set);
+    while (g_hash_table_iter_next(&i, &entry, NULL))
+        if (is_on(entry, interface)) {
+            g_ptr_array_add(taken, entry);
+            g_hash_table_iter_steal(&i);
+        }
+    return taken;
+}
+
 guint hash_gid(gconstpointer key)
 {
     enum { GID_BYTES = 16 };

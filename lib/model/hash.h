@@ -12,6 +12,7 @@
 #define IPOIB_MODEL_HASH_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -56,5 +57,9 @@ guint hash_string(gconstpointer key);
 guint hash_gid(gconstpointer key);
 guint hash_uint32(gconstpointer key);
 guint hash_uint64(gconstpointer key);
+
+/* Takes the entries of an interface out of a set, without freeing them. is_on: is this one? */
+GPtrArray *hash_take(GHashTable *set, bool (*is_on)(const void *entry, uint16_t interface),
+                     uint16_t interface);
 
 #endif

@@ -4,8 +4,6 @@
 #include "wire/nanoseconds.h"
 #include "wire/pkey.h"
 
-/* Number of a port's connections that are searched; a real port has few open ones. */
-enum { DEPTH = 64 };
 /*
  * Seconds from an interface's leaving the broadcast group to the end of its connections; each
  * disconnect takes a round trip. An interface that joins again sooner may not have been torn down:
@@ -89,7 +87,7 @@ static void note_repeated(struct connection *c)
 {
     struct connection *d = c->crossing == CROSSED && c->endport[1] ? c->endport[1]->connections
                                                                    : NULL;
-    for (unsigned i = 0; d && i < DEPTH; i++, d = connection_older(d, c->endport[1]))
+    for (unsigned i = 0; d && i < CONNECTIONS_SEARCHED; i++, d = connection_older(d, c->endport[1]))
         if (d->crossing && is_opposite(d, c) && connection_has_response(d))
             c->crossing = MAY_HAVE_ARRIVED_LATE;
 }
@@ -100,7 +98,8 @@ static struct connection *find_crossing(const struct connection *c, const struct
 {
     const struct endport *responder = c->endport[1];
     struct connection *d = responder && responder->waiting ? responder->connections : NULL;
-    for (unsigned i = 0; d && i < DEPTH; i++, d = connection_older(d, c->endport[1])) {
+    for (unsigned i = 0; d && i < CONNECTIONS_SEARCHED;
+         i++, d = connection_older(d, c->endport[1])) {
         if (is_opposite(d, c) && connection_waits(d, clocks))
             return d;
     }
@@ -145,7 +144,7 @@ void connection_given_up(const struct connection *d)
 {
     const struct endport *requester = d->endport[0];
     struct connection *c = requester ? requester->connections : NULL;
-    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, requester))
+    for (unsigned i = 0; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, requester))
         if (c->crossing == CROSSED && is_opposite(d, c))
             c->crossing = MAY_HAVE_CROSSED;
 }
@@ -165,7 +164,7 @@ void connections_interface_down(const struct endport *port, uint16_t pkey,
                                 void *user)
 {
     struct connection *c = port->connections;
-    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port)) {
+    for (unsigned i = 0; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, port)) {
         if (!same_partition(c->pkey, pkey) || !c->rep_frame || c->torn_down)
             continue;
         (c->endport[0] == port ? &c->requester : &c->responder)->left = true;
@@ -185,7 +184,7 @@ void connections_interface_asks(const struct endport *port, uint16_t pkey,
                                 const struct clocks *clocks)
 {
     struct connection *c = port->connections;
-    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port))
+    for (unsigned i = 0; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, port))
         if (same_partition(c->pkey, pkey) && !teardown_is_over(c, clocks))
             (c->endport[0] == port ? &c->requester : &c->responder)->left = false;
 }
@@ -195,7 +194,7 @@ void connections_interface_up(const struct endport *port, uint16_t pkey,
 {
     connections_interface_asks(port, pkey, clocks);
     struct connection *c = port->connections;
-    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port))
+    for (unsigned i = 0; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, port))
         if (same_partition(c->pkey, pkey) && connection_has_left(c))
             decide(c, observer, user);
 }

@@ -15,20 +15,14 @@ struct manager {
     struct doubt doubt;
 };
 
-struct managers;
-
-struct managers *managers_new(void);
-void managers_free(struct managers *all);
-
-/* NULL: none is known. */
-const struct manager *managers_find(const struct managers *all, uint16_t interface);
+/* By interface; NULL: none is known. */
+struct manager *managers_find(const GPtrArray *all, uint16_t interface);
 /* Find or add. */
-struct manager *managers_get(struct managers *all, uint16_t interface);
+struct manager *managers_get(GPtrArray *all, uint16_t interface);
 
 /* The doubt of `from` counts for `to` too. */
-void managers_merge_doubt(struct managers *all, uint16_t from, uint16_t to);
+void managers_merge_doubt(GPtrArray *all, uint16_t from, uint16_t to);
 
-/* Two interfaces turned out to see one subnet: move the data of interface `from` to `to`. */
-void managers_merge(struct managers *all, uint16_t from, uint16_t to);
+void managers_merge(GPtrArray *all, uint16_t from, uint16_t to);
 
 #endif

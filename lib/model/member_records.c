@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads the MCMemberRecords in requests to the SA and in its responses: updates groups and
- * memberships, and makes the events (model/events.h) that the checks receive. See member_records.h.
+ * memberships, and makes the events (model/events.h) that the checks receive.
  */
-#include "model/member_records.h"
-
 #include "model/sa_requests.h"
 #include "model/sa_tables.h"
 
@@ -41,7 +39,7 @@ static struct endport *joining_port(const struct delivery *d, const uint8_t *gid
 {
     uint16_t lid = port_to_lid(*requester);
     if (is_zero_gid(gid))
-        return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+        return delivery_endport(d, requester);
     struct endport *by_gid = endports_get_by_gid(d->s->endports, d->interface, gid, false);
     if (by_gid && by_gid->lid)
         return by_gid;
@@ -57,7 +55,7 @@ static struct endport *querying_port(const struct delivery *d, const uint8_t *gi
 {
     uint16_t lid = port_to_lid(*d->src);
     if (is_zero_gid(gid))
-        return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+        return delivery_endport(d, d->src);
     struct endport *p = endports_get_by_gid(d->s->endports, d->interface, gid, false);
     return p && (!lid || endport_has_lid(p, lid)) ? p : NULL;
 }

@@ -27,6 +27,14 @@ static inline uint64_t mix_two(uint64_t h, uint64_t first, uint64_t second)
 #endif
 }
 
+/* The same with the hops of a directed route. */
+static inline uint64_t mix_route(uint64_t h, const uint8_t *hops, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        h = mix_word(h, hops[i]);
+    return mix_word(h, n);
+}
+
 /* The same with the 16 bytes of a GID or of an IP address. */
 static inline uint64_t mix_gid(uint64_t h, const uint8_t *gid)
 {

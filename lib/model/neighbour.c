@@ -210,12 +210,12 @@ void neighbours_merge(struct neighbours *n, uint16_t from, uint16_t to)
     memset(n->recent, 0, sizeof n->recent);
     for (unsigned i = 0; i < n->all.count; i++) {
         struct neighbour *b = slab_at(&n->all, i);
-        if (b->link >> 16 != from)
+        if (link_interface(b->link) != from)
             continue;
         bool holds = find_owner(n, b->link, &b->ip) == b;
         if (holds)
             g_hash_table_remove(n->by_ip, b);
-        b->link = (uint32_t)to << 16 | (b->link & 0xffffu);
+        b->link = link_on(b->link, to);
         const struct neighbour *other = find_owner(n, b->link, &b->ip);
         if (holds && (!other || other->last_frame < b->last_frame))
             g_hash_table_replace(n->by_ip, b, b);

@@ -87,10 +87,7 @@ static bool counts(const struct psn_window *s)
 
 struct port port_of_route(uint16_t interface, uint32_t agent, const uint8_t *hops, unsigned n)
 {
-    uint64_t h = mix_word(agent, n + UINT64_C(1));
-    for (unsigned i = 0; i < n; i++)
-        h = mix_word(h, hops[i]);
-    return port_make(PORT_NONE, interface, h >> 16 | 1);
+    return port_make(PORT_NONE, interface, mix_route(mix_word(agent, 1), hops, n) >> 16 | 1);
 }
 
 static bool is_connected(const struct psn_window *s)

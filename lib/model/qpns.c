@@ -138,24 +138,16 @@ enum sequence_seen qp_sent(struct qp *qp, uint32_t psn, bool corrupt, uint32_t f
     return seen;
 }
 
-static gboolean merge_entry(gpointer key, gpointer value, gpointer user)
+static bool is_on(const void *qp, uint16_t interface)
 {
-    GPtrArray *moved = user;
-    struct qp *q = key;
-    (void)value;
-    if (port_interface(q->id.port) != *(const uint16_t *)g_ptr_array_index(moved, 0))
-        return FALSE;
-    g_ptr_array_add(moved, q);
-    return TRUE;
+    return port_interface(((const struct qp *)qp)->id.port) == interface;
 }
 
 void qpns_merge(struct qpns *s, uint16_t from, uint16_t to)
 {
-    GPtrArray *moved = g_ptr_array_new();
-    g_ptr_array_add(moved, &from);
-    g_hash_table_foreach_remove(s->known, merge_entry, moved);
+    GPtrArray *moved = hash_take(s->known, is_on, from);
     memset(s->recent, 0, sizeof s->recent);
-    for (unsigned i = 1; i < moved->len; i++) {
+    for (unsigned i = 0; i < moved->len; i++) {
         struct qp *q = g_ptr_array_index(moved, i);
         q->id.port = port_on(q->id.port, to);
         if (!g_hash_table_contains(s->known, q))

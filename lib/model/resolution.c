@@ -161,8 +161,8 @@ struct resolution *resolution_get(struct resolutions *r, const struct resolution
 static void move_replies(struct resolutions *r, uint16_t from, uint16_t to)
 {
     for (unsigned i = 0; i < RESOLUTION_REPLIES; i++)
-        if (r->replies[i].link >> 16 == from)
-            r->replies[i].link = (uint32_t)to << 16 | (r->replies[i].link & 0xffffu);
+        if (link_interface(r->replies[i].link) == from)
+            r->replies[i].link = link_on(r->replies[i].link, to);
 }
 
 /* The requester may have requests on the other interface, too. */
@@ -171,7 +171,7 @@ static void move_slot(struct resolutions *r, struct resolution *first, uint16_t 
     struct resolution requests[RESOLUTION_REQUESTS];
     g_hash_table_remove(r->places, first);
     for (unsigned k = 0; k < RESOLUTION_REQUESTS; k++)
-        first[k].link = (uint32_t)to << 16 | (first[k].link & 0xffffu);
+        first[k].link = link_on(first[k].link, to);
     if (!slot_of_request(r, first)) {
         g_hash_table_add(r->places, first);
         return;
@@ -187,6 +187,6 @@ void resolutions_merge(struct resolutions *r, uint16_t from, uint16_t to)
 {
     move_replies(r, from, to);
     for (unsigned i = 0; i < RESOLUTIONS; i++)
-        if (r->slots[i][0].target.length && r->slots[i][0].link >> 16 == from)
+        if (r->slots[i][0].target.length && link_interface(r->slots[i][0].link) == from)
             move_slot(r, r->slots[i], to);
 }

@@ -6,17 +6,6 @@
 #include "wire/cm.h"
 #include "wire/nanoseconds.h"
 
-/*
- * Key of the transaction in which `from` requests and `to` responds, on any capture interface. All
- * messages of a CM handshake have one transaction ID (IBA 12.6.4).
- */
-static uint64_t transaction(const struct mad *m, struct port from, struct port to)
-{
-    uint16_t attribute = m->class == MAD_CLASS_CM ? 0 : m->attribute;
-    uint64_t h = mix_word(mix_word(0, m->tid), (uint64_t)m->class << 16 | attribute);
-    return mix_word(mix_word(h, port_on(from, 0).id), port_on(to, 0).id) | 1;
-}
-
 /* ---- responses that wait for their requests, in the order of capture */
 
 struct waiting_responses {
@@ -107,9 +96,9 @@ static void see_cm(struct reversals *r, const struct mad *m, uint32_t psn, struc
 {
     bool requests = cm_is_request(m->attribute);
     if (!requests)
-        entry_of(r, transaction(m, dst, src), order);
+        entry_of(r, transaction_key(m, dst, src), order);
     if (requests || m->attribute == CM_REP) /* an RTU responds to the REP */
-        see_request(r, transaction(m, src, dst), psn, src, order);
+        see_request(r, transaction_key(m, src, dst), psn, src, order);
 }
 
 void reversals_see(struct reversals *r, const struct mad_payload *m, uint32_t psn, struct port src,
@@ -120,7 +109,7 @@ void reversals_see(struct reversals *r, const struct mad_payload *m, uint32_t ps
     if (m->kind == MAD_KIND_CM)
         see_cm(r, &m->mad, psn, src, dst, order);
     else if (m->mad.method & MAD_RESPONSE)
-        entry_of(r, transaction(&m->mad, dst, src), order);
+        entry_of(r, transaction_key(&m->mad, dst, src), order);
     else
-        see_request(r, transaction(&m->mad, src, dst), psn, src, order);
+        see_request(r, transaction_key(&m->mad, src, dst), psn, src, order);
 }

@@ -15,6 +15,7 @@
 #ifndef IPOIB_MODEL_REVERSAL_H
 #define IPOIB_MODEL_REVERSAL_H
 
+#include "model/mix.h"
 #include "model/order.h"
 #include "model/port.h"
 #include "model/undone.h"
@@ -42,5 +43,17 @@ void reversals_clear(struct reversals *r);
 /* Note the MAD, the last packet that the order recorded, with its PSN. */
 void reversals_see(struct reversals *r, const struct mad_payload *m, uint32_t psn, struct port src,
                    struct port dst, struct order *order);
+
+/*
+ * Key of the transaction in which `from` requests and `to` responds, on any capture interface. All
+ * messages of a CM handshake have one transaction ID (IBA 12.6.4).
+ */
+static inline uint64_t transaction_key(const struct mad *m, struct port from, struct port to)
+{
+    /* in CM, the attribute is the message type */
+    uint16_t attribute = m->class == MAD_CLASS_CM ? 0 : m->attribute;
+    uint64_t h = mix_word(mix_word(0, m->tid), (uint64_t)m->class << 16 | attribute);
+    return mix_word(mix_word(h, port_on(from, 0).id), port_on(to, 0).id) | 1;
+}
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "model/sa_messages.h"
-
+/* Messages of the SA class (IBA 15.2). */
 #include "model/managers.h"
-#include "model/member_records.h"
 #include "model/sa_requests.h"
 
 /*

@@ -16,11 +16,6 @@ struct sa_requests *sa_requests_new(void)
     return g_new0(struct sa_requests, 1);
 }
 
-void sa_requests_free(struct sa_requests *all)
-{
-    g_free(all);
-}
-
 static struct sa_request *slot(struct sa_requests *all, struct port requester, uint64_t tid)
 {
     return &all->slots[port_transaction_place(&requester, tid) % REQUESTS];

@@ -5,8 +5,8 @@
 
 #include "model/subnet_state.h"
 
+/* Free with g_free(). */
 struct sa_requests *sa_requests_new(void);
-void sa_requests_free(struct sa_requests *all);
 
 /* Store the request of the message. */
 struct sa_request *sa_requests_add(const struct delivery *d, const struct sa *sa);
@@ -14,10 +14,6 @@ struct sa_request *sa_requests_add(const struct delivery *d, const struct sa *sa
 const struct sa_request *sa_requests_responded(const struct delivery *d, const struct sa *sa,
                                                uint8_t method);
 
-/*
- * Two interfaces turned out to see one subnet: move the data of interface `from` to `to`; call
- * after endports_merge() and groups_merge().
- */
 void sa_requests_merge(struct sa_requests *all, uint16_t from, uint16_t to);
 
 #endif

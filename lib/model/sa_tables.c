@@ -23,11 +23,6 @@ struct sa_tables *sa_tables_new(void)
     return g_new0(struct sa_tables, 1);
 }
 
-void sa_tables_free(struct sa_tables *all)
-{
-    g_free(all);
-}
-
 static struct sa_table *slot(struct sa_tables *all, const struct port *requester, uint64_t tid)
 {
     return &all->slots[port_transaction_place(requester, tid) % TABLES];

@@ -11,8 +11,8 @@
 
 struct sa_tables;
 
+/* Free with g_free(). */
 struct sa_tables *sa_tables_new(void);
-void sa_tables_free(struct sa_tables *all);
 
 /* split: where the record lies if it is not in the packet as a whole; else NULL. */
 typedef void sa_table_record(void *user, const uint8_t *record, const struct split_record *split);

@@ -3,6 +3,7 @@
 
 #include "model/hash.h"
 #include "model/managers.h"
+#include "model/mix.h"
 #include "wire/pkey.h"
 
 enum { REQUESTS_MAX = 4 };
@@ -55,22 +56,22 @@ void routes_free(struct routes *all)
     g_free(all);
 }
 
+/* The port that a LID-routed SMP is about. */
+static const struct port *port_of_smp(const struct delivery *d, const struct smp *smp)
+{
+    return smp->mad.method & MAD_RESPONSE ? d->src : d->dst;
+}
+
 /*
  * Key of the path to a port: its LID; or the directed route and the agent that sends it, which is
  * the upper half of the transaction ID. The routes of two managers start at different ports.
  */
 static uint64_t route_key(const struct delivery *d, const struct smp *smp)
 {
-    uint64_t h = 0xcbf29ce484222325ull ^ d->interface;
-    uint32_t agent = (uint32_t)(smp->mad.tid >> 32);
-    if (!smp->directed) {
-        const struct port *port = smp->mad.method & MAD_RESPONSE ? d->src : d->dst;
-        return (h ^ port->id) * 0x100000001b3ull;
-    }
-    h = (h ^ agent) * 0x100000001b3ull;
-    for (unsigned i = 1; i <= smp->hop_count; i++)
-        h = (h ^ smp->initial_path[i]) * 0x100000001b3ull;
-    return h ^ (uint64_t)smp->hop_count << 56;
+    if (!smp->directed)
+        return mix_word(d->interface, port_of_smp(d, smp)->id);
+    return mix_route(mix_word(d->interface, smp->mad.tid >> 32), smp->initial_path + 1,
+                     smp->hop_count);
 }
 
 /*
@@ -79,8 +80,7 @@ static uint64_t route_key(const struct delivery *d, const struct smp *smp)
  */
 static void name_by_lid(const struct delivery *d, struct route *r, const struct smp *smp)
 {
-    const struct port *port = smp->mad.method & MAD_RESPONSE ? d->src : d->dst;
-    uint16_t lid = port_to_lid(*port);
+    uint16_t lid = port_to_lid(*port_of_smp(d, smp));
     struct endport *p = lid ? endports_get_by_lid(d->s->endports, d->interface, lid, false) : NULL;
     r->endport = p && p->node_type ? p : NULL;
     r->node_type = r->endport ? p->node_type : 0;

@@ -11,7 +11,6 @@
 /* limit: number of routes kept. */
 struct routes *routes_new(unsigned limit, struct undone *undone);
 void routes_free(struct routes *all);
-/* Two interfaces turned out to see one subnet; call after endports_merge(). */
 void routes_merge(struct routes *all);
 
 /* Learn from an SMP. */

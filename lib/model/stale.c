@@ -64,24 +64,17 @@ void stale_used(struct stale_uses *s, const struct stale_use *u)
         g_hash_table_add(s->all, g_memdup2(u, sizeof *u));
 }
 
-static gboolean take(gpointer key, gpointer value, gpointer user)
+static bool is_on(const void *use, uint16_t interface)
 {
-    GPtrArray *moved = user;
-    (void)value;
-    if (((struct stale_use *)key)->link >> 16 != *(const uint16_t *)g_ptr_array_index(moved, 0))
-        return FALSE;
-    g_ptr_array_add(moved, key);
-    return TRUE;
+    return link_interface(((const struct stale_use *)use)->link) == interface;
 }
 
 void stale_merge(struct stale_uses *s, uint16_t from, uint16_t to)
 {
-    GPtrArray *moved = g_ptr_array_new();
-    g_ptr_array_add(moved, &from);
-    g_hash_table_foreach_steal(s->all, take, moved);
-    for (unsigned i = 1; i < moved->len; i++) {
+    GPtrArray *moved = hash_take(s->all, is_on, from);
+    for (unsigned i = 0; i < moved->len; i++) {
         struct stale_use *u = g_ptr_array_index(moved, i);
-        u->link = (uint32_t)to << 16 | (u->link & 0xffffu);
+        u->link = link_on(u->link, to);
         g_hash_table_replace(s->all, u, u);
     }
     g_ptr_array_unref(moved);

@@ -2,7 +2,6 @@
 #include "model/subnet.h"
 
 #include "model/managers.h"
-#include "model/sa_messages.h"
 #include "model/sa_requests.h"
 #include "model/sa_tables.h"
 #include "model/smps.h"
@@ -14,7 +13,7 @@ struct subnet *subnet_new(struct groups *groups, struct endports *endports, unsi
     s->groups = groups;
     s->endports = endports;
     s->routes = routes_new(limit, undone);
-    s->managers = managers_new();
+    s->managers = g_ptr_array_new_with_free_func(g_free);
     s->requests = sa_requests_new();
     s->tables = sa_tables_new();
     return s;
@@ -25,9 +24,9 @@ void subnet_free(struct subnet *s)
     if (!s)
         return;
     routes_free(s->routes);
-    managers_free(s->managers);
-    sa_requests_free(s->requests);
-    sa_tables_free(s->tables);
+    g_ptr_array_unref(s->managers);
+    g_free(s->requests);
+    g_free(s->tables);
     g_free(s);
 }
 

@@ -9,7 +9,6 @@
 #include "model/subnet.h"
 #include "model/write.h"
 
-struct managers;    /* model/managers.h */
 struct routes;      /* model/smps.h */
 struct sa_requests; /* model/sa_requests.h */
 struct sa_tables;   /* model/sa_tables.h */
@@ -18,7 +17,7 @@ struct subnet {
     struct groups *groups;
     struct endports *endports;
     struct routes *routes;
-    struct managers *managers;
+    GPtrArray *managers; /* struct manager (model/managers.h) */
     struct sa_requests *requests;
     struct sa_tables *tables;
 };
@@ -32,6 +31,10 @@ struct delivery {
     subnet_observer *observer;
     void *user;
 };
+
+/* Learn from a message of the SA class; from one of them with MCMemberRecords (IBA 15.2.5.17). */
+void learn_sa_message(const struct delivery *d, const struct sa *sa);
+void learn_member_records(const struct delivery *d, const struct sa *sa);
 
 /* Report an event of the message to the observer. */
 void delivery_event(const struct delivery *d, struct subnet_event *e);

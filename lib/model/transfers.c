@@ -29,11 +29,6 @@ struct transfers *transfers_new(void)
     return g_new0(struct transfers, 1);
 }
 
-void transfers_free(struct transfers *all)
-{
-    g_free(all);
-}
-
 static bool is_incomplete(const struct transfer *t, int64_t now)
 {
     bool waits = now < t->ns || (uint64_t)now - (uint64_t)t->ns < (uint64_t)WAITS;

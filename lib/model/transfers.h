@@ -10,8 +10,8 @@
 
 struct transfers;
 
+/* Free with g_free(). */
 struct transfers *transfers_new(void);
-void transfers_free(struct transfers *all);
 
 /* A segment of a response to this port. ns: its time. */
 void transfers_see(struct transfers *all, const struct port *to, const struct sa *sa,

@@ -4,9 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static const struct {
-    const char *name, *words, *effect, *why, *verdict;
-} tables[UNDONE_TABLES] = {
+const struct undone_text undone_texts[UNDONE_TABLES] = {
 #define UNDONE(symbol, name, words, judges, effect)                                                \
     {name, words, effect, "the table of " words " is full: it may have refused what decides this", \
      (judges) ? "the table of " words " was full, so violations may not have been found" : NULL},
@@ -31,7 +29,7 @@ const char *undone_why(const struct undone *u, uint32_t set)
 {
     for (unsigned i = 0; i < UNDONE_TABLES; i++)
         if (set & UINT32_C(1) << i && u->tables[i].refused)
-            return tables[i].why;
+            return undone_texts[i].why;
     return NULL;
 }
 
@@ -43,30 +41,15 @@ bool undone_any(const struct undone *u)
 const char *undone_verdict(const struct undone *u)
 {
     for (unsigned i = 0; i < UNDONE_TABLES; i++)
-        if (tables[i].verdict && u->tables[i].refused)
-            return tables[i].verdict;
+        if (undone_texts[i].verdict && u->tables[i].refused)
+            return undone_texts[i].verdict;
     return NULL;
-}
-
-const char *undone_name(enum undone_table table)
-{
-    return tables[table].name;
-}
-
-const char *undone_words(enum undone_table table)
-{
-    return tables[table].words;
-}
-
-const char *undone_effect(enum undone_table table)
-{
-    return tables[table].effect;
 }
 
 enum undone_table undone_read(const char *name)
 {
     unsigned i = 0;
-    while (i < UNDONE_TABLES && strcmp(tables[i].name, name) != 0)
+    while (i < UNDONE_TABLES && strcmp(undone_texts[i].name, name) != 0)
         i++;
     return (enum undone_table)i;
 }

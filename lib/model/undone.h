@@ -46,11 +46,12 @@ bool undone_any(const struct undone *u);
 /* Why the verdict is not sure: the first table that it depends on and that was full; or NULL. */
 const char *undone_verdict(const struct undone *u);
 
-/* "queue-pairs", as reports for programs name the table; in words; and what its refusals do if
- * results do not depend on them, else NULL. */
-const char *undone_name(enum undone_table table);
-const char *undone_words(enum undone_table table);
-const char *undone_effect(enum undone_table table);
+extern const struct undone_text {
+    const char *name;   /* "queue-pairs", as reports for programs name the table */
+    const char *words;  /* the same for people */
+    const char *effect; /* what its refusals do if results do not depend on them; else NULL */
+    const char *why, *verdict;
+} undone_texts[UNDONE_TABLES];
 /* The table with that name; UNDONE_TABLES: there is none. */
 enum undone_table undone_read(const char *name);
 

@@ -3,10 +3,7 @@
 
 #include <string.h>
 
-static const struct {
-    const char *name, *noun, *rest;
-    bool withholds;
-} kinds[UNSEEN_KINDS] = {
+const struct unseen_text unseen_texts[UNSEEN_KINDS] = {
 #define UNSEEN(symbol, name, noun, rest, withholds) {name, noun, rest, withholds},
 #include "model/unseen.def"
 #undef UNSEEN
@@ -42,35 +39,15 @@ bool unseen_any(const struct unseen *u)
 bool unseen_withholds(const struct unseen *u)
 {
     for (unsigned i = 0; i < UNSEEN_KINDS; i++)
-        if (u->kinds[i].count && kinds[i].withholds)
+        if (u->kinds[i].count && unseen_texts[i].withholds)
             return true;
     return false;
-}
-
-const char *unseen_name(enum unseen_kind kind)
-{
-    return kinds[kind].name;
-}
-
-const char *unseen_noun(enum unseen_kind kind)
-{
-    return kinds[kind].noun;
-}
-
-const char *unseen_rest(enum unseen_kind kind)
-{
-    return kinds[kind].rest;
-}
-
-bool unseen_kind_withholds(enum unseen_kind kind)
-{
-    return kinds[kind].withholds;
 }
 
 enum unseen_kind unseen_read(const char *name)
 {
     unsigned i = 0;
-    while (i < UNSEEN_KINDS && strcmp(kinds[i].name, name) != 0)
+    while (i < UNSEEN_KINDS && strcmp(unseen_texts[i].name, name) != 0)
         i++;
     return (enum unseen_kind)i;
 }

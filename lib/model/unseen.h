@@ -36,11 +36,11 @@ bool unseen_any(const struct unseen *u);
 /* Is there anything that withholds the plain word "conformant"? */
 bool unseen_withholds(const struct unseen *u);
 
-/* Of a kind: its name in reports for programs, its words, and whether it withholds. */
-const char *unseen_name(enum unseen_kind kind);
-const char *unseen_noun(enum unseen_kind kind);
-const char *unseen_rest(enum unseen_kind kind);
-bool unseen_kind_withholds(enum unseen_kind kind);
+/* The columns of model/unseen.def. */
+extern const struct unseen_text {
+    const char *name, *noun, *rest;
+    bool withholds;
+} unseen_texts[UNSEEN_KINDS];
 /* The kind with that name; UNSEEN_KINDS: there is none. */
 enum unseen_kind unseen_read(const char *name);
 

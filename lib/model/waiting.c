@@ -32,11 +32,6 @@ struct waiting *waiting_new(void)
     return g_new0(struct waiting, 1);
 }
 
-void waiting_free(struct waiting *all)
-{
-    g_free(all);
-}
-
 static void count(uint64_t *n, uint32_t *frame, const struct waiting_entry *r, int64_t now)
 {
     bool waits = now < r->ns || (uint64_t)now - (uint64_t)r->ns < (uint64_t)WAITS;

@@ -7,8 +7,8 @@
 
 struct waiting;
 
+/* Free with g_free(). */
 struct waiting *waiting_new(void);
-void waiting_free(struct waiting *all);
 
 /* A request of this port, at this time, and a response to this port; or of a directed route. */
 void waiting_request(struct waiting *all, const struct port *requester, uint64_t tid,

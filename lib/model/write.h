@@ -22,6 +22,9 @@
 /*
  * Limits: a full table refuses entries, and counts them in `undone` (model/undone.h; NULL: not
  * counted).
+ *
+ * *_merge(): two interfaces turned out to see one subnet, and the data of interface `from` moves to
+ * `to`. endports_merge() is called first, then groups_merge().
  */
 
 /* ---- endports */
@@ -52,10 +55,9 @@ struct endport *endports_assign_unnamed(struct endports *e, uint16_t interface, 
 void endports_set_lmc(struct endports *e, struct endport *p, uint8_t lmc);
 
 /*
- * Two interfaces turned out to see one subnet: move the endports of interface `from` to `to`. An
- * endport known on both is merged; holders of pointers to it call endport_now(). P_Key tables are
- * discarded: one may be older than a table that the other interface showed on the port's route
- * before the port there was known.
+ * An endport known on both interfaces is merged; holders of pointers to it call endport_now().
+ * P_Key tables are discarded: one may be older than a table that the other interface showed on the
+ * port's route before the port there was known.
  */
 void endports_merge(struct endports *e, uint16_t from, uint16_t to);
 
@@ -88,10 +90,6 @@ void groups_free(struct groups *g);
 struct group *groups_get(struct groups *g, uint16_t interface, const uint8_t *mgid, bool create);
 struct member *groups_get_member(struct groups *g, struct group *group, struct endport *port,
                                  bool create);
-/*
- * Two interfaces turned out to see one subnet: move the data of interface `from` to `to`; call
- * after endports_merge().
- */
 void groups_merge(struct groups *g, uint16_t from, uint16_t to);
 
 static inline struct group *group_now(struct group *g)
@@ -138,10 +136,6 @@ void flow_sees(struct flow *f, uint32_t psn, bool looks, uint32_t frame);
 /* The same for a corrupt one, which counts only as the next one. */
 void flow_sees_corrupt(struct flow *f, uint32_t psn, uint32_t frame);
 
-/*
- * Two interfaces turned out to see one subnet: move the data of interface `from` to `to`; call
- * after endports_merge().
- */
 void connections_merge(struct connections *c, uint16_t from, uint16_t to);
 
 /* The data that all streams of the capture share. */
@@ -149,7 +143,6 @@ struct stream_store *connections_streams(struct connections *c);
 
 /* ---- subnet administration and management */
 
-/* Move the data of interface `from` to `to`; call after endports_merge() and groups_merge(). */
 void subnet_merge(struct subnet *s, uint16_t from, uint16_t to);
 typedef void subnet_observer(void *user, const struct subnet_event *e);
 
@@ -184,7 +177,7 @@ bool subnet_sa_sent(struct subnet *s, const struct port *src, const struct port 
 void subnet_add_doubt(struct subnet *s, uint16_t interface, uint32_t frame);
 /* The SM asked a port to reregister in this frame. */
 void subnet_asks_to_reregister(struct subnet *s, uint16_t interface, uint32_t frame);
-/* Two interfaces turned out to see one subnet: the doubt of `from` counts for `to` too. */
+/* The doubt of `from` counts for `to` too. */
 void subnet_merge_doubt(struct subnet *s, uint16_t from, uint16_t to);
 /* The port sent an IPoIB datagram. */
 void subnet_sent_ipoib(struct subnet *s, const struct port *src);
@@ -216,10 +209,6 @@ const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, con
 /* Record the LID of the current owner of ip; nothing happens if there is none. */
 void neighbours_sent_from(struct neighbours *n, uint32_t link, const struct ip *ip, uint16_t slid);
 
-/*
- * Two interfaces turned out to see one subnet: in the upper half of link numbers, replace `from` by
- * `to`.
- */
 void neighbours_merge(struct neighbours *n, uint16_t from, uint16_t to);
 
 /* ---- requests of address resolution */
@@ -236,10 +225,6 @@ void resolution_requested(struct resolutions *r, const struct resolution *q,
 /* A reply to this request was captured in q->frame. q->requester: at least the QPN. */
 void resolution_replied(struct resolutions *r, const struct resolution *q);
 
-/*
- * Two interfaces turned out to see one subnet: in the upper half of link numbers, replace `from` by
- * `to`.
- */
 void resolutions_merge(struct resolutions *r, uint16_t from, uint16_t to);
 
 /* As resolution_request() (model/resolution.h). */
@@ -255,7 +240,6 @@ void stale_free(struct stale_uses *s);
 /* A datagram went to the earlier QPN; only the first one of a sender is stored. */
 void stale_used(struct stale_uses *s, const struct stale_use *u);
 
-/* As resolutions_merge(). */
 void stale_merge(struct stale_uses *s, uint16_t from, uint16_t to);
 
 /* ---- QPs */
@@ -273,7 +257,6 @@ void qpns_learn_link_key(struct qpns *s, uint16_t interface, const struct ib_pac
 enum sequence_seen qp_sent(struct qp *qp, uint32_t psn, bool corrupt, uint32_t frame, int64_t ns);
 /* A datagram of the QP before this frame is missing, or this one may be a truncated one. */
 void qp_has_gap(struct qp *qp, uint32_t frame, int64_t ns);
-/* Two interfaces turned out to see one subnet: move the QPs of interface `from` to `to`. */
 void qpns_merge(struct qpns *s, uint16_t from, uint16_t to);
 
 /* ---- interfaces */

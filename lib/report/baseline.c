@@ -8,7 +8,8 @@
 #include "report/merge_restore.h"
 
 struct baseline {
-    /* sets of strings: rule, entity, and the observed number or the text of the actual value */
+    /* sets of strings: rule, entity, and the cause, with the observed number, or the text of the
+     * actual value */
     GHashTable *known, *suspected;
     bool incomplete[RULE_COUNT];
 };
@@ -22,17 +23,27 @@ static char *text_key(enum rule_number rule, const char *entity, const char *act
     return g_strdup_printf("%d\n%s\n%s", (int)rule, entity, actual);
 }
 
+static char *cause_key(enum rule_number rule, const char *entity, const char *cause)
+{
+    return g_strdup_printf("%d\n%s\n%s\n", (int)rule, entity, cause);
+}
+
 static char *number_key(enum rule_number rule, const char *entity, const char *cause,
                         uint64_t value)
 {
     return g_strdup_printf("%d\n%s\n%s\n%" PRIu64, (int)rule, entity, cause, value);
 }
 
-/* A case without a cause is about no number, or an earlier version wrote its report. */
+/*
+ * The cause decides, with the number, whatever the text is. A case without a cause is a note, or an
+ * earlier version wrote its report; some causes have texts that say more, such as the client.
+ */
 static char *case_key(enum rule_number rule, const struct verdict_case *c)
 {
-    return c->cause ? number_key(rule, c->entity, c->cause, c->value)
-                    : text_key(rule, c->entity, c->actual);
+    if (c->cause && c->has_value)
+        return number_key(rule, c->entity, c->cause, c->value);
+    return c->cause && cause_says_all(rule, c->cause) ? cause_key(rule, c->entity, c->cause)
+                                                      : text_key(rule, c->entity, c->actual);
 }
 
 /* Was it a suspicion that its report's own baseline had? */
@@ -121,9 +132,11 @@ bool baseline_has(const struct baseline *b, const struct finding *f)
     if (!b)
         return false;
     plain_text(f->entity, entity, sizeof entity);
-    char cause[CAUSE_TEXT];
-    bool has = finding_cause(f, cause)[0] &&
-               has_key(b, f, number_key(f->rule, entity, cause, *f->value));
+    char room[CAUSE_TEXT];
+    const char *cause = finding_cause(f, room);
+    bool has = finding_has_number(f) ? has_key(b, f, number_key(f->rule, entity, cause, *f->value))
+                                     : cause_says_all(f->rule, cause) &&
+                                           has_key(b, f, cause_key(f->rule, entity, cause));
     return has ||
            has_key(b, f, text_key(f->rule, entity, plain_text(f->actual, actual, sizeof actual)));
 }

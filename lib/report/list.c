@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "report/words.h"
+#include "rules/check.h"
 
 static const char *seen_name(enum rule_seen seen)
 {
@@ -68,14 +69,23 @@ GString *list_text(const struct rule_selection *selection)
 
 /* ---- JSON */
 
+static json_t *json_causes(const struct rule *r)
+{
+    json_t *list = json_array();
+    const char *cause;
+    for (unsigned n = 0; (cause = rule_cause((enum rule_number)(r - rules), n)) != NULL; n++)
+        json_array_append_new(list, json_string(cause));
+    return list;
+}
+
 static json_t *json_rule(const struct rule *r)
 {
     const char *unseen = rule_unseen_reason(r);
-    return json_pack("{ss ss ss ss ss ss sb sb ss* ss}", "id", r->id, "level",
+    return json_pack("{ss ss ss ss ss ss sb sb ss* so ss}", "id", r->id, "level",
                      rule_level_name(r->level), "document", rule_document_name(r->document),
                      "section", r->section, "basis", rule_basis_name(r->basis), "bound",
                      rule_bound_name(r->bound), "capture", rule_in_capture(r), "probe",
-                     rule_by_probe(r), "unseen", unseen, "text", r->text);
+                     rule_by_probe(r), "unseen", unseen, "causes", json_causes(r), "text", r->text);
 }
 
 GString *list_json(const struct rule_selection *selection, const char *tool, const char *version)

@@ -72,14 +72,16 @@ static char *evidence(const json_t *given, const char *key)
     return g_strdup(text ? text : "");
 }
 
-/* A report of an earlier version has no causes. */
+/* A report of an earlier version has no causes, or only those of numbers. */
 static bool read_cause(struct verdict_case *c, const json_t *given)
 {
     const char *cause = json_string_value(json_object_get(given, "cause"));
+    c->has_value = json_object_get(given, "value") != NULL;
     if (!cause)
-        return !json_object_get(given, "cause");
+        return !json_object_get(given, "cause") && !c->has_value;
     c->cause = g_strdup(cause);
-    return number_of(&c->value, given, "value") && c->value <= FINDING_NUMBER_MAX;
+    return !c->has_value ||
+           (number_of(&c->value, given, "value") && c->value <= FINDING_NUMBER_MAX);
 }
 
 static bool read_case(struct verdict_result *r, const json_t *given, bool probed)

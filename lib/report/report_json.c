@@ -45,10 +45,10 @@ static json_t *json_case(const struct verdict_case *c, bool probed)
 {
     json_t *o = json_pack("{ss ss ss ss sI}", "subject", c->entity, "expected", c->expected,
                           "actual", c->actual, "reason", c->reason, "count", (json_int_t)c->count);
-    if (c->cause) {
+    if (c->cause)
         json_object_set_new(o, "cause", json_string(c->cause));
+    if (c->has_value)
         json_object_set_new(o, "value", json_integer((json_int_t)c->value));
-    }
     if (c->other_frame)
         json_object_set_new(o, other_frame_key(c->by_flow), json_integer(c->other_frame));
     if (probed)
@@ -149,7 +149,7 @@ static json_t *json_undone(const struct checked *j)
     for (unsigned i = 0; u && i < UNDONE_TABLES; i++)
         if (u->tables[i].refused)
             json_array_append_new(list, json_pack("{ss ss sI sI}", "code", "table-full", "table",
-                                                  undone_name((enum undone_table)i), "frame",
+                                                  undone_texts[i].name, "frame",
                                                   (json_int_t)u->tables[i].frame, "refused",
                                                   (json_int_t)u->tables[i].refused));
     for (guint i = 0; j->undone && i < j->undone->len; i++) {
@@ -167,10 +167,9 @@ static json_t *json_unseen(const struct checked *j)
     json_t *list = json_array();
     for (unsigned i = 0; u && i < UNSEEN_KINDS; i++)
         if (u->kinds[i].count)
-            json_array_append_new(list,
-                                  json_pack("{ss sI sI}", "code", unseen_name((enum unseen_kind)i),
-                                            "count", (json_int_t)u->kinds[i].count, "frame",
-                                            (json_int_t)u->kinds[i].frame));
+            json_array_append_new(list, json_pack("{ss sI sI}", "code", unseen_texts[i].name,
+                                                  "count", (json_int_t)u->kinds[i].count, "frame",
+                                                  (json_int_t)u->kinds[i].frame));
     return list;
 }
 

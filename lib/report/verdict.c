@@ -186,9 +186,11 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
     if (c->count++ == 0) {
         c->other_frame = f->other_frame;
         c->by_flow = f->by_flow;
-        char cause[CAUSE_TEXT];
-        c->cause = finding_cause(f, cause)[0] ? g_strdup(cause) : NULL;
-        c->value = c->cause && f->value ? *f->value : 0;
+        char room[CAUSE_TEXT];
+        const char *cause = finding_cause(f, room);
+        c->cause = *cause ? g_strdup(cause) : NULL;
+        c->has_value = finding_has_number(f);
+        c->value = c->has_value ? *f->value : 0;
     }
     add_frame_number(&c->frames, frame);
     if (!e)

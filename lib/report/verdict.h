@@ -55,8 +55,9 @@ struct verdict_case {
     char *entity, *expected, *actual, *reason;
     uint32_t other_frame;          /* OUTCOME_SUSPECTED: of the first finding (struct finding) */
     bool by_flow;                  /* the same */
+    bool has_value;                /* it is about a number */
     char *cause;                   /* finding_cause(); NULL: it has none */
-    uint64_t value;                /* the observed number, if it has a cause */
+    uint64_t value;                /* the observed number */
     char *check, *sent, *received; /* evidence of the first finding; "" if absent */
     uint64_t count;
     struct verdict_frames frames;

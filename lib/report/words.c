@@ -111,10 +111,10 @@ void words_add_unseen(GString *out, const struct unseen *u, bool all)
     for (unsigned i = 0; i < UNSEEN_KINDS; i++) {
         enum unseen_kind kind = (enum unseen_kind)i;
         uint64_t n = u->kinds[i].count;
-        if (!n || !(all || unseen_kind_withholds(kind)))
+        if (!n || !(all || unseen_texts[kind].withholds))
             continue;
-        g_string_append_printf(out, "%s%" PRIu64 " %s%s %s", before, n, unseen_noun(kind),
-                               n == 1 ? "" : "s", unseen_rest(kind));
+        g_string_append_printf(out, "%s%" PRIu64 " %s%s %s", before, n, unseen_texts[kind].noun,
+                               n == 1 ? "" : "s", unseen_texts[kind].rest);
         if (all && u->kinds[i].frame)
             g_string_append_printf(out,
                                    n == 1 ? " in frame %" PRIu32 : " from frame %" PRIu32 " on",
@@ -126,10 +126,10 @@ void words_add_unseen(GString *out, const struct unseen *u, bool all)
 /* Entries of one frame count once. */
 static void add_refusals(GString *out, enum undone_table table, const struct refusals *r)
 {
-    const char *effect = undone_effect(table);
+    const char *effect = undone_texts[table].effect;
     g_string_append_printf(
         out, "  the table of %s: full from frame %" PRIu32 " on, %" PRIu64 " entr%s refused%s%s\n",
-        undone_words(table), r->frame, r->refused, r->refused == 1 ? "y" : "ies",
+        undone_texts[table].words, r->frame, r->refused, r->refused == 1 ? "y" : "ies",
         effect ? ": " : "", effect ? effect : "");
 }
 

@@ -10,7 +10,7 @@
 
 typedef struct certainty certainty_of(const struct check_context *s, const struct fact *f);
 
-#define FACT(name, function, words) certainty_of function;
+#define FACT(name, function, tables, words) certainty_of function;
 #include "rules/fact_kinds.def"
 #undef FACT
 
@@ -36,19 +36,9 @@ static inline struct certainty certain_if(bool holds, const char *missing)
     return holds ? certain() : uncertain(missing);
 }
 
-static inline struct certainty at_request_of(const struct endport *port)
+static inline struct certainty certain_at(enum certain_when when, const struct endport *port)
 {
-    return (struct certainty){.when = FACT_AT_REQUEST, .port = port};
-}
-
-static inline struct certainty at_smp_of(const struct endport *port)
-{
-    return (struct certainty){.when = FACT_AT_SMP, .port = port};
-}
-
-static inline struct certainty at_copy_from(const struct endport *port)
-{
-    return (struct certainty){.when = FACT_AT_COPY, .port = port};
+    return (struct certainty){.when = when, .port = port};
 }
 
 /* Which packet was not captured, so that requests_are_complete() is false. */

@@ -68,12 +68,21 @@ struct finding {
 /* Larger numbers are not exact in every reader of JSON (RFC 8259 section 6), and are only text. */
 #define FINDING_NUMBER_MAX ((UINT64_C(1) << 53) - 1)
 
+/* Is it about a number that reports have as its value? */
+bool finding_has_number(const struct finding *f);
+
 /*
- * The cause of a finding about a number, from the name of the number: "packet life time" is
- * "packet-life-time-differs". A cause is never renamed. "": the finding has none. Returns text.
+ * The cause of a violation (rules/causes.def); of a number, from its name: "packet life time" is
+ * "packet-life-time-differs". A cause is never renamed. "": the finding has none. text: room.
  */
 enum { CAUSE_TEXT = 64 };
 const char *finding_cause(const struct finding *f, char text[CAUSE_TEXT]);
+
+/* The causes that the rule may have, from n 0 on; NULL: no further one. */
+const char *rule_cause(enum rule_number rule, unsigned n);
+
+/* Do two findings of the rule with this cause, which have no number, have the same text? */
+bool cause_says_all(enum rule_number rule, const char *cause);
 
 /* What other_frame is, before its number. */
 static inline const char *other_frame_words(bool by_flow)

@@ -25,13 +25,12 @@ static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_
     const struct result r = {
         .rule = rule,
         .about = entity_address(p),
-        .value = (uintptr_t)actual,
         .at = {p + LLADDR_GID, GID_SIZE},
         .unknown_at = p,
         .expected = of_port ? "a GID of the sender's port"
                             : "the subnet prefix and the GUID of the sender's port",
         .actual = actual,
-        .facts = {fact_gids(whose)}};
+        .facts = {{FACT_GIDS, .whose = whose}}};
     report_result(s, &r);
 }
 
@@ -60,7 +59,7 @@ static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum wh
                              .value = s->p->ib.sqpn,
                              .at = {s->r->base + s->p->ib.deth_off + DETH_SRC_QP, 3},
                              .describe = describe_qpn,
-                             .facts = {fact_gids(whose)}};
+                             .facts = {{FACT_GIDS, .whose = whose}}};
     if (whose == WHOSE_OWN && r.value == r.wanted)
         report_pass_about(s->r, r.rule, &r.about);
     else if (whose == WHOSE_OWN || whose == WHOSE_UNKNOWN)
@@ -179,11 +178,12 @@ static void check_reply_target(const struct check_context *s, const uint8_t *p, 
     const struct result r = {.rule = R_RFC4391_9_2_ARP_AS_RFC826,
                              .about = entity_address(p + a->tha),
                              .value = be32(p + a->tpa),
+                             .is_code = true,
                              .at = {p + a->tpa, 4},
                              .unknown_at = p + a->tpa,
                              .expected = "the requester's IP address",
                              .actual = "another target",
-                             .facts = {fact_request(q, &target)},
+                             .facts = {{FACT_REQUEST, .request = q, .ip = &target}},
                              .dropped = READ_GIDS}; /* read for the sender's own address */
     if (q) {
         report_result(s, &r);
@@ -198,7 +198,7 @@ static void check_reply_target(const struct check_context *s, const uint8_t *p, 
                                       .unknown_at = p + a->tha,
                                       .expected = "the requester's link-layer address",
                                       .actual = "another address",
-                                      .facts = {fact_request(q, &target)},
+                                      .facts = {{FACT_REQUEST, .request = q, .ip = &target}},
                                       /* read for the sender, the holder, and the target's QPN */
                                       .dropped = READ_GIDS | READ_NEIGHBOUR | READ_PORT |
                                                  READ_UD_QPNS | READ_QP};
@@ -224,7 +224,7 @@ static void fail_advertised_to(const struct check_context *s, const struct resol
                              .value = s->p->ib.dqpn,
                              .at = {s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3},
                              .describe = describe_hex,
-                             .facts = {fact_solicitation(q)},
+                             .facts = {{FACT_SOLICITATION, .request = q}},
                              .dropped = READ_GIDS}; /* read for the sender's own address */
     report_result(s, &r);
 }

@@ -47,7 +47,8 @@ static void check_announced_qpn(const struct check_context *s, enum rule_number 
                              .unknown_at = p,
                              .often = REPORT_EACH,
                              .describe = describe_announced,
-                             .facts = {fact_ud_qpns(port, c, qpn, announced)}};
+                             .facts = {{FACT_UD_QPNS, .port = port, .connection = c, .qpn = qpn,
+                                        .announced = announced}}};
     if (announced == ANNOUNCED)
         report_pass(s->r, rule);
     else
@@ -119,7 +120,7 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
         .expected = should_accept ? "REP: the local address is the smaller one"
                                   : "REJ, reason 28: the local address is the larger one",
         .actual = accepts ? "REP" : "REJ, reason 28",
-        .facts = {fact_of_connection(FACT_CROSSING, c)},
+        .facts = {{FACT_CROSSING, .connection = c}},
         .dropped = READ_UD_QPNS}; /* read for the QPN in the same message */
     if (accepts != should_accept)
         report_result(s, &r);
@@ -131,18 +132,14 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
 static void check_early(const struct check_context *s, const struct cm *cm,
                         const struct connection *c)
 {
-    static const char *const actual = "IP datagrams between REQ and REP";
     const struct result r = {.rule = R_RFC4755_2_3_CONNECTION_BEFORE_IP,
                              .about = about(c, cm->message),
-                             .value = (uintptr_t)actual,
                              .expected = "no IP datagram before the REP",
-                             .actual = actual,
-                             .facts = {fact_of_connection(FACT_EARLY_DATA, c)}};
-    if (c->requester.flow.early_frame > c->req_frame ||
-        c->responder.flow.early_frame > c->req_frame)
-        report_result(s, &r);
-    else
-        report_pass_about(s->r, r.rule, &r.about);
+                             .actual = "IP datagrams between REQ and REP",
+                             .facts = {{FACT_EARLY_DATA, .connection = c}}};
+    settle_result(s, &r,
+                  c->requester.flow.early_frame <= c->req_frame &&
+                      c->responder.flow.early_frame <= c->req_frame);
 }
 
 static void on_rep(const struct check_context *s, const struct cm *cm, const struct connection *c)
@@ -230,18 +227,13 @@ void check_connection_message(const struct check_context *s)
 
 void check_teardown(const struct check_context *s, const struct connection *c)
 {
-    static const char *const actual =
-        "the interface left the broadcast group, the connection stayed";
-    const struct result r = {.rule = R_RFC4755_3_4_TEARDOWN,
-                             .about = about(c, 0),
-                             .value = (uintptr_t)actual,
-                             .expected = "a DREQ when its interface goes down",
-                             .actual = actual,
-                             .facts = {fact_of_connection(FACT_OPEN, c)}};
-    if (connection_is_open(c))
-        report_result(s, &r);
-    else
-        report_pass_about(s->r, r.rule, &r.about);
+    const struct result r = {
+        .rule = R_RFC4755_3_4_TEARDOWN,
+        .about = about(c, 0),
+        .expected = "a DREQ when its interface goes down",
+        .actual = "the interface left the broadcast group, the connection stayed",
+        .facts = {{FACT_OPEN, .connection = c}}};
+    settle_result(s, &r, !(connection_is_open(c)));
 }
 
 /* ---- data */
@@ -255,13 +247,12 @@ static void check_ended(const struct check_context *s, const struct connection *
     const char *actual = c->drep_frame ? "IP after the DREP" : "IP after the sender's DREQ";
     const struct result r = {.rule = R_RFC4755_2_3_CONNECTION_BEFORE_IP,
                              .about = about(c, CM_DREP),
-                             .value = (uintptr_t)actual,
                              .at = {ib->payload.p, ib->payload.cap},
                              .expected = c->drep_frame
                                              ? "no IP: both ends have ended the connection"
                                              : "no IP: the sender has ended the connection",
                              .actual = actual,
-                             .facts = {fact_of_connection(FACT_ENDED, c)}};
+                             .facts = {{FACT_ENDED, .connection = c}}};
     if (c->rep_frame && c->dreq_frame && (c->drep_frame || by_sender) &&
         encap_begins_message(ib->payload, ib->position == IB_FIRST))
         report_result(s, &r);
@@ -276,15 +267,13 @@ static bool is_refused(const struct check_context *s, const struct connection *c
 
 static void check_open(const struct check_context *s, const struct connection *c)
 {
-    static const char *const actual = "IP after the REJ";
     const struct ib_packet *ib = &s->p->ib;
     const struct result r = {.rule = R_RFC4755_2_3_CONNECTION_BEFORE_IP,
                              .about = about(c, CM_REJ),
-                             .value = (uintptr_t)actual,
                              .at = {ib->payload.p, ib->payload.cap},
                              .expected = "no IP: the connection was refused",
-                             .actual = actual,
-                             .facts = {fact_of_connection(FACT_REFUSED, c)}};
+                             .actual = "IP after the REJ",
+                             .facts = {{FACT_REFUSED, .connection = c}}};
     /* if the payload does not look like IPoIB, another program may use the QPN by now */
     if (is_refused(s, c) && encap_begins_message(ib->payload, ib->position == IB_FIRST))
         report_result(s, &r);
@@ -325,7 +314,7 @@ static void check_message_size(const struct check_context *s, const struct conne
                              .is_code = true,
                              .at = {s->p->ib.payload.p, s->p->ib.payload.cap},
                              .describe = describe_message,
-                             .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};
+                             .facts = {{FACT_RECEIVE_MTUS, .connection = c}}};
     if (mtu && bytes <= mtu + ENCAP_SIZE)
         report_pass(s->r, r.rule);
     else
@@ -438,15 +427,13 @@ static void check_resolution(const struct check_context *s, const struct connect
 
 static void check_minimum_mtu(const struct check_context *s, const struct connection *c)
 {
-    static const char *const actual = "less than 1280 bytes";
     uint32_t mtu = connection_mtu(c);
     const struct result r = {.rule = R_RFC4755_5_MINIMUM_MTU,
                              .about = about(c, TYPE_IPV6),
-                             .value = (uintptr_t)actual,
                              .at = {s->p->datagram.bytes.p + ENCAP_TYPE, 2},
                              .expected = "at least 1280 bytes for IPv6",
-                             .actual = actual,
-                             .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};
+                             .actual = "less than 1280 bytes",
+                             .facts = {{FACT_RECEIVE_MTUS, .connection = c}}};
     if (mtu >= IPV6_MTU_MIN)
         report_pass_about(s->r, r.rule, &r.about);
     else if (mtu)

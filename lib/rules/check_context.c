@@ -7,8 +7,7 @@
  */
 static bool may_have_moved(const struct check_context *s, const struct qp *qp)
 {
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    for (const struct group *b = broadcasts_of(s, s->p->ib.pkey); b; b = b->next) {
         const struct endport *port = group_scope(b) != qp->scope ? sending_port(s) : NULL;
         const struct member *m = port ? groups_member(s->f->groups, b, port) : NULL;
         if (m && (m->pending || m->frame > qp->group_frame))
@@ -86,8 +85,7 @@ bool sender_is_followed(const struct check_context *s, uint32_t since)
 bool has_joined_since(const struct check_context *s, const struct endport *port, uint16_t pkey,
                       uint32_t frame)
 {
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, pkey);
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    for (const struct group *b = broadcasts_of(s, pkey); b; b = b->next) {
         const struct member *m = groups_member(s->f->groups, b, port);
         if (m && (m->pending || m->frame > frame))
             return true;
@@ -98,11 +96,10 @@ bool has_joined_since(const struct check_context *s, const struct endport *port,
 bool lacks_broadcast(const struct check_context *s, uint16_t pkey, uint8_t scope, uint32_t *since,
                      bool *deleted)
 {
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, pkey);
     bool missing = false;
     *since = 0;
     *deleted = false;
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    for (const struct group *b = broadcasts_of(s, pkey); b; b = b->next) {
         if (!group_is_absent(b))
             return false;
         missing |= group_scope(b) == scope;

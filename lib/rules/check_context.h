@@ -21,6 +21,12 @@ struct check_context {
     struct suspicions *suspicions; /* rules/suspicions/suspicions.h; NULL: none */
 };
 
+/* The first broadcast group of the partition on the packet's interface; NULL: none is known. */
+static inline const struct group *broadcasts_of(const struct check_context *s, uint16_t pkey)
+{
+    return groups_broadcasts(s->f->groups, s->p->at.interface, pkey);
+}
+
 /*
  * The sender of a packet. An IP source address counts as the sender's only if ARP or ND confirmed
  * it, because the packet may come through a router (sender.c).

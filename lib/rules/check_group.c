@@ -26,12 +26,9 @@ static void check_pkey_configured(const struct check_context *s, const struct su
                        .at = {e->record + MCM_PKEY, 2},
                        .expected = "a P_Key of the port's table",
                        .actual = "a P_Key that the subnet manager did not give to the port",
-                       .facts = {fact_pkeys(e->endport, known)}};
+                       .facts = {{FACT_PKEYS, .port = e->endport, .pkey_known = known}}};
     r.about.other = pkey & 0x7fffu;
-    if (known == PKEY_IS_THERE)
-        report_pass_about(s->r, r.rule, &r.about);
-    else
-        report_result(s, &r);
+    settle_result(s, &r, known == PKEY_IS_THERE);
 }
 
 /* Does the join request a group MTU below 2048 bytes, that is a link MTU below 2044? */
@@ -44,15 +41,13 @@ static bool wants_small_mtu(const struct sa_request *q)
 
 static void check_join_mtu(const struct check_context *s, const struct subnet_event *e)
 {
-    static const char *const actual = "the port requests a smaller MTU";
     const struct result r = {
         .rule = R_RFC4391_7_MTU_2044,
         .about = port_of(e->endport),
-        .value = (uintptr_t)actual,
         .at = {e->record + MCM_MTU, 1},
         .expected = "a request that allows an MTU of 2048 bytes",
-        .actual = actual,
-        .facts = {fact_group_mtu(e->group)},
+        .actual = "the port requests a smaller MTU",
+        .facts = {{FACT_GROUP_MTU, .group = e->group}},
         .dropped = READ_PKEYS}; /* on_join_request() read the P_Key table for another rule */
     bool small = e->group->state == GROUP_PRESENT && e->group->mtu < IB_MTU_2048;
     if (wants_small_mtu(e->request) && !small)
@@ -86,8 +81,8 @@ static void note_draft_broadcast(const struct check_context *s, const struct sub
         memcmp(mgid + MGID_GROUP, all_nodes, sizeof all_nodes) != 0 ||
         !e->endport->initialised_frame)
         return;
-    const struct link *l = groups_link(s->f->groups, e->interface, m->pkey);
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+    for (const struct group *b = groups_broadcasts(s->f->groups, e->interface, m->pkey); b;
+         b = b->next)
         if (is_full_member(s, b, e->endport))
             return;
     struct entity port = port_of(e->endport);
@@ -128,7 +123,7 @@ static void on_leave_request(const struct check_context *s, const struct subnet_
                        .unknown_at = e->record,
                        .expected = "FullMember in the JoinState",
                        .actual = "another JoinState",
-                       .facts = {fact_joined_before(e)}};
+                       .facts = {{FACT_JOINED_BEFORE, .event = e}}};
     r.about.group = e->group->mgid;
     if (e->request->join_state & JOIN_FULL)
         report_pass_about(s->r, r.rule, &r.about);
@@ -203,25 +198,19 @@ static void same_attribute(const struct check_context *s, enum rule_number rule,
                        .unknown_at = e->record + at,
                        .name = name,
                        .describe = describe_attribute,
-                       .facts = {fact_created_with(e)}};
+                       .facts = {{FACT_CREATED_WITH, .event = e}}};
     report_result(s, &r);
 }
 
 static void check_group_record(const struct check_context *s, const struct subnet_event *e)
 {
     const struct group *g = &e->group_facts, *b = &e->broadcast_facts;
-    enum rule_number must = R_RFC4391_10_GROUP_ATTRIBUTES,
-                     should = R_RFC4391_10_GROUP_OTHER_ATTRIBUTES;
     if (!same_partition(b->pkey, g->pkey))
-        same_attribute(s, must, e, "P_Key", MCM_PKEY, 2, b->pkey, g->pkey);
-    same_attribute(s, must, e, "Q_Key", MCM_QKEY, 4, b->qkey, g->qkey);
-    same_attribute(s, must, e, "MTU", MCM_MTU, 1, b->mtu, g->mtu);
-    same_attribute(s, must, e, "SL", MCM_SL_FLOW_HOP, 1, b->sl, g->sl);
-    same_attribute(s, must, e, "HopLimit", MCM_SL_FLOW_HOP + 3, 1, b->hop_limit, g->hop_limit);
-    same_attribute(s, should, e, "TClass", MCM_TCLASS, 1, b->tclass, g->tclass);
-    same_attribute(s, should, e, "FlowLabel", MCM_SL_FLOW_HOP + 1, 2, b->flow_label, g->flow_label);
-    same_attribute(s, should, e, "rate", MCM_RATE, 1, b->rate, g->rate);
-    same_attribute(s, should, e, "packet life time", MCM_LIFE, 1, b->life, g->life);
+        same_attribute(s, R_RFC4391_10_GROUP_ATTRIBUTES, e, "P_Key", MCM_PKEY, 2, b->pkey, g->pkey);
+#define ATTRIBUTE(rule, name, at, n, mask, member)                                                 \
+    same_attribute(s, rule, e, name, at, n, b->member, g->member);
+#include "rules/attributes.def"
+#undef ATTRIBUTE
 }
 
 static void on_record(const struct check_context *s, const struct subnet_event *e,
@@ -274,20 +263,15 @@ static void on_report(const struct check_context *s, const struct subnet_event *
  */
 static void check_port_mtu(const struct check_context *s, const struct subnet_event *e)
 {
-    static const char *const actual = "the group's MTU is larger";
     struct entity port = port_of(e->endport);
     const struct endport *p = e->endport;
     const struct result r = {.rule = R_RFC4391_4_1_GROUP_MTU,
                              .about = port,
-                             .value = (uintptr_t)actual,
                              .at = {e->record + MCM_MTU, 1},
                              .expected = "a group MTU of at most the MTU of the port's link",
-                             .actual = actual,
-                             .facts = {fact_port_mtu(p)}};
-    if (p->neighbor_mtu && e->group->mtu <= p->neighbor_mtu)
-        report_pass_about(s->r, r.rule, &port);
-    else
-        report_result(s, &r);
+                             .actual = "the group's MTU is larger",
+                             .facts = {{FACT_PORT_MTU, .port = p}}};
+    settle_result(s, &r, p->neighbor_mtu && e->group->mtu <= p->neighbor_mtu);
     if (!(p->neighbor_mtu && p->neighbor_mtu < e->group->mtu) && p->mtu_cap &&
         p->mtu_cap < e->group->mtu)
         report_note(s->r, R_RFC4391_5_JOIN_MTU_SUPPORTED, &port, e->group->mtu, e->record + MCM_MTU,
@@ -311,14 +295,13 @@ static void on_broadcast_joined(const struct check_context *s, const struct subn
 static void check_has_broadcast(const struct check_context *s, const struct subnet_event *e,
                                 const struct mgid *m)
 {
-    static const char *const actual = "a group is joined although the SA has no broadcast group";
-    const struct result r = {.rule = R_RFC4391_5_BROADCAST_GROUP_EXISTS,
-                             .about = entity_link(m->pkey),
-                             .value = (uintptr_t)actual,
-                             .at = {e->record, MGID_SIZE},
-                             .expected = "a broadcast group",
-                             .actual = actual,
-                             .facts = {fact_no_broadcast(m->pkey, m->scope, e->endport)}};
+    const struct result r = {
+        .rule = R_RFC4391_5_BROADCAST_GROUP_EXISTS,
+        .about = entity_link(m->pkey),
+        .at = {e->record, MGID_SIZE},
+        .expected = "a broadcast group",
+        .actual = "a group is joined although the SA has no broadcast group",
+        .facts = {{FACT_NO_BROADCAST, .port = e->endport, .pkey = m->pkey, .scope = m->scope}}};
     if (fact_is_known(s, r.facts[0]))
         report_result(s, &r);
 }

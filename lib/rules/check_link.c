@@ -40,7 +40,7 @@ static void fail_from_join(const struct check_context *s, const struct group *br
                              .value = ib->qkey,
                              .at = {s->r->base + ib->deth_off + DETH_QKEY, 4},
                              .describe = describe_hex,
-                             .facts = {fact_parameters(broadcast)}};
+                             .facts = {{FACT_PARAMETERS, .group = broadcast}}};
     report_result(s, &r);
 }
 
@@ -74,7 +74,7 @@ static void fail_mtu(const struct check_context *s, const struct group *broadcas
                              .at = {payload->p, payload->cap},
                              .often = REPORT_PACKET,
                              .describe = describe_mtu,
-                             .facts = {fact_parameters(broadcast)}};
+                             .facts = {{FACT_PARAMETERS, .group = broadcast}}};
     report_result(s, &r);
 }
 
@@ -98,14 +98,13 @@ static void check_link_mtu(const struct check_context *s, const struct group *br
 
 static void fail_exists(const struct check_context *s, const struct entity *link)
 {
-    static const char *const actual = "IPoIB datagrams, though the SA has no broadcast group";
     const struct result r = {
         .rule = R_RFC4391_5_BROADCAST_GROUP_EXISTS,
         .about = *link,
-        .value = (uintptr_t)actual,
         .expected = "a broadcast group",
-        .actual = actual,
-        .facts = {fact_no_broadcast(s->p->ib.pkey, sending_scope(s), sending_port(s))},
+        .actual = "IPoIB datagrams, though the SA has no broadcast group",
+        .facts = {{FACT_NO_BROADCAST, .port = sending_port(s), .pkey = s->p->ib.pkey,
+                   .scope = sending_scope(s)}},
         /* no broadcast group of the partition is left, whichever link the sender joined */
         .dropped = READ_MEMBER};
     report_result(s, &r);
@@ -117,10 +116,9 @@ static void fail_exists(const struct check_context *s, const struct entity *link
  */
 static void check_exists(const struct check_context *s)
 {
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
     struct entity link = entity_link(s->p->ib.pkey);
     bool there = false, absent = false;
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    for (const struct group *b = broadcasts_of(s, s->p->ib.pkey); b; b = b->next) {
         there |= b->state == GROUP_PRESENT;
         absent |= group_is_absent(b);
     }

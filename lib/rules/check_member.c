@@ -27,11 +27,10 @@ static enum joined how_joined(const struct member *m)
 static enum joined joined_link(const struct check_context *s, const struct endport *port,
                                uint8_t scope, const struct group **group)
 {
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
     enum joined best = JOINED_NEVER;
     bool unknown = false;
     *group = NULL;
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    for (const struct group *b = broadcasts_of(s, s->p->ib.pkey); b; b = b->next) {
         if (scope && group_scope(b) != scope)
             continue;
         enum joined joined = how_joined(groups_member(s->f->groups, b, port));
@@ -72,9 +71,11 @@ static void fail_membership(const struct check_context *s, const struct endport 
         .value = joined,
         .expected = "a FullMember of the broadcast group",
         .actual = actual[joined],
-        .facts = {joined == JOINED_OTHERWISE ? fact_join_state(port, m, scope)
-                                             : fact_no_join(port, NULL, joined == JOINED_NEVER),
-                  fact_interface(true)},
+        .facts = {joined == JOINED_OTHERWISE
+                      ? (struct fact){FACT_JOIN_STATE, .port = port, .member = m, .scope = scope}
+                      : (struct fact){FACT_NO_JOIN, .port = port,
+                                      .since_start = joined == JOINED_NEVER},
+                  {FACT_INTERFACE, .known = true}},
     };
     report_result(s, &r);
 }

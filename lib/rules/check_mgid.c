@@ -151,14 +151,29 @@ static void check_ipv6(const struct reporter *r, const struct entity *group, con
         check_ipv6_group(r, group, mgid, m, ip);
 }
 
+static bool is_ipv4(uint16_t type)
+{
+    return type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP;
+}
+
+/* The signature of the group that a datagram of this Type goes to. */
+static void check_type_signature(const struct reporter *r, const struct entity *group,
+                                 const uint8_t *mgid, uint16_t type)
+{
+    if (is_ipv4(type) || type == TYPE_IPV6)
+        expect_same(
+            r, is_ipv4(type) ? R_RFC4391_4_MGID_SIGNATURE_IPV4 : R_RFC4391_4_MGID_SIGNATURE_IPV6,
+            group, mgid + MGID_SIGNATURE, 2,
+            is_ipv4(type) ? MGID_SIGNATURE_IPV4 : MGID_SIGNATURE_IPV6, be16(mgid + MGID_SIGNATURE));
+}
+
 static void check_destination_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t type,
                                    struct view d)
 {
     struct mgid m = mgid_read(mgid);
     struct entity group = entity_group(mgid);
-    if (type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP) {
-        expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV4, &group, mgid + MGID_SIGNATURE, 2,
-                    MGID_SIGNATURE_IPV4, m.signature);
+    if (is_ipv4(type)) {
+        check_type_signature(r, &group, mgid, type);
         if (type == TYPE_IPV4 && m.signature == MGID_SIGNATURE_IPV4 &&
             d.cap >= IPV4_DESTINATION + 4)
             check_ipv4_group(r, &group, mgid, &m, d.p + IPV4_DESTINATION);
@@ -190,13 +205,8 @@ static void check_bare_signature(const struct reporter *r, const uint8_t *dgid,
                                  const struct datagram *d)
 {
     struct entity group = entity_group(dgid);
-    uint16_t type = d->header == WIRE_OK ? d->encap.type : 0, seen = be16(dgid + MGID_SIGNATURE);
-    if (type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP)
-        expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV4, &group, dgid + MGID_SIGNATURE, 2,
-                    MGID_SIGNATURE_IPV4, seen);
-    else if (type == TYPE_IPV6)
-        expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV6, &group, dgid + MGID_SIGNATURE, 2,
-                    MGID_SIGNATURE_IPV6, seen);
+    if (d->header == WIRE_OK)
+        check_type_signature(r, &group, dgid, d->encap.type);
 }
 
 /* An address without scope and P_Key is not that of the packet (wire/link_frame.h). */

@@ -26,7 +26,7 @@ static bool check_group_there(const struct check_context *s, const struct group 
                              .expected = "a group that the SA has",
                              .actual = g->state == GROUP_DELETED ? "the SA said that it was deleted"
                                                                  : "the SA said that there is none",
-                             .facts = {fact_group_absent(g, sender)}};
+                             .facts = {{FACT_GROUP_ABSENT, .port = sender, .group = g}}};
     if (g->state == GROUP_PRESENT) {
         report_pass_about(s->r, r.rule, &r.about);
         return true;
@@ -47,7 +47,7 @@ static bool check_mlid(const struct check_context *s, const struct group *g,
                        .value = s->p->ib.dlid,
                        .at = {s->r->base + LRH_DLID, 2},
                        .describe = describe_hex,
-                       .facts = {fact_mlid(g, sender, m)}};
+                       .facts = {{FACT_MLID, .port = sender, .group = g, .member = m}}};
     r.about.other = port_to_lid(s->p->src);
     if (!s->p->ib.has_lrh)
         return true;
@@ -66,12 +66,11 @@ static void set_no_member(struct result *r, const struct endport *port, const st
 {
     if (m && m->frame) {
         r->actual = m->refused ? "its join was refused" : "it left the group";
-        r->facts[0] = fact_no_membership(port, m);
+        r->facts[0] = (struct fact){FACT_NO_MEMBERSHIP, .port = port, .member = m};
     } else {
         r->actual = m ? "it asked for the group's record and never joined" : "it never joined it";
-        r->facts[0] = fact_no_join(port, m, !m);
+        r->facts[0] = (struct fact){FACT_NO_JOIN, .port = port, .member = m, .since_start = !m};
     }
-    r->value = (uintptr_t)r->actual;
 }
 
 /*
@@ -119,7 +118,7 @@ static void check_subscribed(const struct check_context *s, const struct endport
                              const struct member *m)
 {
     struct entity port = entity_port(s->p->ib.sgid, 0);
-    if (!m && !fact_is_known(s, fact_no_join(sender, m, false)))
+    if (!m && !fact_is_known(s, (struct fact){FACT_NO_JOIN, .port = sender}))
         report_inconclusive(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, NULL,
                             "the port's join was not captured");
     if (!m || m->join_state & JOIN_FULL ||
@@ -133,7 +132,8 @@ static void check_subscribed(const struct check_context *s, const struct endport
                              .is_code = true,
                              .name = lacking,
                              .describe = describe_subscription,
-                             .facts = {fact_subscriptions(sender), fact_membership(sender, m)}};
+                             .facts = {{FACT_SUBSCRIPTIONS, .port = sender},
+                                       {FACT_MEMBERSHIP, .port = sender, .member = m}}};
     if (sender->subscribed == both)
         report_pass_about(s->r, r.rule, &port);
     else if ((sender->subscribed | sender->subscribed_to_one) == both)
@@ -177,7 +177,7 @@ static void check_parameters(const struct check_context *s, const struct group *
                                 (uint64_t)ib->hop_limit << 8 | ib->sl,
                        .at = {s->r->base + ib->grh_off, GRH_SGID},
                        .describe = describe_parameters,
-                       .facts = {fact_parameters(b)}};
+                       .facts = {{FACT_PARAMETERS, .group = b}}};
     r.about.group = b->mgid;
     bool same = ib->tclass == b->tclass && ib->flow_label == b->flow_label &&
                 ib->hop_limit == b->hop_limit && (!ib->has_lrh || ib->sl == b->sl);
@@ -245,7 +245,7 @@ static void check_listener(const struct check_context *s, const struct listener 
                        .about = entity_port(port ? port->gid : NULL, 0),
                        .expected = "a FullMember of the group that it listens to",
                        .actual = "a member without FullMember",
-                       .facts = {fact_membership(port, m)}};
+                       .facts = {{FACT_MEMBERSHIP, .port = port, .member = m}}};
     r.about.group = l->mgid;
     if (!m || !m->join_state)
         set_no_member(&r, port, m);

@@ -43,31 +43,30 @@ static void check_component(const struct check_context *s, const struct subnet_e
                              .unknown_at = s->p->mad.bytes.p + MAD_STATUS,
                              .name = c->name,
                              .describe = describe_component,
-                             .facts = {fact_created_with(e)}};
+                             .facts = {{FACT_CREATED_WITH, .event = e}}};
     bool named = (e->request->mask & c->mask) == c->mask && c->selector == SELECTOR_EXACTLY;
     if (named && c->wanted != c->requested)
         report_result(s, &r);
 }
 
+/* The selector of the component at this place. */
+static uint8_t selector_of(const struct sa_request *q, uint32_t at)
+{
+    return at == MCM_MTU    ? q->mtu_selector
+           : at == MCM_RATE ? q->rate_selector
+           : at == MCM_LIFE ? q->life_selector
+                            : SELECTOR_EXACTLY;
+}
+
 static void check_components(const struct check_context *s, const struct subnet_event *e)
 {
-    const enum rule_number must = R_RFC4391_10_GROUP_ATTRIBUTES,
-                           should = R_RFC4391_10_GROUP_OTHER_ATTRIBUTES;
     const struct group *b = &e->broadcast_facts;
     const struct mc_member *q = &e->request->wanted;
-    const uint8_t mtu = e->request->mtu_selector, rate = e->request->rate_selector,
-                  life = e->request->life_selector, any = SELECTOR_EXACTLY;
     const struct requested_component components[] = {
-        {must, "Q_Key", MCM_QKEY, MCM_HAS_QKEY, any, b->qkey, q->qkey},
-        {must, "MTU", MCM_MTU, MCM_HAS_MTU | MCM_HAS_MTU_SELECTOR, mtu, b->mtu, q->mtu},
-        {must, "SL", MCM_SL_FLOW_HOP, MCM_HAS_SL, any, b->sl, q->sl},
-        {must, "HopLimit", MCM_SL_FLOW_HOP + 3, MCM_HAS_HOP_LIMIT, any, b->hop_limit, q->hop_limit},
-        {should, "TClass", MCM_TCLASS, MCM_HAS_TCLASS, any, b->tclass, q->tclass},
-        {should, "FlowLabel", MCM_SL_FLOW_HOP + 1, MCM_HAS_FLOW_LABEL, any, b->flow_label,
-         q->flow_label},
-        {should, "rate", MCM_RATE, MCM_HAS_RATE | MCM_HAS_RATE_SELECTOR, rate, b->rate, q->rate},
-        {should, "packet life time", MCM_LIFE, MCM_HAS_LIFE | MCM_HAS_LIFE_SELECTOR, life, b->life,
-         q->life},
+#define ATTRIBUTE(rule, name, at, n, mask, member)                                                 \
+    {rule, name, at, mask, selector_of(e->request, at), b->member, q->member},
+#include "rules/attributes.def"
+#undef ATTRIBUTE
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(components); i++)
         check_component(s, e, &components[i]);

@@ -19,7 +19,7 @@ static bool fail_scope(const struct check_context *s, const struct endport *port
         .at = {mgid + MGID_FLAGS_SCOPE, 1},
         .unknown_at = mgid,
         .describe = describe_hex,
-        .facts = {fact_no_other_link(broadcast ? port : NULL)},
+        .facts = {{FACT_NO_OTHER_LINK, .port = broadcast ? port : NULL}},
     };
     return report_result(s, &r);
 }
@@ -31,10 +31,9 @@ bool check_scope(const struct check_context *s, const uint8_t *mgid, const struc
     const struct group *other = NULL;
     if (m.broadcast)
         return true;
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, m.pkey);
     /* a broadcast group of this scope is known, but not known to be present */
     bool unconfirmed = false;
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    for (const struct group *b = broadcasts_of(s, m.pkey); b; b = b->next) {
         if (b->state == GROUP_PRESENT && group_scope(b) == m.scope) {
             report_pass_about(s->r, R_RFC4391_4_SCOPE_CONSISTENT, &group);
             return true;

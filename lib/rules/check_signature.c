@@ -52,7 +52,7 @@ static void check_prefix(const struct check_context *s, bool known)
                              .value = ib->dgid[MGID_PREFIX],
                              .at = {ib->dgid + MGID_PREFIX, 1},
                              .describe = describe_hex,
-                             .facts = {fact_interface(known)}};
+                             .facts = {{FACT_INTERFACE, .known = known}}};
     if (ib->has_lrh && ib->dlid >= LID_MULTICAST_FIRST && ib->dlid != LID_PERMISSIVE &&
         ib->dqpn == QPN_MULTICAST && encap_agrees(ib->payload))
         report_result(s, &r);
@@ -74,11 +74,8 @@ static void check_signature(const struct check_context *s, bool known)
                              .value = be16(ib->dgid + MGID_SIGNATURE),
                              .at = {ib->dgid + MGID_SIGNATURE, 2},
                              .describe = describe_hex,
-                             .facts = {fact_interface(known)}};
-    if (known && r.value == r.wanted)
-        report_pass_about(s->r, rule, &group);
-    else
-        report_result(s, &r);
+                             .facts = {{FACT_INTERFACE, .known = known}}};
+    settle_result(s, &r, known && r.value == r.wanted);
 }
 
 bool check_other_group(const struct check_context *s)

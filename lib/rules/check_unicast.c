@@ -12,15 +12,13 @@
 /* The datagram goes to the IP's previous address; the interface was restarted since. */
 static void check_old_qpn(const struct check_context *s, const struct neighbour *holder)
 {
-    static const char *const actual = "the previous QPN of the address";
     struct result r = {
         .rule = R_RFC4391_9_4_REVALIDATE_ARP,
         .about = entity_address(holder->lladdr),
-        .value = (uintptr_t)actual,
         .at = {s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3},
         .expected = "the new QPN of the address",
-        .actual = actual,
-        .facts = {fact_new_address(holder)},
+        .actual = "the previous QPN of the address",
+        .facts = {{FACT_NEW_ADDRESS, .neighbour = holder}},
     };
     r.about.other = port_to_lid(s->p->src); /* one finding for each sender */
     report_result(s, &r);
@@ -34,7 +32,7 @@ static void check_wrong_qpn(const struct check_context *s, const struct ip *send
                              .wanted = be24(holder->lladdr + LLADDR_QPN),
                              .value = s->p->ib.dqpn,
                              .describe = describe_qpn,
-                             .facts = {fact_neighbour(holder, sender)}};
+                             .facts = {{FACT_NEIGHBOUR, .neighbour = holder, .ip = sender}}};
     report_result(s, &r);
 }
 
@@ -70,8 +68,8 @@ static void check_qpn(const struct check_context *s)
 /*
  * "All IP communication to the relevant IPoIB interface MUST be directed to this QPN" (RFC 4391
  * §9.1.1): a datagram to the IP address of one interface does not go to a group. It is a violation
- * only if the sender resolved the address (fact_neighbour()). A DHCP server may have no other way
- * to a client that forgot its address.
+ * only if the sender resolved the address (certainty_neighbour()). A DHCP server may have no other
+ * way to a client that forgot its address.
  */
 void check_ip_to_group(const struct check_context *s)
 {

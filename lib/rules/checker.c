@@ -110,14 +110,14 @@ struct failure_texts {
 static struct failure failure_of(const struct checker *c, const struct finding *f,
                                  struct failure_texts *texts)
 {
-    bool has_number = finding_cause(f, texts->cause)[0] != '\0';
+    bool has_number = finding_has_number(f);
     g_snprintf(texts->value, sizeof texts->value, "%" PRIu64, has_number ? *f->value : 0);
     struct dhcp_names names = c->dhcp_message
                                   ? dhcp_client_names(c->packet ? c->packet->ib.sgid : NULL,
                                                       c->dhcp_message)
                                   : (struct dhcp_names){"", ""};
     return (struct failure){.rule = f->rule,
-                            .cause = texts->cause,
+                            .cause = finding_cause(f, texts->cause),
                             .value = has_number ? texts->value : "",
                             .expected = f->expected,
                             .actual = f->actual,

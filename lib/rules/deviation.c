@@ -54,11 +54,10 @@ static bool known_keys(GKeyFile *file, const char *group, GError **error)
     bool good = true;
     for (char **k = found; k && *k && good; k++)
         if (!g_strv_contains(keys, *k)) {
+            char *all = g_strjoinv(", ", (char **)keys);
             g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
-                        "[%s]: unknown key '%s' (known: cause, value, actual, expected, message, "
-                        "service-id, chaddr, client-identifier, implementation, reason, "
-                        "source)",
-                        group, *k);
+                        "[%s]: unknown key '%s' (known: %s)", group, *k, all);
+            g_free(all);
             good = false;
         }
     g_strfreev(found);

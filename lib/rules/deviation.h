@@ -6,8 +6,8 @@
  *
  *     [rfc4755.3.5.service-id]
  *     implementation=Linux              name of the implementation; without a colon
- *     cause=sl-differs                  pattern (* and ?) of the cause of a finding about a number;
- *                                       absent: any
+ *     cause=sl-differs                  pattern (* and ?) of the cause (rules/causes.def); absent:
+ *                                       any
  *     value=3                           pattern of that number, in decimal; absent: any
  *     actual=0x1000000000??????         pattern of the text of the actual value; absent: any
  *     expected=*                        pattern of the expected value; absent: any
@@ -56,7 +56,7 @@ struct failure {
     const char *message;            /* as in the key "message" */
     const char *service_id;         /* "0x1000000000000023"; "": no packet of a connection */
     const char *chaddr, *client_id; /* as in the keys; "": no message of a DHCP client */
-    const char *cause, *value;      /* of a finding about a number; in decimal; else "" or NULL */
+    const char *cause, *value;      /* finding_cause(); of a number, in decimal, else "" or NULL */
 };
 
 /*

@@ -15,183 +15,45 @@
 #include "rules/fact_kinds.h"
 
 /*
- * Each kind uses only some of the members. The functions below make a fact: one function for each
- * kind, which sets the members of this kind.
+ * Each kind uses only some of the members. A port that is NULL is not known; a member that is NULL
+ * is not known to exist.
  */
 struct fact {
     enum fact_kind kind;
+    /*
+     * the one that the fact is about; GROUP_ABSENT, MLID: the sender; NO_BROADCAST: the one that
+     * sends on the link or joins a group of it
+     */
     const struct endport *port;
     union {
-        const struct group *group;
-        const struct neighbour *neighbour;
+        const struct group *group; /* PARAMETERS: the broadcast group, with its current ones */
+        const struct neighbour *neighbour; /* its port is found by its GID */
         const struct connection *connection;
-        const struct resolution *request;
+        const struct resolution *request; /* the one that the packet answers; NULL: not captured */
+        /*
+         * JOINED_BEFORE: the request to leave; CREATED_WITH: the SA's record of a group, or its
+         * refusal to create one, with the broadcast group's parameters
+         */
         const struct subnet_event *event;
     };
+    /* NO_JOIN: the one that the port queried and did not request, or was refused */
     const struct member *member;
-    uint32_t qpn; /* FACT_UD_QPNS */
     union {
-        bool since_start;         /* FACT_NO_JOIN */
-        uint8_t scope;            /* FACT_JOIN_STATE */
-        bool known;               /* FACT_INTERFACE */
-        uint32_t link;            /* FACT_NO_BROADCAST: scope and P_Key */
-        enum announced announced; /* FACT_UD_QPNS */
-        enum pkey_known pkey;     /* FACT_PKEYS */
-        enum whose whose;         /* FACT_GIDS */
-        const struct ip *ip;      /* FACT_REQUEST, FACT_NEIGHBOUR */
+        uint32_t qpn;  /* UD_QPNS: the port's, as a message of the connection says */
+        uint16_t pkey; /* NO_BROADCAST */
+    };
+    union {
+        /* NO_JOIN: since the port got its first LID; else since the SM last brought it up */
+        bool since_start;
+        uint8_t scope; /* NO_BROADCAST; JOIN_STATE: the link's; 0: not known */
+        bool known;    /* INTERFACE: its address, or its datagrams, showed that it has the QP */
+        enum announced announced;   /* UD_QPNS */
+        enum pkey_known pkey_known; /* PKEYS */
+        enum whose whose;           /* GIDS: the result of fabric_whose_gid() */
+        /* REQUEST: the target IP address in the ARP reply; NEIGHBOUR: the datagram's source */
+        const struct ip *ip;
     };
 };
-
-/* port NULL: the sender is not known. m NULL: no membership is known. */
-static inline struct fact fact_membership(const struct endport *port, const struct member *m)
-{
-    return (struct fact){.kind = FACT_MEMBERSHIP, .port = port, .member = m};
-}
-
-/* The port left the group, or its join was refused. */
-static inline struct fact fact_no_membership(const struct endport *port, const struct member *m)
-{
-    return (struct fact){.kind = FACT_NO_MEMBERSHIP, .port = port, .member = m};
-}
-
-/*
- * The port has not requested to join, or the SA refused its requests. m: the membership that the
- * port queried and did not request; NULL: none is known. since_start: since the port got its first
- * LID; else since the SM last brought the port up.
- */
-static inline struct fact fact_no_join(const struct endport *port, const struct member *m,
-                                       bool since_start)
-{
-    return (struct fact){
-        .kind = FACT_NO_JOIN, .port = port, .member = m, .since_start = since_start};
-}
-
-/*
- * The port's whole JoinState in the broadcast group. m: its membership. scope: the link's scope; 0:
- * not known.
- */
-static inline struct fact fact_join_state(const struct endport *port, const struct member *m,
-                                          uint8_t scope)
-{
-    return (struct fact){.kind = FACT_JOIN_STATE, .port = port, .member = m, .scope = scope};
-}
-
-/* The port has joined no broadcast group of the partition with another scope. */
-static inline struct fact fact_no_other_link(const struct endport *port)
-{
-    return (struct fact){.kind = FACT_NO_OTHER_LINK, .port = port};
-}
-
-/* The port has subscribed to the traps that the model shows, and to no others. */
-static inline struct fact fact_subscriptions(const struct endport *port)
-{
-    return (struct fact){.kind = FACT_SUBSCRIPTIONS, .port = port};
-}
-
-/* The SA has given the broadcast group's current parameters to the sender of the packet. */
-static inline struct fact fact_parameters(const struct group *broadcast)
-{
-    return (struct fact){.kind = FACT_PARAMETERS, .group = broadcast};
-}
-
-static inline struct fact fact_mlid(const struct group *g, const struct endport *port,
-                                    const struct member *m)
-{
-    return (struct fact){.kind = FACT_MLID, .port = port, .group = g, .member = m};
-}
-
-/* port: the sender; NULL: not known. */
-static inline struct fact fact_group_absent(const struct group *g, const struct endport *port)
-{
-    return (struct fact){.kind = FACT_GROUP_ABSENT, .port = port, .group = g};
-}
-
-/* port: the one that sends on the link or joins a group of it; NULL: not known. */
-static inline struct fact fact_no_broadcast(uint16_t pkey, uint8_t scope,
-                                            const struct endport *port)
-{
-    return (struct fact){
-        .kind = FACT_NO_BROADCAST, .port = port, .link = (uint32_t)scope << 16 | pkey};
-}
-
-/* e: the port's request to leave the group. */
-static inline struct fact fact_joined_before(const struct subnet_event *e)
-{
-    return (struct fact){.kind = FACT_JOINED_BEFORE, .event = e};
-}
-
-/*
- * e: the SA's record of a group, or its refusal to create one, with the broadcast group's
- * parameters.
- */
-static inline struct fact fact_created_with(const struct subnet_event *e)
-{
-    return (struct fact){.kind = FACT_CREATED_WITH, .event = e};
-}
-
-static inline struct fact fact_group_mtu(const struct group *g)
-{
-    return (struct fact){.kind = FACT_GROUP_MTU, .group = g};
-}
-
-static inline struct fact fact_port_mtu(const struct endport *port)
-{
-    return (struct fact){.kind = FACT_PORT_MTU, .port = port};
-}
-
-static inline struct fact fact_pkeys(const struct endport *port, enum pkey_known pkey)
-{
-    return (struct fact){.kind = FACT_PKEYS, .port = port, .pkey = pkey};
-}
-
-/* Whether the GID belongs to the sender's port. whose: the result of fabric_whose_gid(). */
-static inline struct fact fact_gids(enum whose whose)
-{
-    return (struct fact){.kind = FACT_GIDS, .whose = whose};
-}
-
-/* An IPoIB interface has the sending QP. known: its address, or its datagrams, showed this. */
-static inline struct fact fact_interface(bool known)
-{
-    return (struct fact){.kind = FACT_INTERFACE, .known = known};
-}
-
-/* sender: of the datagram to the neighbour. The neighbour's port is found by its GID. */
-static inline struct fact fact_neighbour(const struct neighbour *n, const struct ip *sender)
-{
-    return (struct fact){.kind = FACT_NEIGHBOUR, .neighbour = n, .ip = sender};
-}
-
-/* The neighbour has had its new address for longer than the ARP timeout of any sender. */
-static inline struct fact fact_new_address(const struct neighbour *n)
-{
-    return (struct fact){.kind = FACT_NEW_ADDRESS, .neighbour = n};
-}
-
-/* qpn: the one that a message of the connection says is the port's. */
-static inline struct fact fact_ud_qpns(const struct endport *port, const struct connection *c,
-                                       uint32_t qpn, enum announced announced)
-{
-    return (struct fact){
-        .kind = FACT_UD_QPNS, .port = port, .connection = c, .qpn = qpn, .announced = announced};
-}
-
-/* The ARP request that the packet answers. target: the target IP address in the ARP reply. */
-static inline struct fact fact_request(const struct resolution *q, const struct ip *target)
-{
-    return (struct fact){.kind = FACT_REQUEST, .request = q, .ip = target};
-}
-
-/* The solicitation that the packet answers. q NULL: none was captured. */
-static inline struct fact fact_solicitation(const struct resolution *q)
-{
-    return (struct fact){.kind = FACT_SOLICITATION, .request = q};
-}
-
-static inline struct fact fact_of_connection(enum fact_kind kind, const struct connection *c)
-{
-    return (struct fact){.kind = kind, .connection = c};
-}
 
 /* When is it certain that no frame outdated a fact? From never to now. */
 enum certain_when {

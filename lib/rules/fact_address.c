@@ -13,19 +13,19 @@
 struct certainty certainty_port_mtu(const struct check_context *s, const struct fact *f)
 {
     (void)s;
-    return f->port->neighbor_mtu ? at_smp_of(f->port)
+    return f->port->neighbor_mtu ? certain_at(FACT_AT_SMP, f->port)
                                  : uncertain("the port's PortInfo was not captured");
 }
 
 struct certainty certainty_pkeys(const struct check_context *s, const struct fact *f)
 {
     (void)s;
-    if (f->pkey == PKEY_NOT_KNOWN)
+    if (f->pkey_known == PKEY_NOT_KNOWN)
         return uncertain(
             "the port's P_Key table is not known: SMPs with it may be missing, or it has several blocks");
     if (!requests_are_complete(f->port))
         return uncertain(why_not_complete(f->port));
-    return at_smp_of(f->port);
+    return certain_at(FACT_AT_SMP, f->port);
 }
 
 /*
@@ -54,10 +54,10 @@ struct certainty certainty_gids(const struct check_context *s, const struct fact
     case WHOSE_UNKNOWN:
         return uncertain("the SMPs or joins with the GIDs of the ports were not captured");
     case WHOSE_OTHERS:
-        return is_qp_of_port(s, sender) ? certain() : at_request_of(sender);
+        return is_qp_of_port(s, sender) ? certain() : certain_at(FACT_AT_REQUEST, sender);
     case WHOSE_OTHERS_NAMED:
     case WHOSE_NO_PORT:
-        return at_request_of(sender);
+        return certain_at(FACT_AT_REQUEST, sender);
     case WHOSE_OWN:
         return certain();
     }
@@ -239,7 +239,7 @@ struct certainty certainty_new_address(const struct check_context *s, const stru
         return uncertain("the sender has not used the previous QPN for 20 minutes yet");
     bool known = port && endport_requests_are_complete_since(port, n->last_frame) &&
                  is_its_only_address(s, port, n) && is_restarted(s, port, n);
-    return known ? at_request_of(port)
+    return known ? certain_at(FACT_AT_REQUEST, port)
                  : uncertain("the address may have changed again: the announcement may not have "
                              "been captured");
 }
@@ -297,7 +297,7 @@ struct certainty certainty_request(const struct check_context *s, const struct f
         return uncertain("the requester's last request is older than 5 s, or has a reply: another "
                          "request may not have been captured");
     bool known = port && is_anothers(s, f->ip, q->requester) && has_no_other_request(s, q);
-    return known ? (struct certainty){.when = FACT_AT_DATAGRAM, .port = port}
+    return known ? certain_at(FACT_AT_DATAGRAM, port)
                  : captured_in(q->frame,
                                uncertain("another request of the requester may not have been "
                                          "captured"));
@@ -334,8 +334,8 @@ static bool may_be_on_another_link(const struct check_context *s, const struct r
     uint8_t scope = sending_scope(s);
     if (qp && qp->scope && scope)
         return scope != qp->scope;
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
-    return l && l->broadcast && l->broadcast->next;
+    const struct group *b = broadcasts_of(s, s->p->ib.pkey);
+    return b && b->next;
 }
 
 struct certainty certainty_solicitation(const struct check_context *s, const struct fact *f)

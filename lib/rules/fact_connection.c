@@ -14,7 +14,7 @@ struct certainty certainty_open(const struct check_context *s, const struct fact
             return uncertain("its DREQ may not have been captured");
     return s->p->classification.class == PAYLOAD_MAD
                ? certain()
-               : at_request_of(c->endport[c->requester.left ? 0 : 1]);
+               : certain_at(FACT_AT_REQUEST, c->endport[c->requester.left ? 0 : 1]);
 }
 
 /*
@@ -48,7 +48,7 @@ struct certainty certainty_early_data(const struct check_context *s, const struc
         return uncertain("an earlier copy of the REP may not have been captured");
     bool by_requester = from_requester > c->req_frame && !order_is_uncertain(order, from_requester);
     if (by_responder && !by_requester && order_has_copies(order) && s->e->gsi)
-        return at_copy_from(s->e->gsi);
+        return certain_at(FACT_AT_COPY, s->e->gsi);
     return certain_if(by_responder || by_requester,
                       "the REP may have come before the IP: they are too "
                       "close to each other");
@@ -68,7 +68,7 @@ struct certainty certainty_refused(const struct check_context *s, const struct f
     const struct order *order = &s->f->order;
     if (!requester || requester->gsi.gap_frame > c->req_frame)
         return uncertain("the set-up of a later connection may not have been captured");
-    struct certainty certainty = at_request_of(requester);
+    struct certainty certainty = certain_at(FACT_AT_REQUEST, requester);
     certainty.copy = c->requester.refused && order_has_copies(order);
     return certainty;
 }
@@ -88,7 +88,7 @@ struct certainty certainty_ended(const struct check_context *s, const struct fac
         return uncertain("the connection ended a moment ago");
     if (!receiver || !endport_requests_are_complete_since(receiver, since))
         return uncertain("the set-up of a later connection may not have been captured");
-    return at_request_of(receiver);
+    return certain_at(FACT_AT_REQUEST, receiver);
 }
 
 /*
@@ -110,7 +110,7 @@ struct certainty certainty_crossing(const struct check_context *s, const struct 
         return certain();
     if (c->endport[0]->gsi.gap_frame > c->req_frame)
         return uncertain("a repetition of the REQ may not have been captured");
-    return at_request_of(c->endport[0]);
+    return certain_at(FACT_AT_REQUEST, c->endport[0]);
 }
 
 /* Was every packet of the GSI of this end captured since its REQ or REP? */
@@ -135,8 +135,8 @@ struct certainty certainty_receive_mtus(const struct check_context *s, const str
     if (s->f->records_are_current || connection_has_qps(c, &s->f->order.clocks))
         return certain();
     if (is_end_followed(c, to_requester))
-        return at_request_of(c->endport[to_requester ? 0 : 1]);
+        return certain_at(FACT_AT_REQUEST, c->endport[to_requester ? 0 : 1]);
     if (is_end_followed(c, !to_requester) && endport_has_lid(sender, port_to_lid(s->p->src)))
-        return at_request_of(sender);
+        return certain_at(FACT_AT_REQUEST, sender);
     return uncertain("the set-up of a later connection may not have been captured");
 }

@@ -5,7 +5,7 @@
 
 enum fact_kind {
     FACT_NONE,
-#define FACT(name, function, words) FACT_##name,
+#define FACT(name, function, tables, words) FACT_##name,
 #include "rules/fact_kinds.def"
 #undef FACT
     FACT_KINDS,
@@ -18,7 +18,7 @@ enum fact_kind {
 enum rests_on {
     ON_NOTHING = 0, /* no findings in a capture */
     ON_ONE_FRAME = 1 << FACT_NONE,
-#define FACT(name, function, words) ON_##name = 1 << FACT_##name,
+#define FACT(name, function, tables, words) ON_##name = 1 << FACT_##name,
 #include "rules/fact_kinds.def"
 #undef FACT
     ON_EXCHANGE = 1 << FACT_KINDS,    /* a message and its exchange: the connection's REQ */

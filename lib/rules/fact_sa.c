@@ -33,7 +33,7 @@ static struct certainty no_request_of(const struct check_context *s, const struc
 {
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
     if (!q || !sa_sequence_is_shown(q))
-        return at_request_of(port);
+        return certain_at(FACT_AT_REQUEST, port);
     if (!sa_sequence_is_whole_since(q, since))
         return uncertain("a response of the SA may not have been captured: a program may have sent "
                          "the request");
@@ -48,7 +48,8 @@ struct certainty no_request_since(const struct check_context *s, const struct en
                                   uint32_t since)
 {
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
-    return q && q->has_interface ? at_request_of(port) : no_request_of(s, port, since);
+    return q && q->has_interface ? certain_at(FACT_AT_REQUEST, port)
+                                 : no_request_of(s, port, since);
 }
 
 struct certainty no_request_before_own(const struct check_context *s, const struct endport *port,
@@ -214,7 +215,7 @@ struct certainty certainty_parameters(const struct check_context *s, const struc
         return certain();
     if (is_sa(s))
         return (struct certainty){.when = FACT_AT_MEMBER, .group = f->group};
-    return at_request_of(sending_port(s));
+    return certain_at(FACT_AT_REQUEST, sending_port(s));
 }
 
 /*
@@ -285,7 +286,7 @@ struct certainty certainty_mlid(const struct check_context *s, const struct fact
 {
     return may_have_another_mlid(s, f) ? uncertain("a join in which the SA gave the sender "
                                                    "another MLID may not have been captured")
-                                       : at_request_of(f->port);
+                                       : certain_at(FACT_AT_REQUEST, f->port);
 }
 
 /*
@@ -385,8 +386,7 @@ struct certainty certainty_group_absent(const struct check_context *s, const str
 /* May the port be a member of a broadcast group of the partition that the SA lost? */
 static bool may_be_on_link(const struct check_context *s, uint16_t pkey, const struct endport *port)
 {
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, pkey);
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+    for (const struct group *b = broadcasts_of(s, pkey); b; b = b->next)
         if (b->state == GROUP_MISSING && may_be_member(port, groups_member(s->f->groups, b, port)))
             return true;
     return false;
@@ -400,7 +400,7 @@ struct certainty certainty_no_broadcast(const struct check_context *s, const str
 {
     uint32_t since;
     bool deleted;
-    if (!lacks_broadcast(s, (uint16_t)f->link, (uint8_t)(f->link >> 16), &since, &deleted))
+    if (!lacks_broadcast(s, f->pkey, f->scope, &since, &deleted))
         return uncertain(
             "the SA's record of a broadcast group of another scope may not have been captured");
     if (order_is_uncertain(&s->f->order, since))
@@ -409,7 +409,7 @@ struct certainty certainty_no_broadcast(const struct check_context *s, const str
         return uncertain(late_report);
     if (s->f->records_are_current)
         return certain();
-    if (f->port && may_be_on_link(s, (uint16_t)f->link, f->port))
+    if (f->port && may_be_on_link(s, f->pkey, f->port))
         return uncertain(older_member);
     bool known = f->port && !is_sa_port(s, f->port) &&
                  endport_requests_are_complete_since(f->port, since);

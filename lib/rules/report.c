@@ -217,20 +217,6 @@ static const char *entity_text(const struct entity *s, char *buf, size_t size)
 
 /* ---- reporting */
 
-const char *finding_cause(const struct finding *f, char text[CAUSE_TEXT])
-{
-    text[0] = '\0';
-    if (!f->value || *f->value > FINDING_NUMBER_MAX)
-        return text;
-    snprintf(text, CAUSE_TEXT, "%s-differs", f->name ? f->name : "value");
-    for (char *p = text; *p; p++)
-        if (*p == ' ' || *p == '_')
-            *p = '-';
-        else
-            *p = g_ascii_tolower(*p);
-    return text;
-}
-
 /* The bytes in the packet, as an offset from r->base. */
 struct byte_range {
     uint32_t offset, length;

@@ -118,7 +118,7 @@ bool report_result(const struct check_context *s, const struct result *r)
     }
     suspicions_drop(s, r->rule, &r->about);
     bool once = certainty.when == FACT_IS_CERTAIN && r->often == REPORT_ONCE;
-    if (!once || is_new(s->r, r->rule, &r->about, r->value))
+    if (!once || is_new(s->r, r->rule, &r->about, result_value(r)))
         report_number(s, r, certainty);
     return true;
 }

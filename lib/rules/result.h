@@ -47,8 +47,7 @@ enum read {
 
 /*
  * about: the entity. wanted: the value that the rule requires, for describe(). value: the value
- * that was observed; is_new() compares it. at: the offending bytes; p NULL: they are in another
- * packet.
+ * that was observed. at: the offending bytes; p NULL: they are in another packet.
  */
 struct result {
     enum rule_number rule;
@@ -76,6 +75,22 @@ struct result {
  * (rules/claims/claim.h). Returns false for an inconclusive result.
  */
 bool report_result(const struct check_context *s, const struct result *r);
+
+/* Reports a pass of the entity, or the failure. */
+static inline void settle_result(const struct check_context *s, const struct result *r, bool holds)
+{
+    if (holds)
+        report_pass_about(s->r, r->rule, &r->about);
+    else
+        report_result(s, r);
+}
+
+/* What is_new() compares: the value, or the constant text of a result without one. */
+static inline uint64_t result_value(const struct result *r)
+{
+    bool is_text = !r->value && !r->describe && !r->is_code;
+    return is_text ? (uintptr_t)r->actual : r->value;
+}
 
 /* Both values as hexadecimal numbers of at.n bytes; or as QPNs. */
 describe describe_hex, describe_qpn;

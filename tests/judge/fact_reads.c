@@ -81,7 +81,7 @@ WRAP(READ_GROUP, const struct group *, groups_broadcast,
      (const struct groups *g, uint16_t i, uint16_t pkey, uint8_t scope), (g, i, pkey, scope))
 WRAP(READ_GROUP, const struct group *, groups_only_broadcast,
      (const struct groups *g, uint16_t i, uint16_t pkey), (g, i, pkey))
-WRAP(READ_GROUP, const struct link *, groups_link,
+WRAP(READ_GROUP, const struct group *, groups_broadcasts,
      (const struct groups *g, uint16_t i, uint16_t pkey), (g, i, pkey))
 WRAP(READ_MEMBER, const struct member *, groups_member,
      (const struct groups *g, const struct group *group, const struct endport *port),

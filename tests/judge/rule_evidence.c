@@ -90,7 +90,7 @@ static void print_words(unsigned set)
 {
     static const char *const names[] = {
         [FACT_NONE] = "ON_ONE_FRAME",
-#define FACT(name, function, words) [FACT_##name] = "ON_" #name,
+#define FACT(name, function, tables, words) [FACT_##name] = "ON_" #name,
 #include "rules/fact_kinds.def"
 #undef FACT
         [FACT_KINDS] = "ON_EXCHANGE",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ipoib-check --baseline: violations that are in an earlier report do not count.
 
-Two violations are the same if rule, subject and the observed number (else the actual text) are the same. built-encap has one
-violation of a MUST: the Reserved field of frame 8 is 0x1234. built-arp has another: flags 0x3f in a
-link-layer address."""
+Two violations are the same if rule, subject and cause are the same, with the observed number, or the
+actual text if the cause does not say all of it. built-encap has one violation of a MUST: the Reserved
+field of frame 8 is 0x1234. built-arp has another: flags 0x3f in a link-layer address."""
 import json
 import xml.etree.ElementTree as ElementTree
 
@@ -143,6 +143,54 @@ def test_a_cause_needs_a_number(value, baseline, tmp_path):
     capture = store(tmp_path, "a.pcap", reserved(1))
     made = changed(baseline, lambda case: case.update(value=value))(capture)
     expect(UNJUDGED, "--baseline", made, capture, err="malformed")
+
+
+# Their texts say more than the cause.
+VARYING = {"full-member-not-subscribed", "other-form", "reply-over-connection"}
+
+
+def failures(capture):
+    """The report of a capture without known deviations, and its cases that have no number."""
+    document = json.loads(run("--deviations", "none", "--format", "json", capture).stdout)
+    failed = [r for r in document["results"] if r["outcome"] == "fail"]
+    cases = [c for r in failed for c in r["cases"] if "value" not in c]
+    assert {c["cause"] for c in cases} > VARYING
+    return document, cases
+
+
+def rules_without_number(document):
+    failed = [r for r in document["results"] if r["outcome"] == "fail"]
+    return {r["id"] for r in failed if any("value" not in c for c in r["cases"])}
+
+
+def known_again(document, baseline):
+    content = baseline(content=json.dumps(document).encode())
+    done = run("--deviations", "none", "--format", "json", "--baseline", content, CONNECTED)
+    return {r["id"] for r in json.loads(done.stdout)["results"] if r["outcome"] == "fail"}
+
+
+def test_the_cause_decides_whatever_its_text_is(baseline):
+    document, cases = failures(CONNECTED)
+    for case in cases:
+        if case["cause"] not in VARYING:
+            case["actual"] = "reworded"
+    assert known_again(document, baseline) == set()
+
+
+def test_another_cause_or_a_text_that_says_more_is_new(baseline):
+    document, cases = failures(CONNECTED)
+    for case in cases:
+        case["actual"] = "reworded"
+        if case["cause"] not in VARYING:
+            case["cause"] = "another"
+    assert known_again(document, baseline) == rules_without_number(document)
+
+
+def test_a_report_of_an_earlier_version_has_texts(baseline):
+    document, cases = failures(CONNECTED)
+    for case in cases:
+        del case["cause"]
+    assert known_again(document, baseline) == set()
 
 
 def test_another_subject_with_the_same_value_is_new(baseline):

@@ -7,6 +7,7 @@ the joins on (late); and as an ERF card, an IPoIB interface (LINKTYPE_IPOIB, 242
 network would have captured it. Its own frame must have the failure. python3 tests/judge/test_variants.py
 prints the table with the results."""
 import collections
+import functools
 import json
 import os
 import re
@@ -52,6 +53,20 @@ def frames_of(result):
     return set(result["frames"] + own + [int(n.group(1)) for n in named if n])
 
 
+@functools.lru_cache(None)
+def causes(rule):
+    """Those that ipoib-check --list names."""
+    done = run_check("--list", "--only", rule, "--format", "json")
+    return {r["id"]: r["causes"] for r in json.loads(done.stdout)["rules"]}[rule]
+
+
+def assert_causes(rule, result):
+    """Each violation has one of its rule's causes, and that of a number its value."""
+    for case in result["cases"] if result["outcome"] == "fail" else []:
+        assert case["cause"] in causes(rule), (rule, case)
+        assert case["cause"].endswith("-differs") == ("value" in case), (rule, case)
+
+
 def check_rule(rule, paths):
     """Path to {outcome: frames} of the rule."""
     found = {path: {} for path in paths}
@@ -60,6 +75,7 @@ def check_rule(rule, paths):
         done = run_check("--deviations", "none", "--only", rule, "--format", "json", *some)
         for result in json.loads(done.stdout)["results"]:
             found[result["capture"]][result["outcome"]] = frames_of(result)
+            assert_causes(rule, result)
     return found
 
 
@@ -145,6 +161,12 @@ def test_every_rule_has_variants():
 def test_variant_names_are_unique():
     names = collections.Counter(v.name() for v in variants.VARIANTS)
     assert [n for n, times in names.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("rule", BY_RULE)
+def test_causes_are_words_of_which_none_is_there_twice(rule):
+    assert causes(rule) and len(set(causes(rule))) == len(causes(rule))
+    assert [c for c in causes(rule) if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", c)] == []
 
 
 def test_every_missed_variant_has_a_reason():

@@ -74,7 +74,7 @@ static int end_of(struct fact fact, unsigned dropped, bool passes)
 static void a_fact_that_is_cited_is_accepted(void **state)
 {
     (void)state;
-    assert_int_equal(end_of(fact_pkeys(NULL, PKEY_NOT_KNOWN), 0, false), 0);
+    assert_int_equal(end_of((struct fact){FACT_PKEYS, .pkey_known = PKEY_NOT_KNOWN}, 0, false), 0);
 }
 
 static void a_forgotten_fact_ends_the_program(void **state)
@@ -87,13 +87,13 @@ static void another_rule_that_passes_does_not_end_the_check(void **state)
 {
     (void)state;
     assert_int_equal(end_of((struct fact){0}, 0, true), SIGABRT);
-    assert_int_equal(end_of(fact_pkeys(NULL, PKEY_NOT_KNOWN), 0, true), 0);
+    assert_int_equal(end_of((struct fact){FACT_PKEYS, .pkey_known = PKEY_NOT_KNOWN}, 0, true), 0);
 }
 
 static void another_fact_does_not_replace_a_forgotten_one(void **state)
 {
     (void)state;
-    assert_int_equal(end_of(fact_gids(WHOSE_OTHERS), 0, false), SIGABRT);
+    assert_int_equal(end_of((struct fact){FACT_GIDS, .whose = WHOSE_OTHERS}, 0, false), SIGABRT);
 }
 
 static void a_fact_that_is_dropped_explicitly_is_accepted(void **state)
@@ -148,8 +148,8 @@ static void a_result_without_facts_is_a_failure(void **state)
 
 static void one_uncertain_fact_makes_the_result_inconclusive(void **state)
 {
-    const struct fact facts[] = {fact_interface(true),
-                                 fact_ud_qpns(NULL, NULL, 0, ANNOUNCED_UNKNOWN)};
+    const struct fact facts[] = {{FACT_INTERFACE, .known = true},
+                                 {FACT_UD_QPNS, .announced = ANNOUNCED_UNKNOWN}};
     (void)state;
     report(facts, 1);
     assert_int_equal(outcomes[OUTCOME_FAIL], 1);
@@ -163,7 +163,7 @@ static void one_uncertain_fact_makes_the_result_inconclusive(void **state)
 /* From its first refusal on, a table proves nothing: a refused entry may outdate the fact. */
 static void a_full_table_makes_the_facts_that_depend_on_it_uncertain(void **state)
 {
-    const struct fact fact = fact_interface(true); /* a queue pair is an interface's */
+    const struct fact fact = {FACT_INTERFACE, .known = true}; /* a queue pair is an interface's */
     const uint32_t depends = UNDONE_SET(ENDPORTS) | UNDONE_SET(QPS) | UNDONE_SET(INTERFACES) |
                              UNDONE_SET(APART) | UNDONE_SET(MERGES) | UNDONE_SET(TRANSACTIONS);
     (void)state;
@@ -172,7 +172,7 @@ static void a_full_table_makes_the_facts_that_depend_on_it_uncertain(void **stat
         report_with(&fact, 1, (enum undone_table)table);
         assert_int_equal(outcomes[OUTCOME_INCONCLUSIVE], uncertain);
         assert_int_equal(outcomes[OUTCOME_FAIL], !uncertain);
-        assert_int_equal(strstr(reason, undone_words((enum undone_table)table)) != NULL, uncertain);
+        assert_int_equal(strstr(reason, undone_texts[table].words) != NULL, uncertain);
     }
 }
 

@@ -47,7 +47,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     struct fixture *f = *state;
-    evidence_free(f->evidence);
+    g_free(f->evidence);
     interfaces_free(f->interfaces);
     return 0;
 }

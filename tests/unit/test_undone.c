@@ -26,7 +26,7 @@ static void assert_refuses(enum undone_table table, unsigned room, void (*enter)
     for (unsigned t = 0; t < UNDONE_TABLES; t++)
         assert_int_equal(undone.tables[t].refused, t == table ? ENTRIES - room : 0);
     assert_int_equal(undone.tables[table].frame, FIRST + room);
-    assert_non_null(strstr(undone_why(&undone, UINT32_MAX), undone_words(table)));
+    assert_non_null(strstr(undone_why(&undone, UINT32_MAX), undone_texts[table].words));
     memset(&undone, 0, sizeof undone);
 }
 

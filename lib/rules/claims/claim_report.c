@@ -45,14 +45,20 @@ static bool lacks_gsi(const struct check_context *s, const struct claim *f)
            !subnet_sa_sequence(s->f->subnet, port->interface);
 }
 
-void claim_report_undecided(const struct check_context *s, struct claim *f, const char *ending)
+static struct reporter reporter_of(const struct check_context *s, const struct claim *f)
 {
-    char awaited[PORT_TEXT + 64], why[PORT_TEXT + 192];
     struct reporter r = *s->r;
     r.sender = &f->sender;
     r.frame = f->frame;
     r.value = f->has_number ? &f->value : NULL;
     r.name = f->name;
+    return r;
+}
+
+void claim_report_undecided(const struct check_context *s, struct claim *f, const char *ending)
+{
+    char awaited[PORT_TEXT + 64], why[PORT_TEXT + 192];
+    struct reporter r = reporter_of(s, f);
     r.interface = f->port->interface;
     put_awaited(s, f, awaited, sizeof awaited);
     snprintf(why, sizeof why, "waits for %s: %s", awaited, ending);
@@ -66,11 +72,7 @@ void claim_report_undecided(const struct check_context *s, struct claim *f, cons
 void claim_report_proved(const struct check_context *s, const struct claim *f)
 {
     char expected[sizeof f->expected + 24];
-    struct reporter r = *s->r;
-    r.sender = &f->sender;
-    r.frame = f->frame;
-    r.value = f->has_number ? &f->value : NULL;
-    r.name = f->name;
+    const struct reporter r = reporter_of(s, f);
     snprintf(expected, sizeof expected, "%s in frame %u", f->expected, f->frame);
     if (is_new(&r, f->rule, &f->about, f->value))
         report_fail_about(&r, f->rule, &f->about, NULL, 0, expected, f->actual);

@@ -120,7 +120,7 @@ static struct claim claim_of(const struct check_context *s, const struct result 
                           .group_of_member = when->group,
                           .rule = r->rule,
                           .about = r->about,
-                          .value = r->value,
+                          .value = result_value(r),
                           .has_number = s->r->value != NULL,
                           .name = s->r->name,
                           .frame = p->at.frame,

@@ -45,8 +45,8 @@ static bool may_exist(const struct group *g, const struct suspicion *one)
 
 static bool link_may_exist(const struct check_context *s, const struct suspicion *one)
 {
-    const struct link *l = groups_link(s->f->groups, one->interface, one->pkey);
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+    for (const struct group *b = groups_broadcasts(s->f->groups, one->interface, one->pkey); b;
+         b = b->next)
         if (may_exist(b, one))
             return true;
     return false;

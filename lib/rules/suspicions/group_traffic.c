@@ -161,17 +161,10 @@ static bool is_misplaced(const struct check_context *s, const struct seen *v)
 static void raise_suspicion(const struct check_context *s, const struct group *g,
                             const struct seen *v, enum traffic_value which)
 {
-    struct suspicion new = {.rule = rule_of(which),
-                            .which = which,
-                            .interface = g->interface,
-                            .expected = v->value,
-                            .found = packet_value(&s->p->ib, which),
-                            .has_number = true,
-                            .frame = s->p->at.frame,
-                            .other_frame = v->frame,
-                            .is_confirmed = v->of_record,
-                            .of_record = v->of_record,
-                            .sender = sender_of(s->f, s->p)};
+    struct suspicion new = suspicion_of(s, rule_of(which), which, packet_value(&s->p->ib, which));
+    new.expected = v->value;
+    new.other_frame = v->frame;
+    new.is_confirmed = new.of_record = v->of_record;
     memcpy(new.about, g->mgid, GID_SIZE);
     memcpy(new.sgid, sender_gid(s), GID_SIZE);
     suspicions_raise(s, &new);
@@ -226,8 +219,7 @@ void suspect_group_traffic(const struct check_context *s, const struct group *g)
 /* The only broadcast group of the datagram's partition, if its record was not captured; or NULL. */
 static const struct group *link_without_record(const struct check_context *s)
 {
-    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
-    const struct group *b = l ? l->broadcast : NULL;
+    const struct group *b = broadcasts_of(s, s->p->ib.pkey);
     return b && !b->next && b->state == GROUP_UNCONFIRMED ? b : NULL;
 }
 

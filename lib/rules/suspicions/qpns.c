@@ -23,19 +23,6 @@ static void of_port(const struct endport *port, uint16_t pkey, struct suspicion 
     memcpy(new->about, port->gid, GID_SIZE);
 }
 
-static struct suspicion suspicion_of(const struct check_context *s, enum rule_number rule,
-                                     uint32_t found)
-{
-    return (struct suspicion){.rule = rule,
-                              .which = SUSPECTED_QPN,
-                              .interface = s->p->at.interface,
-                              .found = found,
-                              .has_number = true,
-                              .frame = s->p->at.frame,
-                              .is_confirmed = true,
-                              .sender = sender_of(s->f, s->p)};
-}
-
 static void raise_suspicion(const struct check_context *s, struct suspicion *new)
 {
     if (s->p->ib.sgid)
@@ -49,7 +36,7 @@ void suspect_qpn(const struct check_context *s, const struct result *r)
     const struct fact *f = &r->facts[0];
     if (!s->suspicions || packet_is_corrupt(s->p))
         return;
-    struct suspicion new = suspicion_of(s, r->rule, (uint32_t)r->value);
+    struct suspicion new = suspicion_of(s, r->rule, SUSPECTED_QPN, (uint32_t)r->value);
     if (f->kind == FACT_NEIGHBOUR)
         of_neighbour(s, f->neighbour, &new);
     else
@@ -68,7 +55,7 @@ bool suspect_target(const struct check_context *s, const uint8_t *lladdr)
     if (!s->suspicions || packet_is_corrupt(s->p) || !port || port_has_qpn(s, port, pkey, qpn) ||
         endport_announced(port, pkey, qpn) != ANNOUNCED_ANOTHER)
         return false;
-    struct suspicion new = suspicion_of(s, R_RFC4391_9_2_ARP_AS_RFC826, qpn);
+    struct suspicion new = suspicion_of(s, R_RFC4391_9_2_ARP_AS_RFC826, SUSPECTED_QPN, qpn);
     of_port(port, pkey, &new);
     raise_suspicion(s, &new);
     return true;

@@ -35,18 +35,11 @@ void suspect_result(const struct check_context *s, const struct result *r, uint3
     if (!s->suspicions || packet_is_corrupt(s->p) || !suspicion_unless(fact->kind) ||
         other <= suspicions_traffic(s->suspicions)->since)
         return;
-    struct suspicion new = {.rule = r->rule,
-                            .which = SUSPECTED_RESULT,
-                            .fact = fact->kind,
-                            .interface = s->p->at.interface,
-                            .pkey = s->p->ib.pkey,
-                            .found = r->value,
-                            .has_number = r->describe && !r->is_code,
-                            .name = r->name,
-                            .frame = s->p->at.frame,
-                            .other_frame = other,
-                            .is_confirmed = true,
-                            .sender = sender_of(s->f, s->p)};
+    struct suspicion new = suspicion_of(s, r->rule, SUSPECTED_RESULT, result_value(r));
+    new.fact = fact->kind;
+    new.has_number = r->describe && !r->is_code;
+    new.name = r->name;
+    new.other_frame = other;
     keep_entity(&new, &r->about);
     keep_texts(s, r, &new);
     memcpy(new.sgid, fact->port ? fact->port->gid : new.sender.gid, GID_SIZE);

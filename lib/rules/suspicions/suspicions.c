@@ -35,6 +35,17 @@ static const struct {
                        NULL},
 };
 
+bool group_record_value(const struct group *g, enum traffic_value which, uint32_t *value)
+{
+    const uint32_t values[TRAFFIC_VALUES] = {[TRAFFIC_MLID] = g->mlid,
+                                             [TRAFFIC_QKEY] = g->qkey,
+                                             [TRAFFIC_SL] = g->sl,
+                                             [TRAFFIC_HOP_LIMIT] = g->hop_limit,
+                                             [TRAFFIC_TCLASS] = g->tclass};
+    *value = values[which];
+    return g->state == GROUP_PRESENT && (which != TRAFFIC_MLID || g->mlid);
+}
+
 struct suspicions *suspicions_new(void)
 {
     return g_new0(struct suspicions, 1);
@@ -108,6 +119,20 @@ static void report_one(const struct check_context *s, const struct suspicion *on
                                        .value = one->has_number ? &one->found : NULL,
                                        .name = is_result ? one->name : words[one->which].name,
                                        .stands = stands});
+}
+
+struct suspicion suspicion_of(const struct check_context *s, enum rule_number rule, unsigned which,
+                              uint64_t found)
+{
+    return (struct suspicion){.rule = rule,
+                              .which = which,
+                              .interface = s->p->at.interface,
+                              .pkey = s->p->ib.pkey,
+                              .found = found,
+                              .has_number = true,
+                              .frame = s->p->at.frame,
+                              .is_confirmed = true,
+                              .sender = sender_of(s->f, s->p)};
 }
 
 void suspicions_raise(const struct check_context *s, const struct suspicion *new)

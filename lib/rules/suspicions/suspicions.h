@@ -9,7 +9,19 @@
 #define IPOIB_RULES_SUSPICIONS_H
 
 #include "rules/result.h"
-#include "rules/suspicions/group_values.h"
+
+/* The values of a group's datagrams that are compared. */
+enum traffic_value {
+    TRAFFIC_MLID,
+    TRAFFIC_QKEY,
+    TRAFFIC_SL,
+    TRAFFIC_HOP_LIMIT,
+    TRAFFIC_TCLASS,
+    TRAFFIC_VALUES
+};
+
+/* The value in the SA's record of the group; false: the record was not captured. */
+bool group_record_value(const struct group *g, enum traffic_value which, uint32_t *value);
 
 /*
  * What is suspicious: a value of a group's datagrams (enum traffic_value), a QPN, or a result that
@@ -59,6 +71,10 @@ struct group_traffic {
     uint32_t since;     /* frame in which the subnet manager last started or took over; 0: none */
 };
 struct group_traffic *suspicions_traffic(struct suspicions *all);
+
+/* A suspicion of the current packet, which has this value. */
+struct suspicion suspicion_of(const struct check_context *s, enum rule_number rule, unsigned which,
+                              uint64_t found);
 
 /*
  * Reports the suspicion of the current packet, unless it was reported before. If too many wait, it
