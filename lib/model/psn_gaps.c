@@ -37,7 +37,7 @@ struct recent_window {
 struct psn_gaps {
     GHashTable *windows;                 /* a set of struct psn_window */
     GHashTable *senders;                 /* a set of struct sender_entry */
-    struct recent_window recent[RECENT]; /* by the last bits of LID and QPN: no hash is computed */
+    struct recent_window recent[RECENT]; /* direct-mapped */
     const struct endports *endports;
 };
 
@@ -143,7 +143,7 @@ static struct psn_window *window_of(struct psn_gaps *all, const struct port_numb
 static struct psn_window *recent_of(struct psn_gaps *all, const struct port_number *sender,
                                     bool add)
 {
-    struct recent_window *recent = &all->recent[(sender->port.id * 31 + sender->number) % RECENT];
+    struct recent_window *recent = &all->recent[port_number_place(sender) % RECENT];
     if (!recent->window || !port_number_equal(&recent->sender, sender)) {
         const struct port base = endports_base(all->endports, sender->port);
         const struct port_number key = port_number(&base, sender->number);
@@ -159,8 +159,8 @@ static void receiver(const struct psn_gaps *all, struct psn_window *s, uint16_t 
 {
     const struct port before = port_lid(port_interface(s->id.port), s->to),
                       now = port_lid(port_interface(s->id.port), lid);
-    s->to_several |= s->to && !port_same(endports_base(all->endports, before),
-                                         endports_base(all->endports, now));
+    s->to_several = s->to && !port_same(endports_base(all->endports, before),
+                                        endports_base(all->endports, now));
     s->to = lid;
 }
 
@@ -179,7 +179,7 @@ void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender,
         return;
     s->sender->last_frame = p->frame;
     s->is_sa |= p->by_sa;
-    if (p->dlid != s->to && p->dlid < LID_MULTICAST_FIRST)
+    if (!s->to_several && p->dlid != s->to && p->dlid < LID_MULTICAST_FIRST)
         receiver(all, s, p->dlid);
     if (by > PSN_BITS / 2)
         step_back(s, PSN_BITS + 1 - by, p->psn);
