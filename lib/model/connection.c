@@ -155,6 +155,7 @@ void connections_merge(struct connections *c, uint16_t from, uint16_t to)
 {
     GPtrArray *moved = g_ptr_array_new();
     g_ptr_array_add(moved, &from);
+    memset(c->recent, 0, sizeof c->recent);
     g_hash_table_foreach_steal(c->flows, take_flow, moved);
     for (unsigned i = 0; i < c->all.count; i++) {
         struct connection *conn = slab_at(&c->all, i);
