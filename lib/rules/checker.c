@@ -143,19 +143,20 @@ static void report_doubtful(struct checker *c, const struct finding *f)
         c->report(c->user, c->frame, &unknown);
 }
 
-/*
- * A failure that nothing has proved, or a suspicion. A known deviation would not count, so it is
- * not reported.
- */
+/* A failure that nothing has proved, or a suspicion. A known deviation would not count. */
+static bool possible_counts(void *user, const struct finding *f)
+{
+    struct checker *c = user;
+    struct failure_texts texts;
+    enum rule_level level = rules[f->rule].level;
+    if ((level != RULE_MUST && level != RULE_SHOULD) || (!f->frame && checked_packet_is_corrupt(c)))
+        return false;
+    const struct failure failure = failure_of(c, f, &texts);
+    return !deviations_reason(c->known, &failure);
+}
+
 static void report_possible(struct checker *c, const struct finding *f)
 {
-    struct failure_texts texts;
-    const struct failure failure = failure_of(c, f, &texts);
-    enum rule_level level = rules[f->rule].level;
-    bool counts = (level == RULE_MUST || level == RULE_SHOULD) &&
-                  (f->frame || !checked_packet_is_corrupt(c));
-    if (!counts || deviations_reason(c->known, &failure))
-        return;
     struct sender sender;
     struct finding possible = *f;
     if (!possible.sender) {
@@ -216,6 +217,8 @@ static void report_by_flow(struct checker *c, const struct finding *f, uint32_t 
         "set-up of the connection was not captured";
     suspected.other_frame = frame;
     suspected.by_flow = true;
+    if (!possible_counts(c, &suspected))
+        return;
     report_possible(c, &suspected);
     suspected.stands = true;
     suspected.frame = c->frame;
@@ -247,6 +250,7 @@ static struct reporter reporter(struct checker *c, const uint8_t *base, uint16_t
     return (struct reporter){.report = c->muted ? ignore_finding : pass_finding,
                              .passes = c->muted ? NULL : c->passes,
                              .corrupt = checked_packet_is_corrupt,
+                             .counts = c->muted ? NULL : possible_counts,
                              .user = c,
                              .base = base,
                              .reported = c->muted ? NULL : c->reported,

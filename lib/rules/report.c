@@ -392,6 +392,11 @@ void report_fail_about(const struct reporter *r, enum rule_number rule, const st
     report_finding(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
 }
 
+bool report_counts(const struct reporter *r, const struct finding *f)
+{
+    return !r->counts || r->counts(r->user, f);
+}
+
 void report_unproved(const struct reporter *r, enum rule_number rule, const struct entity *s,
                      const char *expected, const char *actual, const char *why)
 {
@@ -400,22 +405,27 @@ void report_unproved(const struct reporter *r, enum rule_number rule, const stru
                         .outcome = OUTCOME_UNPROVED,
                         .expected = expected,
                         .actual = actual,
-                        .entity = entity_text(s, entity, sizeof entity),
                         .reason = why,
                         .sender = r->sender,
                         .frame = r->frame,
                         .value = r->value,
                         .name = r->name};
+    if (!report_counts(r, &f))
+        return;
+    f.entity = entity_text(s, entity, sizeof entity);
     r->report(r->user, &f);
 }
 
-void report_suspected(const struct reporter *r, const struct entity *s, const struct finding *f)
+bool report_suspected(const struct reporter *r, const struct entity *s, const struct finding *f)
 {
     char entity[96];
     struct finding suspected = *f;
+    if (!report_counts(r, f))
+        return false;
     suspected.outcome = OUTCOME_SUSPECTED;
     suspected.entity = entity_text(s, entity, sizeof entity);
     r->report(r->user, &suspected);
+    return true;
 }
 
 void report_fail_value(const struct reporter *r, enum rule_number rule, const struct entity *s,

@@ -174,7 +174,7 @@ static void raise_suspicion(const struct check_context *s, const struct group *g
                             .sender = sender_of(s->f, s->p)};
     memcpy(new.about, g->mgid, GID_SIZE);
     memcpy(new.sgid, sender_gid(s), GID_SIZE);
-    suspicions_raise(s, &new);
+    suspicions_raise(s, &new, NULL);
 }
 
 /* A sender that changes its own value proves nothing: the SA may have told it so. */
