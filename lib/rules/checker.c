@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/checker.h"
 
-#include <inttypes.h>
-
 #include "rules/claims/claim.h"
 #include "rules/suspicions/group_traffic.h"
 #include "rules/check_context.h"
@@ -106,19 +104,28 @@ struct failure_texts {
     char id[SERVICE_ID_TEXT_SIZE], cause[CAUSE_TEXT], value[24];
 };
 
+static const char *decimal_text(char text[24], uint64_t value)
+{
+    char *p = text + 23;
+    *p = '\0';
+    do
+        *--p = (char)('0' + value % 10);
+    while (value /= 10);
+    return p;
+}
+
 /* What the lists of known deviations may name of the failure. */
 static struct failure failure_of(const struct checker *c, const struct finding *f,
                                  struct failure_texts *texts)
 {
     bool has_number = finding_cause(f, texts->cause)[0] != '\0';
-    g_snprintf(texts->value, sizeof texts->value, "%" PRIu64, has_number ? *f->value : 0);
     struct dhcp_names names = c->dhcp_message
                                   ? dhcp_client_names(c->packet ? c->packet->ib.sgid : NULL,
                                                       c->dhcp_message)
                                   : (struct dhcp_names){"", ""};
     return (struct failure){.rule = f->rule,
                             .cause = texts->cause,
-                            .value = has_number ? texts->value : "",
+                            .value = has_number ? decimal_text(texts->value, *f->value) : "",
                             .expected = f->expected,
                             .actual = f->actual,
                             .message = c->message,

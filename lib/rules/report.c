@@ -216,17 +216,37 @@ static const char *entity_text(const struct entity *s, char *buf, size_t size)
 
 /* ---- reporting */
 
+static char cause_letter(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c == ' ' || c == '_' ? '-' : c;
+}
+
 const char *finding_cause(const struct finding *f, char text[CAUSE_TEXT])
 {
+    static const char differs[] = "-differs";
+    const char *name = f->name ? f->name : "value";
+    size_t n = 0;
     text[0] = '\0';
     if (!f->value || *f->value > FINDING_NUMBER_MAX)
         return text;
-    snprintf(text, CAUSE_TEXT, "%s-differs", f->name ? f->name : "value");
-    for (char *p = text; *p; p++)
-        if (*p == ' ' || *p == '_')
-            *p = '-';
-        else
-            *p = g_ascii_tolower(*p);
+    for (; name[n] && n < CAUSE_TEXT - sizeof differs; n++)
+        text[n] = cause_letter(name[n]);
+    memcpy(text + n, differs, sizeof differs);
+    return text;
+}
+
+const char *hex_text(char text[HEX_TEXT], uint64_t value, unsigned digits)
+{
+    char *p = text;
+    while (digits < 16 && value >> 4 * digits)
+        digits++;
+    *p++ = '0';
+    *p++ = 'x';
+    while (digits--)
+        *p++ = "0123456789abcdef"[value >> 4 * digits & 0xf];
+    *p = '\0';
     return text;
 }
 
@@ -290,6 +310,14 @@ __attribute__((noinline)) static void report_uncounted_pass(const struct reporte
     r->report(r->user, &f);
 }
 
+void report_pass(const struct reporter *r, enum rule_number rule)
+{
+    if (r->passes)
+        r->passes[rule]++;
+    else
+        report_uncounted_pass(r, rule);
+}
+
 void report_inconclusive(const struct reporter *r, enum rule_number rule, const uint8_t *p,
                          const char *why)
 {
@@ -303,14 +331,6 @@ void report_fail(const struct reporter *r, enum rule_number rule, const uint8_t 
 }
 
 static uint64_t big_endian(const uint8_t *p, uint32_t n)
-void report_pass(const struct reporter *r, enum rule_number rule)
-{
-    if (r->passes)
-        r->passes[rule]++;
-    else
-        report_uncounted_pass(r, rule);
-}
-
 {
     uint64_t v = 0;
     while (n--)
@@ -328,11 +348,10 @@ struct reporter reporter_of_number(const struct reporter *r, const uint64_t *see
 static void fail_values(const struct reporter *r, enum rule_number rule, const struct entity *s,
                         const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen)
 {
-    char expected[24], actual[24];
-    snprintf(expected, sizeof expected, "0x%0*" PRIx64, (int)(2 * n), wanted);
-    snprintf(actual, sizeof actual, "0x%0*" PRIx64, (int)(2 * n), seen);
+    char expected[HEX_TEXT], actual[HEX_TEXT];
     const struct reporter of = reporter_of_number(r, &seen);
-    report_finding(&of, rule, OUTCOME_FAIL, s, p, n, expected, actual);
+    report_finding(&of, rule, OUTCOME_FAIL, s, p, n, hex_text(expected, wanted, 2 * n),
+                   hex_text(actual, seen, 2 * n));
 }
 
 void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,

@@ -29,6 +29,9 @@ void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t
 void expect_number(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
                    uint64_t value);
 void expect_ipv4(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t value);
+/* "0x1234". snprintf() would take most of the time of a known deviation. */
+enum { HEX_TEXT = 20 };
+const char *hex_text(char text[HEX_TEXT], uint64_t value, unsigned digits);
 /* The reporter of a finding about this observed number. */
 struct reporter reporter_of_number(const struct reporter *r, const uint64_t *seen);
 /* PASS if the condition holds, else FAIL with these texts. */
