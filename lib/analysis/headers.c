@@ -297,7 +297,7 @@ static const struct ip_form ipv4_form = {IPV4_SIZE,        IPV4_TOTAL_LENGTH, IP
 static const struct ip_form ipv6_form = {IPV6_SIZE,        IPV6_PAYLOAD_LENGTH, IPV6_SOURCE,
                                          IPV6_DESTINATION, IPV6_ADDRESS_SIZE,   IPV6_SIZE};
 
-static bool is_to_many(const struct ip_form *form, const uint8_t *address)
+static inline bool is_to_many(const struct ip_form *form, const uint8_t *address)
 {
     return form->address_size == IPV4_ADDRESS_SIZE
                ? address[0] >> 4 == 0xe || be32(address) == UINT32_MAX
@@ -336,8 +336,8 @@ static bool is_advertisement(const struct datagram *d)
 
 /* 255.255.255.255 to one port, and to another group, is a violation (rfc4391.4.broadcast-mapping).
  */
-static void watch_destination(const struct watch *w, const struct ip_form *form,
-                              const uint8_t *address)
+static inline void watch_destination(const struct watch *w, const struct ip_form *form,
+                                     const uint8_t *address)
 {
     const struct ib_packet *ib = &w->p->ib;
     bool to_many = is_to_many(form, address), to_group = ib->dlid >= LID_MULTICAST_FIRST;
@@ -351,16 +351,10 @@ static void watch_destination(const struct watch *w, const struct ip_form *form,
         wrong_address(w, IP_TO_GROUP, address, form->address_size);
 }
 
-/* The frame may have been truncated without a record of it: then it is shorter than its LRH says.
- */
-void watch_ip_header(const struct watch *w)
+__attribute__((always_inline)) static inline void watch_form(const struct watch *w,
+                                                             const struct ip_form *form)
 {
-    const struct datagram *d = &w->p->datagram;
-    const struct ip_form *form = d->encap.type == TYPE_IPV4 ? &ipv4_form : &ipv6_form;
-    struct view v = d->body;
-    if (!w->p->ib.has_lrh || w->p->ib.position != IB_ONLY ||
-        w->p->bytes.len + ICRC_SIZE < w->p->ib.length)
-        return;
+    struct view v = w->p->datagram.body;
     if (v.len < form->size)
         wrong_length_of_ip(w, IP_CUT, form->size);
     if (v.cap < form->size)
@@ -371,4 +365,17 @@ void watch_ip_header(const struct watch *w)
     if (is_to_many(form, v.p + form->source))
         wrong_address(w, IP_SOURCE, v.p + form->source, form->address_size);
     watch_destination(w, form, v.p + form->destination);
+}
+
+/* The frame may have been truncated without a record of it: then it is shorter than its LRH says.
+ */
+void watch_ip_header(const struct watch *w)
+{
+    if (!w->p->ib.has_lrh || w->p->ib.position != IB_ONLY ||
+        w->p->bytes.len + ICRC_SIZE < w->p->ib.length)
+        return;
+    if (w->p->datagram.encap.type == TYPE_IPV4)
+        watch_form(w, &ipv4_form);
+    else
+        watch_form(w, &ipv6_form);
 }

@@ -91,7 +91,7 @@ static void leave(struct ping_pair *p, unsigned i, int64_t ms)
 
 static bool has_reply(const struct ping_pair *p, uint64_t number)
 {
-    for (unsigned i = 0; i < KEPT; i++)
+    for (unsigned i = 0; i < KEPT && p->early[i]; i++)
         if (p->early[i] == number)
             return true;
     return false;
@@ -100,7 +100,7 @@ static bool has_reply(const struct ping_pair *p, uint64_t number)
 /* A host of the link has forwarded it: a gateway, or a load balancer. */
 static bool is_asked(const struct ping_pair *p, uint64_t number)
 {
-    for (unsigned i = 0; i < KEPT; i++)
+    for (unsigned i = 0; i < KEPT && p->kept[i].frame; i++)
         if (p->kept[i].number == number)
             return true;
     return false;
@@ -135,7 +135,7 @@ void lossy_ping_answered(const struct watch *w, const struct ip *from, const str
     struct ping_pair *p = &w->lossy->pings[hash >> 32 & (PAIRS - 1)];
     if (p->hash != hash)
         return;
-    for (unsigned i = 0; i < KEPT; i++)
+    for (unsigned i = 0; i < KEPT && p->kept[i].frame; i++)
         if (p->kept[i].number == number) {
             p->kept[i].number = 0;
             return;

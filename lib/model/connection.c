@@ -143,6 +143,7 @@ static void move_flow(struct connections *c, struct flow *f, uint16_t to)
 
 void connections_merge(struct connections *c, uint16_t from, uint16_t to)
 {
+    memset(c->recent, 0, sizeof c->recent);
     GPtrArray *moved = hash_take(c->flows, is_on, from);
     for (unsigned i = 0; i < c->all.count; i++) {
         struct connection *conn = slab_at(&c->all, i);

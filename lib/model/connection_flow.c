@@ -38,11 +38,21 @@ static bool is_outdated(const struct connections *c, const struct flow *f)
     return own && own->connection != f->connection;
 }
 
+static struct flow **recent_of(struct connections *c, const struct port_number *key)
+{
+    return &c->recent[port_number_place(key) % RECENT_FLOWS];
+}
+
 struct flow *connections_flow(struct connections *c, const struct port *dst, uint32_t qpn,
                               bool create)
 {
     struct port_number key = port_number(dst, qpn);
-    struct flow *f = g_hash_table_lookup(c->flows, &key);
+    struct flow **recent = recent_of(c, &key);
+    struct flow *f = *recent && port_number_equal(*recent, &key)
+                         ? *recent
+                         : g_hash_table_lookup(c->flows, &key);
+    if (f)
+        *recent = f;
     if (f && is_outdated(c, f))
         flow_release(f);
     if (f || !create)
@@ -73,6 +83,7 @@ void flow_bind(struct connections *c, struct connection_side *side, const struct
     sequence_begins(&f->sequence, cm->psn);
     f->early_frame = early;
     g_hash_table_replace(c->flows, f, f);
+    *recent_of(c, &f->id) = f; /* the one before may be gone */
 }
 
 void flow_bind_lid(struct connections *c, uint16_t lid, const struct connection_side *side)

@@ -11,6 +11,8 @@
 
 /* REPs without a known REQ that are kept: the REQ may be captured after its response. */
 enum { EARLY_REPS = 4 };
+/* Direct-mapped cache of recent flows; it saves most hash table lookups. */
+enum { RECENT_FLOWS = 256 };
 
 struct connections {
     struct {
@@ -25,6 +27,7 @@ struct connections {
     unsigned limit;
     struct undone *undone;
     struct stream_store streams;
+    struct flow *recent[RECENT_FLOWS];
 };
 
 /*

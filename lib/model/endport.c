@@ -12,8 +12,9 @@ enum { LMC_MAX = 7 }; /* LMC has 3 bits (IBA 14.2.5.6) */
 enum { RECENT = 256 };
 
 struct recent_lid {
-    const struct endport *endport; /* NULL: none */
+    const struct endport *endport; /* NULL: none has the LID */
     uint16_t interface, lid;
+    bool is_known; /* false: unused */
 };
 
 struct endports {
@@ -99,12 +100,10 @@ const struct endport *endports_by_gid(const struct endports *e, uint16_t interfa
 static const struct endport *seen_at_lid(const struct endports *e, uint16_t interface, uint16_t lid)
 {
     struct recent_lid *recent = &((struct endports *)e)->recent_lid[lid % RECENT];
-    if (recent->endport && recent->lid == lid && recent->interface == interface)
-        return recent->endport;
-    const struct endport *found = g_hash_table_lookup(e->by_lid, lid_key(interface, lid));
-    if (found)
-        *recent = (struct recent_lid){found, interface, lid};
-    return found;
+    if (!recent->is_known || recent->lid != lid || recent->interface != interface)
+        *recent = (struct recent_lid){g_hash_table_lookup(e->by_lid, lid_key(interface, lid)),
+                                      interface, lid, true};
+    return recent->endport;
 }
 
 /*
@@ -162,7 +161,7 @@ static void set_lid(struct endports *e, struct endport *p, uint16_t lid)
     if (!endport_has_lid(p, lid))
         p->lid = lid;
     g_hash_table_replace(e->by_lid, lid_key(p->interface, lid), p);
-    e->recent_lid[lid % RECENT] = (struct recent_lid){p, p->interface, lid};
+    e->recent_lid[lid % RECENT] = (struct recent_lid){p, p->interface, lid, true};
 }
 
 void endports_set_lmc(struct endports *e, struct endport *p, uint8_t lmc)
@@ -172,7 +171,7 @@ void endports_set_lmc(struct endports *e, struct endport *p, uint8_t lmc)
     for (unsigned i = 1; p->lid && i < 1u << lmc; i++) { /* without a LID it has no range */
         uint16_t lid = (uint16_t)(p->lid + i);
         g_hash_table_remove(e->by_lid, lid_key(p->interface, lid));
-        e->recent_lid[lid % RECENT].endport = NULL;
+        e->recent_lid[lid % RECENT].is_known = false;
     }
 }
 

@@ -128,13 +128,14 @@ static void set_ports(struct packet *p, const struct port *outer_src, const stru
  * Classification without context: a datagram is IPoIB if its group is, or if its contents match its
  * Type.
  */
-static enum payload_class datagram_alone(const struct ib_packet *ib)
+static enum payload_class datagram_alone(const struct ib_packet *ib, struct datagram *d)
 {
     if (ib->immediate)
         return PAYLOAD_OTHER;
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
         return PAYLOAD_IPOIB;
-    return encap_agrees(ib->payload) ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
+    d->agrees = encap_agrees(ib->payload);
+    return d->agrees ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
 }
 
 /* Decode the payload by its transport, before the classification is known. */
@@ -167,7 +168,7 @@ void packet_read(struct packet *p, const struct capture_position *at, struct vie
     if (ib_is_mad(&p->ib))
         p->classification.class = PAYLOAD_MAD;
     else if (p->ib.transport == IB_UD)
-        p->classification.class = datagram_alone(&p->ib);
+        p->classification.class = datagram_alone(&p->ib, &p->datagram);
     else if (p->ib.transport == IB_RC || p->ib.transport == IB_UC)
         p->classification.class = PAYLOAD_OTHER;
 }

@@ -44,7 +44,7 @@ struct recent_window {
 struct psn_gaps {
     GHashTable *windows;                 /* a set of struct psn_window */
     GHashTable *senders;                 /* a set of struct sender_entry */
-    struct recent_window recent[RECENT]; /* by the last bits of LID and QPN: no hash is computed */
+    struct recent_window recent[RECENT]; /* direct-mapped */
     struct capture_point points[POINTS];
     const struct endports *endports;
 };
@@ -169,7 +169,7 @@ static struct psn_window *window_of(struct psn_gaps *all, const struct port_numb
 static struct psn_window *recent_of(struct psn_gaps *all, const struct port_number *sender,
                                     bool add)
 {
-    struct recent_window *recent = &all->recent[(sender->port.id * 31 + sender->number) % RECENT];
+    struct recent_window *recent = &all->recent[port_number_place(sender) % RECENT];
     if (!recent->window || !port_number_equal(&recent->sender, sender)) {
         const struct port base = endports_base(all->endports, sender->port);
         const struct port_number key = port_number(&base, sender->number);

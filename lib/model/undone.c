@@ -13,6 +13,7 @@ const struct undone_text undone_texts[UNDONE_TABLES] = {
 };
 
 _Static_assert(UNDONE_TABLES <= 32, "a set of tables has 32 bits");
+#define ALL ((uint32_t)((UINT64_C(1) << UNDONE_TABLES) - 1))
 
 void undone_refuse(struct undone *u, enum undone_table table)
 {
@@ -27,9 +28,11 @@ void undone_refuse(struct undone *u, enum undone_table table)
 
 const char *undone_why(const struct undone *u, uint32_t set)
 {
-    for (unsigned i = 0; i < UNDONE_TABLES; i++)
-        if (set & UINT32_C(1) << i && u->tables[i].refused)
-            return undone_texts[i].why;
+    for (set &= ALL; set; set &= set - 1) {
+        unsigned first = (unsigned)__builtin_ctz(set);
+        if (u->tables[first].refused)
+            return undone_texts[first].why;
+    }
     return NULL;
 }
 

@@ -9,10 +9,10 @@ const struct unseen_text unseen_texts[UNSEEN_KINDS] = {
 #undef UNSEEN
 };
 
-void unseen_add(struct unseen *u, enum unseen_kind kind, uint64_t n, uint32_t frame)
+void unseen_count(struct unseen *u, enum unseen_kind kind, uint64_t n, uint32_t frame)
 {
     uint64_t *count = &u->kinds[kind].count;
-    if (n && *count == 0)
+    if (*count == 0)
         u->kinds[kind].frame = frame;
     *count = n > INT64_MAX - *count ? INT64_MAX : *count + n; /* a file may give any number */
 }

@@ -26,8 +26,14 @@ struct unseen {
     uint64_t datagrams, corrupt; /* packets of IPoIB data; corrupt ones among them */
 };
 
-/* n 0: does nothing. frame 0: not known. */
-void unseen_add(struct unseen *u, enum unseen_kind kind, uint64_t n, uint32_t frame);
+/* n: not 0. frame 0: not known. */
+void unseen_count(struct unseen *u, enum unseen_kind kind, uint64_t n, uint32_t frame);
+/* The same; n 0: does nothing. */
+static inline void unseen_add(struct unseen *u, enum unseen_kind kind, uint64_t n, uint32_t frame)
+{
+    if (n)
+        unseen_count(u, kind, n, frame);
+}
 /* Counts a packet of IPoIB data. */
 void unseen_add_datagram(struct unseen *u, bool corrupt, uint32_t frame);
 

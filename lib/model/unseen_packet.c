@@ -184,7 +184,7 @@ static bool has_malformed_ip(const struct packet *p)
     bool is_ip = d->encap.type == TYPE_IPV4 || d->encap.type == TYPE_IPV6;
     bool is_whole = p->classification.class == PAYLOAD_IPOIB && d->header == WIRE_OK;
     bool is_captured = d->body.cap == d->body.len || d->body.cap >= IPV6_SIZE;
-    return is_whole && is_ip && is_captured && !encap_agrees(d->bytes);
+    return is_whole && is_ip && is_captured && !d->agrees && !encap_agrees(d->bytes);
 }
 
 static void count_datagram(struct unseen *u, const struct packet *p)

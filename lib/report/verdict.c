@@ -153,6 +153,7 @@ static struct verdict_case *new_case(struct verdict_result *r, const char *const
     return c;
 }
 
+/* No case has the given texts as they are. */
 static struct verdict_case *find_or_add_case(struct verdict_result *r, const char *const given[4],
                                              const struct verdict_evidence *e)
 {
@@ -161,7 +162,8 @@ static struct verdict_case *find_or_add_case(struct verdict_result *r, const cha
     for (size_t i = 0; i < G_N_ELEMENTS(buffers); i++)
         texts[i] = plain_short(given[i], buffers[i], sizeof buffers[i]);
     texts[3] = plain_short(given[3], reason, sizeof reason);
-    struct verdict_case *c = find_case(r, texts);
+    bool are_given = memcmp(texts, given, sizeof texts) == 0; /* they were plain and short */
+    struct verdict_case *c = are_given ? NULL : find_case(r, texts);
     return c ? c : new_case(r, texts, e);
 }
 

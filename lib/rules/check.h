@@ -104,17 +104,19 @@ struct reported;
  * report takes them too. base: start of the packet; offsets are relative to it. reported:
  * deduplication cache, NULL to report every time. corrupt: callback, is the packet corrupt
  * (model/integrity.h)? It is called only when the cache would change; a corrupt packet does not
- * change the cache. NULL: never corrupt. sender, frame: of the earlier packet that is at fault;
- * NULL and 0: the current packet. split: a record that is checked in its copy (model/subnet.h), or
- * NULL; of its bytes, a finding shows those that are in the packet. doubt: why failures are not
- * proved, which makes them inconclusive, or nothing if they are known deviations; NULL: they are
- * proved. value: the observed number; NULL: the finding is about no number.
- * name: struct finding.
+ * change the cache. NULL: never corrupt. counts: callback, would the finding be reported, unproved
+ * or suspected as it is? Without texts, as far as its cause shows. NULL: always. sender, frame: of
+ * the earlier packet that is at fault; NULL and 0: the current packet. split: a record that is
+ * checked in its copy (model/subnet.h), or NULL; of its bytes, a finding shows those that are in
+ * the packet. doubt: why failures are not proved, which makes them inconclusive, or nothing if they
+ * are known deviations; NULL: they are proved. value: the observed number; NULL: the finding is
+ * about no number. name: struct finding.
  */
 struct reporter {
     void (*report)(void *user, const struct finding *f);
     uint64_t *passes;
     bool (*corrupt)(void *user);
+    bool (*counts)(void *user, const struct finding *f);
     void *user;
     const uint8_t *base;
     struct reported *reported;

@@ -265,7 +265,7 @@ static bool is_refused(const struct check_context *s, const struct connection *c
                                 : c->rej_frame && !c->rep_frame;
 }
 
-static void check_open(const struct check_context *s, const struct connection *c)
+static void ip_after_rej(const struct check_context *s, const struct connection *c)
 {
     const struct ib_packet *ib = &s->p->ib;
     const struct result r = {.rule = R_RFC4755_2_3_CONNECTION_BEFORE_IP,
@@ -275,8 +275,14 @@ static void check_open(const struct check_context *s, const struct connection *c
                              .actual = "IP after the REJ",
                              .facts = {{FACT_REFUSED, .connection = c}}};
     /* if the payload does not look like IPoIB, another program may use the QPN by now */
-    if (is_refused(s, c) && encap_begins_message(ib->payload, ib->position == IB_FIRST))
+    if (encap_begins_message(ib->payload, ib->position == IB_FIRST))
         report_result(s, &r);
+}
+
+static void check_open(const struct check_context *s, const struct connection *c)
+{
+    if (is_refused(s, c))
+        ip_after_rej(s, c);
     check_ended(s, c);
     for (unsigned i = 0; i < s->e->count; i++)
         if (s->e->list[i].kind == SUBNET_TEARDOWN)
@@ -306,8 +312,11 @@ static void describe_message(const struct check_context *s, const struct result 
 
 static void check_message_size(const struct check_context *s, const struct connection *c)
 {
-    uint64_t bytes = message_bytes(s->p);
     uint32_t mtu = connection_mtu(c);
+    if (mtu && message_bytes(s->p) <= mtu + ENCAP_SIZE) {
+        report_pass(s->r, R_RFC4755_5_1_CONNECTION_MTU);
+        return;
+    }
     const struct result r = {.rule = R_RFC4755_5_1_CONNECTION_MTU,
                              .about = about(c, s->p->classification.to_requester),
                              .value = mtu,
@@ -315,10 +324,7 @@ static void check_message_size(const struct check_context *s, const struct conne
                              .at = {s->p->ib.payload.p, s->p->ib.payload.cap},
                              .describe = describe_message,
                              .facts = {{FACT_RECEIVE_MTUS, .connection = c}}};
-    if (mtu && bytes <= mtu + ENCAP_SIZE)
-        report_pass(s->r, r.rule);
-    else
-        report_result(s, &r);
+    report_result(s, &r);
 }
 
 /*

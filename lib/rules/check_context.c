@@ -22,7 +22,7 @@ uint8_t sending_scope(const struct check_context *s)
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
         return ib->dgid[MGID_FLAGS_SCOPE] & 0x0f;
     const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
-    return qp && !may_have_moved(s, qp) ? qp->scope : 0;
+    return qp && qp->scope && !may_have_moved(s, qp) ? qp->scope : 0;
 }
 
 bool is_sa(const struct check_context *s)

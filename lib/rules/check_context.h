@@ -38,7 +38,7 @@ struct sender sender_of(const struct fabric_facts *f, const struct packet *p);
  * implementations (rules/deviation.h): "0x1000000000000023"; "": the packet belongs to no
  * connection; NULL: not known (sender.c).
  */
-enum { SERVICE_ID_TEXT_SIZE = 20 };
+enum { SERVICE_ID_TEXT_SIZE = HEX_TEXT };
 const char *sender_service_id(const struct packet *p, char text[SERVICE_ID_TEXT_SIZE]);
 
 /*

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/checker.h"
 
-#include <inttypes.h>
-
 #include "rules/claims/claim.h"
 #include "rules/suspicions/group_traffic.h"
 #include "rules/check_context.h"
@@ -106,19 +104,28 @@ struct failure_texts {
     char id[SERVICE_ID_TEXT_SIZE], cause[CAUSE_TEXT], value[24];
 };
 
+static const char *decimal_text(char text[24], uint64_t value)
+{
+    char *p = text + 23;
+    *p = '\0';
+    do
+        *--p = (char)('0' + value % 10);
+    while (value /= 10);
+    return p;
+}
+
 /* What the lists of known deviations may name of the failure. */
 static struct failure failure_of(const struct checker *c, const struct finding *f,
                                  struct failure_texts *texts)
 {
     bool has_number = finding_has_number(f);
-    g_snprintf(texts->value, sizeof texts->value, "%" PRIu64, has_number ? *f->value : 0);
     struct dhcp_names names = c->dhcp_message
                                   ? dhcp_client_names(c->packet ? c->packet->ib.sgid : NULL,
                                                       c->dhcp_message)
                                   : (struct dhcp_names){"", ""};
     return (struct failure){.rule = f->rule,
                             .cause = finding_cause(f, texts->cause),
-                            .value = has_number ? texts->value : "",
+                            .value = has_number ? decimal_text(texts->value, *f->value) : "",
                             .expected = f->expected,
                             .actual = f->actual,
                             .message = c->message,
@@ -143,19 +150,20 @@ static void report_doubtful(struct checker *c, const struct finding *f)
         c->report(c->user, c->frame, &unknown);
 }
 
-/*
- * A failure that nothing has proved, or a suspicion. A known deviation would not count, so it is
- * not reported.
- */
+/* A failure that nothing has proved, or a suspicion. A known deviation would not count. */
+static bool possible_counts(void *user, const struct finding *f)
+{
+    struct checker *c = user;
+    struct failure_texts texts;
+    enum rule_level level = rules[f->rule].level;
+    if ((level != RULE_MUST && level != RULE_SHOULD) || (!f->frame && checked_packet_is_corrupt(c)))
+        return false;
+    const struct failure failure = failure_of(c, f, &texts);
+    return !deviations_reason(c->known, &failure);
+}
+
 static void report_possible(struct checker *c, const struct finding *f)
 {
-    struct failure_texts texts;
-    const struct failure failure = failure_of(c, f, &texts);
-    enum rule_level level = rules[f->rule].level;
-    bool counts = (level == RULE_MUST || level == RULE_SHOULD) &&
-                  (f->frame || !checked_packet_is_corrupt(c));
-    if (!counts || deviations_reason(c->known, &failure))
-        return;
     struct sender sender;
     struct finding possible = *f;
     if (!possible.sender) {
@@ -216,6 +224,8 @@ static void report_by_flow(struct checker *c, const struct finding *f, uint32_t 
         "set-up of the connection was not captured";
     suspected.other_frame = frame;
     suspected.by_flow = true;
+    if (!possible_counts(c, &suspected))
+        return;
     report_possible(c, &suspected);
     suspected.stands = true;
     suspected.frame = c->frame;
@@ -247,6 +257,7 @@ static struct reporter reporter(struct checker *c, const uint8_t *base, uint16_t
     return (struct reporter){.report = c->muted ? ignore_finding : pass_finding,
                              .passes = c->muted ? NULL : c->passes,
                              .corrupt = checked_packet_is_corrupt,
+                             .counts = c->muted ? NULL : possible_counts,
                              .user = c,
                              .base = base,
                              .reported = c->muted ? NULL : c->reported,

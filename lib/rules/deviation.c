@@ -243,8 +243,8 @@ static bool fits(const GPatternSpec *pattern, const char *text)
 }
 
 /*
- * Does the failure match? *missing: a pattern whose text was not captured, if only that can decide;
- * else PATTERNS.
+ * Does the failure of its rule match? *missing: a pattern whose text was not captured, if only that
+ * can decide; else PATTERNS.
  */
 static bool matches(const struct deviation *v, const struct failure *f, size_t *missing)
 {
@@ -253,8 +253,6 @@ static bool matches(const struct deviation *v, const struct failure *f, size_t *
         [EXPECTED] = f->expected, [MESSAGE] = f->message,    [SERVICE_ID] = f->service_id,
         [CHADDR] = f->chaddr,     [CLIENT_ID] = f->client_id};
     *missing = PATTERNS;
-    if (v->rule != f->rule)
-        return false;
     for (size_t i = 0; i < PATTERNS; i++)
         if (i >= SERVICE_ID && v->patterns[i] && !texts[i])
             *missing = i;
@@ -270,7 +268,7 @@ const char *deviations_reason(const struct deviations *d, const struct failure *
     size_t missing;
     for (guint i = 0; d && i < d->all->len; i++) {
         const struct deviation *v = g_ptr_array_index(d->all, i);
-        if (matches(v, failure, &missing))
+        if (v->rule == failure->rule && matches(v, failure, &missing))
             return v->reason;
     }
     return NULL;
@@ -286,8 +284,11 @@ const char *deviations_undecided(const struct deviations *d, const struct failur
         [CLIENT_ID] = "a known deviation or a violation: the GUID of the client's port was not "
                       "captured"};
     size_t missing = PATTERNS;
-    for (guint i = 0; d && i < d->all->len && missing == PATTERNS; i++)
-        matches(g_ptr_array_index(d->all, i), failure, &missing);
+    for (guint i = 0; d && i < d->all->len && missing == PATTERNS; i++) {
+        const struct deviation *v = g_ptr_array_index(d->all, i);
+        if (v->rule == failure->rule)
+            matches(v, failure, &missing);
+    }
     return missing < PATTERNS ? texts[missing] : NULL;
 }
 

@@ -148,11 +148,10 @@ bool is_reported(const struct reporter *r, enum rule_number rule, const struct e
     return e && e->what == value;
 }
 
-/* Most rules never have an entry; has_rule avoids hashing their entities. */
-static void forget_reported(const struct reporter *r, enum rule_number rule, const struct entity *s)
+/* Apart, so that it takes no registers from the many passes that need no look into the cache. */
+__attribute__((noinline)) static void forget_reported(const struct reporter *r,
+                                                      enum rule_number rule, const struct entity *s)
 {
-    if (!r->reported || !r->reported->has_rule[rule])
-        return;
     struct entry *e = find_entry(r->reported, entity_hash(r, rule, s));
     if (e && !reporter_is_corrupt(r))
         e->who = 0;
@@ -217,6 +216,19 @@ static const char *entity_text(const struct entity *s, char *buf, size_t size)
 
 /* ---- reporting */
 
+const char *hex_text(char text[HEX_TEXT], uint64_t value, unsigned digits)
+{
+    char *p = text;
+    while (digits < 16 && value >> 4 * digits)
+        digits++;
+    *p++ = '0';
+    *p++ = 'x';
+    while (digits--)
+        *p++ = "0123456789abcdef"[value >> 4 * digits & 0xf];
+    *p = '\0';
+    return text;
+}
+
 /* The bytes in the packet, as an offset from r->base. */
 struct byte_range {
     uint32_t offset, length;
@@ -265,12 +277,9 @@ static void report_finding(const struct reporter *r, enum rule_number rule, enum
     r->report(r->user, &f);
 }
 
-void report_pass(const struct reporter *r, enum rule_number rule)
+__attribute__((noinline)) static void report_uncounted_pass(const struct reporter *r,
+                                                            enum rule_number rule)
 {
-    if (r->passes) {
-        r->passes[rule]++;
-        return;
-    }
     struct finding f = {.rule = rule,
                         .outcome = OUTCOME_PASS,
                         .expected = "",
@@ -278,6 +287,14 @@ void report_pass(const struct reporter *r, enum rule_number rule)
                         .entity = "",
                         .reason = ""};
     r->report(r->user, &f);
+}
+
+void report_pass(const struct reporter *r, enum rule_number rule)
+{
+    if (r->passes)
+        r->passes[rule]++;
+    else
+        report_uncounted_pass(r, rule);
 }
 
 void report_inconclusive(const struct reporter *r, enum rule_number rule, const uint8_t *p,
@@ -310,11 +327,10 @@ struct reporter reporter_of_number(const struct reporter *r, const uint64_t *see
 static void fail_values(const struct reporter *r, enum rule_number rule, const struct entity *s,
                         const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen)
 {
-    char expected[24], actual[24];
-    snprintf(expected, sizeof expected, "0x%0*" PRIx64, (int)(2 * n), wanted);
-    snprintf(actual, sizeof actual, "0x%0*" PRIx64, (int)(2 * n), seen);
+    char expected[HEX_TEXT], actual[HEX_TEXT];
     const struct reporter of = reporter_of_number(r, &seen);
-    report_finding(&of, rule, OUTCOME_FAIL, s, p, n, expected, actual);
+    report_finding(&of, rule, OUTCOME_FAIL, s, p, n, hex_text(expected, wanted, 2 * n),
+                   hex_text(actual, seen, 2 * n));
 }
 
 void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
@@ -368,7 +384,8 @@ void expect_that(const struct reporter *r, enum rule_number rule, bool holds, co
 
 void report_pass_about(const struct reporter *r, enum rule_number rule, const struct entity *s)
 {
-    forget_reported(r, rule, s);
+    if (r->reported && r->reported->has_rule[rule]) /* most rules never have an entry */
+        forget_reported(r, rule, s);
     report_pass(r, rule);
 }
 
@@ -376,6 +393,11 @@ void report_fail_about(const struct reporter *r, enum rule_number rule, const st
                        const uint8_t *p, uint32_t n, const char *expected, const char *actual)
 {
     report_finding(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
+}
+
+bool report_counts(const struct reporter *r, const struct finding *f)
+{
+    return !r->counts || r->counts(r->user, f);
 }
 
 void report_unproved(const struct reporter *r, enum rule_number rule, const struct entity *s,
@@ -386,22 +408,27 @@ void report_unproved(const struct reporter *r, enum rule_number rule, const stru
                         .outcome = OUTCOME_UNPROVED,
                         .expected = expected,
                         .actual = actual,
-                        .entity = entity_text(s, entity, sizeof entity),
                         .reason = why,
                         .sender = r->sender,
                         .frame = r->frame,
                         .value = r->value,
                         .name = r->name};
+    if (!report_counts(r, &f))
+        return;
+    f.entity = entity_text(s, entity, sizeof entity);
     r->report(r->user, &f);
 }
 
-void report_suspected(const struct reporter *r, const struct entity *s, const struct finding *f)
+bool report_suspected(const struct reporter *r, const struct entity *s, const struct finding *f)
 {
     char entity[96];
     struct finding suspected = *f;
+    if (!report_counts(r, f))
+        return false;
     suspected.outcome = OUTCOME_SUSPECTED;
     suspected.entity = entity_text(s, entity, sizeof entity);
     r->report(r->user, &suspected);
+    return true;
 }
 
 void report_fail_value(const struct reporter *r, enum rule_number rule, const struct entity *s,

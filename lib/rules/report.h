@@ -29,6 +29,9 @@ void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t
 void expect_number(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
                    uint64_t value);
 void expect_ipv4(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t value);
+/* "0x1234". snprintf() would take most of the time of a known deviation. */
+enum { HEX_TEXT = 20 };
+const char *hex_text(char text[HEX_TEXT], uint64_t value, unsigned digits);
 /* The reporter of a finding about this observed number. */
 struct reporter reporter_of_number(const struct reporter *r, const uint64_t *seen);
 /* PASS if the condition holds, else FAIL with these texts. */
@@ -123,13 +126,18 @@ void report_fail_about(const struct reporter *r, enum rule_number rule, const st
                        const uint8_t *p, uint32_t n, const char *expected, const char *actual)
     __attribute__((nonnull(3)));
 
-/* UNPROVED. why: what it waits for, or what the capture lacks. */
+/* UNPROVED, if it counts. why: what it waits for, or what the capture lacks. */
 void report_unproved(const struct reporter *r, enum rule_number rule, const struct entity *s,
                      const char *expected, const char *actual, const char *why)
     __attribute__((nonnull(3)));
 
-/* SUSPECTED, of a packet: f has all but the entity's text and what the reporter knows. */
-void report_suspected(const struct reporter *r, const struct entity *s, const struct finding *f)
+/* Would the finding be reported, unproved or suspected as it is? It may lack its texts (NULL). */
+bool report_counts(const struct reporter *r, const struct finding *f);
+/*
+ * SUSPECTED, of a packet: f has all but the entity's text and what the reporter knows. Returns
+ * false if it does not count.
+ */
+bool report_suspected(const struct reporter *r, const struct entity *s, const struct finding *f)
     __attribute__((nonnull(2)));
 
 /* FAIL: the byte at p has the value `seen`, not `wanted`; the finding shows both in hexadecimal. */

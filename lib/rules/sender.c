@@ -2,7 +2,6 @@
 #include "rules/check_context.h"
 
 #include <arpa/inet.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "wire/nd.h"
@@ -125,7 +124,7 @@ const char *sender_service_id(const struct packet *p, char text[SERVICE_ID_TEXT_
     uint64_t id = has_connection && c ? service_id_of(cm, c) : 0;
     text[0] = '\0';
     if (id)
-        snprintf(text, SERVICE_ID_TEXT_SIZE, "0x%016" PRIx64, id);
+        hex_text(text, id, 16);
     return has_connection && !id ? NULL : text;
 }
 

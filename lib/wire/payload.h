@@ -20,6 +20,7 @@ struct datagram {
     enum wire_result header;
     struct encap encap;          /* valid if header is WIRE_OK */
     struct view body;            /* data after the header */
+    bool agrees;                 /* encap_agrees() holds; false: it does not, or was not called */
     enum wire_result arp_result; /* for Type ARP and RARP; WIRE_FOREIGN: another Type */
     bool arp_has_fixed;          /* the part before the addresses was captured */
     struct arp arp;

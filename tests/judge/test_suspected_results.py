@@ -514,3 +514,20 @@ def test_a_known_deviation_is_no_suspicion(tmp_path):
     """OpenSM: a group that Linux creates gets the packet life time 0."""
     s, _, _ = two_records(Of4, life=0)
     assert suspected(s, tmp_path) == []
+
+
+def test_known_deviations_leave_room_for_suspicions(tmp_path):
+    """There are more of them than suspicions that can wait. The one that waits is explained."""
+    s, _, _ = two_records(Of4, life=0)
+    for n in range(300):
+        record(s, s.group4(f"239.1.{n // 200}.{n % 200 + 1}"), life=0)
+    a, b, _ = s.hosts
+    s.query(a, s.group4("239.9.9.9"), found=False)
+    s.wait(1)
+    gap(s, a, b)
+    s.to_group4(a, "239.9.9.9")
+    (tmp_path / "before.pcap").write_bytes(s.pcap())
+    [(rule, *_)] = check.suspicions(tmp_path / "before.pcap")
+    assert rule == BEFORE_USE
+    s.join(b, s.group4("239.9.9.9"))
+    assert suspected(s, tmp_path) == []

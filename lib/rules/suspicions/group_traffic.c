@@ -167,7 +167,7 @@ static void raise_suspicion(const struct check_context *s, const struct group *g
     new.is_confirmed = new.of_record = v->of_record;
     memcpy(new.about, g->mgid, GID_SIZE);
     memcpy(new.sgid, sender_gid(s), GID_SIZE);
-    suspicions_raise(s, &new);
+    suspicions_raise(s, &new, NULL);
 }
 
 /* A sender that changes its own value proves nothing: the SA may have told it so. */

@@ -28,7 +28,7 @@ static void raise_suspicion(const struct check_context *s, struct suspicion *new
     if (s->p->ib.sgid)
         memcpy(new->sgid, s->p->ib.sgid, GID_SIZE);
     if (new->expected &&new->expected != new->found)
-        suspicions_raise(s, new);
+        suspicions_raise(s, new, NULL);
 }
 
 void suspect_qpn(const struct check_context *s, const struct result *r)

@@ -15,16 +15,6 @@ static void keep_entity(struct suspicion *one, const struct entity *about)
         memcpy(one->group, about->group, MGID_SIZE);
 }
 
-static void keep_texts(const struct check_context *s, const struct result *r, struct suspicion *one)
-{
-    if (r->describe) {
-        r->describe(s, r, one->texts[0], one->texts[1]);
-        return;
-    }
-    g_strlcpy(one->texts[0], r->expected, RESULT_TEXT);
-    g_strlcpy(one->texts[1], r->actual, RESULT_TEXT);
-}
-
 void suspect_result(const struct check_context *s, const struct result *r, uint32_t other)
 {
     const struct fact *fact = &r->facts[0];
@@ -41,7 +31,6 @@ void suspect_result(const struct check_context *s, const struct result *r, uint3
     new.name = r->name;
     new.other_frame = other;
     keep_entity(&new, &r->about);
-    keep_texts(s, r, &new);
     memcpy(new.sgid, fact->port ? fact->port->gid : new.sender.gid, GID_SIZE);
-    suspicions_raise(s, &new);
+    suspicions_raise(s, &new, r);
 }

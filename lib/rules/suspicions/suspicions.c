@@ -99,26 +99,18 @@ static const char *unless(const struct suspicion *one)
     return one->of_record ? words[one->which].unless_record : words[one->which].unless_traffic;
 }
 
-static void report_one(const struct check_context *s, const struct suspicion *one, bool stands)
+/* Without the texts. */
+static struct finding finding_of(const struct suspicion *one, bool stands)
 {
-    char expected[RESULT_TEXT], found[RESULT_TEXT];
-    const struct entity about = entity_of(one);
     bool is_result = one->which == SUSPECTED_RESULT;
-    if (!is_result) {
-        g_snprintf(expected, sizeof expected, words[one->which].format, one->expected);
-        g_snprintf(found, sizeof found, words[one->which].format, (uint32_t)one->found);
-    }
-    report_suspected(s->r, &about,
-                     &(struct finding){.rule = one->rule,
-                                       .expected = is_result ? one->texts[0] : expected,
-                                       .actual = is_result ? one->texts[1] : found,
-                                       .reason = unless(one),
-                                       .sender = &one->sender,
-                                       .frame = stands ? one->frame : 0,
-                                       .other_frame = one->other_frame,
-                                       .value = one->has_number ? &one->found : NULL,
-                                       .name = is_result ? one->name : words[one->which].name,
-                                       .stands = stands});
+    return (struct finding){.rule = one->rule,
+                            .reason = unless(one),
+                            .sender = &one->sender,
+                            .frame = stands ? one->frame : 0,
+                            .other_frame = one->other_frame,
+                            .value = one->has_number ? &one->found : NULL,
+                            .name = is_result ? one->name : words[one->which].name,
+                            .stands = stands};
 }
 
 struct suspicion suspicion_of(const struct check_context *s, enum rule_number rule, unsigned which,
@@ -135,12 +127,39 @@ struct suspicion suspicion_of(const struct check_context *s, enum rule_number ru
                               .sender = sender_of(s->f, s->p)};
 }
 
-void suspicions_raise(const struct check_context *s, const struct suspicion *new)
+static void write_texts(const struct check_context *s, const struct result *r,
+                        struct suspicion *one)
+{
+    char *expected = one->texts[0], *found = one->texts[1];
+    if (!r) {
+        g_snprintf(expected, RESULT_TEXT, words[one->which].format, one->expected);
+        g_snprintf(found, RESULT_TEXT, words[one->which].format, (uint32_t)one->found);
+    } else if (r->describe) {
+        r->describe(s, r, expected, found);
+    } else {
+        g_strlcpy(expected, r->expected, RESULT_TEXT);
+        g_strlcpy(found, r->actual, RESULT_TEXT);
+    }
+}
+
+static bool report_one(const struct check_context *s, const struct suspicion *one, bool stands)
+{
+    const struct entity about = entity_of(one);
+    struct finding f = finding_of(one, stands);
+    f.expected = one->texts[0];
+    f.actual = one->texts[1];
+    return report_suspected(s->r, &about, &f);
+}
+
+void suspicions_raise(const struct check_context *s, struct suspicion *new, const struct result *r)
 {
     struct suspicions *all = s->suspicions;
-    if (is_waiting(all, new))
+    const struct finding unwritten = finding_of(new, false);
+    if (is_waiting(all, new) || !report_counts(s->r, &unwritten))
         return;
-    report_one(s, new, false);
+    write_texts(s, r, new);
+    if (!report_one(s, new, false))
+        return;
     if (!all->all)
         all->all = g_new0(struct suspicion, SUSPICIONS_MAX);
     if (all->n < SUSPICIONS_MAX) {

@@ -44,12 +44,11 @@ struct suspicion {
     uint64_t found;
     bool has_number;  /* found is the observed number */
     const char *name; /* SUSPECTED_RESULT: struct finding */
-    /* SUSPECTED_RESULT: its entity, whose pointers are not used, expected and found, and its fact
-     */
+    /* SUSPECTED_RESULT: its entity, whose pointers are not used, and its fact */
     struct entity entity;
     uint8_t group[MGID_SIZE];
-    char texts[2][RESULT_TEXT];
     enum fact_kind fact;
+    char texts[2][RESULT_TEXT];  /* expected and found; suspicions_raise() writes them */
     uint32_t frame, other_frame; /* of the packet, and of the other value */
     /*
      * a packet after the datagram has the expected value too, or the SA's record has it; true for a
@@ -77,10 +76,11 @@ struct suspicion suspicion_of(const struct check_context *s, enum rule_number ru
                               uint64_t found);
 
 /*
- * Reports the suspicion of the current packet, unless it was reported before. If too many wait, it
- * is reported as one that stands.
+ * Reports the suspicion of the current packet, unless it was reported before or is a known
+ * deviation. If too many wait, it is reported as one that stands. r: of SUSPECTED_RESULT; it has
+ * the texts.
  */
-void suspicions_raise(const struct check_context *s, const struct suspicion *new);
+void suspicions_raise(const struct check_context *s, struct suspicion *new, const struct result *r);
 
 /*
  * A packet of `sgid` (NULL: the SA's record) has this value of the group. It confirms suspicions
