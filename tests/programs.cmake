@@ -162,6 +162,7 @@ ipoib_shell_test(probe/deviant LABELS fabric probe SECONDS 1800 FABRIC ARGUMENTS
 ipoib_shell_test(probe/probe LABELS fabric probe FABRIC)
 ipoib_shell_test(probe/probe_comes_up LABELS fabric probe FABRIC)
 ipoib_shell_test(probe/probe_connections LABELS fabric probe FABRIC)
+ipoib_shell_test(probe/probe_node_fabric LABELS fabric probe SECONDS 1200 FABRIC)
 ipoib_shell_test(probe/probe_ports LABELS fabric probe SECONDS 1200 FABRIC)
 ipoib_shell_test(probe/probe_why LABELS fabric probe SECONDS 1200 FABRIC)
 ipoib_shell_test(probe/probe_field LABELS fabric probe SECONDS 1200 FABRIC)
