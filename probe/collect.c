@@ -170,8 +170,8 @@ void collection_print(struct collection *c)
 static bool deliver_whole(struct collection *c, GError **error)
 {
     GString *head = c->parts->head(&c->report, &c->reported), *tail = c->parts->tail(&c->report);
-    bool good = save_file(&(struct save_parts){head, c->spool, tail}, c->o->output,
-                          &access_unlimited, error);
+    bool good = save_file(&(struct save_parts){.head = head, .middle = c->spool, .tail = tail},
+                          c->o->output, &access_unlimited, error);
     g_string_free(head, TRUE);
     g_string_free(tail, TRUE);
     return good;

@@ -9,6 +9,7 @@
 #include "probe/checks/checks.h"
 #include "probe/exchange/request.h"
 #include "probe/fabric/stages.h"
+#include "probe/node/judge.h"
 #include "probe/run/options.h"
 #include "report/wrap.h"
 
@@ -77,6 +78,15 @@ static void list_stage(GString *out, const struct stage_of_fabric *s)
         g_string_append_printf(out, "  %-24s   rule %s\n", "", rules[s->rules[i]].id);
 }
 
+static void list_node(GString *out, const struct options *o)
+{
+    const struct node_stage *s;
+    g_string_append(out, "\nStages of the target node:\n");
+    for (unsigned i = 0; (s = node_stage_at(i)); i++)
+        if (probe_options_select_stage(o, s->id))
+            g_string_append_printf(out, "  %-24s %s\n", s->id, s->looks_at);
+}
+
 GString *list_checks_text(const struct options *o)
 {
     GString *out = g_string_new(NULL);
@@ -89,6 +99,7 @@ GString *list_checks_text(const struct options *o)
     for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         if (probe_options_select_stage(o, s->id))
             list_stage(out, s);
+    list_node(out, o);
     put_others(out, o);
     return out;
 }
@@ -108,6 +119,14 @@ static json_t *json_check(const struct check *c)
                      (c->needs & NEEDS_DISRUPTIVE) != 0, "rules", json_rules(c->rules, c->n_rules));
 }
 
+static void json_add_node(json_t *steps)
+{
+    const struct node_stage *s;
+    for (unsigned i = 0; (s = node_stage_at(i)); i++)
+        json_array_append_new(
+            steps, json_pack("{ss ss s[]}", "id", s->id, "looks_at", s->looks_at, "rules"));
+}
+
 GString *list_checks_json(const struct options *o, const char *version)
 {
     json_t *list = json_array(), *steps = json_array(), *others = json_array();
@@ -119,6 +138,7 @@ GString *list_checks_json(const struct options *o, const char *version)
     for (unsigned i = 0; (s = fabric_stage_at(i)); i++)
         json_array_append_new(steps, json_pack("{ss ss so}", "id", s->id, "looks_at", s->looks_at,
                                                "rules", json_rules(s->rules, s->n_rules)));
+    json_add_node(steps);
     for (size_t i = 0; i < RULE_COUNT; i++)
         if (has_no_check(o, (enum rule_number)i))
             json_array_append_new(others,
@@ -242,8 +262,19 @@ static void put_sweep(GString *out, const struct options *o)
             n, TRIES, o->rate);
 }
 
+static GString *dry_run_node(void)
+{
+    GString *out = g_string_new("Nothing was sent. This would be:\nnode:\n");
+    const struct node_stage *s;
+    for (unsigned i = 0; (s = node_stage_at(i)); i++)
+        g_string_append_printf(out, "  %-24s %s\n", s->id, s->sends);
+    return out;
+}
+
 GString *list_dry_run(const struct options *o)
 {
+    if (probe_options_only_node(o))
+        return dry_run_node();
     GString *out = g_string_new("Nothing was sent. This would be:\n");
     put_link(out, o);
     put_sweep(out, o);

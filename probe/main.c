@@ -11,13 +11,17 @@
 #include "cli/say.h"
 #include "cli/privileges.h"
 #include "probe/link/wirelog.h"
+#include "probe/choose.h"
 #include "probe/list.h"
+#include "probe/node/line.h"
+#include "probe/node/run_node.h"
 #include "probe/parts.h"
 #include "probe/run/options.h"
 #include "probe/run/results.h"
 #include "report/explain.h"
 
 enum { EXIT_NO_MEANS = 3 }; /* missing privilege or device */
+enum { NAGIOS_UNKNOWN = 3 };
 
 static volatile int stop;
 
@@ -125,6 +129,58 @@ static int probe(const struct options *o, const struct deviations *known)
     return status;
 }
 
+/* ---- this node */
+
+/* The line follows on standard output if the file cannot be written. */
+static bool deliver_node(const struct node_run *n)
+{
+    const struct options *o = n->o;
+    GError *error = NULL;
+    GString *report = node_report(n, use_colours(o->output));
+    const struct save_parts parts = {.head = report, .replaces = o->format == FORMAT_PROMETHEUS};
+    bool good = save_file(&parts, o->output, &access_unlimited, &error);
+    if (!good)
+        say_failure(&error);
+    if (!good && !stop && o->output) {
+        GString *line = node_line(n);
+        fputs(line->str, stdout);
+        g_string_free(line, TRUE);
+    }
+    g_string_free(report, TRUE);
+    return good;
+}
+
+static int end_node(struct node_run *n)
+{
+    GError *error = NULL;
+    if (!node_run_keep(n, &error))
+        say_error(NULL, &error);
+    bool delivered = deliver_node(n);
+    if (stop)
+        return 128 + stop;
+    if (n->o->nagios)
+        return delivered ? node_nagios_status(n) : NAGIOS_UNKNOWN;
+    return delivered ? node_exit_status(n) : EXIT_UNJUDGED;
+}
+
+static int run_node(const struct options *o)
+{
+    struct node_run n;
+    char *unused;
+    int status = o->nagios ? NAGIOS_UNKNOWN : EXIT_UNJUDGED;
+    node_delay(o, &stop);
+    GArray *choices = choose_for_fabric(o, &unused);
+    node_run_begin(&n, o, IPOIB_VERSION, choices, unused);
+    if (drop_privileges(o) && node_run_judge(&n, &stop))
+        status = end_node(&n);
+    else if (stop)
+        status = 128 + stop;
+    node_run_end(&n);
+    g_array_unref(choices);
+    g_free(unused);
+    return status;
+}
+
 /* ---- options that need no device */
 
 static int print(const struct options *o, GString *text)
@@ -161,6 +217,8 @@ static int run(const struct options *o)
                                                  : list_checks_text(o));
     if (o->dry_run)
         return print(o, list_dry_run(o));
+    if (probe_options_only_node(o))
+        return run_node(o);
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known) {
         say_failure(&error);
@@ -181,6 +239,8 @@ int main(int argc, char **argv)
     int status = probe_options_read(&o, argc, argv);
     if (status < 0)
         status = run(&o);
+    else if (o.nagios && status == EXIT_UNJUDGED)
+        status = NAGIOS_UNKNOWN;
     probe_options_clear(&o);
     return status;
 }

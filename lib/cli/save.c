@@ -143,7 +143,9 @@ static int write_place(const struct save_parts *p, const struct place *place,
     if (place->by_kernel || (place->exists && !S_ISREG(place->stat.st_mode)))
         return write_in_place(p, place, limit, refusal);
     error = replace(p, place, limit);
-    return place->exists && is_fixed(error) ? write_in_place(p, place, limit, refusal) : error;
+    return place->exists && is_fixed(error) && !p->replaces
+               ? write_in_place(p, place, limit, refusal)
+               : error;
 }
 
 static int write_file(const struct save_parts *p, const char *path,

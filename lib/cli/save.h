@@ -14,6 +14,7 @@ struct save_parts {
     const GString *head;
     FILE *middle;
     const GString *tail;
+    bool replaces; /* an existing regular file is never overwritten: that fails instead */
 };
 
 /*

@@ -11,8 +11,9 @@
  */
 void program_begin(char **argv, char *name, volatile int *stop);
 
-/* In the order of the values of --format. */
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_TAP };
+/* In the order of the values of --format; ipoib-check has no metrics. */
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_TAP, FORMAT_PROMETHEUS };
+/* Not of FORMAT_PROMETHEUS. */
 const struct report_parts *format_parts(enum format f);
 
 /*

@@ -120,10 +120,13 @@ static void put_causes(const struct text *t)
         put_cause(t, t->checked->trouble ? t->checked->trouble : "it replies", "");
 }
 
+/* A diagnosis of this host: its verdict is OK or FAULT. */
 static bool is_of_fabric(const struct checked *j)
 {
-    return j->stages && j->stages->len > 0 &&
-           g_str_has_prefix(((const struct stage *)j->stages->pdata[0])->id, "fabric.");
+    const char *first = j->stages && j->stages->len > 0
+                            ? ((const struct stage *)j->stages->pdata[0])->id
+                            : "";
+    return g_str_has_prefix(first, "fabric.") || g_str_has_prefix(first, "node.");
 }
 
 void report_text_probed(GString *out, const struct report *r, const struct checked *j, bool colours)

@@ -81,6 +81,16 @@ static bool read_number(char *text, uint64_t *value)
     return is;
 }
 
+void counters_read_from(const char *folder, const char *interface, struct port_counters *c)
+{
+    *c = (struct port_counters){.read_at = g_get_monotonic_time()};
+    for (unsigned i = 0; i < PORT_COUNTERS; i++)
+        if (kinds[i].file[0] && folder)
+            c->known[i] = read_number(sysfs_read(folder, kinds[i].file), &c->value[i]);
+        else if (!kinds[i].file[0] && interface)
+            c->known[i] = read_number(sysfs_interface(interface, "carrier_changes"), &c->value[i]);
+}
+
 void counters_read(const struct probe_link *l, struct port_counters *c)
 {
     const struct transport *t = l->transport;
@@ -90,13 +100,14 @@ void counters_read(const struct probe_link *l, struct port_counters *c)
     char *folder = counters_folder(l),
          *interface = t->interface ? g_strdup(t->interface->name)
                                    : host_interface_in_any_state(&t->facts, l->pkey);
-    for (unsigned i = 0; i < PORT_COUNTERS; i++)
-        if (kinds[i].file[0] && folder)
-            c->known[i] = read_number(sysfs_read(folder, kinds[i].file), &c->value[i]);
-        else if (!kinds[i].file[0] && interface)
-            c->known[i] = read_number(sysfs_interface(interface, "carrier_changes"), &c->value[i]);
+    counters_read_from(folder, interface, c);
     g_free(interface);
     g_free(folder);
+}
+
+const char *counters_file(unsigned i)
+{
+    return kinds[i].file;
 }
 
 bool counters_are_known(const struct port_counters *c)

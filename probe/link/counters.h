@@ -23,6 +23,12 @@ struct probe_link;
 
 /* The counters of the link's port, and the changes of carrier of its interface. */
 void counters_read(const struct probe_link *l, struct port_counters *c);
+/*
+ * The same from a folder of sysfs, and from an interface. NULL: those counters are not known.
+ */
+void counters_read_from(const char *folder, const char *interface, struct port_counters *c);
+/* The name of the file of counter I; "": the interface's changes of carrier. */
+const char *counters_file(unsigned i);
 /* The folder of these files; NULL: unknown. Free with g_free(). */
 char *counters_folder(const struct probe_link *l);
 /* True if the kernel shows any, or any of the port, not only changes of the interface's carrier. */

@@ -86,7 +86,7 @@ static bool read_parts(struct target_option *t, const char *text, char **parts, 
     if (!parts[0] || !address_read(parts[0], &t->ipv6, &mapped, t->ip))
         return fail_with(
             error,
-            "'%s' is no IPv4 or IPv6 address or prefix, no host name, and not the word fabric",
+            "'%s' is no IPv4 or IPv6 address or prefix, no host name, and not the word fabric or node",
             text);
     if (!is_of_family(t, text, family, error))
         return false;
@@ -209,14 +209,16 @@ static bool resolve_name(struct target_option *t, const char *text, enum family 
 
 bool destination_read(struct target_option *t, const char *text, enum family family, GError **error)
 {
-    *t = (struct target_option){.fabric = strcmp(text, "fabric") == 0, .n = 1};
+    *t = (struct target_option){
+        .fabric = strcmp(text, "fabric") == 0, .node = strcmp(text, "node") == 0, .n = 1};
+    bool word = t->fabric || t->node;
     if (!*text)
         return fail_with(
             error,
-            "a target is empty: give a host name, an IPv4 or IPv6 address, a prefix, or the word fabric");
-    if (!t->fabric && is_name(text) && !is_number(text))
+            "a target is empty: give a host name, an IPv4 or IPv6 address, a prefix, or the word fabric or node");
+    if (!word && is_name(text) && !is_number(text))
         return resolve_name(t, text, family, error);
-    if (!t->fabric && !read_ip_address(t, text, family, error))
+    if (!word && !read_ip_address(t, text, family, error))
         return false;
     t->name = g_strdup(text);
     return true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parses targets given by the user: an address, a prefix, a host name, or the word fabric. */
+/* Parses targets given by the user: an address, a prefix, a host name, or the word fabric or node.
+ */
 #ifndef IPOIB_PROBE_DESTINATION_H
 #define IPOIB_PROBE_DESTINATION_H
 

@@ -23,8 +23,9 @@ static const char help_start[] =
     "requirements of RFC 4391 and RFC 4755 it obeys. A TARGET is a host name; an\n"
     "IPv4 or IPv6 address; a prefix (10.0.0.0/24, at most a /16, or a /116 of IPv6),\n"
     "all of whose hosts are tested; or the word fabric, which tests this port and\n"
-    "the subnet administration (SA) instead of a peer. By default the probe sends\n"
-    "nothing that a peer remembers.\n"
+    "the subnet administration (SA) instead of a peer; or the word node, a quick\n"
+    "look at this host that may run on every node every minute. By default the\n"
+    "probe sends nothing that a peer remembers.\n"
     "\n";
 
 static const char help_end[] =
@@ -37,7 +38,13 @@ static const char help_end[] =
     "and the exit status is 128 plus the signal's number, but with --count or\n"
     "--interval it ends with the summary.\n";
 
-enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000, COUNT_MAX = 1000000000, INTERVAL_MAX = 86400 };
+enum {
+    RATE_MAX = 100000,
+    TIMEOUT_MAX = 60000,
+    COUNT_MAX = 1000000000,
+    INTERVAL_MAX = 86400,
+    DELAY_MAX = 86400
+};
 
 static bool read_source(struct options *o, const char *text)
 {
@@ -200,7 +207,12 @@ static const struct cli_option table[] = {
      CLI_SETS(options, disruptive)},
     {REPORT_OPTION_STRICT, CLI_SETS(options, strict)},
     {REPORT_OPTION_DEVIATIONS, CLI_STORES(options, deviations)},
-    {REPORT_OPTION_FORMAT, CLI_CHOOSES(options, format)},
+    {.name = "format",
+     .argument = "text|json|junit|tap|prometheus",
+     .help = "set the report's format (default: text)",
+     .details = "`prometheus` is for the target `node`: metrics in Prometheus' text format, as the "
+                "textfile collector of node_exporter reads them.",
+     CLI_CHOOSES(options, format)},
     {.letter = 'v',
      .name = "verbose",
      .help = "list every stage and rule, also those that passed",
@@ -257,6 +269,24 @@ static const struct cli_option table[] = {
                 "Ctrl-C (SIGINT) and SIGTERM end with the summary, and its exit status. "
                 "The memory does not grow.",
      CLI_COUNTS(options, interval, 1, INTERVAL_MAX)},
+    {.name = "nagios",
+     .help = "with node: exit as a Nagios plugin, 0, 1, 2 or 3",
+     .details = "0 is ok, 1 degraded, 2 a fault, and 3 unknown: not judged, or a wrong usage.",
+     CLI_SETS(options, nagios)},
+    {.name = "state",
+     .argument = "FOLDER",
+     .help = "with node: keep what the next run compares in FOLDER",
+     .details = "The default is `/run/ipoib-probe`, or `/run/user/UID/ipoib-probe` of a user who "
+                "is not root. "
+                "FOLDER is created if it does not exist, and is refused if another user may write "
+                "to it.",
+     CLI_STORES(options, state)},
+    {.name = "delay-up-to",
+     .argument = "SECONDS",
+     .help = "with node: wait a random time first, at most SECONDS",
+     .details = "So that not all nodes of a cluster ask the subnet administration in the same "
+                "second. SECONDS is a number from 1 to 86400.",
+     CLI_COUNTS(options, delay, 1, DELAY_MAX)},
     {.letter = 'n',
      .name = "dry-run",
      .help = "print what would be sent, and send nothing",
@@ -277,7 +307,7 @@ static bool is_own_source(const struct options *o)
 {
     for (guint i = 0; o->has_source && i < o->targets->len; i++) {
         const struct target_option *t = &g_array_index(o->targets, struct target_option, i);
-        if (!t->fabric && !t->prefix && t->ipv6 == o->source_ipv6 &&
+        if (!t->fabric && !t->node && !t->prefix && t->ipv6 == o->source_ipv6 &&
             memcmp(t->ip, o->source, t->ipv6 ? 16 : 4) == 0)
             return true;
     }
@@ -290,6 +320,11 @@ bool probe_options_select_stage(const struct options *o, const char *id)
     for (guint i = 0; !selected && i < o->stages->len; i++)
         selected = id_selected(id, o->stages->pdata[i]);
     return selected;
+}
+
+bool probe_options_only_node(const struct options *o)
+{
+    return o->targets->len == 1 && g_array_index(o->targets, struct target_option, 0).node;
 }
 
 bool probe_options_only_fabric(const struct options *o)
@@ -305,7 +340,7 @@ static bool is_one_peer(const struct options *o)
     const struct target_option *t = o->targets->len == 1
                                         ? &g_array_index(o->targets, struct target_option, 0)
                                         : NULL;
-    return t && !t->fabric && !t->prefix && !o->why;
+    return t && !t->fabric && !t->node && !t->prefix && !o->why;
 }
 
 static bool can_save(const struct options *o)
@@ -326,10 +361,40 @@ static bool are_hosts(const struct options *o)
 {
     for (guint i = 0; i < o->targets->len; i++) {
         const struct target_option *t = &g_array_index(o->targets, struct target_option, i);
-        if (t->fabric || t->prefix)
+        if (t->fabric || t->node || t->prefix)
             return false;
     }
     return true;
+}
+
+static bool has_node(const struct options *o)
+{
+    for (guint i = 0; i < o->targets->len; i++)
+        if (g_array_index(o->targets, struct target_option, i).node)
+            return true;
+    return false;
+}
+
+static bool has_options_of_node(const struct options *o)
+{
+    return o->nagios || o->state || o->delay || o->format == FORMAT_PROMETHEUS;
+}
+
+/* The target node and its options. */
+static bool is_sensible_node(const struct options *o)
+{
+    bool node = probe_options_only_node(o);
+    if (has_options_of_node(o) && !node)
+        say("--nagios, --state, --delay-up-to and --format prometheus are for the target node");
+    else if (has_node(o) && !node)
+        say("the target node is tested alone: run the other targets separately");
+    else if (node && (o->capture || o->only->len || o->has_source || o->disruptive))
+        say("-w, --only, --source and --disruptive are not for the target node");
+    else if (node && o->port && !o->device)
+        say("--port is a port of a device: name it with --device");
+    else
+        return true;
+    return false;
 }
 
 /* Checks combinations of options. */
@@ -356,7 +421,7 @@ static bool is_sensible(const struct options *o)
     else if (o->capture && strcmp(o->capture, "-") == 0)
         say("-w writes to a file: standard output is the report's");
     else
-        return files_differ(o) && can_save(o);
+        return is_sensible_node(o) && files_differ(o) && can_save(o);
     return false;
 }
 

@@ -13,6 +13,7 @@ enum family { FAMILY_ANY, FAMILY_IPV4, FAMILY_IPV6 };
 struct target_option {
     char *name;  /* for a host name, includes the chosen address */
     bool fabric; /* the SA's groups and this port's memberships; otherwise an address */
+    bool node;   /* this host's ports and interfaces */
     bool ipv6;
     char zone[32];  /* interface of an IPv6 address ("fe80::1%ib0"); "": none */
     uint8_t ip[16]; /* for IPv4 the first 4 bytes; for a prefix the first address */
@@ -41,6 +42,9 @@ struct options {
     unsigned timeout_ms;             /* for each response */
     unsigned count;                  /* requests of a watched peer; 0: until a signal */
     unsigned interval;               /* seconds between them; 0: not given */
+    unsigned delay;                  /* seconds that the target node waits at most */
+    const char *state;               /* folder of the state of the target node; NULL: the default */
+    bool nagios;                     /* exit statuses of a plugin of Nagios */
     GPtrArray *only;                 /* rule selectors, NULL-terminated; empty: all rules */
     struct rule_selection selection; /* none if only stages are selected */
     GPtrArray *stages;               /* selectors of stages, of those in only; empty: all stages */
@@ -57,6 +61,8 @@ void probe_options_clear(struct options *o);
 /* Is the stage selected by --only, or is none? */
 bool probe_options_select_stage(const struct options *o, const char *id);
 
+/* True if the only target is this node. */
+bool probe_options_only_node(const struct options *o);
 /* True if no target is an address. */
 bool probe_options_only_fabric(const struct options *o);
 

@@ -340,14 +340,21 @@ def test_missing_root_privilege_is_reported(machine):
 def test_no_service_is_started_and_none_is_enabled(machine):
     assert machine.run("--with", "cluster", "--with", "test", "--packages-only")[0] == 0
     assert "exit 101" in machine.get("policy-seen") and not machine.policy.exists()
-    for name in ("opensm", "munge", "slurmctld", "slurmd"):
+    for name in (
+        "opensm",
+        "munge",
+        "slurmctld",
+        "slurmd",
+        "prometheus",
+        "prometheus-node-exporter",
+    ):
         assert "deb-systemd-helper disable %s.service" % name in machine.get("calls")
         assert "update-rc.d %s disable" % name in machine.get("calls")
 
 
 def test_policy_of_the_administrator_is_unchanged(machine):
     machine.policy.write_text("#!/bin/sh\nexit 0\n")
-    machine.set(installed="opensm")
+    machine.set(installed="opensm\nprometheus\nprometheus-node-exporter")
     assert machine.run("--with", "test", "--packages-only")[0] == 0
     assert machine.policy.read_text() == machine.get("policy-seen") == "#!/bin/sh\nexit 0\n"
     assert not machine.called("deb-systemd-helper")

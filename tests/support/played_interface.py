@@ -110,7 +110,7 @@ class Peer:
     """The peer of the probe, and what happens to the interface.
 
     replies: whether it replies. echo: also to the kernel's ping. silent_after: the number of replies after which it does not any more.
-    addresses: those of the interface. commands: run after them. infiniband: files of its devices. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
+    addresses: those of the interface. commands: run after them. infiniband: files of its devices. infiniband_mad: of libibumad's. debugfs: of ib_ipoib. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
     sysfs_after: the number of frames after which sysfs_then holds. runts: every truncation of a reply arrives before it. large: the size of a frame that comes
     before each reply. second_station: a second station replies too. after: "interrupt", "down" or "gone",
     what happens when frame number at was sent."""
@@ -221,6 +221,10 @@ def main(given, command):
     subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/class"], check=True)
     describe("/sys/class/net", {**SYSFS, **given.get("sysfs", {})})
     describe("/sys/class/infiniband", given.get("infiniband", {}))
+    describe("/sys/class/infiniband_mad", given.get("infiniband_mad", {}))
+    if "debugfs" in given:
+        subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/kernel/debug"], check=True)
+        describe("/sys/kernel/debug/ipoib", given["debugfs"])
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
