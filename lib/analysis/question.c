@@ -237,7 +237,7 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
 struct question *question_ask(const struct watch *w, const struct question_key *key, uint64_t last)
 {
     const struct question_packet p = question_packet(w, last);
-    return question_ask_by(w, key, &p);
+    return watch_is_sent_again(w) ? NULL : question_ask_by(w, key, &p);
 }
 
 unsigned question_lacks(const struct watch *w, const struct question *q)

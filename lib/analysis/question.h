@@ -188,8 +188,9 @@ struct question_key question_key(const struct watch *w, enum question_kind kind,
                                  const uint8_t *who, const uint8_t *about);
 
 /*
- * The current packet asks. last: tells it from its copies. Returns NULL for a copy. A request that
- * comes long after the one before it is a new question.
+ * The current packet asks. last: tells it from its copies. Returns NULL for a copy, and for a
+ * message that a connection sends again: until it is acknowledged, it is one request. A request
+ * that comes long after the one before it is a new question.
  */
 struct question *question_ask(const struct watch *w, const struct question_key *key, uint64_t last);
 /* The same of an earlier packet. */

@@ -12,7 +12,8 @@ import pytest
 
 from frames import ib
 from frames import events as more
-from frames import events_again, events_ip, events_link, events_lost, events_pairs, events_ports
+from frames import events_again, events_doubt, events_ip, events_link, events_lost, events_pairs
+from frames import events_ports
 from frames.connection import Link
 from frames.events import ask_only, copy_last, goes_on, link, number
 from frames.fabric import FULL, JOIN_MASK, LEAVE_MASK, SEND_ONLY, mad_frame
@@ -41,7 +42,7 @@ def ask_join(s, host, group, **options):
 # ---- cases: each returns (its tape, [(event, frame, count, texts that it has), ...])
 
 CASES = more.CASES + events_link.CASES + events_again.CASES + events_pairs.CASES
-CASES += events_ip.CASES + events_lost.CASES + events_ports.CASES
+CASES += events_ip.CASES + events_lost.CASES + events_ports.CASES + events_doubt.CASES
 
 
 def case(build):
