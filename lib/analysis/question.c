@@ -179,6 +179,7 @@ void question_answer(const struct watch *w, struct question *q)
     q->asked = 0;
     q->stray_frame = 0;
     q->astray = 0;
+    q->stray_qkey = 0;
     q->to_all_frame = 0;
 }
 

@@ -51,7 +51,8 @@ struct question {
     /* a response to its requester about the same thing, with a transaction ID of no request; 0:
      * none */
     uint32_t stray_frame;
-    uint16_t astray; /* LID to which the response in stray_frame went; 0: to the requester */
+    uint16_t astray;     /* LID to which the response in stray_frame went; 0: to the requester */
+    uint32_t stray_qkey; /* with which QP1 drops it; 0: the Q_Key is right */
     int64_t first_ms, last_ms; /* since 1970 */
     int64_t busy_ns;           /* of the last request, as in struct heard */
     uint16_t lid, peer;        /* LIDs of requester and receiver */

@@ -53,6 +53,9 @@ static void unanswered(const struct watch *w, const struct question *q, unsigned
     if (q->astray)
         g_snprintf(stray, sizeof stray, "; frame %u answers it, but goes to LID %u", q->stray_frame,
                    q->astray);
+    else if (q->stray_qkey)
+        g_snprintf(stray, sizeof stray, "; frame %u answers it, but with the Q_Key 0x%08x",
+                   q->stray_frame, q->stray_qkey);
     else if (q->stray_frame)
         g_snprintf(stray, sizeof stray, "; frame %u answers it with another transaction ID",
                    q->stray_frame);
@@ -239,13 +242,45 @@ static void answered(const struct watch *w, struct sa_transaction *t)
         sa_transaction_answer(w, t);
 }
 
+/*
+ * An answer with wrong CRCs is there, so the lack of one is no event. Of a capture whose addresses
+ * were replaced, the CRCs of all packets with these are wrong.
+ */
+APART static void answered_corrupt(const struct watch *w, struct sa_transaction *t)
+{
+    if (t->followed && !t->answered_frame)
+        sa_transaction_answer(w, t);
+}
+
+/* The requester does not receive it. */
+APART static void answered_in_vain(const struct watch *w, const struct sa_transaction *t)
+{
+    watch_dropped_answer(w, t);
+    if (!t->followed || t->answered_frame)
+        return;
+    sa_ask_pending(w);
+    const struct question_key key = sa_subject_key(&t->subject);
+    struct question *q = question_find(w, &key);
+    if (!q)
+        return;
+    q->stray_frame = w->p->at.frame;
+    q->stray_qkey = w->p->ib.qkey;
+}
+
 static void responded(const struct watch *w)
 {
     const struct packet *p = w->p;
     struct sa_transaction *t = sa_transaction_of(w, p->dst);
     bool known = is_of(t, p->dst, p->mad.mad.tid);
-    if (packet_is_corrupt(p))
+    if (packet_is_corrupt(p)) {
+        if (known)
+            answered_corrupt(w, t);
         return;
+    }
+    if (known && sa_answer_is_dropped(w)) {
+        answered_in_vain(w, t);
+        return;
+    }
     if (known)
         watch_sa_answer_time(w, t);
     if (!port_to_lid(p->dst))

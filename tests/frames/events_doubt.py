@@ -86,3 +86,66 @@ def acknowledgements_that_do_not_arrive():
         c.ack(True, c.psns[0])
         s.wait(0.5)
     return s, [("retransmission", first + 2, 1, ["although an acknowledgement was captured; PSN"])]
+
+
+# ---- answers of the SA
+
+
+def paths(s, a, b, answer):
+    """Three requests, each after the answer to the one before. Then the capture goes on."""
+    data = ib.path_record(b.gid, a.gid, pkey=0xFFFF, reversible=1, numb=1)
+    values = dict(dlid=b.lid, slid=a.lid, reversible=1, pkey=0xFFFF, mtu=4, rate=3, life=18)
+    record = ib.path_record(b.gid, a.gid, mtu_sel=2, rate_sel=2, life_sel=2, **values)
+    for _ in range(3):
+        tid = s.next_tid()
+        s.sa(a, s.sm, ib.GET, tid, ib.ATTR_PATH_RECORD, data, PATH_BY_GIDS)
+        s.sa(s.sm, a, ib.GET_RESP, tid, ib.ATTR_PATH_RECORD, record, PATH_BY_GIDS, attr_offset=8)
+        answer()
+        s.wait(2)
+    s.wait(4)
+    s.ping(Host(3), a)
+
+
+def change_last(s, change):
+    time, octets, *rest = s.records[-1]
+    s.records[-1] = (time, change(bytearray(octets)), *rest)
+
+
+@case
+def answers_with_a_wrong_crc():
+    """They are there, whatever has damaged them."""
+
+    def damage(octets):
+        octets[100] ^= 1
+        return bytes(octets)
+
+    s, a, b, c = link()
+    s.resolve(a, c)
+    paths(s, a, b, lambda: change_last(s, damage))
+    return s, []
+
+
+@case
+def answers_with_another_qkey_than_that_of_qp1():
+    def other_qkey(octets):
+        of = dict(dlid=1, slid=9, destqp=1, srcqp=1, qkey=0x0B1B)
+        psn = int.from_bytes(octets[17:20], "big")
+        return ib.Frame(ib.UD | ONLY, bytes(octets[28:284]), psn=psn, **of).ib()
+
+    s, a, b, c = link()
+    s.resolve(a, c)
+    before = number(s)
+    paths(s, a, b, lambda: change_last(s, other_qkey))
+    texts = ["path to " + b.gid, "frame %d answers it, but with the Q_Key" % (before + 6)]
+    return s, [
+        ("sa_wrong_answer", before + 2, 3, ["Q_Key 0x00000b1b instead of 0x80010000"]),
+        ("sa_unanswered", before + 6, 1, texts),
+    ]
+
+
+@case
+def answers_with_the_qkey_of_qp1():
+    s, a, b, c = link()
+    s.resolve(a, c)
+    paths(s, a, b, lambda: None)
+    return s, []
