@@ -149,3 +149,41 @@ def answers_with_the_qkey_of_qp1():
     s.resolve(a, c)
     paths(s, a, b, lambda: None)
     return s, []
+
+
+# ---- DHCP
+
+
+def requested(address):
+    return bytes((REQUESTED_IP, 4)) + ib.ip4(address)
+
+
+def declines(s, a, server, wanted, given):
+    asks(s, a, DISCOVER, 7, 1)
+    asks(s, a, REQUEST, 7, 1, options=requested(wanted))
+    gives(s, server, ACK, 7, address=given)
+    asks(s, a, DECLINE, 8, 1, options=requested(given))
+    return number(s)
+
+
+@case
+def address_that_the_client_did_not_ask_for():
+    s, a, b, _ = link()
+    frame = declines(s, a, b, ADDRESS, "10.0.0.19")
+    texts = ["it asked for IP 10.0.0.9, and the DHCPACK in frame %d has IP 10.0.0.19" % (frame - 1)]
+    return s, [("dhcp_refused", frame, 1, texts)]
+
+
+@case
+def address_that_another_host_has():
+    s, a, b, c = link()
+    s.arp_request(c, b.ip)
+    frame = declines(s, a, b, c.ip, c.ip)
+    return s, [("dhcp_refused", frame, 1, ["another host uses the address, GID " + c.gid])]
+
+
+@case
+def address_of_a_host_that_was_not_captured():
+    s, a, b, _ = link()
+    frame = declines(s, a, b, ADDRESS, ADDRESS)
+    return s, [("dhcp_refused", frame, 1, ["of which nothing was captured"])]
