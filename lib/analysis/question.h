@@ -61,6 +61,9 @@ struct question {
     /* of ARP and Neighbour Discovery: the first frame after the first request in which the target
      * announced its address by broadcast, if it is greater; and the requests before it */
     uint32_t announced_frame, asked_before;
+    /* of ARP: requests of earlier rounds without an answer, and the first of them */
+    uint32_t earlier, earlier_frame;
+    int64_t earlier_ms;
     uint32_t to_all_frame; /* of ARP: the last reply that went to the broadcast group; 0: none */
     uint16_t type;         /* of the last one: DHCP message type; attribute of a table */
 
@@ -85,6 +88,12 @@ struct question_packet {
 
 /* A requester retries twice before the lack of an answer means anything. */
 enum { QUESTION_ASKED = 3 };
+/*
+ * Of ARP, each round of requests may have fewer, as the datagrams that need the address come now
+ * and then (RFC 1122 section 2.3.2.1: at most one request in a second). Then so many are needed,
+ * over so long, with pauses of at most a minute.
+ */
+enum { QUESTION_ASKED_SLOWLY = 6, SLOWLY_MS = 10000, ROUND_MS = 60000 };
 /* The same request is captured twice within this time; later, it was sent again (repeated.c). */
 enum { COPY_MS = 100 };
 

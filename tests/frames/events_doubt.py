@@ -187,3 +187,60 @@ def address_of_a_host_that_was_not_captured():
     s, a, b, _ = link()
     frame = declines(s, a, b, ADDRESS, ADDRESS)
     return s, [("dhcp_refused", frame, 1, ["of which nothing was captured"])]
+
+
+# ---- ARP in rounds
+
+
+def rounds(s, a, targets, times, seconds=8.0):
+    """Two requests for each target in each round."""
+    for _ in range(times):
+        for target in targets:
+            for _ in range(2):
+                s.arp_request(a, target)
+                s.wait(1)
+        s.wait(seconds)
+
+
+@case
+def pairs_of_arp_requests_without_a_reply():
+    s, a, b, c = link()
+    s.meet(a, c)
+    before = number(s)
+    rounds(s, a, ["10.0.0.50"], 3)
+    goes_on(s)
+    texts = ["6 requests since frame %d" % (before + 1), "10.0.0.50"]
+    return s, [("arp_unanswered", number(s), 1, texts)]
+
+
+@case
+def pairs_of_arp_requests_with_a_reply_between():
+    s, a, b, c = link()
+    s.meet(a, c)
+    rounds(s, a, [b.ip], 2)
+    s.resolve(a, b)
+    rounds(s, a, [b.ip], 2)
+    goes_on(s)
+    return s, []
+
+
+@case
+def scan_of_addresses_that_nobody_has():
+    """Two requests for each, and again ten minutes later, four times."""
+    s, a, b, c = link()
+    s.meet(a, c)
+    rounds(s, a, ["10.0.0.%d" % n for n in range(50, 60)], 4, seconds=600)
+    goes_on(s)
+    return s, []
+
+
+@case
+def address_that_is_only_probed():
+    """RFC 5227 section 2.1.1: from 0.0.0.0."""
+    s, a, b, c = link()
+    s.meet(a, c)
+    for _ in range(8):
+        s.arp_request(a, "10.0.0.50", spa="0.0.0.0")
+        s.wait(6)
+    goes_on(s)
+    return s, []
