@@ -108,10 +108,40 @@ struct port_activity {
     uint8_t gid[GID_SIZE];
     uint16_t subnet, lid;
     bool active;
+    uint16_t manager; /* LID of its SM; 0: not known */
     struct smp_order order;
 };
 
+/* An SM that said by SMInfo that it is not the master. A cache. frame 0: none. */
+struct idle_manager {
+    uint32_t frame;
+    uint16_t subnet, lid;
+    uint8_t state;
+};
+
+/* A port that took an address over by an announcement to its link. A cache. frame 0: none. */
+struct taken_address {
+    struct ip ip;
+    uint32_t link, frame;
+    uint8_t gid[GID_SIZE];
+};
+
+/* Two ports that take an address over from each other. A cache. takes 0: none. */
+enum { FIGHT_TAKES = 4 };
+struct fight {
+    struct ip ip;
+    uint32_t link, takes;
+    uint8_t gids[2][GID_SIZE];
+    struct {
+        int64_t ms;
+        uint32_t frame;
+    } last[FIGHT_TAKES]; /* a ring */
+};
+
 enum {
+    FIGHTS = 1 << 6,
+    IDLE_MANAGERS = 8,
+    TAKEN_ADDRESSES = 1 << 6,
     QUESTIONS = 1 << 12,
     HEARD = 1 << 12,
     PORTS = 1 << 12,
@@ -143,6 +173,9 @@ struct questions {
     struct heard heard[HEARD];
     int64_t pauses_ns[WAITING_SUBNETS]; /* in which nothing of the subnet was captured */
     struct port_activity ports[PORTS];
+    struct idle_manager idle_managers[IDLE_MANAGERS];
+    struct taken_address taken[TAKEN_ADDRESSES];
+    struct fight fights[FIGHTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
     int64_t proof_ns;               /* no packet before this time proves one of them */

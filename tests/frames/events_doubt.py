@@ -9,7 +9,7 @@ from frames.events import ACK, DISCOVER, REQUEST, goes_on, link, number
 from frames.events_ip import ADDRESS, DECLINE, asks, gives
 from frames.ib import ONLY
 from frames.messages import ping
-from frames.subnet import PATH_BY_GIDS, Host
+from frames.subnet import PATH_BY_GIDS, SMP_SET, Host
 
 CASES = []
 RNR, REQUESTED_IP = 0x20 + 14, 50  # AETH syndrome (IBA table 45); option of DHCP
@@ -243,4 +243,98 @@ def address_that_is_only_probed():
         s.arp_request(a, "10.0.0.50", spa="0.0.0.0")
         s.wait(6)
     goes_on(s)
+    return s, []
+
+
+# ---- takeovers
+
+
+def fight(s, a, ports, times, seconds):
+    """The ports announce the address in turns, by gratuitous ARP. Returns the frames."""
+    frames = []
+    for n in range(times):
+        port = ports[n % 2]
+        s.wait(seconds)
+        s.arp_request(port, port.ip)
+        frames.append(number(s))
+        s.ping(a, port)
+    return frames
+
+
+@case
+def address_that_two_hosts_take_from_each_other():
+    s, a, b, _ = link()
+    d = Host(20).also(ip=b.ip)
+    s.meet(a, b)
+    frames = fight(s, a, (d, b), 6, 10)
+    fought = ("duplicate_ip", frames[3], 3, [b.gid, d.gid, "since frame %d" % frames[0]])
+    moves = [("moved", frames[0], 2, [d.gid]), ("moved", frames[1], 1, [b.gid])]
+    return s, [*moves, fought]
+
+
+@case
+def address_that_moves_three_times():
+    s, a, b, _ = link()
+    d = Host(20).also(ip=b.ip)
+    s.meet(a, b)
+    frames = fight(s, a, (d, b), 3, 10)
+    return s, [("moved", frames[0], 2, [d.gid]), ("moved", frames[1], 1, [b.gid])]
+
+
+@case
+def address_that_moves_each_two_minutes():
+    s, a, b, _ = link()
+    d = Host(20).also(ip=b.ip)
+    s.meet(a, b)
+    frames = fight(s, a, (d, b), 5, 120)
+    return s, [("moved", frames[0], 3, [d.gid]), ("moved", frames[1], 2, [b.gid])]
+
+
+@case
+def address_that_fails_over_between_the_ports_of_an_adapter():
+    s, a, b, c = link()
+    s.meet(a, b)
+    frames = fight(s, a, (c.also(ip=b.ip), b), 5, 10)
+    return s, [("moved", frames[0], 3, [c.gid]), ("moved", frames[1], 2, [b.gid])]
+
+
+OTHER = 0x8005
+
+
+def partitions():
+    """Each host has an interface on a second partition, with an address of its own."""
+    s, a, b, c = link()
+    children = [host.also(ip="10.5.0.%d" % n, qpn=0x500 + n) for n, host in enumerate((a, b, c))]
+    s.up(*children, pkey=OTHER)
+    s.meet(children[0], children[1], pkey=OTHER)
+    s.meet(children[0], children[2], pkey=OTHER)
+    return s, c, children
+
+
+def ping_in_vain(s, x, y, heard):
+    for n in range(3):
+        s.ud(x, y, ping(x, y, seq=20 + n), OTHER)
+        s.wait(1)
+    s.wait(4)
+    s.ping(heard, x, pkey=OTHER)
+    return number(s) - 1
+
+
+@case
+def address_that_is_announced_in_another_partition():
+    s, c, (x, y, z) = partitions()
+    s.arp_request(c.also(ip=y.ip), y.ip)
+    taken = number(s)
+    texts = ["GID %s has announced the address in frame %d, but in another" % (c.gid, taken)]
+    return s, [("echo_unanswered", ping_in_vain(s, x, y, z), 1, [*texts, "0xffff"])]
+
+
+@case
+def address_that_two_partitions_have():
+    """Each has its own 10.5.0.1, and both reply."""
+    s, c, (x, y, z) = partitions()
+    s.arp_request(c.also(ip=y.ip), y.ip)
+    for _ in range(4):
+        s.ping(x, y, pkey=OTHER)
+        s.wait(1)
     return s, []
