@@ -45,10 +45,24 @@ static struct event_key key_of_unanswered(const struct watch *w, const struct qu
                      which << 24 | (uint64_t)q->lid << 8 | q->key.kind);
 }
 
+enum { IDLE_TEXT = 80 };
+
+/* Has the SM of the SA said since the first request that it is not the master? */
+static const char *idle_text(const struct watch *w, const struct question *q, char text[IDLE_TEXT])
+{
+    static const char *const states[] = {"not active", "discovering", "standby"};
+    const struct idle_manager *m = &w->questions->idle_managers[q->peer % IDLE_MANAGERS];
+    *text = '\0';
+    if (m->frame > q->first_frame && m->subnet == q->key.subnet && m->lid == q->peer)
+        g_snprintf(text, IDLE_TEXT, "; its subnet manager is %s, by the SMInfo in frame %u",
+                   states[m->state], m->frame);
+    return text;
+}
+
 static void unanswered(const struct watch *w, const struct question *q, unsigned n, const char *why)
 {
     struct sender who = sender_of_lid(w, q->lid);
-    char text[REQUEST_TEXT], stray[80] = "";
+    char text[REQUEST_TEXT], stray[80] = "", idle[IDLE_TEXT];
     const struct event_key key = key_of_unanswered(w, q, &who);
     if (q->astray)
         g_snprintf(stray, sizeof stray, "; frame %u answers it, but goes to LID %u", q->stray_frame,
@@ -60,8 +74,9 @@ static void unanswered(const struct watch *w, const struct question *q, unsigned
         g_snprintf(stray, sizeof stray, "; frame %u answers it with another transaction ID",
                    q->stray_frame);
     watch_event(w, &key, &who, q->first_frame,
-                "the SA at LID %u has not answered %s: %u request%s since frame %u%s%s", q->peer,
-                request_text(q, text), n, n == 1 ? "" : "s", q->first_frame, why, stray);
+                "the SA at LID %u has not answered %s: %u request%s since frame %u%s%s%s", q->peer,
+                request_text(q, text), n, n == 1 ? "" : "s", q->first_frame, why, stray,
+                idle_text(w, q, idle));
 }
 
 void sa_unanswered(const struct watch *w, struct question *q)

@@ -338,3 +338,68 @@ def address_that_two_partitions_have():
         s.ping(x, y, pkey=OTHER)
         s.wait(1)
     return s, []
+
+
+# ---- subnet managers
+
+
+def sets(s, host, manager):
+    s.node_info(host)
+    info = s.port_info_of(host.lid, sm=manager)
+    s.smp(host.lid, SMP_SET, ib.PORT_INFO, info, 1)
+
+
+@case
+def ports_with_another_subnet_manager():
+    """It asks nobody to register again. Then its SA answers: the same event."""
+    s, a, b, _ = link()
+    other = Host(8)
+    for host in (a, b):
+        sets(s, host, s.sm)
+    first = number(s) + 4
+    for host in (a, b):
+        sets(s, host, other)
+    s.sm = other
+    s.join(a, s.group4("239.1.2.3"))
+    return s, [("sm_changed", first, 3, ["LID 8", "MasterSMLID", "LID 9"])]
+
+
+@case
+def ports_that_the_same_subnet_manager_sets_again():
+    s, a, b, _ = link()
+    for _ in range(3):
+        for host in (a, b):
+            sets(s, host, s.sm)
+    return s, []
+
+
+def sm_info(s, host, state):
+    """From LID to LID. IBA 14.2.5.13."""
+    data = ib.u64(host.guid) + bytes(8) + ib.u32(7) + ib.u8(0x50 | state)
+    mad = ib.mad_header(1, 1, ib.GET_RESP, s.next_tid(), 0x0020) + bytes(40) + data
+    qps = dict(destqp=0, srcqp=0, qkey=0, vl=15, psn=s.next_psn(host.lid, 0))
+    s.put(ib.Frame(ib.UD | ONLY, mad.ljust(256, b"\0"), dlid=1, slid=host.lid, **qps))
+
+
+def asks_with(s, a, b, states):
+    data = ib.path_record(b.gid, a.gid, pkey=0xFFFF, reversible=1, numb=1)
+    for state in states:
+        s.sa(a, s.sm, ib.GET, s.next_tid(), ib.ATTR_PATH_RECORD, data, PATH_BY_GIDS)
+        s.wait(1)
+        sm_info(s, s.sm, state)
+    goes_on(s)
+    return number(s)
+
+
+@case
+def subnet_manager_that_is_standby():
+    s, a, b, _ = link()
+    frame = asks_with(s, a, b, (2, 2, 2))
+    texts = ["its subnet manager is standby, by the SMInfo in frame %d" % (frame - 1)]
+    return s, [("sa_unanswered", frame, 1, texts)]
+
+
+@case
+def subnet_manager_that_becomes_the_master():
+    s, a, b, _ = link()
+    return s, [("sa_unanswered", asks_with(s, a, b, (2, 2, 3)), 1, ["3 s after the last"])]
