@@ -266,7 +266,7 @@ def address_that_two_hosts_take_from_each_other():
     s, a, b, _ = link()
     d = Host(20).also(ip=b.ip)
     s.meet(a, b)
-    frames = fight(s, a, (d, b), 6, 10)
+    frames = fight(s, a, (d, b), 6, 5)
     fought = ("duplicate_ip", frames[3], 3, [b.gid, d.gid, "since frame %d" % frames[0]])
     moves = [("moved", frames[0], 2, [d.gid]), ("moved", frames[1], 1, [b.gid])]
     return s, [*moves, fought]
@@ -277,16 +277,17 @@ def address_that_moves_three_times():
     s, a, b, _ = link()
     d = Host(20).also(ip=b.ip)
     s.meet(a, b)
-    frames = fight(s, a, (d, b), 3, 10)
+    frames = fight(s, a, (d, b), 3, 5)
     return s, [("moved", frames[0], 2, [d.gid]), ("moved", frames[1], 1, [b.gid])]
 
 
 @case
-def address_that_moves_each_two_minutes():
+def address_that_fails_over_each_15_seconds():
+    """A bond of ports of two adapters."""
     s, a, b, _ = link()
     d = Host(20).also(ip=b.ip)
     s.meet(a, b)
-    frames = fight(s, a, (d, b), 5, 120)
+    frames = fight(s, a, (d, b), 5, 15)
     return s, [("moved", frames[0], 3, [d.gid]), ("moved", frames[1], 2, [b.gid])]
 
 
@@ -294,7 +295,7 @@ def address_that_moves_each_two_minutes():
 def address_that_fails_over_between_the_ports_of_an_adapter():
     s, a, b, c = link()
     s.meet(a, b)
-    frames = fight(s, a, (c.also(ip=b.ip), b), 5, 10)
+    frames = fight(s, a, (c.also(ip=b.ip), b), 5, 5)
     return s, [("moved", frames[0], 3, [c.gid]), ("moved", frames[1], 2, [b.gid])]
 
 
