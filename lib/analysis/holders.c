@@ -231,7 +231,7 @@ APART static void fought_over(const struct watch *w, const struct neighbour *n, 
     watch_no_copy(w, &key);
     watch_event(w, &key, &who, since,
                 "two ports take the address over from each other again and again since frame %u, "
-                "this one and GID %s, QPN 0x%06x: both have it, or it fails over to and fro",
+                "this one and GID %s, QPN 0x%06x: both have it, or it fails over back and forth",
                 since, text_of_gid(gid, n->before->lladdr + LLADDR_GID),
                 be24(n->before->lladdr + LLADDR_QPN));
 }
