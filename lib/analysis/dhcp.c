@@ -78,11 +78,13 @@ static void requested(const struct watch *w, const struct dhcp *d, const struct 
     q->peer = *server_of(w);
 }
 
+enum { DECLINED_TEXT = 240 };
+
 static struct ip ip_of(uint32_t address)
 {
     uint8_t bytes[IPV4_ADDRESS_SIZE];
     put32(bytes, address);
-    return ip_read(bytes, IPV4_ADDRESS_SIZE);
+    return ip_read(bytes, sizeof bytes);
 }
 
 /* The client asks one server, and another one refuses (RFC 2131 section 3.1). */
@@ -99,18 +101,59 @@ APART static void refused_by_another(const struct watch *w, const struct questio
                 ip_text(server, &by), ip_text(asked, &to));
 }
 
-/* The server refuses the address that the client asks for, or the client the server's. */
-static void dhcp_refused(const struct watch *w, const struct question *q, uint8_t type)
+/* Does another port than the client's hold the address? */
+static bool is_held_by_other(const struct watch *w, const struct ip *ip, const struct sender *who,
+                             char gid[GID_TEXT])
 {
-    bool by_client = type == DHCP_DECLINE;
-    struct sender who = q && !by_client ? sender_of_lid(w, q->lid) : sender_of(w->f, w->p);
+    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, packet_link_key(w->p), ip);
+    if (!n || !(who->known & SENDER_GID) || memcmp(n->lladdr + LLADDR_GID, who->gid, GID_SIZE) == 0)
+        return false;
+    text_of_gid(gid, n->lladdr + LLADDR_GID);
+    return true;
+}
+
+/* RFC 2131 section 3.1: because another host uses it. Or it is not the one that it asked for. */
+static const char *why_declined(const struct watch *w, const struct sender *who,
+                                char text[DECLINED_TEXT])
+{
+    const struct dhcp *m = &w->p->datagram.dhcp;
+    const struct ip declined = ip_of(m->requested);
+    char gid[GID_TEXT], ip[SENDER_TEXT_SIZE], other[SENDER_TEXT_SIZE];
+    uint32_t asked, frame;
+    if (lease_has_other_address(w, m->requested, &asked, &frame)) {
+        const struct ip wanted = ip_of(asked);
+        g_snprintf(text, DECLINED_TEXT, "it asked for %s, and the DHCPACK in frame %u has %s",
+                   ip_text(other, &wanted), frame, ip_text(ip, &declined));
+    } else if (is_held_by_other(w, &declined, who, gid)) {
+        g_snprintf(text, DECLINED_TEXT, "another host uses the address, GID %s", gid);
+    } else {
+        g_snprintf(text, DECLINED_TEXT,
+                   "it found another host with the address, of which nothing was captured");
+    }
+    return text;
+}
+
+/* The client refuses the server's address. */
+static void declined(const struct watch *w, const struct question *q)
+{
+    struct sender who = sender_of(w->f, w->p);
     const struct event_key key = event_key(w, EVENT_DHCP_REFUSED, who.gid, NULL,
-                                           (uint64_t)who.lid << 8 | type);
+                                           (uint64_t)who.lid << 8 | DHCP_DECLINE);
+    char why[DECLINED_TEXT];
+    watch_event(w, &key, &who, q ? q->first_frame : 0,
+                "it declines the address that the DHCP server gave it (DHCPDECLINE): %s",
+                why_declined(w, &who, why));
+}
+
+/* The server refuses the address that the client asks for. */
+static void refused(const struct watch *w, const struct question *q)
+{
+    struct sender who = q ? sender_of_lid(w, q->lid) : sender_of(w->f, w->p);
+    const struct event_key key = event_key(w, EVENT_DHCP_REFUSED, who.gid, NULL,
+                                           (uint64_t)who.lid << 8 | DHCP_NAK);
     watch_event(w, &key, &who, q ? q->first_frame : 0, "%s",
-                by_client ? "it declines the address that the DHCP server gave it (DHCPDECLINE): "
-                            "another host uses the address"
-                : q       ? "the DHCP server refuses the address that it asks for (DHCPNAK)"
-                    : "as a DHCP server it refuses the address that a client asks for (DHCPNAK)");
+                q ? "the DHCP server refuses the address that it asks for (DHCPNAK)"
+                  : "as a DHCP server it refuses the address that a client asks for (DHCPNAK)");
 }
 
 /* A second reply to a request. */
@@ -137,8 +180,10 @@ void watch_dhcp(const struct watch *w)
     bool by_another = q && q->server && m->server && m->server != q->server;
     if (m->message_type == DHCP_NAK && by_another)
         refused_by_another(w, q);
-    else if (m->message_type == DHCP_NAK || m->message_type == DHCP_DECLINE)
-        dhcp_refused(w, q, m->message_type);
+    else if (m->message_type == DHCP_NAK)
+        refused(w, q);
+    else if (m->message_type == DHCP_DECLINE)
+        declined(w, q);
     if (!packet_is_corrupt(w->p))
         watch_lease(w);
     if (m->op == DHCP_BOOTREQUEST)

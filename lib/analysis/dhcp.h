@@ -14,5 +14,11 @@ extern const struct name dhcp6_names[];
 
 /* A message of DHCP for IPv4 that is not corrupt (dhcp_leases.c). */
 void watch_lease(const struct watch *w);
+/*
+ * The server gave this address to a client that asked for another one: the other one, and the frame
+ * of the DHCPACK. false: it did not, as far as it was captured.
+ */
+bool lease_has_other_address(const struct watch *w, uint32_t address, uint32_t *asked,
+                             uint32_t *frame);
 
 #endif

@@ -23,6 +23,7 @@ struct dhcp_client {
     struct port port;
     struct sender sender;
     uint32_t qpn, frame; /* of its request */
+    uint32_t asked;      /* the address that it asks for; 0: any */
 };
 
 /* Caches. frame 0: unused. */
@@ -102,7 +103,8 @@ static void watch_request(const struct watch *w, uint64_t client)
                                      .port = w->p->src,
                                      .sender = sender_of(w->f, w->p),
                                      .qpn = w->p->ib.has_deth ? w->p->ib.sqpn : 0,
-                                     .frame = w->p->at.frame};
+                                     .frame = w->p->at.frame,
+                                     .asked = m->message_type == DHCP_REQUEST ? m->requested : 0};
 }
 
 /* ---- leases */
@@ -123,6 +125,17 @@ static void end_lease(const struct watch *w, uint32_t address)
     struct dhcp_lease *l = lease_of(w, address);
     if (is_of(w, l, address))
         l->frame = 0;
+}
+
+bool lease_has_other_address(const struct watch *w, uint32_t address, uint32_t *asked,
+                             uint32_t *frame)
+{
+    const struct dhcp_lease *l = lease_of(w, address);
+    if (!is_of(w, l, address) || !l->holder.asked || l->holder.asked == address)
+        return false;
+    *asked = l->holder.asked;
+    *frame = l->frame;
+    return true;
 }
 
 static bool has_ended(const struct watch *w, const struct dhcp_lease *l)

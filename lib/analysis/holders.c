@@ -7,6 +7,8 @@
  * over: by an ordinary ARP request or reply. A port that takes an address over announces it by
  * gratuitous ARP (RFC 5227 section 3) or an unsolicited advertisement. An address that goes back
  * after more than a minute may have been moved by hand; then it must alternate once more.
+ * Or each takes it over from the other twice within 30 s (RFC 5227 section 2.4: it defends
+ * its address).
  */
 #include "analysis/unanswered.h"
 #include "rules/check_context.h"
@@ -177,6 +179,63 @@ APART static void two_answers(const struct watch *w, const struct neighbour *n)
                 be24(n->before->lladdr + LLADDR_QPN), n->before->last_frame);
 }
 
+/*
+ * Two takeovers each way within so long: each within 10 s of the one before (RFC 5227 section 1.1,
+ * DEFEND_INTERVAL). Slower ones may be those of a bond with ports of two adapters.
+ */
+enum { FIGHT_MS = 30000 };
+
+static bool is_between(const struct fight *f, const uint8_t *a, const uint8_t *b)
+{
+    return (memcmp(f->gids[0], a, GID_SIZE) == 0 && memcmp(f->gids[1], b, GID_SIZE) == 0) ||
+           (memcmp(f->gids[0], b, GID_SIZE) == 0 && memcmp(f->gids[1], a, GID_SIZE) == 0);
+}
+
+static struct fight *fight_of(const struct watch *w, const struct neighbour *n)
+{
+    const uint8_t *gid = n->lladdr + LLADDR_GID, *other = n->before->lladdr + LLADDR_GID;
+    uint64_t place = mix_gid(mix_two(0, n->link, n->ip.length), n->ip.bytes);
+    struct fight *f = &w->questions->fights[place >> 32 & (FIGHTS - 1)];
+    if (f->link == n->link && ip_same(&f->ip, &n->ip) && is_between(f, gid, other))
+        return f;
+    *f = (struct fight){.link = n->link, .ip = n->ip};
+    memcpy(f->gids[0], gid, GID_SIZE);
+    memcpy(f->gids[1], other, GID_SIZE);
+    return f;
+}
+
+/*
+ * The port takes the address over from another one. Returns the frame since which they take it from
+ * each other; 0: they do not.
+ */
+static uint32_t note_takeover(const struct watch *w, const struct neighbour *n)
+{
+    if (neighbour_is_same_port(n->before, n->lladdr) ||
+        may_be_one_adapter(n->lladdr + LLADDR_GID, n->before->lladdr + LLADDR_GID))
+        return 0;
+    struct fight *f = fight_of(w, n);
+    unsigned now = f->takes++ % FIGHT_TAKES;
+    f->last[now].ms = watch_ms(w);
+    f->last[now].frame = w->p->at.frame;
+    unsigned first = f->takes % FIGHT_TAKES;
+    return f->takes >= FIGHT_TAKES && watch_ms(w) - f->last[first].ms <= FIGHT_MS
+               ? f->last[first].frame
+               : 0;
+}
+
+APART static void fought_over(const struct watch *w, const struct neighbour *n, uint32_t since)
+{
+    struct sender who = sender_of_holder(w, n);
+    const struct event_key key = key_of_ip(w, EVENT_DUPLICATE_IP, n, 0);
+    char gid[GID_TEXT];
+    watch_no_copy(w, &key);
+    watch_event(w, &key, &who, since,
+                "two ports take the address over from each other again and again since frame %u, "
+                "this one and GID %s, QPN 0x%06x: both have it, or it fails over back and forth",
+                since, text_of_gid(gid, n->before->lladdr + LLADDR_GID),
+                be24(n->before->lladdr + LLADDR_QPN));
+}
+
 static bool is_link_local(const struct ip *ip)
 {
     return ip->length == IPV6_ADDRESS_SIZE && ip->bytes[0] == 0xfe && ip->bytes[1] >> 6 == 2;
@@ -199,10 +258,13 @@ static void watch_holder(const struct watch *w, const struct announcement *a)
     const struct neighbour *n = neighbours_of_ip(w->f->neighbours, packet_link_key(w->p), &a->ip);
     if (!n || !n->before || n->taken_frame != w->p->at.frame)
         return;
+    uint32_t since = a->takes_over ? note_takeover(w, n) : 0;
     if (!a->takes_over && has_two_holders(w, n))
         two_holders(w, n);
     else if (!a->takes_over && both_answer(w, n))
         two_answers(w, n);
+    else if (since)
+        fought_over(w, n, since);
     else if (is_move(w, n))
         moved(w, n);
 }
@@ -224,6 +286,14 @@ static void announcement_lost(const struct watch *w, const struct announcement *
                 text_of_gid(group, ib->dgid), right);
 }
 
+static void note_taken(const struct watch *w, const struct announcement *a)
+{
+    struct taken_address *t = taken_address_of(w, &a->ip);
+    *t = (struct taken_address){
+        .ip = a->ip, .link = packet_link_key(w->p), .frame = w->p->at.frame};
+    memcpy(t->gid, w->p->ib.sgid, GID_SIZE);
+}
+
 /* Hosts of the link listen to its broadcast group, and those with IPv6 to ff02::1. */
 static void watch_group_of_announcement(const struct watch *w, const struct announcement *a)
 {
@@ -239,6 +309,8 @@ static void watch_group_of_announcement(const struct watch *w, const struct anno
     else if (a->ip.length == IPV6_ADDRESS_SIZE &&
              memcmp(w->p->datagram.body.p + IPV6_DESTINATION, all_nodes, IPV6_ADDRESS_SIZE) != 0)
         announcement_lost(w, a, "the group of ff02::1");
+    else if (!packet_is_corrupt(w->p))
+        note_taken(w, a);
 }
 
 /* Most announcements are those of a holder that is known, to one host. */

@@ -180,6 +180,8 @@ void question_answer(const struct watch *w, struct question *q)
     q->stray_frame = 0;
     q->astray = 0;
     q->useless_frame = 0;
+    q->stray_qkey = 0;
+    q->earlier = 0;
 }
 
 static bool is_retry(const struct question *q, int64_t ms)
@@ -187,10 +189,46 @@ static bool is_retry(const struct question *q, int64_t ms)
     return q->asked && ms - q->last_ms <= times[q->key.kind].again_s * INT64_C(1000);
 }
 
+/* A round of ARP requests had no answer, and another one follows. */
+static void begin_round(const struct watch *w, struct question *q)
+{
+    uint32_t earlier = q->earlier + q->asked;
+    uint32_t frame = q->earlier ? q->earlier_frame : q->first_frame;
+    int64_t ms = q->earlier ? q->earlier_ms : q->first_ms;
+    question_answer(w, q);
+    q->earlier = earlier;
+    q->earlier_frame = frame;
+    q->earlier_ms = ms;
+}
+
+static bool is_next_round(const struct question *q, const struct question_key *key,
+                          const struct question_packet *p)
+{
+    int64_t ms = p->ns / NS_PER_MS - q->last_ms;
+    return key->kind == QUESTION_ARP && q->asked && question_key_same(&q->key, key) && ms >= 0 &&
+           ms <= ROUND_MS;
+}
+
+/* All requests of the rounds are one question. */
+static void join_rounds(struct question *q)
+{
+    bool are_enough = q->earlier && q->earlier + q->asked >= QUESTION_ASKED_SLOWLY &&
+                      q->last_ms - q->earlier_ms >= SLOWLY_MS;
+    if (!are_enough || q->waits)
+        return;
+    q->asked += q->earlier;
+    q->first_frame = q->earlier_frame;
+    q->first_ms = q->earlier_ms;
+    q->earlier = 0;
+}
+
 static void begin_question(const struct watch *w, struct question *q,
                            const struct question_key *key, const struct question_packet *p)
 {
-    question_answer(w, q);
+    if (is_next_round(q, key, p))
+        begin_round(w, q);
+    else
+        question_answer(w, q);
     w->questions->asked[key->kind]++;
     q->key = *key;
     q->first_frame = p->frame;
@@ -228,6 +266,7 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
     q->peer = p->peer;
     q->busy_ns = p->busy_ns;
     q->captured_on = p->captured_on;
+    join_rounds(q);
     if (!q->waits && q->asked >= QUESTION_ASKED &&
         q->last_ms - q->first_ms >= times[key->kind].over_ms)
         start_waiting(w, q, p->ns);
@@ -237,7 +276,7 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
 struct question *question_ask(const struct watch *w, const struct question_key *key, uint64_t last)
 {
     const struct question_packet p = question_packet(w, last);
-    return question_ask_by(w, key, &p);
+    return watch_is_sent_again(w) ? NULL : question_ask_by(w, key, &p);
 }
 
 unsigned question_lacks(const struct watch *w, const struct question *q)

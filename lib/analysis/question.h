@@ -51,7 +51,8 @@ struct question {
     /* a response to its requester about the same thing, with a transaction ID of no request; 0:
      * none */
     uint32_t stray_frame;
-    uint16_t astray; /* LID to which the response in stray_frame went; 0: to the requester */
+    uint16_t astray;     /* LID to which the response in stray_frame went; 0: to the requester */
+    uint32_t stray_qkey; /* with which QP1 drops it; 0: the Q_Key is right */
     int64_t first_ms, last_ms; /* since 1970 */
     int64_t busy_ns;           /* of the last request, as in struct heard */
     uint16_t lid, peer;        /* LIDs of requester and receiver */
@@ -64,7 +65,10 @@ struct question {
     /* of ARP and Neighbour Discovery: the last reply of which the requester has no use; 0: none */
     uint32_t useless_frame;
     const char *useless; /* "one to the broadcast group" */
-    uint16_t type;       /* of the last one: DHCP message type; attribute of a table */
+    /* of ARP: requests of earlier rounds without an answer, and the first of them */
+    uint32_t earlier, earlier_frame;
+    int64_t earlier_ms;
+    uint16_t type; /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */
     struct question *next, *previous;
@@ -87,6 +91,12 @@ struct question_packet {
 
 /* A requester retries twice before the lack of an answer means anything. */
 enum { QUESTION_ASKED = 3 };
+/*
+ * Of ARP, each round of requests may have fewer, as the datagrams that need the address come now
+ * and then (RFC 1122 section 2.3.2.1: at most one request in a second). Then so many are needed,
+ * over so long, with pauses of at most a minute.
+ */
+enum { QUESTION_ASKED_SLOWLY = 6, SLOWLY_MS = 10000, ROUND_MS = 60000 };
 /* The same request is captured twice within this time; later, it was sent again (repeated.c). */
 enum { COPY_MS = 100 };
 
@@ -107,10 +117,40 @@ struct port_activity {
     uint8_t gid[GID_SIZE];
     uint16_t subnet, lid;
     bool active;
+    uint16_t manager; /* LID of its SM; 0: not known */
     struct smp_order order;
 };
 
+/* An SM that said by SMInfo that it is not the master. A cache. frame 0: none. */
+struct idle_manager {
+    uint32_t frame;
+    uint16_t subnet, lid;
+    uint8_t state;
+};
+
+/* A port that took an address over by an announcement to its link. A cache. frame 0: none. */
+struct taken_address {
+    struct ip ip;
+    uint32_t link, frame;
+    uint8_t gid[GID_SIZE];
+};
+
+/* Two ports that take an address over from each other. A cache. takes 0: none. */
+enum { FIGHT_TAKES = 4 };
+struct fight {
+    struct ip ip;
+    uint32_t link, takes;
+    uint8_t gids[2][GID_SIZE];
+    struct {
+        int64_t ms;
+        uint32_t frame;
+    } last[FIGHT_TAKES]; /* a ring */
+};
+
 enum {
+    FIGHTS = 1 << 6,
+    IDLE_MANAGERS = 8,
+    TAKEN_ADDRESSES = 1 << 6,
     QUESTIONS = 1 << 12,
     HEARD = 1 << 12,
     PORTS = 1 << 12,
@@ -143,6 +183,9 @@ struct questions {
     struct unasked unasked[HEARD];
     int64_t pauses_ns[WAITING_SUBNETS]; /* in which nothing of the subnet was captured */
     struct port_activity ports[PORTS];
+    struct idle_manager idle_managers[IDLE_MANAGERS];
+    struct taken_address taken[TAKEN_ADDRESSES];
+    struct fight fights[FIGHTS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
     int64_t proof_ns;               /* no packet before this time proves one of them */
@@ -198,8 +241,9 @@ struct question_key question_key(const struct watch *w, enum question_kind kind,
                                  const uint8_t *who, const uint8_t *about);
 
 /*
- * The current packet asks. last: tells it from its copies. Returns NULL for a copy. A request that
- * comes long after the one before it is a new question.
+ * The current packet asks. last: tells it from its copies. Returns NULL for a copy, and for a
+ * message that a connection sends again: until it is acknowledged, it is one request. A request
+ * that comes long after the one before it is a new question.
  */
 struct question *question_ask(const struct watch *w, const struct question_key *key, uint64_t last);
 /* The same of an earlier packet. */

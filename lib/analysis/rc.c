@@ -165,6 +165,21 @@ static const char *why_asked(const struct rc_flow *f, char text[WHY_TEXT])
     return text;
 }
 
+/* A sender ignores the acknowledgement of a PSN that it has not sent. */
+static const char *why_unasked(const struct rc_flow *f, const struct sent *s, char text[WHY_TEXT])
+{
+    const struct answer *a = &f->acknowledged;
+    if (!was_acknowledged(f, s))
+        return "and no acknowledgement was captured before";
+    if (f->recent[a->psn % RECENT].mark == (a->psn | SENT))
+        return "although an acknowledgement was captured";
+    g_snprintf(text, WHY_TEXT,
+               "although an acknowledgement was captured, but of PSN %u, of which no packet was "
+               "captured",
+               a->psn);
+    return text;
+}
+
 static void watch_repeated(const struct watch *w, const struct rc_flow *f,
                            const struct sent *before)
 {
@@ -174,9 +189,7 @@ static void watch_repeated(const struct watch *w, const struct rc_flow *f,
     if (is_asked_by(&f->lost, before->mark))
         sent_again(w, true, f->lost.frame, why_asked(f, text));
     else if (is_retry(w, f, before))
-        sent_again(w, false, before->frame,
-                   was_acknowledged(f, before) ? "although an acknowledgement was captured"
-                                               : "and no acknowledgement was captured before");
+        sent_again(w, false, before->frame, why_unasked(f, before, text));
 }
 
 /* Captured again a moment later, without a NAK between that asks for it. */
@@ -357,6 +370,19 @@ static void watch_answer(const struct watch *w)
         watch_acknowledgement(w, f);
     } else
         watch_syndrome(w, f);
+}
+
+APART static bool has_sent(const struct watch *w)
+{
+    const struct packet *p = w->p;
+    const struct rc_flow *f = place_of(w, p->classification.to_requester);
+    return is_of(f, w) && f->recent[p->ib.psn % RECENT].mark == (p->ib.psn | SENT);
+}
+
+bool watch_is_sent_again(const struct watch *w)
+{
+    const struct connection *c = w->p->classification.connection;
+    return c && w->p->ib.transport == IB_RC && connection_is_ipoib(c) && has_sent(w);
 }
 
 void watch_rc(const struct watch *w)

@@ -222,6 +222,27 @@ APART static void watch_table(const struct watch *w, const struct sa_transaction
                 text_of_gid(gid, q->subject.gid));
 }
 
+/* ---- the Q_Key */
+
+/* That of QP1 (IBA 10.2.5). */
+#define GSI_QKEY UINT32_C(0x80010000)
+
+bool sa_answer_is_dropped(const struct watch *w)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    return ib->has_lrh && ib->has_deth && ib->dqpn == QPN_GSI && ib->qkey != GSI_QKEY;
+}
+
+void watch_dropped_answer(const struct watch *w, const struct sa_transaction *t)
+{
+    struct sender who = requester_of(w);
+    const struct event_key key = key_of(w, &who, NULL, 0x400);
+    watch_event(w, &key, &who, t->request.frame,
+                "the SA answers its request with the Q_Key 0x%08x instead of 0x80010000: its QP1 "
+                "drops the answer",
+                w->p->ib.qkey);
+}
+
 static bool is_old(const struct watch *w, const struct sa_transaction *t)
 {
     return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)t->request.ns) >

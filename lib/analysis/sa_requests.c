@@ -45,20 +45,38 @@ static struct event_key key_of_unanswered(const struct watch *w, const struct qu
                      which << 24 | (uint64_t)q->lid << 8 | q->key.kind);
 }
 
+enum { IDLE_TEXT = 80 };
+
+/* Has the SM of the SA said since the first request that it is not the master? */
+static const char *idle_text(const struct watch *w, const struct question *q, char text[IDLE_TEXT])
+{
+    static const char *const states[] = {"not active", "discovering", "standby"};
+    const struct idle_manager *m = &w->questions->idle_managers[q->peer % IDLE_MANAGERS];
+    *text = '\0';
+    if (m->frame > q->first_frame && m->subnet == q->key.subnet && m->lid == q->peer)
+        g_snprintf(text, IDLE_TEXT, "; its subnet manager is %s, by the SMInfo in frame %u",
+                   states[m->state], m->frame);
+    return text;
+}
+
 static void unanswered(const struct watch *w, const struct question *q, unsigned n, const char *why)
 {
     struct sender who = sender_of_lid(w, q->lid);
-    char text[REQUEST_TEXT], stray[80] = "";
+    char text[REQUEST_TEXT], stray[80] = "", idle[IDLE_TEXT];
     const struct event_key key = key_of_unanswered(w, q, &who);
     if (q->astray)
         g_snprintf(stray, sizeof stray, "; frame %u answers it, but goes to LID %u", q->stray_frame,
                    q->astray);
+    else if (q->stray_qkey)
+        g_snprintf(stray, sizeof stray, "; frame %u answers it, but with the Q_Key 0x%08x",
+                   q->stray_frame, q->stray_qkey);
     else if (q->stray_frame)
         g_snprintf(stray, sizeof stray, "; frame %u answers it with another transaction ID",
                    q->stray_frame);
     watch_event(w, &key, &who, q->first_frame,
-                "the SA at LID %u has not answered %s: %u request%s since frame %u%s%s", q->peer,
-                request_text(q, text), n, n == 1 ? "" : "s", q->first_frame, why, stray);
+                "the SA at LID %u has not answered %s: %u request%s since frame %u%s%s%s", q->peer,
+                request_text(q, text), n, n == 1 ? "" : "s", q->first_frame, why, stray,
+                idle_text(w, q, idle));
 }
 
 void sa_unanswered(const struct watch *w, struct question *q)
@@ -240,13 +258,45 @@ static void answered(const struct watch *w, struct sa_transaction *t)
         sa_transaction_answer(w, t);
 }
 
+/*
+ * An answer with wrong CRCs is there, so the lack of one is no event. Of a capture whose addresses
+ * were replaced, the CRCs of all packets with these are wrong.
+ */
+APART static void answered_corrupt(const struct watch *w, struct sa_transaction *t)
+{
+    if (t->followed && !t->answered_frame)
+        sa_transaction_answer(w, t);
+}
+
+/* The requester does not receive it. */
+APART static void answered_in_vain(const struct watch *w, const struct sa_transaction *t)
+{
+    watch_dropped_answer(w, t);
+    if (!t->followed || t->answered_frame)
+        return;
+    sa_ask_pending(w);
+    const struct question_key key = sa_subject_key(&t->subject);
+    struct question *q = question_find(w, &key);
+    if (!q)
+        return;
+    q->stray_frame = w->p->at.frame;
+    q->stray_qkey = w->p->ib.qkey;
+}
+
 static void responded(const struct watch *w)
 {
     const struct packet *p = w->p;
     struct sa_transaction *t = sa_transaction_of(w, p->dst);
     bool known = is_of(t, p->dst, p->mad.mad.tid);
-    if (packet_is_corrupt(p))
+    if (packet_is_corrupt(p)) {
+        if (known)
+            answered_corrupt(w, t);
         return;
+    }
+    if (known && sa_answer_is_dropped(w)) {
+        answered_in_vain(w, t);
+        return;
+    }
     if (known)
         watch_sa_answer_time(w, t);
     if (!port_to_lid(p->dst))

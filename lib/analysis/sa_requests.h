@@ -64,6 +64,9 @@ struct question_key sa_subject_key(const struct sa_subject *s);
 struct sa_subject sa_subject_of(const struct watch *w, struct port requester, uint8_t method,
                                 const uint8_t *gid);
 
+/* QP1 drops the answer, for its Q_Key (sa_answers.c). */
+bool sa_answer_is_dropped(const struct watch *w);
+void watch_dropped_answer(const struct watch *w, const struct sa_transaction *t);
 /* Does the SA's answer fit what was wanted (sa_answers.c)? */
 void watch_sa_answer(const struct watch *w, const struct sa_transaction *t);
 /* The SA has no record of the group that was wanted (missing_groups.c). */

@@ -22,6 +22,37 @@ static void begin_port(struct port_activity *port, const struct subnet_event *e)
     memcpy(port->gid, e->endport->gid, GID_SIZE);
 }
 
+/*
+ * The port's SM is at another LID. The SA may not have answered anybody yet; if it does, it is the
+ * same event.
+ */
+APART static void manager_moved(const struct watch *w, uint16_t before, uint16_t now)
+{
+    const struct endport *port = endports_by_lid(w->f->endports, w->p->at.interface, now);
+    struct sender who = sender_of_lid(w, now);
+    const struct event_key key = event_key(w, EVENT_SM_CHANGED, NULL, NULL,
+                                           (uint64_t)SUBNET_SA_MOVED << 32 |
+                                               (uint64_t)before << 16 | now);
+    if (port && endport_has_lid(port, before))
+        return;
+    watch_no_copy(w, &key);
+    watch_event(w, &key, &who, 0,
+                "ports have it as their subnet manager now (MasterSMLID); before, it was at "
+                "LID %u",
+                before);
+}
+
+static void watch_manager(const struct watch *w, struct port_activity *port)
+{
+    const struct view *data = &w->p->mad.smp.data;
+    if (view_has(*data, PORT_INFO_MASTER_SM_LID, sizeof(uint16_t)) != WIRE_OK)
+        return;
+    uint16_t before = port->manager, now = be16(data->p + PORT_INFO_MASTER_SM_LID);
+    port->manager = now;
+    if (before && now && before != now)
+        manager_moved(w, before, now);
+}
+
 /* A port that was Active and is not any more. e: its PortInfo. */
 APART static void port_state(const struct watch *w, const struct subnet_event *e)
 {
@@ -34,6 +65,7 @@ APART static void port_state(const struct watch *w, const struct subnet_event *e
         begin_port(port, e);
     if (smp_is_old(w, &port->order))
         return;
+    watch_manager(w, port);
     uint64_t guid;
     bool was_active = port->active;
     port->active = i.state == PORT_ACTIVE;
@@ -93,11 +125,27 @@ void watch_notice(const struct watch *w)
         watch_trap(w, sa->data);
 }
 
+/* By a response from its LID. */
+APART static void watch_sm_info(const struct watch *w)
+{
+    uint16_t lid = w->p->ib.slid;
+    struct idle_manager *m = &w->questions->idle_managers[lid % IDLE_MANAGERS];
+    struct sm_info i;
+    if (!w->p->ib.has_lrh || !lid || lid >= LID_MULTICAST_FIRST || packet_is_corrupt(w->p) ||
+        smp_sm_info(&w->p->mad.smp, &i) != WIRE_OK)
+        return;
+    *m = (struct idle_manager){w->p->at.frame, w->p->at.interface, lid, i.state};
+    if (i.state >= SM_MASTER)
+        m->frame = 0;
+}
+
 void watch_smp(const struct watch *w)
 {
     const struct smp *s = &w->p->mad.smp;
     if (w->p->mad.result != WIRE_OK)
         return;
+    if (s->mad.attribute == SMP_SM_INFO && s->mad.method == SMP_GET_RESP)
+        watch_sm_info(w);
     if (s->mad.method == SMP_TRAP)
         watch_trap(w, s->data);
 }

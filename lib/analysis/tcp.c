@@ -138,6 +138,6 @@ void watch_tcp(const struct watch *w, const struct ip_datagram *d)
     }
     if (tcp[TCP_FLAGS] & (FLAG_ACK | FLAG_RST))
         acknowledged(tcp, &c->flows[by_first]);
-    if (has_data)
+    if (has_data && !watch_is_sent_again(w))
         sent(w, d, &c->flows[!by_first], length);
 }

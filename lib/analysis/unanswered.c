@@ -30,13 +30,42 @@ static bool are_limited(const struct watch *w, const struct question *q, uint16_
            pkey_of(w, (uint32_t)q->key.requester, &to) == *pkey;
 }
 
+struct taken_address *taken_address_of(const struct watch *w, const struct ip *ip)
+{
+    return &w->questions->taken[mix_gid(ip->length, ip->bytes) >> 32 & (TAKEN_ADDRESSES - 1)];
+}
+
+enum { TAKEN_TEXT = 160 };
+
+/*
+ * Has another port than the holder announced the address since then, but in another partition of
+ * the subnet? The link's hosts did not hear it. Two partitions may also have equal addresses.
+ */
+static const char *taken_text(const struct watch *w, const struct question *q, const struct ip *to,
+                              char text[TAKEN_TEXT])
+{
+    uint32_t link = (uint32_t)q->key.requester;
+    const struct taken_address *t = taken_address_of(w, to);
+    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, link, to);
+    char gid[GID_TEXT];
+    *text = '\0';
+    if (n && t->frame > n->taken_frame && ip_same(&t->ip, to) && t->link != link &&
+        t->link >> 16 == link >> 16 && memcmp(t->gid, n->lladdr + LLADDR_GID, GID_SIZE) != 0)
+        g_snprintf(
+            text, TAKEN_TEXT,
+            "; GID %s has announced the address in frame %u, but in another partition (P_Key "
+            "0x%04x)",
+            text_of_gid(gid, t->gid), t->frame, (t->link & 0xffff) | PKEY_MEMBERSHIP);
+    return text;
+}
+
 void ip_unanswered(const struct watch *w, enum event_kind kind, const struct question *q,
                    const char *more)
 {
     struct ip from = ip_of_key(q->key.who), to = ip_of_key(q->key.about);
     struct sender who = sender_at(w, q->lid, &from);
     const struct event_key key = event_key(w, kind, q->key.who, q->key.about, q->key.requester);
-    char target[SENDER_TEXT_SIZE], limited[120] = "";
+    char target[SENDER_TEXT_SIZE], limited[120] = "", taken[TAKEN_TEXT];
     uint16_t pkey;
     if (are_limited(w, q, &pkey))
         g_snprintf(
@@ -47,9 +76,9 @@ void ip_unanswered(const struct watch *w, enum event_kind kind, const struct que
     watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
                 "no reply from %s was captured to %u requests since frame %u, %g s after the "
-                "last%s%s",
+                "last%s%s%s",
                 ip_text(target, &to), q->waited, q->first_frame, question_wait_s(q->key.kind), more,
-                limited);
+                limited, taken_text(w, q, &to, taken));
 }
 
 /* ---- ARP and Neighbour Discovery */

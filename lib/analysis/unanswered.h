@@ -21,6 +21,9 @@ struct ip ip_of_key(const uint8_t bytes[16]);
 void ip_unanswered(const struct watch *w, enum event_kind kind, const struct question *q,
                    const char *more);
 
+/* Where an announcement of the address is remembered, or that of another one. */
+struct taken_address *taken_address_of(const struct watch *w, const struct ip *ip);
+
 /* The current packet answers an ARP request: only now that it was repeated (lossy.c)? */
 void watch_retried(const struct watch *w, const struct question *q);
 

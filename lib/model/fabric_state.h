@@ -33,6 +33,8 @@ struct fabric {
     struct fabric_limits limits;
     struct undone undone;
     struct unseen unseen;
+    uint64_t n_packets, n_copies; /* of InfiniBand; n_copies: captured before (model/copies.h) */
+    uint32_t first_copy;          /* its frame */
 };
 
 /* Counts what was not seen or not judged in the packet (unseen_packet.c). */

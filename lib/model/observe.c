@@ -412,8 +412,12 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
         return;
     }
     fabric_classify(f, p);
-    if (p->copy_of)
+    f->n_packets++;
+    if (p->copy_of) {
+        if (!f->n_copies++)
+            f->first_copy = p->at.frame;
         return;
+    }
     unseen_packet(f, p);
     learn(&o);
     if (!packet_is_known_corrupt(p))

@@ -36,7 +36,9 @@ static void count_contents(struct unseen *u, const struct packet *p)
     bool is_mad = p->classification.class == PAYLOAD_MAD;
     bool is_corrupt = packet_is_corrupt(p);
     unseen_add(u, UNSEEN_CORRUPT, is_corrupt, p->at.frame);
-    if (is_mad && (p->mad.result == WIRE_MALFORMED || p->ib.payload.len < MAD_SIZE))
+    if (is_mad && p->ib.payload.len < MAD_SIZE)
+        unseen_add(u, UNSEEN_NO_MAD, 1, p->at.frame);
+    else if (is_mad && p->mad.result == WIRE_MALFORMED)
         unseen_add(u, UNSEEN_MALFORMED, 1, p->at.frame);
     else if (p->bytes.cap < p->bytes.len)
         unseen_add(u, UNSEEN_CONTENTS, 1, p->at.frame);
@@ -288,9 +290,9 @@ static void count_unacknowledged(struct unseen *u, const struct connections *all
 /* Packets of which the sender is not known: each may be one that seems to be missing. */
 static uint64_t count_undecoded(const struct unseen *u)
 {
-    static const enum unseen_kind kinds[] = {UNSEEN_LINK_TYPE,   UNSEEN_OTHER,   UNSEEN_TRUNCATED,
-                                             UNSEEN_MALFORMED,   UNSEEN_VERSION, UNSEEN_RAW,
-                                             UNSEEN_NEXT_HEADER, UNSEEN_OPCODE,  UNSEEN_TRANSPORT};
+    static const enum unseen_kind kinds[] = {
+        UNSEEN_LINK_TYPE, UNSEEN_OTHER, UNSEEN_TRUNCATED,   UNSEEN_MALFORMED, UNSEEN_NO_MAD,
+        UNSEEN_VERSION,   UNSEEN_RAW,   UNSEEN_NEXT_HEADER, UNSEEN_OPCODE,    UNSEEN_TRANSPORT};
     uint64_t n = 0;
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++)
         n += u->kinds[kinds[i]].count;
@@ -310,9 +312,18 @@ static void count_missing(struct unseen *u, const struct fabric *f)
     unseen_add(u, UNSEEN_SMP_REQUESTS, n, frame);
 }
 
+/* Two packets of five are copies: a tap, or two capture points, had nearly all twice. */
+static void count_copies(struct unseen *u, const struct fabric *f)
+{
+    enum { COPIES_MIN = 10, PART = 5, OF_PART = 2 };
+    if (f->n_copies >= COPIES_MIN && f->n_copies * PART >= f->n_packets * OF_PART)
+        unseen_add(u, UNSEEN_COPIES, f->n_copies, f->first_copy);
+}
+
 struct unseen fabric_unseen(const struct fabric *f)
 {
     struct unseen u = f->unseen;
+    count_copies(&u, f);
     count_missing(&u, f);
     count_unacknowledged(&u, f->connections);
     unseen_add(&u, UNSEEN_MESSAGES, connections_incomplete_messages(f->connections), 0);

@@ -260,6 +260,7 @@ NOT_JUDGED = {
     "RC invalidate": (lambda: connected(edited(BTH, RC_INVALIDATE)), {"with-immediate": (1, 59)}),
     "RDMA": (lambda: connected(edited(BTH, RDMA_READ_RESPONSE)), {"rdma-of-ipoib": (1, 59)}),
     "RD": (lambda: pcap(changed(PING, edited(BTH, RD_SEND))), {"other-transport": (1, 45)}),
+    "no MAD": (lambda: pcap(changed(PING, edited(BTH + 5, bytes(3)))), {"no-mad": (1, 45)}),
     "IP cut": (lambda: carrying(b"\x08\0\0\0\x45\0\0\0"), {"malformed-ip": (1, 45)}),
     "IP length": (
         lambda: carrying(ipv4(1, bytes(64), length=1000)),
@@ -586,6 +587,15 @@ def test_a_clock_that_stands_still_is_named(tmp_path):
     ):
         document, _ = report(write(tmp_path, pcap(at_times(times))))
         assert unseen(document).get("equal-times") == expected
+
+
+def test_a_capture_with_most_packets_twice_is_named(tmp_path):
+    """A tap before and behind a switch; and one that has a few twice."""
+    for each, is_named in ((1, True), (3, False)):
+        frames = [f for i, f in enumerate(FRAMES) for _ in range(2 if i % each == 0 else 1)]
+        document, _ = report(write(tmp_path, pcap(frames)))
+        count, first = unseen(document).get("captured-twice", (0, 0))
+        assert (100 < count <= len(FRAMES) and first == 2) if is_named else not count
 
 
 @pytest.mark.parametrize(
