@@ -14,7 +14,6 @@
 #include "probe/run/results.h"
 #include "probe/run/run.h"
 #include "probe/run/target.h"
-#include "probe/why/why.h"
 #include "wire/put.h"
 
 /* The port with the SM's LID has ended its SM, or this port's SM LID is old. */
@@ -32,7 +31,7 @@ static void report_absent_sa(struct target *t, const char *id, uint16_t status)
 static void report_silent_sa(struct target *t, const char *id)
 {
     char *words, *command;
-    why_sa_does_not_answer(t, &words, &command);
+    advice_on_silent_sa(t->link, &words, &command);
     results_stage(t->results, id, OUTCOME_FAIL, command, "the SA at LID %u does not answer; %s",
                   t->link->transport->facts.sm_lid, words);
     g_free(words);

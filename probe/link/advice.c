@@ -59,3 +59,40 @@ char *advice_look_at_multicast(const struct probe_link *l, uint16_t switch_lid, 
     return g_strdup_printf("ibroute %s -M %u  # MLID 0x%04x must lead to LID %u", w.diags,
                            switch_lid, l->group.mlid, lid);
 }
+
+void advice_on_silent_sa(const struct probe_link *l, char **words, char **command)
+{
+    enum { ALIVE_MS = 600 };
+    struct transport *transport = l->transport;
+    const struct port_facts *f = &transport->facts;
+    struct port_words w;
+    advice_name_port(l, &w);
+    switch (transport->ops->ask_agent ? transport->ops->ask_agent(transport, f->sm_lid, ALIVE_MS)
+                                      : AGENT_NOT_ASKED) {
+    case AGENT_ANSWERS:
+        *words = g_strdup_printf(
+            "the port with LID %u is alive: the subnet manager there hangs or is "
+            "very slow, or the SA's answers are lost",
+            f->sm_lid);
+        *command = g_strdup_printf(
+            "smpquery %s nodedesc %u: see that host's load and the SM's log, "
+            "restart the SM; sminfo %s: if it answers, perfquery %s",
+            w.diags, f->sm_lid, w.diags, w.diags);
+        break;
+    case AGENT_SILENT:
+        *words = g_strdup_printf(
+            "nothing at LID %u answers: its host is off, a cable on the way is "
+            "out, packets are lost, or this port's SM LID is wrong",
+            f->sm_lid);
+        *command = g_strdup_printf(
+            "iblinkinfo %s: is a cable out? ibtracert %s %u %u; if the host is "
+            "off, start an SM elsewhere: its sweep corrects the SM LID",
+            w.diags, w.diags, f->lid, f->sm_lid);
+        break;
+    default:
+        *words = g_strdup("it does not run, is very slow, or packets on the way are lost");
+        *command = g_strdup_printf("sminfo %s; if it answers: perfquery %s, the SM's load; if not: "
+                                   "iblinkinfo %s, is a cable out? else start the SM of LID %u",
+                                   w.diags, w.diags, w.diags, f->sm_lid);
+    }
+}

@@ -18,7 +18,6 @@
 #include "probe/run/run.h"
 #include "probe/run/text.h"
 #include "probe/why/diagnosis.h"
-#include "probe/why/why.h"
 #include "wire/smp.h"
 
 /* The probe has a queue pair of its own: a port that the user named needs no interface. */
@@ -178,43 +177,6 @@ bool why_sa_slow(struct diagnosis *d)
                                            w.diags, d->t->link->transport->facts.sm_lid, w.diags));
 }
 
-void why_sa_does_not_answer(struct target *t, char **words, char **command)
-{
-    enum { ALIVE_MS = 600 };
-    struct transport *transport = t->link->transport;
-    const struct port_facts *f = &transport->facts;
-    struct port_words w;
-    advice_name_port(t->link, &w);
-    switch (transport->ops->ask_agent ? transport->ops->ask_agent(transport, f->sm_lid, ALIVE_MS)
-                                      : AGENT_NOT_ASKED) {
-    case AGENT_ANSWERS:
-        *words = g_strdup_printf(
-            "the port with LID %u is alive: the subnet manager there hangs or is "
-            "very slow, or the SA's answers are lost",
-            f->sm_lid);
-        *command = g_strdup_printf(
-            "smpquery %s nodedesc %u: see that host's load and the SM's log, "
-            "restart the SM; sminfo %s: if it answers, perfquery %s",
-            w.diags, f->sm_lid, w.diags, w.diags);
-        break;
-    case AGENT_SILENT:
-        *words = g_strdup_printf(
-            "nothing at LID %u answers: its host is off, a cable on the way is "
-            "out, packets are lost, or this port's SM LID is wrong",
-            f->sm_lid);
-        *command = g_strdup_printf(
-            "iblinkinfo %s: is a cable out? ibtracert %s %u %u; if the host is "
-            "off, start an SM elsewhere: its sweep corrects the SM LID",
-            w.diags, w.diags, f->lid, f->sm_lid);
-        break;
-    default:
-        *words = g_strdup("it does not run, is very slow, or packets on the way are lost");
-        *command = g_strdup_printf("sminfo %s; if it answers: perfquery %s, the SM's load; if not: "
-                                   "iblinkinfo %s, is a cable out? else start the SM of LID %u",
-                                   w.diags, w.diags, w.diags, f->sm_lid);
-    }
-}
-
 bool why_sa_silent(struct diagnosis *d)
 {
     struct port_words w;
@@ -229,7 +191,7 @@ bool why_sa_silent(struct diagnosis *d)
     if (!sa_fails(d, false))
         return false;
     char *words, *command;
-    why_sa_does_not_answer(d->t, &words, &command);
+    advice_on_silent_sa(d->t->link, &words, &command);
     bool holds = diagnosis_holds(d, g_strdup_printf("%s: %s", d->link_error, words), command);
     g_free(words);
     return holds;

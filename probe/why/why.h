@@ -15,12 +15,6 @@
  */
 char *why_no_reply(struct target *t, const char *link_error);
 
-/*
- * An SA that does not answer: is its host alive? Sets *words and *command, both to be freed with
- * g_free().
- */
-void why_sa_does_not_answer(struct target *t, char **words, char **command);
-
 /* Call it before the first request: notes what the port has dropped so far. */
 void why_begin(struct target *t);
 /*
