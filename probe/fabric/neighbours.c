@@ -28,7 +28,8 @@ enum { PROBED = 32, REPORTED = 5 };
 
 struct comparison {
     unsigned sent, unanswered, not_sent, wrong;
-    unsigned gone;     /* of these the SA has no path, and nobody replies */
+    unsigned gone;     /* to these the SA has no path, and they do not reply */
+    unsigned unrouted; /* to these the SA has no path, and they reply */
     unsigned doubled;  /* of these several stations reply for one address */
     unsigned pathless; /* of these the SA did not say whether there is a path */
     char why[200];     /* why not, for the last one */
@@ -118,6 +119,7 @@ static void compare_path(struct target *target, struct comparison *t, GString *f
                   "the neighbour table has %s at GID %s, to which the SA has no path (0x%04x, %s)",
                   target->name, gid, path.status, sa_status_name(path.status));
         t->gone += !a;
+        t->unrouted += a != NULL;
     } else if (result != SA_SUCCESS) {
         t->pathless++;
         g_strlcpy(t->why, sa_failure_text(target, result, path.status), sizeof t->why);
@@ -192,6 +194,9 @@ static void report_wrong(struct target *target, const char *id, const char *inte
     char *advice = t->gone == t->wrong
                        ? g_strdup("their ports have left the subnet: check those hosts and cables; "
                                   "saquery NR lists the ports that are there")
+                   : t->unrouted == t->wrong
+                       ? g_strdup("see the log of the subnet manager: it has no path to hosts that "
+                                  "reply; let it sweep again")
                    : t->doubled == t->wrong
                        ? g_strdup("a host with several ports on the link: set arp_ignore and "
                                   "arp_announce to 1 or 2 there; else two hosts have one address")

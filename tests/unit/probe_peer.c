@@ -771,6 +771,8 @@ static bool fake_read_port(struct transport *t, struct port_facts *port)
 {
     const struct fake *f = (const struct fake *)t;
     *port = t->facts;
+    port->pkey_violations = f->pkey_violations;
+    port->qkey_violations = f->qkey_violations;
     if (is_after(f, f->pkey_gone_after))
         memset(port->pkeys, 0, sizeof port->pkeys);
     if (is_after(f, f->down_after))

@@ -167,10 +167,11 @@ struct fake {
     bool ipv6, no_groups;
     unsigned asks, sets,
         silent_after; /* SA requests, joins; requests after which the SA is silent, 0: never */
-    bool sa_silent;   /* from the first request on */
-    enum agent_answer agent; /* of the port with the SM's LID */
-    bool many;               /* it has every even address of 10.0.0.0/8, not only peer_ip */
-    uint8_t asked[4];        /* the address that was requested last */
+    uint32_t pkey_violations, qkey_violations; /* of this port, now */
+    bool sa_silent;                            /* from the first request on */
+    enum agent_answer agent;                   /* of the port with the SM's LID */
+    bool many;        /* it has every even address of 10.0.0.0/8, not only peer_ip */
+    uint8_t asked[4]; /* the address that was requested last */
     void (*watch)(void *user,
                   const uint8_t *bytes); /* called for each packet of the probe, if set */
     void *watch_user;

@@ -524,7 +524,7 @@ static void a_table_that_is_not_listed_is_no_empty_one(void **state)
 /* ---- why a peer does not reply */
 
 /* The cause for 10.0.0.2, with a peer with that fault. */
-static struct looked why_of(enum fault fault)
+static struct looked why_with(enum fault fault, uint32_t pkeys, uint32_t qkeys)
 {
     struct options options = {.rate = 1000, .timeout_ms = 1};
     struct checked checked = {.name = (char *)"10.0.0.2", .verdict = verdict_new(NULL)};
@@ -536,6 +536,10 @@ static struct looked why_of(enum fault fault)
     fake_begin(&fake, target, fault, true);
     memcpy(target->ip, peer_ip, 4);
     g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
+    fake.pkey_violations = fake.qkey_violations = 7; /* of an earlier time */
+    why_begin(target);
+    fake.pkey_violations += pkeys;
+    fake.qkey_violations += qkeys;
     g_free(why_no_reply(target, NULL));
     fake_end(target);
     assert_int_equal(checked.stages->len, 1);
@@ -545,6 +549,28 @@ static struct looked why_of(enum fault fault)
     g_strlcpy(l.advice, s->advice, sizeof l.advice);
     probe_fixture_forget(&checked);
     return l;
+}
+
+static struct looked why_of(enum fault fault)
+{
+    return why_with(fault, 0, 0);
+}
+
+/* Three requests: less than three such packets may be of anybody. */
+static void replies_with_a_wrong_key(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    l = why_with(IS_ABSENT, 3, 0);
+    check(
+        &l, OUTCOME_INCONCLUSIVE,
+        "replies arrive with a wrong key: fake0 port 1 dropped 3 packets with a P_Key that it does");
+    l = why_with(IS_ABSENT, 0, 4);
+    check(&l, OUTCOME_INCONCLUSIVE, "dropped 4 packets with a wrong Q_Key");
+    advises(&l, "down and up");
+    l = why_with(IS_ABSENT, 2, 2);
+    check(&l, OUTCOME_INCONCLUSIVE, "no such host, or it is off: ");
 }
 
 static void one_cause_and_a_command(void **state)
@@ -610,6 +636,7 @@ int main(void)
         cmocka_unit_test(an_sm_that_does_not_know_ndr),
         cmocka_unit_test(long_tables_are_limited),
         cmocka_unit_test(one_cause_and_a_command),
+        cmocka_unit_test(replies_with_a_wrong_key),
         cmocka_unit_test(a_table_that_is_not_listed_is_no_empty_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,9 +57,6 @@ filters6() { drop 2 ingress protocol ipv6 flower ip_proto icmpv6; ip -n n1 neigh
 try "the peer filters neighbour discovery" filters6
 nobody6() { why peer.no-reply '^inconclusive no port of the link has the address: the SA has no group' 2 --why fd00::99; }
 try "no port has the IPv6 address" nobody6
-wrong_key() { fabric_rewrite h2 "if deth+0=00000b1b set $1"; ip -n n1 neigh flush dev ib1; why peer.no-reply "^inconclusive replies arrive with a wrong key: vqib1 port 1 dropped .*$2" 2 --why 10.0.0.3; local s=$?; fabric_rewrite h2 off; return $s; }
-try "the peer sends with a wrong P_Key" wrong_key bth+2=8009 'a P_Key that it does not have'
-try "the peer sends with a wrong Q_Key" wrong_key deth+0=00000b1c 'a wrong Q_Key'
 sums() { fabric_rewrite h2 'if data+0=0800 if data+13=01 set data+26=0000'; why peer.echo 'its replies have a wrong ICMP checksum' 2 --source 10.0.0.77 10.0.0.3; local s=$?; fabric_rewrite h2 off; return $s; }
 try "the peer's replies have a wrong checksum" sums
 one_way() { fabric_rewrite h1 "if lrh+2=$(lid_of 2) drop"; local begin=$SECONDS; on1 1 10.0.0.3 && says peer.reachable 'unicast to its port may be lost on the path' && [ $((SECONDS-begin)) -lt 30 ]; local s=$?; fabric_rewrite h1 off; return $s; }
