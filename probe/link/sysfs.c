@@ -21,8 +21,9 @@ char *sysfs_interface(const char *name, const char *attribute)
 
 bool sysfs_is_in_vrf(const char *interface)
 {
+    /* Bonds, bridges and teams have a DEVTYPE; a VRF has none. */
     char *master = sysfs_interface(interface, "master/uevent");
-    bool is = strstr(master, "DEVTYPE=vrf") != NULL;
+    bool is = *master && !strstr(master, "DEVTYPE=");
     g_free(master);
     return is;
 }
