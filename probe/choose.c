@@ -228,6 +228,7 @@ static void describe_route(struct choice *c, const struct target_option *t,
                            const struct host_route *r)
 {
     char source[48] = "";
+    c->by_route = true;
     if (r->has_source)
         text_ip(t->ipv6, r->source, source);
     g_snprintf(c->why, sizeof c->why, "the kernel's route%s%s", source[0] ? ", source " : "",

@@ -250,8 +250,12 @@ static void report_unused_source(struct target *t)
 static void measure_loss(struct target *t)
 {
     enum { REQUESTS = 20 };
-    if (t->peer->by_unicast && !target_ended(t))
-        exchange_burst(t, REQUESTS);
+    if (!t->peer->by_unicast || target_ended(t))
+        return;
+    results_begin(t->results, "loss");
+    wirelog_begin(t->log, "loss");
+    exchange_burst(t, REQUESTS);
+    wirelog_end(t->log, "ended");
 }
 
 /* own: the interface of this host that has the address; NULL: none. */

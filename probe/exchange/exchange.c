@@ -271,9 +271,8 @@ static void await_burst(struct target *t, struct pending_request *x, int ms, uns
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000, left;
     while (*received < most && !target_ended(t) && (left = end - g_get_monotonic_time()) > 0)
         if (receive_await(t, (int)((left + 999) / 1000), request_take_response, x)) {
+            ++*received;
             tally_response(&t->peer->tally);
-            if (++*received == most) /* all before it are answered: this is the reply to the last */
-                times_add(&t->peer->over_ud, x->received - x->sent);
         }
 }
 

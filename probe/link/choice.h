@@ -12,6 +12,7 @@ struct choice {
     uint16_t pkey;      /* 0: the first of the port's table */
     char interface[32]; /* the IPoIB interface there; "": none, or unknown */
     bool optional;      /* the port may do without an IPoIB interface */
+    bool by_route;      /* chosen by the kernel's route to the target */
     bool other_route;   /* the kernel's route to the target does not use this port */
     char why[200];
 };

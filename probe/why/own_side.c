@@ -246,7 +246,7 @@ bool why_other_route(struct diagnosis *d)
         return false;
     bool local = t->ipv6 && t->ip[0] == 0xfe && (t->ip[1] & 0xc0) == 0x80;
     struct host_route r = host_route_get(t->ipv6, t->ip, local ? c->interface : "");
-    if (!c->other_route && leads_here(t, c, &r))
+    if (!c->other_route && (!c->by_route || leads_here(t, c, &r)))
         return false;
     char *networks = hostnet_text_of(c->interface, t->ipv6);
     char gateway[48] = "";
