@@ -191,7 +191,7 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
         char room[CAUSE_TEXT];
         const char *cause = finding_cause(f, room);
         c->cause = *cause ? g_strdup(cause) : NULL;
-        c->has_value = finding_has_number(f);
+        c->has_value = f->value && finding_has_number(f);
         c->value = c->has_value ? *f->value : 0;
     }
     add_frame_number(&c->frames, frame);

@@ -73,7 +73,7 @@ static void write_name(const char *name, char text[CAUSE_TEXT])
 {
     snprintf(text, CAUSE_TEXT, "%s-differs", name);
     for (char *p = text; *p; p++)
-        *p = *p == ' ' || *p == '_' ? '-' : g_ascii_tolower(*p);
+        *p = (char)(*p == ' ' || *p == '_' ? '-' : g_ascii_tolower(*p));
 }
 
 const char *finding_cause(const struct finding *f, char text[CAUSE_TEXT])

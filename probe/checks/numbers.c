@@ -45,11 +45,11 @@ static char *peer_text(const struct target *t)
         g_string_append_printf(text, ", %u late", q->late);
     if (q->never)
         g_string_append_printf(text, ", %u never", q->never);
-    const char *before = q->never ? "; of the others" : ",";
+    const char *other = q->never ? "other " : "";
     if (q->lost)
-        g_string_append_printf(text, "%s %u of %u packets lost", before, q->lost, q->packets);
+        g_string_append_printf(text, ", %u of %u %spackets lost", q->lost, q->packets, other);
     else
-        g_string_append_printf(text, "%s no packet lost", before);
+        g_string_append_printf(text, ", no %spacket lost", other);
     if (t->peer->response_times.strays >= STRAYS_SAID)
         g_string_append_printf(text, "; %u replies arrived twice or late",
                                t->peer->response_times.strays);
@@ -68,7 +68,8 @@ bool numbers_is_slow(const struct target *t)
 
 bool numbers_may_be_late(const struct target *t)
 {
-    return times_percentile(&t->peer->over_ud, 90) / 1000 * 5 > t->run->options->timeout_ms * 4u;
+    gint64 timeout_us = (gint64)t->run->options->timeout_ms * 1000;
+    return times_percentile(&t->peer->over_ud, 90) * 5 > timeout_us * 4;
 }
 
 void numbers_report(struct target *t, unsigned at)

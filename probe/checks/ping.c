@@ -47,11 +47,12 @@ static enum others ask_others(const struct target *t, const char *interface)
     for (guint i = 0; all && i < all->len && n < OTHERS; i++) {
         const struct host_neighbour *one = &g_array_index(all, struct host_neighbour, i);
         if (one->ipv6 == t->ipv6 && !is_target(t, one) &&
+            !lladdr_same(one->lladdr, t->peer->lladdr) && /* another address of the peer */
             (sent[n] = host_ping_send(one->ipv6, one->ip, interface)))
             n++;
     }
     if (n)
-        g_usleep(WAIT_MS * 1000);
+        g_usleep((gulong)WAIT_MS * 1000);
     for (unsigned i = 0; i < n; i++)
         replies += host_ping_end(sent[i]);
     if (all)
@@ -116,14 +117,16 @@ static const char *silent_causes(enum others others)
 {
     switch (others) {
     case OTHERS_REPLY:
-        return "; other neighbours reply to it: the peer filters ICMP echo or its replies, has no "
-               "route back, or an old address of this host; or this host has an old path to it";
+        return "; other neighbours reply to it: the peer filters ICMP echo, its replies or "
+               "what this address sends (rp_filter), has no route back, or an old address of this "
+               "host; or this host has an old path to it";
     case OTHERS_SILENT:
         return "; no other neighbour that was asked replies to it either: this host filters it; or the "
-               "peers filter ICMP echo, or have no route back";
+               "peers filter what this address sends, or have no route back";
     default:
-        return ": this host filters it; the peer filters ICMP echo or its replies, has no route back, "
-               "or an old address of this host";
+        return ": this host filters it, or has an old path to the peer; the peer filters ICMP echo, its "
+               "replies or what this address sends (rp_filter), has no route back, or an old "
+               "address of this host";
     }
 }
 
@@ -144,8 +147,8 @@ static void report_silence(struct target *t, const char *interface)
     results_stage(
         t->results, stage, OUTCOME_INCONCLUSIVE, "",
         "it replies to the probe, but not to this host's ping from %s%s%s%s", from,
-        t->peer->no_override ? "its NAs have no Override flag, as those of a proxy, perhaps "
-                               "for a host that is gone; "
+        t->peer->no_override ? "; its NAs have no Override flag, as those of a proxy, perhaps "
+                               "for a host that is gone"
                              : "",
         silent_causes(others), connected ? "; or their connection (RC) does not work" : "");
     results_advise(

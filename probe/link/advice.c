@@ -60,15 +60,16 @@ char *advice_look_at_multicast(const struct probe_link *l, uint16_t switch_lid, 
                            switch_lid, l->group.mlid, lid);
 }
 
-void advice_on_silent_sa(const struct probe_link *l, char **words, char **command)
+void advice_on_silent_sa(const struct probe_link *l, bool slow, char **words, char **command)
 {
     enum { ALIVE_MS = 600 };
     struct transport *transport = l->transport;
     const struct port_facts *f = &transport->facts;
     struct port_words w;
     advice_name_port(l, &w);
-    switch (transport->ops->ask_agent ? transport->ops->ask_agent(transport, f->sm_lid, ALIVE_MS)
-                                      : AGENT_NOT_ASKED) {
+    switch (!slow && transport->ops->ask_agent
+                ? transport->ops->ask_agent(transport, f->sm_lid, ALIVE_MS)
+                : AGENT_NOT_ASKED) {
     case AGENT_ANSWERS:
         *words = g_strdup_printf(
             "the port with LID %u is alive: the subnet manager there hangs or is "

@@ -28,9 +28,9 @@ char *advice_look_at_multicast(const struct probe_link *l, uint16_t switch_lid, 
 void advice_name_port(const struct probe_link *l, struct port_words *w);
 
 /*
- * An SA that does not answer: is its host alive? Sets *words and *command, both to be freed with
- * g_free().
+ * An SA that does not answer: is its host alive? slow: its answers before took so long that silence
+ * would prove nothing. Sets *words and *command, both to be freed with g_free().
  */
-void advice_on_silent_sa(const struct probe_link *l, char **words, char **command);
+void advice_on_silent_sa(const struct probe_link *l, bool slow, char **words, char **command);
 
 #endif

@@ -6,6 +6,7 @@
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/link/hostports.h"
@@ -113,25 +114,42 @@ bool hostnet_is_network_address(const char *interface, const uint8_t *ip)
     return is;
 }
 
+/* ---- addresses that the kernel does not use */
+
+/* A line of /proc/net/if_inet6: address, index, prefix length, scope, flags, name. */
+struct own_ipv6 {
+    uint8_t ip[16];
+    bool link_local, failed;
+};
+
+static bool read_own_ipv6(const char *line, const char *interface, struct own_ipv6 *a)
+{
+    enum { LINK_LOCAL = 0x20, DAD_FAILED = 0x08 }; /* IFA_F_DADFAILED, rtnetlink(7) */
+    char digits[33], scope[8], flags[8], name[32];
+    if (sscanf(line, "%32s %*s %*s %7s %7s %31s", digits, scope, flags, name) != 4 ||
+        strcmp(name, interface) != 0 || strlen(digits) != 2 * sizeof a->ip)
+        return false;
+    for (size_t i = 0; i < sizeof a->ip; i++)
+        a->ip[i] = (uint8_t)(g_ascii_xdigit_value(digits[2 * i]) << 4 |
+                             g_ascii_xdigit_value(digits[2 * i + 1]));
+    a->link_local = strtoul(scope, NULL, 16) == LINK_LOCAL;
+    a->failed = strtoul(flags, NULL, 16) & DAD_FAILED;
+    return true;
+}
+
 char *hostnet_dad_failed(const char *interface, bool link_local)
 {
-    enum { LINK_LOCAL = 0x20, DAD_FAILED = 0x08 }; /* ipv6(7), IFA_F_DADFAILED */
-    char line[128], name[32], digits[33], ip[48];
-    unsigned scope, flags;
+    char line[128], ip[48];
     bool usable = false;
+    struct own_ipv6 a;
     GString *failed = g_string_new(NULL);
     FILE *f = fopen("/proc/net/if_inet6", "re");
     while (f && fgets(line, sizeof line, f)) {
-        uint8_t address[16];
-        if (sscanf(line, "%32s %*x %*x %x %x %31s", digits, &scope, &flags, name) != 4 ||
-            strcmp(name, interface) != 0 || (scope == LINK_LOCAL) != link_local)
+        if (!read_own_ipv6(line, interface, &a) || a.link_local != link_local)
             continue;
-        usable |= !(flags & DAD_FAILED);
-        for (unsigned i = 0; i < sizeof address; i++)
-            address[i] = (uint8_t)(g_ascii_xdigit_value(digits[2 * i]) << 4 |
-                                   g_ascii_xdigit_value(digits[2 * i + 1]));
-        text_ip(true, address, ip);
-        if (flags & DAD_FAILED)
+        usable |= !a.failed;
+        text_ip(true, a.ip, ip);
+        if (a.failed)
             g_string_append_printf(failed, "%s%s", failed->len ? ", " : "", ip);
     }
     if (f)

@@ -276,6 +276,12 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
     return result;
 }
 
+bool sa_was_slow(const struct target *t)
+{
+    enum { SLOW_US = 100 * 1000 };
+    return times_percentile(&t->run->sa.times, 50) > SLOW_US;
+}
+
 bool sa_has_answered(enum sa_result result)
 {
     return result == SA_SUCCESS || result == SA_REJECTED || result == SA_MALFORMED;

@@ -18,6 +18,8 @@ void sa_response_clear(struct sa_response *a);
  * until the next call.
  */
 const char *sa_failure_text(const struct target *t, enum sa_result result, uint16_t status);
+/* The median of its answers so far took more than a tenth of a second. */
+bool sa_was_slow(const struct target *t);
 /* The SA dealt with the request: it did it, refused it, or gave an answer that does not fit. */
 bool sa_has_answered(enum sa_result result);
 /* What the user can do about such a result; "": nothing. */

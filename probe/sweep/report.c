@@ -91,6 +91,10 @@ static char *prefix_trouble(const struct sweep *s, const struct target_option *t
         return g_strdup_printf(
             "%u of %u addresses were not probed, because their groups are not known: %s",
             tally->not_requested, t->n, s->no_group);
+    if (tally->responded && s->run->sa.failures)
+        return g_strdup_printf("%u of %u addresses reply; the SA no longer answers, so checks that "
+                               "need it did not run",
+                               tally->responded, t->n);
     return tally->responded ? NULL : g_strdup("no reply from any of its addresses");
 }
 

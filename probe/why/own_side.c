@@ -13,6 +13,7 @@
 #include "probe/link/hostnet.h"
 #include "probe/link/hostports.h"
 #include "probe/link/hostroute.h"
+#include "probe/link/sa.h"
 #include "probe/link/sysfs.h"
 #include "probe/run/options.h"
 #include "probe/run/run.h"
@@ -191,7 +192,7 @@ bool why_sa_silent(struct diagnosis *d)
     if (!sa_fails(d, false))
         return false;
     char *words, *command;
-    advice_on_silent_sa(d->t->link, &words, &command);
+    advice_on_silent_sa(d->t->link, sa_was_slow(d->t), &words, &command);
     bool holds = diagnosis_holds(d, g_strdup_printf("%s: %s", d->link_error, words), command);
     g_free(words);
     return holds;
