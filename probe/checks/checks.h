@@ -28,6 +28,7 @@ struct check {
     const char *sends, *expects; /* descriptions for --list and --dry-run */
     enum rule_number rules[CHECK_RULES];
     unsigned n_rules;
+    bool of_deaf;      /* it runs although no unicast reaches the peer's queue pair */
     const char *stage; /* a stage that it reports too; NULL: none */
 };
 

@@ -40,7 +40,8 @@ static void report_unreachable(struct target *t, const char *from)
     struct port_words w;
     advice_name_port(t->link, &w);
     bool port = *from || cm_answers(t, t->peer->lladdr, CM_MS);
-    t->peer->cut_off = true;
+    t->peer->deaf = true;
+    t->peer->cut_off = !port;
     results_stage(
         t->results, "peer.reachable", OUTCOME_FAIL,
         "IP traffic goes to that QPN too: set the peer's interface down and up; look at "

@@ -7,7 +7,7 @@
 
 /*
  * Reports the stage peer.reachable unless the peer now responds to unicast. No rule requires it,
- * but no traffic reaches such a peer. Sets t->peer->cut_off if no unicast reaches it.
+ * but no traffic reaches such a peer. Sets t->peer->deaf and cut_off.
  */
 void reachable_report(struct target *t);
 

@@ -246,6 +246,7 @@ static const struct check checks[] = {
      .run = check_ud_with_connected,
      .sends = "to a peer with connected mode: ARP request (IPv6: NS from ::) by unicast over UD",
      .expects = "a reply over UD",
+     .of_deaf = true,
      RULES(R_RFC4755_2_RFC4391_SUPPORTED)},
 };
 const struct check_table resolution_checks = {checks, G_N_ELEMENTS(checks)};

@@ -28,7 +28,7 @@
 
 static const char *why_not_run(const struct target *t, const struct check *c)
 {
-    if (t->peer->cut_off)
+    if (t->peer->cut_off || (t->peer->deaf && !c->of_deaf))
         return "no unicast reaches it (peer.reachable)";
     if (!transport_can(t->link->transport, c->transport))
         return t->link->transport->ops->lacks;
@@ -249,12 +249,14 @@ static void report_unused_source(struct target *t)
  */
 static void measure_loss(struct target *t)
 {
-    enum { REQUESTS = 20 };
+    enum { REQUESTS = 20, TO_GROUP = 8 };
     if (!t->peer->by_unicast || target_ended(t))
         return;
     results_begin(t->results, "loss");
     wirelog_begin(t->log, "loss");
-    exchange_burst(t, REQUESTS);
+    exchange_burst(t, false, REQUESTS);
+    if (!target_ended(t)) /* a second owner of the address may show itself seldom */
+        exchange_burst(t, true, TO_GROUP);
     wirelog_end(t->log, "ended");
 }
 
@@ -277,9 +279,9 @@ static void run_checks(struct target *t, const char *own)
          i++)
         if (check_selected(c, t->run->options))
             run_check(t, c);
-    owner_report(t);
     if (!t->yield)
         measure_loss(t);
+    owner_report(t);
     if (!kernel_fails && t->peer->by_unicast)
         ping_report(t);
     results_begin(t->results, "end");

@@ -276,23 +276,26 @@ static void await_burst(struct target *t, struct pending_request *x, int ms, uns
         }
 }
 
-void exchange_burst(struct target *t, unsigned n)
+void exchange_burst(struct target *t, bool multicast, unsigned n)
 {
-    enum { STEP_MS = 2 };
-    const struct request q = {.grh = t->peer->needs_grh};
+    enum { STEP_MS = 2, BACK_TO_BACK = 8 };
+    const struct request q = {.multicast = multicast, .grh = !multicast && t->peer->needs_grh};
+    struct mc_group g;
+    char why[VERDICT_TEXT];
     struct exchange e = {.outcome = NOT_SENT};
     struct pending_request x = {.q = &q, .ipv6 = t->ipv6, .ip = t->ip, .a = &e.reply};
     unsigned sent = 0, received = 0;
-    if (!settle(t, &q))
+    if (!settle(t, &q) || exchange_find_groups(t, &x, &g, why) != GROUPS_FOUND)
         return;
     begin_tally(t, &q);
     for (unsigned i = 0; i < n && !target_ended(t); i++) {
-        if (send_request(t, &x, NULL)) {
+        if (send_request(t, &x, &g)) {
             response_times_sent(t, x.ipv6, x.ip, sent > 0);
             tally_sent(&t->peer->tally);
             sent++;
         }
-        await_burst(t, &x, STEP_MS, sent, &received);
+        if (i + 1 >= BACK_TO_BACK)
+            await_burst(t, &x, STEP_MS, sent, &received);
     }
     await_burst(t, &x, (int)response_times_wait_ms(t), sent, &received);
     for (unsigned i = 0; i < received; i++)

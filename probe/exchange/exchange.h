@@ -48,10 +48,11 @@ struct exchange exchange_run(struct target *t, const struct request *q, unsigned
 /* True if the peer replies to an echo request of that size over UD. */
 bool exchange_echo(struct target *t, uint32_t length);
 /*
- * Sends n plain requests by unicast, 2 ms apart, without retries, and awaits all replies together:
- * the tally has the packets that are lost.
+ * Sends n plain requests by unicast or to the group without retries, and awaits all replies
+ * together: the tally has the packets that are lost. The first eight go back to back, the others
+ * 2 ms apart: a queue on the way that holds few packets loses the first ones.
  */
-void exchange_burst(struct target *t, unsigned n);
+void exchange_burst(struct target *t, bool multicast, unsigned n);
 /* Shows the texts of the earlier exchange x again, after other exchanges. */
 void exchange_show(const struct target *t, const struct exchange *x);
 

@@ -59,7 +59,8 @@ struct peer {
     uint8_t sl;
     uint32_t qpn;                /* QPN that it sends from */
     bool needs_grh;              /* it accepts unicast only with a GRH */
-    bool cut_off;                /* no unicast reaches its queue pair (checks/reachable.c) */
+    bool deaf;                   /* no unicast reaches its queue pair (checks/reachable.c) */
+    bool cut_off;                /* nor its communication manager */
     struct response *by_unicast; /* its first response to a unicast request; NULL: none */
     /* set by peer.c and checks/owner.c */
     gint64 received_at;     /* time of its last packet */

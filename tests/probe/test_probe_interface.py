@@ -14,7 +14,7 @@ from support import capfile, check
 from support.played_probe import IPV4, IPV6, PROBE, Run, need_to_play, played, refuse
 
 WITHOUT_RAW = ("setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw")
-BURST = 20  # requests without a time of their own
+BURST = 20 + 8  # requests without a time of their own
 FRAMES_BEFORE = range(1, 8)  # of the 9 frames to a peer that conforms
 
 
