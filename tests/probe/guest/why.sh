@@ -39,7 +39,7 @@ netmask() { ip -n n1 addr flush dev ib1; ip -n n1 addr add 10.0.0.2/30 dev ib1; 
     ip -n n1 addr flush dev ib1; ip -n n1 addr add 10.0.0.2/24 dev ib1; return $s; }
 try "a wrong netmask, a broadcast address" netmask
 old() { fresh; ip -n n1 neigh replace 10.0.0.3 dev ib1 nud permanent lladdr 00:00:00:77:fe:80:00:00:00:00:00:00:00:11:75:00:00:00:01:20
-    on1 1 --why 10.0.0.3 && says peer.own-side '^fail .*neighbour table has an old address: it has 00:00:00:77:.* -> ip neigh del 10.0.0.3 dev ib1'; local s=$?
+    on1 1 --why 10.0.0.3 && says peer.own-side '^fail .*neighbour table has an old address: the QPN differs: it has 00:00:00:77:.* -> ip neigh del 10.0.0.3 dev ib1'; local s=$?
     ip -n n1 neigh del 10.0.0.3 dev ib1; return $s; }
 try "the neighbour table has an old queue pair" old
 deaf_ping() { fresh; ip -n n2 neigh replace 10.0.0.2 dev ib2 nud permanent lladdr 80:00:00:99:fe:80:00:00:00:00:00:00:00:11:75:00:00:00:0d:ea
