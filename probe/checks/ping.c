@@ -165,15 +165,17 @@ static void report_silence(struct target *t, const char *interface)
 
 static void report_not_sent(struct target *t, int error)
 {
-    results_stage(t->results, stage, OUTCOME_FAIL,
-                  error == ENOBUFS
-                      ? "tc -s qdisc; tc -s filter show dev INTERFACE egress  # does a filter drop "
-                        "it? dmesg | grep -i neigh; sysctl net.ipv4.neigh.default.gc_thresh3 "
-                        "net.ipv6.neigh.default.gc_thresh3  # is the table full?"
-                  : error == EPERM || error == EACCES ? "nft list ruleset  # this host's own filter"
-                                                      : "ip route get ADDRESS; dmesg",
-                  "the peer replies to the probe, but this host's kernel cannot send to it: %s",
-                  g_strerror(error));
+    results_stage(
+        t->results, stage, OUTCOME_FAIL,
+        error == ENOBUFS
+            ? "tc -s filter show dev INTERFACE egress; tc -s qdisc; dmesg | grep -i neigh; "
+              "sysctl net.ipv4.neigh.default.gc_thresh3 "
+              "net.ipv6.neigh.default.gc_thresh3  # does a filter drop it, or is the "
+              "table full?"
+        : error == EPERM || error == EACCES ? "nft list ruleset  # this host's own filter"
+                                            : "ip route get ADDRESS; dmesg",
+        "the peer replies to the probe, but this host's kernel cannot send to it: %s",
+        g_strerror(error));
 }
 
 static void try_ping(struct target *t, const char *interface)

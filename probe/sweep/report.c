@@ -114,16 +114,14 @@ static bool is_partly_outside(const struct target_option *t)
 /* Why hosts that are there may be missing. */
 static char *missing_text(const struct sweep *s, const struct target_option *t)
 {
-    char *networks = hostnet_text(t->ipv6);
-    char *text = g_strdup_printf("%s%s%s",
-                                 s->link->pkey & 0x8000 || !s->link->pkey
-                                     ? ""
-                                     : "; this port is a limited member of the partition: hosts "
-                                       "that are limited too cannot reply",
-                                 is_partly_outside(t) ? "; a part of it is in no network of this "
-                                                        "host: "
-                                                      : "",
-                                 is_partly_outside(t) ? networks : "");
+    bool limited = s->link->pkey && !(s->link->pkey & 0x8000), outside = is_partly_outside(t);
+    char *networks = outside ? hostnet_text(t->ipv6) : g_strdup("");
+    char *text = g_strdup_printf(
+        "%s%s%s",
+        limited ? "; this port is a limited member of the partition: hosts "
+                  "that are limited too cannot reply"
+                : "",
+        outside ? "; a part of it is in no network of this host: " : "", networks);
     g_free(networks);
     return text;
 }

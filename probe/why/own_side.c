@@ -178,20 +178,27 @@ bool why_sa_slow(struct diagnosis *d)
                                            w.diags, d->t->link->transport->facts.sm_lid, w.diags));
 }
 
-bool why_sa_silent(struct diagnosis *d)
+/* The port at the SM's LID answers, and has no SA. */
+static bool is_without_sa(struct diagnosis *d)
 {
     struct port_words w;
     advice_name_port(d->t->link, &w);
-    if (sa_fails(d, false) && d->t->run->sa.failure == SA_ABSENT)
-        return diagnosis_holds(
-            d, g_strdup_printf("%s: it has ended, or this port's SM LID is old", d->link_error),
-            g_strdup_printf(
-                "smpquery %s nodedesc %u: start the subnet manager there; or if another "
-                "one runs, restart that: its sweep corrects this port's SM LID",
-                w.diags, d->t->link->transport->facts.sm_lid));
+    return d->t->run->sa.failure == SA_ABSENT &&
+           diagnosis_holds(
+               d, g_strdup_printf("%s: it has ended, or this port's SM LID is old", d->link_error),
+               g_strdup_printf("smpquery %s nodedesc %u: start the subnet manager there; or if "
+                               "another one runs, restart that: its sweep corrects this port's SM "
+                               "LID",
+                               w.diags, d->t->link->transport->facts.sm_lid));
+}
+
+bool why_sa_silent(struct diagnosis *d)
+{
+    char *words, *command;
     if (!sa_fails(d, false))
         return false;
-    char *words, *command;
+    if (is_without_sa(d))
+        return true;
     advice_on_silent_sa(d->t->link, sa_was_slow(d->t), &words, &command);
     bool holds = diagnosis_holds(d, g_strdup_printf("%s: %s", d->link_error, words), command);
     g_free(words);
