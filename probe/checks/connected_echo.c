@@ -130,6 +130,8 @@ static bool echo_once(struct target *t, struct echo_session *s, struct connected
     bool sent = send_message(t, s->connection, out, n);
     e->sent = t->run->last_sent;
     g_free(out);
+    if (s->connection)
+        peer_count_message(t->peer, s->connection, sent);
     if (!sent && s->connection && s->connection->dead) {
         s->failed = true;
         s->lost = s->connection->lost;
@@ -140,12 +142,15 @@ static bool echo_once(struct target *t, struct echo_session *s, struct connected
                          take_reply, e);
 }
 
-/* Not the packets: a connection is reliable, or a reply over UD may be too long. */
+/*
+ * Not the packets: a connection is reliable, or a reply over UD may be too long. A message that is
+ * lost on the path says nothing about echo requests.
+ */
 static void count_request(struct target *t, const struct echo_session *s, unsigned tries,
                           bool answered)
 {
     tally_begin(&t->peer->tally, TALLY_ECHO, UINT64_MAX);
-    if (!target_ended(t) && (connection_is_up(s->connection) || s->failed))
+    if (!target_ended(t) && (connection_is_up(s->connection) || (s->failed && !s->lost)))
         tally_end(&t->peer->tally, tries, answered);
 }
 
@@ -155,6 +160,12 @@ bool connected_echo_run(struct target *t, struct echo_session *s, struct connect
     t->unusable = NULL;
     if (tally_echoes_are_hopeless(&t->peer->tally, ECHOES_IN_ALL)) {
         note_no_reply(t, s, "not sent: the echo requests before it were not answered");
+        return false;
+    }
+    if (peer_loses_messages(t->peer)) {
+        s->failed = s->lost = true;
+        note_no_reply(t, s, "not sent: no message over a connection was acknowledged");
+        g_strlcpy(s->reason, s->received, sizeof s->reason);
         return false;
     }
     e->first = (uint16_t)(t->run->sequence + 1);

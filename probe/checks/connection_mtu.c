@@ -95,6 +95,13 @@ static void report_limit(struct target *t, struct echo_session *s, uint32_t most
                          const struct session_limit *l)
 {
     bool of_path = is_of_path(s, l);
+    if (peer_loses_messages(t->peer)) /* peer.connections says so */
+        return;
+    if (!l->largest) {
+        results_stage(t->results, "peer.connection-mtu", OUTCOME_NOTED, "",
+                      "%u bytes; no echo request over it is answered", most);
+        return;
+    }
     results_stage(
         t->results, "peer.connection-mtu", of_path ? OUTCOME_FAIL : OUTCOME_NOTED,
         of_path

@@ -163,6 +163,24 @@ static void report_not_asked(struct target *t)
     g_free(advice);
 }
 
+/* The packets of a connection take the path of those over UD, but the peer's adapter acknowledges.
+ */
+static void report_lost_messages(struct target *t)
+{
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    results_stage(t->results, "peer.connections", OUTCOME_FAIL, "",
+                  "none of %u messages over connections was acknowledged, and requests over UD are "
+                  "answered: packets of connections, or their acknowledgements, are lost on the "
+                  "path",
+                  t->peer->messages_lost);
+    results_advise(t->results,
+                   "ibtracert %s %u %u; perfquery %s; perfquery %s %u: is a link or service level "
+                   "lossy? else test over UD: echo datagram > /sys/class/net/INTERFACE/mode",
+                   w.diags, t->link->transport->facts.lid, t->peer->lid, w.diags, w.diags,
+                   t->peer->lid);
+}
+
 static void report_unanswered(struct target *t)
 {
     const struct tally *all = &t->peer->tally;
@@ -172,7 +190,9 @@ static void report_unanswered(struct target *t)
         report_no_echo(t, echoes);
     else if (echoes && t->peer->announced && !t->peer->asked && !tally_lost(all))
         report_not_asked(t);
-    if (connections && !tally_answered(all, TALLY_CONNECTION))
+    if (peer_loses_messages(t->peer))
+        report_lost_messages(t);
+    else if (connections && !tally_answered(all, TALLY_CONNECTION))
         results_stage(t->results, "peer.connections", OUTCOME_INCONCLUSIVE,
                       "see the peer's dmesg, or end its connected mode",
                       "it announces connected mode, and none of %u REQs got a REP or REJ: %s",

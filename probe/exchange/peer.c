@@ -267,6 +267,17 @@ void peer_responded(struct target *t, gint64 sent)
         t->peer->responds_too = true;
 }
 
+void peer_count_message(struct peer *peer, const struct cm_connection *c, bool acknowledged)
+{
+    peer->messages_acknowledged += !c->req.uc && acknowledged;
+    peer->messages_lost += !c->req.uc && !acknowledged && c->dead && c->lost;
+}
+
+bool peer_loses_messages(const struct peer *peer)
+{
+    return peer->messages_lost >= 2 && !peer->messages_acknowledged;
+}
+
 void peer_set(struct target *t, const struct response *a)
 {
     struct peer *peer = t->peer;

@@ -75,6 +75,7 @@ struct peer {
     enum service_form form;
     bool cm_unanswered;      /* it did not respond to REQs: no more are sent */
     char no_connection[160]; /* why the last REQ got no REP and no REJ; "": it got one */
+    unsigned messages_acknowledged, messages_lost; /* sent over RC */
     struct tally tally;
     struct response_times response_times;
     const char *unusable_echo;         /* what is wrong with its echo replies; NULL: nothing seen */
@@ -84,6 +85,13 @@ struct peer {
     struct latencies over_ud, over_rc; /* round-trip times of requests, by how the request went */
 };
 
+/* Counts a message that was sent over the connection, or not acknowledged. */
+void peer_count_message(struct peer *peer, const struct cm_connection *c, bool acknowledged);
+/*
+ * True if at least two messages were sent over RC, and none was acknowledged. The adapter sends
+ * each up to eight times.
+ */
+bool peer_loses_messages(const struct peer *peer);
 /* Makes the sender of this response the peer. */
 void peer_set(struct target *t, const struct response *a);
 /*

@@ -69,6 +69,9 @@ try "SIGINT, SIGTERM and SIGKILL at any time leave no connection" eval 'killed; 
 loss() { fabric_fault all loss_ppm=50000; "$probe" -d vqib0 --source 10.0.0.78 --only rfc4755 --format json -o /tmp/report 10.0.0.2; local s=$?
     fabric_fault all loss_ppm=0; [ $s = 0 ] || [ $s = 2 ] && no_failure; }
 try "5 % loss causes no violation" loss
+lost() { fabric_rewrite h1 'if bth+0=11 drop'; report 1 -d vqib0 10.0.0.2; local s=$?; fabric_rewrite h1 off; [ $s = 0 ] && are deviation 3.5.service-id && [ "$(worst rfc4755.7.resolution-over-ud)" != fail ] &&
+    says peer.connections '^fail none of 2 messages over connections was acknowledged, and requests over UD are answered'; }
+try "acknowledgements of connections are lost" lost
 dies() { (sleep 1.5; ip -n n1 link set ib1 down) & "$probe" -d vqib0 --source 10.0.0.78 --timeout 100 --only rfc4755 --format json -o /tmp/report 10.0.0.2
     local s=$?; wait $!; ip -n n1 link set ib1 up; fabric_link 1 ib1; [ $s = 0 ] || [ $s = 2 ] && no_failure; }
 try "no violation of a peer that disappears during the run" dies
