@@ -30,8 +30,9 @@ static void report_absent_sa(struct target *t, const char *id, uint16_t status)
 
 static void report_silent_sa(struct target *t, const char *id)
 {
-    char *words, *command;
-    advice_on_silent_sa(t->link, sa_was_slow(t), &words, &command);
+    char *words, *command, *history = sa_history(t);
+    advice_on_silent_sa(t->link, sa_was_slow(t), history, &words, &command);
+    g_free(history);
     results_stage(t->results, id, OUTCOME_FAIL, command, "the SA at LID %u does not answer; %s",
                   t->link->transport->facts.sm_lid, words);
     g_free(words);

@@ -60,16 +60,35 @@ char *advice_look_at_multicast(const struct probe_link *l, uint16_t switch_lid, 
                            switch_lid, l->group.mlid, lid);
 }
 
-void advice_on_silent_sa(const struct probe_link *l, bool slow, char **words, char **command)
+/* It was alive a moment ago. */
+static void advice_on_lost_sa(const struct probe_link *l, const char *history, char **words,
+                              char **command)
+{
+    struct port_words w;
+    advice_name_port(l, &w);
+    *words = g_strdup_printf(
+        "%s: it is slow, its answers are lost on the way, or it has just ended", history);
+    *command = g_strdup_printf("perfquery %s: lost packets; smpquery %s nodedesc %u names its "
+                               "host: see the load and the SM's log",
+                               w.diags, w.diags, l->transport->facts.sm_lid);
+}
+
+void advice_on_silent_sa(const struct probe_link *l, bool slow, const char *history, char **words,
+                         char **command)
 {
     enum { ALIVE_MS = 600 };
     struct transport *transport = l->transport;
     const struct port_facts *f = &transport->facts;
     struct port_words w;
     advice_name_port(l, &w);
-    switch (!slow && transport->ops->ask_agent
-                ? transport->ops->ask_agent(transport, f->sm_lid, ALIVE_MS)
-                : AGENT_NOT_ASKED) {
+    enum agent_answer agent = !slow && transport->ops->ask_agent
+                                  ? transport->ops->ask_agent(transport, f->sm_lid, ALIVE_MS)
+                                  : AGENT_NOT_ASKED;
+    if (agent == AGENT_NOT_ASKED && *history) {
+        advice_on_lost_sa(l, history, words, command);
+        return;
+    }
+    switch (agent) {
     case AGENT_ANSWERS:
         *words = g_strdup_printf(
             "the port with LID %u is alive: the subnet manager there hangs or is "

@@ -29,8 +29,10 @@ void advice_name_port(const struct probe_link *l, struct port_words *w);
 
 /*
  * An SA that does not answer: is its host alive? slow: its answers before took so long that silence
- * would prove nothing. Sets *words and *command, both to be freed with g_free().
+ * would prove nothing. history: what it has answered in this run (sa_history()). Sets *words and
+ * *command, both to be freed with g_free().
  */
-void advice_on_silent_sa(const struct probe_link *l, bool slow, char **words, char **command);
+void advice_on_silent_sa(const struct probe_link *l, bool slow, const char *history, char **words,
+                         char **command);
 
 #endif

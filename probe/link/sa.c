@@ -282,6 +282,17 @@ bool sa_was_slow(const struct target *t)
     return times_percentile(&t->run->sa.times, 50) > SLOW_US;
 }
 
+char *sa_history(const struct target *t)
+{
+    const struct sa_cache *sa = &t->run->sa;
+    uint64_t n = sa->times.n;
+    return !n ? g_strdup("")
+              : g_strdup_printf("it answered %" G_GUINT64_FORMAT " request%s after %.0f ms%s, "
+                                "%" G_GUINT64_FORMAT " had no answer",
+                                n, n == 1 ? "" : "s", times_percentile(&sa->times, 50) / 1000.0,
+                                n == 1 ? "" : " (median)", sa->unanswered);
+}
+
 bool sa_has_answered(enum sa_result result)
 {
     return result == SA_SUCCESS || result == SA_REJECTED || result == SA_MALFORMED;

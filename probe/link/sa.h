@@ -20,6 +20,11 @@ void sa_response_clear(struct sa_response *a);
 const char *sa_failure_text(const struct target *t, enum sa_result result, uint16_t status);
 /* The median of its answers so far took more than a tenth of a second. */
 bool sa_was_slow(const struct target *t);
+/*
+ * What the SA has answered in this run, for one that no longer does: "it answered 1 request after
+ * 1203 ms, 2 had no answer". "": it has answered nothing. Free with g_free().
+ */
+char *sa_history(const struct target *t);
 /* The SA dealt with the request: it did it, refused it, or gave an answer that does not fit. */
 bool sa_has_answered(enum sa_result result);
 /* What the user can do about such a result; "": nothing. */
