@@ -23,6 +23,7 @@
 #include "rules/check.h"
 #include "wire/mgid.h"
 
+#define REQUEST "SA GetTable MCMemberRecord"
 enum { MLID_LIMIT_PERCENT = 80, MLIDS_OF_IBA = 0xfffe - 0xc000 + 1 };
 
 /* The kinds of groups, of all partitions. */
@@ -98,6 +99,7 @@ static void assess_attributes(struct target *t, const struct mc_member *m)
                                                 {"packet life time", g->life, m->life}};
     char mgid[48];
     text_ip(true, m->mgid, mgid);
+    results_sent(t->results, REQUEST ": the group %s", mgid);
     if (compare(t, R_RFC4391_10_GROUP_ATTRIBUTES, m, must, G_N_ELEMENTS(must)))
         pass_group(t, R_RFC4391_10_GROUP_ATTRIBUTES, mgid);
     if (compare(t, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, m, should, G_N_ELEMENTS(should)))
@@ -276,6 +278,7 @@ static void check_group_records(struct target *t, struct census *c, const struct
         if (g_hash_table_add(seen, (gpointer)(record + MCM_MGID)))
             assess_group(t, c, record);
     g_hash_table_destroy(seen);
+    results_sent(t->results, REQUEST);
 }
 
 /* What makes the list of groups doubtful. why: of a result other than SA_SUCCESS */
@@ -302,7 +305,7 @@ static bool stage_census(struct target *t, const char *id)
     struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
     struct sa_response a;
     struct census c = {.mgids = g_ptr_array_new()};
-    results_sent(t->results, "SA GetTable MCMemberRecord");
+    results_sent(t->results, REQUEST);
     enum sa_result result = sa_query_send(t, &q, &a);
     char *why = g_strdup(sa_failure_text(t, result, a.status)); /* report_census() queries too */
     if (has_groups(result, &a)) {
