@@ -42,7 +42,8 @@ static gboolean read_neighbour(struct host_neighbour *n, struct nlmsghdr *head, 
     struct ndmsg *m = NLMSG_DATA(head);
     gboolean has_ip = FALSE, has_lladdr = FALSE;
     int left = (int)NLMSG_PAYLOAD(head, sizeof *m);
-    *n = (struct host_neighbour){.ipv6 = m->ndm_family == AF_INET6};
+    *n = (struct host_neighbour){.ipv6 = m->ndm_family == AF_INET6,
+                                 .permanent = m->ndm_state & NUD_PERMANENT};
     if ((unsigned)m->ndm_ifindex != index || !(m->ndm_state & KNOWN) ||
         (m->ndm_family != AF_INET && m->ndm_family != AF_INET6))
         return FALSE;

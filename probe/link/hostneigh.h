@@ -15,6 +15,7 @@ struct host_neighbour {
     gboolean ipv6;
     uint8_t ip[16];
     uint8_t lladdr[LLADDR_SIZE];
+    gboolean permanent; /* made by hand: the kernel never renews it */
 };
 
 /*

@@ -91,6 +91,24 @@ char *hostnet_text_of(const char *interface, bool ipv6)
     return list_networks(interface, ipv6);
 }
 
+bool hostnet_is_wide(const char *interface, bool ipv6, const uint8_t *ip)
+{
+    enum { USUAL4 = 24, USUAL6 = 64 };
+    struct ifaddrs *list = NULL;
+    bool wide = false;
+    unsigned bytes = ipv6 ? 16 : 4, usual = ipv6 ? USUAL6 : USUAL4;
+    for (const struct ifaddrs *i = getifaddrs(&list) == 0 ? list : NULL; i; i = i->ifa_next) {
+        if (!is_network(i, ipv6) || strcmp(i->ifa_name, interface) != 0)
+            continue;
+        const uint8_t *own = bytes_of(i->ifa_addr, ipv6), *mask = bytes_of(i->ifa_netmask, ipv6);
+        wide |= contains(own, mask, ip, bytes) && prefix_length(mask, bytes) < usual &&
+                memcmp(own, ip, usual / 8) != 0;
+    }
+    if (list)
+        freeifaddrs(list);
+    return wide;
+}
+
 /* The host part is zero. */
 static bool is_first(const uint8_t *mask, const uint8_t *ip)
 {

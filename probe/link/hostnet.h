@@ -15,6 +15,11 @@ char *hostnet_text(bool ipv6);
 /* The same of one interface: "10.0.0.2/30". */
 char *hostnet_text_of(const char *interface, bool ipv6);
 /*
+ * True if the network of the interface that contains the address is larger than usual (IPv4: /24,
+ * IPv6: /64), and the address is not in the usual network of the interface's own address.
+ */
+bool hostnet_is_wide(const char *interface, bool ipv6, const uint8_t *ip);
+/*
  * The interface's addresses for which duplicate address detection failed (RFC 4862 §5.4.5), unless
  * it has another one of that scope. Free with g_free(); NULL: there is none.
  */

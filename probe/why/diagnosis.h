@@ -33,6 +33,8 @@ struct diagnosis {
 
     /* The peer's link-layer address, from the neighbour table or its IPv6 address. */
     bool known, knows_qpn;
+    bool permanent; /* from a permanent entry of the neighbour table */
+    char also[48];  /* another address that the neighbour table has for that port; "": none */
     struct port_address at; /* lid and sl: only with path */
     char gid[48];
 
@@ -40,11 +42,12 @@ struct diagnosis {
     bool path, other;  /* the SA has a path in this partition; in another one, pkey */
     bool unknown_port; /* the SA has no path at all */
     uint16_t pkey;
-    bool member, member_known; /* of the broadcast group */
-    bool limited;              /* according to the SA, it is a limited member of the partition */
-    bool by_unicast;           /* it replies to a request to its queue pair */
-    bool by_cm;                /* its communication manager replies */
-    unsigned replies;          /* of the peer, to any request */
+    bool member, member_known;  /* of the broadcast group */
+    bool limited;               /* according to the SA, it is a limited member of the partition */
+    bool by_unicast;            /* it replies to a request to its queue pair */
+    bool asked_local, by_local; /* this host's ping of the port's link-local address: its reply */
+    bool by_cm;                 /* its communication manager replies */
+    unsigned replies;           /* of the peer, to any request */
     gint64 first_reply, unicast_sent; /* monotonic microseconds; 0: never */
     struct other_neighbour others[OTHERS];
     unsigned n_others;
@@ -88,9 +91,16 @@ bool why_no_group(struct diagnosis *d);
 bool why_queue_silent(struct diagnosis *d);
 bool why_nothing_back(struct diagnosis *d);
 /* The other hosts (other_hosts.c). */
+/*
+ * The GUIDs of the broadcast group's members, as keys. NULL: the SA does not disclose them. Free
+ * with g_hash_table_unref().
+ */
+GHashTable *why_list_members(struct diagnosis *d);
 bool why_nobody_replies(struct diagnosis *d);
 bool why_group_to_nobody(struct diagnosis *d);
 bool why_others_limited(struct diagnosis *d);
+/* The ports that may have the address (no_host.c). */
 bool why_ports_outside(struct diagnosis *d);
+bool why_no_host(struct diagnosis *d);
 
 #endif

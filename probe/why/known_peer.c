@@ -96,20 +96,46 @@ bool why_no_group(struct diagnosis *d)
                                     "net.ipv6.conf.all.disable_ipv6"));
 }
 
+/*
+ * Its interface works: it replies for its link-local address, and not for the target. With IPv6
+ * each address has a group of its own, which may not be delivered.
+ */
+static bool is_without_address(struct diagnosis *d)
+{
+    bool ipv6 = d->t->ipv6;
+    return d->by_local &&
+           diagnosis_holds(
+               d,
+               g_strdup_printf("the interface at %s (LID %u) replies to ping for its link-local "
+                               "address, and to nothing for this one: the address was removed or "
+                               "moved, %s, or that host only answers for it (%s)",
+                               d->gid, d->at.lid,
+                               ipv6 ? "packets to its solicited-node group do not reach that port"
+                                    : "its ARP is off or filtered",
+                               ipv6 ? "proxy_ndp" : "proxy_arp"),
+               g_strdup(ipv6 ? "on the peer: ip -br addr; ip maddr; ipoib-probe fabric"
+                             : "on the peer: ip -br addr; ip link | grep NOARP; sysctl -a | "
+                               "grep -E 'arp_ignore|proxy_arp'; nft list ruleset"));
+}
+
 bool why_queue_silent(struct diagnosis *d)
 {
     questions_ask(d);
     if (!d->by_cm)
         return false;
+    if (is_without_address(d))
+        return true;
     char *queue = d->knows_qpn ? g_strdup_printf("queue pair 0x%06x", lladdr_read(d->at.lladdr).qpn)
                                : g_strdup("its interface");
     bool holds = diagnosis_holds(
         d,
-        g_strdup_printf("the kernel at %s (LID %u) answers a connection request, but %s does not "
-                        "answer for the address: it was removed or moved, address resolution is "
-                        "off or filtered there, packets to its group do not arrive, what it sends "
-                        "over UD is lost, or that host only answers for it (proxy_arp)",
-                        d->gid, d->at.lid, queue),
+        g_strdup_printf("the kernel at %s (LID %u) answers a connection request, but %s answers "
+                        "nothing%s: what it sends over UD is lost, or dropped here for a wrong "
+                        "P_Key or Q_Key; packets to it are lost; or the address was removed or "
+                        "moved, or its %s is off or filtered",
+                        d->gid, d->at.lid, queue,
+                        d->asked_local ? ", for its link-local address either" : "",
+                        d->t->ipv6 ? "ND" : "ARP"),
         g_strdup(d->t->ipv6 ? "on the peer: ip -br addr; ip link; nft list ruleset"
                             : "on the peer: ip -br addr; ip link | grep NOARP; sysctl -a | grep "
                               "-E 'arp_ignore|proxy_arp'; nft list ruleset"));

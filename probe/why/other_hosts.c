@@ -6,13 +6,10 @@
 #include "probe/exchange/records.h"
 #include "probe/link/advice.h"
 #include "probe/link/groups.h"
-#include "probe/link/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/run/text.h"
 #include "probe/why/questions.h"
 #include "wire/put.h"
-
-enum { NAMED = 3 };
 
 /* ---- other neighbours */
 
@@ -59,15 +56,9 @@ bool why_nobody_replies(struct diagnosis *d)
                                f->device, f->port));
 }
 
-/* ---- the ports of the subnet */
+/* ---- members of the group */
 
-struct port_list {
-    unsigned others, outside;
-    GString *names; /* of those outside */
-};
-
-/* The GUIDs of the broadcast group's members. NULL: the SA does not disclose them. */
-static GHashTable *list_members(struct diagnosis *d)
+GHashTable *why_list_members(struct diagnosis *d)
 {
     struct sa_query q = mc_query_group(d->t->link->group.mgid);
     struct sa_response a;
@@ -90,59 +81,6 @@ static GHashTable *list_members(struct diagnosis *d)
     return NULL;
 }
 
-static void add_outside(struct port_list *p, const uint8_t *record)
-{
-    enum { DESCRIPTION = NODE_RECORD_INFO + NODE_INFO_SIZE, DESCRIPTION_SIZE = 64 };
-    if (p->outside++ >= NAMED)
-        return;
-    char *name = g_strndup((const char *)record + DESCRIPTION, DESCRIPTION_SIZE);
-    g_string_append_printf(p->names, "%s'%s' (LID %u)", p->names->len ? ", " : "", name,
-                           be16(record));
-    g_free(name);
-}
-
-static void list_ports(struct diagnosis *d, struct port_list *p, GHashTable *members)
-{
-    struct sa_query q = {.method = SA_GET_TABLE, .attribute = SA_NODE_RECORD};
-    struct sa_response a;
-    const uint8_t *record;
-    enum sa_result result = sa_query_send(d->t, &q, &a);
-    for (uint32_t i = 0; result == SA_SUCCESS && (record = sa_record(&a, i, NODE_RECORD_SIZE));
-         i++) {
-        gint64 guid = (gint64)be64(record + NODE_RECORD_PORT_GUID);
-        bool own = memcmp(record + NODE_RECORD_PORT_GUID, d->t->link->transport->facts.gid + 8,
-                          8) == 0;
-        if (own || record[NODE_RECORD_INFO + NODE_INFO_TYPE] != NODE_TYPE_CA)
-            continue;
-        p->others++;
-        if (!g_hash_table_contains(members, &guid))
-            add_outside(p, record);
-    }
-    sa_response_clear(&a);
-}
-
-bool why_ports_outside(struct diagnosis *d)
-{
-    struct port_list p = {.names = g_string_new(NULL)};
-    GHashTable *members = list_members(d);
-    if (members) {
-        list_ports(d, &p, members);
-        g_hash_table_unref(members);
-    }
-    bool holds = p.outside &&
-                 diagnosis_holds(
-                     d,
-                     g_strdup_printf("of %u other ports of the subnet %u are not in the broadcast "
-                                     "group of 0x%04x: %s%s. If the address is one of theirs, its "
-                                     "interface is down or in another partition; else the host is "
-                                     "off, or its ARP is off or filtered",
-                                     p.others, p.outside, d->t->link->pkey | 0x8000, p.names->str,
-                                     p.outside > NAMED ? " and more" : ""),
-                     g_strdup("on that host: ipoib-probe fabric"));
-    g_string_free(p.names, TRUE);
-    return holds;
-}
-
 /* ---- limited members */
 
 static void count_limited(struct diagnosis *d, gint64 guid, unsigned *asked, unsigned *refused)
@@ -162,7 +100,7 @@ static void count_limited(struct diagnosis *d, gint64 guid, unsigned *asked, uns
 bool why_others_limited(struct diagnosis *d)
 {
     unsigned asked = 0, refused = 0;
-    GHashTable *members = d->t->link->pkey & 0x8000 ? NULL : list_members(d);
+    GHashTable *members = d->t->link->pkey & 0x8000 ? NULL : why_list_members(d);
     GHashTableIter i;
     gpointer guid;
     if (!members)

@@ -199,7 +199,9 @@ bool why_sa_silent(struct diagnosis *d)
         return false;
     if (is_without_sa(d))
         return true;
-    advice_on_silent_sa(d->t->link, sa_was_slow(d->t), &words, &command);
+    char *history = sa_history(d->t);
+    advice_on_silent_sa(d->t->link, sa_was_slow(d->t), history, &words, &command);
+    g_free(history);
     bool holds = diagnosis_holds(d, g_strdup_printf("%s: %s", d->link_error, words), command);
     g_free(words);
     return holds;

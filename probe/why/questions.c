@@ -206,6 +206,21 @@ static bool asks_kernel(const struct diagnosis *d)
     return c && !d->known && d->interface && !c->other_route && !o->device && !o->pkey;
 }
 
+/*
+ * The link-local address of the known port (RFC 4391 §8), asked by the kernel: does its interface
+ * reply at all? NULL: it is the target, or it could not be asked.
+ */
+static struct ping_request *ask_local(const struct diagnosis *d)
+{
+    uint8_t ip[16] = {0xfe, 0x80};
+    if (!d->known || !d->interface)
+        return NULL;
+    memcpy(ip + 8, d->at.lladdr + LLADDR_GID + 8, 8);
+    ip[8] ^= 2;
+    bool is_target_itself = d->t->ipv6 && memcmp(ip, d->t->ip, 16) == 0;
+    return is_target_itself ? NULL : host_ping_send(true, ip, d->interface);
+}
+
 void questions_ask(struct diagnosis *d)
 {
     if (d->asked)
@@ -216,7 +231,8 @@ void questions_ask(struct diagnosis *d)
     choose_others(d);
     gint64 begin = g_get_monotonic_time(), end = begin + (gint64)WAIT_MS * 1000;
     struct ping_request *ping = asks_kernel(d) ? host_ping_send(d->t->ipv6, d->t->ip, d->interface)
-                                               : NULL;
+                                               : NULL,
+                        *local = ask_local(d);
     ask_others_by_group(d);
     ask_peer(d);
     await_until(d, begin + (gint64)FIRST_MS * 1000);
@@ -227,6 +243,8 @@ void questions_ask(struct diagnosis *d)
     await_until(d, end);
     d->by_unicast = replied_to_unicast(d);
     d->by_ping = ping && host_ping_end(ping);
+    d->asked_local = local != NULL;
+    d->by_local = local && host_ping_end(local);
     if (d->by_unicast || d->by_ping || d->by_cm)
         ask_group_again(d);
 }

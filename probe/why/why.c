@@ -9,7 +9,6 @@
 #include "probe/link/groups.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
-#include "probe/link/hostnet.h"
 #include "probe/link/message.h"
 #include "probe/run/options.h"
 #include "probe/run/results.h"
@@ -71,39 +70,6 @@ static bool is_proxied(struct diagnosis *d)
                                           "'arp_ignore|proxy_arp'; nft list ruleset"));
 }
 
-/* What could not be looked at, so that the cause may be another one. */
-static const char *not_looked_at(const struct diagnosis *d)
-{
-    if (!transport_can(d->t->link->transport, CAN_QUERY_SA))
-        return "; the SA cannot be queried through a network interface, so the peer may also be "
-               "off this link";
-    return d->t->link->sm_key ? "" : "; the SA does not say which ports are on this link";
-}
-
-static bool is_no_host(struct diagnosis *d)
-{
-    const struct port_facts *f = &d->t->link->transport->facts;
-    char *own = d->interface ? hostnet_text_of(d->interface, d->t->ipv6) : g_strdup("");
-    GString *command = g_string_new(
-        "check the address; on the host that should have it: ipoib-probe fabric");
-    for (unsigned i = 0; i < f->n_pkeys; i++)
-        if ((f->pkeys[i] ^ d->t->link->pkey) & 0x7fff && f->pkeys[i] & 0x7fff)
-            g_string_append_printf(command, "; ipoib-probe --pkey 0x%04x %s", f->pkeys[i],
-                                   d->t->name);
-    bool holds = diagnosis_holds(
-        d,
-        g_strdup_printf("nothing wrong was found on this side, and nobody whom "
-                        "the group of partition 0x%04x reaches replies for "
-                        "the address: no host of this link has it%s%s%s; its "
-                        "host, cable, interface or %s is off; or the switches do "
-                        "not deliver the group to it%s",
-                        d->t->link->pkey | 0x8000, *own ? " (this one has " : "", own,
-                        *own ? ")" : "", d->t->ipv6 ? "ND" : "ARP", not_looked_at(d)),
-        g_string_free(command, FALSE));
-    g_free(own);
-    return holds;
-}
-
 /* When a cause can be looked for. */
 enum condition { ALWAYS, LINK_OPEN, PEER_KNOWN };
 
@@ -149,7 +115,7 @@ static const struct cause causes[] = {
      CAN_QUERY_SA},
     {"no host replies through this interface", why_other_network, LINK_OPEN, 0},
     {"no host replies, and some are not on the link", why_ports_outside, LINK_OPEN, CAN_QUERY_SA},
-    {"no such host, or it is off", is_no_host, LINK_OPEN, 0},
+    {"no such host, or it is off", why_no_host, LINK_OPEN, 0},
 };
 
 /* ---- what is known at the beginning */
@@ -162,14 +128,28 @@ static void know_lladdr(struct diagnosis *d, const uint8_t *lladdr, bool knows_q
     text_ip(true, lladdr + LLADDR_GID, d->gid);
 }
 
+/* Has the table the same port for another address of that IP version? */
+static void read_also(struct diagnosis *d, const GArray *all)
+{
+    for (guint i = 0; all && d->known && i < all->len && !d->also[0]; i++) {
+        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
+        if (n->ipv6 == d->t->ipv6 && lladdr_same_port(n->lladdr, d->at.lladdr) &&
+            memcmp(n->ip, d->t->ip, n->ipv6 ? 16 : 4) != 0)
+            text_ip(n->ipv6, n->ip, d->also);
+    }
+}
+
 static void read_neighbour(struct diagnosis *d)
 {
     GArray *all = d->interface ? hostneigh_read(d->interface) : NULL;
     for (guint i = 0; all && i < all->len && !d->known; i++) {
         const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
-        if (n->ipv6 == d->t->ipv6 && memcmp(n->ip, d->t->ip, n->ipv6 ? 16 : 4) == 0)
+        if (n->ipv6 == d->t->ipv6 && memcmp(n->ip, d->t->ip, n->ipv6 ? 16 : 4) == 0) {
             know_lladdr(d, n->lladdr, true);
+            d->permanent = n->permanent;
+        }
     }
+    read_also(d, all);
     if (all)
         g_array_unref(all);
 }
@@ -235,11 +215,30 @@ static bool can_look(const struct diagnosis *d, const struct cause *c)
            transport_can(d->t->link->transport, c->transport) && !target_ended(d->t);
 }
 
+/* Whatever is found at the port of a permanent entry: it may be the wrong port. */
+static void doubt_entry(struct diagnosis *d)
+{
+    char ip[48];
+    text_ip(d->t->ipv6, d->t->ip, ip);
+    char *evidence = g_strdup_printf("the neighbour entry is permanent (made by hand) and may be "
+                                     "wrong%s%s; else: %s",
+                                     d->also[0] ? ": that port also has " : "", d->also,
+                                     d->evidence),
+         *command = g_strdup_printf("ip neigh del %s dev %s; test again; if the same: %s", ip,
+                                    d->interface, d->command);
+    g_free(d->evidence);
+    g_free(d->command);
+    diagnosis_holds(d, evidence, command);
+}
+
 static const char *find_cause(struct diagnosis *d)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(causes); i++)
-        if (can_look(d, &causes[i]) && causes[i].holds(d))
+        if (can_look(d, &causes[i]) && causes[i].holds(d)) {
+            if (causes[i].condition == PEER_KNOWN && d->permanent)
+                doubt_entry(d);
             return causes[i].words;
+        }
     return NULL;
 }
 

@@ -53,7 +53,7 @@ try "this host's interface is down, IPv6" down6
 back() { ip -n n2 link add other type veth; ip -n n2 link set other up; ip -n n2 route add 10.0.0.2/32 dev other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=1 net.ipv4.conf.ib2.rp_filter=1; ip -n n1 neigh del 10.0.0.3 dev ib1
     why peer.ping "other neighbours .*: the peer .* route back" 2 --why 10.0.0.3; local s=$?; ip -n n2 link del other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.ib2.rp_filter=0; return $s; }
 fresh; try "the peer's route to this host leads elsewhere" back
-filters6() { drop 2 ingress protocol ipv6 flower ip_proto icmpv6; ip -n n1 neigh flush dev ib1; why peer.no-reply "^inconclusive the peer's port replies, its interface does not: .*filtered there" 2 --why fd00::3; local s=$?; drop_none 2; return $s; }
+filters6() { drop 2 ingress protocol ipv6 flower ip_proto icmpv6; ip -n n1 neigh flush dev ib1; why peer.no-reply "^inconclusive the peer's port replies, its interface does not: .* its ND is off or filtered" 2 --why fd00::3; local s=$?; drop_none 2; return $s; }
 try "the peer filters neighbour discovery" filters6
 nobody6() { why peer.no-reply '^inconclusive no port of the link has the address: the SA has no group' 2 --why fd00::99; }
 try "no port has the IPv6 address" nobody6

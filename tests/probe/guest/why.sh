@@ -26,9 +26,19 @@ peer_down() { fresh; ip -n n2 link set ib2 down; sleep 1; because 2 'the peer is
     fabric_on 1 ip neigh flush dev ib1; because 2 'no host replies, and some are not on the link: of 3 other ports .* 1 are not in' 10.0.0.3; s=$((s+$?))
     ip -n n2 link set ib2 up; fabric_link 2 ib2; return $s; }
 try "the peer's interface is down" peer_down
-removed() { fresh; ip -n n2 addr del 10.0.0.3/24 dev ib2; because 2 "the peer's port replies, its interface does not" 10.0.0.3; local s=$?
+removed() { fresh; ip -n n2 addr del 10.0.0.3/24 dev ib2; because 2 "the peer's port replies, its interface does not: the interface at .* replies to ping for its link-local address, and to nothing for this one: the address was removed" 10.0.0.3; local s=$?
     ip -n n2 addr add 10.0.0.3/24 dev ib2; return $s; }
 try "the address was removed at the peer" removed
+keys() { fresh; fabric_rewrite h2 'if deth+0=00000b1b set deth+0=00000b1c'; because 2 "the peer's port replies, its interface does not: .* answers nothing, for its link-local address either: .* wrong P_Key or Q_Key" 10.0.0.3; local s=$?
+    ip -n n1 neigh del 10.0.0.3 dev ib1; because 2 "no such host, or it is off: .*(LID [0-9]*), whose address is not known here, has it, and .* wrong P_Key or Q_Key" 10.0.0.3; s=$((s+$?))
+    fabric_rewrite h2 off; return $s; }
+try "the peer sends with another Q_Key" keys
+permanent() { fresh; ip -n n2 link set ib2 arp off; ip -n n1 neigh replace 10.0.0.3 dev ib1 nud permanent lladdr "$(ip -n n1 neigh show 10.0.0.4 dev ib1 | sed 's/.*lladdr \([^ ]*\).*/\1/')"
+    because 2 "the peer's port replies, its interface does not: the neighbour entry is permanent (made by hand) and may be wrong: that port also has 10.0.0.4; else: .* -> ip neigh del 10.0.0.3 dev ib1; test again" 10.0.0.3; local s=$?
+    ip -n n1 neigh del 10.0.0.3 dev ib1; ip -n n2 link set ib2 arp on; return $s; }
+try "a permanent entry leads to another host" permanent
+wide() { ip -n n1 addr add 10.0.0.2/8 dev ib1; because 2 'no such host, or it is off: .* or the prefix of ib1, .*10.0.0.2/8, is too short' 10.5.0.9; local s=$?; ip -n n1 addr del 10.0.0.2/8 dev ib1; return $s; }
+try "this host's prefix is too short" wide
 unplugged() { fresh; fabric_port h2 DOWN; fabric_until eval '! saquery -C vqib1 NR | grep -qi 0x0011750000000120'; because 2 "the peer's port is gone: the SA has no port with the GID" 10.0.0.3; local s=$?
     fabric_port h2 UP; fabric_link 2 ib2; return $s; }
 try "the peer's cable is out" unplugged
