@@ -18,8 +18,8 @@
 
 enum {
     MARGIN_US = 100 * 1000,
-    LISTEN_US = G_USEC_PER_SEC,         /* if this peer's behaviour is not known yet */
-    MOST_US = 10 * (int)G_USEC_PER_SEC, /* upper limit of the wait before a request */
+    LISTEN_US = 9 * (int)G_USEC_PER_SEC / 10, /* if this peer's behaviour is not known yet */
+    MOST_US = 10 * (int)G_USEC_PER_SEC,       /* upper limit of the wait before a request */
 };
 
 void response_times_sent(struct target *target, bool ipv6, const uint8_t *ip, bool again)
