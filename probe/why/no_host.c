@@ -16,7 +16,7 @@ enum { NAMED = 3 };
 
 struct port_names {
     unsigned n;
-    GString *names; /* of the first ones */
+    GString *names, *lids; /* of the first ones: "'n2 HCA-1' (LID 4), ...", "4, ..." */
 };
 
 struct subnet_ports {
@@ -24,6 +24,17 @@ struct subnet_ports {
     struct port_names outside;  /* those not in the broadcast group */
     struct port_names nameless; /* members of which this host knows no IPv4 address */
 };
+
+static struct port_names begin_names(void)
+{
+    return (struct port_names){.names = g_string_new(NULL), .lids = g_string_new(NULL)};
+}
+
+static void end_names(struct port_names *p)
+{
+    g_string_free(p->names, TRUE);
+    g_string_free(p->lids, TRUE);
+}
 
 static void add_port(struct port_names *p, const uint8_t *record)
 {
@@ -33,6 +44,7 @@ static void add_port(struct port_names *p, const uint8_t *record)
     char *name = g_strndup((const char *)record + DESCRIPTION, DESCRIPTION_SIZE);
     g_string_append_printf(p->names, "%s'%s' (LID %u)", p->names->len ? ", " : "", name,
                            be16(record));
+    g_string_append_printf(p->lids, "%s%u", p->lids->len ? ", " : "", be16(record));
     g_free(name);
 }
 
@@ -82,8 +94,7 @@ static void list_ports(struct diagnosis *d, struct subnet_ports *p, GHashTable *
 /* Empty if the SA does not disclose the members. */
 static struct subnet_ports find_ports(struct diagnosis *d)
 {
-    struct subnet_ports p = {.outside.names = g_string_new(NULL),
-                             .nameless.names = g_string_new(NULL)};
+    struct subnet_ports p = {.outside = begin_names(), .nameless = begin_names()};
     GHashTable *members = transport_can(d->t->link->transport, CAN_QUERY_SA) ? why_list_members(d)
                                                                              : NULL;
     if (members) {
@@ -95,19 +106,11 @@ static struct subnet_ports find_ports(struct diagnosis *d)
 
 static void clear_ports(struct subnet_ports *p)
 {
-    g_string_free(p->outside.names, TRUE);
-    g_string_free(p->nameless.names, TRUE);
+    end_names(&p->outside);
+    end_names(&p->nameless);
 }
 
 /* ---- texts */
-
-/* "'n2 HCA-1' (LID 4)", or "one of 12 ports"; Free with g_free(). */
-static char *name_ports(const struct port_names *p)
-{
-    return p->n > NAMED ? g_strdup_printf("one of %u members of the group", p->n)
-           : p->n > 1   ? g_strdup_printf("one of %s", p->names->str)
-                        : g_strdup(p->names->str);
-}
 
 /*
  * A member that is silent: it has the address and no reply arrives. "": every member's address is
@@ -117,12 +120,14 @@ static char *nameless_text(const struct port_names *p)
 {
     if (!p->n)
         return g_strdup("");
-    char *names = name_ports(p);
-    char *text = g_strdup_printf(
-        "%s, whose address is not known here, has it, and its ARP is off or filtered, or its "
-        "replies are lost or have a wrong P_Key or Q_Key; or ",
-        names);
-    g_free(names);
+    char *who = p->n == 1 ? g_strdup_printf("%s, whose address", p->names->str)
+                : p->n <= NAMED
+                    ? g_strdup_printf("one of the ports with LID %s, whose addresses", p->lids->str)
+                    : g_strdup_printf("one of %u members of the group, whose addresses", p->n);
+    char *text = g_strdup_printf("%s %s not known here, has it, and its replies are lost, filtered "
+                                 "or have a wrong P_Key or Q_Key; or ",
+                                 who, p->n == 1 ? "is" : "are");
+    g_free(who);
     return text;
 }
 
@@ -141,8 +146,8 @@ static char *network_text(const struct diagnosis *d)
     char *own = d->interface ? hostnet_text_of(d->interface, d->t->ipv6) : g_strdup("");
     bool wide = d->interface && hostnet_is_wide(d->interface, d->t->ipv6, d->t->ip);
     char *text = !*own  ? g_strdup("")
-                 : wide ? g_strdup_printf(", or the prefix of %s, %s, is too short and the address "
-                                          "is on another link",
+                 : wide ? g_strdup_printf(", or the prefix of %s, %s, is too short: the address is "
+                                          "on another link",
                                           d->interface, own)
                         : g_strdup_printf(" (this one has %s)", own);
     g_free(own);
@@ -190,8 +195,8 @@ bool why_no_host(struct diagnosis *d)
     bool holds = diagnosis_holds(
         d,
         g_strdup_printf("nothing wrong was found on this side, and nobody whom the group of "
-                        "partition 0x%04x reaches replies for the address: no host of this link "
-                        "has it%s; or its host, cable, interface or %s is off; or %sthe switches "
+                        "partition 0x%04x reaches replies: no host of this link has the "
+                        "address%s; or its host, cable, interface or %s is off; or %sthe switches "
                         "do not deliver the group to it%s",
                         d->t->link->pkey | 0x8000, network, d->t->ipv6 ? "ND" : "ARP", nameless,
                         not_looked_at(d)),
