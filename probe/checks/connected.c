@@ -25,3 +25,20 @@ bool connected_try_ud(struct target *t)
     const struct request q = {.grh = t->peer->needs_grh, .alone = true};
     return exchange_run(t, &q, TRIES).outcome == RESPONSE_RECEIVED && !target_ended(t);
 }
+
+bool connected_is_broken(struct target *t, char why[VERDICT_TEXT])
+{
+    const struct peer *p = t->peer;
+    char response[VERDICT_TEXT] = "";
+    if (connection_obstacle(t) || peer_default_uc(t) || p->messages_acknowledged)
+        return false;
+    if (!p->no_connection[0] && !peer_loses_messages(p))
+        connected_try_message(t, response);
+    if (p->no_connection[0])
+        g_snprintf(why, VERDICT_TEXT, "a REQ gets no REP and no REJ: %s", p->no_connection);
+    else if (p->messages_lost)
+        g_strlcpy(why, "messages over them are not acknowledged", VERDICT_TEXT);
+    else
+        g_strlcpy(why, response, VERDICT_TEXT);
+    return !p->messages_acknowledged && !target_ended(t);
+}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "probe/checks/checks.h"
+#include "probe/checks/connected.h"
 #include "probe/exchange/connection.h"
 #include "probe/exchange/response_times.h"
 #include "probe/exchange/peer.h"
@@ -133,6 +134,13 @@ static void check_connection_resolution(struct target *t)
     } else
         results_add(t->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE,
                     "a connection for the request", response);
+}
+
+void connected_try_message(struct target *t, char response[VERDICT_TEXT])
+{
+    struct replies h = {.any = false};
+    if (response_times_settle(t, true))
+        ask_over_connection(t, &h, response);
 }
 
 static const struct check checks[] = {

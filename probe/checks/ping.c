@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "probe/checks/connected.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
+#include "probe/link/hostpath.h"
 #include "probe/link/hostping.h"
 #include "probe/link/hostroute.h"
+#include "probe/link/hosttcp.h"
 #include "probe/exchange/peer.h"
 #include "probe/link/link.h"
 #include "probe/link/sysfs.h"
@@ -72,7 +75,7 @@ static bool is_resolved(const struct target *t, const char *interface)
     return is;
 }
 
-/* Both are in connected mode: IP goes over a connection (RFC 4755 §3). */
+/* Both are in connected mode: the kernel sends over a connection. */
 static bool uses_connections(const struct target *t, const char *interface)
 {
     char *mode = sysfs_interface(interface, "mode");
@@ -113,20 +116,75 @@ static void report_unresolved(struct target *t, const char *interface)
         interface, interface, interface, interface);
 }
 
+enum path { PATH_UNKNOWN, PATH_RIGHT, PATH_OLD };
+
+/* Does the kernel send to the LID where the peer is? */
+static enum path look_at_path(const struct target *t, uint16_t lid)
+{
+    uint16_t now = t->peer->lid;
+    return !lid || !now                                   ? PATH_UNKNOWN
+           : (lid ^ now) >> t->link->transport->facts.lmc ? PATH_OLD
+                                                          : PATH_RIGHT;
+}
+
+static void report_old_path(struct target *t, const char *interface, uint16_t lid)
+{
+    results_stage(
+        t->results, stage, OUTCOME_FAIL, "",
+        "this host's ping is not answered: %s has an old path to the peer, to LID %u, and "
+        "the peer is at LID %u",
+        interface, lid, t->peer->lid);
+    results_advise(t->results, "ip link set %s down; ip link set %s up", interface, interface);
+}
+
+/* Packets of both directions arrive, but ICMP does not. */
+static bool report_filtered(struct target *t, const char *interface, const char *own)
+{
+    if (!host_tcp_answers(t->ipv6, t->ip, interface, WAIT_MS))
+        return false;
+    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                  "it answers TCP of this host, but not its ping from %s: a filter, there or here, "
+                  "drops ICMP echo",
+                  own);
+    results_advise(t->results, t->ipv6
+                                   ? "on the peer and here: nft list ruleset; on the peer: sysctl "
+                                     "net.ipv6.icmp.echo_ignore_all"
+                                   : "on the peer and here: nft list ruleset; on the peer: sysctl "
+                                     "net.ipv4.icmp_echo_ignore_all");
+    return true;
+}
+
+/* Both are in connected mode: IP goes over a connection (RFC 4755 §3). */
+static bool report_no_connection(struct target *t, const char *interface)
+{
+    char why[VERDICT_TEXT];
+    if (!connected_is_broken(t, why))
+        return false;
+    results_stage(
+        t->results, stage, OUTCOME_INCONCLUSIVE, "",
+        "this host's ping is not answered: it goes over a connection (RC), and connections "
+        "to the peer do not work: %s",
+        why);
+    results_advise(
+        t->results,
+        "on the peer: dmesg; ip -d link show type ipoib; perfquery; without connections: "
+        "echo datagram > /sys/class/net/%s/mode",
+        interface);
+    return true;
+}
+
 static const char *silent_causes(enum others others)
 {
     switch (others) {
     case OTHERS_REPLY:
-        return "; other neighbours reply to it: the peer filters ICMP echo, its replies or "
-               "what this address sends (rp_filter), has no route back, or an old address of this "
-               "host; or this host has an old path to it";
+        return "; other neighbours reply to it: the peer filters its packets or replies "
+               "(rp_filter), has no route back, or an old address of this host";
     case OTHERS_SILENT:
         return "; no other neighbour that was asked replies to it either: this host filters it; or the "
                "peers filter what this address sends, or have no route back";
     default:
-        return ": this host filters it, or has an old path to the peer; the peer filters ICMP echo, its "
-               "replies or what this address sends (rp_filter), has no route back, or an old "
-               "address of this host";
+        return ": this host filters it; or the peer filters what this address sends or its replies "
+               "(rp_filter), has no route back, or an old address of this host";
     }
 }
 
@@ -143,24 +201,33 @@ static void report_silence(struct target *t, const char *interface)
             report_unresolved(t, interface);
         return;
     }
+    uint16_t lid = host_path_lid(interface, t->peer->lladdr + LLADDR_GID);
+    enum path path = look_at_path(t, lid);
+    if (path == PATH_OLD) {
+        report_old_path(t, interface, lid);
+        return;
+    }
     bool connected = uses_connections(t, interface);
+    if ((connected && report_no_connection(t, interface)) || report_filtered(t, interface, from))
+        return;
     results_stage(
         t->results, stage, OUTCOME_INCONCLUSIVE, "",
         "it replies to the probe, but not to this host's ping from %s%s%s%s", from,
         t->peer->no_override ? "; its NAs have no Override flag, as those of a proxy, perhaps "
                                "for a host that is gone"
                              : "",
-        silent_causes(others), connected ? "; or their connection (RC) does not work" : "");
+        silent_causes(others),
+        path == PATH_UNKNOWN && others != OTHERS_SILENT ? "; or this host has an old path to it"
+                                                        : "");
     results_advise(
         t->results,
         others == OTHERS_REPLY
             ? "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; tc -s "
               "filter show dev INTERFACE egress; here: ip link set %s down; ip link set %s "
-              "up%s"
+              "up"
             : "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; here: nft "
-              "list ruleset; tc -s qdisc show dev %s; tc -s filter show dev %s ingress%s",
-        own[0] ? own : "ADDRESS", own[0] ? own : "", interface, interface,
-        connected ? "; ipoib-probe --source ADDRESS tests RC" : "");
+              "list ruleset; tc -s qdisc show dev %s; tc -s filter show dev %s ingress",
+        own[0] ? own : "ADDRESS", own[0] ? own : "", interface, interface);
 }
 
 static void report_not_sent(struct target *t, int error)

@@ -15,6 +15,7 @@
 #include "probe/link/hostping.h"
 #include "probe/link/link.h"
 #include "probe/link/send.h"
+#include "probe/link/sysfs.h"
 #include "probe/run/options.h"
 
 /* With three requests of 500 ms before it, the cause comes within 3 s. Milliseconds. */
@@ -206,6 +207,15 @@ static bool asks_kernel(const struct diagnosis *d)
     return c && !d->known && d->interface && !c->other_route && !o->device && !o->pkey;
 }
 
+/* Its packets may go over a connection, which says nothing about UD. */
+static bool is_connected(const char *interface)
+{
+    char *mode = sysfs_interface(interface, "mode");
+    bool is = strcmp(mode, "connected") == 0;
+    g_free(mode);
+    return is;
+}
+
 /*
  * The link-local address of the known port (RFC 4391 §8), asked by the kernel: does its interface
  * reply at all? NULL: it is the target, or it could not be asked.
@@ -213,7 +223,7 @@ static bool asks_kernel(const struct diagnosis *d)
 static struct ping_request *ask_local(const struct diagnosis *d)
 {
     uint8_t ip[16] = {0xfe, 0x80};
-    if (!d->known || !d->interface)
+    if (!d->known || !d->interface || is_connected(d->interface))
         return NULL;
     memcpy(ip + 8, d->at.lladdr + LLADDR_GID + 8, 8);
     ip[8] ^= 2;

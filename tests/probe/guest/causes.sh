@@ -53,6 +53,12 @@ try "this host's interface is down, IPv6" down6
 back() { ip -n n2 link add other type veth; ip -n n2 link set other up; ip -n n2 route add 10.0.0.2/32 dev other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=1 net.ipv4.conf.ib2.rp_filter=1; ip -n n1 neigh del 10.0.0.3 dev ib1
     why peer.ping "other neighbours .*: the peer .* route back" 2 --why 10.0.0.3; local s=$?; ip -n n2 link del other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.ib2.rp_filter=0; return $s; }
 fresh; try "the peer's route to this host leads elsewhere" back
+no_echo() { fabric_on 2 sysctl -qw net.ipv4.icmp_echo_ignore_all=1; why peer.ping "it answers TCP of this host, but not its ping from 10.0.0.2: a filter" 2 --why 10.0.0.3; local s=$?; fabric_on 2 sysctl -qw net.ipv4.icmp_echo_ignore_all=0; return $s; }
+try "the peer drops ICMP echo" no_echo
+mode() { local i; for i in 1 2; do fabric_on $i sh -c "echo $1 > /sys/class/net/ib$i/mode"; fabric_link $i ib$i; six $i $((i+1)); done; }
+connected() { mode connected; fresh; local e s; for e in 00 01 02 04; do set -- "$@" "if bth+0=$e drop"; done; fabric_rewrite s0.3 "$@"
+    why peer.ping 'it goes over a connection (RC), and connections to the peer do not work: messages over them are not acknowledged' 2 --why 10.0.0.3; s=$?; fabric_rewrite s0.3 off; mode datagram; fresh; return $s; }
+try "packets of connections are lost" connected
 filters6() { drop 2 ingress protocol ipv6 flower ip_proto icmpv6; ip -n n1 neigh flush dev ib1; why peer.no-reply "^inconclusive the peer's port replies, its interface does not: .* its ND is off or filtered" 2 --why fd00::3; local s=$?; drop_none 2; return $s; }
 try "the peer filters neighbour discovery" filters6
 nobody6() { why peer.no-reply '^inconclusive no port of the link has the address: the SA has no group' 2 --why fd00::99; }
