@@ -7,6 +7,7 @@
 struct analysis {
     struct undone *undone;
     struct event_sink sink;
+    unsigned alerts;    /* enum alert */
     struct watch watch; /* with the current packet */
 };
 
@@ -18,6 +19,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
     a->watch = (struct watch){
         .sink = &a->sink,
         .f = fabric_facts(fabric),
+        .alerts = &a->alerts,
         .questions = g_new0(struct questions, 1),
         .sa_transactions = g_new0(struct sa_transactions, 1),
         .twins = g_new0(struct twins, 1),
@@ -189,13 +191,20 @@ APART static void watch_addresses(const struct watch *w)
     watch_ipv6_mtu(w);
 }
 
-APART static void watch_message(const struct watch *w)
+/* Does more of the message than what IP carries concern an analysis? */
+static inline bool is_more_than_ip(const struct watch *w)
+{
+    const struct datagram *d = &w->p->datagram;
+    return d->encap.type == TYPE_ARP || d->icmpv6.p || d->dhcp_bytes.p || w->p->ib.sgid ||
+           watch_is_alert(w, ALERT_ADDRESSES | ALERT_CONFLICT);
+}
+
+APART static void watch_special_message(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
     if (d->encap.type == TYPE_ARP || d->icmpv6.p)
         watch_addresses(w);
-    if (d->encap.type == TYPE_IPV4 || d->encap.type == TYPE_IPV6)
-        watch_ip(w);
+    watch_ip(w);
     watch_twins(w);
     if (d->encap.type == TYPE_IPV6)
         watch_detection(w);
@@ -203,12 +212,28 @@ APART static void watch_message(const struct watch *w)
         watch_dhcp(w);
 }
 
+static void watch_message(const struct watch *w)
+{
+    if (is_more_than_ip(w))
+        watch_special_message(w);
+    else
+        watch_ip(w);
+}
+
+APART static void watch_alerted_datagram(const struct watch *w)
+{
+    if (watch_is_alert(w, ALERT_NO_RECEIVERS))
+        watch_sa_host(w);
+    if (watch_is_alert(w, ALERT_SMALL_PATHS))
+        watch_path_mtu(w);
+}
+
 APART static void watch_datagram(const struct watch *w)
 {
     if (w->p->ib.dgid)
         watch_datagram_to_group(w);
-    watch_sa_host(w);
-    watch_path_mtu(w);
+    if (watch_is_alert(w, ALERT_NO_RECEIVERS | ALERT_SMALL_PATHS))
+        watch_alerted_datagram(w);
     watch_headers(w);
     if (packet_begins_message(w->p) && w->p->datagram.header == WIRE_OK)
         watch_message(w);
@@ -231,6 +256,7 @@ APART static void watch_connection_packet(const struct watch *w)
 APART static void watch_copy(const struct watch *w)
 {
     const struct classification *c = &w->p->classification;
+    question_times(w)->seen_ns = w->p->at.ns;
     if (w->p->at.ns >= *question_due_ns(w))
         watch_due_questions(w);
     if (!c->connection || c->class == PAYLOAD_MAD)
@@ -259,14 +285,21 @@ APART static void watch_times(const struct watch *w)
         watch_open_requests(w);
 }
 
+APART static void watch_alerted_packet(const struct watch *w)
+{
+    if (watch_is_alert(w, ALERT_DOUBTS))
+        watch_doubts(w);
+    if (watch_is_alert(w, ALERT_LIDS))
+        watch_stale_path(w);
+}
+
 static void watch_packet(const struct watch *w)
 {
     if (w->p->at.ns >= MIN(*question_due_ns(w), w->questions->proof_ns))
         watch_times(w);
-    if (w->questions->doubts.count)
-        watch_doubts(w);
+    if (watch_is_alert(w, ALERT_DOUBTS | ALERT_LIDS))
+        watch_alerted_packet(w);
     question_hear(w);
-    watch_stale_path(w);
     watch_payload(w);
 }
 

@@ -55,7 +55,6 @@ void watch_routing_loop(const struct watch *w, const struct ip_datagram *d); /* 
 void watch_time_exceeded(const struct watch *w, const struct ip_datagram *about);
 /* The TTL of the datagram, which came with 1, has ended; it has a larger one (small_ttls.c). */
 void watch_small_ttl(const struct watch *w, const struct ip_datagram *about);
-bool watch_has_small_ttls(const struct watch *w);
 void watch_larger_ttl(const struct watch *w, const struct ip_datagram *d);
 /* The datagram at the start of v, if it is no fragment (ip_datagram.c). */
 bool ip_datagram_read(struct view v, bool v4, struct ip_datagram *d);

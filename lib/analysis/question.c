@@ -77,7 +77,7 @@ static void stop_waiting(const struct watch *w, struct question *q)
 static void start_waiting(const struct watch *w, struct question *q, int64_t since_ns)
 {
     struct waiting_list *list = list_of(w, q);
-    int64_t *due = &w->questions->due_ns[q->key.subnet % WAITING_SUBNETS];
+    int64_t *due = &w->questions->times[q->key.subnet % WAITING_SUBNETS].due_ns;
     q->waits = true;
     q->waited = q->asked;
     q->since_ns = since_ns;
@@ -319,11 +319,13 @@ struct question *question_take(const struct watch *w, struct question *q,
 /* ---- who is heard */
 
 /* The clocks of two capture points may differ: the shortest possible pause counts. */
-static void note_pause(const struct watch *w, const struct order_entry *before)
+APART static void note_pause(const struct watch *w)
 {
+    const struct order_entry *before = order_before(&w->f->order);
     int64_t ns = clocks_at_least(&w->f->order.clocks, before->interface, before->ns);
-    int64_t *pauses = &w->questions->pauses_ns[w->p->at.interface % WAITING_SUBNETS];
-    if (ns > PAUSE_NS)
+    int64_t *pauses = &question_times(w)->pauses_ns;
+    uint64_t since = (uint64_t)w->p->at.ns - (uint64_t)before->ns;
+    if (since - PAUSE_NS <= INT64_MAX && ns > PAUSE_NS) /* neither shorter nor negative */
         *pauses = (int64_t)((uint64_t)*pauses + (uint64_t)ns - PAUSE_NS);
 }
 
@@ -349,10 +351,10 @@ void question_hear_at(const struct watch *w, uint16_t lid)
 void question_hear(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    const struct order_entry *before = order_before(&w->f->order);
-    uint64_t ns = (uint64_t)w->p->at.ns - (uint64_t)before->ns;
-    if (ns - PAUSE_NS <= INT64_MAX) /* neither shorter nor negative */
-        note_pause(w, before);
+    struct subnet_times *t = question_times(w);
+    if ((uint64_t)w->p->at.ns - (uint64_t)t->seen_ns > PAUSE_NS) /* or negative */
+        note_pause(w);
+    t->seen_ns = w->p->at.ns;
     if (ib->has_lrh && ib->dlid < LID_MULTICAST_FIRST)
         question_hear_at(w, ib->dlid);
 }

@@ -176,12 +176,19 @@ struct doubts {
     unsigned count;
 };
 
+/* Times of a subnet's packets. */
+struct subnet_times {
+    int64_t due_ns;    /* no time runs out before */
+    int64_t pauses_ns; /* in which nothing was captured */
+    int64_t seen_ns;   /* of the last packet; 0: none */
+};
+
 struct questions {
     struct doubts doubts;
     struct question all[QUESTIONS];
     struct heard heard[HEARD];
     struct unasked unasked[HEARD];
-    int64_t pauses_ns[WAITING_SUBNETS]; /* in which nothing of the subnet was captured */
+    struct subnet_times times[WAITING_SUBNETS];
     struct port_activity ports[PORTS];
     struct idle_manager idle_managers[IDLE_MANAGERS];
     struct taken_address taken[TAKEN_ADDRESSES];
@@ -195,7 +202,6 @@ struct questions {
         uint32_t frame, xid;
     } dhcp_stray[WAITING_SUBNETS];         /* the last DHCP reply to no request that was captured */
     uint16_t dhcp_server[WAITING_SUBNETS]; /* LID of the one that replied last; 0: none */
-    int64_t due_ns[WAITING_SUBNETS];       /* no time runs out before */
 };
 
 /* A place in a table by the key. */
@@ -210,11 +216,15 @@ static inline bool question_key_same(const struct question_key *a, const struct 
     return memcmp(a, b, sizeof *a) == 0;
 }
 
+static inline struct subnet_times *question_times(const struct watch *w)
+{
+    return &w->questions->times[w->p->at.interface % WAITING_SUBNETS];
+}
+
 /* Time of the current packet without the pauses. Unsigned: times of a file may be any. */
 static inline int64_t question_busy_ns(const struct watch *w)
 {
-    int64_t pauses = w->questions->pauses_ns[w->p->at.interface % WAITING_SUBNETS];
-    return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)pauses);
+    return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)question_times(w)->pauses_ns);
 }
 
 static inline struct question_packet question_packet(const struct watch *w, uint64_t last)
@@ -324,7 +334,7 @@ APART void watch_due_questions(const struct watch *w);
 
 static inline int64_t *question_due_ns(const struct watch *w)
 {
-    return &w->questions->due_ns[w->p->at.interface % WAITING_SUBNETS];
+    return &question_times(w)->due_ns;
 }
 
 #endif

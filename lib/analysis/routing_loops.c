@@ -100,7 +100,7 @@ void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
     uint64_t hash = hash_of(w, d);
     struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
     int64_t ns = w->p->at.ns;
-    if (d->ttl > 1 && watch_has_small_ttls(w))
+    if (d->ttl > 1 && watch_is_alert(w, ALERT_SMALL_TTLS))
         watch_larger_ttl(w, d);
     if (r->hash != hash || d->ttl > r->ttl || ns < r->ns ||
         (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns)
