@@ -5,10 +5,10 @@
 #include "analysis/twins.h"
 
 struct analysis {
+    struct watch watch; /* with the current packet */
     struct undone *undone;
     struct event_sink sink;
-    unsigned alerts;    /* enum alert */
-    struct watch watch; /* with the current packet */
+    unsigned alerts; /* enum alert */
 };
 
 struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, void *user)
@@ -20,7 +20,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .sink = &a->sink,
         .f = fabric_facts(fabric),
         .alerts = &a->alerts,
-        .questions = g_new0(struct questions, 1),
+        .questions = questions_new(),
         .sa_transactions = g_new0(struct sa_transactions, 1),
         .twins = g_new0(struct twins, 1),
         .lids = lids_new(),
@@ -283,6 +283,7 @@ APART static void watch_times(const struct watch *w)
         watch_due_questions(w);
     if (w->p->at.ns >= w->questions->proof_ns && w->p->classification.class != PAYLOAD_MAD)
         watch_open_requests(w);
+    w->questions->wake_ns = question_next_wake(w->questions);
 }
 
 APART static void watch_alerted_packet(const struct watch *w)
@@ -295,7 +296,7 @@ APART static void watch_alerted_packet(const struct watch *w)
 
 static void watch_packet(const struct watch *w)
 {
-    if (w->p->at.ns >= MIN(*question_due_ns(w), w->questions->proof_ns))
+    if (w->p->at.ns >= w->questions->wake_ns)
         watch_times(w);
     if (watch_is_alert(w, ALERT_DOUBTS | ALERT_LIDS))
         watch_alerted_packet(w);

@@ -31,6 +31,15 @@ static const struct {
 enum { NS_PER_MS = 1000000 };
 enum { HEARD_MS = 60000, PAUSE_NS = 1000000000 };
 
+struct questions *questions_new(void)
+{
+    struct questions *all = g_new0(struct questions, 1);
+    for (unsigned i = 0; i < WAITING_SUBNETS; i++)
+        all->times[i].due_ns = INT64_MAX;
+    all->proof_ns = all->wake_ns = INT64_MAX;
+    return all;
+}
+
 struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,
                                  const uint8_t *who, const uint8_t *about)
 {
@@ -86,6 +95,7 @@ static void start_waiting(const struct watch *w, struct question *q, int64_t sin
     *(list->last ? &list->last->next : &list->first) = q;
     list->last = q;
     *due = MIN(*due, due_ns(q));
+    question_wake(w->questions, *due);
 }
 
 /* The clocks of two capture points may differ. They do not note copies (repeated.c). */
@@ -153,6 +163,7 @@ void question_open(const struct watch *w, struct question *q)
     all->open[all->n_open++] = q;
     q->open = (uint8_t)all->n_open;
     all->proof_ns = MIN(all->proof_ns, proof_ns(q));
+    question_wake(all, all->proof_ns);
 }
 
 int64_t question_next_proof(const struct questions *all)
@@ -160,6 +171,14 @@ int64_t question_next_proof(const struct questions *all)
     int64_t next = INT64_MAX;
     for (unsigned i = 0; i < all->n_open; i++)
         next = MIN(next, proof_ns(all->open[i]));
+    return next;
+}
+
+int64_t question_next_wake(const struct questions *all)
+{
+    int64_t next = all->proof_ns;
+    for (unsigned i = 0; i < WAITING_SUBNETS; i++)
+        next = MIN(next, all->times[i].due_ns);
     return next;
 }
 

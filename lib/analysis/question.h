@@ -196,6 +196,7 @@ struct questions {
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
     int64_t proof_ns;               /* no packet before this time proves one of them */
+    int64_t wake_ns;                /* not later than proof_ns and all due_ns */
     uint32_t asked[QUESTION_KINDS]; /* number of those that were asked and have no answer */
     struct waiting_list waiting[WAITING_SUBNETS][QUESTION_KINDS];
     struct {
@@ -203,6 +204,12 @@ struct questions {
     } dhcp_stray[WAITING_SUBNETS];         /* the last DHCP reply to no request that was captured */
     uint16_t dhcp_server[WAITING_SUBNETS]; /* LID of the one that replied last; 0: none */
 };
+
+/* A time may run out at ns. */
+static inline void question_wake(struct questions *all, int64_t ns)
+{
+    all->wake_ns = MIN(all->wake_ns, ns);
+}
 
 /* A place in a table by the key. */
 static inline unsigned question_key_place(const struct question_key *key)
@@ -247,6 +254,8 @@ static inline bool question_is_of_sa(const struct question *q)
            q->key.kind == QUESTION_SA;
 }
 
+struct questions *questions_new(void);
+
 struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,
                                  const uint8_t *who, const uint8_t *about);
 
@@ -278,6 +287,8 @@ void question_open(const struct watch *w, struct question *q);
 void question_close(const struct watch *w, struct question *q);
 /* When the first of those that wait for a proof may have it. */
 int64_t question_next_proof(const struct questions *all);
+/* When the first time may run out, or a proof may come. */
+int64_t question_next_wake(const struct questions *all);
 
 /*
  * Was a packet to the requester captured within the minute before its last request, or later? A
