@@ -51,9 +51,14 @@ struct question_key question_key(const struct watch *w, enum question_kind kind,
     return key;
 }
 
+static struct question *slot_at(const struct watch *w, unsigned place)
+{
+    return &w->questions->all[place & (QUESTIONS - 1)];
+}
+
 static struct question *slot_of(const struct watch *w, const struct question_key *key)
 {
-    return &w->questions->all[question_key_place(key) & (QUESTIONS - 1)];
+    return slot_at(w, question_key_place(key));
 }
 
 /* ---- those whose time runs */
@@ -266,10 +271,10 @@ static bool is_copy(const struct question *q, bool same, const struct question_p
            p->ns / NS_PER_MS - q->last_ms < COPY_MS;
 }
 
-struct question *question_ask_by(const struct watch *w, const struct question_key *key,
-                                 const struct question_packet *p)
+static struct question *ask_at(const struct watch *w, const struct question_key *key,
+                               unsigned place, const struct question_packet *p)
 {
-    struct question *q = slot_of(w, key);
+    struct question *q = slot_at(w, place);
     bool known = question_key_same(&q->key, key);
     if (is_copy(q, known && q->last == p->last, p))
         return NULL;
@@ -292,10 +297,22 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
     return q;
 }
 
-struct question *question_ask(const struct watch *w, const struct question_key *key, uint64_t last)
+struct question *question_ask_by(const struct watch *w, const struct question_key *key,
+                                 const struct question_packet *p)
+{
+    return ask_at(w, key, question_key_place(key), p);
+}
+
+struct question *question_ask_at(const struct watch *w, const struct question_key *key,
+                                 unsigned place, uint64_t last)
 {
     const struct question_packet p = question_packet(w, last);
-    return watch_is_sent_again(w) ? NULL : question_ask_by(w, key, &p);
+    return watch_is_sent_again(w) ? NULL : ask_at(w, key, place, &p);
+}
+
+struct question *question_ask(const struct watch *w, const struct question_key *key, uint64_t last)
+{
+    return question_ask_at(w, key, question_key_place(key), last);
 }
 
 unsigned question_lacks(const struct watch *w, const struct question *q)
@@ -303,10 +320,17 @@ unsigned question_lacks(const struct watch *w, const struct question *q)
     return q->asked - (q->last_frame == w->p->at.frame);
 }
 
+struct question *question_find_at(const struct watch *w, const struct question_key *key,
+                                  unsigned place)
+{
+    struct question *q = slot_at(w, place);
+    return q->asked && question_key_same(&q->key, key) ? q : NULL;
+}
+
 struct question *question_find(const struct watch *w, const struct question_key *key)
 {
-    struct question *q = w->questions->asked[key->kind] ? slot_of(w, key) : NULL;
-    return q && q->asked && question_key_same(&q->key, key) ? q : NULL;
+    return w->questions->asked[key->kind] ? question_find_at(w, key, question_key_place(key))
+                                          : NULL;
 }
 
 const struct question *question_last(const struct watch *w, const struct question_key *key)

@@ -211,11 +211,16 @@ static inline void question_wake(struct questions *all, int64_t ns)
     all->wake_ns = MIN(all->wake_ns, ns);
 }
 
+static inline uint64_t question_key_hash(const struct question_key *key)
+{
+    uint64_t h = mix_two(0, (uint64_t)key->subnet << 32 | key->kind, key->requester);
+    return mix_gid(mix_gid(h, key->who), key->about);
+}
+
 /* A place in a table by the key. */
 static inline unsigned question_key_place(const struct question_key *key)
 {
-    uint64_t h = mix_two(0, (uint64_t)key->subnet << 32 | key->kind, key->requester);
-    return (unsigned)(mix_gid(mix_gid(h, key->who), key->about) >> 32);
+    return (unsigned)(question_key_hash(key) >> 32);
 }
 
 static inline bool question_key_same(const struct question_key *a, const struct question_key *b)
@@ -270,6 +275,11 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
                                  const struct question_packet *p);
 /* The question, if it was asked and has no answer; or NULL. */
 struct question *question_find(const struct watch *w, const struct question_key *key);
+/* The same for callers that need the place of the key several times: question_key_place(). */
+struct question *question_ask_at(const struct watch *w, const struct question_key *key,
+                                 unsigned place, uint64_t last);
+struct question *question_find_at(const struct watch *w, const struct question_key *key,
+                                  unsigned place);
 /* The same, or the last one with an answer. */
 const struct question *question_last(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);
