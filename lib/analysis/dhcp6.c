@@ -91,17 +91,21 @@ static void responded(const struct watch *w, const struct question_key *key, str
         question_answer(w, q);
 }
 
-void watch_dhcp6(const struct watch *w, const struct ip_datagram *d)
+APART static void watch_message(const struct watch *w, const struct ip_datagram *d, uint16_t to)
 {
-    if (d->address_size != IPV6_ADDRESS_SIZE || view_has(d->body, 0, UDP_SIZE + HEADER) != WIRE_OK)
-        return;
-    uint16_t to = be16(d->body.p + UDP_TO);
     struct view message = view_from(d->body, UDP_SIZE);
-    if (to != PORT_SERVER && to != PORT_CLIENT)
-        return;
     const struct question_key key = key_of_client(w, message.p);
     if (to == PORT_SERVER)
         requested(w, &key, message.p[0]);
     else if (message.p[0] == ADVERTISE || message.p[0] == REPLY)
         responded(w, &key, message);
+}
+
+void watch_dhcp6(const struct watch *w, const struct ip_datagram *d)
+{
+    if (d->address_size != IPV6_ADDRESS_SIZE || d->body.cap < UDP_SIZE + HEADER)
+        return;
+    uint16_t to = be16(d->body.p + UDP_TO);
+    if (to == PORT_SERVER || to == PORT_CLIENT)
+        watch_message(w, d, to);
 }

@@ -290,12 +290,14 @@ void watch_nd_hop_limit(const struct watch *w)
 struct ip_form {
     uint8_t size, length_at, source, destination, address_size;
     uint8_t without; /* bytes of the header that its length does not count */
+    uint8_t many;    /* addresses of many begin with this byte or a larger one */
 };
 
-static const struct ip_form ipv4_form = {IPV4_SIZE,        IPV4_TOTAL_LENGTH, IPV4_SOURCE,
-                                         IPV4_DESTINATION, IPV4_ADDRESS_SIZE, 0};
-static const struct ip_form ipv6_form = {IPV6_SIZE,        IPV6_PAYLOAD_LENGTH, IPV6_SOURCE,
-                                         IPV6_DESTINATION, IPV6_ADDRESS_SIZE,   IPV6_SIZE};
+static const struct ip_form ipv4_form = {
+    IPV4_SIZE, IPV4_TOTAL_LENGTH, IPV4_SOURCE, IPV4_DESTINATION, IPV4_ADDRESS_SIZE, 0, 0xe0};
+static const struct ip_form ipv6_form = {
+    IPV6_SIZE,         IPV6_PAYLOAD_LENGTH, IPV6_SOURCE, IPV6_DESTINATION,
+    IPV6_ADDRESS_SIZE, IPV6_SIZE,           0xff};
 
 static inline bool is_to_many(const struct ip_form *form, const uint8_t *address)
 {
@@ -336,8 +338,8 @@ static bool is_advertisement(const struct datagram *d)
 
 /* 255.255.255.255 to one port, and to another group, is a violation (rfc4391.4.broadcast-mapping).
  */
-static inline void watch_destination(const struct watch *w, const struct ip_form *form,
-                                     const uint8_t *address)
+static void watch_destination(const struct watch *w, const struct ip_form *form,
+                              const uint8_t *address)
 {
     const struct ib_packet *ib = &w->p->ib;
     bool to_many = is_to_many(form, address), to_group = ib->dlid >= LID_MULTICAST_FIRST;
@@ -351,10 +353,13 @@ static inline void watch_destination(const struct watch *w, const struct ip_form
         wrong_address(w, IP_TO_GROUP, address, form->address_size);
 }
 
-__attribute__((always_inline)) static inline void watch_form(const struct watch *w,
-                                                             const struct ip_form *form)
+/* The frame may have been truncated without a record of it: then it is shorter than its LRH says.
+ */
+APART static void watch_form(const struct watch *w, const struct ip_form *form)
 {
     struct view v = w->p->datagram.body;
+    if (w->p->ib.position != IB_ONLY || w->p->bytes.len + ICRC_SIZE < w->p->ib.length)
+        return;
     if (v.len < form->size)
         wrong_length_of_ip(w, IP_CUT, form->size);
     if (v.cap < form->size)
@@ -367,15 +372,21 @@ __attribute__((always_inline)) static inline void watch_form(const struct watch 
     watch_destination(w, form, v.p + form->destination);
 }
 
-/* The frame may have been truncated without a record of it: then it is shorter than its LRH says.
- */
+/* From one address to one, by a packet to one port, and not longer than the packet. */
+static inline bool is_usual(const struct watch *w, const struct ip_form *form)
+{
+    struct view v = w->p->datagram.body;
+    return v.cap >= form->size && be16(v.p + form->length_at) + (uint32_t)form->without <= v.len &&
+           v.p[form->source] < form->many && v.p[form->destination] < form->many &&
+           w->p->ib.dlid < LID_MULTICAST_FIRST;
+}
+
 void watch_ip_header(const struct watch *w)
 {
-    if (!w->p->ib.has_lrh || w->p->ib.position != IB_ONLY ||
-        w->p->bytes.len + ICRC_SIZE < w->p->ib.length)
-        return;
-    if (w->p->datagram.encap.type == TYPE_IPV4)
-        watch_form(w, &ipv4_form);
-    else
+    if (w->p->datagram.encap.type == TYPE_IPV4) {
+        if (!is_usual(w, &ipv4_form))
+            watch_form(w, &ipv4_form);
+    } else if (!is_usual(w, &ipv6_form)) {
         watch_form(w, &ipv6_form);
+    }
 }

@@ -10,10 +10,10 @@ static struct view body_of(struct view v, uint32_t header, uint32_t length)
 
 static bool read_ipv4(struct view v, struct ip_datagram *d)
 {
-    if (view_has(v, 0, IPV4_SIZE) != WIRE_OK || v.p[0] >> 4 != 4)
+    if (v.cap < IPV4_SIZE || v.p[0] >> 4 != 4)
         return false;
     uint32_t header = 4 * (v.p[0] & 0x0fu), total = be16(v.p + IPV4_TOTAL_LENGTH);
-    if (header < IPV4_SIZE || total < header || view_has(v, 0, header) != WIRE_OK ||
+    if (header < IPV4_SIZE || total < header || v.cap < header ||
         be16(v.p + IPV4_FRAGMENT) & IPV4_FRAGMENTED)
         return false;
     *d = (struct ip_datagram){.body = body_of(v, header, total - header),
@@ -28,7 +28,7 @@ static bool read_ipv4(struct view v, struct ip_datagram *d)
 
 static bool read_ipv6(struct view v, struct ip_datagram *d)
 {
-    if (view_has(v, 0, IPV6_SIZE) != WIRE_OK || v.p[0] >> 4 != 6)
+    if (v.cap < IPV6_SIZE || v.p[0] >> 4 != 6)
         return false;
     uint32_t length = be16(v.p + IPV6_PAYLOAD_LENGTH);
     *d = (struct ip_datagram){.body = body_of(v, IPV6_SIZE, length),

@@ -23,10 +23,10 @@ struct round_trip {
     int64_t ns;
     uint32_t frame; /* the first */
     uint16_t again; /* how often it came again */
-    uint8_t ttl;    /* the last */
     bool returned;  /* a port sent it twice */
     uint8_t senders;
     uint16_t lids[SENDERS]; /* of those who sent it */
+    uint8_t ttl;            /* the last */
 };
 
 struct routing_loops {
@@ -38,27 +38,39 @@ struct routing_loops *routing_loops_new(void)
     return g_new0(struct routing_loops, 1);
 }
 
-/* Of the beginning of the body. */
-static uint64_t mix_body(uint64_t h, struct view body)
+/* In the order of the host, which is as good for a hash. */
+static inline uint64_t word_at(const uint8_t *p)
 {
-    uint8_t bytes[BODY] = {0};
-    const uint8_t *p = body.p;
-    if (body.cap < BODY) {
-        memcpy(bytes, body.p, body.cap);
-        p = bytes;
-    }
-    return mix_word(mix_two(h, be64(p), be64(p + 8)), be64(p + 16));
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return word;
 }
 
-/* Of what does not change on the way. */
-static uint64_t hash_of(const struct watch *w, const struct ip_datagram *d)
+/* Of the addresses, and of the beginning of the body. */
+static inline uint64_t mix_datagram(uint64_t h, const struct ip_datagram *d, const uint8_t *body)
 {
-    uint64_t h = (uint64_t)packet_link_key(w->p) << 32 | (uint64_t)d->length << 8 | d->protocol;
     if (d->address_size == IPV4_ADDRESS_SIZE)
-        h = mix_two(h, be16(ip_header(d) + IPV4_IDENTIFICATION), be64(d->from));
+        h = mix_two(h, word_at(d->from), word_at(body));
     else
-        h = mix_gid(mix_gid(h, d->from), ip_to(d));
-    return mix_body(h, d->body) | 1;
+        h = mix_word(mix_gid(mix_gid(h, d->from), ip_to(d)), word_at(body));
+    return mix_two(h, word_at(body + 8), word_at(body + 16));
+}
+
+APART static uint64_t mix_short_datagram(uint64_t h, const struct ip_datagram *d)
+{
+    uint8_t body[BODY] = {0};
+    memcpy(body, d->body.p, d->body.cap);
+    return mix_datagram(h, d, body);
+}
+
+/* Of what does not change on the way. IPv6 has nothing in place of the identification. */
+static inline uint64_t hash_of(const struct watch *w, const struct ip_datagram *d)
+{
+    bool v4 = d->address_size == IPV4_ADDRESS_SIZE;
+    uint64_t h = (uint64_t)packet_link_key(w->p) << 32 | d->length << 16 |
+                 (v4 ? be16(ip_header(d) + IPV4_IDENTIFICATION) : d->protocol);
+    h = mix_word(0, h);
+    return (d->body.cap < BODY ? mix_short_datagram(h, d) : mix_datagram(h, d, d->body.p)) | 1;
 }
 
 APART static void report(const struct watch *w, const struct ip_datagram *d,
@@ -76,15 +88,16 @@ APART static void report(const struct watch *w, const struct ip_datagram *d,
                 sender_text(source, &from), ip_receiver_text(target, d), r->again, r->frame);
 }
 
-static void begin(struct round_trip *r, uint64_t hash, int64_t ns, uint32_t frame, uint8_t ttl)
+static inline void begin(const struct watch *w, struct round_trip *r, uint64_t hash, uint8_t ttl)
 {
     r->hash = hash;
-    r->ns = ns;
-    r->frame = frame;
+    r->ns = w->p->at.ns;
+    r->frame = w->p->at.frame;
     r->again = 0;
-    r->ttl = ttl;
     r->returned = false;
-    r->senders = 0;
+    r->senders = 1;
+    r->lids[0] = w->p->ib.slid;
+    r->ttl = ttl;
 }
 
 static void note_sender(struct round_trip *r, uint16_t lid)
@@ -95,25 +108,34 @@ static void note_sender(struct round_trip *r, uint16_t lid)
         r->lids[r->senders++] = lid;
 }
 
-void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
+/* Its hash was seen before. */
+APART static void come_again(const struct watch *w, const struct ip_datagram *d,
+                             struct round_trip *r)
 {
-    uint64_t hash = hash_of(w, d);
-    struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
     int64_t ns = w->p->at.ns;
-    if (d->ttl > 1 && watch_is_alert(w, ALERT_SMALL_TTLS))
-        watch_larger_ttl(w, d);
-    if (r->hash != hash || d->ttl > r->ttl || ns < r->ns ||
-        (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns)
-        begin(r, hash, ns, w->p->at.frame, d->ttl);
-    else if (d->ttl == r->ttl)
+    if (d->ttl > r->ttl || ns < r->ns || (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns) {
+        begin(w, r, r->hash, d->ttl);
         return;
-    note_sender(r, w->p->ib.slid);
+    }
     if (d->ttl == r->ttl)
         return;
+    note_sender(r, w->p->ib.slid);
     r->ttl = d->ttl;
     r->ns = ns;
     if (++r->again >= ROUNDS && r->returned)
         report(w, d, r);
+}
+
+void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
+{
+    uint64_t hash = hash_of(w, d);
+    struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
+    if (d->ttl > 1 && watch_is_alert(w, ALERT_SMALL_TTLS))
+        watch_larger_ttl(w, d);
+    if (r->hash == hash)
+        come_again(w, d, r);
+    else
+        begin(w, r, hash, d->ttl);
 }
 
 void watch_time_exceeded(const struct watch *w, const struct ip_datagram *about)
