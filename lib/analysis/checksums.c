@@ -52,13 +52,38 @@ APART static void begin_sample(const struct watch *w, struct sample *s)
     *s = (struct sample){.subnet = w->p->at.interface, .lid = w->p->ib.slid};
 }
 
+static inline struct sample *sample_of(const struct watch *w)
+{
+    return &w->summed->samples[w->p->ib.slid % SENDERS];
+}
+
+static inline bool is_of_sender(const struct watch *w, const struct sample *s)
+{
+    return s->lid == w->p->ib.slid && s->subnet == w->p->at.interface;
+}
+
 static inline uint32_t *seen_of(const struct watch *w, const struct ip_datagram *d,
                                 enum summed_protocol protocol)
 {
-    struct sample *s = &w->summed->samples[w->p->ib.slid % SENDERS];
-    if (s->lid != w->p->ib.slid || s->subnet != w->p->at.interface)
+    struct sample *s = sample_of(w);
+    if (!is_of_sender(w, s))
         begin_sample(w, s);
     return &s->seen[d->address_size == IPV6_ADDRESS_SIZE][protocol];
+}
+
+static inline bool is_in_sample(uint32_t seen)
+{
+    return seen < SUMMED_FIRST || seen % SUMMED_EACH == 0;
+}
+
+bool watch_unsummed_udp(const struct watch *w, bool v4)
+{
+    struct sample *s = sample_of(w);
+    uint32_t *seen = &s->seen[!v4][SUM_UDP];
+    if (!is_of_sender(w, s) || is_in_sample(*seen) || !w->summed->sums[SUM_HEADER].any_right)
+        return false;
+    ++*seen;
+    return true;
 }
 
 static inline bool is_header_right(const struct ip_datagram *d)
@@ -187,8 +212,7 @@ static inline void watch_body(const struct watch *w, const struct ip_datagram *d
 {
     if (d->body.cap < d->length)
         return;
-    uint32_t n = (*seen_of(w, d, protocol))++;
-    if (n < SUMMED_FIRST || n % SUMMED_EACH == 0)
+    if (is_in_sample((*seen_of(w, d, protocol))++))
         watch_sum(w, d, protocol);
 }
 

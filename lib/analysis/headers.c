@@ -221,24 +221,25 @@ static void congested(const struct watch *w, uint8_t bits)
                 w->p->ib.dlid);
 }
 
-APART static void watch_unusual(const struct watch *w, uint8_t congestion)
+static uint8_t congestion_of(const struct packet *p)
 {
-    if (congestion && packet_integrity(w->p) == INTEGRITY_INTACT)
-        congested(w, congestion);
-    watch_lrh(w);
+    return p->ib.has_bth ? p->bytes.p[p->ib.bth_off + BTH_FECN_BECN] & (BTH_FECN | BTH_BECN) : 0;
 }
 
 /* Most packets have VL 0, and did not meet congestion. */
-void watch_headers(const struct watch *w)
+bool has_unusual_headers(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    const uint8_t *p = w->p->bytes.p;
-    if (!ib->has_lrh)
-        return;
-    uint8_t congestion = ib->has_bth ? p[ib->bth_off + BTH_FECN_BECN] & (BTH_FECN | BTH_BECN) : 0;
-    if (congestion | p[LRH_VL_LVER] >> 4 || ib->slid >= LID_MULTICAST_FIRST ||
-        ib->dlid == LID_PERMISSIVE)
-        watch_unusual(w, congestion);
+    return ib->has_lrh && (congestion_of(w->p) | w->p->bytes.p[LRH_VL_LVER] >> 4 ||
+                           ib->slid >= LID_MULTICAST_FIRST || ib->dlid == LID_PERMISSIVE);
+}
+
+void watch_headers(const struct watch *w)
+{
+    uint8_t congestion = congestion_of(w->p);
+    if (congestion && packet_integrity(w->p) == INTEGRITY_INTACT)
+        congested(w, congestion);
+    watch_lrh(w);
 }
 
 /* ---- the port of an ARP reply */

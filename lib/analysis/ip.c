@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/ip.h"
 
+static inline bool is_to_link_local(const struct ip_datagram *d)
+{
+    return d->address_size == IPV6_ADDRESS_SIZE && ip_is_link_local(ip_to(d));
+}
+
 static inline void watch_protocol(const struct watch *w, const struct ip_datagram *d)
 {
     watch_ip_checksums(w, d);
@@ -8,7 +13,8 @@ static inline void watch_protocol(const struct watch *w, const struct ip_datagra
         watch_dhcp6(w, d);
     if (ib_is_multicast(&w->p->ib))
         return;
-    watch_routing_loop(w, d);
+    if (!is_to_link_local(d))
+        watch_routing_loop(w, d);
     if (d->protocol == PROTOCOL_TCP)
         watch_tcp(w, d);
 }

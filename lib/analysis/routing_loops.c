@@ -9,10 +9,9 @@
  * with small ones.
  */
 #include "analysis/ip.h"
-#include "model/mix.h"
 #include "rules/check_context.h"
 
-enum { LOOPS = 1 << 10, ROUNDS = 3, BODY = 24, SENDERS = 8 };
+enum { LOOPS = 1 << 10, ROUNDS = 3, SENDERS = 8 };
 /* Programs that trace a route stop at 30; and hardly any path has more routers. */
 enum { LARGE_TTL = 32 };
 static const int64_t age_ns = INT64_C(10) * 1000000000;
@@ -38,39 +37,16 @@ struct routing_loops *routing_loops_new(void)
     return g_new0(struct routing_loops, 1);
 }
 
-/* In the order of the host, which is as good for a hash. */
-static inline uint64_t word_at(const uint8_t *p)
+APART static uint64_t hash_of_short(const struct watch *w, const struct ip_datagram *d)
 {
-    uint64_t word;
-    memcpy(&word, p, sizeof word);
-    return word;
-}
-
-/* Of the addresses, and of the beginning of the body. */
-static inline uint64_t mix_datagram(uint64_t h, const struct ip_datagram *d, const uint8_t *body)
-{
-    if (d->address_size == IPV4_ADDRESS_SIZE)
-        h = mix_two(h, word_at(d->from), word_at(body));
-    else
-        h = mix_word(mix_gid(mix_gid(h, d->from), ip_to(d)), word_at(body));
-    return mix_two(h, word_at(body + 8), word_at(body + 16));
-}
-
-APART static uint64_t mix_short_datagram(uint64_t h, const struct ip_datagram *d)
-{
-    uint8_t body[BODY] = {0};
+    uint8_t body[ROUTING_BODY] = {0};
     memcpy(body, d->body.p, d->body.cap);
-    return mix_datagram(h, d, body);
+    return routing_hash(w, d, body);
 }
 
-/* Of what does not change on the way. IPv6 has nothing in place of the identification. */
 static inline uint64_t hash_of(const struct watch *w, const struct ip_datagram *d)
 {
-    bool v4 = d->address_size == IPV4_ADDRESS_SIZE;
-    uint64_t h = (uint64_t)packet_link_key(w->p) << 32 | d->length << 16 |
-                 (v4 ? be16(ip_header(d) + IPV4_IDENTIFICATION) : d->protocol);
-    h = mix_word(0, h);
-    return (d->body.cap < BODY ? mix_short_datagram(h, d) : mix_datagram(h, d, d->body.p)) | 1;
+    return d->body.cap < ROUTING_BODY ? hash_of_short(w, d) : routing_hash(w, d, d->body.p);
 }
 
 APART static void report(const struct watch *w, const struct ip_datagram *d,
@@ -88,8 +64,19 @@ APART static void report(const struct watch *w, const struct ip_datagram *d,
                 sender_text(source, &from), ip_receiver_text(target, d), r->again, r->frame);
 }
 
-static inline void begin(const struct watch *w, struct round_trip *r, uint64_t hash, uint8_t ttl)
+static inline struct round_trip *place_of(const struct watch *w, uint64_t hash)
 {
+    return &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
+}
+
+bool routing_has_seen(const struct watch *w, uint64_t hash)
+{
+    return place_of(w, hash)->hash == hash;
+}
+
+void routing_begin(const struct watch *w, uint64_t hash, uint8_t ttl)
+{
+    struct round_trip *r = place_of(w, hash);
     r->hash = hash;
     r->ns = w->p->at.ns;
     r->frame = w->p->at.frame;
@@ -114,7 +101,7 @@ APART static void come_again(const struct watch *w, const struct ip_datagram *d,
 {
     int64_t ns = w->p->at.ns;
     if (d->ttl > r->ttl || ns < r->ns || (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns) {
-        begin(w, r, r->hash, d->ttl);
+        routing_begin(w, r->hash, d->ttl);
         return;
     }
     if (d->ttl == r->ttl)
@@ -129,21 +116,20 @@ APART static void come_again(const struct watch *w, const struct ip_datagram *d,
 void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
 {
     uint64_t hash = hash_of(w, d);
-    struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
     if (d->ttl > 1 && watch_is_alert(w, ALERT_SMALL_TTLS))
         watch_larger_ttl(w, d);
-    if (r->hash == hash)
-        come_again(w, d, r);
+    if (routing_has_seen(w, hash))
+        come_again(w, d, place_of(w, hash));
     else
-        begin(w, r, hash, d->ttl);
+        routing_begin(w, hash, d->ttl);
 }
 
 void watch_time_exceeded(const struct watch *w, const struct ip_datagram *about)
 {
     uint64_t hash = hash_of(w, about);
-    const struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
+    const struct round_trip *r = place_of(w, hash);
     int64_t ns = w->p->at.ns;
-    bool is_whole = about->body.cap >= MIN(BODY, about->length);
+    bool is_whole = about->body.cap >= MIN(ROUTING_BODY, about->length);
     if (!is_whole || r->hash != hash || ns < r->ns ||
         (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns)
         return;

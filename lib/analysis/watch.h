@@ -28,6 +28,9 @@ enum alert {
     ALERT_SMALL_TTLS = 1 << 6,   /* a TTL of 1 ended at a router (small_ttls.c) */
 };
 
+/* A function that most packets need: what it calls is inlined into it, if it is not APART. */
+#define OFTEN __attribute__((hot, flatten))
+
 /* Where events go. report NULL: only into the table. */
 struct event_sink {
     struct event_table *events;
@@ -169,14 +172,17 @@ void watch_path_mtu(const struct watch *w);
 void watch_advertised_mtu(const struct watch *w);
 void watch_ipv6_mtu(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
-void watch_headers(const struct watch *w);
+bool has_unusual_headers(const struct watch *w);
+APART void watch_headers(const struct watch *w); /* the packet has these */
 void watch_grh(const struct watch *w);
 void watch_reply_lid(const struct watch *w);
 void watch_nd_hop_limit(const struct watch *w);
 void watch_advertised_hop_limit(const struct watch *w); /* small_ttls.c */
 void watch_ip_header(const struct watch *w);            /* the packet has an LRH and IP */
 APART void watch_ip(const struct watch *w);             /* ip.c; if the packet has IP */
-void watch_mad_requests(const struct watch *w);         /* mads.c */
-void watch_same_again(const struct watch *w);           /* repeated.c */
+/* Is it UDP of which watch_ip() would report nothing? Then it is noted (ordinary.c). */
+bool watch_ordinary_udp(const struct watch *w);
+void watch_mad_requests(const struct watch *w); /* mads.c */
+void watch_same_again(const struct watch *w);   /* repeated.c */
 
 #endif
