@@ -230,7 +230,7 @@ APART static void watch_special_datagram(const struct watch *w)
 OFTEN APART static void watch_datagram(const struct watch *w)
 {
     const struct packet *p = w->p;
-    if (p->ib.dgid || p->ib.sgid || !p->ib.has_lrh || *w->alerts || has_unusual_headers(w))
+    if (p->ib.dgid || !p->ib.has_lrh || *w->alerts || has_unusual_headers(w))
         watch_special_datagram(w);
     else if (has_message(p) && (p->datagram.dhcp_bytes.p || !watch_ordinary_udp(w)))
         watch_whole_message(w);
@@ -241,7 +241,7 @@ static bool is_ipoib(const struct classification *c)
     return c->class == PAYLOAD_IPOIB || c->class == PAYLOAD_FRAGMENT;
 }
 
-APART static void watch_connection_packet(const struct watch *w)
+OFTEN APART static void watch_connection_packet(const struct watch *w)
 {
     if (is_ipoib(&w->p->classification))
         watch_datagram(w);
@@ -283,25 +283,33 @@ APART static void watch_times(const struct watch *w)
     w->questions->wake_ns = question_next_wake(w->questions);
 }
 
-APART static void watch_alerted_packet(const struct watch *w)
+/* A time has run out, or an earlier packet makes something possible (enum alert). */
+APART static void watch_rare_packet(const struct watch *w)
 {
+    if (w->p->at.ns >= w->questions->wake_ns)
+        watch_times(w);
     if (watch_is_alert(w, ALERT_DOUBTS))
         watch_doubts(w);
     if (watch_is_alert(w, ALERT_LIDS))
         watch_stale_path(w);
-}
-
-static void watch_packet(const struct watch *w)
-{
-    if (w->p->at.ns >= w->questions->wake_ns)
-        watch_times(w);
-    if (watch_is_alert(w, ALERT_DOUBTS | ALERT_LIDS))
-        watch_alerted_packet(w);
+    if (question_may_pause(w))
+        question_note_pause(w);
     question_hear(w);
     watch_payload(w);
 }
 
-void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
+static void watch_packet(const struct watch *w)
+{
+    if (w->p->at.ns >= w->questions->wake_ns || watch_is_alert(w, ALERT_DOUBTS | ALERT_LIDS) ||
+        question_may_pause(w)) {
+        watch_rare_packet(w);
+        return;
+    }
+    question_hear(w);
+    watch_payload(w);
+}
+
+OFTEN void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
 {
     a->watch.p = p;
     a->watch.e = e;

@@ -29,7 +29,7 @@ static const struct {
     [QUESTION_DHCP] = {120, 1000, 4000},        [QUESTION_MAD] = {60, 200, 1000},
 };
 enum { NS_PER_MS = 1000000 };
-enum { HEARD_MS = 60000, PAUSE_NS = 1000000000 };
+enum { HEARD_MS = 60000 };
 
 struct questions *questions_new(void)
 {
@@ -38,17 +38,6 @@ struct questions *questions_new(void)
         all->times[i].due_ns = INT64_MAX;
     all->proof_ns = all->wake_ns = INT64_MAX;
     return all;
-}
-
-struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,
-                                 const uint8_t *who, const uint8_t *about)
-{
-    struct question_key key = {.kind = kind, .subnet = w->p->at.interface, .requester = requester};
-    if (who)
-        memcpy(key.who, who, sizeof key.who);
-    if (about)
-        memcpy(key.about, about, sizeof key.about);
-    return key;
 }
 
 static struct question *slot_at(const struct watch *w, unsigned place)
@@ -362,7 +351,7 @@ struct question *question_take(const struct watch *w, struct question *q,
 /* ---- who is heard */
 
 /* The clocks of two capture points may differ: the shortest possible pause counts. */
-APART static void note_pause(const struct watch *w)
+void question_note_pause(const struct watch *w)
 {
     const struct order_entry *before = order_before(&w->f->order);
     int64_t ns = clocks_at_least(&w->f->order.clocks, before->interface, before->ns);
@@ -394,10 +383,7 @@ void question_hear_at(const struct watch *w, uint16_t lid)
 void question_hear(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    struct subnet_times *t = question_times(w);
-    if ((uint64_t)w->p->at.ns - (uint64_t)t->seen_ns > PAUSE_NS) /* or negative */
-        note_pause(w);
-    t->seen_ns = w->p->at.ns;
+    question_times(w)->seen_ns = w->p->at.ns;
     if (ib->has_lrh && ib->dlid < LID_MULTICAST_FIRST)
         question_hear_at(w, ib->dlid);
 }

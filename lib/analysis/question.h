@@ -233,6 +233,13 @@ static inline struct subnet_times *question_times(const struct watch *w)
     return &w->questions->times[w->p->at.interface % WAITING_SUBNETS];
 }
 
+/* May there be a pause before the current packet? Or it is older than the one before. */
+enum { PAUSE_NS = 1000000000 };
+static inline bool question_may_pause(const struct watch *w)
+{
+    return (uint64_t)w->p->at.ns - (uint64_t)question_times(w)->seen_ns > PAUSE_NS;
+}
+
 /* Time of the current packet without the pauses. Unsigned: times of a file may be any. */
 static inline int64_t question_busy_ns(const struct watch *w)
 {
@@ -261,8 +268,18 @@ static inline bool question_is_of_sa(const struct question *q)
 
 struct questions *questions_new(void);
 
-struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,
-                                 const uint8_t *who, const uint8_t *about);
+/* who, about: 16 bytes; NULL: none. */
+static inline struct question_key question_key(const struct watch *w, enum question_kind kind,
+                                               uint64_t requester, const uint8_t *who,
+                                               const uint8_t *about)
+{
+    struct question_key key = {.kind = kind, .subnet = w->p->at.interface, .requester = requester};
+    if (who)
+        memcpy(key.who, who, sizeof key.who);
+    if (about)
+        memcpy(key.about, about, sizeof key.about);
+    return key;
+}
 
 /*
  * The current packet asks. last: tells it from its copies. Returns NULL for a copy, and for a
@@ -307,8 +324,10 @@ int64_t question_next_wake(const struct questions *all);
 bool question_is_heard(const struct watch *w, const struct question *q);
 /* The same for the sender of the current packet. */
 bool question_hears_sender(const struct watch *w);
-/* Note to whom the current packet goes, and the pause before it. */
+/* Note to whom the current packet goes. */
 void question_hear(const struct watch *w);
+/* Note the pause before it. */
+APART void question_note_pause(const struct watch *w);
 /* The same for a response to a directed route, which may have no LID as its destination. */
 void question_hear_at(const struct watch *w, uint16_t lid);
 
