@@ -5,9 +5,10 @@
 #include "analysis/twins.h"
 
 struct analysis {
+    struct watch watch; /* with the current packet */
     struct undone *undone;
     struct event_sink sink;
-    struct watch watch; /* with the current packet */
+    unsigned alerts; /* enum alert */
 };
 
 struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, void *user)
@@ -18,7 +19,8 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
     a->watch = (struct watch){
         .sink = &a->sink,
         .f = fabric_facts(fabric),
-        .questions = g_new0(struct questions, 1),
+        .alerts = &a->alerts,
+        .questions = questions_new(),
         .sa_transactions = g_new0(struct sa_transactions, 1),
         .twins = g_new0(struct twins, 1),
         .lids = lids_new(),
@@ -189,13 +191,12 @@ APART static void watch_addresses(const struct watch *w)
     watch_ipv6_mtu(w);
 }
 
-APART static void watch_message(const struct watch *w)
+APART static void watch_whole_message(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
     if (d->encap.type == TYPE_ARP || d->icmpv6.p)
         watch_addresses(w);
-    if (d->encap.type == TYPE_IPV4 || d->encap.type == TYPE_IPV6)
-        watch_ip(w);
+    watch_ip(w);
     watch_twins(w);
     if (d->encap.type == TYPE_IPV6)
         watch_detection(w);
@@ -203,15 +204,36 @@ APART static void watch_message(const struct watch *w)
         watch_dhcp(w);
 }
 
-APART static void watch_datagram(const struct watch *w)
+static inline bool has_message(const struct packet *p)
+{
+    return packet_begins_message(p) && p->datagram.header == WIRE_OK;
+}
+
+APART static void watch_special_datagram(const struct watch *w)
 {
     if (w->p->ib.dgid)
         watch_datagram_to_group(w);
-    watch_sa_host(w);
-    watch_path_mtu(w);
-    watch_headers(w);
-    if (packet_begins_message(w->p) && w->p->datagram.header == WIRE_OK)
-        watch_message(w);
+    if (watch_is_alert(w, ALERT_NO_RECEIVERS))
+        watch_sa_host(w);
+    if (watch_is_alert(w, ALERT_SMALL_PATHS))
+        watch_path_mtu(w);
+    if (has_unusual_headers(w))
+        watch_headers(w);
+    if (has_message(w->p))
+        watch_whole_message(w);
+}
+
+/*
+ * Most datagrams have no GRH and carry UDP that concerns nobody. A call is the last thing that this
+ * function does: then it saves no register for it.
+ */
+OFTEN APART static void watch_datagram(const struct watch *w)
+{
+    const struct packet *p = w->p;
+    if (p->ib.dgid || !p->ib.has_lrh || *w->alerts || has_unusual_headers(w))
+        watch_special_datagram(w);
+    else if (has_message(p) && (p->datagram.dhcp_bytes.p || !watch_ordinary_udp(w)))
+        watch_whole_message(w);
 }
 
 static bool is_ipoib(const struct classification *c)
@@ -219,7 +241,7 @@ static bool is_ipoib(const struct classification *c)
     return c->class == PAYLOAD_IPOIB || c->class == PAYLOAD_FRAGMENT;
 }
 
-APART static void watch_connection_packet(const struct watch *w)
+OFTEN APART static void watch_connection_packet(const struct watch *w)
 {
     if (is_ipoib(&w->p->classification))
         watch_datagram(w);
@@ -231,6 +253,7 @@ APART static void watch_connection_packet(const struct watch *w)
 APART static void watch_copy(const struct watch *w)
 {
     const struct classification *c = &w->p->classification;
+    question_times(w)->seen_ns = w->p->at.ns;
     if (w->p->at.ns >= *question_due_ns(w))
         watch_due_questions(w);
     if (!c->connection || c->class == PAYLOAD_MAD)
@@ -257,20 +280,36 @@ APART static void watch_times(const struct watch *w)
         watch_due_questions(w);
     if (w->p->at.ns >= w->questions->proof_ns && w->p->classification.class != PAYLOAD_MAD)
         watch_open_requests(w);
+    w->questions->wake_ns = question_next_wake(w->questions);
+}
+
+/* A time has run out, or an earlier packet makes something possible (enum alert). */
+APART static void watch_rare_packet(const struct watch *w)
+{
+    if (w->p->at.ns >= w->questions->wake_ns)
+        watch_times(w);
+    if (watch_is_alert(w, ALERT_DOUBTS))
+        watch_doubts(w);
+    if (watch_is_alert(w, ALERT_LIDS))
+        watch_stale_path(w);
+    if (question_may_pause(w))
+        question_note_pause(w);
+    question_hear(w);
+    watch_payload(w);
 }
 
 static void watch_packet(const struct watch *w)
 {
-    if (w->p->at.ns >= MIN(*question_due_ns(w), w->questions->proof_ns))
-        watch_times(w);
-    if (w->questions->doubts.count)
-        watch_doubts(w);
+    if (w->p->at.ns >= w->questions->wake_ns || watch_is_alert(w, ALERT_DOUBTS | ALERT_LIDS) ||
+        question_may_pause(w)) {
+        watch_rare_packet(w);
+        return;
+    }
     question_hear(w);
-    watch_stale_path(w);
     watch_payload(w);
 }
 
-void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
+OFTEN void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
 {
     a->watch.p = p;
     a->watch.e = e;

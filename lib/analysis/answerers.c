@@ -115,6 +115,7 @@ void question_may_take_back(const struct watch *w, struct port port, enum psn_cl
             return;
     if (all->count < DOUBTS_MAX)
         all->list[all->count++] = (struct doubtful){e, s, s->last_frame, first_frame, e->count - 1};
+    watch_alert(w, ALERT_DOUBTS);
 }
 
 void question_doubt(const struct watch *w, const struct question *q)
@@ -133,4 +134,6 @@ void watch_doubts(const struct watch *w)
         if (d.sender->gap_frame > d.first_frame)
             watch_take_back(w, d.event, d.count);
     }
+    if (!all->count)
+        *w->alerts &= ~(unsigned)ALERT_DOUBTS;
 }

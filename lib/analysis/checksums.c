@@ -8,7 +8,6 @@
  * computes the checksums of a protocol wrong shows it in the first datagrams.
  */
 #include "analysis/ip.h"
-#include "model/mix.h"
 #include "rules/check_context.h"
 #include "wire/checksum.h"
 
@@ -19,13 +18,14 @@ enum { UDP_LENGTH = 4, UDP_CHECKSUM = 6, UDP_SIZE = 8, TCP_CHECKSUM = 16, ICMP_C
  * one, and then one of SUMMED_EACH.
  */
 enum { SUMMED_FIRST = 8, SUMMED_EACH = 16 };
-enum { SENDERS_BITS = 10 };
+enum { SENDERS = 1 << 10 };
 
 /*
  * Of a protocol: is none of several senders right? Then the capture was rewritten, as to hide
  * addresses: hosts would not talk to each other for long.
  */
-enum { PROTOCOLS = 5, ALL_WRONG_MIN = 8 };
+enum summed_protocol { SUM_HEADER, SUM_ICMP, SUM_TCP, SUM_UDP, SUM_ICMPV6, PROTOCOLS };
+enum { ALL_WRONG_MIN = 8 };
 struct sums {
     bool any_right, several, all_wrong;   /* several senders; all_wrong: it is reported */
     uint16_t lid;                         /* of the first wrong one */
@@ -36,10 +36,10 @@ struct sums {
 /* A cache: the sample of a sender that is overwritten by another begins again. */
 struct summed {
     struct sums sums[PROTOCOLS];
-    struct {
-        uint64_t sender; /* and protocol; 0: unused */
-        uint32_t seen;   /* datagrams since the first or a wrong one */
-    } all[1 << SENDERS_BITS];
+    struct sample {
+        uint16_t subnet, lid;
+        uint32_t seen[2][PROTOCOLS]; /* datagrams since the first or a wrong one; [1]: in IPv6 */
+    } samples[SENDERS];
 };
 
 struct summed *summed_new(void)
@@ -47,21 +47,50 @@ struct summed *summed_new(void)
     return g_new0(struct summed, 1);
 }
 
-static uint32_t *seen_of(const struct watch *w, const struct ip_datagram *d)
+APART static void begin_sample(const struct watch *w, struct sample *s)
 {
-    uint64_t sender = (uint64_t)w->p->at.interface << 32 | (uint64_t)w->p->ib.slid << 16 |
-                      (uint64_t)d->protocol << 8 | d->address_size;
-    unsigned place = (unsigned)(mix_word(0, sender) >> (64 - SENDERS_BITS));
-    if (w->summed->all[place].sender != sender) {
-        w->summed->all[place].sender = sender;
-        w->summed->all[place].seen = 0;
-    }
-    return &w->summed->all[place].seen;
+    *s = (struct sample){.subnet = w->p->at.interface, .lid = w->p->ib.slid};
 }
 
-static bool is_header_right(const struct ip_datagram *d)
+static inline struct sample *sample_of(const struct watch *w)
 {
-    return checksum_sum_is_right(checksum_sum(ip_header(d), d->header_size));
+    return &w->summed->samples[w->p->ib.slid % SENDERS];
+}
+
+static inline bool is_of_sender(const struct watch *w, const struct sample *s)
+{
+    return s->lid == w->p->ib.slid && s->subnet == w->p->at.interface;
+}
+
+static inline uint32_t *seen_of(const struct watch *w, const struct ip_datagram *d,
+                                enum summed_protocol protocol)
+{
+    struct sample *s = sample_of(w);
+    if (!is_of_sender(w, s))
+        begin_sample(w, s);
+    return &s->seen[d->address_size == IPV6_ADDRESS_SIZE][protocol];
+}
+
+static inline bool is_in_sample(uint32_t seen)
+{
+    return seen < SUMMED_FIRST || seen % SUMMED_EACH == 0;
+}
+
+bool watch_unsummed_udp(const struct watch *w, bool v4)
+{
+    struct sample *s = sample_of(w);
+    uint32_t *seen = &s->seen[!v4][SUM_UDP];
+    if (!is_of_sender(w, s) || is_in_sample(*seen) || !w->summed->sums[SUM_HEADER].any_right)
+        return false;
+    ++*seen;
+    return true;
+}
+
+static inline bool is_header_right(const struct ip_datagram *d)
+{
+    return checksum_sum_is_right(d->header_size == IPV4_SIZE
+                                     ? checksum_sum_20(ip_header(d))
+                                     : checksum_sum(ip_header(d), d->header_size));
 }
 
 /* With the pseudo header; ICMP of IPv4 has none. */
@@ -74,33 +103,11 @@ APART static bool is_body_right(const struct ip_datagram *d)
     return checksum_sum_is_right(sum + GUINT16_TO_BE(d->length) + GUINT16_TO_BE(d->protocol));
 }
 
-/* Bytes of the protocol's header up to the checksum's end; too many: another protocol. */
-static uint32_t least_of(const struct ip_datagram *d)
-{
-    bool v4 = d->address_size == IPV4_ADDRESS_SIZE;
-    if (d->protocol == PROTOCOL_TCP)
-        return TCP_CHECKSUM + sizeof(uint16_t);
-    return d->protocol == (v4 ? PROTOCOL_ICMP : PROTOCOL_ICMPV6) ? ICMP_CHECKSUM + sizeof(uint16_t)
-                                                                 : UINT32_MAX;
-}
-
-/* The header of IPv4, and the protocols. */
-static const struct {
-    uint8_t protocol;
-    char name[8];
-} names[PROTOCOLS] = {{0, "IPv4"},
-                      {PROTOCOL_ICMP, "ICMP"},
-                      {PROTOCOL_TCP, "TCP"},
-                      {PROTOCOL_UDP, "UDP"},
-                      {PROTOCOL_ICMPV6, "ICMPv6"}};
-
-static unsigned index_of(uint8_t protocol)
-{
-    unsigned i = 1;
-    while (i < PROTOCOLS - 1 && names[i].protocol != protocol)
-        i++;
-    return i;
-}
+static const char names[PROTOCOLS][8] = {[SUM_HEADER] = "IPv4",
+                                         [SUM_ICMP] = "ICMP",
+                                         [SUM_TCP] = "TCP",
+                                         [SUM_UDP] = "UDP",
+                                         [SUM_ICMPV6] = "ICMPv6"};
 
 static struct event_key key_of_all(const struct watch *w, unsigned protocol)
 {
@@ -127,7 +134,7 @@ static void all_wrong(const struct watch *w, unsigned protocol)
     watch_event(w, &key, &nobody, s->frame,
                 "no %s checksum of any sender is right since frame %u: a program has probably "
                 "changed the capture, for example to hide addresses",
-                names[protocol].name, s->frame);
+                names[protocol], s->frame);
 }
 
 /* Is the current packet, which has a wrong one, the next of many senders' without a right one? */
@@ -172,7 +179,7 @@ APART static void wrong(const struct watch *w, const struct ip_datagram *d, unsi
     }
     watch_event(w, &key, &who, 0,
                 "it sends to %s a datagram with a wrong %s checksum: the receiver drops it",
-                ip_receiver_text(to, d), names[protocol].name);
+                ip_receiver_text(to, d), names[protocol]);
 }
 
 APART static void udp_too_long(const struct watch *w, const struct ip_datagram *d)
@@ -188,45 +195,60 @@ APART static void udp_too_long(const struct watch *w, const struct ip_datagram *
                 ip_receiver_text(to, d), be16(d->body.p + UDP_LENGTH), d->length);
 }
 
+APART static void watch_sum(const struct watch *w, const struct ip_datagram *d,
+                            enum summed_protocol protocol)
+{
+    if (is_body_right(d)) {
+        right(w, protocol);
+        return;
+    }
+    *seen_of(w, d, protocol) = 0;
+    wrong(w, d, protocol);
+}
+
 /* Captured whole, it is summed if it belongs to the sample. */
-static void watch_body(const struct watch *w, const struct ip_datagram *d)
+static inline void watch_body(const struct watch *w, const struct ip_datagram *d,
+                              enum summed_protocol protocol)
 {
     if (d->body.cap < d->length)
         return;
-    uint32_t *seen = seen_of(w, d), n = (*seen)++;
-    if (n >= SUMMED_FIRST && n % SUMMED_EACH)
-        return;
-    if (is_body_right(d)) {
-        right(w, index_of(d->protocol));
-        return;
-    }
-    *seen = 0;
-    wrong(w, d, index_of(d->protocol));
+    if (is_in_sample((*seen_of(w, d, protocol))++))
+        watch_sum(w, d, protocol);
 }
 
 /*
  * The length is that of the UDP header, which may be shorter than the datagram; 0 is a jumbogram's
  * (RFC 2675). The checksum 0 is none.
  */
-static void watch_udp(const struct watch *w, const struct ip_datagram *d)
+static inline void watch_udp(const struct watch *w, const struct ip_datagram *d)
 {
-    if (view_has(d->body, 0, UDP_SIZE) != WIRE_OK)
+    if (d->body.cap < UDP_SIZE)
         return;
     uint32_t length = be16(d->body.p + UDP_LENGTH);
     if (length > d->length)
         udp_too_long(w, d);
     else if (length == d->length && be16(d->body.p + UDP_CHECKSUM))
-        watch_body(w, d);
+        watch_body(w, d, SUM_UDP);
+}
+
+static void watch_tcp_or_icmp(const struct watch *w, const struct ip_datagram *d)
+{
+    bool v4 = d->address_size == IPV4_ADDRESS_SIZE;
+    if (d->protocol == PROTOCOL_TCP && d->length >= TCP_CHECKSUM + sizeof(uint16_t))
+        watch_body(w, d, SUM_TCP);
+    else if (d->protocol == (v4 ? PROTOCOL_ICMP : PROTOCOL_ICMPV6) &&
+             d->length >= ICMP_CHECKSUM + sizeof(uint16_t))
+        watch_body(w, d, v4 ? SUM_ICMP : SUM_ICMPV6);
 }
 
 /* Returns whether it is right. */
-static bool watch_ipv4_header(const struct watch *w, const struct ip_datagram *d)
+static inline bool watch_ipv4_header(const struct watch *w, const struct ip_datagram *d)
 {
     bool is_right = is_header_right(d);
     if (is_right)
-        right(w, 0);
+        right(w, SUM_HEADER);
     else
-        wrong(w, d, 0);
+        wrong(w, d, SUM_HEADER);
     return is_right;
 }
 
@@ -238,6 +260,6 @@ void watch_ip_checksums(const struct watch *w, const struct ip_datagram *d)
         return;
     if (d->protocol == PROTOCOL_UDP)
         watch_udp(w, d);
-    else if (d->length >= least_of(d))
-        watch_body(w, d);
+    else
+        watch_tcp_or_icmp(w, d);
 }

@@ -34,7 +34,7 @@ APART static void set_up(const struct watch *w, const struct connection *c)
 void watch_connection_data(const struct watch *w)
 {
     const struct connection *c = w->p->classification.connection;
-    if (c->req_frame && is_other_pkey(c->pkey, w->p->ib.pkey))
+    if (is_other_pkey(c->pkey, w->p->ib.pkey) && c->req_frame)
         wrong_pkey(w, c);
     if (!c->rtu_frame && c->rep_frame && !w->p->classification.to_requester)
         set_up(w, c);

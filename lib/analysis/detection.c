@@ -87,7 +87,7 @@ static void advertised(const struct watch *w, const struct ip *target)
     d->conflict_frame = w->p->at.frame;
     d->conflict_ns = w->p->at.ns;
     memcpy(d->other, lladdr + LLADDR_GID, GID_SIZE);
-    w->twins->has_conflict = true;
+    watch_alert(w, ALERT_CONFLICT);
 }
 
 static void used(const struct watch *w, const struct detection *d)
@@ -121,7 +121,7 @@ APART static void watch_ipv6(const struct watch *w)
     const uint8_t *m = d->icmpv6.p;
     if (!w->p->ib.has_lrh || w->p->ib.transport != IB_UD)
         return;
-    if (w->twins->has_conflict)
+    if (watch_is_alert(w, ALERT_CONFLICT))
         watch_use(w);
     if (!m || view_has(d->icmpv6, 0, ND_TARGET + 16) != WIRE_OK || packet_is_corrupt(w->p))
         return;
@@ -137,6 +137,6 @@ APART static void watch_ipv6(const struct watch *w)
 void watch_detection(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
-    if (d->icmpv6.p || w->twins->has_conflict)
+    if (d->icmpv6.p || watch_is_alert(w, ALERT_CONFLICT))
         watch_ipv6(w);
 }

@@ -5,7 +5,7 @@
 #include "analysis/question.h"
 #include "rules/check_context.h"
 
-enum { UDP_SIZE = 8, UDP_TO = 2, PORT_CLIENT = 546, PORT_SERVER = 547 };
+enum { UDP_SIZE = 8, UDP_TO = 2 };
 enum { XID_SIZE = 3, HEADER = 4, OPTION_HEADER = 4 };
 enum { ADVERTISE = 2, REPLY = 7, RELEASE = 8, DECLINE = 9 };
 enum { IA_NA = 3, IA_TA = 4, STATUS = 13, IA_PD = 25 };
@@ -91,17 +91,21 @@ static void responded(const struct watch *w, const struct question_key *key, str
         question_answer(w, q);
 }
 
-void watch_dhcp6(const struct watch *w, const struct ip_datagram *d)
+APART static void watch_message(const struct watch *w, const struct ip_datagram *d, uint16_t to)
 {
-    if (d->address_size != IPV6_ADDRESS_SIZE || view_has(d->body, 0, UDP_SIZE + HEADER) != WIRE_OK)
-        return;
-    uint16_t to = be16(d->body.p + UDP_TO);
     struct view message = view_from(d->body, UDP_SIZE);
-    if (to != PORT_SERVER && to != PORT_CLIENT)
-        return;
     const struct question_key key = key_of_client(w, message.p);
-    if (to == PORT_SERVER)
+    if (to == DHCP6_SERVER)
         requested(w, &key, message.p[0]);
     else if (message.p[0] == ADVERTISE || message.p[0] == REPLY)
         responded(w, &key, message);
+}
+
+void watch_dhcp6(const struct watch *w, const struct ip_datagram *d)
+{
+    if (d->address_size != IPV6_ADDRESS_SIZE || d->body.cap < UDP_SIZE + HEADER)
+        return;
+    uint16_t to = be16(d->body.p + UDP_TO);
+    if (to == DHCP6_SERVER || to == DHCP6_CLIENT)
+        watch_message(w, d, to);
 }

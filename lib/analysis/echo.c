@@ -107,9 +107,10 @@ struct echo_sizes *echo_sizes_new(void)
 }
 
 /* Of another pair, it is empty from now on. */
-static struct answered *answered_of(const struct watch *w, const struct question_key *key)
+static struct answered *answered_of(const struct watch *w, const struct question_key *key,
+                                    unsigned place)
 {
-    struct answered *a = &w->echo_sizes->all[question_key_place(key) & (PAIRS - 1)];
+    struct answered *a = &w->echo_sizes->all[place & (PAIRS - 1)];
     if (!question_key_same(&a->key, key))
         *a = (struct answered){.key = *key};
     return a;
@@ -120,11 +121,11 @@ static bool is_recent(const struct watch *w, const struct reply *r)
     return r->size && watch_ms(w) - r->ms <= ANSWERED_MS;
 }
 
-static void note_answered(const struct watch *w, const struct question_key *key, uint32_t size)
+static void note_answered(const struct watch *w, const struct echo *e)
 {
-    struct answered *a = answered_of(w, key);
-    a->last = (struct reply){size, w->p->at.frame, watch_ms(w)};
-    if (!is_recent(w, &a->largest) || a->largest.size <= size)
+    struct answered *a = answered_of(w, &e->key, e->place);
+    a->last = (struct reply){e->size, w->p->at.frame, watch_ms(w)};
+    if (!is_recent(w, &a->largest) || a->largest.size <= e->size)
         a->largest = a->last;
 }
 
@@ -174,7 +175,7 @@ void large_lost(const struct watch *w, struct question *q)
 {
     struct question_key any = q->key;
     any.kind = QUESTION_ECHO;
-    const struct reply *r = smaller_reply(answered_of(w, &any), q);
+    const struct reply *r = smaller_reply(answered_of(w, &any, question_key_place(&any)), q);
     if (r)
         report_large(w, q, r);
     else
@@ -186,10 +187,12 @@ void large_lost(const struct watch *w, struct question *q)
 /* The sender tries a smaller request: those before are a question of their own. */
 static void set_large_apart(const struct watch *w, const struct echo *e, struct answered *a)
 {
-    struct question *q = question_find(w, &a->key);
+    struct question *q = question_find_at(w, &e->key, e->place);
+    if (!q || e->size >= q->smallest)
+        return;
     struct question_key large = a->key;
     large.kind = QUESTION_LARGE;
-    if (!q || e->size >= q->smallest || question_find(w, &large))
+    if (question_find(w, &large))
         return;
     question_take(w, q, &large);
     a->has_large = true;
@@ -197,26 +200,33 @@ static void set_large_apart(const struct watch *w, const struct echo *e, struct 
 
 /* Is it larger than what was answered, or as large as those that wait since a smaller one was sent?
  */
-static bool is_large(const struct watch *w, const struct answered *a,
-                     const struct question_key *large, uint32_t size)
+static bool is_large(const struct watch *w, const struct answered *a, uint32_t size)
 {
     if (is_recent(w, &a->largest) && a->largest.size < size)
         return true;
-    const struct question *q = a->has_large ? question_find(w, large) : NULL;
+    if (!a->has_large)
+        return false;
+    struct question_key large = a->key;
+    large.kind = QUESTION_LARGE;
+    const struct question *q = question_find(w, &large);
     return q && q->smallest <= size;
+}
+
+APART static struct question *ask_large(const struct watch *w, const struct echo *e,
+                                        struct answered *a)
+{
+    struct question_key large = e->key;
+    large.kind = QUESTION_LARGE;
+    a->has_large = true;
+    return question_ask(w, &large, e->number);
 }
 
 static void watch_request(const struct watch *w, const struct echo *e)
 {
-    struct question_key key = key_of_ips(w, QUESTION_ECHO, &e->from, &e->to), large = key;
-    struct answered *a = answered_of(w, &key);
-    large.kind = QUESTION_LARGE;
+    struct answered *a = answered_of(w, &e->key, e->place);
     set_large_apart(w, e, a);
-    if (is_large(w, a, &large, e->size)) {
-        key = large;
-        a->has_large = true;
-    }
-    struct question *q = question_ask(w, &key, e->number);
+    struct question *q = is_large(w, a, e->size) ? ask_large(w, e, a)
+                                                 : question_ask_at(w, &e->key, e->place, e->number);
     if (!q)
         return;
     q->smallest = q->asked == 1 ? e->size : MIN(q->smallest, e->size);
@@ -233,11 +243,13 @@ static bool is_reply_to(const struct echo *e, const struct question *q)
 
 static void watch_reply(const struct watch *w, const struct echo *e)
 {
-    struct question_key key = key_of_ips(w, QUESTION_ECHO, &e->to, &e->from);
-    struct question *any = question_find(w, &key);
-    note_answered(w, &key, e->size);
+    struct question *any = question_find_at(w, &e->key, e->place);
+    note_answered(w, e);
     if (any)
         question_answer(w, any);
+    if (!w->questions->asked[QUESTION_LARGE])
+        return;
+    struct question_key key = e->key;
     key.kind = QUESTION_LARGE;
     struct question *large = question_find(w, &key);
     if (large && is_reply_to(e, large))
@@ -256,6 +268,10 @@ APART static void watch_icmp(const struct watch *w)
             watch_icmp_error(w, e.icmp);
         return;
     }
+    e.key = e.request ? key_of_ips(w, QUESTION_ECHO, &e.from, &e.to)
+                      : key_of_ips(w, QUESTION_ECHO, &e.to, &e.from);
+    e.hash = question_key_hash(&e.key);
+    e.place = (unsigned)(e.hash >> 32);
     if (e.request)
         watch_request(w, &e);
     else

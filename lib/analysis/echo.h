@@ -3,16 +3,19 @@
 #ifndef IPOIB_ANALYSIS_ECHO_H
 #define IPOIB_ANALYSIS_ECHO_H
 
-#include "analysis/watch.h"
+#include "analysis/question.h"
 
 struct echo {
     struct ip from, to;
     bool request;
-    uint32_t size;    /* bytes of the datagram, or SIZE_FRAGMENTED */
-    uint32_t header;  /* bytes before ICMP */
-    uint8_t ttl;      /* or hop limit */
-    uint64_t number;  /* identifier and sequence number, and a bit that is set */
-    struct view icmp; /* if it is another ICMP message; p NULL: it is none */
+    uint32_t size;           /* bytes of the datagram, or SIZE_FRAGMENTED */
+    uint32_t header;         /* bytes before ICMP */
+    uint8_t ttl;             /* or hop limit */
+    uint64_t number;         /* identifier and sequence number, and a bit that is set */
+    struct question_key key; /* of pings of any size from who asks to who answers */
+    uint64_t hash;           /* of the key */
+    unsigned place;          /* the same */
+    struct view icmp;        /* if it is another ICMP message; p NULL: it is none */
 };
 
 /* Size of a datagram of which only the first fragment is read. */

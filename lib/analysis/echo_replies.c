@@ -121,11 +121,9 @@ APART static void second_reply(const struct watch *w, const struct echo *e, cons
 
 /* ---- requests and replies */
 
-static uint64_t hash_of(const struct watch *w, const struct ip *from, const struct ip *to,
-                        uint64_t number)
+static uint64_t hash_of(const struct echo *e)
 {
-    uint64_t h = mix_two(packet_link_key(w->p), number, from->length);
-    return mix_gid(mix_gid(h, from->bytes), to->bytes) | 1;
+    return mix_two(0, e->hash, e->number) | 1;
 }
 
 static struct ping *place_of(const struct watch *w, uint64_t hash)
@@ -140,7 +138,7 @@ static bool is_within(int64_t since, int64_t ms, int64_t limit)
 
 static void requested(const struct watch *w, const struct echo *e)
 {
-    uint64_t hash = hash_of(w, &e->from, &e->to, e->number);
+    uint64_t hash = hash_of(e);
     struct ping *p = place_of(w, hash);
     uint32_t length = length_of(e);
     uint16_t data = sum_of_data(e);
@@ -192,7 +190,7 @@ static void note_reply(const struct watch *w, const struct echo *e, struct ping 
 
 static void replied(const struct watch *w, const struct echo *e)
 {
-    uint64_t hash = hash_of(w, &e->to, &e->from, e->number);
+    uint64_t hash = hash_of(e);
     struct ping *p = place_of(w, hash);
     if (p->hash != hash || packet_is_corrupt(w->p))
         return;

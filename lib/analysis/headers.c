@@ -221,24 +221,25 @@ static void congested(const struct watch *w, uint8_t bits)
                 w->p->ib.dlid);
 }
 
-APART static void watch_unusual(const struct watch *w, uint8_t congestion)
+static uint8_t congestion_of(const struct packet *p)
 {
-    if (congestion && packet_integrity(w->p) == INTEGRITY_INTACT)
-        congested(w, congestion);
-    watch_lrh(w);
+    return p->ib.has_bth ? p->bytes.p[p->ib.bth_off + BTH_FECN_BECN] & (BTH_FECN | BTH_BECN) : 0;
 }
 
 /* Most packets have VL 0, and did not meet congestion. */
-void watch_headers(const struct watch *w)
+bool has_unusual_headers(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    const uint8_t *p = w->p->bytes.p;
-    if (!ib->has_lrh)
-        return;
-    uint8_t congestion = ib->has_bth ? p[ib->bth_off + BTH_FECN_BECN] & (BTH_FECN | BTH_BECN) : 0;
-    if (congestion | p[LRH_VL_LVER] >> 4 || ib->slid >= LID_MULTICAST_FIRST ||
-        ib->dlid == LID_PERMISSIVE)
-        watch_unusual(w, congestion);
+    return ib->has_lrh && (congestion_of(w->p) | w->p->bytes.p[LRH_VL_LVER] >> 4 ||
+                           ib->slid >= LID_MULTICAST_FIRST || ib->dlid == LID_PERMISSIVE);
+}
+
+void watch_headers(const struct watch *w)
+{
+    uint8_t congestion = congestion_of(w->p);
+    if (congestion && packet_integrity(w->p) == INTEGRITY_INTACT)
+        congested(w, congestion);
+    watch_lrh(w);
 }
 
 /* ---- the port of an ARP reply */
@@ -290,12 +291,14 @@ void watch_nd_hop_limit(const struct watch *w)
 struct ip_form {
     uint8_t size, length_at, source, destination, address_size;
     uint8_t without; /* bytes of the header that its length does not count */
+    uint8_t many;    /* addresses of many begin with this byte or a larger one */
 };
 
-static const struct ip_form ipv4_form = {IPV4_SIZE,        IPV4_TOTAL_LENGTH, IPV4_SOURCE,
-                                         IPV4_DESTINATION, IPV4_ADDRESS_SIZE, 0};
-static const struct ip_form ipv6_form = {IPV6_SIZE,        IPV6_PAYLOAD_LENGTH, IPV6_SOURCE,
-                                         IPV6_DESTINATION, IPV6_ADDRESS_SIZE,   IPV6_SIZE};
+static const struct ip_form ipv4_form = {
+    IPV4_SIZE, IPV4_TOTAL_LENGTH, IPV4_SOURCE, IPV4_DESTINATION, IPV4_ADDRESS_SIZE, 0, 0xe0};
+static const struct ip_form ipv6_form = {
+    IPV6_SIZE,         IPV6_PAYLOAD_LENGTH, IPV6_SOURCE, IPV6_DESTINATION,
+    IPV6_ADDRESS_SIZE, IPV6_SIZE,           0xff};
 
 static inline bool is_to_many(const struct ip_form *form, const uint8_t *address)
 {
@@ -336,8 +339,8 @@ static bool is_advertisement(const struct datagram *d)
 
 /* 255.255.255.255 to one port, and to another group, is a violation (rfc4391.4.broadcast-mapping).
  */
-static inline void watch_destination(const struct watch *w, const struct ip_form *form,
-                                     const uint8_t *address)
+static void watch_destination(const struct watch *w, const struct ip_form *form,
+                              const uint8_t *address)
 {
     const struct ib_packet *ib = &w->p->ib;
     bool to_many = is_to_many(form, address), to_group = ib->dlid >= LID_MULTICAST_FIRST;
@@ -351,10 +354,13 @@ static inline void watch_destination(const struct watch *w, const struct ip_form
         wrong_address(w, IP_TO_GROUP, address, form->address_size);
 }
 
-__attribute__((always_inline)) static inline void watch_form(const struct watch *w,
-                                                             const struct ip_form *form)
+/* The frame may have been truncated without a record of it: then it is shorter than its LRH says.
+ */
+APART static void watch_form(const struct watch *w, const struct ip_form *form)
 {
     struct view v = w->p->datagram.body;
+    if (w->p->ib.position != IB_ONLY || w->p->bytes.len + ICRC_SIZE < w->p->ib.length)
+        return;
     if (v.len < form->size)
         wrong_length_of_ip(w, IP_CUT, form->size);
     if (v.cap < form->size)
@@ -367,15 +373,21 @@ __attribute__((always_inline)) static inline void watch_form(const struct watch 
     watch_destination(w, form, v.p + form->destination);
 }
 
-/* The frame may have been truncated without a record of it: then it is shorter than its LRH says.
- */
+/* From one address to one, by a packet to one port, and not longer than the packet. */
+static inline bool is_usual(const struct watch *w, const struct ip_form *form)
+{
+    struct view v = w->p->datagram.body;
+    return v.cap >= form->size && be16(v.p + form->length_at) + (uint32_t)form->without <= v.len &&
+           v.p[form->source] < form->many && v.p[form->destination] < form->many &&
+           w->p->ib.dlid < LID_MULTICAST_FIRST;
+}
+
 void watch_ip_header(const struct watch *w)
 {
-    if (!w->p->ib.has_lrh || w->p->ib.position != IB_ONLY ||
-        w->p->bytes.len + ICRC_SIZE < w->p->ib.length)
-        return;
-    if (w->p->datagram.encap.type == TYPE_IPV4)
-        watch_form(w, &ipv4_form);
-    else
+    if (w->p->datagram.encap.type == TYPE_IPV4) {
+        if (!is_usual(w, &ipv4_form))
+            watch_form(w, &ipv4_form);
+    } else if (!is_usual(w, &ipv6_form)) {
         watch_form(w, &ipv6_form);
+    }
 }

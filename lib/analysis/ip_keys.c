@@ -16,10 +16,7 @@ const char *ip_text(char text[SENDER_TEXT_SIZE], const struct ip *ip)
 struct question_key key_of_ips(const struct watch *w, enum question_kind kind,
                                const struct ip *from, const struct ip *to)
 {
-    struct question_key key = question_key(w, kind, packet_link_key(w->p), NULL, NULL);
-    memcpy(key.who, from->bytes, from->length);
-    memcpy(key.about, to->bytes, to->length);
-    return key;
+    return question_key(w, kind, packet_link_key(w->p), from->bytes, to->bytes);
 }
 
 struct ip ip_of_key(const uint8_t bytes[16])

@@ -93,6 +93,7 @@ static void enter_old_lid(const struct watch *w, const struct endport *port, uin
     w->lids->old[lid % OLD_LIDS] = (struct old_lid){port, w->p->at.interface, lid, w->p->at.frame,
                                                     false};
     w->lids->any_old = true;
+    watch_alert(w, ALERT_LIDS);
 }
 
 static void moved(const struct watch *w, const struct endport *port, uint16_t old)
@@ -126,6 +127,7 @@ static void enter_claim(const struct watch *w, struct port_seen *seen, const str
     if (all->n_claims == CLAIMS)
         return;
     all->claims[all->n_claims++] = seen;
+    watch_alert(w, ALERT_LIDS);
     seen->claim = (struct lid_claim){.port = port,
                                      .ns = w->p->at.ns,
                                      .frame = w->p->at.frame,

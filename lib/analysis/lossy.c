@@ -108,7 +108,7 @@ static bool is_asked(const struct ping_pair *p, uint64_t number)
 
 static void requested(const struct watch *w, const struct echo *e)
 {
-    uint64_t hash = hash_of(w, &e->from, &e->to);
+    uint64_t hash = e->hash | 1;
     struct ping_pair *p = &w->lossy->pings[hash >> 32 & (PAIRS - 1)];
     int64_t ms = watch_ms(w);
     if (p->hash != hash || ms < p->last_ms || ms - p->last_ms > PAUSE_MS)
@@ -128,10 +128,8 @@ static void requested(const struct watch *w, const struct echo *e)
         some_lost(w, e, p);
 }
 
-void lossy_ping_answered(const struct watch *w, const struct ip *from, const struct ip *to,
-                         uint64_t number)
+static void answered(const struct watch *w, uint64_t hash, uint64_t number)
 {
-    uint64_t hash = hash_of(w, from, to);
     struct ping_pair *p = &w->lossy->pings[hash >> 32 & (PAIRS - 1)];
     if (p->hash != hash)
         return;
@@ -143,12 +141,19 @@ void lossy_ping_answered(const struct watch *w, const struct ip *from, const str
     p->early[p->next_early++ % KEPT] = number;
 }
 
+void lossy_ping_answered(const struct watch *w, const struct ip *from, const struct ip *to,
+                         uint64_t number)
+{
+    const struct question_key key = key_of_ips(w, QUESTION_ECHO, from, to);
+    answered(w, question_key_hash(&key) | 1, number);
+}
+
 void watch_lossy_pings(const struct watch *w, const struct echo *e)
 {
     if (e->request)
         requested(w, e);
     else
-        lossy_ping_answered(w, &e->to, &e->from, e->number);
+        answered(w, e->hash | 1, e->number);
 }
 
 /* ---- ARP */

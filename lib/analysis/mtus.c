@@ -18,7 +18,6 @@ struct small_path {
 
 struct small_paths {
     struct small_path all[SMALL_PATHS];
-    bool any;
 };
 
 struct small_paths *small_paths_new(void)
@@ -51,7 +50,8 @@ APART static void note_path(const struct watch *w, const struct subnet_event *e)
         *path = (struct small_path){e->interface, slid, dlid, ib_mtu_bytes(e->mtu), w->p->at.frame};
     else if (path->slid == slid && path->dlid == dlid)
         path->slid = 0;
-    w->small_paths->any |= is_small;
+    if (is_small)
+        watch_alert(w, ALERT_SMALL_PATHS);
 }
 
 void watch_path_of_event(const struct watch *w, const struct subnet_event *e)
@@ -75,7 +75,7 @@ APART static void above_path_mtu(const struct watch *w, const struct small_path 
 void watch_path_mtu(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    if (!w->small_paths->any || !ib->has_lrh)
+    if (!ib->has_lrh)
         return;
     const struct small_path *path = slot_of(w, ib->slid, ib->dlid);
     if (path->slid == ib->slid && path->dlid == ib->dlid && path->subnet == w->p->at.interface &&

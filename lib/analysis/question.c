@@ -29,22 +29,25 @@ static const struct {
     [QUESTION_DHCP] = {120, 1000, 4000},        [QUESTION_MAD] = {60, 200, 1000},
 };
 enum { NS_PER_MS = 1000000 };
-enum { HEARD_MS = 60000, PAUSE_NS = 1000000000 };
+enum { HEARD_MS = 60000 };
 
-struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,
-                                 const uint8_t *who, const uint8_t *about)
+struct questions *questions_new(void)
 {
-    struct question_key key = {.kind = kind, .subnet = w->p->at.interface, .requester = requester};
-    if (who)
-        memcpy(key.who, who, sizeof key.who);
-    if (about)
-        memcpy(key.about, about, sizeof key.about);
-    return key;
+    struct questions *all = g_new0(struct questions, 1);
+    for (unsigned i = 0; i < WAITING_SUBNETS; i++)
+        all->times[i].due_ns = INT64_MAX;
+    all->proof_ns = all->wake_ns = INT64_MAX;
+    return all;
+}
+
+static struct question *slot_at(const struct watch *w, unsigned place)
+{
+    return &w->questions->all[place & (QUESTIONS - 1)];
 }
 
 static struct question *slot_of(const struct watch *w, const struct question_key *key)
 {
-    return &w->questions->all[question_key_place(key) & (QUESTIONS - 1)];
+    return slot_at(w, question_key_place(key));
 }
 
 /* ---- those whose time runs */
@@ -77,7 +80,7 @@ static void stop_waiting(const struct watch *w, struct question *q)
 static void start_waiting(const struct watch *w, struct question *q, int64_t since_ns)
 {
     struct waiting_list *list = list_of(w, q);
-    int64_t *due = &w->questions->due_ns[q->key.subnet % WAITING_SUBNETS];
+    int64_t *due = &w->questions->times[q->key.subnet % WAITING_SUBNETS].due_ns;
     q->waits = true;
     q->waited = q->asked;
     q->since_ns = since_ns;
@@ -86,6 +89,7 @@ static void start_waiting(const struct watch *w, struct question *q, int64_t sin
     *(list->last ? &list->last->next : &list->first) = q;
     list->last = q;
     *due = MIN(*due, due_ns(q));
+    question_wake(w->questions, *due);
 }
 
 /* The clocks of two capture points may differ. They do not note copies (repeated.c). */
@@ -153,6 +157,7 @@ void question_open(const struct watch *w, struct question *q)
     all->open[all->n_open++] = q;
     q->open = (uint8_t)all->n_open;
     all->proof_ns = MIN(all->proof_ns, proof_ns(q));
+    question_wake(all, all->proof_ns);
 }
 
 int64_t question_next_proof(const struct questions *all)
@@ -160,6 +165,14 @@ int64_t question_next_proof(const struct questions *all)
     int64_t next = INT64_MAX;
     for (unsigned i = 0; i < all->n_open; i++)
         next = MIN(next, proof_ns(all->open[i]));
+    return next;
+}
+
+int64_t question_next_wake(const struct questions *all)
+{
+    int64_t next = all->proof_ns;
+    for (unsigned i = 0; i < WAITING_SUBNETS; i++)
+        next = MIN(next, all->times[i].due_ns);
     return next;
 }
 
@@ -247,10 +260,10 @@ static bool is_copy(const struct question *q, bool same, const struct question_p
            p->ns / NS_PER_MS - q->last_ms < COPY_MS;
 }
 
-struct question *question_ask_by(const struct watch *w, const struct question_key *key,
-                                 const struct question_packet *p)
+static struct question *ask_at(const struct watch *w, const struct question_key *key,
+                               unsigned place, const struct question_packet *p)
 {
-    struct question *q = slot_of(w, key);
+    struct question *q = slot_at(w, place);
     bool known = question_key_same(&q->key, key);
     if (is_copy(q, known && q->last == p->last, p))
         return NULL;
@@ -273,10 +286,22 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
     return q;
 }
 
-struct question *question_ask(const struct watch *w, const struct question_key *key, uint64_t last)
+struct question *question_ask_by(const struct watch *w, const struct question_key *key,
+                                 const struct question_packet *p)
+{
+    return ask_at(w, key, question_key_place(key), p);
+}
+
+struct question *question_ask_at(const struct watch *w, const struct question_key *key,
+                                 unsigned place, uint64_t last)
 {
     const struct question_packet p = question_packet(w, last);
-    return watch_is_sent_again(w) ? NULL : question_ask_by(w, key, &p);
+    return watch_is_sent_again(w) ? NULL : ask_at(w, key, place, &p);
+}
+
+struct question *question_ask(const struct watch *w, const struct question_key *key, uint64_t last)
+{
+    return question_ask_at(w, key, question_key_place(key), last);
 }
 
 unsigned question_lacks(const struct watch *w, const struct question *q)
@@ -284,10 +309,17 @@ unsigned question_lacks(const struct watch *w, const struct question *q)
     return q->asked - (q->last_frame == w->p->at.frame);
 }
 
+struct question *question_find_at(const struct watch *w, const struct question_key *key,
+                                  unsigned place)
+{
+    struct question *q = slot_at(w, place);
+    return q->asked && question_key_same(&q->key, key) ? q : NULL;
+}
+
 struct question *question_find(const struct watch *w, const struct question_key *key)
 {
-    struct question *q = w->questions->asked[key->kind] ? slot_of(w, key) : NULL;
-    return q && q->asked && question_key_same(&q->key, key) ? q : NULL;
+    return w->questions->asked[key->kind] ? question_find_at(w, key, question_key_place(key))
+                                          : NULL;
 }
 
 const struct question *question_last(const struct watch *w, const struct question_key *key)
@@ -319,11 +351,13 @@ struct question *question_take(const struct watch *w, struct question *q,
 /* ---- who is heard */
 
 /* The clocks of two capture points may differ: the shortest possible pause counts. */
-static void note_pause(const struct watch *w, const struct order_entry *before)
+void question_note_pause(const struct watch *w)
 {
+    const struct order_entry *before = order_before(&w->f->order);
     int64_t ns = clocks_at_least(&w->f->order.clocks, before->interface, before->ns);
-    int64_t *pauses = &w->questions->pauses_ns[w->p->at.interface % WAITING_SUBNETS];
-    if (ns > PAUSE_NS)
+    int64_t *pauses = &question_times(w)->pauses_ns;
+    uint64_t since = (uint64_t)w->p->at.ns - (uint64_t)before->ns;
+    if (since - PAUSE_NS <= INT64_MAX && ns > PAUSE_NS) /* neither shorter nor negative */
         *pauses = (int64_t)((uint64_t)*pauses + (uint64_t)ns - PAUSE_NS);
 }
 
@@ -349,10 +383,7 @@ void question_hear_at(const struct watch *w, uint16_t lid)
 void question_hear(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    const struct order_entry *before = order_before(&w->f->order);
-    uint64_t ns = (uint64_t)w->p->at.ns - (uint64_t)before->ns;
-    if (ns - PAUSE_NS <= INT64_MAX) /* neither shorter nor negative */
-        note_pause(w, before);
+    question_times(w)->seen_ns = w->p->at.ns;
     if (ib->has_lrh && ib->dlid < LID_MULTICAST_FIRST)
         question_hear_at(w, ib->dlid);
 }

@@ -176,12 +176,19 @@ struct doubts {
     unsigned count;
 };
 
+/* Times of a subnet's packets. */
+struct subnet_times {
+    int64_t due_ns;    /* no time runs out before */
+    int64_t pauses_ns; /* in which nothing was captured */
+    int64_t seen_ns;   /* of the last packet; 0: none */
+};
+
 struct questions {
     struct doubts doubts;
     struct question all[QUESTIONS];
     struct heard heard[HEARD];
     struct unasked unasked[HEARD];
-    int64_t pauses_ns[WAITING_SUBNETS]; /* in which nothing of the subnet was captured */
+    struct subnet_times times[WAITING_SUBNETS];
     struct port_activity ports[PORTS];
     struct idle_manager idle_managers[IDLE_MANAGERS];
     struct taken_address taken[TAKEN_ADDRESSES];
@@ -189,20 +196,31 @@ struct questions {
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
     int64_t proof_ns;               /* no packet before this time proves one of them */
+    int64_t wake_ns;                /* not later than proof_ns and all due_ns */
     uint32_t asked[QUESTION_KINDS]; /* number of those that were asked and have no answer */
     struct waiting_list waiting[WAITING_SUBNETS][QUESTION_KINDS];
     struct {
         uint32_t frame, xid;
     } dhcp_stray[WAITING_SUBNETS];         /* the last DHCP reply to no request that was captured */
     uint16_t dhcp_server[WAITING_SUBNETS]; /* LID of the one that replied last; 0: none */
-    int64_t due_ns[WAITING_SUBNETS];       /* no time runs out before */
 };
+
+/* A time may run out at ns. */
+static inline void question_wake(struct questions *all, int64_t ns)
+{
+    all->wake_ns = MIN(all->wake_ns, ns);
+}
+
+static inline uint64_t question_key_hash(const struct question_key *key)
+{
+    uint64_t h = mix_two(0, (uint64_t)key->subnet << 32 | key->kind, key->requester);
+    return mix_gid(mix_gid(h, key->who), key->about);
+}
 
 /* A place in a table by the key. */
 static inline unsigned question_key_place(const struct question_key *key)
 {
-    uint64_t h = mix_two(0, (uint64_t)key->subnet << 32 | key->kind, key->requester);
-    return (unsigned)(mix_gid(mix_gid(h, key->who), key->about) >> 32);
+    return (unsigned)(question_key_hash(key) >> 32);
 }
 
 static inline bool question_key_same(const struct question_key *a, const struct question_key *b)
@@ -210,11 +228,22 @@ static inline bool question_key_same(const struct question_key *a, const struct 
     return memcmp(a, b, sizeof *a) == 0;
 }
 
+static inline struct subnet_times *question_times(const struct watch *w)
+{
+    return &w->questions->times[w->p->at.interface % WAITING_SUBNETS];
+}
+
+/* May there be a pause before the current packet? Or it is older than the one before. */
+enum { PAUSE_NS = 1000000000 };
+static inline bool question_may_pause(const struct watch *w)
+{
+    return (uint64_t)w->p->at.ns - (uint64_t)question_times(w)->seen_ns > PAUSE_NS;
+}
+
 /* Time of the current packet without the pauses. Unsigned: times of a file may be any. */
 static inline int64_t question_busy_ns(const struct watch *w)
 {
-    int64_t pauses = w->questions->pauses_ns[w->p->at.interface % WAITING_SUBNETS];
-    return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)pauses);
+    return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)question_times(w)->pauses_ns);
 }
 
 static inline struct question_packet question_packet(const struct watch *w, uint64_t last)
@@ -237,8 +266,20 @@ static inline bool question_is_of_sa(const struct question *q)
            q->key.kind == QUESTION_SA;
 }
 
-struct question_key question_key(const struct watch *w, enum question_kind kind, uint64_t requester,
-                                 const uint8_t *who, const uint8_t *about);
+struct questions *questions_new(void);
+
+/* who, about: 16 bytes; NULL: none. */
+static inline struct question_key question_key(const struct watch *w, enum question_kind kind,
+                                               uint64_t requester, const uint8_t *who,
+                                               const uint8_t *about)
+{
+    struct question_key key = {.kind = kind, .subnet = w->p->at.interface, .requester = requester};
+    if (who)
+        memcpy(key.who, who, sizeof key.who);
+    if (about)
+        memcpy(key.about, about, sizeof key.about);
+    return key;
+}
 
 /*
  * The current packet asks. last: tells it from its copies. Returns NULL for a copy, and for a
@@ -251,6 +292,11 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
                                  const struct question_packet *p);
 /* The question, if it was asked and has no answer; or NULL. */
 struct question *question_find(const struct watch *w, const struct question_key *key);
+/* The same for callers that need the place of the key several times: question_key_place(). */
+struct question *question_ask_at(const struct watch *w, const struct question_key *key,
+                                 unsigned place, uint64_t last);
+struct question *question_find_at(const struct watch *w, const struct question_key *key,
+                                  unsigned place);
 /* The same, or the last one with an answer. */
 const struct question *question_last(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);
@@ -268,6 +314,8 @@ void question_open(const struct watch *w, struct question *q);
 void question_close(const struct watch *w, struct question *q);
 /* When the first of those that wait for a proof may have it. */
 int64_t question_next_proof(const struct questions *all);
+/* When the first time may run out, or a proof may come. */
+int64_t question_next_wake(const struct questions *all);
 
 /*
  * Was a packet to the requester captured within the minute before its last request, or later? A
@@ -276,8 +324,10 @@ int64_t question_next_proof(const struct questions *all);
 bool question_is_heard(const struct watch *w, const struct question *q);
 /* The same for the sender of the current packet. */
 bool question_hears_sender(const struct watch *w);
-/* Note to whom the current packet goes, and the pause before it. */
+/* Note to whom the current packet goes. */
 void question_hear(const struct watch *w);
+/* Note the pause before it. */
+APART void question_note_pause(const struct watch *w);
 /* The same for a response to a directed route, which may have no LID as its destination. */
 void question_hear_at(const struct watch *w, uint16_t lid);
 
@@ -324,7 +374,7 @@ APART void watch_due_questions(const struct watch *w);
 
 static inline int64_t *question_due_ns(const struct watch *w)
 {
-    return &w->questions->due_ns[w->p->at.interface % WAITING_SUBNETS];
+    return &question_times(w)->due_ns;
 }
 
 #endif

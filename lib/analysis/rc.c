@@ -51,7 +51,7 @@ struct rc_flow {
 };
 
 struct rc_flows {
-    struct rc_flow all[FLOWS][2]; /* to the responder, to the requester */
+    struct rc_flow all[2 * FLOWS]; /* to the responder, to the requester */
 };
 
 struct rc_flows *rc_flows_new(void)
@@ -62,7 +62,8 @@ struct rc_flows *rc_flows_new(void)
 /* The flow of the packet's connection; or that of another one, whose place it has. */
 static struct rc_flow *place_of(const struct watch *w, bool to_requester)
 {
-    return &w->rc->all[w->p->classification.connection->number % FLOWS][to_requester];
+    size_t number = w->p->classification.connection->number;
+    return &w->rc->all[number % FLOWS * 2 + to_requester];
 }
 
 static bool is_of(const struct rc_flow *f, const struct watch *w)
@@ -355,7 +356,7 @@ static void watch_delay(const struct watch *w, struct rc_flow *f)
         f->slow = 0;
 }
 
-static void watch_answer(const struct watch *w)
+APART static void watch_answer(const struct watch *w)
 {
     const struct packet *p = w->p;
     uint32_t at = p->ib.bth_off + BTH_SIZE;

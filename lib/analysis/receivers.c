@@ -93,8 +93,10 @@ static void report(const struct watch *w, const struct group *g, struct receiver
         "it has joined the group %s as a sender, and no port as a receiver: nobody receives "
         "its packets, and the group holds the LID 0x%04x",
         text_of_gid(mgid, g->mgid), g->mlid);
-    if (w->sink->last && w->sink->last->count == 1 && w->receivers->n_reported < REPORTED_MAX)
+    if (w->sink->last && w->sink->last->count == 1 && w->receivers->n_reported < REPORTED_MAX) {
         w->receivers->reported[w->receivers->n_reported++] = w->sink->last;
+        watch_alert(w, ALERT_NO_RECEIVERS);
+    }
 }
 
 /*

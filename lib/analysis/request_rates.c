@@ -34,9 +34,9 @@ APART static void storm(const struct watch *w, const struct request_rate *r)
                 ip_text(target, &to), r->times, WITHIN_MS / 1000, r->frame);
 }
 
-void watch_request_rate(const struct watch *w, const struct question_key *key)
+void watch_request_rate(const struct watch *w, const struct question_key *key, unsigned place)
 {
-    struct request_rate *r = &w->request_rates->all[question_key_place(key) & (RATES - 1)];
+    struct request_rate *r = &w->request_rates->all[place & (RATES - 1)];
     int64_t ms = watch_ms(w);
     if (!question_key_same(&r->key, key) || ms < r->since_ms || ms - r->since_ms > WITHIN_MS)
         *r = (struct request_rate){*key, ms, w->p->at.frame, 0};

@@ -28,6 +28,7 @@ struct routes_seen {
     struct route_seen *now; /* that of the packet in this frame, with this transaction ID */
     uint32_t frame;
     uint64_t tid;
+    enum { NOT_FOUND, KNOWN, UNKNOWN } is_known; /* route_is_known() of the same packet */
 };
 
 struct routes_seen *routes_seen_new(void)
@@ -59,6 +60,7 @@ static struct route_seen *route_of(const struct watch *w)
     struct routes_seen *all = w->routes;
     if (all->frame != w->p->at.frame || all->tid != w->p->mad.mad.tid) {
         all->now = find_route(w);
+        all->is_known = NOT_FOUND;
         all->frame = w->p->at.frame;
         all->tid = w->p->mad.mad.tid;
     }
@@ -78,10 +80,13 @@ void watch_route(const struct watch *w)
     struct route_seen *r = route_of(w);
     if (!r || packet_is_corrupt(w->p))
         return;
-    if (!(s->mad.method & MAD_RESPONSE))
+    if (!(s->mad.method & MAD_RESPONSE)) {
         note_request(r, s);
+        w->routes->is_known = NOT_FOUND;
+    }
     if (s->mad.attribute != SMP_NODE_INFO)
         return;
+    w->routes->is_known = NOT_FOUND;
     if (s->mad.method == SMP_GET) {
         r->asked = true;
     } else if (smp_says(s) && smp_node_info(s, &n) == WIRE_OK) {
@@ -102,16 +107,24 @@ static bool is_requested(const struct route_seen *r, const struct mad *mad)
     return !r->has_requests;
 }
 
-bool route_is_known(const struct watch *w, uint64_t *guid)
+static bool find_whether_known(const struct watch *w, const struct route_seen *r)
 {
-    const struct route_seen *r = route_of(w);
-    *guid = r ? r->guid : 0;
     if (!r || !r->frame)
         return !r || !r->asked;
     const struct port manager = port_of_route(w->p->at.interface, agent_of(&w->p->mad.smp), NULL,
                                               0);
     const struct psn_sender *sent = psn_gaps_sender(w->f->psn_gaps, manager, PSN_SMI);
     return !r->asked && is_requested(r, &w->p->mad.mad) && (!sent || sent->gap_frame <= r->frame);
+}
+
+bool route_is_known(const struct watch *w, uint64_t *guid)
+{
+    const struct route_seen *r = route_of(w);
+    struct routes_seen *all = w->routes;
+    *guid = r ? r->guid : 0;
+    if (all->is_known == NOT_FOUND)
+        all->is_known = find_whether_known(w, r) ? KNOWN : UNKNOWN;
+    return all->is_known == KNOWN;
 }
 
 void route_is_down(const struct watch *w)

@@ -9,10 +9,9 @@
  * with small ones.
  */
 #include "analysis/ip.h"
-#include "model/mix.h"
 #include "rules/check_context.h"
 
-enum { LOOPS = 1 << 10, ROUNDS = 3, BODY = 24, SENDERS = 8 };
+enum { LOOPS = 1 << 10, ROUNDS = 3, SENDERS = 8 };
 /* Programs that trace a route stop at 30; and hardly any path has more routers. */
 enum { LARGE_TTL = 32 };
 static const int64_t age_ns = INT64_C(10) * 1000000000;
@@ -23,10 +22,10 @@ struct round_trip {
     int64_t ns;
     uint32_t frame; /* the first */
     uint16_t again; /* how often it came again */
-    uint8_t ttl;    /* the last */
     bool returned;  /* a port sent it twice */
     uint8_t senders;
     uint16_t lids[SENDERS]; /* of those who sent it */
+    uint8_t ttl;            /* the last */
 };
 
 struct routing_loops {
@@ -38,27 +37,16 @@ struct routing_loops *routing_loops_new(void)
     return g_new0(struct routing_loops, 1);
 }
 
-/* Of the beginning of the body. */
-static uint64_t mix_body(uint64_t h, struct view body)
+APART static uint64_t hash_of_short(const struct watch *w, const struct ip_datagram *d)
 {
-    uint8_t bytes[BODY] = {0};
-    const uint8_t *p = body.p;
-    if (body.cap < BODY) {
-        memcpy(bytes, body.p, body.cap);
-        p = bytes;
-    }
-    return mix_word(mix_two(h, be64(p), be64(p + 8)), be64(p + 16));
+    uint8_t body[ROUTING_BODY] = {0};
+    memcpy(body, d->body.p, d->body.cap);
+    return routing_hash(w, d, body);
 }
 
-/* Of what does not change on the way. */
-static uint64_t hash_of(const struct watch *w, const struct ip_datagram *d)
+static inline uint64_t hash_of(const struct watch *w, const struct ip_datagram *d)
 {
-    uint64_t h = (uint64_t)packet_link_key(w->p) << 32 | (uint64_t)d->length << 8 | d->protocol;
-    if (d->address_size == IPV4_ADDRESS_SIZE)
-        h = mix_two(h, be16(ip_header(d) + IPV4_IDENTIFICATION), be64(d->from));
-    else
-        h = mix_gid(mix_gid(h, d->from), ip_to(d));
-    return mix_body(h, d->body) | 1;
+    return d->body.cap < ROUTING_BODY ? hash_of_short(w, d) : routing_hash(w, d, d->body.p);
 }
 
 APART static void report(const struct watch *w, const struct ip_datagram *d,
@@ -76,15 +64,27 @@ APART static void report(const struct watch *w, const struct ip_datagram *d,
                 sender_text(source, &from), ip_receiver_text(target, d), r->again, r->frame);
 }
 
-static void begin(struct round_trip *r, uint64_t hash, int64_t ns, uint32_t frame, uint8_t ttl)
+static inline struct round_trip *place_of(const struct watch *w, uint64_t hash)
 {
+    return &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
+}
+
+bool routing_has_seen(const struct watch *w, uint64_t hash)
+{
+    return place_of(w, hash)->hash == hash;
+}
+
+void routing_begin(const struct watch *w, uint64_t hash, uint8_t ttl)
+{
+    struct round_trip *r = place_of(w, hash);
     r->hash = hash;
-    r->ns = ns;
-    r->frame = frame;
+    r->ns = w->p->at.ns;
+    r->frame = w->p->at.frame;
     r->again = 0;
-    r->ttl = ttl;
     r->returned = false;
-    r->senders = 0;
+    r->senders = 1;
+    r->lids[0] = w->p->ib.slid;
+    r->ttl = ttl;
 }
 
 static void note_sender(struct round_trip *r, uint16_t lid)
@@ -95,33 +95,41 @@ static void note_sender(struct round_trip *r, uint16_t lid)
         r->lids[r->senders++] = lid;
 }
 
-void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
+/* Its hash was seen before. */
+APART static void come_again(const struct watch *w, const struct ip_datagram *d,
+                             struct round_trip *r)
 {
-    uint64_t hash = hash_of(w, d);
-    struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
     int64_t ns = w->p->at.ns;
-    if (d->ttl > 1 && watch_has_small_ttls(w))
-        watch_larger_ttl(w, d);
-    if (r->hash != hash || d->ttl > r->ttl || ns < r->ns ||
-        (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns)
-        begin(r, hash, ns, w->p->at.frame, d->ttl);
-    else if (d->ttl == r->ttl)
+    if (d->ttl > r->ttl || ns < r->ns || (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns) {
+        routing_begin(w, r->hash, d->ttl);
         return;
-    note_sender(r, w->p->ib.slid);
+    }
     if (d->ttl == r->ttl)
         return;
+    note_sender(r, w->p->ib.slid);
     r->ttl = d->ttl;
     r->ns = ns;
     if (++r->again >= ROUNDS && r->returned)
         report(w, d, r);
 }
 
+void watch_routing_loop(const struct watch *w, const struct ip_datagram *d)
+{
+    uint64_t hash = hash_of(w, d);
+    if (d->ttl > 1 && watch_is_alert(w, ALERT_SMALL_TTLS))
+        watch_larger_ttl(w, d);
+    if (routing_has_seen(w, hash))
+        come_again(w, d, place_of(w, hash));
+    else
+        routing_begin(w, hash, d->ttl);
+}
+
 void watch_time_exceeded(const struct watch *w, const struct ip_datagram *about)
 {
     uint64_t hash = hash_of(w, about);
-    const struct round_trip *r = &w->routing_loops->all[hash >> 32 & (LOOPS - 1)];
+    const struct round_trip *r = place_of(w, hash);
     int64_t ns = w->p->at.ns;
-    bool is_whole = about->body.cap >= MIN(BODY, about->length);
+    bool is_whole = about->body.cap >= MIN(ROUTING_BODY, about->length);
     if (!is_whole || r->hash != hash || ns < r->ns ||
         (uint64_t)ns - (uint64_t)r->ns > (uint64_t)age_ns)
         return;

@@ -71,6 +71,7 @@ static void enter_pending(const struct watch *w, struct sa_transaction *t)
     all->last = t;
     ++*pending_from(w, t);
     *due = MIN(*due, nanoseconds_later(t->request.ns, PENDING_MS * (int64_t)NS_PER_MS));
+    question_wake(w->questions, *due);
 }
 
 static void leave_pending(const struct watch *w, struct sa_transaction *t)

@@ -17,7 +17,6 @@ struct small_ttls {
         struct ip from, to;
         uint32_t frame, times; /* since a larger one */
     } all[PAIRS];
-    bool any;
     uint16_t router, subnet; /* LID of the router that advertises it last; 0: none */
     uint32_t frame;
 };
@@ -58,16 +57,11 @@ APART static void report(const struct watch *w, const struct small_ttl *t)
 void watch_small_ttl(const struct watch *w, const struct ip_datagram *about)
 {
     struct small_ttl *t = pair_of(w, about);
-    w->small_ttls->any = true;
+    watch_alert(w, ALERT_SMALL_TTLS);
     if (!t->times)
         t->frame = w->p->at.frame;
     if (++t->times >= TIMES)
         report(w, t);
-}
-
-bool watch_has_small_ttls(const struct watch *w)
-{
-    return w->small_ttls->any;
 }
 
 void watch_larger_ttl(const struct watch *w, const struct ip_datagram *d)

@@ -98,7 +98,7 @@ static bool use_address(const struct watch *w, struct address_use *u,
     memcpy(u->value, value, GID_SIZE);
     u->changed_frame = w->p->at.frame;
     u->changed_ns = w->twins->changed_ns = w->p->at.ns;
-    w->twins->has_changed = true;
+    watch_alert(w, ALERT_ADDRESSES);
     return again;
 }
 
@@ -227,6 +227,6 @@ APART static void watch_sender(const struct watch *w)
 /* A packet without a GRH counts only if an address changed a moment ago. */
 void watch_twins(const struct watch *w)
 {
-    if (w->p->ib.sgid || w->twins->has_changed)
+    if (w->p->ib.sgid || watch_is_alert(w, ALERT_ADDRESSES))
         watch_sender(w);
 }

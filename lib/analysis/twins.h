@@ -59,7 +59,6 @@ struct twins {
     struct recent_sender recent[RECENT_SENDERS];
     uint32_t changes;   /* of all uses of addresses; and uses that were replaced by another */
     int64_t changed_ns; /* of the last change of any */
-    bool has_changed, has_conflict;
 };
 
 /*

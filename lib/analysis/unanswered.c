@@ -142,11 +142,12 @@ void nd_unanswered(const struct watch *w, struct question *q)
 
 static void ask_for(const struct watch *w, const struct question_key *key)
 {
-    struct question *q = question_ask(w, key, w->p->ib.psn + UINT64_C(1));
+    unsigned place = question_key_place(key);
+    struct question *q = question_ask_at(w, key, place, w->p->ib.psn + UINT64_C(1));
     if (!q)
         return;
     note_announcement(w, q);
-    watch_request_rate(w, key);
+    watch_request_rate(w, key, place);
 }
 
 static void note_useless(const struct watch *w, struct question *q, const char *what)

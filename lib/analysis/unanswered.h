@@ -28,7 +28,7 @@ struct taken_address *taken_address_of(const struct watch *w, const struct ip *i
 void watch_retried(const struct watch *w, const struct question *q);
 
 /* The current packet is a request for an address, and no copy (request_rates.c). */
-void watch_request_rate(const struct watch *w, const struct question_key *key);
+void watch_request_rate(const struct watch *w, const struct question_key *key, unsigned place);
 
 /* An ICMP or ICMPv6 message to one host that is no echo, with eight bytes or more (icmp_errors.c).
  */

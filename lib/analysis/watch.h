@@ -13,6 +13,24 @@
  */
 #define APART __attribute__((noinline))
 
+/*
+ * What an earlier packet made possible, so that later ones are looked at for it. A packet without
+ * an alert that concerns it skips these watchers. An alert that was raised stays, except
+ * ALERT_DOUBTS.
+ */
+enum alert {
+    ALERT_DOUBTS = 1 << 0,       /* the next packet of a sender may take an event back */
+    ALERT_LIDS = 1 << 1,         /* a port has another LID, or a path claims that it has (lids.c) */
+    ALERT_NO_RECEIVERS = 1 << 2, /* an event that a host of the SA takes back (receivers.c) */
+    ALERT_SMALL_PATHS = 1 << 3,  /* a path has a smaller MTU than its link (mtus.c) */
+    ALERT_ADDRESSES = 1 << 4,    /* a LID or GID has another user (twins.c) */
+    ALERT_CONFLICT = 1 << 5,     /* an address that a port wants is another's (detection.c) */
+    ALERT_SMALL_TTLS = 1 << 6,   /* a TTL of 1 ended at a router (small_ttls.c) */
+};
+
+/* A function that most packets need: what it calls is inlined into it, if it is not APART. */
+#define OFTEN __attribute__((hot, flatten))
+
 /* Where events go. report NULL: only into the table. */
 struct event_sink {
     struct event_table *events;
@@ -27,6 +45,7 @@ struct watch {
     const struct fabric_facts *f;
     const struct packet *p;
     const struct events *e;
+    unsigned *alerts;                        /* enum alert */
     struct questions *questions;             /* analysis/question.h */
     struct sa_transactions *sa_transactions; /* analysis/sa_requests.h */
     struct twins *twins;                     /* analysis/twins.h */
@@ -92,6 +111,16 @@ static inline int64_t watch_ms(const struct watch *w)
     return w->p->at.ns / 1000000;
 }
 
+static inline void watch_alert(const struct watch *w, enum alert alert)
+{
+    *w->alerts |= alert;
+}
+
+static inline bool watch_is_alert(const struct watch *w, unsigned alerts)
+{
+    return *w->alerts & alerts;
+}
+
 /* ---- the watchers */
 
 void watch_refused_requests(const struct watch *w, const struct subnet_event *e); /* refused.c */
@@ -143,14 +172,17 @@ void watch_path_mtu(const struct watch *w);
 void watch_advertised_mtu(const struct watch *w);
 void watch_ipv6_mtu(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
-void watch_headers(const struct watch *w);
+bool has_unusual_headers(const struct watch *w);
+APART void watch_headers(const struct watch *w); /* the packet has these */
 void watch_grh(const struct watch *w);
 void watch_reply_lid(const struct watch *w);
 void watch_nd_hop_limit(const struct watch *w);
 void watch_advertised_hop_limit(const struct watch *w); /* small_ttls.c */
-void watch_ip_header(const struct watch *w);            /* the packet has IP */
-void watch_ip(const struct watch *w);                   /* ip.c; the packet has IP */
-void watch_mad_requests(const struct watch *w);         /* mads.c */
-void watch_same_again(const struct watch *w);           /* repeated.c */
+void watch_ip_header(const struct watch *w);            /* the packet has an LRH and IP */
+APART void watch_ip(const struct watch *w);             /* ip.c; if the packet has IP */
+/* Is it UDP of which watch_ip() would report nothing? Then it is noted (ordinary.c). */
+bool watch_ordinary_udp(const struct watch *w);
+void watch_mad_requests(const struct watch *w); /* mads.c */
+void watch_same_again(const struct watch *w);   /* repeated.c */
 
 #endif

@@ -13,8 +13,8 @@
 #include "wire/lladdr.h"
 
 struct ip {
-    uint8_t length; /* bytes: 4, 16, or 0 for none */
-    uint8_t bytes[16];
+    uint8_t length;    /* bytes: 4, 16, or 0 for none */
+    uint8_t bytes[16]; /* the others are 0 */
 };
 
 static inline struct ip ip_read(const uint8_t *p, uint8_t length)
