@@ -35,6 +35,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .lossy = lossy_new(),
         .seekers = seekers_new(),
         .missing_groups = missing_groups_new(),
+        .shared_mlids = shared_mlids_new(),
         .routes = routes_seen_new(),
         .shared_lids = g_new0(struct shared_lids, 1),
         .routing_loops = routing_loops_new(),
@@ -70,6 +71,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.lossy);
     g_free(a->watch.seekers);
     g_free(a->watch.missing_groups);
+    g_free(a->watch.shared_mlids);
     g_free(a->watch.routes);
     g_free(a->watch.shared_lids);
     g_free(a->watch.routing_loops);
@@ -109,6 +111,7 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
     if (e->group) {
         watch_refused_requests(w, e);
         watch_group_record(w, e);
+        watch_shared_mlid(w, e);
     } else {
         watch_managers(w, e);
         watch_pkey_table(w, e);

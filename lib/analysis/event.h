@@ -33,11 +33,9 @@ const char *event_name(enum event_kind kind); /* "join_refused" */
 /* The event with this name; EVENT_KINDS: there is none. */
 enum event_kind event_find(const char *name);
 const char *event_title(enum event_kind kind); /* "The SA refused a join" */
-/*
- * Does it mostly follow from something else, such as a request without an answer? Then its cause is
- * often another event.
- */
-bool event_is_consequence(enum event_kind kind);
+/* What a report lists first: events about the whole file, causes, and what mostly follows. */
+enum event_rank { RANK_FILE, RANK_CAUSE, RANK_CONSEQUENCE, EVENT_RANKS };
+enum event_rank event_rank(enum event_kind kind);
 /*
  * The event as the comment of a packet: "event: join_refused: LID 2: the SA refuses its join ...;
  * see: ipoib-check --explain join_refused". The caller frees it with g_free().

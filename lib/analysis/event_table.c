@@ -29,11 +29,21 @@ const char *event_title(enum event_kind kind)
     return kinds[kind].title;
 }
 
-bool event_is_consequence(enum event_kind kind)
+enum event_rank event_rank(enum event_kind kind)
 {
-    return kind == EVENT_ARP_UNANSWERED || kind == EVENT_ND_UNANSWERED ||
-           kind == EVENT_ECHO_UNANSWERED || kind == EVENT_DHCP_UNANSWERED ||
-           kind == EVENT_LARGE_LOST || kind == EVENT_RETRANSMISSION;
+    switch (kind) {
+    case EVENT_TWO_FABRICS:
+        return RANK_FILE;
+    case EVENT_ARP_UNANSWERED:
+    case EVENT_ND_UNANSWERED:
+    case EVENT_ECHO_UNANSWERED:
+    case EVENT_DHCP_UNANSWERED:
+    case EVENT_LARGE_LOST:
+    case EVENT_RETRANSMISSION:
+        return RANK_CONSEQUENCE;
+    default:
+        return RANK_CAUSE;
+    }
 }
 
 char *event_comment(const struct link_event *e)

@@ -44,6 +44,12 @@ struct recent_sender {
 
 enum { ADDRESS_USES = 1 << 12, DETECTIONS = 64, RECENT_SENDERS = 1 << 8 };
 
+/* LIDs that two ports use: so many are those of two fabrics in one file. */
+enum { SHARED_USES = 3 };
+struct shared_use {
+    uint16_t subnet, lid;
+};
+
 /* The GID prefixes of the subnet: those of ports that joined or have PortInfo. */
 enum { PREFIXES = 8 };
 
@@ -55,6 +61,8 @@ struct twins {
     unsigned n_prefixes;
     bool has_routed; /* a packet went from one prefix to another */
     struct address_use lids[ADDRESS_USES], gids[ADDRESS_USES];
+    struct shared_use shared[SHARED_USES];
+    unsigned n_shared;
     struct detection detections[DETECTIONS];
     struct recent_sender recent[RECENT_SENDERS];
     uint32_t changes;   /* of all uses of addresses; and uses that were replaced by another */

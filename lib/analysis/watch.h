@@ -61,6 +61,7 @@ struct watch {
     struct lossy *lossy;
     struct seekers *seekers;
     struct missing_groups *missing_groups;
+    struct shared_mlids *shared_mlids;
     struct routes_seen *routes;
     struct shared_lids *shared_lids; /* analysis/shared_lids.h */
     struct routing_loops *routing_loops;
@@ -125,6 +126,7 @@ static inline bool watch_is_alert(const struct watch *w, unsigned alerts)
 
 void watch_refused_requests(const struct watch *w, const struct subnet_event *e); /* refused.c */
 void watch_group_record(const struct watch *w, const struct subnet_event *e); /* missing_groups.c */
+void watch_shared_mlid(const struct watch *w, const struct subnet_event *e);  /* shared_mlids.c */
 APART void watch_sa_requests(const struct watch *w);                          /* sa_requests.c */
 void watch_holders(const struct watch *w);                                    /* holders.c */
 APART void watch_connection_message(const struct watch *w);                   /* connections.c */

@@ -144,12 +144,12 @@ static struct event_line line_of(const struct event_groups *g, const struct link
 
 /* Causes come first: what follows from them is often more. */
 static void add_lines(const struct event_groups *g, const struct event_table *events,
-                      bool consequences, GArray *out)
+                      enum event_rank rank, GArray *out)
 {
     bool seen[EVENT_KINDS] = {false}; /* of kinds that are one line */
     for (unsigned i = 0; i < event_table_count(events) && out->len < EVENT_LINES; i++) {
         const struct link_event *e = event_table_at(events, i);
-        if (event_is_consequence(e->kind) != consequences || (g->folded[e->kind] && seen[e->kind]))
+        if (event_rank(e->kind) != rank || (g->folded[e->kind] && seen[e->kind]))
             continue;
         seen[e->kind] = true;
         const struct event_line line = line_of(g, e);
@@ -163,8 +163,8 @@ GArray *event_lines(const struct event_table *events)
     GArray *out = g_array_new(FALSE, FALSE, sizeof(struct event_line));
     struct event_groups g;
     groups_init(&g, events);
-    add_lines(&g, events, false, out);
-    add_lines(&g, events, true, out);
+    for (unsigned rank = 0; rank < EVENT_RANKS; rank++)
+        add_lines(&g, events, (enum event_rank)rank, out);
     groups_clear(&g);
     return out;
 }

@@ -19,6 +19,7 @@ from frames import (
     events_ip,
     events_link,
     events_lost,
+    events_mixed,
     events_ordinary,
     events_pairs,
     events_ports,
@@ -52,7 +53,7 @@ def ask_join(s, host, group, **options):
 
 CASES = more.CASES + events_link.CASES + events_again.CASES + events_pairs.CASES
 CASES += events_answers.CASES + events_ip.CASES + events_lost.CASES + events_ports.CASES
-CASES += events_doubt.CASES + events_ordinary.CASES
+CASES += events_doubt.CASES + events_ordinary.CASES + events_mixed.CASES
 
 
 def case(build):
