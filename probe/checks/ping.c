@@ -173,19 +173,41 @@ static bool report_no_connection(struct target *t, const char *interface)
     return true;
 }
 
-static const char *silent_causes(enum others others)
+enum local { LOCAL_UNKNOWN, LOCAL_REPLIES, LOCAL_SILENT };
+
+/* Does the peer's port reply for its link-local address, to that of this host? */
+static enum local ask_local(const struct target *t, const char *interface)
 {
-    switch (others) {
-    case OTHERS_REPLY:
-        return "; other neighbours reply to it: the peer filters its packets or replies "
-               "(rp_filter), has no route back, or an old address of this host";
-    case OTHERS_SILENT:
+    uint8_t ip[16];
+    host_ping_port_address(t->peer->lladdr + LLADDR_GID, ip);
+    bool is_target_itself = t->ipv6 && memcmp(ip, t->ip, sizeof ip) == 0;
+    struct ping_request *p = is_target_itself
+                                 ? NULL
+                                 : host_ping_send_to_port(t->peer->lladdr + LLADDR_GID, interface);
+    if (!p)
+        return LOCAL_UNKNOWN;
+    g_usleep((gulong)WAIT_MS * 1000);
+    return host_ping_end(p) ? LOCAL_REPLIES : LOCAL_SILENT;
+}
+
+/* Packets of both directions arrive, with the kernel's path: it is about the two addresses. */
+#define ABOUT_ADDRESS                                                                              \
+    "the peer has no route back to this address (its prefix), filters its packets "                \
+    "(rp_filter), or has an old address of this host"
+
+static const char *silent_causes(enum others others, enum local local)
+{
+    if (local == LOCAL_REPLIES)
+        return ", although its link-local address replies: " ABOUT_ADDRESS;
+    if (others == OTHERS_SILENT)
         return "; no other neighbour that was asked replies to it either: this host filters it; or the "
                "peers filter what this address sends, or have no route back";
-    default:
-        return ": this host filters it; or the peer filters what this address sends or its replies "
-               "(rp_filter), has no route back, or an old address of this host";
-    }
+    if (others == OTHERS_REPLY)
+        return "; other neighbours reply to it: " ABOUT_ADDRESS;
+    return local == LOCAL_SILENT
+               ? ", and its link-local address is silent too: a filter, here or there, or this "
+                 "host's path to the port is old; or " ABOUT_ADDRESS
+               : ": this host filters it; or " ABOUT_ADDRESS;
 }
 
 static void report_silence(struct target *t, const char *interface)
@@ -207,18 +229,20 @@ static void report_silence(struct target *t, const char *interface)
         report_old_path(t, interface, lid);
         return;
     }
+    enum local local = ask_local(t, interface);
     bool connected = uses_connections(t, interface);
     if ((connected && report_no_connection(t, interface)) || report_filtered(t, interface, from))
         return;
-    results_stage(
-        t->results, stage, OUTCOME_INCONCLUSIVE, "",
-        "it replies to the probe, but not to this host's ping from %s%s%s%s", from,
-        t->peer->no_override ? "; its NAs have no Override flag, as those of a proxy, perhaps "
-                               "for a host that is gone"
-                             : "",
-        silent_causes(others),
-        path == PATH_UNKNOWN && others != OTHERS_SILENT ? "; or this host has an old path to it"
-                                                        : "");
+    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                  "it replies to the probe, but not to this host's ping from %s%s%s%s", from,
+                  t->peer->no_override
+                      ? "; its NAs have no Override flag, as those of a proxy, perhaps "
+                        "for a host that is gone"
+                      : "",
+                  silent_causes(others, local),
+                  path == PATH_UNKNOWN && others == OTHERS_REPLY && local == LOCAL_UNKNOWN
+                      ? "; or this host has an old path to it"
+                      : "");
     results_advise(
         t->results,
         others == OTHERS_REPLY

@@ -74,7 +74,7 @@ struct peer {
     struct unused_addresses unused;
     enum service_form form;
     bool cm_unanswered;      /* it did not respond to REQs: no more are sent */
-    char no_connection[160]; /* why the last REQ got no REP and no REJ; "": it got one */
+    char no_connection[300]; /* why the last REQ got no REP and no REJ; "": it got one */
     unsigned messages_acknowledged, messages_lost; /* sent over RC */
     struct tally tally;
     struct response_times response_times;

@@ -99,28 +99,29 @@ static void report_guard(const struct target *t, const struct joined *m, bool jo
     send(t->link->guard->fd, &w, sizeof w, MSG_NOSIGNAL);
 }
 
-bool group_other_member(struct target *t, const uint8_t *mgid, uint8_t port_gid[GID_SIZE])
+int group_other_members(struct target *t, const uint8_t *mgid, uint8_t port_gid[GID_SIZE])
 {
     static const uint8_t none[GID_SIZE];
     struct sa_query q = mc_query_group(mgid);
     struct sa_response a;
     const uint8_t *record;
-    unsigned others = 0;
+    int others = 0;
     if (!t->link->sm_key)
-        return false;
+        return -1;
     q.method = SA_GET_TABLE;
     q.sm_key = t->link->sm_key;
     bool known = sa_query_send(t, &q, &a) == SA_SUCCESS;
     for (uint32_t i = 0; known && (record = sa_record(&a, i, MCM_SIZE)) != NULL; i++) {
         const uint8_t *gid = record + MCM_PORT_GID;
-        if (memcmp(gid, none, GID_SIZE) == 0 ||
-            memcmp(gid, t->link->transport->facts.gid, GID_SIZE) == 0)
-            continue;
-        memcpy(port_gid, gid, GID_SIZE);
-        others++;
+        if (memcmp(gid, none, GID_SIZE) == 0) {
+            known = false;
+        } else if (memcmp(gid, t->link->transport->facts.gid, GID_SIZE) != 0) {
+            memcpy(port_gid, gid, GID_SIZE);
+            others++;
+        }
     }
     sa_response_clear(&a);
-    return others == 1;
+    return known ? others : -1;
 }
 
 enum sa_result group_join(struct target *t, const uint8_t *mgid, uint8_t join_state, bool create,

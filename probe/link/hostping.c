@@ -159,6 +159,23 @@ struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *in
     return NULL;
 }
 
+void host_ping_port_address(const uint8_t *gid, uint8_t ip[16])
+{
+    enum { UNIVERSAL = 2 }; /* of an EUI-64, inverted (RFC 4291 §2.5.1) */
+    memset(ip, 0, 8);
+    ip[0] = 0xfe;
+    ip[1] = 0x80;
+    memcpy(ip + 8, gid + 8, 8);
+    ip[8] ^= UNIVERSAL;
+}
+
+struct ping_request *host_ping_send_to_port(const uint8_t *gid, const char *interface)
+{
+    uint8_t ip[16];
+    host_ping_port_address(gid, ip);
+    return host_ping_send(true, ip, interface);
+}
+
 bool host_ping_end(struct ping_request *p)
 {
     bool answered = take_reply(p);

@@ -14,6 +14,12 @@ struct ping_request;
  * (net.ipv4.ping_group_range).
  */
 struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *interface);
+/*
+ * The same to the link-local address of the port with that GID, as RFC 4391 §8 makes it of the
+ * GUID; an administrator may have removed it.
+ */
+struct ping_request *host_ping_send_to_port(const uint8_t *gid, const char *interface);
+void host_ping_port_address(const uint8_t *gid, uint8_t ip[16]);
 /* True if the reply has arrived. Frees the request. */
 bool host_ping_end(struct ping_request *p);
 

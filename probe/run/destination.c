@@ -182,6 +182,19 @@ static const char *choose_address(struct target_option *t, const struct addrinfo
     return why && first ? first : why;
 }
 
+/* A name without an address of the wanted family may have one of the other. */
+static const char *other_family_text(const char *text, enum family family)
+{
+    const struct addrinfo hints = {.ai_family = family == FAMILY_IPV4 ? AF_INET6 : AF_INET,
+                                   .ai_socktype = SOCK_DGRAM};
+    struct addrinfo *list = NULL;
+    if (family == FAMILY_ANY || getaddrinfo(text, NULL, &hints, &list) != 0)
+        return "";
+    freeaddrinfo(list);
+    return family == FAMILY_IPV4 ? "; it has an IPv6 address, but -4 is given"
+                                 : "; it has an IPv4 address, but -6 is given";
+}
+
 static bool resolve_name(struct target_option *t, const char *text, enum family family,
                          GError **error)
 {
@@ -195,8 +208,9 @@ static bool resolve_name(struct target_option *t, const char *text, enum family 
     const char *why = failed ? gai_strerror(failed) : choose_address(t, list);
     if (failed)
         return fail_with(error,
-                         "'%s' is no IPv4 or IPv6 address or prefix, and as a host name: %s%s",
-                         text, why, if_nametoindex(text) ? "; -d names an interface" : "");
+                         "'%s' is no IPv4 or IPv6 address or prefix, and as a host name: %s%s%s",
+                         text, why, other_family_text(text, family),
+                         if_nametoindex(text) ? "; -d names an interface" : "");
     freeaddrinfo(list);
     if (why)
         return fail_with(error, "the address of '%s' is %s", text, why);

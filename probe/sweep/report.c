@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/plain.h"
+#include "probe/link/groups.h"
 #include "probe/link/hostnet.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -80,6 +81,21 @@ static void end_ranges(struct sweep_tally *tally, bool ipv6)
                                tally->ranges - RANGES_REPORTED);
 }
 
+/* Is nobody there, or does nothing arrive? */
+static char *silence_text(const struct sweep *s)
+{
+    uint8_t gid[GID_SIZE];
+    int others = transport_can(s->link->transport, CAN_QUERY_SA) && s->link->opened
+                     ? group_other_members(s->rest, s->link->group.mgid, gid)
+                     : -1;
+    return others > 0 ? g_strdup_printf("no reply from any of its addresses, and the SA lists %d "
+                                        "other members of the broadcast group: they have other "
+                                        "addresses, or the packets of this port, or those to it, "
+                                        "are lost: see ipoib-probe --why ADDRESS",
+                                        others)
+                      : g_strdup("no reply from any of its addresses");
+}
+
 /* Why the result of the prefix is missing or incomplete; NULL: it is complete. */
 static char *prefix_trouble(const struct sweep *s, const struct target_option *t,
                             const struct sweep_tally *tally)
@@ -95,7 +111,7 @@ static char *prefix_trouble(const struct sweep *s, const struct target_option *t
         return g_strdup_printf("%u of %u addresses reply; the SA no longer answers, so checks that "
                                "need it did not run",
                                tally->responded, t->n);
-    return tally->responded ? NULL : g_strdup("no reply from any of its addresses");
+    return tally->responded ? NULL : silence_text(s);
 }
 
 /* Its last address is in no network of this host. */

@@ -51,9 +51,10 @@ struct diagnosis {
     gint64 first_reply, unicast_sent; /* monotonic microseconds; 0: never */
     struct other_neighbour others[OTHERS];
     unsigned n_others;
-    bool no_group; /* the SA has no solicited-node group for the address, which nobody then has */
-    bool by_ping;  /* it replies to this host's ping */
-    bool by_group; /* asked again, it replies to the group */
+    bool no_member; /* the SA has that group, and no other port is a member of it */
+    bool no_group;  /* the SA has no solicited-node group for the address, which nobody then has */
+    bool by_ping;   /* it replies to this host's ping */
+    bool by_group;  /* asked again, it replies to the group */
 };
 
 /* Sets evidence and command; returns true. */
@@ -88,6 +89,7 @@ bool why_port_gone(struct diagnosis *d);
 bool why_not_in_group(struct diagnosis *d);
 bool why_not_delivered(struct diagnosis *d);
 bool why_no_group(struct diagnosis *d);
+bool why_no_member(struct diagnosis *d);
 bool why_queue_silent(struct diagnosis *d);
 bool why_nothing_back(struct diagnosis *d);
 /* The other hosts (other_hosts.c). */

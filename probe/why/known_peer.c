@@ -118,6 +118,18 @@ static bool is_without_address(struct diagnosis *d)
                                "grep -E 'arp_ignore|proxy_arp'; nft list ruleset"));
 }
 
+/* Not lost packets: the SA has no member to whom the switches would send. */
+bool why_no_member(struct diagnosis *d)
+{
+    return d->no_member && !d->by_unicast &&
+           diagnosis_holds(d,
+                           g_strdup("the SA lists no other port in the group for its neighbour "
+                                    "solicitations: no host has the address, or its port has lost "
+                                    "the membership"),
+                           g_strdup("on the host that should have it: ip -6 addr; ip maddr; set "
+                                    "its interface down and up: it joins again"));
+}
+
 bool why_queue_silent(struct diagnosis *d)
 {
     questions_ask(d);

@@ -4,9 +4,11 @@
 
 #include "hca/records.h"
 #include "probe/link/hostneigh.h"
+#include "probe/link/hostping.h"
 #include "probe/link/hostnet.h"
 #include "probe/link/port_records.h"
 #include "probe/link/sa.h"
+#include "probe/link/sysfs.h"
 #include "probe/why/questions.h"
 #include "wire/put.h"
 
@@ -17,6 +19,8 @@ enum { NAMED = 3 };
 struct port_names {
     unsigned n;
     GString *names, *lids; /* of the first ones: "'n2 HCA-1' (LID 4), ...", "4, ..." */
+    uint16_t lid[NAMED];
+    uint8_t guid[NAMED][8];
 };
 
 struct subnet_ports {
@@ -39,8 +43,12 @@ static void end_names(struct port_names *p)
 static void add_port(struct port_names *p, const uint8_t *record)
 {
     enum { DESCRIPTION = NODE_RECORD_INFO + NODE_INFO_SIZE, DESCRIPTION_SIZE = 64 };
-    if (p->n++ >= NAMED)
+    if (p->n >= NAMED) {
+        p->n++;
         return;
+    }
+    p->lid[p->n] = be16(record);
+    memcpy(p->guid[p->n++], record + NODE_RECORD_PORT_GUID, 8);
     char *name = g_strndup((const char *)record + DESCRIPTION, DESCRIPTION_SIZE);
     g_string_append_printf(p->names, "%s'%s' (LID %u)", p->names->len ? ", " : "", name,
                            be16(record));
@@ -110,23 +118,85 @@ static void clear_ports(struct subnet_ports *p)
     end_names(&p->nameless);
 }
 
+/* ---- their interfaces */
+
+/* Whether ports reply to this host's ping of their link-local addresses. */
+struct port_replies {
+    unsigned asked, silent;
+    uint16_t silent_lid; /* of one that does not */
+};
+
+/* In connected mode the reply may come over a connection, which says nothing about UD. */
+static bool can_ping(const struct diagnosis *d)
+{
+    char *mode = d->interface ? sysfs_interface(d->interface, "mode") : NULL;
+    bool datagram = mode && strcmp(mode, "datagram") == 0;
+    g_free(mode);
+    return datagram;
+}
+
+static struct port_replies ping_ports(const struct diagnosis *d, const struct port_names *p)
+{
+    enum { WAIT_MS = 200 };
+    struct ping_request *sent[NAMED];
+    struct port_replies r = {.asked = 0};
+    uint8_t gid[GID_SIZE] = {0};
+    if (p->n > NAMED || !can_ping(d))
+        return r;
+    for (unsigned i = 0; i < p->n; i++) {
+        memcpy(gid + 8, p->guid[i], 8);
+        sent[i] = host_ping_send_to_port(gid, d->interface);
+        r.asked += sent[i] != NULL;
+    }
+    if (r.asked)
+        g_usleep((gulong)WAIT_MS * 1000);
+    for (unsigned i = 0; i < p->n; i++)
+        if (sent[i] && !host_ping_end(sent[i])) {
+            r.silent++;
+            r.silent_lid = p->lid[i];
+        }
+    return r;
+}
+
 /* ---- texts */
 
+/* "'n2 HCA-1' (LID 4), whose address is not known here, has it". Free with g_free(). */
+static char *who_text(const struct port_names *p)
+{
+    return p->n == 1 ? g_strdup_printf("%s, whose address is not known here, has it", p->names->str)
+           : p->n <= NAMED
+               ? g_strdup_printf("one of the ports with LID %s, whose addresses are not "
+                                 "known here, has it",
+                                 p->lids->str)
+               : g_strdup_printf("one of %u members of the group, whose addresses are "
+                                 "not known here, has it",
+                                 p->n);
+}
+
 /*
- * A member that is silent: it has the address and no reply arrives. "": every member's address is
- * known here, or the SA does not disclose members. Free with g_free().
+ * A member of the group that is silent may have the address. "": every member's address is known
+ * here, or the SA does not disclose members. Free with g_free().
  */
-static char *nameless_text(const struct port_names *p)
+static char *nameless_text(const struct diagnosis *d, const struct port_names *p)
 {
     if (!p->n)
         return g_strdup("");
-    char *who = p->n == 1 ? g_strdup_printf("%s, whose address", p->names->str)
-                : p->n <= NAMED
-                    ? g_strdup_printf("one of the ports with LID %s, whose addresses", p->lids->str)
-                    : g_strdup_printf("one of %u members of the group, whose addresses", p->n);
-    char *text = g_strdup_printf("%s %s not known here, has it, and its replies are lost, filtered "
-                                 "or have a wrong P_Key or Q_Key; or ",
-                                 who, p->n == 1 ? "is" : "are");
+    struct port_replies r = ping_ports(d, p);
+    if (r.asked > 1 && r.silent == r.asked)
+        return g_strdup_printf("what this host sends, or all replies, are lost (the link-local "
+                               "addresses of LID %s are silent too); or ",
+                               p->lids->str);
+    if (r.asked > 1 && r.silent == 1)
+        return g_strdup_printf("LID %u has it, whose link-local address is silent too: its replies "
+                               "are lost, filtered or have a wrong P_Key or Q_Key; or ",
+                               r.silent_lid);
+    char *who = who_text(p);
+    char *text = g_strdup_printf(r.asked && !r.silent
+                                     ? "%s and replies to ping of its link-local address: its ARP "
+                                       "is off or filtered; or "
+                                     : "%s, and its replies are lost, filtered or have a wrong "
+                                       "P_Key or Q_Key; or ",
+                                 who);
     g_free(who);
     return text;
 }
@@ -171,7 +241,7 @@ static char *command_text(const struct diagnosis *d)
 bool why_ports_outside(struct diagnosis *d)
 {
     struct subnet_ports p = find_ports(d);
-    char *nameless = nameless_text(&p.nameless);
+    char *nameless = nameless_text(d, &p.nameless);
     bool holds = p.outside.n &&
                  diagnosis_holds(
                      d,
@@ -191,7 +261,7 @@ bool why_ports_outside(struct diagnosis *d)
 bool why_no_host(struct diagnosis *d)
 {
     struct subnet_ports p = find_ports(d);
-    char *network = network_text(d), *nameless = nameless_text(&p.nameless);
+    char *network = network_text(d), *nameless = nameless_text(d, &p.nameless);
     bool holds = diagnosis_holds(
         d,
         g_strdup_printf("nothing wrong was found on this side, and nobody whom the group of "

@@ -382,16 +382,19 @@ bool why_wrong_path(struct diagnosis *d)
         return false;
     enum sa_result result = records_get_path(d->t, peer->lladdr + LLADDR_GID, &a);
     uint16_t lid = result == SA_SUCCESS ? be16(a.records->data + PATH_DLID) : peer->lid;
-    bool other = lid && (lid ^ peer->lid) >> transport->facts.lmc,
-         none = result == SA_REJECTED && a.status == SA_STATUS_NO_RECORDS;
+    bool other = lid && (lid ^ peer->lid) >> transport->facts.lmc, none = result == SA_REJECTED;
+    uint16_t status = a.status;
     sa_response_clear(&a);
     /* Otherwise the peer announces the GID of another port, and the answer is right. */
     if ((!other && !none) || !records_is_port_at_lid(d->t))
         return false;
     return diagnosis_holds(
         d,
-        none ? g_strdup_printf("it has none to LID %u, where the peer replies from", peer->lid)
-             : g_strdup_printf("it leads to LID %u, and the peer replies from LID %u", lid,
-                               peer->lid),
+        none && status == SA_STATUS_NO_RECORDS
+            ? g_strdup_printf("it has none to LID %u, where the peer replies from", peer->lid)
+        : none ? g_strdup_printf("the SA refuses it: status 0x%04x, %s", status,
+                                 sa_status_name(status))
+               : g_strdup_printf("it leads to LID %u, and the peer replies from LID %u", lid,
+                                 peer->lid),
         g_strdup("see the log of the subnet manager; let it sweep again"));
 }

@@ -222,13 +222,13 @@ static bool is_connected(const char *interface)
  */
 static struct ping_request *ask_local(const struct diagnosis *d)
 {
-    uint8_t ip[16] = {0xfe, 0x80};
+    uint8_t ip[16];
     if (!d->known || !d->interface || is_connected(d->interface))
         return NULL;
-    memcpy(ip + 8, d->at.lladdr + LLADDR_GID + 8, 8);
-    ip[8] ^= 2;
+    host_ping_port_address(d->at.lladdr + LLADDR_GID, ip);
     bool is_target_itself = d->t->ipv6 && memcmp(ip, d->t->ip, 16) == 0;
-    return is_target_itself ? NULL : host_ping_send(true, ip, d->interface);
+    return is_target_itself ? NULL
+                            : host_ping_send_to_port(d->at.lladdr + LLADDR_GID, d->interface);
 }
 
 void questions_ask(struct diagnosis *d)

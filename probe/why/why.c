@@ -106,6 +106,7 @@ static const struct cause causes[] = {
     {"the peer is not in the broadcast group", why_not_in_group, PEER_KNOWN, CAN_QUERY_SA},
     {"packets to the group do not reach the peer", why_not_delivered, PEER_KNOWN, CAN_QUERY_SA},
     {"no port of the link has the address", why_no_group, LINK_OPEN, CAN_QUERY_SA},
+    {"no port receives solicitations for the address", why_no_member, LINK_OPEN, CAN_QUERY_SA},
     {"this host reaches nobody on the link", why_nobody_replies, LINK_OPEN, 0},
     {"packets to the group reach nobody", why_group_to_nobody, LINK_OPEN, 0},
     {"it replies to ping, and not to address resolution", is_proxied, LINK_OPEN, 0},
@@ -182,7 +183,9 @@ static void read_group(struct diagnosis *d)
     uint16_t status;
     enum sa_result result = group_get(d->t, mgid, &g, &status);
     d->no_group = group_is_missing(result, status);
-    if (!d->known && result == SA_SUCCESS && group_other_member(d->t, mgid, lladdr + LLADDR_GID))
+    int others = result == SA_SUCCESS ? group_other_members(d->t, mgid, lladdr + LLADDR_GID) : -1;
+    d->no_member = others == 0;
+    if (!d->known && others == 1)
         know_lladdr(d, lladdr, false);
 }
 
