@@ -7,6 +7,7 @@
 #include "probe/choose_parts.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostnet.h"
+#include "probe/link/hostping.h"
 #include "probe/link/hostports.h"
 #include "probe/link/hostroute.h"
 #include "probe/link/sysfs.h"
@@ -113,6 +114,21 @@ static void fail_other_gateway(const struct target_option *t, const struct host_
     g_free(networks);
 }
 
+/* Does the router reply to this host's ping? It may not be permitted to send one. */
+static bool is_silent(const struct target_option *t, const struct host_route *r)
+{
+    enum { TRIES = 2, WAIT_MS = 300 };
+    bool sent = false, replies = false;
+    for (unsigned i = 0; i < TRIES && !replies; i++) {
+        struct ping_request *p = host_ping_send(t->ipv6, r->gateway, r->interface);
+        sent |= p != NULL;
+        if (p)
+            g_usleep((gulong)WAIT_MS * 1000);
+        replies = p && host_ping_end(p);
+    }
+    return sent && !replies;
+}
+
 static void fail_gateway(const struct target_option *t, const struct host_route *r, char **why,
                          char **advice)
 {
@@ -124,8 +140,10 @@ static void fail_gateway(const struct target_option *t, const struct host_route 
         return;
     }
     *why = g_strdup_printf("it is behind a router: the route leads through %s at %s, and address "
-                           "resolution ends there",
-                           gateway, r->interface);
+                           "resolution ends there%s",
+                           gateway, r->interface,
+                           is_silent(t, r) ? "; the router does not reply to this host's ping"
+                                           : "");
     *advice = g_strdup_printf("ipoib-probe %s%s%s  # the router", gateway,
                               t->ipv6 && r->gateway[0] == 0xfe ? "%" : "",
                               t->ipv6 && r->gateway[0] == 0xfe ? r->interface : "");

@@ -216,9 +216,8 @@ static void report_judged_loss(struct target *t, const char *text, enum outcome 
     results_stage(t->results, "peer.loss", outcome,
                   "look for errors of the links to it: perfquery, ibqueryerrors", "%s", text);
     if (t->peer->lid)
-        results_advise(t->results,
-                       "perfquery -x %s %u; ibqueryerrors %s: errors of the links to it", w.diags,
-                       t->peer->lid, w.diags);
+        results_advise(t->results, "perfquery %s %u; ibqueryerrors %s: errors of the links to it",
+                       w.diags, t->peer->lid, w.diags);
 }
 
 static unsigned percent_of(unsigned part, unsigned whole)

@@ -201,7 +201,8 @@ static void advise_names(struct target *t, uint16_t one, uint16_t other)
                    "smpquery %s nodedesc %u; smpquery %s nodedesc %u: one host%s; two: take the "
                    "address from one of them",
                    w.diags, one, w.diags, other,
-                   t->ipv6 ? "" : ": set arp_ignore and arp_announce to 1 or 2 there");
+                   t->ipv6 ? ": only one of its ports may have the address"
+                           : ": set arp_ignore and arp_announce to 1 or 2 there");
 }
 
 static void report_flux(struct target *t)

@@ -202,12 +202,15 @@ static const char *silent_causes(enum others others, enum local local)
     if (others == OTHERS_SILENT)
         return "; no other neighbour that was asked replies to it either: this host filters it; or the "
                "peers filter what this address sends, or have no route back";
-    if (others == OTHERS_REPLY)
-        return "; other neighbours reply to it: " ABOUT_ADDRESS;
-    return local == LOCAL_SILENT
-               ? ", and its link-local address is silent too: a filter, here or there, or this "
-                 "host's path to the port is old; or " ABOUT_ADDRESS
-               : ": this host filters it; or " ABOUT_ADDRESS;
+    if (local == LOCAL_SILENT)
+        return others == OTHERS_REPLY
+                   ? "; other neighbours reply to it, and the peer's link-local address does not: "
+                     "this host has an old path to that port, or the peer filters what this host "
+                     "sends or its replies"
+                   : ", and its link-local address is silent too: this host has an old path to "
+                     "that port, or a filter, here or there, drops the packets";
+    return others == OTHERS_REPLY ? "; other neighbours reply to it: " ABOUT_ADDRESS
+                                  : ": this host filters it; or " ABOUT_ADDRESS;
 }
 
 static void report_silence(struct target *t, const char *interface)
@@ -245,7 +248,7 @@ static void report_silence(struct target *t, const char *interface)
                       : "");
     results_advise(
         t->results,
-        others == OTHERS_REPLY
+        others == OTHERS_REPLY || local == LOCAL_SILENT
             ? "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; tc -s "
               "filter show dev INTERFACE egress; here: ip link set %s down; ip link set %s "
               "up"

@@ -36,11 +36,27 @@ bool why_other_partition(struct diagnosis *d)
                                d->t->link->pkey | 0x8000, d->pkey | 0x8000, d->t->name));
 }
 
+/* The SA shows a limited member no other limited member: it has no path, in no partition. */
+static bool is_hidden(struct diagnosis *d)
+{
+    return !(d->t->link->pkey & 0x8000) &&
+           diagnosis_holds(
+               d,
+               g_strdup_printf("this port is a limited member of 0x%04x, and the SA has no path to "
+                               "%s: that port is a limited member too, and the two cannot "
+                               "communicate, or it is gone",
+                               d->t->link->pkey, d->gid),
+               g_strdup("make one of the two a full member in the SM's partitions.conf; else check "
+                        "the host and its cable"));
+}
+
 bool why_port_gone(struct diagnosis *d)
 {
     char ip[48];
     text_ip(d->t->ipv6, d->t->ip, ip);
     questions_ask(d);
+    if (d->unknown_port && !d->by_unicast && is_hidden(d))
+        return true;
     return d->unknown_port && !d->by_unicast &&
            diagnosis_holds(
                d,
@@ -89,11 +105,14 @@ bool why_not_delivered(struct diagnosis *d)
 bool why_no_group(struct diagnosis *d)
 {
     return d->no_group && !d->by_unicast &&
-           diagnosis_holds(d,
-                           g_strdup("the SA has no group for its neighbour solicitations, which "
-                                    "every port with the address joins (RFC 4291 §2.8)"),
-                           g_strdup("on the host that should have it: ip -6 addr; sysctl "
-                                    "net.ipv6.conf.all.disable_ipv6"));
+           diagnosis_holds(
+               d,
+               g_strdup("the SA has no group for its neighbour solicitations, which "
+                        "every port with the address joins (RFC 4291 §2.8): no host has "
+                        "it, or its port has lost the group"),
+               g_strdup("on the host that should have it: ip -6 addr; sysctl "
+                        "net.ipv6.conf.all.disable_ipv6; if it has it: set its "
+                        "interface down and up"));
 }
 
 /*
