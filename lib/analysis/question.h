@@ -68,6 +68,11 @@ struct question {
     /* of ARP: requests of earlier rounds without an answer, and the first of them */
     uint32_t earlier, earlier_frame;
     int64_t earlier_ms;
+    /* of SMPs and ARP: the last answer, if the key is the same since; 0: none */
+    uint32_t answered_frame;
+    int64_t answered_ms;
+    uint16_t answered_to, answered_from; /* its LIDs */
+    uint64_t tid;                        /* of SMPs: of the last request */
     uint16_t type; /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */
@@ -320,6 +325,8 @@ int64_t question_next_wake(const struct questions *all);
 /*
  * Was a packet to the requester captured within the minute before its last request, or later? A
  * pause in which nothing was captured does not count.
+/* The same; the current packet is the answer. */
+void question_answer_now(const struct watch *w, struct question *q);
  */
 bool question_is_heard(const struct watch *w, const struct question *q);
 /* The same for the sender of the current packet. */

@@ -16,6 +16,7 @@ from frames import (
     events_again,
     events_answers,
     events_doubt,
+    events_heard,
     events_ip,
     events_link,
     events_lost,
@@ -52,7 +53,7 @@ def ask_join(s, host, group, **options):
 
 CASES = more.CASES + events_link.CASES + events_again.CASES + events_pairs.CASES
 CASES += events_answers.CASES + events_ip.CASES + events_lost.CASES + events_ports.CASES
-CASES += events_doubt.CASES + events_ordinary.CASES
+CASES += events_doubt.CASES + events_ordinary.CASES + events_heard.CASES
 
 
 def case(build):

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Captures in which a host does not get what it needs, although others are answered: each with a harmless
+look-alike. A case returns its tape and the events that it must raise: (event, frame, count, texts that it
+has). NUMBER is the number of the last frame so far."""
+from frames import ib
+from frames.events import ask_only, goes_on, link, number
+from frames.fabric import FULL, smp_frame
+from frames.ib import encap
+from frames.messages import NOBODY, ping
+from frames.subnet import Host, Subnet
+
+CASES = []
+
+
+def case(build):
+    CASES.append(build)
+    return build
+
+
+# ---- subnet administration
+
+
+def comes_up(keep=lambda frames: frames):
+    """The SM sets up a port by directed routes, and its joins have no answer. keep: the SMPs that are
+    captured, of the two of each request."""
+    s, a = Subnet(), Host(1)
+    s.node_info(a)
+    s.port_info(a)
+    s.records[:] = keep(s.records)
+    group = s.broadcast()
+    data, mask = s.request(a, group, FULL, create=False)
+    for _ in range(3):
+        ask_only(s, a, ib.SET, ib.ATTR_MC_MEMBER, data, mask)
+    goes_on(s)
+    return s, group
+
+
+@case
+def joins_of_a_port_that_comes_up():
+    """Each with a new transaction ID. No packet has the port's LID as its destination."""
+    s, group = comes_up()
+    return s, [("sa_unanswered", number(s), 1, [group, "3 requests since frame 5"])]
+
+
+@case
+def joins_of_a_port_whose_responses_only_were_captured():
+    s, _ = comes_up(lambda frames: frames[1::2])
+    return s, []
+
+
+@case
+def joins_of_a_port_whose_requests_only_were_captured():
+    s, _ = comes_up(lambda frames: frames[::2])
+    return s, []
+
+
+# ---- subnet management
+
+
+def sets_alone(s, host, times, tid=None, answer_get=True):
+    """A Get(PortInfo), and Sets that have no response."""
+    if answer_get:
+        s.port_info(host, set_it=False)
+    data = s.port_info_of(host.lid)
+    for _ in range(times):
+        mad = ib.directed_smp(ib.SET, tid or s.next_tid(), ib.PORT_INFO, 1, data, (0, 1, host.lid))
+        s.put(smp_frame(mad, s.next_psn("sm", host.lid)))
+        s.wait(0.2)
+
+
+@case
+def sets_without_an_answer_beside_gets():
+    """The port has another M_Key (IBA 14.2.4.1). Other ports answer."""
+    s, a, b, _ = link()
+    for host in (a, b):
+        s.node_info(host)
+    before = number(s)
+    for _ in range(2):
+        sets_alone(s, a, 3)
+        s.wait(0.3)
+        s.node_info(b)
+        s.wait(10)
+    texts = ["3 requests of its PortInfo", "answers Get, in frame %d" % (before + 2), "M_Key"]
+    return s, [("smp_unanswered", before + 6, 4, texts)]
+
+
+@case
+def sets_that_are_answered_at_the_third_try():
+    s, a, b, _ = link()
+    for host in (a, b):
+        s.node_info(host)
+    for _ in range(2):
+        sets_alone(s, a, 2)
+        s.port_info(a)
+        s.wait(0.3)
+        s.node_info(b)
+    return s, []
+
+
+@case
+def sets_and_gets_of_one_transaction_id():
+    """The response may be that to either."""
+    s, a, b, _ = link()
+    for host in (a, b):
+        s.node_info(host)
+    for _ in range(4):
+        sets_alone(s, a, 1, tid=7, answer_get=False)
+        data = s.port_info_of(a.lid)
+        mad = ib.directed_smp(ib.GET_RESP, 7, ib.PORT_INFO, 1, data, (0, 1, a.lid))
+        s.put(smp_frame(mad, s.next_psn("port", a.lid)))
+        s.node_info(b)
+    return s, []
