@@ -356,7 +356,9 @@ enum answer_seen question_seen(const struct watch *w, const struct question *q);
  */
 void question_may_take_back(const struct watch *w, struct port port, enum psn_class class,
                             uint32_t first_frame);
-/* The same for the question's event. */
+/* The event is taken back for another reason. */
+void question_no_doubt(const struct watch *w, const struct link_event *event);
+/* The same as question_may_take_back() for the question's event. */
 void question_doubt(const struct watch *w, const struct question *q);
 
 /* Seconds that the protocol waits for an answer to a question of this kind. */
