@@ -123,6 +123,7 @@ APART static void watch_subnet_management(const struct watch *w)
     watch_smp(w);
     bool has_target = watch_smp_requests(w, &target);
     watch_route(w);
+    watch_pkey_block(w);
     if (w->p->mad.mad.attribute != SMP_PORT_INFO)
         return;
     watch_operational_vls(w);

@@ -169,7 +169,10 @@ void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* p
 void watch_sender_pkey(const struct watch *w);
 void watch_path_of_event(const struct watch *w, const struct subnet_event *e); /* mtus.c */
 void watch_path_mtu(const struct watch *w);
+void watch_pkey_block(const struct watch *w);                               /* an SMP */
 void watch_advertised_mtu(const struct watch *w);
+/* The frame of the port's P_Key table, if it certainly has no entry of the partition; else 0. */
+uint32_t pkey_table_without(const struct watch *w, const struct endport *port, uint16_t pkey);
 void watch_ipv6_mtu(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
 bool has_unusual_headers(const struct watch *w);

@@ -110,3 +110,41 @@ def sets_and_gets_of_one_transaction_id():
         s.put(smp_frame(mad, s.next_psn("port", a.lid)))
         s.node_info(b)
     return s, []
+
+
+# ---- partitions
+
+
+def taken_out(*others, capacity=128):
+    """Two hosts on the partition 0x8001, which the SM takes out of b's table; then a pings b in vain.
+    others: entries of b's second block. capacity: of its whole table."""
+    s, a, b = Subnet(pkey=0x8001), Host(1), Host(2)
+    info = ib.node_info(b.guid, capacity, 0x1003, 0x2C9)
+
+    def node_info():
+        s.smp(b.lid, ib.GET, ib.NODE_INFO, b"", 0, info)
+
+    node_info()
+    s.port_info(b)
+    s.pkey_table(b, 0xFFFF, 0x8001)
+    if others:
+        entries = b"".join(map(ib.u16, others)).ljust(64, b"\0")
+        s.smp(b.lid, ib.SET, ib.PKEY_TABLE, entries, 1)
+    s.up(a, b)
+    s.meet(a, b)
+    s.pkey_table(b, 0xFFFF)
+    frame = number(s) - 1
+    node_info()
+    for n in range(3):
+        s.ud(a, b, ping(a, b, seq=2 + n))
+        s.wait(1)
+    s.wait(4)
+    s.to_group4(a, "224.0.0.1")
+    return s, a, b, frame
+
+
+@case
+def partition_that_is_taken_out_of_the_table():
+    s, a, b, frame = taken_out()
+    texts = ["P_Key table", "in frame %d has no entry of the partition 0x8001" % frame]
+    return s, [("echo_unanswered", number(s), 1, texts)]

@@ -1228,6 +1228,15 @@ def test_only_two_limited_members_are_called_so(tmp_path):
     assert event["name"] == "arp_unanswered" and "limited" not in event["what"]
 
 
+@pytest.mark.parametrize("second_block", [[], [0x8001]])
+def test_only_a_partition_that_was_taken_out_is_called_so(second_block, tmp_path):
+    """The P_Key may be in another block of the table."""
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(events_heard.taken_out(*second_block)[0].pcap())
+    [event] = events_of(path)
+    assert ("P_Key table" in event["what"]) == (not second_block)
+
+
 @pytest.mark.parametrize("filtered", [True, False])
 def test_filter_that_leaves_qp1_out_suspects_nobody(filtered, tmp_path):
     """The subnet manager brings a host up that sends at once: it has not joined. Without any packet of
