@@ -177,6 +177,7 @@ APART static void watch_datagram_to_group(const struct watch *w)
     watch_lids_of_datagram(w);
     watch_receivers(w);
     watch_sender_pkey(w);
+    watch_sender_scope(w);
     watch_grh(w);
 }
 
@@ -218,6 +219,8 @@ APART static void watch_special_datagram(const struct watch *w)
         watch_sa_host(w);
     if (watch_is_alert(w, ALERT_SMALL_PATHS))
         watch_path_mtu(w);
+    if (watch_is_alert(w, ALERT_UNHEARD))
+        watch_heard_answer(w);
     if (has_unusual_headers(w))
         watch_headers(w);
     if (has_message(w->p))

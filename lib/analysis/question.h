@@ -140,6 +140,22 @@ struct taken_address {
     uint8_t gid[GID_SIZE];
 };
 
+/* The scope of the groups to which a queue pair sends. A cache. frame 0: none. */
+struct sender_scope {
+    const struct endport *port;
+    uint32_t qpn, link, frame; /* of the first packet */
+    uint8_t scope;             /* SCOPES: several */
+    uint8_t ended;             /* of the endport, then */
+};
+
+/* A host that repeats ARP requests that were answered. times 0: none. */
+struct unheard {
+    struct question_key key;
+    uint16_t lid, target; /* of requester and target */
+    uint32_t times, first_frame;
+    int64_t ms; /* of the last time */
+};
+
 /* Two ports that take an address over from each other. A cache. takes 0: none. */
 enum { FIGHT_TAKES = 4 };
 struct fight {
@@ -156,6 +172,8 @@ enum {
     FIGHTS = 1 << 6,
     IDLE_MANAGERS = 8,
     TAKEN_ADDRESSES = 1 << 6,
+    SENDER_SCOPES = 1 << 8,
+    UNHEARD_MAX = 16,
     QUESTIONS = 1 << 12,
     HEARD = 1 << 12,
     PORTS = 1 << 12,
@@ -198,6 +216,8 @@ struct questions {
     struct idle_manager idle_managers[IDLE_MANAGERS];
     struct taken_address taken[TAKEN_ADDRESSES];
     struct fight fights[FIGHTS];
+    struct sender_scope scopes[SENDER_SCOPES];
+    struct unheard unheard[UNHEARD_MAX];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
     int64_t proof_ns;               /* no packet before this time proves one of them */
@@ -305,6 +325,8 @@ struct question *question_find_at(const struct watch *w, const struct question_k
 /* The same, or the last one with an answer. */
 const struct question *question_last(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);
+/* The same; the current packet is the answer. */
+void question_answer_now(const struct watch *w, struct question *q);
 /* The question has another key from now on. Returns it, or NULL if it cannot be kept. */
 struct question *question_take(const struct watch *w, struct question *q,
                                const struct question_key *key);
@@ -325,8 +347,6 @@ int64_t question_next_wake(const struct questions *all);
 /*
  * Was a packet to the requester captured within the minute before its last request, or later? A
  * pause in which nothing was captured does not count.
-/* The same; the current packet is the answer. */
-void question_answer_now(const struct watch *w, struct question *q);
  */
 bool question_is_heard(const struct watch *w, const struct question *q);
 /* The same for the sender of the current packet. */

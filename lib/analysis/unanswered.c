@@ -170,6 +170,7 @@ static void ask_for(const struct watch *w, const struct question_key *key)
     if (!q)
         return;
     note_announcement(w, q);
+    watch_asked_again(w, q);
     watch_request_rate(w, key, place);
 }
 
@@ -188,7 +189,10 @@ static void arp_answered(const struct watch *w, const struct ip *requester, cons
         return;
     if (!ib_is_multicast(&w->p->ib)) {
         watch_retried(w, q);
-        question_answer(w, q);
+        if (w->p->datagram.arp.op == ARP_REPLY && !packet_is_corrupt(w->p))
+            question_answer_now(w, q);
+        else
+            question_answer(w, q);
     } else if (w->p->datagram.arp.op == ARP_REPLY) {
         note_useless(w, q, "one to the broadcast group");
     }

@@ -112,6 +112,53 @@ def sets_and_gets_of_one_transaction_id():
     return s, []
 
 
+# ---- ARP
+
+
+def asks_again(s, a, b, times, seconds=1.0, unicast=False, heard=False):
+    """Requests in rounds of three, each with a reply. heard: then the requester sends a datagram."""
+    for n in range(times):
+        s.arp_request(a, b.ip, **(dict(dst=b) if unicast else {}))
+        s.arp_reply(b, a)
+        if heard:
+            s.to_group4(b, "224.0.0.1")
+            s.ping(a, b)
+        s.wait(4 if n % 3 == 2 else seconds)
+
+
+@case
+def requests_that_are_repeated_although_answered():
+    """Two within 3 s of a reply in each round of three."""
+    s, a, b, _ = link()
+    before = number(s)
+    asks_again(s, a, b, 12)
+    texts = [b.ip, "6 times since frame %d" % (before + 2), "the answers do not reach it"]
+    return s, [("arp_unanswered", before + 17, 3, texts)]
+
+
+@case
+def requests_that_are_repeated_and_their_answers_used():
+    s, a, b, _ = link()
+    asks_again(s, a, b, 12, heard=True)
+    return s, []
+
+
+@case
+def requests_to_the_target_alone_that_are_repeated():
+    """Linux asks the target itself whether it is still there."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    asks_again(s, a, b, 12, unicast=True)
+    return s, []
+
+
+@case
+def requests_that_are_repeated_each_30_seconds():
+    s, a, b, _ = link()
+    asks_again(s, a, b, 12, seconds=30)
+    return s, []
+
+
 # ---- partitions
 
 
@@ -148,3 +195,43 @@ def partition_that_is_taken_out_of_the_table():
     s, a, b, frame = taken_out()
     texts = ["P_Key table", "in frame %d has no entry of the partition 0x8001" % frame]
     return s, [("echo_unanswered", number(s), 1, texts)]
+
+
+# ---- announcements
+
+
+def two_scopes(sender):
+    """a and b are on the link of scope 2; a program of b joins a broadcast group of scope 5 too, and
+    announces an address to it. sender: what b sends before."""
+    s, a, b, _ = link()
+    other = ib.mgid_ipv4("255.255.255.255", pkey=0xFFFF, scope=5)
+    sender(s, a, b)
+    s.join(b, other, create=True)
+    s.ud(b, other, encap(0x0806, ib.arp(1, b.addr, b.ip, NOBODY, b.ip)))
+    return s, other
+
+
+@case
+def announcement_to_the_broadcast_group_of_another_scope():
+    s, other = two_scopes(lambda s, a, b: s.arp_request(b, a.ip))
+    return s, [("announcement_lost", number(s), 1, [other, s.broadcast()])]
+
+
+@case
+def announcement_on_a_link_of_another_scope():
+    """Nothing shows that the queue pair is on the link of scope 2."""
+    s, _ = two_scopes(lambda s, a, b: None)
+    return s, []
+
+
+@case
+def announcement_of_a_second_interface_of_another_scope():
+    """The port's second queue pair is on the link of scope 5."""
+    s, a, b, _ = link()
+    s.arp_request(b, a.ip)
+    second = b.also(qpn=b.qpn + 1, ip="10.0.0.77")
+    other = ib.mgid_ipv4("255.255.255.255", pkey=0xFFFF, scope=5)
+    s.join(b, other, create=True)
+    request = ib.arp(1, second.addr, second.ip, NOBODY, second.ip)
+    s.ud(second, other, encap(0x0806, request))
+    return s, []
