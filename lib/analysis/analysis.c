@@ -126,6 +126,7 @@ APART static void watch_subnet_management(const struct watch *w)
     watch_smp(w);
     bool has_target = watch_smp_requests(w, &target);
     watch_route(w);
+    watch_pkey_block(w);
     if (w->p->mad.mad.attribute != SMP_PORT_INFO)
         return;
     watch_operational_vls(w);
@@ -179,6 +180,7 @@ APART static void watch_datagram_to_group(const struct watch *w)
     watch_lids_of_datagram(w);
     watch_receivers(w);
     watch_sender_pkey(w);
+    watch_sender_scope(w);
     watch_grh(w);
 }
 
@@ -220,6 +222,8 @@ APART static void watch_special_datagram(const struct watch *w)
         watch_sa_host(w);
     if (watch_is_alert(w, ALERT_SMALL_PATHS))
         watch_path_mtu(w);
+    if (watch_is_alert(w, ALERT_UNHEARD))
+        watch_heard_answer(w);
     if (has_unusual_headers(w))
         watch_headers(w);
     if (has_message(w->p))

@@ -123,6 +123,14 @@ void question_doubt(const struct watch *w, const struct question *q)
     question_may_take_back(w, answerer_of(w, q), class_of(q->key.kind), q->first_frame);
 }
 
+void question_no_doubt(const struct watch *w, const struct link_event *event)
+{
+    struct doubts *all = &w->questions->doubts;
+    for (unsigned i = all->count; i-- > 0;)
+        if (all->list[i].event == event)
+            all->list[i] = all->list[--all->count];
+}
+
 void watch_doubts(const struct watch *w)
 {
     struct doubts *all = &w->questions->doubts;

@@ -294,6 +294,65 @@ static void note_taken(const struct watch *w, const struct announcement *a)
     memcpy(t->gid, w->p->ib.sgid, GID_SIZE);
 }
 
+/* ---- the link of a queue pair, by the scope of its groups */
+
+enum { SCOPES = 0xff };
+
+static struct sender_scope *scope_at(const struct watch *w)
+{
+    uint64_t place = mix_two(packet_link_key(w->p), w->p->ib.slid, w->p->ib.sqpn);
+    return &w->questions->scopes[place >> 32 & (SENDER_SCOPES - 1)];
+}
+
+/* What the queue pair sent since its interface came up; NULL: nothing that was captured. */
+static struct sender_scope *scope_of_sender(const struct watch *w)
+{
+    const struct endport *port = endport_of(w->e->sender);
+    struct sender_scope *s = scope_at(w);
+    return port && s->frame && s->port == port && s->qpn == w->p->ib.sqpn &&
+                   s->link == packet_link_key(w->p) && s->ended == port->ended &&
+                   s->frame > MAX(port->new_frame, port->initialised_frame)
+               ? s
+               : NULL;
+}
+
+/* All groups of a link have the scope of its broadcast group (RFC 4391 section 4). */
+void watch_sender_scope(const struct watch *w)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    const struct endport *port = endport_of(w->e->sender);
+    struct announcement a;
+    if (!port || !ib->has_deth || !mgid_is_ipoib(ib->dgid) || packet_is_corrupt(w->p) ||
+        (read_announcement(w->p, &a) && a.takes_over))
+        return;
+    struct sender_scope *s = scope_of_sender(w);
+    uint8_t scope = ib->dgid[1] & 0x0f;
+    if (!s)
+        *scope_at(w) = (struct sender_scope){port,           ib->sqpn, packet_link_key(w->p),
+                                             w->p->at.frame, scope,    port->ended};
+    else if (s->scope != scope)
+        s->scope = SCOPES;
+}
+
+/*
+ * The broadcast group of the sender's link. A partition may have several, one for each scope: then
+ * the other groups to which the queue pair sends show its own. NULL: not known.
+ */
+static const struct group *broadcast_of_sender(const struct watch *w)
+{
+    const struct groups *groups = w->f->groups;
+    uint16_t subnet = w->p->at.interface, pkey = w->p->ib.pkey;
+    const struct group *only = groups_only_broadcast(groups, subnet, pkey);
+    const struct sender_scope *s = only ? NULL : scope_of_sender(w);
+    if (!s || s->scope == SCOPES)
+        return only;
+    const struct group *own = groups_broadcast(groups, subnet, pkey, s->scope);
+    const struct member *m = own ? groups_member(groups, own, s->port) : NULL;
+    return m && m->join_state & JOIN_FULL ? own : NULL;
+}
+
+/* ---- the group of an announcement */
+
 /* Hosts of the link listen to its broadcast group, and those with IPv6 to ff02::1. */
 static void watch_group_of_announcement(const struct watch *w, const struct announcement *a)
 {
@@ -302,7 +361,7 @@ static void watch_group_of_announcement(const struct watch *w, const struct anno
     char right[GID_TEXT];
     if (!a->takes_over || !ib->dgid || !mgid_is_ipoib(ib->dgid))
         return;
-    broadcast = groups_only_broadcast(w->f->groups, w->p->at.interface, ib->pkey);
+    broadcast = broadcast_of_sender(w);
     if (a->ip.length == IPV4_ADDRESS_SIZE && broadcast &&
         memcmp(broadcast->mgid, ib->dgid, MGID_SIZE) != 0)
         announcement_lost(w, a, text_of_gid(right, broadcast->mgid));

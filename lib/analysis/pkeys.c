@@ -14,10 +14,14 @@ struct table_seen {
     const struct endport *port; /* NULL: unused */
     uint32_t frame;             /* since which its table is known */
     bool has_table;             /* the frame has the table */
+    /* block 0, and the one before it with its frame; frame 0: not known */
+    uint16_t entries[ENDPORT_PKEYS], before[ENDPORT_PKEYS];
+    uint32_t before_frame;
 };
 
 struct pkey_tables {
     struct table_seen seen[TABLES];
+    bool has_other_blocks; /* another block than the first of a port's table has entries */
 };
 
 struct pkey_tables *pkey_tables_new(void)
@@ -33,10 +37,18 @@ static unsigned place_of(const struct endport *port)
 void watch_pkey_table(const struct watch *w, const struct subnet_event *e)
 {
     const struct endport *port = e->kind == SUBNET_PKEYS ? endport_of(e->endport) : NULL;
-    if (!port)
+    if (!port || !port->pkeys)
         return;
     struct table_seen *t = &w->pkey_tables->seen[place_of(port)];
-    *t = (struct table_seen){port, w->p->at.frame, w->p->mad.mad.attribute == SMP_PKEY_TABLE};
+    struct table_seen now = {.port = port,
+                             .frame = w->p->at.frame,
+                             .has_table = w->p->mad.mad.attribute == SMP_PKEY_TABLE};
+    memcpy(now.entries, port->pkeys->entries, sizeof now.entries);
+    if (t->port == port) {
+        memcpy(now.before, t->entries, sizeof now.before);
+        now.before_frame = t->frame;
+    }
+    *t = now;
 }
 
 /*
@@ -51,6 +63,42 @@ static const struct table_seen *known_table(const struct watch *w, const struct 
                    !order_is_uncertain(&w->f->order, t->frame)
                ? t
                : NULL;
+}
+
+/* Most ports have room for several blocks, of which the SM sets only the first. */
+void watch_pkey_block(const struct watch *w)
+{
+    const struct smp *s = &w->p->mad.smp;
+    if (s->mad.attribute != SMP_PKEY_TABLE || !(s->mad.modifier & 0xffff) || !smp_says(s))
+        return;
+    for (unsigned i = 0; view_has(s->data, i, 2) == WIRE_OK; i += 2)
+        w->pkey_tables->has_other_blocks |= be16(s->data.p + i) != 0;
+}
+
+static bool has_partition(const uint16_t entries[ENDPORT_PKEYS], uint16_t pkey)
+{
+    for (unsigned i = 0; i < ENDPORT_PKEYS; i++)
+        if (same_partition(entries[i], pkey))
+            return true;
+    return false;
+}
+
+/* Was it in the first block before, and is it nowhere now? */
+static bool is_removed(const struct watch *w, const struct table_seen *t, uint16_t pkey)
+{
+    return t->before_frame && !w->pkey_tables->has_other_blocks &&
+           sequence_is_whole_since(&t->port->smi, t->before_frame) &&
+           has_partition(t->before, pkey) && !has_partition(t->entries, pkey);
+}
+
+uint32_t pkey_table_without(const struct watch *w, const struct endport *port, uint16_t pkey)
+{
+    const struct table_seen *t = port->pkeys ? known_table(w, port) : NULL;
+    enum pkey_known has = endport_has_pkey(port, pkey);
+    if (!t || !t->has_table)
+        return 0;
+    return has == PKEY_IS_NOT_THERE || (has == PKEY_NOT_KNOWN && is_removed(w, t, pkey)) ? t->frame
+                                                                                         : 0;
 }
 
 APART static void wrong_pkey(const struct watch *w, const struct table_seen *t, const char *has)

@@ -197,6 +197,15 @@ void question_answer(const struct watch *w, struct question *q)
     q->earlier = 0;
 }
 
+void question_answer_now(const struct watch *w, struct question *q)
+{
+    question_answer(w, q);
+    q->answered_frame = w->p->at.frame;
+    q->answered_ms = watch_ms(w);
+    q->answered_to = w->p->ib.dlid;
+    q->answered_from = w->p->ib.slid;
+}
+
 static bool is_retry(const struct question *q, int64_t ms)
 {
     return q->asked && ms - q->last_ms <= times[q->key.kind].again_s * INT64_C(1000);
@@ -243,6 +252,8 @@ static void begin_question(const struct watch *w, struct question *q,
     else
         question_answer(w, q);
     w->questions->asked[key->kind]++;
+    if (!question_key_same(&q->key, key))
+        q->answered_frame = 0;
     q->key = *key;
     q->first_frame = p->frame;
     q->first_ms = p->ns / NS_PER_MS;

@@ -68,6 +68,11 @@ struct question {
     /* of ARP: requests of earlier rounds without an answer, and the first of them */
     uint32_t earlier, earlier_frame;
     int64_t earlier_ms;
+    /* of SMPs and ARP: the last answer, if the key is the same since; 0: none */
+    uint32_t answered_frame;
+    int64_t answered_ms;
+    uint16_t answered_to, answered_from; /* its LIDs */
+    uint64_t tid;                        /* of SMPs: of the last request */
     uint16_t type; /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */
@@ -135,6 +140,22 @@ struct taken_address {
     uint8_t gid[GID_SIZE];
 };
 
+/* The scope of the groups to which a queue pair sends. A cache. frame 0: none. */
+struct sender_scope {
+    const struct endport *port;
+    uint32_t qpn, link, frame; /* of the first packet */
+    uint8_t scope;             /* SCOPES: several */
+    uint8_t ended;             /* of the endport, then */
+};
+
+/* A host that repeats ARP requests that were answered. times 0: none. */
+struct unheard {
+    struct question_key key;
+    uint16_t lid, target; /* of requester and target */
+    uint32_t times, first_frame;
+    int64_t ms; /* of the last time */
+};
+
 /* Two ports that take an address over from each other. A cache. takes 0: none. */
 enum { FIGHT_TAKES = 4 };
 struct fight {
@@ -151,6 +172,8 @@ enum {
     FIGHTS = 1 << 6,
     IDLE_MANAGERS = 8,
     TAKEN_ADDRESSES = 1 << 6,
+    SENDER_SCOPES = 1 << 8,
+    UNHEARD_MAX = 16,
     QUESTIONS = 1 << 12,
     HEARD = 1 << 12,
     PORTS = 1 << 12,
@@ -193,6 +216,8 @@ struct questions {
     struct idle_manager idle_managers[IDLE_MANAGERS];
     struct taken_address taken[TAKEN_ADDRESSES];
     struct fight fights[FIGHTS];
+    struct sender_scope scopes[SENDER_SCOPES];
+    struct unheard unheard[UNHEARD_MAX];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
     int64_t proof_ns;               /* no packet before this time proves one of them */
@@ -300,6 +325,8 @@ struct question *question_find_at(const struct watch *w, const struct question_k
 /* The same, or the last one with an answer. */
 const struct question *question_last(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);
+/* The same; the current packet is the answer. */
+void question_answer_now(const struct watch *w, struct question *q);
 /* The question has another key from now on. Returns it, or NULL if it cannot be kept. */
 struct question *question_take(const struct watch *w, struct question *q,
                                const struct question_key *key);
@@ -349,7 +376,9 @@ enum answer_seen question_seen(const struct watch *w, const struct question *q);
  */
 void question_may_take_back(const struct watch *w, struct port port, enum psn_class class,
                             uint32_t first_frame);
-/* The same for the question's event. */
+/* The event is taken back for another reason. */
+void question_no_doubt(const struct watch *w, const struct link_event *event);
+/* The same as question_may_take_back() for the question's event. */
 void question_doubt(const struct watch *w, const struct question *q);
 
 /* Seconds that the protocol waits for an answer to a question of this kind. */

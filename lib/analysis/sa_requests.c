@@ -89,6 +89,18 @@ void sa_unanswered(const struct watch *w, struct question *q)
     unanswered(w, q, q->waited, why);
 }
 
+void sa_answered_after_all(const struct watch *w, const struct question *q)
+{
+    const struct sender who = sender_of_lid(w, q->lid);
+    const struct event_key key = key_of_unanswered(w, q, &who);
+    const struct link_event *event = event_table_find(w->sink->events, &key);
+    if (event && !packet_is_corrupt(w->p) && event->cause_frame == q->first_frame) {
+        question_no_doubt(w, event);
+        watch_take_back(w, event, 0);
+        w->sink->last = NULL;
+    }
+}
+
 /* The current packet proves it. */
 static void proved(const struct watch *w, struct question *q, const char *why)
 {

@@ -71,6 +71,8 @@ void watch_dropped_answer(const struct watch *w, const struct sa_transaction *t)
 void watch_sa_answer(const struct watch *w, const struct sa_transaction *t);
 /* The SA has no record of the group that was wanted (missing_groups.c). */
 void watch_missing_group(const struct watch *w, const struct sa_transaction *t);
+/* The question was reported as unanswered, and the current packet answers it. */
+void sa_answered_after_all(const struct watch *w, const struct question *q);
 /* The current packet is the answer: is it late (sa_slow.c)? */
 void watch_sa_answer_time(const struct watch *w, struct sa_transaction *t);
 

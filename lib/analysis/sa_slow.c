@@ -4,8 +4,8 @@
  * and a join after 3 s. Meanwhile it repeats the request with the same transaction ID. The answer
  * may be that to the last request, if the one before was lost. So the time counts from the last
  * request; but from the first one if two retries had no answer either, and no packet of the SA is
- * missing in the capture, as its PSNs show. An answer to a question that was reported as unanswered
- * is no further event.
+ * missing in the capture, as its PSNs show. A question that was reported as unanswered is not any
+ * more: its event is taken back, and the answer is late.
  */
 #include "analysis/sa_requests.h"
 
@@ -38,17 +38,23 @@ static int64_t time_until_answer(const struct watch *w, const struct sa_transact
     return clocks_at_least(&w->f->order.clocks, t->request.captured_on, from);
 }
 
-static bool is_reported(const struct watch *w, const struct sa_transaction *t)
+/* The question, if it was reported as unanswered. */
+static struct question *reported(const struct watch *w, const struct sa_transaction *t)
 {
     const struct question_key key = sa_subject_key(&t->subject);
-    const struct question *q = t->followed ? question_find(w, &key) : NULL;
-    return q && q->reported;
+    struct question *q = t->followed ? question_find(w, &key) : NULL;
+    return q && q->reported ? q : NULL;
 }
 
 void watch_sa_answer_time(const struct watch *w, struct sa_transaction *t)
 {
     int64_t ns = t->requests ? time_until_answer(w, t) : 0;
-    if (ns >= SLOW_MS * (int64_t)NS_PER_MS && port_to_lid(w->p->src) && !is_reported(w, t))
-        slow(w, t, ns / NS_PER_MS);
+    if (ns >= SLOW_MS * (int64_t)NS_PER_MS && port_to_lid(w->p->src)) {
+        const struct question *q = reported(w, t);
+        if (q && t->first_frame <= q->first_frame)
+            sa_answered_after_all(w, q);
+        if (!q || t->first_frame <= q->first_frame)
+            slow(w, t, ns / NS_PER_MS);
+    }
     t->requests = 0;
 }

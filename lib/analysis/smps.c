@@ -2,7 +2,8 @@
 /*
  * Requests of the subnet manager that a port does not answer, or refuses. A directed route has no
  * LID, so the port is the end of the route. A request is sent again with its transaction ID, or
- * asked anew with another one.
+ * asked anew with another one. A Set and a Get of one attribute are two questions: a port answers
+ * no Set with another M_Key than its own, but it may answer a Get (IBA 14.2.4.1).
  */
 #include "analysis/smps.h"
 
@@ -71,18 +72,47 @@ struct sender smp_target(const struct watch *w, const struct question_key *key)
     return directed ? unknown : sender_of_lid(w, be16(key->about + 1));
 }
 
+/* The Set is asked as a question of its own. */
+static struct question_key key_of_set(const struct question_key *key)
+{
+    struct question_key set = *key;
+    set.who[SMP_KEY_METHOD] = SMP_SET;
+    return set;
+}
+
+/* The frame in which the port answered a Get about the same, as the Sets began or later; 0: none.
+ */
+static uint32_t answered_get(const struct watch *w, const struct question *set)
+{
+    enum { BEFORE_MS = 2000 };
+    struct question_key key = set->key;
+    if (!key.who[SMP_KEY_METHOD])
+        return 0;
+    key.who[SMP_KEY_METHOD] = 0;
+    const struct question *get = question_last(w, &key);
+    return get && !get->asked && set->first_ms - get->answered_ms <= BEFORE_MS ? get->answered_frame
+                                                                               : 0;
+}
+
 void smp_unanswered(const struct watch *w, struct question *q)
 {
     uint16_t attribute = be16(q->key.who + SMP_KEY_ATTRIBUTE);
     const char *name = names_find(attribute_names, attribute);
     struct sender who = smp_target(w, &q->key);
-    const struct event_key key = event_key(w, EVENT_SMP_UNANSWERED, NULL, q->key.about, 0);
+    uint32_t get = answered_get(w, q);
+    const struct event_key key = event_key(w, EVENT_SMP_UNANSWERED, NULL, q->key.about, get > 0);
+    char but[120] = "";
     GString *target = g_string_new(NULL);
     smp_append_target(target, &q->key);
+    if (get)
+        g_snprintf(but, sizeof but,
+                   "; it answers Get, in frame %u, but no Set: its M_Key may not be that of the "
+                   "subnet manager",
+                   get);
     watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
-                "no answer of the port at %s was captured: %u requests of its %s since frame %u",
-                target->str, q->waited, name ? name : "attributes", q->first_frame);
+                "no answer of the port at %s was captured: %u requests of its %s since frame %u%s",
+                target->str, q->waited, name ? name : "attributes", q->first_frame, but);
     g_string_free(target, TRUE);
 }
 
@@ -113,18 +143,53 @@ APART static void smp_refused(const struct watch *w, const struct question_key *
 /* Two requests may have one PSN or one transaction ID, but not both: then it is a copy. */
 static void requested(const struct watch *w, const struct question_key *key)
 {
-    question_ask(w, key, (w->p->mad.mad.tid << 24 ^ w->p->ib.psn) + 1);
+    const struct question_key set = key_of_set(key);
+    const struct mad *mad = &w->p->mad.mad;
+    struct question *q = question_ask(w, mad->method == SMP_SET ? &set : key,
+                                      (mad->tid << 24 ^ w->p->ib.psn) + 1);
+    if (q)
+        q->tid = mad->tid;
+}
+
+/*
+ * The request reached the port, which answers it. A directed route has no LID, but the port's
+ * PortInfo names it. So packets to a port that has just come up are captured.
+ */
+static void hear_at_end(const struct watch *w)
+{
+    const struct smp *s = &w->p->mad.smp;
+    if (s->directed && s->mad.attribute == SMP_PORT_INFO && !s->mad.status &&
+        view_has(s->data, 0, PORT_INFO_LID + 2) == WIRE_OK && be16(s->data.p + PORT_INFO_LID))
+        question_hear_at(w, be16(s->data.p + PORT_INFO_LID));
+}
+
+/* A response answers the Set, unless it has the transaction ID of a Get only. */
+static void answer_set(const struct watch *w, const struct question_key *key)
+{
+    const struct question_key set_key = key_of_set(key);
+    struct question *set = question_find(w, &set_key);
+    const struct question *get = question_last(w, key);
+    uint64_t tid = w->p->mad.mad.tid;
+    if (set && (set->tid == tid || !get || get->tid != tid)) {
+        hear_at_end(w);
+        question_answer_now(w, set);
+    }
 }
 
 static void responded(const struct watch *w, const struct question_key *key)
 {
-    struct question *q = question_find(w, key);
+    struct question *q;
     if (w->p->mad.smp.mad.status)
         smp_refused(w, key);
     if (w->p->ib.dlid == LID_PERMISSIVE)
         question_hear_at(w, LID_PERMISSIVE);
-    if (q && !packet_is_corrupt(w->p))
-        question_answer(w, q);
+    if (packet_is_corrupt(w->p))
+        return;
+    answer_set(w, key);
+    if ((q = question_find(w, key)) != NULL) {
+        hear_at_end(w);
+        question_answer_now(w, q);
+    }
 }
 
 /* Writes the key, if the packet is followed. */

@@ -9,7 +9,7 @@
 /* Places in the key's who. */
 /* In the key's about, instead of the number of hops: a LID follows. */
 enum { SMP_BY_LID = 0xff };
-enum { SMP_KEY_ATTRIBUTE = 0, SMP_KEY_MODIFIER = 2, SMP_KEY_AGENT = 6 };
+enum { SMP_KEY_ATTRIBUTE = 0, SMP_KEY_MODIFIER = 2, SMP_KEY_AGENT = 6, SMP_KEY_METHOD = 10 };
 
 /*
  * The attribute, its modifier, and the port: the end of a directed route, or a LID. false: the

@@ -35,6 +35,28 @@ struct taken_address *taken_address_of(const struct watch *w, const struct ip *i
     return &w->questions->taken[mix_gid(ip->length, ip->bytes) >> 32 & (TAKEN_ADDRESSES - 1)];
 }
 
+enum { PKEY_TEXT = 120 };
+
+/* Has the P_Key table of the holder no entry of the link's partition? */
+static const char *pkey_text(const struct watch *w, uint32_t link, const struct ip *ip,
+                             char text[PKEY_TEXT])
+{
+    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, link, ip);
+    const struct endport *port = n ? endports_by_gid(w->f->endports, w->p->at.interface,
+                                                     n->lladdr + LLADDR_GID)
+                                   : NULL;
+    uint16_t pkey = (uint16_t)(link & 0x7fff) | PKEY_MEMBERSHIP;
+    uint32_t frame = port ? pkey_table_without(w, port, pkey) : 0;
+    *text = '\0';
+    if (frame)
+        g_snprintf(
+            text, PKEY_TEXT,
+            "; the P_Key table that the subnet manager gave its port in frame %u has no entry "
+            "of the partition 0x%04x",
+            frame, pkey);
+    return text;
+}
+
 enum { TAKEN_TEXT = 160 };
 
 /*
@@ -65,7 +87,7 @@ void ip_unanswered(const struct watch *w, enum event_kind kind, const struct que
     struct ip from = ip_of_key(q->key.who), to = ip_of_key(q->key.about);
     struct sender who = sender_at(w, q->lid, &from);
     const struct event_key key = event_key(w, kind, q->key.who, q->key.about, q->key.requester);
-    char target[SENDER_TEXT_SIZE], limited[120] = "", taken[TAKEN_TEXT];
+    char target[SENDER_TEXT_SIZE], limited[120] = "", taken[TAKEN_TEXT], table[PKEY_TEXT];
     uint16_t pkey;
     if (are_limited(w, q, &pkey))
         g_snprintf(
@@ -76,9 +98,10 @@ void ip_unanswered(const struct watch *w, enum event_kind kind, const struct que
     watch_no_copy(w, &key);
     watch_event(w, &key, &who, q->first_frame,
                 "no reply from %s was captured to %u requests since frame %u, %g s after the "
-                "last%s%s%s",
+                "last%s%s%s%s",
                 ip_text(target, &to), q->waited, q->first_frame, question_wait_s(q->key.kind), more,
-                limited, taken_text(w, q, &to, taken));
+                limited, taken_text(w, q, &to, taken),
+                pkey_text(w, (uint32_t)q->key.requester, &to, table));
 }
 
 /* ---- ARP and Neighbour Discovery */
@@ -147,6 +170,7 @@ static void ask_for(const struct watch *w, const struct question_key *key)
     if (!q)
         return;
     note_announcement(w, q);
+    watch_asked_again(w, q);
     watch_request_rate(w, key, place);
 }
 
@@ -165,7 +189,10 @@ static void arp_answered(const struct watch *w, const struct ip *requester, cons
         return;
     if (!ib_is_multicast(&w->p->ib)) {
         watch_retried(w, q);
-        question_answer(w, q);
+        if (w->p->datagram.arp.op == ARP_REPLY && !packet_is_corrupt(w->p))
+            question_answer_now(w, q);
+        else
+            question_answer(w, q);
     } else if (w->p->datagram.arp.op == ARP_REPLY) {
         note_useless(w, q, "one to the broadcast group");
     }

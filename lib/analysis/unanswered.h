@@ -27,6 +27,9 @@ struct taken_address *taken_address_of(const struct watch *w, const struct ip *i
 /* The current packet answers an ARP request: only now that it was repeated (lossy.c)? */
 void watch_retried(const struct watch *w, const struct question *q);
 
+/* The current packet asks this, and is no copy: was it answered a moment ago (unheard.c)? */
+void watch_asked_again(const struct watch *w, const struct question *q);
+
 /* The current packet is a request for an address, and no copy (request_rates.c). */
 void watch_request_rate(const struct watch *w, const struct question_key *key, unsigned place);
 

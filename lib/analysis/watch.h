@@ -26,6 +26,7 @@ enum alert {
     ALERT_ADDRESSES = 1 << 4,    /* a LID or GID has another user (twins.c) */
     ALERT_CONFLICT = 1 << 5,     /* an address that a port wants is another's (detection.c) */
     ALERT_SMALL_TTLS = 1 << 6,   /* a TTL of 1 ended at a router (small_ttls.c) */
+    ALERT_UNHEARD = 1 << 7,      /* a host repeats an ARP request that was answered (unheard.c) */
 };
 
 /* A function that most packets need: what it calls is inlined into it, if it is not APART. */
@@ -140,6 +141,8 @@ void watch_smp(const struct watch *w); /* subnet.c */
 void watch_notice(const struct watch *w);
 void watch_managers(const struct watch *w, const struct subnet_event *e);
 void watch_address_requests(const struct watch *w);    /* unanswered.c */
+void watch_sender_scope(const struct watch *w);        /* holders.c; the packet has a GRH */
+APART void watch_heard_answer(const struct watch *w);  /* unheard.c */
 void watch_echo(const struct watch *w);                /* echo.c */
 APART void watch_open_requests(const struct watch *w); /* sa_requests.c */
 APART void watch_report(const struct watch *w);        /* sa_transfers.c */
@@ -168,7 +171,10 @@ void watch_members(const struct watch *w, const struct subnet_event *e); /* rece
 void watch_receivers(const struct watch *w);
 void watch_sa_host(const struct watch *w);
 void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* pkeys.c */
+void watch_pkey_block(const struct watch *w);                               /* an SMP */
 void watch_sender_pkey(const struct watch *w);
+/* The frame of the port's P_Key table, if it certainly has no entry of the partition; else 0. */
+uint32_t pkey_table_without(const struct watch *w, const struct endport *port, uint16_t pkey);
 void watch_path_of_event(const struct watch *w, const struct subnet_event *e); /* mtus.c */
 void watch_path_mtu(const struct watch *w);
 void watch_advertised_mtu(const struct watch *w);

@@ -16,6 +16,7 @@ from frames import (
     events_again,
     events_answers,
     events_doubt,
+    events_heard,
     events_ip,
     events_link,
     events_lost,
@@ -53,7 +54,7 @@ def ask_join(s, host, group, **options):
 
 CASES = more.CASES + events_link.CASES + events_again.CASES + events_pairs.CASES
 CASES += events_answers.CASES + events_ip.CASES + events_lost.CASES + events_ports.CASES
-CASES += events_doubt.CASES + events_ordinary.CASES + events_mixed.CASES
+CASES += events_doubt.CASES + events_ordinary.CASES + events_mixed.CASES + events_heard.CASES
 
 
 def case(build):
@@ -182,11 +183,11 @@ def join_that_is_answered_at_the_third_try():
 
 @case
 def join_that_is_answered_after_its_time():
-    """It was reported as unanswered before: one event."""
+    """It was reported as unanswered before: this event is taken back."""
     s, a, _, _ = link()
     before = number(s)
     join_at_the_third_try(s, a, 6000)
-    return s, [("sa_unanswered", before + 4, 1, ["3 s after the last"])]
+    return s, [("sa_slow", before + 5, 1, ["12.0 s"])]
 
 
 @case
@@ -1226,6 +1227,15 @@ def test_only_two_limited_members_are_called_so(tmp_path):
     path.write_bytes(s.pcap())
     [event] = events_of(path)
     assert event["name"] == "arp_unanswered" and "limited" not in event["what"]
+
+
+@pytest.mark.parametrize("second_block", [[], [0x8001]])
+def test_only_a_partition_that_was_taken_out_is_called_so(second_block, tmp_path):
+    """The P_Key may be in another block of the table."""
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(events_heard.taken_out(*second_block)[0].pcap())
+    [event] = events_of(path)
+    assert ("P_Key table" in event["what"]) == (not second_block)
 
 
 @pytest.mark.parametrize("filtered", [True, False])

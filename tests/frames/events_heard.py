@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Captures in which a host does not get what it needs, although others are answered: each with a harmless
+look-alike. A case returns its tape and the events that it must raise: (event, frame, count, texts that it
+has). NUMBER is the number of the last frame so far."""
+from frames import ib
+from frames.events import ask_only, goes_on, link, number
+from frames.fabric import FULL, smp_frame
+from frames.ib import encap
+from frames.messages import NOBODY, ping
+from frames.subnet import Host, Subnet
+
+CASES = []
+
+
+def case(build):
+    CASES.append(build)
+    return build
+
+
+# ---- subnet administration
+
+
+def comes_up(keep=lambda frames: frames):
+    """The SM sets up a port by directed routes, and its joins have no answer. keep: the SMPs that are
+    captured, of the two of each request."""
+    s, a = Subnet(), Host(1)
+    s.node_info(a)
+    s.port_info(a)
+    s.records[:] = keep(s.records)
+    group = s.broadcast()
+    data, mask = s.request(a, group, FULL, create=False)
+    for _ in range(3):
+        ask_only(s, a, ib.SET, ib.ATTR_MC_MEMBER, data, mask)
+    goes_on(s)
+    return s, group
+
+
+@case
+def joins_of_a_port_that_comes_up():
+    """Each with a new transaction ID. No packet has the port's LID as its destination."""
+    s, group = comes_up()
+    return s, [("sa_unanswered", number(s), 1, [group, "3 requests since frame 5"])]
+
+
+@case
+def joins_of_a_port_whose_responses_only_were_captured():
+    s, _ = comes_up(lambda frames: frames[1::2])
+    return s, []
+
+
+@case
+def joins_of_a_port_whose_requests_only_were_captured():
+    s, _ = comes_up(lambda frames: frames[::2])
+    return s, []
+
+
+# ---- subnet management
+
+
+def sets_alone(s, host, times, tid=None, answer_get=True):
+    """A Get(PortInfo), and Sets that have no response."""
+    if answer_get:
+        s.port_info(host, set_it=False)
+    data = s.port_info_of(host.lid)
+    for _ in range(times):
+        mad = ib.directed_smp(ib.SET, tid or s.next_tid(), ib.PORT_INFO, 1, data, (0, 1, host.lid))
+        s.put(smp_frame(mad, s.next_psn("sm", host.lid)))
+        s.wait(0.2)
+
+
+@case
+def sets_without_an_answer_beside_gets():
+    """The port has another M_Key (IBA 14.2.4.1). Other ports answer."""
+    s, a, b, _ = link()
+    for host in (a, b):
+        s.node_info(host)
+    before = number(s)
+    for _ in range(2):
+        sets_alone(s, a, 3)
+        s.wait(0.3)
+        s.node_info(b)
+        s.wait(10)
+    texts = ["3 requests of its PortInfo", "answers Get, in frame %d" % (before + 2), "M_Key"]
+    return s, [("smp_unanswered", before + 6, 4, texts)]
+
+
+@case
+def sets_that_are_answered_at_the_third_try():
+    s, a, b, _ = link()
+    for host in (a, b):
+        s.node_info(host)
+    for _ in range(2):
+        sets_alone(s, a, 2)
+        s.port_info(a)
+        s.wait(0.3)
+        s.node_info(b)
+    return s, []
+
+
+@case
+def sets_and_gets_of_one_transaction_id():
+    """The response may be that to either."""
+    s, a, b, _ = link()
+    for host in (a, b):
+        s.node_info(host)
+    for _ in range(4):
+        sets_alone(s, a, 1, tid=7, answer_get=False)
+        data = s.port_info_of(a.lid)
+        mad = ib.directed_smp(ib.GET_RESP, 7, ib.PORT_INFO, 1, data, (0, 1, a.lid))
+        s.put(smp_frame(mad, s.next_psn("port", a.lid)))
+        s.node_info(b)
+    return s, []
+
+
+# ---- ARP
+
+
+def asks_again(s, a, b, times, seconds=1.0, unicast=False, heard=False):
+    """Requests in rounds of three, each with a reply. heard: then the requester sends a datagram."""
+    for n in range(times):
+        s.arp_request(a, b.ip, **(dict(dst=b) if unicast else {}))
+        s.arp_reply(b, a)
+        if heard:
+            s.to_group4(b, "224.0.0.1")
+            s.ping(a, b)
+        s.wait(4 if n % 3 == 2 else seconds)
+
+
+@case
+def requests_that_are_repeated_although_answered():
+    """Two within 3 s of a reply in each round of three."""
+    s, a, b, _ = link()
+    before = number(s)
+    asks_again(s, a, b, 12)
+    texts = [b.ip, "6 times since frame %d" % (before + 2), "the answers do not reach it"]
+    return s, [("arp_unanswered", before + 17, 3, texts)]
+
+
+@case
+def requests_that_are_repeated_and_their_answers_used():
+    s, a, b, _ = link()
+    asks_again(s, a, b, 12, heard=True)
+    return s, []
+
+
+@case
+def requests_to_the_target_alone_that_are_repeated():
+    """Linux asks the target itself whether it is still there."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    asks_again(s, a, b, 12, unicast=True)
+    return s, []
+
+
+@case
+def requests_that_are_repeated_each_30_seconds():
+    s, a, b, _ = link()
+    asks_again(s, a, b, 12, seconds=30)
+    return s, []
+
+
+# ---- partitions
+
+
+def taken_out(*others, capacity=128):
+    """Two hosts on the partition 0x8001, which the SM takes out of b's table; then a pings b in vain.
+    others: entries of b's second block. capacity: of its whole table."""
+    s, a, b = Subnet(pkey=0x8001), Host(1), Host(2)
+    info = ib.node_info(b.guid, capacity, 0x1003, 0x2C9)
+
+    def node_info():
+        s.smp(b.lid, ib.GET, ib.NODE_INFO, b"", 0, info)
+
+    node_info()
+    s.port_info(b)
+    s.pkey_table(b, 0xFFFF, 0x8001)
+    if others:
+        entries = b"".join(map(ib.u16, others)).ljust(64, b"\0")
+        s.smp(b.lid, ib.SET, ib.PKEY_TABLE, entries, 1)
+    s.up(a, b)
+    s.meet(a, b)
+    s.pkey_table(b, 0xFFFF)
+    frame = number(s) - 1
+    node_info()
+    for n in range(3):
+        s.ud(a, b, ping(a, b, seq=2 + n))
+        s.wait(1)
+    s.wait(4)
+    s.to_group4(a, "224.0.0.1")
+    return s, a, b, frame
+
+
+@case
+def partition_that_is_taken_out_of_the_table():
+    s, a, b, frame = taken_out()
+    texts = ["P_Key table", "in frame %d has no entry of the partition 0x8001" % frame]
+    return s, [("echo_unanswered", number(s), 1, texts)]
+
+
+# ---- announcements
+
+
+def two_scopes(sender):
+    """a and b are on the link of scope 2; a program of b joins a broadcast group of scope 5 too, and
+    announces an address to it. sender: what b sends before."""
+    s, a, b, _ = link()
+    other = ib.mgid_ipv4("255.255.255.255", pkey=0xFFFF, scope=5)
+    sender(s, a, b)
+    s.join(b, other, create=True)
+    s.ud(b, other, encap(0x0806, ib.arp(1, b.addr, b.ip, NOBODY, b.ip)))
+    return s, other
+
+
+@case
+def announcement_to_the_broadcast_group_of_another_scope():
+    s, other = two_scopes(lambda s, a, b: s.arp_request(b, a.ip))
+    return s, [("announcement_lost", number(s), 1, [other, s.broadcast()])]
+
+
+@case
+def announcement_on_a_link_of_another_scope():
+    """Nothing shows that the queue pair is on the link of scope 2."""
+    s, _ = two_scopes(lambda s, a, b: None)
+    return s, []
+
+
+@case
+def announcement_of_a_second_interface_of_another_scope():
+    """The port's second queue pair is on the link of scope 5."""
+    s, a, b, _ = link()
+    s.arp_request(b, a.ip)
+    second = b.also(qpn=b.qpn + 1, ip="10.0.0.77")
+    other = ib.mgid_ipv4("255.255.255.255", pkey=0xFFFF, scope=5)
+    s.join(b, other, create=True)
+    request = ib.arp(1, second.addr, second.ip, NOBODY, second.ip)
+    s.ud(second, other, encap(0x0806, request))
+    return s, []
