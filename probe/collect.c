@@ -12,6 +12,7 @@
 #include "cli/save.h"
 #include "probe/checks/checks.h"
 #include "probe/run/options.h"
+#include "report/report_jsonl.h"
 
 struct collection {
     char *node, *deviations; /* as in the report; node: NULL if not given */
@@ -21,7 +22,7 @@ struct collection {
     GArray *all; /* struct checked, closed */
     struct written_so_far reported;
     bool said;     /* a line of the next target is printed already */
-    bool streams;  /* text goes directly to stdout */
+    bool streams;  /* text and JSON Lines go directly to stdout */
     FILE *spool;   /* otherwise: spool file for the parts */
     GError *error; /* the first error of writing; NULL: none */
     bool holds;
@@ -38,7 +39,7 @@ struct collection *collection_new(const struct options *o, const char *version, 
     struct collection *c = g_new0(struct collection, 1);
     c->o = o;
     c->parts = format_parts(o->format);
-    c->streams = o->format == FORMAT_TEXT && !o->output;
+    c->streams = (o->format == FORMAT_TEXT || o->format == FORMAT_JSONL) && !o->output;
     c->node = o->node ? plain_dup(o->node) : NULL;
     c->deviations = plain_dup(o->deviations);
     c->report = (struct report){.tool = "ipoib-probe",
@@ -75,7 +76,7 @@ void collection_free(struct collection *c)
 
 static GString *make_part(struct collection *c, const struct checked *j)
 {
-    if (!c->streams)
+    if (!c->streams || c->o->format == FORMAT_JSONL)
         return c->parts->part(&c->report, j, &c->reported);
     bool apart = c->report.n && !j->brief && !c->report.causes_only && !c->said;
     GString *text = g_string_new(apart ? "\n" : "");
@@ -113,6 +114,28 @@ void collection_say(struct collection *c, const char *line)
     if (printf("%s%s\n", c->report.n && !c->said ? "\n" : "", line) < 0 || fflush(stdout) != 0)
         fail_part(c);
     c->said = true;
+}
+
+static const char *const line_types[] = {
+    [WATCH_REPLY] = "reply", [WATCH_NO_REPLY] = "no_reply", [WATCH_CHANGE] = "change"};
+
+void collection_show(struct collection *c, const struct watch_line *l)
+{
+    if (c->o->format != FORMAT_JSONL)
+        return;
+    char *plain = plain_dup(l->text);
+    json_t *members = json_pack("{ss si}", "target", l->watched->target, "request",
+                                (int)l->watched->sent);
+    GString *line = g_string_new(NULL);
+    if (l->kind == WATCH_REPLY)
+        json_object_set_new(members, "time_us", json_integer((json_int_t)(l->ms * 1000 + 0.5)));
+    if (l->kind == WATCH_CHANGE)
+        json_object_set_new(members, "change", json_string(watch_change_name(l->change)));
+    json_object_set_new(members, "text", json_string(plain));
+    report_jsonl_line(line, &c->report, line_types[l->kind], members);
+    write_part(c, line);
+    g_string_free(line, TRUE);
+    g_free(plain);
 }
 
 static void add(struct collection *c, struct checked *j)
@@ -179,8 +202,10 @@ static bool deliver_whole(struct collection *c, GError **error)
 
 static void write_total(struct collection *c)
 {
-    GString *total = g_string_new(NULL);
-    report_text_total(total, &c->report);
+    bool lines = c->o->format == FORMAT_JSONL;
+    GString *total = lines ? c->parts->tail(&c->report) : g_string_new(NULL);
+    if (!lines)
+        report_text_total(total, &c->report);
     write_part(c, total);
     g_string_free(total, TRUE);
 }

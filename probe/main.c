@@ -106,6 +106,7 @@ static int probe(const struct options *o, const struct deviations *known)
     struct program r = {.o = o,
                         .run = {.options = o,
                                 .say = parts_say,
+                                .show = parts_show,
                                 .say_to = &r,
                                 .stop = &stop,
                                 .subnets = g_array_new(FALSE, FALSE, sizeof(struct seen_subnet))},

@@ -188,7 +188,7 @@ struct report_parts {
     GString *(*tail)(const struct report *r);
 };
 extern const struct report_parts report_parts_text, report_parts_json, report_parts_junit,
-    report_parts_tap;
+    report_parts_tap, report_parts_jsonl;
 
 /* The whole report from its parts; no capture may be closed. */
 GString *report_whole(const struct report_parts *parts, const struct report *r);

@@ -208,7 +208,7 @@ static const struct cli_option table[] = {
     {REPORT_OPTION_STRICT, CLI_SETS(options, strict)},
     {REPORT_OPTION_DEVIATIONS, CLI_STORES(options, deviations)},
     {.name = "format",
-     .argument = "text|json|junit|tap|prometheus",
+     .argument = "text|json|junit|tap|jsonl|prometheus",
      .help = "set the report's format (default: text)",
      .details = "`prometheus` is for the target `node`: metrics in Prometheus' text format, as the "
                 "textfile collector of node_exporter reads them.",
@@ -222,7 +222,7 @@ static const struct cli_option table[] = {
      CLI_SETS(options, verbose)},
     {.name = "node",
      .argument = "NAME",
-     .help = "set the node's name in a report of --format json",
+     .help = "set the node's name in a report of json or jsonl",
      .details = "`ipoib-check --merge` lists the report under this name.",
      CLI_STORES(options, node)},
     {REPORT_OPTION_OUTPUT, CLI_STORES(options, output)},
@@ -397,6 +397,11 @@ static bool is_sensible_node(const struct options *o)
     return false;
 }
 
+static bool names_nodes(const struct options *o)
+{
+    return o->format == FORMAT_JSON || o->format == FORMAT_JSONL;
+}
+
 /* Checks combinations of options. */
 static bool is_sensible(const struct options *o)
 {
@@ -406,8 +411,8 @@ static bool is_sensible(const struct options *o)
         say("--list prints text or json");
     else if (!o->list && o->targets->len == 0)
         say("no target is given: try 'ipoib-probe --help'");
-    else if (o->node && (o->list || o->format != FORMAT_JSON || !o->node[0]))
-        say("--node names a node in a report of --format json");
+    else if (o->node && (o->list || !names_nodes(o) || !o->node[0]))
+        say("--node names a node in a report of --format json or jsonl");
     else if (is_own_source(o))
         say("--source is the probe's own address: it cannot be a target too");
     else if (o->has_source && probe_options_only_fabric(o))

@@ -10,6 +10,7 @@
 
 #include "probe/run/options.h"
 #include "probe/run/times.h"
+#include "probe/run/watched.h"
 
 /* Result of an SA query. */
 enum sa_result {
@@ -59,6 +60,8 @@ struct run {
     struct sa_cache sa;
     void (*say)(void *to, const char *line); /* prints a line of the text report; NULL: none */
     void *say_to;
+    /* Takes each line of a watched peer, for the other formats; NULL: none. */
+    void (*show)(void *to, const struct watch_line *line);
     GArray *subnets;      /* struct seen_subnet; NULL: each target has all results itself */
     bool stopped, broken; /* stopped by a signal; broken by an error of the transport */
 };
