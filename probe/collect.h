@@ -20,7 +20,7 @@ void collection_free(struct collection *c);
  * the lines of a watched peer are printed.
  */
 void collection_say(struct collection *c, const char *line);
-/* The same line as JSON Lines, in the report. */
+/* The same line as JSON Lines, or its numbers in the metrics. */
 void collection_show(struct collection *c, const struct watch_line *l);
 /*
  * Adds a finished target; takes ownership of *j. With text output to stdout, the part is printed

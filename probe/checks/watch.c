@@ -37,15 +37,6 @@ struct peer_watch {
     char recent[KEPT_EVENTS][EVENT_SIZE]; /* the last events, in a ring */
 };
 
-const char *watch_change_name(enum watch_change change)
-{
-    static const char *const names[] = {
-        [CHANGE_SILENT] = "silent",     [CHANGE_REPLIES_AGAIN] = "replies-again",
-        [CHANGE_MOVED] = "moved",       [CHANGE_SECOND_PORT] = "second-port",
-        [CHANGE_OWN_PORT] = "own-port", [CHANGE_COUNTERS] = "counters"};
-    return names[change];
-}
-
 bool watch_is_wanted(const struct options *o)
 {
     return o->count || o->interval;
@@ -169,7 +160,7 @@ static void take_reply(struct peer_watch *w, const struct response *a)
 {
     char text[80];
     times_add(&w->t->peer->over_ud, (gint64)(a->ms * 1000 + 0.5));
-    w->w.answered++;
+    watched_reply(&w->w, a->ms);
     g_snprintf(text, sizeof text, "reply %u after %.2f ms", w->w.sent, a->ms);
     say_line(w, &(struct watch_line){&w->w, WATCH_REPLY, 0, a->ms, text});
     w->outages += w->missing >= SILENT_AFTER ? w->missing : 0;
@@ -217,6 +208,7 @@ static void take_group_reply(struct peer_watch *w, const struct request *q,
 static void take_silence(struct peer_watch *w, const struct exchange *x)
 {
     char text[VERDICT_TEXT + 40];
+    watched_no_reply(&w->w);
     if (x->outcome == NO_RESPONSE)
         g_snprintf(text, sizeof text, "%s to request %u", x->received, w->w.sent);
     else
@@ -374,7 +366,7 @@ void watch_run(struct target *t)
     const GPtrArray *stages = t->results->checked->stages;
     unsigned at = stages ? stages->len : 0;
     w->t = t;
-    w->w = (struct watched){.target = t->name, .times = &t->peer->over_ud};
+    w->w = (struct watched){.target = t->name};
     w->port = t->link->transport->facts;
     if (t->link->transport->ops->read_port)
         t->link->transport->ops->read_port(t->link->transport, &w->port);

@@ -210,8 +210,10 @@ static const struct cli_option table[] = {
     {.name = "format",
      .argument = "text|json|junit|tap|jsonl|prometheus",
      .help = "set the report's format (default: text)",
-     .details = "`prometheus` is for the target `node`: metrics in Prometheus' text format, as the "
-                "textfile collector of node_exporter reads them.",
+     .details = "`jsonl` has one JSON object a line, for programs that collect logs. "
+                "`prometheus` has metrics in Prometheus' text format, as the textfile collector of "
+                "node_exporter reads them. "
+                "With --count and --interval, the file of -o is replaced every five seconds.",
      CLI_CHOOSES(options, format)},
     {.letter = 'v',
      .name = "verbose",
@@ -377,7 +379,7 @@ static bool has_node(const struct options *o)
 
 static bool has_options_of_node(const struct options *o)
 {
-    return o->nagios || o->state || o->delay || o->format == FORMAT_PROMETHEUS;
+    return o->nagios || o->state || o->delay;
 }
 
 /* The target node and its options. */
@@ -385,7 +387,7 @@ static bool is_sensible_node(const struct options *o)
 {
     bool node = probe_options_only_node(o);
     if (has_options_of_node(o) && !node)
-        say("--nagios, --state, --delay-up-to and --format prometheus are for the target node");
+        say("--nagios, --state and --delay-up-to are for the target node");
     else if (has_node(o) && !node)
         say("the target node is tested alone: run the other targets separately");
     else if (node && (o->capture || o->only->len || o->has_source || o->disruptive))

@@ -3,7 +3,10 @@
 #ifndef IPOIB_PROBE_WATCHED_H
 #define IPOIB_PROBE_WATCHED_H
 
-#include "probe/run/times.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glib.h>
 
 /* Changes of the peer or of this host's port. */
 enum watch_change {
@@ -19,12 +22,25 @@ enum watch_change {
 /* Its stable name: "moved". */
 const char *watch_change_name(enum watch_change change);
 
+/*
+ * The bounds of the response times, in microseconds, as those of smokeping_prober: 50, and the
+ * double of the one before.
+ */
+enum { WATCH_BUCKETS = 20 };
+gint64 watch_bound(unsigned i);
+
 struct watched {
     const char *target;
     unsigned sent, answered;
     unsigned changes[WATCH_CHANGES];
-    const struct latencies *times; /* of the replies */
+    bool replies;                   /* to the last request */
+    gint64 microseconds;            /* the sum of the response times */
+    uint64_t within[WATCH_BUCKETS]; /* replies within watch_bound(): each counts in one of them */
 };
+
+/* Counts a reply, and a request without one. */
+void watched_reply(struct watched *w, double ms);
+void watched_no_reply(struct watched *w);
 
 enum watch_kind { WATCH_REPLY, WATCH_NO_REPLY, WATCH_CHANGE };
 

@@ -603,7 +603,6 @@ def test_signal_ends_the_delay(tmp_path):
     "arguments, words",
     [
         (["--nagios", "fabric"], "are for the target node"),
-        (["--format", "prometheus", "fabric"], "are for the target node"),
         (["--delay-up-to", "5", "10.0.0.1"], "are for the target node"),
         (["node", "fabric"], "is tested alone"),
         (["-p", "1", "node"], "name it with --device"),
