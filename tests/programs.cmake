@@ -126,6 +126,7 @@ ipoib_pytest(plugin/pcapng247 LABELS tshark VARIANTS wireshark)
 ipoib_pytest(plugin/wireshark_checks LABELS tshark)
 ipoib_pytest(project/documents)
 ipoib_pytest(project/monitoring LABELS quick)
+ipoib_pytest(project/prometheus LABELS probe SECONDS 180)
 ipoib_pytest(project/manual)
 ipoib_pytest(judge/hostile LABELS robust SECONDS 1200)
 if(IPOIB_TEST_VARIANTS) # it runs the programs of that build too
