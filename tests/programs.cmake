@@ -149,6 +149,7 @@ ipoib_test(bare/trixie LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/t
 
 # Long runs, for each piece of work once: half an hour for each fuzzing harness, an hour of strain for the virtual fabric.
 ipoib_pytest(plugin/wireshark_tree LABELS release tshark SECONDS 1800 PROCESSORS 2)
+ipoib_pytest(probe/node_load LABELS release probe SECONDS 900)
 ipoib_pytest(project/package LABELS release SECONDS 1200 PROCESSORS 2)
 ipoib_pytest(judge/law_all LABELS release robust SECONDS 1800 PROCESSORS 2)
 ipoib_test(long/fuzz LABELS release robust SECONDS 36000 PROCESSORS 2 COMMAND ${CMAKE_SOURCE_DIR}/script/fuzz 1800)
