@@ -107,6 +107,7 @@ ipoib_pytest(project/privileges LABELS quick capture probe)
 
 # What CI runs besides.
 ipoib_pytest(judge/merge)
+ipoib_pytest(judge/merge_nodes SECONDS 300)
 ipoib_pytest(plugin/agreement LABELS tshark SECONDS 1200 VARIANTS wireshark)
 ipoib_pytest(plugin/same_report LABELS tshark VARIANTS wireshark)
 ipoib_pytest(capture/share_search LABELS capture tshark)
