@@ -7,6 +7,7 @@
 
 #include "report/report_events.h"
 #include "report/required.h"
+#include "report/swept_json.h"
 #include "report/words.h"
 
 static json_t *json_frames(const struct verdict_frames *f)
@@ -202,6 +203,15 @@ static void add_sa(json_t *o, const struct checked *j)
     json_object_set_new(o, "sa", sa);
 }
 
+static void add_swept(json_t *o, const struct swept *s)
+{
+    json_t *changes = s ? swept_json_changes(s) : NULL;
+    if (s)
+        json_object_set_new(o, "hosts", swept_json_hosts(s));
+    if (changes)
+        json_object_set_new(o, "baseline", changes);
+}
+
 json_t *report_json_capture(const struct report *r, const struct checked *j)
 {
     struct verdict_summary s = checked_summary(r, j);
@@ -226,6 +236,7 @@ json_t *report_json_capture(const struct report *r, const struct checked *j)
     add_times(o, "over_ud", &j->over_ud);
     add_times(o, "over_rc", &j->over_rc);
     add_sa(o, j);
+    add_swept(o, j->swept);
     return o;
 }
 

@@ -33,17 +33,19 @@ void report_jsonl_line(GString *out, const struct report *r, const char *type, j
     json_decref(members);
 }
 
-static void put_events(GString *out, const struct report *r, json_t *capture)
+/* Each object of a list of the entry in a line of its own, which names the capture or target. */
+static void put_list(GString *out, const struct report *r, const char *type, json_t *entry,
+                     const char *list)
 {
-    json_t *event;
+    json_t *one;
     size_t i;
-    json_array_foreach(json_object_get(capture, "events"), i, event)
+    json_array_foreach(json_object_get(entry, list), i, one)
     {
-        json_t *members = json_copy(event);
-        json_object_set(members, "capture", json_object_get(capture, "name"));
-        report_jsonl_line(out, r, "event", members);
+        json_t *members = json_copy(one);
+        json_object_set(members, r->probed ? "target" : "capture", json_object_get(entry, "name"));
+        report_jsonl_line(out, r, type, members);
     }
-    json_object_del(capture, "events");
+    json_object_del(entry, list);
 }
 
 static GString *jsonl_part(const struct report *r, const struct checked *j,
@@ -53,7 +55,8 @@ static GString *jsonl_part(const struct report *r, const struct checked *j,
     json_t *results = report_json_results(r, j), *capture = report_json_capture(r, j), *result;
     size_t i;
     json_array_foreach(results, i, result) report_jsonl_line(out, r, "result", json_copy(result));
-    put_events(out, r, capture);
+    put_list(out, r, "event", capture, "events");
+    put_list(out, r, "host", capture, "hosts");
     report_jsonl_line(out, r, r->probed ? "target" : "capture", capture);
     written->captures++;
     json_decref(results);

@@ -271,6 +271,15 @@ static const struct cli_option table[] = {
                 "Ctrl-C (SIGINT) and SIGTERM end with the summary, and its exit status. "
                 "The memory does not grow.",
      CLI_COUNTS(options, interval, 1, INTERVAL_MAX)},
+    {.name = "baseline",
+     .argument = "REPORT",
+     .help = "with a prefix: name the hosts that differ from REPORT",
+     .details =
+         "REPORT is a report of --format json of the same prefix. "
+         "The new report lists the hosts that are new or gone, and those whose name, GID, LID "
+         "or result changed. "
+         "The exit status does not change.",
+     CLI_STORES(options, baseline)},
     {.name = "nagios",
      .help = "with node: exit as a Nagios plugin, 0, 1, 2 or 3",
      .details = "0 is ok, 1 degraded, 2 a fault, and 3 unknown: not judged, or a wrong usage.",
@@ -359,6 +368,17 @@ static bool files_differ(const struct options *o)
            say_error(NULL, &error);
 }
 
+/* The report must not overwrite the one that it is compared with. */
+static bool keeps_baseline(const struct options *o)
+{
+    GError *error = NULL;
+    char *baseline = (char *)o->baseline;
+    return !baseline ||
+           (save_is_safe(o->output, &baseline, 1, "the baseline", &error) &&
+            save_is_safe(o->capture, &baseline, 1, "the baseline", &error)) ||
+           say_error(NULL, &error);
+}
+
 static bool are_hosts(const struct options *o)
 {
     for (guint i = 0; i < o->targets->len; i++) {
@@ -367,6 +387,14 @@ static bool are_hosts(const struct options *o)
             return false;
     }
     return true;
+}
+
+static bool has_prefix(const struct options *o)
+{
+    for (guint i = 0; i < o->targets->len; i++)
+        if (g_array_index(o->targets, struct target_option, i).prefix)
+            return true;
+    return false;
 }
 
 static bool has_node(const struct options *o)
@@ -421,6 +449,8 @@ static bool is_sensible(const struct options *o)
         say("--source is for peers: leave it out for the target fabric");
     else if ((o->count || o->interval) && !is_one_peer(o))
         say("--count and --interval are for one peer, without --why");
+    else if (o->baseline && !has_prefix(o))
+        say("--baseline is for a prefix: name the one that the report is about");
     else if (o->why && !are_hosts(o))
         say("--why is for the addresses of hosts: 'ipoib-probe fabric' finds its causes without it");
     else if (o->all_ports && (o->device || o->port || o->targets->len == 0))
@@ -428,7 +458,7 @@ static bool is_sensible(const struct options *o)
     else if (o->capture && strcmp(o->capture, "-") == 0)
         say("-w writes to a file: standard output is the report's");
     else
-        return is_sensible_node(o) && files_differ(o) && can_save(o);
+        return is_sensible_node(o) && files_differ(o) && keeps_baseline(o) && can_save(o);
     return false;
 }
 

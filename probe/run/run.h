@@ -46,6 +46,8 @@ struct seen_subnet {
     char target[80]; /* the target that has the results */
 };
 
+struct sweep_baseline; /* probe/sweep/baseline.h */
+
 struct run {
     const struct options *options;
     const volatile int *stop; /* the received signal; 0: none */
@@ -62,6 +64,7 @@ struct run {
     void *say_to;
     /* Takes each line of a watched peer, for the other formats; NULL: none. */
     void (*show)(void *to, const struct watch_line *line);
+    const struct sweep_baseline *baseline; /* of a sweep; NULL: none */
     GArray *subnets;      /* struct seen_subnet; NULL: each target has all results itself */
     bool stopped, broken; /* stopped by a signal; broken by an error of the transport */
 };
