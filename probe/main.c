@@ -175,6 +175,7 @@ static int end_node(struct node_run *n)
     GError *error = NULL;
     if (!node_run_keep(n, &error))
         say_error(NULL, &error);
+    node_state_release(&n->state);
     bool delivered = deliver_node(n);
     if (stop)
         return 128 + stop;

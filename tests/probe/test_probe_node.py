@@ -355,8 +355,23 @@ def state_of(node):
         (lambda text: re.sub(r"time \d+", "time 99999999999999999", text), "in the future"),
         (lambda text: re.sub(r"boot \S+", "boot another", text), "it is of another boot"),
         (lambda text: "\0" * 5000, "it is damaged"),
+        (lambda text: text.replace("node 1", "node 2"), "it is of another version"),
+        (lambda text: text.replace("node 1", "node 2")[:-5], "it is damaged"),
+        (lambda text: text * 2000, "it is damaged"),
+        (lambda text: "other text\n" * 50, "it is damaged"),
     ],
-    ids=["half", "empty", "word", "future", "boot", "zeros"],
+    ids=[
+        "half",
+        "empty",
+        "word",
+        "future",
+        "boot",
+        "zeros",
+        "version",
+        "half version",
+        "large",
+        "other",
+    ],
 )
 def test_damaged_state(node, change, why):
     """It is said, nothing is compared, and the next run has a good one."""
