@@ -54,7 +54,7 @@ def metrics_that_exist():
 
 def test_metrics_that_are_used_exist():
     exist = metrics_that_exist()
-    assert set(re.findall(r"ipoib_node_\w+", text_of("ipoib.rules.yml"))) <= exist
+    assert set(re.findall(r"ipoib_\w+", text_of("ipoib.rules.yml"))) <= exist
     assert names_of(expressions()) <= exist
     variables = json.dumps(dashboard()["templating"])
     assert names_of([variables]) and names_of([variables]) <= exist
