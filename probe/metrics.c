@@ -124,25 +124,31 @@ void probe_metrics_free(struct probe_metrics *m)
 
 /* ---- samples */
 
-/* SUFFIX: of the name. LABEL: another one than the target, or NULL. */
-static void put_as(struct probe_metrics *m, enum metric f, const char *suffix, const char *target,
-                   const char *label, const char *word, double value)
+/* A series of a metric. */
+struct series {
+    const char *suffix; /* of the name */
+    const char *target;
+    const char *label, *word; /* another label and its value; NULL: none */
+};
+
+static void put_series(struct probe_metrics *m, enum metric f, const struct series *s, double value)
 {
     GString *out = m->samples[f];
-    g_string_append_printf(out, "%s%s{", metrics[f].name, suffix);
-    metrics_put_label(out, "target", target);
-    if (label) {
+    g_string_append_printf(out, "%s%s{", metrics[f].name, s->suffix);
+    metrics_put_label(out, "target", s->target);
+    if (s->label) {
         g_string_append_c(out, ',');
-        metrics_put_label(out, label, word);
+        metrics_put_label(out, s->label, s->word);
     }
     g_string_append_c(out, '}');
     metrics_put_value(out, value);
 }
 
+/* LABEL: another one than the target, or NULL. */
 static void put(struct probe_metrics *m, enum metric f, const char *target, const char *label,
                 const char *word, double value)
 {
-    put_as(m, f, "", target, label, word, value);
+    put_series(m, f, &(struct series){"", target, label, word}, value);
 }
 
 static double seconds(gint64 us)
@@ -344,11 +350,14 @@ static void put_histogram(struct probe_metrics *m, const struct watched *w)
     for (unsigned i = 0; i < WATCH_BUCKETS; i++) {
         n += w->within[i];
         g_ascii_formatd(bound, sizeof bound, "%g", seconds(watch_bound(i)));
-        put_as(m, WATCH_RESPONSES, "_bucket", w->target, "le", bound, (double)n);
+        put_series(m, WATCH_RESPONSES, &(struct series){"_bucket", w->target, "le", bound},
+                   (double)n);
     }
-    put_as(m, WATCH_RESPONSES, "_bucket", w->target, "le", "+Inf", w->answered);
-    put_as(m, WATCH_RESPONSES, "_sum", w->target, NULL, NULL, seconds(w->microseconds));
-    put_as(m, WATCH_RESPONSES, "_count", w->target, NULL, NULL, w->answered);
+    put_series(m, WATCH_RESPONSES, &(struct series){"_bucket", w->target, "le", "+Inf"},
+               w->answered);
+    put_series(m, WATCH_RESPONSES, &(struct series){"_sum", w->target, NULL, NULL},
+               seconds(w->microseconds));
+    put_series(m, WATCH_RESPONSES, &(struct series){"_count", w->target, NULL, NULL}, w->answered);
 }
 
 void probe_metrics_watch(struct probe_metrics *m, const struct watched *w)
