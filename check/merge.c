@@ -40,15 +40,16 @@ static const struct merge_writer *writer_of(enum format format)
 {
     static const struct merge_writer tests = {part_of_tests, end_of_tests};
     tests_of = format_parts(format);
-    return format == FORMAT_TEXT   ? &merge_writer_text
-           : format == FORMAT_JSON ? &merge_writer_json
-                                   : &tests;
+    return format == FORMAT_TEXT    ? &merge_writer_text
+           : format == FORMAT_JSON  ? &merge_writer_json
+           : format == FORMAT_JSONL ? &merge_writer_jsonl
+                                    : &tests;
 }
 
 /* The head of the report, which needs the totals and so is made last: TAP's number of tests. */
 static GString *head_of(enum format format, const struct report_merge *m)
 {
-    if (format == FORMAT_TEXT || format == FORMAT_JSON)
+    if (format == FORMAT_TEXT || format == FORMAT_JSON || format == FORMAT_JSONL)
         return g_string_new(NULL);
     return format_parts(format)->head(&(struct report){.tool = m->tool, .version = m->version},
                                       &m->written);

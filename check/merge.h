@@ -35,7 +35,7 @@ struct merge_writer {
                  const char *node, const char *file);
     void (*end)(struct report_merge *m);
 };
-extern const struct merge_writer merge_writer_text, merge_writer_json;
+extern const struct merge_writer merge_writer_text, merge_writer_json, merge_writer_jsonl;
 
 /*
  * Sets up M, whose tool, version, format, stop and colours are set; all else is 0. Returns false

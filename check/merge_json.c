@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "check/merge.h"
+#include "check/merge_json.h"
 #include "report/words.h"
 
 enum { CAPTURES, TARGETS };
@@ -69,17 +69,29 @@ static json_t *entry_of_nothing(const struct restored *r, const char *node, cons
                      "", "only");
 }
 
+json_t *merge_json_entry(const struct restored *r, const struct merge_entry *e, const char *node,
+                         const char *file)
+{
+    return e ? json_entry(e, r->report.min_judged) : entry_of_nothing(r, node, file);
+}
+
+json_t *merge_json_result(const json_t *result, const char *node, const char *file)
+{
+    json_t *o = json_copy((json_t *)result);
+    json_object_set_new(o, "node", json_string(node));
+    json_object_set_new(o, "file", json_string(file));
+    return o;
+}
+
 static void merged_json(struct report_merge *m, const struct restored *r,
                         const struct merge_entry *e, const char *node, const char *file)
 {
     int kind = r->report.probed ? TARGETS : CAPTURES;
-    json_t *entry = e ? json_entry(e, r->report.min_judged) : entry_of_nothing(r, node, file);
+    json_t *entry = merge_json_entry(r, e, node, file);
     if (!m->begun)
         put_begin(m);
     for (guint i = 0; e && i < e->results->len; i++) {
-        json_t *result = json_copy(e->results->pdata[i]);
-        json_object_set_new(result, "node", json_string(node));
-        json_object_set_new(result, "file", json_string(file));
+        json_t *result = merge_json_result(e->results->pdata[i], node, file);
         put_value(m->spool, result, "  ", &m->n_results);
         json_decref(result);
     }
@@ -89,7 +101,7 @@ static void merged_json(struct report_merge *m, const struct restored *r,
 
 /* ---- the summary */
 
-static json_t *json_node(const struct tally_node *n)
+json_t *merge_json_node(const struct tally_node *n)
 {
     return json_pack("{ss ss si si si}", "name", n->name, "verdict",
                      status_name(tally_status(n->by_status, n->unmet)), "violated",
@@ -109,7 +121,7 @@ static json_t *json_names(const struct merge_tally *t, guint item, int outcome)
     return list;
 }
 
-static json_t *json_item(const struct merge_tally *t, guint number, enum outcome outcome)
+json_t *merge_json_item(const struct merge_tally *t, guint number, enum outcome outcome)
 {
     const struct tally_item *item = t->items->pdata[number];
     return json_pack("{ss ss ss sI sb si so}", "id", item->id, "level",
@@ -120,6 +132,16 @@ static json_t *json_item(const struct merge_tally *t, guint number, enum outcome
                      json_names(t, number, (int)outcome));
 }
 
+json_t *merge_json_totals(const struct merge_tally *t)
+{
+    return json_pack("{ss si si si si si si}", "verdict",
+                     status_name(tally_status(t->by_status, t->unmet->len)), "exit_status",
+                     tally_exit_status(t), "violated", (int)t->by_status[VERDICT_VIOLATED],
+                     "unjudged", (int)t->by_status[VERDICT_UNJUDGED], "conformant",
+                     (int)t->by_status[VERDICT_CONFORMANT], "no_violation_proved", (int)t->partial,
+                     "reports", (int)t->reports);
+}
+
 /* Writes each rule with its nodes; a node is listed once, with its worst outcome. */
 static void put_items(struct report_merge *m)
 {
@@ -127,7 +149,7 @@ static void put_items(struct report_merge *m)
     for (guint i = 0; i < m->tally->items->len; i++)
         for (size_t k = 0; k < VERDICT_OUTCOMES; k++)
             if (tally_nodes_with(m->tally, i, outcomes_in_order[k])) {
-                json_t *item = json_item(m->tally, i, (enum outcome)outcomes_in_order[k]);
+                json_t *item = merge_json_item(m->tally, i, (enum outcome)outcomes_in_order[k]);
                 put_value(m->spool, item, "   ", &before);
                 json_decref(item);
             }
@@ -137,7 +159,7 @@ static void put_nodes(struct report_merge *m)
 {
     unsigned before = 0;
     for (guint i = 0; i < m->tally->nodes->len; i++) {
-        json_t *node = json_node(m->tally->nodes->pdata[i]);
+        json_t *node = merge_json_node(m->tally->nodes->pdata[i]);
         put_value(m->spool, node, "   ", &before);
         json_decref(node);
     }

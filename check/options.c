@@ -136,7 +136,7 @@ static const struct cli_option table[] = {
      CLI_SETS(options, merge)},
     {.name = "node",
      .argument = "NAME",
-     .help = "set the node's name in a report of --format json",
+     .help = "set the node's name in a report of json or jsonl",
      .details = "It is the node that the captures are from. "
                 "--merge uses this name.",
      CLI_STORES(options, node)},
@@ -197,11 +197,16 @@ static bool can_be_judged(const struct options *o)
     return true;
 }
 
+static bool names_nodes(const struct options *o)
+{
+    return o->format == FORMAT_JSON || o->format == FORMAT_JSONL;
+}
+
 /* Checks combinations of options. */
 static bool is_sensible(const struct options *o)
 {
-    if (o->node && (o->merge || o->list || o->format != FORMAT_JSON || !o->node[0]))
-        say("--node names a node in a report of --format json");
+    if (o->node && (o->merge || o->list || !names_nodes(o) || !o->node[0]))
+        say("--node names a node in a report of --format json or jsonl");
     else if (o->merge && (o->list || o->checks || o->only->len > 0))
         say("--merge checks no capture: it takes no option about checking");
     else if (o->merge && o->n_captures == 0)

@@ -11,7 +11,9 @@
 #include "cli/progress.h"
 #include "cli/save.h"
 #include "probe/checks/checks.h"
+#include "probe/metrics.h"
 #include "probe/run/options.h"
+#include "report/report_jsonl.h"
 
 struct collection {
     char *node, *deviations; /* as in the report; node: NULL if not given */
@@ -20,9 +22,11 @@ struct collection {
     struct report report;
     GArray *all; /* struct checked, closed */
     struct written_so_far reported;
-    bool said;     /* a line of the next target is printed already */
-    bool streams;  /* text goes directly to stdout */
-    FILE *spool;   /* otherwise: spool file for the parts */
+    bool said;                     /* a line of the next target is printed already */
+    bool streams;                  /* text and JSON Lines go directly to stdout */
+    FILE *spool;                   /* otherwise: spool file for the parts */
+    struct probe_metrics *metrics; /* instead of parts; NULL: another format */
+    gint64 saved;  /* monotonic microseconds: when the metrics of a watched peer were written */
     GError *error; /* the first error of writing; NULL: none */
     bool holds;
     struct checked held; /* the last target, if holds is set */
@@ -37,8 +41,11 @@ struct collection *collection_new(const struct options *o, const char *version, 
 {
     struct collection *c = g_new0(struct collection, 1);
     c->o = o;
-    c->parts = format_parts(o->format);
-    c->streams = o->format == FORMAT_TEXT && !o->output;
+    if (o->format == FORMAT_PROMETHEUS)
+        c->metrics = probe_metrics_new(o, version);
+    else
+        c->parts = format_parts(o->format);
+    c->streams = (o->format == FORMAT_TEXT || o->format == FORMAT_JSONL) && !o->output;
     c->node = o->node ? plain_dup(o->node) : NULL;
     c->deviations = plain_dup(o->deviations);
     c->report = (struct report){.tool = "ipoib-probe",
@@ -53,7 +60,7 @@ struct collection *collection_new(const struct options *o, const char *version, 
                                 .probed = true};
     c->all = g_array_new(FALSE, FALSE, sizeof(struct checked));
     g_array_set_clear_func(c->all, clear);
-    if (c->streams || (c->spool = tmpfile()))
+    if (c->streams || c->metrics || (c->spool = tmpfile()))
         return c;
     fail_with(error, "no temporary file for the report in " P_tmpdir ": %s", strerror(errno));
     collection_free(c);
@@ -66,6 +73,7 @@ void collection_free(struct collection *c)
         return;
     if (c->spool)
         fclose(c->spool);
+    probe_metrics_free(c->metrics);
     g_clear_error(&c->error);
     g_array_unref(c->all);
     g_free(c->deviations);
@@ -75,7 +83,7 @@ void collection_free(struct collection *c)
 
 static GString *make_part(struct collection *c, const struct checked *j)
 {
-    if (!c->streams)
+    if (!c->streams || c->o->format == FORMAT_JSONL)
         return c->parts->part(&c->report, j, &c->reported);
     bool apart = c->report.n && !j->brief && !c->report.causes_only && !c->said;
     GString *text = g_string_new(apart ? "\n" : "");
@@ -115,11 +123,68 @@ void collection_say(struct collection *c, const char *line)
     c->said = true;
 }
 
-static void add(struct collection *c, struct checked *j)
+static const char *const line_types[] = {
+    [WATCH_REPLY] = "reply", [WATCH_NO_REPLY] = "no_reply", [WATCH_CHANGE] = "change"};
+
+static void put_line(struct collection *c, const struct watch_line *l)
+{
+    char *plain = plain_dup(l->text);
+    json_t *members = json_pack("{ss si}", "target", l->watched->target, "request",
+                                (int)l->watched->sent);
+    GString *line = g_string_new(NULL);
+    if (l->kind == WATCH_REPLY)
+        json_object_set_new(members, "time_us", json_integer((json_int_t)(l->ms * 1000 + 0.5)));
+    if (l->kind == WATCH_CHANGE)
+        json_object_set_new(members, "change", json_string(watch_change_name(l->change)));
+    json_object_set_new(members, "text", json_string(plain));
+    report_jsonl_line(line, &c->report, line_types[l->kind], members);
+    write_part(c, line);
+    g_string_free(line, TRUE);
+    g_free(plain);
+}
+
+static bool save_metrics(struct collection *c, GError **error)
+{
+    GString *text = probe_metrics_text(c->metrics);
+    const struct save_parts parts = {.head = text, .replaces = true};
+    bool good = save_file(&parts, c->o->output, &access_unlimited, error);
+    g_string_free(text, TRUE);
+    return good;
+}
+
+/* A failure is the end's to report: the next line may have room again. */
+static void save_watched(struct collection *c, const struct watched *w)
+{
+    enum { SAVE_EVERY = 5 * G_USEC_PER_SEC };
+    gint64 now = g_get_monotonic_time();
+    probe_metrics_watch(c->metrics, w);
+    if (!c->o->output || (c->saved && now - c->saved < SAVE_EVERY))
+        return;
+    c->saved = now;
+    save_metrics(c, NULL);
+}
+
+void collection_show(struct collection *c, const struct watch_line *l)
+{
+    if (c->o->format == FORMAT_JSONL)
+        put_line(c, l);
+    else if (c->metrics)
+        save_watched(c, l->watched);
+}
+
+static void write_target(struct collection *c, const struct checked *j)
 {
     GString *text = make_part(c, j);
     write_part(c, text);
     g_string_free(text, TRUE);
+}
+
+static void add(struct collection *c, struct checked *j)
+{
+    if (c->metrics)
+        probe_metrics_add(c->metrics, &c->report, j);
+    else
+        write_target(c, j);
     checked_close(&c->report, j);
     g_array_append_val(c->all, *j);
     c->report.captures = (struct checked *)(void *)c->all->data;
@@ -151,7 +216,15 @@ struct checked *collection_held(struct collection *c)
     return c->holds ? &c->held : NULL;
 }
 
-void collection_print(struct collection *c)
+static void print_metrics(const struct collection *c)
+{
+    GString *text = probe_metrics_text(c->metrics);
+    fwrite(text->str, 1, text->len, stdout);
+    fflush(stdout);
+    g_string_free(text, TRUE);
+}
+
+static void print_parts(struct collection *c)
 {
     GString *head = c->parts->head(&c->report, &c->reported), *tail = c->parts->tail(&c->report);
     char bytes[4096];
@@ -167,6 +240,14 @@ void collection_print(struct collection *c)
     g_string_free(tail, TRUE);
 }
 
+void collection_print(struct collection *c)
+{
+    if (c->metrics)
+        print_metrics(c);
+    else
+        print_parts(c);
+}
+
 static bool deliver_whole(struct collection *c, GError **error)
 {
     GString *head = c->parts->head(&c->report, &c->reported), *tail = c->parts->tail(&c->report);
@@ -179,14 +260,18 @@ static bool deliver_whole(struct collection *c, GError **error)
 
 static void write_total(struct collection *c)
 {
-    GString *total = g_string_new(NULL);
-    report_text_total(total, &c->report);
+    bool lines = c->o->format == FORMAT_JSONL;
+    GString *total = lines ? c->parts->tail(&c->report) : g_string_new(NULL);
+    if (!lines)
+        report_text_total(total, &c->report);
     write_part(c, total);
     g_string_free(total, TRUE);
 }
 
 bool collection_deliver(struct collection *c, GError **error)
 {
+    if (c->metrics)
+        return save_metrics(c, error);
     if (c->streams)
         write_total(c);
     else if (fflush(c->spool) != 0)

@@ -7,6 +7,7 @@
 #define IPOIB_PROBE_COLLECT_H
 
 #include "probe/run/options.h"
+#include "probe/run/watched.h"
 
 struct collection;
 
@@ -19,6 +20,8 @@ void collection_free(struct collection *c);
  * the lines of a watched peer are printed.
  */
 void collection_say(struct collection *c, const char *line);
+/* The same line as JSON Lines, or its numbers in the metrics. */
+void collection_show(struct collection *c, const struct watch_line *l);
 /*
  * Adds a finished target; takes ownership of *j. With text output to stdout, the part is printed
  * immediately. collection_deliver() returns an error of writing.

@@ -18,6 +18,7 @@
 #include "probe/parts.h"
 #include "probe/run/options.h"
 #include "probe/run/results.h"
+#include "probe/sweep/baseline.h"
 #include "report/explain.h"
 
 enum { EXIT_NO_MEANS = 3 }; /* missing privilege or device */
@@ -91,7 +92,8 @@ static bool run_ports(struct program *r, const GArray *parts)
     return dropped && !parts_interrupted(r) && deliver_reports(r) && whole;
 }
 
-static int probe(const struct options *o, const struct deviations *known)
+static int probe(const struct options *o, const struct deviations *known,
+                 const struct sweep_baseline *baseline)
 {
     /*
      * Start the guard before any file is open: otherwise it would keep a pipe of -w open, and its
@@ -106,8 +108,10 @@ static int probe(const struct options *o, const struct deviations *known)
     struct program r = {.o = o,
                         .run = {.options = o,
                                 .say = parts_say,
+                                .show = parts_show,
                                 .say_to = &r,
                                 .stop = &stop,
+                                .baseline = baseline,
                                 .subnets = g_array_new(FALSE, FALSE, sizeof(struct seen_subnet))},
                         .collection = collection_new(o, IPOIB_VERSION, &error)};
     r.rest = (struct target){.run = &r.run,
@@ -126,6 +130,22 @@ static int probe(const struct options *o, const struct deviations *known)
     g_array_unref(r.run.subnets);
     collection_free(r.collection);
     verdict_free(no_target.verdict);
+    return status;
+}
+
+/* Reads the baseline first: without it nothing is tested. */
+static int probe_beyond_baseline(const struct options *o, const struct deviations *known)
+{
+    GError *error = NULL;
+    if (!o->baseline)
+        return probe(o, known, NULL);
+    struct sweep_baseline *b = sweep_baseline_open(o->baseline, &error);
+    if (!b) {
+        say_failure(&error);
+        return stop ? 128 + stop : EXIT_UNJUDGED;
+    }
+    int status = probe(o, known, b);
+    sweep_baseline_free(b);
     return status;
 }
 
@@ -155,6 +175,7 @@ static int end_node(struct node_run *n)
     GError *error = NULL;
     if (!node_run_keep(n, &error))
         say_error(NULL, &error);
+    node_state_release(&n->state);
     bool delivered = deliver_node(n);
     if (stop)
         return 128 + stop;
@@ -224,7 +245,7 @@ static int run(const struct options *o)
         say_failure(&error);
         return stop ? 128 + stop : EXIT_UNJUDGED;
     }
-    int status = probe(o, known);
+    int status = probe_beyond_baseline(o, known);
     deviations_free(known);
     return status;
 }

@@ -31,6 +31,13 @@ void parts_say(void *user, const char *line)
     collection_say(r->collection, line);
 }
 
+void parts_show(void *user, const struct watch_line *line)
+{
+    struct program *r = user;
+    collection_release(r->collection);
+    collection_show(r->collection, line);
+}
+
 static struct checked begin_target(const struct program *r, const struct target_option *t)
 {
     return (struct checked){.name = plain_dup(t->name), .verdict = verdict_new(&r->o->selection)};

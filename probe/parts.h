@@ -39,5 +39,7 @@ void parts_run(struct program *r, const GArray *parts);
 bool parts_interrupted(const struct program *r);
 /* Prints a line of the report (say of struct run; user: struct program). */
 void parts_say(void *user, const char *line);
+/* A line of a watched peer in the other formats (show of struct run; user: struct program). */
+void parts_show(void *user, const struct watch_line *line);
 
 #endif

@@ -43,7 +43,8 @@ const struct report_parts *format_parts(enum format f)
     static const struct report_parts *const parts[] = {[FORMAT_TEXT] = &report_parts_text,
                                                        [FORMAT_JSON] = &report_parts_json,
                                                        [FORMAT_JUNIT] = &report_parts_junit,
-                                                       [FORMAT_TAP] = &report_parts_tap};
+                                                       [FORMAT_TAP] = &report_parts_tap,
+                                                       [FORMAT_JSONL] = &report_parts_jsonl};
     return parts[f];
 }
 

@@ -12,7 +12,7 @@
 void program_begin(char **argv, char *name, volatile int *stop);
 
 /* In the order of the values of --format; ipoib-check has no metrics. */
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_TAP, FORMAT_PROMETHEUS };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_TAP, FORMAT_JSONL, FORMAT_PROMETHEUS };
 /* Not of FORMAT_PROMETHEUS. */
 const struct report_parts *format_parts(enum format f);
 
@@ -21,7 +21,7 @@ const struct report_parts *format_parts(enum format f);
  * function, that takes the value.
  */
 #define REPORT_OPTION_FORMAT                                                                       \
-    .name = "format", .argument = "text|json|junit|tap",                                           \
+    .name = "format", .argument = "text|json|junit|tap|jsonl",                                     \
     .help = "set the report's format (default: text)"
 #define REPORT_OPTION_STRICT                                                                       \
     .name = "strict", .help = "count a violated SHOULD like a violated MUST"

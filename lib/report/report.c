@@ -4,6 +4,7 @@
 #include "analysis/event_table.h"
 #include "cli/plain.h"
 #include "report/required.h"
+#include "report/swept.h"
 #include "report/words.h"
 
 static void stage_free(gpointer stage)
@@ -113,6 +114,7 @@ void checked_clear(struct checked *j)
     g_free(j->remark);
     verdict_free(j->verdict);
     event_table_free(j->events);
+    swept_free(j->swept);
     if (j->stages)
         g_ptr_array_unref(j->stages);
     if (j->undone)

@@ -9,6 +9,7 @@
 #include "report/verdict.h"
 
 struct event_table; /* analysis/event_table.h */
+struct swept;       /* report/swept.h */
 
 /*
  * The results of a capture or target, or the reason why there are none. Texts are plain
@@ -27,6 +28,8 @@ struct checked {
      * itself
      */
     bool sweep;
+    struct swept *swept; /* of a prefix: its hosts; NULL: none */
+    bool listed; /* a host of a prefix, which lists it: the text report shows only its problems */
     const char *state; /* a word about a probe's target, "reachable"; NULL: none */
     bool brief;        /* one of many targets: the text report shows only failures */
     char *remark;      /* a text for the line with the verdict; NULL: none */
@@ -188,7 +191,7 @@ struct report_parts {
     GString *(*tail)(const struct report *r);
 };
 extern const struct report_parts report_parts_text, report_parts_json, report_parts_junit,
-    report_parts_tap;
+    report_parts_tap, report_parts_jsonl;
 
 /* The whole report from its parts; no capture may be closed. */
 GString *report_whole(const struct report_parts *parts, const struct report *r);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report as JSON; doc/reports.md describes its members. */
-#include "report/report.h"
+#include "report/report_json.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/report_events.h"
 #include "report/required.h"
+#include "report/swept_json.h"
 #include "report/words.h"
 
 static json_t *json_frames(const struct verdict_frames *f)
@@ -115,8 +115,9 @@ static json_t *json_stage(const struct checked *j, const struct stage *s)
                      s->advice);
 }
 
-static void add_results(json_t *list, const struct report *r, const struct checked *j)
+json_t *report_json_results(const struct report *r, const struct checked *j)
 {
+    json_t *list = json_array();
     for (guint i = 0; j->stages && i < j->stages->len; i++)
         json_array_append_new(list, json_stage(j, j->stages->pdata[i]));
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
@@ -125,6 +126,7 @@ static void add_results(json_t *list, const struct report *r, const struct check
             if (verdict_count(j->verdict, (enum rule_number)rule, outcome))
                 json_array_append_new(list, json_result(r, j, (enum rule_number)rule, outcome));
         }
+    return list;
 }
 
 /* Members of one tool only, or only with a baseline. */
@@ -201,7 +203,16 @@ static void add_sa(json_t *o, const struct checked *j)
     json_object_set_new(o, "sa", sa);
 }
 
-static json_t *json_capture(const struct report *r, const struct checked *j)
+static void add_swept(json_t *o, const struct swept *s)
+{
+    json_t *changes = s ? swept_json_changes(s) : NULL;
+    if (s)
+        json_object_set_new(o, "hosts", swept_json_hosts(s));
+    if (changes)
+        json_object_set_new(o, "baseline", changes);
+}
+
+json_t *report_json_capture(const struct report *r, const struct checked *j)
 {
     struct verdict_summary s = checked_summary(r, j);
     json_t *o = json_pack("{ss ss sI sI}", "name", j->name, "verdict", status_name(s.status),
@@ -225,6 +236,7 @@ static json_t *json_capture(const struct report *r, const struct checked *j)
     add_times(o, "over_ud", &j->over_ud);
     add_times(o, "over_rc", &j->over_rc);
     add_sa(o, j);
+    add_swept(o, j->swept);
     return o;
 }
 
@@ -254,30 +266,34 @@ static json_t *json_min_judged(const struct report *r)
     return r->min_judged ? json_integer(r->min_judged) : NULL;
 }
 
-static json_t *json_summary(const struct report *r)
+json_t *report_json_totals(const struct report *r)
 {
-    json_t *captures = json_array();
-    for (unsigned i = 0; i < r->n; i++)
-        json_array_append_new(captures, json_capture(r, &r->captures[i]));
-    return json_pack("{ss si si si si si sb ss so so ss* so* so* ss*}", "verdict",
+    return json_pack("{ss si si si si si sb ss so ss* so* so* ss*}", "verdict",
                      status_name(report_status(r)), "exit_status", report_exit_status(r),
                      "violated", report_count(r, VERDICT_VIOLATED), "unjudged",
                      report_count(r, VERDICT_UNJUDGED), "conformant",
                      report_count(r, VERDICT_CONFORMANT), "no_violation_proved", report_partial(r),
                      "strict", r->strict, "deviations", r->deviations, "only", json_only(r),
-                     r->probed ? "targets" : "captures", captures, "baseline", r->baseline,
-                     "required", json_required(r), "min_judged", json_min_judged(r), "fail_on",
-                     r->fail_on_suspected ? "suspected" : NULL);
+                     "baseline", r->baseline, "required", json_required(r), "min_judged",
+                     json_min_judged(r), "fail_on", r->fail_on_suspected ? "suspected" : NULL);
+}
+
+static json_t *json_summary(const struct report *r)
+{
+    json_t *captures = json_array(), *o = report_json_totals(r);
+    for (unsigned i = 0; i < r->n; i++)
+        json_array_append_new(captures, report_json_capture(r, &r->captures[i]));
+    json_object_set_new(o, r->probed ? "targets" : "captures", captures);
+    return o;
 }
 
 /* The results of one capture or target, indented as in the whole report. */
 static GString *json_part(const struct report *r, const struct checked *j,
                           struct written_so_far *written)
 {
-    json_t *results = json_array(), *result;
+    json_t *results = report_json_results(r, j), *result;
     GString *out = g_string_new(NULL);
     size_t i;
-    add_results(results, r, j);
     json_array_foreach(results, i, result)
     {
         char *text = json_dumps(result, JSON_INDENT(1)), **lines = g_strsplit(text, "\n", -1),

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "report/swept.h"
 #include "report/words.h"
 
 /* Number of consecutive stages from this one that did not run for the same reason. */
@@ -129,6 +130,22 @@ static bool is_of_fabric(const struct checked *j)
     return g_str_has_prefix(first, "fabric.") || g_str_has_prefix(first, "node.");
 }
 
+static void put_target(const struct text *t)
+{
+    if (t->checked->brief) {
+        text_put_verdict(t);
+        put_stages(t);
+        put_briefly(t);
+    } else if (!t->report->verbose) {
+        text_put_screen(t);
+    } else {
+        text_put_headline(t);
+        put_stages(t);
+        put_rules(t);
+        text_put_verdict(t);
+    }
+}
+
 void report_text_probed(GString *out, const struct report *r, const struct checked *j, bool colours)
 {
     struct text t = {out, r, j, colours, is_of_fabric(j)};
@@ -140,20 +157,13 @@ void report_text_probed(GString *out, const struct report *r, const struct check
         for (guint i = 0; i < j->stages->len; i++)
             g_string_append_printf(out, "%s: %s\n", j->name,
                                    ((const struct stage *)j->stages->pdata[i])->text);
+        if (j->swept)
+            swept_text(out, j->swept);
         return;
     }
-    if (j->brief) {
-        text_put_verdict(&t);
-        put_stages(&t);
-        put_briefly(&t);
+    if (j->listed && !r->verbose && checked_summary(r, j).status == VERDICT_CONFORMANT)
         return;
-    }
-    if (!r->verbose) {
-        text_put_screen(&t);
-        return;
-    }
-    text_put_headline(&t);
-    put_stages(&t);
-    put_rules(&t);
-    text_put_verdict(&t);
+    put_target(&t);
+    if (j->swept)
+        swept_text(out, j->swept);
 }

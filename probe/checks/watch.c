@@ -27,12 +27,11 @@ enum { GROUP_EVERY = 5, SECOND_MS = 30 };
 
 struct peer_watch {
     struct target *t;
-    unsigned sent, answered;
+    struct watched w;
     unsigned missing;  /* requests without a reply since the last one with a reply */
     unsigned outages;  /* requests without a reply in silences that have ended: no loss on links */
     gint64 last_reply; /* monotonic microseconds; 0: none yet */
     gint64 silent_us;  /* total of the silences that have ended */
-    unsigned silences, moves, doubles, of_port, of_counters; /* events */
     struct port_facts port;
     struct port_counters counters;
     char recent[KEPT_EVENTS][EVENT_SIZE]; /* the last events, in a ring */
@@ -45,7 +44,9 @@ bool watch_is_wanted(const struct options *o)
 
 static unsigned events(const struct peer_watch *w)
 {
-    return w->silences + w->moves + w->doubles + w->of_port + w->of_counters;
+    const unsigned *n = w->w.changes;
+    return n[CHANGE_SILENT] + n[CHANGE_MOVED] + n[CHANGE_SECOND_PORT] + n[CHANGE_OWN_PORT] +
+           n[CHANGE_COUNTERS];
 }
 
 /* ---- lines */
@@ -58,22 +59,31 @@ static char *time_text(void)
     return text;
 }
 
-static void say_line(const struct peer_watch *w, const char *kind, const char *text)
+static void say_line(const struct peer_watch *w, const struct watch_line *l)
 {
     const struct run *r = w->t->run;
-    char *time = time_text(), *line = g_strdup_printf("%s  %s%s: %s", time, kind, w->t->name, text);
+    char *time = time_text(),
+         *line = g_strdup_printf("%s  %s%s: %s", time, l->kind == WATCH_CHANGE ? "EVENT  " : "",
+                                 w->t->name, l->text);
+    if (r->show)
+        r->show(r->say_to, l);
     if (r->say)
         r->say(r->say_to, line);
     g_free(line);
     g_free(time);
 }
 
-static void note_event(struct peer_watch *w, unsigned *count, char *text)
+static void say_change(struct peer_watch *w, enum watch_change change, const char *text)
+{
+    w->w.changes[change]++;
+    say_line(w, &(struct watch_line){&w->w, WATCH_CHANGE, change, 0, text});
+}
+
+static void note_event(struct peer_watch *w, enum watch_change change, char *text)
 {
     char *time = time_text();
-    say_line(w, "EVENT  ", text);
     g_snprintf(w->recent[events(w) % KEPT_EVENTS], EVENT_SIZE, "%s %s", time, text);
-    ++*count;
+    say_change(w, change, text);
     g_free(time);
     g_free(text);
 }
@@ -96,11 +106,11 @@ static void look_at_port(struct peer_watch *w)
     if (!transport->ops->read_port || !transport->ops->read_port(transport, &now))
         return;
     if (now.state != w->port.state)
-        note_event(w, &w->of_port,
+        note_event(w, CHANGE_OWN_PORT,
                    g_strdup_printf("port %s %u of this host: %s, was %s", now.device, now.port,
                                    state_name(now.state), state_name(w->port.state)));
     if (now.lid != w->port.lid || now.sm_lid != w->port.sm_lid)
-        note_event(w, &w->of_port,
+        note_event(w, CHANGE_OWN_PORT,
                    g_strdup_printf("this port has LID %u, was %u; the SM has LID %u, was %u",
                                    now.lid, w->port.lid, now.sm_lid, w->port.sm_lid));
     w->port = now;
@@ -112,7 +122,7 @@ static void look_at_counters(struct peer_watch *w)
     counters_read(w->t->link, &now);
     struct counter_growth g = counters_compare(&w->counters, &now);
     if (g.errors[0])
-        note_event(w, &w->of_counters, g_strdup(g.errors));
+        note_event(w, CHANGE_COUNTERS, g_strdup(g.errors));
     w->counters = now;
     counters_growth_clear(&g);
 }
@@ -136,7 +146,7 @@ static void note_move(struct peer_watch *w, const struct response *a)
 {
     const struct peer *p = w->t->peer;
     char *from = place_text(p->lladdr, p->lid), *to = place_text(a->lladdr, a->lid);
-    note_event(w, &w->moves, g_strdup_printf("moved from %s to %s", from, to));
+    note_event(w, CHANGE_MOVED, g_strdup_printf("moved from %s to %s", from, to));
     g_free(to);
     g_free(from);
 }
@@ -149,21 +159,21 @@ static double seconds_since(gint64 time)
 static void take_reply(struct peer_watch *w, const struct response *a)
 {
     char text[80];
-    g_snprintf(text, sizeof text, "reply %u after %.2f ms", w->sent, a->ms);
-    say_line(w, "", text);
+    times_add(&w->t->peer->over_ud, (gint64)(a->ms * 1000 + 0.5));
+    watched_reply(&w->w, a->ms);
+    g_snprintf(text, sizeof text, "reply %u after %.2f ms", w->w.sent, a->ms);
+    say_line(w, &(struct watch_line){&w->w, WATCH_REPLY, 0, a->ms, text});
     w->outages += w->missing >= SILENT_AFTER ? w->missing : 0;
     if (w->missing >= SILENT_AFTER && w->last_reply) {
         w->silent_us += g_get_monotonic_time() - w->last_reply;
         g_snprintf(text, sizeof text, "replies again, after %.1f s", seconds_since(w->last_reply));
-        say_line(w, "EVENT  ", text);
+        say_change(w, CHANGE_REPLIES_AGAIN, text);
     }
     if (has_moved(w->t->peer, a))
         note_move(w, a);
     peer_set(w->t, a);
     w->missing = 0;
-    w->answered++;
     w->last_reply = g_get_monotonic_time();
-    times_add(&w->t->peer->over_ud, (gint64)(a->ms * 1000 + 0.5));
 }
 
 static bool has_second(struct target *t, const struct ud_from *from, void *user)
@@ -179,10 +189,11 @@ static void look_for_second(struct peer_watch *w)
     struct peer *p = w->t->peer;
     if (!p->has_competing)
         receive_await(w->t, SECOND_MS, has_second, NULL);
-    if (!p->has_competing || w->doubles)
+    if (!p->has_competing || w->w.changes[CHANGE_SECOND_PORT])
         return;
     char *other = place_text(p->competing.lladdr, p->competing.lid);
-    note_event(w, &w->doubles, g_strdup_printf("another port has the address too: %s", other));
+    note_event(w, CHANGE_SECOND_PORT,
+               g_strdup_printf("another port has the address too: %s", other));
     g_free(other);
 }
 
@@ -197,15 +208,16 @@ static void take_group_reply(struct peer_watch *w, const struct request *q,
 static void take_silence(struct peer_watch *w, const struct exchange *x)
 {
     char text[VERDICT_TEXT + 40];
+    watched_no_reply(&w->w);
     if (x->outcome == NO_RESPONSE)
-        g_snprintf(text, sizeof text, "%s to request %u", x->received, w->sent);
+        g_snprintf(text, sizeof text, "%s to request %u", x->received, w->w.sent);
     else
-        g_snprintf(text, sizeof text, "request %u was %s", w->sent, x->received);
-    say_line(w, "", text);
+        g_snprintf(text, sizeof text, "request %u was %s", w->w.sent, x->received);
+    say_line(w, &(struct watch_line){&w->w, WATCH_NO_REPLY, 0, 0, text});
     if (++w->missing != SILENT_AFTER || target_ended(w->t))
         return;
     char *own = end_own_reason(w->t);
-    note_event(w, &w->silences,
+    note_event(w, CHANGE_SILENT,
                g_strdup_printf("%s%s%s", w->last_reply ? "no longer replies" : "does not reply",
                                own ? ": " : "", own ? own : ""));
     g_free(own);
@@ -216,13 +228,13 @@ static void request(struct peer_watch *w)
 {
     struct target *t = w->t;
     struct request q = {.any = true, .foreign = true};
-    q.multicast = !t->peer->known || w->missing || w->sent % GROUP_EVERY == GROUP_EVERY - 1;
+    q.multicast = !t->peer->known || w->missing || w->w.sent % GROUP_EVERY == GROUP_EVERY - 1;
     q.grh = !q.multicast && t->peer->needs_grh;
     struct exchange *x = g_new(struct exchange, 1);
     results_begin(t->results, "watch");
     wirelog_begin(t->log, "watch");
     *x = exchange_run(t, &q, 1);
-    w->sent += !target_ended(t);
+    w->w.sent += !target_ended(t);
     if (x->outcome == RESPONSE_RECEIVED)
         take_group_reply(w, &q, &x->reply);
     else if (!target_ended(t))
@@ -276,20 +288,21 @@ static void add_recent(const struct peer_watch *w, GString *text)
 
 static char *summary_text(const struct peer_watch *w)
 {
+    const unsigned *n = w->w.changes;
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "%u requests, %u answered", w->sent, w->answered);
+    g_string_append_printf(text, "%u requests, %u answered", w->w.sent, w->w.answered);
     if (!events(w))
         g_string_append(text, "; nothing changed");
-    if (w->silences)
-        g_string_append_printf(text, "; silences: %u, %.1f s in all", w->silences,
+    if (n[CHANGE_SILENT])
+        g_string_append_printf(text, "; silences: %u, %.1f s in all", n[CHANGE_SILENT],
                                (double)w->silent_us / G_USEC_PER_SEC);
-    if (w->moves)
-        g_string_append_printf(text, "; moves: %u", w->moves);
-    if (w->of_port)
-        g_string_append_printf(text, "; changes of this host's port: %u", w->of_port);
-    if (w->of_counters)
-        g_string_append_printf(text, "; growths of its counters: %u", w->of_counters);
-    if (w->doubles)
+    if (n[CHANGE_MOVED])
+        g_string_append_printf(text, "; moves: %u", n[CHANGE_MOVED]);
+    if (n[CHANGE_OWN_PORT])
+        g_string_append_printf(text, "; changes of this host's port: %u", n[CHANGE_OWN_PORT]);
+    if (n[CHANGE_COUNTERS])
+        g_string_append_printf(text, "; growths of its counters: %u", n[CHANGE_COUNTERS]);
+    if (n[CHANGE_SECOND_PORT])
         g_string_append(text, "; two ports have the address");
     add_recent(w, text);
     return g_string_free(text, FALSE);
@@ -297,13 +310,13 @@ static char *summary_text(const struct peer_watch *w)
 
 static void count_requests(const struct peer_watch *w)
 {
-    unsigned missing = w->sent - w->answered,
+    unsigned missing = w->w.sent - w->w.answered,
              outages = w->outages + (w->missing >= SILENT_AFTER ? w->missing : 0);
     w->t->results->checked->requests = (struct checked_requests){.counted = true,
-                                                                 .sent = w->sent,
-                                                                 .first_try = w->answered,
+                                                                 .sent = w->w.sent,
+                                                                 .first_try = w->w.answered,
                                                                  .never = missing,
-                                                                 .packets = w->sent - outages,
+                                                                 .packets = w->w.sent - outages,
                                                                  .lost = missing - outages};
 }
 
@@ -324,24 +337,24 @@ static void report_own_side(struct target *t)
 static void end(struct peer_watch *w, unsigned at)
 {
     struct target *t = w->t;
-    bool silent = w->missing >= SILENT_AFTER || !w->answered;
+    bool silent = w->missing >= SILENT_AFTER || !w->w.answered;
     if (silent && w->last_reply)
         w->silent_us += g_get_monotonic_time() - w->last_reply;
     char *text = summary_text(w);
-    t->results->checked->state = !silent       ? "reachable"
-                                 : w->answered ? "no longer reachable"
-                                               : "not reachable";
+    t->results->checked->state = !silent         ? "reachable"
+                                 : w->w.answered ? "no longer reachable"
+                                                 : "not reachable";
     results_stage(t->results, "peer.watch",
-                  events(w) && w->answered ? OUTCOME_FAIL
-                  : silent                 ? OUTCOME_INCONCLUSIVE
-                                           : OUTCOME_PASS,
+                  events(w) && w->w.answered ? OUTCOME_FAIL
+                  : silent                   ? OUTCOME_INCONCLUSIVE
+                                             : OUTCOME_PASS,
                   "", "%s", text);
     if (silent)
         results_advise(t->results, "ipoib-probe --why %s", t->name);
     else if (!why_kernel_fails(t))
         report_own_side(t);
     count_requests(w);
-    if (w->answered) /* nobody there is no loss */
+    if (w->w.answered) /* nobody there is no loss */
         end_report_loss(t, true);
     numbers_report(t, at);
     g_free(text);
@@ -353,6 +366,7 @@ void watch_run(struct target *t)
     const GPtrArray *stages = t->results->checked->stages;
     unsigned at = stages ? stages->len : 0;
     w->t = t;
+    w->w = (struct watched){.target = t->name};
     w->port = t->link->transport->facts;
     if (t->link->transport->ops->read_port)
         t->link->transport->ops->read_port(t->link->transport, &w->port);

@@ -32,14 +32,30 @@ enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_
     return sa_query_send(t, &q, a);
 }
 
-const char *records_get_port_guid(struct target *t, uint8_t guid[8])
+static enum sa_result get_node(struct target *t, struct sa_response *a)
 {
     struct sa_query q = {
         .method = SA_GET, .attribute = SA_NODE_RECORD, .mask = PORT_RECORD_HAS_LID};
-    struct sa_response a;
     put16(q.record, t->peer->lid);
+    return sa_query_send(t, &q, a);
+}
+
+bool records_get_node_name(struct target *t, char name[NODE_NAME_SIZE])
+{
+    struct sa_response a;
+    bool good = get_node(t, &a) == SA_SUCCESS;
+    if (good)
+        memcpy(name, a.records->data + NODE_RECORD_DESCRIPTION, NODE_NAME_SIZE - 1);
+    name[good ? NODE_NAME_SIZE - 1 : 0] = '\0';
+    sa_response_clear(&a);
+    return good;
+}
+
+const char *records_get_port_guid(struct target *t, uint8_t guid[8])
+{
+    struct sa_response a;
     results_sent(t->results, "SA Get NodeRecord of LID %u", t->peer->lid);
-    enum sa_result result = sa_query_send(t, &q, &a);
+    enum sa_result result = get_node(t, &a);
     const char *why = result == SA_SUCCESS ? NULL : sa_failure_text(t, result, a.status);
     if (why)
         results_received(t->results, "%s", why);

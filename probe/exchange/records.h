@@ -15,6 +15,14 @@ enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_
  */
 const char *records_get_port_guid(struct target *t, uint8_t guid[8]);
 
+/* Buffer size for a node's name, in bytes with the final NUL. */
+enum { NODE_NAME_SIZE = 65 };
+/*
+ * The NodeDescription of the peer's node, which Linux hosts begin with their name. Returns false if
+ * the SA does not return it.
+ */
+bool records_get_node_name(struct target *t, char name[NODE_NAME_SIZE]);
+
 /* According to the SA, the port that the peer responds from has the GUID that the peer announces.
  */
 bool records_is_port_at_lid(struct target *t);

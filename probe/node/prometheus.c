@@ -4,39 +4,9 @@
 
 #include <string.h>
 
-#include "cli/plain.h"
 #include "probe/node/run_node.h"
+#include "probe/run/metrics.h"
 #include "wire/encap.h"
-
-enum { VALUE_SIZE = 40 };
-
-static void put_head(GString *out, const char *name, const char *type, const char *help)
-{
-    g_string_append_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-/* 17 digits are every double's; an integer has no exponent. */
-static void put_value(GString *out, double value)
-{
-    char text[VALUE_SIZE];
-    if (value == (double)(int64_t)value)
-        g_string_append_printf(out, " %" G_GINT64_FORMAT "\n", (int64_t)value);
-    else
-        g_string_append_printf(out, " %s\n", g_ascii_formatd(text, sizeof text, "%.6f", value));
-}
-
-void node_put_label(GString *out, const char *name, const char *value)
-{
-    char *plain = plain_dup(value);
-    g_string_append_printf(out, "%s=\"", name);
-    for (const char *c = plain; *c; c++) {
-        if (*c == '\\' || *c == '"')
-            g_string_append_c(out, '\\');
-        g_string_append_c(out, *c);
-    }
-    g_string_append_c(out, '"');
-    g_free(plain);
-}
 
 /* ---- labels of a port and of an interface */
 
@@ -44,16 +14,16 @@ static void put_port(GString *out, const struct node_link *l)
 {
     char port[16];
     g_snprintf(port, sizeof port, "%u", l->at.port);
-    node_put_label(out, "device", l->at.device);
+    metrics_put_label(out, "device", l->at.device);
     g_string_append_c(out, ',');
-    node_put_label(out, "port", port);
+    metrics_put_label(out, "port", port);
 }
 
 static void put_interface(GString *out, const struct node_link *l)
 {
     put_port(out, l);
     g_string_append_c(out, ',');
-    node_put_label(out, "interface", l->at.interface);
+    metrics_put_label(out, "interface", l->at.interface);
 }
 
 /* ---- gauges */
@@ -200,7 +170,7 @@ static void put_sample(GString *out, const char *name, const struct node_link *l
     else
         put_interface(out, l);
     g_string_append_c(out, '}');
-    put_value(out, value);
+    metrics_put_value(out, value);
 }
 
 static void put_gauge(GString *out, const struct node_run *n, const struct gauge *g)
@@ -211,7 +181,7 @@ static void put_gauge(GString *out, const struct node_run *n, const struct gauge
         if (is_about(n, i, g->about) && g->read(link_at(n, i), &value))
             put_sample(samples, g->name, link_at(n, i), g->about, value);
     if (samples->len) {
-        put_head(out, g->name, "gauge", g->help);
+        metrics_put_head(out, g->name, "gauge", g->help);
         g_string_append(out, samples->str);
     }
     g_string_free(samples, TRUE);
@@ -257,7 +227,7 @@ static void put_counter(GString *out, const struct node_run *n, unsigned at)
                 put_sample(samples, counters[at].name, link_at(n, i), about, (double)c->value[k]);
         }
     if (samples->len) {
-        put_head(out, counters[at].name, "counter", counters[at].help);
+        metrics_put_head(out, counters[at].name, "counter", counters[at].help);
         g_string_append(out, samples->str);
     }
     g_string_free(samples, TRUE);
@@ -267,15 +237,16 @@ static void put_counter(GString *out, const struct node_run *n, unsigned at)
 
 static void put_number(GString *out, const char *name, const char *help, double value)
 {
-    put_head(out, name, "gauge", help);
+    metrics_put_head(out, name, "gauge", help);
     g_string_append(out, name);
-    put_value(out, value);
+    metrics_put_value(out, value);
 }
 
 static void put_word(GString *out, const struct node_run *n)
 {
     static const char *const words[] = {"ok", "degraded", "fault", "not_judged"};
-    put_head(out, "ipoib_node_status", "gauge", "The result of the run, 1 for the status it has.");
+    metrics_put_head(out, "ipoib_node_status", "gauge",
+                     "The result of the run, 1 for the status it has.");
     for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
         g_string_append_printf(out, "ipoib_node_status{status=\"%s\"} %d\n", words[i],
                                n->word == (enum node_word)i);
@@ -283,9 +254,10 @@ static void put_word(GString *out, const struct node_run *n)
 
 static void put_info(GString *out, const struct node_run *n)
 {
-    put_head(out, "ipoib_node_build_info", "gauge", "The version of ipoib-probe; always 1.");
+    metrics_put_head(out, "ipoib_node_build_info", "gauge",
+                     "The version of ipoib-probe; always 1.");
     g_string_append(out, "ipoib_node_build_info{");
-    node_put_label(out, "version", n->version);
+    metrics_put_label(out, "version", n->version);
     g_string_append(out, "} 1\n");
 }
 
@@ -298,14 +270,14 @@ static void put_interfaces(GString *out, const struct node_run *n)
         if (!l->at.interface[0])
             continue;
         if (first)
-            put_head(out, "ipoib_node_interface_info", "gauge",
-                     "The mode and partition of the interface; always 1.");
+            metrics_put_head(out, "ipoib_node_interface_info", "gauge",
+                             "The mode and partition of the interface; always 1.");
         first = false;
         g_snprintf(pkey, sizeof pkey, "0x%04x", l->at.pkey);
         g_string_append(out, "ipoib_node_interface_info{");
         put_interface(out, l);
         g_string_append(out, l->connected ? ",mode=\"connected\"," : ",mode=\"datagram\",");
-        node_put_label(out, "pkey", pkey);
+        metrics_put_label(out, "pkey", pkey);
         g_string_append(out, "} 1\n");
     }
 }
@@ -314,8 +286,9 @@ static void put_interfaces(GString *out, const struct node_run *n)
 static void put_stages(GString *out, const struct node_run *n)
 {
     const struct node_stage *s;
-    put_head(out, "ipoib_node_stage_problems", "gauge",
-             "Interfaces and ports of which the stage failed, is degraded, or had no result.");
+    metrics_put_head(
+        out, "ipoib_node_stage_problems", "gauge",
+        "Interfaces and ports of which the stage failed, is degraded, or had no result.");
     for (unsigned i = 0; (s = node_stage_at(i)); i++) {
         unsigned count = 0;
         for (guint k = 0; k < n->checked->len; k++) {

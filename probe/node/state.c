@@ -16,10 +16,11 @@
 #include "cli/folder.h"
 #include "probe/link/sysfs.h"
 
-#define FIRST_LINE "ipoib-probe node 1"
-#define LAST_LINE  "end"
-#define FILE_NAME  "node"
-#define NEW_NAME   "new-node"
+#define ANY_VERSION "ipoib-probe node "
+#define FIRST_LINE  ANY_VERSION "1"
+#define LAST_LINE   "end"
+#define FILE_NAME   "node"
+#define NEW_NAME    "new-node"
 
 enum { LARGEST = 1 << 20, FIELDS = 8 };
 
@@ -121,7 +122,7 @@ static bool take_links(struct node_state *s, char **lines)
             return false;
         g_array_append_val(s->links, m);
     }
-    return *lines != NULL;
+    return *lines && lines[1] && !*lines[1] && !lines[2]; /* nothing follows */
 }
 
 /* Both are after 1970, and the boot. */
@@ -138,6 +139,12 @@ static bool take_times(struct node_state *s, const char *line)
     return good;
 }
 
+static bool is_of_another_version(const char *text)
+{
+    return g_str_has_prefix(text, ANY_VERSION) && !g_str_has_prefix(text, FIRST_LINE "\n") &&
+           g_str_has_suffix(text, LAST_LINE "\n");
+}
+
 bool node_state_parse(struct node_state *s, const char *text)
 {
     char **lines = g_strsplit(text, "\n", -1), boot[40] = "";
@@ -146,7 +153,8 @@ bool node_state_parse(struct node_state *s, const char *text)
                 take_links(s, lines + 3);
     g_strfreev(lines);
     if (!good)
-        refuse(s, "it is damaged");
+        refuse(s, is_of_another_version(text) ? "it is of another version of ipoib-probe"
+                                              : "it is damaged");
     else if (strcmp(boot, or_dash(s->boot)) != 0)
         good = refuse(s, "it is of another boot");
     else if (s->boot_us > s->now_us)
@@ -269,10 +277,16 @@ bool node_state_save(const struct node_state *s, const GArray *links, GError **e
            fail_with(error, "the state for the next run cannot be written: %s", strerror(number));
 }
 
-void node_state_close(struct node_state *s)
+void node_state_release(struct node_state *s)
 {
     if (s->folder >= 0)
-        close(s->folder); /* unlocks it too */
+        close(s->folder);
+    s->folder = -1;
+}
+
+void node_state_close(struct node_state *s)
+{
+    node_state_release(s);
     g_array_unref(s->links);
 }
 

@@ -38,6 +38,8 @@ struct node_state {
 void node_state_open(struct node_state *s, const char *path);
 /* Writes LINKS (struct node_memory) for the next run. Returns false and sets ERROR on failure. */
 bool node_state_save(const struct node_state *s, const GArray *links, GError **error);
+/* Unlocks the folder: the next run need not wait for the reader of this run's report. */
+void node_state_release(struct node_state *s);
 void node_state_close(struct node_state *s);
 
 /* The interface, or the port without one, in the earlier run; NULL: it was not there. */

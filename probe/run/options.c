@@ -208,10 +208,12 @@ static const struct cli_option table[] = {
     {REPORT_OPTION_STRICT, CLI_SETS(options, strict)},
     {REPORT_OPTION_DEVIATIONS, CLI_STORES(options, deviations)},
     {.name = "format",
-     .argument = "text|json|junit|tap|prometheus",
+     .argument = "text|json|junit|tap|jsonl|prometheus",
      .help = "set the report's format (default: text)",
-     .details = "`prometheus` is for the target `node`: metrics in Prometheus' text format, as the "
-                "textfile collector of node_exporter reads them.",
+     .details = "`jsonl` has one JSON object a line, for programs that collect logs. "
+                "`prometheus` has metrics in Prometheus' text format, as the textfile collector of "
+                "node_exporter reads them. "
+                "With --count and --interval, the file of -o is replaced every five seconds.",
      CLI_CHOOSES(options, format)},
     {.letter = 'v',
      .name = "verbose",
@@ -222,7 +224,7 @@ static const struct cli_option table[] = {
      CLI_SETS(options, verbose)},
     {.name = "node",
      .argument = "NAME",
-     .help = "set the node's name in a report of --format json",
+     .help = "set the node's name in a report of json or jsonl",
      .details = "`ipoib-check --merge` lists the report under this name.",
      CLI_STORES(options, node)},
     {REPORT_OPTION_OUTPUT, CLI_STORES(options, output)},
@@ -269,6 +271,15 @@ static const struct cli_option table[] = {
                 "Ctrl-C (SIGINT) and SIGTERM end with the summary, and its exit status. "
                 "The memory does not grow.",
      CLI_COUNTS(options, interval, 1, INTERVAL_MAX)},
+    {.name = "baseline",
+     .argument = "REPORT",
+     .help = "with a prefix: name the hosts that differ from REPORT",
+     .details =
+         "REPORT is a report of --format json of the same prefix. "
+         "The new report lists the hosts that are new or gone, and those whose name, GID, LID "
+         "or result changed. "
+         "The exit status does not change.",
+     CLI_STORES(options, baseline)},
     {.name = "nagios",
      .help = "with node: exit as a Nagios plugin, 0, 1, 2 or 3",
      .details = "0 is ok, 1 degraded, 2 a fault, and 3 unknown: not judged, or a wrong usage.",
@@ -357,6 +368,17 @@ static bool files_differ(const struct options *o)
            say_error(NULL, &error);
 }
 
+/* The report must not overwrite the one that it is compared with. */
+static bool keeps_baseline(const struct options *o)
+{
+    GError *error = NULL;
+    char *baseline = (char *)o->baseline;
+    return !baseline ||
+           (save_is_safe(o->output, &baseline, 1, "the baseline", &error) &&
+            save_is_safe(o->capture, &baseline, 1, "the baseline", &error)) ||
+           say_error(NULL, &error);
+}
+
 static bool are_hosts(const struct options *o)
 {
     for (guint i = 0; i < o->targets->len; i++) {
@@ -365,6 +387,14 @@ static bool are_hosts(const struct options *o)
             return false;
     }
     return true;
+}
+
+static bool has_prefix(const struct options *o)
+{
+    for (guint i = 0; i < o->targets->len; i++)
+        if (g_array_index(o->targets, struct target_option, i).prefix)
+            return true;
+    return false;
 }
 
 static bool has_node(const struct options *o)
@@ -377,7 +407,7 @@ static bool has_node(const struct options *o)
 
 static bool has_options_of_node(const struct options *o)
 {
-    return o->nagios || o->state || o->delay || o->format == FORMAT_PROMETHEUS;
+    return o->nagios || o->state || o->delay;
 }
 
 /* The target node and its options. */
@@ -385,7 +415,7 @@ static bool is_sensible_node(const struct options *o)
 {
     bool node = probe_options_only_node(o);
     if (has_options_of_node(o) && !node)
-        say("--nagios, --state, --delay-up-to and --format prometheus are for the target node");
+        say("--nagios, --state and --delay-up-to are for the target node");
     else if (has_node(o) && !node)
         say("the target node is tested alone: run the other targets separately");
     else if (node && (o->capture || o->only->len || o->has_source || o->disruptive))
@@ -397,6 +427,11 @@ static bool is_sensible_node(const struct options *o)
     return false;
 }
 
+static bool names_nodes(const struct options *o)
+{
+    return o->format == FORMAT_JSON || o->format == FORMAT_JSONL;
+}
+
 /* Checks combinations of options. */
 static bool is_sensible(const struct options *o)
 {
@@ -406,14 +441,16 @@ static bool is_sensible(const struct options *o)
         say("--list prints text or json");
     else if (!o->list && o->targets->len == 0)
         say("no target is given: try 'ipoib-probe --help'");
-    else if (o->node && (o->list || o->format != FORMAT_JSON || !o->node[0]))
-        say("--node names a node in a report of --format json");
+    else if (o->node && (o->list || !names_nodes(o) || !o->node[0]))
+        say("--node names a node in a report of --format json or jsonl");
     else if (is_own_source(o))
         say("--source is the probe's own address: it cannot be a target too");
     else if (o->has_source && probe_options_only_fabric(o))
         say("--source is for peers: leave it out for the target fabric");
     else if ((o->count || o->interval) && !is_one_peer(o))
         say("--count and --interval are for one peer, without --why");
+    else if (o->baseline && !has_prefix(o))
+        say("--baseline is for a prefix: name the one that the report is about");
     else if (o->why && !are_hosts(o))
         say("--why is for the addresses of hosts: 'ipoib-probe fabric' finds its causes without it");
     else if (o->all_ports && (o->device || o->port || o->targets->len == 0))
@@ -421,7 +458,7 @@ static bool is_sensible(const struct options *o)
     else if (o->capture && strcmp(o->capture, "-") == 0)
         say("-w writes to a file: standard output is the report's");
     else
-        return is_sensible_node(o) && files_differ(o) && can_save(o);
+        return is_sensible_node(o) && files_differ(o) && keeps_baseline(o) && can_save(o);
     return false;
 }
 

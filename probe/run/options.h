@@ -42,6 +42,7 @@ struct options {
     unsigned timeout_ms;             /* for each response */
     unsigned count;                  /* requests of a watched peer; 0: until a signal */
     unsigned interval;               /* seconds between them; 0: not given */
+    const char *baseline;            /* earlier report of a sweep; NULL: none */
     unsigned delay;                  /* seconds that the target node waits at most */
     const char *state;               /* folder of the state of the target node; NULL: the default */
     bool nagios;                     /* exit statuses of a plugin of Nagios */

@@ -10,6 +10,7 @@
 
 #include "probe/run/options.h"
 #include "probe/run/times.h"
+#include "probe/run/watched.h"
 
 /* Result of an SA query. */
 enum sa_result {
@@ -45,6 +46,8 @@ struct seen_subnet {
     char target[80]; /* the target that has the results */
 };
 
+struct sweep_baseline; /* probe/sweep/baseline.h */
+
 struct run {
     const struct options *options;
     const volatile int *stop; /* the received signal; 0: none */
@@ -59,6 +62,9 @@ struct run {
     struct sa_cache sa;
     void (*say)(void *to, const char *line); /* prints a line of the text report; NULL: none */
     void *say_to;
+    /* Takes each line of a watched peer, for the other formats; NULL: none. */
+    void (*show)(void *to, const struct watch_line *line);
+    const struct sweep_baseline *baseline; /* of a sweep; NULL: none */
     GArray *subnets;      /* struct seen_subnet; NULL: each target has all results itself */
     bool stopped, broken; /* stopped by a signal; broken by an error of the transport */
 };

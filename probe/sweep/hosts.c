@@ -51,6 +51,8 @@ static void run_host(void *user)
 {
     struct host *h = user;
     checks_run_peer(&h->target, &h->first);
+    if (h->checked.listed)
+        sweep_describe(h);
 }
 
 static void free_host(struct host *h)
@@ -59,12 +61,21 @@ static void free_host(struct host *h)
     g_free(h);
 }
 
+static void keep_row(struct sweep_tally *t, const struct swept_host *row)
+{
+    if (!t->swept)
+        t->swept = swept_new();
+    g_array_append_val(t->swept->hosts, *row);
+}
+
 static void deliver_host(struct sweep *s, struct host *h)
 {
     if (s->run->stopped)
         checked_clear(&h->checked);
     else
         s->job->ready(s->job->user, &h->checked);
+    if (h->row.address)
+        keep_row(&s->tallies[h->of], &h->row);
 }
 
 static void finish(struct sweep *s, struct host *h)
@@ -100,7 +111,9 @@ void sweep_found(struct sweep *s, const struct flight *f, const struct response 
     g_strlcpy(h->target.name, name, sizeof h->target.name);
     h->checked = (struct checked){.name = plain_dup(name),
                                   .verdict = verdict_new(&s->run->options->selection),
-                                  .brief = s->brief};
+                                  .brief = s->brief,
+                                  .listed = s->job->targets[f->target].prefix};
+    h->of = f->target;
     h->results = (struct results){.checked = &h->checked, .known = s->rest->results->known};
     h->first = *a;
     h->joined = f->joined;

@@ -17,6 +17,7 @@
 #include "probe/run/target.h"
 #include "probe/sweep/sweep.h"
 #include "probe/sweep/task.h"
+#include "report/swept.h"
 
 /* An address with a pending request. */
 struct flight {
@@ -37,6 +38,7 @@ struct sweep_tally {
     GString *absent;   /* "10.0.0.3, 10.0.0.9-10.0.0.20": as far as reported */
     unsigned ranges;   /* including ranges that are no longer listed */
     uint8_t first[16], last[16]; /* the last range */
+    struct swept *swept;         /* its hosts; NULL: none yet */
     GHashTable *places; /* stations that responded, with their number of addresses; NULL: none */
 };
 
@@ -52,7 +54,9 @@ struct host {
     gint64 deadline;
     bool waits, matched;
     gint64 begin;
-    bool joined; /* the solicited-node group was joined for this host */
+    unsigned of;           /* number of the target of the command line */
+    struct swept_host row; /* of a host of a prefix */
+    bool joined;           /* the solicited-node group was joined for this host */
     struct mc_group group;
 };
 
@@ -92,6 +96,11 @@ gint64 sweep_next_deadline(const struct sweep *s, gint64 least);
 void sweep_end_hosts(struct sweep *s);
 /* Leaves the group of a finished address if it was joined for that address. */
 void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g);
+
+/* ---- describe.c */
+
+/* Fills the row of a host that was tested. */
+void sweep_describe(struct host *h);
 
 /* ---- proxy.c */
 

@@ -12,6 +12,8 @@
 #include "probe/link/transport.h"
 #include "probe/run/options.h"
 #include "probe/run/text.h"
+#include "probe/sweep/baseline.h"
+#include "report/swept.h"
 #include "wire/put.h"
 #include "wire/view.h"
 
@@ -150,6 +152,11 @@ void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct 
                         .trouble = trouble ? plain_dup(trouble) : NULL,
                         .brief = s->brief,
                         .sweep = true};
+    j.swept = tally->swept ? g_steal_pointer(&tally->swept) : swept_new();
+    swept_sort(j.swept);
+    if (s->run->baseline)
+        sweep_baseline_compare(s->run->baseline, j.swept, t,
+                               !tally->not_requested && !s->run->broken);
     end_ranges(tally, t->ipv6);
     char *missing = missing_text(s, t);
     char *text = g_strdup_printf("%u of %u addresses reply%s%s%s%s%s", tally->responded, t->n,

@@ -328,6 +328,7 @@ void sweep_end(struct sweep *s)
             sweep_report_prefix(s, &s->job->targets[i], &s->tallies[i]);
         g_string_free(s->tallies[i].absent, TRUE);
         g_string_free(s->tallies[i].own, TRUE);
+        swept_free(s->tallies[i].swept);
         if (s->tallies[i].places)
             g_hash_table_unref(s->tallies[i].places);
     }

@@ -13,6 +13,8 @@
  *
  * PLAYED_SA_LOG: a file to which each request adds a line: method, attribute, component mask,
  * P_Key of the MGID.
+ * PLAYED_SA_RECEIVED: a file to which each request adds the 256 bytes of its MAD, and one byte: how
+ * often the kernel is to repeat it if there is no answer.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -107,6 +109,17 @@ static void log_request(const uint8_t *mad)
     fclose(file);
 }
 
+static void keep_request(const uint8_t *mad, int retries)
+{
+    const char *path = getenv("PLAYED_SA_RECEIVED");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (!file)
+        return;
+    fwrite(mad, 1, MAD_SIZE, file);
+    fputc(retries, file);
+    fclose(file);
+}
+
 static void make_answer(uint8_t *mad)
 {
     const char *answer = getenv("PLAYED_SA");
@@ -131,8 +144,8 @@ int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, i
     (void)agentid;
     (void)length;
     (void)timeout_ms;
-    (void)retries;
     log_request(umad_get_mad(umad));
+    keep_request(umad_get_mad(umad), retries);
     memcpy(answers[portid], umad_get_mad(umad), MAD_SIZE);
     make_answer(answers[portid]);
     return 0;

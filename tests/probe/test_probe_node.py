@@ -9,16 +9,14 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import time
-import urllib.error
-import urllib.request
 
 import pytest
 
 from support.paths import BIN
 from support.played_probe import PROBE, need_to_play, played
+from support.scrape import sample, scraped
 
 SA = os.path.join(os.path.dirname(BIN), "tests", "played-sa.so")
 PORT = "ib9/device/infiniband/hca0/ports/1"
@@ -357,8 +355,23 @@ def state_of(node):
         (lambda text: re.sub(r"time \d+", "time 99999999999999999", text), "in the future"),
         (lambda text: re.sub(r"boot \S+", "boot another", text), "it is of another boot"),
         (lambda text: "\0" * 5000, "it is damaged"),
+        (lambda text: text.replace("node 1", "node 2"), "it is of another version"),
+        (lambda text: text.replace("node 1", "node 2")[:-5], "it is damaged"),
+        (lambda text: text * 2000, "it is damaged"),
+        (lambda text: "other text\n" * 50, "it is damaged"),
     ],
-    ids=["half", "empty", "word", "future", "boot", "zeros"],
+    ids=[
+        "half",
+        "empty",
+        "word",
+        "future",
+        "boot",
+        "zeros",
+        "version",
+        "half version",
+        "large",
+        "other",
+    ],
 )
 def test_damaged_state(node, change, why):
     """It is said, nothing is compared, and the next run has a good one."""
@@ -415,12 +428,6 @@ def test_clock_that_jumps(node):
 
 
 # --- metrics
-
-
-def sample(text, name):
-    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
-    assert found, f"{name} is not in {text}"
-    return float(found.group(1))
 
 
 LABELS = '{device="hca0",port="1"}'
@@ -484,37 +491,6 @@ def test_promtool_accepts_the_metrics(node):
     series = [line.rsplit(" ", 1)[0] for line in node.out.splitlines() if line[0] != "#"]
     assert len(series) == len(set(series))
     assert node.out.endswith("\n") and all(name.startswith("ipoib_node_") for name in names)
-
-
-def unused_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def scraped(folder):
-    """What node_exporter exports of the files in the folder."""
-    address = f"127.0.0.1:{unused_port()}"
-    collector = ["--collector.disable-defaults", "--collector.textfile"]
-    with subprocess.Popen(
-        [
-            "prometheus-node-exporter",
-            *collector,
-            f"--collector.textfile.directory={folder}",
-            f"--web.listen-address={address}",
-        ],
-        stderr=subprocess.DEVNULL,
-    ) as exporter:
-        try:
-            for _ in range(200):
-                try:
-                    with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
-                        return answer.read().decode()
-                except urllib.error.URLError:
-                    time.sleep(0.1)
-            raise TimeoutError("node_exporter does not answer")
-        finally:
-            exporter.kill()
 
 
 def test_node_exporter_exports_the_metrics(node, tmp_path):
@@ -603,7 +579,6 @@ def test_signal_ends_the_delay(tmp_path):
     "arguments, words",
     [
         (["--nagios", "fabric"], "are for the target node"),
-        (["--format", "prometheus", "fabric"], "are for the target node"),
         (["--delay-up-to", "5", "10.0.0.1"], "are for the target node"),
         (["node", "fabric"], "is tested alone"),
         (["-p", "1", "node"], "name it with --device"),

@@ -47,7 +47,10 @@ def probe(status, *arguments):
         ("--timeout -5 10.0.0.1", "--timeout"),
         ("--source 224.0.0.1 10.0.0.1", "--source"),
         ("--source 10.0.0.1 10.0.0.1", "cannot be a target"),
-        ("--format xml 10.0.0.1", "--format needs text, json, junit, tap or prometheus, not 'xml'"),
+        (
+            "--format xml 10.0.0.1",
+            "--format needs text, json, junit, tap, jsonl or prometheus, not 'xml'",
+        ),
         ("--count 0 10.0.0.1", "--count needs a number from 1 to 1000000000"),
         ("--interval 0 10.0.0.1", "--interval needs a number from 1 to 86400"),
         ("--count 3 fabric", "--count and --interval are for one peer"),

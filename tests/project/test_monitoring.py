@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What packaging/monitoring ships for ipoib-probe node: Prometheus' alerts, the systemd units, the
-check of Node Health Check, the command of Nagios."""
+check of Node Health Check, the command of Nagios, the dashboard of Grafana, the manifest of
+Kubernetes."""
+import contextlib
+import json
 import os
 import re
+import signal
 import subprocess
+import time
 
 import pytest
 
+from support.dashboard import dashboard, expressions, names_of
 from support.needs import needs
 from support.paths import SRC
 
@@ -37,11 +43,69 @@ def test_alerts():
     assert tested == set(re.findall(r"alert: (\w+)", text_of("ipoib.rules.yml")))
 
 
-def test_alerts_use_metrics_that_exist():
-    with open(os.path.join(SRC, "probe", "node", "prometheus.c"), encoding="utf-8") as f:
-        source = f.read()
-    for name in re.findall(r"ipoib_node_\w+", text_of("ipoib.rules.yml")):
-        assert f'"{name}"' in source, name
+def metrics_that_exist():
+    names = set()
+    for path in ("node/prometheus.c", "metrics.c"):
+        with open(os.path.join(SRC, "probe", path), encoding="utf-8") as f:
+            names |= set(re.findall(r'"(ipoib_\w+)"', f.read()))
+    histograms = {name for name in names if name.endswith("_duration_seconds")}
+    return names | {f"{name}_{part}" for name in histograms for part in ("bucket", "sum", "count")}
+
+
+def test_metrics_that_are_used_exist():
+    exist = metrics_that_exist()
+    assert set(re.findall(r"ipoib_\w+", text_of("ipoib.rules.yml"))) <= exist
+    assert names_of(expressions()) <= exist
+    variables = json.dumps(dashboard()["templating"])
+    assert names_of([variables]) and names_of([variables]) <= exist
+
+
+def test_metrics_are_documented():
+    with open(os.path.join(SRC, "doc", "monitoring.md"), encoding="utf-8") as f:
+        page = f.read()
+    short = set(re.findall(r"`\.\.\.(_\w+)`", page))
+    for name in metrics_that_exist():
+        if re.search(r"_(bucket|sum|count)$|ipoib_node_\w+_total$", name):
+            continue
+        assert name in page or any(name.endswith(end) for end in short), name
+
+
+# ---- Grafana
+
+
+def rectangles(panels):
+    return [(p["id"], *(p["gridPos"][k] for k in "xywh")) for p in panels]
+
+
+def overlap(a, b):
+    return a[1] < b[1] + b[3] and b[1] < a[1] + a[3] and a[2] < b[2] + b[4] and b[2] < a[2] + a[4]
+
+
+def test_dashboard():
+    """What Grafana needs to import it; the user chooses the data source."""
+    board = dashboard()
+    assert board["uid"] and board["title"] and board["schemaVersion"] >= 37 and "id" not in board
+    panels = board["panels"]
+    assert len({p["id"] for p in panels}) == len(panels) > 10
+    places = rectangles(panels)
+    assert all(x + w <= 24 and w > 0 and h > 0 for _, x, _, w, h in places)
+    assert not [(a, b) for a in places for b in places if a[0] < b[0] and overlap(a, b)]
+    for panel in panels:
+        assert panel["type"] in ("row", "stat", "table", "timeseries") and panel["title"]
+        for target in panel.get("targets", ()):
+            assert target["datasource"]["uid"] == "${datasource}" and target["refId"]
+    names = {variable["name"] for variable in board["templating"]["list"]}
+    used = set(re.findall(r"\$\{?(\w+)", json.dumps(panels)))
+    assert used - {"__rate_interval"} <= names
+
+
+def test_queries_of_the_dashboard(tmp_path):
+    needs("promtool", "test")
+    rules = [{"record": f"x{i}", "expr": text} for i, text in enumerate(expressions())]
+    path = tmp_path / "rules.yml"
+    path.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
+    done = run("promtool", "check", "rules", str(path))
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_units(tmp_path):
@@ -71,10 +135,71 @@ def test_node_health_check(tmp_path, status, healthy):
     assert done.stdout == ("" if healthy else said)
 
 
+# ---- Kubernetes
+
+
+@pytest.fixture(name="daemon_set")
+def fixture_daemon_set():
+    yaml = pytest.importorskip("yaml", reason="needs python3-yaml: script/bootstrap --with test")
+    return yaml.safe_load(text_of("kubernetes.yml"))
+
+
+def test_daemon_set(daemon_set):
+    """The members that apps/v1 requires, and those without which the probe sees nothing."""
+    assert (daemon_set["apiVersion"], daemon_set["kind"]) == ("apps/v1", "DaemonSet")
+    spec = daemon_set["spec"]
+    labels = spec["template"]["metadata"]["labels"]
+    assert spec["selector"]["matchLabels"].items() <= labels.items()
+    for name in (daemon_set["metadata"]["name"], daemon_set["metadata"]["namespace"]):
+        assert re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", name)
+    pod = spec["template"]["spec"]
+    [container] = pod["containers"]
+    assert pod["hostNetwork"] and container["securityContext"]["privileged"]
+    assert not pod["automountServiceAccountToken"]
+    assert container["image"] and container["name"] and len(container["command"]) == 3
+    volumes = {volume["name"]: volume["hostPath"] for volume in pod["volumes"]}
+    mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+    assert volumes.keys() == mounts.keys()
+    assert all(path["type"] == "DirectoryOrCreate" for path in volumes.values())
+    known = {"hostNetwork", "automountServiceAccountToken", "enableServiceLinks", "tolerations"}
+    known |= {"terminationGracePeriodSeconds", "containers", "volumes"}
+    assert pod.keys() == known
+
+
+@pytest.mark.parametrize("adapter", [True, False])
+def test_command_of_the_daemon_set(daemon_set, tmp_path, adapter):
+    """It runs the probe, waits, and ends at once when the pod does."""
+    command = daemon_set["spec"]["template"]["spec"]["containers"][0]["command"]
+    probe, called = tmp_path / "ipoib-probe", tmp_path / "called"
+    probe.write_text(f'#!/bin/sh\necho "$@" >>{called}\n')
+    probe.chmod(0o755)
+    if adapter:
+        (tmp_path / "infiniband").mkdir()
+    script = command[2].replace("/sys/class/infiniband", str(tmp_path / "infiniband"))
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    with subprocess.Popen(
+        [*command[:2], script], env={**os.environ, "PATH": path}, start_new_session=True
+    ) as process:
+        try:
+            for _ in range(100 if adapter else 5):
+                if called.exists():
+                    break
+                time.sleep(0.1)
+            process.terminate()
+            assert process.wait(timeout=20) == 0
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # its sleep
+                os.killpg(process.pid, signal.SIGKILL)
+    assert called.exists() == adapter
+    if adapter:
+        [line] = called.read_text().splitlines()
+        assert line.endswith("-o /metrics/ipoib.prom node") and "--format prometheus" in line
+
+
 def test_each_monitor_has_a_state_of_its_own():
     """The growth of a counter is seen once for each state."""
     states = [
         re.findall(r"--state (\S+)", text_of(name))
-        for name in ("ipoib-probe-node.service", "ipoib.nhc", "nagios.cfg")
+        for name in ("ipoib-probe-node.service", "ipoib.nhc", "nagios.cfg", "kubernetes.yml")
     ]
-    assert all(len(found) == 1 for found in states) and len({s[0] for s in states}) == 3
+    assert all(len(found) == 1 for found in states) and len({s[0] for s in states}) == 4

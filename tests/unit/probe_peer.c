@@ -613,6 +613,7 @@ static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t
     put16(record, be16(q->record));
     memcpy(record + 24, (be16(q->record) == place.lid ? place.gid : second_gid) + 8, 8);
     record[31] ^= f->fault == WRONG_GUID;
+    strcpy((char *)record + 44, "node a mlx5_0");
     return 0;
 }
 
@@ -666,6 +667,13 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
     uint8_t record[56] = {0};
     if (q->attribute == SA_PORT_INFO_RECORD)
         return respond_ports(f, q, a);
+    if (q->attribute == SA_LINK_RECORD) { /* to the switch with LID 70 */
+        a->stride = 8;
+        put16(record, be16(q->record));
+        put16(record + 4, 70);
+        g_byte_array_append(a->records, record, a->stride);
+        return 0;
+    }
     unsigned n = q->attribute == SM       ? f->masters
                  : q->attribute == SWITCH ? f->mlids > 0
                                           : MAX(f->groups, f->lists_none ? 0 : 1);

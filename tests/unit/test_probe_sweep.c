@@ -12,6 +12,7 @@
 
 #include "wire/put.h"
 #include "probe/sweep/sweep.h"
+#include "report/swept.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "probe/link/wirelog.h"
@@ -23,12 +24,13 @@ enum { RATE_FAST = 100000, ADDRESSES = 254, LAST_OCTETS = 256 };
 
 /* ---- a sweep */
 
-struct swept {
+struct outcome_of_sweep {
     unsigned hosts, conformant, must; /* hosts with results; MUSTs that they violate */
     unsigned unjudged;                /* hosts without complete results */
     unsigned flux;                    /* hosts with a second owner of their address */
-    char *replies;                    /* text of the prefix's own result */
-    char *text;                       /* the same from the text report */
+    unsigned rows, in_order, named, at_switch, with_cause; /* of the prefix */
+    char *replies;                                         /* text of the prefix's own result */
+    char *text;                                            /* the same from the text report */
     char *trouble;       /* why there is no verdict for the prefix; NULL: there is one */
     char *of_host;       /* reason for the last host */
     gint64 begin, end;   /* simulated microseconds */
@@ -38,11 +40,24 @@ struct swept {
     gint64 first[LAST_OCTETS], last[LAST_OCTETS], last_sent;
 };
 
+static void take_rows(struct outcome_of_sweep *s, const struct swept *swept)
+{
+    s->rows = swept->hosts->len;
+    for (guint i = 0; i < swept->hosts->len; i++) {
+        const struct swept_host *h = &g_array_index(swept->hosts, struct swept_host, i);
+        s->in_order += i == 0 || memcmp((h - 1)->ip, h->ip, sizeof h->ip) < 0;
+        s->named += g_strcmp0(h->name, "node a mlx5_0") == 0 && h->lid && h->median_us;
+        s->at_switch += h->switch_lid == 70;
+        s->with_cause += h->cause != NULL;
+    }
+}
+
 static void take_swept(void *user, struct checked *j)
 {
-    struct swept *s = user;
+    struct outcome_of_sweep *s = user;
     struct verdict_summary summary = verdict_summarize(j->verdict, false);
     if (j->sweep) {
+        take_rows(s, j->swept);
         s->replies = g_strdup(((struct stage *)j->stages->pdata[0])->text);
         s->trouble = g_strdup(j->trouble);
         struct report r = {.tool = "ipoib-probe", .probed = true, .captures = j, .n = 1};
@@ -64,7 +79,7 @@ static void take_swept(void *user, struct checked *j)
 
 static void watch_sent(void *user, const uint8_t *bytes)
 {
-    struct swept *s = user;
+    struct outcome_of_sweep *s = user;
     const uint8_t *arp = bytes + ENCAP_SIZE, *tpa = arp + ARP_SIZE_FIXED + 2 * LLADDR_SIZE + 4;
     s->sent++;
     s->last_sent = simulated_now();
@@ -75,7 +90,7 @@ static void watch_sent(void *user, const uint8_t *bytes)
         s->first[tpa[3]] = simulated_now();
 }
 
-static void forget(struct swept *s)
+static void forget(struct outcome_of_sweep *s)
 {
     g_free(s->replies);
     g_free(s->text);
@@ -86,7 +101,7 @@ static void forget(struct swept *s)
 static const char *log_to; /* file for the packet log; NULL: none */
 
 /* Runs a sweep. Of *as, the peer's fields and the faults of peer and SA are used. */
-static void sweep_as(struct swept *s, struct target_option *t, const struct fake *as,
+static void sweep_as(struct outcome_of_sweep *s, struct target_option *t, const struct fake *as,
                      const struct options *options)
 {
     static struct fake fake;
@@ -95,7 +110,7 @@ static void sweep_as(struct swept *s, struct target_option *t, const struct fake
     struct probe_fixture fixture;
     struct target *target = probe_fixture_make(&fixture, options, &idle);
     struct sweep_job job = {t, 1, take_swept, s};
-    *s = (struct swept){0};
+    *s = (struct outcome_of_sweep){0};
     fake_begin(&fake, target, as->fault, !log_to);
     if (log_to) {
         wirelog_free(target->log, NULL);
@@ -122,7 +137,7 @@ static void sweep_as(struct swept *s, struct target_option *t, const struct fake
 }
 
 /* If the peer has many addresses, it has every second one. */
-static void sweep_at(struct swept *s, uint32_t addresses, bool many, enum fault fault,
+static void sweep_at(struct outcome_of_sweep *s, uint32_t addresses, bool many, enum fault fault,
                      const struct options *options)
 {
     static struct fake as;
@@ -133,7 +148,7 @@ static void sweep_at(struct swept *s, uint32_t addresses, bool many, enum fault 
     sweep_as(s, &t, &as, options);
 }
 
-static void sweep(struct swept *s, uint32_t addresses, bool many, enum fault fault,
+static void sweep(struct outcome_of_sweep *s, uint32_t addresses, bool many, enum fault fault,
                   unsigned timeout_ms)
 {
     struct options options = {.rate = RATE_FAST, .timeout_ms = timeout_ms};
@@ -143,11 +158,15 @@ static void sweep(struct swept *s, uint32_t addresses, bool many, enum fault fau
 
 static void sweep_finds_who_is_there(void **state)
 {
-    struct swept s;
+    struct outcome_of_sweep s;
     (void)state;
     sweep(&s, 254, true, NO_FAULT, 30);
     assert_int_equal(s.hosts, 127);
     assert_int_equal(s.conformant, 127);
+    assert_int_equal(s.rows, 127);
+    assert_int_equal(s.in_order, 127);
+    assert_int_equal(s.named, 127);
+    assert_int_equal(s.at_switch + s.with_cause, 0); /* the SA is asked for problems only */
     assert_memory_equal(s.replies,
                         "127 of 254 addresses reply; no reply: 10.0.0.1, 10.0.0.3, 10.0.0.5, ", 68);
     assert_non_null(strstr(s.replies, " and 27 more ranges"));
@@ -170,7 +189,7 @@ static void own_addresses_are_named(void **state)
     static const struct fake as = {.fault = NO_FAULT};
     struct options options = {.rate = RATE_FAST, .timeout_ms = 3};
     struct target_option one = {.name = (char *)"10.0.0.5", .ip = {10, 0, 0, 5}, .n = 1};
-    struct swept s;
+    struct outcome_of_sweep s;
     (void)state;
     host_has_own = true;
     sweep(&s, 254, false, NO_FAULT, 30);
@@ -194,7 +213,7 @@ static void own_address_of_another_port_is_never_conformant(void **state)
     struct options options = {.rate = RATE_FAST, .timeout_ms = 3};
     struct target_option some = {
         .name = (char *)"10.0.0.4/30", .ip = {10, 0, 0, 4}, .prefix = true, .n = 3};
-    struct swept s;
+    struct outcome_of_sweep s;
     (void)state;
     memset(options.selection.rule, true, sizeof options.selection.rule);
     sweep_as(&s, &some, &as, &options);
@@ -211,7 +230,7 @@ static void own_address_of_another_port_is_never_conformant(void **state)
 /* A link-layer address with many IP addresses is reported; it violates nothing. */
 static void a_proxy_is_named(void **state)
 {
-    struct swept s;
+    struct outcome_of_sweep s;
     (void)state;
     sweep(&s, 254, true, NO_FAULT, 30);
     assert_non_null(strstr(s.text, "127 of them are at "
@@ -229,11 +248,13 @@ static void a_proxy_is_named(void **state)
 /* A host's fault is reported for that host, as if it were tested alone. */
 static void sweep_finds_faults(void **state)
 {
-    struct swept s;
+    struct outcome_of_sweep s;
     (void)state;
     sweep(&s, 20, true, MINDS_RESERVED, 5);
     assert_int_equal(s.hosts, 10);
     assert_int_equal(s.must, 10);
+    assert_int_equal(s.at_switch, 10);
+    assert_int_equal(s.with_cause, 10);
     forget(&s);
     /*
      * With a fifth of the packets lost, six requests in a row are lost once in 5^6 = 15,625 cases:
@@ -255,7 +276,7 @@ static void sweep_can_be_interrupted(void **state)
     struct options options = {.rate = RATE_FAST, .timeout_ms = 30};
     struct target_option t = {
         .name = (char *)"10.0.0.0/24", .ip = {10, 0, 0, 1}, .prefix = true, .n = ADDRESSES};
-    struct swept s;
+    struct outcome_of_sweep s;
     (void)state;
     memset(options.selection.rule, true, sizeof options.selection.rule);
     sweep_as(&s, &t, &as, &options);
@@ -286,7 +307,7 @@ static void a_second_owner_in_a_sweep(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(late); i++) {
         const struct fake as = {
             .many = true, .second = {.there = true, .late_ms = late[i], .fault = HARDWARE_TYPE_1}};
-        struct swept s;
+        struct outcome_of_sweep s;
         sweep_as(&s, &t, &as, &options);
         assert_int_equal(s.hosts, 7);
         assert_int_equal(s.must, 0);
@@ -299,7 +320,7 @@ static void a_second_owner_in_a_sweep(void **state)
 
 enum { ADDRESSES6 = 128 };
 
-static void sweep_ipv6(struct swept *s, const struct fake *as, unsigned rate)
+static void sweep_ipv6(struct outcome_of_sweep *s, const struct fake *as, unsigned rate)
 {
     struct options options = {.rate = rate, .timeout_ms = 30};
     struct target_option t = {
@@ -316,7 +337,7 @@ static void ipv6_keeps_the_rate(void **state)
 {
     enum { SLOW = 100 };
     static const struct fake no_host = {.ipv6 = true, .no_groups = true};
-    struct swept s;
+    struct outcome_of_sweep s;
     (void)state;
     sweep_ipv6(&s, &no_host, SLOW);
     assert_string_equal(s.replies, "0 of 128 addresses reply; no reply: fd00::-fd00::7f");
@@ -335,7 +356,7 @@ static void ipv6_without_the_sa(void **state)
 {
     static const struct fake all = {.ipv6 = true}, silent = {.ipv6 = true, .silent_after = 1},
                              falls_silent = {.ipv6 = true, .silent_after = 40};
-    struct swept s;
+    struct outcome_of_sweep s;
     (void)state;
     sweep_ipv6(&s, &all, RATE_FAST);
     assert_int_equal(s.conformant, ADDRESSES6);
@@ -402,7 +423,7 @@ static void every_packet_is_commented(void **state)
     assert_true(fd >= 0);
     close(fd);
     for (size_t i = 0; i < G_N_ELEMENTS(as); i++) {
-        struct swept s;
+        struct outcome_of_sweep s;
         unsigned packets = 0;
         log_to = path;
         sweep_ipv6(&s, &as[i], RATE_FAST);
@@ -425,7 +446,7 @@ static void every_packet_is_commented(void **state)
 enum { RATE = 2000, TIMEOUT_MS = 500, TIMES_ASKED = 3, AT_ONCE = 64, HOST_US = 8000000 };
 
 /* An address without reply gets three requests, a third of the timeout apart, and no more. */
-static void check_absent(const struct swept *s, unsigned step)
+static void check_absent(const struct outcome_of_sweep *s, unsigned step)
 {
     for (unsigned i = 1; i <= ADDRESSES; i += step) {
         assert_int_equal(s->questions[i], TIMES_ASKED);
@@ -435,7 +456,7 @@ static void check_absent(const struct swept *s, unsigned step)
     }
 }
 
-static gint64 last_first(const struct swept *s)
+static gint64 last_first(const struct outcome_of_sweep *s)
 {
     gint64 last = 0;
     for (unsigned i = 1; i <= ADDRESSES; i++)
@@ -443,7 +464,7 @@ static gint64 last_first(const struct swept *s)
     return last - s->begin;
 }
 
-static void print_figures(const char *what, const struct swept *s)
+static void print_figures(const char *what, const struct outcome_of_sweep *s)
 {
     print_message(
         "%s: %u packets; every address asked after %d ms, the last packet after %d ms, done after %d ms\n",
@@ -454,7 +475,7 @@ static void print_figures(const char *what, const struct swept *s)
 static void sweep_keeps_its_schedule(void **state)
 {
     struct options options = {.rate = RATE, .timeout_ms = TIMEOUT_MS};
-    struct swept s;
+    struct outcome_of_sweep s;
     (void)state;
     sweep_at(&s, ADDRESSES, true, IS_ABSENT, &options);
     print_figures("no host", &s);
@@ -506,7 +527,7 @@ static uint32_t dense = 2046;
 /* Memory that a silent address keeps would show: FLAT_KB is 128 bytes per address. */
 static void sweep_takes_no_memory(void **state)
 {
-    struct swept s;
+    struct outcome_of_sweep s;
     (void)state;
 #ifdef __SANITIZE_ADDRESS__
     skip(); /* the sanitizer keeps freed memory for some time */
