@@ -170,6 +170,7 @@ ipoib_shell_test(probe/probe_why LABELS fabric probe SECONDS 1200 FABRIC)
 ipoib_shell_test(probe/probe_causes LABELS fabric probe SECONDS 1200 FABRIC)
 ipoib_shell_test(probe/probe_field LABELS fabric probe SECONDS 1200 FABRIC)
 ipoib_shell_test(probe/probe_kill LABELS fabric probe SECONDS 1200 FABRIC ARGUMENTS 15)
+ipoib_shell_test(probe/probe_user LABELS fabric probe FABRIC)
 ipoib_shell_test(probe/probe_source LABELS fabric probe FABRIC)
 # A new file in these folders makes CMake list them again.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/testbed/scenarios
