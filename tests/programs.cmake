@@ -96,6 +96,7 @@ ipoib_pytest(project/check_links LABELS quick)
 ipoib_pytest(project/check_parameters)
 ipoib_pytest(project/check_words)
 ipoib_pytest(project/completion LABELS quick)
+ipoib_pytest(project/versions LABELS quick)
 ipoib_pytest(project/workflows LABELS quick)
 ipoib_pytest(project/source_archive LABELS quick)
 ipoib_pytest(project/uninstall)
@@ -149,6 +150,7 @@ ipoib_test(bare/trixie LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/t
 # Long runs, for each piece of work once: half an hour for each fuzzing harness, an hour of strain for the virtual fabric.
 ipoib_pytest(plugin/wireshark_tree LABELS release tshark SECONDS 1800 PROCESSORS 2)
 ipoib_pytest(project/package LABELS release SECONDS 1200 PROCESSORS 2)
+ipoib_pytest(project/rpm LABELS release SECONDS 1200 PROCESSORS 2)
 ipoib_pytest(judge/law_all LABELS release robust SECONDS 1800 PROCESSORS 2)
 ipoib_test(long/fuzz LABELS release robust SECONDS 36000 PROCESSORS 2 COMMAND ${CMAKE_SOURCE_DIR}/script/fuzz 1800)
 ipoib_test(long/soak LABELS release fabric SECONDS 7200 FABRIC

@@ -100,7 +100,7 @@ def test_bash_completes_each_program():
 
 
 def test_zsh_reads_the_file():
-    needs("zsh", "package")
+    needs("zsh", "test")
     done = subprocess.run(
         ["zsh", "-f", "-n", f"{FOLDER}/_ipoib"], stderr=subprocess.PIPE, check=True
     )
@@ -109,7 +109,7 @@ def test_zsh_reads_the_file():
 
 def test_zsh(place, tmp_path):
     """A shell on a terminal: the Tab key, and a key that writes the line into a file."""
-    needs("zsh", "package")
+    needs("zsh", "test")
     lines, setup = tmp_path / "lines", tmp_path / "setup"
     setup.write_text(
         f"fpath=({FOLDER} $fpath); autoload -Uz compinit; compinit -u -d {tmp_path}/dump\n"

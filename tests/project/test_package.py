@@ -84,7 +84,7 @@ def test_packages_run_no_scripts(packages):
 
 
 def test_lintian_finds_no_error(packages):
-    needs("lintian", "package")
+    needs("lintian", "release")
     command = ["lintian", "--fail-on", "error,warning", "--tag-display-limit", "0"]
     if os.geteuid() == 0:
         command += ["--allow-root"]
