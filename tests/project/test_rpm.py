@@ -42,7 +42,7 @@ def fixture_packages(tmp_path_factory):
     top = tmp_path_factory.mktemp("rpm")
     sources = top / "SOURCES"
     sources.mkdir()
-    done = run([os.path.join(SRC, "script", "release"), "--source", str(sources)])
+    done = run([os.path.join(SRC, "script", "package"), "--source", str(sources)])
     assert done.returncode == 0, done.stdout
     # --nodeps: the packages that the build needs are Debian's
     command = ["rpmbuild", "-bb", "--nodeps", "--define", f"_topdir {top}"]
