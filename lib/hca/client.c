@@ -11,6 +11,7 @@
 
 #include <infiniband/umad.h>
 
+#include "compat/glib.h"
 #include "hca/drain.h"
 #include "wire/put.h"
 #include "wire/smp.h"
@@ -142,7 +143,7 @@ static bool take_report(struct umad_sa *sa)
     struct sa_port port;
     if (mad[MAD_METHOD] != SA_REPORT)
         return false;
-    uint8_t *notice = g_memdup2(mad + SA_DATA, NOTICE_SIZE);
+    uint8_t *notice = compat_memdup(mad + SA_DATA, NOTICE_SIZE);
     g_queue_push_tail(sa->notices, notice);
     mad[MAD_METHOD] = SA_REPORT_RESP;
     if (umad_sa_port(sa, &port)) {

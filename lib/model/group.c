@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/group.h"
 
+#include "compat/glib.h"
 #include "model/hash.h"
 #include "model/slab.h"
 #include "model/write.h"
@@ -184,7 +185,7 @@ struct member *groups_get_member(struct groups *g, struct group *group, struct e
         undone_refuse(g->undone, UNDONE_MEMBERS);
         return NULL;
     }
-    m = g_memdup2(&key, sizeof key);
+    m = compat_memdup(&key, sizeof key);
     g_hash_table_add(g->members, m);
     return m;
 }
@@ -357,7 +358,7 @@ static gboolean take_member(gpointer key, gpointer value, gpointer user)
     (void)value;
     if (!m->group->merged && !m->endport->merged)
         return FALSE;
-    g_ptr_array_add(user, g_memdup2(m, sizeof *m));
+    g_ptr_array_add(user, compat_memdup(m, sizeof *m));
     return TRUE;
 }
 

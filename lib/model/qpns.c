@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/qpns.h"
 
+#include "compat/glib.h"
 #include "model/hash.h"
 #include "model/slab.h"
 #include "model/write.h"
@@ -93,7 +94,7 @@ void qpns_learn_link_key(struct qpns *s, uint16_t interface, const struct ib_pac
         return;
     }
     s->recent_key = key;
-    g_hash_table_add(s->link_keys, g_memdup2(&key, sizeof key));
+    g_hash_table_add(s->link_keys, compat_memdup(&key, sizeof key));
 }
 
 bool qpns_has_link_key(const struct qpns *s, uint16_t interface, const struct ib_packet *ib)
@@ -116,7 +117,7 @@ static void merge_link_keys(struct qpns *s, uint16_t from, uint16_t to)
             continue;
         key = (key & ~mask) | (uint64_t)to << 32;
         if (!g_hash_table_contains(s->link_keys, &key))
-            g_hash_table_add(s->link_keys, g_memdup2(&key, sizeof key));
+            g_hash_table_add(s->link_keys, compat_memdup(&key, sizeof key));
     }
     g_list_free(keys);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/stale.h"
 
+#include "compat/glib.h"
 #include "model/hash.h"
 #include "model/write.h"
 
@@ -61,7 +62,7 @@ void stale_used(struct stale_uses *s, const struct stale_use *u)
     if (g_hash_table_size(s->all) >= s->limit)
         undone_refuse(s->undone, UNDONE_STALE_USES);
     else
-        g_hash_table_add(s->all, g_memdup2(u, sizeof *u));
+        g_hash_table_add(s->all, compat_memdup(u, sizeof *u));
 }
 
 static bool is_on(const void *use, uint16_t interface)

@@ -4,6 +4,7 @@
 
 #include <pcap/pcap.h>
 
+#include "compat/glib.h"
 #include "pcapio/error.h"
 #include "wire/nanoseconds.h"
 
@@ -47,7 +48,7 @@ static void take_description(void *user, const struct capfile_description *descr
 
         if (described->about == CAPFILE_INTERFACE)
             note_interface(in, described);
-        copy.options = g_memdup2(described->options, described->options_len);
+        copy.options = compat_memdup(described->options, described->options_len);
         g_array_append_val(in->early, copy);
     }
 }

@@ -70,8 +70,9 @@ static gint by_size(gconstpointer p, gconstpointer q)
 /* The largest ones, until the lines are enough. */
 static void fold_groups(struct event_groups *g)
 {
-    GPtrArray *sorted = g_ptr_array_copy(g->all, NULL, NULL);
-    g_ptr_array_set_free_func(sorted, NULL);
+    GPtrArray *sorted = g_ptr_array_sized_new(g->all->len);
+    for (unsigned i = 0; i < g->all->len; i++)
+        g_ptr_array_add(sorted, g->all->pdata[i]);
     g_ptr_array_sort(sorted, by_size);
     for (unsigned i = 0; i < sorted->len && g->n_lines > EVENT_LINES; i++) {
         struct event_group *group = sorted->pdata[i];

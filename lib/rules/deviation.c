@@ -239,7 +239,7 @@ void deviations_free(struct deviations *d)
 
 static bool fits(const GPatternSpec *pattern, const char *text)
 {
-    return !pattern || (text && g_pattern_spec_match_string((GPatternSpec *)pattern, text));
+    return !pattern || (text && g_pattern_match_string((GPatternSpec *)pattern, text));
 }
 
 /*

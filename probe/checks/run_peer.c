@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/plain.h"
+#include "compat/glib.h"
 #include "probe/checks/checks.h"
 #include "probe/checks/end.h"
 #include "probe/checks/numbers.h"
@@ -113,7 +114,7 @@ static void reach_found(struct target *t)
         x = reach(t);
     if (x.outcome != RESPONSE_RECEIVED)
         return;
-    t->peer->by_unicast = g_memdup2(&x.reply, sizeof x.reply);
+    t->peer->by_unicast = compat_memdup(&x.reply, sizeof x.reply);
     peer_settle(t, &x.reply);
 }
 

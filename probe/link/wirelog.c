@@ -11,6 +11,7 @@
 
 #include "cli/create.h"
 #include "cli/fail.h"
+#include "compat/glib.h"
 #include "pcapio/pcapng.h"
 #include "probe/link/logevents.h"
 #include "probe/link/transport.h"
@@ -181,7 +182,7 @@ void wirelog_check(struct wirelog *w, const struct deviations *known, checker_re
 
 static struct logged_frame *copy_frame(const struct logged_frame *f)
 {
-    return g_memdup2(f, sizeof *f + f->n);
+    return compat_memdup(f, sizeof *f + f->n);
 }
 
 static void take_frame(struct wirelog *w, struct logged_frame *f)

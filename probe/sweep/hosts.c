@@ -82,7 +82,7 @@ static void finish(struct sweep *s, struct host *h)
 {
     h->checked.seconds = (double)(g_get_monotonic_time() - h->begin) / G_USEC_PER_SEC;
     sweep_leave(s, h->joined, &h->group);
-    g_ptr_array_add(s->idle, h->task);
+    g_queue_push_tail(s->idle, h->task);
     g_ptr_array_remove_fast(s->active, h);
     deliver_host(s, h);
     free_host(h);
@@ -130,7 +130,9 @@ bool sweep_start_host(struct sweep *s)
 {
     if (s->queue->length == 0 || s->active->len == WINDOW)
         return false;
-    struct task *task = s->idle->len ? g_ptr_array_steal_index_fast(s->idle, 0) : task_new();
+    struct task *task = g_queue_pop_head(s->idle);
+    if (!task)
+        task = task_new();
     if (!task)
         return false;
     struct host *h = g_queue_pop_head(s->queue);

@@ -67,7 +67,7 @@ struct sweep {
     const struct sweep_job *job;
     bool brief;        /* many addresses: short reports */
     GPtrArray *active; /* struct host that have a task */
-    GPtrArray *idle;   /* struct task */
+    GQueue *idle;      /* struct task */
     GQueue *queue;     /* struct host that have responded and wait for a task */
 
     unsigned target; /* the next target to request, and the next address in it */

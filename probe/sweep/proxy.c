@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "compat/glib.h"
 #include "model/hash.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/request.h"
@@ -41,7 +42,7 @@ void sweep_note_place(struct sweep_tally *t, const struct response *a)
     if ((p = g_hash_table_lookup(t->places, &key)))
         p->addresses++;
     else
-        g_hash_table_add(t->places, g_memdup2(&key, sizeof key));
+        g_hash_table_add(t->places, compat_memdup(&key, sizeof key));
 }
 
 static int by_addresses(gconstpointer a, gconstpointer b)

@@ -333,7 +333,8 @@ void sweep_end(struct sweep *s)
             g_hash_table_unref(s->tallies[i].places);
     }
     for (unsigned i = 0; i < TRIES; i++)
-        g_queue_clear_full(&s->tries[i], g_free);
+        while (!g_queue_is_empty(&s->tries[i]))
+            g_free(g_queue_pop_head(&s->tries[i]));
     g_hash_table_unref(s->flights);
     g_hash_table_unref(s->own);
     g_free(s->tallies);

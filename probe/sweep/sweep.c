@@ -148,7 +148,7 @@ void sweep_run(struct target *rest, const struct sweep_job *job)
                       .rest = rest,
                       .job = job,
                       .active = g_ptr_array_new(),
-                      .idle = g_ptr_array_new_with_free_func(free_task),
+                      .idle = g_queue_new(),
                       .queue = g_queue_new()};
     run->sweeps = true;
     sweep_begin(&s);
@@ -159,6 +159,6 @@ void sweep_run(struct target *rest, const struct sweep_job *job)
     sa_cache_clear(run);
     run->sweeps = false;
     g_ptr_array_unref(s.active);
-    g_ptr_array_unref(s.idle);
+    g_queue_free_full(s.idle, free_task);
     g_queue_free(s.queue);
 }

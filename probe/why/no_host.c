@@ -2,6 +2,7 @@
 /* Nobody replies for the address: which ports of the subnet may have it? */
 #include <string.h>
 
+#include "compat/glib.h"
 #include "hca/records.h"
 #include "probe/link/hostneigh.h"
 #include "probe/link/hostping.h"
@@ -65,7 +66,7 @@ static GHashTable *list_neighbours(const struct diagnosis *d)
         const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
         gint64 guid = (gint64)be64(n->lladdr + LLADDR_GID + 8);
         if (!n->ipv6)
-            g_hash_table_add(guids, g_memdup2(&guid, sizeof guid));
+            g_hash_table_add(guids, compat_memdup(&guid, sizeof guid));
     }
     if (all)
         g_array_unref(all);

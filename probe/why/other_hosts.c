@@ -2,6 +2,7 @@
 /* Causes that the other hosts of the link show. */
 #include <string.h>
 
+#include "compat/glib.h"
 #include "hca/records.h"
 #include "probe/exchange/records.h"
 #include "probe/link/advice.h"
@@ -71,7 +72,7 @@ GHashTable *why_list_members(struct diagnosis *d)
     for (uint32_t i = 0; result == SA_SUCCESS && (record = sa_record(&a, i, MCM_SIZE)); i++) {
         gint64 guid = (gint64)be64(record + MCM_PORT_GID + 8);
         known |= guid != 0;
-        g_hash_table_add(guids, g_memdup2(&guid, sizeof guid));
+        g_hash_table_add(guids, compat_memdup(&guid, sizeof guid));
     }
     if (q.sm_key)
         sa_response_clear(&a);

@@ -3,6 +3,7 @@
 remain."""
 import fcntl
 import os
+import re
 import resource
 import shutil
 import signal
@@ -12,8 +13,8 @@ import termios
 
 import pytest
 from support import wait
-from support.needs import needs_own_mounts
-from support.paths import BIN, testdata
+from support.needs import needs, needs_own_mounts
+from support.paths import BIN, SRC, testdata
 from support.played_capture import REPLAY, wait_until
 from support.played_capture import fixture_player  # noqa: F401
 
@@ -423,3 +424,36 @@ def test_file_capabilities_of_an_ordinary_user(place, home, name, arguments, exp
     expect_dropped(status, 0)
     assert running.process.returncode == expected, (out, err)
     assert "cannot be" not in err
+
+
+# --- packaging/privileges: a group of users who are not root (tests/probe/probe_user.sh tries it)
+
+SHIPPED = os.path.join(SRC, "packaging", "privileges")
+
+
+def shipped(name):
+    with open(os.path.join(SHIPPED, name), encoding="utf-8") as f:
+        return [line for line in f.read().splitlines() if not line.startswith("#")]
+
+
+def test_rules_of_udev():
+    """Devices of InfiniBand only, for the group that the other files have too; no program is run."""
+    rules = shipped("70-ipoib-tools.rules")
+    form = r'SUBSYSTEM=="(infiniband_mad|infiniband_verbs|misc)", KERNEL=="(umad|uverbs|rdma_cm)[^"]*", GROUP="ipoib", MODE="0660"'
+    assert len(rules) == 3
+    assert [rule for rule in rules if not re.fullmatch(form, rule)] == []
+    assert shipped("ipoib-tools.sysusers") == ["g ipoib -"]
+    assert shipped("ipoib-tools.limits") == ["@ipoib - memlock 1048576"]
+
+
+def test_systemd_reads_the_group():
+    needs("systemd-sysusers", "test")
+    command = ["systemd-sysusers", "--dry-run", os.path.join(SHIPPED, "ipoib-tools.sysusers")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_page_names_the_files():
+    with open(os.path.join(SRC, "doc", "privileges.md"), encoding="utf-8") as f:
+        text = f.read()
+    assert [name for name in os.listdir(SHIPPED) if name not in text] == []

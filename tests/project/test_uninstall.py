@@ -59,6 +59,8 @@ def test_uninstall_leaves_nothing(installed):
     assert any("/man1/" in path for path in before) and any(
         "/doc/rules/" in path for path in before
     )
+    completions = {path for path in before if "completion" in path}
+    assert {os.path.basename(path) for path in completions} == PROGRAMS | {"_ipoib"}
     assert any(path.endswith(".so") for path in before) == (kind == "everything")
     assert any("profiles/IPoIB/" in path for path in before) == (kind == "everything")
     cmake(root, "--build", str(build), "--target", "uninstall")

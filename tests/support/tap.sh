@@ -67,6 +67,6 @@ on_fabric() {
 
 # probe_on_fabric SCENARIO [ARGUMENT]...: tests/probe/guest/SCENARIO.sh
 probe_on_fabric() {
-    mkdir "$work/out" && cp "$bin/ipoib-probe" "$bin/ipoib-check" "$src"/tests/probe/guest/lib.sh "$src"/tests/probe/guest/on_wire.py "$work/out/" || exit 1
+    mkdir -p "$work/out" && cp "$bin/ipoib-probe" "$bin/ipoib-check" "$src"/tests/probe/guest/lib.sh "$src"/tests/probe/guest/on_wire.py "$work/out/" || exit 1
     on_fabric "$src/tests/probe/guest/$1.sh" /fabric-out/ipoib-probe /fabric-out/ipoib-check /fabric-out/lib.sh "${@:2}"
 }
