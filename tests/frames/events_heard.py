@@ -54,6 +54,20 @@ def joins_of_a_port_whose_requests_only_were_captured():
     return s, []
 
 
+@case
+def join_that_is_answered_at_once_with_a_new_transaction_id():
+    """The SA has been silent, and is not slow: those before have no answer."""
+    s, a, _, _ = link()
+    group = s.group4("239.1.2.3")
+    data, mask = s.request(a, group, FULL)
+    before = number(s)
+    for _ in range(3):
+        ask_only(s, a, ib.SET, ib.ATTR_MC_MEMBER, data, mask)
+    s.join(a, group)
+    goes_on(s)
+    return s, [("sa_unanswered", before + 4, 1, ["3 requests since frame %d" % (before + 1)])]
+
+
 # ---- subnet management
 
 
