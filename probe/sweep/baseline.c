@@ -11,6 +11,7 @@
 
 #include "cli/fail.h"
 #include "cli/plain.h"
+#include "compat/glib.h"
 #include "model/hash.h"
 #include "wire/view.h"
 
@@ -59,7 +60,7 @@ static bool add_host(struct sweep_baseline *b, const json_t *o)
     h.name = plain_member(o, "name");
     h.cause = plain_member(o, "cause");
     h.lid = (unsigned)json_integer_value(json_object_get(o, "lid"));
-    g_hash_table_replace(b->hosts, h.address, g_memdup2(&h, sizeof h));
+    g_hash_table_replace(b->hosts, h.address, compat_memdup(&h, sizeof h));
     return true;
 }
 
