@@ -154,6 +154,9 @@ ipoib_test(bare/bookworm SECONDS 3000 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/
 ipoib_test(long/bare-bookworm LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/bare bookworm)
 ipoib_test(bare/trixie LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/bare trixie)
 
+# The oldest compiler and libraries.
+ipoib_test(bare/oldest LABELS release SECONDS 1800 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/oldest)
+
 # Long runs, for each piece of work once: half an hour for each fuzzing harness, an hour of strain for the virtual fabric.
 ipoib_pytest(plugin/wireshark_tree LABELS release tshark SECONDS 1800 PROCESSORS 2)
 ipoib_pytest(probe/node_load LABELS release probe SECONDS 900)

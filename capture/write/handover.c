@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "compat/kernel.h"
+
 enum {
     CACHE_LINE = 64,
     BLOCKS_MIN = 4,

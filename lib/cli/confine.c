@@ -7,13 +7,13 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cli/fail.h"
 #include "cli/inputs.h"
 #include "cli/place.h"
 #include "cli/privileges.h"
+#include "compat/kernel.h"
 
 static bool is_stdio(const char *path)
 {
