@@ -53,7 +53,7 @@ _ipoib_deviations() {
 # Completes the value of an option, and fails if the option has none.
 _ipoib_value() {
     case "$command $1" in
-    'ipoib-check --format') _ipoib_words "text json junit tap" ;;
+    'ipoib-check --format') _ipoib_words "text json junit tap jsonl" ;;
     'ipoib-check --deviations') _ipoib_deviations ;;
     'ipoib-check --interfaces') _ipoib_words "auto one each" ;;
     'ipoib-check --only') _ipoib_identifiers ;;
@@ -71,7 +71,7 @@ _ipoib_value() {
     'ipoib-probe --source') : ;;
     'ipoib-probe --only') _ipoib_identifiers ;;
     'ipoib-probe --deviations') _ipoib_deviations ;;
-    'ipoib-probe --format') _ipoib_words "text json junit tap prometheus" ;;
+    'ipoib-probe --format') _ipoib_words "text json junit tap jsonl prometheus" ;;
     'ipoib-probe --node') : ;;
     'ipoib-probe -o' | 'ipoib-probe --output') _ipoib_files ;;
     'ipoib-probe -w' | 'ipoib-probe --write') _ipoib_files ;;
@@ -79,6 +79,7 @@ _ipoib_value() {
     'ipoib-probe --timeout') : ;;
     'ipoib-probe --count') : ;;
     'ipoib-probe --interval') : ;;
+    'ipoib-probe --baseline') _ipoib_files ;;
     'ipoib-probe --state') _ipoib_folders ;;
     'ipoib-probe --delay-up-to') : ;;
     'ipoib-probe --explain') _ipoib_identifiers ;;
@@ -119,7 +120,7 @@ _ipoib_value() {
 _ipoib_options() {
     case $command in
     'ipoib-check') echo "--format --strict --deviations --interfaces --only --require --min-judged --fail-on --baseline --merge --node --annotate --output --verbose --list --explain --help --version" ;;
-    'ipoib-probe') echo "--device --port --all-ports --pkey -4 -6 --source --only --why --disruptive --strict --deviations --format --verbose --node --output --write --rate --timeout --count --interval --nagios --state --delay-up-to --dry-run --list --explain --help --version" ;;
+    'ipoib-probe') echo "--device --port --all-ports --pkey -4 -6 --source --only --why --disruptive --strict --deviations --format --verbose --node --output --write --rate --timeout --count --interval --baseline --nagios --state --delay-up-to --dry-run --list --explain --help --version" ;;
     'ipoib-capture') echo "--ib-dev --ib-port --write --output --max-burst --silent --conti --mem-mode --writer-thread --decap --direction --jumbo-mtu --erf --src_qp --mst-dev --a0-mode --help --version --format --mode --sniffer --mstflint-library --ibdump --read --pkey --groups --count --duration --only --snaplen --ring-size --ring-packets --ring-time --ring-files --comment --list" ;;
     'ipoib-capture convert') echo "--format --share --share-key --help" ;;
     esac
