@@ -36,6 +36,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .seekers = seekers_new(),
         .missing_groups = missing_groups_new(),
         .shared_mlids = shared_mlids_new(),
+        .advertisements = advertisements_new(),
         .routes = routes_seen_new(),
         .shared_lids = g_new0(struct shared_lids, 1),
         .routing_loops = routing_loops_new(),
@@ -72,6 +73,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.seekers);
     g_free(a->watch.missing_groups);
     g_free(a->watch.shared_mlids);
+    g_free(a->watch.advertisements);
     g_free(a->watch.routes);
     g_free(a->watch.shared_lids);
     g_free(a->watch.routing_loops);
@@ -192,6 +194,7 @@ APART static void watch_addresses(const struct watch *w)
     watch_nd_hop_limit(w);
     watch_advertised_hop_limit(w);
     watch_address_requests(w);
+    watch_router_advertisement(w);
     watch_advertised_mtu(w);
     watch_ipv6_mtu(w);
 }

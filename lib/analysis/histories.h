@@ -14,6 +14,7 @@ struct lossy *lossy_new(void);                   /* lossy.c */
 struct seekers *seekers_new(void);               /* lossy.c */
 struct loops *loops_new(void);                   /* loops.c */
 struct missing_groups *missing_groups_new(void); /* missing_groups.c */
+struct advertisements *advertisements_new(void); /* advertisements.c */
 struct shared_mlids *shared_mlids_new(void);     /* shared_mlids.c */
 struct size_errors *size_errors_new(void);       /* icmp_errors.c */
 struct group_qkeys *group_qkeys_new(void);       /* sa_answers.c */

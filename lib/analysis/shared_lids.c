@@ -7,6 +7,7 @@
 #include "analysis/shared_lids.h"
 
 #include "analysis/smps.h"
+#include "analysis/twins.h"
 
 /* LIDs that are exchanged have two owners for a moment. */
 enum { SETTLED_MS = 1000 };
@@ -36,6 +37,7 @@ static void two_ports(const struct watch *w, const struct lid_owner *o)
     watch_event(w, &key, &who, o->frame,
                 "the subnet manager gave its LID to a second port, GID %s, in frame %u",
                 text_of_gid(gid, o->second), o->frame);
+    watch_shared_use(w, o->lid, o->frame);
 }
 
 static void begin(const struct watch *w, struct lid_owner *o, const uint8_t *gid, uint16_t lid)

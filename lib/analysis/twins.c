@@ -112,7 +112,7 @@ static void write_lid(const struct watch *w, uint8_t out[GID_SIZE])
  * A subnet manager gives a LID to one port. Several LIDs that two ports use in turn are those of
  * two fabrics, whose captures were merged into one file.
  */
-static void note_shared(const struct watch *w, uint16_t lid, uint32_t cause)
+void watch_shared_use(const struct watch *w, uint16_t lid, uint32_t cause)
 {
     struct twins *t = w->twins;
     struct sender nobody = {.known = 0};
@@ -125,11 +125,10 @@ static void note_shared(const struct watch *w, uint16_t lid, uint32_t cause)
     if (t->n_shared < SHARED_USES)
         return;
     const struct event_key key = event_key(w, EVENT_TWO_FABRICS, NULL, NULL, 0);
-    watch_event(
-        w, &key, &nobody, cause,
-        "the LIDs %u, %u and %u are used by two ports each, in turn: the file probably holds "
-        "two fabrics, as mergecap makes; check the capture of each by itself",
-        t->shared[0].lid, t->shared[1].lid, t->shared[2].lid);
+    watch_event(w, &key, &nobody, cause,
+                "the LIDs %u, %u and %u are used by two ports each: the file probably holds "
+                "two fabrics, as mergecap makes; check the capture of each by itself",
+                t->shared[0].lid, t->shared[1].lid, t->shared[2].lid);
 }
 
 APART static void watch_lid(const struct watch *w, const uint8_t *gid)
@@ -149,7 +148,7 @@ APART static void watch_lid(const struct watch *w, const uint8_t *gid)
     watch_event(w, &key, &who, cause,
                 "two ports use its LID, with one QPN: this one, and GID %s in frame %u",
                 text_of_gid(text, other), cause);
-    note_shared(w, who.lid, cause);
+    watch_shared_use(w, who.lid, cause);
 }
 
 /* The LMC of the port; the largest one if it is not known. */

@@ -75,6 +75,9 @@ struct twins {
  */
 bool gid_is_foreign(const struct watch *w, const uint8_t *gid);
 
+/* A LID of the current packet's subnet has two ports: of so many, the file holds two fabrics. */
+void watch_shared_use(const struct watch *w, uint16_t lid, uint32_t cause);
+
 /* The IP address of the datagram's source; false: it has none, or it was not captured. */
 bool twins_source_ip(const struct watch *w, struct ip *ip);
 

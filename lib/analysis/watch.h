@@ -63,6 +63,7 @@ struct watch {
     struct seekers *seekers;
     struct missing_groups *missing_groups;
     struct shared_mlids *shared_mlids;
+    struct advertisements *advertisements;
     struct routes_seen *routes;
     struct shared_lids *shared_lids; /* analysis/shared_lids.h */
     struct routing_loops *routing_loops;
@@ -140,12 +141,13 @@ void watch_connection_closes(const struct watch *w, const struct connection *c, 
 void watch_smp(const struct watch *w); /* subnet.c */
 void watch_notice(const struct watch *w);
 void watch_managers(const struct watch *w, const struct subnet_event *e);
-void watch_address_requests(const struct watch *w);    /* unanswered.c */
-void watch_sender_scope(const struct watch *w);        /* holders.c; the packet has a GRH */
-APART void watch_heard_answer(const struct watch *w);  /* unheard.c */
-void watch_echo(const struct watch *w);                /* echo.c */
-APART void watch_open_requests(const struct watch *w); /* sa_requests.c */
-APART void watch_report(const struct watch *w);        /* sa_transfers.c */
+void watch_address_requests(const struct watch *w);     /* unanswered.c */
+void watch_router_advertisement(const struct watch *w); /* advertisements.c */
+void watch_sender_scope(const struct watch *w);         /* holders.c; the packet has a GRH */
+APART void watch_heard_answer(const struct watch *w);   /* unheard.c */
+void watch_echo(const struct watch *w);                 /* echo.c */
+APART void watch_open_requests(const struct watch *w);  /* sa_requests.c */
+APART void watch_report(const struct watch *w);         /* sa_transfers.c */
 APART void watch_rmpp(const struct watch *w);
 APART void watch_segment(const struct watch *w);
 APART void watch_counters(const struct watch *w); /* counters.c */

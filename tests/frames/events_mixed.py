@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two fabrics in one file, and two partitions with one MLID, each with a harmless look-alike. A case
 returns its tape and the events that it must raise: (event, frame, count, texts that it has)."""
+import socket
+import struct
+
 from frames import ib
 from frames.events import link, number
 from frames.ib import encap
@@ -94,4 +97,64 @@ def two_groups_of_a_partition_with_one_mlid():
     s.mlids[group] = s.mlid(s.broadcast())
     s.join(a, group)
     s.join(b, group)
+    return s, []
+
+
+# ---- routers
+
+
+def advertisement(s, router, lifetime=0, length=64, flags=0xC0, valid=86400, prefix=True, other=0):
+    """A router advertisement to all nodes (RFC 4861 section 4.2, 4.6.2)."""
+    option = struct.pack(">BBBBIII", 3, 4, length, flags, valid, valid, 0)
+    option += socket.inet_pton(socket.AF_INET6, "2001:db8:5::")
+    body = struct.pack(">BBHBBHII", 134, 0, 0, 64, other, lifetime, 0, 0)
+    message = ib.icmpv6(router.ll, "ff02::1", body + (option if prefix else b""))
+    group = s.group6("ff02::1")
+    s.put(s.datagram(router, group, encap(0x86DD, message), mlid=s.mlid(group)))
+
+
+def advertised(times, seconds=1, **fields):
+    s, a, b, _ = link()
+    s.join(a, s.group6("ff02::1"))
+    for _ in range(times):
+        advertisement(s, a, **fields)
+        s.wait(seconds)
+    return s, a
+
+
+@case
+def router_with_a_prefix_of_80_bits():
+    s, a = advertised(2, length=80)
+    return s, [("router_useless", number(s) - 1, 2, [a.gid, "2001:db8:5::/80"])]
+
+
+@case
+def router_with_a_prefix_of_48_bits_for_routes():
+    """On the link, and not for addresses."""
+    s, _ = advertised(6, length=48, flags=0x80)
+    return s, []
+
+
+@case
+def router_that_offers_nothing():
+    s, a = advertised(6, flags=0)
+    return s, [("router_useless", number(s) - 2, 3, [a.gid, "router lifetime 0"])]
+
+
+@case
+def router_that_ends():
+    """Three advertisements with lifetime 0 (RFC 4861 section 6.2.5), of which one is lost."""
+    s, _ = advertised(3, seconds=10, prefix=False)
+    return s, []
+
+
+@case
+def router_of_dhcpv6():
+    s, _ = advertised(6, prefix=False, other=0x80)
+    return s, []
+
+
+@case
+def router_that_is_the_default_router_only():
+    s, _ = advertised(6, prefix=False, lifetime=1800)
     return s, []
