@@ -37,14 +37,6 @@ static const char *request_text(const struct question *q, char text[REQUEST_TEXT
     return text;
 }
 
-static struct event_key key_of_unanswered(const struct watch *w, const struct question *q,
-                                          const struct sender *who)
-{
-    uint64_t which = (uint64_t)be32(q->key.who) << 8 | q->key.who[SA_KEY_SIZE - 1];
-    return event_key(w, EVENT_SA_UNANSWERED, who->gid, q->key.about,
-                     which << 24 | (uint64_t)q->lid << 8 | q->key.kind);
-}
-
 enum { IDLE_TEXT = 80 };
 
 /* Has the SM of the SA said since the first request that it is not the master? */
@@ -63,7 +55,7 @@ static void unanswered(const struct watch *w, const struct question *q, unsigned
 {
     struct sender who = sender_of_lid(w, q->lid);
     char text[REQUEST_TEXT], stray[80] = "", idle[IDLE_TEXT];
-    const struct event_key key = key_of_unanswered(w, q, &who);
+    const struct event_key key = sa_key_of_unanswered(w, q, &who);
     if (q->astray)
         g_snprintf(stray, sizeof stray, "; frame %u answers it, but goes to LID %u", q->stray_frame,
                    q->astray);
@@ -82,23 +74,11 @@ static void unanswered(const struct watch *w, const struct question *q, unsigned
 void sa_unanswered(const struct watch *w, struct question *q)
 {
     const struct sender who = sender_of_lid(w, q->lid);
-    const struct event_key key = key_of_unanswered(w, q, &who);
+    const struct event_key key = sa_key_of_unanswered(w, q, &who);
     watch_no_copy(w, &key);
     char why[40];
     g_snprintf(why, sizeof why, ", %g s after the last", question_wait_s(q->key.kind));
     unanswered(w, q, q->waited, why);
-}
-
-void sa_answered_after_all(const struct watch *w, const struct question *q)
-{
-    const struct sender who = sender_of_lid(w, q->lid);
-    const struct event_key key = key_of_unanswered(w, q, &who);
-    const struct link_event *event = event_table_find(w->sink->events, &key);
-    if (event && !packet_is_corrupt(w->p) && event->cause_frame == q->first_frame) {
-        question_no_doubt(w, event);
-        watch_take_back(w, event, 0);
-        w->sink->last = NULL;
-    }
 }
 
 /* The current packet proves it. */

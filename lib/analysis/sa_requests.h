@@ -71,6 +71,9 @@ void watch_dropped_answer(const struct watch *w, const struct sa_transaction *t)
 void watch_sa_answer(const struct watch *w, const struct sa_transaction *t);
 /* The SA has no record of the group that was wanted (missing_groups.c). */
 void watch_missing_group(const struct watch *w, const struct sa_transaction *t);
+/* The key of the question's event; who: the requester (sa_transactions.c). */
+struct event_key sa_key_of_unanswered(const struct watch *w, const struct question *q,
+                                      const struct sender *who);
 /* The question was reported as unanswered, and the current packet answers it. */
 void sa_answered_after_all(const struct watch *w, const struct question *q);
 /* The current packet is the answer: is it late (sa_slow.c)? */

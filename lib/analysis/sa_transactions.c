@@ -244,3 +244,25 @@ void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const u
     t->answered_frame = 0;
     enter_pending(w, t);
 }
+
+/* ---- events */
+
+struct event_key sa_key_of_unanswered(const struct watch *w, const struct question *q,
+                                      const struct sender *who)
+{
+    uint64_t which = (uint64_t)be32(q->key.who) << 8 | q->key.who[SA_KEY_SIZE - 1];
+    return event_key(w, EVENT_SA_UNANSWERED, who->gid, q->key.about,
+                     which << 24 | (uint64_t)q->lid << 8 | q->key.kind);
+}
+
+void sa_answered_after_all(const struct watch *w, const struct question *q)
+{
+    const struct sender who = sender_of_lid(w, q->lid);
+    const struct event_key key = sa_key_of_unanswered(w, q, &who);
+    const struct link_event *event = event_table_find(w->sink->events, &key);
+    if (event && !packet_is_corrupt(w->p) && event->cause_frame == q->first_frame) {
+        question_no_doubt(w, event);
+        watch_take_back(w, event, 0);
+        w->sink->last = NULL;
+    }
+}
