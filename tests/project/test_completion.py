@@ -14,9 +14,9 @@ FOLDER = os.path.join(SRC, "packaging", "completion")
 # What was typed, and the words that are offered. Other words may be offered too after "...".
 BASH = [
     ("ipoib-check --form", ["--format"]),
-    ("ipoib-check --format ", ["text", "json", "junit", "tap"]),
-    ("ipoib-check --format = j", ["json", "junit"]),
-    ("ipoib-check --format =", ["text", "json", "junit", "tap"]),
+    ("ipoib-check --format ", ["text", "json", "junit", "tap", "jsonl"]),
+    ("ipoib-check --format = j", ["json", "junit", "jsonl"]),
+    ("ipoib-check --format =", ["text", "json", "junit", "tap", "jsonl"]),
     ("ipoib-check -v --fail-on s", ["suspected"]),
     ("ipoib-check --min-judged ", []),
     ("ipoib-check --require rfc4391.2.", ["rfc4391.2.multicast-supported", "..."]),
