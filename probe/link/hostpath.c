@@ -8,6 +8,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "wire/view.h"
@@ -25,7 +26,7 @@ static void write_gid(const uint8_t *gid, char text[GID_TEXT])
 uint16_t host_path_lid(const char *interface, const uint8_t *gid)
 {
     char wanted[GID_TEXT], found[GID_TEXT], line[128];
-    unsigned lid = 0;
+    unsigned long lid = 0;
     bool here = false;
     char *name = g_strdup_printf("/sys/kernel/debug/ipoib/%s_path", interface);
     FILE *f = fopen(name, "re");
@@ -33,8 +34,8 @@ uint16_t host_path_lid(const char *interface, const uint8_t *gid)
     while (f && !lid && fgets(line, sizeof line, f)) {
         if (sscanf(line, " GID: %47s", found) == 1)
             here = strcmp(found, wanted) == 0;
-        else if (here)
-            sscanf(line, " DLID: %x", &lid);
+        else if (here && sscanf(line, " DLID: %47s", found) == 1)
+            lid = strtoul(found, NULL, 16);
     }
     if (f)
         fclose(f);

@@ -289,7 +289,8 @@ char *sa_history(const struct target *t)
     return !n ? g_strdup("")
               : g_strdup_printf("it answered %" G_GUINT64_FORMAT " request%s after %.0f ms%s, "
                                 "%" G_GUINT64_FORMAT " had no answer",
-                                n, n == 1 ? "" : "s", times_percentile(&sa->times, 50) / 1000.0,
+                                n, n == 1 ? "" : "s",
+                                (double)times_percentile(&sa->times, 50) / 1000,
                                 n == 1 ? "" : " (median)", sa->unanswered);
 }
 
