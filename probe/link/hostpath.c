@@ -23,22 +23,28 @@ static void write_gid(const uint8_t *gid, char text[GID_TEXT])
                         be16(gid + (size_t)2 * i));
 }
 
-uint16_t host_path_lid(const char *interface, const uint8_t *gid)
+uint16_t host_path_find(FILE *f, const uint8_t *gid)
 {
     char wanted[GID_TEXT], found[GID_TEXT], line[128];
     unsigned long lid = 0;
     bool here = false;
-    char *name = g_strdup_printf("/sys/kernel/debug/ipoib/%s_path", interface);
-    FILE *f = fopen(name, "re");
     write_gid(gid, wanted);
-    while (f && !lid && fgets(line, sizeof line, f)) {
+    while (!lid && fgets(line, sizeof line, f)) {
         if (sscanf(line, " GID: %47s", found) == 1)
             here = strcmp(found, wanted) == 0;
         else if (here && sscanf(line, " DLID: %47s", found) == 1)
             lid = strtoul(found, NULL, 16);
     }
+    return (uint16_t)lid;
+}
+
+uint16_t host_path_lid(const char *interface, const uint8_t *gid)
+{
+    char *name = g_strdup_printf("/sys/kernel/debug/ipoib/%s_path", interface);
+    FILE *f = fopen(name, "re");
+    uint16_t lid = f ? host_path_find(f, gid) : 0;
     if (f)
         fclose(f);
     g_free(name);
-    return (uint16_t)lid;
+    return lid;
 }

@@ -14,6 +14,8 @@
 
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
+#include "probe/link/hostpath.h"
+#include "probe/link/hostping.h"
 #include "probe/link/link.h"
 
 #define SYSFS     "/sys/class/net"
@@ -274,6 +276,39 @@ static void neighbours_have_both_addresses(void **state)
     assert_null(hostneigh_read("eth0"));
 }
 
+/* As Linux's ipoib_fs.c writes it; the first path has no answer of the SA yet. */
+static void path_of_the_driver(void **state)
+{
+    static const char text[] = "GID: fe80:0:0:0:2:c903:0:1895\n"
+                               "  complete:     no\n\n"
+                               "GID: fe80:0:0:0:2:c903:0:1896\n"
+                               "  complete:    yes\n"
+                               "  DLID:     0x00c4\n"
+                               "  SL:            0\n"
+                               "  rate:       40.0 Gb/sec\n\n";
+    uint8_t gid[16];
+    (void)state;
+    memcpy(gid, port.gid, sizeof gid);
+    for (unsigned i = 0; i < 3; i++) {
+        FILE *f = fmemopen((void *)(uintptr_t)text, sizeof text - 1, "r");
+        gid[15] = (uint8_t)(0x95 + i);
+        assert_int_equal(host_path_find(f, gid), i == 1 ? 0xc4 : 0);
+        fclose(f);
+    }
+    assert_int_equal(host_path_lid("no-such-interface", gid), 0);
+}
+
+/* RFC 4391 section 8, by RFC 4291 section 2.5.1: the universal bit is inverted. */
+static void link_local_address_of_a_port(void **state)
+{
+    static const uint8_t expected[16] = {0xfe, 0x80, [8] = 0x02, 0x02, 0xc9,
+                                         0x03, 0,    0,          0x18, 0x96};
+    uint8_t ip[16];
+    (void)state;
+    host_ping_port_address(port.gid, ip);
+    assert_memory_equal(ip, expected, sizeof ip);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +320,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_of_the_interfaces_of_a_partition, begin, end),
         cmocka_unit_test_setup_teardown(wanted_groups, begin, end),
         cmocka_unit_test(neighbours_have_both_addresses),
+        cmocka_unit_test(path_of_the_driver),
+        cmocka_unit_test(link_local_address_of_a_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
