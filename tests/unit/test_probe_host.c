@@ -279,18 +279,18 @@ static void neighbours_have_both_addresses(void **state)
 /* As Linux's ipoib_fs.c writes it; the first path has no answer of the SA yet. */
 static void path_of_the_driver(void **state)
 {
-    static const char text[] = "GID: fe80:0:0:0:2:c903:0:1895\n"
-                               "  complete:     no\n\n"
-                               "GID: fe80:0:0:0:2:c903:0:1896\n"
-                               "  complete:    yes\n"
-                               "  DLID:     0x00c4\n"
-                               "  SL:            0\n"
-                               "  rate:       40.0 Gb/sec\n\n";
+    static char text[] = "GID: fe80:0:0:0:2:c903:0:1895\n"
+                         "  complete:     no\n\n"
+                         "GID: fe80:0:0:0:2:c903:0:1896\n"
+                         "  complete:    yes\n"
+                         "  DLID:     0x00c4\n"
+                         "  SL:            0\n"
+                         "  rate:       40.0 Gb/sec\n\n";
     uint8_t gid[16];
     (void)state;
     memcpy(gid, port.gid, sizeof gid);
     for (unsigned i = 0; i < 3; i++) {
-        FILE *f = fmemopen((void *)(uintptr_t)text, sizeof text - 1, "r");
+        FILE *f = fmemopen(text, sizeof text - 1, "r");
         gid[15] = (uint8_t)(0x95 + i);
         assert_int_equal(host_path_find(f, gid), i == 1 ? 0xc4 : 0);
         fclose(f);
