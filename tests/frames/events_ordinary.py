@@ -7,6 +7,7 @@ from frames.events import goes_on, link, number
 from frames.events_again import REQUEST6, through, udp6, wrong
 from frames.events_ip import longer, longer6
 from frames.messages import ping, udp4
+from frames.subnet import Host
 
 CASES = []
 # The first 8 datagrams of a sender and a protocol are summed, and then one of 16: not the next three.
@@ -137,3 +138,24 @@ def dhcp6_to_one_server_after_ordinary_datagrams():
     s.ud(a, b, ping(a, b))
     goes_on(s)
     return s, [("dhcp_unanswered", before + 5, 1, [b.gid, "3 requests", "DHCPv6 Request"])]
+
+
+@case
+def two_senders_with_one_place_in_the_table():
+    """The table of the sample has 1,024 places, by the LID: each of these two replaces the other, so
+    all their datagrams are summed."""
+    s, a, b, _ = link()
+    other = Host(50, lid=a.lid + 1024)
+    s.up(other)
+    s.meet(a, b)
+    s.meet(other, b)
+    for n in range(ORDINARY):
+        s.ud(a, b, udp4(a, b.ip, bytes(40 + n), ident=n))
+        s.ud(other, b, udp4(other, b.ip, bytes(40 + n), ident=n))
+    s.ud(a, b, wrong(udp4(a, b.ip, bytes(40)), 40))
+    first = number(s)
+    s.ud(other, b, wrong(udp4(other, b.ip, bytes(40)), 40))
+    return s, [
+        ("wrong_checksum", first, 1, [a.gid, "wrong UDP checksum"]),
+        ("wrong_checksum", first + 1, 1, [other.gid, "wrong UDP checksum"]),
+    ]
