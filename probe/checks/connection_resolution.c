@@ -122,10 +122,12 @@ static void check_connection_resolution(struct target *t)
 {
     char response[VERDICT_TEXT] = "";
     struct replies h = {.any = false};
-    if (!response_times_settle(t, true))
-        return;
-    bool sent = ask_over_connection(t, &h, response);
-    if (!sent && t->peer->messages_lost == 1) /* by chance? */
+    bool settled = response_times_settle(t, true),
+         sent = settled && ask_over_connection(t, &h, response);
+    if (!settled)
+        g_strlcpy(response, "not sent: responses to earlier requests keep arriving",
+                  sizeof response);
+    else if (!sent && t->peer->messages_lost == 1) /* by chance? */
         sent = ask_over_connection(t, &h, response);
     if (sent || h.any) {
         results_sent(t->results, "%s over the connection",
