@@ -78,11 +78,8 @@ static bool is_resolved(const struct target *t, const char *interface)
 /* Both are in connected mode: the kernel sends over a connection. */
 static bool uses_connections(const struct target *t, const char *interface)
 {
-    char *mode = sysfs_interface(interface, "mode");
-    bool connected = strcmp(mode, "connected") == 0 &&
-                     t->peer->lladdr[LLADDR_FLAGS] & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
-    g_free(mode);
-    return connected;
+    return sysfs_is_connected(interface) &&
+           t->peer->lladdr[LLADDR_FLAGS] & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
 }
 
 /* The peer answers the probe, whose requests have no sender's address; so a filter of IP addresses.

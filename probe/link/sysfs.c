@@ -27,3 +27,11 @@ bool sysfs_is_in_vrf(const char *interface)
     g_free(master);
     return is;
 }
+
+bool sysfs_is_connected(const char *interface)
+{
+    char *mode = sysfs_interface(interface, "mode");
+    bool is = strcmp(mode, "connected") == 0;
+    g_free(mode);
+    return is;
+}

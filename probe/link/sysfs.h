@@ -13,5 +13,7 @@ char *sysfs_read(const char *folder, const char *file);
 char *sysfs_interface(const char *name, const char *attribute);
 /* Is the interface in a VRF (virtual routing and forwarding), whose routes are its own? */
 bool sysfs_is_in_vrf(const char *interface);
+/* Is the IPoIB interface in connected mode? Then its packets may go over connections. */
+bool sysfs_is_connected(const char *interface);
 
 #endif

@@ -128,21 +128,13 @@ struct port_replies {
 };
 
 /* In connected mode the reply may come over a connection, which says nothing about UD. */
-static bool can_ping(const struct diagnosis *d)
-{
-    char *mode = d->interface ? sysfs_interface(d->interface, "mode") : NULL;
-    bool datagram = mode && strcmp(mode, "datagram") == 0;
-    g_free(mode);
-    return datagram;
-}
-
 static struct port_replies ping_ports(const struct diagnosis *d, const struct port_names *p)
 {
     enum { WAIT_MS = 200 };
     struct ping_request *sent[NAMED];
     struct port_replies r = {.asked = 0};
     uint8_t gid[GID_SIZE] = {0};
-    if (p->n > NAMED || !can_ping(d))
+    if (p->n > NAMED || !d->interface || sysfs_is_connected(d->interface))
         return r;
     for (unsigned i = 0; i < p->n; i++) {
         memcpy(gid + 8, p->guid[i], 8);

@@ -207,15 +207,6 @@ static bool asks_kernel(const struct diagnosis *d)
     return c && !d->known && d->interface && !c->other_route && !o->device && !o->pkey;
 }
 
-/* Its packets may go over a connection, which says nothing about UD. */
-static bool is_connected(const char *interface)
-{
-    char *mode = sysfs_interface(interface, "mode");
-    bool is = strcmp(mode, "connected") == 0;
-    g_free(mode);
-    return is;
-}
-
 /*
  * The link-local address of the known port (RFC 4391 §8), asked by the kernel: does its interface
  * reply at all? NULL: it is the target, or it could not be asked.
@@ -223,7 +214,7 @@ static bool is_connected(const char *interface)
 static struct ping_request *ask_local(const struct diagnosis *d)
 {
     uint8_t ip[16];
-    if (!d->known || !d->interface || is_connected(d->interface))
+    if (!d->known || !d->interface || sysfs_is_connected(d->interface))
         return NULL;
     host_ping_port_address(d->at.lladdr + LLADDR_GID, ip);
     bool is_target_itself = d->t->ipv6 && memcmp(ip, d->t->ip, 16) == 0;
