@@ -85,6 +85,7 @@ bool why_wrong_path(struct diagnosis *d);
 /* A peer whose address is known (known_peer.c). */
 bool why_both_limited(struct diagnosis *d);
 bool why_other_partition(struct diagnosis *d);
+bool why_hidden(struct diagnosis *d);
 bool why_port_gone(struct diagnosis *d);
 bool why_not_in_group(struct diagnosis *d);
 bool why_not_delivered(struct diagnosis *d);

@@ -37,9 +37,10 @@ bool why_other_partition(struct diagnosis *d)
 }
 
 /* The SA shows a limited member no other limited member: it has no path, in no partition. */
-static bool is_hidden(struct diagnosis *d)
+bool why_hidden(struct diagnosis *d)
 {
-    return !(d->t->link->pkey & 0x8000) &&
+    questions_ask(d);
+    return !(d->t->link->pkey & 0x8000) && d->unknown_port && !d->by_unicast &&
            diagnosis_holds(
                d,
                g_strdup_printf("this port is a limited member of 0x%04x, and the SA has no path to "
@@ -55,8 +56,6 @@ bool why_port_gone(struct diagnosis *d)
     char ip[48];
     text_ip(d->t->ipv6, d->t->ip, ip);
     questions_ask(d);
-    if (d->unknown_port && !d->by_unicast && is_hidden(d))
-        return true;
     return d->unknown_port && !d->by_unicast &&
            diagnosis_holds(
                d,

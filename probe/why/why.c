@@ -102,6 +102,7 @@ static const struct cause causes[] = {
     {"replies arrive with a wrong key", why_wrong_keys, LINK_OPEN, 0},
     {"both ports are limited members", why_both_limited, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer is in another partition", why_other_partition, PEER_KNOWN, CAN_QUERY_SA},
+    {"both ports are limited members, or the peer's is gone", why_hidden, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer's port is gone", why_port_gone, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer is not in the broadcast group", why_not_in_group, PEER_KNOWN, CAN_QUERY_SA},
     {"packets to the group do not reach the peer", why_not_delivered, PEER_KNOWN, CAN_QUERY_SA},
