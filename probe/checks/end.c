@@ -7,6 +7,7 @@
 #include "probe/checks/numbers.h"
 #include "probe/checks/owner.h"
 #include "probe/exchange/exchange.h"
+#include "probe/exchange/path_errors.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/records.h"
 #include "probe/exchange/request.h"
@@ -209,12 +210,27 @@ static void set_lossy(struct target *t)
         j->state = "reachable, but packets are lost";
 }
 
-static void report_judged_loss(struct target *t, const char *text, enum outcome outcome)
+/* More requests, to see which port counts errors meanwhile. NULL: none. Free with g_free(). */
+static char *find_damage(struct target *t)
+{
+    enum { REQUESTS = 60 };
+    struct path_errors errors;
+    if (t->yield || target_ended(t)) /* the targets of a sweep share the path */
+        return NULL;
+    path_errors_begin(t, t->peer->lid, &errors);
+    if (errors.n)
+        exchange_burst(t, false, REQUESTS);
+    return path_errors_text(t, &errors);
+}
+
+static void report_loss(struct target *t, const char *lost, const char *damage,
+                        enum outcome outcome)
 {
     struct port_words w;
     advice_name_port(t->link, &w);
     results_stage(t->results, "peer.loss", outcome,
-                  "look for errors of the links to it: perfquery, ibqueryerrors", "%s", text);
+                  "look for errors of the links to it: perfquery, ibqueryerrors", "%s%s%s", lost,
+                  damage ? "; damaged at " : "", damage ? damage : "");
     if (t->peer->lid)
         results_advise(t->results, "perfquery %s %u; ibqueryerrors %s: errors of the links to it",
                        w.diags, t->peer->lid, w.diags);
@@ -233,14 +249,19 @@ void end_report_loss(struct target *t, bool watched)
          some = lost >= 2 && lost * 100 > (uint64_t)q->packets * PERCENT_SAID,
          most = lost >= (watched ? 2 : LOST_SHOWN) &&
                 lost * 100 > (uint64_t)q->packets * PERCENT_JUDGED;
-    if (!many && !some)
+    if (!lost)
         return;
     char *text = g_strdup_printf("%u of %u requests lost (%u %%)", q->lost, q->packets,
-                                 percent_of(q->lost, q->packets));
-    set_lossy(t);
-    if (most || (watched && many))
-        report_judged_loss(t, text, watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
-    t->results->checked->remark = text;
+                                 percent_of(q->lost, q->packets)),
+         *damage = find_damage(t);
+    if (damage || most || (watched && many))
+        report_loss(t, text, damage, damage || watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
+    if (damage || many || some) {
+        set_lossy(t);
+        t->results->checked->remark = g_steal_pointer(&text);
+    }
+    g_free(damage);
+    g_free(text);
 }
 
 static void count_requests(struct target *t, const struct tally_form *sum)

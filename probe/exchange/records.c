@@ -72,7 +72,7 @@ bool records_is_port_at_lid(struct target *t)
            memcmp(guid, t->peer->lladdr + LLADDR_GID + 8, sizeof guid) == 0;
 }
 
-uint16_t records_get_switch_lid(struct target *t, uint16_t lid)
+bool records_get_cable(struct target *t, uint16_t lid, struct cable *c)
 {
     struct sa_query q = {
         .method = SA_GET_TABLE, .attribute = SA_LINK_RECORD, .mask = PORT_RECORD_HAS_LID};
@@ -80,7 +80,16 @@ uint16_t records_get_switch_lid(struct target *t, uint16_t lid)
     put16(q.record, lid);
     enum sa_result result = sa_query_send(t, &q, &a);
     const uint8_t *record = result == SA_SUCCESS ? sa_record(&a, 0, LINK_RECORD_SIZE) : NULL;
-    uint16_t of_switch = record ? be16(record + LINK_RECORD_TO_LID) : 0;
+    if (record)
+        *c = (struct cable){.port = record[LINK_RECORD_FROM_PORT],
+                            .to_lid = be16(record + LINK_RECORD_TO_LID),
+                            .to_port = record[LINK_RECORD_TO_PORT]};
     sa_response_clear(&a);
-    return of_switch;
+    return record != NULL;
+}
+
+uint16_t records_get_switch_lid(struct target *t, uint16_t lid)
+{
+    struct cable c;
+    return records_get_cable(t, lid, &c) ? c.to_lid : 0;
 }

@@ -27,6 +27,14 @@ bool records_get_node_name(struct target *t, char name[NODE_NAME_SIZE]);
  */
 bool records_is_port_at_lid(struct target *t);
 
+/* A port of an end node, and what its cable leads to. */
+struct cable {
+    uint8_t port;
+    uint16_t to_lid; /* of a switch, or of the other node */
+    uint8_t to_port;
+};
+/* The cable of the port with that LID. Returns false if the SA does not say. */
+bool records_get_cable(struct target *t, uint16_t lid, struct cable *c);
 /* LID of the switch that the port with that LID is connected to; 0: the SA does not say. */
 uint16_t records_get_switch_lid(struct target *t, uint16_t lid);
 

@@ -81,8 +81,9 @@ void advice_on_silent_sa(const struct probe_link *l, bool slow, const char *hist
     const struct port_facts *f = &transport->facts;
     struct port_words w;
     advice_name_port(l, &w);
+    struct agent_request of_sm = {.lid = f->sm_lid, .sl = f->sm_sl};
     enum agent_answer agent = !slow && transport->ops->ask_agent
-                                  ? transport->ops->ask_agent(transport, f->sm_lid, ALIVE_MS)
+                                  ? transport->ops->ask_agent(transport, &of_sm, ALIVE_MS)
                                   : AGENT_NOT_ASKED;
     if (agent == AGENT_NOT_ASKED && *history) {
         advice_on_lost_sa(l, history, words, command);

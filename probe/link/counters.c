@@ -17,31 +17,39 @@ enum judgement {
 
 #define CABLE "check the cable and its other end: iblinkinfo; dmesg"
 
-/* Maximum: from the bits of PortCounters (IBA 16.1.3.5). What is of the port comes first. */
+/*
+ * At, bits: where PortCounters has it, in bits from its begin, and its size, which gives the
+ * maximum (IBA 16.1.3.5). What is of the port comes first.
+ */
 static const struct kind {
     const char *file; /* "": the interface's changes of carrier */
-    uint64_t maximum;
+    unsigned at, bits;
     enum judgement judgement;
     const char *advice;
 } kinds[PORT_COUNTERS] = {
-    {"link_downed", 0xff, OF_PORT, CABLE},
-    {"link_error_recovery", 0xff, OF_PORT, CABLE},
-    {"port_rcv_errors", 0xffff, OF_PORT, CABLE},
-    {"local_link_integrity_errors", 0xf, OF_PORT, CABLE},
-    {"excessive_buffer_overrun_errors", 0xf, OF_PORT, CABLE},
-    {"port_xmit_discards", 0xffff, OF_PORT,
+    {"link_downed", 56, 8, OF_PORT, CABLE},
+    {"link_error_recovery", 48, 8, OF_PORT, CABLE},
+    {"port_rcv_errors", 64, 16, OF_PORT, CABLE},
+    {"local_link_integrity_errors", 152, 4, OF_PORT, CABLE},
+    {"excessive_buffer_overrun_errors", 156, 4, OF_PORT, CABLE},
+    {"port_xmit_discards", 112, 16, OF_PORT,
      "packets to be sent were dropped: the link is down or congested: ibqueryerrors"},
-    {"", UINT64_MAX, OF_PORT, "see dmesg: the link, the SM or an administrator took it down"},
-    {"port_rcv_remote_physical_errors", 0xffff, OF_OTHER,
+    {"", 0, 0, OF_PORT, "see dmesg: the link, the SM or an administrator took it down"},
+    {"port_rcv_remote_physical_errors", 80, 16, OF_OTHER,
      "a cable farther away is faulty: ibqueryerrors finds it"},
-    {"port_xmit_constraint_errors", 0xff, OF_OTHER,
+    {"port_xmit_constraint_errors", 128, 8, OF_OTHER,
      "packets of a partition that this port is not in: compare ipoib-probe fabric"},
-    {"port_rcv_constraint_errors", 0xff, OF_OTHER,
+    {"port_rcv_constraint_errors", 136, 8, OF_OTHER,
      "packets of a partition that this port is not in: compare ipoib-probe fabric"},
-    {"symbol_error", 0xffff, OF_OTHER,
+    {"symbol_error", 32, 16, OF_OTHER,
      "few are normal where the link corrects errors (FEC); many: check the cable"},
-    {"port_xmit_wait", 0xffffffff, OF_LOAD, ""},
+    {"port_xmit_wait", 320, 32, OF_LOAD, ""},
 };
+
+static uint64_t maximum(const struct kind *k)
+{
+    return k->bits ? ((uint64_t)1 << k->bits) - 1 : UINT64_MAX;
+}
 
 /* ---- reading */
 
@@ -91,6 +99,30 @@ void counters_read_from(const char *folder, const char *interface, struct port_c
             c->known[i] = read_number(sysfs_interface(interface, "carrier_changes"), &c->value[i]);
 }
 
+static uint64_t value_in(const uint8_t *attribute, const struct kind *k)
+{
+    uint64_t value = 0;
+    for (unsigned bit = k->at; bit < k->at + k->bits; bit++)
+        value = value << 1 | (attribute[bit / 8] >> (7 - bit % 8) & 1);
+    return value;
+}
+
+bool counters_ask(const struct probe_link *l, uint16_t lid, uint8_t number, struct port_counters *c)
+{
+    enum { ANSWER_MS = 100 };
+    struct transport *t = l->transport;
+    struct agent_request q = {.lid = lid, .sl = t->facts.sm_sl, .of_port = number};
+    if (!t->ops->ask_agent || t->ops->ask_agent(t, &q, ANSWER_MS) != AGENT_ANSWERS)
+        return false;
+    c->read_at = g_get_monotonic_time();
+    for (unsigned i = 0; i < PORT_COUNTERS; i++)
+        if (kinds[i].bits) {
+            c->known[i] = true;
+            c->value[i] = value_in(q.data, &kinds[i]);
+        }
+    return true;
+}
+
 void counters_read(const struct probe_link *l, struct port_counters *c)
 {
     const struct transport *t = l->transport;
@@ -101,6 +133,8 @@ void counters_read(const struct probe_link *l, struct port_counters *c)
          *interface = t->interface ? g_strdup(t->interface->name)
                                    : host_interface_in_any_state(&t->facts, l->pkey);
     counters_read_from(folder, interface, c);
+    if (!t->interface && !counters_of_port_are_known(c))
+        counters_ask(l, t->facts.lid, (uint8_t)t->facts.port, c);
     g_free(interface);
     g_free(folder);
 }
@@ -145,7 +179,7 @@ static void add(GString *list, const char *format, ...)
 
 static void add_growth(GString *list, const struct kind *k, uint64_t before, uint64_t after)
 {
-    const char *least = after == k->maximum ? "at least " : "";
+    const char *least = after == maximum(k) ? "at least " : "";
     add(list, "%s grew by %s%" G_GUINT64_FORMAT " to %s%" G_GUINT64_FORMAT, name_of(k), least,
         after - before, least, after);
 }
@@ -168,7 +202,7 @@ struct counter_growth counters_compare(const struct port_counters *before,
             add_growth(other, k, from, to);
         else if (to < from)
             add(other, "%s was reset", name_of(k));
-        else if (to == k->maximum)
+        else if (to == maximum(k))
             add(full, "%s at least %" G_GUINT64_FORMAT, name_of(k), to);
     }
     g.errors = g_string_free(errors, FALSE);

@@ -32,6 +32,6 @@ void counters_report(struct target *t, const char *id, const struct port_counter
         report_growth(t, id, &g, (double)(after.read_at - before->read_at) / G_USEC_PER_SEC);
     else
         results_stage(t->results, id, VERDICT_SKIPPED, "",
-                      "the kernel does not show the error counters of this port: perfquery does");
+                      "neither the kernel nor the port's agent shows its error counters");
     counters_growth_clear(&g);
 }

@@ -49,7 +49,12 @@ enum {
 enum { SM_RECORD_INFO = 4, SM_RECORD_SIZE = SM_RECORD_INFO + SM_INFO_SIZE };
 
 /* IBA 15.2.5.13: FromLID, FromPort, ToPort, ToLID, reserved */
-enum { LINK_RECORD_TO_LID = 4, LINK_RECORD_SIZE = 8 };
+enum {
+    LINK_RECORD_FROM_PORT = 2,
+    LINK_RECORD_TO_PORT = 3,
+    LINK_RECORD_TO_LID = 4,
+    LINK_RECORD_SIZE = 8
+};
 
 /* IBA 15.2.5.11: LID, block, port, reserved, 32 P_Keys */
 enum { PKEY_RECORD_BLOCK = 8, PKEY_RECORD_SIZE = PKEY_RECORD_BLOCK + 2 * PKEY_BLOCK };

@@ -60,10 +60,9 @@ static enum transport_result sa_only_query_sa(struct transport *t, const struct 
         umad_sa_query(s->sa, q, ms, t->ending ? &never : s->stop, a, t->error, sizeof t->error));
 }
 
-static enum agent_answer sa_only_ask_agent(struct transport *t, uint16_t lid, int ms)
+static enum agent_answer sa_only_ask_agent(struct transport *t, struct agent_request *q, int ms)
 {
-    return agent_ask(t->facts.device, t->facts.port, lid, t->facts.sm_sl, ms,
-                     ((struct sa_only *)t)->stop);
+    return agent_ask(t->facts.device, t->facts.port, q, ms, ((struct sa_only *)t)->stop);
 }
 
 static enum transport_result sa_only_attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)

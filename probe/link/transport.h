@@ -185,8 +185,8 @@ struct transport_ops {
      * are.
      */
     bool (*read_port)(struct transport *t, struct port_facts *now);
-    /* Is the port with that LID alive? Waits up to ms milliseconds. NULL: not available. */
-    enum agent_answer (*ask_agent)(struct transport *t, uint16_t lid, int ms);
+    /* Asks the agent of a port. Waits up to ms milliseconds. NULL: not available. */
+    enum agent_answer (*ask_agent)(struct transport *t, struct agent_request *q, int ms);
     /*
      * Registers this program for the SA's Reports (the subscription itself is an SA query).
      * TRANSPORT_NOTHING: another program of this host is registered.

@@ -22,10 +22,9 @@ static enum transport_result verbs_query_sa(struct transport *t, const struct sa
         umad_sa_query(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error));
 }
 
-static enum agent_answer verbs_ask_agent(struct transport *t, uint16_t lid, int ms)
+static enum agent_answer verbs_ask_agent(struct transport *t, struct agent_request *q, int ms)
 {
-    return agent_ask(t->facts.device, t->facts.port, lid, t->facts.sm_sl, ms,
-                     ((struct verbs *)t)->stop);
+    return agent_ask(t->facts.device, t->facts.port, q, ms, ((struct verbs *)t)->stop);
 }
 
 static enum transport_result verbs_watch(struct transport *t)

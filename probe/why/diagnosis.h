@@ -9,7 +9,7 @@
 #include "probe/link/transport.h"
 #include "probe/run/target.h"
 
-enum { OTHERS = 3 };
+enum { OTHERS = 3, OFTEN = 12 /* requests */ };
 
 /* Where a port is reached by unicast. */
 struct port_address {
@@ -47,6 +47,7 @@ struct diagnosis {
     bool by_unicast;            /* it replies to a request to its queue pair */
     bool asked_local, by_local; /* this host's ping of the port's link-local address: its reply */
     bool by_cm;                 /* its communication manager replies */
+    bool few_replies;           /* of many requests at once it answers some, and none before */
     unsigned replies;           /* of the peer, to any request */
     gint64 first_reply, unicast_sent; /* monotonic microseconds; 0: never */
     struct other_neighbour others[OTHERS];

@@ -7,6 +7,7 @@
 #include "hca/records.h"
 #include "probe/exchange/cm_answers.h"
 #include "probe/exchange/exchange.h"
+#include "probe/exchange/path_errors.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/receive.h"
 #include "probe/exchange/records.h"
@@ -23,7 +24,7 @@ enum {
     WAIT_MS = 1300,  /* in total */
     FIRST_MS = 400,  /* for replies to the first requests */
     SECOND_MS = 200, /* for replies to the second ones, before the communication manager is asked */
-    CM_MS = 600,
+    CM_MS = 500,
 };
 
 /* ---- requests */
@@ -163,9 +164,14 @@ static void await_until(struct diagnosis *d, gint64 end)
         receive_await(d->t, (int)left, take_reply, d);
 }
 
+static void await_for(struct diagnosis *d, unsigned ms)
+{
+    await_until(d, g_get_monotonic_time() + (gint64)ms * 1000);
+}
+
 unsigned questions_late_ms(const struct diagnosis *d)
 {
-    return d->replies && !d->by_unicast
+    return d->replies && !d->by_unicast && !d->few_replies
                ? (unsigned)((d->first_reply - d->t->peer->response_times.first_sent) / 1000)
                : 0;
 }
@@ -194,6 +200,46 @@ static void ask_group_again(struct diagnosis *d)
         send_question(d->t, &to_group, d->t->ipv6, d->t->ip, NULL, &g);
         d->by_group = receive_await(d->t, SECOND_MS, request_take_response, &x);
     }
+}
+
+/* By unicast if its queue pair is known. Returns false if nothing could be sent. */
+static bool ask_often(struct diagnosis *d, int step_ms)
+{
+    struct mc_group group;
+    struct pending_request x = {.q = &to_group, .ipv6 = d->t->ipv6, .ip = d->t->ip};
+    char why[VERDICT_TEXT];
+    bool by_unicast = d->knows_qpn && d->path;
+    if (!transport_can(d->t->link->transport, CAN_SEND | HAS_OWN_QP) ||
+        (!by_unicast && exchange_find_groups(d->t, &x, &group, why) != GROUPS_FOUND))
+        return false;
+    for (unsigned i = 0; i < OFTEN && !target_ended(d->t); i++) {
+        send_question(d->t, by_unicast ? &to_port : &to_group, d->t->ipv6, d->t->ip,
+                      by_unicast ? &d->at : NULL, by_unicast ? NULL : &group);
+        await_for(d, step_ms);
+    }
+    return true;
+}
+
+/* Does it answer some of many requests? */
+static void look_for_loss(struct diagnosis *d)
+{
+    enum { STEP_MS = 10, LAST_MS = 60 };
+    if (d->replies || !ask_often(d, STEP_MS))
+        return;
+    await_for(d, LAST_MS);
+    d->few_replies = d->replies > 1; /* one may be late */
+}
+
+char *questions_find_damage(struct diagnosis *d)
+{
+    enum { TIMES = 4, STEP_MS = 2 };
+    struct path_errors errors;
+    if (d->t->yield) /* the targets of a sweep share the path */
+        return NULL;
+    path_errors_begin(d->t, d->at.lid, &errors);
+    for (unsigned i = 0; errors.n && i < TIMES; i++)
+        ask_often(d, STEP_MS);
+    return path_errors_text(d->t, &errors);
 }
 
 /*
@@ -240,9 +286,10 @@ void questions_ask(struct diagnosis *d)
     ask_others_by_unicast(d);
     ask_peer(d);
     await_until(d, begin + (gint64)(FIRST_MS + SECOND_MS) * 1000);
+    look_for_loss(d);
     ask_cm(d);
     await_until(d, end);
-    d->by_unicast = replied_to_unicast(d);
+    d->by_unicast = !d->few_replies && replied_to_unicast(d);
     d->by_ping = ping && host_ping_end(ping);
     d->asked_local = local != NULL;
     d->by_local = local && host_ping_end(local);

@@ -13,6 +13,8 @@
  * and up to three other neighbours. Takes 1.3 s plus the SA's response times.
  */
 void questions_ask(struct diagnosis *d);
+/* More requests, to see which port counts errors meanwhile. NULL: none. Free with g_free(). */
+char *questions_find_damage(struct diagnosis *d);
 /* The milliseconds from the first request to the group to its reply, which is late; 0: none. */
 unsigned questions_late_ms(const struct diagnosis *d);
 

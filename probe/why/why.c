@@ -44,15 +44,26 @@ static bool is_unusable(struct diagnosis *d)
 static bool is_lossy(struct diagnosis *d)
 {
     struct port_words w;
+    if (!d->by_group && !d->few_replies)
+        return false;
     advice_name_port(d->t->link, &w);
-    return d->by_group &&
-           diagnosis_holds(
-               d,
-               g_strdup("it did not reply to the first three requests to the group, and "
-                        "replies to a later one"),
-               g_strdup_printf("perfquery %s %u; ibqueryerrors %s: errors of the links "
-                               "to it",
-                               w.diags, d->at.lid, w.diags));
+    char *damage = questions_find_damage(d),
+         *how = d->few_replies
+                    ? g_strdup_printf("it answers some of %u requests, and none of those before",
+                                      OFTEN)
+                    : g_strdup("it did not reply to the first three requests to the group, and "
+                               "replies to a later one"),
+         *evidence = g_strdup_printf("%s%s%s", how, damage ? "; damaged at " : "",
+                                     damage ? damage : "");
+    g_free(how);
+    g_free(damage);
+    return diagnosis_holds(d, evidence,
+                           d->at.lid ? g_strdup_printf("perfquery %s %u; ibqueryerrors %s: errors "
+                                                       "of the links to it",
+                                                       w.diags, d->at.lid, w.diags)
+                                     : g_strdup_printf("perfquery %s; ibqueryerrors %s: errors of "
+                                                       "the links",
+                                                       w.diags, w.diags));
 }
 
 /* This host still has a neighbour entry, or somebody answers whose sender is not 0.0.0.0 or ::. */

@@ -769,10 +769,17 @@ static enum transport_result fake_next_notice(struct transport *t, int ms,
     return TRANSPORT_NOTHING;
 }
 
-static enum agent_answer fake_ask_agent(struct transport *t, uint16_t lid, int ms)
+static enum agent_answer fake_ask_agent(struct transport *t, struct agent_request *q, int ms)
 {
+    struct fake *f = (struct fake *)t;
     (void)ms;
-    return lid == t->facts.sm_lid ? ((const struct fake *)t)->agent : AGENT_NOT_ASKED;
+    if (!q->of_port)
+        return q->lid == t->facts.sm_lid ? f->agent : AGENT_NOT_ASKED;
+    if (!f->damaged_lid)
+        return AGENT_NOT_ASKED;
+    if (q->lid == f->damaged_lid)
+        q->data[9] = (uint8_t)f->damaged++; /* PortRcvErrors (IBA 16.1.3.5) */
+    return AGENT_ANSWERS;
 }
 
 static bool fake_read_port(struct transport *t, struct port_facts *port)

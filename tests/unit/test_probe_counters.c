@@ -45,9 +45,34 @@ gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GEr
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
+/*
+ * The agent's PortCounters (IBA 16.1.3.5): PortSelect, CounterSelect, SymbolErrorCounter,
+ * LinkErrorRecoveryCounter, LinkDownedCounter, PortRcvErrors, PortRcvRemotePhysicalErrors,
+ * PortRcvSwitchRelayErrors, PortXmitDiscards, the two ConstraintErrors, 8 bits, the integrity and
+ * overrun errors of 4 bits, 16 bits, VL15Dropped, four counters of data, PortXmitWait.
+ */
+static const uint8_t port_counters[44] = {
+    0,    2,    0xff, 0xff, 0x01, 0x02, 3,    4,    0x05, 0x06, 0x07, 0x08, 0xee, 0xee, 0x09,
+    0x0a, 0x0b, 0x0c, 0xee, 0xde, 0xee, 0xee, 0xee, 0xee, 0xee, 0xee, 0xee, 0xee, 0xee, 0xee,
+    0xee, 0xee, 0xee, 0xee, 0xee, 0xee, 0xee, 0xee, 0xee, 0xee, 0x01, 0x02, 0x03, 0x04};
+static enum agent_answer agent = AGENT_NOT_ASKED;
+static unsigned questions;
+
+static enum agent_answer ask_agent(struct transport *t, struct agent_request *q, int ms)
+{
+    (void)ms;
+    assert_int_equal(q->lid, t->facts.lid);
+    assert_int_equal(q->of_port, 2);
+    questions++;
+    if (agent == AGENT_ANSWERS)
+        memcpy(q->data, port_counters, sizeof port_counters);
+    return agent;
+}
+
 static void read_one(const char *name, const char *text, struct port_counters *c)
 {
-    struct transport transport = {.facts = {.device = "hca7", .port = 2}};
+    static const struct transport_ops ops = {.ask_agent = ask_agent};
+    struct transport transport = {.ops = &ops, .facts = {.device = "hca7", .port = 2, .lid = 0x99}};
     struct probe_link link = {.transport = &transport};
     files[0].name = name;
     files[0].text = text;
@@ -112,9 +137,48 @@ static void missing_counters_are_no_growth(void **state)
     assert_false(counters_are_known(&after));
 }
 
+/* Where the kernel shows none, the agent is asked, and only there. */
+static void agent_shows_what_the_kernel_does_not(void **state)
+{
+    static const struct {
+        const char *file;
+        uint64_t value;
+    } all[] = {{"symbol_error", 0x0102},
+               {"link_error_recovery", 3},
+               {"link_downed", 4},
+               {"port_rcv_errors", 0x0506},
+               {"port_rcv_remote_physical_errors", 0x0708},
+               {"port_xmit_discards", 0x090a},
+               {"port_xmit_constraint_errors", 0x0b},
+               {"port_rcv_constraint_errors", 0x0c},
+               {"local_link_integrity_errors", 0xd},
+               {"excessive_buffer_overrun_errors", 0xe},
+               {"port_xmit_wait", 0x01020304}};
+    struct port_counters c;
+    (void)state;
+    questions = 0;
+    agent = AGENT_ANSWERS;
+    read_one("link_downed", "7\n", &c);
+    assert_int_equal(questions, 0);
+    read_one("carrier_changes", "2\n", &c);
+    assert_int_equal(questions, 1);
+    for (unsigned i = 0; i < PORT_COUNTERS; i++) {
+        uint64_t expected = 2; /* changes of carrier */
+        for (size_t k = 0; k < G_N_ELEMENTS(all); k++)
+            expected = strcmp(all[k].file, counters_file(i)) == 0 ? all[k].value : expected;
+        assert_true(c.known[i]);
+        assert_int_equal(c.value[i], expected);
+    }
+    agent = AGENT_SILENT;
+    read_one("carrier_changes", "2\n", &c);
+    assert_false(counters_of_port_are_known(&c));
+    agent = AGENT_NOT_ASKED;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(growth_is_judged),
+                                       cmocka_unit_test(agent_shows_what_the_kernel_does_not),
                                        cmocka_unit_test(missing_counters_are_no_growth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,13 +242,12 @@ enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int 
     return *stopped ? SA_INTERRUPTED : SA_OK;
 }
 
-enum agent_answer agent_ask(const char *device, unsigned port, uint16_t lid, uint8_t sl, int ms,
+enum agent_answer agent_ask(const char *device, unsigned port, struct agent_request *q, int ms,
                             const volatile int *stopped)
 {
     (void)device;
     (void)port;
-    (void)lid;
-    (void)sl;
+    (void)q;
     (void)ms;
     (void)stopped;
     return AGENT_NOT_ASKED;
