@@ -197,12 +197,13 @@ static void advise_names(struct target *t, uint16_t one, uint16_t other)
 {
     struct port_words w;
     advice_name_port(t->link, &w);
-    results_advise(t->results,
-                   "smpquery %s nodedesc %u; smpquery %s nodedesc %u: one host%s; two: take the "
-                   "address from one of them",
-                   w.diags, one, w.diags, other,
-                   t->ipv6 ? ": only one of its ports may have the address"
-                           : ": set arp_ignore and arp_announce to 1 or 2 there");
+    results_advise(
+        t->results,
+        "smpquery %s nodedesc %u; smpquery %s nodedesc %u: the same name: %s; two hosts: "
+        "take the address from one of them",
+        w.diags, one, w.diags, other,
+        t->ipv6 ? "only one of its ports may have the address"
+                : "set arp_ignore and arp_announce to 1 or 2 there");
 }
 
 static void report_flux(struct target *t)

@@ -20,24 +20,11 @@
 #include "probe/run/target.h"
 #include "probe/run/text.h"
 
-enum { OTHERS_SEARCHED = 16 };
-
-/* The P_Key of another partition of this port that has a broadcast group; 0: none was found. */
-static uint16_t find_partition_with_group(struct target *t)
-{
-    const struct port_facts *f = &t->link->transport->facts;
-    for (unsigned i = 0; i < f->n_pkeys && i < OTHERS_SEARCHED && !target_ended(t); i++)
-        if ((f->pkeys[i] & 0x7fff) && ((f->pkeys[i] ^ t->link->pkey) & 0x7fff) &&
-            link_search_broadcast(t, f->pkeys[i]).result == SA_SUCCESS)
-            return f->pkeys[i];
-    return 0;
-}
-
 static void report_missing_group(struct target *t, const char *id, const char *why)
 {
     static const char create[] =
         "have the subnet manager create it: OpenSM does for partitions with the flag ipoib (partitions.conf)";
-    uint16_t other = find_partition_with_group(t);
+    uint16_t other = link_other_partition(t);
     char *text = other ? g_strdup_printf("%s; 0x%04x has one", why, other) : g_strdup(why),
          *advice = other
                        ? g_strdup_printf("%s; or use that partition: --pkey 0x%04x", create, other)

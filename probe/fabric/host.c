@@ -99,7 +99,8 @@ static void report_mode(struct target *t, const char *id, const char *name, bool
         results_stage(
             t->results, id, OUTCOME_NOTED,
             "peers without connected mode (new adapters have none) get only packets of the link's MTU: if large ones vanish, compare with ipoib-probe --source FREE_ADDRESS PEER",
-            "%s is in connected mode, MTU %lu bytes; over UD %u", name, bytes, link);
+            "%s is in connected mode, MTU %lu bytes; over UD and to groups %u: larger multicast packets are dropped",
+            name, bytes, link);
     else if (!link)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
                       "%s is in datagram mode, MTU %lu bytes; the link's is not known (fabric.mtu)",

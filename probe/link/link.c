@@ -57,6 +57,17 @@ struct group_search link_search_broadcast(struct target *t, uint16_t pkey)
     return s;
 }
 
+uint16_t link_other_partition(struct target *t)
+{
+    enum { OTHERS_SEARCHED = 16 };
+    const struct port_facts *f = &t->link->transport->facts;
+    for (unsigned i = 0; i < f->n_pkeys && i < OTHERS_SEARCHED && !target_ended(t); i++)
+        if ((f->pkeys[i] & 0x7fff) && ((f->pkeys[i] ^ t->link->pkey) & 0x7fff) &&
+            link_search_broadcast(t, f->pkeys[i]).result == SA_SUCCESS)
+            return f->pkeys[i];
+    return 0;
+}
+
 static void explain_search(const struct target *t, const struct group_search *s, GError **error)
 {
     unsigned lid = t->link->transport->facts.sm_lid;
@@ -79,6 +90,7 @@ static void explain_search(const struct target *t, const struct group_search *s,
 struct group_search link_find_broadcast(struct target *t, GError **error)
 {
     struct group_search s = link_search_broadcast(t, t->link->pkey);
+    t->link->no_group = s.missing;
     if (s.result == SA_SUCCESS)
         t->link->group = s.group;
     else

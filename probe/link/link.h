@@ -44,8 +44,9 @@ struct probe_link {
     } not_left;
     const struct guard *guard; /* the process that removes them after a SIGKILL; NULL: none */
     GArray *attached;          /* struct mc_group: groups that the queue pair receives */
-    bool outside; /* before the probe joined, the SA did not list this port in the group */
-    bool opened;  /* link_open() succeeded */
+    bool outside;  /* before the probe joined, the SA did not list this port in the group */
+    bool no_group; /* the SA says that the partition has no broadcast group */
+    bool opened;   /* link_open() succeeded */
 };
 
 struct checked;
@@ -60,6 +61,8 @@ struct group_search {
 };
 /* Searches for the broadcast group of a partition, from scope 2 upwards (RFC 4391 §4.1). */
 struct group_search link_search_broadcast(struct target *t, uint16_t pkey);
+/* The P_Key of another partition of this port that has a broadcast group; 0: none was found. */
+uint16_t link_other_partition(struct target *t);
 /*
  * Searches for the link's broadcast group, and stores it in the link's group. Sets ERROR if the
  * result is not SA_SUCCESS.

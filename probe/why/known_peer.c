@@ -4,6 +4,8 @@
 
 #include "probe/exchange/records.h"
 #include "probe/link/advice.h"
+#include "probe/link/hostneigh.h"
+#include "probe/link/hostping.h"
 #include "probe/link/link.h"
 #include "probe/run/text.h"
 #include "probe/why/questions.h"
@@ -114,6 +116,39 @@ bool why_no_group(struct diagnosis *d)
                         "interface down and up"));
 }
 
+/* The QPN at which that port's link-local address is, which this host has just pinged; 0: unknown.
+ */
+static uint32_t qpn_of_local(const struct diagnosis *d)
+{
+    uint8_t ip[16];
+    uint32_t qpn = 0;
+    host_ping_port_address(d->at.lladdr + LLADDR_GID, ip);
+    GArray *all = hostneigh_read(d->interface);
+    for (guint i = 0; all && i < all->len && !qpn; i++) {
+        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
+        if (n->ipv6 && memcmp(n->ip, ip, sizeof ip) == 0)
+            qpn = lladdr_read(n->lladdr).qpn;
+    }
+    if (all)
+        g_array_unref(all);
+    return qpn;
+}
+
+/* That port has several interfaces (children, containers), and the target's is silent. */
+static bool is_other_interface(struct diagnosis *d)
+{
+    uint32_t own = lladdr_read(d->at.lladdr).qpn, local = d->knows_qpn ? qpn_of_local(d) : 0;
+    return local && local != own &&
+           diagnosis_holds(
+               d,
+               g_strdup_printf("the address was at queue pair 0x%06x of %s (LID %u), whose other "
+                               "interface, at 0x%06x, replies: the interface that had the address "
+                               "is down or gone (a child interface, or one in a container)",
+                               own, d->gid, d->at.lid, local),
+               g_strdup("on the peer: ip -br addr; ip link; ip netns list; lsns -t net: set that "
+                        "interface up"));
+}
+
 /*
  * Its interface works: it replies for its link-local address, and not for the target. With IPv6
  * each address has a group of its own, which may not be delivered.
@@ -122,18 +157,19 @@ static bool is_without_address(struct diagnosis *d)
 {
     bool ipv6 = d->t->ipv6;
     return d->by_local &&
-           diagnosis_holds(
-               d,
-               g_strdup_printf("the interface at %s (LID %u) replies to ping for its link-local "
-                               "address, and to nothing for this one: the address was removed or "
-                               "moved, %s, or that host only answers for it (%s)",
-                               d->gid, d->at.lid,
-                               ipv6 ? "packets to its solicited-node group do not reach that port"
-                                    : "its ARP is off or filtered",
-                               ipv6 ? "proxy_ndp" : "proxy_arp"),
-               g_strdup(ipv6 ? "on the peer: ip -br addr; ip maddr; ipoib-probe fabric"
-                             : "on the peer: ip -br addr; ip link | grep NOARP; sysctl -a | "
-                               "grep -E 'arp_ignore|proxy_arp'; nft list ruleset"));
+           (is_other_interface(d) ||
+            diagnosis_holds(
+                d,
+                g_strdup_printf("the interface at %s (LID %u) replies to ping for its link-local "
+                                "address, and to nothing for this one: the address was removed or "
+                                "moved, %s, or that host only answers for it (%s)",
+                                d->gid, d->at.lid,
+                                ipv6 ? "packets to its solicited-node group do not reach that port"
+                                     : "its ARP is off or filtered",
+                                ipv6 ? "proxy_ndp" : "proxy_arp"),
+                g_strdup(ipv6 ? "on the peer: ip -br addr; ip maddr; ipoib-probe fabric"
+                              : "on the peer: ip -br addr; ip link | grep NOARP; sysctl -a | "
+                                "grep -E 'arp_ignore|proxy_arp'; nft list ruleset")));
 }
 
 /* Not lost packets: the SA has no member to whom the switches would send. */

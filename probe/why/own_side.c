@@ -207,8 +207,25 @@ bool why_sa_silent(struct diagnosis *d)
     return holds;
 }
 
+/* Another partition of this port has a link: it may be meant. */
+static bool is_other_partition_meant(struct diagnosis *d)
+{
+    struct port_words w;
+    uint16_t other = d->t->link->no_group ? link_other_partition(d->t) : 0;
+    advice_name_port(d->t->link, &w);
+    return other && diagnosis_holds(d,
+                                    g_strdup_printf("%s; partition 0x%04x of this port has one",
+                                                    d->link_error, other | 0x8000),
+                                    g_strdup_printf("ipoib-probe %s --pkey 0x%04x %s; else have "
+                                                    "the SM create the group (partitions.conf: "
+                                                    "ipoib)",
+                                                    w.probe, other | 0x8000, d->t->name));
+}
+
 bool why_link_closed(struct diagnosis *d)
 {
+    if (d->link_error && is_other_partition_meant(d))
+        return true;
     const struct choice *c = d->t->link->choice;
     struct port_words w;
     advice_name_port(d->t->link, &w);

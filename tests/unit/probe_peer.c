@@ -670,6 +670,8 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
     if (q->attribute == SA_LINK_RECORD) { /* to the switch with LID 70 */
         a->stride = 8;
         put16(record, be16(q->record));
+        record[2] = 1;
+        record[3] = 5;
         put16(record + 4, 70);
         g_byte_array_append(a->records, record, a->stride);
         return 0;

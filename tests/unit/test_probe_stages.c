@@ -339,7 +339,7 @@ static void mtu_is_compared_with_the_link(void **state)
     l = look_at_mode("datagram\n", "1500\n", NO_FAULT);
     check(&l, OUTCOME_NOTED, "datagram mode, MTU 1500 bytes; the link's is 2044");
     l = look_at_mode("connected\n", "65520\n", NO_FAULT);
-    check(&l, OUTCOME_NOTED, "connected mode, MTU 65520 bytes; over UD 2044");
+    check(&l, OUTCOME_NOTED, "connected mode, MTU 65520 bytes; over UD and to groups 2044: larger");
     l = look_at_mode("datagram\n", "2044\n", UNKNOWN_MTU);
     check(&l, OUTCOME_INCONCLUSIVE, "the link's is not known");
     host.interfaces = 0;
