@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "probe/checks/connected.h"
+#include "probe/checks/ping_sizes.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
 #include "probe/link/hostpath.h"
@@ -272,11 +273,12 @@ static void report_not_sent(struct target *t, int error)
 static void try_ping(struct target *t, const char *interface)
 {
     int wait = MAX(WAIT_MS, (int)(2 * t->peer->response_times.longest / 1000));
-    struct host_ping p = host_ping(t->ipv6, t->ip, interface, wait, t->run->stop);
-    if (p.answered)
+    struct host_ping p = host_ping(t->ipv6, t->ip, interface, 0, wait, t->run->stop);
+    if (p.answered) {
         results_stage(t->results, stage, OUTCOME_PASS, "",
                       "this host's ping is answered in %.2f ms", p.ms);
-    else if (p.sent && tally_lost(&t->peer->tally) > 1) /* pings are lost too */
+        ping_sizes_report(t, interface);
+    } else if (p.sent && tally_lost(&t->peer->tally) > 1) /* pings are lost too */
         results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                       "this host's ping is not answered, and replies to the probe are lost too");
     else if (p.sent && !*t->run->stop)

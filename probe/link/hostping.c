@@ -18,7 +18,7 @@
 
 enum {
     REQUESTS = 4,
-    ECHO_SIZE = 8, /* header; the requests carry no data */
+    ECHO_SIZE = 8, /* of the header */
     ECHO4_REQUEST = 8,
     ECHO4_REPLY = 0,
     ECHO6_REQUEST = 128,
@@ -36,6 +36,7 @@ struct ping_request {
     int fd;
     bool ipv6, raw; /* raw: the kernel gives all messages, with the IPv4 header */
     uint16_t id, sequence;
+    uint32_t data; /* octets, all 0 */
     union address to;
     socklen_t size;
 };
@@ -70,12 +71,18 @@ static void set_address(struct ping_request *p, const uint8_t *ip)
 /* The kernel computes the checksum of ICMPv6, and sets identifiers of ping sockets. */
 static bool send_request(const struct ping_request *p)
 {
-    uint8_t echo[ECHO_SIZE] = {p->ipv6 ? ECHO6_REQUEST : ECHO4_REQUEST};
+    size_t n = ECHO_SIZE + p->data;
+    uint8_t *echo = g_malloc0(n);
+    echo[0] = p->ipv6 ? ECHO6_REQUEST : ECHO4_REQUEST;
     put16(echo + 4, p->id);
     put16(echo + 6, p->sequence);
     if (!p->ipv6)
-        put16(echo + 2, checksum_fold(checksum_add(0, echo, sizeof echo)));
-    return sendto(p->fd, echo, sizeof echo, 0, &p->to.any, p->size) == ECHO_SIZE;
+        put16(echo + 2, checksum_fold(checksum_add(0, echo, n)));
+    bool sent = sendto(p->fd, echo, n, 0, &p->to.any, p->size) == (ssize_t)n;
+    int error = errno;
+    g_free(echo);
+    errno = error;
+    return sent;
 }
 
 static bool is_sender(const struct ping_request *p, const union address *from)
@@ -117,10 +124,10 @@ static bool await_reply(const struct ping_request *p, int ms, const volatile int
     return false;
 }
 
-struct host_ping host_ping(bool ipv6, const uint8_t *ip, const char *interface, int ms,
-                           const volatile int *stop)
+struct host_ping host_ping(bool ipv6, const uint8_t *ip, const char *interface, uint32_t data,
+                           int ms, const volatile int *stop)
 {
-    struct ping_request p = {.ipv6 = ipv6, .id = (uint16_t)getpid()};
+    struct ping_request p = {.ipv6 = ipv6, .id = (uint16_t)getpid(), .data = data};
     struct host_ping result = {.sent = false};
     set_address(&p, ip);
     result.permitted = open_socket(&p, interface);

@@ -32,10 +32,11 @@ struct host_ping {
 };
 
 /*
- * Sends up to four echo requests, and waits up to ms milliseconds for the reply to each. Ends early
- * if *stop is set.
+ * Sends up to four echo requests with that number of octets of data, and waits up to ms
+ * milliseconds for the reply to each. The kernel fragments as for other programs. Ends early if
+ * *stop is set.
  */
-struct host_ping host_ping(bool ipv6, const uint8_t *ip, const char *interface, int ms,
-                           const volatile int *stop);
+struct host_ping host_ping(bool ipv6, const uint8_t *ip, const char *interface, uint32_t data,
+                           int ms, const volatile int *stop);
 
 #endif

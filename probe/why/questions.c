@@ -220,14 +220,28 @@ static bool ask_often(struct diagnosis *d, int step_ms)
     return true;
 }
 
-/* Does it answer some of many requests? */
-static void look_for_loss(struct diagnosis *d)
+/* The replies to many requests; 0: none could be sent either. */
+static unsigned count_replies(struct diagnosis *d)
 {
     enum { STEP_MS = 10, LAST_MS = 60 };
-    if (d->replies || !ask_often(d, STEP_MS))
-        return;
+    unsigned before = d->replies;
+    if (!ask_often(d, STEP_MS))
+        return 0;
     await_for(d, LAST_MS);
-    d->few_replies = d->replies > 1; /* one may be late */
+    return d->replies - before;
+}
+
+/* It has answered nothing so far: a single reply may be late. */
+static void look_for_loss(struct diagnosis *d)
+{
+    d->few_replies = !d->replies && count_replies(d) > 1;
+}
+
+/* It answers unicast: always? Else it is no group that does not reach it. */
+static void look_for_loss_of_unicast(struct diagnosis *d)
+{
+    unsigned n = d->by_unicast && !d->by_group ? count_replies(d) : 0;
+    d->few_replies |= n && n < OFTEN * 3 / 4;
 }
 
 char *questions_find_damage(struct diagnosis *d)
@@ -295,4 +309,5 @@ void questions_ask(struct diagnosis *d)
     d->by_local = local && host_ping_end(local);
     if (d->by_unicast || d->by_ping || d->by_cm)
         ask_group_again(d);
+    look_for_loss_of_unicast(d);
 }

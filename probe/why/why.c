@@ -49,8 +49,7 @@ static bool is_lossy(struct diagnosis *d)
     advice_name_port(d->t->link, &w);
     char *damage = questions_find_damage(d),
          *how = d->few_replies
-                    ? g_strdup_printf("it answers some of %u requests, and none of those before",
-                                      OFTEN)
+                    ? g_strdup_printf("it answers some of %u requests, and not those before", OFTEN)
                     : g_strdup("it did not reply to the first three requests to the group, and "
                                "replies to a later one"),
          *evidence = g_strdup_printf("%s%s%s", how, damage ? "; damaged at " : "",

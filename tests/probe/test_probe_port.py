@@ -138,6 +138,43 @@ def test_ping_of_this_host(can_play, given, arguments, outcome, words):
     assert run.status == (2 if outcome == "inconclusive" else 1 if "sysfs" in given else 0)
 
 
+@pytest.mark.parametrize(
+    "given, outcome, words",
+    [
+        ({}, "pass", "this host's ping of 2044 bytes, the MTU of ib9, is answered"),
+        (
+            {"largest": 1500},
+            "inconclusive",
+            "this host's ping of 2044 bytes, the MTU of ib9, is not answered; up to 1500 bytes it is:",
+        ),
+        (
+            {"sysfs": {"ib9/mtu": "4092\n"}},
+            "pass",
+            "ping of 4092 bytes, the MTU of ib9, is answered",
+        ),
+        ({"sysfs": {"ib9/mtu": None}}, None, ""),
+    ],
+    ids=["large", "small", "connected", "unknown"],
+)
+@pytest.mark.parametrize("address", [IPV4, IPV6], ids=["IPv4", "IPv6"])
+def test_large_pings_of_this_host(can_play, given, outcome, words, address):
+    """RFC 4391 section 7: 2044 bytes, here with a group of 2048; bisection to 4 bytes."""
+    del can_play
+    kernel = {"addresses": ["10.0.0.1/24", "fe80::1/64"]}
+    target = address if address == IPV4 else f"{address}%ib9"
+    run, _ = port_of([target], **kernel, **given)
+    found = [
+        (r["outcome"], r["actual"]) for r in run.report["results"] if r["id"] == "peer.ping-sizes"
+    ]
+    assert [o for o, _ in found] == ([outcome] if outcome else [])
+    if given == {"largest": 1500}:
+        largest = int(found[0][1].split("up to ")[1].split()[0])
+        assert 1496 < largest <= 1500
+        words = words.replace("1500", str(largest))
+    assert all(words in text for _, text in found), found
+    assert run.status == (2 if outcome == "inconclusive" else 0)
+
+
 def test_interface_without_arp_fails(can_play):
     del can_play
     run, _ = port_of([IPV4], **KERNEL, sysfs={"ib9/flags": "0x1083\n"})

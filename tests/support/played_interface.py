@@ -71,6 +71,7 @@ def describe(folder, files):
 
 
 def checksum(data):
+    data += b"\0" * (len(data) % 2)
     total = sum(struct.unpack(f">{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -109,7 +110,7 @@ def advertisement(to, lladdr):
 class Peer:
     """The peer of the probe, and what happens to the interface.
 
-    replies: whether it replies. echo: also to the kernel's ping. silent_after: the number of replies after which it does not any more.
+    replies: whether it replies. echo: also to the kernel's ping. largest: of its datagrams, bytes. silent_after: the number of replies after which it does not any more.
     addresses: those of the interface. commands: run after them. infiniband: files of its devices. infiniband_mad: of libibumad's. debugfs: of ib_ipoib. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
     sysfs_after: the number of frames after which sysfs_then holds. runts: every truncation of a reply arrives before it. large: the size of a frame that comes
     before each reply. second_station: a second station replies too. after: "interrupt", "down" or "gone",
@@ -122,7 +123,7 @@ class Peer:
         self.edits = {int(at): bytes.fromhex(b) for at, b in given.get("edits", {}).items()}
         self.sysfs_after = given.get("sysfs_after")
         self.runts, self.large = given.get("runts", False), given.get("large", 0)
-        self.echo = given.get("echo", True)
+        self.echo, self.largest = given.get("echo", True), given.get("largest", 65535)
         self.second_station = given.get("second_station", False)
         self.after, self.at = given.get("after"), given.get("at", 1)
 
@@ -161,7 +162,8 @@ class Peer:
 
     def take_of_kernel(self, datagram):
         """Answers the kernel's ping, which needs no address resolution here."""
-        answer = echo_reply(datagram) if self.replies and self.echo else None
+        fits = len(datagram) <= self.largest
+        answer = echo_reply(datagram) if self.replies and self.echo and fits else None
         if answer:
             os.write(self.tun, struct.pack(">HH", 0, answer[0]) + answer[1])
 

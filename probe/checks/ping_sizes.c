@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See ping_sizes.h. */
+#include "probe/checks/ping_sizes.h"
+
+#include <stdlib.h>
+
+#include "probe/exchange/peer.h"
+#include "probe/link/hostping.h"
+#include "probe/link/link.h"
+#include "probe/link/sysfs.h"
+#include "probe/run/results.h"
+#include "probe/run/run.h"
+#include "probe/run/text.h"
+
+static const char stage[] = "peer.ping-sizes";
+
+enum { ECHO_HEADER = 8, PRECISION = 4 };
+
+static uint32_t headers(const struct target *t)
+{
+    return (t->ipv6 ? 40 : 20) + ECHO_HEADER;
+}
+
+/* An IP datagram of that many bytes. */
+static bool is_answered(const struct target *t, const char *interface, uint32_t bytes)
+{
+    int ms = MAX(100, (int)(2 * t->peer->response_times.longest / 1000));
+    return host_ping(t->ipv6, t->ip, interface, bytes - headers(t), ms, t->run->stop).answered;
+}
+
+/* By bisection. most: is not answered. */
+static uint32_t find_largest(const struct target *t, const char *interface, uint32_t most)
+{
+    uint32_t least = headers(t), link = link_mtu(t->link);
+    if (link > least && link < most) { /* larger ones need a connection */
+        if (is_answered(t, interface, link))
+            least = link;
+        else
+            most = link;
+    }
+    while (most - least > PRECISION && !*t->run->stop) {
+        uint32_t bytes = least + (most - least) / 2;
+        if (is_answered(t, interface, bytes))
+            least = bytes;
+        else
+            most = bytes;
+    }
+    return least;
+}
+
+static void report_limit(struct target *t, const char *interface, uint32_t mtu)
+{
+    char ip[48];
+    uint32_t largest = find_largest(t, interface, mtu), link = link_mtu(t->link);
+    if (*t->run->stop)
+        return;
+    text_ip(t->ipv6, t->ip, ip);
+    bool over_ud = largest == link && mtu > link;
+    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                  "this host's ping of %u bytes, the MTU of %s, is not answered; up to %u bytes it "
+                  "is%s: larger packets to the peer, or from it, are lost, or a filter drops them",
+                  mtu, interface, largest, over_ud ? ", the most without a connection (RC)" : "");
+    results_advise(t->results,
+                   over_ud ? "compare on both hosts: cat /sys/class/net/INTERFACE/mode; ip link; "
+                             "then: ipoib-probe --source FREE_ADDRESS %s"
+                           : "which direction: ipoib-probe --source FREE_ADDRESS %s; compare ip "
+                             "link (MTU) on both hosts; perfquery",
+                   ip);
+}
+
+void ping_sizes_report(struct target *t, const char *interface)
+{
+    char *text = sysfs_interface(interface, "mtu");
+    uint32_t mtu = (uint32_t)strtoul(text, NULL, 10);
+    g_free(text);
+    if (mtu <= headers(t) || mtu > UINT16_MAX)
+        return;
+    if (is_answered(t, interface, mtu))
+        results_stage(t->results, stage, OUTCOME_PASS, "",
+                      "this host's ping of %u bytes, the MTU of %s, is answered", mtu, interface);
+    else if (tally_lost(&t->peer->tally) < 2 && !*t->run->stop) /* else pings are lost too */
+        report_limit(t, interface, mtu);
+}
