@@ -12,7 +12,7 @@
 #include "probe/link/hostpath.h"
 #include "probe/link/hostping.h"
 #include "probe/link/hostroute.h"
-#include "probe/link/hosttcp.h"
+#include "probe/link/hostclosed.h"
 #include "probe/exchange/peer.h"
 #include "probe/link/link.h"
 #include "probe/link/sysfs.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "probe/exchange/peer.h"
+#include "probe/link/hostclosed.h"
 #include "probe/link/hostping.h"
 #include "probe/link/link.h"
 #include "probe/link/sysfs.h"
@@ -48,6 +49,24 @@ static uint32_t find_largest(const struct target *t, const char *interface, uint
     return least;
 }
 
+/*
+ * The datagram's error is small whatever its size, so it must be one that arrives. Small datagrams
+ * must be refused, else a filter drops them or somebody listens.
+ */
+static const char *find_direction(const struct target *t, const char *interface, uint32_t bytes,
+                                  uint32_t largest)
+{
+    enum { WAIT_MS = 300, SMALL = 8, TRIES = 2, ERROR4 = 576, ERROR6 = 1280 };
+    uint32_t udp = bytes - headers(t); /* its header has 8 bytes too */
+    bool fits = largest >= (t->ipv6 ? ERROR6 : ERROR4), large = false,
+         small = fits && host_udp_is_refused(t->ipv6, t->ip, interface, SMALL, WAIT_MS);
+    for (unsigned i = 0; small && !large && i < TRIES && !*t->run->stop; i++)
+        large = host_udp_is_refused(t->ipv6, t->ip, interface, udp, WAIT_MS);
+    return large   ? "larger packets from the peer are lost, those to it arrive"
+           : small ? "larger packets to the peer are lost"
+                   : "larger packets to the peer, or from it, are lost, or a filter drops them";
+}
+
 static void report_limit(struct target *t, const char *interface, uint32_t mtu)
 {
     char ip[48];
@@ -58,13 +77,14 @@ static void report_limit(struct target *t, const char *interface, uint32_t mtu)
     bool over_ud = largest == link && mtu > link;
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   "this host's ping of %u bytes, the MTU of %s, is not answered; up to %u bytes it "
-                  "is%s: larger packets to the peer, or from it, are lost, or a filter drops them",
-                  mtu, interface, largest, over_ud ? ", the most without a connection (RC)" : "");
+                  "is%s: %s",
+                  mtu, interface, largest, over_ud ? ", the most without a connection (RC)" : "",
+                  find_direction(t, interface, mtu, largest));
     results_advise(t->results,
                    over_ud ? "compare on both hosts: cat /sys/class/net/INTERFACE/mode; ip link; "
                              "then: ipoib-probe --source FREE_ADDRESS %s"
-                           : "which direction: ipoib-probe --source FREE_ADDRESS %s; compare ip "
-                             "link (MTU) on both hosts; perfquery",
+                           : "compare ip link (MTU) on both hosts; perfquery; over UD and RC: "
+                             "ipoib-probe --source FREE_ADDRESS %s",
                    ip);
 }
 

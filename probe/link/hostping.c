@@ -4,14 +4,11 @@
 
 #include <errno.h>
 #include <glib.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "probe/link/sysfs.h"
+#include "probe/link/hostsocket.h"
 #include "wire/checksum.h"
 #include "wire/put.h"
 #include "wire/view.h"
@@ -26,46 +23,24 @@ enum {
     STEP_MS = 100,
 };
 
-union address {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-};
-
 struct ping_request {
     int fd;
     bool ipv6, raw; /* raw: the kernel gives all messages, with the IPv4 header */
     uint16_t id, sequence;
     uint32_t data; /* octets, all 0 */
-    union address to;
-    socklen_t size;
+    struct host_address address;
 };
 
-static bool open_socket(struct ping_request *p, const char *interface)
+/* The port of ICMP is 0. */
+static bool open_socket(struct ping_request *p, const uint8_t *ip, const char *interface)
 {
-    int family = p->ipv6 ? AF_INET6 : AF_INET, protocol = p->ipv6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP;
-    p->fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+    int protocol = p->ipv6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP;
+    p->address = host_address(p->ipv6, ip, interface, 0);
+    p->fd = host_socket(p->ipv6, SOCK_DGRAM, protocol, interface);
     p->raw = p->fd < 0;
     if (p->raw)
-        p->fd = socket(family, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
-    if (p->fd < 0)
-        return false;
-    if (sysfs_is_in_vrf(interface))
-        setsockopt(p->fd, SOL_SOCKET, SO_BINDTODEVICE, interface, (socklen_t)strlen(interface) + 1);
-    /* Only for a link-local address: the route decides otherwise. */
-    if (p->ipv6)
-        p->to.v6.sin6_scope_id = if_nametoindex(interface);
-    return true;
-}
-
-static void set_address(struct ping_request *p, const uint8_t *ip)
-{
-    p->to.any.sa_family = p->ipv6 ? AF_INET6 : AF_INET;
-    p->size = p->ipv6 ? sizeof p->to.v6 : sizeof p->to.v4;
-    if (p->ipv6)
-        memcpy(&p->to.v6.sin6_addr, ip, 16);
-    else
-        memcpy(&p->to.v4.sin_addr, ip, 4);
+        p->fd = host_socket(p->ipv6, SOCK_RAW, protocol, interface);
+    return p->fd >= 0;
 }
 
 /* The kernel computes the checksum of ICMPv6, and sets identifiers of ping sockets. */
@@ -78,17 +53,17 @@ static bool send_request(const struct ping_request *p)
     put16(echo + 6, p->sequence);
     if (!p->ipv6)
         put16(echo + 2, checksum_fold(checksum_add(0, echo, n)));
-    bool sent = sendto(p->fd, echo, n, 0, &p->to.any, p->size) == (ssize_t)n;
+    bool sent = sendto(p->fd, echo, n, 0, &p->address.to.any, p->address.size) == (ssize_t)n;
     int error = errno;
     g_free(echo);
     errno = error;
     return sent;
 }
 
-static bool is_sender(const struct ping_request *p, const union address *from)
+static bool is_sender(const struct ping_request *p, const struct host_address *from)
 {
-    return p->ipv6 ? memcmp(&from->v6.sin6_addr, &p->to.v6.sin6_addr, 16) == 0
-                   : from->v4.sin_addr.s_addr == p->to.v4.sin_addr.s_addr;
+    return p->ipv6 ? memcmp(&from->to.v6.sin6_addr, &p->address.to.v6.sin6_addr, 16) == 0
+                   : from->to.v4.sin_addr.s_addr == p->address.to.v4.sin_addr.s_addr;
 }
 
 static bool is_reply(const struct ping_request *p, const uint8_t *bytes, size_t n)
@@ -103,13 +78,12 @@ static bool is_reply(const struct ping_request *p, const uint8_t *bytes, size_t 
 static bool take_reply(const struct ping_request *p)
 {
     uint8_t bytes[256];
-    union address from = {.v6 = {0}};
-    socklen_t size = sizeof from;
+    struct host_address from = {.size = sizeof from.to};
     ssize_t n;
-    while ((n = recvfrom(p->fd, bytes, sizeof bytes, 0, &from.any, &size)) > 0) {
+    while ((n = recvfrom(p->fd, bytes, sizeof bytes, 0, &from.to.any, &from.size)) > 0) {
         if (is_sender(p, &from) && is_reply(p, bytes, (size_t)n))
             return true;
-        size = sizeof from;
+        from.size = sizeof from.to;
     }
     return false;
 }
@@ -129,8 +103,7 @@ struct host_ping host_ping(bool ipv6, const uint8_t *ip, const char *interface, 
 {
     struct ping_request p = {.ipv6 = ipv6, .id = (uint16_t)getpid(), .data = data};
     struct host_ping result = {.sent = false};
-    set_address(&p, ip);
-    result.permitted = open_socket(&p, interface);
+    result.permitted = open_socket(&p, ip, interface);
     if (!result.permitted) {
         result.error = errno;
         return result;
@@ -154,8 +127,7 @@ struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *in
     struct ping_request *p = g_new0(struct ping_request, 1);
     p->ipv6 = ipv6;
     p->id = (uint16_t)getpid();
-    set_address(p, ip);
-    bool opened = open_socket(p, interface);
+    bool opened = open_socket(p, ip, interface);
     if (opened && send_request(p))
         return p;
     int error = errno;
