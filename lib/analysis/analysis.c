@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/path_sls.h"
 #include "analysis/sa_requests.h"
 #include "analysis/shared_lids.h"
 #include "analysis/smps.h"
@@ -9,6 +10,7 @@ struct analysis {
     struct undone *undone;
     struct event_sink sink;
     unsigned alerts; /* enum alert */
+    uint16_t usual_pkey;
 };
 
 struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, void *user)
@@ -20,6 +22,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .sink = &a->sink,
         .f = fabric_facts(fabric),
         .alerts = &a->alerts,
+        .usual_pkey = &a->usual_pkey,
         .questions = questions_new(),
         .sa_transactions = g_new0(struct sa_transactions, 1),
         .twins = g_new0(struct twins, 1),
@@ -48,6 +51,11 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .pings = pings_new(),
         .small_ttls = small_ttls_new(),
         .request_rates = request_rates_new(),
+        .silent_hosts = silent_hosts_new(),
+        .new_managers = new_managers_new(),
+        .copies_again = copies_again_new(),
+        .first_psns = first_psns_new(),
+        .path_sls = path_sls_new(),
     };
     return a;
 }
@@ -85,6 +93,11 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.pings);
     g_free(a->watch.small_ttls);
     g_free(a->watch.request_rates);
+    g_free(a->watch.silent_hosts);
+    g_free(a->watch.new_managers);
+    g_free(a->watch.copies_again);
+    g_free(a->watch.first_psns);
+    g_free(a->watch.path_sls);
     g_free(a);
 }
 
@@ -118,6 +131,7 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
         watch_managers(w, e);
         watch_pkey_table(w, e);
         watch_path_of_event(w, e);
+        watch_sl_of_path(w, e);
     }
     watch_members(w, e);
 }
@@ -202,6 +216,10 @@ APART static void watch_addresses(const struct watch *w)
 APART static void watch_whole_message(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
+    if (sl_may_differ(w))
+        watch_sl(w);
+    if (w->p->ib.pkey != *w->usual_pkey)
+        watch_unicast_pkey(w);
     if (d->encap.type == TYPE_ARP || d->icmpv6.p)
         watch_addresses(w);
     watch_ip(w);
@@ -266,6 +284,8 @@ APART static void watch_copy(const struct watch *w)
     question_times(w)->seen_ns = w->p->at.ns;
     if (w->p->at.ns >= *question_due_ns(w))
         watch_due_questions(w);
+    if (is_ipoib(c) && !c->connection)
+        watch_loop(w);
     if (!c->connection || c->class == PAYLOAD_MAD)
         watch_same_again(w);
     else if (connection_is_ipoib(c->connection))

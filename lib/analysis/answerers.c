@@ -100,6 +100,11 @@ enum answer_seen question_seen(const struct watch *w, const struct question *q)
                               q->since_frame);
 }
 
+void question_silent(const struct watch *w, const struct question *q)
+{
+    watch_silent_host(w, q, answerer_of(w, q));
+}
+
 /* ---- events that are taken back */
 
 void question_may_take_back(const struct watch *w, struct port port, enum psn_class class,

@@ -170,6 +170,8 @@ void watch_connection_message(const struct watch *w)
     if (cm->message == CM_DREQ || cm->message == CM_DREP)
         watch_connection_closes(w, c, cm->message == CM_DREQ);
     watch_connection_question(w);
+    if (cm->message == CM_REQ || cm->message == CM_REP)
+        watch_first_psn(w, cm, c);
     if (cm->message == CM_REQ) {
         watch_lids_of_request(w, c);
         watch_connection_opens(w, c);

@@ -19,12 +19,20 @@ static void forget(const struct watch *w, struct question *q)
     question_answer(w, q);
 }
 
+/* Ports answer SMPs without their hosts. */
+static void is_silent(const struct watch *w, const struct question *q)
+{
+    question_doubt(w, q);
+    if (w->sink->last && q->key.kind != QUESTION_SMP && q->key.kind != QUESTION_LARGE)
+        question_silent(w, q);
+}
+
 static void report(const struct watch *w, struct question *q, enum answer_seen seen)
 {
     w->sink->last = NULL;
     reports[q->key.kind](w, q);
     if (seen == ANSWER_SILENT)
-        question_doubt(w, q);
+        is_silent(w, q);
     q->reported = q->asked > 0;
     question_close(w, q);
 }

@@ -33,8 +33,11 @@ const char *event_name(enum event_kind kind); /* "join_refused" */
 /* The event with this name; EVENT_KINDS: there is none. */
 enum event_kind event_find(const char *name);
 const char *event_title(enum event_kind kind); /* "The SA refused a join" */
-/* What a report lists first: events about the whole file, causes, and what mostly follows. */
-enum event_rank { RANK_FILE, RANK_CAUSE, RANK_CONSEQUENCE, EVENT_RANKS };
+/*
+ * What a report lists first: events about the whole file, those that explain others, causes, and
+ * what mostly follows.
+ */
+enum event_rank { RANK_FILE, RANK_ROOT, RANK_CAUSE, RANK_CONSEQUENCE, EVENT_RANKS };
 enum event_rank event_rank(enum event_kind kind);
 /*
  * The event as the comment of a packet: "event: join_refused: LID 2: the SA refuses its join ...;

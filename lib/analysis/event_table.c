@@ -34,6 +34,9 @@ enum event_rank event_rank(enum event_kind kind)
     switch (kind) {
     case EVENT_TWO_FABRICS:
         return RANK_FILE;
+    case EVENT_HOST_SILENT:
+    case EVENT_REJOIN_MISSING:
+        return RANK_ROOT;
     case EVENT_ARP_UNANSWERED:
     case EVENT_ND_UNANSWERED:
     case EVENT_ECHO_UNANSWERED:

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Datagrams with a P_Key that is not in the sender's P_Key table. An adapter takes the P_Key of its
- * packets from the table (IBA 10.9), so one of the two is wrong. Only datagrams to a group are
- * looked at: their GRH names the sender.
+ * packets from the table (IBA 10.9), so one of the two is wrong. The GRH of datagrams to a group
+ * names the sender. In others, the P_Key is wrong if both queue pairs are those of another
+ * partition.
  */
 #include "analysis/watch.h"
 #include "wire/pkey.h"
@@ -122,4 +123,49 @@ void watch_sender_pkey(const struct watch *w)
                    endport_has_pkey(port, pkey) == PKEY_IS_NOT_THERE ? "none of this partition"
                    : pkey & PKEY_MEMBERSHIP ? "only the limited one of this partition"
                                             : "only the full one of this partition");
+}
+
+/* ---- datagrams to one port */
+
+/* The partition in which the port at the LID has announced its queue pair; 0: none, or several. */
+static uint16_t partition_of(const struct watch *w, uint16_t lid, uint32_t qpn)
+{
+    const struct endport *port = endports_by_lid(w->f->endports, w->p->at.interface, lid);
+    uint16_t found = 0;
+    for (unsigned i = 0; port && i < ENDPORT_UD_QPS; i++) {
+        if (port->ud[i].qpn != qpn || !port->ud_pkey[i])
+            continue;
+        if (found)
+            return 0;
+        found = port->ud_pkey[i];
+    }
+    return found;
+}
+
+/* Receivers drop it, and count a violation (IBA 10.9). A queue pair has one P_Key. */
+APART static void other_partition(const struct watch *w, uint16_t partition)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    struct sender who = sender_of_lid(w, ib->slid), to = sender_of_lid(w, ib->dlid);
+    char text[SENDER_TEXT_SIZE];
+    const struct event_key key = event_key(w, EVENT_WRONG_PKEY, who.gid, to.gid,
+                                           (uint64_t)partition << 16 | ib->pkey);
+    watch_event(w, &key, &who, 0,
+                "it sends to %s with the P_Key 0x%04x; both announced their queue pairs in the "
+                "partition 0x%04x: the receiver drops the packet",
+                sender_text(text, &to), ib->pkey, partition | PKEY_MEMBERSHIP);
+}
+
+void watch_unicast_pkey(const struct watch *w)
+{
+    const struct ib_packet *ib = &w->p->ib;
+    if (!ib->has_lrh || !ib->has_deth || ib->dlid >= LID_MULTICAST_FIRST)
+        return;
+    uint16_t from = partition_of(w, ib->slid, ib->sqpn);
+    if (!from)
+        return;
+    if (same_partition(from, ib->pkey))
+        *w->usual_pkey = ib->pkey;
+    else if (partition_of(w, ib->dlid, ib->dqpn) == from)
+        other_partition(w, from);
 }

@@ -152,17 +152,25 @@ static bool is_retry(const struct watch *w, const struct rc_flow *f, const struc
            before->captured_on == w->p->captured_on && !order_has_copies(&w->f->order);
 }
 
-enum { WHY_TEXT = 120 };
+enum { WHY_TEXT = 160 };
 
 /* The receiver's NAK has the PSN that it expects. */
-static const char *why_asked(const struct rc_flow *f, char text[WHY_TEXT])
+static const char *why_asked(const struct watch *w, const struct rc_flow *f, char text[WHY_TEXT])
 {
+    uint32_t named = first_psn_frame(w, w->p->classification.to_requester, f->lost.psn);
     if (f->recent[f->lost.psn % RECENT].mark == (f->lost.psn | SENT))
         return "because a packet was lost (NAK: PSN sequence error)";
-    g_snprintf(text, WHY_TEXT,
-               "because the receiver waits for PSN %u, which was not captured (NAK: PSN sequence "
-               "error)",
-               f->lost.psn);
+    if (named)
+        g_snprintf(text, WHY_TEXT,
+                   "because the receiver waits for PSN %u, with which the connection begins "
+                   "(frame %u), and no packet with it was captured (NAK: PSN sequence error)",
+                   f->lost.psn, named);
+    else
+        g_snprintf(
+            text, WHY_TEXT,
+            "because the receiver waits for PSN %u, which was not captured (NAK: PSN sequence "
+            "error)",
+            f->lost.psn);
     return text;
 }
 
@@ -188,7 +196,7 @@ static void watch_repeated(const struct watch *w, const struct rc_flow *f,
     if (is_asked_by(&f->not_ready, before->mark))
         return;
     if (is_asked_by(&f->lost, before->mark))
-        sent_again(w, true, f->lost.frame, why_asked(f, text));
+        sent_again(w, true, f->lost.frame, why_asked(w, f, text));
     else if (is_retry(w, f, before))
         sent_again(w, false, before->frame, why_unasked(f, before, text));
 }

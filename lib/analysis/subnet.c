@@ -35,6 +35,7 @@ APART static void manager_moved(const struct watch *w, uint16_t before, uint16_t
                                                (uint64_t)before << 16 | now);
     if (port && endport_has_lid(port, before))
         return;
+    watch_new_manager(w, before, now);
     watch_no_copy(w, &key);
     watch_event(w, &key, &who, 0,
                 "ports have it as their subnet manager now (MasterSMLID); before, it was at "
@@ -159,6 +160,7 @@ APART static void sm_changed(const struct watch *w, const struct subnet_event *e
                                                      : (struct sender){.known = 0};
     const struct event_key key = event_key(w, EVENT_SM_CHANGED, NULL, NULL,
                                            (uint64_t)e->kind << 32 | (uint64_t)e->lid << 16 | lid);
+    watch_new_manager(w, e->lid, lid);
     if (e->kind == SUBNET_SA_MOVED)
         watch_event(w, &key, &who, 0, "the SA answers from here; before, it was at LID %u", e->lid);
     else

@@ -151,6 +151,7 @@ static void address_unanswered(const struct watch *w, enum event_kind kind,
         g_snprintf(more, sizeof more, ", although it announced its address in frame %u",
                    q->announced_frame);
     ip_unanswered(w, kind, q, more);
+    watch_rejoin(w, q);
 }
 
 void arp_unanswered(const struct watch *w, struct question *q)
@@ -232,6 +233,8 @@ static void nd_answered(const struct watch *w, const struct ip *requester, const
     const char *useless = q ? why_useless(&w->p->datagram, q) : NULL;
     if (useless)
         note_useless(w, q, useless);
+    else if (q && w->p->datagram.icmpv6.p[0] == ND_NA && !packet_is_corrupt(w->p))
+        question_answer_now(w, q);
     else if (q)
         question_answer(w, q);
 }

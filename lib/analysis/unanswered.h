@@ -30,6 +30,9 @@ void watch_retried(const struct watch *w, const struct question *q);
 /* The current packet asks this, and is no copy: was it answered a moment ago (unheard.c)? */
 void watch_asked_again(const struct watch *w, const struct question *q);
 
+/* The question was reported: has its target joined its groups since the SM changed (rejoins.c)? */
+APART void watch_rejoin(const struct watch *w, const struct question *q);
+
 /* The current packet is a request for an address, and no copy (request_rates.c). */
 void watch_request_rate(const struct watch *w, const struct question_key *key, unsigned place);
 

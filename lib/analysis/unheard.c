@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ARP requests that a host broadcasts again although they were answered: the answers do not reach
- * it. A host that has the answer does not ask again at once: Linux first asks the target itself,
- * and later (RFC 1122 section 2.3.2.1 has no shorter time than some seconds). What the host sends
- * to the target shows that it has the answer.
+ * ARP requests and neighbour solicitations that a host sends to the group again although they were
+ * answered: the answers do not reach it, or it cannot use them. A host that has the answer does not
+ * ask again at once: Linux first asks the target itself, and later (RFC 1122 section 2.3.2.1 has no
+ * shorter time than some seconds, RFC 4861 section 7.3 none than 5). What the host sends to the
+ * target shows that it has the answer.
  */
 #include "analysis/unanswered.h"
 
@@ -28,13 +29,16 @@ APART static void not_heard(const struct watch *w, const struct unheard *u)
 {
     struct ip from = ip_of_key(u->key.who), to = ip_of_key(u->key.about);
     struct sender who = sender_at(w, u->lid, &from);
-    const struct event_key key = event_key(w, EVENT_ARP_UNANSWERED, u->key.who, u->key.about,
+    bool is_nd = u->key.kind == QUESTION_ND;
+    enum event_kind kind = is_nd ? EVENT_ND_UNANSWERED : EVENT_ARP_UNANSWERED;
+    const struct event_key key = event_key(w, kind, u->key.who, u->key.about,
                                            UINT64_C(2) << 32 | u->key.requester);
     char target[SENDER_TEXT_SIZE];
     watch_event(w, &key, &who, u->first_frame,
-                "its ARP requests for %s were answered, and it asks again within 3 s, %u times "
-                "since frame %u: the answers do not reach it",
-                ip_text(target, &to), u->times, u->first_frame);
+                "its %s for %s were answered, and it asks again within 3 s, %u times since frame "
+                "%u: the answers do not reach it",
+                is_nd ? "neighbour solicitations" : "ARP requests", ip_text(target, &to), u->times,
+                u->first_frame);
 }
 
 static void again(const struct watch *w, const struct question *q)

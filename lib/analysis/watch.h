@@ -47,6 +47,7 @@ struct watch {
     const struct packet *p;
     const struct events *e;
     unsigned *alerts;                        /* enum alert */
+    uint16_t *usual_pkey;                    /* of datagrams of which it is the partition (pkeys.c) */
     struct questions *questions;             /* analysis/question.h */
     struct sa_transactions *sa_transactions; /* analysis/sa_requests.h */
     struct twins *twins;                     /* analysis/twins.h */
@@ -75,6 +76,11 @@ struct watch {
     struct pings *pings;
     struct small_ttls *small_ttls;
     struct request_rates *request_rates;
+    struct silent_hosts *silent_hosts;
+    struct new_managers *new_managers;
+    struct copies_again *copies_again;
+    struct first_psns *first_psns;
+    struct path_sls *path_sls; /* analysis/path_sls.h */
 };
 
 /*
@@ -175,12 +181,22 @@ void watch_sa_host(const struct watch *w);
 void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* pkeys.c */
 void watch_pkey_block(const struct watch *w);                               /* an SMP */
 void watch_sender_pkey(const struct watch *w);
+APART void watch_unicast_pkey(const struct watch *w);
 /* The frame of the port's P_Key table, if it certainly has no entry of the partition; else 0. */
 uint32_t pkey_table_without(const struct watch *w, const struct endport *port, uint16_t pkey);
 void watch_path_of_event(const struct watch *w, const struct subnet_event *e); /* mtus.c */
 void watch_path_mtu(const struct watch *w);
 void watch_advertised_mtu(const struct watch *w);
 void watch_ipv6_mtu(const struct watch *w);
+/* Another SM or SA is in charge; LIDs, 0: not known (rejoins.c). */
+APART void watch_new_manager(const struct watch *w, uint16_t before, uint16_t now);
+APART void watch_loop(const struct watch *w); /* switching_loops.c; a copy */
+/* The PSN with which a side of the connection begins: a REQ or a REP (first_psns.c). */
+void watch_first_psn(const struct watch *w, const struct cm *cm, const struct connection *c);
+/* The frame of the message in which the receiver named this PSN; 0: none. */
+uint32_t first_psn_frame(const struct watch *w, bool to_requester, uint32_t psn);
+void watch_sl_of_path(const struct watch *w, const struct subnet_event *e); /* path_sls.c */
+APART void watch_sl(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
 bool has_unusual_headers(const struct watch *w);
 APART void watch_headers(const struct watch *w); /* the packet has these */

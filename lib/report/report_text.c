@@ -165,8 +165,9 @@ static void put_groups(const struct text *t)
          "Inconclusive: packets that decide the rule are missing, or may be missing"},
         {OUTCOME_DEVIATION, -1, YELLOW, DEVIATIONS_HEADING},
     };
+    const size_t counted = t->report->strict ? 2 : 1;
     for (size_t i = 0; i < G_N_ELEMENTS(groups); i++) {
-        if (groups[i].outcome == OUTCOME_NOTED) /* after the violations */
+        if (i == counted) /* after the violations */
             text_put_events(t);
         put_group(t, &groups[i]);
     }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What follows from another SM: two that take the ports from each other, and ports that do not join
+ * their groups again. The new SM knows the
+ * memberships only if the old one told it, or if the ports join again: it asks them to
+ * (ClientReregister, IBA 14.4.11), and Linux joins again by itself when the SM's LID changes. So
+ * requests to the group do not reach such a port; they have no answer.
+ */
+#include "analysis/unanswered.h"
+
+enum { SUBNETS = 16, SETTLED_MS = 10000 };
+/* So many changes back, each at least so long after the last, and all within ten minutes. */
+enum { TURNS = 2, TURN_MS = 1000, TURNS_MS = 600000 };
+
+struct new_managers {
+    struct new_manager {
+        uint32_t frame; /* since which it is in charge; 0: no change was seen */
+        uint16_t subnet;
+        int64_t ms;                  /* of the last packet that shows it */
+        uint16_t before, now;        /* LIDs in the last change */
+        uint32_t turns, first_frame; /* changes back, since the change in this frame */
+        int64_t turn_ms, first_ms;   /* of the last of these changes, and of the first */
+    } all[SUBNETS];
+};
+
+struct new_managers *new_managers_new(void)
+{
+    return g_new0(struct new_managers, 1);
+}
+
+/* Two SMs take the ports from each other. */
+APART static void by_turns(const struct watch *w, const struct new_manager *m)
+{
+    uint16_t low = MIN(m->before, m->now), high = MAX(m->before, m->now);
+    struct sender who = sender_of_lid(w, m->now), other = sender_of_lid(w, m->before);
+    char text[SENDER_TEXT_SIZE];
+    const struct event_key key = event_key(w, EVENT_SM_CHANGED, NULL, NULL,
+                                           UINT64_C(1) << 48 | (uint64_t)low << 16 | high);
+    watch_no_copy(w, &key);
+    watch_event(w, &key, &who, m->first_frame,
+                "two subnet managers are master: it and the one at %s take the ports from each "
+                "other, again and again since frame %u",
+                sender_text(text, &other), m->first_frame);
+}
+
+static void watch_turn(const struct watch *w, struct new_manager *m, uint16_t before, uint16_t now)
+{
+    int64_t ms = watch_ms(w);
+    if (m->before == before && m->now == now)
+        return;
+    bool is_back = m->before == now && m->now == before;
+    if (is_back && ms - m->turn_ms < TURN_MS)
+        return;
+    if (!is_back || ms - m->first_ms > TURNS_MS) {
+        m->turns = 0;
+        m->first_frame = w->p->at.frame;
+        m->first_ms = ms;
+    }
+    m->turns += is_back;
+    m->before = before;
+    m->now = now;
+    m->turn_ms = ms;
+    if (m->turns >= TURNS)
+        by_turns(w, m);
+}
+
+/* Ports learn of it one after the other. */
+void watch_new_manager(const struct watch *w, uint16_t before, uint16_t now)
+{
+    struct new_manager *m = &w->new_managers->all[w->p->at.interface % SUBNETS];
+    int64_t ms = watch_ms(w);
+    if (packet_is_corrupt(w->p))
+        return;
+    if (m->subnet != w->p->at.interface)
+        *m = (struct new_manager){.subnet = w->p->at.interface};
+    bool is_new = !m->frame || ms - m->ms > SETTLED_MS;
+    if (is_new)
+        m->frame = w->p->at.frame;
+    m->ms = ms;
+    if (before && now)
+        watch_turn(w, m, before, now);
+}
+
+static uint32_t changed_frame(const struct watch *w, const struct question *q)
+{
+    const struct new_manager *m = &w->new_managers->all[q->key.subnet % SUBNETS];
+    return m->subnet == q->key.subnet ? m->frame : 0;
+}
+
+static void report(const struct watch *w, const struct endport *port, const struct member *m,
+                   uint32_t changed)
+{
+    struct sender who = sender_of_endport(port);
+    char group[GID_TEXT];
+    const struct event_key key = event_key(w, EVENT_REJOIN_MISSING, who.gid, m->group->mgid, 0);
+    watch_no_copy(w, &key);
+    watch_event(w, &key, &who, changed,
+                "it has not joined the broadcast group %s again since another subnet manager is in "
+                "charge (its last join: frame %u), and requests to the group have no answer%s",
+                text_of_gid(group, m->group->mgid), m->frame,
+                port->reregister_frame > changed
+                    ? ", although it was asked to register again"
+                    : "; the new one has not asked it to (ClientReregister)");
+}
+
+void watch_rejoin(const struct watch *w, const struct question *q)
+{
+    uint32_t changed = changed_frame(w, q);
+    if (!changed || q->first_frame < changed || q->peer < LID_MULTICAST_FIRST)
+        return;
+    struct ip target = ip_of_key(q->key.about);
+    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, (uint32_t)q->key.requester,
+                                                 &target);
+    const struct endport *port = n ? endports_by_gid(w->f->endports, w->p->at.interface,
+                                                     n->lladdr + LLADDR_GID)
+                                   : NULL;
+    const struct group *group = groups_only_broadcast(w->f->groups, w->p->at.interface,
+                                                      (uint16_t)(q->key.requester & 0xffff));
+    const struct member *m = port && group ? groups_member(w->f->groups, group, port) : NULL;
+    if (m && m->join_state & JOIN_FULL && m->frame && m->frame < changed && !m->pending &&
+        !m->unanswered && port->gsi.gap_frame < m->frame)
+        report(w, port, m, changed);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hosts of which nothing is captured any more, while others ask them in vain: one event for all
+ * their unanswered questions. One kind of questions of one requester is not enough: the host may
+ * not want to answer that.
+ */
+#include "analysis/unanswered.h"
+
+/* A cache. */
+enum { HOSTS = 1 << 6, ASKERS = 32 };
+
+struct silent_host {
+    uint64_t port;           /* 0: unused */
+    uint32_t last_frame;     /* its last packet */
+    uint16_t askers[ASKERS]; /* LIDs */
+    uint8_t n_askers;
+    uint32_t kinds; /* of questions, a bit each */
+};
+
+struct silent_hosts {
+    struct silent_host all[HOSTS];
+};
+
+struct silent_hosts *silent_hosts_new(void)
+{
+    return g_new0(struct silent_hosts, 1);
+}
+
+/* The last packet of the port; 0: none was captured. */
+static uint32_t last_frame_of(const struct watch *w, struct port port)
+{
+    uint32_t last = 0;
+    for (unsigned class = PSN_SMI; class <= PSN_DATA; class ++) {
+        const struct psn_sender *s = psn_gaps_sender(w->f->psn_gaps, port, (enum psn_class) class);
+        last = s ? MAX(last, s->last_frame) : last;
+    }
+    return last;
+}
+
+static struct silent_host *host_at(const struct watch *w, struct port port, uint32_t last_frame)
+{
+    struct silent_host *h = &w->silent_hosts->all[port.id % HOSTS];
+    if (h->port != port.id || h->last_frame != last_frame)
+        *h = (struct silent_host){.port = port.id, .last_frame = last_frame};
+    return h;
+}
+
+static void add_asker(struct silent_host *h, const struct question *q)
+{
+    h->kinds |= 1u << q->key.kind;
+    for (unsigned i = 0; i < h->n_askers; i++)
+        if (h->askers[i] == q->lid)
+            return;
+    if (h->n_askers < ASKERS)
+        h->askers[h->n_askers++] = q->lid;
+}
+
+static bool is_one_kind(const struct silent_host *h)
+{
+    return (h->kinds & (h->kinds - 1)) == 0;
+}
+
+static void report(const struct watch *w, struct port port, const struct silent_host *h)
+{
+    struct sender who = sender_of_lid(w, port_to_lid(port));
+    char what[160];
+    g_snprintf(what, sizeof what,
+               "it stopped sending: nothing of it was captured after frame %u, and %u port%s in "
+               "vain; it is gone, or its packets are lost on the way",
+               h->last_frame, h->n_askers, h->n_askers == 1 ? " asks it" : "s ask it");
+    const struct event_key key = event_key(w, EVENT_HOST_SILENT, who.gid, NULL,
+                                           (uint64_t)who.lid << 32 | h->last_frame);
+    watch_no_copy(w, &key);
+    w->sink->last = NULL;
+    watch_event(w, &key, &who, h->last_frame, "%s", what);
+    if (w->sink->last && w->sink->last->what && !g_str_equal(w->sink->last->what, what)) {
+        g_free(w->sink->last->what);
+        w->sink->last->what = g_strdup(what);
+    }
+}
+
+/* Or does it send from another one now? */
+static bool has_its_lid(const struct watch *w, struct port port)
+{
+    uint16_t lid = port_to_lid(port);
+    const struct endport *p = endport_of(
+        endports_by_lid(w->f->endports, port_interface(port), lid));
+    return p && endport_has_lid(p, lid);
+}
+
+void watch_silent_host(const struct watch *w, const struct question *q, struct port port)
+{
+    uint32_t last = port.id && has_its_lid(w, port) ? last_frame_of(w, port) : 0;
+    if (!last || last >= q->first_frame || !q->lid)
+        return;
+    struct silent_host *h = host_at(w, port, last);
+    add_asker(h, q);
+    if (h->n_askers == 1 && is_one_kind(h))
+        return;
+    report(w, port, h);
+    question_may_take_back(w, port, PSN_DATA, q->first_frame);
+}

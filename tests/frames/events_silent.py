@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Captures of which one event is the cause of the others: a host that stops sending, a port that does not
+join again after a failover of the SM, two SMs, packets with another SL than their path, packets that go
+round; each with a harmless look-alike. A case returns its tape and the events that it must raise: (event, frame, count, texts that it
+has). NUMBER is the number of the last frame so far."""
+from frames.connection import Link
+from frames.events import link, number
+from frames.ib import ONLY
+from frames.messages import ping, udp4
+from frames.subnet import Host, Subnet
+
+CASES = []
+
+
+def case(build):
+    CASES.append(build)
+    return build
+
+
+# ---- hosts that stop sending
+
+
+def pings_alone(s, a, b, times=3, seq=100):
+    for n in range(times):
+        s.ud(a, b, ping(a, b, seq=seq + n))
+        s.wait(1)
+
+
+def asks_alone(s, a, b, times=3):
+    for _ in range(times):
+        s.arp_request(a, b.ip)
+        s.wait(1)
+
+
+def met():
+    s, a, b, c = link()
+    for one, other in ((a, b), (c, b), (a, c)):
+        s.meet(one, other)
+    return s, a, b, c
+
+
+@case
+def host_that_stops_sending():
+    """Two others ask it, one by pings, one by ARP; they talk to each other."""
+    s, a, b, c = met()
+    s.ping(a, b)
+    last = number(s)
+    pings_alone(s, a, b)
+    s.wait(3)
+    s.ping(c, a)
+    echo = number(s) - 1
+    asks_alone(s, c, b)
+    s.ping(a, c)
+    arp = number(s) - 1
+    texts = ["LID 2", "after frame %d" % last, "2 ports ask it"]
+    return s, [
+        ("echo_unanswered", echo, 1, []),
+        ("arp_unanswered", arp, 1, []),
+        ("host_silent", arp, 1, texts),
+    ]
+
+
+@case
+def host_that_answers_nothing_and_sends():
+    """Its datagrams to another group were captured."""
+    s, a, b, c = met()
+    pings_alone(s, a, b)
+    s.to_group4(b, "224.0.0.1")
+    s.wait(3)
+    s.ping(c, a)
+    echo = number(s) - 1
+    asks_alone(s, c, b)
+    s.to_group4(b, "224.0.0.1")
+    return s, [("echo_unanswered", echo, 1, []), ("arp_unanswered", number(s), 1, [])]
+
+
+@case
+def host_that_was_never_heard():
+    """Two ask for an address that nobody has."""
+    s, a, b, c = met()
+    for one in (a, c):
+        for _ in range(3):
+            s.arp_request(one, "10.0.0.77")
+            s.wait(1)
+    s.ping(a, c)
+    return s, [("arp_unanswered", number(s) - 4, 1, []), ("arp_unanswered", number(s) - 1, 1, [])]
+
+
+# ---- the SM moves
+
+
+def failover(rejoins):
+    """The SA answers from LID 8: the joins of those who join again. Then a looks for b."""
+    s, a, b, c = met()
+    s.sm = Host(8)
+    s.wait(20)
+    s.join(c, s.broadcast())
+    changed = number(s)
+    if rejoins:
+        s.join(b, s.broadcast())
+    s.wait(20)
+    s.arp_request(a, b.ip)
+    s.wait(1)
+    asks_alone(s, a, b, 2)
+    s.ping(c, a)
+    return s, changed
+
+
+@case
+def port_that_does_not_join_again():
+    s, changed = failover(False)
+    arp = number(s) - 1
+    texts = ["LID 2", "broadcast group", "last join: frame", "ClientReregister"]
+    return s, [
+        ("sm_changed", changed, 1, ["LID 8"]),
+        ("arp_unanswered", arp, 1, []),
+        ("rejoin_missing", arp, 1, texts),
+    ]
+
+
+@case
+def port_that_joins_again_and_is_away():
+    s, changed = failover(True)
+    return s, [("sm_changed", changed, 1, ["LID 8"]), ("arp_unanswered", number(s) - 1, 1, [])]
+
+
+def managers(*lids, seconds=20):
+    """The SA answers from one after the other."""
+    s, a, _, _ = link()
+    frames = []
+    for lid in lids:
+        s.wait(seconds)
+        s.sm = Host(lid)
+        s.join(a, s.group4("239.1.2.3"))
+        frames.append(number(s))
+    return s, frames
+
+
+@case
+def two_subnet_managers():
+    s, (first, second, third, last) = managers(8, 9, 8, 9)
+    return s, [
+        ("sm_changed", first, 2, ["LID 8", "before, it was at LID 9"]),
+        ("sm_changed", second, 2, ["LID 9", "before, it was at LID 8"]),
+        ("sm_changed", third, 2, ["two subnet managers", "LID 9", "since frame %d" % first]),
+    ]
+
+
+@case
+def subnet_manager_that_comes_back():
+    s, (first, second) = managers(8, 9)
+    return s, [("sm_changed", first, 1, ["LID 8"]), ("sm_changed", second, 1, ["LID 9"])]
+
+
+@case
+def subnet_manager_that_is_maintained_twice_in_a_day():
+    s, (first, second, _) = managers(8, 9, 8, seconds=40000)
+    return s, [("sm_changed", first, 2, ["LID 8"]), ("sm_changed", second, 1, ["LID 9"])]
+
+
+# ---- service levels
+
+
+def with_sl(sl, other=None):
+    s, a, b, _ = link(subnet=lambda: Subnet(sl=3))
+    s.resolve(a, b)
+    if other is not None:
+        s.path(a, b, sl=other)
+    s.wait(1)
+    s.ud(a, b, ping(a, b), sl=sl)
+    return s
+
+
+@case
+def datagrams_with_another_sl():
+    s = with_sl(0)
+    return s, [("wrong_sl", number(s), 1, ["LID 1", "SL 0", "SL 3"])]
+
+
+@case
+def datagrams_with_the_sl_of_the_path():
+    return with_sl(3), []
+
+
+@case
+def datagrams_with_one_of_two_sls():
+    """The SA gave both: it may choose by the service."""
+    return with_sl(0, other=1), []
+
+
+# ---- P_Keys of datagrams to one port
+
+
+@case
+def datagrams_with_the_pkey_of_another_partition():
+    """Both queue pairs are those of the partition 0xffff."""
+    s, a, b, _ = met()
+    s.ud(a, b, ping(a, b, seq=7), pkey=0x8006)
+    return s, [("wrong_pkey", number(s), 1, ["0x8006", "0xffff", "LID 2"])]
+
+
+@case
+def datagrams_in_two_partitions():
+    """An interface each, with its queue pair."""
+    s, a, b, _ = met()
+    one, two = (Host(n, qpn=0x200 + n, ip="10.1.0.%d" % n) for n in (1, 2))
+    for host in (one, two):
+        s.join(host, s.broadcast(0x8006), pkey=0x8006)
+    s.meet(one, two, pkey=0x8006)
+    s.meet(a, b)
+    return s, []
+
+
+# ---- neighbour solicitations whose advertisements are not heard
+
+
+def solicits_again(s, a, b, times, heard=False):
+    """In rounds of three, each with an advertisement."""
+    s.resolve6(a, b)
+    before = number(s)
+    for n in range(times):
+        s.wait(4 if n % 3 == 0 else 1)
+        s.solicit(a, b.ll)
+        s.advertise(b, a, b.ll)
+        if heard:
+            s.ping(a, b)
+    return before
+
+
+@case
+def solicitations_that_are_repeated_although_answered():
+    s, a, b, _ = link()
+    before = solicits_again(s, a, b, 12)
+    texts = ["neighbour solicitations", b.ll, "6 times", "the answers do not reach it"]
+    return s, [("nd_unanswered", before + 17, 3, texts)]
+
+
+@case
+def solicitations_that_are_repeated_and_their_answers_used():
+    s, a, b, _ = link()
+    solicits_again(s, a, b, 12, heard=True)
+    return s, []
+
+
+# ---- packets that go round between switches
+
+
+def copies(times, ns, to_group):
+    """A datagram, and copies of it that come so long after each other."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    if to_group:
+        s.to_group4(a, "224.0.0.1")
+    else:
+        s.ud(a, b, ping(a, b, seq=9))
+    for _ in range(times):
+        s.now += ns
+        s.records.append((s.now, *s.records[-1][1:]))
+    return s, b
+
+
+@case
+def datagram_that_goes_round():
+    s, b = copies(9, 100000, False)
+    return s, [("switching_loop", number(s) - 5, 1, ["LID %d" % b.lid, "5 times"])]
+
+
+@case
+def datagram_to_a_group_that_goes_round():
+    s, _ = copies(30, 100000, True)
+    return s, [("switching_loop", number(s) - 19, 1, ["12 times"])]
+
+
+@case
+def datagram_that_both_ports_of_a_link_are_mirrored_with():
+    s, _ = copies(3, 1000, False)
+    return s, []
+
+
+@case
+def datagram_to_a_group_that_36_ports_are_mirrored_with():
+    s, _ = copies(35, 1000, True)
+    return s, []
+
+
+# ---- a connection whose sender begins with another PSN
+
+
+def begins_with(psn, begin):
+    """The REP says that a's first packet has the PSN begin."""
+    s, a, b, _ = link()
+    c = Link(s, a, b, psns=(0x10, begin)).open()
+    rep = number(s) - 1
+    for _ in range(2):
+        c.packet(True, ONLY, udp4(a, b.ip), psn)
+        s.wait(0.1)
+        c.ack(True, begin, 0x60)
+    return s, rep
+
+
+@case
+def sender_that_does_not_begin_with_the_psn_of_the_rep():
+    s, rep = begins_with(0x5000, 0x4000)
+    texts = ["waits for PSN %d" % 0x4000, "with which the connection begins (frame %d)" % rep]
+    return s, [("retransmission", number(s) - 1, 1, texts)]
