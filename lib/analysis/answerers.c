@@ -84,7 +84,7 @@ static struct port end_of_route(const struct question *q)
                          about[0]);
 }
 
-static struct port answerer_of(const struct watch *w, const struct question *q)
+struct port question_answerer(const struct watch *w, const struct question *q)
 {
     if (q->key.kind == QUESTION_ARP || q->key.kind == QUESTION_ND)
         return holder_of(w, q);
@@ -96,13 +96,8 @@ static struct port answerer_of(const struct watch *w, const struct question *q)
 
 enum answer_seen question_seen(const struct watch *w, const struct question *q)
 {
-    return question_answer_of(w, answerer_of(w, q), class_of(q->key.kind), q->first_frame,
+    return question_answer_of(w, question_answerer(w, q), class_of(q->key.kind), q->first_frame,
                               q->since_frame);
-}
-
-void question_silent(const struct watch *w, const struct question *q)
-{
-    watch_silent_host(w, q, answerer_of(w, q));
 }
 
 /* ---- events that are taken back */
@@ -125,7 +120,7 @@ void question_may_take_back(const struct watch *w, struct port port, enum psn_cl
 
 void question_doubt(const struct watch *w, const struct question *q)
 {
-    question_may_take_back(w, answerer_of(w, q), class_of(q->key.kind), q->first_frame);
+    question_may_take_back(w, question_answerer(w, q), class_of(q->key.kind), q->first_frame);
 }
 
 void question_no_doubt(const struct watch *w, const struct link_event *event)

@@ -24,7 +24,7 @@ static void is_silent(const struct watch *w, const struct question *q)
 {
     question_doubt(w, q);
     if (w->sink->last && q->key.kind != QUESTION_SMP && q->key.kind != QUESTION_LARGE)
-        question_silent(w, q);
+        watch_silent_host(w, q, question_answerer(w, q));
 }
 
 static void report(const struct watch *w, struct question *q, enum answer_seen seen)

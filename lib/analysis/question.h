@@ -370,10 +370,10 @@ enum answer_seen question_answer_of(const struct watch *w, struct port port, enu
                                     uint32_t first_frame, uint32_t last_frame);
 /* The same of the question's answer, by the port that it was asked, or that has the address. */
 enum answer_seen question_seen(const struct watch *w, const struct question *q);
-/* The question was reported, and the port that is to answer it has sent nothing since. */
-APART void question_silent(const struct watch *w, const struct question *q);
-/* The same with this port (silent.c). */
-void watch_silent_host(const struct watch *w, const struct question *q, struct port port);
+/* The port that is to answer the question. Id 0: not known. */
+struct port question_answerer(const struct watch *w, const struct question *q);
+/* The question was reported, and this port, which is to answer it, is silent (silent.c). */
+APART void watch_silent_host(const struct watch *w, const struct question *q, struct port port);
 /*
  * The event that was reported last is taken back if the next packet of these queue pairs shows a
  * gap since first_frame: the answers were lost by the capture.
