@@ -41,7 +41,7 @@ APART static void goes_round(const struct watch *w, const struct again *a)
 static bool is_loop(const struct watch *w, const struct again *a)
 {
     bool to_group = w->p->ib.dlid >= LID_MULTICAST_FIRST;
-    return w->p->ib.has_lrh && a->times + 1 >= TIMES && !a->told &&
+    return w->p->ib.has_lrh && w->p->ib.has_deth && a->times + 1 >= TIMES && !a->told &&
            (!to_group || w->p->at.ns - a->ns >= GROUP_NS);
 }
 

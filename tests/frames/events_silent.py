@@ -138,24 +138,24 @@ def managers(*lids, seconds=20):
 
 @case
 def two_subnet_managers():
-    s, (first, second, third, last) = managers(8, 9, 8, 9)
+    s, frames = managers(8, 9, 8, 9, 8)
     return s, [
-        ("sm_changed", first, 2, ["LID 8", "before, it was at LID 9"]),
-        ("sm_changed", second, 2, ["LID 9", "before, it was at LID 8"]),
-        ("sm_changed", third, 2, ["two subnet managers", "LID 9", "since frame %d" % first]),
+        ("sm_changed", frames[0], 3, ["LID 8", "before, it was at LID 9"]),
+        ("sm_changed", frames[1], 2, ["LID 9", "before, it was at LID 8"]),
+        ("sm_changed", frames[4], 1, ["5 times since frame %d" % frames[0], "two subnet managers"]),
     ]
 
 
 @case
-def subnet_manager_that_comes_back():
-    s, (first, second) = managers(8, 9)
-    return s, [("sm_changed", first, 1, ["LID 8"]), ("sm_changed", second, 1, ["LID 9"])]
+def subnet_manager_that_fails_and_comes_back_twice():
+    s, frames = managers(8, 9, 8, 9)
+    return s, [("sm_changed", frames[0], 2, ["LID 8"]), ("sm_changed", frames[1], 2, ["LID 9"])]
 
 
 @case
-def subnet_manager_that_is_maintained_twice_in_a_day():
-    s, (first, second, _) = managers(8, 9, 8, seconds=40000)
-    return s, [("sm_changed", first, 2, ["LID 8"]), ("sm_changed", second, 1, ["LID 9"])]
+def subnet_manager_that_is_maintained_five_times_in_a_day():
+    s, frames = managers(8, 9, 8, 9, 8, seconds=9000)
+    return s, [("sm_changed", frames[0], 3, ["LID 8"]), ("sm_changed", frames[1], 2, ["LID 9"])]
 
 
 # ---- service levels
