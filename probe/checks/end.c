@@ -155,7 +155,8 @@ static void report_no_echo(struct target *t, unsigned echoes)
 static void report_not_asked(struct target *t)
 {
     uint16_t own = t->link->transport->facts.lid;
-    char *advice = advice_look_at_multicast(t->link, records_get_switch_lid(t, own), own);
+    char *advice = advice_look_at_multicast(t->link, t->link->group.mlid,
+                                            records_get_switch_lid(t, own), own);
     results_stage(t->results, "peer.broadcast", OUTCOME_NOTED, "",
                   "it replied to echo requests only after the probe had announced its address by "
                   "unicast, and no request for that address arrived: it remembers the address from "

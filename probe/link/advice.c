@@ -48,16 +48,17 @@ char *advice_create_interface(const struct probe_link *l)
     return command;
 }
 
-char *advice_look_at_multicast(const struct probe_link *l, uint16_t switch_lid, uint16_t lid)
+char *advice_look_at_multicast(const struct probe_link *l, uint16_t mlid, uint16_t switch_lid,
+                               uint16_t lid)
 {
     struct port_words w;
     advice_name_port(l, &w);
     if (!switch_lid)
         return g_strdup_printf("ibswitches %s; ibroute %s -M with the LID of the switch at LID %u  "
                                "# MLID 0x%04x must lead there",
-                               w.diags, w.diags, lid, l->group.mlid);
+                               w.diags, w.diags, lid, mlid);
     return g_strdup_printf("ibroute %s -M %u  # MLID 0x%04x must lead to LID %u", w.diags,
-                           switch_lid, l->group.mlid, lid);
+                           switch_lid, mlid, lid);
 }
 
 /* It was alive a moment ago. */

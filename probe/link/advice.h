@@ -24,7 +24,8 @@ char *advice_create_interface(const struct probe_link *l);
  * "ibroute -M -C mlx5_0 -P 1 2  # MLID 0xc000 must lead to LID 4"; switch_lid 0: unknown. Free with
  * g_free().
  */
-char *advice_look_at_multicast(const struct probe_link *l, uint16_t switch_lid, uint16_t lid);
+char *advice_look_at_multicast(const struct probe_link *l, uint16_t mlid, uint16_t switch_lid,
+                               uint16_t lid);
 void advice_name_port(const struct probe_link *l, struct port_words *w);
 
 /*

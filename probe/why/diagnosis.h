@@ -38,6 +38,7 @@ struct diagnosis {
     struct port_address at; /* lid and sl: only with path */
     char gid[48];
 
+    uint16_t mlid;     /* of the group to which requests for it go; 0: unknown */
     bool asked;        /* the next fields are valid (questions.h) */
     bool path, other;  /* the SA has a path in this partition; in another one, pkey */
     bool unknown_port; /* the SA has no path at all */

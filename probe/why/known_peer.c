@@ -53,11 +53,27 @@ bool why_hidden(struct diagnosis *d)
                         "the host and its cable"));
 }
 
+/* The GID was made from the address, so a wrong digit of it is possible. */
+static bool is_unknown_guid(struct diagnosis *d)
+{
+    return !d->knows_qpn &&
+           diagnosis_holds(
+               d,
+               g_strdup_printf("the SA has no port with the GID %s, of whose GUID the address is "
+                               "made: a digit of it is wrong, the cable is out, the host is off, "
+                               "or the adapter was replaced",
+                               d->gid),
+               g_strdup("compare the address with ip -6 addr on that host; check the host and its "
+                        "cable"));
+}
+
 bool why_port_gone(struct diagnosis *d)
 {
     char ip[48];
     text_ip(d->t->ipv6, d->t->ip, ip);
     questions_ask(d);
+    if (d->unknown_port && !d->by_unicast && is_unknown_guid(d))
+        return true;
     return d->unknown_port && !d->by_unicast &&
            diagnosis_holds(
                d,
@@ -99,8 +115,8 @@ bool why_not_delivered(struct diagnosis *d)
                                "group%s",
                                d->gid, d->at.lid,
                                d->member_known ? ", of which the SA says it is a member" : ""),
-               advice_look_at_multicast(d->t->link, records_get_switch_lid(d->t, d->at.lid),
-                                        d->at.lid));
+               advice_look_at_multicast(d->t->link, d->mlid,
+                                        records_get_switch_lid(d->t, d->at.lid), d->at.lid));
 }
 
 bool why_no_group(struct diagnosis *d)
@@ -184,15 +200,30 @@ bool why_no_member(struct diagnosis *d)
                                     "its interface down and up: it joins again"));
 }
 
+/* The address has the GUID but no QPN: only its solicited-node group was asked. */
+static bool is_group_silent(struct diagnosis *d)
+{
+    return !d->knows_qpn &&
+           diagnosis_holds(
+               d,
+               g_strdup_printf(
+                   "the kernel at %s (LID %u) answers a connection request, and nothing "
+                   "answers the solicited-node group of the address: packets to that "
+                   "group do not reach the port, what it sends over UD is lost, or its "
+                   "interface is down or drops ND",
+                   d->gid, d->at.lid),
+               advice_look_at_multicast(d->t->link, d->mlid,
+                                        records_get_switch_lid(d->t, d->at.lid), d->at.lid));
+}
+
 bool why_queue_silent(struct diagnosis *d)
 {
     questions_ask(d);
     if (!d->by_cm)
         return false;
-    if (is_without_address(d))
+    if (is_without_address(d) || is_group_silent(d))
         return true;
-    char *queue = d->knows_qpn ? g_strdup_printf("queue pair 0x%06x", lladdr_read(d->at.lladdr).qpn)
-                               : g_strdup("its interface");
+    char *queue = g_strdup_printf("queue pair 0x%06x", lladdr_read(d->at.lladdr).qpn);
     bool holds = diagnosis_holds(
         d,
         g_strdup_printf("the kernel at %s (LID %u) answers a connection request, but %s answers "

@@ -39,7 +39,8 @@ bool why_group_to_nobody(struct diagnosis *d)
                g_strdup_printf("%u other neighbours were asked: none replies to the group, %u to "
                                "its queue pair",
                                d->n_others, r.by_unicast),
-               advice_look_at_multicast(d->t->link, records_get_switch_lid(d->t, own), own));
+               advice_look_at_multicast(d->t->link, d->t->link->group.mlid,
+                                        records_get_switch_lid(d->t, own), own));
 }
 
 /* One neighbour alone may be dead too. */

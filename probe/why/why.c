@@ -194,6 +194,7 @@ static void read_group(struct diagnosis *d)
     uint16_t status;
     enum sa_result result = group_get(d->t, mgid, &g, &status);
     d->no_group = group_is_missing(result, status);
+    d->mlid = result == SA_SUCCESS ? g.mlid : 0;
     int others = result == SA_SUCCESS ? group_other_members(d->t, mgid, lladdr + LLADDR_GID) : -1;
     d->no_member = others == 0;
     if (!d->known && others == 1)
@@ -202,6 +203,7 @@ static void read_group(struct diagnosis *d)
 
 static void begin(struct diagnosis *d)
 {
+    d->mlid = d->t->link->group.mlid;
     const struct choice *c = d->t->link->choice;
     const struct transport *transport = d->t->link->transport;
     if (transport->interface)

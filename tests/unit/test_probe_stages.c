@@ -31,6 +31,7 @@ static struct {
     bool taken;          /* another port has every address */
     bool answers;        /* it is a port of this host */
     bool silent;         /* the SA */
+    bool loses_half;     /* the path, of the peer's packets */
     unsigned memberless, ext_speed; /* groups; the SA's record of this port */
     uint8_t port_state;             /* 0: Active */
     bool no_guid;
@@ -536,6 +537,7 @@ static struct looked why_with(enum fault fault, uint32_t pkeys, uint32_t qkeys)
     fake_begin(&fake, target, fault, true);
     memcpy(target->ip, peer_ip, 4);
     g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
+    fake.network.loses_half = host.loses_half;
     fake.pkey_violations = fake.qkey_violations = 7; /* of an earlier time */
     why_begin(target);
     fake.pkey_violations += pkeys;
@@ -601,6 +603,18 @@ static void one_cause_and_a_command(void **state)
     }
 }
 
+/* A peer that answers half of what is sent to its queue pair loses packets, not its group. */
+static void losses_are_no_lost_group(void **state)
+{
+    (void)state;
+    clear_host();
+    host.loses_half = true;
+    add_neighbour(2, PEER_QPN, 0x95);
+    struct looked l = why_of(DEAF_TO_GROUP);
+    check(&l, OUTCOME_INCONCLUSIVE, "packets are lost: it answers some of 12 requests");
+    advises(&l, "perfquery -C fake0 -P 1 7");
+}
+
 /* 1.3 s for all questions together (design: a cause within 3 s, after three requests of 500 ms). */
 static void all_questions_share_one_wait(void **state)
 {
@@ -637,6 +651,7 @@ int main(void)
         cmocka_unit_test(long_tables_are_limited),
         cmocka_unit_test(one_cause_and_a_command),
         cmocka_unit_test(replies_with_a_wrong_key),
+        cmocka_unit_test(losses_are_no_lost_group),
         cmocka_unit_test(a_table_that_is_not_listed_is_no_empty_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
