@@ -80,6 +80,7 @@ ipoib_pytest(capture/capture_options LABELS quick capture VARIANTS asan tsan new
 ipoib_pytest(capture/capture_selection LABELS quick capture VARIANTS asan tsan)
 ipoib_pytest(capture/capture_times LABELS quick capture VARIANTS asan tsan newest)
 ipoib_pytest(capture/multicast LABELS quick capture VARIANTS asan newest)
+ipoib_pytest(plugin/unknown_wireshark LABELS quick)
 ipoib_pytest(plugin/extcap LABELS quick capture tshark SECONDS 300 VARIANTS asan wireshark)
 ipoib_pytest(capture/convert LABELS quick capture VARIANTS asan)
 ipoib_pytest(capture/share LABELS quick capture tshark VARIANTS asan)
