@@ -155,6 +155,10 @@ ipoib_test(bare/bookworm SECONDS 3000 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/
 ipoib_test(long/bare-bookworm LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/bare bookworm)
 ipoib_test(bare/trixie LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/bare trixie)
 
+# The archive of the tools that runs elsewhere.
+ipoib_test(tarball/x86_64 LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/tarball x86_64)
+ipoib_test(tarball/aarch64 LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/tarball aarch64)
+
 # The oldest compiler and libraries.
 ipoib_test(bare/oldest LABELS release SECONDS 1800 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/oldest)
 
