@@ -80,6 +80,7 @@ ipoib_pytest(capture/capture_options LABELS quick capture VARIANTS asan tsan new
 ipoib_pytest(capture/capture_selection LABELS quick capture VARIANTS asan tsan)
 ipoib_pytest(capture/capture_times LABELS quick capture VARIANTS asan tsan newest)
 ipoib_pytest(capture/multicast LABELS quick capture VARIANTS asan newest)
+ipoib_pytest(plugin/unknown_wireshark LABELS quick)
 ipoib_pytest(plugin/extcap LABELS quick capture tshark SECONDS 300 VARIANTS asan wireshark)
 ipoib_pytest(capture/convert LABELS quick capture VARIANTS asan)
 ipoib_pytest(capture/share LABELS quick capture tshark VARIANTS asan)
@@ -153,6 +154,13 @@ ipoib_test(bare/bookworm SECONDS 3000 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/
            "^(bootstrap|capture_files|check|decode|extcap|fixtures|privileges|probe_options|with_plugins)$")
 ipoib_test(long/bare-bookworm LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/bare bookworm)
 ipoib_test(bare/trixie LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/bare trixie)
+
+# The archive of the tools that runs elsewhere.
+ipoib_test(tarball/x86_64 LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/tarball x86_64)
+ipoib_test(tarball/aarch64 LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/tarball aarch64)
+
+# The image for containers.
+ipoib_test(image LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/image)
 
 # The oldest compiler and libraries.
 ipoib_test(bare/oldest LABELS release SECONDS 1800 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/oldest)

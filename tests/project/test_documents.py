@@ -49,6 +49,8 @@ ELSEWHERE = [
     (r"IPOIB_PLUGINS=build-fuzz/plugins ", "tests/plugin/test_fuzz_sequence.py", "sequence"),
     (r"script/noise ", "tests/judge/test_noise.py", '"noise"'),
     (r"script/package && apt install", "tests/project/test_package.py", '"package"'),
+    (r"script/tarball$", "tests/project/tarball", "script/tarball"),
+    (r"script/image$", "tests/project/image", "script/image"),
     (r"script/package --source ", "tests/project/test_rpm.py", '"--source"'),
     (r"script/bootstrap && cmake --install", "tests/plugin/test_extcap.py", "--install"),
     (r"cmake --build build --target uninstall$", "tests/project/test_uninstall.py", '"uninstall"'),

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A version of Wireshark that the plugin was never built for is refused in one clear line; the tools
+are built without it, and IPOIB_ANY_WIRESHARK tries it."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from support.paths import SRC
+
+CONFIG = """\
+set(Wireshark_MAJOR_VERSION {major})
+set(Wireshark_MINOR_VERSION {minor})
+set(Wireshark_PLUGIN_LIBDIR lib/wireshark/plugins/{major}.{minor})
+set(Wireshark_PLUGIN_INSTALL_DIR ${{CMAKE_CURRENT_LIST_DIR}}/lib/wireshark/plugins/{major}.{minor})
+set(Wireshark_INCLUDE_DIR ${{CMAKE_CURRENT_LIST_DIR}})
+foreach(name epan wiretap wsutil)
+    if(NOT TARGET ${{name}})
+        add_library(${{name}} INTERFACE IMPORTED)
+    endif()
+endforeach()
+"""
+VERSION = """\
+set(PACKAGE_VERSION {major}.{minor}.0)
+set(PACKAGE_VERSION_COMPATIBLE TRUE)
+"""
+
+
+def configure(folder, version, *options):
+    """Configures with a Wireshark that has a version and nothing else. Returns what cmake prints, and
+    whether it succeeds."""
+    major, minor = version.split(".")
+    for name, text in (("WiresharkConfig", CONFIG), ("WiresharkConfigVersion", VERSION)):
+        (folder / f"{name}.cmake").write_text(text.format(major=major, minor=minor))
+    command = ["cmake", "-S", SRC, "-B", str(folder / "build"), "-DIPOIB_TESTS=OFF"]
+    done = subprocess.run(
+        [*command, f"-DWireshark_DIR={folder}", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout, done.returncode == 0
+
+
+@pytest.mark.parametrize("version", ["4.2", "4.8"])
+def test_never_built(tmp_path, version):
+    text, succeeds = configure(tmp_path, version)
+    assert not succeeds
+    text = re.sub(r"\s+", " ", text)
+    assert f"The plugin was never built for Wireshark {version}, only for 4.0, 4.4, 4.6:" in text
+
+
+def test_built(tmp_path):
+    text, succeeds = configure(tmp_path, "4.4")
+    assert succeeds, text
+
+
+@pytest.mark.parametrize("option", ["IPOIB_PLUGIN=OFF", "IPOIB_ANY_WIRESHARK=ON"])
+def test_way_out(tmp_path, option):
+    text, succeeds = configure(tmp_path, "4.2", f"-D{option}")
+    assert succeeds, text
+    reader = "building without the reader for pcap files of link type 247"
+    assert (reader in text) == (option == "IPOIB_ANY_WIRESHARK=ON")
+
+
+def test_readme_names_the_versions():
+    with open(os.path.join(SRC, "CMakeLists.txt"), encoding="utf-8") as f:
+        built = re.search(r"IPOIB_BUILT_WIRESHARKS ([\d. ]+)\)", f.read()).group(1).split()
+    with open(os.path.join(SRC, "README.md"), encoding="utf-8") as f:
+        rows = re.findall(r"^\| (\d\.\d) \| (built|not built)", f.read(), re.MULTILINE)
+    assert [version for version, state in rows if state == "built"] == built
