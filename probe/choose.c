@@ -289,8 +289,11 @@ static bool choose_network(struct choice *c, const struct target_option *t,
     } else if (found) {
         choose_interface(c, &i);
         c->other_route = true;
-        g_snprintf(c->why, sizeof c->why, "the network of %s has the address%s", name,
-                   r->kind == ROUTE_NONE ? ", but there is no route" : "");
+        g_snprintf(c->why, sizeof c->why, "the network of %s has the address%s%s", name,
+                   r->forbids              ? ", but a route forbids it: "
+                   : r->kind == ROUTE_NONE ? ", but there is no route"
+                                           : "",
+                   r->forbids ? r->forbids : "");
     }
     g_free(name);
     return found;

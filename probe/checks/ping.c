@@ -193,8 +193,12 @@ static enum local ask_local(const struct target *t, const char *interface)
     "the peer has no route back to this address (its prefix), filters its packets "                \
     "(rp_filter), or has an old address of this host"
 
-static const char *silent_causes(enum others others, enum local local)
+/* The peer must ask the group for this host's address, unless it has it. */
+static const char *silent_causes(const struct peer *peer, enum others others, enum local local)
 {
+    if (peer->announced && !peer->asked)
+        return ", and did not ask for the address of --source either: packets to the group do not "
+               "reach this port, so the peer cannot resolve addresses here";
     if (local == LOCAL_REPLIES)
         return ", although its link-local address replies: " ABOUT_ADDRESS;
     if (others == OTHERS_SILENT)
@@ -203,8 +207,9 @@ static const char *silent_causes(enum others others, enum local local)
     if (local == LOCAL_SILENT)
         return others == OTHERS_REPLY
                    ? "; other neighbours reply to it, and the peer's link-local address does not: "
-                     "this host has an old path to that port, or the peer filters what this host "
-                     "sends or its replies"
+                     "this host has an old path to that port, packets to the group do not reach "
+                     "this host, so that the peer cannot resolve its addresses, or the peer filters "
+                     "what this host sends or its replies"
                    : ", and its link-local address is silent too: this host has an old path to "
                      "that port, or a filter, here or there, drops the packets";
     return others == OTHERS_REPLY ? "; other neighbours reply to it: " ABOUT_ADDRESS
@@ -240,7 +245,7 @@ static void report_silence(struct target *t, const char *interface)
                       ? "; its NAs have no Override flag, as those of a proxy, perhaps "
                         "for a host that is gone"
                       : "",
-                  silent_causes(others, local),
+                  silent_causes(t->peer, others, local),
                   path == PATH_UNKNOWN && others == OTHERS_REPLY && local == LOCAL_UNKNOWN
                       ? "; or this host has an old path to it"
                       : "");

@@ -110,6 +110,13 @@ void receive_take(struct target *t, const struct ud_from *from, bool of_peer)
     responder_take(t, from);
 }
 
+/* Of another port: this one loops back what its host sends. */
+static bool is_to_group(const struct target *t, const struct ud_from *from)
+{
+    return !from->connection && from->grh && from->grh[GRH_DGID] == 0xff &&
+           from->lid != t->link->transport->facts.lid;
+}
+
 bool receive_await(struct target *t, int ms, packet_match *match, void *user)
 {
     if (t->yield)
@@ -125,6 +132,7 @@ bool receive_await(struct target *t, int ms, packet_match *match, void *user)
         if (!from.connection && from.qpn == t->link->transport->qpn &&
             from.lid == t->link->transport->facts.lid)
             continue; /* the port loops back what it sends to its own groups */
+        t->link->from_groups += is_to_group(t, &from);
         receive_take(t, &from, peer_may_be_sender(t, &from));
         if (match(t, &from, user))
             return true;

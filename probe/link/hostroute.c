@@ -2,6 +2,7 @@
 /* The route of this host to an address. See hostroute.h. */
 #include "probe/link/hostroute.h"
 
+#include <errno.h>
 #include <glib.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -58,6 +59,23 @@ static enum route_kind kind_of(unsigned char type)
     }
 }
 
+/* The words of ip-route(8). For IPv4 the kernel has only an error. */
+static const struct {
+    unsigned char type;
+    int error;
+    const char *words;
+} forbidding[] = {{RTN_BLACKHOLE, -EINVAL, "blackhole"},
+                  {RTN_PROHIBIT, -EACCES, "prohibit"},
+                  {RTN_UNREACHABLE, -EHOSTUNREACH, "unreachable"}};
+
+static const char *find_forbidding(unsigned char type, int error)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(forbidding); i++)
+        if (forbidding[i].type == type || forbidding[i].error == error)
+            return forbidding[i].words;
+    return NULL;
+}
+
 static void take_attribute(struct host_route *r, const struct rtattr *a)
 {
     size_t size = MIN(RTA_PAYLOAD(a), 16);
@@ -89,11 +107,14 @@ static struct host_route read_route(struct nlmsghdr *head, size_t size)
     const struct rtmsg *m = NLMSG_DATA(head);
     if (!NLMSG_OK(head, size))
         return r;
-    if (head->nlmsg_type == NLMSG_ERROR)
+    if (head->nlmsg_type == NLMSG_ERROR) {
         r.kind = ROUTE_NONE;
+        r.forbids = find_forbidding(RTN_UNSPEC, ((const struct nlmsgerr *)NLMSG_DATA(head))->error);
+    }
     if (head->nlmsg_type != RTM_NEWROUTE)
         return r;
     r.kind = kind_of(m->rtm_type);
+    r.forbids = find_forbidding(m->rtm_type, 0);
     int left = (int)RTM_PAYLOAD(head);
     for (const struct rtattr *a = RTM_RTA(m); RTA_OK(a, left); a = RTA_NEXT(a, left))
         take_attribute(&r, a);

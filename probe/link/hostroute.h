@@ -17,6 +17,7 @@ enum route_kind {
 
 struct host_route {
     enum route_kind kind;
+    const char *forbids; /* the type of a route that forbids the address; NULL: none does */
     char interface[32];
     bool has_source;
     uint8_t source[16], gateway[16]; /* of the address's family */

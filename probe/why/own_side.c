@@ -210,16 +210,16 @@ bool why_sa_silent(struct diagnosis *d)
 /* Another partition of this port has a link: it may be meant. */
 static bool is_other_partition_meant(struct diagnosis *d)
 {
-    struct port_words w;
+    const struct port_facts *f = &d->t->link->transport->facts;
     uint16_t other = d->t->link->no_group ? link_other_partition(d->t) : 0;
-    advice_name_port(d->t->link, &w);
-    return other && diagnosis_holds(d,
-                                    g_strdup_printf("%s; partition 0x%04x of this port has one",
-                                                    d->link_error, other | 0x8000),
-                                    g_strdup_printf("ipoib-probe %s --pkey 0x%04x %s; else have "
-                                                    "the SM create the group (partitions.conf: "
-                                                    "ipoib)",
-                                                    w.probe, other | 0x8000, d->t->name));
+    return other &&
+           diagnosis_holds(d,
+                           g_strdup_printf("%s; partition 0x%04x of this port has one",
+                                           d->link_error, other | 0x8000),
+                           g_strdup_printf("have the SM create the group (partitions.conf: "
+                                           "ipoib); if the other partition is meant: ipoib-probe "
+                                           "-d %s -p %u --pkey 0x%04x %s",
+                                           f->device, f->port, other | 0x8000, d->t->name));
 }
 
 bool why_link_closed(struct diagnosis *d)
@@ -279,10 +279,11 @@ bool why_other_route(struct diagnosis *d)
     char gateway[48] = "";
     if (r.kind == ROUTE_GATEWAY)
         text_ip(t->ipv6, r.gateway, gateway);
-    char *leads = !r.interface[0] ? g_strdup("there is no route")
-                  : gateway[0]    ? g_strdup_printf("the route leads through the router %s at %s",
-                                                    gateway, r.interface)
-                                  : g_strdup_printf("the route leads through %s", r.interface);
+    char *leads = r.forbids         ? g_strdup_printf("a route of type %s forbids it", r.forbids)
+                  : !r.interface[0] ? g_strdup("there is no route")
+                  : gateway[0]      ? g_strdup_printf("the route leads through the router %s at %s",
+                                                      gateway, r.interface)
+                                    : g_strdup_printf("the route leads through %s", r.interface);
     bool holds = diagnosis_holds(
         d,
         g_strdup_printf("%s; %s has %s", leads, c->interface, *networks ? networks : "no address"),

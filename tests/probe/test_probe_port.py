@@ -175,6 +175,14 @@ def test_large_pings_of_this_host(can_play, given, outcome, words, address):
     assert run.status == (2 if outcome == "inconclusive" else 0)
 
 
+@pytest.mark.parametrize("kind", ["blackhole", "prohibit", "unreachable"])
+def test_route_that_forbids_the_address(can_play, kind):
+    """ip-route(8): the kernel sends nothing there, and the probe reaches the peer."""
+    del can_play
+    run, _ = port_of([IPV4], **KERNEL, commands=[f"ip route add {kind} {IPV4}"])
+    assert f"a route of type {kind} forbids it; ib9 has" in run.outcomes("fail")["peer.own-side"]
+
+
 def test_interface_without_arp_fails(can_play):
     del can_play
     run, _ = port_of([IPV4], **KERNEL, sysfs={"ib9/flags": "0x1083\n"})

@@ -474,11 +474,29 @@ static unsigned first_due(const struct fake *f)
     return first;
 }
 
+/* An ARP request of another host of the link, for another address than the probe's (RFC 4391 §9.1).
+ */
+static void receive_broadcast(struct fake *f, struct ud_from *from)
+{
+    static const uint8_t request[] = {
+        0x08, 0x06, 0, 0,    0,    32,        0x08, 0x00, 20, 4,         0, 1, 0,
+        0,    0,    9, 0xfe, 0x80, [40] = 10, 0,    0,    77, [64] = 10, 0, 0, 88};
+    f->broadcasts--;
+    *from = (struct ud_from){.bytes = view_make(request, sizeof request, sizeof request),
+                             .grh = f->grh,
+                             .qpn = 9,
+                             .lid = f->broadcasts_are_own ? OWN_LID : 44};
+}
+
 static enum transport_result fake_receive(struct transport *t, int ms, struct ud_from *from)
 {
     struct fake *f = (struct fake *)t;
     gint64 end = now + (gint64)ms * 1000;
     unsigned first = first_due(f);
+    if (f->broadcasts) {
+        receive_broadcast(f, from);
+        return TRANSPORT_OK;
+    }
     if (first == QUEUE || f->due[first] > end) {
         now = end;
         return TRANSPORT_NOTHING;

@@ -85,6 +85,8 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.sa_busy = as->sa_busy;
     fake.sa_silent = as->sa_silent;
     fake.agent = as->agent;
+    fake.broadcasts = as->broadcasts;
+    fake.broadcasts_are_own = as->broadcasts_are_own;
     fake.group_status = as->group_status;
     fake.silent_after = as->silent_after ? fake.asks + as->silent_after : 0;
     fake.refused_trap = as->refused_trap;
@@ -310,6 +312,25 @@ static void a_silent_sa_is_dead_or_unreachable(void **state)
         says(l.stage->advice, all[i].advice);
         forget(&l);
     }
+}
+
+/* A packet of another port to the broadcast group proves it; a quiet link proves nothing. */
+static void delivery_is_proved_by_a_packet(void **state)
+{
+    struct looked l;
+    (void)state;
+    look(&l, "fabric.delivery", &(struct fake){.fault = NO_FAULT});
+    assert_int_equal(l.stage->outcome, OUTCOME_NOTED);
+    says(l.stage->text, "not tested: whether packets to the group reach this port");
+    says(l.stage->advice, "--source");
+    forget(&l);
+    look(&l, "fabric.delivery", &(struct fake){.broadcasts = 2});
+    assert_int_equal(l.stage->outcome, OUTCOME_PASS);
+    says(l.stage->text, "2 packets to the link's groups arrived");
+    forget(&l);
+    look(&l, "fabric.delivery", &(struct fake){.broadcasts = 2, .broadcasts_are_own = true});
+    assert_int_equal(l.stage->outcome, OUTCOME_NOTED);
+    forget(&l);
 }
 
 /* A record of another group than the one that was asked for proves nothing. */
@@ -696,6 +717,7 @@ int main(void)
         cmocka_unit_test(unlisted_masters),
         cmocka_unit_test(a_port_without_an_sa_answers),
         cmocka_unit_test(a_silent_sa_is_dead_or_unreachable),
+        cmocka_unit_test(delivery_is_proved_by_a_packet),
         cmocka_unit_test(another_record_is_malformed),
         cmocka_unit_test(answers_that_do_not_fit),
         cmocka_unit_test(unlisted_switches),
