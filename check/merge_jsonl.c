@@ -13,12 +13,34 @@ static void put_line(struct report_merge *m, const char *type, json_t *members)
     g_string_free(line, TRUE);
 }
 
+/* Takes the objects of a list out of the entry, each to a line of its own, as report_jsonl.c does.
+ */
+static void put_list(struct report_merge *m, const char *type, json_t *entry, const char *list,
+                     const char *kind)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach(json_object_get(entry, list), i, one)
+    {
+        json_t *members = json_copy(one);
+        json_object_set(members, kind, json_object_get(entry, "name"));
+        json_object_set(members, "node", json_object_get(entry, "node"));
+        json_object_set(members, "file", json_object_get(entry, "file"));
+        put_line(m, type, members);
+    }
+    json_object_del(entry, list);
+}
+
 static void merged_jsonl(struct report_merge *m, const struct restored *r,
                          const struct merge_entry *e, const char *node, const char *file)
 {
+    const char *kind = r->report.probed ? "target" : "capture";
     for (guint i = 0; e && i < e->results->len; i++)
         put_line(m, "result", merge_json_result(e->results->pdata[i], node, file));
-    put_line(m, r->report.probed ? "target" : "capture", merge_json_entry(r, e, node, file));
+    json_t *entry = merge_json_entry(r, e, node, file);
+    put_list(m, "event", entry, "events", kind);
+    put_list(m, "host", entry, "hosts", kind);
+    put_line(m, kind, entry);
 }
 
 static void jsonl_end(struct report_merge *m)

@@ -93,6 +93,22 @@ static const struct json_member sa[] = {{"unanswered", SCALAR, NULL},
                                         {"times", OBJECT, times},
                                         {NULL, SCALAR, NULL}};
 
+static const struct json_member hosts[] = {
+    {"address", SCALAR, NULL},    {"name", SCALAR, NULL},      {"gid", SCALAR, NULL},
+    {"lid", SCALAR, NULL},        {"status", SCALAR, NULL},    {"cause", SCALAR, NULL},
+    {"switch_lid", SCALAR, NULL}, {"median_us", SCALAR, NULL}, {NULL, SCALAR, NULL}};
+
+static const struct json_member changes[] = {{"change", SCALAR, NULL},
+                                             {"address", SCALAR, NULL},
+                                             {"name", SCALAR, NULL},
+                                             {"what", SCALAR, NULL},
+                                             {NULL, SCALAR, NULL}};
+
+static const struct json_member baseline[] = {{"report", SCALAR, NULL},
+                                              {"complete", SCALAR, NULL},
+                                              {"changes", OBJECTS, changes},
+                                              {NULL, SCALAR, NULL}};
+
 static const struct json_member entries[] = {
     {"name", SCALAR, NULL},         {"verdict", SCALAR, NULL},   {"frames", SCALAR, NULL},
     {"ipoib_frames", SCALAR, NULL}, {"packets", SCALAR, NULL},   {"answers", SCALAR, NULL},
@@ -101,7 +117,8 @@ static const struct json_member entries[] = {
     {"deviations", SCALAR, NULL},   {"only", SCALARS, NULL},     {"undone", OBJECTS, undone},
     {"requests", OBJECT, requests}, {"unseen", OBJECTS, unseen}, {"min_judged", SCALAR, NULL},
     {"events", OBJECTS, events},    {"fail_on", SCALAR, NULL},   {"over_ud", OBJECT, times},
-    {"over_rc", OBJECT, times},     {"sa", OBJECT, sa},          {NULL, SCALAR, NULL}};
+    {"over_rc", OBJECT, times},     {"sa", OBJECT, sa},          {"hosts", OBJECTS, hosts},
+    {"baseline", OBJECT, baseline}, {NULL, SCALAR, NULL}};
 
 static const struct json_member required[] = {{"selector", SCALAR, NULL}, {"judged", SCALAR, NULL},
                                               {"why", SCALAR, NULL},      {"node", SCALAR, NULL},

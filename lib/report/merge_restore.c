@@ -6,6 +6,8 @@
 #include "cli/plain.h"
 #include "report/explain.h"
 #include "report/merge_events.h"
+#include "report/merge_swept.h"
+#include "report/swept.h"
 #include "report/words.h"
 
 static bool number_of(uint64_t *n, const json_t *object, const char *key)
@@ -292,6 +294,18 @@ static bool read_events(struct restored *out, const struct merge_entry *e, GErro
                       e->name);
 }
 
+/* ---- hosts */
+
+/* Only the entry of a swept prefix has them. */
+static bool read_swept(struct restored *out, const struct merge_entry *e, GError **error)
+{
+    if (!json_object_get(e->given, "hosts"))
+        return true;
+    out->checked.swept = merge_swept(e->given);
+    return out->checked.swept ||
+           merge_fail(error, "is malformed: a host of %s, or its baseline", e->name);
+}
+
 /* ---- the whole */
 
 static void start_entry(struct restored *out, const char *node, const char *name)
@@ -330,7 +344,8 @@ bool restore_findings(struct restored *out, const struct merge_entry *e, const c
     for (guint i = 0; i < e->results->len; i++)
         if (!restore_result(out, e->results->pdata[i], error))
             return false;
-    return read_undone(out, e, error) && read_unseen(out, e, error) && read_events(out, e, error);
+    return read_undone(out, e, error) && read_unseen(out, e, error) && read_events(out, e, error) &&
+           read_swept(out, e, error);
 }
 
 bool restore(struct restored *out, const struct merge_entry *e, const char *version, GError **error)

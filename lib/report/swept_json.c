@@ -2,11 +2,21 @@
 /* The hosts of a sweep as JSON; doc/reports.md describes the members. */
 #include "report/swept_json.h"
 
+static const char *const statuses[] = {
+    [VERDICT_CONFORMANT] = "ok", [VERDICT_VIOLATED] = "fault", [VERDICT_UNJUDGED] = "not_judged"};
+
+bool swept_status_read(enum verdict_status *status, const char *text)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(statuses); i++) {
+        *status = (enum verdict_status)i;
+        if (g_strcmp0(text, statuses[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static json_t *json_host(const struct swept_host *h)
 {
-    static const char *const statuses[] = {[VERDICT_CONFORMANT] = "ok",
-                                           [VERDICT_VIOLATED] = "fault",
-                                           [VERDICT_UNJUDGED] = "not_judged"};
     json_t *o = json_pack("{ss ss* ss si}", "address", h->address, "name", h->name, "gid", h->gid,
                           "lid", (int)h->lid);
     json_object_set_new(o, "status", json_string(statuses[h->status]));

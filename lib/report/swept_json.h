@@ -7,6 +7,8 @@
 
 #include "report/swept.h"
 
+/* Returns false if TEXT is no "status" of a host. */
+bool swept_status_read(enum verdict_status *status, const char *text);
 json_t *swept_json_hosts(const struct swept *s);
 /* NULL: there is no baseline. */
 json_t *swept_json_changes(const struct swept *s);

@@ -187,11 +187,14 @@ static void judge_absent(struct checked *j, const struct node_link *l)
     g_free(command);
 }
 
+/* Also if the SM ended and its port answers: all nodes see it at the same time, and none is at
+ * fault. */
 static void judge_no_answer(struct checked *j, const struct node_link *l)
 {
     char *command = g_strdup_printf("sminfo -C %s -P %u %u", l->at.device, l->at.port, l->sm_lid);
     if (l->answer == NODE_NO_SA)
-        add(j, "node.group", OUTCOME_FAIL, command, "there is no SA at the SM's LID %u", l->sm_lid);
+        add(j, "node.group", OUTCOME_INCONCLUSIVE, command, "there is no SA at the SM's LID %u",
+            l->sm_lid);
     else if (l->answer == NODE_NO_RESPONSE)
         add(j, "node.group", OUTCOME_INCONCLUSIVE, command,
             "the SA at LID %u did not answer in time", l->sm_lid);

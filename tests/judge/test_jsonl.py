@@ -112,7 +112,7 @@ def test_list_has_no_lines():
 @pytest.fixture(name="reports")
 def fixture_reports(tmp_path):
     paths = []
-    for name, capture in (("node01", ENCAP), ("node02", CONNECTED)):
+    for name, capture in (("node01", ENCAP), ("node02", CONNECTED), ("node03", EVENTS)):
         paths.append(str(tmp_path / f"{name}.json"))
         check.run("--format", "json", "-o", paths[-1], capture)
     return paths
@@ -123,15 +123,27 @@ def test_merged_lines_have_the_same_contents(reports):
     lines = lines_of(expect(VIOLATED, "--merge", "--format", "jsonl", *reports))
     summary = whole["summary"]
     assert of_type(lines, "result") == whole["results"]
-    assert {line["node"] for line in lines if line["type"] == "result"} == {"node01", "node02"}
+    assert {line["node"] for line in lines if line["type"] == "result"} == {
+        "node01",
+        "node02",
+        "node03",
+    }
     captures = [line for line in lines if line["type"] == "capture"]
-    assert [without({**c, "tool": 0}) for c in captures] == [
-        without(c) for c in summary.pop("captures")
+    given = summary.pop("captures")
+    assert of_type(lines, "event", "capture", "node", "file") == [
+        e for c in given for e in c.pop("events")
     ]
+    assert [without({**c, "tool": 0}) for c in captures] == [without(c) for c in given]
     assert of_type(lines, "node") == summary.pop("nodes")
     assert of_type(lines, "rule") == summary.pop("rules")
     assert not summary.pop("targets")
     assert of_type(lines, "summary") == [summary]
+
+
+def test_merged_event_names_its_capture_and_node(reports):
+    lines = lines_of(expect(VIOLATED, "--merge", "--format", "jsonl", *reports))
+    events = of_type(lines, "event")
+    assert events and {(e["capture"], e["node"]) for e in events} == {(EVENTS, "node03")}
 
 
 def test_merged_report_that_is_missing_has_a_line(reports):

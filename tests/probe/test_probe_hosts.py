@@ -78,9 +78,112 @@ def test_hosts_as_json_lines():
     assert all("hosts" not in line for line in lines)
 
 
-def test_report_with_hosts_is_merged(earlier):
-    out = check.expect(0, "--merge", "--format", "json", str(earlier))
-    assert PREFIX in [target["name"] for target in json.loads(out)["summary"]["targets"]]
+# ---- merged reports
+
+KNOWN = {"name": "node04 mlx5_0", "lid": 7, "switch_lid": 70, "median_us": 1500}
+
+
+@pytest.fixture(scope="module", name="known")
+def fixture_known(earlier, tmp_path_factory):
+    """The report of a sweep with a fault of a host of which the SA knows all, and an earlier report."""
+    path = tmp_path_factory.mktemp("known") / "node01.json"
+    options = ["--baseline", str(earlier), "--format", "json", "-o", str(path)]
+    assert run(VIOLATES, *options)[0] == 1
+    return changed(path, lambda target: target["hosts"][0].update(KNOWN))
+
+
+def changed(path, change):
+    """The report, with a change of the prefix's entry."""
+    report = json.loads(path.read_text())
+    [target] = [t for t in report["summary"]["targets"] if t["name"] == PREFIX]
+    change(target)
+    path.write_text(json.dumps(report))
+    return path
+
+
+def merged(status, *words, err=""):
+    return check.expect(status, "--merge", *map(str, words), err=err)
+
+
+def test_merged_report_keeps_hosts_and_changes(known):
+    before = prefix_of(known.read_text())
+    after = prefix_of(merged(1, "--format", "json", known))
+    assert after["hosts"] == before["hosts"] and after["hosts"][0]["median_us"] == 1500
+    assert after["baseline"] == before["baseline"] and after["baseline"]["changes"]
+    assert after["node"] == "node01"
+
+
+def test_merged_reports_can_be_merged_again(known, tmp_path):
+    path = tmp_path / "merged.json"
+    merged(1, "--format", "json", "-o", path, known)
+    assert prefix_of(merged(1, "--format", "json", path)) == prefix_of(path.read_text())
+    assert merged(1, path) == merged(1, known)
+
+
+def test_merged_text_has_the_table(known):
+    lines = merged(1, known).splitlines()
+    start = lines.index(next(line for line in lines if line.startswith(f"node01: {PREFIX}: 1 of")))
+    groups, changes, heads, host = lines[start + 1 : start + 5]
+    assert groups.startswith(f"  FAULT: {RESERVED}: 1 host at the switch with LID 70: {IPV4} (node")
+    assert changes.startswith("  changed since ") and changes.endswith(f"{RESERVED}, was ok")
+    assert heads.split() == ["address", "host", "GID", "LID", "median", "result"]
+    assert host.split() == [IPV4, "node04", "mlx5_0", GID, "7", "1.50", "ms", "FAULT"]
+
+
+def test_merged_text_without_a_problem(earlier):
+    lines = merged(0, earlier).splitlines()
+    assert sum(line.endswith("  ok") and IPV4 in line for line in lines) == 1
+    assert not any("since" in line or "FAULT" in line for line in lines)
+
+
+def test_merged_hosts_as_json_lines(known):
+    lines = [json.loads(line) for line in merged(1, "--format", "jsonl", known).splitlines()]
+    [host] = [line for line in lines if line["type"] == "host"]
+    assert (host["node"], host["target"], host["address"]) == ("node01", PREFIX, IPV4)
+    assert {key: host[key] for key in KNOWN} == KNOWN
+    assert all("hosts" not in line for line in lines)
+
+
+def test_merged_tests(known):
+    """JUnit has the table in the text of the target; TAP has no table."""
+    assert "node04" in merged(1, "--format", "junit", known)
+    assert "node04" not in merged(1, "--format", "tap", known)
+
+
+def test_merged_report_is_a_baseline(earlier, tmp_path):
+    path = tmp_path / "merged.json"
+    merged(0, "--format", "json", "-o", path, earlier)
+    assert f"  as in {path}" in run({}, "--baseline", str(path))[1].splitlines()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t["hosts"][0].update(address="nowhere"),
+        lambda t: t["hosts"][0].pop("gid"),
+        lambda t: t["hosts"][0].update(status="fine"),
+        lambda t: t["hosts"][0].update(lid=65536),
+        lambda t: t["hosts"][0].update(lid="7"),
+        lambda t: t["hosts"][0].update(median_us=-1),
+        lambda t: t["baseline"].pop("report"),
+        lambda t: t["baseline"].pop("complete"),
+        lambda t: t["baseline"]["changes"][0].update(change="other"),
+        lambda t: t["baseline"]["changes"][0].pop("address"),
+    ],
+)
+def test_malformed_hosts_are_not_merged(known, tmp_path, change):
+    path = tmp_path / "node02.json"
+    path.write_text(known.read_text())
+    out = merged(2, changed(path, change), err="a host of 10.0.0.0/29, or its baseline")
+    assert "NOT JUDGED" in out and IPV4 not in out
+
+
+def test_unknown_members_of_a_host_are_not_kept(known, tmp_path):
+    path = tmp_path / "node02.json"
+    path.write_text(known.read_text())
+    changed(path, lambda t: t["hosts"][0].update(other="text", name=["node04"]))
+    [host] = prefix_of(merged(1, "--format", "json", path))["hosts"]
+    assert "other" not in host and "name" not in host
 
 
 # ---- --baseline
