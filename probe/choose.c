@@ -223,8 +223,9 @@ static void fail_no_route(const struct target_option *t, char **why, char **advi
                            t->name, *networks ? networks : "they have no address",
                            *bare ? "; no interface in this network namespace: " : "", bare);
     g_free(bare);
-    *advice = g_strdup_printf("ip -br addr show %s  # compare the prefix length with the peer's",
-                              i.name);
+    *advice = g_strdup_printf("ip -br addr show %s  # %s", i.name,
+                              *networks ? "compare the prefix length with the peer's"
+                                        : "it lacks an address of that IP version");
     g_free(networks);
 }
 

@@ -211,8 +211,10 @@ static void set_lossy(struct target *t)
         j->state = "reachable, but packets are lost";
 }
 
-/* More requests, to see which port counts errors meanwhile. NULL: none. Free with g_free(). */
-static char *find_damage(struct target *t)
+/* More requests, to see which port, at *lid, counts errors meanwhile. NULL: none. Free with
+ * g_free().
+ */
+static char *find_damage(struct target *t, uint16_t *lid)
 {
     enum { REQUESTS = 60 };
     struct path_errors errors;
@@ -221,10 +223,11 @@ static char *find_damage(struct target *t)
     path_errors_begin(t, t->peer->lid, &errors);
     if (errors.n)
         exchange_burst(t, false, REQUESTS);
-    return path_errors_text(t, &errors);
+    return path_errors_text(t, &errors, lid);
 }
 
-static void report_loss(struct target *t, const char *lost, const char *damage,
+/* lid: of the port whose counters are to be read. */
+static void report_loss(struct target *t, const char *lost, const char *damage, uint16_t lid,
                         enum outcome outcome)
 {
     struct port_words w;
@@ -232,9 +235,9 @@ static void report_loss(struct target *t, const char *lost, const char *damage,
     results_stage(t->results, "peer.loss", outcome,
                   "look for errors of the links to it: perfquery, ibqueryerrors", "%s%s%s", lost,
                   damage ? "; damaged at " : "", damage ? damage : "");
-    if (t->peer->lid)
+    if (lid)
         results_advise(t->results, "perfquery %s %u; ibqueryerrors %s: errors of the links to it",
-                       w.diags, t->peer->lid, w.diags);
+                       w.diags, lid, w.diags);
 }
 
 static unsigned percent_of(unsigned part, unsigned whole)
@@ -254,9 +257,11 @@ void end_report_loss(struct target *t, bool watched)
         return;
     char *text = g_strdup_printf("%u of %u requests lost (%u %%)", q->lost, q->packets,
                                  percent_of(q->lost, q->packets)),
-         *damage = find_damage(t);
+         *damage;
+    uint16_t lid = t->peer->lid;
+    damage = find_damage(t, &lid);
     if (damage || most || (watched && many))
-        report_loss(t, text, damage, damage || watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
+        report_loss(t, text, damage, lid, damage || watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
     if (damage || many || some) {
         set_lossy(t);
         t->results->checked->remark = g_steal_pointer(&text);

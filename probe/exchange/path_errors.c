@@ -40,7 +40,7 @@ void path_errors_begin(struct target *t, uint16_t peer_lid, struct path_errors *
     add(t, e, "the port at the other end of the peer's cable", c.to_lid, c.to_port);
 }
 
-char *path_errors_text(struct target *t, const struct path_errors *e)
+char *path_errors_text(struct target *t, const struct path_errors *e, uint16_t *lid)
 {
     char *text = NULL;
     for (unsigned i = 0; i < e->n && !text; i++) {
@@ -49,6 +49,8 @@ char *path_errors_text(struct target *t, const struct path_errors *e)
         if (!counters_ask(t->link, p->lid, p->number, &now))
             continue;
         struct counter_growth g = counters_compare(&p->before, &now);
+        if (g.fault)
+            *lid = p->lid;
         if (g.fault)
             text = g_strdup_printf("%s (LID %u port %u): %s: that cable or one of its ends", p->of,
                                    p->lid, p->number, g.errors);

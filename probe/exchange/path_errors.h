@@ -26,8 +26,8 @@ struct path_errors {
 void path_errors_begin(struct target *t, uint16_t peer_lid, struct path_errors *e);
 /*
  * The first port whose counters of errors have grown since, and its cable. NULL: no counter grew.
- * Free with g_free().
+ * Free with g_free(). *lid: of that port; unchanged if there is none.
  */
-char *path_errors_text(struct target *t, const struct path_errors *e);
+char *path_errors_text(struct target *t, const struct path_errors *e, uint16_t *lid);
 
 #endif

@@ -108,7 +108,7 @@ bool why_not_in_group(struct diagnosis *d)
 bool why_not_delivered(struct diagnosis *d)
 {
     questions_ask(d);
-    return d->by_unicast &&
+    return d->by_unicast && !questions_group_reaches_nobody(d) &&
            diagnosis_holds(
                d,
                g_strdup_printf("%s (LID %u) replies to a request to its queue pair, and not to the "

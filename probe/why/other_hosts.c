@@ -33,12 +33,12 @@ bool why_group_to_nobody(struct diagnosis *d)
 {
     uint16_t own = d->t->link->transport->facts.lid;
     struct group_replies r = count_replies(d);
-    return d->n_others && !r.by_group && r.by_unicast &&
+    return questions_group_reaches_nobody(d) &&
            diagnosis_holds(
                d,
                g_strdup_printf("%u other neighbours were asked: none replies to the group, %u to "
-                               "its queue pair",
-                               d->n_others, r.by_unicast),
+                               "its queue pair%s: what this port sends to the group is lost",
+                               d->n_others, r.by_unicast, d->by_unicast ? ", as the peer" : ""),
                advice_look_at_multicast(d->t->link, d->t->link->group.mlid,
                                         records_get_switch_lid(d->t, own), own));
 }

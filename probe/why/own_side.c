@@ -135,14 +135,18 @@ bool why_pkey_missing(struct diagnosis *d)
     unsigned index;
     if (!now.n_pkeys || pkeys_find(now.pkeys, now.n_pkeys, wanted, &index))
         return false;
-    char *all = pkeys_text(now.pkeys, now.n_pkeys);
+    char *all = pkeys_text(now.pkeys, now.n_pkeys),
+         *else_without = d->t->run->options->pkey
+                             ? g_strdup_printf("without --pkey: ipoib-probe %s; else ", d->t->name)
+                             : g_strdup("");
     bool holds = diagnosis_holds(
         d,
         g_strdup_printf("%s port %u is not in partition 0x%04x; it has the P_Keys%s", now.device,
                         now.port, (wanted ? wanted : 0xffff) | 0x8000, all),
-        g_strdup_printf("head /sys/class/infiniband/%s/ports/%u/pkeys/*; add this port's GUID to "
+        g_strdup_printf("%shead /sys/class/infiniband/%s/ports/%u/pkeys/*; add this port's GUID to "
                         "the partition in the SM's partitions.conf",
-                        now.device, now.port));
+                        else_without, now.device, now.port));
+    g_free(else_without);
     g_free(all);
     return holds;
 }
@@ -284,10 +288,12 @@ bool why_other_route(struct diagnosis *d)
                   : gateway[0]      ? g_strdup_printf("the route leads through the router %s at %s",
                                                       gateway, r.interface)
                                     : g_strdup_printf("the route leads through %s", r.interface);
-    bool holds = diagnosis_holds(
-        d,
-        g_strdup_printf("%s; %s has %s", leads, c->interface, *networks ? networks : "no address"),
-        command_for_route(d, local));
+    bool holds = diagnosis_holds(d,
+                                 g_strdup_printf("%s; %s has %s", leads, c->interface,
+                                                 *networks ? networks
+                                                 : t->ipv6 ? "no IPv6 address"
+                                                           : "no IPv4 address"),
+                                 command_for_route(d, local));
     g_free(leads);
     g_free(networks);
     return holds;

@@ -105,6 +105,14 @@ static bool one_replies_to_group(const struct diagnosis *d)
     return false;
 }
 
+bool questions_group_reaches_nobody(const struct diagnosis *d)
+{
+    for (unsigned i = 0; i < d->n_others; i++)
+        if (d->others[i].by_unicast)
+            return !one_replies_to_group(d);
+    return false;
+}
+
 static bool find_path(struct target *t, struct port_address *at)
 {
     struct sa_response a;
@@ -244,7 +252,7 @@ static void look_for_loss_of_unicast(struct diagnosis *d)
     d->few_replies |= n && n < OFTEN * 3 / 4;
 }
 
-char *questions_find_damage(struct diagnosis *d)
+char *questions_find_damage(struct diagnosis *d, uint16_t *lid)
 {
     enum { TIMES = 4, STEP_MS = 2 };
     struct path_errors errors;
@@ -253,7 +261,7 @@ char *questions_find_damage(struct diagnosis *d)
     path_errors_begin(d->t, d->at.lid, &errors);
     for (unsigned i = 0; errors.n && i < TIMES; i++)
         ask_often(d, STEP_MS);
-    return path_errors_text(d->t, &errors);
+    return path_errors_text(d->t, &errors, lid);
 }
 
 /*

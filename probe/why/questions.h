@@ -13,8 +13,12 @@
  * and up to three other neighbours. Takes 1.3 s plus the SA's response times.
  */
 void questions_ask(struct diagnosis *d);
-/* More requests, to see which port counts errors meanwhile. NULL: none. Free with g_free(). */
-char *questions_find_damage(struct diagnosis *d);
+/* More requests, to see which port, at *lid, counts errors meanwhile. NULL: none. Free with
+ * g_free().
+ */
+char *questions_find_damage(struct diagnosis *d, uint16_t *lid);
+/* Other neighbours reply to their queue pairs, and none of them to the group. */
+bool questions_group_reaches_nobody(const struct diagnosis *d);
 /* The milliseconds from the first request to the group to its reply, which is late; 0: none. */
 unsigned questions_late_ms(const struct diagnosis *d);
 

@@ -47,7 +47,8 @@ static bool is_lossy(struct diagnosis *d)
     if (!d->by_group && !d->few_replies)
         return false;
     advice_name_port(d->t->link, &w);
-    char *damage = questions_find_damage(d),
+    uint16_t lid = d->at.lid;
+    char *damage = questions_find_damage(d, &lid),
          *how = d->few_replies
                     ? g_strdup_printf("it answers some of %u requests, and not those before", OFTEN)
                     : g_strdup("it did not reply to the first three requests to the group, and "
@@ -57,12 +58,12 @@ static bool is_lossy(struct diagnosis *d)
     g_free(how);
     g_free(damage);
     return diagnosis_holds(d, evidence,
-                           d->at.lid ? g_strdup_printf("perfquery %s %u; ibqueryerrors %s: errors "
-                                                       "of the links to it",
-                                                       w.diags, d->at.lid, w.diags)
-                                     : g_strdup_printf("perfquery %s; ibqueryerrors %s: errors of "
-                                                       "the links",
-                                                       w.diags, w.diags));
+                           lid ? g_strdup_printf("perfquery %s %u; ibqueryerrors %s: errors "
+                                                 "of the links to it",
+                                                 w.diags, lid, w.diags)
+                               : g_strdup_printf("perfquery %s; ibqueryerrors %s: errors of "
+                                                 "the links",
+                                                 w.diags, w.diags));
 }
 
 /* This host still has a neighbour entry, or somebody answers whose sender is not 0.0.0.0 or ::. */
