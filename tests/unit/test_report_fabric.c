@@ -200,7 +200,8 @@ static void fits_a_screen(const char *text)
     g_strfreev(lines);
 }
 
-/* The cause comes first, whatever else is in the report; every pass is only counted. */
+/* Causes come first, then the rules that failed, whatever else is in the report; every pass is only
+ * counted. */
 static void screen_has_the_failures_and_counts_the_passes(void **state)
 {
     struct checked j = {
@@ -222,6 +223,8 @@ static void screen_has_the_failures_and_counts_the_passes(void **state)
     assert_true(g_str_has_prefix(text, "10.0.0.2: reachable, 2 problems, 1 open question\n"
                                        "  fail          peer.reachable  only by multicast\n"
                                        "                  -> ip link set ib0 up\n"
+                                       "  inconclusive  peer.end  no reply\n"
+                                       "                  -> test again\n"
                                        "  fail          rfc4391.6.type  "));
     assert_non_null(strstr(text, "found     0x1234\n"));
     assert_non_null(strstr(text, "more: ipoib-probe --explain rfc4391.6.type\n"
