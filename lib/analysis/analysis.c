@@ -190,6 +190,17 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
     }
 }
 
+/* target: the port; NULL: not known. */
+APART static void watch_port_info(const struct watch *w, const struct question_key *target)
+{
+    struct port_info i;
+    watch_operational_vls(w);
+    if (!target || smp_port_info(&w->p->mad.smp, &i) != WIRE_OK)
+        return;
+    watch_link(w, target, &i);
+    watch_width(w, target, &i);
+}
+
 APART static void watch_subnet_management(const struct watch *w)
 {
     struct question_key target;
@@ -197,13 +208,8 @@ APART static void watch_subnet_management(const struct watch *w)
     bool has_target = watch_smp_requests(w, &target);
     watch_route(w);
     watch_pkey_block(w);
-    if (w->p->mad.mad.attribute != SMP_PORT_INFO)
-        return;
-    watch_operational_vls(w);
-    if (!has_target)
-        return;
-    watch_link(w, &target);
-    watch_width(w, &target);
+    if (w->p->mad.mad.attribute == SMP_PORT_INFO)
+        watch_port_info(w, has_target ? &target : NULL);
 }
 
 /* Performance management, and classes of vendors. */

@@ -68,7 +68,7 @@ struct question {
     /* of ARP: requests of earlier rounds without an answer, and the first of them */
     uint32_t earlier, earlier_frame;
     int64_t earlier_ms;
-    /* of SMPs, ARP and Neighbour Discovery: the last answer, if the key is the same since; else 0 */
+    /* of SMPs, ARP and ND: the last answer, if the key is the same since; 0: none */
     uint32_t answered_frame;
     int64_t answered_ms;
     uint16_t answered_to, answered_from; /* its LIDs */
@@ -324,6 +324,11 @@ struct question *question_ask_at(const struct watch *w, const struct question_ke
                                  unsigned place, uint64_t last);
 struct question *question_find_at(const struct watch *w, const struct question_key *key,
                                   unsigned place);
+/* Is any question in this place without an answer? */
+static inline bool question_is_asked_at(const struct watch *w, unsigned place)
+{
+    return w->questions->all[place & (QUESTIONS - 1)].asked > 0;
+}
 /* The same, or the last one with an answer. */
 const struct question *question_last(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);
