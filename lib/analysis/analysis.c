@@ -4,6 +4,8 @@
 #include "analysis/shared_lids.h"
 #include "analysis/smps.h"
 #include "analysis/twins.h"
+#include "wire/mgid.h"
+#include "wire/nd.h"
 
 struct analysis {
     struct watch watch; /* with the current packet */
@@ -117,23 +119,86 @@ struct event_table *analysis_take_events(struct analysis *a)
 
 /* ---- a packet */
 
-/* The events of groups are the commonest. */
-static void watch_subnet_event(const struct watch *w, const struct subnet_event *e)
+APART static void watch_record(const struct watch *w, const struct subnet_event *e)
+{
+    const struct group *g = e->group;
+    if (g && mgid_is_ipoib(g->mgid) && mgid_is_broadcast(g->mgid)) {
+        watch_group_record(w, e);
+        watch_shared_mlid(w, e);
+    }
+    watch_members(w, e);
+}
+
+APART static void watch_asked_join(const struct watch *w, const struct subnet_event *e)
+{
+    watch_prefix(w, e);
+    watch_lid_of_event(w, e);
+    watch_members(w, e);
+}
+
+APART static void watch_refusal(const struct watch *w, const struct subnet_event *e)
+{
+    watch_refused_requests(w, e);
+    watch_members(w, e);
+}
+
+APART static void watch_port(const struct watch *w, const struct subnet_event *e)
 {
     watch_prefix(w, e);
     watch_lid_of_event(w, e);
     watch_shared_lid(w, e);
-    if (e->group) {
-        watch_refused_requests(w, e);
-        watch_group_record(w, e);
-        watch_shared_mlid(w, e);
-    } else {
+    watch_managers(w, e);
+}
+
+APART static void watch_path(const struct watch *w, const struct subnet_event *e)
+{
+    watch_lid_of_event(w, e);
+    watch_path_of_event(w, e);
+    watch_sl_of_path(w, e);
+}
+
+/* Each kind of event has its watchers; the others look for nothing in it. */
+static void watch_subnet_event(const struct watch *w, const struct subnet_event *e)
+{
+    switch (e->kind) {
+    case SUBNET_JOIN_ASKED:
+        watch_asked_join(w, e);
+        break;
+    case SUBNET_PORT_INFO:
+        watch_port(w, e);
+        break;
+    case SUBNET_PATH:
+        watch_path(w, e);
+        break;
+    case SUBNET_JOINED:
+    case SUBNET_GROUP_RECORD:
+        watch_record(w, e);
+        break;
+    case SUBNET_JOIN_REFUSED:
+    case SUBNET_LEAVE_REFUSED:
+        watch_refusal(w, e);
+        break;
+    case SUBNET_SA_MOVED:
+    case SUBNET_SM_SECOND:
         watch_managers(w, e);
+        break;
+    case SUBNET_PKEYS:
         watch_pkey_table(w, e);
-        watch_path_of_event(w, e);
-        watch_sl_of_path(w, e);
+        break;
+    default:
+        watch_members(w, e);
     }
-    watch_members(w, e);
+}
+
+/* target: the port; NULL: not known. */
+APART static void watch_port_info(const struct watch *w, const struct question_key *target)
+{
+    struct port_info i;
+    watch_operational_vls(w);
+    if (!target || smp_port_info(&w->p->mad.smp, &i) != WIRE_OK)
+        return;
+    watch_link(w, target, &i);
+    watch_width(w, target, &i);
 }
 
 APART static void watch_subnet_management(const struct watch *w)
@@ -143,13 +208,8 @@ APART static void watch_subnet_management(const struct watch *w)
     bool has_target = watch_smp_requests(w, &target);
     watch_route(w);
     watch_pkey_block(w);
-    if (w->p->mad.mad.attribute != SMP_PORT_INFO)
-        return;
-    watch_operational_vls(w);
-    if (!has_target)
-        return;
-    watch_link(w, &target);
-    watch_width(w, &target);
+    if (w->p->mad.mad.attribute == SMP_PORT_INFO)
+        watch_port_info(w, has_target ? &target : NULL);
 }
 
 /* Performance management, and classes of vendors. */
@@ -159,10 +219,19 @@ APART static void watch_other_management(const struct watch *w)
     watch_counters(w);
 }
 
-APART static void watch_subnet_events(const struct watch *w)
+APART static void watch_several_events(const struct watch *w)
 {
     for (unsigned i = 0; i < w->e->count; i++)
         watch_subnet_event(w, &w->e->list[i]);
+}
+
+/* Most packets have one. */
+APART static void watch_subnet_events(const struct watch *w)
+{
+    if (w->e->count == 1)
+        watch_subnet_event(w, &w->e->list[0]);
+    else
+        watch_several_events(w);
 }
 
 static void watch_mad(const struct watch *w)
@@ -200,17 +269,45 @@ APART static void watch_datagram_to_group(const struct watch *w)
     watch_grh(w);
 }
 
-/* ARP and Neighbour Discovery. */
-APART static void watch_addresses(const struct watch *w)
+APART static void watch_arp(const struct watch *w)
 {
     watch_holders(w);
     watch_reply_lid(w);
-    watch_nd_hop_limit(w);
-    watch_advertised_hop_limit(w);
     watch_address_requests(w);
+    watch_twins(w);
+}
+
+APART static void watch_advertisement(const struct watch *w)
+{
+    watch_advertised_hop_limit(w);
     watch_router_advertisement(w);
     watch_advertised_mtu(w);
+}
+
+APART static void watch_neighbour_discovery(const struct watch *w)
+{
+    watch_holders(w);
+    watch_nd_hop_limit(w);
+    watch_address_requests(w);
+    if (w->p->datagram.icmpv6.p[0] == ND_RA)
+        watch_advertisement(w);
+}
+
+static bool is_neighbour_discovery(struct view icmpv6)
+{
+    return icmpv6.cap && icmpv6.p[0] >= ND_RS && icmpv6.p[0] <= ND_REDIRECT;
+}
+
+APART static void watch_icmpv6(const struct watch *w)
+{
+    bool is_nd = is_neighbour_discovery(w->p->datagram.icmpv6);
+    if (is_nd)
+        watch_neighbour_discovery(w);
     watch_ipv6_mtu(w);
+    watch_ip(w);
+    watch_twins(w);
+    if (is_nd || watch_is_alert(w, ALERT_CONFLICT))
+        watch_detection(w);
 }
 
 APART static void watch_whole_message(const struct watch *w)
@@ -220,11 +317,17 @@ APART static void watch_whole_message(const struct watch *w)
         watch_sl(w);
     if (w->p->ib.pkey != *w->usual_pkey)
         watch_unicast_pkey(w);
-    if (d->encap.type == TYPE_ARP || d->icmpv6.p)
-        watch_addresses(w);
+    if (d->encap.type == TYPE_ARP) {
+        watch_arp(w);
+        return;
+    }
+    if (d->icmpv6.p) {
+        watch_icmpv6(w);
+        return;
+    }
     watch_ip(w);
     watch_twins(w);
-    if (d->encap.type == TYPE_IPV6)
+    if (d->encap.type == TYPE_IPV6 && watch_is_alert(w, ALERT_CONFLICT))
         watch_detection(w);
     if (d->dhcp_bytes.p)
         watch_dhcp(w);
@@ -251,16 +354,34 @@ APART static void watch_special_datagram(const struct watch *w)
         watch_whole_message(w);
 }
 
+OFTEN APART static void watch_ipv4(const struct watch *w)
+{
+    if (!watch_ordinary_ipv4(w))
+        watch_whole_message(w);
+}
+
+OFTEN APART static void watch_ipv6(const struct watch *w)
+{
+    if (!watch_ordinary_ipv6(w))
+        watch_whole_message(w);
+}
+
 /*
- * Most datagrams have no GRH and carry UDP that concerns nobody. A call is the last thing that this
- * function does: then it saves no register for it.
+ * Most datagrams go from one port to one other, have no GRH and carry UDP that concerns nobody. A
+ * call is the last thing that these functions do: then they save no register for it.
  */
 OFTEN APART static void watch_datagram(const struct watch *w)
 {
     const struct packet *p = w->p;
-    if (p->ib.dgid || !p->ib.has_lrh || *w->alerts || has_unusual_headers(w))
+    if (*w->alerts || !has_plain_headers(p))
         watch_special_datagram(w);
-    else if (has_message(p) && (p->datagram.dhcp_bytes.p || !watch_ordinary_udp(w)))
+    else if (!has_message(p))
+        return;
+    else if (p->datagram.encap.type == TYPE_IPV4)
+        watch_ipv4(w);
+    else if (p->datagram.encap.type == TYPE_IPV6)
+        watch_ipv6(w);
+    else
         watch_whole_message(w);
 }
 
@@ -292,7 +413,7 @@ APART static void watch_copy(const struct watch *w)
         watch_rc(w);
 }
 
-APART static void watch_payload(const struct watch *w)
+static inline void watch_payload(const struct watch *w)
 {
     const struct classification *c = &w->p->classification;
     if (c->class == PAYLOAD_MAD)

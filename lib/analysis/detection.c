@@ -115,7 +115,7 @@ static void watch_use(const struct watch *w)
         used(w, d);
 }
 
-APART static void watch_ipv6(const struct watch *w)
+void watch_detection(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
     const uint8_t *m = d->icmpv6.p;
@@ -132,11 +132,4 @@ APART static void watch_ipv6(const struct watch *w)
         solicited(w, &target);
     } else if (m[0] == ND_NA && m[ND_NA_FLAGS] & ND_NA_OVERRIDE)
         advertised(w, &target);
-}
-
-void watch_detection(const struct watch *w)
-{
-    const struct datagram *d = &w->p->datagram;
-    if (d->icmpv6.p || watch_is_alert(w, ALERT_CONFLICT))
-        watch_ipv6(w);
 }

@@ -10,6 +10,7 @@
 
 #include "analysis/echo.h"
 #include "analysis/unanswered.h"
+#include "wire/nd.h"
 
 enum {
     ICMP = 1,
@@ -280,10 +281,15 @@ APART static void watch_icmp(const struct watch *w)
     watch_echo_number(w, &e);
 }
 
-/* Or a fragment, which may have ICMPv6. */
+/*
+ * Or a fragment, which may have ICMPv6. Messages of Neighbour Discovery, whose types are large, are
+ * neither echoes nor errors (RFC 4443 section 2.1).
+ */
 static bool may_be_icmp(const struct datagram *d)
 {
     const uint8_t *p = d->body.p;
+    if (d->icmpv6.p && d->icmpv6.cap && d->icmpv6.p[0] >= ND_RS)
+        return false;
     if (d->encap.type == TYPE_IPV4)
         return d->body.cap > IPV4_PROTOCOL && p[IPV4_PROTOCOL] == ICMP;
     return d->encap.type == TYPE_IPV6 && d->body.cap > IPV6_NEXT_HEADER &&

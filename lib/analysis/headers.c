@@ -234,6 +234,16 @@ bool has_unusual_headers(const struct watch *w)
                            ib->slid >= LID_MULTICAST_FIRST || ib->dlid == LID_PERMISSIVE);
 }
 
+bool has_plain_headers(const struct packet *p)
+{
+    const struct ib_packet *ib = &p->ib;
+    const uint8_t *bytes = p->bytes.p;
+    return ib->has_lrh && ib->has_bth && !ib->dgid &&
+           !((bytes[ib->bth_off + BTH_FECN_BECN] & (BTH_FECN | BTH_BECN)) |
+             bytes[LRH_VL_LVER] >> 4) &&
+           ib->slid < LID_MULTICAST_FIRST && ib->dlid < LID_MULTICAST_FIRST;
+}
+
 void watch_headers(const struct watch *w)
 {
     uint8_t congestion = congestion_of(w->p);

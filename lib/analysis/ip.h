@@ -110,10 +110,10 @@ static inline bool ip_is_link_local(const uint8_t *address)
 
 void watch_ip_checksums(const struct watch *w, const struct ip_datagram *d); /* checksums.c */
 /*
- * A whole UDP datagram, in IPv4 one with a right header. Is it not in the sample of those that are
- * summed? Then it is counted.
+ * A whole UDP datagram, in IPv4 one with a right header: the number of those of its sender so far,
+ * which the caller increments. NULL: it is in the sample of those that are summed.
  */
-bool watch_unsummed_udp(const struct watch *w, bool v4);
+uint32_t *watch_unsummed_udp(const struct watch *w, bool v4);
 void watch_routing_loop(const struct watch *w, const struct ip_datagram *d); /* routing_loops.c */
 
 /*

@@ -136,16 +136,15 @@ static void responded(const struct watch *w, struct smp_link *l, uint8_t state)
     l->active = state == PORT_ACTIVE;
 }
 
-void watch_link(const struct watch *w, const struct question_key *target)
+void watch_link(const struct watch *w, const struct question_key *target, const struct port_info *i)
 {
-    const struct smp *s = &w->p->mad.smp;
-    struct question_key key = *target;
-    struct port_info i;
-    if (packet_is_corrupt(w->p) || smp_port_info(s, &i) != WIRE_OK)
+    const struct mad *mad = &w->p->mad.mad;
+    if (packet_is_corrupt(w->p) || mad->method == SMP_GET)
         return;
-    put32(key.who + SMP_KEY_MODIFIER, i.port); /* without the flags */
-    if (s->mad.method == SMP_GET_RESP && !s->mad.status)
-        responded(w, link_of(w, &key), i.state);
-    else if (s->mad.method == SMP_SET)
-        set(w, link_of(w, &key), i.state);
+    struct question_key key = *target;
+    put32(key.who + SMP_KEY_MODIFIER, i->port); /* without the flags */
+    if (mad->method == SMP_GET_RESP && !mad->status)
+        responded(w, link_of(w, &key), i->state);
+    else if (mad->method == SMP_SET)
+        set(w, link_of(w, &key), i->state);
 }

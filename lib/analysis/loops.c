@@ -47,8 +47,12 @@ static struct loop *loop_of(const struct watch *w, const struct connection *c)
     if (!from || !to)
         return NULL;
     struct loop *l = &w->loops->all[(from->lid * 31u + to->lid) % LOOPS];
-    if (l->requester != from || l->responder != to || l->pkey != c->pkey)
-        *l = (struct loop){.requester = from, .responder = to, .pkey = c->pkey};
+    if (l->requester != from || l->responder != to || l->pkey != c->pkey) {
+        l->requester = from; /* without an open connection and times, the rest means nothing */
+        l->responder = to;
+        l->pkey = c->pkey;
+        l->open = l->times = 0;
+    }
     return l;
 }
 

@@ -84,7 +84,5 @@ void watch_missing_group(const struct watch *w, const struct sa_transaction *t)
 
 void watch_group_record(const struct watch *w, const struct subnet_event *e)
 {
-    bool has_record = e->kind == SUBNET_JOINED || e->kind == SUBNET_GROUP_RECORD;
-    if (has_record && e->group && is_broadcast(e->group->mgid))
-        entry_of(w, e->group->mgid)->times = 0;
+    entry_of(w, e->group->mgid)->times = 0;
 }

@@ -223,12 +223,11 @@ static void begin_round(const struct watch *w, struct question *q)
     q->earlier_ms = ms;
 }
 
-static bool is_next_round(const struct question *q, const struct question_key *key,
-                          const struct question_packet *p)
+/* The key of the question is the same. */
+static bool is_next_round(const struct question *q, const struct question_packet *p)
 {
     int64_t ms = p->ns / NS_PER_MS - q->last_ms;
-    return key->kind == QUESTION_ARP && q->asked && question_key_same(&q->key, key) && ms >= 0 &&
-           ms <= ROUND_MS;
+    return q->key.kind == QUESTION_ARP && q->asked && ms >= 0 && ms <= ROUND_MS;
 }
 
 /* All requests of the rounds are one question. */
@@ -244,17 +243,19 @@ static void join_rounds(struct question *q)
     q->earlier = 0;
 }
 
-static void begin_question(const struct watch *w, struct question *q,
+/* known: its key is the same as that of the question in its place. */
+static void begin_question(const struct watch *w, struct question *q, bool known,
                            const struct question_key *key, const struct question_packet *p)
 {
-    if (is_next_round(q, key, p))
+    if (known && is_next_round(q, p))
         begin_round(w, q);
-    else
+    else if (q->asked)
         question_answer(w, q);
     w->questions->asked[key->kind]++;
-    if (!question_key_same(&q->key, key))
+    if (!known) {
         q->answered_frame = 0;
-    q->key = *key;
+        q->key = *key;
+    }
     q->first_frame = p->frame;
     q->first_ms = p->ns / NS_PER_MS;
 }
@@ -271,15 +272,15 @@ static bool is_copy(const struct question *q, bool same, const struct question_p
            p->ns / NS_PER_MS - q->last_ms < COPY_MS;
 }
 
-static struct question *ask_at(const struct watch *w, const struct question_key *key,
-                               unsigned place, const struct question_packet *p)
+static inline struct question *ask_at(const struct watch *w, const struct question_key *key,
+                                      unsigned place, const struct question_packet *p)
 {
     struct question *q = slot_at(w, place);
     bool known = question_key_same(&q->key, key);
     if (is_copy(q, known && q->last == p->last, p))
         return NULL;
     if (!known || !is_retry(q, p->ns / NS_PER_MS))
-        begin_question(w, q, key, p);
+        begin_question(w, q, known, key, p);
     q->last = p->last;
     q->asked++;
     q->last_frame = p->frame;
@@ -303,10 +304,11 @@ struct question *question_ask_by(const struct watch *w, const struct question_ke
     return ask_at(w, key, question_key_place(key), p);
 }
 
-struct question *question_ask_at(const struct watch *w, const struct question_key *key,
-                                 unsigned place, uint64_t last)
+OFTEN struct question *question_ask_at(const struct watch *w, const struct question_key *key,
+                                       unsigned place, uint64_t last)
 {
-    const struct question_packet p = question_packet(w, last);
+    struct question_packet p;
+    question_note_packet(w, &p, last);
     return watch_is_sent_again(w) ? NULL : ask_at(w, key, place, &p);
 }
 

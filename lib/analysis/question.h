@@ -68,7 +68,7 @@ struct question {
     /* of ARP: requests of earlier rounds without an answer, and the first of them */
     uint32_t earlier, earlier_frame;
     int64_t earlier_ms;
-    /* of SMPs, ARP and Neighbour Discovery: the last answer, if the key is the same since; 0: none */
+    /* of SMPs, ARP and ND: the last answer, if the key is the same since; 0: none */
     uint32_t answered_frame;
     int64_t answered_ms;
     uint16_t answered_to, answered_from; /* its LIDs */
@@ -271,17 +271,19 @@ static inline int64_t question_busy_ns(const struct watch *w)
     return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)question_times(w)->pauses_ns);
 }
 
-static inline struct question_packet question_packet(const struct watch *w, uint64_t last)
+/* Notes the current packet. */
+static inline void question_note_packet(const struct watch *w, struct question_packet *q,
+                                        uint64_t last)
 {
     const struct packet *p = w->p;
-    return (struct question_packet){.last = last,
-                                    .ns = p->at.ns,
-                                    .busy_ns = question_busy_ns(w),
-                                    .frame = p->at.frame,
-                                    .lid = p->ib.slid,
-                                    .peer = p->ib.dlid,
-                                    .captured_on = p->captured_on,
-                                    .again = p->copy_of};
+    q->last = last;
+    q->ns = p->at.ns;
+    q->busy_ns = question_busy_ns(w);
+    q->frame = p->at.frame;
+    q->lid = p->ib.slid;
+    q->peer = p->ib.dlid;
+    q->captured_on = p->captured_on;
+    q->again = p->copy_of;
 }
 
 /* Is it a request to the SA? */
@@ -322,6 +324,11 @@ struct question *question_ask_at(const struct watch *w, const struct question_ke
                                  unsigned place, uint64_t last);
 struct question *question_find_at(const struct watch *w, const struct question_key *key,
                                   unsigned place);
+/* Is any question in this place without an answer? */
+static inline bool question_is_asked_at(const struct watch *w, unsigned place)
+{
+    return w->questions->all[place & (QUESTIONS - 1)].asked > 0;
+}
 /* The same, or the last one with an answer. */
 const struct question *question_last(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);

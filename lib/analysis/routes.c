@@ -14,6 +14,8 @@ enum { ROUTES = 1 << 10, REQUESTS_MAX = 8, LATE_PSNS = 64, LATE_MS = 1000 };
 /* A cache: a route that is overwritten by another counts as not seen before. */
 struct route_seen {
     uint64_t id; /* 0: unused */
+    uint8_t
+        hops[GID_SIZE]; /* of a short route: their number, and their ports; else [0] is larger */
     uint64_t guid;
     uint32_t frame; /* of the NodeInfo; 0: none */
     bool asked;     /* again since then */
@@ -29,6 +31,8 @@ struct routes_seen {
     uint32_t frame;
     uint64_t tid;
     enum { NOT_FOUND, KNOWN, UNKNOWN } is_known; /* route_is_known() of the same packet */
+    struct port manager;                         /* whose PSNs were looked up last */
+    const struct psn_sender *sent;               /* by it; NULL: nothing until then */
 };
 
 struct routes_seen *routes_seen_new(void)
@@ -41,16 +45,26 @@ static uint32_t agent_of(const struct smp *s)
     return (uint32_t)(s->mad.tid >> 32);
 }
 
+APART static void begin_route(const struct watch *w, struct route_seen *r, uint64_t id)
+{
+    const struct smp *s = &w->p->mad.smp;
+    *r = (struct route_seen){.id = id, .hops[0] = s->hop_count};
+    if (s->hop_count < sizeof r->hops)
+        memcpy(r->hops + 1, s->initial_path + 1, s->hop_count);
+}
+
+/* Mostly the model knows its number already. */
 static struct route_seen *find_route(const struct watch *w)
 {
     const struct smp *s = &w->p->mad.smp;
+    uint64_t id = w->f->end_of_route.id;
     if (!s->directed || !s->initial_path)
         return NULL;
-    uint64_t id =
-        port_of_route(w->p->at.interface, agent_of(s), s->initial_path + 1, s->hop_count).id;
+    if (!id)
+        id = port_of_route(w->p->at.interface, agent_of(s), s->initial_path + 1, s->hop_count).id;
     struct route_seen *r = &w->routes->all[id % ROUTES];
     if (r->id != id)
-        *r = (struct route_seen){.id = id};
+        begin_route(w, r, id);
     return r;
 }
 
@@ -107,14 +121,27 @@ static bool is_requested(const struct route_seen *r, const struct mad *mad)
     return !r->has_requests;
 }
 
+/* What the subnet manager of the packet has sent; NULL: nothing. The model keeps its entry. */
+static const struct psn_sender *sent_by_manager(const struct watch *w)
+{
+    struct routes_seen *all = w->routes;
+    const struct port manager = port_of_route(w->p->at.interface, agent_of(&w->p->mad.smp), NULL,
+                                              0);
+    if (!all->sent || !port_same(all->manager, manager)) {
+        all->sent = psn_gaps_sender(w->f->psn_gaps, manager, PSN_SMI);
+        all->manager = manager;
+    }
+    return all->sent;
+}
+
 static bool find_whether_known(const struct watch *w, const struct route_seen *r)
 {
     if (!r || !r->frame)
         return !r || !r->asked;
-    const struct port manager = port_of_route(w->p->at.interface, agent_of(&w->p->mad.smp), NULL,
-                                              0);
-    const struct psn_sender *sent = psn_gaps_sender(w->f->psn_gaps, manager, PSN_SMI);
-    return !r->asked && is_requested(r, &w->p->mad.mad) && (!sent || sent->gap_frame <= r->frame);
+    if (r->asked || !is_requested(r, &w->p->mad.mad))
+        return false;
+    const struct psn_sender *sent = sent_by_manager(w);
+    return !sent || sent->gap_frame <= r->frame;
 }
 
 bool route_is_known(const struct watch *w, uint64_t *guid)
@@ -141,6 +168,12 @@ bool route_was_down(const struct watch *w)
     if (r)
         r->down = false;
     return was_down;
+}
+
+const uint8_t *route_hops(const struct watch *w)
+{
+    const struct route_seen *r = route_of(w);
+    return r && r->hops[0] < sizeof r->hops ? r->hops : NULL;
 }
 
 uint64_t route_number(const struct watch *w)

@@ -107,12 +107,13 @@ static void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey
 {
     struct group_qkey *g = &w->group_qkeys->all[mix_gid(0, mgid) >> 32 & (GROUP_QKEYS - 1)];
     uint16_t lid = port_to_lid(w->p->dst);
-    bool known = g->frame && g->subnet == w->p->at.interface &&
-                 memcmp(g->mgid, mgid, GID_SIZE) == 0;
+    bool known = g->frame && g->subnet == w->p->at.interface && gid_same(g->mgid, mgid);
     if (known && g->lid != lid && g->qkey != qkey)
         two_qkeys(w, g, qkey);
-    *g = (struct group_qkey){
-        .qkey = qkey, .frame = w->p->at.frame, .subnet = w->p->at.interface, .lid = lid};
+    g->qkey = qkey;
+    g->frame = w->p->at.frame;
+    g->subnet = w->p->at.interface;
+    g->lid = lid;
     memcpy(g->mgid, mgid, GID_SIZE);
 }
 
@@ -132,7 +133,7 @@ static void watch_group(const struct watch *w, const struct sa_transaction *q)
 {
     const uint8_t *record = w->p->mad.sa.data.p, *mgid = record + MCM_MGID;
     uint16_t mlid = be16(record + MCM_MLID);
-    if (q->mask & MCM_HAS_MGID && memcmp(mgid, q->subject.gid, GID_SIZE) != 0) {
+    if (q->mask & MCM_HAS_MGID && !gid_same(mgid, q->subject.gid)) {
         another_gid(w, q, mgid, "group");
         return;
     }

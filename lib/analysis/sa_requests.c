@@ -118,7 +118,7 @@ static bool is_of(const struct sa_transaction *t, struct port requester, uint64_
     return t->requester == requester.id && t->tid == tid;
 }
 
-static void requested(const struct watch *w)
+APART static void requested(const struct watch *w)
 {
     sa_transaction_ask(w, sa_transaction_of(w, w->p->src), gid_of(&w->p->mad.sa));
 }
@@ -222,7 +222,7 @@ APART static void answered_unknown(const struct watch *w, struct sa_transaction 
     bool takes_place = t->followed && !t->answered_frame;
     question_unasked(w, port_to_lid(w->p->dst));
     watch_path(w, NULL);
-    sa_transaction_begin(w, t, w->p->dst, NULL);
+    sa_transaction_begin(w, t, w->p->dst);
     if (!takes_place) {
         watch_stray(w);
         watch_astray(w);
@@ -275,7 +275,14 @@ APART static void answered_in_vain(const struct watch *w, const struct sa_transa
     q->stray_qkey = w->p->ib.qkey;
 }
 
-static void responded(const struct watch *w)
+static void note_time(const struct watch *w, struct sa_transaction *t)
+{
+    if (t->requests && !sa_is_early(w, t))
+        sa_answered_late(w, t);
+    t->requests = 0;
+}
+
+APART static void responded(const struct watch *w)
 {
     const struct packet *p = w->p;
     struct sa_transaction *t = sa_transaction_of(w, p->dst);
@@ -290,7 +297,7 @@ static void responded(const struct watch *w)
         return;
     }
     if (known)
-        watch_sa_answer_time(w, t);
+        note_time(w, t);
     if (!port_to_lid(p->dst))
         return;
     if (known)
@@ -339,20 +346,32 @@ void watch_open_requests(const struct watch *w)
     all->proof_ns = question_next_proof(all);
 }
 
-void watch_sa_requests(const struct watch *w)
+static void watch_message(const struct watch *w)
 {
-    const struct mad *mad = &w->p->mad.mad;
-    bool response = mad->method & MAD_RESPONSE && mad->method != SA_REPORT_RESP;
+    uint8_t method = w->p->mad.mad.method;
+    if (method == SA_REPORT || method == SA_REPORT_RESP)
+        watch_report(w);
+    else if (method & MAD_RESPONSE)
+        responded(w);
+    else
+        requested(w);
+}
+
+APART static void watch_transfer(const struct watch *w)
+{
     if (w->p->mad.sa.rmpp_type > RMPP_TYPE_DATA) {
         watch_rmpp(w);
         return;
     }
-    if (w->p->mad.sa.rmpp_type == RMPP_TYPE_DATA)
-        watch_segment(w);
-    if (response)
-        responded(w);
-    else if (mad->method == SA_REPORT || mad->method == SA_REPORT_RESP)
-        watch_report(w);
+    watch_segment(w);
+    watch_message(w);
+}
+
+/* Most messages are no part of a transfer of several. */
+void watch_sa_requests(const struct watch *w)
+{
+    if (w->p->mad.sa.rmpp_type >= RMPP_TYPE_DATA)
+        watch_transfer(w);
     else
-        requested(w);
+        watch_message(w);
 }

@@ -17,6 +17,7 @@ struct sa_subject {
     uint16_t trap; /* of an InformInfo */
     uint8_t method;
     bool has_gid;
+    uint8_t kind;          /* enum question_kind */
     uint8_t gid[GID_SIZE]; /* the MGID of a group, the DGID of a path */
 };
 
@@ -46,12 +47,8 @@ struct sa_transactions {
 
 /* The entry of the current packet's transaction; or that of another one, whose place it has. */
 struct sa_transaction *sa_transaction_of(const struct watch *w, struct port requester);
-/*
- * The current packet's transaction begins in this place. asks: what it asks, which the transaction
- * that it replaces may have asked too; NULL: nothing.
- */
-void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester,
-                          const struct sa_subject *asks);
+/* The current packet's transaction, whose request was not captured, begins in this place. */
+void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester);
 /* The current packet is a request. gid: whom it is about; NULL: nobody, or it is not known. */
 void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const uint8_t *gid);
 /* It is answered, as all requests about the same thing. */
@@ -69,6 +66,12 @@ bool sa_answer_is_dropped(const struct watch *w);
 void watch_dropped_answer(const struct watch *w, const struct sa_transaction *t);
 /* Does the SA's answer fit what was wanted (sa_answers.c)? */
 void watch_sa_answer(const struct watch *w, const struct sa_transaction *t);
+/* memcmp() of these would be a call. */
+static inline bool gid_same(const uint8_t *a, const uint8_t *b)
+{
+    return mix_word_at(a) == mix_word_at(b) && mix_word_at(a + 8) == mix_word_at(b + 8);
+}
+
 /* The SA has no record of the group that was wanted (missing_groups.c). */
 void watch_missing_group(const struct watch *w, const struct sa_transaction *t);
 /* The key of the question's event; who: the requester (sa_transactions.c). */
@@ -76,7 +79,13 @@ struct event_key sa_key_of_unanswered(const struct watch *w, const struct questi
                                       const struct sender *who);
 /* The question was reported as unanswered, and the current packet answers it. */
 void sa_answered_after_all(const struct watch *w, const struct question *q);
-/* The current packet is the answer: is it late (sa_slow.c)? */
-void watch_sa_answer_time(const struct watch *w, struct sa_transaction *t);
+/* The current packet is the answer: if it is late, that is an event (sa_slow.c). */
+APART void sa_answered_late(const struct watch *w, const struct sa_transaction *t);
+/* Is it early for sure? Nearly all are: one request, and less than a second. */
+static inline bool sa_is_early(const struct watch *w, const struct sa_transaction *t)
+{
+    return t->requests <= 1 && t->request.captured_on == w->p->captured_on &&
+           (uint64_t)w->p->at.ns - (uint64_t)t->request.ns < 1000000000;
+}
 
 #endif

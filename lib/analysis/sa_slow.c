@@ -46,9 +46,9 @@ static struct question *reported(const struct watch *w, const struct sa_transact
     return q && q->reported ? q : NULL;
 }
 
-void watch_sa_answer_time(const struct watch *w, struct sa_transaction *t)
+void sa_answered_late(const struct watch *w, const struct sa_transaction *t)
 {
-    int64_t ns = t->requests ? time_until_answer(w, t) : 0;
+    int64_t ns = time_until_answer(w, t);
     if (ns >= SLOW_MS * (int64_t)NS_PER_MS && port_to_lid(w->p->src)) {
         const struct question *q = reported(w, t);
         if (q && t->first_frame <= q->first_frame)
@@ -56,5 +56,4 @@ void watch_sa_answer_time(const struct watch *w, struct sa_transaction *t)
         if (!q || t->first_frame <= q->first_frame)
             slow(w, t, ns / NS_PER_MS);
     }
-    t->requests = 0;
 }

@@ -15,18 +15,18 @@ struct sa_transaction *sa_transaction_of(const struct watch *w, struct port requ
 
 /* ---- what a request is about */
 
-static enum question_kind kind_of(const struct sa_subject *s)
+static enum question_kind kind_of(uint16_t attribute, uint8_t method)
 {
-    if (s->attribute == SA_MC_MEMBER_RECORD && s->method == SA_SET)
+    if (attribute == SA_MC_MEMBER_RECORD && method == SA_SET)
         return QUESTION_JOIN;
-    if (s->attribute == SA_MC_MEMBER_RECORD && s->method == SA_DELETE)
+    if (attribute == SA_MC_MEMBER_RECORD && method == SA_DELETE)
         return QUESTION_LEAVE;
-    return s->attribute == SA_PATH_RECORD && s->method == SA_GET ? QUESTION_PATH : QUESTION_SA;
+    return attribute == SA_PATH_RECORD && method == SA_GET ? QUESTION_PATH : QUESTION_SA;
 }
 
 struct question_key sa_subject_key(const struct sa_subject *s)
 {
-    struct question_key key = {.kind = kind_of(s), .subnet = s->subnet, .requester = s->requester};
+    struct question_key key = {.kind = s->kind, .subnet = s->subnet, .requester = s->requester};
     if (s->has_gid)
         memcpy(key.about, s->gid, GID_SIZE);
     if (key.kind != QUESTION_SA)
@@ -37,19 +37,28 @@ struct question_key sa_subject_key(const struct sa_subject *s)
     return key;
 }
 
+static inline void note_subject(const struct watch *w, struct sa_subject *s, struct port requester,
+                                uint8_t method, const uint8_t *gid)
+{
+    const struct sa *sa = &w->p->mad.sa;
+    s->requester = requester.id;
+    s->subnet = w->p->at.interface;
+    s->attribute = sa->mad.attribute;
+    s->method = method;
+    s->kind = (uint8_t)kind_of(sa->mad.attribute, method);
+    s->has_gid = gid != NULL;
+    s->trap = gid && sa->mad.attribute == SA_INFORM_INFO ? be16(sa->data.p + INFORM_TRAP) : 0;
+    if (gid)
+        memcpy(s->gid, gid, GID_SIZE);
+    else
+        memset(s->gid, 0, GID_SIZE);
+}
+
 struct sa_subject sa_subject_of(const struct watch *w, struct port requester, uint8_t method,
                                 const uint8_t *gid)
 {
-    const struct sa *sa = &w->p->mad.sa;
-    struct sa_subject s = {.requester = requester.id,
-                           .subnet = w->p->at.interface,
-                           .attribute = sa->mad.attribute,
-                           .method = method,
-                           .has_gid = gid != NULL};
-    if (gid)
-        memcpy(s.gid, gid, GID_SIZE);
-    if (gid && sa->mad.attribute == SA_INFORM_INFO)
-        s.trap = be16(sa->data.p + INFORM_TRAP);
+    struct sa_subject s;
+    note_subject(w, &s, requester, method, gid);
     return s;
 }
 
@@ -134,12 +143,16 @@ void sa_transaction_answer(const struct watch *w, struct sa_transaction *t)
         leave_pending(w, t);
     if (*pending_from(w, t))
         answer_others(w, t);
-    if (w->questions->asked[kind_of(&t->subject)])
+    if (w->questions->asked[t->subject.kind])
         answer_question(w, t);
 }
 
-/* Its answer will not be recognised any more. asks: see sa_transaction_begin(). */
-static void give_up(const struct watch *w, struct sa_transaction *t, const struct sa_subject *asks)
+/*
+ * Its answer will not be recognised any more. asks: what the transaction in its place asks, which
+ * may be the same; NULL: nothing.
+ */
+APART static void give_up(const struct watch *w, struct sa_transaction *t,
+                          const struct sa_subject *asks)
 {
     if (!asks || !is_same(&t->subject, asks))
         sa_transaction_answer(w, t);
@@ -147,11 +160,8 @@ static void give_up(const struct watch *w, struct sa_transaction *t, const struc
         sa_ask_pending(w);
 }
 
-void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester,
-                          const struct sa_subject *asks)
+static inline void begin(const struct watch *w, struct sa_transaction *t, struct port requester)
 {
-    if (t->followed && !t->answered_frame)
-        give_up(w, t, asks);
     t->requester = requester.id;
     t->tid = w->p->mad.mad.tid;
     t->request.frame = 0;
@@ -161,6 +171,25 @@ void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struc
     t->followed = false;
 }
 
+static inline bool is_open(const struct sa_transaction *t)
+{
+    return t->followed && !t->answered_frame;
+}
+
+void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester)
+{
+    if (is_open(t))
+        give_up(w, t, NULL);
+    begin(w, t, requester);
+}
+
+/* The transaction of the current request takes the place of one that has no answer. */
+APART static void replace(const struct watch *w, struct sa_transaction *t, const uint8_t *gid)
+{
+    const struct sa_subject asks = sa_subject_of(w, w->p->src, w->p->mad.sa.mad.method, gid);
+    give_up(w, t, &asks);
+}
+
 /* Its answer was captured a moment ago, before it. */
 static bool is_answered(const struct watch *w, const struct sa_transaction *t)
 {
@@ -168,12 +197,11 @@ static bool is_answered(const struct watch *w, const struct sa_transaction *t)
 }
 
 /* Without the GID, it is not known what the request is about. */
-static bool is_followed(const struct watch *w, const struct sa_transaction *t,
-                        const struct sa_subject *s)
+static bool is_followed(const struct watch *w, const struct sa_transaction *t, const uint8_t *gid)
 {
-    const struct packet *p = w->p;
-    return (s->has_gid || kind_of(s) == QUESTION_SA) && p->mad.sa.segment <= 1 &&
-           port_to_lid(p->src) && !is_answered(w, t);
+    const struct sa *sa = &w->p->mad.sa;
+    return (gid || kind_of(sa->mad.attribute, sa->mad.method) == QUESTION_SA) && sa->segment <= 1 &&
+           port_to_lid(w->p->src) && !is_answered(w, t);
 }
 
 static void note_request(const struct watch *w, struct sa_transaction *t)
@@ -185,7 +213,7 @@ static void note_request(const struct watch *w, struct sa_transaction *t)
         t->requests = 0;
     }
     t->requests++;
-    t->request = question_packet(w, p->ib.psn + UINT64_C(1));
+    question_note_packet(w, &t->request, p->ib.psn + UINT64_C(1));
 }
 
 /* As of a question (question.c). After the answer, a requester asks again with another PSN. */
@@ -219,7 +247,7 @@ static void want(struct sa_transaction *t, const struct sa *sa)
         t->pkey = be16(sa->data.p + PATH_PKEY);
     else if (s->has_gid && s->attribute == SA_MC_MEMBER_RECORD)
         t->pkey = be16(sa->data.p + MCM_PKEY);
-    if (s->has_gid && kind_of(s) == QUESTION_JOIN)
+    if (s->kind == QUESTION_JOIN)
         want_of_join(t, sa->data.p);
 }
 
@@ -227,18 +255,20 @@ void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const u
 {
     const struct packet *p = w->p;
     const struct sa *sa = &p->mad.sa;
-    const struct sa_subject s = sa_subject_of(w, p->src, sa->mad.method, gid);
     bool known = t->requester == p->src.id && t->tid == sa->mad.tid;
     if (is_copy(w, t, known))
         return;
-    if (!known)
-        sa_transaction_begin(w, t, p->src, &s);
+    if (!known) {
+        if (is_open(t))
+            replace(w, t, gid);
+        begin(w, t, p->src);
+    }
     if (t->pending)
         sa_ask_pending(w);
     note_request(w, t);
-    if (!is_followed(w, t, &s))
+    if (!is_followed(w, t, gid))
         return;
-    t->subject = s;
+    note_subject(w, &t->subject, p->src, sa->mad.method, gid);
     want(t, sa);
     t->followed = true;
     t->answered_frame = 0;

@@ -36,9 +36,8 @@ static void report(const struct watch *w, const struct link_mlid *one, const str
 
 void watch_shared_mlid(const struct watch *w, const struct subnet_event *e)
 {
-    bool has_record = e->kind == SUBNET_JOINED || e->kind == SUBNET_GROUP_RECORD;
     const struct group *g = e->group;
-    if (!has_record || !g->mlid || !mgid_is_ipoib(g->mgid) || !mgid_is_broadcast(g->mgid))
+    if (!g->mlid)
         return;
     struct link_mlid *all = w->shared_mlids->all,
                      own = {w->p->at.interface, be16(g->mgid + MGID_PKEY), g->mlid, w->p->at.frame};

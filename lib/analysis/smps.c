@@ -9,21 +9,17 @@
 
 #include "wire/put.h"
 
-/* In the key: a number of hops and their ports, or a LID. */
-enum { ROUTE_HOPS = GID_SIZE - 1 };
-
-/* false: the route is too long, or was not captured. */
-static bool write_route(const struct smp *s, uint16_t lid, uint8_t about[GID_SIZE])
+/* The hops of the route, or a LID. false: the route is too long, or was not captured. */
+static bool write_route(const struct watch *w, uint16_t lid, uint8_t about[GID_SIZE])
 {
-    about[0] = s->directed ? s->hop_count : SMP_BY_LID;
-    if (!s->directed) {
-        put16(about + 1, lid);
+    const uint8_t *hops = w->p->mad.smp.directed ? route_hops(w) : NULL;
+    if (hops) {
+        memcpy(about, hops, GID_SIZE);
         return true;
     }
-    if (!s->initial_path || s->hop_count > ROUTE_HOPS)
-        return false;
-    memcpy(about + 1, s->initial_path + 1, s->hop_count);
-    return true;
+    about[0] = SMP_BY_LID;
+    put16(about + 1, lid);
+    return !w->p->mad.smp.directed;
 }
 
 /* The routes of two managers start at different ports; the upper half of the TID names the agent.
@@ -35,7 +31,7 @@ bool smp_key(const struct watch *w, struct port target, struct question_key *key
     put16(key->who + SMP_KEY_ATTRIBUTE, s->mad.attribute);
     put32(key->who + SMP_KEY_MODIFIER, s->mad.modifier);
     put32(key->who + SMP_KEY_AGENT, (uint32_t)(s->mad.tid >> 32));
-    return write_route(s, port_to_lid(target), key->about);
+    return write_route(w, port_to_lid(target), key->about);
 }
 
 void smp_append_target(GString *out, const struct question_key *key)
@@ -140,13 +136,26 @@ APART static void smp_refused(const struct watch *w, const struct question_key *
     g_string_free(text, TRUE);
 }
 
+/* The question of a Set is beside that of the Get about the same. */
+static unsigned place_of_set(unsigned place_of_get)
+{
+    return place_of_get ^ 1;
+}
+
+static struct question *ask_set(const struct watch *w, const struct question_key *key,
+                                uint64_t last)
+{
+    const struct question_key set = key_of_set(key);
+    return question_ask_at(w, &set, place_of_set(question_key_place(key)), last);
+}
+
 /* Two requests may have one PSN or one transaction ID, but not both: then it is a copy. */
 static void requested(const struct watch *w, const struct question_key *key)
 {
-    const struct question_key set = key_of_set(key);
     const struct mad *mad = &w->p->mad.mad;
-    struct question *q = question_ask(w, mad->method == SMP_SET ? &set : key,
-                                      (mad->tid << 24 ^ w->p->ib.psn) + 1);
+    uint64_t last = (mad->tid << 24 ^ w->p->ib.psn) + 1;
+    struct question *q = mad->method == SMP_SET ? ask_set(w, key, last)
+                                                : question_ask(w, key, last);
     if (q)
         q->tid = mad->tid;
 }
@@ -164,10 +173,10 @@ static void hear_at_end(const struct watch *w)
 }
 
 /* A response answers the Set, unless it has the transaction ID of a Get only. */
-static void answer_set(const struct watch *w, const struct question_key *key)
+APART static void answer_set(const struct watch *w, const struct question_key *key, unsigned place)
 {
     const struct question_key set_key = key_of_set(key);
-    struct question *set = question_find(w, &set_key);
+    struct question *set = question_find_at(w, &set_key, place_of_set(place));
     const struct question *get = question_last(w, key);
     uint64_t tid = w->p->mad.mad.tid;
     if (set && (set->tid == tid || !get || get->tid != tid)) {
@@ -183,10 +192,12 @@ static void responded(const struct watch *w, const struct question_key *key)
         smp_refused(w, key);
     if (w->p->ib.dlid == LID_PERMISSIVE)
         question_hear_at(w, LID_PERMISSIVE);
-    if (packet_is_corrupt(w->p))
+    if (packet_is_corrupt(w->p) || !w->questions->asked[QUESTION_SMP])
         return;
-    answer_set(w, key);
-    if ((q = question_find(w, key)) != NULL) {
+    unsigned place = question_key_place(key);
+    if (question_is_asked_at(w, place_of_set(place)))
+        answer_set(w, key, place);
+    if ((q = question_find_at(w, key, place)) != NULL) {
         hear_at_end(w);
         question_answer_now(w, q);
     }

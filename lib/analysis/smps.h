@@ -31,15 +31,20 @@ void route_is_down(const struct watch *w);
 bool route_was_down(const struct watch *w);
 /* A number of the current packet's route; 0: it has none. */
 uint64_t route_number(const struct watch *w);
+/* Its number of hops and their ports, GID_SIZE bytes; NULL: it has none, or more hops than these.
+ */
+const uint8_t *route_hops(const struct watch *w);
 
 /* The current packet. Writes the key, if it is a request or a response with one. */
 bool watch_smp_requests(const struct watch *w, struct question_key *key);
 /* A request that is the same packet as an earlier one. */
 void watch_smp_again(const struct watch *w);
-/* The current packet has the PortInfo of this target (links.c). */
-void watch_link(const struct watch *w, const struct question_key *target);
+/* The current packet has the PortInfo i of this target (links.c). */
+void watch_link(const struct watch *w, const struct question_key *target,
+                const struct port_info *i);
 /* The same (widths.c). */
-void watch_width(const struct watch *w, const struct question_key *target);
+void watch_width(const struct watch *w, const struct question_key *target,
+                 const struct port_info *i);
 /* "the directed route 0,1,2" or "LID 3" */
 void smp_append_target(GString *out, const struct question_key *key);
 /* The sender fields of the port, if it has a LID. */

@@ -47,7 +47,7 @@ struct watch {
     const struct packet *p;
     const struct events *e;
     unsigned *alerts;                        /* enum alert */
-    uint16_t *usual_pkey;                    /* of datagrams of which it is the partition (pkeys.c) */
+    uint16_t *usual_pkey;                    /* of datagrams in its partition (pkeys.c) */
     struct questions *questions;             /* analysis/question.h */
     struct sa_transactions *sa_transactions; /* analysis/sa_requests.h */
     struct twins *twins;                     /* analysis/twins.h */
@@ -133,11 +133,12 @@ static inline bool watch_is_alert(const struct watch *w, unsigned alerts)
 /* ---- the watchers */
 
 void watch_refused_requests(const struct watch *w, const struct subnet_event *e); /* refused.c */
-void watch_group_record(const struct watch *w, const struct subnet_event *e); /* missing_groups.c */
-void watch_shared_mlid(const struct watch *w, const struct subnet_event *e);  /* shared_mlids.c */
-APART void watch_sa_requests(const struct watch *w);                          /* sa_requests.c */
-void watch_holders(const struct watch *w);                                    /* holders.c */
-APART void watch_connection_message(const struct watch *w);                   /* connections.c */
+/* The SA has a record of a broadcast group (missing_groups.c, shared_mlids.c). */
+void watch_group_record(const struct watch *w, const struct subnet_event *e);
+void watch_shared_mlid(const struct watch *w, const struct subnet_event *e);
+APART void watch_sa_requests(const struct watch *w);        /* sa_requests.c */
+void watch_holders(const struct watch *w);                  /* holders.c */
+APART void watch_connection_message(const struct watch *w); /* connections.c */
 void watch_connection_question(const struct watch *w);
 /* A NAK other than "PSN sequence error" moves the requester's QP to the error state. */
 void watch_nak(const struct watch *w, uint8_t code);
@@ -146,7 +147,7 @@ void watch_connection_opens(const struct watch *w, const struct connection *c);
 void watch_connection_closes(const struct watch *w, const struct connection *c, bool is_request);
 void watch_smp(const struct watch *w); /* subnet.c */
 void watch_notice(const struct watch *w);
-void watch_managers(const struct watch *w, const struct subnet_event *e);
+APART void watch_managers(const struct watch *w, const struct subnet_event *e);
 void watch_address_requests(const struct watch *w);     /* unanswered.c */
 void watch_router_advertisement(const struct watch *w); /* advertisements.c */
 void watch_sender_scope(const struct watch *w);         /* holders.c; the packet has a GRH */
@@ -164,7 +165,8 @@ void watch_twins(const struct watch *w);           /* twins.c */
 /* The sender looks whether the address is free; a port has it (lossy.c). */
 void watch_wanted(const struct watch *w, const struct ip *ip);
 void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladdr);
-void watch_detection(const struct watch *w);       /* detection.c; the packet has IPv6 */
+/* The packet is Neighbour Discovery, or it has IPv6 and ALERT_CONFLICT was raised (detection.c). */
+APART void watch_detection(const struct watch *w);
 void watch_connection_data(const struct watch *w); /* connection_data.c */
 void watch_lid_of_event(const struct watch *w, const struct subnet_event *e); /* lids.c */
 void watch_lids_of_request(const struct watch *w, const struct connection *c);
@@ -175,11 +177,11 @@ APART void watch_shared_datagram(const struct watch *w);
 void watch_rc(const struct watch *w); /* rc.c */
 /* Is it data of a connection that was captured before, at any time? Ask before watch_rc(). */
 bool watch_is_sent_again(const struct watch *w);
-void watch_members(const struct watch *w, const struct subnet_event *e); /* receivers.c */
+APART void watch_members(const struct watch *w, const struct subnet_event *e); /* receivers.c */
 void watch_receivers(const struct watch *w);
 void watch_sa_host(const struct watch *w);
-void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* pkeys.c */
-void watch_pkey_block(const struct watch *w);                               /* an SMP */
+APART void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* pkeys.c */
+void watch_pkey_block(const struct watch *w);                                     /* an SMP */
 void watch_sender_pkey(const struct watch *w);
 APART void watch_unicast_pkey(const struct watch *w);
 /* The frame of the port's P_Key table, if it certainly has no entry of the partition; else 0. */
@@ -199,6 +201,7 @@ void watch_sl_of_path(const struct watch *w, const struct subnet_event *e); /* p
 APART void watch_sl(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
 bool has_unusual_headers(const struct watch *w);
+bool has_plain_headers(const struct packet *p);  /* no unusual ones, to one port, without a GRH */
 APART void watch_headers(const struct watch *w); /* the packet has these */
 void watch_grh(const struct watch *w);
 void watch_reply_lid(const struct watch *w);
@@ -206,8 +209,12 @@ void watch_nd_hop_limit(const struct watch *w);
 void watch_advertised_hop_limit(const struct watch *w); /* small_ttls.c */
 void watch_ip_header(const struct watch *w);            /* the packet has an LRH and IP */
 APART void watch_ip(const struct watch *w);             /* ip.c; if the packet has IP */
-/* Is it UDP of which watch_ip() would report nothing? Then it is noted (ordinary.c). */
-bool watch_ordinary_udp(const struct watch *w);
+/*
+ * The packet has plain headers, and IP. Is it UDP of which watch_ip() would report nothing? Then it
+ * is noted (ordinary.c).
+ */
+bool watch_ordinary_ipv4(const struct watch *w);
+bool watch_ordinary_ipv6(const struct watch *w);
 void watch_mad_requests(const struct watch *w); /* mads.c */
 void watch_same_again(const struct watch *w);   /* repeated.c */
 

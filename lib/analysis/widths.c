@@ -23,14 +23,13 @@ static void report(const struct watch *w, const struct question_key *target, uin
     g_string_free(text, TRUE);
 }
 
-void watch_width(const struct watch *w, const struct question_key *target)
+void watch_width(const struct watch *w, const struct question_key *target,
+                 const struct port_info *i)
 {
     const struct smp *s = &w->p->mad.smp;
-    struct port_info i;
-    if (s->mad.method != SMP_GET_RESP || !smp_says(s) || smp_port_info(s, &i) != WIRE_OK ||
-        i.state < PORT_INIT)
+    if (s->mad.method != SMP_GET_RESP || !smp_says(s) || i->state < PORT_INIT)
         return;
     const uint8_t *p = s->data.p;
     if (p[WIDTH_ACTIVE] == WIDTH_1X && p[WIDTH_SUPPORTED] & p[WIDTH_ENABLED] & WIDTH_4X)
-        report(w, target, i.port ? i.port : p[LOCAL_PORT]);
+        report(w, target, i->port ? i->port : p[LOCAL_PORT]);
 }

@@ -75,6 +75,8 @@ struct fabric_facts {
     struct interface_merge merges[FABRIC_MERGES_MAX];
     unsigned merged; /* entries used in merges */
     const struct undone *undone;
+    /* of the packet, if it is an SMP on a directed route (model/psn_gaps.h); id 0: not computed */
+    struct port end_of_route;
 };
 
 /*

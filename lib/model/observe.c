@@ -401,6 +401,7 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
     struct observation o = {f, p, e};
     events_clear(e);
     f->undone.frame = p->at.frame;
+    f->facts.end_of_route.id = 0;
     if (p->captured_on == INTERFACE_NONE) {
         undone_refuse(&f->undone, UNDONE_INTERFACES);
         fabric_classify_alone(p);

@@ -108,7 +108,7 @@ static void follow_smp(struct fabric *f, const struct packet *p)
     if (packet_is_corrupt(p) || (!is_response && m->method != SMP_GET && m->method != SMP_SET))
         return;
     if (p->mad.smp.directed)
-        of = end_of_route(p, p->mad.smp.hop_count);
+        of = f->facts.end_of_route = end_of_route(p, p->mad.smp.hop_count);
     if (is_response)
         waiting_response(f->waiting_smps, &of, m->tid);
     else

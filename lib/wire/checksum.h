@@ -6,9 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
 
 /* Add n bytes that start at an even offset of the summed data. */
 static inline uint32_t checksum_add(uint32_t sum, const uint8_t *p, uint32_t n)
@@ -34,35 +31,21 @@ static inline uint64_t checksum_sum_word(uint64_t sum, uint64_t word)
     return total + carry;
 }
 
-/* The same with the eight bytes at p and the carry of the sum before. Returns its own carry. */
-static inline unsigned char checksum_sum_carry(unsigned char carry, unsigned long long *sum,
-                                               const uint8_t *p)
-{
-    unsigned long long word;
-    memcpy(&word, p, sizeof word);
-#ifdef __x86_64__
-    return _addcarry_u64(carry, *sum, word, sum);
-#else
-    bool first = __builtin_add_overflow(*sum, word, sum);
-    return first | __builtin_add_overflow(*sum, carry, sum);
-#endif
-}
-
 enum { CHECKSUM_BLOCK = 64 };
 
-/* Without a loop, which would take most of the time: nine additions. */
-static inline uint64_t checksum_sum_block(uint64_t before, const uint8_t *p)
+/*
+ * The same with the CHECKSUM_BLOCK bytes at p. Not a loop, which would take a third of the time;
+ * the compiler makes two instructions of each word, an addition and one of the carry.
+ */
+static inline uint64_t checksum_sum_block(uint64_t sum, const uint8_t *p)
 {
-    unsigned long long sum = before;
-    unsigned char carry = checksum_sum_carry(0, &sum, p);
-    carry = checksum_sum_carry(carry, &sum, p + 8);
-    carry = checksum_sum_carry(carry, &sum, p + 16);
-    carry = checksum_sum_carry(carry, &sum, p + 24);
-    carry = checksum_sum_carry(carry, &sum, p + 32);
-    carry = checksum_sum_carry(carry, &sum, p + 40);
-    carry = checksum_sum_carry(carry, &sum, p + 48);
-    carry = checksum_sum_carry(carry, &sum, p + 56);
-    return sum + carry;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < CHECKSUM_BLOCK; i += 8) {
+        uint64_t word;
+        memcpy(&word, p + i, sizeof word);
+        sum = checksum_sum_word(sum, word);
+    }
+    return sum;
 }
 
 /*

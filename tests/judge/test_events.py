@@ -24,6 +24,7 @@ from frames import (
     events_ordinary,
     events_pairs,
     events_ports,
+    events_routes,
     events_silent,
 )
 from frames.connection import Link
@@ -55,7 +56,8 @@ def ask_join(s, host, group, **options):
 
 CASES = more.CASES + events_link.CASES + events_again.CASES + events_pairs.CASES
 CASES += events_answers.CASES + events_ip.CASES + events_lost.CASES + events_ports.CASES
-CASES += events_silent.CASES + events_doubt.CASES + events_ordinary.CASES + events_mixed.CASES + events_heard.CASES
+CASES += events_routes.CASES + events_silent.CASES + events_doubt.CASES
+CASES += events_ordinary.CASES + events_mixed.CASES + events_heard.CASES
 
 
 def case(build):

@@ -816,28 +816,36 @@ static void variant_crc(void **state)
 }
 
 /*
- * RFC 1071: the fast sum agrees with the one that adds byte by byte, for each length, with and
- * without carries, and a checksum that is wrong by one is found.
+ * RFC 1071: the fast sum agrees with the one that adds byte by byte, and a checksum that is wrong
+ * by one is found. at: n bytes.
  */
+static void compare_checksums(uint8_t *at, uint32_t n)
+{
+    put16(at, 0);
+    put16(at, checksum_fold(checksum_add(0, at, n)));
+    bool is_zero = checksum_add(0, at, n) == 0; /* no sender has such data */
+    assert_int_equal(checksum_sum_is_right(checksum_sum(at, n)), !is_zero);
+    if (n == 20)
+        assert_int_equal(checksum_sum_is_right(checksum_sum_20(at)), !is_zero);
+    at[n / 2] ^= 1;
+    assert_false(checksum_sum_is_right(checksum_sum(at, n)));
+    assert_false(n == 20 && checksum_sum_is_right(checksum_sum_20(at)));
+}
+
+/* Each length at each alignment, with a carry of each word, with some, and with none. */
 static void fast_checksum(void **state)
 {
     (void)state;
-    uint8_t p[1100];
-    for (uint32_t n = 2; n <= 1024; n++)
-        for (unsigned kind = 0; kind < 3; kind++) {
-            for (uint32_t i = 0; i < sizeof p; i++)
-                p[i] = kind == 0 ? 0xff : kind == 1 ? (uint8_t)(i * i * 37 + n) : i == n - 1;
-            uint8_t *at = p + n % 7;
-            put16(at, 0);
-            put16(at, checksum_fold(checksum_add(0, at, n)));
-            bool is_zero = checksum_add(0, at, n) == 0; /* no sender has such data */
-            assert_int_equal(checksum_sum_is_right(checksum_sum(at, n)), !is_zero);
-            if (n == 20)
-                assert_int_equal(checksum_sum_is_right(checksum_sum_20(at)), !is_zero);
-            at[n / 2] ^= 1;
-            assert_false(checksum_sum_is_right(checksum_sum(at, n)));
-            assert_false(n == 20 && checksum_sum_is_right(checksum_sum_20(at)));
-        }
+    enum { LENGTH = 320, ALIGNMENTS = 8 };
+    _Alignas(ALIGNMENTS) uint8_t p[LENGTH + ALIGNMENTS];
+    for (uint32_t n = 2; n <= LENGTH; n++)
+        for (unsigned kind = 0; kind < 3; kind++)
+            for (unsigned offset = 0; offset < ALIGNMENTS; offset++) {
+                for (uint32_t i = 0; i < sizeof p; i++)
+                    p[i] = kind == 0 ? 0xff : kind == 1 ? (uint8_t)(i * i * 37 + n) : i == n - 1;
+                compare_checksums(p + offset, n);
+            }
+    assert_int_equal(checksum_sum(p, 0), 0);
 }
 
 /* More bytes than are added at once. */
