@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Router advertisements that do not help hosts (RFC 4861 section 4.2): a prefix of which no host
- * forms an address, and advertisements that offer nothing, again and again. A router that ends says
- * so in up to three (MAX_FINAL_RTR_ADVERTISEMENTS, section 6.2.5).
+ * forms an address, for its length or its lifetimes (RFC 4862 section 5.5.3 c, d), and
+ * advertisements that offer nothing, again and again. A router that ends says so in up to three
+ * (MAX_FINAL_RTR_ADVERTISEMENTS, section 6.2.5).
  */
 #include "analysis/ip.h"
 #include "analysis/unanswered.h"
@@ -17,6 +18,7 @@ enum {
     PREFIX_LENGTH = 2,
     PREFIX_FLAGS = 3,
     PREFIX_VALID = 4,
+    PREFIX_PREFERRED = 8,
     PREFIX = 16,
     PREFIX_SIZE = 32,
     ON_LINK = 0x80,
@@ -38,17 +40,34 @@ struct advertisements *advertisements_new(void)
     return g_new0(struct advertisements, 1);
 }
 
-static void report_prefix(const struct watch *w, const struct ip *router, const uint8_t *option)
+static void report_prefix(const struct watch *w, const struct ip *router, const uint8_t *option,
+                          const char *why)
 {
     const struct event_key key = event_key(w, EVENT_ROUTER_USELESS, router->bytes, option + PREFIX,
                                            option[PREFIX_LENGTH]);
     struct sender who = sender_at(w, w->p->ib.slid, router);
     char prefix[GID_TEXT];
-    watch_event(
-        w, &key, &who, 0,
-        "it advertises the prefix %s/%u for addresses, and hosts form none of it: that needs "
-        "a prefix of 64 bits",
-        text_of_gid(prefix, option + PREFIX), option[PREFIX_LENGTH]);
+    watch_event(w, &key, &who, 0,
+                "it advertises the prefix %s/%u for addresses, and hosts form none of it: %s",
+                text_of_gid(prefix, option + PREFIX), option[PREFIX_LENGTH], why);
+}
+
+/* Do hosts form addresses of the prefix, whose valid lifetime is not 0? */
+static bool forms_addresses(const struct watch *w, const struct ip *router, const uint8_t *option)
+{
+    uint32_t valid = be32(option + PREFIX_VALID), preferred = be32(option + PREFIX_PREFERRED);
+    char why[100];
+    if (option[PREFIX_LENGTH] != HOST_BITS) {
+        report_prefix(w, router, option, "that needs a prefix of 64 bits");
+        return false;
+    }
+    if (preferred <= valid)
+        return true;
+    g_snprintf(why, sizeof why,
+               "its preferred lifetime, %u s, is longer than its valid lifetime, %u s", preferred,
+               valid);
+    report_prefix(w, router, option, why);
+    return false;
 }
 
 static void report_nothing(const struct watch *w, const struct idle_router *r)
@@ -64,11 +83,10 @@ static void report_nothing(const struct watch *w, const struct idle_router *r)
 /* Does it help with addresses, or say which are on the link? */
 static bool is_useful_prefix(const struct watch *w, const struct ip *router, const uint8_t *option)
 {
-    bool autonomous = option[PREFIX_FLAGS] & AUTONOMOUS, valid = be32(option + PREFIX_VALID);
-    if (autonomous && valid && option[PREFIX_LENGTH] != HOST_BITS)
-        report_prefix(w, router, option);
-    return valid &&
-           (option[PREFIX_FLAGS] & ON_LINK || (autonomous && option[PREFIX_LENGTH] == HOST_BITS));
+    if (!be32(option + PREFIX_VALID))
+        return false;
+    bool forms = option[PREFIX_FLAGS] & AUTONOMOUS && forms_addresses(w, router, option);
+    return forms || option[PREFIX_FLAGS] & ON_LINK;
 }
 
 /* Options that were not captured may help. */

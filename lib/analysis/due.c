@@ -47,6 +47,23 @@ static void is_over(const struct watch *w, struct question *q)
 }
 
 /*
+ * So many requests to the SA show by themselves that the requester has no answer: with one
+ * transaction ID, or joins of a group that it does not leave. Others may ask again what was
+ * answered.
+ */
+enum { REPEATED = 11 };
+
+static bool is_repeated(const struct watch *w, const struct question *q)
+{
+    struct question_key leave = q->key;
+    leave.kind = QUESTION_LEAVE;
+    if (!question_is_of_sa(q))
+        return false;
+    return q->repeated >= REPEATED ||
+           (q->key.kind == QUESTION_JOIN && q->asked >= REPEATED && !question_find(w, &leave));
+}
+
+/*
  * The packet itself answers nothing that is overdue. A corrupt one may have a wrong place. Without
  * packets to the requester, the capture point may see only one direction.
  */
@@ -55,6 +72,6 @@ void watch_due_questions(const struct watch *w)
     struct question *q;
     sa_ask_pending(w);
     while (!packet_is_corrupt(w->p) && (q = question_due(w)) != NULL)
-        if (question_is_heard(w, q))
+        if (question_is_heard(w, q) || is_repeated(w, q))
             is_over(w, q);
 }

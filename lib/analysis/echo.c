@@ -122,9 +122,8 @@ static bool is_recent(const struct watch *w, const struct reply *r)
     return r->size && watch_ms(w) - r->ms <= ANSWERED_MS;
 }
 
-static void note_answered(const struct watch *w, const struct echo *e)
+static void note_answered(const struct watch *w, const struct echo *e, struct answered *a)
 {
-    struct answered *a = answered_of(w, &e->key, e->place);
     a->last = (struct reply){e->size, w->p->at.frame, watch_ms(w)};
     if (!is_recent(w, &a->largest) || a->largest.size <= e->size)
         a->largest = a->last;
@@ -152,9 +151,37 @@ static const char *size_text(char text[SIZE_TEXT], uint32_t smallest)
     return text;
 }
 
+/* The key of the replies of a target to any requester: as if :: asked. */
+static struct question_key key_of_target(const struct question_key *key)
+{
+    struct question_key any = *key;
+    any.kind = QUESTION_ECHO;
+    memset(any.who, 0, sizeof any.who);
+    return any;
+}
+
+enum { MORE_TEXT = 100, LARGE = 1000 };
+
+/* Are the requests large, and did the target reply to smaller ones of others a moment ago? */
+static const char *sizes_text(const struct watch *w, const struct question *q, char text[MORE_TEXT])
+{
+    const struct question_key any = key_of_target(&q->key);
+    const struct answered *a = answered_of(w, &any, question_key_place(&any));
+    char buffer[SIZE_TEXT];
+    const char *size = size_text(buffer, q->smallest);
+    *text = '\0';
+    if (is_recent(w, &a->last) && a->largest.size < q->smallest)
+        snprintf(text, MORE_TEXT, "; all are %s, and it answers others: %u bytes in frame %u", size,
+                 a->last.size, a->last.frame);
+    else if (q->smallest >= LARGE)
+        snprintf(text, MORE_TEXT, "; all are %s", size);
+    return text;
+}
+
 void echo_unanswered(const struct watch *w, struct question *q)
 {
-    ip_unanswered(w, EVENT_ECHO_UNANSWERED, q, "");
+    char text[MORE_TEXT];
+    ip_unanswered(w, EVENT_ECHO_UNANSWERED, q, sizes_text(w, q, text));
 }
 
 static void report_large(const struct watch *w, const struct question *q, const struct reply *r)
@@ -245,7 +272,9 @@ static bool is_reply_to(const struct echo *e, const struct question *q)
 static void watch_reply(const struct watch *w, const struct echo *e)
 {
     struct question *any = question_find_at(w, &e->key, e->place);
-    note_answered(w, e);
+    const struct question_key of_target = key_of_target(&e->key);
+    note_answered(w, e, answered_of(w, &e->key, e->place));
+    note_answered(w, e, answered_of(w, &of_target, question_key_place(&of_target)));
     if (any)
         question_answer(w, any);
     if (!w->questions->asked[QUESTION_LARGE])

@@ -73,6 +73,7 @@ struct question {
     int64_t answered_ms;
     uint16_t answered_to, answered_from; /* its LIDs */
     uint64_t tid;                        /* of SMPs: of the last request */
+    uint32_t repeated;                   /* to the SA: the most requests with one transaction ID */
     uint16_t type; /* of the last one: DHCP message type; attribute of a table */
 
     /* in the list of those whose time runs; since how many requests */

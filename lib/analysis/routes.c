@@ -8,6 +8,7 @@
  * overtaken, and one with the PSN and the transaction ID of another is a copy of it.
  */
 #include "analysis/smps.h"
+#include "analysis/twins.h"
 
 enum { ROUTES = 1 << 10, REQUESTS_MAX = 8, LATE_PSNS = 64, LATE_MS = 1000 };
 
@@ -107,6 +108,7 @@ void watch_route(const struct watch *w)
         r->guid = n.port_guid;
         r->frame = w->p->at.frame;
         r->asked = false;
+        twins_note_port(w, n.port_guid);
     }
 }
 

@@ -97,6 +97,8 @@ static void ask(const struct watch *w, const struct sa_transaction *t)
 {
     const struct question_key key = sa_subject_key(&t->subject);
     struct question *q = question_ask_by(w, &key, &t->request);
+    if (q)
+        q->repeated = q->asked == 1 ? t->requests : MAX(q->repeated, t->requests);
     if (q && w->f->subnet && subnet_sa_sequence(w->f->subnet, t->subject.subnet))
         question_open(w, q);
 }

@@ -2,7 +2,8 @@
 /*
  * Two ports with one LID, or with one GID. Both are used in turn: the first port sends again after
  * the second one did. An address that only moved has one user after the other. Ports of virtual
- * functions share a LID, but have QPNs of their own, so a LID counts together with the QPN.
+ * functions share a LID, but have QPNs of their own, so a LID counts together with the QPN. Ports
+ * with a NodeInfo are no virtual functions: of these, the LID alone shows two fabrics in one file.
  */
 #include "analysis/twins.h"
 #include "model/mix.h"
@@ -131,6 +132,32 @@ void watch_shared_use(const struct watch *w, uint16_t lid, uint32_t cause)
                 t->shared[0].lid, t->shared[1].lid, t->shared[2].lid);
 }
 
+static uint64_t *node_port_of(const struct watch *w, uint64_t guid)
+{
+    return &w->twins->node_ports[mix_two(0, guid, w->p->at.interface) >> 32 & (NODE_PORTS - 1)];
+}
+
+void twins_note_port(const struct watch *w, uint64_t guid)
+{
+    *node_port_of(w, guid) = guid;
+}
+
+/* Two ports with a NodeInfo use the LID in turn. */
+APART static void watch_ports_of_lid(const struct watch *w, const uint8_t *gid)
+{
+    enum { IS_ANY = 5 };
+    uint8_t address[GID_SIZE];
+    uint64_t guid = be64(gid + GID_SIZE / 2);
+    if (!guid || *node_port_of(w, guid) != guid)
+        return;
+    write_lid(w, address);
+    address[IS_ANY] = 1; /* after the place of the QPN */
+    struct address_use *u = slot_of(w->twins->lids, address);
+    uint32_t cause = u->changed_frame;
+    if (use_address(w, u, address, gid))
+        watch_shared_use(w, w->p->ib.slid, cause);
+}
+
 APART static void watch_lid(const struct watch *w, const uint8_t *gid)
 {
     uint8_t address[GID_SIZE], other[GID_SIZE];
@@ -231,6 +258,7 @@ static void watch_addresses(const struct watch *w, const uint8_t *gid)
     if (is_as_before(w, recent, gid))
         return;
     watch_lid(w, gid);
+    watch_ports_of_lid(w, gid);
     watch_gid(w, gid);
     if (!packet_is_corrupt(w->p))
         note_sender(w, recent, gid);

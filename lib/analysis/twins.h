@@ -53,6 +53,9 @@ struct shared_use {
 /* The GID prefixes of the subnet: those of ports that joined or have PortInfo. */
 enum { PREFIXES = 8 };
 
+/* The ports whose NodeInfo was captured, by their GUIDs: a cache. Virtual functions have none. */
+enum { NODE_PORTS = 1 << 11 };
+
 struct twins {
     struct {
         uint64_t prefix;
@@ -63,6 +66,7 @@ struct twins {
     struct address_use lids[ADDRESS_USES], gids[ADDRESS_USES];
     struct shared_use shared[SHARED_USES];
     unsigned n_shared;
+    uint64_t node_ports[NODE_PORTS];
     struct detection detections[DETECTIONS];
     struct recent_sender recent[RECENT_SENDERS];
     uint32_t changes;   /* of all uses of addresses; and uses that were replaced by another */
@@ -77,6 +81,9 @@ bool gid_is_foreign(const struct watch *w, const uint8_t *gid);
 
 /* A LID of the current packet's subnet has two ports: of so many, the file holds two fabrics. */
 void watch_shared_use(const struct watch *w, uint16_t lid, uint32_t cause);
+
+/* A port with this GUID answered by NodeInfo. */
+void twins_note_port(const struct watch *w, uint64_t guid);
 
 /* The IP address of the datagram's source; false: it has none, or it was not captured. */
 bool twins_source_ip(const struct watch *w, struct ip *ip);

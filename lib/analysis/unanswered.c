@@ -49,11 +49,9 @@ static const char *pkey_text(const struct watch *w, uint32_t link, const struct 
     uint32_t frame = port ? pkey_table_without(w, port, pkey) : 0;
     *text = '\0';
     if (frame)
-        g_snprintf(
-            text, PKEY_TEXT,
-            "; the P_Key table that the subnet manager gave its port in frame %u has no entry "
-            "of the partition 0x%04x",
-            frame, pkey);
+        g_snprintf(text, PKEY_TEXT,
+                   "; the P_Key table of its port (frame %u) has no entry of the partition 0x%04x",
+                   frame, pkey);
     return text;
 }
 
@@ -73,11 +71,9 @@ static const char *taken_text(const struct watch *w, const struct question *q, c
     *text = '\0';
     if (n && t->frame > n->taken_frame && ip_same(&t->ip, to) && t->link != link &&
         t->link >> 16 == link >> 16 && memcmp(t->gid, n->lladdr + LLADDR_GID, GID_SIZE) != 0)
-        g_snprintf(
-            text, TAKEN_TEXT,
-            "; GID %s has announced the address in frame %u, but in another partition (P_Key "
-            "0x%04x)",
-            text_of_gid(gid, t->gid), t->frame, (t->link & 0xffff) | PKEY_MEMBERSHIP);
+        g_snprintf(text, TAKEN_TEXT,
+                   "; announced in another partition (P_Key 0x%04x) in frame %u, by GID %s",
+                   (t->link & 0xffff) | PKEY_MEMBERSHIP, t->frame, text_of_gid(gid, t->gid));
     return text;
 }
 

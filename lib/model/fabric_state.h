@@ -35,6 +35,8 @@ struct fabric {
     struct unseen unseen;
     uint64_t n_packets, n_copies; /* of InfiniBand; n_copies: captured before (model/copies.h) */
     uint32_t first_copy;          /* its frame */
+    uint64_t n_ip, n_opaque; /* IP datagrams; those of a protocol that nothing here looks into */
+    uint32_t first_opaque;   /* its frame */
 };
 
 /* Counts what was not seen or not judged in the packet (unseen_packet.c). */

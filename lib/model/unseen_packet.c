@@ -189,11 +189,59 @@ static bool has_malformed_ip(const struct packet *p)
     return is_whole && is_ip && is_captured && !d->agrees && !encap_agrees(d->bytes);
 }
 
-static void count_datagram(struct unseen *u, const struct packet *p)
+static bool is_other_type(uint16_t type)
 {
+    return type != TYPE_IPV4 && type != TYPE_IPV6 && type != TYPE_ARP && type != TYPE_RARP;
+}
+
+/*
+ * Is it of a protocol that neither a rule nor an event looks into, such as ESP? Extension headers
+ * of IPv6 may have any behind them.
+ */
+static bool is_opaque(struct view ip, bool is_v4)
+{
+    enum { ICMP = 1, IGMP = 2, TCP = 6, UDP = 17, ICMPV6 = 58 };
+    enum { HOP_BY_HOP = 0, ROUTING = 43, FRAGMENT = 44, AH = 51, DESTINATION = 60 };
+    uint32_t at = is_v4 ? IPV4_PROTOCOL : IPV6_NEXT_HEADER;
+    if (view_has(ip, 0, at + 1) != WIRE_OK)
+        return false;
+    switch (ip.p[at]) {
+    case ICMP:
+    case IGMP:
+    case TCP:
+    case UDP:
+    case ICMPV6:
+        return false;
+    case HOP_BY_HOP:
+    case ROUTING:
+    case FRAGMENT:
+    case AH:
+    case DESTINATION:
+        return is_v4;
+    default:
+        return true;
+    }
+}
+
+static void count_ip(struct fabric *f, const struct packet *p)
+{
+    const struct datagram *d = &p->datagram;
+    f->n_ip++;
+    if (!is_opaque(d->body, d->encap.type == TYPE_IPV4))
+        return;
+    if (!f->n_opaque++)
+        f->first_opaque = p->at.frame;
+}
+
+static void count_datagram(struct fabric *f, const struct packet *p)
+{
+    struct unseen *u = &f->unseen;
     const struct datagram *d = &p->datagram;
     if (p->classification.class != PAYLOAD_IPOIB || d->header != WIRE_OK)
         return;
+    unseen_add(u, UNSEEN_ETHERTYPES, is_other_type(d->encap.type), p->at.frame);
+    if (d->encap.type == TYPE_IPV4 || d->encap.type == TYPE_IPV6)
+        count_ip(f, p);
     unseen_add(u, UNSEEN_IP_HEADER, has_malformed_ip(p), p->at.frame);
     if (d->encap.type == TYPE_IPV6)
         unseen_add(u, UNSEEN_HIDDEN_ND, nd_is_hidden(d->body), p->at.frame);
@@ -258,7 +306,7 @@ void unseen_packet(struct fabric *f, const struct packet *p)
     if (is_judged(p)) {
         count_contents(u, p);
         follow_sequences(f, p);
-        count_datagram(u, p);
+        count_datagram(f, p);
     } else if (p->result == WIRE_OK) {
         count_other(f, p);
         follow_sequences(f, p);
@@ -320,10 +368,19 @@ static void count_copies(struct unseen *u, const struct fabric *f)
         unseen_add(u, UNSEEN_COPIES, f->n_copies, f->first_copy);
 }
 
+/* Few such datagrams are nothing special. */
+static void count_opaque(struct unseen *u, const struct fabric *f)
+{
+    enum { OPAQUE_MIN = 10, PART = 10 };
+    if (f->n_opaque >= OPAQUE_MIN && f->n_opaque >= f->n_ip / PART)
+        unseen_add(u, UNSEEN_OPAQUE, f->n_opaque, f->first_opaque);
+}
+
 struct unseen fabric_unseen(const struct fabric *f)
 {
     struct unseen u = f->unseen;
     count_copies(&u, f);
+    count_opaque(&u, f);
     count_missing(&u, f);
     count_unacknowledged(&u, f->connections);
     unseen_add(&u, UNSEEN_MESSAGES, connections_incomplete_messages(f->connections), 0);

@@ -326,7 +326,7 @@ def address_that_is_announced_in_another_partition():
     s, c, (x, y, z) = partitions()
     s.arp_request(c.also(ip=y.ip), y.ip)
     taken = number(s)
-    texts = ["GID %s has announced the address in frame %d, but in another" % (c.gid, taken)]
+    texts = ["another partition (P_Key 0xffff) in frame %d, by GID %s" % (taken, c.gid)]
     return s, [("echo_unanswered", ping_in_vain(s, x, y, z), 1, [*texts, "0xffff"])]
 
 

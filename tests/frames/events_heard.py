@@ -4,10 +4,10 @@ look-alike. A case returns its tape and the events that it must raise: (event, f
 has). NUMBER is the number of the last frame so far."""
 from frames import ib
 from frames.events import ask_only, goes_on, link, number
-from frames.fabric import FULL, smp_frame
+from frames.fabric import FULL, LEAVE_MASK, smp_frame
 from frames.ib import encap
 from frames.messages import NOBODY, ping
-from frames.subnet import Host, Subnet
+from frames.subnet import PATH_BY_GIDS, Host, Subnet
 
 CASES = []
 
@@ -66,6 +66,64 @@ def join_that_is_answered_at_once_with_a_new_transaction_id():
     s.join(a, group)
     goes_on(s)
     return s, [("sa_unanswered", before + 4, 1, ["3 requests since frame %d" % (before + 1)])]
+
+
+def others_talk(s, seconds):
+    """Nothing is sent to the other hosts."""
+    for _ in range(seconds):
+        s.to_group4(Host(3), "224.0.0.1")
+        s.wait(1)
+
+
+def repeats_its_join(one_tid, leaves=False):
+    """Eleven joins, long after the last packet to the host."""
+    s, a, _, _ = link()
+    group = s.group4("239.1.2.3")
+    data, mask = s.request(a, group, FULL)
+    leave = ib.mcmember(group, a.gid, join=FULL)
+    others_talk(s, 70)
+    before = number(s)
+    for _ in range(1 if one_tid else 11):
+        times = 11 if one_tid else 1
+        ask_only(s, a, ib.SET, ib.ATTR_MC_MEMBER, data, mask, seconds=3, times=times)
+        if leaves:
+            ask_only(s, a, ib.DELETE, ib.ATTR_MC_MEMBER, leave, LEAVE_MASK, seconds=3)
+    goes_on(s)
+    return s, before
+
+
+@case
+def join_that_is_sent_eleven_times():
+    """The host would stop if it had an answer, whatever the capture sees of those to it."""
+    s, before = repeats_its_join(True)
+    texts = ["join", "11 requests since frame %d" % (before + 1)]
+    return s, [("sa_unanswered", number(s), 1, texts)]
+
+
+@case
+def eleven_joins_of_a_group():
+    s, before = repeats_its_join(False)
+    texts = ["join", "11 requests since frame %d" % (before + 1)]
+    return s, [("sa_unanswered", number(s), 1, texts)]
+
+
+@case
+def eleven_joins_of_a_group_that_the_host_leaves():
+    """The capture has only what the host sends, and each may have an answer."""
+    s, _ = repeats_its_join(False, leaves=True)
+    return s, []
+
+
+@case
+def eleven_requests_of_a_path_of_which_the_capture_has_no_answer():
+    """A program may ask again and again."""
+    s, a, b, _ = link()
+    others_talk(s, 70)
+    path = ib.path_record(b.gid, a.gid, pkey=0xFFFF, reversible=1, numb=1)
+    for _ in range(11):
+        ask_only(s, a, ib.GET, ib.ATTR_PATH_RECORD, path, PATH_BY_GIDS, seconds=3)
+    goes_on(s)
+    return s, []
 
 
 # ---- subnet management
@@ -207,7 +265,7 @@ def taken_out(*others, capacity=128):
 @case
 def partition_that_is_taken_out_of_the_table():
     s, a, b, frame = taken_out()
-    texts = ["P_Key table", "in frame %d has no entry of the partition 0x8001" % frame]
+    texts = ["P_Key table", "(frame %d) has no entry of the partition 0x8001" % frame]
     return s, [("echo_unanswered", number(s), 1, texts)]
 
 

@@ -68,6 +68,33 @@ def large_pings_without_replies():
     return s, [("large_lost", before + 6, 2, ["3 requests of 1928 bytes"])]
 
 
+def pings_of_two(size):
+    """b answers c, and not a, whom it has answered nothing before."""
+    s, a, b, c = link()
+    s.resolve(a, b)
+    s.meet(c, b)
+    for i in range(4):
+        s.wait(1)
+        s.ud(a, b, echo(a, b, 20 + i, size))
+        s.ping(c, b, seq=50 + i)
+    s.wait(5)
+    s.ping(c, b, seq=60)
+    return s, number(s) - 1
+
+
+@case
+def large_pings_to_a_target_that_answers_small_ones_of_another():
+    s, last = pings_of_two(1900)
+    return s, [("echo_unanswered", last - 6, 2, ["of 1928 bytes or more", "answers others"])]
+
+
+@case
+def pings_of_the_same_size_to_a_target_that_answers_another():
+    """The size is not the cause, and the event does not name it."""
+    s, last = pings_of_two(8)
+    return s, [("echo_unanswered", last - 6, 2, ["3 requests", "3 s after the last"])]
+
+
 @case
 def large_pings_whose_replies_were_lost():
     s, a, b, c = link()

@@ -62,6 +62,38 @@ def two_lids_with_two_ports():
     return s, two_ports(hosts, shown)
 
 
+def other_ports_in_turn(are_ports):
+    """Hosts of another fabric have their LIDs, and other QPNs. are_ports: they have a NodeInfo."""
+    s, *hosts = link()
+    twins = [
+        h.also(gid="fe80::2:c903:1:%x" % h.lid, ip="10.9.0.%d" % h.lid, qpn=h.qpn + 99)
+        for h in hosts
+    ]
+    for host, twin in zip(hosts, twins):
+        s.node_info(host)
+        if are_ports:
+            s.node_info(twin)
+    for _ in range(2):
+        for host in hosts + twins:
+            announce(s, host)
+            s.wait(0.6)
+    return s, hosts, number(s)
+
+
+@case
+def two_fabrics_with_other_qpns():
+    s, hosts, last = other_ports_in_turn(True)
+    lids = "LIDs %d, %d and %d are" % tuple(h.lid for h in hosts)
+    return s, [("two_fabrics", last - 3, 1, [lids])]
+
+
+@case
+def virtual_functions_of_three_ports():
+    """They share the LIDs of their ports, and have no NodeInfo."""
+    s, _, _ = other_ports_in_turn(False)
+    return s, []
+
+
 # ---- MLIDs
 
 
@@ -103,9 +135,20 @@ def two_groups_of_a_partition_with_one_mlid():
 # ---- routers
 
 
-def advertisement(s, router, lifetime=0, length=64, flags=0xC0, valid=86400, prefix=True, other=0):
+def advertisement(
+    s,
+    router,
+    lifetime=0,
+    length=64,
+    flags=0xC0,
+    valid=86400,
+    preferred=None,
+    prefix=True,
+    other=0,
+):
     """A router advertisement to all nodes (RFC 4861 section 4.2, 4.6.2)."""
-    option = struct.pack(">BBBBIII", 3, 4, length, flags, valid, valid, 0)
+    preferred = valid if preferred is None else preferred
+    option = struct.pack(">BBBBIII", 3, 4, length, flags, valid, preferred, 0)
     option += socket.inet_pton(socket.AF_INET6, "2001:db8:5::")
     body = struct.pack(">BBHBBHII", 134, 0, 0, 64, other, lifetime, 0, 0)
     message = ib.icmpv6(router.ll, "ff02::1", body + (option if prefix else b""))
@@ -132,6 +175,36 @@ def router_with_a_prefix_of_80_bits():
 def router_with_a_prefix_of_48_bits_for_routes():
     """On the link, and not for addresses."""
     s, _ = advertised(6, length=48, flags=0x80)
+    return s, []
+
+
+@case
+def router_with_a_prefix_that_is_preferred_longer_than_valid():
+    """Hosts ignore it (RFC 4862 section 5.5.3 c); for the link, it is valid."""
+    s, a = advertised(2, lifetime=1800, valid=3600, preferred=7200)
+    texts = [a.gid, "2001:db8:5::/64", "preferred lifetime, 7200 s", "valid lifetime, 3600 s"]
+    return s, [("router_useless", number(s) - 1, 2, texts)]
+
+
+@case
+def router_with_only_such_a_prefix_offers_nothing():
+    s, a = advertised(6, flags=0x40, valid=3600, preferred=7200)
+    return s, [
+        ("router_useless", number(s) - 5, 6, [a.gid, "preferred lifetime"]),
+        ("router_useless", number(s) - 2, 3, [a.gid, "router lifetime 0"]),
+    ]
+
+
+@case
+def router_with_a_prefix_whose_lifetimes_are_equal():
+    s, _ = advertised(6, lifetime=1800, valid=3600, preferred=3600)
+    return s, []
+
+
+@case
+def router_with_a_prefix_for_routes_whose_lifetimes_do_not_matter():
+    """On the link, and not for addresses."""
+    s, _ = advertised(6, flags=0x80, valid=3600, preferred=7200)
     return s, []
 
 
