@@ -66,8 +66,8 @@ static void unanswered(const struct watch *w, const struct question *q, unsigned
         g_snprintf(stray, sizeof stray, "; frame %u answers it with another transaction ID",
                    q->stray_frame);
     watch_event(w, &key, &who, q->first_frame,
-                "the SA at LID %u has not answered %s: %u request%s since frame %u%s%s%s", q->peer,
-                request_text(q, text), n, n == 1 ? "" : "s", q->first_frame, why, stray,
+                "the SA at LID %u has not answered %s so far: %u request%s since frame %u%s%s%s",
+                q->peer, request_text(q, text), n, n == 1 ? "" : "s", q->first_frame, why, stray,
                 idle_text(w, q, idle));
 }
 

@@ -134,10 +134,47 @@ static bool is_announced(const struct watch *w, const struct question *q)
              : w->f->undone->tables[UNDONE_NEIGHBOURS].refused > 0;
 }
 
+enum { GROUP_TEXT = 160 };
+
+/* The solicited-node group of the address on its link (RFC 4291 section 2.7.1); NULL: not known. */
+static const struct group *solicited_group(const struct watch *w, const struct question *q)
+{
+    enum { LINK_PKEY = 4, PREFIX = 13 };
+    uint16_t pkey = (uint16_t)(q->key.requester & 0x7fff) | PKEY_MEMBERSHIP;
+    const struct group *link = groups_only_broadcast(w->f->groups, w->p->at.interface, pkey);
+    uint8_t mgid[GID_SIZE] = {0xff, 0x10, 0x60, 0x1b, [11] = 1, [12] = 0xff};
+    if (!link || q->key.kind != QUESTION_ND || q->peer < LID_MULTICAST_FIRST)
+        return NULL;
+    mgid[1] |= group_scope(link);
+    mgid[LINK_PKEY] = (uint8_t)(pkey >> 8);
+    mgid[LINK_PKEY + 1] = (uint8_t)pkey;
+    memcpy(mgid + PREFIX, q->key.about + PREFIX, GID_SIZE - PREFIX);
+    return groups_find(w->f->groups, w->p->at.interface, mgid);
+}
+
+/* The group of the solicitations, if the target has joined it: a switch may drop its packets. */
+static const char *group_text(const struct watch *w, const struct question *q,
+                              char text[GROUP_TEXT])
+{
+    const struct group *group = group_of(solicited_group(w, q));
+    const struct neighbour *n = target_of(w, q);
+    const struct endport *port = n ? endports_by_gid(w->f->endports, w->p->at.interface,
+                                                     n->lladdr + LLADDR_GID)
+                                   : NULL;
+    const struct member *m = group && port ? groups_member(w->f->groups, group, port) : NULL;
+    char mgid[GID_TEXT];
+    *text = '\0';
+    if (m && m->join_state & JOIN_FULL && member_is_known(m))
+        g_snprintf(text, GROUP_TEXT,
+                   ", although it has joined their group %s, MLID 0x%04x, in frame %u",
+                   text_of_gid(mgid, group->mgid), m->mlid, m->frame);
+    return text;
+}
+
 static void address_unanswered(const struct watch *w, enum event_kind kind,
                                const struct question *q)
 {
-    char more[120] = "";
+    char more[GROUP_TEXT] = "";
     bool announced = is_announced(w, q);
     if (announced && !asks_on(q))
         return;
@@ -146,6 +183,8 @@ static void address_unanswered(const struct watch *w, enum event_kind kind,
     else if (announced)
         g_snprintf(more, sizeof more, ", although it announced its address in frame %u",
                    q->announced_frame);
+    else
+        group_text(w, q, more);
     ip_unanswered(w, kind, q, more);
     watch_rejoin(w, q);
 }

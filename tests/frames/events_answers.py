@@ -50,6 +50,21 @@ def advertisements_without_an_address():
 
 
 @case
+def solicitations_that_the_target_does_not_get_although_it_has_joined():
+    """A switch drops the packets to the group."""
+    s, a, b, c = link()
+    group = s.group6(solicited_node(b.ll))
+    s.join(b, group)
+    joined = number(s)
+    s.resolve6(c, b)
+    s.meet(c, a)
+    before = number(s) + 2
+    solicits(s, a, b, 4, lambda: None)
+    texts = [b.ll, "has joined their group %s, MLID" % group, "in frame %d" % joined]
+    return s, [("nd_unanswered", before + 4, 2, texts)]
+
+
+@case
 def advertisements_that_need_no_address():
     """The requester knows the address: it has solicited the host alone (RFC 4861 section 4.4)."""
     s, a, b, _ = link()

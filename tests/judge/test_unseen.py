@@ -278,6 +278,7 @@ NOT_JUDGED = {
     ),
 }
 JUDGED = {
+    "few datagrams of ESP": lambda: carrying(ipv4(50, bytes(64))),
     "as it was": lambda: pcap(changed(PING, edited(BTH, b"\x64"))),
     "IP": lambda: carrying(ipv4(1, bytes(64))),
     "echo in fragments": lambda: carrying(ipv6(44, FRAGMENT + b"\x80" + bytes(23))),
@@ -367,6 +368,7 @@ MENTION = {
         lambda: ng(described={FILTER: b"\0lid 2"}),
         {"filtered-interfaces": (1, 0)},
     ),
+    "MACsec": (lambda: carrying(b"\x88\xe5\0\0" + bytes(64)), {"other-ethertypes": (1, 45)}),
     "Ethernet": (lambda: second_interface(ETHERNET_LINK), {"other-protocols": (1, 45)}),
     "two days": (lambda: pause(2), {"pauses": (1, 61)}),
     # 37 requests a join, 38 grants it
