@@ -252,20 +252,23 @@ static void classify_datagram(struct fabric *f, struct packet *p)
 }
 
 /*
- * Whose is the data on the QPs of a connection? OWNED: the connection's, whatever its contents.
- * LIKELY: the connection's, if it has a header of IPoIB: after a pause, it may belong to a later
- * connection whose set-up was not captured.
+ * May the data on the QPs of a connection be its own? After its end, packets may still be in
+ * transit, or belong to another connection.
  */
-enum owner { NOT_OWNED, LIKELY, OWNED };
-
-/* After the end of a connection, packets may still be in transit, or belong to another one. */
-static enum owner owner_of_data(const struct fabric *f, const struct connection *c)
+static bool may_have_qps(const struct connection *c)
 {
-    if (connection_is_over(c))
-        return NOT_OWNED;
-    if (f->facts.records_are_current || connection_has_qps(c, &f->facts.order.clocks))
-        return OWNED;
-    return connection_may_be_replaced(c) ? NOT_OWNED : LIKELY;
+    return !connection_is_over(c) && !connection_may_be_replaced(c);
+}
+
+/*
+ * Is the data the connection's, whatever its contents? After a pause, a later connection whose
+ * set-up was not captured may have the QPs. Its PSNs start anywhere in 24 bits (IBA 9.7.2): one of
+ * 32 starts near the last PSN, but hardly any with the next one (next: flow_is_next()).
+ */
+static bool is_owned(const struct fabric *f, const struct connection *c, bool next)
+{
+    bool sure = f->facts.records_are_current || connection_has_qps(c, &f->facts.order.clocks);
+    return sure ? !connection_is_over(c) : next && may_have_qps(c);
 }
 
 /* A whole ARP message with IPoIB's addresses. */
@@ -286,19 +289,13 @@ static bool looks_like_ipoib(const struct packet *p)
     return encap_begins_message(ib->payload, first) || (!first && is_arp_of_ipoib(&p->datagram));
 }
 
-/*
- * next: flow_is_next(). The PSNs of another connection start anywhere in 24 bits (IBA 9.7.2), so
- * one of 32 starts near the flow's last PSN, but hardly any with the next one.
- */
-static enum payload_class classify_only(const struct packet *p, const struct flow *flow,
-                                        enum owner owner, bool next)
+static enum payload_class classify_only(const struct packet *p, const struct flow *flow, bool ours,
+                                        bool next)
 {
     const struct datagram *d = &p->datagram;
-    if (owner == OWNED || looks_like_ipoib(p))
-        return PAYLOAD_IPOIB;
     bool known_type = d->header == WIRE_OK && d->encap.type >= TYPE_FIRST && d->encap.reserved == 0;
-    bool likely = next && (owner == LIKELY || flow->looked_ipoib);
-    return likely && known_type ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
+    bool likely = next && flow->looked_ipoib && known_type;
+    return ours || likely || looks_like_ipoib(p) ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
 }
 
 static enum payload_class classify_part(struct fabric *f, struct packet *p, struct flow *flow,
@@ -407,12 +404,11 @@ static void classify_connected(struct fabric *f, struct packet *p)
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;
     bool ipoib = v->connection && connection_is_ipoib(v->connection);
-    enum owner owner = ipoib ? owner_of_data(f, v->connection) : NOT_OWNED;
-    bool ours = owner == OWNED;
+    bool ours = ipoib && is_owned(f, v->connection, next);
     if (v->connection && !ipoib)
         v->class = PAYLOAD_FOREIGN;
     else if (send && ib->position == IB_ONLY)
-        v->class = classify_only(p, flow, owner, next);
+        v->class = classify_only(p, flow, ours, next);
     else if (send)
         v->class = classify_part(f, p, flow, ours);
     if (send && is_by_flow(p, flow, next)) {
@@ -428,8 +424,8 @@ static void classify_connected(struct fabric *f, struct packet *p)
         flow->early_frame = p->at.frame;
     if (send && ours)
         connection_used(flow->connection, &f->facts.order.clocks);
-    bool likely = ours || (owner == LIKELY && !send); /* such as an acknowledgement */
-    if (ipoib && !likely && v->class == PAYLOAD_OTHER)
+    bool may_be = ours || (ipoib && !send && may_have_qps(v->connection)); /* an acknowledgement */
+    if (ipoib && !may_be && v->class == PAYLOAD_OTHER)
         v->connection = NULL;
     v->by_context = v->class != PAYLOAD_OTHER || v->connection;
 }

@@ -243,7 +243,7 @@ bool connection_has_qps(const struct connection *c, const struct clocks *clocks)
 
 void connection_used(struct connection *c, const struct clocks *clocks)
 {
-    if (connection_has_qps(c, clocks))
+    if (connection_is_open(c) && !connection_has_left(c))
         set_connection_time(c, clocks);
 }
 

@@ -11,6 +11,7 @@ from frames.world import A, B, RC_IDS, RC_QPS, RECV_MTU, UC_IDS, UC_QPS, World
 BROADCAST = ("bcast", "255.255.255.255", 0xC000)
 CROSSING, BEFORE_IP = "rfc4755.3.3.simultaneous", "rfc4755.2.3.connection-before-ip"
 MTU, TYPE = "rfc4755.5.1.connection-mtu", "rfc4755.4.type"
+HEADER = "rfc4755.4.encapsulation-header"
 TIMEOUT, CONSUMER = 4, 28  # IBA 12.6.7.2
 REJ_REQ, REJ_REP, REJ_NONE = 0, 1, 2  # IBA 12.6.7
 UC = 1
@@ -195,6 +196,7 @@ OTHER_SERVICE = 0x123456789ABCDEF0
 OTHER_PRIVATE = bytes(range(0xA1, 0xA1 + 60))
 ALTERNATE = 0x21, 0x22  # LIDs of A and B
 LIKE_IPV4 = ib.u16(0x0800) + bytes(62)  # another protocol's data: a number and zeros
+PLAIN_IPV4 = ping(A, B)[4:]  # without an encapsulation header
 
 
 def send(w, name, up, qp, psn, payload):
@@ -236,9 +238,8 @@ def other_queue_pairs(lap_qp):
 # ---- data of another protocol on the QPs of an IPoIB connection
 
 
-def other_data(psn, ended=False, seconds=60):
-    """IPoIB on a connection; then two messages on its QP that begin as an encapsulation header does,
-    from this PSN on. The set-up of their connection was not captured. ended: the DREQ and the DREP
+def other_data(psn, ended=False, seconds=60, payload=LIKE_IPV4):
+    """IPoIB on a connection; then two messages on its QP with this payload, from this PSN on. The set-up of their connection was not captured. ended: the DREQ and the DREP
     of the first connection were captured."""
     w = joined()
     w.set_up("first", A, B, RC_IDS, RC_QPS)
@@ -247,8 +248,12 @@ def other_data(psn, ended=False, seconds=60):
         w.end("first", A, B, RC_IDS, RC_QPS)
     w.now += seconds * 10**9
     for n in range(2):
-        w.data(f"late.{n}", A, B, RC_QPS[1], psn + n, LIKE_IPV4)
+        w.data(f"late.{n}", A, B, RC_QPS[1], psn + n, payload)
     return w
+
+
+def no_header(psn, ended=False):
+    return other_data(psn, ended, payload=PLAIN_IPV4)
 
 
 # ---- the cases
@@ -340,6 +345,7 @@ LATE = lambda make, first: by(begins, make, first)
 FORMS = {"InfiniBand": forms.infiniband, "RoCE": forms.roce2}
 ACCEPTED = {"accepted": True, "refused": False}
 ITS_TYPE = exactly(("late.0", TYPE), ("late.1", TYPE))  # the message violates it
+ITS_HEADER = exactly(("late.0", HEADER), ("late.1", HEADER))
 
 CROSSING_REQUESTS = [
     # A's address is the smaller one, so A accepts and B rejects (RFC 4755 3.3)
@@ -465,6 +471,9 @@ OTHER_CONNECTIONS = [
         for what, ended in (("not ended", False), ("ended", True))
     ],
     Case("next PSN after a pause", ITS_TYPE, by(other_data, 0x201)),
+    Case("no header, next PSN after a pause", ITS_HEADER, by(no_header, 0x201)),
+    Case("no header, near PSN after a pause", CONFORMS, by(no_header, 0x20A)),
+    Case("no header, next PSN after the end", CONFORMS, by(no_header, 0x201, ended=True)),
     Case("near PSN on an unknown connection", CONFORMS, by(other_data, 0x20A), lost=SET_UP),
     Case("next PSN on an unknown connection", ITS_TYPE, by(other_data, 0x201), lost=SET_UP),
 ]
