@@ -117,7 +117,7 @@ static const struct resolution *request_of(const struct check_context *s, const 
     uint32_t link = packet_link_key(s->p);
     const struct neighbour *requester = neighbours_of_ip(s->f->neighbours, link, sender);
     struct resolution like = {.link = link, .requester_ip = *sender, .target = holder->ip};
-    if (!requester || order_is_uncertain(&s->f->order, holder->last_frame))
+    if (!requester)
         return NULL;
     memcpy(like.requester, requester->lladdr, LLADDR_SIZE);
     const struct resolution *q = resolution_request(s->f->resolutions, &like, 0);
@@ -147,20 +147,23 @@ static bool got_address(const struct check_context *s, const struct ip *sender,
                         const struct neighbour *holder)
 {
     const struct resolution *q = request_of(s, sender, holder);
-    return q && got_reply(s, q, holder) && holder->taken_frame <= q->reply_frame;
+    return q && !order_is_uncertain(&s->f->order, holder->last_frame) && got_reply(s, q, holder) &&
+           holder->taken_frame <= q->reply_frame;
 }
 
 /*
  * A datagram in a group: its IP destination may be a directed broadcast by the sender's prefix
  * length (RFC 1122 3.3.6), or an address that several interfaces announce. Did an interface answer
  * the interface that sends the datagram when it requested the address, last or before? Then the
- * sender takes it for the address of one interface, whatever QPN this one has.
+ * sender takes it for the address of one interface, whatever QPN this one has: before the reply,
+ * too. The request is captured in order with the datagram, unless two capture points see the port.
  */
 static bool is_resolved_by_sender(const struct check_context *s, const struct ip *sender,
                                   const struct neighbour *holder)
 {
     const struct resolution *q = request_of(s, sender, holder);
-    if (!q || be24(q->requester + LLADDR_QPN) != s->p->ib.sqpn)
+    if (!q || be24(q->requester + LLADDR_QPN) != s->p->ib.sqpn ||
+        (order_has_copies(&s->f->order) && order_is_uncertain(&s->f->order, q->frame)))
         return false;
     return got_reply(s, q, holder) ||
            (q->before.frame &&

@@ -321,16 +321,21 @@ for way, (name, at) in PLACES.items():
 for way, name in UNICAST.items():
     change("rfc4391.9.1.1.traffic-to-qpn", way, name, {"destqp": 0x99}, ALL)
 IN_GROUPS = {
-    "IPv4 unicast in the broadcast group": ("A.bcast", ping, "C.arp.request"),
-    "IPv6 unicast in the all-nodes group": ("A.mcast6", ping6, "C.ns"),
+    "IPv4 unicast in the broadcast group": ("A.bcast", ping, "C.arp.request", "D.arp.reply"),
+    "IPv6 unicast in the all-nodes group": ("A.mcast6", ping6, "C.ns", "D.na"),
 }
 UNRESOLVED = "the sender's prefix may make the address a directed broadcast: it did not resolve it"
 RESOLVED_BEFORE = "the sender may have another prefix by now"
-for way, (like, datagram, request) in IN_GROUPS.items():
+for way, (like, datagram, request, reply) in IN_GROUPS.items():
 
     @broken("rfc4391.9.1.1.traffic-to-qpn", way, "to.all", ALL)
     def unicast_in_group(w, like=like, datagram=datagram):
         w.send("C.ping", "to.all", C, like, datagram(C, D))["pkey"] = w.pkey_of(C)
+
+    @broken("rfc4391.9.1.1.traffic-to-qpn", f"{way}, right after the reply", "to.all")
+    def just_resolved(w, like=like, datagram=datagram, reply=reply):
+        """The reply may have been captured too early; C's request was not."""
+        w.send(reply, "to.all", C, like, datagram(C, D))
 
     @broken("rfc4391.9.1.1.traffic-to-qpn", f"{way}, after a second request", "to.all")
     def resolved_before(w, like=like, datagram=datagram, request=request):
