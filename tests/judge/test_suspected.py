@@ -11,6 +11,7 @@ import pytest
 
 from frames import ib
 from frames.events import copy_last, link, number
+from frames.fabric import DELETED
 from frames.messages import ping
 from frames.subnet import Host
 from frames.suspected import GROUP, another_sl, late, send
@@ -174,6 +175,24 @@ def test_members_use_the_previous_value_after_a_change(tmp_path):
     s.join(c, group)
     send(s, b, mlid=0xC000)
     assert suspected(s.pcap(), tmp_path) == []
+
+
+@pytest.mark.parametrize("reported", ["before", "after", "not"])
+def test_the_sa_reports_that_it_deleted_the_group(reported, tmp_path):
+    """The host of the subnet manager joined the group again; its own requests are not on the wire. The
+    Report to another port may be captured after the datagram."""
+    s, a, b, c = late()
+    group = s.group4(GROUP)
+    s.join(c, group)
+    record = number(s)
+    s.ping(a, c)
+    if reported == "before":
+        s.report(a, DELETED, group)
+    frame = send(s, b, mlid=0xC0AA)
+    if reported == "after":
+        s.report(a, DELETED, group)
+    expected = [(MLID, frame, record, "MLID 0xc000", "MLID 0xc0aa", RECORD % "MLID")]
+    assert suspected(s.pcap(), tmp_path) == (expected if reported == "not" else [])
 
 
 def test_another_scope_is_another_group(tmp_path):

@@ -142,6 +142,15 @@ static void take_record(const struct check_context *s, struct traffic *t, const 
     }
 }
 
+/* The SA reported that it deleted the group since: it may have created it again, with other values.
+ */
+static void drop_deleted(struct traffic *t, const struct group *g)
+{
+    for (unsigned i = 0; i < TRAFFIC_VALUES; i++)
+        if (t->seen[i].frame < g->deleted_frame)
+            t->seen[i] = (struct seen){0};
+}
+
 /* Did the SA give the sender this MLID? */
 static bool is_given(const struct check_context *s, const struct group *g, uint32_t mlid)
 {
@@ -211,6 +220,7 @@ void suspect_group_traffic(const struct check_context *s, const struct group *g)
         return;
     }
     take_record(s, t, g);
+    drop_deleted(t, g);
     for (unsigned i = 0; i < TRAFFIC_VALUES; i++)
         if (is_compared(s, g, (enum traffic_value)i))
             compare_value(s, t, g, (enum traffic_value)i);

@@ -235,8 +235,8 @@ void suspicions_drop(const struct check_context *s, enum rule_number rule,
 }
 
 /*
- * Does the model explain it now? The SA's record of the group has the value, or the sender has
- * joined the group since: it may have had the previous value.
+ * Does the model explain it now? The SA's record of the group has the value, the SA reported that
+ * it deleted the group since, or the sender has joined it since: it may have had the other value.
  */
 static bool is_explained_by_group(const struct check_context *s, const struct suspicion *one)
 {
@@ -245,8 +245,10 @@ static bool is_explained_by_group(const struct check_context *s, const struct su
     const struct endport *sender = endports_by_gid(s->f->endports, one->interface, one->sgid);
     const struct member *m = g && sender ? groups_member(s->f->groups, g, sender) : NULL;
     bool joined_since = m && (m->pending || m->frame > one->frame);
-    return joined_since || (g && group_record_value(g, (enum traffic_value)one->which, &value) &&
-                            value == one->found);
+    bool deleted = g && g->deleted_frame > one->other_frame;
+    return joined_since || deleted ||
+           (g && group_record_value(g, (enum traffic_value)one->which, &value) &&
+            value == one->found);
 }
 
 bool port_has_qpn(const struct check_context *s, const struct endport *port, uint16_t pkey,
