@@ -56,6 +56,15 @@ def test_a_datagram_to_another_qpn_than_the_announced_one(tmp_path):
     assert suspicions(s, tmp_path) == raised(number(s), TO_QPN, reply, b.qpn)
 
 
+def test_a_sender_that_may_have_an_older_address(tmp_path):
+    """b's interface was restarted before the capture, and announces its address; c has not asked."""
+    s, _, b, c, _ = met()
+    s.arp_request(c, "10.0.0.77")
+    s.wait(1)
+    s.ud(c, b.also(qpn=WRONG), ping(c, b))
+    assert suspicions(s, tmp_path) == []
+
+
 def test_a_copy_of_the_datagram_is_the_same_suspicion(tmp_path):
     s, a, b, _, reply = met()
     s.wait(1)
@@ -121,9 +130,19 @@ def test_another_qpn_in_the_private_data(tmp_path):
 @pytest.mark.parametrize("form", [ib.service_id_rfc, ib.service_id_linux], ids=["rfc", "linux"])
 def test_another_qpn_in_the_service_id(form, tmp_path):
     """The deviation of Linux's form does not excuse a wrong QPN."""
-    s, a, b, _, reply = met()
+    s, a, b, _, _ = met()
+    s.resolve6(a, b)
+    advertised = number(s) - 2  # before the path
     frame = request(s, a, b, service=form(WRONG))
-    assert suspicions(s, tmp_path) == raised(frame, SERVICE, reply, b.qpn)
+    assert suspicions(s, tmp_path) == raised(frame, SERVICE, advertised, b.qpn)
+
+
+def test_a_request_of_one_that_may_have_an_older_address(tmp_path):
+    """b's interface was restarted before the capture. a has requested b's new IPv4 address, but its
+    table for IPv6 still has the old one."""
+    s, a, b, _, _ = met()
+    request(s, a, b, service=ib.service_id_rfc(WRONG))
+    assert suspicions(s, tmp_path) == []
 
 
 def test_the_announced_qpns(tmp_path):

@@ -5,6 +5,53 @@
 
 #include "rules/suspicions/suspicions.h"
 
+/* Does the capture have a reply to the port's last request for the address, or to one before? */
+static bool has_resolved(const struct check_context *s, const struct neighbour *by,
+                         const struct neighbour *holder)
+{
+    struct resolution like = {.link = holder->link};
+    if (!by)
+        return false;
+    like.requester_ip = by->ip;
+    like.target = holder->ip;
+    memcpy(like.requester, by->lladdr, LLADDR_SIZE);
+    const struct resolution *q = resolution_request(s->f->resolutions, &like, 0);
+    return q && (q->reply_frame || q->before.frame);
+}
+
+static const struct neighbour *neighbour_of(const struct check_context *s,
+                                            const struct endport *port, uint32_t qpn,
+                                            uint8_t length)
+{
+    uint8_t lladdr[LLADDR_SIZE] = {0, (uint8_t)(qpn >> 16), (uint8_t)(qpn >> 8), (uint8_t)qpn};
+    memcpy(lladdr + LLADDR_GID, port->gid, GID_SIZE);
+    return neighbours_of_lladdr(s->f->neighbours, lladdr, length, s->p->at.frame);
+}
+
+/*
+ * Has the sender the port's address from a reply that was captured? If not, it may still have one
+ * from before a restart of the port's interface (RFC 4391 section 9.4). A REQ may be for IPv4 or
+ * for IPv6, which have tables of their own.
+ */
+static bool has_address(const struct check_context *s, const struct fact *f)
+{
+    const struct connection *c = f->connection;
+    uint32_t frame;
+    if (f->kind == FACT_NEIGHBOUR)
+        return has_resolved(s, neighbours_of_ip(s->f->neighbours, f->neighbour->link, f->ip),
+                            f->neighbour);
+    if (f->port == s->e->gsi) /* its own */
+        return true;
+    for (uint8_t length = 4; c->endport[0] && length <= 16; length *= 4) {
+        const struct neighbour *holder = neighbour_of(
+            s, f->port, endport_ud_qpn(f->port, c->pkey, &frame), length);
+        if (!holder ||
+            !has_resolved(s, neighbour_of(s, c->endport[0], c->requester.ud_qpn, length), holder))
+            return false;
+    }
+    return c->endport[0];
+}
+
 /* The QPN that the port announced, from the datagram's receiver. */
 static void of_neighbour(const struct check_context *s, const struct neighbour *n,
                          struct suspicion *new)
@@ -34,15 +81,16 @@ static void raise_suspicion(const struct check_context *s, struct suspicion *new
 void suspect_qpn(const struct check_context *s, const struct result *r)
 {
     const struct fact *f = &r->facts[0];
-    if (!s->suspicions || packet_is_corrupt(s->p))
+    bool is_datagram = f->kind == FACT_NEIGHBOUR;
+    if (!s->suspicions || packet_is_corrupt(s->p) || !has_address(s, f))
         return;
     struct suspicion new = suspicion_of(s, r->rule, SUSPECTED_QPN, (uint32_t)r->value);
-    if (f->kind == FACT_NEIGHBOUR)
+    if (is_datagram) {
         of_neighbour(s, f->neighbour, &new);
-    else
+    } else {
         of_port(f->port, f->connection->pkey, &new);
-    if (f->kind != FACT_NEIGHBOUR)
         new.connection = f->connection->number;
+    }
     raise_suspicion(s, &new);
 }
 
