@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of joins, leaves and group records of IPoIB groups (RFC 4391 §4.1, 5, 10). */
 #include "rules/result.h"
+#include "rules/suspicions/group_traffic.h"
+#include "rules/suspicions/results.h"
 #include "wire/mgid.h"
 
 enum { SCOPE_LINK_LOCAL = 2, SCOPE_RESERVED = 15 }; /* RFC 4291 2.7 */
@@ -179,36 +181,65 @@ static void describe_attribute(const struct check_context *s, const struct resul
     g_snprintf(actual, RESULT_TEXT, "%s 0x%x", r->name, (unsigned)r->value);
 }
 
-/* Compares one attribute; each attribute has its own entry in the deduplication cache. */
-static void same_attribute(const struct check_context *s, enum rule_number rule,
-                           const struct subnet_event *e, const char *name, uint32_t at, uint32_t n,
-                           uint32_t wanted, uint32_t seen)
+/* Each attribute has its own entry in the deduplication cache. */
+static struct result attribute_result(enum rule_number rule, const struct subnet_event *e,
+                                      const char *name, uint32_t at, uint32_t n, uint32_t seen)
 {
     struct entity about = entity_group(e->group->mgid);
     about.number = at;
-    if (wanted == seen) {
-        report_pass_about(s->r, rule, &about);
-        return;
-    }
-    struct result r = {.rule = rule,
-                       .about = about,
-                       .wanted = wanted,
-                       .value = seen,
-                       .at = {e->record + at, n},
-                       .unknown_at = e->record + at,
-                       .name = name,
-                       .describe = describe_attribute,
-                       .facts = {{FACT_CREATED_WITH, .event = e}}};
-    report_result(s, &r);
+    return (struct result){.rule = rule,
+                           .about = about,
+                           .wanted = seen,
+                           .value = seen,
+                           .at = {e->record + at, n},
+                           .unknown_at = e->record + at,
+                           .name = name,
+                           .describe = describe_attribute,
+                           .facts = {{FACT_CREATED_WITH, .event = e}}};
+}
+
+static void same_attribute(const struct check_context *s, struct result r, uint32_t wanted)
+{
+    bool same = r.value == wanted;
+    r.wanted = wanted;
+    if (same)
+        report_pass_about(s->r, r.rule, &r.about);
+    else
+        report_result(s, &r);
 }
 
 static void check_group_record(const struct check_context *s, const struct subnet_event *e)
 {
     const struct group *g = &e->group_facts, *b = &e->broadcast_facts;
     if (!same_partition(b->pkey, g->pkey))
-        same_attribute(s, R_RFC4391_10_GROUP_ATTRIBUTES, e, "P_Key", MCM_PKEY, 2, b->pkey, g->pkey);
+        same_attribute(
+            s, attribute_result(R_RFC4391_10_GROUP_ATTRIBUTES, e, "P_Key", MCM_PKEY, 2, g->pkey),
+            b->pkey);
 #define ATTRIBUTE(rule, name, at, n, mask, member)                                                 \
-    same_attribute(s, rule, e, name, at, n, b->member, g->member);
+    same_attribute(s, attribute_result(rule, e, name, at, n, g->member), b->member);
+#include "rules/attributes.def"
+#undef ATTRIBUTE
+}
+
+/* The SA's record of the broadcast group was not captured, but datagrams to it have its values. */
+static void suspect_attribute(const struct check_context *s, const struct group *b, uint32_t at,
+                              struct result r)
+{
+    uint32_t wanted, frame;
+    if (!b || !group_traffic_value(s, b, at, &wanted, &frame) || wanted == r.value)
+        return;
+    r.wanted = wanted;
+    suspect_result(s, &r, frame);
+}
+
+static void suspect_group_record(const struct check_context *s, const struct subnet_event *e,
+                                 const struct mgid *m)
+{
+    const struct group *b = groups_broadcasts(s->f->groups, e->interface, m->pkey);
+    while (b && group_scope(b) != group_scope(e->group))
+        b = b->next;
+#define ATTRIBUTE(rule, name, at, n, mask, member)                                                 \
+    suspect_attribute(s, b, at, attribute_result(rule, e, name, at, n, e->group_facts.member));
 #include "rules/attributes.def"
 #undef ATTRIBUTE
 }
@@ -225,6 +256,7 @@ static void on_record(const struct check_context *s, const struct subnet_event *
         check_group_record(s, e);
         return;
     }
+    suspect_group_record(s, e, m);
     report_inconclusive(s->r, R_RFC4391_10_GROUP_ATTRIBUTES, e->record,
                         "the SA's record of the broadcast group was not captured");
     report_inconclusive(s->r, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, e->record,

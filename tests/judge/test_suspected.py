@@ -43,6 +43,7 @@ OF_TRAFFIC = [
     ("sl", 3, PARAMETERS, "SL 0", "SL 3", "SL"),
     ("hop", 7, PARAMETERS, "HopLimit 0", "HopLimit 7", "HopLimit"),
     ("tclass", 0x20, PARAMETERS, "TClass 0x00", "TClass 0x20", "TClass"),
+    ("flow", 5, PARAMETERS, "FlowLabel 0x00000", "FlowLabel 0x00005", "FlowLabel"),
 ]
 
 
@@ -52,6 +53,17 @@ def test_one_datagram_differs_from_the_others(field, value, rule, expected, foun
     other = send(s, a)
     frame = send(s, b, **{field: value})
     send(s, a)
+    assert suspected(s.pcap(), tmp_path) == [(rule, frame, other, expected, found, TRAFFIC % name)]
+
+
+@pytest.mark.parametrize("field, value, rule, expected, found, name", OF_TRAFFIC)
+def test_a_sender_differs_once(field, value, rule, expected, found, name, tmp_path):
+    """It sent with the value of another sender before, and does so again."""
+    s, a, b, _ = late()
+    send(s, a)
+    other = send(s, b)
+    frame = send(s, b, **{field: value})
+    send(s, b)
     assert suspected(s.pcap(), tmp_path) == [(rule, frame, other, expected, found, TRAFFIC % name)]
 
 

@@ -510,6 +510,62 @@ def test_the_broadcast_group_has_changed(of, tmp_path):
     assert suspected(s, tmp_path) == []
 
 
+def to_link(s, host, **fields):
+    """A datagram to the broadcast group. Returns its number."""
+    s.wait(1)
+    s.to_group4(host, "10.255.255.255", s.broadcast(), **fields)
+    return number(s)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "changed, rule, name",
+    [
+        ({"qkey": 0x80000BAD}, ATTRIBUTES, "Q_Key"),
+        ({"sl": 3}, ATTRIBUTES, "SL"),
+        ({"hop": 9}, ATTRIBUTES, "HopLimit"),
+        ({"tclass": 4}, OTHERS, "TClass"),
+        ({"flow": 5}, OTHERS, "FlowLabel"),
+    ],
+)
+def test_the_record_differs_from_the_datagrams_of_the_link(of, changed, rule, name, tmp_path):
+    """The SA's record of the broadcast group was not captured."""
+    s, a, b, c = late()
+    s.hosts = [a, b, c]
+    to_link(s, a)
+    other = to_link(s, b)
+    frame = record(s, of.mgid(s), **changed)
+    [(value, wanted)] = [(v, s.parameters[k]) for k, v in changed.items()]
+    texts = (f"{name} 0x{wanted:x}", f"{name} 0x{value:x}")
+    unless = "unless the broadcast group had other attributes when the group was created"
+    assert suspected(s, tmp_path) == [(rule, frame, other, *texts, unless)]
+
+
+@BOTH
+@pytest.mark.parametrize("hosts, of_record, of_last", [(1, 3, 0), (2, 0, 0), (2, 3, 3)])
+def test_the_record_may_fit_the_link(of, hosts, of_record, of_last, tmp_path):
+    """One sender may be wrong. The attributes are the same. The link's have changed, and the group was
+    created before or after that."""
+    s, *s.hosts = late()
+    for host in s.hosts[:hosts]:
+        to_link(s, host)
+    if of_last:
+        for host in s.hosts:
+            to_link(s, host, sl=of_last)
+    record(s, of.mgid(s), sl=of_record)
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_the_record_has_the_previous_attributes_of_the_link(of, tmp_path):
+    s, *s.hosts = late()
+    for sl in (3, 0):
+        for host in s.hosts:
+            to_link(s, host, sl=sl)
+    record(s, of.mgid(s), sl=3)
+    assert suspected(s, tmp_path) == []
+
+
 def test_a_known_deviation_is_no_suspicion(tmp_path):
     """OpenSM: a group that Linux creates gets the packet life time 0."""
     s, _, _ = two_records(Of4, life=0)

@@ -14,6 +14,7 @@ struct seen {
     uint32_t value, frame; /* frame 0: none was seen */
     uint32_t before;       /* the value that it replaced; members may still have it */
     bool of_record, was_replaced;
+    bool of_two;            /* two senders used it */
     uint8_t sgid[GID_SIZE]; /* the last sender that used it, or port that the SA told it */
 };
 
@@ -66,11 +67,10 @@ static const uint8_t *sender_gid(const struct check_context *s)
 
 static uint32_t packet_value(const struct ib_packet *ib, enum traffic_value which)
 {
-    const uint32_t values[TRAFFIC_VALUES] = {[TRAFFIC_MLID] = ib->dlid,
-                                             [TRAFFIC_QKEY] = ib->qkey,
-                                             [TRAFFIC_SL] = ib->sl,
-                                             [TRAFFIC_HOP_LIMIT] = ib->hop_limit,
-                                             [TRAFFIC_TCLASS] = ib->tclass};
+    const uint32_t values[TRAFFIC_VALUES] = {
+        [TRAFFIC_MLID] = ib->dlid,     [TRAFFIC_QKEY] = ib->qkey,
+        [TRAFFIC_SL] = ib->sl,         [TRAFFIC_HOP_LIMIT] = ib->hop_limit,
+        [TRAFFIC_TCLASS] = ib->tclass, [TRAFFIC_FLOW_LABEL] = ib->flow_label};
     return values[which];
 }
 
@@ -117,6 +117,7 @@ static void take_value(struct seen *v, uint32_t value, uint32_t frame, const uin
     } else {
         now.before = v->before;
         now.was_replaced = v->was_replaced;
+        now.of_two = v->frame && (v->of_two || memcmp(v->sgid, sgid, GID_SIZE) != 0);
     }
     memcpy(now.sgid, sgid, GID_SIZE);
     *v = now;
@@ -179,17 +180,20 @@ static void raise_suspicion(const struct check_context *s, const struct group *g
     suspicions_raise(s, &new, NULL);
 }
 
-/* A sender that changes its own value proves nothing: the SA may have told it so. */
+/*
+ * A sender that changes its own value, which no other sender had, proves nothing: the SA may have
+ * told it so.
+ */
 static bool is_suspicious(const struct check_context *s, const struct group *g,
                           const struct seen *v, enum traffic_value which)
 {
     uint32_t value = packet_value(&s->p->ib, which);
-    bool other_sender = v->of_record || memcmp(v->sgid, sender_gid(s), GID_SIZE) != 0;
+    bool other_sender = v->of_record || v->of_two || memcmp(v->sgid, sender_gid(s), GID_SIZE) != 0;
     if (!other_sender || (v->was_replaced && v->before == value))
         return false;
     if (which == TRAFFIC_MLID && is_given(s, g, value))
         return false;
-    bool of_path = which == TRAFFIC_SL || which == TRAFFIC_HOP_LIMIT || which == TRAFFIC_TCLASS;
+    bool of_path = which != TRAFFIC_MLID && which != TRAFFIC_QKEY;
     return !(of_path && may_be_routed(s, v)) && !is_misplaced(s, v);
 }
 
@@ -241,6 +245,25 @@ void suspect_link_qkey(const struct check_context *s)
     struct traffic *t = traffic_of(s->suspicions, b);
     if (t)
         compare_value(s, t, b, TRAFFIC_QKEY);
+}
+
+bool group_traffic_value(const struct check_context *s, const struct group *g, uint32_t at,
+                         uint32_t *value, uint32_t *frame)
+{
+    const enum traffic_value which = at == MCM_QKEY              ? TRAFFIC_QKEY
+                                     : at == MCM_TCLASS          ? TRAFFIC_TCLASS
+                                     : at == MCM_SL_FLOW_HOP     ? TRAFFIC_SL
+                                     : at == MCM_SL_FLOW_HOP + 1 ? TRAFFIC_FLOW_LABEL
+                                     : at == MCM_SL_FLOW_HOP + 3 ? TRAFFIC_HOP_LIMIT
+                                                                 : TRAFFIC_VALUES;
+    struct traffic *t = s->suspicions && which != TRAFFIC_VALUES ? traffic_of(s->suspicions, g)
+                                                                 : NULL;
+    const struct seen *v = t ? &t->seen[which] : NULL;
+    if (!v || !v->of_two || v->of_record || v->was_replaced)
+        return false;
+    *value = v->value;
+    *frame = v->frame;
+    return true;
 }
 
 static bool is_start_of_manager(const struct check_context *s, const struct subnet_event *e)

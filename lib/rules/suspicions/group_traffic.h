@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Compares a datagram to an IPoIB group with the SA's record of the group, and with other datagrams
- * to it: MLID, Q_Key, SL, HopLimit, TClass. All senders have them from the SA's record.
+ * to it: MLID, Q_Key, SL, HopLimit, TClass, FlowLabel. All senders have them from the SA's record.
  */
 #ifndef IPOIB_RULES_GROUP_TRAFFIC_H
 #define IPOIB_RULES_GROUP_TRAFFIC_H
@@ -16,6 +16,14 @@ void suspect_group_traffic(const struct check_context *s, const struct group *g)
  * broadcast group (RFC 4391 §9.1.2).
  */
 void suspect_link_qkey(const struct check_context *s);
+
+/*
+ * The value of the datagrams of two senders to the group, which is that at this offset of its
+ * record, and the frame of the last one. false: none is known, it has changed, or the SA's record
+ * is known.
+ */
+bool group_traffic_value(const struct check_context *s, const struct group *g, uint32_t at,
+                         uint32_t *value, uint32_t *frame);
 
 /*
  * A subnet manager that starts, or takes over, has the ports join again, and may give the groups

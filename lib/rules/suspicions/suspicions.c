@@ -28,6 +28,7 @@ static const struct {
     [TRAFFIC_SL] = {"SL %u", UNLESS("SL"), "SL"},
     [TRAFFIC_HOP_LIMIT] = {"HopLimit %u", UNLESS("HopLimit"), "HopLimit"},
     [TRAFFIC_TCLASS] = {"TClass 0x%02x", UNLESS("TClass"), "TClass"},
+    [TRAFFIC_FLOW_LABEL] = {"FlowLabel 0x%05x", UNLESS("FlowLabel"), "FlowLabel"},
 #undef UNLESS
     [SUSPECTED_QPN] = {"QPN 0x%06x", NULL,
                        "unless another interface of the port, or the same one before or after a "
@@ -37,11 +38,10 @@ static const struct {
 
 bool group_record_value(const struct group *g, enum traffic_value which, uint32_t *value)
 {
-    const uint32_t values[TRAFFIC_VALUES] = {[TRAFFIC_MLID] = g->mlid,
-                                             [TRAFFIC_QKEY] = g->qkey,
-                                             [TRAFFIC_SL] = g->sl,
-                                             [TRAFFIC_HOP_LIMIT] = g->hop_limit,
-                                             [TRAFFIC_TCLASS] = g->tclass};
+    const uint32_t values[TRAFFIC_VALUES] = {
+        [TRAFFIC_MLID] = g->mlid,     [TRAFFIC_QKEY] = g->qkey,
+        [TRAFFIC_SL] = g->sl,         [TRAFFIC_HOP_LIMIT] = g->hop_limit,
+        [TRAFFIC_TCLASS] = g->tclass, [TRAFFIC_FLOW_LABEL] = g->flow_label};
     *value = values[which];
     return g->state == GROUP_PRESENT && (which != TRAFFIC_MLID || g->mlid);
 }

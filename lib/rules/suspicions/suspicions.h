@@ -17,6 +17,7 @@ enum traffic_value {
     TRAFFIC_SL,
     TRAFFIC_HOP_LIMIT,
     TRAFFIC_TCLASS,
+    TRAFFIC_FLOW_LABEL,
     TRAFFIC_VALUES
 };
 
