@@ -16,13 +16,17 @@ static bool may_have_moved(const struct check_context *s, const struct qp *qp)
     return false;
 }
 
+uint8_t scope_before(const struct check_context *s)
+{
+    const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
+    return qp && qp->scope && !may_have_moved(s, qp) ? qp->scope : 0;
+}
+
 uint8_t sending_scope(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    if (ib->dgid && mgid_is_ipoib(ib->dgid))
-        return ib->dgid[MGID_FLAGS_SCOPE] & 0x0f;
-    const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
-    return qp && qp->scope && !may_have_moved(s, qp) ? qp->scope : 0;
+    bool to_group = ib->dgid && mgid_is_ipoib(ib->dgid);
+    return to_group ? ib->dgid[MGID_FLAGS_SCOPE] & 0x0f : scope_before(s);
 }
 
 bool is_sa(const struct check_context *s)

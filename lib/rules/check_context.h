@@ -47,6 +47,9 @@ const char *sender_service_id(const struct packet *p, char text[SERVICE_ID_TEXT_
  */
 uint8_t sending_scope(const struct check_context *s);
 
+/* The scope of the last group to which the sending QP sent, which has not moved since; 0: none. */
+uint8_t scope_before(const struct check_context *s);
+
 /* The port that sends the packet, by its GID or LID; NULL: unknown (check_context.c). */
 const struct endport *sending_port(const struct check_context *s);
 

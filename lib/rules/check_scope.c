@@ -1,14 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The scope of an IPoIB MGID: that of the link's broadcast group (RFC 4391 §4). */
 #include "rules/result.h"
+#include "rules/suspicions/results.h"
 #include "wire/mgid.h"
+
+/*
+ * The queue pair of an interface has sent to the groups of a link with another scope, and now sends
+ * to a group of a scope of which no link is known.
+ */
+static void suspect_scope(const struct check_context *s, struct result r)
+{
+    uint8_t before = s->p->classification.class == PAYLOAD_MAD ? 0 : scope_before(s);
+    const struct group *b = broadcasts_of(s, s->p->ib.pkey);
+    while (b && group_scope(b) != before)
+        b = b->next;
+    if (!b || before == (r.value & 0x0f))
+        return;
+    r.wanted = (r.value & 0xf0) | before;
+    suspect_result(s, &r, s->e->sender_qp.group_frame);
+}
 
 /*
  * The port that sends to the group, or joins it, is a FullMember of a broadcast group of another
  * scope; NULL: of none. Returns true if the result is a failure.
  */
 static bool fail_scope(const struct check_context *s, const struct endport *port,
-                       const uint8_t *mgid, const struct group *broadcast)
+                       const uint8_t *mgid, const struct group *broadcast, bool is_link_known)
 {
     struct mgid m = mgid_read(mgid);
     const struct result r = {
@@ -21,7 +38,10 @@ static bool fail_scope(const struct check_context *s, const struct endport *port
         .describe = describe_hex,
         .facts = {{FACT_NO_OTHER_LINK, .port = broadcast ? port : NULL}},
     };
-    return report_result(s, &r);
+    bool fails = report_result(s, &r);
+    if (!fails && !is_link_known)
+        suspect_scope(s, r);
+    return fails;
 }
 
 bool check_scope(const struct check_context *s, const uint8_t *mgid, const struct endport *port)
@@ -42,5 +62,5 @@ bool check_scope(const struct check_context *s, const uint8_t *mgid, const struc
         if (!other && b->state == GROUP_PRESENT && is_full_member(s, b, port))
             other = b;
     }
-    return !fail_scope(s, port, mgid, unconfirmed ? NULL : other);
+    return !fail_scope(s, port, mgid, unconfirmed ? NULL : other, unconfirmed);
 }

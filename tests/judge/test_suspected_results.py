@@ -566,6 +566,29 @@ def test_the_record_has_the_previous_attributes_of_the_link(of, tmp_path):
     assert suspected(s, tmp_path) == []
 
 
+# ---- a group of another scope than the link's
+
+
+@pytest.mark.parametrize("link, sender", [("none", 0), ("later", 0), ("before", 0), ("none", 1)])
+def test_a_datagram_to_a_group_of_another_scope(link, sender, tmp_path):
+    """Of a's interface, which has sent to the link of the scope 2, or of b, which has not. The partition
+    may have a link of the scope 5, too, of which c is a member."""
+    s, *s.hosts = late()
+    wide = ib.mgid_ipv4("255.255.255.255", pkey=s.full(), scope=5)
+    other = to_link(s, s.hosts[0])
+    if link == "before":
+        s.arp_request(s.hosts[2], "10.0.0.9", dst=wide)
+    s.wait(1)
+    s.to_group4(s.hosts[sender], GROUP, ib.mgid_ipv4(GROUP, pkey=s.full(), scope=5))
+    frame = number(s)
+    s.wait(1)
+    if link == "later":
+        s.arp_request(s.hosts[2], "10.0.0.9", dst=wide)
+    unless = f"unless the interface joined a link of this scope {IN_A_PACKET}"
+    expected = [("rfc4391.4.scope-consistent", frame, other, "0x12", "0x15", unless)]
+    assert suspected(s, tmp_path) == (expected if link == "none" and sender == 0 else [])
+
+
 def test_a_known_deviation_is_no_suspicion(tmp_path):
     """OpenSM: a group that Linux creates gets the packet life time 0."""
     s, _, _ = two_records(Of4, life=0)

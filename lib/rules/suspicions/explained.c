@@ -4,6 +4,7 @@
 #define CREATED      "unless a port created the group again in a packet that was not captured"
 #define AS_FULL      "unless the port joined the group as FullMember in a packet that was not captured"
 #define OTHERS       "unless the broadcast group had other attributes when the group was created"
+#define MOVED        "unless the interface joined a link of this scope in a packet that was not captured"
 #define JOINED_AGAIN "unless the port joined the group again in a packet that was not captured"
 
 /* The kinds of fact that a suspicion may rest on. Of the QPNs, suspicions.c has the words. */
@@ -15,6 +16,7 @@ static const char *const unless[FACT_KINDS] = {
     [FACT_NO_BROADCAST] = CREATED,
     [FACT_REQUEST] = "unless the reply answers another request, which was not captured",
     [FACT_CREATED_WITH] = OTHERS,
+    [FACT_NO_OTHER_LINK] = MOVED,
 };
 
 const char *suspicion_unless(enum fact_kind kind)
@@ -52,6 +54,15 @@ static bool link_may_exist(const struct check_context *s, const struct suspicion
     return false;
 }
 
+/* Is there a link of the scope that was found? */
+static bool scope_may_exist(const struct check_context *s, const struct suspicion *one)
+{
+    const struct group *b = groups_broadcasts(s->f->groups, one->interface, one->pkey);
+    while (b && group_scope(b) != (one->found & 0x0f))
+        b = b->next;
+    return b;
+}
+
 bool suspicion_is_explained(const struct check_context *s, const struct suspicion *one)
 {
     switch (one->fact) {
@@ -59,6 +70,8 @@ bool suspicion_is_explained(const struct check_context *s, const struct suspicio
         return may_exist(groups_find(s->f->groups, one->interface, one->about), one);
     case FACT_NO_BROADCAST:
         return link_may_exist(s, one);
+    case FACT_NO_OTHER_LINK:
+        return scope_may_exist(s, one);
     case FACT_CREATED_WITH:
     case FACT_REQUEST:
         return false;
