@@ -152,20 +152,8 @@ static void assess_largest(struct target *t, struct echo_session *s, uint32_t mo
                 answered ? "the largest size of the connection is accepted" : s->received);
 }
 
-/* Then it is nothing of connections: the check of sizes over UD judges it. */
-static bool is_silent_over_ud(struct target *t, uint32_t least)
+static void assess_least(struct target *t, struct echo_session *s, uint32_t least)
 {
-    if (exchange_echo(t, least))
-        return false;
-    results_add(t->results, R_RFC4755_5_MINIMUM_MTU, OUTCOME_INCONCLUSIVE, "an echo reply",
-                "an echo request of the protocol's minimum MTU is not answered over UD either");
-    return true;
-}
-
-static void assess_least(struct target *t, struct echo_session *s, uint32_t least, bool answered)
-{
-    if (!answered && is_silent_over_ud(t, least))
-        return;
     struct connected_echo e = {.length = least};
     variant_report(
         t, R_RFC4755_5_MINIMUM_MTU, connected_echo_try(t, s, &e),
@@ -206,7 +194,7 @@ static void check_connection_sizes(struct target *t)
     if (is_of_path(&s, &l))
         add_lost_on_path(t, least, l.largest);
     else {
-        assess_least(t, &s, least, l.largest >= least);
+        assess_least(t, &s, least);
         assess_largest(t, &s, most);
     }
     report_sizes(t, &s, most, &l);
