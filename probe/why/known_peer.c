@@ -203,17 +203,19 @@ bool why_no_member(struct diagnosis *d)
 /* The address has the GUID but no QPN: only its solicited-node group was asked. */
 static bool is_group_silent(struct diagnosis *d)
 {
-    return !d->knows_qpn &&
-           diagnosis_holds(
-               d,
-               g_strdup_printf(
-                   "the kernel at %s (LID %u) answers a connection request, and nothing "
-                   "answers the solicited-node group of the address: packets to that "
-                   "group do not reach the port, what it sends over UD is lost, or its "
-                   "interface is down or drops ND",
-                   d->gid, d->at.lid),
-               advice_look_at_multicast(d->t->link, d->mlid,
-                                        records_get_switch_lid(d->t, d->at.lid), d->at.lid));
+    if (d->knows_qpn)
+        return false;
+    char *look = advice_look_at_multicast(d->t->link, d->mlid,
+                                          records_get_switch_lid(d->t, d->at.lid), d->at.lid);
+    diagnosis_holds(d,
+                    g_strdup_printf("the kernel at %s (LID %u) answers a connection request, and "
+                                    "nothing answers the solicited-node group of the address: "
+                                    "packets to that group do not reach the port, what it sends "
+                                    "over UD is lost, or its interface is down or drops ND",
+                                    d->gid, d->at.lid),
+                    g_strdup_printf("on the peer: ip -br addr; nft list ruleset; here: %s", look));
+    g_free(look);
+    return true;
 }
 
 bool why_queue_silent(struct diagnosis *d)
