@@ -22,7 +22,7 @@ static bool read_ip(const char *text, uint8_t ip[16])
 
 static bool read_numbers(struct swept_host *h, const json_t *given)
 {
-    int64_t lid, switch_lid;
+    int64_t lid = 0, switch_lid = 0;
     bool good = number_up_to(&lid, given, "lid", UINT16_MAX) &&
                 number_up_to(&switch_lid, given, "switch_lid", UINT16_MAX) &&
                 number_up_to(&h->median_us, given, "median_us", INT64_MAX);
