@@ -38,11 +38,12 @@ static bool read_host(struct swept *s, const json_t *given)
     if (!read_ip(address, h.ip) || !gid || !read_numbers(&h, given) ||
         !swept_status_read(&h.status, merge_string(given, "status")))
         return false;
-    h.address = g_strdup(address);
-    h.gid = g_strdup(gid);
-    h.name = g_strdup(merge_string(given, "name"));
-    h.cause = g_strdup(merge_string(given, "cause"));
     g_array_append_val(s->hosts, h);
+    struct swept_host *kept = &g_array_index(s->hosts, struct swept_host, s->hosts->len - 1);
+    kept->address = g_strdup(address);
+    kept->gid = g_strdup(gid);
+    kept->name = g_strdup(merge_string(given, "name"));
+    kept->cause = g_strdup(merge_string(given, "cause"));
     return true;
 }
 

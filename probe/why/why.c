@@ -50,7 +50,7 @@ static bool is_lossy(struct diagnosis *d)
     uint16_t lid = d->at.lid;
     char *damage = questions_find_damage(d, &lid),
          *how = d->few_replies
-                    ? g_strdup_printf("it answers some of %u requests, and not those before", OFTEN)
+                    ? g_strdup_printf("it answers some of %d requests, and not those before", OFTEN)
                     : g_strdup("it did not reply to the first three requests to the group, and "
                                "replies to a later one"),
          *evidence = g_strdup_printf("%s%s%s", how, damage ? "; damaged at " : "",
