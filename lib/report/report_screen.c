@@ -59,13 +59,13 @@ static void put_identified(GString *out, const char *id, const char *text)
     put_field(out, text, OUTCOME_COLUMNS + strlen(id) + 1, TEXT_COLUMN, FIELD_LINES);
 }
 
-/* A command is never cut. */
+/* A command is never left out, and is on one line if it fits. */
 static void put_advice(GString *out, const char *advice)
 {
     if (!advice || !advice[0])
         return;
     g_string_append_printf(out, "%*s-> ", TEXT_COLUMN, "");
-    wrap_words(out, advice, TEXT_COLUMN + 3, TEXT_COLUMN + 3);
+    wrap_commands(out, advice, TEXT_COLUMN + 3, TEXT_COLUMN + 3);
 }
 
 /* A text of its own with the same options. */

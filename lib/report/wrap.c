@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/wrap.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* Columns of the word on a terminal. */
@@ -28,24 +29,57 @@ static void begin_line(GString *out, size_t indent)
     g_string_append_printf(out, "\n%*s", (int)indent, "");
 }
 
+/* Appends the word to the line, or begins a line if fewer than `needed` columns are left. */
+static void put_word(GString *out, const char *word, size_t needed, size_t *at, size_t indent)
+{
+    if (*at > indent && *at + 1 + needed > WRAP_WIDTH) {
+        begin_line(out, indent);
+        *at = indent;
+    } else if (*at > indent) {
+        g_string_append_c(out, ' ');
+        ++*at;
+    }
+    g_string_append(out, word);
+    *at += columns(word);
+}
+
 void wrap_words(GString *out, const char *text, size_t at, size_t indent)
 {
     char **words = g_strsplit_set(text, " \n", -1);
 
-    for (size_t i = 0; words[i]; i++) {
-        size_t len = columns(words[i]);
+    for (size_t i = 0; words[i]; i++)
+        if (*words[i])
+            put_word(out, words[i], columns(words[i]), &at, indent);
+    g_string_append_c(out, '\n');
+    g_strfreev(words);
+}
 
+/* The columns from the word to the end of its command or comment. */
+static size_t command_columns(char **words)
+{
+    size_t n = 0;
+
+    for (; *words; words++) {
+        n += **words ? columns(*words) + (n > 0) : 0;
+        if (g_str_has_suffix(*words, ";") || (words[1] && words[1][0] == '#'))
+            break;
+    }
+    return n;
+}
+
+void wrap_commands(GString *out, const char *text, size_t at, size_t indent)
+{
+    char **words = g_strsplit_set(text, " \n", -1);
+    bool first = true; /* of a command or comment */
+
+    for (size_t i = 0; words[i]; i++) {
         if (!*words[i])
             continue;
-        if (at > indent && at + 1 + len > WRAP_WIDTH) {
-            begin_line(out, indent);
-            at = indent;
-        } else if (at > indent) {
-            g_string_append_c(out, ' ');
-            at++;
-        }
-        g_string_append(out, words[i]);
-        at += len;
+        first |= words[i][0] == '#';
+        size_t whole = first ? command_columns(words + i) : 0,
+               needed = whole <= WRAP_WIDTH - indent ? whole : 0;
+        put_word(out, words[i], MAX(needed, columns(words[i])), &at, indent);
+        first = g_str_has_suffix(words[i], ";");
     }
     g_string_append_c(out, '\n');
     g_strfreev(words);

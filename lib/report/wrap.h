@@ -12,6 +12,11 @@ enum { WRAP_WIDTH = 79 };
  * starts in column AT of the current line. Colours (ECMA-48 SGR) take no column.
  */
 void wrap_words(GString *out, const char *text, size_t at, size_t indent);
+/*
+ * The same for commands, "a; b; c  # why": a line ends within a command only if the command is
+ * longer than a line, so that what is copied from the terminal is whole.
+ */
+void wrap_commands(GString *out, const char *text, size_t at, size_t indent);
 
 /* The text, or its beginning and " ..." if it has more than MAX bytes; free it with g_free(). */
 char *wrap_cut(const char *text, size_t max);

@@ -200,6 +200,30 @@ static void fits_a_screen(const char *text)
     g_strfreev(lines);
 }
 
+/* What is copied from the terminal is run: no command ends in the middle of a line. */
+static void screen_breaks_no_command(void **state)
+{
+    struct checked j = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};
+    (void)state;
+    checked_add_stage(&j, "peer.end", OUTCOME_INCONCLUSIVE, "no reply",
+                      "ip route get 10.0.0.3; nft list ruleset; ip link set ib1 down; ip link set "
+                      "ib1 up  # addresses that were set by hand are gone then");
+    checked_add_stage(&j, "peer.loss", OUTCOME_INCONCLUSIVE, "lost",
+                      "sysctl net.ipv4.neigh.default.gc_thresh3 "
+                      "net.ipv6.neigh.default.gc_thresh3; dmesg");
+    char *text = text_of(&j);
+    fits_a_screen(text);
+    assert_non_null(strstr(text, "                  -> ip route get 10.0.0.3; nft list ruleset;\n"
+                                 "                     ip link set ib1 down; ip link set ib1 up\n"
+                                 "                     # addresses that were set by hand are "
+                                 "gone then\n"));
+    assert_non_null(strstr(text, /* longer than a line */
+                           "                  -> sysctl net.ipv4.neigh.default.gc_thresh3\n"
+                           "                     net.ipv6.neigh.default.gc_thresh3; dmesg\n"));
+    g_free(text);
+    checked_clear(&j);
+}
+
 /* Causes come first, then the rules that failed, whatever else is in the report; every pass is only
  * counted. */
 static void screen_has_the_failures_and_counts_the_passes(void **state)
@@ -290,6 +314,7 @@ int main(void)
         cmocka_unit_test(withheld_stage_is_not_judged),
         cmocka_unit_test(only_rules_that_do_not_apply),
         cmocka_unit_test(a_peer_conforms),
+        cmocka_unit_test(screen_breaks_no_command),
         cmocka_unit_test(screen_has_the_failures_and_counts_the_passes),
         cmocka_unit_test(reason_is_printed_once),
     };
