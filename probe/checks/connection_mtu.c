@@ -66,6 +66,8 @@ static struct session_limit try_sizes_over_connection(struct target *t, struct e
         else
             l.above = sizes[i];
     }
+    if (!l.largest && least > ECHO_SMALL && gets_reply(t, s, ECHO_SMALL))
+        l.largest = ECHO_SMALL; /* where between the two is the limit? */
     if (l.largest && l.above)
         find_limit(t, s, &l);
     return l;
