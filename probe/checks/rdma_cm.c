@@ -16,6 +16,7 @@
 #include "probe/run/options.h"
 #include "probe/run/results.h"
 #include "probe/run/target.h"
+#include "probe/run/text.h"
 #include "wire/cm.h"
 
 #define STAGE "peer.rdma-cm"
@@ -77,11 +78,13 @@ static enum outcome outcome_of(const struct target *t, const struct cm_trial *tr
 static void advise(struct target *t, const struct cm_trial *trial)
 {
     struct port_words w;
+    char ip[48];
     advice_name_port(t->link, &w);
+    text_ip(t->ipv6, t->ip, ip);
     if (trial->step == TRIAL_ADDRESS && trial->error == ENODEV)
-        results_advise(t->results, "ip route get %s; rdma system; rdma dev", t->name);
+        results_advise(t->results, "ip route get %s; rdma system; rdma dev", ip);
     else if (trial->step == TRIAL_ADDRESS)
-        results_advise(t->results, "ip route get %s; ip neigh show to %s", t->name, t->name);
+        results_advise(t->results, "ip route get %s; ip neigh show to %s", ip, ip);
     else if (trial->step == TRIAL_ROUTE)
         results_advise(t->results, "ipoib-probe %s fabric", w.probe);
     else if (trial->step == TRIAL_CONNECT)

@@ -350,7 +350,7 @@ static void end(struct peer_watch *w, unsigned at)
                                              : OUTCOME_PASS,
                   "", "%s", text);
     if (silent)
-        results_advise(t->results, "ipoib-probe --why %s", t->name);
+        results_advise(t->results, "ipoib-probe --why %.*s", target_word(t), t->name);
     else if (!why_kernel_fails(t))
         report_own_side(t);
     count_requests(w);

@@ -3,6 +3,8 @@
 #ifndef IPOIB_PROBE_TARGET_H
 #define IPOIB_PROBE_TARGET_H
 
+#include <string.h>
+
 #include "probe/run/results.h"
 #include "probe/run/run.h"
 
@@ -35,6 +37,12 @@ struct target {
      */
     const char *unusable;
 };
+
+/* How much of the name a command takes: "n2" of "n2 (10.0.0.2)". For "%.*s" with the name. */
+static inline int target_word(const struct target *t)
+{
+    return (int)strcspn(t->name, " ");
+}
 
 static inline bool target_ended(const struct target *t)
 {

@@ -34,8 +34,9 @@ bool why_other_partition(struct diagnosis *d)
                                d->gid, d->t->link->pkey | 0x8000, d->pkey | 0x8000),
                g_strdup_printf("add the GUID of that port to 0x%04x in the SM's partitions.conf; "
                                "or, if the address is meant to be there: ipoib-probe --pkey "
-                               "0x%04x %s",
-                               d->t->link->pkey | 0x8000, d->pkey | 0x8000, d->t->name));
+                               "0x%04x %.*s",
+                               d->t->link->pkey | 0x8000, d->pkey | 0x8000, target_word(d->t),
+                               d->t->name));
 }
 
 /* The SA shows a limited member no other limited member: it has no path, in no partition. */

@@ -137,7 +137,8 @@ bool why_pkey_missing(struct diagnosis *d)
         return false;
     char *all = pkeys_text(now.pkeys, now.n_pkeys),
          *else_without = d->t->run->options->pkey
-                             ? g_strdup_printf("without --pkey: ipoib-probe %s; else ", d->t->name)
+                             ? g_strdup_printf("without --pkey: ipoib-probe %.*s; else ",
+                                               target_word(d->t), d->t->name)
                              : g_strdup("");
     bool holds = diagnosis_holds(
         d,
@@ -222,8 +223,9 @@ static bool is_other_partition_meant(struct diagnosis *d)
                                            d->link_error, other | 0x8000),
                            g_strdup_printf("have the SM create the group (partitions.conf: "
                                            "ipoib); if the other partition is meant: ipoib-probe "
-                                           "-d %s -p %u --pkey 0x%04x %s",
-                                           f->device, f->port, other | 0x8000, d->t->name));
+                                           "-d %s -p %u --pkey 0x%04x %.*s",
+                                           f->device, f->port, other | 0x8000, target_word(d->t),
+                                           d->t->name));
 }
 
 bool why_link_closed(struct diagnosis *d)

@@ -23,22 +23,24 @@ static bool is_slow(struct diagnosis *d)
     return ms &&
            diagnosis_holds(
                d, g_strdup_printf("its reply came %.1f s after the first request", ms / 1000.0),
-               g_strdup_printf("ipoib-probe --timeout %u %s", ms + ms / 2, d->t->name));
+               g_strdup_printf("ipoib-probe --timeout %u %.*s", ms + ms / 2, target_word(d->t),
+                               d->t->name));
 }
 
 static bool is_duplicate(struct diagnosis *d)
 {
     return d->t->peer->several_senders &&
-           diagnosis_holds(
-               d, g_strdup("several ports sent packets in its name"),
-               g_strdup_printf("arping -c 3 %s  # from another host: shows both", d->t->name));
+           diagnosis_holds(d, g_strdup("several ports sent packets in its name"),
+                           g_strdup_printf("arping -c 3 %.*s  # from another host: shows both",
+                                           target_word(d->t), d->t->name));
 }
 
 static bool is_unusable(struct diagnosis *d)
 {
     return d->t->unusable &&
            diagnosis_holds(d, g_strdup_printf("a reply was received that has %s", d->t->unusable),
-                           g_strdup_printf("ipoib-probe -w packets.pcapng %s", d->t->name));
+                           g_strdup_printf("ipoib-probe -w packets.pcapng %.*s", target_word(d->t),
+                                           d->t->name));
 }
 
 static bool is_lossy(struct diagnosis *d)
