@@ -4,6 +4,7 @@
 
 #include "compat/glib.h"
 #include "hca/records.h"
+#include "probe/exchange/records.h"
 #include "probe/link/hostneigh.h"
 #include "probe/link/hostping.h"
 #include "probe/link/hostnet.h"
@@ -151,6 +152,23 @@ static struct port_replies ping_ports(const struct diagnosis *d, const struct po
     return r;
 }
 
+/* The LID of one of them to which the SA has no path in this partition; 0: none. */
+static uint16_t find_unreachable(const struct diagnosis *d, const struct port_names *p)
+{
+    uint16_t lid = 0;
+    uint8_t gid[GID_SIZE];
+    bool asks = transport_can(d->t->link->transport, CAN_QUERY_SA) && d->t->link->pkey & 0x8000;
+    memcpy(gid, d->t->link->transport->facts.gid, 8);
+    for (unsigned i = 0; asks && i < MIN(p->n, (unsigned)NAMED) && !lid; i++) {
+        struct sa_response a;
+        memcpy(gid + 8, p->guid[i], 8);
+        if (records_get_path(d->t, gid, &a) == SA_REJECTED)
+            lid = p->lid[i];
+        sa_response_clear(&a);
+    }
+    return lid;
+}
+
 /* ---- texts */
 
 /* "'n2 HCA-1' (LID 4), whose address is not known here, has it". Free with g_free(). */
@@ -174,6 +192,11 @@ static char *nameless_text(const struct diagnosis *d, const struct port_names *p
 {
     if (!p->n)
         return g_strdup("");
+    uint16_t lid = find_unreachable(d, p);
+    if (lid)
+        return g_strdup_printf("LID %u has it, which is in the group's list, and to which the SA "
+                               "has no path in 0x%04x: its port is no longer in the partition; or ",
+                               lid, d->t->link->pkey | 0x8000);
     struct port_replies r = ping_ports(d, p);
     if (r.asked > 1 && r.silent == r.asked)
         return g_strdup_printf("what this host sends, or all replies, are lost (the link-local "
@@ -224,8 +247,8 @@ static char *command_text(const struct diagnosis *d)
         "check the address; on the host that should have it: ipoib-probe fabric");
     for (unsigned i = 0; i < f->n_pkeys; i++)
         if ((f->pkeys[i] ^ d->t->link->pkey) & 0x7fff && f->pkeys[i] & 0x7fff)
-            g_string_append_printf(command, "; ipoib-probe --pkey 0x%04x %s", f->pkeys[i],
-                                   d->t->name);
+            g_string_append_printf(command, "; ipoib-probe --pkey 0x%04x %.*s", f->pkeys[i],
+                                   target_word(d->t), d->t->name);
     return g_string_free(command, FALSE);
 }
 
@@ -251,17 +274,27 @@ bool why_ports_outside(struct diagnosis *d)
     return holds;
 }
 
+/* Another host replied to a request to the group: the switches deliver what this port sends. */
+static bool has_group_reply(const struct diagnosis *d)
+{
+    bool has = false;
+    for (unsigned i = 0; i < d->n_others; i++)
+        has |= d->others[i].by_group;
+    return has;
+}
+
 bool why_no_host(struct diagnosis *d)
 {
+    bool delivered = has_group_reply(d);
     struct subnet_ports p = find_ports(d);
     char *network = network_text(d), *nameless = nameless_text(d, &p.nameless);
     bool holds = diagnosis_holds(
         d,
-        g_strdup_printf("nothing wrong was found on this side, and nobody whom the group of "
-                        "partition 0x%04x reaches replies: no host of this link has the "
-                        "address%s; or its host, cable, interface or %s is off; or %sthe switches "
-                        "do not deliver the group to it%s",
-                        d->t->link->pkey | 0x8000, network, d->t->ipv6 ? "ND" : "ARP", nameless,
+        g_strdup_printf("nothing wrong was found on this side%s: no host of this link has the "
+                        "address%s; or %sits host, cable, interface or %s is off%s%s",
+                        delivered ? ", and another host replies to requests to the same group" : "",
+                        network, nameless, d->t->ipv6 ? "ND" : "ARP",
+                        delivered ? "" : "; or the switches do not deliver the group to it",
                         not_looked_at(d)),
         command_text(d));
     g_free(network);
