@@ -35,7 +35,7 @@ bool connected_is_broken(struct target *t, char why[VERDICT_TEXT])
     if (!p->no_connection[0] && !peer_loses_messages(p))
         connected_try_message(t, response);
     if (p->no_connection[0])
-        g_snprintf(why, VERDICT_TEXT, "a REQ gets no REP and no REJ: %s", p->no_connection);
+        g_strlcpy(why, p->no_connection, VERDICT_TEXT);
     else if (p->messages_lost)
         g_strlcpy(why, "messages over them are not acknowledged", VERDICT_TEXT);
     else

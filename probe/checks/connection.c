@@ -42,8 +42,10 @@ static void assess_service_id(struct target *t, const struct cm_connection *c, c
     else if (t->peer->form == FORM_LINUX)
         connected_add_result(t, rule, OUTCOME_FAIL, expected, actual);
     else if (responds_without_connection(t))
-        connected_add_result(t, rule, OUTCOME_FAIL, expected,
-                             "the peer announces connected mode, but accepts no Service-ID of it");
+        connected_add_result(
+            t, rule, OUTCOME_FAIL, expected,
+            "the peer announces connected mode, but rejects the REQ to each Service-ID "
+            "of it");
     else
         connected_add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, "the peer no longer replies");
 }

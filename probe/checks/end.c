@@ -106,7 +106,7 @@ static void report_silent(struct target *t, const struct exchange *last)
         results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE, "",
                       "it no longer replies to the request of the beginning: %s", last->received);
         if (t->yield)
-            results_advise(t->results, "ipoib-probe --why %s", t->name);
+            results_advise(t->results, "ipoib-probe --why %.*s", target_word(t), t->name);
         else
             g_free(why_no_reply(t, NULL)); /* the stage after it has the cause */
     }
@@ -196,8 +196,9 @@ static void report_unanswered(struct target *t)
         report_lost_messages(t);
     else if (connections && !tally_answered(all, TALLY_CONNECTION))
         results_stage(t->results, "peer.connections", OUTCOME_INCONCLUSIVE,
-                      "see the peer's dmesg, or end its connected mode",
-                      "it announces connected mode, and none of %u REQs got a REP or REJ: %s",
+                      "on the peer: dmesg; lsmod | grep ib_cm; rdma system",
+                      "it announces connected mode, and none of %u REQs got a REP or REJ: %s; so "
+                      "applications over RDMA CM cannot connect either",
                       connections, t->peer->no_connection);
 }
 

@@ -35,6 +35,21 @@ static const char *name_of_ud(const struct target *t)
 
 enum { STRAYS_SAID = 3 };
 
+/*
+ * A request that is sent once and not answered is one lost packet: counted once. Those that the
+ * peer never answers are no losses (tally.h).
+ */
+static void add_losses(GString *text, const struct checked_requests *q)
+{
+    if (q->lost && q->lost == q->never)
+        g_string_append_printf(text, " (%u %% lost)",
+                               (q->lost * 100 + q->packets / 2) / q->packets);
+    else if (q->lost)
+        g_string_append_printf(text, ", %u of %u packets lost", q->lost, q->packets);
+    else
+        g_string_append_printf(text, ", no %spacket lost", q->never ? "other " : "");
+}
+
 static char *peer_text(const struct target *t)
 {
     const struct checked_requests *q = &t->results->checked->requests;
@@ -45,11 +60,7 @@ static char *peer_text(const struct target *t)
         g_string_append_printf(text, ", %u late", q->late);
     if (q->never)
         g_string_append_printf(text, ", %u never", q->never);
-    const char *other = q->never ? "other " : "";
-    if (q->lost)
-        g_string_append_printf(text, ", %u of %u %spackets lost", q->lost, q->packets, other);
-    else
-        g_string_append_printf(text, ", no %spacket lost", other);
+    add_losses(text, q);
     if (t->peer->response_times.strays >= STRAYS_SAID)
         g_string_append_printf(text, "; %u replies arrived twice or late",
                                t->peer->response_times.strays);

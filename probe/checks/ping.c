@@ -25,6 +25,9 @@ enum { WAIT_MS = 400 };
 
 static const char stage[] = "peer.ping";
 
+/* For the headline: who reads only this line must not think that all is well. */
+#define STATE_NO_PING "answers the probe, but not this host's ping"
+
 /* The address that the kernel sends from; "": unknown. */
 static void own_address(const struct target *t, const char *interface, char ip[48])
 {
@@ -104,9 +107,10 @@ static void report_unresolved(struct target *t, const char *interface)
     results_stage(
         t->results, stage, OUTCOME_INCONCLUSIVE, "",
         "it replies to the probe, but this host's kernel cannot resolve its address "
-        "through %s: a filter of this host drops %s, its neighbour table is full, the peer "
-        "drops what this address sends, or the interface's own queue pair is broken",
-        interface, t->ipv6 ? "ND" : "ARP");
+        "through %s: a filter of this host drops %s,%s the peer drops what this address sends, or "
+        "the interface's own queue pair is broken",
+        interface, t->ipv6 ? "ND" : "ARP",
+        hostneigh_may_be_full(t->ipv6) ? " its neighbour table is full," : "");
     results_advise(
         t->results,
         "nft list ruleset; tc -s filter show dev %s ingress; tc -s qdisc show dev %s; dmesg; "
@@ -140,6 +144,7 @@ static bool report_filtered(struct target *t, const char *interface, const char 
 {
     if (!host_tcp_answers(t->ipv6, t->ip, interface, WAIT_MS))
         return false;
+    t->results->checked->state = "reachable, but does not answer ping";
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   "it answers TCP of this host, but not its ping from %s: a filter, there or here, "
                   "drops ICMP echo",
@@ -220,6 +225,7 @@ static void report_silence(struct target *t, const char *interface)
 {
     char own[48];
     enum others others = ask_others(t, interface);
+    t->results->checked->state = STATE_NO_PING;
     own_address(t, interface, own);
     const char *from = own[0] ? own : interface;
     if (!is_resolved(t, interface)) {
@@ -252,27 +258,31 @@ static void report_silence(struct target *t, const char *interface)
     results_advise(
         t->results,
         others == OTHERS_REPLY || local == LOCAL_SILENT
-            ? "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; tc -s "
-              "filter show dev INTERFACE egress; here: ip link set %s down; ip link set %s "
-              "up"
+            ? "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; "
+              "here: ip link set %s down; ip link set %s up"
             : "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; here: nft "
               "list ruleset; tc -s qdisc show dev %s; tc -s filter show dev %s ingress",
         own[0] ? own : "ADDRESS", own[0] ? own : "", interface, interface);
 }
 
-static void report_not_sent(struct target *t, int error)
+static void report_not_sent(struct target *t, int error, const char *interface)
 {
-    results_stage(
-        t->results, stage, OUTCOME_FAIL,
-        error == ENOBUFS
-            ? "tc -s filter show dev INTERFACE egress; tc -s qdisc; dmesg | grep -i neigh; "
-              "sysctl net.ipv4.neigh.default.gc_thresh3 "
-              "net.ipv6.neigh.default.gc_thresh3  # does a filter drop it, or is the "
-              "table full?"
-        : error == EPERM || error == EACCES ? "nft list ruleset  # this host's own filter"
-                                            : "ip route get ADDRESS; dmesg",
-        "the peer replies to the probe, but this host's kernel cannot send to it: %s",
-        g_strerror(error));
+    char ip[48];
+    text_ip(t->ipv6, t->ip, ip);
+    t->results->checked->state = STATE_NO_PING;
+    results_stage(t->results, stage, OUTCOME_FAIL,
+                  error == EPERM || error == EACCES ? "nft list ruleset  # this host's own filter"
+                                                    : "",
+                  "the peer replies to the probe, but this host's kernel cannot send to it: %s",
+                  g_strerror(error));
+    if (error == ENOBUFS)
+        results_advise(t->results,
+                       "tc -s filter show dev %s egress; tc -s qdisc show dev %s; dmesg | grep -i "
+                       "neigh; sysctl net.ipv%d.neigh.default.gc_thresh3  # does a filter drop it, "
+                       "or is the table full?",
+                       interface, interface, t->ipv6 ? 6 : 4);
+    else if (error != EPERM && error != EACCES)
+        results_advise(t->results, "ip route get %s; dmesg", ip);
 }
 
 static void try_ping(struct target *t, const char *interface)
@@ -292,7 +302,7 @@ static void try_ping(struct target *t, const char *interface)
         results_stage(t->results, stage, VERDICT_SKIPPED, "", "this host's ping is not sent: %s",
                       g_strerror(p.error));
     else if (!p.sent)
-        report_not_sent(t, p.error);
+        report_not_sent(t, p.error, interface);
 }
 
 void ping_report(struct target *t)

@@ -233,9 +233,8 @@ static void report_unused_source(struct target *t)
         results_stage(t->results, "peer.source", OUTCOME_NOTED, "",
                       "not tested: IP packets and their sizes, and whether this port receives what "
                       "the peer sends to the group");
-        char ip[48];
-        text_ip(t->ipv6, t->ip, ip);
-        results_advise(t->results, "ipoib-probe --source ADDRESS %s  # an unused address", ip);
+        results_advise(t->results, "ipoib-probe --source ADDRESS %.*s  # an unused address",
+                       target_word(t), t->name);
     }
     bool other = s->ipv6 != t->ipv6;
     if (s->given && (!s->usable || other) && transport_can(t->link->transport, HAS_OWN_QP))
@@ -271,6 +270,8 @@ static void run_checks(struct target *t, const char *own)
     if (own)
         report_own_address(t, own);
     bool kernel_fails = !t->yield && why_kernel_fails(t);
+    if (kernel_fails)
+        t->results->checked->state = "answers the probe, but not this host's kernel";
     report_unused_source(t);
     if (!t->peer->by_unicast)
         reachable_report(t);
