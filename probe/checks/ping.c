@@ -102,20 +102,18 @@ static void report_refused(struct target *t, const char *interface, const char *
         own, interface);
 }
 
+/* Not a full neighbour table: then the kernel could not send (ENOBUFS). */
 static void report_unresolved(struct target *t, const char *interface)
 {
-    results_stage(
-        t->results, stage, OUTCOME_INCONCLUSIVE, "",
-        "it replies to the probe, but this host's kernel cannot resolve its address "
-        "through %s: a filter of this host drops %s,%s the peer drops what this address sends, or "
-        "the interface's own queue pair is broken",
-        interface, t->ipv6 ? "ND" : "ARP",
-        hostneigh_may_be_full(t->ipv6) ? " its neighbour table is full," : "");
-    results_advise(
-        t->results,
-        "nft list ruleset; tc -s filter show dev %s ingress; tc -s qdisc show dev %s; dmesg; "
-        "sysctl net.ipv4.neigh.default.gc_thresh3; if none of these: ip link set %s down; ip link set %s up",
-        interface, interface, interface, interface);
+    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                  "it replies to the probe, but this host's kernel cannot resolve its address "
+                  "through %s: a filter of this host drops %s, the peer drops what this address "
+                  "sends, or the interface's own queue pair is broken",
+                  interface, t->ipv6 ? "ND" : "ARP");
+    results_advise(t->results,
+                   "nft list ruleset; tc -s filter show dev %s ingress; tc -s qdisc show dev %s; "
+                   "dmesg; if none of these: ip link set %s down; ip link set %s up",
+                   interface, interface, interface, interface);
 }
 
 enum path { PATH_UNKNOWN, PATH_RIGHT, PATH_OLD };

@@ -78,14 +78,16 @@ static void report_limit(struct target *t, const char *interface, uint32_t mtu)
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   "this host's ping of %u bytes, the MTU of %s, is not answered; up to %u bytes it "
                   "is%s: %s",
-                  mtu, interface, largest, over_ud ? ", the most without a connection (RC)" : "",
+                  mtu, interface, largest,
+                  over_ud          ? ", the most without a connection (RC)"
+                  : largest > link ? ", over a connection (RC)"
+                                   : "",
                   find_direction(t, interface, mtu, largest));
-    results_advise(t->results,
-                   over_ud ? "compare on both hosts: cat /sys/class/net/INTERFACE/mode; ip link; "
-                             "then: ipoib-probe --source FREE_ADDRESS %s"
-                           : "compare ip link (MTU) on both hosts; perfquery; over UD and RC: "
-                             "ipoib-probe --source FREE_ADDRESS %s",
-                   ip);
+    results_advise(t->results, "%s%s%s",
+                   over_ud ? "compare on both hosts: cat /sys/class/net/*/mode; ip link"
+                           : "compare the MTU on both hosts: ip link; here: perfquery",
+                   t->link->source.given ? "" : "; then: ipoib-probe --source FREE_ADDRESS ",
+                   t->link->source.given ? "" : ip);
 }
 
 void ping_sizes_report(struct target *t, const char *interface)

@@ -5,13 +5,9 @@
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "probe/link/sysfs.h"
 
 enum {
     ANSWER_SIZE = 32 << 10,
@@ -91,28 +87,4 @@ GArray *hostneigh_read(const char *interface)
     g_free(buffer);
     close(fd);
     return out;
-}
-
-/* The first column after the line of names: "entries  allocs ...", hexadecimal. */
-static gboolean read_entries(gboolean ipv6, unsigned long *entries)
-{
-    FILE *f = fopen(ipv6 ? "/proc/net/stat/ndisc_cache" : "/proc/net/stat/arp_cache", "re");
-    char line[256];
-    gboolean read = f && fgets(line, sizeof line, f) && fgets(line, sizeof line, f);
-    if (f)
-        fclose(f);
-    if (read)
-        *entries = strtoul(line, NULL, 16);
-    return read;
-}
-
-gboolean hostneigh_may_be_full(gboolean ipv6)
-{
-    unsigned long entries = 0;
-    char *text = sysfs_read(ipv6 ? "/proc/sys/net/ipv6/neigh/default"
-                                 : "/proc/sys/net/ipv4/neigh/default",
-                            "gc_thresh3");
-    unsigned long most = strtoul(text, NULL, 10);
-    g_free(text);
-    return !most || !read_entries(ipv6, &entries) || entries >= most - most / 10;
 }

@@ -23,10 +23,5 @@ struct host_neighbour {
  * kernel did not answer.
  */
 GArray *hostneigh_read(const char *interface);
-/*
- * The kernel's table of that IP version, of all interfaces, has nine tenths of the entries that it
- * takes, or its size is unknown (in a network namespace of a container).
- */
-gboolean hostneigh_may_be_full(gboolean ipv6);
 
 #endif
