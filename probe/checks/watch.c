@@ -286,6 +286,23 @@ static void add_recent(const struct peer_watch *w, GString *text)
                                w->recent[i % KEPT_EVENTS]);
 }
 
+static void add_silences(const struct peer_watch *w, GString *text)
+{
+    unsigned n = w->w.changes[CHANGE_SILENT];
+    double seconds = (double)w->silent_us / G_USEC_PER_SEC;
+    if (n == 1)
+        g_string_append_printf(text, "; silent once, for %.1f s", seconds);
+    else if (n)
+        g_string_append_printf(text, "; silent %u times, for %.1f s in all", n, seconds);
+}
+
+static void add_times(GString *text, const char *what, unsigned n)
+{
+    if (n)
+        g_string_append_printf(text, "; %s %u time%s", what, n, n == 1 ? "" : "s");
+}
+
+/* What explains a silence stands before it. */
 static char *summary_text(const struct peer_watch *w)
 {
     const unsigned *n = w->w.changes;
@@ -293,17 +310,13 @@ static char *summary_text(const struct peer_watch *w)
     g_string_append_printf(text, "%u requests, %u answered", w->w.sent, w->w.answered);
     if (!events(w))
         g_string_append(text, "; nothing changed");
-    if (n[CHANGE_SILENT])
-        g_string_append_printf(text, "; silences: %u, %.1f s in all", n[CHANGE_SILENT],
-                               (double)w->silent_us / G_USEC_PER_SEC);
-    if (n[CHANGE_MOVED])
-        g_string_append_printf(text, "; moves: %u", n[CHANGE_MOVED]);
-    if (n[CHANGE_OWN_PORT])
-        g_string_append_printf(text, "; changes of this host's port: %u", n[CHANGE_OWN_PORT]);
-    if (n[CHANGE_COUNTERS])
-        g_string_append_printf(text, "; growths of its counters: %u", n[CHANGE_COUNTERS]);
+    add_times(text, "this host's port changed", n[CHANGE_OWN_PORT]);
+    add_times(text, "its error counters grew", n[CHANGE_COUNTERS]);
+    add_times(text, "the peer moved", n[CHANGE_MOVED]);
     if (n[CHANGE_SECOND_PORT])
         g_string_append(text, "; two ports have the address");
+    if (w->w.answered) /* else it is clear */
+        add_silences(w, text);
     add_recent(w, text);
     return g_string_free(text, FALSE);
 }

@@ -196,14 +196,14 @@ def test_growth_of_counters(runs, name, outcome, text):
     [
         ("watch", 0, "pass", "3 requests, 3 answered; nothing changed"),
         ("watch, ipv6", 0, "pass", "2 requests, 2 answered; nothing changed"),
-        ("watch, silent", 2, "inconclusive", "3 requests, 0 answered; silences: 1, "),
-        ("watch, stops", 1, "fail", "6 requests, 2 answered; silences: 1, "),
+        ("watch, silent", 2, "inconclusive", "3 requests, 0 answered; last: "),
+        ("watch, stops", 1, "fail", "6 requests, 2 answered; silent once, for "),
         (
             "watch, port down",
             1,
             "fail",
-            "3 requests, 3 answered; changes of this host's port: 1; "
-            "growths of its counters: 1; last: ",
+            "3 requests, 3 answered; this host's port changed 1 time; "
+            "its error counters grew 1 time; last: ",
         ),
         # Ctrl-C ends with the summary; the third request has its reply by then, or not
         (
