@@ -7,17 +7,8 @@
 
 enum { CHAINS = 2 * COPIES };
 
-struct captured {
-    uint64_t digest; /* 0: unused */
-    int64_t ns;
-    uint32_t frame;
-    uint16_t captured_on;
-    uint16_t next; /* the next one of the chain, from 1; 0: none */
-    struct classification is;
-};
-
 struct copies {
-    struct captured *ring;   /* a ring once it has COPIES entries */
+    struct captured *ring;   /* a ring once it has COPIES entries; next: of the chain, from 1 */
     unsigned room;           /* entries of the ring */
     unsigned next;           /* the next entry: a new one, or the oldest */
     bool is_full;            /* it is the oldest */
@@ -132,14 +123,22 @@ static bool is_on_subnet(const struct interfaces *i, const struct captured *firs
            interfaces_subnet(i, first->captured_on) == interfaces_subnet(i, p->captured_on);
 }
 
-uint32_t copies_find(const struct copies *c, const struct interfaces *i, const struct packet *p,
-                     const struct classification **is)
+const struct captured *copies_find(const struct copies *c, const struct interfaces *i,
+                                   const struct packet *p)
 {
     const struct captured *first = first_same(c, p->digest);
     while (first && !(is_on_subnet(i, first, p) && is_in_time(first, p)))
         first = next_same(c, first->next, p->digest);
-    *is = first ? &first->is : NULL;
-    return first ? first->frame : 0;
+    return first;
+}
+
+bool copies_is_at_once(const struct captured *first, const struct packet *p)
+{
+    enum { AT_ONCE_NS = 10000000 };
+    int64_t age;
+    return first->captured_on != p->captured_on ||
+           (!__builtin_sub_overflow(p->at.ns, first->ns, &age) && age <= AT_ONCE_NS &&
+            age >= -AT_ONCE_NS);
 }
 
 /* Requests of two subnet managers may be the same. The NodeInfo of a port has its GUID. */

@@ -29,12 +29,28 @@ void copies_free(struct copies *c);
 /* The digest of the packet; 0: the model learns nothing from such a packet. */
 uint64_t packet_digest(const struct packet *p);
 
+/* A packet that is remembered. */
+struct captured {
+    uint64_t digest; /* 0: unused */
+    int64_t ns;
+    uint32_t frame;
+    uint16_t captured_on;
+    uint16_t next; /* private to copies.c */
+    struct classification is;
+};
+
 /*
- * The frame of the same subnet with the same packet, and its classification; 0: none. A corrupt
- * packet may have the ICRC of an intact one, and other contents. p->digest is set.
+ * The same packet of the same subnet, captured before; NULL: none. A corrupt packet may have the
+ * ICRC of an intact one, and other contents. p->digest is set.
  */
-uint32_t copies_find(const struct copies *c, const struct interfaces *i, const struct packet *p,
-                     const struct classification **is);
+const struct captured *copies_find(const struct copies *c, const struct interfaces *i,
+                                   const struct packet *p);
+
+/*
+ * Is the packet of a connection certainly not sent again after a timeout? Then it comes at once, or
+ * on another interface. The first: a result of copies_find().
+ */
+bool copies_is_at_once(const struct captured *first, const struct packet *p);
 
 /*
  * Was the same packet captured on an interface of another subnet? Of the management datagrams, only

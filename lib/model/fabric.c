@@ -537,12 +537,12 @@ static void classify_mad(struct fabric *f, struct packet *p)
 
 static bool is_copy(struct fabric *f, struct packet *p)
 {
-    const struct classification *is;
-    uint32_t first = copies_find(f->copies, f->interfaces, p, &is);
+    const struct captured *first = copies_find(f->copies, f->interfaces, p);
     if (!first || packet_is_corrupt(p))
         return false;
-    p->copy_of = first;
-    p->classification = *is;
+    p->copy_of = first->frame;
+    p->may_be_sent_again = p->ib.transport != IB_UD && !copies_is_at_once(first, p);
+    p->classification = first->is;
     return true;
 }
 

@@ -202,6 +202,7 @@ struct packet {
     struct classification classification;
     uint64_t digest;  /* model/copies.h */
     uint32_t copy_of; /* the frame that has the same packet: the model learns nothing; 0: none */
+    bool may_be_sent_again; /* a copy, of a connection, that does not come at once (copies.h) */
 };
 
 /*

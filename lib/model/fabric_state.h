@@ -12,6 +12,14 @@
 #include "model/waiting.h"
 #include "model/write.h"
 
+/* How many packets of a kind have a digest, and how many of these are copies (model/copies.h). */
+struct copied {
+    uint64_t packets, copies;
+};
+
+/* To a group, to one port, of a connection. */
+enum copied_kind { COPIED_TO_GROUP, COPIED_DATAGRAM, COPIED_CONNECTED, COPIED_KINDS };
+
 struct fabric {
     struct fabric_facts facts; /* read-only view of the tables below */
     struct endports *endports;
@@ -33,8 +41,8 @@ struct fabric {
     struct fabric_limits limits;
     struct undone undone;
     struct unseen unseen;
-    uint64_t n_packets, n_copies; /* of InfiniBand; n_copies: captured before (model/copies.h) */
-    uint32_t first_copy;          /* its frame */
+    struct copied copied[COPIED_KINDS];
+    uint32_t first_copy;     /* its frame; 0: none */
     uint64_t n_ip, n_opaque; /* IP datagrams; those of a protocol that nothing here looks into */
     uint32_t first_opaque;   /* its frame */
 };

@@ -396,6 +396,25 @@ static void learn(struct observation *o)
     }
 }
 
+static enum copied_kind copied_kind(const struct ib_packet *ib)
+{
+    if (ib->transport != IB_UD)
+        return COPIED_CONNECTED;
+    return ib->dlid >= LID_MULTICAST_FIRST && ib->dlid != LID_PERMISSIVE ? COPIED_TO_GROUP
+                                                                         : COPIED_DATAGRAM;
+}
+
+static void count_copied(struct fabric *f, const struct packet *p)
+{
+    struct copied *c = &f->copied[copied_kind(&p->ib)];
+    c->packets++;
+    if (!p->copy_of || p->may_be_sent_again)
+        return;
+    c->copies++;
+    if (!f->first_copy)
+        f->first_copy = p->at.frame;
+}
+
 void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
 {
     struct observation o = {f, p, e};
@@ -413,12 +432,10 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
         return;
     }
     fabric_classify(f, p);
-    f->n_packets++;
-    if (p->copy_of) {
-        if (!f->n_copies++)
-            f->first_copy = p->at.frame;
+    if (p->digest)
+        count_copied(f, p);
+    if (p->copy_of)
         return;
-    }
     unseen_packet(f, p);
     learn(&o);
     if (!packet_is_known_corrupt(p))

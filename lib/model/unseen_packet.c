@@ -360,12 +360,35 @@ static void count_missing(struct unseen *u, const struct fabric *f)
     unseen_add(u, UNSEEN_SMP_REQUESTS, n, frame);
 }
 
-/* Two packets of five are copies: a tap, or two capture points, had nearly all twice. */
+static struct copied together(struct copied a, struct copied b)
+{
+    return (struct copied){a.packets + b.packets, a.copies + b.copies};
+}
+
+enum { COPIES_MIN = 10 };
+
+/* Two packets of five are copies. */
+static bool is_doubled(struct copied c)
+{
+    enum { PART = 5, OF_PART = 2 };
+    return c.copies * PART >= c.packets * OF_PART;
+}
+
+/*
+ * A tap, or two capture points, had nearly all twice. A loop of switches makes copies of packets to
+ * groups only, and a receiver without buffers those of connections only: where there are others,
+ * these decide.
+ */
 static void count_copies(struct unseen *u, const struct fabric *f)
 {
-    enum { COPIES_MIN = 10, PART = 5, OF_PART = 2 };
-    if (f->n_copies >= COPIES_MIN && f->n_copies * PART >= f->n_packets * OF_PART)
-        unseen_add(u, UNSEEN_COPIES, f->n_copies, f->first_copy);
+    struct copied datagrams = f->copied[COPIED_DATAGRAM];
+    struct copied to_ports = together(datagrams, f->copied[COPIED_CONNECTED]);
+    struct copied all = together(to_ports, f->copied[COPIED_TO_GROUP]);
+    bool few = to_ports.packets < COPIES_MIN;
+    bool doubled = is_doubled(few ? all : to_ports) &&
+                   (datagrams.packets < COPIES_MIN || is_doubled(datagrams));
+    if (all.copies >= COPIES_MIN && doubled)
+        unseen_add(u, UNSEEN_COPIES, all.copies, f->first_copy);
 }
 
 /* Few such datagrams are nothing special. */

@@ -600,6 +600,33 @@ def test_a_capture_with_most_packets_twice_is_named(tmp_path):
         assert (100 < count <= len(FRAMES) and first == 2) if is_named else not count
 
 
+def over_a_connection(times, seconds, doubled):
+    """200 messages, each sent so often, and acknowledged; and each packet of the file captured twice."""
+    s, a, b, _ = link()
+    c = Link(s, a, b).open()
+    message = ib.encap(0x0800, ib.ping4(a.ip, b.ip))
+    for _ in range(200):
+        c.send(True, message)
+        for _ in range(times - 1):
+            s.wait(seconds)
+            c.packet(True, ib.ONLY, message, c.psns[0] - 1)
+        c.ack(True, c.psns[0] - 1)
+    copies = range(2 if doubled else 1)
+    frames = [(when + copy * 1000, *rest) for when, *rest in s.records for copy in copies]
+    return capfile.pcap(capfile.INFINIBAND, frames, nanoseconds=True)
+
+
+@pytest.mark.parametrize(
+    "times, seconds, doubled, is_named",
+    [(1, 0, True, True), (2, 0.5, False, False), (3, 0.00005, False, False)],
+)
+def test_a_doubled_capture_of_a_connection_is_named(times, seconds, doubled, is_named, tmp_path):
+    """Acknowledgements count for nothing; what is sent again, after a timeout or at once, is no copy."""
+    path = write(tmp_path, over_a_connection(times, seconds, doubled))
+    count, _ = unseen(report(path)[0]).get("captured-twice", (0, 0))
+    assert count > 200 if is_named else not count
+
+
 @pytest.mark.parametrize(
     "offset, records, segments, is_named",
     [(0, 2, 1, True), (0, 7, 3, True), (7, 2, 1, True)]
