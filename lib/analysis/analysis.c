@@ -122,6 +122,8 @@ struct event_table *analysis_take_events(struct analysis *a)
 APART static void watch_record(const struct watch *w, const struct subnet_event *e)
 {
     const struct group *g = e->group;
+    if (g && e->kind == SUBNET_JOINED)
+        watch_more_copies(w, e);
     if (g && mgid_is_ipoib(g->mgid) && mgid_is_broadcast(g->mgid)) {
         watch_group_record(w, e);
         watch_shared_mlid(w, e);
@@ -267,6 +269,7 @@ APART static void watch_datagram_to_group(const struct watch *w)
     watch_sender_pkey(w);
     watch_sender_scope(w);
     watch_grh(w);
+    watch_group_packet(w);
 }
 
 APART static void watch_arp(const struct watch *w)

@@ -2,14 +2,17 @@
 /*
  * Datagrams that go round between switches: packets of InfiniBand have no hop count, so the same
  * packet passes the capture point again and again, and never arrives. A mirror has a packet once or
- * twice, one to a group once for each port, and all at once. Packets of connections may be sent
- * again.
+ * twice, one to a group once for each port, and all at once: then it has each packet to the MLID
+ * that often, unless a port joins. Packets of connections may be sent again.
  */
 #include "analysis/watch.h"
 #include "rules/check_context.h"
 
-/* A cache. A packet to a group comes for a time that no mirror takes. */
-enum { PACKETS = 1 << 6, TIMES = 5, GROUP_NS = 1000000 };
+/*
+ * Caches. A packet to a group comes for a time that no mirror takes, or MORE times as often as any
+ * of the USUAL packets before it, or of more, since a port joined.
+ */
+enum { PACKETS = 1 << 6, TIMES = 5, GROUP_NS = 1000000, MLIDS = 1 << 6, USUAL = 3, MORE = 4 };
 
 struct copies_again {
     struct again {
@@ -18,6 +21,12 @@ struct copies_again {
         bool told;
         int64_t ns; /* of the first copy */
     } all[PACKETS];
+    struct group_copies {
+        uint16_t mlid, subnet;  /* mlid 0: unused */
+        uint16_t times;         /* the last packet came so often; 0: none, or it goes round */
+        uint16_t most, packets; /* no packet before came more often; number of these */
+        uint32_t frame;         /* of the last packet */
+    } groups[MLIDS];
 };
 
 struct copies_again *copies_again_new(void)
@@ -37,12 +46,57 @@ APART static void goes_round(const struct watch *w, const struct again *a)
                 ib->dlid, a->times + 1);
 }
 
+/* ---- packets to groups */
+
+static struct group_copies *copies_to(const struct watch *w, uint16_t mlid)
+{
+    struct group_copies *g = &w->copies_again->groups[mlid % MLIDS];
+    if (g->mlid != mlid || g->subnet != w->p->at.interface)
+        *g = (struct group_copies){.mlid = mlid, .subnet = w->p->at.interface};
+    return g;
+}
+
+void watch_group_packet(const struct watch *w)
+{
+    struct group_copies *g = copies_to(w, w->p->ib.dlid);
+    if (g->times) {
+        g->most = MAX(g->most, g->times);
+        g->packets = MIN(g->packets + 1, USUAL);
+    }
+    g->times = 1;
+    g->frame = w->p->at.frame;
+}
+
+/* The mirrored port of a new member has a copy of each packet from now on. */
+void watch_more_copies(const struct watch *w, const struct subnet_event *e)
+{
+    if (!e->group->mlid || !e->member || e->member->join_state == e->join_state_before)
+        return;
+    struct group_copies *g = copies_to(w, e->group->mlid);
+    g->times = g->most = g->packets = 0;
+}
+
+static bool is_more_than_usual(const struct watch *w, const struct again *a)
+{
+    struct group_copies *g = copies_to(w, w->p->ib.dlid);
+    if (g->frame == w->p->copy_of && g->times)
+        g->times = (uint16_t)MIN(a->times + 1, UINT16_MAX);
+    bool more = g->packets >= USUAL && a->times + 1 >= MAX(TIMES, MORE * (unsigned)g->most);
+    if (more)
+        g->times = 0;
+    return more;
+}
+
+/* ---- copies */
+
 /* A mirror of many ports has a packet to a group once for each, at once. */
 static bool is_loop(const struct watch *w, const struct again *a)
 {
     bool to_group = w->p->ib.dlid >= LID_MULTICAST_FIRST;
-    return w->p->ib.has_lrh && w->p->ib.has_deth && a->times + 1 >= TIMES && !a->told &&
-           (!to_group || w->p->at.ns - a->ns >= GROUP_NS);
+    if (!w->p->ib.has_lrh || !w->p->ib.has_deth || a->told)
+        return false;
+    bool more = !to_group || is_more_than_usual(w, a);
+    return a->times + 1 >= TIMES && (more || w->p->at.ns - a->ns >= GROUP_NS);
 }
 
 void watch_loop(const struct watch *w)

@@ -193,6 +193,8 @@ void watch_ipv6_mtu(const struct watch *w);
 /* Another SM or SA is in charge; LIDs, 0: not known (rejoins.c). */
 APART void watch_new_manager(const struct watch *w, uint16_t before, uint16_t now);
 APART void watch_loop(const struct watch *w); /* switching_loops.c; a copy */
+void watch_group_packet(const struct watch *w);
+void watch_more_copies(const struct watch *w, const struct subnet_event *e); /* e->group is set */
 /* The PSN with which a side of the connection begins: a REQ or a REP (first_psns.c). */
 void watch_first_psn(const struct watch *w, const struct cm *cm, const struct connection *c);
 /* The frame of the message in which the receiver named this PSN; 0: none. */

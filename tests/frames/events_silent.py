@@ -271,6 +271,55 @@ def datagram_to_a_group_that_goes_round():
     return s, [("switching_loop", number(s) - 19, 1, ["12 times"])]
 
 
+def group_packets(s, host, times, seconds=1):
+    """A packet to a group, captured so often in each microsecond."""
+    s.wait(seconds)
+    s.to_group4(host, "224.0.0.1")
+    for _ in range(times - 1):
+        s.now += 1000
+        s.records.append((s.now, *s.records[-1][1:]))
+
+
+@case
+def datagram_to_a_group_that_goes_round_fast():
+    """Those before were captured once, this one 60 times within 60 us."""
+    s, a, _, _ = link()
+    for _ in range(4):
+        group_packets(s, a, 1)
+    group_packets(s, a, 60)
+    return s, [("switching_loop", number(s) - 55, 1, ["5 times"])]
+
+
+@case
+def datagram_that_goes_round_in_a_doubled_capture():
+    s, a, _, _ = link()
+    for _ in range(4):
+        group_packets(s, a, 2)
+    group_packets(s, a, 60)
+    return s, [("switching_loop", number(s) - 52, 1, ["8 times"])]
+
+
+@case
+def mirror_of_all_ports_of_a_group():
+    """It may lose some copies."""
+    s, a, _, _ = link()
+    for times in (12, 13, 14, 12, 12, 14):
+        group_packets(s, a, times)
+    return s, []
+
+
+@case
+def mirror_of_ports_that_join_the_group():
+    s, a, _, _ = link()
+    group = s.group4("224.0.0.1")
+    for _ in range(4):
+        group_packets(s, a, 1)
+    for octet in range(31, 41):
+        s.join(Host(octet), group)
+    group_packets(s, a, 11)
+    return s, []
+
+
 @case
 def datagram_that_both_ports_of_a_link_are_mirrored_with():
     s, _ = copies(3, 1000, False)
