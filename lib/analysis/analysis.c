@@ -57,6 +57,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .new_managers = new_managers_new(),
         .copies_again = copies_again_new(),
         .first_psns = first_psns_new(),
+        .group_pings = group_pings_new(),
         .path_sls = path_sls_new(),
     };
     return a;
@@ -99,6 +100,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.new_managers);
     g_free(a->watch.copies_again);
     g_free(a->watch.first_psns);
+    g_free(a->watch.group_pings);
     g_free(a->watch.path_sls);
     g_free(a);
 }

@@ -286,13 +286,24 @@ static void watch_reply(const struct watch *w, const struct echo *e)
         question_answer(w, large);
 }
 
-/* A reply from a group's member has an address of its own, so pings of groups are not followed. */
+APART static void watch_icmp_to_group(const struct watch *w)
+{
+    struct echo e;
+    if (w->p->ib.dgid && find_echo(w->p, &e) && e.request)
+        watch_group_request(w, &e);
+}
+
+/* A reply from a group's member has an address of its own, so pings of groups are no questions. */
 APART static void watch_icmp(const struct watch *w)
 {
     struct echo e;
     e.icmp.p = NULL;
-    if (!w->p->ib.has_lrh || ib_is_multicast(&w->p->ib))
+    if (!w->p->ib.has_lrh)
         return;
+    if (ib_is_multicast(&w->p->ib)) {
+        watch_icmp_to_group(w);
+        return;
+    }
     if (!find_echo(w->p, &e)) {
         if (e.icmp.p)
             watch_icmp_error(w, e.icmp);
@@ -304,8 +315,10 @@ APART static void watch_icmp(const struct watch *w)
     e.place = (unsigned)(e.hash >> 32);
     if (e.request)
         watch_request(w, &e);
-    else
+    else {
         watch_reply(w, &e);
+        watch_group_reply(w, &e);
+    }
     watch_lossy_pings(w, &e);
     watch_echo_number(w, &e);
 }

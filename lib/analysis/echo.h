@@ -26,6 +26,10 @@ enum { SIZE_FRAGMENTED = 65536 };
 void lossy_ping_answered(const struct watch *w, const struct ip *from, const struct ip *to,
                          uint64_t number);
 void watch_lossy_pings(const struct watch *w, const struct echo *e);
+/* A request to a group, which has a GRH; a reply, which may be one to such a request
+ * (group_pings.c). */
+APART void watch_group_request(const struct watch *w, const struct echo *e);
+APART void watch_group_reply(const struct watch *w, const struct echo *e);
 /* The request or reply against the others of its identifier and sequence number. */
 void watch_echo_number(const struct watch *w, const struct echo *e);
 

@@ -36,6 +36,7 @@ enum event_rank event_rank(enum event_kind kind)
         return RANK_FILE;
     case EVENT_HOST_SILENT:
     case EVENT_REJOIN_MISSING:
+    case EVENT_GROUP_UNHEARD:
         return RANK_ROOT;
     case EVENT_ARP_UNANSWERED:
     case EVENT_ND_UNANSWERED:

@@ -80,6 +80,7 @@ struct watch {
     struct new_managers *new_managers;
     struct copies_again *copies_again;
     struct first_psns *first_psns;
+    struct group_pings *group_pings;
     struct path_sls *path_sls; /* analysis/path_sls.h */
 };
 

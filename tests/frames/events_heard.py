@@ -17,6 +17,74 @@ def case(build):
     return build
 
 
+# ---- pings to a group
+
+
+def group_ping(s, a, group, answered, seq, ttl=64):
+    s.wait(1)
+    s.ud(a, s.group4(group), encap(0x0800, ib.ping4(a.ip, group, seq=seq)))
+    for host in answered:
+        reply = ib.icmp_echo(0x4242, seq, ib.fill(56), True)
+        s.ud(host, a, encap(0x0800, ib.ipv4(host.ip, a.ip, 1, reply, ttl=ttl)))
+
+
+def member_stops(last, goes_on_with=True, leaves=False, misses=False, others=True, ttl=64):
+    """b and c answer four pings of a, c the others; b still has its ping with a answered."""
+    s, a, b, c = link()
+    group = "239.5.6.7"
+    for host in (b, c):
+        s.join(host, s.group4(group))
+        s.meet(a, host)
+    for seq in range(4):
+        group_ping(s, a, group, (b, c), seq, ttl)
+    if leaves:
+        s.leave(b, s.group4(group))
+    if misses:
+        s.next_psn(b.lid, b.qpn)
+    for seq in range(4, last):
+        group_ping(s, a, group, (c,) if others else (), seq, ttl)
+        if goes_on_with:
+            s.ping(a, b, seq=100 + seq)
+    return s, b, s.group4(group)
+
+
+@case
+def member_that_no_longer_hears_its_group():
+    s, b, group = member_stops(11)
+    texts = [b.gid, group, "5 since frame", "it answered 4"]
+    return s, [("group_unheard", number(s) - 7, 2, texts)]
+
+
+@case
+def member_that_has_left_the_group():
+    s, _, _ = member_stops(11, leaves=True)
+    return s, []
+
+
+@case
+def member_that_misses_four_pings():
+    s, _, _ = member_stops(8)
+    return s, []
+
+
+@case
+def members_that_are_all_silent():
+    s, _, _ = member_stops(11, others=False)
+    return s, []
+
+
+@case
+def member_of_which_a_packet_was_not_captured():
+    s, _, _ = member_stops(11, misses=True)
+    return s, []
+
+
+@case
+def host_behind_a_router_that_no_longer_answers():
+    s, _, _ = member_stops(11, ttl=63)
+    return s, []
+
+
 # ---- subnet administration
 
 
