@@ -258,6 +258,8 @@ static void see_elsewhere(const struct watch *w, struct port_seen *seen, const s
     }
     if (proved && !packet_is_corrupt(w->p))
         moved(w, port, seen->lid);
+    if (told && route && route == seen->route)
+        twins_moved(w, port->gid, port->lid);
     forget_claim(w, seen);
     seen->lid = port->lid;
     seen->told = told;

@@ -103,10 +103,20 @@ static bool use_address(const struct watch *w, struct address_use *u,
     return again;
 }
 
-static void write_lid(const struct watch *w, uint8_t out[GID_SIZE])
+static void write_lid(uint8_t out[GID_SIZE], uint16_t lid)
 {
     memset(out, 0, GID_SIZE);
-    put16(out, w->p->ib.slid);
+    put16(out, lid);
+}
+
+void twins_moved(const struct watch *w, const uint8_t *gid, uint16_t lid)
+{
+    struct address_use *u = slot_of(w->twins->gids, gid);
+    if (!is_of(u, w, gid))
+        return;
+    w->twins->changes++;
+    write_lid(u->value, lid);
+    u->changed_frame = 0;
 }
 
 /*
@@ -150,7 +160,7 @@ APART static void watch_ports_of_lid(const struct watch *w, const uint8_t *gid)
     uint64_t guid = be64(gid + GID_SIZE / 2);
     if (!guid || *node_port_of(w, guid) != guid)
         return;
-    write_lid(w, address);
+    write_lid(address, w->p->ib.slid);
     address[IS_ANY] = 1; /* after the place of the QPN */
     struct address_use *u = slot_of(w->twins->lids, address);
     uint32_t cause = u->changed_frame;
@@ -161,7 +171,7 @@ APART static void watch_ports_of_lid(const struct watch *w, const uint8_t *gid)
 APART static void watch_lid(const struct watch *w, const uint8_t *gid)
 {
     uint8_t address[GID_SIZE], other[GID_SIZE];
-    write_lid(w, address);
+    write_lid(address, w->p->ib.slid);
     put24(address + 2, w->p->ib.sqpn);
     struct address_use *u = slot_of(w->twins->lids, address);
     uint32_t cause = u->changed_frame;
@@ -195,7 +205,7 @@ static bool may_be_one_port(uint8_t lmc, uint16_t a, uint16_t b)
 APART static void watch_gid(const struct watch *w, const uint8_t *gid)
 {
     uint8_t lid[GID_SIZE];
-    write_lid(w, lid);
+    write_lid(lid, w->p->ib.slid);
     struct address_use *u = slot_of(w->twins->gids, gid);
     uint32_t cause = u->changed_frame;
     uint16_t other = be16(u->value);

@@ -79,6 +79,10 @@ struct twins {
  */
 bool gid_is_foreign(const struct watch *w, const uint8_t *gid);
 
+/* The port with this GID has this LID now: the subnet manager gave it on the route of the old one.
+ */
+void twins_moved(const struct watch *w, const uint8_t *gid, uint16_t lid);
+
 /* A LID of the current packet's subnet has two ports: of so many, the file holds two fabrics. */
 void watch_shared_use(const struct watch *w, uint16_t lid, uint32_t cause);
 

@@ -12,10 +12,11 @@ enum { STEP_MAX = 1 << 16 };
 enum { PACKETS_PER_GAP = 8 };
 
 struct psn_window {
-    struct port_number id; /* must be first: the key */
-    uint32_t psn;          /* the highest */
-    uint64_t seen;         /* bit n: psn - n was captured; 0: the next one starts anew */
-    uint32_t packets, gaps, frame;
+    struct port_number id;         /* must be first: the key */
+    uint32_t psn;                  /* the highest */
+    uint64_t seen;                 /* bit n: psn - n was captured; 0: the next one starts anew */
+    uint32_t packets, gaps, frame; /* frame: the first gap */
+    uint32_t last_frame;
     uint64_t missing;
     struct psn_sender *sender;
     const struct capture_point *point;
@@ -41,7 +42,15 @@ struct recent_window {
     struct psn_window *window; /* NULL: unused */
 };
 
+/* A LID that the subnet manager gave to a port. A cache. */
+enum { SET_LIDS = 1 << 10 };
+struct set_lid {
+    struct port port;
+    uint32_t frame; /* 0: unused */
+};
+
 struct psn_gaps {
+    struct set_lid set_lids[SET_LIDS];
     GHashTable *windows;                 /* a set of struct psn_window */
     GHashTable *senders;                 /* a set of struct sender_entry */
     struct recent_window recent[RECENT]; /* direct-mapped */
@@ -95,10 +104,23 @@ static bool is_connected(const struct psn_window *s)
     return s->id.number & PSN_TO_QP;
 }
 
-static void step(struct psn_window *s, uint32_t by, uint32_t frame)
+/* Did the subnet manager set the port's LID since? It may have had another, and sent from that. */
+static bool may_have_moved(const struct psn_gaps *all, const struct psn_window *s)
+{
+    const struct set_lid *set = &all->set_lids[port_to_lid(s->id.port) % SET_LIDS];
+    return port_kind(s->id.port) == PORT_LID && port_same(set->port, s->id.port) &&
+           set->frame > s->last_frame;
+}
+
+void psn_gaps_lid_is_set(struct psn_gaps *all, struct port port, uint32_t frame)
+{
+    all->set_lids[port_to_lid(port) % SET_LIDS] = (struct set_lid){port, frame};
+}
+
+static void step(const struct psn_gaps *all, struct psn_window *s, uint32_t by, uint32_t frame)
 {
     bool is_gap = by > 1 && by <= (is_connected(s) ? WINDOW : STEP_MAX);
-    if (is_gap) {
+    if (is_gap && !may_have_moved(all, s)) {
         s->frame = s->frame ? s->frame : frame;
         s->gaps++;
         s->missing += by - 1;
@@ -245,7 +267,8 @@ void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender,
     if (by > PSN_BITS / 2)
         step_back(s, PSN_BITS + 1 - by, p->psn);
     else if (by)
-        step(s, by, p->frame);
+        step(all, s, by, p->frame);
+    s->last_frame = p->frame;
 }
 
 void psn_gaps_restart(struct psn_gaps *all, const struct port_number *sender)

@@ -47,6 +47,12 @@ void psn_gaps_see(struct psn_gaps *all, const struct port_number *sender,
 /* The next packet of the queue pair is not compared with this one, or those before. */
 void psn_gaps_restart(struct psn_gaps *all, const struct port_number *sender);
 
+/*
+ * The subnet manager sets the LID of a port: its queue pairs may have counted on at another LID, so
+ * the next packet from this one shows no missing packets.
+ */
+void psn_gaps_lid_is_set(struct psn_gaps *all, struct port port, uint32_t frame);
+
 /* The queue pairs of a port that may answer a request. */
 enum psn_class { PSN_SMI, PSN_GSI, PSN_DATA };
 

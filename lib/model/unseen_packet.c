@@ -99,6 +99,13 @@ static struct port sender_of_smp(const struct packet *p)
     return end_of_route(p, s->mad.method & MAD_RESPONSE ? s->hop_count : 0);
 }
 
+static void follow_set_lid(struct fabric *f, const struct packet *p)
+{
+    struct port_info i;
+    if (p->mad.mad.attribute == SMP_PORT_INFO && smp_port_info(&p->mad.smp, &i) == WIRE_OK && i.lid)
+        psn_gaps_lid_is_set(f->psn_gaps, port_lid(p->at.interface, i.lid), p->at.frame);
+}
+
 /* Gets and Sets of a subnet manager. */
 static void follow_smp(struct fabric *f, const struct packet *p)
 {
@@ -107,6 +114,8 @@ static void follow_smp(struct fabric *f, const struct packet *p)
     struct port of = is_response ? p->dst : p->src;
     if (packet_is_corrupt(p) || (!is_response && m->method != SMP_GET && m->method != SMP_SET))
         return;
+    if (m->method == SMP_SET)
+        follow_set_lid(f, p);
     if (p->mad.smp.directed)
         of = f->facts.end_of_route = end_of_route(p, p->mad.smp.hop_count);
     if (is_response)

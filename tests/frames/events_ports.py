@@ -118,6 +118,33 @@ def lid_that_two_ports_get():
     return s, [("moved", given - 1, 1, [b.gid]), ("duplicate_lid", first, 1, texts)]
 
 
+def changes_lid(s, host, lids):
+    """The SM gives the port these LIDs, and it sends 60 packets from each, all in one sequence of PSNs."""
+    first = []
+    for lid in lids:
+        gives_lid(s, host, 1, lid)
+        first.append(number(s))
+        for _ in range(60):
+            s.wait(0.1)
+            sender = host.also()
+            sender.lid = lid
+            s.to_group4(sender, "224.0.0.1")
+            for other in lids:
+                s.psns[other, host.qpn] = s.psns[lid, host.qpn]
+    return first
+
+
+@case
+def lid_that_two_managers_change():
+    """The same route: it is one port."""
+    s, a, _, _ = link()
+    first = changes_lid(s, a, (1, 20, 1, 20, 1))
+    return s, [
+        ("moved", first[1] - 1, 2, [a.gid, "LID 20"]),
+        ("moved", first[2] - 1, 2, [a.gid, "LID 1 "]),
+    ]
+
+
 @case
 def lids_that_are_exchanged():
     s, a, b, _ = link()

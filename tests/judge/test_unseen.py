@@ -12,6 +12,7 @@ import pytest
 from frames import ib, variants
 from frames.connection import Link
 from frames.events import link, number
+from frames.events_ports import changes_lid
 from frames.fabric import ud_frame
 from frames.messages import ping
 from frames.subnet import FromStart, Host
@@ -560,6 +561,16 @@ def test_packets_of_connections_are_missing(lost, tmp_path):
         c.ack(True, c.psns[0] - 1)
     missing = codes(s, tmp_path).get("missing-psns", (0, 0))
     assert missing[0] == (4 if lost else 0)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_packets_from_another_lid_are_not_missing(told, tmp_path):
+    """The SM changes the LID of a port, and back: its queue pair counts on. Untold, they are missing."""
+    s, a, _, _ = link()
+    changes_lid(s, a, (1, 20, 1))
+    if not told:
+        s.records = [r for r in s.records if r[1][2:4] != b"\xff\xff"]
+    assert (codes(s, tmp_path).get("missing-psns", (0, 0))[0] > 0) != told
 
 
 def test_packets_of_another_subnet_are_not_missing(tmp_path):
