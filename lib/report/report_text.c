@@ -147,30 +147,38 @@ static void put_group(const struct text *t, const struct rule_group *g)
     g_array_unref(found);
 }
 
+/* A violation explains the events after it, also one that is not proved. */
 static void put_groups(const struct text *t)
 {
-    const struct rule_group groups[] = {
+    const struct rule_group should = {OUTCOME_FAIL, RULE_SHOULD, t->report->strict ? RED : YELLOW,
+                                      t->report->strict
+                                          ? violated_heading(RULE_SHOULD)
+                                          : "SHOULD, violated (counted only with --strict)"};
+    const struct rule_group before[] = {
         {OUTCOME_FAIL, RULE_MUST, RED, violated_heading(RULE_MUST)},
-        {OUTCOME_FAIL, RULE_SHOULD, t->report->strict ? RED : YELLOW,
-         t->report->strict ? violated_heading(RULE_SHOULD)
-                           : "SHOULD, violated (counted only with --strict)"},
         {OUTCOME_UNPROVED, -1, YELLOW, UNPROVED_HEADING},
         {OUTCOME_SUSPECTED, -1, YELLOW,
          SUSPECTED_HEADING
          ": two packets contradict each other; a packet that is missing may explain "
          "it"},
+    };
+    const struct rule_group after[] = {
         {(enum outcome)VERDICT_KNOWN, -1, YELLOW, BASELINE_HEADING},
         {OUTCOME_NOTED, -1, PLAIN, NOTED_HEADING},
         {OUTCOME_INCONCLUSIVE, -1, PLAIN,
          "Inconclusive: packets that decide the rule are missing, or may be missing"},
         {OUTCOME_DEVIATION, -1, YELLOW, DEVIATIONS_HEADING},
     };
-    const size_t counted = t->report->strict ? 2 : 1;
-    for (size_t i = 0; i < G_N_ELEMENTS(groups); i++) {
-        if (i == counted) /* after the violations */
-            text_put_events(t);
-        put_group(t, &groups[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(before); i++) {
+        put_group(t, &before[i]);
+        if (i == 0 && t->report->strict)
+            put_group(t, &should);
     }
+    text_put_events(t);
+    if (!t->report->strict)
+        put_group(t, &should);
+    for (size_t i = 0; i < G_N_ELEMENTS(after); i++)
+        put_group(t, &after[i]);
 }
 
 /* ---- what was not seen, and what was left undone */
