@@ -269,6 +269,40 @@ static bool is_reply_to(const struct echo *e, const struct question *q)
            (same_identifier && (uint16_t)(q->last - e->number) < q->asked);
 }
 
+static void take_back(const struct watch *w, enum event_kind kind, const struct question *q)
+{
+    const struct event_key key = event_key(w, kind, q->key.who, q->key.about, q->key.requester);
+    const struct link_event *event = event_table_find(w->sink->events, &key);
+    if (!event || event->cause_frame != q->first_frame)
+        return;
+    question_no_doubt(w, event);
+    watch_take_back(w, event, 0);
+    w->sink->last = NULL;
+}
+
+/*
+ * The reply to one of the requests that were reported first: it was late, as over a connection that
+ * sends lost packets again after its timeout.
+ */
+APART static void answered_late(const struct watch *w, const struct echo *e,
+                                const struct question *q)
+{
+    bool same_identifier = e->number >> 16 == q->last >> 16;
+    uint32_t after = (uint16_t)(q->last - e->number);
+    if (!same_identifier || after >= q->asked || after + QUESTION_ASKED < q->asked ||
+        packet_is_corrupt(w->p))
+        return;
+    take_back(w, EVENT_ECHO_UNANSWERED, q);
+    take_back(w, EVENT_LARGE_LOST, q);
+}
+
+static void answer(const struct watch *w, const struct echo *e, struct question *q)
+{
+    if (q->reported)
+        answered_late(w, e, q);
+    question_answer(w, q);
+}
+
 static void watch_reply(const struct watch *w, const struct echo *e)
 {
     struct question *any = question_find_at(w, &e->key, e->place);
@@ -276,14 +310,14 @@ static void watch_reply(const struct watch *w, const struct echo *e)
     note_answered(w, e, answered_of(w, &e->key, e->place));
     note_answered(w, e, answered_of(w, &of_target, question_key_place(&of_target)));
     if (any)
-        question_answer(w, any);
+        answer(w, e, any);
     if (!w->questions->asked[QUESTION_LARGE])
         return;
     struct question_key key = e->key;
     key.kind = QUESTION_LARGE;
     struct question *large = question_find(w, &key);
     if (large && is_reply_to(e, large))
-        question_answer(w, large);
+        answer(w, e, large);
 }
 
 APART static void watch_icmp_to_group(const struct watch *w)

@@ -85,6 +85,42 @@ def host_behind_a_router_that_no_longer_answers():
     return s, []
 
 
+# ---- replies that are late
+
+
+def late_replies(answered, size=56):
+    """Six requests, one each second; the capture goes on; then the replies to some of them."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    for seq in range(10, 16):
+        s.wait(1)
+        s.ud(a, b, ping(a, b, seq=seq, size=size))
+    goes_on(s)
+    reported = number(s)
+    for seq in answered:
+        s.ud(b, a, ping(b, a, seq=seq, size=size, reply=True))
+    goes_on(s)
+    return s, reported
+
+
+@case
+def replies_that_are_late():
+    s, _ = late_replies(range(10, 16))
+    return s, []
+
+
+@case
+def large_replies_that_are_late():
+    s, _ = late_replies(range(10, 16), size=1800)
+    return s, []
+
+
+@case
+def reply_to_the_last_request_only():
+    s, reported = late_replies([15])
+    return s, [("echo_unanswered", reported - 1, 2, ["3 requests"])]
+
+
 # ---- subnet administration
 
 
