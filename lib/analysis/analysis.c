@@ -137,6 +137,7 @@ APART static void watch_asked_join(const struct watch *w, const struct subnet_ev
 {
     watch_prefix(w, e);
     watch_lid_of_event(w, e);
+    watch_shared_join(w, e);
     watch_members(w, e);
 }
 

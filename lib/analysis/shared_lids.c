@@ -85,11 +85,24 @@ void watch_shared_lid(const struct watch *w, const struct subnet_event *e)
     has_lid(w, e->endport->gid, e->lid);
 }
 
-void watch_shared_datagram(const struct watch *w)
+/* The port with this GID sends the packet. */
+static void uses_lid(const struct watch *w, const uint8_t *gid)
 {
     const struct ib_packet *ib = &w->p->ib;
     const struct lid_owner *o = owner_of(w, ib->slid);
-    if (ib->has_lrh && ib->sgid && is_of(w, o, ib->slid) && o->frame &&
-        memcmp(o->first, ib->sgid, GID_SIZE) == 0 && is_settled(w, o))
+    if (ib->has_lrh && is_of(w, o, ib->slid) && o->frame && !packet_is_corrupt(w->p) &&
+        memcmp(o->first, gid, GID_SIZE) == 0 && is_settled(w, o))
         two_ports(w, o);
+}
+
+void watch_shared_datagram(const struct watch *w)
+{
+    if (w->p->ib.sgid)
+        uses_lid(w, w->p->ib.sgid);
+}
+
+void watch_shared_join(const struct watch *w, const struct subnet_event *e)
+{
+    if (w->shared_lids->any && e->endport && endport_has_gid(e->endport))
+        uses_lid(w, e->endport->gid);
 }

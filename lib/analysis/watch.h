@@ -175,7 +175,8 @@ void watch_lids_of_datagram(const struct watch *w);
 void watch_stale_path(const struct watch *w);
 void watch_shared_lid(const struct watch *w, const struct subnet_event *e); /* shared_lids.c */
 APART void watch_shared_datagram(const struct watch *w);
-void watch_rc(const struct watch *w); /* rc.c */
+void watch_shared_join(const struct watch *w, const struct subnet_event *e); /* a request */
+void watch_rc(const struct watch *w);                                        /* rc.c */
 /* Is it data of a connection that was captured before, at any time? Ask before watch_rc(). */
 bool watch_is_sent_again(const struct watch *w);
 APART void watch_members(const struct watch *w, const struct subnet_event *e); /* receivers.c */

@@ -5,11 +5,11 @@ the change itself. A case returns its tape and the events that it must raise: (e
 that it has). NUMBER is the number of the last frame so far."""
 from frames import ib
 from frames.connection import Link
-from frames.events import goes_on, link, number
+from frames.events import ask_only, goes_on, link, number
 from frames.events_ip import time_exceeded
 from frames.events_lost import echo
-from frames.fabric import SEND_ONLY
-from frames.subnet import SMP_GET, SMP_SET, FromStart, Host
+from frames.fabric import FULL, SEND_ONLY
+from frames.subnet import SMP_GET, SMP_SET, FromStart, Host, Subnet
 
 CASES = []
 
@@ -143,6 +143,40 @@ def lid_that_two_managers_change():
         ("moved", first[1] - 1, 2, [a.gid, "LID 20"]),
         ("moved", first[2] - 1, 2, [a.gid, "LID 1 "]),
     ]
+
+
+def joins_at(s, host, lid):
+    """A request of the port to the SA, from this LID, that has no answer."""
+    sender = host.also()
+    sender.lid = lid
+    data, mask = s.request(host, s.group4("239.1.2.3"), FULL)
+    ask_only(s, sender, ib.SET, ib.ATTR_MC_MEMBER, data, mask, seconds=1)
+
+
+@case
+def lid_that_two_ports_get_at_the_start():
+    """The first one only asks the SA: the answers go to the other port."""
+    s, a, b = Subnet(), Host(1), Host(2)
+    gives_lid(s, a, 1, 1)
+    gives_lid(s, b, 2, 1)
+    s.wait(2)
+    joins_at(s, b, 1)
+    joins_at(s, a, 1)
+    texts = [a.gid, "second port, GID " + b.gid, "frame 8"]
+    return s, [("duplicate_lid", number(s), 1, texts)]
+
+
+@case
+def lid_that_another_port_gets_at_the_start():
+    """The first one has another LID then."""
+    s, a, b = Subnet(), Host(1), Host(2)
+    gives_lid(s, a, 1, 1)
+    gives_lid(s, b, 2, 1)
+    gives_lid(s, a, 1, 3)
+    s.wait(2)
+    joins_at(s, b, 1)
+    joins_at(s, a, 3)
+    return s, [("moved", number(s) - 3, 1, [a.gid])]
 
 
 @case
