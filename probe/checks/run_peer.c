@@ -269,9 +269,9 @@ static void run_checks(struct target *t, const char *own)
     report_address(t);
     if (own)
         report_own_address(t, own);
-    bool kernel_fails = !t->yield && why_kernel_fails(t);
-    if (kernel_fails)
-        t->results->checked->state = "answers the probe, but not this host's kernel";
+    enum own_side side = t->yield ? OWN_SIDE_GOOD : why_own_side(t);
+    if (side == OWN_SIDE_FAILS)
+        t->results->checked->state = "answers the probe, but this host's kernel does not reach it";
     report_unused_source(t);
     if (!t->peer->by_unicast)
         reachable_report(t);
@@ -284,7 +284,7 @@ static void run_checks(struct target *t, const char *own)
     if (!t->yield)
         measure_loss(t);
     owner_report(t);
-    if (!kernel_fails && t->peer->by_unicast)
+    if (side != OWN_SIDE_FAILS && t->peer->by_unicast)
         ping_report(t);
     results_begin(t->results, "end");
     wirelog_begin(t->log, "end");

@@ -120,6 +120,18 @@ static bool run_stage(struct target *t, const struct stage_of_fabric *s)
     return passed;
 }
 
+/* Something to be done about this host or the subnet, though nothing failed. */
+static bool has_advised_note(const struct target *t)
+{
+    const GPtrArray *all = t->results->checked->stages;
+    for (guint i = 0; i < all->len; i++) {
+        const struct stage *s = all->pdata[i];
+        if (s->outcome == OUTCOME_NOTED && s->advice[0] && strcmp(s->id, "fabric.delivery") != 0)
+            return true; /* that one offers a test */
+    }
+    return false;
+}
+
 /* A word for an operator. whole: every stage has run. failed: the one that ended the diagnosis. */
 static const char *state_of_link(const struct target *t, bool whole, bool failed)
 {
@@ -129,7 +141,9 @@ static const char *state_of_link(const struct target *t, bool whole, bool failed
         return "not fully tested";
     if (t->run->options->stages && t->run->options->stages->len)
         return NULL;
-    return checked_failed_stages(t->results->checked) ? "usable in part" : "usable";
+    return checked_failed_stages(t->results->checked) ? "usable in part"
+           : has_advised_note(t)                      ? "usable, but see the note"
+                                                      : "usable";
 }
 
 static bool is_wanted(const struct options *o, const struct stage_of_fabric *s)
