@@ -200,8 +200,9 @@ static enum local ask_local(const struct target *t, const char *interface)
 static const char *silent_causes(const struct peer *peer, enum others others, enum local local)
 {
     if (peer->announced && !peer->asked)
-        return ", and did not ask for the address of --source either: packets to the group do not "
-               "reach this port, so the peer cannot resolve addresses here";
+        return ", and did not ask for the address of --source either: it has no route back (its "
+               "prefix), or packets to the group do not reach this port, so that the peer cannot "
+               "resolve addresses here";
     if (local == LOCAL_REPLIES)
         return ", although its link-local address replies: " ABOUT_ADDRESS;
     if (others == OTHERS_SILENT)

@@ -364,7 +364,7 @@ static void end(struct peer_watch *w, unsigned at)
                   "", "%s", text);
     if (silent)
         results_advise(t->results, "ipoib-probe --why %.*s", target_word(t), t->name);
-    else if (!why_kernel_fails(t))
+    else if (why_own_side(t) == OWN_SIDE_GOOD)
         report_own_side(t);
     count_requests(w);
     if (w->w.answered) /* nobody there is no loss */

@@ -288,7 +288,7 @@ char *why_no_reply(struct target *t, const char *link_error)
     return text;
 }
 
-bool why_kernel_fails(struct target *t)
+enum own_side why_own_side(struct target *t)
 {
     static const struct cause of_kernel[] = {
         {"this host has no IPoIB interface there", why_no_interface, ALWAYS, 0},
@@ -302,13 +302,15 @@ bool why_kernel_fails(struct target *t)
         {"the SA's path does not lead to it", why_wrong_path, ALWAYS, 0},
     };
     struct diagnosis d = {.t = t};
-    const char *words = NULL;
+    const struct cause *found = NULL;
     begin(&d);
-    for (size_t i = 0; i < G_N_ELEMENTS(of_kernel) && !words; i++)
-        words = of_kernel[i].holds(&d) ? of_kernel[i].words : NULL;
-    if (words)
+    for (size_t i = 0; i < G_N_ELEMENTS(of_kernel) && !found; i++)
+        found = of_kernel[i].holds(&d) ? &of_kernel[i] : NULL;
+    if (found)
         results_stage(t->results, "peer.own-side", OUTCOME_FAIL, d.command,
-                      "the peer replies to the probe, but %s: %s", words, d.evidence);
+                      "the peer replies to the probe, but %s: %s", found->words, d.evidence);
     end(&d);
-    return words != NULL;
+    return !found                           ? OWN_SIDE_GOOD
+           : found->holds == why_not_member ? OWN_SIDE_REPAIRED
+                                            : OWN_SIDE_FAILS;
 }

@@ -17,11 +17,16 @@ char *why_no_reply(struct target *t, const char *link_error);
 
 /* Call it before the first request: notes what the port has dropped so far. */
 void why_begin(struct target *t);
+enum own_side {
+    OWN_SIDE_GOOD,
+    OWN_SIDE_REPAIRED, /* the membership that was lost: the probe joined, so ping may work */
+    OWN_SIDE_FAILS
+};
 /*
- * The peer replies, but this host's kernel would not reach it: it has no interface there, or one
- * that is down, its route is another one, or its neighbour table has an old address. Returns true
- * and adds the stage peer.own-side, which has failed, if so.
+ * The peer replies, but would this host's kernel reach it? Not if it has no interface there, or one
+ * that is down, if its route is another one, or its neighbour table has an old address. Then, and
+ * if something was repaired, adds the stage peer.own-side, which has failed.
  */
-bool why_kernel_fails(struct target *t);
+enum own_side why_own_side(struct target *t);
 
 #endif
