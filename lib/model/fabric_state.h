@@ -42,7 +42,9 @@ struct fabric {
     struct undone undone;
     struct unseen unseen;
     struct copied copied[COPIED_KINDS];
-    uint32_t first_copy;     /* its frame; 0: none */
+    uint64_t n_to_ports;         /* packets to single ports */
+    uint16_t one_slid, one_dlid; /* of all of these; 0: they have several */
+    uint32_t first_copy;         /* its frame; 0: none */
     uint64_t n_ip, n_opaque; /* IP datagrams; those of a protocol that nothing here looks into */
     uint32_t first_opaque;   /* its frame */
 };

@@ -404,6 +404,15 @@ static enum copied_kind copied_kind(const struct ib_packet *ib)
                                                                          : COPIED_DATAGRAM;
 }
 
+static void count_direction(struct fabric *f, const struct ib_packet *ib)
+{
+    if (!ib->has_lrh || ib->dlid >= LID_MULTICAST_FIRST)
+        return;
+    bool is_first = !f->n_to_ports++;
+    f->one_slid = is_first || f->one_slid == ib->slid ? ib->slid : 0;
+    f->one_dlid = is_first || f->one_dlid == ib->dlid ? ib->dlid : 0;
+}
+
 static void count_copied(struct fabric *f, const struct packet *p)
 {
     struct copied *c = &f->copied[copied_kind(&p->ib)];
@@ -432,6 +441,7 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
         return;
     }
     fabric_classify(f, p);
+    count_direction(f, &p->ib);
     if (p->digest)
         count_copied(f, p);
     if (p->copy_of)

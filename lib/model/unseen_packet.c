@@ -400,6 +400,14 @@ static void count_copies(struct unseen *u, const struct fabric *f)
         unseen_add(u, UNSEEN_COPIES, all.copies, f->first_copy);
 }
 
+/* Few packets may have no answer. */
+static void count_one_direction(struct unseen *u, const struct fabric *f)
+{
+    enum { ONE_DIRECTION_MIN = 50 };
+    if (f->n_to_ports >= ONE_DIRECTION_MIN && (f->one_slid || f->one_dlid))
+        unseen_add(u, UNSEEN_ONE_DIRECTION, f->n_to_ports, 0);
+}
+
 /* Few such datagrams are nothing special. */
 static void count_opaque(struct unseen *u, const struct fabric *f)
 {
@@ -412,6 +420,7 @@ struct unseen fabric_unseen(const struct fabric *f)
 {
     struct unseen u = f->unseen;
     count_copies(&u, f);
+    count_one_direction(&u, f);
     count_opaque(&u, f);
     count_missing(&u, f);
     count_unacknowledged(&u, f->connections);

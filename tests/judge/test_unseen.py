@@ -627,6 +627,21 @@ def over_a_connection(times, seconds, doubled):
     return capfile.pcap(capfile.INFINIBAND, frames, nanoseconds=True)
 
 
+@pytest.mark.parametrize("keep, is_named", [("from", True), ("to", True), ("both", False)])
+def test_a_capture_of_one_direction_is_named(keep, is_named, tmp_path):
+    """A connection on which one side only sends, and the other acknowledges, has two directions."""
+    s, a, b, _ = link()
+    s.records.clear()
+    c = Link(s, a, b).open()
+    for _ in range(60):
+        c.send(True, ib.encap(0x0800, ib.ping4(a.ip, b.ip)))
+        c.ack(True, c.psns[0] - 1)
+    place = {"from": 6, "to": 2, "both": 0}[keep]
+    is_kept = lambda octets: not place or octets[place : place + 2] == ib.u16(a.lid)
+    s.records = [r for r in s.records if is_kept(r[1])]
+    assert (codes(s, tmp_path).get("one-direction", (0, 0))[0] >= 60) == is_named
+
+
 @pytest.mark.parametrize(
     "times, seconds, doubled, is_named",
     [(1, 0, True, True), (2, 0.5, False, False), (3, 0.00005, False, False)],
