@@ -25,7 +25,7 @@ bool check_selected(const struct check *c, const struct options *o)
     if (o->stages && o->stages->len && c->stage && probe_options_select_stage(o, c->stage))
         return true;
     if (!c->n_rules)
-        return !o->only || !o->only->len;
+        return !o->only || !o->only->len || !o->only->pdata[0]; /* NULL at the end */
     for (unsigned i = 0; i < c->n_rules; i++)
         if (o->selection.rule[c->rules[i]])
             return true;

@@ -609,17 +609,23 @@ static void each_violation_is_found(void **state)
     check_fault(NO_UD_WITH_CONNECTION, "rfc4755.2.rfc4391-supported ");
 }
 
+static const struct stage *find_stage(const struct outcome_of_run *o, const char *id)
+{
+    const struct stage *found = NULL;
+    for (guint i = 0; i < o->checked.stages->len; i++) {
+        const struct stage *s = o->checked.stages->pdata[i];
+        found = strcmp(s->id, id) == 0 ? s : found;
+    }
+    assert_non_null(found);
+    return found;
+}
+
 static void check_trial(const struct cm_trial *result, uint8_t flags, int outcome, const char *text)
 {
     struct outcome_of_run o;
-    const struct stage *found = NULL;
     trial_result = *result;
     run_with(&o, NO_FAULT, flags, &fake_ops, "none");
-    for (guint i = 0; i < o.checked.stages->len; i++) {
-        const struct stage *s = o.checked.stages->pdata[i];
-        found = strcmp(s->id, "peer.rdma-cm") == 0 ? s : found;
-    }
-    assert_non_null(found);
+    const struct stage *found = find_stage(&o, "peer.rdma-cm");
     assert_string_equal(found->text, text);
     assert_int_equal(found->outcome, outcome);
     assert_int_equal(*found->advice != '\0',
@@ -778,6 +784,10 @@ static void no_connections(void **state)
     run_with(&o, NO_PRIVILEGE, LLADDR_FLAG_RC, &fake_ops, "none");
     assert_int_equal(o.fake.asked, 0);
     check_worst(&o, R_RFC4755_3_5_SERVICE_ID, VERDICT_SKIPPED);
+    const struct stage *s = find_stage(&o, "peer.rdma-cm");
+    assert_int_equal(s->outcome, OUTCOME_NOTED);
+    assert_string_equal(s->text,
+                        "not tested: connections, which applications make too: not permitted");
     clear(&o);
     run_with(&o, NO_FAULT, LLADDR_FLAG_RC, &without_connections, "none");
     check_worst(&o, R_RFC4755_3_5_SERVICE_ID, VERDICT_SKIPPED);

@@ -13,7 +13,7 @@ everything() { report 0 -d vqib1 --source 10.0.0.77 --disruptive -w /fabric-out/
     is rfc4391.2.ud-supported pass && is rfc4391.6.grh-optional pass && is rfc4391.6.reserved-ignored pass &&
     is rfc4391.7.mtu-2044 pass && is rfc4391.9.1.qkey-match pass && [ "$(worst rfc4391.9.1.1.flags-ignored)" = pass ] &&
     is rfc4391.9.1.1.gid-from-port-guid pass && is rfc4391.8.u-bit pass && is rfc4755.3.1.ud-only-flags skipped &&
-    is partition.invalid-dropped pass && is peer.sizes pass && is peer.numbers noted; }
+    is partition.invalid-dropped pass && is peer.sizes pass && is peer.numbers noted && is peer.rdma-cm pass; }
 try "a peer in datagram mode conforms" everything
 try "the host's memberships are unchanged" no_harm
 try "ipoib-check finds no violation in the peer's packets" eval \

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The other ports of the subnet that may have the address. */
+#ifndef IPOIB_PROBE_MEMBERS_H
+#define IPOIB_PROBE_MEMBERS_H
+
+#include "probe/why/diagnosis.h"
+
+enum { NAMED = 3 };
+
+struct port_names {
+    unsigned n;
+    GString *names, *lids; /* of the first ones: "'n2 HCA-1' (LID 4), ...", "4, ..." */
+    uint16_t lid[NAMED];
+    uint8_t guid[NAMED][8];
+};
+
+/* Whether ports reply to this host's ping of their link-local addresses. */
+struct port_replies {
+    unsigned asked, silent;
+    uint16_t silent_lid; /* of one that does not */
+};
+
+struct subnet_ports {
+    unsigned others;             /* than this port */
+    struct port_names outside;   /* those not in the broadcast group */
+    struct port_names nameless;  /* members of which this host knows no IPv4 address */
+    uint16_t without_path;       /* LID of a nameless one to which the SA has no path; 0: none */
+    struct port_replies replies; /* of the nameless ones */
+    uint16_t owner;              /* LID of the nameless one that has the address; 0: none found */
+};
+
+/*
+ * Asks the SA, the ports' kernels and their queue pairs, once. No ports if the SA does not disclose
+ * the members. The result belongs to the diagnosis.
+ */
+const struct subnet_ports *members_find(struct diagnosis *d);
+void members_free(struct subnet_ports *p);
+
+#endif
