@@ -183,16 +183,18 @@ void text_put_headline(const struct text *t)
     unsigned failed = checked_failed_stages(t->checked) + count_failed_rules(t),
              open = count_stages(t, OUTCOME_INCONCLUSIVE);
     const char *state = state_of(t->checked);
-    text_put_coloured(t, BOLD, t->checked->name);
-    g_string_append_printf(t->out, ": %s", state ? state : "");
-    g_string_append(t->out, state && (failed || open) ? ", " : "");
-    put_number(t->out, failed, "problem");
-    g_string_append(t->out, failed && open ? ", " : "");
-    put_number(t->out, open, "open question");
+    struct text line = begin_text(t);
+    text_put_coloured(&line, BOLD, t->checked->name);
+    g_string_append_printf(line.out, ": %s", state ? state : "");
+    g_string_append(line.out, state && (failed || open) ? ", " : "");
+    put_number(line.out, failed, "problem");
+    g_string_append(line.out, failed && open ? ", " : "");
+    put_number(line.out, open, "open question");
     bool but = state && strstr(state, ", but "); /* "reachable, but packets are lost" */
     if (!failed && !open && !t->checked->trouble && !but)
-        g_string_append_printf(t->out, "%sno problem found", state ? ", " : "");
-    g_string_append_c(t->out, '\n');
+        g_string_append_printf(line.out, "%sno problem found", state ? ", " : "");
+    wrap_words(t->out, line.out->str, 0, 2);
+    g_string_free(line.out, TRUE);
 }
 
 /* Why stages did not run, if the reason is one for all of them. */
