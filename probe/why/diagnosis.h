@@ -57,6 +57,7 @@ struct diagnosis {
     bool no_group;  /* the SA has no solicited-node group for the address, which nobody then has */
     bool by_ping;   /* it replies to this host's ping */
     bool by_group;  /* asked again, it replies to the group */
+    struct subnet_ports *ports; /* NULL: not asked (members.h) */
 };
 
 /* Sets evidence and command; returns true. */
@@ -105,6 +106,7 @@ bool why_nobody_replies(struct diagnosis *d);
 bool why_group_to_nobody(struct diagnosis *d);
 bool why_others_limited(struct diagnosis *d);
 /* The ports that may have the address (no_host.c). */
+bool why_member_has_it(struct diagnosis *d);
 bool why_ports_outside(struct diagnosis *d);
 bool why_no_host(struct diagnosis *d);
 

@@ -195,6 +195,18 @@ static bool replied_to_unicast(const struct diagnosis *d)
            d->first_reply - d->unicast_sent < (gint64)FIRST_MS * 1000;
 }
 
+bool questions_replies_at(struct diagnosis *d, const uint8_t *lladdr)
+{
+    struct response a;
+    struct pending_request x = {.q = &to_port, .ipv6 = d->t->ipv6, .ip = d->t->ip, .a = &a};
+    struct port_address at = {.lid = 0};
+    memcpy(at.lladdr, lladdr, LLADDR_SIZE);
+    if (!transport_can(d->t->link->transport, CAN_QUERY_SA | HAS_OWN_QP) || !find_path(d->t, &at))
+        return false;
+    send_question(d->t, &to_port, d->t->ipv6, d->t->ip, &at, NULL);
+    return receive_await(d->t, SECOND_MS, request_take_response, &x);
+}
+
 /* Are packets to the group lost, or only some packets? */
 static void ask_group_again(struct diagnosis *d)
 {

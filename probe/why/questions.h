@@ -13,6 +13,8 @@
  * and up to three other neighbours. Takes 1.3 s plus the SA's response times.
  */
 void questions_ask(struct diagnosis *d);
+/* Asks the queue pair at that link-layer address for the target. True: it replies. Takes 0.2 s. */
+bool questions_replies_at(struct diagnosis *d, const uint8_t *lladdr);
 /* More requests, to see which port, at *lid, counts errors meanwhile. NULL: none. Free with
  * g_free().
  */

@@ -14,6 +14,7 @@
 #include "probe/run/results.h"
 #include "probe/run/run.h"
 #include "probe/run/text.h"
+#include "probe/why/members.h"
 #include "probe/why/questions.h"
 
 static bool is_slow(struct diagnosis *d)
@@ -129,6 +130,8 @@ static const struct cause causes[] = {
     {"this port is a limited member, and so are others", why_others_limited, LINK_OPEN,
      CAN_QUERY_SA},
     {"no host replies through this interface", why_other_network, LINK_OPEN, 0},
+    {"packets to the group do not reach the peer", why_member_has_it, LINK_OPEN,
+     CAN_QUERY_SA | HAS_OWN_QP},
     {"no host replies, and some are not on the link", why_ports_outside, LINK_OPEN, CAN_QUERY_SA},
     {"no such host, or it is off", why_no_host, LINK_OPEN, 0},
 };
@@ -224,6 +227,7 @@ static void end(struct diagnosis *d)
     g_free(d->interface);
     g_free(d->evidence);
     g_free(d->command);
+    members_free(d->ports);
 }
 
 /* ---- the walk */
