@@ -26,7 +26,7 @@ enum { WAIT_MS = 400 };
 static const char stage[] = "peer.ping";
 
 /* For the headline: who reads only this line must not think that all is well. */
-#define STATE_NO_PING "answers the probe, but not this host's ping"
+#define STATE_NO_PING "answers the probe, but not ping"
 
 /* The address that the kernel sends from; "": unknown. */
 static void own_address(const struct target *t, const char *interface, char ip[48])
@@ -193,31 +193,47 @@ static enum local ask_local(const struct target *t, const char *interface)
 
 /* Packets of both directions arrive, with the kernel's path: it is about the two addresses. */
 #define ABOUT_ADDRESS                                                                              \
-    "the peer has no route back to this address (its prefix), filters its packets "                \
-    "(rp_filter), or has an old address of this host"
+    "the peer has no route back to this address or filters its packets (its prefix, "              \
+    "rp_filter), has an old address of this host, or cannot resolve it: packets to the group do "  \
+    "not reach this host"
 
-/* The peer must ask the group for this host's address, unless it has it. */
-static const char *silent_causes(const struct peer *peer, enum others others, enum local local)
+/*
+ * The port replies to nothing that it must send to this host by unicast. right: the kernel's path
+ * leads to its LID.
+ */
+static char *silent_port_causes(const struct target *t, bool right)
 {
-    if (peer->announced && !peer->asked)
-        return ", and did not ask for the address of --source either: it has no route back (its "
-               "prefix), or packets to the group do not reach this port, so that the peer cannot "
-               "resolve addresses here";
+    return g_strdup_printf("; other neighbours reply to it, and the peer's link-local address does "
+                           "not: %s%spackets to the group do not reach this host, so that the "
+                           "peer cannot resolve its addresses, or the peer filters its packets",
+                           right ? "" : "this host has an old path to that port, ",
+                           t->ipv6 ? "the peer's unicast is lost, " : "");
+}
+
+/* The peer must ask the group for this host's address, unless it has it. Free with g_free(). */
+static char *silent_causes(const struct target *t, enum others others, enum local local,
+                           enum path path)
+{
+    if (t->peer->announced && !t->peer->asked)
+        return g_strdup(", and did not ask for the address of --source either: it has no route "
+                        "back (its prefix), or packets to the group do not reach this port, so "
+                        "that the peer cannot resolve addresses here");
     if (local == LOCAL_REPLIES)
-        return ", although its link-local address replies: " ABOUT_ADDRESS;
+        return g_strdup(", although its link-local address replies: " ABOUT_ADDRESS);
     if (others == OTHERS_SILENT)
-        return "; no other neighbour that was asked replies to it either: this host filters it; or the "
-               "peers filter what this address sends, or have no route back";
+        return g_strdup("; no other neighbour that was asked replies to it either: this host "
+                        "filters it; or the peers filter what this address sends, or have no "
+                        "route back");
+    if (local == LOCAL_SILENT && others == OTHERS_REPLY)
+        return silent_port_causes(t, path == PATH_RIGHT);
     if (local == LOCAL_SILENT)
-        return others == OTHERS_REPLY
-                   ? "; other neighbours reply to it, and the peer's link-local address does not: "
-                     "this host has an old path to that port, packets to the group do not reach "
-                     "this host, so that the peer cannot resolve its addresses, or the peer filters "
-                     "what this host sends or its replies"
-                   : ", and its link-local address is silent too: this host has an old path to "
-                     "that port, or a filter, here or there, drops the packets";
-    return others == OTHERS_REPLY ? "; other neighbours reply to it: " ABOUT_ADDRESS
-                                  : ": this host filters it; or " ABOUT_ADDRESS;
+        return g_strdup_printf(", and its link-local address is silent too: %sa filter, here or "
+                               "there, drops the packets",
+                               path == PATH_RIGHT ? ""
+                                                  : "this host has an old path to that port, "
+                                                    "or ");
+    return g_strdup(others == OTHERS_REPLY ? "; other neighbours reply to it: " ABOUT_ADDRESS
+                                           : ": this host filters it; or " ABOUT_ADDRESS);
 }
 
 static void report_silence(struct target *t, const char *interface)
@@ -244,16 +260,18 @@ static void report_silence(struct target *t, const char *interface)
     bool connected = uses_connections(t, interface);
     if ((connected && report_no_connection(t, interface)) || report_filtered(t, interface, from))
         return;
+    char *causes = silent_causes(t, others, local, path);
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   "it replies to the probe, but not to this host's ping from %s%s%s%s", from,
                   t->peer->no_override
                       ? "; its NAs have no Override flag, as those of a proxy, perhaps "
                         "for a host that is gone"
                       : "",
-                  silent_causes(t->peer, others, local),
+                  causes,
                   path == PATH_UNKNOWN && others == OTHERS_REPLY && local == LOCAL_UNKNOWN
                       ? "; or this host has an old path to it"
                       : "");
+    g_free(causes);
     results_advise(
         t->results,
         others == OTHERS_REPLY || local == LOCAL_SILENT

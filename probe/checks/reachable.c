@@ -42,7 +42,7 @@ static void report_unreachable(struct target *t, const char *from)
     bool port = *from || cm_answers(t, t->peer->lladdr, CM_MS);
     t->peer->deaf = true;
     t->peer->cut_off = !port;
-    t->results->checked->state = "answers requests to the group, but not unicast";
+    t->results->checked->state = "answers the group, but not unicast";
     results_stage(
         t->results, "peer.reachable", OUTCOME_FAIL,
         "IP traffic goes to that QPN too: set the peer's interface down and up; look at "

@@ -271,7 +271,7 @@ static void run_checks(struct target *t, const char *own)
         report_own_address(t, own);
     enum own_side side = t->yield ? OWN_SIDE_GOOD : why_own_side(t);
     if (side == OWN_SIDE_FAILS)
-        t->results->checked->state = "answers the probe, but this host's kernel does not reach it";
+        t->results->checked->state = "answers, but this host does not reach it";
     report_unused_source(t);
     if (!t->peer->by_unicast)
         reachable_report(t);
