@@ -263,7 +263,7 @@ void end_report_loss(struct target *t, bool watched)
     damage = find_damage(t, &lid);
     if (damage || most || (watched && many))
         report_loss(t, text, damage, lid, damage || watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
-    if (damage || many || some) {
+    if (damage || many || some || watched) {
         set_lossy(t);
         t->results->checked->remark = g_steal_pointer(&text);
     }

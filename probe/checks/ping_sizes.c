@@ -67,22 +67,22 @@ static const char *find_direction(const struct target *t, const char *interface,
                    : "larger packets to the peer, or from it, are lost, or a filter drops them";
 }
 
-static void report_limit(struct target *t, const char *interface, uint32_t mtu)
+static void report_limit(struct target *t, const char *interface, uint32_t bytes)
 {
     char ip[48];
-    uint32_t largest = find_largest(t, interface, mtu), link = link_mtu(t->link);
+    uint32_t largest = find_largest(t, interface, bytes), link = link_mtu(t->link);
     if (*t->run->stop)
         return;
     text_ip(t->ipv6, t->ip, ip);
-    bool over_ud = largest == link && mtu > link;
+    bool over_ud = largest == link && bytes > link;
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   "this host's ping of %u bytes, the MTU of %s, is not answered; up to %u bytes it "
                   "is%s: %s",
-                  mtu, interface, largest,
+                  bytes, bytes == link ? "the link" : interface, largest,
                   over_ud          ? ", the most without a connection (RC)"
                   : largest > link ? ", over a connection (RC)"
                                    : "",
-                  find_direction(t, interface, mtu, largest));
+                  find_direction(t, interface, bytes, largest));
     results_advise(t->results, "%s%s%s",
                    over_ud ? "compare on both hosts: cat /sys/class/net/*/mode; ip link"
                            : "compare the MTU on both hosts: ip link; here: perfquery",
@@ -97,9 +97,14 @@ void ping_sizes_report(struct target *t, const char *interface)
     g_free(text);
     if (mtu <= headers(t) || mtu > UINT16_MAX)
         return;
-    if (is_answered(t, interface, mtu))
+    uint32_t link = link_mtu(t->link), silent = 0;
+    if (!is_answered(t, interface, mtu))
+        silent = mtu;
+    else if (link > headers(t) && link < mtu && !is_answered(t, interface, link))
+        silent = link; /* its packets are others than those of a larger one */
+    if (!silent)
         results_stage(t->results, stage, OUTCOME_PASS, "",
                       "this host's ping of %u bytes, the MTU of %s, is answered", mtu, interface);
     else if (tally_lost(&t->peer->tally) < 2 && !*t->run->stop) /* else pings are lost too */
-        report_limit(t, interface, mtu);
+        report_limit(t, interface, silent);
 }
