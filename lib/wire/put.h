@@ -3,12 +3,15 @@
 #ifndef IPOIB_WIRE_PUT_H
 #define IPOIB_WIRE_PUT_H
 
+#include <endian.h>
 #include <stdint.h>
+#include <string.h>
 
+/* Byte by byte, GCC 12 takes four times as many instructions for several numbers in a row. */
 static inline void put16(uint8_t *p, uint32_t v)
 {
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
+    uint16_t bytes = htobe16((uint16_t)v);
+    memcpy(p, &bytes, sizeof bytes);
 }
 
 static inline void put24(uint8_t *p, uint32_t v)
@@ -19,14 +22,14 @@ static inline void put24(uint8_t *p, uint32_t v)
 
 static inline void put32(uint8_t *p, uint32_t v)
 {
-    put16(p, v >> 16);
-    put16(p + 2, v);
+    uint32_t bytes = htobe32(v);
+    memcpy(p, &bytes, sizeof bytes);
 }
 
 static inline void put64(uint8_t *p, uint64_t v)
 {
-    put32(p, (uint32_t)(v >> 32));
-    put32(p + 4, (uint32_t)v);
+    uint64_t bytes = htobe64(v);
+    memcpy(p, &bytes, sizeof bytes);
 }
 
 #endif
