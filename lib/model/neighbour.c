@@ -67,12 +67,6 @@ void neighbours_free(struct neighbours *n)
     g_free(n);
 }
 
-bool ip_is_unspecified(const struct ip *ip)
-{
-    static const uint8_t zero[16];
-    return memcmp(ip->bytes, zero, ip->length) == 0;
-}
-
 /*
  * Number of entries of an address that are searched: proxy ARP gives one address many IP addresses,
  * a hostile capture may give it a million.

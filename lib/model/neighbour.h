@@ -26,11 +26,15 @@ static inline struct ip ip_read(const uint8_t *p, uint8_t length)
 
 static inline bool ip_same(const struct ip *a, const struct ip *b)
 {
-    return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
+    return a->length == b->length && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
 /* 0.0.0.0 or :: */
-bool ip_is_unspecified(const struct ip *ip);
+static inline bool ip_is_unspecified(const struct ip *ip)
+{
+    static const uint8_t zero[sizeof ip->bytes];
+    return memcmp(ip->bytes, zero, sizeof zero) == 0;
+}
 
 struct neighbour {
     uint8_t lladdr[LLADDR_SIZE];
