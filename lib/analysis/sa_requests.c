@@ -91,26 +91,27 @@ static void proved(const struct watch *w, struct question *q, const char *why)
 
 /* ---- requests */
 
-/* The offset of the GID that another request is about. */
-static const struct {
-    uint16_t attribute;
-    uint8_t gid, size;
-} attributes[] = {
-    {SA_MC_MEMBER_RECORD, MCM_MGID, MCM_SIZE},
-    {SA_PATH_RECORD, PATH_DGID, PATH_SIZE},
-    {SA_INFORM_INFO, INFORM_GID, INFORM_SIZE},
-    {SA_SERVICE_RECORD, SERVICE_GID, SERVICE_GID + GID_SIZE},
-};
+/* NULL: its record was not captured so far. */
+static const uint8_t *gid_at(struct view record, uint8_t gid, uint32_t size)
+{
+    return view_has(record, 0, size) == WIRE_OK ? record.p + gid : NULL;
+}
 
-/* NULL: none. */
+/* The GID that another request is about; NULL: none. */
 static const uint8_t *gid_of(const struct sa *sa)
 {
-    for (unsigned i = 0; i < G_N_ELEMENTS(attributes); i++)
-        if (attributes[i].attribute == sa->mad.attribute)
-            return view_has(sa->data, 0, attributes[i].size) == WIRE_OK
-                       ? sa->data.p + attributes[i].gid
-                       : NULL;
-    return NULL;
+    switch (sa->mad.attribute) {
+    case SA_MC_MEMBER_RECORD:
+        return gid_at(sa->data, MCM_MGID, MCM_SIZE);
+    case SA_PATH_RECORD:
+        return gid_at(sa->data, PATH_DGID, PATH_SIZE);
+    case SA_INFORM_INFO:
+        return gid_at(sa->data, INFORM_GID, INFORM_SIZE);
+    case SA_SERVICE_RECORD:
+        return gid_at(sa->data, SERVICE_GID, SERVICE_GID + GID_SIZE);
+    default:
+        return NULL;
+    }
 }
 
 static bool is_of(const struct sa_transaction *t, struct port requester, uint64_t tid)
@@ -177,13 +178,20 @@ static bool has_no_other_request(const struct watch *w, const struct question *q
     return since && since < q->first_frame;
 }
 
+/* Is nobody's request to the SA without an answer? */
+static bool is_nothing_asked(const struct watch *w)
+{
+    const uint32_t *asked = w->questions->asked;
+    return !asked[QUESTION_JOIN] && !asked[QUESTION_LEAVE] && !asked[QUESTION_PATH] &&
+           !asked[QUESTION_SA];
+}
+
 /* A response to no request that was captured: is it about what its receiver waits for? */
 static void watch_stray(const struct watch *w)
 {
     const struct sa *sa = &w->p->mad.sa;
     static const uint8_t methods[] = {SA_GET, SA_SET, SA_DELETE};
     const uint8_t *gid = gid_of(sa);
-    sa_ask_pending(w);
     for (unsigned i = 0; gid && i < G_N_ELEMENTS(methods); i++) {
         uint8_t response = methods[i] == SA_DELETE ? SA_DELETE_RESP : SA_GET_RESP;
         const struct sa_subject s = sa_subject_of(w, w->p->dst, methods[i], gid);
@@ -223,10 +231,13 @@ APART static void answered_unknown(const struct watch *w, struct sa_transaction 
     question_unasked(w, port_to_lid(w->p->dst));
     watch_path(w, NULL);
     sa_transaction_begin(w, t, w->p->dst);
-    if (!takes_place) {
-        watch_stray(w);
-        watch_astray(w);
-    }
+    if (takes_place)
+        return;
+    sa_ask_pending(w);
+    if (is_nothing_asked(w))
+        return;
+    watch_stray(w);
+    watch_astray(w);
 }
 
 /* The answer may show that the request was refused. */
