@@ -23,7 +23,7 @@ static bool must_refuse(const struct cm *cm, const struct connection *c)
                           : memcmp(c->endport[1]->gid, c->endport[0]->gid, GID_SIZE) > 0;
 }
 
-static void refused(const struct watch *w, const struct cm *cm, const struct connection *c)
+APART static void refused(const struct watch *w, const struct cm *cm, const struct connection *c)
 {
     bool by_requester = connection_is_by_requester(c, cm, w->p->src);
     if (!by_requester && must_refuse(cm, c))
@@ -39,7 +39,8 @@ static void refused(const struct watch *w, const struct cm *cm, const struct con
 }
 
 /* An APR: the connection goes on, without the alternate path (IBA 12.6.10). */
-static void path_refused(const struct watch *w, const struct cm *cm, const struct connection *c)
+APART static void path_refused(const struct watch *w, const struct cm *cm,
+                               const struct connection *c)
 {
     bool by_requester = connection_is_by_requester(c, cm, w->p->src);
     struct sender who = sender_of_side(w, c, by_requester);
@@ -122,7 +123,7 @@ void rep_unanswered(const struct watch *w, struct question *q)
 }
 
 /* An MRA: the answer to a REQ or a REP takes more time (IBA 12.6.6). */
-static void delayed(const struct watch *w, const struct connection *c)
+APART static void delayed(const struct watch *w, const struct connection *c)
 {
     bool by_requester = connection_is_by_requester(c, packet_cm(w->p), w->p->src);
     const struct question_key key = key_of_message(w, by_requester ? QUESTION_REP : QUESTION_REQ, c,
@@ -147,12 +148,16 @@ static void watch_mtus(const struct watch *w, const struct connection *c)
                 one->recv_mtu, end_text(w, c, false, text), other->recv_mtu, connection_mtu(c));
 }
 
-void watch_connection_question(const struct watch *w)
+/* The packet's message; NULL: none of a connection of IPoIB that is known. */
+static const struct cm *message_of(const struct watch *w)
 {
-    const struct cm *cm = packet_cm(w->p);
     const struct connection *c = w->p->classification.connection;
-    if (!cm || !c || !connection_is_ipoib(c))
-        return;
+    return c && connection_is_ipoib(c) ? packet_cm(w->p) : NULL;
+}
+
+static inline void watch_question(const struct watch *w, const struct cm *cm)
+{
+    const struct connection *c = w->p->classification.connection;
     if (cm->message == CM_REQ)
         ask(w, QUESTION_REQ, c, true);
     else if (cm->message == CM_REP)
@@ -161,26 +166,61 @@ void watch_connection_question(const struct watch *w)
         ask(w, QUESTION_DREQ, c, connection_is_by_requester(c, cm, w->p->src));
 }
 
-void watch_connection_message(const struct watch *w)
+void watch_connection_question(const struct watch *w)
 {
-    const struct cm *cm = packet_cm(w->p);
+    const struct cm *cm = message_of(w);
+    if (cm)
+        watch_question(w, cm);
+}
+
+static inline void watch_request(const struct watch *w, const struct cm *cm,
+                                 const struct connection *c)
+{
+    watch_question(w, cm);
+    watch_first_psn(w, cm, c);
+    watch_lids_of_request(w, c);
+    watch_connection_opens(w, c);
+}
+
+static inline void watch_response(const struct watch *w, const struct cm *cm,
+                                  const struct connection *c)
+{
+    watch_question(w, cm);
+    watch_first_psn(w, cm, c);
+    watch_mtus(w, c);
+}
+
+OFTEN void watch_connection_message(const struct watch *w)
+{
+    const struct cm *cm = message_of(w);
     const struct connection *c = w->p->classification.connection;
-    if (!cm || !c || !connection_is_ipoib(c))
+    if (!cm)
         return;
-    if (cm->message == CM_DREQ || cm->message == CM_DREP)
-        watch_connection_closes(w, c, cm->message == CM_DREQ);
-    watch_connection_question(w);
-    if (cm->message == CM_REQ || cm->message == CM_REP)
-        watch_first_psn(w, cm, c);
-    if (cm->message == CM_REQ) {
-        watch_lids_of_request(w, c);
-        watch_connection_opens(w, c);
-    } else if (cm->message == CM_REP)
-        watch_mtus(w, c);
-    else if (cm->message == CM_REJ)
+    switch (cm->message) {
+    case CM_REQ:
+        watch_request(w, cm, c);
+        break;
+    case CM_REP:
+        watch_response(w, cm, c);
+        break;
+    case CM_DREQ:
+        watch_connection_closes(w, c, true);
+        watch_question(w, cm);
+        break;
+    case CM_DREP:
+        watch_connection_closes(w, c, false);
+        break;
+    case CM_REJ:
         refused(w, cm, c);
-    else if (cm->message == CM_APR && cm->status)
-        path_refused(w, cm, c);
-    else if (cm->message == CM_MRA)
+        break;
+    case CM_APR:
+        if (cm->status)
+            path_refused(w, cm, c);
+        break;
+    case CM_MRA:
         delayed(w, c);
+        break;
+    default:
+        break;
+    }
 }
