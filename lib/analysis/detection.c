@@ -115,6 +115,12 @@ static void watch_use(const struct watch *w)
         used(w, d);
 }
 
+static bool is_from_unspecified(const struct datagram *d)
+{
+    const struct ip source = ip_read(d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
+    return ip_is_unspecified(&source);
+}
+
 void watch_detection(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
@@ -125,11 +131,14 @@ void watch_detection(const struct watch *w)
         watch_use(w);
     if (!m || view_has(d->icmpv6, 0, ND_TARGET + 16) != WIRE_OK || packet_is_corrupt(w->p))
         return;
-    struct ip target = ip_read(m + ND_TARGET, IPV6_ADDRESS_SIZE),
-              source = ip_read(d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
-    if (m[0] == ND_NS && ip_is_unspecified(&source)) {
+    bool is_answer = m[0] == ND_NA && m[ND_NA_FLAGS] & ND_NA_OVERRIDE;
+    if (!is_answer && (m[0] != ND_NS || !is_from_unspecified(d)))
+        return;
+    struct ip target = ip_read(m + ND_TARGET, IPV6_ADDRESS_SIZE);
+    if (is_answer) {
+        advertised(w, &target);
+    } else {
         watch_wanted(w, &target);
         solicited(w, &target);
-    } else if (m[0] == ND_NA && m[ND_NA_FLAGS] & ND_NA_OVERRIDE)
-        advertised(w, &target);
+    }
 }

@@ -322,15 +322,17 @@ void watch_sender_scope(const struct watch *w)
     const struct ib_packet *ib = &w->p->ib;
     const struct endport *port = endport_of(w->e->sender);
     struct announcement a;
-    if (!port || !ib->has_deth || !mgid_is_ipoib(ib->dgid) || packet_is_corrupt(w->p) ||
-        (read_announcement(w->p, &a) && a.takes_over))
+    if (!port || !ib->has_deth || !mgid_is_ipoib(ib->dgid))
         return;
     struct sender_scope *s = scope_of_sender(w);
     uint8_t scope = ib->dgid[1] & 0x0f;
+    if ((s && s->scope == scope) || packet_is_corrupt(w->p) ||
+        (read_announcement(w->p, &a) && a.takes_over))
+        return;
     if (!s)
         *scope_at(w) = (struct sender_scope){port,           ib->sqpn, packet_link_key(w->p),
                                              w->p->at.frame, scope,    port->ended};
-    else if (s->scope != scope)
+    else
         s->scope = SCOPES;
 }
 

@@ -43,10 +43,12 @@ struct lossy *lossy_new(void)
     return g_new0(struct lossy, 1);
 }
 
-static uint64_t hash_of(const struct watch *w, const struct ip *from, const struct ip *to)
+/* A question of ARP or of Neighbour Discovery. */
+static uint64_t hash_of(const struct watch *w, const struct question *q)
 {
-    uint64_t h = mix_two(0, packet_link_key(w->p), from->length);
-    return mix_gid(mix_gid(h, from->bytes), to->bytes) | 1;
+    unsigned length = q->key.kind == QUESTION_ARP ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE;
+    uint64_t h = mix_two(0, packet_link_key(w->p), length);
+    return mix_gid(mix_gid(h, q->key.who), q->key.about) | 1;
 }
 
 /* Any gap: also of a connection, or of what a port sends to others. */
@@ -178,8 +180,7 @@ APART static void only_repeated(const struct watch *w, const struct question *q,
 
 void watch_retried(const struct watch *w, const struct question *q)
 {
-    struct ip from = ip_of_key(q->key.who), to = ip_of_key(q->key.about);
-    uint64_t hash = hash_of(w, &from, &to);
+    uint64_t hash = hash_of(w, q);
     struct retried_pair *p = &w->lossy->retried[hash >> 32 & (PAIRS - 1)];
     bool is_retried = q->asked > 1 && q->last_ms - q->first_ms >= RETRY_MS;
     if (p->hash != hash || !is_retried)

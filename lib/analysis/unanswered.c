@@ -216,22 +216,25 @@ static void note_useless(const struct watch *w, struct question *q, const char *
     q->useless = what;
 }
 
-/* A message of the target to the requester alone, such as a reply. */
+/* A message of the target to the requester alone, such as a reply; or a reply to all. */
 static void arp_answered(const struct watch *w, const struct ip *requester, const struct ip *target)
 {
+    bool to_all = ib_is_multicast(&w->p->ib);
+    if (to_all && w->p->datagram.arp.op != ARP_REPLY)
+        return;
     const struct question_key key = key_of_ips(w, QUESTION_ARP, requester, target);
     struct question *q = question_find(w, &key);
     if (!q)
         return;
-    if (!ib_is_multicast(&w->p->ib)) {
-        watch_retried(w, q);
-        if (w->p->datagram.arp.op == ARP_REPLY && !packet_is_corrupt(w->p))
-            question_answer_now(w, q);
-        else
-            question_answer(w, q);
-    } else if (w->p->datagram.arp.op == ARP_REPLY) {
+    if (to_all) {
         note_useless(w, q, "one to the broadcast group");
+        return;
     }
+    watch_retried(w, q);
+    if (w->p->datagram.arp.op == ARP_REPLY && !packet_is_corrupt(w->p))
+        question_answer_now(w, q);
+    else
+        question_answer(w, q);
 }
 
 /* Has the message an option of this type? Or may it have one that was not captured? */
@@ -263,8 +266,10 @@ static const char *why_useless(const struct datagram *d, const struct question *
 
 static void nd_answered(const struct watch *w, const struct ip *requester, const struct ip *target)
 {
+    if (ib_is_multicast(&w->p->ib))
+        return;
     const struct question_key key = key_of_ips(w, QUESTION_ND, requester, target);
-    struct question *q = ib_is_multicast(&w->p->ib) ? NULL : question_find(w, &key);
+    struct question *q = question_find(w, &key);
     const char *useless = q ? why_useless(&w->p->datagram, q) : NULL;
     if (useless)
         note_useless(w, q, useless);
