@@ -17,7 +17,7 @@ enum { UNASKED = 3 };
 
 void question_unasked(const struct watch *w, uint16_t lid)
 {
-    struct unasked *u = &w->questions->unasked[lid % HEARD];
+    struct unasked *u = &w->questions->unasked[lid % UNASKED_PORTS];
     if (u->lid != lid || u->subnet != w->p->at.interface)
         *u = (struct unasked){.lid = lid, .subnet = w->p->at.interface};
     u->answers += u->answers < UNASKED;
@@ -33,7 +33,7 @@ static bool has_sent(const struct watch *w, struct port port)
 /* The SA answers the port, and nothing that the port sends was captured. */
 static bool is_deaf_to(const struct watch *w, struct port port)
 {
-    const struct unasked *u = &w->questions->unasked[port_to_lid(port) % HEARD];
+    const struct unasked *u = &w->questions->unasked[port_to_lid(port) % UNASKED_PORTS];
     return u->answers == UNASKED && u->lid == port_to_lid(port) &&
            u->subnet == port_interface(port) && !has_sent(w, port);
 }

@@ -374,10 +374,26 @@ void question_note_pause(const struct watch *w)
         *pauses = (int64_t)((uint64_t)*pauses + (uint64_t)ns - PAUSE_NS);
 }
 
+/* Requests of subnet management go to LID_PERMISSIVE too, but only the responses count. */
+static struct heard *heard_at(const struct watch *w, uint16_t lid)
+{
+    return &w->questions->heard[lid == LID_PERMISSIVE ? (unsigned)HEARD : lid];
+}
+
+static bool is_of_port(uint16_t lid)
+{
+    return lid && (lid < LID_MULTICAST_FIRST || lid == LID_PERMISSIVE);
+}
+
+static void note_heard(const struct watch *w, struct heard *h)
+{
+    *h = (struct heard){question_busy_ns(w), w->p->at.interface, true};
+}
+
 bool question_is_heard(const struct watch *w, const struct question *q)
 {
-    const struct heard *h = &w->questions->heard[q->lid % HEARD];
-    return q->lid && h->lid == q->lid && h->subnet == q->key.subnet &&
+    const struct heard *h = heard_at(w, q->lid);
+    return is_of_port(q->lid) && h->is_known && h->subnet == q->key.subnet &&
            q->busy_ns / NS_PER_MS - h->busy_ns / NS_PER_MS <= HEARD_MS;
 }
 
@@ -390,13 +406,12 @@ bool question_hears_sender(const struct watch *w)
 
 void question_hear_at(const struct watch *w, uint16_t lid)
 {
-    w->questions->heard[lid % HEARD] = (struct heard){question_busy_ns(w), w->p->at.interface, lid};
+    note_heard(w, heard_at(w, lid));
 }
 
+/* Without an LRH, the LID is 0, of which nobody asks. */
 void question_hear(const struct watch *w)
 {
-    const struct ib_packet *ib = &w->p->ib;
     question_times(w)->seen_ns = w->p->at.ns;
-    if (ib->has_lrh && ib->dlid < LID_MULTICAST_FIRST)
-        question_hear_at(w, ib->dlid);
+    note_heard(w, &w->questions->heard[w->p->ib.dlid]);
 }

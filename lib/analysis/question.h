@@ -106,10 +106,11 @@ enum { QUESTION_ASKED_SLOWLY = 6, SLOWLY_MS = 10000, ROUND_MS = 60000 };
 /* The same request is captured twice within this time; later, it was sent again (repeated.c). */
 enum { COPY_MS = 100 };
 
-/* A port to which a packet was captured: the capture point sees what is sent to it. */
+/* A LID to which a packet was captured: the capture point sees what is sent to it. */
 struct heard {
-    int64_t busy_ns;      /* without the pauses in which nothing was captured */
-    uint16_t subnet, lid; /* LID 0: unused */
+    int64_t busy_ns; /* without the pauses in which nothing was captured */
+    uint32_t subnet;
+    bool is_known;
 };
 
 /* Answers of the SA to a port whose requests were not captured. */
@@ -176,7 +177,8 @@ enum {
     SENDER_SCOPES = 1 << 8,
     UNHEARD_MAX = 16,
     QUESTIONS = 1 << 12,
-    HEARD = 1 << 12,
+    HEARD = 1 << 16, /* all LIDs: then no packet is asked whether it goes to a port */
+    UNASKED_PORTS = 1 << 12,
     PORTS = 1 << 12,
     OPEN_MAX = 32,
     WAITING_SUBNETS = 16 /* further ones share these */
@@ -205,13 +207,14 @@ struct subnet_times {
     int64_t due_ns;    /* no time runs out before */
     int64_t pauses_ns; /* in which nothing was captured */
     int64_t seen_ns;   /* of the last packet; 0: none */
+    int64_t fill;      /* of 32 bytes, an entry is found by fewer instructions */
 };
 
 struct questions {
     struct doubts doubts;
     struct question all[QUESTIONS];
-    struct heard heard[HEARD];
-    struct unasked unasked[HEARD];
+    struct heard heard[HEARD + 1]; /* the last: responses to LID_PERMISSIVE */
+    struct unasked unasked[UNASKED_PORTS];
     struct subnet_times times[WAITING_SUBNETS];
     struct port_activity ports[PORTS];
     struct idle_manager idle_managers[IDLE_MANAGERS];
