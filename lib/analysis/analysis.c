@@ -121,7 +121,7 @@ struct event_table *analysis_take_events(struct analysis *a)
 
 /* ---- a packet */
 
-APART static void watch_record(const struct watch *w, const struct subnet_event *e)
+OFTEN APART static void watch_record(const struct watch *w, const struct subnet_event *e)
 {
     const struct group *g = e->group;
     if (g && e->kind == SUBNET_JOINED)
@@ -133,7 +133,7 @@ APART static void watch_record(const struct watch *w, const struct subnet_event 
     watch_members(w, e);
 }
 
-APART static void watch_asked_join(const struct watch *w, const struct subnet_event *e)
+OFTEN APART static void watch_asked_join(const struct watch *w, const struct subnet_event *e)
 {
     watch_prefix(w, e);
     watch_lid_of_event(w, e);
@@ -147,7 +147,7 @@ APART static void watch_refusal(const struct watch *w, const struct subnet_event
     watch_members(w, e);
 }
 
-APART static void watch_port(const struct watch *w, const struct subnet_event *e)
+OFTEN APART static void watch_port(const struct watch *w, const struct subnet_event *e)
 {
     watch_prefix(w, e);
     watch_lid_of_event(w, e);
@@ -155,7 +155,7 @@ APART static void watch_port(const struct watch *w, const struct subnet_event *e
     watch_managers(w, e);
 }
 
-APART static void watch_path(const struct watch *w, const struct subnet_event *e)
+OFTEN APART static void watch_path(const struct watch *w, const struct subnet_event *e)
 {
     watch_lid_of_event(w, e);
     watch_path_of_event(w, e);
@@ -206,15 +206,32 @@ APART static void watch_port_info(const struct watch *w, const struct question_k
     watch_width(w, target, &i);
 }
 
-APART static void watch_subnet_management(const struct watch *w)
+/* target: as of watch_port_info(). */
+static inline void watch_smp_attribute(const struct watch *w, const struct question_key *target)
+{
+    switch (w->p->mad.mad.attribute) {
+    case SMP_PORT_INFO:
+        watch_port_info(w, target);
+        break;
+    case SMP_PKEY_TABLE:
+        watch_pkey_block(w);
+        break;
+    case SMP_SM_INFO:
+        watch_sm_info(w);
+        break;
+    default:
+        break;
+    }
+}
+
+OFTEN APART static void watch_subnet_management(const struct watch *w)
 {
     struct question_key target;
-    watch_smp(w);
+    if (w->p->mad.mad.method == SMP_TRAP)
+        watch_smp_trap(w);
     bool has_target = watch_smp_requests(w, &target);
     watch_route(w);
-    watch_pkey_block(w);
-    if (w->p->mad.mad.attribute == SMP_PORT_INFO)
-        watch_port_info(w, has_target ? &target : NULL);
+    watch_smp_attribute(w, has_target ? &target : NULL);
 }
 
 /* Performance management, and classes of vendors. */
@@ -264,7 +281,7 @@ APART static void watch_management(const struct watch *w)
         watch_open_requests(w);
 }
 
-APART static void watch_datagram_to_group(const struct watch *w)
+OFTEN APART static void watch_datagram_to_group(const struct watch *w)
 {
     watch_packet_prefixes(w);
     watch_lids_of_datagram(w);
@@ -275,7 +292,7 @@ APART static void watch_datagram_to_group(const struct watch *w)
     watch_group_packet(w);
 }
 
-APART static void watch_arp(const struct watch *w)
+OFTEN APART static void watch_arp(const struct watch *w)
 {
     watch_holders(w);
     watch_reply_lid(w);
@@ -304,7 +321,7 @@ static bool is_neighbour_discovery(struct view icmpv6)
     return icmpv6.cap && icmpv6.p[0] >= ND_RS && icmpv6.p[0] <= ND_REDIRECT;
 }
 
-APART static void watch_icmpv6(const struct watch *w)
+OFTEN APART static void watch_icmpv6(const struct watch *w)
 {
     bool is_nd = is_neighbour_discovery(w->p->datagram.icmpv6);
     if (is_nd)
@@ -319,10 +336,6 @@ APART static void watch_icmpv6(const struct watch *w)
 APART static void watch_whole_message(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
-    if (sl_may_differ(w))
-        watch_sl(w);
-    if (w->p->ib.pkey != *w->usual_pkey)
-        watch_unicast_pkey(w);
     if (d->encap.type == TYPE_ARP) {
         watch_arp(w);
         return;
@@ -344,6 +357,12 @@ static inline bool has_message(const struct packet *p)
     return packet_begins_message(p) && p->datagram.header == WIRE_OK;
 }
 
+/* The datagrams before had another P_Key, or none of them had the right one for sure. */
+static inline bool has_other_pkey(const struct watch *w)
+{
+    return w->p->ib.pkey != *w->usual_pkey;
+}
+
 APART static void watch_special_datagram(const struct watch *w)
 {
     if (w->p->ib.dgid)
@@ -356,39 +375,72 @@ APART static void watch_special_datagram(const struct watch *w)
         watch_heard_answer(w);
     if (has_unusual_headers(w))
         watch_headers(w);
-    if (has_message(w->p))
+    if (!has_message(w->p))
+        return;
+    if (sl_may_differ(w))
+        watch_sl(w);
+    if (has_other_pkey(w))
+        watch_unicast_pkey(w);
+    watch_whole_message(w);
+}
+
+APART static void watch_sampled_message(const struct watch *w)
+{
+    if (!watch_sample(w))
         watch_whole_message(w);
+}
+
+static inline void watch_unless(const struct watch *w, enum ordinary is)
+{
+    if (is == NOT_ORDINARY)
+        watch_whole_message(w);
+    else if (is == ORDINARY_IF_SUM)
+        watch_sampled_message(w);
 }
 
 OFTEN APART static void watch_ipv4(const struct watch *w)
 {
-    if (!watch_ordinary_ipv4(w))
-        watch_whole_message(w);
+    watch_unless(w, watch_ordinary_ipv4(w));
 }
 
 OFTEN APART static void watch_ipv6(const struct watch *w)
 {
-    if (!watch_ordinary_ipv6(w))
-        watch_whole_message(w);
+    watch_unless(w, watch_ordinary_ipv6(w));
 }
 
-/*
- * Most datagrams go from one port to one other, have no GRH and carry UDP that concerns nobody. A
- * call is the last thing that these functions do: then they save no register for it.
- */
-OFTEN APART static void watch_datagram(const struct watch *w)
+static inline void watch_message(const struct watch *w)
 {
-    const struct packet *p = w->p;
-    if (*w->alerts || !has_plain_headers(p))
-        watch_special_datagram(w);
-    else if (!has_message(p))
-        return;
-    else if (p->datagram.encap.type == TYPE_IPV4)
+    if (w->p->datagram.encap.type == TYPE_IPV4)
         watch_ipv4(w);
-    else if (p->datagram.encap.type == TYPE_IPV6)
+    else if (w->p->datagram.encap.type == TYPE_IPV6)
         watch_ipv6(w);
     else
         watch_whole_message(w);
+}
+
+OFTEN APART static void watch_message_with_other_pkey(const struct watch *w)
+{
+    watch_unicast_pkey(w);
+    watch_message(w);
+}
+
+/* The packet has plain headers. */
+static inline void watch_plain_datagram(const struct watch *w)
+{
+    if (!has_message(w->p))
+        return;
+    if (has_other_pkey(w))
+        watch_message_with_other_pkey(w);
+    else
+        watch_message(w);
+}
+
+OFTEN APART static void watch_datagram(const struct watch *w)
+{
+    if (*w->alerts || !has_plain_headers(w->p))
+        watch_special_datagram(w);
+    else
+        watch_plain_datagram(w);
 }
 
 static bool is_ipoib(const struct classification *c)
@@ -396,7 +448,7 @@ static bool is_ipoib(const struct classification *c)
     return c->class == PAYLOAD_IPOIB || c->class == PAYLOAD_FRAGMENT;
 }
 
-OFTEN APART static void watch_connection_packet(const struct watch *w)
+static inline void watch_connection_packet(const struct watch *w)
 {
     if (is_ipoib(&w->p->classification))
         watch_datagram(w);
@@ -419,15 +471,21 @@ APART static void watch_copy(const struct watch *w)
         watch_rc(w);
 }
 
-static inline void watch_payload(const struct watch *w)
+OFTEN APART static void watch_data(const struct watch *w)
 {
     const struct classification *c = &w->p->classification;
-    if (c->class == PAYLOAD_MAD)
-        watch_management(w);
-    else if (c->connection && connection_is_ipoib(c->connection))
+    if (c->connection && connection_is_ipoib(c->connection))
         watch_connection_packet(w);
     else if (is_ipoib(c))
         watch_datagram(w);
+}
+
+static inline void watch_payload(const struct watch *w)
+{
+    if (w->p->classification.class == PAYLOAD_MAD)
+        watch_management(w);
+    else
+        watch_data(w);
 }
 
 /* A time has run out: of an answer, or until which no packet proves an event. */
@@ -455,15 +513,35 @@ APART static void watch_rare_packet(const struct watch *w)
     watch_payload(w);
 }
 
-static void watch_packet(const struct watch *w)
+/* No time has run out, and no earlier packet makes anything possible. */
+static inline bool is_calm(const struct analysis *a)
 {
-    if (w->p->at.ns >= w->questions->wake_ns || watch_is_alert(w, ALERT_DOUBTS | ALERT_LIDS) ||
-        question_may_pause(w)) {
+    const struct watch *w = &a->watch;
+    return w->p->at.ns < w->questions->wake_ns && !a->alerts && !question_may_pause(w);
+}
+
+static inline bool is_plain_datagram(const struct packet *p)
+{
+    const struct classification *c = &p->classification;
+    return c->class == PAYLOAD_IPOIB && !c->connection && has_plain_headers(p);
+}
+
+/*
+ * Most datagrams go from one port to one other, have no GRH and carry UDP that concerns nobody. A
+ * call is the last thing that these functions do: then they save no register for it.
+ */
+static inline void watch_packet(const struct analysis *a)
+{
+    const struct watch *w = &a->watch;
+    if (!is_calm(a)) {
         watch_rare_packet(w);
         return;
     }
     question_hear(w);
-    watch_payload(w);
+    if (is_plain_datagram(w->p))
+        watch_plain_datagram(w);
+    else
+        watch_payload(w);
 }
 
 OFTEN void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)
@@ -473,5 +551,5 @@ OFTEN void analysis_packet(struct analysis *a, const struct packet *p, const str
     if (p->copy_of)
         watch_copy(&a->watch);
     else
-        watch_packet(&a->watch);
+        watch_packet(a);
 }

@@ -77,13 +77,16 @@ static inline bool is_in_sample(uint32_t seen)
     return seen < SUMMED_FIRST || seen % SUMMED_EACH == 0;
 }
 
-uint32_t *watch_unsummed_udp(const struct watch *w, bool v4)
+uint32_t *watch_udp_count(const struct watch *w, bool v4)
 {
     struct sample *s = sample_of(w);
-    uint32_t *seen = &s->seen[!v4][SUM_UDP];
-    bool is_summed = !is_of_sender(w, s) || is_in_sample(*seen) ||
-                     !w->summed->sums[SUM_HEADER].any_right;
-    return is_summed ? NULL : seen;
+    bool is_known = is_of_sender(w, s) && (!v4 || w->summed->sums[SUM_HEADER].any_right);
+    return is_known ? &s->seen[!v4][SUM_UDP] : NULL;
+}
+
+bool watch_is_summed(uint32_t seen)
+{
+    return is_in_sample(seen);
 }
 
 static inline bool is_header_right(const struct ip_datagram *d)
@@ -96,11 +99,18 @@ static inline bool is_header_right(const struct ip_datagram *d)
 /* With the pseudo header; ICMP of IPv4 has none. */
 APART static bool is_body_right(const struct ip_datagram *d)
 {
-    uint64_t sum = checksum_sum(d->body.p, d->length);
+    uint32_t addresses = 2u * d->address_size;
     if (d->protocol == PROTOCOL_ICMP)
-        return checksum_sum_is_right(sum);
-    sum += checksum_sum(d->from, 2u * d->address_size);
+        return checksum_sum_is_right(checksum_sum(d->body.p, d->length));
+    uint64_t sum = d->from + addresses == d->body.p /* no options are in between */
+                       ? checksum_sum(d->from, addresses + d->length)
+                       : checksum_sum(d->body.p, d->length) + checksum_sum(d->from, addresses);
     return checksum_sum_is_right(sum + GUINT16_TO_BE(d->length) + GUINT16_TO_BE(d->protocol));
+}
+
+bool watch_sum_is_right(const struct watch *w, const struct ip_datagram *d)
+{
+    return w->summed->sums[SUM_UDP].any_right && is_body_right(d);
 }
 
 static const char names[PROTOCOLS][8] = {[SUM_HEADER] = "IPv4",

@@ -43,12 +43,15 @@ struct pings *pings_new(void)
 
 /* ---- data */
 
-/* The sum is that of one's complement, from 0 to 0xfffe. The pseudo header of ICMPv6 is the same in
- * both. */
+/*
+ * The sum is that of one's complement, from 0 to 0xfffe. The pseudo header of ICMPv6 is the same in
+ * both.
+ */
 static uint16_t sum_of_data(const struct echo *e)
 {
-    uint32_t sum = 0xffffu - be16(e->icmp.p + ICMP_CHECKSUM);
-    return (uint16_t)((sum + 0xffffu - be16(e->icmp.p) % 0xffffu) % 0xffffu);
+    uint32_t sum = (0xffffu - be16(e->icmp.p + ICMP_CHECKSUM)) + (0xffffu - be16(e->icmp.p));
+    sum = (sum & 0xffff) + (sum >> 16);
+    return sum == 0xffff ? 0 : (uint16_t)sum;
 }
 
 /* 0: in fragments. */
@@ -150,14 +153,25 @@ static void requested(const struct watch *w, const struct echo *e)
     p->requests++;
 }
 
-static void compare(const struct watch *w, const struct echo *e, const struct ping *p)
+/* What a request and its reply have in common. */
+struct contents {
+    uint32_t length;
+    uint16_t data;
+};
+
+static struct contents contents_of(const struct echo *e)
 {
-    uint32_t length = length_of(e);
+    return (struct contents){length_of(e), sum_of_data(e)};
+}
+
+static void compare(const struct watch *w, const struct echo *e, const struct ping *p,
+                    struct contents now)
+{
     if (p->is_ambiguous || !is_within(p->ms, watch_ms(w), ANSWER_MS))
         return;
-    if (length && p->length && length != p->length)
+    if (now.length && p->length && now.length != p->length)
         other_length(w, e, p);
-    else if (sum_of_data(e) != p->data)
+    else if (now.data != p->data)
         other_data(w, e, p);
 }
 
@@ -176,14 +190,15 @@ static bool is_second(const struct watch *w, const struct echo *e, const struct 
            sum_of_data(e) == p->last.data && is_within(p->last.ms, watch_ms(w), AGAIN_MS);
 }
 
-static void note_reply(const struct watch *w, const struct echo *e, struct ping *p)
+static void note_reply(const struct watch *w, const struct echo *e, struct ping *p,
+                       struct contents now)
 {
     p->last.ms = watch_ms(w);
     p->last.frame = w->p->at.frame;
     p->last.psn = w->p->ib.psn;
     p->last.sqpn = w->p->ib.has_deth ? w->p->ib.sqpn : 0;
-    p->last.length = length_of(e);
-    p->last.data = sum_of_data(e);
+    p->last.length = now.length;
+    p->last.data = now.data;
     p->last.lid = w->p->ib.slid;
     p->last.ttl = e->ttl;
 }
@@ -194,11 +209,12 @@ static void replied(const struct watch *w, const struct echo *e)
     struct ping *p = place_of(w, hash);
     if (p->hash != hash || packet_is_corrupt(w->p))
         return;
+    const struct contents now = contents_of(e);
     if (p->replies++ < p->requests)
-        compare(w, e, p);
+        compare(w, e, p, now);
     else if (is_second(w, e, p))
         second_reply(w, e, p);
-    note_reply(w, e, p);
+    note_reply(w, e, p, now);
 }
 
 void watch_echo_number(const struct watch *w, const struct echo *e)

@@ -234,13 +234,14 @@ bool has_unusual_headers(const struct watch *w)
                            ib->slid >= LID_MULTICAST_FIRST || ib->dlid == LID_PERMISSIVE);
 }
 
+/* A datagram with an LRH has a BTH. */
 bool has_plain_headers(const struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
     const uint8_t *bytes = p->bytes.p;
-    return ib->has_lrh && ib->has_bth && !ib->dgid &&
+    return ib->has_lrh && !ib->dgid &&
            !((bytes[ib->bth_off + BTH_FECN_BECN] & (BTH_FECN | BTH_BECN)) |
-             bytes[LRH_VL_LVER] >> 4) &&
+             bytes[LRH_VL_LVER] >> 4 | ib->sl) &&
            ib->slid < LID_MULTICAST_FIRST && ib->dlid < LID_MULTICAST_FIRST;
 }
 
@@ -383,13 +384,14 @@ APART static void watch_form(const struct watch *w, const struct ip_form *form)
     watch_destination(w, form, v.p + form->destination);
 }
 
-/* From one address to one, by a packet to one port, and not longer than the packet. */
+/* From one address; to one by a packet to one port, or to many by one to a group; and not longer.
+ */
 static inline bool is_usual(const struct watch *w, const struct ip_form *form)
 {
     struct view v = w->p->datagram.body;
     return v.cap >= form->size && be16(v.p + form->length_at) + (uint32_t)form->without <= v.len &&
-           v.p[form->source] < form->many && v.p[form->destination] < form->many &&
-           w->p->ib.dlid < LID_MULTICAST_FIRST;
+           v.p[form->source] < form->many &&
+           (v.p[form->destination] < form->many) == (w->p->ib.dlid < LID_MULTICAST_FIRST);
 }
 
 void watch_ip_header(const struct watch *w)

@@ -111,9 +111,14 @@ static inline bool ip_is_link_local(const uint8_t *address)
 void watch_ip_checksums(const struct watch *w, const struct ip_datagram *d); /* checksums.c */
 /*
  * A whole UDP datagram, in IPv4 one with a right header: the number of those of its sender so far,
- * which the caller increments. NULL: it is in the sample of those that are summed.
+ * which the caller increments. NULL: none was seen of the sender, or no right IPv4 header of
+ * anybody.
  */
-uint32_t *watch_unsummed_udp(const struct watch *w, bool v4);
+uint32_t *watch_udp_count(const struct watch *w, bool v4);
+/* Does the next one belong to the sample of those that are summed? */
+bool watch_is_summed(uint32_t seen);
+/* Is the sum of the datagram right, and not the first such one of all? */
+bool watch_sum_is_right(const struct watch *w, const struct ip_datagram *d);
 void watch_routing_loop(const struct watch *w, const struct ip_datagram *d); /* routing_loops.c */
 
 /*
@@ -125,11 +130,10 @@ static inline uint64_t routing_hash(const struct watch *w, const struct ip_datag
                                     const uint8_t *body)
 {
     bool v4 = d->address_size == IPV4_ADDRESS_SIZE;
-    uint64_t h = mix_word(
-        0, (uint64_t)packet_link_key(w->p) << 32 | d->length << 16 |
-               (v4 ? be16(d->from - IPV4_SOURCE + IPV4_IDENTIFICATION) : d->protocol));
+    uint64_t h = (uint64_t)packet_link_key(w->p) << 32 | d->length << 16 |
+                 (v4 ? be16(d->from - IPV4_SOURCE + IPV4_IDENTIFICATION) : d->protocol);
     if (v4)
-        h = mix_two(h, mix_word_at(d->from), mix_word_at(body));
+        h = mix_two(h, mix_word_at(body), mix_word_at(d->from));
     else
         h = mix_word(mix_gid(mix_gid(h, d->from), ip_to(d)), mix_word_at(body));
     return mix_two(h, mix_word_at(body + 8), mix_word_at(body + 16)) | 1;

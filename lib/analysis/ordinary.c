@@ -17,61 +17,84 @@ static inline bool is_intact_to_port(const struct packet *p)
     return p->integrity.known && p->integrity.is == INTEGRITY_INTACT && p->ib.dqpn != QPN_MULTICAST;
 }
 
-/* It fills the IP datagram of this length, and has a checksum. */
-static inline bool is_right_udp(const uint8_t *udp, uint32_t length)
+static inline bool has_checksum(const uint8_t *udp)
 {
-    return be16(udp + UDP_LENGTH) == length && be16(udp + UDP_CHECKSUM);
+    return udp[UDP_CHECKSUM] | udp[UDP_CHECKSUM + 1];
 }
 
-/* No fragment, from one address to one. */
-static inline bool is_right_header(const uint8_t *ip)
+static inline bool is_from_one_to_one(const uint8_t *ip)
 {
-    return ip[0] == IPV4_WITHOUT_OPTIONS && ip[IPV4_PROTOCOL] == PROTOCOL_UDP &&
-           !(be16(ip + IPV4_FRAGMENT) & IPV4_FRAGMENTED) && ip[IPV4_SOURCE] < IPV4_MANY &&
-           ip[IPV4_DESTINATION] < IPV4_MANY && checksum_sum_is_right(checksum_sum_20(ip));
+    return ip[IPV4_SOURCE] < IPV4_MANY && ip[IPV4_DESTINATION] < IPV4_MANY;
 }
 
-bool watch_ordinary_ipv4(const struct watch *w)
+static inline bool is_right_ipv4_udp(const struct watch *w, const uint8_t *ip, uint32_t total)
+{
+    return is_intact_to_port(w->p) && ip[0] == IPV4_WITHOUT_OPTIONS &&
+           ip[IPV4_PROTOCOL] == PROTOCOL_UDP &&
+           be16(ip + IPV4_SIZE + UDP_LENGTH) == total - IPV4_SIZE && has_checksum(ip + IPV4_SIZE) &&
+           checksum_sum_is_right(checksum_sum_20(ip));
+}
+
+/* Of fragments, only those of pings are looked at (echo.c). */
+enum ordinary watch_ordinary_ipv4(const struct watch *w)
 {
     struct view v = w->p->datagram.body;
-    if (!is_intact_to_port(w->p) || w->p->datagram.dhcp_bytes.p || v.cap < IPV4_SIZE + ROUTING_BODY)
-        return false;
+    if (w->p->datagram.dhcp_bytes.p || v.cap < IPV4_SIZE + ROUTING_BODY)
+        return NOT_ORDINARY;
     uint32_t total = be16(v.p + IPV4_TOTAL_LENGTH);
-    if (total > v.cap || total < IPV4_SIZE + ROUTING_BODY ||
-        !is_right_udp(v.p + IPV4_SIZE, total - IPV4_SIZE) || !is_right_header(v.p))
-        return false;
-    uint32_t *seen = watch_unsummed_udp(w, true);
+    if (total > v.cap || total < IPV4_SIZE + ROUTING_BODY || !is_from_one_to_one(v.p))
+        return NOT_ORDINARY;
+    if (be16(v.p + IPV4_FRAGMENT) & IPV4_FRAGMENTED)
+        return v.p[IPV4_PROTOCOL] == PROTOCOL_ICMP ? NOT_ORDINARY : ORDINARY;
+    uint32_t *seen = is_right_ipv4_udp(w, v.p, total) ? watch_udp_count(w, true) : NULL;
     if (!seen)
-        return false;
+        return NOT_ORDINARY;
+    if (watch_is_summed(*seen))
+        return ORDINARY_IF_SUM;
     const struct ip_datagram d = ip_of_ipv4(v, IPV4_SIZE, total);
     uint64_t hash = routing_hash(w, &d, d.body.p);
     if (routing_has_seen(w, hash))
-        return false;
+        return NOT_ORDINARY;
     ++*seen;
     routing_begin(w, hash, d.ttl);
-    return true;
+    return ORDINARY;
 }
 
-/* To an address of the link, so no router forwards it; and not DHCP. */
+/* Both lengths are the same. To an address of the link, so no router forwards it; and not DHCP. */
 static inline bool is_right_ipv6(const uint8_t *ip)
 {
     uint16_t to = be16(ip + IPV6_SIZE + UDP_TO);
     return ip[0] >> 4 == 6 && ip[IPV6_NEXT_HEADER] == PROTOCOL_UDP && ip[IPV6_SOURCE] < IPV6_MANY &&
-           ip_is_link_local(ip + IPV6_DESTINATION) && to != DHCP6_CLIENT && to != DHCP6_SERVER;
+           memcmp(ip + IPV6_SIZE + UDP_LENGTH, ip + IPV6_PAYLOAD_LENGTH, sizeof(uint16_t)) == 0 &&
+           has_checksum(ip + IPV6_SIZE) && ip_is_link_local(ip + IPV6_DESTINATION) &&
+           to != DHCP6_CLIENT && to != DHCP6_SERVER;
 }
 
-bool watch_ordinary_ipv6(const struct watch *w)
+enum ordinary watch_ordinary_ipv6(const struct watch *w)
 {
     struct view v = w->p->datagram.body;
     if (!is_intact_to_port(w->p) || v.cap < IPV6_SIZE + UDP_SIZE)
-        return false;
+        return NOT_ORDINARY;
     uint32_t length = be16(v.p + IPV6_PAYLOAD_LENGTH);
-    if (length < UDP_SIZE || length > v.cap - IPV6_SIZE || !is_right_udp(v.p + IPV6_SIZE, length) ||
-        !is_right_ipv6(v.p))
-        return false;
-    uint32_t *seen = watch_unsummed_udp(w, false);
+    if (length < UDP_SIZE || length > v.cap - IPV6_SIZE || !is_right_ipv6(v.p))
+        return NOT_ORDINARY;
+    uint32_t *seen = watch_udp_count(w, false);
     if (!seen)
-        return false;
+        return NOT_ORDINARY;
+    if (watch_is_summed(*seen))
+        return ORDINARY_IF_SUM;
     ++*seen;
+    return ORDINARY;
+}
+
+bool watch_sample(const struct watch *w)
+{
+    bool v4 = w->p->datagram.encap.type == TYPE_IPV4;
+    struct ip_datagram d;
+    if (!ip_datagram_read(w->p->datagram.body, v4, &d) || !watch_sum_is_right(w, &d))
+        return false;
+    ++*watch_udp_count(w, v4);
+    if (v4)
+        watch_routing_loop(w, &d);
     return true;
 }

@@ -46,6 +46,8 @@ void watch_sl_of_path(const struct watch *w, const struct subnet_event *e)
         return;
     *s = (struct path_sl){w->p->at.interface, slid, dlid, pkey, sl, differs, w->p->at.frame};
     w->path_sls->sls |= UINT32_C(1) << sl;
+    if (sl)
+        watch_alert(w, ALERT_SLS);
 }
 
 APART static void other_sl(const struct watch *w, const struct path_sl *s)

@@ -70,7 +70,7 @@ static const struct table_seen *known_table(const struct watch *w, const struct 
 void watch_pkey_block(const struct watch *w)
 {
     const struct smp *s = &w->p->mad.smp;
-    if (s->mad.attribute != SMP_PKEY_TABLE || !(s->mad.modifier & 0xffff) || !smp_says(s))
+    if (!(s->mad.modifier & 0xffff) || !smp_says(s))
         return;
     for (unsigned i = 0; view_has(s->data, i, 2) == WIRE_OK; i += 2)
         w->pkey_tables->has_other_blocks |= be16(s->data.p + i) != 0;

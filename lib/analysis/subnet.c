@@ -127,12 +127,13 @@ void watch_notice(const struct watch *w)
 }
 
 /* By a response from its LID. */
-APART static void watch_sm_info(const struct watch *w)
+void watch_sm_info(const struct watch *w)
 {
     uint16_t lid = w->p->ib.slid;
     struct idle_manager *m = &w->questions->idle_managers[lid % IDLE_MANAGERS];
     struct sm_info i;
-    if (!w->p->ib.has_lrh || !lid || lid >= LID_MULTICAST_FIRST || packet_is_corrupt(w->p) ||
+    if (w->p->mad.result != WIRE_OK || w->p->mad.smp.mad.method != SMP_GET_RESP ||
+        !w->p->ib.has_lrh || !lid || lid >= LID_MULTICAST_FIRST || packet_is_corrupt(w->p) ||
         smp_sm_info(&w->p->mad.smp, &i) != WIRE_OK)
         return;
     *m = (struct idle_manager){w->p->at.frame, w->p->at.interface, lid, i.state};
@@ -140,15 +141,10 @@ APART static void watch_sm_info(const struct watch *w)
         m->frame = 0;
 }
 
-void watch_smp(const struct watch *w)
+void watch_smp_trap(const struct watch *w)
 {
-    const struct smp *s = &w->p->mad.smp;
-    if (w->p->mad.result != WIRE_OK)
-        return;
-    if (s->mad.attribute == SMP_SM_INFO && s->mad.method == SMP_GET_RESP)
-        watch_sm_info(w);
-    if (s->mad.method == SMP_TRAP)
-        watch_trap(w, s->data);
+    if (w->p->mad.result == WIRE_OK)
+        watch_trap(w, w->p->mad.smp.data);
 }
 
 /* ---- subnet managers */

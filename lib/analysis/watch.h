@@ -27,6 +27,7 @@ enum alert {
     ALERT_CONFLICT = 1 << 5,     /* an address that a port wants is another's (detection.c) */
     ALERT_SMALL_TTLS = 1 << 6,   /* a TTL of 1 ended at a router (small_ttls.c) */
     ALERT_UNHEARD = 1 << 7,      /* a host repeats an ARP request that was answered (unheard.c) */
+    ALERT_SLS = 1 << 8,          /* the SA gave a path with another SL than 0 (path_sls.c) */
 };
 
 /* A function that most packets need: what it calls is inlined into it, if it is not APART. */
@@ -146,7 +147,8 @@ void watch_nak(const struct watch *w, uint8_t code);
 /* A REQ, and a DREQ or DREP, of the connection (loops.c). */
 void watch_connection_opens(const struct watch *w, const struct connection *c);
 void watch_connection_closes(const struct watch *w, const struct connection *c, bool is_request);
-void watch_smp(const struct watch *w); /* subnet.c */
+APART void watch_smp_trap(const struct watch *w); /* subnet.c */
+APART void watch_sm_info(const struct watch *w);
 void watch_notice(const struct watch *w);
 APART void watch_managers(const struct watch *w, const struct subnet_event *e);
 void watch_address_requests(const struct watch *w);     /* unanswered.c */
@@ -183,7 +185,7 @@ APART void watch_members(const struct watch *w, const struct subnet_event *e); /
 void watch_receivers(const struct watch *w);
 void watch_sa_host(const struct watch *w);
 APART void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* pkeys.c */
-void watch_pkey_block(const struct watch *w);                                     /* an SMP */
+APART void watch_pkey_block(const struct watch *w);                               /* an SMP */
 void watch_sender_pkey(const struct watch *w);
 APART void watch_unicast_pkey(const struct watch *w);
 /* The frame of the port's P_Key table, if it certainly has no entry of the partition; else 0. */
@@ -205,7 +207,8 @@ void watch_sl_of_path(const struct watch *w, const struct subnet_event *e); /* p
 APART void watch_sl(const struct watch *w);
 void watch_operational_vls(const struct watch *w); /* headers.c */
 bool has_unusual_headers(const struct watch *w);
-bool has_plain_headers(const struct packet *p);  /* no unusual ones, to one port, without a GRH */
+/* No unusual ones, to one port, without a GRH, and with the SL 0. */
+bool has_plain_headers(const struct packet *p);
 APART void watch_headers(const struct watch *w); /* the packet has these */
 void watch_grh(const struct watch *w);
 void watch_reply_lid(const struct watch *w);
@@ -214,11 +217,14 @@ void watch_advertised_hop_limit(const struct watch *w); /* small_ttls.c */
 void watch_ip_header(const struct watch *w);            /* the packet has an LRH and IP */
 APART void watch_ip(const struct watch *w);             /* ip.c; if the packet has IP */
 /*
- * The packet has plain headers, and IP. Is it UDP of which watch_ip() would report nothing? Then it
- * is noted (ordinary.c).
+ * The packet has plain headers, and IP. ORDINARY: it is UDP or a fragment of which watch_ip() would
+ * report nothing, and is noted (ordinary.c).
  */
-bool watch_ordinary_ipv4(const struct watch *w);
-bool watch_ordinary_ipv6(const struct watch *w);
+enum ordinary { NOT_ORDINARY, ORDINARY, ORDINARY_IF_SUM };
+enum ordinary watch_ordinary_ipv4(const struct watch *w);
+enum ordinary watch_ordinary_ipv6(const struct watch *w);
+/* ORDINARY_IF_SUM: is the sum of the UDP datagram right? Then it is noted. */
+bool watch_sample(const struct watch *w);
 void watch_mad_requests(const struct watch *w); /* mads.c */
 void watch_same_again(const struct watch *w);   /* repeated.c */
 

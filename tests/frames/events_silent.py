@@ -188,7 +188,46 @@ def datagrams_with_one_of_two_sls():
     return with_sl(0, other=1), []
 
 
+def many_udp(s, a, b, **last):
+    """More than are summed of a sender (checksums.c): UDP like that of most captures. The last one differs."""
+    for n in range(20):
+        s.ud(a, b, udp4(a, b.ip, b"%03d" % n * 20), **(last if n == 19 else {}))
+
+
+@case
+def udp_with_another_sl():
+    s, a, b, _ = link()
+    s.resolve(a, b)
+    s.wait(1)
+    many_udp(s, a, b, sl=5)
+    return s, [("wrong_sl", number(s), 1, ["LID 1", "SL 5", "SL 0"])]
+
+
+@case
+def udp_with_the_sl_0_on_a_path_with_another():
+    s, a, b, _ = link(subnet=lambda: Subnet(sl=3))
+    s.resolve(a, b)
+    s.wait(1)
+    many_udp(s, a, b, sl=0)
+    return s, [("wrong_sl", number(s), 1, ["LID 1", "SL 0", "SL 3"])]
+
+
 # ---- P_Keys of datagrams to one port
+
+
+@case
+def udp_with_the_pkey_of_another_partition():
+    s, a, b, _ = met()
+    many_udp(s, a, b, pkey=0x8006)
+    return s, [("wrong_pkey", number(s), 1, ["0x8006", "0xffff", "LID 2"])]
+
+
+@case
+def udp_with_one_sl_and_pkey():
+    s, a, b, _ = met()
+    s.wait(1)
+    many_udp(s, a, b)
+    return s, []
 
 
 @case
