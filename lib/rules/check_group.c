@@ -2,7 +2,6 @@
 /* Checks of joins, leaves and group records of IPoIB groups (RFC 4391 §4.1, 5, 10). */
 #include "rules/result.h"
 #include "rules/suspicions/group_traffic.h"
-#include "rules/suspicions/results.h"
 #include "wire/mgid.h"
 
 enum { SCOPE_LINK_LOCAL = 2, SCOPE_RESERVED = 15 }; /* RFC 4291 2.7 */
@@ -221,25 +220,12 @@ static void check_group_record(const struct check_context *s, const struct subne
 #undef ATTRIBUTE
 }
 
-/* The SA's record of the broadcast group was not captured, but datagrams to it have its values. */
-static void suspect_attribute(const struct check_context *s, const struct group *b, uint32_t at,
-                              struct result r)
+static void suspect_record(const struct check_context *s, const struct subnet_event *e)
 {
-    uint32_t wanted, frame;
-    if (!b || !group_traffic_value(s, b, at, &wanted, &frame) || wanted == r.value)
-        return;
-    r.wanted = wanted;
-    suspect_result(s, &r, frame);
-}
-
-static void suspect_group_record(const struct check_context *s, const struct subnet_event *e,
-                                 const struct mgid *m)
-{
-    const struct group *b = groups_broadcasts(s->f->groups, e->interface, m->pkey);
-    while (b && group_scope(b) != group_scope(e->group))
-        b = b->next;
+    struct result r;
 #define ATTRIBUTE(rule, name, at, n, mask, member)                                                 \
-    suspect_attribute(s, b, at, attribute_result(rule, e, name, at, n, e->group_facts.member));
+    r = attribute_result(rule, e, name, at, n, e->group_facts.member);                             \
+    suspect_group_record(s, e, TRAFFIC_##member, &r);
 #include "rules/attributes.def"
 #undef ATTRIBUTE
 }
@@ -256,7 +242,7 @@ static void on_record(const struct check_context *s, const struct subnet_event *
         check_group_record(s, e);
         return;
     }
-    suspect_group_record(s, e, m);
+    suspect_record(s, e);
     report_inconclusive(s->r, R_RFC4391_10_GROUP_ATTRIBUTES, e->record,
                         "the SA's record of the broadcast group was not captured");
     report_inconclusive(s->r, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, e->record,

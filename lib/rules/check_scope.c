@@ -4,17 +4,11 @@
 #include "rules/suspicions/results.h"
 #include "wire/mgid.h"
 
-/*
- * The queue pair of an interface has sent to the groups of a link with another scope, and now sends
- * to a group of a scope of which no link is known.
- */
+/* The queue pair of an interface, which is on one link, has sent to groups of another scope. */
 static void suspect_scope(const struct check_context *s, struct result r)
 {
     uint8_t before = s->p->classification.class == PAYLOAD_MAD ? 0 : scope_before(s);
-    const struct group *b = broadcasts_of(s, s->p->ib.pkey);
-    while (b && group_scope(b) != before)
-        b = b->next;
-    if (!b || before == (r.value & 0x0f))
+    if (!before || before == (r.value & 0x0f))
         return;
     r.wanted = (r.value & 0xf0) | before;
     suspect_result(s, &r, s->e->sender_qp.group_frame);

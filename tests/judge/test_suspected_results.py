@@ -566,7 +566,94 @@ def test_the_record_has_the_previous_attributes_of_the_link(of, tmp_path):
     assert suspected(s, tmp_path) == []
 
 
+# ---- a group with other attributes than other groups of the link
+
+
+SECOND = "239.1.2.4"
+
+
+def records(s, *changes):
+    """The SA's records of groups, one after the other. Returns their numbers."""
+    groups = [s.group6(GROUP6), s.group4(GROUP), s.group4(SECOND), s.group6("ff0e::1:3")]
+    return [record(s, mgid, **changed) for mgid, changed in zip(groups, changes)]
+
+
+@pytest.mark.parametrize("changes, deviant", [(({}, 1, {}), 1), (({}, {}, 1), 2)])
+@pytest.mark.parametrize(
+    "changed, rule, name",
+    [
+        ({"qkey": 0x80000BAD}, ATTRIBUTES, "Q_Key"),
+        ({"mtu": 5}, ATTRIBUTES, "MTU"),
+        ({"sl": 3}, ATTRIBUTES, "SL"),
+        ({"hop": 9}, ATTRIBUTES, "HopLimit"),
+        ({"rate": 2}, OTHERS, "rate"),
+        ({"life": 5}, OTHERS, "packet life time"),
+    ],
+)
+def test_the_record_differs_from_that_of_another_group(
+    changes, deviant, changed, rule, name, tmp_path
+):
+    """The SA's record of the broadcast group was not captured. Two groups agree: before the third one, or
+    with it."""
+    s, *s.hosts = late()
+    frames = records(s, *[changed if c else {} for c in changes])
+    [(value, wanted)] = [(v, s.parameters[k]) for k, v in changed.items()]
+    texts = (f"{name} 0x{wanted:x}", f"{name} 0x{value:x}")
+    unless = "unless the broadcast group had other attributes when the group was created"
+    expected = (rule, frames[deviant], frames[deviant - 1], *texts, unless)
+    assert suspected(s, tmp_path) == [expected]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [{}, {"sl": 3}],
+        [{}, {"sl": 3}, {"sl": 3}],
+        [{}, {}, {"sl": 3}, {"sl": 3}],
+        [{"life": 0}, {"life": 0}, {}],
+    ],
+    ids=["two groups", "changed", "changed after two", "life time of Linux"],
+)
+def test_the_records_of_the_link_may_be_right(changes, tmp_path):
+    """The link's attributes have changed between two groups; or OpenSM has granted Linux's packet life
+    time of 0 to some."""
+    s, *s.hosts = late()
+    records(s, *changes)
+    assert suspected(s, tmp_path) == []
+
+
+def test_the_broadcast_record_is_captured_later(tmp_path):
+    """It has the attributes of the group that was suspected."""
+    s, *s.hosts = late()
+    records(s, {}, {"sl": 3}, {})
+    record(s, s.broadcast(), sl=3)
+    assert suspected(s, tmp_path) == []
+
+
+def test_the_subnet_manager_starts_between_the_records(tmp_path):
+    s, *s.hosts = late()
+    records(s, {}, {})
+    s.node_info(s.hosts[1])
+    s.port_info(s.hosts[1], reregister=True)
+    record(s, s.group4(SECOND), sl=3)
+    assert suspected(s, tmp_path) == []
+
+
 # ---- a group of another scope than the link's
+
+
+def test_a_queue_pair_sends_to_groups_of_two_scopes(tmp_path):
+    """No link of either is captured."""
+    s, a, b, _ = late()
+    scopes = {scope: ib.mgid_ipv4(GROUP, pkey=s.full(), scope=scope) for scope in (2, 5)}
+    s.to_group4(b, GROUP, scopes[5])
+    s.to_group4(a, GROUP, scopes[2])
+    other = number(s)
+    s.wait(1)
+    s.to_group4(a, GROUP, scopes[5])
+    unless = f"unless the interface joined a link of this scope {IN_A_PACKET}"
+    expected = ("rfc4391.4.scope-consistent", number(s), other, "0x12", "0x15", unless)
+    assert suspected(s, tmp_path) == [expected]
 
 
 @pytest.mark.parametrize("link, sender", [("none", 0), ("later", 0), ("before", 0), ("none", 1)])

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/hash.h"
+#include "wire/put.h"
 
 /* Groups beyond this are not followed: their traffic raises no suspicion. */
 enum { TRAFFIC_GROUPS_MAX = 1 << 14 };
@@ -14,13 +15,8 @@ struct seen {
     uint32_t value, frame; /* frame 0: none was seen */
     uint32_t before;       /* the value that it replaced; members may still have it */
     bool of_record, was_replaced;
-    bool of_two;            /* two senders used it */
-    uint8_t sgid[GID_SIZE]; /* the last sender that used it, or port that the SA told it */
-};
-
-struct traffic_key {
-    uint8_t mgid[GID_SIZE];
-    uint16_t interface;
+    bool of_two;            /* two sources had it */
+    uint8_t sgid[GID_SIZE]; /* its last source: a sender, or the port that the SA told it */
 };
 
 struct traffic {
@@ -40,11 +36,11 @@ static gboolean key_equal(gconstpointer a, gconstpointer b)
 }
 
 /* NULL: there are too many groups. */
-static struct traffic *traffic_of(struct suspicions *all, const struct group *g)
+static struct traffic *traffic_of(struct suspicions *all, uint16_t interface, const uint8_t *mgid)
 {
     GHashTable **table = &suspicions_traffic(all)->groups;
-    struct traffic_key key = {.interface = g->interface};
-    memcpy(key.mgid, g->mgid, GID_SIZE);
+    struct traffic_key key = {.interface = interface};
+    memcpy(key.mgid, mgid, MGID_SIZE);
     if (!*table)
         *table = g_hash_table_new_full(key_hash, key_equal, NULL, g_free);
     struct traffic *t = g_hash_table_lookup(*table, &key);
@@ -68,16 +64,16 @@ static const uint8_t *sender_gid(const struct check_context *s)
 static uint32_t packet_value(const struct ib_packet *ib, enum traffic_value which)
 {
     const uint32_t values[TRAFFIC_VALUES] = {
-        [TRAFFIC_MLID] = ib->dlid,     [TRAFFIC_QKEY] = ib->qkey,
-        [TRAFFIC_SL] = ib->sl,         [TRAFFIC_HOP_LIMIT] = ib->hop_limit,
-        [TRAFFIC_TCLASS] = ib->tclass, [TRAFFIC_FLOW_LABEL] = ib->flow_label};
+        [TRAFFIC_mlid] = ib->dlid,     [TRAFFIC_qkey] = ib->qkey,
+        [TRAFFIC_sl] = ib->sl,         [TRAFFIC_hop_limit] = ib->hop_limit,
+        [TRAFFIC_tclass] = ib->tclass, [TRAFFIC_flow_label] = ib->flow_label};
     return values[which];
 }
 
 static enum rule_number rule_of(enum traffic_value which)
 {
-    return which == TRAFFIC_MLID   ? R_RFC4391_10_MLID_AS_DLID
-           : which == TRAFFIC_QKEY ? R_RFC4391_9_1_2_QKEY_FROM_JOIN
+    return which == TRAFFIC_mlid   ? R_RFC4391_10_MLID_AS_DLID
+           : which == TRAFFIC_qkey ? R_RFC4391_9_1_2_QKEY_FROM_JOIN
                                    : R_RFC4391_5_JOIN_PARAMETERS_USED;
 }
 
@@ -85,23 +81,26 @@ static enum rule_number rule_of(enum traffic_value which)
  * An InfiniBand router decrements the HopLimit (IBA 8.3.6), and chooses the SL and TClass of the
  * next subnet. The ports of a subnet have one GID prefix (IBA 4.1.1).
  */
-static bool may_be_routed(const struct check_context *s, const struct seen *v)
+static bool may_be_routed(const struct seen *v, const uint8_t *source, enum traffic_value which)
 {
-    return memcmp(sender_gid(s), v->sgid, GID_PREFIX) != 0;
+    bool of_path = which != TRAFFIC_mlid && which != TRAFFIC_qkey;
+    return of_path && memcmp(source, v->sgid, GID_PREFIX) != 0;
 }
 
 /* The rules compare all but the MLID with the broadcast group's record, if it was captured. */
 static bool is_compared(const struct check_context *s, const struct group *g,
                         enum traffic_value which)
 {
-    if (which != TRAFFIC_QKEY && !s->p->ib.has_lrh) /* RoCE */
+    if (which != TRAFFIC_qkey && !s->p->ib.has_lrh) /* RoCE */
         return false;
-    if (which == TRAFFIC_MLID)
+    if (which == TRAFFIC_mlid)
         return true;
+    if (which == TRAFFIC_mtu || which == TRAFFIC_rate || which == TRAFFIC_life)
+        return false;
     const struct group *b = groups_broadcast(s->f->groups, g->interface, s->p->ib.pkey,
                                              group_scope(g));
     bool has_record = b && b->state == GROUP_PRESENT;
-    if (which == TRAFFIC_QKEY || group_is_broadcast(g))
+    if (which == TRAFFIC_qkey || group_is_broadcast(g))
         return !has_record;
     return true;
 }
@@ -137,7 +136,7 @@ static void take_record(const struct check_context *s, struct traffic *t, const 
         enum traffic_value which = (enum traffic_value)i;
         if (!group_record_value(g, which, &value))
             continue;
-        suspicions_see(s->suspicions, g, NULL, which, value);
+        suspicions_see(s->suspicions, &t->key, NULL, which, value);
         take_value(&t->seen[i], value, g->record_frame, told ? told->gid : unknown);
         t->seen[i].of_record = true;
     }
@@ -160,41 +159,43 @@ static bool is_given(const struct check_context *s, const struct group *g, uint3
 }
 
 /*
- * Does the packet's place in the capture say nothing? It may have been sent before the SA's record.
+ * Does the packet's place in the capture say nothing? It may have been sent before the SA's record,
+ * or before the group's value changed.
  */
-static bool is_misplaced(const struct check_context *s, const struct seen *v)
+static bool is_misplaced(const struct check_context *s, const struct seen *v, uint32_t value)
 {
-    return order_is_reversed(&s->f->order) || s->e->sender_seen == SEEN_LATE ||
+    return (v->was_replaced && v->before == value) || order_is_reversed(&s->f->order) ||
+           s->e->sender_seen == SEEN_LATE ||
            (v->of_record && order_is_uncertain(&s->f->order, v->frame)) || packet_is_corrupt(s->p);
 }
 
-static void raise_suspicion(const struct check_context *s, const struct group *g,
-                            const struct seen *v, enum traffic_value which)
+static void raise_suspicion(const struct check_context *s, const struct traffic *t,
+                            enum traffic_value which, struct suspicion new, const struct result *r)
 {
-    struct suspicion new = suspicion_of(s, rule_of(which), which, packet_value(&s->p->ib, which));
+    const struct seen *v = &t->seen[which];
     new.expected = v->value;
     new.other_frame = v->frame;
-    new.is_confirmed = new.of_record = v->of_record;
-    memcpy(new.about, g->mgid, GID_SIZE);
-    memcpy(new.sgid, sender_gid(s), GID_SIZE);
-    suspicions_raise(s, &new, NULL);
+    new.is_confirmed = v->of_record || (r && v->of_two);
+    new.of_record = v->of_record;
+    memcpy(new.about, t->key.mgid, MGID_SIZE);
+    suspicions_raise(s, &new, r);
 }
 
 /*
- * A sender that changes its own value, which no other sender had, proves nothing: the SA may have
- * told it so.
+ * A sender that changes its own value for good proves nothing: the SA may have told it so. Only if
+ * a packet after this one has the value from before is the suspicion reported (suspicions_see()).
+ * The QPs of one port may be on different links of the partition, with different Q_Keys.
  */
 static bool is_suspicious(const struct check_context *s, const struct group *g,
                           const struct seen *v, enum traffic_value which)
 {
     uint32_t value = packet_value(&s->p->ib, which);
-    bool other_sender = v->of_record || v->of_two || memcmp(v->sgid, sender_gid(s), GID_SIZE) != 0;
-    if (!other_sender || (v->was_replaced && v->before == value))
+    bool of_others = v->of_record || v->of_two || memcmp(v->sgid, sender_gid(s), GID_SIZE) != 0;
+    if (!of_others && !ib_is_multicast(&s->p->ib))
         return false;
-    if (which == TRAFFIC_MLID && is_given(s, g, value))
+    if (which == TRAFFIC_mlid && is_given(s, g, value))
         return false;
-    bool of_path = which != TRAFFIC_MLID && which != TRAFFIC_QKEY;
-    return !(of_path && may_be_routed(s, v)) && !is_misplaced(s, v);
+    return !may_be_routed(v, sender_gid(s), which) && !is_misplaced(s, v, value);
 }
 
 static void compare_value(const struct check_context *s, struct traffic *t, const struct group *g,
@@ -203,12 +204,15 @@ static void compare_value(const struct check_context *s, struct traffic *t, cons
     const uint8_t *sgid = sender_gid(s);
     struct seen *v = &t->seen[which];
     uint32_t value = packet_value(&s->p->ib, which);
-    bool changed = suspicions_see(s->suspicions, g, sgid, which, value);
+    bool changed = suspicions_see(s->suspicions, &t->key, sgid, which, value);
     bool first = v->frame ? v->value == value && !v->of_record : !packet_is_corrupt(s->p);
     if (changed || first)
         take_value(v, value, s->p->at.frame, sgid);
-    else if (v->frame && v->value != value && is_suspicious(s, g, v, which))
-        raise_suspicion(s, g, v, which);
+    else if (v->frame && v->value != value && is_suspicious(s, g, v, which)) {
+        struct suspicion new = suspicion_of(s, rule_of(which), which, value);
+        memcpy(new.sgid, sgid, GID_SIZE);
+        raise_suspicion(s, t, which, new, NULL);
+    }
 }
 
 void suspect_group_traffic(const struct check_context *s, const struct group *g)
@@ -216,7 +220,7 @@ void suspect_group_traffic(const struct check_context *s, const struct group *g)
     bool there = g->state == GROUP_PRESENT || g->state == GROUP_UNCONFIRMED;
     if (!s->suspicions || !s->p->ib.has_grh || packet_is_known_corrupt(s->p))
         return;
-    struct traffic *t = traffic_of(s->suspicions, g);
+    struct traffic *t = traffic_of(s->suspicions, g->interface, g->mgid);
     if (!t)
         return;
     if (!there) { /* it may have been created again, with other values */
@@ -242,28 +246,54 @@ void suspect_link_qkey(const struct check_context *s)
     const struct group *b = link_without_record(s);
     if (!s->suspicions || !b || packet_is_known_corrupt(s->p) || !sender_gid(s))
         return;
-    struct traffic *t = traffic_of(s->suspicions, b);
+    struct traffic *t = traffic_of(s->suspicions, b->interface, b->mgid);
     if (t)
-        compare_value(s, t, b, TRAFFIC_QKEY);
+        compare_value(s, t, b, TRAFFIC_qkey);
 }
 
-bool group_traffic_value(const struct check_context *s, const struct group *g, uint32_t at,
-                         uint32_t *value, uint32_t *frame)
+/*
+ * A group as the source of a value: its group ID, with the prefix of the port's GID, because values
+ * of another subnet's senders are not compared.
+ */
+static void source_of(const struct subnet_event *e, uint8_t *gid)
 {
-    const enum traffic_value which = at == MCM_QKEY              ? TRAFFIC_QKEY
-                                     : at == MCM_TCLASS          ? TRAFFIC_TCLASS
-                                     : at == MCM_SL_FLOW_HOP     ? TRAFFIC_SL
-                                     : at == MCM_SL_FLOW_HOP + 1 ? TRAFFIC_FLOW_LABEL
-                                     : at == MCM_SL_FLOW_HOP + 3 ? TRAFFIC_HOP_LIMIT
-                                                                 : TRAFFIC_VALUES;
-    struct traffic *t = s->suspicions && which != TRAFFIC_VALUES ? traffic_of(s->suspicions, g)
-                                                                 : NULL;
-    const struct seen *v = t ? &t->seen[which] : NULL;
-    if (!v || !v->of_two || v->of_record || v->was_replaced)
-        return false;
-    *value = v->value;
-    *frame = v->frame;
-    return true;
+    static const uint8_t unknown[GID_PREFIX];
+    memcpy(gid, e->group->mgid, GID_SIZE);
+    memcpy(gid, e->endport ? e->endport->gid : unknown, GID_PREFIX);
+    gid[GID_PREFIX] ^= e->group->mgid[MGID_SIGNATURE];
+}
+
+void suspect_group_record(const struct check_context *s, const struct subnet_event *e,
+                          enum traffic_value which, const struct result *r)
+{
+    static const uint8_t broadcast[MGID_SIZE - MGID_GROUP] = {[6] = 0xff, 0xff, 0xff, 0xff};
+    uint8_t mgid[MGID_SIZE], source[GID_SIZE];
+    uint32_t value = (uint32_t)r->value;
+    memcpy(mgid, e->group->mgid, MGID_GROUP);
+    memcpy(mgid + MGID_GROUP, broadcast, sizeof broadcast);
+    put16(mgid + MGID_SIGNATURE, MGID_SIGNATURE_IPV4);
+    source_of(e, source);
+    struct traffic *t = s->suspicions && !packet_is_corrupt(s->p)
+                            ? traffic_of(s->suspicions, e->interface, mgid)
+                            : NULL;
+    if (!t || (which == TRAFFIC_life && !value)) /* Linux requests none: OpenSM grants that */
+        return;
+    struct seen *v = &t->seen[which];
+    bool changed = suspicions_see(s->suspicions, &t->key, source, which, value);
+    if (changed || !v->frame || v->value == value) {
+        take_value(v, value, s->p->at.frame, source);
+    } else if (!may_be_routed(v, source, which) && !is_misplaced(s, v, value)) {
+        struct suspicion new = suspicion_of(s, r->rule, which, value);
+        new.of_link = true;
+        new.entity = r->about;
+        new.fact = r->facts[0].kind;
+        new.name = r->name;
+        memcpy(new.group, e->group->mgid, MGID_SIZE);
+        memcpy(new.sgid, source, GID_SIZE);
+        struct result texts = *r;
+        texts.wanted = v->value;
+        raise_suspicion(s, t, which, new, &texts);
+    }
 }
 
 static bool is_start_of_manager(const struct check_context *s, const struct subnet_event *e)

@@ -18,12 +18,12 @@ void suspect_group_traffic(const struct check_context *s, const struct group *g)
 void suspect_link_qkey(const struct check_context *s);
 
 /*
- * The value of the datagrams of two senders to the group, which is that at this offset of its
- * record, and the frame of the last one. false: none is known, it has changed, or the SA's record
- * is known.
+ * The SA's record of the event's group has the value in r, and that of its link's broadcast group
+ * was not captured: compares it with the datagrams to the broadcast group, and with the records of
+ * the link's other groups.
  */
-bool group_traffic_value(const struct check_context *s, const struct group *g, uint32_t at,
-                         uint32_t *value, uint32_t *frame);
+void suspect_group_record(const struct check_context *s, const struct subnet_event *e,
+                          enum traffic_value which, const struct result *r);
 
 /*
  * A subnet manager that starts, or takes over, has the ports join again, and may give the groups

@@ -23,12 +23,12 @@ static const struct {
     "unless the SA gave the sender another " name " in a response that was not captured",          \
         "unless a response of the SA that was not captured changed the group's " name              \
         ", or the other packet is the wrong one"
-    [TRAFFIC_MLID] = {"MLID 0x%04x", UNLESS("MLID"), NULL},
-    [TRAFFIC_QKEY] = {"Q_Key 0x%08x", UNLESS("Q_Key"), NULL},
-    [TRAFFIC_SL] = {"SL %u", UNLESS("SL"), "SL"},
-    [TRAFFIC_HOP_LIMIT] = {"HopLimit %u", UNLESS("HopLimit"), "HopLimit"},
-    [TRAFFIC_TCLASS] = {"TClass 0x%02x", UNLESS("TClass"), "TClass"},
-    [TRAFFIC_FLOW_LABEL] = {"FlowLabel 0x%05x", UNLESS("FlowLabel"), "FlowLabel"},
+    [TRAFFIC_mlid] = {"MLID 0x%04x", UNLESS("MLID"), NULL},
+    [TRAFFIC_qkey] = {"Q_Key 0x%08x", UNLESS("Q_Key"), NULL},
+    [TRAFFIC_sl] = {"SL %u", UNLESS("SL"), "SL"},
+    [TRAFFIC_hop_limit] = {"HopLimit %u", UNLESS("HopLimit"), "HopLimit"},
+    [TRAFFIC_tclass] = {"TClass 0x%02x", UNLESS("TClass"), "TClass"},
+    [TRAFFIC_flow_label] = {"FlowLabel 0x%05x", UNLESS("FlowLabel"), "FlowLabel"},
 #undef UNLESS
     [SUSPECTED_QPN] = {"QPN 0x%06x", NULL,
                        "unless another interface of the port, or the same one before or after a "
@@ -39,11 +39,13 @@ static const struct {
 bool group_record_value(const struct group *g, enum traffic_value which, uint32_t *value)
 {
     const uint32_t values[TRAFFIC_VALUES] = {
-        [TRAFFIC_MLID] = g->mlid,     [TRAFFIC_QKEY] = g->qkey,
-        [TRAFFIC_SL] = g->sl,         [TRAFFIC_HOP_LIMIT] = g->hop_limit,
-        [TRAFFIC_TCLASS] = g->tclass, [TRAFFIC_FLOW_LABEL] = g->flow_label};
+        [TRAFFIC_mlid] = g->mlid,
+#define ATTRIBUTE(rule, name, at, n, mask, member) [TRAFFIC_##member] = g->member,
+#include "rules/attributes.def"
+#undef ATTRIBUTE
+    };
     *value = values[which];
-    return g->state == GROUP_PRESENT && (which != TRAFFIC_MLID || g->mlid);
+    return g->state == GROUP_PRESENT && (which != TRAFFIC_mlid || g->mlid);
 }
 
 struct suspicions *suspicions_new(void)
@@ -85,6 +87,8 @@ static bool is_waiting(const struct suspicions *all, const struct suspicion *new
 static struct entity entity_of(const struct suspicion *one)
 {
     struct entity about = one->entity;
+    if (one->of_link)
+        return (struct entity){about.kind, one->group, about.number, 0, NULL};
     if (one->which != SUSPECTED_RESULT)
         return one->which == SUSPECTED_QPN ? entity_port(one->about, 0) : entity_group(one->about);
     about.bytes = about.bytes ? one->about : NULL;
@@ -94,7 +98,7 @@ static struct entity entity_of(const struct suspicion *one)
 
 static const char *unless(const struct suspicion *one)
 {
-    if (one->which == SUSPECTED_RESULT)
+    if (one->fact)
         return suspicion_unless(one->fact);
     return one->of_record ? words[one->which].unless_record : words[one->which].unless_traffic;
 }
@@ -102,14 +106,13 @@ static const char *unless(const struct suspicion *one)
 /* Without the texts. */
 static struct finding finding_of(const struct suspicion *one, bool stands)
 {
-    bool is_result = one->which == SUSPECTED_RESULT;
     return (struct finding){.rule = one->rule,
                             .reason = unless(one),
                             .sender = &one->sender,
                             .frame = stands ? one->frame : 0,
                             .other_frame = one->other_frame,
                             .value = one->has_number ? &one->found : NULL,
-                            .name = is_result ? one->name : words[one->which].name,
+                            .name = one->fact ? one->name : words[one->which].name,
                             .stands = stands};
 }
 
@@ -169,10 +172,11 @@ void suspicions_raise(const struct check_context *s, struct suspicion *new, cons
         report_one(s, new, true);
 }
 
-static bool is_about(const struct suspicion *one, const struct group *g, enum traffic_value which)
+static bool is_about(const struct suspicion *one, const struct traffic_key *key,
+                     enum traffic_value which)
 {
-    return one->which == which && one->interface == g->interface &&
-           memcmp(one->about, g->mgid, GID_SIZE) == 0;
+    return one->which == which && one->interface == key->interface &&
+           memcmp(one->about, key->mgid, GID_SIZE) == 0;
 }
 
 static void remove_at(struct suspicions *all, unsigned i)
@@ -182,14 +186,14 @@ static void remove_at(struct suspicions *all, unsigned i)
     all->n--;
 }
 
-bool suspicions_see(struct suspicions *all, const struct group *g, const uint8_t *sgid,
+bool suspicions_see(struct suspicions *all, const struct traffic_key *key, const uint8_t *source,
                     enum traffic_value which, uint32_t value)
 {
     bool explains = false;
     for (unsigned i = 0; all->waiting[which] && i < all->n;) {
         struct suspicion *one = &all->all[i];
-        bool about = is_about(one, g, which);
-        bool other = !sgid || memcmp(one->sgid, sgid, GID_SIZE) != 0;
+        bool about = is_about(one, key, which);
+        bool other = !source || memcmp(one->sgid, source, GID_SIZE) != 0;
         if (about && value == one->found && other) {
             explains = true;
             remove_at(all, i);
@@ -205,7 +209,7 @@ bool suspicions_see(struct suspicions *all, const struct group *g, const uint8_t
 static bool is_about_entity(const struct suspicion *one, const struct entity *about)
 {
     const struct entity its = entity_of(one);
-    if (one->which == SUSPECTED_RESULT)
+    if (one->fact)
         return entity_same(&its, about);
     switch (about->kind) {
     case ENTITY_GROUP:

@@ -10,14 +10,12 @@
 
 #include "rules/result.h"
 
-/* The values of a group's datagrams that are compared. */
+/* The values of a group that are compared; packets have some of them, its record has all. */
 enum traffic_value {
-    TRAFFIC_MLID,
-    TRAFFIC_QKEY,
-    TRAFFIC_SL,
-    TRAFFIC_HOP_LIMIT,
-    TRAFFIC_TCLASS,
-    TRAFFIC_FLOW_LABEL,
+    TRAFFIC_mlid,
+#define ATTRIBUTE(rule, name, at, n, mask, member) TRAFFIC_##member,
+#include "rules/attributes.def"
+#undef ATTRIBUTE
     TRAFFIC_VALUES
 };
 
@@ -45,10 +43,12 @@ struct suspicion {
     uint64_t found;
     bool has_number;  /* found is the observed number */
     const char *name; /* SUSPECTED_RESULT: struct finding */
-    /* SUSPECTED_RESULT: its entity, whose pointers are not used, and its fact */
+    /* of a result: its entity, whose pointers are not used, and its fact */
     struct entity entity;
     uint8_t group[MGID_SIZE];
     enum fact_kind fact;
+    bool of_link; /* about is the broadcast-GID of the link; group the one whose record has `found`
+                   */
     char texts[2][RESULT_TEXT];  /* expected and found; suspicions_raise() writes them */
     uint32_t frame, other_frame; /* of the packet, and of the other value */
     /*
@@ -66,6 +66,10 @@ struct suspicions *suspicions_new(void);
 void suspicions_free(struct suspicions *all);
 
 /* What group_traffic.c keeps. */
+struct traffic_key {
+    uint8_t mgid[MGID_SIZE];
+    uint16_t interface;
+};
 struct group_traffic {
     GHashTable *groups; /* NULL: none */
     uint32_t since;     /* frame in which the subnet manager last started or took over; 0: none */
@@ -78,17 +82,18 @@ struct suspicion suspicion_of(const struct check_context *s, enum rule_number ru
 
 /*
  * Reports the suspicion of the current packet, unless it was reported before or is a known
- * deviation. If too many wait, it is reported as one that stands. r: of SUSPECTED_RESULT; it has
- * the texts.
+ * deviation. If too many wait, it is reported as one that stands. r: has
+ * the texts; NULL: of a datagram.
  */
 void suspicions_raise(const struct check_context *s, struct suspicion *new, const struct result *r);
 
 /*
- * A packet of `sgid` (NULL: the SA's record) has this value of the group. It confirms suspicions
- * that expect the value. It explains those of other senders that found it: the group's value has
- * changed. Returns true if it explains one.
+ * A packet of the source has this value of the group `key`, which is named by MGID and interface.
+ * The source is the sender's GID; NULL: the SA's record. The packet confirms suspicions that expect
+ * the value. It explains those of other sources that found it: the group's value has changed.
+ * Returns true if it explains one.
  */
-bool suspicions_see(struct suspicions *all, const struct group *g, const uint8_t *sgid,
+bool suspicions_see(struct suspicions *all, const struct traffic_key *key, const uint8_t *source,
                     enum traffic_value which, uint32_t value);
 
 /* The rule has a finding, or a claim, about this entity: its suspicions are not reported again. */
