@@ -7,6 +7,7 @@
 #include "model/address.h"
 #include "rules/result.h"
 #include "rules/suspicions/qpns.h"
+#include "rules/suspicions/results.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
@@ -14,8 +15,32 @@
 #include "wire/nd.h"
 
 enum { LLADDR_FLAGS_CONNECTED = LLADDR_FLAG_RC | LLADDR_FLAG_UC };
+enum { GID_GUID = 8 }; /* the lower half of a GID */
 
 /* ---- the GID in the address: is it the sender's? */
+
+/*
+ * The frame in which the sending queue pair, which is one interface's, has another GID: this one,
+ * or its last datagram to a group. 0: none is known, or only its prefix differs.
+ */
+static uint32_t frame_of_another_gid(const struct check_context *s, const uint8_t *gid)
+{
+    const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
+    const struct endport *port = qp ? endport_of(qp->endport) : NULL;
+    const uint8_t *used = s->p->ib.sgid;
+    if (!used && port && endport_has_lid(port, s->p->ib.slid))
+        used = port->gid;
+    if (!used || memcmp(used + GID_GUID, gid + GID_GUID, GID_SIZE - GID_GUID) == 0)
+        return 0;
+    return s->p->ib.sgid ? s->p->at.frame : qp->group_frame;
+}
+
+/* Is the GID known as that of a port with another LID? */
+static bool is_of_another_lid(const struct check_context *s, const uint8_t *gid)
+{
+    const struct endport *owner = endports_by_gid(s->f->endports, s->p->at.interface, gid);
+    return owner && owner->lid && !endport_has_lid(owner, s->p->ib.slid);
+}
 
 static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_number rule,
                      enum whose whose)
@@ -31,7 +56,12 @@ static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_
                             : "the subnet prefix and the GUID of the sender's port",
         .actual = actual,
         .facts = {{FACT_GIDS, .whose = whose}}};
-    report_result(s, &r);
+    bool uncertain = !report_result(s, &r) && whose == WHOSE_UNKNOWN;
+    uint32_t other = uncertain && of_port == is_of_another_lid(s, p + LLADDR_GID)
+                         ? frame_of_another_gid(s, p + LLADDR_GID)
+                         : 0;
+    if (other)
+        suspect_result(s, &r, other);
 }
 
 static void check_gid(const struct check_context *s, const uint8_t *p, enum whose whose)

@@ -5,6 +5,7 @@
 #define AS_FULL      "unless the port joined the group as FullMember in a packet that was not captured"
 #define OTHERS       "unless the broadcast group had other attributes when the group was created"
 #define MOVED        "unless the interface joined a link of this scope in a packet that was not captured"
+#define HAS_GID      "unless the port has this GID, too, by an SMP or a join that was not captured"
 #define JOINED_AGAIN "unless the port joined the group again in a packet that was not captured"
 
 /* The kinds of fact that a suspicion may rest on. Of the QPNs, suspicions.c has the words. */
@@ -17,6 +18,7 @@ static const char *const unless[FACT_KINDS] = {
     [FACT_REQUEST] = "unless the reply answers another request, which was not captured",
     [FACT_CREATED_WITH] = OTHERS,
     [FACT_NO_OTHER_LINK] = MOVED,
+    [FACT_GIDS] = HAS_GID,
 };
 
 const char *suspicion_unless(enum fact_kind kind)
@@ -63,6 +65,14 @@ static bool scope_may_exist(const struct check_context *s, const struct suspicio
     return b;
 }
 
+/* Has a port at the LID of the sender the GID of the address? */
+static bool has_gid(const struct check_context *s, const struct suspicion *one)
+{
+    const struct endport *port = endports_by_gid(s->f->endports, one->interface,
+                                                 one->about + LLADDR_GID);
+    return port && endport_has_lid(port, one->sender.lid);
+}
+
 bool suspicion_is_explained(const struct check_context *s, const struct suspicion *one)
 {
     switch (one->fact) {
@@ -72,6 +82,8 @@ bool suspicion_is_explained(const struct check_context *s, const struct suspicio
         return link_may_exist(s, one);
     case FACT_NO_OTHER_LINK:
         return scope_may_exist(s, one);
+    case FACT_GIDS:
+        return has_gid(s, one);
     case FACT_CREATED_WITH:
     case FACT_REQUEST:
         return false;

@@ -10,7 +10,7 @@ static void keep_entity(struct suspicion *one, const struct entity *about)
 {
     one->entity = *about;
     if (about->bytes)
-        memcpy(one->about, about->bytes, GID_SIZE);
+        memcpy(one->about, about->bytes, about->kind == ENTITY_ADDRESS ? LLADDR_SIZE : GID_SIZE);
     if (about->group)
         memcpy(one->group, about->group, MGID_SIZE);
 }

@@ -71,7 +71,7 @@ struct group_traffic *suspicions_traffic(struct suspicions *all)
 static bool same_case(const struct suspicion *a, const struct suspicion *b)
 {
     return a->rule == b->rule && a->which == b->which && a->found == b->found &&
-           a->interface == b->interface && memcmp(a->about, b->about, GID_SIZE) == 0 &&
+           a->interface == b->interface && memcmp(a->about, b->about, LLADDR_SIZE) == 0 &&
            memcmp(a->sgid, b->sgid, GID_SIZE) == 0 && a->entity.number == b->entity.number &&
            memcmp(a->group, b->group, MGID_SIZE) == 0;
 }

@@ -37,8 +37,8 @@ struct suspicion {
     enum rule_number rule;
     unsigned which;
     uint16_t interface, pkey;
-    uint8_t about[GID_SIZE], sgid[GID_SIZE];
-    uint32_t connection; /* of the CM message; 0: none */
+    uint8_t about[LLADDR_SIZE], sgid[GID_SIZE]; /* about: GID, MGID or link-layer address */
+    uint32_t connection;                        /* of the CM message; 0: none */
     uint32_t expected;
     uint64_t found;
     bool has_number;  /* found is the observed number */
