@@ -18,7 +18,7 @@ bool event_may_have_other_parameters(const struct groups *g, const struct subnet
 static void add_facts(const struct delivery *d, struct subnet_event *e)
 {
     bool compares = e->kind == SUBNET_JOINED || e->kind == SUBNET_JOIN_REFUSED ||
-                    e->kind == SUBNET_GROUP_RECORD;
+                    e->kind == SUBNET_GROUP_RECORD || e->kind == SUBNET_GROUP_CREATED;
     if (!e->group || !compares || !mgid_is_ipoib(e->group->mgid))
         return;
     e->group_facts = *e->group;

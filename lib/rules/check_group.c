@@ -185,13 +185,14 @@ static struct result attribute_result(enum rule_number rule, const struct subnet
                                       const char *name, uint32_t at, uint32_t n, uint32_t seen)
 {
     struct entity about = entity_group(e->group->mgid);
+    const uint8_t *record = e->kind == SUBNET_GROUP_CREATED ? NULL : e->record + at;
     about.number = at;
     return (struct result){.rule = rule,
                            .about = about,
                            .wanted = seen,
                            .value = seen,
-                           .at = {e->record + at, n},
-                           .unknown_at = e->record + at,
+                           .at = {record, n},
+                           .unknown_at = record,
                            .name = name,
                            .describe = describe_attribute,
                            .facts = {{FACT_CREATED_WITH, .event = e}}};
@@ -271,6 +272,8 @@ static void on_report(const struct check_context *s, const struct subnet_event *
         check_default_scope(&r, mgid);
     else
         check_scope(s, mgid, NULL);
+    if (e->kind == SUBNET_GROUP_CREATED && e->broadcast && e->group->state == GROUP_PRESENT)
+        check_group_record(s, e);
 }
 
 /* ---- responses */

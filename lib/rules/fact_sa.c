@@ -237,10 +237,25 @@ static uint32_t steady_record(const struct group *g)
     return g->state == GROUP_PRESENT && !g->changed_frame ? g->record_frame : 0;
 }
 
+/*
+ * A Report that the group was created, after a port that has the broadcast group's attributes asked
+ * to join and the SA sent the first record of it: was it created after those attributes were
+ * captured, so that it is no matter what they were before?
+ */
+static bool is_just_created(const struct check_context *s, const struct subnet_event *e)
+{
+    const struct group *g = &e->group_facts, *b = &e->broadcast_facts;
+    uint32_t asked = MIN(g->join_request_frame, g->since_frame);
+    return e->kind == SUBNET_GROUP_CREATED && steady_record(b) && g->records == 1 &&
+           b->since_frame < asked && !order_is_uncertain(&s->f->order, b->since_frame) &&
+           g->informed &&
+           !groups_port_may_differ(s->f->groups, e->broadcast, endport_of(g->informed));
+}
+
 struct certainty certainty_created_with(const struct check_context *s, const struct fact *f)
 {
     const struct subnet_event *e = f->event;
-    bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) ||
+    bool changed = !(fabric_knows_history(s->f, &e->broadcast_facts) || is_just_created(s, e)) ||
                    event_may_have_other_parameters(s->f->groups, e, e->broadcast);
     bool has_record = e->kind != SUBNET_JOIN_REFUSED;
     uint32_t frame = has_record ? steady_record(&e->broadcast_facts) : 0;

@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from frames import ib
+from frames import fabric, ib
 from frames.events import copy_last, number
 from frames.fabric import FULL, SEND_ONLY
 from frames.ib import encap
@@ -564,6 +564,43 @@ def test_the_record_has_the_previous_attributes_of_the_link(of, tmp_path):
             to_link(s, host, sl=sl)
     record(s, of.mgid(s), sl=3)
     assert suspected(s, tmp_path) == []
+
+
+def outcomes(s, rule, tmp_path):
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    report = json.loads(check.run("--format", "json", str(path)).stdout)
+    return {r["outcome"] for r in report["results"] if r["id"] == rule}
+
+
+@BOTH
+@pytest.mark.parametrize("sl", [3, 0])
+@pytest.mark.parametrize(
+    "shown, outcome",
+    [
+        ("report", "fail"),
+        ("no report", "suspected"),
+        ("older", "suspected"),
+        ("again", "suspected"),
+    ],
+)
+def test_the_group_was_created_with_other_attributes(of, shown, outcome, sl, tmp_path):
+    """On a running host: the ports have sent requests before the capture, so the group may be older than
+    the broadcast group's attributes of now. The SA's Report shows that it was created now; but not if
+    it had a member before, or another record: then the Report may be late."""
+    s, a, b, _ = late()
+    if shown == "older":
+        s.join(b, of.mgid(s), sl=sl)
+    s.wait(1)
+    s.join(a, s.broadcast())
+    s.wait(1)
+    s.join(a, of.mgid(s), sl=sl)
+    if shown == "again":
+        s.join(b, of.mgid(s), sl=2)
+    if shown != "no report":
+        s.report(b, fabric.CREATED, of.mgid(s))
+    found = outcomes(s, ATTRIBUTES, tmp_path) & {"fail", "suspected"}
+    assert found == ({outcome} if sl or shown == "again" else set())
 
 
 # ---- a group with other attributes than other groups of the link
