@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Messages of the SA class (IBA 15.2). */
-#include "model/managers.h"
+#include "model/subnet_state.h"
 #include "model/sa_requests.h"
 
 /*

@@ -2,7 +2,6 @@
 #include "model/smps.h"
 
 #include "model/hash.h"
-#include "model/managers.h"
 #include "model/mix.h"
 #include "wire/pkey.h"
 

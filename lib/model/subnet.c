@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/subnet.h"
 
-#include "model/managers.h"
 #include "model/sa_requests.h"
 #include "model/sa_tables.h"
 #include "model/smps.h"
@@ -30,6 +29,11 @@ void subnet_free(struct subnet *s)
     g_free(s);
 }
 
+static struct manager *managers_find(const GPtrArray *all, uint16_t interface)
+{
+    return interface < all->len ? g_ptr_array_index(all, interface) : NULL;
+}
+
 uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface)
 {
     const struct manager *m = managers_find(s->managers, interface);
@@ -44,9 +48,8 @@ const struct sa_sequence *subnet_sa_sequence(const struct subnet *s, uint16_t in
 
 struct doubt subnet_doubt(const struct subnet *s, uint16_t interface)
 {
-    static const struct doubt none;
     const struct manager *m = managers_find(s->managers, interface);
-    return m ? m->doubt : none;
+    return m ? m->doubt : (struct doubt){0};
 }
 
 void subnet_add_doubt(struct subnet *s, uint16_t interface, uint32_t frame)
@@ -64,7 +67,14 @@ void subnet_asks_to_reregister(struct subnet *s, uint16_t interface, uint32_t fr
 
 void subnet_merge_doubt(struct subnet *s, uint16_t from, uint16_t to)
 {
-    managers_merge_doubt(s->managers, from, to);
+    const struct manager *m = managers_find(s->managers, from);
+    struct doubt *to_doubt = m ? &managers_get(s->managers, to)->doubt : NULL;
+    if (!to_doubt)
+        return;
+    uint32_t first = m->doubt.first_frame;
+    if (first && (!to_doubt->first_frame || first < to_doubt->first_frame))
+        to_doubt->first_frame = first;
+    to_doubt->last_frame = MAX(m->doubt.last_frame, to_doubt->last_frame);
 }
 
 static void add_to_sequence(struct sa_sequence *q, uint32_t psn, uint32_t frame)
@@ -136,9 +146,30 @@ void subnet_mad(struct subnet *s, uint32_t frame, const struct mad_payload *m,
         learn_smp(&d, &m->smp);
 }
 
+static void managers_merge(struct subnet *s, uint16_t from, uint16_t to)
+{
+    GPtrArray *all = s->managers;
+    subnet_merge_doubt(s, from, to);
+    struct manager *m = managers_find(all, from), *same = managers_find(all, to);
+    if (!m)
+        return;
+    g_ptr_array_index(all, from) = NULL;
+    if (!same->master_guid)
+        same->master_guid = m->master_guid;
+    if (!same->sa_lid) {
+        same->sa_lid = m->sa_lid;
+        same->sa_sequence = m->sa_sequence;
+    }
+    same->sa_sequence.has_interface |= m->sa_sequence.has_interface;
+    same->sa_sequence.to_several |= m->sa_sequence.to_several;
+    same->sa_sequence.from_start &= m->sa_sequence.from_start;
+    sequence_merge(&same->sa_sequence.gsi, &m->sa_sequence.gsi);
+    g_free(m);
+}
+
 void subnet_merge(struct subnet *s, uint16_t from, uint16_t to)
 {
-    managers_merge(s->managers, from, to);
+    managers_merge(s, from, to);
     sa_requests_merge(s->requests, from, to);
     sa_tables_merge(s->tables);
     routes_merge(s->routes);

@@ -79,9 +79,9 @@ struct subnet_event {
     struct split_record split;
     struct mc_member member_record;
     /*
-     * For JOINED, JOIN_REFUSED, GROUP_RECORD and GROUP_CREATED of an IPoIB group: copies of its parameters, and of
-     * those of its link's broadcast group (broadcast NULL: not known), at this event. Later events
-     * may change the originals.
+     * For JOINED, JOIN_REFUSED, GROUP_RECORD and GROUP_CREATED of an IPoIB group: copies of its
+     * parameters, and of those of its link's broadcast group (broadcast NULL: not known), at this
+     * event. Later events may change the originals.
      */
     struct group group_facts, broadcast_facts;
     const struct group *broadcast;

@@ -13,14 +13,33 @@ struct routes;      /* model/smps.h */
 struct sa_requests; /* model/sa_requests.h */
 struct sa_tables;   /* model/sa_tables.h */
 
+/* The subnet manager of a subnet, the LID of the SA, and doubts about what it sent. */
+struct manager {
+    uint64_t master_guid;
+    uint16_t sa_lid;
+    struct sa_sequence sa_sequence;
+    struct doubt doubt;
+};
+
 struct subnet {
     struct groups *groups;
     struct endports *endports;
     struct routes *routes;
-    GPtrArray *managers; /* struct manager (model/managers.h) */
+    GPtrArray *managers; /* struct manager, by interface; NULL: none is known */
     struct sa_requests *requests;
     struct sa_tables *tables;
 };
+
+/* Find the manager, or add it. Interfaces are numbered from 0, so the array is as long as theirs.
+ */
+static inline struct manager *managers_get(GPtrArray *all, uint16_t interface)
+{
+    if (interface >= all->len)
+        g_ptr_array_set_size(all, interface + 1);
+    if (!g_ptr_array_index(all, interface))
+        g_ptr_array_index(all, interface) = g_new0(struct manager, 1);
+    return g_ptr_array_index(all, interface);
+}
 
 /* Context of the current message. */
 struct delivery {

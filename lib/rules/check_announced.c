@@ -6,7 +6,6 @@
  */
 #include "model/address.h"
 #include "rules/result.h"
-#include "rules/suspicions/qpns.h"
 #include "rules/suspicions/results.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
@@ -97,45 +96,24 @@ static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum wh
 }
 
 /*
- * The GIDs of a port are unicast; a multicast GID is that of a group (IBA 4.1.1). Returns false if
- * the address has one with the QPN of an interface. With the QPN of multicast, it is the address of
- * a group, such as that of a cluster's common IP address.
- */
-static bool check_multicast_gid(const struct check_context *s, const uint8_t *p)
-{
-    struct entity address = entity_address(p);
-    bool multicast = p[LLADDR_GID] == 0xff && be24(p + LLADDR_QPN) != QPN_MULTICAST;
-    if (multicast)
-        expect_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address, false, p + LLADDR_GID, GID_SIZE,
-                     "a GID of the sender's port", "a multicast GID");
-    return !multicast;
-}
-
-/*
- * The Reserved GID, which is zero, is never assigned to a port (IBA 4.1.1). Returns false if the
- * address has it.
- */
-static bool check_reserved_gid(const struct check_context *s, const uint8_t *p)
-{
-    static const uint8_t reserved[GID_SIZE];
-    struct entity address = entity_address(p);
-    bool holds = memcmp(p + LLADDR_GID, reserved, GID_SIZE) != 0;
-    if (!holds)
-        expect_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address, false, p + LLADDR_GID, GID_SIZE,
-                     "a GID of the sender's port", "the Reserved GID, which is zero");
-    return holds;
-}
-
-/*
  * Checks the link-layer address that the sender announces as its own. Returns false if its GID
- * cannot be the sender's.
+ * cannot be the sender's. The GIDs of a port are unicast, and never the Reserved GID, which is zero
+ * (IBA 4.1.1). With the QPN of multicast, it is the address of a group, such as that of a cluster's
+ * common IP address.
  */
 static bool check_announced_address(const struct check_context *s, const uint8_t *p)
 {
-    if (lladdr_is_multicast(p))
-        return check_multicast_gid(s, p);
-    if (!check_reserved_gid(s, p))
+    static const uint8_t reserved[GID_SIZE];
+    struct entity address = entity_address(p);
+    bool of_group = lladdr_is_multicast(p);
+    if (of_group && be24(p + LLADDR_QPN) == QPN_MULTICAST)
+        return true;
+    if (of_group || memcmp(p + LLADDR_GID, reserved, GID_SIZE) == 0) {
+        expect_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address, false, p + LLADDR_GID, GID_SIZE,
+                     "a GID of the sender's port",
+                     of_group ? "a multicast GID" : "the Reserved GID, which is zero");
         return false;
+    }
     enum whose whose = fabric_whose_gid(s->f, s->p, p + LLADDR_GID);
     check_gid(s, p, whose);
     if (s->p->ib.transport == IB_UD)
@@ -214,7 +192,7 @@ static void check_reply_target(const struct check_context *s, const uint8_t *p, 
                              .expected = "the requester's IP address",
                              .actual = "another target",
                              .facts = {{FACT_REQUEST, .request = q, .ip = &target}},
-                             .dropped = READ_GIDS}; /* read for the sender's own address */
+                             .dropped = READ_GIDS | READ_PORT}; /* read for the sender's address */
     if (q) {
         report_result(s, &r);
         return;
@@ -255,7 +233,7 @@ static void fail_advertised_to(const struct check_context *s, const struct resol
                              .at = {s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3},
                              .describe = describe_hex,
                              .facts = {{FACT_SOLICITATION, .request = q}},
-                             .dropped = READ_GIDS}; /* read for the sender's own address */
+                             .dropped = READ_GIDS | READ_PORT}; /* read for the sender's address */
     report_result(s, &r);
 }
 

@@ -391,11 +391,11 @@ static bool check_mad(const struct check_context *s)
 {
     const struct cm *cm = packet_cm(s->p);
     if (s->e->smi)
-        claims_decide_smi(s, s->e->smi, s->e->smi_whole);
+        claims_decide_port(s, s->e->smi, s->e->smi_whole);
     if (s->e->sa_sent)
         claims_decide_sa(s);
     if (s->e->gsi)
-        claims_decide_gsi(s, s->e->gsi, s->e->gsi_whole);
+        claims_decide_port(s, s->e->gsi, s->e->gsi_whole);
     bool ipoib = check_events(s);
     if (is_truncated_req(s->p)) {
         report_inconclusive(s->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, s->p->ib.payload.p,

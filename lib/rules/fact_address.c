@@ -170,14 +170,6 @@ static bool is_resolved_by_sender(const struct check_context *s, const struct ip
             is_recent(s, holder, q->before.frame, q->before.interface, q->before.ns));
 }
 
-/* Was every request of the port to the SA captured since its address was last announced? */
-static bool requests_are_complete_since(const struct check_context *s, const struct endport *port,
-                                        const struct neighbour *holder)
-{
-    return endports_gid_is_confirmed(s->f->endports, port) &&
-           port->named_frame < holder->last_frame;
-}
-
 /*
  * Does the port's interface still have the address? If it was restarted or the port has another
  * interface on the partition, the IP address may have moved to another QPN.
@@ -203,7 +195,8 @@ struct certainty certainty_neighbour(const struct check_context *s, const struct
                                                  n->lladdr + LLADDR_GID);
     bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
     /* otherwise it may have announced another QPN before the capture began, or since its restart */
-    bool fresh = port && requests_are_complete_since(s, port, n) && got_address(s, f->ip, n);
+    bool fresh = port && endports_gid_is_confirmed(s->f->endports, port) &&
+                 port->named_frame < n->last_frame && got_address(s, f->ip, n);
     bool complete = port && requests_are_complete(port) &&
                     endport_knows_old_qpns(port, s->p->ib.pkey);
     const char *missing = "the announcement of the receiver's address may not have been captured";

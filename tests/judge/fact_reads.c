@@ -115,19 +115,19 @@ WRAP(0, struct certainty, fact_certainty, (const struct check_context *s, const 
 /* no reads of a check: the model's own, and those of claims */
 WRAP_SCOPE(fabric_observe, (struct fabric * f, struct packet *p, struct events *e), (f, p, e))
 
-#define WRAP_DECIDE(name)                                                                          \
-    void __real_##name(const struct check_context *s, const struct endport *port, bool whole);     \
-    void __wrap_##name(const struct check_context *s, const struct endport *port, bool whole);     \
-    void __wrap_##name(const struct check_context *s, const struct endport *port, bool whole)      \
-    {                                                                                              \
-        unsigned before = reads;                                                                   \
-        has_result = true;                                                                         \
-        __real_##name(s, port, whole);                                                             \
-        has_result = false;                                                                        \
-        reads = before;                                                                            \
-    }
-WRAP_DECIDE(claims_decide_gsi)
-WRAP_DECIDE(claims_decide_smi)
+void __real_claims_decide_port(const struct check_context *s, const struct endport *port,
+                               bool whole);
+void __wrap_claims_decide_port(const struct check_context *s, const struct endport *port,
+                               bool whole);
+void __wrap_claims_decide_port(const struct check_context *s, const struct endport *port,
+                               bool whole)
+{
+    unsigned before = reads;
+    has_result = true;
+    __real_claims_decide_port(s, port, whole);
+    has_result = false;
+    reads = before;
+}
 
 void __real_claims_decide_sa(const struct check_context *s);
 void __wrap_claims_decide_sa(const struct check_context *s);

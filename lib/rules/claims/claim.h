@@ -25,12 +25,11 @@ void claims_add(const struct check_context *s, const struct result *r, const str
 
 /* The current packet is a datagram of an IPoIB interface's UD QP. */
 void claims_decide_requester(const struct check_context *s);
-/* The current packet comes from the port's GSI. whole: no earlier packet of it is missing. */
-void claims_decide_gsi(const struct check_context *s, const struct endport *port, bool whole);
-/* The current packet comes from the SA's GSI. Call before claims_decide_gsi(). */
+/* The current packet comes from the port's GSI or SMI. whole: no earlier packet of it is missing.
+ */
+void claims_decide_port(const struct check_context *s, const struct endport *port, bool whole);
+/* The current packet comes from the SA's GSI. Call before claims_decide_port() for the GSI. */
 void claims_decide_sa(const struct check_context *s);
-/* The current packet comes from the port's SMI. whole: as for claims_decide_gsi(). */
-void claims_decide_smi(const struct check_context *s, const struct endport *port, bool whole);
 /* The current packet is a copy (model/copies.h). */
 void claims_decide_copy(const struct check_context *s);
 /*

@@ -106,21 +106,13 @@ static bool waits_for_gsi(const struct claim *f)
            (f->when == FACT_AT_MEMBER || f->when == FACT_AT_RESPONSE || f->when == FACT_AT_REQUEST);
 }
 
-void claims_decide_gsi(const struct check_context *s, const struct endport *port, bool whole)
+void claims_decide_port(const struct check_context *s, const struct endport *port, bool whole)
 {
     uint16_t lid = port_to_lid(s->p->src);
+    bool smi = s->p->ib.sqpn == QPN_SMI;
     unsigned at = 0;
     for (struct claim *f; (f = claims_next(s->claims, &at));)
-        if (waits_for_gsi(f) && is_by(f->port, port, lid))
-            decide_claim(s, f, port, whole);
-}
-
-void claims_decide_smi(const struct check_context *s, const struct endport *port, bool whole)
-{
-    uint16_t lid = port_to_lid(s->p->src);
-    unsigned at = 0;
-    for (struct claim *f; (f = claims_next(s->claims, &at));)
-        if (f->when == FACT_AT_SMP && is_by(f->port, port, lid))
+        if ((smi ? f->when == FACT_AT_SMP : waits_for_gsi(f)) && is_by(f->port, port, lid))
             decide_claim(s, f, port, whole);
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rules/suspicions/qpns.h"
-
+/*
+ * Compares the QPN that a packet has for an interface with the one in the link-layer address that
+ * the interface's port announced (RFC 4391 §9.1.1, RFC 4755 §3.2 and 3.5).
+ */
 #include <string.h>
 
-#include "rules/suspicions/suspicions.h"
+#include "rules/suspicions/results.h"
 
 /* Does the capture have a reply to the port's last request for the address, or to one before? */
 static bool has_resolved(const struct check_context *s, const struct neighbour *by,

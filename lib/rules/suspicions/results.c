@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-#include "rules/suspicions/explained.h"
-#include "rules/suspicions/qpns.h"
-
 static void keep_entity(struct suspicion *one, const struct entity *about)
 {
     one->entity = *about;

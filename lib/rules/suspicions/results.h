@@ -9,4 +9,17 @@
 /* The value of the result's first fact was captured in frame `other`. */
 void suspect_result(const struct check_context *s, const struct result *r, uint32_t other);
 
+/*
+ * The QPN r->value of the current packet contradicts the announced one, which is the result's first
+ * fact: FACT_NEIGHBOUR or FACT_UD_QPNS.
+ */
+void suspect_qpn(const struct check_context *s, const struct result *r);
+
+/*
+ * An ARP reply has this link-layer address of its target, whose request was not captured. The QPN
+ * contradicts the one that the target's port announced, if it did: the target address of a reply is
+ * a copy of the request's (RFC 826). Returns false if it does not.
+ */
+bool suspect_target(const struct check_context *s, const uint8_t *lladdr);
+
 #endif

@@ -76,6 +76,12 @@ struct group_traffic {
 };
 struct group_traffic *suspicions_traffic(struct suspicions *all);
 
+/*
+ * "unless ...": what a packet that was not captured may have said about the fact. NULL: no
+ * suspicion rests on facts of that kind.
+ */
+const char *suspicion_unless(enum fact_kind kind);
+
 /* A suspicion of the current packet, which has this value. */
 struct suspicion suspicion_of(const struct check_context *s, enum rule_number rule, unsigned which,
                               uint64_t found);
