@@ -306,7 +306,6 @@ static const struct file_operations wire_fops = {
 	.read = wire_read,
 	.write = wire_write,
 	.poll = wire_poll,
-	.llseek = no_llseek,
 };
 
 static struct miscdevice wire_misc = {
