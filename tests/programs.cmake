@@ -161,8 +161,9 @@ ipoib_test(bare/trixie LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/t
 ipoib_test(tarball/x86_64 LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/tarball x86_64)
 ipoib_test(tarball/aarch64 LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/tarball aarch64)
 
-# The image for containers.
+# The images for containers.
 ipoib_test(image LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/image)
+ipoib_test(image/fabric LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/image --fabric)
 
 # The oldest compiler and libraries.
 ipoib_test(bare/oldest LABELS release SECONDS 1800 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/oldest)

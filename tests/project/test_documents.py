@@ -51,6 +51,7 @@ ELSEWHERE = [
     (r"script/package && apt install", "tests/project/test_package.py", '"package"'),
     (r"script/tarball$", "tests/project/tarball", "script/tarball"),
     (r"script/image$", "tests/project/image", "script/image"),
+    (r"script/image --fabric", "tests/project/image", "options=(--fabric)"),
     (r"script/package --source ", "tests/project/test_rpm.py", '"--source"'),
     (r"script/bootstrap && cmake --install", "tests/plugin/test_extcap.py", "--install"),
     (r"cmake --build build --target uninstall$", "tests/project/test_uninstall.py", '"uninstall"'),

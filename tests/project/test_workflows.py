@@ -95,3 +95,30 @@ def test_the_scripts_are_those_of_ci():
     assert {"script/bootstrap", "script/test"} <= of_ci & called
     assert ".ci/run" in called
     assert run(["bash", "-n", os.path.join(SRC, ".ci", "run")]).returncode == 0
+
+
+EXAMPLE = os.path.join(SRC, "testbed", "ci", "workflow.yml")
+
+
+def test_the_example_for_other_projects():
+    """It runs the example of a test on the fabric, in the image of script/image --fabric, and judges
+    the capture that this test writes."""
+    flow = read(EXAMPLE)
+    assert flow["permissions"] == {"contents": "read"} and {"push", "pull_request"} == set(
+        flow[True]
+    )
+    (job,) = flow["jobs"].values()
+    assert job["container"] == "${{ vars.IPOIB_FABRIC_IMAGE }}" and job["timeout-minutes"] == 20
+    used = [step["uses"] for step in job["steps"] if "uses" in step]
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", name) for name in used)
+    runs = [step["run"] for step in job["steps"] if "run" in step]
+    (test,) = [line.split()[2] for line in runs if line.startswith("fabric once ")]
+    path = os.path.join(SRC, test.replace("/usr/lib/ipoib-fabric/", "testbed/"))
+    assert run(["bash", "-n", path]).returncode == 0
+    with open(path, encoding="utf-8") as f:
+        (capture,) = re.findall(r"fabric_capture (\S+)", f.read())
+    (judge,) = [line for line in runs if line.startswith("ipoib-check ")]
+    assert judge.endswith(f" out/{capture}")
+    with open(os.path.join(SRC, "doc", "fabric-in-ci.md"), encoding="utf-8") as f:
+        page = f.read()
+    assert "`testbed/ci/workflow.yml`" in page and "`testbed/ci/dhcp-test.sh`" in page
