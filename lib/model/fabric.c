@@ -541,6 +541,7 @@ static bool is_copy(struct fabric *f, struct packet *p)
     if (!first || packet_is_corrupt(p))
         return false;
     p->copy_of = first->frame;
+    f->copied_ns = first->ns;
     p->may_be_sent_again = p->ib.transport != IB_UD && !copies_is_at_once(first, p);
     p->classification = first->is;
     return true;

@@ -10,6 +10,7 @@
 #include "model/reversal.h"
 #include "model/transfers.h"
 #include "model/waiting.h"
+#include "model/delivered.h"
 #include "model/write.h"
 
 /* How many packets of a kind have a digest, and how many of these are copies (model/copies.h). */
@@ -45,6 +46,8 @@ struct fabric {
     uint64_t n_to_ports;         /* packets to single ports */
     uint16_t one_slid, one_dlid; /* of all of these; 0: they have several */
     uint32_t first_copy;         /* its frame; 0: none */
+    struct delivered delivered;
+    int64_t copied_ns;       /* time of the packet of which the current one is a copy */
     uint64_t n_ip, n_opaque; /* IP datagrams; those of a protocol that nothing here looks into */
     uint32_t first_opaque;   /* its frame */
 };

@@ -417,6 +417,7 @@ static void count_copied(struct fabric *f, const struct packet *p)
 {
     struct copied *c = &f->copied[copied_kind(&p->ib)];
     c->packets++;
+    delivered_see(&f->delivered, p, p->copy_of ? p->at.ns - f->copied_ns : 0);
     if (!p->copy_of || p->may_be_sent_again)
         return;
     c->copies++;

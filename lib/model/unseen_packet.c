@@ -400,6 +400,15 @@ static void count_copies(struct unseen *u, const struct fabric *f)
         unseen_add(u, UNSEEN_COPIES, all.copies, f->first_copy);
 }
 
+static void count_delivered(struct unseen *u, const struct fabric *f)
+{
+    uint32_t frame;
+    uint64_t n = delivered_twice(&f->delivered, &frame);
+    unseen_add(u, UNSEEN_GROUPS_TWICE, n, frame);
+    n = delivered_late(&f->delivered, &frame);
+    unseen_add(u, UNSEEN_CLOCKS, n, frame);
+}
+
 /* Few packets may have no answer. */
 static void count_one_direction(struct unseen *u, const struct fabric *f)
 {
@@ -420,6 +429,7 @@ struct unseen fabric_unseen(const struct fabric *f)
 {
     struct unseen u = f->unseen;
     count_copies(&u, f);
+    count_delivered(&u, f);
     count_one_direction(&u, f);
     count_opaque(&u, f);
     count_missing(&u, f);

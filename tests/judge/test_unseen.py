@@ -611,6 +611,42 @@ def test_a_capture_with_most_packets_twice_is_named(tmp_path):
         assert (100 < count <= len(FRAMES) and first == 2) if is_named else not count
 
 
+@pytest.mark.parametrize("kind, is_named", [("groups", True), ("all", False), ("two links", False)])
+def test_groups_that_are_delivered_twice_are_named(kind, is_named, tmp_path):
+    """On the link of a; a doubled capture has all twice, one of two links other unicast packets too."""
+    s, a, b, c = link()
+    s.records.clear()
+    for n in range(12):
+        s.ping(a, b if n % 2 else c, seq=n)
+        if kind == "two links":
+            s.ping(b, c, seq=100 + n)
+        s.arp_request(b, "10.0.0.%d" % (100 + n))
+        s.arp_request(a, "10.0.0.%d" % (100 + n))
+    is_twice = lambda octets: kind == "all" or (octets[2] >= 0xC0 and octets[7] == b.lid)
+    s.records = [
+        (when + 3000 * copy, octets, *rest)
+        for when, octets, *rest in s.records
+        for copy in range(2 if is_twice(octets) else 1)
+    ]
+    assert codes(s, tmp_path).get("groups-twice", (0, 0))[0] == (12 if is_named else 0)
+
+
+@pytest.mark.parametrize("after_ms, is_named", [((240,), True), ((1,), False), ((28, 56), False)])
+def test_merged_captures_with_two_clocks_are_named(after_ms, is_named, tmp_path):
+    """Two captures of one exchange; a doubled capture, and a loop, have other times."""
+    s, a, b, _ = link()
+    s.records.clear()
+    for n in range(12):
+        s.ping(a, b, seq=n)
+        s.wait(0.5)
+    copies = [0] + [ms * 10**6 for ms in after_ms]
+    s.records = sorted(
+        ((when + later, *rest) for when, *rest in s.records for later in copies),
+        key=lambda r: r[0],
+    )
+    assert codes(s, tmp_path).get("clocks-differ", (0, 0))[0] == (24 if is_named else 0)
+
+
 def over_a_connection(times, seconds, doubled):
     """200 messages, each sent so often, and acknowledged; and each packet of the file captured twice."""
     s, a, b, _ = link()
