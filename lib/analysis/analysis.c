@@ -54,6 +54,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .small_ttls = small_ttls_new(),
         .request_rates = request_rates_new(),
         .silent_hosts = silent_hosts_new(),
+        .slow_hosts = slow_hosts_new(),
         .new_managers = new_managers_new(),
         .copies_again = copies_again_new(),
         .first_psns = first_psns_new(),
@@ -97,6 +98,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.small_ttls);
     g_free(a->watch.request_rates);
     g_free(a->watch.silent_hosts);
+    g_free(a->watch.slow_hosts);
     g_free(a->watch.new_managers);
     g_free(a->watch.copies_again);
     g_free(a->watch.first_psns);

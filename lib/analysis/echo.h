@@ -33,4 +33,7 @@ APART void watch_group_reply(const struct watch *w, const struct echo *e);
 /* The request or reply against the others of its identifier and sequence number. */
 void watch_echo_number(const struct watch *w, const struct echo *e);
 
+/* The reply to a ping that was sent once, after this time (slow_hosts.c). */
+APART void watch_reply_delay(const struct watch *w, const struct echo *e, int64_t delay_ms);
+
 #endif

@@ -210,6 +210,8 @@ static void replied(const struct watch *w, const struct echo *e)
     if (p->hash != hash || packet_is_corrupt(w->p))
         return;
     const struct contents now = contents_of(e);
+    if (p->requests == 1 && !p->replies && is_initial(e->ttl))
+        watch_reply_delay(w, e, watch_ms(w) - p->ms);
     if (p->replies++ < p->requests)
         compare(w, e, p, now);
     else if (is_second(w, e, p))

@@ -27,6 +27,7 @@ struct pings *pings_new(void);                   /* echo_replies.c */
 struct small_ttls *small_ttls_new(void);         /* small_ttls.c */
 struct request_rates *request_rates_new(void);   /* request_rates.c */
 struct silent_hosts *silent_hosts_new(void);     /* silent.c */
+struct slow_hosts *slow_hosts_new(void);         /* slow_hosts.c */
 struct new_managers *new_managers_new(void);     /* rejoins.c */
 struct group_pings *group_pings_new(void);       /* group_pings.c */
 struct copies_again *copies_again_new(void);     /* switching_loops.c */

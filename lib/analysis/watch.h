@@ -78,6 +78,7 @@ struct watch {
     struct small_ttls *small_ttls;
     struct request_rates *request_rates;
     struct silent_hosts *silent_hosts;
+    struct slow_hosts *slow_hosts;
     struct new_managers *new_managers;
     struct copies_again *copies_again;
     struct first_psns *first_psns;

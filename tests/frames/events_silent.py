@@ -5,6 +5,7 @@ round; each with a harmless look-alike. A case returns its tape and the events t
 has). NUMBER is the number of the last frame so far."""
 from frames.connection import Link
 from frames.events import link, number
+from frames import ib
 from frames.ib import ONLY
 from frames.messages import ping, udp4
 from frames.subnet import Host, Subnet
@@ -391,3 +392,82 @@ def sender_that_does_not_begin_with_the_psn_of_the_rep():
     s, rep = begins_with(0x5000, 0x4000)
     texts = ["waits for PSN %d" % 0x4000, "with which the connection begins (frame %d)" % rep]
     return s, [("retransmission", number(s) - 1, 1, texts)]
+
+
+# ---- hosts that answer late
+
+
+def late_pings(s, a, b, times, seconds, seq=200):
+    for n in range(times):
+        s.ud(a, b, ping(a, b, seq=seq + n))
+        s.wait(seconds)
+        s.ud(b, a, ping(b, a, seq=seq + n, reply=True))
+        s.wait(3)
+
+
+@case
+def host_that_answers_late():
+    """The fourth reply comes 14 s after the first, but five are wanted."""
+    s, a, b, c = met()
+    prompt = number(s)
+    s.ping(a, b, seq=150)
+    first = number(s) + 2
+    late_pings(s, a, b, 6, 1.8)
+    texts = ["LID 2", "5 pings in a row since frame %d" % first, "after 1.8 s"]
+    texts.append("it answered at once in frame %d" % (prompt + 2))
+    return s, [("host_slow", number(s) - 2, 2, texts)]
+
+
+@case
+def host_that_always_answers_late():
+    s, a, b, c = link()
+    s.resolve(a, b)
+    s.meet(a, c)
+    late_pings(s, a, b, 4, 2)
+    s.ping(a, c, seq=3)
+    late_pings(s, a, b, 1, 2, seq=300)
+    return s, [("host_slow", number(s), 1, ["others answer at once"])]
+
+
+@case
+def all_answers_are_late():
+    """Nobody answers at once: a link that is slow, or a capture with a clock that runs fast."""
+    s, a, b, c = link()
+    s.resolve(a, b)
+    late_pings(s, a, b, 8, 1.8)
+    return s, []
+
+
+@case
+def host_that_is_late_four_times():
+    s, a, b, c = met()
+    for start in (300, 400):
+        late_pings(s, a, b, 4, 2, seq=start)
+        s.ping(a, b, seq=start + 50)
+    return s, []
+
+
+@case
+def host_that_stood_still():
+    """It answers all that has waited at once."""
+    s, a, b, c = met()
+    for n in range(2):
+        s.ud(a, b, ping(a, b, seq=300 + n))
+        s.wait(1)
+    for n in range(2):
+        s.ud(b, a, ping(b, a, seq=300 + n, reply=True))
+    s.ping(a, b, seq=310)
+    return s, []
+
+
+@case
+def host_behind_a_router():
+    """Its replies have a smaller TTL."""
+    s, a, b, c = met()
+    for n in range(7):
+        s.ud(a, b, ping(a, b, seq=300 + n))
+        s.wait(1.8)
+        reply = ib.icmp_echo(0x4242, 300 + n, ib.fill(56), True)
+        s.ud(b, a, ib.encap(0x0800, ib.ipv4(b.ip, a.ip, 1, reply, ttl=61)))
+        s.wait(3)
+    return s, []
