@@ -8,6 +8,7 @@
 #include "hca/mcgroup.h"
 #include "hca/records.h"
 #include "model/hash.h"
+#include "probe/link/groups.h"
 #include "probe/link/link.h"
 #include "probe/link/sa.h"
 #include "wire/mgid.h"
@@ -50,7 +51,17 @@ void members_count(struct target *t, unsigned groups, struct group_members *m)
     sa_response_clear(&a);
 }
 
-/* Returns false if the SA does not say it. */
+/* A group of which a trusted query lists no member: is it there? */
+static bool is_there(struct target *t, struct sa_query q)
+{
+    struct sa_response a;
+    q.sm_key = 0;
+    bool there = sa_query_send(t, &q, &a) == SA_SUCCESS && sa_record(&a, 0, MCM_SIZE);
+    sa_response_clear(&a);
+    return there;
+}
+
+/* OpenSM has no record for a group without a member. Returns false if the SA does not say it. */
 static bool ask_group(struct target *t, const uint8_t *mgid, struct group_members *m)
 {
     struct sa_query q = {.method = SA_GET_TABLE,
@@ -61,10 +72,13 @@ static bool ask_group(struct target *t, const uint8_t *mgid, struct group_member
     const uint8_t *record;
     bool found = false;
     memcpy(q.record + MCM_MGID, mgid, GID_SIZE);
-    bool known = sa_query_send(t, &q, &a) == SA_SUCCESS;
-    for (uint32_t i = 0; known && !found && (record = sa_record(&a, i, MCM_SIZE)); i++)
+    enum sa_result result = sa_query_send(t, &q, &a);
+    for (uint32_t i = 0; result == SA_SUCCESS && !found && (record = sa_record(&a, i, MCM_SIZE));
+         i++)
         found = has_member(record);
-    known = known && sa_record(&a, 0, MCM_SIZE); /* otherwise the group has ended since */
+    bool none = result == SA_SUCCESS ? !sa_record(&a, 0, MCM_SIZE)
+                                     : group_is_missing(result, a.status);
+    bool known = none ? is_there(t, q) : result == SA_SUCCESS; /* else it has ended since */
     m->asked += known;
     m->without += known && !found;
     sa_response_clear(&a);
