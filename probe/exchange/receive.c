@@ -110,10 +110,14 @@ void receive_take(struct target *t, const struct ud_from *from, bool of_peer)
     responder_take(t, from);
 }
 
-/* Of another port: this one loops back what its host sends. */
+/*
+ * To the broadcast group, whose packets address resolution needs; each group has a tree of its own.
+ * Of another port: this one loops back what its host sends.
+ */
 static bool is_to_group(const struct target *t, const struct ud_from *from)
 {
-    return !from->connection && from->grh && from->grh[GRH_DGID] == 0xff &&
+    return !from->connection && from->grh &&
+           memcmp(from->grh + GRH_DGID, t->link->group.mgid, GID_SIZE) == 0 &&
            from->lid != t->link->transport->facts.lid;
 }
 

@@ -23,19 +23,19 @@ static bool stage_delivery(struct target *t, const char *id)
     receive_await(t, 0, never, NULL); /* what has arrived meanwhile */
     if (t->link->from_groups)
         results_stage(t->results, id, OUTCOME_PASS, "",
-                      "%u packets to the link's groups arrived from other ports",
+                      "%u packets to the broadcast group arrived from other ports",
                       t->link->from_groups);
     else
         results_stage(t->results, id, OUTCOME_NOTED,
                       "ipoib-probe --source FREE_ADDRESS PEER  # has the peer send to the group",
-                      "not tested: whether packets to the group reach this port; none arrived "
-                      "meanwhile, as on a quiet link");
+                      "not tested: whether packets to the broadcast group reach this port; none "
+                      "arrived meanwhile, as on a quiet link");
     return true;
 }
 
 static const struct stage_of_fabric stages[] = {
     {.id = "fabric.delivery",
-     .looks_at = "packets to the link's groups reach this port",
+     .looks_at = "packets to the broadcast group reach this port",
      .sends = "nothing",
      .run = stage_delivery,
      .transport = CAN_SEND | HAS_OWN_QP | SHOWS_SENDER},

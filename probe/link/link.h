@@ -34,7 +34,7 @@ struct probe_link {
     struct mc_group group;       /* the broadcast group */
     uint8_t lladdr[LLADDR_SIZE]; /* the probe's own link-layer address, flags 0 */
     struct own_address source;
-    unsigned from_groups;          /* packets to groups that arrived from other ports */
+    unsigned from_groups;          /* packets to the broadcast group, of other ports */
     unsigned memberless;           /* groups without a member, if they were counted */
     struct port_counters counters; /* when the target began */
     GArray *memberships;           /* struct joined: memberships to remove at the end */

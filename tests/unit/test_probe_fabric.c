@@ -321,12 +321,12 @@ static void delivery_is_proved_by_a_packet(void **state)
     (void)state;
     look(&l, "fabric.delivery", &(struct fake){.fault = NO_FAULT});
     assert_int_equal(l.stage->outcome, OUTCOME_NOTED);
-    says(l.stage->text, "not tested: whether packets to the group reach this port");
+    says(l.stage->text, "not tested: whether packets to the broadcast group reach this port");
     says(l.stage->advice, "--source");
     forget(&l);
     look(&l, "fabric.delivery", &(struct fake){.broadcasts = 2});
     assert_int_equal(l.stage->outcome, OUTCOME_PASS);
-    says(l.stage->text, "2 packets to the link's groups arrived");
+    says(l.stage->text, "2 packets to the broadcast group arrived");
     forget(&l);
     look(&l, "fabric.delivery", &(struct fake){.broadcasts = 2, .broadcasts_are_own = true});
     assert_int_equal(l.stage->outcome, OUTCOME_NOTED);
