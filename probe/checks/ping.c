@@ -236,6 +236,23 @@ static char *silent_causes(const struct target *t, enum others others, enum loca
                                            : ": this host filters it; or " ABOUT_ADDRESS);
 }
 
+/* renew: the interface may have an old path. */
+static void advise_on_silence(struct target *t, const char *interface, const char *own, bool renew)
+{
+    const char *from = own[0] ? own : "ADDRESS";
+    if (renew)
+        results_advise(t->results,
+                       "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; here: ip "
+                       "link set %s down; ip link set %s up",
+                       from, from, interface, interface);
+    else
+        results_advise(t->results,
+                       "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; here: "
+                       "nft list ruleset; tc -s filter show dev %s ingress; ipoib-probe --source "
+                       "FREE_ADDRESS %.*s",
+                       from, from, interface, target_word(t), t->name);
+}
+
 static void report_silence(struct target *t, const char *interface)
 {
     char own[48];
@@ -272,14 +289,8 @@ static void report_silence(struct target *t, const char *interface)
                       ? "; or this host has an old path to it"
                       : "");
     g_free(causes);
-    results_advise(
-        t->results,
-        others == OTHERS_REPLY || local == LOCAL_SILENT
-            ? "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; "
-              "here: ip link set %s down; ip link set %s up"
-            : "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; here: nft "
-              "list ruleset; tc -s qdisc show dev %s; tc -s filter show dev %s ingress",
-        own[0] ? own : "ADDRESS", own[0] ? own : "", interface, interface);
+    advise_on_silence(t, interface, own,
+                      local != LOCAL_REPLIES && (others == OTHERS_REPLY || local == LOCAL_SILENT));
 }
 
 static void report_not_sent(struct target *t, int error, const char *interface)

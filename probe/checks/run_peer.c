@@ -177,14 +177,19 @@ static void report_port(struct target *t)
     const struct port_facts *f = &t->link->transport->facts;
     if (!c)
         return;
-    char *port = t->link->transport->interface ? g_strdup(f->device)
-                                               : g_strdup_printf("%s%s%s port %u%s", c->interface,
-                                                                 c->interface[0] ? " (" : "",
-                                                                 f->device, f->port,
-                                                                 c->interface[0] ? ")" : "");
-    results_stage(t->results, "peer.port", OUTCOME_NOTED, "", "through %s, P_Key 0x%04x: %s%s",
-                  port, t->link->pkey, c->why,
-                  c->other_route ? "; the kernel's route does not lead through it" : "");
+    bool limited = t->link->transport->interface != NULL;
+    char *port = limited ? g_strdup(f->device)
+                         : g_strdup_printf("%s%s%s port %u%s", c->interface,
+                                           c->interface[0] ? " (" : "", f->device, f->port,
+                                           c->interface[0] ? ")" : "");
+    results_stage(t->results, "peer.port", OUTCOME_NOTED,
+                  limited && !t->yield ? "ls -l /dev/infiniband; modprobe ib_uverbs; modprobe "
+                                         "ib_umad  # or run it as root"
+                                       : "",
+                  "through %s, P_Key 0x%04x: %s%s%s", port, t->link->pkey, c->why,
+                  c->other_route ? "; the kernel's route does not lead through it" : "",
+                  limited ? "; no RDMA device can be opened, so only address resolution is tested"
+                          : "");
     g_free(port);
 }
 
