@@ -7,6 +7,7 @@
 leases=/tmp/dhcp; log=$leases/log
 fabric_up && fabric_capture dhcp.pcap && fabric_sm && fabric_nets || return 1
 ip -n n1 addr flush dev ib1 scope global
+[ -s /etc/machine-id ] || tr -d - < /proc/sys/kernel/random/uuid > /etc/machine-id # without one the client has no identifier
 mkdir -p "$leases" /run/systemd/network /run/systemd/netif/{links,leases}
 ip netns exec n0 dnsmasq --keep-in-foreground --user=root --conf-file=/dev/null --port=0 --interface=ib0 --bind-interfaces \
     --dhcp-range=10.0.0.50,10.0.0.99,2m --dhcp-option-force=option:T1,4 --no-ping --dhcp-authoritative --dhcp-leasefile="$leases/leases" \

@@ -270,11 +270,11 @@ def test_missing_network_is_reported(machine):
 
 
 def test_package_that_this_release_lacks_is_refused_before_a_download(machine):
-    """apt-get would take linux-source-6.1 for a pattern, and install linux-source-6.12."""
+    """apt-get would take an unknown name with a dot for a pattern, and install another package."""
     machine.release("ID=debian", 'VERSION_ID="13"')
-    machine.set(no_candidate="linux-source-6.1", installed="\n".join(packages_of("build")))
+    machine.set(no_candidate="linux-source", installed="\n".join(packages_of("build")))
     line = only_line(machine, "--with", "fabric", "--packages-only")
-    assert "have no package linux-source-6.1 (set fabric): nothing was installed" in line
+    assert "have no package linux-source (set fabric): nothing was installed" in line
     assert [call.split()[-1] for call in machine.called("apt-get")] == ["update"]
     assert "bootstrap: step" not in machine.get("said")
 
