@@ -11,7 +11,14 @@
 #include "rules/check_context.h"
 #include "wire/checksum.h"
 
-enum { UDP_LENGTH = 4, UDP_CHECKSUM = 6, UDP_SIZE = 8, TCP_CHECKSUM = 16, ICMP_CHECKSUM = 2 };
+enum {
+    UDP_TO = 2,
+    UDP_LENGTH = 4,
+    UDP_CHECKSUM = 6,
+    UDP_SIZE = 8,
+    TCP_CHECKSUM = 16,
+    ICMP_CHECKSUM = 2
+};
 
 /*
  * The sample, of each sender and protocol: the first SUMMED_FIRST datagrams, also after each wrong
@@ -227,8 +234,21 @@ static inline void watch_body(const struct watch *w, const struct ip_datagram *d
 }
 
 /*
+ * Over IPv4 a checksum of 0 is none. Over IPv6 receivers drop it (RFC 8200 section 8.1), but for
+ * tunnels, which may be allowed to send it (RFC 6935).
+ */
+static inline bool may_lack_checksum(const struct ip_datagram *d)
+{
+    enum { LISP = 4341, GRE = 4754, VXLAN = 4789, ROCE2 = 4791, GENEVE = 6081, MPLS = 6635 };
+    if (d->address_size == IPV4_ADDRESS_SIZE)
+        return true;
+    uint16_t to = be16(d->body.p + UDP_TO);
+    return to == LISP || to == GRE || to == VXLAN || to == ROCE2 || to == GENEVE || to == MPLS;
+}
+
+/*
  * The length is that of the UDP header, which may be shorter than the datagram; 0 is a jumbogram's
- * (RFC 2675). The checksum 0 is none.
+ * (RFC 2675).
  */
 static inline void watch_udp(const struct watch *w, const struct ip_datagram *d)
 {
@@ -237,7 +257,7 @@ static inline void watch_udp(const struct watch *w, const struct ip_datagram *d)
     uint32_t length = be16(d->body.p + UDP_LENGTH);
     if (length > d->length)
         udp_too_long(w, d);
-    else if (length == d->length && be16(d->body.p + UDP_CHECKSUM))
+    else if (length == d->length && (be16(d->body.p + UDP_CHECKSUM) || !may_lack_checksum(d)))
         watch_body(w, d, SUM_UDP);
 }
 

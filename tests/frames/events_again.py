@@ -236,7 +236,24 @@ def checksums_that_are_right_or_absent():
     s.ud(a, b, encap(0x0800, ib.ipv4(a.ip, b.ip, 17, bytes(64), flags=1)))
     s.ud(a, b, udp4(a, b.ip, b"odd") + b"padding.")
     s.ud(b, a, udp6(b.ll, a.ll, (5001, 5001), bytes(1999)))
+    s.ud(b, a, without6(udp6(b.ll, a.ll, (5001, 4789), bytes(60))))  # VXLAN (RFC 6935)
     return s, []
+
+
+def without6(datagram):
+    """UDP over IPv6 with the checksum 0."""
+    return datagram[: 4 + 46] + b"\0\0" + datagram[4 + 48 :]
+
+
+@case
+def checksums_that_ipv6_needs():
+    """UDP over IPv6 without one is dropped (RFC 8200 section 8.1)."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    before = number(s)
+    for i in range(3):
+        s.ud(b, a, without6(udp6(b.ll, a.ll, (5001, 5001), bytes(i + 1))))
+    return s, [("wrong_checksum", before + 1, 3, [b.gid, "wrong UDP checksum", "drops it"])]
 
 
 @case
