@@ -398,6 +398,8 @@ static void count_copies(struct unseen *u, const struct fabric *f)
                    (datagrams.packets < COPIES_MIN || is_doubled(datagrams));
     if (all.copies >= COPIES_MIN && doubled)
         unseen_add(u, UNSEEN_COPIES, all.copies, f->first_copy);
+    else if (datagrams.copies >= COPIES_MIN) /* of one host, as a second mirror has it */
+        unseen_add(u, UNSEEN_COPIES, datagrams.copies, f->first_copy);
 }
 
 static void count_delivered(struct unseen *u, const struct fabric *f)
