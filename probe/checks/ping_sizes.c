@@ -67,7 +67,8 @@ static const char *find_direction(const struct target *t, const char *interface,
                    : "larger packets to the peer, or from it, are lost, or a filter drops them";
 }
 
-static void report_limit(struct target *t, const char *interface, uint32_t bytes)
+/* bytes: the MTU of that. */
+static void report_limit(struct target *t, const char *interface, uint32_t bytes, const char *of)
 {
     char ip[48];
     uint32_t largest = find_largest(t, interface, bytes), link = link_mtu(t->link);
@@ -78,7 +79,7 @@ static void report_limit(struct target *t, const char *interface, uint32_t bytes
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   "this host's ping of %u bytes, the MTU of %s, is not answered; up to %u bytes it "
                   "is%s: %s",
-                  bytes, bytes == link ? "the link" : interface, largest,
+                  bytes, of, largest,
                   over_ud          ? ", the most without a connection (RC)"
                   : largest > link ? ", over a connection (RC)"
                                    : "",
@@ -106,5 +107,5 @@ void ping_sizes_report(struct target *t, const char *interface)
         results_stage(t->results, stage, OUTCOME_PASS, "",
                       "this host's ping of %u bytes, the MTU of %s, is answered", mtu, interface);
     else if (tally_lost(&t->peer->tally) < 2 && !*t->run->stop) /* else pings are lost too */
-        report_limit(t, interface, silent);
+        report_limit(t, interface, silent, silent == mtu ? interface : "the link");
 }
