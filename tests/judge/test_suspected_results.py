@@ -451,17 +451,17 @@ def two_records(of, **changed):
     return s, other, record(s, of.mgid(s), **changed)
 
 
+CHANGED = [  # an attribute, the rule, its name
+    ({"qkey": 0x80000BAD}, ATTRIBUTES, "Q_Key"),
+    ({"mtu": 5}, ATTRIBUTES, "MTU"),
+    ({"sl": 3}, ATTRIBUTES, "SL"),
+    ({"hop": 9}, ATTRIBUTES, "HopLimit"),
+    ({"rate": 2}, OTHERS, "rate"),
+]
+
+
 @BOTH
-@pytest.mark.parametrize(
-    "changed, rule, name",
-    [
-        ({"qkey": 0x80000BAD}, ATTRIBUTES, "Q_Key"),
-        ({"mtu": 5}, ATTRIBUTES, "MTU"),
-        ({"sl": 3}, ATTRIBUTES, "SL"),
-        ({"hop": 9}, ATTRIBUTES, "HopLimit"),
-        ({"rate": 2}, OTHERS, "rate"),
-    ],
-)
+@pytest.mark.parametrize("changed, rule, name", CHANGED)
 def test_the_record_of_a_group_has_another_attribute(of, changed, rule, name, tmp_path):
     s, other, frame = two_records(of, **changed)
     [(value, wanted)] = [(v, s.parameters[k]) for k, v in changed.items()]
@@ -618,12 +618,8 @@ def records(s, *changes):
 @pytest.mark.parametrize("changes, deviant", [(({}, 1, {}), 1), (({}, {}, 1), 2)])
 @pytest.mark.parametrize(
     "changed, rule, name",
-    [
-        ({"qkey": 0x80000BAD}, ATTRIBUTES, "Q_Key"),
-        ({"mtu": 5}, ATTRIBUTES, "MTU"),
-        ({"sl": 3}, ATTRIBUTES, "SL"),
-        ({"hop": 9}, ATTRIBUTES, "HopLimit"),
-        ({"rate": 2}, OTHERS, "rate"),
+    CHANGED
+    + [
         ({"life": 5}, OTHERS, "packet life time"),
     ],
 )
