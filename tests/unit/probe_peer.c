@@ -478,10 +478,14 @@ static unsigned first_due(const struct fake *f)
  */
 static void receive_broadcast(struct fake *f, struct ud_from *from)
 {
+    static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
     static const uint8_t request[] = {
         0x08, 0x06, 0, 0,    0,    32,        0x08, 0x00, 20, 4,         0, 1, 0,
         0,    0,    9, 0xfe, 0x80, [40] = 10, 0,    0,    77, [64] = 10, 0, 0, 88};
     f->broadcasts--;
+    message_ipv6_mgid(f->grh + GRH_DGID, 2, 0xffff, all_nodes);
+    if (!f->broadcasts_elsewhere)
+        message_broadcast_mgid(f->grh + GRH_DGID, 2, 0xffff);
     *from = (struct ud_from){.bytes = view_make(request, sizeof request, sizeof request),
                              .grh = f->grh,
                              .qpn = 9,

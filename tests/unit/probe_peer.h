@@ -172,6 +172,7 @@ struct fake {
     enum agent_answer agent;                   /* of the port with the SM's LID */
     unsigned broadcasts; /* that wait to be received: of another host, or of this host's kernel */
     bool broadcasts_are_own;
+    bool broadcasts_elsewhere; /* to all nodes of IPv6 */
     uint16_t damaged_lid; /* agents answer: at this LID PortRcvErrors grows with each request */
     unsigned damaged;
     bool many;        /* it has every even address of 10.0.0.0/8, not only peer_ip */

@@ -87,6 +87,7 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.agent = as->agent;
     fake.broadcasts = as->broadcasts;
     fake.broadcasts_are_own = as->broadcasts_are_own;
+    fake.broadcasts_elsewhere = as->broadcasts_elsewhere;
     fake.group_status = as->group_status;
     fake.silent_after = as->silent_after ? fake.asks + as->silent_after : 0;
     fake.refused_trap = as->refused_trap;
@@ -329,6 +330,9 @@ static void delivery_is_proved_by_a_packet(void **state)
     says(l.stage->text, "2 packets to the broadcast group arrived");
     forget(&l);
     look(&l, "fabric.delivery", &(struct fake){.broadcasts = 2, .broadcasts_are_own = true});
+    assert_int_equal(l.stage->outcome, OUTCOME_NOTED);
+    forget(&l);
+    look(&l, "fabric.delivery", &(struct fake){.broadcasts = 2, .broadcasts_elsewhere = true});
     assert_int_equal(l.stage->outcome, OUTCOME_NOTED);
     forget(&l);
 }
