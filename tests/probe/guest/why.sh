@@ -36,6 +36,10 @@ try "the peer sends with another Q_Key" keys
 own_lost() { fresh; fabric_rewrite h1 'if deth+0=00000b1b drop'; ip -n n1 neigh flush dev ib1; because 2 'no such host, or it is off: .* or what this host sends, or all replies, are lost (the link-local addresses of LID [0-9, ]* are silent too)' 10.0.0.3; local s=$?
     on1 2 10.0.0.0/29; s=$((s+$?)); grep -q 'the SA lists 3 other members of the broadcast group' /tmp/report; s=$((s+$?)); fabric_rewrite h1 off; return $s; }
 try "what this host sends is lost" own_lost
+unheard() { fresh; fabric_rewrite s0.3 'if grh+24=ff12401bffff000000000000ffffffff drop'; ip -n n2 neigh flush dev ib2; ip -n n1 neigh flush dev ib1; ip -n n1 neigh del 10.0.0.3 dev ib1
+    because 2 'packets to the group do not reach the peer: LID [0-9]* has the address: it replies to a request to its queue pair' 10.0.0.3; local s=$?
+    because 2 'no such host, or it is off: .*' 10.0.0.99; s=$((s+$?)); fabric_rewrite s0.3 off; return $s; }
+try "the group is not delivered to a peer that this host does not know" unheard
 permanent() { fresh; ip -n n2 link set ib2 arp off; ip -n n1 neigh replace 10.0.0.3 dev ib1 nud permanent lladdr "$(ip -n n1 neigh show 10.0.0.4 dev ib1 | sed 's/.*lladdr \([^ ]*\).*/\1/')"
     because 2 "the peer's port replies, its interface does not: the neighbour entry is permanent (made by hand) and may be wrong: that port also has 10.0.0.4; else: .* -> ip neigh del 10.0.0.3 dev ib1; test again" 10.0.0.3; local s=$?
     ip -n n1 neigh del 10.0.0.3 dev ib1; ip -n n2 link set ib2 arp on; return $s; }
