@@ -9,6 +9,7 @@
 
 #include "report/swept.h"
 #include "report/words.h"
+#include "report/wrap.h"
 
 /* Number of consecutive stages from this one that did not run for the same reason. */
 static guint not_run_from(const struct text *t, guint first)
@@ -101,9 +102,14 @@ static void put_briefly(const struct text *t)
 
 static void put_cause(const struct text *t, const char *text, const char *advice)
 {
-    g_string_append_printf(t->out, "%s: %s\n", t->checked->name, text);
-    if (advice[0])
-        g_string_append_printf(t->out, "  -> %s\n", advice);
+    enum { INDENT = 2, ADVICE = 5 };
+    char *cause = g_strdup_printf("%s: %s", t->checked->name, text);
+    wrap_words(t->out, cause, 0, INDENT);
+    g_free(cause);
+    if (!advice[0])
+        return;
+    g_string_append(t->out, "  -> ");
+    wrap_commands(t->out, advice, ADVICE, ADVICE);
 }
 
 /* What failed or has no result; if nothing, that the target replies. */
