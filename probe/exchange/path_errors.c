@@ -52,8 +52,10 @@ char *path_errors_text(struct target *t, const struct path_errors *e, uint16_t *
         if (g.fault)
             *lid = p->lid;
         if (g.fault)
-            text = g_strdup_printf("%s (LID %u port %u): %s: that cable or one of its ends", p->of,
-                                   p->lid, p->number, g.errors);
+            text = g_strdup_printf(
+                "%s (LID %u port %u): %s: that cable or one of its ends%s", p->of, p->lid,
+                p->number, g.errors,
+                g.only_packets ? ", or the adapter that sends the damaged packets" : "");
         counters_growth_clear(&g);
     }
     return text;

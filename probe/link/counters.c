@@ -3,6 +3,7 @@
 #include "probe/link/counters.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
@@ -29,7 +30,8 @@ static const struct kind {
 } kinds[PORT_COUNTERS] = {
     {"link_downed", 56, 8, OF_PORT, CABLE},
     {"link_error_recovery", 48, 8, OF_PORT, CABLE},
-    {"port_rcv_errors", 64, 16, OF_PORT, CABLE},
+    {"port_rcv_errors", 64, 16, OF_PORT,
+     CABLE "; if it has no symbol errors: the adapters that send to this port"},
     {"local_link_integrity_errors", 152, 4, OF_PORT, CABLE},
     {"excessive_buffer_overrun_errors", 156, 4, OF_PORT, CABLE},
     {"port_xmit_discards", 112, 16, OF_PORT,
@@ -189,6 +191,7 @@ struct counter_growth counters_compare(const struct port_counters *before,
 {
     struct counter_growth g = {.advice = ""};
     GString *errors = g_string_new(NULL), *other = g_string_new(NULL), *full = g_string_new(NULL);
+    unsigned grown = 0, packets = 0;
     for (unsigned i = 0; i < PORT_COUNTERS; i++) {
         const struct kind *k = &kinds[i];
         uint64_t from = before->value[i], to = after->value[i];
@@ -197,6 +200,8 @@ struct counter_growth counters_compare(const struct port_counters *before,
         if (to > from && k->judgement != OF_LOAD) {
             g.advice = errors->len ? g.advice : k->advice;
             g.fault |= k->judgement == OF_PORT;
+            grown++;
+            packets += strcmp(k->file, "port_rcv_errors") == 0;
             add_growth(errors, k, from, to);
         } else if (to > from)
             add_growth(other, k, from, to);
@@ -205,6 +210,7 @@ struct counter_growth counters_compare(const struct port_counters *before,
         else if (to == maximum(k))
             add(full, "%s at least %" G_GUINT64_FORMAT, name_of(k), to);
     }
+    g.only_packets = packets && grown == packets;
     g.errors = g_string_free(errors, FALSE);
     g.other = g_string_free(other, FALSE);
     g.full = g_string_free(full, FALSE);

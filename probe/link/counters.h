@@ -46,6 +46,7 @@ bool counters_of_port_are_known(const struct port_counters *c);
 /* What has grown. Free the texts with g_free(); "": nothing. */
 struct counter_growth {
     bool fault;         /* a counter of errors of this port or its cable grew */
+    bool only_packets;  /* only port_rcv_errors grew, which a wrong ICRC increases too */
     char *errors;       /* those that are errors */
     char *other;        /* that packets wait, which is a matter of load; that a counter was reset */
     char *full;         /* those at their maximum, whose growth would not show */
