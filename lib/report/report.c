@@ -65,14 +65,31 @@ void checked_add_stage_not_run(struct checked *j, const char *id, const struct s
     g_free(text);
 }
 
-void checked_withhold_stage(struct checked *j, const char *text)
+static void append_text(struct stage *s, const char *text)
 {
-    struct stage *s = j->stages->pdata[j->stages->len - 1];
-    bool counted = s->outcome == OUTCOME_FAIL || s->outcome == OUTCOME_INCONCLUSIVE;
     char *all = g_strdup_printf("%s; %s", s->text, text);
     g_free(s->text);
     s->text = plain_dup(all);
     g_free(all);
+}
+
+void checked_doubt_stage(struct checked *j, const char *id, const char *reason)
+{
+    for (guint i = 0; j->stages && i < j->stages->len; i++) {
+        struct stage *s = j->stages->pdata[i];
+        if (s->outcome != OUTCOME_FAIL || !g_str_equal(s->id, id))
+            continue;
+        append_text(s, reason);
+        s->outcome = OUTCOME_INCONCLUSIVE;
+        add_undone(j, "no-result", s);
+    }
+}
+
+void checked_withhold_stage(struct checked *j, const char *text)
+{
+    struct stage *s = j->stages->pdata[j->stages->len - 1];
+    bool counted = s->outcome == OUTCOME_FAIL || s->outcome == OUTCOME_INCONCLUSIVE;
+    append_text(s, text);
     if (counted)
         return;
     s->outcome = OUTCOME_INCONCLUSIVE;

@@ -98,7 +98,7 @@ static void report_silent(struct target *t, const struct exchange *last)
     char *own = end_own_reason(t);
     if (own)
         report_own_end(t, own);
-    else if (last->outcome == NOT_SENT)
+    else if (last->outcome == NOT_SENT && !last->no_group)
         results_stage(t->results, "peer.end", OUTCOME_INCONCLUSIVE, "", "the last request was %s",
                       last->received);
     else {
@@ -202,6 +202,22 @@ static void report_unanswered(struct target *t)
                       connections, t->peer->no_connection);
 }
 
+/* Connections that failed because the SA, or this port, went away meanwhile say nothing of the
+ * peer.
+ */
+static bool is_own_end(struct target *t)
+{
+    const struct tally *all = &t->peer->tally;
+    bool silent = tally_requests(all, TALLY_CONNECTION) && !tally_answered(all, TALLY_CONNECTION);
+    char *own = silent || t->peer->rdma_cm_failed ? end_own_reason(t) : NULL;
+    if (!own)
+        return false;
+    checked_doubt_stage(t->results->checked, "peer.rdma-cm", own);
+    report_own_end(t, own);
+    g_free(own);
+    return true;
+}
+
 enum { LOST_SHOWN = 3, PERCENT_SHOWN = 5, PERCENT_SAID = 10, PERCENT_JUDGED = 20 };
 
 /* For the headline. */
@@ -261,7 +277,14 @@ void end_report_loss(struct target *t, bool watched)
          *damage;
     uint16_t lid = t->peer->lid;
     damage = find_damage(t, &lid);
-    if (damage || most || (watched && many))
+    if (most)
+        checked_doubt_stage(t->results->checked, "peer.rdma-cm",
+                            "so many packets are lost that it proves nothing");
+    if (t->peer->loses_most) {
+        char *more = g_strdup_printf("%s, so the test was shortened", text);
+        report_loss(t, more, damage, lid, damage ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
+        g_free(more);
+    } else if (damage || most || (watched && many))
         report_loss(t, text, damage, lid, damage || watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
     if (damage || many || some || watched) {
         set_lossy(t);
@@ -269,6 +292,15 @@ void end_report_loss(struct target *t, bool watched)
     }
     g_free(damage);
     g_free(text);
+}
+
+bool end_loses_most(struct target *t)
+{
+    if (t->peer->tally.pending && !target_ended(t)) /* is a response late, or lost? */
+        response_times_settle(t, false);
+    const struct tally_form sum = tally_sum(&t->peer->tally);
+    uint64_t lost = numbers_may_be_late(t) ? 0 : sum.packets - sum.responses;
+    return lost >= LOST_SHOWN && lost * 100 > (uint64_t)sum.packets * PERCENT_JUDGED;
 }
 
 static void count_requests(struct target *t, const struct tally_form *sum)
@@ -292,7 +324,7 @@ void end_report(struct target *t)
     count_requests(t, &sum);
     if (target_ended(t))
         return;
-    if (there)
+    if (there && !is_own_end(t))
         report_unanswered(t);
     /* Of a peer that ended replies are missing too: only those after a retry show loss. */
     if (there || sum.late >= LOST_SHOWN)

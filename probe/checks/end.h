@@ -15,6 +15,9 @@
 void end_report(struct target *t);
 /* False: this port is no longer active, and further checks would only wait. */
 bool end_port_is_active(struct target *t);
+/* Above 20 % of the packets so far were lost, three at least. Waits for replies that may be late.
+ */
+bool end_loses_most(struct target *t);
 /*
  * Why nothing arrives any more, from this port's own side: its state, its partition, the SA, its
  * group. NULL: no such reason. Free with g_free().

@@ -143,14 +143,24 @@ static char *why_not(struct target *t)
     return why;
 }
 
+/* Within that time the kernel sends each request once: one that is lost is tried again. */
 static void try_rdma_cm(struct target *t)
 {
     char *interface = host_interface(t->link);
-    struct cm_trial trial = {.ipv6 = t->ipv6, .interface = interface};
-    memcpy(trial.ip, t->ip, 16);
+    struct cm_trial trial;
     int wait = MAX(CONNECT_WAIT_MS, (int)t->run->options->timeout_ms);
-    if (t->link->transport->ops->try_rdma_cm(t->link->transport, &trial, wait) == TRANSPORT_STOPPED)
-        t->run->stopped = true;
+    bool silent = true;
+    for (unsigned i = 0; i < TRIES && silent && !target_ended(t); i++) {
+        trial = (struct cm_trial){.ipv6 = t->ipv6, .interface = interface};
+        memcpy(trial.ip, t->ip, 16);
+        if (t->link->transport->ops->try_rdma_cm(t->link->transport, &trial, wait) ==
+            TRANSPORT_STOPPED)
+            t->run->stopped = true;
+        silent = trial.step != TRIAL_ANSWERED && trial.error == ETIMEDOUT;
+    }
+    t->peer->rdma_cm_failed = trial.step != TRIAL_ANSWERED;
+    if (target_ended(t))
+        ;
     else if (trial.step == TRIAL_ANSWERED)
         report_answer(t, &trial);
     else

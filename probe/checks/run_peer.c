@@ -265,6 +265,43 @@ static void measure_loss(struct target *t)
     wirelog_end(t->log, "ended");
 }
 
+/* If most packets are lost, no check has a result, and each waits for its time. */
+static bool takes_too_long(struct target *t, gint64 begin)
+{
+    enum { PATIENCE_S = 20 };
+    t->peer->loses_most = !t->yield &&
+                          g_get_monotonic_time() - begin > (gint64)PATIENCE_S * G_USEC_PER_SEC &&
+                          end_loses_most(t);
+    return t->peer->loses_most;
+}
+
+static void leave_out(struct target *t, const struct check *c)
+{
+    const char *why = why_not_run(t, c);
+    results_begin(t->results, c->name);
+    for (unsigned i = 0; i < c->n_rules; i++)
+        if (is_checked_for_peer_family(t, c, c->rules[i]))
+            continue;
+        else if (why)
+            results_skip(t->results, c->rules[i], why);
+        else
+            results_add(t->results, c->rules[i], OUTCOME_INCONCLUSIVE, "",
+                        "not run: most packets are lost");
+}
+
+static void run_all(struct target *t)
+{
+    gint64 begin = g_get_monotonic_time();
+    const struct check *c;
+    for (unsigned i = 0; (c = check_at(i)) && !target_ended(t) && end_port_is_active(t); i++)
+        if (!check_selected(c, t->run->options))
+            continue;
+        else if (t->peer->loses_most || takes_too_long(t, begin))
+            leave_out(t, c);
+        else
+            run_check(t, c);
+}
+
 /* own: the interface of this host that has the address; NULL: none. */
 static void run_checks(struct target *t, const char *own)
 {
@@ -280,12 +317,8 @@ static void run_checks(struct target *t, const char *own)
     report_unused_source(t);
     if (!t->peer->by_unicast)
         reachable_report(t);
-    const struct check *c;
-    for (unsigned i = 0;
-         !t->run->options->why && (c = check_at(i)) && !target_ended(t) && end_port_is_active(t);
-         i++)
-        if (check_selected(c, t->run->options))
-            run_check(t, c);
+    if (!t->run->options->why)
+        run_all(t);
     if (!t->yield)
         measure_loss(t);
     owner_report(t);
@@ -333,8 +366,11 @@ static char *why_not_tested(struct target *t, const struct exchange *x, const ch
 {
     if (t->run->broken)
         return NULL;
-    if (x->outcome == NOT_SENT && !x->no_group)
+    if (x->outcome == NOT_SENT && !x->no_group) {
+        if (!t->yield && t->run->sa.failures)
+            g_free(why_no_reply(t, x->received));
         return g_strdup(x->received);
+    }
     return own ? g_strdup_printf(OWN_ADDRESS, own) : explain_no_reply(t, x);
 }
 
