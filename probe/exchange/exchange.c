@@ -49,6 +49,25 @@ enum sa_result exchange_find_group(struct target *t, const struct pending_reques
                                 : result;
 }
 
+/* That group among those which this queue pair receives; NULL: it is not attached to it. */
+static const struct mc_group *find_attached(const struct target *t, const uint8_t *ipv6)
+{
+    uint8_t mgid[16];
+    message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, ipv6);
+    for (guint i = 0; t->link->attached && i < t->link->attached->len; i++) {
+        const struct mc_group *g = &g_array_index(t->link->attached, struct mc_group, i);
+        if (memcmp(g->mgid, mgid, sizeof mgid) == 0)
+            return g;
+    }
+    return NULL;
+}
+
+uint16_t exchange_all_nodes_mlid(const struct target *t)
+{
+    const struct mc_group *g = find_attached(t, message_all_nodes);
+    return g ? g->mlid : 0;
+}
+
 /* Responses to an NS from the unspecified address are sent to all nodes. */
 enum sa_result exchange_join_all_nodes(struct target *t)
 {
@@ -57,10 +76,9 @@ enum sa_result exchange_join_all_nodes(struct target *t)
     uint16_t status;
     if (!transport_can(t->link->transport, HAS_OWN_QP))
         return SA_SUCCESS; /* the interface is in that group, like every IPv6 node */
+    if (find_attached(t, message_all_nodes))
+        return SA_SUCCESS;
     message_ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, message_all_nodes);
-    for (guint i = 0; i < t->link->attached->len; i++)
-        if (memcmp(g_array_index(t->link->attached, struct mc_group, i).mgid, mgid, 16) == 0)
-            return SA_SUCCESS;
     enum sa_result result = group_join(t, mgid, JOIN_FULL, false, &g, &status);
     return result == SA_SUCCESS && !group_attach(t, &g) ? SA_ERROR : result;
 }

@@ -23,6 +23,8 @@ enum sa_result exchange_find_group(struct target *t, const struct pending_reques
 enum groups_found { GROUPS_FOUND, GROUP_ABSENT, GROUPS_UNKNOWN };
 enum groups_found exchange_find_groups(struct target *t, const struct pending_request *x,
                                        struct mc_group *g, char *why);
+/* The MLID of all IPv6 nodes; 0: this queue pair has not joined that group. */
+uint16_t exchange_all_nodes_mlid(const struct target *t);
 /* SA_SUCCESS: this port receives packets to all IPv6 nodes. */
 enum sa_result exchange_join_all_nodes(struct target *t);
 

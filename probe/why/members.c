@@ -6,9 +6,12 @@
 
 #include "compat/glib.h"
 #include "hca/records.h"
+#include "probe/exchange/cm_answers.h"
 #include "probe/exchange/records.h"
+#include "probe/link/groups.h"
 #include "probe/link/hostneigh.h"
 #include "probe/link/hostping.h"
+#include "probe/link/message.h"
 #include "probe/link/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/link/sysfs.h"
@@ -105,6 +108,37 @@ static void look_for_owner(struct diagnosis *d, struct subnet_ports *p, unsigned
         g_array_unref(all);
 }
 
+/*
+ * Are the kernels of those ports alive? A connection manager needs no IPoIB interface, and answers
+ * where IPv6 is off.
+ */
+static bool are_managers_silent(struct diagnosis *d, const struct port_names *p)
+{
+    enum { WAIT_MS = 300, MANAGERS = 2 };
+    uint8_t lladdr[LLADDR_SIZE] = {0};
+    bool answers = !transport_can(d->t->link->transport, HAS_CONNECTIONS);
+    memcpy(lladdr + LLADDR_GID, d->t->link->transport->facts.gid, 8);
+    for (unsigned i = 0; i < MANAGERS && !answers && !target_ended(d->t); i++) {
+        memcpy(lladdr + LLADDR_GID + 8, p->guid[i], 8);
+        answers = cm_answers(d->t, lladdr, WAIT_MS);
+    }
+    return !answers;
+}
+
+/* A port with a link-local address is in its solicited-node group (RFC 4291 §2.8). */
+static struct ping_request *ping_local(struct diagnosis *d, const uint8_t *gid)
+{
+    uint8_t ip[16], group[16], mgid[GID_SIZE];
+    struct mc_group g;
+    uint16_t status;
+    host_ping_port_address(gid, ip);
+    message_solicited_node(group, ip);
+    message_ipv6_mgid(mgid, d->t->link->group.scope, d->t->link->pkey, group);
+    return group_get(d->t, mgid, &g, &status) == SA_SUCCESS
+               ? host_ping_send_to_port(gid, d->interface)
+               : NULL;
+}
+
 /* In connected mode the reply may come over a connection, which says nothing about UD. */
 static void ping_nameless(struct diagnosis *d, struct subnet_ports *p)
 {
@@ -117,7 +151,7 @@ static void ping_nameless(struct diagnosis *d, struct subnet_ports *p)
         return;
     for (unsigned i = 0; i < n; i++) {
         memcpy(gid + 8, p->nameless.guid[i], 8);
-        sent[i] = host_ping_send_to_port(gid, d->interface);
+        sent[i] = ping_local(d, gid);
         r->asked += sent[i] != NULL;
     }
     if (r->asked)
@@ -128,6 +162,8 @@ static void ping_nameless(struct diagnosis *d, struct subnet_ports *p)
             r->silent_lid = p->nameless.lid[i];
         } else if (sent[i])
             look_for_owner(d, p, i);
+    if (r->asked > 1 && r->silent == r->asked)
+        r->managers_silent = are_managers_silent(d, &p->nameless);
 }
 
 /* The LID of one of them to which the SA has no path in this partition; 0: none. */

@@ -14,10 +14,11 @@ struct port_names {
     uint8_t guid[NAMED][8];
 };
 
-/* Whether ports reply to this host's ping of their link-local addresses. */
+/* Whether ports that have link-local addresses reply to this host's ping of them. */
 struct port_replies {
     unsigned asked, silent;
-    uint16_t silent_lid; /* of one that does not */
+    uint16_t silent_lid;  /* of one that does not */
+    bool managers_silent; /* none replies, and no connection manager of two of them does */
 };
 
 struct subnet_ports {

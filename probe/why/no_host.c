@@ -29,25 +29,24 @@ static char *nameless_text(const struct diagnosis *d, const struct subnet_ports 
     if (!p->n)
         return g_strdup("");
     if (lid)
-        return g_strdup_printf("LID %u has it, which is in the group's list, and to which the SA "
-                               "has no path in 0x%04x: its port is no longer in the partition; or ",
-                               lid, d->t->link->pkey | 0x8000);
+        return g_strdup_printf(
+            "; or LID %u has it, which is in the group's list, and to which the SA "
+            "has no path in 0x%04x: its port is no longer in the partition",
+            lid, d->t->link->pkey | 0x8000);
     struct port_replies r = ports->replies;
-    if (r.asked > 1 && r.silent == r.asked)
-        return g_strdup_printf("what this host sends, or all replies, are lost (the link-local "
-                               "addresses of LID %s are silent too); or ",
-                               p->lids->str);
     if (r.asked > 1 && r.silent == 1)
-        return g_strdup_printf("LID %u has it, whose link-local address is silent too: its replies "
-                               "are lost, filtered or have a wrong P_Key or Q_Key; or ",
-                               r.silent_lid);
+        return g_strdup_printf(
+            "; or LID %u has it, whose link-local address is silent too: its replies "
+            "are lost, filtered or have a wrong P_Key or Q_Key",
+            r.silent_lid);
     char *who = who_text(p);
-    char *text = g_strdup_printf(r.asked && !r.silent
-                                     ? "%s, answers ping of its link-local address, and no request "
-                                       "to its queue pair: its ARP is off or filtered; or "
-                                     : "%s, and its replies are lost, filtered or have a wrong "
-                                       "P_Key or Q_Key; or ",
-                                 who);
+    char *text = g_strdup_printf(
+        r.asked && !r.silent
+            ? "; or %s, and replies to ping of its link-local address, and to no request "
+              "to its queue pair: its ARP is off or filtered"
+            : "; or %s, and its replies are lost, filtered or have a wrong "
+              "P_Key or Q_Key",
+        who);
     g_free(who);
     return text;
 }
@@ -101,6 +100,33 @@ bool why_member_has_it(struct diagnosis *d)
                                                     p->owner));
 }
 
+static bool has_reply(const struct diagnosis *d)
+{
+    for (unsigned i = 0; i < d->n_others; i++)
+        if (d->others[i].by_group || d->others[i].by_unicast)
+            return true;
+    return false;
+}
+
+bool why_members_silent(struct diagnosis *d)
+{
+    const struct port_facts *f = &d->t->link->transport->facts;
+    const struct subnet_ports *p = members_find(d);
+    struct port_replies r = p->replies;
+    return r.asked > 1 && r.silent == r.asked && !has_reply(d) &&
+           diagnosis_holds(
+               d,
+               g_strdup_printf("the ports with LID %s are members of the group and have link-local "
+                               "addresses, which do not answer this host's ping either%s: the "
+                               "packets of %s port %u, or those to it, are lost",
+                               p->nameless.lids->str,
+                               r.managers_silent ? ", nor do their connection managers"
+                                                 : ", though their connection managers answer",
+                               f->device, f->port),
+               g_strdup_printf("perfquery -C %s -P %u; iblinkinfo -C %s -P %u; nft list ruleset",
+                               f->device, f->port, f->device, f->port));
+}
+
 bool why_ports_outside(struct diagnosis *d)
 {
     const struct subnet_ports *p = members_find(d);
@@ -110,8 +136,8 @@ bool why_ports_outside(struct diagnosis *d)
                      d,
                      g_strdup_printf("of %u other ports of the subnet %u are not in the broadcast "
                                      "group of 0x%04x: %s%s. If the address is one of theirs, its "
-                                     "interface is down or in another partition; else %sthe host "
-                                     "is off, or its ARP is off or filtered",
+                                     "interface is down or in another partition; else the host "
+                                     "is off, or its ARP is off or filtered%s",
                                      p->others, p->outside.n, d->t->link->pkey | 0x8000,
                                      p->outside.names->str, p->outside.n > NAMED ? " and more" : "",
                                      nameless),
@@ -136,9 +162,9 @@ bool why_no_host(struct diagnosis *d)
     bool holds = diagnosis_holds(
         d,
         g_strdup_printf("nothing wrong was found on this side%s: no host of this link has the "
-                        "address%s; or %sits host, cable, interface or %s is off%s%s",
+                        "address%s, or its host, cable, interface or %s is off%s%s%s",
                         delivered ? ", and another host replies to requests to the same group" : "",
-                        network, nameless, d->t->ipv6 ? "ND" : "ARP",
+                        network, d->t->ipv6 ? "ND" : "ARP", nameless,
                         delivered ? "" : "; or the switches do not deliver the group to it",
                         not_looked_at(d)),
         command_text(d));

@@ -54,6 +54,11 @@ static void send_question(struct target *t, const struct request *q, bool ipv6, 
     send_unicast(t, &ud, out, n);
 }
 
+void questions_solicit(struct target *t, const uint8_t *ip, const struct mc_group *g)
+{
+    send_question(t, &to_group, true, ip, NULL, g);
+}
+
 static void ask_peer(struct diagnosis *d)
 {
     if (!d->knows_qpn || !d->path || d->replies ||
@@ -277,14 +282,24 @@ char *questions_find_damage(struct diagnosis *d, uint16_t *lid)
 }
 
 /*
- * The kernel's route leads there: with -d or --pkey it may lead elsewhere. Without a reply the
- * kernel would forget a neighbour entry, which is evidence for the next run too.
+ * The kernel's route leads there: with -d or --pkey it may lead elsewhere. If it has a neighbour
+ * entry it is asked last: without a reply it would forget the entry, which is evidence for the next
+ * run too.
  */
 static bool asks_kernel(const struct diagnosis *d)
 {
     const struct choice *c = d->t->link->choice;
     const struct options *o = d->t->run->options;
-    return c && !d->known && d->interface && !c->other_route && !o->device && !o->pkey;
+    return c && d->interface && !c->other_route && !o->device && !o->pkey;
+}
+
+/*
+ * Replies to solicitations without an address of the sender go to all nodes (RFC 4861 §7.2.4), so a
+ * port to which no group is delivered never gets one. The kernel's own ping needs no group.
+ */
+static bool asks_kernel_after_all(const struct diagnosis *d)
+{
+    return d->t->ipv6 && d->known && d->by_cm && !d->replies && asks_kernel(d);
 }
 
 /*
@@ -311,8 +326,9 @@ void questions_ask(struct diagnosis *d)
         peer_records_ask(d);
     choose_others(d);
     gint64 begin = g_get_monotonic_time(), end = begin + (gint64)WAIT_MS * 1000;
-    struct ping_request *ping = asks_kernel(d) ? host_ping_send(d->t->ipv6, d->t->ip, d->interface)
-                                               : NULL,
+    struct ping_request *ping = !d->known && asks_kernel(d)
+                                    ? host_ping_send(d->t->ipv6, d->t->ip, d->interface)
+                                    : NULL,
                         *local = ask_local(d);
     ask_others_by_group(d);
     ask_peer(d);
@@ -322,6 +338,8 @@ void questions_ask(struct diagnosis *d)
     await_until(d, begin + (gint64)(FIRST_MS + SECOND_MS) * 1000);
     look_for_loss(d);
     ask_cm(d);
+    if (asks_kernel_after_all(d))
+        ping = host_ping_send(true, d->t->ip, d->interface);
     await_until(d, end);
     d->by_unicast = !d->few_replies && replied_to_unicast(d);
     d->by_ping = ping && host_ping_end(ping);

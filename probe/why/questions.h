@@ -15,6 +15,8 @@
 void questions_ask(struct diagnosis *d);
 /* Asks the queue pair at that link-layer address for the target. True: it replies. Takes 0.2 s. */
 bool questions_replies_at(struct diagnosis *d, const uint8_t *lladdr);
+/* Sends one neighbour solicitation for that IPv6 address to its group. */
+void questions_solicit(struct target *t, const uint8_t *ip, const struct mc_group *g);
 /* More requests, to see which port, at *lid, counts errors meanwhile. NULL: none. Free with
  * g_free().
  */

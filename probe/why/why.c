@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/records.h"
 #include "probe/link/advice.h"
 #include "probe/link/groups.h"
 #include "probe/link/hostif.h"
@@ -69,19 +71,37 @@ static bool is_lossy(struct diagnosis *d)
                                                  w.diags, w.diags));
 }
 
+/* A request without a sender's address is answered to all nodes (RFC 4861 §7.2.4). */
+static bool is_proxied_ipv6(struct diagnosis *d)
+{
+    uint16_t own = d->t->link->transport->facts.lid;
+    char *look = advice_look_at_multicast(d->t->link, exchange_all_nodes_mlid(d->t),
+                                          records_get_switch_lid(d->t, own), own);
+    bool holds = diagnosis_holds(
+        d,
+        g_strdup("it replies to this host's kernel, which has its link-layer address, but to no "
+                 "request for it: its replies, which go to all nodes, are not delivered to this "
+                 "host; packets to its solicited-node group are not delivered to it; or ND is "
+                 "filtered there"),
+        g_strdup_printf("%s; on the peer: ip maddr; nft list ruleset", look));
+    g_free(look);
+    return holds;
+}
+
 /* This host still has a neighbour entry, or somebody answers whose sender is not 0.0.0.0 or ::. */
 static bool is_proxied(struct diagnosis *d)
 {
     return d->by_ping &&
-           diagnosis_holds(d,
-                           g_strdup("it replies to this host's kernel, which has its link-layer "
-                                    "address, but to no request for it: address resolution is off "
-                                    "or filtered there, packets to its group do not arrive, or a "
-                                    "proxy (proxy_arp) answers for it"),
-                           g_strdup(d->t->ipv6
-                                        ? "on the peer: ip link; nft list ruleset"
-                                        : "on the peer: ip link | grep NOARP; sysctl -a | grep -E "
-                                          "'arp_ignore|proxy_arp'; nft list ruleset"));
+           (d->t->ipv6
+                ? is_proxied_ipv6(d)
+                : diagnosis_holds(
+                      d,
+                      g_strdup("it replies to this host's kernel, which has its link-layer "
+                               "address, but to no request for it: address resolution is off "
+                               "or filtered there, packets to its group do not arrive, or a "
+                               "proxy (proxy_arp) answers for it"),
+                      g_strdup("on the peer: ip link | grep NOARP; sysctl -a | grep -E "
+                               "'arp_ignore|proxy_arp'; nft list ruleset")));
 }
 
 /* When a cause can be looked for. */
@@ -124,6 +144,8 @@ static const struct cause causes[] = {
     {"no port receives solicitations for the address", why_no_member, LINK_OPEN, CAN_QUERY_SA},
     {"this host reaches nobody on the link", why_nobody_replies, LINK_OPEN, 0},
     {"packets to the group reach nobody", why_group_to_nobody, LINK_OPEN, 0},
+    {"packets to groups do not reach this host", why_groups_not_delivered, LINK_OPEN,
+     CAN_QUERY_SA | CAN_SEND | HAS_OWN_QP},
     {"it replies to ping, and not to address resolution", is_proxied, LINK_OPEN, 0},
     {"the peer's port replies, its interface does not", why_queue_silent, PEER_KNOWN, CAN_QUERY_SA},
     {"no packet comes back from the peer's port", why_nothing_back, PEER_KNOWN, CAN_QUERY_SA},
@@ -132,6 +154,7 @@ static const struct cause causes[] = {
     {"no host replies through this interface", why_other_network, LINK_OPEN, 0},
     {"packets to the group do not reach the peer", why_member_has_it, LINK_OPEN,
      CAN_QUERY_SA | HAS_OWN_QP},
+    {"this host reaches nobody on the link", why_members_silent, LINK_OPEN, CAN_QUERY_SA},
     {"no host replies, and some are not on the link", why_ports_outside, LINK_OPEN, CAN_QUERY_SA},
     {"no such host, or it is off", why_no_host, LINK_OPEN, 0},
 };

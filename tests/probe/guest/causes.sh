@@ -61,6 +61,8 @@ connected() { mode connected; fresh; local e s; for e in 00 01 02 04; do set -- 
 try "packets of connections are lost" connected
 filters6() { drop 2 ingress protocol ipv6 flower ip_proto icmpv6; ip -n n1 neigh flush dev ib1; why peer.no-reply "^inconclusive the peer's port replies, its interface does not: .* or drops ND" 2 --why fd00::3; local s=$?; drop_none 2; return $s; }
 try "the peer filters neighbour discovery" filters6
+deaf6() { fabric_rewrite s0.2 'if grh+24=ff drop'; ip -n n1 neigh flush dev ib1; fabric_on 1 ping -c 1 -W 2 10.0.0.4; why peer.no-reply '^inconclusive packets to groups do not reach this host: [1-3] other host.* advertisements to all nodes do not arrive here' 2 --why fd00::3; local s=$?; fabric_rewrite s0.2 off; six 1 2; return $s; }
+try "packets to groups are not delivered to this host (IPv6)" deaf6
 nobody6() { why peer.no-reply '^inconclusive no port of the link has the address: the SA has no group' 2 --why fd00::99; }
 try "no port has the IPv6 address" nobody6
 sums() { fabric_rewrite h2 'if data+0=0800 if data+13=01 set data+26=0000'; why peer.echo 'its replies have a wrong ICMP checksum' 2 --source 10.0.0.77 10.0.0.3; local s=$?; fabric_rewrite h2 off; return $s; }
