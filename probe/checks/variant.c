@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "probe/checks/end.h"
 #include "probe/exchange/echo_request.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
@@ -63,14 +64,16 @@ static enum decision assess_no_response(struct target *t, const struct request *
     const char *unusable = t->unusable;
     bool still_responds = exchange_run(t, &control, TRIES).outcome == RESPONSE_RECEIVED;
     t->unusable = unusable;
+    bool by_chance = still_responds && end_loses_most(t);
     receive_no_response_text(
         t,
-        still_responds
+        by_chance ? "no reply to 6 of them, but most packets are lost"
+        : still_responds
             ? "no reply to 6 of them; replies to unchanged requests between and after them"
             : "no reply to unchanged requests any more",
         x->received, sizeof x->received);
     exchange_show(t, x);
-    return still_responds ? RULE_VIOLATED : RULE_UNDECIDED;
+    return by_chance ? RULE_UNTESTED : still_responds ? RULE_VIOLATED : RULE_UNDECIDED;
 }
 
 enum decision variant_try(struct target *t, const struct request *variant, struct exchange *x)
