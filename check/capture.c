@@ -19,7 +19,7 @@
 enum { TIME_BACK = 1000000000 };
 /* ns. The capture was joined, the clock was set, or the link was idle: delays over it may be wrong.
  */
-#define PAUSE (UINT64_C(3600) * 1000000000)
+#define PAUSE (UINT64_C(600) * 1000000000)
 /* Before 2000-01-01, no InfiniBand was captured. A packet without a time has 0. */
 #define FIRST_TIME (INT64_C(946684800) * 1000000000)
 

@@ -348,8 +348,9 @@ static void count_unacknowledged(struct unseen *u, const struct connections *all
 static uint64_t count_undecoded(const struct unseen *u)
 {
     static const enum unseen_kind kinds[] = {
-        UNSEEN_LINK_TYPE, UNSEEN_OTHER, UNSEEN_TRUNCATED,   UNSEEN_MALFORMED, UNSEEN_NO_MAD,
-        UNSEEN_VERSION,   UNSEEN_RAW,   UNSEEN_NEXT_HEADER, UNSEEN_OPCODE,    UNSEEN_TRANSPORT};
+        UNSEEN_LINK_TYPE,   UNSEEN_OTHER,           UNSEEN_TRUNCATED, UNSEEN_MALFORMED,
+        UNSEEN_NO_MAD,      UNSEEN_WRONG_LINK_TYPE, UNSEEN_VERSION,   UNSEEN_RAW,
+        UNSEEN_NEXT_HEADER, UNSEEN_OPCODE,          UNSEEN_TRANSPORT};
     uint64_t n = 0;
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++)
         n += u->kinds[kinds[i]].count;
@@ -427,9 +428,28 @@ static void count_opaque(struct unseen *u, const struct fabric *f)
         unseen_add(u, UNSEEN_OPAQUE, f->n_opaque, f->first_opaque);
 }
 
+/*
+ * Of frames that are not InfiniBand by their link type, a few may look like it. Of a capture with
+ * IPoIB, it is no news that it is on Ethernet.
+ */
+static void count_of_another_kind(struct unseen *u)
+{
+    uint64_t alike = u->kinds[UNSEEN_WRONG_LINK_TYPE].count;
+    if (alike && (alike <= u->kinds[UNSEEN_OTHER].count || u->datagrams)) {
+        uint32_t frame = u->kinds[UNSEEN_WRONG_LINK_TYPE].frame,
+                 *other = &u->kinds[UNSEEN_OTHER].frame;
+        unseen_add(u, UNSEEN_OTHER, alike, frame);
+        *other = MIN(*other, frame);
+        u->kinds[UNSEEN_WRONG_LINK_TYPE].count = 0;
+    }
+    if (u->datagrams)
+        u->kinds[UNSEEN_ROCE].count = 0;
+}
+
 struct unseen fabric_unseen(const struct fabric *f)
 {
     struct unseen u = f->unseen;
+    count_of_another_kind(&u);
     count_copies(&u, f);
     count_delivered(&u, f);
     count_one_direction(&u, f);

@@ -501,6 +501,8 @@ static void count_undecoded(struct unseen *u, const struct capture_frame *f,
         unseen_add(u, UNSEEN_LINK_TYPE, 1, f->number);
     else if (result == WIRE_TRUNCATED)
         unseen_add(u, UNSEEN_TRUNCATED, 1, f->number);
+    else if (link_frame_begins_lrh(f->bytes))
+        unseen_add(u, UNSEEN_WRONG_LINK_TYPE, 1, f->number);
     else
         unseen_add(u, result == WIRE_OK ? UNSEEN_OTHER : UNSEEN_MALFORMED, 1, f->number);
 }
@@ -518,6 +520,8 @@ static bool read_packet(struct fabric *fabric, struct packet *p, const struct ca
     struct capture_interface captured = {f->interface, located.port, 0};
     at.interface = fabric_enter_interface(fabric, captured);
     packet_read_frame(p, &at, &located);
+    if (located.kind == LINK_FRAME_IB && located.start != IB_START_LRH)
+        unseen_add(fabric_count_unseen(fabric), UNSEEN_ROCE, 1, f->number);
     return true;
 }
 

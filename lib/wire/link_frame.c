@@ -123,6 +123,17 @@ static enum wire_result locate_ETHERNET(struct view v, struct link_frame *c)
     return locate_ethernet(v, UDP_PORT_ROCE2, c);
 }
 
+bool link_frame_begins_lrh(struct view v)
+{
+    enum { VERSION = 0x0f, RESERVED = 0x0c, IBA_TRANSPORT = 0x02, RESERVED_LENGTH = 0xf8 };
+    enum { LENGTH = 4, WORD = 4, VCRC = 2, LENGTH_MASK = 0x7ff };
+    if (view_has(v, 0, LRH_SIZE + BTH_SIZE) != WIRE_OK || v.p[0] & VERSION || v.p[1] & RESERVED ||
+        !(v.p[1] & IBA_TRANSPORT) || v.p[LENGTH] & RESERVED_LENGTH)
+        return false;
+    uint32_t length = (be16(v.p + LENGTH) & LENGTH_MASK) * WORD;
+    return v.len == length || v.len == length + VCRC;
+}
+
 enum wire_result link_frame_locate_roce(struct view v, uint16_t port, struct link_frame *c)
 {
     memset(c, 0, sizeof *c);

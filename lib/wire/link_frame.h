@@ -68,6 +68,12 @@ enum wire_result link_frame_locate(int linktype, struct view v, struct link_fram
  */
 bool link_frame_is_unknown(int linktype, struct view v);
 
+/*
+ * Does the frame begin with an InfiniBand packet, with its LRH, whatever its link type says? The
+ * length of the packet is that of the frame, with the VCRC or without it.
+ */
+bool link_frame_begins_lrh(struct view v);
+
 /* link_frame_locate() for an Ethernet frame, with another UDP port of RoCE v2. */
 enum wire_result link_frame_locate_roce(struct view v, uint16_t port, struct link_frame *c);
 

@@ -143,7 +143,7 @@ def no_acknowledgements():
 
 def pause(days):
     """After frame 60."""
-    later = days * 86400 * 10**9
+    later = int(days * 86400) * 10**9
     return pcap(
         [
             capfile.Frame(f.time + (later if i > 60 else 0), f.data, f.wire)
@@ -372,6 +372,7 @@ MENTION = {
     "MACsec": (lambda: carrying(b"\x88\xe5\0\0" + bytes(64)), {"other-ethertypes": (1, 45)}),
     "Ethernet": (lambda: second_interface(ETHERNET_LINK), {"other-protocols": (1, 45)}),
     "two days": (lambda: pause(2), {"pauses": (1, 61)}),
+    "twenty minutes": (lambda: pause(1 / 72), {"pauses": (1, 61)}),
     # 37 requests a join, 38 grants it
     "SA request": (lambda: datagrams_without(38), {"unanswered-sa-requests": (1, 37)}),
     # 63, 65, 67 have the PSNs 16, 17, 18 of a QP; its next packet is frame 79, 76 without them
@@ -444,6 +445,40 @@ def test_nothing_is_said_of_a_whole_capture(make, tmp_path):
     path = write(tmp_path, make())
     assert unseen(report(path)[0]) == {}
     assert not any("Not seen" in line for line in text_of(path))
+
+
+def only_unseen(path):
+    """Of a capture without IPoIB."""
+    document, status = report(path)
+    assert status == check.UNJUDGED
+    assert document["summary"]["captures"][0]["error"] == "there is no IPoIB in it"
+    return unseen(document)
+
+
+def test_infiniband_in_a_file_of_ethernet_is_named(tmp_path):
+    """Packets without the LRH, and so of another length, are none."""
+    path = write(tmp_path, pcap(FRAMES, linktype=ETHERNET_LINK))
+    assert only_unseen(path) == {"wrong-link-type": (117, 1)}
+    assert "editcap -T infiniband" in text_of(path)[1]
+    frames = [capfile.Frame(f.time, f.data[8:], f.wire - 8) for f in FRAMES]
+    path = write(tmp_path, pcap(frames, linktype=ETHERNET_LINK))
+    assert only_unseen(path) == {"other-protocols": (117, 1)}
+
+
+def roce2(f, port=4791):
+    """A datagram to this UDP port; the first bytes of the packet are a BTH."""
+    udp = ib.u16(49152) + ib.u16(port) + ib.u16(8 + 40) + bytes(2) + bytes([4]) + bytes(39)
+    ip = bytes([0x45, 0]) + ib.u16(20 + len(udp)) + bytes(4) + bytes([64, 17]) + bytes(10)
+    data = bytes(12) + b"\x08\x00" + ip + udp
+    return capfile.Frame(f.time, data, len(data))
+
+
+def test_roce_is_named(tmp_path):
+    path = write(tmp_path, pcap([roce2(f) for f in FRAMES], linktype=ETHERNET_LINK))
+    assert only_unseen(path) == {"roce": (117, 1)}
+    assert "of RoCE" in text_of(path)[1]
+    path = write(tmp_path, pcap([roce2(f, 4790) for f in FRAMES], linktype=ETHERNET_LINK))
+    assert only_unseen(path) == {"other-protocols": (117, 1)}
 
 
 def test_only_corrupt_datagrams_are_not_judged(tmp_path):
