@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/forwarding.h"
 #include "analysis/path_sls.h"
 #include "analysis/sa_requests.h"
 #include "analysis/shared_lids.h"
@@ -60,6 +61,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .first_psns = first_psns_new(),
         .group_pings = group_pings_new(),
         .path_sls = path_sls_new(),
+        .forwarding = forwarding_new(),
     };
     return a;
 }
@@ -104,6 +106,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.first_psns);
     g_free(a->watch.group_pings);
     g_free(a->watch.path_sls);
+    g_free(a->watch.forwarding);
     g_free(a);
 }
 
@@ -220,6 +223,16 @@ static inline void watch_smp_attribute(const struct watch *w, const struct quest
         break;
     case SMP_SM_INFO:
         watch_sm_info(w);
+        break;
+    case SMP_NODE_INFO:
+        watch_node(w);
+        break;
+    case SMP_LINEAR_TABLE:
+    case SMP_MULTICAST_TABLE:
+        watch_forwarding(w);
+        break;
+    case SMP_SL_TO_VL:
+        watch_sl_to_vl(w);
         break;
     default:
         break;

@@ -37,11 +37,14 @@ enum event_rank event_rank(enum event_kind kind)
     case EVENT_HOST_SILENT:
     case EVENT_REJOIN_MISSING:
     case EVENT_GROUP_UNHEARD:
+    case EVENT_PATH_CUT:
+    case EVENT_DUPLICATE_LID:
         return RANK_ROOT;
     case EVENT_ARP_UNANSWERED:
     case EVENT_ND_UNANSWERED:
     case EVENT_ECHO_UNANSWERED:
     case EVENT_DHCP_UNANSWERED:
+    case EVENT_TCP_UNANSWERED:
     case EVENT_LARGE_LOST:
     case EVENT_RETRANSMISSION:
         return RANK_CONSEQUENCE;

@@ -5,6 +5,7 @@
  * the group as far as the SA's answers were captured.
  */
 #include "analysis/echo.h"
+#include "analysis/forwarding.h"
 #include "analysis/unanswered.h"
 #include "model/mix.h"
 #include "rules/check_context.h"
@@ -76,6 +77,8 @@ APART static void unheard(const struct watch *w, const struct echo *e, const str
                 "has left",
                 ip_text(requester, &e->from), text_of_gid(gid, g->mgid), g->requests - m->last,
                 m->since, m->replies);
+    watch_cut_group(w, groups_find(w->f->groups, w->p->at.interface, g->mgid),
+                    endports_by_lid(w->f->endports, w->p->at.interface, m->lid));
 }
 
 static bool is_any_heard(const struct group_ping *g, const struct pinged *but)

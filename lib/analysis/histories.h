@@ -33,6 +33,7 @@ struct group_pings *group_pings_new(void);       /* group_pings.c */
 struct copies_again *copies_again_new(void);     /* switching_loops.c */
 struct first_psns *first_psns_new(void);         /* first_psns.c */
 struct path_sls *path_sls_new(void);             /* path_sls.c */
+struct forwarding *forwarding_new(void);         /* forwarding.c */
 
 struct receivers *receivers_new(void); /* receivers.c */
 void receivers_free(struct receivers *r);

@@ -50,6 +50,12 @@ void watch_sl_of_path(const struct watch *w, const struct subnet_event *e)
         watch_alert(w, ALERT_SLS);
 }
 
+const struct path_sl *path_sl_of(const struct watch *w, uint16_t slid, uint16_t dlid)
+{
+    const struct path_sl *s = slot_of(w, slid, dlid);
+    return slid && s->slid == slid && s->dlid == dlid && s->subnet == w->p->at.interface ? s : NULL;
+}
+
 APART static void other_sl(const struct watch *w, const struct path_sl *s)
 {
     struct sender who = sender_of_lid(w, s->slid), to = sender_of_lid(w, s->dlid);

@@ -24,4 +24,7 @@ static inline bool sl_may_differ(const struct watch *w)
     return w->path_sls->sls & ~(UINT32_C(1) << (w->p->ib.sl & 0x0f));
 }
 
+/* The path that the SA gave last; NULL: none. */
+const struct path_sl *path_sl_of(const struct watch *w, uint16_t slid, uint16_t dlid);
+
 #endif

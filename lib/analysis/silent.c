@@ -5,6 +5,7 @@
  * not want to answer that.
  */
 #include "analysis/unanswered.h"
+#include "wire/pkey.h"
 
 /* A cache. */
 enum { HOSTS = 1 << 6, ASKERS = 32 };
@@ -26,8 +27,7 @@ struct silent_hosts *silent_hosts_new(void)
     return g_new0(struct silent_hosts, 1);
 }
 
-/* The last packet of the port; 0: none was captured. */
-static uint32_t last_frame_of(const struct watch *w, struct port port)
+uint32_t port_last_frame(const struct watch *w, struct port port)
 {
     uint32_t last = 0;
     for (unsigned class = PSN_SMI; class <= PSN_DATA; class ++) {
@@ -60,19 +60,40 @@ static bool is_one_kind(const struct silent_host *h)
     return (h->kinds & (h->kinds - 1)) == 0;
 }
 
-static void report(const struct watch *w, struct port port, const struct silent_host *h)
+/*
+ * The frame of the port's P_Key table, if it has no entry of the partition in which the question
+ * was asked; 0: it has, or it is not known.
+ */
+static uint32_t table_frame(const struct watch *w, struct port port, const struct question *q,
+                            uint16_t *pkey)
+{
+    const struct endport *p = endport_of(
+        endports_by_lid(w->f->endports, port_interface(port), port_to_lid(port)));
+    bool is_of_link = q->key.kind == QUESTION_ARP || q->key.kind == QUESTION_ND ||
+                      q->key.kind == QUESTION_ECHO;
+    *pkey = (uint16_t)(q->key.requester & 0x7fff) | PKEY_MEMBERSHIP;
+    return p && is_of_link ? pkey_table_without(w, p, *pkey) : 0;
+}
+
+static void report(const struct watch *w, struct port port, const struct silent_host *h,
+                   const struct question *q)
 {
     struct sender who = sender_of_lid(w, port_to_lid(port));
-    char what[160];
+    char what[240], why[80] = "it is gone, or its packets are lost on the way";
+    uint16_t pkey;
+    uint32_t table = table_frame(w, port, q, &pkey);
+    if (table)
+        g_snprintf(why, sizeof why,
+                   "its P_Key table (frame %u) has no entry of the partition 0x%04x", table, pkey);
     g_snprintf(what, sizeof what,
                "it stopped sending: nothing of it was captured after frame %u, and %u port%s in "
-               "vain; it is gone, or its packets are lost on the way",
-               h->last_frame, h->n_askers, h->n_askers == 1 ? " asks it" : "s ask it");
+               "vain; %s",
+               h->last_frame, h->n_askers, h->n_askers == 1 ? " asks it" : "s ask it", why);
     const struct event_key key = event_key(w, EVENT_HOST_SILENT, who.gid, NULL,
                                            (uint64_t)who.lid << 32 | h->last_frame);
     watch_no_copy(w, &key);
     w->sink->last = NULL;
-    watch_event(w, &key, &who, h->last_frame, "%s", what);
+    watch_event(w, &key, &who, table ? table : h->last_frame, "%s", what);
     if (w->sink->last && w->sink->last->what && !g_str_equal(w->sink->last->what, what)) {
         g_free(w->sink->last->what);
         w->sink->last->what = g_strdup(what);
@@ -90,13 +111,13 @@ static bool has_its_lid(const struct watch *w, struct port port)
 
 void watch_silent_host(const struct watch *w, const struct question *q, struct port port)
 {
-    uint32_t last = port.id && has_its_lid(w, port) ? last_frame_of(w, port) : 0;
+    uint32_t last = port.id && has_its_lid(w, port) ? port_last_frame(w, port) : 0;
     if (!last || last >= q->first_frame || !q->lid)
         return;
     struct silent_host *h = host_at(w, port, last);
     add_asker(h, q);
     if (h->n_askers == 1 && is_one_kind(h))
         return;
-    report(w, port, h);
+    report(w, port, h, q);
     question_may_take_back(w, port, PSN_DATA, q->first_frame);
 }

@@ -53,10 +53,10 @@ static const struct name attribute_names[] = {
     {0x0014, "GUIDInfo"},
     {SMP_PORT_INFO, "PortInfo"},
     {SMP_PKEY_TABLE, "P_KeyTable"},
-    {0x0017, "SLtoVLMappingTable"},
+    {SMP_SL_TO_VL, "SLtoVLMappingTable"},
     {0x0018, "VLArbitrationTable"},
-    {0x0019, "LinearForwardingTable"},
-    {0x001b, "MulticastForwardingTable"},
+    {SMP_LINEAR_TABLE, "LinearForwardingTable"},
+    {SMP_MULTICAST_TABLE, "MulticastForwardingTable"},
     {SMP_SM_INFO, "SMInfo"},
     {0, NULL},
 };

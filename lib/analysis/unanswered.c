@@ -3,6 +3,7 @@
  * Requests between hosts that have no answer in the capture: ARP, Neighbour Discovery; echo.c has
  * pings.
  */
+#include "analysis/forwarding.h"
 #include "analysis/unanswered.h"
 #include "wire/nd.h"
 #include "wire/pkey.h"
@@ -98,6 +99,7 @@ void ip_unanswered(const struct watch *w, enum event_kind kind, const struct que
                 ip_text(target, &to), q->waited, q->first_frame, question_wait_s(q->key.kind), more,
                 limited, taken_text(w, q, &to, taken),
                 pkey_text(w, (uint32_t)q->key.requester, &to, table));
+    watch_cut_paths(w, q->lid, q->peer);
 }
 
 /* ---- ARP and Neighbour Discovery */
@@ -171,6 +173,20 @@ static const char *group_text(const struct watch *w, const struct question *q,
     return text;
 }
 
+/* Does a switch not forward the group of the requests to the target? */
+static void cut_from_group(const struct watch *w, const struct question *q)
+{
+    uint16_t pkey = (uint16_t)(q->key.requester & 0x7fff) | PKEY_MEMBERSHIP;
+    const struct neighbour *n = q->peer < LID_MULTICAST_FIRST ? NULL : target_of(w, q);
+    if (!n)
+        return;
+    watch_cut_group(w,
+                    q->key.kind == QUESTION_ND
+                        ? solicited_group(w, q)
+                        : groups_only_broadcast(w->f->groups, w->p->at.interface, pkey),
+                    endports_by_gid(w->f->endports, w->p->at.interface, n->lladdr + LLADDR_GID));
+}
+
 static void address_unanswered(const struct watch *w, enum event_kind kind,
                                const struct question *q)
 {
@@ -187,6 +203,7 @@ static void address_unanswered(const struct watch *w, enum event_kind kind,
         group_text(w, q, more);
     ip_unanswered(w, kind, q, more);
     watch_rejoin(w, q);
+    cut_from_group(w, q);
 }
 
 void arp_unanswered(const struct watch *w, struct question *q)

@@ -6,6 +6,7 @@
  * shorter time than some seconds, RFC 4861 section 7.3 none than 5). What the host sends to the
  * target shows that it has the answer.
  */
+#include "analysis/forwarding.h"
 #include "analysis/unanswered.h"
 
 /* Faster ones are those of a program that waits for nothing (request_rates.c). */
@@ -39,6 +40,7 @@ APART static void not_heard(const struct watch *w, const struct unheard *u)
                 "%u: the answers do not reach it",
                 is_nd ? "neighbour solicitations" : "ARP requests", ip_text(target, &to), u->times,
                 u->first_frame);
+    watch_cut_paths(w, u->lid, u->target);
 }
 
 static void again(const struct watch *w, const struct question *q)

@@ -84,6 +84,7 @@ struct watch {
     struct first_psns *first_psns;
     struct group_pings *group_pings;
     struct path_sls *path_sls; /* analysis/path_sls.h */
+    struct forwarding *forwarding;
 };
 
 /*
@@ -132,6 +133,9 @@ static inline bool watch_is_alert(const struct watch *w, unsigned alerts)
 {
     return *w->alerts & alerts;
 }
+
+/* The last packet of the port; 0: none was captured (silent.c). */
+uint32_t port_last_frame(const struct watch *w, struct port port);
 
 /* ---- the watchers */
 

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables of a switch that cut a port off: each with a harmless look-alike. A case returns its tape and the events that it must raise: (event, frame, count, texts that it
+has). NUMBER is the number of the last frame so far."""
+from frames import ib
+from frames.events import number
+from frames.events_routes import get_node_info, send
+from frames.messages import ping
+from frames.subnet import SMP_RESP, SMP_SET, Host, Subnet
+
+CASES = []
+SWITCH = Host(0x77)
+SL_TO_VL, LINEAR, MULTICAST = 0x0017, 0x0019, 0x001B
+NO_PORT = 0xFF
+AT = 4  # the port of the switch to which host n is connected is n + 4
+
+
+def case(build):
+    CASES.append(build)
+    return build
+
+
+def set_table(s, attribute, data, modifier=0):
+    """Returns the frame of the Set."""
+    tid = s.next_tid()
+    send(s, SMP_SET, (0, 1), tid, attribute, data, modifier)
+    send(s, SMP_RESP, (0, 1), tid, attribute, data, modifier)
+    return number(s) - 1
+
+
+def lids(ports):
+    """A block of the LinearForwardingTable; PORTS: by LID."""
+    return bytes(ports.get(lid, NO_PORT) for lid in range(64))
+
+
+def groups(*masks):
+    return b"".join(map(ib.u16, masks)).ljust(64, b"\0")
+
+
+def at(*hosts):
+    return {host.lid: host.lid + AT for host in hosts}
+
+
+def fabric(sl=0):
+    """Three hosts at one switch; the SM asks who they are, and sets the tables."""
+    s = Subnet(sl=sl)
+    hosts = [Host(n + 1) for n in range(3)]
+    get_node_info(s, SWITCH, (0, 1))
+    for host in hosts:
+        get_node_info(s, host, (0, 1, host.lid + AT))
+    set_table(s, LINEAR, lids(at(*hosts)))
+    s.up(*hosts)
+    set_table(s, MULTICAST, groups(*[0x00E0] * 8))
+    a, b, c = hosts
+    for one, other in ((a, b), (c, b), (a, c)):
+        s.meet(one, other)
+    return s, a, b, c
+
+
+def pings_in_vain(s, a, b, c, sends=True):
+    """Nothing reaches b; SENDS: it is there."""
+    for n in range(3):
+        s.ud(a, b, ping(a, b, seq=100 + n))
+        s.wait(1)
+    if sends:
+        s.to_group4(b, "224.0.0.1")
+    s.wait(3)
+    s.ping(c, a)
+    return number(s) - 1
+
+
+@case
+def lid_that_leads_to_another_port():
+    s, a, b, c = fabric()
+    wrong = set_table(s, LINEAR, lids({**at(a, b, c), b.lid: 9}))
+    found = pings_in_vain(s, a, b, c)
+    texts = ["LID 2 to the port 9 since frame %d" % wrong, "it is at the port 6"]
+    return s, [("echo_unanswered", found, 1, []), ("path_cut", found, 1, texts)]
+
+
+@case
+def lid_that_leads_nowhere():
+    s, a, b, c = fabric()
+    wrong = set_table(s, LINEAR, lids(at(a, c)))
+    set_table(s, LINEAR, lids(at(a, c)))
+    found = pings_in_vain(s, a, b, c)
+    texts = ["LID 2 to none since frame %d" % wrong]
+    return s, [("echo_unanswered", found, 1, []), ("path_cut", found, 1, texts)]
+
+
+@case
+def lid_of_a_port_that_is_gone():
+    """The subnet manager removes it afterwards."""
+    s, a, b, c = fabric()
+    set_table(s, LINEAR, lids(at(a, c)))
+    found = pings_in_vain(s, a, b, c, sends=False)
+    return s, [("echo_unanswered", found, 1, [])]
+
+
+@case
+def lid_of_a_port_whose_cable_was_moved():
+    """It is at the port 9 now, and does not answer for another reason."""
+    s, a, b, c = fabric()
+    get_node_info(s, b, (0, 1, 9))
+    set_table(s, LINEAR, lids({**at(a, b, c), b.lid: 9}))
+    found = pings_in_vain(s, a, b, c)
+    return s, [("echo_unanswered", found, 1, [])]
+
+
+@case
+def lid_that_leads_to_its_port_again():
+    s, a, b, c = fabric()
+    set_table(s, LINEAR, lids({**at(a, b, c), b.lid: 9}))
+    set_table(s, LINEAR, lids(at(a, b, c)))
+    found = pings_in_vain(s, a, b, c)
+    return s, [("echo_unanswered", found, 1, [])]
+
+
+def asks_in_vain(s, a, b, c):
+    for _ in range(3):
+        s.arp_request(a, b.ip)
+        s.wait(1)
+    s.to_group4(b, "224.0.0.1")
+    s.ping(c, a)
+    return number(s) - 2
+
+
+@case
+def group_that_does_not_lead_to_a_member():
+    s, a, b, c = fabric()
+    wrong = set_table(s, MULTICAST, groups(*[0x00A0] * 8))
+    set_table(s, MULTICAST, groups(*[0x00A0] * 7, 0x00E0))
+    found = asks_in_vain(s, a, b, c)
+    texts = ["port 6 since frame %d" % wrong, "ff12:401b:ffff::ffff:ffff"]
+    return s, [("arp_unanswered", found, 1, []), ("path_cut", found, 1, texts)]
+
+
+@case
+def group_that_leads_to_a_member_that_does_not_answer():
+    s, a, b, c = fabric()
+    set_table(s, MULTICAST, groups(*[0x00E0] * 8))
+    found = asks_in_vain(s, a, b, c)
+    return s, [("arp_unanswered", found, 1, [])]
+
+
+@case
+def group_that_a_port_has_left():
+    s, a, b, c = fabric()
+    s.leave(b, s.broadcast())
+    set_table(s, MULTICAST, groups(*[0x00A0] * 8))
+    for _ in range(3):
+        s.arp_request(a, b.ip)
+        s.wait(1)
+    s.ping(c, a)
+    return s, [("arp_unanswered", number(s) - 1, 1, [])]
+
+
+def discards(sl):
+    """Each SL has the VL of its number; SL: VL 15."""
+    vls = [vl if vl != sl else 15 for vl in range(15)] + [0]
+    return bytes(vls[n] << 4 | vls[n + 1] for n in range(0, 16, 2))
+
+
+@case
+def sl_that_a_switch_discards():
+    """From a, at port 5, to b, at port 6."""
+    s, a, b, c = fabric(sl=3)
+    wrong = set_table(s, SL_TO_VL, discards(3), 0x0506)
+    found = pings_in_vain(s, a, b, c)
+    texts = ["SL 3 from the port 5 to the port 6 since frame %d" % wrong]
+    return s, [("echo_unanswered", found, 1, []), ("path_cut", found, 1, texts)]
+
+
+@case
+def sl_of_no_path_that_a_switch_discards():
+    s, a, b, c = fabric(sl=3)
+    set_table(s, SL_TO_VL, discards(4), 0x0506)
+    set_table(s, SL_TO_VL, discards(3), 0x0706)
+    found = pings_in_vain(s, a, b, c)
+    return s, [("echo_unanswered", found, 1, [])]
