@@ -39,6 +39,7 @@ enum event_rank event_rank(enum event_kind kind)
     case EVENT_GROUP_UNHEARD:
     case EVENT_PATH_CUT:
     case EVENT_DUPLICATE_LID:
+    case EVENT_WRONG_PSN:
         return RANK_ROOT;
     case EVENT_ARP_UNANSWERED:
     case EVENT_ND_UNANSWERED:

@@ -291,6 +291,56 @@ static void acknowledged(const struct watch *w, struct rc_flow *f)
         f->not_ready.frame = 0;
 }
 
+/* ---- a PSN that the receiver does not expect */
+
+/* Lost packets explain no difference of so many: as many are not on the way at once. */
+enum { FAR = 1 << 12 };
+
+static bool is_far(uint32_t from, uint32_t to)
+{
+    int32_t distance = psn_distance(from, to);
+    return distance >= FAR || distance <= -FAR;
+}
+
+/* Has the receiver been sent the PSN, or one near to it? */
+static bool has_near(const struct watch *w, const struct rc_flow *f, uint32_t psn)
+{
+    for (unsigned i = 0; is_of(f, w) && i < RECENT; i++)
+        if (f->recent[i].mark && !is_far(psn, f->recent[i].mark & PSN_MASK))
+            return true;
+    return false;
+}
+
+/*
+ * The receiver still waits for the first PSN, which it has named, and the sender sends others. The
+ * model knows them by the receiver's queue pair only.
+ */
+APART static void watch_waited_for(const struct watch *w, const struct rc_flow *f,
+                                   bool to_requester)
+{
+    const struct packet *p = w->p;
+    const struct connection *c = p->classification.connection;
+    const struct sequence *sent = to_requester ? &c->requester.flow.sequence
+                                               : &c->responder.flow.sequence;
+    uint32_t named = first_psn_frame(w, to_requester, p->ib.psn);
+    if (!named || !sent->known || sent->first_frame < named || !is_far(p->ib.psn, sent->psn) ||
+        has_near(w, f, p->ib.psn))
+        return;
+    struct sender who = sender_of_side(w, c, !to_requester);
+    char other[SENDER_TEXT_SIZE];
+    const struct event_key key = key_of_ends(w, EVENT_WRONG_PSN, c, to_requester);
+    watch_event(w, &key, &who, named,
+                "its packets to %s have other PSNs (%u) than the receiver expects: it named PSN %u "
+                "for the first one, in frame %u, and refuses them (NAK: PSN sequence error)",
+                end_text(w, c, to_requester, other), sent->psn, p->ib.psn, named);
+}
+
+static void sequence_error(const struct watch *w, struct rc_flow *f, bool to_requester)
+{
+    f->lost = (struct answer){w->p->at.frame, w->p->ib.psn};
+    watch_waited_for(w, f, to_requester);
+}
+
 APART static void watch_syndrome(const struct watch *w, struct rc_flow *f)
 {
     const struct packet *p = w->p;
@@ -304,7 +354,7 @@ APART static void watch_syndrome(const struct watch *w, struct rc_flow *f)
     else if (syndrome >> 5 == SYNDROME_RNR)
         not_ready(w, f, to_requester, value);
     else if (syndrome >> 5 == SYNDROME_NAK && value == NAK_SEQUENCE)
-        f->lost = (struct answer){p->at.frame, p->ib.psn};
+        sequence_error(w, f, to_requester);
     else if (syndrome >> 5 == SYNDROME_NAK)
         watch_nak(w, value);
 }

@@ -391,7 +391,10 @@ def begins_with(psn, begin):
 def sender_that_does_not_begin_with_the_psn_of_the_rep():
     s, rep = begins_with(0x5000, 0x4000)
     texts = ["waits for PSN %d" % 0x4000, "with which the connection begins (frame %d)" % rep]
-    return s, [("retransmission", number(s) - 1, 1, texts)]
+    return s, [
+        ("wrong_psn", rep + 3, 1, ["named PSN %d" % 0x4000]),
+        ("retransmission", rep + 4, 1, texts),
+    ]
 
 
 # ---- hosts that answer late

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of a switch that cut a port off: each with a harmless look-alike. A case returns its tape and the events that it must raise: (event, frame, count, texts that it
+"""Tables of a switch that cut a port off, and a connection that begins with a wrong PSN: each with a harmless
+look-alike. A case returns its tape and the events that it must raise: (event, frame, count, texts that it
 has). NUMBER is the number of the last frame so far."""
 from frames import ib
+from frames.connection import Link
 from frames.events import number
 from frames.events_routes import get_node_info, send
-from frames.messages import ping
+from frames.ib import ONLY
+from frames.messages import ping, udp4
 from frames.subnet import SMP_RESP, SMP_SET, Host, Subnet
 
 CASES = []
@@ -177,3 +180,34 @@ def sl_of_no_path_that_a_switch_discards():
     set_table(s, SL_TO_VL, discards(3), 0x0706)
     found = pings_in_vain(s, a, b, c)
     return s, [("echo_unanswered", found, 1, [])]
+
+
+# ---- the first PSN of a connection
+
+
+def begins_with(psn, times=2):
+    """The REP says that a's first packet has the PSN 0x4000."""
+    s = Subnet()
+    a, b = Host(1), Host(2)
+    s.up(a, b)
+    c = Link(s, a, b, psns=(0x10, 0x4000)).open()
+    rep = number(s) - 1
+    for n in range(times):
+        c.packet(True, ONLY, udp4(a, b.ip), psn + n)
+        s.wait(0.1)
+        c.ack(True, 0x4000, 0x60)
+        s.wait(0.1)
+    return s, rep
+
+
+@case
+def sender_that_begins_with_its_own_psn():
+    s, rep = begins_with(0x800010)
+    texts = ["LID 1", "it named PSN %d" % 0x4000, "in frame %d" % rep]
+    return s, [("wrong_psn", rep + 3, 1, texts)]
+
+
+@case
+def sender_whose_first_packets_are_lost():
+    s, rep = begins_with(0x4004)
+    return s, []
