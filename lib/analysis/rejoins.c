@@ -4,7 +4,8 @@
  * their groups again. The new SM knows the
  * memberships only if the old one told it, or if the ports join again: it asks them to
  * (ClientReregister, IBA 14.4.11), and Linux joins again by itself when the SM's LID changes. So
- * requests to the group do not reach such a port; they have no answer.
+ * requests to the group do not reach such a port; they have no answer. An SM that was restarted is
+ * at its LID as before, and asks the ports in the same way.
  */
 #include "analysis/unanswered.h"
 
@@ -95,18 +96,23 @@ static void report(const struct watch *w, const struct endport *port, const stru
     const struct event_key key = event_key(w, EVENT_REJOIN_MISSING, who.gid, m->group->mgid, 0);
     watch_no_copy(w, &key);
     watch_event(w, &key, &who, changed,
-                "it has not joined the broadcast group %s again since another subnet manager is in "
-                "charge (its last join: frame %u), and requests to the group have no answer%s",
-                text_of_gid(group, m->group->mgid), m->frame,
-                port->reregister_frame > changed
-                    ? ", although it was asked to register again"
-                    : "; the new one has not asked it to (ClientReregister)");
+                "it has not joined the broadcast group %s again since %s (its last join: frame "
+                "%u), and requests to the group have no answer%s",
+                text_of_gid(group, m->group->mgid),
+                changed == port->reregister_frame
+                    ? "the subnet manager asked it to (ClientReregister)"
+                    : "another subnet manager is in charge",
+                m->frame,
+                changed == port->reregister_frame  ? ""
+                : port->reregister_frame > changed ? ", although it was asked to register again"
+                                                   : "; the new one has not asked it to "
+                                                     "(ClientReregister)");
 }
 
 void watch_rejoin(const struct watch *w, const struct question *q)
 {
     uint32_t changed = changed_frame(w, q);
-    if (!changed || q->first_frame < changed || q->peer < LID_MULTICAST_FIRST)
+    if (q->peer < LID_MULTICAST_FIRST)
         return;
     struct ip target = ip_of_key(q->key.about);
     const struct neighbour *n = neighbours_of_ip(w->f->neighbours, (uint32_t)q->key.requester,
@@ -117,7 +123,9 @@ void watch_rejoin(const struct watch *w, const struct question *q)
     const struct group *group = groups_only_broadcast(w->f->groups, w->p->at.interface,
                                                       (uint16_t)(q->key.requester & 0xffff));
     const struct member *m = port && group ? groups_member(w->f->groups, group, port) : NULL;
-    if (m && m->join_state & JOIN_FULL && m->frame && m->frame < changed && !m->pending &&
-        !m->unanswered && port->gsi.gap_frame < m->frame)
+    if (port && !changed)
+        changed = port->reregister_frame;
+    if (q->first_frame >= changed && m && m->join_state & JOIN_FULL && m->frame &&
+        m->frame < changed && !m->pending && !m->unanswered && port->gsi.gap_frame < m->frame)
         report(w, port, m, changed);
 }

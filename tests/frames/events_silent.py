@@ -125,6 +125,39 @@ def port_that_joins_again_and_is_away():
     return s, [("sm_changed", changed, 1, ["LID 8"]), ("arp_unanswered", number(s) - 1, 1, [])]
 
 
+def restart(rejoins):
+    """The SM is restarted at its LID, and asks all ports to register again."""
+    s, a, b, c = met()
+    s.wait(20)
+    asked = []
+    for host in (a, b, c):
+        s.node_info(host)
+        s.port_info(host, reregister=True)
+        asked.append(number(s) - 1)
+    for host in (a, b, c) if rejoins else (a, c):
+        s.join(host, s.broadcast())
+    s.wait(20)
+    asks_alone(s, a, b)
+    s.ping(c, a)
+    return s, asked[1]
+
+
+@case
+def port_that_does_not_join_again_after_a_restart():
+    s, asked = restart(False)
+    texts = ["LID 2", "asked it to (ClientReregister)"]
+    return s, [
+        ("arp_unanswered", number(s) - 1, 1, []),
+        ("rejoin_missing", number(s) - 1, 1, texts),
+    ]
+
+
+@case
+def port_that_joins_again_after_a_restart():
+    s, _ = restart(True)
+    return s, [("arp_unanswered", number(s) - 1, 1, [])]
+
+
 def managers(*lids, seconds=20):
     """The SA answers from one after the other."""
     s, a, _, _ = link()
