@@ -216,7 +216,8 @@ static inline void watch_smp_attribute(const struct watch *w, const struct quest
 {
     switch (w->p->mad.mad.attribute) {
     case SMP_PORT_INFO:
-        watch_port_info(w, target);
+        if (w->p->mad.mad.method != SMP_GET) /* which has no values */
+            watch_port_info(w, target);
         break;
     case SMP_PKEY_TABLE:
         watch_pkey_block(w);

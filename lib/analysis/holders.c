@@ -307,7 +307,7 @@ static struct sender_scope *scope_at(const struct watch *w)
 /* What the queue pair sent since its interface came up; NULL: nothing that was captured. */
 static struct sender_scope *scope_of_sender(const struct watch *w)
 {
-    const struct endport *port = endport_of(w->e->sender);
+    const struct endport *port = w->e->sender;
     struct sender_scope *s = scope_at(w);
     return port && s->frame && s->port == port && s->qpn == w->p->ib.sqpn &&
                    s->link == packet_link_key(w->p) && s->ended == port->ended &&
@@ -320,7 +320,7 @@ static struct sender_scope *scope_of_sender(const struct watch *w)
 void watch_sender_scope(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    const struct endport *port = endport_of(w->e->sender);
+    const struct endport *port = w->e->sender;
     struct announcement a;
     if (!port || !ib->has_deth || !mgid_is_ipoib(ib->dgid))
         return;

@@ -139,7 +139,7 @@ static void responded(const struct watch *w, struct smp_link *l, uint8_t state)
 void watch_link(const struct watch *w, const struct question_key *target, const struct port_info *i)
 {
     const struct mad *mad = &w->p->mad.mad;
-    if (packet_is_corrupt(w->p) || mad->method == SMP_GET)
+    if (packet_is_corrupt(w->p))
         return;
     struct question_key key = *target;
     put32(key.who + SMP_KEY_MODIFIER, i->port); /* without the flags */

@@ -103,7 +103,7 @@ static uint32_t advertised_mtu(struct view icmpv6)
 /* An interface in connected mode may have a larger MTU (RFC 4755 section 5). */
 static bool is_connected(const struct watch *w)
 {
-    const struct endport *port = endport_of(w->e->sender);
+    const struct endport *port = w->e->sender;
     return !port || port->connections;
 }
 

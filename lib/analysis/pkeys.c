@@ -113,7 +113,7 @@ APART static void wrong_pkey(const struct watch *w, const struct table_seen *t, 
 
 void watch_sender_pkey(const struct watch *w)
 {
-    const struct endport *port = endport_of(w->e->sender);
+    const struct endport *port = w->e->sender;
     uint16_t pkey = w->p->ib.pkey;
     if (!port || !port->pkeys || endport_has_entry(port, pkey) != PKEY_IS_NOT_THERE)
         return;

@@ -190,7 +190,7 @@ bool smp_is_old(const struct watch *w, struct smp_order *o)
     uint64_t tid = w->p->mad.mad.tid;
     int64_t ms = watch_ms(w);
     for (unsigned i = 0; i < SMP_ORDER; i++)
-        if (o->recent[i].known && o->recent[i].psn == psn && o->recent[i].tid == tid)
+        if (o->recent[i].psn == psn && o->recent[i].tid == tid && o->recent[i].known)
             return true;
     const struct smp_seen *last = &o->recent[o->last];
     int32_t by = psn_distance(last->psn, psn);

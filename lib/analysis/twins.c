@@ -245,16 +245,23 @@ static const uint8_t *gid_by_ip(const struct watch *w)
     return n && be24(n->lladdr + LLADDR_QPN) == w->p->ib.sqpn ? n->lladdr + LLADDR_GID : NULL;
 }
 
-static bool is_as_before(const struct watch *w, const struct recent_sender *r, const uint8_t *gid)
+static struct recent_sender *recent_of(const struct watch *w)
 {
-    const struct packet *p = w->p;
-    return r->changes == w->twins->changes + 1 && r->lid == p->ib.slid && r->qpn == p->ib.sqpn &&
-           r->subnet == p->at.interface && memcmp(r->gid, gid, GID_SIZE) == 0;
+    return &w->twins->recent[w->p->ib.slid % RECENT_SENDERS];
 }
 
-static void note_sender(const struct watch *w, struct recent_sender *r, const uint8_t *gid)
+static bool is_as_before(const struct watch *w, const uint8_t *gid)
 {
     const struct packet *p = w->p;
+    const struct recent_sender *r = recent_of(w);
+    return r->lid == p->ib.slid && r->qpn == p->ib.sqpn && r->subnet == p->at.interface &&
+           r->changes == w->twins->changes + 1 && memcmp(r->gid, gid, GID_SIZE) == 0;
+}
+
+static void note_sender(const struct watch *w, const uint8_t *gid)
+{
+    const struct packet *p = w->p;
+    struct recent_sender *r = recent_of(w);
     *r = (struct recent_sender){.qpn = p->ib.sqpn,
                                 .changes = w->twins->changes + 1,
                                 .subnet = p->at.interface,
@@ -264,14 +271,11 @@ static void note_sender(const struct watch *w, struct recent_sender *r, const ui
 
 static void watch_addresses(const struct watch *w, const uint8_t *gid)
 {
-    struct recent_sender *recent = &w->twins->recent[w->p->ib.slid % RECENT_SENDERS];
-    if (is_as_before(w, recent, gid))
-        return;
     watch_lid(w, gid);
     watch_ports_of_lid(w, gid);
     watch_gid(w, gid);
     if (!packet_is_corrupt(w->p))
-        note_sender(w, recent, gid);
+        note_sender(w, gid);
 }
 
 APART static void watch_sender(const struct watch *w)
@@ -282,13 +286,14 @@ APART static void watch_sender(const struct watch *w)
         return;
     if (!gid && is_recent(w, w->twins->changed_ns))
         gid = gid_by_ip(w);
-    if (gid && !gid_is_foreign(w, gid))
+    if (gid && !is_as_before(w, gid) && !gid_is_foreign(w, gid))
         watch_addresses(w, gid);
 }
 
 /* A packet without a GRH counts only if an address changed a moment ago. */
 void watch_twins(const struct watch *w)
 {
-    if (w->p->ib.sgid || watch_is_alert(w, ALERT_ADDRESSES))
+    const uint8_t *gid = w->p->ib.sgid;
+    if (gid ? !is_as_before(w, gid) : watch_is_alert(w, ALERT_ADDRESSES))
         watch_sender(w);
 }
