@@ -121,7 +121,7 @@ static bool is_of(const struct sa_transaction *t, struct port requester, uint64_
 
 APART static void requested(const struct watch *w)
 {
-    sa_transaction_ask(w, sa_transaction_of(w, w->p->src), gid_of(&w->p->mad.sa));
+    sa_transaction_ask(w, sa_transaction_now(w), gid_of(&w->p->mad.sa));
 }
 
 /* ---- the SA's packets */
@@ -209,11 +209,10 @@ static void watch_astray(const struct watch *w)
 {
     const struct sa *sa = &w->p->mad.sa;
     const uint8_t *gid = gid_of(sa);
-    for (unsigned i = 0; gid && i < SA_TRANSACTIONS; i++) {
-        const struct sa_transaction *t = &w->sa_transactions->all[i];
-        if (!t->followed || t->answered_frame || t->tid != sa->mad.tid ||
-            t->requester == w->p->dst.id || t->subject.attribute != sa->mad.attribute ||
-            !t->subject.has_gid || memcmp(t->subject.gid, gid, GID_SIZE) != 0)
+    for (const struct sa_transaction *t = w->sa_transactions->first; gid && t; t = t->next) {
+        if (t->tid != sa->mad.tid || t->requester == w->p->dst.id ||
+            t->subject.attribute != sa->mad.attribute || !t->subject.has_gid ||
+            memcmp(t->subject.gid, gid, GID_SIZE) != 0)
             continue;
         const struct question_key key = sa_subject_key(&t->subject);
         struct question *q = question_find(w, &key);
@@ -296,7 +295,7 @@ static void note_time(const struct watch *w, struct sa_transaction *t)
 APART static void responded(const struct watch *w)
 {
     const struct packet *p = w->p;
-    struct sa_transaction *t = sa_transaction_of(w, p->dst);
+    struct sa_transaction *t = sa_transaction_now(w);
     bool known = is_of(t, p->dst, p->mad.mad.tid);
     if (packet_is_corrupt(p)) {
         if (known)

@@ -12,8 +12,8 @@
 
 /* What a request is about: it has no answer if none of those about the same thing has one. */
 struct sa_subject {
-    uint64_t requester;
-    uint16_t subnet, attribute;
+    struct port requester; /* in its subnet */
+    uint16_t attribute;
     uint16_t trap; /* of an InformInfo */
     uint8_t method;
     bool has_gid;
@@ -33,20 +33,22 @@ struct sa_transaction {
     uint16_t pkey;                  /* of a path or a group */
     uint8_t join, mtu;              /* of a join: JoinState; code of the only MTU; 0: none */
     bool followed;                  /* it is or may become a question */
+    bool listed;                    /* it has no answer; it is in the list */
     bool pending;                   /* its last request is no question yet */
-    struct sa_transaction *next, *previous; /* of those that are pending, in the order of capture */
+    struct sa_transaction *next, *previous; /* in the list */
 };
 
 enum { SA_TRANSACTIONS = 1 << 10, SA_REQUESTERS = 1 << 8 };
 
 struct sa_transactions {
     struct sa_transaction all[SA_TRANSACTIONS];
-    struct sa_transaction *first, *last;  /* that are pending */
+    struct sa_transaction *first, *last;  /* those without an answer, in the order of capture */
+    struct sa_transaction *pending;       /* the first of them that is; all after it are, too */
     uint32_t pending_from[SA_REQUESTERS]; /* number of those, by the requester's LID */
 };
 
 /* The entry of the current packet's transaction; or that of another one, whose place it has. */
-struct sa_transaction *sa_transaction_of(const struct watch *w, struct port requester);
+struct sa_transaction *sa_transaction_now(const struct watch *w);
 /* The current packet's transaction, whose request was not captured, begins in this place. */
 void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester);
 /* The current packet is a request. gid: whom it is about; NULL: nobody, or it is not known. */

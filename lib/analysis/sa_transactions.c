@@ -7,10 +7,10 @@ enum { SELECT_EXACTLY = 2 }; /* of an MTU or a rate (IBA 15.2.5.16) */
 /* So long a request is only noted: the shortest time after which an answer is late (sa_slow.c). */
 enum { PENDING_MS = 1000, NS_PER_MS = 1000000 };
 
-struct sa_transaction *sa_transaction_of(const struct watch *w, struct port requester)
+/* The model has found its place already. */
+struct sa_transaction *sa_transaction_now(const struct watch *w)
 {
-    uint64_t place = mix_two(0, requester.id, w->p->mad.mad.tid);
-    return &w->sa_transactions->all[place >> 32 & (SA_TRANSACTIONS - 1)];
+    return &w->sa_transactions->all[w->f->transaction % SA_TRANSACTIONS];
 }
 
 /* ---- what a request is about */
@@ -26,7 +26,8 @@ static enum question_kind kind_of(uint16_t attribute, uint8_t method)
 
 struct question_key sa_subject_key(const struct sa_subject *s)
 {
-    struct question_key key = {.kind = s->kind, .subnet = s->subnet, .requester = s->requester};
+    struct question_key key = {
+        .kind = s->kind, .subnet = port_interface(s->requester), .requester = s->requester.id};
     if (s->has_gid)
         memcpy(key.about, s->gid, GID_SIZE);
     if (key.kind != QUESTION_SA)
@@ -37,15 +38,13 @@ struct question_key sa_subject_key(const struct sa_subject *s)
     return key;
 }
 
-static inline void note_subject(const struct watch *w, struct sa_subject *s, struct port requester,
-                                uint8_t method, const uint8_t *gid)
+static inline void note_subject(const struct sa *sa, struct sa_subject *s, struct port requester,
+                                enum question_kind kind, uint8_t method, const uint8_t *gid)
 {
-    const struct sa *sa = &w->p->mad.sa;
-    s->requester = requester.id;
-    s->subnet = w->p->at.interface;
+    s->requester = requester;
     s->attribute = sa->mad.attribute;
     s->method = method;
-    s->kind = (uint8_t)kind_of(sa->mad.attribute, method);
+    s->kind = (uint8_t)kind;
     s->has_gid = gid != NULL;
     s->trap = gid && sa->mad.attribute == SA_INFORM_INFO ? be16(sa->data.p + INFORM_TRAP) : 0;
     if (gid)
@@ -57,39 +56,52 @@ static inline void note_subject(const struct watch *w, struct sa_subject *s, str
 struct sa_subject sa_subject_of(const struct watch *w, struct port requester, uint8_t method,
                                 const uint8_t *gid)
 {
+    const struct sa *sa = &w->p->mad.sa;
     struct sa_subject s;
-    note_subject(w, &s, requester, method, gid);
+    note_subject(sa, &s, requester, kind_of(sa->mad.attribute, method), method, gid);
     return s;
 }
 
-/* ---- requests that are no questions yet */
+/* ---- requests without an answer */
 
 static uint32_t *pending_from(const struct watch *w, const struct sa_transaction *t)
 {
     return &w->sa_transactions->pending_from[t->requester % SA_REQUESTERS];
 }
 
-static void enter_pending(const struct watch *w, struct sa_transaction *t)
+static void stop_pending(const struct watch *w, struct sa_transaction *t)
+{
+    t->pending = false;
+    --*pending_from(w, t);
+}
+
+static void leave_list(const struct watch *w, struct sa_transaction *t)
+{
+    struct sa_transactions *all = w->sa_transactions;
+    t->listed = false;
+    if (t == all->pending)
+        all->pending = t->next;
+    *(t->previous ? &t->previous->next : &all->first) = t->next;
+    *(t->next ? &t->next->previous : &all->last) = t->previous;
+    if (t->pending)
+        stop_pending(w, t);
+}
+
+/* The request is no question yet. */
+static void enter_list(const struct watch *w, struct sa_transaction *t)
 {
     struct sa_transactions *all = w->sa_transactions;
     int64_t *due = question_due_ns(w);
-    t->pending = true;
+    t->listed = t->pending = true;
     t->next = NULL;
     t->previous = all->last;
     *(all->last ? &all->last->next : &all->first) = t;
     all->last = t;
+    if (!all->pending)
+        all->pending = t;
     ++*pending_from(w, t);
     *due = MIN(*due, nanoseconds_later(t->request.ns, PENDING_MS * (int64_t)NS_PER_MS));
     question_wake(w->questions, *due);
-}
-
-static void leave_pending(const struct watch *w, struct sa_transaction *t)
-{
-    struct sa_transactions *all = w->sa_transactions;
-    t->pending = false;
-    *(t->previous ? &t->previous->next : &all->first) = t->next;
-    *(t->next ? &t->next->previous : &all->last) = t->previous;
-    --*pending_from(w, t);
 }
 
 /* The SA's other packets may prove that it has not answered. */
@@ -99,22 +111,23 @@ static void ask(const struct watch *w, const struct sa_transaction *t)
     struct question *q = question_ask_by(w, &key, &t->request);
     if (q)
         q->repeated = q->asked == 1 ? t->requests : MAX(q->repeated, t->requests);
-    if (q && w->f->subnet && subnet_sa_sequence(w->f->subnet, t->subject.subnet))
+    if (q && w->f->subnet && subnet_sa_sequence(w->f->subnet, port_interface(t->subject.requester)))
         question_open(w, q);
 }
 
 void sa_ask_pending(const struct watch *w)
 {
     struct sa_transaction *t;
-    while ((t = w->sa_transactions->first) != NULL) {
-        leave_pending(w, t);
+    while ((t = w->sa_transactions->pending) != NULL) {
+        w->sa_transactions->pending = t->next;
+        stop_pending(w, t);
         ask(w, t);
     }
 }
 
 static bool is_same(const struct sa_subject *a, const struct sa_subject *b)
 {
-    return a->requester == b->requester && a->subnet == b->subnet && a->attribute == b->attribute &&
+    return port_same(a->requester, b->requester) && a->attribute == b->attribute &&
            a->method == b->method && a->trap == b->trap && a->has_gid == b->has_gid &&
            memcmp(a->gid, b->gid, GID_SIZE) == 0;
 }
@@ -122,10 +135,10 @@ static bool is_same(const struct sa_subject *a, const struct sa_subject *b)
 APART static void answer_others(const struct watch *w, const struct sa_transaction *like)
 {
     struct sa_transaction *next;
-    for (struct sa_transaction *t = w->sa_transactions->first; t; t = next) {
+    for (struct sa_transaction *t = w->sa_transactions->pending; t; t = next) {
         next = t->next;
         if (is_same(&t->subject, &like->subject))
-            leave_pending(w, t);
+            leave_list(w, t);
     }
 }
 
@@ -141,8 +154,8 @@ APART static void answer_question(const struct watch *w, const struct sa_transac
 
 void sa_transaction_answer(const struct watch *w, struct sa_transaction *t)
 {
-    if (t->pending)
-        leave_pending(w, t);
+    if (t->listed)
+        leave_list(w, t);
     if (*pending_from(w, t))
         answer_others(w, t);
     if (w->questions->asked[t->subject.kind])
@@ -164,6 +177,8 @@ APART static void give_up(const struct watch *w, struct sa_transaction *t,
 
 static inline void begin(const struct watch *w, struct sa_transaction *t, struct port requester)
 {
+    if (t->listed)
+        leave_list(w, t);
     t->requester = requester.id;
     t->tid = w->p->mad.mad.tid;
     t->request.frame = 0;
@@ -199,11 +214,11 @@ static bool is_answered(const struct watch *w, const struct sa_transaction *t)
 }
 
 /* Without the GID, it is not known what the request is about. */
-static bool is_followed(const struct watch *w, const struct sa_transaction *t, const uint8_t *gid)
+static bool is_followed(const struct watch *w, const struct sa_transaction *t,
+                        enum question_kind kind, const uint8_t *gid)
 {
-    const struct sa *sa = &w->p->mad.sa;
-    return (gid || kind_of(sa->mad.attribute, sa->mad.method) == QUESTION_SA) && sa->segment <= 1 &&
-           port_to_lid(w->p->src) && !is_answered(w, t);
+    return (gid || kind == QUESTION_SA) && w->p->mad.sa.segment <= 1 && port_to_lid(w->p->src) &&
+           !is_answered(w, t);
 }
 
 static void note_request(const struct watch *w, struct sa_transaction *t)
@@ -257,6 +272,7 @@ void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const u
 {
     const struct packet *p = w->p;
     const struct sa *sa = &p->mad.sa;
+    enum question_kind kind = kind_of(sa->mad.attribute, sa->mad.method);
     bool known = t->requester == p->src.id && t->tid == sa->mad.tid;
     if (is_copy(w, t, known))
         return;
@@ -268,13 +284,15 @@ void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const u
     if (t->pending)
         sa_ask_pending(w);
     note_request(w, t);
-    if (!is_followed(w, t, gid))
+    if (!is_followed(w, t, kind, gid))
         return;
-    note_subject(w, &t->subject, p->src, sa->mad.method, gid);
+    note_subject(sa, &t->subject, p->src, kind, sa->mad.method, gid);
     want(t, sa);
     t->followed = true;
     t->answered_frame = 0;
-    enter_pending(w, t);
+    if (t->listed)
+        leave_list(w, t);
+    enter_list(w, t);
 }
 
 /* ---- events */

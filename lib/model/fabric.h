@@ -77,6 +77,8 @@ struct fabric_facts {
     const struct undone *undone;
     /* of the packet, if it is an SMP on a directed route (model/psn_gaps.h); id 0: not computed */
     struct port end_of_route;
+    /* of the packet, if it is of the SA's class: place of its requester and transaction ID */
+    unsigned transaction;
 };
 
 /*

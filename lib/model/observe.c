@@ -2,6 +2,7 @@
 #include "model/observe.h"
 
 #include "model/lifecycle.h"
+#include "model/mix.h"
 #include "model/observation.h"
 #include "wire/membership.h"
 #include "wire/nanoseconds.h"
@@ -425,6 +426,15 @@ static void count_copied(struct fabric *f, const struct packet *p)
         f->first_copy = p->at.frame;
 }
 
+/* Where the tables of transactions look for it. */
+static void place_transaction(struct fabric *f, const struct packet *p)
+{
+    const struct mad *m = &p->mad.mad;
+    const struct port requester = m->method & MAD_RESPONSE ? p->dst : p->src;
+    if (p->classification.class == PAYLOAD_MAD && p->mad.kind == MAD_KIND_SA)
+        f->facts.transaction = (unsigned)(mix_two(0, requester.id, m->tid) >> 32);
+}
+
 void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
 {
     struct observation o = {f, p, e};
@@ -442,6 +452,7 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
         return;
     }
     fabric_classify(f, p);
+    place_transaction(f, p);
     count_direction(f, &p->ib);
     if (p->digest)
         count_copied(f, p);

@@ -118,10 +118,11 @@ static void follow_smp(struct fabric *f, const struct packet *p)
         follow_set_lid(f, p);
     if (p->mad.smp.directed)
         of = f->facts.end_of_route = end_of_route(p, p->mad.smp.hop_count);
+    unsigned place = port_transaction_place(&of, m->tid);
     if (is_response)
-        waiting_response(f->waiting_smps, &of, m->tid);
+        waiting_response(f->waiting_smps, &of, m->tid, place);
     else
-        waiting_request(f->waiting_smps, &of, m->tid, p->at.frame, p->at.ns);
+        waiting_request(f->waiting_smps, &of, m->tid, place, p->at.frame, p->at.ns);
 }
 
 static void follow_management(struct fabric *f, const struct packet *p)
@@ -165,10 +166,10 @@ static void follow_sa(struct fabric *f, const struct packet *p)
         p->mad.sa.rmpp_type > RMPP_TYPE_DATA)
         return;
     if (!(m->method & MAD_RESPONSE)) {
-        waiting_request(f->waiting, &p->src, m->tid, p->at.frame, p->at.ns);
+        waiting_request(f->waiting, &p->src, m->tid, f->facts.transaction, p->at.frame, p->at.ns);
         return;
     }
-    waiting_response(f->waiting, &p->dst, m->tid);
+    waiting_response(f->waiting, &p->dst, m->tid, f->facts.transaction);
     transfers_see(f->transfers, &p->dst, &p->mad.sa, p->at.frame, p->at.ns);
     unseen_add(&f->unseen, UNSEEN_OFFSETS, has_no_offset(&p->mad.sa), p->at.frame);
 }

@@ -47,11 +47,10 @@ static bool is_of(const struct waiting_entry *r, const struct port *requester, u
 }
 
 void waiting_request(struct waiting *all, const struct port *requester, uint64_t tid,
-                     uint32_t frame, int64_t ns)
+                     unsigned place, uint32_t frame, int64_t ns)
 {
-    guint place = port_transaction_place(requester, tid) % REQUESTS;
-    struct waiting_entry *r = &all->slots[place];
-    struct early_response *early = &all->early[place];
+    struct waiting_entry *r = &all->slots[place % REQUESTS];
+    const struct early_response *early = &all->early[place % REQUESTS];
     if (!requester->id)
         return;
     if (!is_of(r, requester, tid)) {
@@ -62,13 +61,14 @@ void waiting_request(struct waiting *all, const struct port *requester, uint64_t
     r->ns = ns;
 }
 
-void waiting_response(struct waiting *all, const struct port *requester, uint64_t tid)
+void waiting_response(struct waiting *all, const struct port *requester, uint64_t tid,
+                      unsigned place)
 {
-    guint place = port_transaction_place(requester, tid) % REQUESTS;
-    if (is_of(&all->slots[place], requester, tid))
-        all->slots[place].answered = true;
+    struct waiting_entry *r = &all->slots[place % REQUESTS];
+    if (is_of(r, requester, tid))
+        r->answered = true;
     else
-        all->early[place] = (struct early_response){*requester, tid};
+        all->early[place % REQUESTS] = (struct early_response){*requester, tid};
 }
 
 void waiting_merge(struct waiting *all)

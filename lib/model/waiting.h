@@ -10,10 +10,14 @@ struct waiting;
 /* Free with g_free(). */
 struct waiting *waiting_new(void);
 
-/* A request of this port, at this time, and a response to this port; or of a directed route. */
+/*
+ * A request of this port, at this time, and a response to this port; or of a directed route. place:
+ * port_transaction_place() of both.
+ */
 void waiting_request(struct waiting *all, const struct port *requester, uint64_t tid,
-                     uint32_t frame, int64_t ns);
-void waiting_response(struct waiting *all, const struct port *requester, uint64_t tid);
+                     unsigned place, uint32_t frame, int64_t ns);
+void waiting_response(struct waiting *all, const struct port *requester, uint64_t tid,
+                      unsigned place);
 
 /*
  * Two interfaces turned out to see one subnet: those that wait are forgotten, because their ports
