@@ -43,7 +43,7 @@ struct loops *loops_new(void)
 /* NULL: one of the hosts is not known. */
 static struct loop *loop_of(const struct watch *w, const struct connection *c)
 {
-    const struct endport *from = endport_of(c->endport[0]), *to = endport_of(c->endport[1]);
+    const struct endport *from = c->endport[0], *to = c->endport[1];
     if (!from || !to)
         return NULL;
     struct loop *l = &w->loops->all[(from->lid * 31u + to->lid) % LOOPS];

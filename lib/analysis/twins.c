@@ -33,7 +33,7 @@ void watch_prefix(const struct watch *w, const struct subnet_event *e)
 {
     struct twins *t = w->twins;
     bool is_own = e->kind == SUBNET_JOIN_ASKED || e->kind == SUBNET_PORT_INFO;
-    const struct endport *port = is_own ? endport_of(e->endport) : NULL;
+    const struct endport *port = is_own ? e->endport : NULL;
     if (!port || !endport_has_gid(port) || t->n_prefixes == PREFIXES ||
         has_prefix(w, be64(port->gid), false))
         return;
