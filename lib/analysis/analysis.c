@@ -157,7 +157,6 @@ OFTEN APART static void watch_port(const struct watch *w, const struct subnet_ev
     watch_prefix(w, e);
     watch_lid_of_event(w, e);
     watch_shared_lid(w, e);
-    watch_managers(w, e);
 }
 
 OFTEN APART static void watch_path(const struct watch *w, const struct subnet_event *e)
@@ -203,9 +202,13 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
 /* target: the port; NULL: not known. */
 APART static void watch_port_info(const struct watch *w, const struct question_key *target)
 {
+    const struct subnet_event *e = port_info_event(w);
     struct port_info i;
+    bool is_whole = smp_port_info(&w->p->mad.smp, &i) == WIRE_OK;
+    if (is_whole && e)
+        watch_port_state(w, e, &i);
     watch_operational_vls(w);
-    if (!target || smp_port_info(&w->p->mad.smp, &i) != WIRE_OK)
+    if (!is_whole || !target)
         return;
     watch_link(w, target, &i);
     watch_width(w, target, &i);

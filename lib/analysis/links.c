@@ -103,15 +103,6 @@ static void set(const struct watch *w, struct smp_link *l, uint8_t state)
     l->tid = w->p->mad.mad.tid;
 }
 
-/* subnet.c has that of a port with a LID. */
-static bool has_endport(const struct watch *w)
-{
-    for (unsigned i = 0; i < w->e->count; i++)
-        if (w->e->list[i].kind == SUBNET_PORT_INFO)
-            return true;
-    return false;
-}
-
 /* Another node may be at the end of the route now. false: it is not known. */
 static bool is_at_route(const struct watch *w, struct smp_link *l)
 {
@@ -129,7 +120,7 @@ static void responded(const struct watch *w, struct smp_link *l, uint8_t state)
         return;
     if (l->tid && l->tid == w->p->mad.mad.tid)
         follows(w, l, state);
-    if (l->active && state < PORT_ACTIVE && !has_endport(w)) {
+    if (l->active && state < PORT_ACTIVE && !port_info_event(w)) { /* else subnet.c */
         went_down(w, l, state);
         route_is_down(w);
     }

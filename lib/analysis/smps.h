@@ -39,6 +39,18 @@ const uint8_t *route_hops(const struct watch *w);
 bool watch_smp_requests(const struct watch *w, struct question_key *key);
 /* A request that is the same packet as an earlier one. */
 void watch_smp_again(const struct watch *w);
+/* What the model learnt from the current packet's PortInfo; NULL: nothing about a port with a LID.
+ */
+static inline const struct subnet_event *port_info_event(const struct watch *w)
+{
+    for (unsigned i = 0; i < w->e->count; i++)
+        if (w->e->list[i].kind == SUBNET_PORT_INFO)
+            return &w->e->list[i];
+    return NULL;
+}
+/* It is the PortInfo i (subnet.c). */
+void watch_port_state(const struct watch *w, const struct subnet_event *e,
+                      const struct port_info *i);
 /* The current packet has the PortInfo i of this target (links.c). */
 void watch_link(const struct watch *w, const struct question_key *target,
                 const struct port_info *i);

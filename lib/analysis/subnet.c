@@ -54,13 +54,13 @@ static void watch_manager(const struct watch *w, struct port_activity *port)
         manager_moved(w, before, now);
 }
 
-/* A port that was Active and is not any more. e: its PortInfo. */
-APART static void port_state(const struct watch *w, const struct subnet_event *e)
+/* A port that was Active and is not any more. e: its PortInfo i. */
+void watch_port_state(const struct watch *w, const struct subnet_event *e,
+                      const struct port_info *i)
 {
     struct port_activity *port = &w->questions->ports[e->lid % PORTS];
-    struct port_info i;
-    if (w->p->mad.smp.mad.method != SMP_GET_RESP || smp_port_info(&w->p->mad.smp, &i) != WIRE_OK ||
-        i.state == PORT_NO_CHANGE || i.state > PORT_ACTIVE || packet_is_corrupt(w->p))
+    if (w->p->mad.mad.method != SMP_GET_RESP || i->state == PORT_NO_CHANGE ||
+        i->state > PORT_ACTIVE || packet_is_corrupt(w->p))
         return;
     if (!is_same_port(port, e))
         begin_port(port, e);
@@ -69,13 +69,13 @@ APART static void port_state(const struct watch *w, const struct subnet_event *e
     watch_manager(w, port);
     uint64_t guid;
     bool was_active = port->active;
-    port->active = i.state == PORT_ACTIVE;
+    port->active = i->state == PORT_ACTIVE;
     if (!was_active || port->active || !route_is_known(w, &guid) || route_was_down(w))
         return;
     struct sender who = sender_of_endport(e->endport);
     const struct event_key key = event_key(w, EVENT_PORT_STATE, NULL, NULL, e->lid);
     watch_event(w, &key, &who, 0, "the port was Active and is in the state %s now",
-                names_find(state_names, i.state));
+                names_find(state_names, i->state));
 }
 
 /* ---- traps */
@@ -149,7 +149,7 @@ void watch_smp_trap(const struct watch *w)
 
 /* ---- subnet managers */
 
-APART static void sm_changed(const struct watch *w, const struct subnet_event *e)
+void watch_managers(const struct watch *w, const struct subnet_event *e)
 {
     uint16_t lid = port_to_lid(w->p->src);
     struct sender who = lid && lid != LID_PERMISSIVE ? sender_of_lid(w, lid)
@@ -161,12 +161,4 @@ APART static void sm_changed(const struct watch *w, const struct subnet_event *e
         watch_event(w, &key, &who, 0, "the SA answers from here; before, it was at LID %u", e->lid);
     else
         watch_event(w, &key, &who, 0, "another subnet manager than before is master");
-}
-
-void watch_managers(const struct watch *w, const struct subnet_event *e)
-{
-    if (e->kind == SUBNET_SA_MOVED || e->kind == SUBNET_SM_SECOND)
-        sm_changed(w, e);
-    else if (e->kind == SUBNET_PORT_INFO && e->endport)
-        port_state(w, e);
 }
