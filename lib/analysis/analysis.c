@@ -132,6 +132,7 @@ OFTEN APART static void watch_record(const struct watch *w, const struct subnet_
     if (g && e->kind == SUBNET_JOINED)
         watch_more_copies(w, e);
     if (g && mgid_is_ipoib(g->mgid) && mgid_is_broadcast(g->mgid)) {
+        watch_link_mtu(w, g);
         watch_group_record(w, e);
         watch_shared_mlid(w, e);
     }
@@ -345,7 +346,8 @@ OFTEN APART static void watch_icmpv6(const struct watch *w)
     bool is_nd = is_neighbour_discovery(w->p->datagram.icmpv6);
     if (is_nd)
         watch_neighbour_discovery(w);
-    watch_ipv6_mtu(w);
+    if (watch_is_alert(w, ALERT_SMALL_LINKS))
+        watch_ipv6_mtu(w);
     watch_ip(w);
     watch_twins(w);
     if (is_nd || watch_is_alert(w, ALERT_CONFLICT))

@@ -127,15 +127,27 @@ void watch_advertised_mtu(const struct watch *w)
 
 /* ---- IPv6 (RFC 8200 section 5) */
 
+enum { IPV6_MTU_LEAST = 1280 };
+
+static bool is_too_small(uint32_t mtu)
+{
+    return mtu && mtu - ENCAP_SIZE < IPV6_MTU_LEAST;
+}
+
+void watch_link_mtu(const struct watch *w, const struct group *link)
+{
+    if (is_too_small(ib_mtu_bytes(link->mtu)))
+        watch_alert(w, ALERT_SMALL_LINKS);
+}
+
 void watch_ipv6_mtu(const struct watch *w)
 {
-    enum { IPV6_MTU_LEAST = 1280 };
     if (w->p->datagram.encap.type != TYPE_IPV6 || !w->p->ib.has_bth)
         return;
     const struct group *link = groups_only_broadcast(w->f->groups, w->p->at.interface,
                                                      w->p->ib.pkey);
     uint32_t mtu = link ? ib_mtu_bytes(link->mtu) : 0;
-    if (!mtu || mtu - ENCAP_SIZE >= IPV6_MTU_LEAST || is_connected(w))
+    if (!is_too_small(mtu) || is_connected(w))
         return;
     struct sender who = sender_of(w->f, w->p);
     const struct event_key key = event_key(w, EVENT_MTU_MISMATCH, NULL, NULL,

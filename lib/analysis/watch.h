@@ -28,6 +28,7 @@ enum alert {
     ALERT_SMALL_TTLS = 1 << 6,   /* a TTL of 1 ended at a router (small_ttls.c) */
     ALERT_UNHEARD = 1 << 7,      /* a host repeats an ARP request that was answered (unheard.c) */
     ALERT_SLS = 1 << 8,          /* the SA gave a path with another SL than 0 (path_sls.c) */
+    ALERT_SMALL_LINKS = 1 << 9,  /* a link's MTU is too small for IPv6 (mtus.c) */
 };
 
 /* A function that most packets need: what it calls is inlined into it, if it is not APART. */
@@ -198,7 +199,9 @@ uint32_t pkey_table_without(const struct watch *w, const struct endport *port, u
 void watch_path_of_event(const struct watch *w, const struct subnet_event *e); /* mtus.c */
 void watch_path_mtu(const struct watch *w);
 void watch_advertised_mtu(const struct watch *w);
-void watch_ipv6_mtu(const struct watch *w);
+/* The MTU of the link is known; the packet is ICMPv6. */
+void watch_link_mtu(const struct watch *w, const struct group *link);
+APART void watch_ipv6_mtu(const struct watch *w);
 /* Another SM or SA is in charge; LIDs, 0: not known (rejoins.c). */
 APART void watch_new_manager(const struct watch *w, uint16_t before, uint16_t now);
 APART void watch_loop(const struct watch *w); /* switching_loops.c; a copy */
