@@ -60,16 +60,17 @@ static void report(const struct watch *w, const struct missing_group *m)
 static bool wants_group(const struct sa_transaction *t)
 {
     bool only_group = (t->mask & ~(uint64_t)MCM_HAS_PKEY) == MCM_HAS_MGID;
-    const uint8_t *mgid = t->subject.gid;
+    const uint8_t *mgid = t->record + MCM_MGID;
     return only_group && is_broadcast(mgid) &&
-           (!(t->mask & MCM_HAS_PKEY) || same_partition(t->pkey, be16(mgid + MGID_PKEY)));
+           (!(t->mask & MCM_HAS_PKEY) ||
+            same_partition(be16(t->record + MCM_PKEY), be16(mgid + MGID_PKEY)));
 }
 
 void watch_missing_group(const struct watch *w, const struct sa_transaction *t)
 {
     if (!wants_group(t))
         return;
-    struct missing_group *m = entry_of(w, t->subject.gid);
+    struct missing_group *m = entry_of(w, t->record + MCM_MGID);
     int64_t ms = watch_ms(w);
     if (ms - m->last_ms > AGAIN_MS)
         m->times = 0;

@@ -9,6 +9,7 @@
 /* A later answer may be to an older request with the same transaction ID. */
 enum { ANSWER_MS = 60000 };
 enum { LID_MULTICAST_LAST = 0xfffe }; /* IBA 4.1.1 */
+enum { SELECT_EXACTLY = 2 };          /* of an MTU or a rate (IBA 15.2.5.16) */
 
 static struct sender requester_of(const struct watch *w)
 {
@@ -21,15 +22,16 @@ static struct event_key key_of(const struct watch *w, const struct sender *who,
     return event_key(w, EVENT_SA_WRONG_ANSWER, who->gid, about, (uint64_t)who->lid << 16 | value);
 }
 
-APART static void another_gid(const struct watch *w, const struct sa_transaction *q,
-                              const uint8_t *gid, const char *what)
+APART static void another_gid(const struct watch *w, const struct sa_transaction *q, unsigned gid,
+                              const char *what)
 {
     struct sender who = requester_of(w);
     char asked[GID_TEXT], found[GID_TEXT];
-    const struct event_key key = key_of(w, &who, q->subject.gid, 0);
+    const struct event_key key = key_of(w, &who, q->record + gid, 0);
     watch_event(w, &key, &who, q->request.frame,
                 "the SA answers its request about the %s %s with the record of another one, %s",
-                what, text_of_gid(asked, q->subject.gid), text_of_gid(found, gid));
+                what, text_of_gid(asked, q->record + gid),
+                text_of_gid(found, w->p->mad.sa.data.p + gid));
 }
 
 /* ---- groups */
@@ -46,6 +48,20 @@ APART static void no_multicast_lid(const struct watch *w, const struct sa_transa
                 text_of_gid(group, mgid), mlid);
 }
 
+/* JoinState of the join; 0: none. */
+static uint8_t join_of(const struct sa_transaction *q)
+{
+    return q->mask & MCM_HAS_JOIN_STATE ? q->record[MCM_SCOPE_JOIN] & 0x0f : 0;
+}
+
+/* Code of the only MTU that the join wants; 0: none. */
+static uint8_t only_mtu(const struct sa_transaction *q)
+{
+    const uint64_t only = MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU;
+    uint8_t mtu = q->record[MCM_MTU];
+    return (q->mask & only) == only && mtu >> 6 == SELECT_EXACTLY ? mtu & 0x3f : 0;
+}
+
 /* The state in the answer may have more bits: those of earlier joins. */
 APART static void other_join(const struct watch *w, const struct sa_transaction *q,
                              const uint8_t *record)
@@ -53,10 +69,10 @@ APART static void other_join(const struct watch *w, const struct sa_transaction 
     struct sender who = requester_of(w);
     char group[GID_TEXT];
     uint8_t join = record[MCM_SCOPE_JOIN] & 0x0f;
-    const struct event_key key = key_of(w, &who, q->subject.gid, (uint16_t)(1 + join));
+    const struct event_key key = key_of(w, &who, q->record + MCM_MGID, (uint16_t)(1 + join));
     watch_event(w, &key, &who, q->request.frame,
                 "the SA answers its join of the group %s with JoinState %u by JoinState %u",
-                text_of_gid(group, record + MCM_MGID), q->join, join);
+                text_of_gid(group, record + MCM_MGID), join_of(q), join);
 }
 
 APART static void other_mtu(const struct watch *w, const struct sa_transaction *q,
@@ -65,11 +81,12 @@ APART static void other_mtu(const struct watch *w, const struct sa_transaction *
     struct sender who = requester_of(w);
     char group[GID_TEXT];
     uint8_t mtu = record[MCM_MTU] & 0x3f;
-    const struct event_key key = key_of(w, &who, q->subject.gid, (uint16_t)(0x100 + mtu));
+    const struct event_key key = key_of(w, &who, q->record + MCM_MGID, (uint16_t)(0x100 + mtu));
     watch_event(w, &key, &who, q->request.frame,
                 "the SA answers its join of the group %s, for an MTU of exactly %u bytes, by "
                 "one of %u bytes",
-                text_of_gid(group, record + MCM_MGID), ib_mtu_bytes(q->mtu), ib_mtu_bytes(mtu));
+                text_of_gid(group, record + MCM_MGID), ib_mtu_bytes(only_mtu(q)),
+                ib_mtu_bytes(mtu));
 }
 
 /* ---- Q_Keys */
@@ -121,11 +138,12 @@ static void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey
 
 static void watch_join(const struct watch *w, const struct sa_transaction *q, const uint8_t *record)
 {
-    if (q->join)
+    uint8_t join = join_of(q), mtu = only_mtu(q);
+    if (join)
         watch_qkey(w, record + MCM_MGID, be32(record + MCM_QKEY));
-    if (q->join & ~record[MCM_SCOPE_JOIN])
+    if (join & ~record[MCM_SCOPE_JOIN])
         other_join(w, q, record);
-    if (q->mtu && q->mtu != (record[MCM_MTU] & 0x3f))
+    if (mtu && mtu != (record[MCM_MTU] & 0x3f))
         other_mtu(w, q, record);
 }
 
@@ -133,15 +151,15 @@ static void watch_group(const struct watch *w, const struct sa_transaction *q)
 {
     const uint8_t *record = w->p->mad.sa.data.p, *mgid = record + MCM_MGID;
     uint16_t mlid = be16(record + MCM_MLID);
-    if (q->mask & MCM_HAS_MGID && !gid_same(mgid, q->subject.gid)) {
-        another_gid(w, q, mgid, "group");
+    if (q->mask & MCM_HAS_MGID && !gid_same(mgid, q->record + MCM_MGID)) {
+        another_gid(w, q, MCM_MGID, "group");
         return;
     }
     if (w->p->mad.mad.method != SA_GET_RESP)
         return;
     if (mlid < LID_MULTICAST_FIRST || mlid > LID_MULTICAST_LAST)
         no_multicast_lid(w, q, mgid, mlid);
-    if (q->subject.method == SA_SET)
+    if (q->method == SA_SET)
         watch_join(w, q, record);
 }
 
@@ -151,11 +169,11 @@ APART static void another_pkey(const struct watch *w, const struct sa_transactio
 {
     struct sender who = requester_of(w);
     char gid[GID_TEXT];
-    const struct event_key key = key_of(w, &who, q->subject.gid, pkey);
+    const struct event_key key = key_of(w, &who, q->record + PATH_DGID, pkey);
     watch_event(w, &key, &who, q->request.frame,
                 "the SA answers its request of the path to %s with P_Key 0x%04x by a path with "
                 "P_Key 0x%04x",
-                text_of_gid(gid, q->subject.gid), q->pkey, pkey);
+                text_of_gid(gid, q->record + PATH_DGID), be16(q->record + PATH_PKEY), pkey);
 }
 
 /* LIDs of ports are 1 to 0xbfff (IBA 4.1.1). */
@@ -164,7 +182,7 @@ APART static void no_unicast_lid(const struct watch *w, const struct sa_transact
 {
     struct sender who = requester_of(w);
     char gid[GID_TEXT];
-    const struct event_key key = key_of(w, &who, q->subject.gid, lid ? lid : 0xffff);
+    const struct event_key key = key_of(w, &who, q->record + PATH_DGID, lid ? lid : 0xffff);
     watch_event(w, &key, &who, q->request.frame,
                 "the SA gives it a path to %s with the LID 0x%04x, which no port can have",
                 text_of_gid(gid, w->p->mad.sa.data.p + PATH_DGID), lid);
@@ -174,7 +192,7 @@ APART static void no_mtu(const struct watch *w, const struct sa_transaction *q, 
 {
     struct sender who = requester_of(w);
     char gid[GID_TEXT];
-    const struct event_key key = key_of(w, &who, q->subject.gid, (uint16_t)(0x200 + code));
+    const struct event_key key = key_of(w, &who, q->record + PATH_DGID, (uint16_t)(0x200 + code));
     watch_event(w, &key, &who, q->request.frame,
                 "the SA gives it a path to %s with the MTU code %u, which is none",
                 text_of_gid(gid, w->p->mad.sa.data.p + PATH_DGID), code);
@@ -190,9 +208,9 @@ static void watch_path(const struct watch *w, const struct sa_transaction *q)
 {
     const uint8_t *p = w->p->mad.sa.data.p;
     uint16_t pkey = be16(p + PATH_PKEY);
-    if (q->mask & PATH_HAS_DGID && is_other_port(p + PATH_DGID, q->subject.gid))
-        another_gid(w, q, p + PATH_DGID, "path to");
-    else if (q->mask & PATH_HAS_PKEY && !same_partition(pkey, q->pkey))
+    if (q->mask & PATH_HAS_DGID && is_other_port(p + PATH_DGID, q->record + PATH_DGID))
+        another_gid(w, q, PATH_DGID, "path to");
+    else if (q->mask & PATH_HAS_PKEY && !same_partition(pkey, be16(q->record + PATH_PKEY)))
         another_pkey(w, q, pkey);
     else if (!be16(p + PATH_DLID) || be16(p + PATH_DLID) >= LID_MULTICAST_FIRST)
         no_unicast_lid(w, q, be16(p + PATH_DLID));
@@ -216,11 +234,11 @@ APART static void watch_table(const struct watch *w, const struct sa_transaction
         return;
     struct sender who = requester_of(w);
     char gid[GID_TEXT];
-    const struct event_key key = event_key(w, EVENT_PATH_REFUSED, who.gid, q->subject.gid,
+    const struct event_key key = event_key(w, EVENT_PATH_REFUSED, who.gid, q->record + PATH_DGID,
                                            (uint64_t)who.lid << 16);
     watch_event(w, &key, &who, q->request.frame,
                 "the SA gives it no path to %s: its table is empty",
-                text_of_gid(gid, q->subject.gid));
+                text_of_gid(gid, q->record + PATH_DGID));
 }
 
 /* ---- the Q_Key */

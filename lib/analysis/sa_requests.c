@@ -91,37 +91,14 @@ static void proved(const struct watch *w, struct question *q, const char *why)
 
 /* ---- requests */
 
-/* NULL: its record was not captured so far. */
-static const uint8_t *gid_at(struct view record, uint8_t gid, uint32_t size)
-{
-    return view_has(record, 0, size) == WIRE_OK ? record.p + gid : NULL;
-}
-
-/* The GID that another request is about; NULL: none. */
-static const uint8_t *gid_of(const struct sa *sa)
-{
-    switch (sa->mad.attribute) {
-    case SA_MC_MEMBER_RECORD:
-        return gid_at(sa->data, MCM_MGID, MCM_SIZE);
-    case SA_PATH_RECORD:
-        return gid_at(sa->data, PATH_DGID, PATH_SIZE);
-    case SA_INFORM_INFO:
-        return gid_at(sa->data, INFORM_GID, INFORM_SIZE);
-    case SA_SERVICE_RECORD:
-        return gid_at(sa->data, SERVICE_GID, SERVICE_GID + GID_SIZE);
-    default:
-        return NULL;
-    }
-}
-
 static bool is_of(const struct sa_transaction *t, struct port requester, uint64_t tid)
 {
-    return t->requester == requester.id && t->tid == tid;
+    return port_same(t->requester, requester) && t->tid == tid;
 }
 
 APART static void requested(const struct watch *w)
 {
-    sa_transaction_ask(w, sa_transaction_now(w), gid_of(&w->p->mad.sa));
+    sa_transaction_ask(w, sa_transaction_now(w));
 }
 
 /* ---- the SA's packets */
@@ -191,11 +168,10 @@ static void watch_stray(const struct watch *w)
 {
     const struct sa *sa = &w->p->mad.sa;
     static const uint8_t methods[] = {SA_GET, SA_SET, SA_DELETE};
-    const uint8_t *gid = gid_of(sa);
-    for (unsigned i = 0; gid && i < G_N_ELEMENTS(methods); i++) {
+    for (unsigned i = 0; i < G_N_ELEMENTS(methods); i++) {
         uint8_t response = methods[i] == SA_DELETE ? SA_DELETE_RESP : SA_GET_RESP;
-        const struct sa_subject s = sa_subject_of(w, w->p->dst, methods[i], gid);
-        const struct question_key key = sa_subject_key(&s);
+        const struct question_key key = sa_question_key(w->p->dst, sa->mad.attribute, methods[i],
+                                                        sa->data.p);
         struct question *q = response == sa->mad.method ? question_find(w, &key) : NULL;
         if (!q || q->stray_frame || !has_no_other_request(w, q))
             continue;
@@ -208,13 +184,13 @@ static void watch_stray(const struct watch *w)
 static void watch_astray(const struct watch *w)
 {
     const struct sa *sa = &w->p->mad.sa;
-    const uint8_t *gid = gid_of(sa);
-    for (const struct sa_transaction *t = w->sa_transactions->first; gid && t; t = t->next) {
-        if (t->tid != sa->mad.tid || t->requester == w->p->dst.id ||
-            t->subject.attribute != sa->mad.attribute || !t->subject.has_gid ||
-            memcmp(t->subject.gid, gid, GID_SIZE) != 0)
+    unsigned gid = sa_gid_place(sa->mad.attribute).gid;
+    for (const struct sa_transaction *t = w->sa_transactions->first; t; t = t->next) {
+        if (t->tid != sa->mad.tid || port_same(t->requester, w->p->dst) ||
+            t->attribute != sa->mad.attribute || !t->has_record ||
+            !gid_same(t->record + gid, sa->data.p + gid))
             continue;
-        const struct question_key key = sa_subject_key(&t->subject);
+        const struct question_key key = sa_key_of(t);
         struct question *q = question_find(w, &key);
         if (!q || q->stray_frame)
             continue;
@@ -233,7 +209,7 @@ APART static void answered_unknown(const struct watch *w, struct sa_transaction 
     if (takes_place)
         return;
     sa_ask_pending(w);
-    if (is_nothing_asked(w))
+    if (is_nothing_asked(w) || !sa_has_gid(&w->p->mad.sa))
         return;
     watch_stray(w);
     watch_astray(w);
@@ -243,7 +219,7 @@ APART static void answered_unknown(const struct watch *w, struct sa_transaction 
 APART static void watch_refusal(const struct watch *w, const struct sa_transaction *t)
 {
     sa_ask_pending(w);
-    const struct question_key key = sa_subject_key(&t->subject);
+    const struct question_key key = sa_key_of(t);
     const struct question *q = t->followed ? question_find(w, &key) : NULL;
     watch_path(w, q);
     if (q && q->key.kind == QUESTION_SA)
@@ -277,7 +253,7 @@ APART static void answered_in_vain(const struct watch *w, const struct sa_transa
     if (!t->followed || t->answered_frame)
         return;
     sa_ask_pending(w);
-    const struct question_key key = sa_subject_key(&t->subject);
+    const struct question_key key = sa_key_of(t);
     struct question *q = question_find(w, &key);
     if (!q)
         return;

@@ -10,31 +10,24 @@
 
 #include "analysis/question.h"
 
-/* What a request is about: it has no answer if none of those about the same thing has one. */
-struct sa_subject {
-    struct port requester; /* in its subnet */
-    uint16_t attribute;
-    uint16_t trap; /* of an InformInfo */
-    uint8_t method;
-    bool has_gid;
-    uint8_t kind;          /* enum question_kind */
-    uint8_t gid[GID_SIZE]; /* the MGID of a group, the DGID of a path */
-};
-
+/* A request has no answer if none of those about the same thing has one: those with its key. */
 struct sa_transaction {
-    uint64_t requester, tid;
+    struct port requester;
+    uint64_t tid;
     struct question_packet request; /* the last one; frame 0: none was captured */
     int64_t first_ns;               /* of the first request */
     uint32_t first_frame;           /* the same */
     uint32_t requests;              /* that wait for the answer */
     uint32_t answered_frame;        /* 0: not answered */
-    struct sa_subject subject;      /* if it is followed */
-    uint64_t mask;                  /* of the valid components */
-    uint16_t pkey;                  /* of a path or a group */
-    uint8_t join, mtu;              /* of a join: JoinState; code of the only MTU; 0: none */
-    bool followed;                  /* it is or may become a question */
+    bool followed;                  /* it is or may become a question: the fields below are valid */
     bool listed;                    /* it has no answer; it is in the list */
     bool pending;                   /* its last request is no question yet */
+    uint8_t kind;                   /* enum question_kind */
+    uint8_t method;
+    bool has_record; /* the record was captured, else it is zero */
+    uint16_t attribute;
+    uint64_t mask; /* of the valid components */
+    uint8_t record[PATH_SIZE];
     struct sa_transaction *next, *previous; /* in the list */
 };
 
@@ -51,17 +44,42 @@ struct sa_transactions {
 struct sa_transaction *sa_transaction_now(const struct watch *w);
 /* The current packet's transaction, whose request was not captured, begins in this place. */
 void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester);
-/* The current packet is a request. gid: whom it is about; NULL: nobody, or it is not known. */
-void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const uint8_t *gid);
+/* The current packet is a request. */
+void sa_transaction_ask(const struct watch *w, struct sa_transaction *t);
 /* It is answered, as all requests about the same thing. */
 void sa_transaction_answer(const struct watch *w, struct sa_transaction *t);
 
 /* In the key of a QUESTION_SA, as in key.who. */
 enum { SA_KEY_METHOD = 0, SA_KEY_ATTRIBUTE = 1, SA_KEY_TRAP = 3, SA_KEY_SIZE = 5 };
-struct question_key sa_subject_key(const struct sa_subject *s);
-/* What the current packet is about, if it is a request of this method, or the answer to one. */
-struct sa_subject sa_subject_of(const struct watch *w, struct port requester, uint8_t method,
-                                const uint8_t *gid);
+/* What a request with this record is about; NULL: it has none, or it was not captured. */
+struct question_key sa_question_key(struct port requester, uint16_t attribute, uint8_t method,
+                                    const uint8_t *record);
+struct question_key sa_key_of(const struct sa_transaction *t);
+/* The place of the GID that a record is about. size: of the part that must be captured; 0: none. */
+struct sa_gid_place {
+    uint8_t gid, size;
+};
+static inline struct sa_gid_place sa_gid_place(uint16_t attribute)
+{
+    switch (attribute) {
+    case SA_MC_MEMBER_RECORD:
+        return (struct sa_gid_place){MCM_MGID, MCM_SIZE};
+    case SA_PATH_RECORD:
+        return (struct sa_gid_place){PATH_DGID, PATH_SIZE};
+    case SA_INFORM_INFO:
+        return (struct sa_gid_place){INFORM_GID, INFORM_SIZE};
+    case SA_SERVICE_RECORD:
+        return (struct sa_gid_place){SERVICE_GID, SERVICE_GID + GID_SIZE};
+    default:
+        return (struct sa_gid_place){0, 0};
+    }
+}
+/* Is the message about a GID, and was that captured? */
+static inline bool sa_has_gid(const struct sa *sa)
+{
+    uint32_t size = sa_gid_place(sa->mad.attribute).size;
+    return size && view_has(sa->data, 0, size) == WIRE_OK;
+}
 
 /* QP1 drops the answer, for its Q_Key (sa_answers.c). */
 bool sa_answer_is_dropped(const struct watch *w);

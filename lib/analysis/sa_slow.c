@@ -41,7 +41,7 @@ static int64_t time_until_answer(const struct watch *w, const struct sa_transact
 /* The question, if it was reported as unanswered. */
 static struct question *reported(const struct watch *w, const struct sa_transaction *t)
 {
-    const struct question_key key = sa_subject_key(&t->subject);
+    const struct question_key key = sa_key_of(t);
     struct question *q = t->followed ? question_find(w, &key) : NULL;
     return q && q->reported ? q : NULL;
 }

@@ -3,7 +3,6 @@
 #include "wire/nanoseconds.h"
 #include "wire/put.h"
 
-enum { SELECT_EXACTLY = 2 }; /* of an MTU or a rate (IBA 15.2.5.16) */
 /* So long a request is only noted: the shortest time after which an answer is late (sa_slow.c). */
 enum { PENDING_MS = 1000, NS_PER_MS = 1000000 };
 
@@ -24,49 +23,33 @@ static enum question_kind kind_of(uint16_t attribute, uint8_t method)
     return attribute == SA_PATH_RECORD && method == SA_GET ? QUESTION_PATH : QUESTION_SA;
 }
 
-struct question_key sa_subject_key(const struct sa_subject *s)
+struct question_key sa_question_key(struct port requester, uint16_t attribute, uint8_t method,
+                                    const uint8_t *record)
 {
+    enum question_kind kind = kind_of(attribute, method);
     struct question_key key = {
-        .kind = s->kind, .subnet = port_interface(s->requester), .requester = s->requester.id};
-    if (s->has_gid)
-        memcpy(key.about, s->gid, GID_SIZE);
-    if (key.kind != QUESTION_SA)
+        .kind = kind, .subnet = port_interface(requester), .requester = requester.id};
+    if (record)
+        memcpy(key.about, record + sa_gid_place(attribute).gid, GID_SIZE);
+    if (kind != QUESTION_SA)
         return key;
-    key.who[SA_KEY_METHOD] = s->method;
-    put16(key.who + SA_KEY_ATTRIBUTE, s->attribute);
-    put16(key.who + SA_KEY_TRAP, s->trap);
+    key.who[SA_KEY_METHOD] = method;
+    put16(key.who + SA_KEY_ATTRIBUTE, attribute);
+    if (record && attribute == SA_INFORM_INFO)
+        memcpy(key.who + SA_KEY_TRAP, record + INFORM_TRAP, sizeof(uint16_t));
     return key;
 }
 
-static inline void note_subject(const struct sa *sa, struct sa_subject *s, struct port requester,
-                                enum question_kind kind, uint8_t method, const uint8_t *gid)
+struct question_key sa_key_of(const struct sa_transaction *t)
 {
-    s->requester = requester;
-    s->attribute = sa->mad.attribute;
-    s->method = method;
-    s->kind = (uint8_t)kind;
-    s->has_gid = gid != NULL;
-    s->trap = gid && sa->mad.attribute == SA_INFORM_INFO ? be16(sa->data.p + INFORM_TRAP) : 0;
-    if (gid)
-        memcpy(s->gid, gid, GID_SIZE);
-    else
-        memset(s->gid, 0, GID_SIZE);
-}
-
-struct sa_subject sa_subject_of(const struct watch *w, struct port requester, uint8_t method,
-                                const uint8_t *gid)
-{
-    const struct sa *sa = &w->p->mad.sa;
-    struct sa_subject s;
-    note_subject(sa, &s, requester, kind_of(sa->mad.attribute, method), method, gid);
-    return s;
+    return sa_question_key(t->requester, t->attribute, t->method, t->has_record ? t->record : NULL);
 }
 
 /* ---- requests without an answer */
 
 static uint32_t *pending_from(const struct watch *w, const struct sa_transaction *t)
 {
-    return &w->sa_transactions->pending_from[t->requester % SA_REQUESTERS];
+    return &w->sa_transactions->pending_from[t->requester.id % SA_REQUESTERS];
 }
 
 static void stop_pending(const struct watch *w, struct sa_transaction *t)
@@ -107,11 +90,11 @@ static void enter_list(const struct watch *w, struct sa_transaction *t)
 /* The SA's other packets may prove that it has not answered. */
 static void ask(const struct watch *w, const struct sa_transaction *t)
 {
-    const struct question_key key = sa_subject_key(&t->subject);
+    const struct question_key key = sa_key_of(t);
     struct question *q = question_ask_by(w, &key, &t->request);
     if (q)
         q->repeated = q->asked == 1 ? t->requests : MAX(q->repeated, t->requests);
-    if (q && w->f->subnet && subnet_sa_sequence(w->f->subnet, port_interface(t->subject.requester)))
+    if (q && w->f->subnet && subnet_sa_sequence(w->f->subnet, port_interface(t->requester)))
         question_open(w, q);
 }
 
@@ -125,26 +108,21 @@ void sa_ask_pending(const struct watch *w)
     }
 }
 
-static bool is_same(const struct sa_subject *a, const struct sa_subject *b)
-{
-    return port_same(a->requester, b->requester) && a->attribute == b->attribute &&
-           a->method == b->method && a->trap == b->trap && a->has_gid == b->has_gid &&
-           memcmp(a->gid, b->gid, GID_SIZE) == 0;
-}
-
 APART static void answer_others(const struct watch *w, const struct sa_transaction *like)
 {
+    const struct question_key key = sa_key_of(like);
     struct sa_transaction *next;
     for (struct sa_transaction *t = w->sa_transactions->pending; t; t = next) {
         next = t->next;
-        if (is_same(&t->subject, &like->subject))
+        const struct question_key other = sa_key_of(t);
+        if (question_key_same(&key, &other))
             leave_list(w, t);
     }
 }
 
 APART static void answer_question(const struct watch *w, const struct sa_transaction *t)
 {
-    const struct question_key key = sa_subject_key(&t->subject);
+    const struct question_key key = sa_key_of(t);
     struct question *q = question_find(w, &key);
     if (q)
         question_answer(w, q);
@@ -158,7 +136,7 @@ void sa_transaction_answer(const struct watch *w, struct sa_transaction *t)
         leave_list(w, t);
     if (*pending_from(w, t))
         answer_others(w, t);
-    if (w->questions->asked[t->subject.kind])
+    if (w->questions->asked[t->kind])
         answer_question(w, t);
 }
 
@@ -167,9 +145,10 @@ void sa_transaction_answer(const struct watch *w, struct sa_transaction *t)
  * may be the same; NULL: nothing.
  */
 APART static void give_up(const struct watch *w, struct sa_transaction *t,
-                          const struct sa_subject *asks)
+                          const struct question_key *asks)
 {
-    if (!asks || !is_same(&t->subject, asks))
+    const struct question_key key = sa_key_of(t);
+    if (!asks || !question_key_same(&key, asks))
         sa_transaction_answer(w, t);
     else if (t->pending)
         sa_ask_pending(w);
@@ -179,7 +158,7 @@ static inline void begin(const struct watch *w, struct sa_transaction *t, struct
 {
     if (t->listed)
         leave_list(w, t);
-    t->requester = requester.id;
+    t->requester = requester;
     t->tid = w->p->mad.mad.tid;
     t->request.frame = 0;
     t->request.last = 0;
@@ -201,9 +180,11 @@ void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struc
 }
 
 /* The transaction of the current request takes the place of one that has no answer. */
-APART static void replace(const struct watch *w, struct sa_transaction *t, const uint8_t *gid)
+APART static void replace(const struct watch *w, struct sa_transaction *t)
 {
-    const struct sa_subject asks = sa_subject_of(w, w->p->src, w->p->mad.sa.mad.method, gid);
+    const struct sa *sa = &w->p->mad.sa;
+    const struct question_key asks = sa_question_key(w->p->src, sa->mad.attribute, sa->mad.method,
+                                                     sa_has_gid(sa) ? sa->data.p : NULL);
     give_up(w, t, &asks);
 }
 
@@ -215,10 +196,10 @@ static bool is_answered(const struct watch *w, const struct sa_transaction *t)
 
 /* Without the GID, it is not known what the request is about. */
 static bool is_followed(const struct watch *w, const struct sa_transaction *t,
-                        enum question_kind kind, const uint8_t *gid)
+                        enum question_kind kind, bool has_gid)
 {
-    return (gid || kind == QUESTION_SA) && w->p->mad.sa.segment <= 1 && port_to_lid(w->p->src) &&
-           !is_answered(w, t);
+    return (has_gid || kind == QUESTION_SA) && w->p->mad.sa.segment <= 1 &&
+           port_to_lid(w->p->src) && !is_answered(w, t);
 }
 
 static void note_request(const struct watch *w, struct sa_transaction *t)
@@ -243,53 +224,51 @@ static bool is_copy(const struct watch *w, const struct sa_transaction *t, bool 
            watch_ms(w) - t->request.ns / NS_PER_MS < COPY_MS;
 }
 
-static void want_of_join(struct sa_transaction *t, const uint8_t *record)
+/* Records are no longer than PATH_SIZE, but those that were captured may be shorter. */
+static void note_record(struct sa_transaction *t, const struct sa *sa)
 {
-    const uint64_t only = MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU;
-    uint8_t mtu = record[MCM_MTU];
-    if (t->mask & MCM_HAS_JOIN_STATE)
-        t->join = record[MCM_SCOPE_JOIN] & 0x0f;
-    if ((t->mask & only) == only && mtu >> 6 == SELECT_EXACTLY)
-        t->mtu = mtu & 0x3f;
+    if (sa->data.cap >= sizeof t->record)
+        memcpy(t->record, sa->data.p, sizeof t->record);
+    else
+        memcpy(t->record, sa->data.p, sa->data.cap);
 }
 
-/* Components of the request that the answer is to have. */
-static void want(struct sa_transaction *t, const struct sa *sa)
+static void note_subject(struct sa_transaction *t, const struct sa *sa, enum question_kind kind,
+                         bool has_gid)
 {
-    const struct sa_subject *s = &t->subject;
+    t->followed = true;
+    t->answered_frame = 0;
+    t->kind = (uint8_t)kind;
+    t->method = sa->mad.method;
+    t->attribute = sa->mad.attribute;
     t->mask = sa->component_mask;
-    t->pkey = 0;
-    t->join = t->mtu = 0;
-    if (s->has_gid && s->attribute == SA_PATH_RECORD)
-        t->pkey = be16(sa->data.p + PATH_PKEY);
-    else if (s->has_gid && s->attribute == SA_MC_MEMBER_RECORD)
-        t->pkey = be16(sa->data.p + MCM_PKEY);
-    if (s->kind == QUESTION_JOIN)
-        want_of_join(t, sa->data.p);
+    t->has_record = has_gid;
+    if (has_gid)
+        note_record(t, sa);
+    else
+        memset(t->record, 0, sizeof t->record);
 }
 
-void sa_transaction_ask(const struct watch *w, struct sa_transaction *t, const uint8_t *gid)
+void sa_transaction_ask(const struct watch *w, struct sa_transaction *t)
 {
     const struct packet *p = w->p;
     const struct sa *sa = &p->mad.sa;
     enum question_kind kind = kind_of(sa->mad.attribute, sa->mad.method);
-    bool known = t->requester == p->src.id && t->tid == sa->mad.tid;
+    bool known = port_same(t->requester, p->src) && t->tid == sa->mad.tid;
     if (is_copy(w, t, known))
         return;
     if (!known) {
         if (is_open(t))
-            replace(w, t, gid);
+            replace(w, t);
         begin(w, t, p->src);
     }
     if (t->pending)
         sa_ask_pending(w);
     note_request(w, t);
-    if (!is_followed(w, t, kind, gid))
+    bool has_gid = sa_has_gid(sa);
+    if (!is_followed(w, t, kind, has_gid))
         return;
-    note_subject(sa, &t->subject, p->src, kind, sa->mad.method, gid);
-    want(t, sa);
-    t->followed = true;
-    t->answered_frame = 0;
+    note_subject(t, sa, kind, has_gid);
     if (t->listed)
         leave_list(w, t);
     enter_list(w, t);
