@@ -29,11 +29,6 @@ struct smp_links *links_new(void)
     return g_new0(struct smp_links, 1);
 }
 
-static const struct name state_names[] = {
-    {PORT_DOWN, "Down"}, {PORT_INIT, "Initialize"}, {PORT_ARMED, "Armed"}, {PORT_ACTIVE, "Active"},
-    {0, NULL},
-};
-
 static struct smp_link *link_of(const struct watch *w, const struct question_key *key)
 {
     struct smp_link *l = &w->links->all[question_key_place(key) & (LINKS - 1)];
@@ -73,7 +68,7 @@ static void went_down(const struct watch *w, const struct smp_link *l, uint8_t s
 {
     char what[64];
     g_snprintf(what, sizeof what, "was Active and is in the state %s now",
-               names_find(state_names, state));
+               names_find(port_state_names, state));
     report(w, l, 0, what);
 }
 
@@ -88,7 +83,7 @@ static void follows(const struct watch *w, struct smp_link *l, uint8_t state)
     g_snprintf(what, sizeof what,
                "does not get up: %u times since frame %u the subnet manager set its state, and it "
                "answers %s",
-               l->tries, l->first_frame, names_find(state_names, state));
+               l->tries, l->first_frame, names_find(port_state_names, state));
     l->tries = 0;
     report(w, l, l->first_frame, what);
 }

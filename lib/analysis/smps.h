@@ -48,6 +48,7 @@ static inline const struct subnet_event *port_info_event(const struct watch *w)
             return &w->e->list[i];
     return NULL;
 }
+extern const struct name port_state_names[];
 /* It is the PortInfo i (subnet.c). */
 void watch_port_state(const struct watch *w, const struct subnet_event *e,
                       const struct port_info *i);

@@ -4,7 +4,7 @@
 
 /* ---- ports */
 
-static const struct name state_names[] = {
+const struct name port_state_names[] = {
     {PORT_DOWN, "Down"}, {PORT_INIT, "Initialize"}, {PORT_ARMED, "Armed"}, {PORT_ACTIVE, "Active"},
     {0, NULL},
 };
@@ -75,7 +75,7 @@ void watch_port_state(const struct watch *w, const struct subnet_event *e,
     struct sender who = sender_of_endport(e->endport);
     const struct event_key key = event_key(w, EVENT_PORT_STATE, NULL, NULL, e->lid);
     watch_event(w, &key, &who, 0, "the port was Active and is in the state %s now",
-                names_find(state_names, i->state));
+                names_find(port_state_names, i->state));
 }
 
 /* ---- traps */
