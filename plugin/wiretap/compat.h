@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hides the differences of wiretap's file-reader interface between Wireshark 4.0 (gboolean, packet
- * bytes in a separate Buffer), 4.4 (bool) and 4.6 (bool, packet bytes in the record).
+ * Hides the differences of wiretap's file-reader interface between Wireshark 4.0 and 4.2 (gboolean,
+ * packet bytes in a separate Buffer), 4.4 (bool) and 4.6 (bool, packet bytes in the record).
  */
 #ifndef IPOIB_WIRETAP_COMPAT_H
 #define IPOIB_WIRETAP_COMPAT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of libwiretap's file-reader interface that Wireshark 4.0 and 4.4 export without an
- * installed header.
+ * The part of libwiretap's file-reader interface that Wireshark 4.0, 4.2 and 4.4 export without
+ * an installed header.
  *
  * A reader gets a `struct wtap` and sets a few of its members. Their offsets are stable only within
  * a minor version, so this header compiles only for the versions that it describes. Members named
@@ -15,15 +15,19 @@
 #include <ws_version.h>
 #include <wiretap/wtap.h>
 
-#if WIRESHARK_VERSION_MAJOR != 4 || (WIRESHARK_VERSION_MINOR != 0 && WIRESHARK_VERSION_MINOR != 4)
-#error "struct wtap is described for Wireshark 4.0 and 4.4 only"
+#if WIRESHARK_VERSION_MAJOR != 4 ||                                                                \
+    (WIRESHARK_VERSION_MINOR != 0 && WIRESHARK_VERSION_MINOR != 2 && WIRESHARK_VERSION_MINOR != 4)
+#error "struct wtap is described for Wireshark 4.0, 4.2 and 4.4 only"
 #endif
 
-#if WIRESHARK_VERSION_MINOR == 0
+#if WIRESHARK_VERSION_MINOR < 4
 typedef gboolean layout_bool; /* 4 bytes */
-#define LAYOUT_BLOCK_ARRAYS 2
 #else
 typedef bool layout_bool; /* 1 byte */
+#endif
+#if WIRESHARK_VERSION_MINOR == 0
+#define LAYOUT_BLOCK_ARRAYS 2
+#else
 #define LAYOUT_BLOCK_ARRAYS 3 /* also meta events */
 #endif
 
@@ -40,7 +44,7 @@ struct wtap {
     int file_type_subtype;
     unsigned snapshot_length; /* bytes */
     GArray *shb_hdrs;         /* pcapng sections, as wtap_block_t */
-#if WIRESHARK_VERSION_MINOR != 0
+#if WIRESHARK_VERSION_MINOR >= 4
     GArray *core_section_interfaces;
 #endif
     GArray *interface_data; /* pcapng interfaces, as wtap_block_t */
