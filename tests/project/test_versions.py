@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The version and the oldest versions of libraries are the same wherever they are stated."""
+import glob
 import os
 import re
 
@@ -25,6 +26,15 @@ def test_version_of_the_spec():
     assert found(r"Version: (\S+)", SPEC) == version
     assert f" - {version}-1 - " in SPEC
     assert f" {version} (" in read("CHANGES")
+
+
+def test_version_of_the_examples():
+    version = found(r"project\(ipoib-tools VERSION (\S+)", CMAKE)
+    examples = re.compile(r"ipoib-(?:tools|fabric)[-:](\d+\.\d+\.\d+)|\"version\": \"([\d.]+)\"")
+    pages = glob.glob(os.path.join(SRC, "*.md")) + glob.glob(os.path.join(SRC, "doc", "*.md"))
+    stated = [match for page in pages for match in examples.finditer(read(page))]
+    assert len(stated) >= 8
+    assert {match[1] or match[2] for match in stated} == {version}
 
 
 def test_oldest_versions():
