@@ -296,8 +296,17 @@ def test_another_failure_of_apt_is_its_first_error(machine):
 
 def test_old_debian_is_refused(machine):
     machine.release("ID=debian", 'VERSION_ID="11"')
-    assert "Debian 11 is too old: Debian 12 or newer is needed" in only_line(machine)
+    for options in ((), ("--tools", "--with", "test")):
+        line = only_line(machine, *options)
+        assert "Debian 11 is too old: Debian 12 or newer is needed; on Debian 11, --tools" in line
     assert not machine.get("calls")
+    machine.release("ID=debian", 'VERSION_ID="10"')
+    assert "Debian 10 is too old" in only_line(machine, "--tools")
+
+
+def test_the_tools_alone_are_built_on_debian_11(machine):
+    machine.release("ID=debian", 'VERSION_ID="11"')
+    assert machine.run("--tools", "--packages-only")[0] == 0
 
 
 @pytest.mark.parametrize("version", ['VERSION_ID="12"', 'VERSION_ID="13"', "VERSION_CODENAME=sid"])
