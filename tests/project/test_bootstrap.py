@@ -45,6 +45,7 @@ done""",
     "deb-systemd-helper": 'echo "deb-systemd-helper $*" >> "$state/calls"',
     "update-rc.d": 'echo "update-rc.d $*" >> "$state/calls"',
     "ninja": """case "$*" in
+--help) [ -e "$state/old-ninja" ] || echo '  --quiet' ;;
 *" -n") [ ! -e "$state/compiled" ] || echo 'ninja: no work to do.' ;;
 *build.ninja) ;;
 *) echo "ninja $*" >> "$state/calls"; touch "$state/compiled" ;;
@@ -210,6 +211,14 @@ def test_terminal_shows_the_progress(machine):
     assert "42 % Retrieving file 3" in said
     assert machine.called("ninja") == ["ninja -C build"]
     assert "step 3 of 3: compiling into build/" in said
+
+
+@pytest.mark.parametrize("old, option", [(False, " --quiet"), (True, "")])
+def test_ninja_is_silent_if_it_can_be(machine, old, option):
+    if old:
+        machine.set(**{"old-ninja": ""})
+    assert machine.run("--tools")[0] == 0
+    assert machine.called("ninja") == [f"ninja -C build{option}"]
 
 
 def test_tools_need_no_wireshark(machine):
