@@ -159,6 +159,11 @@ ipoib_test(bare/bookworm SECONDS 3000 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/
 ipoib_test(long/bare-bookworm LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/bare bookworm)
 ipoib_test(bare/trixie LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/bare trixie)
 
+# From the downloaded files to the verdict, for each way to install.
+foreach(suite bullseye bookworm trixie)
+    ipoib_test(walk/${suite} LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/walk ${suite})
+endforeach()
+
 # The archive of the tools that runs elsewhere.
 ipoib_test(tarball/x86_64 LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/tarball x86_64)
 ipoib_test(tarball/aarch64 LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/tarball aarch64)
