@@ -11,6 +11,7 @@ SRC = pathlib.Path(__file__).resolve().parents[2]
 LIST = """#!/bin/sh
 cd "$WIRESHARK_PLUGIN_DIR" && find . -name '*.so' | sort
 [ -z "$WIRESHARK_EXTCAP_DIR" ] || ls "$WIRESHARK_EXTCAP_DIR"
+[ -z "$WIRESHARK_DATA_DIR" ] || cat "$WIRESHARK_DATA_DIR"/*
 """
 
 
@@ -35,7 +36,13 @@ def run(tmp_path):
 
     def call(**changes):
         env = dict(os.environ, PATH="%s:%s" % (program.parent, os.environ["PATH"]))
-        for name in ("IPOIB_PLUGINS", "IPOIB_PRELOAD", "WIRESHARK_EXTCAP_DIR"):
+        for name in (
+            "IPOIB_PLUGINS",
+            "IPOIB_PRELOAD",
+            "WIRESHARK_EXTCAP_DIR",
+            "IPOIB_NO_NAMES",
+            "WIRESHARK_DATA_DIR",
+        ):
             env.pop(name, None)
         env.update({"IPOIB_BUILD": str(tmp_path / "build"), **changes})
         command = [SRC / "script/with-plugins", "fakeshark"]
@@ -57,3 +64,23 @@ def test_extcap_folder_of_the_caller_is_unchanged(run, tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own/ipoib-capture").touch()
     assert run(IPOIB_PLUGINS="", WIRESHARK_EXTCAP_DIR=str(tmp_path / "own"))[-1] == "ipoib-capture"
+
+
+@pytest.mark.parametrize("names", [["manuf", "services", "enterprises.tsv"], ["services"]])
+@pytest.mark.parametrize("without", ["", "1"])
+def test_tables_of_names_are_left_out_on_request(run, tmp_path, names, without):
+    """Where Wireshark reads them, which it does if there is a file manuf."""
+    (tmp_path / "usr/share/wireshark").mkdir(parents=True)
+    for name in [*names, "colorfilters"]:
+        (tmp_path / "usr/share/wireshark" / name).write_text(name + "\n")
+    shown = run(IPOIB_NO_NAMES=without)
+    assert shown[:3] == ["./9.8/epan/ipoib.so", "./9.8/epan/mate.so", "sshdump"]
+    assert shown[3:] == (["colorfilters"] if without and "manuf" in names else [])
+
+
+def test_data_folder_of_the_caller_is_unchanged(run, tmp_path):
+    for folder in ("own", "usr/share/wireshark"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "manuf").write_text(folder)
+    own = str(tmp_path / "own")
+    assert run(IPOIB_NO_NAMES="1", WIRESHARK_DATA_DIR=own)[-1] == "own"
