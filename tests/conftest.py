@@ -18,9 +18,29 @@ def pytest_addoption(parser):
         metavar="NAME",
         help="of tests/project/test_scenarios.py only this scenario; may be given several times (default: all)",
     )
+    parser.addoption(
+        "--part",
+        metavar="I/N",
+        help="every N-th test from number I on (tests/support/at_once.py)",
+    )
 
 
 def pytest_collection_modifyitems(config, items):
+    leave_out_scenarios(config, items)
+    leave_out_other_parts(config, items)
+
+
+def leave_out_other_parts(config, items):
+    """Leaves out the tests that are not of --part."""
+    if not config.getoption("part"):
+        return
+    part, parts = map(int, config.getoption("part").split("/"))
+    out = [i for n, i in enumerate(items) if n % parts != part - 1]
+    items[:] = items[part - 1 :: parts]
+    config.hook.pytest_deselected(items=out)
+
+
+def leave_out_scenarios(config, items):
     """Leaves out the tests of the scenarios that --scenario does not name."""
     wanted = config.getoption("scenario")
     if not wanted:

@@ -140,14 +140,19 @@ function(ipoib_test name)
     endforeach()
 endfunction()
 
-# ipoib_pytest(FOLDER/NAME [as ipoib_test]): tests/FOLDER/test_NAME.py, in CTest NAME
+# ipoib_pytest(FOLDER/NAME [as ipoib_test] [AT_ONCE n]): tests/FOLDER/test_NAME.py, in CTest NAME
+# AT_ONCE: its tests wait for most of their time, and run in n processes at once (tests/support/at_once.py).
 function(ipoib_pytest name)
-    cmake_parse_arguments(P "" "" "PYTEST" ${ARGN})
+    cmake_parse_arguments(P "" "AT_ONCE" "PYTEST" ${ARGN})
+    set(at_once "")
+    if(P_AT_ONCE)
+        set(at_once ${IPOIB_PYTHON} ${CMAKE_SOURCE_DIR}/tests/support/at_once.py ${P_AT_ONCE})
+    endif()
     get_filename_component(folder ${name} DIRECTORY)
     get_filename_component(name ${name} NAME)
     set_property(GLOBAL APPEND PROPERTY IPOIB_PYTESTS ${folder}/test_${name}.py)
     ipoib_test(${name} ${P_UNPARSED_ARGUMENTS}
-               COMMAND ${IPOIB_PYTHON} -m pytest ${CMAKE_SOURCE_DIR}/tests/${folder}/test_${name}.py
+               COMMAND ${at_once} ${IPOIB_PYTHON} -m pytest ${CMAKE_SOURCE_DIR}/tests/${folder}/test_${name}.py
                ${P_PYTEST})
 endfunction()
 

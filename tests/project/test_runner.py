@@ -5,9 +5,11 @@ is interrupted, and tests/support/isolated leaves no process.
 The tests write the programs that run here, so their counts are known."""
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import textwrap
 import time
 
@@ -270,6 +272,63 @@ def test_interrupted_ci_ends_with_the_counts(own_scripts, monkeypatch, number, s
         [own_scripts / ".ci/run"], own_scripts, lambda p: number and p.send_signal(number)
     )
     assert run == (status, ["3 passed, 1 failed, 0 skipped"])
+
+
+# ---- tests/support/at_once.py
+
+AT_ONCE = os.path.join(SRC, "tests", "support", "at_once.py")
+FIVE = """
+import os, pytest
+@pytest.mark.parametrize("number", range(5))
+def test_number(number):
+    open(f"{os.environ['RAN']}/{number}.{os.getpid()}", "x").close()
+    assert number != int(os.environ["WRONG"])
+    while number == int(os.environ["HANGS"]): pass
+"""
+
+
+@pytest.fixture(name="at_once")
+def fixture_at_once(tmp_path):
+    """The command and the environment that run five tests in parts, and the folder that shows which
+    ran, each with its process."""
+    ran = tmp_path / "ran"
+    ran.mkdir()
+    (tmp_path / "test_five.py").write_text(FIVE)
+    # -p conftest: as in tests/, whose conftest.py has --part
+    pytest_of = [sys.executable, "-m", "pytest", "-v", "-p", "conftest", str(tmp_path)]
+
+    def command(parts, wrong=-1, hangs=-1):
+        given = {"RAN": str(ran), "WRONG": str(wrong), "HANGS": str(hangs)}
+        path = {"PYTHONPATH": os.path.join(SRC, "tests"), "PYTHONDONTWRITEBYTECODE": "1"}
+        return [sys.executable, AT_ONCE, str(parts), *pytest_of], {**os.environ, **given, **path}
+
+    return command, ran
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+@pytest.mark.parametrize("wrong", [-1, 3])
+def test_parts_run_each_test_once_and_are_counted(at_once, run_tests, parts, wrong):
+    command, ran = at_once
+    words, environment = command(parts, wrong)
+    settings = [f"{name}={environment[name]}" for name in ("RAN", "WRONG", "HANGS", "PYTHONPATH")]
+    status, out = run_tests({"five": shlex.join(["exec", "env", *settings, *words])})
+    assert status == (wrong >= 0)
+    failed = int(wrong >= 0)
+    assert last_line(out) == f"{5 - failed} passed, {failed} failed, 0 skipped"
+    names = sorted(path.name.split(".") for path in ran.iterdir())
+    assert [number for number, _ in names] == list("01234")
+    assert len({process for _, process in names}) == min(parts, 5)
+
+
+def test_parts_that_are_ended_show_what_ran(at_once):
+    """The hanging part does not, and its cases count as far as they went."""
+    words, environment = at_once[0](2, hangs=2)
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        wait.until(lambda: len(list(at_once[1].iterdir())) == 4, "all others ran")
+        process.terminate()
+        out = process.communicate()[0]
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "2 passed, 3 deselected" in out and "test_number[0] PASSED" in out
 
 
 # ---- tests/support/isolated
