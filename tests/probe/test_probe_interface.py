@@ -151,7 +151,7 @@ def fixture_can_play():
 def fixture_runs(can_play):
     """A run by its name. The probe mostly waits, so several run at the same time."""
     del can_play
-    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+    with concurrent.futures.ThreadPoolExecutor(32) as pool:
         begun = {
             name: pool.submit(
                 played, given, PROBE, "-d", "ib9", "--timeout", "200", "--format", "json", *words

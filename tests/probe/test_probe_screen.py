@@ -92,7 +92,7 @@ def texts():
     """The text of each run, and that with -v. The probe mostly waits, so several run at the same
     time."""
     need_to_play()
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
         begun = {
             (name, more): pool.submit(text_of, given, *more, *arguments)
             for name, (given, arguments, *_) in RUNS.items()
