@@ -89,7 +89,8 @@ def test_tables_have_cpu_time_and_starts(tree):
     assert found["starts"][2] == "2"  # of tshark; true is no program of Wireshark
     assert [found[g][0] for g in ("unit", "tshark", "asan", "all")] == ["1", "1", "1", "3"]
     assert [found[g][3] for g in ("unit", "tshark", "asan", "all")] == ["0", "2", "1", "3"]
-    assert out.index("`unit/busy`") < out.index("`starts`")
+    assert out.index("\n| `unit/busy`") < out.index("\n| `starts`")
+    assert re.fullmatch(r"`starts` \d+", found["tshark"][4])
 
 
 def test_only_the_last_run_counts(tree):
@@ -121,6 +122,35 @@ def test_times_of_long_tests_are_in_their_order(tree):
     times.write_text("starts 1 11.4\nunit/busy 1 30\nasan/starts 1 2\n---\n")
     assert run(tree, "--write")[0] == 0
     assert (tree / "tests/costs").read_text() == "# Head\nunit/busy 30\nother 12\nstarts 11\n"
+
+
+LOG = """        Start 1: unit/busy
+  1/3 Test  #1: unit/busy ............***Failed   99.00 sec
+  1/3 Test  #1: unit/busy ............   Passed   30.26 sec
+        Start 2: starts
+  2/3 Test #20: starts ...............***Failed   11.40 sec
+  3/3 Test  #3: asan/starts ..........***Skipped   0.10 sec
+100% tests passed
+"""
+
+
+def test_times_of_a_run_that_was_logged(tree):
+    """No test runs, and what the log does not say is no 0."""
+    (tree / "log").write_text(LOG)
+    status, out, errors = run(tree, "--log", str(tree / "log"))
+    assert status == 0, errors
+    found = rows(out)
+    assert found["all"][:4] == ["3", "-", "42", "-"]
+    assert found["tshark"] == ["1", "-", "11", "-", "`starts` 11"]
+    assert found["unit/busy"] == ["-", "30", "-"]
+    assert "need most time" in out and not (tree / "build/costs").exists()
+    assert run(tree, "--write", "--log", str(tree / "log"))[0] == 0
+    assert (tree / "tests/costs").read_text() == "# Head\nunit/busy 30\nother 12\nstarts 11\n"
+
+
+def test_log_without_a_test_is_nothing(tree):
+    (tree / "log").write_text("bootstrap: step 1 of 2: configuring build/\n")
+    assert run(tree, "--log", str(tree / "log"))[0] == 2
 
 
 def test_without_a_run_there_is_nothing_to_print(tree):
