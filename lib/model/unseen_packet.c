@@ -166,10 +166,11 @@ static void follow_sa(struct fabric *f, const struct packet *p)
         p->mad.sa.rmpp_type > RMPP_TYPE_DATA)
         return;
     if (!(m->method & MAD_RESPONSE)) {
-        waiting_request(f->waiting, &p->src, m->tid, f->facts.transaction, p->at.frame, p->at.ns);
+        unsigned place = port_transaction_place(&p->src, m->tid);
+        waiting_request(f->waiting, &p->src, m->tid, place, p->at.frame, p->at.ns);
         return;
     }
-    waiting_response(f->waiting, &p->dst, m->tid, f->facts.transaction);
+    waiting_response(f->waiting, &p->dst, m->tid, port_transaction_place(&p->dst, m->tid));
     transfers_see(f->transfers, &p->dst, &p->mad.sa, p->at.frame, p->at.ns);
     unseen_add(&f->unseen, UNSEEN_OFFSETS, has_no_offset(&p->mad.sa), p->at.frame);
 }
