@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "probe/checks/end.h"
 #include "probe/exchange/echo_request.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
@@ -48,32 +47,43 @@ static struct request control_of(const struct target *t, const struct request *v
     return control;
 }
 
+/* All packets of the variant may be lost by chance: the more are, the more of them are sent. */
+static struct exchange try_again(struct target *t, const struct request *variant, unsigned *sent)
+{
+    unsigned most = tally_others_lose_most(&t->peer->tally) ? 3 : 1;
+    struct exchange x = {.outcome = NO_RESPONSE};
+    for (unsigned i = 0; i < most && x.outcome == NO_RESPONSE; i++) {
+        x = exchange_run(t, variant, TRIES);
+        *sent += TRIES;
+    }
+    return x;
+}
+
 static enum decision assess_no_response(struct target *t, const struct request *variant,
                                         struct exchange *x)
 {
     struct request control = control_of(t, variant);
+    unsigned sent = TRIES;
     /* No violation is reported if the peer has gone down or the fabric loses packets. */
     struct exchange plainly = exchange_run(t, &control, TRIES);
     if (plainly.outcome != RESPONSE_RECEIVED) {
         *x = plainly;
         return plainly.outcome == NOT_SENT ? RULE_UNTESTED : RULE_UNDECIDED;
     }
-    *x = exchange_run(t, variant, TRIES);
+    *x = try_again(t, variant, &sent);
     if (x->outcome != NO_RESPONSE)
         return x->outcome == RESPONSE_RECEIVED ? RULE_MET : RULE_UNTESTED;
     const char *unusable = t->unusable;
     bool still_responds = exchange_run(t, &control, TRIES).outcome == RESPONSE_RECEIVED;
     t->unusable = unusable;
-    bool by_chance = still_responds && end_loses_most(t);
-    receive_no_response_text(
-        t,
-        by_chance ? "no reply to 6 of them, but most packets are lost"
-        : still_responds
-            ? "no reply to 6 of them; replies to unchanged requests between and after them"
-            : "no reply to unchanged requests any more",
-        x->received, sizeof x->received);
+    char *none = g_strdup_printf("no reply to %u of them; replies to unchanged requests between "
+                                 "and after them",
+                                 sent);
+    receive_no_response_text(t, still_responds ? none : "no reply to unchanged requests any more",
+                             x->received, sizeof x->received);
+    g_free(none);
     exchange_show(t, x);
-    return by_chance ? RULE_UNTESTED : still_responds ? RULE_VIOLATED : RULE_UNDECIDED;
+    return still_responds ? RULE_VIOLATED : RULE_UNDECIDED;
 }
 
 enum decision variant_try(struct target *t, const struct request *variant, struct exchange *x)

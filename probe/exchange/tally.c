@@ -90,6 +90,20 @@ struct tally_form tally_sum(const struct tally *t)
     return sum;
 }
 
+bool tally_others_lose_most(const struct tally *t)
+{
+    enum { LEAST = 3, PERCENT = 20 };
+    unsigned packets = 0, lost = 0;
+    for (unsigned i = 0; i < t->n; i++) {
+        const struct tally_form *f = &t->forms[i];
+        if (f == t->now || !f->responses)
+            continue;
+        packets += f->packets;
+        lost += f->packets - f->responses;
+    }
+    return lost >= LEAST && lost * 100 > packets * PERCENT;
+}
+
 unsigned tally_lost(const struct tally *t)
 {
     const struct tally_form sum = tally_sum(t);

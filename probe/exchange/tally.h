@@ -52,6 +52,8 @@ enum { ECHOES_OVER_UD = 4, ECHOES_IN_ALL = 6 };
 bool tally_echoes_are_hopeless(const struct tally *t, unsigned tried);
 /* Packets without a response, of forms that the peer responds to. */
 unsigned tally_lost(const struct tally *t);
+/* True if more than 20 % of the packets of forms other than the last request's were lost. */
+bool tally_others_lose_most(const struct tally *t);
 /* Sums of all forms; packets and responses: only of forms that the peer responds to. */
 struct tally_form tally_sum(const struct tally *t);
 
