@@ -171,16 +171,26 @@ static void report_lost_messages(struct target *t)
 {
     struct port_words w;
     advice_name_port(t->link, &w);
+    if (numbers_is_slow(t)) {
+        results_stage(t->results, "peer.connections", OUTCOME_INCONCLUSIVE, "",
+                      "none of %u messages over connections was acknowledged in time: the peer is "
+                      "slow over UD too",
+                      t->peer->messages_lost);
+        results_advise(t->results, "ipoib-probe --timeout 5000 %.*s; on the peer: top; dmesg",
+                       target_word(t), t->name);
+        return;
+    }
     results_stage(t->results, "peer.connections", OUTCOME_FAIL, "",
                   "none of %u messages over connections was acknowledged, and requests over UD are "
                   "answered: packets of connections, or their acknowledgements, are lost on the "
                   "path",
                   t->peer->messages_lost);
-    results_advise(t->results,
-                   "ibtracert %s %u %u; perfquery %s; perfquery %s %u: is a link or service level "
-                   "lossy? else test over UD: echo datagram > /sys/class/net/INTERFACE/mode",
-                   w.diags, t->link->transport->facts.lid, t->peer->lid, w.diags, w.diags,
-                   t->peer->lid);
+    results_advise(
+        t->results,
+        "ibtracert %s %u %u; perfquery %s; perfquery %s %u %u: is a link or service level "
+        "lossy? else test over UD: echo datagram > /sys/class/net/INTERFACE/mode",
+        w.diags, t->link->transport->facts.lid, t->peer->lid, w.diags, w.diags, t->peer->lid,
+        path_place_of(t, t->peer->lid).port);
 }
 
 static void report_unanswered(struct target *t)
@@ -228,10 +238,8 @@ static void set_lossy(struct target *t)
         j->state = "reachable, but packets are lost";
 }
 
-/* More requests, to see which port, at *lid, counts errors meanwhile. NULL: none. Free with
- * g_free().
- */
-static char *find_damage(struct target *t, uint16_t *lid)
+/* More requests, to see which port counts errors meanwhile. NULL: none. Free with g_free(). */
+static char *find_damage(struct target *t, struct path_place *at)
 {
     enum { REQUESTS = 60 };
     struct path_errors errors;
@@ -240,21 +248,22 @@ static char *find_damage(struct target *t, uint16_t *lid)
     path_errors_begin(t, t->peer->lid, &errors);
     if (errors.n)
         exchange_burst(t, false, REQUESTS);
-    return path_errors_text(t, &errors, lid);
+    return path_errors_text(t, &errors, at);
 }
 
-/* lid: of the port whose counters are to be read. */
-static void report_loss(struct target *t, const char *lost, const char *damage, uint16_t lid,
-                        enum outcome outcome)
+/* at: whose counters are to be read. */
+static void report_loss(struct target *t, const char *lost, const char *damage,
+                        const struct path_place *at, enum outcome outcome)
 {
     struct port_words w;
     advice_name_port(t->link, &w);
     results_stage(t->results, "peer.loss", outcome,
                   "look for errors of the links to it: perfquery, ibqueryerrors", "%s%s%s", lost,
                   damage ? "; damaged at " : "", damage ? damage : "");
-    if (lid)
-        results_advise(t->results, "perfquery %s %u; ibqueryerrors %s: errors of the links to it",
-                       w.diags, lid, w.diags);
+    if (at->lid)
+        results_advise(t->results,
+                       "perfquery %s %u %u; ibqueryerrors %s: errors of the links to it", w.diags,
+                       at->lid, at->port, w.diags);
 }
 
 static unsigned percent_of(unsigned part, unsigned whole)
@@ -275,17 +284,17 @@ void end_report_loss(struct target *t, bool watched)
     char *text = g_strdup_printf("%u of %u requests lost (%u %%)", q->lost, q->packets,
                                  percent_of(q->lost, q->packets)),
          *damage;
-    uint16_t lid = t->peer->lid;
-    damage = find_damage(t, &lid);
+    struct path_place at = path_place_of(t, t->peer->lid);
+    damage = find_damage(t, &at);
     if (most)
         checked_doubt_stage(t->results->checked, "peer.rdma-cm",
                             "so many packets are lost that it proves nothing");
     if (t->peer->loses_most) {
         char *more = g_strdup_printf("%s, so the test was shortened", text);
-        report_loss(t, more, damage, lid, damage ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
+        report_loss(t, more, damage, &at, damage ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
         g_free(more);
     } else if (damage || most || (watched && many))
-        report_loss(t, text, damage, lid, damage || watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
+        report_loss(t, text, damage, &at, damage || watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
     if (damage || many || some || watched) {
         set_lossy(t);
         t->results->checked->remark = g_steal_pointer(&text);

@@ -70,17 +70,24 @@ static char *peer_text(const struct target *t)
     return g_string_free(text, FALSE);
 }
 
+/* Microseconds. If no reply is the first to a single request, all come after the timeout. */
+static gint64 time_of(const struct target *t, unsigned percent)
+{
+    const struct latencies *times = &t->peer->over_ud;
+    return times->n ? times_percentile(times, percent) : t->peer->response_times.longest;
+}
+
 /* InfiniBand and a host take less than a millisecond. */
 bool numbers_is_slow(const struct target *t)
 {
     enum { SLOW_US = 100 * 1000 };
-    return times_percentile(&t->peer->over_ud, 50) > SLOW_US;
+    return time_of(t, 50) > SLOW_US;
 }
 
 bool numbers_may_be_late(const struct target *t)
 {
     gint64 timeout_us = (gint64)t->run->options->timeout_ms * 1000;
-    return times_percentile(&t->peer->over_ud, 90) * 5 > timeout_us * 4;
+    return time_of(t, 90) * 5 > timeout_us * 4;
 }
 
 void numbers_report(struct target *t, unsigned at)

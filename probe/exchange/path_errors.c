@@ -40,7 +40,15 @@ void path_errors_begin(struct target *t, uint16_t peer_lid, struct path_errors *
     add(t, e, "the port at the other end of the peer's cable", c.to_lid, c.to_port);
 }
 
-char *path_errors_text(struct target *t, const struct path_errors *e, uint16_t *lid)
+struct path_place path_place_of(struct target *t, uint16_t lid)
+{
+    struct cable c;
+    bool known = lid && transport_can(t->link->transport, CAN_QUERY_SA) &&
+                 records_get_cable(t, lid, &c);
+    return (struct path_place){lid, known ? c.port : 1};
+}
+
+char *path_errors_text(struct target *t, const struct path_errors *e, struct path_place *at)
 {
     char *text = NULL;
     for (unsigned i = 0; i < e->n && !text; i++) {
@@ -50,7 +58,7 @@ char *path_errors_text(struct target *t, const struct path_errors *e, uint16_t *
             continue;
         struct counter_growth g = counters_compare(&p->before, &now);
         if (g.fault)
-            *lid = p->lid;
+            *at = (struct path_place){p->lid, p->number};
         if (g.fault)
             text = g_strdup_printf(
                 "%s (LID %u port %u): %s: that cable or one of its ends%s", p->of, p->lid,

@@ -17,6 +17,12 @@ struct path_port {
     struct port_counters before;
 };
 
+/* A port whose counters are to be read: the arguments of perfquery. */
+struct path_place {
+    uint16_t lid;
+    uint8_t port;
+};
+
 struct path_errors {
     unsigned n;
     struct path_port ports[4];
@@ -26,8 +32,10 @@ struct path_errors {
 void path_errors_begin(struct target *t, uint16_t peer_lid, struct path_errors *e);
 /*
  * The first port whose counters of errors have grown since, and its cable. NULL: no counter grew.
- * Free with g_free(). *lid: of that port; unchanged if there is none.
+ * Free with g_free(). *at: that port; unchanged if there is none.
  */
-char *path_errors_text(struct target *t, const struct path_errors *e, uint16_t *lid);
+char *path_errors_text(struct target *t, const struct path_errors *e, struct path_place *at);
+/* The port of the node with that LID that is connected; 1 if the SA does not say. */
+struct path_place path_place_of(struct target *t, uint16_t lid);
 
 #endif

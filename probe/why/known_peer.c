@@ -2,6 +2,7 @@
 /* Causes at a peer whose link-layer address this host knows. */
 #include <string.h>
 
+#include "probe/exchange/path_errors.h"
 #include "probe/exchange/records.h"
 #include "probe/link/advice.h"
 #include "probe/link/hostneigh.h"
@@ -256,6 +257,7 @@ bool why_nothing_back(struct diagnosis *d)
                                "nor its connection manager answers: one direction is lost, or the "
                                "host hangs",
                                d->gid, d->at.lid),
-               g_strdup_printf("ibtracert -C %s -P %u %u %u; perfquery -C %s -P %u %u 1", f->device,
-                               f->port, f->lid, d->at.lid, f->device, f->port, d->at.lid));
+               g_strdup_printf("ibtracert -C %s -P %u %u %u; perfquery -C %s -P %u %u %u",
+                               f->device, f->port, f->lid, d->at.lid, f->device, f->port, d->at.lid,
+                               path_place_of(d->t, d->at.lid).port));
 }

@@ -269,7 +269,7 @@ static void look_for_loss_of_unicast(struct diagnosis *d)
     d->few_replies |= n && n < OFTEN * 3 / 4;
 }
 
-char *questions_find_damage(struct diagnosis *d, uint16_t *lid)
+char *questions_find_damage(struct diagnosis *d, struct path_place *at)
 {
     enum { TIMES = 4, STEP_MS = 2 };
     struct path_errors errors;
@@ -278,7 +278,7 @@ char *questions_find_damage(struct diagnosis *d, uint16_t *lid)
     path_errors_begin(d->t, d->at.lid, &errors);
     for (unsigned i = 0; errors.n && i < TIMES; i++)
         ask_often(d, STEP_MS);
-    return path_errors_text(d->t, &errors, lid);
+    return path_errors_text(d->t, &errors, at);
 }
 
 /*

@@ -6,6 +6,7 @@
 #ifndef IPOIB_PROBE_QUESTIONS_H
 #define IPOIB_PROBE_QUESTIONS_H
 
+#include "probe/exchange/path_errors.h"
 #include "probe/why/diagnosis.h"
 
 /*
@@ -17,10 +18,8 @@ void questions_ask(struct diagnosis *d);
 bool questions_replies_at(struct diagnosis *d, const uint8_t *lladdr);
 /* Sends one neighbour solicitation for that IPv6 address to its group. */
 void questions_solicit(struct target *t, const uint8_t *ip, const struct mc_group *g);
-/* More requests, to see which port, at *lid, counts errors meanwhile. NULL: none. Free with
- * g_free().
- */
-char *questions_find_damage(struct diagnosis *d, uint16_t *lid);
+/* More requests, to see which port counts errors meanwhile. NULL: none. Free with g_free(). */
+char *questions_find_damage(struct diagnosis *d, struct path_place *at);
 /* Other neighbours reply to their queue pairs, and none of them to the group. */
 bool questions_group_reaches_nobody(const struct diagnosis *d);
 /* The milliseconds from the first request to the group to its reply, which is late; 0: none. */

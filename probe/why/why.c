@@ -52,8 +52,8 @@ static bool is_lossy(struct diagnosis *d)
     if (!d->by_group && !d->few_replies)
         return false;
     advice_name_port(d->t->link, &w);
-    uint16_t lid = d->at.lid;
-    char *damage = questions_find_damage(d, &lid),
+    struct path_place at = path_place_of(d->t, d->at.lid);
+    char *damage = questions_find_damage(d, &at),
          *how = d->few_replies
                     ? g_strdup_printf("it answers some of %d requests, and not those before", OFTEN)
                     : g_strdup("it did not reply to the first three requests to the group, and "
