@@ -362,8 +362,10 @@ static void end(struct peer_watch *w, unsigned at)
                   : silent                   ? OUTCOME_INCONCLUSIVE
                                              : OUTCOME_PASS,
                   "", "%s", text);
-    if (silent)
+    if (silent && *t->run->stop)
         results_advise(t->results, "ipoib-probe --why %.*s", target_word(t), t->name);
+    else if (silent)
+        g_free(why_no_reply(t, NULL)); /* the stage after it has the cause */
     else if (why_own_side(t) == OWN_SIDE_GOOD)
         report_own_side(t);
     count_requests(w);
