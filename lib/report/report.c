@@ -73,16 +73,36 @@ static void append_text(struct stage *s, const char *text)
     g_free(all);
 }
 
-void checked_doubt_stage(struct checked *j, const char *id, const char *reason)
+static struct stage *find_stage(const struct checked *j, const char *id, bool inconclusive_too)
 {
     for (guint i = 0; j->stages && i < j->stages->len; i++) {
         struct stage *s = j->stages->pdata[i];
-        if (s->outcome != OUTCOME_FAIL || !g_str_equal(s->id, id))
-            continue;
-        append_text(s, reason);
-        s->outcome = OUTCOME_INCONCLUSIVE;
-        add_undone(j, "no-result", s);
+        if (g_str_equal(s->id, id) && (s->outcome == OUTCOME_FAIL ||
+                                       (inconclusive_too && s->outcome == OUTCOME_INCONCLUSIVE)))
+            return s;
     }
+    return NULL;
+}
+
+void checked_doubt_stage(struct checked *j, const char *id, const char *reason)
+{
+    struct stage *s = find_stage(j, id, false);
+    if (!s)
+        return;
+    append_text(s, reason);
+    s->outcome = OUTCOME_INCONCLUSIVE;
+    add_undone(j, "no-result", s);
+}
+
+void checked_follow_stage(struct checked *j, const char *id, const char *cause)
+{
+    struct stage *s = find_stage(j, id, false);
+    if (!s || !find_stage(j, cause, true))
+        return;
+    char *text = g_strdup_printf("a consequence of %s", cause);
+    append_text(s, text);
+    g_free(text);
+    s->outcome = VERDICT_SKIPPED;
 }
 
 void checked_withhold_stage(struct checked *j, const char *text)

@@ -83,6 +83,11 @@ void checked_add_stage_without(struct checked *j, const char *id, const char *mi
 void checked_withhold_stage(struct checked *j, const char *text);
 /* If that stage failed, it is inconclusive after all: appends the reason. */
 void checked_doubt_stage(struct checked *j, const char *id, const char *reason);
+/*
+ * If that stage failed, and the other one failed or is inconclusive, it is a consequence of that,
+ * and counts as skipped.
+ */
+void checked_follow_stage(struct checked *j, const char *id, const char *cause);
 /* Removes the stages that keep() does not want, and that they were left undone. */
 typedef bool checked_keep(const struct stage *s, const void *user);
 void checked_keep_stages(struct checked *j, checked_keep *keep, const void *user);

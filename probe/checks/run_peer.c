@@ -324,6 +324,8 @@ static void run_checks(struct target *t, const char *own)
     owner_report(t);
     if (side != OWN_SIDE_FAILS && t->peer->by_unicast)
         ping_report(t);
+    if (t->peer->cm_unresolved) /* the kernel needs the same address for both */
+        checked_follow_stage(t->results->checked, "peer.rdma-cm", "peer.ping");
     results_begin(t->results, "end");
     wirelog_begin(t->log, "end");
     end_report(t);
