@@ -108,6 +108,7 @@ bool why_others_limited(struct diagnosis *d);
 /* The ports that may have the address (no_host.c). */
 bool why_member_has_it(struct diagnosis *d);
 bool why_groups_not_delivered(struct diagnosis *d);
+bool why_sa_busy_now(struct diagnosis *d);
 bool why_members_silent(struct diagnosis *d);
 bool why_ports_outside(struct diagnosis *d);
 bool why_no_host(struct diagnosis *d);

@@ -166,8 +166,9 @@ static void ping_nameless(struct diagnosis *d, struct subnet_ports *p)
         r->managers_silent = are_managers_silent(d, &p->nameless);
 }
 
-/* The LID of one of them to which the SA has no path in this partition; 0: none. */
-static uint16_t find_unreachable(const struct diagnosis *d, const struct port_names *p)
+/* busy: the SA is. The LID of one of them to which the SA has no path in this partition; 0: none.
+ */
+static uint16_t find_unreachable(const struct diagnosis *d, const struct port_names *p, bool *busy)
 {
     uint16_t lid = 0;
     uint8_t gid[GID_SIZE];
@@ -176,8 +177,10 @@ static uint16_t find_unreachable(const struct diagnosis *d, const struct port_na
     for (unsigned i = 0; asks && i < MIN(p->n, (unsigned)NAMED) && !lid; i++) {
         struct sa_response a;
         memcpy(gid + 8, p->guid[i], 8);
-        if (records_get_path(d->t, gid, &a) == SA_REJECTED)
+        enum sa_result result = records_get_path(d->t, gid, &a);
+        if (result == SA_REJECTED)
             lid = p->lid[i];
+        *busy |= result == SA_BUSY;
         sa_response_clear(&a);
     }
     return lid;
@@ -200,7 +203,7 @@ const struct subnet_ports *members_find(struct diagnosis *d)
     list_ports(d, p, members);
     g_hash_table_unref(members);
     if (p->nameless.n) {
-        p->without_path = find_unreachable(d, &p->nameless);
+        p->without_path = find_unreachable(d, &p->nameless, &p->sa_busy);
         ping_nameless(d, p);
     }
     return p;

@@ -27,6 +27,7 @@ struct subnet_ports {
     struct port_names nameless;  /* members of which this host knows no IPv4 address */
     uint16_t without_path;       /* LID of a nameless one to which the SA has no path; 0: none */
     struct port_replies replies; /* of the nameless ones */
+    bool sa_busy;                /* it answered a PathRecord query with BUSY only */
     uint16_t owner;              /* LID of the nameless one that has the address; 0: none found */
 };
 

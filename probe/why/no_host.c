@@ -108,6 +108,20 @@ static bool has_reply(const struct diagnosis *d)
     return false;
 }
 
+/* The link could be opened, but the kernels of this host and of others get no path. */
+bool why_sa_busy_now(struct diagnosis *d)
+{
+    struct port_words w;
+    advice_name_port(d->t->link, &w);
+    return members_find(d)->sa_busy &&
+           diagnosis_holds(d,
+                           g_strdup("it answers PathRecord queries with BUSY, and without a path "
+                                    "this host's kernel sends no packet to a host"),
+                           g_strdup_printf("test again; then smpquery %s nodedesc %u names the "
+                                           "host whose load to check",
+                                           w.diags, d->t->link->transport->facts.sm_lid));
+}
+
 bool why_members_silent(struct diagnosis *d)
 {
     const struct port_facts *f = &d->t->link->transport->facts;

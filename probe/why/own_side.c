@@ -35,12 +35,35 @@ bool why_interface_down(struct diagnosis *d)
                            advice_set_up(d->interface));
 }
 
+/* The port's attributes now; it may have changed since it was opened. */
+static struct port_facts port_now(const struct diagnosis *d)
+{
+    struct transport *t = d->t->link->transport;
+    struct port_facts now = t->facts;
+    if (t->ops->read_port && t->ops->read_port(t, &now))
+        return now;
+    return t->facts;
+}
+
+static uint16_t wanted_pkey(const struct diagnosis *d)
+{
+    const struct choice *c = d->t->link->choice;
+    return d->t->link->pkey ? d->t->link->pkey : c ? c->pkey : 0;
+}
+
+static bool lacks_pkey(const struct diagnosis *d)
+{
+    struct port_facts now = port_now(d);
+    unsigned index;
+    return now.n_pkeys && !pkeys_find(now.pkeys, now.n_pkeys, wanted_pkey(d), &index);
+}
+
 /* A port that the user named may do without. */
 bool why_no_interface(struct diagnosis *d)
 {
     const struct port_facts *f = &d->t->link->transport->facts;
     const struct choice *c = d->t->link->choice;
-    if (!c || c->optional || d->interface || d->t->link->transport->interface)
+    if (!c || c->optional || d->interface || d->t->link->transport->interface || lacks_pkey(d))
         return false;
     char *command = advice_create_interface(d->t->link);
     bool holds = diagnosis_holds(
@@ -96,16 +119,6 @@ bool why_not_member(struct diagnosis *d)
                                            d->interface, d->interface));
 }
 
-/* The port's attributes now; it may have changed since it was opened. */
-static struct port_facts port_now(const struct diagnosis *d)
-{
-    struct transport *t = d->t->link->transport;
-    struct port_facts now = t->facts;
-    if (t->ops->read_port && t->ops->read_port(t, &now))
-        return now;
-    return t->facts;
-}
-
 static bool has_state(struct diagnosis *d, uint8_t state, const char *words, const char *command)
 {
     struct port_facts now = port_now(d);
@@ -129,11 +142,9 @@ bool why_port_initialize(struct diagnosis *d)
 
 bool why_pkey_missing(struct diagnosis *d)
 {
-    const struct choice *c = d->t->link->choice;
     struct port_facts now = port_now(d);
-    uint16_t wanted = d->t->link->pkey ? d->t->link->pkey : c ? c->pkey : 0;
-    unsigned index;
-    if (!now.n_pkeys || pkeys_find(now.pkeys, now.n_pkeys, wanted, &index))
+    uint16_t wanted = wanted_pkey(d);
+    if (!lacks_pkey(d))
         return false;
     char *all = pkeys_text(now.pkeys, now.n_pkeys),
          *else_without = d->t->run->options->pkey

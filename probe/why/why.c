@@ -63,12 +63,12 @@ static bool is_lossy(struct diagnosis *d)
     g_free(how);
     g_free(damage);
     return diagnosis_holds(d, evidence,
-                           lid ? g_strdup_printf("perfquery %s %u; ibqueryerrors %s: errors "
-                                                 "of the links to it",
-                                                 w.diags, lid, w.diags)
-                               : g_strdup_printf("perfquery %s; ibqueryerrors %s: errors of "
-                                                 "the links",
-                                                 w.diags, w.diags));
+                           at.lid ? g_strdup_printf("perfquery %s %u %u; ibqueryerrors %s: errors "
+                                                    "of the links to it",
+                                                    w.diags, at.lid, at.port, w.diags)
+                                  : g_strdup_printf("perfquery %s; ibqueryerrors %s: errors of "
+                                                    "the links",
+                                                    w.diags, w.diags));
 }
 
 /* A request without a sender's address is answered to all nodes (RFC 4861 §7.2.4). */
@@ -154,6 +154,7 @@ static const struct cause causes[] = {
     {"no host replies through this interface", why_other_network, LINK_OPEN, 0},
     {"packets to the group do not reach the peer", why_member_has_it, LINK_OPEN,
      CAN_QUERY_SA | HAS_OWN_QP},
+    {"the subnet manager (SA) is busy", why_sa_busy_now, LINK_OPEN, CAN_QUERY_SA},
     {"this host reaches nobody on the link", why_members_silent, LINK_OPEN, CAN_QUERY_SA},
     {"no host replies, and some are not on the link", why_ports_outside, LINK_OPEN, CAN_QUERY_SA},
     {"no such host, or it is off", why_no_host, LINK_OPEN, 0},
