@@ -157,8 +157,8 @@ static void fail_other_link(const struct target_option *t, const struct host_rou
     *why = g_strdup_printf("%s is not on an IPoIB link of this host: the route to it leads "
                            "through %s, which is no IPoIB interface",
                            t->name, r->interface);
-    *advice = g_strdup_printf("ipoib-probe -d %s %s  # tests it on that link all the same", i.name,
-                              t->name);
+    *advice = g_strdup_printf("ipoib-probe -d %s %.*s  # tests it on that link all the same",
+                              i.name, (int)strcspn(t->name, " "), t->name);
 }
 
 /* Active ports without an interface, whose interface may be in another network namespace. */
@@ -210,22 +210,42 @@ static bool fail_down(const struct target_option *t, char **why, char **advice)
     return fails;
 }
 
+/* The name of an interface that is up and has no address of that IP version. */
+static bool find_unaddressed(bool ipv6, struct host_ipoib *out)
+{
+    GArray *all = host_ipoib_all();
+    bool found = false;
+    for (guint i = 0; i < all->len && !found; i++) {
+        const struct host_ipoib *one = &g_array_index(all, struct host_ipoib, i);
+        char *own = hostnet_text_of(one->name, ipv6);
+        found = one->up && !*own;
+        if (found)
+            *out = *one;
+        g_free(own);
+    }
+    g_array_unref(all);
+    return found;
+}
+
 static void fail_no_route(const struct target_option *t, char **why, char **advice)
 {
     struct host_ipoib i = {.name = "ib0"};
     if (fail_down(t, why, advice))
         return;
-    char *networks = hostnet_text(t->ipv6);
+    char *networks = hostnet_text(t->ipv6), *bare = ports_without_interface();
     first_interface(&i);
-    char *bare = ports_without_interface();
+    bool lacks = find_unaddressed(t->ipv6, &i);
     *why = g_strdup_printf("this host has no route to %s: no network of its IPoIB interfaces has "
-                           "that address (%s)%s%s",
-                           t->name, *networks ? networks : "they have no address",
+                           "that address (%s%s%s%s)%s%s",
+                           t->name, networks, *networks && lacks ? "; " : "", lacks ? i.name : "",
+                           lacks       ? " is up and has no address of that IP version"
+                           : *networks ? ""
+                                       : "they have no address",
                            *bare ? "; no interface in this network namespace: " : "", bare);
     g_free(bare);
     *advice = g_strdup_printf("ip -br addr show %s  # %s", i.name,
-                              *networks ? "compare the prefix length with the peer's"
-                                        : "it lacks an address of that IP version");
+                              lacks || !*networks ? "it lacks an address of that IP version"
+                                                  : "compare the prefix length with the peer's");
     g_free(networks);
 }
 
