@@ -286,9 +286,9 @@ void end_report_loss(struct target *t, bool watched)
          *damage;
     struct path_place at = path_place_of(t, t->peer->lid);
     damage = find_damage(t, &at);
-    if (most)
+    if (many)
         checked_doubt_stage(t->results->checked, "peer.rdma-cm",
-                            "so many packets are lost that it proves nothing");
+                            "packets are lost, so it proves nothing");
     if (t->peer->loses_most) {
         char *more = g_strdup_printf("%s, so the test was shortened", text);
         report_loss(t, more, damage, &at, damage ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);

@@ -7,6 +7,7 @@
 
 #include "probe/checks/connected.h"
 #include "probe/checks/ping_sizes.h"
+#include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
 #include "probe/link/hostpath.h"
@@ -14,7 +15,9 @@
 #include "probe/link/hostroute.h"
 #include "probe/link/hostclosed.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/records.h"
 #include "probe/link/link.h"
+#include "probe/link/sa.h"
 #include "probe/link/sysfs.h"
 #include "probe/run/options.h"
 #include "probe/run/results.h"
@@ -253,11 +256,34 @@ static void advise_on_silence(struct target *t, const char *interface, const cha
                        from, from, interface, target_word(t), t->name);
 }
 
+/* The kernel needs the path for its replies to ARP too; what it sent before waits for it. */
+static bool report_busy_sa(struct target *t)
+{
+    struct sa_response a;
+    struct port_words w;
+    if (!transport_can(t->link->transport, CAN_QUERY_SA))
+        return false;
+    enum sa_result result = records_get_path(t, t->peer->lladdr + LLADDR_GID, &a);
+    sa_response_clear(&a);
+    if (result != SA_BUSY)
+        return false;
+    advice_name_port(t->link, &w);
+    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                  "this host's ping is not answered, and the subnet manager (SA) is busy: it "
+                  "answers PathRecord queries with BUSY, so this host's kernel gets no path");
+    results_advise(t->results,
+                   "test again; then smpquery %s nodedesc %u names the host whose load to check",
+                   w.diags, t->link->transport->facts.sm_lid);
+    return true;
+}
+
 static void report_silence(struct target *t, const char *interface)
 {
     char own[48];
-    enum others others = ask_others(t, interface);
     t->results->checked->state = STATE_NO_PING;
+    if (report_busy_sa(t))
+        return;
+    enum others others = ask_others(t, interface);
     own_address(t, interface, own);
     const char *from = own[0] ? own : interface;
     if (!is_resolved(t, interface)) {
