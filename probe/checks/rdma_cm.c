@@ -158,7 +158,7 @@ static void try_rdma_cm(struct target *t)
             t->run->stopped = true;
         silent = trial.step != TRIAL_ANSWERED && trial.error == ETIMEDOUT;
     }
-    t->peer->cm_unresolved = silent && trial.step == TRIAL_ADDRESS;
+    t->peer->cm_unresolved = (silent && trial.step == TRIAL_ADDRESS) || trial.step == TRIAL_ROUTE;
     t->peer->rdma_cm_failed = trial.step != TRIAL_ANSWERED;
     if (target_ended(t))
         ;

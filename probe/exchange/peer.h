@@ -75,7 +75,7 @@ struct peer {
     enum service_form form;
     bool cm_unanswered;      /* it did not respond to REQs: no more are sent */
     bool rdma_cm_failed;     /* rdma_cm got no answer from it, or did not get that far */
-    bool cm_unresolved;      /* it failed because the kernel resolved no address */
+    bool cm_unresolved;      /* it failed because the kernel resolved no address or route */
     bool loses_most;         /* checks were not run for that reason */
     char no_connection[300]; /* why the last REQ got no REP and no REJ; "": it got one */
     unsigned messages_acknowledged, messages_lost; /* sent over RC */
