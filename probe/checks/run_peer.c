@@ -386,6 +386,13 @@ static void watch_peer(struct target *t, const struct port_counters *before)
     wirelog_check(t->log, NULL, NULL, NULL);
 }
 
+/* Nothing that was not done is called good. */
+static const char *state_of_reachable(const struct target *t)
+{
+    return t->link->transport->interface ? "reachable (only address resolution is tested)"
+                                         : "reachable";
+}
+
 void checks_run_peer(struct target *t, const struct response *first)
 {
     if (!first)
@@ -403,7 +410,7 @@ void checks_run_peer(struct target *t, const struct response *first)
     /* this host's own port may reply too: nothing is tested then */
     bool replies = x.outcome == RESPONSE_RECEIVED && !(own && host_has_port(t->peer->lladdr));
     bool silent = x.outcome == NO_RESPONSE || x.no_group;
-    t->results->checked->state = replies          ? "reachable"
+    t->results->checked->state = replies          ? state_of_reachable(t)
                                  : silent && !own ? "not reachable"
                                                   : "not tested";
     if (replies)

@@ -64,8 +64,10 @@ static bool device_is_open(struct target *t, enum opening opening, const GError 
     results_stage(
         t->results, device[0].id, OUTCOME_FAIL,
         opening == OPEN_NO_PRIVILEGE ? "run as root, or grant this user access to the device files"
-        : opening == OPEN_NO_PORT
-            ? "ibstat -l; ibstat DEVICE: its ports; or leave -p out"
+        : opening == OPEN_NO_PORT    ? "ibstat -l; ibstat DEVICE: its ports; or leave -p out"
+        : t->run->options->device
+            ? "compare the name with: ibstat -l; ip -br link show type ipoib; if an adapter is "
+              "missing: lspci; dmesg"
             : "check lspci and dmesg for the adapter; load its driver, ib_uverbs and ib_umad",
         "%s", why->message);
     t->results->checked->trouble = plain_dup(why->message);

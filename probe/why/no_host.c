@@ -145,17 +145,18 @@ bool why_ports_outside(struct diagnosis *d)
 {
     const struct subnet_ports *p = members_find(d);
     char *nameless = nameless_text(d, p);
-    bool holds = p->outside.n &&
-                 diagnosis_holds(
-                     d,
-                     g_strdup_printf("of %u other ports of the subnet %u are not in the broadcast "
-                                     "group of 0x%04x: %s%s. If the address is one of theirs, its "
-                                     "interface is down or in another partition; else the host "
-                                     "is off, or its ARP is off or filtered%s",
-                                     p->others, p->outside.n, d->t->link->pkey | 0x8000,
-                                     p->outside.names->str, p->outside.n > NAMED ? " and more" : "",
-                                     nameless),
-                     g_strdup("on that host: ipoib-probe fabric"));
+    bool holds =
+        p->outside.n &&
+        diagnosis_holds(
+            d,
+            g_strdup_printf(
+                "of %u other ports of the subnet %u are not in the broadcast "
+                "group of 0x%04x: %s%s. If the address is one of theirs, its "
+                "interface is down, in another partition or has lost the group; else the host "
+                "is off, or its ARP is off or filtered%s",
+                p->others, p->outside.n, d->t->link->pkey | 0x8000, p->outside.names->str,
+                p->outside.n > NAMED ? " and more" : "", nameless),
+            g_strdup("on that host: ipoib-probe fabric"));
     g_free(nameless);
     return holds;
 }

@@ -18,7 +18,7 @@ RUNS = {  # name: members of Peer, arguments, first line, lines in this order
     "conforms": (
         {},
         [IPV4],
-        f"{IPV4}: reachable, no problem found",
+        f"{IPV4}: reachable (only address resolution is tested), no problem found",
         [
             "  noted         peer.numbers  ",
             "  noted         peer.port  ",
@@ -29,7 +29,7 @@ RUNS = {  # name: members of Peer, arguments, first line, lines in this order
     "two fields": (
         {"edits": EVERY_FIELD},
         [IPV4],
-        f"{IPV4}: reachable, 2 problems",
+        f"{IPV4}: reachable (only address resolution is tested), 2 problems",
         [
             "  noted         peer.numbers  ",
             "  fail          rfc4391.6.reserved-zero  ",
@@ -63,7 +63,7 @@ RUNS = {  # name: members of Peer, arguments, first line, lines in this order
     "two ports": (
         {"second_station": True},
         [IPV4],
-        f"{IPV4}: reachable, 1 problem",
+        f"{IPV4}: reachable (only address resolution is tested), 1 problem",
         ["  fail          peer.arp-flux", "                  -> "],
     ),
     "port down": (
