@@ -30,10 +30,11 @@ static const char help_start[] =
 
 static const char help_end[] =
     "\n"
-    "Exit status: 3 if a privilege or the device is missing, whatever the report\n"
-    "says; otherwise 1 if a target violates a MUST (with --strict also a SHOULD), or\n"
-    "a stage fails; otherwise 2 if a target could not be tested; otherwise 0. It is\n"
-    "2 too if the usage was wrong or the report could not be written. If a signal\n"
+    "Exit status: 3 if a privilege or the device is missing and no network interface\n"
+    "can be used instead, whatever the report says; otherwise 1 if a target violates\n"
+    "a MUST (with --strict also a SHOULD), or a stage fails; otherwise 2 if a target\n"
+    "could not be tested; otherwise 0. It is 2 too if the usage was wrong or the\n"
+    "report could not be written. If a signal\n"
     "interrupts the probe, it leaves the groups that it joined and writes no report,\n"
     "and the exit status is 128 plus the signal's number, but with --count or\n"
     "--interval it ends with the summary.\n";
