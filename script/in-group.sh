@@ -16,6 +16,8 @@ in_group() {
         wait $! && status=0 || status=$?
         kill -0 $! 2> /dev/null || break # wait has not ended because of a signal
     done
+    # If the command ended between the two, that is the status of the signal.
+    wait $! && status=0 || status=$?
     trap - TERM INT HUP
     return $status
 }
