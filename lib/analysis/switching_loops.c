@@ -3,14 +3,18 @@
  * Datagrams that go round between switches: packets of InfiniBand have no hop count, so the same
  * packet passes the capture point again and again, and never arrives. A mirror has a packet once or
  * twice, one to a group once for each port, and all at once: then it has each packet to the MLID
- * that often, unless a port joins. Packets of connections may be sent again.
+ * that often, unless a port joins. All members of a link's groups have joined its broadcast group
+ * (RFC 4391 section 5), and those of its IPv6 groups ff02::1: a mirror has no packet to a group
+ * more often than one to these. Packets of connections may be sent again.
  */
 #include "analysis/watch.h"
 #include "rules/check_context.h"
+#include "wire/mgid.h"
 
 /*
  * Caches. A packet to a group comes for a time that no mirror takes, or MORE times as often as any
- * of the USUAL packets before it, or of more, since a port joined.
+ * of the USUAL packets before it, or of more, since a port joined: to this group, or to one that
+ * all members of the link have joined.
  */
 enum { PACKETS = 1 << 6, TIMES = 5, GROUP_NS = 1000000, MLIDS = 1 << 6, USUAL = 3, MORE = 4 };
 
@@ -22,10 +26,11 @@ struct copies_again {
         int64_t ns; /* of the first copy */
     } all[PACKETS];
     struct group_copies {
-        uint16_t mlid, subnet;  /* mlid 0: unused */
-        uint16_t times;         /* the last packet came so often; 0: none, or it goes round */
-        uint16_t most, packets; /* no packet before came more often; number of these */
-        uint32_t frame;         /* of the last packet */
+        uint8_t mgid[MGID_SIZE]; /* of the first packet or record */
+        uint16_t mlid, subnet;   /* mlid 0: unused */
+        uint16_t times;          /* the last packet came so often; 0: none, or it goes round */
+        uint16_t most, packets;  /* no packet before came more often; number of these */
+        uint32_t frame;          /* of the last packet */
     } groups[MLIDS];
 };
 
@@ -48,17 +53,20 @@ APART static void goes_round(const struct watch *w, const struct again *a)
 
 /* ---- packets to groups */
 
-static struct group_copies *copies_to(const struct watch *w, uint16_t mlid)
+static struct group_copies *copies_to(const struct watch *w, uint16_t mlid, const uint8_t *mgid)
 {
     struct group_copies *g = &w->copies_again->groups[mlid % MLIDS];
-    if (g->mlid != mlid || g->subnet != w->p->at.interface)
-        *g = (struct group_copies){.mlid = mlid, .subnet = w->p->at.interface};
+    if (g->mlid == mlid && g->subnet == w->p->at.interface)
+        return g;
+    *g = (struct group_copies){.mlid = mlid, .subnet = w->p->at.interface};
+    if (mgid)
+        memcpy(g->mgid, mgid, MGID_SIZE);
     return g;
 }
 
 void watch_group_packet(const struct watch *w)
 {
-    struct group_copies *g = copies_to(w, w->p->ib.dlid);
+    struct group_copies *g = copies_to(w, w->p->ib.dlid, w->p->ib.dgid);
     if (g->times) {
         g->most = MAX(g->most, g->times);
         g->packets = MIN(g->packets + 1, USUAL);
@@ -72,16 +80,48 @@ void watch_more_copies(const struct watch *w, const struct subnet_event *e)
 {
     if (!e->group->mlid || !e->member || e->member->join_state == e->join_state_before)
         return;
-    struct group_copies *g = copies_to(w, e->group->mlid);
+    struct group_copies *g = copies_to(w, e->group->mlid, e->group->mgid);
     g->times = g->most = g->packets = 0;
+}
+
+static bool is_more_than(const struct group_copies *g, const struct again *a)
+{
+    return g->packets >= USUAL && a->times + 1 >= MAX(TIMES, MORE * (unsigned)g->most);
+}
+
+/* Than packets to this group. */
+static bool is_more_than_to(const struct watch *w, const struct again *a, const uint8_t *mgid)
+{
+    for (unsigned i = 0; i < MLIDS; i++) {
+        const struct group_copies *g = &w->copies_again->groups[i];
+        if (g->mlid && g->subnet == w->p->at.interface && memcmp(g->mgid, mgid, MGID_SIZE) == 0)
+            return is_more_than(g, a);
+    }
+    return false;
+}
+
+APART static bool is_more_than_on_link(const struct watch *w, const struct again *a)
+{
+    static const uint8_t broadcast[] = {255, 255, 255, 255};
+    static const uint8_t all_nodes[] = {0xff, 0x02, [15] = 1};
+    const uint8_t *dgid = w->p->ib.dgid;
+    uint8_t mgid[MGID_SIZE];
+    if (!dgid || !mgid_is_ipoib(dgid))
+        return false;
+    mgid_of_group(mgid, dgid, broadcast, sizeof broadcast);
+    mgid[MGID_GROUP_IPV4] = 0xff; /* the broadcast-GID has all 32 bits */
+    if (is_more_than_to(w, a, mgid))
+        return true;
+    mgid_of_group(mgid, dgid, all_nodes, sizeof all_nodes);
+    return be16(dgid + MGID_SIGNATURE) == MGID_SIGNATURE_IPV6 && is_more_than_to(w, a, mgid);
 }
 
 static bool is_more_than_usual(const struct watch *w, const struct again *a)
 {
-    struct group_copies *g = copies_to(w, w->p->ib.dlid);
+    struct group_copies *g = copies_to(w, w->p->ib.dlid, w->p->ib.dgid);
     if (g->frame == w->p->copy_of && g->times)
         g->times = (uint16_t)MIN(a->times + 1, UINT16_MAX);
-    bool more = g->packets >= USUAL && a->times + 1 >= MAX(TIMES, MORE * (unsigned)g->most);
+    bool more = is_more_than(g, a) || (a->times + 1 >= TIMES && is_more_than_on_link(w, a));
     if (more)
         g->times = 0;
     return more;

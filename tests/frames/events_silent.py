@@ -344,10 +344,10 @@ def datagram_to_a_group_that_goes_round():
     return s, [("switching_loop", number(s) - 19, 1, ["12 times"])]
 
 
-def group_packets(s, host, times, seconds=1):
+def group_packets(s, host, times, seconds=1, group="224.0.0.1"):
     """A packet to a group, captured so often in each microsecond."""
     s.wait(seconds)
-    s.to_group4(host, "224.0.0.1")
+    s.to_group4(host, group)
     for _ in range(times - 1):
         s.now += 1000
         s.records.append((s.now, *s.records[-1][1:]))
@@ -370,6 +370,43 @@ def datagram_that_goes_round_in_a_doubled_capture():
         group_packets(s, a, 2)
     group_packets(s, a, 60)
     return s, [("switching_loop", number(s) - 52, 1, ["8 times"])]
+
+
+@case
+def first_datagram_to_a_group_that_goes_round():
+    """Broadcasts come once; the tree of one group has a loop."""
+    s, a, _, _ = link()
+    s.join(a, s.group4("239.1.2.3"))
+    for _ in range(4):
+        group_packets(s, a, 1, group="255.255.255.255")
+    group_packets(s, a, 40, group="239.1.2.3")
+    return s, [("switching_loop", number(s) - 35, 1, ["5 times"])]
+
+
+@case
+def first_datagram_to_an_ipv6_group_that_goes_round():
+    """The link has no broadcasts, but packets to ff02::1."""
+    s, a, b, _ = link()
+    for _ in range(4):
+        s.wait(1)
+        s.advertise(b, s.group6("ff02::1"), b.ll, "ff02::1")
+    s.wait(1)
+    s.solicit(a, b.ll)
+    for _ in range(39):
+        s.now += 1000
+        s.records.append((s.now, *s.records[-1][1:]))
+    return s, [("switching_loop", number(s) - 35, 1, ["5 times"])]
+
+
+@case
+def first_datagram_to_a_group_in_a_mirror_of_all_ports():
+    """The broadcasts before came as often."""
+    s, a, _, _ = link()
+    s.join(a, s.group4("239.1.2.3"))
+    for _ in range(4):
+        group_packets(s, a, 14, group="255.255.255.255")
+    group_packets(s, a, 40, group="239.1.2.3")
+    return s, []
 
 
 @case
