@@ -62,6 +62,8 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .group_pings = group_pings_new(),
         .path_sls = path_sls_new(),
         .forwarding = forwarding_new(),
+        .redirects = redirects_new(),
+        .joins_again = joins_again_new(),
     };
     return a;
 }
@@ -107,6 +109,8 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.group_pings);
     g_free(a->watch.path_sls);
     g_free(a->watch.forwarding);
+    g_free(a->watch.redirects);
+    g_free(a->watch.joins_again);
     g_free(a);
 }
 
@@ -129,8 +133,11 @@ struct event_table *analysis_take_events(struct analysis *a)
 OFTEN APART static void watch_record(const struct watch *w, const struct subnet_event *e)
 {
     const struct group *g = e->group;
-    if (g && e->kind == SUBNET_JOINED)
+    if (g && e->kind == SUBNET_JOINED) {
         watch_more_copies(w, e);
+        if (e->member && e->member->join_state == e->join_state_before)
+            watch_join_again(w, e);
+    }
     if (g && mgid_is_ipoib(g->mgid) && mgid_is_broadcast(g->mgid)) {
         watch_link_mtu(w, g);
         watch_group_record(w, e);
@@ -334,6 +341,8 @@ APART static void watch_neighbour_discovery(const struct watch *w)
     watch_address_requests(w);
     if (w->p->datagram.icmpv6.p[0] == ND_RA)
         watch_advertisement(w);
+    else if (w->p->datagram.icmpv6.p[0] == ND_REDIRECT)
+        watch_nd_redirect(w);
 }
 
 static bool is_neighbour_discovery(struct view icmpv6)

@@ -339,8 +339,10 @@ OFTEN APART static void watch_icmp(const struct watch *w)
         return;
     }
     if (!find_echo(w->p, &e)) {
-        if (e.icmp.p)
+        if (e.icmp.p) {
             watch_icmp_error(w, e.icmp);
+            watch_icmp_redirect(w, e.icmp);
+        }
         return;
     }
     e.key = e.request ? key_of_ips(w, QUESTION_ECHO, &e.from, &e.to)

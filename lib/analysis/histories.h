@@ -34,6 +34,8 @@ struct copies_again *copies_again_new(void);     /* switching_loops.c */
 struct first_psns *first_psns_new(void);         /* first_psns.c */
 struct path_sls *path_sls_new(void);             /* path_sls.c */
 struct forwarding *forwarding_new(void);         /* forwarding.c */
+struct redirects *redirects_new(void);           /* redirects.c */
+struct joins_again *joins_again_new(void);       /* rejoins.c */
 
 struct receivers *receivers_new(void); /* receivers.c */
 void receivers_free(struct receivers *r);

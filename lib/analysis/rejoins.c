@@ -5,7 +5,8 @@
  * memberships only if the old one told it, or if the ports join again: it asks them to
  * (ClientReregister, IBA 14.4.11), and Linux joins again by itself when the SM's LID changes. So
  * requests to the group do not reach such a port; they have no answer. An SM that was restarted is
- * at its LID as before, and asks the ports in the same way.
+ * at its LID as before, and asks the ports in the same way. One that asks again and again makes the
+ * ports join again and again.
  */
 #include "analysis/unanswered.h"
 
@@ -81,6 +82,83 @@ void watch_new_manager(const struct watch *w, uint16_t before, uint16_t now)
     if (before && now)
         watch_turn(w, m, before, now);
 }
+
+/* ---- joins of members */
+
+/* So many joins, each at least so long after the last, and at most so long. */
+enum { JOINS = 1 << 10, JOINS_AGAIN = 5, JOINS_MS = 1000, JOINS_PAUSE_MS = 600000 };
+
+/* A cache of memberships. */
+struct joins_again {
+    struct join_again {
+        uint64_t id; /* of the port and the group; 0: unused */
+        uint32_t first_frame, frame, times;
+        uint32_t asked_frame, asked; /* the last ClientReregister, and those since the first join */
+        uint16_t request;
+        int64_t ms;
+    } all[JOINS];
+};
+
+struct joins_again *joins_again_new(void)
+{
+    return g_new0(struct joins_again, 1);
+}
+
+APART static void joins_again(const struct watch *w, const struct subnet_event *e,
+                              const struct join_again *j)
+{
+    const struct sender who = sender_of_endport(e->endport);
+    char group[GID_TEXT], asked[120] = "";
+    const struct event_key key = event_key(w, EVENT_REJOINS, who.gid, NULL, who.lid);
+    if (j->asked)
+        g_snprintf(
+            asked, sizeof asked,
+            ", as the subnet manager asks it to (ClientReregister in its PortInfo, %u times, "
+            "last in frame %u)",
+            j->asked, j->asked_frame);
+    watch_no_copy(w, &key);
+    watch_event(
+        w, &key, &who, j->asked ? j->asked_frame : j->first_frame,
+        "it has joined the group %s, of which it was a member already, %u times again since "
+        "frame %u%s",
+        text_of_gid(group, e->group->mgid), j->times, j->first_frame, asked);
+}
+
+/* Has nothing happened since that a port joins again for? It may have left in a gap. */
+static bool is_undisturbed(const struct watch *w, const struct subnet_event *e,
+                           const struct join_again *j)
+{
+    const struct endport *port = e->endport;
+    const struct new_manager *m = &w->new_managers->all[w->p->at.interface % SUBNETS];
+    uint32_t disturbed = MAX(MAX(port->initialised_frame, port->new_frame),
+                             MAX(port->gsi.gap_frame, e->group->deleted_frame));
+    return disturbed < j->frame && m->frame < j->frame && watch_ms(w) - j->ms <= JOINS_PAUSE_MS;
+}
+
+void watch_join_again(const struct watch *w, const struct subnet_event *e)
+{
+    if (!e->endport || packet_is_corrupt(w->p))
+        return;
+    uint64_t id = mix_gid(mix_gid(w->p->at.interface, e->endport->gid), e->group->mgid) | 1;
+    struct join_again *j = &w->joins_again->all[id >> 32 & (JOINS - 1)];
+    int64_t ms = watch_ms(w);
+    bool is_same = j->id == id;
+    if (is_same && (e->member->request == j->request || ms - j->ms < JOINS_MS))
+        return;
+    if (!is_same || !is_undisturbed(w, e, j))
+        *j = (struct join_again){.id = id, .first_frame = w->p->at.frame};
+    else
+        j->times++;
+    j->asked += j->times && e->endport->reregister_frame > j->frame;
+    j->asked_frame = e->endport->reregister_frame;
+    j->frame = w->p->at.frame;
+    j->request = e->member->request;
+    j->ms = ms;
+    if (j->times >= JOINS_AGAIN)
+        joins_again(w, e, j);
+}
+
+/* ---- ports that do not join again */
 
 static uint32_t changed_frame(const struct watch *w, const struct question *q)
 {

@@ -39,5 +39,6 @@ void watch_request_rate(const struct watch *w, const struct question_key *key, u
 /* An ICMP or ICMPv6 message to one host that is no echo, with eight bytes or more (icmp_errors.c).
  */
 void watch_icmp_error(const struct watch *w, struct view icmp);
+APART void watch_icmp_redirect(const struct watch *w, struct view icmp); /* redirects.c */
 
 #endif

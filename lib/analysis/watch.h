@@ -86,6 +86,8 @@ struct watch {
     struct group_pings *group_pings;
     struct path_sls *path_sls; /* analysis/path_sls.h */
     struct forwarding *forwarding;
+    struct redirects *redirects;
+    struct joins_again *joins_again;
 };
 
 /*
@@ -204,6 +206,8 @@ void watch_link_mtu(const struct watch *w, const struct group *link);
 APART void watch_ipv6_mtu(const struct watch *w);
 /* Another SM or SA is in charge; LIDs, 0: not known (rejoins.c). */
 APART void watch_new_manager(const struct watch *w, uint16_t before, uint16_t now);
+/* The SA answers a join of a port with the JoinState that it had already (rejoins.c). */
+APART void watch_join_again(const struct watch *w, const struct subnet_event *e);
 APART void watch_loop(const struct watch *w); /* switching_loops.c; a copy */
 void watch_group_packet(const struct watch *w);
 void watch_more_copies(const struct watch *w, const struct subnet_event *e); /* e->group is set */
@@ -221,6 +225,7 @@ APART void watch_headers(const struct watch *w); /* the packet has these */
 void watch_grh(const struct watch *w);
 void watch_reply_lid(const struct watch *w);
 void watch_nd_hop_limit(const struct watch *w);
+APART void watch_nd_redirect(const struct watch *w);    /* redirects.c */
 void watch_advertised_hop_limit(const struct watch *w); /* small_ttls.c */
 void watch_ip_header(const struct watch *w);            /* the packet has an LRH and IP */
 APART void watch_ip(const struct watch *w);             /* ip.c; if the packet has IP */

@@ -7,7 +7,7 @@ from frames.events import ask_only, goes_on, link, number
 from frames.fabric import FULL, LEAVE_MASK, smp_frame
 from frames.ib import encap
 from frames.messages import NOBODY, ping
-from frames.subnet import PATH_BY_GIDS, Host, Subnet
+from frames.subnet import PATH_BY_GIDS, FromStart, Host, Subnet
 
 CASES = []
 
@@ -227,6 +227,76 @@ def eleven_requests_of_a_path_of_which_the_capture_has_no_answer():
     for _ in range(11):
         ask_only(s, a, ib.GET, ib.ATTR_PATH_RECORD, path, PATH_BY_GIDS, seconds=3)
     goes_on(s)
+    return s, []
+
+
+# ---- joins of members
+
+
+def asks_to_join(s, host, times, seconds=10, asks=True, leaves=False):
+    """The SM sets ClientReregister in each sweep, and the host joins a group again."""
+    group = s.group4("224.0.0.1")
+    for _ in range(times):
+        s.wait(seconds)
+        if asks:
+            s.port_info(host, reregister=True)
+        if leaves:
+            s.leave(host, group)
+        s.join(host, group, create=False)
+
+
+def swept():
+    s, a = FromStart(), Host(1)
+    s.node_info(a)
+    s.port_info(a)
+    s.up(a, Host(2), Host(3))
+    return s, a
+
+
+@case
+def port_that_is_asked_to_join_in_each_sweep():
+    s, a = swept()
+    asks_to_join(s, a, 8)
+    texts = ["224.0.0.1", "5 times again", "ClientReregister", "5 times, last in frame"]
+    texts[0] = s.group4("224.0.0.1")
+    return s, [("rejoins", number(s) - 8, 3, texts)]
+
+
+@case
+def port_that_joins_again_and_again_unasked():
+    s, a = swept()
+    asks_to_join(s, a, 7, asks=False)
+    return s, [("rejoins", number(s) - 2, 2, ["5 times again since frame"])]
+
+
+@case
+def port_that_is_asked_to_join_after_a_failover():
+    s, a = swept()
+    asks_to_join(s, a, 2)
+    return s, []
+
+
+@case
+def host_that_restarts_its_interface_again_and_again():
+    s, a = swept()
+    asks_to_join(s, a, 8, asks=False, leaves=True)
+    return s, []
+
+
+@case
+def port_whose_requests_are_missing_now_and_then():
+    """It may have left the group."""
+    s, a = swept()
+    for _ in range(8):
+        asks_to_join(s, a, 1)
+        s.next_psn(a.lid, 1)
+    return s, []
+
+
+@case
+def join_that_is_repeated_for_a_lost_answer():
+    s, a = swept()
+    asks_to_join(s, a, 12, seconds=0.1, asks=False)
     return s, []
 
 

@@ -2,6 +2,8 @@
 """Captures with events of packets that do not fit what the subnet's managers say, or that receivers
 drop, each with harmless look-alikes. A case returns its tape and the events that it must raise:
 (event, frame, count, texts that it has). NUMBER is the number of the last frame so far."""
+import ipaddress
+
 from frames import ib
 from frames.connection import Link
 from frames.events import NO_RECORDS, copy_last, link, number
@@ -482,4 +484,75 @@ def errors_of_another_kind():
     for kind, code in ((1, 4), (3, 0)):
         icmp6_error(s, a, b, kind, code, ib.ipv6(b.ll, a.ll, 59, b""))
     icmp6_error(s, a, b, 1, 3, b"")
+    return s, []
+
+
+# ---- redirects
+
+
+def redirect(s, router, host, to, hop, v6=False):
+    """RFC 792, RFC 4861 section 4.5."""
+    if v6:
+        body = ib.u8(137) + ib.u8(0) + ib.u16(0) + ib.u32(0)
+        s.icmp6(
+            router,
+            host,
+            host.ll,
+            body + ipaddress.ip_address(hop).packed + ipaddress.ip_address(to).packed,
+        )
+        return
+    about = ib.ipv4(host.ip, to, 17, bytes(8))
+    body = ib.u8(5) + ib.u8(1) + ib.u16(0) + ipaddress.ip_address(hop).packed + about[:28]
+    body = body[:2] + ib.u16(ib.inet_checksum(body)) + body[4:]
+    s.ud(router, host, encap(0x0800, ib.ipv4(router.ip, host.ip, 1, body)))
+
+
+@case
+def host_that_is_redirected_again_and_again():
+    """The third redirect shows it; the host sends to two destinations."""
+    s, a, b, c = link()
+    s.meet(a, b)
+    before = number(s)
+    for n in range(8):
+        redirect(s, a, b, (c.ip, "10.0.0.99")[n % 2], (c.ip, "10.0.0.99")[n % 2])
+        s.wait(0.5)
+    texts = [b.gid, b.ip, "router, IP " + a.ip, "IP 10.0.0.3 is on its own link", "3 times"]
+    return s, [("redirects", before + 5, 4, texts)]
+
+
+@case
+def host_whose_default_router_is_the_wrong_one():
+    s, a, b, c = link()
+    s.meet(a, b)
+    before = number(s)
+    for _ in range(3):
+        redirect(s, a, b, "10.9.9.9", c.ip)
+        s.wait(1)
+    return s, [("redirects", before + 3, 1, ["IP 10.9.9.9 has the next hop IP 10.0.0.3"])]
+
+
+@case
+def host_that_is_redirected_again_and_again_by_ipv6():
+    s, a, b, c = link()
+    s.meet(a, b)
+    before = number(s)
+    for _ in range(3):
+        redirect(s, a, b, c.ll, c.ll, v6=True)
+        s.wait(1)
+    return s, [("redirects", before + 3, 1, ["IP %s is on its own link" % c.ll, a.ll])]
+
+
+@case
+def redirects_that_are_obeyed():
+    """One for each destination, a second one for a datagram that was on its way, and one after the
+    host has forgotten it."""
+    s, a, b, _ = link()
+    s.meet(a, b)
+    for n in range(8):
+        for _ in range(2):
+            redirect(s, a, b, "10.0.0.%d" % (90 + n), "10.0.0.%d" % (90 + n))
+            s.wait(0.01)
+        s.wait(1)
+    s.wait(600)
+    redirect(s, a, b, "10.0.0.90", "10.0.0.90")
     return s, []
