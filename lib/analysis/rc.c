@@ -21,6 +21,7 @@ struct sent {
     uint32_t mark;               /* PSN and SENT; 0: unused */
     uint16_t captured_on, times; /* times: without copies */
     bool asks;                   /* for an acknowledgement */
+    bool again;                  /* a packet with the PSN came before */
 };
 enum { SENT = 1 << 24 };
 
@@ -45,6 +46,7 @@ struct held_answer {
 struct rc_flow {
     uint32_t connection; /* 0: unused */
     struct answer acknowledged, lost, not_ready;
+    struct answer late;        /* the last packet that came after one with a later PSN */
     struct held_answer held;   /* after acknowledged */
     uint32_t slow, slow_frame; /* late acknowledgements in a row; the first packet */
     struct sent recent[RECENT];
@@ -154,12 +156,59 @@ static bool is_retry(const struct watch *w, const struct rc_flow *f, const struc
 
 enum { WHY_TEXT = 160 };
 
+/* How far packets of a connection overtake each other. */
+enum { OVERTAKEN = 16 };
+
+/* Did the packet come once, and after one with a later PSN that came once too? */
+static bool is_late(const struct rc_flow *f, const struct sent *s)
+{
+    for (unsigned i = 1; i <= OVERTAKEN; i++) {
+        uint32_t mark = (((s->mark + i) & PSN_MASK) | SENT);
+        const struct sent *later = &f->recent[mark % RECENT];
+        if (later->mark == mark && !later->again && later->frame < s->frame)
+            return true;
+    }
+    return false;
+}
+
+/* A packet near to this PSN that came late; frame 0: none. */
+static struct answer late_near(const struct rc_flow *f, uint32_t psn)
+{
+    int32_t distance = psn_distance(f->late.psn, psn);
+    struct answer found = {0, 0};
+    if (f->late.frame && distance <= OVERTAKEN && distance >= -OVERTAKEN)
+        found = f->late;
+    for (unsigned i = 0; i <= 2 * OVERTAKEN; i++) {
+        uint32_t mark = ((psn - OVERTAKEN + i) & PSN_MASK) | SENT;
+        const struct sent *s = &f->recent[mark % RECENT];
+        if (s->mark == mark && !s->again && s->frame > found.frame && is_late(f, s))
+            found = (struct answer){s->frame, mark & PSN_MASK};
+    }
+    return found;
+}
+
+/* The packet comes again: was it late the first time? */
+static void note_late(struct rc_flow *f, const struct sent *before)
+{
+    if (!before->again && is_late(f, before))
+        f->late = (struct answer){before->frame, before->mark & PSN_MASK};
+}
+
 /* The receiver's NAK has the PSN that it expects. */
 static const char *why_asked(const struct watch *w, const struct rc_flow *f, char text[WHY_TEXT])
 {
     uint32_t named = first_psn_frame(w, w->p->classification.to_requester, f->lost.psn);
-    if (f->recent[f->lost.psn % RECENT].mark == (f->lost.psn | SENT))
-        return "because a packet was lost (NAK: PSN sequence error)";
+    if (f->recent[f->lost.psn % RECENT].mark == (f->lost.psn | SENT)) {
+        const struct answer late = late_near(f, f->lost.psn);
+        if (!late.frame)
+            return "because a packet was lost, or came late (NAK: PSN sequence error)";
+        g_snprintf(
+            text, WHY_TEXT,
+            "because a packet came late (NAK: PSN sequence error): the path reorders packets, "
+            "PSN %u is in frame %u, after a later PSN",
+            late.psn, late.frame);
+        return text;
+    }
     if (named)
         g_snprintf(text, WHY_TEXT,
                    "because the receiver waits for PSN %u, with which the connection begins "
@@ -222,15 +271,17 @@ static unsigned repeated(const struct watch *w, struct rc_flow *f, const struct 
 static void note_data(const struct packet *p, struct sent *s, unsigned times)
 {
     bool asks = p->bytes.p[p->ib.bth_off + BTH_ACK_REQ] & 0x80;
-    *s = (struct sent){p->at.ns,       p->at.frame,     p->ib.psn | SENT,
-                       p->captured_on, (uint16_t)times, asks};
+    *s = (struct sent){p->at.ns, p->at.frame, p->ib.psn | SENT, p->captured_on, (uint16_t)times,
+                       asks,     false};
 }
 
 /* Data with the PSN of others, or of a new flow. */
 APART static void watch_other_data(const struct watch *w, struct rc_flow *f, struct sent *s)
 {
     if (is_of(f, w)) {
+        note_late(f, s);
         note_data(w->p, s, repeated(w, f, s));
+        s->again = true;
         return;
     }
     begin_flow(w, f);

@@ -184,6 +184,39 @@ def packets_sent_again_to_an_old_lid():
     ]
 
 
+def reordered(lost):
+    """The receiver gets the PSNs 0, 2, 1, 3 of four packets, and asks for the second. LOST: it is lost
+    after the capture point, in order."""
+    s, a, b, _ = link()
+    c = Link(s, a, b).open()
+    c.ping()
+    first = c.psns[0]
+    for n in (0, 1, 2, 3) if lost else (0, 2, 1, 3):
+        c.packet(True, ONLY, udp4(a, b.ip), first + n)
+        if n == 2:
+            c.ack(True, first + 1, 0x60)
+            nak = number(s)
+    before = number(s)
+    for n in (1, 2, 3):
+        c.packet(True, ONLY, udp4(a, b.ip), first + n)
+    c.ack(True, first + 3)
+    return s, before, nak
+
+
+@case
+def packet_of_a_connection_that_comes_late():
+    """The first of those that are sent again looks like a copy of the late one."""
+    s, before, nak = reordered(False)
+    texts = ["because a packet came late", "is in frame %d" % (nak + 1)]
+    return s, [("retransmission", before + 2, 1, texts)]
+
+
+@case
+def packet_of_a_connection_that_is_lost():
+    s, before, _ = reordered(True)
+    return s, [("retransmission", before + 1, 2, ["because a packet was lost, or came late"])]
+
+
 @case
 def disconnect_requests_to_an_old_lid():
     """Three DREQs to the LID 2, without an answer."""
