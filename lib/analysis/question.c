@@ -364,6 +364,16 @@ struct question *question_take(const struct watch *w, struct question *q,
 /* ---- who is heard */
 
 /* The clocks of two capture points may differ: the shortest possible pause counts. */
+/* Frames of several queues may be a little out of order. */
+enum { BACK_NS = 100000000 };
+
+static void note_step_back(const struct watch *w)
+{
+    struct subnet_times *t = question_times(w);
+    t->backs += t->backs < UINT32_MAX;
+    t->back_frame = w->p->at.frame;
+}
+
 void question_note_pause(const struct watch *w)
 {
     const struct order_entry *before = order_before(&w->f->order);
@@ -372,6 +382,16 @@ void question_note_pause(const struct watch *w)
     uint64_t since = (uint64_t)w->p->at.ns - (uint64_t)before->ns;
     if (since - PAUSE_NS <= INT64_MAX && ns > PAUSE_NS) /* neither shorter nor negative */
         *pauses = (int64_t)((uint64_t)*pauses + (uint64_t)ns - PAUSE_NS);
+    else if (before->frame && before->interface == w->p->captured_on && -since > BACK_NS &&
+             -since <= INT64_MAX)
+        note_step_back(w);
+}
+
+/* A clock may be set once. */
+bool question_has_order(const struct watch *w, const struct question *q)
+{
+    const struct subnet_times *t = question_times(w);
+    return t->backs <= 1 && t->back_frame <= q->first_frame;
 }
 
 /* Requests of subnet management go to LID_PERMISSIVE too, but only the responses count. */

@@ -207,7 +207,9 @@ struct subnet_times {
     int64_t due_ns;    /* no time runs out before */
     int64_t pauses_ns; /* in which nothing was captured */
     int64_t seen_ns;   /* of the last packet; 0: none */
-    int64_t fill;      /* of 32 bytes, an entry is found by fewer instructions */
+    /* steps back in the times of an interface, and the last one; of 32 bytes, an entry is found by
+     * fewer instructions */
+    uint32_t backs, back_frame;
 };
 
 struct questions {
@@ -360,6 +362,8 @@ int64_t question_next_wake(const struct questions *all);
  * pause in which nothing was captured does not count.
  */
 bool question_is_heard(const struct watch *w, const struct question *q);
+/* Are the packets in the order of their times? Else an answer may stand before its request. */
+bool question_has_order(const struct watch *w, const struct question *q);
 /* The same for the sender of the current packet. */
 bool question_hears_sender(const struct watch *w);
 /* Note to whom the current packet goes. */

@@ -298,7 +298,7 @@ static bool is_proved(const struct watch *w, const struct question *q)
 {
     const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
     return s && sa_sequence_is_shown(s) && sa_sequence_is_whole_since(s, q->first_frame) &&
-           watch_ms(w) - q->first_ms >= GIVEN_UP_MS;
+           watch_ms(w) - q->first_ms >= GIVEN_UP_MS && question_has_order(w, q);
 }
 
 /* A packet that reaches the requester, later than it waits for the answer. */

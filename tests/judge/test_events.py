@@ -196,6 +196,21 @@ def join_that_is_answered_after_its_time():
 
 
 @case
+def join_without_an_answer_in_a_file_that_is_out_of_order():
+    """The file has the packets of each receive queue for half a second, one queue after the other: the
+    answer may stand before the request."""
+    s, a, b, _ = link()
+    for _ in range(3):
+        s.wait(0.5)
+        s.ping(a, b)
+        s.wait(-0.4)
+        s.ping(b, a)
+    ask_join(s, a, s.group4("239.1.2.3"))
+    s.join(b, s.group4("239.1.2.4"))
+    return s, []
+
+
+@case
 def path_without_an_answer():
     s, a, b, _ = link()
     before = number(s)
