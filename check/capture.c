@@ -16,7 +16,7 @@
  * ns. Frames of several interfaces or queues may be a little out of order in a file. A frame that
  * is earlier by more than this has another cause: a clock that was set, or files that were joined.
  */
-enum { TIME_BACK = 1000000000 };
+enum { TIME_BACK = 100000000 };
 /* ns. The capture was joined, the clock was set, or the link was idle: delays over it may be wrong.
  */
 #define PAUSE (UINT64_C(600) * 1000000000)
@@ -93,7 +93,25 @@ struct times {
     int64_t last;
     /* frames with one time, one after the other: up to this frame, and the longest before */
     uint32_t equal, equal_most;
+    /* frames so far, all in the first millisecond of their second, and these seconds; 0: another */
+    uint32_t early, seconds;
+    int64_t second, latest; /* the last second; of all, the latest time in its second */
 };
+
+enum { NS_OF_MS = 1000000, NS_OF_SECOND = 1000000000 };
+
+__attribute__((noinline)) static void see_early(struct times *t, int64_t ns)
+{
+    int64_t second = ns / NS_OF_SECOND, rest = ns % NS_OF_SECOND;
+    if (rest < 0 || rest >= NS_OF_MS) {
+        t->early = 0;
+        return;
+    }
+    t->early++;
+    t->seconds += second != t->second;
+    t->second = second;
+    t->latest = MAX(t->latest, rest);
+}
 
 static void see_time(struct times *t, int64_t ns)
 {
@@ -102,6 +120,19 @@ static void see_time(struct times *t, int64_t ns)
         t->equal = 0;
     }
     t->equal++;
+    if (t->early)
+        see_early(t, ns);
+}
+
+/*
+ * A program has written microseconds into a file of nanoseconds. Of a clock with large steps, the
+ * times are all at the start of their second, or of their millisecond.
+ */
+static void count_early_times(struct unseen *u, const struct times *t)
+{
+    enum { FRAMES = 100, SECONDS = 5 };
+    if (t->early > FRAMES && t->seconds >= SECONDS && t->latest >= NS_OF_MS / 2)
+        unseen_add(u, UNSEEN_TIME_UNIT, t->early - 1, 1);
 }
 
 /*
@@ -154,7 +185,7 @@ static bool check_frames(const struct checking *c, const volatile int *stop, GEr
     struct capfile_frame frame;
     struct unseen *unseen = fabric_count_unseen(c->fabric);
     enum capfile_result result = CAPFILE_END;
-    struct times times = {.last = INT64_MIN};
+    struct times times = {.last = INT64_MIN, .early = 1};
     frame.number = 0;
     while (!*stop && (result = capfile_next(c->file, &frame, error)) == CAPFILE_FRAME) {
         verdict_frame(c->out->verdict, check_one(c->checker, unseen, c->file, &frame, &times));
@@ -163,6 +194,7 @@ static bool check_frames(const struct checking *c, const volatile int *stop, GEr
         progress_frame(c->progress, frame.number);
     }
     count_equal_times(unseen, &times, frame.number);
+    count_early_times(unseen, &times);
     if (*stop) { /* a signal also interrupts reading */
         g_clear_error(error);
         return fail_with(error, "interrupted");

@@ -22,6 +22,7 @@ struct sources {
     GHashTable *known; /* a set of struct icrc_source */
     struct slab slab;
     unsigned limit;
+    uint64_t without; /* packets that were not truncated, of which no CRC was captured */
     struct undone *undone;
     struct icrc_source *recent[RECENT];
 };
@@ -99,8 +100,10 @@ static bool sees_icrc(struct sources *s, uint16_t interface, struct port port,
     if (known && (known->shown_right || known->tries == SOURCE_TRIES))
         return known->shown_right;
     enum icrc icrc = icrc_check(bytes, ib);
-    if (icrc == ICRC_NOT_THERE)
+    if (icrc == ICRC_NOT_THERE) {
+        s->without += bytes.cap == bytes.len && bytes.len + ICRC_SIZE == ib->length;
         return false;
+    }
     *from = known = find_or_add(s, port);
     if (!known) /* table full: as for the first packet of a source */
         return interface_has_shown_right(s, interface);
@@ -108,6 +111,11 @@ static bool sees_icrc(struct sources *s, uint16_t interface, struct port port,
     if (icrc == ICRC_RIGHT)
         show_right(s, interface, known);
     return known->shown_right || (known->tries == 1 && interface_has_shown_right(s, interface));
+}
+
+uint64_t sources_packets_without(const struct sources *s)
+{
+    return g_hash_table_size(s->known) ? 0 : s->without;
 }
 
 unsigned sources_without_right(const struct sources *s)

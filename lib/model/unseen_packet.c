@@ -244,13 +244,22 @@ static void count_ip(struct fabric *f, const struct packet *p)
         f->first_opaque = p->at.frame;
 }
 
+/* IEEE 802.1Q, and 802.1ad: Ethernet's. On IPoIB, a partition is what a VLAN is there. */
+static bool is_vlan_tag(uint16_t type)
+{
+    return type == 0x8100 || type == 0x88a8;
+}
+
 static void count_datagram(struct fabric *f, const struct packet *p)
 {
     struct unseen *u = &f->unseen;
     const struct datagram *d = &p->datagram;
     if (p->classification.class != PAYLOAD_IPOIB || d->header != WIRE_OK)
         return;
-    unseen_add(u, UNSEEN_ETHERTYPES, is_other_type(d->encap.type), p->at.frame);
+    if (is_vlan_tag(d->encap.type))
+        unseen_add(u, UNSEEN_VLAN, 1, p->at.frame);
+    else
+        unseen_add(u, UNSEEN_ETHERTYPES, is_other_type(d->encap.type), p->at.frame);
     if (d->encap.type == TYPE_IPV4 || d->encap.type == TYPE_IPV6)
         count_ip(f, p);
     unseen_add(u, UNSEEN_IP_HEADER, has_malformed_ip(p), p->at.frame);
@@ -448,6 +457,15 @@ static void count_of_another_kind(struct unseen *u)
         u->kinds[UNSEEN_ROCE].count = 0;
 }
 
+/* All of them, and not a few that a tool has made. */
+static void count_without_crcs(struct unseen *u, const struct fabric *f)
+{
+    enum { WITHOUT_MIN = 100 };
+    uint64_t n = sources_packets_without(f->sources);
+    if (n >= WITHOUT_MIN)
+        unseen_add(u, UNSEEN_NO_CRCS, n, 0);
+}
+
 struct unseen fabric_unseen(const struct fabric *f)
 {
     struct unseen u = f->unseen;
@@ -459,6 +477,7 @@ struct unseen fabric_unseen(const struct fabric *f)
     count_missing(&u, f);
     count_unacknowledged(&u, f->connections);
     unseen_add(&u, UNSEEN_MESSAGES, connections_incomplete_messages(f->connections), 0);
+    count_without_crcs(&u, f);
     unseen_add(&u, UNSEEN_CRCS, sources_without_right(f->sources), 0);
     unseen_add(&u, UNSEEN_VCRCS, sources_without_vcrc(f->sources), 0);
     count_requests(&u, f->connections);

@@ -286,6 +286,8 @@ struct sources;
 struct sources *sources_new(unsigned limit, struct undone *undone);
 void sources_free(struct sources *s);
 
+/* Number of whole packets that end before their ICRC; 0: other packets have ICRCs. */
+uint64_t sources_packets_without(const struct sources *s);
 /* Number of sources with an ICRC of which none was right. */
 unsigned sources_without_right(const struct sources *s);
 /* Number of LIDs of which no VCRC was right, while others on the same interface have right ones. */

@@ -5,6 +5,8 @@ verdict is not plainly CONFORMANT.
 The captures are datagram.pcap (117 frames, every CRC right, no frame is truncated) and connected.pcap
 with a defect added, and a world of tests/frames that ends at its violation."""
 import json
+import os
+import re
 import struct
 
 import pytest
@@ -18,7 +20,7 @@ from frames.messages import ping
 from frames.subnet import FromStart, Host
 from frames.variants import connections, datagrams, forms, links  # they enter their variants
 from support import capfile, check
-from support.paths import testdata
+from support.paths import SRC, testdata
 from support.wireshark import tshark
 
 assert connections and datagrams and forms and links
@@ -354,12 +356,14 @@ WITHHOLD = {
     "a table's end": (lambda: switch_without(460), {"incomplete-tables": (1, 456)}),
     # 45 is a REQ, 46 its REP, 48 its RTU
     "REQ without REP": (lambda: connected_without(46, 48), {"unanswered-requests": (1, 45)}),
+    "times": (times_back, {"times-back": (1, 61)}),
+    "VLAN": (lambda: carrying(b"\x81\x00\0\0" + bytes(64)), {"vlan-tags": (1, 45)}),
+    "MACsec": (lambda: carrying(b"\x88\xe5\0\0" + bytes(64)), {"other-ethertypes": (1, 45)}),
 }
 WITHHOLD.update(NOT_JUDGED)
 # a word is enough: everything that was captured is judged
 MENTION = {
     "truncated contents": (lambda: cut(100), {"truncated-contents": (1, 45)}),
-    "times": (times_back, {"times-back": (1, 61)}),
     "seconds since a start": (lambda: since_1970(60), {"old-times": (117, 1)}),
     "if_filter": (
         lambda: left_out({FILTER: b"\0lid 2"}),
@@ -369,7 +373,6 @@ MENTION = {
         lambda: ng(described={FILTER: b"\0lid 2"}),
         {"filtered-interfaces": (1, 0)},
     ),
-    "MACsec": (lambda: carrying(b"\x88\xe5\0\0" + bytes(64)), {"other-ethertypes": (1, 45)}),
     "Ethernet": (lambda: second_interface(ETHERNET_LINK), {"other-protocols": (1, 45)}),
     "two days": (lambda: pause(2), {"pauses": (1, 61)}),
     "twenty minutes": (lambda: pause(1 / 72), {"pauses": (1, 61)}),
@@ -635,6 +638,48 @@ def test_a_clock_that_stands_still_is_named(tmp_path):
     ):
         document, _ = report(write(tmp_path, pcap(at_times(times))))
         assert unseen(document).get("equal-times") == expected
+
+
+@pytest.mark.parametrize("kind, is_named", [("all", True), ("one later", False), ("whole", False)])
+def test_microseconds_taken_for_nanoseconds_are_named(kind, is_named, tmp_path):
+    """All times are in the first millisecond of their second, for more than five seconds. A clock of
+    whole seconds has none in it."""
+    rest = [0 if kind == "whole" else i * 83123 % 10**6 for i in range(len(FRAMES))]
+    if kind == "one later":
+        rest[50] = 10**6
+    frames = [
+        capfile.Frame(f.time // 10**9 * 10**9 + i // 10 * 10**9 + rest[i], f.data, f.wire)
+        for i, f in enumerate(FRAMES)
+    ]
+    document, _ = report(write(tmp_path, pcap(frames)))
+    assert unseen(document).get("time-unit") == ((117, 1) if is_named else None)
+
+
+@pytest.mark.parametrize(
+    "size, wire, is_named", [(6, False, True), (2, False, False), (6, True, False)]
+)
+def test_packets_without_crcs_are_named(size, wire, is_named, tmp_path):
+    """The LRH counts the ICRC. Without the VCRC, or truncated, it is no news."""
+    frames = [
+        capfile.Frame(f.time, f.data[:-size], len(f.data) - (0 if wire else size)) for f in FRAMES
+    ]
+    document, _ = report(write(tmp_path, pcap(frames)))
+    assert unseen(document).get("no-crcs") == ((117, 0) if is_named else None)
+
+
+def test_the_page_names_what_does_not_change_the_verdict():
+    with open(os.path.join(SRC, "lib/model/unseen.def"), encoding="utf-8") as f:
+        entries = re.findall(r'UNSEEN\(\w+, "([a-z-]+)",.*?(true|false)\)', f.read(), re.S)
+    with open(os.path.join(SRC, "doc/reports.md"), encoding="utf-8") as f:
+        page = f.read()
+    table = page[page.index("| `code` in JSON |") : page.index("These do not change the verdict")]
+    codes = [
+        c for row in table.split("\n| ")[1:] for c in re.findall("`([a-z-]+)`", row.split(" | ")[0])
+    ]
+    listed = page[page.index("These do not change the verdict") :].split("\n\n")[0].split(". ")[0]
+    assert sorted(codes) == sorted(name for name, _ in entries)
+    mentions = sorted(name for name, withholds in entries if withholds == "false")
+    assert sorted(re.findall("`([a-z-]+)`", listed)) == mentions
 
 
 def test_packets_that_are_twice_are_named(tmp_path):

@@ -29,6 +29,7 @@ OF_THE_FILE = (
     "all-",
     "unknown-link-type",
     "times-back",
+    "time-unit",
     "old-times",
     "truncated-",
 )
