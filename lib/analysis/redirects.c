@@ -2,7 +2,7 @@
 /*
  * Redirects (RFC 792, RFC 4861 section 8): a router tells a host that a destination has a better
  * next hop, on the host's own link. A host that obeys sends there from then on. One that is told
- * the same for some seconds has a wrong netmask or route, or ignores redirects.
+ * the same for some seconds has a wrong prefix length or route, or ignores redirects.
  */
 #include "analysis/unanswered.h"
 #include "rules/check_context.h"
@@ -57,11 +57,12 @@ APART static void report(const struct watch *w, const struct redirect *r,
         g_snprintf(hop, sizeof hop, "is on its own link");
     else
         g_snprintf(hop, sizeof hop, "has the next hop %s", ip_text(next, &r->next_hop));
-    watch_event(w, &key, &who, of->frame,
-                "the router, %s, tells it that %s %s (redirect), %u times since frame %u, and gets "
-                "its datagrams all the same: its netmask or a route of it is wrong, or it ignores "
-                "redirects",
-                sender_text(by, &router), ip_text(to, &r->to), hop, of->times, of->frame);
+    watch_event(
+        w, &key, &who, of->frame,
+        "the router, %s, tells it that %s %s (redirect), %u times since frame %u, and gets "
+        "its datagrams all the same: its prefix length or a route of it is wrong, or it ignores "
+        "redirects",
+        sender_text(by, &router), ip_text(to, &r->to), hop, of->times, of->frame);
 }
 
 static void redirected(const struct watch *w, const struct redirect *r)
