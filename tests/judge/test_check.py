@@ -446,7 +446,10 @@ def test_each_of_several_files_has_its_own_verdict():
     assert RESERVED in found(document, "fail", ENCAP)
     assert not found(document, "fail", CONNECTED)
     last = expect(VIOLATED, ENCAP, CONNECTED).splitlines()[-1]
-    assert last == "2 captures: 1 violated, 0 not judged, 1 conformant"
+    assert last == (
+        "2 captures: 1 violated, 0 not judged, 1 conformant; not seen: 2 datagrams not judged "
+        "(an EtherType that no rule looks at: neither IP nor ARP)"
+    )
 
 
 def test_standard_input_has_its_name_in_the_report():
