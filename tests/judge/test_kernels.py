@@ -9,8 +9,12 @@ import pytest
 from support import findings
 from support.paths import SRC, TESTDATA
 
-NEWER = "linux-6.12"
-NAMES = sorted(n for n in os.listdir(os.path.join(TESTDATA, NEWER)) if n.endswith(".pcap"))
+NEWER = "linux-6.12/{}-6.12.pcap"
+NAMES = sorted(
+    n[: -len("-6.12.pcap")]
+    for n in os.listdir(os.path.join(TESTDATA, os.path.dirname(NEWER)))
+    if n.endswith(".pcap")
+)
 
 
 def rules(name):
@@ -21,7 +25,7 @@ def rules(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_same_rules_on_both_kernels(name):
-    assert rules(os.path.join(NEWER, name)) == rules(name)
+    assert rules(NEWER.format(name)) == rules(name + ".pcap")
 
 
 def stated(column):
@@ -38,12 +42,12 @@ def stated(column):
     }
 
 
-@pytest.mark.parametrize("column, folder", [(1, ""), (2, NEWER)])
-def test_frames_of_the_table(column, folder):
+@pytest.mark.parametrize("column, form", [(1, "{}.pcap"), (2, NEWER)])
+def test_frames_of_the_table(column, form):
     table = stated(column)
-    assert {capture for _, capture in table} == {name[: -len(".pcap")] for name in NAMES}
+    assert {capture for _, capture in table} == set(NAMES)
     for (rule, capture), frames in table.items():
-        path = os.path.join(TESTDATA, folder, capture + ".pcap")
+        path = os.path.join(TESTDATA, form.format(capture))
         found = findings.frames(path, "--deviations", "linux")
         violating = {f.frame for f in found if (f.rule, f.outcome) == (rule, "deviation")}
         assert set(frames) <= violating, (rule, capture)
@@ -53,7 +57,7 @@ def test_every_deviation_is_in_the_table():
     found = {
         rule
         for name in NAMES
-        for rule, outcome in rules(os.path.join(NEWER, name))
+        for rule, outcome in rules(NEWER.format(name))
         if outcome == "deviation"
     }
     assert found == {rule for rule, _ in stated(2)} == {rule for rule, _ in stated(1)}
