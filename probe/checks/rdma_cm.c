@@ -147,7 +147,7 @@ static char *why_not(struct target *t)
 static void try_rdma_cm(struct target *t)
 {
     char *interface = host_interface(t->link);
-    struct cm_trial trial;
+    struct cm_trial trial = {.step = TRIAL_START};
     int wait = MAX(CONNECT_WAIT_MS, (int)t->run->options->timeout_ms);
     bool silent = true;
     for (unsigned i = 0; i < TRIES && silent && !target_ended(t); i++) {
