@@ -29,8 +29,6 @@ static void put_stages(const struct text *t)
 {
     for (guint i = 0; t->checked->stages && i < t->checked->stages->len; i++) {
         const struct stage *s = t->checked->stages->pdata[i];
-        if (!text_shows_stage(t, s))
-            continue;
         guint not_run = not_run_from(t, i);
         if (not_run > 1) {
             text_put_outcome(t, s->outcome);
@@ -92,14 +90,6 @@ static void put_rules(const struct text *t)
     }
 }
 
-/* One of many targets: only the failures. */
-static void put_briefly(const struct text *t)
-{
-    for (size_t i = 0; i < RULE_COUNT; i++)
-        if (verdict_worst(t->checked->verdict, (enum rule_number)i) == OUTCOME_FAIL)
-            put_probed_rule(t, (enum rule_number)i, OUTCOME_FAIL);
-}
-
 static void put_cause(const struct text *t, const char *text, const char *advice)
 {
     enum { INDENT = 2, ADVICE = 5 };
@@ -138,10 +128,9 @@ static bool is_of_fabric(const struct checked *j)
 
 static void put_target(const struct text *t)
 {
-    if (t->checked->brief) {
-        text_put_verdict(t);
-        put_stages(t);
-        put_briefly(t);
+    bool all = t->report->verbose && t->of_fabric;
+    if (t->checked->brief && !all) {
+        text_put_brief(t);
     } else if (!t->report->verbose) {
         text_put_screen(t);
     } else {
@@ -160,9 +149,10 @@ void report_text_probed(GString *out, const struct report *r, const struct check
         return;
     }
     if (j->sweep && !j->trouble) {
-        for (guint i = 0; i < j->stages->len; i++)
-            g_string_append_printf(out, "%s: %s\n", j->name,
-                                   ((const struct stage *)j->stages->pdata[i])->text);
+        for (guint i = 0; i < j->stages->len; i++) {
+            const struct stage *s = j->stages->pdata[i];
+            put_cause(&t, s->text, "");
+        }
         if (j->swept)
             swept_text(out, j->swept);
         return;

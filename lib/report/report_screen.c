@@ -244,6 +244,25 @@ static char *verdict_text(const struct text *t)
     return g_string_free(out, FALSE);
 }
 
+/* One of many targets: its verdict, and what there is to do. */
+void text_put_brief(const struct text *t)
+{
+    struct text line = begin_text(t);
+    const struct stage *s;
+    text_put_verdict(&line);
+    wrap_words(t->out, line.out->str, 0, 2);
+    g_string_free(line.out, TRUE);
+    GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; (s = stage_at(t, i)); i++)
+        if (text_shows_stage(t, s))
+            g_ptr_array_add(all, stage_text(t, s));
+    add_rules(all, t, RULE_MUST);
+    add_rules(all, t, RULE_SHOULD);
+    for (guint i = 0; i < all->len; i++)
+        g_string_append(t->out, all->pdata[i]);
+    g_ptr_array_unref(all);
+}
+
 /* ---- the screen */
 
 /* Appends as many of the texts as fit into the lines. Returns how many. */

@@ -29,11 +29,16 @@ void text_put_events_count(const struct text *t);
 void text_put_help(const struct text *t, enum rule_number rule, const char *indent);
 /* The outcome of a stage or rule of a probe's target, in its colour (report_text_parts.c). */
 void text_put_outcome(const struct text *t, int outcome);
-/* Is it in the text report? One of many targets: failures, and what a fabric's notes advise. */
+/*
+ * Is it in the text report? One of many targets: failures; of a fabric, what has no result and what
+ * notes advise too.
+ */
 bool text_shows_stage(const struct text *t, const struct stage *s);
 
 /* A probe's target on one screen: problems, what was noted, counts, verdict (report_screen.c). */
 void text_put_screen(const struct text *t);
+/* One of many targets: its verdict, failures and what its notes advise (report_screen.c). */
+void text_put_brief(const struct text *t);
 /* "10.0.0.2: reachable, 2 problems" */
 void text_put_headline(const struct text *t);
 

@@ -43,6 +43,6 @@ void text_put_help(const struct text *t, enum rule_number rule, const char *inde
 
 bool text_shows_stage(const struct text *t, const struct stage *s)
 {
-    bool note = t->of_fabric && s->outcome == OUTCOME_NOTED && s->advice[0];
-    return !t->checked->brief || s->outcome == OUTCOME_FAIL || note;
+    bool open = s->outcome == OUTCOME_INCONCLUSIVE || (s->outcome == OUTCOME_NOTED && s->advice[0]);
+    return !t->checked->brief || s->outcome == OUTCOME_FAIL || (t->of_fabric && open);
 }

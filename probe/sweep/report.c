@@ -83,18 +83,26 @@ static void end_ranges(struct sweep_tally *tally, bool ipv6)
                                tally->ranges - RANGES_REPORTED);
 }
 
+static bool is_limited(const struct sweep *s)
+{
+    return s->link->pkey && !(s->link->pkey & 0x8000);
+}
+
 /* Is nobody there, or does nothing arrive? */
 static char *silence_text(const struct sweep *s)
 {
+    const char *limited = is_limited(s) ? "this port is a limited member of the partition, and "
+                                          "limited members cannot reply to each other; or "
+                                        : "";
     uint8_t gid[GID_SIZE];
     int others = transport_can(s->link->transport, CAN_QUERY_SA) && s->link->opened
                      ? group_other_members(s->rest, s->link->group.mgid, gid)
                      : -1;
     return others > 0 ? g_strdup_printf("no reply from any of its addresses, and the SA lists %d "
-                                        "other members of the broadcast group: they have other "
+                                        "other member%s of the broadcast group: %sthey have other "
                                         "addresses, or the packets of this port, or those to it, "
                                         "are lost: see ipoib-probe --why ADDRESS",
-                                        others)
+                                        others, others == 1 ? "" : "s", limited)
                       : g_strdup("no reply from any of its addresses");
 }
 
@@ -132,13 +140,13 @@ static bool is_partly_outside(const struct target_option *t)
 /* Why hosts that are there may be missing. */
 static char *missing_text(const struct sweep *s, const struct target_option *t)
 {
-    bool limited = s->link->pkey && !(s->link->pkey & 0x8000), outside = is_partly_outside(t);
+    bool outside = is_partly_outside(t);
     char *networks = outside ? hostnet_text(t->ipv6) : g_strdup("");
     char *text = g_strdup_printf(
         "%s%s%s",
-        limited ? "; this port is a limited member of the partition: hosts "
-                  "that are limited too cannot reply"
-                : "",
+        is_limited(s) ? "; this port is a limited member of the partition: hosts "
+                        "that are limited too cannot reply"
+                      : "",
         outside ? "; a part of it is in no network of this host: " : "", networks);
     g_free(networks);
     return text;

@@ -123,6 +123,8 @@ def test_merged_reports_can_be_merged_again(known, tmp_path):
 def test_merged_text_has_the_table(known):
     lines = merged(1, known).splitlines()
     start = lines.index(next(line for line in lines if line.startswith(f"node01: {PREFIX}: 1 of")))
+    while not lines[start + 1].startswith("  FAULT: "):
+        start += 1
     groups, changes, heads, host = lines[start + 1 : start + 5]
     assert groups.startswith(f"  FAULT: {RESERVED}: 1 host at the switch with LID 70: {IPV4} (node")
     assert changes.startswith("  changed since ") and changes.endswith(f"{RESERVED}, was ok")
