@@ -6,6 +6,8 @@
 
 #include "probe/checks/end.h"
 #include "probe/checks/numbers.h"
+#include "probe/checks/own_twin.h"
+#include "probe/checks/ping.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/receive.h"
@@ -366,8 +368,11 @@ static void end(struct peer_watch *w, unsigned at)
         results_advise(t->results, "ipoib-probe --why %.*s", target_word(t), t->name);
     else if (silent)
         g_free(why_no_reply(t, NULL)); /* the stage after it has the cause */
-    else if (why_own_side(t) == OWN_SIDE_GOOD)
+    else if (why_own_side(t) == OWN_SIDE_GOOD) {
         report_own_side(t);
+        own_twin_report(t);
+        ping_report(t);
+    }
     count_requests(w);
     if (w->w.answered) /* nobody there is no loss */
         end_report_loss(t, true);
@@ -387,6 +392,7 @@ void watch_run(struct target *t)
         t->link->transport->ops->read_port(t->link->transport, &w->port);
     counters_read(t->link, &w->counters);
     numbers_begin(t);
+    own_twin_request(t);
     run_rounds(w);
     end(w, at);
     g_free(w);

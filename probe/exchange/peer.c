@@ -13,6 +13,7 @@
 
 #include "probe/exchange/request.h"
 #include "probe/exchange/usable.h"
+#include "probe/link/hostif.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/run/target.h"
@@ -227,6 +228,15 @@ static void note_unused(struct target *t, const struct address_claim *c, const s
         }
 }
 
+static void note_own(struct target *t, const struct address_claim *c, const struct owner *w)
+{
+    struct own_request *own = &t->peer->own;
+    if (own->sent && c->answer && is_claim_of(c, t->ipv6, own->ip) && !host_has_port(w->lladdr)) {
+        own->taken = true;
+        own->by = *w;
+    }
+}
+
 static void note_peer(struct target *t, const struct address_claim *c)
 {
     t->peer->received_at = g_get_monotonic_time();
@@ -253,6 +263,7 @@ void peer_observe(struct target *t, const struct ud_from *from)
     }
     struct owner w = owner_of(&c, from);
     note_unused(t, &c, &w);
+    note_own(t, &c, &w);
     if (!t->peer->known && is_claim_of(&c, t->ipv6, t->ip))
         note_candidate(t, &w);
     else if (t->peer->known && is_peer(t, &w))

@@ -50,6 +50,13 @@ struct unused_addresses {
     unsigned by_peer, by_competing;
 };
 
+/* An address of this host, which was requested; taken: another owner announced it. */
+struct own_request {
+    bool sent, taken;
+    uint8_t ip[16];
+    struct owner by; /* the last one */
+};
+
 struct response;
 
 struct peer {
@@ -72,6 +79,7 @@ struct peer {
     struct owner competing; /* the first other owner */
     struct owner latest;    /* the last other owner */
     struct unused_addresses unused;
+    struct own_request own;
     enum service_form form;
     bool cm_unanswered;      /* it did not respond to REQs: no more are sent */
     bool rdma_cm_failed;     /* rdma_cm got no answer from it, or did not get that far */

@@ -30,6 +30,7 @@ PEER = bytes.fromhex("80000049 fe80000000000000 0002c90300000002")
 SECOND_STATION = bytes.fromhex("8000004a fe80000000000000 0002c90300000003")
 BROADCAST = bytes.fromhex("00ffffff ff12401bffff0000 00000000ffffffff")
 PEER_IPV4 = bytes((10, 0, 0, 2))
+OWN_IPV4 = bytes([10, 0, 0, 1])
 # Its link-local address: the GUID with the universal/local bit inverted (RFC 4391 section 8).
 PEER_IPV6 = bytes.fromhex("fe80000000000000 0202c90300000002")
 ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86DD
@@ -113,7 +114,7 @@ class Peer:
     replies: whether it replies. echo: also to the kernel's ping. largest: of its datagrams, bytes. silent_after: the number of replies after which it does not any more.
     addresses: those of the interface. commands: run after them. infiniband: files of its devices. infiniband_mad: of libibumad's. debugfs: of ib_ipoib. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
     sysfs_after: the number of frames after which sysfs_then holds. runts: every truncation of a reply arrives before it. large: the size of a frame that comes
-    before each reply. second_station: a second station replies too. after: "interrupt", "down" or "gone",
+    before each reply. second_station: a second station replies too. twin: it replies for 10.0.0.1, an address of this host. after: "interrupt", "down" or "gone",
     what happens when frame number at was sent."""
 
     def __init__(self, tun, given):
@@ -125,6 +126,7 @@ class Peer:
         self.runts, self.large = given.get("runts", False), given.get("large", 0)
         self.echo, self.largest = given.get("echo", True), given.get("largest", 65535)
         self.second_station = given.get("second_station", False)
+        self.twin = given.get("twin", False)
         self.after, self.at = given.get("after"), given.get("at", 1)
 
     def send(self, ether_type, payload):
@@ -143,6 +145,8 @@ class Peer:
             sha, spa = payload[8:28], payload[28:32]
             for lladdr in (PEER, SECOND_STATION) if self.second_station else (PEER,):
                 self.send(ARP, arp(2, lladdr, PEER_IPV4, sha, spa))
+        elif ether_type == ARP and payload[-4:] == OWN_IPV4 and payload[7] == 1 and self.twin:
+            self.send(ARP, arp(2, SECOND_STATION, OWN_IPV4, payload[8:28], payload[28:32]))
         elif ether_type == IPV6 and payload[6] == 58 and payload[40] == 135:
             requester = payload[8:24]
             all_nodes = bytes.fromhex("ff02000000000000 0000000000000001")

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See own_twin.h. */
+#include "probe/checks/own_twin.h"
+
+#include <string.h>
+
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/request.h"
+#include "probe/link/advice.h"
+#include "probe/link/hostif.h"
+#include "probe/link/hostroute.h"
+#include "probe/link/link.h"
+#include "probe/link/send.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/text.h"
+#include "wire/ip.h"
+
+/* The address that the kernel sends from to the target. If it is the target's, owner.c looks. */
+static bool find_own(const struct target *t, struct own_request *own)
+{
+    char *interface = host_interface(t->link);
+    struct host_route r = {.has_source = false};
+    if (interface)
+        r = host_route_get(t->ipv6, t->ip, interface);
+    if (r.has_source)
+        memcpy(own->ip, r.source, sizeof own->ip);
+    g_free(interface);
+    return r.has_source && memcmp(own->ip, t->ip, t->ipv6 ? IPV6_ADDRESS_SIZE : 4) != 0;
+}
+
+void own_twin_request(struct target *t)
+{
+    struct own_request *own = &t->peer->own;
+    const struct choice *c = t->link->choice;
+    static const struct request q = {.multicast = true, .any = true, .foreign = true};
+    struct pending_request x = {.q = &q, .ipv6 = t->ipv6, .ip = own->ip};
+    struct mc_group group;
+    char why[VERDICT_TEXT];
+    uint8_t out[UD_SIZE];
+    if (!c || c->other_route || !find_own(t, own) ||
+        exchange_find_groups(t, &x, &group, why) != GROUPS_FOUND)
+        return;
+    own->sent = send_group(t, &group, out, request_make(t, &x, t->link->lladdr, out));
+}
+
+void own_twin_report(struct target *t)
+{
+    const struct own_request *own = &t->peer->own;
+    struct port_words w;
+    char ip[48], text[OWNER_TEXT];
+    if (!own->taken)
+        return;
+    text_ip(t->ipv6, own->ip, ip);
+    owner_text(&own->by, text, sizeof text);
+    results_stage(t->results, "peer.own-duplicate", OUTCOME_FAIL,
+                  "two hosts have one address: find the other one by its GID",
+                  "%s, from which this host sends, is announced by %s too: it takes some of the "
+                  "replies",
+                  ip, text);
+    advice_name_port(t->link, &w);
+    if (own->by.lid)
+        results_advise(t->results, "smpquery %s nodedesc %u; it names the other host", w.diags,
+                       own->by.lid);
+}
