@@ -15,12 +15,9 @@
 static void fail_no_device(GError **error)
 {
     GDir *all = g_dir_open("/sys/class/infiniband", 0, NULL);
-    const char *name = all ? g_dir_read_name(all) : NULL;
-    if (name)
-        fail_with(error,
-                  "the RDMA device %s cannot be used here: /dev/infiniband/uverbs* is missing "
-                  "(modprobe ib_uverbs; a container must be given the files)",
-                  name);
+    if (all && g_dir_read_name(all))
+        fail_with(error, "the RDMA devices cannot be used here: /dev/infiniband/uverbs* is missing "
+                         "(modprobe ib_uverbs; a container must be given the files)");
     else
         fail_with(error,
                   "there is no RDMA device here: is the HCA's driver loaded (ls "

@@ -185,7 +185,9 @@ static void report_port(struct target *t)
                          : g_strdup_printf("%s%s%s port %u%s", c->interface,
                                            c->interface[0] ? " (" : "", f->device, f->port,
                                            c->interface[0] ? ")" : "");
-    results_stage(t->results, "peer.port", OUTCOME_NOTED,
+    /* a device that is there and cannot be opened is something that was not tested */
+    bool undone = limited && !t->yield && c->device[0] && !t->run->options->device;
+    results_stage(t->results, "peer.port", undone ? OUTCOME_INCONCLUSIVE : OUTCOME_NOTED,
                   limited && !t->yield ? "ls -l /dev/infiniband; modprobe ib_uverbs; modprobe "
                                          "ib_umad  # or run it as root"
                                        : "",

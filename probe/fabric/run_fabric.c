@@ -68,6 +68,8 @@ static bool device_is_open(struct target *t, enum opening opening, const GError 
         : t->run->options->device
             ? "compare the name with: ibstat -l; ip -br link show type ipoib; if an adapter is "
               "missing: lspci; dmesg"
+        : t->link->choice && t->link->choice->device[0]
+            ? "ls -l /dev/infiniband; modprobe ib_uverbs; modprobe ib_umad"
             : "check lspci and dmesg for the adapter; load its driver, ib_uverbs and ib_umad",
         "%s", why->message);
     t->results->checked->trouble = plain_dup(why->message);

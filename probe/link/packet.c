@@ -26,6 +26,7 @@
 #include "wire/encap.h"
 #include "wire/mgid.h"
 #include "wire/smp.h"
+#include "wire/view.h"
 
 /*
  * The driver's pseudo-header before the encapsulation header: the destination link-layer address
@@ -277,6 +278,8 @@ static void packet_read_facts(struct packet_transport *k, const char *name, cons
     if (read_lladdr(net, "broadcast", broadcast))
         memcpy(l->broadcast_mgid, broadcast + LLADDR_GID, 16);
     l->pkey = (uint16_t)read_sysfs_number(net, "pkey", 0);
+    if (!l->pkey) /* a child that was made by netlink has no such file: that of its broadcast-GID */
+        l->pkey = be16(l->broadcast_mgid + MGID_PKEY);
     l->connected = strcmp(mode, "connected") == 0;
     /* 2048: supported by every link */
     f->mtu = l->connected ? 4 : mtu_code(read_sysfs_number(net, "mtu", 10));
