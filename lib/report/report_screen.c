@@ -126,13 +126,13 @@ static void add_rules(GPtrArray *all, const struct text *t, enum rule_level leve
             g_ptr_array_add(all, rule_text(t, (enum rule_number)i));
 }
 
-/* Causes before rules: a lost packet or a refusal explains a rule that failed. */
+/* A failed stage may explain a rule that failed; what failed may explain what has no result. */
 static GPtrArray *problems(const struct text *t)
 {
     GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
     add_stages(all, t, OUTCOME_FAIL, false);
-    add_stages(all, t, OUTCOME_INCONCLUSIVE, false);
     add_rules(all, t, RULE_MUST);
+    add_stages(all, t, OUTCOME_INCONCLUSIVE, false);
     add_rules(all, t, RULE_SHOULD);
     add_stages(all, t, OUTCOME_NOTED, true);
     return all;
