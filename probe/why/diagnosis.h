@@ -43,7 +43,8 @@ struct diagnosis {
     bool path, other;  /* the SA has a path in this partition; in another one, pkey */
     bool unknown_port; /* the SA has no path at all */
     uint16_t pkey;
-    bool member, member_known;  /* of the broadcast group */
+    bool member, member_known;       /* of the broadcast group */
+    bool solicited, solicited_known; /* IPv6: a member of the solicited-node group */
     bool limited;               /* according to the SA, it is a limited member of the partition */
     bool by_unicast;            /* it replies to a request to its queue pair */
     bool asked_local, by_local; /* this host's ping of the port's link-local address: its reply */
@@ -91,6 +92,7 @@ bool why_other_partition(struct diagnosis *d);
 bool why_hidden(struct diagnosis *d);
 bool why_port_gone(struct diagnosis *d);
 bool why_not_in_group(struct diagnosis *d);
+bool why_not_solicited(struct diagnosis *d);
 bool why_not_delivered(struct diagnosis *d);
 bool why_no_group(struct diagnosis *d);
 bool why_no_member(struct diagnosis *d);

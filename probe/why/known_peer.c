@@ -107,8 +107,23 @@ bool why_not_in_group(struct diagnosis *d)
                    d->t->link->pkey | 0x8000));
 }
 
+/* RFC 4291 §2.8: a port with the address is a member of that group. */
+bool why_not_solicited(struct diagnosis *d)
+{
+    questions_ask(d);
+    return d->path && d->solicited_known && !d->solicited && (d->by_unicast || d->by_ping) &&
+           diagnosis_holds(
+               d,
+               g_strdup_printf("the SA does not list %s (LID %u) in the group for its neighbour "
+                               "solicitations; it replies to a request to its queue pair: it has "
+                               "lost the membership",
+                               d->gid, d->at.lid),
+               g_strdup("on the peer, set the interface down and up: it joins again; ip maddr"));
+}
+
 bool why_not_delivered(struct diagnosis *d)
 {
+    bool ipv6 = d->t->ipv6;
     questions_ask(d);
     return d->by_unicast && !questions_group_reaches_nobody(d) &&
            diagnosis_holds(
@@ -116,7 +131,9 @@ bool why_not_delivered(struct diagnosis *d)
                g_strdup_printf("%s (LID %u) replies to a request to its queue pair, and not to the "
                                "group%s",
                                d->gid, d->at.lid,
-                               d->member_known ? ", of which the SA says it is a member" : ""),
+                               (ipv6 ? d->solicited_known : d->member_known)
+                                   ? ", of which the SA says it is a member"
+                                   : ""),
                advice_look_at_multicast(d->t->link, d->mlid,
                                         records_get_switch_lid(d->t, d->at.lid), d->at.lid));
 }

@@ -6,6 +6,7 @@
 #include "probe/exchange/records.h"
 #include "probe/link/groups.h"
 #include "probe/link/link.h"
+#include "probe/link/message.h"
 #include "probe/link/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/why/diagnosis.h"
@@ -45,13 +46,24 @@ static void ask_paths(struct diagnosis *d)
     d->unknown_port = refused_all;
 }
 
-static void ask_membership(struct diagnosis *d)
+/* Is the port a full member? known: the SA says so. */
+static bool is_member(struct diagnosis *d, const uint8_t *mgid, bool *known)
 {
     struct member_state m;
-    enum sa_result result = group_member_state_of(d->t, d->t->link->group.mgid,
-                                                  d->at.lladdr + LLADDR_GID, &m);
-    d->member_known = d->t->link->sm_key && result == SA_SUCCESS && (m.known || !m.member);
-    d->member = m.member && (m.join_state & JOIN_FULL);
+    enum sa_result result = group_member_state_of(d->t, mgid, d->at.lladdr + LLADDR_GID, &m);
+    *known = d->t->link->sm_key && result == SA_SUCCESS && (m.known || !m.member);
+    return m.member && (m.join_state & JOIN_FULL);
+}
+
+static void ask_membership(struct diagnosis *d)
+{
+    uint8_t group[16], mgid[GID_SIZE];
+    d->member = is_member(d, d->t->link->group.mgid, &d->member_known);
+    if (!d->t->ipv6 || d->no_group)
+        return;
+    message_solicited_node(group, d->t->ip);
+    message_ipv6_mgid(mgid, d->t->link->group.scope, d->t->link->pkey, group);
+    d->solicited = is_member(d, mgid, &d->solicited_known);
 }
 
 /* The P_Key table needs the LID; with a path that the partition refuses, that of the SA's node. */

@@ -38,8 +38,27 @@ static bool is_duplicate(struct diagnosis *d)
                                            target_word(d->t), d->t->name));
 }
 
+/* The first MUST that a packet of the peer violates; RULE_COUNT: none. */
+static size_t violated_by_reply(const struct target *t)
+{
+    size_t i = 0;
+    while (i < RULE_COUNT &&
+           (rules[i].level != RULE_MUST ||
+            verdict_worst(t->results->checked->verdict, (enum rule_number)i) != OUTCOME_FAIL))
+        i++;
+    return i;
+}
+
 static bool is_unusable(struct diagnosis *d)
 {
+    size_t rule = violated_by_reply(d->t);
+    if (!d->t->unusable && rule < RULE_COUNT && d->t->peer->lid)
+        return diagnosis_holds(
+            d,
+            g_strdup_printf("its reply violates %s, and hosts drop it: %s", rules[rule].id,
+                            rules[rule].text),
+            g_strdup_printf("ipoib-probe --explain %s; ipoib-probe -w packets.pcapng %.*s",
+                            rules[rule].id, target_word(d->t), d->t->name));
     return d->t->unusable &&
            diagnosis_holds(d, g_strdup_printf("a reply was received that has %s", d->t->unusable),
                            g_strdup_printf("ipoib-probe -w packets.pcapng %.*s", target_word(d->t),
@@ -139,6 +158,7 @@ static const struct cause causes[] = {
     {"both ports are limited members, or the peer's is gone", why_hidden, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer's port is gone", why_port_gone, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer is not in the broadcast group", why_not_in_group, PEER_KNOWN, CAN_QUERY_SA},
+    {"the peer is not in its solicited-node group", why_not_solicited, PEER_KNOWN, CAN_QUERY_SA},
     {"packets to the group do not reach the peer", why_not_delivered, PEER_KNOWN, CAN_QUERY_SA},
     {"no port of the link has the address", why_no_group, LINK_OPEN, CAN_QUERY_SA},
     {"no port receives solicitations for the address", why_no_member, LINK_OPEN, CAN_QUERY_SA},
