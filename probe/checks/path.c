@@ -39,6 +39,7 @@ static void no_path(struct target *t, enum sa_result result, uint16_t status)
     else
         snprintf(actual, sizeof actual, "%s", sa_failure_text(t, result, status));
     results_received(r, "%s", actual);
+    t->peer->not_at_gid = none;
     results_add(r, R_RFC4391_9_1_1_GID_OF_PORT, unknown ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
                 "a GID that the SA knows", actual);
     results_add(r, R_RFC4391_4_1_GROUP_MTU, OUTCOME_INCONCLUSIVE, "a path", actual);
@@ -51,13 +52,20 @@ static void no_path(struct target *t, enum sa_result result, uint16_t status)
  */
 static void assess_lid(struct target *t, uint16_t dlid)
 {
-    char expected[40], actual[60];
+    char expected[40], actual[80];
     bool same = dlid == t->peer->lid ||
                 (t->link->transport->facts.lmc &&
                  (dlid ^ t->peer->lid) >> t->link->transport->facts.lmc == 0);
+    /* then the GID is right, and the SA's path is wrong (peer.own-side) */
+    bool path_is_wrong = !same && records_is_port_at_lid(t);
+    t->peer->not_at_gid = !same;
     snprintf(expected, sizeof expected, "the port with LID %u", t->peer->lid);
-    snprintf(actual, sizeof actual, "the GID's path leads to LID %u", dlid);
-    results_add(t->results, R_RFC4391_9_1_1_GID_OF_PORT, same ? OUTCOME_PASS : OUTCOME_FAIL,
+    snprintf(actual, sizeof actual, "the GID's path leads to LID %u%s", dlid,
+             path_is_wrong ? ", and the SA's node there has it" : "");
+    results_add(t->results, R_RFC4391_9_1_1_GID_OF_PORT,
+                same            ? OUTCOME_PASS
+                : path_is_wrong ? OUTCOME_INCONCLUSIVE
+                                : OUTCOME_FAIL,
                 expected, actual);
 }
 

@@ -307,6 +307,14 @@ static void run_all(struct target *t)
             run_check(t, c);
 }
 
+/* What fails for the same reason is one problem. */
+static void follow_unresolved(struct target *t)
+{
+    static const char *const causes[] = {"peer.own-side", "peer.ping"};
+    for (size_t i = 0; i < G_N_ELEMENTS(causes); i++)
+        checked_follow_stage(t->results->checked, "peer.rdma-cm", causes[i]);
+}
+
 /* own: the interface of this host that has the address; NULL: none. */
 static void run_checks(struct target *t, const char *own)
 {
@@ -330,8 +338,8 @@ static void run_checks(struct target *t, const char *own)
     own_twin_report(t);
     if (side != OWN_SIDE_FAILS && t->peer->by_unicast)
         ping_report(t);
-    if (t->peer->cm_unresolved) /* the kernel needs the same address for both */
-        checked_follow_stage(t->results->checked, "peer.rdma-cm", "peer.ping");
+    if (t->peer->cm_unresolved) /* the kernel needs the same address and path for all of them */
+        follow_unresolved(t);
     results_begin(t->results, "end");
     wirelog_begin(t->log, "end");
     end_report(t);

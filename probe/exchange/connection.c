@@ -39,6 +39,8 @@ const char *connection_obstacle(const struct target *t)
         return "the peer announces no connected mode: the flags of its address are 0";
     if (!transport_can(t->link->transport, HAS_CONNECTIONS))
         return "this transport makes no connections";
+    if (t->peer->not_at_gid)
+        return "the SA's path to its GID does not lead to it";
     return t->link->transport->ops->can_connect(t->link->transport)
                ? NULL
                : t->link->transport->no_connections;

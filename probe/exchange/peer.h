@@ -81,8 +81,10 @@ struct peer {
     struct unused_addresses unused;
     struct own_request own;
     enum service_form form;
-    bool cm_unanswered;      /* it did not respond to REQs: no more are sent */
-    bool rdma_cm_failed;     /* rdma_cm got no answer from it, or did not get that far */
+    bool cm_unanswered;  /* it did not respond to REQs: no more are sent */
+    bool rdma_cm_failed; /* rdma_cm got no answer from it, or did not get that far */
+    bool not_at_gid; /* the SA's path to the GID that it announces leads elsewhere, or there is none
+                      */
     bool cm_unresolved;      /* it failed because the kernel resolved no address or route */
     bool loses_most;         /* checks were not run for that reason */
     char no_connection[300]; /* why the last REQ got no REP and no REJ; "": it got one */

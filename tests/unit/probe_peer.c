@@ -614,7 +614,8 @@ static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t
             place = place_of_second(f);
         if (memcmp(q->record + PATH_DGID, place.gid, 16) != 0)
             return 0x0300;
-        put16(record + PATH_DLID, f->fault == WRONG_PATH ? place.lid + 4 : place.lid);
+        put16(record + PATH_DLID,
+              f->fault == WRONG_PATH || f->fault == GID_OF_OTHER ? place.lid + 4 : place.lid);
         put16(record + PATH_PKEY, 0xffff);
         record[PATH_MTU] = 0x84;
         return 0;
@@ -634,7 +635,7 @@ static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t
      */
     put16(record, be16(q->record));
     memcpy(record + 24, (be16(q->record) == place.lid ? place.gid : second_gid) + 8, 8);
-    record[31] ^= f->fault == WRONG_GUID;
+    record[31] ^= f->fault == WRONG_GUID || f->fault == GID_OF_OTHER;
     strcpy((char *)record + 44, "node a mlx5_0");
     return 0;
 }

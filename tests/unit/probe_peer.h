@@ -52,7 +52,8 @@ enum fault {
     SENDS_IP_TO_SENDER,
     TAKES_ANY_QKEY,
     TAKES_ANY_PKEY,
-    WRONG_PATH,
+    WRONG_PATH,   /* the SA's path to it leads elsewhere */
+    GID_OF_OTHER, /* it announces the GID of another port */
     WRONG_GUID,
     SMALL_MTU,
     SENDS_RESERVED,
