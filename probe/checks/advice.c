@@ -13,7 +13,7 @@ struct rule_advice {
 static const struct rule_advice all[] = {
     {R_RFC4391_7_MTU_2044,
      "at the peer: ip link show; if the MTU of its interface is below 2044: ip link set INTERFACE "
-     "mtu 2044"},
+     "mtu 2044; else nft list ruleset: a filter that drops large packets?"},
     {R_RFC4755_5_MINIMUM_MTU, "at the peer: ip link show; raise the MTU of its interface"},
     {R_RFC4391_5_FULL_MEMBER_JOIN,
      "at the peer, set its interface down and up: it joins again; if it does not, see its dmesg"},

@@ -172,12 +172,10 @@ static void report_lost_messages(struct target *t)
     struct port_words w;
     advice_name_port(t->link, &w);
     if (numbers_is_slow(t)) {
-        results_stage(t->results, "peer.connections", OUTCOME_INCONCLUSIVE, "",
-                      "none of %u messages over connections was acknowledged in time: the peer is "
-                      "slow over UD too",
+        results_stage(t->results, "peer.connections", VERDICT_SKIPPED, "",
+                      "none of %u messages over connections was acknowledged in time; a "
+                      "consequence of peer.slow",
                       t->peer->messages_lost);
-        results_advise(t->results, "ipoib-probe --timeout 5000 %.*s; on the peer: top; dmesg",
-                       target_word(t), t->name);
         return;
     }
     results_stage(t->results, "peer.connections", OUTCOME_FAIL, "",
@@ -188,7 +186,7 @@ static void report_lost_messages(struct target *t)
     results_advise(
         t->results,
         "ibtracert %s %u %u; perfquery %s; perfquery %s %u %u: is a link or service level "
-        "lossy? else test over UD: echo datagram > /sys/class/net/INTERFACE/mode",
+        "lossy? without connections, on both hosts: echo datagram > /sys/class/net/INTERFACE/mode",
         w.diags, t->link->transport->facts.lid, t->peer->lid, w.diags, w.diags, t->peer->lid,
         path_place_of(t, t->peer->lid).port);
 }

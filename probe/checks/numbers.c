@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/exchange/peer.h"
+#include "probe/link/advice.h"
 #include "probe/link/link.h"
 #include "probe/link/sa_times.h"
 #include "probe/link/transport.h"
@@ -90,6 +91,26 @@ bool numbers_may_be_late(const struct target *t)
     return time_of(t, 90) * 5 > timeout_us * 4;
 }
 
+static void report_slow(struct target *t)
+{
+    struct checked *j = t->results->checked;
+    struct port_words w;
+    if (j->state && strcmp(j->state, "reachable") == 0)
+        j->state = "reachable, but slow";
+    char *time = t->peer->over_ud.n
+                     ? g_strdup_printf("it takes %.0f ms to reply", (double)time_of(t, 50) / 1000)
+                     : g_strdup_printf("it takes longer than the limit of %u ms to reply",
+                                       t->run->options->timeout_ms);
+    advice_name_port(t->link, &w);
+    results_stage(t->results, "peer.slow", OUTCOME_INCONCLUSIVE, "",
+                  "%s; InfiniBand and a host take less than one: the host is overloaded or hangs "
+                  "at times, or packets wait on the path",
+                  time);
+    g_free(time);
+    results_advise(t->results, "on the peer: uptime; dmesg; here: perfquery -x %s  # PortXmitWait",
+                   w.diags);
+}
+
 void numbers_report(struct target *t, unsigned at)
 {
     struct checked *j = t->results->checked;
@@ -98,9 +119,9 @@ void numbers_report(struct target *t, unsigned at)
     j->over_ud = results_times(&t->peer->over_ud);
     j->over_rc = results_times(&t->peer->over_rc);
     char *peer = peer_text(t);
-    if (numbers_is_slow(t) && j->state && strcmp(j->state, "reachable") == 0)
-        j->state = "reachable, but slow";
     results_set_stage(t->results, at, "%s", peer);
+    if (numbers_is_slow(t))
+        report_slow(t);
     if (!t->yield) /* the targets of a sweep share them */
         sa_times_report(t, "peer.sa-times");
     g_free(peer);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "probe/checks/connected.h"
+#include "probe/checks/numbers.h"
 #include "probe/checks/ping_sizes.h"
+#include "probe/checks/ping_tap.h"
 #include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
@@ -171,8 +173,8 @@ static bool report_no_connection(struct target *t, const char *interface)
         why);
     results_advise(
         t->results,
-        "on the peer: dmesg; ip -d link show type ipoib; perfquery; without connections: "
-        "echo datagram > /sys/class/net/%s/mode",
+        "on the peer: dmesg; ip -d link show type ipoib; perfquery; without connections, "
+        "on both hosts: echo datagram > /sys/class/net/%s/mode",
         interface);
     return true;
 }
@@ -215,8 +217,9 @@ static char *silent_port_causes(const struct target *t, bool right)
 
 /* The peer must ask the group for this host's address, unless it has it. Free with g_free(). */
 static char *silent_causes(const struct target *t, enum others others, enum local local,
-                           enum path path)
+                           enum path path, bool tapped)
 {
+    const char *here = tapped ? "" : "this host filters it; or ";
     if (t->peer->announced && !t->peer->asked)
         return g_strdup(", and did not ask for the address of --source either: it has no route "
                         "back (its prefix), or packets to the group do not reach this port, so "
@@ -224,9 +227,12 @@ static char *silent_causes(const struct target *t, enum others others, enum loca
     if (local == LOCAL_REPLIES)
         return g_strdup(", although its link-local address replies: " ABOUT_ADDRESS);
     if (others == OTHERS_SILENT)
-        return g_strdup("; no other neighbour that was asked replies to it either: this host "
-                        "filters it; or the peers filter what this address sends, or have no "
-                        "route back");
+        return g_strdup_printf("; no other neighbour that was asked replies to it either: %s%sthe "
+                               "peers filter what this address sends, or have no route back",
+                               path == PATH_UNKNOWN ? "this host's paths are old (the SM has "
+                                                      "changed LIDs); or "
+                                                    : "",
+                               here);
     if (local == LOCAL_SILENT && others == OTHERS_REPLY)
         return silent_port_causes(t, path == PATH_RIGHT);
     if (local == LOCAL_SILENT)
@@ -235,12 +241,14 @@ static char *silent_causes(const struct target *t, enum others others, enum loca
                                path == PATH_RIGHT ? ""
                                                   : "this host has an old path to that port, "
                                                     "or ");
-    return g_strdup(others == OTHERS_REPLY ? "; other neighbours reply to it: " ABOUT_ADDRESS
-                                           : ": this host filters it; or " ABOUT_ADDRESS);
+    return g_strdup_printf("%s%s" ABOUT_ADDRESS,
+                           others == OTHERS_REPLY ? "; other neighbours reply to it: " : ": ",
+                           others == OTHERS_REPLY ? "" : here);
 }
 
 /* renew: the interface may have an old path. */
-static void advise_on_silence(struct target *t, const char *interface, const char *own, bool renew)
+static void advise_on_silence(struct target *t, const char *interface, const char *own, bool renew,
+                              bool tapped)
 {
     const char *from = own[0] ? own : "ADDRESS";
     if (renew)
@@ -251,9 +259,8 @@ static void advise_on_silence(struct target *t, const char *interface, const cha
     else
         results_advise(t->results,
                        "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; here: "
-                       "nft list ruleset; tc -s filter show dev %s ingress; ipoib-probe --source "
-                       "FREE_ADDRESS %.*s",
-                       from, from, interface, target_word(t), t->name);
+                       "%sipoib-probe --source FREE_ADDRESS %.*s",
+                       from, from, tapped ? "" : "nft list ruleset; ", target_word(t), t->name);
 }
 
 /* The kernel needs the path for its replies to ARP too; what it sent before waits for it. */
@@ -277,14 +284,62 @@ static bool report_busy_sa(struct target *t)
     return true;
 }
 
-static void report_silence(struct target *t, const char *interface)
+/* The kernel's packets follow the GID of the link-layer address. */
+static bool report_other_gid(struct target *t)
+{
+    if (!t->peer->not_at_gid)
+        return false;
+    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                  "this host's ping is not answered: its packets go to the GID that the peer "
+                  "announces, and the SA's path to that leads elsewhere, or it has none: a "
+                  "consequence of %s",
+                  verdict_worst(t->results->checked->verdict, R_RFC4391_9_1_1_GID_OF_PORT) ==
+                          OUTCOME_FAIL
+                      ? rules[R_RFC4391_9_1_1_GID_OF_PORT].id
+                      : "the SA's path");
+    return true;
+}
+
+/* Several interfaces may share an address: those of a bond. */
+static bool has_master(const char *interface)
+{
+    char *path = g_build_filename("/sys/class/net", interface, "master", NULL);
+    bool has = g_file_test(path, G_FILE_TEST_EXISTS);
+    g_free(path);
+    return has;
+}
+
+/* The route may name a source that is in none of the peer's networks. */
+static bool report_foreign_source(struct target *t, const char *interface, const char *own)
+{
+    struct host_route r = host_route_get(t->ipv6, t->ip, interface);
+    char *of = r.has_source ? host_has_address(t->ipv6, r.source) : NULL;
+    bool foreign = of && strcmp(of, interface) != 0 && !has_master(interface);
+    if (foreign) {
+        results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                      "this host's ping is not answered: its route sends from %s, an address of "
+                      "%s and not of %s, to which the peer may have no route back",
+                      own, of, interface);
+        results_advise(t->results,
+                       "ip route get %.*s; ip route show dev %s  # its src; on the peer: ip route "
+                       "get %s",
+                       target_word(t), t->name, interface, own);
+    }
+    g_free(of);
+    return foreign;
+}
+
+/* tapped: seen has what passed the interface meanwhile. */
+static void report_silence(struct target *t, const char *interface, bool tapped,
+                           const struct host_tap *seen)
 {
     char own[48];
     t->results->checked->state = STATE_NO_PING;
-    if (report_busy_sa(t))
+    own_address(t, interface, own);
+    if (report_busy_sa(t) || report_other_gid(t) || report_foreign_source(t, interface, own) ||
+        (tapped && ping_tap_report(t, stage, interface, is_resolved(t, interface), seen)))
         return;
     enum others others = ask_others(t, interface);
-    own_address(t, interface, own);
     const char *from = own[0] ? own : interface;
     if (!is_resolved(t, interface)) {
         if (others == OTHERS_REPLY)
@@ -303,9 +358,10 @@ static void report_silence(struct target *t, const char *interface)
     bool connected = uses_connections(t, interface);
     if ((connected && report_no_connection(t, interface)) || report_filtered(t, interface, from))
         return;
-    char *causes = silent_causes(t, others, local, path);
+    char *causes = silent_causes(t, others, local, path, tapped);
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
-                  "it replies to the probe, but not to this host's ping from %s%s%s%s", from,
+                  "it replies to the probe, but not to this host's ping from %s%s%s%s%s", from,
+                  tapped ? ", which leaves this host and brings nothing back" : "",
                   t->peer->no_override
                       ? "; its NAs have no Override flag, as those of a proxy, perhaps "
                         "for a host that is gone"
@@ -316,7 +372,8 @@ static void report_silence(struct target *t, const char *interface)
                       : "");
     g_free(causes);
     advise_on_silence(t, interface, own,
-                      local != LOCAL_REPLIES && (others == OTHERS_REPLY || local == LOCAL_SILENT));
+                      local != LOCAL_REPLIES && (others == OTHERS_REPLY || local == LOCAL_SILENT),
+                      tapped);
 }
 
 static void report_not_sent(struct target *t, int error, const char *interface)
@@ -339,10 +396,36 @@ static void report_not_sent(struct target *t, int error, const char *interface)
         results_advise(t->results, "ip route get %s; dmesg", ip);
 }
 
+/* The probe's own packets pass by this host's filters and queueing disciplines. */
+static bool report_lost_pings(struct target *t, const char *interface)
+{
+    enum { PINGS = 12, LOST_MS = 100, LOST_AT_LEAST = 3 };
+    unsigned lost = host_ping_count_lost(t->ipv6, t->ip, interface, PINGS, LOST_AT_LEAST, LOST_MS,
+                                         t->run->stop);
+    if (lost < LOST_AT_LEAST || numbers_is_slow(t))
+        return false;
+    t->results->checked->state = "reachable, but pings are lost";
+    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                  "this host's ping is answered only sometimes (%u of at most %u had no reply), "
+                  "and no packet of the probe is lost: a queueing discipline or a filter, here or "
+                  "on the peer, drops packets",
+                  lost, PINGS);
+    results_advise(t->results,
+                   "tc -s qdisc show dev %s; nft list ruleset; on the peer: the same, and sysctl "
+                   "%s",
+                   interface, t->ipv6 ? "net.ipv6.icmp.ratelimit" : "net.ipv4.icmp_ratelimit");
+    return true;
+}
+
 static void try_ping(struct target *t, const char *interface)
 {
     int wait = MAX(WAIT_MS, (int)(2 * t->peer->response_times.longest / 1000));
+    struct host_tap tap;
+    host_tap_open(&tap, t->ipv6, t->ip, interface);
     struct host_ping p = host_ping(t->ipv6, t->ip, interface, 0, wait, t->run->stop);
+    bool tapped = host_tap_close(&tap);
+    if (p.answered && tally_lost(&t->peer->tally) < 2 && report_lost_pings(t, interface))
+        return;
     if (p.answered) {
         results_stage(t->results, stage, OUTCOME_PASS, "",
                       "this host's ping is answered in %.2f ms", p.ms);
@@ -351,7 +434,7 @@ static void try_ping(struct target *t, const char *interface)
         results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                       "this host's ping is not answered, and replies to the probe are lost too");
     else if (p.sent && !*t->run->stop)
-        report_silence(t, interface);
+        report_silence(t, interface, tapped, &tap);
     else if (!p.permitted || p.error == EADDRNOTAVAIL) /* no address of that IP version */
         results_stage(t->results, stage, VERDICT_SKIPPED, "", "this host's ping is not sent: %s",
                       g_strerror(p.error));

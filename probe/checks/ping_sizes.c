@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
+#include "probe/exchange/path_errors.h"
 #include "probe/exchange/peer.h"
+#include "probe/link/advice.h"
 #include "probe/link/hostclosed.h"
 #include "probe/link/hostping.h"
 #include "probe/link/link.h"
@@ -62,9 +64,12 @@ static const char *find_direction(const struct target *t, const char *interface,
          small = fits && host_udp_is_refused(t->ipv6, t->ip, interface, SMALL, WAIT_MS);
     for (unsigned i = 0; small && !large && i < TRIES && !*t->run->stop; i++)
         large = host_udp_is_refused(t->ipv6, t->ip, interface, udp, WAIT_MS);
-    return large   ? "larger packets from the peer are lost, those to it arrive"
-           : small ? "larger packets to the peer are lost"
-                   : "larger packets to the peer, or from it, are lost, or a filter drops them";
+    return large ? "larger packets from the peer are lost, those to it arrive"
+           : small
+               ? "larger packets to the peer are lost: its MTU is smaller, a filter there drops "
+                 "them, or a link on the way has a smaller MTU"
+               : "larger packets to the peer, or from it, are lost: an MTU, a link on the way, "
+                 "or a filter";
 }
 
 /* bytes: the MTU of that. */
@@ -84,11 +89,15 @@ static void report_limit(struct target *t, const char *interface, uint32_t bytes
                   : largest > link ? ", over a connection (RC)"
                                    : "",
                   find_direction(t, interface, bytes, largest));
-    results_advise(t->results, "%s%s%s",
-                   over_ud ? "compare on both hosts: cat /sys/class/net/*/mode; ip link"
-                           : "compare the MTU on both hosts: ip link; here: perfquery",
-                   t->link->source.given ? "" : "; then: ipoib-probe --source FREE_ADDRESS ",
-                   t->link->source.given ? "" : ip);
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    if (over_ud)
+        results_advise(t->results, "compare on both hosts: cat /sys/class/net/*/mode; ip link");
+    else
+        results_advise(t->results,
+                       "on the peer: ip link; nft list ruleset; links: smpquery %s portinfo %u %u; "
+                       "iblinkinfo %s  # NeighborMTU",
+                       w.diags, t->peer->lid, path_place_of(t, t->peer->lid).port, w.diags);
 }
 
 void ping_sizes_report(struct target *t, const char *interface)

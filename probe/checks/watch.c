@@ -380,9 +380,19 @@ static void end(struct peer_watch *w, unsigned at)
     g_free(text);
 }
 
+/* A reply that comes before the next request is no lost one. */
+static struct options wait_longer(const struct options *o)
+{
+    enum { BEFORE_NEXT_MS = 100 };
+    struct options longer = *o;
+    longer.timeout_ms = MAX(o->timeout_ms, 1000 * DEFAULT_INTERVAL - BEFORE_NEXT_MS);
+    return longer;
+}
+
 void watch_run(struct target *t)
 {
     struct peer_watch *w = g_new0(struct peer_watch, 1);
+    const struct options *given = t->run->options, longer = wait_longer(given);
     const GPtrArray *stages = t->results->checked->stages;
     unsigned at = stages ? stages->len : 0;
     w->t = t;
@@ -393,7 +403,9 @@ void watch_run(struct target *t)
     counters_read(t->link, &w->counters);
     numbers_begin(t);
     own_twin_request(t);
+    t->run->options = &longer;
     run_rounds(w);
     end(w, at);
+    t->run->options = given;
     g_free(w);
 }

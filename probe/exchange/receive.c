@@ -87,12 +87,22 @@ static void packet_text(const struct ud_from *from, char *out, size_t size)
         snprintf(out, size, "%s of %u bytes", what, from->bytes.len);
 }
 
+/* RFC 4391 §6. */
+static bool is_of_no_type(const struct ud_from *from)
+{
+    struct encap e;
+    return encap_decode(from->bytes, &e) == WIRE_OK && e.type != TYPE_IPV4 && e.type != TYPE_ARP &&
+           e.type != TYPE_RARP && e.type != TYPE_IPV6;
+}
+
 void receive_take(struct target *t, const struct ud_from *from, bool of_peer)
 {
     char text[120];
     packet_text(from, text, sizeof text);
     if (of_peer)
         results_received(t->results, "%s", text);
+    if (of_peer && is_of_no_type(from))
+        t->unusable = "an encapsulation type that is none of RFC 4391's";
     verdict_frame(t->results->checked->verdict, of_peer);
     if (from->connection)
         wirelog_message(t->log, t->link->transport, from->connection, from->bytes, LOG_OF_TARGET);

@@ -134,11 +134,32 @@ KERNEL = {"addresses": ["10.0.0.1/24"]}
             "inconclusive",
             "this host's kernel cannot resolve its address through ib9",
         ),
+        (
+            {"echo": "other type"},
+            [],
+            "inconclusive",
+            "packets with the encapsulation type 0x88b5 arrived instead",
+        ),
+        (
+            {"echo": "wrong checksum"},
+            [],
+            "inconclusive",
+            "its replies arrive at ib9, and this host drops them: a filter, rp_filter, or wrong "
+            "checksums",
+        ),
         ({"echo": False}, ["-d", "ib9"], None, ""),
         ({"echo": False}, ["--pkey", "0xffff"], None, ""),
         ({"sysfs": {"ib9/flags": "0x1083\n"}}, [], None, ""),
     ],
-    ids=["answered", "silent", "named port", "named partition", "NOARP"],
+    ids=[
+        "answered",
+        "silent",
+        "other type",
+        "wrong checksum",
+        "named port",
+        "named partition",
+        "NOARP",
+    ],
 )
 def test_ping_of_this_host(can_play, given, arguments, outcome, words):
     """Not if the user named the port, or if the interface itself has a fault."""

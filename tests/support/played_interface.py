@@ -111,7 +111,7 @@ def advertisement(to, lladdr):
 class Peer:
     """The peer of the probe, and what happens to the interface.
 
-    replies: whether it replies. echo: also to the kernel's ping. largest: of its datagrams, bytes. silent_after: the number of replies after which it does not any more.
+    replies: whether it replies. echo: also to the kernel's ping; "other type", "wrong checksum": wrongly. largest: of its datagrams, bytes. silent_after: the number of replies after which it does not any more.
     addresses: those of the interface. commands: run after them. infiniband: files of its devices. infiniband_mad: of libibumad's. debugfs: of ib_ipoib. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
     sysfs_after: the number of frames after which sysfs_then holds. runts: every truncation of a reply arrives before it. large: the size of a frame that comes
     before each reply. second_station: a second station replies too. twin: it replies for 10.0.0.1, an address of this host. after: "interrupt", "down" or "gone",
@@ -168,6 +168,10 @@ class Peer:
         """Answers the kernel's ping, which needs no address resolution here."""
         fits = len(datagram) <= self.largest
         answer = echo_reply(datagram) if self.replies and self.echo and fits else None
+        if answer and self.echo == "other type":
+            answer = 0x88B5, answer[1]
+        elif answer and self.echo == "wrong checksum":
+            answer = answer[0], answer[1][:-1] + bytes([answer[1][-1] ^ 1])
         if answer:
             os.write(self.tun, struct.pack(">HH", 0, answer[0]) + answer[1])
 
