@@ -12,6 +12,7 @@
 #include "probe/exchange/peer.h"
 #include "probe/exchange/request.h"
 #include "probe/exchange/receive.h"
+#include "probe/exchange/switches.h"
 #include "probe/link/advice.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -40,6 +41,9 @@ static void report_unreachable(struct target *t, const char *from)
     struct port_words w;
     advice_name_port(t->link, &w);
     bool port = *from || cm_answers(t, t->peer->lladdr, CM_MS);
+    char *hole = port || !t->peer->lid
+                     ? NULL
+                     : switches_find_hole(t, t->link->transport->facts.lid, t->peer->lid);
     t->peer->deaf = true;
     t->peer->cut_off = !port;
     t->results->checked->state = "answers the group, but not unicast";
@@ -48,14 +52,22 @@ static void report_unreachable(struct target *t, const char *from)
         "IP traffic goes to that QPN too: set the peer's interface down and up; look at "
         "what its queue pair drops",
         "it replies to requests to the group, but not to requests to QPN 0x%06x, which it "
-        "announces%s%s",
+        "announces%s%s%s",
         lladdr_read(t->peer->lladdr).qpn, from,
-        port ? ""
-             : "; its communication manager does not answer either: unicast to its "
-               "port may be lost on the path");
-    if (!port && t->peer->lid)
+        hole   ? ": "
+        : port ? ""
+               : "; its communication manager does not answer either: unicast to its "
+                 "port may be lost on the path",
+        hole ? hole : "");
+    if (hole)
+        results_advise(t->results,
+                       "ibroute %s LID  # of that switch; let the SM sweep again, or "
+                       "restart it",
+                       w.diags);
+    else if (!port && t->peer->lid)
         results_advise(t->results, "ibtracert %s %u %u; then the peer's interface down and up",
                        w.diags, t->link->transport->facts.lid, t->peer->lid);
+    g_free(hole);
 }
 
 void reachable_report(struct target *t)

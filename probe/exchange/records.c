@@ -72,20 +72,36 @@ bool records_is_port_at_lid(struct target *t)
            memcmp(guid, t->peer->lladdr + LLADDR_GID + 8, sizeof guid) == 0;
 }
 
-bool records_get_cable(struct target *t, uint16_t lid, struct cable *c)
+/* port: 0: any. */
+static bool get_cable(struct target *t, uint16_t lid, uint8_t port, struct cable *c, bool *none)
 {
-    struct sa_query q = {
-        .method = SA_GET_TABLE, .attribute = SA_LINK_RECORD, .mask = PORT_RECORD_HAS_LID};
+    struct sa_query q = {.method = SA_GET_TABLE,
+                         .attribute = SA_LINK_RECORD,
+                         .mask = PORT_RECORD_HAS_LID | (port ? LINK_RECORD_HAS_FROM_PORT : 0)};
     struct sa_response a;
     put16(q.record, lid);
+    q.record[LINK_RECORD_FROM_PORT] = port;
     enum sa_result result = sa_query_send(t, &q, &a);
     const uint8_t *record = result == SA_SUCCESS ? sa_record(&a, 0, LINK_RECORD_SIZE) : NULL;
     if (record)
         *c = (struct cable){.port = record[LINK_RECORD_FROM_PORT],
                             .to_lid = be16(record + LINK_RECORD_TO_LID),
                             .to_port = record[LINK_RECORD_TO_PORT]};
+    *none = !record &&
+            (result == SA_SUCCESS || (result == SA_REJECTED && a.status == SA_STATUS_NO_RECORDS));
     sa_response_clear(&a);
     return record != NULL;
+}
+
+bool records_get_cable(struct target *t, uint16_t lid, struct cable *c)
+{
+    bool none;
+    return get_cable(t, lid, 0, c, &none);
+}
+
+bool records_get_cable_of(struct target *t, uint16_t lid, uint8_t port, struct cable *c, bool *none)
+{
+    return get_cable(t, lid, port, c, none);
 }
 
 uint16_t records_get_switch_lid(struct target *t, uint16_t lid)

@@ -35,6 +35,12 @@ struct cable {
 };
 /* The cable of the port with that LID. Returns false if the SA does not say. */
 bool records_get_cable(struct target *t, uint16_t lid, struct cable *c);
+/*
+ * The same of that port of a node; of a switch, all ports have its LID. none: the SA says that the
+ * port has no link.
+ */
+bool records_get_cable_of(struct target *t, uint16_t lid, uint8_t port, struct cable *c,
+                          bool *none);
 /* LID of the switch that the port with that LID is connected to; 0: the SA does not say. */
 uint16_t records_get_switch_lid(struct target *t, uint16_t lid);
 

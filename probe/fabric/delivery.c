@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Do packets to the broadcast group reach this port? Nobody can be asked to send one, so only those
- * count that arrive by chance. The group's members are no proof: a switch may not deliver.
+ * Do packets to the broadcast group reach this port? Nobody can be asked to send one, so those
+ * count that arrive by chance, and else the forwarding table of this port's switch. The group's
+ * members are no proof: a switch may not deliver.
  */
 #include "probe/exchange/receive.h"
+#include "probe/exchange/switches.h"
 #include "probe/fabric/stages.h"
+#include "probe/link/advice.h"
+#include "probe/link/hostif.h"
 
 static bool never(struct target *t, const struct ud_from *from, void *user)
 {
@@ -12,6 +16,54 @@ static bool never(struct target *t, const struct ud_from *from, void *user)
     (void)from;
     (void)user;
     return false;
+}
+
+static void report_quiet(struct target *t, const char *id)
+{
+    results_stage(t->results, id, OUTCOME_NOTED,
+                  t->results->checked->brief || t->link->forwarded /* nothing is missing */
+                      ? ""
+                      : "ipoib-probe --source FREE_ADDRESS PEER  # has the peer send to the "
+                        "group",
+                  "%snone arrived meanwhile, as on a quiet link",
+                  t->link->forwarded
+                      ? ""
+                      : "not tested: whether packets to the broadcast group reach this port; ");
+}
+
+/* The SA answers a join before the switches' tables are set. */
+static enum forwarded ask_switch(struct target *t, uint16_t *at, uint8_t *port)
+{
+    enum { AGAIN_MS = 500 };
+    const struct probe_link *l = t->link;
+    enum forwarded is = switches_forward_group(t, l->group.mlid, l->transport->facts.lid, at, port);
+    if (is != NOT_FORWARDED)
+        return is;
+    g_usleep((gulong)AGAIN_MS * 1000);
+    return switches_forward_group(t, l->group.mlid, l->transport->facts.lid, at, port);
+}
+
+static void report_forwarding(struct target *t, const char *id, enum forwarded is, uint16_t at,
+                              uint8_t port)
+{
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    t->link->forwarded = is == FORWARDED;
+    if (is == FORWARDED) {
+        results_stage(t->results, id, OUTCOME_PASS, "",
+                      "the switch with LID %u forwards the broadcast group to this port, by its "
+                      "port %u",
+                      at, port);
+        return;
+    }
+    results_stage(t->results, id, OUTCOME_FAIL, "",
+                  "the switch with LID %u does not forward the broadcast group (MLID 0x%04x) to "
+                  "its port %u, which leads to this one: hosts that ask for this host's address do "
+                  "not reach it",
+                  at, t->link->group.mlid, port);
+    results_advise(t->results,
+                   "set the interface down and up, or let the SM sweep again; ibroute %s -M %u",
+                   w.diags, at);
 }
 
 static bool stage_delivery(struct target *t, const char *id)
@@ -26,15 +78,36 @@ static bool stage_delivery(struct target *t, const char *id)
                       "%u packets to the broadcast group arrived from other ports",
                       t->link->from_groups);
     else
-        results_stage(t->results, id, OUTCOME_NOTED,
-                      t->results->checked->brief /* it would say the same of each port */
-                          ? ""
-                          : "ipoib-probe --source FREE_ADDRESS PEER  # has the peer send to the "
-                            "group",
-                      "not tested: whether packets to the broadcast group reach this port; none "
-                      "arrived meanwhile, as on a quiet link");
+        report_quiet(t, id);
     return true;
 }
+
+/* Before the probe joins, which makes the SM set the tables again. Only for an interface's port. */
+static bool stage_forwarding(struct target *t, const char *id)
+{
+    uint16_t at;
+    uint8_t port;
+    char *interface = host_interface(t->link);
+    enum forwarded is = interface ? ask_switch(t, &at, &port) : FORWARD_UNKNOWN;
+    if (!interface)
+        results_stage(t->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
+    else if (is == FORWARD_UNKNOWN)
+        results_stage(t->results, id, VERDICT_SKIPPED, "",
+                      "the switch does not show its forwarding table, or there is none");
+    else
+        report_forwarding(t, id, is, at, port);
+    g_free(interface);
+    return true;
+}
+
+static const struct stage_of_fabric forwarding[] = {
+    {.id = "fabric.forwarding",
+     .looks_at = "the switch forwards packets to the broadcast group to this port",
+     .sends = "SubnGet MulticastForwardingTable to this port's switch",
+     .run = stage_forwarding,
+     .transport = CAN_QUERY_SA},
+};
+const struct stage_table forwarding_stages = {forwarding, G_N_ELEMENTS(forwarding)};
 
 static const struct stage_of_fabric stages[] = {
     {.id = "fabric.delivery",

@@ -314,6 +314,10 @@ static const struct stage_of_fabric stages[] = {
      .sends = "nothing",
      .run = stage_group_rate,
      .transport = CAN_QUERY_SA},
+};
+const struct stage_table group_stages = {stages, G_N_ELEMENTS(stages)};
+
+static const struct stage_of_fabric joins[] = {
     {.id = "fabric.join",
      .looks_at = "the SA lets this port join the broadcast group",
      .sends =
@@ -326,4 +330,4 @@ static const struct stage_of_fabric stages[] = {
      .run = stage_send_only_join,
      .transport = CAN_QUERY_SA},
 };
-const struct stage_table group_stages = {stages, G_N_ELEMENTS(stages)};
+const struct stage_table join_stages = {joins, G_N_ELEMENTS(joins)};

@@ -21,10 +21,11 @@ static const struct stage_of_fabric device[] = {
 static const struct stage_table device_stages = {device, G_N_ELEMENTS(device)};
 
 static const struct stage_table *const tables[] = {
-    &device_stages,       &port_stages,      &group_stages,     &host_stages,
-    &wanted_group_stages, &census_stages,    &own_group_stages, &group_attribute_stages,
-    &own_address_stages,  &neighbour_stages, &delivery_stages,  &number_stages,
-    &known_fault_stages,
+    &device_stages,          &port_stages,        &group_stages,
+    &forwarding_stages,      &join_stages,        &host_stages,
+    &wanted_group_stages,    &census_stages,      &own_group_stages,
+    &group_attribute_stages, &own_address_stages, &neighbour_stages,
+    &delivery_stages,        &number_stages,      &known_fault_stages,
 };
 
 const struct stage_of_fabric *fabric_stage_at(unsigned i)

@@ -29,7 +29,7 @@ struct stage_table {
 
 extern const struct stage_table port_stages, group_stages, host_stages, wanted_group_stages,
     census_stages, own_group_stages, group_attribute_stages, own_address_stages, neighbour_stages,
-    delivery_stages, number_stages, known_fault_stages;
+    delivery_stages, number_stages, known_fault_stages, forwarding_stages, join_stages;
 
 /* The stage fabric.sm, of port_stages. */
 bool stage_sm_run(struct target *t, const char *id);

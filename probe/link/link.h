@@ -35,6 +35,7 @@ struct probe_link {
     uint8_t lladdr[LLADDR_SIZE]; /* the probe's own link-layer address, flags 0 */
     struct own_address source;
     unsigned from_groups;          /* packets to the broadcast group, of other ports */
+    bool forwarded;                /* this port's switch forwards the broadcast group to it */
     unsigned memberless;           /* groups without a member, if they were counted */
     struct port_counters counters; /* when the target began */
     GArray *memberships;           /* struct joined: memberships to remove at the end */

@@ -53,7 +53,8 @@ enum {
     LINK_RECORD_FROM_PORT = 2,
     LINK_RECORD_TO_PORT = 3,
     LINK_RECORD_TO_LID = 4,
-    LINK_RECORD_SIZE = 8
+    LINK_RECORD_SIZE = 8,
+    LINK_RECORD_HAS_FROM_PORT = 1 << 1
 };
 
 /* IBA 15.2.5.11: LID, block, port, reserved, 32 P_Keys */

@@ -63,6 +63,13 @@ struct diagnosis {
 
 /* Sets evidence and command; returns true. */
 bool diagnosis_holds(struct diagnosis *d, char *evidence, char *command);
+/*
+ * The same: the port with that LID replies to a request to its queue pair, and not to the group.
+ * member: the SA says that it is one. The switch next to it may say why.
+ */
+bool diagnosis_not_delivered(struct diagnosis *d, const char *who, uint16_t lid, bool member);
+/* Does the switch next to the port with that LID not forward the group to it, for sure? */
+bool diagnosis_is_not_forwarded(struct diagnosis *d, uint16_t lid);
 /* Queries the SA about the known address (peer_records.c). */
 void peer_records_ask(struct diagnosis *d);
 
@@ -86,6 +93,7 @@ bool why_wrong_keys(struct diagnosis *d);
 bool why_other_network(struct diagnosis *d);
 bool why_old_entry(struct diagnosis *d);
 bool why_wrong_path(struct diagnosis *d);
+bool why_not_forwarded(struct diagnosis *d);
 /* A peer whose address is known (known_peer.c). */
 bool why_both_limited(struct diagnosis *d);
 bool why_other_partition(struct diagnosis *d);

@@ -4,6 +4,7 @@
 
 #include "probe/exchange/path_errors.h"
 #include "probe/exchange/records.h"
+#include "probe/exchange/switches.h"
 #include "probe/link/advice.h"
 #include "probe/link/hostneigh.h"
 #include "probe/link/hostping.h"
@@ -123,19 +124,14 @@ bool why_not_solicited(struct diagnosis *d)
 
 bool why_not_delivered(struct diagnosis *d)
 {
-    bool ipv6 = d->t->ipv6;
     questions_ask(d);
-    return d->by_unicast && !questions_group_reaches_nobody(d) &&
-           diagnosis_holds(
-               d,
-               g_strdup_printf("%s (LID %u) replies to a request to its queue pair, and not to the "
-                               "group%s",
-                               d->gid, d->at.lid,
-                               (ipv6 ? d->solicited_known : d->member_known)
-                                   ? ", of which the SA says it is a member"
-                                   : ""),
-               advice_look_at_multicast(d->t->link, d->mlid,
-                                        records_get_switch_lid(d->t, d->at.lid), d->at.lid));
+    if (!d->by_unicast || questions_group_reaches_nobody(d))
+        return false;
+    bool member = d->t->ipv6 ? d->solicited_known : d->member_known;
+    char *who = g_strdup_printf("%s (LID %u)", d->gid, d->at.lid);
+    bool holds = diagnosis_not_delivered(d, who, d->at.lid, member);
+    g_free(who);
+    return holds;
 }
 
 bool why_no_group(struct diagnosis *d)
@@ -263,10 +259,33 @@ bool why_queue_silent(struct diagnosis *d)
     return holds;
 }
 
+/* There, or back. */
+static bool is_hole(struct diagnosis *d)
+{
+    uint16_t own = d->t->link->transport->facts.lid;
+    struct port_words w;
+    char *hole = switches_find_hole(d->t, own, d->at.lid);
+    if (!hole)
+        hole = switches_find_hole(d->t, d->at.lid, own);
+    if (!hole)
+        return false;
+    advice_name_port(d->t->link, &w);
+    diagnosis_holds(
+        d,
+        g_strdup_printf("the SA says %s (LID %u) can be reached, but %s", d->gid, d->at.lid, hole),
+        g_strdup_printf("ibroute %s LID  # of that switch; let the SM sweep again, or "
+                        "restart it",
+                        w.diags));
+    g_free(hole);
+    return true;
+}
+
 bool why_nothing_back(struct diagnosis *d)
 {
     const struct port_facts *f = &d->t->link->transport->facts;
     questions_ask(d);
+    if (d->path && !d->by_unicast && is_hole(d))
+        return true;
     return d->path && !d->by_unicast &&
            diagnosis_holds(
                d,

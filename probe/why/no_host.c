@@ -89,15 +89,12 @@ static char *command_text(const struct diagnosis *d)
 bool why_member_has_it(struct diagnosis *d)
 {
     const struct subnet_ports *p = members_find(d);
-    return p->owner &&
-           diagnosis_holds(d,
-                           g_strdup_printf("LID %u has the address: it replies to a request to its "
-                                           "queue pair, and not to the group, of which the SA says "
-                                           "it is a member",
-                                           p->owner),
-                           advice_look_at_multicast(d->t->link, d->mlid,
-                                                    records_get_switch_lid(d->t, p->owner),
-                                                    p->owner));
+    if (!p->owner)
+        return false;
+    char *who = g_strdup_printf("LID %u has the address: it", p->owner);
+    bool holds = diagnosis_not_delivered(d, who, p->owner, true);
+    g_free(who);
+    return holds;
 }
 
 static bool has_reply(const struct diagnosis *d)

@@ -8,6 +8,7 @@
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/records.h"
+#include "probe/exchange/switches.h"
 #include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostnet.h"
@@ -434,4 +435,22 @@ bool why_wrong_path(struct diagnosis *d)
                : g_strdup_printf("it leads to LID %u, and the peer replies from LID %u", lid,
                                  peer->lid),
         g_strdup("see the log of the subnet manager; let it sweep again"));
+}
+
+/* Hosts that ask for this host's address do not reach it; those that know it do. */
+bool why_not_forwarded(struct diagnosis *d)
+{
+    const struct probe_link *l = d->t->link;
+    uint16_t at;
+    uint8_t port;
+    if (!d->interface || switches_forward_group(d->t, l->group.mlid, l->transport->facts.lid, &at,
+                                                &port) != NOT_FORWARDED)
+        return false;
+    return diagnosis_holds(
+        d,
+        g_strdup_printf("the switch with LID %u does not forward MLID 0x%04x to its port %u, which "
+                        "leads to this host",
+                        at, l->group.mlid, port),
+        g_strdup_printf("ip link set %s down; ip link set %s up; or let the SM sweep again",
+                        d->interface, d->interface));
 }

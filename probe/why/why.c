@@ -107,21 +107,7 @@ static bool is_proxied_ipv6(struct diagnosis *d)
     return holds;
 }
 
-/* This host still has a neighbour entry, or somebody answers whose sender is not 0.0.0.0 or ::. */
-static bool is_proxied(struct diagnosis *d)
-{
-    return d->by_ping &&
-           (d->t->ipv6
-                ? is_proxied_ipv6(d)
-                : diagnosis_holds(
-                      d,
-                      g_strdup("it replies to this host's kernel, which has its link-layer "
-                               "address, but to no request for it: address resolution is off "
-                               "or filtered there, packets to its group do not arrive, or a "
-                               "proxy (proxy_arp) answers for it"),
-                      g_strdup("on the peer: ip link | grep NOARP; sysctl -a | grep -E "
-                               "'arp_ignore|proxy_arp'; nft list ruleset")));
-}
+static bool is_proxied(struct diagnosis *d);
 
 /* When a cause can be looked for. */
 enum condition { ALWAYS, LINK_OPEN, PEER_KNOWN };
@@ -214,6 +200,40 @@ static void read_neighbour(struct diagnosis *d)
     read_also(d, all);
     if (all)
         g_array_unref(all);
+}
+
+/* The kernel has just learnt the address of the peer: does the switch there forward the group? */
+static bool is_not_forwarded(struct diagnosis *d)
+{
+    struct sa_response a;
+    if (!d->known)
+        read_neighbour(d);
+    if (!d->known)
+        return false;
+    bool found = records_get_path(d->t, d->at.lladdr + LLADDR_GID, &a) == SA_SUCCESS;
+    uint16_t lid = found ? be16(a.records->data + PATH_DLID) : 0;
+    sa_response_clear(&a);
+    char *who = g_strdup_printf("%s (LID %u)", d->gid, lid);
+    bool is = diagnosis_is_not_forwarded(d, lid) && diagnosis_not_delivered(d, who, lid, false);
+    g_free(who);
+    return is;
+}
+
+/* This host still has a neighbour entry, or somebody answers whose sender is not 0.0.0.0 or ::. */
+static bool is_proxied(struct diagnosis *d)
+{
+    return d->by_ping &&
+           (is_not_forwarded(d) ||
+            (d->t->ipv6
+                 ? is_proxied_ipv6(d)
+                 : diagnosis_holds(
+                       d,
+                       g_strdup("it replies to this host's kernel, which has its link-layer "
+                                "address, but to no request for it: address resolution is off "
+                                "or filtered there, packets to its group do not arrive, or a "
+                                "proxy (proxy_arp) answers for it"),
+                       g_strdup("on the peer: ip link | grep NOARP; sysctl -a | grep -E "
+                                "'arp_ignore|proxy_arp'; nft list ruleset"))));
 }
 
 /* A link-local address made from the port's GUID (RFC 4391 §8). */
@@ -348,6 +368,7 @@ enum own_side why_own_side(struct target *t)
         {"this host's own address is a duplicate", why_dad_failed, ALWAYS, 0},
         {"this host's neighbour table has an old address", why_old_entry, ALWAYS, 0},
         {"the SA's path does not lead to it", why_wrong_path, ALWAYS, 0},
+        {"packets to the group do not reach this host", why_not_forwarded, ALWAYS, 0},
     };
     struct diagnosis d = {.t = t};
     const struct cause *found = NULL;

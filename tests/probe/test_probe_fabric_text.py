@@ -28,7 +28,7 @@ def test_text():
     lines = done.stdout.splitlines()
     assert lines[0] == "fabric: not usable, 1 problem"
     assert lines[1].split()[:2] == ["fail", "fabric.device"]
-    passed = "1 stage passed; 19 stages not run: fabric.device failed; -v"
+    passed = "1 stage passed; 20 stages not run: fabric.device failed; -v"
     assert any(line.startswith(passed) for line in lines)
     assert len(lines) <= 22 and max(map(len, lines)) < 80
     assert lines[-1] == "fabric: FAULT: 1 stage failed"
@@ -37,14 +37,14 @@ def test_text():
 def test_text_of_everything():
     lines = run("-v", "fabric").stdout.splitlines()
     assert sum("skipped" in line for line in lines) == 1
-    assert any("  19 stages not run: fabric.device failed" in line for line in lines)
+    assert any("  20 stages not run: fabric.device failed" in line for line in lines)
 
 
 def test_json_has_every_stage():
     report = json.loads(run("--format", "json", "fabric").stdout)
     stages = [r for r in report["results"] if r["level"] == "STAGE"]
-    assert len(stages) == 21
-    assert [r["outcome"] for r in stages] == ["fail"] + ["skipped"] * 19 + ["pass"]
+    assert len(stages) == 22
+    assert [r["outcome"] for r in stages] == ["fail"] + ["skipped"] * 20 + ["pass"]
     assert all(r["actual"] == "fabric.device failed" for r in stages[1:-1])
     assert stages[-1]["id"] == "fabric.known-faults"
 

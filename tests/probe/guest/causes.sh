@@ -62,6 +62,31 @@ down6() { ip -n n1 link set ib1 down; why peer.port 'no route to fd00::3: ib1 is
     ip -n n1 link set ib1 up; fabric_link 1 ib1; six 1 2; return $s; }
 try "this host's interface is down, IPv6" down6
 
+# ---- the tables of the switch
+
+# set_table ATTRIBUTE OFFSET OCTETS: changes the first block of the switch's linear (0x19) or multicast (0x1b) forwarding table by
+# SubnGet and SubnSet (IBA 14.2.5.10, 14.2.5.12)
+set_table() { python3 -c "$table" vqib1 "$(ibswitches -C vqib1 | sed -n 's/.* lid \([0-9]*\) .*/\1/p')" "$@"; }
+table='
+import ctypes, struct, sys
+device, lid, attribute, at, octets = sys.argv[1], int(sys.argv[2]), int(sys.argv[3], 0), int(sys.argv[4]), bytes.fromhex(sys.argv[5])
+u = ctypes.CDLL("libibumad.so.3"); u.umad_init()
+fd = u.umad_open_port(device.encode(), 1); agent = u.umad_register(fd, 1, 1, 0, None); head = u.umad_size()
+def ask(method, data):
+    mad = struct.pack(">BBBBHHQHHI", 1, 1, 1, method, 0, 0, 0x55, attribute, 0, 0) + bytes(40) + data
+    buffer, length = ctypes.create_string_buffer(head + 256), ctypes.c_int(256)
+    ctypes.memmove(ctypes.addressof(buffer) + head, mad.ljust(256, b"\0"), 256)
+    u.umad_set_addr(buffer, lid, 0, 0, 0)
+    if u.umad_send(fd, agent, buffer, 256, 1000, 3) < 0 or u.umad_recv(fd, buffer, ctypes.byref(length), 5000) < 0: sys.exit("no answer")
+    return buffer.raw[head + 64 : head + 128]
+block = bytearray(ask(1, bytes(64))); block[at : at + len(octets)] = octets; ask(2, bytes(block))'
+lft_hole() { local lid=$((16#$(lid_of 2))); set_table 0x19 $lid ff; why peer.reachable "the forwarding table of the switch with LID [0-9]* has no port for LID $lid" 1 --why 10.0.0.3; local s=$?
+    set_table 0x19 $lid 03; fresh || s=1; return $s; }
+try "a switch has no port for the peer" lft_hole
+mft_hole() { set_table 0x1b 0 001a; why fabric.forwarding '^fail the switch with LID [0-9]* does not forward the broadcast group (MLID 0xc000) to its port 2' 1 -d ib1 fabric; local s=$?
+    set_table 0x1b 0 001a; why peer.own-side 'packets to the group do not reach this host: the switch with LID [0-9]* does not forward MLID 0xc000 to its port 2' 1 --why 10.0.0.3; s=$((s+$?)); set_table 0x1b 0 001e; return $s; }
+try "the switch does not forward the group to this host" mft_hole
+
 # ---- the peer
 
 back() { ip -n n2 link add other type veth; ip -n n2 link set other up; ip -n n2 route add 10.0.0.2/32 dev other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=1 net.ipv4.conf.ib2.rp_filter=1; ip -n n1 neigh del 10.0.0.3 dev ib1
