@@ -6,8 +6,8 @@
 
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/records.h"
 #include "probe/exchange/request.h"
-#include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostroute.h"
 #include "probe/link/link.h"
@@ -48,19 +48,17 @@ void own_twin_request(struct target *t)
 void own_twin_report(struct target *t)
 {
     const struct own_request *own = &t->peer->own;
-    struct port_words w;
     char ip[48], text[OWNER_TEXT];
     if (!own->taken)
         return;
     text_ip(t->ipv6, own->ip, ip);
     owner_text(&own->by, text, sizeof text);
-    results_stage(t->results, "peer.own-duplicate", OUTCOME_FAIL,
-                  "two hosts have one address: find the other one by its GID",
-                  "%s, from which this host sends, is announced by %s too: it takes some of the "
+    char *name = records_name_text(t, own->by.lid);
+    results_stage(t->results, "peer.own-duplicate", OUTCOME_FAIL, "",
+                  "%s, from which this host sends, is announced by %s too%s: it takes some of the "
                   "replies",
-                  ip, text);
-    advice_name_port(t->link, &w);
-    if (own->by.lid)
-        results_advise(t->results, "smpquery %s nodedesc %u; it names the other host", w.diags,
-                       own->by.lid);
+                  ip, text, name);
+    results_advise(t->results,
+                   "two hosts have one address: take it from one of them; ip addr show to %s", ip);
+    g_free(name);
 }

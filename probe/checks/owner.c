@@ -6,8 +6,8 @@
 
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/records.h"
 #include "probe/exchange/request.h"
-#include "probe/link/advice.h"
 #include "probe/link/link.h"
 #include "probe/link/send.h"
 #include "probe/link/transport.h"
@@ -192,18 +192,12 @@ static void report_proxy(struct target *t)
                   ip[0], ip[1], ip[2], t->ipv6 ? "RFC 4861 §7.2.8" : "RFC 1027");
 }
 
-/* The names of the nodes tell one host with two ports from two hosts. */
-static void advise_names(struct target *t, uint16_t one, uint16_t other)
+static void advise_on_flux(struct target *t)
 {
-    struct port_words w;
-    advice_name_port(t->link, &w);
-    results_advise(
-        t->results,
-        "smpquery %s nodedesc %u; smpquery %s nodedesc %u: the same name: %s; two hosts: "
-        "take the address from one of them",
-        w.diags, one, w.diags, other,
-        t->ipv6 ? "only one of its ports may have the address"
-                : "set arp_ignore and arp_announce to 1 or 2 there");
+    results_advise(t->results, "one host with two ports: %s; two hosts: take the address from one",
+                   t->ipv6 ? "only one of its ports may have the address"
+                           : "sysctl -w net.ipv4.conf.all.arp_ignore=1 "
+                             "net.ipv4.conf.all.arp_announce=2 there");
 }
 
 static void report_flux(struct target *t)
@@ -217,6 +211,8 @@ static void report_flux(struct target *t)
     bool weak = t->ipv6 && (peer->no_override || peer->competing.no_override);
     owner_text(&own, one, sizeof one);
     owner_text(&peer->competing, other, sizeof other);
+    char *one_name = records_name_text(t, own.lid),
+         *other_name = records_name_text(t, peer->competing.lid);
     results_stage(t->results, "peer.arp-flux",
                   !peer->responds_too ? OUTCOME_INCONCLUSIVE
                   : weak              ? OUTCOME_NOTED
@@ -224,7 +220,7 @@ static void report_flux(struct target *t)
                   !peer->responds_too || weak ? ""
                   : t->ipv6                   ? advice6
                                               : advice,
-                  "%s and %s both send as %s: %s%s", one, other, t->name,
+                  "%s%s and %s%s both send as %s: %s%s", one, one_name, other, other_name, t->name,
                   !peer->responds_too ? "whether the address has two owners, or moved, is not known"
                   : weak ? "an anycast address or a proxy, for an NA has no Override flag"
                          : "a duplicate or moving address",
@@ -233,7 +229,9 @@ static void report_flux(struct target *t)
                         "also addresses that are not in use"
                       : "");
     if (peer->responds_too && !weak && own.lid && peer->competing.lid)
-        advise_names(t, own.lid, peer->competing.lid);
+        advise_on_flux(t);
+    g_free(one_name);
+    g_free(other_name);
 }
 
 void owner_report(struct target *t)

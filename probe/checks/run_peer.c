@@ -15,8 +15,8 @@
 #include "probe/exchange/connection.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/records.h"
 #include "probe/exchange/response_times.h"
-#include "probe/link/advice.h"
 #include "probe/link/counters_stage.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
@@ -223,15 +223,13 @@ static bool is_on_link(const struct target *t, const char *interface)
 static void report_own_address(struct target *t, const char *interface)
 {
     bool fault = is_on_link(t, interface);
+    char *name = records_name_text(t, t->peer->lid);
     results_stage(t->results, "peer.own-address", fault ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-                  fault ? "two hosts have one address: find the other one by its GID"
+                  fault ? "two hosts have one address: take it from one of them"
                         : "test another address of the peer",
-                  "this host has %s too, at %s", t->name, interface);
-    struct port_words w;
-    advice_name_port(t->link, &w);
-    if (fault && t->peer->lid)
-        results_advise(t->results, "smpquery %s nodedesc %u; it names the other host", w.diags,
-                       t->peer->lid);
+                  "this host has %s too, at %s%s%s", t->name, interface,
+                  *name ? "; the other one is" : "", name);
+    g_free(name);
 }
 
 /* The user asked for checks that need the address; or does not know what is not done without. */

@@ -32,18 +32,18 @@ enum sa_result records_get_path(struct target *t, const uint8_t *gid, struct sa_
     return sa_query_send(t, &q, a);
 }
 
-static enum sa_result get_node(struct target *t, struct sa_response *a)
+static enum sa_result get_node(struct target *t, uint16_t lid, struct sa_response *a)
 {
     struct sa_query q = {
         .method = SA_GET, .attribute = SA_NODE_RECORD, .mask = PORT_RECORD_HAS_LID};
-    put16(q.record, t->peer->lid);
+    put16(q.record, lid);
     return sa_query_send(t, &q, a);
 }
 
-bool records_get_node_name(struct target *t, char name[NODE_NAME_SIZE])
+static bool get_name(struct target *t, uint16_t lid, char name[NODE_NAME_SIZE])
 {
     struct sa_response a;
-    bool good = get_node(t, &a) == SA_SUCCESS;
+    bool good = get_node(t, lid, &a) == SA_SUCCESS;
     if (good)
         memcpy(name, a.records->data + NODE_RECORD_DESCRIPTION, NODE_NAME_SIZE - 1);
     name[good ? NODE_NAME_SIZE - 1 : 0] = '\0';
@@ -51,11 +51,24 @@ bool records_get_node_name(struct target *t, char name[NODE_NAME_SIZE])
     return good;
 }
 
+bool records_get_node_name(struct target *t, char name[NODE_NAME_SIZE])
+{
+    return get_name(t, t->peer->lid, name);
+}
+
+char *records_name_text(struct target *t, uint16_t lid)
+{
+    char name[NODE_NAME_SIZE];
+    bool known = lid && transport_can(t->link->transport, CAN_QUERY_SA) && get_name(t, lid, name) &&
+                 name[0];
+    return known ? g_strdup_printf(" ('%s')", name) : g_strdup("");
+}
+
 const char *records_get_port_guid(struct target *t, uint8_t guid[8])
 {
     struct sa_response a;
     results_sent(t->results, "SA Get NodeRecord of LID %u", t->peer->lid);
-    enum sa_result result = get_node(t, &a);
+    enum sa_result result = get_node(t, t->peer->lid, &a);
     const char *why = result == SA_SUCCESS ? NULL : sa_failure_text(t, result, a.status);
     if (why)
         results_received(t->results, "%s", why);

@@ -22,6 +22,11 @@ enum { NODE_NAME_SIZE = 65 };
  * the SA does not return it.
  */
 bool records_get_node_name(struct target *t, char name[NODE_NAME_SIZE]);
+/*
+ * The same of the node at that LID, for a report: " ('node04 mlx5_0')"; "": it is not known. Free
+ * with g_free().
+ */
+char *records_name_text(struct target *t, uint16_t lid);
 
 /* According to the SA, the port that the peer responds from has the GUID that the peer announces.
  */

@@ -8,9 +8,9 @@
 
 #include "probe/exchange/addresses.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/records.h"
 #include "probe/exchange/request.h"
 #include "probe/fabric/stages.h"
-#include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -86,13 +86,11 @@ static void ask_all(const struct target *t, struct own_addresses *a)
 
 static void report_taken(struct target *t, const char *id, const struct own_addresses *a)
 {
-    struct port_words w;
-    advice_name_port(t->link, &w);
+    char *name = records_name_text(t, a->lid);
     results_stage(t->results, id, OUTCOME_FAIL,
-                  "two hosts have one address: find the other one by its GID", "%s", a->words->str);
-    if (a->lid)
-        results_advise(t->results, "smpquery %s nodedesc %u; it names the other host", w.diags,
-                       a->lid);
+                  "two hosts have one address: take it from one of them", "%s%s", a->words->str,
+                  name);
+    g_free(name);
 }
 
 static void report_addresses(struct target *t, const char *id, const struct own_addresses *a)
