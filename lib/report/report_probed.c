@@ -154,12 +154,12 @@ void report_text_probed(GString *out, const struct report *r, const struct check
             put_cause(&t, s->text, "");
         }
         if (j->swept)
-            swept_text(out, j->swept);
+            swept_text(out, j->swept, r->verbose);
         return;
     }
     if (j->listed && !r->verbose && checked_summary(r, j).status == VERDICT_CONFORMANT)
         return;
     put_target(&t);
     if (j->swept)
-        swept_text(out, j->swept);
+        swept_text(out, j->swept, r->verbose);
 }

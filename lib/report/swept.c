@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "report/wrap.h"
+
 enum { NAMED = 8 }; /* hosts of a group, and changes of a kind, that are named */
 
 void swept_host_clear(struct swept_host *h)
@@ -133,20 +135,33 @@ static int by_weight(gconstpointer a, gconstpointer b)
     return memcmp(x->first->ip, y->first->ip, sizeof x->first->ip);
 }
 
-static void put_group(GString *out, const struct host_group *g)
+/* Without wide, the line is wrapped. Frees it. */
+static void put_line(GString *out, GString *line, bool wide)
 {
-    g_string_append_printf(out, "  %s: %s: %u host%s", status_word(g->first->status),
+    enum { BEGIN = 2, INDENT = 4 };
+    g_string_append_printf(out, "%*s", BEGIN, "");
+    if (wide)
+        g_string_append_printf(out, "%s\n", line->str);
+    else
+        wrap_words(out, line->str, BEGIN, INDENT);
+    g_string_free(line, TRUE);
+}
+
+static void put_group(GString *out, const struct host_group *g, bool wide)
+{
+    GString *line = g_string_new(NULL);
+    g_string_append_printf(line, "%s: %s: %u host%s", status_word(g->first->status),
                            g->first->cause ? g->first->cause : "no cause is known", g->n,
                            g->n == 1 ? "" : "s");
     if (g->first->switch_lid)
-        g_string_append_printf(out, " at the switch with LID %u", g->first->switch_lid);
-    g_string_append_printf(out, ": %s", g->names->str);
+        g_string_append_printf(line, " at the switch with LID %u", g->first->switch_lid);
+    g_string_append_printf(line, ": %s", g->names->str);
     if (g->n > NAMED)
-        g_string_append_printf(out, " and %u more", g->n - NAMED);
-    g_string_append_c(out, '\n');
+        g_string_append_printf(line, " and %u more", g->n - NAMED);
+    put_line(out, line, wide);
 }
 
-static void put_groups(GString *out, const struct swept *s)
+static void put_groups(GString *out, const struct swept *s, bool wide)
 {
     GArray *groups = g_array_new(FALSE, FALSE, sizeof(struct host_group));
     for (guint i = 0; i < s->hosts->len; i++) {
@@ -158,7 +173,7 @@ static void put_groups(GString *out, const struct swept *s)
     }
     g_array_sort(groups, by_weight);
     for (guint i = 0; i < groups->len; i++) {
-        put_group(out, &g_array_index(groups, struct host_group, i));
+        put_group(out, &g_array_index(groups, struct host_group, i), wide);
         g_string_free(g_array_index(groups, struct host_group, i).names, TRUE);
     }
     g_array_unref(groups);
@@ -180,20 +195,25 @@ static unsigned put_changes_of(GString *out, const struct swept *s, enum swept_k
     return n;
 }
 
-static void put_changes(GString *out, const struct swept *s)
+static void put_kind(GString *out, const struct swept *s, enum swept_kind kind, bool wide)
 {
-    for (enum swept_kind kind = 0; s->baseline && kind < SWEPT_KINDS; kind++) {
-        GString *hosts = g_string_new(NULL);
-        unsigned n = put_changes_of(hosts, s, kind);
-        if (n)
-            g_string_append_printf(out, "  %s since %s: %u: %s", swept_kind_name(kind), s->baseline,
-                                   n, hosts->str);
-        if (n > NAMED)
-            g_string_append_printf(out, " and %u more", n - NAMED);
-        if (n)
-            g_string_append_c(out, '\n');
-        g_string_free(hosts, TRUE);
-    }
+    GString *hosts = g_string_new(NULL), *line = g_string_new(NULL);
+    unsigned n = put_changes_of(hosts, s, kind);
+    g_string_append_printf(line, "%s since %s: %u: %s", swept_kind_name(kind), s->baseline, n,
+                           hosts->str);
+    if (n > NAMED)
+        g_string_append_printf(line, " and %u more", n - NAMED);
+    if (n)
+        put_line(out, line, wide);
+    else
+        g_string_free(line, TRUE);
+    g_string_free(hosts, TRUE);
+}
+
+static void put_changes(GString *out, const struct swept *s, bool wide)
+{
+    for (enum swept_kind kind = 0; s->baseline && kind < SWEPT_KINDS; kind++)
+        put_kind(out, s, kind, wide);
     if (s->baseline && s->incomplete)
         g_string_append_printf(out, "  gone since %s: not known, the sweep is not complete\n",
                                s->baseline);
@@ -257,10 +277,10 @@ static void put_table(GString *out, const struct swept *s)
     }
 }
 
-void swept_text(GString *out, const struct swept *s)
+void swept_text(GString *out, const struct swept *s, bool wide)
 {
-    put_groups(out, s);
-    put_changes(out, s);
+    put_groups(out, s, wide);
+    put_changes(out, s, wide);
     if (s->hosts->len)
         put_table(out, s);
 }

@@ -49,7 +49,10 @@ void swept_sort(struct swept *s);
 /* Takes over the texts. */
 void swept_add_change(struct swept *s, struct swept_change change);
 
-/* Appends the groups of hosts with a problem, the changes, and the table. */
-void swept_text(GString *out, const struct swept *s);
+/*
+ * Appends the groups of hosts with a problem, the changes, and the table. wide: each group and kind
+ * of change is one line, however long.
+ */
+void swept_text(GString *out, const struct swept *s, bool wide);
 
 #endif

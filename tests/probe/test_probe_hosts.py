@@ -30,6 +30,10 @@ def run(given, *words):
     return got["status"], got["out"], got["err"]
 
 
+def unwrapped(text):
+    return " ".join(text.split())
+
+
 def prefix_of(text):
     [target] = [t for t in json.loads(text)["summary"]["targets"] if t["name"] == PREFIX]
     return target
@@ -210,7 +214,7 @@ def test_result_that_changed(earlier):
 def test_host_that_is_gone(earlier):
     """Also if nobody replies, and the prefix is not judged."""
     status, out, _ = run({"replies": False}, "--baseline", str(earlier))
-    assert status == 2 and f"  gone since {earlier}: 1: {IPV4}" in out.splitlines()
+    assert status == 2 and f"gone since {earlier}: 1: {IPV4}" in unwrapped(out)
 
 
 def test_host_that_is_new(earlier, tmp_path):
@@ -222,7 +226,7 @@ def test_host_that_is_new(earlier, tmp_path):
     path = tmp_path / "none.json"
     path.write_text(json.dumps(report))
     status, out, _ = run({}, "--baseline", str(path))
-    assert status == 0 and f"  new since {path}: 1: {IPV4}" in out.splitlines()
+    assert status == 0 and f"new since {path}: 1: {IPV4}" in unwrapped(out)
 
 
 @pytest.mark.parametrize(

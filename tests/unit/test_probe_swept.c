@@ -42,7 +42,7 @@ static struct swept *swept_of(const struct row *rows, unsigned n)
 static void expect_text(const struct swept *s, const char *expected)
 {
     GString *text = g_string_new(NULL);
-    swept_text(text, s);
+    swept_text(text, s, true);
     assert_string_equal(text->str, expected);
     g_string_free(text, TRUE);
 }
@@ -75,7 +75,7 @@ static void problems_are_grouped(void **state)
     add(s, &(struct row){60, NULL, 60, 70, VERDICT_VIOLATED, "peer.arp-flux"});
     add(s, &(struct row){61, NULL, 61, 0, VERDICT_CONFORMANT, NULL});
     swept_sort(s);
-    swept_text(text, s);
+    swept_text(text, s, true);
     char **lines = g_strsplit(text->str, "\n", 6);
     assert_string_equal(
         lines[0],
@@ -87,6 +87,26 @@ static void problems_are_grouped(void **state)
                         "  FAULT: peer.arp-flux: 1 host at the switch with LID 70: 10.0.0.60");
     assert_true(g_str_has_prefix(lines[3], "  NOT JUDGED: no reply: 20 hosts: 10.0.0.30, "));
     assert_true(g_str_has_prefix(lines[4], "  address "));
+    g_strfreev(lines);
+    g_string_free(text, TRUE);
+    swept_free(s);
+}
+
+/* Without -v. */
+static void lines_fit_a_terminal(void **state)
+{
+    GString *text = g_string_new(NULL);
+    struct swept *s = swept_new();
+    (void)state;
+    for (uint8_t i = 1; i <= 3; i++)
+        add(s, &(struct row){i, "node01 mlx5_0 HCA", i, 70, VERDICT_VIOLATED, "peer.arp-flux"});
+    swept_sort(s);
+    swept_text(text, s, false);
+    char **lines = g_strsplit(text->str, "\n", 3);
+    assert_string_equal(lines[0], "  FAULT: peer.arp-flux: 3 hosts at the switch with LID 70: "
+                                  "10.0.0.1 (node01");
+    assert_string_equal(lines[1], "    mlx5_0 HCA), 10.0.0.2 (node01 mlx5_0 HCA), 10.0.0.3 (node01 "
+                                  "mlx5_0 HCA)");
     g_strfreev(lines);
     g_string_free(text, TRUE);
     swept_free(s);
@@ -156,7 +176,7 @@ static void baseline_is_compared(void **state)
                   "GID fe80::2, was fe80::99; LID 2, was 7; result peer.arp-flux, was ok");
     expect_change(s, 1, SWEPT_NEW, "10.0.0.5", NULL);
     expect_change(s, 2, SWEPT_GONE, "10.0.0.30", NULL);
-    swept_text(text, s);
+    swept_text(text, s, true);
     assert_non_null(strstr(text->str, ": 1: 10.0.0.5 (node05)\n"));
     assert_non_null(strstr(text->str, ": 1: 10.0.0.30 (node30\\x1b[31m)\n"));
     g_string_free(text, TRUE);
@@ -170,7 +190,7 @@ static void incomplete_sweep_loses_nobody(void **state)
     GString *text = g_string_new(NULL);
     (void)state;
     assert_int_equal(s->changes->len, 2);
-    swept_text(text, s);
+    swept_text(text, s, true);
     assert_non_null(strstr(text->str, ": not known, the sweep is not complete\n"));
     g_string_free(text, TRUE);
     swept_free(s);
@@ -203,8 +223,11 @@ static void baselines_that_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hosts_are_in_order),      cmocka_unit_test(problems_are_grouped),
-        cmocka_unit_test(baseline_is_compared),    cmocka_unit_test(incomplete_sweep_loses_nobody),
+        cmocka_unit_test(hosts_are_in_order),
+        cmocka_unit_test(problems_are_grouped),
+        cmocka_unit_test(lines_fit_a_terminal),
+        cmocka_unit_test(baseline_is_compared),
+        cmocka_unit_test(incomplete_sweep_loses_nobody),
         cmocka_unit_test(baselines_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
