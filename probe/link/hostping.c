@@ -135,17 +135,38 @@ unsigned host_ping_count_lost(bool ipv6, const uint8_t *ip, const char *interfac
     return lost;
 }
 
-struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *interface)
+struct ping_request *host_ping_open(bool ipv6, const uint8_t *ip, const char *interface,
+                                    uint32_t data)
 {
     struct ping_request *p = g_new0(struct ping_request, 1);
     p->ipv6 = ipv6;
     p->id = (uint16_t)getpid();
-    bool opened = open_socket(p, ip, interface);
-    if (opened && send_request(p))
+    p->data = data;
+    if (open_socket(p, ip, interface))
         return p;
     int error = errno;
-    if (opened)
-        close(p->fd);
+    g_free(p);
+    errno = error;
+    return NULL;
+}
+
+bool host_ping_request(const struct ping_request *p)
+{
+    return send_request(p);
+}
+
+bool host_ping_has_reply(const struct ping_request *p)
+{
+    return take_reply(p);
+}
+
+struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *interface)
+{
+    struct ping_request *p = host_ping_open(ipv6, ip, interface, 0);
+    if (!p || send_request(p))
+        return p;
+    int error = errno;
+    close(p->fd);
     g_free(p);
     errno = error;
     return NULL;

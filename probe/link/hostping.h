@@ -9,9 +9,18 @@
 struct ping_request;
 
 /*
- * Sends one echo request (RFC 792, RFC 4443) through the interface. Returns NULL with errno if it
- * could not be sent. Needs CAP_NET_RAW unless the kernel permits this group ping sockets
+ * For echo requests with that number of octets of data, through the interface. Returns NULL with
+ * errno if there is no socket. Needs CAP_NET_RAW unless the kernel permits this group ping sockets
  * (net.ipv4.ping_group_range).
+ */
+struct ping_request *host_ping_open(bool ipv6, const uint8_t *ip, const char *interface,
+                                    uint32_t data);
+/* Sends it, or sends it again. Returns false with errno if it could not be sent. */
+bool host_ping_request(const struct ping_request *p);
+/* True if a reply has arrived since the last call. */
+bool host_ping_has_reply(const struct ping_request *p);
+/*
+ * Sends one echo request (RFC 792, RFC 4443). Returns NULL with errno if it could not be sent.
  */
 struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *interface);
 /*

@@ -51,17 +51,23 @@ static void ask_about(struct host *h, struct swept_host *row)
     wirelog_begin(t->log, "sweep");
     if (records_get_node_name(t, name) && name[0])
         row->name = plain_dup(name);
-    if (row->status != VERDICT_CONFORMANT && !target_ended(t))
+    bool problem = row->status != VERDICT_CONFORMANT || h->ping == PING_SILENT ||
+                   h->ping_large == PING_SILENT;
+    if (problem && !target_ended(t))
         row->switch_lid = records_get_switch_lid(t, t->peer->lid);
     wirelog_end(t->log, "described");
 }
 
+static struct report report_of(const struct options *o)
+{
+    return (struct report){.probed = true,
+                           .strict = o->strict,
+                           .only = o->only ? (const char *const *)o->only->pdata : NULL};
+}
+
 void sweep_describe(struct host *h)
 {
-    const struct options *o = h->target.run->options;
-    const struct report r = {.probed = true,
-                             .strict = o->strict,
-                             .only = o->only ? (const char *const *)o->only->pdata : NULL};
+    const struct report r = report_of(h->target.run->options);
     struct swept_host *row = &h->row;
     char text[48];
     row->status = checked_summary(&r, &h->checked).status;
@@ -73,6 +79,13 @@ void sweep_describe(struct host *h)
     row->lid = h->peer.lid;
     row->median_us = times_percentile(&h->peer.over_ud, 50);
     ask_about(h, row);
+}
+
+void sweep_describe_result(struct host *h)
+{
+    const struct report r = report_of(h->target.run->options);
+    struct swept_host *row = &h->row;
+    row->status = checked_summary(&r, &h->checked).status;
     const char *cause = cause_of(&r, &h->checked, row->status);
     row->cause = cause ? plain_dup(cause) : NULL;
 }

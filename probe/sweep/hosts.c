@@ -51,6 +51,7 @@ static void run_host(void *user)
 {
     struct host *h = user;
     checks_run_peer(&h->target, &h->first);
+    sweep_ping(h);
     if (h->checked.listed)
         sweep_describe(h);
 }
@@ -70,6 +71,8 @@ static void keep_row(struct sweep_tally *t, const struct swept_host *row)
 
 static void deliver_host(struct sweep *s, struct host *h)
 {
+    if (h->row.address)
+        sweep_describe_result(h);
     if (s->run->stopped)
         checked_clear(&h->checked);
     else
@@ -78,12 +81,41 @@ static void deliver_host(struct sweep *s, struct host *h)
         keep_row(&s->tallies[h->of], &h->row);
 }
 
+static bool is_of_prefix(const struct sweep *s, const struct host *h)
+{
+    return s->job->targets[h->of].prefix;
+}
+
+/* Another host answered ping, or all have ended. */
+static void deliver_withheld(struct sweep *s)
+{
+    bool several = s->withheld->len > 1 && !s->any_ping;
+    for (guint i = 0; i < s->withheld->len; i++) {
+        struct host *h = s->withheld->pdata[i];
+        struct sweep_tally *t = &s->tallies[h->of];
+        bool by_this_host = several && is_of_prefix(s, h);
+        t->silent++;
+        t->none_answers |= by_this_host;
+        sweep_ping_report(h, by_this_host);
+        deliver_host(s, h);
+        free_host(h);
+    }
+    g_ptr_array_set_size(s->withheld, 0);
+}
+
 static void finish(struct sweep *s, struct host *h)
 {
-    h->checked.seconds = (double)(g_get_monotonic_time() - h->begin) / G_USEC_PER_SEC;
     sweep_leave(s, h->joined, &h->group);
     g_queue_push_tail(s->idle, h->task);
     g_ptr_array_remove_fast(s->active, h);
+    h->checked.seconds = (double)(g_get_monotonic_time() - h->begin) / G_USEC_PER_SEC;
+    if (h->ping == PING_SILENT && !s->any_ping && !s->run->stopped) {
+        g_ptr_array_add(s->withheld, h);
+        return;
+    }
+    if (s->any_ping)
+        deliver_withheld(s);
+    sweep_ping_report(h, false);
     deliver_host(s, h);
     free_host(h);
 }
@@ -114,6 +146,7 @@ void sweep_found(struct sweep *s, const struct flight *f, const struct response 
                                   .brief = s->brief,
                                   .listed = s->job->targets[f->target].prefix};
     h->of = f->target;
+    h->sweep = s;
     h->results = (struct results){.checked = &h->checked, .known = s->rest->results->known};
     h->first = *a;
     h->joined = f->joined;
@@ -180,4 +213,5 @@ void sweep_end_hosts(struct sweep *s)
         deliver_host(s, h);
         free_host(h);
     }
+    deliver_withheld(s);
 }

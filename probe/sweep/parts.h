@@ -39,8 +39,13 @@ struct sweep_tally {
     unsigned ranges;   /* including ranges that are no longer listed */
     uint8_t first[16], last[16]; /* the last range */
     struct swept *swept;         /* its hosts; NULL: none yet */
+    unsigned pinged, not_pinged; /* hosts that were, or were too many */
+    unsigned silent;             /* hosts that do not answer this host's ping */
+    bool none_answers;           /* no host of several does */
     GHashTable *places; /* stations that responded, with their number of addresses; NULL: none */
 };
+
+enum sweep_ping_result { PING_NOT_SENT, PING_ANSWERED, PING_SILENT };
 
 struct host {
     struct target target; /* must be the first member: see sweep_await() */
@@ -58,6 +63,8 @@ struct host {
     struct swept_host row; /* of a host of a prefix */
     bool joined;           /* the solicited-node group was joined for this host */
     struct mc_group group;
+    struct sweep *sweep;
+    enum sweep_ping_result ping, ping_large; /* the answer to this host's echo requests */
 };
 
 struct sweep {
@@ -69,6 +76,11 @@ struct sweep {
     GPtrArray *active; /* struct host that have a task */
     GQueue *idle;      /* struct task */
     GQueue *queue;     /* struct host that have responded and wait for a task */
+
+    char *interface;     /* through which this host pings the hosts; NULL: it does not */
+    uint32_t mtu;        /* of that */
+    bool any_ping;       /* some host answered it */
+    GPtrArray *withheld; /* struct host that did not, while no other one did */
 
     unsigned target; /* the next target to request, and the next address in it */
     uint32_t number, all, done;
@@ -99,8 +111,21 @@ void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g);
 
 /* ---- describe.c */
 
-/* Fills the row of a host that was tested. */
+/* Fills the row of a host that was tested, but for its result. */
 void sweep_describe(struct host *h);
+/* Its result, once all is known. */
+void sweep_describe_result(struct host *h);
+
+/* ---- ping.c */
+
+void sweep_ping_begin(struct sweep *s);
+void sweep_ping_end(struct sweep *s);
+/* Sends the host echo requests of this host's kernel, in its task. */
+void sweep_ping(struct host *h);
+/* Adds the stages. by_this_host: no host answers, so it is not about this one. */
+void sweep_ping_report(struct host *h, bool by_this_host);
+/* Why the verdict of a prefix is withheld; NULL: it is not. Free with g_free(). */
+char *sweep_ping_trouble(const struct sweep *s, const struct sweep_tally *t);
 
 /* ---- proxy.c */
 

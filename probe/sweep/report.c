@@ -121,7 +121,7 @@ static char *prefix_trouble(const struct sweep *s, const struct target_option *t
         return g_strdup_printf("%u of %u addresses reply; the SA no longer answers, so checks that "
                                "need it did not run",
                                tally->responded, t->n);
-    return tally->responded ? NULL : silence_text(s);
+    return tally->responded ? sweep_ping_trouble(s, tally) : silence_text(s);
 }
 
 /* Its last address is in no network of this host. */
@@ -137,17 +137,23 @@ static bool is_partly_outside(const struct target_option *t)
     return outside;
 }
 
-/* Why hosts that are there may be missing. */
-static char *missing_text(const struct sweep *s, const struct target_option *t)
+/* Why hosts that are there may be missing, and what was not done with others. */
+static char *missing_text(const struct sweep *s, const struct target_option *t,
+                          const struct sweep_tally *tally)
 {
     bool outside = is_partly_outside(t);
     char *networks = outside ? hostnet_text(t->ipv6) : g_strdup("");
+    char *unpinged = tally->not_pinged
+                         ? g_strdup_printf("; this host's ping went to the first %u hosts only",
+                                           tally->pinged)
+                         : g_strdup("");
     char *text = g_strdup_printf(
-        "%s%s%s",
+        "%s%s%s%s",
         is_limited(s) ? "; this port is a limited member of the partition: hosts "
                         "that are limited too cannot reply"
                       : "",
-        outside ? "; a part of it is in no network of this host: " : "", networks);
+        outside ? "; a part of it is in no network of this host: " : "", networks, unpinged);
+    g_free(unpinged);
     g_free(networks);
     return text;
 }
@@ -166,7 +172,7 @@ void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct 
         sweep_baseline_compare(s->run->baseline, j.swept, t,
                                !tally->not_requested && !s->run->broken);
     end_ranges(tally, t->ipv6);
-    char *missing = missing_text(s, t);
+    char *missing = missing_text(s, t, tally);
     char *text = g_strdup_printf("%u of %u addresses reply%s%s%s%s%s", tally->responded, t->n,
                                  tally->own->len ? "; this host: " : "", tally->own->str,
                                  tally->ranges ? "; no reply: " : "", tally->absent->str, missing);

@@ -148,17 +148,21 @@ void sweep_run(struct target *rest, const struct sweep_job *job)
                       .rest = rest,
                       .job = job,
                       .active = g_ptr_array_new(),
+                      .withheld = g_ptr_array_new(),
                       .idle = g_queue_new(),
                       .queue = g_queue_new()};
     run->sweeps = true;
     sweep_begin(&s);
+    sweep_ping_begin(&s);
     while (!target_ended(rest) && (!sweep_requested_all(&s) || s.queue->length || s.active->len))
         step(&s);
     sweep_end_hosts(&s);
     sweep_end(&s);
     sa_cache_clear(run);
     run->sweeps = false;
+    sweep_ping_end(&s);
     g_ptr_array_unref(s.active);
+    g_ptr_array_unref(s.withheld);
     g_queue_free_full(s.idle, free_task);
     g_queue_free(s.queue);
 }

@@ -20,6 +20,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 
 import wait
 
@@ -111,6 +112,7 @@ def advertisement(to, lladdr):
 class Peer:
     """The peer of the probe, and what happens to the interface.
 
+    hosts: further hosts: {last octet of 10.0.0.x: {"echo": ..., "largest": ...}}; their GUID ends with x.
     replies: whether it replies. echo: also to the kernel's ping; "other type", "wrong checksum": wrongly. largest: of its datagrams, bytes. silent_after: the number of replies after which it does not any more.
     addresses: those of the interface. commands: run after them. infiniband: files of its devices. infiniband_mad: of libibumad's. debugfs: of ib_ipoib. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
     sysfs_after: the number of frames after which sysfs_then holds. runts: every truncation of a reply arrives before it. large: the size of a frame that comes
@@ -124,7 +126,9 @@ class Peer:
         self.edits = {int(at): bytes.fromhex(b) for at, b in given.get("edits", {}).items()}
         self.sysfs_after = given.get("sysfs_after")
         self.runts, self.large = given.get("runts", False), given.get("large", 0)
-        self.echo, self.largest = given.get("echo", True), given.get("largest", 65535)
+        self.hosts = {PEER_IPV4: given}
+        for octet, host in given.get("hosts", {}).items():
+            self.hosts[bytes((10, 0, 0, int(octet)))] = host
         self.second_station = given.get("second_station", False)
         self.twin = given.get("twin", False)
         self.after, self.at = given.get("after"), given.get("at", 1)
@@ -141,10 +145,11 @@ class Peer:
         os.write(self.tun, head + frame)
 
     def reply(self, ether_type, payload):
-        if ether_type == ARP and payload[-4:] == PEER_IPV4 and payload[7] == 1:
+        if ether_type == ARP and payload[-4:] in self.hosts and payload[7] == 1:
             sha, spa = payload[8:28], payload[28:32]
-            for lladdr in (PEER, SECOND_STATION) if self.second_station else (PEER,):
-                self.send(ARP, arp(2, lladdr, PEER_IPV4, sha, spa))
+            port = PEER[:-1] + payload[-1:]
+            for lladdr in (port, SECOND_STATION) if self.second_station else (port,):
+                self.send(ARP, arp(2, lladdr, payload[-4:], sha, spa))
         elif ether_type == ARP and payload[-4:] == OWN_IPV4 and payload[7] == 1 and self.twin:
             self.send(ARP, arp(2, SECOND_STATION, OWN_IPV4, payload[8:28], payload[28:32]))
         elif ether_type == IPV6 and payload[6] == 58 and payload[40] == 135:
@@ -166,11 +171,12 @@ class Peer:
 
     def take_of_kernel(self, datagram):
         """Answers the kernel's ping, which needs no address resolution here."""
-        fits = len(datagram) <= self.largest
-        answer = echo_reply(datagram) if self.replies and self.echo and fits else None
-        if answer and self.echo == "other type":
+        host = self.hosts.get(datagram[16:20], self.hosts[PEER_IPV4])
+        fits, echo = len(datagram) <= host.get("largest", 65535), host.get("echo", True)
+        answer = echo_reply(datagram) if self.replies and echo and fits else None
+        if answer and echo == "other type":
             answer = 0x88B5, answer[1]
-        elif answer and self.echo == "wrong checksum":
+        elif answer and echo == "wrong checksum":
             answer = answer[0], answer[1][:-1] + bytes([answer[1][-1] ^ 1])
         if answer:
             os.write(self.tun, struct.pack(">HH", 0, answer[0]) + answer[1])
@@ -222,6 +228,11 @@ def make_interface(state):
     return tun
 
 
+def text_of(file):
+    file.seek(0)
+    return file.read().decode("utf-8")
+
+
 def main(given, command):
     tun = make_interface(given.get("state", "up"))
     for address in given.get("addresses", ()):
@@ -235,16 +246,14 @@ def main(given, command):
     if "debugfs" in given:
         subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/kernel/debug"], check=True)
         describe("/sys/kernel/debug/ipoib", given["debugfs"])
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    ) as program:
-        peer = play(tun, program, given)
-        out, err = program.communicate()
+    # Files: a pipe would be full before the report of several hosts ends.
+    with tempfile.TemporaryFile() as out_file, tempfile.TemporaryFile() as err_file:
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out_file, stderr=err_file
+        ) as program:
+            peer = play(tun, program, given)
+            program.wait()
+        out, err = text_of(out_file), text_of(err_file)
     frames = [f.hex() for f in peer.frames]
     json.dump({"status": program.returncode, "out": out, "err": err, "frames": frames}, sys.stdout)
 
