@@ -61,10 +61,12 @@ static bool read_change(struct swept *s, const json_t *given)
     for (enum swept_kind k = 0; address && k < SWEPT_KINDS; k++) {
         if (g_strcmp0(kind, swept_kind_name(k)) != 0)
             continue;
-        swept_add_change(s, (struct swept_change){.kind = k,
-                                                  .address = g_strdup(address),
-                                                  .name = g_strdup(merge_string(given, "name")),
-                                                  .what = g_strdup(merge_string(given, "what"))});
+        swept_add_change(s,
+                         (struct swept_change){.kind = k,
+                                               .address = g_strdup(address),
+                                               .name = g_strdup(merge_string(given, "name")),
+                                               .what = g_strdup(merge_string(given, "what")),
+                                               .advice = g_strdup(merge_string(given, "advice"))});
         return true;
     }
     return false;

@@ -141,6 +141,13 @@ static void put_target(const struct text *t)
     }
 }
 
+/* Of a prefix: which addresses reply. */
+static void put_answers(const struct text *t)
+{
+    for (guint i = 0; i < t->checked->stages->len; i++)
+        put_cause(t, ((const struct stage *)t->checked->stages->pdata[i])->text, "");
+}
+
 void report_text_probed(GString *out, const struct report *r, const struct checked *j, bool colours)
 {
     struct text t = {out, r, j, colours, is_of_fabric(j)};
@@ -149,10 +156,7 @@ void report_text_probed(GString *out, const struct report *r, const struct check
         return;
     }
     if (j->sweep && !j->trouble) {
-        for (guint i = 0; i < j->stages->len; i++) {
-            const struct stage *s = j->stages->pdata[i];
-            put_cause(&t, s->text, "");
-        }
+        put_answers(&t);
         if (j->swept)
             swept_text(out, j->swept, r->verbose);
         return;
@@ -160,6 +164,8 @@ void report_text_probed(GString *out, const struct report *r, const struct check
     if (j->listed && !r->verbose && checked_summary(r, j).status == VERDICT_CONFORMANT)
         return;
     put_target(&t);
+    if (j->sweep && j->brief && j->swept && j->swept->hosts->len)
+        put_answers(&t);
     if (j->swept)
         swept_text(out, j->swept, r->verbose);
 }

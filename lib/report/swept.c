@@ -27,6 +27,7 @@ static void clear_change(gpointer change)
     g_free(c->address);
     g_free(c->name);
     g_free(c->what);
+    g_free(c->advice);
 }
 
 struct swept *swept_new(void)
@@ -189,10 +190,36 @@ static unsigned put_changes_of(GString *out, const struct swept *s, enum swept_k
         if (c->kind != kind)
             continue;
         put_host(out, n, c->address, c->name);
-        if (n++ < NAMED && c->what)
+        if (n++ < NAMED && c->what && kind != SWEPT_GONE)
             g_string_append_printf(out, ": %s", c->what);
     }
     return n;
+}
+
+/* The causes that are known have lines of their own. */
+static void put_causes(GString *out, const struct swept *s)
+{
+    enum { BEGIN = 4, INDENT = 6, ADVICE = 9 };
+    unsigned known = 0, unknown = 0;
+    for (guint i = 0; i < s->changes->len; i++) {
+        const struct swept_change *c = &g_array_index(s->changes, struct swept_change, i);
+        if (c->kind != SWEPT_GONE)
+            continue;
+        known += c->what != NULL;
+        unknown += !c->what;
+        if (!c->what)
+            continue;
+        char *text = g_strdup_printf("%s: %s", c->address, c->what);
+        g_string_append_printf(out, "%*s", BEGIN, "");
+        wrap_words(out, text, BEGIN, INDENT);
+        g_free(text);
+        if (!c->advice || !c->advice[0])
+            continue;
+        g_string_append_printf(out, "%*s-> ", INDENT, "");
+        wrap_commands(out, c->advice, ADVICE, ADVICE);
+    }
+    if (known && unknown)
+        g_string_append_printf(out, "%*sof the others: ipoib-probe --why ADDRESS\n", BEGIN, "");
 }
 
 static void put_kind(GString *out, const struct swept *s, enum swept_kind kind, bool wide)
@@ -207,6 +234,8 @@ static void put_kind(GString *out, const struct swept *s, enum swept_kind kind, 
         put_line(out, line, wide);
     else
         g_string_free(line, TRUE);
+    if (kind == SWEPT_GONE)
+        put_causes(out, s);
     g_string_free(hosts, TRUE);
 }
 

@@ -32,7 +32,8 @@ const char *swept_kind_name(enum swept_kind kind);
 struct swept_change {
     enum swept_kind kind;
     char *address, *name; /* name NULL: unknown */
-    char *what;           /* "LID 7, was 4"; NULL: it is new or gone */
+    char *what;   /* "LID 7, was 4"; of one that is gone, the cause; NULL: it is new, or unknown */
+    char *advice; /* what to do about the cause; NULL: nothing */
 };
 
 struct swept {

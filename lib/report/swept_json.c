@@ -42,9 +42,9 @@ json_t *swept_json_changes(const struct swept *s)
     json_t *list = json_array();
     for (guint i = 0; s->baseline && i < s->changes->len; i++) {
         const struct swept_change *c = &g_array_index(s->changes, struct swept_change, i);
-        json_array_append_new(list,
-                              json_pack("{ss ss ss* ss*}", "change", swept_kind_name(c->kind),
-                                        "address", c->address, "name", c->name, "what", c->what));
+        json_array_append_new(
+            list, json_pack("{ss ss ss* ss* ss*}", "change", swept_kind_name(c->kind), "address",
+                            c->address, "name", c->name, "what", c->what, "advice", c->advice));
     }
     return s->baseline ? json_pack("{ss sb so}", "report", s->baseline, "complete", !s->incomplete,
                                    "changes", list)

@@ -13,6 +13,7 @@
 #include "cli/plain.h"
 #include "compat/glib.h"
 #include "model/hash.h"
+#include "probe/link/hostif.h"
 #include "wire/view.h"
 
 enum { LARGEST = 256 << 20 }; /* bytes: 65,536 hosts with all their results have less */
@@ -123,6 +124,11 @@ void sweep_baseline_free(struct sweep_baseline *b)
     g_free(b);
 }
 
+const struct swept_host *sweep_baseline_host(const struct sweep_baseline *b, const char *address)
+{
+    return g_hash_table_lookup(b->hosts, address);
+}
+
 /* ---- comparing */
 
 static void add_part(GString *what, const char *name, const char *now, const char *before)
@@ -177,6 +183,15 @@ static int by_address(gconstpointer a, gconstpointer b)
     return memcmp(x->ip, y->ip, sizeof x->ip);
 }
 
+/* This host's own addresses do not reply: the report may be that of another host. */
+static bool is_own(const struct swept_host *h)
+{
+    char *interface = host_has_address(strchr(h->address, ':') != NULL, h->ip);
+    bool own = interface != NULL;
+    g_free(interface);
+    return own;
+}
+
 static void add_gone(const struct sweep_baseline *b, struct swept *s, const struct target_option *t,
                      GHashTable *found)
 {
@@ -185,7 +200,8 @@ static void add_gone(const struct sweep_baseline *b, struct swept *s, const stru
     gpointer host;
     g_hash_table_iter_init(&it, b->hosts);
     while (g_hash_table_iter_next(&it, NULL, &host))
-        if (is_in(t, host) && !g_hash_table_contains(found, ((struct swept_host *)host)->address))
+        if (is_in(t, host) && !g_hash_table_contains(found, ((struct swept_host *)host)->address) &&
+            !is_own(host))
             g_ptr_array_add(gone, host);
     g_ptr_array_sort(gone, by_address);
     for (guint i = 0; i < gone->len; i++)

@@ -15,6 +15,9 @@ struct sweep_baseline;
 struct sweep_baseline *sweep_baseline_open(const char *path, GError **error);
 void sweep_baseline_free(struct sweep_baseline *b);
 
+/* The host of the report with that address; NULL: none. */
+const struct swept_host *sweep_baseline_host(const struct sweep_baseline *b, const char *address);
+
 /* Adds to S what differs in the addresses of the target. complete: all were looked at. */
 void sweep_baseline_compare(const struct sweep_baseline *b, struct swept *s,
                             const struct target_option *t, bool complete);

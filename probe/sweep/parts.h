@@ -127,6 +127,13 @@ void sweep_ping_report(struct host *h, bool by_this_host);
 /* Why the verdict of a prefix is withheld; NULL: it is not. Free with g_free(). */
 char *sweep_ping_trouble(const struct sweep *s, const struct sweep_tally *t);
 
+/* ---- gone.c */
+
+/* Finds the causes of the first hosts of the baseline that are gone. Waits for each. */
+void sweep_explain_gone(struct sweep *s, struct swept *swept);
+/* Why they withhold the verdict of the prefix; NULL: none is gone. Free with g_free(). */
+char *sweep_gone_trouble(const struct swept *swept);
+
 /* ---- proxy.c */
 
 /* Notes the station that responded for an address. */

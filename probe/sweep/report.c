@@ -158,19 +158,29 @@ static char *missing_text(const struct sweep *s, const struct target_option *t,
     return text;
 }
 
+static void compare(struct sweep *s, const struct target_option *t, const struct sweep_tally *tally,
+                    struct swept *swept)
+{
+    swept_sort(swept);
+    if (!s->run->baseline)
+        return;
+    sweep_baseline_compare(s->run->baseline, swept, t, !tally->not_requested && !s->run->broken);
+    sweep_explain_gone(s, swept);
+}
+
 void sweep_report_prefix(struct sweep *s, const struct target_option *t, struct sweep_tally *tally)
 {
     char *trouble = prefix_trouble(s, t, tally);
+    struct swept *swept = tally->swept ? g_steal_pointer(&tally->swept) : swept_new();
+    compare(s, t, tally, swept);
+    if (!trouble)
+        trouble = sweep_gone_trouble(swept);
     struct checked j = {.name = plain_dup(t->name),
                         .verdict = verdict_new(&s->run->options->selection),
                         .trouble = trouble ? plain_dup(trouble) : NULL,
                         .brief = s->brief,
-                        .sweep = true};
-    j.swept = tally->swept ? g_steal_pointer(&tally->swept) : swept_new();
-    swept_sort(j.swept);
-    if (s->run->baseline)
-        sweep_baseline_compare(s->run->baseline, j.swept, t,
-                               !tally->not_requested && !s->run->broken);
+                        .sweep = true,
+                        .swept = swept};
     end_ranges(tally, t->ipv6);
     char *missing = missing_text(s, t, tally);
     char *text = g_strdup_printf("%u of %u addresses reply%s%s%s%s%s", tally->responded, t->n,

@@ -339,21 +339,40 @@ void why_begin(struct target *t)
     transport->facts.qkey_violations = now.qkey_violations;
 }
 
+/* Walks the table. Ends the diagnosis. */
+static char *report_cause(struct diagnosis *d)
+{
+    struct target *t = d->t;
+    read_group(d);
+    results_begin(t->results, "no-reply");
+    const char *words = find_cause(d);
+    if (words)
+        results_stage(t->results, "peer.no-reply", OUTCOME_INCONCLUSIVE, d->command, "%s: %s",
+                      words, d->evidence);
+    char *text = words ? g_strdup_printf("%s: %s", words, d->evidence) : NULL;
+    end(d);
+    return text;
+}
+
 char *why_no_reply(struct target *t, const char *link_error)
 {
     struct diagnosis d = {.t = t, .link_error = link_error};
     begin(&d);
     if (t->peer->known) /* it replied before */
         know_lladdr(&d, t->peer->lladdr, true);
-    read_group(&d);
-    results_begin(t->results, "no-reply");
-    const char *words = find_cause(&d);
-    if (words)
-        results_stage(t->results, "peer.no-reply", OUTCOME_INCONCLUSIVE, d.command, "%s: %s", words,
-                      d.evidence);
-    char *text = words ? g_strdup_printf("%s: %s", words, d.evidence) : NULL;
-    end(&d);
-    return text;
+    return report_cause(&d);
+}
+
+char *why_gone(struct target *t, const uint8_t *gid)
+{
+    struct diagnosis d = {.t = t};
+    uint8_t lladdr[LLADDR_SIZE] = {0};
+    begin(&d);
+    if (gid && !d.known) {
+        memcpy(lladdr + LLADDR_GID, gid, GID_SIZE);
+        know_lladdr(&d, lladdr, false);
+    }
+    return report_cause(&d);
 }
 
 enum own_side why_own_side(struct target *t)

@@ -15,6 +15,9 @@
  */
 char *why_no_reply(struct target *t, const char *link_error);
 
+/* The same for a host that replied in an earlier run, from that GID; NULL: unknown. */
+char *why_gone(struct target *t, const uint8_t *gid);
+
 /* Call it before the first request: notes what the port has dropped so far. */
 void why_begin(struct target *t);
 enum own_side {

@@ -215,6 +215,47 @@ def test_host_that_is_gone(earlier):
     """Also if nobody replies, and the prefix is not judged."""
     status, out, _ = run({"replies": False}, "--baseline", str(earlier))
     assert status == 2 and f"gone since {earlier}: 1: {IPV4}" in unwrapped(out)
+    assert f"{IPV4}: no such host, or it is off: " in unwrapped(out)
+
+
+def with_further_hosts(earlier, path, octets):
+    """The report, with hosts that nobody plays."""
+    report = json.loads(earlier.read_text())
+    for target in report["summary"]["targets"]:
+        [host, *_] = target.get("hosts", [None])
+        for octet in octets if host else ():
+            target["hosts"].append({**host, "address": f"10.0.0.{octet}"})
+    path.write_text(json.dumps(report))
+    return path
+
+
+def test_one_of_two_hosts_is_gone(earlier, tmp_path):
+    """The baseline says that it was there: without it the prefix is not judged."""
+    path = with_further_hosts(earlier, tmp_path / "more.json", [3])
+    status, out, _ = run({}, "--baseline", str(path), "--format", "json")
+    prefix = prefix_of(out)
+    [change] = prefix["baseline"]["changes"]
+    assert status == 2
+    assert prefix["error"] == f"1 host of {path} does not reply any more: 10.0.0.3"
+    assert (change["change"], change["address"]) == ("gone", "10.0.0.3")
+    assert change["what"].startswith("no such host, or it is off: ")
+    assert "ipoib-probe fabric" in change["advice"]
+
+
+def test_causes_of_three_hosts_that_are_gone(earlier, tmp_path):
+    path = with_further_hosts(earlier, tmp_path / "more.json", [3, 4, 5, 6])
+    status, out, _ = run({}, "--baseline", str(path))
+    text = unwrapped(out)
+    assert status == 2 and "1 of 6 addresses reply" in text
+    assert [f" 10.0.0.{x}: no such host" in text for x in (3, 4, 5, 6)] == [True] * 3 + [False]
+    assert "of the others: ipoib-probe --why ADDRESS" in text
+
+
+def test_own_address_in_the_baseline(earlier, tmp_path):
+    """The report may be that of another host."""
+    path = with_further_hosts(earlier, tmp_path / "more.json", [1])
+    status, out, _ = run({"addresses": ["10.0.0.1/24"]}, "--baseline", str(path))
+    assert status == 0 and f"as in {path}" in unwrapped(out)
 
 
 def test_host_that_is_new(earlier, tmp_path):
