@@ -7,6 +7,7 @@
 #include "probe/link/choice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/transport.h"
+#include "probe/link/way.h"
 #include "wire/view.h"
 
 void advice_name_port(const struct probe_link *l, struct port_words *w)
@@ -74,6 +75,31 @@ static void advice_on_lost_sa(const struct probe_link *l, const char *history, c
                                w.diags, w.diags, l->transport->facts.sm_lid);
 }
 
+/* Nothing at the SM's LID answers: where does the way to it end? */
+static void advice_on_dead_end(const struct probe_link *l, char **words, char **command)
+{
+    const struct port_facts *f = &l->transport->facts;
+    struct port_words w;
+    advice_name_port(l, &w);
+    struct way_to_lid way = way_follow(l->transport, f->sm_lid);
+    if (way.is_down) {
+        *words = g_strdup_printf("nothing at LID %u answers; the way to it ends at port %u of the "
+                                 "switch with LID %u (hop %u), which is Down: the cable there is "
+                                 "out, or what is at its other end is off",
+                                 f->sm_lid, way.port, way.switch_lid, way.switches);
+        *command = g_strdup_printf("check that cable; ibportstate %s %u %u; iblinkinfo %s; if the "
+                                   "SM's host is off, start an SM elsewhere",
+                                   w.diags, way.switch_lid, way.port, w.diags);
+        return;
+    }
+    *words = g_strdup_printf("nothing at LID %u answers%s: its host is off, a cable on the way is "
+                             "out, or this port's SM LID is wrong",
+                             f->sm_lid, way.switches ? ", and this port's switch does" : "");
+    *command = g_strdup_printf("iblinkinfo %s: is a cable out? ibtracert %s %u %u; if the host is "
+                               "off, start an SM elsewhere: its sweep corrects the SM LID",
+                               w.diags, w.diags, f->lid, f->sm_lid);
+}
+
 void advice_on_silent_sa(const struct probe_link *l, bool slow, const char *history, char **words,
                          char **command)
 {
@@ -102,14 +128,7 @@ void advice_on_silent_sa(const struct probe_link *l, bool slow, const char *hist
             w.diags, f->sm_lid, w.diags, w.diags);
         break;
     case AGENT_SILENT:
-        *words = g_strdup_printf(
-            "nothing at LID %u answers: its host is off, a cable on the way is "
-            "out, packets are lost, or this port's SM LID is wrong",
-            f->sm_lid);
-        *command = g_strdup_printf(
-            "iblinkinfo %s: is a cable out? ibtracert %s %u %u; if the host is "
-            "off, start an SM elsewhere: its sweep corrects the SM LID",
-            w.diags, w.diags, f->lid, f->sm_lid);
+        advice_on_dead_end(l, words, command);
         break;
     default:
         *words = g_strdup("it does not run, is very slow, or packets on the way are lost");

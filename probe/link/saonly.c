@@ -65,6 +65,11 @@ static enum agent_answer sa_only_ask_agent(struct transport *t, struct agent_req
     return agent_ask(t->facts.device, t->facts.port, q, ms, ((struct sa_only *)t)->stop);
 }
 
+static enum agent_answer sa_only_ask_smp(struct transport *t, struct smp_request *q, int ms)
+{
+    return smp_ask(t->facts.device, t->facts.port, q, ms, ((struct sa_only *)t)->stop);
+}
+
 static enum transport_result sa_only_attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
 {
     (void)mgid;
@@ -99,6 +104,7 @@ static const struct transport_ops sa_only_ops = {
     .receive = receive_nothing,
     .query = sa_only_query_sa,
     .ask_agent = sa_only_ask_agent,
+    .ask_smp = sa_only_ask_smp,
     .attach = sa_only_attach,
     .close = sa_only_close,
     .watch = sa_only_watch,

@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "hca/agent.h"
+#include "hca/smp_query.h"
 #include "hca/client.h"
 #include "wire/cm.h"
 #include "wire/lladdr.h"
@@ -187,6 +188,8 @@ struct transport_ops {
     bool (*read_port)(struct transport *t, struct port_facts *now);
     /* Asks the agent of a port. Waits up to ms milliseconds. NULL: not available. */
     enum agent_answer (*ask_agent)(struct transport *t, struct agent_request *q, int ms);
+    /* Asks a switch on the way, by a directed route; the same. */
+    enum agent_answer (*ask_smp)(struct transport *t, struct smp_request *q, int ms);
     /*
      * Registers this program for the SA's Reports (the subscription itself is an SA query).
      * TRANSPORT_NOTHING: another program of this host is registered.

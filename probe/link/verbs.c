@@ -27,6 +27,11 @@ static enum agent_answer verbs_ask_agent(struct transport *t, struct agent_reque
     return agent_ask(t->facts.device, t->facts.port, q, ms, ((struct verbs *)t)->stop);
 }
 
+static enum agent_answer verbs_ask_smp(struct transport *t, struct smp_request *q, int ms)
+{
+    return smp_ask(t->facts.device, t->facts.port, q, ms, ((struct verbs *)t)->stop);
+}
+
 static enum transport_result verbs_watch(struct transport *t)
 {
     return transport_of(umad_sa_watch(((struct verbs *)t)->sa));
@@ -141,6 +146,7 @@ static const struct transport_ops verbs_ops = {.capabilities = CAN_ALL,
                                                .close = verbs_close,
                                                .read_port = verbs_read_port,
                                                .ask_agent = verbs_ask_agent,
+                                               .ask_smp = verbs_ask_smp,
                                                .watch = verbs_watch,
                                                .next_notice = verbs_next_notice,
                                                .can_connect = verbs_can_connect,

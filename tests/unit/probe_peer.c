@@ -807,6 +807,28 @@ static enum agent_answer fake_ask_agent(struct transport *t, struct agent_reques
     return AGENT_ANSWERS;
 }
 
+/*
+ * Two switches, of which the first has port 5 to the second, with LIDs 70 and 71. The second has
+ * port 9 to the SM's host, or no entry.
+ */
+static enum agent_answer fake_ask_smp(struct transport *t, struct smp_request *q, int ms)
+{
+    const struct fake *f = (struct fake *)t;
+    (void)ms;
+    if (!f->down_at || q->hops > 2)
+        return AGENT_SILENT;
+    memset(q->data, 0, sizeof q->data);
+    if (q->attribute == SMP_NODE_INFO)
+        q->data[NODE_INFO_TYPE] = NODE_TYPE_SWITCH;
+    else if (q->attribute == SMP_LINEAR_TABLE)
+        q->data[t->facts.sm_lid] = q->hops == 1 ? 5 : 9;
+    else if (q->modifier)
+        q->data[PORT_INFO_SPEED_STATE] = 0x10 | (q->hops == f->down_at ? PORT_DOWN : PORT_ACTIVE);
+    else
+        put16(q->data + PORT_INFO_LID, (uint16_t)(69 + q->hops));
+    return AGENT_ANSWERS;
+}
+
 static bool fake_read_port(struct transport *t, struct port_facts *port)
 {
     const struct fake *f = (const struct fake *)t;
@@ -856,6 +878,7 @@ static const struct transport_ops fake_ops = {.capabilities = CAN_ALL & ~HAS_CON
                                               .attach = fake_attach,
                                               .read_port = fake_read_port,
                                               .ask_agent = fake_ask_agent,
+                                              .ask_smp = fake_ask_smp,
                                               .watch = fake_watch,
                                               .next_notice = fake_next_notice};
 

@@ -171,6 +171,8 @@ struct fake {
     uint32_t pkey_violations, qkey_violations; /* of this port, now */
     bool sa_silent;                            /* from the first request on */
     enum agent_answer agent;                   /* of the port with the SM's LID */
+    unsigned
+        down_at; /* the switch, from this port on, whose port to the SM is Down; 0: none answers */
     unsigned broadcasts; /* that wait to be received: of another host, or of this host's kernel */
     bool broadcasts_are_own;
     bool broadcasts_elsewhere; /* to all nodes of IPv6 */

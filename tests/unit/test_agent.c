@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Questions to a port's performance management agent (lib/hca/agent.c), with a played libibumad. */
+/*
+ * Questions to a port's performance management agent (lib/hca/agent.c) and to switches
+ * (lib/hca/smp_query.c), with a played libibumad.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -9,6 +12,7 @@
 #include <infiniband/umad.h>
 
 #include "hca/agent.h"
+#include "hca/smp_query.h"
 #include "wire/mad.h"
 #include "wire/put.h"
 
@@ -17,6 +21,7 @@ enum play { ANSWERS, REFUSES, RETURNED, NEVER, NO_FILE, NO_AGENT, NOT_SENT };
 
 static enum play play;
 static unsigned open_files, agents;
+static int expected_class = 0x04; /* PerfMgt (IBA 13.4.4) */
 static struct {
     int lid, qp, sl, qkey, timeout, retries;
     uint8_t mad[MAD_SIZE];
@@ -48,7 +53,7 @@ int umad_close_port(int fd)
 int umad_register(int fd, int class, int version, uint8_t rmpp, long mask[16 / sizeof(long)])
 {
     (void)fd;
-    assert_int_equal(class, 0x04); /* PerfMgt (IBA 13.4.4) */
+    assert_int_equal(class, expected_class);
     assert_int_equal(version, 1);
     assert_int_equal(rmpp, 0);
     assert_null(mask);
@@ -173,9 +178,38 @@ static void every_failure_is_told_apart(void **state)
     }
 }
 
+/* A directed route through two switches; the octets are those of IBA 14.2.1.2. */
+static void directed_route_is_that_of_the_standard(void **state)
+{
+    struct smp_request q = {
+        .hops = 2, .path = {0, 1, 5}, .attribute = SMP_LINEAR_TABLE, .modifier = 3};
+    (void)state;
+    memset(&sent, 0, sizeof sent);
+    play = ANSWERS;
+    stop = 0;
+    expected_class = 0x81;
+    assert_int_equal(smp_ask("hca7", 2, &q, 300, &stop), AGENT_ANSWERS);
+    assert_int_equal(sent.lid, 0xffff);
+    assert_int_equal(sent.qp, 0);
+    assert_memory_equal(sent.mad, "\x01\x81\x01\x01\0\0\0\x02", 8);
+    assert_memory_equal(sent.mad + 16, "\0\x19\0\0\0\0\0\x03", 8);
+    assert_memory_equal(sent.mad + 32, "\xff\xff\xff\xff", 4);
+    assert_memory_equal(sent.mad + 128, "\0\x01\x05\0", 4);
+    for (size_t i = 0; i < sizeof q.data; i++)
+        assert_int_equal(q.data[i], 0xa5);
+    play = REFUSES;
+    assert_int_equal(smp_ask("hca7", 2, &q, 300, &stop), AGENT_SILENT);
+    play = NO_AGENT;
+    assert_int_equal(smp_ask("hca7", 2, &q, 300, &stop), AGENT_NOT_ASKED);
+    assert_int_equal(open_files, 0);
+    assert_int_equal(agents, 0);
+    expected_class = 0x04;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(request_is_that_of_the_standard),
-                                       cmocka_unit_test(every_failure_is_told_apart)};
+                                       cmocka_unit_test(every_failure_is_told_apart),
+                                       cmocka_unit_test(directed_route_is_that_of_the_standard)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,6 +85,7 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.sa_busy = as->sa_busy;
     fake.sa_silent = as->sa_silent;
     fake.agent = as->agent;
+    fake.down_at = as->down_at;
     fake.broadcasts = as->broadcasts;
     fake.broadcasts_are_own = as->broadcasts_are_own;
     fake.broadcasts_elsewhere = as->broadcasts_elsewhere;
@@ -311,6 +312,26 @@ static void a_silent_sa_is_dead_or_unreachable(void **state)
         says(l.stage->text, "the SA at LID 1 does not answer; ");
         says(l.stage->text, all[i].text);
         says(l.stage->advice, all[i].advice);
+        forget(&l);
+    }
+}
+
+/* The switches' forwarding tables lead to a port that is Down (IBA 14.2.5.6, 14.2.5.10). */
+static void the_way_to_a_silent_sa_ends(void **state)
+{
+    static const struct {
+        unsigned down_at;
+        const char *text;
+    } all[] = {{1, "ends at port 5 of the switch with LID 70 (hop 1), which is Down: the cable"},
+               {2, "ends at port 9 of the switch with LID 71 (hop 2), which is Down: the cable"},
+               {3, "nothing at LID 1 answers, and this port's switch does: its host is off"}};
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        look(&l, "fabric.sm",
+             &(struct fake){.sa_silent = true, .agent = AGENT_SILENT, .down_at = all[i].down_at});
+        assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
+        says(l.stage->text, all[i].text);
         forget(&l);
     }
 }
@@ -721,6 +742,7 @@ int main(void)
         cmocka_unit_test(unlisted_masters),
         cmocka_unit_test(a_port_without_an_sa_answers),
         cmocka_unit_test(a_silent_sa_is_dead_or_unreachable),
+        cmocka_unit_test(the_way_to_a_silent_sa_ends),
         cmocka_unit_test(delivery_is_proved_by_a_packet),
         cmocka_unit_test(another_record_is_malformed),
         cmocka_unit_test(answers_that_do_not_fit),

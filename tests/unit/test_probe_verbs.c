@@ -242,6 +242,17 @@ enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int 
     return *stopped ? SA_INTERRUPTED : SA_OK;
 }
 
+enum agent_answer smp_ask(const char *device, unsigned port, struct smp_request *q, int ms,
+                          const volatile int *stopped)
+{
+    (void)device;
+    (void)port;
+    (void)q;
+    (void)ms;
+    (void)stopped;
+    return AGENT_NOT_ASKED;
+}
+
 enum agent_answer agent_ask(const char *device, unsigned port, struct agent_request *q, int ms,
                             const volatile int *stopped)
 {
