@@ -115,11 +115,20 @@ GHashTable *why_list_members(struct diagnosis *d);
 bool why_nobody_replies(struct diagnosis *d);
 bool why_group_to_nobody(struct diagnosis *d);
 bool why_others_limited(struct diagnosis *d);
+/* The same of another group. */
+GHashTable *why_list_members_of(struct diagnosis *d, const uint8_t *mgid);
+/* Another interface of this host (other_rail.c). */
+/*
+ * One that is up on another port and, as far as the SA says, not on this link. NULL: none. Free
+ * with g_free().
+ */
+char *why_other_rail(struct diagnosis *d);
 /* The ports that may have the address (no_host.c). */
 bool why_member_has_it(struct diagnosis *d);
 bool why_groups_not_delivered(struct diagnosis *d);
 bool why_sa_busy_now(struct diagnosis *d);
 bool why_members_silent(struct diagnosis *d);
+bool why_other_members(struct diagnosis *d);
 bool why_ports_outside(struct diagnosis *d);
 bool why_no_host(struct diagnosis *d);
 

@@ -9,6 +9,7 @@
 #include "probe/exchange/cm_answers.h"
 #include "probe/exchange/records.h"
 #include "probe/link/groups.h"
+#include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
 #include "probe/link/hostping.h"
 #include "probe/link/message.h"
@@ -16,6 +17,7 @@
 #include "probe/link/sa.h"
 #include "probe/link/sysfs.h"
 #include "probe/why/questions.h"
+#include "wire/mgid.h"
 #include "wire/put.h"
 
 /* ---- ports */
@@ -186,6 +188,43 @@ static uint16_t find_unreachable(const struct diagnosis *d, const struct port_na
     return lid;
 }
 
+/* ---- those that are not in the group */
+
+/* How many of the ports that are named are in the broadcast group of that partition? */
+static unsigned count_in_group_of(struct diagnosis *d, const struct port_names *p, uint16_t pkey)
+{
+    uint8_t mgid[GID_SIZE];
+    unsigned in = 0;
+    memcpy(mgid, d->t->link->group.mgid, sizeof mgid);
+    put16(mgid + MGID_PKEY, pkey | 0x8000);
+    GHashTable *members = why_list_members_of(d, mgid);
+    for (unsigned i = 0; members && i < MIN(p->n, (unsigned)NAMED); i++) {
+        gint64 guid = (gint64)be64(p->guid[i]);
+        in += g_hash_table_contains(members, &guid);
+    }
+    if (members)
+        g_hash_table_unref(members);
+    return in;
+}
+
+/*
+ * An interface of this host may have the wrong P_Key of two. Where it has another one, the hosts of
+ * that partition are reached, and say nothing about this one: all hosts are in the default one.
+ */
+static void find_partition(struct diagnosis *d, struct subnet_ports *p)
+{
+    const struct port_facts *f = &d->t->link->transport->facts;
+    for (unsigned i = 0; i < f->n_pkeys && !p->in_other && p->outside.n; i++) {
+        uint16_t pkey = f->pkeys[i];
+        char *interface = host_interface_in_any_state(f, pkey);
+        if (pkey & 0x7fff && (pkey ^ d->t->link->pkey) & 0x7fff && !interface) {
+            p->in_other = count_in_group_of(d, &p->outside, pkey);
+            p->other_pkey = pkey;
+        }
+        g_free(interface);
+    }
+}
+
 /* ---- all of it */
 
 const struct subnet_ports *members_find(struct diagnosis *d)
@@ -202,6 +241,7 @@ const struct subnet_ports *members_find(struct diagnosis *d)
         return p;
     list_ports(d, p, members);
     g_hash_table_unref(members);
+    find_partition(d, p);
     if (p->nameless.n) {
         p->without_path = find_unreachable(d, &p->nameless, &p->sa_busy);
         ping_nameless(d, p);

@@ -138,6 +138,33 @@ bool why_members_silent(struct diagnosis *d)
                                f->device, f->port, f->device, f->port));
 }
 
+/* This host's interface may have the wrong P_Key. */
+bool why_other_members(struct diagnosis *d)
+{
+    const struct subnet_ports *p = members_find(d);
+    unsigned pkey = p->other_pkey | 0x8000u;
+    char *who = p->in_other == MIN(p->outside.n, (unsigned)NAMED)
+                    ? g_strdup("they are")
+                    : g_strdup_printf("%u of these %s", p->in_other,
+                                      p->in_other == 1 ? "is" : "are");
+    bool holds =
+        p->in_other &&
+        diagnosis_holds(
+            d,
+            g_strdup_printf(
+                "of %u other ports of the subnet %u are not in the broadcast group "
+                "of 0x%04x: %s%s; %s in the group of 0x%04x, of which this "
+                "port is a member too: is the P_Key of %s right? If it is, the host is off, or its "
+                "interface is down",
+                p->others, p->outside.n, d->t->link->pkey | 0x8000, p->outside.names->str,
+                p->outside.n > NAMED ? " and more" : "", who, pkey,
+                d->interface ? d->interface : "this host's interface"),
+            g_strdup_printf("ipoib-probe --pkey 0x%04x %.*s; ip -d link show type ipoib", pkey,
+                            target_word(d->t), d->t->name));
+    g_free(who);
+    return holds;
+}
+
 bool why_ports_outside(struct diagnosis *d)
 {
     const struct subnet_ports *p = members_find(d);

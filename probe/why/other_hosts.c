@@ -62,7 +62,12 @@ bool why_nobody_replies(struct diagnosis *d)
 
 GHashTable *why_list_members(struct diagnosis *d)
 {
-    struct sa_query q = mc_query_group(d->t->link->group.mgid);
+    return why_list_members_of(d, d->t->link->group.mgid);
+}
+
+GHashTable *why_list_members_of(struct diagnosis *d, const uint8_t *mgid)
+{
+    struct sa_query q = mc_query_group(mgid);
     struct sa_response a;
     const uint8_t *record;
     GHashTable *guids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);

@@ -162,6 +162,8 @@ static const struct cause causes[] = {
      CAN_QUERY_SA | HAS_OWN_QP},
     {"the subnet manager (SA) is busy", why_sa_busy_now, LINK_OPEN, CAN_QUERY_SA},
     {"this host reaches nobody on the link", why_members_silent, LINK_OPEN, CAN_QUERY_SA},
+    {"no host replies, and those of another partition may be meant", why_other_members, LINK_OPEN,
+     CAN_QUERY_SA},
     {"no host replies, and some are not on the link", why_ports_outside, LINK_OPEN, CAN_QUERY_SA},
     {"no such host, or it is off", why_no_host, LINK_OPEN, 0},
 };
