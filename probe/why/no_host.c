@@ -74,11 +74,15 @@ static char *network_text(const struct diagnosis *d)
     return text;
 }
 
-static char *command_text(const struct diagnosis *d)
+/* rail: another interface on whose link it may be; NULL: none. */
+static char *command_text(const struct diagnosis *d, const char *rail)
 {
     const struct port_facts *f = &d->t->link->transport->facts;
     GString *command = g_string_new(
         "check the address; on the host that should have it: ipoib-probe fabric");
+    if (rail)
+        g_string_append_printf(command, "; ipoib-probe -d %s %.*s", rail, target_word(d->t),
+                               d->t->name);
     for (unsigned i = 0; i < f->n_pkeys; i++)
         if ((f->pkeys[i] ^ d->t->link->pkey) & 0x7fff && f->pkeys[i] & 0x7fff)
             g_string_append_printf(command, "; ipoib-probe --pkey 0x%04x %.*s", f->pkeys[i],
@@ -194,20 +198,33 @@ static bool has_group_reply(const struct diagnosis *d)
     return has;
 }
 
+/* "; or it is on the link of ib1 (crossed cables?)", and more. Free with g_free(). */
+static char *elsewhere_text(struct diagnosis *d, const char *rail)
+{
+    char *nameless = nameless_text(d, members_find(d));
+    bool delivered = has_group_reply(d) || (rail && *nameless); /* at most three causes */
+    char *text = g_strdup_printf(
+        "%s%s%s%s%s%s", rail ? "; or it is on the link of " : "", rail ? rail : "",
+        rail ? " (crossed cables?)" : "", nameless,
+        delivered ? "" : "; or the switches do not deliver the group to it", not_looked_at(d));
+    g_free(nameless);
+    return text;
+}
+
 bool why_no_host(struct diagnosis *d)
 {
-    bool delivered = has_group_reply(d);
-    char *network = network_text(d), *nameless = nameless_text(d, members_find(d));
+    char *rail = why_other_rail(d), *network = network_text(d),
+         *elsewhere = elsewhere_text(d, rail);
     bool holds = diagnosis_holds(
         d,
-        g_strdup_printf("nothing wrong was found on this side%s: no host of this link has the "
-                        "address%s, or its host, cable, interface or %s is off%s%s%s",
-                        delivered ? ", and another host replies to requests to the same group" : "",
-                        network, d->t->ipv6 ? "ND" : "ARP", nameless,
-                        delivered ? "" : "; or the switches do not deliver the group to it",
-                        not_looked_at(d)),
-        command_text(d));
+        g_strdup_printf(
+            "nothing wrong was found on this side%s: no host of this link has the "
+            "address%s, or its host, cable, interface or %s is off%s",
+            has_group_reply(d) ? ", and another host replies to requests to the same group" : "",
+            network, d->t->ipv6 ? "ND" : "ARP", elsewhere),
+        command_text(d, rail));
+    g_free(rail);
     g_free(network);
-    g_free(nameless);
+    g_free(elsewhere);
     return holds;
 }
