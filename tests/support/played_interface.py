@@ -20,7 +20,6 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 
 import wait
 
@@ -192,6 +191,10 @@ class Peer:
         return self.after != "gone"
 
 
+def memory_file():
+    return os.fdopen(os.memfd_create("output"), "w+b")
+
+
 def play(tun, program, given):
     """Replies until the program ends. Returns the peer."""
     peer, clock = Peer(tun, given), wait.Clock()
@@ -247,7 +250,8 @@ def main(given, command):
         subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/kernel/debug"], check=True)
         describe("/sys/kernel/debug/ipoib", given["debugfs"])
     # Files: a pipe would be full before the report of several hosts ends.
-    with tempfile.TemporaryFile() as out_file, tempfile.TemporaryFile() as err_file:
+    # in memory: a test may have filled the disk
+    with memory_file() as out_file, memory_file() as err_file:
         with subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=out_file, stderr=err_file
         ) as program:
