@@ -191,8 +191,11 @@ class Peer:
         return self.after != "gone"
 
 
-def memory_file():
-    return os.fdopen(os.memfd_create("output"), "w+b")
+def large_pipe():
+    """Both ends. Its default size would be full before the report of several hosts ends."""
+    read, write = os.pipe()
+    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 1 << 20)
+    return read, write
 
 
 def play(tun, program, given):
@@ -231,9 +234,9 @@ def make_interface(state):
     return tun
 
 
-def text_of(file):
-    file.seek(0)
-    return file.read().decode("utf-8")
+def text_of(pipe):
+    with os.fdopen(pipe, encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 def main(given, command):
@@ -249,15 +252,16 @@ def main(given, command):
     if "debugfs" in given:
         subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/kernel/debug"], check=True)
         describe("/sys/kernel/debug/ipoib", given["debugfs"])
-    # Files: a pipe would be full before the report of several hosts ends.
-    # in memory: a test may have filled the disk
-    with memory_file() as out_file, memory_file() as err_file:
-        with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out_file, stderr=err_file
-        ) as program:
-            peer = play(tun, program, given)
-            program.wait()
-        out, err = text_of(out_file), text_of(err_file)
+    # Pipes: a test may limit the size of files.
+    out, err = large_pipe(), large_pipe()
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=out[1], stderr=err[1]
+    ) as program:
+        os.close(out[1])
+        os.close(err[1])
+        peer = play(tun, program, given)
+        program.wait()
+    out, err = text_of(out[0]), text_of(err[0])
     frames = [f.hex() for f in peer.frames]
     json.dump({"status": program.returncode, "out": out, "err": err, "frames": frames}, sys.stdout)
 
