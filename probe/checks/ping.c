@@ -399,10 +399,9 @@ static void report_not_sent(struct target *t, int error, const char *interface)
 /* The probe's own packets pass by this host's filters and queueing disciplines. */
 static bool report_lost_pings(struct target *t, const char *interface)
 {
-    enum { PINGS = 12, LOST_MS = 100, LOST_AT_LEAST = 3 };
-    unsigned lost = host_ping_count_lost(t->ipv6, t->ip, interface, PINGS, LOST_AT_LEAST, LOST_MS,
-                                         t->run->stop);
-    if (lost < LOST_AT_LEAST || numbers_is_slow(t))
+    enum { PINGS = 12, LOST_MS = 100 };
+    unsigned lost = host_ping_count_lost(t->ipv6, t->ip, interface, PINGS, LOST_MS, t->run->stop);
+    if (lost < PINGS_LOST_ENOUGH || numbers_is_slow(t))
         return false;
     t->results->checked->state = "reachable, but pings are lost";
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",

@@ -123,13 +123,13 @@ struct host_ping host_ping(bool ipv6, const uint8_t *ip, const char *interface, 
 }
 
 unsigned host_ping_count_lost(bool ipv6, const uint8_t *ip, const char *interface, unsigned n,
-                              unsigned most, int ms, const volatile int *stop)
+                              int ms, const volatile int *stop)
 {
     struct ping_request p = {.ipv6 = ipv6, .id = (uint16_t)getpid()};
     unsigned lost = 0;
     if (!open_socket(&p, ip, interface))
         return 0;
-    for (; p.sequence < n && lost < most && !*stop; p.sequence++)
+    for (; p.sequence < n && lost < PINGS_LOST_ENOUGH && !*stop; p.sequence++)
         lost += send_request(&p) && !await_reply(&p, ms, stop) && !*stop;
     close(p.fd);
     return lost;

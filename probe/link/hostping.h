@@ -48,11 +48,12 @@ struct host_ping {
 struct host_ping host_ping(bool ipv6, const uint8_t *ip, const char *interface, uint32_t data,
                            int ms, const volatile int *stop);
 
+enum { PINGS_LOST_ENOUGH = 3 };
 /*
  * Sends n echo requests, one after the other, and waits up to ms milliseconds for the reply to
- * each. Returns how many had no reply; ends with the number "most", or if *stop is set.
+ * each. Returns how many had no reply; ends with the third, or if *stop is set.
  */
 unsigned host_ping_count_lost(bool ipv6, const uint8_t *ip, const char *interface, unsigned n,
-                              unsigned most, int ms, const volatile int *stop);
+                              int ms, const volatile int *stop);
 
 #endif
