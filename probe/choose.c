@@ -306,7 +306,8 @@ static bool choose_network(struct choice *c, const struct target_option *t,
     bool found = name && host_ipoib_find(name, &i);
     if (found && is_routed_in_vrf(t, name)) {
         choose_interface(c, &i);
-        g_snprintf(c->why, sizeof c->why, "the route in the VRF of %s", name);
+        g_snprintf(c->why, sizeof c->why,
+                   "the route in the VRF of %s; programs outside it do not use it", name);
     } else if (found) {
         choose_interface(c, &i);
         c->other_route = true;

@@ -252,12 +252,23 @@ static void put_changes(GString *out, const struct swept *s, bool wide)
 
 /* ---- the table */
 
-enum { COLUMNS = 5 };
+enum { COLUMNS = 5, NAME_COLUMNS = 20 };
+
+/* The rest of a long name is in the JSON report. */
+static char *short_name(const char *name)
+{
+    if (g_utf8_strlen(name, -1) <= NAME_COLUMNS)
+        return g_strdup(name);
+    char *start = g_utf8_substring(name, 0, NAME_COLUMNS - 2),
+         *out = g_strconcat(start, "..", NULL);
+    g_free(start);
+    return out;
+}
 
 static void columns_of(const struct swept_host *h, char *out[COLUMNS])
 {
     out[0] = g_strdup(h->address);
-    out[1] = g_strdup(h->name ? h->name : "-");
+    out[1] = short_name(h->name ? h->name : "-");
     out[2] = g_strdup(h->gid);
     out[3] = h->lid ? g_strdup_printf("%u", h->lid) : g_strdup("-");
     out[4] = h->median_us ? g_strdup_printf("%.2f ms", (double)h->median_us / 1000) : g_strdup("-");

@@ -86,10 +86,25 @@ static bool report_unanswered(struct target *t, const char *stage, const char *i
     return true;
 }
 
+static bool report_full_table(struct target *t, const char *stage, const struct host_tap *seen)
+{
+    if (!seen->overflows)
+        return false;
+    results_stage(t->results, stage, OUTCOME_FAIL, "",
+                  UNANSWERED "this host's neighbour table is full: the kernel could not make an "
+                             "entry %lu times meanwhile",
+                  seen->overflows);
+    results_advise(t->results,
+                   "ip -s neigh | wc -l; sysctl net.ipv%d.neigh.default.gc_thresh3  # raise it; "
+                   "dmesg | grep 'table overflow'",
+                   t->ipv6 ? 6 : 4);
+    return true;
+}
+
 bool ping_tap_report(struct target *t, const char *stage, const char *interface, bool resolved,
                      const struct host_tap *seen)
 {
-    return report_type(t, stage, interface, seen) ||
+    return report_full_table(t, stage, seen) || report_type(t, stage, interface, seen) ||
            report_dropped_reply(t, stage, interface, seen) ||
            report_unsent(t, stage, interface, resolved, seen) ||
            report_dropped_answer(t, stage, interface, resolved, seen) ||

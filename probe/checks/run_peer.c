@@ -336,8 +336,8 @@ static void run_checks(struct target *t, const char *own)
     own_twin_report(t);
     if (side != OWN_SIDE_FAILS && t->peer->by_unicast)
         ping_report(t);
-    if (t->peer->cm_unresolved) /* the kernel needs the same address and path for all of them */
-        follow_unresolved(t);
+    if (t->peer->cm_unresolved || side == OWN_SIDE_FAILS)
+        follow_unresolved(t); /* the kernel needs the same address and path for all of them */
     results_begin(t->results, "end");
     wirelog_begin(t->log, "end");
     end_report(t);

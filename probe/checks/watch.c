@@ -10,6 +10,7 @@
 #include "probe/checks/ping.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/records.h"
 #include "probe/exchange/receive.h"
 #include "probe/link/advice.h"
 #include "probe/link/counters.h"
@@ -207,6 +208,20 @@ static void take_group_reply(struct peer_watch *w, const struct request *q,
         look_for_second(w);
 }
 
+#define NO_PATH "the SA has no path to its port: its cable is out, or its host is off"
+
+/* The SM has noticed it by then: a switch sends it a trap. */
+static bool is_without_path(struct peer_watch *w)
+{
+    struct sa_response a;
+    struct target *t = w->t;
+    if (!t->peer->known || !transport_can(t->link->transport, CAN_QUERY_SA))
+        return false;
+    enum sa_result result = records_get_path(t, t->peer->lladdr + LLADDR_GID, &a);
+    sa_response_clear(&a);
+    return result == SA_REJECTED;
+}
+
 static void take_silence(struct peer_watch *w, const struct exchange *x)
 {
     char text[VERDICT_TEXT + 40];
@@ -219,9 +234,10 @@ static void take_silence(struct peer_watch *w, const struct exchange *x)
     if (++w->missing != SILENT_AFTER || target_ended(w->t))
         return;
     char *own = end_own_reason(w->t);
+    const char *why = own ? own : !target_ended(w->t) && is_without_path(w) ? NO_PATH : NULL;
     note_event(w, CHANGE_SILENT,
                g_strdup_printf("%s%s%s", w->last_reply ? "no longer replies" : "does not reply",
-                               own ? ": " : "", own ? own : ""));
+                               why ? ": " : "", why ? why : ""));
     g_free(own);
 }
 

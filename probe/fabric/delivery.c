@@ -8,6 +8,7 @@
 #include "probe/exchange/switches.h"
 #include "probe/fabric/stages.h"
 #include "probe/link/advice.h"
+#include "probe/link/groups.h"
 #include "probe/link/hostif.h"
 
 static bool never(struct target *t, const struct ud_from *from, void *user)
@@ -88,9 +89,13 @@ static bool stage_forwarding(struct target *t, const char *id)
     uint16_t at;
     uint8_t port;
     char *interface = host_interface(t->link);
+    struct member_state m;
+    if (interface && group_member_state(t, t->link->group.mgid, &m) == SA_SUCCESS && !m.member)
+        g_clear_pointer(&interface, g_free); /* fabric.join and fabric.interface say it */
     enum forwarded is = interface ? ask_switch(t, &at, &port) : FORWARD_UNKNOWN;
     if (!interface)
-        results_stage(t->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
+        results_stage(t->results, id, VERDICT_SKIPPED, "",
+                      "no interface of this host is up and in the group there");
     else if (is == FORWARD_UNKNOWN)
         results_stage(t->results, id, VERDICT_SKIPPED, "",
                       "the switch does not show its forwarding table, or there is none");

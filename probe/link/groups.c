@@ -220,8 +220,7 @@ static void report_leaving(const struct target *t, const struct joined *m, enum 
     const struct port_facts *f = &t->link->transport->facts;
     text_ip(true, m->mgid, group);
     if (how == LEAVE_IN_USE)
-        say("%s port %u stays in group %s: %s is up and may use it", f->device, f->port, group,
-            interface);
+        say("%s port %u stays in %s: %s may use it", f->device, f->port, group, interface);
     else if (how == LEAVE_REJOINED)
         say("%s port %u: group %s was joined again, for %s, which came up while the probe left the group",
             f->device, f->port, group, interface);

@@ -8,7 +8,10 @@
 #include <net/if.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+#include <glib.h>
 
 #include "wire/arp.h"
 #include "wire/encap.h"
@@ -16,13 +19,37 @@
 #include "wire/nd.h"
 #include "wire/view.h"
 
+/* The column "table_fulls" of all processors, in hexadecimal digits. */
+static unsigned long table_overflows(bool ipv6)
+{
+    enum { COLUMN = 13 };
+    char *text = NULL;
+    unsigned long n = 0;
+    if (!g_file_get_contents(ipv6 ? "/proc/net/stat/ndisc_cache" : "/proc/net/stat/arp_cache",
+                             &text, NULL, NULL))
+        return 0;
+    char **lines = g_strsplit(text, "\n", -1);
+    for (guint i = 1; lines[0] && lines[i]; i++) {
+        char **columns = g_strsplit_set(g_strstrip(lines[i]), " \t", -1);
+        unsigned at = 0;
+        for (guint k = 0; columns[k]; k++)
+            if (*columns[k] && ++at == COLUMN)
+                n += strtoul(columns[k], NULL, 16);
+        g_strfreev(columns);
+    }
+    g_strfreev(lines);
+    g_free(text);
+    return n;
+}
+
 void host_tap_open(struct host_tap *t, bool ipv6, const uint8_t *ip, const char *interface)
 {
     struct sockaddr_ll own = {.sll_family = AF_PACKET,
                               .sll_protocol = htons(ETH_P_ALL),
                               .sll_ifindex = (int)if_nametoindex(interface)};
     *t = (struct host_tap){.fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
-                           .ipv6 = ipv6};
+                           .ipv6 = ipv6,
+                           .overflows = table_overflows(ipv6)};
     memcpy(t->ip, ip, ipv6 ? IPV6_ADDRESS_SIZE : IPV4_ADDRESS_SIZE);
     if (t->fd >= 0 && bind(t->fd, (const struct sockaddr *)(const void *)&own, sizeof own) != 0) {
         close(t->fd);
@@ -109,6 +136,7 @@ bool host_tap_close(struct host_tap *t)
     struct sockaddr_ll of;
     socklen_t size = sizeof of;
     ssize_t n;
+    t->overflows = table_overflows(t->ipv6) - t->overflows;
     if (t->fd < 0)
         return false;
     while ((n = recvfrom(t->fd, bytes, sizeof bytes, MSG_TRUNC, (struct sockaddr *)(void *)&of,

@@ -19,6 +19,7 @@ struct host_tap {
     unsigned asked, told;       /* its requests for link-layer addresses, and answers to it */
     unsigned foreign;           /* that arrived with a type that is none of RFC 4391 §6 */
     uint16_t type;              /* of the last of these */
+    unsigned long overflows;    /* of the kernel's neighbour table meanwhile */
 };
 
 /* Needs CAP_NET_RAW; without it, the tap is not open. */
