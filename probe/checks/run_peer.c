@@ -274,7 +274,7 @@ static bool takes_too_long(struct target *t, gint64 begin)
     enum { PATIENCE_S = 20 };
     t->peer->loses_most = !t->yield &&
                           g_get_monotonic_time() - begin > (gint64)PATIENCE_S * G_USEC_PER_SEC &&
-                          end_loses_most(t);
+                          (numbers_is_slow(t) || end_loses_most(t));
     return t->peer->loses_most;
 }
 
@@ -289,7 +289,7 @@ static void leave_out(struct target *t, const struct check *c)
             results_skip(t->results, c->rules[i], why);
         else
             results_add(t->results, c->rules[i], OUTCOME_INCONCLUSIVE, "",
-                        "not run: most packets are lost");
+                        "not run: most packets are lost or late");
 }
 
 static void run_all(struct target *t)

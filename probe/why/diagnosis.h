@@ -130,6 +130,7 @@ bool why_sa_busy_now(struct diagnosis *d);
 bool why_members_silent(struct diagnosis *d);
 bool why_other_members(struct diagnosis *d);
 bool why_ports_outside(struct diagnosis *d);
+bool why_one_is_silent(struct diagnosis *d);
 bool why_no_host(struct diagnosis *d);
 
 #endif

@@ -194,13 +194,14 @@ static bool is_without_address(struct diagnosis *d)
                 g_strdup_printf(
                     "the interface at %s (LID %u) replies to ping for its link-local "
                     "address, and to nothing for this one: the address was removed or "
-                    "moved, %s, or that host only answers for it (%s)",
-                    d->gid, d->at.lid,
+                    "moved%s, %s, or that host only answers for it (%s)",
+                    d->gid, d->at.lid, ipv6 ? " or is a duplicate (dadfailed)" : "",
                     ipv6 ? "packets to its solicited-node group do not reach that port, or its "
                            "replies to all nodes this one"
                          : "its ARP is off or filtered",
                     ipv6 ? "proxy_ndp" : "proxy_arp"),
-                g_strdup(ipv6 ? "on the peer: ip -br addr; ip maddr; ipoib-probe fabric"
+                g_strdup(ipv6 ? "on the peer: ip -6 addr | grep -B1 dadfailed; ip maddr; "
+                                "ipoib-probe fabric"
                               : "on the peer: ip -br addr; ip link | grep NOARP; sysctl -a | "
                                 "grep -E 'arp_ignore|proxy_arp'; nft list ruleset")));
 }

@@ -114,16 +114,21 @@ static void look_for_owner(struct diagnosis *d, struct subnet_ports *p, unsigned
  * Are the kernels of those ports alive? A connection manager needs no IPoIB interface, and answers
  * where IPv6 is off.
  */
+static bool manager_answers(struct diagnosis *d, const uint8_t *guid)
+{
+    enum { WAIT_MS = 300 };
+    uint8_t lladdr[LLADDR_SIZE] = {0};
+    memcpy(lladdr + LLADDR_GID, d->t->link->transport->facts.gid, 8);
+    memcpy(lladdr + LLADDR_GID + 8, guid, 8);
+    return cm_answers(d->t, lladdr, WAIT_MS);
+}
+
 static bool are_managers_silent(struct diagnosis *d, const struct port_names *p)
 {
-    enum { WAIT_MS = 300, MANAGERS = 2 };
-    uint8_t lladdr[LLADDR_SIZE] = {0};
+    enum { MANAGERS = 2 };
     bool answers = !transport_can(d->t->link->transport, HAS_CONNECTIONS);
-    memcpy(lladdr + LLADDR_GID, d->t->link->transport->facts.gid, 8);
-    for (unsigned i = 0; i < MANAGERS && !answers && !target_ended(d->t); i++) {
-        memcpy(lladdr + LLADDR_GID + 8, p->guid[i], 8);
-        answers = cm_answers(d->t, lladdr, WAIT_MS);
-    }
+    for (unsigned i = 0; i < MANAGERS && !answers && !target_ended(d->t); i++)
+        answers = manager_answers(d, p->guid[i]);
     return !answers;
 }
 
@@ -147,7 +152,7 @@ static void ping_nameless(struct diagnosis *d, struct subnet_ports *p)
     enum { WAIT_MS = 200 };
     struct ping_request *sent[NAMED];
     struct port_replies *r = &p->replies;
-    unsigned n = p->nameless.n;
+    unsigned n = p->nameless.n, last = 0;
     uint8_t gid[GID_SIZE] = {0};
     if (n > NAMED || !d->interface || sysfs_is_connected(d->interface))
         return;
@@ -162,10 +167,13 @@ static void ping_nameless(struct diagnosis *d, struct subnet_ports *p)
         if (sent[i] && !host_ping_end(sent[i])) {
             r->silent++;
             r->silent_lid = p->nameless.lid[i];
+            last = i;
         } else if (sent[i])
             look_for_owner(d, p, i);
     if (r->asked > 1 && r->silent == r->asked)
         r->managers_silent = are_managers_silent(d, &p->nameless);
+    else if (r->asked > 1 && r->silent == 1)
+        r->manager_answers = manager_answers(d, p->nameless.guid[last]);
 }
 
 /* busy: the SA is. The LID of one of them to which the SA has no path in this partition; 0: none.

@@ -34,11 +34,6 @@ static char *nameless_text(const struct diagnosis *d, const struct subnet_ports 
             "has no path in 0x%04x: its port is no longer in the partition",
             lid, d->t->link->pkey | 0x8000);
     struct port_replies r = ports->replies;
-    if (r.asked > 1 && r.silent == 1)
-        return g_strdup_printf(
-            "; or LID %u has it, whose link-local address is silent too: its replies "
-            "are lost, filtered or have a wrong P_Key or Q_Key",
-            r.silent_lid);
     char *who = who_text(p);
     char *text = g_strdup_printf(
         r.asked && !r.silent
@@ -140,6 +135,36 @@ bool why_members_silent(struct diagnosis *d)
                                f->device, f->port),
                g_strdup_printf("perfquery -C %s -P %u; iblinkinfo -C %s -P %u; nft list ruleset",
                                f->device, f->port, f->device, f->port));
+}
+
+/* Of the members whose addresses are not known here, one does not answer as the others do. */
+bool why_one_is_silent(struct diagnosis *d)
+{
+    const struct port_facts *f = &d->t->link->transport->facts;
+    struct port_replies r = members_find(d)->replies;
+    if (r.asked < 2 || r.silent != 1)
+        return false;
+    char *name = records_name_text(d->t, r.silent_lid);
+    diagnosis_holds(
+        d,
+        g_strdup_printf("LID %u%s is a member of the group, and its link-local address does not "
+                        "answer, as those of others do. If the address is its, %s",
+                        r.silent_lid, name,
+                        r.manager_answers
+                            ? "what it sends over UD is lost, or has a wrong P_Key or Q_Key, or "
+                              "it filters IP; its kernel answers a connection request"
+                            : "its host hangs, or packets to it or from it are lost; else no host "
+                              "has the address"),
+        r.manager_answers
+            ? g_strdup_printf("on that host: ipoib-probe fabric; nft list ruleset; set the "
+                              "interface down and up; here: perfquery -C %s -P %u",
+                              f->device, f->port)
+            : g_strdup_printf("look at that host; ibtracert -C %s -P %u %u %u; perfquery -C %s -P "
+                              "%u %u",
+                              f->device, f->port, f->lid, r.silent_lid, f->device, f->port,
+                              r.silent_lid));
+    g_free(name);
+    return true;
 }
 
 /* This host's interface may have the wrong P_Key. */

@@ -402,6 +402,8 @@ bool why_old_entry(struct diagnosis *d)
     text_lladdr(peer->lladdr, now);
     text_ip(d->t->ipv6, d->t->ip, ip);
     bool same_gid = memcmp(d->at.lladdr + LLADDR_GID, peer->lladdr + LLADDR_GID, GID_SIZE) == 0;
+    if (same_gid && lladdr_read(d->at.lladdr).qpn == peer->qpn)
+        return false; /* the entry is right, and what the peer announces is wrong */
     return diagnosis_holds(d,
                            g_strdup_printf("%s: it has %s, and the reply says %s",
                                            same_gid ? "the QPN differs" : "the GID differs", cached,

@@ -164,6 +164,7 @@ static const struct cause causes[] = {
     {"this host reaches nobody on the link", why_members_silent, LINK_OPEN, CAN_QUERY_SA},
     {"no host replies, and those of another partition may be meant", why_other_members, LINK_OPEN,
      CAN_QUERY_SA},
+    {"a port that may have the address is silent", why_one_is_silent, LINK_OPEN, CAN_QUERY_SA},
     {"no host replies, and some are not on the link", why_ports_outside, LINK_OPEN, CAN_QUERY_SA},
     {"no such host, or it is off", why_no_host, LINK_OPEN, 0},
 };
