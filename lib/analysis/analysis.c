@@ -64,6 +64,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .forwarding = forwarding_new(),
         .redirects = redirects_new(),
         .joins_again = joins_again_new(),
+        .zero_windows = zero_windows_new(),
     };
     return a;
 }
@@ -111,6 +112,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.forwarding);
     g_free(a->watch.redirects);
     g_free(a->watch.joins_again);
+    g_free(a->watch.zero_windows);
     g_free(a);
 }
 

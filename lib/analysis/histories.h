@@ -36,6 +36,7 @@ struct path_sls *path_sls_new(void);             /* path_sls.c */
 struct forwarding *forwarding_new(void);         /* forwarding.c */
 struct redirects *redirects_new(void);           /* redirects.c */
 struct joins_again *joins_again_new(void);       /* rejoins.c */
+struct zero_windows *zero_windows_new(void);     /* zero_windows.c */
 
 struct receivers *receivers_new(void); /* receivers.c */
 void receivers_free(struct receivers *r);

@@ -3,23 +3,11 @@
  * TCP segments that are sent again and again, and never acknowledged: the beginning of a connection
  * (SYN), or data, of which large segments are lost where a path has a smaller MTU.
  */
-#include "analysis/ip.h"
-#include "analysis/question.h"
+#include "analysis/tcp.h"
+
 #include "rules/check_context.h"
 
 enum { CONNECTIONS = 1 << 9, SENT = 4, OVER_MS = 1000, AGAIN_MS = 120000 };
-enum {
-    TCP_PORTS = 0,
-    TCP_TO = 2,
-    TCP_SEQUENCE = 4,
-    TCP_ACKNOWLEDGED = 8,
-    TCP_OFFSET = 12,
-    TCP_FLAGS = 13,
-    TCP_WINDOW = 14,
-    TCP_SIZE = 20
-};
-enum { FLAG_SYN = 0x02, FLAG_RST = 0x04, FLAG_ACK = 0x10 };
-
 /* The oldest segment of one direction that is not acknowledged. */
 struct tcp_flow {
     uint32_t sequence, length;
@@ -36,6 +24,7 @@ struct tcp_connection {
 
 struct tcp_flows {
     struct tcp_connection all[CONNECTIONS];
+    bool had_zero_window; /* any of them */
 };
 
 struct tcp_flows *tcp_flows_new(void)
@@ -126,10 +115,12 @@ void watch_tcp(const struct watch *w, const struct ip_datagram *d)
     const uint8_t *tcp = d->body.p;
     if (view_has(d->body, 0, TCP_SIZE) != WIRE_OK)
         return;
-    uint32_t header = 4 * (tcp[TCP_OFFSET] >> 4u);
-    uint32_t length = d->length - MIN(header, d->length) + !!(tcp[TCP_FLAGS] & FLAG_SYN);
+    uint32_t length = tcp_data(d) + !!(tcp[TCP_FLAGS] & FLAG_SYN);
     bool by_first = is_sent_by_first(d), has_data = length && !(tcp[TCP_FLAGS] & FLAG_RST);
     const struct question_key key = key_of(w, d, by_first);
+    w->tcp->had_zero_window |= tcp_has_zero_window(tcp);
+    if (w->tcp->had_zero_window)
+        watch_zero_window(w, d, &key, by_first);
     struct tcp_connection *c = &w->tcp->all[question_key_place(&key) & (CONNECTIONS - 1)];
     if (!question_key_same(&c->key, &key)) {
         if (!has_data)

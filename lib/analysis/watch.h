@@ -88,6 +88,7 @@ struct watch {
     struct forwarding *forwarding;
     struct redirects *redirects;
     struct joins_again *joins_again;
+    struct zero_windows *zero_windows;
 };
 
 /*

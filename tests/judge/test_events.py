@@ -27,6 +27,7 @@ from frames import (
     events_routes,
     events_silent,
     events_tables,
+    events_tcp,
 )
 from frames.connection import Link
 from frames.events import ask_only, copy_last, goes_on, link, number
@@ -59,7 +60,7 @@ CASES = more.CASES + events_link.CASES + events_again.CASES + events_pairs.CASES
 CASES += events_answers.CASES + events_ip.CASES + events_lost.CASES + events_ports.CASES
 CASES += events_routes.CASES + events_silent.CASES + events_doubt.CASES
 CASES += events_ordinary.CASES + events_mixed.CASES + events_heard.CASES
-CASES += events_tables.CASES
+CASES += events_tables.CASES + events_tcp.CASES
 
 
 def case(build):
