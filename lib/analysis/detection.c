@@ -2,7 +2,7 @@
 /*
  * Duplicate address detection (RFC 4862 section 5.4): a port solicits the address that it wants
  * from the unspecified address. If another port advertises the address, the port must not use it.
- * An address that is only probed raises no event.
+ * What happens if it obeys: seekers.c.
  */
 #include "analysis/twins.h"
 #include "model/mix.h"

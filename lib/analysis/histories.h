@@ -11,7 +11,7 @@ struct pkey_tables *pkey_tables_new(void);       /* pkeys.c */
 struct small_paths *small_paths_new(void);       /* mtus.c */
 struct header_fields *headers_new(void);         /* headers.c */
 struct lossy *lossy_new(void);                   /* lossy.c */
-struct seekers *seekers_new(void);               /* lossy.c */
+struct seekers *seekers_new(void);               /* seekers.c */
 struct loops *loops_new(void);                   /* loops.c */
 struct missing_groups *missing_groups_new(void); /* missing_groups.c */
 struct advertisements *advertisements_new(void); /* advertisements.c */

@@ -174,7 +174,7 @@ APART void watch_dhcp(const struct watch *w);     /* dhcp.c */
 void watch_prefix(const struct watch *w, const struct subnet_event *e);
 void watch_packet_prefixes(const struct watch *w); /* twins.c; the packet has a GRH */
 void watch_twins(const struct watch *w);           /* twins.c */
-/* The sender looks whether the address is free; a port has it (lossy.c). */
+/* The sender looks whether the address is free; a port has it (seekers.c). */
 void watch_wanted(const struct watch *w, const struct ip *ip);
 void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladdr);
 /* The packet is Neighbour Discovery, or it has IPv6 and ALERT_CONFLICT was raised (detection.c). */

@@ -5,7 +5,7 @@ ports have, each with a harmless look-alike. A case returns its tape and the eve
 """
 from frames import ib
 from frames.connection import Link
-from frames.fabric import FULL, mad_frame, smp_frame
+from frames.fabric import FULL, SEND_ONLY, mad_frame, smp_frame
 from frames.ib import ONLY, Frame, encap
 from frames.messages import ping, solicited_node
 from frames.subnet import PATH_BY_GIDS, FromStart, Host, Subnet
@@ -675,14 +675,86 @@ def duplicate_address_that_is_used():
     s, a, b, _ = link()
     _, answer = detect(s, a, b)
     s.ud(a, s.group6("ff02::1"), encap(0x86DD, ib.ipv6(a.ll, "ff02::1", 59, b"")))
-    return s, [("duplicate_ip", number(s), 1, [a.ll, b.gid, "frame %d" % answer])]
+    return s, [
+        ("address_taken", answer, 1, [a.ll]),
+        ("duplicate_ip", number(s), 1, [a.ll, b.gid, "frame %d" % answer]),
+    ]
 
 
 @case
-def duplicate_address_that_is_only_probed():
+def duplicate_address_that_is_not_used():
+    """Each time that the interface comes up; a tap has it twice."""
     s, a, b, _ = link()
+    first = detect(s, a, b)[1]
+    copy_last(s)
+    s.wait(70)
     detect(s, a, b)
     s.ping(b, a)
+    texts = [a.gid, a.ll, "duplicate address detection", b.gid, "LID 2", "may not use"]
+    return s, [("address_taken", first, 2, texts)]
+
+
+@case
+def address_of_the_capture_that_a_host_looks_for():
+    """The joins of the host were not captured, but its other address."""
+    s, a, b, c = link()
+    del s.records[:]
+    s.solicit(a, c.ll)
+    s.advertise(c, a, c.ll)
+    same = a.also(ll="2001:db8::5")
+    s.solicit(same, same.ll, "::")
+    s.advertise(b, s.group6("ff02::1"), same.ll, "ff02::1", flags=0x20000000)
+    return s, [("address_taken", number(s), 1, [same.ll, b.gid])]
+
+
+@case
+def address_that_a_tool_looks_for():
+    """ipoib-probe resolves addresses from :: and 0.0.0.0, by a queue pair of its own, to send only; and
+    a host that had no address yet, whose joins were not captured."""
+    s, a, b, c = link()
+    tool = a.also(qpn=0x777, ip="0.0.0.0", ll="::")
+    s.join(a, s.group6(solicited_node(b.ll)), SEND_ONLY)
+    s.solicit(tool, b.ll, "::")
+    s.advertise(b, s.group6("ff02::1"), b.ll, "ff02::1", flags=0x20000000)
+    s.arp_request(tool, b.ip)
+    s.arp_reply(b, tool)
+    del s.records[:]
+    detect(s, c, b)
+    s.arp_request(c, b.ip, spa="0.0.0.0")
+    s.arp_reply(b, c.also(ip="0.0.0.0"))
+    return s, []
+
+
+def conflict(s, a, b, ip):
+    """RFC 5227 section 2.1: three probes, of which the first is answered."""
+    for n in range(3):
+        s.arp_request(a, ip, spa="0.0.0.0")
+        if not n:
+            s.arp_reply(b, a.also(ip="0.0.0.0"), ip=ip)
+            answer = number(s)
+        s.wait(1)
+    return answer
+
+
+@case
+def address_that_an_arp_probe_finds():
+    s, a, b, c = link()
+    s.meet(a, c)
+    answer = conflict(s, a, b, b.ip)
+    texts = [a.gid, "IP " + b.ip, "ARP probe", b.gid, "LID 2", "may not use"]
+    return s, [("address_taken", answer, 1, texts)]
+
+
+@case
+def address_that_is_chosen_at_random():
+    """RFC 3927: the host takes another one. And an address that nobody has."""
+    s, a, b, c = link()
+    s.meet(a, c)
+    conflict(s, a, b, "169.254.7.7")
+    for _ in range(3):
+        s.arp_request(a, "10.0.0.77", spa="0.0.0.0")
+        s.wait(1)
+    s.arp_request(a, "10.0.0.77", spa="10.0.0.77")
     return s, []
 
 
