@@ -65,6 +65,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .redirects = redirects_new(),
         .joins_again = joins_again_new(),
         .zero_windows = zero_windows_new(),
+        .services = services_new(),
     };
     return a;
 }
@@ -113,6 +114,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.redirects);
     g_free(a->watch.joins_again);
     g_free(a->watch.zero_windows);
+    g_free(a->watch.services);
     g_free(a);
 }
 

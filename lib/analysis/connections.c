@@ -194,8 +194,10 @@ OFTEN void watch_connection_message(const struct watch *w)
 {
     const struct cm *cm = message_of(w);
     const struct connection *c = w->p->classification.connection;
-    if (!cm)
+    if (!cm) {
+        watch_other_service(w);
         return;
+    }
     switch (cm->message) {
     case CM_REQ:
         watch_request(w, cm, c);

@@ -37,6 +37,7 @@ struct forwarding *forwarding_new(void);         /* forwarding.c */
 struct redirects *redirects_new(void);           /* redirects.c */
 struct joins_again *joins_again_new(void);       /* rejoins.c */
 struct zero_windows *zero_windows_new(void);     /* zero_windows.c */
+struct services *services_new(void);             /* services_refused.c */
 
 struct receivers *receivers_new(void); /* receivers.c */
 void receivers_free(struct receivers *r);

@@ -89,6 +89,7 @@ struct watch {
     struct redirects *redirects;
     struct joins_again *joins_again;
     struct zero_windows *zero_windows;
+    struct services *services;
 };
 
 /*
@@ -151,6 +152,8 @@ APART void watch_sa_requests(const struct watch *w);        /* sa_requests.c */
 void watch_holders(const struct watch *w);                  /* holders.c */
 APART void watch_connection_message(const struct watch *w); /* connections.c */
 void watch_connection_question(const struct watch *w);
+/* The packet is a CM message, of no IPoIB connection (services_refused.c). */
+APART void watch_other_service(const struct watch *w);
 /* A NAK other than "PSN sequence error" moves the requester's QP to the error state. */
 void watch_nak(const struct watch *w, uint8_t code);
 /* A REQ, and a DREQ or DREP, of the connection (loops.c). */

@@ -374,7 +374,7 @@ static void name_foreign(const struct check_context *s, const struct cm *cm)
     uint8_t service = conn ? conn->service : (uint8_t)cm->service;
     if (cm->message == CM_REQ && service != SERVICE_UNKNOWN)
         report_note(s->r, R_ULP_IDENTIFY, &entity, cm->service_id,
-                    s->p->ib.payload.p + REQ_SERVICE_ID, 8, "a connection of %s",
+                    s->p->ib.payload.p + REQ_SERVICE_ID, 8, "a request to connect (REQ) of %s",
                     names_find(cm_service_names, service));
 }
 

@@ -25,6 +25,7 @@ from frames import (
     events_pairs,
     events_ports,
     events_routes,
+    events_services,
     events_silent,
     events_tables,
     events_tcp,
@@ -60,7 +61,7 @@ CASES = more.CASES + events_link.CASES + events_again.CASES + events_pairs.CASES
 CASES += events_answers.CASES + events_ip.CASES + events_lost.CASES + events_ports.CASES
 CASES += events_routes.CASES + events_silent.CASES + events_doubt.CASES
 CASES += events_ordinary.CASES + events_mixed.CASES + events_heard.CASES
-CASES += events_tables.CASES + events_tcp.CASES
+CASES += events_tables.CASES + events_tcp.CASES + events_services.CASES
 
 
 def case(build):
