@@ -50,6 +50,9 @@ struct fabric {
     int64_t copied_ns;       /* time of the packet of which the current one is a copy */
     uint64_t n_ip, n_opaque; /* IP datagrams; those of a protocol that nothing here looks into */
     uint32_t first_opaque;   /* its frame */
+    uint64_t n_shorter, n_longer; /* records, than their LRH says */
+    uint32_t first_length;        /* frame of the first of them */
+    bool has_management;          /* a packet of management, of ARP or of Neighbour Discovery */
 };
 
 /* Counts what was not seen or not judged in the packet (unseen_packet.c). */

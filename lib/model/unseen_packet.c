@@ -127,6 +127,7 @@ static void follow_smp(struct fabric *f, const struct packet *p)
 
 static void follow_management(struct fabric *f, const struct packet *p)
 {
+    f->has_management = true;
     bool is_smp = p->mad.kind == MAD_KIND_SMP;
     const struct port src = is_smp && p->mad.smp.directed ? sender_of_smp(p) : p->src;
     const struct port_number sender = port_number(&src, p->ib.sqpn);
@@ -262,6 +263,10 @@ static void count_datagram(struct fabric *f, const struct packet *p)
         unseen_add(u, UNSEEN_ETHERTYPES, is_other_type(d->encap.type), p->at.frame);
     if (d->encap.type == TYPE_IPV4 || d->encap.type == TYPE_IPV6)
         count_ip(f, p);
+    else
+        f->has_management = true;
+    if (d->icmpv6.cap && d->icmpv6.p[0] >= ND_RS && d->icmpv6.p[0] <= ND_REDIRECT)
+        f->has_management = true;
     unseen_add(u, UNSEEN_IP_HEADER, has_malformed_ip(p), p->at.frame);
     if (d->encap.type == TYPE_IPV6)
         unseen_add(u, UNSEEN_HIDDEN_ND, nd_is_hidden(d->body), p->at.frame);
@@ -319,9 +324,26 @@ static void count_other(struct fabric *f, const struct packet *p)
         unseen_add(&f->unseen, UNSEEN_STRANGERS, 1, p->at.frame);
 }
 
+/* A record may end with the VCRC, with the ICRC or before it. */
+static __attribute__((noinline)) void count_length(struct fabric *f, const struct packet *p)
+{
+    enum { PADDING = 8 };
+    uint32_t length = p->ib.length, has = p->bytes.len;
+    if (!p->ib.has_lrh || (has + ICRC_SIZE >= length && has <= length + VCRC_SIZE + PADDING))
+        return;
+    if (has < length)
+        f->n_shorter++;
+    else
+        f->n_longer++;
+    if (!f->first_length)
+        f->first_length = p->at.frame;
+}
+
 void unseen_packet(struct fabric *f, const struct packet *p)
 {
     struct unseen *u = &f->unseen;
+    if (p->bytes.len != p->ib.length + VCRC_SIZE)
+        count_length(f, p);
     unseen_add(u, UNSEEN_MARKED, p->is_marked, p->at.frame);
     if (is_judged(p)) {
         count_contents(u, p);
@@ -426,9 +448,25 @@ static void count_delivered(struct unseen *u, const struct fabric *f)
 /* Few packets may have no answer. */
 static void count_one_direction(struct unseen *u, const struct fabric *f)
 {
-    enum { ONE_DIRECTION_MIN = 50 };
+    enum { ONE_DIRECTION_MIN = 20 };
     if (f->n_to_ports >= ONE_DIRECTION_MIN && (f->one_slid || f->one_dlid))
         unseen_add(u, UNSEEN_ONE_DIRECTION, f->n_to_ports, 0);
+}
+
+/* Datagrams need addresses and paths, which are asked for now and then. */
+static void count_without_management(struct unseen *u, const struct fabric *f)
+{
+    enum { WITHOUT_MIN = 20 };
+    if (f->n_ip >= WITHOUT_MIN && !f->has_management)
+        unseen_add(u, UNSEEN_NO_MANAGEMENT, f->n_ip, 0);
+}
+
+/* Padding and the snapshot length make records longer, or shorter, but not both. */
+static void count_lengths(struct unseen *u, const struct fabric *f)
+{
+    enum { LENGTHS_MIN = 3 };
+    if (f->n_shorter >= LENGTHS_MIN && f->n_longer >= LENGTHS_MIN)
+        unseen_add(u, UNSEEN_LENGTHS, f->n_shorter + f->n_longer, f->first_length);
 }
 
 /* Few such datagrams are nothing special. */
@@ -473,6 +511,8 @@ struct unseen fabric_unseen(const struct fabric *f)
     count_copies(&u, f);
     count_delivered(&u, f);
     count_one_direction(&u, f);
+    count_without_management(&u, f);
+    count_lengths(&u, f);
     count_opaque(&u, f);
     count_missing(&u, f);
     count_unacknowledged(&u, f->connections);

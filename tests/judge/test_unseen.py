@@ -16,7 +16,7 @@ from frames.connection import Link
 from frames.events import link, number
 from frames.events_ports import changes_lid
 from frames.fabric import ud_frame
-from frames.messages import ping
+from frames.messages import ping, ping6
 from frames.subnet import FromStart, Host
 from frames.variants import connections, datagrams, forms, links  # they enter their variants
 from support import capfile, check
@@ -756,6 +756,63 @@ def test_a_capture_of_one_direction_is_named(keep, is_named, tmp_path):
     is_kept = lambda octets: not place or octets[place : place + 2] == ib.u16(a.lid)
     s.records = [r for r in s.records if is_kept(r[1])]
     assert (codes(s, tmp_path).get("one-direction", (0, 0))[0] >= 60) == is_named
+
+
+@pytest.mark.parametrize("count, is_named", [(9, False), (10, True)])
+def test_a_short_capture_of_one_direction_is_named(count, is_named, tmp_path):
+    """Two packets to single ports each time, of one host."""
+    s, a, b, _ = link()
+    s.records.clear()
+    for n in range(count):
+        s.ud(a, b, ping(a, b, seq=n))
+        s.path(a, b)
+    s.records = [r for r in s.records if r[1][6:8] == ib.u16(a.lid)]
+    found = codes(s, tmp_path).get("one-direction", (0, 0))
+    assert found == ((2 * count, 0) if is_named else (0, 0))
+
+
+@pytest.mark.parametrize("what", ["nothing", "ARP", "ND", "a MAD", "fewer", "IPv6"])
+def test_a_capture_without_management_is_named(what, tmp_path):
+    """Twenty datagrams, and nothing that tells an address or a path."""
+    s, a, b, _ = link()
+    s.records.clear()
+    for n in range(19 if what == "fewer" else 20):
+        one, two = (a, b) if n % 2 else (b, a)
+        s.ud(one, two, ping6(one, two) if what == "IPv6" else ping(one, two, seq=n))
+    if what == "ARP":
+        s.arp_reply(b, a)
+    elif what == "ND":
+        s.advertise(b, a, b.ll)
+    elif what == "a MAD":
+        s.path(a, b)
+    is_named = what in ("nothing", "IPv6")
+    assert codes(s, tmp_path).get("no-management") == ((20, 0) if is_named else None)
+
+
+def shifted(records, first, last):
+    """Each record with its length, and the octets of the one before, cut or filled up."""
+    for n in range(last, first - 1, -1):
+        when, octets, size = records[n]
+        before = records[n - 1][1]
+        records[n] = when, before[: len(octets)].ljust(len(octets), b"\x5a"), size
+
+
+@pytest.mark.parametrize("change", ["shifted", "padded", "cut"])
+def test_records_that_do_not_agree_with_their_lrh_are_named(change, tmp_path):
+    """A small packet and a large one in turns: of the shifted, each second is too short, each other too
+    long. Padding at the end, and a snapshot length, are harmless."""
+    s, a, b, _ = link()
+    first = number(s)
+    for n in range(10):
+        s.ud(a, b, ping(a, b, size=8 if n % 2 else 400))
+    if change == "shifted":
+        shifted(s.records, first + 2, first + 9)
+    elif change == "padded":
+        s.records = [(when, octets + bytes(6), size) for when, octets, size in s.records]
+    else:
+        s.records = [(when, octets[:100], size or len(octets)) for when, octets, size in s.records]
+    found = codes(s, tmp_path).get("wrong-lengths")
+    assert found == ((8, first + 3) if change == "shifted" else None)
 
 
 @pytest.mark.parametrize(
