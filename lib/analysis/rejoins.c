@@ -187,6 +187,49 @@ static void report(const struct watch *w, const struct endport *port, const stru
                                                      "(ClientReregister)");
 }
 
+/* Does the SA give the group another MLID since the port joined? */
+static bool has_old_mlid(const struct member *m)
+{
+    const struct group *group = m ? group_of(m->group) : NULL;
+    return group && group->state == GROUP_PRESENT && m->join_state & JOIN_FULL && m->frame &&
+           m->mlid >= LID_MULTICAST_FIRST && group->mlid >= LID_MULTICAST_FIRST &&
+           m->mlid != group->mlid && group->record_frame > m->frame && !m->pending &&
+           !m->unanswered && m->endport->gsi.gap_frame < m->frame;
+}
+
+static void report_old_mlid(const struct watch *w, const struct member *m)
+{
+    const struct group *group = group_of(m->group);
+    const struct endport *port = endport_of(m->endport);
+    struct sender who = sender_of_endport(port);
+    char mgid[GID_TEXT];
+    const struct event_key key = event_key(w, EVENT_REJOIN_MISSING, who.gid, group->mgid, m->mlid);
+    watch_no_copy(w, &key);
+    watch_event(
+        w, &key, &who, group->since_frame > m->frame ? group->since_frame : m->frame,
+        "it has joined the broadcast group %s at the LID 0x%04x (frame %u), but the SA gave "
+        "others the LID 0x%04x for it since (frame %u): it and those others do not hear "
+        "each other; the SA has lost the group, as after a restart, and the port has not "
+        "joined again, %s",
+        text_of_gid(mgid, group->mgid), m->mlid, m->frame, group->mlid, group->record_frame,
+        port->reregister_frame > m->frame
+            ? "although it was asked to (ClientReregister)"
+            : "as the subnet manager has not asked it to (ClientReregister)");
+}
+
+/* The members at both ends of the question. */
+static void watch_old_mlids(const struct watch *w, const struct question *q,
+                            const struct member *target, const struct group *group)
+{
+    const struct endport *port = endports_by_lid(w->f->endports, w->p->at.interface, q->lid);
+    const struct member *requester = group && port ? groups_member(w->f->groups, group, port)
+                                                   : NULL;
+    if (has_old_mlid(target))
+        report_old_mlid(w, target);
+    if (has_old_mlid(requester))
+        report_old_mlid(w, requester);
+}
+
 void watch_rejoin(const struct watch *w, const struct question *q)
 {
     uint32_t changed = changed_frame(w, q);
@@ -201,6 +244,7 @@ void watch_rejoin(const struct watch *w, const struct question *q)
     const struct group *group = groups_only_broadcast(w->f->groups, w->p->at.interface,
                                                       (uint16_t)(q->key.requester & 0xffff));
     const struct member *m = port && group ? groups_member(w->f->groups, group, port) : NULL;
+    watch_old_mlids(w, q, m, group);
     if (port && !changed)
         changed = port->reregister_frame;
     if (q->first_frame >= changed && m && m->join_state & JOIN_FULL && m->frame &&

@@ -152,6 +152,45 @@ def port_that_does_not_join_again_after_a_restart():
     ]
 
 
+def forgotten(joins):
+    """The SA has lost its groups: c creates the broadcast group anew, with another MLID. Then a looks
+    for b."""
+    s, a, b, c = met()
+    s.wait(20)
+    s.mlids[s.broadcast()] = 0xC0AB
+    for host in joins:
+        s.join((a, b, c)[host], s.broadcast())
+    s.wait(20)
+    s.mlids[s.broadcast()] = 0xC0AB if 0 in joins else 0xC000
+    asks_alone(s, a, b)
+    s.ping(c, a)
+    return s, number(s) - 1
+
+
+@case
+def port_that_joined_a_group_that_the_sa_has_lost():
+    s, asked = forgotten((2, 0))
+    texts = ["LID 2", "LID 0xc000", "LID 0xc0ab", "has not asked it to (ClientReregister)"]
+    return s, [("arp_unanswered", asked, 1, []), ("rejoin_missing", asked, 1, texts)]
+
+
+@case
+def ports_that_joined_a_group_that_the_sa_has_lost():
+    """The one that asks too."""
+    s, asked = forgotten((2,))
+    return s, [
+        ("arp_unanswered", asked, 1, []),
+        ("rejoin_missing", asked, 1, ["LID 2"]),
+        ("rejoin_missing", asked, 1, ["LID 1"]),
+    ]
+
+
+@case
+def ports_that_join_a_group_with_another_mlid():
+    s, asked = forgotten((2, 0, 1))
+    return s, [("arp_unanswered", asked, 1, [])]
+
+
 @case
 def port_that_joins_again_after_a_restart():
     s, _ = restart(True)
