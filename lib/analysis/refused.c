@@ -74,6 +74,24 @@ static void append_differences(GString *out, const struct sa_request *q, const s
 }
 
 /*
+ * The port takes no packets as large as the group's may be, so it cannot be a member. Code 0: its
+ * PortInfo was not captured.
+ */
+static void append_port_mtu(GString *out, const struct endport *port, const struct group *has)
+{
+    uint8_t now = port ? port->neighbor_mtu : 0, most = port ? port->mtu_cap : 0;
+    bool is_configured = now && (!most || now <= most);
+    uint8_t mtu = is_configured ? now : most;
+    if (!mtu || has->state != GROUP_PRESENT || mtu >= has->mtu)
+        return;
+    g_string_append_printf(out, ": the MTU of its port is ");
+    append_value(out, MTU, mtu);
+    g_string_append_printf(out, " (%s in its PortInfo), the group has ",
+                           is_configured ? "NeighborMTU" : "MTUCap");
+    append_value(out, MTU, has->mtu);
+}
+
+/*
  * Without creation components, only a group that exists can be joined. With them, an IPoIB group
  * has the broadcast group's values (RFC 4391 section 10).
  */
@@ -85,6 +103,8 @@ static char *why_refused(const struct subnet_event *e, uint16_t status)
         append_differences(out, e->request, &e->group_facts, "the group");
     else if (e->broadcast && e->broadcast != e->group && e->broadcast_facts.state == GROUP_PRESENT)
         append_differences(out, e->request, &e->broadcast_facts, "the broadcast group");
+    if (!out->len && (status & SA_STATUS_MASK) == SA_STATUS_REQ_INVALID)
+        append_port_mtu(out, e->endport, exists ? &e->group_facts : &e->broadcast_facts);
     if (!exists && (status & SA_STATUS_MASK) == SA_STATUS_INSUFFICIENT_COMPONENTS)
         g_string_append(out, ": the group does not exist, and the request lacks what creates it");
     return g_string_free(out, FALSE);

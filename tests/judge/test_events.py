@@ -126,6 +126,31 @@ def join_refused_for_its_mtu():
     ]
 
 
+def refused_with_port_mtu(now, most=4, status=INVALID):
+    """The MTU codes in the PortInfo of a, which joins the broadcast group of 2048 bytes (code 4)."""
+    s, a, _, _ = link(subnet=FromStart)
+    s.node_info(a)
+    data = s.port_info_of(a.lid, neighbor_mtu=now, mtu_cap=most)
+    s.smp(a.lid, ib.GET, ib.PORT_INFO, data, 1)
+    s.join(a, s.broadcast(), status=status)
+    return s
+
+
+@case
+def join_refused_for_the_mtu_of_its_port():
+    s = refused_with_port_mtu(3)
+    texts = ["the MTU of its port is 1024 bytes (NeighborMTU in", "the group has 2048 bytes"]
+    return s, [("join_refused", number(s), 1, texts)]
+
+
+@pytest.mark.parametrize("of", [(4,), (5, 5), (3, 4, DENIED), (0, 0)])
+def test_a_join_that_is_refused_for_another_reason(of, tmp_path):
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(refused_with_port_mtu(*of).pcap())
+    [event] = [e for e in events_of(path) if e["name"] == "join_refused"]
+    assert "MTU" not in event["what"]
+
+
 @case
 def join_that_is_redirected():
     """Status 2: another port serves the request (IBA 13.5.2), if the host follows."""
