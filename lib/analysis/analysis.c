@@ -66,6 +66,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .joins_again = joins_again_new(),
         .zero_windows = zero_windows_new(),
         .services = services_new(),
+        .group_sources = group_sources_new(),
     };
     return a;
 }
@@ -115,6 +116,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.joins_again);
     g_free(a->watch.zero_windows);
     g_free(a->watch.services);
+    g_free(a->watch.group_sources);
     g_free(a);
 }
 
@@ -321,6 +323,7 @@ OFTEN APART static void watch_datagram_to_group(const struct watch *w)
     watch_sender_scope(w);
     watch_grh(w);
     watch_group_packet(w);
+    watch_group_source(w);
 }
 
 OFTEN APART static void watch_arp(const struct watch *w)

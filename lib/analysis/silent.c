@@ -75,16 +75,43 @@ static uint32_t table_frame(const struct watch *w, struct port port, const struc
     return p && is_of_link ? pkey_table_without(w, p, *pkey) : 0;
 }
 
+/* Another port that sends from the host's address since; NULL: none was seen. */
+static const struct group_source *successor(const struct watch *w, const struct silent_host *h,
+                                            const struct sender *who, const struct question *q)
+{
+    bool has_address = q->key.kind == QUESTION_ARP || q->key.kind == QUESTION_ND ||
+                       q->key.kind == QUESTION_ECHO || q->key.kind == QUESTION_LARGE;
+    struct ip ip = ip_of_key(q->key.about);
+    const struct group_source *s = has_address ? group_source_of(w, &ip, (uint32_t)q->key.requester)
+                                               : NULL;
+    return s && s->frame > h->last_frame && who->known & SENDER_GID &&
+                   memcmp(s->gid, who->gid, GID_SIZE) != 0
+               ? s
+               : NULL;
+}
+
+static void append_successor(char *why, size_t size, const struct group_source *s)
+{
+    char ip[SENDER_TEXT_SIZE], gid[GID_TEXT];
+    g_snprintf(why, size,
+               "GID %s, LID %u sends from its address, %s, as in frame %u: the address has moved, "
+               "no announcement of it was captured, and hosts still send to the old port",
+               text_of_gid(gid, s->gid), s->lid, ip_text(ip, &s->ip), s->frame);
+}
+
 static void report(const struct watch *w, struct port port, const struct silent_host *h,
                    const struct question *q)
 {
     struct sender who = sender_of_lid(w, port_to_lid(port));
-    char what[240], why[80] = "it is gone, or its packets are lost on the way";
+    char what[480], why[320] = "it is gone, or its packets are lost on the way";
     uint16_t pkey;
     uint32_t table = table_frame(w, port, q, &pkey);
+    const struct group_source *moved = successor(w, h, &who, q);
     if (table)
         g_snprintf(why, sizeof why,
                    "its P_Key table (frame %u) has no entry of the partition 0x%04x", table, pkey);
+    else if (moved)
+        append_successor(why, sizeof why, moved);
     g_snprintf(what, sizeof what,
                "it stopped sending: nothing of it was captured after frame %u, and %u port%s in "
                "vain; %s",

@@ -24,6 +24,17 @@ void ip_unanswered(const struct watch *w, enum event_kind kind, const struct que
 /* Where an announcement of the address is remembered, or that of another one. */
 struct taken_address *taken_address_of(const struct watch *w, const struct ip *ip);
 
+/* A port that sends datagrams to groups from the address, and the last one. */
+struct group_source {
+    struct ip ip;
+    uint32_t link, frame;
+    uint16_t lid;
+    uint8_t gid[GID_SIZE];
+};
+/* NULL: none is known (group_sources.c). */
+const struct group_source *group_source_of(const struct watch *w, const struct ip *ip,
+                                           uint32_t link);
+
 /* The current packet answers an ARP request: only now that it was repeated (lossy.c)? */
 void watch_retried(const struct watch *w, const struct question *q);
 

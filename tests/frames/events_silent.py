@@ -7,7 +7,7 @@ from frames.connection import Link
 from frames.events import link, number
 from frames import ib
 from frames.ib import ONLY
-from frames.messages import ping, udp4
+from frames.messages import ping, ping6, udp4, udp6
 from frames.subnet import Host, Subnet
 
 CASES = []
@@ -59,6 +59,35 @@ def host_that_stops_sending():
         ("arp_unanswered", arp, 1, []),
         ("host_silent", arp, 1, texts),
     ]
+
+
+def fails_over(s, a, b, c, source, v6=False):
+    """b falls silent; a datagram to a group comes from another port. a and c look for b."""
+    d = Host(4, ip=b.ip).also(ll=b.ll)
+    s.up(d)
+    if source == "b's":
+        s.ud(d, s.group6("ff02::1"), udp6(d, "ff02::1")) if v6 else s.to_group4(d, "224.0.0.1")
+    elif source == "another":
+        s.to_group4(d.also(ip="10.0.0.4"), "224.0.0.1")
+    for one in (a, c):
+        if v6:
+            for _ in range(3):
+                s.ud(one, b, ping6(one, b))
+                s.wait(1)
+        else:
+            pings_alone(s, one, b)
+        s.wait(3)
+        s.ping(a, c)
+    return d
+
+
+def failed_over(source, v6=False):
+    s, a, b, c = met()
+    if v6:
+        s.resolve6(a, b)
+        s.ud(b, a, ping6(b, a))
+    d = fails_over(s, a, b, c, source, v6)
+    return s, d
 
 
 @case

@@ -1276,6 +1276,18 @@ def test_only_two_limited_members_are_called_so(tmp_path):
     assert event["name"] == "arp_unanswered" and "limited" not in event["what"]
 
 
+@pytest.mark.parametrize("source", ["b's", "b's, IPv6", "another", "none"])
+def test_a_silent_host_whose_address_another_port_has(source, tmp_path):
+    """The event names the port that sends to a group from the address since."""
+    s, d = events_silent.failed_over(source.split(",")[0], "IPv6" in source)
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    [event] = [e for e in events_of(path) if e["name"] == "host_silent"]
+    is_named = "GID %s, LID 4 sends from its address, IP" % d.gid in event["what"]
+    assert is_named == source.startswith("b's")
+    assert ("no announcement of it was captured" in event["what"]) == is_named
+
+
 @pytest.mark.parametrize("second_block", [[], [0x8001]])
 def test_only_a_partition_that_was_taken_out_is_called_so(second_block, tmp_path):
     """The P_Key may be in another block of the table."""
