@@ -298,22 +298,39 @@ static void note_taken(const struct watch *w, const struct announcement *a)
 
 enum { SCOPES = 0xff };
 
-static struct sender_scope *scope_at(const struct watch *w)
+static struct sender_scope *scope_at(const struct watch *w, uint32_t link, uint16_t lid,
+                                     uint32_t qpn)
 {
-    uint64_t place = mix_two(packet_link_key(w->p), w->p->ib.slid, w->p->ib.sqpn);
-    return &w->questions->scopes[place >> 32 & (SENDER_SCOPES - 1)];
+    return &w->questions->scopes[mix_two(link, lid, qpn) >> 32 & (SENDER_SCOPES - 1)];
 }
 
-/* What the queue pair sent since its interface came up; NULL: nothing that was captured. */
+/* Is it what the queue pair sent since its interface came up? */
+static bool is_scope_of(const struct sender_scope *s, const struct endport *port, uint32_t link,
+                        uint32_t qpn)
+{
+    return port && s->frame && s->port == port && s->qpn == qpn && s->link == link &&
+           s->ended == port->ended && s->frame > MAX(port->new_frame, port->initialised_frame);
+}
+
+static struct sender_scope *place_of_sender(const struct watch *w)
+{
+    return scope_at(w, packet_link_key(w->p), w->p->ib.slid, w->p->ib.sqpn);
+}
+
+/* NULL: nothing of it was captured. */
 static struct sender_scope *scope_of_sender(const struct watch *w)
 {
-    const struct endport *port = w->e->sender;
-    struct sender_scope *s = scope_at(w);
-    return port && s->frame && s->port == port && s->qpn == w->p->ib.sqpn &&
-                   s->link == packet_link_key(w->p) && s->ended == port->ended &&
-                   s->frame > MAX(port->new_frame, port->initialised_frame)
-               ? s
-               : NULL;
+    struct sender_scope *s = place_of_sender(w);
+    return is_scope_of(s, w->e->sender, packet_link_key(w->p), w->p->ib.sqpn) ? s : NULL;
+}
+
+uint8_t scope_of_holder(const struct watch *w, const struct neighbour *n)
+{
+    const struct endport *port = endports_by_gid(w->f->endports, w->p->at.interface,
+                                                 n->lladdr + LLADDR_GID);
+    uint32_t qpn = be24(n->lladdr + LLADDR_QPN);
+    const struct sender_scope *s = port ? scope_at(w, n->link, port->lid, qpn) : NULL;
+    return s && is_scope_of(s, port, n->link, qpn) && s->scope != SCOPES ? s->scope : 0;
 }
 
 /* All groups of a link have the scope of its broadcast group (RFC 4391 section 4). */
@@ -330,8 +347,8 @@ void watch_sender_scope(const struct watch *w)
         (read_announcement(w->p, &a) && a.takes_over))
         return;
     if (!s)
-        *scope_at(w) = (struct sender_scope){port,           ib->sqpn, packet_link_key(w->p),
-                                             w->p->at.frame, scope,    port->ended};
+        *place_of_sender(w) = (struct sender_scope){port,           ib->sqpn, packet_link_key(w->p),
+                                                    w->p->at.frame, scope,    port->ended};
     else
         s->scope = SCOPES;
 }

@@ -187,20 +187,50 @@ static void cut_from_group(const struct watch *w, const struct question *q)
                     endports_by_gid(w->f->endports, w->p->at.interface, n->lladdr + LLADDR_GID));
 }
 
+/*
+ * All groups of a link have one scope (RFC 4391 section 4), so the hosts of two scopes are on two
+ * links, although they have one partition, and do not hear each other.
+ */
+static bool scopes_text(const struct watch *w, const struct question *q, char text[GROUP_TEXT])
+{
+    struct ip from = ip_of_key(q->key.who);
+    const struct neighbour *asker = neighbours_of_ip(w->f->neighbours, (uint32_t)q->key.requester,
+                                                     &from);
+    const struct neighbour *target = target_of(w, q);
+    uint8_t one = asker ? scope_of_holder(w, asker) : 0,
+            other = target ? scope_of_holder(w, target) : 0;
+    if (!one || !other || one == other || q->peer < LID_MULTICAST_FIRST)
+        return false;
+    g_snprintf(text, GROUP_TEXT,
+               "; the two are on different links of the partition: its groups have the scope 0x%x, "
+               "those of the other the scope 0x%x, so neither hears the other",
+               one, other);
+    return true;
+}
+
+/* Why there may be no answer; "" if nothing is known. */
+static void reason_text(const struct watch *w, const struct question *q, bool announced,
+                        char text[GROUP_TEXT])
+{
+    if (scopes_text(w, q, text))
+        return;
+    if (q->useless_frame)
+        g_snprintf(text, GROUP_TEXT, ", but %s in frame %u", q->useless, q->useless_frame);
+    else if (announced)
+        g_snprintf(text, GROUP_TEXT, ", although it announced its address in frame %u",
+                   q->announced_frame);
+    else
+        group_text(w, q, text);
+}
+
 static void address_unanswered(const struct watch *w, enum event_kind kind,
                                const struct question *q)
 {
-    char more[GROUP_TEXT] = "";
+    char more[GROUP_TEXT];
     bool announced = is_announced(w, q);
     if (announced && !asks_on(q))
         return;
-    if (q->useless_frame)
-        g_snprintf(more, sizeof more, ", but %s in frame %u", q->useless, q->useless_frame);
-    else if (announced)
-        g_snprintf(more, sizeof more, ", although it announced its address in frame %u",
-                   q->announced_frame);
-    else
-        group_text(w, q, more);
+    reason_text(w, q, announced, more);
     ip_unanswered(w, kind, q, more);
     watch_rejoin(w, q);
     cut_from_group(w, q);

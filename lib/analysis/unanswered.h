@@ -24,6 +24,9 @@ void ip_unanswered(const struct watch *w, enum event_kind kind, const struct que
 /* Where an announcement of the address is remembered, or that of another one. */
 struct taken_address *taken_address_of(const struct watch *w, const struct ip *ip);
 
+/* The scope of all groups to which the holder of an address sends; 0: not known (holders.c). */
+uint8_t scope_of_holder(const struct watch *w, const struct neighbour *n);
+
 /* A port that sends datagrams to groups from the address, and the last one. */
 struct group_source {
     struct ip ip;

@@ -4,9 +4,9 @@ look-alike. A case returns its tape and the events that it must raise: (event, f
 has). NUMBER is the number of the last frame so far."""
 from frames import ib
 from frames.events import ask_only, goes_on, link, number
-from frames.fabric import FULL, LEAVE_MASK, smp_frame
+from frames.fabric import FULL, LEAVE_MASK, SEND_ONLY, smp_frame
 from frames.ib import encap
-from frames.messages import NOBODY, ping
+from frames.messages import NOBODY, ping, solicited_node
 from frames.subnet import PATH_BY_GIDS, FromStart, Host, Subnet
 
 CASES = []
@@ -481,3 +481,34 @@ def announcement_of_a_second_interface_of_another_scope():
     request = ib.arp(1, second.addr, second.ip, NOBODY, second.ip)
     s.ud(second, other, encap(0x0806, request))
     return s, []
+
+
+def other_scope(is_late=False, v6=False, several=False):
+    """a is on the link of scope 2, d on that of scope 5. They look for each other."""
+    s, a, b, _ = link()
+    d = Host(4)
+    s.scope = 5
+    s.up(d)
+    if is_late:
+        del s.records[:]
+    s.scope = 2
+    s.meet(a, b)
+    if several:
+        s.to_group4(d, "224.0.0.1", s.group4("224.0.0.1").replace("ff15", "ff12"))
+    for host, other, scope in ((d, a, 5), (a, d, 2)):
+        s.scope = scope
+        if v6:
+            s.join(host, s.group6(solicited_node(other.ll)), SEND_ONLY)
+        for _ in range(4):
+            if v6:
+                s.solicit(host, other.ll)
+            else:
+                s.arp_request(host, other.ip)
+            s.wait(1)
+    s.ping(a, b)
+    s.wait(2)
+    s.ping(b, a)
+    return s
+
+
+SCOPES = "its groups have the scope 0x2, those of the other the scope 0x5"

@@ -1288,6 +1288,25 @@ def test_a_silent_host_whose_address_another_port_has(source, tmp_path):
     assert ("no announcement of it was captured" in event["what"]) == is_named
 
 
+@pytest.mark.parametrize(
+    "options, is_named",
+    [
+        ({}, True),
+        ({"is_late": True}, True),
+        ({"v6": True}, True),
+        ({"several": True}, False),
+    ],
+)
+def test_hosts_of_two_scopes(options, is_named, tmp_path):
+    """a looks for d. A queue pair that sends to groups of two scopes may be on either link."""
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(events_heard.other_scope(**options).pcap())
+    found = [e for e in events_of(path) if e["name"].endswith(UNANSWERED)]
+    of_a = [e for e in found if "LID 1" in e["who"]]
+    assert len(of_a) == 1
+    assert (events_heard.SCOPES in of_a[0]["what"]) == is_named
+
+
 @pytest.mark.parametrize("second_block", [[], [0x8001]])
 def test_only_a_partition_that_was_taken_out_is_called_so(second_block, tmp_path):
     """The P_Key may be in another block of the table."""
