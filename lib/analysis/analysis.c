@@ -67,6 +67,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .zero_windows = zero_windows_new(),
         .services = services_new(),
         .group_sources = group_sources_new(),
+        .offers = dhcp_offers_new(),
     };
     return a;
 }
@@ -117,6 +118,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.zero_windows);
     g_free(a->watch.services);
     g_free(a->watch.group_sources);
+    g_free(a->watch.offers);
     g_free(a);
 }
 

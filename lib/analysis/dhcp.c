@@ -169,6 +169,15 @@ static void note_stray(const struct watch *w, uint32_t xid)
     w->questions->dhcp_stray[subnet].xid = xid;
 }
 
+static void offered(const struct watch *w, const struct question_key *key)
+{
+    const struct question *q = question_last(w, key);
+    if (!q || w->p->datagram.dhcp.message_type != DHCP_OFFER)
+        return;
+    const struct sender client = sender_of_lid(w, q->lid);
+    watch_offer(w, &client);
+}
+
 void watch_dhcp(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
@@ -190,6 +199,7 @@ void watch_dhcp(const struct watch *w)
         requested(w, m, &key);
     else if (!packet_is_corrupt(w->p)) {
         *server_of(w) = w->p->ib.slid;
+        offered(w, &key);
         if (q)
             question_answer(w, q);
         else if (!is_answered(w, &key))

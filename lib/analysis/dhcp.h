@@ -12,6 +12,8 @@ enum { DHCP6 = 0x100 };
 /* Those that clients send (RFC 8415 section 7.3). */
 extern const struct name dhcp6_names[];
 
+/* A reply that is not corrupt; client: where the request came from (dhcp_offers.c). */
+void watch_offer(const struct watch *w, const struct sender *client);
 /* A message of DHCP for IPv4 that is not corrupt (dhcp_leases.c). */
 void watch_lease(const struct watch *w);
 /*

@@ -91,6 +91,7 @@ struct watch {
     struct zero_windows *zero_windows;
     struct services *services;
     struct group_sources *group_sources;
+    struct dhcp_offers *offers;
 };
 
 /*

@@ -58,6 +58,8 @@ static void read_option(struct view v, uint8_t code, uint32_t at, uint8_t n, str
         d->requested = be32(v.p + at);
     if (code == DHCP_OPTION_SERVER && n == sizeof(uint32_t))
         d->server = be32(v.p + at);
+    if (code == DHCP_OPTION_SUBNET_MASK && n == sizeof(uint32_t))
+        d->mask = be32(v.p + at);
     if (code == DHCP_OPTION_LEASE_TIME && n == sizeof(uint32_t))
         d->lease_seconds = be32(v.p + at);
     if (code == DHCP_OPTION_CLIENT_ID) {

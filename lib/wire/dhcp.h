@@ -33,6 +33,7 @@ enum { DHCP_FLAG_BROADCAST = 0x8000 };
 
 enum {
     DHCP_OPTION_PAD = 0,
+    DHCP_OPTION_SUBNET_MASK = 1,
     DHCP_OPTION_REQUESTED_ADDRESS = 50,
     DHCP_OPTION_LEASE_TIME = 51,
     DHCP_OPTION_OVERLOAD = 52,
@@ -47,6 +48,7 @@ enum { DHCP_OVERLOAD_FILE = 1, DHCP_OVERLOAD_SNAME = 2 };
 /* message types (RFC 2132 section 9.6) */
 enum {
     DHCP_DISCOVER = 1,
+    DHCP_OFFER = 2,
     DHCP_REQUEST = 3,
     DHCP_DECLINE = 4,
     DHCP_ACK = 5,
@@ -65,6 +67,7 @@ struct dhcp {
     uint32_t ciaddr, yiaddr, giaddr;
     uint32_t requested;        /* requested IP address; 0: no such option */
     uint32_t lease_seconds;    /* 0: no such option */
+    uint32_t mask;             /* subnet mask; 0: no such option */
     uint32_t server;           /* server identifier, an IP address; 0: no such option */
     uint32_t client_id;        /* offset of the option's first data byte; 0: no such option */
     uint32_t client_id_length; /* of all its parts (RFC 3396) */

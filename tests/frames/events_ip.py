@@ -192,6 +192,59 @@ def address_whose_release_may_be_lost():
     return s, []
 
 
+# ---- servers of different networks
+
+
+def offers(s, server, xid, address, mask=24, own=None, kind=OFFER, giaddr="0.0.0.0"):
+    """With the subnet mask and the server's identifier (RFC 2132 sections 3.3, 9.7)."""
+    options = bytes((54, 4)) + ib.ip4(own or server.ip)
+    if mask:
+        options += bytes((1, 4)) + ib.u32((1 << 32) - (1 << 32 - mask))
+    down = message(2, kind, xid, None, yiaddr=address, giaddr=giaddr, options=options)
+    s.ud(server, s.broadcast(), dhcp_datagram(server.ip, "255.255.255.255", (67, 68), down))
+
+
+@case
+def servers_of_different_networks():
+    """Each time that a client asks; a tap has the offers twice. The capture begins late."""
+    s, a, b, c = link()
+    del s.records[:]
+    rogue = c.also(ip="192.168.122.1")
+    for n in range(2):
+        asks(s, a, DISCOVER, 7 + n, 1)
+        offers(s, rogue, 7 + n, "192.168.122.55")
+        copy_last(s)
+        offers(s, b, 7 + n, "10.0.0.9")
+        copy_last(s)
+        s.wait(5)
+    texts = ["LID 1", "IP 192.168.122.55/24 by the server IP 192.168.122.1", c.gid, "(frame 2)"]
+    return s, [("dhcp_differs", 4, 2, texts + ["IP 10.0.0.9/24 by the server IP 10.0.0.2", b.gid])]
+
+
+@case
+def servers_of_one_network():
+    """Two servers, with masks of different lengths; one with two networks; a boot server (PXE), which
+    offers no address; without a mask; a relay that hands an offer on; other requests."""
+    s, a, b, c = link()
+    for xid, one, other in (
+        (1, (b, 1, "10.0.0.9"), (c, 1, "10.0.0.77")),
+        (2, (b, 2, "10.0.0.9", 24), (c, 2, "10.0.9.77", 16)),
+        (3, (b, 3, "10.0.0.9"), (b, 3, "192.168.1.9")),
+        (4, (b, 4, "10.0.0.9"), (c, 4, "0.0.0.0")),
+        (5, (b, 5, "10.0.0.9"), (c, 5, "192.168.1.9", 0)),
+        (6, (b, 6, "192.168.1.9", 24, "10.1.1.1"), (c, 6, "10.0.0.9", 24, "10.1.1.1")),
+        (7, (b, 7, "10.0.0.9"), (c, 8, "192.168.1.9")),
+    ):
+        asks(s, a, DISCOVER, xid, 1)
+        offers(s, *one)
+        offers(s, *other)
+        s.wait(1)
+    asks(s, a, DISCOVER, 9, 1)
+    offers(s, b, 9, "10.0.0.9")
+    offers(s, c, 9, "192.168.1.9", kind=ACK)
+    return s, []
+
+
 # ---- replies to pings
 
 
