@@ -24,6 +24,7 @@ struct link_event {
     int64_t ns;           /* time of the frame, ns since 1970 */
     uint64_t count;       /* how often it was seen, from 1 */
     uint32_t psn;         /* of the packet with the last repetition */
+    bool decisive;        /* it explains others, although events of its kind need not */
     bool taken_back;      /* a later packet shows that it may not have happened */
     struct sender who;    /* the port or host that it happened to */
     char *what;           /* a sentence without its end */
@@ -34,11 +35,11 @@ const char *event_name(enum event_kind kind); /* "join_refused" */
 enum event_kind event_find(const char *name);
 const char *event_title(enum event_kind kind); /* "The SA refused a join" */
 /*
- * What a report lists first: events about the whole file, those that explain others, causes, and
- * what mostly follows.
+ * What a report lists first: events about the whole file, those that explain others, causes,
+ * changes that may be intended, and what mostly follows.
  */
-enum event_rank { RANK_FILE, RANK_ROOT, RANK_CAUSE, RANK_CONSEQUENCE, EVENT_RANKS };
-enum event_rank event_rank(enum event_kind kind);
+enum event_rank { RANK_FILE, RANK_ROOT, RANK_CAUSE, RANK_CHANGE, RANK_CONSEQUENCE, EVENT_RANKS };
+enum event_rank event_rank(const struct link_event *e);
 /*
  * The event as the comment of a packet: "event: join_refused: LID 2: the SA refuses its join ...;
  * see: ipoib-check --explain join_refused". The caller frees it with g_free().

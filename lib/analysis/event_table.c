@@ -29,7 +29,7 @@ const char *event_title(enum event_kind kind)
     return kinds[kind].title;
 }
 
-enum event_rank event_rank(enum event_kind kind)
+static enum event_rank rank_of_kind(enum event_kind kind)
 {
     switch (kind) {
     case EVENT_TWO_FABRICS:
@@ -41,6 +41,11 @@ enum event_rank event_rank(enum event_kind kind)
     case EVENT_DUPLICATE_LID:
     case EVENT_WRONG_PSN:
         return RANK_ROOT;
+    case EVENT_TRAP:
+    case EVENT_PORT_STATE:
+    case EVENT_MOVED:
+    case EVENT_SM_CHANGED:
+        return RANK_CHANGE;
     case EVENT_ARP_UNANSWERED:
     case EVENT_ND_UNANSWERED:
     case EVENT_ECHO_UNANSWERED:
@@ -52,6 +57,11 @@ enum event_rank event_rank(enum event_kind kind)
     default:
         return RANK_CAUSE;
     }
+}
+
+enum event_rank event_rank(const struct link_event *e)
+{
+    return e->decisive ? RANK_ROOT : rank_of_kind(e->kind);
 }
 
 char *event_comment(const struct link_event *e)

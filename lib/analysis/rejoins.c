@@ -43,6 +43,8 @@ APART static void by_turns(const struct watch *w, const struct new_manager *m)
                 "it and the one at %s take the ports from each other, %u times since frame %u: two "
                 "subnet managers are master, or they are restarted by turns",
                 sender_text(text, &other), m->turns + 1, m->first_frame);
+    if (w->sink->last)
+        w->sink->last->decisive = true;
 }
 
 static void watch_turn(const struct watch *w, struct new_manager *m, uint16_t before, uint16_t now)

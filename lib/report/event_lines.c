@@ -150,7 +150,7 @@ static void add_lines(const struct event_groups *g, const struct event_table *ev
     bool seen[EVENT_KINDS] = {false}; /* of kinds that are one line */
     for (unsigned i = 0; i < event_table_count(events) && out->len < EVENT_LINES; i++) {
         const struct link_event *e = event_table_at(events, i);
-        if (event_rank(e->kind) != rank || (g->folded[e->kind] && seen[e->kind]))
+        if (event_rank(e) != rank || (g->folded[e->kind] && seen[e->kind]))
             continue;
         seen[e->kind] = true;
         const struct event_line line = line_of(g, e);

@@ -90,3 +90,38 @@ void text_put_events_count(const struct text *t)
     if (n)
         g_string_append_printf(t->out, ", %u event%s", n, n == 1 ? "" : "s");
 }
+
+enum { NAMES = 3 };
+
+/* "join_refused, trap, ...": the kinds of the first lines. */
+static void put_names(GString *out, const GArray *lines)
+{
+    bool named[EVENT_KINDS] = {false};
+    unsigned n = 0;
+    for (unsigned i = 0; i < lines->len; i++) {
+        enum event_kind kind = g_array_index(lines, struct event_line, i).first->kind;
+        if (named[kind])
+            continue;
+        named[kind] = true;
+        if (n)
+            g_string_append(out, ", ");
+        g_string_append(out, n < NAMES ? event_name(kind) : "...");
+        if (n++ == NAMES)
+            return;
+    }
+}
+
+void text_put_events_names(const struct text *t)
+{
+    const struct event_table *events = t->checked->events;
+    unsigned n = event_table_count(events);
+    if (!n)
+        return;
+    GArray *lines = event_lines(events);
+    bool is_change = event_rank(g_array_index(lines, struct event_line, 0).first) == RANK_CHANGE;
+    g_string_append_printf(t->out, ", %s %u event%s (", is_change ? "with" : "but", n,
+                           n == 1 ? "" : "s");
+    put_names(t->out, lines);
+    g_string_append_c(t->out, ')');
+    g_array_unref(lines);
+}

@@ -24,6 +24,8 @@ void text_put_coloured(const struct text *t, enum colour colour, const char *wor
 /* The section Events, and ", 3 events" for the verdict (report_events.c). */
 void text_put_events(const struct text *t);
 void text_put_events_count(const struct text *t);
+/* ", but 3 events (path_cut, trap)"; of changes that may be intended, ", with ..." */
+void text_put_events_names(const struct text *t);
 
 /* A line with the command that prints the rule's page (report_text_parts.c). */
 void text_put_help(const struct text *t, enum rule_number rule, const char *indent);

@@ -121,6 +121,8 @@ static void put_status(const struct text *t, const struct verdict_summary *s)
                                                                         : shown[s->status].words);
     if (s->suspected)
         g_string_append_printf(t->out, ", %u SUSPECTED", s->suspected);
+    if (s->status == VERDICT_CONFORMANT)
+        text_put_events_names(t);
     g_string_append(t->out, ": ");
 }
 
@@ -138,7 +140,8 @@ void text_put_verdict(const struct text *t)
         put_why_not(t);
     else
         put_summary_counts(t, &s);
-    text_put_events_count(t);
+    if (s.status != VERDICT_CONFORMANT)
+        text_put_events_count(t);
     if (s.status != VERDICT_UNJUDGED && t->checked->remark)
         g_string_append_printf(t->out, "; %s", t->checked->remark);
     if (s.status == VERDICT_VIOLATED && t->checked->trouble &&

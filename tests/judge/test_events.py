@@ -1366,7 +1366,7 @@ def test_text_has_20_lines_of_events_and_counts_all(n, tmp_path):
     path.write_bytes(refusals(n))
     found = [e["frame"] for e in events_of(path)]
     lines, last = event_lines(path)
-    assert last.endswith(", %d events" % n)
+    assert ": NO VIOLATION PROVED, but %d events (join_refused): " % n in last
     if n == 20:
         assert len(lines) == 21 and lines[20] == "more: ipoib-check --explain join_refused"
     else:
@@ -1390,8 +1390,9 @@ def test_events_of_many_ports_are_one_line(tmp_path):
     path = tmp_path / "capture.pcap"
     path.write_bytes(s.pcap())
     lines, last = event_lines(path)
-    assert last.endswith(", 40 events") and ": trap: LID 9: " in lines[0]
-    assert ": join_refused: 37 ports, 39 events, last in frame %d; " % number(s) in lines[1]
+    assert ", but 40 events (join_refused, trap): " in last
+    assert ": join_refused: 37 ports, 39 events, last in frame %d; " % number(s) in lines[0]
+    assert ": trap: LID 9: " in lines[1]
     assert lines[2] == "40 events on 2 lines: ipoib-check -v lists all"
 
 
@@ -1414,6 +1415,33 @@ def test_causes_come_before_consequences(targets, shown, tmp_path):
     assert [e["name"] for e in events_of(path)] == ["arp_unanswered"] * targets + ["join_refused"]
 
 
+def test_changes_come_after_causes(tmp_path):
+    """A trap, a moved address, and then a refusal. Of changes alone, the verdict has no "but"."""
+    s, a, b, _ = link()
+    s.report(a, 65, a.gid)
+    s.arp_request(a, b.ip)
+    s.arp_request(b.also(qpn=0x999), a.ip)
+    s.arp_request(b, a.ip)
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    lines, last = event_lines(path)
+    assert [line.split(": ")[1] for line in lines[:2]] == ["trap", "moved"]
+    assert ", with 2 events (trap, moved): " in last
+    s.join(b, s.group4("239.1.2.3"), status=NO_RESOURCES)
+    path.write_bytes(s.pcap())
+    lines, last = event_lines(path)
+    assert [line.split(": ")[1] for line in lines[:3]] == ["join_refused", "trap", "moved"]
+    assert ", but 3 events (join_refused, trap, moved): " in last
+
+
+def test_two_masters_come_first(tmp_path):
+    """The event that explains the others of its kind."""
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(events_silent.two_subnet_managers()[0].pcap())
+    lines, _ = event_lines(path)
+    assert "take the ports from each other" in lines[0]
+
+
 def test_a_full_table_says_so(tmp_path):
     """The table has 16384 entries. The reports name it, and the verdict does not depend on it."""
     s, a, _ = link(2)
@@ -1434,7 +1462,7 @@ def test_events_change_neither_verdict_nor_exit_status(tmp_path):
     path = tmp_path / "capture.pcap"
     path.write_bytes(refusals(1))
     done = check.run("--strict", str(path))
-    assert done.returncode == check.OK and b"1 event\n" in done.stdout
+    assert done.returncode == check.OK and b", but 1 event (join_refused): " in done.stdout
 
 
 def test_junit_has_the_events(tmp_path):
@@ -1457,7 +1485,7 @@ def test_merged_reports_have_the_events(tmp_path):
     whole = json.loads(merge(tmp_path, "--format", "json", "node1.json"))
     assert whole["summary"]["captures"][0]["events"] == events
     text = merge(tmp_path, "node1.json").splitlines()
-    assert text[0].endswith(", 23 events")
+    assert ", but 23 events (join_refused): " in text[0]
     first = events[0]
     assert text[1].startswith(
         "  event         frame %d: join_refused: 23 events, last in frame %d; the first: %s: %s"
