@@ -27,7 +27,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .alerts = &a->alerts,
         .usual_pkey = &a->usual_pkey,
         .questions = questions_new(),
-        .sa_transactions = g_new0(struct sa_transactions, 1),
+        .transactions = g_new0(struct transactions, 1),
         .twins = g_new0(struct twins, 1),
         .lids = lids_new(),
         .links = links_new(),
@@ -78,7 +78,7 @@ void analysis_free(struct analysis *a)
         return;
     event_table_free(a->sink.events);
     g_free(a->watch.questions);
-    g_free(a->watch.sa_transactions);
+    g_free(a->watch.transactions);
     g_free(a->watch.twins);
     g_free(a->watch.lids);
     g_free(a->watch.links);
@@ -215,8 +215,8 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
     }
 }
 
-/* target: the port; NULL: not known. */
-APART static void watch_port_info(const struct watch *w, const struct question_key *target)
+/* port: id 0: not known. */
+APART static void watch_port_info(const struct watch *w, struct port port)
 {
     const struct subnet_event *e = port_info_event(w);
     struct port_info i;
@@ -224,19 +224,18 @@ APART static void watch_port_info(const struct watch *w, const struct question_k
     if (is_whole && e)
         watch_port_state(w, e, &i);
     watch_operational_vls(w);
-    if (!is_whole || !target)
+    if (!is_whole || !port.id)
         return;
-    watch_link(w, target, &i);
-    watch_width(w, target, &i);
+    watch_link(w, port, &i);
+    watch_width(w, port, &i);
 }
 
-/* target: as of watch_port_info(). */
-static inline void watch_smp_attribute(const struct watch *w, const struct question_key *target)
+/* port: as of watch_port_info(). */
+static inline void watch_smp_attribute(const struct watch *w, struct port port)
 {
     switch (w->p->mad.mad.attribute) {
     case SMP_PORT_INFO:
-        if (w->p->mad.mad.method != SMP_GET) /* which has no values */
-            watch_port_info(w, target);
+        watch_port_info(w, port);
         break;
     case SMP_PKEY_TABLE:
         watch_pkey_block(w);
@@ -259,23 +258,6 @@ static inline void watch_smp_attribute(const struct watch *w, const struct quest
     }
 }
 
-OFTEN APART static void watch_subnet_management(const struct watch *w)
-{
-    struct question_key target;
-    if (w->p->mad.mad.method == SMP_TRAP)
-        watch_smp_trap(w);
-    bool has_target = watch_smp_requests(w, &target);
-    watch_route(w);
-    watch_smp_attribute(w, has_target ? &target : NULL);
-}
-
-/* Performance management, and classes of vendors. */
-APART static void watch_other_management(const struct watch *w)
-{
-    watch_mad_requests(w);
-    watch_counters(w);
-}
-
 APART static void watch_several_events(const struct watch *w)
 {
     for (unsigned i = 0; i < w->e->count; i++)
@@ -291,15 +273,43 @@ APART static void watch_subnet_events(const struct watch *w)
         watch_several_events(w);
 }
 
+OFTEN APART static void watch_subnet_management(const struct watch *w)
+{
+    uint8_t method = w->p->mad.mad.method;
+    watch_route(w);
+    if (w->e->count)
+        watch_subnet_events(w);
+    const struct port port = smp_port(w);
+    if (method == SMP_TRAP)
+        watch_smp_trap(w);
+    if (port.id)
+        watch_smp_requests(w, port);
+    watch_node_at_route(w);
+    if (method != SMP_GET) /* which has no values */
+        watch_smp_attribute(w, port);
+}
+
+static void watch_subnet_administration(const struct watch *w)
+{
+    if (w->e->count)
+        watch_subnet_events(w);
+    watch_sa_requests(w);
+}
+
+/* Performance management, and classes of vendors. */
+APART static void watch_other_management(const struct watch *w)
+{
+    watch_mad_requests(w);
+    watch_counters(w);
+}
+
 static void watch_mad(const struct watch *w)
 {
     const struct mad_payload *m = &w->p->mad;
-    if (w->e->count)
-        watch_subnet_events(w);
     if (!m->has_header)
         return;
     if (m->kind == MAD_KIND_SA)
-        watch_sa_requests(w);
+        watch_subnet_administration(w);
     else if (m->kind == MAD_KIND_CM)
         watch_connection_message(w);
     else if (m->kind == MAD_KIND_SMP)

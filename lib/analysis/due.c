@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Questions whose answers are overdue: one event each. */
-#include "analysis/question.h"
+#include "analysis/transactions.h"
 
 static question_report *const reports[QUESTION_KINDS] = {
     [QUESTION_JOIN] = sa_unanswered,         [QUESTION_LEAVE] = sa_unanswered,
@@ -70,7 +70,7 @@ static bool is_repeated(const struct watch *w, const struct question *q)
 void watch_due_questions(const struct watch *w)
 {
     struct question *q;
-    sa_ask_pending(w);
+    transactions_ask(w);
     while (!packet_is_corrupt(w->p) && (q = question_due(w)) != NULL)
         if (question_is_heard(w, q) || is_repeated(w, q))
             is_over(w, q);

@@ -70,11 +70,7 @@ static uint32_t agent_of(const struct smp *s)
 /* The number of the packet's route; 0: it has none, or more hops than are kept. */
 static uint64_t route_id(const struct watch *w)
 {
-    const struct smp *s = &w->p->mad.smp;
-    return s->directed && s->initial_path && s->hop_count < GID_SIZE
-               ? port_of_route(w->p->at.interface, agent_of(s), s->initial_path + 1, s->hop_count)
-                     .id
-               : 0;
+    return route_hops(w) ? route_number(w) : 0;
 }
 
 void watch_node(const struct watch *w)

@@ -11,7 +11,7 @@ enum { LINKS = 1 << 12, TRIES = 3 };
 
 /* A cache: a port that is overwritten by another counts as not seen before. */
 struct smp_link {
-    struct question_key key;
+    uint64_t id;  /* of the port that answers, and the port of the switch; 0: unused */
     uint64_t tid; /* of the last Set of its state; 0: none */
     uint32_t first_frame;
     uint64_t guid; /* of the node at the end of the route; 0: not known */
@@ -29,18 +29,20 @@ struct smp_links *links_new(void)
     return g_new0(struct smp_links, 1);
 }
 
-static struct smp_link *link_of(const struct watch *w, const struct question_key *key)
+static struct smp_link *link_of(const struct watch *w, struct port at, uint8_t port)
 {
-    struct smp_link *l = &w->links->all[question_key_place(key) & (LINKS - 1)];
-    if (memcmp(&l->key, key, sizeof *key) != 0)
-        *l = (struct smp_link){.key = *key};
+    uint64_t id = mix_two(0, at.id, port);
+    struct smp_link *l = &w->links->all[id >> 32 & (LINKS - 1)];
+    if (l->id != id)
+        *l = (struct smp_link){.id = id};
     return l;
 }
 
 /* The GID of the node at the end of the route is the prefix and its port's GUID. */
-static struct sender sender_of_link(const struct watch *w, const struct smp_link *l)
+static struct sender sender_of_link(const struct watch *w, const struct smp_link *l,
+                                    const struct question_key *target)
 {
-    struct sender who = smp_target(w, &l->key);
+    struct sender who = smp_target(w, target);
     struct port_info i;
     uint8_t gid[GID_SIZE];
     if (who.known || !l->guid || smp_port_info(&w->p->mad.smp, &i) != WIRE_OK)
@@ -53,13 +55,14 @@ static struct sender sender_of_link(const struct watch *w, const struct smp_link
 static void report(const struct watch *w, const struct smp_link *l, uint32_t cause,
                    const char *what)
 {
-    struct sender who = sender_of_link(w, l);
+    const struct question_key target = smp_key(w, smp_port(w));
+    struct sender who = sender_of_link(w, l, &target);
     uint8_t port = (uint8_t)w->p->mad.smp.mad.modifier;
     /* without the agent: a program beside the subnet manager sees the same port */
-    const struct event_key key = event_key(w, EVENT_PORT_STATE, NULL, l->key.about,
+    const struct event_key key = event_key(w, EVENT_PORT_STATE, NULL, target.about,
                                            UINT64_C(1) << 32 | (cause != 0) << 8 | port);
     GString *text = g_string_new(NULL);
-    smp_append_target(text, &l->key);
+    smp_append_target(text, &target);
     watch_event(w, &key, &who, cause, "the port %u at %s %s", port, text->str, what);
     g_string_free(text, TRUE);
 }
@@ -104,7 +107,7 @@ static bool is_at_route(const struct watch *w, struct smp_link *l)
     uint64_t guid;
     bool is_known = route_is_known(w, &guid);
     if (!is_known || l->guid != guid)
-        *l = (struct smp_link){.key = l->key, .guid = guid};
+        *l = (struct smp_link){.id = l->id, .guid = guid};
     return is_known;
 }
 
@@ -122,15 +125,13 @@ static void responded(const struct watch *w, struct smp_link *l, uint8_t state)
     l->active = state == PORT_ACTIVE;
 }
 
-void watch_link(const struct watch *w, const struct question_key *target, const struct port_info *i)
+void watch_link(const struct watch *w, struct port port, const struct port_info *i)
 {
     const struct mad *mad = &w->p->mad.mad;
     if (packet_is_corrupt(w->p))
         return;
-    struct question_key key = *target;
-    put32(key.who + SMP_KEY_MODIFIER, i->port); /* without the flags */
     if (mad->method == SMP_GET_RESP && !mad->status)
-        responded(w, link_of(w, &key), i->state);
+        responded(w, link_of(w, port, i->port), i->state);
     else if (mad->method == SMP_SET)
-        set(w, link_of(w, &key), i->state);
+        set(w, link_of(w, port, i->port), i->state);
 }

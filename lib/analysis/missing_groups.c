@@ -57,7 +57,7 @@ static void report(const struct watch *w, const struct missing_group *m)
 }
 
 /* A request with further components may be for more than the group. Its P_Key is in its MGID. */
-static bool wants_group(const struct sa_transaction *t)
+static bool wants_group(const struct mad_transaction *t)
 {
     bool only_group = (t->mask & ~(uint64_t)MCM_HAS_PKEY) == MCM_HAS_MGID;
     const uint8_t *mgid = t->record + MCM_MGID;
@@ -66,7 +66,7 @@ static bool wants_group(const struct sa_transaction *t)
             same_partition(be16(t->record + MCM_PKEY), be16(mgid + MGID_PKEY)));
 }
 
-void watch_missing_group(const struct watch *w, const struct sa_transaction *t)
+void watch_missing_group(const struct watch *w, const struct mad_transaction *t)
 {
     if (!wants_group(t))
         return;

@@ -28,7 +28,6 @@ static const struct {
     [QUESTION_ECHO] = {10, 0, RESOLUTION_MS},   [QUESTION_LARGE] = {10, 0, RESOLUTION_MS},
     [QUESTION_DHCP] = {120, 1000, 4000},        [QUESTION_MAD] = {60, 200, 1000},
 };
-enum { NS_PER_MS = 1000000 };
 enum { HEARD_MS = 60000 };
 
 struct questions *questions_new(void)
@@ -405,7 +404,7 @@ static bool is_of_port(uint16_t lid)
     return lid && (lid < LID_MULTICAST_FIRST || lid == LID_PERMISSIVE);
 }
 
-static void note_heard(const struct watch *w, struct heard *h)
+static inline void note_heard(const struct watch *w, struct heard *h)
 {
     *h = (struct heard){question_busy_ns(w), w->p->at.interface, true};
 }

@@ -91,7 +91,7 @@ struct question_packet {
     uint64_t last; /* tells it from its copies */
     int64_t ns, busy_ns;
     uint32_t frame;
-    uint16_t lid, peer, captured_on; /* as those of struct question */
+    uint16_t peer, lid, captured_on; /* as those of struct question */
     bool again;                      /* the same packet was captured before */
 };
 
@@ -105,6 +105,7 @@ enum { QUESTION_ASKED = 3 };
 enum { QUESTION_ASKED_SLOWLY = 6, SLOWLY_MS = 10000, ROUND_MS = 60000 };
 /* The same request is captured twice within this time; later, it was sent again (repeated.c). */
 enum { COPY_MS = 100 };
+enum { NS_PER_MS = 1000000 };
 
 /* A LID to which a packet was captured: the capture point sees what is sent to it. */
 struct heard {
@@ -286,8 +287,8 @@ static inline void question_note_packet(const struct watch *w, struct question_p
     q->ns = p->at.ns;
     q->busy_ns = question_busy_ns(w);
     q->frame = p->at.frame;
-    q->lid = p->ib.slid;
     q->peer = p->ib.dlid;
+    q->lid = p->ib.slid;
     q->captured_on = p->captured_on;
     q->again = p->copy_of;
 }
@@ -410,9 +411,6 @@ typedef void question_report(const struct watch *w, struct question *q);
 question_report sa_unanswered, report_unanswered, smp_unanswered, dhcp_unanswered, arp_unanswered,
     nd_unanswered, echo_unanswered, large_lost, segment_unanswered, req_unanswered, rep_unanswered,
     dreq_unanswered, mad_unanswered;
-
-/* Requests to the SA that are no questions yet become some (sa_transactions.c). */
-APART void sa_ask_pending(const struct watch *w);
 
 /* Takes events back that the current packet shows to be doubtful (answerers.c). */
 APART void watch_doubts(const struct watch *w);

@@ -18,6 +18,14 @@ static void watch_repeated_sa(const struct watch *w)
         watch_segment(w);
 }
 
+static void watch_repeated_smp(const struct watch *w)
+{
+    watch_route(w);
+    const struct port port = smp_port(w);
+    if (port.id && !(w->p->mad.mad.method & MAD_RESPONSE))
+        watch_smp_requests(w, port);
+}
+
 static void watch_repeated_mad(const struct watch *w)
 {
     const struct mad_payload *m = &w->p->mad;
@@ -27,8 +35,8 @@ static void watch_repeated_mad(const struct watch *w)
         watch_repeated_sa(w);
     else if (m->kind == MAD_KIND_CM)
         watch_connection_question(w);
-    else if (m->kind == MAD_KIND_SMP && !(m->mad.method & MAD_RESPONSE))
-        watch_smp_again(w);
+    else if (m->kind == MAD_KIND_SMP)
+        watch_repeated_smp(w);
     else if (m->kind == MAD_KIND_OTHER && !(m->mad.method & MAD_RESPONSE))
         watch_mad_requests(w);
 }

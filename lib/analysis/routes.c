@@ -28,9 +28,7 @@ struct route_seen {
 
 struct routes_seen {
     struct route_seen all[ROUTES];
-    struct route_seen *now; /* that of the packet in this frame, with this transaction ID */
-    uint32_t frame;
-    uint64_t tid;
+    struct route_seen *now; /* that of the current SMP; NULL: no directed route */
     enum { NOT_FOUND, KNOWN, UNKNOWN } is_known; /* route_is_known() of the same packet */
     struct port manager;                         /* whose PSNs were looked up last */
     const struct psn_sender *sent;               /* by it; NULL: nothing until then */
@@ -69,17 +67,10 @@ static struct route_seen *find_route(const struct watch *w)
     return r;
 }
 
-/* NULL: no directed route. Several watchers of a packet ask. */
-static struct route_seen *route_of(const struct watch *w)
+void watch_route(const struct watch *w)
 {
-    struct routes_seen *all = w->routes;
-    if (all->frame != w->p->at.frame || all->tid != w->p->mad.mad.tid) {
-        all->now = find_route(w);
-        all->is_known = NOT_FOUND;
-        all->frame = w->p->at.frame;
-        all->tid = w->p->mad.mad.tid;
-    }
-    return all->now;
+    w->routes->now = find_route(w);
+    w->routes->is_known = NOT_FOUND;
 }
 
 static void note_request(struct route_seen *r, const struct smp *s)
@@ -88,11 +79,11 @@ static void note_request(struct route_seen *r, const struct smp *s)
     r->has_requests = true;
 }
 
-void watch_route(const struct watch *w)
+void watch_node_at_route(const struct watch *w)
 {
     const struct smp *s = &w->p->mad.smp;
     struct node_info n;
-    struct route_seen *r = route_of(w);
+    struct route_seen *r = w->routes->now;
     if (!r || packet_is_corrupt(w->p))
         return;
     if (!(s->mad.method & MAD_RESPONSE)) {
@@ -148,7 +139,7 @@ static bool find_whether_known(const struct watch *w, const struct route_seen *r
 
 bool route_is_known(const struct watch *w, uint64_t *guid)
 {
-    const struct route_seen *r = route_of(w);
+    const struct route_seen *r = w->routes->now;
     struct routes_seen *all = w->routes;
     *guid = r ? r->guid : 0;
     if (all->is_known == NOT_FOUND)
@@ -158,14 +149,14 @@ bool route_is_known(const struct watch *w, uint64_t *guid)
 
 void route_is_down(const struct watch *w)
 {
-    struct route_seen *r = route_of(w);
+    struct route_seen *r = w->routes->now;
     if (r)
         r->down = true;
 }
 
 bool route_was_down(const struct watch *w)
 {
-    struct route_seen *r = route_of(w);
+    struct route_seen *r = w->routes->now;
     bool was_down = r && r->down;
     if (r)
         r->down = false;
@@ -174,13 +165,13 @@ bool route_was_down(const struct watch *w)
 
 const uint8_t *route_hops(const struct watch *w)
 {
-    const struct route_seen *r = route_of(w);
+    const struct route_seen *r = w->routes->now;
     return r && r->hops[0] < sizeof r->hops ? r->hops : NULL;
 }
 
 uint64_t route_number(const struct watch *w)
 {
-    const struct route_seen *r = route_of(w);
+    const struct route_seen *r = w->routes->now;
     return r ? r->id : 0;
 }
 

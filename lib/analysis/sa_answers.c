@@ -22,7 +22,7 @@ static struct event_key key_of(const struct watch *w, const struct sender *who,
     return event_key(w, EVENT_SA_WRONG_ANSWER, who->gid, about, (uint64_t)who->lid << 16 | value);
 }
 
-APART static void another_gid(const struct watch *w, const struct sa_transaction *q, unsigned gid,
+APART static void another_gid(const struct watch *w, const struct mad_transaction *q, unsigned gid,
                               const char *what)
 {
     struct sender who = requester_of(w);
@@ -36,7 +36,7 @@ APART static void another_gid(const struct watch *w, const struct sa_transaction
 
 /* ---- groups */
 
-APART static void no_multicast_lid(const struct watch *w, const struct sa_transaction *q,
+APART static void no_multicast_lid(const struct watch *w, const struct mad_transaction *q,
                                    const uint8_t *mgid, uint16_t mlid)
 {
     struct sender who = requester_of(w);
@@ -49,13 +49,13 @@ APART static void no_multicast_lid(const struct watch *w, const struct sa_transa
 }
 
 /* JoinState of the join; 0: none. */
-static uint8_t join_of(const struct sa_transaction *q)
+static uint8_t join_of(const struct mad_transaction *q)
 {
     return q->mask & MCM_HAS_JOIN_STATE ? q->record[MCM_SCOPE_JOIN] & 0x0f : 0;
 }
 
 /* Code of the only MTU that the join wants; 0: none. */
-static uint8_t only_mtu(const struct sa_transaction *q)
+static uint8_t only_mtu(const struct mad_transaction *q)
 {
     const uint64_t only = MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU;
     uint8_t mtu = q->record[MCM_MTU];
@@ -63,7 +63,7 @@ static uint8_t only_mtu(const struct sa_transaction *q)
 }
 
 /* The state in the answer may have more bits: those of earlier joins. */
-APART static void other_join(const struct watch *w, const struct sa_transaction *q,
+APART static void other_join(const struct watch *w, const struct mad_transaction *q,
                              const uint8_t *record)
 {
     struct sender who = requester_of(w);
@@ -75,7 +75,7 @@ APART static void other_join(const struct watch *w, const struct sa_transaction 
                 text_of_gid(group, record + MCM_MGID), join_of(q), join);
 }
 
-APART static void other_mtu(const struct watch *w, const struct sa_transaction *q,
+APART static void other_mtu(const struct watch *w, const struct mad_transaction *q,
                             const uint8_t *record)
 {
     struct sender who = requester_of(w);
@@ -136,7 +136,8 @@ static void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey
 
 /* ---- answers about groups */
 
-static void watch_join(const struct watch *w, const struct sa_transaction *q, const uint8_t *record)
+static void watch_join(const struct watch *w, const struct mad_transaction *q,
+                       const uint8_t *record)
 {
     uint8_t join = join_of(q), mtu = only_mtu(q);
     if (join)
@@ -147,7 +148,7 @@ static void watch_join(const struct watch *w, const struct sa_transaction *q, co
         other_mtu(w, q, record);
 }
 
-static void watch_group(const struct watch *w, const struct sa_transaction *q)
+static void watch_group(const struct watch *w, const struct mad_transaction *q)
 {
     const uint8_t *record = w->p->mad.sa.data.p, *mgid = record + MCM_MGID;
     uint16_t mlid = be16(record + MCM_MLID);
@@ -165,7 +166,8 @@ static void watch_group(const struct watch *w, const struct sa_transaction *q)
 
 /* ---- paths */
 
-APART static void another_pkey(const struct watch *w, const struct sa_transaction *q, uint16_t pkey)
+APART static void another_pkey(const struct watch *w, const struct mad_transaction *q,
+                               uint16_t pkey)
 {
     struct sender who = requester_of(w);
     char gid[GID_TEXT];
@@ -177,7 +179,7 @@ APART static void another_pkey(const struct watch *w, const struct sa_transactio
 }
 
 /* LIDs of ports are 1 to 0xbfff (IBA 4.1.1). */
-APART static void no_unicast_lid(const struct watch *w, const struct sa_transaction *q,
+APART static void no_unicast_lid(const struct watch *w, const struct mad_transaction *q,
                                  uint16_t lid)
 {
     struct sender who = requester_of(w);
@@ -188,7 +190,7 @@ APART static void no_unicast_lid(const struct watch *w, const struct sa_transact
                 text_of_gid(gid, w->p->mad.sa.data.p + PATH_DGID), lid);
 }
 
-APART static void no_mtu(const struct watch *w, const struct sa_transaction *q, uint8_t code)
+APART static void no_mtu(const struct watch *w, const struct mad_transaction *q, uint8_t code)
 {
     struct sender who = requester_of(w);
     char gid[GID_TEXT];
@@ -204,7 +206,7 @@ static bool is_other_port(const uint8_t *a, const uint8_t *b)
     return memcmp(a + GID_SIZE / 2, b + GID_SIZE / 2, GID_SIZE / 2) != 0;
 }
 
-static void watch_path(const struct watch *w, const struct sa_transaction *q)
+static void watch_path(const struct watch *w, const struct mad_transaction *q)
 {
     const uint8_t *p = w->p->mad.sa.data.p;
     uint16_t pkey = be16(p + PATH_PKEY);
@@ -224,7 +226,7 @@ static bool has_no_records(const struct sa *sa)
 }
 
 /* A table of paths to one port, without any. */
-APART static void watch_table(const struct watch *w, const struct sa_transaction *q)
+APART static void watch_table(const struct watch *w, const struct mad_transaction *q)
 {
     const struct sa *sa = &w->p->mad.sa;
     bool is_whole = sa->rmpp_type == RMPP_TYPE_DATA && sa->segment == 1 &&
@@ -249,10 +251,10 @@ APART static void watch_table(const struct watch *w, const struct sa_transaction
 bool sa_answer_is_dropped(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    return ib->has_lrh && ib->has_deth && ib->dqpn == QPN_GSI && ib->qkey != GSI_QKEY;
+    return ib->qkey != GSI_QKEY && ib->has_lrh && ib->has_deth && ib->dqpn == QPN_GSI;
 }
 
-void watch_dropped_answer(const struct watch *w, const struct sa_transaction *t)
+void watch_dropped_answer(const struct watch *w, const struct mad_transaction *t)
 {
     struct sender who = requester_of(w);
     const struct event_key key = key_of(w, &who, NULL, 0x400);
@@ -262,7 +264,7 @@ void watch_dropped_answer(const struct watch *w, const struct sa_transaction *t)
                 w->p->ib.qkey);
 }
 
-static bool is_old(const struct watch *w, const struct sa_transaction *t)
+static bool is_old(const struct watch *w, const struct mad_transaction *t)
 {
     return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)t->request.ns) >
            ANSWER_MS * INT64_C(1000000);
@@ -275,7 +277,7 @@ static bool has_record(const struct sa *sa, uint32_t size)
            view_has(sa->data, 0, size) == WIRE_OK;
 }
 
-void watch_sa_answer(const struct watch *w, const struct sa_transaction *t)
+void watch_sa_answer(const struct watch *w, const struct mad_transaction *t)
 {
     const struct sa *sa = &w->p->mad.sa;
     if (!t->followed || is_old(w, t))

@@ -91,16 +91,6 @@ static void proved(const struct watch *w, struct question *q, const char *why)
 
 /* ---- requests */
 
-static bool is_of(const struct sa_transaction *t, struct port requester, uint64_t tid)
-{
-    return port_same(t->requester, requester) && t->tid == tid;
-}
-
-APART static void requested(const struct watch *w)
-{
-    sa_transaction_ask(w, sa_transaction_now(w));
-}
-
 /* ---- the SA's packets */
 
 static void path_refused(const struct watch *w, const struct question *q, const uint8_t *dgid)
@@ -129,7 +119,8 @@ static void watch_path(const struct watch *w, const struct question *q)
 }
 
 /* A query without a result is no refusal, but a broadcast group must exist. */
-static void refused(const struct watch *w, const struct question *q, const struct sa_transaction *t)
+static void refused(const struct watch *w, const struct question *q,
+                    const struct mad_transaction *t)
 {
     uint16_t status = w->p->mad.mad.status;
     struct sender who = sender_of_lid(w, q->lid);
@@ -155,14 +146,6 @@ static bool has_no_other_request(const struct watch *w, const struct question *q
     return since && since < q->first_frame;
 }
 
-/* Is nobody's request to the SA without an answer? */
-static bool is_nothing_asked(const struct watch *w)
-{
-    const uint32_t *asked = w->questions->asked;
-    return !asked[QUESTION_JOIN] && !asked[QUESTION_LEAVE] && !asked[QUESTION_PATH] &&
-           !asked[QUESTION_SA];
-}
-
 /* A response to no request that was captured: is it about what its receiver waits for? */
 static void watch_stray(const struct watch *w)
 {
@@ -185,12 +168,14 @@ static void watch_astray(const struct watch *w)
 {
     const struct sa *sa = &w->p->mad.sa;
     unsigned gid = sa_gid_place(sa->mad.attribute).gid;
-    for (const struct sa_transaction *t = w->sa_transactions->first; t; t = t->next) {
-        if (t->tid != sa->mad.tid || port_same(t->requester, w->p->dst) ||
+    const struct mad_transaction *t;
+    unsigned i = 0;
+    while ((t = transactions_asked(w, &i)) != NULL) {
+        if (t->tid != sa->mad.tid || port_same(t->port, w->p->dst) ||
             t->attribute != sa->mad.attribute || !t->has_record ||
             !gid_same(t->record + gid, sa->data.p + gid))
             continue;
-        const struct question_key key = sa_key_of(t);
+        const struct question_key key = transaction_key(t);
         struct question *q = question_find(w, &key);
         if (!q || q->stray_frame)
             continue;
@@ -200,60 +185,62 @@ static void watch_astray(const struct watch *w)
 }
 
 /* The answer to no request that was captured. */
-APART static void answered_unknown(const struct watch *w, struct sa_transaction *t)
+APART static void answered_unknown(const struct watch *w, struct mad_transaction *t)
 {
-    bool takes_place = t->followed && !t->answered_frame;
+    bool takes_place = transaction_is_open(t);
     question_unasked(w, port_to_lid(w->p->dst));
     watch_path(w, NULL);
-    sa_transaction_begin(w, t, w->p->dst);
+    if (takes_place)
+        transaction_give_up(w, t, NULL);
+    *t = (struct mad_transaction){.port = w->p->dst, .tid = w->p->mad.mad.tid};
     if (takes_place)
         return;
-    sa_ask_pending(w);
-    if (is_nothing_asked(w) || !sa_has_gid(&w->p->mad.sa))
+    transactions_ask(w);
+    if (transactions_none_asked(w) || !sa_has_gid(&w->p->mad.sa))
         return;
     watch_stray(w);
     watch_astray(w);
 }
 
 /* The answer may show that the request was refused. */
-APART static void watch_refusal(const struct watch *w, const struct sa_transaction *t)
+APART static void watch_refusal(const struct watch *w, const struct mad_transaction *t)
 {
-    sa_ask_pending(w);
-    const struct question_key key = sa_key_of(t);
+    transactions_ask(w);
+    const struct question_key key = transaction_key(t);
     const struct question *q = t->followed ? question_find(w, &key) : NULL;
     watch_path(w, q);
     if (q && q->key.kind == QUESTION_SA)
         refused(w, q, t);
 }
 
-static void answered(const struct watch *w, struct sa_transaction *t)
+static void answered(const struct watch *w, struct mad_transaction *t)
 {
     if (w->p->mad.mad.status)
         watch_refusal(w, t);
     if (!t->answered_frame)
         watch_sa_answer(w, t);
     if (t->followed)
-        sa_transaction_answer(w, t);
+        transaction_answer(w, t);
 }
 
 /*
  * An answer with wrong CRCs is there, so the lack of one is no event. Of a capture whose addresses
  * were replaced, the CRCs of all packets with these are wrong.
  */
-APART static void answered_corrupt(const struct watch *w, struct sa_transaction *t)
+APART static void answered_corrupt(const struct watch *w, struct mad_transaction *t)
 {
-    if (t->followed && !t->answered_frame)
-        sa_transaction_answer(w, t);
+    if (transaction_is_open(t))
+        transaction_answer(w, t);
 }
 
 /* The requester does not receive it. */
-APART static void answered_in_vain(const struct watch *w, const struct sa_transaction *t)
+APART static void answered_in_vain(const struct watch *w, const struct mad_transaction *t)
 {
     watch_dropped_answer(w, t);
-    if (!t->followed || t->answered_frame)
+    if (!transaction_is_open(t))
         return;
-    sa_ask_pending(w);
-    const struct question_key key = sa_key_of(t);
+    transactions_ask(w);
+    const struct question_key key = transaction_key(t);
     struct question *q = question_find(w, &key);
     if (!q)
         return;
@@ -261,18 +248,17 @@ APART static void answered_in_vain(const struct watch *w, const struct sa_transa
     q->stray_qkey = w->p->ib.qkey;
 }
 
-static void note_time(const struct watch *w, struct sa_transaction *t)
+static void note_time(const struct watch *w, struct mad_transaction *t)
 {
     if (t->requests && !sa_is_early(w, t))
         sa_answered_late(w, t);
     t->requests = 0;
 }
 
-APART static void responded(const struct watch *w)
+APART static void responded(const struct watch *w, struct mad_transaction *t)
 {
     const struct packet *p = w->p;
-    struct sa_transaction *t = sa_transaction_now(w);
-    bool known = is_of(t, p->dst, p->mad.mad.tid);
+    bool known = transaction_is(t, p->dst, p->mad.mad.tid);
     if (packet_is_corrupt(p)) {
         if (known)
             answered_corrupt(w, t);
@@ -332,15 +318,17 @@ void watch_open_requests(const struct watch *w)
     all->proof_ns = question_next_proof(all);
 }
 
+/* The model has found the place already: for the requester and its transaction ID. */
 static void watch_message(const struct watch *w)
 {
     uint8_t method = w->p->mad.mad.method;
+    struct mad_transaction *t = transaction_at(w, w->f->transaction);
     if (method == SA_REPORT || method == SA_REPORT_RESP)
         watch_report(w);
     else if (method & MAD_RESPONSE)
-        responded(w);
+        responded(w, t);
     else
-        requested(w);
+        sa_transaction_ask(w, t);
 }
 
 APART static void watch_transfer(const struct watch *w)

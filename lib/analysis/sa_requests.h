@@ -1,60 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Transactions of the SA. Nearly all requests are answered at once, and then no event is about
- * them. So a request is only noted first. It becomes a question (analysis/question.h) if it is sent
- * again, if its answer is not there after a moment, or if somebody needs to know all questions.
- * The table is a cache. Private to analysis/.
- */
+/* Requests to the SA and its answers. Private to analysis/. */
 #ifndef IPOIB_ANALYSIS_SA_REQUESTS_H
 #define IPOIB_ANALYSIS_SA_REQUESTS_H
 
-#include "analysis/question.h"
+#include "analysis/transactions.h"
 
-/* A request has no answer if none of those about the same thing has one: those with its key. */
-struct sa_transaction {
-    struct port requester;
-    uint64_t tid;
-    struct question_packet request; /* the last one; frame 0: none was captured */
-    int64_t first_ns;               /* of the first request */
-    uint32_t first_frame;           /* the same */
-    uint32_t requests;              /* that wait for the answer */
-    uint32_t answered_frame;        /* 0: not answered */
-    bool followed;                  /* it is or may become a question: the fields below are valid */
-    bool listed;                    /* it has no answer; it is in the list */
-    bool pending;                   /* its last request is no question yet */
-    uint8_t kind;                   /* enum question_kind */
-    uint8_t method;
-    bool has_record; /* the record was captured, else it is zero */
-    uint16_t attribute;
-    uint64_t mask; /* of the valid components */
-    uint8_t record[PATH_SIZE];
-    struct sa_transaction *next, *previous; /* in the list */
-};
-
-enum { SA_TRANSACTIONS = 1 << 10, SA_REQUESTERS = 1 << 8 };
-
-struct sa_transactions {
-    struct sa_transaction all[SA_TRANSACTIONS];
-    struct sa_transaction *first, *last;  /* those without an answer, in the order of capture */
-    struct sa_transaction *pending;       /* the first of them that is; all after it are, too */
-    uint32_t pending_from[SA_REQUESTERS]; /* number of those, by the requester's LID */
-};
-
-/* The entry of the current packet's transaction; or that of another one, whose place it has. */
-struct sa_transaction *sa_transaction_now(const struct watch *w);
-/* The current packet's transaction, whose request was not captured, begins in this place. */
-void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester);
-/* The current packet is a request. */
-void sa_transaction_ask(const struct watch *w, struct sa_transaction *t);
-/* It is answered, as all requests about the same thing. */
-void sa_transaction_answer(const struct watch *w, struct sa_transaction *t);
+/* The current packet is a request of this transaction, or of another one in its place. */
+APART void sa_transaction_ask(const struct watch *w, struct mad_transaction *t);
 
 /* In the key of a QUESTION_SA, as in key.who. */
 enum { SA_KEY_METHOD = 0, SA_KEY_ATTRIBUTE = 1, SA_KEY_TRAP = 3, SA_KEY_SIZE = 5 };
 /* What a request with this record is about; NULL: it has none, or it was not captured. */
 struct question_key sa_question_key(struct port requester, uint16_t attribute, uint8_t method,
                                     const uint8_t *record);
-struct question_key sa_key_of(const struct sa_transaction *t);
 /* The place of the GID that a record is about. size: of the part that must be captured; 0: none. */
 struct sa_gid_place {
     uint8_t gid, size;
@@ -83,9 +41,9 @@ static inline bool sa_has_gid(const struct sa *sa)
 
 /* QP1 drops the answer, for its Q_Key (sa_answers.c). */
 bool sa_answer_is_dropped(const struct watch *w);
-void watch_dropped_answer(const struct watch *w, const struct sa_transaction *t);
+void watch_dropped_answer(const struct watch *w, const struct mad_transaction *t);
 /* Does the SA's answer fit what was wanted (sa_answers.c)? */
-void watch_sa_answer(const struct watch *w, const struct sa_transaction *t);
+void watch_sa_answer(const struct watch *w, const struct mad_transaction *t);
 /* memcmp() of these would be a call. */
 static inline bool gid_same(const uint8_t *a, const uint8_t *b)
 {
@@ -93,16 +51,16 @@ static inline bool gid_same(const uint8_t *a, const uint8_t *b)
 }
 
 /* The SA has no record of the group that was wanted (missing_groups.c). */
-void watch_missing_group(const struct watch *w, const struct sa_transaction *t);
+void watch_missing_group(const struct watch *w, const struct mad_transaction *t);
 /* The key of the question's event; who: the requester (sa_transactions.c). */
 struct event_key sa_key_of_unanswered(const struct watch *w, const struct question *q,
                                       const struct sender *who);
 /* The question was reported as unanswered, and the current packet answers it. */
 void sa_answered_after_all(const struct watch *w, const struct question *q);
 /* The current packet is the answer: if it is late, that is an event (sa_slow.c). */
-APART void sa_answered_late(const struct watch *w, const struct sa_transaction *t);
+APART void sa_answered_late(const struct watch *w, const struct mad_transaction *t);
 /* Is it early for sure? Nearly all are: one request, and less than a second. */
-static inline bool sa_is_early(const struct watch *w, const struct sa_transaction *t)
+static inline bool sa_is_early(const struct watch *w, const struct mad_transaction *t)
 {
     return t->requests <= 1 && t->request.captured_on == w->p->captured_on &&
            (uint64_t)w->p->at.ns - (uint64_t)t->request.ns < 1000000000;

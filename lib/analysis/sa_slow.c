@@ -10,9 +10,8 @@
 #include "analysis/sa_requests.h"
 
 enum { SLOW_MS = 1000, RETRIED = 3 };
-enum { NS_PER_MS = 1000000 };
 
-APART static void slow(const struct watch *w, const struct sa_transaction *t, int64_t ms)
+APART static void slow(const struct watch *w, const struct mad_transaction *t, int64_t ms)
 {
     uint16_t sa = port_to_lid(w->p->src), requester = port_to_lid(w->p->dst);
     struct sender who = sender_of_lid(w, sa);
@@ -24,7 +23,7 @@ APART static void slow(const struct watch *w, const struct sa_transaction *t, in
 }
 
 /* Was no answer to the earlier requests sent? */
-static bool is_first_answer(const struct watch *w, const struct sa_transaction *t)
+static bool is_first_answer(const struct watch *w, const struct mad_transaction *t)
 {
     if (t->requests < RETRIED)
         return false;
@@ -32,21 +31,21 @@ static bool is_first_answer(const struct watch *w, const struct sa_transaction *
     return s && sa_sequence_is_shown(s) && sa_sequence_is_whole_since(s, t->first_frame);
 }
 
-static int64_t time_until_answer(const struct watch *w, const struct sa_transaction *t)
+static int64_t time_until_answer(const struct watch *w, const struct mad_transaction *t)
 {
     int64_t from = is_first_answer(w, t) ? t->first_ns : t->request.ns;
     return clocks_at_least(&w->f->order.clocks, t->request.captured_on, from);
 }
 
 /* The question, if it was reported as unanswered. */
-static struct question *reported(const struct watch *w, const struct sa_transaction *t)
+static struct question *reported(const struct watch *w, const struct mad_transaction *t)
 {
-    const struct question_key key = sa_key_of(t);
+    const struct question_key key = transaction_key(t);
     struct question *q = t->followed ? question_find(w, &key) : NULL;
     return q && q->reported ? q : NULL;
 }
 
-void sa_answered_late(const struct watch *w, const struct sa_transaction *t)
+void sa_answered_late(const struct watch *w, const struct mad_transaction *t)
 {
     int64_t ns = time_until_answer(w, t);
     if (ns >= SLOW_MS * (int64_t)NS_PER_MS && port_to_lid(w->p->src)) {

@@ -4,13 +4,7 @@
 #include "wire/put.h"
 
 /* So long a request is only noted: the shortest time after which an answer is late (sa_slow.c). */
-enum { PENDING_MS = 1000, NS_PER_MS = 1000000 };
-
-/* The model has found its place already. */
-struct sa_transaction *sa_transaction_now(const struct watch *w)
-{
-    return &w->sa_transactions->all[w->f->transaction % SA_TRANSACTIONS];
-}
+#define PENDING_NS INT64_C(1000000000)
 
 /* ---- what a request is about */
 
@@ -40,192 +34,51 @@ struct question_key sa_question_key(struct port requester, uint16_t attribute, u
     return key;
 }
 
-struct question_key sa_key_of(const struct sa_transaction *t)
-{
-    return sa_question_key(t->requester, t->attribute, t->method, t->has_record ? t->record : NULL);
-}
-
-/* ---- requests without an answer */
-
-static uint32_t *pending_from(const struct watch *w, const struct sa_transaction *t)
-{
-    return &w->sa_transactions->pending_from[t->requester.id % SA_REQUESTERS];
-}
-
-static void stop_pending(const struct watch *w, struct sa_transaction *t)
-{
-    t->pending = false;
-    --*pending_from(w, t);
-}
-
-static void leave_list(const struct watch *w, struct sa_transaction *t)
-{
-    struct sa_transactions *all = w->sa_transactions;
-    t->listed = false;
-    if (t == all->pending)
-        all->pending = t->next;
-    *(t->previous ? &t->previous->next : &all->first) = t->next;
-    *(t->next ? &t->next->previous : &all->last) = t->previous;
-    if (t->pending)
-        stop_pending(w, t);
-}
-
-/* The request is no question yet. */
-static void enter_list(const struct watch *w, struct sa_transaction *t)
-{
-    struct sa_transactions *all = w->sa_transactions;
-    int64_t *due = question_due_ns(w);
-    t->listed = t->pending = true;
-    t->next = NULL;
-    t->previous = all->last;
-    *(all->last ? &all->last->next : &all->first) = t;
-    all->last = t;
-    if (!all->pending)
-        all->pending = t;
-    ++*pending_from(w, t);
-    *due = MIN(*due, nanoseconds_later(t->request.ns, PENDING_MS * (int64_t)NS_PER_MS));
-    question_wake(w->questions, *due);
-}
-
-/* The SA's other packets may prove that it has not answered. */
-static void ask(const struct watch *w, const struct sa_transaction *t)
-{
-    const struct question_key key = sa_key_of(t);
-    struct question *q = question_ask_by(w, &key, &t->request);
-    if (q)
-        q->repeated = q->asked == 1 ? t->requests : MAX(q->repeated, t->requests);
-    if (q && w->f->subnet && subnet_sa_sequence(w->f->subnet, port_interface(t->requester)))
-        question_open(w, q);
-}
-
-void sa_ask_pending(const struct watch *w)
-{
-    struct sa_transaction *t;
-    while ((t = w->sa_transactions->pending) != NULL) {
-        w->sa_transactions->pending = t->next;
-        stop_pending(w, t);
-        ask(w, t);
-    }
-}
-
-APART static void answer_others(const struct watch *w, const struct sa_transaction *like)
-{
-    const struct question_key key = sa_key_of(like);
-    struct sa_transaction *next;
-    for (struct sa_transaction *t = w->sa_transactions->pending; t; t = next) {
-        next = t->next;
-        const struct question_key other = sa_key_of(t);
-        if (question_key_same(&key, &other))
-            leave_list(w, t);
-    }
-}
-
-APART static void answer_question(const struct watch *w, const struct sa_transaction *t)
-{
-    const struct question_key key = sa_key_of(t);
-    struct question *q = question_find(w, &key);
-    if (q)
-        question_answer(w, q);
-}
-
-/* ---- requests and answers */
-
-void sa_transaction_answer(const struct watch *w, struct sa_transaction *t)
-{
-    if (t->listed)
-        leave_list(w, t);
-    if (*pending_from(w, t))
-        answer_others(w, t);
-    if (w->questions->asked[t->kind])
-        answer_question(w, t);
-}
-
-/*
- * Its answer will not be recognised any more. asks: what the transaction in its place asks, which
- * may be the same; NULL: nothing.
- */
-APART static void give_up(const struct watch *w, struct sa_transaction *t,
-                          const struct question_key *asks)
-{
-    const struct question_key key = sa_key_of(t);
-    if (!asks || !question_key_same(&key, asks))
-        sa_transaction_answer(w, t);
-    else if (t->pending)
-        sa_ask_pending(w);
-}
-
-static inline void begin(const struct watch *w, struct sa_transaction *t, struct port requester)
-{
-    if (t->listed)
-        leave_list(w, t);
-    t->requester = requester;
-    t->tid = w->p->mad.mad.tid;
-    t->request.frame = 0;
-    t->request.last = 0;
-    t->requests = 0;
-    t->answered_frame = 0;
-    t->followed = false;
-}
-
-static inline bool is_open(const struct sa_transaction *t)
-{
-    return t->followed && !t->answered_frame;
-}
-
-void sa_transaction_begin(const struct watch *w, struct sa_transaction *t, struct port requester)
-{
-    if (is_open(t))
-        give_up(w, t, NULL);
-    begin(w, t, requester);
-}
+/* ---- requests */
 
 /* The transaction of the current request takes the place of one that has no answer. */
-APART static void replace(const struct watch *w, struct sa_transaction *t)
+APART static void replace(const struct watch *w, struct mad_transaction *t)
 {
     const struct sa *sa = &w->p->mad.sa;
     const struct question_key asks = sa_question_key(w->p->src, sa->mad.attribute, sa->mad.method,
                                                      sa_has_gid(sa) ? sa->data.p : NULL);
-    give_up(w, t, &asks);
+    transaction_give_up(w, t, &asks);
+}
+
+static uint64_t request_number(const struct packet *p)
+{
+    return p->ib.psn + UINT64_C(1);
 }
 
 /* Its answer was captured a moment ago, before it. */
-static bool is_answered(const struct watch *w, const struct sa_transaction *t)
+static bool is_answered(const struct watch *w, const struct mad_transaction *t)
 {
     return t->answered_frame && order_is_uncertain(&w->f->order, t->answered_frame);
 }
 
 /* Without the GID, it is not known what the request is about. */
-static bool is_followed(const struct watch *w, const struct sa_transaction *t,
-                        enum question_kind kind, bool has_gid)
+static bool is_followed(const struct watch *w, const struct mad_transaction *t, bool has_gid)
 {
-    return (has_gid || kind == QUESTION_SA) && w->p->mad.sa.segment <= 1 &&
-           port_to_lid(w->p->src) && !is_answered(w, t);
+    const struct sa *sa = &w->p->mad.sa;
+    return (has_gid || kind_of(sa->mad.attribute, sa->mad.method) == QUESTION_SA) &&
+           sa->segment <= 1 && port_to_lid(w->p->src) && !is_answered(w, t);
 }
 
-static void note_request(const struct watch *w, struct sa_transaction *t)
+/* known: the transaction had an earlier one. */
+static void note_request(const struct watch *w, struct mad_transaction *t, bool known)
 {
     const struct packet *p = w->p;
-    if (!t->requests || t->request.captured_on != p->captured_on) {
+    bool is_first = !known || !t->requests || t->request.captured_on != p->captured_on;
+    if (is_first) {
         t->first_ns = p->at.ns;
         t->first_frame = p->at.frame;
-        t->requests = 0;
     }
-    t->requests++;
-    question_note_packet(w, &t->request, p->ib.psn + UINT64_C(1));
-}
-
-/* As of a question (question.c). After the answer, a requester asks again with another PSN. */
-static bool is_copy(const struct watch *w, const struct sa_transaction *t, bool known)
-{
-    const struct packet *p = w->p;
-    if (!known || t->request.last != p->ib.psn + UINT64_C(1))
-        return p->copy_of;
-    return t->answered_frame || t->request.captured_on != p->captured_on ||
-           watch_ms(w) - t->request.ns / NS_PER_MS < COPY_MS;
+    t->requests = is_first ? 1 : t->requests + 1;
+    question_note_packet(w, &t->request, request_number(p));
 }
 
 /* Records are no longer than PATH_SIZE, but those that were captured may be shorter. */
-static void note_record(struct sa_transaction *t, const struct sa *sa)
+static void note_record(struct mad_transaction *t, const struct sa *sa)
 {
     if (sa->data.cap >= sizeof t->record)
         memcpy(t->record, sa->data.p, sizeof t->record);
@@ -233,12 +86,12 @@ static void note_record(struct sa_transaction *t, const struct sa *sa)
         memcpy(t->record, sa->data.p, sa->data.cap);
 }
 
-static void note_subject(struct sa_transaction *t, const struct sa *sa, enum question_kind kind,
-                         bool has_gid)
+static void note_subject(struct mad_transaction *t, const struct sa *sa, bool has_gid)
 {
     t->followed = true;
+    t->is_smp = false;
     t->answered_frame = 0;
-    t->kind = (uint8_t)kind;
+    t->alike = (uint8_t)t->port.id;
     t->method = sa->mad.method;
     t->attribute = sa->mad.attribute;
     t->mask = sa->component_mask;
@@ -249,29 +102,31 @@ static void note_subject(struct sa_transaction *t, const struct sa *sa, enum que
         memset(t->record, 0, sizeof t->record);
 }
 
-void sa_transaction_ask(const struct watch *w, struct sa_transaction *t)
+static void begin(const struct watch *w, struct mad_transaction *t)
 {
-    const struct packet *p = w->p;
-    const struct sa *sa = &p->mad.sa;
-    enum question_kind kind = kind_of(sa->mad.attribute, sa->mad.method);
-    bool known = port_same(t->requester, p->src) && t->tid == sa->mad.tid;
-    if (is_copy(w, t, known))
+    if (transaction_is_open(t))
+        replace(w, t);
+    t->port = w->p->src;
+    t->tid = w->p->mad.mad.tid;
+    t->answered_frame = 0;
+    t->followed = false;
+}
+
+APART void sa_transaction_ask(const struct watch *w, struct mad_transaction *t)
+{
+    const struct sa *sa = &w->p->mad.sa;
+    bool known = transaction_is(t, w->p->src, sa->mad.tid), has_gid = sa_has_gid(sa);
+    if (known ? transaction_has_copy(w, t, request_number(w->p)) : w->p->copy_of)
         return;
-    if (!known) {
-        if (is_open(t))
-            replace(w, t);
-        begin(w, t, p->src);
-    }
-    if (t->pending)
-        sa_ask_pending(w);
-    note_request(w, t);
-    bool has_gid = sa_has_gid(sa);
-    if (!is_followed(w, t, kind, has_gid))
+    if (!known)
+        begin(w, t);
+    else if (t->number)
+        transactions_ask(w);
+    note_request(w, t, known);
+    if (!is_followed(w, t, has_gid))
         return;
-    note_subject(t, sa, kind, has_gid);
-    if (t->listed)
-        leave_list(w, t);
-    enter_list(w, t);
+    note_subject(t, sa, has_gid);
+    transaction_waits(w, t, PENDING_NS);
 }
 
 /* ---- events */

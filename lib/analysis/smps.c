@@ -9,29 +9,48 @@
 
 #include "wire/put.h"
 
-/* The hops of the route, or a LID. false: the route is too long, or was not captured. */
-static bool write_route(const struct watch *w, uint16_t lid, uint8_t about[GID_SIZE])
+/* So long a request is only noted: as long as an answer may take (question.c). */
+#define PENDING_NS INT64_C(200000000)
+
+/* The hops of the route, or a LID. */
+static void write_route(const struct watch *w, struct port port, uint8_t about[GID_SIZE])
 {
-    const uint8_t *hops = w->p->mad.smp.directed ? route_hops(w) : NULL;
-    if (hops) {
-        memcpy(about, hops, GID_SIZE);
-        return true;
+    if (w->p->mad.smp.directed) {
+        memcpy(about, route_hops(w), GID_SIZE);
+        return;
     }
+    memset(about, 0, GID_SIZE);
     about[0] = SMP_BY_LID;
-    put16(about + 1, lid);
-    return !w->p->mad.smp.directed;
+    put16(about + 1, (uint16_t)port.id);
 }
 
 /* The routes of two managers start at different ports; the upper half of the TID names the agent.
  */
-bool smp_key(const struct watch *w, struct port target, struct question_key *key)
+static struct question_key key_of(struct port port, const struct mad *mad)
 {
-    const struct smp *s = &w->p->mad.smp;
-    *key = question_key(w, QUESTION_SMP, 0, NULL, NULL);
-    put16(key->who + SMP_KEY_ATTRIBUTE, s->mad.attribute);
-    put32(key->who + SMP_KEY_MODIFIER, s->mad.modifier);
-    put32(key->who + SMP_KEY_AGENT, (uint32_t)(s->mad.tid >> 32));
-    return write_route(w, port_to_lid(target), key->about);
+    struct question_key key = {.kind = QUESTION_SMP, .subnet = port_interface(port)};
+    put16(key.who + SMP_KEY_ATTRIBUTE, mad->attribute);
+    put32(key.who + SMP_KEY_MODIFIER, mad->modifier);
+    put32(key.who + SMP_KEY_AGENT, (uint32_t)(mad->tid >> 32));
+    return key;
+}
+
+struct question_key smp_key(const struct watch *w, struct port port)
+{
+    struct question_key key = key_of(port, &w->p->mad.mad);
+    write_route(w, port, key.about);
+    return key;
+}
+
+struct question_key smp_key_of(const struct mad_transaction *t)
+{
+    const struct mad mad = {
+        .attribute = t->attribute, .modifier = (uint32_t)t->mask, .tid = t->tid};
+    struct question_key key = key_of(t->port, &mad);
+    if (t->method == SMP_SET)
+        key.who[SMP_KEY_METHOD] = SMP_SET;
+    memcpy(key.about, t->record, GID_SIZE);
+    return key;
 }
 
 void smp_append_target(GString *out, const struct question_key *key)
@@ -76,7 +95,8 @@ static struct question_key key_of_set(const struct question_key *key)
     return set;
 }
 
-/* The frame in which the port answered a Get about the same, as the Sets began or later; 0: none.
+/*
+ * The frame in which the port answered a Get about the same, as the Sets began or later; 0: none.
  */
 static uint32_t answered_get(const struct watch *w, const struct question *set)
 {
@@ -86,8 +106,16 @@ static uint32_t answered_get(const struct watch *w, const struct question *set)
         return 0;
     key.who[SMP_KEY_METHOD] = 0;
     const struct question *get = question_last(w, &key);
-    return get && !get->asked && set->first_ms - get->answered_ms <= BEFORE_MS ? get->answered_frame
-                                                                               : 0;
+    if (get && get->asked)
+        return 0;
+    uint32_t frame = get && set->first_ms - get->answered_ms <= BEFORE_MS ? get->answered_frame : 0;
+    for (unsigned i = 0; i < TRANSACTIONS; i++) {
+        const struct mad_transaction *t = transaction_at(w, i);
+        if (t->is_smp && t->answered_frame > frame && transaction_has_key(t, &key) &&
+            set->first_ms - t->answered_ns / NS_PER_MS <= BEFORE_MS)
+            frame = t->answered_frame;
+    }
+    return frame;
 }
 
 void smp_unanswered(const struct watch *w, struct question *q)
@@ -119,45 +147,62 @@ static const char *refused_name(uint16_t attribute)
 }
 
 /* The status is that of a response. The direction bit is not in it. */
-APART static void smp_refused(const struct watch *w, const struct question_key *target)
+APART static void smp_refused(const struct watch *w, struct port port)
 {
     const struct mad *mad = &w->p->mad.smp.mad;
     const char *name = refused_name(mad->attribute);
-    if (!name || !mad->status)
+    if (!name)
         return;
-    struct sender who = smp_target(w, target);
-    struct event_key key = event_key(w, EVENT_SMP_REFUSED, NULL, target->about,
+    const struct question_key target = smp_key(w, port);
+    struct sender who = smp_target(w, &target);
+    struct event_key key = event_key(w, EVENT_SMP_REFUSED, NULL, target.about,
                                      (uint64_t)mad->attribute << 16 | mad->status);
     GString *text = g_string_new(NULL);
-    smp_append_target(text, target);
+    smp_append_target(text, &target);
     watch_event(w, &key, &who, 0,
                 "the port at %s answers the subnet manager's %s with status 0x%04x, %s", text->str,
                 name, mad->status, sa_status_name(mad->status));
     g_string_free(text, TRUE);
 }
 
-/* The question of a Set is beside that of the Get about the same. */
-static unsigned place_of_set(unsigned place_of_get)
+static uint8_t alike_of(struct port port, const struct mad *mad)
 {
-    return place_of_get ^ 1;
+    return (uint8_t)(port.id + mad->modifier);
 }
 
-static struct question *ask_set(const struct watch *w, const struct question_key *key,
-                                uint64_t last)
+static bool has_subject(const struct mad_transaction *t, const struct mad *mad)
 {
-    const struct question_key set = key_of_set(key);
-    return question_ask_at(w, &set, place_of_set(question_key_place(key)), last);
+    return t->attribute == mad->attribute && t->mask == mad->modifier;
+}
+
+static void note_subject(const struct watch *w, struct mad_transaction *t)
+{
+    const struct mad *mad = &w->p->mad.mad;
+    t->followed = t->is_smp = true;
+    t->answered_frame = 0;
+    t->alike = alike_of(t->port, mad);
+    t->method = mad->method;
+    t->attribute = mad->attribute;
+    t->mask = mad->modifier;
+    write_route(w, t->port, t->record);
 }
 
 /* Two requests may have one PSN or one transaction ID, but not both: then it is a copy. */
-static void requested(const struct watch *w, const struct question_key *key)
+static void requested(const struct watch *w, struct mad_transaction *t, struct port port)
 {
     const struct mad *mad = &w->p->mad.mad;
     uint64_t last = (mad->tid << 24 ^ w->p->ib.psn) + 1;
-    struct question *q = mad->method == SMP_SET ? ask_set(w, key, last)
-                                                : question_ask(w, key, last);
-    if (q)
-        q->tid = mad->tid;
+    bool known = transaction_is(t, port, mad->tid) && has_subject(t, mad) &&
+                 t->method == mad->method;
+    if (known ? transaction_has_copy(w, t, last) : w->p->copy_of)
+        return;
+    if (transaction_is_open(t))
+        transaction_give_up(w, t, NULL);
+    t->port = port;
+    t->tid = mad->tid;
+    question_note_packet(w, &t->request, last);
+    note_subject(w, t);
+    transaction_waits(w, t, PENDING_NS);
 }
 
 /*
@@ -173,59 +218,77 @@ static void hear_at_end(const struct watch *w)
 }
 
 /* A response answers the Set, unless it has the transaction ID of a Get only. */
-APART static void answer_set(const struct watch *w, const struct question_key *key, unsigned place)
+static struct question *answered_set(const struct watch *w, const struct question_key *key,
+                                     bool is_of_get)
 {
     const struct question_key set_key = key_of_set(key);
-    struct question *set = question_find_at(w, &set_key, place_of_set(place));
-    const struct question *get = question_last(w, key);
-    uint64_t tid = w->p->mad.mad.tid;
-    if (set && (set->tid == tid || !get || get->tid != tid)) {
-        hear_at_end(w);
+    struct question *set = question_find(w, &set_key);
+    return set && (set->tid == w->p->mad.mad.tid || !is_of_get) ? set : NULL;
+}
+
+APART static bool answer_questions(const struct watch *w, const struct mad_transaction *t,
+                                   struct port port)
+{
+    const struct question_key key = smp_key(w, port);
+    bool is_of_get = transaction_is(t, port, w->p->mad.mad.tid) && t->method == SMP_GET;
+    struct question *get = question_find(w, &key), *set = answered_set(w, &key, is_of_get);
+    if (get)
+        question_answer_now(w, get);
+    if (set)
         question_answer_now(w, set);
-    }
+    return get || set;
 }
 
-static void responded(const struct watch *w, const struct question_key *key)
+static bool answer_transaction(const struct watch *w, struct mad_transaction *t, struct port port)
 {
-    struct question *q;
-    if (w->p->mad.smp.mad.status)
-        smp_refused(w, key);
-    if (w->p->ib.dlid == LID_PERMISSIVE)
-        question_hear_at(w, LID_PERMISSIVE);
-    if (packet_is_corrupt(w->p) || !w->questions->asked[QUESTION_SMP])
-        return;
-    unsigned place = question_key_place(key);
-    if (question_is_asked_at(w, place_of_set(place)))
-        answer_set(w, key, place);
-    if ((q = question_find_at(w, key, place)) != NULL) {
-        hear_at_end(w);
-        question_answer_now(w, q);
-    }
-}
-
-/* Writes the key, if the packet is followed. */
-static bool is_followed(const struct watch *w, struct question_key *key)
-{
-    uint8_t method = w->p->mad.mad.method;
-    bool response = method == SMP_GET_RESP;
-    return (response || method == SMP_GET || method == SMP_SET) && w->p->ib.has_lrh &&
-           w->p->mad.result == WIRE_OK && smp_key(w, response ? w->p->src : w->p->dst, key);
-}
-
-bool watch_smp_requests(const struct watch *w, struct question_key *key)
-{
-    if (!is_followed(w, key))
+    const struct mad *mad = &w->p->mad.mad;
+    if (!transaction_is(t, port, mad->tid) || !t->number || !has_subject(t, mad))
         return false;
-    if (w->p->mad.mad.method == SMP_GET_RESP)
-        responded(w, key);
-    else
-        requested(w, key);
+    transaction_stops(w, t);
+    t->answered_frame = w->p->at.frame;
+    t->answered_ns = w->p->at.ns;
     return true;
 }
 
-void watch_smp_again(const struct watch *w)
+static void responded(const struct watch *w, struct mad_transaction *t, struct port port)
 {
-    struct question_key key;
-    if (is_followed(w, &key))
-        requested(w, &key);
+    const struct mad *mad = &w->p->mad.mad;
+    if (w->p->mad.smp.mad.status)
+        smp_refused(w, port);
+    if (w->p->ib.dlid == LID_PERMISSIVE)
+        question_hear_at(w, LID_PERMISSIVE);
+    if (packet_is_corrupt(w->p))
+        return;
+    bool answers = answer_transaction(w, t, port);
+    if (w->transactions->alike[alike_of(port, mad)])
+        transactions_ask(w);
+    if (w->questions->asked[QUESTION_SMP])
+        answers |= answer_questions(w, t, port);
+    if (answers)
+        hear_at_end(w);
+}
+
+/* The two managers of a port at a LID count as two ports, as if they had routes to it. */
+struct port smp_port(const struct watch *w)
+{
+    const struct packet *p = w->p;
+    uint8_t method = p->mad.mad.method;
+    bool response = method == SMP_GET_RESP;
+    if ((!response && method != SMP_GET && method != SMP_SET) || !p->ib.has_lrh ||
+        p->mad.result != WIRE_OK)
+        return (struct port){0};
+    if (p->mad.smp.directed)
+        return (struct port){route_hops(w) ? route_number(w) : 0};
+    uint64_t lid = response ? p->ib.slid : p->ib.dlid;
+    return port_make(PORT_NONE, p->at.interface, p->mad.mad.tid >> 32 << 16 | lid);
+}
+
+void watch_smp_requests(const struct watch *w, struct port port)
+{
+    const struct mad *mad = &w->p->mad.mad;
+    struct mad_transaction *t = transaction_at(w, (unsigned)(mix_two(0, port.id, mad->tid) >> 32));
+    if (mad->method == SMP_GET_RESP)
+        responded(w, t, port);
+    else
+        requested(w, t, port);
 }

@@ -3,8 +3,8 @@
 #ifndef IPOIB_ANALYSIS_SMPS_H
 #define IPOIB_ANALYSIS_SMPS_H
 
-#include "analysis/question.h"
 #include "analysis/smp_order.h"
+#include "analysis/transactions.h"
 
 /* Places in the key's who. */
 /* In the key's about, instead of the number of hops: a LID follows. */
@@ -12,12 +12,18 @@ enum { SMP_BY_LID = 0xff };
 enum { SMP_KEY_ATTRIBUTE = 0, SMP_KEY_MODIFIER = 2, SMP_KEY_AGENT = 6, SMP_KEY_METHOD = 10 };
 
 /*
- * The attribute, its modifier, and the port: the end of a directed route, or a LID. false: the
- * route is too long, or was not captured.
+ * The port that is to answer the current packet, or does: the end of a directed route, or a LID.
+ * Id 0: it is no request or response, or its route is too long or was not captured.
  */
-bool smp_key(const struct watch *w, struct port target, struct question_key *key);
-/* The current packet is an SMP to or from the end of a route (routes.c). */
+struct port smp_port(const struct watch *w);
+/* The attribute of the current packet, its modifier, and this port. */
+struct question_key smp_key(const struct watch *w, struct port port);
+/* The same of an earlier request. */
+struct question_key smp_key_of(const struct mad_transaction *t);
+/* The current packet is an SMP: finds its route, before all others that look at it (routes.c). */
 void watch_route(const struct watch *w);
+/* It is a request, or NodeInfo of the port at the end of the route. */
+void watch_node_at_route(const struct watch *w);
 /*
  * Is the port at the end of the current packet's route still the one whose NodeInfo was captured?
  * guid: its GUID; 0: none was captured, or the packet has no route.
@@ -35,10 +41,8 @@ uint64_t route_number(const struct watch *w);
  */
 const uint8_t *route_hops(const struct watch *w);
 
-/* The current packet. Writes the key, if it is a request or a response with one. */
-bool watch_smp_requests(const struct watch *w, struct question_key *key);
-/* A request that is the same packet as an earlier one. */
-void watch_smp_again(const struct watch *w);
+/* The current packet is a request to this port, or its response. */
+void watch_smp_requests(const struct watch *w, struct port port);
 /* What the model learnt from the current packet's PortInfo; NULL: nothing about a port with a LID.
  */
 static inline const struct subnet_event *port_info_event(const struct watch *w)
@@ -52,12 +56,10 @@ extern const struct name port_state_names[];
 /* It is the PortInfo i (subnet.c). */
 void watch_port_state(const struct watch *w, const struct subnet_event *e,
                       const struct port_info *i);
-/* The current packet has the PortInfo i of this target (links.c). */
-void watch_link(const struct watch *w, const struct question_key *target,
-                const struct port_info *i);
+/* The current packet has the PortInfo i of this port (links.c). */
+void watch_link(const struct watch *w, struct port port, const struct port_info *i);
 /* The same (widths.c). */
-void watch_width(const struct watch *w, const struct question_key *target,
-                 const struct port_info *i);
+void watch_width(const struct watch *w, struct port port, const struct port_info *i);
 /* "the directed route 0,1,2" or "LID 3" */
 void smp_append_target(GString *out, const struct question_key *key);
 /* The sender fields of the port, if it has a LID. */

@@ -48,12 +48,12 @@ struct watch {
     const struct fabric_facts *f;
     const struct packet *p;
     const struct events *e;
-    unsigned *alerts;                        /* enum alert */
-    uint16_t *usual_pkey;                    /* of datagrams in its partition (pkeys.c) */
-    struct questions *questions;             /* analysis/question.h */
-    struct sa_transactions *sa_transactions; /* analysis/sa_requests.h */
-    struct twins *twins;                     /* analysis/twins.h */
-    struct lids *lids;                       /* analysis/histories.h */
+    unsigned *alerts;                  /* enum alert */
+    uint16_t *usual_pkey;              /* of datagrams in its partition (pkeys.c) */
+    struct questions *questions;       /* analysis/question.h */
+    struct transactions *transactions; /* analysis/transactions.h */
+    struct twins *twins;               /* analysis/twins.h */
+    struct lids *lids;                 /* analysis/histories.h */
     struct smp_links *links;
     struct rc_flows *rc;
     struct echo_sizes *echo_sizes;
