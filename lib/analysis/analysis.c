@@ -165,7 +165,10 @@ OFTEN APART static void watch_asked_join(const struct watch *w, const struct sub
 APART static void watch_refusal(const struct watch *w, const struct subnet_event *e)
 {
     watch_refused_requests(w, e);
-    watch_members(w, e);
+    if (e->kind == SUBNET_JOIN_REFUSED)
+        watch_refused_join(w, e);
+    else
+        watch_members(w, e);
 }
 
 OFTEN APART static void watch_port(const struct watch *w, const struct subnet_event *e)
@@ -209,6 +212,10 @@ static void watch_subnet_event(const struct watch *w, const struct subnet_event 
         break;
     case SUBNET_PKEYS:
         watch_pkey_table(w, e);
+        break;
+    case SUBNET_GROUP_MISSING:
+    case SUBNET_GROUP_DELETED:
+        watch_empty_group(w, e);
         break;
     default:
         watch_members(w, e);
@@ -509,7 +516,7 @@ static inline void watch_connection_packet(const struct watch *w)
 APART static void watch_copy(const struct watch *w)
 {
     const struct classification *c = &w->p->classification;
-    question_times(w)->seen_ns = w->p->at.ns;
+    w->times->seen_ns = w->p->at.ns;
     if (w->p->at.ns >= *question_due_ns(w))
         watch_due_questions(w);
     if (is_ipoib(c) && !c->connection)
@@ -597,6 +604,7 @@ OFTEN void analysis_packet(struct analysis *a, const struct packet *p, const str
 {
     a->watch.p = p;
     a->watch.e = e;
+    a->watch.times = &a->watch.questions->times[(size_t)p->at.interface % WAITING_SUBNETS];
     if (p->copy_of)
         watch_copy(&a->watch);
     else

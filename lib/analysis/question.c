@@ -368,7 +368,7 @@ enum { BACK_NS = 100000000 };
 
 static void note_step_back(const struct watch *w)
 {
-    struct subnet_times *t = question_times(w);
+    struct subnet_times *t = w->times;
     t->backs += t->backs < UINT32_MAX;
     t->back_frame = w->p->at.frame;
 }
@@ -377,7 +377,7 @@ void question_note_pause(const struct watch *w)
 {
     const struct order_entry *before = order_before(&w->f->order);
     int64_t ns = clocks_at_least(&w->f->order.clocks, before->interface, before->ns);
-    int64_t *pauses = &question_times(w)->pauses_ns;
+    int64_t *pauses = &w->times->pauses_ns;
     uint64_t since = (uint64_t)w->p->at.ns - (uint64_t)before->ns;
     if (since - PAUSE_NS <= INT64_MAX && ns > PAUSE_NS) /* neither shorter nor negative */
         *pauses = (int64_t)((uint64_t)*pauses + (uint64_t)ns - PAUSE_NS);
@@ -389,7 +389,7 @@ void question_note_pause(const struct watch *w)
 /* A clock may be set once. */
 bool question_has_order(const struct watch *w, const struct question *q)
 {
-    const struct subnet_times *t = question_times(w);
+    const struct subnet_times *t = w->times;
     return t->backs <= 1 && t->back_frame <= q->first_frame;
 }
 
@@ -431,6 +431,6 @@ void question_hear_at(const struct watch *w, uint16_t lid)
 /* Without an LRH, the LID is 0, of which nobody asks. */
 void question_hear(const struct watch *w)
 {
-    question_times(w)->seen_ns = w->p->at.ns;
+    w->times->seen_ns = w->p->at.ns;
     note_heard(w, &w->questions->heard[w->p->ib.dlid]);
 }

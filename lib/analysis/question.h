@@ -260,22 +260,17 @@ static inline bool question_key_same(const struct question_key *a, const struct 
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-static inline struct subnet_times *question_times(const struct watch *w)
-{
-    return &w->questions->times[w->p->at.interface % WAITING_SUBNETS];
-}
-
 /* May there be a pause before the current packet? Or it is older than the one before. */
 enum { PAUSE_NS = 1000000000 };
 static inline bool question_may_pause(const struct watch *w)
 {
-    return (uint64_t)w->p->at.ns - (uint64_t)question_times(w)->seen_ns > PAUSE_NS;
+    return (uint64_t)w->p->at.ns - (uint64_t)w->times->seen_ns > PAUSE_NS;
 }
 
 /* Time of the current packet without the pauses. Unsigned: times of a file may be any. */
 static inline int64_t question_busy_ns(const struct watch *w)
 {
-    return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)question_times(w)->pauses_ns);
+    return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)w->times->pauses_ns);
 }
 
 /* Notes the current packet. */
@@ -420,7 +415,7 @@ APART void watch_due_questions(const struct watch *w);
 
 static inline int64_t *question_due_ns(const struct watch *w)
 {
-    return &question_times(w)->due_ns;
+    return &w->times->due_ns;
 }
 
 #endif

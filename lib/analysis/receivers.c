@@ -18,6 +18,7 @@ struct receivers {
     const struct link_event *reported[REPORTED_MAX]; /* those that may be taken back */
     unsigned n_reported;
     GHashTable *of_group; /* struct group -> struct receivers_of */
+    unsigned count;       /* of its entries */
     unsigned without;     /* entries that have members, but none that receives */
 };
 
@@ -59,6 +60,7 @@ static struct receivers_of *receivers_get(const struct watch *w, const struct gr
         return r;
     r = g_new0(struct receivers_of, 1);
     g_hash_table_insert(w->receivers->of_group, (gpointer)group_of(group), r);
+    w->receivers->count++;
     return r;
 }
 
@@ -136,19 +138,17 @@ APART static void report_all(const struct watch *w)
 
 /* ---- members */
 
-/* NULL: the group may have members from before the capture, or from a gap. */
-static struct receivers_of *followed(const struct watch *w, const struct group *group)
+/* Else each group may have members from before the capture, or from a gap. */
+static bool is_whole(const struct watch *w)
 {
     const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
-    if (s && sa_sequence_is_whole(s))
-        return receivers_get(w, group);
-    return g_hash_table_size(w->receivers->of_group) ? receivers_of(w, group) : NULL;
+    return s && sa_sequence_is_whole(s);
 }
 
 APART static void member_changed(const struct watch *w, const struct subnet_event *e)
 {
     uint8_t before = e->join_state_before, now = e->member->join_state;
-    struct receivers_of *r = followed(w, e->group);
+    struct receivers_of *r = is_whole(w) ? receivers_get(w, e->group) : receivers_of(w, e->group);
     if (!r || (before && !r->members) || (before & JOIN_FULL && !r->receivers))
         return; /* it joined before the group was followed */
     bool lacked = lacks_receivers(r);
@@ -163,24 +163,29 @@ APART static void member_changed(const struct watch *w, const struct subnet_even
 /* Did it become a member or a receiver, or does it leave? */
 static bool has_changed(uint8_t before, uint8_t now)
 {
-    return (before != 0) != (now != 0) || (before & JOIN_FULL) != (now & JOIN_FULL);
+    return !before != !now || (before ^ now) & JOIN_FULL;
 }
 
-APART static void group_is_empty(const struct watch *w, const struct group *group)
+void watch_join_state(const struct watch *w, const struct subnet_event *e)
 {
-    struct receivers_of *r = receivers_get(w, group);
-    if (!r->members && !group->members)
+    if (has_changed(e->join_state_before, e->member->join_state) &&
+        (w->receivers->count || is_whole(w)))
+        member_changed(w, e);
+}
+
+void watch_empty_group(const struct watch *w, const struct subnet_event *e)
+{
+    struct receivers_of *r = e->group ? receivers_get(w, e->group) : NULL;
+    if (r && !r->members && !e->group->members)
         r->empty_frame = w->p->at.frame;
 }
 
-void watch_members(const struct watch *w, const struct subnet_event *e)
+void watch_refused_join(const struct watch *w, const struct subnet_event *e)
 {
-    if (e->kind == SUBNET_JOIN_REFUSED && w->p->mad.mad.status == NO_RESOURCES)
+    if (w->p->mad.mad.status == NO_RESOURCES)
         report_all(w);
-    else if (e->group && (e->kind == SUBNET_GROUP_MISSING || e->kind == SUBNET_GROUP_DELETED))
-        group_is_empty(w, e->group);
-    else if (e->group && e->member && has_changed(e->join_state_before, e->member->join_state))
-        member_changed(w, e);
+    else
+        watch_members(w, e);
 }
 
 /* ---- packets */

@@ -319,7 +319,7 @@ void watch_open_requests(const struct watch *w)
 }
 
 /* The model has found the place already: for the requester and its transaction ID. */
-static void watch_message(const struct watch *w)
+static inline void watch_message(const struct watch *w)
 {
     uint8_t method = w->p->mad.mad.method;
     struct mad_transaction *t = transaction_at(w, w->f->transaction);

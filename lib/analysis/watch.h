@@ -51,6 +51,7 @@ struct watch {
     unsigned *alerts;                  /* enum alert */
     uint16_t *usual_pkey;              /* of datagrams in its partition (pkeys.c) */
     struct questions *questions;       /* analysis/question.h */
+    struct subnet_times *times;        /* of the packet's subnet (analysis/question.h) */
     struct transactions *transactions; /* analysis/transactions.h */
     struct twins *twins;               /* analysis/twins.h */
     struct lids *lids;                 /* analysis/histories.h */
@@ -195,7 +196,14 @@ void watch_shared_join(const struct watch *w, const struct subnet_event *e); /* 
 void watch_rc(const struct watch *w);                                        /* rc.c */
 /* Is it data of a connection that was captured before, at any time? Ask before watch_rc(). */
 bool watch_is_sent_again(const struct watch *w);
-APART void watch_members(const struct watch *w, const struct subnet_event *e); /* receivers.c */
+APART void watch_join_state(const struct watch *w, const struct subnet_event *e); /* receivers.c */
+static inline void watch_members(const struct watch *w, const struct subnet_event *e)
+{
+    if (e->group && e->member && e->member->join_state != e->join_state_before)
+        watch_join_state(w, e);
+}
+APART void watch_empty_group(const struct watch *w, const struct subnet_event *e);
+APART void watch_refused_join(const struct watch *w, const struct subnet_event *e);
 void watch_receivers(const struct watch *w);
 void watch_sa_host(const struct watch *w);
 APART void watch_pkey_table(const struct watch *w, const struct subnet_event *e); /* pkeys.c */
