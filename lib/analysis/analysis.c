@@ -186,7 +186,7 @@ OFTEN APART static void watch_path(const struct watch *w, const struct subnet_ev
 }
 
 /* Each kind of event has its watchers; the others look for nothing in it. */
-static void watch_subnet_event(const struct watch *w, const struct subnet_event *e)
+APART static void watch_subnet_event(const struct watch *w, const struct subnet_event *e)
 {
     switch (e->kind) {
     case SUBNET_JOIN_ASKED:
@@ -272,7 +272,7 @@ APART static void watch_several_events(const struct watch *w)
 }
 
 /* Most packets have one. */
-APART static void watch_subnet_events(const struct watch *w)
+static inline void watch_subnet_events(const struct watch *w)
 {
     if (w->e->count == 1)
         watch_subnet_event(w, &w->e->list[0]);
@@ -289,18 +289,27 @@ OFTEN APART static void watch_subnet_management(const struct watch *w)
     const struct port port = smp_port(w);
     if (method == SMP_TRAP)
         watch_smp_trap(w);
-    if (port.id)
-        watch_smp_requests(w, port);
+    if (port.id && method == SMP_GET_RESP && w->p->mad.mad.status)
+        watch_refused_smp(w, port);
     watch_node_at_route(w);
     if (method != SMP_GET) /* which has no values */
         watch_smp_attribute(w, port);
+    if (port.id)
+        watch_smp_requests(w, port);
 }
 
-static void watch_subnet_administration(const struct watch *w)
+APART static void watch_sa_events(const struct watch *w)
+{
+    watch_subnet_events(w);
+    watch_sa_requests(w);
+}
+
+static inline void watch_subnet_administration(const struct watch *w)
 {
     if (w->e->count)
-        watch_subnet_events(w);
-    watch_sa_requests(w);
+        watch_sa_events(w);
+    else
+        watch_sa_requests(w);
 }
 
 /* Performance management, and classes of vendors. */
@@ -310,7 +319,8 @@ APART static void watch_other_management(const struct watch *w)
     watch_counters(w);
 }
 
-static void watch_mad(const struct watch *w)
+/* A packet of management. */
+static inline void watch_mad(const struct watch *w)
 {
     const struct mad_payload *m = &w->p->mad;
     if (!m->has_header)
@@ -325,7 +335,7 @@ static void watch_mad(const struct watch *w)
         watch_other_management(w);
 }
 
-/* A packet of management may answer a question, or prove that it has no answer. */
+/* It may answer a question, or prove that it has no answer, as that time has come. */
 APART static void watch_management(const struct watch *w)
 {
     watch_mad(w);
@@ -536,14 +546,6 @@ OFTEN APART static void watch_data(const struct watch *w)
         watch_datagram(w);
 }
 
-static inline void watch_payload(const struct watch *w)
-{
-    if (w->p->classification.class == PAYLOAD_MAD)
-        watch_management(w);
-    else
-        watch_data(w);
-}
-
 /* A time has run out: of an answer, or until which no packet proves an event. */
 APART static void watch_times(const struct watch *w)
 {
@@ -566,7 +568,10 @@ APART static void watch_rare_packet(const struct watch *w)
     if (question_may_pause(w))
         question_note_pause(w);
     question_hear(w);
-    watch_payload(w);
+    if (w->p->classification.class == PAYLOAD_MAD)
+        watch_management(w);
+    else
+        watch_data(w);
 }
 
 /* No time has run out, and no earlier packet makes anything possible. */
@@ -594,10 +599,12 @@ static inline void watch_packet(const struct analysis *a)
         return;
     }
     question_hear(w);
-    if (is_plain_datagram(w->p))
+    if (w->p->classification.class == PAYLOAD_MAD)
+        watch_mad(w);
+    else if (is_plain_datagram(w->p))
         watch_plain_datagram(w);
     else
-        watch_payload(w);
+        watch_data(w);
 }
 
 OFTEN void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)

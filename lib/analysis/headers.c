@@ -268,11 +268,13 @@ void watch_reply_lid(const struct watch *w)
         return;
     const struct endports *all = w->f->endports;
     const uint8_t *requester = d->body.p + d->arp.tha;
-    const struct endport *to = endports_by_gid(all, w->p->at.interface, requester + LLADDR_GID),
-                         *at = endports_by_lid(all, w->p->at.interface, ib->dlid);
+    const struct endport *at = endports_by_lid(all, w->p->at.interface, ib->dlid);
+    if (!at || gid_same(at->gid, requester + LLADDR_GID) || !endport_has_gid(at) ||
+        be24(requester + LLADDR_QPN) != ib->dqpn)
+        return;
+    const struct endport *to = endports_by_gid(all, w->p->at.interface, requester + LLADDR_GID);
     char what[WHAT_TEXT], gid[GID_TEXT];
-    if (!to || !at || to == at || !to->lid || endport_has_lid(to, ib->dlid) ||
-        !endport_has_gid(at) || be24(requester + LLADDR_QPN) != ib->dqpn)
+    if (!to || to == at || !to->lid || endport_has_lid(to, ib->dlid))
         return;
     g_snprintf(what, sizeof what,
                "an ARP reply for port %s, which has the LID %u: the requester does not receive it",

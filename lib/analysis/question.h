@@ -326,11 +326,6 @@ struct question *question_ask_at(const struct watch *w, const struct question_ke
                                  unsigned place, uint64_t last);
 struct question *question_find_at(const struct watch *w, const struct question_key *key,
                                   unsigned place);
-/* Is any question in this place without an answer? */
-static inline bool question_is_asked_at(const struct watch *w, unsigned place)
-{
-    return w->questions->all[place & (QUESTIONS - 1)].asked > 0;
-}
 /* The same, or the last one with an answer. */
 const struct question *question_last(const struct watch *w, const struct question_key *key);
 void question_answer(const struct watch *w, struct question *q);

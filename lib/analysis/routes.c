@@ -10,7 +10,8 @@
 #include "analysis/smps.h"
 #include "analysis/twins.h"
 
-enum { ROUTES = 1 << 10, REQUESTS_MAX = 8, LATE_PSNS = 64, LATE_MS = 1000 };
+enum { ROUTES = 1 << 10, REQUESTS_MAX = 8, LATE_PSNS = 64 };
+#define LATE_NS INT64_C(1000000000)
 
 /* A cache: a route that is overwritten by another counts as not seen before. */
 struct route_seen {
@@ -175,19 +176,25 @@ uint64_t route_number(const struct watch *w)
     return r ? r->id : 0;
 }
 
+/* SMIs that do not count their PSNs send the same one again and again. */
+static bool is_copy(const struct smp_order *o, const struct smp_seen *now)
+{
+    for (unsigned i = 0; i < SMP_ORDER; i++)
+        if (o->recent[i].psn == now->psn && o->recent[i].tid == now->tid && o->recent[i].known)
+            return true;
+    return false;
+}
+
 bool smp_is_old(const struct watch *w, struct smp_order *o)
 {
-    uint32_t psn = w->p->ib.psn;
-    uint64_t tid = w->p->mad.mad.tid;
-    int64_t ms = watch_ms(w);
-    for (unsigned i = 0; i < SMP_ORDER; i++)
-        if (o->recent[i].psn == psn && o->recent[i].tid == tid && o->recent[i].known)
-            return true;
+    const struct smp_seen now = {w->p->mad.mad.tid, w->p->at.ns, w->p->ib.psn, true};
     const struct smp_seen *last = &o->recent[o->last];
-    int32_t by = psn_distance(last->psn, psn);
-    if (last->known && by < 0 && by > -LATE_PSNS && ms - last->ms <= LATE_MS)
+    int32_t by = psn_distance(last->psn, now.psn);
+    bool is_late = by < 0 && by > -LATE_PSNS &&
+                   (int64_t)((uint64_t)now.ns - (uint64_t)last->ns) <= LATE_NS;
+    if (last->known && by <= 0 && (is_late || is_copy(o, &now)))
         return true;
     o->last = (uint8_t)((o->last + 1) % SMP_ORDER);
-    o->recent[o->last] = (struct smp_seen){tid, ms, psn, true};
+    o->recent[o->last] = now;
     return false;
 }

@@ -136,8 +136,8 @@ static void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey
 
 /* ---- answers about groups */
 
-static void watch_join(const struct watch *w, const struct mad_transaction *q,
-                       const uint8_t *record)
+APART static void watch_join(const struct watch *w, const struct mad_transaction *q,
+                             const uint8_t *record)
 {
     uint8_t join = join_of(q), mtu = only_mtu(q);
     if (join)
@@ -277,10 +277,10 @@ static bool has_record(const struct sa *sa, uint32_t size)
            view_has(sa->data, 0, size) == WIRE_OK;
 }
 
-void watch_sa_answer(const struct watch *w, const struct mad_transaction *t)
+APART void watch_sa_answer(const struct watch *w, const struct mad_transaction *t)
 {
     const struct sa *sa = &w->p->mad.sa;
-    if (!t->followed || is_old(w, t))
+    if (is_old(w, t))
         return;
     if (sa->mad.attribute == SA_MC_MEMBER_RECORD && has_record(sa, MCM_SIZE))
         watch_group(w, t);

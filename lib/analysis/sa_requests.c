@@ -89,8 +89,6 @@ static void proved(const struct watch *w, struct question *q, const char *why)
     q->reported = true;
 }
 
-/* ---- requests */
-
 /* ---- the SA's packets */
 
 static void path_refused(const struct watch *w, const struct question *q, const uint8_t *dgid)
@@ -213,14 +211,14 @@ APART static void watch_refusal(const struct watch *w, const struct mad_transact
         refused(w, q, t);
 }
 
+/* The answer reaches the requester. */
 static void answered(const struct watch *w, struct mad_transaction *t)
 {
-    if (w->p->mad.mad.status)
-        watch_refusal(w, t);
-    if (!t->answered_frame)
+    if (t->followed && !t->answered_frame)
         watch_sa_answer(w, t);
     if (t->followed)
         transaction_answer(w, t);
+    t->answered_frame = w->p->at.frame;
 }
 
 /*
@@ -255,10 +253,10 @@ static void note_time(const struct watch *w, struct mad_transaction *t)
     t->requests = 0;
 }
 
-APART static void responded(const struct watch *w, struct mad_transaction *t)
+/* Without a request that was captured, of several, late, or not as it should be. */
+static void responded_oddly(const struct watch *w, struct mad_transaction *t, bool known)
 {
     const struct packet *p = w->p;
-    bool known = transaction_is(t, p->dst, p->mad.mad.tid);
     if (packet_is_corrupt(p)) {
         if (known)
             answered_corrupt(w, t);
@@ -272,11 +270,38 @@ APART static void responded(const struct watch *w, struct mad_transaction *t)
         note_time(w, t);
     if (!port_to_lid(p->dst))
         return;
-    if (known)
-        answered(w, t);
-    else
+    if (!known)
         answered_unknown(w, t);
+    else if (p->mad.mad.status)
+        watch_refusal(w, t);
+    answered(w, t);
+}
+
+/* That may have asked questions, or show that they have no answer. */
+APART static void watch_odd_response(const struct watch *w, struct mad_transaction *t, bool known)
+{
+    responded_oddly(w, t, known);
+    if (w->p->at.ns >= w->questions->proof_ns)
+        watch_open_requests(w);
+}
+
+/* Nearly all answers are those of one request. The model knows whether they are corrupt. */
+APART static void responded(const struct watch *w, struct mad_transaction *t)
+{
+    const struct packet *p = w->p;
+    bool known = transaction_is(t, p->dst, p->mad.mad.tid);
+    if (!known || !t->followed || p->mad.mad.status || packet_is_known_corrupt(p) ||
+        sa_answer_is_dropped(w) || !port_to_lid(p->dst) || (t->requests && !sa_is_early(w, t)) ||
+        transaction_may_have_others(w, t)) {
+        watch_odd_response(w, t, known);
+        return;
+    }
+    bool is_first = !t->answered_frame;
+    transaction_stops(w, t);
+    t->requests = 0;
     t->answered_frame = p->at.frame;
+    if (is_first)
+        watch_sa_answer(w, t);
 }
 
 /* Was every packet of the SA since the question's first request captured? */

@@ -42,13 +42,8 @@ static inline bool sa_has_gid(const struct sa *sa)
 /* QP1 drops the answer, for its Q_Key (sa_answers.c). */
 bool sa_answer_is_dropped(const struct watch *w);
 void watch_dropped_answer(const struct watch *w, const struct mad_transaction *t);
-/* Does the SA's answer fit what was wanted (sa_answers.c)? */
-void watch_sa_answer(const struct watch *w, const struct mad_transaction *t);
-/* memcmp() of these would be a call. */
-static inline bool gid_same(const uint8_t *a, const uint8_t *b)
-{
-    return mix_word_at(a) == mix_word_at(b) && mix_word_at(a + 8) == mix_word_at(b + 8);
-}
+/* Does the SA's first answer fit what was wanted (sa_answers.c)? */
+APART void watch_sa_answer(const struct watch *w, const struct mad_transaction *t);
 
 /* The SA has no record of the group that was wanted (missing_groups.c). */
 void watch_missing_group(const struct watch *w, const struct mad_transaction *t);

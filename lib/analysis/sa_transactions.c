@@ -77,56 +77,78 @@ static void note_request(const struct watch *w, struct mad_transaction *t, bool 
     question_note_packet(w, &t->request, request_number(p));
 }
 
-/* Records are no longer than PATH_SIZE, but those that were captured may be shorter. */
-static void note_record(struct mad_transaction *t, const struct sa *sa)
-{
-    if (sa->data.cap >= sizeof t->record)
-        memcpy(t->record, sa->data.p, sizeof t->record);
-    else
-        memcpy(t->record, sa->data.p, sa->data.cap);
-}
-
 static void note_subject(struct mad_transaction *t, const struct sa *sa, bool has_gid)
 {
     t->followed = true;
-    t->is_smp = false;
     t->answered_frame = 0;
     t->alike = (uint8_t)t->port.id;
     t->method = sa->mad.method;
     t->attribute = sa->mad.attribute;
     t->mask = sa->component_mask;
     t->has_record = has_gid;
-    if (has_gid)
-        note_record(t, sa);
-    else
-        memset(t->record, 0, sizeof t->record);
 }
 
-static void begin(const struct watch *w, struct mad_transaction *t)
+/* Records are no longer than PATH_SIZE, but those that were captured may be shorter. */
+APART static void wait_with_part(const struct watch *w, struct mad_transaction *t)
 {
-    if (transaction_is_open(t))
-        replace(w, t);
+    const struct sa *sa = &w->p->mad.sa;
+    if (t->has_record)
+        memcpy(t->record, sa->data.p, sa->data.cap);
+    else
+        memset(t->record, 0, sizeof t->record);
+    transaction_waits(w, t, PENDING_NS);
+}
+
+static inline void begin(const struct watch *w, struct mad_transaction *t)
+{
     t->port = w->p->src;
     t->tid = w->p->mad.mad.tid;
     t->answered_frame = 0;
     t->followed = false;
 }
 
-APART void sa_transaction_ask(const struct watch *w, struct mad_transaction *t)
+static inline void note(const struct watch *w, struct mad_transaction *t, bool known)
 {
     const struct sa *sa = &w->p->mad.sa;
-    bool known = transaction_is(t, w->p->src, sa->mad.tid), has_gid = sa_has_gid(sa);
-    if (known ? transaction_has_copy(w, t, request_number(w->p)) : w->p->copy_of)
-        return;
-    if (!known)
-        begin(w, t);
-    else if (t->number)
-        transactions_ask(w);
+    bool has_gid = sa_has_gid(sa);
     note_request(w, t, known);
     if (!is_followed(w, t, has_gid))
         return;
     note_subject(t, sa, has_gid);
+    if (!has_gid || sa->data.cap < sizeof t->record) {
+        wait_with_part(w, t);
+        return;
+    }
+    memcpy(t->record, sa->data.p, sizeof t->record);
     transaction_waits(w, t, PENDING_NS);
+}
+
+APART static void ask_again(const struct watch *w, struct mad_transaction *t)
+{
+    if (transaction_has_copy(w, t, request_number(w->p)))
+        return;
+    if (t->number)
+        transactions_ask(w);
+    note(w, t, true);
+}
+
+APART static void ask_instead(const struct watch *w, struct mad_transaction *t)
+{
+    replace(w, t);
+    begin(w, t);
+    note(w, t, false);
+}
+
+OFTEN APART void sa_transaction_ask(const struct watch *w, struct mad_transaction *t)
+{
+    if (transaction_is(t, w->p->src, w->p->mad.mad.tid)) {
+        ask_again(w, t);
+    } else if (!w->p->copy_of && transaction_is_open(t)) {
+        ask_instead(w, t);
+    } else if (!w->p->copy_of) {
+        begin(w, t);
+        note(w, t, false);
+    }
 }
 
 /* ---- events */

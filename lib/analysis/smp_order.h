@@ -7,7 +7,7 @@
 
 struct smp_seen {
     uint64_t tid;
-    int64_t ms;
+    int64_t ns;
     uint32_t psn;
     bool known;
 };

@@ -111,7 +111,7 @@ static uint32_t answered_get(const struct watch *w, const struct question *set)
     uint32_t frame = get && set->first_ms - get->answered_ms <= BEFORE_MS ? get->answered_frame : 0;
     for (unsigned i = 0; i < TRANSACTIONS; i++) {
         const struct mad_transaction *t = transaction_at(w, i);
-        if (t->is_smp && t->answered_frame > frame && transaction_has_key(t, &key) &&
+        if (transaction_is_smp(t) && t->answered_frame > frame && transaction_has_key(t, &key) &&
             set->first_ms - t->answered_ns / NS_PER_MS <= BEFORE_MS)
             frame = t->answered_frame;
     }
@@ -147,7 +147,7 @@ static const char *refused_name(uint16_t attribute)
 }
 
 /* The status is that of a response. The direction bit is not in it. */
-APART static void smp_refused(const struct watch *w, struct port port)
+void watch_refused_smp(const struct watch *w, struct port port)
 {
     const struct mad *mad = &w->p->mad.smp.mad;
     const char *name = refused_name(mad->attribute);
@@ -178,7 +178,7 @@ static bool has_subject(const struct mad_transaction *t, const struct mad *mad)
 static void note_subject(const struct watch *w, struct mad_transaction *t)
 {
     const struct mad *mad = &w->p->mad.mad;
-    t->followed = t->is_smp = true;
+    t->followed = true;
     t->answered_frame = 0;
     t->alike = alike_of(t->port, mad);
     t->method = mad->method;
@@ -187,8 +187,27 @@ static void note_subject(const struct watch *w, struct mad_transaction *t)
     write_route(w, t->port, t->record);
 }
 
+static inline void note(const struct watch *w, struct mad_transaction *t, struct port port,
+                        uint64_t last)
+{
+    t->port = port;
+    t->tid = w->p->mad.mad.tid;
+    question_note_packet(w, &t->request, last);
+    note_subject(w, t);
+    transaction_waits(w, t, PENDING_NS);
+}
+
+/* In the place of one that has no answer, which may be the same request. */
+APART static void requested_instead(const struct watch *w, struct mad_transaction *t,
+                                    struct port port, uint64_t last)
+{
+    transaction_give_up(w, t, NULL);
+    note(w, t, port, last);
+}
+
 /* Two requests may have one PSN or one transaction ID, but not both: then it is a copy. */
-static void requested(const struct watch *w, struct mad_transaction *t, struct port port)
+OFTEN APART static void requested(const struct watch *w, struct mad_transaction *t,
+                                  struct port port)
 {
     const struct mad *mad = &w->p->mad.mad;
     uint64_t last = (mad->tid << 24 ^ w->p->ib.psn) + 1;
@@ -197,12 +216,9 @@ static void requested(const struct watch *w, struct mad_transaction *t, struct p
     if (known ? transaction_has_copy(w, t, last) : w->p->copy_of)
         return;
     if (transaction_is_open(t))
-        transaction_give_up(w, t, NULL);
-    t->port = port;
-    t->tid = mad->tid;
-    question_note_packet(w, &t->request, last);
-    note_subject(w, t);
-    transaction_waits(w, t, PENDING_NS);
+        requested_instead(w, t, port, last);
+    else
+        note(w, t, port, last);
 }
 
 /*
@@ -226,8 +242,8 @@ static struct question *answered_set(const struct watch *w, const struct questio
     return set && (set->tid == w->p->mad.mad.tid || !is_of_get) ? set : NULL;
 }
 
-APART static bool answer_questions(const struct watch *w, const struct mad_transaction *t,
-                                   struct port port)
+static bool answer_questions(const struct watch *w, const struct mad_transaction *t,
+                             struct port port)
 {
     const struct question_key key = smp_key(w, port);
     bool is_of_get = transaction_is(t, port, w->p->mad.mad.tid) && t->method == SMP_GET;
@@ -239,7 +255,8 @@ APART static bool answer_questions(const struct watch *w, const struct mad_trans
     return get || set;
 }
 
-static bool answer_transaction(const struct watch *w, struct mad_transaction *t, struct port port)
+static inline bool answer_transaction(const struct watch *w, struct mad_transaction *t,
+                                      struct port port)
 {
     const struct mad *mad = &w->p->mad.mad;
     if (!transaction_is(t, port, mad->tid) || !t->number || !has_subject(t, mad))
@@ -250,22 +267,27 @@ static bool answer_transaction(const struct watch *w, struct mad_transaction *t,
     return true;
 }
 
-static void responded(const struct watch *w, struct mad_transaction *t, struct port port)
+/* Other requests about the same thing may be answered, too. */
+APART static void answered_several(const struct watch *w, const struct mad_transaction *t,
+                                   struct port port)
 {
-    const struct mad *mad = &w->p->mad.mad;
-    if (w->p->mad.smp.mad.status)
-        smp_refused(w, port);
+    transactions_ask(w);
+    if (answer_questions(w, t, port))
+        hear_at_end(w);
+}
+
+/* The model knows whether it is corrupt. */
+OFTEN APART static void responded(const struct watch *w, struct mad_transaction *t,
+                                  struct port port)
+{
     if (w->p->ib.dlid == LID_PERMISSIVE)
         question_hear_at(w, LID_PERMISSIVE);
-    if (packet_is_corrupt(w->p))
+    if (packet_is_known_corrupt(w->p))
         return;
-    bool answers = answer_transaction(w, t, port);
-    if (w->transactions->alike[alike_of(port, mad)])
-        transactions_ask(w);
-    if (w->questions->asked[QUESTION_SMP])
-        answers |= answer_questions(w, t, port);
-    if (answers)
+    if (answer_transaction(w, t, port))
         hear_at_end(w);
+    if (w->transactions->alike[alike_of(port, &w->p->mad.mad)] || w->questions->asked[QUESTION_SMP])
+        answered_several(w, t, port);
 }
 
 /* The two managers of a port at a LID count as two ports, as if they had routes to it. */
@@ -283,10 +305,10 @@ struct port smp_port(const struct watch *w)
     return port_make(PORT_NONE, p->at.interface, p->mad.mad.tid >> 32 << 16 | lid);
 }
 
-void watch_smp_requests(const struct watch *w, struct port port)
+OFTEN void watch_smp_requests(const struct watch *w, struct port port)
 {
     const struct mad *mad = &w->p->mad.mad;
-    struct mad_transaction *t = transaction_at(w, (unsigned)(mix_two(0, port.id, mad->tid) >> 32));
+    struct mad_transaction *t = transaction_at(w, (unsigned)(port.id + mad->tid));
     if (mad->method == SMP_GET_RESP)
         responded(w, t, port);
     else

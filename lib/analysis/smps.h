@@ -42,7 +42,9 @@ uint64_t route_number(const struct watch *w);
 const uint8_t *route_hops(const struct watch *w);
 
 /* The current packet is a request to this port, or its response. */
-void watch_smp_requests(const struct watch *w, struct port port);
+APART void watch_smp_requests(const struct watch *w, struct port port);
+/* It is a response with a status. */
+APART void watch_refused_smp(const struct watch *w, struct port port);
 /* What the model learnt from the current packet's PortInfo; NULL: nothing about a port with a LID.
  */
 static inline const struct subnet_event *port_info_event(const struct watch *w)

@@ -4,9 +4,9 @@
 
 struct question_key transaction_key(const struct mad_transaction *t)
 {
-    return t->is_smp ? smp_key_of(t)
-                     : sa_question_key(t->port, t->attribute, t->method,
-                                       t->has_record ? t->record : NULL);
+    return transaction_is_smp(t) ? smp_key_of(t)
+                                 : sa_question_key(t->port, t->attribute, t->method,
+                                                   t->has_record ? t->record : NULL);
 }
 
 static void note_asked(struct transactions *all, struct mad_transaction *t)
@@ -20,7 +20,7 @@ const struct mad_transaction *transactions_asked(const struct watch *w, unsigned
     struct transactions *all = w->transactions;
     for (; *i < all->n_asked; all->asked[*i] = all->asked[--all->n_asked]) {
         const struct mad_transaction *t = all->asked[*i];
-        if (transaction_is_open(t) && !t->is_smp) {
+        if (transaction_is_open(t) && !transaction_is_smp(t)) {
             ++*i;
             return t;
         }
@@ -36,7 +36,7 @@ static void ask(const struct watch *w, struct mad_transaction *t)
     if (!q)
         return;
     q->tid = t->tid;
-    if (t->is_smp)
+    if (transaction_is_smp(t))
         return;
     note_asked(w->transactions, t);
     q->repeated = q->asked == 1 ? t->requests : MAX(q->repeated, t->requests);
@@ -93,7 +93,7 @@ void transaction_answer_alike(const struct watch *w, const struct mad_transactio
 void transaction_give_up(const struct watch *w, struct mad_transaction *t,
                          const struct question_key *asks)
 {
-    bool is_known_by_key = t->is_smp || (asks && transaction_has_key(t, asks));
+    bool is_known_by_key = transaction_is_smp(t) || (asks && transaction_has_key(t, asks));
     if (!is_known_by_key)
         transaction_answer(w, t);
     else if (t->number)

@@ -22,9 +22,8 @@ struct mad_transaction {
     uint32_t answered_frame;        /* 0: not answered */
     uint32_t number;                /* among all requests, if it waits; 0: it does not */
     int64_t answered_ns;            /* of an SMP */
-    bool is_smp;
-    bool followed; /* it is or may become a question: the fields below are valid */
-    uint8_t alike; /* the place of its number of those that wait */
+    bool followed;                  /* it is or may become a question: the fields below are valid */
+    uint8_t alike;                  /* the place of its number of those that wait */
     uint8_t method;
     bool has_record; /* the record was captured, else it is zero */
     uint16_t attribute;
@@ -32,7 +31,7 @@ struct mad_transaction {
     uint8_t record[PATH_SIZE]; /* of an SMP: how it is routed, as in the question's key */
 };
 
-enum { TRANSACTIONS = 1 << 11, ALIKE = 1 << 8, ASKED = 1 << 8 };
+enum { TRANSACTIONS = 1 << 12, ALIKE = 1 << 8, ASKED = 1 << 8 };
 
 struct transactions {
     struct mad_transaction all[TRANSACTIONS];
@@ -47,6 +46,11 @@ struct transactions {
 static inline struct mad_transaction *transaction_at(const struct watch *w, unsigned place)
 {
     return &w->transactions->all[place % TRANSACTIONS];
+}
+
+static inline bool transaction_is_smp(const struct mad_transaction *t)
+{
+    return port_kind(t->port) == PORT_NONE;
 }
 
 static inline bool transaction_is(const struct mad_transaction *t, struct port port, uint64_t tid)
@@ -70,8 +74,6 @@ static inline void transaction_waits(const struct watch *w, struct mad_transacti
 {
     struct transactions *all = w->transactions;
     int64_t *due = question_due_ns(w), later = nanoseconds_later(w->p->at.ns, ns);
-    if (all->next - all->first == TRANSACTIONS)
-        transactions_ask(w);
     all->ring[all->next % TRANSACTIONS] = t;
     t->number = ++all->next;
     all->alike[t->alike]++;
@@ -79,6 +81,8 @@ static inline void transaction_waits(const struct watch *w, struct mad_transacti
         *due = later;
         question_wake(w->questions, later);
     }
+    if (all->next - all->first == TRANSACTIONS)
+        transactions_ask(w);
 }
 
 /* Is it a question, or will it be one? */
@@ -117,11 +121,18 @@ static inline bool transactions_none_asked(const struct watch *w)
 /* The next after i of those that are questions, and have no answer; NULL: none. */
 const struct mad_transaction *transactions_asked(const struct watch *w, unsigned *i);
 
+/* May other requests to the SA be about the same thing, and have no answer? */
+static inline bool transaction_may_have_others(const struct watch *w,
+                                               const struct mad_transaction *t)
+{
+    return w->transactions->alike[t->alike] > (t->number > 0) || !transactions_none_asked(w);
+}
+
 /* It is answered, as all requests to the SA about the same thing. */
 static inline void transaction_answer(const struct watch *w, struct mad_transaction *t)
 {
     transaction_stops(w, t);
-    if (w->transactions->alike[t->alike] || !transactions_none_asked(w))
+    if (transaction_may_have_others(w, t))
         transaction_answer_alike(w, t);
 }
 

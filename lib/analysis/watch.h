@@ -6,6 +6,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/histories.h"
+#include "model/mix.h"
 
 /*
  * A function that few packets need. It is not inlined into its caller, which would save registers
@@ -125,6 +126,12 @@ struct sender sender_with_ip(struct sender s, const struct ip *ip);
 /* "ff12:401b:ffff::16": the text of 16 bytes. Returns text. */
 enum { GID_TEXT = 46 };
 const char *text_of_gid(char text[GID_TEXT], const uint8_t *gid);
+
+/* memcmp() of these may be a call. */
+static inline bool gid_same(const uint8_t *a, const uint8_t *b)
+{
+    return mix_word_at(a) == mix_word_at(b) && mix_word_at(a + 8) == mix_word_at(b + 8);
+}
 
 /* Time of the current packet in ms since 1970; differences of these do not overflow. */
 static inline int64_t watch_ms(const struct watch *w)
