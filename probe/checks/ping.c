@@ -423,7 +423,8 @@ static void try_ping(struct target *t, const char *interface)
     host_tap_open(&tap, t->ipv6, t->ip, interface);
     struct host_ping p = host_ping(t->ipv6, t->ip, interface, 0, wait, t->run->stop);
     bool tapped = host_tap_close(&tap);
-    if (p.answered && tally_lost(&t->peer->tally) < 2 && report_lost_pings(t, interface))
+    if (p.answered && tally_lost(&t->peer->tally) < 2 && !t->results->checked->requests.lost &&
+        report_lost_pings(t, interface))
         return;
     if (p.answered) {
         results_stage(t->results, stage, OUTCOME_PASS, "",

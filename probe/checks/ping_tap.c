@@ -71,6 +71,23 @@ static bool report_dropped_answer(struct target *t, const char *stage, const cha
     return true;
 }
 
+/* The probe's requests have no sender's address, and are answered. */
+static bool report_unheard(struct target *t, const char *stage, const char *interface,
+                           bool resolved, const struct host_tap *seen)
+{
+    if (resolved || !seen->sought || seen->found || seen->requests)
+        return false;
+    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+                  UNANSWERED "this host's %s leave %s, and no answer arrives: the peer ignores "
+                             "requests from this host's address (its prefix or route back, "
+                             "rp_filter, or a filter), or this one drops its answer before",
+                  t->ipv6 ? "neighbour solicitations" : "ARP requests", interface);
+    results_advise(t->results,
+                   "on the peer: ip -br addr; ip route; sysctl -a | grep '\\.rp_filter'; nft list "
+                   "ruleset; here: perfquery; dmesg");
+    return true;
+}
+
 /* The peer wants to reply, and cannot resolve this host's address. */
 static bool report_unanswered(struct target *t, const char *stage, const char *interface,
                               const struct host_tap *seen)
@@ -108,5 +125,6 @@ bool ping_tap_report(struct target *t, const char *stage, const char *interface,
            report_dropped_reply(t, stage, interface, seen) ||
            report_unsent(t, stage, interface, resolved, seen) ||
            report_dropped_answer(t, stage, interface, resolved, seen) ||
+           report_unheard(t, stage, interface, resolved, seen) ||
            report_unanswered(t, stage, interface, seen);
 }

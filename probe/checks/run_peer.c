@@ -186,7 +186,7 @@ static void report_port(struct target *t)
                                            c->interface[0] ? " (" : "", f->device, f->port,
                                            c->interface[0] ? ")" : "");
     /* a device that is there and cannot be opened is something that was not tested */
-    bool undone = limited && !t->yield && c->device[0] && !t->run->options->device;
+    bool undone = limited && !t->yield && !t->run->options->device;
     results_stage(t->results, "peer.port", undone ? OUTCOME_INCONCLUSIVE : OUTCOME_NOTED,
                   limited && !t->yield ? "ls -l /dev/infiniband; modprobe ib_uverbs; modprobe "
                                          "ib_umad  # or run it as root"

@@ -380,6 +380,7 @@ static void end(struct peer_watch *w, unsigned at)
                   : silent                   ? OUTCOME_INCONCLUSIVE
                                              : OUTCOME_PASS,
                   "", "%s", text);
+    count_requests(w);
     if (silent && *t->run->stop)
         results_advise(t->results, "ipoib-probe --why %.*s", target_word(t), t->name);
     else if (silent)
@@ -389,7 +390,6 @@ static void end(struct peer_watch *w, unsigned at)
         own_twin_report(t);
         ping_report(t);
     }
-    count_requests(w);
     if (w->w.answered) /* nobody there is no loss */
         end_report_loss(t, true);
     numbers_report(t, at);

@@ -6,6 +6,7 @@
 
 #include "hca/agent.h"
 #include "probe/exchange/records.h"
+#include "probe/link/groups.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "wire/smp.h"
@@ -98,4 +99,14 @@ enum forwarded switches_forward_group(struct target *t, uint16_t mlid, uint16_t 
         return FORWARD_UNKNOWN;
     uint16_t mask = be16(q.data + (size_t)2 * (place % MLIDS));
     return mask >> c.to_port % PORTS & 1 ? FORWARDED : NOT_FORWARDED;
+}
+
+enum forwarded switches_forward_to_own(struct target *t, uint16_t *switch_lid, uint8_t *switch_port)
+{
+    const struct probe_link *l = t->link;
+    uint8_t gid[GID_SIZE];
+    enum forwarded is = switches_forward_group(t, l->group.mlid, l->transport->facts.lid,
+                                               switch_lid, switch_port);
+    bool has_others = is == NOT_FORWARDED && group_other_members(t, l->group.mgid, gid) > 0;
+    return is == NOT_FORWARDED && !has_others ? FORWARD_UNKNOWN : is;
 }

@@ -20,4 +20,11 @@ enum forwarded { FORWARD_UNKNOWN, FORWARDED, NOT_FORWARDED };
 enum forwarded switches_forward_group(struct target *t, uint16_t mlid, uint16_t lid,
                                       uint16_t *switch_lid, uint8_t *switch_port);
 
+/*
+ * The same for the link's broadcast group and this port. A group without another member needs no
+ * entry, so it is never NOT_FORWARDED, nor if the SA does not disclose the members.
+ */
+enum forwarded switches_forward_to_own(struct target *t, uint16_t *switch_lid,
+                                       uint8_t *switch_port);
+
 #endif

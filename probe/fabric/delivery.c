@@ -36,12 +36,11 @@ static void report_quiet(struct target *t, const char *id)
 static enum forwarded ask_switch(struct target *t, uint16_t *at, uint8_t *port)
 {
     enum { AGAIN_MS = 500 };
-    const struct probe_link *l = t->link;
-    enum forwarded is = switches_forward_group(t, l->group.mlid, l->transport->facts.lid, at, port);
+    enum forwarded is = switches_forward_to_own(t, at, port);
     if (is != NOT_FORWARDED)
         return is;
     g_usleep((gulong)AGAIN_MS * 1000);
-    return switches_forward_group(t, l->group.mlid, l->transport->facts.lid, at, port);
+    return switches_forward_to_own(t, at, port);
 }
 
 static void report_forwarding(struct target *t, const char *id, enum forwarded is, uint16_t at,
@@ -98,7 +97,8 @@ static bool stage_forwarding(struct target *t, const char *id)
                       "no interface of this host is up and in the group there");
     else if (is == FORWARD_UNKNOWN)
         results_stage(t->results, id, VERDICT_SKIPPED, "",
-                      "the switch does not show its forwarding table, or there is none");
+                      "the switch does not show its forwarding table, or the group has no other "
+                      "member");
     else
         report_forwarding(t, id, is, at, port);
     g_free(interface);

@@ -125,6 +125,13 @@ bool counters_ask(const struct probe_link *l, uint16_t lid, uint8_t number, stru
     return true;
 }
 
+/* At the beginning, that of the table is not known: the same one must be read before and after. */
+static uint16_t pkey_of(const struct probe_link *l)
+{
+    enum { DEFAULT_PKEY = 0xffff };
+    return l->pkey ? l->pkey : l->choice && l->choice->pkey ? l->choice->pkey : DEFAULT_PKEY;
+}
+
 void counters_read(const struct probe_link *l, struct port_counters *c)
 {
     const struct transport *t = l->transport;
@@ -133,7 +140,7 @@ void counters_read(const struct probe_link *l, struct port_counters *c)
         return;
     char *folder = counters_folder(l),
          *interface = t->interface ? g_strdup(t->interface->name)
-                                   : host_interface_in_any_state(&t->facts, l->pkey);
+                                   : host_interface_in_any_state(&t->facts, pkey_of(l));
     counters_read_from(folder, interface, c);
     if (!t->interface && !counters_of_port_are_known(c))
         counters_ask(l, t->facts.lid, (uint8_t)t->facts.port, c);

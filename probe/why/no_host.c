@@ -184,7 +184,7 @@ bool why_other_members(struct diagnosis *d)
                 "of %u other ports of the subnet %u are not in the broadcast group "
                 "of 0x%04x: %s%s; %s in the group of 0x%04x, of which this "
                 "port is a member too: is the P_Key of %s right? If it is, the host is off, or its "
-                "interface is down",
+                "interface is down or has lost the group",
                 p->others, p->outside.n, d->t->link->pkey | 0x8000, p->outside.names->str,
                 p->outside.n > NAMED ? " and more" : "", who, pkey,
                 d->interface ? d->interface : "this host's interface"),

@@ -25,8 +25,9 @@ try "this host filters what it sends" unsent
 dropped() { drop 1 ingress protocol ipv6 matchall; fabric_on 1 ip -6 neigh flush dev ib1; why peer.ping "the peer's neighbour advertisement arrives at ib1, and this host drops it" 2 --why fd00::3; local s=$?; drop_none 1
     drop 1 ingress protocol ip matchall; why peer.ping 'its replies arrive at ib1, and this host drops them' 2 --why 10.0.0.3; s=$((s+$?)); drop_none 1; return $s; }
 try "this host filters what arrives" dropped
-silent_arp() { fabric_on 1 sysctl -qw net.ipv4.conf.ib1.arp_ignore=8; fabric_on 2 ip neigh flush dev ib2; why peer.ping "the peer asks for this host's link-layer address, and this host does not answer: arp_ignore" 2 --why 10.0.0.3; local s=$?
-    fabric_on 1 sysctl -qw net.ipv4.conf.ib1.arp_ignore=0; return $s; }
+# A request of this host's kernel for the peer's address would tell the peer that of this host: so its entry is permanent.
+silent_arp() { fresh; ip -n n1 neigh replace 10.0.0.3 dev ib1 nud permanent lladdr "$(ip -n n1 neigh show 10.0.0.3 dev ib1 | sed 's/.*lladdr \([^ ]*\).*/\1/')"; fabric_on 1 sysctl -qw net.ipv4.conf.ib1.arp_ignore=8; fabric_on 2 ip neigh flush dev ib2; why peer.ping "the peer asks for this host's link-layer address, and this host does not answer: arp_ignore" 2 --why 10.0.0.3; local s=$?
+    fabric_on 1 sysctl -qw net.ipv4.conf.ib1.arp_ignore=0; ip -n n1 neigh del 10.0.0.3 dev ib1; fresh; return $s; }
 try "this host answers no ARP request" silent_arp
 lossy_queue() { tc -n n1 qdisc add dev ib1 root netem loss 50%; why peer.ping "is answered only sometimes\|does not leave ib1\|answers TCP" 2 --why 10.0.0.3; local s=$?; tc -n n1 qdisc del dev ib1 root; return $s; }
 try "a queueing discipline of this host drops half" lossy_queue
@@ -90,12 +91,16 @@ try "the switch does not forward the group to this host" mft_hole
 # ---- the peer
 
 back() { ip -n n2 link add other type veth; ip -n n2 link set other up; ip -n n2 route add 10.0.0.2/32 dev other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=1 net.ipv4.conf.ib2.rp_filter=1; ip -n n1 neigh del 10.0.0.3 dev ib1
-    why peer.ping "other neighbours .*: the peer .* route back" 2 --why 10.0.0.3; local s=$?; ip -n n2 link del other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.ib2.rp_filter=0; return $s; }
+    why peer.ping "the peer .* route back" 2 --why 10.0.0.3; local s=$?; ip -n n2 link del other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.ib2.rp_filter=0; return $s; }
 fresh; try "the peer's route to this host leads elsewhere" back
 type() { fabric_rewrite h2 'if data+0=0800 set data+0=88b5'; why peer.ping 'packets with the encapsulation type 0x88b5 arrived instead' 2 --why 10.0.0.3; local s=$?; fabric_rewrite h2 off; return $s; }
 try "the peer sends IPv4 with another encapsulation type" type
 other_gid() { fabric_rewrite h2 'if data+0=0806 set data+24=01300a000003'; ip -n n1 neigh flush dev ib1; on1 1 10.0.0.3 && is rfc4391.9.1.1.gid-of-port fail && says peer.ping 'a consequence of rfc4391.9.1.1.gid-of-port'; local s=$?; fabric_rewrite h2 off; fresh; return $s; }
 try "the peer announces the GID of another port" other_gid
+narrow() { ip -n n2 addr flush dev ib2 scope global; ip -n n2 addr add 10.0.0.3/31 dev ib2; ip -n n2 addr add 10.1.0.3/24 dev lo; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=1 net.ipv4.conf.ib2.rp_filter=1; ip -n n1 addr add 10.0.0.130/24 dev ib1; ip -n n1 route replace 10.0.0.3/32 dev ib1 src 10.0.0.130; ip -n n1 neigh flush dev ib1
+    why peer.ping "ARP requests leave ib1, and no answer arrives: the peer ignores requests from this host's address (its prefix or route back, rp_filter" 2 --why 10.0.0.3; local s=$?
+    ip -n n1 route del 10.0.0.3/32; ip -n n1 addr del 10.0.0.130/24 dev ib1; ip -n n2 addr flush dev ib2 scope global; ip -n n2 addr del 10.1.0.3/24 dev lo; ip -n n2 addr add 10.0.0.3/24 dev ib2; six 2 3; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.ib2.rp_filter=0; fresh; return $s; }
+try "the peer's prefix is too long for this host" narrow
 no_echo() { fabric_on 2 sysctl -qw net.ipv4.icmp_echo_ignore_all=1; why peer.ping "it answers TCP of this host, but not its ping from 10.0.0.2: a filter" 2 --why 10.0.0.3; local s=$?; fabric_on 2 sysctl -qw net.ipv4.icmp_echo_ignore_all=0; return $s; }
 try "the peer drops ICMP echo" no_echo
 mode() { local i; for i in 1 2; do fabric_on $i sh -c "echo $1 > /sys/class/net/ib$i/mode"; fabric_link $i ib$i; six $i $((i+1)); done; }
