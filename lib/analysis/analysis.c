@@ -353,6 +353,7 @@ OFTEN APART static void watch_datagram_to_group(const struct watch *w)
     watch_grh(w);
     watch_group_packet(w);
     watch_group_source(w);
+    watch_broadcaster(w);
 }
 
 OFTEN APART static void watch_arp(const struct watch *w)

@@ -64,6 +64,15 @@ void dhcp_unanswered(const struct watch *w, struct question *q)
                 more);
 }
 
+/*
+ * A server answers by broadcast (RFC 2131 section 4.1). After an offer, a client asks for the
+ * address: if the offer was not captured, others are not either.
+ */
+static bool wants_broadcast(const struct dhcp *d)
+{
+    return d->message_type == DHCP_DISCOVER && d->flags & DHCP_FLAG_BROADCAST;
+}
+
 /* A relay sends the requests of its clients again: only those of clients are followed. */
 static void requested(const struct watch *w, const struct dhcp *d, const struct question_key *key)
 {
@@ -73,6 +82,7 @@ static void requested(const struct watch *w, const struct dhcp *d, const struct 
                                              : NULL;
     if (!q)
         return;
+    q->to_group = (q->asked == 1 || q->to_group) && wants_broadcast(d);
     q->type = d->message_type;
     q->server = d->server;
     q->peer = *server_of(w);

@@ -65,13 +65,14 @@ static bool is_repeated(const struct watch *w, const struct question *q)
 
 /*
  * The packet itself answers nothing that is overdue. A corrupt one may have a wrong place. Without
- * packets to the requester, the capture point may see only one direction.
+ * packets to the requester, or to the group that gets the answer, the capture point may see only
+ * one direction.
  */
 void watch_due_questions(const struct watch *w)
 {
     struct question *q;
     transactions_ask(w);
     while (!packet_is_corrupt(w->p) && (q = question_due(w)) != NULL)
-        if (question_is_heard(w, q) || is_repeated(w, q))
+        if (question_is_heard(w, q) || is_repeated(w, q) || question_hears_group(w, q))
             is_over(w, q);
 }

@@ -28,7 +28,6 @@ static const struct {
     [QUESTION_ECHO] = {10, 0, RESOLUTION_MS},   [QUESTION_LARGE] = {10, 0, RESOLUTION_MS},
     [QUESTION_DHCP] = {120, 1000, 4000},        [QUESTION_MAD] = {60, 200, 1000},
 };
-enum { HEARD_MS = 60000 };
 
 struct questions *questions_new(void)
 {

@@ -84,6 +84,7 @@ struct question {
     bool waits;           /* it is in the list */
     uint8_t open;         /* its place among those that wait for a proof, from 1; 0: it does not */
     bool reported;        /* as unanswered, since the last answer */
+    bool to_group;        /* of DHCP: the answers to all requests go to the broadcast group */
 };
 
 /* The packet of a request. */
@@ -151,6 +152,13 @@ struct sender_scope {
     uint8_t ended;             /* of the endport, then */
 };
 
+/* A port that has sent to the broadcast group. A cache. lid 0: none. */
+struct broadcaster {
+    int64_t busy_ns; /* as in struct heard */
+    uint32_t link;
+    uint16_t lid;
+};
+
 /* A host that repeats ARP requests that were answered. times 0: none. */
 struct unheard {
     struct question_key key;
@@ -177,6 +185,7 @@ enum {
     TAKEN_ADDRESSES = 1 << 6,
     SENDER_SCOPES = 1 << 8,
     UNHEARD_MAX = 16,
+    BROADCASTERS = 1 << 6,
     QUESTIONS = 1 << 12,
     HEARD = 1 << 16, /* all LIDs: then no packet is asked whether it goes to a port */
     UNASKED_PORTS = 1 << 12,
@@ -225,6 +234,7 @@ struct questions {
     struct fight fights[FIGHTS];
     struct sender_scope scopes[SENDER_SCOPES];
     struct unheard unheard[UNHEARD_MAX];
+    struct broadcaster broadcasters[BROADCASTERS];
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
     int64_t proof_ns;               /* no packet before this time proves one of them */
@@ -348,11 +358,17 @@ int64_t question_next_proof(const struct questions *all);
 /* When the first time may run out, or a proof may come. */
 int64_t question_next_wake(const struct questions *all);
 
+enum { HEARD_MS = 60000 };
 /*
  * Was a packet to the requester captured within the minute before its last request, or later? A
  * pause in which nothing was captured does not count.
  */
 bool question_is_heard(const struct watch *w, const struct question *q);
+/*
+ * The answer goes to the broadcast group: were packets to it from another port captured, and
+ * packets to that port (broadcasters.c)?
+ */
+APART bool question_hears_group(const struct watch *w, const struct question *q);
 /* Are the packets in the order of their times? Else an answer may stand before its request. */
 bool question_has_order(const struct watch *w, const struct question *q);
 /* The same for the sender of the current packet. */

@@ -232,6 +232,7 @@ APART void watch_join_again(const struct watch *w, const struct subnet_event *e)
 APART void watch_loop(const struct watch *w); /* switching_loops.c; a copy */
 void watch_group_packet(const struct watch *w);
 void watch_group_source(const struct watch *w);                              /* group_sources.c */
+void watch_broadcaster(const struct watch *w);                               /* broadcasters.c */
 void watch_more_copies(const struct watch *w, const struct subnet_event *e); /* e->group is set */
 /* The PSN with which a side of the connection begins: a REQ or a REP (first_psns.c). */
 void watch_first_psn(const struct watch *w, const struct cm *cm, const struct connection *c);

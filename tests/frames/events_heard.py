@@ -3,11 +3,12 @@
 look-alike. A case returns its tape and the events that it must raise: (event, frame, count, texts that it
 has). NUMBER is the number of the last frame so far."""
 from frames import ib
-from frames.events import ask_only, goes_on, link, number
+from frames.events import DISCOVER, REQUEST, ask_only, goes_on, link, number
 from frames.fabric import FULL, LEAVE_MASK, SEND_ONLY, smp_frame
 from frames.ib import encap
 from frames.messages import NOBODY, ping, solicited_node
 from frames.subnet import PATH_BY_GIDS, FromStart, Host, Subnet
+from frames.unusual_datagrams import UP, dhcp, dhcp_datagram
 
 CASES = []
 
@@ -512,3 +513,50 @@ def other_scope(is_late=False, v6=False, several=False):
 
 
 SCOPES = "its groups have the scope 0x2, those of the other the scope 0x5"
+
+
+# ---- DHCP, captured at another host than the client
+
+
+def discovers(kind=DISCOVER, flags=0x8000, other=True, heard=True):
+    """Captured at c. OTHER: b sends to the group too; HEARD: what is sent to b was captured."""
+    s, a, b, c = link()
+    del s.records[:]
+    if other:
+        s.arp_request(b, c.ip)
+    if heard:
+        s.ping(b, c)
+    before = number(s)
+    for _ in range(5):
+        message = dhcp(1, kind, 0x1234, flags=flags)
+        s.ud(a, s.broadcast(), dhcp_datagram("0.0.0.0", "255.255.255.255", UP, message))
+        s.wait(4)
+    return s, a, before
+
+
+@case
+def dhcp_without_an_answer_at_another_host():
+    """RFC 2131 section 4.1: the answer to a request with the BROADCAST flag goes to all."""
+    s, a, before = discovers()
+    return s, [("dhcp_unanswered", before + 4, 2, [a.gid, "3 requests", "DHCPDISCOVER"])]
+
+
+@case
+def dhcp_whose_answers_go_to_the_client_alone():
+    return discovers(flags=0)[0], []
+
+
+@case
+def dhcp_after_an_offer_that_was_not_captured():
+    return discovers(REQUEST)[0], []
+
+
+@case
+def dhcp_where_no_other_broadcast_was_captured():
+    return discovers(other=False)[0], []
+
+
+@case
+def dhcp_where_one_direction_was_captured():
+    """As at the server, whose own packets are not in the capture."""
+    return discovers(heard=False)[0], []
