@@ -33,6 +33,7 @@ struct forwarding {
         uint64_t guid; /* of the switch; 0: unused */
         uint32_t attribute, modifier;
         uint32_t set_frame; /* of the last Set */
+        uint64_t tid;       /* the same */
         uint8_t data[SMP_DATA_SIZE];
         /* when an entry lost its port, or some; 0: never; and the port of an LFT, or those of an
          * MFT
@@ -199,7 +200,9 @@ void watch_forwarding(const struct watch *w)
     else
         note_groups(w, b, s->data.p);
     memcpy(b->data, s->data.p, SMP_DATA_SIZE);
-    b->set_frame = w->p->at.frame;
+    if (!b->set_frame || b->tid != s->mad.tid) /* its response is not the cause */
+        b->set_frame = w->p->at.frame;
+    b->tid = s->mad.tid;
     w->forwarding->any = true;
 }
 
@@ -232,16 +235,20 @@ void watch_sl_to_vl(const struct watch *w)
 struct cut {
     const struct endport *port;
     struct attachment at;
+    bool never_led; /* the table has had no port for the LID since NodeInfo showed it */
 };
 
 /*
- * It is not gone, and was not brought up since, at another place. Packets are in the file in the
- * order in which they were sent.
+ * It is not gone, and was not brought up since, at another place. A LID that never had a port is
+ * that of a port which is brought up afterwards. Packets are in the file in the order in which they
+ * were sent.
  */
-static bool has_sent_since(const struct watch *w, const struct endport *port, uint32_t frame)
+static bool has_sent_since(const struct watch *w, const struct cut *c, uint32_t frame)
 {
-    return frame > port->initialised_frame &&
-           port_last_frame(w, port_lid(w->p->at.interface, port->lid)) > frame &&
+    const struct endport *port = c->port;
+    return (c->never_led || frame > port->initialised_frame) &&
+           port_last_frame(w, port_lid(w->p->at.interface, port->lid)) >
+               MAX(frame, port->initialised_frame) &&
            !order_is_uncertain(&w->f->order, frame);
 }
 
@@ -259,7 +266,7 @@ static void report(const struct watch *w, const struct cut *c, const struct even
 {
     struct link_event *last = w->sink->last;
     struct sender who = sender_of_endport(c->port);
-    if (!has_sent_since(w, c->port, frame))
+    if (!has_sent_since(w, c, frame))
         return;
     watch_no_copy(w, key);
     watch_event(w, key, &who, frame, "%s", what);
@@ -282,6 +289,18 @@ static void report_lid(const struct watch *w, const struct cut *c, uint16_t lid,
     report(w, c, &key, frame, what);
 }
 
+/*
+ * Since when the table has not the port, which it had; or the last Set that has none, of a subnet
+ * manager that knew the port. 0: the table is right, or it is not known.
+ */
+static uint32_t frame_of_lid(struct cut *c, const struct block *b, unsigned i)
+{
+    if (b->data[i] != c->at.port && b->lost[i] == c->at.port && b->frames[i] >= c->at.frame)
+        return b->frames[i];
+    c->never_led = b->data[i] == NO_PORT && b->set_frame > c->at.frame;
+    return c->never_led ? b->set_frame : 0;
+}
+
 static void cut_lid(const struct watch *w, uint16_t lid)
 {
     const struct endport *port = endports_by_lid(w->f->endports, w->p->at.interface, lid);
@@ -290,9 +309,9 @@ static void cut_lid(const struct watch *w, uint16_t lid)
     if (!port || !endport_has_lid(endport_of(port), lid) || !find_cut(w, port, &c))
         return;
     const struct block *b = block_at(w, c.at.guid, SMP_LINEAR_TABLE, number);
-    if (is_block(b, c.at.guid, SMP_LINEAR_TABLE, number) && b->data[i] != c.at.port &&
-        b->lost[i] == c.at.port && b->frames[i] >= c.at.frame)
-        report_lid(w, &c, lid, b->data[i], b->frames[i]);
+    uint32_t frame = is_block(b, c.at.guid, SMP_LINEAR_TABLE, number) ? frame_of_lid(&c, b, i) : 0;
+    if (frame)
+        report_lid(w, &c, lid, b->data[i], frame);
 }
 
 /* A switch discards the SL on the way from the first port to the second. */
@@ -335,6 +354,12 @@ void watch_cut_paths(const struct watch *w, uint16_t from, uint16_t to)
     cut_lid(w, to);
     cut_sl(w, from, to);
     cut_sl(w, to, from);
+}
+
+void watch_cut_requester(const struct watch *w, uint16_t lid)
+{
+    if (w->forwarding->any)
+        cut_lid(w, lid);
 }
 
 /* When the table lost the port, or was set without it; 0: it has the port, or is not known. */

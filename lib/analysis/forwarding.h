@@ -17,6 +17,8 @@ APART void watch_sl_to_vl(const struct watch *w);
  * or that of a group: not known.
  */
 APART void watch_cut_paths(const struct watch *w, uint16_t from, uint16_t to);
+/* The port at the LID asks again although it was answered. */
+APART void watch_cut_requester(const struct watch *w, uint16_t lid);
 /* Packets to the group do not reach the port. NULL: not known. */
 APART void watch_cut_group(const struct watch *w, const struct group *group,
                            const struct endport *port);

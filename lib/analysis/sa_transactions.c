@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/forwarding.h"
 #include "analysis/sa_requests.h"
 #include "wire/nanoseconds.h"
 #include "wire/put.h"
@@ -105,6 +106,7 @@ static inline void begin(const struct watch *w, struct mad_transaction *t)
     t->tid = w->p->mad.mad.tid;
     t->answered_frame = 0;
     t->followed = false;
+    t->again = 0;
 }
 
 static inline void note(const struct watch *w, struct mad_transaction *t, bool known)
@@ -123,12 +125,26 @@ static inline void note(const struct watch *w, struct mad_transaction *t, bool k
     transaction_waits(w, t, PENDING_NS);
 }
 
+/* So many times a request is sent again after an answer: the answers do not reach the requester. */
+enum { ANSWERED_IN_VAIN = 2 };
+
+/* The transaction ID tells it from another request about the same thing. */
+static void watch_answered(const struct watch *w, struct mad_transaction *t)
+{
+    if (!t->answered_frame || is_answered(w, t) || packet_is_corrupt(w->p))
+        return;
+    t->again += t->again < ANSWERED_IN_VAIN;
+    if (t->again == ANSWERED_IN_VAIN)
+        watch_cut_requester(w, w->p->ib.slid);
+}
+
 APART static void ask_again(const struct watch *w, struct mad_transaction *t)
 {
     if (transaction_has_copy(w, t, request_number(w->p)))
         return;
     if (t->number)
         transactions_ask(w);
+    watch_answered(w, t);
     note(w, t, true);
 }
 

@@ -25,6 +25,7 @@ struct mad_transaction {
     bool followed;                  /* it is or may become a question: the fields below are valid */
     uint8_t alike;                  /* the place of its number of those that wait */
     uint8_t method;
+    uint8_t again;   /* how often it was sent again after its answer */
     bool has_record; /* the record was captured, else it is zero */
     uint16_t attribute;
     uint64_t mask;             /* of the valid components; of an SMP: the modifier */

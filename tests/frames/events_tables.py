@@ -8,7 +8,7 @@ from frames.events import number
 from frames.events_routes import get_node_info, send
 from frames.ib import ONLY
 from frames.messages import ping, udp4
-from frames.subnet import SMP_RESP, SMP_SET, Host, Subnet
+from frames.subnet import PATH_BY_GIDS, SMP_RESP, SMP_SET, Host, Subnet
 
 CASES = []
 SWITCH = Host(0x77)
@@ -116,6 +116,56 @@ def lid_that_leads_to_its_port_again():
     set_table(s, LINEAR, lids(at(a, b, c)))
     found = pings_in_vain(s, a, b, c)
     return s, [("echo_unanswered", found, 1, [])]
+
+
+def asks_again(table, repeats=3, is_early=False):
+    """b repeats a request to the SA after each answer. TABLE: of the LIDs, set before the ports are active.
+    IS_EARLY: it is set before the SM knows of b."""
+    s = Subnet()
+    a, b, c = hosts = [Host(n + 1) for n in range(3)]
+    get_node_info(s, SWITCH, (0, 1))
+    wrong = set_table(s, LINEAR, lids(table(a, b, c))) if is_early else 0
+    for host in hosts:
+        get_node_info(s, host, (0, 1, host.lid + AT))
+    for state in (ib.INIT, ib.ARMED, ib.ACTIVE):
+        for host in hosts:
+            data = s.port_info_of(host.lid, state=state)
+            for method in (SMP_SET, SMP_RESP):
+                send(s, method, (0, 1, host.lid + AT), s.next_tid(), ib.PORT_INFO, data, 1)
+        if not wrong:
+            wrong = set_table(s, LINEAR, lids(table(a, b, c)))
+    before, tid = number(s), s.next_tid()
+    values = dict(pkey=0xFFFF, reversible=1)
+    for _ in range(repeats):
+        data = ib.path_record(a.gid, b.gid, numb=1, **values)
+        s.sa(b, s.sm, ib.GET, tid, ib.ATTR_PATH_RECORD, data, PATH_BY_GIDS)
+        reply = ib.path_record(a.gid, b.gid, a.lid, b.lid, mtu=4, rate=3, life=18, **values)
+        s.sa(s.sm, b, ib.GET_RESP, tid, ib.ATTR_PATH_RECORD, reply, PATH_BY_GIDS, attr_offset=8)
+        s.wait(1)
+    return s, b, before, wrong
+
+
+@case
+def lid_that_never_had_a_port():
+    s, b, before, wrong = asks_again(lambda a, b, c: at(a, c))
+    texts = [b.gid, "LID 2 to none since frame %d" % wrong, "it is at the port 6"]
+    return s, [("path_cut", before + 5, 1, texts)]
+
+
+@case
+def lid_that_has_its_port_after_the_port_was_brought_up():
+    return asks_again(at)[0], []
+
+
+@case
+def lid_without_a_port_before_the_port_was_found():
+    """The table that was set then was not captured."""
+    return asks_again(lambda a, b, c: at(a, c), is_early=True)[0], []
+
+
+@case
+def lid_without_a_port_whose_request_is_sent_again_once():
+    return asks_again(lambda a, b, c: at(a, c), repeats=2)[0], []
 
 
 def asks_in_vain(s, a, b, c):
