@@ -211,8 +211,7 @@ static void report_old_mlid(const struct watch *w, const struct member *m)
         w, &key, &who, group->since_frame > m->frame ? group->since_frame : m->frame,
         "it has joined the broadcast group %s at the LID 0x%04x (frame %u), but the SA gave "
         "others the LID 0x%04x for it since (frame %u): it and those others do not hear "
-        "each other; the SA has lost the group, as after a restart, and the port has not "
-        "joined again, %s",
+        "each other; the port has not joined again, %s",
         text_of_gid(mgid, group->mgid), m->mlid, m->frame, group->mlid, group->record_frame,
         port->reregister_frame > m->frame
             ? "although it was asked to (ClientReregister)"
