@@ -49,6 +49,7 @@ struct fabric {
     struct delivered delivered;
     int64_t copied_ns;       /* time of the packet of which the current one is a copy */
     uint64_t n_ip, n_opaque; /* IP datagrams; those of a protocol that nothing here looks into */
+    uint64_t n_split;        /* datagrams in several packets of a connection */
     uint32_t first_opaque;   /* its frame */
     uint64_t n_shorter, n_longer; /* records, than their LRH says */
     uint32_t first_length;        /* frame of the first of them */

@@ -255,6 +255,7 @@ static void count_datagram(struct fabric *f, const struct packet *p)
 {
     struct unseen *u = &f->unseen;
     const struct datagram *d = &p->datagram;
+    f->n_split += p->classification.class == PAYLOAD_FRAGMENT && d->header == WIRE_OK;
     if (p->classification.class != PAYLOAD_IPOIB || d->header != WIRE_OK)
         return;
     if (is_vlan_tag(d->encap.type))
@@ -457,8 +458,9 @@ static void count_one_direction(struct unseen *u, const struct fabric *f)
 static void count_without_management(struct unseen *u, const struct fabric *f)
 {
     enum { WITHOUT_MIN = 20 };
-    if (f->n_ip >= WITHOUT_MIN && !f->has_management)
-        unseen_add(u, UNSEEN_NO_MANAGEMENT, f->n_ip, 0);
+    uint64_t n = f->n_ip + f->n_split;
+    if (n >= WITHOUT_MIN && !f->has_management)
+        unseen_add(u, UNSEEN_NO_MANAGEMENT, n, 0);
 }
 
 /* Padding and the snapshot length make records longer, or shorter, but not both. */

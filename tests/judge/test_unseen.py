@@ -789,6 +789,19 @@ def test_a_capture_without_management_is_named(what, tmp_path):
     assert codes(s, tmp_path).get("no-management") == ((20, 0) if is_named else None)
 
 
+@pytest.mark.parametrize("count", [19, 20])
+def test_a_capture_of_connected_packets_alone_is_named(count, tmp_path):
+    """It begins after the set-up of the connection, and each datagram is in two packets."""
+    s, a, b, _ = link()
+    connection = Link(s, a, b)
+    s.records.clear()
+    for n in range(count):
+        one, two = (b, a) if n % 2 else (a, b)
+        connection.send(n % 2 == 0, ping(one, two, seq=n, size=3000))
+    named = (count, 0) if count == 20 else None
+    assert codes(s, tmp_path).get("no-management") == named
+
+
 def shifted(records, first, last):
     """Each record with its length, and the octets of the one before, cut or filled up."""
     for n in range(last, first - 1, -1):
