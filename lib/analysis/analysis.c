@@ -68,6 +68,7 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .services = services_new(),
         .group_sources = group_sources_new(),
         .offers = dhcp_offers_new(),
+        .guids = guids_seen_new(),
     };
     return a;
 }
@@ -118,6 +119,7 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.zero_windows);
     g_free(a->watch.services);
     g_free(a->watch.group_sources);
+    g_free(a->watch.guids);
     g_free(a->watch.offers);
     g_free(a);
 }

@@ -40,6 +40,7 @@ struct zero_windows *zero_windows_new(void);     /* zero_windows.c */
 struct services *services_new(void);             /* services_refused.c */
 struct group_sources *group_sources_new(void);   /* group_sources.c */
 struct dhcp_offers *dhcp_offers_new(void);       /* dhcp_offers.c */
+struct guids_seen *guids_seen_new(void);         /* guids.c */
 
 struct receivers *receivers_new(void); /* receivers.c */
 void receivers_free(struct receivers *r);

@@ -67,4 +67,7 @@ void smp_append_target(GString *out, const struct question_key *key);
 /* The sender fields of the port, if it has a LID. */
 struct sender smp_target(const struct watch *w, const struct question_key *key);
 
+/* The NodeInfo of the port at the end of the current route (guids.c). */
+APART void watch_port_guid(const struct watch *w, const struct node_info *n);
+
 #endif

@@ -94,6 +94,7 @@ struct watch {
     struct services *services;
     struct group_sources *group_sources;
     struct dhcp_offers *offers;
+    struct guids_seen *guids;
 };
 
 /*

@@ -168,6 +168,34 @@ def lid_without_a_port_whose_request_is_sent_again_once():
     return asks_again(lambda a, b, c: at(a, c), repeats=2)[0], []
 
 
+def swept(*sweeps):
+    """Sweeps of the SM, each with the ports of the switch at which it finds one GUID."""
+    s, a = Subnet(), Host(1)
+    get_node_info(s, SWITCH, (0, 1))
+    for ports in sweeps:
+        for port in ports:
+            get_node_info(s, a, (0, 1, port))
+        s.wait(10)
+    return s
+
+
+@case
+def guid_at_two_ports_of_a_switch():
+    s = swept((5, 7), (5, 7), (5, 7))
+    texts = ["0x%016x" % Host(1).guid, "ports 5 and 7 of one switch", "2 times"]
+    return s, [("duplicate_gid", number(s) - 4, 2, texts)]
+
+
+@case
+def guid_of_a_port_whose_cable_was_moved():
+    return swept((5,), (5, 7), (7,), (7,)), []
+
+
+@case
+def guid_of_a_port_whose_cable_is_moved_again_and_again():
+    return swept((5,), (7,), (5,), (7,), (5,)), []
+
+
 def asks_in_vain(s, a, b, c):
     for _ in range(3):
         s.arp_request(a, b.ip)
