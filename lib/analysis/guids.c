@@ -6,7 +6,10 @@
  */
 #include <inttypes.h>
 
+#include "analysis/event_table.h"
 #include "analysis/smps.h"
+#include "analysis/twins.h"
+#include "wire/put.h"
 
 enum { GUIDS = 1 << 10, HOPS = GID_SIZE, SOON_MS = 1000, TIMES = 2 };
 
@@ -33,6 +36,28 @@ static bool are_siblings(const struct guid_seen *a, const struct guid_seen *b)
     unsigned n = a->hops[0];
     return a->agent == b->agent && n >= 2 && memcmp(a->hops, b->hops, n) == 0 &&
            a->hops[n] != b->hops[n];
+}
+
+static bool is_reported_with(const struct watch *w, uint64_t prefix, uint64_t guid)
+{
+    uint8_t gid[GID_SIZE];
+    put32(gid, (uint32_t)(prefix >> 32));
+    put32(gid + 4, (uint32_t)prefix);
+    put32(gid + 8, (uint32_t)(guid >> 32));
+    put32(gid + 12, (uint32_t)guid);
+    const struct event_key key = event_key(w, EVENT_DUPLICATE_GID, gid, NULL, 0);
+    return event_table_find(w->sink->events, &key) != NULL;
+}
+
+/* By their LIDs, which the ports have too (lids.c, twins.c). */
+static bool is_reported(const struct watch *w, uint64_t guid)
+{
+    const struct twins *t = w->twins;
+    for (unsigned i = 0; i < t->n_prefixes; i++)
+        if (t->prefixes[i].subnet == w->p->at.interface &&
+            is_reported_with(w, t->prefixes[i].prefix, guid))
+            return true;
+    return false;
 }
 
 static void report(const struct watch *w, const struct guid_seen *before,
@@ -78,6 +103,6 @@ void watch_port_guid(const struct watch *w, const struct node_info *n)
     const struct guid_seen before = *last;
     bool is_found = is_at_two(&before, &now);
     *last = now;
-    if (is_found && now.times >= TIMES)
+    if (is_found && now.times >= TIMES && !is_reported(w, now.guid))
         report(w, &before, &now);
 }
