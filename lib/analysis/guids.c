@@ -88,9 +88,8 @@ static bool is_at_two(const struct guid_seen *before, struct guid_seen *now)
     return true;
 }
 
-void watch_port_guid(const struct watch *w, const struct node_info *n)
+void watch_port_guid(const struct watch *w, const struct node_info *n, const uint8_t *hops)
 {
-    const uint8_t *hops = route_hops(w);
     struct guid_seen *last = &w->guids->all[mix_two(0, n->port_guid, 0) >> 32 & (GUIDS - 1)];
     struct guid_seen now = {.guid = n->port_guid,
                             .agent = (uint32_t)(w->p->mad.smp.mad.tid >> 32),

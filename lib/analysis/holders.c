@@ -296,22 +296,6 @@ static void note_taken(const struct watch *w, const struct announcement *a)
 
 /* ---- the link of a queue pair, by the scope of its groups */
 
-enum { SCOPES = 0xff };
-
-static struct sender_scope *scope_at(const struct watch *w, uint32_t link, uint16_t lid,
-                                     uint32_t qpn)
-{
-    return &w->questions->scopes[mix_two(link, lid, qpn) >> 32 & (SENDER_SCOPES - 1)];
-}
-
-/* Is it what the queue pair sent since its interface came up? */
-static bool is_scope_of(const struct sender_scope *s, const struct endport *port, uint32_t link,
-                        uint32_t qpn)
-{
-    return port && s->frame && s->port == port && s->qpn == qpn && s->link == link &&
-           s->ended == port->ended && s->frame > MAX(port->new_frame, port->initialised_frame);
-}
-
 static struct sender_scope *place_of_sender(const struct watch *w)
 {
     return scope_at(w, packet_link_key(w->p), w->p->ib.slid, w->p->ib.sqpn);
@@ -321,16 +305,7 @@ static struct sender_scope *place_of_sender(const struct watch *w)
 static struct sender_scope *scope_of_sender(const struct watch *w)
 {
     struct sender_scope *s = place_of_sender(w);
-    return is_scope_of(s, w->e->sender, packet_link_key(w->p), w->p->ib.sqpn) ? s : NULL;
-}
-
-uint8_t scope_of_holder(const struct watch *w, const struct neighbour *n)
-{
-    const struct endport *port = endports_by_gid(w->f->endports, w->p->at.interface,
-                                                 n->lladdr + LLADDR_GID);
-    uint32_t qpn = be24(n->lladdr + LLADDR_QPN);
-    const struct sender_scope *s = port ? scope_at(w, n->link, port->lid, qpn) : NULL;
-    return s && is_scope_of(s, port, n->link, qpn) && s->scope != SCOPES ? s->scope : 0;
+    return scope_is_of(s, w->e->sender, packet_link_key(w->p), w->p->ib.sqpn) ? s : NULL;
 }
 
 /* All groups of a link have the scope of its broadcast group (RFC 4391 section 4). */

@@ -101,7 +101,7 @@ void watch_node_at_route(const struct watch *w)
         r->frame = w->p->at.frame;
         r->asked = false;
         twins_note_port(w, n.port_guid);
-        watch_port_guid(w, &n);
+        watch_port_guid(w, &n, route_hops(w));
     }
 }
 

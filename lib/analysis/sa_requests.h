@@ -10,6 +10,7 @@ APART void sa_transaction_ask(const struct watch *w, struct mad_transaction *t);
 
 /* In the key of a QUESTION_SA, as in key.who. */
 enum { SA_KEY_METHOD = 0, SA_KEY_ATTRIBUTE = 1, SA_KEY_TRAP = 3, SA_KEY_SIZE = 5 };
+enum question_kind sa_question_kind(uint16_t attribute, uint8_t method);
 /* What a request with this record is about; NULL: it has none, or it was not captured. */
 struct question_key sa_question_key(struct port requester, uint16_t attribute, uint8_t method,
                                     const uint8_t *record);

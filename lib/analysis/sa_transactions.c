@@ -2,38 +2,9 @@
 #include "analysis/forwarding.h"
 #include "analysis/sa_requests.h"
 #include "wire/nanoseconds.h"
-#include "wire/put.h"
 
 /* So long a request is only noted: the shortest time after which an answer is late (sa_slow.c). */
 #define PENDING_NS INT64_C(1000000000)
-
-/* ---- what a request is about */
-
-static enum question_kind kind_of(uint16_t attribute, uint8_t method)
-{
-    if (attribute == SA_MC_MEMBER_RECORD && method == SA_SET)
-        return QUESTION_JOIN;
-    if (attribute == SA_MC_MEMBER_RECORD && method == SA_DELETE)
-        return QUESTION_LEAVE;
-    return attribute == SA_PATH_RECORD && method == SA_GET ? QUESTION_PATH : QUESTION_SA;
-}
-
-struct question_key sa_question_key(struct port requester, uint16_t attribute, uint8_t method,
-                                    const uint8_t *record)
-{
-    enum question_kind kind = kind_of(attribute, method);
-    struct question_key key = {
-        .kind = kind, .subnet = port_interface(requester), .requester = requester.id};
-    if (record)
-        memcpy(key.about, record + sa_gid_place(attribute).gid, GID_SIZE);
-    if (kind != QUESTION_SA)
-        return key;
-    key.who[SA_KEY_METHOD] = method;
-    put16(key.who + SA_KEY_ATTRIBUTE, attribute);
-    if (record && attribute == SA_INFORM_INFO)
-        memcpy(key.who + SA_KEY_TRAP, record + INFORM_TRAP, sizeof(uint16_t));
-    return key;
-}
 
 /* ---- requests */
 
@@ -61,7 +32,7 @@ static bool is_answered(const struct watch *w, const struct mad_transaction *t)
 static bool is_followed(const struct watch *w, const struct mad_transaction *t, bool has_gid)
 {
     const struct sa *sa = &w->p->mad.sa;
-    return (has_gid || kind_of(sa->mad.attribute, sa->mad.method) == QUESTION_SA) &&
+    return (has_gid || sa_question_kind(sa->mad.attribute, sa->mad.method) == QUESTION_SA) &&
            sa->segment <= 1 && port_to_lid(w->p->src) && !is_answered(w, t);
 }
 

@@ -24,32 +24,10 @@ static void write_route(const struct watch *w, struct port port, uint8_t about[G
     put16(about + 1, (uint16_t)port.id);
 }
 
-/* The routes of two managers start at different ports; the upper half of the TID names the agent.
- */
-static struct question_key key_of(struct port port, const struct mad *mad)
-{
-    struct question_key key = {.kind = QUESTION_SMP, .subnet = port_interface(port)};
-    put16(key.who + SMP_KEY_ATTRIBUTE, mad->attribute);
-    put32(key.who + SMP_KEY_MODIFIER, mad->modifier);
-    put32(key.who + SMP_KEY_AGENT, (uint32_t)(mad->tid >> 32));
-    return key;
-}
-
 struct question_key smp_key(const struct watch *w, struct port port)
 {
-    struct question_key key = key_of(port, &w->p->mad.mad);
+    struct question_key key = smp_key_without_route(port, &w->p->mad.mad);
     write_route(w, port, key.about);
-    return key;
-}
-
-struct question_key smp_key_of(const struct mad_transaction *t)
-{
-    const struct mad mad = {
-        .attribute = t->attribute, .modifier = (uint32_t)t->mask, .tid = t->tid};
-    struct question_key key = key_of(t->port, &mad);
-    if (t->method == SMP_SET)
-        key.who[SMP_KEY_METHOD] = SMP_SET;
-    memcpy(key.about, t->record, GID_SIZE);
     return key;
 }
 

@@ -20,6 +20,8 @@ struct port smp_port(const struct watch *w);
 struct question_key smp_key(const struct watch *w, struct port port);
 /* The same of an earlier request. */
 struct question_key smp_key_of(const struct mad_transaction *t);
+/* Its attribute, modifier and agent. */
+struct question_key smp_key_without_route(struct port port, const struct mad *mad);
 /* The current packet is an SMP: finds its route, before all others that look at it (routes.c). */
 void watch_route(const struct watch *w);
 /* It is a request, or NodeInfo of the port at the end of the route. */
@@ -68,6 +70,6 @@ void smp_append_target(GString *out, const struct question_key *key);
 struct sender smp_target(const struct watch *w, const struct question_key *key);
 
 /* The NodeInfo of the port at the end of the current route (guids.c). */
-APART void watch_port_guid(const struct watch *w, const struct node_info *n);
+APART void watch_port_guid(const struct watch *w, const struct node_info *n, const uint8_t *hops);
 
 #endif

@@ -24,6 +24,13 @@ void ip_unanswered(const struct watch *w, enum event_kind kind, const struct que
 /* Where an announcement of the address is remembered, or that of another one. */
 struct taken_address *taken_address_of(const struct watch *w, const struct ip *ip);
 
+/* In struct sender_scope: the queue pair sends to groups of several scopes. */
+enum { SCOPES = 0xff };
+/* Where the scope of that queue pair is, or that of another one (scopes.c). */
+struct sender_scope *scope_at(const struct watch *w, uint32_t link, uint16_t lid, uint32_t qpn);
+/* Is it what the queue pair sent since its interface came up? */
+bool scope_is_of(const struct sender_scope *s, const struct endport *port, uint32_t link,
+                 uint32_t qpn);
 /* The scope of all groups to which the holder of an address sends; 0: not known (holders.c). */
 uint8_t scope_of_holder(const struct watch *w, const struct neighbour *n);
 
