@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Asks the agents of a port: of performance management, which every port has (IBA 16.1), and of
- * subnet management (IBA 14.2.5), which shows a switch's forwarding tables.
- */
+/* Asks the performance management agent, which every port has (IBA 16.1). */
 #ifndef IPOIB_HCA_AGENT_H
 #define IPOIB_HCA_AGENT_H
 
@@ -22,16 +19,12 @@ struct agent_request {
     uint8_t sl;
     uint8_t
         of_port; /* PortCounters (IBA 16.1.3.5) of that port; 0: ClassPortInfo, which all have */
-    /* Instead of these: an attribute of subnet management; 0: none. Its data are 64 bytes. */
-    uint16_t subnet_attribute;
-    uint32_t subnet_modifier;
     uint8_t data[AGENT_DATA_SIZE]; /* the attribute, if it answers */
 };
 
 /*
- * PerformanceGet() from that port to queue pair 1 of the LID, or SubnGet() to queue pair 0, twice
- * within ms milliseconds. Needs the same privileges as queries of the SA. An M_Key may hide the
- * attributes of subnet management.
+ * PerformanceGet() from that port to queue pair 1 of the LID, twice within ms milliseconds. Needs
+ * the same privileges as queries of the SA.
  */
 enum agent_answer agent_ask(const char *device, unsigned port, struct agent_request *q, int ms,
                             const volatile int *stop);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "hca/agent.h"
+#include "hca/smp_query.h"
 #include "probe/exchange/records.h"
 #include "probe/link/groups.h"
 #include "probe/link/link.h"
@@ -14,19 +14,18 @@
 enum { ANSWER_MS = 200, HOPS = 16, BLOCK = 64, NO_PORT = 255 };
 
 static bool ask(struct target *t, uint16_t lid, uint16_t attribute, uint32_t modifier,
-                struct agent_request *q)
+                struct smp_request *q)
 {
     struct transport *transport = t->link->transport;
-    *q = (struct agent_request){
-        .lid = lid, .subnet_attribute = attribute, .subnet_modifier = modifier};
-    return transport_can(transport, CAN_QUERY_SA) && transport->ops->ask_agent &&
-           transport->ops->ask_agent(transport, q, ANSWER_MS) == AGENT_ANSWERS;
+    *q = (struct smp_request){.lid = lid, .attribute = attribute, .modifier = modifier};
+    return transport_can(transport, CAN_QUERY_SA) && transport->ops->ask_smp &&
+           transport->ops->ask_smp(transport, q, ANSWER_MS) == AGENT_ANSWERS;
 }
 
 /* IBA 14.2.5.10: a block has the ports of 64 LIDs. */
 static bool read_port(struct target *t, uint16_t at, uint16_t to, uint8_t *port)
 {
-    struct agent_request q;
+    struct smp_request q;
     bool good = ask(t, at, SMP_LINEAR_TABLE, to / BLOCK, &q);
     *port = q.data[to % BLOCK];
     return good;
@@ -87,7 +86,7 @@ enum forwarded switches_forward_group(struct target *t, uint16_t mlid, uint16_t 
                                       uint16_t *switch_lid, uint8_t *switch_port)
 {
     enum { MLIDS = 32, PORTS = 16, POSITION_SHIFT = 28, FIRST = 0xc000 };
-    struct agent_request q;
+    struct smp_request q;
     struct cable c;
     if (mlid < FIRST || !lid || !records_get_cable(t, lid, &c))
         return FORWARD_UNKNOWN;

@@ -206,10 +206,33 @@ static void directed_route_is_that_of_the_standard(void **state)
     expected_class = 0x04;
 }
 
+/* To a LID: the class of IBA 14.2.1.1, without Q_Key and route. */
+static void request_to_a_lid_is_that_of_the_standard(void **state)
+{
+    struct smp_request q = {.lid = 0x1234, .attribute = SMP_MULTICAST_TABLE, .modifier = 1u << 28};
+    static const uint8_t nothing[MAD_SIZE - 32];
+    (void)state;
+    memset(&sent, 0, sizeof sent);
+    play = ANSWERS;
+    stop = 0;
+    expected_class = 0x01;
+    assert_int_equal(smp_ask("hca7", 2, &q, 300, &stop), AGENT_ANSWERS);
+    assert_int_equal(sent.lid, 0x1234);
+    assert_int_equal(sent.qp, 0);
+    assert_int_equal(sent.qkey, 0);
+    assert_memory_equal(sent.mad, "\x01\x01\x01\x01\0\0\0\0", 8);
+    assert_memory_equal(sent.mad + 16, "\0\x1b\0\0\x10\0\0\0", 8);
+    assert_memory_equal(sent.mad + 32, nothing, sizeof nothing);
+    play = REFUSES;
+    assert_int_equal(smp_ask("hca7", 2, &q, 300, &stop), AGENT_SILENT);
+    expected_class = 0x04;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(request_is_that_of_the_standard),
                                        cmocka_unit_test(every_failure_is_told_apart),
-                                       cmocka_unit_test(directed_route_is_that_of_the_standard)};
+                                       cmocka_unit_test(directed_route_is_that_of_the_standard),
+                                       cmocka_unit_test(request_to_a_lid_is_that_of_the_standard)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
