@@ -8,7 +8,7 @@
 #include "probe/checks/connected.h"
 #include "probe/checks/numbers.h"
 #include "probe/checks/ping_sizes.h"
-#include "probe/checks/ping_tap.h"
+#include "probe/checks/ping_seen.h"
 #include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
@@ -217,9 +217,9 @@ static char *silent_port_causes(const struct target *t, bool right)
 
 /* The peer must ask the group for this host's address, unless it has it. Free with g_free(). */
 static char *silent_causes(const struct target *t, enum others others, enum local local,
-                           enum path path, bool tapped)
+                           enum path path, bool captured)
 {
-    const char *here = tapped ? "" : "this host filters it; or ";
+    const char *here = captured ? "" : "this host filters it; or ";
     if (t->peer->announced && !t->peer->asked)
         return g_strdup(", and did not ask for the address of --source either: it has no route "
                         "back (its prefix), or packets to the group do not reach this port, so "
@@ -248,7 +248,7 @@ static char *silent_causes(const struct target *t, enum others others, enum loca
 
 /* renew: the interface may have an old path. */
 static void advise_on_silence(struct target *t, const char *interface, const char *own, bool renew,
-                              bool tapped)
+                              bool captured)
 {
     const char *from = own[0] ? own : "ADDRESS";
     if (renew)
@@ -260,7 +260,7 @@ static void advise_on_silence(struct target *t, const char *interface, const cha
         results_advise(t->results,
                        "on the peer: ip route get %s; ip neigh show %s; nft list ruleset; here: "
                        "%sipoib-probe --source FREE_ADDRESS %.*s",
-                       from, from, tapped ? "" : "nft list ruleset; ", target_word(t), t->name);
+                       from, from, captured ? "" : "nft list ruleset; ", target_word(t), t->name);
 }
 
 /* The kernel needs the path for its replies to ARP too; what it sent before waits for it. */
@@ -329,15 +329,15 @@ static bool report_foreign_source(struct target *t, const char *interface, const
     return foreign;
 }
 
-/* tapped: seen has what passed the interface meanwhile. */
-static void report_silence(struct target *t, const char *interface, bool tapped,
-                           const struct host_tap *seen)
+/* captured: seen has what passed the interface meanwhile. */
+static void report_silence(struct target *t, const char *interface, bool captured,
+                           const struct host_seen *seen)
 {
     char own[48];
     t->results->checked->state = STATE_NO_PING;
     own_address(t, interface, own);
     if (report_busy_sa(t) || report_other_gid(t) || report_foreign_source(t, interface, own) ||
-        (tapped && ping_tap_report(t, stage, interface, is_resolved(t, interface), seen)))
+        (captured && ping_seen_report(t, stage, interface, is_resolved(t, interface), seen)))
         return;
     enum others others = ask_others(t, interface);
     const char *from = own[0] ? own : interface;
@@ -358,10 +358,10 @@ static void report_silence(struct target *t, const char *interface, bool tapped,
     bool connected = uses_connections(t, interface);
     if ((connected && report_no_connection(t, interface)) || report_filtered(t, interface, from))
         return;
-    char *causes = silent_causes(t, others, local, path, tapped);
+    char *causes = silent_causes(t, others, local, path, captured);
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   "it replies to the probe, but not to this host's ping from %s%s%s%s%s", from,
-                  tapped ? ", which leaves this host and brings nothing back" : "",
+                  captured ? ", which leaves this host and brings nothing back" : "",
                   t->peer->no_override
                       ? "; its NAs have no Override flag, as those of a proxy, perhaps "
                         "for a host that is gone"
@@ -373,7 +373,7 @@ static void report_silence(struct target *t, const char *interface, bool tapped,
     g_free(causes);
     advise_on_silence(t, interface, own,
                       local != LOCAL_REPLIES && (others == OTHERS_REPLY || local == LOCAL_SILENT),
-                      tapped);
+                      captured);
 }
 
 static void report_not_sent(struct target *t, int error, const char *interface)
@@ -419,10 +419,10 @@ static bool report_lost_pings(struct target *t, const char *interface)
 static void try_ping(struct target *t, const char *interface)
 {
     int wait = MAX(WAIT_MS, (int)(2 * t->peer->response_times.longest / 1000));
-    struct host_tap tap;
-    host_tap_open(&tap, t->ipv6, t->ip, interface);
+    struct host_seen seen;
+    host_seen_open(&seen, t->ipv6, t->ip, interface);
     struct host_ping p = host_ping(t->ipv6, t->ip, interface, 0, wait, t->run->stop);
-    bool tapped = host_tap_close(&tap);
+    bool captured = host_seen_close(&seen);
     if (p.answered && tally_lost(&t->peer->tally) < 2 && !t->results->checked->requests.lost &&
         report_lost_pings(t, interface))
         return;
@@ -434,7 +434,7 @@ static void try_ping(struct target *t, const char *interface)
         results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                       "this host's ping is not answered, and replies to the probe are lost too");
     else if (p.sent && !*t->run->stop)
-        report_silence(t, interface, tapped, &tap);
+        report_silence(t, interface, captured, &seen);
     else if (!p.permitted || p.error == EADDRNOTAVAIL) /* no address of that IP version */
         results_stage(t->results, stage, VERDICT_SKIPPED, "", "this host's ping is not sent: %s",
                       g_strerror(p.error));

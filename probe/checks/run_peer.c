@@ -7,7 +7,7 @@
 #include "probe/checks/checks.h"
 #include "probe/checks/end.h"
 #include "probe/checks/numbers.h"
-#include "probe/checks/own_twin.h"
+#include "probe/checks/own_duplicate.h"
 #include "probe/checks/owner.h"
 #include "probe/checks/ping.h"
 #include "probe/checks/reachable.h"
@@ -161,7 +161,7 @@ static struct exchange resolve_peer(struct target *t, const struct response *fir
         response_times_received(t);
     }
     if (x.outcome == RESPONSE_RECEIVED && !t->yield) {
-        own_twin_request(t);
+        own_duplicate_request(t);
         owner_request_unused(t);
     }
     if (x.outcome == RESPONSE_RECEIVED)
@@ -333,7 +333,7 @@ static void run_checks(struct target *t, const char *own)
     if (!t->yield)
         measure_loss(t);
     owner_report(t);
-    own_twin_report(t);
+    own_duplicate_report(t);
     if (side != OWN_SIDE_FAILS && t->peer->by_unicast)
         ping_report(t);
     if (t->peer->cm_unresolved || side == OWN_SIDE_FAILS)

@@ -6,7 +6,7 @@
 
 #include "probe/checks/end.h"
 #include "probe/checks/numbers.h"
-#include "probe/checks/own_twin.h"
+#include "probe/checks/own_duplicate.h"
 #include "probe/checks/ping.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
@@ -387,7 +387,7 @@ static void end(struct peer_watch *w, unsigned at)
         g_free(why_no_reply(t, NULL)); /* the stage after it has the cause */
     else if (why_own_side(t) == OWN_SIDE_GOOD) {
         report_own_side(t);
-        own_twin_report(t);
+        own_duplicate_report(t);
         ping_report(t);
     }
     if (w->w.answered) /* nobody there is no loss */
@@ -418,7 +418,7 @@ void watch_run(struct target *t)
         t->link->transport->ops->read_port(t->link->transport, &w->port);
     counters_read(t->link, &w->counters);
     numbers_begin(t);
-    own_twin_request(t);
+    own_duplicate_request(t);
     t->run->options = &longer;
     run_rounds(w);
     end(w, at);

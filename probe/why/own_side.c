@@ -442,17 +442,15 @@ bool why_wrong_path(struct diagnosis *d)
 /* Hosts that ask for this host's address do not reach it; those that know it do. */
 bool why_not_forwarded(struct diagnosis *d)
 {
-    const struct probe_link *l = d->t->link;
     uint16_t at;
     uint8_t port;
-    if (!d->interface || switches_forward_group(d->t, l->group.mlid, l->transport->facts.lid, &at,
-                                                &port) != NOT_FORWARDED)
+    if (!d->interface || switches_forward_to_own(d->t, &at, &port) != NOT_FORWARDED)
         return false;
     return diagnosis_holds(
         d,
         g_strdup_printf("the switch with LID %u does not forward MLID 0x%04x to its port %u, which "
                         "leads to this host",
-                        at, l->group.mlid, port),
+                        at, d->t->link->group.mlid, port),
         g_strdup_printf("ip link set %s down; ip link set %s up; or let the SM sweep again",
                         d->interface, d->interface));
 }

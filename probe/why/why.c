@@ -90,6 +90,44 @@ static bool is_lossy(struct diagnosis *d)
                                                     w.diags, w.diags));
 }
 
+/* ---- the peer's link-layer address */
+
+static void know_lladdr(struct diagnosis *d, const uint8_t *lladdr, bool knows_qpn)
+{
+    d->known = true;
+    d->knows_qpn = knows_qpn;
+    memcpy(d->at.lladdr, lladdr, LLADDR_SIZE);
+    text_ip(true, lladdr + LLADDR_GID, d->gid);
+}
+
+/* Has the table the same port for another address of that IP version? */
+static void read_also(struct diagnosis *d, const GArray *all)
+{
+    for (guint i = 0; all && d->known && i < all->len && !d->also[0]; i++) {
+        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
+        if (n->ipv6 == d->t->ipv6 && lladdr_same_port(n->lladdr, d->at.lladdr) &&
+            memcmp(n->ip, d->t->ip, n->ipv6 ? 16 : 4) != 0)
+            text_ip(n->ipv6, n->ip, d->also);
+    }
+}
+
+static void read_neighbour(struct diagnosis *d)
+{
+    GArray *all = d->interface ? hostneigh_read(d->interface) : NULL;
+    for (guint i = 0; all && i < all->len && !d->known; i++) {
+        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
+        if (n->ipv6 == d->t->ipv6 && memcmp(n->ip, d->t->ip, n->ipv6 ? 16 : 4) == 0) {
+            know_lladdr(d, n->lladdr, true);
+            d->permanent = n->permanent;
+        }
+    }
+    read_also(d, all);
+    if (all)
+        g_array_unref(all);
+}
+
+/* ---- a peer that replies, but not to the probe */
+
 /* A request without a sender's address is answered to all nodes (RFC 4861 §7.2.4). */
 static bool is_proxied_ipv6(struct diagnosis *d)
 {
@@ -107,7 +145,41 @@ static bool is_proxied_ipv6(struct diagnosis *d)
     return holds;
 }
 
-static bool is_proxied(struct diagnosis *d);
+/* The kernel has just learnt the address of the peer: does the switch there forward the group? */
+static bool is_not_forwarded(struct diagnosis *d)
+{
+    struct sa_response a;
+    if (!d->known)
+        read_neighbour(d);
+    if (!d->known)
+        return false;
+    bool found = records_get_path(d->t, d->at.lladdr + LLADDR_GID, &a) == SA_SUCCESS;
+    uint16_t lid = found ? be16(a.records->data + PATH_DLID) : 0;
+    sa_response_clear(&a);
+    char *who = g_strdup_printf("%s (LID %u)", d->gid, lid);
+    bool is = diagnosis_is_not_forwarded(d, lid) && diagnosis_not_delivered(d, who, lid, false);
+    g_free(who);
+    return is;
+}
+
+/* This host still has a neighbour entry, or somebody answers whose sender is not 0.0.0.0 or ::. */
+static bool is_proxied(struct diagnosis *d)
+{
+    return d->by_ping &&
+           (is_not_forwarded(d) ||
+            (d->t->ipv6
+                 ? is_proxied_ipv6(d)
+                 : diagnosis_holds(
+                       d,
+                       g_strdup("it replies to this host's kernel, which has its link-layer "
+                                "address, but to no request for it: address resolution is off "
+                                "or filtered there, packets to its group do not arrive, or a "
+                                "proxy (proxy_arp) answers for it"),
+                       g_strdup("on the peer: ip link | grep NOARP; sysctl -a | grep -E "
+                                "'arp_ignore|proxy_arp'; nft list ruleset"))));
+}
+
+/* ---- the table */
 
 /* When a cause can be looked for. */
 enum condition { ALWAYS, LINK_OPEN, PEER_KNOWN };
@@ -170,74 +242,6 @@ static const struct cause causes[] = {
 };
 
 /* ---- what is known at the beginning */
-
-static void know_lladdr(struct diagnosis *d, const uint8_t *lladdr, bool knows_qpn)
-{
-    d->known = true;
-    d->knows_qpn = knows_qpn;
-    memcpy(d->at.lladdr, lladdr, LLADDR_SIZE);
-    text_ip(true, lladdr + LLADDR_GID, d->gid);
-}
-
-/* Has the table the same port for another address of that IP version? */
-static void read_also(struct diagnosis *d, const GArray *all)
-{
-    for (guint i = 0; all && d->known && i < all->len && !d->also[0]; i++) {
-        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
-        if (n->ipv6 == d->t->ipv6 && lladdr_same_port(n->lladdr, d->at.lladdr) &&
-            memcmp(n->ip, d->t->ip, n->ipv6 ? 16 : 4) != 0)
-            text_ip(n->ipv6, n->ip, d->also);
-    }
-}
-
-static void read_neighbour(struct diagnosis *d)
-{
-    GArray *all = d->interface ? hostneigh_read(d->interface) : NULL;
-    for (guint i = 0; all && i < all->len && !d->known; i++) {
-        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
-        if (n->ipv6 == d->t->ipv6 && memcmp(n->ip, d->t->ip, n->ipv6 ? 16 : 4) == 0) {
-            know_lladdr(d, n->lladdr, true);
-            d->permanent = n->permanent;
-        }
-    }
-    read_also(d, all);
-    if (all)
-        g_array_unref(all);
-}
-
-/* The kernel has just learnt the address of the peer: does the switch there forward the group? */
-static bool is_not_forwarded(struct diagnosis *d)
-{
-    struct sa_response a;
-    if (!d->known)
-        read_neighbour(d);
-    if (!d->known)
-        return false;
-    bool found = records_get_path(d->t, d->at.lladdr + LLADDR_GID, &a) == SA_SUCCESS;
-    uint16_t lid = found ? be16(a.records->data + PATH_DLID) : 0;
-    sa_response_clear(&a);
-    char *who = g_strdup_printf("%s (LID %u)", d->gid, lid);
-    bool is = diagnosis_is_not_forwarded(d, lid) && diagnosis_not_delivered(d, who, lid, false);
-    g_free(who);
-    return is;
-}
-
-/* This host still has a neighbour entry, or somebody answers whose sender is not 0.0.0.0 or ::. */
-static bool is_proxied(struct diagnosis *d)
-{
-    return d->by_ping &&
-           (is_not_forwarded(d) ||
-            (d->t->ipv6
-                 ? is_proxied_ipv6(d)
-                 : diagnosis_holds(
-                       d,
-                       g_strdup("it replies to this host's kernel, which has its link-layer "
-                                "address, but to no request for it: address resolution is off "
-                                "or filtered there, packets to its group do not arrive, or a "
-                                "proxy (proxy_arp) answers for it"),
-                       g_strdup("on the peer: ip link | grep NOARP; sysctl -a | grep -E "
-                                "'arp_ignore|proxy_arp'; nft list ruleset"))));
-}
 
 /* A link-local address made from the port's GUID (RFC 4391 §8). */
 static void read_address(struct diagnosis *d)

@@ -215,16 +215,16 @@ def test_large_pings_of_this_host(can_play, given, outcome, words, address):
     ]
 
 
-@pytest.mark.parametrize("twin", [True, False])
+@pytest.mark.parametrize("duplicate", [True, False])
 @pytest.mark.parametrize("arguments", [[], ["--count", "2"]])
-def test_another_port_has_the_address_of_this_host(can_play, arguments, twin):
+def test_another_port_has_the_address_of_this_host(can_play, arguments, duplicate):
     """RFC 5227 section 2.1.1: a reply to a request for it; the peer itself is good."""
     del can_play
-    run, _ = port_of([*arguments, "-d", "ib9", IPV4], **KERNEL, twin=twin)
+    run, _ = port_of([*arguments, "-d", "ib9", IPV4], **KERNEL, duplicate=duplicate)
     failed = {r["id"]: r["actual"] for r in run.report["results"] if r["outcome"] == "fail"}
-    assert list(failed) == (["peer.own-duplicate"] if twin else [])
-    assert run.status == int(twin)
-    assert not twin or failed["peer.own-duplicate"].startswith(
+    assert list(failed) == (["peer.own-duplicate"] if duplicate else [])
+    assert run.status == int(duplicate)
+    assert not duplicate or failed["peer.own-duplicate"].startswith(
         "10.0.0.1, from which this host sends, is announced by 80:00:00:4"
     )
 

@@ -115,7 +115,7 @@ class Peer:
     replies: whether it replies. echo: also to the kernel's ping; "other type", "wrong checksum": wrongly. largest: of its datagrams, bytes. silent_after: the number of replies after which it does not any more.
     addresses: those of the interface. commands: run after them. infiniband: files of its devices. infiniband_mad: of libibumad's. debugfs: of ib_ipoib. sysfs_then: files of sysfs that change at that time. edits: {offset in the frame: hex}, changes of its ARP replies.
     sysfs_after: the number of frames after which sysfs_then holds. runts: every truncation of a reply arrives before it. large: the size of a frame that comes
-    before each reply. second_station: a second station replies too. twin: it replies for 10.0.0.1, an address of this host. after: "interrupt", "down" or "gone",
+    before each reply. second_station: a second station replies too. duplicate: it replies for 10.0.0.1, an address of this host. after: "interrupt", "down" or "gone",
     what happens when frame number at was sent."""
 
     def __init__(self, tun, given):
@@ -129,7 +129,7 @@ class Peer:
         for octet, host in given.get("hosts", {}).items():
             self.hosts[bytes((10, 0, 0, int(octet)))] = host
         self.second_station = given.get("second_station", False)
-        self.twin = given.get("twin", False)
+        self.duplicate = given.get("duplicate", False)
         self.after, self.at = given.get("after"), given.get("at", 1)
 
     def send(self, ether_type, payload):
@@ -149,7 +149,7 @@ class Peer:
             port = PEER[:-1] + payload[-1:]
             for lladdr in (port, SECOND_STATION) if self.second_station else (port,):
                 self.send(ARP, arp(2, lladdr, payload[-4:], sha, spa))
-        elif ether_type == ARP and payload[-4:] == OWN_IPV4 and payload[7] == 1 and self.twin:
+        elif ether_type == ARP and payload[-4:] == OWN_IPV4 and payload[7] == 1 and self.duplicate:
             self.send(ARP, arp(2, SECOND_STATION, OWN_IPV4, payload[8:28], payload[28:32]))
         elif ether_type == IPV6 and payload[6] == 58 and payload[40] == 135:
             requester = payload[8:24]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See hosttap.h. */
-#include "probe/link/hosttap.h"
+/* See hostseen.h. */
+#include "probe/link/hostseen.h"
 
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
@@ -42,14 +42,14 @@ static unsigned long table_overflows(bool ipv6)
     return n;
 }
 
-void host_tap_open(struct host_tap *t, bool ipv6, const uint8_t *ip, const char *interface)
+void host_seen_open(struct host_seen *t, bool ipv6, const uint8_t *ip, const char *interface)
 {
     struct sockaddr_ll own = {.sll_family = AF_PACKET,
                               .sll_protocol = htons(ETH_P_ALL),
                               .sll_ifindex = (int)if_nametoindex(interface)};
-    *t = (struct host_tap){.fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
-                           .ipv6 = ipv6,
-                           .overflows = table_overflows(ipv6)};
+    *t = (struct host_seen){.fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
+                            .ipv6 = ipv6,
+                            .overflows = table_overflows(ipv6)};
     memcpy(t->ip, ip, ipv6 ? IPV6_ADDRESS_SIZE : IPV4_ADDRESS_SIZE);
     if (t->fd >= 0 && bind(t->fd, (const struct sockaddr *)(const void *)&own, sizeof own) != 0) {
         close(t->fd);
@@ -57,14 +57,14 @@ void host_tap_open(struct host_tap *t, bool ipv6, const uint8_t *ip, const char 
     }
 }
 
-static bool is_peer(const struct host_tap *t, const uint8_t *ip)
+static bool is_peer(const struct host_seen *t, const uint8_t *ip)
 {
     return memcmp(ip, t->ip, t->ipv6 ? IPV6_ADDRESS_SIZE : IPV4_ADDRESS_SIZE) == 0;
 }
 
 enum { PROTOCOL_ICMP = 1, ECHO4_REPLY = 0, ECHO4_REQUEST = 8, ECHO6_REQUEST = 128, ECHO6_REPLY };
 
-static void count_ipv4(struct host_tap *t, struct view ip, bool out)
+static void count_ipv4(struct host_seen *t, struct view ip, bool out)
 {
     if (t->ipv6 || view_has(ip, 0, IPV4_SIZE) != WIRE_OK || ip.p[IPV4_PROTOCOL] != PROTOCOL_ICMP ||
         !is_peer(t, ip.p + (out ? IPV4_DESTINATION : IPV4_SOURCE)))
@@ -72,11 +72,11 @@ static void count_ipv4(struct host_tap *t, struct view ip, bool out)
     uint32_t header = (ip.p[0] & 0xfu) * 4;
     if (view_has(ip, header, 1) != WIRE_OK)
         return;
-    t->requests += out && ip.p[header] == ECHO4_REQUEST;
-    t->replies += !out && ip.p[header] == ECHO4_REPLY;
+    t->echo_requests += out && ip.p[header] == ECHO4_REQUEST;
+    t->echo_replies += !out && ip.p[header] == ECHO4_REPLY;
 }
 
-static void count_arp(struct host_tap *t, struct view v, bool out)
+static void count_arp(struct host_seen *t, struct view v, bool out)
 {
     struct arp a;
     bool fixed;
@@ -84,23 +84,23 @@ static void count_arp(struct host_tap *t, struct view v, bool out)
         return;
     bool request = a.op == ARP_REQUEST, reply = a.op == ARP_REPLY,
          of_peer = is_peer(t, v.p + (out ? a.tpa : a.spa));
-    t->sought += out && request && of_peer;
-    t->told += out && reply && of_peer;
-    t->asked += !out && request && of_peer;
-    t->found += !out && reply && of_peer;
+    t->own_requests += out && request && of_peer;
+    t->own_replies += out && reply && of_peer;
+    t->peer_requests += !out && request && of_peer;
+    t->peer_replies += !out && reply && of_peer;
 }
 
 /* Solicitations to a group have the address as their target. */
-static void count_nd(struct host_tap *t, struct view nd, bool to_peer, bool from_peer)
+static void count_nd(struct host_seen *t, struct view nd, bool to_peer, bool from_peer)
 {
     bool of_peer = nd.cap >= ND_TARGET + IPV6_ADDRESS_SIZE && is_peer(t, nd.p + ND_TARGET);
-    t->sought += !from_peer && nd.p[0] == ND_NS && of_peer;
-    t->told += to_peer && nd.p[0] == ND_NA;
-    t->asked += from_peer && nd.p[0] == ND_NS;
-    t->found += from_peer && nd.p[0] == ND_NA && of_peer;
+    t->own_requests += !from_peer && nd.p[0] == ND_NS && of_peer;
+    t->own_replies += to_peer && nd.p[0] == ND_NA;
+    t->peer_requests += from_peer && nd.p[0] == ND_NS;
+    t->peer_replies += from_peer && nd.p[0] == ND_NA && of_peer;
 }
 
-static void count_ipv6(struct host_tap *t, struct view ip, bool out)
+static void count_ipv6(struct host_seen *t, struct view ip, bool out)
 {
     struct view icmpv6;
     if (!t->ipv6 || view_has(ip, 0, IPV6_SIZE) != WIRE_OK || !nd_in_ipv6(ip, &icmpv6) ||
@@ -108,13 +108,13 @@ static void count_ipv6(struct host_tap *t, struct view ip, bool out)
         return;
     bool to_peer = out && is_peer(t, ip.p + IPV6_DESTINATION),
          from_peer = !out && is_peer(t, ip.p + IPV6_SOURCE);
-    t->requests += to_peer && icmpv6.p[0] == ECHO6_REQUEST;
-    t->replies += from_peer && icmpv6.p[0] == ECHO6_REPLY;
+    t->echo_requests += to_peer && icmpv6.p[0] == ECHO6_REQUEST;
+    t->echo_replies += from_peer && icmpv6.p[0] == ECHO6_REPLY;
     if (out || from_peer)
         count_nd(t, icmpv6, to_peer, from_peer);
 }
 
-static void count(struct host_tap *t, struct view v, const struct sockaddr_ll *of)
+static void count(struct host_seen *t, struct view v, const struct sockaddr_ll *of)
 {
     bool out = of->sll_pkttype == PACKET_OUTGOING;
     uint16_t type = ntohs(of->sll_protocol);
@@ -130,7 +130,7 @@ static void count(struct host_tap *t, struct view v, const struct sockaddr_ll *o
     }
 }
 
-bool host_tap_close(struct host_tap *t)
+bool host_seen_close(struct host_seen *t)
 {
     uint8_t bytes[256]; /* the headers */
     struct sockaddr_ll of;

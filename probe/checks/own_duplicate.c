@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See own_twin.h. */
-#include "probe/checks/own_twin.h"
+/* See own_duplicate.h. */
+#include "probe/checks/own_duplicate.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool find_own(const struct target *t, struct own_request *own)
     return r.has_source && memcmp(own->ip, t->ip, t->ipv6 ? IPV6_ADDRESS_SIZE : 4) != 0;
 }
 
-void own_twin_request(struct target *t)
+void own_duplicate_request(struct target *t)
 {
     struct own_request *own = &t->peer->own;
     const struct choice *c = t->link->choice;
@@ -45,7 +45,7 @@ void own_twin_request(struct target *t)
     own->sent = send_group(t, &group, out, request_make(t, &x, t->link->lladdr, out));
 }
 
-void own_twin_report(struct target *t)
+void own_duplicate_report(struct target *t)
 {
     const struct own_request *own = &t->peer->own;
     char ip[48], text[OWNER_TEXT];

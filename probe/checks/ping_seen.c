@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See ping_tap.h. */
-#include "probe/checks/ping_tap.h"
+/* See ping_seen.h. */
+#include "probe/checks/ping_seen.h"
 
 #include "probe/run/results.h"
 
@@ -8,9 +8,9 @@
 
 /* No host takes such a packet. */
 static bool report_type(struct target *t, const char *stage, const char *interface,
-                        const struct host_tap *seen)
+                        const struct host_seen *seen)
 {
-    if (!seen->foreign || seen->replies)
+    if (!seen->foreign || seen->echo_replies)
         return false;
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   UNANSWERED
@@ -23,9 +23,9 @@ static bool report_type(struct target *t, const char *stage, const char *interfa
 }
 
 static bool report_dropped_reply(struct target *t, const char *stage, const char *interface,
-                                 const struct host_tap *seen)
+                                 const struct host_seen *seen)
 {
-    if (!seen->replies)
+    if (!seen->echo_replies)
         return false;
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   UNANSWERED "its replies arrive at %s, and this host drops them: a filter, "
@@ -39,9 +39,9 @@ static bool report_dropped_reply(struct target *t, const char *stage, const char
 }
 
 static bool report_unsent(struct target *t, const char *stage, const char *interface, bool resolved,
-                          const struct host_tap *seen)
+                          const struct host_seen *seen)
 {
-    if (seen->requests || (!resolved && seen->sought))
+    if (seen->echo_requests || (!resolved && seen->own_requests))
         return false;
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   UNANSWERED "%s does not leave %s: a filter or a queueing discipline of this host "
@@ -58,9 +58,9 @@ static bool report_unsent(struct target *t, const char *stage, const char *inter
 
 /* The kernel's requests leave, and the answers arrive: they get no further. */
 static bool report_dropped_answer(struct target *t, const char *stage, const char *interface,
-                                  bool resolved, const struct host_tap *seen)
+                                  bool resolved, const struct host_seen *seen)
 {
-    if (resolved || !seen->found)
+    if (resolved || !seen->peer_replies)
         return false;
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   UNANSWERED "the peer's %s arrives at %s, and this host drops it: a filter",
@@ -73,9 +73,9 @@ static bool report_dropped_answer(struct target *t, const char *stage, const cha
 
 /* The probe's requests have no sender's address, and are answered. */
 static bool report_unheard(struct target *t, const char *stage, const char *interface,
-                           bool resolved, const struct host_tap *seen)
+                           bool resolved, const struct host_seen *seen)
 {
-    if (resolved || !seen->sought || seen->found || seen->requests)
+    if (resolved || !seen->own_requests || seen->peer_replies || seen->echo_requests)
         return false;
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   UNANSWERED "this host's %s leave %s, and no answer arrives: the peer ignores "
@@ -90,9 +90,9 @@ static bool report_unheard(struct target *t, const char *stage, const char *inte
 
 /* The peer wants to reply, and cannot resolve this host's address. */
 static bool report_unanswered(struct target *t, const char *stage, const char *interface,
-                              const struct host_tap *seen)
+                              const struct host_seen *seen)
 {
-    if (!seen->asked || seen->told)
+    if (!seen->peer_requests || seen->own_replies)
         return false;
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   UNANSWERED "the peer asks for this host's link-layer address, and this host does "
@@ -103,7 +103,7 @@ static bool report_unanswered(struct target *t, const char *stage, const char *i
     return true;
 }
 
-static bool report_full_table(struct target *t, const char *stage, const struct host_tap *seen)
+static bool report_full_table(struct target *t, const char *stage, const struct host_seen *seen)
 {
     if (!seen->overflows)
         return false;
@@ -118,8 +118,8 @@ static bool report_full_table(struct target *t, const char *stage, const struct 
     return true;
 }
 
-bool ping_tap_report(struct target *t, const char *stage, const char *interface, bool resolved,
-                     const struct host_tap *seen)
+bool ping_seen_report(struct target *t, const char *stage, const char *interface, bool resolved,
+                      const struct host_seen *seen)
 {
     return report_full_table(t, stage, seen) || report_type(t, stage, interface, seen) ||
            report_dropped_reply(t, stage, interface, seen) ||
