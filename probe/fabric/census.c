@@ -24,7 +24,7 @@
 #include "wire/mgid.h"
 
 #define REQUEST "SA GetTable MCMemberRecord"
-enum { MLID_LIMIT_PERCENT = 80, MLIDS_OF_IBA = 0xfffe - 0xc000 + 1 };
+enum { MLID_LIMIT_PERCENT = 80, LEAK_PERCENT = 25, MLIDS_OF_IBA = 0xfffe - 0xc000 + 1 };
 
 /* The kinds of groups, of all partitions. */
 enum group_kind { KIND_IPV4, KIND_SOLICITED, KIND_IPV6, KIND_FOREIGN, KINDS };
@@ -221,10 +221,29 @@ static char *switches_text(const struct target *t, const struct switches *s)
                                    : g_strdup(" (no switch reports the size of its table)");
 }
 
-/* The table of switches is optional (IBA 15.2.4). */
-static int census_outcome(const struct switches *s, bool full, bool memberless)
+static bool takes(unsigned mlids, unsigned limit, unsigned percent)
 {
-    return full                                      ? OUTCOME_FAIL
+    return (uint64_t)mlids * 100 >= (uint64_t)limit * percent;
+}
+
+/* Groups of a sample that mostly have no member: do all such groups take a quarter of the MLIDs? */
+static bool is_leak(struct target *t, const struct census *c, unsigned limit,
+                    struct group_members *m)
+{
+    struct group_members all;
+    if (!takes(c->mlids, limit, LEAK_PERCENT))
+        return false;
+    members_count(t, c->groups, &all);
+    bool is = all.known && takes(all.without, limit, LEAK_PERCENT);
+    if (is)
+        *m = all;
+    return is;
+}
+
+/* The table of switches is optional (IBA 15.2.4). */
+static int census_outcome(const struct switches *s, bool fault, bool memberless)
+{
+    return fault                                     ? OUTCOME_FAIL
            : s->result == SA_SUCCESS                 ? memberless ? OUTCOME_NOTED : OUTCOME_PASS
            : sa_is_unsupported(s->result, s->status) ? OUTCOME_NOTED
                                                      : OUTCOME_INCONCLUSIVE;
@@ -245,17 +264,18 @@ static void report_census(struct target *t, const char *id, struct census *c)
     report_routers(t, c);
     struct switches s = query_switches(t);
     unsigned limit = s.smallest ? s.smallest : MLIDS_OF_IBA;
-    bool full = (uint64_t)c->mlids * 100 >= (uint64_t)limit * MLID_LIMIT_PERCENT;
+    bool full = takes(c->mlids, limit, MLID_LIMIT_PERCENT);
     struct group_members m;
     if (full)
         members_count(t, c->groups, &m);
     else
         members_sample(t, c->mgids, &m);
-    bool memberless = !full && members_lack_mostly(&m);
+    bool memberless = !full && members_lack_mostly(&m),
+         leak = memberless && is_leak(t, c, limit, &m);
     char *members = members_text(&m, full || memberless), *switches = switches_text(t, &s);
-    t->link->memberless = full && m.known ? m.without : 0;
+    t->link->memberless = (full || leak) && m.known ? m.without : 0;
     results_stage(
-        t->results, id, census_outcome(&s, full, memberless),
+        t->results, id, census_outcome(&s, full || leak, memberless),
         full         ? mlid_advice(c, &m)
         : memberless ? "leaked groups: " MEMBERLESS_ADVICE
                      : sa_failure_advice(s.result, s.status),

@@ -95,9 +95,9 @@ static char *lacks_driver(struct target *t)
 
 static char *keeps_groups(struct target *t)
 {
-    return t->link->memberless ? g_strdup_printf("%u groups have no member, and few MLIDs are left",
-                                                 t->link->memberless)
-                               : NULL;
+    return t->link->memberless
+               ? g_strdup_printf("%u groups have no member and take MLIDs", t->link->memberless)
+               : NULL;
 }
 
 /* What the SM knows of this port's speed (IBA 14.2.5.6: LinkSpeedExtActive; 8: NDR). */

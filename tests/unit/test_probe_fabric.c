@@ -624,6 +624,25 @@ static void leaked_groups_are_noted(void **state)
     }
 }
 
+/* A quarter of the MLIDs: 75 of 300. */
+static void leaked_groups_that_take_many_mlids_fail(void **state)
+{
+    static const struct {
+        struct fake as;
+        enum outcome outcome;
+    } all[] = {{{.groups = 100, .mlids = 300, .memberless = 75}, OUTCOME_FAIL},
+               {{.groups = 100, .mlids = 300, .memberless = 74}, OUTCOME_NOTED},
+               {{.groups = 100, .mlids = 300, .memberless = 10}, OUTCOME_PASS}};
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        look(&l, "fabric.census", &all[i].as);
+        assert_int_equal(l.stage->outcome, all[i].outcome);
+        assert_int_equal(strstr(l.stage->text, "; 75 without a member") != NULL, i == 0);
+        forget(&l);
+    }
+}
+
 static void invalid_mtu_is_not_used(void **state)
 {
     struct looked l;
@@ -755,6 +774,7 @@ int main(void)
         cmocka_unit_test(mlids_run_out),
         cmocka_unit_test(advice_fits_the_groups),
         cmocka_unit_test(leaked_groups_are_noted),
+        cmocka_unit_test(leaked_groups_that_take_many_mlids_fail),
         cmocka_unit_test(invalid_mtu_is_not_used),
         cmocka_unit_test(host_fails),
         cmocka_unit_test(subscriptions_end),
