@@ -198,9 +198,9 @@ static enum local ask_local(const struct target *t, const char *interface)
 
 /* Packets of both directions arrive, with the kernel's path: it is about the two addresses. */
 #define ABOUT_ADDRESS                                                                              \
-    "the peer has no route back to this address or filters its packets (its prefix, "              \
-    "rp_filter), has an old address of this host, or cannot resolve it: packets to the group do "  \
-    "not reach this host"
+    "the peer has no route back to this address here (its prefix; or the address is that of "      \
+    "another of its interfaces or partitions), filters the packets (rp_filter), has an old "       \
+    "address of this host, or cannot resolve it: packets to the group do not reach this host"
 
 /*
  * The port replies to nothing that it must send to this host by unicast. right: the kernel's path
@@ -264,7 +264,7 @@ static void advise_on_silence(struct target *t, const char *interface, const cha
 }
 
 /* The kernel needs the path for its replies to ARP too; what it sent before waits for it. */
-static bool report_busy_sa(struct target *t)
+static bool report_no_path_query(struct target *t)
 {
     struct sa_response a;
     struct port_words w;
@@ -272,15 +272,18 @@ static bool report_busy_sa(struct target *t)
         return false;
     enum sa_result result = records_get_path(t, t->peer->lladdr + LLADDR_GID, &a);
     sa_response_clear(&a);
-    if (result != SA_BUSY)
+    if (result != SA_BUSY && result != SA_NO_RESPONSE)
         return false;
     advice_name_port(t->link, &w);
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
-                  "this host's ping is not answered, and the subnet manager (SA) is busy: it "
-                  "answers PathRecord queries with BUSY, so this host's kernel gets no path");
+                  "this host's ping is not answered, and the subnet manager (SA) %s, so this "
+                  "host's kernel gets no path to the peer",
+                  result == SA_BUSY ? "is busy: it answers PathRecord queries with BUSY"
+                                    : "does not answer PathRecord queries");
     results_advise(t->results,
-                   "test again; then smpquery %s nodedesc %u names the host whose load to check",
-                   w.diags, t->link->transport->facts.sm_lid);
+                   "test again; then smpquery %s nodedesc %u names the host whose load to check%s",
+                   w.diags, t->link->transport->facts.sm_lid,
+                   result == SA_BUSY ? "" : "; the log of the subnet manager there");
     return true;
 }
 
@@ -336,7 +339,8 @@ static void report_silence(struct target *t, const char *interface, bool capture
     char own[48];
     t->results->checked->state = STATE_NO_PING;
     own_address(t, interface, own);
-    if (report_busy_sa(t) || report_other_gid(t) || report_foreign_source(t, interface, own) ||
+    if (report_no_path_query(t) || report_other_gid(t) ||
+        report_foreign_source(t, interface, own) ||
         (captured && ping_seen_report(t, stage, interface, is_resolved(t, interface), seen)))
         return;
     enum others others = ask_others(t, interface);

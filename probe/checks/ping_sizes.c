@@ -9,6 +9,8 @@
 #include "probe/link/advice.h"
 #include "probe/link/hostclosed.h"
 #include "probe/link/hostping.h"
+#include "probe/link/hostseen.h"
+#include "probe/link/known_faults.h"
 #include "probe/link/link.h"
 #include "probe/link/sysfs.h"
 #include "probe/run/results.h"
@@ -51,12 +53,15 @@ static uint32_t find_largest(const struct target *t, const char *interface, uint
     return least;
 }
 
+enum direction { UNKNOWN_DIRECTION, TO_PEER, FROM_PEER };
+
 /*
  * The datagram's error is small whatever its size, so it must be one that arrives. Small datagrams
- * must be refused, else a filter drops them or somebody listens.
+ * must be refused, before and after, else a filter drops them, somebody listens, or the peer limits
+ * its errors.
  */
-static const char *find_direction(const struct target *t, const char *interface, uint32_t bytes,
-                                  uint32_t largest)
+static enum direction find_direction(const struct target *t, const char *interface, uint32_t bytes,
+                                     uint32_t largest)
 {
     enum { WAIT_MS = 300, SMALL = 8, TRIES = 2, ERROR4 = 576, ERROR6 = 1280 };
     uint32_t udp = bytes - headers(t); /* its header has 8 bytes too */
@@ -64,33 +69,61 @@ static const char *find_direction(const struct target *t, const char *interface,
          small = fits && host_udp_is_refused(t->ipv6, t->ip, interface, SMALL, WAIT_MS);
     for (unsigned i = 0; small && !large && i < TRIES && !*t->run->stop; i++)
         large = host_udp_is_refused(t->ipv6, t->ip, interface, udp, WAIT_MS);
-    return large ? "larger packets from the peer are lost, those to it arrive"
-           : small
-               ? "larger packets to the peer are lost: its MTU is smaller, a filter there drops "
-                 "them, or a link on the way has a smaller MTU"
-               : "larger packets to the peer, or from it, are lost: an MTU, a link on the way, "
-                 "or a filter";
+    if (large)
+        return FROM_PEER;
+    small = small && host_udp_is_refused(t->ipv6, t->ip, interface, SMALL, WAIT_MS);
+    return small ? TO_PEER : UNKNOWN_DIRECTION;
+}
+
+static const char *const lost[] = {
+    [UNKNOWN_DIRECTION] = "larger packets to the peer, or from it, are lost: an MTU, a link on the "
+                          "way, or a filter",
+    [TO_PEER] = "larger packets to the peer are lost: its MTU is smaller, a filter there drops "
+                "them, or a link on the way has a smaller MTU",
+    [FROM_PEER] = "larger packets from the peer are lost, those to it arrive",
+};
+
+/* The large ping never leaves the interface. */
+static bool report_unsent(struct target *t, const char *interface, uint32_t bytes, uint32_t largest)
+{
+    struct host_seen seen;
+    host_seen_open(&seen, t->ipv6, t->ip, interface);
+    is_answered(t, interface, bytes);
+    if (!host_seen_close(&seen) || seen.echo_requests)
+        return false;
+    results_stage(t->results, stage, OUTCOME_FAIL, "",
+                  "this host's ping of %u bytes does not leave %s; up to %u bytes it does: a "
+                  "filter or a queueing discipline of this host drops larger packets",
+                  bytes, interface, largest);
+    results_advise(t->results,
+                   "tc -s filter show dev %s egress; tc -s qdisc show dev %s; nft list ruleset",
+                   interface, interface);
+    return true;
 }
 
 /* bytes: the MTU of that. */
 static void report_limit(struct target *t, const char *interface, uint32_t bytes, const char *of)
 {
-    char ip[48];
     uint32_t largest = find_largest(t, interface, bytes), link = link_mtu(t->link);
-    if (*t->run->stop)
+    if (*t->run->stop || report_unsent(t, interface, bytes, largest) || *t->run->stop)
         return;
-    text_ip(t->ipv6, t->ip, ip);
-    bool over_ud = largest == link && bytes > link;
-    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+    bool over_ud = largest == link && bytes > link,
+         ndr = known_faults_explain_ndr(t->link, largest);
+    enum direction d = find_direction(t, interface, bytes, largest);
+    results_stage(t->results, stage, d == UNKNOWN_DIRECTION ? OUTCOME_INCONCLUSIVE : OUTCOME_FAIL,
+                  ndr ? KNOWN_NDR_ADVICE : "",
                   "this host's ping of %u bytes, the MTU of %s, is not answered; up to %u bytes it "
-                  "is%s: %s",
+                  "is%s: %s%s",
                   bytes, of, largest,
                   over_ud          ? ", the most without a connection (RC)"
                   : largest > link ? ", over a connection (RC)"
                                    : "",
-                  find_direction(t, interface, bytes, largest));
+                  ndr ? "this link is NDR, and " KNOWN_NDR " (" KNOWN_NDR_SOURCE "); else: " : "",
+                  lost[d]);
     struct port_words w;
     advice_name_port(t->link, &w);
+    if (ndr)
+        return;
     if (over_ud)
         results_advise(t->results, "compare on both hosts: cat /sys/class/net/*/mode; ip link");
     else

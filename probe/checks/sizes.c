@@ -10,7 +10,7 @@
 #include "probe/link/link.h"
 #include "probe/run/results.h"
 
-enum { SEARCH_TRIES = 2, FRAGMENT_SMALL = 68, NDR_LOSES = 1000 };
+enum { SEARCH_TRIES = 2, FRAGMENT_SMALL = 68 };
 
 uint32_t sizes_bisect(struct target *t, uint32_t good, uint32_t bad, size_try *try, void *user)
 {
@@ -151,7 +151,7 @@ static void report_path(struct target *t, const struct size_limits *s)
 {
     char *requests = direction_text("requests", s->request, s->link),
          *replies = direction_text("replies", s->reply, s->link);
-    bool ndr = s->largest < NDR_LOSES && known_faults_is_ndr(t->link);
+    bool ndr = known_faults_explain_ndr(t->link, s->largest);
     results_stage(t->results, "peer.sizes", OUTCOME_FAIL, ndr ? KNOWN_NDR_ADVICE : "",
                   "packets above %u bytes are lost on the path%s%s%s", s->largest, requests,
                   replies,

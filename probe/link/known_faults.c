@@ -18,3 +18,9 @@ bool known_faults_is_ndr(const struct probe_link *l)
     g_free(counters);
     return is;
 }
+
+bool known_faults_explain_ndr(const struct probe_link *l, uint32_t largest)
+{
+    enum { NDR_LOSES = 1000 };
+    return largest < NDR_LOSES && known_faults_is_ndr(l);
+}

@@ -12,5 +12,7 @@
 
 /* True if sysfs says that this port's link has the speed NDR. */
 bool known_faults_is_ndr(const struct probe_link *l);
+/* Such a link, where packets of that number of bytes pass, and larger ones are lost. */
+bool known_faults_explain_ndr(const struct probe_link *l, uint32_t largest);
 
 #endif
