@@ -106,6 +106,6 @@ enum forwarded switches_forward_to_own(struct target *t, uint16_t *switch_lid, u
     uint8_t gid[GID_SIZE];
     enum forwarded is = switches_forward_group(t, l->group.mlid, l->transport->facts.lid,
                                                switch_lid, switch_port);
-    bool has_others = is == NOT_FORWARDED && group_other_members(t, l->group.mgid, gid) > 0;
+    bool has_others = is == NOT_FORWARDED && group_other_receivers(t, l->group.mgid, gid) > 0;
     return is == NOT_FORWARDED && !has_others ? FORWARD_UNKNOWN : is;
 }

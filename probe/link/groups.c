@@ -99,7 +99,7 @@ static void report_guard(const struct target *t, const struct joined *m, bool jo
     send(t->link->guard->fd, &w, sizeof w, MSG_NOSIGNAL);
 }
 
-int group_other_members(struct target *t, const uint8_t *mgid, uint8_t port_gid[GID_SIZE])
+int group_other_receivers(struct target *t, const uint8_t *mgid, uint8_t port_gid[GID_SIZE])
 {
     static const uint8_t none[GID_SIZE];
     struct sa_query q = mc_query_group(mgid);
@@ -115,7 +115,8 @@ int group_other_members(struct target *t, const uint8_t *mgid, uint8_t port_gid[
         const uint8_t *gid = record + MCM_PORT_GID;
         if (memcmp(gid, none, GID_SIZE) == 0) {
             known = false;
-        } else if (memcmp(gid, t->link->transport->facts.gid, GID_SIZE) != 0) {
+        } else if (mc_member_read(record).join_state & JOIN_FULL &&
+                   memcmp(gid, t->link->transport->facts.gid, GID_SIZE) != 0) {
             memcpy(port_gid, gid, GID_SIZE);
             others++;
         }

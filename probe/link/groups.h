@@ -25,10 +25,11 @@ enum sa_result group_member_state_of(struct target *t, const uint8_t *mgid, cons
 /* The same for this port. */
 enum sa_result group_member_state(struct target *t, const uint8_t *mgid, struct member_state *m);
 /*
- * The number of the group's members beside this port, and the port GID of the last one. -1: the SA
- * does not disclose members.
+ * The number of the group's receivers (JoinState FullMember, IBA 15.2.5.17) beside this port, and
+ * the port GID of the last one: hosts that only send to it are members too. -1: the SA does not
+ * disclose members.
  */
-int group_other_members(struct target *t, const uint8_t *mgid, uint8_t port_gid[GID_SIZE]);
+int group_other_receivers(struct target *t, const uint8_t *mgid, uint8_t port_gid[GID_SIZE]);
 /*
  * Joins this port to the group with that JoinState, unless it already has it. groups_leave()
  * removes what was added. With create, a missing group is created with the broadcast group's

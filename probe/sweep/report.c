@@ -96,7 +96,7 @@ static char *silence_text(const struct sweep *s)
                                         : "";
     uint8_t gid[GID_SIZE];
     int others = transport_can(s->link->transport, CAN_QUERY_SA) && s->link->opened
-                     ? group_other_members(s->rest, s->link->group.mgid, gid)
+                     ? group_other_receivers(s->rest, s->link->group.mgid, gid)
                      : -1;
     return others > 0 ? g_strdup_printf("no reply from any of its addresses, and the SA lists %d "
                                         "other member%s of the broadcast group: %sthey have other "

@@ -123,11 +123,14 @@ GHashTable *why_list_members_of(struct diagnosis *d, const uint8_t *mgid);
  * with g_free().
  */
 char *why_other_rail(struct diagnosis *d);
+/* It is not on the link (behind_router.c). */
+bool why_behind_router(struct diagnosis *d);
 /* The ports that may have the address (no_host.c). */
 bool why_member_has_it(struct diagnosis *d);
 bool why_groups_not_delivered(struct diagnosis *d);
 bool why_sa_busy_now(struct diagnosis *d);
 bool why_members_silent(struct diagnosis *d);
+bool why_lost_group(struct diagnosis *d);
 bool why_other_members(struct diagnosis *d);
 bool why_ports_outside(struct diagnosis *d);
 bool why_one_is_silent(struct diagnosis *d);

@@ -233,6 +233,25 @@ static void find_partition(struct diagnosis *d, struct subnet_ports *p)
     }
 }
 
+/*
+ * A port outside whose interface is up in this partition: it receives for its link-local address,
+ * whose solicited-node group it joins when it comes up (RFC 4291 §2.8).
+ */
+static void find_lost_group(struct diagnosis *d, struct subnet_ports *p)
+{
+    for (unsigned i = 0; i < MIN(p->outside.n, (unsigned)NAMED) && !p->lost_group; i++) {
+        uint8_t gid[GID_SIZE], ip[16], group[16], mgid[GID_SIZE];
+        struct member_state m;
+        memcpy(gid, d->t->link->transport->facts.gid, 8);
+        memcpy(gid + 8, p->outside.guid[i], 8);
+        host_ping_port_address(gid, ip);
+        message_solicited_node(group, ip);
+        message_ipv6_mgid(mgid, d->t->link->group.scope, d->t->link->pkey, group);
+        if (group_member_state_of(d->t, mgid, gid, &m) == SA_SUCCESS && m.join_state & JOIN_FULL)
+            p->lost_group = p->outside.lid[i];
+    }
+}
+
 /* ---- all of it */
 
 const struct subnet_ports *members_find(struct diagnosis *d)
@@ -249,6 +268,7 @@ const struct subnet_ports *members_find(struct diagnosis *d)
         return p;
     list_ports(d, p, members);
     g_hash_table_unref(members);
+    find_lost_group(d, p);
     find_partition(d, p);
     if (p->nameless.n) {
         p->without_path = find_unreachable(d, &p->nameless, &p->sa_busy);

@@ -27,7 +27,8 @@ struct subnet_ports {
     struct port_names outside; /* those not in the broadcast group */
     unsigned in_other;         /* those named of them that are in the group of another partition */
     uint16_t other_pkey;       /* that one, of which this port is a member too, without interface */
-    struct port_names nameless;  /* members of which this host knows no IPv4 address */
+    struct port_names nameless; /* members of which this host knows no IPv4 address */
+    uint16_t lost_group; /* LID of a port outside whose interface is up in the partition; 0: none */
     uint16_t without_path;       /* LID of a nameless one to which the SA has no path; 0: none */
     struct port_replies replies; /* of the nameless ones */
     bool sa_busy;                /* it answered a PathRecord query with BUSY only */

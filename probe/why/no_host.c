@@ -33,15 +33,16 @@ static char *nameless_text(const struct diagnosis *d, const struct subnet_ports 
             "; or LID %u has it, which is in the group's list, and to which the SA "
             "has no path in 0x%04x: its port is no longer in the partition",
             lid, d->t->link->pkey | 0x8000);
-    struct port_replies r = ports->replies;
+    bool reply = ports->replies.asked && !ports->replies.silent;
+    if (reply && p->n > 1) /* nothing tells them apart */
+        return g_strdup("");
     char *who = who_text(p);
-    char *text = g_strdup_printf(
-        r.asked && !r.silent
-            ? "; or %s, and replies to ping of its link-local address, and to no request "
-              "to its queue pair: its ARP is off or filtered"
-            : "; or %s, and its replies are lost, filtered or have a wrong "
-              "P_Key or Q_Key",
-        who);
+    char *text = g_strdup_printf(reply ? "; or %s, and replies to ping of its link-local address, "
+                                         "and to no request to its queue pair: its ARP is off or "
+                                         "filtered"
+                                       : "; or %s, and its replies are lost, filtered or have a "
+                                         "wrong P_Key or Q_Key",
+                                 who);
     g_free(who);
     return text;
 }
@@ -61,8 +62,8 @@ static char *network_text(const struct diagnosis *d)
     char *own = d->interface ? hostnet_text_of(d->interface, d->t->ipv6) : g_strdup("");
     bool wide = d->interface && hostnet_is_wide(d->interface, d->t->ipv6, d->t->ip);
     char *text = !*own  ? g_strdup("")
-                 : wide ? g_strdup_printf(", or the prefix of %s, %s, is too short: the address is "
-                                          "on another link",
+                 : wide ? g_strdup_printf(", or it is behind a router, and the prefix of %s, %s, "
+                                          "is too short",
                                           d->interface, own)
                         : g_strdup_printf(" (this one has %s)", own);
     g_free(own);
@@ -163,6 +164,25 @@ bool why_one_is_silent(struct diagnosis *d)
                               "%u %u",
                               f->device, f->port, f->lid, r.silent_lid, f->device, f->port,
                               r.silent_lid));
+    g_free(name);
+    return true;
+}
+
+bool why_lost_group(struct diagnosis *d)
+{
+    uint16_t lid = members_find(d)->lost_group;
+    if (!lid)
+        return false;
+    char *name = records_name_text(d->t, lid);
+    diagnosis_holds(
+        d,
+        g_strdup_printf("LID %u%s is in the group for neighbour solicitations of its link-local "
+                        "address, so its interface is up in 0x%04x, and it is not in the broadcast "
+                        "group: it has lost that membership, and no ARP request reaches it. If the "
+                        "address is not its: no such host, or it is off",
+                        lid, name, d->t->link->pkey | 0x8000),
+        g_strdup("on that host, set the interface down and up: it joins again; ipoib-probe "
+                 "fabric"));
     g_free(name);
     return true;
 }

@@ -234,6 +234,9 @@ static const struct cause causes[] = {
      CAN_QUERY_SA | HAS_OWN_QP},
     {"the subnet manager (SA) is busy", why_sa_busy_now, LINK_OPEN, CAN_QUERY_SA},
     {"this host reaches nobody on the link", why_members_silent, LINK_OPEN, CAN_QUERY_SA},
+    {"it is behind a router, and this host's prefix says that it is not", why_behind_router,
+     LINK_OPEN, 0},
+    {"a port has lost the broadcast group", why_lost_group, LINK_OPEN, CAN_QUERY_SA},
     {"no host replies, and those of another partition may be meant", why_other_members, LINK_OPEN,
      CAN_QUERY_SA},
     {"a port that may have the address is silent", why_one_is_silent, LINK_OPEN, CAN_QUERY_SA},
@@ -257,8 +260,8 @@ static void read_address(struct diagnosis *d)
 }
 
 /*
- * The other member of the target's solicited-node group, whose MGID has the low 24 bits of the
- * address (RFC 4291 §2.7.1): only a port that has such an address joins it.
+ * The other receiver of the target's solicited-node group, whose MGID has the low 24 bits of the
+ * address (RFC 4291 §2.7.1): only a port that has such an address joins it as one.
  */
 static void read_group(struct diagnosis *d)
 {
@@ -272,7 +275,7 @@ static void read_group(struct diagnosis *d)
     enum sa_result result = group_get(d->t, mgid, &g, &status);
     d->no_group = group_is_missing(result, status);
     d->mlid = result == SA_SUCCESS ? g.mlid : 0;
-    int others = result == SA_SUCCESS ? group_other_members(d->t, mgid, lladdr + LLADDR_GID) : -1;
+    int others = result == SA_SUCCESS ? group_other_receivers(d->t, mgid, lladdr + LLADDR_GID) : -1;
     d->no_member = others == 0;
     if (!d->known && others == 1)
         know_lladdr(d, lladdr, false);

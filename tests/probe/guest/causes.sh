@@ -41,13 +41,13 @@ try "a route through a gateway" gateway
 vrf() { fabric_on 1 ip link add vrf-s type vrf table 10 && ip -n n1 link set vrf-s up && ip -n n1 link set ib1 master vrf-s && sleep 1
     on1 0 10.0.0.3 && says peer.port 'the route in the VRF of ib1' && says peer.ping "^pass"; local s=$?; ip -n n1 link del vrf-s; return $s; }
 if ip link add vrf-x type vrf table 9 2>/dev/null; then ip link del vrf-x; try "an interface in a VRF" vrf; fi
-lost_member() { python3 -c "$leave" vqib1 || return 1; why fabric.join "^fail ib1 is up, but the SA did not list its port" 1 -d ib1 fabric; local s=$?
+lost_member() { python3 -c "$leave" vqib1 0011750000000110 || return 1; why fabric.join "^fail ib1 is up, but the SA did not list its port" 1 -d ib1 fabric; local s=$?
     ip -n n1 link set ib1 down; ip -n n1 link set ib1 up; fabric_link 1 ib1; six 1 2; return $s; }
 leave='
 import ctypes, struct, sys
 u = ctypes.CDLL("libibumad.so.3"); u.umad_init()
 fd = u.umad_open_port(sys.argv[1].encode(), 1); agent = u.umad_register(fd, 3, 2, 0, None)
-record = bytes.fromhex("ff12401bffff000000000000ffffffff" "fe80000000000000" "0011750000000110") + bytes(16) + bytes([1]) + bytes(3)
+record = bytes.fromhex("ff12401bffff000000000000ffffffff" "fe80000000000000" + sys.argv[2]) + bytes(16) + bytes([1]) + bytes(3)
 mad = struct.pack(">BBBBHHQHHI", 1, 3, 2, 0x15, 0, 0, 0x77, 0x38, 0, 0) + bytes(24) + struct.pack(">Q", 1 << 0 | 1 << 1 | 1 << 16) + record
 at, buffer = u.umad_size(), ctypes.create_string_buffer(u.umad_size() + 256)
 ctypes.memmove(ctypes.addressof(buffer) + at, mad.ljust(256, b"\0"), 256)
@@ -62,6 +62,15 @@ try "duplicate address detection failed here" duplicate
 down6() { ip -n n1 link set ib1 down; why peer.port 'no route to fd00::3: ib1 is down -> ip link set ib1 up' 2 --why fd00::3; local s=$?
     ip -n n1 link set ib1 up; fabric_link 1 ib1; six 1 2; return $s; }
 try "this host's interface is down, IPv6" down6
+
+police() { tc -n n1 qdisc add dev ib1 clsact; tc -n n1 filter add dev ib1 egress matchall action police rate 10gbit burst 1m mtu 1000 conform-exceed drop/pass
+    why peer.ping-sizes '^fail .*ping of 2044 bytes does not leave ib1; up to 9[0-9]* bytes it does: a filter or a queueing discipline of this host' 1 10.0.0.3; local s=$?; drop_none 1; return $s; }
+try "this host drops large packets" police
+# n3 has the address on another interface, for which it does not answer ARP here: as a router would, it takes the packet.
+behind() { ip -n n3 addr add 10.5.0.9/32 dev lo; fabric_on 3 sysctl -qw net.ipv4.conf.all.arp_ignore=1; ip -n n1 addr add 10.0.0.2/8 dev ib1; fresh
+    why peer.no-reply '^inconclusive it is behind a router, .*: it replies to a packet that 10.0.0.4 (GID .*) forwards to it: the prefix of ib1, .*10.0.0.2/8, is too short.* -> .*ip route add 10.5.0.9 via 10.0.0.4' 2 --why 10.5.0.9; local s=$?
+    fabric_on 3 sysctl -qw net.ipv4.conf.all.arp_ignore=0; why peer.no-reply '^inconclusive no such host, or it is off: .* or it is behind a router, and the prefix' 2 --why 10.5.0.8; s=$((s+$?)); ip -n n1 addr del 10.0.0.2/8 dev ib1; ip -n n3 addr del 10.5.0.9/32 dev lo; return $s; }
+try "the address is behind a router, by this host's prefix it is not" behind
 
 # ---- the tables of the switch
 
@@ -88,8 +97,27 @@ mft_hole() { set_table 0x1b 0 001a; why fabric.forwarding '^fail the switch with
     set_table 0x1b 0 001a; why peer.own-side 'packets to the group do not reach this host: the switch with LID [0-9]* does not forward MLID 0xc000 to its port 2' 1 --why 10.0.0.3; s=$((s+$?)); set_table 0x1b 0 001e; return $s; }
 try "the switch does not forward the group to this host" mft_hole
 
+# ---- the SA
+
+no_paths() { fabric_rewrite h0 'if bth+5=000001 if data+1=03 if data+16=0035 drop'; ip -n n1 link set ib1 down; ip -n n1 link set ib1 up; fabric_link 1 ib1
+    why peer.ping '^inconclusive .*ping is not answered, and the subnet manager (SA) does not answer PathRecord queries' 2 10.0.0.3; local s=$?
+    fabric_rewrite h0 off; ip -n n1 link set ib1 down; ip -n n1 link set ib1 up; fabric_link 1 ib1; six 1 2; fresh || s=1; return $s; }
+try "the SA answers no path query" no_paths
+
 # ---- the peer
 
+lost_peer() { python3 -c "$leave" vqib2 0011750000000120 || return 1; for i in 3 2 1; do ip -n n$i neigh flush dev ib$i; done
+    why peer.no-reply "^inconclusive a port has lost the broadcast group: LID $((16#$(lid_of 2))) .* is in the group for neighbour solicitations of its link-local address" 2 --why 10.0.0.3; local s=$?
+    ip -n n2 link set ib2 down; ip -n n2 link set ib2 up; fabric_link 2 ib2; six 2 3; fresh || s=1; return $s; }
+try "the SA has lost the peer's membership" lost_peer
+# n3 sends to the peer too: it is a member of the peer's solicited-node group, and receives nothing from it.
+lost6() { ip -n n3 neigh flush dev ib3; fabric_on 3 ping -c 1 -W 2 fd00::3; ip -n n1 neigh flush dev ib1; fabric_rewrite s0.3 "if lrh+6=$(lid_of 1) drop"
+    why peer.no-reply "^inconclusive no packet comes back from the peer's port: the SA says .* (LID $((16#$(lid_of 2)))) can be reached" 2 --why fd00::3; local s=$?
+    fabric_rewrite s0.3 off; return $s; }
+try "what this host sends to the peer is lost (IPv6)" lost6
+large() { fabric_rewrite s0.3 'if lrh+4=01 drop' 'if lrh+4=02 drop'
+    why peer.ping-sizes '^fail .*ping of 2044 bytes, the MTU of ib1, is not answered; up to 9[0-9]* bytes it is: larger packets to the peer are lost' 1 10.0.0.3; local s=$?; fabric_rewrite s0.3 off; return $s; }
+try "large packets to the peer are lost" large
 back() { ip -n n2 link add other type veth; ip -n n2 link set other up; ip -n n2 route add 10.0.0.2/32 dev other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=1 net.ipv4.conf.ib2.rp_filter=1; ip -n n1 neigh del 10.0.0.3 dev ib1
     why peer.ping "the peer .* route back" 2 --why 10.0.0.3; local s=$?; ip -n n2 link del other; fabric_on 2 sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.ib2.rp_filter=0; return $s; }
 fresh; try "the peer's route to this host leads elsewhere" back

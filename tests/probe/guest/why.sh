@@ -45,7 +45,7 @@ permanent() { fresh; ip -n n2 link set ib2 arp off; ip -n n1 neigh replace 10.0.
     because 2 "the peer's port replies, its interface does not: the neighbour entry is permanent (made by hand) and may be wrong: that port also has 10.0.0.4; else: .* -> ip neigh del 10.0.0.3 dev ib1; test again" 10.0.0.3; local s=$?
     ip -n n1 neigh del 10.0.0.3 dev ib1; ip -n n2 link set ib2 arp on; return $s; }
 try "a permanent entry leads to another host" permanent
-wide() { ip -n n1 addr add 10.0.0.2/8 dev ib1; because 2 'no such host, or it is off: .* or the prefix of ib1, .*10.0.0.2/8, is too short' 10.5.0.9; local s=$?; ip -n n1 addr del 10.0.0.2/8 dev ib1; return $s; }
+wide() { ip -n n1 addr add 10.0.0.2/8 dev ib1; because 2 'no such host, or it is off: .* or it is behind a router, and the prefix of ib1, .*10.0.0.2/8, is too short' 10.5.0.9; local s=$?; ip -n n1 addr del 10.0.0.2/8 dev ib1; return $s; }
 try "this host's prefix is too short" wide
 unplugged() { fresh; fabric_port h2 DOWN; fabric_until eval '! saquery -C vqib1 NR | grep -qi 0x0011750000000120'; because 2 "the peer's port is gone: the SA has no port with the GID" 10.0.0.3; local s=$?
     fabric_port h2 UP; fabric_link 2 ib2; return $s; }
