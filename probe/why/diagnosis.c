@@ -44,3 +44,12 @@ bool diagnosis_is_not_forwarded(struct diagnosis *d, uint16_t lid)
     uint8_t port;
     return lid && switches_forward_group(d->t, d->mlid, lid, &at, &port) == NOT_FORWARDED;
 }
+
+void diagnosis_try_partitions(const struct diagnosis *d, GString *command)
+{
+    const struct port_facts *f = &d->t->link->transport->facts;
+    for (unsigned i = 0; i < f->n_pkeys; i++)
+        if ((f->pkeys[i] ^ d->t->link->pkey) & 0x7fff && f->pkeys[i] & 0x7fff)
+            g_string_append_printf(command, "; ipoib-probe --pkey 0x%04x %.*s", f->pkeys[i],
+                                   target_word(d->t), d->t->name);
+}

@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "probe/link/hostdirect.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/run/target.h"
@@ -58,6 +59,8 @@ struct diagnosis {
     bool no_group;  /* the SA has no solicited-node group for the address, which nobody then has */
     bool by_ping;   /* it replies to this host's ping */
     bool by_group;  /* asked again, it replies to the group */
+    bool asked_direct; /* the next field is valid */
+    struct direct_reply direct;
     struct subnet_ports *ports; /* NULL: not asked (members.h) */
 };
 
@@ -68,6 +71,8 @@ bool diagnosis_holds(struct diagnosis *d, char *evidence, char *command);
  * member: the SA says that it is one. The switch next to it may say why.
  */
 bool diagnosis_not_delivered(struct diagnosis *d, const char *who, uint16_t lid, bool member);
+/* Appends "; ipoib-probe --pkey ..." for each other partition of this host's port. */
+void diagnosis_try_partitions(const struct diagnosis *d, GString *command);
 /* Does the switch next to the port with that LID not forward the group to it, for sure? */
 bool diagnosis_is_not_forwarded(struct diagnosis *d, uint16_t lid);
 /* Queries the SA about the known address (peer_records.c). */
@@ -123,8 +128,9 @@ GHashTable *why_list_members_of(struct diagnosis *d, const uint8_t *mgid);
  * with g_free().
  */
 char *why_other_rail(struct diagnosis *d);
-/* It is not on the link (behind_router.c). */
+/* A neighbour takes packets for the address (direct.c). */
 bool why_behind_router(struct diagnosis *d);
+bool why_unresolved(struct diagnosis *d);
 /* The ports that may have the address (no_host.c). */
 bool why_member_has_it(struct diagnosis *d);
 bool why_groups_not_delivered(struct diagnosis *d);

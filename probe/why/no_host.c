@@ -73,16 +73,12 @@ static char *network_text(const struct diagnosis *d)
 /* rail: another interface on whose link it may be; NULL: none. */
 static char *command_text(const struct diagnosis *d, const char *rail)
 {
-    const struct port_facts *f = &d->t->link->transport->facts;
     GString *command = g_string_new(
         "check the address; on the host that should have it: ipoib-probe fabric");
     if (rail)
         g_string_append_printf(command, "; ipoib-probe -d %s %.*s", rail, target_word(d->t),
                                d->t->name);
-    for (unsigned i = 0; i < f->n_pkeys; i++)
-        if ((f->pkeys[i] ^ d->t->link->pkey) & 0x7fff && f->pkeys[i] & 0x7fff)
-            g_string_append_printf(command, "; ipoib-probe --pkey 0x%04x %.*s", f->pkeys[i],
-                                   target_word(d->t), d->t->name);
+    diagnosis_try_partitions(d, command);
     return g_string_free(command, FALSE);
 }
 
@@ -152,8 +148,9 @@ bool why_one_is_silent(struct diagnosis *d)
                         "answer, as those of others do. If the address is its, %s",
                         r.silent_lid, name,
                         r.manager_answers
-                            ? "what it sends over UD is lost, or has a wrong P_Key or Q_Key, or "
-                              "it filters IP; its kernel answers a connection request"
+                            ? "packets to groups do not reach it, what it sends over UD is lost "
+                              "or has a wrong P_Key or Q_Key, or it filters IP; its kernel answers "
+                              "a connection request"
                             : "its host hangs, or packets to it or from it are lost; else no host "
                               "has the address"),
         r.manager_answers

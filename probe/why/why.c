@@ -237,6 +237,7 @@ static const struct cause causes[] = {
     {"it is behind a router, and this host's prefix says that it is not", why_behind_router,
      LINK_OPEN, 0},
     {"a port has lost the broadcast group", why_lost_group, LINK_OPEN, CAN_QUERY_SA},
+    {"the host is there, and requests to the group have no answer", why_unresolved, LINK_OPEN, 0},
     {"no host replies, and those of another partition may be meant", why_other_members, LINK_OPEN,
      CAN_QUERY_SA},
     {"a port that may have the address is silent", why_one_is_silent, LINK_OPEN, CAN_QUERY_SA},
