@@ -133,6 +133,39 @@ static void report_limit(struct target *t, const char *interface, uint32_t bytes
                        w.diags, t->peer->lid, path_place_of(t, t->peer->lid).port, w.diags);
 }
 
+/*
+ * The reply to a ping of the link's MTU or more. Fragments of that MTU are those of a peer in
+ * datagram mode; their payload is a multiple of 8 bytes (RFC 791, RFC 8200 §4.5).
+ */
+static bool has_small_fragments(uint32_t link, const struct host_seen *seen)
+{
+    enum { UNIT = 8 };
+    return seen->fragment && seen->fragment + UNIT <= link;
+}
+
+/* The large ping is answered. link: the link's MTU; 0: unknown. */
+static void report_answered(struct target *t, const char *interface, uint32_t mtu, uint32_t link,
+                            const struct host_seen *seen)
+{
+    if (has_small_fragments(link, seen)) {
+        results_stage(t->results, stage, OUTCOME_FAIL, "on the peer: ip link",
+                      "the reply to this host's ping of %u bytes comes in fragments of %u: the "
+                      "peer's MTU is smaller than that of the link, %u",
+                      mtu, seen->fragment, link);
+        return;
+    }
+    bool less = mtu < link;
+    char *rest = less ? g_strdup_printf("; the link's is %u", link) : g_strdup("");
+    results_stage(t->results, stage, less ? OUTCOME_NOTED : OUTCOME_PASS, "",
+                  "this host's ping of %u bytes, the MTU of %s, is answered%s", mtu, interface,
+                  rest);
+    if (less)
+        results_advise(t->results,
+                       "ip link set %s mtu %u  # all hosts of the link use the same MTU", interface,
+                       link);
+    g_free(rest);
+}
+
 void ping_sizes_report(struct target *t, const char *interface)
 {
     char *text = sysfs_interface(interface, "mtu");
@@ -141,13 +174,16 @@ void ping_sizes_report(struct target *t, const char *interface)
     if (mtu <= headers(t) || mtu > UINT16_MAX)
         return;
     uint32_t link = link_mtu(t->link), silent = 0;
-    if (!is_answered(t, interface, mtu))
+    struct host_seen seen;
+    host_seen_open(&seen, t->ipv6, t->ip, interface);
+    bool answered = is_answered(t, interface, mtu);
+    host_seen_close(&seen);
+    if (!answered)
         silent = mtu;
     else if (link > headers(t) && link < mtu && !is_answered(t, interface, link))
         silent = link; /* its packets are others than those of a larger one */
     if (!silent)
-        results_stage(t->results, stage, OUTCOME_PASS, "",
-                      "this host's ping of %u bytes, the MTU of %s, is answered", mtu, interface);
+        report_answered(t, interface, mtu, link, &seen);
     else if (tally_lost(&t->peer->tally) < 2 && !*t->run->stop) /* else pings are lost too */
         report_limit(t, interface, silent, silent == mtu ? interface : "the link");
 }

@@ -72,6 +72,8 @@ static void count_ipv4(struct host_seen *t, struct view ip, bool out)
     uint32_t header = (ip.p[0] & 0xfu) * 4;
     if (view_has(ip, header, 1) != WIRE_OK)
         return;
+    if (!out && (be16(ip.p + IPV4_FRAGMENT) & IPV4_FRAGMENTED) == IPV4_MORE_FRAGMENTS)
+        t->fragment = MAX(t->fragment, be16(ip.p + IPV4_TOTAL_LENGTH));
     t->echo_requests += out && ip.p[header] == ECHO4_REQUEST;
     t->echo_replies += !out && ip.p[header] == ECHO4_REPLY;
 }
@@ -100,9 +102,20 @@ static void count_nd(struct host_seen *t, struct view nd, bool to_peer, bool fro
     t->peer_replies += from_peer && nd.p[0] == ND_NA && of_peer;
 }
 
+/* RFC 8200 §4.5. */
+static void note_fragment6(struct host_seen *t, struct view ip)
+{
+    enum { NEXT_FRAGMENT = 44, HEADER = 8, OFFSET_MORE = 0xfff9, MORE_FIRST = 1 };
+    if (view_has(ip, IPV6_SIZE, HEADER) == WIRE_OK && ip.p[IPV6_NEXT_HEADER] == NEXT_FRAGMENT &&
+        is_peer(t, ip.p + IPV6_SOURCE) && (be16(ip.p + IPV6_SIZE + 2) & OFFSET_MORE) == MORE_FIRST)
+        t->fragment = MAX(t->fragment, IPV6_SIZE + be16(ip.p + IPV6_PAYLOAD_LENGTH));
+}
+
 static void count_ipv6(struct host_seen *t, struct view ip, bool out)
 {
     struct view icmpv6;
+    if (t->ipv6 && !out)
+        note_fragment6(t, ip);
     if (!t->ipv6 || view_has(ip, 0, IPV6_SIZE) != WIRE_OK || !nd_in_ipv6(ip, &icmpv6) ||
         !icmpv6.cap)
         return;

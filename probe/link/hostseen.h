@@ -17,6 +17,8 @@ struct host_seen {
     unsigned echo_requests, echo_replies; /* to the peer, and from it */
     /* Of address resolution: for its link-layer address, and its replies; the other direction. */
     unsigned own_requests, peer_replies, peer_requests, own_replies;
+    uint32_t
+        fragment; /* bytes of the peer's largest IP datagram that is a first fragment; 0: none */
     unsigned foreign;        /* that arrived with a type that is none of RFC 4391 §6 */
     uint16_t type;           /* of the last of these */
     unsigned long overflows; /* of the kernel's neighbour table meanwhile */

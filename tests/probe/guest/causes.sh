@@ -66,10 +66,11 @@ try "this host's interface is down, IPv6" down6
 police() { tc -n n1 qdisc add dev ib1 clsact; tc -n n1 filter add dev ib1 egress matchall action police rate 10gbit burst 1m mtu 1000 conform-exceed drop/pass
     why peer.ping-sizes '^fail .*ping of 2044 bytes does not leave ib1; up to 9[0-9]* bytes it does: a filter or a queueing discipline of this host' 1 10.0.0.3; local s=$?; drop_none 1; return $s; }
 try "this host drops large packets" police
-# n3 has the address on another interface, for which it does not answer ARP here: as a router would, it takes the packet.
-behind() { ip -n n3 addr add 10.5.0.9/32 dev lo; fabric_on 3 sysctl -qw net.ipv4.conf.all.arp_ignore=1; ip -n n1 addr add 10.0.0.2/8 dev ib1; fresh
+behind() { ip netns add far; ip -n n3 link add v3 type veth peer name far0 netns far; ip -n n3 addr add 10.5.0.1/24 dev v3; ip -n n3 link set v3 up; ip -n far addr add 10.5.0.9/24 dev far0; ip -n far link set far0 up; ip -n far route add default via 10.5.0.1
+    fabric_on 3 sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.arp_ignore=1; ip -n n1 addr add 10.0.0.2/8 dev ib1; fresh
     why peer.no-reply '^inconclusive it is behind a router, .*: it replies to a packet that 10.0.0.4 (GID .*) forwards to it: the prefix of ib1, .*10.0.0.2/8, is too short.* -> .*ip route add 10.5.0.9 via 10.0.0.4' 2 --why 10.5.0.9; local s=$?
-    fabric_on 3 sysctl -qw net.ipv4.conf.all.arp_ignore=0; why peer.no-reply '^inconclusive no such host, or it is off: .* or it is behind a router, and the prefix' 2 --why 10.5.0.8; s=$((s+$?)); ip -n n1 addr del 10.0.0.2/8 dev ib1; ip -n n3 addr del 10.5.0.9/32 dev lo; return $s; }
+    why peer.no-reply '^inconclusive no such host, or it is off: .* or it is behind a router, and the prefix' 2 --why 10.5.0.8; s=$((s+$?))
+    fabric_on 3 sysctl -qw net.ipv4.ip_forward=0 net.ipv4.conf.all.arp_ignore=0; ip -n n1 addr del 10.0.0.2/8 dev ib1; ip netns del far; return $s; }
 try "the address is behind a router, by this host's prefix it is not" behind
 
 # ---- the tables of the switch
@@ -115,6 +116,14 @@ lost6() { ip -n n3 neigh flush dev ib3; fabric_on 3 ping -c 1 -W 2 fd00::3; ip -
     why peer.no-reply "^inconclusive no packet comes back from the peer's port: the SA says .* (LID $((16#$(lid_of 2)))) can be reached" 2 --why fd00::3; local s=$?
     fabric_rewrite s0.3 off; return $s; }
 try "what this host sends to the peer is lost (IPv6)" lost6
+no_arp() { fabric_on 2 sysctl -qw net.ipv4.conf.all.arp_ignore=8; for i in 3 2 1; do ip -n n$i neigh flush dev ib$i; done
+    why peer.no-reply "^inconclusive the host is there, and requests to the group have no answer: .*LID $((16#$(lid_of 2))).* has the address: it replies to a ping that is sent to its queue pair, .*: its ARP is off or filtered" 2 --why 10.0.0.3; local s=$?
+    why peer.no-reply '^inconclusive no such host' 2 --why 10.0.0.99; s=$((s+$?)); fabric_on 2 sysctl -qw net.ipv4.conf.all.arp_ignore=0; return $s; }
+try "the peer answers no ARP request" no_arp
+small() { ip -n n2 link set ib2 mtu 1500; fresh; why peer.ping-sizes "^fail the reply to this host's ping of 2044 bytes comes in fragments of 1500: the peer's MTU is smaller" 1 10.0.0.3; local s=$?
+    why peer.ping-sizes "^fail .* comes in fragments of 1496" 1 fd00::3; s=$((s+$?)); ip -n n2 link set ib2 mtu 2044
+    ip -n n1 link set ib1 mtu 1500; why peer.ping-sizes "^noted this host's ping of 1500 bytes, the MTU of ib1, is answered; the link's is 2044" 0 10.0.0.3; s=$((s+$?)); ip -n n1 link set ib1 mtu 2044; return $s; }
+try "an MTU below that of the link" small
 large() { fabric_rewrite s0.3 'if lrh+4=01 drop' 'if lrh+4=02 drop'
     why peer.ping-sizes '^fail .*ping of 2044 bytes, the MTU of ib1, is not answered; up to 9[0-9]* bytes it is: larger packets to the peer are lost' 1 10.0.0.3; local s=$?; fabric_rewrite s0.3 off; return $s; }
 try "large packets to the peer are lost" large
