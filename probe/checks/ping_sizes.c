@@ -53,15 +53,15 @@ static uint32_t find_largest(const struct target *t, const char *interface, uint
     return least;
 }
 
-enum direction { UNKNOWN_DIRECTION, TO_PEER, FROM_PEER };
+enum lost_direction { UNKNOWN_DIRECTION, TO_PEER, FROM_PEER };
 
 /*
  * The datagram's error is small whatever its size, so it must be one that arrives. Small datagrams
  * must be refused, before and after, else a filter drops them, somebody listens, or the peer limits
  * its errors.
  */
-static enum direction find_direction(const struct target *t, const char *interface, uint32_t bytes,
-                                     uint32_t largest)
+static enum lost_direction find_direction(const struct target *t, const char *interface,
+                                          uint32_t bytes, uint32_t largest)
 {
     enum { WAIT_MS = 300, SMALL = 8, TRIES = 2, ERROR4 = 576, ERROR6 = 1280 };
     uint32_t udp = bytes - headers(t); /* its header has 8 bytes too */
@@ -109,7 +109,7 @@ static void report_limit(struct target *t, const char *interface, uint32_t bytes
         return;
     bool over_ud = largest == link && bytes > link,
          ndr = known_faults_explain_ndr(t->link, largest);
-    enum direction d = find_direction(t, interface, bytes, largest);
+    enum lost_direction d = find_direction(t, interface, bytes, largest);
     results_stage(t->results, stage, d == UNKNOWN_DIRECTION ? OUTCOME_INCONCLUSIVE : OUTCOME_FAIL,
                   ndr ? KNOWN_NDR_ADVICE : "",
                   "this host's ping of %u bytes, the MTU of %s, is not answered; up to %u bytes it "

@@ -21,7 +21,7 @@
 
 enum { ECHO_BYTES = 84, ID = 0x1b0c, ICMP_HEADER = 8, ECHO4_REPLY = 0, ECHO6_REPLY = 129 };
 
-struct question {
+struct direct_question {
     int fd;
     bool ipv6;
     unsigned index; /* of the interface */
@@ -36,7 +36,7 @@ union link_address {
 };
 
 /* number: which neighbour is asked. */
-static bool ask(const struct question *q, const uint8_t *lladdr, uint16_t number)
+static bool ask(const struct direct_question *q, const uint8_t *lladdr, uint16_t number)
 {
     uint8_t out[ENCAP_SIZE + ECHO_BYTES];
     struct echo_message m = {0, ID, number, q->from, q->ip, ECHO_BYTES};
@@ -56,7 +56,7 @@ static bool is_forwarded(uint8_t ttl)
 }
 
 /* The number of the neighbour that took the request of this reply; -1: it is another packet. */
-static int number_in(const struct question *q, struct view ip, struct direct_reply *r)
+static int number_in(const struct direct_question *q, struct view ip, struct direct_reply *r)
 {
     enum { TTL4 = 8, HOP_LIMIT6 = 7 };
     uint32_t size = q->ipv6 ? IPV6_ADDRESS_SIZE : IPV4_ADDRESS_SIZE,
@@ -73,7 +73,7 @@ static int number_in(const struct question *q, struct view ip, struct direct_rep
     return is ? be16(icmp + 6) : -1;
 }
 
-static int await_number(const struct question *q, unsigned ms, struct direct_reply *r)
+static int await_number(const struct direct_question *q, unsigned ms, struct direct_reply *r)
 {
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
     struct pollfd fd = {q->fd, POLLIN, 0};
@@ -89,7 +89,7 @@ static int await_number(const struct question *q, unsigned ms, struct direct_rep
 }
 
 /* Each once: a port has several addresses. */
-static unsigned choose_neighbours(const struct question *q, const char *interface,
+static unsigned choose_neighbours(const struct direct_question *q, const char *interface,
                                   uint8_t (*list)[LLADDR_SIZE])
 {
     GArray *all = hostneigh_read(interface);
@@ -107,7 +107,7 @@ static unsigned choose_neighbours(const struct question *q, const char *interfac
     return n;
 }
 
-static bool open_socket(struct question *q)
+static bool open_socket(struct direct_question *q)
 {
     struct sockaddr_ll own = {.sll_family = AF_PACKET,
                               .sll_protocol = htons(q->ipv6 ? TYPE_IPV6 : TYPE_IPV4),
@@ -120,7 +120,7 @@ struct direct_reply host_direct_ask(bool ipv6, const uint8_t *ip, const char *in
                                     unsigned ms)
 {
     struct host_route route = host_route_get(ipv6, ip, interface);
-    struct question q = {-1, ipv6, if_nametoindex(interface), ip, route.source};
+    struct direct_question q = {-1, ipv6, if_nametoindex(interface), ip, route.source};
     struct direct_reply r = {.found = false};
     uint8_t list[DIRECT_ASKED][LLADDR_SIZE];
     unsigned n = route.has_source ? choose_neighbours(&q, interface, list) : 0, sent = 0;
