@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "probe/exchange/port_agent.h"
 #include "probe/link/hostdirect.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -36,7 +37,7 @@ struct diagnosis {
     bool known, knows_qpn;
     bool permanent; /* from a permanent entry of the neighbour table */
     char also[48];  /* another address that the neighbour table has for that port; "": none */
-    struct port_address at; /* lid and sl: only with path */
+    struct port_address at; /* lid and sl: only with path, or from its last reply */
     char gid[48];
 
     uint16_t mlid;     /* of the group to which requests for it go; 0: unknown */
@@ -46,7 +47,9 @@ struct diagnosis {
     uint16_t pkey;
     bool member, member_known;       /* of the broadcast group */
     bool solicited, solicited_known; /* IPv6: a member of the solicited-node group */
-    bool limited;               /* according to the SA, it is a limited member of the partition */
+    bool limited;   /* according to the SA or its agent, it is a limited member of the partition */
+    bool has_agent; /* its subnet management agent answers, at its LID: agent */
+    struct port_agent agent;
     bool by_unicast;            /* it replies to a request to its queue pair */
     bool asked_local, by_local; /* this host's ping of the port's link-local address: its reply */
     bool by_cm;                 /* its communication manager replies */
@@ -103,6 +106,7 @@ bool why_not_forwarded(struct diagnosis *d);
 bool why_both_limited(struct diagnosis *d);
 bool why_other_partition(struct diagnosis *d);
 bool why_hidden(struct diagnosis *d);
+bool why_left_partition(struct diagnosis *d);
 bool why_port_gone(struct diagnosis *d);
 bool why_not_in_group(struct diagnosis *d);
 bool why_not_solicited(struct diagnosis *d);

@@ -11,6 +11,7 @@
 #include "probe/link/link.h"
 #include "probe/run/text.h"
 #include "probe/why/questions.h"
+#include "wire/smp.h"
 
 bool why_both_limited(struct diagnosis *d)
 {
@@ -54,6 +55,19 @@ bool why_hidden(struct diagnosis *d)
                                d->t->link->pkey, d->gid),
                g_strdup("make one of the two a full member in the SM's partitions.conf; else check "
                         "the host and its cable"));
+}
+
+/* Its agent answers, and no longer has the P_Key: the SA hides such a port. */
+bool why_left_partition(struct diagnosis *d)
+{
+    questions_ask(d);
+    return !d->path && d->has_agent && d->agent.pkeys_known && !d->agent.member &&
+           diagnosis_holds(
+               d,
+               g_strdup_printf("the port of %s (LID %u) does not have the P_Key 0x%04x any more",
+                               d->gid, d->at.lid, d->t->link->pkey | 0x8000),
+               g_strdup_printf("add the GUID of that port to 0x%04x in the SM's partitions.conf",
+                               d->t->link->pkey | 0x8000));
 }
 
 /* The GID was made from the address, so a wrong digit of it is possible. */
@@ -285,15 +299,19 @@ bool why_nothing_back(struct diagnosis *d)
 {
     const struct port_facts *f = &d->t->link->transport->facts;
     questions_ask(d);
-    if (d->path && !d->by_unicast && is_hole(d))
+    if (d->path && !d->by_unicast && !d->has_agent && is_hole(d)) /* else the switches lead there */
         return true;
     return d->path && !d->by_unicast &&
            diagnosis_holds(
                d,
-               g_strdup_printf("the SA says %s (LID %u) can be reached, but neither its interface "
-                               "nor its connection manager answers: one direction is lost, or the "
-                               "host hangs",
-                               d->gid, d->at.lid),
+               g_strdup_printf(
+                   "the SA says %s (LID %u) can be reached%s, but neither its interface "
+                   "nor its connection manager answers: one direction is lost, or the "
+                   "host hangs",
+                   d->gid, d->at.lid,
+                   d->has_agent && d->agent.state == PORT_ACTIVE
+                       ? ", its adapter says that its port is Active"
+                       : ""),
                g_strdup_printf("ibtracert -C %s -P %u %u %u; perfquery -C %s -P %u %u %u",
                                f->device, f->port, f->lid, d->at.lid, f->device, f->port, d->at.lid,
                                path_place_of(d->t, d->at.lid).port));

@@ -66,7 +66,7 @@ static void ask_membership(struct diagnosis *d)
     d->solicited = is_member(d, mgid, &d->solicited_known);
 }
 
-/* The P_Key table needs the LID; with a path that the partition refuses, that of the SA's node. */
+/* The P_Key table needs the LID. */
 static void ask_pkeys(struct diagnosis *d)
 {
     struct sa_query q = {.method = SA_GET_TABLE,
@@ -75,7 +75,7 @@ static void ask_pkeys(struct diagnosis *d)
                          .sm_key = d->t->link->sm_key};
     struct sa_response a;
     const uint8_t *record;
-    if (!d->at.lid)
+    if (!d->path)
         return;
     put16(q.record, d->at.lid);
     enum sa_result result = sa_query_send(d->t, &q, &a);
@@ -87,9 +87,18 @@ static void ask_pkeys(struct diagnosis *d)
     sa_response_clear(&a);
 }
 
+/* The SA shows a port no other one with which it has no partition in common. */
+static void ask_agent(struct diagnosis *d)
+{
+    d->has_agent = d->at.lid &&
+                   port_agent_ask(d->t, d->at.lid, d->at.lladdr + LLADDR_GID + 8, &d->agent);
+    d->limited |= d->has_agent && d->agent.member && !d->agent.full;
+}
+
 void peer_records_ask(struct diagnosis *d)
 {
     ask_paths(d);
     ask_membership(d);
     ask_pkeys(d);
+    ask_agent(d);
 }

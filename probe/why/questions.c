@@ -25,6 +25,7 @@ enum {
     FIRST_MS = 400,  /* for replies to the first requests */
     SECOND_MS = 200, /* for replies to the second ones, before the communication manager is asked */
     CM_MS = 500,
+    CM_SOON_MS = 300,
 };
 
 /* ---- requests */
@@ -68,10 +69,10 @@ static void ask_peer(struct diagnosis *d)
     d->unicast_sent = g_get_monotonic_time();
 }
 
-static void ask_cm(struct diagnosis *d)
+static void ask_cm(struct diagnosis *d, int ms)
 {
     if (!d->replies && d->path)
-        d->by_cm = cm_answers(d->t, d->at.lladdr, CM_MS);
+        d->by_cm = cm_answers(d->t, d->at.lladdr, ms);
 }
 
 /* ---- other neighbours */
@@ -317,6 +318,14 @@ static struct ping_request *ask_local(const struct diagnosis *d)
                             : host_ping_send_to_port(d->at.lladdr + LLADDR_GID, d->interface);
 }
 
+void questions_ask_soon(struct diagnosis *d)
+{
+    d->asked = true;
+    if (d->known && transport_can(d->t->link->transport, CAN_QUERY_SA))
+        peer_records_ask(d);
+    ask_cm(d, CM_SOON_MS);
+}
+
 void questions_ask(struct diagnosis *d)
 {
     if (d->asked)
@@ -337,7 +346,7 @@ void questions_ask(struct diagnosis *d)
     ask_peer(d);
     await_until(d, begin + (gint64)(FIRST_MS + SECOND_MS) * 1000);
     look_for_loss(d);
-    ask_cm(d);
+    ask_cm(d, CM_MS);
     if (asks_kernel_after_all(d))
         ping = host_ping_send(true, d->t->ip, d->interface);
     await_until(d, end);

@@ -14,6 +14,8 @@
  * and up to three other neighbours. Takes 1.3 s plus the SA's response times.
  */
 void questions_ask(struct diagnosis *d);
+/* The same without other neighbours and without a wait for late replies of the peer. */
+void questions_ask_soon(struct diagnosis *d);
 /* Asks the queue pair at that link-layer address for the target. True: it replies. Takes 0.2 s. */
 bool questions_replies_at(struct diagnosis *d, const uint8_t *lladdr);
 /* Sends one neighbour solicitation for that IPv6 address to its group. */

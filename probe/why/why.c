@@ -210,10 +210,11 @@ static const struct cause causes[] = {
     {"two hosts use the address", is_duplicate, LINK_OPEN, 0},
     {"the peer replies, but wrongly", is_unusable, LINK_OPEN, 0},
     {"packets are lost", is_lossy, LINK_OPEN, 0},
-    {"replies arrive with a wrong key", why_wrong_keys, LINK_OPEN, 0},
     {"both ports are limited members", why_both_limited, PEER_KNOWN, CAN_QUERY_SA},
-    {"the peer is in another partition", why_other_partition, PEER_KNOWN, CAN_QUERY_SA},
     {"both ports are limited members, or the peer's is gone", why_hidden, PEER_KNOWN, CAN_QUERY_SA},
+    {"replies arrive with a wrong key", why_wrong_keys, LINK_OPEN, 0},
+    {"the peer is in another partition", why_other_partition, PEER_KNOWN, CAN_QUERY_SA},
+    {"the peer's port is not in the partition", why_left_partition, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer's port is gone", why_port_gone, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer is not in the broadcast group", why_not_in_group, PEER_KNOWN, CAN_QUERY_SA},
     {"the peer is not in its solicited-node group", why_not_solicited, PEER_KNOWN, CAN_QUERY_SA},
@@ -329,15 +330,20 @@ static void doubt_entry(struct diagnosis *d)
     diagnosis_holds(d, evidence, command);
 }
 
+static const struct cause *first_that_holds(struct diagnosis *d, const struct cause *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (can_look(d, &all[i]) && all[i].holds(d))
+            return &all[i];
+    return NULL;
+}
+
 static const char *find_cause(struct diagnosis *d)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(causes); i++)
-        if (can_look(d, &causes[i]) && causes[i].holds(d)) {
-            if (causes[i].condition == PEER_KNOWN && d->permanent)
-                doubt_entry(d);
-            return causes[i].words;
-        }
-    return NULL;
+    const struct cause *c = first_that_holds(d, causes, G_N_ELEMENTS(causes));
+    if (c && c->condition == PEER_KNOWN && d->permanent)
+        doubt_entry(d);
+    return c ? c->words : NULL;
 }
 
 void why_begin(struct target *t)
@@ -348,6 +354,42 @@ void why_begin(struct target *t)
         return;
     transport->facts.pkey_violations = now.pkey_violations;
     transport->facts.qkey_violations = now.qkey_violations;
+}
+
+/* Its port is known from its replies. */
+static void know_peer(struct diagnosis *d)
+{
+    const struct peer *p = d->t->peer;
+    if (!p->known)
+        return;
+    know_lladdr(d, p->lladdr, true);
+    d->at.lid = p->lid;
+}
+
+char *why_silent(struct target *t)
+{
+    static const struct cause of_peer[] = {
+        {"both ports are limited members", why_both_limited, PEER_KNOWN, CAN_QUERY_SA},
+        {"the peer is in another partition", why_other_partition, PEER_KNOWN, CAN_QUERY_SA},
+        {"both ports are limited members, or the peer's is gone", why_hidden, PEER_KNOWN,
+         CAN_QUERY_SA},
+        {"the peer's port is not in the partition", why_left_partition, PEER_KNOWN, CAN_QUERY_SA},
+        {"the peer's port is gone", why_port_gone, PEER_KNOWN, CAN_QUERY_SA},
+        {"the peer is not in the broadcast group", why_not_in_group, PEER_KNOWN, CAN_QUERY_SA},
+        {"the peer's port replies, its interface does not", why_queue_silent, PEER_KNOWN,
+         CAN_QUERY_SA},
+        {"no packet comes back from the peer's port", why_nothing_back, PEER_KNOWN, CAN_QUERY_SA},
+    };
+    struct diagnosis d = {.t = t};
+    if (!t->peer->known)
+        return NULL;
+    begin(&d);
+    know_peer(&d);
+    questions_ask_soon(&d);
+    const struct cause *c = first_that_holds(&d, of_peer, G_N_ELEMENTS(of_peer));
+    char *text = c ? g_strdup_printf("%s: %s", c->words, d.evidence) : NULL;
+    end(&d);
+    return text;
 }
 
 /* Walks the table. Ends the diagnosis. */
@@ -369,8 +411,7 @@ char *why_no_reply(struct target *t, const char *link_error)
 {
     struct diagnosis d = {.t = t, .link_error = link_error};
     begin(&d);
-    if (t->peer->known) /* it replied before */
-        know_lladdr(&d, t->peer->lladdr, true);
+    know_peer(&d);
     return report_cause(&d);
 }
 

@@ -15,6 +15,13 @@
  */
 char *why_no_reply(struct target *t, const char *link_error);
 
+/*
+ * The same words about a peer that has replied and has just fallen silent, within about half a
+ * second: asks the SA and the managers of its port, and waits for no late reply. Adds no stage.
+ * NULL: nothing is known. Free with g_free().
+ */
+char *why_silent(struct target *t);
+
 /* The same for a host that replied in an earlier run, from that GID; NULL: unknown. */
 char *why_gone(struct target *t, const uint8_t *gid);
 
