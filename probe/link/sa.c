@@ -177,13 +177,26 @@ void sa_cache_clear(struct run *r)
     r->sa.responses = NULL;
 }
 
+void sa_limit(struct run *r, unsigned ms)
+{
+    r->sa.limit_ms = ms;
+    r->sa.given_up = false;
+}
+
+static int limited_ms(const struct run *r, int ms)
+{
+    return r->sa.limit_ms ? MIN(ms, (int)r->sa.limit_ms) : ms;
+}
+
 /* ---- querying */
 
-/* True if a sweep stops querying the SA. Leaving joined groups is still attempted. */
+/* True if the SA is not queried any more. Leaving joined groups is still attempted. */
 static bool is_given_up(struct target *t, const struct sa_query *q)
 {
     const struct run *run = t->run;
     bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
+    if (run->sa.given_up)
+        return true;
     return run->sweeps && (t->yield || reads) && run->sa.failures >= MAX_FAILURES;
 }
 
@@ -242,7 +255,8 @@ static bool time_response(struct target *t)
 static enum sa_result try_again(struct target *t, const struct sa_query *q, struct sa_response *a)
 {
     bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
-    bool asks = !t->run->sa.timed && !t->run->sweeps && !t->link->transport->ending;
+    bool asks = !t->run->sa.timed && !t->run->sa.limit_ms && !t->run->sweeps &&
+                !t->link->transport->ending;
     bool again = asks && time_response(t) && reads;
     return again ? send_query(t, q, SA_WAIT_MS, a) : SA_NO_RESPONSE;
 }
@@ -263,10 +277,11 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
         a->status = t->run->sa.status;
         return t->run->sa.failure;
     }
-    enum sa_result result = send_query(t, q, SA_WAIT_MS, a);
+    enum sa_result result = send_query(t, q, limited_ms(t->run, SA_WAIT_MS), a);
     t->run->sa.method = q->method;
     if (result == SA_NO_RESPONSE)
         result = try_again(t, q, a);
+    t->run->sa.given_up = t->run->sa.limit_ms && result == SA_NO_RESPONSE;
     bool no_response = result == SA_NO_RESPONSE || result == SA_BUSY || result == SA_ABSENT;
     t->run->sa.status = a->status;
     t->run->sa.failures = no_response ? t->run->sa.failures + 1 : 0;

@@ -31,6 +31,11 @@ bool sa_has_answered(enum sa_result result);
 const char *sa_failure_advice(enum sa_result result, uint16_t status);
 /* True if the SA does not support the attribute, which is optional (IBA 15.2.4). */
 bool sa_is_unsupported(enum sa_result result, uint16_t status);
+/*
+ * From now on a query waits that long at most and is not repeated, and after one without an answer
+ * no other one is sent until the next call: an SA that is silent costs that time once. 0: no limit.
+ */
+void sa_limit(struct run *r, unsigned ms);
 /* Frees the responses that a sweep has cached. */
 void sa_cache_clear(struct run *r);
 

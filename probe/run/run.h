@@ -31,6 +31,8 @@ struct sa_cache {
     uint8_t method;         /* of the last query that was sent */
     uint16_t status;        /* of its response */
     bool timed;             /* the SA is slow, or silent: its response time is not measured again */
+    unsigned limit_ms;      /* how long a query waits, without a second try; 0: no limit */
+    bool given_up;          /* with a limit: a query had no answer, and no other one is sent */
     struct latencies times; /* of the answers, from the first request to the last of its tries */
     uint64_t unanswered;    /* queries without an answer in time */
     uint64_t busy;          /* answers with status busy, to any try */
@@ -50,10 +52,10 @@ struct sweep_baseline; /* probe/sweep/baseline.h */
 
 struct run {
     const struct options *options;
-    const volatile int *stop; /* the received signal; 0: none */
-    gint64 next_slot;         /* monotonic microseconds: when the rate allows the next packet */
-    gint64 last_sent;         /* monotonic microseconds: when the last packet was sent */
-    uint16_t sequence;        /* number of the last echo request or SA query */
+    volatile int *stop; /* the received signal; 0: none */
+    gint64 next_slot;   /* monotonic microseconds: when the rate allows the next packet */
+    gint64 last_sent;   /* monotonic microseconds: when the last packet was sent */
+    uint16_t sequence;  /* number of the last echo request or SA query */
     /*
      * A sweep is running: SA queries count for the rate, and an SA that does not respond is no
      * longer queried.
