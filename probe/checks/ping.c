@@ -400,6 +400,13 @@ static void report_not_sent(struct target *t, int error, const char *interface)
         results_advise(t->results, "ip route get %s; dmesg", ip);
 }
 
+/* The requests of a watch are all alike: those without a reply in a silence were lost perhaps. */
+static bool had_silence(const struct target *t)
+{
+    const struct options *o = t->run->options;
+    return (o->count || o->interval) && t->results->checked->requests.never;
+}
+
 /* The probe's own packets pass by this host's filters and queueing disciplines. */
 static bool report_lost_pings(struct target *t, const char *interface)
 {
@@ -410,9 +417,10 @@ static bool report_lost_pings(struct target *t, const char *interface)
     t->results->checked->state = "reachable, but pings are lost";
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   "this host's ping is answered only sometimes (%u of at most %u had no reply), "
-                  "and no packet of the probe is lost: a queueing discipline or a filter, here or "
-                  "on the peer, drops packets",
-                  lost, PINGS);
+                  "and %s a queueing discipline or a filter, here or on the peer, drops packets",
+                  lost, PINGS,
+                  had_silence(t) ? "requests of the probe had no reply either: packets are lost, or"
+                                 : "no packet of the probe is lost:");
     results_advise(t->results,
                    "tc -s qdisc show dev %s; nft list ruleset; on the peer: the same, and sysctl "
                    "%s",
