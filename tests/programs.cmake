@@ -206,6 +206,7 @@ ipoib_shell_test(probe/probe_site_fabric LABELS release fabric probe SECONDS 240
 ipoib_shell_test(probe/probe_ports LABELS fabric probe SECONDS 1200 FABRIC)
 ipoib_shell_test(probe/probe_why LABELS fabric probe SECONDS 1200 FABRIC)
 ipoib_shell_test(probe/probe_causes LABELS fabric probe SECONDS 1200 FABRIC)
+ipoib_shell_test(probe/probe_watch LABELS fabric probe FABRIC)
 ipoib_shell_test(probe/probe_field LABELS fabric probe SECONDS 1200 FABRIC)
 ipoib_shell_test(probe/probe_kill LABELS fabric probe SECONDS 1200 FABRIC ARGUMENTS 15)
 ipoib_shell_test(probe/probe_user LABELS fabric probe FABRIC)

@@ -9,7 +9,8 @@ const char *watch_change_name(enum watch_change change)
     static const char *const names[] = {
         [CHANGE_SILENT] = "silent",     [CHANGE_REPLIES_AGAIN] = "replies-again",
         [CHANGE_MOVED] = "moved",       [CHANGE_SECOND_PORT] = "second-port",
-        [CHANGE_OWN_PORT] = "own-port", [CHANGE_COUNTERS] = "counters"};
+        [CHANGE_OWN_PORT] = "own-port", [CHANGE_OWN_INTERFACE] = "own-interface",
+        [CHANGE_COUNTERS] = "counters"};
     return names[change];
 }
 

@@ -15,6 +15,7 @@ enum watch_change {
     CHANGE_MOVED,
     CHANGE_SECOND_PORT, /* another port has the address too */
     CHANGE_OWN_PORT,
+    CHANGE_OWN_INTERFACE,
     CHANGE_COUNTERS,
     WATCH_CHANGES
 };

@@ -69,6 +69,12 @@ RUNS = {  # name: members of Peer, arguments of the probe
         "3",
         IPV4,
     ),
+    "watch, interface down": (
+        {"sysfs_after": 2, "sysfs_then": {"ib9/flags": "0x1002\n"}},
+        "--count",
+        "3",
+        IPV4,
+    ),
     "watch, interrupted": ({"after": "interrupt", "at": 3}, "--interval", "1", IPV4),
     "counters, fabric": ({"sysfs": {f"{COUNTERS}/link_downed": "255\n"}}, "fabric"),
     **{f"silent after {n}": ({"silent_after": n}, IPV4) for n in FRAMES_BEFORE},
@@ -205,6 +211,12 @@ def test_growth_of_counters(runs, name, outcome, text):
             "3 requests, 3 answered; this host's port changed 1 time; "
             "its error counters grew 1 time; last: ",
         ),
+        (
+            "watch, interface down",
+            1,
+            "fail",
+            "3 requests, 3 answered; its interface changed 1 time; last: ",
+        ),
         # Ctrl-C ends with the summary; the third request has its reply by then, or not
         (
             "watch, interrupted",
@@ -222,6 +234,20 @@ def test_watch(runs, name, status, outcome, text):
     requests = run.report["summary"]["targets"][0]["requests"]
     counted = f"{requests['sent']} requests, {requests['first_try']} answered"
     assert stage["actual"].startswith(counted)
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("watch, port down", " this host's port ib9 is Down, was Active"),
+        ("watch, port down", " this host's counters: link_downed grew by 1 to 4"),
+        ("watch, interface down", " this host's ib9 is down"),
+    ],
+)
+def test_watch_says_whose_change_it_is(runs, name, words):
+    run = runs(name)
+    [stage] = [r for r in run.report["results"] if r["id"] == "peer.watch"]
+    assert words in stage["actual"]
 
 
 # ---- --only with stages

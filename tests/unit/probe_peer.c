@@ -415,7 +415,8 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes
 {
     bool multicast = to->qpn == QPN_MULTICAST;
     struct place place = place_of(f);
-    if (is_away(f) || is_after(f, f->pkey_gone_after) || is_after(f, f->down_after))
+    if (is_away(f) || is_after(f, f->pkey_gone_after) || is_after(f, f->down_after) ||
+        is_after(f, f->limited_after))
         return false;
     if (f->fault == DEAF_TO_MULTICAST && multicast &&
         memcmp(bytes + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->outcome++)
@@ -612,7 +613,7 @@ static uint16_t respond_record(struct fake *f, const struct sa_query *q, uint8_t
     if (q->attribute == SA_PATH_RECORD) {
         if (f->second.there && memcmp(q->record + PATH_DGID, second_gid, 16) == 0)
             place = place_of_second(f);
-        if (memcmp(q->record + PATH_DGID, place.gid, 16) != 0)
+        if (memcmp(q->record + PATH_DGID, place.gid, 16) != 0 || is_after(f, f->limited_after))
             return 0x0300;
         put16(record + PATH_DLID,
               f->fault == WRONG_PATH || f->fault == GID_OF_OTHER ? place.lid + 4 : place.lid);
@@ -807,6 +808,23 @@ static enum agent_answer fake_ask_agent(struct transport *t, struct agent_reques
     return AGENT_ANSWERS;
 }
 
+/* Its P_Key table has one block. */
+static enum agent_answer ask_peer_agent(const struct fake *f, struct smp_request *q)
+{
+    struct place place = place_of(f);
+    if (!f->peer_agent || q->lid != place.lid)
+        return AGENT_SILENT;
+    memset(q->data, 0, sizeof q->data);
+    memcpy(q->data + NODE_INFO_PORT_GUID, place.gid + 8, q->attribute == SMP_NODE_INFO ? 8 : 0);
+    if (q->attribute == SMP_NODE_INFO)
+        put16(q->data + NODE_INFO_PARTITION_CAP, PKEY_BLOCK);
+    else if (q->attribute == SMP_PORT_INFO)
+        q->data[PORT_INFO_SPEED_STATE] = 0x10 | PORT_ACTIVE;
+    else
+        put16(q->data, is_after(f, f->limited_after) ? 0x7fff : 0xffff);
+    return AGENT_ANSWERS;
+}
+
 /*
  * Two switches, of which the first has port 5 to the second, with LIDs 70 and 71. The second has
  * port 9 to the SM's host, or no entry.
@@ -815,6 +833,8 @@ static enum agent_answer fake_ask_smp(struct transport *t, struct smp_request *q
 {
     const struct fake *f = (struct fake *)t;
     (void)ms;
+    if (q->lid)
+        return ask_peer_agent(f, q);
     if (!f->down_at || q->hops > 2)
         return AGENT_SILENT;
     memset(q->data, 0, sizeof q->data);
@@ -837,6 +857,8 @@ static bool fake_read_port(struct transport *t, struct port_facts *port)
     port->qkey_violations = f->qkey_violations;
     if (is_after(f, f->pkey_gone_after))
         memset(port->pkeys, 0, sizeof port->pkeys);
+    if (is_after(f, f->limited_after))
+        port->pkeys[0] &= 0x7fff;
     if (is_after(f, f->down_after))
         port->state = PORT_DOWN;
     return true;

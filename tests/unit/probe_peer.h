@@ -190,6 +190,8 @@ struct fake {
     unsigned fails_after; /* packets after which nothing can be sent; 0: never */
     /* packets after which this port is in no partition, or down, so the peer receives nothing */
     unsigned pkey_gone_after, down_after;
+    unsigned limited_after; /* packets after which both ports are limited members */
+    bool peer_agent;        /* the subnet management agent at the peer's LID answers */
     unsigned joins, leaves,
         announced; /* announced: packets in which the probe announced an address of its own */
 };

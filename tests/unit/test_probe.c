@@ -389,91 +389,6 @@ static void limits_of_sizes_are_found(void **state)
     }
 }
 
-/* ---- --count and --interval */
-
-static GString *lines;
-
-static void take_line(void *to, const char *line)
-{
-    (void)to;
-    g_string_append_printf(lines, "%s\n", strstr(line, "10.0.0.2") ? line + 19 : line);
-}
-
-/* Watches a peer for some requests; what happens to it is in *as. */
-static void watch(struct outcome_of_run *o, const struct fake *as, unsigned count)
-{
-    const struct options options = {.rate = 1000, .timeout_ms = 100, .count = count, .interval = 5};
-    struct probe_fixture fixture;
-    *o = (struct outcome_of_run){
-        .checked = {.name = (char *)"10.0.0.2", .verdict = verdict_new(NULL)}};
-    struct results results = {.checked = &o->checked};
-    struct target *target = probe_fixture_make(&fixture, &options, &results);
-    fake_begin(&o->fake, target, as->fault, true);
-    o->fake.change = as->change;
-    o->fake.down_after = as->down_after;
-    target->run->say = take_line;
-    memcpy(target->ip, peer_ip, 4);
-    g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
-    lines = g_string_new(NULL);
-    checks_run_peer(target, NULL);
-    fake_end(target);
-}
-
-static void check_watch(const struct fake *as, unsigned count, int outcome, const char *text,
-                        const char *line)
-{
-    struct outcome_of_run o;
-    watch(&o, as, count);
-    const struct stage *s = find_stage(&o, "peer.watch");
-    assert_non_null(s);
-    if (!g_str_has_prefix(s->text, text))
-        fail_msg("%s", s->text);
-    if (!strstr(lines->str, line))
-        fail_msg("no '%s' in:\n%s", line, lines->str);
-    assert_int_equal(s->outcome, outcome);
-    assert_int_equal(o.checked.requests.sent, count);
-    g_string_free(lines, TRUE);
-    clear(&o);
-}
-
-static void changes_of_a_watched_peer_are_events(void **state)
-{
-    (void)state;
-    check_watch(&(struct fake){.fault = NO_FAULT}, 20, OUTCOME_PASS,
-                "20 requests, 20 answered; nothing changed", "  10.0.0.2: reply 20 after 0.10 ms");
-    check_watch(&(struct fake){.change = {.after = 6, .lid = true, .qpn = true}}, 20, OUTCOME_FAIL,
-                "20 requests, 19 answered; the peer moved 1 time; last: ", "LID 7 to 00:00:00:4d:");
-    check_watch(
-        &(struct fake){.change = {.after = 6, .gid = true}}, 20, OUTCOME_FAIL,
-        "20 requests, 20 answered; the peer moved 1 time; last: ", "EVENT  10.0.0.2: moved from ");
-    check_watch(&(struct fake){.change = {.after = 4, .silent = 4}}, 20, OUTCOME_FAIL,
-                "20 requests, 16 answered; silent once, for 2",
-                "EVENT  10.0.0.2: replies again, after ");
-    check_watch(&(struct fake){.down_after = 4}, 12, OUTCOME_FAIL,
-                "12 requests, 4 answered; this host's port changed 1 time; silent once, for ",
-                "EVENT  10.0.0.2: no longer replies: fake0 port 1 is no longer active");
-    check_watch(&(struct fake){.down_after = 4}, 12, OUTCOME_FAIL, "12 requests, 4 answered; ",
-                "EVENT  10.0.0.2: port fake0 1 of this host: Down, was Active");
-    check_watch(&(struct fake){.fault = IS_ABSENT}, 5, OUTCOME_INCONCLUSIVE,
-                "5 requests, 0 answered; ", "EVENT  10.0.0.2: does not reply");
-    check_watch(&(struct fake){.fault = DROPS_FIFTH}, 50, OUTCOME_PASS,
-                "50 requests, 40 answered; nothing changed", ": no reply to request 5");
-}
-
-/* What is kept does not depend on the number of requests and changes. */
-static void watching_takes_constant_memory(void **state)
-{
-    struct outcome_of_run o;
-    (void)state;
-    watch(&o, &(struct fake){.fault = DROPS_HALF}, 3000);
-    /* peer.numbers, peer.watch, peer.loss, peer.sa-times */
-    assert_int_equal(o.checked.stages->len, 4);
-    assert_int_equal(o.checked.requests.sent, 3000);
-    assert_true(o.checked.over_ud.n > 1000);
-    g_string_free(lines, TRUE);
-    clear(&o);
-}
-
 /* ---- counts of requests and lost packets */
 
 static void check_requests(const struct outcome_of_run *o, bool late, bool lost)
@@ -952,8 +867,6 @@ int main(void)
         cmocka_unit_test(late_reply_is_slow),
         cmocka_unit_test(response_times_are_measured),
         cmocka_unit_test(limits_of_sizes_are_found),
-        cmocka_unit_test(changes_of_a_watched_peer_are_events),
-        cmocka_unit_test(watching_takes_constant_memory),
         cmocka_unit_test(lost_packets_are_counted),
         cmocka_unit_test(wrong_pkey_is_noted),
         cmocka_unit_test(missing_replies_raise_no_violation),
