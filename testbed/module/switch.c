@@ -96,14 +96,18 @@ static void forward(struct vqib_switch *sw, struct vqib_end *in, struct vqib_pkt
 /* receives a packet for the switch itself; takes p over */
 static void own(struct vqib_switch *sw, struct vqib_end *in, struct vqib_pkt *p)
 {
-	if (!vqib_is_vl15(p) || vqib_lnh(p) != QIB_LRH_BTH || p->len != VQIB_SMP_PKT) {
-		vqib_count(in, VQIB_NO_ROUTE);	/* there is no GSI here */
+	bool smp = vqib_is_vl15(p) && vqib_lnh(p) == QIB_LRH_BTH && p->len == VQIB_SMP_PKT;
+
+	if (!smp && !vqib_is_gsi(p)) {
+		vqib_count(in, VQIB_NO_ROUTE);
 		kfree(p);
 	} else if (!vqib_icrc_ok(p)) {
 		vqib_count(in, VQIB_BAD_ICRC);
 		kfree(p);
-	} else {
+	} else if (smp) {
 		vqib_switch_smp(sw, in->port, p);
+	} else {
+		vqib_switch_gsi(sw, in->port, p);
 	}
 }
 

@@ -13,6 +13,7 @@
  *   sniffer.c     copies of a port's packets to a queue pair: verbs flow steering of type sniffer
  *   switch.c      forwarding
  *   switch_sma.c  the switch's subnet management agent
+ *   switch_pma.c  the switch's performance management agent
  *   control.c     debugfs: cables, faults, counters
  *
  * Terms: an "end" is one end of a link, that is the port of an HCA ("h0") or an external port of
@@ -230,6 +231,7 @@ struct vqib_switch {
 	char desc[64];
 	u16 lid;
 	u64 tid;
+	u32 psn;				/* of the next packet of its queue pair 1 */
 };
 
 /* topology.c */
@@ -308,6 +310,10 @@ void vqib_switch_out(struct vqib_switch *sw, unsigned int port, struct vqib_pkt 
 void vqib_switch_smp(struct vqib_switch *sw, unsigned int in, struct vqib_pkt *p);
 void vqib_switch_init_info(struct vqib_switch *sw);
 void vqib_switch_notify(struct work_struct *work);
+
+/* switch_pma.c */
+bool vqib_is_gsi(const struct vqib_pkt *p);
+void vqib_switch_gsi(struct vqib_switch *sw, unsigned int in, struct vqib_pkt *p);
 
 /* control.c */
 void vqib_control_init(void);
