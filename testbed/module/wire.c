@@ -190,7 +190,8 @@ void vqib_end_stop(struct vqib_end *end)
 /* takes p over */
 static void depart(struct vqib_end *from, struct vqib_pkt *p, bool late)
 {
-	u64 us = READ_ONCE(from->faults.delay_us);
+	bool spared = vqib_is_vl15(p) && !READ_ONCE(from->faults.vl15);
+	u64 us = spared ? 0 : READ_ONCE(from->faults.delay_us);
 
 	if (late)
 		us += READ_ONCE(from->faults.reorder_us);
