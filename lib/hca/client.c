@@ -20,6 +20,7 @@ enum {
     SA_QP = 1,
     SA_VERSION = 2,
     TRIES = 3,
+    PATIENT_TRIES = 5, /* if late responses are awaited */
     ROOM_AT_FIRST = 1 << 20,
     STOP_MS = 100, /* between two checks of *stop */
     BUSY_MS = 25   /* before the first retry with a busy SA; doubles with each retry */
@@ -32,9 +33,10 @@ struct umad_sa {
     GQueue *notices; /* uint8_t[NOTICE_SIZE]: Reports received while waiting for a response */
     char device[UMAD_CA_NAME_LEN];
     unsigned port;
-    uint32_t transaction;
-    uint8_t *buffer; /* umad_size() bytes of header, then the MAD */
-    int room;        /* bytes for the MAD */
+    uint32_t transaction, first; /* of the last try of the query, and of its first one */
+    gint64 sent[PATIENT_TRIES];  /* monotonic microseconds: when each was sent */
+    uint8_t *buffer;             /* umad_size() bytes of header, then the MAD */
+    int room;                    /* bytes for the MAD */
 };
 
 int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port)
@@ -232,7 +234,19 @@ enum sa_outcome umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile i
     return SA_INTERRUPTED;
 }
 
-/* Waits for the response to the last request. Late responses to abandoned requests are dropped. */
+/* Is that a transaction of the query? Late responses to abandoned queries are dropped. */
+static bool is_of_query(const struct umad_sa *sa, uint32_t transaction)
+{
+    return sa->transaction - transaction <= sa->transaction - sa->first;
+}
+
+static void note_time(const struct umad_sa *sa, uint32_t transaction, struct sa_response *a)
+{
+    if (a->timed < SA_TIMED)
+        a->took_us[a->timed++] = g_get_monotonic_time() - sa->sent[transaction - sa->first];
+}
+
+/* Waits for the response to any try of the query. */
 static enum sa_outcome await(struct umad_sa *sa, const struct sa_query *q, int ms,
                              const volatile int *stop, struct sa_response *a, char *error,
                              size_t size)
@@ -249,28 +263,54 @@ static enum sa_outcome await(struct umad_sa *sa, const struct sa_query *q, int m
         if (outcome == SA_NOTHING)
             continue;
         const uint8_t *mad = umad_get_mad(sa->buffer);
-        if (take_report(sa) || be32(mad + MAD_TID + 4) != sa->transaction)
+        uint32_t transaction = be32(mad + MAD_TID + 4);
+        if (take_report(sa) || !is_of_query(sa, transaction))
             continue;
         if (outcome == SA_TOO_LARGE)
             return SA_TOO_LARGE;
         if (umad_status(sa->buffer) || !(mad[MAD_METHOD] & MAD_RESPONSE))
             return SA_NOTHING; /* the kernel returned the request: no response */
         read_response(mad, (uint32_t)length, q->method, a);
+        note_time(sa, transaction, a);
         return SA_OK;
     }
     return SA_INTERRUPTED;
 }
 
+/* Sends the request as the next transaction. The kernel repeats it, and waits MS milliseconds. */
+static enum sa_outcome send_try(struct umad_sa *sa, const struct sa_query *q, gint64 ms, int tries,
+                                char *error, size_t size)
+{
+    if (!put_query(sa, q))
+        return failed(error, size, "the port is gone", ENODEV);
+    sa->sent[sa->transaction - sa->first] = g_get_monotonic_time();
+    int sent = umad_send(sa->fd, sa->agent, sa->buffer, MAD_SIZE, MAX((int)ms / tries, 1),
+                         tries - 1);
+    return sent < 0 ? failed(error, size, "the SA cannot be asked", -sent) : SA_OK;
+}
+
+/*
+ * The kernel gives up a transaction after its last repetition, and drops what comes later. So if
+ * late responses are awaited, each try is a transaction until the end of the wait. The tries after
+ * the usual ones are for an SA that did not run.
+ */
 static enum sa_outcome query_once(struct umad_sa *sa, const struct sa_query *q, int ms,
                                   const volatile int *stop, struct sa_response *a, char *error,
                                   size_t size)
 {
-    if (!put_query(sa, q))
-        return failed(error, size, "the port is gone", ENODEV);
-    int sent = umad_send(sa->fd, sa->agent, sa->buffer, MAD_SIZE, MAX(ms / TRIES, 1), TRIES - 1);
-    if (sent < 0)
-        return failed(error, size, "the SA cannot be asked", -sent);
-    return await(sa, q, ms + 200, stop, a, error, size);
+    bool patient = q->tries_ms && ms > (int)q->tries_ms;
+    int tries = patient ? PATIENT_TRIES : 1;
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
+    sa->first = sa->transaction + 1;
+    for (int i = 1;; i++) {
+        gint64 left = MAX((end - g_get_monotonic_time()) / 1000, 1);
+        gint64 wait = i < TRIES ? q->tries_ms / TRIES : left / (tries - i + 1);
+        enum sa_outcome outcome = send_try(sa, q, left, patient ? 1 : TRIES, error, size);
+        if (outcome == SA_OK)
+            outcome = await(sa, q, i == tries ? (int)left + 200 : (int)wait, stop, a, error, size);
+        if (outcome != SA_NOTHING || i == tries)
+            return outcome;
+    }
 }
 
 static void pause_ms(gint64 ms, const volatile int *stop)
@@ -287,9 +327,10 @@ enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int 
                               const volatile int *stop, struct sa_response *a, char *error,
                               size_t size)
 {
-    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000, left = ms;
+    gint64 tries_ms = q->tries_ms ? MIN((int)q->tries_ms, ms) : ms;
+    gint64 end = g_get_monotonic_time() + tries_ms * 1000, left = ms;
     bool busy = false;
-    a->busy = 0;
+    a->busy = a->timed = 0;
     for (gint64 wait = BUSY_MS;; wait *= 2) {
         enum sa_outcome outcome = query_once(sa, q, (int)left, stop, a, error, size);
         if (outcome == SA_NOTHING && busy)

@@ -14,7 +14,16 @@ struct sa_query {
     uint32_t modifier; /* AttributeModifier; 0 but for tables that IBA 15.2.5 names */
     uint64_t mask, sm_key;
     uint8_t record[SA_DATA_SIZE];
+    /*
+     * An SA that is slow is listened to for longer than a request is repeated: milliseconds in
+     * which it is sent three times, and within which a busy SA is asked again. Later it is sent
+     * twice more. 0: the whole wait.
+     */
+    unsigned tries_ms;
 };
+
+/* Response times that are kept of a query: a busy SA answers several of its tries. */
+enum { SA_TIMED = 16 };
 
 /* The response. */
 struct sa_response {
@@ -23,6 +32,9 @@ struct sa_response {
     uint32_t stride;     /* bytes from one record to the next; 0: a single record */
     uint8_t mad[MAD_SIZE]; /* first MAD of the response, as received */
     unsigned busy;         /* responses with status busy, to this try or earlier ones */
+    /* How long each response took, the busy ones too; a try that the kernel repeats is one. */
+    gint64 took_us[SA_TIMED];
+    unsigned timed;
 };
 
 /* Maximum response in bytes: a table of 1.2 million MCMemberRecords. */
@@ -45,8 +57,8 @@ void umad_sa_close(struct umad_sa *sa);
 
 /*
  * Sends a request, and repeats it if there is no response or the SA is busy, for at most MS
- * milliseconds in total. SA_OK with MAD_STATUS_BUSY: the SA was busy all the time. ERROR:
- * SIZE bytes for a message, also with SA_TOO_LARGE.
+ * milliseconds in total. A late response to an earlier try counts. SA_OK with MAD_STATUS_BUSY: the
+ * SA was busy all the time. ERROR: SIZE bytes for a message, also with SA_TOO_LARGE.
  */
 enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int ms,
                               const volatile int *stop, struct sa_response *a, char *error,

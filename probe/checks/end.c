@@ -61,7 +61,7 @@ static char *sa_reason(struct target *t)
     unsigned lid = t->link->transport->facts.sm_lid;
     enum sa_result result = group_get(t, t->link->group.mgid, &g, &status);
     if (result == SA_NO_RESPONSE && t->run->sa.slow[0])
-        return g_strdup(t->run->sa.slow);
+        return g_strdup(sa_slow_text(t));
     if (result == SA_NO_RESPONSE && t->run->sa.limit_ms)
         return g_strdup_printf("the SA (LID %u) did not answer within %.1f s", lid,
                                t->run->sa.limit_ms / 1000.0);

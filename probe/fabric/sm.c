@@ -43,7 +43,7 @@ static void report_slow_sa(struct target *t, const char *id)
 {
     struct port_words w;
     advice_name_port(t->link, &w);
-    results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", t->run->sa.slow);
+    results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_slow_text(t));
     results_advise(t->results,
                    "test again; perfquery %s: lost packets; smpquery %s nodedesc %u names the host "
                    "whose load to check",
@@ -227,13 +227,16 @@ bool stage_sm_run(struct target *t, const char *id)
     enum sa_result result = sa_query_send(t, &q, &a);
     bool answered = sa_has_answered(result);
     char *why = g_strdup(sa_failure_text(t, result, a.status)); /* list_sms() queries too */
-    if (answered)
+    bool slow = answered && t->run->sa.slow_ms;
+    if (slow)
+        report_slow_sa(t, id);
+    else if (answered)
         list_sms(t, id);
     else
         report_no_sa(t, id, result, a.status);
-    if (answered && result != SA_SUCCESS)
+    if (answered && !slow && result != SA_SUCCESS)
         results_withhold_stage(t->results, "ClassPortInfo, which every SA has: %s", why);
     g_free(why);
     sa_response_clear(&a);
-    return answered && !t->run->stopped;
+    return answered && !slow && !t->run->stopped;
 }

@@ -18,7 +18,7 @@
 #include "probe/run/target.h"
 #include "wire/put.h"
 
-enum { SA_WAIT_MS = 1500, SA_PATIENCE_MS = 10000, CACHE_SIZE = 64, MAX_FAILURES = 3 };
+enum { SA_WAIT_MS = 1500, SA_PATIENCE_MS = 8500, CACHE_SIZE = 64, MAX_FAILURES = 3 };
 
 /* Logs the request MAD with a transaction ID of the log and without the SM_Key. */
 static void log_request(struct target *t, const struct sa_query *q)
@@ -74,14 +74,16 @@ static enum sa_result result_of_response(struct target *t, const struct sa_query
     return fits ? SA_SUCCESS : SA_MALFORMED;
 }
 
-/* The time of a table depends on its size, so it does not count. */
+/* The time of a table depends on its size, so it does not count; an answer that is busy has none.
+ */
 static void count_response(struct run *r, const struct sa_query *q, enum transport_result result,
-                           gint64 begin, const struct sa_response *a)
+                           const struct sa_response *a)
 {
+    unsigned n = q->method == SA_GET_TABLE ? MIN(a->busy, a->timed) : a->timed;
     r->sa.busy += a->busy;
     r->sa.unanswered += result == TRANSPORT_NOTHING;
-    if (result == TRANSPORT_OK && q->method != SA_GET_TABLE)
-        times_add(&r->sa.times, g_get_monotonic_time() - begin);
+    for (unsigned i = 0; i < n; i++)
+        times_add(&r->sa.times, a->took_us[i]);
 }
 
 static enum sa_result send_query(struct target *t, const struct sa_query *q, int ms,
@@ -93,9 +95,10 @@ static enum sa_result send_query(struct target *t, const struct sa_query *q, int
         rate_take(t->run);
     if (single)
         log_request(t, q);
-    gint64 begin = g_get_monotonic_time();
-    enum transport_result sent = t->link->transport->ops->query(t->link->transport, q, ms, a);
-    count_response(t->run, q, sent, begin, a);
+    struct sa_query tried = *q;
+    tried.tries_ms = MIN((unsigned)ms, SA_WAIT_MS);
+    enum transport_result sent = t->link->transport->ops->query(t->link->transport, &tried, ms, a);
+    count_response(t->run, q, sent, a);
     switch (sent) {
     case TRANSPORT_OK:
         if (t->about_fabric)
@@ -201,64 +204,68 @@ static bool is_given_up(struct target *t, const struct sa_query *q)
 }
 
 /* Asks again: does it answer at once now? A slow SA never does. Returns the milliseconds; 0: no. */
-static double prompt_ms(struct target *t, const struct sa_query *q)
+static double prompt_ms(struct target *t)
 {
     enum { AGAIN = 3, PROMPT_MS = 100 };
+    const struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
+    uint64_t unanswered = t->run->sa.unanswered;
     double prompt = 0;
     for (unsigned i = 0; i < AGAIN && !prompt && !*t->run->stop; i++) {
         struct sa_response a = {.records = g_byte_array_new()};
         gint64 begin = g_get_monotonic_time();
-        bool answers = sa_has_answered(send_query(t, q, PROMPT_MS, &a));
+        bool answers = sa_has_answered(send_query(t, &q, PROMPT_MS, &a));
         double ms = (double)(g_get_monotonic_time() - begin) / 1000;
         prompt = answers && ms <= PROMPT_MS ? MAX(ms, 0.01) : 0;
         sa_response_clear(&a);
     }
+    t->run->sa.unanswered = unanswered; /* these are given up at once */
     return prompt;
 }
 
-static void note_slow(struct target *t, const struct sa_query *q, double seconds)
+static void note_slow(struct target *t, unsigned ms)
 {
-    char *slow = t->run->sa.slow;
-    size_t size = sizeof t->run->sa.slow;
-    double prompt = prompt_ms(t, q);
+    struct sa_cache *sa = &t->run->sa;
+    double seconds = ms / 1000.0, prompt = prompt_ms(t);
+    sa->slow_ms = prompt > 0 ? 0 : ms;
     if (prompt > 0)
         g_snprintf(
-            slow, size,
-            "one answer of the SA took %.1f s, another %.1f ms: packets are lost on the way, or "
-            "it is busy at times",
+            sa->slow, sizeof sa->slow,
+            "one answer of the SA took %.1f s, another %.1f ms: packets are lost on the way, "
+            "or it is busy at times",
             seconds, prompt);
     else
-        g_snprintf(slow, size, "the SA is slow: it answers after %.1f s, and a query waits %.1f s",
-                   seconds, SA_WAIT_MS / 1000.0);
+        g_snprintf(sa->slow, sizeof sa->slow,
+                   "the SA is slow: it answers after %.1f s, and a query waits %.1f s", seconds,
+                   SA_WAIT_MS / 1000.0);
 }
 
 /*
- * Is the SA silent, or slow? A query that changes nothing waits longer. Returns true if the SA
- * responds within the time that a query waits: it was busy, or its host was.
+ * How long to listen for a late answer: an SA that is slow is not silent. All queries of a run
+ * together wait no longer than this, so that a dead SA does not take long. To a wrong SM_Key it
+ * does not respond at all (IBA 15.4.1).
  */
-static bool time_response(struct target *t)
+static unsigned patience_ms(const struct target *t, const struct sa_query *q)
 {
-    const struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
-    struct sa_response a = {.records = g_byte_array_new()};
-    gint64 begin = g_get_monotonic_time();
-    enum sa_result result = send_query(t, &q, SA_PATIENCE_MS, &a);
-    gint64 ms = (g_get_monotonic_time() - begin) / 1000;
-    bool responds = sa_has_answered(result);
-    t->run->sa.timed = ms > SA_WAIT_MS;
-    if (responds && ms > SA_WAIT_MS)
-        note_slow(t, &q, (double)ms / 1000);
-    sa_response_clear(&a);
-    return responds && ms <= SA_WAIT_MS;
+    const struct sa_cache *sa = &t->run->sa;
+    bool listens = !sa->limit_ms && !t->run->sweeps && !t->link->transport->ending;
+    unsigned left = listens ? SA_PATIENCE_MS - MIN(sa->late_ms, SA_PATIENCE_MS) : 0,
+             longest = sa->times.n ? (unsigned)(sa->times.most / 1000) : 0;
+    return q->sm_key ? MIN(left, longest) : left;
 }
 
-/* Repeats a query that changes nothing and had no response, if the SA responds again. */
-static enum sa_result try_again(struct target *t, const struct sa_query *q, struct sa_response *a)
+static enum sa_result send_and_listen(struct target *t, const struct sa_query *q,
+                                      struct sa_response *a)
 {
-    bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
-    bool asks = !t->run->sa.timed && !t->run->sa.limit_ms && !t->run->sweeps &&
-                !t->link->transport->ending;
-    bool again = asks && time_response(t) && reads;
-    return again ? send_query(t, q, SA_WAIT_MS, a) : SA_NO_RESPONSE;
+    struct sa_cache *sa = &t->run->sa;
+    gint64 begin = g_get_monotonic_time();
+    enum sa_result result = send_query(
+        t, q, limited_ms(t->run, (int)(SA_WAIT_MS + patience_ms(t, q))), a);
+    gint64 ms = (g_get_monotonic_time() - begin) / 1000;
+    gint64 took = a->timed ? a->took_us[a->timed - 1] / 1000 : 0;
+    sa->late_ms += ms > SA_WAIT_MS ? (unsigned)(ms - SA_WAIT_MS) : 0;
+    if (sa_has_answered(result) && took > SA_WAIT_MS && !sa->slow[0])
+        note_slow(t, (unsigned)took);
+    return result;
 }
 
 enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct sa_response *a)
@@ -277,10 +284,8 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
         a->status = t->run->sa.status;
         return t->run->sa.failure;
     }
-    enum sa_result result = send_query(t, q, limited_ms(t->run, SA_WAIT_MS), a);
+    enum sa_result result = send_and_listen(t, q, a);
     t->run->sa.method = q->method;
-    if (result == SA_NO_RESPONSE)
-        result = try_again(t, q, a);
     t->run->sa.given_up = t->run->sa.limit_ms && result == SA_NO_RESPONSE;
     bool no_response = result == SA_NO_RESPONSE || result == SA_BUSY || result == SA_ABSENT;
     t->run->sa.status = a->status;
@@ -289,6 +294,12 @@ enum sa_result sa_query_send(struct target *t, const struct sa_query *q, struct 
     if (cacheable && (result == SA_SUCCESS || result == SA_REJECTED))
         cache_response(t, q, result, a);
     return result;
+}
+
+const char *sa_slow_text(const struct target *t)
+{
+    t->run->sa.slow_said = true;
+    return t->run->sa.slow;
 }
 
 bool sa_was_slow(const struct target *t)
@@ -348,7 +359,8 @@ const char *sa_failure_text(const struct target *t, enum sa_result result, uint1
     case SA_ERROR:
         return t->run->stopped ? "interrupted" : t->link->transport->error;
     default:
-        return t->run->sa.slow[0] ? t->run->sa.slow : "the SA did not answer";
+        return result == SA_NO_RESPONSE && t->run->sa.slow[0] ? sa_slow_text(t)
+                                                              : "the SA did not answer";
     }
 }
 

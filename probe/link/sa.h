@@ -18,6 +18,11 @@ void sa_response_clear(struct sa_response *a);
  * until the next call.
  */
 const char *sa_failure_text(const struct target *t, enum sa_result result, uint16_t status);
+/*
+ * That an answer of the SA came later than a query waits, for a report; "": none did. What follows
+ * does not repeat it.
+ */
+const char *sa_slow_text(const struct target *t);
 /* The median of its answers so far took more than a tenth of a second. */
 bool sa_was_slow(const struct target *t);
 /*

@@ -14,23 +14,41 @@ static void keep(struct target *t)
     t->results->checked->sa_busy = sa->busy;
 }
 
-/* "the SA: 12 answers in 0.20/0.31/0.90 ms"; free with g_free() */
+/* One value is shown once. Free with g_free(). */
+static char *values_text(const struct latencies *times)
+{
+    return times->n == 1 ? g_strdup_printf("%.2f ms", (double)times->least / 1000)
+                         : times_text(times);
+}
+
+static void add_busy(GString *text, const struct sa_cache *sa)
+{
+    if (sa->busy >= sa->times.n)
+        g_string_append(text, sa->busy == 1 ? ", with status busy" : ", all with status busy");
+    else
+        g_string_append_printf(text, ", %" G_GUINT64_FORMAT " of them with status busy", sa->busy);
+}
+
+/*
+ * "the SA: 12 answers in 0.20/0.31/0.90 ms, 2 of them with status busy"; free with g_free()
+ */
 static char *text_of(const struct sa_cache *sa)
 {
     GString *text = g_string_new("the SA: ");
-    char *times = times_text(&sa->times);
+    char *times = values_text(&sa->times);
     if (sa->times.n)
         g_string_append_printf(text, "%" G_GUINT64_FORMAT " answer%s in %s", sa->times.n,
                                sa->times.n == 1 ? "" : "s", times);
     else
         g_string_append(text, "no answer");
     if (sa->busy)
-        g_string_append_printf(text, ", %" G_GUINT64_FORMAT " times busy", sa->busy);
+        add_busy(text, sa);
     if (sa->unanswered)
-        g_string_append_printf(text,
-                               sa->times.n ? ", %" G_GUINT64_FORMAT " requests without one"
-                                           : " to %" G_GUINT64_FORMAT " requests",
-                               sa->unanswered);
+        g_string_append_printf(text, "%s%" G_GUINT64_FORMAT " request%s%s",
+                               sa->times.n ? ", " : " to ", sa->unanswered,
+                               sa->unanswered == 1 ? "" : "s", sa->times.n ? " without one" : "");
+    if (sa->slow[0] && !sa->slow_said)
+        g_string_append_printf(text, "; %s", sa->slow);
     g_free(times);
     return g_string_free(text, FALSE);
 }
@@ -43,6 +61,7 @@ void sa_times_report(struct target *t, const char *stage)
     keep(t);
     char *text = text_of(sa);
     results_stage(t->results, stage, OUTCOME_NOTED,
-                  sa->busy ? "check the load of the SM's host, and its log" : "", "%s", text);
+                  sa->busy || sa->slow[0] ? "check the load of the SM's host, and its log" : "",
+                  "%s", text);
     g_free(text);
 }

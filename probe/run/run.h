@@ -30,13 +30,15 @@ struct sa_cache {
     GPtrArray *responses;   /* responses shared by the hosts of a sweep */
     uint8_t method;         /* of the last query that was sent */
     uint16_t status;        /* of its response */
-    bool timed;             /* the SA is slow, or silent: its response time is not measured again */
     unsigned limit_ms;      /* how long a query waits, without a second try; 0: no limit */
     bool given_up;          /* with a limit: a query had no answer, and no other one is sent */
-    struct latencies times; /* of the answers, from the first request to the last of its tries */
+    unsigned late_ms;       /* how long queries have waited for late answers */
+    unsigned slow_ms;       /* how long an SA takes that is always slow; 0: it is not */
+    struct latencies times; /* of the answers, busy ones too, each from its own try */
     uint64_t unanswered;    /* queries without an answer in time */
     uint64_t busy;          /* answers with status busy, to any try */
     char slow[120];         /* text about an SA that responds later than a query waits; "": none */
+    bool slow_said;         /* that text was reported */
     char fault[240];        /* why the last response does not fit its request */
     char text[320];         /* for sa_failure_text() */
 };

@@ -7,6 +7,7 @@ device. tests/capture/test_multicast.py tests ipoib-capture with such tables."""
 import errno
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -115,6 +116,14 @@ UNDONE = {  # the SA's fault: the stage without a result, the reason
     "sa-slow 2500": (
         "fabric.sm",
         "the SA is slow: it answers after 2.5 s, and a query waits 1.5 s",
+    ),
+    "sa-slow 1600": (
+        "fabric.sm",
+        "the SA is slow: it answers after 1.6 s, and a query waits 1.5 s",
+    ),
+    "sa-slow 6000": (
+        "fabric.sm",
+        "the SA is slow: it answers after 6.0 s, and a query waits 1.5 s",
     ),
     f"sa-status 0x0700 {GROUP}": (
         "fabric.broadcast-group",
@@ -241,6 +250,41 @@ def test_sa_that_wakes_up_is_asked_again(library):
     done = run(library, scenario(0, "sa-sleeps 2200"), "--format", "json")
     stages = {r["id"]: r for r in json.loads(done.stdout)["results"] if r["level"] == "STAGE"}
     assert stages["fabric.sm"]["outcome"] == "pass", stages["fabric.sm"]
+
+
+@pytest.mark.parametrize("ms", [1600, 5000])
+def test_late_answer_counts(library, ms):
+    """Only the list of groups comes late: later than a query waits. It is used, and its time told."""
+    fault = f"sa-makes on\nsa-slow {ms} {GROUP} 0x12"
+    done = run(library, scenario(0, fault), "--format", "json")
+    stages = {r["id"]: r for r in json.loads(done.stdout)["results"] if r["level"] == "STAGE"}
+    assert stages["fabric.census"]["outcome"] == "pass", stages["fabric.census"]
+    times = stages["fabric.sa-times"]
+    assert f"one answer of the SA took {ms / 1000:.1f} s, another 0." in times["actual"]
+    assert "without one" not in times["actual"] and "load" in times["advice"]
+
+
+def test_dead_sa_takes_ten_seconds(library):
+    begin = time.monotonic()
+    done = run(library, scenario(0, "sa-silent 0"), "--format", "json")
+    took = time.monotonic() - begin
+    stages = {r["id"]: r for r in json.loads(done.stdout)["results"] if r["level"] == "STAGE"}
+    assert stages["fabric.sm"]["outcome"] == "fail"
+    assert "the SA at LID 1 does not answer" in stages["fabric.sm"]["actual"]
+    assert stages["fabric.sa-times"]["actual"] == "the SA: no answer to 1 request"
+    assert 10 <= took < 15, took
+
+
+def test_busy_sa_answers_at_once(library):
+    """The time of its answers, not that of all repetitions."""
+    done = run(library, scenario(0, "sa-status 0x0001"), "--format", "json")
+    stages = {r["id"]: r for r in json.loads(done.stdout)["results"] if r["level"] == "STAGE"}
+    found = re.fullmatch(
+        r"the SA: (\d+) answers in ([\d.]+)/([\d.]+)/([\d.]+) ms, all with status busy",
+        stages["fabric.sa-times"]["actual"],
+    )
+    assert found, stages["fabric.sa-times"]
+    assert 3 <= int(found[1]) <= 10 and float(found[3]) < 20
 
 
 @pytest.mark.parametrize("after", [round(0.1 * n, 1) for n in range(7)])

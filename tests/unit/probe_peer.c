@@ -777,6 +777,7 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     bool lost = q->attribute == SA_INFORM_INFO && f->lost_trap &&
                 be16(q->record + INFORM_TRAP) == f->lost_trap;
     return lost ? TRANSPORT_NOTHING : TRANSPORT_OK;
+    a->took_us[a->timed++] = SA_RESPONSE_US;
 }
 
 /* The probe can wait for Reports, but none arrives. */

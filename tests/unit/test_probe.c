@@ -428,7 +428,7 @@ static void response_times_are_measured(void **state)
     clear(&o);
     run_until(&o, &(struct fake){.busy_after = 4});
     assert_true(o.checked.sa_busy > 0);
-    says(find_stage(&o, "peer.sa-times")->text, " times busy");
+    says(find_stage(&o, "peer.sa-times")->text, " ms, 6 of them with status busy");
     says(find_stage(&o, "peer.sa-times")->advice, "load of the SM's host");
     clear(&o);
 }

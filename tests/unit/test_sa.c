@@ -23,10 +23,24 @@ enum {
 };
 
 /* Results of successive umad_recv() calls; the last one is repeated. */
-enum move { RESPONSE, BUSY, REPORT, TABLE, LATE_TABLE, SIGNAL, STOP, GONE, GONE_SILENTLY, LATE };
+enum move {
+    RESPONSE,
+    BUSY,
+    REPORT,
+    TABLE,
+    LATE_TABLE,
+    SIGNAL,
+    STOP,
+    GONE,
+    GONE_SILENTLY,
+    LATE,
+    OLD
+};
 static enum move moves[MANY];
 static int table_size = 4 * MAD_SIZE; /* header and records */
 static unsigned n_moves, received, repeated, asked;
+static int waits_of_kernel, repetitions; /* of the last request */
+static uint8_t first_transaction;
 static uint16_t reported_status; /* status of the last response */
 static volatile int stop;
 static uint8_t request[MAD_SIZE];
@@ -110,11 +124,12 @@ int umad_release_port(umad_port_t *port)
 int umad_send(int fd, int agent, void *umad, int length, int timeout, int retries)
 {
     (void)fd;
-    (void)timeout;
-    (void)retries;
     assert_int_equal(length, MAD_SIZE);
     if (agent == 1) {
+        waits_of_kernel = timeout;
+        repetitions = retries;
         memcpy(request, (char *)umad + HEAD, MAD_SIZE);
+        first_transaction = asked ? first_transaction : request[MAD_TID + 7];
         asked++;
     } else
         repeated++;
@@ -140,6 +155,7 @@ static int comes(void *umad, int *length, enum move move, uint8_t method, int by
     memcpy(mad, request, MAD_SIZE);
     mad[MAD_METHOD] = method;
     mad[MAD_TID + 7] ^= move == LATE_TABLE;
+    mad[MAD_TID + 7] = move == OLD ? first_transaction : mad[MAD_TID + 7];
     put16(mad + MAD_STATUS, move == BUSY ? 0x0001 : 0);
     put16(mad + SA_ATTRIBUTE_OFFSET, RECORD / 8);
     *length = bytes;
@@ -157,6 +173,7 @@ int umad_recv(int fd, void *umad, int *length, int timeout)
     errno = 0;
     switch (move) {
     case RESPONSE:
+    case OLD:
     case BUSY:
         return comes(umad, length, move, SA_GET_RESP, MAD_SIZE);
     case REPORT:
@@ -339,13 +356,75 @@ static void a_busy_sa_is_asked_again(void **state)
     assert_int_equal(query(PLAY(BUSY, STOP), LONG_MS, error), SA_INTERRUPTED);
 }
 
+/* The kernel drops what comes after the last repetition, so each try waits until the end. */
+static void a_late_answer_to_the_first_try_counts(void **state)
+{
+    enum { TRIES_MS = 60, WAIT_MS = 10000 };
+    struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO, .tries_ms = TRIES_MS};
+    struct sa_response a = {.records = g_byte_array_new()};
+    struct umad_sa *sa = PLAY(LATE, LATE, LATE, OLD);
+    char error[80];
+    (void)state;
+    assert_int_equal(umad_sa_query(sa, &q, WAIT_MS, &stop, &a, error, 80), SA_OK);
+    assert_int_equal(asked, 3); /* 0, 20 and 40 ms after the beginning */
+    assert_int_equal(repetitions, 0);
+    assert_true(waits_of_kernel > WAIT_MS / 2);
+    assert_int_equal(a.status, 0);
+    assert_int_equal(a.timed, 1);
+    assert_true(a.took_us[0] >= INT64_C(40000)); /* since the first one */
+    /* a later query does not take it */
+    assert_int_equal(umad_sa_query(sa, &q, TRIES_MS, &stop, &a, error, 80), SA_NOTHING);
+    umad_sa_close(sa);
+    g_byte_array_unref(a.records);
+}
+
+/* Without an answer it is sent twice more, and the wait ends. */
+static void a_silent_sa_is_listened_to(void **state)
+{
+    struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO, .tries_ms = 30};
+    struct sa_response a = {.records = g_byte_array_new()};
+    struct umad_sa *sa = PLAY(LATE);
+    char error[80];
+    gint64 begin = g_get_monotonic_time();
+    (void)state;
+    assert_int_equal(umad_sa_query(sa, &q, 300, &stop, &a, error, 80), SA_NOTHING);
+    assert_int_equal(asked, 5);
+    assert_int_equal(a.timed, 0);
+    assert_true(g_get_monotonic_time() - begin >= 300 * G_TIME_SPAN_MILLISECOND);
+    umad_sa_close(sa);
+    g_byte_array_unref(a.records);
+}
+
+/* Each answer has the time from its own try, whatever the pause before the next try. */
+static void answers_with_busy_have_their_times(void **state)
+{
+    struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
+    struct sa_response a = {.records = g_byte_array_new()};
+    struct umad_sa *sa = PLAY(BUSY, BUSY, RESPONSE);
+    char error[80];
+    (void)state;
+    assert_int_equal(umad_sa_query(sa, &q, LONG_MS, &stop, &a, error, 80), SA_OK);
+    assert_int_equal(a.busy, 2);
+    assert_int_equal(a.timed, 3);
+    gint64 sum = a.took_us[0] + a.took_us[1] + a.took_us[2];
+    assert_true(sum < 50 * G_TIME_SPAN_MILLISECOND); /* less than the pauses, 25 and 50 ms */
+    umad_sa_close(sa);
+    g_byte_array_unref(a.records);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signal_is_no_failure),   cmocka_unit_test(permanent_failure_is_reported),
-        cmocka_unit_test(silence_is_no_failure),    cmocka_unit_test(a_late_table_is_taken),
-        cmocka_unit_test(a_busy_sa_is_asked_again), cmocka_unit_test(a_table_has_any_size),
+        cmocka_unit_test(a_signal_is_no_failure),
+        cmocka_unit_test(permanent_failure_is_reported),
+        cmocka_unit_test(silence_is_no_failure),
+        cmocka_unit_test(a_late_table_is_taken),
+        cmocka_unit_test(a_busy_sa_is_asked_again),
+        cmocka_unit_test(a_table_has_any_size),
         cmocka_unit_test(a_huge_table_is_dropped),
+        cmocka_unit_test(a_late_answer_to_the_first_try_counts),
+        cmocka_unit_test(a_silent_sa_is_listened_to),
+        cmocka_unit_test(answers_with_busy_have_their_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

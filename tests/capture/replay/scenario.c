@@ -164,6 +164,14 @@ static bool set_status(struct scenario *s, char **words, int count)
     return true;
 }
 
+static bool set_slow(struct scenario *s, char **words, int count)
+{
+    s->sa_slow = (uint32_t)strtoul(words[1], NULL, 0);
+    s->sa_slow_of = count > 2 ? (uint16_t)strtoul(words[2], NULL, 0) : 0;
+    s->sa_slow_method = count > 3 ? (uint8_t)strtoul(words[3], NULL, 0) : 0;
+    return true;
+}
+
 static bool set_spoils(struct scenario *s, char **words, int count)
 {
     if (count < 5)
@@ -202,8 +210,6 @@ static bool set_number(struct scenario *s, const char *word, const char *value)
         s->burst = n;
     else if (strcmp(word, "sa-refuses") == 0)
         s->sa_refuses = (uint16_t)n;
-    else if (strcmp(word, "sa-slow") == 0)
-        s->sa_slow = (uint32_t)n;
     else if (strcmp(word, "sa-sleeps") == 0)
         s->sa_sleeps = (uint32_t)n;
     else if (strcmp(word, "sa-recreates") == 0)
@@ -253,6 +259,8 @@ static bool take_line(struct scenario *s, char **words, int count)
         return set_silence(s, words, count);
     if (strcmp(words[0], "sa-status") == 0)
         return set_status(s, words, count);
+    if (strcmp(words[0], "sa-slow") == 0)
+        return set_slow(s, words, count);
     if (strcmp(words[0], "sa-spoils") == 0)
         return set_spoils(s, words, count);
     if (strcmp(words[0], "sa-log") == 0)

@@ -29,8 +29,9 @@
  *   sa-status STATUS [ATTRIBUTE [METHOD]]  the SA answers requests (for that attribute, with that
  *                          method) with this status, and does not do them;
  *                          sa-sleeps MS: it answers nothing so long after the first request
- *                          sa-slow MS: it answers after this time. The library waits as long as
- *                          the program says, as the kernel does, then gives the request back
+ *                          sa-slow MS [ATTRIBUTE [METHOD]]: it answers requests (for that attribute,
+ *                          with that method) after this time. The library waits as long as the
+ *                          program says, as the kernel does, then gives the request back
  *   sa-spoils ATTRIBUTE METHOD AT VALUE [LACKS]  the SA's answers with success to such requests have
  *                          these two bytes at that offset of the first record, and lack LACKS
  *                          bytes at their end
@@ -135,9 +136,11 @@ struct scenario {
         uint16_t attribute, value;
         int at, lacks;
     } sa_spoils;
-    uint32_t sa_slow;      /* ms */
-    uint32_t sa_sleeps;    /* ms since the first request, without a response */
-    uint32_t sa_recreates; /* ms; 0: never */
+    uint32_t sa_slow;       /* ms */
+    uint16_t sa_slow_of;    /* 0: all attributes */
+    uint8_t sa_slow_method; /* 0: all methods */
+    uint32_t sa_sleeps;     /* ms since the first request, without a response */
+    uint32_t sa_recreates;  /* ms; 0: never */
     uint8_t sa_recreates_state;
     uint32_t sa_members;
     struct failure failures[MAX_FAILURES];

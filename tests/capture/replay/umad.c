@@ -30,7 +30,7 @@ enum {
     SM_RECORD = 32,
     HEAD = 64,
     AGENT = 1,
-    QUEUE = 8,
+    QUEUE = 16,
     SM_KEY = 1, /* requests with this key get members */
     CLASS_PORT_INFO = 0x0001,
     SM_INFO_RECORD = 0x0018,
@@ -43,16 +43,23 @@ struct pending {
     int length; /* of the whole RMPP transfer: headers once, then the records */
 };
 
+/* A request that has no response yet. Times in ms. */
+struct sent {
+    uint8_t mad[256];
+    uint64_t at, given_up_at;
+};
+
 static struct scenario devices[MAX_DEVICES];
 static const struct scenario *the;
-static uint8_t held[MAX_GROUPS];      /* JoinState */
-static uint64_t first;                /* time of the first request, ms */
-static uint64_t sent_at, given_up_at; /* of the last request, ms */
-static uint64_t first_sent;           /* when the first request was sent, ms */
-static uint8_t request[256];
-static bool asked, recreated;
+static uint8_t held[MAX_GROUPS]; /* JoinState */
+static uint64_t first;           /* time of the first request, ms */
+static uint64_t first_sent;      /* when the first request was sent, ms */
+static uint8_t request[256];     /* to which the SA responds now */
+static bool recreated;
 static struct pending queue[QUEUE];
 static int queued;
+static struct sent waiting[QUEUE];
+static int waits;
 
 static uint64_t now_ms(void)
 {
@@ -347,22 +354,18 @@ static int deliver(struct ib_user_mad *umad, int *length)
 }
 
 /* When the response to the request is there. */
-static uint64_t due_at(void)
+static uint64_t due_at(const struct sent *r)
 {
-    uint64_t ready = sent_at + the->sa_slow, awake = first_sent + the->sa_sleeps;
+    bool slow = (!the->sa_slow_of || the->sa_slow_of == be16(r->mad + MAD_ATTRIBUTE)) &&
+                (!the->sa_slow_method || the->sa_slow_method == r->mad[MAD_METHOD]);
+    uint64_t ready = r->at + (slow ? the->sa_slow : 0), awake = first_sent + the->sa_sleeps;
     return ready > awake ? ready : awake;
 }
 
-/* True if the response, or the request that nobody answered, is there before the time is over. */
-static bool is_ready(int timeout)
+static uint64_t ends_at(const struct sent *r)
 {
-    uint64_t due = due_at();
-    uint64_t at = due < given_up_at ? due : given_up_at;
-    uint64_t left = at > now_ms() ? at - now_ms() : 0;
-
-    if (left)
-        poll(NULL, 0, left < (uint64_t)timeout ? (int)left : timeout);
-    return now_ms() >= at;
+    uint64_t due = due_at(r);
+    return due < r->given_up_at ? due : r->given_up_at;
 }
 
 /* The kernel returns a request without a response. A response that comes later is dropped. */
@@ -375,6 +378,45 @@ static void give_back(void)
         abort();
     memcpy(to->mad, request, sizeof(request));
     to->length = sizeof(request);
+}
+
+/* The response to a waiting request, or the request itself, goes into the queue. */
+static void end_waiting(int i)
+{
+    struct sent r = waiting[i];
+
+    memmove(waiting + i, waiting + i + 1, sizeof(*waiting) * (size_t)(--waits - i));
+    memcpy(request, r.mad, sizeof(request));
+    if (now_ms() < due_at(&r))
+        give_back();
+    else
+        enqueue();
+}
+
+/* The first that ends; -1: none waits. */
+static int first_to_end(void)
+{
+    int found = waits ? 0 : -1;
+
+    for (int i = 1; i < waits; i++)
+        if (ends_at(&waiting[i]) < ends_at(&waiting[found]))
+            found = i;
+    return found;
+}
+
+/* True if a response, or a request that nobody answered, is there before the time is over. */
+static bool is_ready(int timeout)
+{
+    int i = first_to_end();
+    uint64_t at = i < 0 ? 0 : ends_at(&waiting[i]);
+    uint64_t left = at > now_ms() ? at - now_ms() : 0;
+
+    if (left)
+        poll(NULL, 0, left < (uint64_t)timeout ? (int)left : timeout);
+    if (i < 0 || now_ms() < at)
+        return false;
+    end_waiting(i);
+    return true;
 }
 
 /* For tests: logs responses that were never received. */
@@ -475,14 +517,19 @@ EXPORT int umad_send(int fd, int agent, void *umad, int length, int timeout, int
         return -EINVAL;
     if (first == 0)
         first = now_ms();
-    if (asked && !is_silent()) /* the program was interrupted before it received the response */
-        enqueue();
-    memcpy(request, (char *)umad + HEAD, sizeof(request));
-    asked = true;
-    sent_at = now_ms();
     if (!first_sent)
-        first_sent = sent_at;
-    given_up_at = sent_at + (uint64_t)timeout * (uint64_t)(retries + 1);
+        first_sent = now_ms();
+    while (waits && (is_silent() || ends_at(&waiting[0]) <= now_ms()))
+        if (is_silent()) /* the request is lost */
+            memmove(waiting, waiting + 1, sizeof(*waiting) * (size_t)--waits);
+        else /* the program was interrupted before it received the response */
+            end_waiting(0);
+    if (waits == QUEUE)
+        abort();
+    waiting[waits] = (struct sent){.at = now_ms()};
+    memcpy(waiting[waits].mad, (char *)umad + HEAD, sizeof(request));
+    waiting[waits].given_up_at = now_ms() + (uint64_t)timeout * (uint64_t)(retries + 1);
+    waits++;
     return 0;
 }
 
@@ -491,18 +538,11 @@ EXPORT int umad_recv(int fd, void *umad, int *length, int timeout)
 {
     (void)fd;
     errno = 0;
-    if (queued && !asked)
+    if (queued)
         return deliver(umad, length);
-    if (!asked || is_silent())
+    if (!waits || is_silent())
         return poll(NULL, 0, timeout) == 0 ? -ETIMEDOUT : -EIO;
-    if ((the->sa_slow || the->sa_sleeps) && !is_ready(timeout))
-        return -ETIMEDOUT;
-    asked = false;
-    if (now_ms() < due_at())
-        give_back();
-    else
-        enqueue();
-    return deliver(umad, length);
+    return is_ready(timeout) ? deliver(umad, length) : -ETIMEDOUT;
 }
 
 EXPORT int umad_get_port(const char *name, int number, umad_port_t *port)
