@@ -6,6 +6,7 @@
 
 #include "probe/checks/numbers.h"
 #include "probe/checks/owner.h"
+#include "probe/checks/path_loss.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/path_errors.h"
 #include "probe/exchange/peer.h"
@@ -239,32 +240,13 @@ static void set_lossy(struct target *t)
         j->state = "reachable, but packets are lost";
 }
 
-/* More requests, to see which port counts errors meanwhile. NULL: none. Free with g_free(). */
-static char *find_damage(struct target *t, struct path_place *at)
+static void report_loss(struct target *t, const char *lost, const struct path_loss *l,
+                        enum outcome outcome)
 {
-    enum { REQUESTS = 60 };
-    struct path_errors errors;
-    if (t->yield || target_ended(t)) /* the targets of a sweep share the path */
-        return NULL;
-    path_errors_begin(t, t->peer->lid, &errors);
-    if (errors.n)
-        exchange_burst(t, false, REQUESTS);
-    return path_errors_text(t, &errors, at);
-}
-
-/* at: whose counters are to be read. */
-static void report_loss(struct target *t, const char *lost, const char *damage,
-                        const struct path_place *at, enum outcome outcome)
-{
-    struct port_words w;
-    advice_name_port(t->link, &w);
     results_stage(t->results, "peer.loss", outcome,
                   "look for errors of the links to it: perfquery, ibqueryerrors", "%s%s%s", lost,
-                  damage ? "; damaged at " : "", damage ? damage : "");
-    if (at->lid)
-        results_advise(t->results,
-                       "perfquery %s %u %u; ibqueryerrors %s: errors of the links to it", w.diags,
-                       at->lid, at->port, w.diags);
+                  l->text ? "; " : "", l->text ? l->text : "");
+    path_loss_advise(t, l);
 }
 
 static unsigned percent_of(unsigned part, unsigned whole)
@@ -283,24 +265,22 @@ void end_report_loss(struct target *t, bool watched)
     if (!lost)
         return;
     char *text = g_strdup_printf("%u of %u requests lost (%u %%)", q->lost, q->packets,
-                                 percent_of(q->lost, q->packets)),
-         *damage;
-    struct path_place at = path_place_of(t, t->peer->lid);
-    damage = find_damage(t, &at);
+                                 percent_of(q->lost, q->packets));
+    struct path_loss l = path_loss_find(t);
     if (many)
         checked_doubt_stage(t->results->checked, "peer.rdma-cm",
                             "packets are lost, so it proves nothing");
     if (t->peer->loses_most) {
         char *more = g_strdup_printf("%s, so the test was shortened", text);
-        report_loss(t, more, damage, &at, damage ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
+        report_loss(t, more, &l, l.fault ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
         g_free(more);
-    } else if (damage || most || (watched && many))
-        report_loss(t, text, damage, &at, damage || watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
-    if (damage || many || some || watched) {
+    } else if (l.fault || most || (watched && many))
+        report_loss(t, text, &l, l.fault || watched ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE);
+    if (l.fault || many || some || watched) {
         set_lossy(t);
         t->results->checked->remark = g_steal_pointer(&text);
     }
-    g_free(damage);
+    g_free(l.text);
     g_free(text);
 }
 
@@ -339,4 +319,6 @@ void end_report(struct target *t)
     /* Of a peer that ended replies are missing too: only those after a retry show loss. */
     if (there || sum.late >= LOST_SHOWN)
         end_report_loss(t, false);
+    if (t->peer->pings_lost)
+        checked_follow_stage(t->results->checked, "peer.ping", "peer.loss");
 }

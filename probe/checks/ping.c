@@ -7,6 +7,7 @@
 
 #include "probe/checks/connected.h"
 #include "probe/checks/numbers.h"
+#include "probe/checks/path_loss.h"
 #include "probe/checks/ping_sizes.h"
 #include "probe/checks/ping_seen.h"
 #include "probe/link/advice.h"
@@ -414,13 +415,22 @@ static bool report_lost_pings(struct target *t, const char *interface)
     unsigned lost = host_ping_count_lost(t->ipv6, t->ip, interface, PINGS, LOST_MS, t->run->stop);
     if (lost < PINGS_LOST_ENOUGH || numbers_is_slow(t))
         return false;
-    t->results->checked->state = "reachable, but pings are lost";
-    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
-                  "this host's ping is answered only sometimes (%u of at most %u had no reply), "
-                  "and %s a queueing discipline or a filter, here or on the peer, drops packets",
-                  lost, PINGS,
-                  had_silence(t) ? "requests of the probe had no reply either: packets are lost, or"
-                                 : "no packet of the probe is lost:");
+    char *how = g_strdup_printf("this host's ping is answered only sometimes (%u of at most %d had "
+                                "no reply)",
+                                lost, PINGS);
+    bool on_path = path_loss_report_pings(t, stage, how);
+    t->results->checked->state = on_path ? "reachable, but packets are lost"
+                                         : "reachable, but pings are lost";
+    if (on_path) {
+        g_free(how);
+        return true;
+    }
+    results_stage(
+        t->results, stage, OUTCOME_INCONCLUSIVE, "",
+        "%s, and %s a queueing discipline or a filter, here or on the peer, drops packets", how,
+        had_silence(t) ? "requests of the probe had no reply either: packets are lost, or"
+                       : "no packet of the probe is lost:");
+    g_free(how);
     results_advise(t->results,
                    "tc -s qdisc show dev %s; nft list ruleset; on the peer: the same, and sysctl "
                    "%s",

@@ -87,6 +87,7 @@ struct peer {
                       */
     bool cm_unresolved;      /* it failed because the kernel resolved no address or route */
     bool loses_most;         /* checks were not run for that reason */
+    bool pings_lost;         /* pings of this host's kernel, at a port that counts errors */
     char no_connection[300]; /* why the last REQ got no REP and no REJ; "": it got one */
     unsigned messages_acknowledged, messages_lost; /* sent over RC */
     struct tally tally;

@@ -11,7 +11,7 @@
 #include "probe/link/transport.h"
 #include "wire/smp.h"
 
-enum { ANSWER_MS = 200, HOPS = 16, BLOCK = 64, NO_PORT = 255 };
+enum { ANSWER_MS = 200, HOPS = SWITCHES_ON_PATH, BLOCK = 64, NO_PORT = 255 };
 
 static bool ask(struct target *t, uint16_t lid, uint16_t attribute, uint32_t modifier,
                 struct smp_request *q)
@@ -79,6 +79,23 @@ char *switches_find_hole(struct target *t, uint16_t from, uint16_t to)
         at = next;
     }
     return NULL;
+}
+
+unsigned switches_list(struct target *t, uint16_t from, uint16_t to,
+                       struct switch_on_path all[SWITCHES_ON_PATH], bool *whole)
+{
+    struct cable c;
+    bool none, leads = records_get_cable(t, from, &c);
+    unsigned n = 0;
+    *whole = leads && is_end(t, c.to_lid, to);
+    while (leads && !*whole && n < HOPS && !target_ended(t)) {
+        struct switch_on_path *s = &all[n++];
+        *s = (struct switch_on_path){.lid = c.to_lid, .in = c.to_port};
+        leads = read_port(t, s->lid, to, &s->out) && s->out && s->out != NO_PORT &&
+                records_get_cable_of(t, s->lid, s->out, &c, &none);
+        *whole = leads && is_end(t, c.to_lid, to);
+    }
+    return n;
 }
 
 /* IBA 14.2.5.12: a block has the masks of 32 MLIDs, for 16 ports. */

@@ -15,6 +15,19 @@
  */
 char *switches_find_hole(struct target *t, uint16_t from, uint16_t to);
 
+/* A switch on the path: its LID, and the ports by which packets enter and leave it. */
+struct switch_on_path {
+    uint16_t lid;
+    uint8_t in, out;
+};
+enum { SWITCHES_ON_PATH = 16 };
+/*
+ * The switches from one end port to another. Returns their number. *whole: they are all; else a
+ * table could not be read, or the tables do not lead there.
+ */
+unsigned switches_list(struct target *t, uint16_t from, uint16_t to,
+                       struct switch_on_path all[SWITCHES_ON_PATH], bool *whole);
+
 enum forwarded { FORWARD_UNKNOWN, FORWARDED, NOT_FORWARDED };
 /* Does the switch of the end port with that LID forward the MLID to that port? */
 enum forwarded switches_forward_group(struct target *t, uint16_t mlid, uint16_t lid,

@@ -198,7 +198,7 @@ struct counter_growth counters_compare(const struct port_counters *before,
 {
     struct counter_growth g = {.advice = ""};
     GString *errors = g_string_new(NULL), *other = g_string_new(NULL), *full = g_string_new(NULL);
-    unsigned grown = 0, packets = 0;
+    unsigned grown = 0, packets = 0, discards = 0, faults = 0;
     for (unsigned i = 0; i < PORT_COUNTERS; i++) {
         const struct kind *k = &kinds[i];
         uint64_t from = before->value[i], to = after->value[i];
@@ -208,7 +208,9 @@ struct counter_growth counters_compare(const struct port_counters *before,
             g.advice = errors->len ? g.advice : k->advice;
             g.fault |= k->judgement == OF_PORT;
             grown++;
+            faults += k->judgement == OF_PORT;
             packets += strcmp(k->file, "port_rcv_errors") == 0;
+            discards += strcmp(k->file, "port_xmit_discards") == 0;
             add_growth(errors, k, from, to);
         } else if (to > from)
             add_growth(other, k, from, to);
@@ -218,6 +220,7 @@ struct counter_growth counters_compare(const struct port_counters *before,
             add(full, "%s at least %" G_GUINT64_FORMAT, name_of(k), to);
     }
     g.only_packets = packets && grown == packets;
+    g.only_discards = discards && faults == discards;
     g.errors = g_string_free(errors, FALSE);
     g.other = g_string_free(other, FALSE);
     g.full = g_string_free(full, FALSE);

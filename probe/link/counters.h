@@ -47,6 +47,7 @@ bool counters_of_port_are_known(const struct port_counters *c);
 struct counter_growth {
     bool fault;         /* a counter of errors of this port or its cable grew */
     bool only_packets;  /* only port_rcv_errors grew, which a wrong ICRC increases too */
+    bool only_discards; /* only port_xmit_discards grew, and what is no fault of the port */
     char *errors;       /* those that are errors */
     char *other;        /* that packets wait, which is a matter of load; that a counter was reset */
     char *full;         /* those at their maximum, whose growth would not show */

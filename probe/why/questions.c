@@ -279,7 +279,8 @@ char *questions_find_damage(struct diagnosis *d, struct path_place *at)
     path_errors_begin(d->t, d->at.lid, &errors);
     for (unsigned i = 0; errors.n && i < TIMES; i++)
         ask_often(d, STEP_MS);
-    return path_errors_text(d->t, &errors, at);
+    char *text = path_errors_text(d->t, &errors, at);
+    return text ? text : path_errors_unseen(&errors);
 }
 
 /*

@@ -20,7 +20,10 @@ void questions_ask_soon(struct diagnosis *d);
 bool questions_replies_at(struct diagnosis *d, const uint8_t *lladdr);
 /* Sends one neighbour solicitation for that IPv6 address to its group. */
 void questions_solicit(struct target *t, const uint8_t *ip, const struct mc_group *g);
-/* More requests, to see which port counts errors meanwhile. NULL: none. Free with g_free(). */
+/*
+ * More requests, to see which port counts errors meanwhile; if none does, which do not show them.
+ * NULL: no agent was asked. Free with g_free().
+ */
 char *questions_find_damage(struct diagnosis *d, struct path_place *at);
 /* Other neighbours reply to their queue pairs, and none of them to the group. */
 bool questions_group_reaches_nobody(const struct diagnosis *d);

@@ -77,8 +77,7 @@ static bool is_lossy(struct diagnosis *d)
                     ? g_strdup_printf("it answers some of %d requests, and not those before", OFTEN)
                     : g_strdup("it did not reply to the first three requests to the group, and "
                                "replies to a later one"),
-         *evidence = g_strdup_printf("%s%s%s", how, damage ? "; damaged at " : "",
-                                     damage ? damage : "");
+         *evidence = g_strdup_printf("%s%s%s", how, damage ? "; " : "", damage ? damage : "");
     g_free(how);
     g_free(damage);
     return diagnosis_holds(d, evidence,

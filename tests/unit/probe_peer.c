@@ -674,6 +674,32 @@ static uint16_t respond_ports(const struct fake *f, const struct sa_query *q, st
     return 0;
 }
 
+/* LinkRecord (IBA 15.2.5.13): of an end port, or of that port of a switch. */
+static uint16_t respond_link(const struct fake *f, const struct sa_query *q, struct sa_response *a)
+{
+    static const struct {
+        uint16_t lid;
+        uint8_t port;
+        uint16_t to_lid;
+        uint8_t to_port;
+    } cables[] = {{PEER_LID, 1, 71, 6}, {70, 5, OWN_LID, 1}, {70, 9, 71, 8},
+                  {71, 6, PEER_LID, 1}, {71, 8, 70, 9},      {0, 1, 70, 5}};
+    uint16_t lid = be16(q->record);
+    uint8_t record[8], port = q->record[LINK_RECORD_FROM_PORT];
+    size_t i = 0, last = G_N_ELEMENTS(cables) - 1;
+    while (i < last &&
+           (!f->switches.there || cables[i].lid != lid || (port && cables[i].port != port)))
+        i++;
+    a->stride = sizeof record;
+    put16(record, lid);
+    record[LINK_RECORD_FROM_PORT] = cables[i].port;
+    record[LINK_RECORD_TO_PORT] = cables[i].to_port;
+    put16(record + LINK_RECORD_TO_LID, cables[i].to_lid);
+    record[6] = record[7] = 0;
+    g_byte_array_append(a->records, record, sizeof record);
+    return 0;
+}
+
 /*
  * Tables: SMInfoRecord (IBA 15.2.5.10, 14.2.5.13), SwitchInfoRecord (15.2.5.7, 14.2.5.4),
  * MCMemberRecord.
@@ -691,15 +717,8 @@ static uint16_t respond_table(const struct fake *f, const struct sa_query *q, st
     uint8_t record[56] = {0};
     if (q->attribute == SA_PORT_INFO_RECORD)
         return respond_ports(f, q, a);
-    if (q->attribute == SA_LINK_RECORD) { /* to the switch with LID 70 */
-        a->stride = 8;
-        put16(record, be16(q->record));
-        record[2] = 1;
-        record[3] = 5;
-        put16(record + 4, 70);
-        g_byte_array_append(a->records, record, a->stride);
-        return 0;
-    }
+    if (q->attribute == SA_LINK_RECORD)
+        return respond_link(f, q, a);
     unsigned n = q->attribute == SM       ? f->masters
                  : q->attribute == SWITCH ? f->mlids > 0
                                           : MAX(f->groups, f->lists_none ? 0 : 1);
@@ -758,6 +777,7 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     bool busy = f->sa_busy || (f->busy_after && f->asks > f->busy_after);
     bool refused = f->refused_at && f->asks == f->refused_at;
     a->busy = busy;
+    a->took_us[a->timed++] = SA_RESPONSE_US;
     a->status = busy                                                 ? 0x0001
                 : refused                                            ? 0x0700
                 : f->refused && q->attribute == f->refused_attribute ? f->refused
@@ -777,7 +797,6 @@ static enum transport_result fake_query(struct transport *t, const struct sa_que
     bool lost = q->attribute == SA_INFORM_INFO && f->lost_trap &&
                 be16(q->record + INFORM_TRAP) == f->lost_trap;
     return lost ? TRANSPORT_NOTHING : TRANSPORT_OK;
-    a->took_us[a->timed++] = SA_RESPONSE_US;
 }
 
 /* The probe can wait for Reports, but none arrives. */
@@ -802,10 +821,24 @@ static enum agent_answer fake_ask_agent(struct transport *t, struct agent_reques
     (void)ms;
     if (!q->of_port)
         return q->lid == t->facts.sm_lid ? f->agent : AGENT_NOT_ASKED;
-    if (!f->damaged_lid)
+    if (!f->damaged_lid && !f->switches.there)
         return AGENT_NOT_ASKED;
-    if (q->lid == f->damaged_lid)
-        q->data[9] = (uint8_t)f->damaged++; /* PortRcvErrors (IBA 16.1.3.5) */
+    if (q->lid == f->switches.mute_lid)
+        return AGENT_SILENT;
+    if (q->lid == f->damaged_lid &&
+        (!f->switches.damaged_port || q->of_port == f->switches.damaged_port))
+        /* the low byte of PortXmitDiscards, or PortRcvErrors (IBA 16.1.3.5) */
+        q->data[f->switches.discards ? 15 : 9] = (uint8_t)f->damaged++;
+    return AGENT_ANSWERS;
+}
+
+/* The linear forwarding tables of the two switches. */
+static enum agent_answer read_table(struct smp_request *q)
+{
+    assert_int_equal(q->attribute, SMP_LINEAR_TABLE);
+    assert_int_equal(q->modifier, 0);
+    q->data[OWN_LID] = q->lid == 70 ? 5 : 8;
+    q->data[PEER_LID] = q->lid == 70 ? 9 : 6;
     return AGENT_ANSWERS;
 }
 
@@ -834,6 +867,8 @@ static enum agent_answer fake_ask_smp(struct transport *t, struct smp_request *q
 {
     const struct fake *f = (struct fake *)t;
     (void)ms;
+    if (q->lid && f->switches.there)
+        return f->switches.tables_are_hidden ? AGENT_SILENT : read_table(q);
     if (q->lid)
         return ask_peer_agent(f, q);
     if (!f->down_at || q->hops > 2)

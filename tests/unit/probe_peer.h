@@ -108,6 +108,18 @@ struct change {
     unsigned silent;    /* packets that the peer drops after the change */
 };
 
+/*
+ * This port has the switch with LID 70 (its port 5), which leads by its port 9 to port 8 of the
+ * switch with LID 71, at whose port 6 the peer is. Else both are at the first one.
+ */
+struct two_switches {
+    bool there;
+    uint8_t damaged_port;   /* the only one at damaged_lid; 0: all */
+    bool discards;          /* PortXmitDiscards grow instead */
+    uint16_t mute_lid;      /* the agent there does not answer */
+    bool tables_are_hidden; /* the switches do not answer SMPs */
+};
+
 struct fake {
     struct transport base;
     enum fault fault;
@@ -178,6 +190,7 @@ struct fake {
     bool broadcasts_elsewhere; /* to all nodes of IPv6 */
     uint16_t damaged_lid; /* agents answer: at this LID PortRcvErrors grows with each request */
     unsigned damaged;
+    struct two_switches switches;
     bool many;        /* it has every even address of 10.0.0.0/8, not only peer_ip */
     uint8_t asked[4]; /* the address that was requested last */
     void (*watch)(void *user,
